@@ -1,0 +1,6 @@
+// Package all links every arena into the program. It holds nothing else.
+package all
+
+import (
+	_ "github.com/iikanji/iikanji/arenas/isucondition" // ISUCON 11 qualifier
+)

@@ -1,0 +1,124 @@
+package isucondition
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/iikanji/iikanji/internal/scenario"
+)
+
+// The actors of the load beside users, viewers and ISU.
+const (
+	firstUsers    = 6 // and the user "isucon"
+	growEvery     = 5 * time.Second
+	growPer       = 500 // updates seen by viewers, per user, for one more user
+	patience      = 20  // timeouts per user after which nobody comes any more
+	malformEvery  = time.Second
+	irregularEach = 500 * time.Millisecond
+)
+
+// Load starts everybody.
+func (ct *contest) Load(ctx context.Context, s scenario.Session) error {
+	ct.loading.Store(true)
+	for range firstUsers {
+		ct.admitUser("")
+	}
+	ct.admitUser("isucon")
+	s.Gauge("offered work (digest)", "", ct.work())
+	s.Every("adder", scenario.Arrivals{First: growEvery, Period: growEvery}, ct.grow)
+	m := &malformer{ct: ct, cl: s.NewClient(scenario.ClientOptions{MaxConns: 1, UserAgent: posterAgent}), rng: s.Rand("malformer")}
+	s.Every("error poster", scenario.Arrivals{First: malformEvery, Period: malformEvery}, m.post)
+	rng := s.Rand("error checker")
+	s.Every("error checker", scenario.Arrivals{First: irregularEach, Period: irregularEach}, func(ctx context.Context, _ time.Time) {
+		ct.checkSomebody(ctx, rng)
+	})
+	<-ctx.Done()
+	ct.jia.close()
+	ct.gauges()
+	return nil
+}
+
+// grow lets users come for what viewers have seen, or, where too many
+// requests took too long, makes the viewers leave and nobody come again.
+func (ct *contest) grow(context.Context, time.Time) {
+	users := ct.users.Load()
+	if ct.s.Timeouts() > patience*users {
+		if !ct.viewersGone.Swap(true) {
+			ct.s.Say("too many timeouts: no new users, all viewers leave")
+		}
+	}
+	if ct.viewersGone.Load() {
+		return
+	}
+	more, used := growth(ct.updates.Load(), users)
+	ct.updates.Add(-used)
+	for range more {
+		ct.admitUser("")
+	}
+	if more > 0 {
+		ct.s.Say("%d more users, now %d", more, users+more)
+	}
+}
+
+// growth is how many users come for so many updates seen, and how many of the
+// updates that uses up.
+func growth(updates, users int64) (more, used int64) {
+	more = updates / (growPer * users)
+	return more, more * growPer * users
+}
+
+// A malformer posts conditions that no target may store.
+type malformer struct {
+	ct  *contest
+	cl  scenario.Client
+	rng *rand.Rand
+}
+
+// malformed are conditions that no element may have, in posts whose first
+// element is well-formed: all of it must be refused.
+var malformed = []string{
+	"is_dirty=false,is_overweight=false",
+	"is_broken=false,is_dirty=false,is_overweight=false",
+	"is_dirty=maybe,is_overweight=false,is_broken=false",
+	"is_dirty=false,is_overweight=false,is_broken=false,",
+	"",
+}
+
+// malformedBody is a post that must be refused whole. Its timestamps lie
+// between those of all slots, so that no condition of it can be taken for one
+// that was posted.
+func malformedBody(kind int, now int64) []byte {
+	ts := newestSlot(now)*slotSeconds + slotSeconds/2
+	element := func(condition string, ts int64) string {
+		return fmt.Sprintf(`{"is_sitting":true,"condition":%q,"message":"broken","timestamp":%d}`, condition, ts)
+	}
+	first := element(Flags(0).Condition(), ts)
+	switch {
+	case kind < len(malformed):
+		return []byte("[" + first + "," + element(malformed[kind], ts+1) + "]")
+	case kind == len(malformed):
+		return []byte("[" + first)
+	default:
+		return []byte("[]")
+	}
+}
+
+// post sends one to a random active ISU. The status is not looked at, for the
+// contest's app drops most posts unread; but a condition of it that comes back
+// in an answer was never posted.
+func (m *malformer) post(ctx context.Context, _ time.Time) {
+	active := m.ct.world.active()
+	if len(active) == 0 {
+		return
+	}
+	c := active[m.rng.IntN(len(active))]
+	body := malformedBody(m.rng.IntN(len(malformed)+2), m.ct.clock.now())
+	res, err := m.cl.Do(ctx, &scenario.Request{Step: stepPost, Method: http.MethodPost, Path: "/api/condition/" + c.uuid,
+		ContentType: "application/json", Body: body, Quiet: true})
+	if err == nil {
+		res.Release()
+	}
+}

@@ -1,0 +1,75 @@
+package isucondition
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"time"
+
+	"github.com/iikanji/iikanji/internal/arena"
+)
+
+//go:embed answers.txt
+var answers string
+
+// conf is what the contest's server had beyond the defaults, in MariaDB 10.11's
+// words: a query cache of 16 MiB, which switches itself on by having a size,
+// and one zone and one character set everywhere. The buffer pool has its
+// default of 128 MiB.
+const conf = `character-set-server = utf8mb4
+collation-server = utf8mb4_general_ci
+default-time-zone = '+09:00'
+query_cache_size = 16M
+`
+
+func init() {
+	arena.Register(&arena.Arena{
+		Name:    "isucondition",
+		Title:   "ISUCONDITION (ISUCON 11 qualifier)",
+		Summary: "chairs report, owners read",
+
+		Files:            files(),
+		Generate:         Generate,
+		GeneratedVersion: generatedVersion(),
+
+		Database: arena.Database{Name: "isucondition", User: "isucon", Password: "isucon", Conf: conf},
+		App: arena.App{
+			Source:   "go",
+			Dir:      "go",
+			Env:      appEnv,
+			Ready:    "/",
+			Programs: []string{"mariadb"},
+			Load:     "sql/init.sh",
+		},
+		NginxConf: "nginx.conf",
+
+		Scenario:          newScenario,
+		Mock:              serveMock,
+		Answers:           answers,
+		InitializeTimeout: 20 * time.Second,
+	})
+}
+
+// serveMock is JIA for people, with the training key.
+func serveMock(ctx context.Context, address string, say func(line string)) error {
+	key, err := SigningKey("")
+	if err != nil {
+		return err
+	}
+	return NewJIAMock(key, say).Serve(ctx, address)
+}
+
+// appEnv is the app's environment, all that it reads.
+func appEnv(p arena.Places) []string {
+	return []string{
+		"MYSQL_HOST=127.0.0.1",
+		fmt.Sprintf("MYSQL_PORT=%d", p.DBPort),
+		"MYSQL_USER=" + p.DBUser,
+		"MYSQL_DBNAME=" + p.DBName,
+		"MYSQL_PASS=" + p.DBPassword,
+		"SERVER_APP_HOST=127.0.0.1",
+		fmt.Sprintf("SERVER_APP_PORT=%d", p.AppPort),
+		"SESSION_KEY=isucondition",
+		"POST_ISUCONDITION_TARGET_BASE_URL=" + p.URL(),
+	}
+}

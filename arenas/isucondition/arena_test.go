@@ -1,0 +1,14 @@
+package isucondition_test
+
+import (
+	"testing"
+
+	_ "github.com/iikanji/iikanji/arenas/isucondition"
+	"github.com/iikanji/iikanji/internal/arena/arenatest"
+)
+
+func TestArena(t *testing.T) {
+	// A third of the speed leaves the slow app time to answer under the race
+	// detector; the bands and checks are the same at every speed.
+	arenatest.Suite(t, "isucondition", arenatest.Opt{Clock: 10000, Ease: ease, Faults: faults})
+}

@@ -1,0 +1,245 @@
+package isucondition
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+
+	"github.com/iikanji/iikanji/internal/scenario"
+)
+
+// pageLimit is how many conditions one answer holds at most.
+const pageLimit = 20
+
+// crossDelay is how long, in ms, the two readers of conditions may differ in
+// what they give back.
+const crossDelay = 1000
+
+// A wireCondition is a condition as the API shows it. The zero timestamp
+// means that there was none.
+type wireCondition struct {
+	uuid, name, message []byte
+	ts                  int64
+	state               state
+	level               Level
+	wellFormed          bool // condition and condition_level are of the known texts
+	fields              uint8
+}
+
+// allFields are the bits of the fields that a condition must have.
+const allFields = 1<<7 - 1
+
+// condition reads one condition object.
+func (r *jsonReader) condition() (w wireCondition) {
+	var flagsOK, levelOK bool
+	r.object(func(name []byte) {
+		switch string(name) {
+		case "jia_isu_uuid":
+			w.uuid = r.str()
+			w.fields |= 1
+		case "isu_name":
+			w.name = r.str()
+			w.fields |= 2
+		case "timestamp":
+			w.ts = r.int()
+			w.fields |= 4
+		case "is_sitting":
+			if r.bool() {
+				w.state |= sittingBit
+			}
+			w.fields |= 8
+		case "condition":
+			var f Flags
+			f, flagsOK = ParseFlags(string(r.str()))
+			w.state |= state(f)
+			w.fields |= 16
+		case "condition_level":
+			w.level, levelOK = ParseLevel(string(r.str()))
+			w.fields |= 32
+		case "message":
+			w.message = r.str()
+			w.fields |= 64
+		default:
+			r.skip()
+		}
+	})
+	w.wellFormed = flagsOK && levelOK
+	return w
+}
+
+// wantPosted compares a condition with what its chair posted and returns its
+// place in the history. The caller holds the chair's lock.
+func wantPosted(res *scenario.Response, check string, w *wireCondition, c *chair) (int, error) {
+	switch {
+	case w.fields != allFields:
+		return 0, scenario.Wrong(res, check+"-fields", "a condition of %s lacks fields", c.uuid)
+	case string(w.uuid) != c.uuid || string(w.name) != c.name:
+		return 0, scenario.Wrong(res, check+"-isu", "a condition of %q (%q), want %s (%q)", w.uuid, w.name, c.uuid, c.name)
+	}
+	i, ok := c.past.find(w.ts)
+	if !ok {
+		return 0, scenario.Wrong(res, check+"-unknown", "%s never posted a condition with timestamp %d", c.uuid, w.ts)
+	}
+	said := c.past.states[i].said()
+	switch {
+	case !w.wellFormed || w.state != said || string(w.message) != Message(c.character, said.flags()):
+		return 0, scenario.Wrong(res, check+"-altered", "condition of %s at %d is not what was posted", c.uuid, w.ts)
+	case w.level != said.level():
+		return 0, scenario.Wrong(res, check+"-level", "condition of %s at %d has level %s, want %s", c.uuid, w.ts, w.level, said.level())
+	}
+	return i, nil
+}
+
+// A levelSet is a set of levels, as bits.
+type levelSet uint8
+
+func setOf(levels ...Level) (s levelSet) {
+	for _, l := range levels {
+		s |= 1 << l
+	}
+	return s
+}
+
+var (
+	allLevels = setOf(Info, Warning, Critical)
+	badLevels = setOf(Warning, Critical)
+)
+
+func (s levelSet) has(l Level) bool { return s&(1<<l) != 0 }
+
+// A conditionQuery is what a GET /api/condition/:uuid asks for.
+type conditionQuery struct {
+	start  int64 // fromEver where the parameter is left out
+	end    int64
+	levels levelSet
+}
+
+const fromEver = math.MinInt64
+
+// from is the start of the range, for people.
+func (q conditionQuery) from() string {
+	if q.start == fromEver {
+		return "-∞"
+	}
+	return strconv.FormatInt(q.start, 10)
+}
+
+// A page is a checked answer: places in the history, newest first.
+type page struct {
+	at     [pageLimit]int32
+	states [pageLimit]state // as they were when the page was checked
+	n      int
+}
+
+// checkConditions checks one page of conditions. asked is when the request
+// was sent, in ms since the clock's origin; recent are places in the history
+// that this client read before and that must still be there.
+func checkConditions(res *scenario.Response, c *chair, q conditionQuery, asked int64, recent []int32) (p page, err error) {
+	r, err := wantReader(res, http.StatusOK)
+	if err != nil {
+		return p, err
+	}
+	var wires [pageLimit]wireCondition
+	n := 0
+	r.array(func() {
+		if w := r.condition(); n < pageLimit {
+			wires[n] = w
+		}
+		n++
+	})
+	if err := wantEnd(res, &r); err != nil {
+		return p, err
+	}
+	if n > pageLimit {
+		return p, scenario.Wrong(res, "condition-limit", "%d conditions, want at most %d", n, pageLimit)
+	}
+	if err := wantOrder(res, wires[:n], q); err != nil {
+		return p, err
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for i := range wires[:n] {
+		at, err := wantPosted(res, "condition", &wires[i], c)
+		if err != nil {
+			return p, err
+		}
+		if !q.levels.has(c.past.states[at].level()) {
+			return p, scenario.Wrong(res, "condition-filter", "a condition of level %s that was not asked for", wires[i].level)
+		}
+		p.at[i], p.states[i] = int32(at), c.past.states[at]
+	}
+	p.n = n
+	return p, wantKept(res, c, q, &p, asked, recent)
+}
+
+// wantOrder wants timestamps in the range asked for, each below the one before.
+func wantOrder(res *scenario.Response, wires []wireCondition, q conditionQuery) error {
+	for i := range wires {
+		ts := wires[i].ts
+		if ts < q.start || ts >= q.end {
+			return scenario.Wrong(res, "condition-range", "timestamp %d is not in [%s, %d)", ts, q.from(), q.end)
+		}
+		if i > 0 && ts >= wires[i-1].ts {
+			return scenario.Wrong(res, "condition-order", "timestamp %d after %d, want them descending", ts, wires[i-1].ts)
+		}
+	}
+	return nil
+}
+
+// wantKept wants every condition that was given back before and that this
+// answer covers. A full page covers what is newer than its last; a short one
+// covers the whole range.
+func wantKept(res *scenario.Response, c *chair, q conditionQuery, p *page, asked int64, recent []int32) error {
+	lo, hi := 0, c.past.from(q.end)
+	if q.start != fromEver {
+		lo = c.past.from(q.start)
+	}
+	if p.n == pageLimit {
+		lo = max(lo, int(p.at[p.n-1]))
+	}
+	next := 0 // of the page's places that are not above i
+	for i := hi - 1; i >= lo; i-- {
+		if next < p.n && int(p.at[next]) == i {
+			next++
+			continue
+		}
+		if q.levels.has(c.past.states[i].level()) && (c.past.known(i, asked-crossDelay) || holds(recent, i)) {
+			return c.missing(res, "condition", i)
+		}
+	}
+	return nil
+}
+
+// missing is the fault of leaving out a condition that the target has.
+func (c *chair) missing(res *scenario.Response, check string, i int) error {
+	if ts := unixOf(c.past.times[i]); i >= c.past.loaded {
+		return scenario.Wrong(res, check+"-lost", "the condition of %d is missing; it was given back before", ts)
+	} else {
+		return scenario.Wrong(res, check+"-missing", "the condition of %d is missing; it is initial data", ts)
+	}
+}
+
+func holds(places []int32, i int) bool {
+	for _, p := range places {
+		if int(p) == i {
+			return true
+		}
+	}
+	return false
+}
+
+// sightPage notes that a page's conditions were given back at a time, in ms
+// since the clock's origin. With points set they count as read by their owner;
+// fresh is how many of each level had not been read before.
+func (c *chair) sightPage(p *page, ms int64, points bool) (fresh [Critical + 1]int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, at := range p.at[:p.n] {
+		c.past.sight(int(at), ms)
+		if s := c.past.states[at]; points && s&readBit == 0 {
+			c.past.states[at] |= readBit
+			fresh[s.level()]++
+		}
+	}
+	return fresh
+}

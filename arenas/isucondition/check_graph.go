@@ -1,0 +1,201 @@
+package isucondition
+
+import (
+	"net/http"
+
+	"github.com/iikanji/iikanji/internal/scenario"
+)
+
+// A graph is a checked answer of GET graph.
+type graph struct {
+	day    int64
+	counts [24]int // conditions per hour
+	at     []int32 // places in the history, ascending
+}
+
+// A graphHour is one item of the answer.
+type graphHour struct {
+	start, end int64
+	hasData    bool
+	score      int64
+	percent    [4]int64 // broken, overweight, dirty (by bit of Flags), sitting
+	fields     uint8
+	stamps     int // how many timestamps it lists
+}
+
+const hourFields = 1<<4 - 1 // start_at, end_at, data, condition_timestamps
+const dataFields = 1<<5 - 1 // percentages and score
+
+// hour reads one item; its timestamps go to stamps.
+func (r *jsonReader) hour(stamps *[]int64) (h graphHour) {
+	r.object(func(name []byte) {
+		switch string(name) {
+		case "start_at":
+			h.start = r.int()
+			h.fields |= 1
+		case "end_at":
+			h.end = r.int()
+			h.fields |= 2
+		case "data":
+			h.fields |= 4
+			if h.hasData = !r.null(); h.hasData {
+				r.hourData(&h)
+			}
+		case "condition_timestamps":
+			h.fields |= 8
+			r.array(func() { *stamps = append(*stamps, r.int()); h.stamps++ })
+		default:
+			r.skip()
+		}
+	})
+	return h
+}
+
+// hourData reads the data of an hour.
+func (r *jsonReader) hourData(h *graphHour) {
+	fields := 0
+	r.object(func(name []byte) {
+		switch string(name) {
+		case "score":
+			h.score = r.int()
+			fields |= 1 << 4
+		case "percentage":
+			r.object(func(name []byte) {
+				i := -1
+				switch string(name) {
+				case "is_broken":
+					i = 0
+				case "is_overweight":
+					i = 1
+				case "is_dirty":
+					i = 2
+				case "sitting":
+					i = 3
+				}
+				if i < 0 {
+					r.skip()
+					return
+				}
+				h.percent[i] = r.int()
+				fields |= 1 << i
+			})
+		default:
+			r.skip()
+		}
+	})
+	if fields != dataFields && r.err == nil {
+		r.fail("data of an hour lacks score or percentages")
+	}
+}
+
+// checkGraph checks the graph of a chair's day. asked is when the request was
+// sent, in ms since the clock's origin.
+func checkGraph(res *scenario.Response, c *chair, day, asked int64) (*graph, error) {
+	r, err := wantReader(res, http.StatusOK)
+	if err != nil {
+		return nil, err
+	}
+	var hours [24]graphHour
+	stamps := make([]int64, 0, 256)
+	n := 0
+	r.array(func() {
+		if h := r.hour(&stamps); n < len(hours) {
+			hours[n] = h
+		}
+		n++
+	})
+	if err := wantEnd(res, &r); err != nil {
+		return nil, err
+	}
+	if n != len(hours) {
+		return nil, scenario.Wrong(res, "graph-length", "%d hours, want 24", n)
+	}
+	g := &graph{day: day, at: make([]int32, 0, len(stamps))}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for i := range hours {
+		h := &hours[i]
+		g.counts[i] = h.stamps
+		if err := wantHour(res, h, day+int64(i)*hourSeconds); err != nil {
+			return nil, err
+		}
+		if err := g.wantData(res, c, h, stamps[:h.stamps]); err != nil {
+			return nil, err
+		}
+		stamps = stamps[h.stamps:]
+	}
+	return g, g.wantKept(res, c, asked)
+}
+
+// wantHour checks the frame of one hour.
+func wantHour(res *scenario.Response, h *graphHour, start int64) error {
+	switch {
+	case h.fields != hourFields:
+		return scenario.Wrong(res, "graph-fields", "the hour of %d lacks fields", start)
+	case h.start != start || h.end != start+hourSeconds:
+		return scenario.Wrong(res, "graph-hours", "an hour [%d, %d), want [%d, %d)", h.start, h.end, start, start+hourSeconds)
+	case h.hasData != (h.stamps > 0):
+		return scenario.Wrong(res, "graph-null", "the hour of %d has data %v and %d timestamps", start, h.hasData, h.stamps)
+	}
+	return nil
+}
+
+// wantData checks the timestamps of one hour and computes its numbers anew.
+func (g *graph) wantData(res *scenario.Response, c *chair, h *graphHour, stamps []int64) error {
+	var sum, counts = int64(0), [4]int64{}
+	for i, ts := range stamps {
+		if ts < h.start || ts >= h.end {
+			return scenario.Wrong(res, "graph-outside", "timestamp %d in the hour [%d, %d)", ts, h.start, h.end)
+		}
+		if i > 0 && ts <= stamps[i-1] {
+			return scenario.Wrong(res, "graph-order", "timestamp %d after %d, want them ascending", ts, stamps[i-1])
+		}
+		at, ok := c.past.find(ts)
+		if !ok {
+			return scenario.Wrong(res, "graph-unknown", "%s never posted a condition with timestamp %d", c.uuid, ts)
+		}
+		g.at = append(g.at, int32(at))
+		s := c.past.states[at]
+		for bit := range counts {
+			counts[bit] += int64(s >> bit & 1)
+		}
+		sum += int64(Critical-s.level()) + 1
+	}
+	if len(stamps) == 0 {
+		return nil
+	}
+	n := int64(len(stamps))
+	if want := sum * 100 / 3 / n; h.score != want {
+		return scenario.Wrong(res, "graph-score", "score %d in the hour of %d, want %d", h.score, h.start, want)
+	}
+	for bit, count := range counts {
+		if want := count * 100 / n; h.percent[bit] != want {
+			return scenario.Wrong(res, "graph-percentage", "%d %% in the hour of %d, want %d (%d of %d conditions)",
+				h.percent[bit], h.start, want, count, n)
+		}
+	}
+	return nil
+}
+
+// wantKept wants every condition of the day that was given back before.
+func (g *graph) wantKept(res *scenario.Response, c *chair, asked int64) error {
+	next := 0
+	for i, end := c.past.from(g.day), c.past.from(g.day+daySeconds); i < end; i++ {
+		if next < len(g.at) && int(g.at[next]) == i {
+			next++
+		} else if c.past.known(i, asked-crossDelay) {
+			return c.missing(res, "graph", i)
+		}
+	}
+	return nil
+}
+
+// sightGraph notes that a graph's conditions were given back at a time, in ms
+// since the clock's origin.
+func (c *chair) sightGraph(g *graph, ms int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, at := range g.at {
+		c.past.sight(int(at), ms)
+	}
+}

@@ -1,0 +1,131 @@
+package isucondition
+
+import (
+	"net/http"
+
+	"github.com/iikanji/iikanji/internal/scenario"
+)
+
+// A wireISU is an ISU as the API shows it.
+type wireISU struct {
+	id                    int64
+	uuid, name, character []byte
+	latest                wireCondition
+	hasLatest             bool
+	listed                bool // latest_isu_condition was there, null or not
+}
+
+// isu reads one ISU object.
+func (r *jsonReader) isu() (w wireISU) {
+	r.object(func(name []byte) {
+		switch string(name) {
+		case "id":
+			w.id = r.int()
+		case "jia_isu_uuid":
+			w.uuid = r.str()
+		case "name":
+			w.name = r.str()
+		case "character":
+			w.character = r.str()
+		case "latest_isu_condition":
+			w.listed = true
+			if w.hasLatest = !r.null(); w.hasLatest {
+				w.latest = r.condition()
+			}
+		default:
+			r.skip()
+		}
+	})
+	return w
+}
+
+// readISU reads an answer that is one ISU.
+func readISU(res *scenario.Response, status int) (wireISU, error) {
+	r, err := wantReader(res, status)
+	if err != nil {
+		return wireISU{}, err
+	}
+	w := r.isu()
+	return w, wantEnd(res, &r)
+}
+
+// checkISU checks an answer that shows one chair. The id must be the one told
+// before, or, where none was, above 0.
+func checkISU(res *scenario.Response, status int, c *chair) (id int64, err error) {
+	w, err := readISU(res, status)
+	if err != nil {
+		return 0, err
+	}
+	return w.id, wantISU(res, "isu", &w, c)
+}
+
+// wantISU compares an ISU with the chair that it must be. check is the first
+// word of the checks' names.
+func wantISU(res *scenario.Response, check string, w *wireISU, c *chair) error {
+	switch id := c.id.Load(); {
+	case string(w.uuid) != c.uuid:
+		return scenario.Wrong(res, check+"-uuid", "jia_isu_uuid %q, want %s", w.uuid, c.uuid)
+	case string(w.name) != c.name:
+		return scenario.Wrong(res, check+"-name", "name %q, want %q", w.name, c.name)
+	case string(w.character) != Labels[c.character]:
+		return scenario.Wrong(res, check+"-character", "character %q, want %q", w.character, Labels[c.character])
+	case w.id <= 0 || id != 0 && w.id != id:
+		return scenario.Wrong(res, check+"-id", "id %d, want %d", w.id, id)
+	}
+	return nil
+}
+
+// checkList checks GET /api/isu: exactly the owner's chairs, newest first,
+// each with a condition that was posted or none. exact wants the newest
+// condition. seen is called with each chair's latest timestamp, 0 for none.
+func checkList(res *scenario.Response, chairs []*chair, exact bool, seen func(i int, latest int64)) error {
+	r, err := wantReader(res, http.StatusOK)
+	if err != nil {
+		return err
+	}
+	i, wrong := 0, error(nil)
+	r.array(func() {
+		w := r.isu()
+		if wrong == nil && r.err == nil && i < len(chairs) {
+			if wrong = wantListed(res, &w, chairs[i], exact); wrong == nil && seen != nil {
+				seen(i, w.latest.ts)
+			}
+		}
+		i++
+	})
+	if err := wantEnd(res, &r); err != nil {
+		return err
+	}
+	if i != len(chairs) {
+		return scenario.Wrong(res, "list-length", "%d ISU, want %d", i, len(chairs))
+	}
+	return wrong
+}
+
+// wantListed compares one item of the list.
+func wantListed(res *scenario.Response, w *wireISU, c *chair, exact bool) error {
+	if err := wantISU(res, "list", w, c); err != nil {
+		return err
+	}
+	if !w.listed {
+		return scenario.Wrong(res, "list-latest", "latest_isu_condition of %s is missing", c.uuid)
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if w.hasLatest {
+		if _, err := wantPosted(res, "list", &w.latest, c); err != nil {
+			return err
+		}
+	}
+	if !exact {
+		return nil
+	}
+	want := int64(0)
+	if n := c.past.len(); n > 0 {
+		want = unixOf(c.past.times[n-1])
+	}
+	if w.latest.ts != want {
+		return scenario.Wrong(res, "list-latest", "latest condition of %s is of %d, want %d", c.uuid, w.latest.ts, want)
+	}
+	return nil
+}

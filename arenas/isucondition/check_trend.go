@@ -1,0 +1,231 @@
+package isucondition
+
+import (
+	"bytes"
+	"math"
+	"net/http"
+
+	"github.com/iikanji/iikanji/internal/scenario"
+)
+
+// A trendWatch is what one viewer has seen of the trend; each viewer has its own.
+type trendWatch struct {
+	last map[int64]glimpse // by the target's id
+	body []byte            // of the last good answer
+	turn int64             // counts answers
+}
+
+// A glimpse is the newest that a viewer saw of one ISU.
+type glimpse struct {
+	ts    int64
+	level Level
+	turn  int64 // of the answer that showed it last
+}
+
+// A trendAnswer is what a checked answer tells.
+type trendAnswer struct {
+	isus    int
+	updates int64 // ISU that show another timestamp than before, and a fresh one
+}
+
+// checkTrend checks GET /api/trend against the viewer's memory and what was
+// posted. Timestamps above freshAfter (virtual Unix seconds) count as updates
+// where they are new to the viewer.
+func (w *trendWatch) checkTrend(res *scenario.Response, ids map[int64]*chair, freshAfter int64) (a trendAnswer, err error) {
+	if err := scenario.WantStatus(res, http.StatusOK); err != nil {
+		return a, err
+	}
+	if err := scenario.WantType(res, "application/json"); err != nil {
+		return a, err
+	}
+	if len(w.body) > 0 && bytes.Equal(res.Body, w.body) {
+		a.isus = len(w.last)
+		return a, nil // byte for byte what was checked already
+	}
+	t := trendReading{trendWatch: w, res: res, ids: ids, freshAfter: freshAfter, r: jsonReader{b: res.Body}}
+	if w.last == nil {
+		w.last = map[int64]glimpse{}
+	}
+	w.turn++
+	t.r.array(t.character)
+	if err := wantEnd(res, &t.r); err != nil {
+		return a, err
+	}
+	if t.wrong != nil {
+		return a, t.wrong
+	}
+	if want := uint32(1)<<Characters - 1; t.characters != want {
+		return a, scenario.Wrong(res, "trend-characters", "%s is missing", firstMissing(t.characters))
+	}
+	if t.isus < len(w.last) {
+		return a, scenario.Wrong(res, "trend-shrunk", "%d ISU, but this viewer has seen %d", t.isus, len(w.last))
+	}
+	w.body = append(w.body[:0], res.Body...)
+	return t.trendAnswer, nil
+}
+
+func firstMissing(characters uint32) string {
+	for i, l := range Labels {
+		if characters&(1<<i) == 0 {
+			return l
+		}
+	}
+	return "none"
+}
+
+// A trendReading is the reading of one answer.
+type trendReading struct {
+	*trendWatch
+	trendAnswer
+	res        *scenario.Response
+	r          jsonReader
+	ids        map[int64]*chair
+	freshAfter int64
+	characters uint32 // bits of Labels met
+	current    int    // index of the label being read
+	wrong      error  // the first one
+}
+
+func (t *trendReading) fail(check, format string, args ...any) {
+	if t.wrong == nil && t.r.err == nil {
+		t.wrong = scenario.Wrong(t.res, check, format, args...)
+	}
+}
+
+// character reads one item. Its name may come behind its lists, so it is read
+// first.
+func (t *trendReading) character() {
+	t.name()
+	lists := 0
+	t.r.object(func(name []byte) {
+		level, ok := ParseLevel(string(name))
+		if !ok {
+			t.r.skip()
+			return
+		}
+		lists |= 1 << level
+		t.list(level)
+	})
+	if lists != 1<<Info|1<<Warning|1<<Critical {
+		t.fail("trend-fields", "an item lacks info, warning or critical")
+	}
+}
+
+// name finds the character of the item that begins here.
+func (t *trendReading) name() {
+	var label []byte
+	ahead := t.r
+	if ahead.enter('{', '}') {
+		if first := ahead.str(); string(first) == "character" && ahead.take(':') {
+			label = ahead.str()
+		} else {
+			ahead = t.r
+			ahead.object(func(name []byte) {
+				if string(name) == "character" {
+					label = ahead.str()
+				} else {
+					ahead.skip()
+				}
+			})
+		}
+	}
+	if t.current = CharacterOf(string(label)); t.current < 0 {
+		t.fail("trend-characters", "unknown character %q", label)
+	} else if t.characters&(1<<t.current) != 0 {
+		t.fail("trend-characters", "%s is there twice", label)
+	} else {
+		t.characters |= 1 << t.current
+	}
+}
+
+// list reads the ISU of one level.
+func (t *trendReading) list(level Level) {
+	last := int64(math.MaxInt64)
+	t.r.array(func() {
+		var id, ts int64
+		t.r.object(func(name []byte) {
+			switch string(name) {
+			case "isu_id":
+				id = t.r.int()
+			case "timestamp":
+				ts = t.r.int()
+			default:
+				t.r.skip()
+			}
+		})
+		if ts > last {
+			t.fail("trend-order", "timestamp %d after %d, want them descending", ts, last)
+		}
+		last = ts
+		t.isu(id, ts, level)
+	})
+}
+
+// isu checks one ISU against memory and history.
+func (t *trendReading) isu(id, ts int64, level Level) {
+	t.isus++
+	seen := t.last[id]
+	switch {
+	case seen.turn == t.turn:
+		t.fail("trend-duplicate", "isu_id %d is there twice", id)
+	case ts < seen.ts:
+		t.fail("trend-backwards", "isu_id %d was at %d and is now at %d", id, seen.ts, ts)
+	case ts == seen.ts && level == seen.level:
+		// As before: known to be right.
+	default:
+		t.posted(id, ts, level)
+		if ts > t.freshAfter {
+			t.updates++
+		}
+	}
+	if t.wrong == nil {
+		t.last[id] = glimpse{ts: ts, level: level, turn: t.turn}
+	}
+}
+
+// posted wants a condition that the ISU posted. Ids that nobody knows yet are
+// tolerated: their registration may still be on its way.
+func (t *trendReading) posted(id, ts int64, level Level) {
+	c := t.ids[id]
+	if c == nil {
+		return
+	}
+	if t.current >= 0 && c.character != t.current {
+		t.fail("trend-character", "isu_id %d is listed under %s, want %s", id, Labels[t.current], Labels[c.character])
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if i, ok := c.past.find(ts); !ok {
+		t.fail("trend-unknown", "isu_id %d never posted a condition with timestamp %d", id, ts)
+	} else if want := c.past.states[i].level(); level != want {
+		t.fail("trend-level", "isu_id %d at %d is listed under %s, want %s", id, ts, level, want)
+	}
+}
+
+// checkTrendExact checks the trend of a target that holds the initial data
+// only: all its ISU with their newest conditions, and no others.
+func checkTrendExact(res *scenario.Response, w *world) error {
+	var watch trendWatch
+	if _, err := watch.checkTrend(res, w.ids(), math.MaxInt64); err != nil {
+		return err
+	}
+	want := 0
+	for _, u := range w.data.Users {
+		for _, isu := range u.ISUs {
+			if len(isu.Conditions) == 0 {
+				continue
+			}
+			want++
+			newest := isu.Conditions[len(isu.Conditions)-1].Timestamp
+			if got, ok := watch.last[int64(isu.ID)]; !ok {
+				return scenario.Wrong(res, "trend-missing", "isu_id %d is missing", isu.ID)
+			} else if got.ts != newest {
+				return scenario.Wrong(res, "trend-stale", "isu_id %d is at %d, want %d", isu.ID, got.ts, newest)
+			}
+		}
+	}
+	if len(watch.last) != want {
+		return scenario.Wrong(res, "trend-extra", "%d ISU, want %d", len(watch.last), want)
+	}
+	return nil
+}

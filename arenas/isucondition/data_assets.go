@@ -1,0 +1,27 @@
+package isucondition
+
+import (
+	"io/fs"
+	"strings"
+	"sync"
+)
+
+// assets lists the static files of the web page with their sums, in the order
+// of Data.Assets.
+var assets = sync.OnceValue(func() []Asset {
+	index := mustRead("public/index.html")
+	list := []Asset{newAsset("/", index, false)}
+	entries, err := fs.ReadDir(files(), "public/assets")
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	for _, scripted := range []bool{false, true} {
+		for _, e := range entries {
+			path := "/assets/" + e.Name()
+			if strings.Contains(string(index), path) != scripted {
+				list = append(list, newAsset(path, mustRead("public"+path), scripted))
+			}
+		}
+	}
+	return list
+})

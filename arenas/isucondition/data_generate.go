@@ -1,0 +1,102 @@
+package isucondition
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+const dataSeed = 2021
+
+// A dataOwner is one line of the initial data set: who has how many ISUs with how
+// many conditions how far apart.
+type dataOwner struct {
+	user       string // "" is a random name
+	isus       int
+	conditions int
+	spacing    time.Duration
+	earlier    time.Duration // how much longer ago than others the user came
+}
+
+var dataOwners = []dataOwner{
+	{user: "isucon1", isus: 5, conditions: 72, spacing: time.Hour, earlier: 3 * 24 * time.Hour},
+	{user: "isucon2", isus: 20, conditions: 12, spacing: 30 * time.Minute},
+	{isus: 1, conditions: 6, spacing: 10 * time.Minute},
+	{isus: 1, conditions: 6, spacing: 10 * time.Minute},
+	{isus: 1, conditions: 6, spacing: 10 * time.Minute},
+}
+
+// generateUsers makes the initial data, the same at every call. pool lends the icons.
+func generateUsers(pool []Image) []User {
+	r := rand.New(rand.NewPCG(dataSeed, 0))
+	var names UserNames
+	users := make([]User, len(dataOwners))
+	id := 0
+	for i, p := range dataOwners {
+		created := T0.Add(-time.Duration(r.Int64N(int64(T0.Sub(T0.AddDate(0, -6, 0)))))).Add(-p.earlier).Truncate(time.Microsecond)
+		users[i] = User{ID: p.user, CreatedAt: created}
+		if p.user == "" {
+			users[i].ID = names.Next(r)
+		}
+		for range p.isus {
+			id++
+			users[i].ISUs = append(users[i].ISUs, generateISU(r, id, created.Add(time.Minute), p, pool))
+		}
+	}
+	return users
+}
+
+// generateISU makes one ISU. The first ones have every character once, as the
+// check of the trend wants all of them.
+func generateISU(r *rand.Rand, id int, created time.Time, p dataOwner, pool []Image) ISU {
+	character := id - 1
+	if character >= Characters {
+		character = 0
+	}
+	isu := ISU{
+		ID:        id,
+		UUID:      RandomUUID(r),
+		Name:      ISUName(r),
+		Image:     pool[r.IntN(len(pool))].MD5,
+		Character: Labels[character],
+		CreatedAt: created,
+	}
+	at := created.Add(time.Minute)
+	var last *Condition
+	for range p.conditions {
+		isu.Conditions = append(isu.Conditions, nextCondition(r, last, character, at.Unix()))
+		last = &isu.Conditions[len(isu.Conditions)-1]
+		at = at.Add(p.spacing)
+	}
+	return isu
+}
+
+// nextCondition rolls the state that follows another; nil is the very first.
+func nextCondition(r *rand.Rand, last *Condition, character int, at int64) Condition {
+	one := func(in int) bool { return r.IntN(in) == 0 }
+	c := Condition{Timestamp: at}
+	if last != nil && last.IsSitting {
+		c.IsSitting = !one(6)
+	} else {
+		c.IsSitting = one(3)
+	}
+	for _, flag := range []Flags{Dirty, Overweight, Broken} {
+		odds := 4
+		if last != nil && last.Flags&flag != 0 {
+			odds = 2
+		}
+		if one(odds) {
+			c.Flags |= flag
+		}
+	}
+	c.Message = Message(character, c.Flags)
+	return c
+}
+
+// RandomUUID makes a version 4 UUID of a seeded source.
+func RandomUUID(r *rand.Rand) string {
+	hi, lo := r.Uint64(), r.Uint64()
+	hi = hi&^0xf000 | 0x4000
+	lo = lo&^(3<<62) | 2<<62
+	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", hi>>32, hi>>16&0xffff, hi&0xffff, lo>>48, lo&(1<<48-1))
+}

@@ -1,0 +1,149 @@
+package isucondition
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// Labels are the personalities that JIA gives to an ISU when it is activated.
+// The trend groups by them.
+var Labels = func() (labels [Characters]string) {
+	for i, v := range voices {
+		labels[i] = v.label
+	}
+	return labels
+}()
+
+// A voice is how a character speaks: when all is well and of each of its troubles.
+type voice struct{ label, well, dirty, heavy, broken string }
+
+var voices = [Characters]voice{
+	{"あまえんぼう", "もっとなでて", "ふいてほしいな", "だっこは重いよ", "いたいよう"},
+	{"あわてんぼう", "よし、大丈夫", "わっ、汚れた", "わっ、重い", "わわ、壊れた"},
+	{"いばりんぼう", "余は快調じゃ", "余を磨け", "余に重すぎる", "余を直さぬか"},
+	{"おこりんぼう", "怒ってないよ", "汚すな", "重いってば", "壊したな"},
+	{"おしゃべり", "ねえ聞いて", "汚れの話ね", "重さの話ね", "故障の話ね"},
+	{"おひとよし", "どうぞ座って", "少しの汚れなら", "まだ乗れますよ", "平気、多分ね"},
+	{"かんげきや", "なんて良い日", "涙で染みが", "重みに感動", "折れて感涙"},
+	{"きれいずき", "今日もぴかぴか", "汚れは許せない", "荷物が多すぎ", "傷がついた"},
+	{"くいしんぼう", "お茶にしよう", "菓子くずだらけ", "食べすぎかな", "脚を噛まれた"},
+	{"けちんぼう", "無駄のない日", "水がもったいない", "重量は別料金", "修理は高いな"},
+	{"こだわりや", "この角度が最高", "木目が見えない", "重心が高い", "ねじが違う"},
+	{"しっかりもの", "異常ありません", "清掃が必要です", "重量超過です", "修理が必要です"},
+	{"しんぱいしょう", "静かすぎて不安", "染みが残りそう", "つぶれるかも", "もう治らないかも"},
+	{"せわずき", "よく休めた?", "掃除しようか", "荷物持とうか", "部品を頼もうか"},
+	{"ちからもち", "まだまだ余裕", "汚れは勲章だ", "良い重さだ", "力みすぎた"},
+	{"なまけもの", "寝てました", "掃除は明日", "重いし寝る", "壊れたし休む"},
+	{"のんびりや", "ぽかぽかだね", "いつか洗おう", "ゆっくり降りて", "そのうち直そう"},
+	{"ひっこみじあん", "…元気です", "…汚れました", "…重いです", "…壊れました"},
+	{"へそまがり", "調子など知らん", "汚れてなどない", "軽すぎるくらい", "わざと折れた"},
+	{"まけずぎらい", "今日も勝った", "汚れに負けない", "重さに負けない", "故障に負けない"},
+	{"みえっぱり", "高級品ですから", "わざとの風合い", "大物専用ですの", "限定の形ですの"},
+	{"めだちたがり", "こっち見て", "汚れも見て", "重いの見て", "壊れたの見て"},
+	{"ものぐさ", "べつに", "汚れたかも", "重いかも", "壊れたかも"},
+	{"ゆめみがち", "雲になった気分", "灰かぶり姫みたい", "象が乗る夢", "片脚の兵隊さん"},
+	{"わらいじょうご", "あはは、快適", "ふふ、くすぐったい", "あはは、重い重い", "笑って折れた"},
+}
+
+// messages is the table of what is said: by character and flags.
+var messages = func() (table [Characters][8]string) {
+	for c, v := range voices {
+		table[c][0] = v.well
+		for f := Flags(1); f < 8; f++ {
+			var said []string
+			for _, p := range []struct {
+				flag Flags
+				text string
+			}{{Dirty, v.dirty}, {Overweight, v.heavy}, {Broken, v.broken}} {
+				if f&p.flag != 0 {
+					said = append(said, p.text)
+				}
+			}
+			table[c][f] = strings.Join(said, "、")
+		}
+	}
+	return table
+}()
+
+// The parts of an ISU's name.
+var (
+	namePrefixes = [26]string{
+		"朝焼けの", "居間の", "いつもの", "折りたたみ", "階段下の", "書斎の", "きしむ", "軽やかな", "銀座の",
+		"月曜日の", "縁側の", "小さな", "知らない", "台所の", "だれかの", "とっておきの", "波打つ", "二代目",
+		"ひだまりの", "深緑の", "ふかふかの", "窓ぎわの", "まわる", "三つ脚の", "屋上の", "よく鳴る",
+	}
+	nameSuffixes = [20]string{
+		"椅子", "いす", "チェア", "ソファ", "スツール", "ベンチ", "座椅子", "丸椅子", "籐椅子", "長椅子",
+		"安楽椅子", "ロッキングチェア", "ハイチェア", "ゲーミングチェア", "カウチ", "オットマン", "腰掛け", "切り株", "玉座", "木馬",
+	}
+)
+
+// ISUName makes the name of an ISU.
+func ISUName(r *rand.Rand) string {
+	return namePrefixes[r.IntN(len(namePrefixes))] + nameSuffixes[r.IntN(len(nameSuffixes))]
+}
+
+var adjectives = strings.Fields(`
+	able ample amused ancient apt ardent astute balanced bashful beaming bold bouncy brave breezy brief bright brisk
+	bubbly busy calm candid careful casual cheerful chatty chilly civil classic clean clear clever coastal comfy composed
+	content cool cordial cosy courtly crafty crisp curious dainty dapper daring dazzling deft devoted dewy diligent direct
+	discreet drowsy dusty eager early earnest easy elastic elegant endless equal even exact fabled fair faithful famous
+	fancy fearless festive fiery fleet floral fluent fluffy fond formal frank free fresh frosty frugal gallant gentle
+	giddy glad gleeful glossy golden graceful gracious grand grateful handy happy hardy hasty hearty helpful hidden honest
+	humble idle jaunty jolly jovial joyful keen kind large lasting lavish leafy learned light limber lively local lofty
+	logical loyal lucid lucky lunar mellow merry mighty mild mindful misty modest musical narrow neat nimble noble noted
+	orderly patient peaceful pensive placid plain plucky plush polite proud prudent quaint quick quiet rapid rare ready
+	regal resolute restful robust rosy rustic sandy sedate sensible serene sharp shiny silent silver sincere sleepy sleek
+	smooth snappy snug sober sociable solar solid spry stable steady stellar stout sturdy subtle sunny supple swift tactful
+	tender thrifty tidy timely tranquil trusty upbeat upright urbane useful valiant velvet vivid warm wary watchful wise
+	witty worthy zesty`)
+
+var surnames = strings.Fields(`
+	abe adachi akiyama amano ando aoki aoyama arai asano azuma baba chiba doi endo eguchi fujii fujimoto fujita fujiwara
+	fukuda furukawa goto hamada hara harada hasegawa hashimoto hattori hayashi higuchi hirano hirata honda hori horiuchi
+	hoshino ichikawa igarashi iida ikeda imai inoue ishibashi ishida ishihara ishii ishikawa ito iwamoto iwasaki iwata
+	izumi kaneko kato kawaguchi kawai kawakami kawamura kawasaki kikuchi kimura kinoshita kishi kitagawa kitamura kobayashi
+	koike kojima komatsu kondo kono koyama kubo kudo kumagai kuroda kurihara kuwahara maeda maruyama masuda matsuda matsui
+	matsumoto matsuo matsuoka minami mitsui miura miyake miyamoto miyata miyazaki mizuno mochizuki mori morimoto morita
+	murakami murata nagai nagata naito nakagawa nakajima nakamura nakano nakayama nishi nishida nishimura nishiyama noda
+	noguchi nomura ochiai ogawa oishi okada okamoto okazaki okubo ono onishi osawa ota otani otsuka ozaki ozawa saito
+	sakai sakamoto sakurai sano sasaki sato sawada seki shibata shimada shimizu shinohara sugawara sugimoto sugiyama
+	suzuki tachibana taguchi takada takagi takahashi takano takeda takeuchi tamura tanabe tanaka tani taniguchi tashiro
+	terada tsuchiya tsuda tsuji uchida ueda ueno umeda wada watanabe yamada yamaguchi yamamoto yamanaka yamashita
+	yamazaki yano yasuda yokoyama yoshida yoshikawa yoshimura yoshioka yuasa`)
+
+// UserName makes a user's name, adjective_surname. retry is how often a name
+// was taken already: above 0 a digit is appended.
+func UserName(r *rand.Rand, retry int) string {
+	name := adjectives[r.IntN(len(adjectives))] + "_" + surnames[r.IntN(len(surnames))]
+	if retry > 0 {
+		name += fmt.Sprint(r.IntN(10))
+	}
+	return name
+}
+
+// UserNames makes names that are unique among its own. Its zero value is
+// ready; it is not for several goroutines at once.
+type UserNames struct{ taken map[string]bool }
+
+// Take reserves a name; false means that it was taken.
+func (u *UserNames) Take(name string) bool {
+	if u.taken == nil {
+		u.taken = map[string]bool{}
+	}
+	if u.taken[name] {
+		return false
+	}
+	u.taken[name] = true
+	return true
+}
+
+// Next makes a name that was not taken before.
+func (u *UserNames) Next(r *rand.Rand) string {
+	for retry := 0; ; retry++ {
+		if name := UserName(r, retry); u.Take(name) {
+			return name
+		}
+	}
+}

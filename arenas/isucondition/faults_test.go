@@ -1,0 +1,66 @@
+package isucondition_test
+
+import (
+	"slices"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/arena/arenatest"
+)
+
+// The routes, as the benchmarker names its steps.
+const (
+	onMe        = "GET /api/user/me"
+	onList      = "GET /api/isu"
+	onISU       = "GET /api/isu/:uuid"
+	onIcon      = "GET /api/isu/:uuid/icon"
+	onGraph     = "GET /api/isu/:uuid/graph"
+	onCondition = "GET /api/condition/:uuid"
+	onTrend     = "GET /api/trend"
+	onRegister  = "POST /api/isu"
+)
+
+// short is a load in which users come round all their steps.
+const short = 4 * time.Second
+
+// by and on say what must catch a fault.
+func by(checks ...string) (want []arenatest.Caught) {
+	for _, c := range checks {
+		want = append(want, arenatest.By(c))
+	}
+	return want
+}
+
+func on(kind iikanji.FaultKind, step string) []arenatest.Caught {
+	return []arenatest.Caught{arenatest.On(kind, step)}
+}
+
+// ease is the first thing that anybody would do.
+var ease = []arenatest.Edit{{File: "sql/0_Schema.sql", Old: "`message` varchar(255) NOT NULL,",
+	New: "`message` varchar(255) NOT NULL, KEY (`jia_isu_uuid`, `timestamp`),"}}
+
+// faults are the planted ones.
+var faults = slices.Concat(checkFaults, readFaults, writeFaults, loadFaults, appFaults)
+
+// appFaults are broken apps: what no proxy could know. "go/" is the app's source.
+var appFaults = []arenatest.Fault{
+	{Name: "app: unregistered ISU accepted", Want: by("unregistered-accepted"), Edits: []arenatest.Edit{
+		{File: "go/condition.go", Old: "dropProbability = 0.9", New: "dropProbability = 0.0"},
+		{File: "go/condition.go", Old: "if count == 0 {", New: "if count < 0 {"},
+	}},
+	{Name: "app: end_time inclusive", Want: by("condition-range"), Edits: []arenatest.Edit{
+		{File: "go/condition.go", Old: "`timestamp` < ? ORDER BY", New: "`timestamp` <= ? ORDER BY"},
+	}},
+	{Name: "app: malformed post stored", Load: short, Want: by("condition-unknown", "list-unknown", "graph-unknown", "trend-unknown"),
+		// The app itself stumbles over what it should not have stored.
+		Also: append(by("condition-altered", "list-altered"), arenatest.Caught{Kind: iikanji.FaultStatus}), Edits: []arenatest.Edit{
+			{File: "go/condition.go", Old: "dropProbability = 0.9", New: "dropProbability = 0.5"},
+			{File: "go/condition.go", Old: "if !isConditionFormat(r.Condition) {", New: "if r.Timestamp < 0 {"},
+		}},
+	{Name: "app: trend of the oldest condition", Want: by("trend-stale"), Edits: []arenatest.Edit{
+		{File: "go/trend.go", Old: "conditions[0]", New: "conditions[len(conditions)-1]"},
+	}},
+	{Name: "app: session of a user who is gone", Want: by("session-stale"), Edits: []arenatest.Edit{
+		{File: "go/auth.go", Old: "if count == 0 {", New: "if count < 0 {"},
+	}},
+}

@@ -1,0 +1,193 @@
+package isucondition_test
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/arena/arenatest"
+)
+
+var formUUID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
+// registered answers a registration as if it had gone well.
+func registered(status int) func() arenatest.Hook {
+	return plain(arenatest.When("", "POST", "/api/isu", arenatest.After(status, func(x *arenatest.Exchange) {
+		x.Give(201, "application/json", fmt.Sprintf(`{"id":1,"jia_isu_uuid":%q,"name":"","character":""}`, formUUID.Find(x.Body)))
+	})))
+}
+
+// writeFaults are wrong answers to registrations, caught before any load.
+var writeFaults = []arenatest.Fault{
+	{Name: "duplicate registration accepted", Want: by("duplicate"), Spoil: registered(409)},
+	{Name: "registration of an unknown ISU accepted", Want: by("unknown-isu"), Spoil: registered(404)},
+	{Name: "broken form accepted", Want: by("icon-form"), Spoil: registered(400)},
+	{Name: "JIA's refusal answered with 500", Want: by("unknown-isu"),
+		Spoil: plain(arenatest.When("", "POST", "/api/isu", arenatest.After(404, func(x *arenatest.Exchange) { x.Give(500, "", "") })))},
+	{Name: "registration answered with 200", Want: on(iikanji.FaultStatus, onRegister),
+		Spoil: plain(arenatest.When("", "POST", "/api/isu", arenatest.After(201, func(x *arenatest.Exchange) { x.Status = 200 })))},
+	{Name: "icon lost on the way", Want: by("icon-md5"),
+		Spoil: plain(arenatest.When("", "POST", "/api/isu", arenatest.Before(func(x *arenatest.Exchange) {
+			x.Body = bytes.Replace(x.Body, []byte(`name="image"`), []byte(`name="i-ge"`), 1)
+		})))},
+	{Name: "list of a second ago", Want: by("list-length"), Spoil: cachedList},
+	{Name: "posts before the registration kept", Want: by("unregistered-accepted"), Spoil: queued},
+}
+
+// cachedList keeps each user's list for a second.
+func cachedList() arenatest.Hook {
+	type entry struct {
+		x  arenatest.Exchange
+		at time.Time
+	}
+	var cache sync.Map
+	return arenatest.When("", "GET", "/api/isu", func(x *arenatest.Exchange, forward func()) {
+		cookie := x.Header.Get("Cookie")
+		if had, ok := cache.Load(cookie); ok && time.Since(had.(entry).at) < time.Second {
+			was := had.(entry).x
+			x.Status, x.Answer, x.Reply = was.Status, was.Answer, was.Reply
+			return
+		}
+		if forward(); x.Status == 200 {
+			cache.Store(cookie, entry{*x, time.Now()})
+		}
+	})
+}
+
+// queued keeps what is posted and shows it later, without asking whether the
+// ISU was registered when it came.
+func queued() arenatest.Hook {
+	var mu sync.Mutex
+	posts := map[string]bool{}
+	return func(x *arenatest.Exchange, forward func()) {
+		switch {
+		case x.Is("POST", "/api/condition/*"):
+			mu.Lock()
+			posts[x.Path] = true
+			mu.Unlock()
+			x.Give(202, "", "")
+		case x.Is("GET", "/api/condition/*"):
+			forward()
+			mu.Lock()
+			defer mu.Unlock()
+			if posts[x.Path] && x.Status == 200 {
+				x.Reply = []byte(`[{"timestamp":1628348400}]`)
+			}
+		default:
+			forward()
+		}
+	}
+}
+
+// loadFaults show themselves under load only.
+var loadFaults = []arenatest.Fault{
+	{Name: "load: trend going backwards", Load: short, Want: by("trend-backwards"), Also: by("trend-shrunk"), Spoil: oldTrend},
+	{Name: "load: trend losing an ISU", Load: short, Want: by("trend-shrunk"), Spoil: shrunkTrend},
+	{Name: "load: trend ahead of its ISU", Load: short, Want: by("trend-unknown"), Also: by("trend-order"),
+		Spoil: loaded("/api/trend", func(_ *arenatest.Exchange, v []object) []object {
+			for _, o := range v {
+				for _, isu := range o["info"].([]any) {
+					isu.(object)["timestamp"] = isu.(object)["timestamp"].(float64) + 31
+				}
+			}
+			return v
+		})},
+	{Name: "load: condition lost between two reads", Load: short, Want: by("condition-lost"), Spoil: forgetful},
+	{Name: "load: graph knows less than the history", Load: short, Want: by("graph-lost"),
+		Spoil: loaded("/api/isu/*/graph", func(_ *arenatest.Exchange, v []object) []object {
+			for _, o := range v {
+				o["data"], o["condition_timestamps"] = nil, []int{}
+			}
+			return v
+		})},
+	{Name: "load: message altered", Load: short, Want: by("condition-altered"),
+		Spoil: loaded("/api/condition/*", func(_ *arenatest.Exchange, v []object) []object {
+			for _, o := range v {
+				o["message"] = "?"
+			}
+			return v
+		})},
+	{Name: "load: limit 21", Load: short, Want: by("condition-limit", "condition-order"),
+		Spoil: loaded("/api/condition/*", func(_ *arenatest.Exchange, v []object) []object {
+			if len(v) == 20 {
+				v = append(v, v[19])
+			}
+			return v
+		})},
+	{Name: "load: list without an ISU", Load: short, Want: by("list-length"),
+		Spoil: loaded("/api/isu", func(_ *arenatest.Exchange, v []object) []object { return v[min(1, len(v)):] })},
+	{Name: "load: icon of somebody else", Load: short, Want: by("icon-md5"),
+		Spoil: plain(arenatest.When("load", "GET", "/api/isu/*/icon", arenatest.After(200, func(x *arenatest.Exchange) {
+			x.Reply = append(slices.Clone(x.Reply), 0)
+		})))},
+	{Name: "load: sign-out without effect", Load: short, Want: by("signout"),
+		Spoil: plain(arenatest.When("load", "POST", "/api/signout", arenatest.After(200, func(x *arenatest.Exchange) {
+			x.Answer.Del("Set-Cookie")
+		})))},
+	{Name: "load: tokens of strangers accepted", Load: short, Want: by("auth-key", "auth-tampered"), Also: by("auth-hs256",
+		"auth-expired", "auth-missing", "auth-no-jwt", "unauthorized"),
+		Spoil: plain(arenatest.When("load", "POST", "/api/auth", arenatest.After(403, func(x *arenatest.Exchange) { x.Give(200, "", "") })))},
+	{Name: "load: 500s", Load: short, Want: on(iikanji.FaultStatus, onISU),
+		Spoil: plain(arenatest.When("load", "GET", "/api/isu/*", arenatest.After(200, func(x *arenatest.Exchange) { x.Give(500, "", "") })))},
+	{Name: "load: connections closed", Load: short, Want: on(iikanji.FaultClosed, onCondition),
+		Spoil: plain(arenatest.When("load", "GET", "/api/condition/*", arenatest.After(200, func(x *arenatest.Exchange) { x.Cut = 1 })))},
+	{Name: "load: slow answers", Load: short, Want: on(iikanji.FaultTimeout, onGraph), Survives: true,
+		Spoil: plain(arenatest.When("load", "GET", "/api/isu/*/graph", arenatest.Slow(1200*time.Millisecond)))},
+}
+
+// loaded changes JSON arrays under load.
+func loaded(pattern string, change func(x *arenatest.Exchange, v []object) []object) func() arenatest.Hook {
+	return plain(arenatest.When("load", "GET", pattern, arenatest.After(200, arenatest.JSON(change))))
+}
+
+// oldTrend is one of two caches that nobody purges: every third answer is the
+// first one ever.
+func oldTrend() arenatest.Hook {
+	var mu sync.Mutex
+	var first []byte
+	n := 0
+	return arenatest.When("load", "GET", "/api/trend", arenatest.After(200, func(x *arenatest.Exchange) {
+		mu.Lock()
+		defer mu.Unlock()
+		if n++; n == 20 {
+			first = x.Reply
+		}
+		if n > 20 && n%3 == 0 {
+			x.Reply = first
+		}
+	}))
+}
+
+// shrunkTrend leaves out the ISU of one character after a while.
+func shrunkTrend() arenatest.Hook {
+	var mu sync.Mutex
+	n := 0
+	return arenatest.When("load", "GET", "/api/trend", arenatest.After(200, arenatest.JSON(func(_ *arenatest.Exchange, v []object) []object {
+		mu.Lock()
+		defer mu.Unlock()
+		if n++; n > 20 {
+			v[3]["info"], v[3]["warning"], v[3]["critical"] = []int{}, []int{}, []int{}
+		}
+		return v
+	})))
+}
+
+// forgetful leaves out what it has given back before.
+func forgetful() arenatest.Hook {
+	var mu sync.Mutex
+	given := map[string]bool{}
+	return arenatest.When("load", "GET", "/api/condition/*", arenatest.After(200, arenatest.JSON(func(x *arenatest.Exchange, v []object) []object {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.DeleteFunc(v, func(o object) bool {
+			key := fmt.Sprint(x.Path, o["timestamp"])
+			had := given[key]
+			given[key] = true
+			return had
+		})
+	})))
+}

@@ -1,0 +1,91 @@
+package isucondition
+
+import (
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"testing/fstest"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/iikanji/iikanji/internal/arena"
+)
+
+func TestFiles(t *testing.T) {
+	a, ok := arena.Find("isucondition")
+	if !ok {
+		t.Fatal("the arena is not registered")
+	}
+	if err := fstest.TestFS(a.Files, "go/main.go", "go/go.mod", "go/go.sum", "sql/0_Schema.sql", "sql/init.sh", "public/index.html",
+		"NoImage.jpg", "ec256-public.pem", a.NginxConf); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{"isucondition", "isucondition/main.go", "go/go.mod.txt2", "sql/none", "/sql", "../keys"} {
+		if _, err := a.Files.Open(name); err == nil {
+			t.Errorf("%s opens", name)
+		}
+	}
+	err := fs.WalkDir(a.Files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if script := filepath.Ext(name) == ".sh"; err == nil && script != (info.Mode()&0o111 != 0) {
+			t.Errorf("%s has mode %v", name, info.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAppModules wants the app to be built of the same versions in the work
+// folder as in the repository, where its tests and checks are.
+func TestAppModules(t *testing.T) {
+	line := regexp.MustCompile(`(?m)^\s+(\S+) (v\S+)`)
+	ours := map[string]string{}
+	for _, m := range line.FindAllStringSubmatch(readFile(t, "../../go.mod"), -1) {
+		ours[m[1]] = m[2]
+	}
+	theirs := line.FindAllStringSubmatch(string(mustRead("go/go.mod")), -1)
+	if len(theirs) < 6 {
+		t.Fatalf("the app's go.mod names %d modules", len(theirs))
+	}
+	for _, m := range theirs {
+		if ours[m[1]] != m[2] {
+			t.Errorf("the app uses %s %s, the repository %q", m[1], m[2], ours[m[1]])
+		}
+	}
+}
+
+func TestKeys(t *testing.T) {
+	key, err := SigningKey("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := jwt.ParseECPublicKeyFromPEM(mustRead("ec256-public.pem"))
+	if err != nil || !key.PublicKey.Equal(public) {
+		t.Fatalf("the app's key is not the other half of ours (%v)", err)
+	}
+	if other, err := SigningKey("keys/ec256-private.pem"); err != nil || !other.Equal(key) {
+		t.Errorf("from its file the key is another one (%v)", err)
+	}
+	token, err := SignToken(key, map[string]any{"jia_user_id": "isucon"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := jwt.Parse(token, func(*jwt.Token) (any, error) { return public, nil }, jwt.WithValidMethods([]string{"ES256"}))
+	if err != nil || parsed.Claims.(jwt.MapClaims)["jia_user_id"] != "isucon" {
+		t.Errorf("the token is not understood: %v", err)
+	}
+	for _, path := range []string{"none", "files.go", "files/ec256-public.pem"} {
+		if _, err := SigningKey(path); err == nil {
+			t.Errorf("%s is taken for a key", path)
+		}
+	}
+	if _, err := SignToken(key, map[string]any{"f": func() {}}); err == nil {
+		t.Error("claims that are no JSON are signed")
+	}
+}

@@ -1,0 +1,181 @@
+package isucondition
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// A chair is one ISU as the benchmarker knows it.
+type chair struct {
+	uuid, name string
+	character  int // index in Labels
+	icon       Image
+	bare       bool // registered without an image: icon is the default one
+	owner      *owner
+
+	id   atomic.Int64         // the target's own; 0 until it told us
+	walk atomic.Pointer[walk] // its state, once JIA has activated it
+
+	mu   sync.RWMutex // guards past
+	past history
+}
+
+// An owner is a user of the target.
+type owner struct {
+	id string
+
+	mu     sync.Mutex
+	chairs []*chair // registered ones, newest id first, as the list shows them
+}
+
+// add puts a registered chair into the list's order.
+func (o *owner) add(c *chair) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	i, _ := slices.BinarySearchFunc(o.chairs, c.id.Load(), func(c *chair, id int64) int {
+		return cmp.Compare(id, c.id.Load())
+	})
+	// A new slice, so that list's callers may keep the old one.
+	o.chairs = slices.Insert(slices.Clone(o.chairs), i, c)
+}
+
+// list is the owner's registered chairs, newest id first. It must not be changed.
+func (o *owner) list() []*chair {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.chairs
+}
+
+// A world is everything that the benchmarker knows to be true of the target.
+type world struct {
+	data *Data
+
+	mu     sync.RWMutex
+	owners []*owner
+	byUUID map[string]*chair
+	posing []*chair // those that post
+	plans  []*chair // those of users who come under load
+	byID   atomic.Pointer[map[int64]*chair]
+}
+
+// newWorld knows the initial data.
+func newWorld(data *Data) (*world, error) {
+	w := &world{data: data, byUUID: map[string]*chair{}}
+	ids := map[int64]*chair{}
+	for _, u := range data.Users {
+		o := &owner{id: u.ID}
+		for _, isu := range u.ISUs {
+			c, err := w.initial(o, isu)
+			if err != nil {
+				return nil, fmt.Errorf("initial ISU %s: %w", isu.UUID, err)
+			}
+			ids[c.id.Load()] = c
+			o.add(c)
+			w.byUUID[c.uuid] = c
+		}
+		w.owners = append(w.owners, o)
+	}
+	w.byID.Store(&ids)
+	return w, nil
+}
+
+// initial makes the chair of an ISU of the initial data.
+func (w *world) initial(o *owner, isu ISU) (*chair, error) {
+	c := &chair{uuid: isu.UUID, name: isu.Name, owner: o, character: CharacterOf(isu.Character)}
+	if c.character < 0 {
+		return nil, fmt.Errorf("unknown character %q", isu.Character)
+	}
+	c.icon.MD5 = isu.Image
+	c.id.Store(int64(isu.ID))
+	for _, k := range isu.Conditions {
+		if k.Message != Message(c.character, k.Flags) {
+			return nil, fmt.Errorf("message %q is not its character's", k.Message)
+		}
+		c.past.add(k.Timestamp, stateOf(k.IsSitting, k.Flags))
+	}
+	c.past.loaded = c.past.len()
+	return c, nil
+}
+
+// admit makes an owner and the chairs that JIA shall know, none registered yet.
+func (w *world) admit(u plannedUser) (*owner, []*chair) {
+	o := &owner{id: u.id}
+	var chairs []*chair
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range u.isus {
+		c := w.chairOf(o, p)
+		w.byUUID[c.uuid] = c
+		chairs = append(chairs, c)
+	}
+	w.plans = append(w.plans, chairs...)
+	w.owners = append(w.owners, o)
+	return o, chairs
+}
+
+func (w *world) chairOf(o *owner, p plannedISU) *chair {
+	c := &chair{uuid: p.uuid, name: p.name, character: p.character, owner: o, bare: p.image < 0, icon: w.data.NoImage}
+	if !c.bare {
+		c.icon = w.data.Image(p.image)
+	}
+	return c
+}
+
+// registered notes the id that the target gave to a chair.
+func (w *world) registered(c *chair, id int64) {
+	w.mu.Lock()
+	ids := maps.Clone(*w.byID.Load())
+	c.id.Store(id)
+	ids[id] = c
+	w.byID.Store(&ids)
+	w.mu.Unlock()
+	c.owner.add(c)
+}
+
+// poses notes that a chair posts from now on.
+func (w *world) poses(c *chair) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.posing = append(w.posing, c)
+}
+
+// chair finds a chair that JIA knows.
+func (w *world) chair(uuid string) *chair {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.byUUID[uuid]
+}
+
+// ids maps the target's ids to chairs. It must not be changed.
+func (w *world) ids() map[int64]*chair { return *w.byID.Load() }
+
+// planned lists the chairs of those who come under load, in the order of their plan.
+func (w *world) planned() []*chair {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.plans
+}
+
+// active lists the chairs that post. It must not be changed.
+func (w *world) active() []*chair {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.posing
+}
+
+// seated lists the owners with at least one registered chair.
+func (w *world) seated() []*owner {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	var some []*owner
+	for _, o := range w.owners {
+		if len(o.list()) > 0 {
+			some = append(some, o)
+		}
+	}
+	return some
+}

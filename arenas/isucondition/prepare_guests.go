@@ -1,0 +1,141 @@
+package isucondition
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/iikanji/iikanji/internal/scenario"
+)
+
+// guests are the people and ISU of the registration checks.
+type guests struct {
+	ct                 *contest
+	host, other        *owner
+	bare, dressed      *chair // registered by the host: without and with an image
+	unregistered, none *chair // the one that posts before it is registered; one that JIA does not know
+}
+
+// inviteGuests plans them. They are no part of the load.
+func (ct *contest) inviteGuests() *guests {
+	rng := ct.s.Rand("guests")
+	p := newPlan(rng, ct.data)
+	host := plannedUser{id: "host_" + p.names.Next(rng), isus: []plannedISU{p.isu(), p.isu(), p.isu()}}
+	host.isus[0].image = -1
+	host.isus[1].image = rng.IntN(p.pool)
+	host.isus[2].image = rng.IntN(p.pool)
+	o, chairs := ct.world.admit(host)
+	other, _ := ct.world.admit(plannedUser{id: "other_" + p.names.Next(rng)})
+	return &guests{ct: ct, host: o, other: other, bare: chairs[0], dressed: chairs[1], unregistered: chairs[2],
+		none: ct.world.chairOf(o, p.isu())}
+}
+
+// check registers ISU in all the ways that are allowed and that are not.
+// hush ends the posts of the unregistered one.
+func (g *guests) check(ctx context.Context, hush func()) error {
+	host, other := g.ct.browser(checkTimeout), g.ct.browser(checkTimeout)
+	defer host.cl.Close()
+	defer other.cl.Close()
+	// Without an image: a target may answer before it has read the body, and what
+	// a proxy in between makes of that is another matter.
+	if err := host.refused(ctx, g.bare, "unauthorized", http.StatusUnauthorized, textSignedOut); err != nil {
+		return err
+	}
+	if err := host.signIn(ctx, g.host.id); err != nil {
+		return err
+	}
+	if err := other.signIn(ctx, g.other.id); err != nil {
+		return err
+	}
+	for _, c := range []*chair{g.bare, g.dressed} {
+		if err := host.checkNew(ctx, c); err != nil {
+			return err
+		}
+	}
+	if err := g.refusals(ctx, host, other); err != nil {
+		return err
+	}
+	hush()
+	return g.checkUnregistered(ctx, host)
+}
+
+// checkNew registers an ISU and looks at it.
+func (b *browser) checkNew(ctx context.Context, c *chair) error {
+	if err := b.register(ctx, c); err != nil {
+		return err
+	}
+	if _, err := b.detail(ctx, c); err != nil {
+		return err
+	}
+	if err := b.icon(ctx, c); err != nil {
+		return err
+	}
+	if err := b.list(ctx, c.owner.list(), true, nil); err != nil {
+		return err
+	}
+	return b.checkNothing(ctx, c, b.ct.clock.now())
+}
+
+// refusals are the registrations that must leave nothing behind.
+func (g *guests) refusals(ctx context.Context, host, other *browser) error {
+	for _, b := range []*browser{host, other} {
+		if err := b.refused(ctx, g.dressed, "duplicate", http.StatusConflict, textDuplicate); err != nil {
+			return err
+		}
+	}
+	if err := host.refused(ctx, g.none, "unknown-isu", http.StatusNotFound, textJIA); err != nil {
+		return err
+	}
+	if err := host.brokenForm(ctx, g.none); err != nil {
+		return err
+	}
+	if err := host.get(ctx, stepISU, isuPath(g.none.uuid, ""), wantNoISU("unknown-isu")); err != nil {
+		return err
+	}
+	if err := other.list(ctx, nil, true, nil); err != nil {
+		return err
+	}
+	return host.list(ctx, g.host.list(), true, nil)
+}
+
+// checkUnregistered registers the ISU that has posted all the time: nothing of
+// that may be there, neither at once nor when buffers have been written.
+func (g *guests) checkUnregistered(ctx context.Context, host *browser) error {
+	c := g.unregistered
+	if err := host.register(ctx, c); err != nil {
+		return err
+	}
+	for i := range 2 {
+		if i > 0 {
+			if err := patient(ctx, strangeGrace); err != nil {
+				return err
+			}
+		}
+		if err := g.unheard(ctx, host, c); err != nil {
+			return err
+		}
+		if err := host.list(ctx, g.host.list(), true, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unheard wants an empty list of conditions.
+func (g *guests) unheard(ctx context.Context, host *browser, c *chair) error {
+	q := conditionQuery{start: fromEver, end: g.ct.clock.now() + 365*daySeconds, levels: allLevels}
+	return host.get(ctx, stepCondition, q.path(c.uuid), func(res *scenario.Response) error {
+		r, err := wantReader(res, http.StatusOK)
+		if err != nil {
+			return err
+		}
+		n := 0
+		r.array(func() { r.skip(); n++ })
+		if err := wantEnd(res, &r); err != nil {
+			return err
+		}
+		if n > 0 {
+			return scenario.Wrong(res, "unregistered-accepted", "%d conditions that were posted before the ISU was registered", n)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,142 @@
+package isucondition
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/scenario"
+)
+
+// clockRate is how fast virtual time runs by default. See README.md for why.
+const clockRate = 30000
+
+const (
+	loadTime       = 60 * time.Second
+	requestTimeout = time.Second
+)
+
+// newScenario makes the benchmarker.
+func newScenario(o arena.Options) (scenario.Scenario, error) {
+	if o.Clock < 0 || o.Clock > 1e6 {
+		return nil, fmt.Errorf("choosing the clock: %g virtual seconds per second is not between 0 and 1,000,000", o.Clock)
+	}
+	if o.Clock == 0 {
+		o.Clock = clockRate
+	}
+	data, err := LoadData(o.Data)
+	if err != nil {
+		return nil, err
+	}
+	key, err := SigningKey(o.Key)
+	if err != nil {
+		return nil, err
+	}
+	ct := &contest{options: o, data: data, key: key}
+	if o.NoLoad {
+		return checksOnly{ct}, nil
+	}
+	return ct, nil
+}
+
+// A contest is one run of the benchmarker.
+type contest struct {
+	options arena.Options
+	data    *Data
+	key     *ecdsa.PrivateKey
+
+	// Made by Prepare.
+	s     scenario.Session
+	world *world
+	clock clock
+	jia   *jia
+
+	planMu sync.Mutex
+	plan   *plan
+
+	loading       atomic.Bool
+	users         atomic.Int64
+	viewers       atomic.Int64
+	viewersGone   atomic.Bool // too many timeouts: none may come
+	updates       atomic.Int64
+	posts         atomic.Int64
+	offered, read atomic.Int64 // conditions
+}
+
+// checksOnly is the benchmarker without its load.
+type checksOnly struct{ ct *contest }
+
+func (c checksOnly) Info() scenario.Info { return c.ct.Info() }
+
+func (c checksOnly) Prepare(ctx context.Context, s scenario.Session) error {
+	return c.ct.Prepare(ctx, s)
+}
+
+var (
+	_ scenario.Preparer = (*contest)(nil)
+	_ scenario.Loader   = (*contest)(nil)
+	_ scenario.Preparer = checksOnly{}
+)
+
+// Info says what the benchmarker is made of.
+func (ct *contest) Info() scenario.Info {
+	return scenario.Info{Name: "isucondition", Steps: stepNames, Table: table, Load: loadTime, Timeout: requestTimeout}
+}
+
+// begin knows the target.
+func (ct *contest) begin(s scenario.Session) error {
+	world, err := newWorld(ct.data)
+	if err != nil {
+		return err
+	}
+	j, err := newJIA(s.URL(), ct.options.Addresses)
+	if err != nil {
+		return err
+	}
+	j.find, j.activate = world.chair, ct.activate
+	if err := j.listen(ct.options.Serve, ct.options.ServeURL); err != nil {
+		return err
+	}
+	ct.s, ct.world, ct.jia = s, world, j
+	ct.plan = newPlan(s.Rand("plan"), ct.data)
+	return nil
+}
+
+// gauges explain the run.
+func (ct *contest) gauges() {
+	registered := len(ct.world.ids())
+	for _, g := range []struct {
+		name, unit string
+		value      float64
+	}{
+		{"users at the end", "", float64(ct.users.Load())},
+		{"viewers at the end", "", float64(ct.viewers.Load())},
+		{"ISU at the end", "", float64(registered)},
+		{"ISU that post", "", float64(len(ct.world.active()))},
+		{"posts sent", "", float64(ct.posts.Load())},
+		{"conditions offered", "", float64(ct.offered.Load())},
+		{"conditions read", "", float64(ct.read.Load())},
+		{"virtual days", "", float64(ct.clock.now()-T0.Unix()) / daySeconds},
+	} {
+		ct.s.Gauge(g.name, g.unit, g.value)
+	}
+}
+
+// work is a digest of the work that the seed offers: users, their ISU, and the
+// luck of each ISU's first virtual days.
+func (ct *contest) work() float64 {
+	ct.planMu.Lock()
+	defer ct.planMu.Unlock()
+	for _, c := range ct.world.planned() {
+		w := newWalk(ct.s.Rand("walk "+c.uuid), 0)
+		for range 100 {
+			ts, s := w.step()
+			fmt.Fprintln(ct.plan.digest, ts, s)
+		}
+	}
+	return ct.plan.sum()
+}

@@ -1,0 +1,131 @@
+package iikanji
+
+// A ChangeID counts up from 1 within one history and is never reused.
+type ChangeID int
+
+// A Change is a planned act and its undoing, both as data, planned from one
+// reading of the state.
+type Change struct {
+	ID      ChangeID    `json:"id"`
+	Kind    string      `json:"kind"`
+	Target  string      `json:"target"`
+	Answers Code        `json:"answers,omitempty"` // the Finding that asked
+	Says    string      `json:"says"`
+	Ground  Fingerprint `json:"ground"` // the state it was planned on; applying refuses another
+	Do      []Op        `json:"do"`
+	Undo    []Op        `json:"undo"`
+	Weakens []Promise   `json:"weakens,omitempty"` // the target's Policy must allow each
+	Risk    Risk        `json:"risk"`
+	Stage   Stage       `json:"stage"`
+}
+
+// An Op is one touch of one place. Only package host performs Ops.
+type Op struct {
+	Verb   Verb        `json:"verb"`
+	Place  string      `json:"place"` // file, database or host
+	Body   string      `json:"body"`  // content, statement or command
+	Expect Fingerprint `json:"expect,omitempty"`
+}
+
+// A Verb is what an Op does.
+type Verb uint8
+
+const (
+	VerbUnknown Verb = iota
+	SQL              // a statement on a database
+	Write            // a file's whole content
+	Remove           // a file
+	Exec             // a command
+	Restart          // a service
+	Reload           // a service's configuration
+)
+
+var verbWords = []string{"unknown", "sql", "write", "remove", "exec", "restart", "reload"}
+
+func (v Verb) String() string               { return wordOf(verbWords, v) }
+func (v Verb) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText accepts the words that String prints.
+func (v *Verb) UnmarshalText(b []byte) error { return parseWord(verbWords, b, v, "verb") }
+
+// A Promise is something that a Change may take from the site's users or owners.
+type Promise uint8
+
+const (
+	PromiseUnknown Promise = iota
+	Durability             // committed data survive a crash
+	Freshness              // answers show the newest data
+	RowOrder               // the order of a query without ORDER BY
+	Observability          // logs
+)
+
+var promiseWords = []string{"unknown", "durability", "freshness", "row-order", "observability"}
+
+func (p Promise) String() string               { return wordOf(promiseWords, p) }
+func (p Promise) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText accepts the words that String prints.
+func (p *Promise) UnmarshalText(b []byte) error { return parseWord(promiseWords, b, p, "promise") }
+
+// A Risk is the worst that applying a Change does to a running site.
+type Risk uint8
+
+const (
+	RiskUnknown Risk = iota
+	RiskNone
+	RiskReload
+	RiskRestart
+	RiskLock // locks tables while it is applied
+	RiskData
+)
+
+var riskWords = []string{"unknown", "none", "reload", "restart", "lock", "data"}
+
+func (r Risk) String() string               { return wordOf(riskWords, r) }
+func (r Risk) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText accepts the words that String prints.
+func (r *Risk) UnmarshalText(b []byte) error { return parseWord(riskWords, b, r, "risk") }
+
+// A Stage is where a Change stands in its life. The only legal moves:
+// planned → applying → applied → kept; applying|applied|kept|stuck → reverting → reverted|stuck.
+type Stage uint8
+
+const (
+	StageUnknown Stage = iota
+	Planned
+	Applying
+	Applied
+	Kept
+	Reverting
+	Reverted
+	Stuck
+)
+
+var stageWords = []string{"unknown", "planned", "applying", "applied", "kept", "reverting", "reverted", "stuck"}
+
+func (s Stage) String() string               { return wordOf(stageWords, s) }
+func (s Stage) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// May says whether the move from s to next is legal.
+func (s Stage) May(next Stage) bool {
+	switch next {
+	case Planned:
+		return s == StageUnknown
+	case Applying:
+		return s == Planned
+	case Applied:
+		return s == Applying
+	case Kept:
+		return s == Applied
+	case Reverting:
+		// A kept change may be taken back later, and a stuck one tried again.
+		return s == Applying || s == Applied || s == Kept || s == Stuck
+	case Reverted, Stuck:
+		return s == Reverting
+	}
+	return false
+}
+
+// UnmarshalText accepts the words that String prints.
+func (s *Stage) UnmarshalText(b []byte) error { return parseWord(stageWords, b, s, "stage") }

@@ -1,0 +1,347 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/accesslog"
+	"github.com/iikanji/iikanji/internal/lines"
+	"github.com/iikanji/iikanji/internal/report"
+)
+
+type accessCmd struct {
+	Files []string `arg:"" optional:"" help:"Access logs, plain, gzip or zstd; - for standard input." placeholder:"FILE"`
+
+	accessFlags
+	By    string   `help:"What rows are about: route, status, method, host, user-agent, user or minute." default:"route"`
+	Where []string `help:"Only what meets this, as in 'status>=500,method=POST' or 'time>200ms'." placeholder:"CONDITION" sep:"none"`
+	Since string   `help:"Only lines from this time on (date and time as logged or in local time)." placeholder:"TIME"`
+	Until string   `help:"Only lines before this time." placeholder:"TIME"`
+
+	tableFlags
+	Save string `help:"Also save the profile here, for merge and diff." placeholder:"FILE"`
+
+	FromOffset int64  `help:"Begin at this byte of the log." placeholder:"N"`
+	Pos        string `help:"Go on where the reading that wrote this file ended, and write it." placeholder:"FILE"`
+	NosavePos  bool   `name:"nosave-pos" help:"With --pos: do not write it."`
+	Workers    int    `help:"Parse on so many cores (default: all, up to 8)." placeholder:"N"`
+}
+
+// accessFlags say what access logs are like and how their routes are made.
+type accessFlags struct {
+	LogFormat string   `help:"A log_format or LogFormat string, or common, combined, ltsv, json, envoy … (default: found out)." placeholder:"FORMAT"`
+	NginxConf string   `help:"Take the formats from this nginx.conf, or the output of nginx -T." placeholder:"FILE"`
+	Field     []string `help:"Where LTSV or JSON has a field, as in time=rt:ms or uri=req.path." placeholder:"NAME=KEY"`
+	Route     []string `help:"A route in a router's syntax, as in '/users/:id/icon'; wins over learning." placeholder:"PATTERN" sep:"none"`
+	Matching  []string `short:"m" help:"Regular expressions for routes, with commas between them, as alp's -m." placeholder:"REGEXPS" sep:"none"`
+	Query     bool     `help:"Routes include the keys of the query."`
+	MaxBad    float64  `help:"Accept so many percent of lines that do not parse." default:"1" placeholder:"PERCENT"`
+	Partial   bool     `help:"Count what a cut-off gzip or zstd log holds."`
+}
+
+// tableFlags say how rows are shown.
+type tableFlags struct {
+	Sort    string   `help:"A column; ':asc' behind it puts the smallest first (default: total)." placeholder:"COLUMN"`
+	Limit   int      `help:"Rows to show; 0 for all (default: 40 in a table, else all)." default:"-1" placeholder:"N"`
+	Columns []string `help:"Columns with commas between them, or all." placeholder:"NAMES"`
+	Format  string   `help:"table, tsv, csv, markdown or json." default:"table" enum:"table,tsv,csv,markdown,json"`
+	JSON    bool     `help:"The same as --format json."`
+}
+
+// Help is the long help of the command.
+func (accessCmd) Help() string {
+	return `Tells where the time of a web site went, by route, from its access logs: nginx
+and Apache (common, combined, with any fields behind), LTSV, JSON lines, Envoy,
+varnishncsa, H2O, W3C. The format is found out and proved; routes are learned:
+ids, UUIDs, hashes, dates and names become placeholders.
+
+Examples:
+  iikanji access /var/log/nginx/access.log
+  zcat old.gz | iikanji access - --since '2026-11-19 04:00' --limit 10
+  iikanji access --nginx-conf /etc/nginx/nginx.conf --sort p99 access.log
+  iikanji access --where 'status>=500' --by minute access.log*
+  iikanji access --route '/api/isu/:id/icon' -m '^/assets/' access.log
+  iikanji access --save before.json access.log
+  iikanji access diff before.json access.log
+
+Columns: ` + strings.Join(report.AccessView("route").Names(), ", ") + `.
+
+Conditions: status, method, route, path, host, user-agent, user, time, upstream,
+bytes, at; with =, !=, <, <=, >, >=, ~, !~; 'a=1|2' is either, commas mean and.
+
+Exit status: 0 done, 1 failed to run (also: nothing in the log, or more than
+--max-bad percent of it could not be read), 2 usage.`
+}
+
+// Run is the command.
+func (c *accessCmd) Run(ctx context.Context, e *env) error {
+	if len(c.Files) == 3 && c.Files[0] == "diff" {
+		d := diffCmd{Before: c.Files[1], After: c.Files[2], Kind: "access", accessFlags: c.accessFlags, Limit: c.Limit, Format: c.Format, JSON: c.JSON}
+		return d.Run(ctx, e)
+	}
+	view, show, err := c.check(e)
+	if err != nil {
+		return err
+	}
+	opt, err := c.options()
+	if err != nil {
+		return err
+	}
+	// A hostile log makes much garbage and keeps little: a tighter heap costs
+	// ordinary logs nothing, for they make none.
+	defer debug.SetGCPercent(debug.SetGCPercent(50))
+	var inputs []*lines.Input
+	p, err := orInterrupted(ctx, func() (*iikanji.Profile, error) {
+		opened, notes, err := c.open(e)
+		if err != nil {
+			return nil, err
+		}
+		defer closeInputs(opened)
+		stop := c.progress(e, opened, &opt)
+		defer stop()
+		p, err := accesslog.Read(ctx, opened, opt)
+		if err == nil {
+			inputs, p.Notes = opened, append(notes, p.Notes...)
+		}
+		return p, err
+	})
+	if err != nil {
+		return accessError(ctx, err)
+	}
+	if c.Save != "" {
+		if err := saveProfile(c.Save, p); err != nil {
+			return err
+		}
+	}
+	if err := view.Write(e.Stdout, p, show); err != nil {
+		return fmt.Errorf("writing the table: %w", err)
+	}
+	if c.Pos != "" && !c.NosavePos {
+		return savePositions(c.Pos, c.Files, inputs)
+	}
+	return nil
+}
+
+// check finds mistakes of the command line.
+func (c *accessCmd) check(e *env) (*report.View, report.ProfileOptions, error) {
+	by, err := accesslog.ParseBy(c.By)
+	if err != nil {
+		return nil, report.ProfileOptions{}, usageError("--by: %w", err)
+	}
+	if len(c.Files) == 0 {
+		return nil, report.ProfileOptions{}, usageError("access wants the names of logs, or - for standard input")
+	}
+	if c.Pos != "" && c.FromOffset != 0 {
+		return nil, report.ProfileOptions{}, usageError("--pos and --from-offset both say where to begin")
+	}
+	view := report.AccessView(by.String())
+	show, err := c.tableFlags.options(e, view)
+	if err == nil && by == accesslog.ByMinute && c.Sort == "" {
+		show.Sort = "minute" // a time line
+	}
+	return view, show, err
+}
+
+// tableLimit is how many rows a table has unasked.
+const tableLimit = 40
+
+// options checks the flags against a view.
+func (t *tableFlags) options(e *env, v *report.View) (report.ProfileOptions, error) {
+	o := report.ProfileOptions{Format: report.Format(t.Format), Sort: t.Sort, Limit: t.Limit, Columns: t.Columns, Cols: e.Cols, Zone: time.Local}
+	if t.JSON {
+		o.Format = report.JSON
+	}
+	if o.Limit < 0 {
+		o.Limit = 0
+		if o.Format == report.Text {
+			o.Limit = tableLimit
+		}
+	}
+	if err := v.Check(o); err != nil {
+		return o, usageError("%w", err)
+	}
+	return o, nil
+}
+
+// options makes the reader's options of the flags.
+func (c *accessCmd) options() (opt accesslog.Options, err error) {
+	if opt, err = c.accessFlags.options(); err != nil {
+		return opt, err
+	}
+	opt.Workers, opt.Whole = c.Workers, c.Pos != ""
+	opt.By, _ = accesslog.ParseBy(c.By) // checked before
+	for _, w := range c.Where {
+		all, err := accesslog.ParseWhere(w, time.Local)
+		if err != nil {
+			return opt, usageError("--where: %w", err)
+		}
+		opt.Where = append(opt.Where, all...)
+	}
+	for _, t := range []struct {
+		flag, value string
+		at          *time.Time
+	}{{"--since", c.Since, &opt.Since}, {"--until", c.Until, &opt.Until}} {
+		if t.value == "" {
+			continue
+		}
+		if *t.at, err = accesslog.ParseTime(t.value, time.Local); err != nil {
+			return opt, usageError("%s: %w", t.flag, err)
+		}
+	}
+	return opt, nil
+}
+
+func (f *accessFlags) options() (opt accesslog.Options, err error) {
+	opt = accesslog.Options{Format: f.LogFormat, Fields: f.Field, QueryKeys: f.Query, MaxBad: f.MaxBad / 100, Partial: f.Partial, Zone: time.Local}
+	if f.MaxBad < 0 || f.MaxBad >= 100 {
+		return opt, usageError("--max-bad %v: want a percentage below 100", f.MaxBad)
+	}
+	if f.MaxBad == 0 {
+		opt.MaxBad = -1 // none at all; 0 would be the default
+	}
+	if f.LogFormat != "" && f.NginxConf != "" {
+		return opt, usageError("--log-format and --nginx-conf both say what the format is")
+	}
+	if f.NginxConf != "" {
+		if opt.Nginx, err = accesslog.ReadNginxConf(f.NginxConf, readGlob); err != nil {
+			return opt, err
+		}
+	}
+	for _, r := range f.Route {
+		p, err := accesslog.Route(r)
+		if err != nil {
+			return opt, usageError("--route: %w", err)
+		}
+		opt.Routes = append(opt.Routes, p)
+	}
+	for _, m := range f.Matching {
+		all, err := accesslog.Matches(m)
+		if err != nil {
+			return opt, usageError("-m: %w", err)
+		}
+		opt.Routes = append(opt.Routes, all...)
+	}
+	return opt, nil
+}
+
+// readGlob reads the files that a pattern names, in order. A name without any
+// is an error; a pattern without any is not, as in nginx.
+func readGlob(pattern string) (texts []string, err error) {
+	names := []string{pattern}
+	if strings.ContainsAny(pattern, "*?[") {
+		if names, err = filepath.Glob(pattern); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, string(b))
+	}
+	return texts, nil
+}
+
+// open opens the logs, each where it is to be read from.
+func (c *accessCmd) open(e *env) (inputs []*lines.Input, notes []string, err error) {
+	defer func() {
+		if err != nil {
+			closeInputs(inputs)
+		}
+	}()
+	var known positions
+	if c.Pos != "" {
+		if known, err = loadPositions(c.Pos); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, name := range c.Files {
+		in, err := lines.Open(name, e.Stdin)
+		if err != nil {
+			return inputs, nil, err
+		}
+		inputs = append(inputs, in)
+		offset := c.FromOffset
+		if c.Pos != "" {
+			var note string
+			offset, note = known.find(name)
+			notes = append(notes, note)
+		}
+		if err := in.SeekTo(offset); err != nil {
+			return inputs, nil, err
+		}
+	}
+	return inputs, notes, nil
+}
+
+func closeInputs(inputs []*lines.Input) {
+	for _, in := range inputs {
+		in.Close()
+	}
+}
+
+// progress draws how far the reading is, on a terminal, once it takes over a
+// second. The returned function ends it.
+func (c *accessCmd) progress(e *env, inputs []*lines.Input, opt *accesslog.Options) (stop func()) {
+	if !e.TTY {
+		return func() {}
+	}
+	var total int64
+	for _, in := range inputs {
+		total += max(in.Size()-in.Start(), 0)
+	}
+	opt.Done = new(atomic.Int64)
+	p := report.NewProgress(e.Stderr, true, e.Cols, e.Now)
+	began, quit, gone := time.Now(), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		tick := time.NewTicker(250 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-quit:
+				return
+			case <-tick.C:
+			}
+			if took, done := time.Since(began), opt.Done.Load(); took > time.Second && done > 0 {
+				p.Status("%s", readSoFar(took, done, total))
+			}
+		}
+	}()
+	return func() {
+		close(quit)
+		<-gone
+		p.Done()
+	}
+}
+
+// readSoFar is a progress line; the total is 0 where nobody knows it.
+func readSoFar(took time.Duration, done, total int64) string {
+	s := fmt.Sprintf("read %v", iikanji.Bytes(done))
+	if total > 0 {
+		left := time.Duration(float64(took) * float64(max(total-done, 0)) / float64(done))
+		s += fmt.Sprintf(" of %v, %v left", iikanji.Bytes(total), left.Round(time.Second))
+	}
+	return s
+}
+
+// accessError adds what a person can do.
+func accessError(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return fmt.Errorf("interrupted: nothing was counted to the end")
+	}
+	var cut *lines.TruncatedError
+	if errors.As(err, &cut) {
+		return hinted(err, "--partial counts what stands before the cut")
+	}
+	return err
+}

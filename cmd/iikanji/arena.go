@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/report"
+)
+
+// arenaCmd lists the arenas and hands out their files.
+type arenaCmd struct {
+	List  arenaListCmd  `cmd:"" default:"1" help:"List the arenas."`
+	Files arenaFilesCmd `cmd:"" help:"Write an arena's app, SQL, images and keys into a folder, for a deployment of your own."`
+}
+
+type arenaListCmd struct {
+	Format report.Format `help:"table, tsv, csv, markdown or json." enum:"table,tsv,csv,markdown,json" default:"table"`
+	JSON   bool          `help:"The same as --format json."`
+}
+
+// Run prints one line per arena.
+func (c *arenaListCmd) Run(e *env) error {
+	t := report.Table{Columns: []report.Column{{Name: "arena", Left: true}, {Name: "contest", Left: true}, {Name: "what", Left: true, Shrink: true}}}
+	for _, name := range arena.Names() {
+		a, _ := arena.Find(name)
+		t.Rows = append(t.Rows, []string{a.Name, a.Title, a.Summary})
+	}
+	if c.JSON {
+		c.Format = report.JSON
+	}
+	return t.Write(e.Stdout, c.Format, e.Cols)
+}
+
+type arenaFilesCmd struct {
+	Arena string `arg:"" help:"Arena, as in isucondition."`
+	Dir   string `arg:"" help:"Folder to write to; it must be new or empty." type:"path"`
+}
+
+// Help is the long help of the command.
+func (arenaFilesCmd) Help() string {
+	return `Writes DIR/webapp (sources, schema, initial data, public files, keys) and
+DIR/data (the benchmarker's copy of the data). A deployment that is to be
+loaded with iikanji bench ARENA --url needs the data and the keys of webapp.
+
+Example:
+  iikanji arena files isucondition ./isucondition`
+}
+
+// Run writes the files; on an error nothing of them is left.
+func (c *arenaFilesCmd) Run(ctx context.Context, e *env) (err error) {
+	a, err := findArena(c.Arena)
+	if err != nil {
+		return err
+	}
+	switch entries, err := os.ReadDir(c.Dir); {
+	case err == nil && len(entries) > 0:
+		return hinted(fmt.Errorf("%s is not empty", c.Dir), "choose a new folder: nothing is ever overwritten")
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("looking into the folder: %w", err)
+	}
+	parent := filepath.Dir(c.Dir)
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return fmt.Errorf("creating the folder: %w", err)
+	}
+	tmp, err := os.MkdirTemp(parent, ".iikanji-files-")
+	if err != nil {
+		return fmt.Errorf("creating the folder: %w", err)
+	}
+	defer os.RemoveAll(tmp) // after the rename it is gone already
+	if err := writeArena(ctx, a, tmp); err != nil {
+		return err
+	}
+	if err := os.Chmod(tmp, 0o755); err != nil {
+		return fmt.Errorf("opening the folder to its readers: %w", err)
+	}
+	if err := os.Remove(c.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("taking the empty folder's place: %w", err)
+	}
+	if err := os.Rename(tmp, c.Dir); err != nil {
+		return fmt.Errorf("putting the files in place: %w", err)
+	}
+	_, err = fmt.Fprintf(e.Stdout, "%s: app, SQL, public files and keys in %s, the benchmarker's data in %s\n",
+		a.Name, filepath.Join(c.Dir, "webapp"), filepath.Join(c.Dir, "data"))
+	return err
+}
+
+// writeArena writes both folders of an arena below dir.
+func writeArena(ctx context.Context, a *arena.Arena, dir string) error {
+	webapp, data := filepath.Join(dir, "webapp"), filepath.Join(dir, "data")
+	if err := os.CopyFS(webapp, a.Files); err != nil {
+		return fmt.Errorf("writing the arena's files: %w", err)
+	}
+	if err := os.MkdirAll(data, 0o755); err != nil {
+		return fmt.Errorf("writing the arena's data: %w", err)
+	}
+	if a.Generate == nil {
+		return nil
+	}
+	if err := a.Generate(ctx, webapp, data); err != nil {
+		return fmt.Errorf("generating the arena's data: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/stack"
+)
+
+type benchCmd struct {
+	Arena string `arg:"" help:"Arena to run, as in isucondition."`
+
+	URL     string        `help:"Load a deployment that somebody else runs (its initialize is called; nothing of it is started or stopped)." placeholder:"URL"`
+	Load    time.Duration `help:"Length of the load phase (default: the contest's own, 60s)."`
+	Seed    uint64        `help:"Seed of the offered work." default:"1"`
+	NoLoad  bool          `help:"Initialize and check only."`
+	Clock   float64       `help:"Speed of virtual time (default: the arena's)." placeholder:"X"`
+	Pin     string        `help:"CPUs: auto, off, or GENERATOR/STACK as in 0/1." default:"auto"`
+	Dir     string        `help:"Work folder of the stack (default: below the user's state folder)." type:"path"`
+	History string        `help:"Folder for runs (default: history in the work folder)." type:"path"`
+	Env     []string      `help:"Further environment of the app." placeholder:"K=V" sep:"none"`
+
+	JIA     string   `name:"jia" help:"With --url: address on which the contest's outside services are served to the target." placeholder:"HOST:PORT" default:"127.0.0.1:0"`
+	JIAURL  string   `name:"jia-url" help:"With --url: how the target reaches them (default: http:// and --jia)." placeholder:"URL"`
+	Key     string   `help:"Private key (PEM) for login tokens, where the target has another public key." type:"path"`
+	Address []string `help:"Further addresses that the target may name for itself." placeholder:"HOST:PORT"`
+	TLSAny  bool     `name:"insecure" help:"Accept any certificate of an https target."`
+
+	JSON bool `help:"Print the run as one JSON document."`
+}
+
+// Help is the long help of the command.
+func (benchCmd) Help() string {
+	return `Boots the arena in a work folder of its own (MariaDB, nginx and the app as
+children of iikanji), loads it with every answer checked, and prints the score
+with its reasons. Every run is kept under history/runs/NNNN.
+
+Examples:
+  iikanji bench isucondition
+  iikanji bench isucondition --load 20s --json
+  iikanji bench isucondition --url http://127.0.0.1:8080 --jia 127.0.0.1:5000
+
+Exit status: 0 passed, 1 failed to run (also: void, interrupted), 2 usage,
+3 checks failed.`
+}
+
+// Run is the command.
+func (c *benchCmd) Run(ctx context.Context, e *env) error {
+	a, err := findArena(c.Arena)
+	if err != nil {
+		return err
+	}
+	r, err := c.prepare(e, a)
+	if err != nil {
+		return err
+	}
+	defer r.progress.Done()
+	h, err := history.Open(r.history)
+	if err != nil {
+		return hinted(err, "choose a folder for the stack with --dir, and one for the runs with --history")
+	}
+	defer h.Close()
+	if c.URL == "" {
+		return r.local(ctx, h)
+	}
+	return r.remote(ctx, h)
+}
+
+func findArena(name string) (*arena.Arena, error) {
+	a, ok := arena.Find(name)
+	if !ok {
+		return nil, usageError("no arena is called %q; there is: %s", name, strings.Join(arena.Names(), ", "))
+	}
+	return a, nil
+}
+
+// A benchRun is one invocation of the command, with its defaults filled in.
+type benchRun struct {
+	*benchCmd
+	e        *env
+	arena    *arena.Arena
+	pin      pinning
+	history  string
+	progress *report.Progress
+	boot     time.Duration
+}
+
+func (c *benchCmd) prepare(e *env, a *arena.Arena) (*benchRun, error) {
+	r := &benchRun{benchCmd: c, e: e, arena: a}
+	allowed, err := allowedCPUs()
+	if err != nil {
+		return nil, err
+	}
+	if c.URL != "" {
+		u, err := url.Parse(c.URL)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return nil, usageError("--url %q: want http://HOST[:PORT] or https://HOST[:PORT]", c.URL)
+		}
+		c.URL = u.Scheme + "://" + u.Host
+		if c.Pin == "auto" { // where somebody else's stack runs is not known
+			c.Pin = "off"
+		}
+	}
+	if r.pin, err = parsePin(c.Pin, allowed); err != nil {
+		return nil, err
+	}
+	if c.Load < 0 || c.Load > time.Hour {
+		return nil, usageError("--load %v: want up to 1h", c.Load)
+	}
+	if c.Dir == "" {
+		if c.Dir, err = stack.DefaultDir(a.Name); err != nil {
+			return nil, err
+		}
+	}
+	if r.history = c.History; r.history == "" {
+		r.history = filepath.Join(c.Dir, "history")
+	}
+	r.progress = report.NewProgress(e.Stderr, e.TTY, e.Cols, e.Now)
+	return r, nil
+}
+
+// local boots the arena, runs its scenario and takes the stack down again.
+func (r *benchRun) local(ctx context.Context, h *history.History) (err error) {
+	began := r.e.Now()
+	s, err := stack.Up(ctx, r.arena, stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack, Env: r.Env,
+		Progress: func(line string) { r.progress.Say("%s", line) }})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		down, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		defer cancel()
+		err = errors.Join(err, s.Down(down))
+	}()
+	r.boot = r.e.Now().Sub(began)
+	places := s.Places()
+	r.progress.Say("ready in %s: %s", report.Duration(r.boot), places.URL())
+
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-ctx.Done():
+		case died, ok := <-s.Died():
+			if ok {
+				cancel(died)
+			}
+		}
+	}()
+	o := arena.Options{Data: s.Data(), Serve: "127.0.0.1:0", Key: r.Key, Clock: r.Clock, NoLoad: r.NoLoad, Addresses: r.Address}
+	return r.bench(ctx, h, places.URL(), o, s.Groups())
+}
+
+// remote loads a target that somebody else runs.
+func (r *benchRun) remote(ctx context.Context, h *history.History) error {
+	data, err := r.ownData(ctx)
+	if err != nil {
+		return err
+	}
+	o := arena.Options{Data: data, Serve: r.JIA, ServeURL: r.JIAURL, Key: r.Key, Clock: r.Clock, NoLoad: r.NoLoad, Addresses: r.Address}
+	return r.bench(ctx, h, r.URL, o, nil)
+}
+
+// ownData makes the benchmarker's copy of the arena's data, once per version:
+// without a stack of ours nobody else has done it.
+func (r *benchRun) ownData(ctx context.Context) (string, error) {
+	if r.arena.Generate == nil {
+		return "", nil
+	}
+	dir := filepath.Join(r.Dir, "bench-data", r.arena.GeneratedVersion)
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return "", fmt.Errorf("making the benchmarker's data: %w", err)
+	}
+	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".new-")
+	if err != nil {
+		return "", fmt.Errorf("making the benchmarker's data: %w", err)
+	}
+	defer os.RemoveAll(tmp)
+	r.progress.Say("generating the benchmarker's copy of the data")
+	if err := writeArena(ctx, r.arena, tmp); err != nil {
+		return "", err
+	}
+	if err := os.Rename(filepath.Join(tmp, "data"), dir); err != nil {
+		return "", fmt.Errorf("making the benchmarker's data: %w", err)
+	}
+	return dir, nil
+}
+
+// bench runs the scenario, keeps the run and prints it.
+func (r *benchRun) bench(ctx context.Context, h *history.History, target string, ao arena.Options, groups map[string][]int) error {
+	sc, err := r.arena.Scenario(ao)
+	if err != nil {
+		return fmt.Errorf("making the benchmarker of %s: %w", r.arena.Name, err)
+	}
+	id, dir, err := h.NewRun()
+	if err != nil {
+		return err
+	}
+	watch := newWatch(r.e.Now, groups)
+	run, err := bench.Run(ctx, sc, bench.Options{URL: target, Seed: r.Seed, Load: r.Load, NoLoad: r.NoLoad, CPUs: r.pin.generator,
+		SamplesDir: dir, InsecureTLS: r.TLSAny, Progress: r.show, OnPhase: watch.phase})
+	if err != nil {
+		return err
+	}
+	r.complete(run, id, watch)
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		run.Outcome, run.Score = iikanji.Failed, 0
+		run.Reasons = append([]string{cause.Error()}, run.Reasons...)
+	}
+	saved := h.SaveRun(run)
+	if saved != nil {
+		dir = "" // on a full disk, say, what was measured is shown at least
+	}
+	r.progress.Done()
+	if err := errors.Join(saved, r.print(run, dir)); err != nil {
+		return err
+	}
+	return verdictOf(run)
+}
+
+// complete adds what only the caller of the engine knows.
+func (r *benchRun) complete(run *iikanji.Run, id iikanji.RunID, w *watch) {
+	run.ID, run.Place = id, r.pin.placement()
+	if r.boot > 0 {
+		run.Phases = append([]iikanji.PhaseStat{{Phase: "boot", Took: r.boot}}, run.Phases...)
+	}
+	if w.usage != nil { // the engine knows of itself only
+		run.Usage = w.usage
+	}
+	run.Warnings = append(run.Warnings, w.warnings...)
+}
+
+// show draws one progress line.
+func (r *benchRun) show(p bench.Progress) {
+	if p.Note != "" {
+		r.progress.Say("%s", p.Note)
+	}
+	if p.Phase != string(scenario.Load) {
+		r.progress.Status("%s: %s, %s requests", p.Phase, report.Duration(p.Elapsed.Round(100*time.Millisecond)), report.Count(p.Requests))
+		return
+	}
+	r.progress.Status("load: %s left, score %s, %s requests, %s errors, %s timeouts", p.Left.Round(time.Second),
+		report.Count(int64(p.Score)), report.Count(p.Requests), report.Count(p.Errors), report.Count(p.Timeouts))
+}
+
+// print writes the run; dir is where it is kept, "" where it could not be.
+func (r *benchRun) print(run *iikanji.Run, dir string) error {
+	if r.JSON {
+		enc := json.NewEncoder(r.e.Stdout)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(run)
+	}
+	if err := report.RunText(r.e.Stdout, run, r.e.Cols); err != nil || dir == "" {
+		return err
+	}
+	logs := ""
+	if r.boot > 0 && run.Outcome == iikanji.Failed {
+		logs = fmt.Sprintf("the servers' logs are in %s\n", filepath.Join(r.Dir, "log"))
+	}
+	_, err := fmt.Fprintf(r.e.Stdout, "\nkept in %s\n%s", dir, logs)
+	return err
+}
+
+// verdictOf turns an outcome into an exit status; all was said already.
+func verdictOf(run *iikanji.Run) error {
+	switch run.Outcome {
+	case iikanji.Passed:
+		return nil
+	case iikanji.Failed:
+		for _, f := range run.Faults {
+			if f.Fatal && f.Check == "internal" { // ours: nothing of the target was checked
+				return &exitError{Status: exitFailed}
+			}
+		}
+		return &exitError{Status: exitChecks}
+	}
+	return &exitError{Status: exitFailed}
+}

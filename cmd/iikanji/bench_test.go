@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji"
+)
+
+// lockedBuffer is a writer that the progress of several goroutines may share.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// workFolder is a folder that the database's unprivileged user can reach.
+func workFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "iikanji-bench-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// command runs one command line in this process.
+func command(ctx context.Context, errs *lockedBuffer, args ...string) (status int, stdout string) {
+	var out bytes.Buffer
+	e := &env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: errs, Now: time.Now, Cols: 80}
+	return run(ctx, e, args), out.String()
+}
+
+// TestBenchForReal boots the arena in one work folder and runs the command as
+// a person would: checks only, a short load with --json, one that is
+// interrupted, and one against the URL of a stack that is up.
+func TestBenchForReal(t *testing.T) {
+	dir := workFolder(t)
+	t.Run("checks", func(t *testing.T) {
+		var errs lockedBuffer
+		status, out := command(t.Context(), &errs, "bench", "isucondition", "--dir", dir, "--no-load")
+		if status != exitDone || !strings.Contains(out, "isucondition  PASSED") || !strings.Contains(out, "kept in "+filepath.Join(dir, "history", "runs", "0001")) {
+			t.Fatalf("status %d\n%s\n%s", status, out, errs.String())
+		}
+	})
+	t.Run("load", func(t *testing.T) { loadForReal(t, dir) })
+	t.Run("interrupted", func(t *testing.T) { interruptForReal(t, dir) })
+	t.Run("url", func(t *testing.T) { urlForReal(t, dir) })
+}
+
+func loadForReal(t *testing.T, dir string) {
+	var errs lockedBuffer
+	status, out := command(t.Context(), &errs, "bench", "isucondition", "--dir", dir, "--load", "4s", "--json")
+	var r iikanji.Run
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatalf("--json is no document: %v\n%s\n%s", err, out, errs.String())
+	}
+	if status != exitDone && r.Outcome != iikanji.Void { // a busy machine may void the run: that is honest too
+		t.Errorf("status %d, outcome %v: %v", status, r.Outcome, r.Reasons)
+	}
+	if r.ID != 2 || r.Score <= 0 && r.Outcome == iikanji.Passed || len(r.Steps) == 0 || r.Load.Requests == 0 {
+		t.Errorf("run %d, score %v, %d steps, %d requests", r.ID, r.Score, len(r.Steps), r.Load.Requests)
+	}
+	who := map[string]bool{}
+	for _, u := range r.Usage {
+		who[u.Who] = u.User+u.System > 0
+	}
+	for _, name := range []string{"generator", "nginx", "app", "database"} {
+		if !who[name] {
+			t.Errorf("%s used no CPU during the load: %v", name, r.Usage)
+		}
+	}
+	folder := filepath.Join(dir, "history", "runs", "0002")
+	for _, f := range []string{"run.json", "samples.bin"} {
+		if info, err := os.Stat(filepath.Join(folder, f)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", f, err)
+		}
+	}
+}
+
+// interruptForReal cancels in the middle of the load: what was measured is
+// kept and called partial.
+func interruptForReal(t *testing.T, dir string) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var errs lockedBuffer
+	go func() {
+		for !strings.Contains(errs.String(), "load: ") {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+		cancel()
+	}()
+	status, out := command(ctx, &errs, "bench", "isucondition", "--dir", dir, "--load", "2m")
+	if status != exitFailed || !strings.Contains(out, "INTERRUPTED (partial)") {
+		t.Fatalf("status %d\n%s\n%s", status, out, errs.String())
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "history", "runs", "0003", "run.json"))
+	if err != nil || !strings.Contains(string(data), `"partial": true`) {
+		t.Errorf("the partial run was not kept: %v", err)
+	}
+}
+
+// urlForReal brings the stack up as `iikanji up` does and loads it by its URL.
+func urlForReal(t *testing.T, dir string) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var upErrs, errs lockedBuffer
+	done := make(chan int)
+	out := &lockedBuffer{}
+	go func() {
+		e := &env{Stdin: strings.NewReader(""), Stdout: out, Stderr: &upErrs, Now: time.Now, Cols: 80}
+		done <- run(ctx, e, []string{"up", "isucondition", "--dir", dir})
+	}()
+	url := waitForURL(t, out)
+	status, text := command(t.Context(), &errs, "bench", "isucondition", "--url", url, "--dir", workFolder(t), "--no-load")
+	if status != exitDone || !strings.Contains(text, "isucondition  PASSED") {
+		t.Errorf("status %d\n%s\n%s", status, text, errs.String())
+	}
+	var second lockedBuffer
+	if status, _ := command(t.Context(), &second, "bench", "isucondition", "--dir", dir, "--history", filepath.Join(workFolder(t), "h"), "--no-load"); status != exitFailed || !strings.Contains(second.String(), "runs a stack in") {
+		t.Errorf("a second instance in the folder: status %d\n%s", status, second.String())
+	}
+	cancel()
+	if status := <-done; status != exitDone {
+		t.Errorf("up ended with %d\n%s", status, upErrs.String())
+	}
+}
+
+// waitForURL waits until the stack says where it answers.
+func waitForURL(t *testing.T, out *lockedBuffer) string {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		for word := range strings.FieldsSeq(out.String()) {
+			if strings.HasPrefix(word, "http://127.0.0.1:") {
+				return word
+			}
+		}
+	}
+	t.Fatalf("the stack did not say where it answers:\n%s", out.String())
+	return ""
+}
+
+// TestBenchRefuses mistakes on the command line before anything is started.
+func TestBenchRefuses(t *testing.T) {
+	for _, args := range [][]string{
+		{"bench"}, {"bench", "nonsense"}, {"bench", "isucondition", "--pin", "x"}, {"bench", "isucondition", "--load", "-1s"},
+		{"bench", "isucondition", "--url", "ftp://127.0.0.1"}, {"bench", "isucondition", "--url", "127.0.0.1:80"},
+	} {
+		var errs lockedBuffer
+		if status, _ := command(t.Context(), &errs, args...); status != exitUsage || !strings.Contains(errs.String(), "iikanji: ") {
+			t.Errorf("%v: status %d, %q", args, status, errs.String())
+		}
+	}
+}

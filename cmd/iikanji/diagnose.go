@@ -1,0 +1,316 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/stack"
+)
+
+type diagnoseCmd struct {
+	Arena string `arg:"" help:"Arena to run, as in isucondition."`
+
+	Load    time.Duration `help:"Length of the load phase." default:"20s"`
+	Of      int           `name:"run" help:"Diagnose this kept run again; nothing is started." placeholder:"N"`
+	Seed    uint64        `help:"Seed of the offered work." default:"1"`
+	Clock   float64       `help:"Speed of virtual time (default: the arena's)." placeholder:"X"`
+	Pin     string        `help:"CPUs: auto, off, or GENERATOR/STACK as in 0/1." default:"auto"`
+	Dir     string        `help:"Work folder of the stack (default: below the user's state folder)." type:"path"`
+	History string        `help:"Folder for runs (default: history in the work folder)." type:"path"`
+	Env     []string      `help:"Further environment of the app." placeholder:"K=V" sep:"none"`
+
+	Explain string        `help:"Show evidence, plans and remedies of the findings of this code." placeholder:"CODE"`
+	Score   bool          `help:"Hold the findings against the arena's known causes."`
+	Format  report.Format `help:"table, tsv, csv, markdown or json." enum:"table,tsv,csv,markdown,json" default:"table"`
+	JSON    bool          `help:"The same as --format json."`
+}
+
+// Help is the long help of the command.
+func (diagnoseCmd) Help() string {
+	return `Boots the arena, loads it once with the slow log of every statement on, and
+prints what is slow, why, what it costs in seconds, and what to do, best first.
+The score of such a run is not to be compared: observing costs. Nothing is
+changed but the log settings of the arena's own database, for the run.
+
+A sensor that cannot prove that it saw the run is named, and the findings that
+need it are held back.
+
+Examples:
+  iikanji diagnose isucondition
+  iikanji diagnose isucondition --run 7 --explain DB101
+  iikanji diagnose isucondition --score
+  iikanji diagnose isucondition --format markdown > findings.md
+
+Exit status: 0 done, 1 failed to run (also: interrupted), 2 usage.`
+}
+
+// Run is the command.
+func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
+	a, err := findArena(c.Arena)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		c.Format = report.JSON
+	}
+	if c.Load < time.Second {
+		return usageError("--load %v: want 1s or more", c.Load)
+	}
+	if c.Explain = strings.ToUpper(c.Explain); c.Explain != "" && (c.Score || c.Format != report.Text && c.Format != report.Markdown) {
+		return usageError("--explain goes with --format table or markdown, and not with --score")
+	}
+	if c.Score && (c.Format == report.TSV || c.Format == report.CSV) {
+		return usageError("--score goes with --format table, markdown or json: %s is one table", c.Format)
+	}
+	b := &benchCmd{Arena: c.Arena, Load: c.Load, Seed: c.Seed, Clock: c.Clock, Pin: c.Pin, Dir: c.Dir, History: c.History, Env: c.Env}
+	r, err := b.prepare(e, a)
+	if err != nil {
+		return err
+	}
+	defer r.progress.Done()
+	var d *loop.Diagnosis
+	if c.Of != 0 {
+		d, err = recall(r.history, iikanji.RunID(c.Of))
+	} else {
+		d, err = diagnoseNew(ctx, r)
+	}
+	if err != nil {
+		return err
+	}
+	r.progress.Done()
+	return c.print(e, a, d, r.history)
+}
+
+// recall diagnoses a kept run.
+func recall(dir string, id iikanji.RunID) (*loop.Diagnosis, error) {
+	h, err := history.View(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	ob, known, err := loop.Recall(h, id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, hinted(fmt.Errorf("run %d is not there, or was not observed", id), "iikanji diagnose without --run makes one that is")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return loop.Orient(ob, known)
+}
+
+// diagnoseNew boots the arena, runs it once under observation and takes it
+// down again, with its database's settings as they were.
+func diagnoseNew(ctx context.Context, r *benchRun) (d *loop.Diagnosis, err error) {
+	h, err := history.Open(r.history)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	began := r.e.Now()
+	s, err := stack.Up(ctx, r.arena, stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack, Env: r.Env,
+		Progress: func(line string) { r.progress.Say("%s", line) }})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		down, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		defer cancel()
+		err = errors.Join(err, s.Down(down))
+	}()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-ctx.Done():
+		case died, ok := <-s.Died():
+			if ok {
+				cancel(died)
+			}
+		}
+	}()
+	o, err := loop.Observe(ctx, loop.Watched{Target: s.Target(), Schema: s.Places().DBName, Groups: s.Groups, Now: r.e.Now})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, o.Close()) }()
+	// Connections that are open already would not be logged.
+	if err := s.Restart(ctx, stack.App); err != nil {
+		return nil, err
+	}
+	r.boot = r.e.Now().Sub(began)
+	r.progress.Say("ready in %s: %s", report.Duration(r.boot), s.Places().URL())
+	return r.observed(ctx, h, s, o)
+}
+
+// observed makes the run and reads what was seen of it.
+func (r *benchRun) observed(ctx context.Context, h *history.History, s *stack.Stack, o *loop.Observer) (*loop.Diagnosis, error) {
+	sc, err := r.arena.Scenario(arena.Options{Data: s.Data(), Serve: "127.0.0.1:0", Clock: r.Clock})
+	if err != nil {
+		return nil, fmt.Errorf("making the benchmarker of %s: %w", r.arena.Name, err)
+	}
+	id, dir, err := h.NewRun()
+	if err != nil {
+		return nil, err
+	}
+	watch := newWatch(r.e.Now, s.Groups())
+	run, err := bench.Run(ctx, sc, bench.Options{URL: s.Places().URL(), Seed: r.Seed, Load: r.Load, CPUs: r.pin.generator,
+		SamplesDir: dir, Progress: r.show, OnPhase: func(p scenario.Phase, begins bool) {
+			if begins { // what is shorter stands nearer to the load
+				o.Phase(p, begins)
+				watch.phase(p, begins)
+				return
+			}
+			watch.phase(p, begins)
+			o.Phase(p, begins)
+		}})
+	if err != nil {
+		return nil, err
+	}
+	r.complete(run, id, watch)
+	run.Warnings = append(run.Warnings, "observed with every statement logged: the score is not to be compared")
+	if ctx.Err() != nil || run.Took == 0 {
+		return nil, broken(ctx, h, run)
+	}
+	r.progress.Say("reading the logs")
+	ob, err := o.Finish(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	r.progress.Say("asking the database for its schema and plans, and nginx for its configuration")
+	known, err := o.Ask(ctx, ob)
+	if err != nil {
+		return nil, err
+	}
+	if err := loop.Keep(h, ob, known); err != nil {
+		return nil, err
+	}
+	return loop.Orient(ob, known)
+}
+
+// broken keeps a run that has nothing to diagnose and says why.
+func broken(ctx context.Context, h *history.History, run *iikanji.Run) error {
+	err := h.SaveRun(run)
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return errors.Join(cause, err)
+	}
+	if ctx.Err() != nil {
+		return errors.Join(errors.New("interrupted: there is no whole load phase to diagnose"), err)
+	}
+	return errors.Join(hinted(fmt.Errorf("there was no load to diagnose: %s", strings.Join(run.Reasons, "; ")),
+		"iikanji bench "+run.Scenario+" --no-load shows which checks failed"), err)
+}
+
+func (c *diagnoseCmd) print(e *env, a *arena.Arena, d *loop.Diagnosis, dir string) error {
+	score := loop.ScoreOf(d.Findings, loop.ReadAnswers(a.Answers))
+	if c.Format == report.JSON {
+		doc := struct {
+			*loop.Diagnosis
+			Score *loop.Score `json:"score,omitempty"`
+		}{Diagnosis: d}
+		if c.Score {
+			doc.Score = &score
+		}
+		enc := json.NewEncoder(e.Stdout)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(doc)
+	}
+	page := findingsPage(d)
+	if c.Explain != "" {
+		some, err := page.Explain(e.Stdout, iikanji.Code(c.Explain), c.Format, e.Cols)
+		if err == nil && !some {
+			return hinted(fmt.Errorf("run %d has no finding %s", d.Run.ID, c.Explain), fmt.Sprintf("iikanji diagnose %s --run %d lists what it has", a.Name, d.Run.ID))
+		}
+		return err
+	}
+	if err := page.Write(e.Stdout, c.Format, e.Cols); err != nil {
+		return err
+	}
+	if c.Score {
+		if err := writeScore(e, c.Format, score); err != nil {
+			return err
+		}
+	}
+	if c.Format != report.Text {
+		return nil
+	}
+	text := fmt.Sprintf("\nkept in %s\n", filepath.Join(dir, "runs", fmt.Sprintf("%04d", d.Run.ID)))
+	if len(d.Findings) > 0 {
+		text += fmt.Sprintf("evidence and plans: iikanji diagnose %s --run %d --explain %s\n", a.Name, d.Run.ID, d.Findings[0].Code)
+	}
+	_, err := fmt.Fprint(e.Stdout, text)
+	return err
+}
+
+// findingsPage says above the table what its numbers are of and which sensors
+// did not see the run.
+func findingsPage(d *loop.Diagnosis) *report.Findings {
+	run := d.Run
+	p := &report.Findings{Title: fmt.Sprintf("%s  run %d, %s of load: %s", run.Scenario, run.ID, report.Duration(run.Took), run.Outcome),
+		Findings: d.Findings, Of: d.Of, Plans: d.Plans}
+	binding := "no resource was used up"
+	if d.Binding != "" {
+		binding = "the limit was " + d.Binding
+	}
+	p.Notes = append(p.Notes, fmt.Sprintf("%s; seconds are what a cure could save; share: of the %.1f s that statements took (DB), of the %.1f s of all cores (others)",
+		binding, d.Statements, d.CPU))
+	var green []string
+	for _, s := range d.Sensors {
+		if s.Green {
+			green = append(green, fmt.Sprintf("%s (%s)", s.Name, s.Proofs[min(1, len(s.Proofs)-1)].Says))
+		}
+	}
+	if len(green) > 0 {
+		p.Notes = append(p.Notes, "sensors green: "+strings.Join(green, ", "))
+	}
+	for _, s := range d.Sensors {
+		if !s.Green {
+			p.Notes = append(p.Notes, fmt.Sprintf("%s RED, not used: %s", s.Name, s.Why()))
+		}
+	}
+	if run.Outcome != iikanji.Passed {
+		p.Notes = append(p.Notes, run.Reasons...)
+	}
+	for _, w := range run.Warnings {
+		red := func(s loop.Sensor) bool { return !s.Green && strings.HasPrefix(w, s.Name+": ") } // told above
+		if !slices.ContainsFunc(d.Sensors, red) {
+			p.Notes = append(p.Notes, "doubt: "+w)
+		}
+	}
+	return p
+}
+
+// writeScore says which known causes were found, and where. An answer that
+// names a route takes any finding of its code: findings name statements.
+func writeScore(e *env, f report.Format, s loop.Score) error {
+	if _, err := fmt.Fprintf(e.Stdout, "\nof %d known causes: %d among the first 5 findings, %d among the first 10, %d in all\n%d unexpected findings, %d more of codes that were expected fewer times\n\n",
+		len(s.Answers), s.At5, s.At10, s.All, len(s.Unexpected), s.Doubled); err != nil {
+		return err
+	}
+	t := report.Table{Columns: []report.Column{{Name: "found"}, {Name: "code", Left: true}, {Name: "where", Left: true}, {Name: "cause", Left: true, Shrink: true}}}
+	for _, a := range s.Answers {
+		at := "-"
+		if a.Found > 0 {
+			at = fmt.Sprintf("#%d", a.Found)
+		}
+		t.Rows = append(t.Rows, []string{at, string(a.Code), report.Shorten(a.Where, 32), a.Why})
+	}
+	for _, u := range s.Unexpected {
+		t.Rows = append(t.Rows, []string{"extra", string(u.Code), report.Shorten(u.Where, 32), u.Claim})
+	}
+	return t.Write(e.Stdout, f, e.Cols)
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// An env is what a command may touch of the process it runs in.
+type env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Now            func() time.Time
+	// TTY says whether Stderr is a terminal, so that progress may be drawn over.
+	TTY bool
+	// Cols is the width for tables, in terminal columns.
+	Cols int
+	// Color says whether Stdout takes colours.
+	Color bool
+}
+
+func systemEnv() *env {
+	e := &env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Now: time.Now, Cols: 80}
+	e.TTY = term.IsTerminal(int(os.Stderr.Fd()))
+	if term.IsTerminal(int(os.Stdout.Fd())) {
+		e.Color = os.Getenv("NO_COLOR") == ""
+		if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && w >= 40 {
+			e.Cols = w
+		}
+	}
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n >= 40 {
+		e.Cols = n
+	}
+	return e
+}
+
+// Exit statuses; they are listed in every command's help.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+	exitChecks = 3 // checks failed
+)
+
+// An exitError ends the process with a status. Err may be nil when all was
+// said already; Hints are printed below it.
+type exitError struct {
+	Status int
+	Err    error
+	Hints  []string
+}
+
+func (e *exitError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit status %d", e.Status)
+	}
+	return e.Err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.Err }
+
+// hinted adds lines that say what to do about an error.
+func hinted(err error, hints ...string) error {
+	return &exitError{Status: exitFailed, Err: err, Hints: hints}
+}
+
+// usageError is a mistake on the command line.
+func usageError(format string, args ...any) error {
+	return &exitError{Status: exitUsage, Err: fmt.Errorf(format, args...)}
+}
+
+// A hinter is an error of a room that knows what to do about itself.
+type hinter interface{ Hints() []string }
+
+// explain prints an error for people and returns the exit status.
+func explain(w io.Writer, err error) int {
+	if err == nil {
+		return exitDone
+	}
+	status := exitFailed
+	var hints []string
+	var h hinter
+	if errors.As(err, &h) {
+		hints = h.Hints()
+	}
+	var ee *exitError
+	if errors.As(err, &ee) {
+		status, hints = ee.Status, append(hints, ee.Hints...)
+		if ee.Err == nil {
+			return status
+		}
+	}
+	fmt.Fprintf(w, "iikanji: %v\n", err)
+	for _, h := range hints {
+		fmt.Fprintf(w, "hint: %s\n", h)
+	}
+	return status
+}

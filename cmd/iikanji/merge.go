@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/accesslog"
+	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/tally"
+)
+
+type mergeCmd struct {
+	Profiles []string `arg:"" help:"Profiles that access or slow saved (--save)." placeholder:"FILE"`
+
+	tableFlags
+	Save string `help:"Also save the merged profile here." placeholder:"FILE"`
+}
+
+// Help is the long help of the command.
+func (mergeCmd) Help() string {
+	return `Joins profiles of several hosts or hours into one: counts and sums add up
+exactly, percentiles stay within 1 %. All must be of the same kind.
+
+Examples:
+  iikanji access --save a.json host-a.log
+  iikanji access --save b.json host-b.log
+  iikanji merge a.json b.json
+  iikanji merge --save all.json a.json b.json c.json
+
+Exit status: 0 done, 1 failed to run, 2 usage.`
+}
+
+// Run is the command.
+func (c *mergeCmd) Run(_ context.Context, e *env) error {
+	var all []*iikanji.Profile
+	for _, name := range c.Profiles {
+		p, err := loadProfile(name)
+		if err != nil {
+			return err
+		}
+		all = append(all, p)
+	}
+	merge := tally.Merge
+	if all[0].Source == iikanji.Access {
+		merge = accesslog.Merge
+	}
+	p, err := merge(all...)
+	if err != nil {
+		return err
+	}
+	if c.Save != "" {
+		if err := saveProfile(c.Save, p); err != nil {
+			return err
+		}
+	}
+	view := viewOf(p)
+	show, err := c.tableFlags.options(e, view)
+	if err != nil {
+		return err
+	}
+	return view.Write(e.Stdout, p, show)
+}
+
+// viewOf is how rows of a saved profile are shown.
+func viewOf(p *iikanji.Profile) *report.View {
+	if p.Source == iikanji.Access {
+		return report.AccessView("route")
+	}
+	return report.StatementView()
+}
+
+// errNoProfile says that a file is something else.
+var errNoProfile = errors.New("it is no saved profile")
+
+// loadProfile reads what --save wrote.
+func loadProfile(name string) (*iikanji.Profile, error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading the profile %w", err)
+	}
+	p := new(iikanji.Profile)
+	if err := json.Unmarshal(b, p); err != nil || p.Source == iikanji.SourceUnknown {
+		return nil, hinted(fmt.Errorf("reading the profile %s: %w", name, errNoProfile), "iikanji access --save FILE writes one")
+	}
+	if p.Version > iikanji.ProfileVersion {
+		return nil, fmt.Errorf("reading the profile %s: it has version %d, and this program reads up to %d", name, p.Version, iikanji.ProfileVersion)
+	}
+	return p, nil
+}

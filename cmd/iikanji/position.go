@@ -1,0 +1,125 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/iikanji/iikanji/internal/lines"
+)
+
+// positions remember how far growing logs were read, by absolute name.
+type positions map[string]position
+
+type position struct {
+	Offset int64 `json:"offset"`
+	// Head and Hash are of the first bytes of the log: when a log was replaced
+	// (rotated, truncated and written again) they are others.
+	Head int64  `json:"head"`
+	Hash uint64 `json:"hash,string"`
+}
+
+// headBytes of a log tell it from the one that takes its place.
+const headBytes = 256
+
+// loadPositions reads a position file; a missing one is empty.
+func loadPositions(name string) (positions, error) {
+	b, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return positions{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the positions: %w", err)
+	}
+	p := positions{}
+	if err := json.Unmarshal(b, &p); err != nil {
+		return nil, hinted(fmt.Errorf("reading the positions in %s: %w", name, err), "delete it to begin at the beginning")
+	}
+	return p, nil
+}
+
+// find says where to go on in a log, and says it for people.
+func (p positions) find(name string) (int64, string) {
+	known, ok := p[absolute(name)]
+	if !ok || known.Offset == 0 {
+		return 0, name + " is read for the first time"
+	}
+	if hash, err := hashHead(name, known.Head); err != nil || hash != known.Hash {
+		return 0, name + " was replaced since, and is read from its beginning"
+	}
+	if st, err := os.Stat(name); err == nil && st.Mode().IsRegular() && st.Size() < known.Offset {
+		return 0, name + " became shorter, and is read from its beginning"
+	}
+	return known.Offset, fmt.Sprintf("%s is read from byte %d on", name, known.Offset)
+}
+
+func absolute(name string) string {
+	if abs, err := filepath.Abs(name); err == nil {
+		return abs
+	}
+	return name
+}
+
+func hashHead(name string, n int64) (uint64, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	h := fnv.New64a()
+	if _, err := io.CopyN(h, f, n); err != nil {
+		return 0, err
+	}
+	return h.Sum64(), nil
+}
+
+// savePositions adds how far these logs were read to a position file.
+func savePositions(file string, names []string, inputs []*lines.Input) error {
+	p, err := loadPositions(file)
+	if err != nil {
+		return err
+	}
+	for i, name := range names {
+		if name == "-" {
+			continue
+		}
+		at := position{Offset: inputs[i].End()}
+		if st, err := os.Stat(name); err == nil {
+			at.Head = min(st.Size(), headBytes)
+		}
+		if inputs[i].Compression() == "" {
+			at.Head = min(at.Head, at.Offset) // what follows may still grow
+		}
+		if at.Hash, err = hashHead(name, at.Head); err != nil {
+			return fmt.Errorf("saving the position of %s: %w", name, err)
+		}
+		p[absolute(name)] = at
+	}
+	b, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return fmt.Errorf("saving the positions: %w", err)
+	}
+	return writeWhole(file, append(b, '\n'))
+}
+
+// writeWhole writes a file whole or not at all.
+func writeWhole(name string, b []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".iikanji-*")
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(b)
+	if err = errorsFirst(err, f.Sync(), f.Chmod(0o644), f.Close()); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	if err := os.Rename(f.Name(), name); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	return nil
+}

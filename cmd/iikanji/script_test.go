@@ -1,0 +1,35 @@
+package main
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/iikanji/iikanji/internal/stack"
+)
+
+var update = flag.Bool("update", false, "write what the scripts' cmp commands saw into the scripts")
+
+func TestMain(m *testing.M) {
+	stack.MaybeSupervise()
+	testscript.Main(m, map[string]func(){"iikanji": main})
+}
+
+// TestScripts runs testdata/*.txtar: the command line's contract. The first
+// word of a script's name is the command it is about (access_formats.txtar).
+// A script starts in an empty folder that holds its own files; tables are 80
+// columns wide there, as in any pipe.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		UpdateScripts:       *update,
+		RequireUniqueNames:  true,
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("COLUMNS", "80")
+			e.Setenv("TZ", "UTC")
+			return nil
+		},
+	})
+}

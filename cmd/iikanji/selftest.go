@@ -1,0 +1,283 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/report"
+)
+
+// selftestCmd holds the judge against trials whose truth is known.
+type selftestCmd struct {
+	Trials int    `default:"20000" help:"Simulated trials per cell of the table."`
+	Seed   uint64 `default:"1" help:"Seed of the simulation; the same seed gives the same table."`
+	JSON   bool   `help:"Print one JSON document."`
+}
+
+// Help is printed below the flags.
+func (selftestCmd) Help() string {
+	return `Runs the judge that decides what tune keeps on simulated runs: changes that do
+nothing, and changes of a known effect. Prints how often each kind was kept,
+beside rules that compare one run with one run.
+
+Exit status: 0 the judge is as good as promised, 1 failed to run, 2 usage,
+3 a promise is broken: a no-op kept more than 5 % of the time, +10 % at 5 %
+noise kept less than 90 %, or that takes more than 4.5 pairs on average (each
+beyond what the number of trials explains).`
+}
+
+// A selftestCell is one world that one rule was tried in.
+type selftestCell struct {
+	Rule   string  `json:"rule"`
+	World  string  `json:"world"`
+	Sigma  float64 `json:"sigma"`
+	Effect float64 `json:"effect"`
+	Ours   bool    `json:"ours"` // the judge itself, with a prior
+	loop.Tally
+	Kept  float64 `json:"kept_share"`
+	Pairs float64 `json:"mean_pairs"`
+
+	world loop.World
+	rule  loop.Rule
+}
+
+type selftestReport struct {
+	Trials int             `json:"trials_per_cell"`
+	Total  int             `json:"trials"`
+	Seed   uint64          `json:"seed"`
+	Took   time.Duration   `json:"took_ns"`
+	Cells  []*selftestCell `json:"cells"`
+	Broken []string        `json:"broken"`
+}
+
+// Run simulates, prints and checks.
+func (c *selftestCmd) Run(ctx context.Context, e *env) error {
+	if c.Trials < 100 || c.Trials > 10_000_000 {
+		return usageError("--trials %d: from 100 to 10000000", c.Trials)
+	}
+	began := e.Now()
+	rep := &selftestReport{Trials: c.Trials, Seed: c.Seed, Cells: selftestCells(), Broken: []string{}}
+	if err := c.simulate(ctx, e, rep.Cells); err != nil {
+		return err
+	}
+	for _, cell := range rep.Cells {
+		cell.Kept, cell.Pairs = cell.KeptShare(), cell.MeanPairs()
+		rep.Total += cell.Trials
+	}
+	rep.Took = e.Now().Sub(began)
+	rep.Broken = append(rep.Broken, brokenPromises(rep.Cells)...)
+	if err := c.print(e, rep); err != nil {
+		return err
+	}
+	if n := len(rep.Broken); n > 0 {
+		return &exitError{Status: exitChecks, Err: errors.New(rep.Broken[0])}
+	}
+	return nil
+}
+
+// effects are the columns of the first table.
+var selftestEffects = [...]float64{0, 0.05, 0.10, 0.20, -0.05}
+
+// selftestCells lists what is tried: the rules people use and ours in the
+// world that the method assumes, then ours where the world is another.
+func selftestCells() []*selftestCell {
+	var cells []*selftestCell
+	add := func(rule string, r loop.Rule, ours bool, w loop.World, effects ...float64) {
+		for _, x := range effects {
+			w.Effect = x
+			cells = append(cells, &selftestCell{Rule: rule, World: w.Name, Sigma: w.Sigma, Effect: x, Ours: ours, world: w, rule: r})
+		}
+	}
+	all := selftestEffects[:]
+	five := loop.World{Sigma: 0.05}
+	add("one run, went up", loop.SingleRunRule(0), false, five, all...)
+	add("one run, over 3 % up", loop.SingleRunRule(0.03), false, five, all...)
+	add("one run, over 10 % up", loop.SingleRunRule(0.10), false, five, all...)
+	add("judge, no A/A pairs", loop.JudgeRule, false, loop.World{Sigma: 0.05, NoPrior: true}, all...)
+	add("judge", loop.JudgeRule, true, five, all...)
+	add("judge", loop.JudgeRule, true, loop.World{Sigma: 0.02}, all...)
+	for _, w := range []loop.World{
+		{Name: "drifts 1 % per run", Drift: 0.01},
+		{Name: "each run is half like the one before", Together: 0.5},
+		{Name: "one run in 20 loses 30 %", Outliers: 0.05},
+		{Name: "two modes 10 % apart", Sigma: 0.02, Modes: 0.10},
+		{Name: "two modes, A/A pairs saw one", Sigma: 0.02, Modes: 0.10, PriorSigma: 0.02},
+		{Name: "noise twice that of the A/A pairs", PriorSigma: 0.025},
+		{Name: "noise half that of the A/A pairs", PriorSigma: 0.10},
+	} {
+		if w.Sigma == 0 {
+			w.Sigma = 0.05
+		}
+		add("judge", loop.JudgeRule, false, w, 0, 0.10)
+	}
+	return cells
+}
+
+// simulate fills the cells' tallies, a block of trials at a time, on all CPUs.
+func (c *selftestCmd) simulate(ctx context.Context, e *env, cells []*selftestCell) error {
+	const block = 500
+	type job struct{ cell, first, n int }
+	jobs := make(chan job)
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	done, total, began := 0, len(cells)*c.Trials, e.Now()
+	p := progress{e: e, last: began}
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for j := range jobs {
+				cell := cells[j.cell]
+				t := loop.Simulate(cell.world, cell.rule, c.Seed+uint64(j.cell)<<32, j.first, j.n)
+				mu.Lock()
+				cell.Join(t)
+				done += j.n
+				p.show(done, total, began)
+				mu.Unlock()
+			}
+		})
+	}
+feed:
+	for i := range cells {
+		for first := 0; first < c.Trials; first += block {
+			select {
+			case jobs <- job{i, first, min(block, c.Trials-first)}:
+			case <-ctx.Done():
+				break feed
+			}
+		}
+	}
+	close(jobs)
+	wg.Wait()
+	p.clear()
+	if ctx.Err() != nil {
+		return fmt.Errorf("simulating: %w", ctx.Err())
+	}
+	return nil
+}
+
+// progress draws one line over and over, on a terminal only.
+type progress struct {
+	e    *env
+	last time.Time
+	any  bool
+}
+
+func (p *progress) show(done, total int, began time.Time) {
+	now := p.e.Now()
+	if !p.e.TTY || now.Sub(p.last) < 200*time.Millisecond {
+		return
+	}
+	p.last, p.any = now, true
+	left := time.Duration(float64(now.Sub(began)) * float64(total-done) / float64(done))
+	fmt.Fprintf(p.e.Stderr, "\r\x1b[Ksimulating: %s of %s trials, %s left", report.Count(int64(done)), report.Count(int64(total)),
+		report.Duration(left.Round(time.Second)))
+}
+
+func (p *progress) clear() {
+	if p.any {
+		fmt.Fprint(p.e.Stderr, "\r\x1b[K")
+	}
+}
+
+// Promises of the judge; docs/method.md repeats them.
+const (
+	mostFalseKeeps = 0.05
+	leastTrueKeeps = 0.90 // of +10 % at 5 % noise
+	mostPairs      = 4.5  // for that, on average
+)
+
+// brokenPromises names what the judge did not keep, where chance does not
+// explain it: three standard errors of a share, as in 1 of 700 self-tests.
+func brokenPromises(cells []*selftestCell) []string {
+	var broken []string
+	for _, c := range cells {
+		if !c.Ours {
+			continue
+		}
+		slack := func(share float64) float64 { return 3 * math.Sqrt(share*(1-share)/float64(c.Trials)) }
+		if c.Effect == 0 && c.Kept > mostFalseKeeps+slack(mostFalseKeeps) {
+			broken = append(broken, fmt.Sprintf("a no-op is kept in %.2f %% of trials at %.0f %% noise, over %.0f %%", 100*c.Kept, 100*c.Sigma, 100*mostFalseKeeps))
+		}
+		if c.Effect == 0.10 && c.Kept < leastTrueKeeps-slack(leastTrueKeeps) {
+			broken = append(broken, fmt.Sprintf("+10 %% is kept in %.1f %% of trials at %.0f %% noise, under %.0f %%", 100*c.Kept, 100*c.Sigma, 100*leastTrueKeeps))
+		}
+		// No trial takes more than 8 pairs or fewer than 2.
+		if c.Effect == 0.10 && c.Pairs > mostPairs+3*3/math.Sqrt(float64(c.Trials)) {
+			broken = append(broken, fmt.Sprintf("+10 %% takes %.2f pairs on average at %.0f %% noise, over %.1f", c.Pairs, 100*c.Sigma, mostPairs))
+		}
+	}
+	return broken
+}
+
+func (c *selftestCmd) print(e *env, rep *selftestReport) error {
+	if c.JSON {
+		enc := json.NewEncoder(e.Stdout)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		return enc.Encode(rep)
+	}
+	fmt.Fprintf(e.Stdout, "How often a change is kept, by its true effect; mean pairs are those at +10 %%\n(%s trials a cell, seed %d)\n\n", report.Count(int64(rep.Trials)), rep.Seed)
+	if err := rulesTable(rep.Cells).Write(e.Stdout, report.Text, e.Cols); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.Stdout, "\nThe judge where the world is not as it assumes\n\n")
+	if err := worldsTable(rep.Cells).Write(e.Stdout, report.Text, e.Cols); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(e.Stdout, "\n%s trials in %s\n", report.Count(int64(rep.Total)), report.Duration(rep.Took))
+	return err
+}
+
+// rulesTable has a row for each rule and noise, a column for each effect.
+func rulesTable(cells []*selftestCell) *report.Table {
+	t := &report.Table{Columns: []report.Column{{Name: "rule", Left: true, Shrink: true}, {Name: "noise"}}}
+	for _, x := range selftestEffects {
+		name := "no-op"
+		if x != 0 {
+			name = fmt.Sprintf("%+.0f %%", 100*x)
+		}
+		t.Columns = append(t.Columns, report.Column{Name: name})
+	}
+	t.Columns = append(t.Columns, report.Column{Name: "pairs"})
+	var row []string
+	pairs := ""
+	for _, c := range cells {
+		if c.World != "" {
+			continue
+		}
+		if row == nil {
+			row = []string{c.Rule, fmt.Sprintf("%.0f %%", 100*c.Sigma)}
+		}
+		if row = append(row, keptCell(c)); c.Effect == 0.10 {
+			pairs = fmt.Sprintf("%.1f", c.Pairs)
+		}
+		if len(row) == 2+len(selftestEffects) {
+			t.Rows, row = append(t.Rows, append(row, pairs)), nil
+		}
+	}
+	return t
+}
+
+func worldsTable(cells []*selftestCell) *report.Table {
+	t := &report.Table{Columns: []report.Column{{Name: "world", Left: true, Shrink: true}, {Name: "noise"},
+		{Name: "no-op"}, {Name: "+10 %"}, {Name: "pairs"}}}
+	noop := ""
+	for _, c := range cells {
+		switch {
+		case c.World == "":
+		case c.Effect == 0:
+			noop = keptCell(c)
+		default:
+			t.Rows = append(t.Rows, []string{c.World, fmt.Sprintf("%.0f %%", 100*c.Sigma), noop, keptCell(c), fmt.Sprintf("%.1f", c.Pairs)})
+		}
+	}
+	return t
+}
+
+func keptCell(c *selftestCell) string { return fmt.Sprintf("%.1f %%", 100*c.Kept) }

@@ -1,0 +1,93 @@
+package accesslog
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// A By is what rows are about.
+type By uint8
+
+const (
+	ByRoute By = iota
+	ByStatus
+	ByMethod
+	ByHost
+	ByAgent
+	ByUser
+	ByMinute
+)
+
+var byWords = []string{"route", "status", "method", "host", "user-agent", "user", "minute"}
+
+func (b By) String() string { return byWords[b] }
+
+// ParseBy reads the words that String prints.
+func ParseBy(s string) (By, error) {
+	for i, w := range byWords {
+		if s == w {
+			return By(i), nil
+		}
+	}
+	return 0, fmt.Errorf("rows are by route, status, method, host, user-agent, user or minute, not by %q", s)
+}
+
+// needs is the field that a log must have.
+func (b By) needs() field {
+	switch b {
+	case ByStatus:
+		return status
+	case ByHost:
+		return host
+	case ByAgent:
+		return agent
+	case ByUser:
+		return user
+	case ByMinute:
+		return stamp
+	}
+	return skipped
+}
+
+// A keyer makes the keys of lines, for rows that are not by route.
+type keyer struct {
+	by     By
+	zone   *time.Location
+	minute int64 // of buf
+	buf    []byte
+}
+
+var none = []byte("(none)")
+
+// key is good until the next line.
+func (k *keyer) key(r *record) []byte {
+	switch k.by {
+	case ByStatus:
+		k.buf = strconv.AppendInt(k.buf[:0], int64(r.status), 10)
+		return k.buf
+	case ByMethod:
+		return methodBytes[r.method]
+	case ByHost:
+		return orNone(r.host)
+	case ByAgent:
+		return orNone(r.agent)
+	case ByUser:
+		return orNone(r.user)
+	}
+	if r.at == noTime {
+		return none
+	}
+	if m := r.at / 60e9; m != k.minute || len(k.buf) == 0 {
+		k.minute = m
+		k.buf = time.Unix(m*60, 0).In(k.zone).AppendFormat(k.buf[:0], "2006-01-02 15:04")
+	}
+	return k.buf
+}
+
+func orNone(b []byte) []byte {
+	if len(b) == 0 || len(b) == 1 && b[0] == '-' {
+		return none
+	}
+	return b
+}

@@ -1,0 +1,181 @@
+package accesslog
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"sync/atomic"
+
+	"github.com/iikanji/iikanji/internal/lines"
+	"github.com/iikanji/iikanji/internal/tally"
+)
+
+// A counter is one worker: it parses lines and counts them. Nothing in it is
+// shared.
+type counter struct {
+	formats []format
+	parsers []parser // by file, made when first needed
+	needs   fieldSet
+	rec     record
+	file    int // that rec was last used for
+
+	router *router
+	table  *tally.Table[row] // rows that are not by route
+	keys   keyer
+	where  []Where
+	since  int64 // ns; lines outside [since, until) are left out
+	until  int64
+	ranged bool
+	done   *atomic.Int64
+
+	files []intake
+}
+
+// An intake is what one worker saw of one file.
+type intake struct {
+	lines, bytes int64 // blank lines are no lines
+	bad, left    int64
+	first, last  int64 // stamps of all lines that parsed
+	counted      span  // stamps of the lines that were not left out
+	badLines     []badLine
+}
+
+type span struct{ first, last int64 }
+
+type badLine struct {
+	at   place
+	text string
+	why  string
+}
+
+const maxQuote = 160
+
+func newIntakes(n int) []intake {
+	all := make([]intake, n)
+	for i := range all {
+		all[i] = intake{first: math.MaxInt64, last: noTime, counted: span{math.MaxInt64, noTime}}
+	}
+	return all
+}
+
+// block counts the lines of a block.
+func (c *counter) block(b *lines.Block) error {
+	in := &c.files[b.File]
+	in.bytes += int64(len(b.Data)) + b.Dropped
+	if c.done != nil {
+		c.done.Add(int64(len(b.Data)) + b.Dropped)
+	}
+	if b.Dropped > 0 {
+		in.lines++
+		in.spoil(place{int32(b.File), int32(b.Seq), 0}, b.Data, "is longer than a line may be (1 MiB)")
+		b.Records = 1
+		return nil
+	}
+	p := c.parser(b.File)
+	data := b.Data
+	n := int32(0)
+	for ; len(data) > 0; n++ {
+		line := data
+		if i := bytes.IndexByte(data, '\n'); i >= 0 {
+			line, data = data[:i], data[i+1:]
+		} else {
+			data = nil
+		}
+		if k := len(line); k > 0 && line[k-1] == '\r' {
+			line = line[:k-1]
+		}
+		if len(line) == 0 {
+			continue
+		}
+		in.lines++
+		if why := p.parse(line, &c.rec); why != 0 {
+			if why == noLine {
+				in.lines--
+				continue
+			}
+			in.spoil(place{int32(b.File), int32(b.Seq), n}, line, c.formats[b.File].explain(why))
+			continue
+		}
+		c.line(in, place{int32(b.File), int32(b.Seq), n})
+	}
+	b.Records = int(n)
+	return nil
+}
+
+// parser gets the worker's parser of a file and forgets the file before.
+func (c *counter) parser(file int) parser {
+	if c.parsers[file] == nil {
+		c.parsers[file] = c.formats[file].parser(c.needs)
+	}
+	if file != c.file {
+		c.rec.clear()
+		c.file = file
+	}
+	return c.parsers[file]
+}
+
+// line counts the line that was just parsed.
+func (c *counter) line(in *intake, at place) {
+	rec := &c.rec
+	if rec.at != noTime {
+		in.first, in.last = min(in.first, rec.at), max(in.last, rec.at)
+	}
+	if c.ranged || c.where != nil {
+		if !c.wanted(rec) {
+			in.left++
+			return
+		}
+		if rec.at != noTime {
+			in.counted = span{min(in.counted.first, rec.at), max(in.counted.last, rec.at)}
+		}
+	}
+	if c.router != nil {
+		c.router.find(rec).add(rec, at)
+		return
+	}
+	w := c.table.At(c.keys.key(rec))
+	if w.count == 0 {
+		w.example.took = noTime
+	}
+	w.add(rec, at)
+}
+
+func (c *counter) wanted(rec *record) bool {
+	if c.ranged && (rec.at < c.since || rec.at >= c.until) {
+		return false
+	}
+	for i := range c.where {
+		if !c.where[i].line(rec) {
+			return false
+		}
+	}
+	return true
+}
+
+// spoil counts a bad line and keeps the first few.
+func (in *intake) spoil(at place, line []byte, why string) {
+	in.bad++
+	if len(in.badLines) < tally.MaxBadLines {
+		in.badLines = append(in.badLines, badLine{at, quote(line), why})
+	}
+}
+
+// quote is the beginning of a line as valid text.
+func quote(line []byte) string {
+	s := strings.ToValidUTF8(string(line[:min(len(line), maxQuote)]), "\uFFFD")
+	if len(line) > maxQuote {
+		s += "…"
+	}
+	return s
+}
+
+// add joins what two workers saw of a file.
+func (in *intake) add(o *intake) {
+	in.lines += o.lines
+	in.bytes += o.bytes
+	in.bad += o.bad
+	in.left += o.left
+	in.first, in.last = min(in.first, o.first), max(in.last, o.last)
+	in.counted = span{min(in.counted.first, o.counted.first), max(in.counted.last, o.counted.last)}
+	in.badLines = append(in.badLines, o.badLines...)
+}

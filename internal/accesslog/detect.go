@@ -1,0 +1,236 @@
+package accesslog
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// headSize is how much of a log is looked at to find its format, and
+	// headLines how many of its lines.
+	headSize  = 256 << 10
+	headLines = 1000
+)
+
+// formatNames are the formats that can be asked for by name, with their
+// format strings; the empty ones are found by their own looks.
+var formatNames = map[string]string{
+	"common":      `%h %l %u %t "%r" %>s %b`,
+	"combined":    `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"`,
+	"combined+s":  `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i" %{s}T`,
+	"combined+us": `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i" %D`,
+	"vhost":       `%v %h %l %u %t "%r" %>s %O "%{Referer}i" "%{User-Agent}i"`,
+	"h2o":         `%h %l %u %t "%r" %s %b "%{Referer}i" "%{User-agent}i"`,
+	"varnishncsa": `%h %l %u %t "%r" %s %b "%{Referer}i" "%{User-agent}i"`,
+	"envoy":       envoyDefault,
+	"istio":       istioDefault,
+	"ltsv":        "",
+	"json":        "",
+	"w3c":         "",
+}
+
+// asked makes the format that the user named or described.
+func asked(format string, sample [][]byte, overrides []override) (format, error) {
+	text, named := formatNames[format]
+	switch {
+	case format == "ltsv" || format == "json" || format == "w3c":
+		f := labelledAs(format, sample, overrides)
+		if f == nil {
+			return nil, fmt.Errorf("the lines are no %s", strings.ToUpper(format))
+		}
+		return f, nil
+	case !named:
+		text = format
+		if f := fromDescription(text); f != nil {
+			return f, nil
+		}
+	}
+	read, language := dialectOf(text)
+	if read == nil {
+		return nil, fmt.Errorf("%q is neither the name of a format nor a format string with $names or %%letters", format)
+	}
+	title := format
+	if !named {
+		title = "given (" + language + ")"
+	}
+	l, err := read(text, title)
+	if err != nil {
+		return nil, fmt.Errorf("reading the format %q: %w", text, err)
+	}
+	return l, nil
+}
+
+func labelledAs(name string, sample [][]byte, overrides []override) format {
+	switch name {
+	case "ltsv":
+		if f := detectLTSV(sample, overrides); f != nil {
+			return f
+		}
+	case "json":
+		if f := detectJSON(sample, overrides); f != nil {
+			return f
+		}
+	case "w3c":
+		if f := detectW3C(sample); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// fromDescription reads a log_format that itself writes LTSV or JSON, whose
+// keys may be any: the variables say what they mean.
+func fromDescription(text string) format {
+	var pairs [][2]string
+	if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, "{") {
+		if pairs = jsonPairs([]byte(trimmed)); len(pairs) > 1 {
+			return newJSON(sampleKeys([][][2]string{pairs}), described(pairs))
+		}
+		return nil
+	}
+	text = strings.ReplaceAll(text, `\t`, "\t")
+	if !strings.Contains(text, "\t") {
+		return nil
+	}
+	if pairs = ltsvPairs([]byte(text)); len(pairs) > 1 {
+		return newLTSV(sampleKeys([][][2]string{pairs}), described(pairs))
+	}
+	return nil
+}
+
+// configured finds the log_format that reads most of the sample.
+func configured(n *NginxLog, name string, sample [][]byte) (format, error) {
+	var best format
+	most := -1
+	for _, c := range n.candidates(name) {
+		f := fromDescription(c.Text)
+		if f == nil {
+			l, err := nginxLayout(c.Text, "log_format "+c.Name)
+			if err != nil {
+				continue // a stream's format, or one without a request
+			}
+			f = l
+		}
+		if k := readable(f, sample); k > most {
+			best, most = f, k
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("the configuration has no log_format for %s", name)
+	}
+	return best, nil
+}
+
+func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
+
+// detect finds the format that reads most of the sample. It returns nil where
+// none reads half of it: the log is none of ours.
+func detect(sample [][]byte, overrides []override) format {
+	var best format
+	most := 0
+	try := func(f format) {
+		if n := readable(f, sample); n > most {
+			best, most = f, n
+		}
+	}
+	for _, name := range []string{"json", "ltsv", "w3c"} {
+		if f := labelledAs(name, sample, overrides); f != nil {
+			try(f)
+		}
+	}
+	for _, name := range []string{"envoy", "istio"} {
+		if sample[0][0] != '[' {
+			break
+		}
+		if l, err := envoyLayout(formatNames[name], name); err == nil {
+			try(l)
+		}
+	}
+	if l := inferText(sample); l != nil {
+		if l.title == "combined" && absolute(sample) {
+			l.title = "combined (varnishncsa)"
+		}
+		try(l)
+	}
+	if most*2 < len(sample) {
+		return nil
+	}
+	return best
+}
+
+// readable counts the lines that a format reads.
+func readable(f format, sample [][]byte) (n int) {
+	p := f.parser(optional)
+	var rec record
+	rec.clear()
+	for _, line := range sample {
+		if p.parse(line, &rec) == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// absolute: varnishncsa logs whole URLs.
+func absolute(sample [][]byte) bool {
+	n := 0
+	for _, line := range sample {
+		if bytes.Contains(line, []byte(` http://`)) || bytes.Contains(line, []byte(` https://`)) {
+			n++
+		}
+	}
+	return n*2 > len(sample)
+}
+
+// sampleOfLines cuts the head of a log into lines, without the last one where it
+// is not finished.
+func sampleOfLines(head []byte) (sample [][]byte) {
+	for len(head) > 0 && len(sample) < headLines {
+		line := head
+		if i := bytes.IndexByte(head, '\n'); i >= 0 {
+			line, head = head[:i], head[i+1:]
+		} else if len(sample) > 0 {
+			break
+		} else {
+			head = nil
+		}
+		if line = bytes.TrimSuffix(line, []byte("\r")); len(line) > 0 {
+			sample = append(sample, line)
+		}
+	}
+	return sample
+}
+
+// strange says why some bytes are no log of lines at all; empty where they may be.
+func strange(head []byte) string {
+	zeros := 0
+	for zeros < len(head) && head[zeros] == 0 {
+		zeros++
+	}
+	switch {
+	case zeros > 0 && zeros == len(head) || zeros >= 512:
+		return "begins with a hole of NUL bytes, as copytruncate leaves it"
+	case bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")):
+		return "is in UTF-16"
+	case bytes.HasPrefix(head, []byte("SQLite format 3\x00")):
+		return "is an SQLite database"
+	case bytes.HasPrefix(head, []byte("\x7fELF")):
+		return "is a program"
+	}
+	odd, seen := 0, 0
+	for rest := head; len(rest) > 0 && seen < 4096; seen++ {
+		r, n := utf8.DecodeRune(rest)
+		if r == utf8.RuneError && n == 1 || r < ' ' && r != '\n' && r != '\r' && r != '\t' && r != 0x1b {
+			odd++
+		}
+		rest = rest[n:]
+	}
+	if odd*10 > seen {
+		return "is binary"
+	}
+	return ""
+}

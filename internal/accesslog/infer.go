@@ -1,0 +1,380 @@
+package accesslog
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A tok is one word of a line of text: bare, "quoted", [bracketed], or one of
+// these behind a name and "=".
+type tok struct {
+	lead  string // what opens it: ``, `"`, `[`, `rt=`, `rt="`
+	text  string
+	close string // what closes it
+}
+
+// tokens cuts a line at single spaces, keeping quotes and brackets whole; nil
+// where they do not close.
+func tokens(line string) (toks []tok) {
+	for line != "" {
+		t := tok{}
+		open := strings.IndexAny(line, ` "[`)
+		if open > 0 && line[open] == '"' && line[open-1] == '=' {
+			t.lead = line[:open]
+			line = line[open:]
+		}
+		switch {
+		case line[0] == '"':
+			end := quoteEnd([]byte(line), 1)
+			for end > 0 && end+1 < len(line) && line[end+1] != ' ' { // a bare quote inside
+				next := quoteEnd([]byte(line), end+1)
+				if next < 0 {
+					break
+				}
+				end = next
+			}
+			if end < 0 {
+				return nil
+			}
+			t.lead, t.text, t.close, line = t.lead+`"`, line[1:end], `"`, line[end+1:]
+		case line[0] == '[':
+			end := strings.IndexByte(line, ']')
+			if end < 0 {
+				return nil
+			}
+			t.lead, t.text, t.close, line = "[", line[1:end], "]", line[end+1:]
+		default:
+			end := strings.IndexByte(line, ' ')
+			if end < 0 {
+				end = len(line)
+			}
+			t.text, line = line[:end], line[end:]
+			if name, v, ok := strings.Cut(t.text, "="); ok && t.lead == "" && isWord(name) {
+				t.lead, t.text = name+"=", v
+			}
+		}
+		toks = append(toks, t)
+		if line != "" {
+			if line[0] != ' ' {
+				return nil
+			}
+			line = line[1:]
+		}
+	}
+	return toks
+}
+
+// isWord: letters and underscores, as names of fields are.
+func isWord(s string) bool {
+	return s != "" && maskOf([]byte(s))&^(cLetter|cJoin) == 0
+}
+
+// form is what lines of one format have in common.
+func form(toks []tok) string {
+	var b strings.Builder
+	for _, t := range toks {
+		b.WriteString(t.lead)
+		b.WriteByte(0)
+	}
+	return b.String()
+}
+
+// inferText finds the layout of lines that look like the common log format
+// with or without more behind it; nil where they do not.
+func inferText(sample [][]byte) *layout {
+	byForm := map[string][][]tok{}
+	for _, line := range sample {
+		toks := tokens(string(line))
+		byForm[form(toks)] = append(byForm[form(toks)], toks)
+	}
+	forms := slices.SortedFunc(maps.Keys(byForm), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(byForm[b]), len(byForm[a])), strings.Compare(a, b))
+	})
+	for _, f := range forms {
+		lines := byForm[f]
+		if len(lines)*2 < len(sample) {
+			return nil
+		}
+		in := inference{lines: lines, fields: make([]piece, len(lines[0]))}
+		if l := in.layout(); l != nil {
+			return l
+		}
+	}
+	return nil
+}
+
+// An inference is the work on the lines of one form: column by column.
+type inference struct {
+	lines  [][]tok
+	fields []piece
+	said   []string
+	title  string
+	extra  int // columns that mean nothing to us
+}
+
+// share is the part of the lines whose column meets a test.
+func (in *inference) share(col int, test func(s string) bool) float64 {
+	n := 0
+	for _, l := range in.lines {
+		if test(l[col].text) {
+			n++
+		}
+	}
+	return float64(n) / float64(len(in.lines))
+}
+
+func isStamp(s string) bool {
+	var c clock
+	_, ok := c.any([]byte(s))
+	return ok
+}
+
+func isRequest(s string) bool {
+	var r record
+	r.setRequest([]byte(s))
+	return r.method != 0 && r.uri != nil
+}
+
+func isStatus(s string) bool { return len(s) == 3 && s[0] >= '0' && s[0] <= '9' && isWhole(s) }
+
+func isWhole(s string) bool {
+	_, end := digits([]byte(s), 0)
+	return end > 0 && end == len(s)
+}
+
+func isWholeOrNone(s string) bool { return s == "-" || isWhole(s) }
+
+// isDecimal takes times only: nginx writes three places behind the point, H2O
+// six, Rack four. Two are a $gzip_ratio.
+func isDecimal(s string) bool {
+	i := strings.IndexByte(s, '.')
+	return i > 0 && len(s)-i > 3 && isTime(s)
+}
+
+func isTime(s string) bool {
+	_, ok := timeValue([]byte(s), 1e9)
+	return ok && s != "" && maskOf([]byte(s))&(cLetter) == 0
+}
+
+// layout names the columns it is sure of, or nil where the log is not of this
+// family.
+func (in *inference) layout() *layout {
+	n := len(in.fields)
+	first := in.lines[0]
+	col := 0
+	for ; col < n && !(first[col].lead == "[" || in.share(col, isStamp) > 0.9); col++ {
+	}
+	if col == n || in.share(col, isStamp) < 0.9 {
+		return nil
+	}
+	in.fields[col] = piece{field: stamp}
+	in.before(col)
+	for col++; col < n && in.share(col, isRequest) < 0.5; col++ {
+	}
+	if col >= n || first[col].lead != `"` {
+		return nil
+	}
+	in.fields[col] = piece{field: request}
+	if col++; col >= n || in.share(col, isStatus) < 0.9 {
+		return nil
+	}
+	in.fields[col] = piece{field: status}
+	in.title = "common"
+	if col++; col < n && first[col].lead == "" && in.share(col, isWholeOrNone) > 0.9 {
+		in.fields[col] = piece{field: size}
+		col++
+	}
+	if col+1 < n && first[col].lead == `"` && first[col+1].lead == `"` && in.share(col, isDecimal) < 0.3 {
+		in.title = "combined"
+		in.fields[col+1] = piece{field: agent}
+		col += 2
+	}
+	in.trailing(col)
+	return in.build()
+}
+
+// before names what stands before the time: host, address, identity, user.
+func (in *inference) before(col int) {
+	if col >= 3 {
+		in.fields[col-1] = piece{field: user}
+	}
+	if col >= 4 && in.share(0, func(s string) bool { return strings.Trim(s, "0123456789.:abcdef") == "" }) < 0.5 {
+		in.fields[0] = piece{field: host}
+	}
+}
+
+// timeNames are names that loggers put before a value, as in rt=0.003.
+var timeNames = map[string]piece{
+	"rt": {field: took, unit: 1e9}, "request_time": {field: took, unit: 1e9}, "reqtime": {field: took, unit: 1e9},
+	"time": {field: took, unit: 1e9}, "urt": {field: upstream, unit: 1e9}, "upstream_response_time": {field: upstream, unit: 1e9},
+	"upstream_time": {field: upstream, unit: 1e9}, "request_length": {field: reqSize}, "rl": {field: reqSize}, "host": {field: host},
+	"request_time_ms": {field: took, unit: 1e6}, "duration_ms": {field: took, unit: 1e6}, "D": {field: took, unit: 1e3},
+}
+
+// trailing looks for the times behind the fields that are known.
+func (in *inference) trailing(from int) {
+	var decimals, wholes []int
+	named := false
+	for col := from; col < len(in.fields); col++ {
+		lead := strings.TrimSuffix(in.lines[0][col].lead, `"`)
+		if name, ok := strings.CutSuffix(lead, "="); ok {
+			in.fields[col] = timeNames[name]
+			named = named || in.fields[col].field == took
+		} else if in.share(col, isTime) > 0.98 && in.share(col, isDecimal) > 0.3 {
+			decimals = append(decimals, col)
+		} else if in.share(col, isWhole) > 0.98 {
+			wholes = append(wholes, col)
+		}
+		if in.fields[col].field == skipped {
+			in.extra++
+		}
+	}
+	switch {
+	case named:
+	case len(decimals) > 0:
+		in.decimalTimes(decimals)
+	case len(wholes) == 1:
+		in.wholeTime(wholes[0])
+	case len(wholes) > 1:
+		in.said = append(in.said, fmt.Sprintf("%d fields are whole numbers, and which is a time cannot be seen: --log-format tells", len(wholes)))
+	}
+}
+
+// decimalTimes: of several, the request's is the one that the other never
+// exceeds, and that no line lacks.
+func (in *inference) decimalTimes(cols []int) {
+	t, u := cols[0], -1
+	if len(cols) > 1 {
+		u = cols[1]
+		if in.exceeds(u, t) > in.exceeds(t, u) {
+			t, u = u, t
+		}
+	}
+	in.fields[t] = piece{field: took, unit: 1e9}
+	in.extra--
+	in.said = append(in.said, fmt.Sprintf("field %d is read as the time, in seconds: it has a decimal point", t+1))
+	if u >= 0 {
+		in.fields[u] = piece{field: upstream, unit: 1e9}
+		in.extra--
+		in.said = append(in.said, fmt.Sprintf("field %d is read as the upstream's time: it does not exceed the other", u+1))
+	}
+}
+
+// exceeds is the share of lines in which one time is clearly above another, or
+// the other is missing.
+func (in *inference) exceeds(a, b int) float64 {
+	n := 0
+	for _, l := range in.lines {
+		x, _ := timeValue([]byte(l[a].text), 1e9)
+		y, _ := timeValue([]byte(l[b].text), 1e9)
+		if x > y+1e6 || y < 0 && x >= 0 {
+			n++
+		}
+	}
+	return float64(n) / float64(len(in.lines))
+}
+
+// wholeTime: Apache's and Varnish's %D counts µs. Small numbers could be
+// anything, and a few hundred that hardly vary are the lengths of requests.
+func (in *inference) wholeTime(col int) {
+	var all []int64
+	for _, l := range in.lines {
+		n, _ := digits([]byte(l[col].text), 0)
+		all = append(all, n)
+	}
+	slices.Sort(all)
+	n := len(all)
+	wide := all[n*95/100] >= 10*max(all[n*5/100], 1)
+	if median := all[n/2]; median < 100 || median < 2000 && !wide {
+		in.said = append(in.said, fmt.Sprintf("field %d is a whole number, perhaps a time: --log-format tells", col+1))
+		return
+	}
+	in.fields[col] = piece{field: took, unit: 1e3}
+	in.extra--
+	in.said = append(in.said, fmt.Sprintf("field %d is read as the time, in µs as %%D: it is a whole number", col+1))
+}
+
+// build joins the columns into a layout.
+func (in *inference) build() *layout {
+	l := &layout{said: in.said}
+	before := ""
+	for i, t := range in.lines[0] {
+		text := before + t.lead
+		if i == 0 {
+			l.lead = text
+		} else {
+			l.pieces[i-1].stop = text
+		}
+		p := in.fields[i]
+		p.quoted = t.close == `"`
+		p.name = fmt.Sprintf("field %d", i+1)
+		if p.field != skipped {
+			p.name += fmt.Sprintf(" (the %v)", p.field)
+		}
+		l.pieces = append(l.pieces, p)
+		before = t.close + " "
+	}
+	last := &l.pieces[len(l.pieces)-1]
+	last.stop, last.last = strings.TrimSuffix(before, " "), true
+	l.title = in.title
+	for _, f := range []field{took, upstream} {
+		if l.has(f) {
+			l.title += map[field]string{took: " + time", upstream: " + upstream time"}[f]
+		}
+	}
+	if in.extra > 0 {
+		l.title += fmt.Sprintf(" + %d more", in.extra)
+	}
+	return l
+}
+
+// w3cFields are the columns of W3C extended logs (IIS, CloudFront).
+var w3cFields = map[string]piece{
+	"cs-method": {field: verb}, "cs-uri-stem": {field: path}, "cs-uri-query": {field: query}, "sc-status": {field: status},
+	"sc-bytes": {field: size}, "cs-bytes": {field: reqSize}, "cs-host": {field: host}, "x-host-header": {field: host},
+	"cs(user-agent)": {field: agent}, "cs-username": {field: user}, "cs-uri": {field: uri},
+}
+
+// detectW3C reads the header of a W3C extended log; nil where there is none.
+func detectW3C(sample [][]byte) *layout {
+	i := slices.IndexFunc(sample, func(l []byte) bool { return bytes.HasPrefix(l, []byte("#Fields:")) })
+	if i < 0 {
+		return nil
+	}
+	sep := " "
+	for _, l := range sample[i+1:] {
+		if l[0] != '#' && bytes.IndexByte(l, '\t') > 0 {
+			sep = "\t"
+		}
+	}
+	var b builder
+	names := strings.Fields(strings.ToLower(strings.TrimPrefix(string(sample[i]), "#Fields:")))
+	for k := 0; k < len(names); k++ {
+		p := w3cFields[names[k]]
+		switch {
+		case names[k] == "date" && k+1 < len(names) && names[k+1] == "time":
+			p = piece{field: stamp, width: len("2026-11-19 04:04:05")}
+			k++
+		case names[k] == "time-taken" && sep == "\t": // CloudFront writes seconds
+			p = piece{field: took, unit: 1e9}
+		case names[k] == "time-taken": // IIS writes ms
+			p = piece{field: took, unit: 1e6}
+		}
+		if len(b.lay.pieces) > 0 {
+			b.literal(sep)
+		}
+		if b.field(p, names[k]) != nil {
+			return nil
+		}
+	}
+	l, err := b.done("W3C extended")
+	if err != nil {
+		return nil
+	}
+	l.comment = '#'
+	return l
+}

@@ -1,0 +1,247 @@
+package accesslog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A source is where a labelled log (LTSV, JSON) has a field: under which key,
+// and for times in which unit.
+type source struct {
+	field field
+	unit  int64
+	guess string // how the unit was inferred, empty where the key says it
+}
+
+// A synonym is a key that loggers use for a field.
+type synonym struct {
+	key  string
+	unit int64 // of times; 0: by the key's ending, or inferred from the values
+}
+
+// synonyms are in the order in which they win. Keys compare in lower case;
+// a dot stands for nesting. Among them are alp's defaults, ltsv.org's labels,
+// nginx's and Apache's names, Envoy, Caddy, Traefik, Echo, pino, Varnish, GCP.
+var synonyms = map[field][]synonym{
+	uri: {{key: "uri"}, {key: "request_uri"}, {key: "request.uri"}, {key: "requestpath"}, {key: "req.url"},
+		{key: "httprequest.requesturl"}, {key: "request.url"}, {key: "request.path"}, {key: "request_path"},
+		{key: "url"}, {key: "path"}, {key: "req_uri"}, {key: "request_url"}, {key: "url_path"},
+		{key: "x_envoy_original_path"}, {key: "url.original"}, {key: "url.path"}, {key: "http.target"}, {key: "target"}},
+	request: {{key: "request"}, {key: "req"}, {key: "request_line"}, {key: "requestline"}},
+	verb: {{key: "method"}, {key: "request_method"}, {key: "request.method"}, {key: "requestmethod"}, {key: "req.method"},
+		{key: "httprequest.requestmethod"}, {key: "http.request.method"}, {key: "http_method"}, {key: "http.method"},
+		{key: "req_method"}, {key: "verb"}},
+	query: {{key: "query_string"}, {key: "args"}, {key: "query"}, {key: "request.query"}},
+	status: {{key: "status"}, {key: "status_code"}, {key: "response_code"}, {key: "downstreamstatus"}, {key: "statuscode"},
+		{key: "res.statuscode"}, {key: "response.status"}, {key: "httprequest.status"}, {key: "response_status"},
+		{key: "http.response.status_code"}, {key: "http.status_code"}, {key: "http_status"}, {key: "code"}},
+	size: {{key: "size"}, {key: "body_bytes_sent"}, {key: "body_bytes"}, {key: "bytes_sent"}, {key: "bytes_out"}, {key: "bytes"},
+		{key: "downstreamcontentsize"}, {key: "response_size"}, {key: "response_length"}, {key: "httprequest.responsesize"},
+		{key: "resp_size"}, {key: "response.bytes"}, {key: "http.response.body.bytes"}, {key: "length"}},
+	reqSize: {{key: "reqsize"}, {key: "request_length"}, {key: "bytes_received"}, {key: "bytes_in"}, {key: "bytes_read"},
+		{key: "requestcontentsize"}, {key: "request_size"}, {key: "httprequest.requestsize"}},
+	took: {{key: "reqtime", unit: 1e9}, {key: "request_time", unit: 1e9}, {key: "reqtime_microsec", unit: 1e3}, {key: "response_time"},
+		{key: "request_duration"}, {key: "request_time_ms", unit: 1e6}, {key: "response_time_ms", unit: 1e6}, {key: "duration"},
+		{key: "duration_ms", unit: 1e6}, {key: "latency"}, {key: "latency_ms", unit: 1e6}, {key: "responsetime"},
+		{key: "taken_sec", unit: 1e9}, {key: "taken_msec", unit: 1e6}, {key: "taken_usec", unit: 1e3}, {key: "time_taken"},
+		{key: "elapsed"}, {key: "elapsed_ms", unit: 1e6}, {key: "httprequest.latency"}, {key: "event.duration", unit: 1},
+		{key: "took"}, {key: "rt"}, {key: "total_time"}, {key: "runtime"}, {key: "apptime", unit: 1e9}, {key: "latency_human"}},
+	upstream: {{key: "apptime", unit: 1e9}, {key: "upstream_response_time", unit: 1e9}, {key: "upstream_service_time", unit: 1e6},
+		{key: "x_envoy_upstream_service_time", unit: 1e6}, {key: "originduration", unit: 1}, {key: "upstream_time"},
+		{key: "upstream_duration"}, {key: "urt"}},
+	stamp: {{key: "time"}, {key: "time_local"}, {key: "time_iso8601"}, {key: "timestamp"}, {key: "@timestamp"}, {key: "ts"},
+		{key: "start_time"}, {key: "startutc"}, {key: "msec"}, {key: "datetime"}, {key: "date"}, {key: "local_time"}, {key: "at"}},
+	host: {{key: "vhost"}, {key: "http_host"}, {key: "request.host"}, {key: "requesthost"}, {key: "authority"}, {key: "server_name"},
+		{key: "servername"}, {key: "host"}, {key: "req.headers.host"}},
+	agent: {{key: "ua"}, {key: "user_agent"}, {key: "http_user_agent"}, {key: "useragent"}, {key: "request.headers.user-agent"},
+		{key: "request_user-agent"}, {key: "req.headers.user-agent"}, {key: "httprequest.useragent"}, {key: "agent"}},
+	user: {{key: "user"}, {key: "remote_user"}, {key: "clientusername"}, {key: "user_id"}},
+}
+
+// A keySample is what a look at some lines said about one key.
+type keySample struct {
+	key    string // as logged, with nest between nested ones
+	count  int    // lines that have it
+	values []string
+}
+
+// An override is a user's word on where a field is: --field time=rt:ms.
+type override struct {
+	field field
+	key   string
+	unit  int64
+}
+
+// parseOverride reads NAME=KEY or NAME=KEY:UNIT.
+func parseOverride(s string) (override, error) {
+	name, key, ok := strings.Cut(s, "=")
+	i := slices.Index(fieldWords[:], name)
+	if !ok || i <= 0 || field(i) == duration || key == "" {
+		return override{}, fmt.Errorf("%q is not NAME=KEY with a name of %s", s, strings.Join(fieldWords[1:duration], ", "))
+	}
+	o := override{field: field(i), key: key}
+	if k, unit, ok := cutUnit(key); ok && (o.field == took || o.field == upstream) {
+		o.key, o.unit = k, unit
+	}
+	return o, nil
+}
+
+func cutUnit(s string) (key string, unit int64, ok bool) {
+	i := strings.LastIndexByte(s, ':')
+	if i <= 0 {
+		return s, 0, false
+	}
+	unit, ok = unitOf(s[i+1:])
+	return s[:i], unit, ok
+}
+
+// chooseKeys finds the fields among the keys seen: what the user said first,
+// then the best synonym that at least half of the lines have. Each key serves
+// one field.
+func chooseKeys(seen []keySample, lines int, overrides []override) map[string]source {
+	chosen := map[string]source{}
+	found := map[field]bool{}
+	for _, o := range overrides {
+		src := source{field: o.field, unit: o.unit}
+		if src.unit == 0 && (o.field == took || o.field == upstream) {
+			src = unitFor(o.field, synonym{key: strings.ToLower(o.key)}, sampleOf(seen, o.key), seen)
+		}
+		chosen[sampleOf(seen, o.key).key], found[o.field] = src, true
+	}
+	order := []field{uri, request, verb, query, status, size, reqSize, took, upstream, stamp, host, agent, user}
+	for _, f := range order {
+		if found[f] || f == request && found[uri] {
+			continue
+		}
+		for _, syn := range synonyms[f] {
+			k := findKey(seen, syn.key)
+			if k == nil || k.count*2 < lines && !(f == took || f == upstream || f == query || f == user) {
+				continue
+			}
+			if _, taken := chosen[k.key]; taken {
+				continue
+			}
+			src := source{field: f}
+			if f == took || f == upstream {
+				if src = unitFor(f, syn, k, seen); src.unit == 0 && src.field != duration {
+					continue // no number
+				}
+			}
+			chosen[k.key], found[f] = src, true
+			break
+		}
+	}
+	return chosen
+}
+
+func findKey(seen []keySample, lower string) *keySample {
+	for i := range seen {
+		if strings.ToLower(dotted(seen[i].key)) == lower {
+			return &seen[i]
+		}
+	}
+	return nil
+}
+
+// dotted is a key as people write it.
+func dotted(key string) string { return strings.ReplaceAll(key, nest, ".") }
+
+func sampleOf(seen []keySample, key string) *keySample {
+	for i := range seen {
+		if dotted(seen[i].key) == key {
+			return &seen[i]
+		}
+	}
+	return &keySample{key: key}
+}
+
+// unitFor finds the unit of a time: the key says it, its ending does, the
+// logger is recognised by its other keys, or the values look like one.
+func unitFor(f field, syn synonym, k *keySample, seen []keySample) source {
+	src := source{field: f, unit: syn.unit}
+	if src.unit != 0 {
+		return src
+	}
+	if withUnits(k.values) {
+		if f == took {
+			return source{field: duration}
+		}
+		return source{field: skipped}
+	}
+	if unit, ok := unitByEnding(syn.key); ok {
+		src.unit = unit
+		return src
+	}
+	has := func(key string) bool { return findKey(seen, key) != nil }
+	switch lower := strings.ToLower(dotted(k.key)); {
+	case lower == "duration" && has("downstreamstatus"): // Traefik
+		src.unit = 1
+	case lower == "latency" && has("latency_human"): // Echo
+		src.unit = 1
+	case lower == "duration" && (has("response_flags") || has("upstream_service_time")): // Envoy
+		src.unit = 1e6
+	default:
+		src.unit, src.guess = unitByValues(k.values)
+	}
+	return src
+}
+
+// unitByEnding reads the unit at the end of a key, as in "elapsed_ms".
+func unitByEnding(key string) (int64, bool) {
+	i := strings.LastIndexAny(key, "_-.")
+	if i < 0 {
+		return 0, false
+	}
+	switch key[i+1:] {
+	case "m", "h", "min":
+		return 0, false
+	}
+	return unitOf(key[i+1:])
+}
+
+// withUnits says whether the values carry their units: "1.2ms".
+func withUnits(values []string) bool {
+	n := 0
+	for _, v := range values {
+		if v == "" || v == "-" {
+			continue
+		}
+		last := v[len(v)-1]
+		if last != 's' && last != 'm' && last != 'h' {
+			return false
+		}
+		if _, ok := durationValue([]byte(v)); !ok {
+			return false
+		}
+		n++
+	}
+	return n > 0
+}
+
+// unitByValues infers a unit from how the numbers look: a decimal point is
+// written for seconds; whole numbers count something smaller, by their size.
+func unitByValues(values []string) (unit int64, guess string) {
+	var whole []int64
+	for _, v := range values {
+		if strings.ContainsAny(v, ".eE") {
+			if _, ok := timeValue([]byte(v), 1e9); ok {
+				return 1e9, "it has a decimal point"
+			}
+		}
+		if n, end := digits([]byte(v), 0); end == len(v) && end > 0 {
+			whole = append(whole, n)
+		}
+	}
+	if len(whole) == 0 {
+		return 0, ""
+	}
+	slices.Sort(whole)
+	switch median := whole[len(whole)/2]; {
+	case median >= 100_000:
+		return 1, "it is whole and large"
+	case median >= 1000:
+		return 1e3, "it is whole, and thousands"
+	}
+	return 1e6, "it is whole and small"
+}

@@ -1,0 +1,137 @@
+package accesslog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// labelled is what LTSV and JSON have in common: fields found by their keys.
+type labelled struct {
+	title  string
+	fields map[string]source // by key as logged, nested ones with dots
+}
+
+func (l *labelled) name() string { return l.title }
+
+// Reasons of labelled lines; a value that is none of its field has
+// badValue + the field.
+const (
+	badForm reason = 1 + iota
+	badNone
+	badValue
+)
+
+func (l *labelled) explain(why reason) string {
+	switch why {
+	case badForm:
+		return "is no whole line of " + l.title
+	case badNone:
+		return "has no " + l.keyOf(uri, request, path)
+	}
+	f := field(why - badValue)
+	return fmt.Sprintf("its %s is no %s", l.keyOf(f), f)
+}
+
+// keyOf is the key of the first of these fields that the format has.
+func (l *labelled) keyOf(fields ...field) string {
+	for _, f := range fields {
+		for key, src := range l.fields {
+			if src.field == f {
+				return fmt.Sprintf("%q", dotted(key))
+			}
+		}
+	}
+	return fields[0].String()
+}
+
+func (l *labelled) has(f field) bool {
+	for _, src := range l.fields {
+		if src.field == f || f == took && src.field == duration {
+			return true
+		}
+	}
+	return false
+}
+
+// notes says where the times come from, and how their unit is known.
+func (l *labelled) notes() (notes []string) {
+	for key, src := range l.fields {
+		switch {
+		case src.guess != "":
+			notes = append(notes, fmt.Sprintf("%q is read as %s: %s (--field %v=%s:UNIT to be sure)",
+				dotted(key), unitName(src.unit), src.guess, src.field, dotted(key)))
+		case src.field == took && strings.EqualFold(key, "apptime"):
+			notes = append(notes, `the times are those of the upstream ("apptime"): the log has no "reqtime"`)
+		}
+	}
+	slices.Sort(notes)
+	return notes
+}
+
+// setValue sets a field that a key named. The value is without quotes.
+func (r *record) setValue(src source, v []byte, clk *clock) (ok bool) {
+	switch src.field {
+	case uri, path:
+		r.uri = v
+	case request:
+		r.setRequest(v)
+	case verb:
+		r.method = methodOf(v)
+	case query:
+		r.query = v
+	case host:
+		r.host = v
+	case agent:
+		r.agent = v
+	case user:
+		r.user = v
+	case status, size, reqSize:
+		return r.setText(src.field, v)
+	case took:
+		r.took, ok = timeValue(v, src.unit)
+		return ok
+	case upstream:
+		r.upstream, ok = timeValue(v, src.unit)
+		return ok
+	case duration:
+		r.took, ok = durationValue(v)
+		return ok
+	case stamp:
+		if len(v) == 0 || len(v) == 1 && v[0] == '-' {
+			return true
+		}
+		if n := len(v); n > 2 && v[0] == '[' && v[n-1] == ']' { // Apache's %t
+			v = v[1 : n-1]
+		}
+		r.at, ok = clk.any(v)
+		return ok
+	}
+	return true
+}
+
+// described tells keys of a log_format apart into fields: how "rt:$request_time"
+// or "\"rt\": $request_time" name what the log holds.
+func described(pairs [][2]string) map[string]source {
+	fields := map[string]source{}
+	for _, kv := range pairs {
+		name, ok := strings.CutPrefix(kv[1], "$")
+		name = strings.Trim(name, "{}")
+		if p := nginxFields[name]; ok && p.field != skipped {
+			fields[kv[0]] = source{field: p.field, unit: p.unit}
+		}
+	}
+	return fields
+}
+
+// wanted is the order of labels with the fields that nobody asks for skipped.
+func wanted(order []label, needs fieldSet) []label {
+	out := slices.Clone(order)
+	for i := range out {
+		out[i].sub = wanted(out[i].sub, needs)
+		if out[i].src.field = needs.of(out[i].src.field); out[i].src.field == skipped {
+			out[i].src = source{}
+		}
+	}
+	return out
+}

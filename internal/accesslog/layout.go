@@ -1,0 +1,187 @@
+package accesslog
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// A layout is a line of text as a logger's format string describes it: fields
+// with literal text between them.
+type layout struct {
+	title  string // of the format, for people
+	lead   string // literal text before the first field
+	pieces []piece
+	said   []string // what was inferred
+	// comment begins lines that are no requests; 0 for none.
+	comment byte
+}
+
+// A piece is one field of a layout and the literal text behind it.
+type piece struct {
+	field field
+	unit  int64 // ns per unit, of times
+	// stop ends the field; empty only for the last one. In a quoted field a
+	// quote ends it only where all of stop follows, and no backslash stands before.
+	stop   string
+	quoted bool
+	width  int    // of a field of fixed width; 0 for others
+	last   bool   // nothing follows stop
+	name   string // the format's own name of the field, for messages
+}
+
+// A reason says why a line is bad: 0 that it is not. What the others mean is
+// up to the format.
+type reason int
+
+// noLine is the reason of lines that belong to the log but are no requests.
+const noLine reason = -1
+
+func (l *layout) name() string { return l.title }
+
+func (l *layout) notes() []string { return l.said }
+
+func (l *layout) has(f field) bool {
+	for i := range l.pieces {
+		if g := l.pieces[i].field; g == f || f == took && g == duration {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *layout) parser(needs fieldSet) parser { return &textParser{lay: l, ops: l.compile(needs)} }
+
+// explain: reason 1 is the lead, then two for each piece (its end, its value),
+// then what is left over.
+func (l *layout) explain(why reason) string {
+	if why == 1 {
+		return fmt.Sprintf("does not begin with %q", l.lead)
+	}
+	k := int(why-2) / 2
+	if k >= len(l.pieces) {
+		return "goes on where the format ends"
+	}
+	p := &l.pieces[k]
+	if why%2 == 0 {
+		return fmt.Sprintf("nothing like %q after %s", p.stop, p.title())
+	}
+	return fmt.Sprintf("%s is not a %v", p.title(), p.field)
+}
+
+func (p *piece) title() string {
+	if p.name != "" {
+		return p.name
+	}
+	return "the " + p.field.String()
+}
+
+// follows says whether the piece's stop stands at line[i:].
+func (p *piece) follows(line []byte, i int) bool {
+	return len(line)-i >= len(p.stop) && string(line[i:i+len(p.stop)]) == p.stop
+}
+
+func (r *record) setNumber(f field, n int64) {
+	switch f {
+	case status:
+		r.status = int(n)
+	case size:
+		r.size = n
+	default:
+		r.reqSize = n
+	}
+}
+
+// find returns where the field at line[i:] ends, at from or behind; -1 where
+// its stop is missing.
+func (p *piece) find(line []byte, i, from int) int {
+	if p.last { // whatever its value has in it
+		if n := len(line) - len(p.stop); n >= i && string(line[n:]) == p.stop {
+			return n
+		}
+		return -1
+	}
+	if p.field == request && !p.quoted { // its own spaces do not end it
+		if j := bytes.Index(line[i:], []byte(" HTTP/")); j > 0 {
+			from = i + j + 1
+		}
+	}
+	for {
+		j := bytes.IndexByte(line[from:], p.stop[0])
+		if j < 0 {
+			return -1
+		}
+		j += from
+		if p.stops(line, j, i) {
+			return j
+		}
+		from = j + 1
+	}
+}
+
+// stops says whether the field that begins at i ends at j.
+func (p *piece) stops(line []byte, j, i int) bool {
+	if len(p.stop) > 1 && (len(line)-j < len(p.stop) || string(line[j:j+len(p.stop)]) != p.stop) {
+		return false
+	}
+	if !p.quoted || j == i || line[j-1] != '\\' {
+		return true
+	}
+	odd := false
+	for k := j - 1; k >= i && line[k] == '\\'; k-- {
+		odd = !odd
+	}
+	return !odd
+}
+
+// set reads the value of one field.
+func (t *textParser) set(p *piece, v []byte, rec *record) (ok bool) {
+	switch p.field {
+	case request:
+		rec.setRequest(v)
+	case verb:
+		rec.method = methodOf(v)
+	case uri:
+		rec.uri = v
+	case path:
+		rec.uri = v
+	case query:
+		rec.query = v
+	case host:
+		rec.host = v
+	case agent:
+		rec.agent = v
+	case user:
+		rec.user = v
+	case took:
+		rec.took, ok = timeValue(v, p.unit)
+		return ok
+	case upstream:
+		rec.upstream, ok = timeValue(v, p.unit)
+		return ok
+	case duration:
+		rec.took, ok = durationValue(v)
+		return ok
+	case stamp:
+		rec.at, ok = t.clk.any(v)
+		return ok
+	case status, size, reqSize:
+		return rec.setText(p.field, v)
+	}
+	return true
+}
+
+// setText reads a number that may be "-".
+func (r *record) setText(f field, v []byte) bool {
+	n, end := digits(v, 0)
+	if len(v) == 1 && v[0] == '-' || len(v) == 0 {
+		n, end = -1, len(v)
+		if f == status {
+			n = 0
+		}
+	}
+	if end != len(v) {
+		return false
+	}
+	r.setNumber(f, n)
+	return true
+}

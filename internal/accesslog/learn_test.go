@@ -1,0 +1,236 @@
+package accesslog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/iikanji/iikanji"
+)
+
+// keys reads paths, "404 /x" for ones that were not found, each so many times,
+// and returns the routes that were learned with their counts, in order.
+func keys(t *testing.T, paths []string, times int) []string {
+	t.Helper()
+	var b strings.Builder
+	for range times {
+		for _, p := range paths {
+			status := 200
+			if rest, dead := strings.CutPrefix(p, "404 "); dead {
+				p, status = rest, 404
+			}
+			b.WriteString(combinedLine("GET", p, status, 1))
+		}
+	}
+	var all []string
+	for _, r := range read(t, Options{}, b.String()).Rows {
+		all = append(all, fmt.Sprintf("%s %d", strings.TrimPrefix(r.Key, "GET "), r.Count))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// names are words without any shape, all different.
+func names(n int) (all []string) {
+	for i := range n {
+		all = append(all, "n"+strings.Repeat(string(rune('a'+i%26)), 1+i/26%3)+string(rune('a'+i/78%26)))
+	}
+	return all
+}
+
+func under(prefix string, names []string, suffix string) (all []string) {
+	for _, n := range names {
+		all = append(all, prefix+n+suffix)
+	}
+	return all
+}
+
+func TestLearn(t *testing.T) {
+	join := slices.Concat[[]string]
+	repeat := func(s string, n int) []string { return slices.Repeat([]string{s}, n) }
+	for name, c := range map[string]struct {
+		paths []string
+		times int
+		want  []string
+	}{
+		"few names are routes":               {under("/api/", names(30), ""), 3, nil},
+		"a hundred that are used are routes": {under("/api/", names(100), ""), 5, nil},
+		"more are values":                    {under("/u/", names(150), ""), 5, []string{"/u/:any 750"}},
+		"rare ones are sooner":               {under("/u/", names(50), ""), 1, []string{"/u/:any 50"}},
+		"what is below is seen together": {join(under("/u/", names(150), "/posts"), under("/u/", names(150), "/likes/7")), 1,
+			[]string{"/u/:any/likes/:id 150", "/u/:any/posts 150"}},
+		"values below values": {under("/a/", under("", names(120), "/"+"x"), ""), 2, []string{"/a/:any/x 240"}},
+		"a busy one among values stays": {join(under("/u/", names(150), ""), repeat("/u/me", 100)), 1,
+			[]string{"/u/:any 150", "/u/me 100"}},
+		"nothing was found under them": {join(under("404 /", names(150), ""), repeat("/login", 9), repeat("/logout", 2)), 1,
+			[]string{"/:any 150", "/login 9", "/logout 2"}},
+		"files of a folder":  {under("/s/", names(20), ".png"), 1, []string{"/s/:file.png 20"}},
+		"few files":          {under("/s/", names(3), ".png"), 1, nil},
+		"scripts are routes": {under("/", names(60), ".php"), 9, nil},
+		"an id may look like a number": {join(repeat("/c/3f2a1bc", 50), repeat("/c/1234567", 1), repeat("/c/abcdefa", 1)), 1,
+			[]string{"/c/:hex 52"}},
+		"but numbers are numbers": {join(repeat("/c/3f2a1bc", 50), repeat("/c/1234567", 40)), 1,
+			[]string{"/c/:hex 50", "/c/:id 40"}},
+		"a token may look like a word": {join(repeat("/t/dQw4w9WgXcQ", 60), repeat("/t/aBcDeFgHiJk", 1)), 1,
+			[]string{"/t/:token 61"}},
+		"names that look like numbers": {join(under("/u/", names(150), ""), repeat("/u/12", 3)), 1, []string{"/u/:any 153"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := keys(t, c.paths, c.times)
+			want := c.want
+			if want == nil { // everything stays as it is
+				for _, p := range c.paths {
+					want = append(want, fmt.Sprintf("%s %d", p, c.times))
+				}
+				slices.Sort(want)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("got  %.300q\nwant %.300q", got, want)
+			}
+		})
+	}
+}
+
+// TestOverflowIsSaid: what does not fit is a row that says so, and real routes
+// keep their exact counts beside it.
+func TestOverflowIsSaid(t *testing.T) {
+	var b strings.Builder
+	n := 0
+	for i := range 30 * 30 * 30 {
+		path := fmt.Sprintf("/na%cx/nb%cx/nc%cx/%s", 'A'+i%30, 'A'+i/30%30, 'A'+i/900, []string{"p", "q"}[i%2])
+		b.WriteString(combinedLine("GET", path, 200, 3))
+		if i%3 == 0 {
+			b.WriteString(combinedLine("POST", "/login", 200, 7))
+			n++
+		}
+	}
+	p := read(t, Options{Prefix: 100_000}, b.String())
+	rows := map[string]iikanji.Row{}
+	var sum int64
+	for _, r := range p.Rows {
+		rows[r.Key] = r
+		sum += r.Count
+	}
+	if sum != int64(27_000+n) || rows["POST /login"].Count != int64(n) || rows[otherKey].Count == 0 || len(p.Rows) > 2*maxRoutes+2 {
+		t.Errorf("%d counted in %d rows, %d logins of %d, %d others", sum, len(p.Rows), rows["POST /login"].Count, n, rows[otherKey].Count)
+	}
+	if !strings.Contains(strings.Join(p.Notes, "\n"), "are counted in (other routes)") {
+		t.Errorf("notes %q", p.Notes)
+	}
+}
+
+// TestRoutesGiven: patterns win over learning, more special ones first, and
+// only for the methods they name.
+func TestRoutesGiven(t *testing.T) {
+	var given []Pattern
+	for _, s := range []string{"/api/:kind/:id", "/api/isu/{isu_id}", "/api/isu/me", "POST /api/isu/:id/*", "/image/<int:id>.:ext", "/f/{path...}", "/u/@:name"} {
+		p, err := Route(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		given = append(given, p)
+	}
+	more, err := Matches(`^/x/[a-z]{1,3}$,/y.*`)
+	if err != nil || len(more) != 2 {
+		t.Fatal(more, err)
+	}
+	given = append(given, more...)
+	for request, want := range map[string]string{
+		"GET /api/isu/1":       "GET /api/isu/{isu_id}",
+		"GET /api/isu/me":      "GET /api/isu/me",
+		"GET /api/chair/1?x=y": "GET /api/:kind/:id",
+		"GET /api/isu/1/icon":  "GET /api/isu/:id/icon", // learned: the pattern is for POST
+		"POST /api/isu/1/a/b":  "POST /api/isu/:id/*",
+		"GET /image/12.png":    "GET /image/<int:id>.:ext",
+		"GET /image/.png":      "GET /image/.png",
+		"GET /f/a/b/c":         "GET /f/{path...}",
+		"GET /u/@bob":          "GET /u/@:name",
+		"GET /x/abc":           "GET ^/x/[a-z]{1,3}$",
+		"GET /x/abcd":          "GET /x/abcd",
+		"GET /zzz/y1":          "GET /y.*",
+	} {
+		m, path, _ := strings.Cut(request, " ")
+		p := read(t, Options{Routes: given}, strings.Repeat(combinedLine(m, path, 200, 1), 3))
+		if p.Rows[0].Key != want {
+			t.Errorf("%s is %s, want %s", request, p.Rows[0].Key, want)
+		}
+	}
+	for _, bad := range []string{"a", "FOO /a", "/a/{b", "/a/:", "/a/*/b", "/<x"} {
+		if _, err := Route(bad); err == nil {
+			t.Errorf("%q was taken", bad)
+		}
+	}
+}
+
+func TestQueryKeys(t *testing.T) {
+	for path, want := range map[string]string{
+		"/s?b=1&a=2&b=3": "/s?a&b", "/s?": "/s", "/s?a": "/s?a", "/s?&&=": "/s", "/s?1699999999": "/s?:id", "/s?a=b#c": "/s?a", "/s#x": "/s",
+	} {
+		p := read(t, Options{QueryKeys: true}, strings.Repeat(combinedLine("GET", path, 200, 1), 3))
+		if got := strings.TrimPrefix(p.Rows[0].Key, "GET "); got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+	}
+	// Where the log has the query apart.
+	p := read(t, Options{QueryKeys: true, Format: `$request_method $uri $args $status`}, strings.Repeat("GET /s x=1&y=2 200\n", 3))
+	if p.Rows[0].Key != "GET /s?x&y" {
+		t.Error(p.Rows[0].Key)
+	}
+}
+
+// TestAlign: profiles of two logs get the same routes, and lose nothing.
+func TestAlign(t *testing.T) {
+	logOf := func(paths []string) string {
+		var b strings.Builder
+		for i, p := range paths {
+			b.WriteString(combinedLine("GET", p, 200, i%50))
+		}
+		return b.String()
+	}
+	few := read(t, Options{}, logOf([]string{"/u/naa", "/u/nbb", "/u/me", "/login", "/s/logo.png"}))
+	many := read(t, Options{}, logOf(slices.Concat(under("/u/", names(150), ""), slices.Repeat([]string{"/u/me"}, 100), under("/s/", names(20), ".png"), []string{"/new"})))
+	sum := func(p *iikanji.Profile) (n int64) {
+		for _, r := range p.Rows {
+			n += r.Count
+		}
+		return n
+	}
+	a, b := sum(few), sum(many)
+	if err := Align(few, many); err != nil {
+		t.Fatal(err)
+	}
+	list := func(p *iikanji.Profile) string {
+		var all []string
+		for _, r := range p.Rows {
+			all = append(all, fmt.Sprintf("%s %d", r.Key, r.Count))
+		}
+		slices.Sort(all)
+		return strings.Join(all, ", ")
+	}
+	if got := list(few); got != "GET /login 1, GET /s/:file.png 1, GET /u/:any 2, GET /u/me 1" {
+		t.Error(got)
+	}
+	if got := list(many); got != "GET /new 1, GET /s/:file.png 20, GET /u/:any 150, GET /u/me 100" {
+		t.Error(got)
+	}
+	if sum(few) != a || sum(many) != b {
+		t.Error("aligning lost requests")
+	}
+	// Names under which nothing was found do not swallow what is new.
+	before := read(t, Options{}, logOf([]string{"/login", "/logout"})+strings.ReplaceAll(logOf(under("/", names(60), "")), " 200 ", " 404 "))
+	after := read(t, Options{}, logOf([]string{"/login", "/fresh"}))
+	if err := Align(before, after); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(after); got != "GET /fresh 1, GET /login 1" {
+		t.Error(got)
+	}
+	merged, err := Merge(before, after)
+	if err != nil || merged.Intake.Lines != 64 || sum(merged) != 64 {
+		t.Errorf("%v %v", merged, err)
+	}
+	if err := Align(&iikanji.Profile{Source: iikanji.Slow}); err == nil {
+		t.Error("a slow log was aligned")
+	}
+}

@@ -1,0 +1,191 @@
+package accesslog
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/tally"
+)
+
+// prove holds the share of bad lines of each file, and of all, against the limit.
+func (r *reading) prove() error {
+	var all intake
+	for i := range r.files {
+		in := &r.files[i]
+		if err := r.proven(r.inputs[i].Name, r.formats[i], in); err != nil {
+			return err
+		}
+		all.lines += in.lines
+		all.left += in.left
+		all.bad += in.bad
+	}
+	switch {
+	case all.lines == 0:
+		return r.empty()
+	case all.left+all.bad == all.lines:
+		return &EmptyError{Why: fmt.Sprintf("none of %d lines is wanted", all.lines-all.bad),
+			hints: []string{"--where, --since and --until left all of them out"}}
+	}
+	return nil
+}
+
+func (r *reading) proven(name string, f format, in *intake) error {
+	if in.bad == 0 || float64(in.bad) <= r.opt.MaxBad*float64(in.lines) {
+		return nil
+	}
+	e := &UnprovenError{Name: name, Format: f.name(), Lines: in.lines, Bad: in.bad, MaxBad: r.opt.MaxBad}
+	for _, b := range r.badLines(in) {
+		e.Examples = append(e.Examples, fmt.Sprintf("line %d: %s: %s", b.Line, b.Why, b.Text))
+	}
+	return e
+}
+
+// empty says in whose log nothing was found.
+func (r *reading) empty() error {
+	var names []string
+	from := false
+	for _, in := range r.inputs {
+		names = append(names, in.Name)
+		from = from || in.Start() > 0
+	}
+	e := &EmptyError{Why: strings.Join(names, ", ") + " has no lines"}
+	if from {
+		e.Why = strings.Join(names, ", ") + " has no new lines"
+	}
+	return e
+}
+
+// badLines resolves the places of the first bad lines of a file.
+func (r *reading) badLines(in *intake) (all []iikanji.BadLine) {
+	slices.SortFunc(in.badLines, func(a, b badLine) int {
+		if a.at.before(b.at) {
+			return -1
+		}
+		return 1
+	})
+	for _, b := range in.badLines[:min(len(in.badLines), tally.MaxBadLines)] {
+		file, line := r.where(b.at)
+		all = append(all, iikanji.BadLine{File: file, Line: line, Text: b.text, Why: b.why})
+	}
+	return all
+}
+
+// where is a place as file and line number.
+func (r *reading) where(p place) (string, int64) {
+	in := r.inputs[p.file]
+	before, _ := in.LinesBefore() // a number for people: not worth failing
+	return in.Name, before + r.reader.Line(int(p.file), int(p.seq), int64(p.line))
+}
+
+// profile makes the result.
+func (r *reading) profile() (*iikanji.Profile, error) {
+	p := &iikanji.Profile{Version: iikanji.ProfileVersion, Source: iikanji.Access, Notes: r.notes}
+	counted := span{math.MaxInt64, noTime}
+	var names, formats []string
+	for i := range r.files {
+		in := &r.files[i]
+		names = append(names, r.inputs[i].Name)
+		if f := r.formats[i]; f != (blank{}) && !slices.Contains(formats, f.name()) {
+			formats = append(formats, f.name())
+		}
+		p.Intake.Lines += in.lines
+		p.Intake.Bytes += iikanji.Bytes(in.bytes)
+		p.Intake.Bad += in.bad
+		p.Intake.Left += in.left
+		p.Intake.BadLines = append(p.Intake.BadLines, r.badLines(in)...)
+		if in.last != noTime {
+			p.Intake.First, p.Intake.Last = earlier(p.Intake.First, in.first), later(p.Intake.Last, in.last)
+		}
+		counted = span{min(counted.first, in.counted.first), max(counted.last, in.counted.last)}
+		if err := r.inputs[i].Failed(); err != nil {
+			p.Notes = append(p.Notes, err.Error()+": what stands before is counted")
+		}
+	}
+	p.Intake.Files, p.Intake.Format, p.Target = names, strings.Join(formats, ", "), strings.Join(names, ", ")
+	p.Intake.BadLines = p.Intake.BadLines[:min(len(p.Intake.BadLines), tally.MaxBadLines)]
+	if p.First, p.Last = p.Intake.First, p.Intake.Last; counted.last != noTime {
+		p.First, p.Last = asTime(counted.first), asTime(counted.last)
+	}
+	r.rows(p)
+	r.filterRows(p)
+	tally.SortRows(p.Rows)
+	tally.Share(p.Rows)
+	if len(p.Rows) == 0 {
+		return nil, &EmptyError{Why: "no route meets the conditions"}
+	}
+	return p, nil
+}
+
+func earlier(t time.Time, at int64) time.Time {
+	if u := asTime(at); t.IsZero() || u.Before(t) {
+		return u
+	}
+	return t
+}
+
+func later(t time.Time, at int64) time.Time {
+	if u := asTime(at); u.After(t) {
+		return u
+	}
+	return t
+}
+
+// Keys of the rows that are no route.
+const (
+	otherKey   = "(other routes)"
+	nothingKey = "(no request)"
+)
+
+// rows fills in the rows.
+func (r *reading) rows(p *iikanji.Profile) {
+	add := func(key string, m string, w *row) {
+		out := iikanji.Row{Key: key}
+		w.fill(&out, r.where)
+		out.Web.Method = m
+		p.Rows = append(p.Rows, out)
+	}
+	if r.table != nil {
+		r.table.Settle()
+		for key, w := range r.table.All() {
+			add(strings.ToValidUTF8(string(key), "\uFFFD"), "", w)
+		}
+		if w, ok := r.table.Overflow(); ok {
+			add("(others)", "", w)
+			p.Notes = append(p.Notes, fmt.Sprintf("only %d keys are kept: the others are counted in (others)", maxRoutes))
+		}
+		return
+	}
+	r.tree.walk(func(segs []shape, b *branch) {
+		for _, rows := range b.rows {
+			add(rows.method.String()+" "+strings.ToValidUTF8(template(segs), "\uFFFD"), rows.method.String(), rows.sides[0])
+		}
+	})
+	if r.nothing.count > 0 {
+		add(nothingKey, "", r.nothing)
+	}
+	if r.overflow != nil {
+		add(otherKey, "", r.overflow)
+		p.Notes = append(p.Notes, fmt.Sprintf("there are more than %d routes: %d requests of the others are counted in %s; --route patterns would name them",
+			maxRoutes, r.overflow.count, otherKey))
+	}
+}
+
+// filterRows applies the conditions about routes.
+func (r *reading) filterRows(p *iikanji.Profile) {
+	for _, w := range r.opt.Where {
+		if w.row == nil {
+			continue
+		}
+		p.Rows = slices.DeleteFunc(p.Rows, func(row iikanji.Row) bool {
+			if w.row(&row) {
+				return false
+			}
+			p.Intake.Left += row.Count
+			return true
+		})
+	}
+}

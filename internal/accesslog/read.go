@@ -1,0 +1,304 @@
+package accesslog
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lines"
+	"github.com/iikanji/iikanji/internal/tally"
+)
+
+// maxWorkers is how many cores are used unasked: eight parse as fast as
+// memory delivers, and each holds tables of its own.
+const maxWorkers = 8
+
+// Read counts access logs: a row for each route (or whatever Options.By says),
+// heaviest first, and the Intake that proves how much was seen. The inputs'
+// order is that of the log. Errors have hints where something can be done:
+// StrangerError, UnprovenError, EmptyError, and those of package lines.
+func Read(ctx context.Context, inputs []*lines.Input, opt Options) (*iikanji.Profile, error) {
+	r := &reading{inputs: inputs, opt: opt.filled(), seed: rand.Uint64(), files: newIntakes(len(inputs))}
+	if err := r.recognise(); err != nil {
+		return nil, err
+	}
+	workers := r.opt.Workers
+	if workers == 0 {
+		workers = min(runtime.GOMAXPROCS(0), maxWorkers)
+	}
+	r.reader = lines.NewReader(inputs, lines.Options{Workers: workers, BlockSize: r.opt.BlockSize,
+		Whole: r.opt.Whole, Partial: r.opt.Partial})
+	if err := r.count(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.prove(); err != nil {
+		return nil, err
+	}
+	return r.profile()
+}
+
+// A reading is one call of Read.
+type reading struct {
+	inputs  []*lines.Input
+	opt     Options
+	seed    uint64
+	formats []format
+	notes   []string
+	reader  *lines.Reader
+
+	files    []intake
+	tree     *tree // by route
+	overflow *row
+	nothing  *row
+	table    *tally.Table[row] // by anything else
+}
+
+// recognise finds the format of each input.
+func (r *reading) recognise() error {
+	var overrides []override
+	for _, s := range r.opt.Fields {
+		o, err := parseOverride(s)
+		if err != nil {
+			return err
+		}
+		overrides = append(overrides, o)
+	}
+	some := false
+	for _, in := range r.inputs {
+		f, err := r.formatOf(in, overrides)
+		if err != nil {
+			return err
+		}
+		some = some || f != nil
+		if f == nil {
+			f = blank{}
+		}
+		r.formats = append(r.formats, f)
+	}
+	if !some {
+		return r.empty()
+	}
+	return r.able()
+}
+
+func (r *reading) formatOf(in *lines.Input, overrides []override) (format, error) {
+	head, err := in.Head(headSize)
+	if err != nil {
+		return nil, err
+	}
+	sample := sampleOfLines(head)
+	if why := strange(head); why != "" {
+		return nil, &StrangerError{Name: in.Name, Why: why, hints: strangeHints(why)}
+	}
+	unfinished := r.opt.Whole && len(head) < headSize && bytes.IndexByte(head, '\n') < 0
+	if len(sample) == 0 || unfinished {
+		return nil, nil
+	}
+	var f format
+	if r.opt.Format != "" {
+		if f, err = asked(r.opt.Format, sample, overrides); err != nil {
+			return nil, err
+		}
+	} else if r.opt.Nginx != nil {
+		if f, err = configured(r.opt.Nginx, in.Name, sample); err != nil {
+			return nil, err
+		}
+	} else if f = detect(sample, overrides); f == nil {
+		if err := in.Cut(); err != nil {
+			return nil, err // too little of it came out to tell
+		}
+		return nil, &StrangerError{Name: in.Name, Why: "does not look like an access log", First: quote(sample[0]),
+			hints: []string{"--log-format '…' or --nginx-conf FILE says what the format is"}}
+	}
+	for _, n := range f.notes() {
+		if len(r.inputs) > 1 {
+			n = in.Name + ": " + n
+		}
+		r.note(n)
+	}
+	if !f.has(took) {
+		r.note(fmt.Sprintf("%s has no times ($request_time in nginx, %%D in Apache), so rows are sorted by count", in.Name))
+	}
+	return f, nil
+}
+
+func strangeHints(why string) []string {
+	switch {
+	case strings.Contains(why, "NUL"):
+		return []string{"drop them on the way: tr -d '\\0' <FILE | iikanji access -"}
+	case strings.Contains(why, "UTF-16"):
+		return []string{"convert it on the way: iconv -f UTF-16 -t UTF-8 FILE | iikanji access -"}
+	}
+	return nil
+}
+
+func (r *reading) note(s string) {
+	if !slices.Contains(r.notes, s) {
+		r.notes = append(r.notes, s)
+	}
+}
+
+// able refuses conditions and groupings that the logs say nothing about.
+func (r *reading) able() error {
+	need := func(f field, what string) error {
+		for i, form := range r.formats {
+			if f != skipped && !form.has(f) {
+				return fmt.Errorf("%s needs the %v, which %s (%s) does not have", what, f, r.inputs[i].Name, form.name())
+			}
+		}
+		return nil
+	}
+	if err := need(r.opt.By.needs(), fmt.Sprintf("--by %v", r.opt.By)); err != nil {
+		return err
+	}
+	if !r.opt.Since.IsZero() || !r.opt.Until.IsZero() {
+		if err := need(stamp, "a time range"); err != nil {
+			return err
+		}
+	}
+	for _, w := range r.opt.Where {
+		if err := need(w.needs, "the condition "+w.text); err != nil {
+			return err
+		}
+		if w.ofRoute() && r.opt.By != ByRoute {
+			return fmt.Errorf("the condition %s is about routes, and the rows are by %v: use path", w.text, r.opt.By)
+		}
+	}
+	return nil
+}
+
+// newCounter makes a worker. The tree is what was learned before, nil at first.
+func (r *reading) newCounter() *counter {
+	c := &counter{formats: r.formats, parsers: make([]parser, len(r.formats)), file: -1,
+		files: newIntakes(len(r.formats)), done: r.opt.Done, since: noTime, until: math.MaxInt64}
+	if !r.opt.Since.IsZero() {
+		c.since, c.ranged = r.opt.Since.UnixNano(), true
+	}
+	if !r.opt.Until.IsZero() {
+		c.until, c.ranged = r.opt.Until.UnixNano(), true
+	}
+	for _, w := range r.opt.Where {
+		if w.line != nil {
+			c.where = append(c.where, w)
+			c.needs[w.needs] = true
+		}
+	}
+	c.needs[r.opt.By.needs()] = true
+	if r.opt.By != ByRoute {
+		c.table = newTable()
+		c.keys = keyer{by: r.opt.By, zone: r.opt.Zone}
+		return c
+	}
+	c.router = newRouter(r.seed, r.opt.QueryKeys, newPatterns(r.opt.Routes))
+	if r.tree != nil { // without it, the prefix is the bound
+		r.tree.teach(c.router)
+		c.router.limit = maxRoutes
+	}
+	return c
+}
+
+func newTable() *tally.Table[row] {
+	return tally.NewTable(maxRoutes, func(into, from *row) {
+		if into.count == 0 {
+			into.example.took = noTime
+		}
+		into.merge(from)
+	})
+}
+
+// count reads the beginning, learns routes from it, and reads the rest.
+func (r *reading) count(ctx context.Context) error {
+	if r.opt.By != ByRoute {
+		r.table = newTable()
+		return r.run(ctx, -1)
+	}
+	if err := r.run(ctx, r.opt.Prefix); err != nil {
+		return err
+	}
+	r.tree.keep(r.spill)
+	known := r.tree.root.countMarks()
+	if err := r.run(ctx, -1); err != nil {
+		return err
+	}
+	if r.overflow == nil || r.tree.root.countMarks() == known || !r.reader.Rewind() {
+		return nil
+	}
+	return r.again(ctx)
+}
+
+// again counts everything once more, with the routes that were learned from
+// all of the log: more of them overflowed than its beginning let expect, and
+// now it is known which belong together.
+func (r *reading) again(ctx context.Context) error {
+	r.overflow, r.nothing, r.files = nil, newRow(), newIntakes(len(r.inputs))
+	r.tree.keep(func(*row) {})
+	r.tree.forget()
+	return r.run(ctx, -1)
+}
+
+// run lets workers count up to a byte of the log, -1 for all of it, and joins
+// what they counted. By route, what was learned of it is in r.tree afterwards.
+func (r *reading) run(ctx context.Context, upTo int64) error {
+	var mu sync.Mutex
+	var counters []*counter
+	err := r.reader.RunPrefix(ctx, upTo, func(int) lines.Work {
+		c := r.newCounter()
+		mu.Lock()
+		counters = append(counters, c)
+		mu.Unlock()
+		return c.block
+	})
+	if err != nil {
+		return err
+	}
+	for _, c := range counters {
+		for i := range c.files {
+			r.files[i].add(&c.files[i])
+		}
+		if r.table != nil {
+			r.table.Merge(c.table)
+		}
+	}
+	if r.opt.By == ByRoute {
+		r.join(counters)
+	}
+	return nil
+}
+
+// join puts the routes of all workers into the tree and learns.
+func (r *reading) join(counters []*counter) {
+	first := r.tree == nil
+	if first {
+		r.tree, r.nothing = newTree(1), newRow()
+	}
+	ceiling := uint64(math.MaxUint64)
+	for _, c := range counters {
+		r.tree.addRouter(c.router, 0)
+		r.nothing.merge(c.router.nothing)
+		if c.router.overflow.count > 0 {
+			r.spill(c.router.overflow)
+		}
+		if c.router.ceiling != 0 {
+			ceiling = min(ceiling, c.router.ceiling)
+		}
+	}
+	if !first {
+		r.tree.settle(ceiling, r.spill)
+	}
+	r.tree.learn()
+}
+
+// spill counts a row as overflow.
+func (r *reading) spill(w *row) {
+	if r.overflow == nil {
+		r.overflow = newRow()
+	}
+	r.overflow.merge(w)
+}

@@ -1,0 +1,128 @@
+package accesslog
+
+import "bytes"
+
+// A record is what one line says. It is reused from line to line; its slices
+// point into the block and are good until the next line.
+type record struct {
+	uri    []byte // as logged, with its query; empty where there was no request
+	query  []byte // where the format logs it apart
+	method method
+	status int
+	// Times are in ns, sizes in bytes; -1 where the line does not say.
+	took, upstream int64
+	size, reqSize  int64
+	at             int64  // ns since 1970; noTime where the line does not say
+	host, agent    []byte // only where the format has them
+	user           []byte
+}
+
+const noTime = -1 << 63
+
+// clear forgets the line before.
+func (r *record) clear() {
+	*r = record{took: -1, upstream: -1, size: -1, reqSize: -1, at: noTime}
+}
+
+// A field is what a place in a line means to us.
+type field uint8
+
+const (
+	skipped  field = iota // nothing we count
+	request               // "GET /path HTTP/1.1"
+	verb                  // the method alone
+	uri                   // path and query
+	path                  // path without query
+	query                 // query alone, without "?"
+	status                //
+	size                  // bytes of the answer
+	reqSize               // bytes of the request
+	took                  // time of the request
+	upstream              // time of the upstream, perhaps of several: "0.001, 0.002"
+	stamp                 // when: 19/Nov/2026:04:04:05 +0900, ISO 8601 or seconds since 1970
+	host                  // virtual host
+	agent                 // user agent
+	user                  // authenticated user
+	duration              // a time with its unit: "1.2ms", "0.5s"
+	nFields
+)
+
+var fieldWords = [nFields]string{"skipped", "request", "method", "uri", "path", "query", "status", "size",
+	"request-size", "time", "upstream", "timestamp", "host", "user-agent", "user", "duration"}
+
+func (f field) String() string { return fieldWords[f] }
+
+// A method is a request method, as a small number.
+type method uint8
+
+// methods are those of the IANA registry and the caches' own; what is not
+// among them prints as the first one, so that hostile logs cannot make rows.
+var methods = []string{"?", "GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "CONNECT", "TRACE",
+	"PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "SEARCH", "PURGE", "BAN",
+	"REFRESH", "QUERY", "LINK", "UNLINK", "PRI", "ACL", "BIND", "CHECKIN", "CHECKOUT", "LABEL", "MERGE",
+	"MKACTIVITY", "MKCALENDAR", "MKWORKSPACE", "ORDERPATCH", "REBIND", "UNBIND", "UNCHECKOUT", "UPDATE",
+	"UPDATEREDIRECTREF", "VERSION-CONTROL", "BASELINE-CONTROL", "MKREDIRECTREF", "RPC_IN_DATA", "RPC_OUT_DATA"}
+
+func (m method) String() string { return methods[m] }
+
+// methodOf reads a method; 0 stands for a word that is none.
+func methodOf(b []byte) method {
+	switch len(b) {
+	case 3:
+		switch {
+		case b[0] == 'G' && b[1] == 'E' && b[2] == 'T':
+			return 1
+		case b[0] == 'P' && b[1] == 'U' && b[2] == 'T':
+			return 3
+		}
+	case 4:
+		if string(b) == "POST" {
+			return 2
+		}
+	}
+	for i, m := range methods[1:] {
+		if string(b) == m {
+			return method(i + 1)
+		}
+	}
+	return 0
+}
+
+// setRequest reads "METHOD URI PROTOCOL". What is not of that form (a TLS
+// handshake on a plain port, "-" where the client sent nothing) leaves the
+// uri empty: a line of the log like any other.
+func (r *record) setRequest(b []byte) {
+	sp := 3
+	switch {
+	case len(b) > 13 && string(b[:4]) == "GET ":
+		r.method = 1
+	case len(b) > 13 && string(b[:5]) == "POST ":
+		r.method, sp = 2, 4
+	default:
+		if sp = bytes.IndexByte(b[:min(len(b), 24)], ' '); sp <= 0 {
+			r.method, r.uri = 0, nil
+			return
+		}
+		r.method = methodOf(b[:sp])
+	}
+	b = b[sp+1:]
+	if n := len(b) - 9; n > 0 && string(b[n:n+8]) == " HTTP/1." {
+		r.uri = b[:n]
+		return
+	}
+	r.setOldRequest(b)
+}
+
+// setOldRequest reads what follows the method where the protocol is another:
+// HTTP/2.0, HTTP/3, or none at all.
+func (r *record) setOldRequest(b []byte) {
+	n := bytes.LastIndexByte(b, ' ')
+	switch {
+	case n > 0 && (string(b[n+1:min(n+6, len(b))]) == "HTTP/" || r.method != 0):
+		r.uri = b[:n]
+	case n <= 0 && r.method != 0:
+		r.uri = b // HTTP/0.9
+	default: // neither a method nor a protocol
+		r.method, r.uri = 0, nil
+	}
+}

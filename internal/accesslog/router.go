@@ -1,0 +1,352 @@
+package accesslog
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+
+	"github.com/iikanji/iikanji/internal/tally"
+)
+
+// maxSegments bounds how deep a route goes; deeper ones end in "**".
+const maxSegments = 16
+
+// maxRoutes is how many routes of its own a log may have beside those that
+// were learned from its beginning; the rest overflows into one row.
+const maxRoutes = 8192
+
+// A router finds the row of a request while lines are counted. It is a trie
+// of path segments in which the shapes of identifiers are one child each;
+// which literals are values too is decided by package-level learning (tree.go)
+// when there is enough to see, and may be told to the router beforehand.
+//
+// Whatever the log, it is bounded: of the routes that were not learned before,
+// the ones with the smallest hashes are kept and all others are counted in
+// one overflow row. As in tally.Table, the choice depends on the set of routes
+// and not on their order, so workers may share the log in any way.
+type router struct {
+	seed  uint64
+	nodes []node
+	edges []edge // open addressing by key, a power of two; key 0 is empty
+	used  int
+	rows  []*row
+	free  int // rows that are not kept
+	limit int // of free rows; 0 for none, while the log is bounded
+
+	ceiling  uint64 // hashes above it overflow; 0 for none
+	overflow *row
+	nothing  *row // lines without a request
+	withKeys bool // routes include the keys of the query
+	patterns *patterns
+	special  bool // not every request can just be walked along its edges
+	// deadMarks: some node is marked markDead, so what answers 4xx may not go
+	// where its edges lead.
+	deadMarks bool
+	bare      [nKinds]uint64 // hashes of placeholders without an ending
+
+	segs [maxSegments + 3]segment
+	keys []byte // scratch of the query's keys
+}
+
+type node struct {
+	parent uint32
+	kind   kind
+	marks  mark
+	known  bool // learned before
+	row    int32
+	text   []byte
+}
+
+// A mark is what learning said about a node's literal children.
+type mark uint8
+
+const (
+	markValues mark = 1 << iota // unknown literals are values: :any
+	markFiles                   // unknown static files are one: :file.ext
+	markDead                    // unknown literals that answer 4xx are :any
+)
+
+type edge struct {
+	key   uint64
+	child uint32
+}
+
+type segment struct {
+	shape shape
+	hash  uint64
+}
+
+func newRouter(seed uint64, withKeys bool, p *patterns) *router {
+	r := &router{seed: seed, withKeys: withKeys, patterns: p, edges: make([]edge, 256), overflow: newRow(), nothing: newRow()}
+	for k := range r.bare {
+		r.bare[k] = tally.Mix(uint64(k)*edgeK, seed)
+	}
+	r.special = withKeys || p != nil
+	r.nodes = append(r.nodes, node{row: -1})
+	return r
+}
+
+const edgeK = 0x9fb21c651e98df25
+
+func edgeKey(parent uint32, hash uint64) uint64 { return (hash + uint64(parent)*edgeK) | 1 }
+
+// child finds the edge from a node, 0 where there is none (nothing leads back
+// to the root).
+func (r *router) child(parent uint32, hash uint64) uint32 {
+	key := edgeKey(parent, hash)
+	mask := uint64(len(r.edges) - 1)
+	for i := key >> 20 & mask; ; i = (i + 1) & mask {
+		e := &r.edges[i]
+		if e.key == key {
+			return e.child
+		}
+		if e.key == 0 {
+			return 0
+		}
+	}
+}
+
+// find returns the row of a request: made if need be, the overflow row if it
+// does not fit.
+func (r *router) find(rec *record) *row {
+	p := rec.uri
+	if len(p) == 0 {
+		return r.nothing
+	}
+	if p[0] != '/' || r.special || r.deadMarks && rec.status/100 == 4 {
+		return r.findSlowly(rec)
+	}
+	// The walk of find and the segments of split are the same; this one only
+	// takes the edges that are there.
+	at := uint32(0)
+	for i := 1; ; i++ {
+		start := i
+		mask := class(0)
+		for i < len(p) {
+			c := classOf[p[i]]
+			if c == 0 {
+				break
+			}
+			mask |= c
+			i++
+		}
+		if at = r.child(at, r.hashSegment(p, start, i, mask)); at == 0 {
+			return r.findSlowly(rec)
+		}
+		if i == len(p) || p[i] != '/' {
+			break
+		}
+	}
+	for k := r.nodes[at].row; k >= 0; {
+		w := r.rows[k]
+		if w.method == rec.method {
+			return w
+		}
+		k = w.next
+	}
+	return r.findSlowly(rec)
+}
+
+// hashSegment is the hash of the shape of a segment.
+func (r *router) hashSegment(p []byte, start, end int, mask class) uint64 {
+	if mask&(cDigit|cOther|cDot) == 0 && end-start <= 8 {
+		if cap(p)-start >= 8 { // what follows in the block is masked out
+			n := end - start
+			w := binary.LittleEndian.Uint64(p[start : start+8])
+			return tally.Mix(w&(1<<(8*n)-1)^r.seed, uint64(n))
+		}
+		return r.hashOf(shape{literal, p[start:end]})
+	}
+	switch {
+	case mask == cDigit:
+		return r.bare[number]
+	case end-start == 36 && isUUID(p[start:end]):
+		return r.bare[uuid]
+	}
+	return r.hashOf(shapeOf(p[start:end], mask))
+}
+
+// findSlowly is find for whatever needs more than a walk along known edges.
+func (r *router) findSlowly(rec *record) *row {
+	n := r.split(rec)
+	at := uint32(0)
+	for i := range n {
+		s := &r.segs[i]
+		next := r.child(at, s.hash)
+		if next == 0 || r.nodes[at].marks != 0 {
+			if next = r.placeholder(at, next, s, rec); next == 0 {
+				return r.insert(n, rec)
+			}
+		}
+		at = next
+	}
+	for k := r.nodes[at].row; k >= 0; {
+		w := r.rows[k]
+		if w.method == rec.method {
+			return w
+		}
+		k = w.next
+	}
+	return r.insert(n, rec)
+}
+
+// placeholder applies the marks of a node: where a literal that the node does
+// not know goes. next is the child that the literal has, 0 for none. It
+// rewrites the segment when it stands for another one.
+func (r *router) placeholder(at, next uint32, s *segment, rec *record) uint32 {
+	marks := r.nodes[at].marks
+	if marks == 0 || s.shape.kind != literal || len(s.shape.text) == 0 || next != 0 && r.nodes[next].known {
+		return next
+	}
+	_, ext, ok := ending(s.shape.text)
+	switch ok = ok && isStatic(ext); {
+	case ok && marks&markFiles != 0:
+		s.shape = shape{file, s.shape.text[len(s.shape.text)-len(ext)-1:]}
+	case !ok && (marks&markValues != 0 || marks&markDead != 0 && rec.status/100 == 4):
+		s.shape = shape{anything, nil}
+	default:
+		return next
+	}
+	s.hash = r.hashOf(s.shape)
+	return r.child(at, s.hash)
+}
+
+// hashOf is the hash of a shape. Short literals are a number of their own, so
+// that the walk can hash them with one multiplication.
+func (r *router) hashOf(s shape) uint64 {
+	switch n := len(s.text); {
+	case s.kind != literal && n == 0:
+		return r.bare[s.kind]
+	case s.kind != literal:
+		return tally.Hash(s.text, r.seed+uint64(s.kind)*edgeK)
+	case n <= 8:
+		var b [8]byte
+		copy(b[:], s.text)
+		return tally.Mix(binary.LittleEndian.Uint64(b[:])^r.seed, uint64(n))
+	}
+	return tally.Hash(s.text, r.seed)
+}
+
+// split cuts the path of a request into segments with their shapes, and
+// returns their number.
+func (r *router) split(rec *record) int {
+	p := rec.uri
+	i, n := 1, 0
+	if r.patterns != nil {
+		if text := r.patterns.find(rec, r.seed); text != nil {
+			r.segs[0] = r.segment(pattern, text)
+			return r.splitKeys(rec, p, len(pathOf(p)), 1)
+		}
+	}
+	if p[0] != '/' {
+		if p = bare(p); p[0] != '/' {
+			r.segs[0] = r.segment(noSlash, nil)
+			i, n = 0, 1
+		}
+	}
+	for {
+		start := i
+		mask := class(0)
+		for i < len(p) {
+			c := classOf[p[i]]
+			if c == 0 {
+				break
+			}
+			mask |= c
+			i++
+		}
+		s := &r.segs[n]
+		s.shape = shapeOf(p[start:i], mask)
+		s.hash = r.hashOf(s.shape)
+		n++
+		if i == len(p) || p[i] != '/' {
+			break
+		}
+		i++
+		if n >= maxSegments {
+			r.segs[n] = r.segment(rest, nil)
+			n++
+			if i = bytes.IndexByte(p, '?'); i < 0 {
+				i = len(p)
+			}
+			break
+		}
+	}
+	return r.splitKeys(rec, p, i, n)
+}
+
+// splitKeys adds the keys of the query, which begins at p[i:], as segment n.
+func (r *router) splitKeys(rec *record, p []byte, i, n int) int {
+	if !r.withKeys {
+		return n
+	}
+	q := rec.query
+	if i < len(p) && p[i] == '?' {
+		q = p[i+1:]
+	}
+	if keys := r.queryKeys(q); len(keys) > 0 {
+		r.segs[n] = r.segment(queryKeys, keys)
+		n++
+	}
+	return n
+}
+
+func (r *router) segment(k kind, text []byte) segment {
+	s := segment{shape: shape{k, text}}
+	s.hash = r.hashOf(s.shape)
+	return s
+}
+
+// bare drops scheme and host of an absolute URI.
+func bare(p []byte) []byte {
+	i := bytes.Index(p[:min(len(p), 12)], []byte("://"))
+	if i < 0 {
+		return p
+	}
+	if j := bytes.IndexByte(p[i+3:], '/'); j >= 0 {
+		return p[i+3+j:]
+	}
+	return []byte("/")
+}
+
+const maxKeys = 16
+
+// queryKeys makes "a&b" of "b=1&a=2&b=3": the keys, sorted, each once.
+func (r *router) queryKeys(q []byte) []byte {
+	var keys [maxKeys][]byte
+	n := 0
+	if i := bytes.IndexByte(q, '#'); i >= 0 {
+		q = q[:i]
+	}
+	for len(q) > 0 && n < maxKeys {
+		part := q
+		if i := bytes.IndexByte(q, '&'); i >= 0 {
+			part, q = q[:i], q[i+1:]
+		} else {
+			q = nil
+		}
+		if i := bytes.IndexByte(part, '='); i >= 0 {
+			part = part[:i]
+		}
+		if len(part) == 0 {
+			continue
+		}
+		if s := shapeOf(part, maskOf(part)); s.kind != literal {
+			part = []byte(kindNames[s.kind]) // ?1699999999 against caches
+		}
+		k, found := slices.BinarySearchFunc(keys[:n], part, bytes.Compare)
+		if !found {
+			copy(keys[k+1:n+1], keys[k:n])
+			keys[k] = part
+			n++
+		}
+	}
+	r.keys = r.keys[:0]
+	for i, k := range keys[:n] {
+		if i > 0 {
+			r.keys = append(r.keys, '&')
+		}
+		r.keys = append(r.keys, k...)
+	}
+	return r.keys
+}

@@ -1,0 +1,132 @@
+package accesslog
+
+import (
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/tally"
+)
+
+// A row is what one worker counts for one key.
+type row struct {
+	count               int64
+	times               tally.Sketch
+	status              [6]int64
+	bytes, maxBytes     int64
+	upstream, upstreams int64 // ns; lines that have one
+	reqBytes, maxReq    int64
+	example             sight
+	method              method
+	kept                bool // of a router: learned from the prefix, never overflows
+	hash                uint64
+	node                uint32
+	next                int32 // the row of the next method of the same node, -1 for none
+}
+
+// A sight is where the slowest request of a row was seen.
+type sight struct {
+	took  int64 // -1: no times in this log; noTime: nothing seen yet
+	place place
+	text  []byte
+}
+
+// A place is a line of the inputs: of a block, until the blocks before it are
+// counted.
+type place struct {
+	file, seq int32
+	line      int32 // within the block, from 0
+}
+
+func (p place) before(o place) bool {
+	if p.file != o.file {
+		return p.file < o.file
+	}
+	if p.seq != o.seq {
+		return p.seq < o.seq
+	}
+	return p.line < o.line
+}
+
+func newRow() *row { return &row{example: sight{took: noTime}, next: -1} }
+
+// add counts one line.
+func (r *row) add(rec *record, at place) {
+	r.count++
+	class := rec.status / 100
+	if uint(class) > 5 {
+		class = 0
+	}
+	r.status[class]++
+	if rec.took >= 0 {
+		r.times.Add(time.Duration(rec.took))
+	}
+	if rec.size > 0 {
+		r.bytes += rec.size
+		r.maxBytes = max(r.maxBytes, rec.size)
+	}
+	if rec.upstream >= 0 {
+		r.upstream += rec.upstream
+		r.upstreams++
+	}
+	if rec.reqSize > 0 {
+		r.reqBytes += rec.reqSize
+		r.maxReq = max(r.maxReq, rec.reqSize)
+	}
+	if rec.took >= r.example.took {
+		r.example.offer(rec, at)
+	}
+}
+
+// maxExample is how much of a request is kept as an example.
+const maxExample = 300
+
+// offer keeps a line that is at least as slow as the one there was; of equal
+// ones the earliest.
+func (s *sight) offer(rec *record, at place) {
+	if rec.took == s.took && !at.before(s.place) {
+		return
+	}
+	s.took, s.place = rec.took, at
+	if rec.uri == nil {
+		s.text = s.text[:0]
+		return
+	}
+	s.text = append(append(s.text[:0], rec.method.String()...), ' ')
+	s.text = append(s.text, rec.uri[:min(len(rec.uri), maxExample)]...)
+}
+
+// merge adds another row, of the same log or of another part of it.
+func (r *row) merge(o *row) {
+	r.count += o.count
+	r.times.Merge(&o.times)
+	for i, n := range o.status {
+		r.status[i] += n
+	}
+	r.bytes += o.bytes
+	r.maxBytes = max(r.maxBytes, o.maxBytes)
+	r.upstream += o.upstream
+	r.upstreams += o.upstreams
+	r.reqBytes += o.reqBytes
+	r.maxReq = max(r.maxReq, o.maxReq)
+	if o.example.took > r.example.took || o.example.took == r.example.took && o.example.place.before(r.example.place) {
+		r.example = o.example
+	}
+}
+
+// dead says whether every answer was the client's mistake: nothing is there.
+func (r *row) dead() bool { return r.status[4] == r.count }
+
+// fill makes a Profile's row. line resolves places.
+func (r *row) fill(out *iikanji.Row, line func(place) (string, int64)) {
+	out.Count = r.count
+	out.Errors = r.status[5]
+	r.times.Fill(out)
+	out.Web = &iikanji.WebRow{Status: r.status, Bytes: iikanji.Bytes(r.bytes), MaxBytes: iikanji.Bytes(r.maxBytes),
+		Upstream: time.Duration(r.upstream), Upstreams: r.upstreams,
+		ReqBytes: iikanji.Bytes(r.reqBytes), MaxReqBytes: iikanji.Bytes(r.maxReq)}
+	if r.example.took != noTime {
+		out.Example.Text = string(r.example.text)
+		out.Example.File, out.Example.Line = line(r.example.place)
+		out.Example.Took = time.Duration(max(r.example.took, 0))
+	}
+}

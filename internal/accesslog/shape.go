@@ -1,0 +1,353 @@
+package accesslog
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// A kind is what a segment of a path is by its shape alone: a literal, or a
+// placeholder for many values.
+type kind uint8
+
+const (
+	literal   kind = iota
+	number         // 1234
+	uuid           // 8-4-4-4-12 hex digits
+	ulid           // 26 characters of Crockford's base 32
+	hexes          // 7 or more hex digits, of both kinds
+	token          // base64 and other dense mixes
+	date           // 2026-11-19
+	email          // a@b.c
+	handle         // @name
+	file           // static file whose name has a number or a hash: app.3f2a.js
+	anything       // by cardinality, not by shape
+	rest           // all segments beyond maxSegments
+	queryKeys      // the sorted keys of the query, as text
+	noSlash        // stands before a path that does not begin with a slash
+	pattern        // a pattern that the user gave, as text: the whole route
+	special        // no path at all: "(no request)"
+	nKinds
+)
+
+// kindNames print in templates; a placeholder may be followed by an ending: ":id.png".
+var kindNames = [nKinds]string{"", ":id", ":uuid", ":ulid", ":hex", ":token", ":date", ":email", "@:name", ":file", ":any", "**", "", "", ""}
+
+// A class is a kind of byte in a segment, a bit of its own.
+type class uint16
+
+const (
+	cDigit  class = 1 << iota
+	cHexLow       // a–f
+	cLow          // g–z
+	cHexUp        // A–F
+	cUp           // G–Z
+	cDash         // -
+	cUnder        // _
+	cDot          // .
+	cOther        // everything else
+)
+
+const (
+	cLower  = cHexLow | cLow
+	cUpper  = cHexUp | cUp
+	cLetter = cLower | cUpper
+	cJoin   = cDash | cUnder
+)
+
+// classOf has 0 for what ends a segment: "/", "?" and "#".
+var classOf = func() (t [256]class) {
+	for i := range t {
+		switch c := byte(i); {
+		case c == '/' || c == '?' || c == '#':
+		case c >= '0' && c <= '9':
+			t[i] = cDigit
+		case c >= 'a' && c <= 'f':
+			t[i] = cHexLow
+		case c >= 'g' && c <= 'z':
+			t[i] = cLow
+		case c >= 'A' && c <= 'F':
+			t[i] = cHexUp
+		case c >= 'G' && c <= 'Z':
+			t[i] = cUp
+		case c == '-':
+			t[i] = cDash
+		case c == '_':
+			t[i] = cUnder
+		case c == '.':
+			t[i] = cDot
+		default:
+			t[i] = cOther
+		}
+	}
+	return t
+}()
+
+// A shape is what a segment was recognised as. For literals text is the
+// segment; for numbered files and the like it is the ending that stays.
+type shape struct {
+	kind kind
+	text []byte
+}
+
+// maxLiteral is the longest segment that stays as it is.
+const maxLiteral = 64
+
+// shapeOf recognises a segment; mask has the classes of its bytes.
+func shapeOf(seg []byte, mask class) shape {
+	if mask&(cDigit|cOther) == 0 && len(seg) <= 20 {
+		return shape{literal, seg} // letters, as most are
+	}
+	if mask == cDigit {
+		return shape{number, nil}
+	}
+	return closer(seg, mask)
+}
+
+// closer looks at the segments that are not plain words.
+func closer(seg []byte, mask class) shape {
+	if mask&cOther != 0 {
+		if i := bytes.IndexByte(seg, ';'); i >= 0 { // matrix parameters: ;jsessionid=…
+			seg = seg[:i]
+			return shapeOf(seg, maskOf(seg))
+		}
+		if k := withSign(seg); k != literal {
+			return shape{k, nil}
+		}
+	}
+	if mask&cDot != 0 {
+		if s, ok := fileShape(seg); ok {
+			return s
+		}
+	}
+	if k := idShape(seg, mask); k != literal {
+		return shape{k, nil}
+	}
+	if len(seg) > maxLiteral {
+		return shape{token, nil}
+	}
+	return shape{literal, seg}
+}
+
+func maskOf(seg []byte) (mask class) {
+	for _, c := range seg {
+		mask |= classOf[c]
+	}
+	return mask
+}
+
+// withSign recognises what "@" and "," make of a segment.
+func withSign(seg []byte) kind {
+	at := bytes.IndexByte(seg, '@')
+	if at < 0 {
+		if i := bytes.Index(seg, []byte("%40")); i >= 0 {
+			seg, at = append(append(append(make([]byte, 0, 64), seg[:i]...), '@'), seg[i+3:]...), i
+		}
+	}
+	switch {
+	case at == 0 && len(seg) > 1 && bytes.IndexByte(seg[1:], '@') < 0:
+		return handle
+	case at > 0 && bytes.IndexByte(seg[at:], '.') > 1:
+		return email
+	case at < 0 && isList(seg):
+		return number
+	}
+	return literal
+}
+
+// isList: numbers with commas between them.
+func isList(seg []byte) bool {
+	for _, c := range seg {
+		if c != ',' && classOf[c] != cDigit {
+			return false
+		}
+	}
+	return bytes.IndexByte(seg, ',') > 0
+}
+
+// idShape recognises identifiers and dates.
+func idShape(seg []byte, mask class) kind {
+	n := len(seg)
+	if mask&cDigit == 0 {
+		if n >= 22 && mask&cLower != 0 && mask&cUpper != 0 && mask&(cOther|cDot) == 0 && dense(seg, 45) {
+			return token
+		}
+		return literal
+	}
+	if n == 36 && isUUID(seg) {
+		return uuid
+	}
+	if mask&cJoin != 0 && isDate(seg) {
+		return date
+	}
+	const hexLow, hexUp = cDigit | cHexLow, cDigit | cHexUp
+	if n >= 7 && (mask&^hexLow == 0 || mask&^hexUp == 0) {
+		return hexes
+	}
+	if n == 26 && (mask&cLower == 0 || mask&cUpper == 0) && isULID(seg) {
+		return ulid
+	}
+	if isToken(seg, mask) {
+		return token
+	}
+	return literal
+}
+
+// isUUID looks at the first 36 bytes: dashes in their places, and hex digits
+// everywhere else, eight at a time.
+func isUUID(b []byte) bool {
+	if b[8] != '-' || b[13] != '-' || b[18] != '-' || b[23] != '-' {
+		return false
+	}
+	le := binary.LittleEndian
+	return allHex(le.Uint64(b)) && allHex(le.Uint64(b[28:])) &&
+		allHex(uint64(le.Uint32(b[9:]))|uint64(le.Uint32(b[14:]))<<32) &&
+		allHex(uint64(le.Uint32(b[19:]))|uint64(le.Uint32(b[24:]))<<32)
+}
+
+// allHex says whether all eight bytes are hex digits. The high bit of
+// (x|0x80)-n tells x ≥ n in each byte, with no borrow from its neighbour.
+func allHex(x uint64) bool {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	low := x | 0x20*ones // capitals become small letters; digits stay
+	digit := ((x | high) - '0'*ones) &^ ((x | high) - ('9'+1)*ones)
+	letter := ((low | high) - 'a'*ones) &^ ((low | high) - ('f'+1)*ones)
+	return (digit|letter)&high&^x == high
+}
+
+// isULID: the alphabet of Crockford's base 32, and a time before the year 10889.
+func isULID(seg []byte) bool {
+	if seg[0] > '7' {
+		return false
+	}
+	for _, c := range seg {
+		switch c | 0x20 {
+		case 'i', 'l', 'o', 'u', '-', '_' | 0x20:
+			return false
+		}
+	}
+	return true
+}
+
+// isDate: 2026-11-19, 2026-11, or one of them with a time behind a T.
+func isDate(seg []byte) bool {
+	if len(seg) < 7 || seg[4] != '-' && seg[4] != '_' {
+		return false
+	}
+	if y, m := four(seg), two(seg[5:]); y < 1900 || y > 2200 || m < 1 || m > 12 {
+		return false
+	}
+	if len(seg) == 7 {
+		return true
+	}
+	if len(seg) < 10 || seg[7] != seg[4] {
+		return false
+	}
+	if d := two(seg[8:]); d < 1 || d > 31 {
+		return false
+	}
+	return len(seg) == 10 || seg[10] == 'T'
+}
+
+// isToken recognises dense mixes of letters and digits: they change class
+// often (two neighbours of a random base64 text are of different classes six
+// times in ten; of words with a capital and a year behind them, one in four).
+func isToken(seg []byte, mask class) bool {
+	n := len(seg)
+	cased := mask&cLower != 0 && mask&cUpper != 0
+	switch {
+	case mask&cLetter == 0 || mask&(cDot|cOther) != 0 && n < 40:
+		return false
+	case n >= 40 && cased:
+		return dense(seg, 30)
+	case n >= 10 && cased:
+		return dense(seg, 45)
+	case n >= 20 && mask&cJoin == 0:
+		return dense(seg, 28)
+	case n >= 12 && mask&cJoin == 0:
+		return dense(seg, 35)
+	}
+	return false
+}
+
+// dense says whether at least so many percent of the neighbours that are
+// letters or digits are of different classes.
+func dense(seg []byte, percent int) bool {
+	pairs, changes := 0, 0
+	before := class(0)
+	for _, c := range seg {
+		now := class(0)
+		switch k := classOf[c]; {
+		case k&cLower != 0:
+			now = cLower
+		case k&cUpper != 0:
+			now = cUpper
+		case k == cDigit:
+			now = cDigit
+		}
+		if now == 0 || before == 0 {
+			before = now
+			continue
+		}
+		pairs++
+		if now != before {
+			changes++
+		}
+		before = now
+	}
+	return changes*100 >= pairs*percent && changes > 2
+}
+
+// static are the endings of files that are served as they are.
+var static = map[string]bool{"js": true, "mjs": true, "css": true, "map": true, "png": true, "jpg": true, "jpeg": true,
+	"gif": true, "svg": true, "ico": true, "webp": true, "avif": true, "bmp": true, "tif": true, "tiff": true,
+	"woff": true, "woff2": true, "ttf": true, "otf": true, "eot": true, "mp4": true, "webm": true, "mp3": true,
+	"ogg": true, "wav": true, "m3u8": true, "ts": true, "pdf": true, "zip": true, "gz": true, "tar": true,
+	"wasm": true, "webmanifest": true, "br": true, "csv": true, "xlsx": true, "docx": true}
+
+// isStatic says whether an ending, in any case, is of a static file.
+func isStatic(ext []byte) bool {
+	var lower [12]byte
+	if len(ext) > len(lower) {
+		return false
+	}
+	for i, c := range ext {
+		lower[i] = c | 0x20
+	}
+	return static[string(lower[:len(ext)])]
+}
+
+// ending splits a file name at its last dot.
+func ending(seg []byte) (stem, ext []byte, ok bool) {
+	i := bytes.LastIndexByte(seg, '.')
+	if i <= 0 || i == len(seg)-1 || len(seg)-i > 12 {
+		return nil, nil, false
+	}
+	ext = seg[i+1:]
+	for _, c := range ext {
+		if classOf[c]&(cLetter|cDigit) == 0 {
+			return nil, nil, false
+		}
+	}
+	return seg[:i], ext, classOf[ext[0]]&cLetter != 0
+}
+
+// fileShape recognises names with an ending: an identifier before it stays
+// that (":id.json"); a static file whose name has a digit is one of many.
+func fileShape(seg []byte) (shape, bool) {
+	stem, ext, ok := ending(seg)
+	if !ok {
+		return shape{}, false
+	}
+	dotted := seg[len(stem):]
+	mask := maskOf(stem)
+	if mask == cDigit {
+		return shape{number, dotted}, true
+	}
+	if k := idShape(stem, mask); k != literal {
+		return shape{k, dotted}, true
+	}
+	if mask&cDigit != 0 && isStatic(ext) || len(stem) > maxLiteral {
+		return shape{file, dotted}, true
+	}
+	return shape{}, false
+}

@@ -1,0 +1,85 @@
+package accesslog
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// settle keeps the kept rows and the maxRoutes others of smallest hash, at
+// most those up to the ceiling that the routers had.
+func (t *tree) settle(ceiling uint64, spill func(*row)) {
+	var free []uint64
+	t.all(func(w *row) {
+		if !w.kept {
+			free = append(free, w.hash)
+		}
+	})
+	slices.Sort(free)
+	if free = slices.Compact(free); len(free) > maxRoutes {
+		ceiling = min(ceiling, free[maxRoutes]-1)
+	}
+	if ceiling != math.MaxUint64 {
+		t.root.prune(func(w *row) bool { return !w.kept && w.hash > ceiling }, spill)
+	}
+}
+
+// keep marks the heaviest rows as ones that never overflow, and everything in
+// the tree as known; what is beyond maxRoutes overflows at once.
+func (t *tree) keep(spill func(*row)) {
+	var all []*row
+	t.all(func(w *row) { all = append(all, w) })
+	slices.SortFunc(all, func(a, b *row) int {
+		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.hash, b.hash))
+	})
+	for _, w := range all[:min(len(all), maxRoutes)] {
+		w.kept = true
+	}
+	t.root.prune(func(w *row) bool { return !w.kept }, spill)
+	t.root.know()
+}
+
+// forget empties the rows and keeps the routes.
+func (t *tree) forget() {
+	t.all(func(w *row) {
+		method, hash := w.method, w.hash
+		*w = *newRow()
+		w.method, w.hash, w.kept = method, hash, true
+	})
+}
+
+func (b *branch) countMarks() int {
+	n := bits.OnesCount8(uint8(b.marks))
+	for _, c := range b.children {
+		n += c.countMarks()
+	}
+	return n
+}
+
+func (b *branch) know() {
+	b.known = true
+	for _, c := range b.children {
+		c.know()
+	}
+}
+
+// teach makes the routes and marks of the tree known to a router that is new.
+func (t *tree) teach(r *router) {
+	t.root.teach(r, 0)
+}
+
+func (b *branch) teach(r *router, at uint32) {
+	r.nodes[at].marks, r.nodes[at].known = b.marks, true
+	r.deadMarks = r.deadMarks || b.marks&markDead != 0
+	for _, rows := range b.rows {
+		w := newRow()
+		w.method, w.node, w.next, w.kept = rows.method, at, r.nodes[at].row, true
+		r.nodes[at].row = int32(len(r.rows))
+		r.rows = append(r.rows, w)
+	}
+	for _, c := range b.sorted() {
+		s := shape{c.shape.kind, c.shape.text}
+		c.teach(r, r.step(at, segment{s, r.hashOf(s)}))
+	}
+}

@@ -1,0 +1,106 @@
+package arenatest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iikanji/iikanji"
+)
+
+// A Fault is one planted fault. Exactly one of Spoil and Edits is set.
+type Fault struct {
+	Name string
+	// Spoil makes the hook that corrupts the traffic; it is called once per
+	// run, so that its state is the run's.
+	Spoil func() Hook
+	// Edits break the app's source.
+	Edits []Edit
+	// Load is how long the load lasts; 0 means that the checks before it must
+	// catch the fault.
+	Load time.Duration
+	// Want is what must catch it; any one of them does.
+	Want []Caught
+	// Also may appear besides: what follows from the fault.
+	Also []Caught
+	// Survives says that the run passes in spite of the fault (timeouts do not
+	// fail a run). All others must fail it, or cost points under load.
+	Survives bool
+}
+
+// An Edit replaces a piece of a file of the app's source. The piece must be
+// there exactly once.
+type Edit struct {
+	File     string // in the arena's webapp folder
+	Old, New string
+}
+
+// A Caught says which fault of a run is meant. Empty fields match all.
+type Caught struct {
+	Kind  iikanji.FaultKind
+	Step  string
+	Check string
+}
+
+// By is a check's name.
+func By(check string) Caught { return Caught{Check: check} }
+
+// On is a kind of fault at a step.
+func On(kind iikanji.FaultKind, step string) Caught { return Caught{Kind: kind, Step: step} }
+
+func (c Caught) matches(f *iikanji.Fault) bool {
+	return (c.Kind == iikanji.FaultUnknown || c.Kind == f.Kind) && (c.Step == "" || c.Step == f.Step) &&
+		(c.Check == "" || c.Check == f.Check)
+}
+
+// String is as the suite prints it.
+func (c Caught) String() string {
+	var words []string
+	if c.Kind != iikanji.FaultUnknown {
+		words = append(words, c.Kind.String())
+	}
+	for _, w := range []string{c.Check, c.Step} {
+		if w != "" {
+			words = append(words, w)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// describe is a run's fault in the same words.
+func describe(f *iikanji.Fault) string {
+	return fmt.Sprintf("%s ×%d", Caught{f.Kind, f.Step, f.Check}, f.Count)
+}
+
+func anyMatches(all []Caught, f *iikanji.Fault) bool {
+	return slices.ContainsFunc(all, func(c Caught) bool { return c.matches(f) })
+}
+
+// verdict compares a run with a planted fault: caught is the fault that caught
+// it, wrong says what is not as it must be.
+func (p *Fault) verdict(run *iikanji.Run) (caught string, wrong []string) {
+	for i := range run.Faults {
+		f := &run.Faults[i]
+		switch {
+		case anyMatches(p.Want, f):
+			if caught == "" {
+				caught = describe(f)
+			}
+		case f.Kind == iikanji.FaultTimeout && p.Load > 0:
+			// A busy machine has them.
+		case !anyMatches(p.Also, f):
+			wrong = append(wrong, fmt.Sprintf("an unexpected fault: %s: %s", describe(f), f.Message))
+		}
+	}
+	if caught == "" {
+		wrong = append(wrong, fmt.Sprintf("not caught, want one of %v; the run %s: %v", p.Want, run.Outcome, run.Reasons))
+	}
+	if p.Load == 0 && run.Outcome != iikanji.Failed {
+		wrong = append(wrong, fmt.Sprintf("the checks %s", run.Outcome))
+	}
+	if p.Load > 0 && !p.Survives && run.Outcome != iikanji.Failed && run.Deducted == 0 {
+		wrong = append(wrong, "it cost nothing")
+	}
+	return caught, wrong
+}

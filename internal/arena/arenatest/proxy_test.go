@@ -1,0 +1,129 @@
+package arenatest
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/scenario"
+)
+
+// echo answers what it was asked.
+func echo(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Asked", r.Method+" "+r.URL.RequestURI()+" "+r.Header.Get("X-Mine")+" "+string(body))
+	w.WriteHeader(http.StatusAccepted)
+	io.WriteString(w, `[1,2,3]`)
+}
+
+func ask(t *testing.T, url string) (res *http.Response, body string, err error) {
+	t.Helper()
+	r, err := http.NewRequest("POST", url, strings.NewReader("sent"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Mine", "mine")
+	if res, err = http.DefaultClient.Do(r); err != nil {
+		return nil, "", err
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	return res, string(b), err
+}
+
+func TestProxy(t *testing.T) {
+	target := httptest.NewServer(http.HandlerFunc(echo))
+	defer target.Close()
+	p, err := NewProxy(target.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	url := p.URL() + "/api/isu/7/icon?a=b%2Cc"
+	plain := func() {
+		t.Helper()
+		res, body, err := ask(t, url)
+		if err != nil || res.StatusCode != 202 || body != "[1,2,3]" || res.Header.Get("X-Asked") != "POST /api/isu/7/icon?a=b%2Cc mine sent" {
+			t.Errorf("%v %q %v, want it passed on as it is", res, body, err)
+		}
+	}
+	plain()
+	p.Spoil(When(scenario.Load, "POST", "/api/isu/*/icon", After(202, JSON(func(_ *Exchange, v []int) []int { return v[1:] }))))
+	plain() // not in this phase
+	p.SetPhase(scenario.Load)
+	if _, body, err := ask(t, url); err != nil || body != "[2,3]" {
+		t.Errorf("%q %v, want the first element gone", body, err)
+	}
+	p.Spoil(When("", "POST", "/api/isu/*", Instead(500, "", "")))
+	plain() // not this path
+	p.Spoil(Instead(418, "text/x", "tea"))
+	if res, body, err := ask(t, url); err != nil || res.StatusCode != 418 || body != "tea" || res.Header.Get("Content-Type") != "text/x" {
+		t.Errorf("%v %q %v, want tea", res, body, err)
+	}
+	p.Spoil(After(202, func(x *Exchange) { x.Cut = 3 }))
+	if _, body, err := ask(t, url); err == nil {
+		t.Errorf("%q came whole, want it cut", body)
+	}
+	p.Spoil(Before(func(x *Exchange) { x.Query = "" }))
+	if res, _, err := ask(t, url); err != nil || !strings.HasPrefix(res.Header.Get("X-Asked"), "POST /api/isu/7/icon mine") {
+		t.Errorf("%v %v, want no query", res, err)
+	}
+	p.Spoil(func(x *Exchange, _ func()) { status, body := x.Fetch("/other", "q"); x.Give(status, "", string(body)) })
+	if res, body, err := ask(t, url); err != nil || res.StatusCode != 202 || body != "[1,2,3]" {
+		t.Errorf("%v %q %v, want the other answer", res, body, err)
+	}
+}
+
+func TestMatchPath(t *testing.T) {
+	for _, c := range []struct {
+		pattern, path string
+		want          bool
+	}{
+		{"/api/isu", "/api/isu", true}, {"/api/isu", "/api/isu/", false}, {"/api/isu/*", "/api/isu", false},
+		{"/api/isu/*", "/api/isu/x", true}, {"/api/isu/*", "/api/isu/x/icon", false}, {"/api/isu/*", "/api/isu/", false},
+		{"/api/isu/*/icon", "/api/isu/x/icon", true}, {"/api/isu/*/icon", "/api/isu/x/graph", false},
+	} {
+		if got := matchPath(c.pattern, c.path); got != c.want {
+			t.Errorf("%s of %s: %v", c.pattern, c.path, got)
+		}
+	}
+}
+
+// TestVerdict: the suite itself must be able to fail.
+func TestVerdict(t *testing.T) {
+	run := func(outcome iikanji.Outcome, faults ...iikanji.Fault) *iikanji.Run {
+		return &iikanji.Run{Outcome: outcome, Faults: faults}
+	}
+	right := iikanji.Fault{Kind: iikanji.FaultCheck, Step: "GET /", Check: "page", Count: 1}
+	other := iikanji.Fault{Kind: iikanji.FaultStatus, Step: "GET /", Count: 1}
+	slow := iikanji.Fault{Kind: iikanji.FaultTimeout, Step: "GET /x", Count: 1}
+	checks := Fault{Want: []Caught{By("page")}}
+	load := Fault{Want: []Caught{By("page")}, Load: time.Second}
+	tolerant := Fault{Want: []Caught{By("page")}, Also: []Caught{On(iikanji.FaultStatus, "GET /")}}
+	for _, c := range []struct {
+		says  string
+		fault Fault
+		run   *iikanji.Run
+		ok    bool
+	}{
+		{"caught by the right one", checks, run(iikanji.Failed, right), true},
+		{"not caught", checks, run(iikanji.Passed), false},
+		{"caught by another", checks, run(iikanji.Failed, other), false},
+		{"caught by another too", checks, run(iikanji.Failed, right, other), false},
+		{"by another that may be", tolerant, run(iikanji.Failed, right, other), true},
+		{"only by another that may be", tolerant, run(iikanji.Failed, other), false},
+		{"caught, but the run passed", checks, run(iikanji.Passed, right), false},
+		{"a timeout in the checks", checks, run(iikanji.Failed, right, slow), false},
+		{"a timeout under load", load, run(iikanji.Failed, right, slow), true},
+		{"caught under load for nothing", load, run(iikanji.Passed, right), false},
+	} {
+		if _, wrong := c.fault.verdict(c.run); (len(wrong) == 0) != c.ok {
+			t.Errorf("%s: %v", c.says, wrong)
+		}
+	}
+}

@@ -1,0 +1,294 @@
+package arenatest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/stack"
+)
+
+// WorkGauge is the gauge in which every arena's benchmarker says what work its
+// seed offers: a digest, the same for the same work.
+const WorkGauge = "offered work (digest)"
+
+// Opt says how the suite goes about it.
+type Opt struct {
+	Load  time.Duration // of the untouched app; 0 means 6 s
+	Clock float64       // of the runs with planted faults; 0 means the arena's own
+	// Ease are edits that make the app quick enough for a short load to meet
+	// every check a few times; the planted faults are planted into the eased app.
+	Ease   []Edit
+	Faults []Fault
+}
+
+// A suite is an arena that is up.
+type suite struct {
+	arena *arena.Arena
+	opt   Opt
+	stack *stack.Stack
+	proxy *Proxy
+}
+
+// Suite holds an arena against all that an arena must be. The test's TestMain
+// must call [stack.MaybeSupervise] first: the stack's supervisor is this same binary.
+func Suite(t *testing.T, name string, o Opt) {
+	a, ok := arena.Find(name)
+	if !ok {
+		t.Fatalf("there is no arena %s", name)
+	}
+	if o.Load == 0 {
+		o.Load = 6 * time.Second
+	}
+	s := &suite{arena: a, opt: o}
+	s.up(t)
+	var work float64
+	t.Run("untouched", func(t *testing.T) { work = s.untouched(t) })
+	t.Run("again", s.again)
+	t.Run("same work", func(t *testing.T) { s.sameWork(t, work) })
+	s.faults(t)
+}
+
+// up boots the arena in a folder of its own.
+func (s *suite) up(t *testing.T) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "iikanji-arena-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Run by root, the services run as another user, who must get there.
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	if s.stack, err = stack.Up(ctx, s.arena, stack.Options{Dir: filepath.Join(dir, "stack")}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		if err := s.stack.Down(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	if s.proxy, err = NewProxy(s.stack.Places().URL()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.proxy.Close)
+}
+
+// A test is one run of the benchmarker.
+type test struct {
+	url   string
+	seed  uint64
+	load  time.Duration // 0 means the checks only
+	clock float64
+}
+
+func (s *suite) run(t *testing.T, o test) *iikanji.Run {
+	t.Helper()
+	places := s.stack.Places()
+	sc, err := s.arena.Scenario(arena.Options{Data: s.stack.Data(), NoLoad: o.load == 0, Clock: o.clock,
+		Addresses: []string{fmt.Sprintf("127.0.0.1:%d", places.NginxPort)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), o.load+2*time.Minute)
+	defer cancel()
+	s.proxy.SetPhase(scenario.Prepare)
+	if o.load > 0 {
+		sc = announced{sc, s.proxy}
+	}
+	run, err := bench.Run(ctx, sc, bench.Options{URL: o.url, Seed: o.seed, Load: o.load})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+// announced is a scenario that tells the proxy when its load begins.
+type announced struct {
+	scenario.Scenario
+	proxy *Proxy
+}
+
+// Prepare is the scenario's own.
+func (a announced) Prepare(ctx context.Context, s scenario.Session) error {
+	if p, ok := a.Scenario.(scenario.Preparer); ok {
+		return p.Prepare(ctx, s)
+	}
+	return nil
+}
+
+// Load is the scenario's own.
+func (a announced) Load(ctx context.Context, s scenario.Session) error {
+	a.proxy.SetPhase(scenario.Load)
+	if l, ok := a.Scenario.(scenario.Loader); ok {
+		return l.Load(ctx, s)
+	}
+	return nil
+}
+
+// Validate is the scenario's own.
+func (a announced) Validate(ctx context.Context, s scenario.Session) error {
+	a.proxy.SetPhase(scenario.Validate)
+	if v, ok := a.Scenario.(scenario.Validator); ok {
+		return v.Validate(ctx, s)
+	}
+	return nil
+}
+
+func (s *suite) direct() string { return s.stack.Places().URL() }
+
+// untouched wants the app as it is to pass, and returns the digest of its work.
+func (s *suite) untouched(t *testing.T) float64 {
+	run := s.run(t, test{url: s.direct(), seed: 1, load: s.opt.Load})
+	t.Logf("score %.0f in %v: %v", run.Score, s.opt.Load, run.Reasons)
+	for _, f := range run.Faults {
+		if f.Kind != iikanji.FaultTimeout { // a slow app on a busy machine has those
+			t.Errorf("fault %s: %s: %+v", describe(&f), f.Message, f.Example)
+		}
+	}
+	if run.Outcome == iikanji.Failed || run.Outcome == iikanji.Interrupted {
+		t.Errorf("the run %s: %v", run.Outcome, run.Reasons)
+	}
+	if run.Raw <= run.Deducted {
+		t.Errorf("a score of %g − %g", run.Raw, run.Deducted)
+	}
+	return s.work(t, run)
+}
+
+// work is the digest of the work that a run offered.
+func (s *suite) work(t *testing.T, run *iikanji.Run) float64 {
+	t.Helper()
+	for _, g := range run.Gauges {
+		if g.Name == WorkGauge {
+			return g.Value
+		}
+	}
+	t.Fatalf("no gauge %q in the run", WorkGauge)
+	return 0
+}
+
+// again initialises twice more: after a load, and after no load. The time is
+// reported; only the arena's own limit is a limit.
+func (s *suite) again(t *testing.T) {
+	for range 2 {
+		run := s.run(t, test{url: s.direct(), seed: 1})
+		if run.Outcome != iikanji.Passed {
+			t.Errorf("the checks %s: %v %+v", run.Outcome, run.Reasons, run.Faults)
+		}
+		for _, p := range run.Phases {
+			t.Logf("%s took %v", p.Phase, p.Took.Round(time.Millisecond))
+			if p.Phase == string(scenario.Initialize) && p.Took > s.arena.InitializeTimeout {
+				t.Errorf("initialize took %v, the rules allow %v", p.Took, s.arena.InitializeTimeout)
+			}
+		}
+	}
+}
+
+// sameWork wants one seed to offer what it offered before, and another seed
+// something else.
+func (s *suite) sameWork(t *testing.T, work float64) {
+	same := s.work(t, s.run(t, test{url: s.direct(), seed: 1, load: time.Second}))
+	other := s.work(t, s.run(t, test{url: s.direct(), seed: 2, load: time.Second}))
+	if same != work || other == work {
+		t.Errorf("work of seed 1: %.0f and %.0f, of seed 2: %.0f", work, same, other)
+	}
+}
+
+// faults plants one fault after the other and prints what caught each.
+func (s *suite) faults(t *testing.T) {
+	if len(s.opt.Ease) > 0 {
+		defer s.edit(t, s.opt.Ease)()
+	}
+	var table strings.Builder
+	for i := range s.opt.Faults {
+		p := &s.opt.Faults[i]
+		caught := "not caught"
+		t.Run("fault: "+p.Name, func(t *testing.T) {
+			var wrong []string
+			if caught, wrong = p.verdict(s.plant(t, p)); len(wrong) > 0 {
+				t.Error(strings.Join(wrong, "\n"))
+			}
+		})
+		fmt.Fprintf(&table, "\n  %-44s %s", p.Name, caught)
+	}
+	t.Logf("%d planted faults and what caught each:%s", len(s.opt.Faults), table.String())
+}
+
+// plant runs the benchmarker against a fault.
+func (s *suite) plant(t *testing.T, p *Fault) *iikanji.Run {
+	t.Helper()
+	if (p.Spoil == nil) == (len(p.Edits) == 0) {
+		t.Fatal("BUG: a fault needs either a hook or edits")
+	}
+	o := test{url: s.proxy.URL(), seed: 1, load: p.Load, clock: s.opt.Clock}
+	if p.Spoil != nil {
+		s.proxy.Spoil(p.Spoil())
+		defer s.proxy.Spoil(nil)
+	} else {
+		defer s.edit(t, p.Edits)()
+		o.url = s.direct()
+	}
+	return s.run(t, o)
+}
+
+// edit breaks the app's source and returns what mends it.
+func (s *suite) edit(t *testing.T, edits []Edit) (mend func()) {
+	t.Helper()
+	was := map[string][]byte{}
+	restore := func() {
+		for path, text := range was {
+			write(t, path, text)
+		}
+	}
+	for _, e := range edits {
+		path := filepath.Join(s.stack.Places().Webapp, e.File)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), e.Old); n != 1 {
+			t.Fatalf("BUG: %q is %d times in %s", e.Old, n, e.File)
+		}
+		if _, seen := was[path]; !seen {
+			was[path] = text
+		}
+		write(t, path, []byte(strings.Replace(string(text), e.Old, e.New, 1)))
+	}
+	if err := s.restart(); err != nil {
+		restore()
+		t.Fatal(err)
+	}
+	return func() {
+		restore()
+		if err := s.restart(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func write(t *testing.T, path string, text []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		t.Error(err)
+	}
+}
+
+// restart builds and starts the app as its source is now.
+func (s *suite) restart() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	return s.stack.RestartApp(ctx)
+}

@@ -1,0 +1,192 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/scenario"
+)
+
+// grace is how long actors may take to notice that their phase has ended. They
+// only need to return: everything they wait for was cut.
+const grace = 5 * time.Second
+
+// Numbers of the phases in a sample, see samplePhases.
+const (
+	numPrepare uint8 = iota
+	numLoad
+	numValidate
+)
+
+// A phase is one of the scenario's three, with everything that runs in it.
+type phase struct {
+	number uint8
+	name   scenario.Phase
+	ctx    context.Context
+	cancel context.CancelFunc
+	done   <-chan struct{} // of ctx
+
+	mu    sync.Mutex
+	over  bool // takes no more actors
+	alive map[string]int64
+	total int
+	empty chan struct{} // closed when over and total is 0
+}
+
+func newPhase(parent context.Context, number uint8, name scenario.Phase) *phase {
+	p := &phase{number: number, name: name, alive: make(map[string]int64), empty: make(chan struct{})}
+	p.ctx, p.cancel = context.WithCancel(parent)
+	p.done = p.ctx.Done()
+	return p
+}
+
+// enter counts an actor in; false when the phase takes no more.
+func (p *phase) enter(kind string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return false
+	}
+	p.alive[kind]++
+	p.total++
+	return true
+}
+
+func (p *phase) leave(kind string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.alive[kind]--
+	if p.total--; p.total == 0 && p.over {
+		close(p.empty)
+	}
+}
+
+// shut lets no more actors in.
+func (p *phase) shut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over = true; p.total == 0 {
+		close(p.empty)
+	}
+}
+
+// census counts the actors by kind.
+func (p *phase) census() map[string]int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.alive)
+}
+
+// spawn runs a function of the scenario's as an actor of a phase; a panic in
+// it fails the run.
+func (s *session) spawn(p *phase, kind string, actor func(ctx context.Context)) {
+	if !p.enter(kind) {
+		return
+	}
+	go func() {
+		defer p.leave(kind)
+		defer func() {
+			if v := recover(); v != nil {
+				s.panicked(kind, v, debug.Stack())
+			}
+		}()
+		actor(p.ctx)
+	}()
+}
+
+// maxStack is how much of a stack a warning shows.
+const maxStack = 4 << 10
+
+// panicked makes a panic of the scenario a fatal fault, with its stack in the
+// run's warnings.
+func (s *session) panicked(kind string, v any, stack []byte) {
+	s.warn("panic in actor %q: %v\n%s", kind, v, stack[:min(len(stack), maxStack)])
+	s.Fail(&scenario.Fault{Kind: iikanji.FaultCheck, Step: -1, Check: "panic", Message: fmt.Sprintf("in actor %q: %v", kind, v)})
+}
+
+// runPhase runs one phase of the scenario: main as its first actor, then until
+// all its actors are gone; both end when limit has passed, which is an error
+// for phases that are not timed. atEnd is called when the end has come and
+// before anything is cut; it may be nil.
+func (s *session) runPhase(p *phase, limit time.Duration, timed bool, main func(ctx context.Context) error, atEnd func()) {
+	s.enterPhase(p)
+	returned := make(chan struct{})
+	s.spawn(p, "("+string(p.name)+")", func(ctx context.Context) {
+		defer close(returned)
+		if err := main(ctx); err != nil {
+			s.mainFailed(p, err)
+		}
+	})
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	ended := (<-chan struct{})(returned)
+	if timed {
+		ended = nil // the load phase lasts as long as it was to last
+	}
+	select {
+	case <-p.done: // interrupted, or the run failed
+	case <-ended:
+	case <-timer.C:
+		if !timed {
+			s.Fail(fmt.Errorf("%s did not end within %v", p.name, limit))
+		}
+	}
+	s.leavePhase()
+	if atEnd != nil {
+		atEnd()
+	}
+	s.closePhase(p)
+	p.shut()
+	s.awaitActors(p)
+}
+
+// mainFailed takes an error that a phase's own function returned; one that
+// only says that the phase was ended is none.
+func (s *session) mainFailed(p *phase, err error) {
+	if p.ctx.Err() != nil && (isCut(faultOf(err)) || errors.Is(err, context.DeadlineExceeded)) {
+		return
+	}
+	s.Fail(err)
+}
+
+// closePhase ends the phase for all who wait: contexts first, then what is on
+// the wire.
+func (s *session) closePhase(p *phase) {
+	p.cancel()
+	s.mu.Lock()
+	clients := make([]*client, 0, len(s.clients))
+	for c := range s.clients {
+		clients = append(clients, c)
+	}
+	s.mu.Unlock()
+	for _, c := range clients {
+		c.cut(stateCut)
+	}
+}
+
+// awaitActors waits until all actors have returned, or names those that do not.
+func (s *session) awaitActors(p *phase) {
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-p.empty:
+		return
+	case <-timer.C:
+	}
+	var stuck []string
+	for kind, n := range p.census() {
+		if n > 0 {
+			stuck = append(stuck, fmt.Sprintf("%d %s", n, kind))
+		}
+	}
+	sort.Strings(stuck)
+	s.warn("actors did not return within %v after the end of %s: %s", grace, p.name, strings.Join(stuck, ", "))
+}

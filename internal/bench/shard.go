@@ -1,0 +1,150 @@
+package bench
+
+import (
+	"sync"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/tally"
+)
+
+// A stepTally counts the exchanges of one step.
+type stepTally struct {
+	count, errors, timeouts, cut, cached, notMod int64
+	sent, received                               int64
+	latency                                      tally.Sketch
+}
+
+func (t *stepTally) merge(o *stepTally) {
+	t.count += o.count
+	t.errors += o.errors
+	t.timeouts += o.timeouts
+	t.cut += o.cut
+	t.cached += o.cached
+	t.notMod += o.notMod
+	t.sent += o.sent
+	t.received += o.received
+	t.latency.Merge(&o.latency)
+}
+
+// add counts one exchange. Cut ones are no part of anything else; what came
+// from the browser's cache is no answer of the target.
+func (t *stepTally) add(x *exchange) {
+	switch {
+	case x.fault == iikanji.FaultCut:
+		t.cut++
+		return
+	case x.cached:
+		t.cached++
+		return
+	}
+	t.count++
+	t.sent += x.sent
+	t.received += x.received
+	if x.notMod {
+		t.notMod++
+	}
+	if x.fault != iikanji.FaultUnknown {
+		if !x.quiet {
+			t.errors++
+			if x.fault == iikanji.FaultTimeout {
+				t.timeouts++
+			}
+		}
+		return
+	}
+	t.latency.Add(time.Duration(x.end - x.due))
+}
+
+func (t *stepTally) stat(name string) iikanji.StepStat {
+	l := &t.latency
+	return iikanji.StepStat{
+		Step: name, Count: t.count, Errors: t.errors, Timeouts: t.timeouts, Cut: t.cut,
+		Cached: t.cached, NotMod: t.notMod,
+		Sent: iikanji.Bytes(t.sent), Received: iikanji.Bytes(t.received),
+		Total: l.Sum(), Mean: l.Mean(), P50: l.Quantile(0.50), P90: l.Quantile(0.90),
+		P95: l.Quantile(0.95), P99: l.Quantile(0.99), Max: l.Max(),
+	}
+}
+
+// An exchange is what is remembered of one request. Times are of the clock.
+type exchange struct {
+	due, start, end int64
+	step            scenario.Step
+	client          uint32
+	status          int
+	fault           iikanji.FaultKind // FaultUnknown: none
+	sent, received  int64
+	cached, notMod  bool
+	quiet           bool
+}
+
+// A shard counts for a part of the browsers, so that they do not wait for each
+// other or fight over a cache line. There are a few times as many shards as
+// cores, not one per browser: ten thousand browsers must not need ten thousand
+// sketches per step.
+type shard struct {
+	mu      sync.Mutex
+	steps   []stepTally
+	samples *sampleBuffer // nil when none are kept
+	_       [64]byte      // keep neighbours off this cache line
+}
+
+func newShards(n, steps int, samples *sampleWriter) []shard {
+	all := make([]shard, n)
+	for i := range all {
+		all[i].steps = make([]stepTally, steps)
+		all[i].samples = samples.buffer()
+	}
+	return all
+}
+
+// record counts an exchange and keeps its sample.
+func (s *shard) record(x *exchange, phase uint8) {
+	s.mu.Lock()
+	s.steps[x.step].add(x)
+	if s.samples != nil {
+		s.samples.add(x, phase)
+	}
+	s.mu.Unlock()
+}
+
+// fault counts a failed check on an answer that was counted as good.
+func (s *shard) fault(step scenario.Step, timeout bool) {
+	s.mu.Lock()
+	s.steps[step].errors++
+	if timeout {
+		s.steps[step].timeouts++
+	}
+	s.mu.Unlock()
+}
+
+// take merges all shards and leaves them empty, for the next phase.
+func take(shards []shard, steps int) []stepTally {
+	sum := make([]stepTally, steps)
+	for i := range shards {
+		s := &shards[i]
+		s.mu.Lock()
+		old := s.steps
+		s.steps = make([]stepTally, steps)
+		s.mu.Unlock()
+		for j := range old {
+			sum[j].merge(&old[j])
+		}
+	}
+	return sum
+}
+
+// requests counts what was sent so far in the phase.
+func requests(shards []shard) (n int64) {
+	for i := range shards {
+		s := &shards[i]
+		s.mu.Lock()
+		for j := range s.steps {
+			n += s.steps[j].count
+		}
+		s.mu.Unlock()
+	}
+	return n
+}

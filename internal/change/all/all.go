@@ -1,0 +1,8 @@
+// Package all links every kind of change, in alphabetical order.
+package all
+
+import (
+	_ "github.com/iikanji/iikanji/internal/change/ddl"
+	_ "github.com/iikanji/iikanji/internal/change/mysqlconf"
+	_ "github.com/iikanji/iikanji/internal/change/nginxconf"
+)

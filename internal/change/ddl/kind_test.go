@@ -1,0 +1,254 @@
+package ddl
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/facts/factstest"
+)
+
+// schema has what makes an undo hard: several keys in an order, a counter,
+// comments that look like DDL, foreign keys, a check.
+const schema = "CREATE TABLE cond (id bigint AUTO_INCREMENT, jia varchar(36) NOT NULL, `timestamp` datetime(6) NOT NULL, `od``d` int COMMENT 'KEY `x` (`a`),\\n)', " +
+	"created_at datetime(6) DEFAULT current_timestamp(6), place point NOT NULL, PRIMARY KEY (id), KEY wrong (jia, created_at) COMMENT 'AUTO_INCREMENT=7', " +
+	"UNIQUE KEY u (`od``d`), KEY late (created_at DESC, id), KEY last (jia(10)), CONSTRAINT positive CHECK (char_length(jia) > 0)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;" +
+	"CREATE TABLE isu (id bigint PRIMARY KEY, cond_id bigint, name varchar(20), KEY cond_id (cond_id), KEY name (name), CONSTRAINT fk FOREIGN KEY (cond_id) REFERENCES cond (id));" +
+	"INSERT INTO cond (jia, `timestamp`, `od``d`, place) SELECT uuid(), now(6), seq, point(seq, 1) FROM seq_1_to_500"
+
+type testSite struct {
+	dir string // holds "dsn", for the child
+	db  *sql.DB
+}
+
+func newTestSite(t *testing.T) *testSite {
+	t.Helper()
+	s := &testSite{dir: changetest.ChildDir()}
+	if s.dir == "" {
+		s.dir = t.TempDir()
+		server, err := factstest.Start(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(server.Stop)
+		db, err := server.Open(t.Context(), "site")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if _, err := db.ExecContext(t.Context(), schema); err != nil {
+			t.Fatal(err)
+		}
+		c := mysql.NewConfig()
+		c.User, c.Net, c.Addr, c.DBName = "root", "unix", server.Socket, "site"
+		if err := os.WriteFile(filepath.Join(s.dir, "dsn"), []byte(c.FormatDSN()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dsn, err := os.ReadFile(filepath.Join(s.dir, "dsn"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.db, err = sql.Open("mysql", string(dsn)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.db.Close() })
+	return s
+}
+
+func (s *testSite) open(string) *change.Site {
+	return &change.Site{Services: map[string]change.Service{"database": {DB: s.db}}}
+}
+
+// state is SHOW CREATE TABLE of every table, as the server shows it.
+func (s *testSite) state() (string, error) {
+	var b strings.Builder
+	for _, table := range []string{"cond", "isu"} {
+		var name, text string
+		if err := s.db.QueryRow("SHOW CREATE TABLE "+table).Scan(&name, &text); err != nil {
+			return "", err
+		}
+		b.WriteString(text + "\n")
+	}
+	var n int
+	err := s.db.QueryRow("SELECT count(*) FROM cond").Scan(&n)
+	fmt.Fprintf(&b, "%d rows\n", n)
+	return b.String(), err
+}
+
+func remedy(act, table string, kv ...string) iikanji.Remedy {
+	args := map[string]string{"act": act, "schema": "site", "table": table}
+	for i := 0; i < len(kv); i += 2 {
+		args[kv[i]] = kv[i+1]
+	}
+	return iikanji.Remedy{Kind: "ddl", Target: "database", Args: args}
+}
+
+// TestConformance holds the kind to the promises of every kind, with a real
+// MariaDB. The parent's drop comes with the longest undo there is.
+func TestConformance(t *testing.T) {
+	s := newTestSite(t)
+	changetest.Run(t, changetest.Case{
+		Dir: s.dir, Open: s.open, State: s.state,
+		Remedies: map[string]iikanji.Remedy{
+			"replace": remedy("add index", "cond", "columns", "jia, timestamp DESC", "drop", "wrong"),
+		},
+		Serves: func() error { return s.db.Ping() },
+		Disturb: func(*iikanji.Change) (func() error, error) {
+			_, err := s.db.Exec("ALTER TABLE cond ADD COLUMN by_hand int")
+			return func() error { _, err := s.db.Exec("ALTER TABLE cond DROP COLUMN by_hand"); return err }, err
+		},
+	})
+}
+
+// TestThereAndBack: each act does what it says, and its undo gives SHOW CREATE
+// TABLE back to the letter, while rows come in.
+func TestThereAndBack(t *testing.T) {
+	s := newTestSite(t)
+	for _, c := range []struct {
+		r    iikanji.Remedy
+		want string // in the definition, with the change
+		gone string // not in it
+	}{
+		{remedy("add index", "cond", "columns", "jia,`timestamp` DESC"), "KEY `iikanji_jia_timestamp` (`jia`,`timestamp` DESC)", "\x00"},
+		{remedy("add index", "cond", "columns", "jia(5)", "name", "mine"), "KEY `mine` (`jia`(5))", "\x00"},
+		{remedy("add index", "cond", "columns", "place", "index", "spatial"), "SPATIAL KEY `iikanji_place` (`place`)", "\x00"},
+		{remedy("add index", "cond", "columns", "jia, created_at, id", "drop", "wrong"), "KEY `iikanji_jia_created_at_id`", "`wrong`"},
+		{remedy("add index", "cond", "columns", "jia, id", "drop", "not there"), "KEY `iikanji_jia_id`", "\x00"},
+		{remedy("drop index", "cond", "name", "LATE"), "`last`", "`late`"},
+		{remedy("drop index", "cond", "name", "last"), "`late`", "`last`"},
+		{remedy("add index", "isu", "columns", "name, id"), "KEY `iikanji_name_id` (`name`,`id`)", "\x00"},
+		{remedy("drop index", "isu", "name", "name"), "CONSTRAINT `fk`", "KEY `name`"},
+	} {
+		site := s.open("")
+		before, err := site.Content(t.Context(), iikanji.Op{Verb: iikanji.SQL, Place: "database/site." + c.r.Args["table"]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ch, err := change.Plan(t.Context(), site, c.r)
+		if err != nil {
+			t.Errorf("%v: %v", c.r.Args, err)
+			continue
+		}
+		if _, err := s.db.Exec("INSERT INTO cond (jia, `timestamp`, place) VALUES ('x', now(), point(1, 1))"); err != nil {
+			t.Fatal(err)
+		}
+		for _, side := range []struct {
+			ops  []iikanji.Op
+			next iikanji.Op // whose expectation must hold then
+		}{{ch.Do, ch.Undo[0]}, {ch.Undo, ch.Do[0]}} {
+			if err := site.Perform(t.Context(), side.ops[0]); err != nil {
+				t.Fatalf("%s: %v", side.ops[0].Body, err)
+			}
+			now, err := site.Content(t.Context(), side.next)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if change.FingerprintOf([]byte(now)) != side.next.Expect {
+				t.Errorf("%s left what the trial did not:\n%s", side.ops[0].Body, now)
+			}
+			if &side.ops[0] == &ch.Do[0] && (!strings.Contains(now, c.want) || strings.Contains(now, c.gone)) {
+				t.Errorf("%v: want %q and not %q in\n%s", c.r.Args, c.want, c.gone, now)
+			}
+			if &side.ops[0] == &ch.Undo[0] && now != before {
+				t.Errorf("%v: undone is\n%s\nwant\n%s", c.r.Args, now, before)
+			}
+		}
+	}
+}
+
+// TestRefused: what cannot be done or undone is refused before anything is
+// touched. A remedy may come from anywhere.
+func TestRefused(t *testing.T) {
+	s := newTestSite(t)
+	before, err := s.state()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		r    iikanji.Remedy
+		want string
+	}{
+		{remedy("truncate", "cond"), "truncate"},
+		{remedy("add index", "no_such", "columns", "a"), "no_such"},
+		{remedy("add index", "cond`; DROP TABLE isu; --", "columns", "id"), "plain names"},
+		{remedy("add index", "cond", "columns", "nope"), "nope"},
+		{remedy("add index", "cond", "columns", "id), DROP COLUMN (jia"), "no column"},
+		{remedy("add index", "cond", "columns", ""), "no column"},
+		{remedy("add index", "cond", "columns", "id", "name", "late"), "late"},
+		{remedy("add index", "cond", "columns", "id", "index", "rtree"), "rtree"},
+		{remedy("add index", "cond", "columns", "jia", "index", "spatial"), "empty copy"},
+		{remedy("add index", "cond", "columns", "id", "not null", "true"), "schema file"},
+		{remedy("add index", "cond", "columns", "id", "weakens", "durability"), "weakens"},
+		{remedy("add index", "cond", "columns", "jia, created_at"), change.ErrNothing.Error()}, // but for its comment
+		{remedy("drop index", "cond", "name", "not there"), change.ErrNothing.Error()},
+		{remedy("drop index", "cond"), "no name"},
+		{remedy("drop index", "cond", "name", "u"), "unique"},
+		{remedy("drop index", "isu", "name", "cond_id"), "foreign keys"},
+		{iikanji.Remedy{Kind: "ddl", Target: "cache", Args: map[string]string{"act": "drop index", "schema": "site", "table": "cond"}}, "cache"},
+	} {
+		if _, err := change.Plan(t.Context(), s.open(""), c.r); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %q", c.r.Args, err, c.want)
+		}
+	}
+	if after, err := s.state(); err != nil || after != before {
+		t.Errorf("refusing left traces: %v\n%s", err, after)
+	}
+	ch, err := change.Plan(t.Context(), s.open(""), remedy("add index", "cond", "columns", "id, jia", "weakens", "row-order"))
+	if err != nil || len(ch.Weakens) != 1 || ch.Weakens[0] != iikanji.RowOrder {
+		t.Errorf("%+v %v", ch, err)
+	}
+}
+
+// TestWaitsForTheDead: a statement whose client is gone goes on in the server.
+// The state is read when it has ended, or a recovery would believe that
+// nothing was done.
+func TestWaitsForTheDead(t *testing.T) {
+	s := newTestSite(t)
+	if _, err := s.db.Exec("INSERT INTO cond (jia, `timestamp`, place) SELECT uuid(), now(6), point(seq, 1) FROM seq_1_to_60000"); err != nil {
+		t.Fatal(err)
+	}
+	op := iikanji.Op{Verb: iikanji.SQL, Place: "database/site.cond"}
+	site := s.open("")
+	before, err := site.State(t.Context(), op)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err = s.db.ExecContext(ctx, "ALTER TABLE cond ADD KEY big (jia, id), ALGORITHM=COPY")
+	if err == nil {
+		t.Fatal("the statement ended within 100 ms: the test proves nothing")
+	}
+	now, err := site.State(t.Context(), op)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		var running int
+		if err := s.db.QueryRow("SELECT count(*) FROM information_schema.processlist WHERE info LIKE 'ALTER%'").Scan(&running); err != nil {
+			t.Fatal(err)
+		}
+		if running == 0 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	later, err := site.State(t.Context(), op)
+	if err != nil || later != now {
+		t.Errorf("the state moved after it was read (%v)", err)
+	}
+	if now == before {
+		t.Log("the server ended the statement with its client")
+	}
+}

@@ -1,0 +1,89 @@
+package change
+
+import (
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/iikanji/iikanji"
+)
+
+// TestDiffApplies: what Diff prints makes the new text of the old one, in the
+// hands of patch(1), for many random edits.
+func TestDiffApplies(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	lines := []string{"a;\n", "b {\n", "}\n", "c;\n", "\n", "d 'e';\n"}
+	text := func(n int) string {
+		var b strings.Builder
+		for range n {
+			b.WriteString(lines[rng.IntN(len(lines))])
+		}
+		if n > 0 && rng.IntN(3) == 0 {
+			b.WriteString("no newline")
+		}
+		return b.String()
+	}
+	dir := t.TempDir()
+	for i := range 60 {
+		old := text(rng.IntN(40))
+		new := old
+		for range 1 + rng.IntN(3) {
+			at := strings.IndexByte(new[min(len(new), rng.IntN(len(new)+1)):], '\n') + 1
+			new = new[:at] + text(rng.IntN(3)) + new[min(len(new), at+rng.IntN(4)):]
+		}
+		if old == new {
+			continue
+		}
+		path := filepath.Join(dir, "f")
+		if err := os.WriteFile(path, []byte(old), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		c := &iikanji.Change{}
+		FromEdits(c, iikanji.VerbUnknown, Edit{path, []byte(old), []byte(new)})
+		cmd := exec.Command("patch", "-s", "--posix", "-p0", path)
+		cmd.Stdin = strings.NewReader(Diff(c))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%d: %v %s\n%s", i, err, out, Diff(c))
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != new {
+			t.Fatalf("%d: patch made %q of %q, want %q; the diff is\n%s", i, got, old, new, Diff(c))
+		}
+	}
+}
+
+// TestDiffReads as diff -u does.
+func TestDiffReads(t *testing.T) {
+	c := &iikanji.Change{Target: "nginx"}
+	FromEdits(c, iikanji.Reload, Edit{"/etc/a", []byte("1\n2\n3\n4\n5\n6\n"), []byte("1\n2\n3\n4\nfive\n6\n")}, Edit{"/etc/b", nil, []byte("x")})
+	want := `--- a/etc/a
++++ b/etc/a
+@@ -2,5 +2,5 @@
+ 2
+ 3
+ 4
+-5
++five
+ 6
+--- /dev/null
++++ b/etc/b
+@@ -0,0 +1,1 @@
++x
+\ No newline at end of file
+# reload nginx
+`
+	if got := Diff(c); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestDiffOfLargeFiles stays within its memory.
+func TestDiffOfLargeFiles(t *testing.T) {
+	a, b := strings.Repeat("a\n", 10_000), strings.Repeat("b\n", 10_000)
+	d := unified("/f", a, b, true, true)
+	if strings.Count(d, "\n-a") != 10_000 || strings.Count(d, "\n+b") != 10_000 {
+		t.Error("lines are missing")
+	}
+}

@@ -1,0 +1,61 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/iikanji/iikanji"
+)
+
+// A Kind plans changes of one sort. It reads through the site and writes
+// nothing but scratch files of its own.
+type Kind interface {
+	Name() string // as in Remedy.Kind
+	// Plan turns an intention into a change. It returns ErrNothing when the
+	// site already is as the remedy wants it, and an error that names the
+	// argument when the remedy makes no sense.
+	Plan(ctx context.Context, s *Site, r iikanji.Remedy) (*iikanji.Change, error)
+}
+
+// ErrNothing says that there is nothing to change.
+var ErrNothing = errors.New("it is so already")
+
+var registry = map[string]Kind{}
+
+// Register makes a kind known. It is called from init only and panics when
+// the name is taken.
+func Register(k Kind) {
+	if _, taken := registry[k.Name()]; taken {
+		panic("BUG: kind of change " + k.Name() + " registered twice")
+	}
+	registry[k.Name()] = k
+}
+
+// Names lists the kinds in alphabetical order.
+func Names() []string {
+	names := make([]string, 0, len(registry))
+	for n := range registry {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Plan has the remedy's kind plan it and checks what comes back. The remedy
+// may come from anywhere (a finding, a person, a proposer).
+func Plan(ctx context.Context, s *Site, r iikanji.Remedy) (*iikanji.Change, error) {
+	k, ok := registry[r.Kind]
+	if !ok {
+		return nil, fmt.Errorf("planning a change: no kind %q; there are %v", r.Kind, Names())
+	}
+	c, err := k.Plan(ctx, s, r)
+	if err != nil {
+		return nil, fmt.Errorf("planning %s on %s: %w", r.Kind, r.Target, err)
+	}
+	if err := Check(c); err != nil {
+		panic("BUG: kind " + r.Kind + " planned what cannot be undone: " + err.Error())
+	}
+	return c, nil
+}

@@ -1,0 +1,126 @@
+package mysqlconf
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+var (
+	number = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,6})?$`)
+	size   = regexp.MustCompile(`^[0-9]{1,12}[kKmMgG]?$`)
+	onOff  = regexp.MustCompile(`^(?i:on|off|0|1)$`)
+	flush  = regexp.MustCompile(`^[0-2]$`)
+	method = regexp.MustCompile(`^(O_DIRECT|O_DIRECT_NO_FSYNC|fsync|O_DSYNC)$`)
+)
+
+// A setting is one variable that may be set.
+type setting struct {
+	form    *regexp.Regexp
+	promise iikanji.Promise // that values other than safe weaken
+	safe    string          // as the server shows it
+}
+
+// settings are what may be set, as a remedy may come from anywhere: nothing
+// here names a file, a plugin, a user or a network address.
+var settings = map[string]setting{
+	"innodb_buffer_pool_size":        {form: size},
+	"innodb_log_file_size":           {form: size},
+	"innodb_log_buffer_size":         {form: size},
+	"innodb_flush_log_at_trx_commit": {form: flush, promise: iikanji.Durability, safe: "1"},
+	"innodb_doublewrite":             {form: onOff, promise: iikanji.Durability, safe: "1"},
+	"sync_binlog":                    {form: number, promise: iikanji.Durability, safe: "1"},
+	"innodb_flush_method":            {form: method},
+	"innodb_flush_neighbors":         {form: flush},
+	"innodb_io_capacity":             {form: number},
+	"innodb_io_capacity_max":         {form: number},
+	"innodb_read_io_threads":         {form: number},
+	"innodb_write_io_threads":        {form: number},
+	"innodb_adaptive_hash_index":     {form: onOff},
+	"innodb_stats_on_metadata":       {form: onOff},
+	"innodb_lock_wait_timeout":       {form: number},
+	"max_connections":                {form: number},
+	"back_log":                       {form: number},
+	"thread_cache_size":              {form: number},
+	"table_open_cache":               {form: number},
+	"table_definition_cache":         {form: number},
+	"sort_buffer_size":               {form: size},
+	"join_buffer_size":               {form: size},
+	"read_buffer_size":               {form: size},
+	"read_rnd_buffer_size":           {form: size},
+	"tmp_table_size":                 {form: size},
+	"max_heap_table_size":            {form: size},
+	"query_cache_type":               {form: onOff},
+	"query_cache_size":               {form: size},
+	"performance_schema":             {form: onOff, promise: iikanji.Observability, safe: "1"},
+	"slow_query_log":                 {form: onOff, promise: iikanji.Observability, safe: "1"},
+	"long_query_time":                {form: number},
+}
+
+// check refuses what may not be set, and names the promises that go. now are
+// the server's variables: what is off already is not weakened.
+func check(wanted, now map[string]string) ([]iikanji.Promise, error) {
+	var weak [8]bool
+	for name, value := range wanted {
+		set, ok := settings[name]
+		if !ok {
+			return nil, fmt.Errorf("variable %q is not one that may be set", name)
+		}
+		if !set.form.MatchString(value) {
+			return nil, fmt.Errorf("%s = %q: want %s", name, value, set.form)
+		}
+		if set.promise != iikanji.PromiseUnknown && plain(value) != set.safe && plain(now[name]) == set.safe {
+			weak[set.promise] = true
+		}
+	}
+	var promises []iikanji.Promise
+	for p, is := range weak {
+		if is {
+			promises = append(promises, iikanji.Promise(p))
+		}
+	}
+	return promises, nil
+}
+
+// plain is a value as one spelling of it: 256M and 268435456, ON and 1.
+func plain(v string) string {
+	switch strings.ToUpper(v) {
+	case "ON":
+		return "1"
+	case "OFF":
+		return "0"
+	}
+	if n, ok := bytesOf(v); ok {
+		return strconv.FormatInt(n, 10)
+	}
+	if f, err := strconv.ParseFloat(v, 64); err == nil {
+		return strconv.FormatFloat(f, 'g', -1, 64)
+	}
+	return v
+}
+
+// bytesOf reads a whole number with a unit.
+func bytesOf(v string) (int64, bool) {
+	shift := 0
+	if len(v) > 0 {
+		switch v[len(v)-1] {
+		case 'k', 'K':
+			shift = 10
+		case 'm', 'M':
+			shift = 20
+		case 'g', 'G':
+			shift = 30
+		}
+	}
+	if shift > 0 {
+		v = v[:len(v)-1]
+	}
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || n < 0 || n > 1<<40 {
+		return 0, false
+	}
+	return n << shift, true
+}

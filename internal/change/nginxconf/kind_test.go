@@ -1,0 +1,281 @@
+package nginxconf
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/changetest"
+)
+
+func remedy(edit string, kv ...string) iikanji.Remedy {
+	args := map[string]string{"act": edit}
+	for i := 0; i < len(kv); i += 2 {
+		args[kv[i]] = kv[i+1]
+	}
+	return iikanji.Remedy{Kind: "nginxconf", Target: "nginx", Args: args}
+}
+
+// TestConformance holds the kind to the promises of every kind, with a real nginx.
+func TestConformance(t *testing.T) {
+	s := newTestSite(t)
+	changetest.Run(t, changetest.Case{
+		Dir: s.dir, Open: s.open, State: s.state,
+		Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.Observability}},
+		Remedies: map[string]iikanji.Remedy{
+			"keepalive": remedy("upstream keepalive", "keepalive", "32"), // the included file and the main one
+		},
+		Serves: func() error { _, err := s.get("/", nil); return err },
+		Disturb: func(c *iikanji.Change) (func() error, error) {
+			path := c.Do[0].Place
+			was, err := os.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			return func() error { return os.WriteFile(path, was, 0o644) }, os.WriteFile(path, append(was, "# by hand\n"...), 0o644)
+		},
+	})
+}
+
+// apply plans and performs a remedy.
+func apply(t *testing.T, s *testSite, r iikanji.Remedy) *iikanji.Change {
+	t.Helper()
+	site := s.open(s.dir)
+	c, err := change.Plan(t.Context(), site, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, op := range c.Do {
+		if err := site.Perform(t.Context(), op); err != nil {
+			t.Fatalf("%v\n%s", err, change.Diff(c))
+		}
+	}
+	return c
+}
+
+// TestEffects: each edit does to a real nginx what it says.
+func TestEffects(t *testing.T) {
+	s := newTestSite(t)
+	plain := s.body(t, "/x")
+	ask := func(n int) int64 {
+		from := s.dials.Load()
+		for range n {
+			s.body(t, "/x")
+		}
+		return s.dials.Load() - from
+	}
+	if got := ask(10); got != 10 {
+		t.Fatalf("without keep-alive the app accepted %d connections for 10 requests", got)
+	}
+	apply(t, s, remedy("upstream keepalive", "keepalive", "8"))
+	if got := ask(10); got != 1 {
+		t.Errorf("with keep-alive the app accepted %d connections for 10 requests", got)
+	}
+	if got := s.body(t, "/x"); got != strings.Replace(plain, "conn=close", "conn=", 1) {
+		t.Errorf("the app sees\n%.80s\nand saw\n%.80s", got, plain)
+	}
+
+	apply(t, s, remedy("static files", "path", "/assets", "root", s.dir+"/public", "expires", "1d"))
+	resp, err := s.get("/assets/a.txt", nil)
+	if err != nil || resp.Header.Get("Cache-Control") != "max-age=86400" || s.body(t, "/assets/a.txt") != "from disk" {
+		t.Errorf("static file: %v %v", resp, err)
+	}
+	if got := s.body(t, "/assets/none"); !strings.HasPrefix(got, "app 127.0.0.1") || !strings.Contains(got, " /assets/none ") {
+		t.Errorf("what is not on disk is answered %.60q", got)
+	}
+
+	if _, err := change.Plan(t.Context(), s.open(s.dir), remedy("static files", "path", "/assets/", "root", s.dir+"/public")); !errors.Is(err, change.ErrNothing) {
+		t.Errorf("a second time: %v", err)
+	}
+
+	apply(t, s, remedy("gzip"))
+	resp, err = s.get("/x", http.Header{"Accept-Encoding": {"gzip"}})
+	if err != nil || resp.Header.Get("Content-Encoding") != "gzip" {
+		t.Errorf("gzip: %v %v", resp, err)
+	}
+
+	c := apply(t, s, remedy("set", "directive", "access_log", "value", "off"))
+	if len(c.Weakens) != 1 || c.Weakens[0] != iikanji.Observability {
+		t.Errorf("logs off weakens %v", c.Weakens)
+	}
+	size := func() int64 {
+		info, err := os.Stat(s.dir + "/access.log")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	if was := size(); ask(3) >= 0 && size() != was {
+		t.Error("the log still grows")
+	}
+	for name, value := range map[string]string{"worker_processes": "2", "worker_rlimit_nofile": "4096", "worker_connections": "1024", "multi_accept": "on",
+		"client_body_buffer_size": "256k", "proxy_buffers": "16 16k", "open_file_cache": "max=1000 inactive=20s", "gzip_static": "on"} {
+		if c := apply(t, s, remedy("set", "directive", name, "value", value)); len(c.Weakens) > 0 {
+			t.Errorf("%s weakens %v", name, c.Weakens)
+		}
+	}
+	s.body(t, "/")
+}
+
+// TestRefused: what makes no sense is refused before anything is touched, and
+// names what is wrong. A remedy may come from anywhere.
+func TestRefused(t *testing.T) {
+	s := newTestSite(t)
+	before, err := s.state()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		r    iikanji.Remedy
+		want string
+	}{
+		{remedy("nonsense"), "nonsense"},
+		{iikanji.Remedy{Kind: "nginxconf", Target: "apache", Args: map[string]string{"act": "gzip"}}, "apache"},
+		{remedy("upstream keepalive"), "keepalive"},
+		{remedy("upstream keepalive", "keepalive", "99999999"), "keepalive"},
+		{remedy("static files", "path", "/a/ { } location /b", "root", "/tmp"), "one word"},
+		{remedy("static files", "path", "/a/", "root", "tmp"), "absolute"},
+		{remedy("static files", "path", "/", "root", "/tmp"), "want a folder"},
+		{remedy("static files", "path", "/a"), "root"},
+		{remedy("upstream keepalive", "keepalive", "4", "to", "b:1"), "b:1"},
+		{remedy("static files", "path", "/a/", "root", "/tmp", "expires", "1d; x"), "expires"},
+		{remedy("gzip", "level", "10"), "level"},
+		{remedy("gzip", "types", "text/css; include /etc/passwd"), "types"},
+		{remedy("set", "directive", "load_module", "value", "x"), "load_module"},
+		{remedy("set", "directive", "worker_connections", "value", "1; user root"), "worker_connections"},
+		{remedy("set", "directive", "access_log", "value", "/tmp/x; include y"), "access_log"},
+		{remedy("set", "directive", "access_log", "value", "/no/such/folder/x.log"), "nginx refuses"},
+		{remedy("set", "directive", "proxy_buffer_size", "value", "64k"), "nginx refuses"}, // larger than proxy_busy_buffers_size
+	} {
+		_, err := change.Plan(t.Context(), s.open(s.dir), c.r)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %q", c.r.Args, err, c.want)
+		}
+	}
+	if after, err := s.state(); err != nil || after != before {
+		t.Errorf("refusing left traces: %v\n%s", err, after)
+	}
+}
+
+// TestEdits shows what edits look like: text before, edit, text after.
+func TestEdits(t *testing.T) {
+	for _, c := range []struct {
+		name, before string
+		r            iikanji.Remedy
+		after        string
+	}{
+		{"in one line", "events{}http{server{location /{proxy_pass http://a:1/x;}}}", remedy("upstream keepalive", "keepalive", "4"),
+			"events{}http{\n    upstream iikanji_a_1 {\n        server a:1;\n        keepalive 4;\n    }\nserver{location /{proxy_pass http://iikanji_a_1/x;\n    proxy_set_header Host a:1;\n    proxy_http_version 1.1;\n    proxy_set_header Connection \"\";\n}}}"},
+		{"an upstream that is there", `http {
+  upstream app {
+    server 127.0.0.1:1; # the only one
+    # more to come
+  }
+  server {
+    proxy_set_header X-Real-IP $remote_addr;
+    proxy_set_header Connection close;
+    location / { proxy_pass http://app; }
+    location /ws { proxy_http_version 1.0; proxy_pass http://app; }
+    location /v { proxy_pass http://$x; }
+  }
+}
+`, remedy("upstream keepalive", "keepalive", "4"), `http {
+  upstream app {
+    server 127.0.0.1:1; # the only one
+    keepalive 4;
+    # more to come
+  }
+  server {
+    proxy_set_header X-Real-IP $remote_addr;
+    proxy_set_header Connection "";
+    location / { proxy_pass http://app;
+        proxy_http_version 1.1;
+    }
+    location /ws { proxy_http_version 1.1; proxy_pass http://app; }
+    location /v { proxy_pass http://$x; }
+  }
+}
+`},
+		{"further in, too", "http {\n  sendfile off; # why?\n  server { sendfile off; }\n}\n", remedy("set", "directive", "sendfile", "value", "on"),
+			"http {\n  sendfile on; # why?\n  server { sendfile on; }\n}\n"},
+		{"one log of two", "http {\n  access_log /a main;\n  access_log /b;\n  server { access_log off; }\n}\n",
+			remedy("set", "directive", "access_log", "value", "/a main buffer=64k flush=1s"),
+			"http {\n  access_log /a main buffer=64k flush=1s;\n  access_log /b;\n  server { access_log off; }\n}\n"},
+		{"at the top of the main file", "# mine\nuser x;\nevents { }\n", remedy("set", "directive", "worker_rlimit_nofile", "value", "9"),
+			"# mine\nuser x;\nworker_rlimit_nofile 9;\nevents { }\n"},
+		{"before everything", "# mine\nevents { }\n", remedy("set", "directive", "worker_processes", "value", "auto"),
+			"worker_processes auto;\n# mine\nevents { }\n"},
+		{"into an empty block", "events { }\n", remedy("set", "directive", "worker_connections", "value", "99"),
+			"events {\n    worker_connections 99;\n}\n"},
+		{"a fallback as the app's location", "http {\n  server {\n    location / {\n      # to the app\n      proxy_pass http://a;\n    }\n  }\n}\n",
+			remedy("static files", "path", "/s/", "root", "/srv/a b"),
+			"http {\n  server {\n    location / {\n      # to the app\n      proxy_pass http://a;\n    }\n    location @iikanji_app {\n        proxy_pass http://a;\n    }\n    location /s/ {\n        root \"/srv/a b\";\n        try_files $uri @iikanji_app;\n    }\n  }\n}\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tree, err := load("/c/nginx.conf", func(string) ([]byte, error) { return []byte(c.before), nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := editors[c.r.Args["act"]](tree, c.r.Args); err != nil {
+				t.Fatal(err)
+			}
+			got := tree.files[0].root.String()
+			if got != c.after {
+				t.Errorf("got\n%s\nwant\n%s", got, c.after)
+			}
+			again, err := load("/c/nginx.conf", func(string) ([]byte, error) { return []byte(got), nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := editors[c.r.Args["act"]](again, c.r.Args); err == nil && len(again.changed()) > 0 {
+				t.Errorf("a second time it becomes\n%s", again.files[0].root)
+			}
+		})
+	}
+}
+
+// FuzzEdit: whatever the text, an edit never panics, what it makes parses
+// again, and doing it twice is doing it once.
+func FuzzEdit(f *testing.F) {
+	rs := []iikanji.Remedy{remedy("upstream keepalive", "keepalive", "4"), remedy("static files", "path", "/s/", "root", "/r"), remedy("gzip"),
+		remedy("set", "directive", "access_log", "value", "off"), remedy("set", "directive", "worker_processes", "value", "4")}
+	f.Add(fmt.Sprintf(siteConf, "/d", 1, "a"), byte(0))
+	f.Add("http{"+fmt.Sprintf(serverConf, "/d", 1, "a:1")+"}", byte(0))
+	f.Add("http{"+fmt.Sprintf(serverConf, "/d", 1, "a:1")+"}", byte(1))
+	f.Add("events{}\nhttp{gzip off;#\n}", byte(2))
+	f.Add("#a\nhttp{access_log x;#b\n}#c", byte(3))
+	f.Fuzz(func(t *testing.T, text string, which byte) {
+		r := rs[int(which)%len(rs)]
+		edit := func(text string) (string, error) {
+			tree, err := load("/c/f", func(path string) ([]byte, error) {
+				if path != "/c/f" {
+					return nil, nil
+				}
+				return []byte(text), nil
+			})
+			if err != nil {
+				return "", err
+			}
+			if _, _, err := editors[r.Args["act"]](tree, r.Args); err != nil {
+				return "", err
+			}
+			tree.flat()
+			return tree.files[0].root.String(), nil
+		}
+		once, err := edit(text)
+		if err != nil {
+			return
+		}
+		if _, err := parse("f", once); err != nil {
+			t.Fatalf("%q became %q: %v", text, once, err)
+		}
+		if twice, err := edit(once); err == nil && twice != once {
+			t.Fatalf("%q\nonce %q\ntwice %q", text, once, twice)
+		}
+	})
+}

@@ -1,0 +1,261 @@
+package nginxconf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/changetest"
+)
+
+const program = "/usr/sbin/nginx"
+
+// siteConf is a main file and an included server: edits may land in either.
+// %[1]s is the folder, %[2]d nginx's port, %[3]s the app's address.
+const siteConf = `# the test's server
+worker_processes 1;
+pid %[1]s/nginx.pid;
+error_log %[1]s/error.log error;
+
+events {
+    worker_connections 64; # few
+}
+
+http {
+    default_type application/octet-stream;
+    access_log %[1]s/access.log combined;
+    client_body_temp_path %[1]s/tmp;
+    proxy_temp_path %[1]s/tmp;
+    fastcgi_temp_path %[1]s/tmp;
+    uwsgi_temp_path %[1]s/tmp;
+    scgi_temp_path %[1]s/tmp;
+    include sites/*.conf;
+}
+`
+
+const serverConf = `server {
+	listen 127.0.0.1:%[2]d;
+
+	# everything is the app's
+	location / {
+		proxy_set_header Host $http_host;
+		proxy_pass http://%[3]s;
+	}
+}
+`
+
+// A testSite is a real nginx in front of an app that tells what it was asked.
+type testSite struct {
+	dir  string
+	port int
+	// dials counts the connections that the app accepted.
+	dials atomic.Int64
+}
+
+// newTestSite starts the servers, or finds those of the parent in the child
+// that the conformance suite kills.
+func newTestSite(t *testing.T) *testSite {
+	t.Helper()
+	if dir := changetest.ChildDir(); dir != "" {
+		return &testSite{dir: dir}
+	}
+	s := &testSite{dir: t.TempDir()}
+	app := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, "app %s %s conn=%s %s", r.Host, r.URL.Path, r.Header.Get("Connection"), strings.Repeat("x", 2000))
+	}))
+	app.Config.ConnState = func(_ net.Conn, st http.ConnState) {
+		if st == http.StateNew {
+			s.dials.Add(1)
+		}
+	}
+	app.Start()
+	t.Cleanup(app.Close)
+	s.port = freePort(t)
+	for path, text := range map[string]string{"conf/nginx.conf": siteConf, "conf/sites/a.conf": serverConf, "public/assets/a.txt": "from disk"} {
+		path = filepath.Join(s.dir, path)
+		if strings.HasSuffix(path, ".conf") {
+			text = fmt.Sprintf(text+"%[4]s", s.dir, s.port, app.Listener.Addr(), "")
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for dir := s.dir; dir != os.TempDir() && len(dir) > 1; dir = filepath.Dir(dir) {
+		_ = os.Chmod(dir, 0o755) // nginx's workers give up root
+	}
+	cmd := exec.Command(program, append(s.args("conf/nginx.conf"), "-g", "daemon off;")...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+	})
+	if err := eventually(func() error { _, err := s.get("/", nil); return err }); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func eventually(f func() error) error {
+	var err error
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if err = f(); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func (s *testSite) args(conf string) []string {
+	if !filepath.IsAbs(conf) {
+		conf = filepath.Join(s.dir, conf)
+	}
+	return []string{"-p", s.dir, "-c", conf, "-e", filepath.Join(s.dir, "error.log")}
+}
+
+// open gives hands on the site in dir.
+func (s *testSite) open(dir string) *change.Site {
+	run := func(ctx context.Context, args ...string) error {
+		out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+		return nil
+	}
+	svc := change.Service{
+		Config: filepath.Join(dir, "conf/nginx.conf"),
+		Check: func(ctx context.Context, path string) error {
+			return run(ctx, append([]string{"-t", "-q"}, s.args(path)...)...)
+		},
+		Reload: func(ctx context.Context) error {
+			before, err := s.workers()
+			if err != nil {
+				return err
+			}
+			if err := run(ctx, append([]string{"-s", "reload"}, s.args("conf/nginx.conf")...)...); err != nil {
+				return err
+			}
+			return eventually(func() error { return s.replaced(before) })
+		},
+	}
+	return &change.Site{Roots: []string{filepath.Join(dir, "conf")}, Services: map[string]change.Service{"nginx": svc}}
+}
+
+// workers are the process ids of nginx's workers.
+func (s *testSite) workers() ([]string, error) {
+	pid, err := os.ReadFile(filepath.Join(s.dir, "nginx.pid"))
+	if err != nil {
+		return nil, err
+	}
+	p := strings.TrimSpace(string(pid))
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%s/task/%s/children", p, p))
+	return strings.Fields(string(children)), err
+}
+
+// replaced wants new workers only: those that are left of before no longer accept.
+func (s *testSite) replaced(before []string) error {
+	now, err := s.workers()
+	if err != nil {
+		return err
+	}
+	fresh := 0
+	for _, pid := range now {
+		if !slices.Contains(before, pid) {
+			fresh++
+			continue
+		}
+		if title, _ := os.ReadFile("/proc/" + pid + "/cmdline"); !strings.Contains(string(title), "shutting down") {
+			return errors.New("an old worker still accepts")
+		}
+	}
+	if fresh == 0 {
+		return errors.New("no new worker yet")
+	}
+	return nil
+}
+
+// get asks nginx on a connection of its own.
+func (s *testSite) get(path string, header http.Header) (*http.Response, error) {
+	req, err := http.NewRequest("GET", "http://127.0.0.1:"+strconv.Itoa(s.port)+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Close = true
+	for k, v := range header {
+		req.Header[k] = v
+	}
+	c := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
+	resp, err := c.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	resp.Body = io.NopCloser(strings.NewReader(string(body)))
+	if err == nil && resp.StatusCode != 200 {
+		err = fmt.Errorf("%s: %s", path, resp.Status)
+	}
+	return resp, err
+}
+
+func (s *testSite) body(t *testing.T, path string) string {
+	t.Helper()
+	resp, err := s.get(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _ := io.ReadAll(resp.Body)
+	return string(b)
+}
+
+// state is every file of the configuration with its name and mode.
+func (s *testSite) state() (string, error) {
+	var b strings.Builder
+	err := filepath.WalkDir(filepath.Join(s.dir, "conf"), func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&b, "== %s %v\n%s", path, info.Mode(), text)
+		return nil
+	})
+	return b.String(), err
+}

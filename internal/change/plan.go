@@ -1,0 +1,167 @@
+package change
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// Absent is the fingerprint of a file that is not there.
+const Absent iikanji.Fingerprint = "absent"
+
+// FingerprintOf is the fingerprint of content.
+func FingerprintOf(content []byte) iikanji.Fingerprint {
+	sum := sha256.Sum256(content)
+	return iikanji.Fingerprint(hex.EncodeToString(sum[:]))
+}
+
+// An Edit is what a kind wants a file to become.
+type Edit struct {
+	Path     string
+	Old, New []byte // nil means that there is no file
+}
+
+// ReadOld reads what a file holds before an edit; nil when it is not there.
+func (s *Site) ReadOld(path string) ([]byte, error) {
+	b, err := s.Host.Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	if b == nil {
+		b = []byte{}
+	}
+	return b, nil
+}
+
+// FromEdits makes Do and Undo of a change: the files, then what makes the
+// service take notice (Reload or Restart of c.Target), both ways.
+func FromEdits(c *iikanji.Change, notice iikanji.Verb, edits ...Edit) {
+	ground := sha256.New()
+	for _, e := range edits {
+		do, undo := writeOp(e.Path, e.New), writeOp(e.Path, e.Old)
+		do.Expect, undo.Expect = stateAfter(undo), stateAfter(do)
+		c.Do = append(c.Do, do)
+		c.Undo = append(c.Undo, undo)
+		fmt.Fprintf(ground, "%s %s\n", e.Path, do.Expect)
+	}
+	slices.Reverse(c.Undo)
+	c.Ground = iikanji.Fingerprint(hex.EncodeToString(ground.Sum(nil)))
+	if notice != iikanji.VerbUnknown {
+		op := iikanji.Op{Verb: notice, Place: c.Target}
+		c.Do, c.Undo = append(c.Do, op), append(c.Undo, op)
+	}
+}
+
+func writeOp(path string, content []byte) iikanji.Op {
+	if content == nil {
+		return iikanji.Op{Verb: iikanji.Remove, Place: path}
+	}
+	return iikanji.Op{Verb: iikanji.Write, Place: path, Body: string(content)}
+}
+
+// stateAfter is the fingerprint of a file once an op was performed; "" for ops
+// whose data do not tell.
+func stateAfter(op iikanji.Op) iikanji.Fingerprint {
+	switch op.Verb {
+	case iikanji.Write:
+		return FingerprintOf([]byte(op.Body))
+	case iikanji.Remove:
+		return Absent
+	}
+	return ""
+}
+
+// leaves is the fingerprint that an op of c leaves at its place. What a
+// statement leaves is what its counterpart expects: the kind has tried both.
+func leaves(c *iikanji.Change, op iikanji.Op) iikanji.Fingerprint {
+	if op.Verb != iikanji.SQL {
+		return stateAfter(op)
+	}
+	for _, o := range slices.Concat(c.Do, c.Undo) {
+		if o.Verb == iikanji.SQL && o.Place == op.Place && o.Expect != op.Expect {
+			return o.Expect
+		}
+	}
+	return ""
+}
+
+// Check proves from the data alone that Undo is the inverse of Do: both touch
+// the same places, once each, and each op leaves what the other expects.
+func Check(c *iikanji.Change) error {
+	if len(c.Do) == 0 || len(c.Undo) == 0 || c.Kind == "" || c.Target == "" || c.Says == "" || c.Ground == "" {
+		return errors.New("a part is missing")
+	}
+	do, err := states(c.Do)
+	if err != nil {
+		return err
+	}
+	undo, err := states(c.Undo)
+	if err != nil {
+		return err
+	}
+	if len(do) != len(undo) {
+		return errors.New("do and undo touch different places")
+	}
+	for place, d := range do {
+		u, ok := undo[place]
+		if !ok || d.Expect != leaves(c, u) || u.Expect != leaves(c, d) {
+			return fmt.Errorf("undo does not lead back at %s", place)
+		}
+	}
+	return nil
+}
+
+// states are the ops that leave a state, by place.
+func states(ops []iikanji.Op) (map[string]iikanji.Op, error) {
+	by := map[string]iikanji.Op{}
+	for _, op := range ops {
+		if op.Place == "" {
+			return nil, fmt.Errorf("an op %s without a place", op.Verb)
+		}
+		switch op.Verb {
+		case iikanji.Write, iikanji.Remove, iikanji.SQL:
+			if _, twice := by[op.Place]; twice {
+				return nil, fmt.Errorf("%s is touched twice", op.Place)
+			}
+			if op.Expect == "" {
+				return nil, fmt.Errorf("no state is expected at %s", op.Place)
+			}
+			by[op.Place] = op
+		case iikanji.Reload, iikanji.Restart:
+		default:
+			return nil, fmt.Errorf("no op %s can be undone", op.Verb)
+		}
+	}
+	return by, nil
+}
+
+// Diff shows what a change does, for people.
+func Diff(c *iikanji.Change) string {
+	undo := map[string]string{}
+	for _, op := range c.Undo {
+		if op.Verb == iikanji.Write {
+			undo[op.Place] = op.Body
+		}
+	}
+	var b strings.Builder
+	for _, op := range c.Do {
+		switch op.Verb {
+		case iikanji.Write, iikanji.Remove:
+			old, had := undo[op.Place]
+			b.WriteString(unified(op.Place, old, op.Body, had, op.Verb == iikanji.Write))
+		case iikanji.SQL:
+			fmt.Fprintf(&b, "# on %s\n%s;\n", op.Place, op.Body)
+		default:
+			fmt.Fprintf(&b, "# %s %s\n", op.Verb, op.Place)
+		}
+	}
+	return b.String()
+}

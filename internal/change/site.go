@@ -1,0 +1,138 @@
+package change
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/host"
+)
+
+// Hands are what the executor may touch.
+type Hands interface {
+	// State is the fingerprint of what an op's place holds now.
+	State(ctx context.Context, op iikanji.Op) (iikanji.Fingerprint, error)
+	// Perform does an op. Doing it twice is doing it once, but for statements,
+	// of which the executor asks the State first.
+	Perform(ctx context.Context, op iikanji.Op) error
+	// Content is what a place holds now, for showing how it moved.
+	Content(ctx context.Context, op iikanji.Op) (string, error)
+}
+
+// A Site is a running target, as kinds read it and the executor changes it.
+type Site struct {
+	Target iikanji.Target
+	Host   host.Local
+	// Roots are the folders under which files may be written; nothing else is,
+	// whoever planned it.
+	Roots []string
+	// Services by name, as in Target.Services.
+	Services map[string]Service
+}
+
+// A Service is what a running part of the site can be told.
+type Service struct {
+	Config string // its main configuration file
+	// DropIn is a file that the service reads after its main one, and that is
+	// iikanji's alone; it need not be there.
+	DropIn string
+	// Public is the folder with the files that the app serves as they are, laid
+	// out as their URLs are; "" when it is not known.
+	Public string
+	// Check has the service read the configuration whose main file is at
+	// path, and says what is wrong with it, in the service's own words.
+	Check func(ctx context.Context, path string) error
+	// Reload makes it take its configuration without a break, and Restart
+	// ends and starts it; both return once it answers with the new one.
+	Reload, Restart func(ctx context.Context) error
+	// DB is a pool to a database server, with the rights to alter tables.
+	DB *sql.DB
+}
+
+var _ Hands = (*Site)(nil)
+
+// State implements Hands.
+func (s *Site) State(ctx context.Context, op iikanji.Op) (iikanji.Fingerprint, error) {
+	switch op.Verb {
+	case iikanji.Write, iikanji.Remove:
+		b, err := s.ReadOld(op.Place)
+		if err != nil {
+			return "", err
+		}
+		if b == nil {
+			return Absent, nil
+		}
+		return FingerprintOf(b), nil
+	case iikanji.SQL:
+		text, err := s.Content(ctx, op)
+		return FingerprintOf([]byte(text)), err
+	}
+	return "", nil
+}
+
+// Content implements Hands.
+func (s *Site) Content(ctx context.Context, op iikanji.Op) (string, error) {
+	if op.Verb == iikanji.SQL {
+		return s.onTable(ctx, op.Place, "")
+	}
+	b, err := s.ReadOld(op.Place)
+	return string(b), err
+}
+
+// Perform implements Hands.
+func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	switch op.Verb {
+	case iikanji.Write, iikanji.Remove:
+		if err := s.confine(op.Place); err != nil {
+			return err
+		}
+		if op.Verb == iikanji.Write {
+			return s.Host.Write(op.Place, []byte(op.Body), 0o644)
+		}
+		return s.Host.Remove(op.Place)
+	case iikanji.SQL:
+		_, err := s.onTable(ctx, op.Place, op.Body)
+		return err
+	case iikanji.Reload, iikanji.Restart:
+		svc, ok := s.Services[op.Place]
+		do := svc.Reload
+		if op.Verb == iikanji.Restart {
+			do = svc.Restart
+		}
+		if !ok || do == nil {
+			return fmt.Errorf("no service %q to %s", op.Place, op.Verb)
+		}
+		if err := do(ctx); err != nil {
+			return fmt.Errorf("%s of %s: %w", op.Verb, op.Place, err)
+		}
+		return nil
+	}
+	return fmt.Errorf("no hands for op %s", op.Verb)
+}
+
+// confine refuses a path outside the roots, also by way of links.
+func (s *Site) confine(path string) error {
+	if !filepath.IsAbs(path) || filepath.Clean(path) != path {
+		return fmt.Errorf("%s is not a plain absolute path", path)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil { // not there yet: its folder must be
+		dir, derr := filepath.EvalSymlinks(filepath.Dir(path))
+		if derr != nil {
+			return fmt.Errorf("finding the folder of %s: %w", path, derr)
+		}
+		real = filepath.Join(dir, filepath.Base(path))
+	}
+	for _, root := range s.Roots {
+		if root, err = filepath.EvalSymlinks(root); err == nil && strings.HasPrefix(real, root+string(filepath.Separator)) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is outside the folders of the target", path)
+}

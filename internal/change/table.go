@@ -1,0 +1,76 @@
+package change
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// TablePlace is the place of an op on a table: "service/schema.table".
+func TablePlace(service, schema, table string) string { return service + "/" + schema + "." + table }
+
+// QuoteName quotes an identifier of SQL.
+func QuoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+// onTable runs a statement (none if "") on the table of a place and returns
+// how the table is defined then.
+//
+// It takes the table's write lock first. A statement whose client was killed
+// may still be running; SHOW CREATE TABLE would show the table as it was
+// before it, and only the lock waits for its end.
+func (s *Site) onTable(ctx context.Context, place, stmt string) (string, error) {
+	service, rest, _ := strings.Cut(place, "/")
+	schema, table, ok := strings.Cut(rest, ".")
+	db := s.Services[service].DB
+	if !ok || db == nil {
+		return "", fmt.Errorf("%s is no table of a database", place)
+	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return "", fmt.Errorf("connecting to %s: %w", service, err)
+	}
+	defer conn.Close()
+	name := QuoteName(schema) + "." + QuoteName(table)
+	if _, err := conn.ExecContext(ctx, "LOCK TABLES "+name+" WRITE"); err != nil {
+		return "", fmt.Errorf("waiting for %s: %w", place, err)
+	}
+	if _, err := conn.ExecContext(ctx, "UNLOCK TABLES"); err != nil {
+		return "", fmt.Errorf("waiting for %s: %w", place, err)
+	}
+	if stmt != "" {
+		if _, err := conn.ExecContext(ctx, stmt); err != nil {
+			return "", fmt.Errorf("altering %s: %w", place, err)
+		}
+		// Fresh statistics, or the optimizer may not use what was made.
+		if err := drain(conn.QueryContext(ctx, "ANALYZE TABLE "+name)); err != nil {
+			return "", fmt.Errorf("analysing %s: %w", place, err)
+		}
+	}
+	return TableDefinition(ctx, conn, name)
+}
+
+// drain reads a statement's rows to their end.
+func drain(rows *sql.Rows, err error) error {
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+	}
+	return rows.Err()
+}
+
+// counter is what moves by itself in a definition.
+var counter = regexp.MustCompile(` AUTO_INCREMENT=[0-9]+`)
+
+// TableDefinition is SHOW CREATE TABLE of a quoted name, without the counter
+// of AUTO_INCREMENT, which every insert moves.
+func TableDefinition(ctx context.Context, conn *sql.Conn, name string) (string, error) {
+	var got, text string
+	if err := conn.QueryRowContext(ctx, "SHOW CREATE TABLE "+name).Scan(&got, &text); err != nil {
+		return "", fmt.Errorf("reading the definition of %s: %w", name, err)
+	}
+	return counter.ReplaceAllString(text, "") + "\n", nil
+}

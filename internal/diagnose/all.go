@@ -1,0 +1,67 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// A rule makes findings of one or a few codes.
+type rule func(*view) []iikanji.Finding
+
+// rules in the order of their codes.
+var rules = []rule{
+	ben101, ben103, app101, web101, web102,
+	db101, db103, db105,
+	db110, db111, db112, db113, db115, db116, db119, db120,
+}
+
+// What is too little to be told: less than this share of the seconds of all
+// statements, or than these seconds in a run.
+const (
+	leastShare   = 0.005
+	leastSeconds = 0.05
+)
+
+// All runs every rule and ranks the findings: by the middle of their gain,
+// the greatest first. A measurement that cannot be trusted (BEN) stands before
+// everything else.
+func All(in Input) ([]iikanji.Finding, error) {
+	v, err := look(in)
+	if err != nil {
+		return nil, err
+	}
+	var out []iikanji.Finding
+	for _, r := range rules {
+		out = append(out, r(v)...)
+	}
+	slices.SortStableFunc(out, func(a, b iikanji.Finding) int {
+		if x, y := strings.HasPrefix(string(a.Code), "BEN"), strings.HasPrefix(string(b.Code), "BEN"); x != y {
+			if x {
+				return -1
+			}
+			return 1
+		}
+		if c := cmpFloat(b.Gain.Lo+b.Gain.Hi, a.Gain.Lo+a.Gain.Hi); c != 0 {
+			return c
+		}
+		return strings.Compare(string(a.Code)+a.Where, string(b.Code)+b.Where)
+	})
+	return out, nil
+}
+
+// worth says whether a gain can be felt.
+func (v *view) worth(r iikanji.Range) bool {
+	return r.Hi >= leastSeconds && r.Hi >= leastShare*v.seconds
+}
+
+// between makes a range of two shares of some seconds.
+func between(seconds, lo, hi float64) iikanji.Range {
+	return iikanji.Range{Lo: round(seconds * lo), Hi: round(seconds * hi)}
+}
+
+// round keeps three decimals: what is finer is noise, and golden files like it.
+func round(x float64) float64 {
+	return float64(int64(x*1000+0.5)) / 1000
+}

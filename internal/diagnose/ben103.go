@@ -1,0 +1,24 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/iikanji/iikanji"
+)
+
+// ben103 names the sensors that did not see this run: what they would have
+// shown is missing from the list, and nobody should take that for a good sign.
+func ben103(v *view) []iikanji.Finding {
+	var out []iikanji.Finding
+	for _, s := range v.in.Blind {
+		f := iikanji.Finding{Code: "BEN103", Where: s.String(),
+			Claim:    fmt.Sprintf("the %s sensor did not see this run: findings that need it are held back", s),
+			Remedies: []iikanji.Remedy{{Kind: "topology", Target: s.String(), Says: "see why, and run again"}},
+		}
+		if why := v.in.BlindWhy[s]; why != "" {
+			f.Evidence = []iikanji.Evidence{{Source: "sensor", Text: why}}
+		}
+		out = append(out, f)
+	}
+	return out
+}

@@ -1,0 +1,44 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/iikanji/iikanji"
+)
+
+// entrySeconds is the time that one entry of a secondary index costs a write,
+// in memory; a range, as pages may have to be split or read.
+var entrySeconds = iikanji.Range{Lo: 3e-6, Hi: 20e-6}
+
+// db103 reports indexes to drop: DB103 redundant, DB104 unused. What is
+// written to them says what they cost; one that nothing is written to is left
+// in peace.
+func db103(v *view) []iikanji.Finding {
+	var out []iikanji.Finding
+	for _, d := range v.advice.Drop {
+		f := iikanji.Finding{Code: "DB103", Where: tableName(d.Table) + " " + d.Index.Name,
+			Gain:     iikanji.Range{Lo: round(d.Writes * entrySeconds.Lo), Hi: round(d.Writes * entrySeconds.Hi)},
+			Claim:    fmt.Sprintf("index %s %s does nothing that %s does not do", d.Index.Name, shown(d.Index), d.By),
+			Evidence: []iikanji.Evidence{{Source: "schema", Text: fmt.Sprintf("%s of %s: %s", d.Index.Name, d.Table.Name, shown(d.Index))}},
+		}
+		if d.By == "" {
+			f.Code = "DB104"
+			f.Claim = fmt.Sprintf("no statement of the run reads %s by index %s %s, and %s writes paid for it",
+				d.Table.Name, d.Index.Name, shown(d.Index), people(d.Writes))
+		} else {
+			for _, ix := range d.Table.Indexes {
+				if ix.Name == d.By {
+					f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "schema", Text: fmt.Sprintf("%s of %s: %s", ix.Name, d.Table.Name, shown(ix))})
+				}
+			}
+		}
+		if d.Writes == 0 || d.By == "" && !v.worth(f.Gain) {
+			continue
+		}
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "digests", Text: people(d.Writes) + " rows written in the run"})
+		f.Remedies = []iikanji.Remedy{{Kind: "ddl", Target: "database", Says: "drop index " + d.Index.Name + " of " + d.Table.Name,
+			Args: map[string]string{"act": "drop index", "schema": d.Table.Schema, "table": d.Table.Name, "name": d.Index.Name}}}
+		out = append(out, f)
+	}
+	return out
+}

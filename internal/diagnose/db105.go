@@ -1,0 +1,48 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/iikanji/iikanji"
+)
+
+// marksAs tells the code and the cure of each kind of predicate or order that
+// keeps a statement from every index.
+var marksAs = map[string]struct {
+	code        iikanji.Code
+	claim, cure string
+}{
+	"expression": {"DB105", "%s stands inside an expression, so that no index on it can serve: %s", "compare the bare column with a computed constant"},
+	"types":      {"DB106", "%s is text and is compared with a number, so that every row's text is converted: %s", "send the value as text, or store numbers as numbers"},
+	"wildcard":   {"DB107", "%s is searched by a pattern that starts with a wildcard: %s", "search by a prefix, a fulltext index, or a table of words"},
+	"spatial":    {"DB108", "geometry is built from %s for every row: %s", "keep a POINT column with a spatial index, or narrow by a box on the coordinates first"},
+	"order":      {"DB122", "rows are sorted by an expression over %s: %s", "keep the value in a column of its own, indexed"},
+	"random":     {"DB122", "rows are sorted at random%s: %s", "pick random keys and fetch those rows"},
+}
+
+// db105 reports statements that no index can help as they are written. Only
+// those that really read many rows for few: a hidden column beside a good
+// index does no harm.
+func db105(v *view) []iikanji.Finding {
+	var out []iikanji.Finding
+	seen := map[string]bool{}
+	for _, m := range v.advice.Marks {
+		as := marksAs[m.Why]
+		each, sent := m.Query.Examined/max(1, m.Query.Count), m.Query.Sent/max(1, m.Query.Count)
+		if key := string(as.code) + m.Query.SQL; each < 100 || each < 5*sent || seen[key] {
+			continue
+		} else {
+			seen[key] = true
+		}
+		f := iikanji.Finding{Code: as.code, Where: cut(m.Query.SQL, 100), Claim: fmt.Sprintf(as.claim, m.Col, cut(m.Text, 100)),
+			Gain: between(m.Query.Seconds, 0.3, 0.95*(1-(sent+1)/(each+1))),
+			Evidence: []iikanji.Evidence{{Source: "digest " + m.Query.Digest,
+				Text: fmt.Sprintf("%s× %s: %s rows read each, %s sent", people(m.Query.Count), cut(m.Query.SQL, 120), people(each), people(sent))}},
+			Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: as.cure, Args: map[string]string{"digest": m.Query.Digest, "table": m.Table, "column": m.Col}}},
+		}
+		if v.worth(f.Gain) {
+			out = append(out, f)
+		}
+	}
+	return out
+}

@@ -1,0 +1,90 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/iikanji/iikanji"
+)
+
+// What counts as a history: rows sent by one execution, on average.
+const history = 50.0
+
+// db110 reports statements that send a whole history in order, without a
+// LIMIT: whoever wants the newest row reads all the others too. Whether the
+// caller does want only the first cannot be seen from the server; the lower
+// end of the gain says so.
+func db110(v *view) []iikanji.Finding {
+	var out []iikanji.Finding
+	for i, d := range v.digests {
+		blk := d.block()
+		if blk == nil || blk.limited || len(blk.order) == 0 || blk.aggregates || len(blk.group) > 0 || len(blk.preds) == 0 {
+			continue
+		}
+		sent := d.q.Sent / max(1, d.q.Count)
+		if sent < history || d.q.Count < 2 || bounded(blk) || v.parent(i) {
+			continue
+		}
+		f := iikanji.Finding{Code: "DB110", Where: d.where(),
+			Claim:    fmt.Sprintf("%s sends %s rows in order and without a LIMIT, %s times: if only the first is wanted, the rest is read for nothing", fromTable(blk), people(sent), people(d.q.Count)),
+			Evidence: []iikanji.Evidence{d.evidence(), {Source: "digest " + d.Query.Digest, Text: fmt.Sprintf("at most %s rows in one answer", people(float64(d.Query.MaxSent)))}},
+			Gain:     between(d.q.Seconds, 0.3, 1-1/sent),
+			Remedies: []iikanji.Remedy{
+				{Kind: "patch", Target: "app", Says: "ask for the newest row only: LIMIT 1 with an index in that order, or keep it in a row of its own when it is written",
+					Args: map[string]string{"digest": d.Query.Digest, "limit": "1"}}},
+		}
+		if v.worth(f.Gain) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// parent says whether another statement runs once for each row of a digest:
+// then all its rows are wanted.
+func (v *view) parent(at int) bool {
+	p := v.digests[at]
+	for i, d := range v.digests {
+		if i != at && d.q.Count > manyPerRow*p.q.Count && v.lookup(d) && math.Abs(p.q.Sent-d.q.Count) <= v.tolerance(d)*d.q.Count {
+			return true
+		}
+	}
+	return false
+}
+
+// bounded says whether ranges on an ordered column close the history in at
+// both ends: a day, a page; all of that is wanted. Everything before some time
+// is still a history.
+func bounded(blk *block) bool {
+	for _, o := range blk.order {
+		ends := 0
+		for _, p := range blk.preds {
+			switch {
+			case p.colAt != o.colAt:
+			case p.kind == predEq || p.kind == predIn || p.n == 2:
+				ends += 2
+			case p.kind == predRange:
+				ends++
+			}
+		}
+		if ends >= 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// fromTable names the tables of a block.
+func fromTable(blk *block) string {
+	if t := blk.refs[0].table; t != nil {
+		return t.Name
+	}
+	return blk.refs[0].alias
+}
+
+// evidence is the row of a digest as a line.
+func (d digest) evidence() iikanji.Evidence {
+	n := max(1, d.q.Count)
+	return iikanji.Evidence{Source: "digest " + d.Query.Digest, Text: fmt.Sprintf("%s× %s: %s rows examined, %s sent each, %.1f ms, %.2f s in all",
+		people(d.q.Count), cut(d.q.SQL, 120), people(d.q.Examined/n), people(d.q.Sent/n), 1000*d.q.Seconds/n, d.q.Seconds)}
+}

@@ -1,0 +1,82 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/iikanji/iikanji"
+)
+
+const (
+	blobLeast  = 1024.0 // bytes a row: shorter ones lie in the row's own page
+	blobAlong  = 2000.0 // bytes that cost about as much as the rest of a row
+	blobPerRun = 10e6   // bytes a run: less is not felt
+)
+
+// db111 reports large columns dragged through statements that read more than
+// them: SELECT * over a table with a blob, or a blob among other columns.
+// A statement that asks for the blob alone wants it.
+func db111(v *view) []iikanji.Finding {
+	var out []iikanji.Finding
+	for _, d := range v.digests {
+		blk := d.block()
+		if blk == nil {
+			continue
+		}
+		for r := range blk.refs {
+			col, bytes := blk.blob(r)
+			rows := d.q.Sent
+			if blk.refs[r].semi || bytes < blobLeast || bytes*rows < blobPerRun {
+				continue
+			}
+			share := bytes / (bytes + blobAlong)
+			f := iikanji.Finding{Code: "DB111", Where: d.where(),
+				Claim: fmt.Sprintf("column %s of %s, %s a row, comes along %s times, %s in all", col, blk.refs[r].table.Name,
+					iikanji.Bytes(bytes), people(rows), iikanji.Bytes(bytes*rows)),
+				Evidence: []iikanji.Evidence{d.evidence()},
+				Gain:     between(d.q.Seconds, 0.2*share, 0.9*share),
+				Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "name the columns that are wanted and leave " + col + " out; keep large ones in a file or a table of their own",
+					Args: map[string]string{"digest": d.Query.Digest, "column": col}}},
+			}
+			if v.worth(f.Gain) {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+// blob is the largest long column that a block reads of a ref beside others,
+// and its mean length; 0 when there is none.
+func (blk *block) blob(r int) (name string, bytes float64) {
+	t := blk.refs[r].table
+	if t == nil || !blk.all[r] && len(blk.outs) < 3 {
+		return "", 0
+	}
+	for col, c := range t.columns {
+		if !c.Long() || !blk.all[r] && !blk.used[r][col] {
+			continue
+		}
+		if n := t.length(c.Name); n > bytes || n == bytes && c.Name < name {
+			name, bytes = c.Name, n
+		}
+	}
+	return name, bytes
+}
+
+// length is the mean length of a long column, by measure, or what is left of
+// the table's size when nobody measured and it has but one.
+func (t *table) length(col string) float64 {
+	if n, ok := t.size.Lengths[col]; ok {
+		return float64(n)
+	}
+	long := 0
+	for _, c := range t.columns {
+		if c.Long() {
+			long++
+		}
+	}
+	if long == 1 {
+		return max(0, float64(t.size.Data)/t.rows()-500)
+	}
+	return 0
+}

@@ -1,0 +1,66 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/iikanji/iikanji"
+)
+
+// db112 reports counts over a whole unique key, whose answer can only be 0 or
+// 1: the caller asks for existence; little is saved, unless the question goes
+// away. And it reports counts that read many rows each time and that no index
+// shortens. Whether the caller asks only "is there one" cannot be seen from
+// the server: the claim says so and the gain starts at nothing.
+func db112(v *view) []iikanji.Finding {
+	var out []iikanji.Finding
+	for _, d := range v.digests {
+		blk := d.block()
+		if blk == nil || !blk.countAll || len(blk.group) > 0 || len(blk.refs) != 1 || len(blk.preds) == 0 {
+			continue
+		}
+		each := d.q.Examined / max(1, d.q.Count)
+		if f, ok := v.countOne(d, blk); ok {
+			out = append(out, f)
+			continue
+		}
+		if each < 100 || d.q.Count < 10 || v.advised(blk) {
+			continue
+		}
+		f := iikanji.Finding{Code: "DB112", Where: d.where(),
+			Claim:    fmt.Sprintf("%s rows of %s are counted %s times; if the caller asks only whether there is one, the first is enough", people(each), fromTable(blk), people(d.q.Count)),
+			Evidence: []iikanji.Evidence{d.evidence()},
+			Gain:     between(d.q.Seconds, 0, 0.5*(1-costStatement/(costStatement+each))),
+			Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "SELECT 1 … LIMIT 1, or keep the count where it changes", Args: map[string]string{"digest": d.Query.Digest}}},
+		}
+		if v.worth(f.Gain) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// countOne is the finding of a count that can only be 0 or 1.
+func (v *view) countOne(d digest, blk *block) (iikanji.Finding, bool) {
+	if blk.refs[0].table == nil || !blk.whole() || d.q.Count < manyRuns {
+		return iikanji.Finding{}, false
+	}
+	f := iikanji.Finding{Code: "DB112", Where: d.where(),
+		Claim:    fmt.Sprintf("%s asks %s times by COUNT whether a row of %s is there, by its whole key", cut(d.Query.Fingerprint, 60), people(d.q.Count), fromTable(blk)),
+		Evidence: []iikanji.Evidence{d.evidence()},
+		Gain:     between(d.q.Seconds+d.q.Count*roundTrip, 0.02, 0.5),
+		Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "remember what is known to be there, or let the write itself fail; else SELECT 1 … LIMIT 1", Args: map[string]string{"digest": d.Query.Digest}}},
+	}
+	return f, v.worth(f.Gain)
+}
+
+// advised says whether an index is advised for the first table of a block:
+// then that comes first.
+func (v *view) advised(blk *block) bool {
+	t := blk.refs[0].table
+	for _, p := range v.advice.Add {
+		if t != nil && p.Table.Name == t.Name && p.Table.Schema == t.Schema {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,50 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// prepareSeconds is what preparing and closing one statement costs: two round
+// trips on a loopback and the parsing.
+var prepareSeconds = iikanji.Range{Lo: 40e-6, Hi: 200e-6}
+
+// db115 reports statements prepared for one execution each, by the server's
+// counters, or by the Prepare lines of the slow log.
+func db115(v *view) []iikanji.Finding {
+	prepared, executed := v.status["com_stmt_prepare"], v.status["com_stmt_execute"]
+	source, seconds := "status", 0.0
+	for _, d := range v.digests {
+		if n := float64(d.Query.Prepares); n > 0 {
+			seconds += d.Query.PrepareTime.Seconds()
+			if v.status["com_stmt_prepare"] == 0 {
+				prepared, executed, source = prepared+n, executed+d.q.Count, "slow log"
+			}
+		}
+		switch text := strings.ToLower(d.Key + " " + d.Query.Fingerprint); {
+		case strings.Contains(text, "administrator command: prepare"), strings.Contains(text, "admin prepare"):
+			seconds += d.q.Seconds
+			if v.status["com_stmt_prepare"] == 0 {
+				prepared, executed, source = prepared+d.q.Count, prepared+d.q.Count, "slow log"
+			}
+		}
+	}
+	if prepared < 1000 || executed > 3*prepared {
+		return nil
+	}
+	f := iikanji.Finding{Code: "DB115", Where: "database",
+		Claim:    fmt.Sprintf("%s statements are prepared and %s executed: each costs two more round trips", people(prepared), people(executed)),
+		Evidence: []iikanji.Evidence{{Source: source, Text: fmt.Sprintf("Com_stmt_prepare +%.0f, Com_stmt_execute +%.0f", prepared, executed)}},
+		Gain:     iikanji.Range{Lo: round(prepared*prepareSeconds.Lo + seconds/2), Hi: round(prepared*prepareSeconds.Hi + seconds)},
+		Remedies: []iikanji.Remedy{
+			{Kind: "appenv", Target: "app", Says: "let the driver put the values in (Go: interpolateParams=true in the DSN)", Args: map[string]string{"dsn": "interpolateParams=true"}},
+			{Kind: "patch", Target: "app", Says: "prepare once and keep the statement"},
+		},
+	}
+	if !v.worth(f.Gain) {
+		return nil
+	}
+	return []iikanji.Finding{f}
+}

@@ -1,0 +1,33 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/iikanji/iikanji"
+)
+
+// db120 reports paging by a deep OFFSET: the rows before the page are read and
+// thrown away.
+func db120(v *view) []iikanji.Finding {
+	var out []iikanji.Finding
+	for _, d := range v.digests {
+		blk := d.block()
+		if blk == nil || !blk.limited || blk.offset < 500 {
+			continue
+		}
+		each, sent := d.q.Examined/max(1, d.q.Count), d.q.Sent/max(1, d.q.Count)
+		if each < 300 || each < 10*sent {
+			continue
+		}
+		f := iikanji.Finding{Code: "DB120", Where: d.where(),
+			Claim:    fmt.Sprintf("pages of %s are found by reading and skipping: %s rows read for %s sent", fromTable(blk), people(each), people(sent)),
+			Evidence: []iikanji.Evidence{d.evidence()},
+			Gain:     between(d.q.Seconds, 0.2, 1-(sent+1)/(each+1)),
+			Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "page by the last key seen: WHERE key < ? ORDER BY key DESC LIMIT n", Args: map[string]string{"digest": d.Query.Digest}}},
+		}
+		if v.worth(f.Gain) {
+			out = append(out, f)
+		}
+	}
+	return out
+}

@@ -1,0 +1,478 @@
+package diagnose
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/pingcap/tidb/pkg/parser"
+)
+
+// What an index has to give, as shares of the cost of the statements that it
+// touches. Less is not worth a write.
+const (
+	worthIndex = 0.40
+	worthPart  = 0.08
+	worthCover = 0.35
+	worthSplit = 0.10 // two indexes instead of their merger
+	writeEntry = 10.0 // cost of one entry written, in rows
+	writePart  = 1.0  // and of each column of it
+)
+
+// A Query is one statement, with values, and how often a run sent it.
+type Query struct {
+	Digest  string
+	DB      string // default schema
+	SQL     string
+	Count   float64
+	Seconds float64 // of the server, in all
+	// Examined and Sent are rows in all, as the server counted; 0 when unknown.
+	Examined, Sent float64
+}
+
+// A Workload is what a run sent to a server.
+type Workload struct {
+	Queries []Query
+	Writes  map[string]float64 // rows written by schema.table, beyond those of Queries
+}
+
+// Advice is what follows from a workload.
+type Advice struct {
+	Add    []Proposal
+	Drop   []Dropped
+	Marks  []Marked
+	Unread []Unread // statements that the parser does not know
+}
+
+// A Proposal is an index to add.
+type Proposal struct {
+	Table    iikanji.Table
+	Index    iikanji.Index
+	Replaces *iikanji.Index // an index that asks the wrong column, or that the new one contains
+	Wrong    bool           // Replaces asks the wrong column
+	Serves   []Served
+}
+
+// A Served is what an index does for one query: rows read and cost for one
+// execution, before and after all of the advice.
+type Served struct {
+	Query                 Query
+	RowsBefore, RowsAfter float64
+	CostBefore, CostAfter float64
+	SortBefore, SortAfter bool
+	TempBefore, TempAfter bool
+	Share                 float64 // of the saving that this index gives, 0..1
+}
+
+// A Dropped is an index that can go.
+type Dropped struct {
+	Table  iikanji.Table
+	Index  iikanji.Index
+	By     string // the index that does the same, or "" when no query uses it
+	Writes float64
+}
+
+// A Marked is a predicate that keeps a query from every index.
+type Marked struct {
+	Query Query
+	Why   string // expression, types, wildcard, spatial, order, random
+	Table string
+	Col   string
+	Text  string
+}
+
+// An Unread is a statement that could not be read.
+type Unread struct {
+	Query Query
+	Err   error
+}
+
+// An asked is a query that was understood.
+type asked struct {
+	Query
+	st   *statement
+	cost plan // with the indexes that are there
+
+	tables map[*table]bool
+}
+
+// Advise finds the indexes that make a workload cheaper: for each query its
+// best set of imagined indexes, then the union of all sets, taken down step by
+// step (remove, shorten, merge) as long as what is lost is not worth a write.
+func (s *Schema) Advise(w Workload) Advice {
+	a := &adviser{s: s, p: parser.New(), writes: map[*table]float64{}, updates: map[*table]map[string]float64{}}
+	a.read(w)
+	a.imagine()
+	a.relax()
+	return a.advice()
+}
+
+type adviser struct {
+	s       *Schema
+	p       *parser.Parser
+	queries []asked
+	writes  map[*table]float64            // rows inserted or deleted
+	updates map[*table]map[string]float64 // rows updated, by column
+	real    avail
+	set     []*index // imagined ones that are still in
+	out     Advice
+}
+
+func (a *adviser) read(w Workload) {
+	a.real = avail{}
+	for _, t := range a.s.tables {
+		a.real[t] = t.real()
+		a.writes[t] += w.Writes[t.name()]
+	}
+	for _, q := range w.Queries {
+		q.Count = max(q.Count, 1)
+		st, err := a.s.parse(a.p, q.SQL, q.DB)
+		if err != nil {
+			a.out.Unread = append(a.out.Unread, Unread{q, err})
+			continue
+		}
+		a.count(q, st)
+		for _, m := range st.marks {
+			a.out.Marks = append(a.out.Marks, marked(q, m))
+		}
+		if len(st.blocks) > 0 {
+			a.queries = append(a.queries, asked{Query: q, st: st, tables: st.tables()})
+		}
+	}
+	for i := range a.queries {
+		a.queries[i].cost = a.s.plan(a.queries[i].st, a.real)
+	}
+}
+
+// count notes what a statement writes.
+func (a *adviser) count(q Query, st *statement) {
+	if st.into == nil {
+		return
+	}
+	switch st.verb {
+	case "update":
+		if a.updates[st.into] == nil {
+			a.updates[st.into] = map[string]float64{}
+		}
+		for _, c := range st.sets {
+			a.updates[st.into][c] += q.Count
+		}
+	case "insert", "replace", "delete":
+		a.writes[st.into] += q.Count
+	}
+}
+
+func marked(q Query, m mark) Marked {
+	out := Marked{Query: q, Col: m.col, Text: m.text,
+		Why: []string{"expression", "types", "wildcard", "spatial", "order", "random"}[m.why]}
+	if m.ref != nil {
+		out.Table = m.ref.name()
+	}
+	return out
+}
+
+// imagine collects the best set of each query.
+func (a *adviser) imagine() {
+	seen := map[string]*index{}
+	for _, q := range a.queries {
+		av := avail{}
+		for t, real := range a.real {
+			av[t] = slices.Clone(real)
+		}
+		for _, blk := range q.st.blocks {
+			for _, ix := range a.s.candidates(blk) {
+				av[ix.table] = append(av[ix.table], ix)
+			}
+		}
+		for _, ix := range a.s.plan(q.st, av).uses {
+			if t := ix.table; ix.new && t != nil {
+				key := t.name() + spell(ix.Index)
+				if seen[key] == nil {
+					seen[key] = ix
+					a.set = append(a.set, ix)
+				}
+			}
+		}
+	}
+}
+
+// with is what is there and a set of imagined indexes.
+func (a *adviser) with(set []*index) avail {
+	av := avail{}
+	for t, real := range a.real {
+		av[t] = slices.Clone(real)
+	}
+	for _, ix := range set {
+		av[ix.table] = append(av[ix.table], ix)
+	}
+	return av
+}
+
+// plans are the plans of all queries under a set. With plans of now at hand
+// only queries that wanted picks are planned anew.
+func (a *adviser) plans(set []*index, now []plan, wanted func(int) bool) []plan {
+	av := a.with(set)
+	out := slices.Clone(now)
+	if now == nil {
+		out = make([]plan, len(a.queries))
+	}
+	for i, q := range a.queries {
+		if now == nil || wanted(i) {
+			out[i] = a.s.plan(q.st, av)
+		}
+	}
+	return out
+}
+
+// tax is what writes pay for an index, in rows over the run.
+func (a *adviser) tax(ix *index) float64 {
+	t := ix.table
+	n := a.writes[t]
+	for _, c := range ix.cols[:ix.own] {
+		n += 2 * a.updates[t][c] // the old entry goes, the new one comes
+	}
+	return n * (writeEntry + writePart*float64(ix.own))
+}
+
+// loss compares two cost vectors: what more is paid in all, and its share of
+// the cost of the queries that change.
+func (a *adviser) loss(now, then []plan) (more, share float64) {
+	touched := 0.0
+	for i, q := range a.queries {
+		if d := then[i].cost - now[i].cost; math.Abs(d) > 0.001*now[i].cost {
+			more += d * q.Count
+			touched += then[i].cost * q.Count
+		}
+	}
+	if touched == 0 {
+		return more, 0
+	}
+	return more, more / touched
+}
+
+// A trial tries to put some indexes in the place of others.
+type trial func(set []*index, gone []*index, allowed, saved float64) bool
+
+// A step is one way to make the set smaller.
+type step struct {
+	set   []*index
+	share float64
+	table *table
+	found bool
+}
+
+// relax takes the set down by the step that loses least, until every step
+// loses more than it is allowed to.
+func (a *adviser) relax() {
+	a.set = append(a.set, a.mergers()...)
+	now := a.plans(a.set, nil, nil)
+	failed := map[[2]*index]bool{}
+	for range 1000 {
+		best := step{share: math.Inf(1)}
+		try := func(set []*index, gone []*index, allowed, saved float64) bool {
+			// Who did not read by what goes keeps its plan: the rest only shrinks.
+			then := a.plans(set, now, func(i int) bool {
+				return slices.ContainsFunc(gone, func(ix *index) bool { return slices.Contains(now[i].uses, ix) })
+			})
+			more, share := a.loss(now, then)
+			ok := share <= allowed || more <= saved
+			if f := min(share, more); ok && f < best.share {
+				best = step{set, f, gone[0].table, true}
+			}
+			return ok
+		}
+		a.singles(try, failed, &best)
+		if !best.found {
+			a.pairs(try, failed)
+		}
+		if !best.found {
+			return
+		}
+		a.set = best.set
+		now = a.plans(a.set, now, func(i int) bool { return a.queries[i].tables[best.table] })
+	}
+}
+
+// singles tries to remove or shorten each index, up to the first that nobody
+// misses. What failed is not tried again: as the set shrinks, what is left in
+// it is only needed more.
+func (a *adviser) singles(try trial, failed map[[2]*index]bool, best *step) {
+	for i, ix := range a.set {
+		rest := slices.Concat(a.set[:i], a.set[i+1:])
+		if gone := [2]*index{ix, nil}; !failed[gone] && !try(rest, []*index{ix}, worthIndex, a.tax(ix)) {
+			failed[gone] = true
+		}
+		if best.found && best.share <= 0 {
+			return
+		}
+		if cut := [2]*index{nil, ix}; !failed[cut] {
+			short := a.shorten(ix)
+			if short == nil || !try(append(rest, short), []*index{ix}, a.worth(ix), a.tax(ix)-a.tax(short)) {
+				failed[cut] = true
+			}
+		}
+	}
+}
+
+// pairs tries to do with one merger what two indexes do, up to the first pair
+// for which that is good enough. Pairs that failed are not tried again: the
+// set has only become smaller since.
+func (a *adviser) pairs(try trial, failed map[[2]*index]bool) {
+	for i, x := range a.set {
+		for j, y := range a.set {
+			if i == j || x.table != y.table || failed[[2]*index{x, y}] {
+				continue
+			}
+			if m := a.merge(x, y); m != nil {
+				rest := slices.DeleteFunc(slices.Clone(a.set), func(z *index) bool { return z == x || z == y })
+				if try(append(rest, m), []*index{x, y}, worthSplit, a.tax(x)+a.tax(y)-a.tax(m)) {
+					return
+				}
+				failed[[2]*index{x, y}] = true
+			}
+		}
+	}
+}
+
+// mergers are the mergers of all pairs, so that one of them may outlive both.
+func (a *adviser) mergers() []*index {
+	var out []*index
+	if len(a.set) > 30 {
+		return nil
+	}
+	for _, x := range a.set {
+		for _, y := range a.set {
+			if x != y && x.table == y.table {
+				if m := a.merge(x, y); m != nil {
+					out = append(out, m)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// merge puts the columns of x first and those of y that are missing behind
+// them: y's searches still work when its leading columns are among x's.
+func (a *adviser) merge(x, y *index) *index {
+	if x.Kind != "btree" || y.Kind != "btree" || len(y.Parts) < len(x.Parts) {
+		return nil
+	}
+	parts := slices.Clone(x.Parts)
+	for i, p := range y.Parts {
+		at := slices.IndexFunc(parts, func(q iikanji.IndexPart) bool { return q.Column == p.Column })
+		if at < 0 {
+			parts = append(parts, p)
+		} else if i < len(x.Parts) && at >= len(x.Parts) {
+			return nil
+		}
+	}
+	if len(parts) != len(y.Parts) || slices.Equal(parts, y.Parts) {
+		return nil // y alone has them all in this order, or too many are new
+	}
+	return a.make(x.table, iikanji.Index{Kind: "btree", Parts: parts})
+}
+
+func (a *adviser) make(t *table, ix iikanji.Index) *index {
+	m := newIndex(t, ix, true)
+	for _, have := range t.Indexes {
+		if !have.Hidden && spell(have) == spell(ix) {
+			return nil
+		}
+	}
+	return m
+}
+
+// shorten takes the last part off.
+func (a *adviser) shorten(ix *index) *index {
+	if len(ix.Parts) < 2 || ix.Kind != "btree" {
+		return nil
+	}
+	short := ix.Index
+	short.Parts = slices.Clone(ix.Parts[:len(ix.Parts)-1])
+	t := ix.table
+	for _, have := range a.set {
+		if have.table == t && spell(have.Index) == spell(short) {
+			return nil // removing ix is that step
+		}
+	}
+	return a.make(t, short)
+}
+
+// worth is what the last part of an index has to give: more when no query
+// searches or sorts by it.
+func (a *adviser) worth(ix *index) float64 {
+	last := ix.cols[ix.own-1]
+	for _, q := range a.queries {
+		for _, blk := range q.st.blocks {
+			if blk.asks(ix.table, last) {
+				return worthPart
+			}
+		}
+	}
+	return worthCover
+}
+
+// asks says whether a block restricts, orders or groups by a column.
+func (blk *block) asks(t *table, col string) bool {
+	is := func(at colAt) bool { return at.col == col && blk.refs[at.ref].table == t }
+	served := func(p pred) bool { return p.kind != predOther && is(p.colAt) }
+	arms := slices.ContainsFunc(blk.ors, func(o either) bool {
+		return slices.ContainsFunc(o.arms, func(ps []pred) bool { return slices.ContainsFunc(ps, served) })
+	})
+	return arms || slices.ContainsFunc(blk.preds, served) ||
+		slices.ContainsFunc(blk.order, func(o orderItem) bool { return is(o.colAt) }) ||
+		slices.ContainsFunc(blk.group, is) || slices.ContainsFunc(blk.minmax, is) ||
+		blk.distinct && slices.ContainsFunc(blk.outs, is)
+}
+
+// advice turns what is left into proposals, and finds what can go.
+func (a *adviser) advice() Advice {
+	av := a.with(a.set)
+	after := make([]plan, len(a.queries))
+	for i, q := range a.queries {
+		after[i] = a.s.plan(q.st, av)
+	}
+	for _, ix := range a.set {
+		a.out.Add = append(a.out.Add, a.proposal(ix, after))
+	}
+	slices.SortStableFunc(a.out.Add, func(x, y Proposal) int {
+		return cmp.Or(cmpFloat(y.saved(), x.saved()), strings.Compare(x.Table.Name+spell(x.Index), y.Table.Name+spell(y.Index)))
+	})
+	a.drops()
+	return a.out
+}
+
+func (p Proposal) saved() float64 {
+	sum := 0.0
+	for _, s := range p.Serves {
+		sum += (s.CostBefore - s.CostAfter) * s.Query.Count * s.Share
+	}
+	return sum
+}
+
+// proposal tells what one index does: a query's saving is shared by the new
+// indexes that its plan uses, by what each is worth alone.
+func (a *adviser) proposal(ix *index, after []plan) Proposal {
+	t := ix.table
+	p := Proposal{Table: t.Table, Index: ix.Index}
+	for i, q := range a.queries {
+		if !slices.Contains(after[i].uses, ix) || after[i].cost >= q.cost.cost {
+			continue
+		}
+		n := map[*index]bool{}
+		for _, u := range after[i].uses {
+			if u.new {
+				n[u] = true
+			}
+		}
+		p.Serves = append(p.Serves, Served{
+			Query: q.Query, RowsBefore: q.cost.rows, RowsAfter: after[i].rows, CostBefore: q.cost.cost, CostAfter: after[i].cost,
+			SortBefore: q.cost.sort, SortAfter: after[i].sort, TempBefore: q.cost.temp, TempAfter: after[i].temp, Share: 1 / float64(len(n)),
+		})
+	}
+	a.replaces(t, ix, &p)
+	return p
+}

@@ -1,0 +1,312 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// Limits of what is ever advised: wider entries cost more pages than they save.
+const (
+	mostParts = 6
+	mostBytes = 3072 // of an entry: InnoDB refuses more
+	mostArms  = 8    // of a disjunction: more indexes in one union cost more than a scan
+	mostCover = 64   // bytes of columns that are there only to be read
+)
+
+// candidates imagines the indexes that could serve a block: for each ref and
+// each set of refs that may be read before it, equalities, then either the
+// wanted order, or the IN and range columns; then columns that only filter;
+// then, as variants, all columns that are wanted (covering).
+func (s *Schema) candidates(blk *block) []*index {
+	c := &candidates{s: s, blk: blk, seen: map[string]bool{}}
+	for r := range blk.refs {
+		if blk.refs[r].table == nil {
+			continue
+		}
+		for _, b := range c.befores(r) {
+			c.forRef(r, s.know(blk, r, b).m)
+		}
+		c.forOrs(r)
+		c.forSpatial(r)
+	}
+	return c.out
+}
+
+type candidates struct {
+	s    *Schema
+	blk  *block
+	seen map[string]bool
+	out  []*index
+}
+
+// befores lists the sets of refs that may be bound: none, each partner alone,
+// all partners.
+func (c *candidates) befores(r int) []bound {
+	out, all := []bound{0}, bound(0)
+	for _, p := range c.blk.preds {
+		if p.ref == r && p.kind == predJoin && p.with.ref < 60 {
+			one := bound(0).with(p.with.ref)
+			all |= one
+			if !slices.Contains(out, one) {
+				out = append(out, one)
+			}
+		}
+	}
+	if !slices.Contains(out, all) {
+		out = append(out, all)
+	}
+	return out
+}
+
+// A want is one key part of a candidate.
+type want struct {
+	col  string
+	desc bool
+}
+
+func (c *candidates) forRef(r int, m map[string]limits) {
+	eqs, ins, ranges := c.byKind(r, m)
+	orders := c.orders(r, m)
+	for i := range eqs {
+		c.add(r, eqs[:i+1]) // a shorter one is enough where it is nearly unique
+	}
+	for _, o := range orders {
+		c.add(r, join(eqs, o))
+		c.add(r, o)
+		c.add(r, join(eqs, o, ins, ranges))
+	}
+	c.add(r, join(eqs, ins))
+	for _, in := range ins {
+		c.add(r, join(eqs, []want{in}))
+	}
+	for _, g := range ranges {
+		c.add(r, join(eqs, []want{g}))
+		c.add(r, join(eqs, ins, []want{g}))
+		c.add(r, join(eqs, []want{g}, ins, ranges)) // the others only filter
+	}
+	if len(eqs)+len(ins)+len(ranges) == 0 && len(orders) == 0 {
+		c.addCovering(r, nil)
+	}
+}
+
+// byKind sorts the restricted columns: the most selective first, and the
+// table's own order where they are equal, so that advice repeats.
+func (c *candidates) byKind(r int, m map[string]limits) (eqs, ins, ranges []want) {
+	var cols []string
+	for _, col := range c.blk.refs[r].table.Columns {
+		name := strings.ToLower(col.Name)
+		if _, ok := m[name]; ok && !col.Long() && !col.Spatial() {
+			cols = append(cols, name)
+		}
+	}
+	slices.SortStableFunc(cols, func(a, b string) int { return cmpFloat(m[a].sel, m[b].sel) })
+	for _, col := range cols {
+		switch l := m[col]; {
+		case l.eq:
+			eqs = append(eqs, want{col: col})
+		case l.n > 0:
+			ins = append(ins, want{col: col})
+		default:
+			ranges = append(ranges, want{col: col})
+		}
+	}
+	return eqs, ins, ranges
+}
+
+// orders are the sequences in which rows of a ref may be wanted: ORDER BY in
+// its directions and in ascending form, GROUP BY and DISTINCT, MIN and MAX.
+func (c *candidates) orders(r int, m map[string]limits) [][]want {
+	var out [][]want
+	var asked, plain []want
+	mixed := false
+	for _, o := range c.blk.order {
+		if o.ref != r {
+			asked = nil
+			break
+		}
+		if !m[o.col].eq {
+			mixed = mixed || o.desc != c.blk.order[0].desc
+			asked, plain = append(asked, want{o.col, o.desc}), append(plain, want{col: o.col})
+		}
+	}
+	if len(asked) > 0 {
+		if c.s.Server.StoresDesc() {
+			out = append(out, c.trim(r, asked))
+		}
+		if !mixed {
+			out = append(out, c.trim(r, plain))
+		}
+	}
+	for _, g := range [][]colAt{c.blk.group, c.distinct()} {
+		if w := wants(g, r, m); len(w) > 0 {
+			out = append(out, w)
+			if extra := wants(c.blk.minmax, r, m); len(extra) > 0 {
+				out = append(out, join(w, extra[:1]))
+			}
+		}
+	}
+	if w := wants(c.blk.minmax, r, m); len(w) > 0 {
+		out = append(out, w[:1])
+	}
+	return out
+}
+
+func (c *candidates) distinct() []colAt {
+	if c.blk.distinct && len(c.blk.group) == 0 {
+		return c.blk.outs
+	}
+	return nil
+}
+
+// trim takes the primary key off the end of an order, where InnoDB has it
+// anyway: ascending.
+func (c *candidates) trim(r int, w []want) []want {
+	pk := c.blk.refs[r].table.primary
+	if n := len(w); len(pk) == 1 && n > 1 && w[n-1].col == pk[0] {
+		if !w[n-1].desc {
+			return w[:n-1]
+		}
+	}
+	return w
+}
+
+func wants(cols []colAt, r int, m map[string]limits) []want {
+	var out []want
+	for _, c := range cols {
+		if c.ref != r {
+			return nil
+		}
+		if !m[c.col].eq {
+			out = append(out, want{col: c.col})
+		}
+	}
+	return out
+}
+
+// join concatenates key parts, each column once.
+func join(parts ...[]want) []want {
+	var out []want
+	for _, p := range parts {
+		for _, w := range p {
+			if !slices.ContainsFunc(out, func(o want) bool { return o.col == w.col }) {
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}
+
+// forOrs imagines one index per arm of a disjunction, with and without the
+// equalities that hold beside it.
+func (c *candidates) forOrs(r int) {
+	m := c.s.know(c.blk, r, 0).m
+	outside, _, _ := c.byKind(r, m)
+	for _, o := range c.blk.ors {
+		if o.ref != r || len(o.arms) > mostArms {
+			continue
+		}
+		for _, arm := range o.arms {
+			eqs, ins, ranges := c.byKind(r, c.s.restrict(c.blk, arm, r, 0))
+			c.add(r, join(eqs, ins, ranges))
+			c.add(r, join(outside, eqs, ins, ranges))
+		}
+	}
+}
+
+func (c *candidates) forSpatial(r int) {
+	for _, p := range c.blk.preds {
+		if p.ref == r && p.kind == predSpatial {
+			t := c.blk.refs[r].table
+			if col := t.columns[p.col]; col != nil && col.Spatial() {
+				c.keep(t, iikanji.Index{Kind: "spatial", Parts: []iikanji.IndexPart{{Column: col.Name}}})
+			}
+		}
+	}
+}
+
+// add keeps a candidate and its covering variant.
+func (c *candidates) add(r int, w []want) {
+	if len(w) == 0 || len(w) > mostParts {
+		return
+	}
+	if ix, ok := c.make(r, w); ok {
+		c.keep(c.blk.refs[r].table, ix)
+	}
+	c.addCovering(r, w)
+}
+
+// addCovering adds all other wanted columns, narrow ones only.
+func (c *candidates) addCovering(r int, w []want) {
+	t := c.blk.refs[r].table
+	if c.blk.all[r] {
+		return
+	}
+	var rest []want
+	width := iikanji.Bytes(0)
+	for _, col := range t.Columns {
+		name := strings.ToLower(col.Name)
+		if c.blk.used[r][name] && !slices.Contains(t.primary, name) {
+			rest = append(rest, want{col: name})
+			if !slices.ContainsFunc(w, func(k want) bool { return k.col == name }) {
+				width += col.Width
+			}
+		}
+	}
+	all := join(w, rest)
+	if len(all) == len(w) || len(all) > mostParts || len(all) == 0 || width > mostCover {
+		return
+	}
+	if ix, ok := c.make(r, all); ok && !slices.ContainsFunc(ix.Parts, func(p iikanji.IndexPart) bool { return p.Prefix > 0 }) {
+		c.keep(t, ix)
+	}
+}
+
+// make turns key parts into an index. A long column can only be its last part,
+// by a prefix.
+func (c *candidates) make(r int, w []want) (iikanji.Index, bool) {
+	t := c.blk.refs[r].table
+	ix := iikanji.Index{Kind: "btree"}
+	width := iikanji.Bytes(0)
+	for i, k := range w {
+		col := t.columns[k.col]
+		if col == nil || col.Spatial() {
+			return ix, false
+		}
+		p := iikanji.IndexPart{Column: col.Name, Desc: k.desc && c.s.Server.StoresDesc()}
+		if col.Long() {
+			if i < len(w)-1 || !strings.Contains(col.Type, "text") {
+				return ix, false
+			}
+			p.Prefix = 32
+		}
+		width += col.Width
+		ix.Parts = append(ix.Parts, p)
+	}
+	return ix, width <= mostBytes
+}
+
+// keep notes a candidate that is neither known nor there.
+func (c *candidates) keep(t *table, ix iikanji.Index) {
+	key := t.name() + spell(ix)
+	if c.seen[key] {
+		return
+	}
+	c.seen[key] = true
+	for _, have := range t.Indexes {
+		if !have.Hidden && have.Kind == ix.Kind && spell(have) == spell(ix) {
+			return
+		}
+	}
+	c.out = append(c.out, newIndex(t, ix, true))
+}
+
+// spell prints the parts of an index as DDL does: "(a, b DESC)".
+func spell(ix iikanji.Index) string {
+	var parts []string
+	for _, p := range ix.Parts {
+		parts = append(parts, strings.ToLower(p.String()))
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
+}

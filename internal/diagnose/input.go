@@ -1,0 +1,212 @@
+package diagnose
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/pingcap/tidb/pkg/parser"
+)
+
+// An Input is what a run showed and what its services say of themselves. Any
+// part may be missing; the rules that need it then say nothing.
+type Input struct {
+	Run      *iikanji.Run
+	Profiles []iikanji.Profile
+	Facts    []iikanji.Fact
+	// Blind are sensors whose proof failed in this run; findings that need
+	// them are held back.
+	Blind []iikanji.Source
+	// BlindWhy says why, for people; entries may be missing.
+	BlindWhy map[iikanji.Source]string
+}
+
+// ReadSchema makes a Schema of the facts about tables, sizes, selectivities
+// and the server's dialect.
+func ReadSchema(facts []iikanji.Fact) (*Schema, error) {
+	s := NewSchema(iikanji.Dialect{Product: "mariadb", Major: 10, Minor: 11})
+	tables, sizes := map[string]iikanji.Table{}, map[string]iikanji.TableSize{}
+	for _, f := range facts {
+		var err error
+		switch f.Topic {
+		case iikanji.TopicDialect:
+			err = json.Unmarshal([]byte(f.Value), &s.Server)
+		case iikanji.TopicTable:
+			var t iikanji.Table
+			err = json.Unmarshal([]byte(f.Value), &t)
+			tables[f.Key] = t
+		case iikanji.TopicSize:
+			var z iikanji.TableSize
+			err = json.Unmarshal([]byte(f.Value), &z)
+			sizes[f.Key] = z
+		case iikanji.TopicSelectivity:
+			s.share[f.Key], err = strconv.ParseFloat(f.Value, 64)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading fact %s %s: %w", f.Topic, f.Key, err)
+		}
+	}
+	for key, t := range tables {
+		s.Add(t, sizes[key])
+	}
+	return s, nil
+}
+
+// WorkloadOf takes the statements of Slow profiles, each with its slowest
+// example. Rows without an example keep their fingerprint, whose placeholders
+// stand for unknown values.
+func WorkloadOf(profiles []iikanji.Profile) Workload {
+	w := Workload{Writes: map[string]float64{}}
+	for _, p := range profiles {
+		if p.Source != iikanji.Slow {
+			continue
+		}
+		for _, r := range p.Rows {
+			if r.Query == nil {
+				continue
+			}
+			text := r.Example.Text
+			for _, other := range []string{r.Query.Typical.Text, r.Query.Fingerprint} {
+				if text == "" {
+					text = other
+				}
+			}
+			w.Queries = append(w.Queries, Query{Digest: r.Query.Digest, DB: r.Query.DB, SQL: strings.TrimSuffix(strings.TrimSpace(text), ";"),
+				Count: float64(r.Count), Seconds: r.Total.Seconds(), Examined: float64(r.Query.Examined), Sent: float64(r.Query.Sent)})
+		}
+	}
+	return w
+}
+
+// A view is the input as the rules see it.
+type view struct {
+	in      Input
+	schema  *Schema
+	load    Workload
+	digests []digest
+	advice  Advice
+	seconds float64 // of all statements
+	vars    map[string]string
+	status  map[string]float64 // growth over the run
+}
+
+// A digest is one row of a Slow profile with what was understood of it.
+type digest struct {
+	iikanji.Row
+	q  Query
+	st *statement // nil when the parser does not know it
+}
+
+func look(in Input) (*view, error) {
+	s, err := ReadSchema(in.Facts)
+	if err != nil {
+		return nil, err
+	}
+	v := &view{in: in, schema: s, vars: map[string]string{}, status: map[string]float64{}}
+	for _, f := range in.Facts {
+		switch f.Topic {
+		case iikanji.TopicVariable:
+			v.vars[strings.ToLower(f.Key)] = f.Value
+		case iikanji.TopicStatus:
+			v.status[strings.ToLower(f.Key)], _ = strconv.ParseFloat(f.Value, 64)
+		}
+	}
+	if !v.blind(iikanji.Slow) {
+		v.statements()
+	}
+	return v, nil
+}
+
+// statements reads the digests and asks for index advice.
+func (v *view) statements() {
+	v.load = WorkloadOf(v.in.Profiles)
+	p := parser.New()
+	i := 0
+	for _, prof := range v.in.Profiles {
+		for _, r := range prof.Rows {
+			if prof.Source != iikanji.Slow || r.Query == nil {
+				continue
+			}
+			d := digest{Row: r, q: v.load.Queries[i]}
+			d.st, _ = v.schema.parse(p, d.q.SQL, d.q.DB)
+			v.digests = append(v.digests, d)
+			v.seconds += d.q.Seconds
+			i++
+		}
+	}
+	v.schema.grow(v.digests)
+	v.advice = v.schema.Advise(v.load)
+}
+
+// grow corrects row counts that the run has outgrown: a statement that scans
+// one table shows how many rows there were.
+func (s *Schema) grow(digests []digest) {
+	for _, d := range digests {
+		if d.st == nil || len(d.st.blocks) != 1 || len(d.st.blocks[0].refs) != 1 || d.q.Count == 0 {
+			continue
+		}
+		t := d.st.blocks[0].refs[0].table
+		if t == nil {
+			continue
+		}
+		if n := int64(d.q.Examined / d.q.Count); n > t.size.Rows {
+			t.size.Rows = n
+			t.count()
+		}
+	}
+}
+
+func (v *view) blind(s iikanji.Source) bool {
+	for _, b := range v.in.Blind {
+		if b == s {
+			return true
+		}
+	}
+	return false
+}
+
+// requests is the number of requests of the run, by the access log or, without
+// one, by the load generator; 0 when neither knows.
+func (v *view) requests() float64 {
+	n := 0.0
+	for _, p := range v.in.Profiles {
+		if p.Source == iikanji.Access && !v.blind(iikanji.Access) {
+			for _, r := range p.Rows {
+				n += float64(r.Count)
+			}
+		}
+	}
+	if n == 0 && v.in.Run != nil {
+		for _, s := range v.in.Run.Steps {
+			n += float64(s.Count)
+		}
+	}
+	return n
+}
+
+// where names a digest for people: its fingerprint, cut.
+func (d digest) where() string {
+	f := d.Query.Fingerprint
+	if f == "" {
+		f = d.q.SQL
+	}
+	return cut(f, 100)
+}
+
+func cut(s string, n int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
+// block is the only block of a SELECT that reads something, or nil.
+func (d digest) block() *block {
+	if d.st == nil || d.st.verb != "select" || len(d.st.blocks) != 1 || len(d.st.blocks[0].refs) == 0 {
+		return nil
+	}
+	return d.st.blocks[0]
+}

@@ -1,0 +1,114 @@
+package diagnose
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// A level is one context of nginx's configuration within its outer ones:
+// http, server, location.
+type level struct {
+	chain []iikanji.Directive // the outermost first
+}
+
+func (l level) in(d iikanji.Directive) level {
+	return level{append(append([]iikanji.Directive(nil), l.chain...), d)}
+}
+
+func (l level) self() iikanji.Directive { return l.chain[len(l.chain)-1] }
+
+// nearest returns the directives of a name at the innermost level that has
+// any: as nginx inherits.
+func (l level) nearest(name string) []iikanji.Directive {
+	for i := len(l.chain) - 1; i >= 0; i-- {
+		if found := l.chain[i].All(name); len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+// nginx is the http block of the configuration among the facts.
+func (v *view) nginx() (iikanji.Directive, bool) {
+	for _, f := range v.in.Facts {
+		if f.Topic != iikanji.TopicNginx {
+			continue
+		}
+		var tree []iikanji.Directive
+		if json.Unmarshal([]byte(f.Value), &tree) != nil {
+			return iikanji.Directive{}, false
+		}
+		for _, d := range tree {
+			if d.Name == "http" {
+				return d, true
+			}
+		}
+	}
+	return iikanji.Directive{}, false
+}
+
+// servers are the server blocks, each within http.
+func servers(http iikanji.Directive) []level {
+	var out []level
+	for _, s := range http.All("server") {
+		out = append(out, level{[]iikanji.Directive{http}}.in(s))
+	}
+	return out
+}
+
+// locations are the locations of a server, nested ones too.
+func locations(l level) []level {
+	var out []level
+	for _, d := range l.self().All("location") {
+		at := l.in(d)
+		out = append(append(out, at), locations(at)...)
+	}
+	return out
+}
+
+// match finds the location that nginx takes for a path: exact, then the
+// longest prefix if it says ^~, then the first expression, then that prefix.
+// ok is false when an expression cannot be read, so that nobody knows.
+func match(server level, path string) (found level, ok bool) {
+	best, sticky := -1, false
+	for _, l := range locations(server) {
+		d := l.self()
+		kind, pattern := "", d.Arg(0)
+		if len(d.Args) > 1 {
+			kind, pattern = d.Arg(0), d.Arg(1)
+		}
+		switch {
+		case kind == "=" && pattern == path:
+			return l, true
+		case (kind == "" || kind == "^~") && !strings.HasPrefix(pattern, "@") && strings.HasPrefix(path, pattern) && len(pattern) > best:
+			best, sticky, found = len(pattern), kind == "^~", l
+		}
+	}
+	if !sticky {
+		for _, l := range locations(server) {
+			d := l.self()
+			if d.Arg(0) != "~" && d.Arg(0) != "~*" {
+				continue
+			}
+			text := d.Arg(1)
+			if d.Arg(0) == "~*" {
+				text = "(?i)" + text
+			}
+			re, err := regexp.Compile(text)
+			if err != nil {
+				return level{}, false
+			}
+			if re.MatchString(path) {
+				return l, true
+			}
+		}
+	}
+	return found, best >= 0
+}
+
+// place tells where a directive stands.
+func place(d iikanji.Directive) string { return fmt.Sprintf("%s:%d", d.File, d.Line) }

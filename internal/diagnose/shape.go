@@ -1,0 +1,222 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/pingcap/tidb/pkg/parser"
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	_ "github.com/pingcap/tidb/pkg/parser/test_driver" // the parser's plain values
+)
+
+// A statement is what the advisor understands of one SQL text: blocks of
+// tables with the predicates, orders and groups over them.
+type statement struct {
+	verb   string // select, insert, update, delete, replace, other
+	into   *table // what a write writes
+	sets   []string
+	blocks []*block // the outermost first
+	marks  []mark   // what stands in the way of any index
+}
+
+// A block is one SELECT, or the reading half of an UPDATE or DELETE.
+type block struct {
+	refs       []ref
+	preds      []pred
+	ors        []either
+	order      []orderItem
+	badOrder   string // the text of an ORDER BY item that is no column
+	group      []colAt
+	badGroup   bool
+	distinct   bool
+	outs       []colAt // output columns, when all outputs are columns
+	minmax     []colAt
+	aggregates bool // others than MIN and MAX
+	countAll   bool // the only output is COUNT(*) or COUNT(col)
+	limit      float64
+	offset     float64
+	limited    bool
+	residual   int // predicates that no index can help with
+	outer      *block
+	correlated bool // runs once per row of outer
+	used       []map[string]bool
+	all        []bool // every column of the ref is wanted
+	known      map[memoKey]*knowledge
+}
+
+// A ref is one table of a FROM clause.
+type ref struct {
+	alias string
+	table *table // nil for derived and unknown tables
+	after []int  // refs that have to be read before, for outer joins
+	left  bool   // the inner side of an outer join
+	semi  bool   // only its existence matters
+}
+
+// A colAt is a column of one of the block's refs.
+type colAt struct {
+	ref int
+	col string // lower case
+}
+
+type orderItem struct {
+	colAt
+	desc bool
+}
+
+// A predKind says how an index can serve a predicate.
+type predKind uint8
+
+const (
+	predOther   predKind = iota
+	predEq               // column = constant
+	predNull             // column IS NULL: as an equality
+	predIn               // column IN (constants)
+	predRange            // < > BETWEEN, IS NOT NULL
+	predPrefix           // LIKE 'abc%'
+	predJoin             // column = column of another ref
+	predNot              // <> and NOT IN: all but a few values
+	predSpatial          // ST_Contains(constant, column) and its kin
+)
+
+// A pred is one conjunct over one column.
+type pred struct {
+	colAt
+	kind predKind
+	n    int    // constants of an IN; 2 for a BETWEEN, which has both ends
+	with colAt  // the partner of a join
+	text string // for measuring, "" where it cannot be
+
+	// share of the rows that pass, once it has been looked up
+	share    float64
+	measured bool
+	looked   bool
+}
+
+// An either is a disjunction whose arms can all be served by indexes of one ref.
+type either struct {
+	ref  int
+	arms [][]pred
+}
+
+// A mark is a reason why a predicate cannot use an index.
+type mark struct {
+	why  markKind
+	ref  *table
+	col  string
+	text string
+}
+
+type markKind uint8
+
+const (
+	markExpression markKind = iota // the column stands inside an expression
+	markTypes                      // text compared with a number
+	markWildcard                   // LIKE '%…'
+	markSpatial                    // geometry built of columns
+	markOrder                      // ORDER BY an expression
+	markRandom                     // ORDER BY RAND()
+)
+
+// parse reads one statement and binds its names. db is the default schema.
+func (s *Schema) parse(p *parser.Parser, sql, db string) (*statement, error) {
+	node, err := p.ParseOneStmt(sql, "", "")
+	if err != nil {
+		return nil, fmt.Errorf("reading a statement: %w", err)
+	}
+	st := &statement{verb: "other"}
+	b := &binder{schema: s, db: db, st: st, ctes: map[string]*ast.CommonTableExpression{}}
+	switch n := node.(type) {
+	case *ast.SelectStmt:
+		st.verb = "select"
+		b.selects(n, nil)
+	case *ast.SetOprStmt:
+		st.verb = "select"
+		b.union(n, nil)
+	case *ast.UpdateStmt:
+		st.verb = "update"
+		b.update(n)
+	case *ast.DeleteStmt:
+		st.verb = "delete"
+		b.deletes(n)
+	case *ast.InsertStmt:
+		st.verb = "insert"
+		if n.IsReplace {
+			st.verb = "replace"
+		}
+		b.insert(n)
+	}
+	for _, blk := range st.blocks {
+		blk.close()
+	}
+	return st, nil
+}
+
+// newBlock appends a block to the statement.
+func (b *binder) newBlock(outer *scope) *block {
+	blk := &block{}
+	if outer != nil {
+		blk.outer = outer.b
+	}
+	b.st.blocks = append(b.st.blocks, blk)
+	return blk
+}
+
+func (blk *block) addRef(r ref) int {
+	blk.refs = append(blk.refs, r)
+	blk.used = append(blk.used, map[string]bool{})
+	blk.all = append(blk.all, false)
+	return len(blk.refs) - 1
+}
+
+// wideJoin is the number of refs from which on a join is taken as it is
+// written: the pairs of its columns would be too many.
+const wideJoin = 12
+
+// close finishes a block: constants travel over join equalities, and an outer
+// join whose inner side is filtered is an inner one.
+func (blk *block) close() {
+	if len(blk.refs) > wideJoin {
+		return
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, p := range blk.preds {
+			if p.kind != predJoin {
+				continue
+			}
+			for _, q := range blk.preds {
+				if q.colAt != p.with {
+					continue
+				}
+				d := pred{colAt: p.colAt, kind: q.kind, n: q.n, with: q.with}
+				if (q.kind == predEq || q.kind == predIn || q.kind == predJoin && q.with.ref != p.ref) && !blk.has(d) {
+					blk.preds = append(blk.preds, d)
+					changed = true
+				}
+			}
+		}
+	}
+}
+
+// tables are the tables that a statement reads.
+func (st *statement) tables() map[*table]bool {
+	out := map[*table]bool{}
+	for _, blk := range st.blocks {
+		for _, r := range blk.refs {
+			if r.table != nil {
+				out[r.table] = true
+			}
+		}
+	}
+	return out
+}
+
+// has says whether a predicate of the same kind on the same column is there.
+func (blk *block) has(d pred) bool {
+	for _, q := range blk.preds {
+		if q.colAt == d.colAt && q.kind == d.kind && (q.kind != predJoin || q.with == d.with) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,93 @@
+package facts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/iikanji/iikanji"
+)
+
+// All reads the dialect, the variables and the tables of schemas and packs
+// them as facts of a target. Sizes are marked as moving; variables that move
+// by themselves (clocks, ids of connections) are left out.
+func (s *Server) All(ctx context.Context, target string, schemas ...string) ([]iikanji.Fact, []SizedTable, error) {
+	vars, err := s.Variables(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := []iikanji.Fact{pack(target, iikanji.TopicDialect, "version", s.dialect, false)}
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		if !moving[name] {
+			out = append(out, iikanji.Fact{Target: target, Topic: iikanji.TopicVariable, Key: name, Value: vars[name]})
+		}
+	}
+	var tables []SizedTable
+	for _, schema := range schemas {
+		more, err := s.Tables(ctx, schema)
+		if err != nil {
+			return nil, nil, err
+		}
+		tables = append(tables, more...)
+	}
+	for _, t := range tables {
+		out = append(out, TableFacts(target, t)...)
+	}
+	return out, tables, nil
+}
+
+// moving are variables that tell of the session or the clock.
+var moving = map[string]bool{"timestamp": true, "pseudo_thread_id": true, "rand_seed1": true, "rand_seed2": true, "last_insert_id": true,
+	"insert_id": true, "identity": true, "error_count": true, "warning_count": true, "in_transaction": true, "gtid_binlog_pos": true,
+	"gtid_binlog_state": true, "gtid_current_pos": true, "server_uid": true, "last_gtid": true}
+
+// TableFacts are the facts of one table: its form, and its size, which moves.
+func TableFacts(target string, t SizedTable) []iikanji.Fact {
+	key := t.Schema + "." + t.Name
+	return []iikanji.Fact{
+		pack(target, iikanji.TopicTable, key, t.Table, false),
+		pack(target, iikanji.TopicSize, key, t.Size, true),
+	}
+}
+
+// SelectivityFacts are the facts of measured predicates of a table.
+func SelectivityFacts(target string, t SizedTable, shares map[string]float64) []iikanji.Fact {
+	var out []iikanji.Fact
+	for _, p := range slices.Sorted(maps.Keys(shares)) {
+		out = append(out, iikanji.Fact{Target: target, Topic: iikanji.TopicSelectivity, Key: iikanji.SelectivityKey(t.Schema, t.Name, p),
+			Value: strconv.FormatFloat(shares[p], 'g', 6, 64), Moves: true})
+	}
+	return out
+}
+
+// PlanFact is the fact of a plan of one digest.
+func PlanFact(target, digest string, p iikanji.Plan) iikanji.Fact {
+	return pack(target, iikanji.TopicPlan, digest, p, true)
+}
+
+// StatusFacts are the growths of counters between two readings of
+// [Server.Status], those that grew.
+func StatusFacts(target string, before, after map[string]string) []iikanji.Fact {
+	var out []iikanji.Fact
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		b, err1 := strconv.ParseFloat(before[name], 64)
+		a, err2 := strconv.ParseFloat(after[name], 64)
+		if err1 == nil && err2 == nil && a > b {
+			out = append(out, iikanji.Fact{Target: target, Topic: iikanji.TopicStatus, Key: name, Value: strconv.FormatFloat(a-b, 'f', -1, 64), Moves: true})
+		}
+	}
+	return out
+}
+
+func pack(target, topic, key string, v any, moves bool) iikanji.Fact {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("BUG: packing fact %s %s: %v", topic, key, err))
+	}
+	return iikanji.Fact{Target: target, Topic: topic, Key: key, Value: string(b), Moves: moves}
+}
+
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

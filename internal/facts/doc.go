@@ -1,0 +1,13 @@
+// Package facts asks services what they say of themselves: the schema, sizes
+// and variables of an SQL server, the plans of its heavy statements. It judges
+// nothing; diagnose does.
+//
+//  1. [Connect] takes one connection and makes it read-only, with a limit on
+//     the time of each statement.
+//  2. [Server.Dialect], [Server.Tables] and [Server.Variables] read the form.
+//  3. [Server.Distinct] and [Server.Selectivity] count in the rows, or in a
+//     sample of them, what diagnose asked for.
+//  4. [Server.Explain] and [Server.Analyze] read plans; a write is planned
+//     through the SELECT that finds the same rows and is never run.
+//  5. [Server.All] packs the form and sizes as Facts.
+package facts

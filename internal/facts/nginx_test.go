@@ -1,0 +1,126 @@
+package facts
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/iikanji/iikanji"
+)
+
+const mainConf = `# a comment; with { signs }
+worker_processes auto;
+pid PREFIX/nginx.pid; error_log PREFIX/error.log;
+events { worker_connections 64; }
+http {
+    log_format main '$remote_addr "$request" ' "it\"s";
+    access_log PREFIX/access.log main;
+    client_body_temp_path PREFIX/b; proxy_temp_path PREFIX/p; fastcgi_temp_path PREFIX/f; uwsgi_temp_path PREFIX/u; scgi_temp_path PREFIX/s;
+    include conf.d/*.conf;
+    upstream app { server 127.0.0.1:3000; keepalive 16; }
+}
+`
+
+const siteConf = `server {
+    listen 127.0.0.1:18999;
+    location ~ \.(js|css)$ { root /srv; }
+    location ~ "^/a{2,3}$" { return 204; }
+    if ($http_x = "") { set $y "${host}_z"; }
+    location / { proxy_pass http://app; }   # last
+}
+`
+
+// TestNginxDump reads what a real nginx prints of a real configuration, finds
+// the bytes of the files in it, and every directive at its place.
+func TestNginxDump(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "conf.d"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(strings.ReplaceAll(text, "PREFIX", dir)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	main := write("nginx.conf", mainConf)
+	site := write("conf.d/site.conf", siteConf)
+	nginx := "nginx"
+	if _, err := exec.LookPath(nginx); err != nil {
+		nginx = "/usr/sbin/nginx"
+	}
+	out, err := exec.Command(nginx, "-T", "-q", "-p", dir, "-c", main).Output()
+	if err != nil {
+		t.Fatalf("nginx -T: %v", err)
+	}
+	files := SplitDump(string(out))
+	if len(files) != 2 || files[0].Path != main || files[1].Path != site {
+		t.Fatalf("%v", files)
+	}
+	for _, f := range files {
+		disk, _ := os.ReadFile(f.Path)
+		if f.Text != string(disk) {
+			t.Errorf("%s: %q, on disk %q", f.Path, f.Text, disk)
+		}
+	}
+	fact, err := NginxFact("nginx", string(out))
+	if err != nil || fact.Key != main {
+		t.Fatal(fact, err)
+	}
+	var tree []iikanji.Directive
+	if err := json.Unmarshal([]byte(fact.Value), &tree); err != nil {
+		t.Fatal(err)
+	}
+	http := tree[4]
+	server := http.All("server")
+	if len(server) != 1 || len(server[0].All("location")) != 3 || http.All("log_format")[0].Arg(2) != `it"s` || http.All("upstream")[0].All("keepalive")[0].Arg(0) != "16" {
+		t.Errorf("%+v", http)
+	}
+	last := server[0].All("location")[2]
+	if got := siteConf[last.Start:last.End]; got != "location / { proxy_pass http://app; }" || last.Line != 6 || last.File != site {
+		t.Errorf("%q at %s:%d", got, last.File, last.Line)
+	}
+	if arg := server[0].All("location")[1].Arg(1); arg != "^/a{2,3}$" {
+		t.Errorf("%q", arg)
+	}
+}
+
+func TestParseConfErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"a b": `f:1: "a" has no semicolon`, "a {\n b;": "f:2: a block has no closing brace", "}": "f:1: a closing brace too many",
+		"\n;": "f:2: unexpected ';'", "a 'b": "f:1: a quote has no end", "a ${b": "f:1: a variable has no closing brace",
+	} {
+		if _, err := ParseConf("f", text); err == nil || err.Error() != "reading "+want {
+			t.Errorf("%q: %v, want reading %s", text, err, want)
+		}
+	}
+}
+
+// FuzzParseConf holds that directives lie in order within the text, and that
+// each one's bytes read again give the same directive.
+func FuzzParseConf(f *testing.F) {
+	f.Add(mainConf)
+	f.Add(siteConf)
+	f.Add("a_by_lua_block { if x then {} end }")
+	f.Fuzz(func(t *testing.T, text string) {
+		tree, err := ParseConf("f", text)
+		if err != nil {
+			return
+		}
+		end := 0
+		for _, d := range tree {
+			if d.Start < end || d.End <= d.Start || d.End > len(text) {
+				t.Fatalf("%q: %+v", text, d)
+			}
+			end = d.End
+			again, err := ParseConf("f", text[d.Start:d.End])
+			if err != nil || len(again) != 1 || again[0].Name != d.Name || strings.Join(again[0].Args, "\x00") != strings.Join(d.Args, "\x00") || len(again[0].Block) != len(d.Block) {
+				t.Fatalf("%q: %+v, read again %+v, %v", text, d, again, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,291 @@
+package facts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// Explain asks how the server would run a statement. Nothing is run. A write
+// is planned through [Reading].
+func (s *Server) Explain(ctx context.Context, sql string) (iikanji.Plan, error) {
+	return s.plan(ctx, "EXPLAIN FORMAT=JSON ", sql)
+}
+
+// Analyze runs a SELECT, under the connection's time limit and read-only, and
+// tells what it met: MariaDB's ANALYZE FORMAT=JSON. Other servers, and
+// statements that are no SELECT, are only explained.
+func (s *Server) Analyze(ctx context.Context, sql string) (iikanji.Plan, error) {
+	if s.dialect.Product != "mariadb" || !isSelect(sql) || locks(sql) {
+		return s.Explain(ctx, sql)
+	}
+	return s.plan(ctx, "ANALYZE FORMAT=JSON ", sql)
+}
+
+func (s *Server) plan(ctx context.Context, how, sql string) (iikanji.Plan, error) {
+	reading, err := Reading(sql)
+	if err != nil {
+		return iikanji.Plan{}, err
+	}
+	var text string
+	if err := s.conn.QueryRowContext(ctx, how+reading).Scan(&text); err != nil {
+		return iikanji.Plan{}, fmt.Errorf("planning %.80s: %w", reading, err)
+	}
+	p, err := ParsePlan([]byte(text))
+	if err != nil {
+		return iikanji.Plan{}, fmt.Errorf("planning %.80s: %w", reading, err)
+	}
+	p.SQL, p.Ran = sql, strings.HasPrefix(how, "ANALYZE")
+	if reading != sql && !isSelect(sql) {
+		p.Notes = append(p.Notes, "planned through "+reading)
+	}
+	return p, nil
+}
+
+// Reading is the SELECT that finds the rows that a statement reads: the
+// statement itself when it is one, SELECT 1 over the same tables and WHERE for
+// UPDATE and DELETE, the inner SELECT for INSERT … SELECT. Others have none.
+func Reading(sql string) (string, error) {
+	sql = strings.TrimRight(strings.TrimSpace(sql), "; \t\n")
+	words := scan(sql)
+	if len(words) == 0 {
+		return "", fmt.Errorf("planning a statement: it is empty")
+	}
+	if first(words, ";") >= 0 || strings.Contains(sql, "/*!") || strings.Contains(sql, "/*M!") {
+		return "", fmt.Errorf("planning %.60s: more than one statement, or a comment that the server runs", sql)
+	}
+	cut := func(w int) string { return sql[words[w].at:] }
+	switch words[0].text {
+	case "select", "with", "(":
+		if locks(sql) {
+			return "", fmt.Errorf("planning %.60s: it locks rows", sql)
+		}
+		return sql, nil
+	case "insert", "replace":
+		if i := first(words, "select"); i > 0 {
+			return cut(i), nil
+		}
+	case "delete":
+		if i := first(words, "from"); i > 0 {
+			return "SELECT 1 " + cut(i), nil
+		}
+	case "update":
+		return updateReading(sql, words)
+	}
+	return "", fmt.Errorf("planning %.60s: nothing in it reads rows", sql)
+}
+
+func updateReading(sql string, words []word) (string, error) {
+	set := first(words, "set")
+	if set < 0 {
+		return "", fmt.Errorf("planning %.60s: an UPDATE without SET", sql)
+	}
+	tables := strings.TrimSpace(sql[words[0].at+len("update") : words[set].at])
+	for _, w := range []string{"low_priority", "ignore"} {
+		if len(tables) > len(w) && strings.EqualFold(tables[:len(w)], w) {
+			tables = strings.TrimSpace(tables[len(w):])
+		}
+	}
+	rest := ""
+	for _, clause := range []string{"where", "order", "limit"} {
+		if i := first(words, clause); i > set {
+			rest = " " + sql[words[i].at:]
+			break
+		}
+	}
+	return "SELECT 1 FROM " + tables + rest, nil
+}
+
+// A word is a keyword or name outside of strings, comments and parentheses.
+type word struct {
+	text string // lower case
+	at   int
+}
+
+func first(words []word, text string) int {
+	for i, w := range words {
+		if w.text == text {
+			return i
+		}
+	}
+	return -1
+}
+
+// scan lists the words at the top level of a statement.
+func scan(sql string) []word {
+	var out []word
+	depth := 0
+	for i := 0; i < len(sql); {
+		c := sql[i]
+		switch {
+		case c == '\'' || c == '"' || c == '`':
+			i = quoted(sql, i)
+		case strings.HasPrefix(sql[i:], "/*"):
+			end := strings.Index(sql[i+2:], "*/")
+			if end < 0 {
+				return out
+			}
+			i += end + 4
+		case c == '#' || strings.HasPrefix(sql[i:], "-- "):
+			end := strings.IndexByte(sql[i:], '\n')
+			if end < 0 {
+				return out
+			}
+			i += end + 1
+		case c == '(' || c == ')':
+			if c == '(' && len(out) == 0 && depth == 0 {
+				out = append(out, word{"(", i})
+			}
+			if c == '(' {
+				depth++
+			} else {
+				depth--
+			}
+			i++
+		case c == ';':
+			out = append(out, word{";", i})
+			i++
+		case letter(c):
+			j := i
+			for j < len(sql) && (letter(sql[j]) || sql[j] >= '0' && sql[j] <= '9') {
+				j++
+			}
+			if depth == 0 {
+				out = append(out, word{strings.ToLower(sql[i:j]), i})
+			}
+			i = j
+		default:
+			i++
+		}
+	}
+	return out
+}
+
+func letter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }
+
+// quoted returns the place after a quoted string that starts at i.
+func quoted(sql string, i int) int {
+	q := sql[i]
+	for j := i + 1; j < len(sql); j++ {
+		switch sql[j] {
+		case '\\':
+			if q != '`' {
+				j++
+			}
+		case q:
+			return j + 1
+		}
+	}
+	return len(sql)
+}
+
+func isSelect(sql string) bool {
+	w := scan(sql)
+	return len(w) > 0 && (w[0].text == "select" || w[0].text == "with" || w[0].text == "(")
+}
+
+// locks says whether a SELECT takes row locks or writes somewhere: such a one
+// is not run, and not even planned.
+func locks(sql string) bool {
+	w := scan(sql)
+	for i, x := range w {
+		next := ""
+		if i+1 < len(w) {
+			next = w[i+1].text
+		}
+		if x.text == "for" && (next == "update" || next == "share") || x.text == "lock" && next == "in" || x.text == "into" && w[0].text == "select" {
+			return true
+		}
+	}
+	return false
+}
+
+// ParsePlan reads EXPLAIN or ANALYZE FORMAT=JSON of MariaDB and MySQL. Their
+// trees differ by version and nest tables in ever new ways; a table is any
+// object under the key "table" that has an access type.
+func ParsePlan(text []byte) (iikanji.Plan, error) {
+	var tree any
+	if err := json.Unmarshal(text, &tree); err != nil {
+		return iikanji.Plan{}, fmt.Errorf("reading a plan: %w", err)
+	}
+	var p iikanji.Plan
+	walkPlan(tree, "", &p)
+	return p, nil
+}
+
+// walkPlan goes through the tree in a fixed order.
+func walkPlan(node any, key string, p *iikanji.Plan) {
+	switch n := node.(type) {
+	case []any:
+		for _, x := range n {
+			walkPlan(x, key, p)
+		}
+	case map[string]any:
+		if key == "table" {
+			p.Steps = append(p.Steps, planStep(n))
+		}
+		for _, k := range sortedKeys(n) {
+			switch k {
+			case "filesort", "read_sorted_file":
+				p.Sort = true
+			case "temporary_table":
+				p.Temp = true
+			case "using_filesort":
+				p.Sort = p.Sort || n[k] == true
+			case "using_temporary_table":
+				p.Temp = p.Temp || n[k] == true
+			case "message":
+				if s, ok := n[k].(string); ok {
+					p.Notes = append(p.Notes, s)
+				}
+			}
+			walkPlan(n[k], k, p)
+		}
+	}
+}
+
+func planStep(n map[string]any) iikanji.PlanStep {
+	s := iikanji.PlanStep{Table: str(n["table_name"]), Access: str(n["access_type"]), Key: str(n["key"]), Loops: num(n["r_loops"])}
+	s.KeyParts, s.Possible = strs(n["used_key_parts"]), strs(n["possible_keys"])
+	for _, k := range []string{"r_rows", "rows", "rows_examined_per_scan"} {
+		if v, ok := n[k]; ok && v != nil {
+			s.Rows = num(v)
+			break
+		}
+	}
+	for _, k := range []string{"r_filtered", "filtered"} {
+		if v, ok := n[k]; ok && v != nil {
+			s.Filtered = num(v)
+			break
+		}
+	}
+	s.Covering = n["using_index"] == true
+	return s
+}
+
+func str(v any) string { s, _ := v.(string); return s }
+
+func strs(v any) []string {
+	list, _ := v.([]any)
+	var out []string
+	for _, x := range list {
+		out = append(out, str(x))
+	}
+	return out
+}
+
+// num reads a number, which MySQL writes as text in some places.
+func num(v any) float64 {
+	switch x := v.(type) {
+	case float64:
+		return x
+	case string:
+		f, _ := strconv.ParseFloat(x, 64)
+		return f
+	}
+	return 0
+}

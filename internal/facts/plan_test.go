@@ -1,0 +1,97 @@
+package facts
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestReading(t *testing.T) {
+	for _, c := range []struct{ sql, want string }{
+		{"SELECT * FROM a", "SELECT * FROM a"},
+		{"select 1 ;\n", "select 1"},
+		{"(SELECT 1) UNION (SELECT 2)", "(SELECT 1) UNION (SELECT 2)"},
+		{"WITH q AS (SELECT 1) SELECT * FROM q", "WITH q AS (SELECT 1) SELECT * FROM q"},
+		{"UPDATE a SET x = 1 WHERE y = 2", "SELECT 1 FROM a WHERE y = 2"},
+		{"UPDATE LOW_PRIORITY a JOIN b ON a.id = b.id SET a.x = 'where' WHERE b.y = 2 LIMIT 3", "SELECT 1 FROM a JOIN b ON a.id = b.id WHERE b.y = 2 LIMIT 3"},
+		{"UPDATE a SET x = (SELECT 1 WHERE 1) ORDER BY y LIMIT 1", "SELECT 1 FROM a ORDER BY y LIMIT 1"},
+		{"UPDATE `a``where` SET x = 1", "SELECT 1 FROM `a``where`"},
+		{"DELETE FROM a WHERE x = 'from' LIMIT 2", "SELECT 1 FROM a WHERE x = 'from' LIMIT 2"},
+		{"INSERT INTO a (x) SELECT y FROM b WHERE z = 1", "SELECT y FROM b WHERE z = 1"},
+		{"/* c */ UPDATE a SET x = 1 -- WHERE\n WHERE y = 2", "SELECT 1 FROM a WHERE y = 2"},
+		{"INSERT INTO a VALUES (1)", ""},
+		{"SELECT * FROM a FOR UPDATE", ""},
+		{"SELECT * FROM a LOCK IN SHARE MODE", ""},
+		{"SELECT 1 INTO OUTFILE '/tmp/x'", ""},
+		{"DROP TABLE a", ""},
+		{"SELECT 1; DROP TABLE a", ""},
+		{"SELECT (1;) DROP TABLE a", ""},
+		{"SELECT ';' FROM a", "SELECT ';' FROM a"},
+		{"SELECT 1 /*! INTO OUTFILE '/tmp/x' */", ""},
+		{"", ""},
+		{"COMMIT", ""},
+	} {
+		got, err := Reading(c.sql)
+		if (err != nil) != (c.want == "") || got != c.want {
+			t.Errorf("Reading(%q) = %q, %v; want %q", c.sql, got, err, c.want)
+		}
+	}
+}
+
+// FuzzReading holds that what is sent to be planned always starts as a
+// reading statement does, and that nothing panics.
+func FuzzReading(f *testing.F) {
+	for _, s := range []string{"UPDATE a SET x=1 WHERE y='a\\'b'", "DELETE FROM a /* x", "insert into a select 1", "((", "`", "-- x"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, sql string) {
+		got, err := Reading(sql)
+		if err != nil {
+			return
+		}
+		w := scan(got)
+		if len(w) == 0 || !strings.Contains("select with (", w[0].text) {
+			t.Errorf("Reading(%q) = %q", sql, got)
+		}
+		if locks(got) {
+			t.Errorf("Reading(%q) = %q locks", sql, got)
+		}
+	})
+}
+
+func TestParsePlanMySQL(t *testing.T) {
+	p, err := ParsePlan([]byte(`{"query_block": {"select_id": 1, "cost_info": {"query_cost": "1.2"}, "ordering_operation": {"using_filesort": true,
+	  "nested_loop": [{"table": {"table_name": "u", "access_type": "const", "possible_keys": ["PRIMARY"], "key": "PRIMARY", "used_key_parts": ["id"],
+	  "rows_examined_per_scan": 1, "filtered": "100.00", "using_index": true}}, {"table": {"table_name": "p", "access_type": "ALL", "rows_examined_per_scan": 4000, "filtered": "10.00"}}]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Steps) != 2 || !p.Sort || p.Temp || p.Steps[0].Key != "PRIMARY" || !p.Steps[0].Covering || p.Steps[1].Rows != 4000 || p.Steps[1].Filtered != 10 {
+		t.Errorf("%+v", p)
+	}
+	if _, err := ParsePlan([]byte(`{"query_block"`)); err == nil {
+		t.Error("half a plan was read")
+	}
+}
+
+func TestParseVersion(t *testing.T) {
+	for _, c := range []struct {
+		text, want   string
+		desc, hidden bool
+		srid         bool
+	}{
+		{"10.11.6-MariaDB-0+deb12u1", "mariadb 10.11.6", true, true, false},
+		{"5.5.5-10.3.39-MariaDB", "mariadb 10.3.39", false, false, false},
+		{"10.6.12-MariaDB", "mariadb 10.6.12", false, true, false},
+		{"8.0.36-0ubuntu0.22.04.1", "mysql 8.0.36", true, true, true},
+		{"5.7.44-log", "mysql 5.7.44", false, false, false},
+		{"9.1.0", "mysql 9.1.0", true, true, true},
+	} {
+		d, err := ParseVersion(c.text)
+		if err != nil || d.String() != c.want || d.StoresDesc() != c.desc || (d.HidesIndexes() != "") != c.hidden || d.SpatialWantsSRID() != c.srid {
+			t.Errorf("%s: %v %v: desc %v, hides %q, srid %v", c.text, d, err, d.StoresDesc(), d.HidesIndexes(), d.SpatialWantsSRID())
+		}
+	}
+	if _, err := ParseVersion("x"); err == nil {
+		t.Error("x is a version")
+	}
+}

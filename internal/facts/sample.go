@@ -1,0 +1,148 @@
+package facts
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// sampleRows is the most rows that are counted in one table. Larger tables are
+// read at random: a head or a tail of the primary key would be of one season.
+const sampleRows = 200_000
+
+// from returns what to count in: the table, or a random part of it of about
+// sampleRows rows.
+func from(t SizedTable) string {
+	name := quote(t.Schema) + "." + quote(t.Name)
+	if t.Size.Rows <= sampleRows {
+		return name
+	}
+	return fmt.Sprintf("%s WHERE RAND() < %.6f", name, float64(sampleRows)/float64(t.Size.Rows))
+}
+
+// Distinct counts the rows and the distinct values of columns, and the mean
+// length of long ones, and notes them in t.Size. One scan of the table, or of
+// a sample when it is large; where sampled, distinct values are scaled up by
+// (rows/sample)^(distinct/sample), which is exact for keys and for flags.
+func (s *Server) Distinct(ctx context.Context, t *SizedTable, columns []string) error {
+	exprs := []string{"COUNT(*)"}
+	for _, name := range columns {
+		c, ok := column(t.Table, name)
+		if !ok {
+			return fmt.Errorf("counting in %s: it has no column %s", t.Name, name)
+		}
+		if c.Long() || c.Spatial() {
+			exprs = append(exprs, "AVG(LENGTH("+quote(name)+"))")
+		} else {
+			exprs = append(exprs, "COUNT(DISTINCT "+quote(name)+")")
+		}
+	}
+	got, err := s.numbers(ctx, "SELECT "+strings.Join(exprs, ", ")+" FROM "+from(*t), len(exprs))
+	if err != nil {
+		return fmt.Errorf("counting in %s: %w", t.Name, err)
+	}
+	seen := got[0]
+	scale := 1.0
+	if t.Size.Rows <= sampleRows {
+		t.Size.Rows = int64(seen) // the server's own number is an estimate, this one is exact
+	} else if seen > 0 {
+		scale = float64(t.Size.Rows) / seen
+	}
+	for i, name := range columns {
+		v := got[i+1]
+		if c, _ := column(t.Table, name); c.Long() || c.Spatial() {
+			if t.Size.Lengths == nil {
+				t.Size.Lengths = map[string]iikanji.Bytes{}
+			}
+			t.Size.Lengths[name] = iikanji.Bytes(v)
+		} else if seen > 0 {
+			t.Size.Distinct[name] = v * math.Pow(scale, v/seen)
+		}
+	}
+	return nil
+}
+
+// Selectivity measures which share of the rows satisfies each predicate.
+// Predicates are text that diagnose made from parsed statements: a column, an
+// operator and literals. One that the server refuses is left out.
+func (s *Server) Selectivity(ctx context.Context, t SizedTable, predicates []string) (map[string]float64, error) {
+	out := make(map[string]float64, len(predicates))
+	if len(predicates) == 0 {
+		return out, nil
+	}
+	got, err := s.shares(ctx, t, predicates)
+	if err == nil {
+		for i, p := range predicates {
+			out[p] = got[i]
+		}
+		return out, nil
+	}
+	if len(predicates) == 1 || ctx.Err() != nil {
+		return out, ctx.Err()
+	}
+	half := len(predicates) / 2 // one of them is refused: find it by halving
+	for _, part := range [][]string{predicates[:half], predicates[half:]} {
+		m, err := s.Selectivity(ctx, t, part)
+		if err != nil {
+			return out, err
+		}
+		for k, v := range m {
+			out[k] = v
+		}
+	}
+	return out, nil
+}
+
+func (s *Server) shares(ctx context.Context, t SizedTable, predicates []string) ([]float64, error) {
+	exprs := []string{"COUNT(*)"}
+	for _, p := range predicates {
+		exprs = append(exprs, "SUM(("+p+") IS TRUE)")
+	}
+	got, err := s.numbers(ctx, "SELECT "+strings.Join(exprs, ", ")+" FROM "+from(t), len(exprs))
+	if err != nil {
+		return nil, fmt.Errorf("measuring predicates on %s: %w", t.Name, err)
+	}
+	for i := range predicates {
+		if got[0] > 0 {
+			got[i+1] /= got[0]
+		}
+	}
+	return got[1:], nil
+}
+
+// numbers reads one row of numbers; NULL is 0.
+func (s *Server) numbers(ctx context.Context, query string, n int) ([]float64, error) {
+	cells := make([]*string, n)
+	into := make([]any, n)
+	for i := range cells {
+		into[i] = &cells[i]
+	}
+	if err := s.conn.QueryRowContext(ctx, query).Scan(into...); err != nil {
+		return nil, err
+	}
+	out := make([]float64, n)
+	for i, c := range cells {
+		if c == nil {
+			continue
+		}
+		v, err := strconv.ParseFloat(*c, 64)
+		if err != nil {
+			return nil, fmt.Errorf("reading a number: %w", err)
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+func column(t iikanji.Table, name string) (iikanji.Column, bool) {
+	for _, c := range t.Columns {
+		if strings.EqualFold(c.Name, name) {
+			return c, true
+		}
+	}
+	return iikanji.Column{}, false
+}

@@ -1,0 +1,170 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func sh(script string) Command {
+	return Command{Path: "/bin/sh", Args: []string{"-c", script}, Dir: "/"}
+}
+
+func TestExec(t *testing.T) {
+	r, err := Local{}.Exec(t.Context(), sh("echo out; echo err >&2; exit 3"))
+	if err != nil || r.Status != 3 || string(r.Output) != "out\nerr\n" {
+		t.Errorf("%+v %v", r, err)
+	}
+	r, err = Local{}.Exec(t.Context(), sh("kill -9 $$"))
+	if err != nil || r.Status != -1 {
+		t.Errorf("%+v %v", r, err)
+	}
+	if _, err = (Local{}).Exec(t.Context(), Command{Path: "/no/such/program"}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error: %v", err)
+	}
+	t.Setenv("SECRET", "1")
+	if r, err = (Local{}).Exec(t.Context(), sh("echo ${SECRET-none}")); err != nil || string(r.Output) != "none\n" {
+		t.Errorf("our environment was handed on: %s %v", r.Output, err)
+	}
+	if r, err = (Local{}).Exec(t.Context(), sh("head -c 3000000 /dev/zero; echo end >&2")); err != nil || len(r.Output) != MaxOutput || r.Status != 0 {
+		t.Errorf("large output: %d bytes, status %d, %v", len(r.Output), r.Status, err)
+	}
+}
+
+// TestExecEnds wants the end of the context to end grandchildren too, and a
+// daemon that keeps the output open not to be waited for.
+func TestExecEnds(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pid")
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for { // until the grandchild is there
+			if b, _ := os.ReadFile(file); bytes.HasSuffix(b, []byte("\n")) {
+				cancel()
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	_, err := Local{}.Exec(ctx, sh("sleep 1000 & echo $! >"+file+"; wait"))
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error: %v", err)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(10 * time.Second); !gone(pid); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the grandchild %d is left", pid)
+		}
+	}
+
+	r, err := Local{}.Exec(t.Context(), sh("sleep 1000 & echo $!"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pid, err = strconv.Atoi(strings.TrimSpace(string(r.Output))); err != nil {
+		t.Fatal(err)
+	}
+	if gone(pid) {
+		t.Error("a daemon that a command left on purpose was ended")
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Error(err)
+	}
+}
+
+// gone says whether a process has ended, reaped or not.
+func gone(pid int) bool {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err != nil || bytes.Contains(b, []byte(") Z "))
+}
+
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.conf")
+	for _, body := range []string{"one", "two, longer", ""} {
+		if err := (Local{}).Write(file, []byte(body), 0o640); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := (Local{}).Read(file); err != nil || string(b) != body {
+			t.Errorf("read %q, %v", b, err)
+		}
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+	// An existing file keeps its mode and owner, and a link stays a link.
+	if err := os.Chmod(file, 0o604); err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() == 0 {
+		if err := os.Chown(file, 12, 34); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := filepath.Join(dir, "link.conf")
+	if err := os.Symlink(file, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := (Local{}).Write(link, []byte("three"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Lstat(file)
+	if err != nil || info.Mode() != 0o604 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+	if st := info.Sys().(*syscall.Stat_t); os.Geteuid() == 0 && (st.Uid != 12 || st.Gid != 34) {
+		t.Errorf("owner %d:%d", st.Uid, st.Gid)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is gone: %v %v", info, err)
+	}
+}
+
+// TestWriteFails wants nothing to be left, and the old content to stay.
+func TestWriteFails(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.conf")
+	if err := os.WriteFile(file, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := (Local{}).Write(filepath.Join(dir, "no", "a.conf"), nil, 0o644); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error: %v", err)
+	}
+	if err := (Local{}).Write(dir, []byte("new"), 0o644); err == nil {
+		t.Error("a folder was replaced by a file")
+	}
+	// A limit on the size of files stands in for a full disk.
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1000, Max: was.Max}); err != nil {
+		t.Fatal(err)
+	}
+	err := Local{}.Write(file, make([]byte, 5000), 0o644)
+	if e := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was); e != nil {
+		t.Fatal(e)
+	}
+	if !errors.Is(err, syscall.EFBIG) {
+		t.Errorf("error: %v", err)
+	}
+	if b, _ := os.ReadFile(file); string(b) != "old" {
+		t.Errorf("content %.10q", b)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+		t.Errorf("left: %v", entries)
+	}
+}

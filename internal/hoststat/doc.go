@@ -1,0 +1,10 @@
+// Package hoststat reads what a host says of its own resources from /proc:
+// who used the CPU, memory, disk and network. It reads; it never touches a
+// process.
+//
+//  1. Take reads the CPU counters of every process and groups them by service:
+//     a service is its root processes and all that descend from them. Between
+//     subtracts two readings and yields the words' Usage.
+//  2. A Sampler turns the running totals of the whole host and of its services
+//     into one Sample per interval, for live views and for the run's window.
+package hoststat

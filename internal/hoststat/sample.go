@@ -1,0 +1,293 @@
+package hoststat
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/procfs"
+
+	"github.com/iikanji/iikanji"
+)
+
+// A Sample is what a host did in one interval. CPU figures are in cores (0.5 is
+// half a core), rates are per second.
+type Sample struct {
+	At    time.Time     `json:"at"` // the end of the interval
+	Over  time.Duration `json:"over_ns"`
+	Cores int           `json:"cores"`
+
+	User   float64 `json:"user"`
+	System float64 `json:"system"`
+	IOWait float64 `json:"iowait"`
+	Idle   float64 `json:"idle"`
+	Steal  float64 `json:"steal"`
+
+	Runnable int64   `json:"runnable"` // processes that run or wait for a core, now
+	Blocked  int64   `json:"blocked"`  // processes that wait for I/O, now
+	Switches float64 `json:"context_switches"`
+	// Pressure is the share of the interval in which some process waited for
+	// the resource (PSI "some"), 0..1.
+	PressureCPU    float64 `json:"pressure_cpu"`
+	PressureIO     float64 `json:"pressure_io"`
+	PressureMemory float64 `json:"pressure_memory"`
+
+	MemTotal     iikanji.Bytes `json:"mem_total"`
+	MemAvailable iikanji.Bytes `json:"mem_available"`
+	SwapUsed     iikanji.Bytes `json:"swap_used"`
+	SwapIn       float64       `json:"swap_in_pages"`
+	SwapOut      float64       `json:"swap_out_pages"`
+
+	DiskReads   float64       `json:"disk_reads"`
+	DiskWrites  float64       `json:"disk_writes"`
+	DiskFlushes float64       `json:"disk_flushes"`
+	DiskIn      float64       `json:"disk_read_bytes"`
+	DiskOut     float64       `json:"disk_write_bytes"`
+	DiskBusy    float64       `json:"disk_busy"`     // share of the interval, summed over devices
+	ReadTook    time.Duration `json:"disk_read_ns"`  // mean of the reads of the interval
+	WriteTook   time.Duration `json:"disk_write_ns"` // mean of the writes
+	FlushTook   time.Duration `json:"disk_flush_ns"` // mean of the flushes
+
+	NetIn       float64 `json:"net_in_bytes"` // loopback left out
+	NetOut      float64 `json:"net_out_bytes"`
+	ListenDrops float64 `json:"listen_drops"`
+	Retransmits float64 `json:"retransmits"`
+
+	Services []ServiceSample `json:"services"` // in the order asked for, then "other"
+}
+
+// A ServiceSample is what one service did in the interval.
+type ServiceSample struct {
+	Name      string        `json:"name"`
+	Processes int           `json:"processes"`
+	Threads   int           `json:"threads"`
+	User      float64       `json:"user"` // cores
+	System    float64       `json:"system"`
+	RSS       iikanji.Bytes `json:"rss"`
+	Read      float64       `json:"read_bytes"`  // from disk, per second
+	Written   float64       `json:"write_bytes"` // to disk, per second
+	FDs       int           `json:"descriptors"` // of the process that has the most
+	FDLimit   int64         `json:"descriptor_limit"`
+	Sockets   int           `json:"sockets"` // open sockets of all its processes, listening ones included
+	Switches  float64       `json:"context_switches"`
+}
+
+// A Service names root processes; it covers their descendants.
+type Service struct {
+	Name string
+	PIDs []int
+}
+
+// A Sampler turns the kernel's running totals into Samples. It is not safe
+// for concurrent use.
+type Sampler struct {
+	fs    procfs.FS
+	mount string
+	last  time.Time
+	prev  counters
+	procs map[procKey]procCounters
+	limit map[procKey]int64
+}
+
+// A procKey is a process that cannot be mistaken for a later one with its pid.
+type procKey struct {
+	pid   int
+	start uint64
+}
+
+type procCounters struct {
+	user, system  time.Duration
+	read, written uint64
+	switches      uint64
+}
+
+// NewSampler returns a Sampler that has read the totals once: the first
+// interval begins now.
+func NewSampler(now time.Time) (*Sampler, error) {
+	mount := procfs.DefaultMountPoint
+	fs, err := procfs.NewFS(mount)
+	if err != nil {
+		return nil, fmt.Errorf("opening /proc: %w", err)
+	}
+	s := &Sampler{fs: fs, mount: mount, procs: map[procKey]procCounters{}, limit: map[procKey]int64{}}
+	_, err = s.Sample(now, nil)
+	return s, err
+}
+
+// Sample ends the interval that began with the last call and describes it.
+func (s *Sampler) Sample(now time.Time, services []Service) (*Sample, error) {
+	c, err := readCounters(s.fs, s.mount)
+	if err != nil {
+		return nil, err
+	}
+	over := now.Sub(s.last)
+	if over <= 0 {
+		over = time.Nanosecond
+	}
+	out := &Sample{At: now, Over: over}
+	out.rates(&s.prev, &c, over)
+	if err := s.level(out); err != nil {
+		return nil, err
+	}
+	if err := s.services(out, services, over); err != nil {
+		return nil, err
+	}
+	s.prev, s.last = c, now
+	return out, nil
+}
+
+// rates fills in what is a difference of totals.
+func (o *Sample) rates(a, b *counters, over time.Duration) {
+	sec := over.Seconds()
+	rate := func(from, to uint64) float64 {
+		if to < from { // a counter was reset
+			return 0
+		}
+		return float64(to-from) / sec
+	}
+	o.User, o.System = (b.user-a.user)/sec, (b.system-a.system)/sec
+	o.IOWait, o.Idle, o.Steal = max(b.iowait-a.iowait, 0)/sec, (b.idle-a.idle)/sec, (b.steal-a.steal)/sec
+	o.Switches = rate(a.ctxt, b.ctxt)
+	share := func(i int) float64 { return min(float64(b.psi[i]-a.psi[i])/float64(over), 1) }
+	o.PressureCPU, o.PressureIO, o.PressureMemory = share(0), share(1), share(2)
+	o.SwapIn, o.SwapOut = rate(a.swapIn, b.swapIn), rate(a.swapOut, b.swapOut)
+	o.NetIn, o.NetOut = rate(a.rx, b.rx), rate(a.tx, b.tx)
+	o.ListenDrops, o.Retransmits = (b.drops-a.drops)/sec, (b.retrans-a.retrans)/sec
+
+	d, e := a.disk, b.disk
+	o.DiskReads, o.DiskWrites, o.DiskFlushes = rate(d.reads, e.reads), rate(d.writes, e.writes), rate(d.flushes, e.flushes)
+	o.DiskIn, o.DiskOut = rate(d.readBytes, e.readBytes), rate(d.writeBytes, e.writeBytes)
+	o.DiskBusy = float64(e.busy-d.busy) / float64(over)
+	o.ReadTook = mean(e.readTime-d.readTime, e.reads-d.reads)
+	o.WriteTook = mean(e.writeTime-d.writeTime, e.writes-d.writes)
+	o.FlushTook = mean(e.flushTime-d.flushTime, e.flushes-d.flushes)
+}
+
+func mean(total time.Duration, n uint64) time.Duration {
+	if n == 0 || total < 0 {
+		return 0
+	}
+	return total / time.Duration(n)
+}
+
+// level fills in what is a level, not a rate.
+func (s *Sampler) level(o *Sample) error {
+	st, err := s.fs.Stat()
+	if err != nil {
+		return fmt.Errorf("reading /proc/stat: %w", err)
+	}
+	o.Cores = len(st.CPU)
+	o.Runnable, o.Blocked = int64(st.ProcessesRunning), int64(st.ProcessesBlocked)
+	m, err := s.fs.Meminfo()
+	if err != nil {
+		return fmt.Errorf("reading /proc/meminfo: %w", err)
+	}
+	size := func(kib *uint64) iikanji.Bytes {
+		if kib == nil {
+			return 0
+		}
+		return iikanji.Bytes(*kib) << 10
+	}
+	o.MemTotal, o.MemAvailable = size(m.MemTotal), size(m.MemAvailable)
+	o.SwapUsed = size(m.SwapTotal) - size(m.SwapFree)
+	return nil
+}
+
+// services charges every process to its service; the rest is "other".
+func (s *Sampler) services(o *Sample, services []Service, over time.Duration) error {
+	procs, err := s.fs.AllProcs()
+	if err != nil {
+		return fmt.Errorf("listing processes: %w", err)
+	}
+	stats, root := map[int]procfs.ProcStat{}, map[int]string{}
+	for _, p := range procs {
+		if st, err := p.Stat(); err == nil {
+			stats[p.PID] = st
+		}
+	}
+	index := map[string]int{}
+	for i, sv := range services {
+		index[sv.Name] = i
+		o.Services = append(o.Services, ServiceSample{Name: sv.Name})
+		for _, pid := range sv.PIDs {
+			root[pid] = sv.Name
+		}
+	}
+	other := len(o.Services)
+	o.Services = append(o.Services, ServiceSample{Name: "other"})
+	seen := map[procKey]procCounters{}
+	for _, p := range procs {
+		st, ok := stats[p.PID]
+		if !ok {
+			continue
+		}
+		at, named := index[groupOf(p.PID, stats, root)]
+		if !named {
+			at = other
+		}
+		s.charge(&o.Services[at], p, st, named, over, seen)
+	}
+	s.procs = seen
+	for k := range s.limit {
+		if _, alive := seen[k]; !alive {
+			delete(s.limit, k)
+		}
+	}
+	return nil
+}
+
+// charge adds one process to its service. Descriptors, sockets and disk bytes
+// are read for named services only: for all processes they would cost more
+// than the rest together.
+func (s *Sampler) charge(sv *ServiceSample, p procfs.Proc, st procfs.ProcStat, named bool, over time.Duration, seen map[procKey]procCounters) {
+	key := procKey{p.PID, st.Starttime}
+	now := procCounters{user: time.Duration(st.UTime) * tick, system: time.Duration(st.STime) * tick}
+	if named {
+		if io, err := p.IO(); err == nil {
+			now.read, now.written = io.ReadBytes, io.WriteBytes
+		}
+		if status, err := p.NewStatus(); err == nil {
+			now.switches = status.VoluntaryCtxtSwitches + status.NonVoluntaryCtxtSwitches
+		}
+		s.descriptors(sv, p, key)
+	}
+	seen[key] = now
+	sv.Processes++
+	sv.Threads += st.NumThreads
+	sv.RSS += iikanji.Bytes(st.ResidentMemory())
+	before, known := s.procs[key]
+	if !known && s.last.IsZero() {
+		return
+	}
+	sec := over.Seconds()
+	sv.User += (now.user - before.user).Seconds() / sec
+	sv.System += (now.system - before.system).Seconds() / sec
+	sv.Read += float64(now.read-min(before.read, now.read)) / sec
+	sv.Written += float64(now.written-min(before.written, now.written)) / sec
+	sv.Switches += float64(now.switches-min(before.switches, now.switches)) / sec
+}
+
+// descriptors counts a process's open files and sockets and asks once for its limit.
+func (s *Sampler) descriptors(sv *ServiceSample, p procfs.Proc, key procKey) {
+	dir := filepath.Join(s.mount, fmt.Sprint(p.PID), "fd")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if to, err := os.Readlink(filepath.Join(dir, e.Name())); err == nil && len(to) > 7 && to[:7] == "socket:" {
+			sv.Sockets++
+		}
+	}
+	limit, known := s.limit[key]
+	if !known {
+		if l, err := p.Limits(); err == nil {
+			limit = int64(l.OpenFiles)
+		}
+		s.limit[key] = limit
+	}
+	if len(entries) >= sv.FDs {
+		sv.FDs, sv.FDLimit = len(entries), limit
+	}
+}

@@ -1,0 +1,118 @@
+package hoststat
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestSampleSeesThisProcess makes this process burn CPU, write to disk and
+// hold sockets, and wants to see each in its service's line.
+func TestSampleSeesThisProcess(t *testing.T) {
+	began := time.Now()
+	s, err := NewSampler(began)
+	if err != nil {
+		t.Fatal(err)
+	}
+	me := []Service{{Name: "me", PIDs: []int{os.Getpid()}}, {Name: "gone", PIDs: []int{1 << 30}}}
+	if _, err := s.Sample(time.Now(), me); err != nil { // from here on the process is known
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	write(t, 2<<20)
+	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); {
+	}
+	got, err := s.Sample(time.Now(), me)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Services) != 3 || got.Services[0].Name != "me" || got.Services[2].Name != "other" {
+		t.Fatalf("services: %+v", got.Services)
+	}
+	sv := got.Services[0]
+	if sv.User+sv.System < 0.1 {
+		t.Errorf("a busy loop shows as %.2f + %.2f cores", sv.User, sv.System)
+	}
+	if sv.Sockets < 1 || sv.FDs < 3 || sv.FDLimit < int64(sv.FDs) || sv.RSS < 1<<20 || sv.Threads < 1 {
+		t.Errorf("levels of this process: %+v", sv)
+	}
+	if sv.Written < 1<<20 && onDisk(t) {
+		t.Errorf("2 MiB written show as %.0f bytes/s", sv.Written)
+	}
+	if got.Services[1].Processes != 0 {
+		t.Errorf("a service without processes: %+v", got.Services[1])
+	}
+	if got.Cores < 1 || got.MemTotal < got.MemAvailable || got.MemAvailable <= 0 || got.User <= 0 || got.Switches <= 0 {
+		t.Errorf("host: %+v", got)
+	}
+	if total := got.User + got.System + got.IOWait + got.Idle + got.Steal; total < 0.5*float64(got.Cores) || total > 1.5*float64(got.Cores) {
+		t.Errorf("the shares of %d cores add up to %.2f", got.Cores, total)
+	}
+	if _, err := json.Marshal(got); err != nil {
+		t.Error(err)
+	}
+}
+
+// write syncs n bytes to a file, so that they are charged to this process.
+func write(t *testing.T, n int) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "bytes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Write(make([]byte, n)); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Sync(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// onDisk says whether the temporary folder charges writes at all; memory file
+// systems do not.
+func onDisk(t *testing.T) bool {
+	t.Helper()
+	before, err := os.ReadFile("/proc/self/io")
+	if err != nil {
+		return false
+	}
+	write(t, 1<<20)
+	after, err := os.ReadFile("/proc/self/io")
+	return err == nil && field(before, "write_bytes: ") != field(after, "write_bytes: ")
+}
+
+func field(data []byte, name string) string {
+	s := string(data)
+	for i := range s {
+		if len(s)-i > len(name) && s[i:i+len(name)] == name && (i == 0 || s[i-1] == '\n') {
+			rest := s[i+len(name):]
+			for j := range rest {
+				if rest[j] == '\n' {
+					return rest[:j]
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func BenchmarkSample(b *testing.B) {
+	s, err := NewSampler(time.Now())
+	if err != nil {
+		b.Fatal(err)
+	}
+	me := []Service{{Name: "me", PIDs: []int{os.Getpid()}}}
+	for b.Loop() {
+		if _, err := s.Sample(time.Now(), me); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

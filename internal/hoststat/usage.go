@@ -1,0 +1,137 @@
+package hoststat
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/prometheus/procfs"
+
+	"github.com/iikanji/iikanji"
+)
+
+// tick is the kernel's USER_HZ, the unit of CPU times in /proc: 100 a second
+// on every architecture that Go runs on under Linux.
+const tick = time.Second / 100
+
+// Other names what belongs to no group.
+const Other = "other"
+
+// A Reading is the CPU counters of one host at one instant.
+type Reading struct {
+	at     time.Time
+	groups map[string]spent
+	busy   time.Duration // of the whole host: user, nice, system, irq, softirq
+	steal  time.Duration
+	cores  int
+}
+
+type spent struct {
+	user, system time.Duration
+	rss          iikanji.Bytes // sum of the peaks of the live processes
+}
+
+// Take reads /proc. groups maps a service to its root process ids; each group
+// covers their descendants too, and a process belongs to the nearest root
+// above it. Processes that are gone simply do not count.
+func Take(now time.Time, groups map[string][]int) (*Reading, error) {
+	fs, err := procfs.NewDefaultFS()
+	if err != nil {
+		return nil, fmt.Errorf("opening /proc: %w", err)
+	}
+	r := &Reading{at: now, groups: map[string]spent{}}
+	if err := r.readHost(fs); err != nil {
+		return nil, err
+	}
+	procs, err := fs.AllProcs()
+	if err != nil {
+		return nil, fmt.Errorf("listing processes: %w", err)
+	}
+	r.readProcs(procs, groups)
+	return r, nil
+}
+
+func (r *Reading) readHost(fs procfs.FS) error {
+	st, err := fs.Stat()
+	if err != nil {
+		return fmt.Errorf("reading /proc/stat: %w", err)
+	}
+	c := st.CPUTotal
+	r.busy = time.Duration((c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ) * float64(time.Second))
+	r.steal = time.Duration(c.Steal * float64(time.Second))
+	r.cores = len(st.CPU)
+	return nil
+}
+
+// readProcs adds up user and system time with that of children that were
+// waited for: the sum over the live processes of a tree then never loses what
+// a process used that has ended in between.
+func (r *Reading) readProcs(procs procfs.Procs, groups map[string][]int) {
+	root := map[int]string{}
+	for name, pids := range groups {
+		r.groups[name] = spent{}
+		for _, pid := range pids {
+			root[pid] = name
+		}
+	}
+	stats := map[int]procfs.ProcStat{}
+	for _, p := range procs {
+		if st, err := p.Stat(); err == nil {
+			stats[p.PID] = st
+		}
+	}
+	for _, p := range procs {
+		st, ok := stats[p.PID]
+		name := groupOf(p.PID, stats, root)
+		if !ok || name == "" {
+			continue
+		}
+		s := r.groups[name]
+		s.user += time.Duration(st.UTime+uint(max(st.CUTime, 0))) * tick
+		s.system += time.Duration(st.STime+uint(max(st.CSTime, 0))) * tick
+		if status, err := p.NewStatus(); err == nil {
+			s.rss += iikanji.Bytes(status.VmHWM)
+		}
+		r.groups[name] = s
+	}
+}
+
+// groupOf walks up the parents to the nearest root.
+func groupOf(pid int, stats map[int]procfs.ProcStat, root map[int]string) string {
+	for range 64 { // deeper trees are no service's
+		if name, ok := root[pid]; ok {
+			return name
+		}
+		st, ok := stats[pid]
+		if !ok || st.PPID == 0 {
+			return ""
+		}
+		pid = st.PPID
+	}
+	return ""
+}
+
+// Between says who used the CPU from one reading to a later one, the heaviest
+// first; "other" is everything on the host that belongs to no group. Shares
+// are of all cores. Steal is what the hypervisor took, as a share too.
+func Between(from, to *Reading) (usage []iikanji.Usage, steal float64) {
+	wall := to.at.Sub(from.at) * time.Duration(max(to.cores, 1))
+	if wall <= 0 {
+		return nil, 0
+	}
+	var known time.Duration
+	for name, b := range to.groups {
+		a := from.groups[name]
+		u := iikanji.Usage{Who: name, User: max(b.user-a.user, 0), System: max(b.system-a.system, 0), PeakRS: b.rss}
+		u.Share = float64(u.User+u.System) / float64(wall)
+		known += u.User + u.System
+		usage = append(usage, u)
+	}
+	slices.SortFunc(usage, func(a, b iikanji.Usage) int {
+		return cmp.Or(cmp.Compare(b.User+b.System, a.User+a.System), cmp.Compare(a.Who, b.Who))
+	})
+	other := max(to.busy-from.busy-known, 0)
+	usage = append(usage, iikanji.Usage{Who: Other, User: other, Share: float64(other) / float64(wall)})
+	return usage, float64(max(to.steal-from.steal, 0)) / float64(wall)
+}

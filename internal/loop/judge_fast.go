@@ -1,0 +1,94 @@
+package loop
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/stats"
+)
+
+// fastLevel is how sure one run must be: beyond what 199 of 200 runs of the
+// incumbent would give.
+const fastLevel = 0.995
+
+// A Provisional is the answer of the fast lane: one run of a candidate far
+// above what the incumbent could have given makes it the incumbent for the
+// time being. The next trial's A runs are its confirmation.
+type Provisional struct {
+	OK    bool
+	Bound float64 // on ln(score); +Inf when nothing can be said
+	Why   string
+}
+
+// FastLane compares one run of the candidate with the incumbent's runs (at
+// least two) by their predictive interval, plus a margin for drift: three
+// times the largest change of the incumbent's hourly mean. Gates come first.
+func (j Judge) FastLane(c Case, incumbent []*iikanji.Run, b *iikanji.Run) Provisional {
+	y := scores(incumbent)
+	p := Provisional{Bound: stats.PredictiveUpper(y, fastLevel) + 3*hourlyDrift(incumbent)}
+	if len(incumbent) == 0 {
+		p.Why = "the incumbent has no runs yet"
+		return p
+	}
+	trial := c
+	trial.Before, trial.Pairs = incumbent, []Pair{{A: incumbent[len(incumbent)-1], B: b}}
+	var v iikanji.Verdict
+	if p.Why = j.gate(trial, sift(trial), &v); p.Why != "" {
+		return p
+	}
+	switch {
+	case !b.Clean():
+		p.Why = fmt.Sprintf("run %d does not count", b.ID)
+	case len(y) < 2:
+		p.Why = "the incumbent has too few runs to know what it gives by chance"
+	case math.Log(b.Score) > p.Bound:
+		p.OK = true
+		p.Why = fmt.Sprintf("run %d scored %.0f, beyond the %.0f that the incumbent could give by chance", b.ID, b.Score, math.Exp(p.Bound))
+	default:
+		p.Why = fmt.Sprintf("run %d scored %.0f; the incumbent could give up to %.0f by chance: pairs must decide", b.ID, b.Score, math.Exp(p.Bound))
+	}
+	return p
+}
+
+// Holds says whether a provisional incumbent still stands above its bound,
+// after the runs that it has had since.
+func (p Provisional) Holds(since []*iikanji.Run) bool {
+	for _, r := range since {
+		if failed(r) {
+			return false
+		}
+	}
+	y := scores(since)
+	return len(y) == 0 || stats.Mean(y) > p.Bound
+}
+
+// hourlyDrift is the largest change of the mean of ln(score) from one hour
+// with runs to the next; 0 within one hour.
+func hourlyDrift(runs []*iikanji.Run) float64 {
+	type hour struct {
+		sum float64
+		n   int
+		at  time.Time
+	}
+	var hours []hour
+	for _, r := range runs {
+		if !r.Clean() || !(r.Score > 0) {
+			continue
+		}
+		at := r.Began.Truncate(time.Hour)
+		if len(hours) == 0 || !hours[len(hours)-1].at.Equal(at) {
+			hours = append(hours, hour{at: at})
+		}
+		h := &hours[len(hours)-1]
+		h.sum, h.n = h.sum+math.Log(r.Score), h.n+1
+	}
+	most := 0.0
+	for i := 1; i < len(hours); i++ {
+		was, is := hours[i-1], hours[i]
+		gap := max(1, is.at.Sub(was.at).Hours())
+		most = max(most, math.Abs(is.sum/float64(is.n)-was.sum/float64(was.n))/gap)
+	}
+	return most
+}

@@ -1,0 +1,295 @@
+package loop
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/user"
+	"slices"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/accesslog"
+	"github.com/iikanji/iikanji/internal/facts"
+	"github.com/iikanji/iikanji/internal/hoststat"
+	"github.com/iikanji/iikanji/internal/lines"
+	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/slowlog"
+)
+
+// askLimit ends a question to the database that nobody should wait longer for.
+const askLimit = 5 * time.Second
+
+// Watched is what an [Observer] observes.
+type Watched struct {
+	Target iikanji.Target
+	Schema string // of the database
+	User   string // of the database, without a password; empty means the one that we run as
+	// Groups are the root processes of each service of this moment; nil for none.
+	Groups func() map[string][]int
+	Now    func() time.Time
+}
+
+// An Observation is one run as its sensors saw it.
+type Observation struct {
+	Run      *iikanji.Run
+	Profiles []iikanji.Profile // of the load phase only
+	Status   []iikanji.Fact    // growth of the database's counters over the load phase
+	Sensors  []Sensor
+	Host     []hoststat.Sample // one a second
+}
+
+// An Observer turns sensors on for the load phase of one run and cuts what
+// they saw to it:
+//
+//  1. [Observe] prepares the slow log; it writes nothing yet. Connections that
+//     the app opens from now on will be logged, older ones will not be: what
+//     is slow is a limit of each connection. So restart the app then.
+//  2. [Observer.Phase], called as bench's OnPhase, notes where the logs and
+//     counters stand when the load begins and when it ends.
+//  3. [Observer.Finish] reads the logs between the two and proves each sensor.
+//  4. [Observer.Ask] collects the facts that go with them.
+//  5. [Observer.Close] puts the database's settings back.
+type Observer struct {
+	w     Watched
+	db    *sql.DB
+	asker *facts.Server
+	slow  *slowSwitch
+	host  *hostWatch
+
+	accessPath   string
+	accessFrom   int64
+	access, log  *lines.Input // as long as they were when the load ended
+	before       map[string]string
+	after        map[string]string
+	began, ended time.Time
+	errs         map[iikanji.Source]error
+}
+
+// Observe connects to the target's database and prepares its slow log.
+func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
+	o := &Observer{w: w, errs: map[iikanji.Source]error{}, accessPath: logOf(w.Target, "nginx", "access")}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, o.Close())
+		}
+	}()
+	if o.db, err = openDatabase(w); err != nil {
+		return nil, err
+	}
+	if o.asker, err = facts.Connect(ctx, o.db, askLimit); err != nil {
+		return nil, err
+	}
+	if o.slow, err = newSlowSwitch(ctx, o.db, logOf(w.Target, "mariadb", "slow")); err != nil {
+		return nil, err
+	}
+	o.host = &hostWatch{now: w.Now, services: o.services}
+	return o, nil
+}
+
+// openDatabase opens the target's database by its socket, as the user that we are.
+func openDatabase(w Watched) (*sql.DB, error) {
+	i := slices.IndexFunc(w.Target.Services, func(s iikanji.Service) bool { return s.Kind == "mariadb" })
+	if i < 0 {
+		return nil, errors.New("observing the database: the target has none")
+	}
+	if w.User == "" {
+		me, err := user.Current()
+		if err != nil {
+			return nil, fmt.Errorf("asking who we are: %w", err)
+		}
+		w.User = me.Username
+	}
+	c := mysql.NewConfig()
+	c.User, c.Net, c.Addr, c.DBName = w.User, "unix", w.Target.Services[i].Socket, w.Schema
+	c.InterpolateParams = true
+	connector, err := mysql.NewConnector(c)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the database: %w", err)
+	}
+	return sql.OpenDB(connector), nil
+}
+
+// logOf is the path of a log of the first service of a kind, "" for none.
+func logOf(t iikanji.Target, service, log string) string {
+	for _, s := range t.Services {
+		for _, l := range s.Logs {
+			if s.Kind == service && l.Kind == log {
+				return l.Path
+			}
+		}
+	}
+	return ""
+}
+
+// services are the processes to charge what the host does to; the rest of the
+// stack descends from this process, and the nearest root wins.
+func (o *Observer) services() []hoststat.Service {
+	groups := map[string][]int{}
+	if o.w.Groups != nil {
+		maps.Copy(groups, o.w.Groups())
+	}
+	groups["generator"] = []int{os.Getpid()}
+	var out []hoststat.Service
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		out = append(out, hoststat.Service{Name: name, PIDs: groups[name]})
+	}
+	return out
+}
+
+// Phase is to be called by the engine at the begin and end of each phase.
+func (o *Observer) Phase(p scenario.Phase, begins bool) {
+	if p != scenario.Load {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), askLimit)
+	defer cancel()
+	if begins {
+		o.begin(ctx)
+	} else {
+		o.end(ctx)
+	}
+}
+
+// begin notes where everything stands. What it cannot do makes a sensor red.
+func (o *Observer) begin(ctx context.Context) {
+	var err error
+	o.note(iikanji.Host, o.host.start())
+	if o.accessFrom, err = size(o.accessPath); err != nil {
+		o.note(iikanji.Access, err)
+	}
+	o.before, err = o.asker.Status(ctx)
+	o.note(iikanji.Slow, err)
+	o.note(iikanji.Slow, o.slow.on(ctx))
+	o.began = o.w.Now()
+}
+
+// end is called before the requests in flight are cut. The logs are opened at
+// once: an input is as long as its file was then.
+func (o *Observer) end(ctx context.Context) {
+	o.ended = o.w.Now()
+	o.note(iikanji.Slow, o.slow.off(ctx))
+	var err error
+	o.access, err = lines.Open(o.accessPath, nil)
+	o.note(iikanji.Access, err)
+	o.log, err = lines.Open(o.slow.path, nil)
+	o.note(iikanji.Slow, err)
+	o.after, err = o.asker.Status(ctx)
+	o.note(iikanji.Slow, err)
+	o.host.stop()
+	o.note(iikanji.Host, o.host.err)
+}
+
+// note keeps the first error of a sensor.
+func (o *Observer) note(s iikanji.Source, err error) {
+	if err != nil && o.errs[s] == nil {
+		o.errs[s] = err
+	}
+}
+
+func size(path string) (int64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, fmt.Errorf("looking at the log: %w", err)
+	}
+	return info.Size(), nil
+}
+
+// Finish reads what the sensors saw of the load phase of a run and proves
+// them. A sensor that cannot be read is red, not an error; the error is only
+// that of ctx, or of a run without load.
+func (o *Observer) Finish(ctx context.Context, run *iikanji.Run) (*Observation, error) {
+	if o.ended.IsZero() {
+		return nil, errors.New("the run had no load phase: there is nothing to diagnose")
+	}
+	ob := &Observation{Run: run, Host: o.host.samples, Status: facts.StatusFacts("database", o.before, o.after)}
+	wall := o.ended.Sub(o.began)
+	access, err := o.readAccess(ctx)
+	o.note(iikanji.Access, err)
+	slow, err := o.readSlow(ctx)
+	o.note(iikanji.Slow, err)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	for _, p := range []*iikanji.Profile{access, slow} {
+		if p != nil {
+			ob.Profiles = append(ob.Profiles, *p)
+		}
+	}
+	ob.Sensors = []Sensor{
+		proveAccess(access, run, o.errs[iikanji.Access]),
+		proveSlow(slow, countersOf(o.before, o.after), wall, o.errs[iikanji.Slow]),
+		proveHost(len(o.host.samples), wall, o.errs[iikanji.Host]),
+	}
+	for _, s := range ob.Sensors {
+		if !s.Green {
+			run.Warnings = append(run.Warnings, fmt.Sprintf("%s: %s", s.Name, s.Why()))
+		}
+	}
+	return ob, nil
+}
+
+// readAccess reads the lines that were written during the load phase.
+func (o *Observer) readAccess(ctx context.Context) (*iikanji.Profile, error) {
+	if o.access == nil {
+		return nil, o.errs[iikanji.Access]
+	}
+	if err := o.access.SeekTo(o.accessFrom); err != nil {
+		return nil, err
+	}
+	return accesslog.Read(ctx, []*lines.Input{o.access}, accesslog.Options{Whole: true})
+}
+
+// readSlow reads the slow log, which has nothing but the load phase.
+func (o *Observer) readSlow(ctx context.Context) (*iikanji.Profile, error) {
+	if o.log == nil {
+		return nil, o.errs[iikanji.Slow]
+	}
+	return slowlog.Read(ctx, []*lines.Input{o.log}, slowlog.Options{})
+}
+
+// Ask collects the facts that a diagnosis of an observation needs, after the
+// load, so that it costs the run nothing.
+func (o *Observer) Ask(ctx context.Context, ob *Observation) ([]iikanji.Fact, error) {
+	known, err := askDatabase(ctx, o.asker, o.w.Schema, ob)
+	if err != nil {
+		return nil, err
+	}
+	f, err := askNginx(ctx, o.w.Target)
+	if err != nil {
+		ob.Run.Warnings = append(ob.Run.Warnings, "nothing is said of nginx's configuration: "+err.Error())
+		return known, ctx.Err()
+	}
+	return append(known, f...), nil
+}
+
+// Close puts the database's settings back and closes what is open. The log
+// stays until the next observation: findings quote it by line.
+func (o *Observer) Close() error {
+	var errs []error
+	if o.host != nil {
+		o.host.stop()
+	}
+	for _, in := range []*lines.Input{o.access, o.log} {
+		if in != nil {
+			errs = append(errs, in.Close())
+		}
+	}
+	if o.slow != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), askLimit)
+		defer cancel()
+		errs = append(errs, o.slow.restore(ctx))
+	}
+	if o.asker != nil {
+		errs = append(errs, o.asker.Close())
+	}
+	if o.db != nil {
+		errs = append(errs, o.db.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,99 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/diagnose"
+	"github.com/iikanji/iikanji/internal/facts"
+	"github.com/iikanji/iikanji/internal/host"
+)
+
+// planned is how many digests, the heaviest ones, have their plan read.
+const planned = 12
+
+// askDatabase collects the form of the database, what is to be counted in it,
+// and the plans of the heaviest statements.
+func askDatabase(ctx context.Context, srv *facts.Server, schema string, ob *Observation) ([]iikanji.Fact, error) {
+	const target = "database"
+	known, tables, err := srv.All(ctx, target, schema)
+	if err != nil {
+		return nil, err
+	}
+	known = append(known, ob.Status...)
+	s, err := diagnose.ReadSchema(known)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range s.Questions(diagnose.WorkloadOf(ob.Profiles)) {
+		i := slices.IndexFunc(tables, func(t facts.SizedTable) bool {
+			return strings.EqualFold(t.Schema, q.Schema) && strings.EqualFold(t.Name, q.Table)
+		})
+		if i < 0 {
+			continue
+		}
+		if err := srv.Distinct(ctx, &tables[i], q.Columns); err != nil {
+			return nil, err
+		}
+		shares, err := srv.Selectivity(ctx, tables[i], q.Predicates)
+		if err != nil {
+			return nil, err
+		}
+		known = append(known, facts.TableFacts(target, tables[i])...) // the last word on a table counts
+		known = append(known, facts.SelectivityFacts(target, tables[i], shares)...)
+	}
+	return append(known, plans(ctx, srv, target, ob.Profiles)...), ctx.Err()
+}
+
+// plans reads the plans of the heaviest statements, by their slowest example.
+// One that cannot be planned (it reads nothing, its table is gone) has none.
+func plans(ctx context.Context, srv *facts.Server, target string, profiles []iikanji.Profile) []iikanji.Fact {
+	var out []iikanji.Fact
+	for _, p := range profiles {
+		if p.Source != iikanji.Slow {
+			continue
+		}
+		for _, r := range p.Rows {
+			if r.Query == nil || r.Example.Text == "" || len(out) == planned {
+				continue
+			}
+			plan, err := srv.Analyze(ctx, r.Example.Text)
+			if err != nil { // too slow to be run again, perhaps
+				plan, err = srv.Explain(ctx, r.Example.Text)
+			}
+			if err == nil {
+				out = append(out, facts.PlanFact(target, r.Query.Digest, plan))
+			}
+		}
+	}
+	return out
+}
+
+// askNginx has the program that runs as nginx print its whole configuration.
+// A target without nginx has none.
+func askNginx(ctx context.Context, t iikanji.Target) ([]iikanji.Fact, error) {
+	i := slices.IndexFunc(t.Services, func(s iikanji.Service) bool { return s.Kind == "nginx" })
+	if i < 0 || len(t.Services[i].PIDs) == 0 || len(t.Services[i].Configs) == 0 {
+		return nil, nil
+	}
+	s := t.Services[i]
+	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", s.PIDs[0]))
+	if err != nil {
+		return nil, fmt.Errorf("finding the program of nginx: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	r, err := host.Local{}.Exec(ctx, host.Command{Path: program, Args: []string{"-T", "-q", "-c", s.Configs[0]}})
+	if err != nil {
+		return nil, err
+	}
+	if r.Status != 0 {
+		return nil, fmt.Errorf("asking nginx for its configuration: exit status %d: %.200s", r.Status, r.Output)
+	}
+	f, err := facts.NginxFact(s.Name, string(r.Output))
+	return []iikanji.Fact{f}, err
+}

@@ -1,0 +1,123 @@
+package loop
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/hoststat"
+)
+
+// scanned is an observation in which one statement scans a table without an index.
+func scanned(t *testing.T) (*Observation, []iikanji.Fact) {
+	t.Helper()
+	pack := func(v any) string {
+		b, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	const fingerprint = "select * from c where uuid = ? order by ts desc limit ?"
+	sql := "SELECT * FROM c WHERE uuid = 'a' ORDER BY ts DESC LIMIT 1"
+	table := iikanji.Table{Schema: "s", Name: "c", Engine: "InnoDB",
+		Columns: []iikanji.Column{{Name: "id", Type: "bigint(20)", Width: 8}, {Name: "uuid", Type: "char(36)", Width: 144}, {Name: "ts", Type: "datetime", Width: 5}},
+		Indexes: []iikanji.Index{{Name: "PRIMARY", Kind: "btree", Unique: true, Primary: true, Parts: []iikanji.IndexPart{{Column: "id"}}}}}
+	known := []iikanji.Fact{
+		{Topic: iikanji.TopicTable, Key: "s.c", Value: pack(table)},
+		{Topic: iikanji.TopicSize, Key: "s.c", Value: pack(iikanji.TableSize{Rows: 10000, Data: 1 << 20, Distinct: map[string]float64{"id": 10000, "uuid": 100, "ts": 9000}})},
+		{Topic: iikanji.TopicPlan, Key: "00000000000000aa", Value: pack(iikanji.Plan{SQL: sql, Steps: []iikanji.PlanStep{{Table: "c", Access: "ALL", Rows: 10000}}})},
+	}
+	slow := iikanji.Profile{Version: 1, Source: iikanji.Slow, Rows: []iikanji.Row{{Key: fingerprint, Count: 1000, Total: 5 * time.Second, Example: iikanji.Sighting{Text: sql},
+		Query: &iikanji.SQLRow{Digest: "00000000000000aa", Fingerprint: fingerprint, DB: "s", Examined: 10_000_000, Sent: 1000, FullScan: 1000}}}}
+	run := &iikanji.Run{ID: 1, Scenario: "x", Took: 10 * time.Second, Place: iikanji.Placement{Cores: 2}, Steps: []iikanji.StepStat{{Count: 1000}}}
+	return &Observation{Run: run, Profiles: []iikanji.Profile{slow}, Sensors: []Sensor{{Source: iikanji.Slow, Name: "slow log", Green: true}}}, known
+}
+
+func codes(fs []iikanji.Finding) []iikanji.Code {
+	var out []iikanji.Code
+	for _, f := range fs {
+		out = append(out, f.Code)
+	}
+	return out
+}
+
+// TestOrient finds the missing index while the sensor is green; once it is
+// red, the finding is held back and BEN103 says why.
+func TestOrient(t *testing.T) {
+	ob, known := scanned(t)
+	d, err := Orient(ob, known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := codes(d.Findings); len(c) != 1 || c[0] != "DB101" {
+		t.Errorf("green: %v", c)
+	}
+	if d.Statements != 5 || d.CPU != 20 || d.Of(iikanji.Finding{Code: "DB101"}) != 5 || d.Of(iikanji.Finding{Code: "APP101"}) != 20 || len(d.Plans) != 1 {
+		t.Errorf("statements %v, CPU %v, %d plans", d.Statements, d.CPU, len(d.Plans))
+	}
+	ob.Sensors[0] = Sensor{Source: iikanji.Slow, Name: "slow log", Error: "it is empty"}
+	if d, err = Orient(ob, known); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Findings) != 1 || d.Findings[0].Code != "BEN103" || len(d.Findings[0].Evidence) != 1 || d.Findings[0].Evidence[0].Text != "it is empty" || d.Statements != 0 {
+		t.Errorf("red: %+v", d.Findings)
+	}
+}
+
+// TestKeep saves a diagnosed run and gets the same diagnosis of it again.
+func TestKeep(t *testing.T) {
+	h, err := history.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	ob, known := scanned(t)
+	if ob.Run.ID, _, err = h.NewRun(); err != nil {
+		t.Fatal(err)
+	}
+	ob.Host = []hoststat.Sample{{At: time.Unix(1, 0), User: 1.5, Services: []hoststat.ServiceSample{{Name: "app", User: 1}}}}
+	if err := Keep(h, ob, known); err != nil {
+		t.Fatal(err)
+	}
+	again, facts, err := Recall(h, ob.Run.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err1 := Orient(ob, known)
+	got, err2 := Orient(again, facts)
+	if err1 != nil || err2 != nil || !reflect.DeepEqual(want.Findings, got.Findings) || !reflect.DeepEqual(want.Sensors, got.Sensors) {
+		t.Errorf("%v %v\n%+v\n%+v", err1, err2, want.Findings, got.Findings)
+	}
+	if b, err := h.ReadFile(ob.Run.ID, hostFile); err != nil || slices.Index(b, 'h') < 0 || len(hostTSV(nil)) >= len(b) {
+		t.Errorf("host.tsv: %v", err)
+	}
+	if _, _, err := Recall(h, 99); err == nil {
+		t.Error("a run that is not there was recalled")
+	}
+}
+
+// TestScore: each finding is one answer at most, and of the right table where the answer names one.
+func TestScore(t *testing.T) {
+	answers := ReadAnswers("# a comment\nDB101\tisu_condition(jia_isu_uuid, timestamp)\tscan\nDB110\tGET /a\thistory\nDB110\tGET /b\thistory\nDB101\tisu(jia_user_id)\tlist\nWEB101\t/assets\tstatic\n\nbroken line\n")
+	if len(answers) != 5 {
+		t.Fatalf("%d answers", len(answers))
+	}
+	f := func(code iikanji.Code, where string) iikanji.Finding {
+		return iikanji.Finding{Code: code, Where: where}
+	}
+	s := ScoreOf([]iikanji.Finding{
+		f("DB101", "s.isu_condition (jia_isu_uuid, timestamp)"), f("DB110", "select 1"), f("DB103", "s.isu k"), f("DB101", "s.isu_condition (level)"),
+		f("DB110", "select 2"), f("DB110", "select 3"), f("DB101", "s.isu (jia_user_id)"),
+	}, answers)
+	if s.At5 != 3 || s.At10 != 4 || s.All != 4 || s.Doubled != 2 || len(s.Unexpected) != 1 || s.Unexpected[0].Code != "DB103" {
+		t.Errorf("%+v", s)
+	}
+	if s.Answers[0].Found != 1 || s.Answers[3].Found != 7 || s.Answers[4].Found != 0 || answers[0].Found != 0 {
+		t.Errorf("%+v", s.Answers)
+	}
+}

@@ -1,0 +1,73 @@
+package report
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/iikanji/iikanji"
+)
+
+// durationColumn is a column of times.
+func durationColumn(name, help string, of func(r *iikanji.Row) time.Duration) RowColumn {
+	return RowColumn{Name: name, Help: help,
+		Cell:  func(r *iikanji.Row) string { return Duration(of(r)) },
+		Raw:   func(r *iikanji.Row) string { return exactSeconds(of(r)) },
+		Value: func(r *iikanji.Row) float64 { return float64(of(r)) }}
+}
+
+// exactSeconds loses nothing: logs have ms, sums and means have more.
+func exactSeconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
+
+// countColumn is a column of whole numbers.
+func countColumn(name, help string, of func(r *iikanji.Row) int64) RowColumn {
+	return RowColumn{Name: name, Help: help,
+		Cell:  func(r *iikanji.Row) string { return Count(of(r)) },
+		Raw:   func(r *iikanji.Row) string { return strconv.FormatInt(of(r), 10) },
+		Value: func(r *iikanji.Row) float64 { return float64(of(r)) }}
+}
+
+// sizeColumn is a column of bytes.
+func sizeColumn(name, help string, of func(r *iikanji.Row) int64) RowColumn {
+	c := countColumn(name, help, of)
+	c.Cell = func(r *iikanji.Row) string { return iikanji.Bytes(of(r)).String() }
+	return c
+}
+
+// textColumn is a column of text; long ones shrink where a table is too wide.
+func textColumn(name, help string, long bool, of func(r *iikanji.Row) string) RowColumn {
+	return RowColumn{Name: name, Help: help, Cell: of, Raw: of, Left: true, Long: long}
+}
+
+// TimeColumns are the columns that rows of every source have: how many, and
+// how long they took.
+func TimeColumns() []RowColumn {
+	return []RowColumn{
+		countColumn("count", "how many", func(r *iikanji.Row) int64 { return r.Count }),
+		durationColumn("total", "sum of times", func(r *iikanji.Row) time.Duration { return r.Total }),
+		{Name: "share", Help: "of the total of all rows",
+			Cell:  func(r *iikanji.Row) string { return Percent(r.Share) },
+			Raw:   func(r *iikanji.Row) string { return strconv.FormatFloat(r.Share, 'f', 6, 64) },
+			Value: func(r *iikanji.Row) float64 { return r.Share }},
+		durationColumn("mean", "exact", func(r *iikanji.Row) time.Duration { return r.Mean }),
+		durationColumn("stddev", "standard deviation of all (not of a sample)", func(r *iikanji.Row) time.Duration { return r.Stddev }),
+		durationColumn("min", "exact", func(r *iikanji.Row) time.Duration { return r.Min }),
+		durationColumn("p50", "median, within 1 %", func(r *iikanji.Row) time.Duration { return r.P50 }),
+		durationColumn("p90", "within 1 %", func(r *iikanji.Row) time.Duration { return r.P90 }),
+		durationColumn("p95", "within 1 %", func(r *iikanji.Row) time.Duration { return r.P95 }),
+		durationColumn("p99", "within 1 %", func(r *iikanji.Row) time.Duration { return r.P99 }),
+		durationColumn("max", "exact", func(r *iikanji.Row) time.Duration { return r.Max }),
+	}
+}
+
+// ExampleColumns are the slowest one of each row, and where it stands.
+func ExampleColumns() []RowColumn {
+	return []RowColumn{
+		textColumn("example", "the slowest", true, func(r *iikanji.Row) string { return r.Example.Text }),
+		textColumn("line", "where the slowest stands", false, func(r *iikanji.Row) string {
+			if r.Example.Line == 0 {
+				return ""
+			}
+			return r.Example.File + ":" + strconv.FormatInt(r.Example.Line, 10)
+		}),
+	}
+}

@@ -1,0 +1,184 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/iikanji/iikanji"
+)
+
+// A RowPair is one key of two profiles; one of the rows is nil where only the
+// other profile has it.
+type RowPair struct {
+	Key           string
+	Before, After *iikanji.Row
+}
+
+// WriteDiff writes what changed from one profile to another, by row: counts,
+// totals, means and p99 of both, and what is new or gone. The pairs are
+// written in their order.
+func (v *View) WriteDiff(w io.Writer, before, after *iikanji.Profile, pairs []RowPair, o ProfileOptions) error {
+	left := 0
+	if o.Limit > 0 && len(pairs) > o.Limit {
+		pairs, left = pairs[:o.Limit], len(pairs)-o.Limit
+	}
+	switch o.Format {
+	case JSON:
+		return writeDiffJSON(w, before, after, pairs)
+	case TSV, CSV:
+		return diffFull(pairs).Write(w, o.Format, 0)
+	}
+	if err := diffBrief(before, after, pairs).Write(w, o.Format, o.Cols); err != nil {
+		return err
+	}
+	b := strings.Builder{}
+	b.WriteString("\n")
+	if left > 0 {
+		fmt.Fprintf(&b, "%d more of the %s not shown: --limit 0 shows all\n", left, v.Rows)
+	}
+	for i, p := range []*iikanji.Profile{before, after} {
+		for _, line := range v.intake(p, o.Zone) {
+			b.WriteString(Clean([]string{"before: ", "after:  "}[i]+line) + "\n")
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// diffBrief is the table for people: totals of both, and the rest as changes.
+// Where there are no times it is about counts.
+func diffBrief(before, after *iikanji.Profile, pairs []RowPair) *Table {
+	timed := false
+	var all [2]iikanji.Row
+	for i, p := range []*iikanji.Profile{before, after} {
+		for _, r := range p.Rows {
+			all[i].Count += r.Count
+			all[i].Total += r.Total
+			timed = timed || r.Total > 0
+		}
+	}
+	names := []string{"before", "after", "total", "count", "mean", "p99"}
+	if !timed {
+		names = []string{"before", "after", "count"}
+	}
+	t := &Table{}
+	for _, n := range names {
+		t.Columns = append(t.Columns, Column{Name: n})
+	}
+	t.Columns = append(t.Columns, Column{Name: "", Left: true, Shrink: true})
+	pairs = append(pairs[:len(pairs):len(pairs)], RowPair{"(all)", &all[0], &all[1]})
+	for _, p := range pairs {
+		key := p.Key
+		a, b := p.Before, p.After
+		switch {
+		case a == nil:
+			key, a = "new: "+key, &iikanji.Row{}
+		case b == nil:
+			key, b = "gone: "+key, &iikanji.Row{}
+		}
+		if !timed {
+			t.Rows = append(t.Rows, []string{Count(a.Count), Count(b.Count), change(float64(a.Count), float64(b.Count)), key})
+			continue
+		}
+		cells := []string{Duration(a.Total), Duration(b.Total), change(float64(a.Total), float64(b.Total)),
+			change(float64(a.Count), float64(b.Count)), change(float64(a.Mean), float64(b.Mean)), change(float64(a.P99), float64(b.P99)), key}
+		if key == "(all)" {
+			cells[4], cells[5] = change(perOne(a), perOne(b)), ""
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	return t
+}
+
+func perOne(r *iikanji.Row) float64 { return float64(r.Total) / float64(max(r.Count, 1)) }
+
+// change prints b against a as in "-12%", "×3.4", "÷20"; "new" and "gone"
+// where there is nothing to compare with.
+func change(a, b float64) string {
+	switch {
+	case a == 0 && b == 0:
+		return "0"
+	case a == 0:
+		return "new"
+	case b == 0:
+		return "gone"
+	case b >= 2*a:
+		return "×" + three(b/a)
+	case a >= 3*b:
+		return "÷" + three(a/b)
+	}
+	return fmt.Sprintf("%+.1f%%", 100*(b-a)/a)
+}
+
+// diffFull has everything, for programs: seconds and whole numbers.
+func diffFull(pairs []RowPair) *Table {
+	t := &Table{Columns: []Column{{Name: "key"}, {Name: "state"}}}
+	columns := TimeColumns()
+	for _, side := range []string{"before", "after"} {
+		for _, c := range columns {
+			t.Columns = append(t.Columns, Column{Name: side + "-" + c.Name})
+		}
+	}
+	for _, p := range pairs {
+		cells := []string{p.Key, p.state()}
+		for _, r := range []*iikanji.Row{p.Before, p.After} {
+			for _, c := range columns {
+				cell := ""
+				if r != nil {
+					cell = c.Raw(r)
+				}
+				cells = append(cells, cell)
+			}
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	return t
+}
+
+func (p RowPair) state() string {
+	switch {
+	case p.Before == nil:
+		return "new"
+	case p.After == nil:
+		return "gone"
+	}
+	return "both"
+}
+
+// writeDiffJSON writes both rows of each pair and both intakes.
+func writeDiffJSON(w io.Writer, before, after *iikanji.Profile, pairs []RowPair) error {
+	type pair struct {
+		Key    string        `json:"key"`
+		State  string        `json:"state"` // both, new, gone
+		Delta  time.Duration `json:"total_delta_ns"`
+		Before *iikanji.Row  `json:"before,omitempty"`
+		After  *iikanji.Row  `json:"after,omitempty"`
+	}
+	out := struct {
+		Before iikanji.Intake `json:"before"`
+		After  iikanji.Intake `json:"after"`
+		Pairs  []pair         `json:"pairs"`
+	}{before.Intake, after.Intake, []pair{}}
+	bare := func(r *iikanji.Row, delta *time.Duration, sign time.Duration) *iikanji.Row {
+		if r == nil {
+			return nil
+		}
+		c := *r
+		c.Time = nil
+		*delta += sign * r.Total
+		return &c
+	}
+	for _, p := range pairs {
+		q := pair{Key: p.Key, State: p.state()}
+		q.Before = bare(p.Before, &q.Delta, -1)
+		q.After = bare(p.After, &q.Delta, 1)
+		out.Pairs = append(out.Pairs, q)
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(out)
+}

@@ -1,0 +1,33 @@
+package report
+
+import (
+	"time"
+
+	"github.com/iikanji/iikanji"
+)
+
+// StatementView shows the rows of profiles of statements as merge and diff do;
+// the whole report of a slow log is SlowText.
+func StatementView() *View {
+	v := &View{Noun: "statements", Row: "statement", Rows: "statements", Columns: TimeColumns()}
+	query := func(r *iikanji.Row) *iikanji.SQLRow {
+		if r.Query == nil {
+			return &iikanji.SQLRow{}
+		}
+		return r.Query
+	}
+	v.Columns = append(v.Columns,
+		durationColumn("lock", "sum of waiting for locks", func(r *iikanji.Row) time.Duration { return query(r).Lock }),
+		countColumn("sent", "rows", func(r *iikanji.Row) int64 { return query(r).Sent }),
+		countColumn("examined", "rows", func(r *iikanji.Row) int64 { return query(r).Examined }),
+		textColumn("digest", "of the statement", false, func(r *iikanji.Row) string { return query(r).Digest }),
+	)
+	v.Columns = append(v.Columns, ExampleColumns()...)
+	v.Columns = append(v.Columns, textColumn("statement", "what the row is about", true, func(r *iikanji.Row) string { return r.Key }))
+	v.Brief = map[int][]string{
+		-1:  {"count", "total", "sent", "examined", "statement"},
+		0:   {"count", "total", "share", "mean", "p99", "statement"},
+		100: {"count", "total", "share", "mean", "p50", "p99", "max", "sent", "examined", "statement"},
+	}
+	return v
+}

@@ -1,0 +1,253 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/iikanji/iikanji"
+)
+
+// slowColumns are the columns of rows of statements by name, in the order of
+// the full formats (TSV, CSV); text tables show a few of them.
+var slowColumns = []struct {
+	name string
+	left bool
+	cell func(r *iikanji.Row, q *iikanji.SQLRow) string // exact, for programs
+}{
+	{"digest", true, func(r *iikanji.Row, q *iikanji.SQLRow) string { return q.Digest }},
+	{"count", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(r.Count, 10) }},
+	{"total", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return seconds(r.Total) }},
+	{"share", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatFloat(r.Share, 'f', 4, 64) }},
+	{"mean", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return seconds(r.Mean) }},
+	{"stddev", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return seconds(r.Stddev) }},
+	{"min", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return seconds(r.Min) }},
+	{"p50", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return seconds(r.P50) }},
+	{"p90", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return seconds(r.P90) }},
+	{"p95", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return seconds(r.P95) }},
+	{"p99", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return seconds(r.P99) }},
+	{"max", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return seconds(r.Max) }},
+	{"v/m", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatFloat(q.VM, 'f', 6, 64) }},
+	{"lock", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return seconds(q.Lock) }},
+	{"rows_sent", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(q.Sent, 10) }},
+	{"mean_sent", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return ratio(q.Sent, r.Count) }},
+	{"rows_examined", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(q.Examined, 10) }},
+	{"mean_examined", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return ratio(q.Examined, r.Count) }},
+	{"examined_per_sent", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return ratio(q.Examined, q.Sent) }},
+	{"rows_affected", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(q.Affected, 10) }},
+	{"bytes_sent", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(int64(q.BytesSent), 10) }},
+	{"full_scan", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(q.FullScan, 10) }},
+	{"full_join", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(q.FullJoin, 10) }},
+	{"filesort", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(q.Filesort, 10) }},
+	{"tmp_table", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(q.TmpTable, 10) }},
+	{"tmp_disk", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(q.TmpDisk, 10) }},
+	{"errors", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(r.Errors, 10) }},
+	{"prepares", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(q.Prepares, 10) }},
+	{"prepares_per_execution", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return ratio(q.Prepares, r.Count) }},
+	{"prepare_time", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return seconds(q.PrepareTime) }},
+	{"db", true, func(r *iikanji.Row, q *iikanji.SQLRow) string { return q.DB }},
+	{"tables", true, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strings.Join(q.Tables, ",") }},
+	{"statement", true, func(r *iikanji.Row, q *iikanji.SQLRow) string { return r.Key }},
+	{"typical", true, func(r *iikanji.Row, q *iikanji.SQLRow) string { return q.Typical.Text }},
+	{"worst", true, func(r *iikanji.Row, q *iikanji.SQLRow) string { return r.Example.Text }},
+	{"worst_at", true, func(r *iikanji.Row, q *iikanji.SQLRow) string { return place(r.Example) }},
+}
+
+func place(s iikanji.Sighting) string {
+	if s.Line == 0 {
+		return s.File
+	}
+	return fmt.Sprintf("%s:%d", s.File, s.Line)
+}
+
+func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 6, 64) }
+
+func ratio(a, b int64) string {
+	if b == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(float64(a)/float64(b), 'f', 2, 64)
+}
+
+// SlowFull is the table of all columns, in seconds and whole numbers.
+func SlowFull(p *iikanji.Profile) *Table {
+	t := &Table{}
+	for _, c := range slowColumns {
+		t.Columns = append(t.Columns, Column{Name: c.name, Left: c.left})
+	}
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		if r.Query == nil {
+			continue
+		}
+		cells := make([]string, len(slowColumns))
+		for j, c := range slowColumns {
+			cells[j] = c.cell(r, r.Query)
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	return t
+}
+
+// slowBrief is the table for people: where the time went.
+func slowBrief(p *iikanji.Profile) *Table {
+	t := &Table{Columns: []Column{{Name: "total"}, {Name: "share"}, {Name: "count"}, {Name: "mean"}, {Name: "p99"},
+		{Name: "ex/sent"}, {Name: "plan", Left: true}, {Name: "statement", Left: true, Shrink: true}}}
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		if r.Query == nil {
+			continue
+		}
+		t.Rows = append(t.Rows, []string{Duration(r.Total), Percent(r.Share), Count(r.Count), Duration(r.Mean), known(r.P99),
+			brief(ratio(r.Query.Examined, r.Query.Sent)), planLetters(r), r.Key})
+	}
+	return t
+}
+
+// known leaves out a percentile that the source does not tell.
+func known(d time.Duration) string {
+	if d == 0 {
+		return "-"
+	}
+	return Duration(d)
+}
+
+// brief cuts ratios to what counts.
+func brief(ratio string) string {
+	v, err := strconv.ParseFloat(ratio, 64)
+	if err != nil {
+		return "-"
+	}
+	if v >= 100 {
+		return Count(int64(v + 0.5))
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0"), " ")
+}
+
+// planLetters says what the executions of a digest had: S full scan, J full
+// join, F filesort, T temporary table, D one on disk, E errors.
+func planLetters(r *iikanji.Row) string {
+	q, out := r.Query, ""
+	for _, c := range []struct {
+		n      int64
+		letter string
+	}{{q.FullScan, "S"}, {q.FullJoin, "J"}, {q.Filesort, "F"}, {q.TmpTable, "T"}, {q.TmpDisk, "D"}, {r.Errors, "E"}} {
+		if c.n > 0 {
+			out += c.letter
+		}
+	}
+	if out == "" {
+		return "-"
+	}
+	return out
+}
+
+// SlowText writes the report for people: intake, digests, transactions,
+// prepare churn and repetition, each cut to limit rows (0 for all).
+func SlowText(w io.Writer, p *iikanji.Profile, f Format, cols, limit int) error {
+	o := &out{w: w}
+	intake(o, p, f)
+	cut := *p
+	cut.Rows = head(p.Rows, limit)
+	o.section(f, "")
+	o.table(slowBrief(&cut), f, cols)
+	o.more(len(p.Rows) - len(cut.Rows))
+	if f == Text || f == "" {
+		o.line("plan: S full scan, J join without index, F filesort, T temporary table,")
+		o.line("D on disk, E errors; ex/sent: rows examined per row sent")
+		slowExamples(o, &cut, cols)
+	}
+	if n := len(p.Transactions); n > 0 {
+		o.section(f, "transactions")
+		o.table(transactionTable(head(p.Transactions, limit)), f, cols)
+		o.more(n - len(head(p.Transactions, limit)))
+	}
+	if t := churnTable(p, limit); len(t.Rows) > 0 {
+		o.section(f, "prepared anew: statements prepared for few executions each")
+		o.table(t, f, cols)
+	}
+	if n := len(p.Repeats); n > 0 {
+		o.section(f, "repeated on one thread: N+1 (other values) and fetched again (same values)")
+		o.table(repeatTable(head(p.Repeats, limit)), f, cols)
+		o.more(n - len(head(p.Repeats, limit)))
+	}
+	return o.err
+}
+
+// examples is how many digests are shown with a statement of each.
+const examples = 5
+
+// slowExamples shows the heaviest digests with their worst statements.
+func slowExamples(o *out, p *iikanji.Profile, cols int) {
+	for i := range head(p.Rows, examples) {
+		r := &p.Rows[i]
+		q := r.Query
+		if q == nil {
+			continue
+		}
+		o.blank()
+		o.line("%d. %s  lock %s  v/m %.2f  rows sent %s, examined %s", i+1, q.Digest, Duration(q.Lock), q.VM, Count(q.Sent), Count(q.Examined))
+		if len(q.Tables) > 0 {
+			o.line("   tables %s", strings.Join(q.Tables, ", "))
+		}
+		if q.Typical.Text != "" {
+			o.line("   typical %s: %s", Duration(q.Typical.Took), shortSQL(q.Typical.Text, cols))
+		}
+		if r.Example.Text != "" {
+			o.line("   worst %s at %s: %s", Duration(r.Example.Took), place(r.Example), shortSQL(r.Example.Text, cols))
+		}
+	}
+}
+
+// shortSQL is a statement in about three lines of a terminal.
+func shortSQL(s string, cols int) string { return Shorten(Clean(s), 3*max(cols, 40)) }
+
+func head[T any](all []T, limit int) []T {
+	if limit > 0 && len(all) > limit {
+		return all[:limit]
+	}
+	return all
+}
+
+func transactionTable(ts []iikanji.Transaction) *Table {
+	t := &Table{Columns: []Column{{Name: "total"}, {Name: "count"}, {Name: "mean"}, {Name: "commit"}, {Name: "c.share"}, {Name: "l.share"}, {Name: "rollb."}, {Name: "transaction", Left: true, Shrink: true}}}
+	for _, x := range ts {
+		t.Rows = append(t.Rows, []string{Duration(x.Total), Count(x.Count), Duration(per(x.Total, x.Count)), Duration(x.Commit), share(x.Commit, x.Total), share(x.Lock, x.Total), Count(x.Rollbacks), x.Shape})
+	}
+	return t
+}
+
+func churnTable(p *iikanji.Profile, limit int) *Table {
+	t := &Table{Columns: []Column{{Name: "lost"}, {Name: "prepares"}, {Name: "executions"}, {Name: "per exec."}, {Name: "statement", Left: true, Shrink: true}}}
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		if q := r.Query; q != nil && q.Prepares > 0 && (limit == 0 || len(t.Rows) < limit) {
+			t.Rows = append(t.Rows, []string{Duration(q.PrepareTime), Count(q.Prepares), Count(r.Count), ratio(q.Prepares, r.Count), r.Key})
+		}
+	}
+	return t
+}
+
+func repeatTable(rs []iikanji.Repeat) *Table {
+	t := &Table{Columns: []Column{{Name: "n+1"}, {Name: "time"}, {Name: "runs"}, {Name: "longest"}, {Name: "again"}, {Name: "time"}, {Name: "statement", Left: true, Shrink: true}}}
+	for _, x := range rs {
+		t.Rows = append(t.Rows, []string{Count(x.Count), Duration(x.Time), Count(x.Runs), Count(x.Longest), Count(x.Same), Duration(x.SameTime), x.Key})
+	}
+	return t
+}
+
+func per(d time.Duration, n int64) time.Duration {
+	if n == 0 {
+		return 0
+	}
+	return d / time.Duration(n)
+}
+
+func share(part, all time.Duration) string {
+	if all == 0 {
+		return "-"
+	}
+	return Percent(float64(part) / float64(all))
+}

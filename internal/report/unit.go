@@ -1,0 +1,53 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Duration prints a duration in at most 7 columns with three digits that
+// count, as in "12.3ms", "4.56s", "823µs", "1h02m".
+func Duration(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "-" + Duration(-d)
+	case d == 0:
+		return "0"
+	case d < time.Microsecond:
+		return strconv.FormatInt(int64(d), 10) + "ns"
+	case d < time.Millisecond:
+		return three(float64(d)/1e3) + "µs"
+	case d < time.Second:
+		return three(float64(d)/1e6) + "ms"
+	case d < 1000*time.Second:
+		return three(d.Seconds()) + "s"
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 100*time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%.0fh", d.Hours())
+}
+
+func three(v float64) string {
+	switch {
+	case v < 9.995:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	case v < 99.95:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 0, 64)
+}
+
+// Percent prints a share of 0..1 as in "12.3%".
+func Percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + "%" }
+
+// Count prints a whole number with thousands separated, as in "1,234,567".
+func Count(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,86 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/iikanji/iikanji"
+)
+
+// A Fault is an error of one request or check. The engine groups reported
+// faults by Kind, Step and Check.
+type Fault struct {
+	Kind    iikanji.FaultKind
+	Step    Step // -1 where no step is concerned
+	Check   string
+	Message string
+	Example *iikanji.Example
+	Cause   error
+	// Counted is the engine's: Do has already counted this fault as an error
+	// of its step, so Report does not do so again.
+	Counted bool
+}
+
+// Error is one line for people.
+func (f *Fault) Error() string {
+	var b strings.Builder
+	b.WriteString(f.Kind.String())
+	if f.Check != "" {
+		b.WriteString(" " + f.Check)
+	}
+	if f.Example != nil {
+		b.WriteString(": " + f.Example.Request)
+	}
+	b.WriteString(": " + f.Message)
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (f *Fault) Unwrap() error { return f.Cause }
+
+// KindOf returns the kind of a fault in err's chain, FaultUnknown when there is none.
+func KindOf(err error) iikanji.FaultKind {
+	var f *Fault
+	if errors.As(err, &f) {
+		return f.Kind
+	}
+	return iikanji.FaultUnknown
+}
+
+// Wrong returns a failed check on an answer; res may be nil. check is the
+// check's stable name, as in "trend-backwards".
+func Wrong(res *Response, check, format string, args ...any) *Fault {
+	f := &Fault{Kind: iikanji.FaultCheck, Step: -1, Check: check, Message: fmt.Sprintf(format, args...)}
+	if res != nil {
+		f.Step, f.Example = res.Step, ExampleOf(res)
+	}
+	return f
+}
+
+// exampleBytes is how much of a body an example shows.
+const exampleBytes = 200
+
+// ExampleOf shows an answer in a few words. Neither cookies nor request bodies
+// are part of it.
+func ExampleOf(res *Response) *iikanji.Example {
+	return &iikanji.Example{
+		Request: res.Method + " " + res.Path,
+		Status:  res.Status,
+		Body:    Excerpt(res.Body),
+	}
+}
+
+// Excerpt is the beginning of a body as an example shows it: whole
+// characters, what is no UTF-8 replaced.
+func Excerpt(body []byte) string {
+	if len(body) > exampleBytes {
+		n := exampleBytes
+		for n > exampleBytes-utf8.UTFMax && !utf8.RuneStart(body[n]) {
+			n--
+		}
+		body = body[:n]
+	}
+	return strings.ToValidUTF8(string(body), "\uFFFD")
+}

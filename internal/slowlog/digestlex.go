@@ -1,0 +1,418 @@
+package slowlog
+
+import "bytes"
+
+// Classes of bytes.
+const (
+	clOther uint8 = iota // operators and what is left
+	clSpace
+	clWord // letters, _, $, @ and everything beyond ASCII
+	clDigit
+	clQuote
+	clBacktick
+	clPunct // ( ) , ; ? .
+)
+
+// class is the class of each byte, lower the small letter of each.
+var class, lower = func() (cl [256]uint8, lo [256]byte) {
+	for i := range 256 {
+		c := byte(i)
+		lo[i] = c
+		switch {
+		case c >= 'A' && c <= 'Z':
+			cl[i], lo[i] = clWord, c+'a'-'A'
+		case c >= 'a' && c <= 'z', c == '_', c == '$', c == '@', c >= 0x80:
+			cl[i] = clWord
+		case c >= '0' && c <= '9':
+			cl[i] = clDigit
+		case c == ' ', c == '\t', c == '\n', c == '\r', c == '\f', c == '\v', c == 0:
+			cl[i] = clSpace
+		case c == '\'', c == '"':
+			cl[i] = clQuote
+		case c == '`':
+			cl[i] = clBacktick
+		case c == '(', c == ')', c == ',', c == ';', c == '?', c == '.':
+			cl[i] = clPunct
+		}
+	}
+	return cl, lo
+}()
+
+// inWord says which bytes words go on with.
+var inWord = func() (in [256]bool) {
+	for i, c := range class {
+		in[i] = c == clWord || c == clDigit
+	}
+	return in
+}()
+
+// appendLower writes a word in small letters.
+func (f *Fingerprinter) appendLower(w []byte) {
+	n := len(f.out)
+	f.out = append(f.out, w...)
+	low := f.out[n:]
+	for i, c := range low {
+		low[i] = lower[c]
+	}
+}
+
+// readWord reads a keyword or name.
+func (f *Fingerprinter) readWord() {
+	p := f.pos
+	for in := f.in; p < len(in) && inWord[in[p]]; {
+		p++
+	}
+	w := f.in[f.pos:p]
+	if p < len(f.in) && f.in[p] == '\'' && f.prev != tokDot && introducer(w) { // x'00', _utf8mb4'…'
+		f.pos = p
+		f.readString()
+		return
+	}
+	if f.prev != tokDot && f.literalWord(w) {
+		f.pos = p
+		f.value()
+		return
+	}
+	f.space()
+	f.word = len(f.out)
+	f.appendLower(w)
+	f.pos, f.prev = p, tokWord
+	f.notValues()
+	if f.word == 0 && string(f.out) == "use" { // USE db: the name is a value
+		if p = f.skipSpace(f.pos); p < len(f.in) && f.in[p] != ';' {
+			f.pos = p
+			for f.pos < len(f.in) && f.in[f.pos] != ';' {
+				f.pos++
+			}
+			f.value()
+		}
+	}
+}
+
+// introducer says whether a word that stands right before a quote belongs to
+// the string: a character set (_utf8mb4), or X, B, N.
+func introducer(w []byte) bool {
+	return w[0] == '_' || len(w) == 1 && bytes.IndexByte([]byte("xXbBnN"), w[0]) >= 0
+}
+
+// literalWord says whether the word is NULL, TRUE or FALSE in the place of a value.
+func (f *Fingerprinter) literalWord(w []byte) bool {
+	if n := len(w); n != 4 && n != 5 {
+		return false
+	}
+	if !foldEqual(w, "null") && !foldEqual(w, "true") && !foldEqual(w, "false") {
+		return false
+	}
+	switch f.prev {
+	case tokOp, tokOpen, tokComma:
+		return true
+	case tokWord:
+		return f.after("then") || f.after("else") || f.after("select") || f.after("when") || f.after("values") || f.after("return")
+	}
+	return false
+}
+
+// readNumber reads a number; a sign before it is part of it where no value or
+// name stands before the sign.
+func (f *Fingerprinter) readNumber() {
+	p := f.pos
+	for p < len(f.in) {
+		c := f.in[p]
+		switch {
+		case class[c] == clDigit || class[c] == clWord || c == '.' && f.prev != tokDot && (p == f.pos || isExponent(f.in[f.pos:p])):
+			p++
+		case (c == '+' || c == '-') && p > f.pos && (f.in[p-1]|0x20) == 'e' && isExponent(f.in[f.pos:p-1]):
+			p++
+		default:
+			f.endNumber(p)
+			return
+		}
+	}
+	f.endNumber(p)
+}
+
+// isExponent says whether digits are such that a following e begins an exponent.
+func isExponent(digits []byte) bool {
+	for _, c := range digits {
+		if class[c] != clDigit && c != '.' {
+			return false
+		}
+	}
+	return len(digits) > 0
+}
+
+// endNumber ends a token that began with a digit: a number, or a name such as
+// 2021_log, which may begin so.
+func (f *Fingerprinter) endNumber(p int) {
+	w := f.in[f.pos:p]
+	if f.prev == tokDot || isDigitName(w) {
+		f.space()
+		f.word = len(f.out)
+		for _, c := range w {
+			f.out = append(f.out, lower[c])
+		}
+		f.pos, f.prev = p, tokWord
+		f.notValues()
+		return
+	}
+	f.pos = p
+	f.value()
+}
+
+// isDigitName says whether a token of digits and letters is a name: it has a
+// letter that no number has (hexadecimal, binary, exponent).
+func isDigitName(w []byte) bool {
+	if len(w) > 1 && w[0] == '0' && (w[1]|0x20 == 'x' || w[1]|0x20 == 'b') {
+		return false
+	}
+	for i, c := range w {
+		switch {
+		case class[c] == clDigit || c == '.' || c == '+' || c == '-':
+		case c|0x20 == 'e' && i > 0 && isExponent(w[:i]):
+		case c == '_' || c == '$' || c >= 0x80:
+			return true
+		default:
+			// 12abc could be a name or a broken literal; a value must not leak
+			return false
+		}
+	}
+	return false
+}
+
+// readString reads a quoted string, to the end where it is cut off.
+func (f *Fingerprinter) readString() {
+	f.pos = f.endOfQuoted(f.pos)
+	f.value()
+}
+
+// readName reads a name in backticks. Names of usual letters lose the quotes;
+// others keep them, with a backtick inside doubled as it was.
+func (f *Fingerprinter) readName() {
+	quote := f.in[f.pos]
+	end := f.endOfQuoted(f.pos)
+	body := f.in[f.pos+1 : end]
+	if len(body) > 0 && body[len(body)-1] == quote {
+		body = body[:len(body)-1]
+	}
+	f.space()
+	f.word = len(f.out)
+	f.pos = end
+	f.notValues()
+	plain := len(body) > 0 && class[body[0]] == clWord
+	for i := 0; plain && i < len(body); i++ {
+		plain = inWord[body[i]]
+	}
+	if plain { // a fingerprint read again knows no quotes
+		f.appendLower(body)
+		f.prev = tokWord
+		return
+	}
+	f.out = append(f.out, '`')
+	for _, c := range body {
+		switch {
+		case c == '\n' || c == '\r':
+			c = ' '
+		case c == '`' && quote == '"':
+			c = '\''
+		}
+		f.out = append(f.out, lower[c])
+	}
+	f.out = append(f.out, '`')
+	f.prev = tokName
+}
+
+// endOfQuoted returns the place behind the string or name that begins at p:
+// doubled quotes stay inside, backslashes escape in strings.
+func (f *Fingerprinter) endOfQuoted(p int) int {
+	in := f.in
+	q := in[p]
+	for p++; p < len(in); p++ {
+		switch in[p] {
+		case q:
+			if p+1 >= len(in) || in[p+1] != q {
+				return p + 1
+			}
+			p++
+		case '\\':
+			if q != '`' {
+				p++
+			}
+		}
+	}
+	f.unclosed = true
+	return len(in)
+}
+
+// operator handles comments, signs and operators.
+func (f *Fingerprinter) operator(c byte) {
+	switch {
+	case f.isComment(f.pos):
+		if f.after("commit") || f.after("rollback") {
+			f.tag(f.pos)
+		}
+		f.pos = f.endOfAnyComment(f.pos)
+		return
+	case c == '/' && f.peek(1) == '*': // a hint or version comment: its content is text
+		f.pos = f.textOfComment(f.pos)
+		return
+	case c == '*' && f.peek(1) == '/': // the end of such a comment
+		f.pos += 2
+		return
+	case (c == '-' || c == '+') && f.signs():
+		f.putSign(c)
+		return
+	}
+	f.space()
+	n := operatorLen(f.in[f.pos:])
+	f.out = append(f.out, f.in[f.pos:f.pos+n]...)
+	f.pos += n
+	f.prev = tokOp
+	f.notValues()
+}
+
+// textOfComment returns where the text begins of the hint or version comment
+// that begins at p.
+func (f *Fingerprinter) textOfComment(p int) int {
+	for p = min(p+3, len(f.in)); p < len(f.in) && class[f.in[p]] == clDigit; p++ {
+	}
+	return p
+}
+
+// isComment says whether a comment that is no text begins at p.
+func (f *Fingerprinter) isComment(p int) bool {
+	at := func(i int) byte {
+		if p+i < len(f.in) {
+			return f.in[p+i]
+		}
+		return ' '
+	}
+	switch f.in[p] {
+	case '#':
+		return true
+	case '-':
+		return at(1) == '-' && class[at(2)] == clSpace
+	case '/':
+		return at(1) == '*' && at(2) != '!' && at(2) != '+'
+	}
+	return false
+}
+
+// endOfAnyComment returns the place behind the comment that begins at p.
+func (f *Fingerprinter) endOfAnyComment(p int) int {
+	if f.in[p] == '/' {
+		return f.endOfComment(p)
+	}
+	if i := bytes.IndexByte(f.in[p:], '\n'); i >= 0 {
+		return p + i + 1
+	}
+	return len(f.in)
+}
+
+// signs says whether + or - at the place can be the sign of a number.
+func (f *Fingerprinter) signs() bool {
+	switch f.prev {
+	case tokValue, tokClose, tokName, tokDot:
+		return false
+	case tokWord:
+		return signedAfter(f.out[f.word:])
+	}
+	return true
+}
+
+// putSign writes a sign and remembers it, so that value can take it, and the
+// signs right before it, away.
+func (f *Fingerprinter) putSign(c byte) {
+	if f.prev != tokOp || f.sign.end != len(f.out) || f.sign.end == 0 {
+		f.sign.start, f.sign.prev = len(f.out), f.prev
+	}
+	f.space()
+	f.out = append(f.out, c)
+	f.pos++
+	f.prev, f.sign.end = tokOp, len(f.out)
+}
+
+// operatorLen is the length of the operator that b begins with.
+func operatorLen(b []byte) int {
+	for n := 3; n > 1; n-- {
+		if len(b) >= n {
+			switch string(b[:n]) {
+			case "<=>", "->>", "<=", ">=", "<>", "!=", ":=", "||", "&&", "<<", ">>", "->":
+				return n
+			}
+		}
+	}
+	return 1
+}
+
+func (f *Fingerprinter) endOfComment(p int) int {
+	if i := bytes.Index(f.in[p+2:], []byte("*/")); i >= 0 {
+		return p + 2 + i + 2
+	}
+	return len(f.in)
+}
+
+// maxTag is how much of a tag is kept, in bytes.
+const maxTag = 64
+
+// tag keeps the comment at p, which names what a COMMIT ends.
+func (f *Fingerprinter) tag(p int) {
+	if f.in[p] != '/' {
+		return
+	}
+	body := bytes.TrimSuffix(f.in[p+2:f.endOfComment(p)], []byte("*/"))
+	body = bytes.Join(bytes.Fields(bytes.ToValidUTF8(body[:min(len(body), maxTag)], nil)), []byte(" "))
+	if len(body) == 0 {
+		return
+	}
+	f.out = append(f.out, " /* "...)
+	digit := false
+	for _, c := range body {
+		if class[c] == clDigit {
+			if !digit {
+				f.out = append(f.out, '?')
+			}
+		} else if c == '*' || c == '/' { // or it could end the comment
+			f.out = append(f.out, '_')
+		} else {
+			f.out = append(f.out, c)
+		}
+		digit = class[c] == clDigit
+	}
+	f.out = append(f.out, " */"...)
+	f.prev = tokClose
+}
+
+func foldEqual(b []byte, word string) bool {
+	if len(b) != len(word) {
+		return false
+	}
+	for i, c := range b {
+		if lower[c] != word[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// spacedBeforeParen says whether a word is set off from a parenthesis behind
+// it: a keyword, not a function.
+func spacedBeforeParen(w []byte) bool {
+	switch string(w) {
+	case "in", "values", "value", "and", "or", "xor", "not", "where", "on", "as", "select", "from", "join", "when", "then", "else",
+		"by", "set", "using", "union", "all", "exists", "any", "some", "between", "like", "is", "having", "interval", "distinct",
+		"over", "with", "into", "case", "div", "mod", "straight_join", "except", "intersect", "explain", "analyze":
+		return true
+	}
+	return false
+}
+
+// signedAfter says whether a sign after the word belongs to a number: the word
+// is a keyword, not a column.
+func signedAfter(w []byte) bool {
+	switch string(w) {
+	case "select", "where", "and", "or", "xor", "not", "between", "in", "like", "then", "else", "when", "return", "limit", "offset",
+		"values", "set", "by", "on", "having", "case", "interval", "distinct", "div", "mod", "all", "default", "is", "as":
+		return true
+	}
+	return false
+}

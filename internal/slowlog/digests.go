@@ -1,0 +1,224 @@
+package slowlog
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/tally"
+)
+
+const (
+	// maxDigests is how many digests get a row of their own; a log of more is
+	// hostile or made by a program that writes values into names. The first
+	// ones of the log are kept, all others share the overflow row.
+	maxDigests = 20_000
+	// maxExample bounds a statement that is kept as an example, and maxTexts
+	// all of them; beyond maxTexts they are kept short.
+	maxExample   = 16 << 10
+	shortExample = 256
+	maxTexts     = 64 << 20
+	// overflowKey is the row of digests that have none of their own.
+	overflowKey = "(other statements: more digests than are kept)"
+)
+
+// A digest is everything counted of one fingerprint.
+type digest struct {
+	id       uint32
+	key      uint64
+	text     string // the fingerprint
+	label    string // verb and table, for transaction shapes
+	tables   []string
+	time     tally.Sketch
+	spreads  [5]tally.Sketch // in the order of spreadNames
+	count    int64
+	errors   int64
+	decades  [8]int64
+	plan     [5]int64 // full scan, full join, filesort, temporary table, on disk
+	worst    example
+	typical  example
+	median   int64 // running estimate
+	nextLook int64 // count at which the median is looked at again
+	dbs      names
+	users    names
+	hosts    names
+
+	prepares int64 // Prepare commands right before an execution
+	prepTime int64 // of Prepare and Close stmt
+	repeat   repeatSum
+}
+
+// spreadNames name what is measured of a statement besides its time.
+var spreadNames = [5]string{"lock", "rows_sent", "rows_examined", "rows_affected", "bytes_sent"}
+
+// An example is one statement with its values.
+type example struct {
+	text []byte
+	file int
+	line int64
+	took int64
+	set  bool
+	cut  bool
+}
+
+// names counts a few names; the rest is counted together.
+type names struct {
+	list  []iikanji.Named
+	last  int
+	other int64
+}
+
+const maxNames = 8
+
+func (n *names) add(name []byte) {
+	if len(name) == 0 {
+		return
+	}
+	if n.last < len(n.list) && n.list[n.last].Name == string(name) {
+		n.list[n.last].Count++
+		return
+	}
+	for i := range n.list {
+		if n.list[i].Name == string(name) {
+			n.list[i].Count++
+			n.last = i
+			return
+		}
+	}
+	if len(n.list) == maxNames {
+		n.other++
+		return
+	}
+	n.list = append(n.list, iikanji.Named{Name: strings.ToValidUTF8(string(name[:min(len(name), 128)]), "\uFFFD"), Count: 1})
+	n.last = len(n.list) - 1
+}
+
+// sorted returns the names by count, "other" last.
+func (n *names) sorted() []iikanji.Named {
+	out := slices.Clone(n.list)
+	slices.SortStableFunc(out, func(a, b iikanji.Named) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Name, b.Name))
+	})
+	if n.other > 0 {
+		out = append(out, iikanji.Named{Name: "(other)", Count: n.other})
+	}
+	return out
+}
+
+// add counts an event of the digest; its examples are the fold's business.
+func (d *digest) add(ev *event) {
+	d.count++
+	d.decades[decade(ev.query)]++
+	d.time.Add(time.Duration(ev.query))
+	d.spreads[0].Add(time.Duration(ev.lock))
+	d.spreads[1].Add(time.Duration(ev.sent))
+	d.spreads[2].Add(time.Duration(ev.examined))
+	d.spreads[3].Add(time.Duration(ev.affected))
+	d.spreads[4].Add(time.Duration(ev.bytes))
+	if f := ev.flags; f&(flagFullScan|flagFullJoin|flagFilesort|flagTmpTable|flagTmpDisk|flagError) != 0 {
+		for i := range d.plan {
+			d.plan[i] += int64(f >> i & 1)
+		}
+		if f&flagError != 0 {
+			d.errors++
+		}
+	}
+}
+
+// decade is the index of a time in SQLRow.Decades.
+func decade(ns int64) int {
+	i := 0
+	for bound := int64(10_000); i < 7 && ns >= bound; bound *= 10 {
+		i++
+	}
+	return i
+}
+
+// wantsWorst and wantsTypical say whether an event should become an example.
+func (d *digest) wantsWorst(ev *event) bool { return !d.worst.set || ev.query > d.worst.took }
+
+// wantsTypical keeps the statement nearest to the median, which is looked at
+// again whenever the count has grown by half, so that nothing need be read twice.
+func (d *digest) wantsTypical(ev *event) bool {
+	if d.count >= d.nextLook {
+		d.median = int64(d.time.Quantile(0.5))
+		d.nextLook = d.count + d.count/2 + 1
+	}
+	return !d.typical.set || distance(ev.query, d.median) < distance(d.typical.took, d.median)
+}
+
+func distance(a, b int64) int64 {
+	if a > b {
+		return a - b
+	}
+	return b - a
+}
+
+// row turns the digest into a row of a profile.
+func (d *digest) row(files []string) iikanji.Row {
+	r := iikanji.Row{Key: d.text, Count: d.count, Errors: d.errors}
+	d.time.Fill(&r)
+	q := &iikanji.SQLRow{Digest: fmt.Sprintf("%016x", d.key), Fingerprint: d.text, Tables: d.tables,
+		Lock: d.spreads[0].Sum(), Sent: int64(d.spreads[1].Sum()), MaxSent: int64(d.spreads[1].Max()),
+		Examined: int64(d.spreads[2].Sum()), MaxExamined: int64(d.spreads[2].Max()),
+		Affected: int64(d.spreads[3].Sum()), BytesSent: iikanji.Bytes(d.spreads[4].Sum()),
+		FullScan: d.plan[0], FullJoin: d.plan[1], Filesort: d.plan[2], TmpTable: d.plan[3], TmpDisk: d.plan[4],
+		VM: d.time.VarianceToMean(), Decades: d.decades, Users: d.users.sorted(), Hosts: d.hosts.sorted(), DBs: d.dbs.sorted(),
+		Prepares: d.prepares, PrepareTime: time.Duration(d.prepTime)}
+	if len(q.DBs) > 0 {
+		q.DB = q.DBs[0].Name
+	}
+	if d.key == 0 {
+		q.Digest = ""
+	}
+	for i := range d.spreads {
+		q.Spreads = append(q.Spreads, tally.SpreadOf(spreadNames[i], &d.spreads[i]))
+	}
+	r.Query = q
+	r.Example, q.Typical = d.worst.sighting(files), d.typical.sighting(files)
+	return r
+}
+
+func (e *example) sighting(files []string) iikanji.Sighting {
+	if !e.set {
+		return iikanji.Sighting{}
+	}
+	text := strings.ToValidUTF8(string(e.text), "\uFFFD")
+	if e.cut {
+		text += " …"
+	}
+	return iikanji.Sighting{Text: text, File: files[e.file], Line: e.line, Took: time.Duration(e.took)}
+}
+
+// labelOf is the short name of a digest in a transaction: its verb and tables.
+func labelOf(text string, tables []string) string {
+	verb, _, _ := strings.Cut(text, " ")
+	if strings.HasPrefix(text, adminPrefix) || len(tables) == 0 {
+		return clip(text, 40)
+	}
+	return verb + " " + strings.Join(tables, ",")
+}
+
+func clip(s string, n int) string {
+	if len(s) > n {
+		return strings.ToValidUTF8(s[:n], "") + "…"
+	}
+	return s
+}
+
+// keep makes e the example at data[sp]. budget is what texts may still take.
+func (e *example) keep(sql []byte, file int, line, took int64, budget *int) {
+	limit := maxExample
+	if *budget <= 0 {
+		limit = shortExample
+	}
+	cut := len(sql) > limit
+	sql = sql[:min(len(sql), limit)]
+	before := cap(e.text)
+	*e = example{text: append(e.text[:0], bytes.TrimSpace(sql)...), file: file, line: line, took: took, set: true, cut: cut}
+	*budget -= cap(e.text) - before
+}

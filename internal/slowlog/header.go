@@ -1,0 +1,181 @@
+package slowlog
+
+import (
+	"bytes"
+)
+
+// header reads the lines of an entry that begin with #, from its User@Host
+// line on, and returns where they end. Lines and fields that it does not know
+// (profiles, explain, warnings) are passed over: servers add new ones.
+func (p *parser) header(ev *event) (end int, why string) {
+	data := p.data
+	at := p.pos
+	nl := bytes.IndexByte(data[at:], '\n')
+	if nl < 0 {
+		return at, whyCut
+	}
+	p.who(at+len(userHost), at+nl, ev)
+	timed := false
+	for at += nl + 1; at < len(data) && data[at] == '#'; at += nl + 1 {
+		nl = bytes.IndexByte(data[at:], '\n')
+		if nl < 0 {
+			return at, whyCut
+		}
+		if nl < 4 {
+			continue // "#" around explain lines
+		}
+		switch data[at+2] {
+		case 'Q', 'T', 'S', 'R', 'B', 'F', 'L':
+			timed = p.fields(at+2, at+nl, ev) || timed
+		case 'U':
+			if startsEntry(data, at) {
+				return at, whyNone
+			}
+		case 'a':
+			if bytes.HasPrefix(data[at:], adminLine) {
+				return at, untimed(timed)
+			}
+		}
+	}
+	if at >= len(data) {
+		return at, whyNone
+	}
+	return at, untimed(timed)
+}
+
+func untimed(timed bool) string {
+	if timed {
+		return ""
+	}
+	return "the entry has no Query_time"
+}
+
+// who reads "user[user] @ host [ip]  Id:   12".
+func (p *parser) who(from, to int, ev *event) {
+	line := p.data[from:to]
+	i := bytes.IndexByte(line, '[')
+	if i < 0 {
+		return
+	}
+	ev.user = span{int32(from), int32(from + i)}
+	j := bytes.Index(line[i:], []byte("] @ "))
+	if j < 0 {
+		return
+	}
+	if i == 0 { // a proxy or an init thread: [name]
+		ev.user = span{int32(from + 1), int32(from + i + j)}
+	}
+	h := i + j + 4
+	k := bytes.IndexByte(line[h:], '[')
+	if k < 0 {
+		return
+	}
+	name := bytes.TrimRight(line[h:h+k], " ")
+	ev.host = span{int32(from + h), int32(from + h + len(name))}
+	ip := h + k + 1
+	e := bytes.IndexByte(line[ip:], ']')
+	if e < 0 {
+		return
+	}
+	if len(name) == 0 {
+		ev.host = span{int32(from + ip), int32(from + ip + e)}
+	}
+	rest := line[ip+e+1:]
+	if d := bytes.Index(rest, []byte("Id:")); d >= 0 {
+		ev.thread = uint64(digits(bytes.TrimLeft(rest[d+3:], " ")))
+	}
+}
+
+// fields reads "Name: value  Name: value …" of data[at:to]; values end at a
+// space and may be empty. It says whether Query_time was among them.
+func (p *parser) fields(at, to int, ev *event) (timed bool) {
+	line := p.data[at:to]
+	for i := 0; i < len(line); {
+		k := i
+		for i < len(line) && line[i] != ':' {
+			i++
+		}
+		if i+1 >= len(line) {
+			return timed
+		}
+		key := line[k:i]
+		i++
+		if line[i] == ' ' {
+			i++
+		}
+		v := i
+		for i < len(line) && line[i] != ' ' {
+			i++
+		}
+		if p.field(key, line[v:i], int32(at+v), ev) {
+			timed = true
+		}
+		for i < len(line) && line[i] == ' ' {
+			i++
+		}
+	}
+	return timed
+}
+
+// field takes one field; it returns true for Query_time. MySQL 8 with
+// log_slow_extra gives handler counters instead of a plan: a first read of an
+// index and then row by row is a full scan.
+func (p *parser) field(key, v []byte, at int32, ev *event) bool {
+	switch string(key) {
+	case "Query_time":
+		t, ok := parseSeconds(v)
+		ev.query = t
+		return ok
+	case "Lock_time":
+		ev.lock, _ = parseSeconds(v)
+	case "Rows_sent":
+		ev.sent = digits(v)
+	case "Rows_examined":
+		ev.examined = digits(v)
+	case "Rows_affected":
+		ev.affected = digits(v)
+	case "Bytes_sent":
+		ev.bytes = digits(v)
+	case "Thread_id":
+		ev.thread = uint64(digits(v))
+	case "Schema":
+		ev.db = span{at, at + int32(len(v))}
+	case "Errno", "Last_errno", "Killed":
+		ev.flag(digits(v) > 0, flagError)
+	case "Full_scan":
+		ev.flag(yes(v), flagFullScan)
+	case "Full_join":
+		ev.flag(yes(v), flagFullJoin)
+	case "Filesort":
+		ev.flag(yes(v), flagFilesort)
+	case "Tmp_table":
+		ev.flag(yes(v), flagTmpTable)
+	case "Tmp_table_on_disk":
+		ev.flag(yes(v), flagTmpDisk)
+	case "Tmp_tables", "Created_tmp_tables":
+		ev.flag(digits(v) > 0, flagTmpTable)
+	case "Tmp_disk_tables", "Created_tmp_disk_tables":
+		ev.flag(digits(v) > 0, flagTmpDisk|flagTmpTable)
+	case "Sort_scan_count":
+		ev.flag(digits(v) > 0, flagFilesort|flagFullScan)
+	case "Sort_range_count", "Sort_rows":
+		ev.flag(digits(v) > 0, flagFilesort)
+	case "Read_first":
+		ev.flag(digits(v) > 0, flagReadFirst)
+	case "Read_rnd_next":
+		ev.flag(digits(v) > 0 && ev.flags&flagReadFirst != 0, flagFullScan)
+	case "Stored_routine":
+		ev.flag(len(v) > 0, flagRoutine)
+	case "Log_slow_rate_limit":
+		ev.flag(digits(v) > 1, flagRate)
+	}
+	return false
+}
+
+func (ev *event) flag(is bool, f flags) {
+	if is {
+		ev.flags |= f
+	}
+}
+
+func yes(v []byte) bool { return len(v) == 3 && v[0] == 'Y' }

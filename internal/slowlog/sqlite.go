@@ -1,0 +1,108 @@
+package slowlog
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/iikanji/iikanji/internal/lines"
+	"github.com/iikanji/iikanji/internal/tally"
+)
+
+// A trace is one line of a SQLite trace; several names are usual for some fields.
+type trace struct {
+	Time      string            `json:"time"`
+	Timestamp string            `json:"timestamp"`
+	Statement string            `json:"statement"`
+	SQL       string            `json:"sql"`
+	Query     string            `json:"query"`
+	Args      []json.RawMessage `json:"args"`
+	Params    []json.RawMessage `json:"params"`
+	QueryTime *float64          `json:"query_time"` // seconds
+	Duration  *float64          `json:"duration"`   // seconds
+	Affected  int64             `json:"affected_rows"`
+	Affected2 int64             `json:"rows_affected"`
+	Rows      int64             `json:"rows"`
+	DB        string            `json:"db"`
+	Conn      uint64            `json:"conn"`
+	Thread    uint64            `json:"thread"`
+	Error     string            `json:"error"`
+}
+
+// looksLikeTrace says whether the first line of a log is a trace.
+func looksLikeTrace(head []byte) bool {
+	head = bytes.TrimLeft(head, " \t\r\n")
+	if len(head) == 0 || head[0] != '{' {
+		return false
+	}
+	line, _, _ := bytes.Cut(head, []byte{'\n'})
+	t, ok := parseTrace(line)
+	return ok && t.Statement != ""
+}
+
+func parseTrace(line []byte) (*trace, bool) {
+	t := new(trace)
+	if err := json.Unmarshal(line, t); err != nil {
+		return nil, false
+	}
+	if t.Statement == "" {
+		t.Statement = t.SQL + t.Query
+	}
+	if t.QueryTime == nil {
+		t.QueryTime = t.Duration
+	}
+	return t, t.Statement != "" && t.QueryTime != nil && *t.QueryTime >= 0
+}
+
+// traces reads a trace: one JSON object a line.
+func (f *fold) traces(ctx context.Context, in *lines.Input) error {
+	f.fp.Names = true
+	defer func() { f.fp.Names = false }()
+	return f.blocks(ctx, in, lines.Options{Workers: f.opt.Workers, BlockSize: f.opt.BlockSize, MaxRecord: 16 << 20, Partial: true}, func() func(*batch, *lines.Block) {
+		fp := &Fingerprinter{Names: true}
+		return func(b *batch, blk *lines.Block) { b.parseTraces(blk, fp) }
+	})
+}
+
+// parseTraces fills b from a block of lines. Its data becomes the statements,
+// one a line, with their arguments as comments behind them.
+func (b *batch) parseTraces(blk *lines.Block, fp *Fingerprinter) {
+	*b = batch{offset: blk.Offset, end: blk.Offset + int64(len(blk.Data)) + blk.Dropped, data: b.data[:0], events: b.events[:0], bad: b.bad[:0]}
+	for line := range bytes.Lines(blk.Data) {
+		from := int32(len(b.data))
+		t, ok := parseTrace(line)
+		if !ok {
+			if len(bytes.TrimSpace(line)) > 0 {
+				b.data = append(b.data, bytes.TrimRight(line, "\n")...)
+				b.bad = append(b.bad, badEvent{from, int32(len(b.data)), len(b.events), "no JSON object with a statement and its query_time"})
+			}
+			b.data = append(b.data, '\n')
+			continue
+		}
+		b.addTrace(t, from, fp)
+	}
+	blk.Records = len(b.events) + len(b.bad)
+}
+
+func (b *batch) addTrace(t *trace, from int32, fp *Fingerprinter) {
+	ev := event{start: from, query: int64(*t.QueryTime * 1e9), affected: t.Affected + t.Affected2, sent: t.Rows, thread: t.Conn + t.Thread}
+	if at, err := time.Parse(time.RFC3339Nano, t.Time+t.Timestamp); err == nil {
+		ev.at = at.UnixNano()
+	}
+	ev.flag(t.Error != "", flagError)
+	text := fp.Fingerprint([]byte(t.Statement))
+	ev.digest, ev.values = Digest(text), fp.values
+	ev.kind = kindOf(text, []byte(t.Statement))
+	b.data = append(b.data, strings.ReplaceAll(strings.TrimRight(t.Statement, "; \n\r\t"), "\n", " ")...)
+	if args, _ := json.Marshal(append(t.Args, t.Params...)); len(t.Args)+len(t.Params) > 0 {
+		ev.values = tally.Hash(args, ev.values)
+		b.data = append(b.data, " /* args: "+strings.ReplaceAll(string(args), "*/", "* /")+" */"...)
+	}
+	ev.sql = span{from, int32(len(b.data))}
+	b.data = append(append(b.data, ' '), strings.ReplaceAll(t.DB, "\n", " ")...)
+	ev.db = span{int32(len(b.data) - len(t.DB)), int32(len(b.data))}
+	b.data = append(b.data, '\n')
+	b.events = append(b.events, ev)
+}

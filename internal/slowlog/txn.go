@@ -1,0 +1,193 @@
+package slowlog
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/tally"
+)
+
+const (
+	// maxSteps is how much of a transaction makes its shape.
+	maxSteps = 48
+	// maxCycle is the longest loop within a transaction that is seen as one.
+	maxCycle = 4
+	// maxShapes bounds the table; what comes later shares one row.
+	maxShapes = 5_000
+)
+
+// A transaction is what one thread has open.
+type transaction struct {
+	open       bool
+	manual     bool // autocommit is off
+	auto       bool // it began by autocommit=0, not by BEGIN
+	steps      []*digest
+	statements int64
+	total      int64
+	lock       int64
+}
+
+// event follows one statement of the thread.
+func (t *transaction) event(ev *event, d *digest, f *fold) {
+	switch ev.kind {
+	case kindBegin:
+		t.abandon(&f.shapes) // BEGIN commits what was open, at no cost that is logged
+		t.open, t.auto = true, false
+		t.step(ev, d)
+		return
+	case kindAutocommitOff:
+		t.manual = true
+		return
+	case kindAutocommitOn: // commits: the SET pays
+		if t.open {
+			t.finish(ev, d, f, false)
+		}
+		t.manual = false
+		return
+	case kindCommit, kindChain, kindRollback:
+		if t.open {
+			t.finish(ev, d, f, ev.kind == kindRollback)
+		}
+		t.open = ev.kind == kindChain
+		return
+	case kindDDL:
+		if t.open {
+			t.finish(ev, d, f, false)
+		}
+		return
+	}
+	if !t.open && t.manual {
+		t.open, t.auto = true, true
+	}
+	if t.open {
+		t.step(ev, d)
+	}
+}
+
+// step adds a statement; a loop of up to maxCycle statements counts once.
+func (t *transaction) step(ev *event, d *digest) {
+	t.statements++
+	t.total += ev.query
+	t.lock += ev.lock
+	if len(t.steps) >= maxSteps {
+		return
+	}
+	t.steps = append(t.steps, d)
+	n := len(t.steps)
+	for c := 1; c <= maxCycle && 2*c <= n; c++ {
+		if slices.Equal(t.steps[n-c:], t.steps[n-2*c:n-c]) {
+			t.steps = t.steps[:n-c]
+			return
+		}
+	}
+}
+
+// finish charges the transaction to its shape.
+func (t *transaction) finish(ev *event, d *digest, f *fold, rollback bool) {
+	t.statements++
+	t.total += ev.query
+	t.lock += ev.lock
+	s := f.shapes.of(t, d)
+	s.count++
+	if rollback {
+		s.rollbacks++
+	}
+	s.statements += t.statements
+	s.total += t.total
+	s.commit += ev.query
+	s.maxCommit = max(s.maxCommit, ev.query)
+	s.lock += t.lock
+	if !s.example.set || t.total > s.example.took {
+		s.example.keep(ev.sql.of(f.batch.data), f.file, f.lineOf(ev.start), t.total, &f.texts)
+	}
+	t.clear()
+}
+
+func (t *transaction) clear() {
+	t.open, t.auto, t.steps = false, false, t.steps[:0]
+	t.statements, t.total, t.lock = 0, 0, 0
+}
+
+// abandon forgets a transaction whose end the log does not show.
+func (t *transaction) abandon(s *shapes) {
+	if t.open && t.statements > 0 {
+		s.unfinished++
+	}
+	t.clear()
+}
+
+// shapes are the transactions that ended, by shape.
+type shapes struct {
+	byKey      map[uint64]*shape
+	overflow   *shape
+	unfinished int64
+}
+
+type shape struct {
+	key       uint64
+	digests   []*digest
+	auto      bool
+	count     int64
+	rollbacks int64
+
+	statements, total, commit, maxCommit, lock int64
+	example                                    example
+}
+
+func (s *shapes) init() { s.byKey = map[uint64]*shape{} }
+
+// of finds the shape of a transaction that end ends. Those of COMMIT and
+// ROLLBACK differ, as do those of commits with different tags.
+func (s *shapes) of(t *transaction, end *digest) *shape {
+	key := uint64(1)
+	for _, d := range t.steps {
+		key = tally.Mix(key, d.key)
+	}
+	key = tally.Mix(key, end.key)
+	if sh := s.byKey[key]; sh != nil {
+		return sh
+	}
+	if len(s.byKey) >= maxShapes {
+		if s.overflow == nil {
+			s.overflow = &shape{}
+		}
+		return s.overflow
+	}
+	sh := &shape{key: key, digests: append(slices.Clone(t.steps), end), auto: t.auto}
+	s.byKey[key] = sh
+	return sh
+}
+
+// list is the shapes as words, the most expensive first.
+func (s *shapes) list(files []string) []iikanji.Transaction {
+	var out []iikanji.Transaction
+	for _, sh := range s.byKey {
+		out = append(out, sh.word(files))
+	}
+	if s.overflow != nil {
+		t := s.overflow.word(files)
+		t.Shape, t.Digest = "(other transactions: more shapes than are kept)", ""
+		out = append(out, t)
+	}
+	slices.SortFunc(out, func(a, b iikanji.Transaction) int {
+		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(b.Count, a.Count), strings.Compare(a.Digest, b.Digest))
+	})
+	return out
+}
+
+func (sh *shape) word(files []string) iikanji.Transaction {
+	t := iikanji.Transaction{Digest: fmt.Sprintf("%016x", sh.key), Count: sh.count, Rollbacks: sh.rollbacks, Statements: sh.statements,
+		Total: time.Duration(sh.total), Commit: time.Duration(sh.commit), MaxCommit: time.Duration(sh.maxCommit), Lock: time.Duration(sh.lock),
+		Autocommit: sh.auto, Example: sh.example.sighting(files)}
+	labels := make([]string, 0, len(sh.digests))
+	for _, d := range sh.digests {
+		labels = append(labels, d.label)
+		t.Digests = append(t.Digests, fmt.Sprintf("%016x", d.key))
+	}
+	t.Shape = strings.Join(labels, "; ")
+	return t
+}

@@ -1,0 +1,63 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"syscall"
+)
+
+// appSpec is the app as a process.
+func (s *Stack) appSpec() spec {
+	return spec{Name: App, Path: s.dir.path(binDir, "app"), Dir: s.dir.path(webappDir, s.arena.App.Dir),
+		Log: s.dir.path(logDir, appLog), Env: s.appEnv(), CPUs: s.options.StackCPUs, Rank: rankApp,
+		Stop: []stopStep{{syscall.SIGTERM, 3000}}}
+}
+
+// appEnv is the whole environment of the app and of the arena's load command.
+func (s *Stack) appEnv() []string {
+	env := s.dir.baseEnv(s.programs)
+	if s.arena.App.Env != nil {
+		env = append(env, s.arena.App.Env(s.places)...)
+	}
+	return append(env, s.options.Env...) // of two values the last counts, see lastWins
+}
+
+// baseEnv is what every service gets: little, and the same for everyone, so
+// that a run does not depend on whose shell it was started from.
+func (f folder) baseEnv(p programs) []string {
+	env := []string{"PATH=" + p.path, "HOME=" + f.path(tmpDir), "TMPDIR=" + f.path(tmpDir), "LANG=C.UTF-8", "USER=" + f.as.name}
+	if tz := os.Getenv("TZ"); tz != "" {
+		env = append(env, "TZ="+tz)
+	}
+	return env
+}
+
+const loader = "data loader" // the process's name
+
+// load fills the database by the arena's command, when the database is new or
+// was filled from other data.
+func (s *Stack) load(ctx context.Context, st *state) error {
+	want := "loaded " + s.arena.GeneratedVersion
+	if s.arena.App.Load == "" || st.Loaded == want {
+		return nil
+	}
+	s.progress("loading the initial data")
+	st.Loaded = "" // half of it may be there from now on
+	if err := errors.Join(s.dir.writeState(*st), s.dir.emptyLog(loadLog)); err != nil {
+		return s.dir.full(err, "")
+	}
+	command := s.dir.path(webappDir, s.arena.App.Load)
+	p, err := s.control.run(ctx, s.dropped(spec{Name: loader, Path: command, Dir: path.Dir(command), Log: s.dir.path(logDir, loadLog),
+		Env: s.appEnv(), CPUs: s.options.StackCPUs, Rank: rankJob}))
+	if err != nil {
+		return fmt.Errorf("loading the initial data: %w", err)
+	}
+	if !p.ok {
+		return s.died(loader, loadLog, 0, p.status)
+	}
+	st.Loaded = want
+	return s.dir.writeState(*st)
+}

@@ -1,0 +1,256 @@
+package stack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A control is the stack's end of the socket to its supervisor.
+type control struct {
+	cmd  *exec.Cmd
+	conn *net.UnixConn
+	gone chan struct{} // closed when the supervisor is
+
+	mu      sync.Mutex
+	last    int // request
+	waiting map[int]chan event
+	running map[string]*process
+}
+
+// A process is a started child.
+type process struct {
+	proc
+	name string
+	done chan struct{} // closed when it has ended; what follows is valid then
+	// status is as in "exit status 1"; ok that it is 0; asked that it was told to end.
+	status    string
+	ok, asked bool
+}
+
+// helloWait is how long a supervisor may take to come up.
+const helloWait = 20 * time.Second
+
+// newControl executes this binary again as the folder's supervisor and hands
+// it a share of the folder's lock.
+func newControl(ctx context.Context, dir, log string, lock *os.File) (*control, error) {
+	if !armed.Load() || os.Getenv(supervisorVariable) != "" {
+		panic("BUG: main (in tests: TestMain too) must call stack.MaybeSupervise first")
+	}
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("making the supervisor's socket: %w", err)
+	}
+	ours, theirs := os.NewFile(uintptr(fds[0]), "supervisor"), os.NewFile(uintptr(fds[1]), "stack")
+	defer ours.Close() // net.FileConn duplicates
+	defer theirs.Close()
+	conn, err := net.FileConn(ours)
+	if err != nil {
+		return nil, fmt.Errorf("making the supervisor's socket: %w", err)
+	}
+	out, err := os.OpenFile(log, os.O_WRONLY|os.O_CREATE|os.O_APPEND|unix.O_NOFOLLOW, 0o644)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	defer out.Close()
+	c := &control{conn: conn.(*net.UnixConn), gone: make(chan struct{}), waiting: map[int]chan event{}, running: map[string]*process{}}
+	c.cmd = &exec.Cmd{Path: "/proc/self/exe", Args: []string{supervisorName, dir}, Dir: dir, Stdout: out, Stderr: out,
+		Env: append(os.Environ(), supervisorVariable+"=1"), ExtraFiles: []*os.File{theirs, lock}, SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
+	if err := c.cmd.Start(); err != nil {
+		return nil, errors.Join(fmt.Errorf("starting the supervisor: %w", err), c.conn.Close())
+	}
+	hello := make(chan event, 1)
+	c.waiting[-1] = hello
+	go c.read()
+	ctx, cancel := context.WithTimeout(ctx, helloWait)
+	defer cancel()
+	if _, err := c.await(ctx, hello); err != nil {
+		_ = c.cmd.Process.Kill()
+		<-c.gone
+		return nil, fmt.Errorf("starting the supervisor: %w (its log is %s)", err, log)
+	}
+	return c, nil
+}
+
+// read takes the supervisor's events until it is gone.
+func (c *control) read() {
+	d := json.NewDecoder(c.conn)
+	for {
+		var e event
+		if d.Decode(&e) != nil {
+			break
+		}
+		c.take(e)
+	}
+	_ = c.conn.Close()
+	_ = c.cmd.Wait() // its status says nothing that the end of the socket does not
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, p := range c.running {
+		p.status = "its supervisor was killed"
+		close(p.done)
+		delete(c.running, name)
+	}
+	close(c.gone)
+}
+
+func (c *control) take(e event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e.ID == 0 {
+		if p := c.running[e.Name]; p != nil {
+			p.status, p.ok, p.asked = e.Status, e.OK, e.Asked
+			close(p.done)
+			delete(c.running, e.Name)
+		}
+		return
+	}
+	if e.Proc != nil { // a start: known before its end can be reported
+		if p := c.running[e.Name]; p != nil {
+			p.proc = *e.Proc
+		}
+	}
+	if w := c.waiting[e.ID]; w != nil {
+		delete(c.waiting, e.ID)
+		w <- e
+	}
+}
+
+var errSupervisorGone = errors.New("the stack's supervisor is gone")
+
+func (c *control) await(ctx context.Context, answer <-chan event) (event, error) {
+	select {
+	case e := <-answer:
+		if e.Error != "" {
+			return e, errors.New(e.Error)
+		}
+		return e, nil
+	case <-c.gone:
+		return event{}, errSupervisorGone
+	case <-ctx.Done():
+		return event{}, ctx.Err()
+	}
+}
+
+// ask sends a request and waits for its answer.
+func (c *control) ask(ctx context.Context, r request) (event, error) {
+	answer, err := c.send(r)
+	if err != nil {
+		return event{}, err
+	}
+	return c.await(ctx, answer)
+}
+
+func (c *control) send(r request) (<-chan event, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last++
+	r.ID = c.last
+	answer := make(chan event, 1)
+	c.waiting[r.ID] = answer
+	_ = c.conn.SetWriteDeadline(time.Now().Add(helloWait))
+	if err := json.NewEncoder(c.conn).Encode(r); err != nil {
+		return nil, errors.Join(errSupervisorGone, err)
+	}
+	return answer, nil
+}
+
+// startWait is how long the supervisor may take to fork and execute.
+const startWait = 30 * time.Second
+
+// start starts a process. It cannot be cut short by a context: a start under
+// way must be known to whoever cleans up.
+func (c *control) start(sp spec) (*process, error) {
+	p := &process{name: sp.Name, done: make(chan struct{})}
+	sp.Env = lastWins(sp.Env)
+	c.mu.Lock()
+	if c.running[sp.Name] != nil {
+		c.mu.Unlock()
+		return nil, fmt.Errorf("starting the %s: it runs already", sp.Name)
+	}
+	c.running[sp.Name] = p
+	c.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), startWait)
+	defer cancel()
+	if _, err := c.ask(ctx, request{Op: opStart, Spec: &sp}); err != nil {
+		c.mu.Lock()
+		delete(c.running, sp.Name)
+		c.mu.Unlock()
+		return nil, fmt.Errorf("starting the %s: %w", sp.Name, err)
+	}
+	return p, nil
+}
+
+// lastWins drops all but the last value of each variable: what a program does
+// with two values is its own choice, and mostly the first.
+func lastWins(env []string) []string {
+	at := map[string]int{}
+	var out []string
+	for _, kv := range env {
+		k, _, _ := strings.Cut(kv, "=")
+		if i, ok := at[k]; ok {
+			out[i] = kv
+			continue
+		}
+		at[k] = len(out)
+		out = append(out, kv)
+	}
+	return out
+}
+
+// stop ends a process by its steps and waits for it. The end of ctx leaves the
+// steps to go on.
+func (c *control) stop(ctx context.Context, name string) error {
+	if _, err := c.ask(ctx, request{Op: opStop, Name: name}); err != nil {
+		return fmt.Errorf("stopping the %s: %w", name, err)
+	}
+	return nil
+}
+
+// run starts a process, waits for its end and says whether its status is 0.
+func (c *control) run(ctx context.Context, sp spec) (*process, error) {
+	p, err := c.start(sp)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-p.done:
+		return p, nil
+	case <-ctx.Done():
+		_ = c.stop(context.Background(), sp.Name) // bounded by the steps; ctx's end is what is told
+		return nil, fmt.Errorf("running the %s: %w", sp.Name, ctx.Err())
+	}
+}
+
+// down stops everything and waits for the supervisor's end; the end of ctx
+// kills what is left.
+func (c *control) down(ctx context.Context) error {
+	if _, err := c.send(request{Op: opDown}); err != nil {
+		<-c.gone // the reader sees the same end
+		return nil
+	}
+	select {
+	case <-c.gone:
+		return nil
+	case <-ctx.Done():
+	}
+	_, _ = c.send(request{Op: opKill}) // a supervisor that is gone has killed
+	select {
+	case <-c.gone:
+		return nil
+	case <-time.After(2 * lastWait):
+	}
+	_ = c.cmd.Process.Kill()
+	<-c.gone
+	return errors.New("stopping the stack: its supervisor did not end and was killed")
+}

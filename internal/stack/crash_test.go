@@ -1,0 +1,246 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestKilledParent kills the process that brought the stack up: everything
+// must go with it, also a daemon of the app's that left its session.
+func TestKilledParent(t *testing.T) {
+	dir := shared(t)
+	cmd, r := another(t, dir, nil)
+	daemon, err := strconv.Atoi(page(t, r.Places.URL()+"/daemon"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Up(t.Context(), tiny(), Options{Dir: dir})
+	var busy *BusyError
+	if !errors.As(err, &busy) || busy.PID != cmd.Process.Pid || busy.URL != r.Places.URL() {
+		t.Errorf("a second instance: %v", err)
+	}
+	// At once, while it still goes down, which it is held up in: the new one waits.
+	supervisor := stopSupervisor(t, r)
+	must(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	l := &lines{}
+	s := bring(t, tiny(), Options{Dir: dir, Progress: func(line string) {
+		l.say(line)
+		if strings.Contains(line, "is stopping") {
+			must(t, unix.Kill(supervisor, unix.SIGCONT))
+		}
+	}})
+	if !l.has("is stopping") {
+		t.Errorf("progress: %v", l.all)
+	}
+	if l.has("crashed instance left") {
+		t.Errorf("the supervisor left something: %v", l.all)
+	}
+	if s.Places() != r.Places {
+		t.Errorf("places moved: %+v, were %+v", s.Places(), r.Places)
+	}
+	if p, err := readProc(daemon); err == nil && p.state != 'Z' {
+		t.Errorf("the app's daemon %d is left", daemon)
+	}
+	page(t, s.Places().URL())
+	down(t, s)
+}
+
+// TestKilledParentAlone is the same without anybody who comes after.
+func TestKilledParentAlone(t *testing.T) {
+	dir := shared(t)
+	cmd, r := another(t, dir, nil)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	quiet(t, dir)
+	for name, pids := range r.Groups {
+		if p, err := readProc(pids[0]); err == nil && p.state != 'Z' {
+			t.Errorf("the %s is left", name)
+		}
+	}
+}
+
+func TestCtrlC(t *testing.T) {
+	dir := shared(t)
+	cmd, _ := another(t, dir, nil)
+	// As a terminal does it: to the whole process group.
+	if err := unix.Kill(-cmd.Process.Pid, unix.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("going down: %v", err)
+	}
+	nothingRuns(t, dir)
+	mustExist(t, dir+"/"+processesFile, false)
+}
+
+// TestKilledWithSupervisor kills the parent, the supervisor and nginx's master
+// at once: the workers are left, whom nobody recorded, and so is a daemon of the
+// app's that has a session of its own. The next start finds them.
+func TestKilledWithSupervisor(t *testing.T) {
+	dir := shared(t)
+	cmd, r := another(t, dir, nil)
+	daemon, err := strconv.Atoi(page(t, r.Places.URL()+"/daemon"))
+	must(t, err)
+	workers := descendants(r.Groups[Nginx][0])
+	if len(workers) != 2 {
+		t.Fatalf("%d workers of nginx, want 2", len(workers))
+	}
+	supervisor := stopSupervisor(t, r) // so that it cannot act in between
+	must(t, unix.Kill(r.Groups[Nginx][0], unix.SIGKILL))
+	must(t, unix.Kill(supervisor, unix.SIGKILL))
+	must(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	for _, w := range workers {
+		if !w.alive() {
+			t.Fatal("the workers went by themselves: this test would prove nothing")
+		}
+	}
+	l := &lines{}
+	s := bring(t, tiny(), Options{Dir: dir, Progress: l.say})
+	if !l.has("crashed instance left") {
+		t.Errorf("progress: %v", l.all)
+	}
+	for _, w := range workers {
+		if w.alive() {
+			t.Errorf("nginx's worker %d is left", w.PID)
+		}
+	}
+	if p, err := readProc(daemon); err == nil && p.state != 'Z' {
+		t.Errorf("the app's daemon %d is left", daemon)
+	}
+	if s.Places() != r.Places {
+		t.Errorf("places moved: %+v, were %+v", s.Places(), r.Places)
+	}
+	page(t, s.Places().URL())
+}
+
+// stopSupervisor stops the supervisor of another process's stack with SIGSTOP.
+func stopSupervisor(t *testing.T, r report) int {
+	t.Helper()
+	p, err := readProc(r.Groups[Database][0])
+	must(t, err)
+	pid := p.parent
+	must(t, unix.Kill(pid, unix.SIGSTOP))
+	for p.state != 'T' || p.PID != pid {
+		p, err = readProc(pid)
+		must(t, err)
+	}
+	return pid
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSupervisorKilled kills the supervisor under a living parent.
+func TestSupervisorKilled(t *testing.T) {
+	s := bring(t, tiny(), Options{Dir: shared(t)})
+	must(t, s.control.cmd.Process.Kill())
+	for range 3 {
+		var died *DiedError
+		if err := <-s.Died(); !errors.As(err, &died) || !strings.Contains(died.Status, "supervisor") {
+			t.Errorf("died: %v", err)
+		}
+	}
+	if err := s.Restart(t.Context(), App); !errors.Is(err, errSupervisorGone) {
+		t.Errorf("restart: %v", err)
+	}
+	down(t, s)
+}
+
+// TestLeftoversAreProven wants no process to be touched for its number alone.
+func TestLeftoversAreProven(t *testing.T) {
+	dir := t.TempDir()
+	self, err := readProc(os.Getpid())
+	must(t, err)
+	f := folder{root: dir}
+	for _, rec := range []processes{
+		{Boot: bootID(), Supervisor: proc{PID: self.PID, Start: self.Start + 1}},
+		{Boot: "another boot", Supervisor: self},
+		{Boot: bootID(), Supervisor: proc{PID: self.session, Start: 1}}, // our session, but not that folder
+	} {
+		if left, err := f.leftovers(rec); err != nil || len(left) != 0 {
+			t.Errorf("%+v: %v %v", rec, left, err)
+		}
+	}
+	other := exec.Command("sleep", "1000")
+	other.Env = []string{mark(processes{Supervisor: proc{PID: 1, Start: 1}})}
+	must(t, other.Start())
+	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
+	left, err := f.leftovers(processes{Boot: bootID(), Supervisor: self})
+	if err != nil || len(left) != 1 || left[0].PID != self.PID {
+		t.Errorf("the process that is recorded is not found: %v %v", left, err)
+	}
+}
+
+// TestOrder wants the end in the right order, with a stubborn app killed.
+func TestOrder(t *testing.T) {
+	s := bring(t, tiny(), Options{Dir: shared(t), Env: []string{"APP_STUBBORN=1"}})
+	ends := make(chan string, 3)
+	for name, p := range s.running() {
+		go func() {
+			<-p.done
+			ends <- name + " " + p.status
+		}()
+	}
+	begin := time.Now()
+	down(t, s)
+	if took := time.Since(begin); took > 20*time.Second {
+		t.Errorf("down took %v", took)
+	}
+	for _, want := range []string{"nginx exit status 0", "app signal: killed", "database exit status 0"} {
+		if got := <-ends; got != want {
+			t.Errorf("ended: %s, want %s", got, want)
+		}
+	}
+}
+
+// TestDownAtOnce wants an ended context to kill.
+func TestDownAtOnce(t *testing.T) {
+	s := bring(t, tiny(), Options{Dir: shared(t), Env: []string{"APP_STUBBORN=1"}})
+	must(t, unix.Kill(s.Groups()[Database][0], unix.SIGSTOP))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	must(t, s.Down(ctx))
+	nothingRuns(t, s.dir.root)
+	must(t, s.Down(ctx))
+	// The database was killed: it must come back.
+	s = bring(t, tiny(), Options{Dir: s.dir.root})
+	page(t, s.Places().URL())
+}
+
+func TestReadProc(t *testing.T) {
+	path := t.TempDir() + "/a) R 1 (b"
+	sleep, ok := find(systemDirs, "sleep")
+	if !ok {
+		t.Fatal("sleep is not here")
+	}
+	must(t, os.Symlink(sleep, path))
+	p, err := os.StartProcess(path, []string{path, "100"}, &os.ProcAttr{Sys: &syscall.SysProcAttr{Setpgid: true}})
+	must(t, err)
+	defer func() { _ = p.Kill(); _, _ = p.Wait() }()
+	got, err := readProc(p.Pid)
+	if err != nil || got.parent != os.Getpid() || got.Start == 0 || !got.alive() {
+		t.Errorf("%+v %v", got, err)
+	}
+	if name := got.name(); name != "a) R 1 (b" {
+		t.Errorf("name %q", name)
+	}
+	if _, err := readProc(1 << 30); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error: %v", err)
+	}
+}

@@ -1,0 +1,348 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/iikanji/iikanji/internal/arena"
+)
+
+var _ = []interface{ Hints() []string }{&BusyError{}, &MissingError{}, &PortError{}, &DiskFullError{}, &BuildError{},
+	&DiedError{}, &NotReadyError{}, &ConfigError{}, &ReachError{}, &ForeignDirError{}}
+
+// take listens where somebody else wants to.
+func take(t *testing.T, port int) int {
+	t.Helper()
+	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func TestPortWished(t *testing.T) {
+	port := take(t, 0)
+	_, err := Up(t.Context(), tiny(), Options{Dir: shared(t), Port: port})
+	var p *PortError
+	if !errors.As(err, &p) || p.Port != port || p.Service != Nginx || p.PID != os.Getpid() || p.Program == "" {
+		t.Fatalf("error: %v", err)
+	}
+	if !strings.Contains(err.Error(), strconv.Itoa(os.Getpid())) {
+		t.Errorf("the error does not say who: %v", err)
+	}
+}
+
+// TestPortMoves takes two ports of the last time away: others are found, and
+// the configs follow, also that of a service that loses its port while it is up.
+func TestPortMoves(t *testing.T) {
+	s := bring(t, tiny(), Options{Dir: shared(t)})
+	was := s.Places()
+	down(t, s)
+	take(t, was.AppPort)
+	take(t, was.DBPort)
+	s = bring(t, tiny(), Options{Dir: s.dir.root})
+	now := s.Places()
+	if now.AppPort == was.AppPort || now.DBPort == was.DBPort || now.NginxPort != was.NginxPort {
+		t.Errorf("ports: %+v, were %+v", now, was)
+	}
+	page(t, now.URL())
+
+	must(t, s.control.stop(t.Context(), App))
+	take(t, now.AppPort)
+	var p *PortError
+	if err := s.Restart(t.Context(), App); !errors.As(err, &p) || p.Service != App || p.PID != os.Getpid() {
+		t.Errorf("an app without its port: %v", err)
+	}
+	must(t, s.control.stop(t.Context(), Database))
+	take(t, now.DBPort)
+	if err := s.Restart(t.Context(), Database); !errors.As(err, &p) || p.Service != Database {
+		t.Errorf("a database without its port: %v", err)
+	}
+	must(t, s.control.stop(t.Context(), Nginx))
+	take(t, now.NginxPort)
+	if err := s.Restart(t.Context(), Nginx); !errors.As(err, &p) || p.Service != Nginx {
+		t.Errorf("nginx without its port: %v", err)
+	}
+}
+
+// TestPortEdited wants ports that an edited config names to be kept or
+// reported, never to be changed behind the editor's back.
+func TestPortEdited(t *testing.T) {
+	s := bring(t, tiny(), Options{Dir: shared(t)})
+	p := s.Places()
+	down(t, s)
+	conf := filepath.Join(p.Conf, nginxConf)
+	appendTo(t, conf, "# mine\n")
+	t.Cleanup(func() { must(t, os.Remove(conf)) })
+	var port *PortError
+	if _, err := Up(t.Context(), tiny(), Options{Dir: s.dir.root, Port: p.NginxPort + 1}); !errors.As(err, &port) || port.Edited == "" {
+		t.Errorf("error: %v", err)
+	}
+	take(t, p.NginxPort)
+	if _, err := Up(t.Context(), tiny(), Options{Dir: s.dir.root}); !errors.As(err, &port) || port.Port != p.NginxPort {
+		t.Errorf("error: %v", err)
+	}
+}
+
+func appendTo(t *testing.T, path, text string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	must(t, err)
+	must(t, os.WriteFile(path, append(b, text...), 0o644))
+}
+
+func TestBuildFails(t *testing.T) {
+	s := bring(t, tiny(), Options{Dir: openDir(t)})
+	main := filepath.Join(s.Source(), "main.go")
+	good, err := os.ReadFile(main)
+	must(t, err)
+	must(t, os.WriteFile(main, []byte(strings.Replace(string(good), `"hello"`, `hello`, 1)), 0o644))
+	var b *BuildError
+	if err := s.RestartApp(t.Context()); !errors.As(err, &b) || !strings.Contains(err.Error(), "main.go:18:18: undefined: hello") || b.Network {
+		t.Fatalf("error: %v", err)
+	}
+	if got := page(t, s.Places().URL()); got != "hello 3" {
+		t.Errorf("page while the source is broken: %q", got)
+	}
+	down(t, s)
+	if _, err := Up(t.Context(), tiny(), Options{Dir: s.dir.root}); !errors.As(err, &b) {
+		t.Errorf("error: %v", err)
+	}
+	nothingRuns(t, s.dir.root)
+
+	must(t, os.WriteFile(main, []byte(strings.Replace(string(good), `"hello"`, `"good day"`, 1)), 0o644))
+	l := &lines{}
+	s = bring(t, tiny(), Options{Dir: s.dir.root, Progress: l.say})
+	if got := page(t, s.Places().URL()); got != "good day 3" || !l.has("keeping your edits of webapp/go/main.go") {
+		t.Errorf("page of the edited source: %q %v", got, l.all)
+	}
+	must(t, os.WriteFile(main, []byte(strings.Replace(string(good), `"hello"`, `"good evening"`, 1)), 0o644))
+	must(t, s.RestartApp(t.Context()))
+	if got := page(t, s.Places().URL()); got != "good evening 3" {
+		t.Errorf("page after a rebuild: %q", got)
+	}
+	down(t, s)
+	l = &lines{}
+	s = bring(t, tiny(), Options{Dir: s.dir.root, Progress: l.say, Fresh: true})
+	if got := page(t, s.Places().URL()); got != "hello 3" {
+		t.Errorf("page after --fresh: %q", got)
+	}
+	old, err := os.ReadFile(s.dir.path(oldDir, "1", "webapp", "go", "main.go"))
+	if err != nil || !strings.Contains(string(old), "good evening") || !l.has(oldDir+"/1") {
+		t.Errorf("the edited source is gone: %v %v", err, l.all)
+	}
+}
+
+// TestBuildOffline builds with an empty module cache and no network.
+func TestBuildOffline(t *testing.T) {
+	t.Setenv("GOMODCACHE", t.TempDir())
+	t.Setenv("GOPROXY", "off")
+	t.Setenv("GOFLAGS", "-modcacherw")
+	_, err := Up(t.Context(), tiny(), Options{Dir: openDir(t)})
+	var b *BuildError
+	if !errors.As(err, &b) || !b.Network || !strings.Contains(b.Hints()[0], "go mod download") {
+		t.Errorf("error: %v", err)
+	}
+}
+
+// TestBuildOldGo has a source that is newer than the toolchain.
+func TestBuildOldGo(t *testing.T) {
+	t.Setenv("GOTOOLCHAIN", "local")
+	a := tiny()
+	a.Files.(fstest.MapFS)["go/go.mod"] = &fstest.MapFile{Data: []byte("module tiny\n\ngo 1.999.0\n")}
+	_, err := Up(t.Context(), a, Options{Dir: openDir(t)})
+	var b *BuildError
+	if !errors.As(err, &b) || !b.Toolchain || !strings.Contains(b.Hints()[0], "newer") {
+		t.Errorf("error: %v", err)
+	}
+}
+
+// TestLoadFails has data that the database refuses; the next start, with other
+// data, loads again.
+func TestLoadFails(t *testing.T) {
+	a := tiny()
+	a.GeneratedVersion = "broken"
+	a.Generate = func(_ context.Context, webapp, data string) error {
+		if err := os.Mkdir(filepath.Join(webapp, "sql"), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(webapp, "sql", "data.sql"), []byte("INSERT INTO chairs VALUES (1);\n"), 0o644)
+	}
+	_, err := Up(t.Context(), a, Options{Dir: shared(t)})
+	var d *DiedError
+	if !errors.As(err, &d) || d.Service != loader || !strings.Contains(err.Error(), "chairs' doesn't exist") {
+		t.Errorf("error: %v", err)
+	}
+	s := bring(t, tiny(), Options{Dir: shared(t)})
+	if got := page(t, s.Places().URL()); got != "hello 3" {
+		t.Errorf("page: %q", got)
+	}
+}
+
+func TestAppDies(t *testing.T) {
+	_, err := Up(t.Context(), tiny(), Options{Dir: shared(t), Env: []string{"APP_PANIC=no chairs"}})
+	var d *DiedError
+	if !errors.As(err, &d) || d.Service != App || d.Status != "exit status 2" || !strings.HasPrefix(d.Tail[0], "panic: no chairs") {
+		t.Fatalf("error: %v", err)
+	}
+	s := bring(t, tiny(), Options{Dir: shared(t)})
+	go func() {
+		if c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.Places().AppPort)); err == nil {
+			fmt.Fprintf(c, "GET /exit HTTP/1.0\r\n\r\n")
+			_ = c.Close()
+		}
+	}()
+	if err := <-s.Died(); !errors.As(err, &d) || d.Status != "exit status 3" || !slices.Equal(d.Tail, []string{"leaving as told"}) {
+		t.Errorf("died: %+v", err)
+	}
+	if g := s.Groups(); len(g) != 2 || g[App] != nil {
+		t.Errorf("groups: %v", g)
+	}
+	must(t, s.Restart(t.Context(), App))
+	page(t, s.Places().URL())
+	must(t, unix.Kill(s.Groups()[Nginx][0], unix.SIGKILL))
+	if err := <-s.Died(); !errors.As(err, &d) || d.Service != Nginx || d.Status != "signal: killed" {
+		t.Errorf("died: %v", err)
+	}
+	must(t, s.Restart(t.Context(), Nginx)) // its workers are gone too, or the port would be taken
+	page(t, s.Places().URL())
+}
+
+func TestDatabaseDies(t *testing.T) {
+	dir := shared(t)
+	s := bring(t, tiny(), Options{Dir: dir})
+	down(t, s)
+	bad := filepath.Join(s.Places().Conf, "mariadb.d", "bad.cnf")
+	must(t, os.WriteFile(bad, []byte("[mariadbd]\nno_such_thing = 1\n"), 0o644))
+	t.Cleanup(func() { must(t, removeFile(bad)) })
+	_, err := Up(t.Context(), tiny(), Options{Dir: dir})
+	var d *DiedError
+	if !errors.As(err, &d) || d.Service != Database || !strings.Contains(err.Error(), "no-such-thing") && !strings.Contains(err.Error(), "no_such_thing") {
+		t.Errorf("error: %v", err)
+	}
+	must(t, os.WriteFile(bad, []byte("[mariadbd]\nmax_connections = 77\n"), 0o644))
+	s = bring(t, tiny(), Options{Dir: dir})
+	if got := value(t, s, "max_connections"); got != "77" {
+		t.Errorf("max_connections = %s: the drop-in file was not read", got)
+	}
+	if got := value(t, s, "innodb_buffer_pool_size"); got != "16777216" {
+		t.Errorf("innodb_buffer_pool_size = %s: the arena's lines were not read", got)
+	}
+	must(t, os.Remove(bad))
+	must(t, s.Restart(t.Context(), Database))
+	if got := value(t, s, "max_connections"); got != "151" {
+		t.Errorf("max_connections = %s after a restart", got)
+	}
+}
+
+// TestNotReady has an app that never listens.
+func TestNotReady(t *testing.T) {
+	p := &process{name: App, done: make(chan struct{})}
+	err := await(t.Context(), p, 30*time.Millisecond, func(ctx context.Context) error { return get(ctx, "http://127.0.0.1:1/") })
+	var slow *NotReadyError
+	if !errors.As(err, &slow) || !errors.Is(err, unix.ECONNREFUSED) {
+		t.Errorf("error: %v", err)
+	}
+}
+
+func TestNginxInvalid(t *testing.T) {
+	s := bring(t, tiny(), Options{Dir: shared(t)})
+	conf := filepath.Join(s.Places().Conf, nginxConf)
+	appendTo(t, conf, "no_such_directive on;\n")
+	var c *ConfigError
+	if err := s.Restart(t.Context(), Nginx); !errors.As(err, &c) || c.Path != conf || !strings.Contains(err.Error(), `unknown directive "no_such_directive" in `+conf+":") {
+		t.Fatalf("error: %v", err)
+	}
+	page(t, s.Places().URL()) // the old one still runs
+	down(t, s)
+	if _, err := Up(t.Context(), tiny(), Options{Dir: s.dir.root}); !errors.As(err, &c) || c.Service != Nginx {
+		t.Errorf("error: %v", err)
+	}
+	nothingRuns(t, s.dir.root)
+	must(t, os.Remove(conf))
+	s = bring(t, tiny(), Options{Dir: s.dir.root})
+	page(t, s.Places().URL())
+}
+
+// small makes a folder on a small disk: a tmpfs of its own for root, and for
+// others a limit on the size of any file.
+func small(t *testing.T, mib int) string {
+	t.Helper()
+	dir := openDir(t)
+	must(t, os.Mkdir(dir, 0o755))
+	if os.Geteuid() == 0 {
+		must(t, unix.Mount("iikanji", dir, "tmpfs", 0, fmt.Sprintf("size=%dm,mode=755", mib)))
+		t.Cleanup(func() { must(t, unix.Unmount(dir, unix.MNT_DETACH)) })
+		return dir
+	}
+	var was unix.Rlimit
+	must(t, unix.Getrlimit(unix.RLIMIT_FSIZE, &was))
+	must(t, unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 4 << 20, Max: was.Max}))
+	t.Cleanup(func() { must(t, unix.Setrlimit(unix.RLIMIT_FSIZE, &was)) })
+	return dir
+}
+
+// TestDiskFull fills the disk at three points of a first start.
+func TestDiskFull(t *testing.T) {
+	fill := func(mib int) *arena.Arena {
+		a := tiny()
+		generate := a.Generate
+		a.Generate = func(ctx context.Context, webapp, data string) error {
+			if err := os.WriteFile(filepath.Join(data, "large"), make([]byte, mib<<20), 0o644); err != nil {
+				return fmt.Errorf("writing what is large: %w", err)
+			}
+			return generate(ctx, webapp, data)
+		}
+		return a
+	}
+	for _, c := range []struct {
+		name      string
+		disk, mib int
+		asked     bool // before anything is written
+	}{
+		{"in advance", 64, 0, true},
+		{"generating", 310, 330, false},
+		{"database", 310, 290, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.asked && os.Geteuid() != 0 {
+				f := folder{root: t.TempDir()}
+				if err := f.room(1 << 62); err == nil {
+					t.Error("four exabytes are free")
+				}
+				return
+			}
+			dir := small(t, c.disk)
+			a := fill(c.mib)
+			_, err := Up(t.Context(), a, Options{Dir: dir})
+			var full *DiskFullError
+			if !errors.As(err, &full) || full.Path != dir || (full.Err == nil) != c.asked {
+				t.Fatalf("error: %v", err)
+			}
+			t.Log(err)
+			nothingRuns(t, dir)
+		})
+	}
+}
+
+// TestConfigTemplate wants a broken template of an arena to be an error.
+func TestConfigTemplate(t *testing.T) {
+	a := tiny()
+	a.Files.(fstest.MapFS)["etc/nginx.conf"] = &fstest.MapFile{Data: []byte("{{.NoSuchPlace}}")}
+	if _, err := Up(t.Context(), a, Options{Dir: shared(t)}); err == nil || !strings.Contains(err.Error(), "NoSuchPlace") {
+		t.Errorf("error: %v", err)
+	}
+}

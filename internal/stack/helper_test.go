@@ -1,0 +1,102 @@
+package stack
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji/internal/arena"
+)
+
+// upVariable makes a copy of the test binary bring the tiny arena up in the
+// folder that it names.
+const upVariable = "IIKANJI_TEST_UP"
+
+// A report is what such a copy prints once it is up.
+type report struct {
+	Places arena.Places
+	Groups map[string][]int
+	UID    int
+}
+
+func beSomething() {
+	dir := os.Getenv(upVariable)
+	if dir == "" {
+		return
+	}
+	if err := upAndWait(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func upAndWait(dir string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	s, err := Up(ctx, tiny(), Options{Dir: dir})
+	if err != nil {
+		return err
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(report{s.Places(), s.Groups(), os.Getuid()}); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return s.Down(context.Background())
+}
+
+// another starts a copy of this binary that brings the tiny arena up in dir,
+// and waits until it has.
+func another(t *testing.T, dir string, as *syscall.Credential) (*exec.Cmd, report) {
+	t.Helper()
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), upVariable+"="+dir)
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: as}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // where the test ended early
+		_ = cmd.Wait()
+	})
+	var r report
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() {
+		t.Fatalf("the other process said nothing: %v", cmd.Wait())
+	}
+	if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, r
+}
+
+// quiet waits until no process works in a folder, for a bounded time.
+func quiet(t *testing.T, dir string) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		all, err := allProcs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := false
+		for _, p := range all {
+			left = left || p.within(dir)
+		}
+		if !left {
+			break
+		}
+	}
+	nothingRuns(t, dir)
+}

@@ -1,0 +1,83 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// lock takes the folder for one stack. The lock is shared with the supervisor
+// (one open file), so that it lasts until that has stopped everything, also
+// when the process that took it is dead.
+func (f folder) lock(ctx context.Context, progress func(string)) (*os.File, error) {
+	l, err := os.OpenFile(f.path(lockFile), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("opening the lock: %w", err)
+	}
+	if err := f.acquire(ctx, l, progress); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	self, err := readProc(os.Getpid())
+	if err == nil {
+		err = l.Truncate(0)
+	}
+	if err == nil {
+		_, err = l.WriteAt(fmt.Appendf(nil, "%d %d %s\n", self.PID, self.Start, bootID()), 0)
+	}
+	if err != nil {
+		return nil, f.full(errors.Join(fmt.Errorf("writing the lock: %w", err), l.Close()), "")
+	}
+	return l, nil
+}
+
+// crashWait is how long the supervisor of a dead process may take to stop its
+// services: the sum of their steps and a little.
+const crashWait = 40 * time.Second
+
+func (f folder) acquire(ctx context.Context, l *os.File, progress func(string)) error {
+	told := false
+	for end := time.Now().Add(crashWait); ; {
+		err := unix.Flock(int(l.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			return fmt.Errorf("locking the work folder: %w", err)
+		}
+		if owner := lockOwner(l); owner.alive() {
+			return &BusyError{Dir: f.root, PID: owner.PID, URL: f.lastURL()}
+		}
+		if time.Now().After(end) {
+			// A supervisor that hangs is ended by its record, not by its name.
+			if err := f.cleanUp(ctx, progress); err != nil {
+				return err
+			}
+			end = time.Now().Add(crashWait)
+		}
+		if !told {
+			told = true
+			progress("the stack of a process that died is stopping, waiting for it")
+		}
+		select {
+		case <-time.After(20 * time.Millisecond): // the kernel tells nobody whose lock ended
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for the work folder: %w", ctx.Err())
+		}
+	}
+}
+
+// lockOwner is the process that took the lock last.
+func lockOwner(l *os.File) proc {
+	b := make([]byte, 128)
+	n, _ := l.ReadAt(b, 0)
+	var p proc
+	var boot string
+	if _, err := fmt.Sscan(string(b[:n]), &p.PID, &p.Start, &boot); err != nil || boot != bootID() {
+		return proc{}
+	}
+	return p
+}

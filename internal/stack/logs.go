@@ -1,0 +1,125 @@
+package stack
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/sys/unix"
+)
+
+// The logs, all in log/.
+const (
+	databaseLog   = "mariadb.log"
+	slowLog       = "slow.log"
+	appLog        = "app.log"
+	accessLog     = "access.log"
+	errorLog      = "error.log"
+	nginxLog      = "nginx.log" // what nginx says before and beside its error log
+	buildLog      = "build.log"
+	initLog       = "init.log"
+	loadLog       = "load.log"
+	supervisorLog = "supervisor.log"
+)
+
+// turnLogs keeps one older copy of each log and makes the new ones, owned by
+// the services. A log that grew over weeks would hide what is new in it.
+func (f folder) turnLogs() error {
+	for _, name := range []string{databaseLog, slowLog, appLog, accessLog, errorLog, nginxLog, supervisorLog} {
+		path := f.path(logDir, name)
+		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+			if err := os.Rename(path, path+".1"); err != nil {
+				return err
+			}
+		}
+		if err := f.emptyLog(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// emptyLog makes a log that is there and empty.
+func (f folder) emptyLog(name string) error {
+	file, err := os.OpenFile(f.path(logDir, name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o644)
+	if err != nil {
+		return err
+	}
+	if f.as.drop {
+		err = file.Chown(f.as.uid, f.as.gid)
+	}
+	return errors.Join(err, file.Chmod(0o644), file.Close())
+}
+
+// size is where a log ends now, so that only what follows is quoted later.
+func (f folder) size(log string) int64 {
+	info, err := os.Stat(f.path(logDir, log))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+const (
+	tailBytes = 64 << 10
+	tailLines = 10
+	lineBytes = 240
+)
+
+// tail quotes a log from an offset on: its last lines, or, where these are
+// the rest of a panic's goroutines or of a server's farewell, the lines that
+// say why.
+func (f folder) tail(log string, from int64) []string {
+	file, err := os.OpenFile(f.path(logDir, log), os.O_RDONLY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil {
+		from = max(from, info.Size()-tailBytes)
+	}
+	b, _ := io.ReadAll(io.NewSectionReader(file, from, tailBytes)) // what could be read is better than nothing
+	return telling(b)
+}
+
+// printable makes a line safe for a terminal: what a program logs may be what
+// a stranger sent to it.
+func printable(line []byte) string {
+	text := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
+			return '·'
+		}
+		return r
+	}, strings.TrimRight(strings.ToValidUTF8(string(line), "?"), " \r\n"))
+	if len(text) > lineBytes {
+		text = strings.ToValidUTF8(text[:lineBytes], "") + "…"
+	}
+	return text
+}
+
+// telling picks at most tailLines lines that say why a program ended.
+func telling(b []byte) []string {
+	var lines, errs []string
+	for l := range bytes.Lines(b) {
+		line := printable(l)
+		if line == "" {
+			continue
+		}
+		lines = append(lines, line)
+		if strings.Contains(line, "[ERROR]") || strings.Contains(line, "[emerg]") {
+			errs = append(errs, line)
+		}
+	}
+	start := func(l string) bool { return strings.HasPrefix(l, "panic:") || strings.HasPrefix(l, "fatal error:") }
+	if i := slices.IndexFunc(lines, start); i >= 0 {
+		return lines[i:min(i+tailLines, len(lines))]
+	}
+	if len(errs) > 0 {
+		lines = errs
+	}
+	return lines[max(0, len(lines)-tailLines):]
+}

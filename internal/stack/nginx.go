@@ -1,0 +1,68 @@
+package stack
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"text/template"
+
+	"github.com/iikanji/iikanji/internal/host"
+)
+
+const nginxConf = "nginx.conf"
+
+// renderNginx fills the arena's template with this stack's places.
+func (s *Stack) renderNginx() ([]byte, error) {
+	text, err := fs.ReadFile(s.arena.Files, s.arena.NginxConf)
+	if err != nil {
+		return nil, fmt.Errorf("reading the template of nginx's config: %w", err)
+	}
+	t, err := template.New(s.arena.NginxConf).Option("missingkey=error").Parse(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("reading the template of nginx's config: %w", err)
+	}
+	var b bytes.Buffer
+	b.WriteString("# Written by iikanji up. Edit it as you like: once edited it is kept as it is.\n# Delete it to have it written again.\n")
+	if err := t.Execute(&b, s.places); err != nil {
+		return nil, fmt.Errorf("rendering nginx's config: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// nginxArgs bind nginx to the folder: prefix, config, and its first error log,
+// which otherwise is the system's. The config itself must not say "daemon".
+func (s *Stack) nginxArgs() []string {
+	f := s.dir
+	return []string{"-p", f.path(runDir), "-c", f.path(confDir, nginxConf), "-e", f.path(logDir, errorLog), "-g", "daemon off;"}
+}
+
+// nginxSpec is nginx as a process. QUIT lets it finish what it answers.
+func (s *Stack) nginxSpec() spec {
+	f := s.dir
+	return spec{Name: Nginx, Path: s.programs.nginx, Args: s.nginxArgs(), Dir: f.path(runDir), Log: f.path(logDir, nginxLog),
+		Env: f.baseEnv(s.programs), CPUs: s.options.StackCPUs, Rank: rankNginx,
+		Stop: []stopStep{{syscall.SIGQUIT, 2000}, {syscall.SIGTERM, 1000}}}
+}
+
+// testNginx has nginx read its config.
+func (s *Stack) testNginx(ctx context.Context) error {
+	f := s.dir
+	r, err := host.Local{}.Exec(ctx, host.Command{Path: s.programs.nginx, Args: append([]string{"-t", "-q"}, s.nginxArgs()...),
+		Env: f.baseEnv(s.programs), Dir: f.path(runDir), As: f.as.credential()})
+	if err != nil {
+		return fmt.Errorf("testing nginx's config: %w", err)
+	}
+	if r.Status == 0 {
+		return nil
+	}
+	e := &ConfigError{Service: Nginx, Path: f.path(confDir, nginxConf)}
+	for line := range strings.Lines(string(r.Output)) {
+		if line = printable([]byte(strings.TrimPrefix(line, "nginx: "))); line != "" && !strings.HasSuffix(line, "test failed") {
+			e.Lines = append(e.Lines, line)
+		}
+	}
+	return f.full(e, string(r.Output))
+}

@@ -1,0 +1,161 @@
+package stack
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A proc is what /proc tells of one process. Start (clock ticks since boot)
+// makes the pid unique within one boot: a pid alone may be somebody else's by
+// the time it is read.
+type proc struct {
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start"`
+
+	parent, session int
+	state           byte
+}
+
+// readProc asks for one process; os.ErrNotExist where there is none.
+func readProc(pid int) (proc, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return proc{}, err // ESRCH while it ends
+	}
+	// The name in brackets may hold anything, brackets too: cut at the last one.
+	s := string(b)
+	f := strings.Fields(s[strings.LastIndexByte(s, ')')+1:])
+	if len(f) < 20 {
+		return proc{}, fmt.Errorf("reading the state of process %d: %d fields", pid, len(f))
+	}
+	p := proc{PID: pid, state: f[0][0]}
+	var errs [3]error
+	p.parent, errs[0] = strconv.Atoi(f[1])
+	p.session, errs[1] = strconv.Atoi(f[3])
+	p.Start, errs[2] = strconv.ParseUint(f[19], 10, 64)
+	return p, errors.Join(errs[:]...)
+}
+
+// alive says whether exactly this process still runs; a zombie does not.
+func (p proc) alive() bool {
+	now, err := readProc(p.PID)
+	return err == nil && now.Start == p.Start && now.state != 'Z' && now.state != 'X'
+}
+
+// within says whether the process works in the folder or below it.
+func (p proc) within(dir string) bool {
+	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", p.PID))
+	cwd = strings.TrimSuffix(cwd, " (deleted)")
+	return err == nil && (cwd == dir || strings.HasPrefix(cwd, dir+"/"))
+}
+
+// marked says whether the process was given a variable, as "K=V".
+func (p proc) marked(variable string) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.PID))
+	return err == nil && slices.Contains(strings.Split(string(b), "\x00"), variable)
+}
+
+// name is the program's short name, empty if it is gone.
+func (p proc) name() string {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", p.PID))
+	return strings.TrimSpace(string(b))
+}
+
+// allProcs lists the processes of the machine that can be seen.
+func allProcs() ([]proc, error) {
+	d, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	var all []proc
+	for _, n := range names {
+		pid, err := strconv.Atoi(n)
+		if err != nil {
+			continue
+		}
+		if p, err := readProc(pid); err == nil { // else it has ended meanwhile
+			all = append(all, p)
+		}
+	}
+	return all, nil
+}
+
+// descendants lists the processes below the roots, without them.
+func descendants(roots ...int) []proc {
+	all, err := allProcs()
+	if err != nil {
+		return nil
+	}
+	below := map[int]bool{}
+	for _, r := range roots {
+		below[r] = true
+	}
+	var found []proc
+	for grew := true; grew; { // parents may have larger pids than children
+		grew = false
+		for _, p := range all {
+			if below[p.parent] && !below[p.PID] {
+				below[p.PID], grew = true, true
+				found = append(found, p)
+			}
+		}
+	}
+	return found
+}
+
+// bootID tells one boot of the machine from another: start times count anew.
+func bootID() string {
+	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(b))
+}
+
+// listener finds who listens on a TCP port of this machine: the inodes of the
+// listening sockets, and the process that holds one of them (0 where it is not
+// ours to see, as is another user's).
+func listener(port int) (p proc, listens bool) {
+	inodes := listening(port)
+	if len(inodes) == 0 {
+		return proc{}, false
+	}
+	fds, _ := filepath.Glob("/proc/[0-9]*/fd/*")
+	for _, fd := range fds {
+		to, err := os.Readlink(fd)
+		if err != nil || !strings.HasPrefix(to, "socket:[") || !inodes[strings.Trim(to, "socket:[]")] {
+			continue
+		}
+		pid, _ := strconv.Atoi(strings.Split(fd, "/")[2])
+		if p, err := readProc(pid); err == nil {
+			return p, true
+		}
+	}
+	return proc{}, true
+}
+
+// listening reads /proc/net for the inodes of the sockets in state LISTEN (0A).
+func listening(port int) map[string]bool {
+	inodes := map[string]bool{}
+	for _, file := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(b)) {
+			// sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode
+			f := strings.Fields(line)
+			if len(f) > 9 && f[3] == "0A" && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", port)) {
+				inodes[f[9]] = true
+			}
+		}
+	}
+	return inodes
+}

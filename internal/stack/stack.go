@@ -1,0 +1,286 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/arena"
+)
+
+// Names of the services, as they stand in Target, Groups and errors.
+const (
+	Database = "database"
+	App      = "app"
+	Nginx    = "nginx"
+)
+
+// Ranks order the end: what asks is stopped before what answers.
+const (
+	rankDatabase = iota + 1
+	rankApp
+	rankNginx
+	rankJob // build, setup, load
+)
+
+// A Stack is an arena that is up. Its methods may be called from several
+// goroutines at once.
+type Stack struct {
+	arena    *arena.Arena
+	options  Options
+	dir      folder
+	programs programs
+	lock     *os.File
+	control  *control
+	places   arena.Places
+	outside  string // short folder for the socket, empty if none is needed
+
+	say      sync.Mutex // one progress line at a time
+	act      sync.Mutex // one restart at a time
+	watchers sync.WaitGroup
+	dead     chan error
+
+	mu    sync.Mutex
+	procs map[string]*process
+	from  map[string]int64 // where the log of a service's present process begins
+	ended bool
+}
+
+// Places are the stack's addresses and files.
+func (s *Stack) Places() arena.Places { return s.places }
+
+// Data is the folder with the benchmarker's copy of the generated data.
+func (s *Stack) Data() string { return s.dir.path(dataDir) }
+
+// Source is the folder with the app's source: the place to edit.
+func (s *Stack) Source() string { return s.dir.path(webappDir, s.arena.App.Source) }
+
+// Logs is the folder with every log.
+func (s *Stack) Logs() string { return s.dir.path(logDir) }
+
+// Target is the stack as something to tune: services with their processes of
+// this moment, logs, configs and sockets.
+func (s *Stack) Target() iikanji.Target {
+	p, f := s.places, s.dir
+	local := func(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
+	groups := s.Groups()
+	log := func(kind, name string) iikanji.Log { return iikanji.Log{Kind: kind, Path: f.path(logDir, name)} }
+	return iikanji.Target{
+		Name:  s.arena.Name,
+		Hosts: []iikanji.HostRef{{Name: "local"}},
+		Services: []iikanji.Service{
+			{Name: Database, Kind: "mariadb", Address: local(p.DBPort), Socket: p.DBSocket, PIDs: groups[Database],
+				Configs: []string{f.path(confDir, myCnf), f.path(confDir, "mariadb.d")},
+				Logs:    []iikanji.Log{log("error", databaseLog), log("slow", slowLog)}},
+			{Name: App, Kind: "go", Address: local(p.AppPort), PIDs: groups[App],
+				Logs: []iikanji.Log{log("output", appLog)}},
+			{Name: Nginx, Kind: "nginx", Address: local(p.NginxPort), PIDs: groups[Nginx],
+				Configs: []string{f.path(confDir, nginxConf)},
+				Logs:    []iikanji.Log{{Kind: "access", Path: p.AccessLog}, {Kind: "error", Path: p.ErrorLog}}},
+		},
+		Bench: iikanji.BenchRef{Scenario: s.arena.Name, URL: p.URL()},
+	}
+}
+
+// Groups are the root processes of each service of this moment, by its name:
+// they and their descendants are what the service's CPU time is made of.
+func (s *Stack) Groups() map[string][]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	groups := map[string][]int{}
+	for name, p := range s.procs {
+		select {
+		case <-p.done:
+		default:
+			groups[name] = []int{p.PID}
+		}
+	}
+	return groups
+}
+
+// Died yields a typed error (*DiedError as a rule) for every service that
+// ended without being asked to, and is closed when the stack is down.
+func (s *Stack) Died() <-chan error { return s.dead }
+
+// Restart stops one service, starts it again and waits until it answers. For
+// nginx the config is tested first, and an invalid one leaves the running
+// server alone. A service that is down already is started.
+func (s *Stack) Restart(ctx context.Context, service string) error {
+	s.act.Lock()
+	defer s.act.Unlock()
+	return s.restart(ctx, service)
+}
+
+func (s *Stack) restart(ctx context.Context, service string) error {
+	switch service {
+	case Nginx:
+		if err := s.testNginx(ctx); err != nil {
+			return err
+		}
+	case Database, App:
+	default:
+		return fmt.Errorf("restarting %q: there is no such service", service)
+	}
+	if err := s.control.stop(ctx, service); err != nil {
+		return err
+	}
+	p, err := s.start(ctx, service)
+	if p != nil {
+		s.watch(p)
+	}
+	return err
+}
+
+// RestartApp builds the app from its source as it is now and restarts it. When
+// it does not build, the error is a *BuildError and the running app is left alone.
+func (s *Stack) RestartApp(ctx context.Context) error {
+	s.act.Lock()
+	defer s.act.Unlock()
+	// Before the build: what changes meanwhile is built by the next one.
+	sum, err := s.dir.sourceSum(s.arena.App.Source)
+	if err != nil {
+		return err
+	}
+	s.progress("building the app")
+	if err := s.dir.build(ctx, s.control, s.arena.App.Source, s.options); err != nil {
+		return err
+	}
+	st, err := s.dir.readState(s.arena)
+	if err == nil {
+		st.Source = sum
+		err = s.dir.writeState(st)
+	}
+	if err != nil {
+		return err
+	}
+	return s.restart(ctx, App)
+}
+
+// Down stops nginx, the app and the database in this order and returns when no
+// process is left. A service that does not stop in time is killed; the end of
+// ctx kills all at once. A second call does nothing.
+func (s *Stack) Down(ctx context.Context) error {
+	s.mu.Lock()
+	ended := s.ended
+	s.ended = true
+	s.mu.Unlock()
+	if ended {
+		return nil
+	}
+	err := s.control.down(ctx)
+	// Where the supervisor was killed, what it watched over may still be ending.
+	err = errors.Join(err, s.dir.cleanUp(context.WithoutCancel(ctx), func(string) {}))
+	s.watchers.Wait()
+	close(s.dead)
+	return errors.Join(err, s.lock.Close())
+}
+
+// start starts a service and waits until it answers. The process is returned
+// also where it did not.
+func (s *Stack) start(ctx context.Context, service string) (*process, error) {
+	sp, limit, question := s.service(service)
+	log := logOf[service]
+	from := s.dir.size(log)
+	if service == Database {
+		if err := s.dir.claimOutside(s.outside); err != nil {
+			return nil, err
+		}
+	}
+	p, err := s.control.start(s.dropped(sp))
+	if err != nil {
+		return nil, s.dir.full(err, "")
+	}
+	s.mu.Lock()
+	s.procs[service], s.from[service] = p, from
+	s.mu.Unlock()
+	err = await(ctx, p, limit, question(p))
+	var slow *NotReadyError
+	switch {
+	case errors.Is(err, errDied):
+		return nil, s.died(service, log, from, p.status)
+	case errors.As(err, &slow):
+		slow.Log = s.dir.path(logDir, log)
+	}
+	return p, err
+}
+
+var logOf = map[string]string{Database: databaseLog, App: appLog, Nginx: nginxLog}
+
+// service is what to start, how long it may take, and what to ask it.
+func (s *Stack) service(name string) (spec, time.Duration, func(*process) func(context.Context) error) {
+	switch name {
+	case Database:
+		return s.databaseSpec(), databaseWait, func(*process) func(context.Context) error { return s.pingDatabase }
+	case App:
+		return s.appSpec(), appWait, func(p *process) func(context.Context) error { return s.askHTTP(App, s.places.AppPort, p) }
+	case Nginx:
+		return s.nginxSpec(), nginxWait, func(p *process) func(context.Context) error { return s.askHTTP(Nginx, s.places.NginxPort, p) }
+	}
+	panic("BUG: no service " + name)
+}
+
+// dropped makes a process run as the services' account.
+func (s *Stack) dropped(sp spec) spec {
+	sp.Drop, sp.UID, sp.GID = s.dir.as.drop, s.dir.as.uid, s.dir.as.gid
+	return sp
+}
+
+// died says why a process ended, from what it wrote last.
+func (s *Stack) died(name, log string, from int64, status string) error {
+	tail := s.dir.tail(log, from)
+	if name == Nginx && len(tail) == 0 {
+		tail = s.dir.tail(errorLog, 0)
+	}
+	if port := s.portOf(name); port != 0 && lostPort(tail) {
+		return portError(name, port)
+	}
+	e := &DiedError{Service: name, Status: status, Tail: tail, Log: s.dir.path(logDir, log)}
+	text := status
+	for _, line := range tail {
+		text += "\n" + line
+	}
+	return s.dir.full(e, text)
+}
+
+func (s *Stack) portOf(service string) int {
+	return map[string]int{Database: s.places.DBPort, App: s.places.AppPort, Nginx: s.places.NginxPort}[service]
+}
+
+// watch reports a service that ends without being asked to.
+func (s *Stack) watch(p *process) {
+	s.watchers.Go(func() {
+		<-p.done
+		s.mu.Lock()
+		ended, from := s.ended, s.from[p.name]
+		s.mu.Unlock()
+		if p.asked || ended {
+			return
+		}
+		select {
+		case s.dead <- s.died(p.name, logOf[p.name], from, p.status):
+		default: // nobody has listened for a long time
+		}
+	})
+}
+
+// progress tells the caller what is being done.
+func (s *Stack) progress(line string) {
+	if s.options.Progress == nil {
+		return
+	}
+	s.say.Lock()
+	defer s.say.Unlock()
+	s.options.Progress(line)
+}
+
+// running are the processes that were started last, by service.
+func (s *Stack) running() map[string]*process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.procs)
+}

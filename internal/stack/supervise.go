@@ -1,0 +1,364 @@
+package stack
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/iikanji/iikanji/internal/host"
+)
+
+// armed says that this binary can be its own supervisor: a second copy of a
+// program that never asks would run the program again, and again.
+var armed atomic.Bool
+
+// MaybeSupervise turns the process into a stack's supervisor when it was
+// executed as one, and then never returns. It must be the first thing that
+// main, and TestMain of tests that bring a stack up, call.
+func MaybeSupervise() {
+	armed.Store(true)
+	if len(os.Args) != 2 || os.Args[0] != supervisorName {
+		return
+	}
+	if err := supervise(os.Args[1]); err != nil {
+		fmt.Fprintf(os.Stderr, "iikanji: supervising %s: %v\n", os.Args[1], err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// A supervisor is one loop in one thread: it alone forks, reaps and signals,
+// so nothing of this can race, and the parent-death signal of its children,
+// which looks at the forking thread, means the supervisor itself.
+type supervisor struct {
+	dir      string
+	conn     *net.UnixConn
+	children map[string]*child
+	closing  bool
+	cpus     unix.CPUSet // ours at the start
+	mark     string      // what every child inherits, see leftovers
+}
+
+type child struct {
+	spec
+	proc
+	asked   bool
+	step    int       // of Stop; len(Stop) is SIGKILL
+	due     time.Time // of the next step
+	waiters []int     // requests to answer when it has ended
+}
+
+// lastWait is how long the end of a killed process is waited for: one that the
+// kernel does not let go (a dead disk) must not keep us.
+const lastWait = 10 * time.Second
+
+func supervise(dir string) error {
+	runtime.LockOSThread()
+	unix.CloseOnExec(socketFD)
+	unix.CloseOnExec(lockFD)
+	s := &supervisor{dir: dir, children: map[string]*child{}}
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("becoming a subreaper: %w", err)
+	}
+	if err := unix.SchedGetaffinity(0, &s.cpus); err != nil {
+		return fmt.Errorf("asking for our CPUs: %w", err)
+	}
+	c, err := net.FileConn(os.NewFile(socketFD, "socket"))
+	if err != nil {
+		return fmt.Errorf("taking the socket: %w", err)
+	}
+	s.conn = c.(*net.UnixConn)
+	if err := s.record(); err != nil {
+		return err
+	}
+	s.loop()
+	return s.sweep()
+}
+
+// loop ends when everything has been told to stop and has ended.
+func (s *supervisor) loop() {
+	signals := make(chan os.Signal, 16)
+	// Caught and not ignored: what is ignored stays so in children.
+	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGPIPE)
+	requests := make(chan request)
+	go s.read(requests)
+	s.send(event{ID: -1}) // hello
+	for !s.closing || len(s.children) > 0 {
+		select {
+		case r, ok := <-requests:
+			if !ok {
+				requests, s.closing = nil, true
+				break
+			}
+			s.serve(r)
+		case sig := <-signals:
+			s.closing = s.closing || sig == unix.SIGTERM
+		case <-s.next():
+		}
+		s.reap()
+		s.advance(time.Now())
+	}
+}
+
+// read turns the socket into a channel, closed when the stack is gone.
+func (s *supervisor) read(requests chan<- request) {
+	defer close(requests)
+	for d := json.NewDecoder(s.conn); ; {
+		var r request
+		if d.Decode(&r) != nil {
+			return
+		}
+		requests <- r
+	}
+}
+
+// send tells the stack, if it is still there and listens.
+func (s *supervisor) send(e event) {
+	_ = s.conn.SetWriteDeadline(time.Now().Add(time.Second))
+	_ = json.NewEncoder(s.conn).Encode(e) // when it is gone, the reader notices
+}
+
+// next yields the time at which the next process must be told again to stop.
+func (s *supervisor) next() <-chan time.Time {
+	var first time.Time
+	for _, c := range s.children {
+		if c.asked && (first.IsZero() || c.due.Before(first)) {
+			first = c.due
+		}
+	}
+	if first.IsZero() {
+		return nil
+	}
+	return time.After(time.Until(first))
+}
+
+func (s *supervisor) serve(r request) {
+	switch r.Op {
+	case opStart:
+		p, err := s.start(*r.Spec)
+		e := event{ID: r.ID, Name: r.Spec.Name, Proc: &p}
+		if err != nil {
+			e = event{ID: r.ID, Error: err.Error()}
+		}
+		s.send(e)
+	case opStop:
+		c := s.children[r.Name]
+		if c == nil {
+			s.send(event{ID: r.ID})
+			return
+		}
+		c.waiters = append(c.waiters, r.ID)
+		c.ask(time.Now())
+	case opDown:
+		s.closing = true
+	case opKill:
+		s.closing = true
+		for _, c := range s.children {
+			c.asked, c.step, c.due = true, len(c.Stop), time.Now()
+		}
+	}
+}
+
+// start forks and records. Between the two the process is ours by its session
+// and its mark alone (see leftovers).
+func (s *supervisor) start(sp spec) (proc, error) {
+	if s.closing {
+		return proc{}, errors.New("the stack is going down")
+	}
+	if s.children[sp.Name] != nil {
+		return proc{}, fmt.Errorf("the %s runs already", sp.Name)
+	}
+	pid, err := s.fork(sp)
+	if err != nil {
+		return proc{}, err
+	}
+	p, err := readProc(pid)
+	if err != nil { // a child of ours that we have not reaped is always there
+		p = proc{PID: pid}
+	}
+	s.children[sp.Name] = &child{spec: sp, proc: p}
+	if err := s.record(); err != nil {
+		_ = unix.Kill(-pid, unix.SIGKILL)
+		return proc{}, err
+	}
+	return p, nil
+}
+
+func (s *supervisor) fork(sp spec) (int, error) {
+	in, err := os.Open(os.DevNull)
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	out, err := openLog(sp)
+	if err != nil {
+		return 0, err
+	}
+	defer out.Close()
+	attr := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	if sp.Drop {
+		attr.Credential = &syscall.Credential{Uid: uint32(sp.UID), Gid: uint32(sp.GID)}
+	}
+	cpus := s.cpus
+	if sp.CPUs != nil {
+		cpus.Zero()
+		for _, c := range sp.CPUs {
+			cpus.Set(c)
+		}
+	}
+	// The child is a copy of this thread, its CPUs included.
+	if err := unix.SchedSetaffinity(0, &cpus); err != nil {
+		return 0, fmt.Errorf("pinning the %s to CPUs %v: %w", sp.Name, sp.CPUs, err)
+	}
+	defer func() { _ = unix.SchedSetaffinity(0, &s.cpus) }()
+	pid, err := syscall.ForkExec(sp.Path, append([]string{sp.Path}, sp.Args...), &syscall.ProcAttr{
+		Dir: sp.Dir, Env: append(sp.Env, s.mark), Sys: attr,
+		Files: []uintptr{in.Fd(), out.Fd(), out.Fd()},
+	})
+	if err != nil {
+		return 0, fmt.Errorf("executing %s: %w", sp.Path, err)
+	}
+	return pid, nil
+}
+
+// openLog never follows a symbolic link: the folder of logs can be written by
+// the user whom services run as, and we may be root.
+func openLog(sp spec) (*os.File, error) {
+	f, err := os.OpenFile(sp.Log, os.O_WRONLY|os.O_CREATE|os.O_APPEND|unix.O_NOFOLLOW, 0o640)
+	if err != nil {
+		return nil, fmt.Errorf("opening the log of the %s: %w", sp.Name, err)
+	}
+	if sp.Drop {
+		if err := f.Chown(sp.UID, sp.GID); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+	}
+	return f, nil
+}
+
+// reap takes the ended children, also those that others left to us.
+func (s *supervisor) reap() {
+	for {
+		var ws unix.WaitStatus
+		pid, err := unix.Wait4(-1, &ws, unix.WNOHANG, nil)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || pid <= 0 {
+			return
+		}
+		for _, c := range s.children {
+			if c.PID == pid {
+				s.ended(c, ws)
+				break
+			}
+		}
+	}
+}
+
+// ended kills what a process left of its group and tells who waits.
+func (s *supervisor) ended(c *child, ws unix.WaitStatus) {
+	_ = unix.Kill(-c.PID, unix.SIGKILL)
+	delete(s.children, c.Name)
+	_ = s.record() // a process too many in the record does no harm
+	for _, path := range c.Sweep {
+		_ = os.Remove(path)
+	}
+	s.send(event{Name: c.Name, Proc: &c.proc, Status: statusText(ws), OK: ws.Exited() && ws.ExitStatus() == 0, Asked: c.asked})
+	for _, id := range c.waiters {
+		s.send(event{ID: id})
+	}
+}
+
+func statusText(ws unix.WaitStatus) string {
+	if ws.Signaled() {
+		return "signal: " + ws.Signal().String()
+	}
+	return fmt.Sprintf("exit status %d", ws.ExitStatus())
+}
+
+// advance asks those of the highest rank to stop when all shall, and asks
+// louder where the time is over.
+func (s *supervisor) advance(now time.Time) {
+	if s.closing {
+		top := -1
+		for _, c := range s.children {
+			top = max(top, c.Rank)
+		}
+		for _, c := range s.children {
+			if c.Rank == top {
+				c.ask(now)
+			}
+		}
+	}
+	for name, c := range s.children {
+		if !c.asked || now.Before(c.due) {
+			continue
+		}
+		if c.step > len(c.Stop) { // not even SIGKILL
+			delete(s.children, name)
+			continue
+		}
+		if c.step == len(c.Stop) {
+			_ = unix.Kill(-c.PID, unix.SIGKILL)
+			c.due = now.Add(lastWait)
+		} else {
+			_ = unix.Kill(c.PID, c.Stop[c.step].Signal)
+			c.due = now.Add(time.Duration(c.Stop[c.step].WaitMS) * time.Millisecond)
+		}
+		c.step++
+	}
+}
+
+// ask begins the steps of a child's end.
+func (c *child) ask(now time.Time) {
+	if !c.asked {
+		c.asked, c.due = true, now
+	}
+}
+
+// record writes who is ours.
+func (s *supervisor) record() error {
+	self, err := readProc(os.Getpid())
+	if err != nil {
+		return err
+	}
+	rec := processes{Boot: bootID(), Supervisor: self, Services: map[string]proc{}}
+	s.mark = mark(rec)
+	for name, c := range s.children {
+		rec.Services[name] = c.proc
+	}
+	b, err := json.MarshalIndent(rec, "", "  ")
+	if err != nil {
+		return err
+	}
+	return host.Local{}.Write(filepath.Join(s.dir, processesFile), append(b, '\n'), 0o644)
+}
+
+// sweep ends what left its process group (a daemon of the app's) and came to
+// us when its parent died.
+func (s *supervisor) sweep() error {
+	for end := time.Now().Add(lastWait); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		s.reap()
+		left := slices.DeleteFunc(descendants(os.Getpid()), func(p proc) bool { return p.state == 'Z' })
+		if len(left) == 0 {
+			break
+		}
+		for _, p := range left {
+			_ = unix.Kill(p.PID, unix.SIGKILL)
+		}
+	}
+	s.reap()
+	return os.Remove(filepath.Join(s.dir, processesFile))
+}

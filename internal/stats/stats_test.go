@@ -1,0 +1,329 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func TestSample(t *testing.T) {
+	x := []float64{2, 4, 4, 4, 5, 5, 7, 9}
+	near(t, "mean", Mean(x), 5, 0)
+	near(t, "variance", Variance(x), 32.0/7, 1e-15)
+	near(t, "CV", CV(x), math.Sqrt(32.0/7)/5, 1e-15)
+	near(t, "spread", Spread(x), 7, 0)
+	near(t, "percent", Percent(math.Log(1.1)), 10, 1e-12)
+	// A large offset must not eat the digits.
+	near(t, "variance far from 0", Variance([]float64{1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16}), 30, 1e-9)
+	for _, v := range []float64{Variance([]float64{3}), Variance(nil), CV([]float64{3}), Spread(nil), SumSquares(nil)} {
+		near(t, "of nothing", v, 0, 0)
+	}
+}
+
+// TestModerate against a value worked by hand: ν0 8, s0² 0.0050, differences
+// 0.10, 0.06, 0.14 have s² 0.0016, so s̃² = (0.04+0.0032)/10.
+func TestModerate(t *testing.T) {
+	p := Prior{Var: 0.0050, DF: 8}
+	m := Moderate([]float64{0.10, 0.06, 0.14}, p)
+	near(t, "mean", m.Mean, 0.10, 1e-15)
+	near(t, "df", m.DF, 10, 0)
+	near(t, "se", m.SE, math.Sqrt(0.00432/3), 1e-15)
+	near(t, "lower", m.Lower(0.0169), 0.10-2.458*m.SE, 1e-4)
+	near(t, "upper", m.Upper(0.10), 0.10+1.372*m.SE, 1e-4)
+	near(t, "p", m.P(), 1-StudentCDF(0.10/m.SE, 10), 1e-12)
+	// With no prior it is the plain t; with one value and no prior nothing is known.
+	plain := Moderate([]float64{0.10, 0.06, 0.14}, Prior{})
+	near(t, "plain se", plain.SE, math.Sqrt(0.0016/3), 1e-15)
+	near(t, "plain df", plain.DF, 2, 0)
+	one := Moderate([]float64{0.1}, Prior{})
+	if !math.IsInf(one.Lower(0.05), -1) || !math.IsInf(one.Upper(0.05), 1) || one.P() != 1 {
+		t.Errorf("one value and no prior: %+v", one)
+	}
+	if same := Moderate([]float64{0.1, 0.1}, Prior{}); same.P() != 0 || same.Lower(0.01) != same.Mean {
+		t.Errorf("no noise at all: %+v", same)
+	}
+}
+
+func TestNoisePrior(t *testing.T) {
+	// Two series around means of their own: ss 2+8 on 2+1 degrees of freedom.
+	p := NoisePrior([]float64{1, 2, 3}, []float64{10, 14}, []float64{7}, nil)
+	near(t, "s0²", p.Var, 10.0/3, 1e-15)
+	near(t, "ν0", p.DF, 3, 0)
+	if p := NoisePrior(make([]float64, 40)); p.DF != MaxPriorDF {
+		t.Errorf("ν0 %v is not capped", p.DF)
+	}
+	if NoisePrior([]float64{5}, nil) != (Prior{}) {
+		t.Error("a prior from nothing")
+	}
+	// Unbiased, and blind to the effects that the series had.
+	rng := rand.New(rand.NewPCG(1, 2))
+	sum := 0.0
+	for range 20_000 {
+		a, b := make([]float64, 4), make([]float64, 3)
+		for i := range a {
+			a[i] = 5 + rng.NormFloat64()
+		}
+		for i := range b {
+			b[i] = -3 + rng.NormFloat64()
+		}
+		sum += NoisePrior(a, b).Var
+	}
+	near(t, "mean s0²", sum/20_000, 1, 0.02)
+}
+
+// TestPocock recomputes the constants: the chance that a random walk leaves
+// ±C√k at one of K looks is 0.10, by integrating the density of the walks that
+// are still inside (Armitage, McPherson and Rowe 1969).
+func TestPocock(t *testing.T) {
+	for k := 1; k <= len(pocock); k++ {
+		near(t, "crossing", 1-stayInside(pocock[k-1], k), 0.10, 6e-4)
+	}
+	near(t, "α*", PairLooks().Efficacy, 0.0169, 5e-5)
+}
+
+func stayInside(c float64, looks int) float64 {
+	const n = 600
+	grid := func(k int) (x []float64, h float64) {
+		w := c * math.Sqrt(float64(k))
+		h = 2 * w / n
+		for i := range n {
+			x = append(x, -w+(float64(i)+0.5)*h)
+		}
+		return x, h
+	}
+	phi := func(z float64) float64 { return math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) }
+	x, h := grid(1)
+	f := make([]float64, n)
+	for i := range f {
+		f[i] = phi(x[i])
+	}
+	for k := 2; k <= looks; k++ {
+		nx, nh := grid(k)
+		nf := make([]float64, n)
+		for i := range nf {
+			for j := range f {
+				nf[i] += f[j] * phi(nx[i]-x[j]) * h
+			}
+		}
+		x, h, f = nx, nh, nf
+	}
+	sum := 0.0
+	for _, v := range f {
+		sum += v * h
+	}
+	return sum
+}
+
+func TestLooks(t *testing.T) {
+	l := PairLooks()
+	var at []int
+	for n := range 11 {
+		if l.Is(n) {
+			at = append(at, n)
+		}
+	}
+	if want := []int{2, 3, 4, 6, 8, 9, 10}; !slices.Equal(at, want) {
+		t.Errorf("looks at %v, want %v", at, want)
+	}
+	for n, want := range map[int]int{0: 2, 2: 3, 4: 6, 5: 6, 6: 8, 8: 0, 9: 0} {
+		if got := l.Next(n); got != want {
+			t.Errorf("after %d comes %d, want %d", n, got, want)
+		}
+	}
+}
+
+// TestPairsNeeded against the table of method.md section 3.
+func TestPairsNeeded(t *testing.T) {
+	for _, c := range []struct{ sigma, delta, want, within float64 }{
+		{0.05, 0.10, 4, 0}, {0.05, 0.05, 13, 0}, {0.05, 0.03, 35, 0}, {0.05, 0.02, 78, 1},
+		{0.03, 0.05, 5, 0}, {0.03, 0.03, 13, 0}, {0.03, 0.02, 28, 0}, {0.03, 0.01, 112, 1},
+		{0.02, 0.03, 6, 0}, {0.02, 0.02, 13, 0}, {0.02, 0.01, 50, 0},
+		{0.01, 0.10, 2, 0}, {0.01, 0.02, 4, 0}, {0.01, 0.01, 13, 0},
+	} {
+		near(t, "pairs", PairsNeeded(PairSD(c.sigma, 0), c.delta, 0.05, 0.80), c.want, c.within)
+	}
+	near(t, "correlated", PairSD(0.05, 0.5), 0.05, 1e-15)
+	if !math.IsInf(PairsNeeded(0.1, 0, 0.05, 0.8), 1) {
+		t.Error("an effect of nothing can be proven")
+	}
+	for n, want := range map[int]float64{0: 1, 3: 0.63, 5: 0.45, 8: 0.31, 20: 0.14} {
+		near(t, "failure bound", FailureBound(n, 0.05), want, 0.005)
+	}
+}
+
+func TestPredictiveUpper(t *testing.T) {
+	y := []float64{10, 12, 11, 13} // mean 11.5, s² 5/3
+	near(t, "bound", PredictiveUpper(y, 0.995), 11.5+5.8409093097*math.Sqrt(5.0/3)*math.Sqrt(1.25), 1e-8)
+	if !math.IsInf(PredictiveUpper(y[:1], 0.995), 1) {
+		t.Error("one run bounds something")
+	}
+	rng, over := rand.New(rand.NewPCG(3, 4)), 0
+	for range 20_000 {
+		y := []float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
+		if rng.NormFloat64() > PredictiveUpper(y, 0.95) {
+			over++
+		}
+	}
+	near(t, "coverage", float64(over)/20_000, 0.05, 0.006)
+}
+
+func TestSignFlip(t *testing.T) {
+	near(t, "five up", SignFlip([]float64{1, 2, 3, 4, 5}), 1.0/32, 0)
+	near(t, "five down", SignFlip([]float64{-1, -2, -3, -4, -5}), 1, 0)
+	near(t, "smallest down", SignFlip([]float64{-1, 2, 3, 4, 5}), 2.0/32, 0)
+	near(t, "nothing", SignFlip(nil), 1, 0)
+	near(t, "zeros", SignFlip([]float64{0, 0, 0}), 1, 0)
+	near(t, "ties of rounding", SignFlip([]float64{0.1, 0.2, -0.3}), 5.0/8, 0)
+	// Exact under a law without variance: at most α of no-ops reach α.
+	rng, hits := rand.New(rand.NewPCG(5, 6)), 0
+	for range 20_000 {
+		d := make([]float64, 6)
+		for i := range d {
+			d[i] = math.Tan(math.Pi * (rng.Float64() - 0.5)) // Cauchy
+		}
+		if SignFlip(d) <= 0.05 {
+			hits++
+		}
+	}
+	if share := float64(hits) / 20_000; share > 0.052 {
+		t.Errorf("%.3f of no-ops at p ≤ 0.05", share)
+	}
+}
+
+func TestEWMA(t *testing.T) {
+	c := EWMA{Center: 10, Sigma: 1, Lambda: 0.2, L: 2.7}
+	near(t, "limit", c.Limit(), 2.7*math.Sqrt(0.2/1.8), 1e-15)
+	if got := c.Alarm([]float64{10, 11, 9, 10.5}); got != -1 {
+		t.Errorf("alarm at %d in control", got)
+	}
+	// z after a step of 2: 0.4, 0.72, 0.976 over the limit 0.9.
+	if got := c.Alarm([]float64{12, 12, 12, 12}); got != 2 {
+		t.Errorf("alarm at %d, want 2", got)
+	}
+	if got := c.Alarm([]float64{8, 8, 8}); got != 2 {
+		t.Errorf("alarm downwards at %d, want 2", got)
+	}
+	if Chart([]float64{1, 2, 3, 4}, 1).Limit() <= c.Limit() {
+		t.Error("an estimated centre must widen the limits")
+	}
+}
+
+func TestCuped(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	x, y := make([]float64, 400), make([]float64, 400)
+	for i := range x {
+		x[i] = 50 + rng.NormFloat64()
+		y[i] = 3*x[i] + 2*rng.NormFloat64() // r² = 9/13
+	}
+	c := LearnCuped(y, x)
+	if !c.Used || math.Abs(c.Theta-3) > 0.3 || math.Abs(c.R2-9.0/13) > 0.08 {
+		t.Errorf("learned %+v", c)
+	}
+	adjusted := make([]float64, len(y))
+	for i := range y {
+		adjusted[i] = c.Adjust(y[i], x[i])
+	}
+	near(t, "variance left", Variance(adjusted)/Variance(y), 1-c.R2, 1e-9)
+	near(t, "mean kept", Mean(adjusted), Mean(y), 1e-9)
+	if LearnCuped(y[:11], x[:11]).Used {
+		t.Error("used on 11 runs")
+	}
+	noise := make([]float64, 400)
+	for i := range noise {
+		noise[i] = rng.NormFloat64()
+	}
+	if c := LearnCuped(noise, x); c.Used || c.Adjust(5, 99) != 5 {
+		t.Error("used without correlation")
+	}
+	if LearnCuped([]float64{1, 1}, []float64{1, 2}).Used || LearnCuped(nil, nil).Used {
+		t.Error("used on nothing")
+	}
+}
+
+func TestShrink(t *testing.T) {
+	near(t, "half", Shrink(0.1, 0.01, 0.01), 0.05, 1e-15)
+	near(t, "exact", Shrink(0.1, 0, 0), 0.1, 0)
+	near(t, "no effects at all", Shrink(0.1, 0, 0.01), 0, 0)
+	tau2, ok := EffectVariance([]float64{0.1, -0.1, 0.1, -0.1, 0.1}, []float64{0.004, 0.004, 0.004, 0.004, 0.004})
+	if !ok || math.Abs(tau2-0.006) > 1e-12 {
+		t.Errorf("τ² %v %v", tau2, ok)
+	}
+	if tau2, ok := EffectVariance(make([]float64, 5), []float64{1, 1, 1, 1, 1}); !ok || tau2 != 0 {
+		t.Errorf("τ² %v below nothing", tau2)
+	}
+	if _, ok := EffectVariance(make([]float64, 4), make([]float64, 4)); ok {
+		t.Error("four effects are too few")
+	}
+}
+
+func TestKendall(t *testing.T) {
+	near(t, "same", Kendall([]float64{1, 2, 3, 4}, []float64{10, 20, 30, 40}), 1, 0)
+	near(t, "opposite", Kendall([]float64{1, 2, 3, 4}, []float64{4, 3, 2, 1}), -1, 0)
+	near(t, "one swap", Kendall([]float64{1, 2, 3, 4, 5, 6}, []float64{1, 2, 4, 3, 5, 6}), 13.0/15, 1e-15)
+	near(t, "ties", Kendall([]float64{1, 1, 2, 3}, []float64{1, 2, 3, 4}), 5/math.Sqrt(30), 1e-15)
+	if !math.IsNaN(Kendall([]float64{1, 1}, []float64{1, 2})) {
+		t.Error("all ties have an order")
+	}
+}
+
+func TestRatioCI(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	covered := 0
+	for range 300 {
+		a, b := make([]float64, 12), make([]float64, 12)
+		for i := range a {
+			a[i], b[i] = 100+10*rng.NormFloat64(), 150+10*rng.NormFloat64()
+		}
+		lo, hi, ok := RatioCI(a, b, 0.90, 400, rng)
+		if !ok || lo >= hi {
+			t.Fatalf("interval %v…%v %v", lo, hi, ok)
+		}
+		if lo <= 1.5 && 1.5 <= hi {
+			covered++
+		}
+	}
+	if covered < 240 || covered > 290 { // about 0.87 of 300 is usual at n = 12
+		t.Errorf("%d of 300 intervals cover", covered)
+	}
+	if _, _, ok := RatioCI(make([]float64, 7), make([]float64, 9), 0.9, 10, rng); ok {
+		t.Error("seven values are too few")
+	}
+}
+
+func TestRace(t *testing.T) {
+	p := Prior{Var: 0.0002, DF: 8}
+	// Two blocks: nobody is dropped.
+	if leader, drop, done := Race([][]float64{{0, 0}, {1, 1}}, p, 0.05); leader != 1 || drop != nil || done {
+		t.Errorf("after two blocks: %d %v %v", leader, drop, done)
+	}
+	leader, drop, done := Race([][]float64{{5, 5.01, 5}, {5.3, 5.31, 5.29}, {5.29, 5.31, 5.30}, {4, 4}}, p, 0.05)
+	if leader != 1 && leader != 2 || !slices.Equal(drop, []int{0}) || done {
+		t.Errorf("after three: leader %d, dropped %v, %v", leader, drop, done)
+	}
+	six := []float64{1, 1, 1, 1, 1, 1}
+	if _, drop, done := Race([][]float64{six, six}, p, 0.05); len(drop) != 0 || !done {
+		t.Errorf("after six: %v %v", drop, done)
+	}
+	if leader, _, done := Race([][]float64{{}, {}}, p, 0.05); leader != -1 || done {
+		t.Errorf("before the start: %d %v", leader, done)
+	}
+}
+
+func TestUnequalLengthsAreOurMistake(t *testing.T) {
+	for name, f := range map[string]func(){
+		"differences": func() { Differences([]float64{1}, nil) },
+		"cuped":       func() { LearnCuped([]float64{1}, nil) },
+		"kendall":     func() { Kendall([]float64{1}, nil) },
+		"effects":     func() { EffectVariance([]float64{1}, nil) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: unequal lengths were taken", name)
+				}
+			}()
+			f()
+		}()
+	}
+}

@@ -1,0 +1,150 @@
+package iikanji
+
+import "time"
+
+// RunVersion is the version of the JSON form of a [Run]; readers refuse a
+// larger one. It grows when a field changes its meaning, not when one is added.
+const RunVersion = 1
+
+// A RunID counts up from 1 within one history and is never reused.
+type RunID int
+
+// A Fingerprint is a digest, in lower-case hex, of state that a [Change] may
+// touch. Facts that move by themselves (row counts, uptimes) are no part of it.
+type Fingerprint string
+
+// A Run is one benchmark of one state of a target.
+type Run struct {
+	Version  int         `json:"version"` // RunVersion of the writer
+	ID       RunID       `json:"id"`
+	Scenario string      `json:"scenario"`
+	Seed     uint64      `json:"seed"`
+	State    Fingerprint `json:"state,omitempty"`
+
+	Began time.Time     `json:"began"`
+	Took  time.Duration `json:"took_ns"` // of the load phase
+
+	Outcome Outcome `json:"outcome"`
+	// Score is meaningful only when Outcome is Passed.
+	Score float64 `json:"score"`
+	// Raw is the score before deductions; Deducted is what was taken off.
+	Raw      float64     `json:"raw"`
+	Deducted float64     `json:"deducted"`
+	Points   []PointStat `json:"points"`  // score by event, in the scenario's order
+	Reasons  []string    `json:"reasons"` // why the Outcome is what it is, for people
+	Steps    []StepStat  `json:"steps"`
+	Faults   []Fault     `json:"faults"` // failed checks and errors, gravest first
+	Phases   []PhaseStat `json:"phases"`
+	Gauges   []Gauge     `json:"gauges,omitempty"` // counts of the scenario's own, such as users at the end
+	Load     Generator   `json:"generator"`
+	Usage    []Usage     `json:"usage,omitempty"` // who used the CPU during the load phase
+	Place    Placement   `json:"placement"`
+	Profiles []Profile   `json:"profiles,omitempty"`
+	Notes    []string    `json:"notes,omitempty"`    // what the scenario said on its way
+	Warnings []string    `json:"warnings,omitempty"` // doubts about the measurement itself
+	Partial  bool        `json:"partial,omitempty"`  // interrupted: covers less than was asked for
+}
+
+// Clean says whether the run's score may be believed and compared.
+func (r *Run) Clean() bool { return r.Outcome == Passed && !r.Partial && !r.Load.Void }
+
+// An Outcome says how a Run ended.
+type Outcome uint8
+
+const (
+	OutcomeUnknown Outcome = iota
+	// Passed: every check that can fail a run passed and the score counts.
+	Passed
+	// Failed: a check failed the run; the score is 0.
+	Failed
+	// Void: the measurement is not valid (the generator was the limit).
+	Void
+	// Interrupted: stopped by a person before the end.
+	Interrupted
+)
+
+var outcomeWords = []string{"unknown", "passed", "failed", "void", "interrupted"}
+
+func (o Outcome) String() string               { return wordOf(outcomeWords, o) }
+func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText accepts the words that String prints.
+func (o *Outcome) UnmarshalText(b []byte) error { return parseWord(outcomeWords, b, o, "outcome") }
+
+// A StepStat sums up all requests of one step of a scenario.
+type StepStat struct {
+	Step     string `json:"step"`
+	Count    int64  `json:"count"`  // answers, errors included
+	Errors   int64  `json:"errors"` // answers that were faults, timeouts included
+	Timeouts int64  `json:"timeouts"`
+	// Cut counts requests that the end of the load phase cut off; they are no
+	// part of Count, of Errors or of the latencies.
+	Cut      int64 `json:"cut"`
+	Cached   int64 `json:"cached"`       // answered by the private browser cache, nothing sent
+	NotMod   int64 `json:"not_modified"` // answered 304
+	Sent     Bytes `json:"sent"`
+	Received Bytes `json:"received"`
+	// Latencies of answers that came, from the due time where arrivals are
+	// scheduled and from the start of sending otherwise. Percentiles are within 1 %.
+	Total time.Duration `json:"total_ns"`
+	Mean  time.Duration `json:"mean_ns"`
+	P50   time.Duration `json:"p50_ns"`
+	P90   time.Duration `json:"p90_ns"`
+	P95   time.Duration `json:"p95_ns"`
+	P99   time.Duration `json:"p99_ns"`
+	Max   time.Duration `json:"max_ns"`
+}
+
+// A PointStat is one line of a score: an event, how often it happened, what it paid.
+type PointStat struct {
+	Event  string  `json:"event"`
+	Count  int64   `json:"count"`
+	Points float64 `json:"points"`
+}
+
+// A PhaseStat says how long one phase of a run took.
+type PhaseStat struct {
+	Phase string        `json:"phase"` // boot, initialize, prepare, load, validate
+	Took  time.Duration `json:"took_ns"`
+}
+
+// A Gauge is a number that the scenario counts for its own explanation.
+type Gauge struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	Unit  string  `json:"unit,omitempty"`
+}
+
+// A Generator tells how the load generator itself fared; a generator that was
+// the limit makes the run void.
+type Generator struct {
+	CPUShare   float64       `json:"cpu_share"`  // of the cores it may use, 0..1
+	Cores      int           `json:"cores"`      // cores it may use
+	LagP99     time.Duration `json:"lag_p99_ns"` // between due time and start of sending, or timer overshoot
+	LagMax     time.Duration `json:"lag_max_ns"`
+	LagMean    time.Duration `json:"lag_mean_ns"`
+	Requests   int64         `json:"requests"`
+	Dials      int64         `json:"dials"`
+	DialFaults int64         `json:"dial_faults"`
+	PeakConns  int64         `json:"peak_conns"`
+	PeakPorts  float64       `json:"peak_port_share"` // of the local port range, 0..1
+	Goroutines int           `json:"goroutines"`      // at the end of the load phase
+	Void       bool          `json:"void"`
+	Why        string        `json:"why,omitempty"` // the reason for Void
+}
+
+// A Usage is the CPU time that one service used during the load phase.
+type Usage struct {
+	Who    string        `json:"who"` // generator, nginx, app, database, other
+	User   time.Duration `json:"user_ns"`
+	System time.Duration `json:"system_ns"`
+	Share  float64       `json:"share"` // of the whole machine's cores, 0..1
+	PeakRS Bytes         `json:"peak_rss,omitempty"`
+}
+
+// A Placement says which CPUs the generator and the stack were allowed to use.
+type Placement struct {
+	Cores     int    `json:"cores"`     // of the machine
+	Generator string `json:"generator"` // CPU list as in "0", or "all"
+	Stack     string `json:"stack"`
+}

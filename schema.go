@@ -1,0 +1,203 @@
+package iikanji
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The forms in which SQL servers travel inside Facts: Value is one of these as
+// JSON, Topic and Key are as told. They are plain data: facts reads them,
+// diagnose reasons on them, change/ddl plans with them.
+const (
+	TopicTable       = "table"       // Key schema.table, Value a Table
+	TopicSize        = "size"        // Key schema.table, Value a TableSize; Moves
+	TopicDialect     = "dialect"     // Key "version", Value a Dialect
+	TopicVariable    = "variable"    // Key the variable's name, Value its text
+	TopicStatus      = "status"      // Key the counter's name, Value its growth over the run; Moves
+	TopicPlan        = "plan"        // Key the digest, Value a Plan; Moves
+	TopicSelectivity = "selectivity" // Key SelectivityKey, Value a share 0..1; Moves
+	TopicDirective   = "directive"   // Key the configuration's path, Value its text
+)
+
+// SelectivityKey is the Key of a selectivity fact: the share of the rows of a
+// table that satisfy a predicate, both as text.
+func SelectivityKey(schema, table, predicate string) string {
+	return strings.ToLower(schema+"."+table) + " " + predicate
+}
+
+// A Table is what an SQL server says of the form of one table.
+type Table struct {
+	Schema  string   `json:"schema"`
+	Name    string   `json:"name"`
+	Engine  string   `json:"engine,omitempty"`
+	Columns []Column `json:"columns"`
+	Indexes []Index  `json:"indexes"` // the primary key first
+	Links   []Link   `json:"links,omitempty"`
+}
+
+// A Column is one column of a Table.
+type Column struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"` // as the server prints it, lower case: varchar(255), bigint(20) unsigned
+	Nullable bool   `json:"nullable,omitempty"`
+	// Width is the most bytes that an index entry needs for the column; 0 for
+	// columns too long to be indexed whole (blob, text, json).
+	Width     Bytes  `json:"width,omitempty"`
+	Collation string `json:"collation,omitempty"`
+	Generated bool   `json:"generated,omitempty"`
+	Auto      bool   `json:"auto,omitempty"` // counts up by itself
+	SRID      *int   `json:"srid,omitempty"` // spatial columns of MySQL 8 that declare one
+}
+
+// Long says whether the column is of a type that is kept whole only outside
+// of indexes: blob, text, json.
+func (c Column) Long() bool {
+	for _, w := range []string{"blob", "text", "json"} {
+		if strings.Contains(c.Type, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// Spatial says whether the column holds geometry.
+func (c Column) Spatial() bool {
+	switch c.Type {
+	case "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring",
+		"multipolygon", "geometrycollection", "geomcollection":
+		return true
+	}
+	return false
+}
+
+// An Index is one index of a Table.
+type Index struct {
+	Name    string      `json:"name"`
+	Kind    string      `json:"kind"` // btree, hash, spatial, fulltext
+	Unique  bool        `json:"unique,omitempty"`
+	Primary bool        `json:"primary,omitempty"`
+	Hidden  bool        `json:"hidden,omitempty"` // ignored (MariaDB) or invisible (MySQL): kept, not used
+	Parts   []IndexPart `json:"parts"`
+}
+
+// An IndexPart is one key part of an Index.
+type IndexPart struct {
+	Column string `json:"column"` // empty for an expression
+	Desc   bool   `json:"desc,omitempty"`
+	Prefix int    `json:"prefix,omitempty"` // characters; 0 for the whole column
+}
+
+// String prints the part as DDL does, as in "created_at DESC".
+func (p IndexPart) String() string {
+	s := p.Column
+	if p.Prefix > 0 {
+		s += fmt.Sprintf("(%d)", p.Prefix)
+	}
+	if p.Desc {
+		s += " DESC"
+	}
+	return s
+}
+
+// A Link is a foreign key.
+type Link struct {
+	Name      string   `json:"name"`
+	Columns   []string `json:"columns"`
+	Table     string   `json:"table"` // referred to, in the same schema unless it has a dot
+	Reference []string `json:"reference"`
+}
+
+// A TableSize is what moves by itself about a Table.
+type TableSize struct {
+	Rows  int64 `json:"rows"` // an estimate of the server
+	Data  Bytes `json:"data"`
+	Index Bytes `json:"index"`
+	// Distinct is the number of distinct values by column, where known.
+	Distinct map[string]float64 `json:"distinct,omitempty"`
+	// Lengths is the mean stored length of long columns, where known.
+	Lengths map[string]Bytes `json:"lengths,omitempty"`
+}
+
+// A Dialect is the product and version of an SQL server, from which follows
+// what it can do.
+type Dialect struct {
+	Product string `json:"product"` // mariadb, mysql, sqlite
+	Major   int    `json:"major"`
+	Minor   int    `json:"minor"`
+	Patch   int    `json:"patch"`
+}
+
+// String prints as in "mariadb 10.11.6".
+func (d Dialect) String() string {
+	return fmt.Sprintf("%s %d.%d.%d", d.Product, d.Major, d.Minor, d.Patch)
+}
+
+// AtLeast compares versions of the same product.
+func (d Dialect) AtLeast(major, minor, patch int) bool {
+	if d.Major != major {
+		return d.Major > major
+	}
+	if d.Minor != minor {
+		return d.Minor > minor
+	}
+	return d.Patch >= patch
+}
+
+// StoresDesc says whether DESC key parts are really stored descending: MySQL
+// 8.0, MariaDB 10.8, SQLite always. Older servers read the word and ignore it.
+func (d Dialect) StoresDesc() bool {
+	switch d.Product {
+	case "mysql":
+		return d.AtLeast(8, 0, 1)
+	case "mariadb":
+		return d.AtLeast(10, 8, 1)
+	}
+	return d.Product == "sqlite"
+}
+
+// HidesIndexes returns the word with which an index can be kept but not used,
+// or "": INVISIBLE in MySQL 8.0, IGNORED in MariaDB 10.6.
+func (d Dialect) HidesIndexes() string {
+	switch {
+	case d.Product == "mysql" && d.AtLeast(8, 0, 0):
+		return "INVISIBLE"
+	case d.Product == "mariadb" && d.AtLeast(10, 6, 0):
+		return "IGNORED"
+	}
+	return ""
+}
+
+// SpatialWantsSRID says whether the optimiser passes over a spatial index
+// whose column declares no SRID: MySQL from 8.0.
+func (d Dialect) SpatialWantsSRID() bool { return d.Product == "mysql" && d.AtLeast(8, 0, 3) }
+
+// SkipsScans says whether the server can use an index whose first column the
+// query leaves free (skip scan): MySQL from 8.0.13.
+func (d Dialect) SkipsScans() bool { return d.Product == "mysql" && d.AtLeast(8, 0, 13) }
+
+// MergesIndexes says whether an OR over two columns can be read as the union
+// of two indexes.
+func (d Dialect) MergesIndexes() bool { return true }
+
+// A Plan is how a server would run, or has run, one statement.
+type Plan struct {
+	SQL   string     `json:"sql"`
+	Ran   bool       `json:"ran,omitempty"` // numbers are of an execution, not estimates
+	Steps []PlanStep `json:"steps"`
+	Sort  bool       `json:"sort,omitempty"`      // a filesort somewhere
+	Temp  bool       `json:"temporary,omitempty"` // a temporary table somewhere
+	Notes []string   `json:"notes,omitempty"`
+}
+
+// A PlanStep is the access to one table.
+type PlanStep struct {
+	Table    string   `json:"table"`  // alias as in the statement
+	Access   string   `json:"access"` // ALL, index, range, ref, eq_ref, const, index_merge …
+	Key      string   `json:"key,omitempty"`
+	KeyParts []string `json:"key_parts,omitempty"`
+	Possible []string `json:"possible,omitempty"`
+	Rows     float64  `json:"rows"` // read per loop; of the execution where Ran
+	Loops    float64  `json:"loops,omitempty"`
+	Filtered float64  `json:"filtered"` // percent of Rows that pass
+	Covering bool     `json:"covering,omitempty"`
+}

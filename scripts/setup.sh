@@ -1,0 +1,38 @@
+#!/bin/sh
+# Installs the Debian packages that are missing, after saying so; without root
+# it names them and stops. Usage: scripts/setup.sh demo|check
+set -eu
+
+need=""
+want() { # want COMMAND PACKAGE
+	PATH="$PATH:/usr/sbin:/sbin" command -v "$1" >/dev/null 2>&1 && return
+	case " $need " in *" $2 "*) ;; *) need="$need $2" ;; esac
+}
+
+want mariadbd mariadb-server
+want mariadb mariadb-client
+want nginx nginx
+if [ "${1:-demo}" = check ]; then
+	want chromium chromium
+	want git git
+	want patch patch
+fi
+if ! command -v go >/dev/null 2>&1; then
+	echo "iikanji: Go 1.26 or newer is needed to build; it was not found in PATH" >&2
+	exit 1
+fi
+[ -n "$need" ] || exit 0
+
+if [ "$(id -u)" -ne 0 ]; then
+	echo "iikanji: missing Debian packages:$need" >&2
+	echo "hint: sudo apt-get install --no-install-recommends$need" >&2
+	exit 1
+fi
+echo "iikanji: installing missing Debian packages:$need"
+export DEBIAN_FRONTEND=noninteractive
+if ! { apt-get update -q && apt-get install -yq --no-install-recommends $need; } >.setup.log 2>&1; then
+	tail -n 20 .setup.log >&2
+	echo "iikanji: apt-get could not install:$need (its output is above and in .setup.log)" >&2
+	exit 1
+fi
+rm -f .setup.log
