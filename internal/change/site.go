@@ -42,6 +42,24 @@ type Service struct {
 	// Public is the folder with the files that the app serves as they are, laid
 	// out as their URLs are; "" when it is not known.
 	Public string
+	// EnvFile holds K=V lines that are read after the service's own environment
+	// whenever it starts. It is iikanji's alone and need not be there.
+	EnvFile string
+	// Env is the environment that the service has without EnvFile, as "K=V".
+	// It may hold secrets: values are for planning, never for showing.
+	Env []string
+	// LimitsFile holds "name = value" lines of process limits that are applied
+	// whenever the service starts. It is iikanji's alone and need not be there.
+	LimitsFile string
+	// Source is the folder of the service's source; Restart builds it anew when
+	// it differs from what runs. "" when it is not known.
+	Source string
+	// Build compiles a copy of the source that lies in dir, and says why it
+	// does not compile. It changes nothing else.
+	Build func(ctx context.Context, dir string) error
+	// Loads are the folders in which the SQL files lie that the site's
+	// initialize loads.
+	Loads []string
 	// Check has the service read the configuration whose main file is at
 	// path, and says what is wrong with it, in the service's own words.
 	Check func(ctx context.Context, path string) error

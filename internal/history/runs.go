@@ -23,8 +23,8 @@ type RunEntry struct {
 }
 
 // RunList lists every number that was ever reserved, ascending, with the
-// journal's last word on each. A run whose event was lost (killed after
-// run.json was written) is read from its file.
+// journal's last word on each. What the journal never heard of (killed between
+// the file and the event) is known from its folder.
 func (h *History) RunList() ([]RunEntry, error) {
 	byID := map[iikanji.RunID]*RunEntry{}
 	entry := func(id iikanji.RunID) *RunEntry {
@@ -42,18 +42,22 @@ func (h *History) RunList() ([]RunEntry, error) {
 			r.Saved, r.Outcome, r.Score = true, e.Outcome, e.Score
 		}
 	}
-	onDisk, err := h.Runs()
+	folders, err := numbers(filepath.Join(h.dir, runsDir))
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range onDisk {
-		if r := entry(id); !r.Saved {
-			run, err := h.LoadRun(id)
-			if err != nil {
-				return nil, err
-			}
-			r.Began, r.Saved, r.Outcome, r.Score = run.Began, true, run.Outcome, run.Score
+	for _, n := range folders {
+		r := entry(iikanji.RunID(n))
+		if r.Saved {
+			continue
 		}
+		run, err := h.LoadRun(r.ID)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // killed before there was a run.json, or even before the journal knew the number
+		} else if err != nil {
+			return nil, err
+		}
+		r.Began, r.Saved, r.Outcome, r.Score = run.Began, true, run.Outcome, run.Score
 	}
 	list := make([]RunEntry, 0, len(byID))
 	for _, r := range byID {
