@@ -16,12 +16,60 @@ import (
 func init() { change.Register(Kind{}) }
 
 // Kind plans edits of nginx's configuration. Remedy.Target is the service's
-// name; Args["act"] chooses:
+// name; Args["act"] chooses, and takes the other arguments (those in brackets
+// may be left out, with their default behind "="):
 //
-//	upstream keepalive  keepalive [to]          keep that many idle connections to the app open
-//	static files        path [root] [expires]   serve files from disk, by the app where there is none
-//	gzip                [level] [types]         compress answers
-//	set                 directive value         one of the directives in settings.go
+//	act                 arguments
+//	upstream keepalive  keepalive [to] [requests] [timeout]
+//	                    keep that many idle connections per worker to the app open; to is the
+//	                    host:port or upstream of proxy_pass, = all; requests (count) and timeout
+//	                    ("60s") are after how many requests, and idle for how long, one is closed
+//	upstream socket     socket [to]
+//	                    reach the app by its unix socket (an absolute path that accepts now)
+//	static files        path [root=Public] [file] [expires] [server]
+//	                    serve files from disk, by the app where there is none. path is a folder
+//	                    ("/assets" and "/assets/" are the same, "/" is everything) or one path
+//	                    ("= /favicon.ico"); file ("/index.html") is the file of the pages in path
+//	                    that are not on disk; root is Service.Public or a folder in it
+//	gzip                [level=1] [types] [min=256]
+//	                    compress answers; types are media types, separated by spaces
+//	gzip static         path [min=512] [server]
+//	                    compressed copies, made now, beside the files in a folder that nginx
+//	                    serves from Service.Public already (see static files)
+//	expires             path expires [cache-control] [server]
+//	                    how long clients may keep an answer ("1h", "365d", "max", "off", "epoch",
+//	                    "-1"), and more words of Cache-Control ("public", "public, immutable"):
+//	                    weakens freshness when it is a time
+//	cache               path valid [key] [cookies=personal] [stale=no] [lock=on] [server]
+//	                    keep answers of GET and HEAD for a time from "100ms" to "100s". No answer is
+//	                    older than that: weakens freshness. cookies "personal" never keeps the answer
+//	                    to a request with a cookie; "ignore" takes the cookies from requests and
+//	                    answers, for what is the same for everyone. Authorization is never kept.
+//	                    stale "updating" gives others the old answer while one asks for the new one
+//	                    (whole seconds, from "2s"; an answer may then be older than valid)
+//	buffers             [body] [answer] [header] [spill]
+//	                    sizes ("128k") that hold a request's body, an answer and its header in
+//	                    memory; spill "off" never writes an answer to a temporary file
+//	workers             [processes] [connections] [nofile]
+//	                    workers ("auto" or a count), connections and descriptors of each; nofile
+//	                    is raised to twice the connections where it is less
+//	open file cache     [max=10000] [inactive=60s] [valid=1s]
+//	                    keep descriptors of files open: weakens freshness, by valid
+//	access log          log [buffer=64k] [flush=1s]
+//	                    log "buffered" writes lines together; "off" writes none and weakens
+//	                    observability
+//	refuse user agents  patterns [status=503] [server]
+//	                    regular expressions, one a line, as nginx has them ("(?i)" at the start of
+//	                    one ignores case)
+//	set                 directive value
+//	                    one of the directives in settings.go
+//
+// The path of "cache" and "expires" is one path ("/api/trend", "= /"), a
+// folder ("/assets/", with its slash), or a route with placeholders for one
+// segment each ("/api/isu/:id/icon"). server is a server_name or the listen
+// address or port of a server block, = the only one that passes requests on.
+//
+// A plan is change.ErrNothing when the configuration says so already.
 type Kind struct{}
 
 var _ change.Kind = Kind{}
