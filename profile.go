@@ -13,9 +13,10 @@ const (
 	Access               // access log of a web server
 	Slow                 // statements: slow log, performance_schema, SQLite trace
 	Host                 // CPU, memory, disk, network of a host
+	Errors               // error log or output of a service
 )
 
-var sourceWords = []string{"unknown", "access", "slow", "host"}
+var sourceWords = []string{"unknown", "access", "slow", "host", "errors"}
 
 func (s Source) String() string               { return wordOf(sourceWords, s) }
 func (s Source) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
@@ -62,6 +63,9 @@ type Row struct {
 
 	Web   *WebRow `json:"web,omitempty"`   // of Access rows
 	Query *SQLRow `json:"query,omitempty"` // of Slow rows
+	Log   *LogRow `json:"log,omitempty"`   // of Errors rows
+
+	Host *HostRow `json:"host,omitempty"` // of Host rows
 
 	Example Sighting `json:"example,omitzero"` // the slowest one
 }
