@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
 )
 
@@ -22,6 +23,13 @@ default-time-zone = '+09:00'
 query_cache_size = 16M
 `
 
+// allowed are the promises that the rules let go: posted conditions may appear
+// late or never, and data must survive a restart of the services, not a power
+// cut (durability, freshness); every list that a client sees is sorted by what
+// it shows, or its order is free, as that of the trend's characters
+// (row order); the logs are nobody's but the contestant's (observability).
+var allowed = []iikanji.Promise{iikanji.Durability, iikanji.Freshness, iikanji.RowOrder, iikanji.Observability}
+
 func init() {
 	arena.Register(&arena.Arena{
 		Name:    "isucondition",
@@ -36,6 +44,7 @@ func init() {
 		App: arena.App{
 			Source:   "go",
 			Dir:      "go",
+			Public:   "public",
 			Env:      appEnv,
 			Ready:    "/",
 			Programs: []string{"mariadb"},
@@ -46,6 +55,7 @@ func init() {
 		Scenario:          newScenario,
 		Mock:              serveMock,
 		Answers:           answers,
+		Allow:             allowed,
 		InitializeTimeout: 20 * time.Second,
 	})
 }

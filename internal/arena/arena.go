@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
@@ -42,7 +43,9 @@ type Arena struct {
 	Mock func(ctx context.Context, address string, say func(line string)) error
 	// Answers is answers.txt: the known causes as finding codes, best first.
 	Answers string
-	// Policy: what the contest's rules allow changes to weaken is in Answers' arena README.
+	// Allow are the promises that the contest's rules let changes weaken; its
+	// README says which rule.
+	Allow             []iikanji.Promise
 	InitializeTimeout time.Duration
 }
 
@@ -58,6 +61,9 @@ type Database struct {
 type App struct {
 	Source string // directory in Files with package main
 	Dir    string // working directory in Files when it runs
+	// Public is the folder in Files with what the app serves as it is, laid out
+	// as the URLs are; empty where there is none.
+	Public string
 	// Env gives the app's environment, as "K=V".
 	Env func(p Places) []string
 	// Ready is a path that answers once the app is up (any status).
