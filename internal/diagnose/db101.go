@@ -17,18 +17,19 @@ func db101(v *view) []iikanji.Finding {
 			continue // the rows will not be asked for once the history is not
 		}
 		f := iikanji.Finding{Code: "DB101", Where: tableName(p.Table) + " " + shown(p.Index)}
-		rows := [2]float64{}
+		rows, saved := [2]float64{}, 0.0
 		for _, s := range p.Serves {
 			g := saving(s)
 			f.Gain.Lo, f.Gain.Hi = f.Gain.Lo+g.Lo, f.Gain.Hi+g.Hi
-			if g.Hi > 0 {
+			saved += s.work()
+			if s.work() > 0 {
 				rows[0] += s.before() * s.Query.Count
 				rows[1] += s.RowsAfter * s.Query.Count
 				f.Evidence = append(f.Evidence, served(s))
 			}
 		}
 		f.Gain = iikanji.Range{Lo: round(f.Gain.Lo), Hi: round(f.Gain.Hi)}
-		if !v.worth(f.Gain) {
+		if !v.felt(saved) {
 			continue
 		}
 		f.Claim = fmt.Sprintf("%s has no index on %s: %s rows are read where %s would do",
@@ -88,10 +89,7 @@ func (s Served) before() float64 {
 // foresees, its count is believed. The lower end is half: part of a
 // statement's time is waiting, which an index does not shorten by itself.
 func saving(s Served) iikanji.Range {
-	before := s.CostBefore
-	if s.Query.Examined > 0 {
-		before = min(before, costStatement+s.before()*(1+costLook))
-	}
+	before := s.costBefore()
 	if s.CostAfter >= before {
 		return iikanji.Range{}
 	}

@@ -10,6 +10,9 @@ import (
 // in memory; a range, as pages may have to be split or read.
 var entrySeconds = iikanji.Range{Lo: 3e-6, Hi: 20e-6}
 
+// costWrite is the same in the units of work.
+const costWrite = 10.0
+
 // db103 reports indexes to drop: DB103 redundant, DB104 unused. What is
 // written to them says what they cost; one that nothing is written to is left
 // in peace.
@@ -32,7 +35,7 @@ func db103(v *view) []iikanji.Finding {
 				}
 			}
 		}
-		if d.Writes == 0 || d.By == "" && !v.worth(f.Gain) {
+		if d.Writes == 0 || d.By == "" && !v.felt(d.Writes*costWrite) {
 			continue
 		}
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "digests", Text: people(d.Writes) + " rows written in the run"})

@@ -33,7 +33,7 @@ func db110(v *view) []iikanji.Finding {
 				{Kind: "patch", Target: "app", Says: "ask for the newest row only: LIMIT 1 with an index in that order, or keep it in a row of its own when it is written",
 					Args: map[string]string{"digest": d.Query.Digest, "limit": "1"}}},
 		}
-		if v.worth(f.Gain) {
+		if v.felt(d.q.Count * (sent - 1) * (1 + costLook)) {
 			out = append(out, f)
 		}
 	}

@@ -37,7 +37,7 @@ func db111(v *view) []iikanji.Finding {
 				Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "name the columns that are wanted and leave " + col + " out; keep large ones in a file or a table of their own",
 					Args: map[string]string{"digest": d.Query.Digest, "column": col}}},
 			}
-			if v.worth(f.Gain) {
+			if v.felt(rows * bytes / blobAlong * (1 + costLook)) {
 				out = append(out, f)
 			}
 		}

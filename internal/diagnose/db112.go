@@ -32,7 +32,7 @@ func db112(v *view) []iikanji.Finding {
 			Gain:     between(d.q.Seconds, 0, 0.5*(1-costStatement/(costStatement+each))),
 			Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "SELECT 1 … LIMIT 1, or keep the count where it changes", Args: map[string]string{"digest": d.Query.Digest}}},
 		}
-		if v.worth(f.Gain) {
+		if v.felt(d.q.Count * each / 2) {
 			out = append(out, f)
 		}
 	}
@@ -50,7 +50,7 @@ func (v *view) countOne(d digest, blk *block) (iikanji.Finding, bool) {
 		Gain:     between(d.q.Seconds+d.q.Count*roundTrip, 0.02, 0.5),
 		Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "remember what is known to be there, or let the write itself fail; else SELECT 1 … LIMIT 1", Args: map[string]string{"digest": d.Query.Digest}}},
 	}
-	return f, v.worth(f.Gain)
+	return f, v.felt(d.q.Count * costStatement / 2)
 }
 
 // advised says whether an index is advised for the first table of a block:

@@ -96,7 +96,7 @@ func (v *view) nPlusOne(at int, d digest) (iikanji.Finding, bool) {
 	if r, ok := v.series(d); ok {
 		f.Evidence = append(f.Evidence, r)
 	}
-	return f, v.worth(f.Gain)
+	return f, v.felt(d.looped(p.q.Count))
 }
 
 // tolerance is how far the parent's rows may be from a look-up's executions:
@@ -142,7 +142,7 @@ func (v *view) loop(_ int, d digest) (iikanji.Finding, bool) {
 		Gain:     iikanji.Range{Lo: round(0.3 * d.q.Seconds * spare), Hi: round((d.q.Seconds + d.q.Count*roundTrip) * spare)},
 		Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "fetch all of them at once with IN (…) or a join", Args: map[string]string{"digest": d.Query.Digest}}},
 	}
-	return f, v.worth(f.Gain)
+	return f, v.felt(d.looped(requests))
 }
 
 func (v *view) refetch(_ int, d digest) (iikanji.Finding, bool) {
@@ -166,7 +166,13 @@ func (v *view) refetch(_ int, d digest) (iikanji.Finding, bool) {
 	if r, ok := v.series(d); ok {
 		f.Evidence = append(f.Evidence, r)
 	}
-	return f, v.worth(f.Gain)
+	return f, v.felt(d.q.Count * costStatement)
+}
+
+// looped is the work that goes away when a few executions fetch what all of
+// them did: most of the round trips, and some of the reading.
+func (d digest) looped(few float64) float64 {
+	return (1 - few/d.q.Count) * (d.q.Count*costStatement + 0.3*d.q.Examined)
 }
 
 // whole says whether a block gives all of a unique key.

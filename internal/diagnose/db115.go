@@ -43,7 +43,7 @@ func db115(v *view) []iikanji.Finding {
 			{Kind: "patch", Target: "app", Says: "prepare once and keep the statement"},
 		},
 	}
-	if !v.worth(f.Gain) {
+	if !v.felt(2 * prepared * costStatement) {
 		return nil
 	}
 	return []iikanji.Finding{f}

@@ -37,7 +37,7 @@ func db119(v *view) []iikanji.Finding {
 			Gain:     iikanji.Range{Lo: round(0.2*d.q.Seconds*(1-1/each) + trips/2), Hi: round(0.8*d.q.Seconds*(1-1/each) + trips)},
 			Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "insert them with one statement: VALUES (…), (…)", Args: map[string]string{"digest": d.Query.Digest, "table": d.st.into.Name}}},
 		}
-		if v.worth(f.Gain) {
+		if v.felt((d.q.Count - ended) * costStatement) {
 			out = append(out, f)
 		}
 	}

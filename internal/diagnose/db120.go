@@ -25,7 +25,7 @@ func db120(v *view) []iikanji.Finding {
 			Gain:     between(d.q.Seconds, 0.2, 1-(sent+1)/(each+1)),
 			Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "page by the last key seen: WHERE key < ? ORDER BY key DESC LIMIT n", Args: map[string]string{"digest": d.Query.Digest}}},
 		}
-		if v.worth(f.Gain) {
+		if v.felt(d.q.Count * (each - sent)) {
 			out = append(out, f)
 		}
 	}

@@ -88,6 +88,7 @@ type view struct {
 	digests []digest
 	advice  Advice
 	seconds float64 // of all statements
+	work    float64 // of all statements, see workOf
 	vars    map[string]string
 	status  map[string]float64 // growth over the run
 }
@@ -133,6 +134,7 @@ func (v *view) statements() {
 			d.st, _ = v.schema.parse(p, d.q.SQL, d.q.DB)
 			v.digests = append(v.digests, d)
 			v.seconds += d.q.Seconds
+			v.work += workOf(d)
 			i++
 		}
 	}
