@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji"
 )
@@ -69,8 +71,8 @@ type ServiceSample struct {
 	Written   float64       `json:"write_bytes"` // to disk, per second
 	FDs       int           `json:"descriptors"` // of the process that has the most
 	FDLimit   int64         `json:"descriptor_limit"`
-	Sockets   int           `json:"sockets"` // open sockets of all its processes, listening ones included
-	Switches  float64       `json:"context_switches"`
+	Sockets   int           `json:"sockets"`          // open sockets of all its processes, listening ones included
+	Switches  float64       `json:"context_switches"` // of all its threads
 }
 
 // A Service names root processes; it covers their descendants.
@@ -88,6 +90,7 @@ type Sampler struct {
 	prev  counters
 	procs map[procKey]procCounters
 	limit map[procKey]int64
+	buf   []byte
 }
 
 // A procKey is a process that cannot be mistaken for a later one with its pid.
@@ -98,8 +101,9 @@ type procKey struct {
 
 type procCounters struct {
 	user, system  time.Duration
+	named         bool // belongs to a service; only then has what follows been read
 	read, written uint64
-	switches      uint64
+	switches      map[int]uint64 // by thread
 }
 
 // NewSampler returns a Sampler that has read the totals once: the first
@@ -110,7 +114,7 @@ func NewSampler(now time.Time) (*Sampler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening /proc: %w", err)
 	}
-	s := &Sampler{fs: fs, mount: mount, procs: map[procKey]procCounters{}, limit: map[procKey]int64{}}
+	s := &Sampler{fs: fs, mount: mount, procs: map[procKey]procCounters{}, limit: map[procKey]int64{}, buf: make([]byte, 256)}
 	_, err = s.Sample(now, nil)
 	return s, err
 }
@@ -215,7 +219,7 @@ func (s *Sampler) services(o *Sample, services []Service, over time.Duration) er
 		}
 	}
 	other := len(o.Services)
-	o.Services = append(o.Services, ServiceSample{Name: "other"})
+	o.Services = append(o.Services, ServiceSample{Name: Other})
 	seen := map[procKey]procCounters{}
 	for _, p := range procs {
 		st, ok := stats[p.PID]
@@ -242,14 +246,12 @@ func (s *Sampler) services(o *Sample, services []Service, over time.Duration) er
 // than the rest together.
 func (s *Sampler) charge(sv *ServiceSample, p procfs.Proc, st procfs.ProcStat, named bool, over time.Duration, seen map[procKey]procCounters) {
 	key := procKey{p.PID, st.Starttime}
-	now := procCounters{user: time.Duration(st.UTime) * tick, system: time.Duration(st.STime) * tick}
+	now := procCounters{user: time.Duration(st.UTime) * tick, system: time.Duration(st.STime) * tick, named: named}
 	if named {
 		if io, err := p.IO(); err == nil {
 			now.read, now.written = io.ReadBytes, io.WriteBytes
 		}
-		if status, err := p.NewStatus(); err == nil {
-			now.switches = status.VoluntaryCtxtSwitches + status.NonVoluntaryCtxtSwitches
-		}
+		now.switches = switchesOf(s.mount, p.PID, s.buf)
 		s.descriptors(sv, p, key)
 	}
 	seen[key] = now
@@ -263,23 +265,21 @@ func (s *Sampler) charge(sv *ServiceSample, p procfs.Proc, st procfs.ProcStat, n
 	sec := over.Seconds()
 	sv.User += (now.user - before.user).Seconds() / sec
 	sv.System += (now.system - before.system).Seconds() / sec
+	if known && !before.named { // its totals are of its whole life
+		return
+	}
 	sv.Read += float64(now.read-min(before.read, now.read)) / sec
 	sv.Written += float64(now.written-min(before.written, now.written)) / sec
-	sv.Switches += float64(now.switches-min(before.switches, now.switches)) / sec
+	sv.Switches += float64(turnsBetween(before.switches, now.switches)) / sec
 }
 
 // descriptors counts a process's open files and sockets and asks once for its limit.
 func (s *Sampler) descriptors(sv *ServiceSample, p procfs.Proc, key procKey) {
-	dir := filepath.Join(s.mount, fmt.Sprint(p.PID), "fd")
-	entries, err := os.ReadDir(dir)
-	if err != nil {
+	fds, sockets, err := countDescriptors(filepath.Join(s.mount, strconv.Itoa(p.PID), "fd"), s.buf)
+	if err != nil { // another user's, or gone
 		return
 	}
-	for _, e := range entries {
-		if to, err := os.Readlink(filepath.Join(dir, e.Name())); err == nil && len(to) > 7 && to[:7] == "socket:" {
-			sv.Sockets++
-		}
-	}
+	sv.Sockets += sockets
 	limit, known := s.limit[key]
 	if !known {
 		if l, err := p.Limits(); err == nil {
@@ -287,7 +287,30 @@ func (s *Sampler) descriptors(sv *ServiceSample, p procfs.Proc, key procKey) {
 		}
 		s.limit[key] = limit
 	}
-	if len(entries) >= sv.FDs {
-		sv.FDs, sv.FDLimit = len(entries), limit
+	if fds >= sv.FDs {
+		sv.FDs, sv.FDLimit = fds, limit
 	}
+}
+
+// countDescriptors counts the entries of a process's fd folder, and those of
+// them that are links to sockets. It names each by the open folder: a path for
+// each would be most of the cost of an app with a thousand connections.
+func countDescriptors(dir string, buf []byte) (fds, sockets int, err error) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	if err != nil {
+		return 0, 0, err
+	}
+	const socket = "socket:"
+	for _, name := range names {
+		n, err := unix.Readlinkat(int(d.Fd()), name, buf)
+		if err == nil && n > len(socket) && string(buf[:len(socket)]) == socket {
+			sockets++
+		}
+	}
+	return len(names), sockets, nil
 }

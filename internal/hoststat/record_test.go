@@ -1,0 +1,162 @@
+package hoststat
+
+import (
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestRecorderAsksAnew: a service is charged under the processes that it has
+// at each sample, and what a process did before it was asked for is not its.
+func TestRecorderAsksAnew(t *testing.T) {
+	var mu sync.Mutex
+	asked := 0
+	r, err := Record(time.Now, 20*time.Millisecond, func() []Service {
+		mu.Lock()
+		defer mu.Unlock()
+		if asked++; asked < 3 {
+			return []Service{{Name: "me"}}
+		}
+		return []Service{{Name: "me", PIDs: []int{os.Getpid()}}}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		mu.Lock()
+		n := asked
+		mu.Unlock()
+		if n >= 6 {
+			break
+		}
+		runtime.Gosched()
+	}
+	samples, err := r.Stop()
+	if err != nil || len(samples) < 5 {
+		t.Fatalf("%d samples, %v", len(samples), err)
+	}
+	if first, later := samples[0].Services[0], samples[4].Services[0]; first.Processes != 0 || later.Processes != 1 || later.Threads == 0 {
+		t.Errorf("first %+v, later %+v", first, later)
+	}
+	again, _ := r.Stop()
+	if len(again) != len(samples) {
+		t.Error("a second Stop returns something else")
+	}
+}
+
+// TestTotalsOfALifeAreNoRate: a process that has worked for long before
+// somebody names it shows only what it did in the interval.
+func TestTotalsOfALifeAreNoRate(t *testing.T) {
+	write(t, 4<<20)
+	s, err := NewSampler(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Sample(time.Now(), []Service{{Name: "me", PIDs: []int{os.Getpid()}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := got.Services[0]; v.Written != 0 || v.Switches != 0 {
+		t.Errorf("the first interval has %v bytes/s and %v switches/s of before", v.Written, v.Switches)
+	}
+}
+
+// TestSwitchesOfAllThreads: threads beside the first one count, those that
+// have ended do not make the count fall.
+func TestSwitchesOfAllThreads(t *testing.T) {
+	if _, err := os.Stat("/proc/self/schedstat"); err != nil {
+		t.Skip("this kernel counts no turns of threads")
+	}
+	buf := make([]byte, 256)
+	before := switchesOf("/proc", os.Getpid(), buf)
+	const naps = 50
+	done := make(chan struct{})
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends
+		for range naps {
+			time.Sleep(time.Millisecond) // other threads wake it
+		}
+		close(done)
+	}()
+	<-done
+	if n := turnsBetween(before, switchesOf("/proc", os.Getpid(), buf)); n < naps/2 {
+		t.Errorf("%d turns on a core in %d naps", n, naps)
+	}
+	if n := turnsBetween(map[int]uint64{1: 10, 2: 20, 3: 1000}, map[int]uint64{1: 15, 2: 4, 4: 7}); n != 5+4+7 {
+		t.Errorf("turns of known, reused and new threads: %d, want 16", n)
+	}
+}
+
+func TestTSVIsATable(t *testing.T) {
+	samples := []Sample{
+		{At: time.Unix(1, 0), User: 0.5, DiskFlushes: 3, FlushTook: 1500 * time.Microsecond, Services: []ServiceSample{{Name: "app\tx", FDs: 7, FDLimit: 1024, Switches: 12}, {Name: Other}}},
+		{At: time.Unix(2, 0)},
+	}
+	lines := strings.Split(strings.TrimSuffix(string(TSV(samples)), "\n"), "\n")
+	if len(lines) != 1+3+1 {
+		t.Fatalf("%d lines:\n%s", len(lines), strings.Join(lines, "\n"))
+	}
+	head := strings.Split(lines[0], "\t")
+	cell := func(line int, name string) string {
+		t.Helper()
+		cells := strings.Split(lines[line], "\t")
+		if len(cells) != len(head) {
+			t.Fatalf("line %d has %d cells, the head %d", line, len(cells), len(head))
+		}
+		for i, h := range head {
+			if h == name {
+				return cells[i]
+			}
+		}
+		t.Fatalf("there is no column %s in %q", name, lines[0])
+		return ""
+	}
+	for _, c := range []struct {
+		line       int
+		name, want string
+	}{
+		{1, "service", "host"}, {1, "user_cores", "0.500"}, {1, "disk_flush_mean_s", "0.001500"}, {1, "descriptors", ""},
+		{2, "service", "app x"}, {2, "descriptors", "7"}, {2, "descriptor_limit", "1024"}, {2, "context_switches_s", "12"}, {2, "steal_cores", ""},
+		{3, "service", "other"}, {4, "time", "1970-01-01T00:00:02Z"},
+	} {
+		if got := cell(c.line, c.name); got != c.want {
+			t.Errorf("line %d, %s: %q, want %q", c.line, c.name, got, c.want)
+		}
+	}
+}
+
+// BenchmarkSampleOfAServer samples a process with a thousand sockets, as an
+// app under load has.
+func BenchmarkSampleOfAServer(b *testing.B) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	for range 500 {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer c.Close()
+		a, err := l.Accept()
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer a.Close()
+	}
+	s, err := NewSampler(time.Now())
+	if err != nil {
+		b.Fatal(err)
+	}
+	me := []Service{{Name: "me", PIDs: []int{os.Getpid()}}}
+	for b.Loop() {
+		if _, err := s.Sample(time.Now(), me); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
