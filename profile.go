@@ -68,6 +68,14 @@ type Row struct {
 	Host *HostRow `json:"host,omitempty"` // of Host rows
 
 	Example Sighting `json:"example,omitzero"` // the slowest one
+
+	PerSecond *PerSecond `json:"per_second,omitempty"` // by second, where the reader was asked for it
+}
+
+// A PerSecond counts by second: Counts[i] is of the second From+i of Unix time.
+type PerSecond struct {
+	From   int64   `json:"from"`
+	Counts []int32 `json:"counts"`
 }
 
 // A Sighting is one line or statement of a log, with its place.

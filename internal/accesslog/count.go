@@ -19,14 +19,15 @@ type counter struct {
 	rec     record
 	file    int // that rec was last used for
 
-	router *router
-	table  *tally.Table[row] // rows that are not by route
-	keys   keyer
-	where  []Where
-	since  int64 // ns; lines outside [since, until) are left out
-	until  int64
-	ranged bool
-	done   *atomic.Int64
+	router    *router
+	table     *tally.Table[row] // rows that are not by route
+	keys      keyer
+	where     []Where
+	since     int64 // ns; lines outside [since, until) are left out
+	until     int64
+	ranged    bool
+	perSecond bool
+	done      *atomic.Int64
 
 	files []intake
 }
@@ -130,7 +131,11 @@ func (c *counter) line(in *intake, at place) {
 		}
 	}
 	if c.router != nil {
-		c.router.find(rec).add(rec, at)
+		w := c.router.find(rec)
+		w.add(rec, at)
+		if c.perSecond {
+			w.second(rec)
+		}
 		return
 	}
 	w := c.table.At(c.keys.key(rec))
@@ -138,6 +143,9 @@ func (c *counter) line(in *intake, at place) {
 		w.example.took = noTime
 	}
 	w.add(rec, at)
+	if c.perSecond {
+		w.second(rec)
+	}
 }
 
 func (c *counter) wanted(rec *record) bool {

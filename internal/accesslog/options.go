@@ -32,6 +32,9 @@ type Options struct {
 	// Partial takes what a cut-off gzip or zstd log holds.
 	Partial bool
 
+	// PerSecond asks for the counts of each row by second, of logs with times.
+	PerSecond bool
+
 	// Done counts the bytes read so far, for whoever shows progress; nil for none.
 	Done *atomic.Int64
 

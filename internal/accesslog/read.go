@@ -177,7 +177,7 @@ func (r *reading) able() error {
 // newCounter makes a worker. The tree is what was learned before, nil at first.
 func (r *reading) newCounter() *counter {
 	c := &counter{formats: r.formats, parsers: make([]parser, len(r.formats)), file: -1,
-		files: newIntakes(len(r.formats)), done: r.opt.Done, since: noTime, until: math.MaxInt64}
+		files: newIntakes(len(r.formats)), done: r.opt.Done, perSecond: r.opt.PerSecond, since: noTime, until: math.MaxInt64}
 	if !r.opt.Since.IsZero() {
 		c.since, c.ranged = r.opt.Since.UnixNano(), true
 	}

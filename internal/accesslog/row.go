@@ -15,6 +15,7 @@ type row struct {
 	bytes, maxBytes     int64
 	upstream, upstreams int64 // ns; lines that have one
 	reqBytes, maxReq    int64
+	seconds             *tally.Seconds // nil unless asked for
 	example             sight
 	method              method
 	kept                bool // of a router: learned from the prefix, never overflows
@@ -77,6 +78,17 @@ func (r *row) add(rec *record, at place) {
 	}
 }
 
+// second counts one line in its second.
+func (r *row) second(rec *record) {
+	if rec.at == noTime {
+		return
+	}
+	if r.seconds == nil {
+		r.seconds = new(tally.Seconds)
+	}
+	r.seconds.Add(rec.at)
+}
+
 // maxExample is how much of a request is kept as an example.
 const maxExample = 300
 
@@ -108,6 +120,12 @@ func (r *row) merge(o *row) {
 	r.upstreams += o.upstreams
 	r.reqBytes += o.reqBytes
 	r.maxReq = max(r.maxReq, o.maxReq)
+	if o.seconds != nil {
+		if r.seconds == nil {
+			r.seconds = new(tally.Seconds)
+		}
+		r.seconds.Merge(o.seconds)
+	}
 	if o.example.took > r.example.took || o.example.took == r.example.took && o.example.place.before(r.example.place) {
 		r.example = o.example
 	}
@@ -124,6 +142,9 @@ func (r *row) fill(out *iikanji.Row, line func(place) (string, int64)) {
 	out.Web = &iikanji.WebRow{Status: r.status, Bytes: iikanji.Bytes(r.bytes), MaxBytes: iikanji.Bytes(r.maxBytes),
 		Upstream: time.Duration(r.upstream), Upstreams: r.upstreams,
 		ReqBytes: iikanji.Bytes(r.reqBytes), MaxReqBytes: iikanji.Bytes(r.maxReq)}
+	if r.seconds != nil {
+		out.PerSecond = r.seconds.Counts()
+	}
 	if r.example.took != noTime {
 		out.Example.Text = string(r.example.text)
 		out.Example.File, out.Example.Line = line(r.example.place)

@@ -117,7 +117,7 @@ func TestSplittingChangesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var want []byte
 			for _, o := range []Options{{Workers: 1}, {Workers: 2}, {Workers: 5, BlockSize: 7777}, {Workers: 3, BlockSize: 300}} {
-				o.Prefix = c.prefix
+				o.Prefix, o.PerSecond = c.prefix, true
 				p := read(t, o, c.log)
 				got, err := json.MarshalIndent(p, "", " ")
 				if err != nil {
@@ -136,6 +136,13 @@ func TestSplittingChangesNothing(t *testing.T) {
 			var count int64
 			for _, row := range p.Rows {
 				count += row.Count
+				var seconds int64
+				for _, n := range row.PerSecond.Counts {
+					seconds += int64(n)
+				}
+				if seconds != row.Count {
+					t.Errorf("%s: %d requests in its seconds, %d in all", row.Key, seconds, row.Count)
+				}
 			}
 			if n := p.Intake.Lines - p.Intake.Bad; count != n || len(p.Rows) > 3*maxRoutes {
 				t.Errorf("%d of %d requests in %d rows", count, n, len(p.Rows))

@@ -242,7 +242,7 @@ func (o *Observer) readAccess(ctx context.Context) (*iikanji.Profile, error) {
 	if err := o.access.SeekTo(o.accessFrom); err != nil {
 		return nil, err
 	}
-	return accesslog.Read(ctx, []*lines.Input{o.access}, accesslog.Options{Whole: true})
+	return accesslog.Read(ctx, []*lines.Input{o.access}, accesslog.Options{Whole: true, PerSecond: true})
 }
 
 // readSlow reads the slow log, which has nothing but the load phase.
@@ -250,7 +250,7 @@ func (o *Observer) readSlow(ctx context.Context) (*iikanji.Profile, error) {
 	if o.log == nil {
 		return nil, o.errs[iikanji.Slow]
 	}
-	return slowlog.Read(ctx, []*lines.Input{o.log}, slowlog.Options{})
+	return slowlog.Read(ctx, []*lines.Input{o.log}, slowlog.Options{PerSecond: true})
 }
 
 // Ask collects the facts that a diagnosis of an observation needs, after the

@@ -50,6 +50,7 @@ type digest struct {
 	prepares int64 // Prepare commands right before an execution
 	prepTime int64 // of Prepare and Close stmt
 	repeat   repeatSum
+	seconds  tally.Seconds
 }
 
 // spreadNames name what is measured of a statement besides its time.
@@ -160,7 +161,7 @@ func distance(a, b int64) int64 {
 
 // row turns the digest into a row of a profile.
 func (d *digest) row(files []string) iikanji.Row {
-	r := iikanji.Row{Key: d.text, Count: d.count, Errors: d.errors}
+	r := iikanji.Row{Key: d.text, Count: d.count, Errors: d.errors, PerSecond: d.seconds.Counts()}
 	d.time.Fill(&r)
 	q := &iikanji.SQLRow{Digest: fmt.Sprintf("%016x", d.key), Fingerprint: d.text, Tables: d.tables,
 		Lock: d.spreads[0].Sum(), Sent: int64(d.spreads[1].Sum()), MaxSent: int64(d.spreads[1].Max()),

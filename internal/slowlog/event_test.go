@@ -241,9 +241,15 @@ func TestSplittingChangesNothing(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
+				o.PerSecond = true
 				p, err := Read(context.Background(), []*lines.Input{in}, o)
 				if err != nil {
 					t.Fatal(err)
+				}
+				for _, r := range p.Rows {
+					if r.PerSecond == nil || len(r.PerSecond.Counts) == 0 {
+						t.Fatalf("%s has no counts by second", r.Key)
+					}
 				}
 				got, err := json.Marshal(p)
 				if err != nil {

@@ -148,6 +148,9 @@ func (f *fold) event(ev *event) {
 	f.note(ev.flags)
 	d := f.digestOf(ev)
 	d.add(ev)
+	if f.opt.PerSecond && ev.at != 0 {
+		d.seconds.Add(ev.at)
+	}
 	d.dbs.add(db)
 	d.users.add(ev.user.of(data))
 	d.hosts.add(ev.host.of(data))

@@ -17,6 +17,7 @@ type Options struct {
 	Where        func(*Entry) bool // nil for all; see ParseWhere
 	Workers      int               // 0: one per usable core
 	BlockSize    int               // of package lines; 0 for the usual one
+	PerSecond    bool              // rows get their counts by second
 
 	since, until int64
 }

@@ -84,12 +84,14 @@ func Merge(ps ...*iikanji.Profile) (*iikanji.Profile, error) {
 
 // A sum is a row being merged.
 type sum struct {
-	row  iikanji.Row
-	time Sketch
+	row     iikanji.Row
+	time    Sketch
+	seconds Seconds // kept only when every part has them
 }
 
 func (s *sum) finish() iikanji.Row {
 	s.time.Fill(&s.row)
+	s.row.PerSecond = s.seconds.Counts()
 	if s.row.Query != nil {
 		s.row.Query.VM = s.time.VarianceToMean()
 	}
@@ -126,6 +128,7 @@ func addRow(sums map[string]*sum, r *iikanji.Row) error {
 		s.add(r)
 	}
 	s.time.Merge(&t)
+	s.seconds.Merge(secondsOf(r.PerSecond))
 	return nil
 }
 
