@@ -28,6 +28,7 @@ var layout = map[string][]string{
 	"internal/history":         {"words"},
 	"internal/accesslog":       {"words", "internal/lines", "internal/tally"},
 	"internal/slowlog":         {"words", "internal/lines", "internal/tally"},
+	"internal/errorlog":        {"words", "internal/lines"},
 	"internal/hoststat":        {"words", "internal/tally", "internal/host"},
 	"internal/facts":           {"words", "internal/tally", "internal/host"},
 	"internal/facts/factstest": {}, // a private MariaDB for tests
@@ -44,7 +45,7 @@ var layout = map[string][]string{
 	"arenas/all":               {"arenas/*"},
 	"arenas/*":                 {"words", "internal/scenario", "internal/host", "internal/arena"},
 	"internal/loop": {"words", "internal/stats", "internal/lines", "internal/tally", "internal/scenario",
-		"internal/host", "internal/history", "internal/accesslog", "internal/slowlog", "internal/hoststat",
+		"internal/host", "internal/history", "internal/accesslog", "internal/slowlog", "internal/errorlog", "internal/hoststat",
 		"internal/facts", "internal/bench", "internal/diagnose", "internal/change", "internal/stack",
 		"internal/target", "internal/report", "internal/arena"},
 	"internal/portal": {"words", "internal/history", "internal/scenario", "internal/bench", "internal/report", "internal/arena"},

@@ -21,7 +21,7 @@ type accessCmd struct {
 	Files []string `arg:"" optional:"" help:"Access logs, plain, gzip or zstd; - for standard input." placeholder:"FILE"`
 
 	accessFlags
-	By    string   `help:"What rows are about: route, status, method, host, user-agent, user or minute." default:"route"`
+	By    string   `help:"What rows are about: route, status, method, host, user-agent, user, minute or url." default:"route"`
 	Where []string `help:"Only what meets this, as in 'status>=500,method=POST' or 'time>200ms'." placeholder:"CONDITION" sep:"none"`
 	Since string   `help:"Only lines from this time on (date and time as logged or in local time)." placeholder:"TIME"`
 	Until string   `help:"Only lines before this time." placeholder:"TIME"`

@@ -17,9 +17,10 @@ const (
 	ByAgent
 	ByUser
 	ByMinute
+	ByURL // method, path and query, as they were sent
 )
 
-var byWords = []string{"route", "status", "method", "host", "user-agent", "user", "minute"}
+var byWords = []string{"route", "status", "method", "host", "user-agent", "user", "minute", "url"}
 
 func (b By) String() string { return byWords[b] }
 
@@ -30,7 +31,7 @@ func ParseBy(s string) (By, error) {
 			return By(i), nil
 		}
 	}
-	return 0, fmt.Errorf("rows are by route, status, method, host, user-agent, user or minute, not by %q", s)
+	return 0, fmt.Errorf("rows are by route, status, method, host, user-agent, user, minute or url, not by %q", s)
 }
 
 // needs is the field that a log must have.
@@ -74,6 +75,10 @@ func (k *keyer) key(r *record) []byte {
 		return orNone(r.agent)
 	case ByUser:
 		return orNone(r.user)
+	case ByURL:
+		k.buf = append(append(k.buf[:0], methodBytes[r.method]...), ' ')
+		k.buf = append(k.buf, r.uri...)
+		return k.buf
 	}
 	if r.at == noTime {
 		return none

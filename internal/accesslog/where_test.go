@@ -92,6 +92,10 @@ func TestBy(t *testing.T) {
 			t.Errorf("by %v: %s, want %s", by, s, want)
 		}
 	}
+	if p := read(t, Options{By: ByURL}, combinedLine("GET", "/a/1?x=1", 200, 1)+combinedLine("GET", "/a/2", 200, 1)+combinedLine("GET", "/a/2", 200, 1)); len(p.Rows) != 2 ||
+		p.Rows[0].Key != "GET /a/2" || p.Rows[1].Key != "GET /a/1?x=1" {
+		t.Errorf("by url: %+v", p.Rows)
+	}
 	// More keys than fit: exact totals, and the rest in a row that says so.
 	var b strings.Builder
 	for i := range 20_000 {
