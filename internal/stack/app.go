@@ -10,19 +10,11 @@ import (
 )
 
 // appSpec is the app as a process.
-func (s *Stack) appSpec() spec {
+func (s *Stack) appSpec() (spec, error) {
+	env, err := s.appEnv()
 	return spec{Name: App, Path: s.dir.path(binDir, "app"), Dir: s.dir.path(webappDir, s.arena.App.Dir),
-		Log: s.dir.path(logDir, appLog), Env: s.appEnv(), CPUs: s.options.StackCPUs, Rank: rankApp,
-		Stop: []stopStep{{syscall.SIGTERM, 3000}}}
-}
-
-// appEnv is the whole environment of the app and of the arena's load command.
-func (s *Stack) appEnv() []string {
-	env := s.dir.baseEnv(s.programs)
-	if s.arena.App.Env != nil {
-		env = append(env, s.arena.App.Env(s.places)...)
-	}
-	return append(env, s.options.Env...) // of two values the last counts, see lastWins
+		Log: s.dir.path(logDir, appLog), Env: env, CPUs: s.options.StackCPUs, Rank: rankApp,
+		Stop: []stopStep{{syscall.SIGTERM, 3000}}}, err
 }
 
 // baseEnv is what every service gets: little, and the same for everyone, so
@@ -49,9 +41,13 @@ func (s *Stack) load(ctx context.Context, st *state) error {
 	if err := errors.Join(s.dir.writeState(*st), s.dir.emptyLog(loadLog)); err != nil {
 		return s.dir.full(err, "")
 	}
+	env, err := s.appEnv()
+	if err != nil {
+		return err
+	}
 	command := s.dir.path(webappDir, s.arena.App.Load)
 	p, err := s.control.run(ctx, s.dropped(spec{Name: loader, Path: command, Dir: path.Dir(command), Log: s.dir.path(logDir, loadLog),
-		Env: s.appEnv(), CPUs: s.options.StackCPUs, Rank: rankJob}))
+		Env: env, CPUs: s.options.StackCPUs, Rank: rankJob}))
 	if err != nil {
 		return fmt.Errorf("loading the initial data: %w", err)
 	}

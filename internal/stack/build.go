@@ -57,18 +57,23 @@ func (f folder) build(ctx context.Context, c *control, source string, o Options)
 	if err := f.emptyLog(buildLog); err != nil {
 		return f.full(fmt.Errorf("building the app: %w", err), "")
 	}
-	p, err := c.run(ctx, spec{Name: builder, Path: gobin, Dir: dir, Log: f.path(logDir, buildLog), Rank: rankJob,
-		Args: []string{"build", "-mod=readonly", "-buildvcs=false", "-o", out, "."}, Env: f.buildEnv(dir)})
+	p, err := c.run(ctx, f.buildSpec(builder, gobin, dir, out, buildLog))
 	if err != nil {
 		return fmt.Errorf("building the app: %w", err)
 	}
 	if !p.ok {
-		return errors.Join(f.buildError(dir, p.status), removeFile(out))
+		return errors.Join(f.buildError(dir, buildLog, p.status), removeFile(out))
 	}
 	if err := errors.Join(os.Chmod(out, 0o755), os.Rename(out, f.path(binDir, "app"))); err != nil {
 		return fmt.Errorf("building the app: %w", err)
 	}
 	return nil
+}
+
+// buildSpec is the compiler as a process.
+func (f folder) buildSpec(name, gobin, dir, out, log string) spec {
+	return spec{Name: name, Path: gobin, Dir: dir, Log: f.path(logDir, log), Rank: rankJob,
+		Args: []string{"build", "-mod=readonly", "-buildvcs=false", "-o", out, "."}, Env: f.buildEnv(dir)}
 }
 
 // buildEnv is ours, for the module cache and the proxy settings in it, but
@@ -91,10 +96,10 @@ var (
 )
 
 // buildError reads the compiler's output back.
-func (f folder) buildError(dir, status string) error {
-	b, _ := f.read(logDir, buildLog)
+func (f folder) buildError(dir, log, status string) error {
+	b, _ := f.read(logDir, log)
 	text := string(b)
-	e := &BuildError{Source: dir, Log: f.path(logDir, buildLog)}
+	e := &BuildError{Source: dir, Log: f.path(logDir, log)}
 	for line := range strings.Lines(text) {
 		if line = printable([]byte(line)); line != "" && !strings.HasPrefix(line, "# ") && len(e.Lines) < compilerLines {
 			e.Lines = append(e.Lines, line)

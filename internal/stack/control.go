@@ -217,6 +217,12 @@ func (c *control) stop(ctx context.Context, name string) error {
 	return nil
 }
 
+// tell sends a signal to a process.
+func (c *control) tell(ctx context.Context, name string, sig syscall.Signal) error {
+	_, err := c.ask(ctx, request{Op: opTell, Name: name, Signal: sig})
+	return err
+}
+
 // run starts a process, waits for its end and says whether its status is 0.
 func (c *control) run(ctx context.Context, sp spec) (*process, error) {
 	p, err := c.start(sp)

@@ -30,6 +30,8 @@
 //	data/                           the benchmarker's copy of the generated data
 //	conf/nginx.conf conf/my.cnf     rendered; once edited, they are kept as they are
 //	conf/mariadb.d/*.cnf            read after my.cnf
+//	conf/app.env                    read at each start of the app, if it is there (see EnvFile)
+//	conf/limits/<service>.conf      applied at each start, if it is there (see LimitsFile)
 //	mariadb/                        the database's data folder
 //	bin/app                         the app as built last
 //	log/                            every log of every service, build and load

@@ -122,6 +122,7 @@ func (f folder) prepare(ctx context.Context) error {
 		owned bool // by the services
 	}{
 		{confDir, 0o755, false}, {confDir + "/mariadb.d", 0o755, false}, {confDir + "/nginx.d", 0o755, false},
+		{confDir + "/" + limitsDir, 0o755, false},
 		{binDir, 0o755, false}, {logDir, 0o755, true}, {runDir, 0o755, true}, {tmpDir, 0o755, true},
 	} {
 		if err := os.MkdirAll(f.path(d.name), d.mode); err != nil {
@@ -143,10 +144,12 @@ func (f folder) prepare(ctx context.Context) error {
 // temporary files, and what a write was killed over.
 func (f folder) clearScratch() error {
 	err := errors.Join(os.RemoveAll(f.path(runDir)), os.RemoveAll(f.path(tmpDir)),
-		os.RemoveAll(f.path(mariadbDir+".new")), os.RemoveAll(f.path(newDir)))
-	half, _ := filepath.Glob(f.path(".*.json.*")) // the pattern is well-formed
-	for _, path := range half {
-		err = errors.Join(err, removeFile(path))
+		os.RemoveAll(f.path(mariadbDir+".new")), os.RemoveAll(f.path(newDir)), f.clearPassing())
+	for _, pattern := range []string{f.path(".*.json.*"), f.path(confDir, scratchPrefix+"*"), f.path(confDir, "*", scratchPrefix+"*"), f.path(binDir, checkedApp)} {
+		half, _ := filepath.Glob(pattern) // the patterns are well-formed
+		for _, path := range half {
+			err = errors.Join(err, removeFile(path))
+		}
 	}
 	return err
 }

@@ -24,6 +24,9 @@ const (
 	initLog       = "init.log"
 	loadLog       = "load.log"
 	supervisorLog = "supervisor.log"
+	// Of what is tried before it is done: a source, a database's config.
+	checkBuildLog    = "check-build.log"
+	checkDatabaseLog = "check-database.log"
 )
 
 // turnLogs keeps one older copy of each log and makes the new ones, owned by

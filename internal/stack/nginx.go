@@ -34,23 +34,27 @@ func (s *Stack) renderNginx() ([]byte, error) {
 
 // nginxArgs bind nginx to the folder: prefix, config, and its first error log,
 // which otherwise is the system's. The config itself must not say "daemon".
-func (s *Stack) nginxArgs() []string {
+func (s *Stack) nginxArgs(conf string) []string {
 	f := s.dir
-	return []string{"-p", f.path(runDir), "-c", f.path(confDir, nginxConf), "-e", f.path(logDir, errorLog), "-g", "daemon off;"}
+	return []string{"-p", f.path(runDir), "-c", conf, "-e", f.path(logDir, errorLog), "-g", "daemon off;"}
 }
 
 // nginxSpec is nginx as a process. QUIT lets it finish what it answers.
 func (s *Stack) nginxSpec() spec {
 	f := s.dir
-	return spec{Name: Nginx, Path: s.programs.nginx, Args: s.nginxArgs(), Dir: f.path(runDir), Log: f.path(logDir, nginxLog),
+	return spec{Name: Nginx, Path: s.programs.nginx, Args: s.nginxArgs(f.path(confDir, nginxConf)), Dir: f.path(runDir), Log: f.path(logDir, nginxLog),
 		Env: f.baseEnv(s.programs), CPUs: s.options.StackCPUs, Rank: rankNginx,
 		Stop: []stopStep{{syscall.SIGQUIT, 2000}, {syscall.SIGTERM, 1000}}}
 }
 
 // testNginx has nginx read its config.
 func (s *Stack) testNginx(ctx context.Context) error {
+	return s.checkNginx(ctx, s.dir.path(confDir, nginxConf))
+}
+
+func (s *Stack) checkNginx(ctx context.Context, conf string) error {
 	f := s.dir
-	r, err := host.Local{}.Exec(ctx, host.Command{Path: s.programs.nginx, Args: append([]string{"-t", "-q"}, s.nginxArgs()...),
+	r, err := host.Local{}.Exec(ctx, host.Command{Path: s.programs.nginx, Args: append([]string{"-t", "-q"}, s.nginxArgs(conf)...),
 		Env: f.baseEnv(s.programs), Dir: f.path(runDir), As: f.as.credential()})
 	if err != nil {
 		return fmt.Errorf("testing nginx's config: %w", err)
@@ -58,7 +62,7 @@ func (s *Stack) testNginx(ctx context.Context) error {
 	if r.Status == 0 {
 		return nil
 	}
-	e := &ConfigError{Service: Nginx, Path: f.path(confDir, nginxConf)}
+	e := &ConfigError{Service: Nginx, Path: conf}
 	for line := range strings.Lines(string(r.Output)) {
 		if line = printable([]byte(strings.TrimPrefix(line, "nginx: "))); line != "" && !strings.HasSuffix(line, "test failed") {
 			e.Lines = append(e.Lines, line)

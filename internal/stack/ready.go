@@ -30,7 +30,8 @@ func await(ctx context.Context, p *process, limit time.Duration, question func(c
 			return nil
 		}
 		var port *PortError
-		if errors.As(last, &port) {
+		var config *ConfigError
+		if errors.As(last, &port) || errors.As(last, &config) { // no waiting mends these
 			return last
 		}
 		if time.Since(begin) > limit {

@@ -41,7 +41,8 @@ type Stack struct {
 	outside  string // short folder for the socket, empty if none is needed
 
 	say      sync.Mutex // one progress line at a time
-	act      sync.Mutex // one restart at a time
+	act      sync.Mutex // one restart or reload at a time
+	checks   sync.Mutex // one scratch check at a time
 	watchers sync.WaitGroup
 	dead     chan error
 
@@ -126,6 +127,10 @@ func (s *Stack) restart(ctx context.Context, service string) error {
 	default:
 		return fmt.Errorf("restarting %q: there is no such service", service)
 	}
+	// What cannot be started again is not stopped.
+	if _, err := s.specOf(service); err != nil {
+		return fmt.Errorf("restarting the %s: %w", service, err)
+	}
 	if err := s.control.stop(ctx, service); err != nil {
 		return err
 	}
@@ -136,11 +141,37 @@ func (s *Stack) restart(ctx context.Context, service string) error {
 	return err
 }
 
+// RestartFor restarts one service so that it runs what its files say now: the
+// app is built before when its source differs from what it was built from.
+func (s *Stack) RestartFor(ctx context.Context, service string) error {
+	s.act.Lock()
+	defer s.act.Unlock()
+	if service != App {
+		return s.restart(ctx, service)
+	}
+	sum, err := s.dir.sourceSum(s.arena.App.Source)
+	if err != nil {
+		return err
+	}
+	st, err := s.dir.readState(s.arena)
+	if err != nil {
+		return err
+	}
+	if sum == st.Source {
+		return s.restart(ctx, App)
+	}
+	return s.restartApp(ctx)
+}
+
 // RestartApp builds the app from its source as it is now and restarts it. When
 // it does not build, the error is a *BuildError and the running app is left alone.
 func (s *Stack) RestartApp(ctx context.Context) error {
 	s.act.Lock()
 	defer s.act.Unlock()
+	return s.restartApp(ctx)
+}
+
+func (s *Stack) restartApp(ctx context.Context) error {
 	// Before the build: what changes meanwhile is built by the next one.
 	sum, err := s.dir.sourceSum(s.arena.App.Source)
 	if err != nil {
@@ -183,7 +214,11 @@ func (s *Stack) Down(ctx context.Context) error {
 // start starts a service and waits until it answers. The process is returned
 // also where it did not.
 func (s *Stack) start(ctx context.Context, service string) (*process, error) {
-	sp, limit, question := s.service(service)
+	sp, err := s.specOf(service)
+	if err != nil {
+		return nil, fmt.Errorf("starting the %s: %w", service, err)
+	}
+	limit, question := s.readiness(service)
 	log := logOf[service]
 	from := s.dir.size(log)
 	if service == Database {
@@ -211,17 +246,33 @@ func (s *Stack) start(ctx context.Context, service string) (*process, error) {
 
 var logOf = map[string]string{Database: databaseLog, App: appLog, Nginx: nginxLog}
 
-// service is what to start, how long it may take, and what to ask it.
-func (s *Stack) service(name string) (spec, time.Duration, func(*process) func(context.Context) error) {
-	switch name {
+// specOf is a service as a process, with its limits.
+func (s *Stack) specOf(service string) (sp spec, err error) {
+	switch service {
 	case Database:
-		return s.databaseSpec(), databaseWait, func(*process) func(context.Context) error { return s.pingDatabase }
+		sp = s.databaseSpec()
 	case App:
-		return s.appSpec(), appWait, func(p *process) func(context.Context) error { return s.askHTTP(App, s.places.AppPort, p) }
+		sp, err = s.appSpec()
 	case Nginx:
-		return s.nginxSpec(), nginxWait, func(p *process) func(context.Context) error { return s.askHTTP(Nginx, s.places.NginxPort, p) }
+		sp = s.nginxSpec()
+	default:
+		panic("BUG: no service " + service)
 	}
-	panic("BUG: no service " + name)
+	if err == nil {
+		sp.Limits, err = s.dir.limits(service)
+	}
+	return sp, err
+}
+
+// readiness is how long a service's start may take, and what to ask it.
+func (s *Stack) readiness(service string) (time.Duration, func(*process) func(context.Context) error) {
+	switch service {
+	case Database:
+		return databaseWait, func(*process) func(context.Context) error { return s.pingDatabase }
+	case App:
+		return appWait, func(p *process) func(context.Context) error { return s.askHTTP(App, s.places.AppPort, p) }
+	}
+	return nginxWait, func(p *process) func(context.Context) error { return s.askHTTP(Nginx, s.places.NginxPort, p) }
 }
 
 // dropped makes a process run as the services' account.

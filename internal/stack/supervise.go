@@ -28,6 +28,7 @@ var armed atomic.Bool
 // main, and TestMain of tests that bring a stack up, call.
 func MaybeSupervise() {
 	armed.Store(true)
+	limited()
 	if len(os.Args) != 2 || os.Args[0] != supervisorName {
 		return
 	}
@@ -160,6 +161,15 @@ func (s *supervisor) serve(r request) {
 		}
 		c.waiters = append(c.waiters, r.ID)
 		c.ask(time.Now())
+	case opTell:
+		e := event{ID: r.ID}
+		// A child that we have not reaped keeps its number.
+		if c := s.children[r.Name]; c == nil {
+			e.Error = fmt.Sprintf("the %s does not run", r.Name)
+		} else if err := unix.Kill(c.PID, r.Signal); err != nil {
+			e.Error = err.Error()
+		}
+		s.send(e)
 	case opDown:
 		s.closing = true
 	case opKill:
@@ -206,6 +216,13 @@ func (s *supervisor) fork(sp spec) (int, error) {
 		return 0, err
 	}
 	defer out.Close()
+	argv0 := sp.Path
+	if len(sp.Limits) > 0 {
+		if sp, err = sp.through(os.Getpid()); err != nil {
+			return 0, err
+		}
+		argv0 = limitedName
+	}
 	attr := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	if sp.Drop {
 		attr.Credential = &syscall.Credential{Uid: uint32(sp.UID), Gid: uint32(sp.GID)}
@@ -222,7 +239,7 @@ func (s *supervisor) fork(sp spec) (int, error) {
 		return 0, fmt.Errorf("pinning the %s to CPUs %v: %w", sp.Name, sp.CPUs, err)
 	}
 	defer func() { _ = unix.SchedSetaffinity(0, &s.cpus) }()
-	pid, err := syscall.ForkExec(sp.Path, append([]string{sp.Path}, sp.Args...), &syscall.ProcAttr{
+	pid, err := syscall.ForkExec(sp.Path, append([]string{argv0}, sp.Args...), &syscall.ProcAttr{
 		Dir: sp.Dir, Env: append(sp.Env, s.mark), Sys: attr,
 		Files: []uintptr{in.Fd(), out.Fd(), out.Fd()},
 	})

@@ -18,6 +18,8 @@ type spec struct {
 	// UID and GID are whom to run as when Drop is set.
 	Drop     bool
 	UID, GID int
+	// Limits are set before the program is executed.
+	Limits []limit
 	// Rank orders the end: the highest are stopped first, and the next ones
 	// only when these are gone.
 	Rank int
@@ -40,6 +42,7 @@ const (
 	opStop  op = "stop" // one process, by its name
 	opDown  op = "down" // all, in order
 	opKill  op = "kill" // all, at once
+	opTell  op = "tell" // one process, by its name: a signal
 )
 
 type request struct {
@@ -47,6 +50,8 @@ type request struct {
 	Op   op
 	Name string `json:",omitempty"`
 	Spec *spec  `json:",omitempty"`
+	// Signal is what opTell sends.
+	Signal syscall.Signal `json:",omitempty"`
 }
 
 type event struct {

@@ -1,0 +1,139 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// leavesNothing wants a check to leave nothing: no process, no file.
+func leavesNothing(t *testing.T, s *Stack) {
+	t.Helper()
+	mustExist(t, s.dir.path(tmpDir, checkDir), false)
+	mustExist(t, s.scratchSocket(), false)
+	mustExist(t, s.dir.path(binDir, checkedApp), false)
+	left, err := filepath.Glob(s.dir.path(confDir, scratchPrefix+"*"))
+	must(t, err)
+	if len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	s.control.mu.Lock()
+	defer s.control.mu.Unlock()
+	if p := s.control.running[databaseChecker]; p != nil {
+		t.Errorf("process %d is left", p.PID)
+	}
+}
+
+func TestCheckDatabase(t *testing.T) {
+	s := bring(t, tiny(), Options{Dir: shared(t)})
+	dir := t.TempDir()
+	candidate := filepath.Join(dir, "candidate.cnf")
+	lend(t, s.dir.path(confDir, "mariadb.d", "iikanji.cnf"), "[mysqld]\nno_such_thing_of_old = 1\n") // the candidate takes its place
+	for _, c := range []struct {
+		name, text string
+		says       []string // none where it is good
+	}{
+		{"good", "[mysqld]\ninnodb_buffer_pool_size = 64M\ninnodb_flush_log_at_trx_commit = 2\n", nil},
+		{"empty", "", nil},
+		{"hostile to the real one", "[mysqld]\ndatadir = " + s.dir.path(mariadbDir) + "\nlog_bin = " + s.dir.path(tmpDir, "binlog") + "\nskip_networking = 0\nport = 1\n" +
+			"innodb_data_home_dir = " + s.dir.path(mariadbDir) + "\nlog_error = " + s.dir.path(tmpDir, "elsewhere") + "\n", nil},
+		{"unknown", "[mysqld]\nno_such_thing = 1\n", []string{"[ERROR]", "unknown variable 'no_such_thing=1'"}},
+		{"too much memory", "[mysqld]\ninnodb_buffer_pool_size = 100T\n", []string{"[ERROR]", "InnoDB"}},
+		{"no value for it", "[mysqld]\ninnodb_flush_method = XX\n", []string{"Error while setting value 'XX'"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			lend(t, candidate, c.text)
+			err := s.CheckDatabase(t.Context(), candidate)
+			leavesNothing(t, s)
+			var config *ConfigError
+			if c.says == nil && err != nil || c.says != nil && !errors.As(err, &config) {
+				t.Fatalf("error: %v", err)
+			}
+			for _, want := range c.says {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error: %v, want %q in it", err, want)
+				}
+			}
+		})
+	}
+	for _, not := range []string{"binlog.index", "elsewhere"} {
+		mustExist(t, s.dir.path(tmpDir, not), false)
+	}
+	// The real one has gone on, with its own config.
+	if got := page(t, s.Places().URL()); got != "hello 3" {
+		t.Errorf("page: %q", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	lend(t, candidate, "[mysqld]\n")
+	if err := s.CheckDatabase(ctx, candidate); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	leavesNothing(t, s)
+	if err := s.CheckDatabase(t.Context(), filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error: %v", err)
+	}
+	leavesNothing(t, s)
+}
+
+func TestCheckNginx(t *testing.T) {
+	s := bring(t, tiny(), Options{Dir: shared(t)})
+	conf, err := s.dir.read(confDir, nginxConf)
+	must(t, err)
+	candidate := s.dir.path(confDir, scratchPrefix+"test.conf")
+	t.Cleanup(func() { _ = os.Remove(candidate) })
+	for _, mode := range []os.FileMode{0o644, 0o600} { // the second one is ours alone to read
+		must(t, os.WriteFile(candidate, conf, mode))
+		must(t, os.Chmod(candidate, mode))
+		must(t, s.CheckNginx(t.Context(), candidate))
+		must(t, os.WriteFile(candidate, []byte("events {}\nhttp { no_such_directive on; }\n"), mode))
+		var config *ConfigError
+		err := s.CheckNginx(t.Context(), candidate)
+		if !errors.As(err, &config) || config.Path != candidate || !strings.Contains(err.Error(), "no_such_directive") || !strings.Contains(err.Error(), candidate+":2") {
+			t.Errorf("mode %v: %v", mode, err)
+		}
+	}
+	must(t, os.Remove(candidate))
+	leavesNothing(t, s)
+	if err := s.CheckNginx(t.Context(), candidate); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error: %v", err)
+	}
+}
+
+func TestBuildIn(t *testing.T) {
+	s := bring(t, tiny(), Options{Dir: shared(t)})
+	dir := t.TempDir()
+	must(t, os.CopyFS(dir, os.DirFS(s.Source())))
+	was, err := os.Stat(s.dir.path(binDir, "app"))
+	must(t, err)
+	must(t, s.BuildIn(t.Context(), dir))
+	leavesNothing(t, s)
+	must(t, os.WriteFile(filepath.Join(dir, "further.go"), []byte("package main\n\nfunc f() int { return \"\" }\n"), 0o644))
+	var build *BuildError
+	err = s.BuildIn(t.Context(), dir)
+	if !errors.As(err, &build) || build.Source != dir || !slices.ContainsFunc(build.Lines, func(l string) bool { return strings.HasPrefix(l, "./further.go:3:") }) {
+		t.Errorf("error: %v", err)
+	}
+	leavesNothing(t, s)
+	if now, err := os.Stat(s.dir.path(binDir, "app")); err != nil || !os.SameFile(was, now) {
+		t.Errorf("the app's binary was touched: %v", err)
+	}
+}
+
+// TestSweep wants what a crash left of a check gone at the next Up.
+func TestSweep(t *testing.T) {
+	s := bring(t, tiny(), Options{Dir: shared(t)})
+	down(t, s)
+	left := []string{s.dir.path(confDir, scratchPrefix+"test-1.conf"), s.dir.path(confDir, "mariadb.d", scratchPrefix+"test-1.tmp"), s.dir.path(binDir, checkedApp)}
+	for _, path := range left {
+		must(t, os.WriteFile(path, nil, 0o644))
+	}
+	s = bring(t, tiny(), Options{Dir: s.dir.root})
+	for _, path := range left {
+		mustExist(t, path, false)
+	}
+}

@@ -1,0 +1,174 @@
+package stack
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// lend writes a file that is removed at the test's end.
+func lend(t *testing.T, path, text string) {
+	t.Helper()
+	must(t, os.WriteFile(path, []byte(text), 0o644))
+	t.Cleanup(func() { _ = os.Remove(path) })
+}
+
+func has(text, line string) bool { return strings.Contains("\n"+text+"\n", "\n"+line+"\n") }
+
+// TestEnvFile wants the file read at every start, between the arena's words
+// and the person's, and a bad line to leave the running app alone.
+func TestEnvFile(t *testing.T) {
+	s := bring(t, tiny(), Options{Dir: shared(t), Env: []string{"MINE=person"}})
+	url := s.Places().URL()
+	mustExist(t, s.EnvFile(), false)
+	lend(t, s.EnvFile(), "# why\n\nGOGC=400\r\n  DB_NAME = of the file \nMINE=file\nEMPTY=\nQUOTED=\"a=b\"\n")
+	must(t, s.Restart(t.Context(), App))
+	env := page(t, url+"/env")
+	for line, want := range map[string]bool{"GOGC=400": true, "DB_NAME=of the file": true, "DB_NAME=tiny": false, "MINE=person": true, "MINE=file": false, "EMPTY=": true, `QUOTED="a=b"`: true} {
+		if has(env, line) != want {
+			t.Errorf("%s is there: %v, want %v", line, !want, want)
+		}
+	}
+	own := strings.Join(s.AppEnv(), "\n")
+	if has(own, "GOGC=400") || !has(own, "DB_NAME=tiny") || !has(own, "MINE=person") {
+		t.Errorf("the environment without the file: %s", own)
+	}
+
+	pid := s.Groups()[App]
+	for text, want := range map[string]string{
+		"GOGC=1\nsecret words\n": ":2: want name=value",
+		"=x\n":                   ":1: want name=value",
+		"# c\n\nA-B=x\n":         `:3: "A-B" is no variable's name`,
+		"1A=x\n":                 `:1: "1A" is no variable's name`,
+	} {
+		must(t, os.WriteFile(s.EnvFile(), []byte(text), 0o644))
+		err := s.Restart(t.Context(), App)
+		if err == nil || !strings.Contains(err.Error(), s.EnvFile()+want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if now := s.Groups()[App]; len(now) != 1 || now[0] != pid[0] {
+		t.Error("a bad line took the running app down")
+	}
+	must(t, os.WriteFile(s.EnvFile(), []byte("GOGC=300\n"), 0o644))
+	down(t, s)
+	s = bring(t, tiny(), Options{Dir: s.dir.root})
+	if env := page(t, s.Places().URL()+"/env"); !has(env, "GOGC=300") {
+		t.Error("the file did not outlive the stack")
+	}
+}
+
+// limitOf reads a limit of a running process: soft, hard.
+func limitOf(t *testing.T, pid int, name string) (soft, hard string) {
+	t.Helper()
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/limits")
+	must(t, err)
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, name); ok {
+			f := strings.Fields(rest)
+			return f[0], f[1]
+		}
+	}
+	t.Fatalf("no limit %q in\n%s", name, b)
+	return "", ""
+}
+
+// TestLimits wants each service to have exactly what its file says, still run
+// as the account and die with the supervisor, and to lose it without the file.
+func TestLimits(t *testing.T) {
+	s := bring(t, tiny(), Options{Dir: shared(t)})
+	was, _ := limitOf(t, s.Groups()[App][0], "Max open files")
+	for _, service := range []string{App, Nginx, Database} {
+		file := s.LimitsFile(service)
+		mustExist(t, file, false)
+		lend(t, file, "# why\nnofile = 777\ncore = 2M\nmemlock=65536\n")
+		must(t, s.Restart(t.Context(), service))
+		pid := s.Groups()[service][0]
+		for name, want := range map[string]string{"Max open files": "777", "Max core file size": strconv.Itoa(2 << 20), "Max locked memory": "65536"} {
+			if soft, hard := limitOf(t, pid, name); soft != want || hard != want {
+				t.Errorf("%s: %s is %s, %s, want %s", service, name, soft, hard, want)
+			}
+		}
+		must(t, os.Remove(file))
+	}
+	checkUsers(t, s)
+	if got := page(t, s.Places().URL()); got != "hello 3" {
+		t.Errorf("page: %q", got)
+	}
+	must(t, s.Restart(t.Context(), App))
+	if soft, _ := limitOf(t, s.Groups()[App][0], "Max open files"); soft != was {
+		t.Errorf("without the file: %s, was %s", soft, was)
+	}
+}
+
+// TestLimitsRefused wants what the kernel would refuse told with its line,
+// before anything is stopped.
+func TestLimitsRefused(t *testing.T) {
+	s := bring(t, tiny(), Options{Dir: shared(t)})
+	var ours unix.Rlimit
+	must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &ours))
+	most := max(ours.Max, openFilesOfKernel())
+	if !mayRaise() {
+		most = ours.Max
+	}
+	file := s.LimitsFile(App)
+	pid := s.Groups()[App]
+	for text, want := range map[string]string{
+		"core = 0\nnofile = " + strconv.FormatUint(most+1, 10) + "\n": ":2: nofile = " + strconv.FormatUint(most+1, 10) + ": ",
+		"nofile = many\n":        ":1: nofile = many: want a number or unlimited",
+		"nofile = 3\n":           ":1: nofile = 3: want 64 at least",
+		"nofile = 64K\n":         ":1: nofile = 64K: want a number",
+		"\nstack = 3\n":          `:2: "stack" is no limit`,
+		"nofile\n":               ":1: want name=value",
+		"memlock = 99999999999G": ":1: memlock = 99999999999G: want a number",
+		"memlock = ":             ":1: memlock = : want a number",
+	} {
+		lend(t, file, text)
+		err := s.Restart(t.Context(), App)
+		if err == nil || !strings.Contains(err.Error(), file+want) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if strings.HasPrefix(text, "core") && (err == nil || !strings.Contains(err.Error(), strconv.FormatUint(most, 10)+", more is not possible here")) {
+			t.Errorf("%v does not say what is possible", err)
+		}
+	}
+	if now := s.Groups()[App]; len(now) != 1 || now[0] != pid[0] {
+		t.Error("a bad line took the running app down")
+	}
+}
+
+// TestRestartFor wants the app built when its source has changed, and only then.
+func TestRestartFor(t *testing.T) {
+	l := &lines{}
+	s := bring(t, tiny(), Options{Dir: shared(t), Progress: l.say})
+	l.all = nil
+	before := s.Groups()
+	for _, service := range []string{App, Nginx} {
+		must(t, s.RestartFor(t.Context(), service))
+	}
+	if l.has("building") || s.Groups()[App][0] == before[App][0] || s.Groups()[Nginx][0] == before[Nginx][0] {
+		t.Errorf("an unchanged source: %v, processes %v, were %v", l.all, s.Groups(), before)
+	}
+	file := filepath.Join(s.Source(), "main.go")
+	old, err := os.ReadFile(file)
+	must(t, err)
+	t.Cleanup(func() { _ = os.WriteFile(file, old, 0o644) })
+	must(t, os.WriteFile(file, []byte(strings.Replace(string(old), `greeting = "hello"`, `greeting = "good day"`, 1)), 0o644))
+	must(t, s.RestartFor(t.Context(), App))
+	if got := page(t, s.Places().URL()); got != "good day 3" {
+		t.Errorf("page: %q", got)
+	}
+	must(t, os.WriteFile(file, append(old, "\nfunc"...), 0o644))
+	var build *BuildError
+	if err := s.RestartFor(t.Context(), App); !errors.As(err, &build) {
+		t.Errorf("error: %v", err)
+	}
+	if got := page(t, s.Places().URL()); got != "good day 3" {
+		t.Errorf("page after a failed build: %q", got)
+	}
+}

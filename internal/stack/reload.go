@@ -1,0 +1,147 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// reloadWait is how long nginx may take to have new workers answer and the old
+// ones let go of their sockets.
+const reloadWait = 30 * time.Second
+
+// Reload has nginx take its config without a break. It returns once the new
+// workers answer and no old one takes a new connection; requests that old ones
+// have begun are finished by them. An invalid config leaves nginx as it is.
+func (s *Stack) Reload(ctx context.Context, service string) error {
+	s.act.Lock()
+	defer s.act.Unlock()
+	if service != Nginx {
+		return fmt.Errorf("reloading the %s: only nginx can take its config without a restart", service)
+	}
+	if err := s.testNginx(ctx); err != nil {
+		return err
+	}
+	master := s.running()[Nginx]
+	select {
+	case <-master.done:
+		return fmt.Errorf("reloading nginx: it does not run (%s)", master.status)
+	default:
+	}
+	old := childrenOf(master.PID)
+	from := map[string]int64{errorLog: s.dir.size(errorLog), nginxLog: s.dir.size(nginxLog)}
+	if err := s.control.tell(ctx, Nginx, unix.SIGHUP); err != nil {
+		return fmt.Errorf("reloading nginx: %w", err)
+	}
+	err := await(ctx, master, reloadWait, func(ctx context.Context) error { return s.reloaded(master.PID, old, from) })
+	if err == nil {
+		_, question := s.readiness(Nginx)
+		err = await(ctx, master, nginxWait, question(master))
+	}
+	if err == errDied {
+		return s.died(Nginx, nginxLog, from[nginxLog], master.status)
+	}
+	if slow, ok := err.(*NotReadyError); ok {
+		slow.Log = s.dir.path(logDir, errorLog)
+	}
+	return err
+}
+
+// reloaded says what is still missing. What a test of the config cannot see
+// (another key of a shared zone, an address is taken) makes the master
+// keep its old workers and say so in the log.
+func (s *Stack) reloaded(master int, old []proc, from map[string]int64) error {
+	for _, log := range []string{errorLog, nginxLog} {
+		tail := s.dir.tail(log, from[log])
+		// An address that is taken is tried again before the last word.
+		if slices.ContainsFunc(tail, func(l string) bool { return strings.Contains(l, "[emerg]") && !strings.Contains(l, "bind() to") }) {
+			return &ConfigError{Service: Nginx, Path: s.dir.path(confDir, nginxConf), Lines: tail}
+		}
+	}
+	was := map[proc]bool{}
+	for _, p := range old {
+		was[proc{PID: p.PID, Start: p.Start}] = true
+	}
+	fresh := false
+	for _, p := range childrenOf(master) {
+		fresh = fresh || !was[proc{PID: p.PID, Start: p.Start}]
+	}
+	if !fresh {
+		return fmt.Errorf("process %d has no new workers yet", master)
+	}
+	listens, err := listeners()
+	if err != nil {
+		return err
+	}
+	for _, p := range old {
+		if p.alive() && p.holds(listens) {
+			return fmt.Errorf("the old worker %d still takes connections", p.PID)
+		}
+	}
+	return nil
+}
+
+// childrenOf lists the processes whose parent is pid, but for those that have
+// ended.
+func childrenOf(pid int) []proc {
+	all, err := allProcs()
+	if err != nil {
+		return nil
+	}
+	var of []proc
+	for _, p := range all {
+		if p.parent == pid && p.state != 'Z' && p.state != 'X' {
+			of = append(of, p)
+		}
+	}
+	return of
+}
+
+// holds says whether a process has one of the sockets open.
+func (p proc) holds(inodes map[string]bool) bool {
+	dir := fmt.Sprintf("/proc/%d/fd", p.PID)
+	entries, _ := os.ReadDir(dir) // nothing: it has ended meanwhile
+	for _, e := range entries {
+		to, err := os.Readlink(dir + "/" + e.Name())
+		if err == nil && strings.HasPrefix(to, "socket:[") && inodes[strings.Trim(to, "socket:[]")] {
+			return true
+		}
+	}
+	return false
+}
+
+// listeners are the inodes of all sockets of this machine that listen.
+func listeners() (map[string]bool, error) {
+	inodes := map[string]bool{}
+	for _, file := range []struct {
+		path        string
+		state, node int // columns
+		listen      string
+	}{
+		// sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode
+		{"/proc/net/tcp", 3, 9, "0A"},
+		{"/proc/net/tcp6", 3, 9, "0A"},
+		// Num RefCount Protocol Flags Type St Inode Path; the flag is __SO_ACCEPTCON
+		{"/proc/net/unix", 3, 6, "00010000"},
+	} {
+		b, err := os.ReadFile(file.path)
+		if os.IsNotExist(err) { // a kernel without IPv6
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("listing the sockets that listen: %w", err)
+		}
+		for line := range strings.Lines(string(b)) {
+			f := strings.Fields(line)
+			if len(f) > file.node && f[file.state] == file.listen {
+				inodes[f[file.node]] = true
+			}
+		}
+	}
+	return inodes, nil
+}

@@ -1,0 +1,111 @@
+package stack
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// conn is a keep-alive connection to nginx.
+func connect(t *testing.T, s *Stack) func() (string, error) {
+	t.Helper()
+	address := strings.TrimPrefix(s.Places().URL(), "http://")
+	c, err := net.Dial("tcp", address)
+	must(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	r := bufio.NewReader(c)
+	return func() (string, error) {
+		_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+		if _, err := fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: %s\r\n\r\n", address); err != nil {
+			return "", err
+		}
+		res, err := http.ReadResponse(r, nil)
+		if err != nil {
+			return "", err
+		}
+		defer res.Body.Close()
+		_, err = bufio.NewReader(res.Body).ReadString(0)
+		_ = err // the end of the body
+		return res.Header.Get("X-Config"), nil
+	}
+}
+
+// TestReload wants every connection that is made after Reload to get the new
+// config, none to be refused meanwhile, and the master to stay.
+func TestReload(t *testing.T) {
+	s := bring(t, tiny(), Options{Dir: shared(t)})
+	master := s.Groups()[Nginx][0]
+	conf := s.dir.path(confDir, "nginx.d", "test.conf")
+	lend(t, conf, "")
+	stop := make(chan struct{})
+	var refused error
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if err := get(t.Context(), s.Places().URL()); err != nil && refused == nil {
+				refused = err
+			}
+		}
+	})
+	for round := range 4 {
+		idle := connect(t, s)
+		if _, err := idle(); err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprint(round)
+		must(t, os.WriteFile(conf, []byte("add_header X-Config "+want+";\n"), 0o644))
+		must(t, s.Reload(t.Context(), Nginx))
+		for range 30 {
+			if got, err := connect(t, s)(); got != want || err != nil {
+				t.Fatalf("after reload %d a new connection has config %q (%v)", round, got, err)
+			}
+		}
+	}
+	close(stop)
+	asking.Wait()
+	if refused != nil {
+		t.Errorf("a request failed during a reload: %v", refused)
+	}
+	if now := s.Groups()[Nginx]; len(now) != 1 || now[0] != master {
+		t.Errorf("nginx is process %v, was %d", now, master)
+	}
+}
+
+// TestReloadRefused wants an invalid config, and one that only the running
+// master can refuse, told in nginx's words, and the old one to go on.
+func TestReloadRefused(t *testing.T) {
+	s := bring(t, tiny(), Options{Dir: shared(t)})
+	conf := s.dir.path(confDir, "nginx.d", "test.conf")
+	lend(t, conf, "add_header X-Config good;\nlimit_req_zone $uri zone=z:1m rate=1r/s;\n")
+	must(t, s.Reload(t.Context(), Nginx))
+	for text, want := range map[string]string{
+		"nonsense;\n": "nonsense",
+		"add_header X-Config bad;\nlimit_req_zone $host zone=z:1m rate=1r/s;\n": `limit_req "z" uses the "$host" key`,
+	} {
+		must(t, os.WriteFile(conf, []byte(text), 0o644))
+		var config *ConfigError
+		if err := s.Reload(t.Context(), Nginx); !errors.As(err, &config) || !strings.Contains(err.Error(), want) {
+			t.Errorf("error: %v", err)
+		}
+		if got, err := connect(t, s)(); got != "good" || err != nil {
+			t.Errorf("after a refused reload the config is %q (%v)", got, err)
+		}
+	}
+	for _, other := range []string{App, Database, "nobody's"} {
+		if err := s.Reload(t.Context(), other); err == nil {
+			t.Errorf("the %s was reloaded", other)
+		}
+	}
+}
