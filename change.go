@@ -88,7 +88,8 @@ func (r Risk) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 func (r *Risk) UnmarshalText(b []byte) error { return parseWord(riskWords, b, r, "risk") }
 
 // A Stage is where a Change stands in its life. The only legal moves:
-// planned → applying → applied → kept; applying|applied|kept|stuck → reverting → reverted|stuck.
+// planned|reverted → applying → applied → kept; applying|applied|kept|stuck → reverting → reverted|stuck.
+// A trial takes a change away and puts it back, once for each pair of runs.
 type Stage uint8
 
 const (
@@ -113,7 +114,7 @@ func (s Stage) May(next Stage) bool {
 	case Planned:
 		return s == StageUnknown
 	case Applying:
-		return s == Planned
+		return s == Planned || s == Reverted
 	case Applied:
 		return s == Applying
 	case Kept:

@@ -64,6 +64,40 @@ func (p Provisional) Holds(since []*iikanji.Run) bool {
 	return len(y) == 0 || stats.Mean(y) > p.Bound
 }
 
+// Confirm is the verdict on a change that the fast lane let in, by the runs of
+// the incumbent before it and those of the site with it since: their means are
+// compared as of two groups, since they are no pairs. The run that opened the
+// lane is no part of since: it was chosen for being good.
+func (j Judge) Confirm(c *iikanji.Change, p Provisional, before, since []*iikanji.Run) iikanji.Verdict {
+	v := iikanji.Verdict{Change: c.ID, Worth: Worth(c), Call: iikanji.Revert, Reason: iikanji.NoGain}
+	for _, r := range before {
+		v.Base = append(v.Base, r.ID)
+	}
+	for _, r := range since {
+		v.Tried = append(v.Tried, r.ID)
+	}
+	a, b := scores(before), scores(since)
+	if !p.Holds(since) || len(a) < 2 || len(b) < 2 {
+		v.Why = "what one run promised did not last: the runs since are not beyond what was there before by chance"
+		return v
+	}
+	// A run has half the variance of a difference of two.
+	df := j.Prior.DF + float64(len(a)+len(b)-2)
+	s2 := (j.Prior.DF*j.Prior.Var/2 + stats.SumSquares(a) + stats.SumSquares(b)) / df
+	d, se := stats.Mean(b)-stats.Mean(a), math.Sqrt(s2*(1/float64(len(a))+1/float64(len(b))))
+	half := se*stats.StudentQuantile(1-j.Looks.Efficacy, df) + hourlyDrift(before)
+	v.Effect = iikanji.Interval{Mid: d, Lo: d - half, Hi: d + half, Level: level}
+	v.Shrunk = stats.Shrink(d, j.Tau*j.Tau, se*se)
+	v.P = 1 - stats.StudentCDF(d/se, df)
+	if v.Effect.Lo <= 0 || d < v.Worth {
+		v.Why = fmt.Sprintf("%s (%s to %s) in %d runs since: no gain is proven", percent(d), percent(v.Effect.Lo), percent(v.Effect.Hi), len(b))
+		return v
+	}
+	v.Call, v.Reason = iikanji.Keep, iikanji.Proven
+	v.Why = fmt.Sprintf("%s (%s to %s): fast lane, confirmed by %d runs since against %d before", percent(d), percent(v.Effect.Lo), percent(v.Effect.Hi), len(b), len(a))
+	return v
+}
+
 // hourlyDrift is the largest change of the mean of ln(score) from one hour
 // with runs to the next; 0 within one hour.
 func hourlyDrift(runs []*iikanji.Run) float64 {

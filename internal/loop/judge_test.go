@@ -23,7 +23,7 @@ func ran(id int, score float64) *iikanji.Run {
 
 // trial makes pairs whose candidate differs from an incumbent of 1000 by the
 // effects given, in percent.
-func trial(effects ...float64) Case {
+func trialOf(effects ...float64) Case {
 	c := Case{Change: iikanji.Change{ID: 3, Kind: "nginxconf"}}
 	for i, e := range effects {
 		c.Pairs = append(c.Pairs, Pair{A: ran(100+2*i, 1000), B: ran(101+2*i, 1000*(1+e/100))})
@@ -55,107 +55,107 @@ func TestDecide(t *testing.T) {
 		needed int
 		why    string // a part of it
 	}{
-		{"nothing yet", known, trial(), iikanji.CallUnknown, iikanji.TooFew, 2, "0 pairs"},
-		{"one pair is no look", known, trial(30), iikanji.CallUnknown, iikanji.TooFew, 1, "1 pair more"},
-		{"clear at two", known, trial(10, 11), iikanji.Keep, iikanji.Proven, 0, "a gain is proven"},
-		{"clear loss at two", known, trial(-10, -9), iikanji.Revert, iikanji.NoGain, 0, "1 % or more"},
-		{"unclear at two", known, trial(2, 3), iikanji.CallUnknown, iikanji.TooFew, 1, "not decided"},
-		{"unclear at four", known, trial(2, 1, 2, 1), iikanji.CallUnknown, iikanji.TooFew, 2, "2 pairs more"},
-		{"five is no look", known, trial(10, 10, 10, 10, 10), iikanji.CallUnknown, iikanji.TooFew, 1, ""},
-		{"six decides", known, trial(3, 3, 2, 3, 3, 3), iikanji.Keep, iikanji.Proven, 0, "in 6 pairs"},
-		{"seven is no look", known, trial(2, 1, 2, 1, 2, 1, 2), iikanji.CallUnknown, iikanji.TooFew, 1, ""},
-		{"eight ends it", known, trial(2, 0, 2, 0, 2, 0, 2, 0), iikanji.Inconclusive, iikanji.Undecided, 0, "pairs would prove"},
-		{"proven but too small", stats.Prior{Var: 1e-6, DF: 8}, trial(0.5, 0.5), iikanji.Revert, iikanji.NoGain, 0, "ruled out"},
-		{"no prior, two pairs", stats.Prior{}, trial(10, 14), iikanji.CallUnknown, iikanji.TooFew, 1, ""},
-		{"no prior, three pairs", stats.Prior{}, trial(10, 11, 10), iikanji.Keep, iikanji.Proven, 0, ""},
-		{"an index must give 2 %", known, with(trial(1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2), func(c *Case) {
+		{"nothing yet", known, trialOf(), iikanji.CallUnknown, iikanji.TooFew, 2, "0 pairs"},
+		{"one pair is no look", known, trialOf(30), iikanji.CallUnknown, iikanji.TooFew, 1, "1 pair more"},
+		{"clear at two", known, trialOf(10, 11), iikanji.Keep, iikanji.Proven, 0, "a gain is proven"},
+		{"clear loss at two", known, trialOf(-10, -9), iikanji.Revert, iikanji.NoGain, 0, "1 % or more"},
+		{"unclear at two", known, trialOf(2, 3), iikanji.CallUnknown, iikanji.TooFew, 1, "not decided"},
+		{"unclear at four", known, trialOf(2, 1, 2, 1), iikanji.CallUnknown, iikanji.TooFew, 2, "2 pairs more"},
+		{"five is no look", known, trialOf(10, 10, 10, 10, 10), iikanji.CallUnknown, iikanji.TooFew, 1, ""},
+		{"six decides", known, trialOf(3, 3, 2, 3, 3, 3), iikanji.Keep, iikanji.Proven, 0, "in 6 pairs"},
+		{"seven is no look", known, trialOf(2, 1, 2, 1, 2, 1, 2), iikanji.CallUnknown, iikanji.TooFew, 1, ""},
+		{"eight ends it", known, trialOf(2, 0, 2, 0, 2, 0, 2, 0), iikanji.Inconclusive, iikanji.Undecided, 0, "pairs would prove"},
+		{"proven but too small", stats.Prior{Var: 1e-6, DF: 8}, trialOf(0.5, 0.5), iikanji.Revert, iikanji.NoGain, 0, "ruled out"},
+		{"no prior, two pairs", stats.Prior{}, trialOf(10, 14), iikanji.CallUnknown, iikanji.TooFew, 1, ""},
+		{"no prior, three pairs", stats.Prior{}, trialOf(10, 11, 10), iikanji.Keep, iikanji.Proven, 0, ""},
+		{"an index must give 2 %", known, with(trialOf(1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2), func(c *Case) {
 			c.Change.Kind = "ddl"
 		}), iikanji.Revert, iikanji.NoGain, 0, "2 % or more"},
-		{"durability must be worth 3 %", known, with(trial(2.5, 2.5, 2.5, 2.5, 2.5, 2.5, 2.5, 2.5), func(c *Case) {
+		{"durability must be worth 3 %", known, with(trialOf(2.5, 2.5, 2.5, 2.5, 2.5, 2.5, 2.5, 2.5), func(c *Case) {
 			c.Change.Weakens, c.Allow = []iikanji.Promise{iikanji.Durability}, []iikanji.Promise{iikanji.Durability}
 		}), iikanji.Inconclusive, iikanji.Undecided, 0, ""},
 
-		{"a promise that policy keeps", known, with(trial(50, 50), func(c *Case) {
+		{"a promise that policy keeps", known, with(trialOf(50, 50), func(c *Case) {
 			c.Change.Weakens, c.Allow = []iikanji.Promise{iikanji.RowOrder}, []iikanji.Promise{iikanji.Durability}
 		}), iikanji.Revert, iikanji.Gate, 0, "row-order"},
-		{"sick", known, with(trial(50), func(c *Case) { c.Pairs[0].Sick = "port 80 is closed" }),
+		{"sick", known, with(trialOf(50), func(c *Case) { c.Pairs[0].Sick = "port 80 is closed" }),
 			iikanji.Revert, iikanji.Gate, 0, "port 80 is closed"},
-		{"sick before its run", known, with(trial(), func(c *Case) { c.Pairs = []Pair{{Sick: "does not start"}} }),
+		{"sick before its run", known, with(trialOf(), func(c *Case) { c.Pairs = []Pair{{Sick: "does not start"}} }),
 			iikanji.Revert, iikanji.Gate, 0, "does not start"},
-		{"failed checks", known, with(trial(50), func(c *Case) {
+		{"failed checks", known, with(trialOf(50), func(c *Case) {
 			c.Pairs[0].B.Outcome, c.Pairs[0].B.Reasons = iikanji.Failed, []string{"critical error"}
 		}), iikanji.Revert, iikanji.Gate, 0, "run 101 failed with it, and none without: critical error"},
-		{"scored nothing", known, trial(-100), iikanji.Revert, iikanji.Gate, 0, "it scored 0"},
-		{"both fail", known, with(trial(5, 5), func(c *Case) {
+		{"scored nothing", known, trialOf(-100), iikanji.Revert, iikanji.Gate, 0, "it scored 0"},
+		{"both fail", known, with(trialOf(5, 5), func(c *Case) {
 			c.Pairs[0].A.Outcome, c.Pairs[0].B.Outcome = iikanji.Failed, iikanji.Failed
 		}), iikanji.CallUnknown, iikanji.TooFew, 1, ""},
-		{"fails more often than the incumbent", known, with(trial(5, 5), func(c *Case) {
+		{"fails more often than the incumbent", known, with(trialOf(5, 5), func(c *Case) {
 			c.Pairs[0].A.Outcome, c.Pairs[0].B.Outcome, c.Pairs[1].B.Outcome = iikanji.Failed, iikanji.Failed, iikanji.Failed
 		}), iikanji.Revert, iikanji.Gate, 0, "2 runs failed with it and 1 without"},
-		{"a new wrong answer in a passed run", known, with(trial(50, 50), func(c *Case) {
+		{"a new wrong answer in a passed run", known, with(trialOf(50, 50), func(c *Case) {
 			c.Pairs[1].B.Faults = []iikanji.Fault{fault(iikanji.FaultCheck, "trend-backwards")}
 		}), iikanji.Revert, iikanji.Gate, 0, "trend-backwards"},
-		{"a new fatal timeout", known, with(trial(50, 50), func(c *Case) {
+		{"a new fatal timeout", known, with(trialOf(50, 50), func(c *Case) {
 			f := fault(iikanji.FaultTimeout, "initialize")
 			f.Fatal = true
 			c.Pairs[1].B.Faults = []iikanji.Fault{f}
 		}), iikanji.Revert, iikanji.Gate, 0, "initialize"},
-		{"a fault that the incumbent shows too", known, with(trial(10, 11), func(c *Case) {
+		{"a fault that the incumbent shows too", known, with(trialOf(10, 11), func(c *Case) {
 			c.Pairs[1].B.Faults = []iikanji.Fault{fault(iikanji.FaultCheck, "x")}
 			c.Pairs[0].A.Faults = []iikanji.Fault{fault(iikanji.FaultCheck, "x")}
 		}), iikanji.Keep, iikanji.Proven, 0, ""},
-		{"a fault that is known from before", known, with(trial(10, 11), func(c *Case) {
+		{"a fault that is known from before", known, with(trialOf(10, 11), func(c *Case) {
 			c.Pairs[1].B.Faults = []iikanji.Fault{fault(iikanji.FaultCheck, "x")}
 			c.Known = []iikanji.Fault{fault(iikanji.FaultCheck, "x")}
 		}), iikanji.Keep, iikanji.Proven, 0, ""},
-		{"a few timeouts", known, with(trial(10, 11), func(c *Case) {
+		{"a few timeouts", known, with(trialOf(10, 11), func(c *Case) {
 			c.Pairs[1].B.Faults = []iikanji.Fault{fault(iikanji.FaultTimeout, ""), fault(iikanji.FaultCut, "")}
 		}), iikanji.Keep, iikanji.Proven, 0, ""},
-		{"many errors", known, with(trial(10, 11), func(c *Case) {
+		{"many errors", known, with(trialOf(10, 11), func(c *Case) {
 			for _, p := range c.Pairs {
 				p.A.Steps = []iikanji.StepStat{{Count: 1000, Errors: 1}}
 				p.B.Steps = []iikanji.StepStat{{Count: 1000, Errors: 9}}
 			}
 		}), iikanji.Revert, iikanji.Gate, 0, "errors rose from 0.10 % to 0.90 %"},
-		{"errors within the step", known, with(trial(10, 11), func(c *Case) {
+		{"errors within the step", known, with(trialOf(10, 11), func(c *Case) {
 			for _, p := range c.Pairs {
 				p.B.Steps = []iikanji.StepStat{{Count: 1000, Errors: 4}}
 			}
 		}), iikanji.Keep, iikanji.Proven, 0, ""},
 
-		{"a void pair never enters", known, with(trial(10, 11), func(c *Case) {
+		{"a void pair never enters", known, with(trialOf(10, 11), func(c *Case) {
 			c.Pairs[0].Void = "apt ran"
 			c.Pairs[0].B.Outcome = iikanji.Failed
 			c.Pairs[0].B.Faults = []iikanji.Fault{fault(iikanji.FaultCheck, "x")}
 		}), iikanji.CallUnknown, iikanji.TooFew, 1, ""},
-		{"a void run never enters", known, with(trial(10, 11), func(c *Case) { c.Pairs[0].A.Load.Void = true }),
+		{"a void run never enters", known, with(trialOf(10, 11), func(c *Case) { c.Pairs[0].A.Load.Void = true }),
 			iikanji.CallUnknown, iikanji.TooFew, 1, ""},
-		{"an interrupted run never enters", known, with(trial(10, 11), func(c *Case) { c.Pairs[1].B.Partial = true }),
+		{"an interrupted run never enters", known, with(trialOf(10, 11), func(c *Case) { c.Pairs[1].B.Partial = true }),
 			iikanji.CallUnknown, iikanji.TooFew, 1, ""},
-		{"an unfinished pair never enters", known, with(trial(10, 11), func(c *Case) { c.Pairs[1].B = nil }),
+		{"an unfinished pair never enters", known, with(trialOf(10, 11), func(c *Case) { c.Pairs[1].B = nil }),
 			iikanji.CallUnknown, iikanji.TooFew, 1, ""},
 
-		{"less work, no loss, simpler", known, with(trial(2, 0, 2, 0, 2, 0, 2, 0), func(c *Case) {
+		{"less work, no loss, simpler", known, with(trialOf(2, 0, 2, 0, 2, 0, 2, 0), func(c *Case) {
 			c.Simplifies = true
 			for _, p := range c.Pairs {
 				both(p.A, 1000)
 				both(p.B, 800)
 			}
 		}), iikanji.Keep, iikanji.Neutral, 0, "database CPU per request changed by -20.0 %"},
-		{"less work and not simpler", known, with(trial(2, 0, 2, 0, 2, 0, 2, 0), func(c *Case) {
+		{"less work and not simpler", known, with(trialOf(2, 0, 2, 0, 2, 0, 2, 0), func(c *Case) {
 			for _, p := range c.Pairs {
 				both(p.A, 1000)
 				both(p.B, 800)
 			}
 		}), iikanji.Inconclusive, iikanji.Undecided, 0, ""},
-		{"hardly less work", known, with(trial(2, 0, 2, 0, 2, 0, 2, 0), func(c *Case) {
+		{"hardly less work", known, with(trialOf(2, 0, 2, 0, 2, 0, 2, 0), func(c *Case) {
 			c.Simplifies = true
 			for _, p := range c.Pairs {
 				both(p.A, 1000)
 				both(p.B, 950)
 			}
 		}), iikanji.Inconclusive, iikanji.Undecided, 0, ""},
-		{"less work and a possible loss", stats.Prior{Var: 0.04 * 0.04, DF: 8}, with(trial(4, -4, 4, -4, 4, -4, 4, -4), func(c *Case) {
+		{"less work and a possible loss", stats.Prior{Var: 0.04 * 0.04, DF: 8}, with(trialOf(4, -4, 4, -4, 4, -4, 4, -4), func(c *Case) {
 			c.Simplifies = true
 			for _, p := range c.Pairs {
 				both(p.A, 1000)
@@ -163,9 +163,9 @@ func TestDecide(t *testing.T) {
 			}
 		}), iikanji.Inconclusive, iikanji.Undecided, 0, ""},
 
-		{"two modes wait for five", known, trial(10, 24, 12, 20), iikanji.CallUnknown, iikanji.TooFew, 2, ""},
-		{"two modes and the exact test agrees", known, trial(10, 24, 12, 20, 11, 23), iikanji.Keep, iikanji.Proven, 0, ""},
-		{"two modes and the exact test does not", known, trial(-6, -5, 30, 31, 30, 31), iikanji.CallUnknown, iikanji.TooFew, 2, ""},
+		{"two modes wait for five", known, trialOf(10, 24, 12, 20), iikanji.CallUnknown, iikanji.TooFew, 2, ""},
+		{"two modes and the exact test agrees", known, trialOf(10, 24, 12, 20, 11, 23), iikanji.Keep, iikanji.Proven, 0, ""},
+		{"two modes and the exact test does not", known, trialOf(-6, -5, 30, 31, 30, 31), iikanji.CallUnknown, iikanji.TooFew, 2, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := NewJudge(c.prior).Decide(c.trial)
@@ -188,7 +188,7 @@ func TestDecide(t *testing.T) {
 // TestDecideNumbers checks the arithmetic of one verdict by hand: differences
 // ln 1.10 and ln 1.12, s0 2 % with 8 degrees of freedom.
 func TestDecideNumbers(t *testing.T) {
-	v := NewJudge(known).Decide(trial(10, 12))
+	v := NewJudge(known).Decide(trialOf(10, 12))
 	d1, d2 := math.Log(1.10), math.Log(1.12)
 	mean := (d1 + d2) / 2
 	se := math.Sqrt((8*0.0004+(d1-d2)*(d1-d2)/2)/9) / math.Sqrt2
@@ -215,7 +215,7 @@ func TestDecideNumbers(t *testing.T) {
 
 // TestVoidIsSaid: what does not count is named, with its place.
 func TestVoidIsSaid(t *testing.T) {
-	c := trial(10, 10, 10)
+	c := trialOf(10, 10, 10)
 	c.Pairs[0].Void = "another process used 0.8 cores"
 	c.Pairs[1].A.Load.Void, c.Pairs[1].A.Load.Why = true, "the generator was the limit"
 	v := NewJudge(known).Decide(c)
@@ -229,7 +229,7 @@ func TestVoidIsSaid(t *testing.T) {
 // TestShift: when the incumbent's own runs leave their control limits, the
 // last pair is void and no call is made; new A/A runs set it right.
 func TestShift(t *testing.T) {
-	c := trial(10, 10, 10)
+	c := trialOf(10, 10, 10)
 	for i := range 4 {
 		c.Before = append(c.Before, ran(i+1, 1000+float64(i%2)))
 	}
@@ -260,7 +260,7 @@ func TestShift(t *testing.T) {
 
 // TestCupedEnters: a covariate that explains the noise is taken out.
 func TestCupedEnters(t *testing.T) {
-	c := trial(0, 0)
+	c := trialOf(0, 0)
 	for i := range c.Pairs {
 		p := &c.Pairs[i]
 		p.XA, p.XB = 10, 10-float64(i) // the machine was slower when B ran
@@ -342,7 +342,7 @@ func TestFastLane(t *testing.T) {
 // TestNoise pools A/A pairs and past trials around means of their own.
 func TestNoise(t *testing.T) {
 	runs := []*iikanji.Run{ran(1, 1000), ran(2, 1020), ran(3, 1000), ran(4, 980), ran(5, 1)}
-	p := Noise(PairRuns(runs), trial(50, 50).Pairs)
+	p := Noise(PairRuns(runs), trialOf(50, 50).Pairs)
 	d := []float64{math.Log(1.02), math.Log(0.98)}
 	if want := stats.SumSquares(d) / 2; math.Abs(p.Var-want) > 1e-12 || p.DF != 2 {
 		t.Errorf("prior %+v, want variance %v", p, want)
@@ -351,7 +351,7 @@ func TestNoise(t *testing.T) {
 
 // TestWork compares work per successful request, and only what all runs have.
 func TestWork(t *testing.T) {
-	c := trial(0, 0, 0)
+	c := trialOf(0, 0, 0)
 	for i, p := range c.Pairs {
 		p.A.Steps = []iikanji.StepStat{{Count: 1100, Errors: 100, Received: 5000}}
 		p.B.Steps = []iikanji.StepStat{{Count: 2000, Received: 10000}}

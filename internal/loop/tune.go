@@ -1,0 +1,358 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iikanji/iikanji"
+)
+
+// Tune searches for changes that make the site faster, keeps what interleaved
+// runs prove, and measures at the end what it came to:
+//
+//  1. go on where an earlier search was cut off; otherwise
+//  2. run the untouched site against itself: that is the noise (A/A);
+//  3. observe a run and find causes; order their remedies by what they may bring;
+//  4. try one at a time; after each keep the bottleneck has moved: go to 3;
+//  5. what was parked alone may help together: bundles, bisected when they fail;
+//  6. at the end: what turns logs off, drop-one checks, a restart rehearsal,
+//     and the untouched site against the final one in full runs.
+//
+// When ctx is done the candidate under trial is undone, what was kept stays,
+// and the outcome so far is returned with ctx's error.
+func (t *Tuner) Tune(ctx context.Context) (*Outcome, error) {
+	if err := t.open(); err != nil {
+		return nil, err
+	}
+	out := &Outcome{Full: t.Options.Full}
+	err := t.circle(ctx, out)
+	out.Attempts, out.Runs, out.Voided = t.book.Attempts, t.book.Runs, t.book.Voided
+	out.Short = [2]float64{geomean(t.untouched), geomean(t.incumbent)}
+	out.Noise, out.Notes, out.Took = t.judge.Prior.SD(), t.notes, t.Now().Sub(t.began)
+	out.Partial = err != nil
+	return out, errors.Join(err, t.save())
+}
+
+func (t *Tuner) circle(ctx context.Context, out *Outcome) error {
+	if err := t.stand(ctx); err != nil {
+		return err
+	}
+	if err := t.calibrate(ctx); err != nil {
+		return err
+	}
+	if err := t.search(ctx); err != nil {
+		return err
+	}
+	return t.finish(ctx, out)
+}
+
+// calibrate runs the site against itself until there are four A/A pairs, as
+// the method wants, or, in a state whose noise is known, two runs of it.
+func (t *Tuner) calibrate(ctx context.Context) error {
+	want := 8
+	if len(t.aa) >= want {
+		want = 0
+	}
+	if want > 0 && len(t.book.InForce) > 0 { // the noise of what is there now, then
+		t.aa = nil
+	}
+	for len(t.aa) < want {
+		t.show(func(v *View) {
+			v.Phase, v.Doing, v.Why = "calibrate", fmt.Sprintf("run %d of %d of the site as it is", len(t.aa)+1, want), "how much do scores differ by chance?"
+		})
+		run, void, err := t.bench(ctx, t.Options.Short)
+		if err != nil {
+			return err
+		}
+		if void != "" {
+			continue
+		}
+		if failed(run) {
+			return fmt.Errorf("the site as it is fails its checks: %s", strings.Join(run.Reasons, "; "))
+		}
+		t.aa = append(t.aa, run)
+		t.incumbentRan(run)
+	}
+	if len(t.book.InForce) == 0 && len(t.untouched) == 0 {
+		t.untouched = t.aa
+	}
+	for len(t.incumbent) < 2 {
+		run, void, err := t.bench(ctx, t.Options.Short)
+		if err != nil {
+			return err
+		}
+		if void == "" {
+			t.incumbentRan(run)
+		}
+	}
+	t.learn()
+	t.say("noise: two runs of one state differ by %.1f %% (standard deviation); score %.0f", 100*t.judge.Prior.SD(), geomean(t.incumbent))
+	return t.save()
+}
+
+// bench runs the site once. A void run is counted, named, and of no use.
+func (t *Tuner) bench(ctx context.Context, load time.Duration, touched ...*iikanji.Change) (*iikanji.Run, string, error) {
+	state, err := t.fingerprint(ctx, touched...)
+	if err != nil {
+		return nil, "", err
+	}
+	began := t.Now()
+	t.fresh = nil
+	run, void, err := t.Field.Bench(ctx, BenchSpec{Load: load, State: state})
+	if err != nil {
+		return nil, "", err
+	}
+	if ctx.Err() != nil {
+		return nil, "", context.Cause(ctx)
+	}
+	t.book.Runs++
+	t.cost = max(t.cost*9/10, t.Now().Sub(began))
+	if void == "" && (run.Load.Void || run.Outcome == iikanji.Void) {
+		void = orElse(run.Load.Why, "not a valid measurement")
+	}
+	if void != "" && t.Options.Noisy && run.Clean() {
+		void = ""
+	}
+	if void == "" {
+		t.voids = 0
+		return run, "", nil
+	}
+	t.book.Voided++
+	t.say("run %d does not count: %s", run.ID, void)
+	if t.voids++; t.voids >= maxVoids {
+		return nil, "", fmt.Errorf("%w: %d runs in a row do not count; the last one because %s", errNoisy, t.voids, void)
+	}
+	return run, void, nil
+}
+
+// maxVoids in a row end the search: waiting for a quiet machine is a person's choice.
+const maxVoids = 6
+
+// incumbentRan notes a run of the site as it stands; it may be what confirms
+// a change that the fast lane let in.
+func (t *Tuner) incumbentRan(run *iikanji.Run) {
+	t.remember(run)
+	t.incumbent, t.fresh = append(t.incumbent, run), run
+	if o := t.book.Open; o != nil {
+		o.Since = append(o.Since, run.ID)
+	}
+}
+
+// binding is the resource that the latest diagnosis found to be the limit.
+func (t *Tuner) binding() string {
+	if t.diagnosis == nil {
+		return ""
+	}
+	return t.diagnosis.Binding
+}
+
+// search tries candidates until there are none, or no budget for them.
+func (t *Tuner) search(ctx context.Context) error {
+	for {
+		if why := t.enough(); why != "" {
+			t.note("the search ended: %s", why)
+			return nil
+		}
+		if t.stale {
+			if err := t.observe(ctx); err != nil {
+				return err
+			}
+			t.stale = false
+		}
+		c, ok := t.next(0)
+		if !ok {
+			tried, err := t.bundle(ctx)
+			if err != nil {
+				return err
+			}
+			if !tried {
+				t.note("the search ended: no candidates are left")
+				return nil
+			}
+			continue
+		}
+		if err := t.attempt(ctx, c); err != nil {
+			return err
+		}
+	}
+}
+
+// attempt tries one candidate, tells the end of it and settles what is open.
+func (t *Tuner) attempt(ctx context.Context, c Candidate) error {
+	a, err := t.try(ctx, c)
+	if err != nil {
+		return err
+	}
+	t.book.Attempts = append(t.book.Attempts, a)
+	if a.Skipped != "" {
+		t.say("not tried: %s: %s", a.Says, firstLine(a.Skipped))
+	} else {
+		t.say("%s: %s: %s", strings.ToUpper(callOf(a)), a.Says, a.Verdict.Why)
+	}
+	if err := t.confirm(ctx, 2); err != nil {
+		return err
+	}
+	t.show(func(v *View) { v.Doing, v.Why, v.Pairs, v.Effect = "", "", 0, nil })
+	return t.save()
+}
+
+// callOf is the end of an attempt in a word.
+func callOf(a Attempt) string {
+	switch {
+	case a.Skipped != "":
+		return "not tried"
+	case a.Dropped:
+		return "dropped"
+	case a.Verdict.Call == iikanji.Keep && a.Fast && len(a.Verdict.Base) == 0:
+		return "provisional"
+	case a.Parked:
+		return "parked"
+	}
+	return a.Verdict.Call.String()
+}
+
+// confirm decides on a change that the fast lane let in once there are enough
+// runs with it.
+func (t *Tuner) confirm(ctx context.Context, least int) error {
+	o := t.book.Open
+	if o == nil || len(o.Since) < least {
+		return nil
+	}
+	before, err := t.load(o.Before)
+	if err != nil {
+		return err
+	}
+	since, err := t.load(o.Since)
+	if err != nil {
+		return err
+	}
+	a := &t.book.Attempts[o.Attempt]
+	c, err := t.History.LoadChange(a.Changes[len(a.Changes)-1])
+	if err != nil {
+		return err
+	}
+	v := t.judge.Confirm(c, Provisional{OK: true, Bound: o.Bound}, before, since)
+	a.Verdict, t.book.Open = v, nil
+	t.say("%s: %s: %s", strings.ToUpper(callOf(*a)), a.Says, v.Why)
+	if v.Call == iikanji.Keep {
+		return t.Acts.Keep(c.ID, v.Why)
+	}
+	a.Parked, t.stale = true, true
+	t.incumbent, t.fresh = nil, nil
+	t.book.InForce = slices.DeleteFunc(t.book.InForce, func(id iikanji.ChangeID) bool { return id == c.ID })
+	return t.Acts.Revert(ctx, c.ID, v.Why)
+}
+
+// observe runs the site with every sensor on and makes the queue anew.
+func (t *Tuner) observe(ctx context.Context) error {
+	t.show(func(v *View) {
+		v.Phase, v.Doing, v.Why = "observe", "a run with every sensor on", "where does the time go now?"
+	})
+	t.fresh = nil
+	state, err := t.fingerprint(ctx)
+	if err != nil {
+		return err
+	}
+	d, known, err := t.Field.Observe(ctx, BenchSpec{Load: t.Options.Watch, State: state})
+	if err != nil {
+		return err
+	}
+	t.diagnosis = d
+	t.queue = Candidates(d)
+	t.say("observed: %d causes, %d remedies; the limit is %s", len(d.Findings), len(t.queue), orElse(d.Binding, "none of the machine's resources"))
+	if t.Propose == nil {
+		return nil
+	}
+	more, err := t.Propose(ctx, d, known, t.book.Attempts)
+	if err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		t.note("the proposer was of no use: %s", err)
+		return nil
+	}
+	for _, c := range more {
+		c.Proposed = true
+		b := beliefOf(c.Remedy)
+		c.Chance, c.Gain = max(b.chance, 0.1), max(b.gain, 0.05, c.Gain)
+		if !slices.ContainsFunc(t.queue, func(o Candidate) bool { return o.Key() == c.Key() }) {
+			t.queue = append(t.queue, c)
+		}
+	}
+	return nil
+}
+
+// next takes the best candidate of a rank that has not had its trial under
+// this bottleneck. One that cannot be acted on costs nothing and is passed over.
+func (t *Tuner) next(upTo int) (Candidate, bool) {
+	for _, c := range Ranked(t.queue, t.judge.Prior.SD()) {
+		if rank(c) <= upTo && !t.tried(c) {
+			return c, true
+		}
+	}
+	return Candidate{}, false
+}
+
+// tried says whether a candidate has had its trial. What was parked comes back
+// when the bottleneck has moved.
+func (t *Tuner) tried(c Candidate) bool {
+	for _, a := range slices.Backward(t.book.Attempts) {
+		if a.Key == c.Key() {
+			return !a.Parked || a.Binding == t.binding()
+		}
+	}
+	return false
+}
+
+// enough says why the search has to end; "" while it may go on.
+func (t *Tuner) enough() string {
+	first, now := geomean(t.untouched), geomean(t.incumbent)
+	switch {
+	case t.Options.Runs > 0 && t.book.Runs >= t.Options.Runs:
+		return fmt.Sprintf("%d runs were allowed", t.Options.Runs)
+	case t.Options.Until > 0 && first > 0 && now >= first*t.Options.Until:
+		return fmt.Sprintf("the score is %.1f × the first one, ×%g was wanted", now/first, t.Options.Until)
+	case t.timeFor() < 4*t.cost:
+		return "the rest of the time is for the last comparison"
+	}
+	return ""
+}
+
+// timeFor is what is left for searching.
+func (t *Tuner) timeFor() time.Duration {
+	if t.Options.Time <= 0 {
+		return math.MaxInt64
+	}
+	return t.Options.Time - t.Now().Sub(t.began) - t.endTime() - t.tailTime()
+}
+
+// fullLoad is how long a full run may be so that the last comparison has at
+// most 45 % of the time.
+func (t *Tuner) fullLoad() time.Duration {
+	if t.Options.Time <= 0 {
+		return t.Options.Full
+	}
+	each := t.Options.Time*45/100/time.Duration(2*t.Options.Pairs) - t.overhead()
+	return max(t.Options.Short, min(t.Options.Full, each.Truncate(time.Second)))
+}
+
+// overhead is what a run takes beyond its load.
+func (t *Tuner) overhead() time.Duration { return max(2*time.Second, t.cost-t.Options.Short) }
+
+// endTime is what the rehearsal and the last comparison will take.
+func (t *Tuner) endTime() time.Duration {
+	return time.Duration(2*t.Options.Pairs)*(t.fullLoad()+t.overhead()) + 3*t.cost
+}
+
+// tailTime is what turning logs off and drop-one checks are given.
+func (t *Tuner) tailTime() time.Duration {
+	if t.Options.Time <= 0 {
+		return 0
+	}
+	return t.Options.Time / 12
+}

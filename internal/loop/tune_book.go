@@ -1,0 +1,279 @@
+package loop
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/stats"
+)
+
+// bookVersion is the version of a Tuner's notes.
+const bookVersion = 1
+
+// A book is what a Tuner notes beside the journal, so that the next one goes on
+// where it was. Runs are known by number; what stands is the journal's to say.
+type book struct {
+	Version  int                `json:"version"`
+	Short    time.Duration      `json:"short_ns"`
+	AA       []iikanji.RunID    `json:"aa"`             // calibration runs of one unchanged state
+	Attempts []Attempt          `json:"attempts"`       // in the order in which they were tried
+	InForce  []iikanji.ChangeID `json:"in_force"`       // in the order in which they were applied
+	Away     []iikanji.ChangeID `json:"away,omitempty"` // of them, taken away for a comparison that has not ended
+	Open     *open              `json:"open,omitempty"`
+	Wiped    bool               `json:"wiped"` // initialize makes the tables anew
+	Pairs    [][][2]int         `json:"pairs"` // of past trials, for the noise
+	Incumb   []iikanji.RunID    `json:"incumbent"`
+	Runs     int                `json:"runs"`
+	Voided   int                `json:"voided"`
+}
+
+// open is a change that the fast lane let in and that is not confirmed yet.
+type open struct {
+	Attempt int             `json:"attempt"` // index
+	Bound   float64         `json:"bound"`
+	Before  []iikanji.RunID `json:"before"`
+	Since   []iikanji.RunID `json:"since"`
+}
+
+// state is what a search knows.
+type state struct {
+	book      book
+	began     time.Time
+	full      time.Duration // what the last comparison has time for
+	judge     Judge
+	aa        []*iikanji.Run
+	untouched []*iikanji.Run // short runs of the untouched site
+	incumbent []*iikanji.Run // short runs of the present state
+	fresh     *iikanji.Run   // the incumbent's, if nothing has happened since
+	past      [][]Pair
+	known     map[faultKey]iikanji.Fault
+	diagnosis *Diagnosis
+	queue     []Candidate
+	stale     bool // something was kept: observe again
+	voids     int  // in a row
+	cost      time.Duration
+	view      View
+	miles     []mile
+	notes     []string
+}
+
+// a mile is a state that has both short and full runs.
+type mile struct{ short, full float64 }
+
+// open reads the notes of an earlier search on this history, if there are any.
+func (t *Tuner) open() error {
+	t.began, t.stale = t.Now(), true
+	t.known = map[faultKey]iikanji.Fault{}
+	b := &t.book
+	err := t.History.ReadLedger(bookVersion, b)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		*b = book{Version: bookVersion, Short: t.Options.Short}
+	case err != nil:
+		return err
+	case b.Short != t.Options.Short:
+		t.say("the notes of %s runs are of no use for runs of %s: calibrating anew", b.Short, t.Options.Short)
+		b.AA, b.Incumb, b.Pairs, b.Short = nil, nil, nil, t.Options.Short
+	}
+	if t.aa, err = t.load(b.AA); err != nil {
+		return err
+	}
+	if t.incumbent, err = t.load(b.Incumb); err != nil {
+		return err
+	}
+	t.untouched = t.aa
+	for _, pairs := range b.Pairs {
+		var trial []Pair
+		for _, p := range pairs {
+			two, err := t.load([]iikanji.RunID{iikanji.RunID(p[0]), iikanji.RunID(p[1])})
+			if err != nil {
+				return err
+			}
+			trial = append(trial, Pair{A: two[0], B: two[1]})
+		}
+		t.past = append(t.past, trial)
+	}
+	t.learn()
+	return nil
+}
+
+func (t *Tuner) load(ids []iikanji.RunID) ([]*iikanji.Run, error) {
+	var runs []*iikanji.Run
+	for _, id := range ids {
+		r, err := t.History.LoadRun(id)
+		if err != nil {
+			return nil, fmt.Errorf("going on with an earlier search: %w", err)
+		}
+		t.remember(r)
+		runs = append(runs, r)
+	}
+	return runs, nil
+}
+
+// remember notes the faults that the incumbent shows.
+func (t *Tuner) remember(r *iikanji.Run) {
+	for _, f := range r.Faults {
+		if _, ok := t.known[keyOf(f)]; !ok {
+			t.known[keyOf(f)] = f
+		}
+	}
+}
+
+// learn takes the noise from calibration and past trials.
+func (t *Tuner) learn() {
+	t.judge = NewJudge(Noise(append(slices.Clone(t.past), PairRuns(t.aa))...))
+}
+
+// save writes the notes.
+func (t *Tuner) save() error {
+	t.book.AA, t.book.Incumb = ids(t.aa), ids(t.incumbent)
+	return t.History.SaveLedger(&t.book)
+}
+
+func ids(runs []*iikanji.Run) []iikanji.RunID {
+	out := make([]iikanji.RunID, 0, len(runs))
+	for _, r := range runs {
+		out = append(out, r.ID)
+	}
+	return out
+}
+
+// stand brings the site to what the notes say is in force: a search that was
+// killed during the last comparison has left it without its changes.
+func (t *Tuner) stand(ctx context.Context) error {
+	changes, err := t.History.Changes()
+	if err != nil {
+		return err
+	}
+	at := map[iikanji.ChangeID]iikanji.Stage{}
+	for _, c := range changes {
+		at[c.ID] = c.Stage
+	}
+	t.book.InForce = slices.DeleteFunc(t.book.InForce, func(id iikanji.ChangeID) bool {
+		switch at[id] {
+		case iikanji.Applied, iikanji.Kept:
+			return false
+		case iikanji.Reverted: // otherwise a person has taken it back
+			return !slices.Contains(t.book.Away, id)
+		}
+		return true
+	})
+	inForce := map[iikanji.ChangeID]bool{}
+	for _, id := range t.book.InForce {
+		inForce[id] = true
+		if at[id] == iikanji.Reverted { // taken away for a comparison
+			if err := t.Acts.Apply(ctx, id); err != nil {
+				return fmt.Errorf("going on with an earlier search: %w", err)
+			}
+			if !t.isOpen(id) {
+				if err := t.Acts.Keep(id, "put back"); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	t.book.Away = nil
+	for _, c := range slices.Backward(changes) { // a trial that was cut off
+		if c.Stage == iikanji.Applied && !inForce[c.ID] {
+			if err := t.Acts.Revert(ctx, c.ID, "its trial was cut off"); err != nil {
+				return err
+			}
+		} else if c.Stage == iikanji.Kept && !inForce[c.ID] { // applied by hand
+			t.book.InForce = append(t.book.InForce, c.ID)
+		}
+	}
+	now, err := t.fingerprint(ctx)
+	if err != nil {
+		return err
+	}
+	t.incumbent = slices.DeleteFunc(t.incumbent, func(r *iikanji.Run) bool { return r.State != now })
+	return nil
+}
+
+func (t *Tuner) isOpen(id iikanji.ChangeID) bool {
+	return t.book.Open != nil && slices.Contains(t.book.Attempts[t.book.Open.Attempt].Changes, id)
+}
+
+// fingerprint is of every place that a change of this search has touched.
+func (t *Tuner) fingerprint(ctx context.Context, more ...*iikanji.Change) (iikanji.Fingerprint, error) {
+	places := map[string]iikanji.Op{}
+	collect := func(c *iikanji.Change) {
+		for _, op := range c.Do {
+			if op.Expect != "" {
+				places[op.Place] = op
+			}
+		}
+	}
+	for _, id := range t.book.InForce {
+		c, err := t.History.LoadChange(id)
+		if err != nil {
+			return "", err
+		}
+		collect(c)
+	}
+	for _, c := range more {
+		collect(c)
+	}
+	sum := sha256.New()
+	for _, place := range slices.Sorted(maps.Keys(places)) {
+		now, err := t.Site.State(ctx, places[place])
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(sum, "%s %s\n", place, now)
+	}
+	return iikanji.Fingerprint(hex.EncodeToString(sum.Sum(nil))), nil
+}
+
+func (t *Tuner) say(format string, args ...any) {
+	if t.Say != nil {
+		t.Say(fmt.Sprintf(format, args...))
+	}
+}
+
+// note keeps a sentence for the end as well.
+func (t *Tuner) note(format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	t.notes = append(t.notes, line)
+	t.say("%s", line)
+}
+
+// show tells the view where things stand.
+func (t *Tuner) show(edit func(v *View)) {
+	edit(&t.view)
+	v := &t.view
+	v.Score, v.First, v.Runs, v.Left = geomean(t.incumbent), geomean(t.untouched), t.book.Runs, 0
+	v.Kept, v.Tried = 0, 0
+	for _, a := range t.book.Attempts {
+		if a.Skipped == "" {
+			v.Tried++
+		}
+		if a.Verdict.Call == iikanji.Keep && !a.Dropped {
+			v.Kept++
+		}
+	}
+	if t.Options.Time > 0 {
+		v.Left = max(0, t.Options.Time-t.Now().Sub(t.began))
+	}
+	if t.Show != nil {
+		t.Show(*v)
+	}
+}
+
+// geomean is the geometric mean of the scores of runs; 0 for none.
+func geomean(runs []*iikanji.Run) float64 {
+	y := scores(runs)
+	if len(y) == 0 {
+		return 0
+	}
+	return math.Exp(stats.Mean(y))
+}

@@ -1,0 +1,435 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+)
+
+// A trial holds changes against the site without them, in interleaved pairs.
+// More than one change is a bundle, judged as one.
+type trial struct {
+	*Tuner
+	changes []*iikanji.Change // in the order of application
+	c       Case
+	on      bool         // whether they are applied
+	free    *iikanji.Run // the incumbent's run of just before, to be the first A
+	order   Order        // of the first pair: the one that saves a switch
+	began   time.Time
+	runs    int
+	replan  bool // initialize wipes the change out: it has to go into the schema file
+}
+
+// undoTime bounds putting a candidate away after its trial was cut off.
+const undoTime = 2 * time.Minute
+
+// errTime says that the budget ended in the middle of a trial.
+var errTime = errors.New("the time is up")
+
+// errNoisy says that the machine is no place for measurements now.
+var errNoisy = errors.New("the machine is too noisy to prove anything")
+
+// try gives one candidate its trial: plan, apply, pairs, verdict, keep or undo.
+func (t *Tuner) try(ctx context.Context, c Candidate) (Attempt, error) {
+	a := Attempt{Candidate: c, Key: c.Key(), Says: c.Remedy.Says, Binding: t.binding()}
+	if t.book.Wiped {
+		c.Remedy = intoSchemaFile(c.Remedy)
+	}
+	for {
+		planned, why, err := t.plan(ctx, c)
+		if err != nil || why != "" {
+			a.Skipped = why
+			return a, err
+		}
+		tr := t.newTrial(planned)
+		a.Changes, a.Says = append(a.Changes, planned.ID), planned.Says
+		err = tr.hold(ctx, &a)
+		a.Runs, a.Took = a.Runs+tr.runs, a.Took+t.Now().Sub(tr.began)
+		if !tr.replan {
+			return a, err
+		}
+		t.book.Wiped = true
+		t.say("initialize makes the table anew and wipes it out: it goes into the schema file that initialize loads")
+		c.Remedy = intoSchemaFile(c.Remedy)
+	}
+}
+
+// intoSchemaFile asks for a change of an index to be made where initialize
+// takes the table's definition from, as well.
+func intoSchemaFile(r iikanji.Remedy) iikanji.Remedy {
+	if r.Kind != "ddl" {
+		return r
+	}
+	args := map[string]string{"into": "schema file"}
+	for k, v := range r.Args {
+		args[k] = v
+	}
+	r.Args = args
+	return r
+}
+
+// plan asks the kind for a change and notes it in the history; why says why
+// there is none.
+func (t *Tuner) plan(ctx context.Context, c Candidate) (planned *iikanji.Change, why string, err error) {
+	planned, err = change.Plan(ctx, t.Site, c.Remedy)
+	switch {
+	case ctx.Err() != nil:
+		return nil, "", ctx.Err()
+	case errors.Is(err, change.ErrNothing):
+		return nil, change.ErrNothing.Error(), nil
+	case err != nil:
+		return nil, err.Error(), nil
+	}
+	planned.Answers = c.Code
+	if p, no := forbidden(planned, t.Acts.Policy.Allow); no {
+		return nil, fmt.Sprintf("it weakens the promise of %s, which the target's policy does not allow", p), nil
+	}
+	return planned, "", t.History.AddChange(planned, change.Diff(planned))
+}
+
+func (t *Tuner) newTrial(changes ...*iikanji.Change) *trial {
+	tr := &trial{Tuner: t, changes: changes, began: t.Now(), free: t.fresh, order: BA}
+	if tr.free != nil {
+		tr.order = AB
+	}
+	tr.c = Case{Change: bundled(changes), Allow: t.Acts.Policy.Allow, Known: t.knownFaults()}
+	if len(t.incumbent) >= shiftRuns {
+		tr.c.Before = slices.Clone(t.incumbent)
+	}
+	for _, c := range changes {
+		for _, op := range c.Do {
+			tr.c.Simplifies = tr.c.Simplifies || op.Verb == iikanji.SQL && strings.Contains(op.Body, "DROP INDEX") && !strings.Contains(op.Body, "ADD ")
+		}
+	}
+	return tr
+}
+
+func (t *Tuner) knownFaults() []iikanji.Fault {
+	var all []iikanji.Fault
+	for _, f := range t.known {
+		all = append(all, f)
+	}
+	return all
+}
+
+// bundled is one change for the judge: the least effect that is worth keeping
+// is that of the strictest part.
+func bundled(changes []*iikanji.Change) iikanji.Change {
+	one := *changes[0]
+	for _, c := range changes[1:] {
+		if Worth(c) > Worth(&one) {
+			one.Kind = c.Kind
+		}
+		one.Weakens = append(slices.Clone(one.Weakens), c.Weakens...)
+		one.Says += "; " + c.Says
+	}
+	return one
+}
+
+// hold runs the trial to its verdict and leaves the site as the verdict says;
+// whatever ends it early undoes the candidate.
+func (tr *trial) hold(ctx context.Context, a *Attempt) (err error) {
+	tr.show(func(v *View) { v.Phase, v.Doing, v.Why, v.Pairs, v.Effect = "trial", a.Says, why(a.Candidate), 0, nil })
+	defer func() {
+		if err != nil || tr.replan {
+			err = errors.Join(err, tr.away(ctx, "its trial did not end"))
+		}
+	}()
+	if err := tr.put(ctx, true); err != nil {
+		return tr.refused(ctx, a, err)
+	}
+	fast, v, err := tr.decide(ctx)
+	if err != nil || tr.replan {
+		return err
+	}
+	a.Verdict, a.Fast = v, fast.OK
+	if fast.OK {
+		return tr.provisional(a, fast)
+	}
+	return tr.settle(ctx, a)
+}
+
+func why(c Candidate) string {
+	if c.Code == "" {
+		return c.Why
+	}
+	return string(c.Code) + ": " + c.Why
+}
+
+// refused is the end of a change that the site did not take: the executor has
+// undone it. One that could not be undone ends the whole search.
+func (tr *trial) refused(ctx context.Context, a *Attempt, err error) error {
+	tr.on = false
+	if ctx.Err() != nil {
+		return err
+	}
+	for _, c := range tr.changes {
+		now, e := tr.History.LoadChange(c.ID)
+		if e != nil || now.Stage == iikanji.Stuck {
+			return errors.Join(err, e)
+		}
+	}
+	var moved *change.MovedError
+	if errors.As(err, &moved) {
+		return err
+	}
+	a.Verdict = iikanji.Verdict{Change: tr.changes[0].ID, Call: iikanji.Revert, Reason: iikanji.Gate, Why: "the site did not take it: " + firstLine(err.Error())}
+	return tr.away(ctx, a.Verdict.Why)
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// put brings the site into one arm of the trial. The same arm again gets the
+// same restarts, so that no arm has the warmer caches.
+func (tr *trial) put(ctx context.Context, on bool) error {
+	if tr.on == on {
+		return tr.notice(ctx)
+	}
+	tr.fresh = nil
+	if on {
+		tr.on = true // parts of a bundle may stand when the next one fails
+		for _, c := range tr.changes {
+			if err := tr.Acts.Apply(ctx, c.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, c := range slices.Backward(tr.changes) {
+		if err := tr.Acts.Revert(ctx, c.ID, "the arm without it"); err != nil {
+			return err
+		}
+	}
+	tr.on = false
+	return nil
+}
+
+// notice does what the change's operations do besides changing a place.
+func (tr *trial) notice(ctx context.Context) error {
+	done := map[string]bool{}
+	for _, c := range tr.changes {
+		for _, op := range c.Do {
+			if (op.Verb == iikanji.Reload || op.Verb == iikanji.Restart) && !done[op.Place] {
+				done[op.Place] = true
+				if err := tr.Site.Perform(ctx, op); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// away undoes the candidate, also when ctx is done.
+func (tr *trial) away(ctx context.Context, why string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	var errs []error
+	for _, c := range slices.Backward(tr.changes) {
+		now, err := tr.History.LoadChange(c.ID)
+		if err == nil && now.Stage.May(iikanji.Reverting) {
+			err = tr.Acts.Revert(ctx, c.ID, why)
+		}
+		errs = append(errs, err)
+	}
+	tr.on = false
+	return errors.Join(errs...)
+}
+
+// decide runs pairs until the judge has decided, or one run that is far beyond
+// the incumbent's lets the candidate in for the time being.
+func (tr *trial) decide(ctx context.Context) (Provisional, iikanji.Verdict, error) {
+	usable := 0
+	for {
+		p, fast, err := tr.pair(ctx, usable)
+		if err != nil || tr.replan || fast.OK {
+			return fast, iikanji.Verdict{Change: tr.changes[0].ID, Call: iikanji.Keep, Reason: iikanji.Proven, Why: fast.Why}, err
+		}
+		tr.c.Pairs = append(tr.c.Pairs, p)
+		if p.Void != "" {
+			continue
+		}
+		v := tr.judge.Decide(tr.c)
+		tr.show(func(w *View) { w.Pairs, w.Effect = len(v.Tried), &v.Effect })
+		if v.Reason == iikanji.Shifted {
+			if err := tr.recalibrate(ctx, v.Why); err != nil {
+				return Provisional{}, v, err
+			}
+			continue
+		}
+		if v.Call != iikanji.CallUnknown {
+			return Provisional{}, v, nil
+		}
+		usable = len(v.Tried)
+		if tr.timeFor() < 2*tr.cost {
+			v.Call, v.Reason, v.Why = iikanji.Inconclusive, iikanji.Undecided, errTime.Error()+"; "+v.Why
+			return Provisional{}, v, nil
+		}
+	}
+}
+
+// pair runs one pair. The first one may take the incumbent's run of just
+// before as its A; then one B far beyond it may open the fast lane.
+func (tr *trial) pair(ctx context.Context, usable int) (p Pair, fast Provisional, err error) {
+	first := len(tr.c.Pairs) == 0
+	order := tr.order
+	if usable%2 == 1 { // two pairs cancel a linear drift
+		order = AB + BA - order
+	}
+	if first {
+		p.A = tr.free
+	}
+	for _, on := range map[Order][]bool{AB: {false, true}, BA: {true, false}}[order] {
+		if !on && p.A != nil {
+			continue
+		}
+		run, void, err := tr.arm(ctx, on)
+		if err != nil || tr.replan {
+			return p, fast, err
+		}
+		if on {
+			p.B = run
+		} else {
+			p.A = run
+		}
+		if void != "" {
+			p.Void = void
+			return p, fast, nil
+		}
+		if on && first && tr.book.Open == nil {
+			if fast = tr.judge.FastLane(tr.c, tr.incumbent, run); fast.OK {
+				return p, fast, nil
+			}
+		}
+		if on && failed(run) && p.A == nil && len(tr.incumbent) > 0 {
+			p.A = tr.incumbent[len(tr.incumbent)-1] // what has failed needs no further comparison
+			return p, fast, nil
+		}
+	}
+	return p, fast, nil
+}
+
+// arm is one run of one arm.
+func (tr *trial) arm(ctx context.Context, on bool) (*iikanji.Run, string, error) {
+	if err := tr.put(ctx, on); err != nil {
+		return nil, "", err
+	}
+	run, void, err := tr.bench(ctx, tr.Options.Short, tr.changes...)
+	if err != nil {
+		return nil, "", err
+	}
+	tr.runs++
+	if on {
+		tr.replan, err = tr.wiped(ctx)
+		return run, void, err
+	}
+	if void == "" {
+		tr.incumbentRan(run)
+	}
+	return run, void, nil
+}
+
+// wiped says whether initialize has undone a change of an index: the table is
+// as it was before.
+func (tr *trial) wiped(ctx context.Context) (bool, error) {
+	for _, c := range tr.changes {
+		file := slices.ContainsFunc(c.Do, func(op iikanji.Op) bool { return op.Verb == iikanji.Write })
+		for _, op := range c.Do {
+			if op.Verb != iikanji.SQL {
+				continue
+			}
+			now, err := tr.Site.State(ctx, op)
+			if err != nil {
+				return false, err
+			}
+			if now == op.Expect {
+				if file {
+					return false, fmt.Errorf("change %d: initialize wipes it out, although it is in the schema file", c.ID)
+				}
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// recalibrate voids the last pair and runs the incumbent again, as the
+// environment is another one now.
+func (tr *trial) recalibrate(ctx context.Context, why string) error {
+	tr.c.Pairs[len(tr.c.Pairs)-1].Void = why
+	tr.say("%s", why)
+	tr.c.Before, tr.incumbent = nil, nil
+	for len(tr.c.Before) < shiftRuns {
+		run, void, err := tr.arm(ctx, false)
+		if err != nil {
+			return err
+		}
+		if void == "" {
+			tr.c.Before = append(tr.c.Before, run)
+		}
+	}
+	return nil
+}
+
+// settle leaves the site as the verdict says.
+func (tr *trial) settle(ctx context.Context, a *Attempt) error {
+	v := &a.Verdict
+	tr.past = append(tr.past, tr.c.Pairs)
+	tr.notePairs()
+	if v.Call != iikanji.Keep {
+		a.Parked = v.Call == iikanji.Inconclusive
+		err := tr.away(ctx, v.Why)
+		tr.learn()
+		return err
+	}
+	if err := tr.put(ctx, true); err != nil {
+		return err
+	}
+	for _, c := range tr.changes {
+		if err := tr.Acts.Keep(c.ID, v.Why); err != nil {
+			return err
+		}
+		tr.book.InForce = append(tr.book.InForce, c.ID)
+	}
+	tr.incumbent, tr.fresh, tr.stale = nil, nil, true
+	for _, p := range tr.c.Pairs {
+		if p.Void == "" && p.B != nil && p.B.Clean() {
+			tr.incumbent = append(tr.incumbent, p.B)
+			tr.remember(p.B)
+		}
+	}
+	tr.learn()
+	return nil
+}
+
+// notePairs keeps the pairs for the noise of later searches.
+func (tr *trial) notePairs() {
+	var pairs [][2]int
+	for _, p := range tr.c.Pairs {
+		if p.Void == "" && p.A != nil && p.B != nil {
+			pairs = append(pairs, [2]int{int(p.A.ID), int(p.B.ID)})
+		}
+	}
+	tr.book.Pairs = append(tr.book.Pairs, pairs)
+}
+
+// provisional makes the candidate the incumbent before it is proven. The run
+// that let it in was chosen for being good and proves nothing further: the
+// confirmation is what the incumbent does from now on.
+func (tr *trial) provisional(a *Attempt, fast Provisional) error {
+	tr.book.Open = &open{Attempt: len(tr.book.Attempts), Bound: fast.Bound, Before: ids(tr.incumbent)}
+	for _, c := range tr.changes {
+		tr.book.InForce = append(tr.book.InForce, c.ID)
+	}
+	tr.incumbent, tr.fresh, tr.stale = nil, nil, true
+	return nil
+}
