@@ -1,0 +1,102 @@
+package facts
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iikanji/iikanji"
+)
+
+const (
+	mostAnswers = 40      // routes that are asked
+	mostBody    = 4 << 20 // bytes of an answer that are read
+	answerLimit = 2 * time.Second
+)
+
+// AnswerFacts asks a web server twice for one URL of each route, by GET,
+// without cookies, following nothing, and says what came: its type, encoding,
+// validators, whether both answers were the same. urls are paths with their
+// query by route, as in "GET /a/:id" → "/a/7"; base is as in
+// "http://127.0.0.1:80". A route that does not answer has no fact.
+func AnswerFacts(ctx context.Context, target, base string, urls map[string]string) ([]iikanji.Fact, error) {
+	client := &http.Client{Timeout: answerLimit, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{DisableCompression: true, Proxy: nil}}
+	defer client.CloseIdleConnections()
+	var out []iikanji.Fact
+	for i, route := range slices.Sorted(maps.Keys(urls)) {
+		if i == mostAnswers {
+			break
+		}
+		first, err1 := ask(ctx, client, base, urls[route])
+		second, err2 := ask(ctx, client, base, urls[route])
+		if ctx.Err() != nil {
+			return out, fmt.Errorf("asking for %s: %w", urls[route], context.Cause(ctx))
+		}
+		if err1 != nil || err2 != nil {
+			continue
+		}
+		a := second.Answer
+		a.Same = first.Status == second.Status && bytes.Equal(first.body, second.body)
+		a.Cookie = a.Cookie || first.Cookie
+		a.Took = min(first.Took, second.Took)
+		out = append(out, pack(target, iikanji.TopicAnswer, route, a, true))
+	}
+	return out, nil
+}
+
+// An asked is one answer with its body.
+type asked struct {
+	iikanji.Answer
+	body []byte
+}
+
+func ask(ctx context.Context, client *http.Client, base, url string) (*asked, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+url, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept-Encoding", "gzip")
+	req.Header.Set("User-Agent", "iikanji")
+	began := time.Now()
+	r, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Body.Close()
+	a := &asked{Answer: iikanji.Answer{URL: url, Status: r.StatusCode, Encoding: r.Header.Get("Content-Encoding"), ETag: r.Header.Get("ETag") != "",
+		LastModified: r.Header.Get("Last-Modified") != "", Expires: r.Header.Get("Expires") != "", Cookie: len(r.Header["Set-Cookie"]) > 0,
+		CacheControl: strings.Join(r.Header["Cache-Control"], ", "), Vary: strings.Join(r.Header["Vary"], ", ")}}
+	a.Type, _, _ = mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if a.body, err = io.ReadAll(io.LimitReader(r.Body, mostBody)); err != nil {
+		return nil, err
+	}
+	a.Took = time.Since(began)
+	a.Bytes = iikanji.Bytes(len(a.body))
+	if a.Encoding == "" {
+		a.Packed = packed(a.body)
+	}
+	return a, nil
+}
+
+// packed is what gzip at its fastest makes of a body.
+func packed(body []byte) iikanji.Bytes {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		panic("BUG: gzip has no fastest level: " + err.Error())
+	}
+	_, err = w.Write(body)
+	if err != nil || w.Close() != nil { // a buffer takes everything
+		return 0
+	}
+	return iikanji.Bytes(b.Len())
+}

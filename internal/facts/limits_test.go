@@ -1,0 +1,116 @@
+package facts
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/iikanji/iikanji"
+)
+
+func value(t *testing.T, fs []iikanji.Fact, topic, key string, into any) {
+	t.Helper()
+	for _, f := range fs {
+		if f.Topic == topic && f.Key == key {
+			if err := json.Unmarshal([]byte(f.Value), into); err != nil {
+				t.Fatalf("%s %s: %v", topic, key, err)
+			}
+			return
+		}
+	}
+	t.Fatalf("no fact %s %s among %v", topic, key, fs)
+}
+
+// TestLimitFacts holds what is read of this process against what the kernel
+// tells it itself.
+func TestLimitFacts(t *testing.T) {
+	fs, err := LimitFacts("me", os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files, cores float64
+	value(t, fs, iikanji.TopicLimit, "nofile", &files)
+	value(t, fs, iikanji.TopicProcess, "cores", &cores)
+	if files < 10 || cores <= 0 {
+		t.Errorf("%v files, %v cores", files, cores)
+	}
+	if _, err := LimitFacts("gone", 1<<30); err == nil || !strings.Contains(err.Error(), "limits of gone") {
+		t.Errorf("a process that is not there: %v", err)
+	}
+	if got := parseLimits("x", "Limit  Soft Limit\nMax open files            unlimited            4096   files\nMax cpu time  1 2\nMax processes\n"); len(got) != 1 || got[0].Value != "unlimited" {
+		t.Errorf("%v", got)
+	}
+	if fs := SysctlFacts("host"); len(fs) < 3 || fs[0].Key != "net.core.somaxconn" || fs[0].Value == "" {
+		t.Errorf("%v", fs)
+	}
+}
+
+// TestListenFacts: a socket of this process is found with its queue and with
+// the connection that waits in it.
+func TestListenFacts(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	fs, err := ListenFacts(map[string][]int{"me": {os.Getpid()}, "gone": {1 << 30}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got iikanji.Listener
+	value(t, fs, iikanji.TopicListen, l.Addr().String(), &got)
+	if got.Waiting != 1 || got.Backlog < 1 {
+		t.Errorf("%+v", got)
+	}
+	for _, f := range fs {
+		if f.Target != "me" {
+			t.Errorf("somebody else's socket: %+v", f)
+		}
+	}
+}
+
+func TestAnswerFacts(t *testing.T) {
+	n := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/text":
+			w.Header().Set("Content-Type", "application/json; charset=utf-8")
+			w.Header().Set("Cache-Control", "no-store")
+			fmt.Fprint(w, strings.Repeat("the same text ", 1000))
+		case "/counts":
+			n++
+			http.SetCookie(w, &http.Cookie{Name: "s", Value: fmt.Sprint(n)})
+			w.Header().Set("ETag", `"1"`)
+			fmt.Fprint(w, n)
+		case "/elsewhere":
+			http.Redirect(w, r, "/text", http.StatusFound)
+		default:
+			panic(http.ErrAbortHandler)
+		}
+	}))
+	defer s.Close()
+	fs, err := AnswerFacts(t.Context(), "nginx", s.URL, map[string]string{"GET /text": "/text?x=1", "GET /counts": "/counts", "GET /elsewhere": "/elsewhere", "GET /dead": "/dead"})
+	if err != nil || len(fs) != 3 {
+		t.Fatalf("%v, %v", fs, err)
+	}
+	var text, counts, elsewhere iikanji.Answer
+	value(t, fs, iikanji.TopicAnswer, "GET /text", &text)
+	value(t, fs, iikanji.TopicAnswer, "GET /counts", &counts)
+	value(t, fs, iikanji.TopicAnswer, "GET /elsewhere", &elsewhere)
+	if text.Status != 200 || text.Type != "application/json" || text.Bytes != 14000 || text.Packed == 0 || text.Packed > 1000 || !text.Same || text.Cookie || text.CacheControl != "no-store" || text.URL != "/text?x=1" {
+		t.Errorf("%+v", text)
+	}
+	if counts.Same || !counts.Cookie || !counts.ETag || elsewhere.Status != 302 {
+		t.Errorf("%+v %+v", counts, elsewhere)
+	}
+}
