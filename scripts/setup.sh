@@ -16,6 +16,7 @@ if [ "${1:-demo}" = check ]; then
 	want chromium chromium
 	want git git
 	want patch patch
+	want tmux tmux
 fi
 if ! command -v go >/dev/null 2>&1; then
 	echo "iikanji: Go 1.26 or newer is needed to build; it was not found in PATH" >&2

@@ -10,6 +10,9 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
+// generator is the name of the load generator among the services.
+const generator = "generator"
+
 // A watch reads the host's counters where the load begins and where it ends,
 // and says who used the CPU in between.
 type watch struct {
@@ -23,7 +26,7 @@ type watch struct {
 // newWatch watches the services of groups and this process, the generator.
 // The stack's processes descend from this one: the nearest root wins.
 func newWatch(now func() time.Time, groups map[string][]int) *watch {
-	all := map[string][]int{"generator": {os.Getpid()}}
+	all := map[string][]int{generator: {os.Getpid()}}
 	for name, pids := range groups {
 		all[name] = pids
 	}
