@@ -22,6 +22,9 @@ type Kind interface {
 // ErrNothing says that there is nothing to change.
 var ErrNothing = errors.New("it is so already")
 
+// ErrNoDiff says that a remedy asks for a patch that nobody has written yet.
+var ErrNoDiff = errors.New("it wants a patch of the source, which a person or a proposer has to write as a diff")
+
 var registry = map[string]Kind{}
 
 // Register makes a kind known. It is called from init only and panics when

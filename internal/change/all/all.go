@@ -5,4 +5,5 @@ import (
 	_ "github.com/iikanji/iikanji/internal/change/ddl"
 	_ "github.com/iikanji/iikanji/internal/change/mysqlconf"
 	_ "github.com/iikanji/iikanji/internal/change/nginxconf"
+	_ "github.com/iikanji/iikanji/internal/change/patch"
 )

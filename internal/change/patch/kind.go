@@ -1,0 +1,148 @@
+package patch
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+)
+
+func init() { change.Register(Kind{}) }
+
+// Kind plans patches of source. Remedy.Target is the service; Args are
+//
+//	diff     a unified diff; names are relative to the source folder
+//	says     what it does, one sentence (else Remedy.Says)
+//	weakens  promises that it takes away, as "freshness,row-order"
+//
+// Findings ask for a patch without a diff: change.ErrNoDiff.
+type Kind struct{}
+
+var _ change.Kind = Kind{}
+
+// Name implements change.Kind.
+func (Kind) Name() string { return "patch" }
+
+// Plan implements change.Kind.
+func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iikanji.Change, error) {
+	if r.Args["diff"] == "" {
+		return nil, change.ErrNoDiff
+	}
+	says, weakens, err := arguments(r)
+	if err != nil {
+		return nil, err
+	}
+	source, err := sourceOf(s, r.Target)
+	if err != nil {
+		return nil, err
+	}
+	files, err := parse(r.Args["diff"])
+	if err != nil {
+		return nil, err
+	}
+	edits, err := editsOf(s, source, files)
+	if err != nil {
+		return nil, err
+	}
+	if err := compile(ctx, s.Services[r.Target], source, edits); err != nil {
+		return nil, err
+	}
+	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Weakens: weakens, Risk: iikanji.RiskRestart,
+		Says: says + " (" + summary(files) + ")"}
+	change.FromEdits(c, iikanji.Restart, edits...)
+	return c, nil
+}
+
+const maxSays = 300 // bytes of the sentence
+
+// arguments checks all but the diff. An unknown one is refused: it may be a
+// promise that is spelled wrong.
+func arguments(r iikanji.Remedy) (says string, weakens []iikanji.Promise, err error) {
+	for _, name := range slices.Sorted(maps.Keys(r.Args)) {
+		if name != "diff" && name != "says" && name != "weakens" {
+			return "", nil, fmt.Errorf("no argument %q; there are diff, says and weakens", name)
+		}
+	}
+	if says = r.Args["says"]; says == "" {
+		says = r.Says
+	}
+	if says == "" {
+		says = "patch the source"
+	}
+	if len(says) > maxSays || strings.ContainsFunc(says, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		return "", nil, fmt.Errorf("says: want one line of at most %d bytes", maxSays)
+	}
+	for word := range strings.SplitSeq(r.Args["weakens"], ",") {
+		if word = strings.TrimSpace(word); word == "" {
+			continue
+		}
+		var p iikanji.Promise
+		if err := p.UnmarshalText([]byte(word)); err != nil || p == iikanji.PromiseUnknown {
+			return "", nil, fmt.Errorf("weakens: %q is no promise", word)
+		}
+		if !slices.Contains(weakens, p) {
+			weakens = append(weakens, p)
+		}
+	}
+	return says, weakens, nil
+}
+
+// editsOf reads the files of a diff and applies it to them in memory.
+//
+// Whether it was applied before is asked too: when taking it back fits nearer
+// than applying it does, it was.
+func editsOf(s *change.Site, source string, files []filePatch) ([]change.Edit, error) {
+	left := budget(maxCompares)
+	var edits []change.Edit
+	var failed error
+	far, farBack, isThere := 0, 0, true
+	for _, f := range files {
+		if err := f.steers(); err != nil {
+			return nil, err
+		}
+		old, err := f.read(s, source)
+		if err != nil {
+			return nil, err
+		}
+		flipped := f.flip()
+		back, err := flipped.apply(old, &left)
+		isThere, farBack = isThere && err == nil, farBack+back.far
+		out, err := f.apply(old, &left)
+		if failed == nil {
+			failed = err
+		}
+		far += out.far
+		if err == nil && !bytes.Equal(old, out.content) {
+			edits = append(edits, change.Edit{Path: filepath.Join(source, filepath.FromSlash(f.path)), Old: old, New: out.content})
+		}
+	}
+	if isThere && (failed != nil || farBack < far) || failed == nil && len(edits) == 0 {
+		return nil, change.ErrNothing
+	}
+	return edits, failed
+}
+
+// summary tells what a diff really touches, whatever its author says of it.
+func summary(files []filePatch) string {
+	var parts []string
+	for i, f := range files {
+		added, removed := 0, 0
+		for _, h := range f.hunks {
+			before := len(h.side(' '))
+			added, removed = added+len(h.side('+'))-before, removed+len(h.side('-'))-before
+		}
+		parts = append(parts, fmt.Sprintf("%s +%d −%d", f.path, added, removed))
+		if i == 4 && len(files) > 6 {
+			parts = append(parts, fmt.Sprintf("and %d files more", len(files)-5))
+			break
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,182 @@
+package patch
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/changetest"
+)
+
+func remedy(diff string, kv ...string) iikanji.Remedy {
+	args := map[string]string{"diff": diff}
+	for i := 0; i < len(kv); i += 2 {
+		args[kv[i]] = kv[i+1]
+	}
+	return iikanji.Remedy{Kind: "patch", Target: "app", Args: args}
+}
+
+// fast changes a constant, takes a helper into a new file and removes nothing.
+const fast = `diff --git a/greet.go b/greet.go
+index 1111111..2222222 100644
+--- a/greet.go
++++ b/greet.go
+@@ -1,7 +1,7 @@
+ package main
+ 
+-const greetingText = "slow"
++const greetingText = "fast"
+ 
+ func greeting() string {
+-	return greetingText
++	return polite(greetingText)
+ }
+diff --git a/polite.go b/polite.go
+new file mode 100644
+--- /dev/null
++++ b/polite.go
+@@ -0,0 +1,3 @@
++package main
++
++func polite(s string) string { return s }
+`
+
+// TestConformance holds the kind to the promises of every kind, with an app
+// that is really built and started anew.
+func TestConformance(t *testing.T) {
+	a := newTestApp(t)
+	changetest.Run(t, changetest.Case{
+		Dir: a.dir, Open: a.open, State: a.state, Serves: a.serves,
+		Policy:   iikanji.Policy{Allow: []iikanji.Promise{iikanji.Freshness}},
+		Remedies: map[string]iikanji.Remedy{"edit and create": remedy(fast, "says", "answer faster", "weakens", "freshness")},
+		Disturb: func(c *iikanji.Change) (func() error, error) {
+			path := c.Do[0].Place
+			was, err := os.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			return func() error { return os.WriteFile(path, was, 0o644) }, os.WriteFile(path, append(was, "// by hand\n"...), 0o644)
+		},
+	})
+}
+
+// TestRemoval: a file that goes comes back with its bytes and its mode.
+func TestRemoval(t *testing.T) {
+	a := newTestApp(t)
+	writeFile(t, a.path("src/old.go"), "package main\n\nvar unused int\n")
+	site := a.open(a.dir)
+	before, err := a.state()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := change.Plan(t.Context(), site, remedy("--- a/old.go\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-package main\n-\n-var unused int\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, op := range c.Do {
+		if err := site.Perform(t.Context(), op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(a.path("src/old.go")); !errors.Is(err, os.ErrNotExist) {
+		t.Error("it is still there")
+	}
+	for _, op := range c.Undo {
+		if err := site.Perform(t.Context(), op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after, err := a.state(); err != nil || after != before {
+		t.Errorf("%v: after the undo\n%s\nwant\n%s", err, after, before)
+	}
+}
+
+// TestPlan: what a plan says of itself.
+func TestPlan(t *testing.T) {
+	a := newTestApp(t)
+	c, err := change.Plan(t.Context(), a.open(a.dir), remedy(fast, "says", "answer faster", "weakens", "freshness, row-order,freshness"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "answer faster (greet.go +2 −2, polite.go +3 −0)"; c.Says != want {
+		t.Errorf("says %q, want %q", c.Says, want)
+	}
+	if want := []iikanji.Promise{iikanji.Freshness, iikanji.RowOrder}; !slices.Equal(c.Weakens, want) {
+		t.Errorf("weakens %v, want %v", c.Weakens, want)
+	}
+	if c.Risk != iikanji.RiskRestart || len(c.Do) != 3 || c.Do[2].Verb != iikanji.Restart {
+		t.Errorf("risk %s, do %+v", c.Risk, c.Do)
+	}
+}
+
+// TestRefused: what may not be planned, and in which words.
+func TestRefused(t *testing.T) {
+	a := newTestApp(t)
+	writeFile(t, a.path("secret.go"), "package main\n")
+	writeFile(t, a.path("src/run.go"), "package main\n")
+	writeFile(t, a.path("src/big.go"), "package main\n"+strings.Repeat("//\n", maxFile/3))
+	if err := errors.Join(os.Symlink("../secret.go", a.path("src/link.go")), os.Symlink("..", a.path("src/up")), os.Chmod(a.path("src/run.go"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	edit := func(name, from, to string) iikanji.Remedy {
+		return remedy("--- a/" + name + "\n+++ b/" + name + "\n@@ -1,1 +1,1 @@\n-" + from + "\n+" + to + "\n")
+	}
+	create := func(name string) iikanji.Remedy {
+		return remedy("--- /dev/null\n+++ b/" + name + "\n@@ -0,0 +1,1 @@\n+package main\n")
+	}
+	for name, c := range map[string]struct {
+		r    iikanji.Remedy
+		want string
+	}{
+		"no such file":       {edit("gone.go", "package main", "package x"), "gone.go is not there"},
+		"link":               {edit("link.go", "package main", "package x"), "links are not followed"},
+		"folder is a link":   {edit("up/secret.go", "package main", "package x"), "links are not followed"},
+		"too large":          {edit("big.go", "package main", "package x"), "files of up to"},
+		"new folder":         {create("deep/new.go"), "there is no folder deep"},
+		"new, but there":     {create("greet.go"), "is new by the diff, and is there"},
+		"a mode would go":    {remedy("--- a/run.go\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-package main\n"), "would not give back its mode"},
+		"does not compile":   {edit("greet.go", "package main", "package mein"), "does not compile"},
+		"toolchain":          {remedy("--- a/go.mod\n+++ b/go.mod\n@@ -1,3 +1,4 @@\n module example.org/app\n \n go 1.24\n+toolchain go1.99.0\n"), "only lines that require a module"},
+		"replace":            {remedy("--- a/go.mod\n+++ b/go.mod\n@@ -1,3 +1,4 @@\n module example.org/app\n \n go 1.24\n+replace example.org/x => /etc\n"), "only lines that require a module"},
+		"go.work":            {create("go.work"), "steers the build"},
+		"nested module":      {create("go.mod"), "not made or removed"},
+		"unknown argument":   {remedy(fast, "weaken", "freshness"), `no argument "weaken"`},
+		"unknown promise":    {remedy(fast, "weakens", "speed"), "is no promise"},
+		"says has a newline": {remedy(fast, "says", "a\x1b[2J"), "want one line"},
+	} {
+		_, err := change.Plan(t.Context(), a.open(a.dir), c.r)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if left, _ := filepath.Glob(a.path(".iikanji*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestNoDiff: the intention of a finding is told from a mistake.
+func TestNoDiff(t *testing.T) {
+	r := iikanji.Remedy{Kind: "patch", Target: "app", Args: map[string]string{"digest": "d425546ef50630e1"}}
+	if _, err := change.Plan(t.Context(), &change.Site{}, r); !errors.Is(err, change.ErrNoDiff) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestOutside: a source that lies outside of the target's folders is left alone.
+func TestOutside(t *testing.T) {
+	a := newTestApp(t)
+	site := a.open(a.dir)
+	site.Roots = []string{t.TempDir()}
+	if _, err := change.Plan(t.Context(), site, remedy(fast)); err == nil || !strings.Contains(err.Error(), "outside the folders") {
+		t.Errorf("%v", err)
+	}
+	site.Services["app"] = change.Service{Source: a.path("src")}
+	if _, err := change.Plan(t.Context(), site, remedy(fast)); err == nil || !strings.Contains(err.Error(), "compiles the source") {
+		t.Errorf("%v", err)
+	}
+}
