@@ -3,6 +3,7 @@ package change
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // contextLines is how many unchanged lines stand around a change.
@@ -18,6 +19,9 @@ func unified(path, old, new string, had, has bool) string {
 	if !has {
 		to = "/dev/null"
 	}
+	if binary(old) || binary(new) {
+		return fmt.Sprintf("Binary files %s (%d bytes) and %s (%d bytes) differ\n", from, len(old), to, len(new))
+	}
 	script := compare(splitLines(old), splitLines(new))
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- %s\n+++ %s\n", from, to)
@@ -32,6 +36,9 @@ func unified(path, old, new string, had, has bool) string {
 	}
 	return b.String()
 }
+
+// binary says whether a terminal is no place for a text.
+func binary(s string) bool { return !utf8.ValidString(s) || strings.ContainsRune(s, 0) }
 
 // splitLines keeps the newlines; a last line without one says so, as diff does.
 func splitLines(s string) []string {

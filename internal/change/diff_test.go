@@ -87,3 +87,12 @@ func TestDiffOfLargeFiles(t *testing.T) {
 		t.Error("lines are missing")
 	}
 }
+
+// TestDiffOfBinaryFiles says how large they are, and shows no byte of them.
+func TestDiffOfBinaryFiles(t *testing.T) {
+	c := &iikanji.Change{}
+	FromEdits(c, iikanji.VerbUnknown, Edit{"/a.gz", nil, []byte("\x1f\x8b\x00\xff")})
+	if got, want := Diff(c), "Binary files /dev/null (0 bytes) and b/a.gz (4 bytes) differ\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
