@@ -13,15 +13,14 @@ import (
 func db101(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, p := range v.advice.Add {
-		if p.onlyCovers() && v.histories(p) {
+		if p.onlyCovers() && v.onHistories(p) {
 			continue // the rows will not be asked for once the history is not
 		}
 		f := iikanji.Finding{Code: "DB101", Where: tableName(p.Table) + " " + shown(p.Index)}
-		rows, saved := [2]float64{}, 0.0
+		rows := [2]float64{}
 		for _, s := range p.Serves {
 			g := saving(s)
 			f.Gain.Lo, f.Gain.Hi = f.Gain.Lo+g.Lo, f.Gain.Hi+g.Hi
-			saved += s.work()
 			if s.work() > 0 {
 				rows[0] += s.before() * s.Query.Count
 				rows[1] += s.RowsAfter * s.Query.Count
@@ -29,7 +28,7 @@ func db101(v *view) []iikanji.Finding {
 			}
 		}
 		f.Gain = iikanji.Range{Lo: round(f.Gain.Lo), Hi: round(f.Gain.Hi)}
-		if !v.felt(saved) {
+		if !v.felt(p.work()) {
 			continue
 		}
 		f.Claim = fmt.Sprintf("%s has no index on %s: %s rows are read where %s would do",
@@ -65,11 +64,11 @@ func (p Proposal) onlyCovers() bool {
 	return true
 }
 
-// histories says whether all that a proposal serves are whole histories, see DB110.
-func (v *view) histories(p Proposal) bool {
-	told := db110(v)
+// onHistories says whether all that a proposal serves are whole histories, see DB110.
+func (v *view) onHistories(p Proposal) bool {
 	for _, s := range p.Serves {
-		if !slices.ContainsFunc(told, func(f iikanji.Finding) bool { return f.Remedies[0].Args["digest"] == s.Query.Digest }) {
+		i := slices.IndexFunc(v.digests, func(d digest) bool { return d.Query.Digest == s.Query.Digest })
+		if i < 0 || !v.history(i) {
 			return false
 		}
 	}

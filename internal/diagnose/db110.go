@@ -2,13 +2,12 @@ package diagnose
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/iikanji/iikanji"
 )
 
 // What counts as a history: rows sent by one execution, on average.
-const history = 50.0
+const historyRows = 50.0
 
 // db110 reports statements that send a whole history in order, without a
 // LIMIT: whoever wants the newest row reads all the others too. Whether the
@@ -17,27 +16,34 @@ const history = 50.0
 func db110(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for i, d := range v.digests {
-		blk := d.block()
-		if blk == nil || blk.limited || len(blk.order) == 0 || blk.aggregates || len(blk.group) > 0 || len(blk.preds) == 0 {
+		if !v.history(i) {
 			continue
 		}
-		sent := d.q.Sent / max(1, d.q.Count)
-		if sent < history || d.q.Count < 2 || bounded(blk) || v.parent(i) {
-			continue
-		}
-		f := iikanji.Finding{Code: "DB110", Where: d.where(),
+		blk, sent := d.block(), d.q.Sent/max(1, d.q.Count)
+		out = append(out, iikanji.Finding{Code: "DB110", Where: d.place(),
 			Claim:    fmt.Sprintf("%s sends %s rows in order and without a LIMIT, %s times: if only the first is wanted, the rest is read for nothing", fromTable(blk), people(sent), people(d.q.Count)),
-			Evidence: []iikanji.Evidence{d.evidence(), {Source: "digest " + d.Query.Digest, Text: fmt.Sprintf("at most %s rows in one answer", people(float64(d.Query.MaxSent)))}},
-			Gain:     between(d.q.Seconds, 0.3, 1-1/sent),
+			Evidence: d.told(iikanji.Evidence{Source: "digest " + d.Query.Digest, Text: fmt.Sprintf("at most %s rows in one answer", people(float64(d.Query.MaxSent)))}),
+			Gain:     between(d.left(), 0.3, 1-1/sent),
 			Remedies: []iikanji.Remedy{
 				{Kind: "patch", Target: "app", Says: "ask for the newest row only: LIMIT 1 with an index in that order, or keep it in a row of its own when it is written",
 					Args: map[string]string{"digest": d.Query.Digest, "limit": "1"}}},
-		}
-		if v.felt(d.q.Count * (sent - 1) * (1 + costLook)) {
-			out = append(out, f)
-		}
+		})
 	}
 	return out
+}
+
+// history says whether a digest sends whole histories that can be felt.
+func (v *view) history(at int) bool {
+	d := v.digests[at]
+	blk := d.block()
+	if blk == nil || blk.limited || len(blk.order) == 0 || blk.aggregates || len(blk.group) > 0 || len(blk.preds) == 0 {
+		return false
+	}
+	sent := d.q.Sent / max(1, d.q.Count)
+	if sent < historyRows || d.q.Count < 2 || bounded(blk) || v.parent(at) {
+		return false
+	}
+	return v.felt(d.q.Count * (sent - 1) * (1 + costLook))
 }
 
 // parent says whether another statement runs once for each row of a digest:
@@ -45,7 +51,7 @@ func db110(v *view) []iikanji.Finding {
 func (v *view) parent(at int) bool {
 	p := v.digests[at]
 	for i, d := range v.digests {
-		if i != at && d.q.Count > manyPerRow*p.q.Count && v.lookup(d) && math.Abs(p.q.Sent-d.q.Count) <= v.tolerance(d)*d.q.Count {
+		if _, fits := v.fits(p, d); i != at && fits && v.lookup(d) {
 			return true
 		}
 	}

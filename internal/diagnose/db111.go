@@ -29,11 +29,11 @@ func db111(v *view) []iikanji.Finding {
 				continue
 			}
 			share := bytes / (bytes + blobAlong)
-			f := iikanji.Finding{Code: "DB111", Where: d.where(),
+			f := iikanji.Finding{Code: "DB111", Where: d.place(),
 				Claim: fmt.Sprintf("column %s of %s, %s a row, comes along %s times, %s in all", col, blk.refs[r].table.Name,
 					iikanji.Bytes(bytes), people(rows), iikanji.Bytes(bytes*rows)),
-				Evidence: []iikanji.Evidence{d.evidence()},
-				Gain:     between(d.q.Seconds, 0.2*share, 0.9*share),
+				Evidence: d.told(),
+				Gain:     between(d.left(), 0.2*share, 0.9*share),
 				Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "name the columns that are wanted and leave " + col + " out; keep large ones in a file or a table of their own",
 					Args: map[string]string{"digest": d.Query.Digest, "column": col}}},
 			}

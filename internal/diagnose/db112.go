@@ -26,10 +26,10 @@ func db112(v *view) []iikanji.Finding {
 		if each < 100 || d.q.Count < 10 || v.advised(blk) {
 			continue
 		}
-		f := iikanji.Finding{Code: "DB112", Where: d.where(),
+		f := iikanji.Finding{Code: "DB112", Where: d.place(),
 			Claim:    fmt.Sprintf("%s rows of %s are counted %s times; if the caller asks only whether there is one, the first is enough", people(each), fromTable(blk), people(d.q.Count)),
-			Evidence: []iikanji.Evidence{d.evidence()},
-			Gain:     between(d.q.Seconds, 0, 0.5*(1-costStatement/(costStatement+each))),
+			Evidence: d.told(),
+			Gain:     between(d.left(), 0, 0.5*(1-costStatement/(costStatement+each))),
 			Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "SELECT 1 … LIMIT 1, or keep the count where it changes", Args: map[string]string{"digest": d.Query.Digest}}},
 		}
 		if v.felt(d.q.Count * each / 2) {
@@ -44,10 +44,10 @@ func (v *view) countOne(d digest, blk *block) (iikanji.Finding, bool) {
 	if blk.refs[0].table == nil || !blk.whole() || d.q.Count < manyRuns {
 		return iikanji.Finding{}, false
 	}
-	f := iikanji.Finding{Code: "DB112", Where: d.where(),
+	f := iikanji.Finding{Code: "DB112", Where: d.place(),
 		Claim:    fmt.Sprintf("%s asks %s times by COUNT whether a row of %s is there, by its whole key", cut(d.Query.Fingerprint, 60), people(d.q.Count), fromTable(blk)),
-		Evidence: []iikanji.Evidence{d.evidence()},
-		Gain:     between(d.q.Seconds+d.q.Count*roundTrip, 0.02, 0.5),
+		Evidence: d.told(),
+		Gain:     between(d.left()+d.q.Count*roundTrip, 0.02, 0.5),
 		Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "remember what is known to be there, or let the write itself fail; else SELECT 1 … LIMIT 1", Args: map[string]string{"digest": d.Query.Digest}}},
 	}
 	return f, v.felt(d.q.Count * costStatement / 2)

@@ -3,31 +3,39 @@ package diagnose
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/iikanji/iikanji"
 )
 
 const (
-	manyPerRow     = 5.0   // executions for one of the parent's
+	manyPerRow     = 5.0   // executions for one of the parent's that make a loop by themselves
+	fewPerRow      = 2.0   // and that do when there is a second sign of a loop
 	manyRuns       = 200.0 // executions in a run: fewer prove nothing
 	sameWithin     = 0.03  // executions ≈ the parent's rows
 	seriesWithin   = 0.10  // … of a look-up that runs in series
+	exactWithin    = 0.005 // … of one that has no other sign of a loop than its column
 	roundTrip      = 60e-6 // seconds between app and server that the log does not see: loopback
 	manyRequests   = 1.5   // executions per request of the whole run that make a loop
+	manyPerRoute   = 3.0   // executions per request of one route that make a loop
 	manyPerRequest = 1.2   // and that make a refetch
 	refetchEach    = 10.0  // times that each row of a table is fetched, on average
 )
 
-// db113 reports loops around statements, from counts alone.
+// db113 reports loops around statements.
 //
-// N+1 (DB113): a look-up runs as often as another statement sent rows, within
-// 3 % (10 % when it mostly runs in series on one connection), and at least five times as often as that one ran: once for each of its
-// rows. Two counts can agree by accident, so that the parent has to be the
-// only one that fits, or the best by a wide margin; the evidence says which.
+// N+1 (DB113), by its parent: a look-up runs as often as another statement
+// sent rows, once for each of them, and several times as often as that one
+// ran. Two counts can agree by accident, so that the parent has to be the only
+// one that fits or one of two, and the fewer rows it sends at a time the more
+// has to speak for it: see [view.fits].
 //
-// Without a parent, a look-up that runs more than once and a half per request
-// of the whole run, in series on one connection, is a loop too: series alone
-// prove nothing, because requests follow each other on a connection.
+// By its route: the executions of a look-up come and go with the requests of
+// one route, several to each (dbroutes.go).
+//
+// By all requests: a look-up runs more than once and a half per request of
+// the whole run, in series on one connection. Series alone prove nothing,
+// because requests follow each other on a connection.
 //
 // Refetch (DB114): a look-up by a whole unique key runs many times more often
 // than there are rows to look up, or mostly with values that its connection
@@ -38,7 +46,7 @@ func db113(v *view) []iikanji.Finding {
 		if !v.lookup(d) {
 			continue
 		}
-		for _, try := range []func(int, digest) (iikanji.Finding, bool){v.nPlusOne, v.refetch, v.loop} {
+		for _, try := range []func(int, digest) (iikanji.Finding, bool){v.nPlusOne, v.refetch, v.perRoute, v.loop} {
 			if f, ok := try(i, d); ok {
 				out = append(out, f)
 				break
@@ -62,15 +70,60 @@ func (v *view) lookup(d digest) bool {
 	return false
 }
 
+// fits says whether d may run once for each row that p sends, and how far the
+// counts are apart, as a share.
+func (v *view) fits(p, d digest) (off float64, ok bool) {
+	if p.block() == nil || p.q.Sent == 0 || p.q.Count*fewPerRow > d.q.Count {
+		return 0, false
+	}
+	off = math.Abs(p.q.Sent-d.q.Count) / d.q.Count
+	series := v.inSeries(d)
+	switch {
+	case p.q.Count*manyPerRow <= d.q.Count && series:
+		return off, off <= seriesWithin
+	case p.q.Count*manyPerRow <= d.q.Count || series:
+		return off, off <= sameWithin
+	}
+	return off, off <= exactWithin && links(p, d)
+}
+
+// inSeries says whether most of a look-up's executions came in series on one
+// connection: a sign of a loop, independent of how many there are.
+func (v *view) inSeries(d digest) bool { return float64(v.repeat(d).Count) > d.q.Count/2 }
+
+// links says whether a look-up is by a column whose values the other statement
+// sends: of the same name, or as "id" and "user_id" are.
+func links(p, d digest) bool {
+	var sends []string
+	blk := p.block()
+	for r, ref := range blk.refs {
+		if ref.table != nil && blk.all[r] {
+			for col := range ref.table.columns {
+				sends = append(sends, col)
+			}
+		}
+	}
+	for _, o := range blk.outs {
+		sends = append(sends, o.col)
+	}
+	for _, q := range d.block().preds {
+		for _, s := range sends {
+			if q.kind == predEq && (q.col == s || strings.HasSuffix(q.col, "_"+s) || strings.HasSuffix(s, "_"+q.col)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (v *view) nPlusOne(at int, d digest) (iikanji.Finding, bool) {
-	parent, off, rivals := -1, v.tolerance(d), 0
+	parent, off, rivals := -1, math.Inf(1), 0
 	for i, p := range v.digests {
-		if i == at || p.block() == nil || p.q.Count*manyPerRow > d.q.Count || p.q.Sent == 0 {
+		if i == at {
 			continue
 		}
-		if miss := math.Abs(p.q.Sent-d.q.Count) / d.q.Count; miss <= v.tolerance(d) {
-			rivals++
-			if miss < off || parent < 0 {
+		if miss, ok := v.fits(p, d); ok {
+			if rivals++; miss < off {
 				parent, off = i, miss
 			}
 		}
@@ -80,33 +133,34 @@ func (v *view) nPlusOne(at int, d digest) (iikanji.Finding, bool) {
 	}
 	p := v.digests[parent]
 	each := d.q.Count / p.q.Count
+	if d.route == nil {
+		d.route = p.route
+	}
 	sure := "the only statement whose rows fit"
 	if rivals > 1 {
 		sure = "one other statement fits too"
 	}
-	trips := (d.q.Count - p.q.Count) * roundTrip
-	f := iikanji.Finding{Code: "DB113", Where: d.where(),
-		Claim: fmt.Sprintf("%s runs once for each row of another statement: %s× for each of %s executions", cut(d.Query.Fingerprint, 60), people(each), people(p.q.Count)),
-		Evidence: []iikanji.Evidence{d.evidence(), {Source: "digest " + p.Query.Digest,
-			Text: fmt.Sprintf("%s× %s sent %s rows in all (%.1f %% off; %s)", people(p.q.Count), cut(p.q.SQL, 100), people(p.q.Sent), 100*off, sure)}},
-		Gain: iikanji.Range{Lo: round(0.3*d.q.Seconds + trips/2), Hi: round(d.q.Seconds*(1-1/each) + trips)},
-		Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "fetch all of them at once with IN (…) or a join",
-			Args: map[string]string{"digest": d.Query.Digest, "parent": p.Query.Digest}}},
-	}
-	if r, ok := v.series(d); ok {
-		f.Evidence = append(f.Evidence, r)
-	}
+	claim := fmt.Sprintf("%s runs once for each row of another statement: %s× for each of %s executions", cut(d.Query.Fingerprint, 60), times(each), people(p.q.Count))
+	f := v.looping(d, claim, p.q.Count, iikanji.Evidence{Source: "digest " + p.Query.Digest,
+		Text: fmt.Sprintf("%s× %s sent %s rows in all (%.1f %% off; %s)", people(p.q.Count), cut(p.q.SQL, 100), people(p.q.Sent), 100*off, sure)})
+	f.Remedies[0].Args["parent"] = p.Query.Digest
 	return f, v.felt(d.looped(p.q.Count))
 }
 
-// tolerance is how far the parent's rows may be from a look-up's executions:
-// more when most of these came in series on one connection, which is a second
-// sign of a loop, independent of the first.
-func (v *view) tolerance(d digest) float64 {
-	if float64(v.repeat(d).Count) > d.q.Count/2 {
-		return seriesWithin
+// looping is a finding of a loop that a few executions could replace.
+func (v *view) looping(d digest, claim string, few float64, e ...iikanji.Evidence) iikanji.Finding {
+	spare := 1 - few/d.q.Count
+	trips := d.q.Count * spare * roundTrip
+	if r, ok := v.series(d); ok {
+		e = append(e, r)
 	}
-	return sameWithin
+	args := map[string]string{"digest": d.Query.Digest}
+	if d.route != nil {
+		args["route"] = d.route.route
+	}
+	return iikanji.Finding{Code: "DB113", Where: d.place(), Claim: claim, Evidence: d.told(e...),
+		Gain:     iikanji.Range{Lo: round(0.3*d.left()*spare + trips/2), Hi: round(d.left()*spare + trips)},
+		Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "fetch all of them at once with IN (…) or a join", Args: args}}}
 }
 
 // repeat is what the log of threads knows of a digest, or zero.
@@ -128,21 +182,29 @@ func (v *view) series(d digest) (iikanji.Evidence, bool) {
 		people(float64(r.Runs)), r.Longest, people(float64(r.Count)), people(float64(r.Same)))}, r.Runs > 0
 }
 
-// loop is an N+1 whose parent is not known.
-func (v *view) loop(_ int, d digest) (iikanji.Finding, bool) {
-	r, requests := v.repeat(d), v.requests()
-	if requests == 0 || d.q.Count < manyRequests*requests || float64(r.Count) < d.q.Count/2 {
+// perRoute is an N+1 whose parent is not known, but whose route is.
+func (v *view) perRoute(_ int, d digest) (iikanji.Finding, bool) {
+	if d.route == nil || d.route.each < manyPerRoute || d.route.each-2*d.route.err < fewPerRow {
 		return iikanji.Finding{}, false
 	}
-	series, _ := v.series(d)
-	spare := 1 - requests/d.q.Count
-	f := iikanji.Finding{Code: "DB113", Where: d.where(),
-		Claim:    fmt.Sprintf("%s runs %.1f times for each request of the run, in series: a loop sends it", cut(d.Query.Fingerprint, 60), d.q.Count/requests),
-		Evidence: []iikanji.Evidence{d.evidence(), series, {Source: "requests", Text: people(requests) + " requests in the run"}},
-		Gain:     iikanji.Range{Lo: round(0.3 * d.q.Seconds * spare), Hi: round((d.q.Seconds + d.q.Count*roundTrip) * spare)},
-		Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "fetch all of them at once with IN (…) or a join", Args: map[string]string{"digest": d.Query.Digest}}},
+	claim := fmt.Sprintf("%s runs %s times in each %s: a loop sends it", cut(d.Query.Fingerprint, 60), times(d.route.each), d.route.route)
+	few := d.q.Count / d.route.each
+	return v.looping(d, claim, few), v.felt(d.looped(few))
+}
+
+// loop is an N+1 of which neither the parent nor the route is known.
+func (v *view) loop(_ int, d digest) (iikanji.Finding, bool) {
+	requests := v.requests()
+	if requests == 0 || d.q.Count < manyRequests*requests || float64(v.repeat(d).Count) < d.q.Count/2 {
+		return iikanji.Finding{}, false
 	}
-	return f, v.felt(d.looped(requests))
+	claim := fmt.Sprintf("%s runs %.1f times for each request of the run, in series: a loop sends it", cut(d.Query.Fingerprint, 60), d.q.Count/requests)
+	return v.looping(d, claim, requests, v.asked()), v.felt(d.looped(requests))
+}
+
+// asked tells how many requests there were.
+func (v *view) asked() iikanji.Evidence {
+	return iikanji.Evidence{Source: "requests", Text: people(v.requests()) + " requests in the run"}
 }
 
 func (v *view) refetch(_ int, d digest) (iikanji.Finding, bool) {
@@ -154,12 +216,12 @@ func (v *view) refetch(_ int, d digest) (iikanji.Finding, bool) {
 	if d.q.Count < refetchEach*t.rows() && float64(v.repeat(d).Same) < d.q.Count/2 {
 		return iikanji.Finding{}, false
 	}
-	trips := d.q.Count * roundTrip
-	f := iikanji.Finding{Code: "DB114", Where: d.where(),
+	all := d.left() + d.q.Count*roundTrip
+	f := iikanji.Finding{Code: "DB114", Where: d.place(),
 		Claim: fmt.Sprintf("%s, %s in all, is fetched %s times, %.1f times in each request", t.Name, plural(t.rows(), "row"), people(d.q.Count), d.q.Count/requests),
-		Evidence: []iikanji.Evidence{d.evidence(), {Source: "requests", Text: people(requests) + " requests in the run"},
-			{Source: "schema", Text: fmt.Sprintf("%s has %s", t.name(), plural(t.rows(), "row"))}},
-		Gain: iikanji.Range{Lo: round((d.q.Seconds + trips) * 0.2), Hi: round((d.q.Seconds + trips) * 0.95)},
+		Evidence: d.told(v.asked(),
+			iikanji.Evidence{Source: "schema", Text: fmt.Sprintf("%s has %s", t.name(), plural(t.rows(), "row"))}),
+		Gain: between(all, 0.2, 0.95),
 		Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "fetch it once per request, or keep it in the app's memory and refresh it where it is written",
 			Args: map[string]string{"digest": d.Query.Digest, "table": t.Name}}},
 	}
@@ -190,4 +252,12 @@ func (blk *block) whole() bool {
 		}
 	}
 	return false
+}
+
+// times prints how often something happens: 2.6, 61.
+func times(n float64) string {
+	if n < 10 {
+		return fmt.Sprintf("%.1f", n)
+	}
+	return people(n)
 }

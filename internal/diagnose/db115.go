@@ -7,10 +7,6 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// prepareSeconds is what preparing and closing one statement costs: two round
-// trips on a loopback and the parsing.
-var prepareSeconds = iikanji.Range{Lo: 40e-6, Hi: 200e-6}
-
 // db115 reports statements prepared for one execution each, by the server's
 // counters, or by the Prepare lines of the slow log.
 func db115(v *view) []iikanji.Finding {
@@ -35,9 +31,9 @@ func db115(v *view) []iikanji.Finding {
 		return nil
 	}
 	f := iikanji.Finding{Code: "DB115", Where: "database",
-		Claim:    fmt.Sprintf("%s statements are prepared and %s executed: each costs two more round trips", people(prepared), people(executed)),
+		Claim:    fmt.Sprintf("%s statements are prepared and %s executed: each costs one more round trip, and a command to close it", people(prepared), people(executed)),
 		Evidence: []iikanji.Evidence{{Source: source, Text: fmt.Sprintf("Com_stmt_prepare +%.0f, Com_stmt_execute +%.0f", prepared, executed)}},
-		Gain:     iikanji.Range{Lo: round(prepared*prepareSeconds.Lo + seconds/2), Hi: round(prepared*prepareSeconds.Hi + seconds)},
+		Gain:     iikanji.Range{Lo: round(prepared*roundTrip/2 + seconds/2), Hi: round(prepared*roundTrip + seconds)},
 		Remedies: []iikanji.Remedy{
 			{Kind: "appenv", Target: "app", Says: "let the driver put the values in (Go: interpolateParams=true in the DSN)", Args: map[string]string{"dsn": "interpolateParams=true"}},
 			{Kind: "patch", Target: "app", Says: "prepare once and keep the statement"},

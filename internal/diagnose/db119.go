@@ -31,9 +31,9 @@ func db119(v *view) []iikanji.Finding {
 			continue
 		}
 		trips := (d.q.Count - ended) * roundTrip
-		f := iikanji.Finding{Code: "DB119", Where: d.where(),
+		f := iikanji.Finding{Code: "DB119", Where: d.place(),
 			Claim:    fmt.Sprintf("%s rows go into %s one by one, at least %.1f in each transaction", people(d.q.Count), d.st.into.Name, each),
-			Evidence: []iikanji.Evidence{d.evidence(), {Source: "commits", Text: people(ended) + " commits of transactions that may hold it"}},
+			Evidence: d.told(iikanji.Evidence{Source: "commits", Text: people(ended) + " commits of transactions that may hold it"}),
 			Gain:     iikanji.Range{Lo: round(0.2*d.q.Seconds*(1-1/each) + trips/2), Hi: round(0.8*d.q.Seconds*(1-1/each) + trips)},
 			Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "insert them with one statement: VALUES (…), (…)", Args: map[string]string{"digest": d.Query.Digest, "table": d.st.into.Name}}},
 		}

@@ -19,10 +19,10 @@ func db120(v *view) []iikanji.Finding {
 		if each < 300 || each < 10*sent {
 			continue
 		}
-		f := iikanji.Finding{Code: "DB120", Where: d.where(),
+		f := iikanji.Finding{Code: "DB120", Where: d.place(),
 			Claim:    fmt.Sprintf("pages of %s are found by reading and skipping: %s rows read for %s sent", fromTable(blk), people(each), people(sent)),
-			Evidence: []iikanji.Evidence{d.evidence()},
-			Gain:     between(d.q.Seconds, 0.2, 1-(sent+1)/(each+1)),
+			Evidence: d.told(),
+			Gain:     between(d.left(), 0.2, 1-(sent+1)/(each+1)),
 			Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "page by the last key seen: WHERE key < ? ORDER BY key DESC LIMIT n", Args: map[string]string{"digest": d.Query.Digest}}},
 		}
 		if v.felt(d.q.Count * (each - sent)) {

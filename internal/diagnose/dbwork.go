@@ -32,6 +32,39 @@ func (s Served) work() float64 {
 	return max(0, before-s.CostAfter) * s.Query.Count * s.Share
 }
 
+// attribute gives the seconds that an index saves to the index: what is said
+// of the same statement besides has only those that are left. The work goes
+// too: what one scan drowns today will be felt when its index is there.
+func (v *view) attribute() {
+	rest := v.work
+	for _, p := range v.advice.Add {
+		if p.onlyCovers() && v.onHistories(p) || !v.felt(p.work()) {
+			continue
+		}
+		for _, s := range p.Serves {
+			for i := range v.digests {
+				if v.digests[i].Query.Digest == s.Query.Digest {
+					v.digests[i].saved += saving(s).Hi
+					rest -= min(s.work(), s.Query.Examined)
+				}
+			}
+		}
+	}
+	v.work = max(0, rest)
+}
+
+// left are the seconds of a digest that no index saves.
+func (d digest) left() float64 { return max(0, d.q.Seconds-d.saved) }
+
+// work is what an index saves all that it serves.
+func (p Proposal) work() float64 {
+	sum := 0.0
+	for _, s := range p.Serves {
+		sum += s.work()
+	}
+	return sum
+}
+
 // costBefore is the cost of one execution without the index: as foreseen, or
 // as the server counted it where it counted far fewer rows.
 func (s Served) costBefore() float64 {

@@ -65,6 +65,9 @@ func readInput(t *testing.T, a *txtar.Archive) (in diagnose.Input, want string) 
 	if parts["access"] != "" {
 		in.Profiles = append(in.Profiles, iikanji.Profile{Source: iikanji.Access, Rows: readAccess(parts["access"])})
 	}
+	if parts["seconds"] != "" {
+		readSeconds(t, in.Profiles, parts["seconds"])
+	}
 	if parts["run"] != "" {
 		in.Run = readRun(parts["run"])
 	}
@@ -121,6 +124,33 @@ func readThreads(p *iikanji.Profile, f []string) {
 		p.Repeats = append(p.Repeats, iikanji.Repeat{Digest: f[1], Runs: int64(n[2]), Longest: int64(n[3]), Count: int64(n[4]), Same: int64(n[5])})
 	case "transaction":
 		p.Transactions = append(p.Transactions, iikanji.Transaction{Shape: "begin; …; commit", Digest: "t", Count: int64(n[1]), Commit: seconds(n[2]), Total: seconds(n[3]), Digests: f[4:]})
+	}
+}
+
+// readSeconds reads lines "digest | counts" and "METHOD /path | counts".
+func readSeconds(t *testing.T, profiles []iikanji.Profile, body string) {
+	t.Helper()
+	for _, line := range strings.Split(strings.TrimSpace(body), "\n") {
+		key, counts, _ := strings.Cut(line, "|")
+		s := &iikanji.PerSecond{From: 1_700_000_000}
+		for _, w := range strings.Fields(counts) {
+			n, err := strconv.Atoi(w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Counts = append(s.Counts, int32(n))
+		}
+		found := false
+		for _, p := range profiles {
+			for i := range p.Rows {
+				if r := &p.Rows[i]; r.Key == strings.TrimSpace(key) || r.Query != nil && r.Query.Digest == strings.TrimSpace(key) {
+					r.PerSecond, found = s, true
+				}
+			}
+		}
+		if !found {
+			t.Fatalf("seconds of %q, which is no row", key)
+		}
 	}
 }
 

@@ -1,0 +1,103 @@
+package diagnose
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/iikanji/iikanji"
+)
+
+// rates is uneven load: about mean requests a second, for n seconds and one more.
+func rates(r *rand.Rand, mean float64, n int) []float64 {
+	out := make([]float64, n+1)
+	for t := range out {
+		out[t] = math.Round(mean * (0.5 + r.Float64()))
+	}
+	return out
+}
+
+// TestBestRoute plants which route sends a statement, and wants it named, with
+// the number per request, or nothing said where nobody could know.
+func TestBestRoute(t *testing.T) {
+	const n = 20
+	r := rand.New(rand.NewPCG(3, 4))
+	right, silent := 0, 0
+	for range 200 {
+		a, b, c := rates(r, 12, n), rates(r, 30, n), rates(r, 80, n)
+		routes := []counted{{"GET /a", a}, {"GET /b", b}, {"GET /c", c}}
+		y := make([]float64, n)
+		for i := range y { // a third of the lines of its requests are of the next second
+			y[i] = math.Round(20*(0.67*a[i]+0.33*a[i+1])) + float64(r.IntN(7))
+		}
+		switch f := bestRoute(y, routes); {
+		case f == nil:
+			silent++
+		case f.route != "GET /a":
+			t.Errorf("%s is named, GET /a sends it", f.route)
+		case math.Abs(f.each-20) > 2 || f.r2 < fitR2 || f.err > 2:
+			t.Errorf("%+v, want 20 for each request", *f)
+		default:
+			right++
+		}
+		copyOf := append([]counted{{"GET /same", a}}, routes...)
+		if f := bestRoute(y, copyOf); f != nil {
+			t.Errorf("two routes that go along, and %s is named", f.route)
+		}
+		for i := range y {
+			y[i] = a[i] + b[i] + c[i]
+		}
+		if f := bestRoute(y, routes); f != nil && f.route == "GET /a" {
+			t.Errorf("all routes send it, and %+v is named", *f)
+		}
+	}
+	if right < 180 {
+		t.Errorf("named %d times of 200, nothing said %d times", right, silent)
+	}
+}
+
+// TestBestRouteSaysNothing where there is too little to see.
+func TestBestRouteSaysNothing(t *testing.T) {
+	steady := []float64{5, 5, 5, 5, 5, 5, 5, 5, 5}
+	other := []float64{9, 9, 9, 9, 9, 9, 9, 9, 9}
+	uneven := []float64{1, 9, 3, 7, 2, 8, 1, 9, 3}
+	once := []float64{40, 0, 0, 0, 0, 0, 0, 0, 0}
+	for name, c := range map[string]struct {
+		y      []float64
+		routes []counted
+	}{
+		"steady load":     {[]float64{15, 15, 15, 15, 15, 15, 15, 15}, []counted{{"a", steady}, {"b", other}}},
+		"only one route":  {uneven[:8], []counted{{"a", uneven}}},
+		"one burst":       {once[:8], []counted{{"a", once}, {"b", uneven}}},
+		"two in each 1.5": {[]float64{1.5, 13.5, 4.5, 10.5, 3, 12, 1.5, 13.5}, []counted{{"a", uneven}, {"b", steady}}},
+	} {
+		if f := bestRoute(c.y, c.routes); f != nil {
+			t.Errorf("%s: %+v", name, *f)
+		}
+	}
+	if f := bestRoute([]float64{3, 27, 9, 21, 6, 24, 3, 27}, []counted{{"a", uneven}, {"b", steady}}); f == nil || f.route != "a" || math.Abs(f.each-3) > 1e-9 {
+		t.Errorf("three in each: %+v", f)
+	}
+}
+
+// TestPage: answers of one size come from no table.
+func TestPage(t *testing.T) {
+	row := func(method string, n int64, bytes, most iikanji.Bytes, unchanged int64) iikanji.Row {
+		return iikanji.Row{Count: n, Web: &iikanji.WebRow{Method: method, Bytes: bytes, MaxBytes: most, Status: [6]int64{3: unchanged}}}
+	}
+	for _, c := range []struct {
+		row  iikanji.Row
+		want bool
+	}{
+		{row("GET", 82, 41811, 543, 5), true},
+		{row("GET", 82, 41810, 543, 5), false},
+		{row("POST", 82, 41811, 543, 5), false},
+		{row("GET", 5, 2715, 543, 0), false},
+		{row("GET", 82, 0, 0, 0), false},
+		{iikanji.Row{Count: 82}, false},
+	} {
+		if got := page(c.row); got != c.want {
+			t.Errorf("%+v: %v", c.row.Web, got)
+		}
+	}
+}
