@@ -164,7 +164,7 @@ func (t *Tuner) search(ctx context.Context) error {
 			}
 			t.stale = false
 		}
-		c, ok := t.next(0)
+		c, ok := t.next(false)
 		if !ok {
 			tried, err := t.bundle(ctx)
 			if err != nil {
@@ -287,11 +287,11 @@ func (t *Tuner) observe(ctx context.Context) error {
 	return nil
 }
 
-// next takes the best candidate of a rank that has not had its trial under
-// this bottleneck. One that cannot be acted on costs nothing and is passed over.
-func (t *Tuner) next(upTo int) (Candidate, bool) {
+// next takes the best candidate that has not had its trial under this
+// bottleneck, of those that blind the sensors or of the others.
+func (t *Tuner) next(blind bool) (Candidate, bool) {
 	for _, c := range Ranked(t.queue, t.judge.Prior.SD()) {
-		if rank(c) <= upTo && !t.tried(c) {
+		if blinds(c.Remedy) == blind && !t.tried(c) {
 			return c, true
 		}
 	}

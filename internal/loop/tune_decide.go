@@ -146,13 +146,16 @@ func Ranked(cs []Candidate, sd float64) []Candidate {
 	cs = slices.Clone(cs)
 	worth := func(c Candidate) float64 { return c.Chance * c.Gain / runsFor(c.Gain, sd) }
 	slices.SortStableFunc(cs, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(worth(b), worth(a)))
+		if ba, bb := blinds(a.Remedy), blinds(b.Remedy); ba != bb {
+			return cmp.Compare(b2i(ba), b2i(bb))
+		}
+		return cmp.Compare(worth(b), worth(a))
 	})
 	return cs
 }
 
-func rank(c Candidate) int {
-	if blinds(c.Remedy) {
+func b2i(b bool) int {
+	if b {
 		return 1
 	}
 	return 0

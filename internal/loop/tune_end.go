@@ -67,7 +67,7 @@ func (t *Tuner) tailLeft() time.Duration {
 // blindLast tries what turns logs off, now that no diagnosis needs them.
 func (t *Tuner) blindLast(ctx context.Context) error {
 	for t.tailLeft() > 5*t.cost {
-		c, ok := t.next(1)
+		c, ok := t.next(true)
 		if !ok {
 			return nil
 		}
@@ -126,12 +126,11 @@ func (t *Tuner) recheck(ctx context.Context, a *Attempt) (err error) {
 		return nil
 	}
 	tr := t.newTrial(changes...)
-	tr.on, tr.order, tr.free, tr.c.Before = true, BA, nil, nil
-	with := t.fresh
+	tr.on, tr.c.Before = true, nil // the arm without it is no incumbent whose shift means anything
 	t.show(func(v *View) {
 		v.Phase, v.Doing, v.Why, v.Pairs, v.Effect = "drop-one", "without: "+a.Says, "is it still needed?", 0, nil
 	})
-	v, err := tr.without(ctx, with)
+	v, err := tr.without(ctx)
 	var moved *change.MovedError
 	if errors.As(err, &moved) {
 		t.say("%s: later changes stand on it: not checked alone", a.Says)
@@ -142,6 +141,11 @@ func (t *Tuner) recheck(ctx context.Context, a *Attempt) (err error) {
 		a.Dropped = true
 		t.book.InForce = slices.DeleteFunc(t.book.InForce, func(id iikanji.ChangeID) bool { return slices.Contains(a.Changes, id) })
 		t.incumbent, t.fresh = nil, nil
+		for _, p := range tr.c.Pairs {
+			if p.Void == "" && p.A != nil {
+				t.incumbent = append(t.incumbent, p.A)
+			}
+		}
 		t.note("dropped: %s: %s", a.Says, v.Why)
 		return err
 	}
@@ -151,9 +155,8 @@ func (t *Tuner) recheck(ctx context.Context, a *Attempt) (err error) {
 }
 
 // without runs pairs until the judge says whether a change is still worth it.
-func (tr *trial) without(ctx context.Context, with *iikanji.Run) (iikanji.Verdict, error) {
-	tr.incumbent = nil // the arm without it is no incumbent: no fast lane, no shift
-	defer func() { tr.incumbent, tr.fresh = nil, nil }()
+func (tr *trial) without(ctx context.Context) (iikanji.Verdict, error) {
+	tr.fresh = nil
 	var v iikanji.Verdict
 	for usable := 0; v.Call == iikanji.CallUnknown; usable = len(v.Tried) {
 		p := Pair{}

@@ -1,0 +1,89 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Live is a few lines that are drawn over at the bottom of a terminal, below
+// lines that stay. Off a terminal only the lines that stay are written, and
+// the first of the others at a calm pace. Its methods may be called from any
+// goroutine.
+type Live struct {
+	mu    sync.Mutex
+	w     io.Writer
+	tty   bool
+	cols  int
+	now   func() time.Time
+	lines []string // as drawn
+	last  time.Time
+}
+
+// NewLive returns a Live that writes to w, usually standard error.
+func NewLive(w io.Writer, tty bool, cols int, now func() time.Time) *Live {
+	return &Live{w: w, tty: tty, cols: cols, now: now, last: now()}
+}
+
+// Draw replaces the lines at the bottom.
+func (l *Live) Draw(lines ...string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	if !l.tty {
+		if len(lines) > 0 && now.Sub(l.last) >= plainEvery {
+			l.last = now
+			fmt.Fprintln(l.w, Clean(lines[0]))
+		}
+		return
+	}
+	if now.Sub(l.last) < 100*time.Millisecond && len(lines) == len(l.lines) {
+		return
+	}
+	l.last = now
+	l.clear()
+	l.put(lines)
+}
+
+// put draws lines; the cursor stands below them then.
+func (l *Live) put(lines []string) {
+	l.lines = l.lines[:0]
+	for _, line := range lines {
+		line = Shorten(Clean(line), l.cols-1)
+		l.lines = append(l.lines, line)
+		fmt.Fprintln(l.w, line)
+	}
+}
+
+// Say writes a line that stays, above the others.
+func (l *Live) Say(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	drawn := append([]string(nil), l.lines...)
+	l.clear()
+	fmt.Fprintln(l.w, Clean(fmt.Sprintf(format, args...)))
+	l.put(drawn)
+}
+
+// Done takes the lines at the bottom away.
+func (l *Live) Done() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.clear()
+}
+
+// clear moves up over what is drawn and erases to the end of the screen.
+func (l *Live) clear() {
+	if n := len(l.lines); n > 0 {
+		fmt.Fprintf(l.w, "\x1b[%dA\r\x1b[J", n)
+	}
+	l.lines = l.lines[:0]
+}
+
+// Bar is a bar of a share in 0..1, as in "[#####.....]".
+func Bar(share float64, width int) string {
+	full := min(width, max(0, int(share*float64(width)+0.5)))
+	return "[" + strings.Repeat("#", full) + strings.Repeat(".", width-full) + "]"
+}
