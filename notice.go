@@ -73,14 +73,15 @@ type MachineRow struct {
 
 // Topics of facts about processes, sockets and answers.
 const (
-	TopicLimit      = "limit"      // Target the service, Key as in "nofile", Value the soft limit, "unlimited" for none
-	TopicProcess    = "process"    // Target the service, Key "cores" or "gomaxprocs", Value a number
-	TopicSysctl     = "sysctl"     // Key as in "net.core.somaxconn", Value its text
-	TopicListen     = "listen"     // Target the service, Key address:port, Value a Listener; Moves
-	TopicConnection = "connection" // Target who connects, Key the service it connects to, Value Connections; Moves
-	TopicVolume     = "volume"     // Target the service, Key the log's kind, Value bytes written during the load; Moves
-	TopicAnswer     = "answer"     // Target the web server, Key the route, Value an Answer; Moves
-	TopicSeries     = "series"     // Target the web server, Key the route, Value a Series; Moves
+	TopicLimit      = "limit"       // Target the service, Key as in "nofile", Value the soft limit, "unlimited" for none
+	TopicProcess    = "process"     // Target the service, Key "cores" or "gomaxprocs", Value a number
+	TopicSysctl     = "sysctl"      // Key as in "net.core.somaxconn", Value its text
+	TopicListen     = "listen"      // Target the service, Key address:port, Value a Listener; Moves
+	TopicConnection = "connection"  // Target who connects, Key the service it connects to, Value Connections; Moves
+	TopicHTTPStatus = "http_status" // Target the web server, Key as in "499 GET /api/trend", Value a count; Moves
+	TopicVolume     = "volume"      // Target the service, Key the log's kind, Value bytes written during the load; Moves
+	TopicAnswer     = "answer"      // Target the web server, Key the route, Value an Answer; Moves
+	TopicSeries     = "series"      // Target the web server, Key the route, Value a Series; Moves
 )
 
 // A Listener is a socket that takes connections.

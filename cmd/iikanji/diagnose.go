@@ -166,6 +166,7 @@ func (r *benchRun) observed(ctx context.Context, h *history.History, s *stack.St
 	if err != nil {
 		return nil, err
 	}
+	o.Samples(dir)
 	watch := newWatch(r.e.Now, s.Groups())
 	run, err := bench.Run(ctx, sc, bench.Options{URL: s.Places().URL(), Seed: r.Seed, Load: r.Load, CPUs: r.pin.generator,
 		SamplesDir: dir, Progress: r.show, OnPhase: func(p scenario.Phase, begins bool) {

@@ -100,3 +100,8 @@ func packed(body []byte) iikanji.Bytes {
 	}
 	return iikanji.Bytes(b.Len())
 }
+
+// SeriesFact is the fact of how the answers of a route were in size.
+func SeriesFact(target, route string, s iikanji.Series) iikanji.Fact {
+	return pack(target, iikanji.TopicSeries, route, s, true)
+}

@@ -123,6 +123,22 @@ func family(roots []int) ([]int, error) {
 	return all, nil
 }
 
+// Busiest is the process, of some and all that descend from them, that has the
+// most open descriptors: a worker and not its master. 0 when none is there.
+func Busiest(roots []int) int {
+	pids, err := family(roots)
+	if err != nil {
+		return 0
+	}
+	best, most := 0, -1
+	for _, pid := range pids {
+		if entries, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "fd")); err == nil && len(entries) > most {
+			best, most = pid, len(entries)
+		}
+	}
+	return best
+}
+
 // Clients says how everybody but the user of this connection is connected to
 // the server now.
 func (s *Server) Clients(ctx context.Context) (iikanji.Connections, error) {

@@ -40,8 +40,13 @@ type Observation struct {
 	Run      *iikanji.Run
 	Profiles []iikanji.Profile // of the load phase only
 	Status   []iikanji.Fact    // growth of the database's counters over the load phase
-	Sensors  []Sensor
-	Host     []hoststat.Sample // one a second
+	// Seen are further facts of the load: limits and queues of processes, bytes
+	// written to logs, statuses, how answers were in size.
+	Seen    []iikanji.Fact
+	Sensors []Sensor
+	Host    []hoststat.Sample // one a second
+
+	slowLog string // the log that the Slow profile was read from
 }
 
 // An Observer turns sensors on for the load phase of one run and cuts what
@@ -60,11 +65,15 @@ type Observer struct {
 	db    *sql.DB
 	asker *facts.Server
 	slow  *slowSwitch
-	host  *hostWatch
+	host  *hoststat.Recorder // nil before the load
+	logs  []*logWatch
 
+	samples      string // folder of the load generator's samples, "" for none
 	accessPath   string
 	accessFrom   int64
 	access, log  *lines.Input // as long as they were when the load ended
+	hosted       []hoststat.Sample
+	seen         []iikanji.Fact // of the end of the load
 	before       map[string]string
 	after        map[string]string
 	began, ended time.Time
@@ -73,7 +82,7 @@ type Observer struct {
 
 // Observe connects to the target's database and prepares its slow log.
 func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
-	o := &Observer{w: w, errs: map[iikanji.Source]error{}, accessPath: logOf(w.Target, "nginx", "access")}
+	o := &Observer{w: w, errs: map[iikanji.Source]error{}, accessPath: logOf(w.Target, "nginx", "access"), logs: logWatches(w.Target)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, o.Close())
@@ -88,7 +97,6 @@ func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
 	if o.slow, err = newSlowSwitch(ctx, o.db, logOf(w.Target, "mariadb", "slow")); err != nil {
 		return nil, err
 	}
-	o.host = &hostWatch{now: w.Now, services: o.services}
 	return o, nil
 }
 
@@ -159,7 +167,11 @@ func (o *Observer) Phase(p scenario.Phase, begins bool) {
 // begin notes where everything stands. What it cannot do makes a sensor red.
 func (o *Observer) begin(ctx context.Context) {
 	var err error
-	o.note(iikanji.Host, o.host.start())
+	o.host, err = hoststat.Record(o.w.Now, sampleEvery, o.services)
+	o.note(iikanji.Host, err)
+	for _, l := range o.logs {
+		l.begin()
+	}
 	if o.accessFrom, err = size(o.accessPath); err != nil {
 		o.note(iikanji.Access, err)
 	}
@@ -179,11 +191,21 @@ func (o *Observer) end(ctx context.Context) {
 	o.note(iikanji.Access, err)
 	o.log, err = lines.Open(o.slow.path, nil)
 	o.note(iikanji.Slow, err)
+	for _, l := range o.logs {
+		l.end()
+	}
 	o.after, err = o.asker.Status(ctx)
 	o.note(iikanji.Slow, err)
-	o.host.stop()
-	o.note(iikanji.Host, o.host.err)
+	o.seen = o.processes(ctx)
+	if o.host != nil {
+		o.hosted, err = o.host.Stop()
+		o.note(iikanji.Host, err)
+	}
 }
+
+// Samples tells the folder in which the load generator keeps its samples of
+// the run; without it less is known of how answers differed between clients.
+func (o *Observer) Samples(dir string) { o.samples = dir }
 
 // note keeps the first error of a sensor.
 func (o *Observer) note(s iikanji.Source, err error) {
@@ -207,24 +229,27 @@ func (o *Observer) Finish(ctx context.Context, run *iikanji.Run) (*Observation, 
 	if o.ended.IsZero() {
 		return nil, errors.New("the run had no load phase: there is nothing to diagnose")
 	}
-	ob := &Observation{Run: run, Host: o.host.samples, Status: facts.StatusFacts("database", o.before, o.after)}
+	ob := &Observation{Run: run, Host: o.hosted, Status: facts.StatusFacts("database", o.before, o.after), Seen: o.seen, slowLog: o.slow.path}
 	wall := o.ended.Sub(o.began)
 	access, err := o.readAccess(ctx)
 	o.note(iikanji.Access, err)
 	slow, err := o.readSlow(ctx)
 	o.note(iikanji.Slow, err)
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	for _, p := range []*iikanji.Profile{access, slow} {
-		if p != nil {
+	host := hostProfile(o.hosted)
+	for _, p := range []*iikanji.Profile{access, slow, host} {
+		if p != nil && len(p.Rows) > 0 {
 			ob.Profiles = append(ob.Profiles, *p)
 		}
 	}
 	ob.Sensors = []Sensor{
 		proveAccess(access, run, o.errs[iikanji.Access]),
 		proveSlow(slow, countersOf(o.before, o.after), wall, o.errs[iikanji.Slow]),
-		proveHost(len(o.host.samples), wall, o.errs[iikanji.Host]),
+		proveHost(host, wall, o.errs[iikanji.Host]),
+	}
+	o.readErrors(ctx, ob)
+	o.readAnswers(ctx, ob, access)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
 	for _, s := range ob.Sensors {
 		if !s.Green {
@@ -260,22 +285,35 @@ func (o *Observer) Ask(ctx context.Context, ob *Observation) ([]iikanji.Fact, er
 	if err != nil {
 		return nil, err
 	}
-	f, err := askNginx(ctx, o.w.Target)
-	if err != nil {
-		ob.Run.Warnings = append(ob.Run.Warnings, "nothing is said of nginx's configuration: "+err.Error())
-		return known, ctx.Err()
+	known = append(known, ob.Seen...)
+	for _, ask := range []func(context.Context) ([]iikanji.Fact, error){
+		func(ctx context.Context) ([]iikanji.Fact, error) { return askNginx(ctx, o.w.Target) },
+		func(ctx context.Context) ([]iikanji.Fact, error) { return askAnswers(ctx, o.w.Target, ob.Profiles) },
+	} {
+		f, err := ask(ctx)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			ob.Run.Warnings = append(ob.Run.Warnings, "less is known of the web server: "+err.Error())
+		}
+		known = append(known, f...)
 	}
-	return append(known, f...), nil
+	return known, nil
 }
 
-// Close puts the database's settings back and closes what is open. The log
-// stays until the next observation: findings quote it by line.
+// Close puts the database's settings back and closes what is open. The
+// slow log stays until the next observation, and Keep has a copy of it.
 func (o *Observer) Close() error {
 	var errs []error
 	if o.host != nil {
-		o.host.stop()
+		_, _ = o.host.Stop() // its error was told
 	}
-	for _, in := range []*lines.Input{o.access, o.log} {
+	inputs := []*lines.Input{o.access, o.log}
+	for _, l := range o.logs {
+		inputs = append(inputs, l.in)
+	}
+	for _, in := range inputs {
 		if in != nil {
 			errs = append(errs, in.Close())
 		}

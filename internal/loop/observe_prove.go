@@ -60,7 +60,10 @@ const (
 	// A statement's time is taken inside of the server, the wall around the
 	// load outside: a hair of difference proves nothing.
 	timeSlack = 0.02
-	leastTold = 0.8 // share of the seconds of the load with a sample of the host
+	// CPU time is counted in ticks of 10 ms, for each process by itself.
+	cpuSlack  = 0.1
+	maxLine   = 64 << 10 // of a log's last line, which may be unfinished
+	leastTold = 0.8      // share of the seconds of the load with a sample of the host
 )
 
 // parsed proves that nearly all of a log was understood.
@@ -138,11 +141,33 @@ func proveSlow(p *iikanji.Profile, c counters, wall time.Duration, err error) Se
 	return s.settle(err)
 }
 
-// proveHost wants a sample for nearly every second.
-func proveHost(samples int, wall time.Duration, err error) Sensor {
+// proveHost wants a sample for nearly every second, and that all services
+// together did not use more than the machine had.
+func proveHost(p *iikanji.Profile, wall time.Duration, err error) Sensor {
 	s := Sensor{Source: iikanji.Host, Name: "host"}
-	want := math.Floor(wall.Seconds())
-	s.Proofs = []Proof{{fmt.Sprintf("%d samples in %.0f s", samples, want), "one a second",
-		want > 0 && samples > 0 && float64(samples) >= leastTold*want-1}}
+	want, samples := math.Floor(wall.Seconds()), float64(p.Intake.Lines)
+	s.Proofs = []Proof{{fmt.Sprintf("%.0f samples in %.0f s", samples, want), "one a second",
+		want > 0 && samples > 0 && samples >= leastTold*want-1}}
+	used, whole := 0.0, 0.0
+	for _, r := range p.Rows {
+		if r.Host.Machine != nil {
+			whole = r.Total.Seconds()
+		} else {
+			used += r.Total.Seconds()
+		}
+	}
+	limit := whole*(1+cpuSlack) + 0.5
+	s.Proofs = append(s.Proofs, Proof{fmt.Sprintf("services used %.1f s of CPU", used), fmt.Sprintf("%.1f s or less, what the machine used", limit), used <= limit})
 	return s.settle(err)
+}
+
+// proveErrors wants all that was written to an error log to have been read,
+// but for a last line that was being written, and nginx's to be of its form.
+func proveErrors(p *iikanji.Profile, written int64) []Proof {
+	read := int64(p.Intake.Bytes)
+	out := []Proof{{fmt.Sprintf("%d bytes of %s read", read, p.Target), fmt.Sprintf("the %d that it wrote", written), read <= written && read >= written-maxLine}}
+	if p.Intake.Lines > 0 {
+		out = append(out, parsed(&p.Intake))
+	}
+	return out
 }

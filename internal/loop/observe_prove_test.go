@@ -76,33 +76,74 @@ func TestProveSlow(t *testing.T) {
 	}
 }
 
-// TestProveHost wants samples for nearly all of the time.
+// TestProveHost wants samples for nearly all of the time, and services that do
+// not use more than the machine.
 func TestProveHost(t *testing.T) {
-	wants(t, "all", proveHost(10, 10*time.Second, nil), "")
-	wants(t, "the last is on its way", proveHost(3, 4200*time.Millisecond, nil), "")
-	wants(t, "half", proveHost(5, 10*time.Second, nil), "5 samples in 10 s")
-	wants(t, "none", proveHost(0, 10*time.Second, nil), "0 samples")
-	wants(t, "none of a second", proveHost(0, time.Second, nil), "0 samples")
-	wants(t, "broken", proveHost(10, 10*time.Second, errors.New("opening /proc")), "opening /proc")
+	samples := func(n int, app float64) *iikanji.Profile {
+		var all []hoststat.Sample
+		for i := range n {
+			all = append(all, hoststat.Sample{At: time.Unix(int64(i), 0), Over: time.Second, Cores: 2, User: 1.5,
+				Services: []hoststat.ServiceSample{{Name: "app", User: app}, {Name: "other", System: 0.25}}})
+		}
+		return hostProfile(all)
+	}
+	wants(t, "all", proveHost(samples(10, 1), 10*time.Second, nil), "")
+	wants(t, "the last is on its way", proveHost(samples(3, 1), 4200*time.Millisecond, nil), "")
+	wants(t, "half", proveHost(samples(5, 1), 10*time.Second, nil), "5 samples in 10 s")
+	wants(t, "none", proveHost(samples(0, 1), 10*time.Second, nil), "0 samples")
+	wants(t, "none of a second", proveHost(samples(0, 1), time.Second, nil), "0 samples")
+	wants(t, "broken", proveHost(samples(10, 1), 10*time.Second, errors.New("opening /proc")), "opening /proc")
+	wants(t, "more than there was", proveHost(samples(10, 1.6), 10*time.Second, nil), "services used 18.5 s of CPU")
+}
+
+// TestProveErrors breaks the sensor of an error log.
+func TestProveErrors(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		lines, bad int64
+		read       iikanji.Bytes
+		written    int64
+		err        error
+		why        string
+	}{
+		{"nothing was written", 0, 0, 0, 0, nil, ""},
+		{"all", 100, 0, 9000, 9000, nil, ""},
+		{"the last line is being written", 100, 1, 9000, 9100, nil, ""},
+		{"another program's log", 100, 2, 9000, 9000, nil, "98.00 % of 100 entries"},
+		{"a part was not read", 100, 0, 9000, 90000, nil, "9000 bytes of nginx read (wanted: the 90000 that it wrote)"},
+		{"more than was written", 100, 0, 9000, 8000, nil, "the 8000 that it wrote"},
+		{"truncated", 0, 0, 0, 0, errors.New("skipping to byte 9"), "skipping to byte 9"},
+	} {
+		p := &iikanji.Profile{Target: "nginx", Intake: iikanji.Intake{Lines: c.lines, Bad: c.bad, Bytes: c.read}}
+		s := Sensor{Proofs: proveErrors(p, c.written)}
+		wants(t, c.name, s.settle(c.err), c.why)
+	}
+}
+
+// TestHostProfile: sums, means and extremes of two unlike intervals.
+func TestHostProfile(t *testing.T) {
+	p := hostProfile([]hoststat.Sample{
+		{At: time.Unix(1, 0), Over: time.Second, Cores: 2, User: 1, Steal: 0.5, DiskFlushes: 10, FlushTook: time.Millisecond, ListenDrops: 3, SwapOut: 2, MemAvailable: 100, PressureCPU: 0.2,
+			Services: []hoststat.ServiceSample{{Name: "app", User: 0.5, FDs: 10, FDLimit: 1024, RSS: 7}, {Name: "db", User: 0.25}}},
+		{At: time.Unix(4, 0), Over: 3 * time.Second, Cores: 2, User: 2, IOWait: 0.1, DiskFlushes: 10, FlushTook: 3 * time.Millisecond, MemAvailable: 60, PressureCPU: 0.6,
+			Services: []hoststat.ServiceSample{{Name: "app", User: 1.5, System: 0.1, FDs: 900, FDLimit: 1024, RSS: 5}}},
+	})
+	if len(p.Rows) != 3 || p.Rows[0].Key != "host" || p.Rows[1].Key != "app" || p.Rows[0].Total != 7*time.Second || p.Rows[0].Share != 0.875 {
+		t.Fatalf("%+v", p.Rows)
+	}
+	m, app := p.Rows[0].Host.Machine, p.Rows[1].Host
+	if m.Wall != 4*time.Second || m.Steal != 500*time.Millisecond || m.IOWait != 300*time.Millisecond || m.DiskFlushes != 40 || m.FlushTook != 2500*time.Microsecond ||
+		m.ListenDrops != 3 || m.SwapOut != 2*pageSize || m.MemLeast != 60 || m.PressureCPU < 0.49 || m.PressureCPU > 0.51 {
+		t.Errorf("%+v", m)
+	}
+	if app.User != 5*time.Second || app.FDs != 900 || app.PeakRSS != 7 || app.Peak != 1.6 || p.Intake.Lines != 2 {
+		t.Errorf("%+v", app)
+	}
 }
 
 func TestCountersOf(t *testing.T) {
 	c := countersOf(map[string]string{"questions": "100"}, map[string]string{"questions": "350", "max_used_connections": "7"})
 	if c.questions != 250 || c.threads != 7 {
 		t.Errorf("%+v", c)
-	}
-}
-
-// TestHostTSV: every row has a cell for each column.
-func TestHostTSV(t *testing.T) {
-	text := string(hostTSV([]hoststat.Sample{{At: time.Unix(1, 0), User: 1.5, Services: []hoststat.ServiceSample{{Name: "app", User: 0.25, FDs: 7}, {Name: "other"}}}}))
-	rows := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	if len(rows) != 4 || !strings.Contains(rows[1], "\thost\t1.500\t") || !strings.Contains(rows[2], "\tapp\t0.250\t") {
-		t.Fatalf("%q", rows)
-	}
-	for _, r := range rows {
-		if got, want := strings.Count(r, "\t"), strings.Count(rows[0], "\t"); got != want {
-			t.Errorf("%d tabs, the head has %d: %q", got, want, r)
-		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,8 @@ func settings(t *testing.T, db *sql.DB) string {
 type stage struct {
 	w      Watched
 	access string
+	errors string // error log of nginx
+	output string // of the app
 	root   *sql.DB
 	app    *sql.DB // opened once the observer is there
 }
@@ -39,7 +42,8 @@ func newStage(t *testing.T, srv *factstest.Server) *stage {
 	t.Helper()
 	dir := t.TempDir()
 	slow, access := filepath.Join(dir, "slow.log"), filepath.Join(dir, "access.log")
-	for _, f := range []string{slow, access} {
+	errs, output := filepath.Join(dir, "error.log"), filepath.Join(dir, "app.log")
+	for _, f := range []string{slow, access, errs, output} {
 		if err := os.WriteFile(f, nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -59,11 +63,27 @@ func newStage(t *testing.T, srv *factstest.Server) *stage {
 	t.Cleanup(func() { app.Close() })
 	target := iikanji.Target{Services: []iikanji.Service{
 		{Name: "database", Kind: "mariadb", Socket: srv.Socket, Logs: []iikanji.Log{{Kind: "slow", Path: slow}}},
-		{Name: "nginx", Kind: "nginx", Logs: []iikanji.Log{{Kind: "access", Path: access}}}}}
-	return &stage{w: Watched{Target: target, Schema: "seen", User: "root", Now: time.Now}, access: access, root: root, app: app}
+		{Name: "app", Kind: "go", Logs: []iikanji.Log{{Kind: "output", Path: output}}},
+		{Name: "nginx", Kind: "nginx", Logs: []iikanji.Log{{Kind: "access", Path: access}, {Kind: "error", Path: errs}}}}}
+	me := func() map[string][]int { return map[string][]int{"app": {os.Getpid()}} }
+	return &stage{w: Watched{Target: target, Schema: "seen", User: "root", Now: time.Now, Groups: me}, access: access, errors: errs, output: output, root: root, app: app}
 }
 
-// requests writes lines to the access log and asks the database once for each.
+// says appends a line to a log.
+func says(t *testing.T, path, line string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	fmt.Fprintln(f, line)
+}
+
+// spill is a line of nginx's error log.
+const spill = `2026/11/21 11:57:21 [warn] 12#12: *3 a client request body is buffered to a temporary file /body/0000000001, client: 127.0.0.1, server: , request: "POST /%s HTTP/1.1"`
+
+// requests writes lines to the logs and asks the database once for each.
 func (s *stage) requests(t *testing.T, n int, what string) {
 	t.Helper()
 	f, err := os.OpenFile(s.access, os.O_WRONLY|os.O_APPEND, 0)
@@ -71,7 +91,9 @@ func (s *stage) requests(t *testing.T, n int, what string) {
 		t.Fatal(err)
 	}
 	defer f.Close()
+	says(t, s.errors, fmt.Sprintf(spill, what))
 	for i := range n {
+		says(t, s.output, "DEBUG "+what)
 		fmt.Fprintf(f, "127.0.0.1 - - [%s] \"GET /%s HTTP/1.1\" 200 5 \"-\" \"-\"\n", time.Now().Format("02/Jan/2006:15:04:05 -0700"), what)
 		if _, err := s.app.Exec("SELECT /* of "+what+" */ '"+what+"', ?", i); err != nil {
 			t.Fatal(err)
@@ -100,6 +122,12 @@ func testWindow(t *testing.T, srv *factstest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	closed := false
+	defer func() { // other tests use this server
+		if !closed {
+			o.Close()
+		}
+	}()
 	s.requests(t, 30, "before")
 	o.Phase(scenario.Prepare, true)
 	o.Phase(scenario.Prepare, false)
@@ -119,8 +147,8 @@ func testWindow(t *testing.T, srv *factstest.Server) {
 			t.Errorf("%s is red: %s", x.Name, x.Why())
 		}
 	}
-	if len(run.Warnings) != 0 || len(ob.Profiles) != 2 {
-		t.Fatalf("%d profiles, warnings %q", len(ob.Profiles), run.Warnings)
+	if len(run.Warnings) != 0 || len(ob.Sensors) != 4 || len(ob.Profiles) != 5 {
+		t.Fatalf("%d sensors, %d profiles, warnings %q", len(ob.Sensors), len(ob.Profiles), run.Warnings)
 	}
 	if r := ob.Profiles[0].Rows; len(r) != 1 || r[0].Count != 400 || r[0].Key != "GET /within" {
 		t.Errorf("access log: %+v", r)
@@ -128,11 +156,45 @@ func testWindow(t *testing.T, srv *factstest.Server) {
 	if r := ob.Profiles[1].Rows; len(r) != 1 || r[0].Count != 400 || !strings.Contains(r[0].Example.Text, "within") {
 		t.Errorf("slow log: %+v", r)
 	}
+	me := slices.IndexFunc(ob.Profiles[2].Rows, func(r iikanji.Row) bool { return r.Key == "generator" })
+	if p := ob.Profiles[2]; p.Source != iikanji.Host || me < 0 || p.Rows[me].Host.FDs < 3 {
+		t.Errorf("host: %+v", p)
+	}
+	if p := ob.Profiles[3]; p.Target != "app" || len(p.Rows) != 1 || p.Rows[0].Count != 400 || p.Rows[0].Key != "DEBUG within" || p.Rows[0].Log.Level != "debug" || p.Rows[0].Example.Line != 36 {
+		t.Errorf("output of the app: %+v", p)
+	}
+	if p := ob.Profiles[4]; p.Target != "nginx" || len(p.Rows) != 1 || p.Rows[0].Count != 1 || p.Rows[0].Log.Kind != "body-spilled" || p.Rows[0].Log.Routes[0].Name != "POST /within" {
+		t.Errorf("errors of nginx: %+v", p)
+	}
+	testSeen(t, ob)
+	closed = true
 	if err := o.Close(); err != nil {
 		t.Error(err)
 	}
 	if now := settings(t, s.root); now != was {
 		t.Errorf("settings are %s\nand were %s", now, was)
+	}
+}
+
+// testSeen wants the facts of the load: limits of this process, which plays the
+// app, what was written, and that all answers to the one URL had one size.
+func testSeen(t *testing.T, ob *Observation) {
+	seen := map[string]string{}
+	for _, f := range ob.Seen {
+		seen[f.Target+" "+f.Topic+" "+f.Key] = f.Value
+	}
+	for key, want := range map[string]string{
+		"app volume output":        fmt.Sprint(400 * len("DEBUG within\n")),
+		"nginx series GET /within": `{"urls":1,"repeats":399,"again":1,"fixed":1,"fixed_repeats":399,"fixed_bytes":1995,"sizes":1}`,
+	} {
+		if seen[key] != want {
+			t.Errorf("%s is %q, want %q", key, seen[key], want)
+		}
+	}
+	for _, key := range []string{"app limit nofile", "app process cores", "local sysctl net.core.somaxconn", "app connection database", "nginx volume access"} {
+		if seen[key] == "" {
+			t.Errorf("nothing is known of %q", key)
+		}
 	}
 }
 
@@ -147,8 +209,10 @@ func testBlind(t *testing.T, srv *factstest.Server) {
 	}
 	defer o.Close()
 	o.Phase(scenario.Load, true)
-	if err := os.Truncate(s.access, 0); err != nil {
-		t.Fatal(err)
+	for _, log := range []string{s.access, s.output} {
+		if err := os.Truncate(log, 0); err != nil {
+			t.Fatal(err)
+		}
 	}
 	s.requests(t, 60, "within")
 	o.Phase(scenario.Load, false)
@@ -157,7 +221,7 @@ func testBlind(t *testing.T, srv *factstest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"skipping to byte", "observed-slow.log", "0 samples"} {
+	for i, want := range []string{"skipping to byte", "observed-slow.log", "0 samples", "output log of app: skipping to byte"} {
 		if x := ob.Sensors[i]; x.Green || !strings.Contains(x.Why(), want) {
 			t.Errorf("%s: green %v, %q, want %q", x.Name, x.Green, x.Why(), want)
 		}
@@ -166,7 +230,7 @@ func testBlind(t *testing.T, srv *factstest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := codes(d.Findings); len(c) != 3 || c[0] != "BEN103" || c[2] != "BEN103" || len(run.Warnings) != 3 {
+	if c := codes(d.Findings); len(c) != 4 || c[0] != "BEN103" || c[3] != "BEN103" || len(run.Warnings) != 4 {
 		t.Errorf("findings %v, warnings %q", c, run.Warnings)
 	}
 }

@@ -2,8 +2,10 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -29,24 +31,57 @@ func askDatabase(ctx context.Context, srv *facts.Server, schema string, ob *Obse
 	if err != nil {
 		return nil, err
 	}
-	for _, q := range s.Questions(diagnose.WorkloadOf(ob.Profiles)) {
+	load := diagnose.WorkloadOf(ob.Profiles)
+	tellUnread(ob, s.Unread(load))
+	for _, q := range s.Questions(load) {
 		i := slices.IndexFunc(tables, func(t facts.SizedTable) bool {
 			return strings.EqualFold(t.Schema, q.Schema) && strings.EqualFold(t.Name, q.Table)
 		})
 		if i < 0 {
 			continue
 		}
-		if err := srv.Distinct(ctx, &tables[i], q.Columns); err != nil {
-			return nil, err
+		shares, err := count(ctx, srv, &tables[i], q)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
 		}
-		shares, err := srv.Selectivity(ctx, tables[i], q.Predicates)
-		if err != nil {
-			return nil, err
+		if err != nil { // too large to be counted in the time that a question has
+			ob.Run.Warnings = append(ob.Run.Warnings, fmt.Sprintf("advice on %s goes by the server's estimates: %v", q.Table, err))
 		}
 		known = append(known, facts.TableFacts(target, tables[i])...) // the last word on a table counts
 		known = append(known, facts.SelectivityFacts(target, tables[i], shares)...)
 	}
 	return append(known, plans(ctx, srv, target, ob.Profiles)...), ctx.Err()
+}
+
+// count counts in a table what its advice depends on.
+func count(ctx context.Context, srv *facts.Server, t *facts.SizedTable, q diagnose.Question) (map[string]float64, error) {
+	if err := srv.Distinct(ctx, t, q.Columns); err != nil {
+		return nil, err
+	}
+	return srv.Selectivity(ctx, *t, q.Predicates)
+}
+
+// queryWord begins what could have advice.
+var queryWord = regexp.MustCompile(`(?i)^\s*\(?\s*(select|insert|update|delete|replace|with)\b`)
+
+// tellUnread warns of statements that took time and are not understood.
+// Statements that are of no query (SET, SHOW, COMMIT) are left out.
+func tellUnread(ob *Observation, unread []diagnose.Unread) {
+	seconds, first := 0.0, ""
+	n := 0
+	for _, u := range unread {
+		if !queryWord.MatchString(u.Query.SQL) {
+			continue
+		}
+		n++
+		seconds += u.Query.Seconds
+		if first == "" {
+			first = u.Query.SQL
+		}
+	}
+	if n > 0 {
+		ob.Run.Warnings = append(ob.Run.Warnings, fmt.Sprintf("%d kinds of statements, %.1f s, could not be understood and have no advice, as in %.120s", n, seconds, first))
+	}
 }
 
 // plans reads the plans of the heaviest statements, by their slowest example.
@@ -96,4 +131,27 @@ func askNginx(ctx context.Context, t iikanji.Target) ([]iikanji.Fact, error) {
 	}
 	f, err := facts.NginxFact(s.Name, string(r.Output))
 	return []iikanji.Fact{f}, err
+}
+
+// askAnswers asks the web server for one URL of each route.
+func askAnswers(ctx context.Context, t iikanji.Target, profiles []iikanji.Profile) ([]iikanji.Fact, error) {
+	i := slices.IndexFunc(profiles, func(p iikanji.Profile) bool { return p.Source == iikanji.Access })
+	if i < 0 {
+		return nil, nil
+	}
+	urls := urlsToAsk(&profiles[i])
+	if len(urls) == 0 {
+		return nil, nil
+	}
+	base, err := address(t)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*askLimit)
+	defer cancel()
+	known, err := facts.AnswerFacts(ctx, "nginx", base, urls)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = nil // what did answer is known
+	}
+	return known, err
 }

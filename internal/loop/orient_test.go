@@ -93,7 +93,7 @@ func TestKeep(t *testing.T) {
 	if err1 != nil || err2 != nil || !reflect.DeepEqual(want.Findings, got.Findings) || !reflect.DeepEqual(want.Sensors, got.Sensors) {
 		t.Errorf("%v %v\n%+v\n%+v", err1, err2, want.Findings, got.Findings)
 	}
-	if b, err := h.ReadFile(ob.Run.ID, hostFile); err != nil || slices.Index(b, 'h') < 0 || len(hostTSV(nil)) >= len(b) {
+	if b, err := h.ReadFile(ob.Run.ID, hostFile); err != nil || slices.Index(b, 'h') < 0 || len(hoststat.TSV(nil)) >= len(b) {
 		t.Errorf("host.tsv: %v", err)
 	}
 	if _, _, err := Recall(h, 99); err == nil {
