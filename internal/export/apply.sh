@@ -1,0 +1,115 @@
+#!/bin/sh
+# Written by iikanji export; README.md says why. Without --yes it changes nothing.
+# Needs a POSIX shell, sed, patch and, for tables, a database client.
+set -eu
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+backup=${BACKUP:-$here/backup}
+
+fail() {
+	printf 'apply.sh: %s\n' "$1" >&2
+	exit 1
+}
+
+echo 'This would be done:'
+cat <<'END_OF_LIST'
+#SHOW
+END_OF_LIST
+
+# want NAME MEANING: the variable must be set.
+missing=0
+want() {
+	if eval "test -n \"\${$1:+set}\""; then
+		return
+	fi
+	[ "$missing" = 1 ] || echo 'Set these variables first:'
+	missing=1
+	printf '  %s: %s\n' "$1" "$2"
+}
+#WANTS
+[ "$missing" = 0 ] || exit 2
+if [ "${1-}" != --yes ]; then
+	echo 'Nothing was done. To do it: sh apply.sh --yes'
+	exit 0
+fi
+[ ! -e "$backup" ] || fail "$backup is there, so this was applied already: take that back with undo.sh, or set BACKUP"
+
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+
+# A path as the replacement of sed's s|||.
+escape() { printf '%s' "$1" | sed -e 's/[\\&|]/\\&/g'; }
+
+# expand FILE: with the paths of this machine.
+expand() {
+	expanded=$1
+	set --
+#EXPAND
+	if [ $# -gt 0 ]; then
+		sed "$@" -- "$expanded"
+	else
+		cat -- "$expanded"
+	fi
+}
+
+# files FUNCTION: calls it for each file with number, how, target, source.
+files() {
+#STEPS
+}
+
+# Everything is tried on a copy before anything is touched.
+prepare() {
+	case $2 in
+	patch)
+		command -v patch >/dev/null || fail 'patch is not installed'
+		[ -f "$3" ] || fail "$3 is not there"
+		cp -- "$3" "$work/$1"
+		expand "$here/$4" >"$work/$1.patch"
+		patch -s -F 3 "$work/$1" "$work/$1.patch" || fail "$4 does not fit $3: make that change by hand"
+		;;
+	new)
+		[ ! -e "$3" ] || fail "$3 is there already"
+		[ -d "$(dirname -- "$3")" ] || fail "the folder of $3 is not there"
+		expand "$here/$4" >"$work/$1"
+		;;
+	remove)
+		[ -f "$3" ] || fail "$3 is not there"
+		;;
+	esac
+}
+
+save() {
+	printf '%s\n' "$3" >"$backup/$1.target"
+	if [ -e "$3" ]; then
+		cp -p -- "$3" "$backup/$1.before"
+	else
+		: >"$backup/$1.absent"
+	fi
+}
+
+change() {
+	if [ "$2" = remove ]; then
+		: >"$backup/$1.gone"
+		rm -- "$3"
+		return
+	fi
+	cp -- "$work/$1" "$backup/$1.after"
+	cp -- "$work/$1" "$3" # an existing file keeps its owner and its mode
+}
+
+# sql CHANGE: DB_CLIENT is a command with its arguments.
+sql() {
+	: >"$backup/$1.sql-begun"
+	$DB_CLIENT <"$here/sql/$1.sql" || {
+		rm -- "$backup/$1.sql-begun" # the server has refused it
+		exit 1
+	}
+}
+
+files prepare
+mkdir -- "$backup"
+trap 'status=$?; rm -rf -- "$work"; [ $status = 0 ] || echo "apply.sh: it ended in the middle; undo.sh takes back what was done" >&2' EXIT
+files save
+files change
+#STATEMENTS
+echo 'Done. Now let the services take notice:'
+#NOTICES

@@ -1,0 +1,109 @@
+package export
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/history"
+)
+
+// An Item is a kept change with its proof; Verdict is nil for one that was
+// applied by hand.
+type Item struct {
+	Change  *iikanji.Change
+	Verdict *iikanji.Verdict
+}
+
+// A file is what became of one file by all changes together.
+type file struct {
+	rel      string // its place in the stack's folder, with slashes
+	old, new []byte // nil: it was not there; it is there no more
+}
+
+// A folded is the sum of the changes.
+type folded struct {
+	files   []file
+	notices []string // "restart database"; each once, in the order first asked for
+}
+
+// kept lists the changes that are kept, in the order in which they were
+// applied last.
+func kept(h *history.History) ([]*iikanji.Change, error) {
+	all, err := h.Changes()
+	if err != nil {
+		return nil, err
+	}
+	at := map[iikanji.ChangeID]int64{}
+	for _, e := range h.Events() {
+		if e.What == history.Staged && e.Stage == iikanji.Applied {
+			at[e.Change] = e.Seq
+		}
+	}
+	all = slices.DeleteFunc(all, func(c *iikanji.Change) bool { return c.Stage != iikanji.Kept })
+	slices.SortStableFunc(all, func(a, b *iikanji.Change) int { return int(at[a.ID] - at[b.ID]) })
+	return all, nil
+}
+
+// fold adds changes up. root is the folder that places are told from.
+func fold(items []Item, root string) (*folded, error) {
+	var f folded
+	index := map[string]int{}
+	for _, it := range items {
+		before := map[string][]byte{}
+		for _, op := range it.Change.Undo {
+			if op.Verb == iikanji.Write {
+				before[op.Place] = []byte(op.Body)
+			}
+		}
+		for _, op := range it.Change.Do {
+			switch op.Verb {
+			case iikanji.Write, iikanji.Remove:
+				i, known := index[op.Place]
+				if !known {
+					rel, err := below(root, op.Place)
+					if err != nil {
+						return nil, fmt.Errorf("change %d: %w", it.Change.ID, err)
+					}
+					i = len(f.files)
+					index[op.Place] = i
+					f.files = append(f.files, file{rel: rel, old: before[op.Place]})
+				}
+				if f.files[i].new = nil; op.Verb == iikanji.Write {
+					f.files[i].new = []byte(op.Body)
+				}
+			case iikanji.Restart, iikanji.Reload:
+				if text := op.Verb.String() + " " + op.Place; !slices.Contains(f.notices, text) {
+					f.notices = append(f.notices, text)
+				}
+			}
+		}
+	}
+	f.files = slices.DeleteFunc(f.files, func(x file) bool { // there and back again
+		return (x.old == nil) == (x.new == nil) && bytes.Equal(x.old, x.new)
+	})
+	slices.SortFunc(f.files, func(a, b file) int { return strings.Compare(a.rel, b.rel) })
+	return &f, nil
+}
+
+// below is a path told from a folder that it must be in.
+func below(root, path string) (string, error) {
+	rel, err := filepath.Rel(root, path)
+	if err != nil || !filepath.IsLocal(rel) || rel == "." {
+		return "", fmt.Errorf("%s is not in the folder %s", path, root)
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+// statements are the bodies of a change's statements.
+func statements(ops []iikanji.Op) (bodies []string) {
+	for _, op := range ops {
+		if op.Verb == iikanji.SQL {
+			bodies = append(bodies, op.Body)
+		}
+	}
+	return bodies
+}

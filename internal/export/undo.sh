@@ -1,0 +1,71 @@
+#!/bin/sh
+# Written by iikanji export: takes back what apply.sh did. A file that somebody
+# has edited since is not touched, and nothing else is then.
+set -eu
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+backup=${BACKUP:-$here/backup}
+
+fail() {
+	printf 'undo.sh: %s\n' "$1" >&2
+	exit 1
+}
+
+want() {
+	if eval "test -n \"\${$1:+set}\""; then
+		return
+	fi
+	printf 'Set this variable first:\n  %s: %s\n' "$1" "$2"
+	exit 2
+}
+[ -d "$backup" ] || fail "$backup is not there: nothing was applied from here"
+#WANTS
+# each FUNCTION: calls it for each saved file with its number and its place.
+each() {
+	for saved in "$backup"/*.target; do
+		[ -e "$saved" ] || continue
+		number=${saved%.target}
+		IFS= read -r place <"$saved"
+		"$1" "$number" "$place"
+	done
+}
+
+# A place must be as apply.sh left it or as it found it.
+check() {
+	if [ -e "$1.before" ]; then
+		if [ -e "$2" ] && cmp -s -- "$2" "$1.before"; then
+			return
+		fi
+		if [ -e "$1.gone" ] && [ ! -e "$2" ]; then
+			return
+		fi
+	elif [ ! -e "$2" ]; then
+		return
+	fi
+	if [ -e "$1.after" ] && [ -e "$2" ] && cmp -s -- "$2" "$1.after"; then
+		return
+	fi
+	[ ! -e "$1.after" ] || [ ! -e "$2" ] || diff -u -- "$1.after" "$2" >&2 || :
+	fail "$2 was changed by somebody else since"
+}
+
+restore() {
+	if [ -e "$1.before" ]; then
+		cp -p -- "$1.before" "$2"
+	elif [ -e "$2" ]; then
+		rm -- "$2"
+	fi
+}
+
+# sql CHANGE: only what was begun is taken back.
+sql() {
+	[ -e "$backup/$1.sql-begun" ] || return 0
+	$DB_CLIENT <"$here/sql/$1.undo.sql"
+	rm -- "$backup/$1.sql-begun"
+}
+
+each check
+#STATEMENTS
+each restore
+rm -r -- "$backup"
+echo 'Everything is as it was. Now let the services take notice:'
+#NOTICES

@@ -1,0 +1,196 @@
+package export
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/history"
+)
+
+// A Report says what was written.
+type Report struct {
+	Dir     string             `json:"dir"`
+	Changes []iikanji.ChangeID `json:"changes"` // in the order in which they were applied
+	Files   []string           `json:"files"`   // in Dir, with slashes
+}
+
+// ErrNothing says that no change is kept.
+var ErrNothing = errors.New("no change is kept: there is nothing to take elsewhere")
+
+// Write writes the kept changes of a history into dir, which must be empty or
+// not there.
+func Write(dir string, h *history.History, o Options) (*Report, error) {
+	o.Root = filepath.Clean(o.Root)
+	changes, err := kept(h)
+	if err != nil {
+		return nil, err
+	}
+	if len(changes) == 0 {
+		return nil, ErrNothing
+	}
+	items := make([]Item, len(changes))
+	for i, c := range changes {
+		items[i].Change = c
+		if items[i].Verdict, err = h.LoadVerdict(c.ID); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	sum, err := fold(items, o.Root)
+	if err != nil {
+		return nil, fmt.Errorf("exporting: %w", err)
+	}
+	f, err := newFolder(dir)
+	if err != nil {
+		return nil, fmt.Errorf("exporting: %w", err)
+	}
+	f.all(items, sum, &o)
+	if f.err != nil {
+		return nil, fmt.Errorf("exporting: %w", f.err)
+	}
+	r := &Report{Dir: f.dir, Files: f.names}
+	for _, c := range changes {
+		r.Changes = append(r.Changes, c.ID)
+	}
+	return r, nil
+}
+
+// A folder is what is written; the first error stays and ends it.
+type folder struct {
+	dir   string
+	names []string
+	err   error
+}
+
+// newFolder refuses a folder with anything in it: two exports would mix.
+func newFolder(dir string) (*folder, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(entries) > 0 {
+		return nil, fmt.Errorf("%s is not empty", dir)
+	}
+	return &folder{dir: dir}, nil
+}
+
+func (f *folder) put(name string, body []byte, perm os.FileMode) {
+	if f.err != nil {
+		return
+	}
+	file := filepath.Join(f.dir, filepath.FromSlash(name))
+	if f.err = os.MkdirAll(filepath.Dir(file), 0o755); f.err == nil {
+		f.err = os.WriteFile(file, body, perm)
+	}
+	f.names = append(f.names, name)
+}
+
+// all writes everything but reports nothing.
+func (f *folder) all(items []Item, sum *folded, o *Options) {
+	steps := make([]step, len(sum.files))
+	for i, x := range sum.files {
+		steps[i] = f.file(x, o)
+	}
+	for _, it := range items {
+		f.statements(it.Change)
+	}
+	f.put("README.md", []byte(readme(items, sum, o)), 0o644)
+	s := script{Options: o, items: items, steps: steps, notices: sum.notices}
+	f.put("apply.sh", []byte(s.apply()), 0o755)
+	f.put("undo.sh", []byte(s.undo()), 0o755)
+}
+
+// A step is what apply.sh does to one file.
+type step struct {
+	rel  string
+	how  string // patch, new, remove
+	from string // the portable file; "" to remove
+	text string // its content
+}
+
+// added is what the step brings to the other machine: of a patch, the lines
+// that it adds.
+func (s step) added() string {
+	if s.how != "patch" {
+		return s.text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(s.text) {
+		if strings.HasPrefix(line, "+") && !strings.HasPrefix(line, "+++ ") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// file writes a file as it became, and what makes it so elsewhere.
+func (f *folder) file(x file, o *Options) step {
+	if x.new != nil {
+		f.put(path.Join("files", x.rel), x.new, 0o644)
+	}
+	s := step{rel: x.rel}
+	switch {
+	case x.new == nil:
+		s.how = "remove"
+		return s
+	case x.old == nil:
+		s.how, s.from, s.text = "new", path.Join("portable", x.rel), o.portable(string(x.new))
+	default:
+		s.how, s.from, s.text = "patch", path.Join("portable", x.rel+".patch"), o.portable(patch(x))
+	}
+	f.put(s.from, []byte(s.text), 0o644)
+	return s
+}
+
+// patch is the unified diff of a file, with its place in the heads.
+func patch(x file) string {
+	op := func(body []byte) []iikanji.Op {
+		return []iikanji.Op{{Verb: iikanji.Write, Place: "/f", Body: string(body)}}
+	}
+	text := change.Diff(&iikanji.Change{Do: op(x.new), Undo: op(x.old)})
+	_, text, _ = strings.Cut(text, "\n")
+	_, text, _ = strings.Cut(text, "\n")
+	return "--- a/" + x.rel + "\n+++ b/" + x.rel + "\n" + text
+}
+
+// sqlName is where a change's statements are, without the end of the name.
+func sqlName(c *iikanji.Change) string { return fmt.Sprintf("%04d", c.ID) }
+
+// statements writes a change's statements, both ways.
+func (f *folder) statements(c *iikanji.Change) {
+	for _, side := range []struct {
+		ops []iikanji.Op
+		end string
+	}{{c.Do, ".sql"}, {c.Undo, ".undo.sql"}} {
+		if bodies := statements(side.ops); len(bodies) > 0 {
+			text := fmt.Sprintf("-- change %d: %s\n", c.ID, oneLine(c.Says))
+			f.put("sql/"+sqlName(c)+side.end, []byte(text+strings.Join(bodies, ";\n")+";\n"), 0o644)
+		}
+	}
+}
+
+// oneLine makes hostile text safe for a comment, a table and a terminal.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\r' || r == '\t':
+			return ' '
+		case r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069:
+			return '·'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
