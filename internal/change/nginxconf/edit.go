@@ -8,7 +8,7 @@ import (
 // newDirective makes a directive of plain words; those that nginx would read
 // otherwise are quoted.
 func newDirective(name string, args ...string) *directive {
-	d := &directive{words: []word{{raw: name}}}
+	d := &directive{words: []word{{raw: quoted(name)}}}
 	for _, a := range args {
 		d.words = append(d.words, word{" ", quoted(a)})
 	}

@@ -3,11 +3,9 @@ package nginxconf
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
@@ -77,13 +75,19 @@ var _ change.Kind = Kind{}
 // Name implements change.Kind.
 func (Kind) Name() string { return "nginxconf" }
 
-// An editor changes the trees and says what it did, in a sentence.
-type editor func(c *conf, args map[string]string) (says string, weakens []iikanji.Promise, err error)
-
 var editors = map[string]editor{
 	"upstream keepalive": editKeepalive,
+	"upstream socket":    editSocket,
 	"static files":       editStatic,
 	"gzip":               editGzip,
+	"gzip static":        editGzipStatic,
+	"expires":            editExpires,
+	"cache":              editCache,
+	"buffers":            editBuffers,
+	"workers":            editWorkers,
+	"open file cache":    editOpenFiles,
+	"access log":         editAccessLog,
+	"refuse user agents": editAgents,
 	"set":                editSetting,
 }
 
@@ -97,62 +101,61 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if !ok {
 		return nil, fmt.Errorf("no act %q", r.Args["act"])
 	}
-	if r.Args["root"] == "" && svc.Public != "" {
-		r.Args = maps.Clone(r.Args)
-		r.Args["root"] = svc.Public
-	}
 	tree, err := load(svc.Config, s.ReadOld)
 	if err != nil {
 		return nil, err
 	}
-	says, weakens, err := edit(tree, r.Args)
-	if err != nil {
+	t := &task{ctx: ctx, conf: tree, svc: svc, args: r.Args}
+	if err := edit(t); err != nil {
 		return nil, err
 	}
-	files := tree.changed()
-	if len(files) == 0 {
+	edits := t.edits()
+	if len(edits) == 0 {
 		return nil, change.ErrNothing
 	}
-	if err := test(ctx, svc, tree); err != nil {
+	if err := t.test(); err != nil {
 		return nil, err
 	}
-	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: says, Weakens: weakens, Risk: iikanji.RiskReload}
-	edits := make([]change.Edit, len(files))
-	for i, f := range files {
-		edits[i] = change.Edit{Path: f.path, Old: f.old, New: []byte(f.root.String())}
-	}
+	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: t.says, Weakens: t.weakens, Risk: iikanji.RiskReload}
 	change.FromEdits(c, iikanji.Reload, edits...)
 	return c, nil
 }
 
+// edits are the files to write: those that the configuration wants to find
+// first, then the configuration.
+func (t *task) edits() []change.Edit {
+	edits := slices.Clone(t.files)
+	for _, f := range t.changed() {
+		edits = append(edits, change.Edit{Path: f.path, Old: f.old, New: []byte(f.root.String())})
+	}
+	return edits
+}
+
 // test has nginx read the edited configuration, as one file beside the main
 // one (relative paths stay what they are), before anything is touched.
-func test(ctx context.Context, svc change.Service, tree *conf) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(svc.Config), ".iikanji-test-*.conf")
+// Folders that nginx makes on the way go again.
+func (t *task) test() (err error) {
+	defer func() {
+		for _, dir := range t.scratch {
+			_ = os.Remove(dir) // stays when it is in use after all
+		}
+	}()
+	f, err := os.CreateTemp(filepath.Dir(t.svc.Config), ".iikanji-test-*.conf")
 	if err != nil {
 		return fmt.Errorf("testing the configuration: %w", err)
 	}
 	defer os.Remove(f.Name())
-	_, err = f.WriteString(tree.flat())
+	_, err = f.WriteString(t.flat())
 	if e := f.Close(); err == nil {
 		err = e
 	}
 	if err != nil {
 		return fmt.Errorf("testing the configuration: %w", err)
 	}
-	if err := svc.Check(ctx, f.Name()); err != nil {
+	if err := t.svc.Check(t.ctx, f.Name()); err != nil {
 		return fmt.Errorf("nginx refuses the edited configuration: %w", err)
 	}
 	return nil
-}
-
-// want returns an argument of a remedy that must be there and be one plain word.
-func want(args map[string]string, name string) (string, error) {
-	v := args[name]
-	if v == "" || strings.ContainsAny(v, "\x00\r\n;{}") {
-		return "", fmt.Errorf("%s %q: want one word", name, v)
-	}
-	return v, nil
 }
 
 // http finds the http block.

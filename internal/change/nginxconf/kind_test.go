@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -26,13 +27,31 @@ func TestConformance(t *testing.T) {
 	s := newTestSite(t)
 	changetest.Run(t, changetest.Case{
 		Dir: s.dir, Open: s.open, State: s.state,
-		Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.Observability}},
+		Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.Observability, iikanji.Freshness}},
 		Remedies: map[string]iikanji.Remedy{
-			"keepalive": remedy("upstream keepalive", "keepalive", "32"), // the included file and the main one
+			"keepalive":    remedy("upstream keepalive", "keepalive", "32"), // the included file and the main one
+			"static":       remedy("static files", "path", "/assets"),
+			"static all":   remedy("static files", "path", "/"),
+			"gzip static":  remedy("gzip static", "path", "/ready"), // new files, of bytes that are no text
+			"gzip":         remedy("gzip"),
+			"expires":      remedy("expires", "path", "/ready/", "expires", "1h", "cache-control", "public"),
+			"cache":        remedy("cache", "path", "/x", "valid", "500ms"),
+			"buffers":      remedy("buffers", "body", "256k", "answer", "1m", "spill", "off"),
+			"workers":      remedy("workers", "processes", "2", "connections", "1000"),
+			"open files":   remedy("open file cache"),
+			"log buffered": remedy("access log", "log", "buffered"),
+			"log off":      remedy("access log", "log", "off"),
+			"agents":       remedy("refuse user agents", "patterns", `(?i)(bot|crawler)\b[-_ ./;@()"'{}$]?`),
+			"setting":      remedy("set", "directive", "reset_timedout_connection", "value", "on"),
 		},
 		Serves: func() error { _, err := s.get("/", nil); return err },
 		Disturb: func(c *iikanji.Change) (func() error, error) {
-			path := c.Do[0].Place
+			path := ""
+			for _, op := range c.Do {
+				if strings.HasSuffix(op.Place, ".conf") {
+					path = op.Place
+				}
+			}
 			was, err := os.ReadFile(path)
 			if err != nil {
 				return nil, err
@@ -80,7 +99,7 @@ func TestEffects(t *testing.T) {
 		t.Errorf("the app sees\n%.80s\nand saw\n%.80s", got, plain)
 	}
 
-	apply(t, s, remedy("static files", "path", "/assets", "root", s.dir+"/public", "expires", "1d"))
+	apply(t, s, remedy("static files", "path", "/assets", "expires", "1d"))
 	resp, err := s.get("/assets/a.txt", nil)
 	if err != nil || resp.Header.Get("Cache-Control") != "max-age=86400" || s.body(t, "/assets/a.txt") != "from disk" {
 		t.Errorf("static file: %v %v", resp, err)
@@ -89,7 +108,7 @@ func TestEffects(t *testing.T) {
 		t.Errorf("what is not on disk is answered %.60q", got)
 	}
 
-	if _, err := change.Plan(t.Context(), s.open(s.dir), remedy("static files", "path", "/assets/", "root", s.dir+"/public")); !errors.Is(err, change.ErrNothing) {
+	if _, err := change.Plan(t.Context(), s.open(s.dir), remedy("static files", "path", "/assets/")); !errors.Is(err, change.ErrNothing) {
 		t.Errorf("a second time: %v", err)
 	}
 
@@ -114,7 +133,7 @@ func TestEffects(t *testing.T) {
 		t.Error("the log still grows")
 	}
 	for name, value := range map[string]string{"worker_processes": "2", "worker_rlimit_nofile": "4096", "worker_connections": "1024", "multi_accept": "on",
-		"client_body_buffer_size": "256k", "proxy_buffers": "16 16k", "open_file_cache": "max=1000 inactive=20s", "gzip_static": "on"} {
+		"client_body_buffer_size": "256k", "proxy_buffers": "16 16k", "gzip_static": "on"} {
 		if c := apply(t, s, remedy("set", "directive", name, "value", value)); len(c.Weakens) > 0 {
 			t.Errorf("%s weakens %v", name, c.Weakens)
 		}
@@ -138,12 +157,13 @@ func TestRefused(t *testing.T) {
 		{iikanji.Remedy{Kind: "nginxconf", Target: "apache", Args: map[string]string{"act": "gzip"}}, "apache"},
 		{remedy("upstream keepalive"), "keepalive"},
 		{remedy("upstream keepalive", "keepalive", "99999999"), "keepalive"},
-		{remedy("static files", "path", "/a/ { } location /b", "root", "/tmp"), "one word"},
-		{remedy("static files", "path", "/a/", "root", "tmp"), "absolute"},
-		{remedy("static files", "path", "/", "root", "/tmp"), "want a folder"},
-		{remedy("static files", "path", "/a"), "root"},
+		{remedy("static files", "path", "/a/ { } location /b"), "path of a URL"},
+		{remedy("static files", "path", "/a/../../etc/"), "path of a URL"},
+		{remedy("static files", "path", "/assets", "root", "tmp"), "absolute"},
+		{remedy("static files", "path", "/etc", "root", "/"), "public folder"},
+		{remedy("static files", "path", "/none"), "/none"},
 		{remedy("upstream keepalive", "keepalive", "4", "to", "b:1"), "b:1"},
-		{remedy("static files", "path", "/a/", "root", "/tmp", "expires", "1d; x"), "expires"},
+		{remedy("static files", "path", "/assets/", "expires", "1d; x"), "expires"},
 		{remedy("gzip", "level", "10"), "level"},
 		{remedy("gzip", "types", "text/css; include /etc/passwd"), "types"},
 		{remedy("set", "directive", "load_module", "value", "x"), "load_module"},
@@ -162,6 +182,20 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// public is a folder of files that may be served.
+var public = func() string {
+	dir, err := filepath.Abs("testdata/public")
+	if err != nil {
+		panic(err)
+	}
+	return dir
+}()
+
+// editTree does a remedy's act on trees, without a plan.
+func editTree(t *testing.T, tree *conf, r iikanji.Remedy) error {
+	return editors[r.Args["act"]](&task{ctx: t.Context(), conf: tree, svc: change.Service{Public: public}, args: r.Args})
+}
+
 // TestEdits shows what edits look like: text before, edit, text after.
 func TestEdits(t *testing.T) {
 	for _, c := range []struct {
@@ -170,7 +204,7 @@ func TestEdits(t *testing.T) {
 		after        string
 	}{
 		{"in one line", "events{}http{server{location /{proxy_pass http://a:1/x;}}}", remedy("upstream keepalive", "keepalive", "4"),
-			"events{}http{\n    upstream iikanji_a_1 {\n        server a:1;\n        keepalive 4;\n    }\nserver{location /{proxy_pass http://iikanji_a_1/x;\n    proxy_set_header Host a:1;\n    proxy_http_version 1.1;\n    proxy_set_header Connection \"\";\n}}}"},
+			"events{}http{\n    upstream iikanji_a_1 {\n        server a:1;\n        keepalive 4;\n    }\nserver{location /{proxy_pass http://iikanji_a_1/x;\n    proxy_set_header Host a:1;\n    proxy_redirect http://a:1/x /;\n    proxy_http_version 1.1;\n    proxy_set_header Connection \"\";\n}}}"},
 		{"an upstream that is there", `http {
   upstream app {
     server 127.0.0.1:1; # the only one
@@ -206,22 +240,22 @@ func TestEdits(t *testing.T) {
 		{"one log of two", "http {\n  access_log /a main;\n  access_log /b;\n  server { access_log off; }\n}\n",
 			remedy("set", "directive", "access_log", "value", "/a main buffer=64k flush=1s"),
 			"http {\n  access_log /a main buffer=64k flush=1s;\n  access_log /b;\n  server { access_log off; }\n}\n"},
-		{"at the top of the main file", "# mine\nuser x;\nevents { }\n", remedy("set", "directive", "worker_rlimit_nofile", "value", "9"),
-			"# mine\nuser x;\nworker_rlimit_nofile 9;\nevents { }\n"},
+		{"at the top of the main file", "# mine\nuser x;\nevents { }\n", remedy("set", "directive", "worker_rlimit_nofile", "value", "9000"),
+			"# mine\nuser x;\nworker_rlimit_nofile 9000;\nevents { }\n"},
 		{"before everything", "# mine\nevents { }\n", remedy("set", "directive", "worker_processes", "value", "auto"),
 			"worker_processes auto;\n# mine\nevents { }\n"},
 		{"into an empty block", "events { }\n", remedy("set", "directive", "worker_connections", "value", "99"),
 			"events {\n    worker_connections 99;\n}\n"},
 		{"a fallback as the app's location", "http {\n  server {\n    location / {\n      # to the app\n      proxy_pass http://a;\n    }\n  }\n}\n",
-			remedy("static files", "path", "/s/", "root", "/srv/a b"),
-			"http {\n  server {\n    location / {\n      # to the app\n      proxy_pass http://a;\n    }\n    location @iikanji_app {\n        proxy_pass http://a;\n    }\n    location /s/ {\n        root \"/srv/a b\";\n        try_files $uri @iikanji_app;\n    }\n  }\n}\n"},
+			remedy("static files", "path", "/s"),
+			"http {\n  server {\n    location / {\n      # to the app\n      proxy_pass http://a;\n    }\n    location @iikanji_app {\n        proxy_pass http://a;\n    }\n    location /s/ {\n        root " + public + ";\n        disable_symlinks on from=$document_root;\n        try_files $uri @iikanji_app;\n        error_page 405 = @iikanji_app;\n        types {\n            text/css css;\n        }\n    }\n  }\n}\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tree, err := load("/c/nginx.conf", func(string) ([]byte, error) { return []byte(c.before), nil })
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := editors[c.r.Args["act"]](tree, c.r.Args); err != nil {
+			if err := editTree(t, tree, c.r); err != nil {
 				t.Fatal(err)
 			}
 			got := tree.files[0].root.String()
@@ -232,7 +266,7 @@ func TestEdits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := editors[c.r.Args["act"]](again, c.r.Args); err == nil && len(again.changed()) > 0 {
+			if err := editTree(t, again, c.r); err == nil && len(again.changed()) > 0 {
 				t.Errorf("a second time it becomes\n%s", again.files[0].root)
 			}
 		})
@@ -242,7 +276,7 @@ func TestEdits(t *testing.T) {
 // FuzzEdit: whatever the text, an edit never panics, what it makes parses
 // again, and doing it twice is doing it once.
 func FuzzEdit(f *testing.F) {
-	rs := []iikanji.Remedy{remedy("upstream keepalive", "keepalive", "4"), remedy("static files", "path", "/s/", "root", "/r"), remedy("gzip"),
+	rs := []iikanji.Remedy{remedy("upstream keepalive", "keepalive", "4"), remedy("static files", "path", "/s/"), remedy("gzip"),
 		remedy("set", "directive", "access_log", "value", "off"), remedy("set", "directive", "worker_processes", "value", "4")}
 	f.Add(fmt.Sprintf(siteConf, "/d", 1, "a"), byte(0))
 	f.Add("http{"+fmt.Sprintf(serverConf, "/d", 1, "a:1")+"}", byte(0))
@@ -261,7 +295,7 @@ func FuzzEdit(f *testing.F) {
 			if err != nil {
 				return "", err
 			}
-			if _, _, err := editors[r.Args["act"]](tree, r.Args); err != nil {
+			if err := editTree(t, tree, r); err != nil {
 				return "", err
 			}
 			tree.flat()

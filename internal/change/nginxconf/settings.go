@@ -10,86 +10,145 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// A setting is one directive that the "set" edit may write.
+// A setting is one directive that the "set" act may write.
 type setting struct {
 	context string // where it is added: "" is the main one
 	form    *regexp.Regexp
-	weakens []iikanji.Promise // when it is set to what off matches
-	off     *regexp.Regexp
+	builtIn string            // what it is where nothing says it; "" where that depends
+	weakens []iikanji.Promise // by any value but off
+	off     []iikanji.Promise // by off
 }
 
 var (
-	onOff    = regexp.MustCompile(`^(on|off)$`)
-	count    = regexp.MustCompile(`^[0-9]{1,7}$`)
-	workers  = regexp.MustCompile(`^([0-9]{1,4}|auto)$`)
-	size     = regexp.MustCompile(`^[0-9]{1,6}[kKmM]?$`)
-	sizes    = regexp.MustCompile(`^[0-9]{1,4} [0-9]{1,6}[kKmM]?$`)
-	duration = regexp.MustCompile(`^[0-9]{1,6}(ms|s|m|h|d)?$`)
-	cacheOf  = regexp.MustCompile(`^(off|max=[0-9]{1,7}( inactive=[0-9]{1,5}[smh])?)$`)
-	access   = regexp.MustCompile(`^(off|/[^\s;{}]+( [a-z0-9_]+)?( buffer=[0-9]{1,5}[kKmM])?( flush=[0-9]{1,4}(ms|s|m))?)$`)
-	isOff    = regexp.MustCompile(`^off$`)
+	onOff   = regexp.MustCompile(`^(on|off)$`)
+	count   = regexp.MustCompile(`^[0-9]{1,7}$`)
+	workers = regexp.MustCompile(`^([0-9]{1,4}|auto)$`)
+	size    = regexp.MustCompile(`^([0-9]{1,8}|[0-9]{1,5}[kK]|[0-9]{1,2}[mM])$`) // below 100m: each request may have it
+	sizes   = regexp.MustCompile(`^[0-9]{1,4} [0-9]{1,6}[kK]?$`)
+	cacheOf = regexp.MustCompile(`^(off|max=[0-9]{1,7}( inactive=[0-9]{1,5}[smh])?)$`)
+	access  = regexp.MustCompile(`^(off|/[^\s;{}"'\\$]+( [a-z0-9_]+)?( buffer=[0-9]{1,5}[kKmM])?( flush=[0-9]{1,4}(ms|s|m))?)$`)
+)
+
+var (
+	freshness = []iikanji.Promise{iikanji.Freshness}
+	unseen    = []iikanji.Promise{iikanji.Observability}
 )
 
 // settings are what may be set, as a remedy may come from anywhere. Nothing
 // here runs programs, opens files for reading, or takes a path but a log's.
 var settings = map[string]setting{
-	"worker_processes":         {form: workers},
-	"worker_rlimit_nofile":     {form: count},
-	"worker_connections":       {context: "events", form: count},
-	"multi_accept":             {context: "events", form: onOff},
-	"sendfile":                 {context: "http", form: onOff},
-	"tcp_nopush":               {context: "http", form: onOff},
-	"tcp_nodelay":              {context: "http", form: onOff},
-	"keepalive_requests":       {context: "http", form: count},
-	"keepalive_timeout":        {context: "http", form: duration},
-	"client_body_buffer_size":  {context: "http", form: size},
-	"proxy_buffering":          {context: "http", form: onOff},
-	"proxy_buffer_size":        {context: "http", form: size},
-	"proxy_buffers":            {context: "http", form: sizes},
-	"proxy_request_buffering":  {context: "http", form: onOff},
-	"open_file_cache":          {context: "http", form: cacheOf},
-	"open_file_cache_valid":    {context: "http", form: duration},
-	"open_file_cache_min_uses": {context: "http", form: count},
-	"open_file_cache_errors":   {context: "http", form: onOff},
-	"gzip_static":              {context: "http", form: onOff},
-	"etag":                     {context: "http", form: onOff},
-	"access_log":               {context: "http", form: access, weakens: []iikanji.Promise{iikanji.Observability}, off: isOff},
+	"worker_processes":          {form: workers, builtIn: "1"},
+	"worker_rlimit_nofile":      {form: count},
+	"worker_connections":        {context: "events", form: count, builtIn: "512"},
+	"multi_accept":              {context: "events", form: onOff, builtIn: "off"},
+	"accept_mutex":              {context: "events", form: onOff, builtIn: "off"},
+	"sendfile":                  {context: "http", form: onOff, builtIn: "off"},
+	"tcp_nopush":                {context: "http", form: onOff, builtIn: "off"},
+	"tcp_nodelay":               {context: "http", form: onOff, builtIn: "on"},
+	"reset_timedout_connection": {context: "http", form: onOff, builtIn: "off"},
+	"keepalive_requests":        {context: "http", form: count},
+	"keepalive_timeout":         {context: "http", form: duration, builtIn: "75s"},
+	"client_body_buffer_size":   {context: "http", form: size},
+	"client_header_buffer_size": {context: "http", form: size, builtIn: "1k"},
+	"output_buffers":            {context: "http", form: sizes},
+	"proxy_buffering":           {context: "http", form: onOff, builtIn: "on"},
+	"proxy_buffer_size":         {context: "http", form: size},
+	"proxy_buffers":             {context: "http", form: sizes},
+	"proxy_busy_buffers_size":   {context: "http", form: size},
+	"proxy_max_temp_file_size":  {context: "http", form: size, builtIn: "1024m"},
+	"proxy_request_buffering":   {context: "http", form: onOff, builtIn: "on"},
+	"proxy_socket_keepalive":    {context: "http", form: onOff, builtIn: "off"},
+	"open_file_cache":           {context: "http", form: cacheOf, builtIn: "off", weakens: freshness},
+	"open_file_cache_valid":     {context: "http", form: duration, builtIn: "60s", weakens: freshness},
+	"open_file_cache_min_uses":  {context: "http", form: count, builtIn: "1"},
+	"open_file_cache_errors":    {context: "http", form: onOff, builtIn: "off"},
+	"gzip_static":               {context: "http", form: onOff, builtIn: "off"},
+	"gzip_vary":                 {context: "http", form: onOff, builtIn: "off"},
+	"etag":                      {context: "http", form: onOff, builtIn: "on"},
+	"access_log":                {context: "http", form: access, off: unseen},
 }
 
 // editSetting sets one directive in its context, and further in wherever it
 // stands, as it would be hidden there.
-func editSetting(c *conf, args map[string]string) (string, []iikanji.Promise, error) {
-	name, value := args["directive"], args["value"]
+func editSetting(t *task) error {
+	name, value := t.args["directive"], t.args["value"]
 	set, ok := settings[name]
 	if !ok {
-		return "", nil, fmt.Errorf("directive %q is not one that may be set", name)
+		return fmt.Errorf("directive %q is not one that may be set", name)
 	}
 	if !set.form.MatchString(value) {
-		return "", nil, fmt.Errorf("%s %q: want %s", name, value, set.form)
+		return fmt.Errorf("%s %q: want %s", name, value, set.form)
+	}
+	t.says = fmt.Sprintf("set %s %s", name, value)
+	for _, p := range set.weakens {
+		if value != "off" {
+			t.weaken(p)
+		}
+	}
+	for _, p := range set.off {
+		if value == "off" {
+			t.weaken(p)
+		}
 	}
 	words := strings.Fields(value)
-	where := func(p place) bool { return true }
+	where := everywhere
 	if name == "access_log" && words[0] != "off" {
 		where = func(p place) bool { return p.arg(0) == words[0] } // other logs stay, and so does "off"
 	}
-	if err := setDirective(c, name, set.context, words, where); err != nil {
-		return "", nil, err
+	if t.already(name, set, words, where) {
+		return nil
 	}
-	var weakens []iikanji.Promise
-	if set.off != nil && set.off.MatchString(value) {
-		weakens = set.weakens
+	if name == "worker_connections" {
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 16 || n > maxFilesOpen/2 {
+			return fmt.Errorf("worker_connections %q: want 16 to %d", value, maxFilesOpen/2)
+		}
+		return t.setConnections(n)
 	}
-	return fmt.Sprintf("set %s %s", name, value), weakens, nil
+	if err := setDirective(t.conf, name, set.context, words, where); err != nil {
+		return err
+	}
+	return t.consistent()
 }
+
+// already says whether a directive has the value in effect everywhere: it
+// stands in its context, or in each server, or nginx has it by itself.
+func (t *task) already(name string, set setting, words []string, where func(place) bool) bool {
+	here, other, inServers := false, false, map[*directive]bool{}
+	t.walk(t.root(), nil, func(p place) {
+		switch {
+		case p.name() != name:
+		case !slices.EqualFunc(p.args(), words, sameValue):
+			other = other || where(p)
+		case p.within(set.context):
+			here = true
+		case len(p.around) == 2 && p.around[1].name() == "server":
+			inServers[p.around[1]] = true
+		}
+	})
+	if other {
+		return false
+	}
+	servers := t.find("server", "http")
+	byServers := set.context == "http" && len(servers) > 0 && len(inServers) == len(servers)
+	return here || byServers || len(words) == 1 && set.builtIn != "" && sameValue(words[0], set.builtIn)
+}
+
+// everywhere chooses every directive of a name.
+func everywhere(place) bool { return true }
 
 // setDirective sets the directives of a name that where chooses, and adds one
 // at the end of the context when none of them stands right in it.
 func setDirective(c *conf, name, context string, words []string, where func(place) bool) error {
 	found := false
 	c.walk(c.files[0].root, nil, func(p place) {
-		if p.name() == name && where(p) {
+		if p.name() != name {
+			return
+		}
+		same := slices.EqualFunc(p.args(), words, sameValue)
+		found = found || p.within(context) && (same || where(p))
+		if !same && where(p) {
 			p.setArgs(words...)
-			found = found || p.within(context)
 		}
 	})
 	if found {
@@ -116,35 +175,4 @@ func (p place) within(context string) bool {
 		return len(p.around) == 0
 	}
 	return len(p.around) == 1 && p.around[0].name() == context
-}
-
-// gzipTypes are what compresses well; nginx's own default is text/html alone.
-const gzipTypes = "text/plain text/css text/javascript application/javascript application/json application/xml image/svg+xml"
-
-var mediaType = regexp.MustCompile(`^([a-z0-9.+-]+/[a-z0-9.+-]+ ?)+$`)
-
-// editGzip compresses answers, also those of the app, at a level that costs
-// little: 1 gives most of what 6 does for a third of the CPU.
-func editGzip(c *conf, args map[string]string) (string, []iikanji.Promise, error) {
-	level, types := args["level"], args["types"]
-	if level == "" {
-		level = "1"
-	}
-	if n, err := strconv.Atoi(level); err != nil || n < 1 || n > 9 {
-		return "", nil, fmt.Errorf("level %q: want 1 to 9", level)
-	}
-	if types == "" {
-		types = gzipTypes
-	}
-	if !mediaType.MatchString(types) {
-		return "", nil, fmt.Errorf("types %q: want media types", types)
-	}
-	where := func(p place) bool { return p.within("http") } // a location that says "off" has its reason
-	for _, line := range []string{"gzip on", "gzip_comp_level " + level, "gzip_min_length 256", "gzip_proxied any", "gzip_vary on", "gzip_types " + types} {
-		words := strings.Fields(line)
-		if err := setDirective(c, words[0], "http", words[1:], where); err != nil {
-			return "", nil, err
-		}
-	}
-	return "compress answers of 256 bytes and more at level " + level, nil, nil
 }

@@ -56,6 +56,9 @@ const serverConf = `server {
 		proxy_set_header Host $http_host;
 		proxy_pass http://%[3]s;
 	}
+	location /ready/ {
+		root %[1]s/public; # from disk before anybody came
+	}
 }
 `
 
@@ -87,7 +90,8 @@ func newTestSite(t *testing.T) *testSite {
 	app.Start()
 	t.Cleanup(app.Close)
 	s.port = freePort(t)
-	for path, text := range map[string]string{"conf/nginx.conf": siteConf, "conf/sites/a.conf": serverConf, "public/assets/a.txt": "from disk"} {
+	for path, text := range map[string]string{"conf/nginx.conf": siteConf, "conf/sites/a.conf": serverConf, "public/assets/a.txt": "from disk",
+		"public/ready/words.txt": strings.Repeat("words that compress well\n", 200)} {
 		path = filepath.Join(s.dir, path)
 		if strings.HasSuffix(path, ".conf") {
 			text = fmt.Sprintf(text+"%[4]s", s.dir, s.port, app.Listener.Addr(), "")
@@ -154,6 +158,7 @@ func (s *testSite) open(dir string) *change.Site {
 		return nil
 	}
 	svc := change.Service{
+		Public: filepath.Join(dir, "public"),
 		Config: filepath.Join(dir, "conf/nginx.conf"),
 		Check: func(ctx context.Context, path string) error {
 			return run(ctx, append([]string{"-t", "-q"}, s.args(path)...)...)
@@ -169,7 +174,7 @@ func (s *testSite) open(dir string) *change.Site {
 			return eventually(func() error { return s.replaced(before) })
 		},
 	}
-	return &change.Site{Roots: []string{filepath.Join(dir, "conf")}, Services: map[string]change.Service{"nginx": svc}}
+	return &change.Site{Roots: []string{filepath.Join(dir, "conf"), filepath.Join(dir, "public")}, Services: map[string]change.Service{"nginx": svc}}
 }
 
 // workers are the process ids of nginx's workers.
@@ -239,23 +244,29 @@ func (s *testSite) body(t *testing.T, path string) string {
 	return string(b)
 }
 
-// state is every file of the configuration with its name and mode.
+// state is every file of the configuration, and every public one, with its
+// name and mode.
 func (s *testSite) state() (string, error) {
 	var b strings.Builder
-	err := filepath.WalkDir(filepath.Join(s.dir, "conf"), func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
+	for _, dir := range []string{"conf", "public"} {
+		err := filepath.WalkDir(filepath.Join(s.dir, dir), func(path string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&b, "== %s %v\n%s", path, info.Mode(), text)
+			return nil
+		})
 		if err != nil {
-			return err
+			return "", err
 		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(&b, "== %s %v\n%s", path, info.Mode(), text)
-		return nil
-	})
-	return b.String(), err
+	}
+	return b.String(), nil
 }

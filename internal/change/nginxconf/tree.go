@@ -64,6 +64,9 @@ func (c *conf) add(path string, read func(string) ([]byte, error)) error {
 	})
 }
 
+// root is the main file's block.
+func (c *conf) root() *block { return c.files[0].root }
+
 func (c *conf) file(path string) *source {
 	i := slices.IndexFunc(c.files, func(s *source) bool { return s.path == path })
 	if i < 0 {

@@ -2,159 +2,198 @@ package nginxconf
 
 import (
 	"fmt"
-	"net/url"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/iikanji/iikanji"
 )
 
 // editKeepalive keeps idle connections to the app open. It takes an upstream
 // block with "keepalive", HTTP/1.1, and no "Connection: close": nginx sends
 // that by default. Where proxy_pass names an address, the upstream is made.
-func editKeepalive(c *conf, args map[string]string) (string, []iikanji.Promise, error) {
-	n, err := strconv.Atoi(args["keepalive"])
-	if err != nil || n < 1 || n > 65535 {
-		return "", nil, fmt.Errorf("keepalive %q: want 1 to 65535", args["keepalive"])
-	}
-	http, err := c.http()
+func editKeepalive(t *task) error {
+	n, err := t.number("keepalive", 1, 65535)
 	if err != nil {
-		return "", nil, err
+		return err
 	}
-	var passes []place // found first: the edits move directives
-	c.walk(http.body, []*directive{http}, func(p place) {
+	if t.args["requests"] != "" {
+		if _, err := t.number("requests", 1, 1_000_000_000); err != nil {
+			return err
+		}
+	}
+	if v := t.args["timeout"]; v != "" && !duration.MatchString(v) {
+		return fmt.Errorf("timeout %q: want a time, as 60s", v)
+	}
+	err = t.eachPass(func(p place, pass passed) error {
+		up := t.upstreamFor(p, pass)
+		setIn(t.conf, up, "keepalive", strconv.Itoa(n)) // behind any load balancing method, as it must
+		if v := t.args["requests"]; v != "" {
+			setIn(t.conf, up, "keepalive_requests", v)
+		}
+		if v := t.args["timeout"]; v != "" {
+			setIn(t.conf, up, "keepalive_timeout", v)
+		}
+		around := levels(p.around)
+		if v, _ := t.effective(around, "proxy_http_version"); len(v) > 0 {
+			v[0].setArgs("1.1")
+		} else {
+			around[len(around)-1].add(newDirective("proxy_http_version", "1.1"))
+		}
+		if h := t.header(around, "Connection"); h == nil {
+			t.addHeader(around, "Connection", "")
+		} else if strings.EqualFold(h.arg(1), "close") {
+			h.setArgs(h.arg(0), "")
+		}
+		return nil
+	})
+	t.says = fmt.Sprintf("keep up to %d idle connections from each nginx worker to the app open", n)
+	return err
+}
+
+// setIn sets a directive right inside a block, or adds it at its end.
+func setIn(c *conf, d *directive, name string, args ...string) {
+	if found := c.get(d, name); len(found) > 0 {
+		if !slices.EqualFunc(found[0].args(), args, sameValue) {
+			found[0].setArgs(args...)
+		}
+		return
+	}
+	d.add(newDirective(name, args...))
+}
+
+// A passed is what a proxy_pass says: the address or upstream, and the path
+// that stands for the location's, if any.
+type passed struct{ to, uri string }
+
+// passOf reads the argument of a proxy_pass. Variables and https are left alone.
+func passOf(arg string) (passed, bool) {
+	rest, ok := strings.CutPrefix(arg, "http://")
+	if !ok || rest == "" || strings.Contains(arg, "$") {
+		return passed{}, false
+	}
+	if sock, ok := strings.CutPrefix(rest, "unix:"); ok {
+		path, uri, _ := strings.Cut(sock, ":")
+		return passed{"unix:" + path, uri}, true
+	}
+	if i := strings.IndexAny(rest, "/?"); i >= 0 {
+		return passed{rest[:i], rest[i:]}, rest[:i] != ""
+	}
+	return passed{rest, ""}, true
+}
+
+// host is the Host that nginx sends by default.
+func (p passed) host() string {
+	if strings.HasPrefix(p.to, "unix:") {
+		return "localhost"
+	}
+	return p.to
+}
+
+// eachPass edits every proxy_pass to args["to"], or all. They are found first,
+// as the edits move directives.
+func (t *task) eachPass(edit func(place, passed) error) error {
+	http, err := t.http()
+	if err != nil {
+		return err
+	}
+	var passes []place
+	t.walk(http.body, []*directive{http}, func(p place) {
 		if p.name() == "proxy_pass" && len(p.around) >= 3 {
 			passes = append(passes, p)
 		}
 	})
 	found := false
 	for _, p := range passes {
-		if u, err := url.Parse(p.arg(0)); err == nil && (args["to"] == "" || u.Host == args["to"] || isOurs(u.Host, args["to"])) {
-			found = true
-			keepAlive(c, http, p, n)
+		pass, ok := passOf(p.arg(0))
+		if to := t.args["to"]; !ok || to != "" && pass.to != to && pass.to != upstreamName(to) {
+			continue
+		}
+		found = true
+		if err := edit(p, pass); err != nil {
+			return err
 		}
 	}
 	if !found {
-		return "", nil, fmt.Errorf("no location passes requests on to %q", args["to"])
-	}
-	return fmt.Sprintf("keep up to %d idle connections from each nginx worker to the app open", n), nil, nil
-}
-
-// keepAlive edits one proxy_pass. Variables, https and unix sockets are left alone.
-func keepAlive(c *conf, http *directive, p place, n int) {
-	u, err := url.Parse(p.arg(0))
-	if err != nil || u.Scheme != "http" || u.Host == "" || strings.Contains(p.arg(0), "$") {
-		return
-	}
-	conns := strconv.Itoa(n)
-	up := upstreamOf(c, http, u.Host)
-	if up == nil {
-		up = newBlock("upstream", upstreamName(u.Host)).put(newDirective("server", u.Host), newDirective("keepalive", conns))
-		insertBeforeServers(http, up)
-	} else if kept := c.get(up, "keepalive"); len(kept) > 0 {
-		kept[0].setArgs(conns)
-	} else {
-		up.add(newDirective("keepalive", conns)) // behind any load balancing method, as it must
-	}
-	if name := up.arg(0); u.Host != name {
-		// The default Host header is proxy_pass's own host: it must not change.
-		if headerInEffect(c, p, "Host") == nil {
-			addHeader(c, p, "Host", u.Host)
-		}
-		p.setArgs("http://" + name + strings.TrimPrefix(p.arg(0), "http://"+u.Host))
-	}
-	if v := inEffect(c, p, "proxy_http_version"); v != nil {
-		v.setArgs("1.1")
-	} else {
-		p.around[len(p.around)-1].add(newDirective("proxy_http_version", "1.1"))
-	}
-	if h := headerInEffect(c, p, "Connection"); h == nil {
-		addHeader(c, p, "Connection", "")
-	} else if strings.EqualFold(h.arg(1), "close") {
-		h.setArgs(h.arg(0), "")
-	}
-}
-
-// upstreamOf finds the upstream that a host of proxy_pass means: by name, or
-// one of ours whose only server it is.
-func upstreamOf(c *conf, http *directive, host string) *directive {
-	for _, up := range c.get(http, "upstream") {
-		if up.arg(0) == host {
-			return up.directive
-		}
-		if servers := c.get(up.directive, "server"); up.arg(0) == upstreamName(host) && len(servers) == 1 && servers[0].arg(0) == host {
-			return up.directive
-		}
+		return fmt.Errorf("no location passes requests on to %q", t.args["to"])
 	}
 	return nil
 }
 
-// isOurs says whether a host of proxy_pass is the upstream that stands for an address now.
-func isOurs(host, address string) bool { return host == upstreamName(address) }
+// upstreamFor is the upstream block that a proxy_pass names; one is made for
+// an address, and the app and the clients are told the same host as before.
+func (t *task) upstreamFor(p place, pass passed) *directive {
+	http := p.around[0]
+	for _, up := range t.get(http, "upstream") {
+		if up.arg(0) == pass.to {
+			return up.directive
+		}
+	}
+	name := upstreamName(pass.to)
+	i := slices.IndexFunc(t.get(http, "upstream"), func(up place) bool { return up.arg(0) == name })
+	var up *directive
+	if i >= 0 {
+		up = t.get(http, "upstream")[i].directive
+	} else {
+		up = newBlock("upstream", name).put(newDirective("server", pass.to))
+		insertBeforeServers(http, up)
+	}
+	t.rename(p, pass, name)
+	return up
+}
+
+// rename passes on to another name. What depends on the old one is written
+// down: the Host that the app sees, and the prefix that proxy_redirect takes
+// from the app's own redirects.
+func (t *task) rename(p place, pass passed, name string) {
+	around := levels(p.around)
+	if t.header(around, "Host") == nil {
+		t.addHeader(around, "Host", pass.host())
+	}
+	redirects, at := t.effective(around, "proxy_redirect")
+	here := at == len(around)-1 // "default" stands in locations only
+	if len(redirects) == 0 || here && redirects[0].arg(0) == "default" {
+		from, to := "http://"+pass.to+"/", "/"
+		if pass.uri != "" {
+			from, to = p.arg(0), matches(around[len(around)-1]).what
+		}
+		around[len(around)-1].add(newDirective("proxy_redirect", from, to))
+	}
+	p.setArgs("http://" + name + pass.uri)
+}
+
+var notName = regexp.MustCompile(`[^0-9a-zA-Z]`)
 
 // upstreamName is the name of the upstream that iikanji makes for an address.
-func upstreamName(host string) string {
-	return "iikanji_" + strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '_'
-	}, host)
-}
+func upstreamName(host string) string { return "iikanji_" + notName.ReplaceAllString(host, "_") }
 
-// insertBeforeServers puts an upstream before the first server block, or at
-// the end of http.
-func insertBeforeServers(http, up *directive) {
-	at := len(http.body.items)
-	for i, d := range http.body.items {
-		if d.name() == "server" {
-			at = i
-			break
-		}
+// insertBeforeServers puts a block before the first server block, or at the
+// end of http.
+func insertBeforeServers(http, d *directive) {
+	at := slices.IndexFunc(http.body.items, func(d *directive) bool { return d.name() == "server" })
+	if at < 0 {
+		at = len(http.body.items)
 	}
 	outer := lineIndent(http)
-	http.body.insert(at, up, outer, outer+indentStep)
+	http.body.insert(at, d, outer, outer+indentStep)
 }
 
-// inEffect finds the nearest directive of a name around p, as nginx inherits it.
-func inEffect(c *conf, p place, name string) *directive {
-	for i := len(p.around) - 1; i >= 0; i-- {
-		if found := c.get(p.around[i], name); len(found) > 0 {
-			return found[0].directive
-		}
-	}
-	return nil
-}
-
-// headerLevel is the block whose proxy_set_header lines are in effect at p: a
-// level that has any hides all of those outside.
-func headerLevel(c *conf, p place) *directive {
-	for i := len(p.around) - 1; i >= 0; i-- {
-		if len(c.get(p.around[i], "proxy_set_header")) > 0 {
-			return p.around[i]
-		}
-	}
-	return nil
-}
-
-func headerInEffect(c *conf, p place, header string) *directive {
-	level := headerLevel(c, p)
-	if level == nil {
-		return nil
-	}
-	for _, h := range c.get(level, "proxy_set_header") {
-		if strings.EqualFold(h.arg(0), header) {
+// header is the proxy_set_header of a name that is in effect, or nil.
+func (c *conf) header(around []*directive, name string) *directive {
+	found, _ := c.effective(around, "proxy_set_header")
+	for _, h := range found {
+		if strings.EqualFold(h.arg(0), name) {
 			return h.directive
 		}
 	}
 	return nil
 }
 
-// addHeader adds a header where the others in effect are, so that none of them is hidden.
-func addHeader(c *conf, p place, name, value string) {
-	level := headerLevel(c, p)
-	if level == nil {
-		level = p.around[len(p.around)-1]
+// addHeader adds a header where the others in effect are, so that none of them
+// is hidden.
+func (c *conf) addHeader(around []*directive, name, value string) {
+	_, at := c.effective(around, "proxy_set_header")
+	if at < 0 {
+		at = len(around) - 1
 	}
-	level.add(newDirective("proxy_set_header", name, value))
+	around[at].add(newDirective("proxy_set_header", name, value))
 }
