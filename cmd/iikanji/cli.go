@@ -17,6 +17,12 @@ type cli struct {
 	Up       upCmd       `cmd:"" help:"Bring an arena up and keep it up until Ctrl-C."`
 	Bench    benchCmd    `cmd:"" help:"Load an arena with every answer checked, and score it."`
 	Diagnose diagnoseCmd `cmd:"" help:"Load an arena observed, and tell what is slow, why, and what to do."`
+	Plan     planCmd     `cmd:"" help:"Show what could be done about what was found, and change nothing."`
+	Apply    applyCmd    `cmd:"" help:"Make one change by hand; it can be undone."`
+	Revert   revertCmd   `cmd:"" help:"Undo one change, or all."`
+	Recover  recoverCmd  `cmd:"" help:"Undo what was half done when iikanji was killed."`
+	History  historyCmd  `cmd:"" help:"List changes with their proof, or runs."`
+	Export   exportCmd   `cmd:"" help:"Write the kept changes as files to take elsewhere."`
 	Arena    arenaCmd    `cmd:"" help:"List arenas, or write the files of one."`
 	Jia      jiaCmd      `cmd:"" help:"Stand in for an arena's outside world, to try its web page by hand."`
 	Top      topCmd      `cmd:"" help:"Show live what this machine and its services are doing."`

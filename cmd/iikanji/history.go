@@ -1,0 +1,362 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/export"
+	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/report"
+)
+
+type historyCmd struct {
+	Arena string `arg:"" help:"Arena whose history to show, as in isucondition."`
+	ID    int    `arg:"" optional:"" help:"Show this change: its diff, its verdict, its runs, what happened to it."`
+
+	Runs   bool          `help:"Show the runs instead of the changes."`
+	Format report.Format `help:"table, tsv, csv, markdown or json." enum:"table,tsv,csv,markdown,json" default:"table"`
+	JSON   bool          `help:"The same as --format json."`
+	placeFlags
+}
+
+// Help is the long help of the command.
+func (historyCmd) Help() string {
+	return `Lists every change that was planned, by a person or by iikanji tune: what it was,
+whether it is in force, its effect on the score with the interval, the verdict
+and the reason. With a number: that change as a whole. Nothing is started, and
+another iikanji may be at work on the same history.
+
+The effect is that of the score, in percent, with its repeated confidence
+interval; "-" where no interleaved runs have been compared.
+
+Examples:
+  iikanji history isucondition
+  iikanji history isucondition 3
+  iikanji history isucondition --runs --format markdown
+
+Exit status: 0 done, 1 failed to run (also: there is no history), 2 usage.`
+}
+
+// Run is the command.
+func (c *historyCmd) Run(_ context.Context, e *env) error {
+	a, err := findArena(c.Arena)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		c.Format = report.JSON
+	}
+	if c.ID < 0 || c.ID > 0 && c.Runs {
+		return usageError("want a change's number, or --runs, or neither")
+	}
+	if c.ID > 0 && c.Format != report.Text && c.Format != report.JSON {
+		return usageError("one change is shown as text or as --json")
+	}
+	_, hist, err := c.folders(a)
+	if err != nil {
+		return err
+	}
+	h, err := history.View(hist)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	for _, w := range h.Warnings() {
+		fmt.Fprintln(e.Stderr, "warning:", report.Clean(w))
+	}
+	switch {
+	case c.Runs:
+		return c.runs(e, h)
+	case c.ID > 0:
+		return c.one(e, h)
+	}
+	return c.changes(e, h)
+}
+
+// A past is a change with what became of it.
+type past struct {
+	*iikanji.Change
+	Verdict *iikanji.Verdict `json:"verdict,omitempty"`
+	Diff    string           `json:"diff,omitempty"`
+	Reason  string           `json:"reason,omitempty"` // of its stage or of its verdict
+	Moves   []move           `json:"moves,omitempty"`
+}
+
+// A move is a stage that a change has reached.
+type move struct {
+	At    time.Time     `json:"at"`
+	Stage iikanji.Stage `json:"stage"`
+	Why   string        `json:"why,omitempty"`
+}
+
+// pastOf finds out what became of a change.
+func pastOf(h *history.History, c *iikanji.Change) (*past, error) {
+	p := &past{Change: c}
+	var err error
+	if p.Verdict, err = h.LoadVerdict(c.ID); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range h.Events() {
+		switch {
+		case e.Change != c.ID:
+		case e.What == history.ChangeMade:
+			p.Moves = append(p.Moves, move{e.At, iikanji.Planned, ""})
+		case e.What == history.Staged:
+			p.Moves = append(p.Moves, move{e.At, e.Stage, e.Text})
+			p.Reason = cmp.Or(e.Text, p.Reason)
+		}
+	}
+	if p.Verdict != nil && p.Verdict.Why != "" && c.Stage != iikanji.Stuck { // why it is stuck matters more
+		p.Reason = p.Verdict.Why
+	}
+	return p, nil
+}
+
+// changes lists them all.
+func (c *historyCmd) changes(e *env, h *history.History) error {
+	all, err := h.Changes()
+	if err != nil {
+		return err
+	}
+	pasts := make([]*past, len(all))
+	for i, x := range all {
+		if pasts[i], err = pastOf(h, x); err != nil {
+			return err
+		}
+	}
+	if c.Format == report.JSON {
+		return writeJSON(e.Stdout, struct {
+			Changes []*past `json:"changes"`
+		}{pasts})
+	}
+	if len(pasts) == 0 && c.Format == report.Text {
+		_, err := fmt.Fprintf(e.Stdout, "no change has been planned in %s\n", h.Dir())
+		return err
+	}
+	if c.Format == report.Text {
+		return c.lines(e, pasts)
+	}
+	t := report.Table{Columns: []report.Column{{Name: "id"}, {Name: "kind", Left: true}, {Name: "stage", Left: true}, {Name: "effect", Left: true},
+		{Name: "verdict", Left: true}, {Name: "rule", Left: true}, {Name: "says", Left: true}, {Name: "reason", Left: true}}}
+	for _, p := range pasts {
+		t.Rows = append(t.Rows, append(p.cells(), p.Says, p.Reason))
+	}
+	return t.Write(e.Stdout, c.Format, e.Cols)
+}
+
+// cells are what a table shows of a change in a few columns.
+func (p *past) cells() []string {
+	cells := []string{strconv.Itoa(int(p.ID)), p.Kind, p.Stage.String(), export.Effect(p.Verdict), "-", "-"}
+	if v := p.Verdict; v != nil {
+		cells[4], cells[5] = v.Call.String(), v.Reason.String()
+	}
+	return cells
+}
+
+// lines writes a row for each change and, below it, what it does and why it
+// stands where it stands: side by side 80 columns would hold neither.
+func (c *historyCmd) lines(e *env, pasts []*past) error {
+	t := report.Table{Columns: []report.Column{{Name: "id"}, {Name: "kind", Left: true}, {Name: "stage", Left: true},
+		{Name: "effect", Left: true}, {Name: "verdict", Left: true}, {Name: "rule", Left: true}}}
+	for _, p := range pasts {
+		t.Rows = append(t.Rows, p.cells())
+	}
+	var rows strings.Builder
+	if err := t.Write(&rows, report.Text, e.Cols); err != nil {
+		return err
+	}
+	out := &paper{w: e.Stdout}
+	for i, row := range strings.Split(strings.TrimSuffix(rows.String(), "\n"), "\n") {
+		out.line("%s", row)
+		if i == 0 {
+			continue
+		}
+		p, wide := pasts[i-1], max(e.Cols, 40)-6
+		out.line("    %s", report.Shorten(report.Clean(p.Says), wide))
+		if p.Reason != "" {
+			out.line("    (%s)", report.Shorten(report.Clean(p.Reason), wide-2))
+		}
+	}
+	return out.err
+}
+
+// one shows a change as a whole.
+func (c *historyCmd) one(e *env, h *history.History) error {
+	x, err := h.LoadChange(iikanji.ChangeID(c.ID))
+	if err != nil {
+		return err
+	}
+	p, err := pastOf(h, x)
+	if err != nil {
+		return err
+	}
+	if p.Diff, err = h.Diff(x.ID); err != nil {
+		p.Diff = change.Diff(x) // made of the same data
+	}
+	if c.Format == report.JSON {
+		return writeJSON(e.Stdout, p)
+	}
+	out := &paper{w: e.Stdout, color: e.Color}
+	out.line("change %d: %s", p.ID, report.Clean(p.Says))
+	about := fmt.Sprintf("  %s on %s, %s; risk: %s", p.Kind, report.Clean(p.Target), p.Stage, riskSays[p.Risk])
+	if p.Answers != "" {
+		about += "; for finding " + report.Clean(string(p.Answers))
+	}
+	if len(p.Weakens) > 0 {
+		about += "; weakens: " + inWords(p.Weakens)
+	}
+	out.line("%s\n", about)
+	out.diff(p.Diff)
+	if p.Verdict != nil {
+		if err := p.judged(out, h); err != nil {
+			return err
+		}
+	}
+	out.line("\nwhat happened:")
+	for _, m := range p.Moves {
+		out.line("  %s  %-9s  %s", m.At.Format(time.DateTime), m.Stage, report.Clean(m.Why))
+	}
+	return out.err
+}
+
+// judged shows the proof: the verdict and each pair of runs.
+func (p *past) judged(out *paper, h *history.History) error {
+	v := p.Verdict
+	out.line("\nverdict: %s (%s), effect on the score %s", v.Call, v.Reason, export.Effect(v))
+	if v.Why != "" {
+		out.line("  %s", report.Clean(v.Why))
+	}
+	for _, w := range v.Work {
+		out.line("  %s per request %s", report.Clean(w.Name), export.Percent(w.Effect))
+	}
+	for _, f := range v.NewFaults {
+		out.line("  new fault, %d×: %s", f.Count, report.Clean(f.Message))
+	}
+	for _, w := range v.Warnings {
+		out.line("  doubt: %s", report.Clean(w))
+	}
+	if len(v.Base) == 0 {
+		return out.err
+	}
+	scores, err := scoresOf(h)
+	if err != nil {
+		return err
+	}
+	out.line("  pairs of runs, without and with it:")
+	for i, base := range v.Base {
+		line := fmt.Sprintf("    run %d %s", base, scores[base])
+		if i < len(v.Tried) {
+			line += fmt.Sprintf("   run %d %s", v.Tried[i], scores[v.Tried[i]])
+		}
+		out.line("%s", line)
+	}
+	return out.err
+}
+
+// scoresOf are the scores of all runs, for people.
+func scoresOf(h *history.History) (map[iikanji.RunID]string, error) {
+	list, err := h.RunList()
+	if err != nil {
+		return nil, err
+	}
+	scores := map[iikanji.RunID]string{}
+	for _, r := range list {
+		scores[r.ID] = scoreOf(r)
+	}
+	return scores, nil
+}
+
+// scoreOf is a run's score, or why it has none that counts.
+func scoreOf(r history.RunEntry) string {
+	switch {
+	case !r.Saved:
+		return "not saved"
+	case r.Outcome == iikanji.Passed:
+		return report.Count(int64(r.Score))
+	}
+	return r.Outcome.String()
+}
+
+// runs lists them all, each with the changes whose proof it is a part of.
+func (c *historyCmd) runs(e *env, h *history.History) error {
+	list, err := h.RunList()
+	if err != nil {
+		return err
+	}
+	sides, err := sidesOf(h)
+	if err != nil {
+		return err
+	}
+	if c.Format == report.JSON {
+		type entry struct {
+			ID      iikanji.RunID   `json:"id"`
+			Began   time.Time       `json:"began"`
+			Saved   bool            `json:"saved"`
+			Outcome iikanji.Outcome `json:"outcome"`
+			Score   float64         `json:"score"`
+			Sides   []string        `json:"sides,omitempty"`
+		}
+		entries := []entry{}
+		for _, r := range list {
+			entries = append(entries, entry{r.ID, r.Began, r.Saved, r.Outcome, r.Score, sides[r.ID]})
+		}
+		return writeJSON(e.Stdout, struct {
+			Runs []entry `json:"runs"`
+		}{entries})
+	}
+	if len(list) == 0 && c.Format == report.Text {
+		_, err := fmt.Fprintf(e.Stdout, "no run has been made in %s\n", h.Dir())
+		return err
+	}
+	t := report.Table{Columns: []report.Column{{Name: "run"}, {Name: "began", Left: true}, {Name: "outcome", Left: true}, {Name: "score"},
+		{Name: "change", Left: true, Shrink: true}}}
+	for _, r := range list {
+		outcome := "not saved"
+		if r.Saved {
+			outcome = r.Outcome.String()
+		}
+		score := "-"
+		if r.Saved && r.Outcome == iikanji.Passed {
+			score = report.Count(int64(r.Score))
+		}
+		t.Rows = append(t.Rows, []string{strconv.Itoa(int(r.ID)), r.Began.Format(time.DateTime), outcome, score, strings.Join(sides[r.ID], ", ")})
+	}
+	return t.Write(e.Stdout, c.Format, e.Cols)
+}
+
+// sidesOf says of each run on which side of which change's proof it stands.
+func sidesOf(h *history.History) (map[iikanji.RunID][]string, error) {
+	all, err := h.Changes()
+	if err != nil {
+		return nil, err
+	}
+	sides := map[iikanji.RunID][]string{}
+	add := func(runs []iikanji.RunID, text string) {
+		for _, r := range runs {
+			if !slices.Contains(sides[r], text) {
+				sides[r] = append(sides[r], text)
+			}
+		}
+	}
+	for _, c := range all {
+		v, err := h.LoadVerdict(c.ID)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		add(v.Base, fmt.Sprintf("without %d", c.ID))
+		add(v.Tried, fmt.Sprintf("with %d", c.ID))
+	}
+	return sides, nil
+}

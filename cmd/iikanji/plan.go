@@ -1,0 +1,403 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/stack"
+)
+
+type planCmd struct {
+	Arena string   `arg:"" help:"Arena to plan for, as in isucondition."`
+	Codes []string `arg:"" optional:"" help:"Plan only these, as in DB101 or DB101.2."`
+
+	Of   int      `name:"run" help:"Take the findings of this observed run (default: the latest)." placeholder:"N"`
+	Kind []string `help:"Plan only changes of this kind." placeholder:"KIND"`
+	File string   `help:"Plan the remedies of this JSON file instead; - is standard input." placeholder:"FILE"`
+	JSON bool     `help:"Print one JSON document."`
+	placeFlags
+}
+
+// Help is the long help of the command.
+func (planCmd) Help() string {
+	return `Shows what could be done about what iikanji diagnose found: for each remedy the
+diff of files, statements and restarts, its risk and the promises that it
+weakens; and which remedies cannot be planned, and why. The arena is brought up,
+asked, and taken down again. Nothing is changed.
+
+A file of remedies is a JSON list of objects like
+  {"kind": "ddl", "target": "database", "says": "find posts by user",
+   "args": {"act": "add index", "schema": "app", "table": "posts",
+            "columns": "user_id, created_at DESC"}}
+
+Examples:
+  iikanji plan isucondition
+  iikanji plan isucondition DB101 WEB102
+  iikanji plan isucondition --run 7 --kind nginxconf
+  iikanji plan isucondition --file remedies.json --json
+
+Exit status: 0 done (also when nothing could be planned), 1 failed to run,
+2 usage.`
+}
+
+// Run is the command.
+func (c *planCmd) Run(ctx context.Context, e *env) error {
+	a, err := findArena(c.Arena)
+	if err != nil {
+		return err
+	}
+	if c.File != "" && (len(c.Codes) > 0 || c.Of != 0) {
+		return usageError("--file brings its own remedies: it goes without codes and --run")
+	}
+	dir, hist, err := c.folders(a)
+	if err != nil {
+		return err
+	}
+	o, err := c.options(e, hist, a.Name)
+	if err != nil {
+		return err
+	}
+	if h, err := history.View(hist); err == nil { // with --file there need be none
+		err = settled(h, a, c.placeFlags)
+		if err := errors.Join(err, h.Close()); err != nil {
+			return err
+		}
+	}
+	if o = o.only(c.Codes, c.Kind); len(o.Plans) == 0 {
+		return hinted(errors.New("no remedy fits what was asked for"), fmt.Sprintf("iikanji diagnose %s tells what was found", a.Name))
+	}
+	err = withSite(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
+		return o.plan(ctx, w.site)
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return writeJSON(e.Stdout, o)
+	}
+	return o.write(e, a.Name)
+}
+
+// options takes the remedies from where the person wants them.
+func (c *planCmd) options(e *env, hist, arena string) (*planOptions, error) {
+	if c.File != "" {
+		return readRemedies(e.Stdin, c.File)
+	}
+	return remediesOf(hist, iikanji.RunID(c.Of), arena)
+}
+
+// A planned is a remedy and what a kind made of it.
+type planned struct {
+	// Ref is how a person names it: the finding's code, and its number among
+	// the remedies of this code. Empty for remedies from a file.
+	Ref string `json:"ref,omitempty"`
+	// Number is its place in a file, from 1; 0 for remedies of findings.
+	Number int            `json:"number,omitempty"`
+	Where  string         `json:"where,omitempty"`
+	Gain   *iikanji.Range `json:"gain_seconds,omitempty"`
+	Remedy iikanji.Remedy `json:"remedy"`
+	// Change is not there when Why tells why not.
+	Change *iikanji.Change `json:"change,omitempty"`
+	Diff   string          `json:"diff,omitempty"`
+	// Forbidden are the promises it weakens that the target's policy keeps.
+	Forbidden []iikanji.Promise `json:"forbidden,omitempty"`
+	Why       string            `json:"why,omitempty"`
+	err       error
+}
+
+// planOptions are remedies to choose from.
+type planOptions struct {
+	Run   iikanji.RunID `json:"run,omitempty"` // whose findings they answer
+	Plans []planned     `json:"plans"`
+}
+
+// remediesOf lists the remedies for a run's findings, best first; run 0 is the
+// latest that was observed.
+func remediesOf(hist string, id iikanji.RunID, arena string) (*planOptions, error) {
+	h, err := history.View(hist)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	d, err := recallLatest(h, id)
+	if errors.Is(err, fs.ErrNotExist) {
+		what := "no observed run is there to take findings from"
+		if id != 0 {
+			what = fmt.Sprintf("run %d is not there, or was not observed", id)
+		}
+		return nil, hinted(errors.New(what), fmt.Sprintf("iikanji diagnose %s makes one", arena))
+	}
+	if err != nil {
+		return nil, err
+	}
+	o := &planOptions{Run: d.Run.ID}
+	number := map[iikanji.Code]int{}
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		for _, r := range f.Remedies {
+			number[f.Code]++
+			o.Plans = append(o.Plans, planned{Ref: fmt.Sprintf("%s.%d", f.Code, number[f.Code]), Where: f.Where, Gain: &f.Gain, Remedy: r})
+		}
+	}
+	return o, nil
+}
+
+// recallLatest diagnoses a kept run again: the one asked for, or the latest
+// that was observed. The error is fs.ErrNotExist when there is none.
+func recallLatest(h *history.History, id iikanji.RunID) (*loop.Diagnosis, error) {
+	ids := []iikanji.RunID{id}
+	if id == 0 {
+		var err error
+		if ids, err = h.Runs(); err != nil {
+			return nil, err
+		}
+		slices.Reverse(ids)
+	}
+	for _, id := range ids {
+		ob, known, err := loop.Recall(h, id)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return loop.Orient(ob, known)
+	}
+	return nil, fs.ErrNotExist
+}
+
+// maxRemedies bounds a file of remedies, in bytes.
+const maxRemedies = 16 << 20
+
+// readRemedies reads one remedy or a list of them.
+func readRemedies(stdin io.Reader, file string) (*planOptions, error) {
+	in := stdin
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, fmt.Errorf("reading remedies: %w", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	b, err := io.ReadAll(io.LimitReader(in, maxRemedies+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading remedies: %w", err)
+	}
+	if len(b) > maxRemedies {
+		return nil, usageError("%s: more than %d MiB of remedies", file, maxRemedies>>20)
+	}
+	remedies, err := parseRemedies(b)
+	if err != nil {
+		return nil, &exitError{Status: exitUsage, Err: fmt.Errorf("%s: %w", file, err),
+			Hints: []string{`want [{"kind": "…", "target": "…", "says": "…", "args": {"…": "…"}}, …], see iikanji plan --help`}}
+	}
+	o := &planOptions{}
+	for i, r := range remedies {
+		o.Plans = append(o.Plans, planned{Number: i + 1, Remedy: r})
+	}
+	return o, nil
+}
+
+func parseRemedies(b []byte) ([]iikanji.Remedy, error) {
+	strict := func(v any) error {
+		d := json.NewDecoder(strings.NewReader(string(b)))
+		d.DisallowUnknownFields()
+		if err := d.Decode(v); err != nil {
+			return err
+		}
+		if _, err := d.Token(); err != io.EOF {
+			return errors.New("something follows the JSON document")
+		}
+		return nil
+	}
+	var list []iikanji.Remedy
+	if strings.HasPrefix(strings.TrimSpace(string(b)), "{") {
+		list = make([]iikanji.Remedy, 1)
+		if err := strict(&list[0]); err != nil {
+			return nil, err
+		}
+	} else if err := strict(&list); err != nil {
+		return nil, err
+	}
+	for i, r := range list {
+		if r.Kind == "" || r.Target == "" {
+			return nil, fmt.Errorf("remedy %d has no kind or no target", i+1)
+		}
+	}
+	if len(list) == 0 {
+		return nil, errors.New("no remedy in it")
+	}
+	return list, nil
+}
+
+// only keeps what was asked for: codes (DB101) or single remedies of them
+// (DB101.2), and kinds. Nothing asked is everything.
+func (o *planOptions) only(codes, kinds []string) *planOptions {
+	left := &planOptions{Run: o.Run}
+	for _, p := range o.Plans {
+		if (len(codes) == 0 || slices.ContainsFunc(codes, p.named)) && (len(kinds) == 0 || slices.Contains(kinds, p.Remedy.Kind)) {
+			left.Plans = append(left.Plans, p)
+		}
+	}
+	return left
+}
+
+// named says whether a person who says code means this remedy.
+func (p *planned) named(code string) bool {
+	code = strings.ToUpper(code)
+	own, _, _ := strings.Cut(p.Ref, ".")
+	return code == p.Ref || code == own
+}
+
+// code is the finding that the remedy answers.
+func (p *planned) code() iikanji.Code {
+	code, _, _ := strings.Cut(p.Ref, ".")
+	return iikanji.Code(code)
+}
+
+// plan asks the kinds. Only the end of ctx is an error: what a kind says to a
+// remedy is a part of the answer.
+func (o *planOptions) plan(ctx context.Context, site *change.Site) error {
+	for i := range o.Plans {
+		o.Plans[i].plan(ctx, site)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+func (p *planned) plan(ctx context.Context, site *change.Site) {
+	if !slices.Contains(change.Names(), p.Remedy.Kind) {
+		p.Why = "iikanji has no kind of change that could do it: it is for a person"
+		return
+	}
+	c, err := change.Plan(ctx, site, p.Remedy)
+	if err != nil {
+		p.err = err
+		if inner := errors.Unwrap(err); inner != nil { // kind and target are told beside it
+			err = inner
+		}
+		p.Why = err.Error()
+		return
+	}
+	c.Answers = p.code()
+	p.Change, p.Diff = c, change.Diff(c)
+	for _, w := range c.Weakens {
+		if !slices.Contains(site.Target.Policy.Allow, w) {
+			p.Forbidden = append(p.Forbidden, w)
+		}
+	}
+}
+
+// write shows what can be done, then what cannot.
+func (o *planOptions) write(e *env, arena string) error {
+	var could, not []*planned
+	for i := range o.Plans {
+		if o.Plans[i].Change != nil {
+			could = append(could, &o.Plans[i])
+		} else {
+			not = append(not, &o.Plans[i])
+		}
+	}
+	out := &paper{w: e.Stdout, color: e.Color}
+	from := "remedies"
+	if o.Run != 0 {
+		from = fmt.Sprintf("remedies for what run %d shows", o.Run)
+	}
+	out.line("%d of %d %s can be planned; nothing was changed", len(could), len(o.Plans), from)
+	for _, p := range could {
+		out.line("")
+		p.write(out)
+	}
+	if len(not) > 0 {
+		out.line("\nnot planned:")
+		for _, p := range not {
+			out.line("  %s %s on %s: %s\n    because: %s", p.label(), p.Remedy.Kind, report.Clean(p.Remedy.Target), report.Clean(p.Remedy.Says), report.Clean(p.Why))
+		}
+	}
+	if len(could) > 0 && could[0].Ref != "" {
+		out.line("\napply one with: iikanji apply %s %s", arena, could[0].Ref)
+	}
+	return out.err
+}
+
+// write shows a plan: what it does, what it costs, the diff.
+func (p *planned) write(out *paper) {
+	out.line("%s %s", p.label(), report.Clean(p.Change.Says))
+	about := fmt.Sprintf("  %s on %s; risk: %s", p.Change.Kind, report.Clean(p.Change.Target), riskSays[p.Change.Risk])
+	if len(p.Change.Weakens) > 0 {
+		about += "; weakens: " + inWords(p.Change.Weakens)
+	}
+	out.line("%s", about)
+	if len(p.Forbidden) > 0 {
+		out.line("  the target's policy does not let %s go: it will not be applied", inWords(p.Forbidden))
+	}
+	if p.Gain != nil && p.Gain.Hi > 0 {
+		out.line("  for %s: %.1f to %.1f s of a run", report.Clean(report.Shorten(p.Where, 50)), p.Gain.Lo, p.Gain.Hi)
+	}
+	out.diff(p.Diff)
+}
+
+func (p *planned) label() string {
+	if p.Ref == "" {
+		return fmt.Sprintf("#%d", p.Number)
+	}
+	return p.Ref
+}
+
+var riskSays = map[iikanji.Risk]string{
+	iikanji.RiskUnknown: "not known", iikanji.RiskNone: "none", iikanji.RiskReload: "a reload", iikanji.RiskRestart: "a restart",
+	iikanji.RiskLock: "tables are locked while it is applied", iikanji.RiskData: "data may be lost",
+}
+
+// inWords lists words of ours.
+func inWords[T fmt.Stringer](words []T) string {
+	var texts []string
+	for _, w := range words {
+		texts = append(texts, w.String())
+	}
+	return strings.Join(texts, ", ")
+}
+
+// A paper is standard output; the first error stays and ends it.
+type paper struct {
+	w     io.Writer
+	color bool
+	err   error
+}
+
+func (p *paper) line(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+	}
+}
+
+// diff writes a diff, indented, with what it adds and takes away in colours.
+func (p *paper) diff(text string) {
+	for line := range strings.Lines(text) {
+		line = "  " + strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "    ")
+		line = strings.TrimRight(report.Clean(line), " ")
+		switch {
+		case !p.color || strings.HasPrefix(line, "  +++") || strings.HasPrefix(line, "  ---"):
+		case strings.HasPrefix(line, "  +"):
+			line = "\x1b[32m" + line + "\x1b[0m"
+		case strings.HasPrefix(line, "  -"):
+			line = "\x1b[31m" + line + "\x1b[0m"
+		}
+		p.line("%s", line)
+	}
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/stack"
+)
+
+type recoverCmd struct {
+	Arena string `arg:"" help:"Arena to recover, as in isucondition."`
+
+	JSON bool `help:"Print one JSON document: the changes that were undone."`
+	placeFlags
+}
+
+// Help is the long help of the command.
+func (recoverCmd) Help() string {
+	return `After iikanji was killed, or the power went, in the middle of a change: undoes
+what was half done, so that the site is in a known state again. Changes that
+were applied stay. Doing it twice, or when nothing was half done, does no harm.
+
+Examples:
+  iikanji recover isucondition
+
+Exit status: 0 the state is known, 1 it is not (a change is stuck), 2 usage.`
+}
+
+// Run is the command.
+func (c *recoverCmd) Run(ctx context.Context, e *env) error {
+	a, err := findArena(c.Arena)
+	if err != nil {
+		return err
+	}
+	dir, hist, err := c.folders(a)
+	if err != nil {
+		return err
+	}
+	h, err := openExisting(hist)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	half, err := underWay(h)
+	if err != nil {
+		return err
+	}
+	var done []*iikanji.Change
+	if len(half) > 0 {
+		if done, err = c.recover(ctx, e, a, dir, h, half); err != nil {
+			return errors.Join(c.print(e, done), err)
+		}
+	}
+	if err := c.print(e, done); err != nil {
+		return err
+	}
+	return stuckOnes(h, a, c.placeFlags)
+}
+
+// recover brings the site up and undoes what is half done. Half a change may
+// keep a server from starting, or the app from building: then its files are
+// put back first, as the servers are not needed for that.
+func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir string, h *history.History, half []*iikanji.Change) (done []*iikanji.Change, err error) {
+	up := func() error {
+		return withSite(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
+			ids, err := w.executor(h).Recover(ctx)
+			for _, id := range ids {
+				x, e := h.LoadChange(id)
+				if err = errors.Join(err, e); e == nil {
+					done = append(done, x)
+				}
+			}
+			return err
+		})
+	}
+	first := up()
+	var busy *stack.BusyError
+	if first == nil || ctx.Err() != nil || errors.As(first, &busy) {
+		return done, first
+	}
+	if left, err := underWay(h); err != nil || len(left) == 0 {
+		return done, errors.Join(first, err)
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return done, errors.Join(first, err)
+	}
+	site := filesOf(iikanji.Target{}, a, filepath.Join(real, "conf"), filepath.Join(real, "webapp"))
+	if err := putFilesBack(ctx, site, half); err != nil {
+		return done, errors.Join(first, err)
+	}
+	fmt.Fprintln(e.Stderr, "the stack did not come up: the files of what is half done were put back, once more")
+	return done, up()
+}
+
+// putFilesBack writes what the undoing of changes would write, the latest
+// change first. The executor, which comes after it, finds that done and proves
+// it. A file that is neither as the change left it nor as it found it is not
+// touched, and ends it.
+func putFilesBack(ctx context.Context, site *change.Site, half []*iikanji.Change) error {
+	for _, c := range slices.Backward(half) {
+		for _, op := range c.Undo {
+			if op.Verb != iikanji.Write && op.Verb != iikanji.Remove {
+				continue
+			}
+			now, err := site.State(ctx, op)
+			if err != nil {
+				return err
+			}
+			found := change.Absent
+			if op.Verb == iikanji.Write {
+				found = change.FingerprintOf([]byte(op.Body))
+			}
+			switch now {
+			case found:
+			case op.Expect:
+				if err := site.Perform(ctx, op); err != nil {
+					return fmt.Errorf("putting back the files of change %d: %w", c.ID, err)
+				}
+			default:
+				return hinted(fmt.Errorf("putting back the files of change %d: %s was changed by somebody else since", c.ID, op.Place),
+					fmt.Sprintf("its diff is %04d/diff in the history's folder changes", c.ID))
+			}
+		}
+	}
+	return nil
+}
+
+// stuckOnes tells of changes that could not be undone and need a person.
+func stuckOnes(h *history.History, a *arena.Arena, f placeFlags) error {
+	all, err := h.Changes()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, c := range all {
+		if c.Stage == iikanji.Stuck {
+			errs = append(errs, fmt.Errorf("change %d (%s) is stuck: it could not be undone", c.ID, report.Clean(c.Says)))
+		}
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return hinted(errors.Join(errs...), fmt.Sprintf("iikanji history %s%s N tells why; then iikanji revert %s%s N tries again", a.Name, f.flags(), a.Name, f.flags()))
+}
+
+func (c *recoverCmd) print(e *env, done []*iikanji.Change) error {
+	if c.JSON {
+		if done == nil {
+			done = []*iikanji.Change{}
+		}
+		return writeJSON(e.Stdout, struct {
+			Reverted []*iikanji.Change `json:"reverted"`
+		}{done})
+	}
+	out := &paper{w: e.Stdout}
+	for _, x := range done {
+		out.line("change %d was half done and is undone: %s", x.ID, report.Clean(x.Says))
+	}
+	if len(done) == 0 {
+		out.line("nothing was half done")
+	}
+	return out.err
+}

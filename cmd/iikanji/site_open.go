@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/stack"
+)
+
+// placeFlags say where an arena's stack and its history are.
+type placeFlags struct {
+	Dir     string `help:"Work folder of the stack (default: below the user's state folder)." type:"path"`
+	History string `help:"Folder of runs and changes (default: history in the work folder)." type:"path"`
+}
+
+// folders fills in the defaults.
+func (f placeFlags) folders(a *arena.Arena) (dir, hist string, err error) {
+	if dir = f.Dir; dir == "" {
+		if dir, err = stack.DefaultDir(a.Name); err != nil {
+			return "", "", err
+		}
+	}
+	if hist = f.History; hist == "" {
+		hist = filepath.Join(dir, "history")
+	}
+	return dir, hist, nil
+}
+
+// flags repeats what was said on the command line, for hints.
+func (f placeFlags) flags() string {
+	text := ""
+	if f.Dir != "" {
+		text += " --dir " + f.Dir
+	}
+	if f.History != "" {
+		text += " --history " + f.History
+	}
+	return text
+}
+
+// A worksite is an arena that is up, with its history, for one command.
+type worksite struct {
+	arena    *arena.Arena
+	stack    *stack.Stack
+	site     *change.Site
+	progress *report.Progress
+	// killing says that services are ended without warning on purpose.
+	killing atomic.Bool
+}
+
+// executor performs changes that h knows.
+func (w *worksite) executor(h *history.History) *change.Executor {
+	return &change.Executor{Hands: w.site, Journal: h, Policy: w.site.Target.Policy}
+}
+
+// withSite brings an arena up, does something with it and takes it down again.
+func withSite(ctx context.Context, e *env, a *arena.Arena, o stack.Options, do func(ctx context.Context, w *worksite) error) (err error) {
+	progress := report.NewProgress(e.Stderr, e.TTY, e.Cols, e.Now)
+	defer progress.Done()
+	o.Progress = func(line string) { progress.Say("%s", line) }
+	s, err := stack.Up(ctx, a, o)
+	var busy *stack.BusyError
+	if errors.As(err, &busy) {
+		who := stack.OwnerCommand(busy.PID)
+		if who == "" {
+			who = "that process"
+		} else {
+			who = "iikanji " + who
+		}
+		return hinted(fmt.Errorf("%s has the stack: %w", who, err), "this command starts the stack itself, and stops it again")
+	}
+	if err != nil {
+		return err
+	}
+	defer func() {
+		progress.Done()
+		down, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		defer cancel()
+		err = errors.Join(err, s.Down(down))
+	}()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	w := &worksite{arena: a, stack: s, progress: progress}
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case died, ok := <-s.Died():
+				if !ok {
+					return
+				}
+				if !w.killing.Load() {
+					cancel(died)
+				}
+			}
+		}
+	}()
+	site, closeSite, err := siteOf(ctx, s, a)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeSite()) }()
+	w.site = site
+	err = do(ctx, w)
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		err = errors.Join(cause, err) // a service died: that is why
+	}
+	return err
+}
+
+// underWay are the changes that somebody was applying or reverting when he was
+// killed: until they are recovered, the site's state is not known.
+func underWay(h *history.History) ([]*iikanji.Change, error) {
+	all, err := h.Changes()
+	if err != nil {
+		return nil, err
+	}
+	var half []*iikanji.Change
+	for _, c := range all {
+		if c.Stage == iikanji.Applying || c.Stage == iikanji.Reverting {
+			half = append(half, c)
+		}
+	}
+	return half, nil
+}
+
+// settled refuses a history with changes that are half done.
+func settled(h *history.History, a *arena.Arena, f placeFlags) error {
+	half, err := underWay(h)
+	if err != nil || len(half) == 0 {
+		return err
+	}
+	var names []string
+	for _, c := range half {
+		names = append(names, fmt.Sprintf("change %d (%s) is half done: it was %s", c.ID, report.Clean(c.Says), c.Stage))
+	}
+	return hinted(errors.New(strings.Join(names, "; ")), fmt.Sprintf("iikanji recover %s%s brings the site to a known state first", a.Name, f.flags()))
+}
