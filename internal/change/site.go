@@ -134,6 +134,9 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 	return fmt.Errorf("no hands for op %s", op.Verb)
 }
 
+// MayWrite says why a file may not be written, for kinds to refuse it in time.
+func (s *Site) MayWrite(path string) error { return s.confine(path) }
+
 // confine refuses a path outside the roots, also by way of links.
 func (s *Site) confine(path string) error {
 	if !filepath.IsAbs(path) || filepath.Clean(path) != path {

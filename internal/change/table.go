@@ -3,9 +3,12 @@ package change
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/go-sql-driver/mysql"
 )
 
 // TablePlace is the place of an op on a table: "service/schema.table".
@@ -40,7 +43,7 @@ func (s *Site) onTable(ctx context.Context, place, stmt string) (string, error) 
 		return "", fmt.Errorf("waiting for %s: %w", place, err)
 	}
 	if stmt != "" {
-		if _, err := conn.ExecContext(ctx, stmt); err != nil {
+		if err := alter(ctx, conn, stmt); err != nil {
 			return "", fmt.Errorf("altering %s: %w", place, err)
 		}
 		// Fresh statistics, or the optimizer may not use what was made.
@@ -49,6 +52,27 @@ func (s *Site) onTable(ctx context.Context, place, stmt string) (string, error) 
 		}
 	}
 	return TableDefinition(ctx, conn, name)
+}
+
+// Online are the clauses of an ALTER TABLE that the server does while others
+// write, or refuses.
+var Online = []string{"ALGORITHM=INPLACE", "LOCK=NONE"}
+
+// NotOnline says whether the server refused a statement because of Online
+// (ER_ALTER_OPERATION_NOT_SUPPORTED, and with a reason).
+func NotOnline(err *mysql.MySQLError) bool { return err.Number == 1845 || err.Number == 1846 }
+
+// alter runs a statement; where it asks to be done online, and the server does
+// not, without that. A kind has tried it on an empty copy, but a table whose
+// rows were written by an older server may still need a copy.
+func alter(ctx context.Context, conn *sql.Conn, stmt string) error {
+	_, err := conn.ExecContext(ctx, stmt)
+	plain, asked := strings.CutSuffix(stmt, ", "+strings.Join(Online, ", "))
+	var refused *mysql.MySQLError
+	if asked && errors.As(err, &refused) && NotOnline(refused) {
+		_, err = conn.ExecContext(ctx, plain)
+	}
+	return err
 }
 
 // drain reads a statement's rows to their end.

@@ -3,6 +3,7 @@ package ddl
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -44,8 +45,8 @@ type key struct {
 	rest string // "(`a`,`b` DESC) COMMENT …"
 }
 
-// add is the key as an ALTER adds it.
-func (k key) add() string { return "ADD " + k.kind + " " + quote(k.name) + " " + k.rest }
+// element is the key as CREATE TABLE and ALTER TABLE … ADD want it.
+func (k key) element() string { return k.kind + " " + quote(k.name) + " " + k.rest }
 
 // keys lists the indexes in their order.
 func (d definition) keys() []key {
@@ -67,32 +68,59 @@ func (d definition) key(name string) (key, bool) {
 	return ks[i], true
 }
 
-// hasColumn says whether the table has a column; names have no case in SQL.
-func (d definition) hasColumn(name string) bool {
-	return slices.ContainsFunc(d.elements, func(e string) bool {
-		m := columnForm.FindStringSubmatch(e)
-		return m != nil && strings.EqualFold(strings.ReplaceAll(m[1], "``", "`"), name)
-	})
-}
-
-// constraints are the foreign keys, which CREATE TABLE … LIKE leaves out.
-func (d definition) constraints() []string {
-	var cs []string
+// column is the element that describes a column; "" when there is none. Names
+// have no case in SQL.
+func (d definition) column(name string) string {
 	for _, e := range d.elements {
-		if strings.HasPrefix(e, "  CONSTRAINT ") && strings.Contains(e, " FOREIGN KEY ") {
-			cs = append(cs, e)
+		m := columnForm.FindStringSubmatch(e)
+		if m != nil && strings.EqualFold(strings.ReplaceAll(m[1], "``", "`"), name) {
+			return e
 		}
 	}
-	return cs
+	return ""
 }
 
-// withConstraints puts foreign keys back where the server shows them: behind
-// the keys and before checks.
-func (d definition) withConstraints(cs []string) definition {
-	at := slices.IndexFunc(d.elements, func(e string) bool { return strings.HasPrefix(e, "  CONSTRAINT ") })
-	if at < 0 {
-		at = len(d.elements)
+var primaryForm = regexp.MustCompile("^  PRIMARY KEY (.*)$")
+
+// whole is the length of a part of an index that is no prefix.
+const whole = 1 << 30
+
+// parts are the columns of an index and how much of each it holds.
+func (k key) parts() map[string]int {
+	ps := map[string]int{}
+	for _, s := range statements(k.rest) {
+		for _, it := range inBrackets(s.tokens) {
+			c := &cursor{tokens: it.tokens}
+			column, _ := c.name()
+			n := whole
+			if c.take("(") {
+				n, _ = strconv.Atoi(c.peek().spelling)
+			}
+			ps[strings.ToLower(column)] = n
+		}
 	}
-	d.elements = slices.Insert(slices.Clone(d.elements), at, cs...)
-	return d
+	return ps
+}
+
+// keptUnique says whether another unique index keeps the rule of a unique one:
+// each of its columns is in that one too, and at least as much of it.
+func (d definition) keptUnique(k key) bool {
+	rule := k.parts()
+	keeps := func(other key) bool {
+		parts := other.parts()
+		for column, n := range parts {
+			if n > rule[column] {
+				return false
+			}
+		}
+		return len(parts) > 0
+	}
+	for _, e := range d.elements {
+		if m := primaryForm.FindStringSubmatch(e); m != nil && keeps(key{rest: m[1]}) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(d.keys(), func(other key) bool {
+		return other.kind == "UNIQUE KEY" && other.name != k.name && keeps(other)
+	})
 }

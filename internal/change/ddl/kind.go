@@ -2,7 +2,9 @@ package ddl
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 
 	"github.com/iikanji/iikanji"
@@ -14,12 +16,14 @@ func init() { change.Register(Kind{}) }
 // Kind plans changes of indexes. Remedy.Target is the database service;
 // Args["act"] chooses:
 //
-//	add index   schema table columns [index] [name] [drop] [weakens]
-//	drop index  schema table name [weakens]
+//	add index   schema table columns [index] [name] [drop] [srid] [weakens] [into [file]]
+//	drop index  schema table name [weakens] [into [file]]
 //
-// columns is a list as DDL has it, "a, b DESC, c(10)"; drop is an index that
-// the new one replaces in the same statement; weakens is "row-order" when a
-// query without ORDER BY shows another order by it.
+// columns is a list as DDL has it, "a, b DESC, c(10)"; index is btree or
+// spatial; drop is an index that the new one replaces in the same statement;
+// weakens is "row-order" when a query without ORDER BY shows another order by
+// it. into is "schema file" for an index that initialize would wipe out, and
+// file the one to edit where several create the table.
 type Kind struct{}
 
 var _ change.Kind = Kind{}
@@ -32,10 +36,17 @@ func (Kind) Name() string { return "ddl" }
 var plainName = regexp.MustCompile(`^[\p{L}\p{N}_$-]{1,64}$`)
 
 // Plan implements change.Kind.
-func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iikanji.Change, error) {
-	schema, table := r.Args["schema"], r.Args["table"]
-	if !plainName.MatchString(schema) || !plainName.MatchString(table) {
-		return nil, fmt.Errorf("table %q of schema %q: want plain names", table, schema)
+func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (c *iikanji.Change, err error) {
+	schema, name := r.Args["schema"], r.Args["table"]
+	if !plainName.MatchString(schema) || !plainName.MatchString(name) {
+		return nil, fmt.Errorf("table %q of schema %q: want plain names", name, schema)
+	}
+	if into := r.Args[argInto]; into != "" && into != schemaArg {
+		return nil, fmt.Errorf("into %q: want %q", into, schemaArg)
+	}
+	weakens, err := promises(r.Args)
+	if err != nil {
+		return nil, err
 	}
 	db := s.Services[r.Target].DB
 	if db == nil {
@@ -46,29 +57,61 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 		return nil, fmt.Errorf("connecting to %s: %w", r.Target, err)
 	}
 	defer conn.Close()
-	name := quote(schema) + "." + quote(table)
-	before, err := change.TableDefinition(ctx, conn, name)
+	before, err := change.TableDefinition(ctx, conn, quote(schema)+"."+quote(name))
 	if err != nil {
 		return nil, err
 	}
-	a, err := alterFor(before, r.Args)
+	a, nothing := alterFor(before, r.Args)
+	if nothing != nil && (r.Args[argInto] == "" || !errors.Is(nothing, change.ErrNothing)) {
+		return nil, nothing
+	}
+	trial, err := openScratch(ctx, conn, schema, name)
 	if err != nil {
 		return nil, err
 	}
-	weakens, err := promises(r.Args)
+	defer func() { err = errors.Join(err, trial.close(ctx)) }()
+	if nothing != nil {
+		return nil, trial.already(ctx, s, r.Args[argFile], before)
+	}
+	t, err := trial.try(ctx, before, a)
 	if err != nil {
 		return nil, err
 	}
-	after, err := trial(ctx, conn, schema, table, before, a)
+	c = &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: a.says + " on " + schema + "." + name, Weakens: weakens, Risk: t.risk()}
+	if r.Args[argInto] == "" {
+		onTable(c, t, before, trial.table)
+		return c, nil
+	}
+	edit, err := trial.intoFile(ctx, s, r.Args[argFile], before, a, t.after)
 	if err != nil {
 		return nil, err
 	}
-	place, ground := change.TablePlace(r.Target, schema, table), change.FingerprintOf([]byte(before))
-	return &iikanji.Change{
-		Kind: k.Name(), Target: r.Target, Says: a.says + " on " + schema + "." + table, Ground: ground, Weakens: weakens, Risk: iikanji.RiskLock,
-		Do:   []iikanji.Op{{Verb: iikanji.SQL, Place: place, Body: statement(name, a.do), Expect: ground}},
-		Undo: []iikanji.Op{{Verb: iikanji.SQL, Place: place, Body: statement(name, a.undo), Expect: change.FingerprintOf([]byte(after))}},
-	}, nil
+	c.Says += ", and in " + filepath.Base(edit.Path)
+	change.FromEdits(c, iikanji.VerbUnknown, edit)
+	onTable(c, t, before, trial.table)
+	return c, nil
+}
+
+// onTable has a change alter the table: behind the edit of the schema file,
+// and before it is undone.
+func onTable(c *iikanji.Change, t tried, before string, on table) {
+	place, name := change.TablePlace(c.Target, on.schema, on.name), quote(on.schema)+"."+quote(on.name)
+	found, left := change.FingerprintOf([]byte(before)), change.FingerprintOf([]byte(t.after))
+	c.Do = append(c.Do, iikanji.Op{Verb: iikanji.SQL, Place: place, Body: altering(name, t.do), Expect: found})
+	c.Undo = append([]iikanji.Op{{Verb: iikanji.SQL, Place: place, Body: altering(name, t.undo), Expect: left}}, c.Undo...)
+	if c.Ground == "" {
+		c.Ground = found
+	} else {
+		c.Ground = change.FingerprintOf([]byte(c.Ground + found))
+	}
+}
+
+// risk is what altering the table does to those who use it.
+func (t tried) risk() iikanji.Risk {
+	if t.online {
+		return iikanji.RiskNone
+	}
+	return iikanji.RiskLock
 }
 
 func alterFor(before string, args map[string]string) (alter, error) {

@@ -188,13 +188,18 @@ func TestRefused(t *testing.T) {
 		{remedy("add index", "cond", "columns", "id", "name", "late"), "late"},
 		{remedy("add index", "cond", "columns", "id", "index", "rtree"), "rtree"},
 		{remedy("add index", "cond", "columns", "jia", "index", "spatial"), "empty copy"},
-		{remedy("add index", "cond", "columns", "id", "not null", "true"), "schema file"},
+		{remedy("add index", "cond", "columns", "od`d", "index", "spatial"), "no column"},
+		{remedy("add index", "cond", "columns", "created_at", "index", "spatial"), "may be NULL"},
+		{remedy("add index", "cond", "columns", "place", "index", "spatial", "srid", "0"), "SRID"},
+		{remedy("add index", "cond", "columns", "jia", "index", "fulltext"), "fulltext"},
+		{remedy("add index", "cond", "columns", "jia", "into", "/etc/passwd"), "into"},
+		{remedy("add index", "cond", "columns", "jia", "into", "schema file"), "not known where"},
 		{remedy("add index", "cond", "columns", "id", "weakens", "durability"), "weakens"},
 		{remedy("add index", "cond", "columns", "jia, created_at"), change.ErrNothing.Error()}, // but for its comment
 		{remedy("drop index", "cond", "name", "not there"), change.ErrNothing.Error()},
 		{remedy("drop index", "cond"), "no name"},
 		{remedy("drop index", "cond", "name", "u"), "unique"},
-		{remedy("drop index", "isu", "name", "cond_id"), "foreign keys"},
+		{remedy("drop index", "isu", "name", "cond_id"), "foreign key"},
 		{iikanji.Remedy{Kind: "ddl", Target: "cache", Args: map[string]string{"act": "drop index", "schema": "site", "table": "cond"}}, "cache"},
 	} {
 		if _, err := change.Plan(t.Context(), s.open(""), c.r); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji"
@@ -13,11 +12,42 @@ import (
 
 func quote(name string) string { return change.QuoteName(name) }
 
-// An alter is what to do to a table's indexes and how to take it back, each
-// the clauses of one ALTER TABLE.
+// An alter is a change of a table's indexes.
 type alter struct {
-	do, undo []string
-	says     string
+	add  key    // without a name when none is added
+	drop string // the name of one; "" when none is dropped
+	says string
+}
+
+// clauses are those of an ALTER TABLE.
+func (a alter) clauses() []string {
+	var cs []string
+	if a.drop != "" {
+		cs = append(cs, "DROP INDEX "+quote(a.drop))
+	}
+	if a.add.name != "" {
+		cs = append(cs, "ADD "+a.add.element())
+	}
+	return cs
+}
+
+// fromTo leads from one definition to another that differs in its indexes. The
+// server shows an index that is added behind those of its sort, so all behind
+// the first difference are dropped and added again in their order.
+func fromTo(from, to definition) []string {
+	have, want := from.keys(), to.keys()
+	same := 0
+	for same < len(have) && same < len(want) && have[same] == want[same] {
+		same++
+	}
+	var cs []string
+	for _, k := range have[same:] {
+		cs = append(cs, "DROP INDEX "+quote(k.name))
+	}
+	for _, k := range want[same:] {
+		cs = append(cs, "ADD "+k.element())
+	}
+	return cs
 }
 
 var partForm = regexp.MustCompile("^`?([^`(),]+?)`?(?: ?\\(([0-9]{1,4})\\))?(?: (?i:(ASC|DESC)))?$")
@@ -28,7 +58,7 @@ func columnsOf(d definition, list string) (spec string, names []string, err erro
 	var parts []string
 	for _, p := range strings.Split(list, ",") {
 		m := partForm.FindStringSubmatch(strings.TrimSpace(p))
-		if m == nil || !d.hasColumn(m[1]) {
+		if m == nil || d.column(m[1]) == "" {
 			return "", nil, fmt.Errorf("columns %q: the table has no column %q", list, strings.TrimSpace(p))
 		}
 		part := quote(m[1])
@@ -67,20 +97,24 @@ func nameFor(d definition, wanted string, columns []string) (string, error) {
 	}
 }
 
-var kinds = map[string]string{"": "KEY", "btree": "KEY", "spatial": "SPATIAL KEY", "fulltext": "FULLTEXT KEY"}
+// kinds of index. FULLTEXT is none: it answers only queries that are written
+// for it, and InnoDB keeps tables and a column of its own for it.
+var kinds = map[string]string{"": "KEY", "btree": "KEY", "spatial": "SPATIAL KEY"}
 
 // addIndex adds an index, in place of another where one is named.
 func addIndex(d definition, args map[string]string) (alter, error) {
 	kind, ok := kinds[args["index"]]
 	if !ok {
-		return alter{}, fmt.Errorf("index %q: want btree, spatial or fulltext", args["index"])
-	}
-	if args["not null"] != "" || args["srid"] != "" {
-		return alter{}, errors.New("changing a column is not an index's change: it belongs into the schema file")
+		return alter{}, fmt.Errorf("index %q: want btree or spatial", args["index"])
 	}
 	spec, names, err := columnsOf(d, args["columns"])
 	if err != nil {
 		return alter{}, err
+	}
+	if kind == "SPATIAL KEY" {
+		if err := spatial(d, names, args); err != nil {
+			return alter{}, err
+		}
 	}
 	for _, k := range d.keys() {
 		// What follows the list (a comment) makes no other index.
@@ -92,7 +126,7 @@ func addIndex(d definition, args map[string]string) (alter, error) {
 	if err != nil {
 		return alter{}, err
 	}
-	a := alter{do: []string{key{kind, name, spec}.add()}, undo: []string{"DROP KEY " + quote(name)}, says: "add index " + spec}
+	a := alter{add: key{kind, name, spec}, says: "add index " + spec}
 	if args["drop"] == "" {
 		return a, nil
 	}
@@ -102,36 +136,45 @@ func addIndex(d definition, args map[string]string) (alter, error) {
 	} else if err != nil {
 		return alter{}, err
 	}
-	return alter{do: append(old.do, a.do...), undo: append(a.undo, old.undo...), says: a.says + " in place of " + args["drop"]}, nil
+	a.drop, a.says = old.drop, a.says+" in place of "+old.drop
+	return a, nil
 }
 
-// dropIndex drops an index. Its undo re-adds those behind it too, so that their order is what it was.
+// spatial refuses what a spatial index cannot be made on as the table is: one
+// column that is NOT NULL, and with an SRID where the optimizer wants one.
+func spatial(d definition, names []string, args map[string]string) error {
+	if len(names) != 1 {
+		return errors.New("a spatial index has one column")
+	}
+	column := d.column(names[0])
+	switch {
+	case !strings.Contains(column, " NOT NULL"):
+		return fmt.Errorf("column %s may be NULL, and a spatial index wants one that is NOT NULL: "+
+			"make it so in the schema, if no row lacks it; an index's change alters no column", names[0])
+	case args["srid"] != "" && !strings.Contains(column, "SRID "+args["srid"]):
+		return fmt.Errorf("column %s declares no SRID, without which the optimizer passes over the index: "+
+			"declare SRID %s in the schema; an index's change alters no column", names[0], args["srid"])
+	}
+	return nil
+}
+
+// dropIndex drops an index. A unique one is a rule of the data that no promise
+// covers and that could not be put back once a row has broken it: it goes only
+// when another unique index keeps the same rule.
 func dropIndex(d definition, name string) (alter, error) {
 	k, ok := d.key(name)
 	if !ok {
 		return alter{}, change.ErrNothing
 	}
-	if k.kind == "UNIQUE KEY" {
-		return alter{}, fmt.Errorf("index %s is unique: dropping it would drop a rule of the data", name)
+	if k.kind == "UNIQUE KEY" && !d.keptUnique(k) {
+		return alter{}, fmt.Errorf("index %s is unique: dropping it would drop a rule of the data, "+
+			"and could not be undone once a row has broken it", name)
 	}
-	ks := d.keys()
-	behind := ks[slices.Index(ks, k)+1:]
-	if len(behind) > 0 && len(d.constraints()) > 0 {
-		return alter{}, fmt.Errorf("index %s stands before others of a table with foreign keys: "+
-			"dropping it could not be undone to the letter", name)
-	}
-	a := alter{do: []string{"DROP KEY " + quote(k.name)}, says: "drop index " + k.name}
-	for _, b := range behind {
-		a.undo = append(a.undo, "DROP KEY "+quote(b.name))
-	}
-	for _, b := range append([]key{k}, behind...) {
-		a.undo = append(a.undo, b.add())
-	}
-	return a, nil
+	return alter{drop: k.name, says: "drop index " + k.name}, nil
 }
 
-// statement is an ALTER TABLE of a quoted name.
-func statement(name string, clauses []string) string {
+// altering is an ALTER TABLE of a quoted name.
+func altering(name string, clauses []string) string {
 	return "ALTER TABLE " + name + " " + strings.Join(clauses, ", ")
 }
 

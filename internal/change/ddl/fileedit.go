@@ -1,0 +1,167 @@
+package ddl
+
+import (
+	"slices"
+	"strings"
+)
+
+// A splice replaces a stretch of a file.
+type splice struct {
+	from, to int
+	with     string
+}
+
+// spliced is a file with its splices, which do not overlap; all other bytes stay.
+func spliced(text string, all []splice) string {
+	slices.SortStableFunc(all, func(a, b splice) int { return a.from - b.from })
+	var b strings.Builder
+	at := 0
+	for _, s := range all {
+		b.WriteString(text[at:s.from])
+		b.WriteString(s.with)
+		at = s.to
+	}
+	b.WriteString(text[at:])
+	return b.String()
+}
+
+// edits are the ways to put a change of indexes into a file, best first. defs
+// are the statements by which the file defines the table. None is proven: what
+// a server makes of the edited file decides.
+func edits(sql string, defs []tableStatement, a alter) []string {
+	var ways []string
+	if all, ok := inPlace(sql, defs, a); ok {
+		ways = append(ways, spliced(sql, all))
+	}
+	return append(ways, spliced(sql, []splice{behind(sql, defs, a)}))
+}
+
+// inPlace drops an index where the file makes it, and puts a new one behind
+// the last element of CREATE TABLE.
+func inPlace(sql string, defs []tableStatement, a alter) ([]splice, bool) {
+	create := defs[0]
+	elements, ok := create.elements()
+	if !ok {
+		return nil, false
+	}
+	last := elements[len(elements)-1]
+	if a.drop == "" {
+		return insertion(sql, elements, a.add), true
+	}
+	if i := best(elements, 0, a.drop); i >= 0 {
+		switch {
+		case a.add.name == "":
+			return removal(sql, elements, i)
+		case i == len(elements)-1:
+			return []splice{{last.start, last.end, a.add.element()}}, true
+		}
+		gone, ok := removal(sql, elements, i)
+		return append(gone, insertion(sql, elements, a.add)...), ok
+	}
+	gone, ok := elsewhere(sql, defs[1:], a.drop)
+	if ok && a.add.name != "" {
+		gone = append(gone, insertion(sql, elements, a.add)...)
+	}
+	return gone, ok
+}
+
+// best is the element that makes an index, or -1. skip is how many tokens
+// stand before an element proper.
+func best(all []item, skip int, index string) int {
+	found, surest := -1, 0
+	for i, it := range all {
+		if n := makes(&cursor{tokens: it.tokens, i: min(skip, len(it.tokens))}, index); n > surest {
+			found, surest = i, n
+		}
+	}
+	return found
+}
+
+// elsewhere drops an index that a statement behind CREATE TABLE makes.
+func elsewhere(sql string, defs []tableStatement, index string) ([]splice, bool) {
+	for _, d := range slices.Backward(defs) {
+		switch d.verb {
+		case createIndex:
+			if strings.EqualFold(d.index, index) {
+				return []splice{tidy(sql, d.start, d.next)}, true
+			}
+		case alterTable:
+			actions := d.actions()
+			i := best(actions, 1, index) // behind ADD
+			if i < 0 || !actions[i].tokens[0].is("add") {
+				continue
+			}
+			if len(actions) == 1 {
+				return []splice{tidy(sql, d.start, d.next)}, true
+			}
+			return removal(sql, actions, i)
+		}
+	}
+	return nil, false
+}
+
+// removal takes one item out of a list of several, with its comma.
+func removal(sql string, all []item, i int) ([]splice, bool) {
+	it := all[i]
+	if it.comma >= 0 {
+		gone := tidy(sql, it.start, it.comma+1)
+		if gone.from == it.start { // not a line of its own
+			gone.to += len(sql[gone.to:]) - len(strings.TrimLeft(sql[gone.to:], " \t"))
+		}
+		return []splice{gone}, true
+	}
+	if i == 0 {
+		return nil, false
+	}
+	comma := all[i-1].comma
+	if strings.TrimSpace(sql[comma+1:it.start]) == "" {
+		return []splice{{comma, it.end, ""}}, true
+	}
+	return []splice{{comma, comma + 1, ""}, tidy(sql, it.start, it.end)}, true // a comment stands between
+}
+
+// tidy removes a stretch, and the lines that it leaves empty.
+func tidy(sql string, from, to int) splice {
+	line := strings.LastIndexByte(sql[:from], '\n') + 1
+	end := to + lineLength(sql[to:])
+	if strings.TrimSpace(sql[line:from]) != "" || strings.TrimSpace(sql[to:end]) != "" {
+		return splice{from, to, ""}
+	}
+	return splice{line, min(end+1, len(sql)), ""}
+}
+
+// insertion puts an index behind the last element, on a line of its own where
+// the last one has one. A comment behind the last element stays with it.
+func insertion(sql string, elements []item, k key) []splice {
+	last := elements[len(elements)-1]
+	line := strings.LastIndexByte(sql[:last.start], '\n') + 1
+	indent := sql[line:last.start]
+	if line == 0 || strings.TrimSpace(indent) != "" {
+		return []splice{{last.end, last.end, ", " + k.element()}}
+	}
+	newline := lineEnd(sql[:line])
+	l := lexer{sql: sql, at: last.end}
+	l.skip() // to the bracket
+	at := last.end + len(strings.TrimRight(sql[last.end:l.at], " \t\r\n"))
+	return []splice{{last.end, last.end, ","}, {at, at, newline + indent + k.element()}}
+}
+
+// behind does the change in a statement of its own behind the last one that
+// defines the table.
+func behind(sql string, defs []tableStatement, a alter) splice {
+	d := defs[len(defs)-1]
+	stmt := "ALTER TABLE " + sql[d.from:d.to] + " " + strings.Join(a.clauses(), ", ")
+	newline := lineEnd(sql[:d.from])
+	if d.delimiter == "" { // the file ends with it
+		return splice{d.end, d.end, ";" + newline + stmt + ";"}
+	}
+	return splice{d.next, d.next, newline + stmt + d.delimiter}
+}
+
+// lineEnd is how the last line of a text ends.
+func lineEnd(sql string) string {
+	if n := strings.LastIndexByte(sql, '\n'); n > 0 && sql[n-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}

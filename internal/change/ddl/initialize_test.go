@@ -1,0 +1,377 @@
+package ddl
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/history"
+)
+
+const loadSchema = "DROP TABLE IF EXISTS `isu_condition`;\r\n" + `DROP TABLE IF EXISTS ` + "`isu`" + `;
+
+-- what an isu is; KEY (not this one)
+CREATE TABLE ` + "`isu`" + ` (
+  ` + "`id`" + ` bigint AUTO_INCREMENT,
+  ` + "`uuid`" + ` char(36) NOT NULL UNIQUE, # once
+  ` + "`name`" + ` varchar(255) NOT NULL,
+  PRIMARY KEY (` + "`id`" + `)
+) ENGINE=InnoDB DEFAULT CHARACTER SET=utf8mb4;
+
+CREATE TABLE isu_condition (
+  id bigint AUTO_INCREMENT,
+  uuid char(36) NOT NULL,
+  ` + "`timestamp`" + ` datetime NOT NULL, -- DESC, please; )
+  message varchar(255) NOT NULL DEFAULT 'it''s (a "trap"); -- KEY',
+  PRIMARY KEY (id),
+  KEY wrong (uuid, message(10)) /* the last */
+) ENGINE=InnoDB DEFAULT CHARACTER SET=utf8mb4;
+`
+
+const loadData = `INSERT INTO isu (uuid, name) SELECT uuid(), concat('isu ', seq) FROM seq_1_to_50;
+INSERT INTO isu_condition (uuid, timestamp) SELECT isu.uuid, '2024-01-01' + INTERVAL seq MINUTE FROM isu, seq_1_to_20;
+`
+
+// A loadedSite is a site whose initialize is a script that loads a schema and
+// data with the server's command line client.
+type loadedSite struct {
+	*testSite
+	sql string // the folder of the SQL files
+}
+
+func newLoadedSite(t *testing.T) *loadedSite {
+	t.Helper()
+	s := &loadedSite{testSite: newTestSite(t)}
+	s.sql = filepath.Join(s.dir, "sql")
+	if changetest.ChildDir() != "" {
+		return s
+	}
+	if err := os.Mkdir(s.sql, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"0_Schema.sql": loadSchema, "1_Data.sql": loadData, ".old.sql": loadSchema, "init.sh": "CREATE TABLE isu_condition (id int);"} {
+		s.write(t, name, text)
+	}
+	s.initialize(t)
+	return s
+}
+
+func (s *loadedSite) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(s.sql, name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *loadedSite) read(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(s.sql, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// initialize is what a benchmark does first: everything anew.
+func (s *loadedSite) initialize(t *testing.T) {
+	t.Helper()
+	dsn, err := os.ReadFile(filepath.Join(s.dir, "dsn"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := mysql.ParseDSN(string(dsn))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-c",
+		`cat 0_Schema.sql 1_Data.sql | mariadb --no-defaults --default-character-set=utf8mb4 --socket="$1" --user=root "$2"`, "sh", c.Addr, c.DBName)
+	cmd.Dir = s.sql
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("initialize: %v\n%s", err, out)
+	}
+}
+
+func (s *loadedSite) open(dir string) *change.Site {
+	site := s.testSite.open(dir)
+	site.Roots = []string{filepath.Join(dir, "sql")}
+	site.Services["app"] = change.Service{Loads: []string{filepath.Join(dir, "sql")}}
+	return site
+}
+
+// state is the definition of the tables and every SQL file.
+func (s *loadedSite) state() (string, error) {
+	var b strings.Builder
+	for _, table := range []string{"isu", "isu_condition"} {
+		var name, text string
+		if err := s.db.QueryRow("SHOW CREATE TABLE "+table).Scan(&name, &text); err != nil {
+			return "", err
+		}
+		b.WriteString(text + "\n")
+	}
+	entries, err := os.ReadDir(s.sql)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(s.sql, e.Name()))
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "%s:\n%s\n", e.Name(), text)
+	}
+	return b.String(), nil
+}
+
+// TestConformanceIntoFile: an index that goes into the table and into the
+// schema file keeps the promises of every kind.
+func TestConformanceIntoFile(t *testing.T) {
+	s := newLoadedSite(t)
+	changetest.Run(t, changetest.Case{
+		Dir: s.dir, Open: s.open, State: s.state,
+		Remedies: map[string]iikanji.Remedy{
+			"replace": IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp DESC", "drop", "wrong")),
+		},
+		Serves: func() error { return s.db.Ping() },
+		Disturb: func(c *iikanji.Change) (func() error, error) {
+			path := c.Do[0].Place
+			was, err := os.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			return func() error { return os.WriteFile(path, was, 0o644) }, os.WriteFile(path, append([]byte("-- by hand\n"), was...), 0o644)
+		},
+	})
+}
+
+// acts are the executor's, on a history of the test's own.
+type acts struct {
+	*testing.T
+	site *change.Site
+	h    *history.History
+	x    *change.Executor
+}
+
+func newActs(t *testing.T, site *change.Site) acts {
+	t.Helper()
+	h, err := history.Open(filepath.Join(t.TempDir(), "history"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.Close() })
+	return acts{t, site, h, &change.Executor{Hands: site, Journal: h}}
+}
+
+func (a acts) apply(r iikanji.Remedy) *iikanji.Change {
+	a.Helper()
+	c, err := change.Plan(a.Context(), a.site, r)
+	if err != nil {
+		a.Fatal(err)
+	}
+	if err := a.h.AddChange(c, change.Diff(c)); err != nil {
+		a.Fatal(err)
+	}
+	if err := a.x.Apply(a.Context(), c.ID); err != nil {
+		a.Fatal(err)
+	}
+	return c
+}
+
+func (a acts) revert(c *iikanji.Change) {
+	a.Helper()
+	if err := a.x.Revert(a.Context(), c.ID, "test"); err != nil {
+		a.Fatal(err)
+	}
+}
+
+func (a acts) wiped(c *iikanji.Change) bool {
+	a.Helper()
+	is, err := Wiped(a.Context(), a.site, c)
+	if err != nil {
+		a.Fatal(err)
+	}
+	return is
+}
+
+// TestSurvivesInitialize: a plain index is found wiped out; moved into the
+// schema file it stays through three initializes, and reverting gives table
+// and file back to the byte, before and after another initialize.
+func TestSurvivesInitialize(t *testing.T) {
+	s := newLoadedSite(t)
+	a := newActs(t, s.open(s.dir))
+	untouched, err := s.state()
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := func(when string) {
+		t.Helper()
+		if now, err := s.state(); err != nil || now != untouched {
+			t.Errorf("%s: %v\n%s\nwant\n%s", when, err, now, untouched)
+		}
+	}
+	r := remedy("add index", "isu_condition", "columns", "uuid, timestamp DESC")
+	plain := a.apply(r)
+	if plain.Risk != iikanji.RiskNone || a.wiped(plain) {
+		t.Errorf("risk %s, wiped %v before any initialize", plain.Risk, a.wiped(plain))
+	}
+	s.initialize(t)
+	if !a.wiped(plain) {
+		t.Fatal("initialize is not seen to have wiped the index out")
+	}
+	a.revert(plain)
+	same("after reverting what was wiped out")
+
+	moved := a.apply(IntoSchemaFile(r))
+	if a.wiped(moved) {
+		t.Error("wiped before any initialize")
+	}
+	if want := "  KEY wrong (uuid, message(10)), /* the last */\n  KEY `iikanji_uuid_timestamp` (`uuid`,`timestamp` DESC)\n) ENGINE"; !strings.Contains(s.read(t, "0_Schema.sql"), want) {
+		t.Errorf("want %q in\n%s", want, s.read(t, "0_Schema.sql"))
+	}
+	applied, err := s.state()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 3 {
+		s.initialize(t)
+		if now, err := s.state(); err != nil || now != applied || a.wiped(moved) {
+			t.Fatalf("initialize %d: %v, wiped %v\n%s\nwant\n%s", n+1, err, a.wiped(moved), now, applied)
+		}
+	}
+	a.revert(moved)
+	same("reverted")
+	s.initialize(t)
+	same("reverted, and initialized")
+	if _, err := s.db.Exec("ALTER TABLE isu_condition ADD COLUMN by_hand int"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Wiped(t.Context(), a.site, moved); err == nil || !strings.Contains(err.Error(), "neither") {
+		t.Errorf("a table that was changed by hand: %v", err)
+	}
+}
+
+// TestChain: changes of one table, and of another in the same file, follow
+// each other and go back together, with initialize in between and at a crash.
+func TestChain(t *testing.T) {
+	s := newLoadedSite(t)
+	a := newActs(t, s.open(s.dir))
+	untouched, err := s.state()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []*iikanji.Change{
+		a.apply(IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp"))),
+		a.apply(IntoSchemaFile(remedy("add index", "isu", "columns", "name"))),
+		a.apply(IntoSchemaFile(remedy("drop index", "isu_condition", "name", "wrong"))),
+		a.apply(IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp DESC, id", "drop", "iikanji_uuid_timestamp"))),
+	}
+	s.initialize(t)
+	for _, c := range all {
+		if err := a.x.Keep(c.ID, "test"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a.wiped(all[3]) || strings.Contains(s.read(t, "0_Schema.sql"), "wrong") {
+		t.Errorf("wiped %v, file\n%s", a.wiped(all[3]), s.read(t, "0_Schema.sql"))
+	}
+
+	// Half of the last one is undone when iikanji is killed, and somebody
+	// initializes before it recovers.
+	if err := a.h.MoveChange(all[3].ID, iikanji.Reverting, "test"); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.site.Perform(t.Context(), all[3].Undo[0]); err != nil {
+		t.Fatal(err)
+	}
+	s.initialize(t)
+	if done, err := a.x.Recover(t.Context()); err != nil || len(done) != 1 {
+		t.Fatalf("recovered %v, %v", done, err)
+	}
+	if done, err := a.x.RevertAll(t.Context(), "test"); err != nil || len(done) != 3 {
+		t.Fatalf("reverted %v, %v", done, err)
+	}
+	if now, err := s.state(); err != nil || now != untouched {
+		t.Errorf("%v\n%s\nwant\n%s", err, now, untouched)
+	}
+}
+
+// TestWhichFile: of several files that create the table, the one that makes it
+// as it is, or whose statement was executed; and what is refused.
+func TestWhichFile(t *testing.T) {
+	s := newLoadedSite(t)
+	site := s.open(s.dir)
+	r := IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp"))
+	plan := func(r iikanji.Remedy, want string) {
+		t.Helper()
+		c, err := change.Plan(t.Context(), site, r)
+		switch {
+		case strings.HasSuffix(want, ".sql"):
+			if err != nil || filepath.Base(c.Do[0].Place) != want {
+				t.Errorf("%+v, %v; want an edit of %s", c, err, want)
+			}
+		case err == nil || !strings.Contains(err.Error(), want):
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+	s.write(t, "a_old.sql", strings.Replace(loadSchema, "KEY wrong", "KEY old", 1))
+	plan(r, "0_Schema.sql")
+	s.write(t, "b_copy.sql", "-- a copy\n"+strings.ReplaceAll(loadSchema, "message(10)", "message( 10 )"))
+	plan(r, "is not known")
+	at := strings.Index(loadSchema, "CREATE TABLE isu_condition")
+	executed := []string{"SET NAMES utf8mb4", strings.Join(strings.Fields(strings.Split(strings.Split(loadSchema[at:], ";\n")[0], "-- DESC")[0]), " ")}
+	if _, err := ByExecuted(t.Context(), site, r, executed); err == nil || !strings.Contains(err.Error(), "none of") {
+		t.Errorf("%v", err)
+	}
+	executed = append(executed, loadSchema[at:])
+	if _, err := ByExecuted(t.Context(), site, r, executed); err == nil || !strings.Contains(err.Error(), "none of") && !strings.Contains(err.Error(), "alike") {
+		t.Errorf("the same tokens in two files: %v", err)
+	}
+	s.write(t, "b_copy.sql", strings.Replace(loadSchema, "KEY wrong", "INDEX wrong", 1))
+	plan(r, "is not known")
+	chosen, err := ByExecuted(t.Context(), site, r, executed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan(chosen, "0_Schema.sql")
+	chosen.Args["file"] = "/etc/passwd"
+	plan(chosen, "not among")
+
+	for _, name := range []string{"a_old.sql", "b_copy.sql"} {
+		if err := os.Remove(filepath.Join(s.sql, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.write(t, "0_Schema.sql", strings.Replace(loadSchema, "the last", "\xff", 1))
+	plan(r, "not UTF-8")
+	s.write(t, "0_Schema.sql", loadSchema+"-- "+string(bytes.Repeat([]byte("x"), maxFile)))
+	plan(r, "larger than")
+	s.write(t, "0_Schema.sql", "-- "+string(bytes.Repeat([]byte("x"), maxFile)))
+	plan(r, "were read")
+	s.write(t, "0_Schema.sql", "SELECT 1")
+	plan(r, "creates table isu_condition")
+	s.write(t, "0_Schema.sql", strings.Replace(loadSchema, "KEY wrong", "KEY other", 1))
+	plan(r, "KEY `other`")
+	s.write(t, "0_Schema.sql", loadSchema)
+	site.Roots = nil
+	plan(r, "outside the folders")
+}
+
+// TestAlreadyThere: an index that the table has and the file has not is no plan.
+func TestAlreadyThere(t *testing.T) {
+	s := newLoadedSite(t)
+	a := newActs(t, s.open(s.dir))
+	r := remedy("add index", "isu_condition", "columns", "uuid, timestamp")
+	a.apply(r)
+	if _, err := change.Plan(t.Context(), a.site, IntoSchemaFile(r)); err == nil || errors.Is(err, change.ErrNothing) || !strings.Contains(err.Error(), "take the change") {
+		t.Errorf("%v", err)
+	}
+}

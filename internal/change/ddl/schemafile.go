@@ -1,0 +1,281 @@
+package ddl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+)
+
+// Bounds of a search for the schema file.
+const (
+	maxFile  = 4 << 20 // a larger file is data: it is not edited
+	fileHead = 1 << 20 // and only this much of it is read
+	maxFiles = 1000
+)
+
+// A schemaFile is a file that creates the table.
+type schemaFile struct {
+	path string
+	sql  string
+	all  []statement
+	defs []tableStatement // those of the table, CREATE TABLE first
+}
+
+// A search is what the folders hold that initialize loads.
+type search struct {
+	table
+	dirs  []string
+	found []schemaFile
+	more  []tableStatement // on the table, in files that do not create it
+	large []string         // too large to be read whole, with the table or not
+	// creates are those of large that create the table in what was read of them.
+	creates []string
+}
+
+// A table is one of a schema.
+type table struct {
+	schema, name string
+	fold         bool // the server takes names of tables in any case
+}
+
+// searchFiles looks for the files that create a table, in all folders that the
+// site's initialize loads.
+func searchFiles(ctx context.Context, s *change.Site, t table) (*search, error) {
+	found := &search{table: t}
+	for _, name := range slices.Sorted(maps.Keys(s.Services)) {
+		for _, dir := range s.Services[name].Loads {
+			if !slices.Contains(found.dirs, filepath.Clean(dir)) {
+				found.dirs = append(found.dirs, filepath.Clean(dir))
+			}
+		}
+	}
+	if len(found.dirs) == 0 {
+		return nil, errors.New("it is not known where the SQL files lie that initialize loads")
+	}
+	paths, err := sqlFiles(ctx, found.dirs)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		sql, large, err := readHead(path)
+		if err != nil {
+			return nil, err
+		}
+		found.add(path, sql, large)
+	}
+	return found, nil
+}
+
+// add reads one file.
+func (found *search) add(path, sql string, large bool) {
+	f := schemaFile{path: path, sql: sql, all: statements(sql)}
+	f.defs = found.definitions(f.all)
+	creates := len(f.defs) > 0 && f.defs[0].verb == createTable
+	switch {
+	case large:
+		found.large = append(found.large, path)
+		if creates {
+			found.creates = append(found.creates, path)
+		}
+	case creates:
+		found.found = append(found.found, f)
+	default:
+		found.more = append(found.more, f.defs...)
+	}
+}
+
+// sqlFiles lists the SQL files of folders and of those in them, but hidden ones.
+func sqlFiles(ctx context.Context, dirs []string) ([]string, error) {
+	var paths []string
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil {
+				err = ctx.Err()
+			}
+			switch {
+			case err != nil:
+				return err
+			case path != dir && strings.HasPrefix(d.Name(), "."):
+				if d.IsDir() {
+					return filepath.SkipDir
+				}
+			case d.IsDir() || !strings.EqualFold(filepath.Ext(path), ".sql") || slices.Contains(paths, path):
+			case len(paths) == maxFiles:
+				return fmt.Errorf("more than %d SQL files", maxFiles)
+			default:
+				paths = append(paths, path)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("looking for the schema file below %s: %w", dir, err)
+		}
+	}
+	return paths, nil
+}
+
+// readHead reads a file, or the beginning of a large one. What is no file (a
+// pipe, a broken link) is as if it were empty.
+func readHead(path string) (sql string, large bool, err error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return "", false, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", false, fmt.Errorf("looking for the schema file: %w", err)
+	}
+	defer f.Close()
+	n := int64(maxFile)
+	if info.Size() > maxFile {
+		n, large = fileHead, true
+	}
+	b, err := io.ReadAll(io.LimitReader(f, n))
+	if err != nil {
+		return "", false, fmt.Errorf("looking for the schema file: %w", err)
+	}
+	return string(b), large, nil
+}
+
+// definitions are the statements of a file that define the table, from its
+// last CREATE TABLE on where it has one.
+func (t table) definitions(all []statement) []tableStatement {
+	same := func(a, b string) bool { return a == b || t.fold && strings.EqualFold(a, b) }
+	var defs []tableStatement
+	current := ""
+	for _, s := range all {
+		if len(s.tokens) == 2 && s.tokens[0].is("use") {
+			current, _ = s.tokens[1].name()
+		}
+		d, ok := defines(s)
+		if !ok || !same(d.table, t.name) {
+			continue
+		}
+		if in := or(d.schema, current); in != "" && !same(in, t.schema) {
+			continue
+		}
+		if d.verb == createTable {
+			defs = nil
+		}
+		defs = append(defs, d)
+	}
+	return defs
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// editable refuses a file that cannot be written as data that are shown.
+func (f schemaFile) editable(s *change.Site) error {
+	if !utf8.ValidString(f.sql) {
+		return fmt.Errorf("%s holds bytes that are not UTF-8: it cannot be edited and shown as text", f.path)
+	}
+	return s.MayWrite(f.path)
+}
+
+// schemaFileOf finds the one file that makes the table as it is. wanted names
+// it where several do.
+func (s *scratch) schemaFileOf(ctx context.Context, site *change.Site, wanted, before string) (*search, schemaFile, error) {
+	found, err := searchFiles(ctx, site, s.table)
+	if err != nil {
+		return nil, schemaFile{}, err
+	}
+	var fits []schemaFile
+	var why error
+	for _, f := range found.found {
+		if wanted != "" && f.path != wanted {
+			continue
+		}
+		if text, err := s.load(ctx, f.all, slices.Concat(f.defs, found.more)); err != nil {
+			why = errors.Join(why, fmt.Errorf("%s: %w", f.path, err))
+		} else if text != before {
+			why = errors.Join(why, fmt.Errorf("%s makes\n%sand the table is\n%s", f.path, text, before))
+		} else {
+			fits = append(fits, f)
+		}
+	}
+	switch {
+	case len(fits) == 1:
+		return found, fits[0], nil
+	case len(fits) > 1:
+		err = fmt.Errorf("%s all make table %s, and which of them initialize executes is not known", paths(fits), found.name)
+	case why != nil:
+		err = fmt.Errorf("no file makes table %s as it is: %w", found.name, why)
+	default:
+		err = found.nothing(wanted)
+	}
+	return nil, schemaFile{}, err
+}
+
+// already says whether nothing is left to do: the table is as the change wants
+// it, and so must be what the schema file makes.
+func (s *scratch) already(ctx context.Context, site *change.Site, wanted, before string) error {
+	if _, _, err := s.schemaFileOf(ctx, site, wanted, before); err != nil {
+		return fmt.Errorf("the table is so already, its file is not: take the change of the table back first: %w", err)
+	}
+	return change.ErrNothing
+}
+
+// nothing says that no file creates the table, and which were not read whole.
+func (found *search) nothing(wanted string) error {
+	switch {
+	case wanted != "":
+		return fmt.Errorf("%s does not create table %s, or is not among the files that initialize loads", wanted, found.name)
+	case len(found.creates) > 0:
+		return fmt.Errorf("table %s is created in %s, which is larger than %s: a file of data is not edited",
+			found.name, strings.Join(found.creates, ", "), iikanji.Bytes(maxFile))
+	}
+	err := fmt.Errorf("no SQL file below %s creates table %s", strings.Join(found.dirs, ", "), found.name)
+	if len(found.large) > 0 {
+		err = fmt.Errorf("%w (only the first %s were read of %s)", err, iikanji.Bytes(fileHead), strings.Join(found.large, ", "))
+	}
+	return err
+}
+
+func paths(files []schemaFile) string {
+	var all []string
+	for _, f := range files {
+		all = append(all, f.path)
+	}
+	return strings.Join(all, ", ")
+}
+
+// intoFile edits the schema file so that initialize makes the table as the
+// change leaves it.
+func (s *scratch) intoFile(ctx context.Context, site *change.Site, wanted, before string, a alter, after string) (change.Edit, error) {
+	found, f, err := s.schemaFileOf(ctx, site, wanted, before)
+	if err != nil {
+		return change.Edit{}, err
+	}
+	if err := f.editable(site); err != nil {
+		return change.Edit{}, err
+	}
+	var why error
+	for _, sql := range edits(f.sql, f.defs, a) {
+		all := statements(sql)
+		text, err := s.load(ctx, all, slices.Concat(found.definitions(all), found.more))
+		if err == nil && text == after {
+			return change.Edit{Path: f.path, Old: []byte(f.sql), New: []byte(sql)}, nil
+		}
+		if err == nil {
+			err = fmt.Errorf("it would make\n%sinstead of\n%s", text, after)
+		}
+		why = errors.Join(why, err)
+	}
+	return change.Edit{}, fmt.Errorf("no edit of %s makes the table as the change leaves it: %w", f.path, why)
+}

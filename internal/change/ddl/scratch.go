@@ -1,0 +1,167 @@
+package ddl
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/iikanji/iikanji/internal/change"
+)
+
+// scratchSchema is the database in which changes are tried. It is there for
+// the time of a plan only; what a killed plan left is dropped by the next one.
+const scratchSchema = "iikanji_trial"
+
+// Bounds of a plan: waiting for another plan, and dropping the scratch.
+const (
+	scratchWait = time.Minute
+	scratchDrop = 10 * time.Second
+)
+
+// A scratch is a connection that has the scratch database for itself. Empty
+// tables are made and altered there: unlike temporary ones, they show foreign
+// keys, partitions and whether an ALTER is done online.
+type scratch struct {
+	conn *sql.Conn
+	table
+	scratch string // the table in the scratch database, quoted
+	mode    string // the sql_mode of connections of the pool
+}
+
+// openScratch makes the scratch database for a table of a schema, whose
+// character set it takes over; the schema is where unqualified names lead.
+func openScratch(ctx context.Context, conn *sql.Conn, schema, name string) (s *scratch, err error) {
+	s = &scratch{conn: conn, table: table{schema: schema, name: name}, scratch: quote(scratchSchema) + "." + quote(name)}
+	defer func() {
+		if err != nil {
+			s.close(ctx)
+		}
+	}()
+	var got sql.NullInt64
+	if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK('"+scratchSchema+"', ?)", int(scratchWait.Seconds())).Scan(&got); err != nil || got.Int64 != 1 {
+		return nil, errors.Join(errors.New("another plan is trying changes in the scratch database for too long"), err)
+	}
+	var charset, collation string
+	err = conn.QueryRowContext(ctx, "SELECT DEFAULT_CHARACTER_SET_NAME, DEFAULT_COLLATION_NAME, @@sql_mode, @@lower_case_table_names "+
+		"FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?", schema).Scan(&charset, &collation, &s.mode, &s.fold)
+	if err != nil {
+		return nil, fmt.Errorf("reading the character set of schema %s: %w", schema, err)
+	}
+	for _, stmt := range []string{
+		"DROP DATABASE IF EXISTS " + quote(scratchSchema),
+		"CREATE DATABASE " + quote(scratchSchema) + " CHARACTER SET " + charset + " COLLATE " + collation,
+		"USE " + quote(schema),
+	} {
+		if err := s.exec(ctx, stmt); err != nil {
+			return nil, fmt.Errorf("making the scratch database %s, for which the account wants every right: %w", scratchSchema, err)
+		}
+	}
+	return s, nil
+}
+
+// close drops the scratch database, and ends the connection with its lock and
+// its settings.
+func (s *scratch) close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), scratchDrop)
+	defer cancel()
+	err := s.exec(ctx, "DROP DATABASE IF EXISTS "+quote(scratchSchema))
+	_ = s.conn.Raw(func(any) error { return driver.ErrBadConn }) // the pool must not get it back
+	_ = s.conn.Close()
+	if err != nil {
+		return fmt.Errorf("dropping the scratch database: %w", err)
+	}
+	return nil
+}
+
+func (s *scratch) exec(ctx context.Context, stmt string) error {
+	_, err := s.conn.ExecContext(ctx, stmt)
+	return err
+}
+
+// shown is how the table is defined now.
+func (s *scratch) shown(ctx context.Context) (string, error) {
+	return change.TableDefinition(ctx, s.conn, s.scratch)
+}
+
+// Settings of a session that makes a table as it was shown, whatever its
+// default values and wherever its foreign keys lead; and of one that alters it.
+const (
+	lenient = "SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO', foreign_key_checks = 0"
+	strict  = "SET SESSION sql_mode = ?, foreign_key_checks = 1"
+)
+
+// copyOf makes an empty table of a definition.
+func (s *scratch) copyOf(ctx context.Context, definition string) error {
+	head := "CREATE TABLE " + quote(s.table.name) + " ("
+	rest, ok := strings.CutPrefix(definition, head)
+	if !ok {
+		return fmt.Errorf("the definition is not understood (a view?):\n%s", definition)
+	}
+	for _, stmt := range []string{"DROP TABLE IF EXISTS " + s.scratch, lenient, "CREATE TABLE " + s.scratch + " (" + rest} {
+		if err := s.exec(ctx, stmt); err != nil {
+			return fmt.Errorf("making an empty copy of %s: %w", s.table.name, err)
+		}
+	}
+	if _, err := s.conn.ExecContext(ctx, strict, s.mode); err != nil {
+		return fmt.Errorf("making an empty copy of %s: %w", s.table.name, err)
+	}
+	text, err := s.shown(ctx)
+	if err == nil && text != definition {
+		err = fmt.Errorf("a copy of %s is defined otherwise than the table itself:\n%s\nand\n%s", s.table.name, text, definition)
+	}
+	return err
+}
+
+// A tried change is one that an empty copy went through, there and back.
+type tried struct {
+	after    string   // the definition in between
+	do, undo []string // clauses of ALTER TABLE
+	online   bool     // the server does both while others write
+}
+
+// try alters an empty copy there and back.
+func (s *scratch) try(ctx context.Context, before string, a alter) (tried, error) {
+	t := tried{do: a.clauses(), online: true}
+	if err := s.copyOf(ctx, before); err != nil {
+		return t, err
+	}
+	if err := s.alter(ctx, &t, t.do); err != nil {
+		return t, fmt.Errorf("trying %q on an empty copy: %w", strings.Join(t.do, ", "), err)
+	}
+	var err error
+	if t.after, err = s.shown(ctx); err != nil {
+		return t, err
+	}
+	from, _ := parseDefinition(t.after)
+	to, _ := parseDefinition(before)
+	t.undo = fromTo(from, to)
+	if err := s.alter(ctx, &t, t.undo); err != nil {
+		return t, fmt.Errorf("trying the undo %q on an empty copy: %w", strings.Join(t.undo, ", "), err)
+	}
+	if text, err := s.shown(ctx); err != nil {
+		return t, err
+	} else if text != before {
+		return t, fmt.Errorf("the undo would not lead back to the definition of %s, but to\n%s", s.table.name, text)
+	}
+	if t.online {
+		t.do, t.undo = append(t.do, change.Online...), append(t.undo, change.Online...)
+	}
+	return t, nil
+}
+
+// alter tries it online, and without where the server does not do that.
+func (s *scratch) alter(ctx context.Context, t *tried, clauses []string) error {
+	err := s.exec(ctx, altering(s.scratch, append(clauses[:len(clauses):len(clauses)], change.Online...)))
+	var refused *mysql.MySQLError
+	if errors.As(err, &refused) && change.NotOnline(refused) {
+		t.online = false
+		err = s.exec(ctx, altering(s.scratch, clauses))
+	}
+	return err
+}

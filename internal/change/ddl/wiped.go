@@ -1,0 +1,96 @@
+package ddl
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+)
+
+// Arguments of a remedy by which an index goes into the schema file too.
+const (
+	argInto   = "into"
+	schemaArg = "schema file"
+	argFile   = "file"
+)
+
+// Wiped says whether an applied change is no longer there because a table is
+// as it was before the change: the benchmark's initialize has made it anew.
+// A table that is neither as before nor as the change left it is an error.
+func Wiped(ctx context.Context, s *change.Site, c *iikanji.Change) (bool, error) {
+	wiped := false
+	for _, undo := range c.Undo {
+		if undo.Verb != iikanji.SQL {
+			continue
+		}
+		now, err := s.State(ctx, undo)
+		if err != nil {
+			return false, fmt.Errorf("asking whether initialize wiped change %d out: %w", c.ID, err)
+		}
+		if now == undo.Expect {
+			continue
+		}
+		for _, do := range c.Do {
+			if do.Verb == iikanji.SQL && do.Place == undo.Place && do.Expect != now {
+				return false, fmt.Errorf("%s is neither as change %d found it nor as it left it", do.Place, c.ID)
+			}
+		}
+		wiped = true
+	}
+	return wiped, nil
+}
+
+// IntoSchemaFile is the remedy that also edits the schema file that initialize
+// loads, so that the index outlives it. Revert the plain change first.
+func IntoSchemaFile(r iikanji.Remedy) iikanji.Remedy {
+	r.Args = maps.Clone(r.Args)
+	if r.Args == nil {
+		r.Args = map[string]string{}
+	}
+	r.Args[argInto] = schemaArg
+	return r
+}
+
+// ByExecuted chooses among several files that create the table: the one whose
+// CREATE TABLE is among the statements that initialize executed, as a log of
+// the server has them. Space and comments do not count.
+func ByExecuted(ctx context.Context, s *change.Site, r iikanji.Remedy, executed []string) (iikanji.Remedy, error) {
+	r = IntoSchemaFile(r)
+	found, err := searchFiles(ctx, s, table{schema: r.Args["schema"], name: r.Args["table"]})
+	if err != nil {
+		return r, err
+	}
+	seen := map[string]bool{}
+	for _, sql := range executed {
+		for _, st := range statements(sql) {
+			seen[st.normal()] = true
+		}
+	}
+	var fits []schemaFile
+	for _, f := range found.found {
+		if seen[f.defs[0].normal()] {
+			fits = append(fits, f)
+		}
+	}
+	switch len(fits) {
+	case 0:
+		return r, fmt.Errorf("initialize executed the CREATE TABLE of none of the files that make table %s (%s)", found.name, paths(found.found))
+	case 1:
+		r.Args[argFile] = fits[0].path
+		return r, nil
+	}
+	return r, fmt.Errorf("%s make table %s alike: which of them initialize executes is not known", paths(fits), found.name)
+}
+
+// normal is a statement without space and comments.
+func (st statement) normal() string {
+	var b strings.Builder
+	for _, t := range st.tokens {
+		b.WriteString(t.spelling)
+		b.WriteByte(0)
+	}
+	return b.String()
+}
