@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -15,6 +14,7 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/hoststat"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/scenario"
 	"github.com/iikanji/iikanji/internal/stack"
@@ -39,6 +39,11 @@ type benchCmd struct {
 	Address []string `help:"Further addresses that the target may name for itself." placeholder:"HOST:PORT"`
 	TLSAny  bool     `name:"insecure" help:"Accept any certificate of an https target."`
 
+	Price bool `help:"Measure what each sensor costs, by alternating observed and bare runs."`
+	Pairs int  `help:"With --price: pairs of runs for each sensor." default:"4" placeholder:"N"`
+
+	Sensors []string `help:"With --price: only these of access, host, slow, perf and default." placeholder:"NAMES"`
+
 	JSON bool `help:"Print the run as one JSON document."`
 }
 
@@ -46,12 +51,14 @@ type benchCmd struct {
 func (benchCmd) Help() string {
 	return `Boots the arena in a work folder of its own (MariaDB, nginx and the app as
 children of iikanji), loads it with every answer checked, and prints the score
-with its reasons. Every run is kept under history/runs/NNNN.
+with its reasons. Every run is kept under history/runs/NNNN, with what the
+machine did each second in host.tsv.
 
 Examples:
   iikanji bench isucondition
   iikanji bench isucondition --load 20s --json
   iikanji bench isucondition --url http://127.0.0.1:8080 --jia 127.0.0.1:5000
+  iikanji bench isucondition --price --pairs 4 --load 20s
 
 Exit status: 0 passed, 1 failed to run (also: void, interrupted), 2 usage,
 3 checks failed.`
@@ -73,7 +80,10 @@ func (c *benchCmd) Run(ctx context.Context, e *env) error {
 		return hinted(err, "choose a folder for the stack with --dir, and one for the runs with --history")
 	}
 	defer h.Close()
-	if c.URL == "" {
+	switch {
+	case c.Price:
+		return r.priceAll(ctx, h)
+	case c.URL == "":
 		return r.local(ctx, h)
 	}
 	return r.remote(ctx, h)
@@ -133,7 +143,16 @@ func (c *benchCmd) prepare(e *env, a *arena.Arena) (*benchRun, error) {
 }
 
 // local boots the arena, runs its scenario and takes the stack down again.
-func (r *benchRun) local(ctx context.Context, h *history.History) (err error) {
+func (r *benchRun) local(ctx context.Context, h *history.History) error {
+	return r.withStack(ctx, func(ctx context.Context, s *stack.Stack) error {
+		o := arena.Options{Data: s.Data(), Serve: "127.0.0.1:0", Key: r.Key, Clock: r.Clock, NoLoad: r.NoLoad, Addresses: r.Address}
+		return r.bench(ctx, h, s.Places().URL(), o, s.Groups())
+	})
+}
+
+// withStack boots the arena, uses it and takes it down again. The use's
+// context ends also when a service dies.
+func (r *benchRun) withStack(ctx context.Context, use func(context.Context, *stack.Stack) error) (err error) {
 	began := r.e.Now()
 	s, err := stack.Up(ctx, r.arena, stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack, Env: r.Env,
 		Progress: func(line string) { r.progress.Say("%s", line) }})
@@ -146,8 +165,7 @@ func (r *benchRun) local(ctx context.Context, h *history.History) (err error) {
 		err = errors.Join(err, s.Down(down))
 	}()
 	r.boot = r.e.Now().Sub(began)
-	places := s.Places()
-	r.progress.Say("ready in %s: %s", report.Duration(r.boot), places.URL())
+	r.progress.Say("ready in %s: %s", report.Duration(r.boot), s.Places().URL())
 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -160,8 +178,7 @@ func (r *benchRun) local(ctx context.Context, h *history.History) (err error) {
 			}
 		}
 	}()
-	o := arena.Options{Data: s.Data(), Serve: "127.0.0.1:0", Key: r.Key, Clock: r.Clock, NoLoad: r.NoLoad, Addresses: r.Address}
-	return r.bench(ctx, h, places.URL(), o, s.Groups())
+	return use(ctx, s)
 }
 
 // remote loads a target that somebody else runs.
@@ -213,17 +230,20 @@ func (r *benchRun) bench(ctx context.Context, h *history.History, target string,
 		return err
 	}
 	watch := newWatch(r.e.Now, groups)
+	watch.every = hostEvery
+	defer watch.stop()
 	run, err := bench.Run(ctx, sc, bench.Options{URL: target, Seed: r.Seed, Load: r.Load, NoLoad: r.NoLoad, CPUs: r.pin.generator,
 		SamplesDir: dir, InsecureTLS: r.TLSAny, Progress: r.show, OnPhase: watch.phase})
 	if err != nil {
 		return err
 	}
+	watch.stop()
 	r.complete(run, id, watch)
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		run.Outcome, run.Score = iikanji.Failed, 0
 		run.Reasons = append([]string{cause.Error()}, run.Reasons...)
 	}
-	saved := h.SaveRun(run)
+	saved := errors.Join(h.SaveRun(run), h.SaveFile(id, hostFile, hoststat.TSV(watch.samples)))
 	if saved != nil {
 		dir = "" // on a full disk, say, what was measured is shown at least
 	}
@@ -262,10 +282,7 @@ func (r *benchRun) show(p bench.Progress) {
 // print writes the run; dir is where it is kept, "" where it could not be.
 func (r *benchRun) print(run *iikanji.Run, dir string) error {
 	if r.JSON {
-		enc := json.NewEncoder(r.e.Stdout)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(run)
+		return writeJSON(r.e.Stdout, run)
 	}
 	if err := report.RunText(r.e.Stdout, run, r.e.Cols); err != nil || dir == "" {
 		return err

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -21,7 +23,14 @@ type watch struct {
 	from     *hoststat.Reading
 	usage    []iikanji.Usage
 	warnings []string
+
+	every    time.Duration // between samples of the host; 0 for none
+	recorder *hoststat.Recorder
+	samples  []hoststat.Sample // valid after stop
 }
+
+// hostFile is the host's samples beside a run.
+const hostFile = "host.tsv"
 
 // newWatch watches the services of groups and this process, the generator.
 // The stack's processes descend from this one: the nearest root wins.
@@ -46,6 +55,9 @@ func (w *watch) phase(p scenario.Phase, begins bool) {
 	if p != scenario.Load {
 		return
 	}
+	if !begins {
+		w.stop()
+	}
 	r, err := hoststat.Take(w.now(), w.groups)
 	if err != nil {
 		w.warnings = append(w.warnings, "who used the CPU is not known: "+err.Error())
@@ -53,12 +65,40 @@ func (w *watch) phase(p scenario.Phase, begins bool) {
 	}
 	if begins {
 		w.from = r
+		w.start()
 		return
 	}
 	if w.from == nil {
 		return
 	}
 	w.judge(r)
+}
+
+// start begins to sample the host, where that was asked for.
+func (w *watch) start() {
+	if w.every == 0 {
+		return
+	}
+	var services []hoststat.Service
+	for _, name := range slices.Sorted(maps.Keys(w.groups)) {
+		services = append(services, hoststat.Service{Name: name, PIDs: w.groups[name]})
+	}
+	var err error
+	if w.recorder, err = hoststat.Record(w.now, w.every, func() []hoststat.Service { return services }); err != nil {
+		w.warnings = append(w.warnings, "the host could not be sampled: "+err.Error())
+	}
+}
+
+// stop ends the sampling; it may be called twice.
+func (w *watch) stop() {
+	if w.recorder == nil {
+		return
+	}
+	var err error
+	if w.samples, err = w.recorder.Stop(); err != nil {
+		w.warnings = append(w.warnings, "the host was not sampled to the end: "+err.Error())
+	}
+	w.recorder = nil
 }
 
 // judge fills in the usage and doubts a run that was disturbed.

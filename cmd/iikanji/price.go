@@ -1,0 +1,367 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/stack"
+)
+
+// What observing costs is measured as what a change gains is: by pairs of
+// runs, one observed and one bare, in an order that a seeded coin decides.
+//
+//  1. The stack comes up once. Each run turns its sensors on and all others
+//     off by drop-in configs, and restarts every service, so that both runs of
+//     a pair begin alike.
+//  2. Each run proves that its sensors saw it, and that the others were off.
+//  3. Rounds go over all sensors: what drifts meanwhile meets all of them.
+//
+// The drop-ins are of the kind that ends with the stack (stack.Pass).
+
+// A sensors says which sensors are on.
+type sensors struct{ access, slow, host, perf bool }
+
+// A pricing is sensors that are measured together against a run without any.
+type pricing struct {
+	key  string // on the command line
+	name string
+	on   sensors
+}
+
+// priced are all of them. The default set is what bench has on: see
+// docs/price.md for why.
+var priced = []pricing{
+	{"access", "access log", sensors{access: true}},
+	{"host", "host sampler", sensors{host: true}},
+	{"slow", "slow log, all statements", sensors{slow: true}},
+	{"perf", "performance_schema", sensors{perf: true}},
+	{"default", "default: access log, host sampler", sensors{access: true, host: true}},
+}
+
+// choosePriced takes those that were named, all if none was.
+func choosePriced(keys []string) ([]pricing, error) {
+	if len(keys) == 0 {
+		return priced, nil
+	}
+	var chosen []pricing
+	for _, x := range priced {
+		if slices.Contains(keys, x.key) {
+			chosen = append(chosen, x)
+		}
+	}
+	for _, key := range keys {
+		if !slices.ContainsFunc(priced, func(x pricing) bool { return x.key == key }) {
+			return nil, usageError("--sensors %q: want access, host, slow, perf or default", key)
+		}
+	}
+	return chosen, nil
+}
+
+// priceLoad is the length of the load phase when none is given.
+const priceLoad = 20 * time.Second
+
+// hostEvery is the interval of the host's sampler during a run.
+const hostEvery = time.Second
+
+// A pricer makes the runs of one invocation.
+type pricer struct {
+	*benchRun
+	h      *history.History
+	s      *stack.Stack
+	priced []pricing
+	rng    *rand.Rand
+	began  time.Time
+	done   int // runs
+	total  int
+	spent  time.Duration // on those that are done
+}
+
+// priceAll is the command with --price.
+func (r *benchRun) priceAll(ctx context.Context, h *history.History) error {
+	switch {
+	case r.URL != "" || r.NoLoad:
+		return usageError("--price starts a stack of its own and loads it: it does not go with --url or --no-load")
+	case r.Pairs < 2 || r.Pairs > 100:
+		return usageError("--pairs %d: want 2 to 100", r.Pairs)
+	}
+	chosen, err := choosePriced(r.Sensors)
+	if err != nil {
+		return err
+	}
+	if r.Load == 0 {
+		r.Load = priceLoad
+	}
+	doc := &priceList{Version: 1, Arena: r.arena.Name, Seed: r.Seed, Load: r.Load, Pairs: r.Pairs, Began: r.e.Now()}
+	err = r.withStack(ctx, func(ctx context.Context, s *stack.Stack) error {
+		p := &pricer{benchRun: r, h: h, s: s, priced: chosen, rng: rand.New(rand.NewPCG(r.Seed, 0)), began: r.e.Now(), total: 2 * r.Pairs * len(chosen)}
+		return errors.Join(p.rounds(ctx, doc), p.clear())
+	})
+	r.progress.Done()
+	doc.Took = r.e.Now().Sub(doc.Began)
+	doc.settle()
+	if err != nil && doc.Runs < 4 { // nothing to show
+		return err
+	}
+	err = errors.Join(err, doc.keep(h))
+	if r.JSON {
+		return errors.Join(writeJSON(r.e.Stdout, doc), err)
+	}
+	return errors.Join(doc.write(r.e.Stdout, r.e.Cols), err)
+}
+
+// priceFile is the list beside the last of its runs.
+const priceFile = "price.json"
+
+func (l *priceList) keep(h *history.History) error {
+	b, err := json.MarshalIndent(l, "", "  ")
+	if err != nil {
+		return fmt.Errorf("keeping the prices: %w", err)
+	}
+	return h.SaveFile(l.last, priceFile, append(b, '\n'))
+}
+
+// rounds makes one pair for each sensor, again and again.
+func (p *pricer) rounds(ctx context.Context, doc *priceList) error {
+	for _, x := range p.priced {
+		doc.Sensors = append(doc.Sensors, &sensorPrice{Sensor: x.name})
+	}
+	for round := range p.Pairs {
+		for i, x := range p.priced {
+			pair, err := p.pair(ctx, x.name, x.on, p.Seed+uint64(round))
+			if err != nil {
+				return err
+			}
+			doc.Sensors[i].add(pair)
+			doc.Runs += 2
+			doc.last = max(pair.observed.id, pair.bare.id)
+		}
+	}
+	return nil
+}
+
+// pair makes an observed and a bare run of the same offered work.
+func (p *pricer) pair(ctx context.Context, name string, on sensors, seed uint64) (pricePair, error) {
+	var pair pricePair
+	var err error
+	observed := func() error { pair.observed, err = p.run(ctx, name+" on", on, seed); return err }
+	bare := func() error { pair.bare, err = p.run(ctx, "bare, for "+name, sensors{}, seed); return err }
+	first, second := observed, bare
+	if p.rng.IntN(2) == 0 {
+		first, second = bare, observed
+	}
+	if err := first(); err != nil {
+		return pair, err
+	}
+	return pair, second()
+}
+
+// run makes one run with some sensors on.
+func (p *pricer) run(ctx context.Context, name string, on sensors, seed uint64) (priceRun, error) {
+	if err := p.set(ctx, on); err != nil {
+		return priceRun{}, err
+	}
+	sc, err := p.arena.Scenario(arena.Options{Data: p.s.Data(), Serve: "127.0.0.1:0", Key: p.Key, Clock: p.Clock, Addresses: p.Address})
+	if err != nil {
+		return priceRun{}, fmt.Errorf("making the benchmarker of %s: %w", p.arena.Name, err)
+	}
+	id, _, err := p.h.NewRun()
+	if err != nil {
+		return priceRun{}, err
+	}
+	watch := newWatch(p.e.Now, p.s.Groups())
+	if on.host {
+		watch.every = hostEvery
+	}
+	defer watch.stop()
+	var grown [2]int64 // the access log's size around the load
+	run, err := bench.Run(ctx, sc, bench.Options{URL: p.s.Places().URL(), Seed: seed, Load: p.Load, CPUs: p.pin.generator, Progress: p.shower(name),
+		OnPhase: func(phase scenario.Phase, begins bool) {
+			if phase == scenario.Load && begins {
+				grown[0] = sizeOf(p.s.Places().AccessLog)
+			}
+			watch.phase(phase, begins)
+			if phase == scenario.Load && !begins {
+				grown[1] = sizeOf(p.s.Places().AccessLog)
+			}
+		}})
+	if err != nil {
+		return priceRun{}, err
+	}
+	p.done, p.spent = p.done+1, p.e.Now().Sub(p.began)
+	watch.stop()
+	p.complete(run, id, watch)
+	run.Warnings = append(run.Warnings, "made to measure what sensors cost ("+name+"): compare its score with that of its pair only")
+	if err := p.h.SaveRun(run); err != nil {
+		return priceRun{}, err
+	}
+	switch {
+	case context.Cause(ctx) != nil:
+		return priceRun{}, fmt.Errorf("after %d of %d runs: %w", p.done-1, p.total, context.Cause(ctx))
+	case run.Took == 0:
+		return priceRun{}, fmt.Errorf("run %d (%s) had no load: %s", id, name, strings.Join(run.Reasons, "; "))
+	}
+	if err := p.prove(ctx, on, grown[1]-grown[0], len(watch.samples)); err != nil {
+		return priceRun{}, fmt.Errorf("run %d (%s): %w", id, name, err)
+	}
+	return priceOf(run), nil
+}
+
+// set turns sensors on and the others off, and starts every service again.
+func (p *pricer) set(ctx context.Context, on sensors) error {
+	database, nginx := "", ""
+	if on.slow {
+		database += "slow_query_log = 1\nslow_query_log_file = " + p.slowLog() + "\nlog_output = FILE\nlong_query_time = 0\n" +
+			"min_examined_row_limit = 0\nlog_slow_rate_limit = 1\nlog_slow_verbosity = query_plan\n"
+	}
+	if on.perf {
+		database += "performance_schema = ON\nperformance_schema_consumer_statements_digest = ON\nperformance_schema_instrument = 'statement/%=ON'\n"
+	}
+	if database == "" { // as off as it gets, whatever the folder's own configs say
+		database = "slow_query_log = 0\nperformance_schema = OFF\n"
+	}
+	if !on.access {
+		nginx = "access_log off;\n"
+	}
+	if err := errors.Join(p.s.Pass(stack.Database, "[mariadbd]\n"+database), p.s.Pass(stack.Nginx, nginx)); err != nil {
+		return err
+	}
+	if err := os.Remove(p.slowLog()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing the last run's slow log: %w", err)
+	}
+	for _, service := range []string{stack.Database, stack.App, stack.Nginx} {
+		if err := p.s.Restart(ctx, service); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clear leaves the work folder as it was.
+func (p *pricer) clear() error {
+	err := errors.Join(p.s.Pass(stack.Database, ""), p.s.Pass(stack.Nginx, ""))
+	if gone := os.Remove(p.slowLog()); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+		err = errors.Join(err, fmt.Errorf("removing the slow log: %w", gone))
+	}
+	return err
+}
+
+// slowLog is a log of our own: the stack's keeps what it has.
+func (p *pricer) slowLog() string { return filepath.Join(p.s.Logs(), "price-slow.log") }
+
+// sizeOf is 0 for a file that is not there.
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// prove holds what the sensors saw against what they should have: a price of
+// a sensor that was off, or of a bare run that was not bare, is none.
+func (p *pricer) prove(ctx context.Context, on sensors, access int64, samples int) error {
+	digests, err := p.digests(ctx)
+	if err != nil {
+		return err
+	}
+	for _, sensor := range []struct {
+		name string
+		on   bool
+		saw  bool
+		hint string
+	}{
+		{"the access log", on.access, access > 0, "conf/nginx.conf must include conf/nginx.d/*.conf in its http block, and servers must have no access_log of their own"},
+		{"the slow log", on.slow, sizeOf(p.slowLog()) > 0, "conf/my.cnf must include conf/mariadb.d"},
+		{"the host sampler", on.host, samples > 0, "--load must be some seconds"},
+		{"performance_schema", on.perf, digests > 0, "conf/my.cnf must include conf/mariadb.d"},
+	} {
+		if sensor.on != sensor.saw {
+			return hinted(fmt.Errorf("%s should have been %s and was not", sensor.name, map[bool]string{true: "on", false: "off"}[sensor.on]), sensor.hint)
+		}
+	}
+	return nil
+}
+
+// digests counts the statements that performance_schema has seen.
+func (p *pricer) digests(ctx context.Context) (n int64, err error) {
+	me, err := user.Current()
+	if err != nil {
+		return 0, fmt.Errorf("asking who we are: %w", err)
+	}
+	conf := mysql.NewConfig()
+	conf.User, conf.Net, conf.Addr = me.Username, "unix", p.s.Places().DBSocket
+	connector, err := mysql.NewConnector(conf)
+	if err != nil {
+		return 0, fmt.Errorf("connecting to the database: %w", err)
+	}
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM performance_schema.events_statements_summary_by_digest").Scan(&n); err != nil {
+		return 0, fmt.Errorf("asking performance_schema for its digests: %w", err)
+	}
+	return n, nil
+}
+
+// shower draws the progress of one run among all.
+func (p *pricer) shower(name string) func(bench.Progress) {
+	return func(b bench.Progress) {
+		left := "time left not known yet"
+		if p.done > 0 {
+			all := p.spent / time.Duration(p.done) * time.Duration(p.total)
+			left = fmt.Sprintf("about %s left", report.Duration(max(all-p.e.Now().Sub(p.began), 0).Round(time.Second)))
+		}
+		p.progress.Status("run %d of %d, %s: %s: %s, score %s", p.done+1, p.total, left, name, b.Phase, report.Count(int64(b.Score)))
+	}
+}
+
+// A priceRun is what one run says of the cost of what was on.
+type priceRun struct {
+	id    iikanji.RunID
+	score float64 // 0 where it may not be believed
+	cpu   float64 // seconds of the stack and the generator per request; 0 where not known
+	why   string  // of a score of 0
+}
+
+// priceOf takes the CPU of every part of the run, as a sensor may cost any of
+// them, and of nothing else: strangers' programs are not the sensor's.
+func priceOf(run *iikanji.Run) priceRun {
+	r := priceRun{id: run.ID}
+	if run.Clean() && run.Score > 0 {
+		r.score = run.Score
+	} else {
+		r.why = fmt.Sprintf("run %d is %v", run.ID, run.Outcome)
+	}
+	var cpu time.Duration
+	for _, u := range run.Usage {
+		if u.Who != "other" {
+			cpu += u.User + u.System
+		}
+	}
+	var requests int64
+	for _, s := range run.Steps {
+		requests += s.Count - s.Cached
+	}
+	if requests > 0 && (run.Outcome == iikanji.Passed || run.Outcome == iikanji.Void) {
+		r.cpu = cpu.Seconds() / float64(requests)
+	}
+	return r
+}
