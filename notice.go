@@ -136,7 +136,10 @@ type Series struct {
 	Clients int64 `json:"clients,omitempty"`
 	Pairs   int64 `json:"pairs,omitempty"`
 	Alike   int64 `json:"alike,omitempty"`
-	// Least and Most bound the bodies' sizes near the end of the load.
+	// Changes counts how often the size went from one to another and stayed.
+	Changes int64 `json:"changes,omitempty"`
+	// Least and Most bound the answers' sizes near the end of the load, heads
+	// included.
 	Least Bytes `json:"least,omitempty"`
 	Most  Bytes `json:"most,omitempty"`
 }

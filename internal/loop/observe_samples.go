@@ -70,6 +70,9 @@ func compare(s *iikanji.Series, samples []bench.Sample) {
 				s.Least, s.Most = min(s.Least, n), max(s.Most, n)
 			}
 		}
+		if i > 0 && i+1 < len(samples) && x.Bytes != samples[i-1].Bytes && x.Bytes == samples[i+1].Bytes {
+			s.Changes++
+		}
 		if i == 0 || x.Client == samples[i-1].Client || x.End-samples[i-1].End > pairWithin {
 			continue
 		}

@@ -52,7 +52,7 @@ func TestCompare(t *testing.T) {
 	}
 	s := &iikanji.Series{}
 	compare(s, []bench.Sample{at(0, 1, 10), at(1000, 3, 20), at(10, 2, 10), at(20, 2, 99), at(1010, 1, 20), at(1300, 2, 20), at(1310, 1, 40)})
-	if *s != (iikanji.Series{Clients: 3, Pairs: 3, Alike: 2, Least: 20, Most: 40}) {
+	if *s != (iikanji.Series{Clients: 3, Pairs: 3, Alike: 2, Changes: 1, Least: 20, Most: 40}) {
 		t.Errorf("%+v", *s)
 	}
 }

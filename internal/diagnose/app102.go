@@ -1,0 +1,62 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/iikanji/iikanji"
+)
+
+// printed is what a line of an app's log costs: put together, encoded, and
+// written by a system call of its own, under a lock. Seconds.
+var printed = iikanji.Range{Lo: 5e-6, Hi: 40e-6}
+
+// leastLines is how many lines for each request are a log of the requests, and
+// not news of the app.
+const leastLines = 0.2
+
+// app102 reports an app that writes a line for each thing it does. Warnings
+// and errors do not count: they are news, also where there are many.
+func app102(v *view) []iikanji.Finding {
+	requests := v.requests()
+	type output struct {
+		lines, bytes float64
+		rows         []logged
+	}
+	outputs := map[string]*output{}
+	var names []string
+	for _, r := range v.logged() {
+		switch r.Log.Level {
+		case "", "debug", "info", "notice":
+		default:
+			continue
+		}
+		if !r.output || r.Log.Kind != "" && r.Log.Kind != "request" {
+			continue
+		}
+		o := outputs[r.service]
+		if o == nil {
+			o = &output{}
+			outputs[r.service] = o
+			names = append(names, r.service)
+		}
+		o.lines, o.bytes, o.rows = o.lines+float64(r.Count), o.bytes+float64(r.Log.Bytes), append(o.rows, r)
+	}
+	slices.Sort(names)
+	var out []iikanji.Finding
+	for _, name := range names {
+		o := outputs[name]
+		f := iikanji.Finding{Code: "APP102", Where: name, Gain: iikanji.Range{Lo: round(o.lines * printed.Lo), Hi: round(o.lines * printed.Hi)},
+			Claim: fmt.Sprintf("the app writes a log of what it does: %s lines, %s in the run", people(o.lines), iikanji.Bytes(o.bytes)),
+			Remedies: []iikanji.Remedy{{Kind: "appenv", Target: name, Says: "turn the debug and request log off (observability)", Args: map[string]string{"log": "off"}},
+				{Kind: "patch", Target: name, Says: "take the logger's middleware out, raise its level to warn"}}}
+		if requests == 0 || o.lines < leastLines*requests || !v.worth(f.Gain) {
+			continue
+		}
+		for _, r := range o.rows[:min(len(o.rows), 4)] {
+			f.Evidence = append(f.Evidence, r.evidence())
+		}
+		out = append(out, f)
+	}
+	return out
+}

@@ -1,0 +1,81 @@
+package diagnose
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+const (
+	// capped is the share of the cores that a program may use from which on it
+	// is held back by that.
+	capped = 0.8
+	// leastIdle is how many cores must have had nothing to do meanwhile.
+	leastIdle = 0.3
+)
+
+// app106 reports a program that used all the cores that it may use while others
+// of the machine had nothing to do.
+func app106(v *view) []iikanji.Finding {
+	m := v.machine()
+	if m == nil || m.Wall <= 0 || v.in.Run == nil {
+		return nil
+	}
+	wall := m.Wall.Seconds()
+	cores := coresOf(v.in.Run.Place.Stack, m.Cores)
+	idle := min(m.Idle.Seconds()/wall, cores)
+	var out []iikanji.Finding
+	for _, name := range v.services() {
+		may, why := v.mayUse(name)
+		h := v.host(name)
+		used := (h.User + h.System).Seconds() / wall
+		if may == 0 || may+leastIdle > cores || used < capped*may || idle < leastIdle {
+			continue
+		}
+		more := min(idle, cores-may, used)
+		out = append(out, iikanji.Finding{Code: "APP106", Where: name,
+			Claim: fmt.Sprintf("%s may use %.3g of %.3g cores and used %.2f, while %.2f had nothing to do", name, may, cores, used, idle),
+			Evidence: []iikanji.Evidence{{Source: "process", Text: why},
+				{Source: "host", Text: fmt.Sprintf("%s: %.1f s user, %.1f s system in %.0f s; all cores idle for %.1f s", name, h.User.Seconds(), h.System.Seconds(), wall, m.Idle.Seconds())}},
+			Gain: between(more*wall, 0.2, 0.8),
+			Remedies: []iikanji.Remedy{{Kind: "appenv", Target: name, Says: fmt.Sprintf("let it use %.0f cores", cores), Args: map[string]string{"env.GOMAXPROCS": fmt.Sprintf("%.0f", cores)}},
+				{Kind: "topology", Target: name, Says: "run one process for each core (runtimes that have one thread)"}}})
+	}
+	return out
+}
+
+// mayUse is how many cores a program may use, and who says so; 0 when nobody
+// does.
+func (v *view) mayUse(name string) (n float64, why string) {
+	if c, ok := v.fact(name, iikanji.TopicProcess, "cores"); ok && c > 0 {
+		n, why = c, fmt.Sprintf("the kernel lets it run on %.3g cores", c)
+	}
+	if g, ok := v.fact(name, iikanji.TopicProcess, "gomaxprocs"); ok && g >= 1 && (n == 0 || g < n) {
+		n, why = g, fmt.Sprintf("GOMAXPROCS=%.0f in its environment", g)
+	}
+	if h := v.host(name); h != nil && h.Threads == 1 && h.Processes == 1 {
+		n, why = 1, "it is one process with one thread"
+	}
+	return n, why
+}
+
+// coresOf is how many cores a list as in "0-2,5" has; all of them for "all"
+// and for what is no list.
+func coresOf(list string, all int) float64 {
+	n := 0
+	for part := range strings.SplitSeq(list, ",") {
+		a, b, isRange := strings.Cut(part, "-")
+		from, err1 := strconv.Atoi(a)
+		to, err2 := from, error(nil)
+		if isRange {
+			to, err2 = strconv.Atoi(b)
+		}
+		if err1 != nil || err2 != nil || to < from {
+			return float64(all)
+		}
+		n += to - from + 1
+	}
+	return float64(min(n, all))
+}

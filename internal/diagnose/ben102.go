@@ -1,0 +1,24 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/iikanji/iikanji"
+)
+
+// leastRequests is how many requests a run needs for a rate with meaning:
+// requests that come by chance are counted within 2/√n, which is 10 % then.
+const leastRequests = 400
+
+// ben102 says that a run had too few requests for its numbers to be believed.
+func ben102(v *view) []iikanji.Finding {
+	n := v.requests()
+	if v.in.Run == nil || n == 0 || n >= leastRequests {
+		return nil
+	}
+	return []iikanji.Finding{{Code: "BEN102", Where: "run",
+		Claim:    fmt.Sprintf("the run had %s requests: their rate is known within %.0f %% at the best", people(n), 200/math.Sqrt(n)),
+		Evidence: []iikanji.Evidence{{Source: "run", Text: fmt.Sprintf("%s of load, %s requests; %d are wanted", v.in.Run.Took, people(n), leastRequests)}},
+		Remedies: []iikanji.Remedy{{Kind: "topology", Target: "generator", Says: "a longer load phase, or more clients"}}}}
+}

@@ -1,0 +1,105 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/iikanji/iikanji"
+)
+
+// spilled is what a temporary file costs: made, written, read, removed; more
+// where its disk is slow. Seconds.
+var spilled = iikanji.Range{Lo: 40e-6, Hi: 400e-6}
+
+// mostBuffer is the largest buffer that is proposed for each request.
+const mostBuffer = 4 << 20
+
+// web103 reports requests whose bodies nginx wrote to temporary files.
+func web103(v *view) []iikanji.Finding {
+	rows, count := v.ofKind("body-spilled", "")
+	size := iikanji.Bytes(0)
+	from := ""
+	for _, r := range rows {
+		for _, named := range r.Log.Routes {
+			if n, source := v.requestSize(named.Name); n > size {
+				size, from = n, source
+			}
+		}
+	}
+	f := iikanji.Finding{Code: "WEB103", Where: "nginx",
+		Claim: fmt.Sprintf("nginx writes the bodies of %s requests to temporary files because they are larger than its buffer", people(count)),
+		Gain:  iikanji.Range{Lo: round(count * spilled.Lo), Hi: round(count * spilled.Hi)}}
+	if len(rows) == 0 || !v.worth(f.Gain) {
+		return nil
+	}
+	f.Evidence = quoteRoutes(rows)
+	if size == 0 || size > mostBuffer {
+		f.Remedies = []iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "pass bodies on as they come",
+			Args: map[string]string{"act": "set", "directive": "proxy_request_buffering", "value": "off"}}}
+		return []iikanji.Finding{f}
+	}
+	f.Evidence = append(f.Evidence, iikanji.Evidence{Source: from, Text: fmt.Sprintf("the largest request has %s", size)})
+	f.Remedies = []iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "a buffer of " + roundUp(size) + " for bodies",
+		Args: map[string]string{"act": "buffers", "body": roundUp(size)}}}
+	return []iikanji.Finding{f}
+}
+
+// requestSize is how large the requests of a route are at the most: as the
+// access log tells it, or twice the mean of what the load generator sent.
+func (v *view) requestSize(route string) (iikanji.Bytes, string) {
+	for _, r := range v.access() {
+		if sameRoute(r.Key, route) && r.Web.MaxReqBytes > 0 {
+			return r.Web.MaxReqBytes, "access log"
+		}
+	}
+	if v.in.Run != nil {
+		for _, s := range v.in.Run.Steps {
+			if sameRoute(s.Step, route) && s.Count > 0 {
+				return 2 * s.Sent / iikanji.Bytes(s.Count), "generator (twice the mean)"
+			}
+		}
+	}
+	return 0, ""
+}
+
+// quoteRoutes quotes rows and the requests that they name.
+func quoteRoutes(rows []logged) []iikanji.Evidence {
+	var out []iikanji.Evidence
+	for _, r := range rows {
+		out = append(out, r.evidence())
+		for _, n := range r.Log.Routes[:min(len(r.Log.Routes), 3)] {
+			out = append(out, iikanji.Evidence{Source: r.service + " log", Text: fmt.Sprintf("%s of them at %s", people(float64(n.Count)), n.Name)})
+		}
+	}
+	return out
+}
+
+// web104 reports answers that nginx wrote to temporary files: they came faster
+// than the client took them, and were larger than the buffers.
+func web104(v *view) []iikanji.Finding {
+	rows, count := v.ofKind("answer-spilled", "")
+	size := iikanji.Bytes(0)
+	for _, r := range rows {
+		for _, named := range r.Log.Routes {
+			for _, a := range v.access() {
+				if sameRoute(a.Key, named.Name) {
+					size = max(size, a.Web.MaxBytes)
+				}
+			}
+		}
+	}
+	f := iikanji.Finding{Code: "WEB104", Where: "nginx",
+		Claim: fmt.Sprintf("nginx writes %s answers to temporary files because they are larger than its buffers", people(count)),
+		Gain:  iikanji.Range{Lo: round(count * spilled.Lo), Hi: round(count * spilled.Hi)}}
+	if len(rows) == 0 || !v.worth(f.Gain) {
+		return nil
+	}
+	f.Evidence = quoteRoutes(rows)
+	args := map[string]string{"act": "buffers", "spill": "off"}
+	f.Remedies = []iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "never write answers to files: the app waits for slow clients then", Args: args}}
+	if size > 0 && size <= mostBuffer {
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("the largest of these answers has %s", size)})
+		f.Remedies = append([]iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "buffers that hold " + roundUp(size) + " of an answer",
+			Args: map[string]string{"act": "buffers", "answer": roundUp(size)}}}, f.Remedies...)
+	}
+	return []iikanji.Finding{f}
+}

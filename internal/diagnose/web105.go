@@ -1,0 +1,90 @@
+package diagnose
+
+import (
+	"fmt"
+	urlpath "path"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+const (
+	// leastText is the mean size from which compressing a text is worth it:
+	// smaller ones fit a packet anyway.
+	leastText = 256
+	// leastSaved is how many bytes of a run are worth a word.
+	leastSaved = 1 << 20
+	// usualPacked is what gzip leaves of scripts, styles and JSON, where nobody
+	// has tried it.
+	usualPacked = 0.35
+)
+
+// textEndings are the endings of files that are text.
+var textEndings = []string{".js", ".mjs", ".css", ".map", ".svg", ".html", ".htm", ".json", ".txt", ".xml"}
+
+// textual says whether a media type is one that compresses.
+func textual(mediaType string) bool {
+	if strings.HasPrefix(mediaType, "text/") {
+		return true
+	}
+	for _, end := range []string{"json", "javascript", "xml", "x-ndjson", "wasm", "manifest"} {
+		if strings.HasPrefix(mediaType, "application/") && strings.HasSuffix(mediaType, end) {
+			return true
+		}
+	}
+	return mediaType == "image/svg+xml"
+}
+
+// web105 reports texts that go out uncompressed though the client takes gzip.
+func web105(v *view) []iikanji.Finding {
+	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
+	http, _ := v.nginx()
+	off := len(http.All("gzip")) == 0 || http.All("gzip")[0].Arg(0) != "on"
+	type candidate struct {
+		route       string
+		sent, saved float64
+		how         string
+	}
+	var all []candidate
+	sent, saved := 0.0, 0.0
+	for _, r := range v.access() {
+		if r.Web.Status[2] == 0 || float64(r.Web.Bytes) < leastText*float64(r.Count) {
+			continue
+		}
+		share, how := usualPacked, ""
+		a, asked := answers["nginx "+r.Key]
+		switch {
+		case asked && a.Status == 200 && a.Bytes > 0:
+			if a.Encoding != "" || !textual(a.Type) || a.Packed == 0 {
+				continue
+			}
+			share = float64(a.Packed) / float64(a.Bytes)
+			how = fmt.Sprintf("%s, uncompressed when asked with Accept-Encoding: gzip; gzip makes %s of %s", a.Type, a.Packed, a.Bytes)
+		case !asked && off && slices.Contains(textEndings, strings.ToLower(urlpath.Ext(r.Key))):
+			how = "text by its ending, and nginx has no gzip on"
+		default: // nobody knows what it is
+			continue
+		}
+		if share > 0.9 {
+			continue
+		}
+		c := candidate{r.Key, float64(r.Web.Bytes), float64(r.Web.Bytes) * (1 - share), how}
+		all = append(all, c)
+		sent, saved = sent+c.sent, saved+c.saved
+	}
+	if saved < leastSaved {
+		return nil
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmpFloat(b.saved, a.saved) })
+	f := iikanji.Finding{Code: "WEB105", Where: "nginx",
+		Claim: fmt.Sprintf("%s of text are sent uncompressed, of which gzip would save %s: seconds of a link of 1 Gbit/s; on one machine it costs CPU instead",
+			iikanji.Bytes(sent), iikanji.Bytes(saved)),
+		Gain: iikanji.Range{Lo: 0, Hi: round(saved / link)},
+		Remedies: []iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "gzip on for texts, at level 1, with gzip_proxied any",
+			Args: map[string]string{"act": "gzip", "level": "1"}}}}
+	for _, c := range all[:min(len(all), 5)] {
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s: %s (%s)", c.route, iikanji.Bytes(c.sent), c.how)})
+	}
+	return []iikanji.Finding{f}
+}

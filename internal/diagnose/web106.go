@@ -1,0 +1,116 @@
+package diagnose
+
+import (
+	"fmt"
+	"maps"
+	urlpath "path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+const (
+	// leastFixed is how many URLs must have been asked for again, each with one
+	// size of its own, before a route that is no file's is taken for one whose
+	// answers do not change.
+	leastFixed = 3
+	// leastFile is the mean size of such answers: what is smaller may be a
+	// record with fields of fixed length that changes.
+	leastFile = 4 << 10
+)
+
+// web106 reports answers that never changed during the run and that clients
+// may not keep, because nobody tells them for how long.
+func web106(v *view) []iikanji.Finding {
+	series := known[iikanji.Series](v, iikanji.TopicSeries)
+	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
+	folders := map[string]*iikanji.Finding{}
+	var out []iikanji.Finding
+	for _, r := range v.access() {
+		s, seen := series["nginx "+r.Key]
+		if !seen || s.FixedRepeats == 0 || s.Fixed < s.Again {
+			continue
+		}
+		a, asked := answers["nginx "+r.Key]
+		_, path, _ := strings.Cut(r.Key, " ")
+		gain := iikanji.Range{Hi: float64(s.FixedRepeats)*viaApp.Hi + float64(s.FixedBytes)/link}
+		told := iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s: all %s URLs that were asked for again answered each time with the same size, %s answers and %s beyond the first",
+			r.Key, people(float64(s.Fixed)), people(float64(s.FixedRepeats)), s.FixedBytes)}
+		if _, file := staticPath(r); file && asked && a.Status == 200 && !expires(a) {
+			folder := urlpath.Dir(path) + "/"
+			f := folders[folder]
+			if f == nil {
+				f = &iikanji.Finding{Code: "WEB106", Where: "GET " + folder}
+				folders[folder] = f
+			}
+			f.Evidence = append(f.Evidence, told, headers(a))
+			f.Gain.Hi += gain.Hi
+			if len(f.Remedies) == 0 || !hashed(r.Example.Text) {
+				f.Remedies = []iikanji.Remedy{keep(folder, hashed(r.Example.Text))}
+			}
+		} else if !file && dataLike(r, s, a, asked) {
+			out = append(out, iikanji.Finding{Code: "WEB106", Where: r.Key, Evidence: []iikanji.Evidence{told, {Source: "access log",
+				Text: fmt.Sprintf("%d different sizes, no answer was 304, mean %s", s.Sizes, r.Web.Bytes/iikanji.Bytes(max(r.Count, 1)))}}, Gain: gain,
+				Claim: fmt.Sprintf("the answers of %s did not change in the run, and each is sent in full each time", r.Key),
+				Remedies: []iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "let each client keep them: expires, private",
+					Args: map[string]string{"act": "expires", "path": path, "expires": "1h", "cache-control": "private"}},
+					{Kind: "patch", Target: "app", Says: "keep them as files and send an ETag; answer 304"}}})
+		}
+	}
+	for _, folder := range slices.Sorted(maps.Keys(folders)) {
+		f := folders[folder]
+		f.Claim = "files in " + folder + " did not change in the run, and clients are not told that they may keep them"
+		out = append(out, *f)
+	}
+	for i := range out {
+		out[i].Gain.Hi = round(out[i].Gain.Hi)
+	}
+	return slices.DeleteFunc(out, func(f iikanji.Finding) bool { return !v.worth(f.Gain) })
+}
+
+// dataLike says whether a route that is no file's by name answers like one:
+// every URL has a size of its own that never changed, without a query, and
+// nobody could ask whether it did.
+func dataLike(r iikanji.Row, s iikanji.Series, a iikanji.Answer, asked bool) bool {
+	if !folds(r.Key) || strings.Contains(r.Example.Text, "?") || s.Fixed < leastFixed || s.Sizes < leastFixed || r.Web.Status[3] > 0 {
+		return false
+	}
+	if asked && a.Status == 200 && (expires(a) || a.ETag || a.LastModified || textual(a.Type)) {
+		return false
+	}
+	return r.Web.Bytes >= leastFile*iikanji.Bytes(r.Count)
+}
+
+var ages = regexp.MustCompile(`(?i)\b(max-age|immutable|no-store|private)\b`)
+
+// expires says whether an answer says for how long it holds, or that it must
+// not be kept.
+func expires(a iikanji.Answer) bool { return a.Expires || ages.MatchString(a.CacheControl) }
+
+// headers is an answer's say on being kept.
+func headers(a iikanji.Answer) iikanji.Evidence {
+	has := func(b bool, name string) string {
+		if b {
+			return name
+		}
+		return "no " + name
+	}
+	return iikanji.Evidence{Source: "answer", Text: fmt.Sprintf("GET %s: %s, %s, no Cache-Control with an age, no Expires", a.URL, has(a.ETag, "ETag"), has(a.LastModified, "Last-Modified"))}
+}
+
+var hashes = regexp.MustCompile(`[.-][0-9a-f]{8,}\.[a-z0-9]+(\?|$)`)
+
+// hashed says whether a file's name has a hash of its content: then it can be
+// kept for ever.
+func hashed(url string) bool { return hashes.MatchString(url) }
+
+func keep(folder string, forEver bool) iikanji.Remedy {
+	r := iikanji.Remedy{Kind: "nginxconf", Target: "nginx", Says: "let clients keep them for an hour", Args: map[string]string{"act": "expires", "path": folder, "expires": "1h", "cache-control": "public"}}
+	if forEver {
+		r.Says = "let clients keep them for ever: their names hold a hash of what is in them"
+		r.Args["expires"], r.Args["cache-control"] = "365d", "public, immutable"
+	}
+	return r
+}

@@ -1,0 +1,81 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+const (
+	// Answers to different clients right after each other: fewer say nothing,
+	// and of them this share must be of one size. An answer that grows while
+	// the run lasts differs now and then.
+	leastPairs   = 5
+	leastClients = 3
+	leastAlike   = 0.6
+	// headSize is what the head of an answer may have in bytes: the generator
+	// counts it, the size of a body does not.
+	headSize = 800
+	// shortCache is how long an answer would be kept: what a person does not see.
+	shortCache = 1.0 // seconds
+)
+
+// web107 reports pages that cost much and that everybody gets alike: they
+// could be kept for a moment. That an answer is nobody's own is believed only
+// when it is given to a stranger without cookies, twice the same, sets no
+// cookie, and when the clients of the run got answers of one size at one time.
+func web107(v *view) []iikanji.Finding {
+	series := known[iikanji.Series](v, iikanji.TopicSeries)
+	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
+	if v.in.Run == nil {
+		return nil
+	}
+	wall := v.in.Run.Took.Seconds()
+	var out []iikanji.Finding
+	for _, r := range v.access() {
+		a, s := answers["nginx "+r.Key], series["nginx "+r.Key]
+		if _, file := staticPath(r); file || !strings.HasPrefix(r.Key, "GET ") || folds(r.Key) || !everyones(a, s) {
+			continue
+		}
+		computed := float64(r.Count - r.Web.Status[3])
+		saved := computed - wall/shortCache
+		if saved < computed/2 {
+			continue
+		}
+		_, path, _ := strings.Cut(r.Key, " ")
+		f := iikanji.Finding{Code: "WEB107", Where: r.Key,
+			Claim: fmt.Sprintf("everybody gets the same answer, and each of %s is computed anew in %s; kept for 1 s it would be computed %s times", people(computed), a.Took, people(wall/shortCache)),
+			Evidence: []iikanji.Evidence{
+				{Source: "answer", Text: fmt.Sprintf("GET %s without cookies: %d, %s, no Set-Cookie, twice the same, %s when nothing else was running", a.URL, a.Status, a.Bytes, a.Took)},
+				{Source: "generator", Text: fmt.Sprintf("%d of %d answers that %d clients got right after each other had one size", s.Alike, s.Pairs, s.Clients)}},
+			Gain: between(saved*a.Took.Seconds(), 0.3, 1),
+			Remedies: []iikanji.Remedy{
+				{Kind: "nginxconf", Target: "nginx", Says: "keep it for 1 s in nginx: answers may be that old (freshness)", Args: map[string]string{"act": "cache", "path": path, "valid": "1s", "cookies": "ignore"}},
+				{Kind: "nginxconf", Target: "nginx", Says: "keep it for 100 ms, if 1 s is too old", Args: map[string]string{"act": "cache", "path": path, "valid": "100ms", "cookies": "ignore"}}}}
+		if s.Changes > 0 {
+			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "generator", Text: fmt.Sprintf("its size changed %d times in the run, every %.2g s", s.Changes, wall/float64(s.Changes))})
+		}
+		if v.worth(f.Gain) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// everyones says whether an answer is proven to be the same for everyone.
+func everyones(a iikanji.Answer, s iikanji.Series) bool {
+	cc := strings.ToLower(a.CacheControl)
+	if a.Status != 200 || a.Cookie || !a.Same || strings.Contains(cc, "private") || strings.Contains(cc, "no-store") || strings.Contains(strings.ToLower(a.Vary), "cookie") {
+		return false
+	}
+	if s.Clients < leastClients || s.Pairs < leastPairs || float64(s.Alike) < leastAlike*float64(s.Pairs) {
+		return false
+	}
+	// A stranger gets what the clients got, and no shorter page of his own.
+	size := a.Bytes
+	if a.Encoding != "" { // the clients may have taken it as it is
+		return true
+	}
+	return size+headSize >= s.Least && size <= 2*s.Most
+}

@@ -1,0 +1,158 @@
+package diagnose
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// link is a network of 1 Gbit/s: what bytes that need not be sent are worth
+// where the network is the limit. Bytes per second.
+const link = 125e6
+
+// known collects the facts of a topic whose values are JSON, by target and key.
+// A value that cannot be read is left out: rules then say nothing.
+func known[T any](v *view, topic string) map[string]T {
+	out := map[string]T{}
+	for _, f := range v.in.Facts {
+		var x T
+		if f.Topic == topic && json.Unmarshal([]byte(f.Value), &x) == nil {
+			out[f.Target+" "+f.Key] = x
+		}
+	}
+	return out
+}
+
+// fact is the number of a fact; ok is false when there is none.
+func (v *view) fact(target, topic, key string) (n float64, ok bool) {
+	for _, f := range v.in.Facts {
+		if f.Target == target && f.Topic == topic && f.Key == key {
+			n, err := strconv.ParseFloat(f.Value, 64)
+			return n, err == nil
+		}
+	}
+	return 0, false
+}
+
+// access are the rows of the access log, none when its sensor is blind.
+func (v *view) access() []iikanji.Row {
+	var out []iikanji.Row
+	for _, p := range v.in.Profiles {
+		if p.Source == iikanji.Access && !v.blind(iikanji.Access) {
+			for _, r := range p.Rows {
+				if r.Web != nil {
+					out = append(out, r)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// A logged is a row of an error log with the service that wrote it.
+type logged struct {
+	iikanji.Row
+	service string
+	output  bool // of a program of the site's own, not of a server
+}
+
+// logged are the rows of all error logs, none when their sensor is blind.
+func (v *view) logged() []logged {
+	var out []logged
+	for _, p := range v.in.Profiles {
+		if p.Source != iikanji.Errors || v.blind(iikanji.Errors) {
+			continue
+		}
+		for _, r := range p.Rows {
+			if r.Log != nil {
+				out = append(out, logged{r, p.Target, p.Intake.Format == "text"})
+			}
+		}
+	}
+	return out
+}
+
+// ofKind are the rows of error logs of one kind; service "" is any.
+func (v *view) ofKind(kind, service string) (rows []logged, count float64) {
+	for _, r := range v.logged() {
+		if r.Log.Kind == kind && (service == "" || r.service == service) {
+			rows = append(rows, r)
+			count += float64(r.Count)
+		}
+	}
+	return rows, count
+}
+
+// evidence quotes a row of an error log.
+func (r logged) evidence() iikanji.Evidence {
+	return iikanji.Evidence{Source: r.service + " log", Text: fmt.Sprintf("%s× %s (first at %s:%d)", people(float64(r.Count)), cut(r.Log.Message, 160), r.Example.File, r.Example.Line)}
+}
+
+// host is the row of a service, or of "host", in the Host profile; nil when
+// nobody knows.
+func (v *view) host(name string) *iikanji.HostRow {
+	if v.blind(iikanji.Host) {
+		return nil
+	}
+	for _, p := range v.in.Profiles {
+		for i := range p.Rows {
+			if p.Source == iikanji.Host && p.Rows[i].Key == name {
+				return p.Rows[i].Host
+			}
+		}
+	}
+	return nil
+}
+
+// machine is what the host had as a whole, nil when nobody knows.
+func (v *view) machine() *iikanji.MachineRow {
+	if h := v.host("host"); h != nil {
+		return h.Machine
+	}
+	return nil
+}
+
+// services are the names of the services in the Host profile.
+func (v *view) services() []string {
+	var out []string
+	for _, p := range v.in.Profiles {
+		for _, r := range p.Rows {
+			if p.Source == iikanji.Host && r.Key != "host" && r.Key != "other" && r.Key != "generator" && !v.blind(iikanji.Host) {
+				out = append(out, r.Key)
+			}
+		}
+	}
+	return out
+}
+
+// sameRoute says whether two names of routes are of the same one: readers fold
+// identifiers under different names. The query of either does not count.
+func sameRoute(a, b string) bool {
+	a, _, _ = strings.Cut(a, "?")
+	b, _, _ = strings.Cut(b, "?")
+	x, y := strings.Split(a, "/"), strings.Split(b, "/")
+	if len(x) != len(y) {
+		return false
+	}
+	for i := range x {
+		if x[i] != y[i] && !strings.HasPrefix(x[i], ":") && !strings.HasPrefix(y[i], ":") {
+			return false
+		}
+	}
+	return true
+}
+
+// folds says whether a route stands for more than one path.
+func folds(route string) bool { return strings.ContainsAny(route, ":*") }
+
+// roundUp is the least power of two of KiB that holds a size, as nginx writes it.
+func roundUp(n iikanji.Bytes) string {
+	k := iikanji.Bytes(1)
+	for k<<10 < n {
+		k *= 2
+	}
+	return fmt.Sprintf("%dk", k)
+}
