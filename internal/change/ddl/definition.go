@@ -124,3 +124,14 @@ func (d definition) keptUnique(k key) bool {
 		return other.kind == "UNIQUE KEY" && other.name != k.name && keeps(other)
 	})
 }
+
+// constraints are the clauses that add the foreign keys.
+func (d definition) constraints() []string {
+	var cs []string
+	for _, e := range d.elements {
+		if strings.HasPrefix(e, "  CONSTRAINT ") && strings.Contains(e, " FOREIGN KEY ") {
+			cs = append(cs, "ADD"+e[1:])
+		}
+	}
+	return cs
+}

@@ -44,25 +44,23 @@ func inPlace(sql string, defs []tableStatement, a alter) ([]splice, bool) {
 	if !ok {
 		return nil, false
 	}
-	last := elements[len(elements)-1]
 	if a.drop == "" {
-		return insertion(sql, elements, a.add), true
+		return insertion(sql, create, elements, a.elements()), true
 	}
 	if i := best(elements, 0, a.drop); i >= 0 {
 		switch {
 		case a.add.name == "":
 			return removal(sql, elements, i)
+		case i == len(elements)-1 && len(a.keep) == 0:
+			return []splice{{elements[i].start, elements[i].end, a.add.element()}}, true
 		case i == len(elements)-1:
-			return []splice{{last.start, last.end, a.add.element()}}, true
+			return nil, false
 		}
 		gone, ok := removal(sql, elements, i)
-		return append(gone, insertion(sql, elements, a.add)...), ok
+		return append(gone, insertion(sql, create, elements, a.elements())...), ok
 	}
 	gone, ok := elsewhere(sql, defs[1:], a.drop)
-	if ok && a.add.name != "" {
-		gone = append(gone, insertion(sql, elements, a.add)...)
-	}
-	return gone, ok
+	return append(gone, insertion(sql, create, elements, a.elements())...), ok
 }
 
 // best is the element that makes an index, or -1. skip is how many tokens
@@ -130,20 +128,23 @@ func tidy(sql string, from, to int) splice {
 	return splice{line, min(end+1, len(sql)), ""}
 }
 
-// insertion puts an index behind the last element, on a line of its own where
-// the last one has one. A comment behind the last element stays with it.
-func insertion(sql string, elements []item, k key) []splice {
+// insertion puts indexes behind the last element, on lines of their own where
+// the elements stand on several. A comment behind the last element stays with it.
+func insertion(sql string, create tableStatement, elements []item, indexes []string) []splice {
+	if len(indexes) == 0 {
+		return nil
+	}
 	last := elements[len(elements)-1]
 	line := strings.LastIndexByte(sql[:last.start], '\n') + 1
-	indent := sql[line:last.start]
-	if line == 0 || strings.TrimSpace(indent) != "" {
-		return []splice{{last.end, last.end, ", " + k.element()}}
+	if line <= create.start {
+		return []splice{{last.end, last.end, ", " + strings.Join(indexes, ", ")}}
 	}
-	newline := lineEnd(sql[:line])
+	rest := strings.TrimLeft(sql[line:], " \t")
+	before := lineEnd(sql[:line]) + sql[line:len(sql)-len(rest)]
 	l := lexer{sql: sql, at: last.end}
 	l.skip() // to the bracket
 	at := last.end + len(strings.TrimRight(sql[last.end:l.at], " \t\r\n"))
-	return []splice{{last.end, last.end, ","}, {at, at, newline + indent + k.element()}}
+	return []splice{{last.end, last.end, ","}, {at, at, before + strings.Join(indexes, ","+before)}}
 }
 
 // behind does the change in a statement of its own behind the last one that

@@ -73,7 +73,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (c *ii
 	if nothing != nil {
 		return nil, trial.already(ctx, s, r.Args[argFile], before)
 	}
-	t, err := trial.try(ctx, before, a)
+	a, t, err := trial.try(ctx, before, a)
 	if err != nil {
 		return nil, err
 	}

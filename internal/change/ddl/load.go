@@ -9,25 +9,30 @@ import (
 
 // load makes the table in the scratch database by the statements of a file,
 // under the settings that the file makes for its session, and says how it is
-// defined. all are the file's statements, defs those to execute.
-func (s *scratch) load(ctx context.Context, all []statement, defs []tableStatement) (string, error) {
-	for _, d := range defs {
+// defined. all are the file's statements, own those that define the table, and
+// others those of further files.
+func (s *scratch) load(ctx context.Context, all []statement, own, others []tableStatement) (string, error) {
+	for _, d := range slices.Concat(own, others) {
 		if w := d.strays(); w != "" {
 			return "", fmt.Errorf("%s is not tried: it could reach another table or a file", w)
 		}
 	}
-	if len(defs) == 0 {
+	if len(own) == 0 {
 		return "", fmt.Errorf("nothing creates the table")
 	}
 	// The client of initialize has the server's own mode.
 	run := []string{"DROP TABLE IF EXISTS " + s.scratch, "SET SESSION sql_mode = @@GLOBAL.sql_mode, foreign_key_checks = 0"}
-	for _, st := range all {
-		if st.sets() {
+	next := 0
+	for _, st := range all { // in the order of the file
+		if next < len(own) && st.start == own[next].start {
+			run = append(run, own[next].on(s.scratch))
+			next++
+		} else if next < len(own) && st.sets() {
 			run = append(run, st.sql[st.start:st.end])
 		}
 	}
-	for _, d := range defs {
-		run = append(run, d.sql[d.start:d.from]+s.scratch+d.sql[d.to:d.end])
+	for _, d := range others {
+		run = append(run, d.on(s.scratch))
 	}
 	for _, stmt := range run {
 		if err := s.exec(ctx, stmt); err != nil {
@@ -42,6 +47,11 @@ func (s *scratch) load(ctx context.Context, all []statement, defs []tableStateme
 		return "", err
 	}
 	return s.shown(ctx)
+}
+
+// on is a statement with another table's name.
+func (d tableStatement) on(name string) string {
+	return d.sql[d.start:d.from] + name + d.sql[d.to:d.end]
 }
 
 // cut is a statement for an error.

@@ -201,7 +201,7 @@ func (s *scratch) schemaFileOf(ctx context.Context, site *change.Site, wanted, b
 		if wanted != "" && f.path != wanted {
 			continue
 		}
-		if text, err := s.load(ctx, f.all, slices.Concat(f.defs, found.more)); err != nil {
+		if text, err := s.load(ctx, f.all, f.defs, found.more); err != nil {
 			why = errors.Join(why, fmt.Errorf("%s: %w", f.path, err))
 		} else if text != before {
 			why = errors.Join(why, fmt.Errorf("%s makes\n%sand the table is\n%s", f.path, text, before))
@@ -268,7 +268,7 @@ func (s *scratch) intoFile(ctx context.Context, site *change.Site, wanted, befor
 	var why error
 	for _, sql := range edits(f.sql, f.defs, a) {
 		all := statements(sql)
-		text, err := s.load(ctx, all, slices.Concat(found.definitions(all), found.more))
+		text, err := s.load(ctx, all, found.definitions(all), found.more)
 		if err == nil && text == after {
 			return change.Edit{Path: f.path, Old: []byte(f.sql), New: []byte(sql)}, nil
 		}

@@ -96,14 +96,16 @@ const (
 	strict  = "SET SESSION sql_mode = ?, foreign_key_checks = 1"
 )
 
-// copyOf makes an empty table of a definition.
+// copyOf makes an empty copy of the table. Only LIKE copies what a definition
+// does not show (that an index was made for a foreign key, and goes when
+// another can serve it), and only foreign keys are left out by it.
 func (s *scratch) copyOf(ctx context.Context, definition string) error {
-	head := "CREATE TABLE " + quote(s.table.name) + " ("
-	rest, ok := strings.CutPrefix(definition, head)
-	if !ok {
-		return fmt.Errorf("the definition is not understood (a view?):\n%s", definition)
+	d, _ := parseDefinition(definition)
+	run := []string{"DROP TABLE IF EXISTS " + s.scratch, lenient, "CREATE TABLE " + s.scratch + " LIKE " + quote(s.schema) + "." + quote(s.table.name)}
+	if cs := d.constraints(); len(cs) > 0 {
+		run = append(run, altering(s.scratch, cs))
 	}
-	for _, stmt := range []string{"DROP TABLE IF EXISTS " + s.scratch, lenient, "CREATE TABLE " + s.scratch + " (" + rest} {
+	for _, stmt := range run {
 		if err := s.exec(ctx, stmt); err != nil {
 			return fmt.Errorf("making an empty copy of %s: %w", s.table.name, err)
 		}
@@ -125,8 +127,32 @@ type tried struct {
 	online   bool     // the server does both while others write
 }
 
-// try alters an empty copy there and back.
-func (s *scratch) try(ctx context.Context, before string, a alter) (tried, error) {
+// try alters an empty copy there and back. An index that the server would drop
+// by itself, as the new one can serve its foreign key, is made to stay: what
+// cannot be seen in a definition could not be undone to the letter.
+func (s *scratch) try(ctx context.Context, before string, a alter) (alter, tried, error) {
+	t, err := s.there(ctx, before, a)
+	if err != nil {
+		return a, t, err
+	}
+	was, _ := parseDefinition(before)
+	is, _ := parseDefinition(t.after)
+	for _, k := range was.keys() {
+		if _, ok := is.key(k.name); !ok && k.name != a.drop {
+			a.keep = append(a.keep, k)
+		}
+	}
+	if len(a.keep) > 0 {
+		if t, err = s.there(ctx, before, a); err != nil {
+			return a, t, err
+		}
+		is, _ = parseDefinition(t.after)
+	}
+	return a, t, s.back(ctx, before, fromTo(is, was), &t)
+}
+
+// there makes the change on a new copy.
+func (s *scratch) there(ctx context.Context, before string, a alter) (tried, error) {
 	t := tried{do: a.clauses(), online: true}
 	if err := s.copyOf(ctx, before); err != nil {
 		return t, err
@@ -135,24 +161,25 @@ func (s *scratch) try(ctx context.Context, before string, a alter) (tried, error
 		return t, fmt.Errorf("trying %q on an empty copy: %w", strings.Join(t.do, ", "), err)
 	}
 	var err error
-	if t.after, err = s.shown(ctx); err != nil {
-		return t, err
-	}
-	from, _ := parseDefinition(t.after)
-	to, _ := parseDefinition(before)
-	t.undo = fromTo(from, to)
-	if err := s.alter(ctx, &t, t.undo); err != nil {
-		return t, fmt.Errorf("trying the undo %q on an empty copy: %w", strings.Join(t.undo, ", "), err)
+	t.after, err = s.shown(ctx)
+	return t, err
+}
+
+// back takes it back.
+func (s *scratch) back(ctx context.Context, before string, undo []string, t *tried) error {
+	t.undo = undo
+	if err := s.alter(ctx, t, t.undo); err != nil {
+		return fmt.Errorf("trying the undo %q on an empty copy: %w", strings.Join(t.undo, ", "), err)
 	}
 	if text, err := s.shown(ctx); err != nil {
-		return t, err
+		return err
 	} else if text != before {
-		return t, fmt.Errorf("the undo would not lead back to the definition of %s, but to\n%s", s.table.name, text)
+		return fmt.Errorf("the undo would not lead back to the definition of %s, but to\n%s", s.table.name, text)
 	}
 	if t.online {
 		t.do, t.undo = append(t.do, change.Online...), append(t.undo, change.Online...)
 	}
-	return t, nil
+	return nil
 }
 
 // alter tries it online, and without where the server does not do that.

@@ -169,7 +169,7 @@ func executed(s string) int {
 // backslash commands. It returns its name, and its first word.
 func (l *lexer) command() (name, argument string) {
 	line := l.sql[l.at : l.at+lineLength(l.sql[l.at:])]
-	fields := strings.Fields(line)
+	fields := strings.FieldsFunc(line, func(r rune) bool { return r < 0x80 && isSpace(byte(r)) })
 	switch first := strings.ToLower(fields[0]); {
 	case first == "delimiter", first == "source":
 		name = first

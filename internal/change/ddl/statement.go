@@ -16,6 +16,7 @@ func quote(name string) string { return change.QuoteName(name) }
 type alter struct {
 	add  key    // without a name when none is added
 	drop string // the name of one; "" when none is dropped
+	keep []key  // that the server would drop by itself
 	says string
 }
 
@@ -25,10 +26,26 @@ func (a alter) clauses() []string {
 	if a.drop != "" {
 		cs = append(cs, "DROP INDEX "+quote(a.drop))
 	}
-	if a.add.name != "" {
-		cs = append(cs, "ADD "+a.add.element())
+	for _, k := range a.keep {
+		cs = append(cs, "DROP INDEX "+quote(k.name))
+	}
+	for _, e := range a.elements() {
+		cs = append(cs, "ADD "+e)
 	}
 	return cs
+}
+
+// elements are the indexes that are there with the change and that CREATE
+// TABLE does not list without it.
+func (a alter) elements() []string {
+	var es []string
+	for _, k := range a.keep {
+		es = append(es, k.element())
+	}
+	if a.add.name != "" {
+		es = append(es, a.add.element())
+	}
+	return es
 }
 
 // fromTo leads from one definition to another that differs in its indexes. The
