@@ -146,5 +146,5 @@ type Usage struct {
 type Placement struct {
 	Cores     int    `json:"cores"`     // of the machine
 	Generator string `json:"generator"` // CPU list as in "0", or "all"
-	Stack     string `json:"stack"`
+	Stack     string `json:"stack"`     // likewise; "" where it is not known
 }

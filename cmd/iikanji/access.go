@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -105,8 +104,9 @@ func (c *accessCmd) Run(ctx context.Context, e *env) error {
 			return nil, err
 		}
 		defer closeInputs(opened)
-		stop := c.progress(e, opened, &opt)
+		done, stop := readingProgress(e, opened)
 		defer stop()
+		opt.Done = done
 		p, err := accesslog.Read(ctx, opened, opt)
 		if err == nil {
 			inputs, p.Notes = opened, append(notes, p.Notes...)
@@ -287,51 +287,6 @@ func closeInputs(inputs []*lines.Input) {
 	for _, in := range inputs {
 		in.Close()
 	}
-}
-
-// progress draws how far the reading is, on a terminal, once it takes over a
-// second. The returned function ends it.
-func (c *accessCmd) progress(e *env, inputs []*lines.Input, opt *accesslog.Options) (stop func()) {
-	if !e.TTY {
-		return func() {}
-	}
-	var total int64
-	for _, in := range inputs {
-		total += max(in.Size()-in.Start(), 0)
-	}
-	opt.Done = new(atomic.Int64)
-	p := report.NewProgress(e.Stderr, true, e.Cols, e.Now)
-	began, quit, gone := time.Now(), make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(gone)
-		tick := time.NewTicker(250 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			select {
-			case <-quit:
-				return
-			case <-tick.C:
-			}
-			if took, done := time.Since(began), opt.Done.Load(); took > time.Second && done > 0 {
-				p.Status("%s", readSoFar(took, done, total))
-			}
-		}
-	}()
-	return func() {
-		close(quit)
-		<-gone
-		p.Done()
-	}
-}
-
-// readSoFar is a progress line; the total is 0 where nobody knows it.
-func readSoFar(took time.Duration, done, total int64) string {
-	s := fmt.Sprintf("read %v", iikanji.Bytes(done))
-	if total > 0 {
-		left := time.Duration(float64(took) * float64(max(total-done, 0)) / float64(done))
-		s += fmt.Sprintf(" of %v, %v left", iikanji.Bytes(total), left.Round(time.Second))
-	}
-	return s
 }
 
 // accessError adds what a person can do.

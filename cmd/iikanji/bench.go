@@ -110,7 +110,7 @@ type benchRun struct {
 
 func (c *benchCmd) prepare(e *env, a *arena.Arena) (*benchRun, error) {
 	r := &benchRun{benchCmd: c, e: e, arena: a}
-	allowed, err := allowedCPUs()
+	allowed, err := bench.AllowedCPUs()
 	if err != nil {
 		return nil, err
 	}
@@ -257,6 +257,9 @@ func (r *benchRun) bench(ctx context.Context, h *history.History, target string,
 // complete adds what only the caller of the engine knows.
 func (r *benchRun) complete(run *iikanji.Run, id iikanji.RunID, w *watch) {
 	run.ID, run.Place = id, r.pin.placement()
+	if r.URL != "" {
+		run.Place.Stack = "" // somebody else's
+	}
 	if r.boot > 0 {
 		run.Phases = append([]iikanji.PhaseStat{{Phase: "boot", Took: r.boot}}, run.Phases...)
 	}

@@ -93,10 +93,14 @@ func loadForReal(t *testing.T, dir string) {
 		}
 	}
 	folder := filepath.Join(dir, "history", "runs", "0002")
-	for _, f := range []string{"run.json", "samples.bin"} {
+	for _, f := range []string{"run.json", "samples.bin", hostFile} {
 		if info, err := os.Stat(filepath.Join(folder, f)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", f, err)
 		}
+	}
+	host, err := os.ReadFile(filepath.Join(folder, hostFile))
+	if err != nil || strings.Count(string(host), "\thost\t") < 2 || !strings.Contains(string(host), "\tdatabase\t") {
+		t.Errorf("%v: what the machine did in 4 s:\n%s", err, host)
 	}
 }
 
@@ -138,7 +142,7 @@ func urlForReal(t *testing.T, dir string) {
 	}()
 	url := waitForURL(t, out)
 	status, text := command(t.Context(), &errs, "bench", "isucondition", "--url", url, "--dir", workFolder(t), "--no-load")
-	if status != exitDone || !strings.Contains(text, "isucondition  PASSED") {
+	if status != exitDone || !strings.Contains(text, "isucondition  PASSED") || !strings.Contains(text, "where the stack runs is not known") {
 		t.Errorf("status %d\n%s\n%s", status, text, errs.String())
 	}
 	var second lockedBuffer

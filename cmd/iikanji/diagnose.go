@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -225,10 +224,7 @@ func (c *diagnoseCmd) print(e *env, a *arena.Arena, d *loop.Diagnosis, dir strin
 		if c.Score {
 			doc.Score = &score
 		}
-		enc := json.NewEncoder(e.Stdout)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(doc)
+		return writeJSON(e.Stdout, doc)
 	}
 	page := findingsPage(d)
 	if c.Explain != "" {

@@ -1,15 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/bench"
 )
 
 // A pinning says which CPUs the load generator and the stack may use; nil
@@ -58,7 +56,7 @@ func parseCPUs(list string, allowed []int) ([]int, error) {
 		}
 		for c := a; c <= b; c++ {
 			if !slices.Contains(allowed, c) {
-				return nil, usageError("--pin: CPU %d is not one of those that may be used here: %s", c, cpuList(allowed))
+				return nil, usageError("--pin: CPU %d is not one of those that may be used here: %s", c, bench.CPUList(allowed))
 			}
 			cpus = append(cpus, c)
 		}
@@ -66,42 +64,6 @@ func parseCPUs(list string, allowed []int) ([]int, error) {
 	return cpus, nil
 }
 
-// cpuList prints CPUs in the kernel's form; none means "all".
-func cpuList(cpus []int) string {
-	if len(cpus) == 0 {
-		return "all"
-	}
-	var parts []string
-	for i := 0; i < len(cpus); {
-		j := i
-		for j+1 < len(cpus) && cpus[j+1] == cpus[j]+1 {
-			j++
-		}
-		if i == j {
-			parts = append(parts, strconv.Itoa(cpus[i]))
-		} else {
-			parts = append(parts, fmt.Sprintf("%d-%d", cpus[i], cpus[j]))
-		}
-		i = j + 1
-	}
-	return strings.Join(parts, ",")
-}
-
-// allowedCPUs lists the CPUs that this process may use.
-func allowedCPUs() ([]int, error) {
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
-		return nil, fmt.Errorf("asking for the allowed CPUs: %w", err)
-	}
-	var cpus []int
-	for c := range 1024 {
-		if set.IsSet(c) {
-			cpus = append(cpus, c)
-		}
-	}
-	return cpus, nil
-}
-
 func (p pinning) placement() iikanji.Placement {
-	return iikanji.Placement{Cores: runtime.NumCPU(), Generator: cpuList(p.generator), Stack: cpuList(p.stack)}
+	return iikanji.Placement{Cores: runtime.NumCPU(), Generator: bench.CPUList(p.generator), Stack: bench.CPUList(p.stack)}
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"reflect"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/bench"
 )
 
 func TestParsePin(t *testing.T) {
@@ -13,7 +15,7 @@ func TestParsePin(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", value, err)
 		}
-		if g, s := cpuList(p.generator), cpuList(p.stack); g != generator || s != stack {
+		if g, s := bench.CPUList(p.generator), bench.CPUList(p.stack); g != generator || s != stack {
 			t.Errorf("%s of %v: generator %s, stack %s; want %s, %s", value, allowed, g, s, generator, stack)
 		}
 	}
@@ -33,9 +35,9 @@ func TestParsePin(t *testing.T) {
 func TestCPUListRoundTrip(t *testing.T) {
 	all := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 	for _, cpus := range [][]int{{0}, {0, 2, 4}, {0, 1, 2, 9}, {3, 4}} {
-		back, err := parseCPUs(cpuList(cpus), all)
+		back, err := parseCPUs(bench.CPUList(cpus), all)
 		if err != nil || !reflect.DeepEqual(back, cpus) {
-			t.Errorf("%v → %s → %v, %v", cpus, cpuList(cpus), back, err)
+			t.Errorf("%v → %s → %v, %v", cpus, bench.CPUList(cpus), back, err)
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +24,7 @@ type slowCmd struct {
 	Files []string `arg:"" optional:"" help:"Logs of statements, plain, gzip or zstd; - for standard input." placeholder:"FILE"`
 
 	DSN     string `name:"dsn" help:"Read the digests of performance_schema of a running server instead." placeholder:"USER:PASSWORD@tcp(HOST:3306)/"`
-	Sort    string `help:"total, count, mean, max, p50, p90, p95, p99, stddev, v/m, lock, sent, examined, examined/sent, bytes, errors, prepares." default:"total"`
+	Sort    string `help:"A column; ':asc' behind it puts the smallest first." default:"total" placeholder:"COLUMN"`
 	Limit   int    `help:"Rows of each table; 0 for all." default:"20"`
 	Where   string `help:"Only these entries, as in 'time > 100ms and db = isu'." placeholder:"FILTER"`
 	Since   string `help:"Only entries from this time on (RFC 3339, or date and time in local time)." placeholder:"TIME"`
@@ -47,6 +46,8 @@ Examples:
   iikanji slow --since '2026-11-21 10:00:00' --where 'db = isu' slow.log.gz
   iikanji slow --format pt slow.log
   iikanji slow diff before.log after.log
+
+Columns to sort by: ` + strings.Join(report.StatementView().Names(), ", ") + `.
 
 Exit status: 0 done, 1 failed to run (also: nothing in the log, or less than
 99 % of it could be read), 2 usage.`
@@ -82,8 +83,8 @@ func (c *slowCmd) check() error {
 	if c.Limit < 0 {
 		return usageError("--limit %d: want 0 or more", c.Limit)
 	}
-	if slowOrder(c.Sort) == nil {
-		return usageError("--sort %q: see iikanji slow --help for what there is", c.Sort)
+	if err := report.StatementView().Check(report.ProfileOptions{Sort: c.Sort}); err != nil {
+		return usageError("--sort %q: %w", c.Sort, err)
 	}
 	return nil
 }
@@ -102,8 +103,7 @@ func (c *slowCmd) profile(ctx context.Context, e *env) (*iikanji.Profile, error)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(p.Rows, slowOrder(c.Sort))
-	return p, nil
+	return p, report.StatementView().Sort(p.Rows, c.Sort)
 }
 
 func (c *slowCmd) options() (opt slowlog.Options, err error) {
@@ -148,6 +148,9 @@ func readSlow(ctx context.Context, e *env, files []string, opt slowlog.Options) 
 		}
 		inputs = append(inputs, in)
 	}
+	done, stop := readingProgress(e, inputs)
+	defer stop()
+	opt.Done = done
 	return slowlog.Read(ctx, inputs, opt)
 }
 
@@ -178,10 +181,7 @@ func (c *slowCmd) write(e *env, p *iikanji.Profile) error {
 		if c.Limit > 0 {
 			cut.Rows = p.Rows[:min(len(p.Rows), c.Limit)]
 		}
-		enc := json.NewEncoder(e.Stdout)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		return enc.Encode(&cut)
+		return writeJSON(e.Stdout, &cut)
 	case "tsv", "csv":
 		cut := *p
 		if c.Limit > 0 {
@@ -273,64 +273,4 @@ func errorsFirst(errs ...error) error {
 		}
 	}
 	return nil
-}
-
-// slowOrder compares rows by a column, the largest first; nil for none such.
-func slowOrder(by string) func(a, b iikanji.Row) int {
-	key := func(r iikanji.Row) (v float64) { return 0 }
-	q := func(f func(*iikanji.SQLRow) float64) func(iikanji.Row) float64 {
-		return func(r iikanji.Row) float64 {
-			if r.Query == nil {
-				return 0
-			}
-			return f(r.Query)
-		}
-	}
-	switch strings.ToLower(by) {
-	case "total":
-		key = func(r iikanji.Row) float64 { return float64(r.Total) }
-	case "count":
-		key = func(r iikanji.Row) float64 { return float64(r.Count) }
-	case "mean":
-		key = func(r iikanji.Row) float64 { return float64(r.Mean) }
-	case "max":
-		key = func(r iikanji.Row) float64 { return float64(r.Max) }
-	case "p50":
-		key = func(r iikanji.Row) float64 { return float64(r.P50) }
-	case "p90":
-		key = func(r iikanji.Row) float64 { return float64(r.P90) }
-	case "p95":
-		key = func(r iikanji.Row) float64 { return float64(r.P95) }
-	case "p99":
-		key = func(r iikanji.Row) float64 { return float64(r.P99) }
-	case "stddev":
-		key = func(r iikanji.Row) float64 { return float64(r.Stddev) }
-	case "errors":
-		key = func(r iikanji.Row) float64 { return float64(r.Errors) }
-	case "v/m":
-		key = q(func(q *iikanji.SQLRow) float64 { return q.VM })
-	case "lock":
-		key = q(func(q *iikanji.SQLRow) float64 { return float64(q.Lock) })
-	case "sent":
-		key = q(func(q *iikanji.SQLRow) float64 { return float64(q.Sent) })
-	case "examined":
-		key = q(func(q *iikanji.SQLRow) float64 { return float64(q.Examined) })
-	case "examined/sent":
-		key = q(func(q *iikanji.SQLRow) float64 { return float64(q.Examined) / float64(max(q.Sent, 1)) })
-	case "bytes":
-		key = q(func(q *iikanji.SQLRow) float64 { return float64(q.BytesSent) })
-	case "prepares":
-		key = q(func(q *iikanji.SQLRow) float64 { return float64(q.Prepares) })
-	default:
-		return nil
-	}
-	return func(a, b iikanji.Row) int {
-		switch x, y := key(a), key(b); {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	}
 }

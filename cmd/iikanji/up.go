@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/stack"
 )
@@ -52,7 +53,7 @@ func (c *upCmd) Run(ctx context.Context, e *env) (err error) {
 	if c.Port < 0 || c.Port > 65535 {
 		return usageError("--port %d: want 1 to 65535", c.Port)
 	}
-	allowed, err := allowedCPUs()
+	allowed, err := bench.AllowedCPUs()
 	if err != nil {
 		return err
 	}

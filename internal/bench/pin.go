@@ -89,24 +89,43 @@ func setAffinity(set *unix.CPUSet) error {
 	return nil
 }
 
-// cpuList writes a set as the kernel does, "0-3,6".
-func cpuList(set *unix.CPUSet) string {
+// AllowedCPUs lists the cores that this process may use.
+func AllowedCPUs() ([]int, error) {
+	set, err := allowed()
+	if err != nil {
+		return nil, err
+	}
+	return members(set), nil
+}
+
+// CPUList writes cores, which rise, as the kernel does, "0-3,6"; none are "all".
+func CPUList(cpus []int) string {
+	if len(cpus) == 0 {
+		return "all"
+	}
 	var parts []string
-	const most = len(set) * 64
-	for c := 0; c < most; c++ {
-		if !set.IsSet(c) {
-			continue
-		}
-		last := c
-		for last+1 < most && set.IsSet(last+1) {
+	for i := 0; i < len(cpus); {
+		last := i
+		for last+1 < len(cpus) && cpus[last+1] == cpus[last]+1 {
 			last++
 		}
-		if last == c {
-			parts = append(parts, strconv.Itoa(c))
+		if last == i {
+			parts = append(parts, strconv.Itoa(cpus[i]))
 		} else {
-			parts = append(parts, fmt.Sprintf("%d-%d", c, last))
+			parts = append(parts, fmt.Sprintf("%d-%d", cpus[i], cpus[last]))
 		}
-		c = last
+		i = last + 1
 	}
 	return strings.Join(parts, ",")
 }
+
+func members(set *unix.CPUSet) (cpus []int) {
+	for c := range len(set) * 64 {
+		if set.IsSet(c) {
+			cpus = append(cpus, c)
+		}
+	}
+	return cpus
+}
+
+func cpuList(set *unix.CPUSet) string { return CPUList(members(set)) }

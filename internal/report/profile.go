@@ -79,7 +79,7 @@ func (v *View) Check(o ProfileOptions) error {
 // Write writes a profile: its rows and, in every format, what was read.
 func (v *View) Write(w io.Writer, p *iikanji.Profile, o ProfileOptions) error {
 	rows := slices.Clone(p.Rows)
-	if err := v.sort(rows, o.Sort); err != nil {
+	if err := v.Sort(rows, o.Sort); err != nil {
 		return err
 	}
 	left := rows[:0]
@@ -112,8 +112,9 @@ func (v *View) Write(w io.Writer, p *iikanji.Profile, o ProfileOptions) error {
 	return err
 }
 
-// sort orders rows by a column, ties by what they were before.
-func (v *View) sort(rows []iikanji.Row, by string) error {
+// Sort orders rows by a column as in ProfileOptions.Sort, ties by what they
+// were before.
+func (v *View) Sort(rows []iikanji.Row, by string) error {
 	if by == "" {
 		return nil
 	}

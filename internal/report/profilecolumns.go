@@ -26,6 +26,15 @@ func countColumn(name, help string, of func(r *iikanji.Row) int64) RowColumn {
 		Value: func(r *iikanji.Row) float64 { return float64(of(r)) }}
 }
 
+// floatColumn is a column of numbers that are not whole, with so many digits
+// for people.
+func floatColumn(name, help string, digits int, of func(r *iikanji.Row) float64) RowColumn {
+	return RowColumn{Name: name, Help: help,
+		Cell:  func(r *iikanji.Row) string { return strconv.FormatFloat(of(r), 'f', digits, 64) },
+		Raw:   func(r *iikanji.Row) string { return strconv.FormatFloat(of(r), 'f', 6, 64) },
+		Value: of}
+}
+
 // sizeColumn is a column of bytes.
 func sizeColumn(name, help string, of func(r *iikanji.Row) int64) RowColumn {
 	c := countColumn(name, help, of)

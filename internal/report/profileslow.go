@@ -7,7 +7,7 @@ import (
 )
 
 // StatementView shows the rows of profiles of statements as merge and diff do;
-// the whole report of a slow log is SlowText.
+// the whole report of a slow log is SlowText, sorted by these columns too.
 func StatementView() *View {
 	v := &View{Noun: "statements", Row: "statement", Rows: "statements", Columns: TimeColumns()}
 	query := func(r *iikanji.Row) *iikanji.SQLRow {
@@ -20,6 +20,13 @@ func StatementView() *View {
 		durationColumn("lock", "sum of waiting for locks", func(r *iikanji.Row) time.Duration { return query(r).Lock }),
 		countColumn("sent", "rows", func(r *iikanji.Row) int64 { return query(r).Sent }),
 		countColumn("examined", "rows", func(r *iikanji.Row) int64 { return query(r).Examined }),
+		floatColumn("examined/sent", "rows read for each row that was sent", 1, func(r *iikanji.Row) float64 {
+			return float64(query(r).Examined) / float64(max(query(r).Sent, 1))
+		}),
+		sizeColumn("bytes", "sent", func(r *iikanji.Row) int64 { return int64(query(r).BytesSent) }),
+		countColumn("errors", "how many failed", func(r *iikanji.Row) int64 { return r.Errors }),
+		countColumn("prepares", "that were sent for it", func(r *iikanji.Row) int64 { return query(r).Prepares }),
+		floatColumn("v/m", "variance to mean, in seconds", 3, func(r *iikanji.Row) float64 { return query(r).VM }),
 		textColumn("digest", "of the statement", false, func(r *iikanji.Row) string { return query(r).Digest }),
 	)
 	v.Columns = append(v.Columns, ExampleColumns()...)

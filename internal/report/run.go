@@ -183,7 +183,11 @@ func (p *page) usage(r *iikanji.Run) {
 	}
 	p.table("Who used the CPU during the load", t)
 	if r.Place.Cores > 0 {
-		p.printf("  generator on CPU %s, stack on CPU %s, of %d\n", r.Place.Generator, r.Place.Stack, r.Place.Cores)
+		if g := r.Place; g.Stack == "" {
+			p.printf("  generator on CPU %s of %d; where the stack runs is not known\n", g.Generator, g.Cores)
+		} else {
+			p.printf("  generator on CPU %s, stack on CPU %s, of %d\n", g.Generator, g.Stack, g.Cores)
+		}
 	}
 	g := r.Load
 	if g.Requests > 0 {

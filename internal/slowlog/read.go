@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -17,6 +18,7 @@ type Options struct {
 	Where        func(*Entry) bool // nil for all; see ParseWhere
 	Workers      int               // 0: one per usable core
 	BlockSize    int               // of package lines; 0 for the usual one
+	Done         *atomic.Int64     // counts the bytes read so far, for whoever shows progress; nil for none
 	PerSecond    bool              // rows get their counts by second
 
 	since, until int64
@@ -100,8 +102,12 @@ func (f *fold) blocks(ctx context.Context, in *lines.Input, opt lines.Options, n
 	err := r.Run(ctx, func(int) lines.Work {
 		parse, b := newParse(), new(batch)
 		return func(blk *lines.Block) error {
+			n := len(blk.Data) // put hands the block on
 			parse(b, blk)
 			b = s.put(b)
+			if f.opt.Done != nil {
+				f.opt.Done.Add(int64(n))
+			}
 			return nil
 		}
 	})
