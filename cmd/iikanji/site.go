@@ -88,12 +88,13 @@ func openSocket(ctx context.Context, p arena.Places) (*sql.DB, error) {
 	c := mysql.NewConfig()
 	c.User, c.Net, c.Addr, c.DBName = me.Username, "unix", p.DBSocket, p.DBName
 	c.InterpolateParams = true
-	c.Logger = &mysql.NopLogger{} // restarts break idle connections, which is no news
+	c.Logger = &mysql.NopLogger{}
 	connector, err := mysql.NewConnector(c)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the database: %w", err)
 	}
 	db := sql.OpenDB(connector)
+	db.SetMaxIdleConns(0) // restarts break idle ones, and a run should not find any
 	if err := db.PingContext(ctx); err != nil {
 		db.Close()
 		return nil, fmt.Errorf("connecting to the database: %w", err)
