@@ -1,0 +1,178 @@
+package appenv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+)
+
+// What a remedy asks for, checked.
+type wanted struct {
+	env    map[string]string // variables by name
+	dsn    []param
+	socket bool // the database's unix socket
+	pool   int  // 0: not asked for
+	quiet  bool // no debug log
+}
+
+// A param is one parameter of a DSN.
+type param struct {
+	name, value string
+	socket      bool // name and value are none; the value is a socket's path
+}
+
+const (
+	envPrefix = "env."
+	maxPool   = 10_000
+)
+
+func parse(args map[string]string) (*wanted, error) {
+	w := &wanted{env: map[string]string{}}
+	for _, arg := range slices.Sorted(maps.Keys(args)) {
+		value := args[arg]
+		var err error
+		name, isEnv := strings.CutPrefix(arg, envPrefix)
+		switch {
+		case isEnv:
+			w.env[name] = value
+		case arg == "dsn":
+			err = w.parseDSN(value)
+		case arg == "pool":
+			if w.pool, err = strconv.Atoi(value); err != nil || w.pool < 1 || w.pool > maxPool {
+				err = fmt.Errorf("pool = %q: want a number from 1 to %d", value, maxPool)
+			}
+		case arg == "log":
+			if w.quiet = value == "off"; !w.quiet {
+				err = fmt.Errorf("log = %q: want off", value)
+			}
+		default:
+			err = fmt.Errorf("no argument %q; there are env.NAME, dsn, pool and log", arg)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(args) == 0 {
+		return nil, errors.New("nothing is asked for")
+	}
+	return w, nil
+}
+
+var (
+	truth  = regexp.MustCompile(`^(true|false)$`)
+	number = regexp.MustCompile(`^[0-9]{1,9}$`)
+)
+
+// dsnParams are the parameters that may be set: those that change how values
+// travel, and not what they are, who may connect, or where to.
+var dsnParams = map[string]struct {
+	form  *regexp.Regexp
+	field string // of mysql.Config
+}{
+	"interpolateParams": {truth, "InterpolateParams"},
+	"checkConnLiveness": {truth, "CheckConnLiveness"},
+	"maxAllowedPacket":  {number, "MaxAllowedPacket"},
+}
+
+func (w *wanted) parseDSN(text string) error {
+	for part := range strings.SplitSeq(text, "&") {
+		if part == "socket" || part == "socket=true" {
+			w.socket = true
+			continue
+		}
+		name, value, _ := strings.Cut(part, "=")
+		kind, ok := dsnParams[name]
+		if !ok {
+			return fmt.Errorf("dsn parameter %q is not one that may be set; there are %s and socket", name, strings.Join(slices.Sorted(maps.Keys(dsnParams)), ", "))
+		}
+		if !kind.form.MatchString(value) {
+			return fmt.Errorf("dsn parameter %s = %q: want %s", name, value, kind.form)
+		}
+		if slices.ContainsFunc(w.dsn, func(p param) bool { return p.name == name }) {
+			return fmt.Errorf("dsn parameter %s is given twice", name)
+		}
+		w.dsn = append(w.dsn, param{name: name, value: value})
+	}
+	return nil
+}
+
+// socketForm is a path that needs no quoting in a DSN or in Go.
+var socketForm = regexp.MustCompile(`^/[A-Za-z0-9._/-]{1,106}$`)
+
+// params are the parameters to set, with the path of the database's socket.
+func (w *wanted) params(s *change.Site) ([]param, error) {
+	if !w.socket {
+		return w.dsn, nil
+	}
+	var paths []string
+	for _, svc := range s.Target.Services {
+		if (svc.Kind == "mariadb" || svc.Kind == "mysql") && svc.Socket != "" {
+			paths = append(paths, svc.Socket)
+		}
+	}
+	if len(paths) != 1 {
+		return nil, fmt.Errorf("dsn socket: the target has %d databases with a unix socket, want 1", len(paths))
+	}
+	if path := paths[0]; !socketForm.MatchString(path) || filepath.Clean(path) != path {
+		return nil, fmt.Errorf("dsn socket: the path %q cannot stand in a DSN", path)
+	}
+	return append(slices.Clone(w.dsn), param{value: paths[0], socket: true}), nil
+}
+
+// spare are connections that the database must have left for people.
+const spare = 5
+
+// affordable holds the pool against what the databases of the site accept.
+func (w *wanted) affordable(ctx context.Context, s *change.Site) error {
+	for name, svc := range s.Services {
+		if w.pool == 0 || svc.DB == nil {
+			continue
+		}
+		var most int
+		if err := svc.DB.QueryRowContext(ctx, "SELECT @@GLOBAL.max_connections").Scan(&most); err != nil {
+			return fmt.Errorf("asking %s how many connections it takes: %w", name, err)
+		}
+		if w.pool > most-spare {
+			return fmt.Errorf("pool = %d: %s takes %d connections (max_connections)", w.pool, name, most)
+		}
+	}
+	return nil
+}
+
+// weakens names the promises that go.
+func (w *wanted) weakens() []iikanji.Promise {
+	if _, level := w.env[logLevel]; level || w.quiet {
+		return []iikanji.Promise{iikanji.Observability}
+	}
+	return nil
+}
+
+// says is the change in words.
+func (w *wanted) says() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(w.env)) {
+		parts = append(parts, "set "+name+" = "+w.env[name])
+	}
+	for _, p := range w.dsn {
+		parts = append(parts, "connect with "+p.name+" = "+p.value)
+	}
+	if w.socket {
+		parts = append(parts, "connect by the unix socket")
+	}
+	if w.pool > 0 {
+		parts = append(parts, fmt.Sprintf("a pool of %d connections", w.pool))
+	}
+	if w.quiet {
+		parts = append(parts, "no debug log and no line per request")
+	}
+	return strings.Join(parts, ", ")
+}

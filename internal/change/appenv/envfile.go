@@ -1,0 +1,138 @@
+package appenv
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/iikanji/iikanji/internal/change"
+)
+
+// An environment is what the application has: its own, and the file over it.
+type environment struct {
+	path  string // of the file, "" where there is none
+	old   []byte // nil: no file
+	now   map[string]string
+	later map[string]string // what shall be in the file
+}
+
+func readEnv(s *change.Site, svc change.Service) (*environment, error) {
+	e := &environment{path: svc.EnvFile, now: map[string]string{}, later: map[string]string{}}
+	for _, kv := range svc.Env {
+		name, value, _ := strings.Cut(kv, "=")
+		e.now[name] = value
+	}
+	if e.path == "" {
+		return e, nil
+	}
+	var err error
+	if e.old, err = s.ReadOld(e.path); err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(e.old)) {
+		if name, value, ok := variable(line); ok {
+			e.now[name] = value
+		}
+	}
+	return e, nil
+}
+
+// variable reads a line of the file, as the service's starter does.
+func variable(line string) (name, value string, ok bool) {
+	line = strings.TrimSpace(line)
+	if line == "" || line[0] == '#' {
+		return "", "", false
+	}
+	name, value, ok = strings.Cut(line, "=")
+	return strings.TrimSpace(name), strings.TrimSpace(value), ok
+}
+
+// set wants variables to have values.
+func (e *environment) set(w *wanted) error {
+	for _, name := range slices.Sorted(maps.Keys(w.env)) {
+		now, has := e.now[name]
+		if err := allowed(name, w.env[name], now, has); err != nil {
+			return err
+		}
+		if err := e.put(name, w.env[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *environment) put(name, value string) error {
+	if now, has := e.now[name]; has && now == value {
+		return nil
+	}
+	if e.path == "" {
+		return fmt.Errorf("the service has no file for further variables")
+	}
+	e.later[name] = value
+	return nil
+}
+
+// setDSN sets parameters in the variables that hold a DSN, and says whether
+// there are any.
+func (e *environment) setDSN(params []param) (found bool, err error) {
+	for _, name := range slices.Sorted(maps.Keys(e.now)) {
+		d, ok := parseDSN(e.now[name])
+		if !ok {
+			continue
+		}
+		// The error would quote the value, which holds a password.
+		if _, err := mysql.ParseDSN(d.text); err != nil {
+			continue
+		}
+		found = true
+		edits, err := d.set(params)
+		if err != nil {
+			return true, fmt.Errorf("the DSN in %s: %w", name, err)
+		}
+		text := splices(edits).apply(d.text)
+		if _, err := mysql.ParseDSN(text); err != nil {
+			return true, fmt.Errorf("the DSN in %s would not be one any more", name)
+		}
+		if err := e.put(name, text); err != nil {
+			return true, err
+		}
+	}
+	return found, nil
+}
+
+const header = "# Variables that iikanji has set; `iikanji history` tells why. Read at each start of the app.\n"
+
+// edit is the file as it shall be: variables in place where they stand, behind
+// the others where they do not. Comments and order stay.
+func (e *environment) edit() (change.Edit, bool) {
+	if len(e.later) == 0 {
+		return change.Edit{}, false
+	}
+	text := string(e.old)
+	if e.old == nil {
+		text = header
+	} else if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	left := maps.Clone(e.later)
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		name, _, ok := variable(line)
+		value, ours := e.later[name]
+		if !ok || !ours {
+			b.WriteString(line)
+			continue
+		}
+		if _, first := left[name]; first { // a second one would win over the first
+			b.WriteString(name + "=" + value + "\n")
+			delete(left, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(left)) {
+		b.WriteString(name + "=" + left[name] + "\n")
+	}
+	return change.Edit{Path: e.path, Old: e.old, New: []byte(b.String())}, true
+}

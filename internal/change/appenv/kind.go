@@ -1,0 +1,115 @@
+package appenv
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+)
+
+func init() { change.Register(Kind{}) }
+
+// Kind plans the setup of an application. See the package for its arguments.
+type Kind struct{}
+
+var _ change.Kind = Kind{}
+
+// Name implements change.Kind.
+func (Kind) Name() string { return "appenv" }
+
+// Plan implements change.Kind.
+func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iikanji.Change, error) {
+	svc, ok := s.Services[r.Target]
+	if !ok {
+		return nil, fmt.Errorf("no service %q", r.Target)
+	}
+	w, err := parse(r.Args)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.affordable(ctx, s); err != nil {
+		return nil, err
+	}
+	env, err := readEnv(s, svc)
+	if err != nil {
+		return nil, err
+	}
+	if err := env.set(w); err != nil {
+		return nil, err
+	}
+	src, err := w.inSource(s, svc, env)
+	if err != nil {
+		return nil, err
+	}
+	var edits []change.Edit
+	if e, changed := env.edit(); changed {
+		edits = append(edits, e)
+	}
+	files, err := src.edits()
+	if err != nil {
+		return nil, err
+	}
+	if edits = append(edits, files...); len(edits) == 0 {
+		return nil, change.ErrNothing
+	}
+	if len(files) > 0 {
+		if err := compiles(ctx, svc, files); err != nil {
+			return nil, err
+		}
+	}
+	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: w.says(), Weakens: w.weakens(), Risk: iikanji.RiskRestart}
+	change.FromEdits(c, iikanji.Restart, edits...)
+	return c, nil
+}
+
+// inSource makes the edits that only the source can take.
+func (w *wanted) inSource(s *change.Site, svc change.Service, env *environment) (*source, error) {
+	inVariable := false
+	params, err := w.params(s)
+	if err != nil {
+		return nil, err
+	}
+	if len(params) > 0 {
+		if inVariable, err = env.setDSN(params); err != nil {
+			return nil, err
+		}
+	}
+	dsn := len(params) > 0 && !inVariable
+	if !dsn && w.pool == 0 && !w.quiet {
+		return &source{}, nil
+	}
+	if svc.Source == "" || svc.Build == nil {
+		return nil, fmt.Errorf("the source of %s is not known", w.whose(dsn))
+	}
+	src, err := readSource(s, svc.Source)
+	if err != nil {
+		return nil, err
+	}
+	if dsn {
+		err = src.setDSN(params)
+	}
+	if err == nil && w.pool > 0 {
+		err = src.setPool(w.pool)
+	}
+	if err == nil && w.quiet {
+		src.quieten()
+	}
+	return src, err
+}
+
+// whose names what is asked for.
+func (w *wanted) whose(dsn bool) string {
+	var parts []string
+	if dsn {
+		parts = append(parts, "the DSN")
+	}
+	if w.pool > 0 {
+		parts = append(parts, "the pool")
+	}
+	if w.quiet {
+		parts = append(parts, "the log")
+	}
+	return strings.Join(parts, " and ")
+}

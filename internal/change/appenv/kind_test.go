@@ -1,0 +1,135 @@
+package appenv
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+)
+
+const plainApp = "package main\n\nfunc main() {}\n"
+
+// TestHostile wants what a proposer must not reach refused by name, and
+// nothing written.
+func TestHostile(t *testing.T) {
+	s := sourceSite(t, map[string]string{"main.go": plainApp},
+		"DB_HOST=h", "DB_NAME=db", "DB_PASS=p", "SESSION_KEY=k", "BIN_DIR=/usr/bin", "HOOK=/bin/sh", "FEATURE=on", "MODE=fast", "LISTEN_PORT=80", "GODEBUG=1", "PATH=/bin")
+	for _, args := range []map[string]string{
+		nil,
+		{"nonsense": "1"},
+		{"env.": "1"},
+		{"env.LD_PRELOAD": "/tmp/x.so"}, {"env.LD_POOL": "1"}, {"env.PATH": "/tmp"}, {"env.GODEBUG": "1"}, {"env.GOROOT": "1"}, {"env.GOFLAGS": "1"},
+		{"env.HOME": "/tmp"}, {"env.TZ": "UTC"}, {"env.IIKANJI_STACK": "1"}, {"env.HTTP_PROXY": "1"}, {"env.SSL_CERT_FILE": "1"},
+		{"env.DB_HOST": "1"}, {"env.DB_NAME": "1"}, {"env.DB_PASS": "1"}, {"env.SESSION_KEY": "1"}, {"env.BIN_DIR": "1"}, {"env.LISTEN_PORT": "1"},
+		{"env.HOOK": "1"}, {"env.MODE": "1"}, {"env.FEATURE": "/bin/sh"}, {"env.UNKNOWN": "1"},
+		{"env.GOGC": "1\nLD_PRELOAD=/tmp/x.so"}, {"env.GOGC": ""}, {"env.GOGC=1\nX": "1"}, {"env.GOMAXPROCS": "0"}, {"env.GOMEMLIMIT": "1"},
+		{"env.DB_POOL_SIZE": "1; rm"}, {"env.db_pool_size": "1"}, {"env.LOG_LEVEL": "../x"},
+		{"dsn": ""}, {"dsn": "allowAllFiles=true"}, {"dsn": "multiStatements=true"}, {"dsn": "tls=false"}, {"dsn": "interpolateParams"},
+		{"dsn": "interpolateParams=true&interpolateParams=false"}, {"dsn": `interpolateParams=true"); exec(`}, {"dsn": "maxAllowedPacket=-1"}, {"dsn": "socket=/tmp/evil"},
+		{"pool": "0"}, {"pool": "-1"}, {"pool": "10001"}, {"pool": "1);panic("}, {"log": "on"},
+		{"dsn": "interpolateParams=true"}, {"pool": "3"}, // there is nothing to find
+	} {
+		ch, err := change.Plan(t.Context(), s, remedy(args))
+		if err == nil || errors.Is(err, change.ErrNothing) {
+			t.Errorf("%q: %v\n%v", args, err, ch)
+		}
+	}
+	if _, err := change.Plan(t.Context(), s, iikanji.Remedy{Kind: "appenv", Target: "nobody", Args: map[string]string{"pool": "3"}}); err == nil {
+		t.Error("a service that is not there")
+	}
+	for _, args := range []map[string]string{{"env.GOGC": "off"}, {"env.GOMEMLIMIT": "512MiB"}, {"env.FEATURE": "off"}, {"env.DB_MAX_OPEN_CONNS": "30"}, {"env.GIN_MODE": "release"}} {
+		if _, err := change.Plan(t.Context(), s, remedy(args)); err != nil {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+	if _, err := change.Plan(t.Context(), s, remedy(map[string]string{"env.FEATURE": "on", "log": "off"})); !errors.Is(err, change.ErrNothing) {
+		t.Errorf("it is so already: %v", err)
+	}
+}
+
+// TestRefusedSources wants sources that cannot be edited soundly refused with
+// a place and a reason.
+func TestRefusedSources(t *testing.T) {
+	for text, want := range map[string]string{
+		"package main\n\nfunc main( {}\n": "main.go:3",
+		"package main\n\nvar _ = \"me@tcp(h)/db?collation=gbk_chinese_ci\"\n\nfunc main() {}\n":                                             "main.go:3: the DSN: interpolateParams is not safe",
+		"package main\n\nimport \"os\"\n\nvar _ = \"me@tcp(\" + os.Args[0] + \")/db\"\n\nfunc main() {}\n":                                  "main.go:5: the DSN: the address is made of expressions",
+		"package main\n\nvar format = \"%s@tcp(%s)/%s\"\n\nfunc main() {}\n":                                                                "main.go:3: the DSN: it looks like a format",
+		"package main\n\nimport \"fmt\"\n\nvar _ = fmt.Sprintf(\"me@tcp(%[1]s)/%s\", \"h\", \"db\")\n\nfunc main() {}\n":                    "main.go:5: the DSN: the address is made by verbs",
+		"package main\n\nimport \"github.com/go-sql-driver/mysql\"\n\nvar x = \"x\"\n\nfunc main() { y := x; _ = mysql.Config{Addr: y} }\n": "the edited source does not compile",
+		"package main\n\nimport \"os\"\n\nvar _ = \"me@tcp(h)/db?interpolateParams=\" + os.Args[0] + \"&loc=Local\"\n\nfunc main() {}\n":    "the value of interpolateParams is not a literal",
+	} {
+		s := sourceSite(t, map[string]string{"main.go": text})
+		_, err := change.Plan(t.Context(), s, remedy(map[string]string{"dsn": "interpolateParams=true&socket"}))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\n%v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestVariable wants a DSN that stands in a variable set in the file, without
+// a look at the source, and its password in no error.
+func TestVariable(t *testing.T) {
+	s := sourceSite(t, map[string]string{"main.go": "no Go"}, "A=x", "DATABASE_URL=me:s3cret@tcp(h:3306)/db?parseTime=true", "B=mailto:me@tcp")
+	file := s.Services["app"].EnvFile
+	if err := os.WriteFile(file, []byte("# mine\nGOGC=100\nA=y"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ch, err := change.Plan(t.Context(), s, remedy(map[string]string{"dsn": "interpolateParams=true&socket", "env.GOGC": "300"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "# mine\nGOGC=300\nA=y\nDATABASE_URL=me:s3cret@unix(/run/db.sock)/db?interpolateParams=true&parseTime=true\n"
+	if got := edited(ch)["app.env"]; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if strings.Contains(ch.Says, "s3cret") || len(ch.Weakens) != 0 {
+		t.Errorf("%q weakens %v", ch.Says, ch.Weakens)
+	}
+	if err := s.Perform(t.Context(), ch.Do[0]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := change.Plan(t.Context(), s, remedy(map[string]string{"dsn": "interpolateParams=true&socket"})); !errors.Is(err, change.ErrNothing) {
+		t.Errorf("planning it again: %v", err)
+	}
+	svc := s.Services["app"]
+	svc.Env, svc.EnvFile = []string{"DSN=me:s3cret@tcp(h)/db?collation=sjis_bin"}, ""
+	s.Services["app"] = svc
+	_, err = change.Plan(t.Context(), s, remedy(map[string]string{"dsn": "interpolateParams=true"}))
+	if err == nil || errors.Is(err, change.ErrNothing) || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("error: %v", err)
+	}
+}
+
+// FuzzDSN holds the editing of a DSN to two promises: the rest of the text
+// stays, and doing it twice is doing it once.
+func FuzzDSN(f *testing.F) {
+	for _, text := range []string{"u:p@tcp(h:1)/d", "u@tcp(h)/d?", "u@unix(/s)/?a=b&interpolateParams=false&&interpolateParams=x", "@tcp()/?=", "u:?@tcp(h)/d?x=/?"} {
+		f.Add(text)
+	}
+	params := []param{{name: "interpolateParams", value: "true"}, {value: "/run/s", socket: true}}
+	f.Fuzz(func(t *testing.T, text string) {
+		d, ok := parseDSN(text)
+		if !ok {
+			return
+		}
+		edits, err := d.set(params)
+		if err != nil {
+			return
+		}
+		if splices(edits).overlap() {
+			t.Fatalf("%q: %v", text, edits)
+		}
+		once := splices(edits).apply(text)
+		d, ok = parseDSN(once)
+		if !ok {
+			t.Fatalf("%q became %q", text, once)
+		}
+		if again, err := d.set(params); err != nil || len(again) > 0 {
+			t.Fatalf("%q became %q, then %v %v", text, once, again, err)
+		}
+	})
+}

@@ -1,0 +1,143 @@
+package appenv
+
+import (
+	"go/ast"
+	"path"
+	"strings"
+)
+
+// quieten takes the debug log and the lines per request out of the source.
+// What is told of errors stays.
+func (src *source) quieten() {
+	for _, f := range src.files {
+		gone := map[string]int{} // uses of an import that go, by its name
+		f.lists(func(list []ast.Stmt) {
+			for _, stmt := range list {
+				f.quietenAssign(stmt)
+				f.quietenCall(stmt, gone)
+			}
+		})
+		for name, n := range gone {
+			if f.uses(name) == n {
+				f.removeImport(name)
+			}
+		}
+	}
+}
+
+// quietenAssign switches X.Debug = true off.
+func (f *file) quietenAssign(stmt ast.Stmt) {
+	a, ok := stmt.(*ast.AssignStmt)
+	if !ok || len(a.Lhs) != 1 || len(a.Rhs) != 1 || !f.hasEcho() {
+		return
+	}
+	if sel, ok := a.Lhs[0].(*ast.SelectorExpr); ok && sel.Sel.Name == "Debug" && f.code(a.Rhs[0]) == "true" {
+		f.replace(a.Rhs[0], "false")
+	}
+}
+
+func (f *file) hasEcho() bool {
+	for _, of := range f.imports {
+		if strings.HasPrefix(of, "github.com/labstack/echo") {
+			return true
+		}
+	}
+	return false
+}
+
+// quietenCall raises X.SetLevel(log.DEBUG) to errors, which uses the import as
+// before, and takes the loggers out of X.Use(…).
+func (f *file) quietenCall(stmt ast.Stmt, gone map[string]int) {
+	e, ok := stmt.(*ast.ExprStmt)
+	if !ok {
+		return
+	}
+	call, ok := e.X.(*ast.CallExpr)
+	if !ok {
+		return
+	}
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return
+	}
+	switch {
+	case sel.Sel.Name == "SetLevel" && len(call.Args) == 1:
+		if path, level := f.of(call.Args[0]); path == "github.com/labstack/gommon/log" && (level == "DEBUG" || level == "INFO") {
+			f.replace(call.Args[0].(*ast.SelectorExpr).Sel, "ERROR")
+		}
+	case sel.Sel.Name == "Use" || sel.Sel.Name == "Pre":
+		f.withoutLoggers(stmt, call, gone)
+	}
+}
+
+// withoutLoggers removes a call's arguments that are loggers, and the call
+// where it has no others.
+func (f *file) withoutLoggers(stmt ast.Stmt, call *ast.CallExpr, gone map[string]int) {
+	var kept []string
+	for _, arg := range call.Args {
+		if name := f.logger(arg); name != "" {
+			gone[name] += f.usesIn(arg, name)
+			continue
+		}
+		kept = append(kept, f.code(arg))
+	}
+	switch len(kept) {
+	case len(call.Args):
+	case 0:
+		f.remove(stmt)
+	default:
+		from, to := f.offset(call.Args[0].Pos()), f.offset(call.Args[len(call.Args)-1].End())
+		f.edits = append(f.edits, splice{from, to, strings.Join(kept, ", ")})
+	}
+}
+
+// logger is the name of the import whose logger of requests an expression is,
+// called (echo, gin, fiber) or not (chi); "" where it is none.
+func (f *file) logger(e ast.Expr) string {
+	if call, ok := e.(*ast.CallExpr); ok {
+		e = call.Fun
+	}
+	of, name := f.of(e)
+	switch {
+	case path.Base(of) == "middleware" && (strings.HasPrefix(name, "Logger") || strings.HasPrefix(name, "RequestLogger")),
+		of == "github.com/gin-gonic/gin" && strings.HasPrefix(name, "Logger"):
+		return e.(*ast.SelectorExpr).X.(*ast.Ident).Name
+	}
+	return ""
+}
+
+// uses counts how often an import is used in the file.
+func (f *file) uses(name string) int { return f.usesIn(f.tree, name) }
+
+func (f *file) usesIn(in ast.Node, name string) (n int) {
+	ast.Inspect(in, func(node ast.Node) bool {
+		if sel, ok := node.(*ast.SelectorExpr); ok {
+			if x, ok := sel.X.(*ast.Ident); ok && x.Name == name {
+				n++
+			}
+		}
+		return true
+	})
+	return n
+}
+
+// removeImport takes an import away that nothing uses any more.
+func (f *file) removeImport(name string) {
+	for _, decl := range f.tree.Decls {
+		d, ok := decl.(*ast.GenDecl)
+		if !ok {
+			continue
+		}
+		for _, s := range d.Specs {
+			spec, ok := s.(*ast.ImportSpec)
+			if !ok || f.imports[name] != strings.Trim(spec.Path.Value, "`\"") {
+				continue
+			}
+			if d.Lparen.IsValid() {
+				f.remove(spec)
+			} else {
+				f.remove(d)
+			}
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package appenv
+
+import (
+	"errors"
+	"go/ast"
+	"strconv"
+)
+
+const (
+	setOpen = "SetMaxOpenConns"
+	setIdle = "SetMaxIdleConns"
+)
+
+// setPool sets how many connections may be open, and lets as many stay open
+// when nobody uses them: the driver's default of two idle ones makes a larger
+// pool connect anew all the time.
+func (src *source) setPool(n int) error {
+	found := 0
+	for _, f := range src.files {
+		found += f.setPools(n)
+	}
+	if found == 0 { // nothing bounds it yet: behind what opens it
+		for _, f := range src.files {
+			found += f.addPools(n)
+		}
+	}
+	if found == 0 {
+		return errors.New("the source does not open a database in a way that is known here")
+	}
+	return nil
+}
+
+// setPools edits the calls that are there.
+func (f *file) setPools(n int) (found int) {
+	f.lists(func(list []ast.Stmt) {
+		for _, stmt := range list {
+			db, size := f.limits(stmt, setOpen)
+			if db == "" {
+				continue
+			}
+			found++
+			f.replace(size, strconv.Itoa(n))
+			idle := f.idle(db, list)
+			if idle == nil {
+				f.after(stmt, db+"."+setIdle+"("+strconv.Itoa(n)+")")
+				continue
+			}
+			if now, err := strconv.Atoi(f.code(idle)); err != nil || now < n {
+				f.replace(idle, strconv.Itoa(n))
+			}
+		}
+	})
+	return found
+}
+
+// limits reads a statement as the call of a method with one argument on a pool.
+func (f *file) limits(stmt ast.Stmt, method string) (db string, size ast.Expr) {
+	e, ok := stmt.(*ast.ExprStmt)
+	if !ok {
+		return "", nil
+	}
+	call, ok := e.X.(*ast.CallExpr)
+	if !ok || len(call.Args) != 1 {
+		return "", nil
+	}
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || sel.Sel.Name != method {
+		return "", nil
+	}
+	return f.code(sel.X), call.Args[0]
+}
+
+// idle is the argument of the call beside that bounds a pool's idle
+// connections, nil where there is none.
+func (f *file) idle(db string, list []ast.Stmt) (size ast.Expr) {
+	for _, stmt := range list {
+		if of, n := f.limits(stmt, setIdle); of == db {
+			size = n
+		}
+	}
+	return size
+}
+
+// addPools adds the calls behind what opens a database and its error's handling.
+func (f *file) addPools(n int) (found int) {
+	f.lists(func(list []ast.Stmt) {
+		for i, stmt := range list {
+			a, ok := stmt.(*ast.AssignStmt)
+			if !ok || len(a.Rhs) != 1 {
+				continue
+			}
+			call, ok := a.Rhs[0].(*ast.CallExpr)
+			if !ok {
+				continue
+			}
+			if path, name := f.of(call.Fun); !openers[path][name] {
+				continue
+			}
+			db := f.code(a.Lhs[0])
+			if db == "_" {
+				continue
+			}
+			at := i
+			if len(a.Lhs) == 2 {
+				at = checked(list, i)
+			}
+			found++
+			f.after(list[at], db+"."+setOpen+"("+strconv.Itoa(n)+")")
+			f.after(list[at], db+"."+setIdle+"("+strconv.Itoa(n)+")")
+		}
+	})
+	return found
+}

@@ -1,0 +1,246 @@
+package appenv
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/iikanji/iikanji/internal/change"
+)
+
+// A source is the Go files of an application, parsed.
+type source struct{ files []*file }
+
+// A file is one of them, and what shall become of it.
+type file struct {
+	path    string
+	text    []byte
+	tree    *ast.File
+	tok     *token.File
+	imports map[string]string // paths by the names they have here
+	edits   splices
+}
+
+// A splice is text in the place of bytes from..to.
+type splice struct {
+	from, to int
+	text     string
+}
+
+type splices []splice
+
+// apply makes the splices in a text; those at one place in their order.
+func (s splices) apply(text string) string {
+	var b strings.Builder
+	at := 0
+	for _, e := range s.sorted() {
+		b.WriteString(text[at:e.from] + e.text)
+		at = e.to
+	}
+	return b.String() + text[at:]
+}
+
+func (s splices) sorted() splices {
+	sorted := slices.Clone(s)
+	slices.SortStableFunc(sorted, func(a, b splice) int { return a.from - b.from })
+	return sorted
+}
+
+// overlap says whether two splices touch the same bytes.
+func (s splices) overlap() bool {
+	at := 0
+	for _, e := range s.sorted() {
+		if e.from < at {
+			return true
+		}
+		at = e.to
+	}
+	return false
+}
+
+// Limits of what is read: an application's own source, not a module cache.
+const (
+	maxFiles = 2000
+	maxBytes = 4 << 20 // of one file
+)
+
+// readSource reads the Go files below a folder, but for tests and folders that
+// the go command leaves out too. Links are not followed.
+func readSource(s *change.Site, root string) (*source, error) {
+	src := &source{}
+	fset := token.NewFileSet()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if path != root && (name[0] == '.' || name[0] == '_' || name == "testdata" || name == "vendor") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !d.Type().IsRegular() || name[0] == '.' || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		if info, err := d.Info(); err != nil || info.Size() > maxBytes || len(src.files) == maxFiles {
+			return errors.Join(err, fmt.Errorf("%s: too large a source", path))
+		}
+		f, err := parseFile(s, fset, path)
+		if err == nil {
+			src.files = append(src.files, f)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the source: %w", err)
+	}
+	if len(src.files) == 0 {
+		return nil, fmt.Errorf("reading the source: no Go files in %s", root)
+	}
+	return src, nil
+}
+
+func parseFile(s *change.Site, fset *token.FileSet, path string) (*file, error) {
+	text, err := s.Host.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := parser.ParseFile(fset, path, text, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	f := &file{path: path, text: text, tree: tree, tok: fset.File(tree.FileStart), imports: map[string]string{}}
+	for _, spec := range tree.Imports {
+		if of, err := strconv.Unquote(spec.Path.Value); err == nil {
+			f.imports[importName(spec, of)] = of
+		}
+	}
+	return f, nil
+}
+
+var major = regexp.MustCompile(`^v[0-9]+$`)
+
+// importName is the name that an import has in its file: the one given, or
+// what its path ends in.
+func importName(spec *ast.ImportSpec, of string) string {
+	if spec.Name != nil {
+		return spec.Name.Name
+	}
+	if base := path.Base(of); !major.MatchString(base) {
+		return base
+	}
+	return path.Base(path.Dir(of))
+}
+
+// edits are the files that shall become others.
+func (src *source) edits() ([]change.Edit, error) {
+	var edits []change.Edit
+	for _, f := range src.files {
+		if f.edits.overlap() {
+			return nil, fmt.Errorf("%s: two edits of one place", f.path)
+		}
+		if edited := f.edits.apply(string(f.text)); edited != string(f.text) {
+			edits = append(edits, change.Edit{Path: f.path, Old: f.text, New: []byte(edited)})
+		}
+	}
+	return edits, nil
+}
+
+func (f *file) offset(p token.Pos) int { return f.tok.Offset(p) }
+
+// code is a node as it is written.
+func (f *file) code(n ast.Node) string { return string(f.text[f.offset(n.Pos()):f.offset(n.End())]) }
+
+// replace writes text in the place of a node, unless it reads so already.
+func (f *file) replace(n ast.Node, text string) {
+	if f.code(n) != text {
+		f.edits = append(f.edits, splice{f.offset(n.Pos()), f.offset(n.End()), text})
+	}
+}
+
+// after adds a statement behind one, in a line of its own where that ends its line.
+func (f *file) after(stmt ast.Node, text string) {
+	end := f.offset(stmt.End())
+	rest, _, _ := strings.Cut(string(f.text[end:]), "\n")
+	if t := strings.TrimSpace(rest); t != "" && !strings.HasPrefix(t, "//") {
+		f.edits = append(f.edits, splice{end, end, "; " + text})
+		return
+	}
+	rest = strings.TrimSuffix(rest, "\r")
+	begin := f.offset(stmt.Pos())
+	line := strings.LastIndexByte(string(f.text[:begin]), '\n') + 1
+	lead := string(f.text[line:begin])
+	indent := lead[:len(lead)-len(strings.TrimLeft(lead, " \t"))]
+	end += len(rest)
+	f.edits = append(f.edits, splice{end, end, "\n" + indent + text})
+}
+
+// remove takes a statement away, with its line where it has one of its own and
+// with the linters' directives above it.
+func (f *file) remove(stmt ast.Node) {
+	from, to := f.offset(stmt.Pos()), f.offset(stmt.End())
+	begin := strings.LastIndexByte(string(f.text[:from]), '\n') + 1
+	rest, _, more := strings.Cut(string(f.text[to:]), "\n")
+	if strings.TrimSpace(string(f.text[begin:from])) != "" || strings.TrimSpace(rest) != "" || !more {
+		f.edits = append(f.edits, splice{from, to, ""})
+		return
+	}
+	from, to = begin, to+len(rest)+1
+	for from > 0 {
+		above := strings.LastIndexByte(string(f.text[:from-1]), '\n') + 1
+		if line := strings.TrimSpace(string(f.text[above:from])); !strings.HasPrefix(line, "//lint:") && !strings.HasPrefix(line, "//nolint") {
+			break
+		}
+		from = above
+	}
+	f.edits = append(f.edits, splice{from, to, ""})
+}
+
+// of is what a selector names of an imported package: its path and the name.
+func (f *file) of(e ast.Expr) (path, name string) {
+	sel, ok := e.(*ast.SelectorExpr)
+	if !ok {
+		return "", ""
+	}
+	x, ok := sel.X.(*ast.Ident)
+	if !ok {
+		return "", ""
+	}
+	return f.imports[x.Name], sel.Sel.Name
+}
+
+// lists visits every list of statements.
+func (f *file) lists(visit func(list []ast.Stmt)) {
+	ast.Inspect(f.tree, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.BlockStmt:
+			visit(n.List)
+		case *ast.CaseClause:
+			visit(n.Body)
+		case *ast.CommClause:
+			visit(n.Body)
+		}
+		return true
+	})
+}
+
+// checked is the index of the statement behind list[i] that handles its error,
+// or i where there is none.
+func checked(list []ast.Stmt, i int) int {
+	if i+1 < len(list) {
+		if _, ok := list[i+1].(*ast.IfStmt); ok {
+			return i + 1
+		}
+	}
+	return i
+}

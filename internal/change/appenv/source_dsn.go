@@ -1,0 +1,178 @@
+package appenv
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"strings"
+)
+
+// setDSN sets parameters wherever the source says how to connect.
+func (src *source) setDSN(params []param) error {
+	found := 0
+	for _, f := range src.files {
+		n, err := f.setConfigs(params)
+		if err == nil {
+			var m int
+			m, err = f.setLiterals(params)
+			n += m
+		}
+		if err != nil {
+			return err
+		}
+		found += n
+	}
+	if found == 0 {
+		return errors.New("no DSN was found, neither in the environment nor in the source")
+	}
+	return nil
+}
+
+// A chain is a string as the source makes it: a literal, or literals and other
+// expressions that are added to each other.
+type chain struct {
+	whole ast.Expr
+	parts []ast.Expr
+	// format says that it is handed to Sprintf, direct that it is handed to
+	// what opens a database.
+	format, direct bool
+}
+
+// setLiterals sets parameters in each DSN that is a literal.
+func (f *file) setLiterals(params []param) (found int, err error) {
+	for _, c := range f.chains() {
+		d, ok := f.dsnOf(c)
+		if !ok {
+			continue
+		}
+		found++
+		edits, err := d.set(params)
+		if err != nil {
+			return found, fmt.Errorf("%s: the DSN: %w", f.place(c.whole), err)
+		}
+		for _, e := range edits {
+			at, err := f.into(c, e)
+			if err != nil {
+				return found, fmt.Errorf("%s: the DSN: %w", f.place(c.whole), err)
+			}
+			f.edits = append(f.edits, at)
+		}
+	}
+	return found, nil
+}
+
+// place is "file:line", for people.
+func (f *file) place(n ast.Node) string {
+	return fmt.Sprintf("%s:%d", f.path, f.tok.Line(n.Pos()))
+}
+
+// openers are functions whose arguments are a driver's name and a DSN.
+var openers = map[string]map[string]bool{
+	"database/sql":            {"Open": true},
+	"github.com/jmoiron/sqlx": {"Open": true, "MustOpen": true, "Connect": true, "MustConnect": true, "ConnectContext": true},
+}
+
+// chains lists the strings of a file.
+func (f *file) chains() []chain {
+	var all []chain
+	format, direct := map[ast.Expr]bool{}, map[ast.Expr]bool{}
+	ast.Inspect(f.tree, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ImportSpec:
+			return false
+		case *ast.CallExpr:
+			path, name := f.of(n.Fun)
+			if path == "fmt" && name == "Sprintf" && len(n.Args) > 0 {
+				format[n.Args[0]] = true
+			}
+			if last := len(n.Args) - 1; openers[path][name] && last > 0 && f.code(n.Args[last-1]) == `"mysql"` {
+				direct[n.Args[last]] = true
+				if sprintf, ok := n.Args[last].(*ast.CallExpr); ok && len(sprintf.Args) > 0 {
+					direct[sprintf.Args[0]] = true
+				}
+			}
+		case *ast.BinaryExpr:
+			parts := added(n)
+			if n.Op != token.ADD || !anyLiteral(parts) {
+				return true
+			}
+			all = append(all, chain{n, parts, format[n], direct[n]})
+			return false
+		case *ast.BasicLit:
+			if n.Kind == token.STRING {
+				all = append(all, chain{n, []ast.Expr{n}, format[n], direct[n]})
+			}
+		}
+		return true
+	})
+	return all
+}
+
+// added are the operands of a chain of "+".
+func added(e ast.Expr) []ast.Expr {
+	if b, ok := e.(*ast.BinaryExpr); ok && b.Op == token.ADD {
+		return append(added(b.X), added(b.Y)...)
+	}
+	return []ast.Expr{e}
+}
+
+func anyLiteral(parts []ast.Expr) bool {
+	for _, p := range parts {
+		if _, ok := inner(p); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// inner is what stands between the quotes of a string literal. What may stand
+// in a DSN needs no escape, so that the bytes can be read and edited as they are.
+func inner(e ast.Expr) (string, bool) {
+	lit, ok := e.(*ast.BasicLit)
+	if !ok || lit.Kind != token.STRING || len(lit.Value) < 2 {
+		return "", false
+	}
+	return lit.Value[1 : len(lit.Value)-1], true
+}
+
+// dsnOf reads a chain as a DSN, with holes for what is no literal.
+func (f *file) dsnOf(c chain) (dsn, bool) {
+	var b strings.Builder
+	for _, p := range c.parts {
+		text, ok := inner(p)
+		if !ok {
+			text = hole
+		}
+		b.WriteString(text)
+	}
+	form := dsnForm
+	if c.direct {
+		form = shortForm
+	}
+	d, ok := matchDSN(form, b.String())
+	d.format = c.format
+	return d, ok
+}
+
+// into says where in the file a splice of a chain's DSN is.
+func (f *file) into(c chain, e splice) (splice, error) {
+	at := 0
+	for _, p := range c.parts {
+		text, ok := inner(p)
+		if !ok {
+			at += len(hole)
+			continue
+		}
+		if e.from >= at && e.to <= at+len(text) {
+			shift := f.offset(p.Pos()) + 1 - at
+			return splice{e.from + shift, e.to + shift, e.text}, nil
+		}
+		at += len(text)
+	}
+	if e.from == at && e.to == at { // behind an expression at the end
+		end := f.offset(c.whole.End())
+		return splice{end, end, ` + "` + e.text + `"`}, nil
+	}
+	return splice{}, errors.New("it is made of too many pieces to be edited")
+}
