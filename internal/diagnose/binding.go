@@ -3,48 +3,156 @@ package diagnose
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/iikanji/iikanji"
 )
 
 // A Binding is the resource that a run had too little of.
 type Binding struct {
-	Resource string // cpu, generator, or "" when none was used up
+	Resource string // cpu, locks, disk, pool, generator, or "" when none was used up
 	Who      string // the service that used most of it
-	Share    float64
+	// Share of the resource that was used. For the CPU it is what Who used of
+	// the whole machine's cores.
+	Share float64
 }
 
-// full is the share of a machine's cores from which on the CPU is the limit.
-const full = 0.85
+// From which share on a resource is the limit: of the cores that a service may
+// use, of the time in which somebody waited for the disk, of the time of all
+// statements that went into waiting for locks.
+const (
+	full        = 0.85
+	diskBound   = 0.5
+	lockBound   = 0.3
+	leastLocked = 0.5 // statements that waited for a lock at any moment, on average
+)
 
-// BindingOf tells from a run's usage what bound it. Services on one machine
-// share its cores: a second saved in one of them serves all.
-func BindingOf(run *iikanji.Run) Binding {
+// BindingOf tells from a run's usage alone what bound it; [Input.Binding] knows more.
+func BindingOf(run *iikanji.Run) Binding { return Input{Run: run}.Binding() }
+
+// Binding tells what bound a run. Services that share cores share a limit: a
+// second saved in one of them serves all. Idle cores with statements that wait
+// for each other point to locks, with processes that wait for the disk to the
+// disk, and with all connections busy to the pool.
+func (in Input) Binding() Binding {
+	run := in.Run
 	if run == nil {
 		return Binding{}
 	}
 	if run.Load.Void || run.Load.CPUShare > full {
 		return Binding{"generator", "generator", run.Load.CPUShare}
 	}
-	usage := slices.DeleteFunc(slices.Clone(run.Usage), func(u iikanji.Usage) bool { return u.Who == "generator" })
-	if len(usage) == 0 {
-		return Binding{}
+	if b, ok := cpuBinding(run); ok {
+		return b
 	}
-	sum := 0.0
+	for _, try := range []func() (Binding, bool){in.lockBinding, in.diskBinding, in.poolBinding} {
+		if b, ok := try(); ok {
+			return b
+		}
+	}
+	return Binding{}
+}
+
+// cpuBinding says whether the cores of the stack were used up. A stack that is
+// pinned has those cores only; others' work on them is not known apart from
+// work elsewhere, so that only what the stack itself used counts then.
+func cpuBinding(run *iikanji.Run) (Binding, bool) {
+	all := float64(max(run.Place.Cores, 1))
+	cores, pinned := float64(coresIn(run.Place.Stack)), true
+	if cores == 0 {
+		cores, pinned = all, false
+	}
+	used, most := 0.0, iikanji.Usage{}
 	for _, u := range run.Usage {
-		sum += u.Share
+		ours := u.Who != "generator" && u.Who != "other"
+		if ours || !pinned {
+			used += u.Share * all
+		}
+		if ours && u.Share > most.Share {
+			most = u
+		}
 	}
-	most := slices.MaxFunc(usage, func(a, b iikanji.Usage) int { return cmpFloat(a.Share, b.Share) })
-	if sum < full {
-		return Binding{"", most.Who, sum}
+	if most.Who == "" || used < full*cores {
+		return Binding{}, false
 	}
-	return Binding{"cpu", most.Who, most.Share}
+	return Binding{"cpu", most.Who, most.Share}, true
+}
+
+// coresIn counts the CPUs of a list as in "0,2-3"; 0 for "all" and what is no list.
+func coresIn(list string) int {
+	n := 0
+	for part := range strings.SplitSeq(list, ",") {
+		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		a, err := strconv.Atoi(from)
+		b := a
+		if err == nil && isRange {
+			b, err = strconv.Atoi(to)
+		}
+		if err != nil || b < a {
+			return 0
+		}
+		n += b - a + 1
+	}
+	return n
+}
+
+// lockBinding says whether statements mostly waited for each other.
+func (in Input) lockBinding() (Binding, bool) {
+	waited, took := 0.0, 0.0
+	for _, r := range in.rows(iikanji.Slow) {
+		if r.Query != nil {
+			waited, took = waited+r.Query.Lock.Seconds(), took+r.Total.Seconds()
+		}
+	}
+	if took == 0 || waited < lockBound*took || waited < leastLocked*in.Run.Took.Seconds() {
+		return Binding{}, false
+	}
+	return Binding{"locks", "database", waited / took}, true
+}
+
+// diskBinding says whether processes mostly waited for the disk.
+func (in Input) diskBinding() (Binding, bool) {
+	share, who, most := 0.0, "", iikanji.Bytes(0)
+	for _, r := range in.rows(iikanji.Host) {
+		if r.Host == nil {
+			continue
+		}
+		if m := r.Host.Machine; m != nil {
+			share = m.PressureIO
+			if m.Wall > 0 {
+				share = max(share, m.IOWait.Seconds()/m.Wall.Seconds())
+			}
+			continue
+		}
+		if used := r.Host.Read + r.Host.Written; r.Key != "generator" && r.Key != "other" && used > most {
+			who, most = r.Key, used
+		}
+	}
+	return Binding{"disk", who, share}, share >= diskBound && who != ""
+}
+
+// poolBinding says whether the app's connections to the database were all busy.
+func (in Input) poolBinding() (Binding, bool) {
+	p := in.pool()
+	return Binding{"pool", "app", p.busy}, p.busy >= poolBusy
+}
+
+// rows are the rows of one side, when it was seen.
+func (in Input) rows(s iikanji.Source) []iikanji.Row {
+	var out []iikanji.Row
+	for _, p := range in.Profiles {
+		if p.Source == s && !slices.Contains(in.Blind, s) {
+			out = append(out, p.Rows...)
+		}
+	}
+	return out
 }
 
 // ben101 says that the load generator was the limit, so that nothing else is
 // worth being believed.
 func ben101(v *view) []iikanji.Finding {
-	b := BindingOf(v.in.Run)
+	b := v.in.Binding()
 	if b.Resource != "generator" {
 		return nil
 	}
@@ -62,7 +170,7 @@ func ben101(v *view) []iikanji.Finding {
 
 // app101 says that the app's own code takes most of a machine that is full.
 func app101(v *view) []iikanji.Finding {
-	b := BindingOf(v.in.Run)
+	b := v.in.Binding()
 	if b.Resource != "cpu" || b.Who != "app" || b.Share < 0.4 {
 		return nil
 	}

@@ -26,45 +26,63 @@ func (v *view) payers() []iikanji.Evidence {
 	return out
 }
 
-// db116 reports the cost of commits: seconds in COMMIT, or writes outside of
-// transactions, each of which waits for the log on disk.
-func db116(v *view) []iikanji.Finding {
-	commits, commitSeconds, writes, writeSeconds := 0.0, 0.0, 0.0, 0.0
-	var rows []iikanji.Evidence
+// What fewer commits save of the seconds in which commits wait.
+const (
+	commitLeast = 0.2
+	commitMost  = 0.6
+)
+
+// leastCommits is how many writes have to commit themselves before it is told.
+const leastCommits = 500.0
+
+// commitCost counts commits and what they wait for.
+func (v *view) commitCost() commitCost {
+	c := commitCost{}
+	series := 0.0
 	for _, d := range v.digests {
 		switch first, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(d.q.SQL)), " "); strings.TrimSuffix(first, ";") {
 		case "commit":
-			commits, commitSeconds = commits+d.q.Count, commitSeconds+d.q.Seconds
-			rows = append(rows, d.evidence())
+			c.commits, c.seconds = c.commits+d.q.Count, c.seconds+d.q.Seconds
+			c.rows = append(c.rows, d.evidence())
 		case "insert", "update", "delete", "replace":
-			writes, writeSeconds = writes+d.q.Count, writeSeconds+d.q.Seconds
+			c.writes, c.writeSeconds = c.writes+d.q.Count, c.writeSeconds+d.q.Seconds
+			series += float64(v.repeat(d).Count)
 		}
 	}
-	durable := v.vars["innodb_flush_log_at_trx_commit"] == "1" || v.vars["sync_binlog"] == "1" && v.vars["log_bin"] == "ON"
-	syncs := v.status["innodb_os_log_fsyncs"]
-	single := commits < writes/20 && writes > 500 && syncs > writes/4 // autocommit: each write commits itself
-	if !durable || commitSeconds < 0.05*v.seconds && !single {
+	c.redo = v.vars["innodb_flush_log_at_trx_commit"] == "1"
+	c.binlog = v.vars["sync_binlog"] == "1" && v.vars["log_bin"] == "ON"
+	c.durable = c.redo || c.binlog
+	c.syncs = v.status["innodb_os_log_fsyncs"] // MariaDB from 10.8 counts all files together
+	if c.syncs == 0 {
+		c.syncs = v.status["innodb_data_fsyncs"]
+	}
+	// Each commits itself where there are hardly any COMMITs, and that costs
+	// where the disk was asked so often, or where one request sends many.
+	c.single = c.commits < c.writes/20 && c.writes > leastCommits && (c.syncs > c.writes/4 || series > c.writes/2)
+	return c
+}
+
+// db116 reports the cost of commits: seconds in COMMIT, or writes outside of
+// transactions, each of which waits for the log on disk.
+func db116(v *view) []iikanji.Finding {
+	c := v.commitCost()
+	if !c.durable || c.seconds < commitFelt*v.seconds && !c.single {
 		return nil
 	}
-	f := iikanji.Finding{Code: "DB116", Where: "database", Evidence: rows,
-		Claim: fmt.Sprintf("%s commits wait for the log on disk, %.1f ms each", people(commits), 1000*commitSeconds/max(1, commits)),
-		Gain:  between(commitSeconds, 0.3, 0.95)}
-	if single {
-		f.Claim = fmt.Sprintf("%s writes commit themselves one by one, %.1f ms each", people(writes), 1000*writeSeconds/max(1, writes))
-		f.Gain = between(writeSeconds, 0.2, 0.8)
+	f := iikanji.Finding{Code: "DB116", Where: "database", Evidence: c.rows,
+		Claim: fmt.Sprintf("%s commits wait for the log on disk, %.1f ms each", people(c.commits), 1000*c.seconds/max(1, c.commits))}
+	if c.single {
+		f.Claim = fmt.Sprintf("%s writes commit themselves one by one, %.1f ms each", people(c.writes), 1000*c.writeSeconds/max(1, c.writes))
 	}
+	f.Gain = between(c.weight(), commitLeast, commitMost)
 	f.Evidence = append(f.Evidence, v.payers()...)
-	if syncs > 0 {
-		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "status", Text: fmt.Sprintf("Innodb_os_log_fsyncs +%.0f", syncs)})
+	if c.syncs > 0 {
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "status", Text: fmt.Sprintf("the server synced files %.0f times", c.syncs)})
 	}
 	f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "variable", Text: "innodb_flush_log_at_trx_commit = " + v.vars["innodb_flush_log_at_trx_commit"]})
-	f.Remedies = []iikanji.Remedy{
-		{Kind: "patch", Target: "app", Says: "write what belongs together in one transaction, and many rows in one INSERT"},
-		{Kind: "mysqlconf", Target: "database", Says: "sync the log once a second: up to a second of commits is lost in a power cut (promise: durability)",
-			Args: map[string]string{"innodb_flush_log_at_trx_commit": "2"}},
+	f.Remedies = []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "write what belongs together in one transaction, and many rows in one INSERT"}}
+	if c.single || v.felt(c.commits*costStatement) {
+		return []iikanji.Finding{f}
 	}
-	if !v.worth(f.Gain) {
-		return nil
-	}
-	return []iikanji.Finding{f}
+	return nil
 }

@@ -37,7 +37,7 @@ func readInput(t *testing.T, a *txtar.Archive) (in diagnose.Input, want string) 
 		in.Facts = append(in.Facts, fact(iikanji.TopicTable, "app."+tab.Name, tab), fact(iikanji.TopicSize, "app."+tab.Name, sizes[tab.Name]))
 	}
 	for _, line := range strings.Split(strings.TrimSpace(parts["facts"]), "\n") {
-		f := strings.Fields(line)
+		f := strings.SplitN(strings.TrimSpace(line), " ", 3)
 		switch {
 		case len(f) == 3 && f[0] == "server":
 			var d iikanji.Dialect

@@ -1,0 +1,35 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+const (
+	cacheInserts = 1000.0 // results put into the query cache in a run
+	cacheHits    = 0.5    // hits for each of them, from which on it pays
+	cacheInsert  = 20e-6  // seconds to put one in and to throw it out, under one lock
+)
+
+// db203 reports a query cache that is filled and hardly hit: every result goes
+// in under one lock of the whole server, and every write throws out all of its
+// table. Where most statements hit, it is left alone: many a run got slower
+// without it.
+func db203(v *view) []iikanji.Finding {
+	size, _ := v.bytes("query_cache_size")
+	kind := strings.ToUpper(v.vars["query_cache_type"])
+	inserts, hits := v.status["qcache_inserts"], v.status["qcache_hits"]
+	if size == 0 || kind == "OFF" || kind == "0" || kind == "" || inserts < cacheInserts || hits > cacheHits*inserts {
+		return nil
+	}
+	return []iikanji.Finding{{Code: "DB203", Where: "database",
+		Claim: fmt.Sprintf("%s results were put into the query cache and %s were found there: it is thrown away before it is used", people(inserts), people(hits)),
+		Evidence: []iikanji.Evidence{{Source: "status", Text: fmt.Sprintf("Qcache_inserts +%.0f, Qcache_hits +%.0f, Qcache_lowmem_prunes +%.0f", inserts, hits, v.status["qcache_lowmem_prunes"])},
+			{Source: "variable", Text: "query_cache_type = " + v.vars["query_cache_type"] + ", query_cache_size = " + v.vars["query_cache_size"]}},
+		Gain: iikanji.Range{Hi: round(inserts * cacheInsert)},
+		Remedies: []iikanji.Remedy{{Kind: "mysqlconf", Target: "database", Says: "turn the query cache off",
+			Args: map[string]string{"query_cache_type": "0", "query_cache_size": "0"}}},
+	}}
+}

@@ -1,0 +1,67 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/iikanji/iikanji"
+)
+
+// commitFelt is the share of all statement seconds that commits have to take
+// before anything is said of what makes them slow.
+const commitFelt = 0.05
+
+// commitCost is what is known of commits.
+type commitCost struct {
+	commits, seconds      float64 // COMMIT statements
+	writes, writeSeconds  float64 // statements that write
+	rows                  []iikanji.Evidence
+	redo, binlog, durable bool // what is synced at commit
+	syncs                 float64
+	single                bool // writes commit themselves
+}
+
+// weight are the seconds in which commits waited, of COMMIT or of the writes
+// that commit themselves.
+func (c commitCost) weight() float64 {
+	if c.single {
+		return c.writeSeconds
+	}
+	return c.seconds
+}
+
+// db206 names what a lesser promise would save, as an option: commits wait for
+// the log on disk because the server is told so. What a change of the app
+// would save (DB116) is taken off.
+func db206(v *view) []iikanji.Finding {
+	c := v.commitCost()
+	if !c.redo || c.weight() < commitFelt*v.seconds || c.commits+c.writes < manyRuns {
+		return nil
+	}
+	left := c.weight() * (1 - (commitLeast+commitMost)/2)
+	return []iikanji.Finding{{Code: "DB206", Where: "innodb_flush_log_at_trx_commit",
+		Claim: fmt.Sprintf("commits wait %.1f s for the log on disk: an option, where the last second of commits may be lost in a power cut", c.weight()),
+		Evidence: []iikanji.Evidence{{Source: "variable", Text: "innodb_flush_log_at_trx_commit = 1"},
+			{Source: "digests", Text: fmt.Sprintf("%s commits, %s writes, %.2f s", people(c.commits), people(c.writes), c.weight())}},
+		Gain: between(left, 0.3, 1),
+		Remedies: []iikanji.Remedy{{Kind: "mysqlconf", Target: "database", Says: "write the log at each commit and sync it once a second (promise: durability)",
+			Args: map[string]string{"innodb_flush_log_at_trx_commit": "2"}}},
+	}}
+}
+
+// db207 reports a binary log that is synced at each commit. Whether a replica
+// or a backup reads it cannot be seen from the server's counters.
+func db207(v *view) []iikanji.Finding {
+	c := v.commitCost()
+	written := v.status["binlog_bytes_written"]
+	if !c.binlog || written == 0 || c.weight() < commitFelt*v.seconds {
+		return nil
+	}
+	return []iikanji.Finding{{Code: "DB207", Where: "sync_binlog",
+		Claim: fmt.Sprintf("each commit syncs the binary log too, %s in the run: for nothing, unless a replica or a backup reads it", iikanji.Bytes(written)),
+		Evidence: []iikanji.Evidence{{Source: "variable", Text: "log_bin = " + v.vars["log_bin"] + ", sync_binlog = " + v.vars["sync_binlog"]},
+			{Source: "status", Text: fmt.Sprintf("Binlog_bytes_written +%.0f", written)}},
+		Gain: between(c.weight(), 0, 0.4),
+		Remedies: []iikanji.Remedy{{Kind: "mysqlconf", Target: "database", Says: "leave the syncing of the binary log to the system (promise: durability of the log after a power cut)",
+			Args: map[string]string{"sync_binlog": "0"}}},
+	}}
+}
