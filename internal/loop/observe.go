@@ -67,8 +67,10 @@ type Observer struct {
 	slow  *slowSwitch
 	host  *hoststat.Recorder // nil before the load
 	logs  []*logWatch
+	locks *lockWatch // nil when the server does not tell
 
-	samples      string // folder of the load generator's samples, "" for none
+	flush        *logFlush // nil for an access log without a buffer
+	samples      string    // folder of the load generator's samples, "" for none
 	accessPath   string
 	accessFrom   int64
 	access, log  *lines.Input // as long as they were when the load ended
@@ -94,9 +96,11 @@ func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
 	if o.asker, err = facts.Connect(ctx, o.db, askLimit); err != nil {
 		return nil, err
 	}
+	o.locks = newLockWatch(ctx, o.db)
 	if o.slow, err = newSlowSwitch(ctx, o.db, logOf(w.Target, "mariadb", "slow")); err != nil {
 		return nil, err
 	}
+	o.flush = newLogFlush(ctx, w, o.accessPath)
 	return o, nil
 }
 
@@ -166,6 +170,7 @@ func (o *Observer) Phase(p scenario.Phase, begins bool) {
 
 // begin notes where everything stands. What it cannot do makes a sensor red.
 func (o *Observer) begin(ctx context.Context) {
+	o.note(iikanji.Access, o.flush.flush(ctx))
 	var err error
 	o.host, err = hoststat.Record(o.w.Now, sampleEvery, o.services)
 	o.note(iikanji.Host, err)
@@ -177,6 +182,7 @@ func (o *Observer) begin(ctx context.Context) {
 	}
 	o.before, err = o.asker.Status(ctx)
 	o.note(iikanji.Slow, err)
+	o.locks.begin(ctx)
 	o.note(iikanji.Slow, o.slow.on(ctx))
 	o.began = o.w.Now()
 }
@@ -187,6 +193,9 @@ func (o *Observer) end(ctx context.Context) {
 	o.ended = o.w.Now()
 	o.note(iikanji.Slow, o.slow.off(ctx))
 	var err error
+	o.after, err = o.asker.Status(ctx)
+	o.note(iikanji.Slow, err)
+	o.note(iikanji.Access, o.flush.flush(ctx))
 	o.access, err = lines.Open(o.accessPath, nil)
 	o.note(iikanji.Access, err)
 	o.log, err = lines.Open(o.slow.path, nil)
@@ -194,9 +203,7 @@ func (o *Observer) end(ctx context.Context) {
 	for _, l := range o.logs {
 		l.end()
 	}
-	o.after, err = o.asker.Status(ctx)
-	o.note(iikanji.Slow, err)
-	o.seen = o.processes(ctx)
+	o.seen = append(o.processes(ctx), o.locks.end(ctx)...)
 	if o.host != nil {
 		o.hosted, err = o.host.Stop()
 		o.note(iikanji.Host, err)
@@ -323,6 +330,7 @@ func (o *Observer) Close() error {
 		defer cancel()
 		errs = append(errs, o.slow.restore(ctx))
 	}
+	errs = append(errs, o.locks.close())
 	if o.asker != nil {
 		errs = append(errs, o.asker.Close())
 	}

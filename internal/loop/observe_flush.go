@@ -1,0 +1,83 @@
+package loop
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/iikanji/iikanji"
+)
+
+const (
+	// An nginx that was told to reopen its logs writes what it had buffered
+	// within milliseconds; a log that has not grown for settled is whole, and
+	// longer than mostFlush nobody waits.
+	settled   = 60 * time.Millisecond
+	mostFlush = 200 * time.Millisecond
+)
+
+// A logFlush makes an nginx that buffers its access log write the buffer:
+// without it the lines of the last second would be missing, and those of the
+// checks before the load would come within it.
+type logFlush struct {
+	path string
+	pid  func() int // of the master, 0 when nobody knows
+}
+
+// newLogFlush looks in the configuration for a log with a buffer; nil without one.
+func newLogFlush(ctx context.Context, w Watched, path string) *logFlush {
+	known, err := askNginx(ctx, w.Target)
+	if err != nil || len(known) == 0 || path == "" {
+		return nil // Ask will say so
+	}
+	var tree []iikanji.Directive
+	if json.Unmarshal([]byte(known[0].Value), &tree) != nil || !slices.ContainsFunc(tree, func(d iikanji.Directive) bool { return buffers(d, path) }) {
+		return nil
+	}
+	return &logFlush{path: path, pid: func() int {
+		if w.Groups == nil || len(w.Groups()["nginx"]) == 0 {
+			return 0
+		}
+		return w.Groups()["nginx"][0]
+	}}
+}
+
+// buffers says whether a directive, or one in it, writes the log through a buffer.
+func buffers(d iikanji.Directive, path string) bool {
+	if d.Name == "access_log" && d.Arg(0) == path {
+		return slices.ContainsFunc(d.Args, func(a string) bool { return strings.HasPrefix(a, "buffer=") || strings.HasPrefix(a, "gzip") })
+	}
+	return slices.ContainsFunc(d.Block, func(in iikanji.Directive) bool { return buffers(in, path) })
+}
+
+// flush has the log written and returns when it has stopped growing, or, while
+// requests keep coming, after a moment.
+func (f *logFlush) flush(ctx context.Context) error {
+	if f == nil || f.pid() == 0 {
+		return nil
+	}
+	if err := syscall.Kill(f.pid(), syscall.SIGUSR1); err != nil {
+		return err
+	}
+	last, since := int64(-1), time.Duration(0)
+	tick := time.NewTicker(settled / 3)
+	defer tick.Stop()
+	for waited := time.Duration(0); waited < mostFlush && since < settled; waited += settled / 3 {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+		now, err := size(f.path)
+		if err != nil {
+			return err
+		}
+		if since += settled / 3; now != last {
+			last, since = now, 0
+		}
+	}
+	return nil
+}
