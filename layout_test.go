@@ -38,6 +38,7 @@ var layout = map[string][]string{
 	"internal/change/*":        {"words", "internal/host", "internal/history", "internal/change"},
 	"internal/change/all":      {"internal/change/*"},
 	"internal/export":          {"words", "internal/history", "internal/change"},
+	"internal/propose":         {"words"},
 	"internal/stack":           {"words", "internal/host", "internal/arena"}, // see docs/adr/0001
 	"internal/target":          {"words", "internal/host"},
 	"internal/report":          {"words"},

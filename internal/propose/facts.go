@@ -1,0 +1,52 @@
+package propose
+
+import (
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// topics are those of facts that help to propose a change. Others stay here:
+// what is not known to be harmless is not told.
+var topics = map[string]bool{
+	iikanji.TopicTable: true, iikanji.TopicSize: true, iikanji.TopicDialect: true, iikanji.TopicPlan: true,
+	iikanji.TopicSelectivity: true, iikanji.TopicNginx: true, iikanji.TopicVariable: true, iikanji.TopicStatus: true,
+	iikanji.TopicLimit: true, iikanji.TopicProcess: true, iikanji.TopicSysctl: true, iikanji.TopicAnswer: true, iikanji.TopicVolume: true,
+}
+
+// variables are beginnings of the names of server variables and counters that
+// are about speed. They name no account, no key and no file of one.
+var variables = []string{"innodb_", "query_cache_", "qcache_", "table_", "open_", "opened_", "tmp_table_", "max_heap_", "max_connections", "max_used_",
+	"max_prepared_", "max_allowed_", "sort_", "join_", "read_", "key_b", "key_r", "key_w", "thread", "back_log", "sync_binlog", "log_bin", "slow_", "long_query_time",
+	"performance_schema", "skip_name_resolve", "version", "sql_mode", "tx_isolation", "transaction_isolation", "autocommit", "optimizer_", "aria_pagecache_",
+	"com_", "handler_", "created_", "select_", "aborted_", "bytes_", "connections", "connection_errors_", "questions", "queries", "uptime", "binlog_", "access_denied_"}
+
+// useful keeps the facts that help, of several about one thing the last.
+func useful(facts []iikanji.Fact) []iikanji.Fact {
+	type place struct{ target, topic, key string }
+	at := map[place]int{}
+	var out []iikanji.Fact
+	for _, f := range facts {
+		if !topics[f.Topic] || (f.Topic == iikanji.TopicVariable || f.Topic == iikanji.TopicStatus) && !aboutSpeed(f.Key) {
+			continue
+		}
+		p := place{f.Target, f.Topic, f.Key}
+		if i, ok := at[p]; ok {
+			out[i] = f
+			continue
+		}
+		at[p] = len(out)
+		out = append(out, f)
+	}
+	return out
+}
+
+func aboutSpeed(name string) bool {
+	name = strings.ToLower(name)
+	for _, v := range variables {
+		if strings.HasPrefix(name, v) {
+			return true
+		}
+	}
+	return false
+}
