@@ -178,21 +178,22 @@ func (c *conf) routeSpot(http, server *directive, route string) (spot, error) {
 	if fixed == "" {
 		return s, fmt.Errorf("path %q: want placeholders as /:id", route)
 	}
-	for _, l := range c.get(server, "location") {
-		if matches(l.directive) == s.want {
-			s.chain = []*directive{http, server, l.directive}
-			return s, nil
-		}
-	}
 	chain, err := c.locate(server, strings.Join(sample, "/"), true)
 	if err != nil {
 		return s, err
 	}
 	s.chain = append([]*directive{http}, chain...)
+	if s.is() {
+		return s, nil
+	}
 	if p := matches(s.last()); len(s.chain) > 2 && (len(s.chain) > 3 || p.how != "") {
 		return s, fmt.Errorf("path %q: location %s may answer it, and stands before what iikanji would add", route, p)
 	}
-	for _, l := range c.get(server, "location") {
+	rivals := c.get(server, "location")
+	if len(s.chain) > 2 {
+		rivals = append(rivals, c.get(s.last(), "location")...)
+	}
+	for _, l := range rivals {
 		if p := matches(l.directive); p.prefix() && l.directive != s.last() && (strings.HasPrefix(p.what, fixed) || strings.HasPrefix(fixed, p.what) && len(p.what) > len(matches(s.last()).what)) {
 			return s, fmt.Errorf("path %q: location %s answers some of it", route, p)
 		}
@@ -248,12 +249,9 @@ func (c *conf) copyFor(s spot, from *directive) (*directive, error) {
 		return l, nil // everything is inherited
 	}
 	p := matches(from)
-	body := from.clone().body
-	for _, d := range body.items {
+	for _, d := range c.copies(from) {
 		one := block{items: []*directive{d}}
 		switch {
-		case d.name() == "location":
-			continue
 		case d.name() == "alias":
 			return nil, fmt.Errorf("location %s has an alias, which fits no other location", p)
 		case d.name() == "internal":
@@ -268,6 +266,46 @@ func (c *conf) copyFor(s spot, from *directive) (*directive, error) {
 		l.put(d)
 	}
 	return l, nil
+}
+
+// copies are copies of the directives in a location, without the locations in
+// it. An include stays one where all that it brings are headers and settings
+// of proxying; else what it brings is copied.
+func (c *conf) copies(from *directive) []*directive {
+	var all []*directive
+	var add func(b *block, depth int)
+	add = func(b *block, depth int) {
+		for _, d := range b.items {
+			files := c.included(d)
+			switch {
+			case d.name() == "location", depth > maxDepth:
+			case len(files) > 0 && !c.plain(files):
+				for _, f := range files {
+					if src := c.file(f); src != nil {
+						add(src.root, depth+1)
+					}
+				}
+			default:
+				all = append(all, d.clone())
+			}
+		}
+	}
+	add(from.body, 0)
+	return all
+}
+
+// plain says whether files hold nothing but settings of proxying.
+func (c *conf) plain(files []string) bool {
+	ok := true
+	for _, f := range files {
+		if src := c.file(f); src != nil {
+			c.walk(src.root, nil, func(p place) {
+				name := p.name()
+				ok = ok && strings.HasPrefix(name, "proxy_") && name != "proxy_pass"
+			})
+		}
+	}
+	return ok
 }
 
 // movePass corrects a proxy_pass with a path, which stands for the location's,

@@ -70,18 +70,27 @@ type testSite struct {
 	dials atomic.Int64
 }
 
-// newTestSite starts the servers, or finds those of the parent in the child
-// that the conformance suite kills.
+// newTestSite starts the servers with the plain configuration, or finds those
+// of the parent in the child that the conformance suite kills.
 func newTestSite(t *testing.T) *testSite {
 	t.Helper()
 	if dir := changetest.ChildDir(); dir != "" {
 		return &testSite{dir: dir}
 	}
-	s := &testSite{dir: t.TempDir()}
-	app := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	app := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, "app %s %s conn=%s %s", r.Host, r.URL.Path, r.Header.Get("Connection"), strings.Repeat("x", 2000))
-	}))
+	})
+	return startSite(t, app, map[string]string{"conf/nginx.conf": siteConf, "conf/sites/a.conf": serverConf, "public/assets/a.txt": "from disk",
+		"public/ready/words.txt": strings.Repeat("words that compress well\n", 200)})
+}
+
+// startSite lays files out and starts nginx and an app. In those under conf/,
+// %[1]s is the folder, %[2]d nginx's port, %[3]s the app's address.
+func startSite(t *testing.T, handler http.Handler, files map[string]string) *testSite {
+	t.Helper()
+	s := &testSite{dir: t.TempDir()}
+	app := httptest.NewUnstartedServer(handler)
 	app.Config.ConnState = func(_ net.Conn, st http.ConnState) {
 		if st == http.StateNew {
 			s.dials.Add(1)
@@ -90,12 +99,11 @@ func newTestSite(t *testing.T) *testSite {
 	app.Start()
 	t.Cleanup(app.Close)
 	s.port = freePort(t)
-	for path, text := range map[string]string{"conf/nginx.conf": siteConf, "conf/sites/a.conf": serverConf, "public/assets/a.txt": "from disk",
-		"public/ready/words.txt": strings.Repeat("words that compress well\n", 200)} {
-		path = filepath.Join(s.dir, path)
-		if strings.HasSuffix(path, ".conf") {
+	for path, text := range files {
+		if strings.HasPrefix(path, "conf/") {
 			text = fmt.Sprintf(text+"%[4]s", s.dir, s.port, app.Listener.Addr(), "")
 		}
+		path = filepath.Join(s.dir, path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -108,6 +116,7 @@ func newTestSite(t *testing.T) *testSite {
 	}
 	cmd := exec.Command(program, append(s.args("conf/nginx.conf"), "-g", "daemon off;")...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	cmd.Stderr = t.Output()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -115,10 +124,20 @@ func newTestSite(t *testing.T) *testSite {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		_ = cmd.Wait()
 	})
-	if err := eventually(func() error { _, err := s.get("/", nil); return err }); err != nil {
+	if err := eventually(func() error { c, err := net.Dial("tcp", s.address()); return errors.Join(err, closed(c)) }); err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// address is where nginx listens.
+func (s *testSite) address() string { return "127.0.0.1:" + strconv.Itoa(s.port) }
+
+func closed(c net.Conn) error {
+	if c == nil {
+		return nil
+	}
+	return c.Close()
 }
 
 func freePort(t *testing.T) int {

@@ -185,7 +185,7 @@ func (t *task) staticLocation(s spot, root, expires string, files publicFiles) (
 	from := s.last()
 	name := fallbackName(matches(from))
 	static = s.want.location()
-	for _, d := range from.clone().body.items { // access rules and headers, as for the app's answers
+	for _, d := range t.copies(from) { // access rules and headers, as for the app's answers
 		switch {
 		case slices.Contains(notCopied, d.name()):
 			return nil, nil, fmt.Errorf("location %s has %s: its files may not be for everyone", matches(from), d.name())
@@ -247,12 +247,7 @@ func (t *task) putStatic(s spot, static, app *directive) error {
 	}
 	there := slices.ContainsFunc(t.get(server, "location"), func(l place) bool { return slices.Equal(l.args(), app.args()) })
 	if !there {
-		for _, d := range from.clone().body.items {
-			if d.name() != "location" {
-				app.put(d)
-			}
-		}
-		server.add(app)
+		server.add(app.put(t.copies(from)...))
 	}
 	_, err := t.insertLocation(s, static)
 	return err
