@@ -223,7 +223,7 @@ func (c *historyCmd) one(e *env, h *history.History) error {
 	}
 	out.line("\nwhat happened:")
 	for _, m := range p.Moves {
-		out.line("  %s  %-9s  %s", m.At.Format(time.DateTime), m.Stage, report.Clean(m.Why))
+		out.line("%s", strings.TrimRight(fmt.Sprintf("  %s  %-9s  %s", m.At.Local().Format(time.DateTime), m.Stage, report.Clean(m.Why)), " "))
 	}
 	return out.err
 }
@@ -328,7 +328,7 @@ func (c *historyCmd) runs(e *env, h *history.History) error {
 		if r.Saved && r.Outcome == iikanji.Passed {
 			score = report.Count(int64(r.Score))
 		}
-		t.Rows = append(t.Rows, []string{strconv.Itoa(int(r.ID)), r.Began.Format(time.DateTime), outcome, score, strings.Join(sides[r.ID], ", ")})
+		t.Rows = append(t.Rows, []string{strconv.Itoa(int(r.ID)), r.Began.Local().Format(time.DateTime), outcome, score, strings.Join(sides[r.ID], ", ")})
 	}
 	return t.Write(e.Stdout, c.Format, e.Cols)
 }
