@@ -89,6 +89,9 @@ func web109(v *view) []iikanji.Finding {
 		if status == "499" {
 			f.Claim = fmt.Sprintf("clients gave up waiting in %.0f %% of the requests: what the app did for them was for nobody", 100*n/total)
 			f.Evidence = append(f.Evidence, v.timeouts(route)...)
+			if !v.worth(f.Gain) { // cheap, or nobody knows what it costs
+				continue
+			}
 		} else {
 			f.Claim = fmt.Sprintf("the app gave no answer to %.0f %% of the requests (%s)", 100*n/total, status)
 			f.Gain = iikanji.Range{Lo: round(n * refused.Lo), Hi: round(n * max(mean, refused.Hi))}
