@@ -16,6 +16,8 @@ import (
 type counters struct {
 	user, system, iowait, idle, steal float64 // seconds of all cores
 	ctxt                              uint64
+	cores                             int
+	running, blocked                  uint64           // processes, now: the two levels of /proc/stat
 	psi                               [3]time.Duration // some: cpu, io, memory
 	disk                              diskCounters
 	rx, tx                            uint64 // bytes, loopback left out
@@ -46,6 +48,7 @@ func readCounters(fs procfs.FS, mount string) (counters, error) {
 	c.user, c.system = t.User+t.Nice, t.System+t.IRQ+t.SoftIRQ
 	c.iowait, c.idle, c.steal = t.Iowait, t.Idle, t.Steal
 	c.ctxt = st.ContextSwitches
+	c.cores, c.running, c.blocked = len(st.CPU), st.ProcessesRunning, st.ProcessesBlocked
 	for i, name := range psiNames {
 		if p, err := fs.PSIStatsForResource(name); err == nil && p.Some != nil {
 			c.psi[i] = time.Duration(p.Some.Total) * time.Microsecond

@@ -131,7 +131,7 @@ func (s *Sampler) Sample(now time.Time, services []Service) (*Sample, error) {
 	}
 	out := &Sample{At: now, Over: over}
 	out.rates(&s.prev, &c, over)
-	if err := s.level(out); err != nil {
+	if err := s.level(out, &c); err != nil {
 		return nil, err
 	}
 	if err := s.services(out, services, over); err != nil {
@@ -176,13 +176,8 @@ func mean(total time.Duration, n uint64) time.Duration {
 }
 
 // level fills in what is a level, not a rate.
-func (s *Sampler) level(o *Sample) error {
-	st, err := s.fs.Stat()
-	if err != nil {
-		return fmt.Errorf("reading /proc/stat: %w", err)
-	}
-	o.Cores = len(st.CPU)
-	o.Runnable, o.Blocked = int64(st.ProcessesRunning), int64(st.ProcessesBlocked)
+func (s *Sampler) level(o *Sample, c *counters) error {
+	o.Cores, o.Runnable, o.Blocked = c.cores, int64(c.running), int64(c.blocked)
 	m, err := s.fs.Meminfo()
 	if err != nil {
 		return fmt.Errorf("reading /proc/meminfo: %w", err)
