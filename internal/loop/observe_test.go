@@ -112,11 +112,50 @@ func TestObserve(t *testing.T) {
 	t.Run("blind", func(t *testing.T) { testBlind(t, srv) })
 }
 
+// quarrel makes one statement wait for the lock of another until it is released.
+func (s *stage) quarrel(t *testing.T) (release func()) {
+	t.Helper()
+	holder, err := s.root.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := holder.Exec("SELECT n FROM seat FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	waited := make(chan error)
+	go func() {
+		_, err := s.root.Exec("UPDATE seat SET n = 2")
+		waited <- err
+	}()
+	return func() {
+		if err := holder.Rollback(); err != nil {
+			t.Error(err)
+		}
+		if err := <-waited; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // testWindow observes a run with work before, within and behind its load
 // phase, and wants of it exactly what is within, in both logs, and the
 // database's settings as they were.
 func testWindow(t *testing.T, srv *factstest.Server) {
 	s := newStage(t, srv)
+	s.root.SetMaxIdleConns(2) // of before the observation: not logged
+	for _, q := range []string{"CREATE TABLE seat (n INT PRIMARY KEY)", "INSERT INTO seat VALUES (1)"} {
+		if _, err := s.root.Exec(q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, err := s.root.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.root.Ping(); err != nil { // a second connection
+		t.Fatal(err)
+	}
+	first.Close()
 	was := settings(t, s.root)
 	o, err := Observe(t.Context(), s.w)
 	if err != nil {
@@ -133,11 +172,13 @@ func testWindow(t *testing.T, srv *factstest.Server) {
 	o.Phase(scenario.Prepare, false)
 	s.requests(t, 5, "before")
 	o.Phase(scenario.Load, true)
-	s.requests(t, 400, "within")
-	time.Sleep(2200 * time.Millisecond) // for two samples of the host
+	s.requests(t, 1000, "within")
+	release := s.quarrel(t)
+	time.Sleep(2200 * time.Millisecond) // for two samples of the host and of locks
+	release()
 	o.Phase(scenario.Load, false)
 	s.requests(t, 50, "behind")
-	run := &iikanji.Run{Steps: []iikanji.StepStat{{Count: 400}}, Took: 2 * time.Second}
+	run := &iikanji.Run{Steps: []iikanji.StepStat{{Count: 1000}}, Took: 2 * time.Second}
 	ob, err := o.Finish(t.Context(), run)
 	if err != nil {
 		t.Fatal(err)
@@ -150,17 +191,17 @@ func testWindow(t *testing.T, srv *factstest.Server) {
 	if len(run.Warnings) != 0 || len(ob.Sensors) != 4 || len(ob.Profiles) != 5 {
 		t.Fatalf("%d sensors, %d profiles, warnings %q", len(ob.Sensors), len(ob.Profiles), run.Warnings)
 	}
-	if r := ob.Profiles[0].Rows; len(r) != 1 || r[0].Count != 400 || r[0].Key != "GET /within" {
+	if r := ob.Profiles[0].Rows; len(r) != 1 || r[0].Count != 1000 || r[0].Key != "GET /within" {
 		t.Errorf("access log: %+v", r)
 	}
-	if r := ob.Profiles[1].Rows; len(r) != 1 || r[0].Count != 400 || !strings.Contains(r[0].Example.Text, "within") {
+	if r := ob.Profiles[1].Rows; len(r) != 1 || r[0].Count != 1000 || !strings.Contains(r[0].Example.Text, "within") {
 		t.Errorf("slow log: %+v", r)
 	}
 	me := slices.IndexFunc(ob.Profiles[2].Rows, func(r iikanji.Row) bool { return r.Key == "generator" })
 	if p := ob.Profiles[2]; p.Source != iikanji.Host || me < 0 || p.Rows[me].Host.FDs < 3 {
 		t.Errorf("host: %+v", p)
 	}
-	if p := ob.Profiles[3]; p.Target != "app" || len(p.Rows) != 1 || p.Rows[0].Count != 400 || p.Rows[0].Key != "DEBUG within" || p.Rows[0].Log.Level != "debug" || p.Rows[0].Example.Line != 36 {
+	if p := ob.Profiles[3]; p.Target != "app" || len(p.Rows) != 1 || p.Rows[0].Count != 1000 || p.Rows[0].Key != "DEBUG within" || p.Rows[0].Log.Level != "debug" || p.Rows[0].Example.Line != 36 {
 		t.Errorf("output of the app: %+v", p)
 	}
 	if p := ob.Profiles[4]; p.Target != "nginx" || len(p.Rows) != 1 || p.Rows[0].Count != 1 || p.Rows[0].Log.Kind != "body-spilled" || p.Rows[0].Log.Routes[0].Name != "POST /within" {
@@ -184,14 +225,14 @@ func testSeen(t *testing.T, ob *Observation) {
 		seen[f.Target+" "+f.Topic+" "+f.Key] = f.Value
 	}
 	for key, want := range map[string]string{
-		"app volume output":        fmt.Sprint(400 * len("DEBUG within\n")),
-		"nginx series GET /within": `{"urls":1,"repeats":399,"again":1,"fixed":1,"fixed_repeats":399,"fixed_bytes":1995,"sizes":1}`,
+		"app volume output":        fmt.Sprint(1000 * len("DEBUG within\n")),
+		"nginx series GET /within": `{"urls":1,"repeats":999,"again":1,"fixed":1,"fixed_repeats":999,"fixed_bytes":4995,"sizes":1}`,
 	} {
 		if seen[key] != want {
 			t.Errorf("%s is %q, want %q", key, seen[key], want)
 		}
 	}
-	for _, key := range []string{"app limit nofile", "app process cores", "local sysctl net.core.somaxconn", "app connection database", "nginx volume access"} {
+	for _, key := range []string{"app limit nofile", "app process cores", "local sysctl net.core.somaxconn", "app connection database", "nginx volume access", "database lock_wait UPDATE seat SET n = 2"} {
 		if seen[key] == "" {
 			t.Errorf("nothing is known of %q", key)
 		}
@@ -216,7 +257,7 @@ func testBlind(t *testing.T, srv *factstest.Server) {
 	}
 	s.requests(t, 60, "within")
 	o.Phase(scenario.Load, false)
-	run := &iikanji.Run{Steps: []iikanji.StepStat{{Count: 60}}, Took: time.Second}
+	run := &iikanji.Run{Steps: []iikanji.StepStat{{Count: 600}}, Took: time.Second}
 	ob, err := o.Finish(t.Context(), run)
 	if err != nil {
 		t.Fatal(err)

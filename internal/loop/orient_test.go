@@ -2,6 +2,8 @@ package loop
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/hoststat"
+	"github.com/iikanji/iikanji/internal/lines"
 )
 
 // scanned is an observation in which one statement scans a table without an index.
@@ -69,6 +72,15 @@ func TestOrient(t *testing.T) {
 	}
 }
 
+func mustOrient(t *testing.T, ob *Observation, known []iikanji.Fact) []iikanji.Finding {
+	t.Helper()
+	d, err := Orient(ob, known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.Findings
+}
+
 // TestKeep saves a diagnosed run and gets the same diagnosis of it again.
 func TestKeep(t *testing.T) {
 	h, err := history.Open(t.TempDir())
@@ -80,6 +92,16 @@ func TestKeep(t *testing.T) {
 	if ob.Run.ID, _, err = h.NewRun(); err != nil {
 		t.Fatal(err)
 	}
+	log := filepath.Join(t.TempDir(), "observed-slow.log")
+	if err := os.WriteFile(log, []byte("SELECT 1;\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	row := &ob.Profiles[0].Rows[0]
+	ob.slowLog, row.Example.File, row.Example.Line, row.Query.Typical.File = log, log, 1, log
+	ob.Profiles = append(ob.Profiles,
+		*hostProfile([]hoststat.Sample{{At: time.Unix(1, 0), Over: time.Second, Cores: 2, Services: []hoststat.ServiceSample{{Name: "app", FDs: 95, FDLimit: 100}}}}),
+		iikanji.Profile{Version: 1, Source: iikanji.Errors, Target: "nginx", Rows: []iikanji.Row{{Count: 3, Log: &iikanji.LogRow{Kind: "connections-exhausted"}}}},
+		iikanji.Profile{Version: 1, Source: iikanji.Errors, Target: "app", Rows: []iikanji.Row{{Count: 1, Log: &iikanji.LogRow{Kind: "panic"}}}})
 	ob.Host = []hoststat.Sample{{At: time.Unix(1, 0), User: 1.5, Services: []hoststat.ServiceSample{{Name: "app", User: 1}}}}
 	if err := Keep(h, ob, known); err != nil {
 		t.Fatal(err)
@@ -87,6 +109,15 @@ func TestKeep(t *testing.T) {
 	again, facts, err := Recall(h, ob.Run.ID)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if c := codes(mustOrient(t, again, facts)); !slices.Contains(c, "WEB108") || !slices.Contains(c, "OS101") || len(again.Profiles) != 4 {
+		t.Errorf("%d profiles, findings %v", len(again.Profiles), c)
+	}
+	kept := again.Profiles[0].Rows[0].Example.File
+	if in, err := lines.Open(kept, nil); err != nil || in.Compression() != "gzip" || kept != again.Profiles[0].Rows[0].Query.Typical.File {
+		t.Errorf("the log is quoted as %s: %v", kept, err)
+	} else {
+		in.Close()
 	}
 	want, err1 := Orient(ob, known)
 	got, err2 := Orient(again, facts)
