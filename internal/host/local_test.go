@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -166,5 +167,28 @@ func TestWriteFails(t *testing.T) {
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
 		t.Errorf("left: %v", entries)
+	}
+}
+
+// TestWriteKernel writes a variable of the kernel, our own thread's name,
+// which cannot be replaced as a file is, and one that refuses the value.
+func TestWriteKernel(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	const file = "/proc/thread-self/comm"
+	was, err := Local{}.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"iikanji-test", strings.TrimSuffix(string(was), "\n")} {
+		if err := (Local{}).Write(file, []byte(name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if now, err := (Local{}).Read(file); err != nil || string(now) != name+"\n" {
+			t.Errorf("read %q, %v, want %q", now, err, name)
+		}
+	}
+	if err := (Local{}).Write("/proc/thread-self/oom_score_adj", []byte("many\n"), 0o644); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("error: %v", err)
 	}
 }

@@ -13,6 +13,9 @@ func write(path string, body []byte, perm os.FileMode) (err error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
+	if ofKernel(path) {
+		return writeInPlace(path, body)
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err
@@ -60,4 +63,26 @@ func syncDir(dir string) error {
 		return err
 	}
 	return errors.Join(d.Sync(), d.Close())
+}
+
+// The file systems whose files are the kernel's variables, see statfs(2).
+const (
+	procMagic  = 0x9fa0
+	sysfsMagic = 0x62656572
+)
+
+// ofKernel says whether a file is one of the kernel's variables. Nothing can
+// be renamed over these, and one write is taken as a whole or refused.
+func ofKernel(path string) bool {
+	var st syscall.Statfs_t
+	return syscall.Statfs(path, &st) == nil && (int64(st.Type) == procMagic || int64(st.Type) == sysfsMagic)
+}
+
+func writeInPlace(path string, body []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(body)
+	return errors.Join(err, f.Close())
 }

@@ -75,7 +75,7 @@ func TestConformance(t *testing.T) {
 		t.Fatal(err)
 	}
 	changetest.Run(t, changetest.Case{
-		Dir:    dir,
+		Dir: dir,
 		Open: func(dir string) *change.Site {
 			s := p.site(dir)
 			app := s.Services[stack.App]
@@ -86,8 +86,8 @@ func TestConformance(t *testing.T) {
 		},
 		Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.Observability}},
 		Remedies: map[string]iikanji.Remedy{
-			"variable": remedy(map[string]string{"env.GOGC": "321"}),
-			"source":   remedy(map[string]string{"dsn": "interpolateParams=true&socket", "pool": "9"}),
+			// One for all: each of its steps is a build and two restarts.
+			"all": remedy(map[string]string{"dsn": "interpolateParams=true&socket", "pool": "9", "env.GOGC": "321"}),
 		},
 		State: p.state,
 		Serves: func() error {
