@@ -135,7 +135,7 @@ func (in Input) diskBinding() (Binding, bool) {
 // poolBinding says whether the app's connections to the database were all busy.
 func (in Input) poolBinding() (Binding, bool) {
 	p := in.pool()
-	return Binding{"pool", "app", p.busy}, p.busy >= poolBusy
+	return Binding{"pool", "app", p.busy}, p.starved()
 }
 
 // rows are the rows of one side, when it was seen.

@@ -10,6 +10,7 @@ import (
 const (
 	poolBusy   = 0.7 // share of the connections' time that starves a pool
 	poolMost   = 64  // connections from which on more are no cure
+	poolQueue  = 2.0 // requests under way for each connection: with fewer nobody waits long
 	poolGrowth = 4   // times as many as there were
 	poolLocked = 0.3 // share of all statement seconds in locks that makes a pool too large
 	poolLarge  = 4   // connections for each core, from which on fewer may do
@@ -19,6 +20,7 @@ const (
 type pool struct {
 	size int     // connections
 	busy float64 // share of their time in statements and round trips
+	load float64 // requests under way, on average
 }
 
 // pool reckons with the seconds of all statements and a round trip for each.
@@ -39,8 +41,17 @@ func (in Input) pool() pool {
 	for _, r := range in.rows(iikanji.Slow) {
 		used += r.Total.Seconds() + float64(r.Count)*roundTrip
 	}
+	for _, s := range in.Run.Steps {
+		p.load += s.Total.Seconds() / in.Run.Took.Seconds()
+	}
 	p.busy = used / (in.Run.Took.Seconds() * float64(p.size))
 	return p
+}
+
+// starved says whether requests had to wait for a connection: all of them were
+// busy, and there were several requests for each.
+func (p pool) starved() bool {
+	return p.size > 0 && p.busy >= poolBusy && p.load >= poolQueue*float64(p.size)
 }
 
 // app103 reports a pool whose connections were busy all the time: whoever came
@@ -48,10 +59,10 @@ func (in Input) pool() pool {
 // of them would only wait together (APP104).
 func app103(v *view) []iikanji.Finding {
 	p := v.in.pool()
-	if p.size == 0 || p.busy < poolBusy && !v.lockedPool(p) {
+	if !p.starved() && !v.lockedPool(p) {
 		return nil
 	}
-	use := iikanji.Evidence{Source: "connections", Text: fmt.Sprintf("%d connections of the app, in statements for %.0f %% of %.0f s", p.size, 100*min(1, p.busy), v.in.Run.Took.Seconds())}
+	use := iikanji.Evidence{Source: "connections", Text: fmt.Sprintf("%d connections of the app, in statements for %.0f %% of %.0f s; %.1f requests under way, on average", p.size, 100*min(1, p.busy), v.in.Run.Took.Seconds(), p.load)}
 	locks := iikanji.Evidence{Source: "digests", Text: fmt.Sprintf("%.1f of %.1f s of all statements went into waiting for locks", v.locked(), v.seconds)}
 	if v.lockedPool(p) {
 		n := max(2, p.size/poolGrowth)

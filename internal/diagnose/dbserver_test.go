@@ -98,12 +98,13 @@ func TestPool(t *testing.T) {
 		pool  string
 	}{
 		{"busy", 4, 38 * time.Second, 0, "0", "APP103", "16"},
+		{"busy, and nobody waits", 15, 148 * time.Second, 0, "0", "", ""},
 		{"idle", 40, 38 * time.Second, 0, "0", "", ""},
 		{"busy with locks", 4, 38 * time.Second, 30 * time.Second, "5000", "", ""},
 		{"many that wait for locks", 40, 300 * time.Second, 200 * time.Second, "5000", "APP104", "10"},
 		{"as many as can be", 64, 600 * time.Second, 0, "0", "", ""},
 	} {
-		in := diagnose.Input{Run: &iikanji.Run{Took: 10 * time.Second, Place: iikanji.Placement{Cores: 2}}, Profiles: []iikanji.Profile{statements("SELECT 1", 5000, c.took, c.lock)},
+		in := diagnose.Input{Run: &iikanji.Run{Took: 10 * time.Second, Place: iikanji.Placement{Cores: 2}, Steps: []iikanji.StepStat{{Count: 5000, Total: 200 * time.Second}}}, Profiles: []iikanji.Profile{statements("SELECT 1", 5000, c.took, c.lock)},
 			Facts: []iikanji.Fact{connected(c.size), status("innodb_row_lock_waits", c.waits)}}
 		for _, code := range []iikanji.Code{"APP103", "APP104"} {
 			f, ok := found(t, in, code)

@@ -3,10 +3,13 @@ package diagnose_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,7 +27,10 @@ type site struct {
 	ctx      context.Context
 	t        *testing.T
 	db       *sql.DB
-	requests int64
+	requests atomic.Int64
+	took     atomic.Int64 // of all requests, ns
+	ran      time.Duration
+	seen     []iikanji.Fact // of the load
 	fault    string
 }
 
@@ -53,6 +59,11 @@ var plants = []struct {
 	{"refetch", "", "DB114"},
 	{"churn", "", "DB115"},
 	{"single inserts", "", "DB119"},
+	{"n+1 of three", "", "DB113"},
+	{"commit per row", "SET GLOBAL innodb_flush_log_at_trx_commit = 1", "DB116"},
+	{"tiny pool", "", "APP103"},
+	{"lock convoy", "", "DB117"},
+	{"deadlock", "", "DB118"},
 }
 
 func (s *site) exec(q string, args ...any) {
@@ -65,21 +76,21 @@ func (s *site) exec(q string, args ...any) {
 func (s *site) all(q string, args ...any) {
 	rows, err := s.db.QueryContext(s.ctx, q, args...)
 	if err != nil {
-		s.t.Fatalf("%s: %v", q, err)
+		s.t.Errorf("%s: %v", q, err) // also of goroutines
+		return
 	}
+	defer rows.Close()
 	for rows.Next() {
 	}
 	if err := rows.Err(); err != nil {
-		s.t.Fatal(err)
+		s.t.Errorf("%s: %v", q, err)
 	}
-	rows.Close()
 }
 
 func uuid(i int) string { return fmt.Sprintf("device-%029d", 1+i%100) }
 
 // newest is GET /device/:uuid.
 func (s *site) newest(i int) {
-	s.requests++
 	if s.fault == "refetch" {
 		for range 6 {
 			s.all("SELECT value FROM setting WHERE name = ?", "a")
@@ -97,9 +108,15 @@ func (s *site) newest(i int) {
 
 // list is GET /owner/:id.
 func (s *site) list(i int) {
-	s.requests++
-	if s.fault == "blob" {
+	switch s.fault {
+	case "blob":
 		s.all("SELECT * FROM device WHERE owner = ?", i%10)
+		return
+	case "n+1 of three":
+		s.all("SELECT id, uuid FROM device WHERE owner = ? ORDER BY id LIMIT 3", i%10)
+		for j := range 3 {
+			s.all("SELECT name FROM device WHERE uuid = ?", uuid(i+10*j))
+		}
 		return
 	}
 	s.all("SELECT id, uuid FROM device WHERE owner = ?", i%10)
@@ -112,16 +129,21 @@ func (s *site) list(i int) {
 
 // post is POST /device/:uuid: five rows in one transaction.
 func (s *site) post(i int) {
-	s.requests++
-	tx, err := s.db.BeginTx(s.ctx, nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
 	row := fmt.Sprintf("('%s', %d, 1, 'new')", uuid(i), 1_000_000+i)
 	insert := "INSERT INTO state (uuid, ts, level, message) VALUES "
 	n, text := 1, insert+strings.Repeat(row+", ", 4)+row
-	if s.fault == "single inserts" {
+	switch s.fault {
+	case "commit per row":
+		for range 5 {
+			s.exec(insert + row)
+		}
+		return
+	case "single inserts":
 		n, text = 5, insert+row
+	}
+	tx, err := s.db.BeginTx(s.ctx, nil)
+	if err != nil {
+		s.t.Fatal(err)
 	}
 	for range n {
 		if _, err := tx.ExecContext(s.ctx, text); err != nil {
@@ -130,6 +152,114 @@ func (s *site) post(i int) {
 	}
 	if err := tx.Commit(); err != nil {
 		s.t.Fatal(err)
+	}
+}
+
+// request runs one request and counts it.
+func (s *site) request(do func(int), i int) {
+	began := time.Now()
+	do(i)
+	s.requests.Add(1)
+	s.took.Add(int64(time.Since(began)))
+}
+
+// run is the load: one client, or for faults that only show among several,
+// those.
+func (s *site) run(asker *facts.Server) {
+	began := time.Now()
+	defer func() { s.ran = time.Since(began) }()
+	switch s.fault {
+	case "tiny pool":
+		s.db.SetMaxOpenConns(2)
+		s.crowd(asker, 16, 30, func(int) { s.all("SELECT value, SLEEP(0.003) FROM setting WHERE name = ?", "a") })
+	case "lock convoy":
+		s.crowd(asker, 8, 60, s.hold)
+	case "deadlock":
+		for range 3 {
+			s.request(s.cross, 0)
+		}
+		d, err := asker.Deadlock(s.ctx)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.seen = append(s.seen, facts.DeadlockFacts("database", nil, d)...)
+	default:
+		for i := range 350 {
+			for _, do := range []func(int){s.newest, func(i int) { s.newest(i + 7) }, s.list, s.post} {
+				s.request(do, i)
+			}
+		}
+	}
+}
+
+// crowd is several clients at once, with the waits for locks sampled.
+func (s *site) crowd(asker *facts.Server, clients, each int, do func(int)) {
+	var all sync.WaitGroup
+	for range clients {
+		all.Go(func() {
+			for i := range each {
+				s.request(do, i)
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { all.Wait(); close(done) }()
+	var waits []iikanji.LockWait
+	for {
+		w, err := asker.LockWaits(s.ctx)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		waits = append(waits, w...)
+		select {
+		case <-done:
+			s.seen = append(s.seen, facts.LockWaitFacts("database", waits)...)
+			return
+		case <-time.After(120 * time.Millisecond):
+		}
+	}
+}
+
+// hold is POST /setting: it keeps a row that everybody wants while it does
+// something else.
+func (s *site) hold(i int) {
+	tx, err := s.db.BeginTx(s.ctx, nil)
+	if err != nil {
+		s.t.Error(err)
+		return
+	}
+	for _, q := range []string{fmt.Sprintf("UPDATE setting SET value = '%d' WHERE name = 'a'", i), "DO SLEEP(0.002)"} {
+		if _, err := tx.ExecContext(s.ctx, q); err != nil {
+			s.t.Error(err)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// cross is two transactions that take two rows in different orders.
+func (s *site) cross(int) {
+	var txs [2]*sql.Tx
+	for i := range txs {
+		tx, err := s.db.BeginTx(s.ctx, nil)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		defer func() { _ = tx.Rollback() }()
+		txs[i] = tx
+	}
+	take := func(i int, name string) error {
+		_, err := txs[i].ExecContext(s.ctx, "UPDATE setting SET value = 'x' WHERE name = ?", name)
+		return err
+	}
+	if err := errors.Join(take(0, "a"), take(1, "b")); err != nil {
+		s.t.Fatal(err)
+	}
+	other := make(chan error, 1)
+	go func() { other <- take(0, "b") }()
+	if mine, his := take(1, "a"), <-other; (mine == nil) == (his == nil) {
+		s.t.Fatalf("one of two has to be rolled back: %v, %v", mine, his)
 	}
 }
 
@@ -148,7 +278,7 @@ func (s *site) observe(log string, before, after map[string]string, srv *facts.S
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	fs = append(fs, facts.StatusFacts("database", before, after)...)
+	fs = append(append(fs, facts.StatusFacts("database", before, after)...), s.seen...)
 	schema, err := diagnose.ReadSchema(fs)
 	if err != nil {
 		s.t.Fatal(err)
@@ -164,7 +294,8 @@ func (s *site) observe(log string, before, after map[string]string, srv *facts.S
 		}
 		fs = append(append(fs, facts.TableFacts("database", tables[i])...), facts.SelectivityFacts("database", tables[i], shares)...)
 	}
-	return diagnose.Input{Profiles: []iikanji.Profile{*p}, Facts: fs, Run: &iikanji.Run{Steps: []iikanji.StepStat{{Count: s.requests}}}}
+	return diagnose.Input{Profiles: []iikanji.Profile{*p}, Facts: fs,
+		Run: &iikanji.Run{Took: s.ran, Steps: []iikanji.StepStat{{Count: s.requests.Load(), Total: time.Duration(s.took.Load())}}}}
 }
 
 // TestPlantedFaults plants one fault at a time into an app that has none, runs
@@ -202,6 +333,7 @@ func load(ctx context.Context, t *testing.T, srv *factstest.Server, fault, ddl, 
 		t.Fatal(err)
 	}
 	defer db.Close()
+	defer func() { _, _ = db.ExecContext(ctx, "SET GLOBAL innodb_flush_log_at_trx_commit = 0") }()
 	s := &site{ctx: ctx, t: t, db: db, fault: fault}
 	s.exec(siteSchema)
 	if ddl != "" {
@@ -225,14 +357,11 @@ func load(ctx context.Context, t *testing.T, srv *factstest.Server, fault, ddl, 
 		t.Fatal(err)
 	}
 	defer pool.Close()
-	pool.SetMaxOpenConns(4)
+	pool.SetMaxOpenConns(8)
+	pool.SetMaxIdleConns(8)
 	s.db = pool
-	for i := range 400 {
-		s.newest(i)
-		s.newest(i + 7)
-		s.list(i)
-		s.post(i)
-	}
+	s.run(asker)
+	s.seen = append(s.seen, facts.ConnectionFact("app", "database", iikanji.Connections{Unix: pool.Stats().OpenConnections}))
 	s.db = db
 	s.exec("SET GLOBAL slow_query_log = 0; FLUSH SLOW LOGS")
 	after, err := asker.Status(ctx)
