@@ -42,6 +42,9 @@ func editCache(t *task) error {
 	if err != nil {
 		return err
 	}
+	if s.want.prefix() && o.ignoreCookies {
+		return fmt.Errorf("path %q: cookies are taken from one path or route, not from a folder", t.args["path"])
+	}
 	if s, err = t.asksApp(s); err != nil {
 		return err
 	}

@@ -100,6 +100,9 @@ func editGzipStatic(t *task) error {
 	if !strings.HasSuffix(path, "/") {
 		path += "/"
 	}
+	if path == "/" {
+		path = everything
+	}
 	s, err := t.spot(path)
 	if err != nil {
 		return err

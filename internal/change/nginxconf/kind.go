@@ -42,7 +42,8 @@ func init() { change.Register(Kind{}) }
 //	                    keep answers of GET and HEAD for a time from "100ms" to "100s". No answer is
 //	                    older than that: weakens freshness. cookies "personal" never keeps the answer
 //	                    to a request with a cookie; "ignore" takes the cookies from requests and
-//	                    answers, for what is the same for everyone. Authorization is never kept.
+//	                    answers, for what is the same for everyone, and takes no folder.
+//	                    Authorization is never kept.
 //	                    stale "updating" gives others the old answer while one asks for the new one
 //	                    (whole seconds, from "2s"; an answer may then be older than valid)
 //	buffers             [body] [answer] [header] [spill]
@@ -62,9 +63,9 @@ func init() { change.Register(Kind{}) }
 //	set                 directive value
 //	                    one of the directives in settings.go
 //
-// The path of "cache" and "expires" is one path ("/api/trend", "= /"), a
-// folder ("/assets/", with its slash), or a route with placeholders for one
-// segment each ("/api/isu/:id/icon"). server is a server_name or the listen
+// The path of "cache" and "expires" is one path ("/api/trend", "/", "= /a/"), a
+// folder ("/assets/", with its slash; "/*" is everything), or a route with
+// placeholders for one segment each ("/api/isu/:id/icon"). server is a server_name or the listen
 // address or port of a server block, = the only one that passes requests on.
 //
 // A plan is change.ErrNothing when the configuration says so already.

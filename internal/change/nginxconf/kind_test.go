@@ -3,9 +3,11 @@ package nginxconf
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -159,6 +161,39 @@ func TestRefused(t *testing.T) {
 		{remedy("static files", "path", "/assets/", "expires", "1d; x"), "expires"},
 		{remedy("gzip", "level", "10"), "level"},
 		{remedy("gzip", "types", "text/css; include /etc/passwd"), "types"},
+		{remedy("static files", "path", "/assets", "file", "/../x"), "file"},
+		{remedy("static files", "path", "/", "file", "/index.html"), "less than every path"},
+		{remedy("static files", "path", "= /none"), "no file"},
+		{remedy("static files", "path", "/assets/:id"), "want a folder"},
+		{remedy("gzip static", "path", "/assets"), "does not serve it"},
+		{remedy("gzip static", "path", "/ready", "root", "/etc"), "public folder"},
+		{remedy("expires", "path", "/x", "expires", "tomorrow"), "expires"},
+		{remedy("expires", "path", "/x", "expires", "1h", "cache-control", "x\" always"), "cache-control"},
+		{remedy("expires", "path", "/x;", "expires", "1h"), "path of a URL"},
+		{remedy("expires", "path", "/a/:id\n/b", "expires", "1h"), "path of a URL"},
+		{remedy("cache", "path", "/x", "valid", "1h"), "valid"},
+		{remedy("cache", "path", "/x", "valid", "50ms"), "valid"},
+		{remedy("cache", "path", "/x", "valid", "1500ms", "stale", "updating"), "whole seconds"},
+		{remedy("cache", "path", "/x", "valid", "1s", "key", "$uri; x"), "key"},
+		{remedy("cache", "path", "/x", "valid", "1s", "cookies", "mine"), "cookies"},
+		{remedy("cache", "path", "/x/", "valid", "1s", "cookies", "ignore"), "folder"},
+		{remedy("cache", "path", "/ready/words.txt", "valid", "1s"), "asks the app"},
+		{remedy("cache", "path", "/x", "valid", "1s", "server", "other.test"), "other.test"},
+		{remedy("buffers"), "want a size"},
+		{remedy("buffers", "body", "1g"), "body"},
+		{remedy("buffers", "answer", "900m"), "answer"},
+		{remedy("workers"), "want a count"},
+		{remedy("workers", "connections", "2000", "nofile", "3000"), "twice"},
+		{remedy("workers", "processes", "0"), "processes"},
+		{remedy("set", "directive", "worker_rlimit_nofile", "value", "100"), "twice"},
+		{remedy("open file cache", "valid", "x"), "valid"},
+		{remedy("access log", "log", "on"), "log"},
+		{remedy("access log", "log", "buffered", "flush", "soon"), "flush"},
+		{remedy("refuse user agents"), "patterns"},
+		{remedy("refuse user agents", "patterns", "bot\n.*"), "every User-Agent"},
+		{remedy("refuse user agents", "patterns", "(bot"), "nginx refuses"},
+		{remedy("refuse user agents", "patterns", "bot", "status", "200"), "status"},
+		{remedy("upstream socket", "socket", "/tmp/../x"), "socket"},
 		{remedy("set", "directive", "load_module", "value", "x"), "load_module"},
 		{remedy("set", "directive", "worker_connections", "value", "1; user root"), "worker_connections"},
 		{remedy("set", "directive", "access_log", "value", "/tmp/x; include y"), "access_log"},
@@ -266,16 +301,60 @@ func TestEdits(t *testing.T) {
 	}
 }
 
+// TestAlready: what somebody has written in another way is not written again.
+func TestAlready(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		r    iikanji.Remedy
+	}{
+		{"http { client_body_buffer_size 262144; }", remedy("set", "directive", "client_body_buffer_size", "value", "256k")},
+		{"http { server { sendfile on; } server { sendfile on; } }", remedy("set", "directive", "sendfile", "value", "on")},
+		{"http { }", remedy("set", "directive", "etag", "value", "on")},
+		{"http { keepalive_timeout 75000ms; }", remedy("set", "directive", "keepalive_timeout", "value", "75")},
+		{"http { client_body_buffer_size 1m; proxy_buffers 64 32k; proxy_buffer_size 32k; }", remedy("buffers", "body", "900k", "answer", "2m", "header", "16k")},
+		{"http { access_log /a combined flush=1000ms buffer=65536; access_log off; access_log syslog:server=a; }", remedy("access log", "log", "buffered")},
+		{"http { gzip on; gzip_comp_level 6; gzip_types *; gzip_min_length 1k; gzip_vary off; gzip_proxied any; }", remedy("gzip")},
+		{"worker_rlimit_nofile 65536; events { worker_connections 4096; } http { }", remedy("workers", "connections", "4096")},
+		{"http { upstream a { server b; keepalive 8; } server { proxy_http_version 1.1; proxy_set_header Connection ''; location / { proxy_pass http://a; } } }",
+			remedy("upstream keepalive", "keepalive", "8")},
+		{"http { server { location / { root " + public + "; try_files $uri @app; } location @app { proxy_pass http://a; } } }", remedy("static files", "path", "/assets")},
+		{"http { server { location / { proxy_pass http://a; } location /assets { root " + public + "; } } }", remedy("static files", "path", "/assets")},
+		{"http { expires 1h; server { location / { proxy_pass http://a; } } }", remedy("expires", "path", "/x/", "expires", "1h")},
+	} {
+		tree, err := load("/c/nginx.conf", func(string) ([]byte, error) { return []byte(c.text), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := editTree(t, tree, c.r); err != nil && !errors.Is(err, change.ErrNothing) {
+			t.Errorf("%v: %v", c.r.Args, err)
+		}
+		if got := tree.files[0].root.String(); got != c.text {
+			t.Errorf("%v wrote\n%s\nover\n%s", c.r.Args, got, c.text)
+		}
+	}
+}
+
 // FuzzEdit: whatever the text, an edit never panics, what it makes parses
 // again, and doing it twice is doing it once.
 func FuzzEdit(f *testing.F) {
 	rs := []iikanji.Remedy{remedy("upstream keepalive", "keepalive", "4"), remedy("static files", "path", "/s/"), remedy("gzip"),
 		remedy("set", "directive", "access_log", "value", "off"), remedy("set", "directive", "worker_processes", "value", "4")}
+	for _, name := range slices.Sorted(maps.Keys(sameActs)) {
+		r := sameActs[name].r
+		r.Args = maps.Clone(r.Args)
+		delete(r.Args, "server")
+		rs = append(rs, r)
+	}
 	f.Add(fmt.Sprintf(siteConf, "/d", 1, "a"), byte(0))
 	f.Add("http{"+fmt.Sprintf(serverConf, "/d", 1, "a:1")+"}", byte(0))
 	f.Add("http{"+fmt.Sprintf(serverConf, "/d", 1, "a:1")+"}", byte(1))
 	f.Add("events{}\nhttp{gzip off;#\n}", byte(2))
 	f.Add("#a\nhttp{access_log x;#b\n}#c", byte(3))
+	for i := range rs {
+		for _, files := range shapes {
+			f.Add(files["conf/nginx.conf"], byte(i))
+		}
+	}
 	f.Fuzz(func(t *testing.T, text string, which byte) {
 		r := rs[int(which)%len(rs)]
 		edit := func(text string) (string, error) {

@@ -136,9 +136,15 @@ func cleanPath(p string) error {
 	return nil
 }
 
+// everything is the folder of all paths; "/" alone is the one path.
+const everything = "/*"
+
 // spotOf finds the spot of a remedy's path in a server: one path ("/a", "= /"),
-// a folder ("/a/") or a route with placeholders ("/a/:id").
+// a folder ("/a/", everything) or a route with placeholders ("/a/:id").
 func (c *conf) spotOf(http, server *directive, arg string) (spot, error) {
+	if arg == everything {
+		return c.pathSpot(http, server, pattern{"", "/"})
+	}
 	p, exact := strings.CutPrefix(arg, "= ")
 	if err := cleanPath(p); err != nil {
 		return spot{}, err
@@ -146,11 +152,17 @@ func (c *conf) spotOf(http, server *directive, arg string) (spot, error) {
 	if !exact && strings.Contains(p, "/:") {
 		return c.routeSpot(http, server, p)
 	}
-	s := spot{want: pattern{"=", p}}
-	if !exact && strings.HasSuffix(p, "/") {
-		s.want.how = ""
+	if exact || p == "/" || !strings.HasSuffix(p, "/") {
+		return c.pathSpot(http, server, pattern{"=", p})
 	}
-	chain, err := c.locate(server, p, s.want.how == "=")
+	return c.pathSpot(http, server, pattern{"", p})
+}
+
+// pathSpot is the spot of one path or a folder. Expressions that answer some
+// of a folder's paths go on doing so.
+func (c *conf) pathSpot(http, server *directive, want pattern) (spot, error) {
+	s := spot{want: want}
+	chain, err := c.locate(server, want.what, want.how == "=")
 	s.chain = append([]*directive{http}, chain...)
 	if s.want.how == "" && matches(s.last()).how == "^~" && len(s.chain) > 2 {
 		s.want.how = "^~" // expressions were not asked before either

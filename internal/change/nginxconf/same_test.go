@@ -55,7 +55,7 @@ server { listen 127.0.0.1:%[2]d; server_name one.test;
     server {
         listen 127.0.0.1:%[2]d; server_name one.test www.one.test;
         error_page 404 = /sorry;
-        location / { proxy_set_header X-A one; proxy_pass http://app; expires epoch; }
+        location / { proxy_set_header X-A one; proxy_pass http://app; expires epoch; add_header X-Location one; }
         location /admin/ { proxy_pass http://app; deny all; }
     }
     server {

@@ -37,6 +37,9 @@ func editStatic(t *task) error {
 	if !strings.HasPrefix(path, "= ") && !strings.HasSuffix(path, "/") {
 		path += "/" // a folder: "/assets" must not take "/assets-old"
 	}
+	if path == "/" {
+		path = everything
+	}
 	if strings.Contains(path, "/:") {
 		return fmt.Errorf("path %q: want a folder or one path", t.args["path"])
 	}

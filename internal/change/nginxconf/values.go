@@ -53,15 +53,13 @@ func sameValue(a, b string) bool {
 	if a == b {
 		return true
 	}
-	// A size and a time are not told apart by their form ("5m"): both must agree.
 	x, aSize := bytesOf(a)
 	y, bSize := bytesOf(b)
 	p, aTime := timeOf(a)
 	q, bTime := timeOf(b)
-	if aSize != bSize || aTime != bTime || !aSize && !aTime {
-		return false
-	}
-	return (!aSize || x == y) && (!aTime || p == q)
+	sizes, times := aSize && bSize, aTime && bTime
+	// "1m" and "60" may be either: they are the same where both readings agree.
+	return (sizes || times) && (!sizes || x == y) && (!times || p == q)
 }
 
 // size is an argument that must be a size up to a bound.
