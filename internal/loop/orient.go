@@ -56,7 +56,7 @@ func Orient(ob *Observation, known []iikanji.Fact) (*Diagnosis, error) {
 	var err error
 	d.Findings, err = diagnose.All(in)
 	d.CPU = ob.Run.Took.Seconds() * float64(max(ob.Run.Place.Cores, 1))
-	if b := diagnose.BindingOf(ob.Run); b.Resource != "" {
+	if b := in.Binding(); b.Resource != "" {
 		d.Binding = b.Resource + " (" + b.Who + ")"
 	}
 	return d, err
