@@ -94,7 +94,7 @@ func (s *Site) State(ctx context.Context, op iikanji.Op) (iikanji.Fingerprint, e
 // Content implements Hands.
 func (s *Site) Content(ctx context.Context, op iikanji.Op) (string, error) {
 	if op.Verb == iikanji.SQL {
-		return s.onTable(ctx, op.Place, "")
+		return s.onDatabase(ctx, op.Place, "")
 	}
 	b, err := s.ReadOld(op.Place)
 	return string(b), err
@@ -115,7 +115,7 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 		}
 		return s.Host.Remove(op.Place)
 	case iikanji.SQL:
-		_, err := s.onTable(ctx, op.Place, op.Body)
+		_, err := s.onDatabase(ctx, op.Place, op.Body)
 		return err
 	case iikanji.Reload, iikanji.Restart:
 		svc, ok := s.Services[op.Place]

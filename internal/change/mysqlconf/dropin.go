@@ -24,15 +24,14 @@ func edit(old []byte, wanted map[string]string) []byte {
 		if strings.HasPrefix(name, "[") {
 			ours = slices.Contains(serverSections, strings.TrimSpace(name))
 		}
-		// The server takes "-" for "_" in names.
-		name = strings.ReplaceAll(strings.TrimSpace(name), "-", "_")
+		name = variableOf(name)
 		value, ok := wanted[name]
 		if !ok || !ours {
 			out.WriteString(line)
 			continue
 		}
 		if _, first := left[name]; first { // a second one would win over the first
-			out.WriteString(name + " = " + value + "\n")
+			out.WriteString(lineOf(name, value))
 			delete(left, name)
 		}
 	}
@@ -40,9 +39,46 @@ func edit(old []byte, wanted map[string]string) []byte {
 		out.WriteString("[mysqld]\n")
 	}
 	for _, name := range slices.Sorted(maps.Keys(left)) {
-		out.WriteString(name + " = " + left[name] + "\n")
+		out.WriteString(lineOf(name, left[name]))
 	}
 	return []byte(out.String())
+}
+
+// variableOf is the variable that the left side of a line sets. The server
+// takes "-" for "_".
+func variableOf(left string) string {
+	name := strings.ReplaceAll(strings.TrimSpace(left), "-", "_")
+	for variable, set := range settings {
+		if set.line == name && name != "" {
+			return variable
+		}
+	}
+	return name
+}
+
+func lineOf(name, value string) string {
+	if line := settings[name].line; line != "" {
+		return line + "\n"
+	}
+	return name + " = " + value + "\n"
+}
+
+// set are the values that a drop-in file sets.
+func set(text []byte) map[string]string {
+	values, ours := map[string]string{}, false
+	for line := range strings.Lines(string(text)) {
+		left, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		switch name := variableOf(left); {
+		case strings.HasPrefix(left, "["):
+			ours = slices.Contains(serverSections, strings.TrimSpace(left))
+		case !ours || name == "" || name[0] == '#' || name[0] == ';':
+		case settings[name].line != "":
+			values[name] = "OFF"
+		default:
+			values[name] = strings.TrimSpace(value)
+		}
+	}
+	return values
 }
 
 // serverSections are read by the server, whichever brand and version.

@@ -2,7 +2,7 @@ package mysqlconf
 
 import (
 	"context"
-	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -17,7 +17,8 @@ import (
 func init() { change.Register(Kind{}) }
 
 // Kind plans settings of a database server. Remedy.Target is its service;
-// Args are variables and their values, as {"innodb_flush_log_at_trx_commit": "2"}.
+// Args are variables and their values, as {"innodb_flush_log_at_trx_commit": "2"}:
+// those of settings.go. log_bin can only be turned off.
 type Kind struct{}
 
 var _ change.Kind = Kind{}
@@ -38,26 +39,39 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err != nil {
 		return nil, err
 	}
+	told, err := traits(ctx, svc.DB)
+	if err != nil {
+		return nil, err
+	}
 	weakens, err := check(r.Args, now)
 	if err != nil {
 		return nil, err
 	}
-	if err := different(r.Args, now); err != nil {
+	wanted, changed, err := different(r.Args, now, told)
+	if err != nil {
 		return nil, err
 	}
-	if err := budget(s, now, r.Args); err != nil {
+	if err := budget(s, now, wanted); err != nil {
 		return nil, err
 	}
 	old, err := s.ReadOld(svc.DropIn)
 	if err != nil {
 		return nil, err
 	}
-	edited := edit(old, r.Args)
+	edited := edit(old, wanted)
 	if err := test(ctx, svc, edited); err != nil {
 		return nil, err
 	}
-	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: "set " + says(r.Args), Weakens: weakens, Risk: iikanji.RiskRestart}
-	change.FromEdits(c, iikanji.Restart, change.Edit{Path: svc.DropIn, Old: old, New: edited})
+	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: "set " + says(wanted), Weakens: weakens}
+	file := change.Edit{Path: svc.DropIn, Old: old, New: edited}
+	if live(changed, told) {
+		c.Risk = iikanji.RiskNone
+		change.FromEdits(c, iikanji.VerbUnknown, file)
+		setGlobals(c, changed, now, wanted)
+		return c, nil
+	}
+	c.Risk = iikanji.RiskRestart
+	change.FromEdits(c, iikanji.Restart, file)
 	return c, nil
 }
 
@@ -69,55 +83,85 @@ func says(args map[string]string) string {
 	return strings.Join(parts, ", ")
 }
 
-// variables reads the server's global variables.
-func variables(ctx context.Context, db *sql.DB) (map[string]string, error) {
-	rows, err := db.QueryContext(ctx, "SHOW GLOBAL VARIABLES")
-	if err != nil {
-		return nil, fmt.Errorf("reading the server's variables: %w", err)
-	}
-	defer rows.Close()
-	vars := map[string]string{}
-	for rows.Next() {
-		var name, value string
-		if err := rows.Scan(&name, &value); err != nil {
-			return nil, fmt.Errorf("reading the server's variables: %w", err)
-		}
-		vars[name] = value
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("reading the server's variables: %w", err)
-	}
-	return vars, nil
-}
-
-// different wants variables that this server has, and some other value.
-func different(wanted, now map[string]string) error {
-	same := true
-	for name, value := range wanted {
+// different wants variables that this server has, and some other value. It
+// returns the values as the server will have them, and the names of those that
+// are not so yet.
+func different(args, now map[string]string, told map[string]trait) (wanted map[string]string, changed []string, err error) {
+	wanted = map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(args)) {
 		is, known := now[name]
 		if !known {
-			return fmt.Errorf("the server has no variable %q", name)
+			return nil, nil, fmt.Errorf("the server has no variable %q", name)
 		}
-		same = same && plain(is) == plain(value)
+		if wanted[name], err = told[name].exact(name, args[name]); err != nil {
+			return nil, nil, err
+		}
+		if plain(is) != plain(wanted[name]) {
+			changed = append(changed, name)
+		}
 	}
-	if same {
-		return change.ErrNothing
+	if len(changed) == 0 {
+		return nil, nil, change.ErrNothing
 	}
-	return nil
+	return wanted, changed, nil
 }
 
-func budget(s *change.Site, now, wanted map[string]string) error {
-	info, err := s.Host.Read("/proc/meminfo")
-	if err != nil {
-		return fmt.Errorf("reading the machine's memory: %w", err)
+// live says whether SET GLOBAL does all that a restart would do.
+func live(changed []string, told map[string]trait) bool {
+	for _, name := range changed {
+		if !settings[name].live || !told[name].dynamic {
+			return false
+		}
 	}
-	memory, err := machineMemory(info)
+	return true
+}
+
+// setGlobals has a change set the running server's variables behind the file,
+// and take them back before it.
+func setGlobals(c *iikanji.Change, changed []string, now, wanted map[string]string) {
+	ground := string(c.Ground)
+	for _, name := range changed {
+		is, then := now[name], shown(now[name], wanted[name])
+		place := change.VariablePlace(c.Target, name)
+		before, after := change.FingerprintOf([]byte(is+"\n")), change.FingerprintOf([]byte(then+"\n"))
+		c.Do = append(c.Do, iikanji.Op{Verb: iikanji.SQL, Place: place, Body: change.SetGlobal(name, then), Expect: before})
+		c.Undo = slices.Insert(c.Undo, 0, iikanji.Op{Verb: iikanji.SQL, Place: place, Body: change.SetGlobal(name, is), Expect: after})
+		ground += string(before)
+	}
+	c.Ground = change.FingerprintOf([]byte(ground))
+}
+
+// shown spells a value as the server shows a variable that now shows is.
+func shown(is, value string) string {
+	if is == "ON" || is == "OFF" {
+		return map[string]string{"1": "ON", "0": "OFF"}[plain(value)]
+	}
+	return plain(value)
+}
+
+// InForce says how the running server differs from the settings of a change
+// that was applied: a restart may have made other values of them.
+func InForce(ctx context.Context, s *change.Site, c *iikanji.Change) error {
+	svc := s.Services[c.Target]
+	if svc.DB == nil {
+		return fmt.Errorf("no database %q", c.Target)
+	}
+	now, err := variables(ctx, svc.DB)
 	if err != nil {
 		return err
 	}
-	then := maps.Clone(now)
-	maps.Copy(then, wanted)
-	return fits(now, then, memory)
+	var wrong []error
+	for _, op := range c.Do {
+		if op.Verb != iikanji.Write || op.Place != svc.DropIn {
+			continue
+		}
+		for name, value := range set([]byte(op.Body)) {
+			if is, known := now[name]; known && plain(is) != plain(value) && !settings[name].sensed {
+				wrong = append(wrong, fmt.Errorf("%s is %s, and was set to %s", name, is, value))
+			}
+		}
+	}
+	return errors.Join(wrong...)
 }
 
 // test has the server's program read the edited file, under a name that the

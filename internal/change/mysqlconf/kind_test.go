@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/history"
 )
 
 func remedy(kv ...string) iikanji.Remedy {
@@ -27,9 +29,12 @@ func TestConformance(t *testing.T) {
 	s := newTestSite(t)
 	changetest.Run(t, changetest.Case{
 		Dir: s.dir, Open: s.open, State: s.state,
-		Policy:   iikanji.Policy{Allow: []iikanji.Promise{iikanji.Durability}},
-		Remedies: map[string]iikanji.Remedy{"flush": remedy("innodb_flush_log_at_trx_commit", "2", "innodb_buffer_pool_size", "24M")},
-		Serves:   func() error { return s.db.Ping() },
+		Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.Durability}},
+		Remedies: map[string]iikanji.Remedy{
+			"restart": remedy("innodb_flush_log_at_trx_commit", "2", "innodb_buffer_pool_size", "24M"),
+			"live":    remedy("innodb_flush_log_at_trx_commit", "2", "innodb_adaptive_hash_index", "1"),
+		},
+		Serves: func() error { return s.db.Ping() },
 		Disturb: func(c *iikanji.Change) (func() error, error) {
 			path := c.Do[0].Place
 			was, err := os.ReadFile(path)
@@ -70,6 +75,170 @@ func TestEffect(t *testing.T) {
 	}
 }
 
+// apply performs the ops of one side.
+func (s *testSite) apply(t *testing.T, ops []iikanji.Op) {
+	t.Helper()
+	site := s.open(s.dir)
+	for _, op := range ops {
+		if err := site.Perform(t.Context(), op); err != nil {
+			t.Fatalf("%s %s: %v", op.Verb, op.Place, err)
+		}
+	}
+}
+
+// TestLive: what is set without a restart is what a restart gives, for every
+// setting that is listed as live, and goes back without one.
+func TestLive(t *testing.T) {
+	s := newTestSite(t)
+	site := s.open(s.dir)
+	values := map[string]string{"innodb_flush_log_at_trx_commit": "2", "sync_binlog": "3", "innodb_flush_neighbors": "2", "innodb_lru_scan_depth": "301",
+		"innodb_adaptive_hash_index": "on", "innodb_stats_on_metadata": "1", "thread_cache_size": "33", "table_definition_cache": "777"}
+	for name, set := range settings {
+		if _, tried := values[name]; set.live != tried {
+			t.Errorf("%s: live %v, tried here %v", name, set.live, tried)
+		}
+	}
+	before, err := variables(t.Context(), s.db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := change.Plan(t.Context(), site, iikanji.Remedy{Kind: "mysqlconf", Target: "database", Args: values})
+	if err != nil || c.Risk != iikanji.RiskNone {
+		t.Fatalf("%+v %v", c, err)
+	}
+	pid := s.pid()
+	holds := func(want map[string]string, when string) {
+		t.Helper()
+		now, err := variables(t.Context(), s.db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name := range values {
+			if plain(now[name]) != plain(want[name]) {
+				t.Errorf("%s: %s is %s, want %s", when, name, now[name], want[name])
+			}
+		}
+	}
+	s.apply(t, c.Do)
+	holds(values, "set")
+	if s.pid() != pid {
+		t.Error("the server was restarted")
+	}
+	if err := site.Services["database"].Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	holds(values, "restarted")
+	if err := InForce(t.Context(), site, c); err != nil {
+		t.Error(err)
+	}
+	pid = s.pid()
+	s.apply(t, c.Undo)
+	holds(before, "undone")
+	if s.pid() != pid {
+		t.Error("the undo restarted the server")
+	}
+	if err := InForce(t.Context(), site, c); err == nil || !strings.Contains(err.Error(), "table_definition_cache is") {
+		t.Errorf("in force although undone: %v", err)
+	}
+	if err := site.Services["database"].Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	holds(before, "undone and restarted")
+}
+
+// TestMovedVariable: a variable that somebody set by hand since is not
+// overwritten, and one that the server makes another value of is an error.
+func TestMovedVariable(t *testing.T) {
+	s := newTestSite(t)
+	site := s.open(s.dir)
+	h, err := history.Open(filepath.Join(t.TempDir(), "history"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	x := &change.Executor{Hands: site, Journal: h}
+	c, err := change.Plan(t.Context(), site, remedy("thread_cache_size", "40"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.AddChange(c, change.Diff(c)); err != nil {
+		t.Fatal(err)
+	}
+	byHand := func(value string) {
+		t.Helper()
+		if _, err := s.db.Exec("SET GLOBAL thread_cache_size = " + value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := func(err error) {
+		t.Helper()
+		var moved *change.MovedError
+		if !errors.As(err, &moved) || !strings.Contains(moved.Diff, "7") {
+			t.Errorf("%v", err)
+		}
+	}
+	vars, err := variables(t.Context(), s.db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byHand("7")
+	refused(x.Apply(t.Context(), c.ID))
+	byHand(vars["thread_cache_size"])
+	if err := x.Apply(t.Context(), c.ID); err != nil {
+		t.Fatal(err)
+	}
+	byHand("7")
+	refused(x.Revert(t.Context(), c.ID, "test"))
+	byHand("40")
+	if err := x.Revert(t.Context(), c.ID, "test"); err != nil {
+		t.Fatal(err)
+	}
+	op := iikanji.Op{Verb: iikanji.SQL, Place: change.VariablePlace("database", "max_connections"), Body: change.SetGlobal("max_connections", "3")}
+	if err := site.Perform(t.Context(), op); err == nil || !strings.Contains(err.Error(), "max_connections is 10") {
+		t.Errorf("%v", err)
+	}
+	op.Place = change.VariablePlace("database", "x' OR 1")
+	if _, err := site.State(t.Context(), op); err == nil || !strings.Contains(err.Error(), "no variable of") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestBinlogOff: what has no "name = value" that turns it off is turned off
+// and on again all the same.
+func TestBinlogOff(t *testing.T) {
+	s := newTestSite(t)
+	if err := os.WriteFile(filepath.Join(s.dir, "conf.d", "a.cnf"), []byte("[mysqld]\nlog_bin = binlog\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	site := s.open(s.dir)
+	if err := site.Services["database"].Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c, err := change.Plan(t.Context(), site, remedy("log_bin", "OFF", "skip_name_resolve", "ON"))
+	if err != nil || !slices.Equal(c.Weakens, []iikanji.Promise{iikanji.Durability}) || c.Risk != iikanji.RiskRestart {
+		t.Fatalf("%+v %v", c, err)
+	}
+	for _, side := range []struct {
+		ops  []iikanji.Op
+		want string
+	}{{c.Do, "OFF ON"}, {c.Undo, "ON OFF"}, {c.Do, "OFF ON"}} {
+		s.apply(t, side.ops)
+		vars, err := variables(t.Context(), s.db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := vars["log_bin"] + " " + vars["skip_name_resolve"]; got != side.want {
+			t.Errorf("log_bin and skip_name_resolve are %s, want %s", got, side.want)
+		}
+	}
+	if err := InForce(t.Context(), site, c); err != nil {
+		t.Error(err)
+	}
+	if _, err := change.Plan(t.Context(), site, remedy("log_bin", "0")); !errors.Is(err, change.ErrNothing) {
+		t.Errorf("a second time: %v", err)
+	}
+}
+
 // TestRefused: what may not be set, does not fit, or the server does not
 // take, is refused before anything is touched.
 func TestRefused(t *testing.T) {
@@ -87,6 +256,11 @@ func TestRefused(t *testing.T) {
 		{remedy("plugin_load_add", "x"), "plugin_load_add"},
 		{remedy("max_connections", "10\nuser=root"), "max_connections"},
 		{remedy("innodb_flush_log_at_trx_commit", "7"), "innodb_flush_log_at_trx_commit"},
+		{remedy("innodb_flush_method", "nosync"), "innodb_flush_method"},
+		{remedy("log_bin", "/etc/x"), "log_bin"},
+		{remedy("innodb_autoinc_lock_mode", "2"), "innodb_autoinc_lock_mode"},
+		{remedy("innodb_redo_log_capacity", "1G"), "has no variable"},
+		{remedy("max_connections", "5"), "10 to 100000"},
 		{remedy("innodb_buffer_pool_size", "900G"), "of the machine's memory"},
 		{remedy("max_connections", "100000", "sort_buffer_size", "64M"), "of the machine's memory"},
 		{remedy("innodb_flush_method", "O_DIRECT", "max_connections", "50.5"), "the server refuses"},
@@ -143,14 +317,16 @@ func TestEdit(t *testing.T) {
 }
 
 func TestMemory(t *testing.T) {
-	memory, err := machineMemory([]byte("MemTotal:        4030456 kB\nMemFree: 1 kB\n"))
-	if err != nil || memory != 4030456<<10 {
-		t.Fatalf("%v %v", memory, err)
+	info := []byte("MemTotal:        4030456 kB\nMemFree: 1 kB\nMemAvailable:    3000000 kB\n")
+	memory, err := machineMemory(info, []byte("VmPeak:\t  9999999 kB\nVmRSS:\t  700000 kB\n"))
+	if want := (machine{4030456 << 10, 3700000 << 10}); err != nil || memory != want {
+		t.Fatalf("%v %v, want %v", memory, err, want)
 	}
 	vars := func(pool, connections string) map[string]string {
-		return map[string]string{"innodb_buffer_pool_size": pool, "max_connections": connections, "sort_buffer_size": "2097152", "thread_stack": "299008"}
+		return map[string]string{"innodb_buffer_pool_size": pool, "max_connections": connections, "sort_buffer_size": "2097152", "thread_stack": "299008",
+			"tmp_table_size": "32M", "max_heap_table_size": "16M"}
 	}
-	if got, want := demand(vars("1G", "100")), iikanji.Bytes(1<<30+100*(2097152+299008)); got != want {
+	if got, want := demand(vars("1G", "100")), iikanji.Bytes(1<<30+16<<20+100*(2097152+299008)); got != want {
 		t.Errorf("demand %v, want %v", got, want)
 	}
 	small, large, larger := vars("1G", "100"), vars("1G", "2000"), vars("1G", "3000")
@@ -163,7 +339,25 @@ func TestMemory(t *testing.T) {
 	if err := fits(large, larger, memory); err == nil {
 		t.Error("worse than too much passed")
 	}
-	if _, err := machineMemory([]byte("x")); err == nil {
+	half := vars("2G", "100")
+	if err := fits(small, half, memory); err != nil {
+		t.Errorf("2.2 GB in 3.5 GB: %v", err)
+	}
+	if err := fits(small, half, machine{memory.total, 2 << 30}); err == nil {
+		t.Error("2.2 GB fit into the 2 GB that others leave")
+	}
+	if _, err := machineMemory([]byte("x"), nil); err == nil {
 		t.Error("no memory told, and taken")
+	}
+}
+
+// TestExact: values are what the server would make of them, or refused.
+func TestExact(t *testing.T) {
+	tr := trait{number: true, min: 16384, max: 1 << 30, step: 1024}
+	for wanted, want := range map[string]string{"1M": "1M", "20000": "19456", "16384": "16384", "ON": "ON", "100": "", "2G": ""} {
+		got, err := tr.exact("x", wanted)
+		if got != want || (err != nil) != (want == "") {
+			t.Errorf("%s: %q %v, want %q", wanted, got, err, want)
+		}
 	}
 }

@@ -2,10 +2,14 @@ package mysqlconf
 
 import (
 	"fmt"
+	"maps"
+	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
 )
 
 // What a server takes once, and what each connection may take at its worst
@@ -15,10 +19,16 @@ var (
 	takenEach = []string{"sort_buffer_size", "join_buffer_size", "read_buffer_size", "read_rnd_buffer_size", "thread_stack", "net_buffer_length"}
 )
 
-// memoryShare is how much of the machine's memory a server may be able to take.
-const memoryShare = 0.8
+// Shares of memory that a server may be able to take: of the machine's, and of
+// what is left by everybody else.
+const (
+	memoryShare = 0.8
+	freeShare   = 0.9
+)
 
 // demand is the memory that a server with these variables takes at its worst.
+// Of temporary tables in memory only one is counted: few statements make a
+// large one, and never all connections at once.
 func demand(vars map[string]string) iikanji.Bytes {
 	sum := func(names []string) (total int64) {
 		for _, name := range names {
@@ -28,28 +38,92 @@ func demand(vars map[string]string) iikanji.Bytes {
 		return total
 	}
 	connections, _ := bytesOf(vars["max_connections"])
-	return iikanji.Bytes(sum(takenOnce) + connections*sum(takenEach))
+	heap, _ := bytesOf(vars["max_heap_table_size"])
+	temporary, _ := bytesOf(vars["tmp_table_size"])
+	return iikanji.Bytes(sum(takenOnce) + connections*sum(takenEach) + min(heap, temporary))
 }
 
-var memTotal = regexp.MustCompile(`(?m)^MemTotal: +([0-9]+) kB$`)
+// A machine is the memory that the server may have a part of.
+type machine struct {
+	total iikanji.Bytes // the machine's
+	// free is what everybody else leaves: what is available now, and what the
+	// server itself holds.
+	free iikanji.Bytes
+}
 
-// machineMemory reads /proc/meminfo.
-func machineMemory(meminfo []byte) (iikanji.Bytes, error) {
-	m := memTotal.FindSubmatch(meminfo)
-	if m == nil {
-		return 0, fmt.Errorf("the machine does not tell its memory")
+// most is how much of it the server may be able to take.
+func (m machine) most() iikanji.Bytes {
+	return min(iikanji.Bytes(memoryShare*float64(m.total)), iikanji.Bytes(freeShare*float64(m.free)))
+}
+
+// machineMemory reads /proc/meminfo and the server's /proc/PID/status; without
+// the latter the server holds nothing.
+func machineMemory(meminfo, status []byte) (machine, error) {
+	var m machine
+	var err error
+	if m.total, err = kilobytes(meminfo, "MemTotal"); err != nil {
+		return m, err
 	}
-	n, err := strconv.ParseInt(string(m[1]), 10, 64)
+	if m.free, err = kilobytes(meminfo, "MemAvailable"); err != nil {
+		return m, err
+	}
+	if own, err := kilobytes(status, "VmRSS"); err == nil {
+		m.free += own
+	}
+	return m, nil
+}
+
+// kilobytes reads a line "name:   1234 kB".
+func kilobytes(text []byte, name string) (iikanji.Bytes, error) {
+	f := regexp.MustCompile(`(?m)^` + name + `:\s+([0-9]+) kB$`).FindSubmatch(text)
+	if f == nil {
+		return 0, fmt.Errorf("the machine does not tell its memory (%s)", name)
+	}
+	n, err := strconv.ParseInt(string(f[1]), 10, 64)
 	return iikanji.Bytes(n << 10), err
 }
 
-// fits refuses settings by which the server could outgrow the machine. A
+// budget refuses settings that the memory is not there for.
+func budget(s *change.Site, now, wanted map[string]string) error {
+	info, err := s.Host.Read("/proc/meminfo")
+	if err != nil {
+		return fmt.Errorf("reading the machine's memory: %w", err)
+	}
+	memory, err := machineMemory(info, ownStatus(s, now))
+	if err != nil {
+		return err
+	}
+	then := maps.Clone(now)
+	maps.Copy(then, wanted)
+	return fits(now, then, memory)
+}
+
+// ownStatus is what the system knows of the server's process; nothing when it
+// runs elsewhere.
+func ownStatus(s *change.Site, vars map[string]string) []byte {
+	file := vars["pid_file"]
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(vars["datadir"], file)
+	}
+	pid, err := s.Host.Read(file)
+	if err != nil {
+		return nil
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(pid)))
+	if err != nil {
+		return nil
+	}
+	status, _ := s.Host.Read(fmt.Sprintf("/proc/%d/status", n))
+	return status
+}
+
+// fits refuses settings by which the server could outgrow what there is. A
 // server that could already may go on as long as it does not get worse.
-func fits(now, then map[string]string, memory iikanji.Bytes) error {
-	most := iikanji.Bytes(memoryShare * float64(memory))
-	if need := demand(then); need > most && need > demand(now) {
-		return fmt.Errorf("the server could take %s (buffers, and %s connections with theirs); %.0f %% of the machine's memory are %s",
-			need, then["max_connections"], 100*memoryShare, most)
+func fits(now, then map[string]string, memory machine) error {
+	if need := demand(then); need > memory.most() && need > demand(now) {
+		return fmt.Errorf("the server could take %s (buffers, and %s connections with theirs); it may have %s: "+
+			"%.0f %% of the machine's memory of %s, and %.0f %% of the %s that others leave",
+			need, then["max_connections"], memory.most(), 100*memoryShare, memory.total, 100*freeShare, memory.free)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package mysqlconf
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,9 @@ var (
 	number = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,6})?$`)
 	size   = regexp.MustCompile(`^[0-9]{1,12}[kKmMgG]?$`)
 	onOff  = regexp.MustCompile(`^(?i:on|off|0|1)$`)
-	flush  = regexp.MustCompile(`^[0-2]$`)
+	zero3  = regexp.MustCompile(`^[0-3]$`)
+	zero2  = regexp.MustCompile(`^[0-2]$`)
+	off    = regexp.MustCompile(`^(?i:off|0)$`)
 	method = regexp.MustCompile(`^(O_DIRECT|O_DIRECT_NO_FSYNC|fsync|O_DSYNC)$`)
 )
 
@@ -21,43 +24,72 @@ var (
 type setting struct {
 	form    *regexp.Regexp
 	promise iikanji.Promise // that values other than safe weaken
-	safe    string          // as the server shows it
+	safe    []string        // as plain spells them
+	// live: SET GLOBAL gives what a restart would give. The server must say so
+	// too (it is dynamic, and connections have no value of their own).
+	live bool
+	// sensed: sensors set it for the time of a run.
+	sensed bool
+	line   string // in the drop-in file, where it is not "name = value"
 }
 
 // settings are what may be set, as a remedy may come from anywhere: nothing
-// here names a file, a plugin, a user or a network address.
+// here names a file, a plugin, a user or a network address. MariaDB 10.11's
+// ranges and steps are asked of the server (traits).
+//
+// Not live, though the server calls them dynamic:
+//
+//   - innodb_buffer_pool_size: it is resized while SET GLOBAL has returned long
+//     ago, and a shrunk or grown pool is not filled as a fresh one is;
+//   - innodb_log_file_size: the log is rewritten in the background;
+//   - innodb_io_capacity, …_max: setting one moves the other;
+//   - max_connections, table_open_cache: a start lowers them to what the limit of
+//     open files allows, SET GLOBAL does not;
+//   - query_cache_size: a start with a size also turns the cache on;
+//   - those of a session: connections of the app's pool keep the old value.
+//
+// Not here: innodb_autoinc_lock_mode, by which rows of one INSERT may get ids
+// that do not follow each other: no promise covers that; and skip_networking,
+// which the app may need.
 var settings = map[string]setting{
 	"innodb_buffer_pool_size":        {form: size},
 	"innodb_log_file_size":           {form: size},
+	"innodb_redo_log_capacity":       {form: size}, // MySQL
 	"innodb_log_buffer_size":         {form: size},
-	"innodb_flush_log_at_trx_commit": {form: flush, promise: iikanji.Durability, safe: "1"},
-	"innodb_doublewrite":             {form: onOff, promise: iikanji.Durability, safe: "1"},
-	"sync_binlog":                    {form: number, promise: iikanji.Durability, safe: "1"},
-	"innodb_flush_method":            {form: method},
-	"innodb_flush_neighbors":         {form: flush},
+	"innodb_flush_log_at_trx_commit": {form: zero3, promise: iikanji.Durability, safe: []string{"1", "3"}, live: true},
+	"innodb_doublewrite":             {form: onOff, promise: iikanji.Durability, safe: []string{"1"}},
+	"sync_binlog":                    {form: number, promise: iikanji.Durability, safe: []string{"1"}, live: true},
+	"log_bin":                        {form: off, promise: iikanji.Durability, safe: []string{"1"}, line: "skip_log_bin"},
+	"innodb_flush_method":            {form: method, promise: iikanji.Durability, safe: []string{"O_DIRECT", "fsync", "O_DSYNC"}},
+	"innodb_flush_neighbors":         {form: zero2, live: true},
 	"innodb_io_capacity":             {form: number},
 	"innodb_io_capacity_max":         {form: number},
+	"innodb_lru_scan_depth":          {form: number, live: true},
 	"innodb_read_io_threads":         {form: number},
 	"innodb_write_io_threads":        {form: number},
-	"innodb_adaptive_hash_index":     {form: onOff},
-	"innodb_stats_on_metadata":       {form: onOff},
+	"innodb_adaptive_hash_index":     {form: onOff, live: true},
+	"innodb_stats_on_metadata":       {form: onOff, live: true},
 	"innodb_lock_wait_timeout":       {form: number},
 	"max_connections":                {form: number},
 	"back_log":                       {form: number},
-	"thread_cache_size":              {form: number},
+	"thread_cache_size":              {form: number, live: true},
 	"table_open_cache":               {form: number},
-	"table_definition_cache":         {form: number},
+	"table_open_cache_instances":     {form: number},
+	"table_definition_cache":         {form: number, live: true},
 	"sort_buffer_size":               {form: size},
 	"join_buffer_size":               {form: size},
 	"read_buffer_size":               {form: size},
 	"read_rnd_buffer_size":           {form: size},
 	"tmp_table_size":                 {form: size},
 	"max_heap_table_size":            {form: size},
+	"key_buffer_size":                {form: size},
+	"aria_pagecache_buffer_size":     {form: size},
 	"query_cache_type":               {form: onOff},
 	"query_cache_size":               {form: size},
-	"performance_schema":             {form: onOff, promise: iikanji.Observability, safe: "1"},
-	"slow_query_log":                 {form: onOff, promise: iikanji.Observability, safe: "1"},
-	"long_query_time":                {form: number},
+	"skip_name_resolve":              {form: onOff},
+	"performance_schema":             {form: onOff, promise: iikanji.Observability, safe: []string{"1"}},
+	"slow_query_log":                 {form: onOff, promise: iikanji.Observability, safe: []string{"1"}, sensed: true},
+	"long_query_time":                {form: number, sensed: true},
 }
 
 // check refuses what may not be set, and names the promises that go. now are
@@ -72,7 +104,7 @@ func check(wanted, now map[string]string) ([]iikanji.Promise, error) {
 		if !set.form.MatchString(value) {
 			return nil, fmt.Errorf("%s = %q: want %s", name, value, set.form)
 		}
-		if set.promise != iikanji.PromiseUnknown && plain(value) != set.safe && plain(now[name]) == set.safe {
+		if set.promise != iikanji.PromiseUnknown && !slices.Contains(set.safe, plain(value)) && slices.Contains(set.safe, plain(now[name])) {
 			weak[set.promise] = true
 		}
 	}

@@ -164,7 +164,7 @@ func (s *testSite) state() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, name := range []string{"innodb_flush_log_at_trx_commit", "innodb_buffer_pool_size", "max_connections", "sort_buffer_size"} {
+	for _, name := range []string{"innodb_flush_log_at_trx_commit", "innodb_buffer_pool_size", "max_connections", "sort_buffer_size", "innodb_adaptive_hash_index"} {
 		fmt.Fprintf(&b, "%s is %s\n", name, vars[name])
 	}
 	return b.String(), nil

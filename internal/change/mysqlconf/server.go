@@ -1,0 +1,104 @@
+package mysqlconf
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// variables reads the server's global variables.
+func variables(ctx context.Context, db *sql.DB) (map[string]string, error) {
+	rows, err := db.QueryContext(ctx, "SHOW GLOBAL VARIABLES")
+	if err != nil {
+		return nil, fmt.Errorf("reading the server's variables: %w", err)
+	}
+	defer rows.Close()
+	vars := map[string]string{}
+	for rows.Next() {
+		var name, value string
+		if err := rows.Scan(&name, &value); err != nil {
+			return nil, fmt.Errorf("reading the server's variables: %w", err)
+		}
+		vars[name] = value
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("reading the server's variables: %w", err)
+	}
+	return vars, nil
+}
+
+// A trait is what the server says of a variable itself.
+type trait struct {
+	dynamic bool // SET GLOBAL changes it for connections that are there already, too
+	number  bool
+	min     uint64
+	max     uint64
+	step    uint64 // values are rounded down to a multiple; 0 for none
+}
+
+const traitsQuery = `SELECT LOWER(VARIABLE_NAME), READ_ONLY = 'NO' AND VARIABLE_SCOPE = 'GLOBAL',
+	IF(VARIABLE_TYPE LIKE '%INT%', NUMERIC_MIN_VALUE, NULL), NUMERIC_MAX_VALUE, NUMERIC_BLOCK_SIZE FROM information_schema.SYSTEM_VARIABLES`
+
+// traits reads them: MariaDB tells, MySQL does not, and gets none.
+func traits(ctx context.Context, db *sql.DB) (map[string]trait, error) {
+	rows, err := db.QueryContext(ctx, traitsQuery)
+	var refused *mysql.MySQLError
+	if errors.As(err, &refused) && slices.Contains([]uint16{1109, 1146}, refused.Number) { // unknown table
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("reading what the server's variables are: %w", err)
+	}
+	defer rows.Close()
+	all := map[string]trait{}
+	for rows.Next() {
+		var name string
+		var dynamic bool
+		var lo, hi, step sql.NullString
+		if err := rows.Scan(&name, &dynamic, &lo, &hi, &step); err != nil {
+			return nil, fmt.Errorf("reading what the server's variables are: %w", err)
+		}
+		t := trait{dynamic: dynamic}
+		if lo.Valid {
+			var bad error
+			t.min, t.number = unsigned(lo.String, &bad), true
+			t.max, t.step = unsigned(hi.String, &bad), unsigned(step.String, &bad)
+			t.number = bad == nil
+		}
+		all[name] = t
+	}
+	return all, rows.Err()
+}
+
+func unsigned(s string, bad *error) uint64 {
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		*bad = err
+	}
+	return n
+}
+
+// exact is a value as the server would make it of what is wanted: rounded, and
+// refused where a bound would make another one of it. What a restart gives is
+// then what SET GLOBAL gives, and what the file says.
+func (t trait) exact(name, wanted string) (string, error) {
+	n, ok := bytesOf(wanted)
+	if !t.number || !ok {
+		return wanted, nil
+	}
+	v := uint64(n)
+	if v < t.min || v > t.max {
+		return "", fmt.Errorf("%s = %s: the server takes %d to %d", name, wanted, t.min, t.max)
+	}
+	if t.step < 2 || v%t.step == 0 {
+		return wanted, nil
+	}
+	if v -= v % t.step; v < t.min {
+		return "", fmt.Errorf("%s = %s: the server takes multiples of %d", name, wanted, t.step)
+	}
+	return strconv.FormatUint(v, 10), nil
+}
