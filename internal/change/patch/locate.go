@@ -77,16 +77,16 @@ func (s *search) fits(at int) bool {
 // misfit is the error for a hunk that stands nowhere, with what is there instead.
 func (f *filePatch) misfit(h hunk, s *search, at, before, behind int) error {
 	if s.near < 0 { // no place was possible at all
-		return wrong(h.line, "the hunk does not fit %s, which has %d lines", f.path, len(s.lines)).
-			hint("line %d of the file is where it should stand%s", at+1, ends(before, behind))
+		return wrong(h.line, "the hunk does not fit %s, which has %d lines; it should stand at line %d%s", f.path, len(s.lines), at+1, ends(before, behind))
 	}
 	want, is := s.want[s.fitting], s.lines[s.near+s.fitting]
-	e := wrong(want.line, "the hunk does not fit %s: line %d of the file differs", f.path, s.near+s.fitting+1)
 	why := ""
 	if strings.Join(strings.Fields(want.text), " ") == strings.Join(strings.Fields(is), " ") {
 		why = " (they differ in white space only)"
 	}
-	return e.hint("there is %s, the diff wants %s%s%s", shown(is), shown(want.text), why, ends(before, behind))
+	return wrong(want.line, "the hunk does not fit %s: line %d of the file is %s, the diff wants %s%s%s",
+		f.path, s.near+s.fitting+1, shown(is), shown(want.text), why, ends(before, behind)).
+		hint("context and removed lines must be in the file to the byte: make the diff again from the file as it is now")
 }
 
 // ends tells of the end of the file at which a hunk must stand.
