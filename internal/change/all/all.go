@@ -2,8 +2,10 @@
 package all
 
 import (
+	_ "github.com/iikanji/iikanji/internal/change/appenv"
 	_ "github.com/iikanji/iikanji/internal/change/ddl"
 	_ "github.com/iikanji/iikanji/internal/change/mysqlconf"
 	_ "github.com/iikanji/iikanji/internal/change/nginxconf"
 	_ "github.com/iikanji/iikanji/internal/change/patch"
+	_ "github.com/iikanji/iikanji/internal/change/sysctl"
 )

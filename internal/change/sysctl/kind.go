@@ -1,0 +1,163 @@
+package sysctl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+)
+
+func init() { change.Register(Kind{}) }
+
+// Kind plans kernel variables and process limits. See the package for its arguments.
+type Kind struct{}
+
+var _ change.Kind = Kind{}
+
+// Name implements change.Kind.
+func (Kind) Name() string { return "sysctl" }
+
+// Plan implements change.Kind.
+func (k Kind) Plan(_ context.Context, s *change.Site, r iikanji.Remedy) (*iikanji.Change, error) {
+	svc, ok := s.Services[r.Target]
+	if !ok {
+		return nil, fmt.Errorf("no service %q", r.Target)
+	}
+	args := maps.Clone(r.Args)
+	delete(args, "act")
+	if len(args) == 0 {
+		return nil, errors.New("nothing is asked for")
+	}
+	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: "set " + says(args)}
+	var err error
+	switch act := r.Args["act"]; act {
+	case "sysctl":
+		err = planVariables(s, svc, c, args)
+	case "limits":
+		err = planLimits(s, svc, c, args)
+	default:
+		err = fmt.Errorf("act %q: want sysctl or limits", act)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func says(args map[string]string) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		parts = append(parts, name+" = "+args[name])
+	}
+	return strings.Join(parts, ", ")
+}
+
+// procSys is where the kernel's variables are files.
+const procSys = "/proc/sys"
+
+// planVariables sets kernel variables, now and after the machine's next start.
+func planVariables(s *change.Site, svc change.Service, c *iikanji.Change, args map[string]string) error {
+	if !within(s.Roots, procSys) {
+		return fmt.Errorf("%s is a setting of the machine, and the target is not allowed to change the machine (%s is outside its folders)",
+			slices.Min(slices.Collect(maps.Keys(args))), procSys)
+	}
+	if svc.DropIn == "" {
+		return fmt.Errorf("service %q has no file that keeps settings over a restart", c.Target)
+	}
+	now := map[string]string{}
+	var live []change.Edit
+	wanted := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if err := checkVariable(name, args[name]); err != nil {
+			return err
+		}
+		path := filepath.Join(procSys, strings.ReplaceAll(name, ".", "/"))
+		old, err := s.ReadOld(path)
+		if err != nil {
+			return err
+		}
+		if old == nil {
+			return fmt.Errorf("this kernel has no %s", name)
+		}
+		now[name] = plain(string(old))
+		if now[name] == plain(args[name]) {
+			continue
+		}
+		wanted[name] = plain(args[name])
+		// As the kernel shows it, so that what is read back is what was written.
+		live = append(live, change.Edit{Path: path, Old: old, New: []byte(strings.ReplaceAll(wanted[name], " ", "\t") + "\n")})
+	}
+	if len(live) == 0 {
+		return change.ErrNothing
+	}
+	if err := sideEffects(s, wanted); err != nil {
+		return err
+	}
+	old, err := s.ReadOld(svc.DropIn)
+	if err != nil {
+		return err
+	}
+	c.Risk, c.Weakens = iikanji.RiskNone, weakens(now, wanted)
+	edits := append([]change.Edit{{Path: svc.DropIn, Old: old, New: edit(old, variablesHeader, wanted)}}, live...)
+	change.FromEdits(c, iikanji.VerbUnknown, edits...)
+	return nil
+}
+
+// within says whether a folder is one of the roots, or below one.
+func within(roots []string, dir string) bool {
+	return slices.ContainsFunc(roots, func(root string) bool {
+		rel, err := filepath.Rel(root, dir)
+		return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+	})
+}
+
+// plain is a value with one blank between its parts.
+func plain(value string) string { return strings.Join(strings.Fields(value), " ") }
+
+// sideEffects refuses a variable that would change another one, which the
+// undo would not know.
+func sideEffects(s *change.Site, wanted map[string]string) error {
+	for _, name := range []string{"vm.dirty_ratio", "vm.dirty_background_ratio"} {
+		if _, ok := wanted[name]; !ok {
+			continue
+		}
+		bytes := strings.TrimSuffix(name, "ratio") + "bytes"
+		now, err := s.ReadOld(filepath.Join(procSys, strings.ReplaceAll(bytes, ".", "/")))
+		if err != nil {
+			return err
+		}
+		if plain(string(now)) != "0" {
+			return fmt.Errorf("%s is in force, which setting %s would end", bytes, name)
+		}
+	}
+	return nil
+}
+
+// planLimits sets limits of a service's process.
+func planLimits(s *change.Site, svc change.Service, c *iikanji.Change, args map[string]string) error {
+	if svc.LimitsFile == "" || svc.Restart == nil {
+		return fmt.Errorf("service %q has no file of limits", c.Target)
+	}
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if err := checkLimit(name, args[name]); err != nil {
+			return err
+		}
+	}
+	old, err := s.ReadOld(svc.LimitsFile)
+	if err != nil {
+		return err
+	}
+	edited := edit(old, limitsHeader, args)
+	if string(edited) == string(old) {
+		return change.ErrNothing
+	}
+	c.Risk = iikanji.RiskRestart
+	change.FromEdits(c, iikanji.Restart, change.Edit{Path: svc.LimitsFile, Old: old, New: edited})
+	return nil
+}
