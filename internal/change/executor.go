@@ -54,7 +54,7 @@ func (x *Executor) Apply(ctx context.Context, id iikanji.ChangeID) error {
 	if err := x.allowed(c); err != nil {
 		return fmt.Errorf("applying change %d: %w", id, err)
 	}
-	if err := x.standing(ctx, c, c.Do); err != nil {
+	if err := x.standing(ctx, c, false); err != nil {
 		return fmt.Errorf("applying change %d: %w", id, err)
 	}
 	if err := x.Journal.MoveChange(id, iikanji.Applying, ""); err != nil {
@@ -82,9 +82,10 @@ func (x *Executor) allowed(c *iikanji.Change) error {
 	return Check(c)
 }
 
-// standing wants every place in the state in which the ops expect it.
-func (x *Executor) standing(ctx context.Context, c *iikanji.Change, ops []iikanji.Op) error {
-	for _, op := range ops {
+// standing wants every place in the state in which the change found it;
+// undone says that a table may also be gone.
+func (x *Executor) standing(ctx context.Context, c *iikanji.Change, undone bool) error {
+	for _, op := range c.Do {
 		if op.Expect == "" {
 			continue
 		}
@@ -92,7 +93,7 @@ func (x *Executor) standing(ctx context.Context, c *iikanji.Change, ops []iikanj
 		if err != nil {
 			return err
 		}
-		if now != op.Expect {
+		if now != op.Expect && !(undone && gone(op, now)) {
 			return x.moved(ctx, c, op)
 		}
 	}
@@ -119,7 +120,7 @@ func (x *Executor) perform(ctx context.Context, c *iikanji.Change, side history.
 		if err := x.Journal.Append(history.Event{What: history.OpBegun, Change: c.ID, Side: side, Op: i + 1}); err != nil {
 			return err
 		}
-		done, err := x.done(ctx, c, op)
+		done, err := x.done(ctx, c, side, op)
 		if err != nil {
 			return err
 		}
@@ -137,12 +138,19 @@ func (x *Executor) perform(ctx context.Context, c *iikanji.Change, side history.
 
 // done says whether a statement has had its effect already, as one may that
 // was under way at a crash: unlike a whole file, it cannot be done twice.
-func (x *Executor) done(ctx context.Context, c *iikanji.Change, op iikanji.Op) (bool, error) {
+func (x *Executor) done(ctx context.Context, c *iikanji.Change, side history.Side, op iikanji.Op) (bool, error) {
 	if op.Verb != iikanji.SQL {
 		return false, nil
 	}
 	now, err := x.Hands.State(ctx, op)
-	return now == leaves(c, op), err
+	return now == leaves(c, op) || side == history.Undo && gone(op, now), err
+}
+
+// gone says that a table is not there at all, as when the benchmark's
+// initialize was killed after it had dropped it. There is nothing to undo then:
+// the next initialize makes the table as it was made before the change.
+func gone(op iikanji.Op, now iikanji.Fingerprint) bool {
+	return op.Verb == iikanji.SQL && now == Absent
 }
 
 // Keep makes an applied change stay.
@@ -196,7 +204,7 @@ func (x *Executor) ours(ctx context.Context, c *iikanji.Change) error {
 		if err != nil {
 			return err
 		}
-		if now != op.Expect && now != leaves(c, op) {
+		if now != op.Expect && now != leaves(c, op) && !gone(op, now) {
 			return x.moved(ctx, c, op)
 		}
 	}
@@ -216,7 +224,7 @@ func (x *Executor) undo(ctx context.Context, c *iikanji.Change, why string) erro
 		err = x.perform(ctx, c, history.Undo, c.Undo)
 	}
 	if err == nil {
-		err = x.standing(ctx, c, c.Do)
+		err = x.standing(ctx, c, true)
 	}
 	if err == nil {
 		return x.Journal.MoveChange(c.ID, iikanji.Reverted, why)

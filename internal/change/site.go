@@ -86,6 +86,9 @@ func (s *Site) State(ctx context.Context, op iikanji.Op) (iikanji.Fingerprint, e
 		return FingerprintOf(b), nil
 	case iikanji.SQL:
 		text, err := s.Content(ctx, op)
+		if err == nil && text == "" { // there is no such table
+			return Absent, nil
+		}
 		return FingerprintOf([]byte(text)), err
 	}
 	return "", nil

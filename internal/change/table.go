@@ -17,8 +17,11 @@ func TablePlace(service, schema, table string) string { return service + "/" + s
 // QuoteName quotes an identifier of SQL.
 func QuoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
+// noSuchTable is the server's ER_NO_SUCH_TABLE.
+const noSuchTable = 1146
+
 // onTable runs a statement (none if "") on the table of a place and returns
-// how the table is defined then.
+// how the table is defined then; without a statement, "" when it is not there.
 //
 // It takes the table's write lock first. A statement whose client was killed
 // may still be running; SHOW CREATE TABLE would show the table as it was
@@ -36,7 +39,10 @@ func (s *Site) onTable(ctx context.Context, place, stmt string) (string, error) 
 	}
 	defer conn.Close()
 	name := QuoteName(schema) + "." + QuoteName(table)
-	if _, err := conn.ExecContext(ctx, "LOCK TABLES "+name+" WRITE"); err != nil {
+	var refused *mysql.MySQLError
+	if _, err := conn.ExecContext(ctx, "LOCK TABLES "+name+" WRITE"); errors.As(err, &refused) && refused.Number == noSuchTable && stmt == "" {
+		return "", nil
+	} else if err != nil {
 		return "", fmt.Errorf("waiting for %s: %w", place, err)
 	}
 	if _, err := conn.ExecContext(ctx, "UNLOCK TABLES"); err != nil {

@@ -304,6 +304,55 @@ func TestChain(t *testing.T) {
 	}
 }
 
+// TestInitializeKilled: an initialize that was killed leaves no table. The
+// change can be taken back all the same, and the next initialize makes the
+// table as it was; on a table that is not there nothing is applied.
+func TestInitializeKilled(t *testing.T) {
+	s := newLoadedSite(t)
+	a := newActs(t, s.open(s.dir))
+	untouched, err := s.state()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := a.apply(IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp")))
+	if _, err := s.db.Exec("DROP TABLE isu_condition"); err != nil {
+		t.Fatal(err)
+	}
+	a.revert(c)
+	if s.read(t, "0_Schema.sql") != loadSchema {
+		t.Errorf("the schema file is\n%s", s.read(t, "0_Schema.sql"))
+	}
+	var moved *change.MovedError
+	if err := a.x.Apply(t.Context(), c.ID); !errors.As(err, &moved) {
+		t.Errorf("applied without a table: %v", err)
+	}
+	s.initialize(t)
+	if now, err := s.state(); err != nil || now != untouched {
+		t.Errorf("%v\n%s\nwant\n%s", err, now, untouched)
+	}
+}
+
+// TestNotOnline: a table that the server can only copy is locked, and said to
+// be; one that turns out so late is copied too.
+func TestNotOnline(t *testing.T) {
+	s := newTestSite(t)
+	site := s.open(s.dir)
+	if _, err := s.db.Exec("CREATE TABLE old (a int, b int) ENGINE=MyISAM"); err != nil {
+		t.Fatal(err)
+	}
+	c, err := change.Plan(t.Context(), site, remedy("add index", "old", "columns", "a"))
+	if err != nil || c.Risk != iikanji.RiskLock || strings.Contains(c.Do[0].Body, "LOCK") {
+		t.Fatalf("%+v %v", c, err)
+	}
+	c.Do[0].Body += ", " + strings.Join(change.Online, ", ")
+	if err := site.Perform(t.Context(), c.Do[0]); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := site.State(t.Context(), c.Undo[0]); err != nil || now != c.Undo[0].Expect {
+		t.Errorf("not as planned (%v)", err)
+	}
+}
+
 // TestWhichFile: of several files that create the table, the one that makes it
 // as it is, or whose statement was executed; and what is refused.
 func TestWhichFile(t *testing.T) {
