@@ -30,14 +30,14 @@ func web106(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, r := range v.access() {
 		s, seen := series["nginx "+r.Key]
-		if !seen || s.FixedRepeats == 0 || s.Fixed < s.Again {
+		if !seen || s.FixedRepeats == 0 || !v.fixed(r.Key, s) {
 			continue
 		}
 		a, asked := answers["nginx "+r.Key]
 		_, path, _ := strings.Cut(r.Key, " ")
 		gain := iikanji.Range{Hi: float64(s.FixedRepeats)*viaApp.Hi + float64(s.FixedBytes)/link}
-		told := iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s: all %s URLs that were asked for again answered each time with the same size, %s answers and %s beyond the first",
-			r.Key, people(float64(s.Fixed)), people(float64(s.FixedRepeats)), s.FixedBytes)}
+		told := iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s: of %d URLs that were asked for again %d answered each time with the same size, %s answers and %s beyond the first",
+			r.Key, s.Again, s.Fixed, people(float64(s.FixedRepeats)), s.FixedBytes)}
 		if _, file := staticPath(r); file && asked && a.Status == 200 && !expires(a) {
 			folder := urlpath.Dir(path) + "/"
 			f := folders[folder]
@@ -68,6 +68,24 @@ func web106(v *view) []iikanji.Finding {
 		out[i].Gain.Hi = round(out[i].Gain.Hi)
 	}
 	return slices.DeleteFunc(out, func(f iikanji.Finding) bool { return !v.worth(f.Gain) })
+}
+
+// leastShareFixed is the share of the URLs that must have answered with one
+// size each although clients gave up in the middle of answers.
+const leastShareFixed = 0.8
+
+// fixed says whether no answer of a route changed its size, but for those that
+// clients did not wait for: they are short, and look like others.
+func (v *view) fixed(route string, s iikanji.Series) bool {
+	odd, torn := s.Again-s.Fixed, int64(0)
+	if v.in.Run != nil {
+		for _, st := range v.in.Run.Steps {
+			if sameRoute(st.Step, route) {
+				torn += st.Timeouts + st.Cut
+			}
+		}
+	}
+	return odd <= torn && float64(s.Fixed) >= leastShareFixed*float64(s.Again)
 }
 
 // dataLike says whether a route that is no file's by name answers like one:

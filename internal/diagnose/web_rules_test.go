@@ -99,6 +99,12 @@ func file(a iikanji.Answer, s iikanji.Series) *scene {
 	return newScene().route("GET /a/:file.js", a.URL, 500, 40000, iikanji.WebRow{}).with("nginx", iikanji.TopicSeries, "GET /a/:file.js", s).with("nginx", iikanji.TopicAnswer, "GET /a/:file.js", a)
 }
 
+// torn adds a step of the load generator whose clients gave up.
+func torn(s *scene, step string, timeouts int64) *scene {
+	s.Run.Steps = append(s.Run.Steps, iikanji.StepStat{Step: step, Count: 1000, Timeouts: timeouts})
+	return s
+}
+
 var busy = map[string]iikanji.HostRow{"app": {User: 9 * time.Second, Threads: 12, Processes: 1}}
 
 // TestWebRules: each case has the codes that it must give, and the remedy of
@@ -119,10 +125,13 @@ func TestWebRules(t *testing.T) {
 		{"every client has his own", page(change(trend, func(a *iikanji.Answer) { a.Encoding = "gzip" }), change(all, func(s *iikanji.Series) { s.Alike = 100 })), "", ""},
 		{"one client only", page(change(trend, func(a *iikanji.Answer) { a.Encoding = "gzip" }), change(all, func(s *iikanji.Series) { s.Clients = 1 })), "", ""},
 		{"nothing is known of clients", page(change(trend, func(a *iikanji.Answer) { a.Encoding = "gzip" }), iikanji.Series{}), "", ""},
+		{"it is a file", page(change(trend, func(a *iikanji.Answer) { a.LastModified, a.Encoding = true, "gzip" }), all), "", ""},
 		{"it is cheap", page(change(trend, func(a *iikanji.Answer) { a.Encoding, a.Took = "gzip", 10*time.Microsecond }), all), "", ""},
 
 		{"icons", icon(icons, 16000, iikanji.WebRow{}, "/icon/7", forbidden), "WEB106", "act=expires path=/icon/:uuid cache-control=private"},
 		{"one icon changed", icon(change(icons, func(s *iikanji.Series) { s.Fixed-- }), 16000, iikanji.WebRow{}, "/icon/7", forbidden), "", ""},
+		{"a client gave up on one", torn(icon(change(icons, func(s *iikanji.Series) { s.Fixed-- }), 16000, iikanji.WebRow{}, "/icon/7", forbidden), "GET /icon/:id", 2), "WEB106", ""},
+		{"clients gave up on many", torn(icon(change(icons, func(s *iikanji.Series) { s.Fixed -= 9 }), 16000, iikanji.WebRow{}, "/icon/7", forbidden), "GET /icon/:id", 20), "", ""},
 		{"records", icon(icons, 146, iikanji.WebRow{}, "/icon/7", forbidden), "", ""},
 		{"they have a query", icon(icons, 16000, iikanji.WebRow{}, "/icon/7?at=1", forbidden), "", ""},
 		{"all of one size", icon(change(icons, func(s *iikanji.Series) { s.Sizes = 1 }), 16000, iikanji.WebRow{}, "/icon/7", forbidden), "", ""},
