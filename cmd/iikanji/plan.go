@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -113,6 +114,7 @@ type planned struct {
 	Diff   string          `json:"diff,omitempty"`
 	// Forbidden are the promises it weakens that the target's policy keeps.
 	Forbidden []iikanji.Promise `json:"forbidden,omitempty"`
+	Doubt     string            `json:"doubt,omitempty"` // what may become of it
 	Why       string            `json:"why,omitempty"`
 	err       error
 }
@@ -285,7 +287,7 @@ func (p *planned) plan(ctx context.Context, site *change.Site) {
 		p.Why = "iikanji has no kind of change that could do it: it is for a person"
 		return
 	}
-	c, err := change.Plan(ctx, site, p.Remedy)
+	c, err := p.lasting(ctx, site)
 	if err != nil {
 		p.err = err
 		if inner := errors.Unwrap(err); inner != nil { // kind and target are told beside it
@@ -301,6 +303,29 @@ func (p *planned) plan(ctx context.Context, site *change.Site) {
 			p.Forbidden = append(p.Forbidden, w)
 		}
 	}
+}
+
+// lasting plans the remedy so that the site's initialize does not wipe it out:
+// a change of a table goes into the file, too, that makes the table anew. A
+// remedy that says itself where it goes ("into", also empty) is taken at its word.
+func (p *planned) lasting(ctx context.Context, site *change.Site) (*iikanji.Change, error) {
+	_, said := p.Remedy.Args["into"]
+	loads := slices.ContainsFunc(slices.Collect(maps.Values(site.Services)), func(s change.Service) bool { return len(s.Loads) > 0 })
+	if p.Remedy.Kind != "ddl" || said || !loads {
+		return change.Plan(ctx, site, p.Remedy)
+	}
+	r := p.Remedy
+	r.Args = map[string]string{"into": "schema file"}
+	maps.Copy(r.Args, p.Remedy.Args)
+	c, err := change.Plan(ctx, site, r)
+	if err == nil || errors.Is(err, change.ErrNothing) || ctx.Err() != nil {
+		return c, err
+	}
+	c, other := change.Plan(ctx, site, p.Remedy)
+	if other == nil {
+		p.Doubt = "an initialize that makes the table anew wipes it out: " + errors.Unwrap(err).Error()
+	}
+	return c, other
 }
 
 // write shows what can be done, then what cannot.
@@ -345,6 +370,9 @@ func (p *planned) write(out *paper) {
 	out.line("%s", about)
 	if len(p.Forbidden) > 0 {
 		out.line("  the target's policy does not let %s go: it will not be applied", inWords(p.Forbidden))
+	}
+	if p.Doubt != "" {
+		out.line("  doubt: %s", report.Clean(p.Doubt))
 	}
 	if p.Gain != nil && p.Gain.Hi > 0 {
 		out.line("  for %s: %.1f to %.1f s of a run", report.Clean(report.Shorten(p.Where, 50)), p.Gain.Lo, p.Gain.Hi)

@@ -341,6 +341,9 @@ func TestByHand(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
+	if b, err := os.ReadFile(filepath.Join(dir, "webapp", "sql", "schema.sql")); err != nil || !strings.Contains(string(b), "(`user`,`made` DESC)") {
+		t.Errorf("initialize would wipe the index out: %v\n%s", err, b)
+	}
 	byHandRefused(t, dir, each)
 	byHandExported(t, dir)
 
