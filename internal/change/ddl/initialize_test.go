@@ -304,6 +304,34 @@ func TestChain(t *testing.T) {
 	}
 }
 
+// TestContestFile: the schema file of a contest gets the index that its table lacks.
+func TestContestFile(t *testing.T) {
+	s := newLoadedSite(t)
+	b, err := os.ReadFile("../../../arenas/isucondition/files/sql/0_Schema.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(b)
+	s.write(t, "0_Schema.sql", text)
+	s.write(t, "1_Data.sql", "INSERT INTO isu_association_config (name, url) VALUES ('jia', 'http://127.0.0.1')")
+	s.initialize(t)
+	a := newActs(t, s.open(s.dir))
+	c := a.apply(IntoSchemaFile(remedy("add index", "isu_condition", "columns", "jia_isu_uuid, timestamp DESC")))
+	want := strings.Replace(text, "  `created_at` datetime(6) DEFAULT current_timestamp(6),\n  PRIMARY KEY (`id`)\n",
+		"  `created_at` datetime(6) DEFAULT current_timestamp(6),\n  PRIMARY KEY (`id`),\n  KEY `iikanji_jia_isu_uuid_timestamp` (`jia_isu_uuid`,`timestamp` DESC)\n", 1)
+	if now := s.read(t, "0_Schema.sql"); now != want || want == text {
+		t.Errorf("the file becomes\n%s", now)
+	}
+	s.initialize(t)
+	if a.wiped(c) {
+		t.Error("initialize wiped it out")
+	}
+	a.revert(c)
+	if s.read(t, "0_Schema.sql") != text {
+		t.Error("the file is not as it was")
+	}
+}
+
 // TestInitializeKilled: an initialize that was killed leaves no table. The
 // change can be taken back all the same, and the next initialize makes the
 // table as it was; on a table that is not there nothing is applied.
