@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // leavesNothing wants a check to leave nothing: no process, no file.
@@ -132,8 +133,29 @@ func TestSweep(t *testing.T) {
 	for _, path := range left {
 		must(t, os.WriteFile(path, nil, 0o644))
 	}
-	s = bring(t, tiny(), Options{Dir: s.dir.root})
+	bring(t, tiny(), Options{Dir: s.dir.root})
 	for _, path := range left {
 		mustExist(t, path, false)
 	}
+}
+
+// TestCheckKilled kills a process in the middle of a database's check: the
+// second database must end too, and the next Up remove its files.
+func TestCheckKilled(t *testing.T) {
+	dir := shared(t)
+	t.Setenv(checkVariable, "yes")
+	cmd, _ := another(t, dir, nil)
+	scratch := filepath.Join(dir, tmpDir, checkDir, "data", "ibdata1")
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(scratch); err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("no check is under way")
+		}
+	}
+	must(t, cmd.Process.Kill())
+	quiet(t, dir)
+	t.Setenv(checkVariable, "")
+	leavesNothing(t, bring(t, tiny(), Options{Dir: dir}))
 }

@@ -19,6 +19,9 @@ import (
 // folder that it names.
 const upVariable = "IIKANJI_TEST_UP"
 
+// checkVariable makes it check a database's config over and over then.
+const checkVariable = "IIKANJI_TEST_CHECK"
+
 // A report is what such a copy prints once it is up.
 type report struct {
 	Places arena.Places
@@ -47,6 +50,11 @@ func upAndWait(dir string) error {
 	}
 	if err := json.NewEncoder(os.Stdout).Encode(report{s.Places(), s.Groups(), os.Getuid()}); err != nil {
 		return err
+	}
+	for os.Getenv(checkVariable) != "" && ctx.Err() == nil {
+		if err := s.CheckDatabase(ctx, os.DevNull); err != nil {
+			return err
+		}
 	}
 	<-ctx.Done()
 	return s.Down(context.Background())
