@@ -56,7 +56,7 @@ var words = []KindWords{
 		{"drop index", "drop an index", map[string]string{"schema": "the database", "table": "the table", "name": "the index",
 			"weakens": "as above", "into": "as above", "file": "as above"}},
 	}},
-	{"mysqlconf", "Variables of MariaDB and MySQL, in a file that the server reads last. The target is the database's service. Needs a restart.", []ActWords{
+	{"mysqlconf", "Variables of MariaDB and MySQL, in a file that the server reads last and in the running server. The target is the database's service. Needs a restart where the server cannot be told otherwise.", []ActWords{
 		{"", "set one or more variables that are about memory, flushing, caches, threads and logs", map[string]string{
 			"NAME": "the value of the variable NAME, as innodb_buffer_pool_size = 512M, innodb_flush_log_at_trx_commit = 2 (weakens durability), max_connections = 300",
 		}}}},
@@ -85,4 +85,12 @@ var words = []KindWords{
 			"says":    "optional: what it does, one sentence",
 			"weakens": "promises that it takes away, separated by commas: durability, freshness, row-order, observability",
 		}}}},
+	{"sysctl", "Kernel variables, and the limits of one service's process. A machine that is not the target's to change is left alone.", []ActWords{
+		{"sysctl", "set kernel variables; the target is a service that keeps a file of them", map[string]string{
+			"NAME": "the value of the variable NAME, as net.core.somaxconn = 4096; net.core.netdev_max_backlog, net.ipv4.ip_local_port_range, some of net.ipv4.tcp_ and of vm.dirty_, vm.swappiness",
+		}},
+		{"limits", "set limits of the target's process; needs its restart", map[string]string{
+			"nofile": "descriptors", "nproc": "processes and threads", "core": "bytes of a core file", "memlock": "bytes of memory that stay in memory",
+		}},
+	}},
 }

@@ -173,7 +173,7 @@ func TestLikeDiff(t *testing.T) {
 		}
 		return b.String()
 	}
-	for i := range 200 {
+	for i := range 100 {
 		old, new := random(), random()
 		writeFile(t, filepath.Join(dir, "a/x"), old)
 		writeFile(t, filepath.Join(dir, "b/x"), new)
