@@ -82,6 +82,9 @@ const priceLoad = 20 * time.Second
 // hostEvery is the interval of the host's sampler during a run.
 const hostEvery = time.Second
 
+// mostFailed runs in a row without any load end it: this is no accident.
+const mostFailed = 3
+
 // A pricer makes the runs of one invocation.
 type pricer struct {
 	*benchRun
@@ -93,6 +96,7 @@ type pricer struct {
 	done   int // runs
 	total  int
 	spent  time.Duration // on those that are done
+	failed int           // in a row, before their load
 }
 
 // priceAll is the command with --price.
@@ -216,9 +220,14 @@ func (p *pricer) run(ctx context.Context, name string, on sensors, seed uint64) 
 	switch {
 	case context.Cause(ctx) != nil:
 		return priceRun{}, fmt.Errorf("after %d of %d runs: %w", p.done-1, p.total, context.Cause(ctx))
-	case run.Took == 0:
-		return priceRun{}, fmt.Errorf("run %d (%s) had no load: %s", id, name, strings.Join(run.Reasons, "; "))
+	case run.Took == 0: // a check failed before, as on a machine that is too busy
+		why := fmt.Sprintf("run %d had no load: %s", id, strings.Join(run.Reasons, "; "))
+		if p.failed++; p.failed == mostFailed {
+			return priceRun{}, fmt.Errorf("%d runs in a row had no load; the last, %s: %s", p.failed, name, why)
+		}
+		return priceRun{id: id, why: why}, nil
 	}
+	p.failed = 0
 	if err := p.prove(ctx, on, grown[1]-grown[0], len(watch.samples)); err != nil {
 		return priceRun{}, fmt.Errorf("run %d (%s): %w", id, name, err)
 	}

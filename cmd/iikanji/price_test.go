@@ -96,28 +96,32 @@ func TestPriceLeavesOut(t *testing.T) {
 	}
 }
 
-// TestPriceForReal makes two pairs of runs of one sensor and of the set, each
-// of which proves that its sensors were on and the others off.
+// TestPriceForReal makes pairs of runs, each of which proves that its sensors
+// were on and the others off. A machine that is too busy may fail single runs;
+// that is said, then, and the numbers of the others are left.
 func TestPriceForReal(t *testing.T) {
 	dir := workFolder(t)
 	var errs lockedBuffer
-	status, out := command(t.Context(), &errs, "bench", "isucondition", "--dir", dir, "--price", "--pairs", "2", "--load", "3s", "--sensors", "perf,default", "--json")
+	status, out := command(t.Context(), &errs, "bench", "isucondition", "--dir", dir, "--price", "--pairs", "2", "--load", "3s", "--sensors", "perf", "--json")
 	var l priceList
 	if err := json.Unmarshal([]byte(out), &l); err != nil || status != exitDone {
 		t.Fatalf("status %d, %v\n%s\n%s", status, err, out, errs.String())
 	}
-	if l.Runs != 8 || len(l.Sensors) != 2 || l.Sensors[0].Sensor != "performance_schema" {
+	if l.Runs != 4 || len(l.Sensors) != 1 || l.Sensors[0].Sensor != "performance_schema" {
 		t.Errorf("%d runs of %d sensors\n%s", l.Runs, len(l.Sensors), out)
 	}
 	for _, s := range l.Sensors {
-		if len(s.Score.Logs)+len(s.Left) != 2 || len(s.CPU.Logs) != 2 || s.CPU.Ratio.Lo <= 0 || s.CPU.Ratio.Lo > s.CPU.Ratio.Hi {
-			t.Errorf("%+v", s)
+		if len(s.Score.Logs)+len(s.Left) != 2 || len(s.CPU.Logs)+len(s.Left) < 2 {
+			t.Errorf("of two pairs there is %+v", s)
+		}
+		if len(s.CPU.Logs) == 2 && !(s.CPU.Ratio.Lo > 0 && s.CPU.Ratio.Lo <= s.CPU.Ratio.Mid && s.CPU.Ratio.Mid <= s.CPU.Ratio.Hi) {
+			t.Errorf("the interval of two pairs: %+v", s.CPU)
 		}
 	}
-	if !strings.Contains(errs.String(), "of 8, about ") {
+	if !strings.Contains(errs.String(), "of 4, about ") {
 		t.Errorf("it never said how much time is left:\n%s", errs.String())
 	}
-	if _, err := os.Stat(filepath.Join(dir, "history", "runs", "0008", priceFile)); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, "history", "runs", "0004", priceFile)); err != nil {
 		t.Error(err)
 	}
 	for _, left := range []string{"conf/mariadb.d/zz-passing.cnf", "conf/nginx.d/zz-passing.conf", "log/price-slow.log"} {

@@ -131,21 +131,13 @@ func (l *priceList) write(w io.Writer, cols int) error {
 	for _, part := range []struct {
 		head string
 		of   func(p *sensorPrice) *cost
-		says bool
 	}{
-		{"score", func(p *sensorPrice) *cost { return &p.Score }, false},
-		{"CPU per request", func(p *sensorPrice) *cost { return &p.CPU }, true},
+		{"score", func(p *sensorPrice) *cost { return &p.Score }},
+		{"CPU per request", func(p *sensorPrice) *cost { return &p.CPU }},
 	} {
 		t := report.Table{Columns: []report.Column{{Name: part.head, Left: true, Shrink: true}, {Name: "pairs"}, {Name: "change"}, {Name: "from"}, {Name: "to"}, {Name: "spread"}}}
-		if part.says {
-			t.Columns = append(t.Columns, report.Column{Name: "in all", Left: true})
-		}
 		for _, p := range l.Sensors {
-			row := append([]string{p.Sensor}, part.of(p).cells()...)
-			if part.says {
-				row = append(row, p.Says)
-			}
-			t.Rows = append(t.Rows, row)
+			t.Rows = append(t.Rows, append([]string{p.Sensor}, part.of(p).cells()...))
 		}
 		if err := t.Write(w, report.Text, cols); err != nil {
 			return err
@@ -153,6 +145,13 @@ func (l *priceList) write(w io.Writer, cols int) error {
 		if _, err := fmt.Fprintln(w); err != nil {
 			return err
 		}
+	}
+	t := report.Table{Columns: []report.Column{{Name: "in all", Left: true, Shrink: true}, {Name: "verdict", Left: true}}}
+	for _, p := range l.Sensors {
+		t.Rows = append(t.Rows, []string{p.Sensor, p.Says})
+	}
+	if err := t.Write(w, report.Text, cols); err != nil {
+		return err
 	}
 	return l.notes(w)
 }
@@ -167,7 +166,7 @@ func (c *cost) cells() []string {
 }
 
 func (l *priceList) notes(w io.Writer) error {
-	if _, err := fmt.Fprintf(w, "change: observed against bare; from, to: its %.0f %% interval; spread: standard deviation of\nthe pairs. CPU is that of stack and generator together.\n", 100*priceLevel); err != nil {
+	if _, err := fmt.Fprintf(w, "\nchange: observed against bare; from, to: its %.0f %% interval; spread: standard\ndeviation of the pairs. CPU is that of stack and generator together.\n", 100*priceLevel); err != nil {
 		return err
 	}
 	for _, p := range l.Sensors {
