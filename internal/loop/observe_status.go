@@ -98,10 +98,10 @@ func seriesOf(access, urls *iikanji.Profile) map[string]*iikanji.Series {
 			continue
 		}
 		s.Again++
-		if r.Web.Bytes == r.Web.MaxBytes*iikanji.Bytes(r.Count) {
+		if oneSize(r) {
 			s.Fixed++
 			s.FixedRepeats += r.Count - 1
-			s.FixedBytes += r.Web.MaxBytes * iikanji.Bytes(r.Count-1)
+			s.FixedBytes += r.Web.Bytes - r.Web.MaxBytes
 			sizes[route][r.Web.MaxBytes] = true
 		}
 	}
@@ -109,6 +109,17 @@ func seriesOf(access, urls *iikanji.Profile) map[string]*iikanji.Series {
 		s.Sizes = int64(len(sizes[route]))
 	}
 	return out
+}
+
+// framing bounds what the sizes of one body differ by in nginx's log: an answer
+// without Content-Length is passed on in chunks as they come, and their heads
+// (6 bytes and more each) are counted. As a share of the body.
+const framing = 1.0 / 400
+
+// oneSize says whether all answers of a URL had one size, but for framing.
+func oneSize(r iikanji.Row) bool {
+	below := float64(r.Web.MaxBytes) - float64(r.Web.Bytes)/float64(r.Count)
+	return below <= min(64, float64(r.Web.MaxBytes)*framing)
 }
 
 // routeFor finds the row of a profile by routes that counted a URL, "GET
