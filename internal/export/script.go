@@ -81,7 +81,7 @@ func (s *script) show() string {
 }
 
 // client is how the scripts reach the database.
-var client = Place{Var: "DB_CLIENT", Says: "command that runs SQL from its input and may alter tables, as: mariadb --user=root"}
+var client = Place{Var: "DB_CLIENT", Says: "command that runs SQL from its input and may alter tables and set variables, as: mariadb --user=root"}
 
 func (s *script) database() bool {
 	return slices.ContainsFunc(s.items, func(it Item) bool { return len(statements(it.Change.Do)) > 0 })
