@@ -39,7 +39,7 @@ CREATE TABLE device (id INT PRIMARY KEY, uuid CHAR(36) NOT NULL UNIQUE, owner IN
 CREATE TABLE state (id BIGINT AUTO_INCREMENT PRIMARY KEY, uuid CHAR(36) NOT NULL, ts INT NOT NULL, level INT NOT NULL, message VARCHAR(255) NOT NULL, KEY newest (uuid, ts));
 CREATE TABLE setting (name VARCHAR(50) PRIMARY KEY, value VARCHAR(255) NOT NULL);
 INSERT INTO device SELECT seq, CONCAT('device-', LPAD(seq, 29, '0')), seq MOD 10, CONCAT('d', seq), REPEAT('i', 20000) FROM seq_1_to_100;
-INSERT INTO state (uuid, ts, level, message) SELECT CONCAT('device-', LPAD(1 + seq MOD 100, 29, '0')), seq, seq MOD 4, REPEAT('m', 80) FROM seq_1_to_20000;
+INSERT INTO state (uuid, ts, level, message) SELECT CONCAT('device-', LPAD(1 + seq MOD 100, 29, '0')), seq, seq MOD 4, REPEAT('m', 80) FROM seq_1_to_8000;
 INSERT INTO setting VALUES ('a', '1'), ('b', '2');`
 
 // plants are the faults, each with what it changes before the load and the
