@@ -12,9 +12,9 @@ import (
 // to run out of them.
 const nearLimit = 0.8
 
-// wantFiles is the limit that is proposed: a process that serves tens of
-// thousands of connections has enough of it, and it costs nothing.
-const wantFiles = "65536"
+// wantFiles is the limit that is proposed at the least: a process that serves
+// tens of thousands of connections has enough of it, and it costs nothing.
+const wantFiles = 65536
 
 // os101 reports services that ran out of descriptors, or nearly. What nginx
 // ran out of is WEB108.
@@ -54,9 +54,10 @@ func os101(v *view) []iikanji.Finding {
 		if hit > 0 {
 			f.Claim = fmt.Sprintf("%s ran out of descriptors %s times", name, people(hit))
 		}
-		f.Remedies = []iikanji.Remedy{{Kind: "sysctl", Target: name, Says: "let it have " + wantFiles + " descriptors", Args: map[string]string{"act": "limits", "nofile": wantFiles}}}
+		want := fmt.Sprintf("%.0f", min(max(wantFiles, 4*limit), 1<<20))
+		f.Remedies = []iikanji.Remedy{{Kind: "sysctl", Target: name, Says: "let it have " + want + " descriptors", Args: map[string]string{"act": "limits", "nofile": want}}}
 		if name == "nginx" {
-			f.Remedies = []iikanji.Remedy{{Kind: "nginxconf", Target: name, Says: "let each worker have " + wantFiles + " descriptors", Args: map[string]string{"act": "workers", "nofile": wantFiles}}}
+			f.Remedies = []iikanji.Remedy{{Kind: "nginxconf", Target: name, Says: "let each worker have " + want + " descriptors", Args: map[string]string{"act": "workers", "nofile": want}}}
 		}
 		out = append(out, f)
 	}
@@ -99,7 +100,7 @@ func os102(v *view) []iikanji.Finding {
 	f.Claim = fmt.Sprintf("%s connections were dropped because the queue of whom they wanted was full", people(drops+n))
 	f.Gain = iikanji.Range{Lo: round((drops + n) * refused.Lo), Hi: round((drops + n) * refused.Hi)}
 	f.Remedies = []iikanji.Remedy{{Kind: "sysctl", Target: "host", Says: "longer queues: somaxconn and tcp_max_syn_backlog; the program must ask for them too (backlog= in nginx's listen)",
-		Args: map[string]string{"act": "kernel", "net.core.somaxconn": "4096", "net.ipv4.tcp_max_syn_backlog": "4096"}}}
+		Args: map[string]string{"act": "sysctl", "net.core.somaxconn": "4096", "net.ipv4.tcp_max_syn_backlog": "4096"}}}
 	return []iikanji.Finding{f}
 }
 
@@ -114,7 +115,7 @@ func os105(v *view) []iikanji.Finding {
 		Claim: fmt.Sprintf("%s connections could not be made: no local port was free", people(n)),
 		Gain:  iikanji.Range{Lo: round(n * refused.Lo), Hi: round(n * refused.Hi)},
 		Remedies: []iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "keep connections to the app open", Args: map[string]string{"act": "upstream keepalive", "keepalive": "64"}},
-			{Kind: "sysctl", Target: "host", Says: "use all ports, and those in TIME_WAIT again", Args: map[string]string{"act": "kernel", "net.ipv4.ip_local_port_range": "1024 65535", "net.ipv4.tcp_tw_reuse": "1"}}}}
+			{Kind: "sysctl", Target: "host", Says: "use all ports, and those in TIME_WAIT again", Args: map[string]string{"act": "sysctl", "net.ipv4.ip_local_port_range": "1024 65535", "net.ipv4.tcp_tw_reuse": "1"}}}}
 	for _, r := range rows {
 		f.Evidence = append(f.Evidence, r.evidence())
 	}

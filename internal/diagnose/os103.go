@@ -30,7 +30,7 @@ func os103(v *view) []iikanji.Finding {
 			m.MemTotal, m.MemLeast, m.SwapUsed, 100*m.PressureMemory)}},
 		Gain: iikanji.Range{Lo: round(pages * pageIn.Lo), Hi: round(pages * pageIn.Hi)},
 		Remedies: []iikanji.Remedy{{Kind: "topology", Target: "host", Says: "use less memory (the greatest user first), or a machine with more"},
-			{Kind: "sysctl", Target: "host", Says: "swap only when there is no other way", Args: map[string]string{"act": "kernel", "vm.swappiness": "1"}}}}
+			{Kind: "sysctl", Target: "host", Says: "swap only when there is no other way", Args: map[string]string{"act": "sysctl", "vm.swappiness": "1"}}}}
 	names := v.services()
 	slices.SortStableFunc(names, func(a, b string) int { return int(v.host(b).PeakRSS>>10) - int(v.host(a).PeakRSS>>10) })
 	for _, name := range names {
@@ -91,7 +91,7 @@ func os107(v *view) []iikanji.Finding {
 	return []iikanji.Finding{{Code: "OS107", Where: "host",
 		Claim: fmt.Sprintf("the disk is busy %.0f %% of the time, and the CPU waits for it %.0f %%", 100*min(m.DiskBusy, 1), 100*wait/all),
 		Evidence: []iikanji.Evidence{{Source: "host", Text: fmt.Sprintf("%d reads of %s each, %d writes of %s, %d flushes of %s; %s read, %s written",
-			m.DiskReads, m.ReadTook, m.DiskWrites, m.WriteTook, m.DiskFlushes, m.FlushTook, h.Read, h.Written)}},
+			m.DiskReads, brief(m.ReadTook), m.DiskWrites, brief(m.WriteTook), m.DiskFlushes, brief(m.FlushTook), h.Read, h.Written)}},
 		Gain:     between(wait, 0.3, 0.9),
 		Remedies: []iikanji.Remedy{{Kind: "topology", Target: "host", Says: "write and sync less (see the findings on commits), or a faster disk"}}}}
 }

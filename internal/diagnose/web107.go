@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/iikanji/iikanji"
 )
@@ -45,9 +46,9 @@ func web107(v *view) []iikanji.Finding {
 		}
 		_, path, _ := strings.Cut(r.Key, " ")
 		f := iikanji.Finding{Code: "WEB107", Where: r.Key,
-			Claim: fmt.Sprintf("everybody gets the same answer, and each of %s is computed anew in %s; kept for 1 s it would be computed %s times", people(computed), a.Took, people(wall/shortCache)),
+			Claim: fmt.Sprintf("everybody gets the same answer, and each of %s is computed anew in %s; kept for 1 s it would be computed %s times", people(computed), brief(a.Took), people(wall/shortCache)),
 			Evidence: []iikanji.Evidence{
-				{Source: "answer", Text: fmt.Sprintf("GET %s without cookies: %d, %s, no Set-Cookie, twice the same, %s when nothing else was running", a.URL, a.Status, a.Bytes, a.Took)},
+				{Source: "answer", Text: fmt.Sprintf("GET %s without cookies: %d, %s, no Set-Cookie, twice the same, %s when nothing else was running", a.URL, a.Status, a.Bytes, brief(a.Took))},
 				{Source: "generator", Text: fmt.Sprintf("%d of %d answers that %d clients got right after each other had one size", s.Alike, s.Pairs, s.Clients)}},
 			Gain: between(saved*a.Took.Seconds(), 0.3, 1),
 			Remedies: []iikanji.Remedy{
@@ -61,6 +62,16 @@ func web107(v *view) []iikanji.Finding {
 		}
 	}
 	return out
+}
+
+// brief is a time with three digits at the most behind its unit's point.
+func brief(d time.Duration) time.Duration {
+	for unit := time.Second; unit >= time.Microsecond; unit /= 1000 {
+		if d >= unit {
+			return d.Round(unit / 100)
+		}
+	}
+	return d
 }
 
 // everyones says whether an answer is proven to be the same for everyone.

@@ -128,7 +128,7 @@ func (v *view) timeouts(route string) []iikanji.Evidence {
 	if v.in.Run != nil {
 		for _, s := range v.in.Run.Steps {
 			if s.Timeouts > 0 && sameRoute(s.Step, route) {
-				return []iikanji.Evidence{{Source: "generator", Text: fmt.Sprintf("%s: %d timeouts, answers took %s (p50) and %s (p95)", s.Step, s.Timeouts, s.P50, s.P95)}}
+				return []iikanji.Evidence{{Source: "generator", Text: fmt.Sprintf("%s: %d timeouts, answers took %s (p50) and %s (p95)", s.Step, s.Timeouts, brief(s.P50), brief(s.P95))}}
 			}
 		}
 	}

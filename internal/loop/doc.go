@@ -6,8 +6,8 @@
 //
 // Steps of a diagnosis:
 //
-//  1. an [Observer] turns the slow log on for the load phase, samples the host,
-//     and cuts both logs to the load (observe*.go);
+//  1. an [Observer] turns the slow log on for the load phase, samples the host
+//     and who waits for locks, and cuts all logs to the load (observe*.go);
 //  2. each [Sensor] proves that it saw the run, or is red and not used;
 //  3. facts are asked for, and [Orient] has package diagnose make findings of
 //     it all; [Keep] and [Recall] carry it to another day.
