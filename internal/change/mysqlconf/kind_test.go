@@ -239,6 +239,31 @@ func TestBinlogOff(t *testing.T) {
 	}
 }
 
+// TestDiagnoseAsks: what the rules of diagnose ask for can be planned, in the
+// spelling in which they ask; sizes are rounded as the server rounds them.
+func TestDiagnoseAsks(t *testing.T) {
+	s := newTestSite(t)
+	for _, c := range []struct {
+		r    iikanji.Remedy
+		line string
+	}{
+		{remedy("innodb_buffer_pool_size", "33554433"), "innodb_buffer_pool_size = 33554432\n"},
+		{remedy("innodb_log_file_size", "16777216"), "innodb_log_file_size = 16777216\n"},
+		{remedy("innodb_flush_log_at_trx_commit", "2"), "innodb_flush_log_at_trx_commit = 2\n"},
+		{remedy("sync_binlog", "1"), "sync_binlog = 1\n"},
+		{remedy("query_cache_type", "0", "query_cache_size", "0"), "query_cache_size = 0\nquery_cache_type = 0\n"},
+		{remedy("max_connections", "104"), "max_connections = 104\n"},
+		{remedy("table_open_cache", "4000"), "table_open_cache = 4000\n"},
+		{remedy("thread_cache_size", "64"), "thread_cache_size = 64\n"},
+		{remedy("tmp_table_size", "67108864", "max_heap_table_size", "67108864"), "max_heap_table_size = 67108864\ntmp_table_size = 67108864\n"},
+	} {
+		ch, err := change.Plan(t.Context(), s.open(s.dir), c.r)
+		if err != nil || ch.Do[0].Body != header+c.line {
+			t.Errorf("%v: %v, %+v", c.r.Args, err, ch)
+		}
+	}
+}
+
 // TestRefused: what may not be set, does not fit, or the server does not
 // take, is refused before anything is touched.
 func TestRefused(t *testing.T) {
