@@ -2,6 +2,8 @@ package ddl
 
 import (
 	"bytes"
+	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -358,6 +361,48 @@ func TestInitializeKilled(t *testing.T) {
 	if now, err := s.state(); err != nil || now != untouched {
 		t.Errorf("%v\n%s\nwant\n%s", err, now, untouched)
 	}
+}
+
+// TestCancelled: a plan that is cancelled while it tries leaves nothing behind.
+func TestCancelled(t *testing.T) {
+	s := newTestSite(t)
+	conn, err := s.db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	trial, err := openScratch(t.Context(), s.db, conn, "site", "cond")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	waiting, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer stop()
+	if _, err := change.Plan(waiting, s.open(s.dir), remedy("add index", "cond", "columns", "id, jia")); err == nil {
+		t.Error("two plans had the scratch database at once")
+	}
+	cancel()
+	if err := trial.copyOf(t.Context(), definitionOf(t, s)); err != nil {
+		t.Errorf("the plan that had to wait took the scratch database away: %v", err)
+	}
+	if err := conn.Raw(func(c any) error { return c.(driver.Conn).Close() }); err != nil { // as the driver does then
+		t.Fatal(err)
+	}
+	if err := trial.close(ctx); err != nil {
+		t.Error(err)
+	}
+	var left int
+	if err := s.db.QueryRow("SELECT count(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?", scratchSchema).Scan(&left); err != nil || left != 0 {
+		t.Errorf("%d scratch databases are left, %v", left, err)
+	}
+}
+
+func definitionOf(t *testing.T, s *testSite) string {
+	t.Helper()
+	text, err := s.open("").Content(t.Context(), iikanji.Op{Verb: iikanji.SQL, Place: "database/site.cond"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // TestNotOnline: a table that the server can only copy is locked, and said to

@@ -65,7 +65,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (c *ii
 	if nothing != nil && (r.Args[argInto] == "" || !errors.Is(nothing, change.ErrNothing)) {
 		return nil, nothing
 	}
-	trial, err := openScratch(ctx, conn, schema, name)
+	trial, err := openScratch(ctx, db, conn, schema, name)
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,7 @@ const (
 // tables are made and altered there: unlike temporary ones, they show foreign
 // keys, partitions and whether an ALTER is done online.
 type scratch struct {
+	db   *sql.DB
 	conn *sql.Conn
 	table
 	scratch string // the table in the scratch database, quoted
@@ -36,17 +37,18 @@ type scratch struct {
 
 // openScratch makes the scratch database for a table of a schema, whose
 // character set it takes over; the schema is where unqualified names lead.
-func openScratch(ctx context.Context, conn *sql.Conn, schema, name string) (s *scratch, err error) {
-	s = &scratch{conn: conn, table: table{schema: schema, name: name}, scratch: quote(scratchSchema) + "." + quote(name)}
+func openScratch(ctx context.Context, db *sql.DB, conn *sql.Conn, schema, name string) (s *scratch, err error) {
+	s = &scratch{db: db, conn: conn, table: table{schema: schema, name: name}, scratch: quote(scratchSchema) + "." + quote(name)}
+	if mine, err := s.lock(ctx, scratchWait); err != nil {
+		return nil, err
+	} else if !mine {
+		return nil, fmt.Errorf("another plan has had the scratch database for %s", scratchWait)
+	}
 	defer func() {
 		if err != nil {
-			s.close(ctx)
+			err = errors.Join(err, s.close(ctx))
 		}
 	}()
-	var got sql.NullInt64
-	if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK('"+scratchSchema+"', ?)", int(scratchWait.Seconds())).Scan(&got); err != nil || got.Int64 != 1 {
-		return nil, errors.Join(errors.New("another plan is trying changes in the scratch database for too long"), err)
-	}
 	var charset, collation string
 	err = conn.QueryRowContext(ctx, "SELECT DEFAULT_CHARACTER_SET_NAME, DEFAULT_COLLATION_NAME, @@sql_mode, @@lower_case_table_names "+
 		"FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?", schema).Scan(&charset, &collation, &s.mode, &s.fold)
@@ -54,7 +56,7 @@ func openScratch(ctx context.Context, conn *sql.Conn, schema, name string) (s *s
 		return nil, fmt.Errorf("reading the character set of schema %s: %w", schema, err)
 	}
 	for _, stmt := range []string{
-		"DROP DATABASE IF EXISTS " + quote(scratchSchema),
+		dropScratch,
 		"CREATE DATABASE " + quote(scratchSchema) + " CHARACTER SET " + charset + " COLLATE " + collation,
 		"USE " + quote(schema),
 	} {
@@ -66,17 +68,43 @@ func openScratch(ctx context.Context, conn *sql.Conn, schema, name string) (s *s
 }
 
 // close drops the scratch database, and ends the connection with its lock and
-// its settings.
+// its settings. A plan that was cancelled has lost its connection: another one
+// drops it then, unless the next plan is using it already.
 func (s *scratch) close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), scratchDrop)
 	defer cancel()
-	err := s.exec(ctx, "DROP DATABASE IF EXISTS "+quote(scratchSchema))
+	err := s.exec(ctx, dropScratch)
 	_ = s.conn.Raw(func(any) error { return driver.ErrBadConn }) // the pool must not get it back
 	_ = s.conn.Close()
+	if err == nil {
+		return nil
+	}
+	fresh, err := s.db.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("dropping the scratch database: %w", err)
 	}
+	other := &scratch{conn: fresh}
+	defer func() { _ = fresh.Raw(func(any) error { return driver.ErrBadConn }); _ = fresh.Close() }()
+	// The server takes a moment to see that the connection with the lock is gone.
+	if mine, err := other.lock(ctx, scratchDrop/2); err != nil || !mine {
+		return err
+	}
+	if err := other.exec(ctx, dropScratch); err != nil {
+		return fmt.Errorf("dropping the scratch database: %w", err)
+	}
 	return nil
+}
+
+const dropScratch = "DROP DATABASE IF EXISTS " + scratchSchema
+
+// lock waits for other plans to be done with the scratch database.
+func (s *scratch) lock(ctx context.Context, wait time.Duration) (bool, error) {
+	var got sql.NullInt64
+	err := s.conn.QueryRowContext(ctx, "SELECT GET_LOCK('"+scratchSchema+"', ?)", int(wait.Seconds())).Scan(&got)
+	if err != nil {
+		return false, fmt.Errorf("asking for the scratch database: %w", err)
+	}
+	return got.Int64 == 1, nil
 }
 
 func (s *scratch) exec(ctx context.Context, stmt string) error {
