@@ -121,6 +121,7 @@ func TestRecoverBroken(t *testing.T) {
 		t.Errorf("an edit by hand: %v, %q\n%s", err, b, said)
 	}
 	edit(t, word, newWord)
+	edit(t, filepath.Join(filepath.Dir(main), ".main.go.2079463807"), "what a write leaves that is killed before its rename")
 	out, _ := shell(t, exitDone, "recover", "shop", "--dir", dir)
 	if out != "change 1 was half done and is undone: another name\n" {
 		t.Errorf("%s", out)

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
@@ -78,7 +81,10 @@ func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir st
 					done = append(done, x)
 				}
 			}
-			return err
+			if err != nil {
+				return err
+			}
+			return sweepBeside(ctx, w.site, half)
 		})
 	}
 	first := up()
@@ -128,6 +134,36 @@ func putFilesBack(ctx context.Context, site *change.Site, half []*iikanji.Change
 			default:
 				return hinted(fmt.Errorf("putting back the files of change %d: %s was changed by somebody else since", c.ID, op.Place),
 					fmt.Sprintf("its diff is %04d/diff in the history's folder changes", c.ID))
+			}
+		}
+	}
+	return nil
+}
+
+// sweepBeside removes what a write left that was killed before its rename: the
+// temporary file beside the place, which package host names ".NAME.DIGITS".
+func sweepBeside(ctx context.Context, site *change.Site, half []*iikanji.Change) error {
+	for _, c := range half {
+		for _, op := range slices.Concat(c.Do, c.Undo) {
+			if op.Verb != iikanji.Write {
+				continue
+			}
+			dir, prefix := filepath.Dir(op.Place), "."+filepath.Base(op.Place)+"."
+			entries, err := os.ReadDir(dir)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("looking for what a killed write left: %w", err)
+			}
+			for _, e := range entries {
+				digits, ours := strings.CutPrefix(e.Name(), prefix)
+				if !ours || digits == "" || strings.Trim(digits, "0123456789") != "" || !e.Type().IsRegular() {
+					continue
+				}
+				if err := site.Perform(ctx, iikanji.Op{Verb: iikanji.Remove, Place: filepath.Join(dir, e.Name())}); err != nil {
+					return fmt.Errorf("removing what a killed write left: %w", err)
+				}
 			}
 		}
 	}

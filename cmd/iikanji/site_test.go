@@ -101,6 +101,9 @@ func oneOfEach() map[string]iikanji.Remedy {
 	return map[string]iikanji.Remedy{
 		"ddl":       {Kind: "ddl", Target: stack.Database, Args: map[string]string{"act": "add index", "schema": "shop", "table": "orders", "columns": "user, made DESC"}},
 		"mysqlconf": {Kind: "mysqlconf", Target: stack.Database, Args: map[string]string{"innodb_flush_log_at_trx_commit": "2"}},
+		"restart":   {Kind: "mysqlconf", Target: stack.Database, Args: map[string]string{"max_connections": "77"}},
+		"limits":    {Kind: "sysctl", Target: stack.Nginx, Args: map[string]string{"act": "limits", "nofile": "2048"}},
+		"appenv":    {Kind: "appenv", Target: stack.App, Args: map[string]string{"env.GOGC": "200"}},
 		"nginxconf": {Kind: "nginxconf", Target: stack.Nginx, Args: map[string]string{"act": "upstream keepalive", "keepalive": "8"}},
 		"patch": {Kind: "patch", Target: stack.App, Args: map[string]string{
 			"diff": "--- a/word.go\n+++ b/word.go\n@@ -1,3 +1,3 @@\n package main\n \n-func word() string { return \"hello\" }\n+func word() string { return \"good day\" }\n"}},
@@ -122,6 +125,13 @@ func everything(t *testing.T, dir string, site *change.Site) map[string]string {
 	defer conn.Close()
 	if state["table orders"], err = change.TableDefinition(t.Context(), conn, "shop.orders"); err != nil {
 		t.Fatal(err)
+	}
+	for _, name := range []string{"innodb_flush_log_at_trx_commit", "max_connections"} {
+		var value string
+		if err := conn.QueryRowContext(t.Context(), "SELECT @@GLOBAL."+name).Scan(&value); err != nil {
+			t.Fatal(err)
+		}
+		state["variable "+name] = value
 	}
 	return state
 }
