@@ -70,6 +70,7 @@ type Observer struct {
 	locks *lockWatch // nil when the server does not tell
 
 	flush        *logFlush // nil for an access log without a buffer
+	quiet        bool      // nginx's error log has no warnings
 	samples      string    // folder of the load generator's samples, "" for none
 	accessPath   string
 	accessFrom   int64
@@ -100,7 +101,8 @@ func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
 	if o.slow, err = newSlowSwitch(ctx, o.db, logOf(w.Target, "mariadb", "slow")); err != nil {
 		return nil, err
 	}
-	o.flush = newLogFlush(ctx, w, o.accessPath)
+	tree := configuration(ctx, w.Target)
+	o.flush, o.quiet = newLogFlush(tree, w, o.accessPath), hidesWarnings(tree)
 	return o, nil
 }
 

@@ -112,6 +112,9 @@ func (o *Observer) readErrors(ctx context.Context, ob *Observation) {
 			}
 		}
 	}
+	if o.quiet {
+		ob.Run.Warnings = append(ob.Run.Warnings, "nginx's error log has no warnings (error_log … warn): whether requests and answers went to temporary files is not known")
+	}
 	if len(o.logs) > 0 {
 		ob.Sensors = append(ob.Sensors, s.settle(errors.Join(errs...)))
 	}

@@ -27,14 +27,37 @@ type logFlush struct {
 	pid  func() int // of the master, 0 when nobody knows
 }
 
-// newLogFlush looks in the configuration for a log with a buffer; nil without one.
-func newLogFlush(ctx context.Context, w Watched, path string) *logFlush {
-	known, err := askNginx(ctx, w.Target)
-	if err != nil || len(known) == 0 || path == "" {
+// configuration is what nginx says of itself, nil where it says nothing.
+func configuration(ctx context.Context, t iikanji.Target) []iikanji.Directive {
+	known, err := askNginx(ctx, t)
+	if err != nil || len(known) == 0 {
 		return nil // Ask will say so
 	}
 	var tree []iikanji.Directive
-	if json.Unmarshal([]byte(known[0].Value), &tree) != nil || !slices.ContainsFunc(tree, func(d iikanji.Directive) bool { return buffers(d, path) }) {
+	if json.Unmarshal([]byte(known[0].Value), &tree) != nil {
+		return nil
+	}
+	return tree
+}
+
+// hidesWarnings says whether an nginx keeps errors only, so that its log does
+// not tell of temporary files.
+func hidesWarnings(tree []iikanji.Directive) bool {
+	if tree == nil {
+		return false
+	}
+	level := "error" // nginx's default
+	for _, d := range tree {
+		if d.Name == "error_log" && d.Arg(1) != "" {
+			level = d.Arg(1)
+		}
+	}
+	return !slices.Contains([]string{"debug", "info", "notice", "warn"}, level)
+}
+
+// newLogFlush looks in the configuration for a log with a buffer; nil without one.
+func newLogFlush(tree []iikanji.Directive, w Watched, path string) *logFlush {
+	if path == "" || !slices.ContainsFunc(tree, func(d iikanji.Directive) bool { return buffers(d, path) }) {
 		return nil
 	}
 	return &logFlush{path: path, pid: func() int {
