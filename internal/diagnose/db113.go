@@ -14,7 +14,10 @@ const (
 	manyRuns       = 200.0 // executions in a run: fewer prove nothing
 	sameWithin     = 0.03  // executions ≈ the parent's rows
 	seriesWithin   = 0.10  // … of a look-up that runs in series
-	exactWithin    = 0.005 // … of one that has no other sign of a loop than its column
+	exactWithin    = 0.005 // … of one that loops a few times, with a sign of it
+	exactRows      = 2.0   // rows … of one that has no other sign of a loop than its column
+	seriesMost     = 0.5   // share of the executions in series: they mostly come so
+	seriesSome     = 0.1   // … some do: other requests come between on a shared pool
 	roundTrip      = 60e-6 // seconds between app and server that the log does not see: loopback
 	manyRequests   = 1.5   // executions per request of the whole run that make a loop
 	manyPerRoute   = 3.0   // executions per request of one route that make a loop
@@ -77,19 +80,31 @@ func (v *view) fits(p, d digest) (off float64, ok bool) {
 		return 0, false
 	}
 	off = math.Abs(p.q.Sent-d.q.Count) / d.q.Count
-	series := v.inSeries(d)
+	series, many := float64(v.repeat(d).Count)/d.q.Count, p.q.Count*manyPerRow <= d.q.Count
+	sign := series >= seriesSome || p.route != nil && d.route != nil && p.route.route == d.route.route
 	switch {
-	case p.q.Count*manyPerRow <= d.q.Count && series:
+	case many && series > seriesMost:
 		return off, off <= seriesWithin
-	case p.q.Count*manyPerRow <= d.q.Count || series:
+	case many:
+		return off, off <= sameWithin && (sign || !v.threaded())
+	case series > seriesMost:
 		return off, off <= sameWithin
+	case sign:
+		return off, off <= exactWithin && links(p, d)
 	}
-	return off, off <= exactWithin && links(p, d)
+	return off, off*d.q.Count <= exactRows && links(p, d)
 }
 
-// inSeries says whether most of a look-up's executions came in series on one
-// connection: a sign of a loop, independent of how many there are.
-func (v *view) inSeries(d digest) bool { return float64(v.repeat(d).Count) > d.q.Count/2 }
+// threaded says whether the log tells connections apart: then a loop shows in
+// series on one of them, and a look-up without any is no loop.
+func (v *view) threaded() bool {
+	for _, p := range v.in.Profiles {
+		if len(p.Repeats) > 0 || len(p.Transactions) > 0 {
+			return true
+		}
+	}
+	return false
+}
 
 // links says whether a look-up is by a column whose values the other statement
 // sends: of the same name, or as "id" and "user_id" are.

@@ -24,7 +24,7 @@ import (
 // Routes go along with each other too: the page before its data, the pictures
 // after the list. Hence files and pages that are always the same are left out,
 // and a number of statements per request that no single route would give (1.9,
-// or 0.7 unless the fit is very clear) is taken for what it is: several
+// or 0.7, or 3, unless the fit is very clear) is taken for what it is: several
 // routes, or one that goes along.
 
 // What makes a fit good enough to be told.
@@ -33,11 +33,13 @@ const (
 	fitBusy    = 4    // of them with statements
 	fitR2      = 0.80 // explained share of the variance
 	fitRival   = 1.5  // times the squared error that the next best route leaves
-	fitClear   = 8.0  // the same for routes that do not always send the statement
+	fitClear   = 8.0  // the same for routes that do not send it once in each request, nor in a loop
 	fitClearR2 = 0.95
 	fitWhole   = 0.1 // from a whole number, for up to fitLoop statements in each request
 	fitLoop    = 5.0
-	fitPages   = 20 // answers of one size that make a page
+	fitSecond  = 1.5 // times the squared error that goes away with a second route
+	fitPart    = 0.1 // of the executions that it has to send
+	fitPages   = 20  // answers of one size that make a page
 )
 
 // A fit is how well one route explains a digest.
@@ -46,9 +48,10 @@ type fit struct {
 	each  float64 // executions per request
 	err   float64 // standard error of each
 	r2    float64
-	rest  float64 // squared error
-	n     int     // seconds
-	rival float64 // r² of the next best route
+	rest  float64   // squared error
+	n     int       // seconds
+	rival float64   // r² of the next best route
+	x     []float64 // its requests by second, as fitted
 }
 
 // evidence tells a fit with its confidence.
@@ -109,7 +112,11 @@ func (v *view) findRoutes() {
 		if d.PerSecond == nil || d.q.Count < float64(3*n) {
 			continue
 		}
-		v.digests[i].route = bestRoute(spread(d.PerSecond, from, n), routes)
+		f := bestRoute(spread(d.PerSecond, from, n), routes)
+		if f != nil && f.each >= fitLoop && v.threaded() && float64(v.repeat(d).Count) < seriesSome*d.q.Count {
+			f = nil // a loop shows in series: this is a statement of many routes that go along
+		}
+		v.digests[i].route = f
 	}
 }
 
@@ -129,15 +136,45 @@ func bestRoute(y []float64, routes []counted) *fit {
 	best.rival = next.r2
 	clear := best.r2 >= fitR2 && next.rest >= fitRival*best.rest
 	switch off := math.Abs(best.each - math.Round(best.each)); {
-	case best.each < 1-fitWhole:
-		clear = best.r2 >= fitClearR2 && next.rest >= fitClear*best.rest
-	case best.each < fitLoop && off > fitWhole:
+	case best.each < fitLoop && best.each > 1 && off > fitWhole:
 		clear = false
+	case best.each < fitLoop && math.Abs(best.each-1) > fitWhole:
+		clear = best.r2 >= fitClearR2 && next.rest >= fitClear*best.rest
 	}
 	if !clear {
 		return nil
 	}
+	for _, o := range fits[1:] {
+		if helps(y, best, o) {
+			return nil
+		}
+	}
 	return &best
+}
+
+// helps says whether a second route beside the best one explains a digest much
+// better, with a visible part of it: then several routes send it. Plain least
+// squares with two unknowns.
+func helps(y []float64, a, b fit) bool {
+	aa, ab, bb, ay, by, all := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+	for t := range y {
+		aa, ab, bb = aa+a.x[t]*a.x[t], ab+a.x[t]*b.x[t], bb+b.x[t]*b.x[t]
+		ay, by, all = ay+a.x[t]*y[t], by+b.x[t]*y[t], all+y[t]
+	}
+	det := aa*bb - ab*ab
+	if det < 1e-9*aa*bb {
+		return false // they go along: the rivals' rule decides
+	}
+	ca, cb := (ay*bb-by*ab)/det, (by*aa-ay*ab)/det
+	if ca < 0 || cb < 0 {
+		return false
+	}
+	rest, part := 0.0, 0.0
+	for t := range y {
+		miss := y[t] - ca*a.x[t] - cb*b.x[t]
+		rest, part = rest+miss*miss, part+cb*b.x[t]
+	}
+	return rest*fitSecond < a.rest && part > fitPart*all
 }
 
 // busy counts the seconds with statements.
@@ -173,7 +210,7 @@ func fitRoute(y []float64, r counted) (best fit, ok bool) {
 		if xx == 0 {
 			continue
 		}
-		f := fit{route: r.key, each: xy / xx, n: n}
+		f := fit{route: r.key, each: xy / xx, n: n, x: x}
 		mean, total := 0.0, 0.0
 		for t := range n {
 			mean += y[t] / float64(n)
