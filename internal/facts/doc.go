@@ -10,4 +10,6 @@
 //  4. [Server.Explain] and [Server.Analyze] read plans; a write is planned
 //     through the SELECT that finds the same rows and is never run.
 //  5. [Server.All] packs the form and sizes as Facts.
+//  6. [Server.LockWaits], asked once a second during a load, and
+//     [Server.Deadlock], before and after it, tell which statements wait for each other.
 package facts
