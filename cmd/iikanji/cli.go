@@ -23,6 +23,7 @@ type cli struct {
 	Recover  recoverCmd  `cmd:"" help:"Undo what was half done when iikanji was killed."`
 	History  historyCmd  `cmd:"" help:"List changes with their proof, or runs."`
 	Export   exportCmd   `cmd:"" help:"Write the kept changes as files to take elsewhere."`
+	Tune     tuneCmd     `cmd:"" help:"Make an arena fast: try what may help, keep what is proven, undo the rest."`
 	Arena    arenaCmd    `cmd:"" help:"List arenas, or write the files of one."`
 	Jia      jiaCmd      `cmd:"" help:"Stand in for an arena's outside world, to try its web page by hand."`
 	Top      topCmd      `cmd:"" help:"Show live what this machine and its services are doing."`

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -19,6 +18,13 @@ type selftestCmd struct {
 	Trials int    `default:"20000" help:"Simulated trials per cell of the table."`
 	Seed   uint64 `default:"1" help:"Seed of the simulation; the same seed gives the same table."`
 	JSON   bool   `help:"Print one JSON document."`
+
+	Arena string        `help:"Hold the judge against real runs of this untouched arena instead." placeholder:"ARENA"`
+	AA    int           `name:"aa" help:"With --arena: trials." default:"10"`
+	Load  time.Duration `help:"With --arena: load of a run." default:"5s"`
+	Noisy bool          `help:"With --arena: let runs count that were disturbed from outside."`
+	Pin   string        `help:"With --arena: CPUs, as in iikanji bench." default:"auto"`
+	placeFlags
 }
 
 // Help is printed below the flags.
@@ -26,6 +32,13 @@ func (selftestCmd) Help() string {
 	return `Runs the judge that decides what tune keeps on simulated runs: changes that do
 nothing, and changes of a known effect. Prints how often each kind was kept,
 beside rules that compare one run with one run.
+
+With --arena the runs are real ones, of an arena that nothing is done to: every
+change that the judge would keep is a false one.
+
+Examples:
+  iikanji selftest
+  iikanji selftest --arena isucondition --aa 10
 
 Exit status: 0 the judge is as good as promised, 1 failed to run, 2 usage,
 3 a promise is broken: a no-op kept more than 5 % of the time, +10 % at 5 %
@@ -61,6 +74,9 @@ type selftestReport struct {
 func (c *selftestCmd) Run(ctx context.Context, e *env) error {
 	if c.Trials < 100 || c.Trials > 10_000_000 {
 		return usageError("--trials %d: from 100 to 10000000", c.Trials)
+	}
+	if c.Arena != "" {
+		return c.real(ctx, e)
 	}
 	began := e.Now()
 	rep := &selftestReport{Trials: c.Trials, Seed: c.Seed, Cells: selftestCells(), Broken: []string{}}
@@ -217,10 +233,7 @@ func brokenPromises(cells []*selftestCell) []string {
 
 func (c *selftestCmd) print(e *env, rep *selftestReport) error {
 	if c.JSON {
-		enc := json.NewEncoder(e.Stdout)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		return enc.Encode(rep)
+		return writeJSON(e.Stdout, rep)
 	}
 	fmt.Fprintf(e.Stdout, "How often a change is kept, by its true effect; mean pairs are those at +10 %%\n(%s trials a cell, seed %d)\n\n", report.Count(int64(rep.Trials)), rep.Seed)
 	if err := rulesTable(rep.Cells).Write(e.Stdout, report.Text, e.Cols); err != nil {

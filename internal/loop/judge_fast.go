@@ -22,12 +22,14 @@ type Provisional struct {
 	Why   string
 }
 
-// FastLane compares one run of the candidate with the incumbent's runs (at
-// least two) by their predictive interval, plus a margin for drift: three
-// times the largest change of the incumbent's hourly mean. Gates come first.
+// FastLane compares one run of the candidate with the incumbent's runs by
+// their predictive interval, plus a margin for drift: three times the largest
+// change of the incumbent's hourly mean. The spread of a single run is
+// moderated by the prior, of whose pairs it is half the variance: without a
+// prior two runs are needed, and they rarely suffice. Gates come first.
 func (j Judge) FastLane(c Case, incumbent []*iikanji.Run, b *iikanji.Run) Provisional {
 	y := scores(incumbent)
-	p := Provisional{Bound: stats.PredictiveUpper(y, fastLevel) + 3*hourlyDrift(incumbent)}
+	p := Provisional{Bound: j.predictive(y) + 3*hourlyDrift(incumbent)}
 	if len(incumbent) == 0 {
 		p.Why = "the incumbent has no runs yet"
 		return p
@@ -41,7 +43,7 @@ func (j Judge) FastLane(c Case, incumbent []*iikanji.Run, b *iikanji.Run) Provis
 	switch {
 	case !b.Clean():
 		p.Why = fmt.Sprintf("run %d does not count", b.ID)
-	case len(y) < 2:
+	case math.IsInf(p.Bound, 1):
 		p.Why = "the incumbent has too few runs to know what it gives by chance"
 	case math.Log(b.Score) > p.Bound:
 		p.OK = true
@@ -50,6 +52,22 @@ func (j Judge) FastLane(c Case, incumbent []*iikanji.Run, b *iikanji.Run) Provis
 		p.Why = fmt.Sprintf("run %d scored %.0f; the incumbent could give up to %.0f by chance: pairs must decide", b.ID, b.Score, math.Exp(p.Bound))
 	}
 	return p
+}
+
+// predictive is the value that one more run of the same state exceeds with
+// 1 − fastLevel: ȳ + t(fastLevel, ν0+m−1)·s̃·√(1+1/m), with s̃² moderated as for
+// pairs; +Inf when there is nothing to know the spread by.
+func (j Judge) predictive(y []float64) float64 {
+	if j.Prior.DF <= 0 {
+		return stats.PredictiveUpper(y, fastLevel)
+	}
+	if len(y) == 0 {
+		return math.Inf(1)
+	}
+	m := float64(len(y))
+	df := j.Prior.DF + m - 1
+	s := math.Sqrt((j.Prior.DF*j.Prior.Var/2 + stats.SumSquares(y)) / df)
+	return stats.Mean(y) + stats.StudentQuantile(fastLevel, df)*s*math.Sqrt(1+1/m)
 }
 
 // Holds says whether a provisional incumbent still stands above its bound,

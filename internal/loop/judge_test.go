@@ -303,7 +303,9 @@ func TestFastLane(t *testing.T) {
 	c := Case{Change: iikanji.Change{ID: 1, Kind: "ddl"}}
 	p := j.FastLane(c, a, at(ran(4, 2200), 0))
 	y := scores(a)
-	want := stats.Mean(y) + 9.92484*stats.SD(y)*math.Sqrt(4.0/3)
+	df := known.DF + 2
+	spread := math.Sqrt((known.DF*known.Var/2 + stats.SumSquares(y)) / df)
+	want := stats.Mean(y) + stats.StudentQuantile(0.995, df)*spread*math.Sqrt(4.0/3)
 	if !p.OK || math.Abs(p.Bound-want) > 1e-5 {
 		t.Fatalf("%+v, want the bound %v", p, want)
 	}
@@ -331,7 +333,7 @@ func TestFastLane(t *testing.T) {
 	void.Load.Void = true
 	for name, p := range map[string]Provisional{
 		"wrong answers": j.FastLane(c, a, wrong), "void": j.FastLane(c, a, void), "no runs": j.FastLane(c, nil, ran(4, 9e9)),
-		"one run": j.FastLane(c, a[:1], ran(4, 9e9)),
+		"one run, nothing known": NewJudge(stats.Prior{}).FastLane(c, a[:1], ran(4, 9e9)),
 	} {
 		if p.OK || p.Why == "" {
 			t.Errorf("%s: %+v", name, p)
@@ -410,7 +412,7 @@ func TestFastLaneChance(t *testing.T) {
 		for i := range trials {
 			sim := &simulation{World: World{Sigma: 0.05, Effect: effect}, rng: rand.New(rand.NewPCG(4, uint64(i)))}
 			a := []*iikanji.Run{sim.run(false), sim.run(false), sim.run(false), sim.run(false)}
-			if NewJudge(known).FastLane(Case{}, a, sim.run(true)).OK {
+			if NewJudge(sim.prior()).FastLane(Case{}, a, sim.run(true)).OK {
 				taken++
 			}
 		}

@@ -115,9 +115,6 @@ func (t *Tuner) bench(ctx context.Context, load time.Duration, touched ...*iikan
 	if void == "" && (run.Load.Void || run.Outcome == iikanji.Void) {
 		void = orElse(run.Load.Why, "not a valid measurement")
 	}
-	if void != "" && t.Options.Noisy && run.Clean() {
-		void = ""
-	}
 	if void == "" {
 		t.voids = 0
 		return run, "", nil
@@ -165,6 +162,10 @@ func (t *Tuner) search(ctx context.Context) error {
 			t.stale = false
 		}
 		c, ok := t.next(false)
+		if !ok && t.moved {
+			t.moved, t.stale = false, true // small keeps may have moved it as well
+			continue
+		}
 		if !ok {
 			tried, err := t.bundle(ctx)
 			if err != nil {
@@ -262,7 +263,7 @@ func (t *Tuner) observe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.diagnosis = d
+	t.diagnosis, t.moved = d, false
 	t.queue = Candidates(d)
 	t.say("observed: %d causes, %d remedies; the limit is %s", len(d.Findings), len(t.queue), orElse(d.Binding, "none of the machine's resources"))
 	if t.Propose == nil {
@@ -290,23 +291,30 @@ func (t *Tuner) observe(ctx context.Context) error {
 // next takes the best candidate that has not had its trial under this
 // bottleneck, of those that blind the sensors or of the others.
 func (t *Tuner) next(blind bool) (Candidate, bool) {
+	again := Candidate{}
 	for _, c := range Ranked(t.queue, t.judge.Prior.SD()) {
-		if blinds(c.Remedy) == blind && !t.tried(c) {
+		if blinds(c.Remedy) != blind || c.Key() == t.under {
+			continue
+		}
+		switch tried, deferred := t.tried(c); {
+		case !tried:
 			return c, true
+		case deferred && again.Key() == (Candidate{}).Key():
+			again = c
 		}
 	}
-	return Candidate{}, false
+	return again, again.Remedy.Kind != ""
 }
 
-// tried says whether a candidate has had its trial. What was parked comes back
-// when the bottleneck has moved.
-func (t *Tuner) tried(c Candidate) bool {
+// tried says whether a candidate has had its trial, and whether that was put
+// off. What was parked comes back when the bottleneck has moved.
+func (t *Tuner) tried(c Candidate) (tried, deferred bool) {
 	for _, a := range slices.Backward(t.book.Attempts) {
 		if a.Key == c.Key() {
-			return !a.Parked || a.Binding == t.binding()
+			return !a.Parked || a.Binding == t.binding(), a.Deferred
 		}
 	}
-	return false
+	return false, false
 }
 
 // enough says why the search has to end; "" while it may go on.
@@ -332,12 +340,12 @@ func (t *Tuner) timeFor() time.Duration {
 }
 
 // fullLoad is how long a full run may be so that the last comparison has at
-// most 45 % of the time.
+// most 42 % of the time.
 func (t *Tuner) fullLoad() time.Duration {
 	if t.Options.Time <= 0 {
 		return t.Options.Full
 	}
-	each := t.Options.Time*45/100/time.Duration(2*t.Options.Pairs) - t.overhead()
+	each := t.Options.Time*42/100/time.Duration(2*t.Options.Pairs) - t.overhead()
 	return max(t.Options.Short, min(t.Options.Full, each.Truncate(time.Second)))
 }
 

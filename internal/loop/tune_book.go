@@ -58,9 +58,11 @@ type state struct {
 	known     map[faultKey]iikanji.Fault
 	diagnosis *Diagnosis
 	queue     []Candidate
-	stale     bool // something was kept: observe again
+	stale     bool // the bottleneck may have moved: observe again
+	moved     bool // something small was kept since the last observation
 	voids     int  // in a row
 	cost      time.Duration
+	under     string // the key of the candidate under trial
 	view      View
 	miles     []mile
 	notes     []string

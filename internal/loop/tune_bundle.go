@@ -43,7 +43,7 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate) (tried bool, er
 		one.Remedy.Says += "; " + p.Remedy.Says
 	}
 	one.Remedy.Says = "together: " + one.Remedy.Says[2:]
-	if t.tried(one) {
+	if tried, _ := t.tried(one); tried {
 		return false, nil
 	}
 	a := Attempt{Candidate: one, Key: one.Key(), Says: one.Remedy.Says, Binding: t.binding()}

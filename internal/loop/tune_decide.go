@@ -87,13 +87,7 @@ const maxSaved = 0.9
 func Candidates(d *Diagnosis) []Candidate {
 	var out []Candidate
 	for _, f := range d.Findings {
-		saved := 0.0
-		if of := d.Of(f); of > 0 {
-			saved = min(maxSaved, (f.Gain.Lo+f.Gain.Hi)/2/of)
-		}
-		if strings.HasPrefix(string(f.Code), "DB") {
-			saved *= d.databaseShare()
-		}
+		saved := d.saved(f)
 		for _, r := range f.Remedies {
 			b := beliefOf(r)
 			if b.chance == 0 { // no kind of ours
@@ -108,23 +102,32 @@ func Candidates(d *Diagnosis) []Candidate {
 	return out
 }
 
-// databaseShare is the part of the stack's CPU time that the database used: a
-// second that its statements save is felt as that much by the others.
-func (d *Diagnosis) databaseShare() float64 {
-	all, db := 0.0, 0.0
+// saved is the share of what the stack's CPU did that a cure would save. A
+// second of a statement is felt as the database's part of it.
+func (d *Diagnosis) saved(f iikanji.Finding) float64 {
+	stack, database := 0.0, 0.0
 	for _, u := range d.Run.Usage {
 		if u.Who == "generator" || u.Who == "other" {
 			continue
 		}
 		s := (u.User + u.System).Seconds()
-		if all += s; u.Who == "database" {
-			db += s
+		if stack += s; u.Who == "database" {
+			database += s
 		}
 	}
-	if all == 0 || db == 0 {
-		return 1
+	of, part := stack, 1.0
+	if strings.HasPrefix(string(f.Code), "DB") {
+		if of = d.Statements; stack > 0 && database > 0 {
+			part = database / stack
+		}
 	}
-	return db / all
+	if of == 0 {
+		of = d.Of(f)
+	}
+	if of <= 0 {
+		return 0
+	}
+	return min(maxSaved, (f.Gain.Lo+f.Gain.Hi)/2/of*part)
 }
 
 // runsFor is how many runs a trial of an expected effect costs, the noise of a
@@ -163,7 +166,7 @@ func b2i(b bool) int {
 
 // blinds says whether a remedy turns off what the sensors read.
 func blinds(r iikanji.Remedy) bool {
-	return r.Kind == "nginxconf" && r.Args["directive"] == "access_log" ||
+	return r.Kind == "nginxconf" && (r.Args["directive"] == "access_log" || r.Args["act"] == "access log") ||
 		r.Kind == "appenv" && r.Args["log"] != "" ||
 		r.Kind == "mysqlconf" && (r.Args["slow_query_log"] != "" || r.Args["performance_schema"] != "")
 }

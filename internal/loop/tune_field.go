@@ -46,8 +46,6 @@ type TuneOptions struct {
 	Watch time.Duration `json:"watch_ns"` // load of observed runs
 	Pairs int           `json:"pairs"`    // of the last comparison
 	Seed  uint64        `json:"seed"`
-	// Noisy lets runs count that the guard would void; a warning says so.
-	Noisy bool `json:"noisy,omitempty"`
 }
 
 // A Tuner goes round the circle: observe, orient, decide, act, judge.
@@ -93,12 +91,15 @@ type Attempt struct {
 	// Skipped says why there was no trial; "" when there was one.
 	Skipped string `json:"skipped,omitempty"`
 	// Parked attempts come back when Binding, the limit then, has moved.
-	Parked  bool          `json:"parked,omitempty"`
-	Binding string        `json:"binding,omitempty"`
-	Fast    bool          `json:"fast_lane,omitempty"`
-	Dropped bool          `json:"dropped,omitempty"` // kept first, taken back by a drop-one check
-	Runs    int           `json:"runs"`
-	Took    time.Duration `json:"took_ns"`
+	Parked  bool   `json:"parked,omitempty"`
+	Binding string `json:"binding,omitempty"`
+	// Deferred ones were given up early for what promised more, and come back
+	// when nothing else is left.
+	Deferred bool          `json:"deferred,omitempty"`
+	Fast     bool          `json:"fast_lane,omitempty"`
+	Dropped  bool          `json:"dropped,omitempty"` // kept first, taken back by a drop-one check
+	Runs     int           `json:"runs"`
+	Took     time.Duration `json:"took_ns"`
 }
 
 // An Outcome is what a search came to.

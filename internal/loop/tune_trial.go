@@ -4,26 +4,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/stats"
 )
 
 // A trial holds changes against the site without them, in interleaved pairs.
 // More than one change is a bundle, judged as one.
 type trial struct {
 	*Tuner
-	changes []*iikanji.Change // in the order of application
-	c       Case
-	on      bool         // whether they are applied
-	free    *iikanji.Run // the incumbent's run of just before, to be the first A
-	order   Order        // of the first pair: the one that saves a switch
-	began   time.Time
-	runs    int
-	replan  bool // initialize wipes the change out: it has to go into the schema file
+	changes  []*iikanji.Change // in the order of application
+	c        Case
+	on       bool         // whether they are applied
+	free     *iikanji.Run // the incumbent's run of just before, to be the first A
+	order    Order        // of the first pair: the one that saves a switch
+	began    time.Time
+	runs     int
+	deferred bool // given up for what promises more
+	replan   bool // initialize wipes the change out: it has to go into the schema file
 }
 
 // undoTime bounds putting a candidate away after its trial was cut off.
@@ -38,6 +41,8 @@ var errNoisy = errors.New("the machine is too noisy to prove anything")
 // try gives one candidate its trial: plan, apply, pairs, verdict, keep or undo.
 func (t *Tuner) try(ctx context.Context, c Candidate) (Attempt, error) {
 	a := Attempt{Candidate: c, Key: c.Key(), Says: c.Remedy.Says, Binding: t.binding()}
+	t.under = a.Key
+	defer func() { t.under = "" }()
 	if t.book.Wiped {
 		c.Remedy = intoSchemaFile(c.Remedy)
 	}
@@ -51,8 +56,12 @@ func (t *Tuner) try(ctx context.Context, c Candidate) (Attempt, error) {
 		a.Changes, a.Says = append(a.Changes, planned.ID), planned.Says
 		err = tr.hold(ctx, &a)
 		a.Runs, a.Took = a.Runs+tr.runs, a.Took+t.Now().Sub(tr.began)
-		if !tr.replan {
+		if err != nil || !tr.replan {
 			return a, err
+		}
+		if c.Remedy.Args["into"] != "" {
+			a.Skipped = "initialize makes the table anew and wipes it out, and its schema file is not to be edited so"
+			return a, nil
 		}
 		t.book.Wiped = true
 		t.say("initialize makes the table anew and wipes it out: it goes into the schema file that initialize loads")
@@ -95,7 +104,7 @@ func (t *Tuner) plan(ctx context.Context, c Candidate) (planned *iikanji.Change,
 
 func (t *Tuner) newTrial(changes ...*iikanji.Change) *trial {
 	tr := &trial{Tuner: t, changes: changes, began: t.Now(), free: t.fresh, order: BA}
-	if tr.free != nil {
+	if tr.free != nil || t.book.Open != nil { // what is open is confirmed by the incumbent's runs
 		tr.order = AB
 	}
 	tr.c = Case{Change: bundled(changes), Allow: t.Acts.Policy.Allow, Known: t.knownFaults()}
@@ -270,6 +279,10 @@ func (tr *trial) decide(ctx context.Context) (Provisional, iikanji.Verdict, erro
 			return Provisional{}, v, nil
 		}
 		usable = len(v.Tried)
+		if tr.deferred = tr.better(v); tr.deferred {
+			v.Call, v.Reason, v.Why = iikanji.Inconclusive, iikanji.TooFew, "put off, others promise more per run: "+v.Why
+			return Provisional{}, v, nil
+		}
 		if tr.timeFor() < 2*tr.cost {
 			v.Call, v.Reason, v.Why = iikanji.Inconclusive, iikanji.Undecided, errTime.Error()+"; "+v.Why
 			return Provisional{}, v, nil
@@ -386,7 +399,7 @@ func (tr *trial) settle(ctx context.Context, a *Attempt) error {
 	tr.past = append(tr.past, tr.c.Pairs)
 	tr.notePairs()
 	if v.Call != iikanji.Keep {
-		a.Parked = v.Call == iikanji.Inconclusive
+		a.Parked, a.Deferred = v.Call == iikanji.Inconclusive, tr.deferred
 		err := tr.away(ctx, v.Why)
 		tr.learn()
 		return err
@@ -400,7 +413,8 @@ func (tr *trial) settle(ctx context.Context, a *Attempt) error {
 		}
 		tr.book.InForce = append(tr.book.InForce, c.ID)
 	}
-	tr.incumbent, tr.fresh, tr.stale = nil, nil, true
+	tr.incumbent, tr.fresh = nil, nil
+	tr.stale, tr.moved = tr.stale || v.Effect.Mid >= leap, true
 	for _, p := range tr.c.Pairs {
 		if p.Void == "" && p.B != nil && p.B.Clean() {
 			tr.incumbent = append(tr.incumbent, p.B)
@@ -409,6 +423,36 @@ func (tr *trial) settle(ctx context.Context, a *Attempt) error {
 	}
 	tr.learn()
 	return nil
+}
+
+// leap is the effect on ln(score) from which on a keep is taken to have moved
+// the bottleneck, so that a run has to be observed again.
+const leap = 0.095
+
+// better says whether another candidate promises more per run than going on
+// with this trial does. Giving up early keeps nothing, so it errs to one side.
+func (tr *trial) better(v iikanji.Verdict) bool {
+	if tr.Options.Time <= 0 || len(v.Tried) < 2 {
+		return false
+	}
+	next, ok := tr.next(false)
+	if !ok || slices.ContainsFunc(tr.book.Attempts, func(a Attempt) bool { return a.Key == next.Key() && a.Deferred }) {
+		return false
+	}
+	sd := tr.judge.Prior.SD()
+	return promise(v, sd, tr.judge.Looks.Last()) < next.Chance*next.Gain/runsFor(next.Gain, sd)
+}
+
+// promise is what going on with a trial may bring per run: the chance that the
+// mean at the last look proves a gain, times that gain.
+func promise(v iikanji.Verdict, sd float64, last int) float64 {
+	n, l := float64(len(v.Tried)), float64(last)
+	if n >= l {
+		return 0
+	}
+	need := 2.12 * sd / math.Sqrt(l) // the bound of the last look, about
+	z := (v.Shrunk - need) / (sd * math.Sqrt(1/n-1/l))
+	return stats.NormalCDF(z) * max(v.Shrunk, need) / (2 * (l - n))
 }
 
 // notePairs keeps the pairs for the noise of later searches.

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/stack"
+)
+
+// real holds the judge against an arena that nothing is done to.
+func (c *selftestCmd) real(ctx context.Context, e *env) error {
+	if c.AA < 1 || c.AA > 1000 || c.Load < 3*time.Second {
+		return usageError("--aa %d --load %v: want 1 to 1000 trials of runs of 3s or more", c.AA, c.Load)
+	}
+	a, err := findArena(c.Arena)
+	if err != nil {
+		return err
+	}
+	b := &benchCmd{Arena: c.Arena, Load: c.Load, Seed: c.Seed, Pin: c.Pin, Dir: c.Dir, History: c.History}
+	r, err := b.prepare(e, a)
+	if err != nil {
+		return err
+	}
+	h, err := history.Open(r.history)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	changes, err := h.Changes()
+	if err != nil {
+		return err
+	}
+	for _, ch := range changes {
+		if ch.Stage.May(iikanji.Reverting) {
+			return hinted(fmt.Errorf("change %d is in force: the arena is not untouched", ch.ID), "iikanji revert "+a.Name+c.flags()+" --all")
+		}
+	}
+	var out loop.AATrials
+	err = withSite(ctx, e, a, stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack}, func(ctx context.Context, w *worksite) (err error) {
+		r.progress = report.NewProgress(io.Discard, false, e.Cols, e.Now)
+		began := e.Now()
+		f := &arenaField{benchRun: r, w: w, h: h, noisy: c.Noisy}
+		f.tick = func(bench.Progress) {
+			w.progress.Status("%d of %d trials, %d runs, %d kept so far, %s gone", len(out.Verdicts), c.AA, out.Runs, out.Kept, clock(e.Now().Sub(began)))
+		}
+		out, err = loop.RunAATrials(ctx, f, c.AA, c.Load, func(now loop.AATrials) { out = now })
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return writeJSON(e.Stdout, out)
+	}
+	return c.printReal(e, &out)
+}
+
+func (c *selftestCmd) printReal(e *env, out *loop.AATrials) error {
+	t := report.Table{Columns: []report.Column{{Name: "trial"}, {Name: "pairs"}, {Name: "effect of nothing", Left: true}, {Name: "verdict", Left: true}}}
+	for i, v := range out.Verdicts {
+		t.Rows = append(t.Rows, []string{fmt.Sprint(i + 1), fmt.Sprint(len(v.Tried)), effectText(v.Effect.Mid, v.Effect.Lo, v.Effect.Hi), v.Call.String() + ", " + v.Reason.String()})
+	}
+	if err := t.Write(e.Stdout, report.Text, e.Cols); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(e.Stdout, "\n%s, untouched, %d trials of a change that does nothing: %d kept (true share under %.0f %%, at 95 %%)\n%d pairs, %d runs of %s, %d void; noise of a pair %.1f %%\n",
+		c.Arena, len(out.Verdicts), out.Kept, 100*out.Bound(), out.Pairs, out.Runs, report.Duration(c.Load), out.Voided, 100*out.Noise)
+	return err
+}

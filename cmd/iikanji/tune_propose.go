@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/propose"
+)
+
+// proposeFunc is loop.Tuner.Propose.
+type proposeFunc = func(ctx context.Context, d *loop.Diagnosis, known []iikanji.Fact, tried []loop.Attempt) ([]loop.Candidate, error)
+
+// proposer makes the function that asks the --proposer; nil without one. The
+// words of the command line are its arguments, cut at spaces: no shell reads them.
+func (c *tuneCmd) proposer(w *worksite) (proposeFunc, error) {
+	command := strings.Fields(c.Proposer)
+	if len(command) == 0 {
+		return nil, nil
+	}
+	if _, err := exec.LookPath(command[0]); err != nil {
+		return nil, usageError("--proposer: %v", err)
+	}
+	return func(ctx context.Context, d *loop.Diagnosis, known []iikanji.Fact, tried []loop.Attempt) ([]loop.Candidate, error) {
+		in := propose.Input{Target: w.site.Target, Places: placesOf(w.site), Score: d.Run.Score, Findings: d.Findings, Facts: known, Kinds: change.Names()}
+		for _, a := range tried {
+			if a.Skipped == "" {
+				in.Trials = append(in.Trials, propose.Trial{Change: iikanji.Change{ID: a.Verdict.Change, Kind: a.Remedy.Kind, Target: a.Remedy.Target, Says: a.Says, Answers: a.Code}, Verdict: a.Verdict})
+			}
+		}
+		proposals, err := propose.Run(ctx, command, in)
+		if err != nil {
+			return nil, fmt.Errorf("asking the proposer: %w", err)
+		}
+		var out []loop.Candidate
+		for _, p := range proposals {
+			out = append(out, loop.Candidate{Remedy: p.Remedy, Code: p.Answers, Why: "proposed by " + command[0]})
+		}
+		return out, nil
+	}, nil
+}
+
+func placesOf(s *change.Site) map[string]propose.Places {
+	places := map[string]propose.Places{}
+	for name, svc := range s.Services {
+		places[name] = propose.Places{Source: svc.Source, Public: svc.Public, Loads: svc.Loads}
+	}
+	return places
+}
