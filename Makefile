@@ -18,7 +18,7 @@ build:
 	go build -trimpath -o bin/iikanji ./cmd/iikanji
 
 demo: setup build
-	bin/iikanji bench isucondition $(DEMO_FLAGS)
+	bin/iikanji tune isucondition $(DEMO_FLAGS)
 
 check: setup-check lint build test fuzz
 	@echo "make check: all passed"
