@@ -16,7 +16,7 @@ var rules = []rule{
 	web101, web102, web103, web104, web105, web106, web107, web108, web109, web110,
 	db101, db103, db105, db109,
 	db110, db111, db112, db113, db115, db116, db117, db118, db119, db120,
-	db201, db202, db203, db204, db206, db207, db208, app103,
+	db201, db202, db203, db204, db206, db207, db208, db209, app103,
 }
 
 // What is too little to be told: less than this share of the seconds of all

@@ -136,6 +136,22 @@ func TestDiskTable(t *testing.T) {
 	}
 }
 
+// TestDoublewrite is told only where the disk is the limit.
+func TestDoublewrite(t *testing.T) {
+	for _, c := range []struct {
+		pressure float64
+		set      string
+		pages    string
+		want     bool
+	}{{0.8, "ON", "9000", true}, {0.1, "ON", "9000", false}, {0.8, "OFF", "9000", false}, {0.8, "ON", "100", false}} {
+		in := diagnose.Input{Run: &iikanji.Run{Took: 10 * time.Second}, Profiles: []iikanji.Profile{machine("database", iikanji.MachineRow{PressureIO: c.pressure})},
+			Facts: []iikanji.Fact{variable("innodb_doublewrite", c.set), status("innodb_dblwr_pages_written", c.pages)}}
+		if f, ok := found(t, in, "DB209"); ok != c.want {
+			t.Errorf("%+v: %v %+v", c, ok, f)
+		}
+	}
+}
+
 // TestBinding makes each resource the limit of a run, pinned or not, and wants
 // it named, with a service of ours.
 func TestBinding(t *testing.T) {
