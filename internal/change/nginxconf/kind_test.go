@@ -32,12 +32,8 @@ func TestConformance(t *testing.T) {
 		Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.Observability, iikanji.Freshness}},
 		Remedies: map[string]iikanji.Remedy{ // one of each shape of plan; TestSame and TestGrammar undo all acts
 			"keepalive":   remedy("upstream keepalive", "keepalive", "32"), // the included file and the main one
-			"static all":  remedy("static files", "path", "/"),             // the included file
 			"gzip static": remedy("gzip static", "path", "/ready"),         // new files, of bytes that are no text
 			"cache":       remedy("cache", "path", "/x", "valid", "500ms"), // nginx makes a folder
-			"workers":     remedy("workers", "processes", "2", "connections", "1000"),
-			"log off":     remedy("access log", "log", "off"),
-			"agents":      remedy("refuse user agents", "patterns", `(?i)(bot|crawler)\b[-_ ./;@()"'{}$]?`),
 		},
 		Serves: func() error { _, err := s.get("/", nil); return err },
 		Disturb: func(c *iikanji.Change) (func() error, error) {

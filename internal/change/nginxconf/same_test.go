@@ -134,7 +134,7 @@ func echo(public func() string) http.Handler {
 // probes are requests that find what an edit broke.
 func probes() []string {
 	paths := []string{"/", "/x?y=1", "/exact", "/redirect", "/admin/x", "/base/x", "/base/redirect", "/var/x", "/img/a.png", "/index.html",
-		"/assets", "/assets/", "/assets/app.js", "/assets/pic.png", "/assets/none.js", "/assets/none.png", "/assets/fixed/a.css", "/assets/fixed/x", "/assets-old/a",
+		"/assets", "/assets/", "/assets/app.js", "/assets/pic.png", "/assets/none.js", "/assets/none.png", "/assets/fixed/a.css", "/assets/fixed/x", "/assets/fixed/p.png", "/assets-old/a",
 		"/assets/link.txt", "/assets/../../secret.txt", "/assets/%2e%2e/%2e%2e/secret.txt", "/assets/..%2f..%2fsecret.txt", "/assets//app.js", "/assets/.%00/a", "/assets/a%20b?c=%20d",
 		"/api", "/api/", "/api/trend", "/api/trend?x=1", "/api/trend/", "/api/trends", "/api/abc/u", "/api/isu/12/icon", "/api/isu/12/icon/", "/api/isu/1/2/icon", "/api/x.css", "/x.css"}
 	var all []string
@@ -209,6 +209,8 @@ var sameActs = map[string]struct {
 	"gzip":          {remedy("gzip", "level", "2"), []string{"Vary"}},
 	"expires":       {remedy("expires", "path", "/api/trend", "expires", "1h", "cache-control", "public", "server", "one.test"), []string{"Expires", "Cache-Control"}},
 	"expires all":   {remedy("expires", "path", "/assets/", "expires", "1d", "server", "one.test"), []string{"Expires", "Cache-Control"}},
+	"expires base":  {remedy("expires", "path", "/base/x", "expires", "1h", "server", "one.test"), []string{"Expires", "Cache-Control"}},
+	"expires fixed": {remedy("expires", "path", "/assets/fixed/p.png", "expires", "1h", "server", "one.test"), []string{"Expires", "Cache-Control"}},
 	"expires route": {remedy("expires", "path", "/api/isu/:id/icon", "expires", "max", "server", "one.test"), []string{"Expires", "Cache-Control"}},
 	"cache":         {remedy("cache", "path", "/api/trend", "valid", "500ms", "server", "one.test"), nil},
 	"cache folder":  {remedy("cache", "path", "/api/", "valid", "3s", "stale", "updating", "server", "one.test"), nil},
