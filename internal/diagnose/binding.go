@@ -99,11 +99,9 @@ func coresIn(list string) int {
 
 // lockBinding says whether statements mostly waited for each other.
 func (in Input) lockBinding() (Binding, bool) {
-	waited, took := 0.0, 0.0
+	waited, took := in.locked(), 0.0
 	for _, r := range in.rows(iikanji.Slow) {
-		if r.Query != nil {
-			waited, took = waited+r.Query.Lock.Seconds(), took+r.Total.Seconds()
-		}
+		took += r.Total.Seconds()
 	}
 	if took == 0 || waited < lockBound*took || waited < leastLocked*in.Run.Took.Seconds() {
 		return Binding{}, false

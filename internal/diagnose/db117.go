@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,14 +20,33 @@ const (
 	lockTold       = 3     // pairs of statements that the evidence quotes
 )
 
-// locked are the seconds that statements waited for locks: as the slow log
-// says, or InnoDB's own sum, which has milliseconds only.
-func (v *view) locked() float64 {
-	sum := 0.0
-	for _, d := range v.digests {
-		sum += d.Query.Lock.Seconds()
+// locked are the seconds that statements waited for row locks.
+func (v *view) locked() float64 { return v.in.locked() }
+
+// locked takes InnoDB's own sum where the server's counters are known. The
+// Lock_time of a slow log has what opening tables took too, some ten
+// microseconds for each statement.
+func (in Input) locked() float64 {
+	sum, counted := 0.0, false
+	for _, f := range in.Facts {
+		if f.Topic != iikanji.TopicStatus {
+			continue
+		}
+		counted = true
+		if strings.EqualFold(f.Key, "innodb_row_lock_time") {
+			ms, _ := strconv.ParseFloat(f.Value, 64)
+			sum += ms / 1000
+		}
 	}
-	return max(sum, v.status["innodb_row_lock_time"]/1000)
+	if counted {
+		return sum
+	}
+	for _, r := range in.rows(iikanji.Slow) {
+		if r.Query != nil {
+			sum += r.Query.Lock.Seconds()
+		}
+	}
+	return sum
 }
 
 // db117 reports statements that wait for row locks: how often by InnoDB's

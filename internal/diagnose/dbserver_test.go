@@ -1,6 +1,7 @@
 package diagnose_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -105,7 +106,7 @@ func TestPool(t *testing.T) {
 		{"as many as can be", 64, 600 * time.Second, 0, "0", "", ""},
 	} {
 		in := diagnose.Input{Run: &iikanji.Run{Took: 10 * time.Second, Place: iikanji.Placement{Cores: 2}, Steps: []iikanji.StepStat{{Count: 5000, Total: 200 * time.Second}}}, Profiles: []iikanji.Profile{statements("SELECT 1", 5000, c.took, c.lock)},
-			Facts: []iikanji.Fact{connected(c.size), status("innodb_row_lock_waits", c.waits)}}
+			Facts: []iikanji.Fact{connected(c.size), status("innodb_row_lock_waits", c.waits), status("innodb_row_lock_time", fmt.Sprint(c.lock.Milliseconds()))}}
 		for _, code := range []iikanji.Code{"APP103", "APP104"} {
 			f, ok := found(t, in, code)
 			if ok != (code == c.code) || ok && (f.Remedies[0].Kind != "appenv" || f.Remedies[0].Args["pool"] != c.pool) {
