@@ -130,6 +130,8 @@ type Series struct {
 	FixedRepeats int64 `json:"fixed_repeats"`
 	FixedBytes   Bytes `json:"fixed_bytes"`
 	Sizes        int64 `json:"sizes"` // different sizes among the fixed URLs
+	// Heaviest is the URL that most of the bytes were sent for.
+	Heaviest string `json:"heaviest,omitempty"`
 
 	// Pairs are answers to two different clients right after each other;
 	// Alike counts those of one size. Clients is how many there were.

@@ -297,7 +297,7 @@ func (o *Observer) Ask(ctx context.Context, ob *Observation) ([]iikanji.Fact, er
 	known = append(known, ob.Seen...)
 	for _, ask := range []func(context.Context) ([]iikanji.Fact, error){
 		func(ctx context.Context) ([]iikanji.Fact, error) { return askNginx(ctx, o.w.Target) },
-		func(ctx context.Context) ([]iikanji.Fact, error) { return askAnswers(ctx, o.w.Target, ob.Profiles) },
+		func(ctx context.Context) ([]iikanji.Fact, error) { return askAnswers(ctx, o.w.Target, ob.Seen) },
 	} {
 		f, err := ask(ctx)
 		if ctx.Err() != nil {

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -81,7 +82,7 @@ func (o *Observer) series(ctx context.Context, access *iikanji.Profile) (map[str
 // seriesOf folds the rows of URLs into routes.
 func seriesOf(access, urls *iikanji.Profile) map[string]*iikanji.Series {
 	out := map[string]*iikanji.Series{}
-	sizes := map[string]map[iikanji.Bytes]bool{}
+	sizes, most := map[string]map[iikanji.Bytes]bool{}, map[string]iikanji.Bytes{}
 	for _, r := range urls.Rows {
 		route := routeFor(access, r.Key)
 		if route == "" || r.Web == nil {
@@ -91,6 +92,9 @@ func seriesOf(access, urls *iikanji.Profile) map[string]*iikanji.Series {
 		if s == nil {
 			s = &iikanji.Series{}
 			out[route], sizes[route] = s, map[iikanji.Bytes]bool{}
+		}
+		if _, url, ok := strings.Cut(r.Key, " "); ok && r.Web.Bytes > most[route] {
+			s.Heaviest, most[route] = url, r.Web.Bytes
 		}
 		s.URLs++
 		s.Repeats += r.Count - 1
@@ -163,16 +167,14 @@ func fits(route, url string) (words int, ok bool) {
 }
 
 // urlsToAsk are the routes of which it is worth knowing how they are answered,
-// with a URL of each: GETs that succeed.
-func urlsToAsk(access *iikanji.Profile) map[string]string {
+// with a URL of each: that of a GET that succeeded, the one that most bytes
+// were sent for.
+func urlsToAsk(seen []iikanji.Fact) map[string]string {
 	out := map[string]string{}
-	if access == nil {
-		return out
-	}
-	for _, r := range access.Rows {
-		method, url, ok := strings.Cut(r.Example.Text, " ")
-		if ok && method == "GET" && strings.HasPrefix(url, "/") && strings.HasPrefix(r.Key, "GET ") && r.Web != nil && r.Web.Status[2] > 0 {
-			out[r.Key] = url
+	for _, f := range seen {
+		var s iikanji.Series
+		if f.Topic == iikanji.TopicSeries && json.Unmarshal([]byte(f.Value), &s) == nil && strings.HasPrefix(s.Heaviest, "/") {
+			out[f.Key] = s.Heaviest
 		}
 	}
 	return out

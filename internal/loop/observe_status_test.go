@@ -39,7 +39,7 @@ func TestSeriesOf(t *testing.T) {
 	access := &iikanji.Profile{Rows: []iikanji.Row{{Key: "GET /icon/:id"}, {Key: "GET /icon/new"}, {Key: "GET /"}}}
 	urls := &iikanji.Profile{Rows: []iikanji.Row{row("GET /icon/1?x=1", 4, 400, 100), row("GET /icon/2", 5, 450, 100), row("GET /icon/3", 1, 7, 7), row("GET /icon/new", 2, 20, 10), row("GET /b/c", 1, 1, 1), row("GET /", 3, 3*16803-30, 16803)}}
 	got := seriesOf(access, urls)
-	if len(got) != 3 || got["GET /"].Fixed != 1 || got["GET /"].FixedBytes != 2*16803-30 || *got["GET /icon/:id"] != (iikanji.Series{URLs: 3, Repeats: 7, Again: 2, Fixed: 1, FixedRepeats: 3, FixedBytes: 300, Sizes: 1}) || got["GET /icon/new"].FixedBytes != 10 {
+	if len(got) != 3 || got["GET /"].Fixed != 1 || got["GET /"].FixedBytes != 2*16803-30 || *got["GET /icon/:id"] != (iikanji.Series{URLs: 3, Repeats: 7, Again: 2, Fixed: 1, FixedRepeats: 3, FixedBytes: 300, Sizes: 1, Heaviest: "/icon/2"}) || got["GET /icon/new"].FixedBytes != 10 {
 		t.Errorf("%+v %+v", got["GET /icon/:id"], got["GET /icon/new"])
 	}
 }
@@ -58,11 +58,10 @@ func TestCompare(t *testing.T) {
 }
 
 func TestURLsToAsk(t *testing.T) {
-	row := func(key, example string, good int64) iikanji.Row {
-		return iikanji.Row{Key: key, Example: iikanji.Sighting{Text: example}, Web: &iikanji.WebRow{Status: [6]int64{2: good}}}
-	}
-	got := urlsToAsk(&iikanji.Profile{Rows: []iikanji.Row{row("GET /a/:id", "GET /a/7?x=1", 1), row("POST /b", "POST /b", 5), row("GET /c", "GET /c", 0), row("GET /d", "GET http://elsewhere/d", 1), row("GET /e", "", 1)}})
-	if len(got) != 1 || got["GET /a/:id"] != "/a/7?x=1" || len(urlsToAsk(nil)) != 0 {
+	got := urlsToAsk([]iikanji.Fact{
+		{Topic: iikanji.TopicSeries, Key: "GET /a/:id", Value: `{"heaviest":"/a/7?x=1"}`}, {Topic: iikanji.TopicSeries, Key: "GET /b", Value: `{"heaviest":"http://elsewhere/b"}`},
+		{Topic: iikanji.TopicSeries, Key: "GET /c", Value: `{}`}, {Topic: iikanji.TopicSeries, Key: "GET /d", Value: "?"}, {Topic: iikanji.TopicAnswer, Key: "GET /e", Value: `{"heaviest":"/e"}`}})
+	if len(got) != 1 || got["GET /a/:id"] != "/a/7?x=1" {
 		t.Errorf("%v", got)
 	}
 	if _, err := address(iikanji.Target{}); err == nil {

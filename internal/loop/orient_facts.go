@@ -134,12 +134,8 @@ func askNginx(ctx context.Context, t iikanji.Target) ([]iikanji.Fact, error) {
 }
 
 // askAnswers asks the web server for one URL of each route.
-func askAnswers(ctx context.Context, t iikanji.Target, profiles []iikanji.Profile) ([]iikanji.Fact, error) {
-	i := slices.IndexFunc(profiles, func(p iikanji.Profile) bool { return p.Source == iikanji.Access })
-	if i < 0 {
-		return nil, nil
-	}
-	urls := urlsToAsk(&profiles[i])
+func askAnswers(ctx context.Context, t iikanji.Target, seen []iikanji.Fact) ([]iikanji.Fact, error) {
+	urls := urlsToAsk(seen)
 	if len(urls) == 0 {
 		return nil, nil
 	}
