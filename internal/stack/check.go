@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -97,7 +98,7 @@ const checkWait = 60 * time.Second
 // one, where the file at path takes the place of conf/mariadb.d/iikanji.cnf,
 // and ends it as soon as it answers. It takes the memory that it is told to
 // take, and its logs their disk space. The error is a *ConfigError when it does
-// not come up; a value that the server only corrects is no error.
+// not come up, or comes up with another value than the file at path says.
 //
 // Note: the server makes an empty data folder usable by itself, but for the
 // grant tables, which only mysql_install_db makes; without these it takes a
@@ -135,9 +136,43 @@ func (s *Stack) CheckDatabase(ctx context.Context, path string) (err error) {
 		err = s.dir.full(e, strings.Join(lines, "\n"))
 	case errors.As(err, &slow):
 		slow.Log = s.dir.path(logDir, checkDatabaseLog)
+	case err == nil:
+		err = s.corrected(path)
 	}
 	// Its data are nobody's: it is killed, and nothing waits for a shutdown.
 	return errors.Join(err, s.control.stop(context.WithoutCancel(ctx), databaseChecker))
+}
+
+// adjusted is how the server says that a value is out of bounds, and that it
+// took another one.
+var adjusted = regexp.MustCompile(`\[Warning\] .*option '([a-z0-9_-]+)'.* adjusted to `)
+
+// corrected finds settings of a config that the second database did not take
+// as they are. Those of other files are not this one's fault.
+func (s *Stack) corrected(path string) error {
+	log, err := s.dir.read(logDir, checkDatabaseLog)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	sets := map[string]bool{} // the server takes "-" for "_" in names
+	for line := range strings.Lines(string(text)) {
+		name, _, _ := strings.Cut(line, "=")
+		sets[strings.ReplaceAll(strings.TrimSpace(name), "-", "_")] = true
+	}
+	e := &ConfigError{Service: Database, Path: path}
+	for line := range strings.Lines(string(log)) {
+		if m := adjusted.FindStringSubmatch(line); m != nil && sets[strings.ReplaceAll(m[1], "-", "_")] {
+			e.Lines = append(e.Lines, printable([]byte(line)))
+		}
+	}
+	if e.Lines == nil {
+		return nil
+	}
+	return e
 }
 
 // dropInCnf is the file of mariadb.d that is iikanji's alone.

@@ -44,6 +44,7 @@ func TestCheckDatabase(t *testing.T) {
 			"innodb_data_home_dir = " + s.dir.path(mariadbDir) + "\nlog_error = " + s.dir.path(tmpDir, "elsewhere") + "\n", nil},
 		{"unknown", "[mysqld]\nno_such_thing = 1\n", []string{"[ERROR]", "unknown variable 'no_such_thing=1'"}},
 		{"too much memory", "[mysqld]\ninnodb_buffer_pool_size = 100T\n", []string{"[ERROR]", "InnoDB"}},
+		{"out of bounds", "[mysqld]\ninnodb-flush-log-at-trx-commit = 9\n", []string{"unsigned value 9 adjusted to 3"}},
 		{"no value for it", "[mysqld]\ninnodb_flush_method = XX\n", []string{"Error while setting value 'XX'"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -68,6 +69,14 @@ func TestCheckDatabase(t *testing.T) {
 	if got := page(t, s.Places().URL()); got != "hello 3" {
 		t.Errorf("page: %q", got)
 	}
+	// It starts with the limits of the real one.
+	lend(t, s.LimitsFile(Database), "nofile = 1024\n")
+	lend(t, candidate, "[mysqld]\nmax_connections = 9000\n")
+	must(t, s.CheckDatabase(t.Context(), candidate))
+	if log, err := s.dir.read(logDir, checkDatabaseLog); err != nil || !strings.Contains(string(log), "max_open_files to more than 1024 ") {
+		t.Errorf("%v; its log:\n%s", err, log)
+	}
+	leavesNothing(t, s)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	lend(t, candidate, "[mysqld]\n")
