@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji"
@@ -99,6 +101,9 @@ func planVariables(s *change.Site, svc change.Service, c *iikanji.Change, args m
 	if err := sideEffects(s, wanted); err != nil {
 		return err
 	}
+	if err := portsStay(s.Target, wanted[portRange]); err != nil {
+		return err
+	}
 	old, err := s.ReadOld(svc.DropIn)
 	if err != nil {
 		return err
@@ -134,6 +139,24 @@ func sideEffects(s *change.Site, wanted map[string]string) error {
 		}
 		if plain(string(now)) != "0" {
 			return fmt.Errorf("%s is in force, which setting %s would end", bytes, name)
+		}
+	}
+	return nil
+}
+
+const portRange = "net.ipv4.ip_local_port_range"
+
+// portsStay refuses a range of outgoing ports ("" for none) with one in it on
+// which a service listens: while that restarts, a connection could take it.
+func portsStay(t iikanji.Target, ports string) error {
+	var low, high int
+	if _, err := fmt.Sscan(ports, &low, &high); err != nil {
+		return nil // none is asked for: the form was checked
+	}
+	for _, svc := range t.Services {
+		_, text, _ := net.SplitHostPort(svc.Address) // a service without one has no port
+		if port, err := strconv.Atoi(text); err == nil && low <= port && port <= high {
+			return fmt.Errorf("%s = %s: the %s listens on port %d, which an outgoing connection could take", portRange, ports, svc.Name, port)
 		}
 	}
 	return nil

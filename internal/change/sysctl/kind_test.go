@@ -262,6 +262,15 @@ func TestNotTheMachine(t *testing.T) {
 	}
 }
 
+func TestPortsStay(t *testing.T) {
+	target := iikanji.Target{Services: []iikanji.Service{{Name: "socket only"}, {Name: "app", Address: "127.0.0.1:3000"}}}
+	for ports, fine := range map[string]bool{"": true, "10000 60000": true, "1024 60000": false, "3000 60000": false, "3001 60000": true} {
+		if err := portsStay(target, ports); (err == nil) != fine {
+			t.Errorf("%q: %v", ports, err)
+		}
+	}
+}
+
 func TestWeakens(t *testing.T) {
 	for value, want := range map[string]int{"6000": 1, "3000": 0, "100": 0} {
 		now, wanted := map[string]string{"vm.dirty_expire_centisecs": "3000", "vm.swappiness": "60"}, map[string]string{"vm.dirty_expire_centisecs": value, "vm.swappiness": "90"}

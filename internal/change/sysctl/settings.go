@@ -23,7 +23,7 @@ type variable struct {
 var variables = map[string]variable{
 	"net.core.somaxconn":                 {min: 128, max: 65535},
 	"net.core.netdev_max_backlog":        {min: 300, max: 1 << 20},
-	"net.ipv4.ip_local_port_range":       {min: 1024, max: 65535, pair: true},
+	portRange:                            {min: 1024, max: 65535, pair: true},
 	"net.ipv4.tcp_tw_reuse":              {max: 2},
 	"net.ipv4.tcp_max_syn_backlog":       {min: 128, max: 1 << 20},
 	"net.ipv4.tcp_fin_timeout":           {min: 5, max: 120},
