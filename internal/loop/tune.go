@@ -190,6 +190,9 @@ func (t *Tuner) attempt(ctx context.Context, c Candidate) error {
 		return err
 	}
 	t.book.Attempts = append(t.book.Attempts, a)
+	if err := t.judged(a); err != nil {
+		return err
+	}
 	if a.Skipped != "" {
 		t.say("not tried: %s: %s", a.Says, firstLine(a.Skipped))
 	} else {
@@ -200,6 +203,21 @@ func (t *Tuner) attempt(ctx context.Context, c Candidate) error {
 	}
 	t.show(func(v *View) { v.Doing, v.Why, v.Pairs, v.Effect = "", "", 0, nil })
 	return t.save()
+}
+
+// judged keeps the verdict of an attempt with each of its changes.
+func (t *Tuner) judged(a Attempt) error {
+	if a.Verdict.Call == iikanji.CallUnknown || a.Fast && len(a.Verdict.Base) == 0 { // none yet
+		return nil
+	}
+	for _, id := range a.Changes {
+		v := a.Verdict
+		v.Change = id
+		if err := t.History.SaveVerdict(id, &v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // callOf is the end of an attempt in a word.
@@ -239,6 +257,9 @@ func (t *Tuner) confirm(ctx context.Context, least int) error {
 	}
 	v := t.judge.Confirm(c, Provisional{OK: true, Bound: o.Bound}, before, since)
 	a.Verdict, t.book.Open = v, nil
+	if err := t.judged(*a); err != nil {
+		return err
+	}
 	t.say("%s: %s: %s", strings.ToUpper(callOf(*a)), a.Says, v.Why)
 	if v.Call == iikanji.Keep {
 		return t.Acts.Keep(c.ID, v.Why)
@@ -264,8 +285,10 @@ func (t *Tuner) observe(ctx context.Context) error {
 		return err
 	}
 	t.diagnosis, t.moved = d, false
+	older := t.queue
 	t.queue = Candidates(d)
-	t.say("observed: %d causes, %d remedies; the limit is %s", len(d.Findings), len(t.queue), orElse(d.Binding, "none of the machine's resources"))
+	t.say("observed: %d causes, %d remedies that need no patch; the limit is %s", len(d.Findings), len(t.queue), orElse(d.Binding, "none of the machine's resources"))
+	t.carry(older)
 	if t.Propose == nil {
 		return nil
 	}
@@ -286,6 +309,20 @@ func (t *Tuner) observe(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// faded is what is left of a candidate's chance once its cause no longer shows:
+// a bottleneck may hide it.
+const faded = 0.7
+
+// carry keeps candidates of earlier diagnoses that this one does not have.
+func (t *Tuner) carry(older []Candidate) {
+	for _, c := range older {
+		if !slices.ContainsFunc(t.queue, func(o Candidate) bool { return o.Key() == c.Key() }) {
+			c.Chance *= faded
+			t.queue = append(t.queue, c)
+		}
+	}
 }
 
 // next takes the best candidate that has not had its trial under this

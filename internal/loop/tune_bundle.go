@@ -63,6 +63,9 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate) (tried bool, er
 		}
 	}
 	t.book.Attempts = append(t.book.Attempts, a)
+	if err := t.judged(a); err != nil {
+		return true, err
+	}
 	t.say("%s: %s: %s", callOf(a), a.Says, orElse(a.Verdict.Why, a.Skipped))
 	if err := t.save(); err != nil || a.Verdict.Call == iikanji.Keep {
 		return true, err

@@ -90,7 +90,7 @@ func Candidates(d *Diagnosis) []Candidate {
 		saved := d.saved(f)
 		for _, r := range f.Remedies {
 			b := beliefOf(r)
-			if b.chance == 0 { // no kind of ours
+			if b.chance == 0 || r.Kind == "patch" && r.Args["diff"] == "" { // no kind of ours, or for a person to write
 				continue
 			}
 			c := Candidate{Remedy: r, Code: f.Code, Why: f.Claim, Where: f.Where, Chance: b.chance, Gain: max(b.gain, -math.Log(1-saved))}
