@@ -30,7 +30,8 @@ import (
 // What makes a fit good enough to be told.
 const (
 	fitSeconds = 6    // seconds of load at the least
-	fitBusy    = 4    // of them with statements
+	fitWeighty = 5.0  // of them that matter, see weighty
+	fitAsked   = 20.0 // requests of a route at the least
 	fitR2      = 0.80 // explained share of the variance
 	fitRival   = 1.5  // times the squared error that the next best route leaves
 	fitClear   = 8.0  // the same for routes that do not send it once in each request, nor in a loop
@@ -129,10 +130,17 @@ func bestRoute(y []float64, routes []counted) *fit {
 		}
 	}
 	slices.SortStableFunc(fits, func(a, b fit) int { return cmp.Compare(a.rest, b.rest) })
-	if len(fits) < 2 || busy(y) < fitBusy {
+	if len(fits) < 2 || weighty(y) < fitWeighty || weighty(fits[0].x) < fitWeighty {
 		return nil // one route would explain everything
 	}
 	best, next := fits[0], fits[1]
+	asked := 0.0
+	for _, n := range best.x {
+		asked += n
+	}
+	if asked < fitAsked {
+		return nil
+	}
 	best.rival = next.r2
 	clear := best.r2 >= fitR2 && next.rest >= fitRival*best.rest
 	switch off := math.Abs(best.each - math.Round(best.each)); {
@@ -177,15 +185,17 @@ func helps(y []float64, a, b fit) bool {
 	return rest*fitSecond < a.rest && part > fitPart*all
 }
 
-// busy counts the seconds with statements.
-func busy(y []float64) int {
-	n := 0
+// weighty is how many seconds matter: all of them where the counts are alike,
+// one where a single burst has nearly everything. Any two bursts lie on a line.
+func weighty(y []float64) float64 {
+	sum, squares := 0.0, 0.0
 	for _, c := range y {
-		if c > 0 {
-			n++
-		}
+		sum, squares = sum+c, squares+c*c
 	}
-	return n
+	if squares == 0 {
+		return 0
+	}
+	return sum * sum / squares
 }
 
 // page says whether all answers of a route, but those without a body, had one

@@ -69,6 +69,8 @@ func TestBestRouteSaysNothing(t *testing.T) {
 		"steady load":     {[]float64{15, 15, 15, 15, 15, 15, 15, 15}, []counted{{"a", steady}, {"b", other}}},
 		"only one route":  {uneven[:8], []counted{{"a", uneven}}},
 		"one burst":       {once[:8], []counted{{"a", once}, {"b", uneven}}},
+		"two bursts":      {[]float64{72, 220, 3, 0, 4, 2, 0, 1}, []counted{{"a", []float64{9, 28, 0, 0, 0, 0, 0, 0, 0}}, {"b", uneven}}},
+		"few requests":    {[]float64{20, 0, 20, 10, 0, 30, 10, 10}, []counted{{"a", []float64{2, 0, 2, 1, 0, 3, 1, 1, 0}}, {"b", uneven}}},
 		"two in each 1.5": {[]float64{1.5, 13.5, 4.5, 10.5, 3, 12, 1.5, 13.5}, []counted{{"a", uneven}, {"b", steady}}},
 	} {
 		if f := bestRoute(c.y, c.routes); f != nil {
