@@ -161,6 +161,13 @@ func (t *Tuner) search(ctx context.Context) error {
 			}
 			t.stale = false
 		}
+		if t.timeFor() < lastCall*t.cost { // what was put off may be enough together
+			if tried, err := t.bundle(ctx); err != nil {
+				return err
+			} else if tried {
+				continue
+			}
+		}
 		c, ok := t.next(false)
 		if !ok && t.moved {
 			t.moved, t.stale = false, true // small keeps may have moved it as well
@@ -182,6 +189,10 @@ func (t *Tuner) search(ctx context.Context) error {
 		}
 	}
 }
+
+// lastCall is how many runs before the end of the search the bundle of all
+// that was parked has its trial.
+const lastCall = 10
 
 // attempt tries one candidate, tells the end of it and settles what is open.
 func (t *Tuner) attempt(ctx context.Context, c Candidate) error {
