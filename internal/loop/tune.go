@@ -388,12 +388,12 @@ func (t *Tuner) timeFor() time.Duration {
 }
 
 // fullLoad is how long a full run may be so that the last comparison has at
-// most 42 % of the time.
+// most a third of the time.
 func (t *Tuner) fullLoad() time.Duration {
 	if t.Options.Time <= 0 {
 		return t.Options.Full
 	}
-	each := t.Options.Time*42/100/time.Duration(2*t.Options.Pairs) - t.overhead()
+	each := t.Options.Time/3/time.Duration(2*t.Options.Pairs) - t.overhead()
 	return max(t.Options.Short, min(t.Options.Full, each.Truncate(time.Second)))
 }
 
@@ -407,7 +407,7 @@ func (t *Tuner) endTime() time.Duration {
 
 // tailTime is what turning logs off and drop-one checks are given.
 func (t *Tuner) tailTime() time.Duration {
-	if t.Options.Time <= 0 {
+	if t.Options.Time <= 0 || t.ending {
 		return 0
 	}
 	return t.Options.Time / 12

@@ -59,6 +59,7 @@ type state struct {
 	diagnosis *Diagnosis
 	queue     []Candidate
 	stale     bool // the bottleneck may have moved: observe again
+	ending    bool // the search is over
 	moved     bool // something small was kept since the last observation
 	voids     int  // in a row
 	cost      time.Duration

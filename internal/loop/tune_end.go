@@ -17,6 +17,7 @@ import (
 // finish is what follows a search, so that its result may be believed and
 // taken away.
 func (t *Tuner) finish(ctx context.Context, out *Outcome) error {
+	t.ending = true
 	if err := t.confirmNow(ctx); err != nil {
 		return err
 	}
