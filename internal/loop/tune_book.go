@@ -48,7 +48,6 @@ type open struct {
 type state struct {
 	book      book
 	began     time.Time
-	full      time.Duration // what the last comparison has time for
 	judge     Judge
 	aa        []*iikanji.Run
 	untouched []*iikanji.Run // short runs of the untouched site
