@@ -23,11 +23,12 @@ const bookVersion = 1
 // where it was. Runs are known by number; what stands is the journal's to say.
 type book struct {
 	Version  int                `json:"version"`
+	Basis    string             `json:"basis"` // of the runs: see TuneOptions
 	Short    time.Duration      `json:"short_ns"`
 	AA       []iikanji.RunID    `json:"aa"`             // calibration runs of one unchanged state
 	Attempts []Attempt          `json:"attempts"`       // in the order in which they were tried
 	InForce  []iikanji.ChangeID `json:"in_force"`       // in the order in which they were applied
-	Away     []iikanji.ChangeID `json:"away,omitempty"` // of them, taken away for a comparison that has not ended
+	Away     []iikanji.ChangeID `json:"away,omitempty"` // of them, what a comparison or a drop-one check may have taken away
 	Open     *open              `json:"open,omitempty"`
 	Wiped    bool               `json:"wiped"` // initialize makes the tables anew
 	Pairs    [][][2]int         `json:"pairs"` // of past trials, for the noise
@@ -64,35 +65,62 @@ type state struct {
 	cost      time.Duration
 	under     string // the key of the candidate under trial
 	view      View
-	miles     []mile
 	notes     []string
+	before    [2]int // runs of earlier searches on this history, and the void ones
 }
 
-// a mile is a state that has both short and full runs.
-type mile struct{ short, full float64 }
+// freshFor is how long a calibration says what the noise is: the hour of the
+// day, and who else is on the machine, change it.
+const freshFor = 12 * time.Hour
 
 // open reads the notes of an earlier search on this history, if there are any.
 func (t *Tuner) open() error {
-	t.began, t.stale = t.Now(), true
-	t.known = map[faultKey]iikanji.Fault{}
+	t.state = state{began: t.Now(), stale: true, known: map[faultKey]iikanji.Fault{}}
 	b := &t.book
-	err := t.History.ReadLedger(bookVersion, b)
-	switch {
+	switch err := t.History.ReadLedger(bookVersion, b); {
 	case errors.Is(err, fs.ErrNotExist):
-		*b = book{Version: bookVersion, Short: t.Options.Short}
+		*b = book{Version: bookVersion}
 	case err != nil:
 		return err
 	case b.Short != t.Options.Short:
 		t.say("the notes of %s runs are of no use for runs of %s: calibrating anew", b.Short, t.Options.Short)
-		b.AA, b.Incumb, b.Pairs, b.Short = nil, nil, nil, t.Options.Short
+		b.forgetRuns()
+	case b.Basis != t.Options.Basis:
+		t.say("the notes are of runs under other conditions (%s): calibrating anew", b.Basis)
+		b.forgetRuns()
 	}
+	b.Short, b.Basis = t.Options.Short, t.Options.Basis
+	t.before = [2]int{b.Runs, b.Voided}
+	return t.recall()
+}
+
+// forgetRuns drops what cannot be compared with the runs to come. What stands
+// unconfirmed could never be confirmed: it is undone as a trial that was cut off.
+func (b *book) forgetRuns() {
+	b.AA, b.Incumb, b.Pairs = nil, nil, nil
+	if b.Open == nil {
+		return
+	}
+	a := &b.Attempts[b.Open.Attempt]
+	b.InForce = slices.DeleteFunc(b.InForce, func(id iikanji.ChangeID) bool { return slices.Contains(a.Changes, id) })
+	a.again("the runs that would have confirmed it are of another search")
+	b.Open = nil
+}
+
+// recall loads the runs that the notes name.
+func (t *Tuner) recall() (err error) {
+	b := &t.book
 	if t.aa, err = t.load(b.AA); err != nil {
 		return err
 	}
 	if t.incumbent, err = t.load(b.Incumb); err != nil {
 		return err
 	}
-	t.untouched = t.aa
+	t.untouched = t.ofUntouched(t.aa)
+	if n := len(t.aa); n > 0 && t.began.Sub(t.aa[n-1].Began) > freshFor {
+		t.say("the noise was measured more than %s ago: calibrating anew", freshFor)
+		t.aa = nil
+	}
 	for _, pairs := range b.Pairs {
 		var trial []Pair
 		for _, p := range pairs {
@@ -108,6 +136,13 @@ func (t *Tuner) open() error {
 	return nil
 }
 
+// ofUntouched are the runs of the site without any change in force.
+func (t *Tuner) ofUntouched(runs []*iikanji.Run) []*iikanji.Run {
+	sum := sha256.Sum256(nil) // what fingerprint makes of no place at all
+	untouched := iikanji.Fingerprint(hex.EncodeToString(sum[:]))
+	return slices.DeleteFunc(slices.Clone(runs), func(r *iikanji.Run) bool { return r.State != untouched })
+}
+
 func (t *Tuner) load(ids []iikanji.RunID) ([]*iikanji.Run, error) {
 	var runs []*iikanji.Run
 	for _, id := range ids {
@@ -115,7 +150,6 @@ func (t *Tuner) load(ids []iikanji.RunID) ([]*iikanji.Run, error) {
 		if err != nil {
 			return nil, fmt.Errorf("going on with an earlier search: %w", err)
 		}
-		t.remember(r)
 		runs = append(runs, r)
 	}
 	return runs, nil
@@ -147,62 +181,6 @@ func ids(runs []*iikanji.Run) []iikanji.RunID {
 		out = append(out, r.ID)
 	}
 	return out
-}
-
-// stand brings the site to what the notes say is in force: a search that was
-// killed during the last comparison has left it without its changes.
-func (t *Tuner) stand(ctx context.Context) error {
-	changes, err := t.History.Changes()
-	if err != nil {
-		return err
-	}
-	at := map[iikanji.ChangeID]iikanji.Stage{}
-	for _, c := range changes {
-		at[c.ID] = c.Stage
-	}
-	t.book.InForce = slices.DeleteFunc(t.book.InForce, func(id iikanji.ChangeID) bool {
-		switch at[id] {
-		case iikanji.Applied, iikanji.Kept:
-			return false
-		case iikanji.Reverted: // otherwise a person has taken it back
-			return !slices.Contains(t.book.Away, id)
-		}
-		return true
-	})
-	inForce := map[iikanji.ChangeID]bool{}
-	for _, id := range t.book.InForce {
-		inForce[id] = true
-		if at[id] == iikanji.Reverted { // taken away for a comparison
-			if err := t.Acts.Apply(ctx, id); err != nil {
-				return fmt.Errorf("going on with an earlier search: %w", err)
-			}
-			if !t.isOpen(id) {
-				if err := t.Acts.Keep(id, "put back"); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	t.book.Away = nil
-	for _, c := range slices.Backward(changes) { // a trial that was cut off
-		if c.Stage == iikanji.Applied && !inForce[c.ID] {
-			if err := t.Acts.Revert(ctx, c.ID, "its trial was cut off"); err != nil {
-				return err
-			}
-		} else if c.Stage == iikanji.Kept && !inForce[c.ID] { // applied by hand
-			t.book.InForce = append(t.book.InForce, c.ID)
-		}
-	}
-	now, err := t.fingerprint(ctx)
-	if err != nil {
-		return err
-	}
-	t.incumbent = slices.DeleteFunc(t.incumbent, func(r *iikanji.Run) bool { return r.State != now })
-	return nil
-}
-
-func (t *Tuner) isOpen(id iikanji.ChangeID) bool {
-	return t.book.Open != nil && slices.Contains(t.book.Attempts[t.book.Open.Attempt].Changes, id)
 }
 
 // fingerprint is of every place that a change of this search has touched.
@@ -259,7 +237,7 @@ func (t *Tuner) show(edit func(v *View)) {
 		if a.Skipped == "" {
 			v.Tried++
 		}
-		if a.Verdict.Call == iikanji.Keep && !a.Dropped {
+		if a.Verdict.Call == iikanji.Keep && !a.Dropped && !a.Undone {
 			v.Kept++
 		}
 	}

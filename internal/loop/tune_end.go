@@ -298,20 +298,13 @@ func (t *Tuner) headline(out *Outcome, pairs []Pair) {
 	t.show(func(v *View) { v.Pairs, v.Effect = len(s.pairs), &effect })
 }
 
-// conclude compares how short and full runs rank the states that have both.
+// conclude compares how short and full runs rank the two states that have both.
 func (t *Tuner) conclude(out *Outcome) {
-	miles := slices.Clone(t.miles)
-	if first, last := geomean(t.untouched), geomean(t.incumbent); first > 0 && last > 0 && out.Scores[0] > 0 && out.Scores[1] > 0 {
-		miles = append(miles, mile{first, out.Scores[0]}, mile{last, out.Scores[1]})
+	short, full := []float64{geomean(t.untouched), geomean(t.incumbent)}, out.Scores[:]
+	if min(short[0], short[1], full[0], full[1]) <= 0 || short[0] == short[1] || full[0] == full[1] {
+		return // nothing to rank
 	}
-	if len(miles) < 2 {
-		return
-	}
-	var short, full []float64
-	for _, m := range miles {
-		short, full = append(short, m.short), append(full, m.full)
-	}
-	out.Agreement = &Agreement{States: len(miles), Tau: stats.Kendall(short, full)}
+	out.Agreement = &Agreement{States: len(full), Tau: stats.Kendall(short, full)}
 }
 
 // allAway takes every change away, the latest first; the notes say so before.

@@ -46,6 +46,9 @@ type TuneOptions struct {
 	Watch time.Duration `json:"watch_ns"` // load of observed runs
 	Pairs int           `json:"pairs"`    // of the last comparison
 	Seed  uint64        `json:"seed"`
+	// Basis names what runs must share to be compared, beside their length, as
+	// in the arena, the machine and the CPUs that are used.
+	Basis string `json:"basis,omitempty"`
 }
 
 // A Tuner goes round the circle: observe, orient, decide, act, judge.
@@ -98,8 +101,15 @@ type Attempt struct {
 	Deferred bool          `json:"deferred,omitempty"`
 	Fast     bool          `json:"fast_lane,omitempty"`
 	Dropped  bool          `json:"dropped,omitempty"` // kept first, taken back by a drop-one check
+	Undone   bool          `json:"undone,omitempty"`  // kept first, taken back by a person since
 	Runs     int           `json:"runs"`
 	Took     time.Duration `json:"took_ns"`
+}
+
+// again makes an attempt whose proof does not hold any more come back.
+func (a *Attempt) again(why string) {
+	a.Parked, a.Deferred, a.Fast, a.Binding = true, false, false, "of another state"
+	a.Verdict = iikanji.Verdict{Change: a.Verdict.Change, Call: iikanji.Inconclusive, Reason: iikanji.Undecided, Why: why}
 }
 
 // An Outcome is what a search came to.
@@ -117,7 +127,7 @@ type Outcome struct {
 	Agreement *Agreement     `json:"agreement,omitempty"`
 	Rehearsal Rehearsal      `json:"rehearsal"`
 	Noise     float64        `json:"noise"` // SD of ln(score) of a pair's difference
-	Runs      int            `json:"runs"`
+	Runs      int            `json:"runs"`  // of this search, without those that it goes on from
 	Voided    int            `json:"voided"`
 	Took      time.Duration  `json:"took_ns"`
 	Full      time.Duration  `json:"full_ns"`
