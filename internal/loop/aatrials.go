@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -82,6 +83,12 @@ func (o *AATrials) pair(ctx context.Context, f Field, load time.Duration) (Pair,
 		}
 		o.Runs++
 		*to = run
+		if failed(run) {
+			return p, fmt.Errorf("%w: %s", ErrChecks, strings.Join(run.Reasons, "; "))
+		}
+		if void == "" && !run.Clean() {
+			void = orElse(run.Load.Why, "not a valid measurement")
+		}
 		if void != "" {
 			o.Voided++
 			p.Void = void

@@ -106,7 +106,9 @@ func (j Judge) Confirm(c *iikanji.Change, p Provisional, before, since []*iikanj
 	half := se*stats.StudentQuantile(1-j.Looks.Efficacy, df) + hourlyDrift(before)
 	v.Effect = iikanji.Interval{Mid: d, Lo: d - half, Hi: d + half, Level: level}
 	v.Shrunk = stats.Shrink(d, j.Tau*j.Tau, se*se)
-	v.P = 1 - stats.StudentCDF(d/se, df)
+	if v.P = 0; se > 0 { // runs that are all the same leave no doubt, and no quotient
+		v.P = 1 - stats.StudentCDF(d/se, df)
+	}
 	if v.Effect.Lo <= 0 || d < v.Worth {
 		v.Why = fmt.Sprintf("%s (%s to %s) in %d runs since: no gain is proven", percent(d), percent(v.Effect.Lo), percent(v.Effect.Hi), len(b))
 		return v

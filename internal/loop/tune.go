@@ -29,9 +29,10 @@ func (t *Tuner) Tune(ctx context.Context) (*Outcome, error) {
 	if err := t.open(); err != nil {
 		return nil, err
 	}
-	out := &Outcome{Full: t.Options.Full}
+	out := &Outcome{Full: t.Options.Full, Untouched: []iikanji.RunID{}, Final: []iikanji.RunID{}}
 	err := t.circle(ctx, out)
-	out.Attempts, out.Runs, out.Voided = t.book.Attempts, t.book.Runs, t.book.Voided
+	out.Attempts = append([]Attempt{}, t.book.Attempts...)
+	out.Runs, out.Voided = t.book.Runs-t.before[0], t.book.Voided-t.before[1]
 	out.Short = [2]float64{geomean(t.untouched), geomean(t.incumbent)}
 	out.Noise, out.Notes, out.Took = t.judge.Prior.SD(), t.notes, t.Now().Sub(t.began)
 	out.Partial = err != nil
@@ -54,17 +55,21 @@ func (t *Tuner) circle(ctx context.Context, out *Outcome) error {
 // calibrate runs the site against itself until there are four A/A pairs, as
 // the method wants, or, in a state whose noise is known, two runs of it.
 func (t *Tuner) calibrate(ctx context.Context) error {
-	want := 8
-	if len(t.aa) >= want {
-		want = 0
-	}
-	if want > 0 && len(t.book.InForce) > 0 { // the noise of what is there now, then
+	const want = 2 * calibrationPairs
+	known := len(t.aa) >= want
+	if !known && len(t.book.InForce) > 0 { // the noise of what is there now, then
 		t.aa = nil
 	}
-	for len(t.aa) < want {
+	for !known && len(t.aa) < want || len(t.incumbent) < 2 {
 		t.show(func(v *View) {
-			v.Phase, v.Doing, v.Why = "calibrate", fmt.Sprintf("run %d of %d of the site as it is", len(t.aa)+1, want), "how much do scores differ by chance?"
+			v.Phase, v.Doing, v.Why = "calibrate", "a run of the site as it is", "how much do scores differ by chance?"
+			if !known {
+				v.Doing = fmt.Sprintf("run %d of %d of the site as it is", len(t.aa)+1, want)
+			}
 		})
+		if t.timeLeft() <= 0 {
+			return fmt.Errorf("%w before the noise was known (%d runs of %d): more time is needed; what was run is kept", errTime, len(t.aa), want)
+		}
 		run, void, err := t.bench(ctx, t.Options.Short)
 		if err != nil {
 			return err
@@ -73,27 +78,23 @@ func (t *Tuner) calibrate(ctx context.Context) error {
 			continue
 		}
 		if failed(run) {
-			return fmt.Errorf("the site as it is fails its checks: %s", strings.Join(run.Reasons, "; "))
+			return fmt.Errorf("%w: %s", ErrChecks, strings.Join(run.Reasons, "; "))
 		}
-		t.aa = append(t.aa, run)
+		if !known {
+			t.aa = append(t.aa, run)
+		}
 		t.incumbentRan(run)
 	}
-	if len(t.book.InForce) == 0 && len(t.untouched) == 0 {
-		t.untouched = t.aa
-	}
-	for len(t.incumbent) < 2 {
-		run, void, err := t.bench(ctx, t.Options.Short)
-		if err != nil {
-			return err
-		}
-		if void == "" {
-			t.incumbentRan(run)
-		}
+	if len(t.untouched) == 0 {
+		t.untouched = t.ofUntouched(t.aa)
 	}
 	t.learn()
-	t.say("noise: two runs of one state differ by %.1f %% (standard deviation); score %.0f", 100*t.judge.Prior.SD(), geomean(t.incumbent))
+	t.say("noise: the two runs of a pair differ by %.1f %% (standard deviation); score %.0f", 100*t.judge.Prior.SD(), geomean(t.incumbent))
 	return t.save()
 }
+
+// ErrChecks says that the site failed its checks with no candidate on it.
+var ErrChecks = errors.New("the site as it is fails its checks")
 
 // bench runs the site once. A void run is counted, named, and of no use.
 func (t *Tuner) bench(ctx context.Context, load time.Duration, touched ...*iikanji.Change) (*iikanji.Run, string, error) {
@@ -197,11 +198,11 @@ const lastCall = 10
 // attempt tries one candidate, tells the end of it and settles what is open.
 func (t *Tuner) attempt(ctx context.Context, c Candidate) error {
 	a, err := t.try(ctx, c)
-	if err != nil {
+	if err != nil && a.Verdict.Call == iikanji.CallUnknown {
 		return err
 	}
 	t.book.Attempts = append(t.book.Attempts, a)
-	if err := t.judged(a); err != nil {
+	if err := errors.Join(err, t.judged(a)); err != nil { // a service died with it: the next search knows
 		return err
 	}
 	if a.Skipped != "" {
@@ -262,23 +263,97 @@ func (t *Tuner) confirm(ctx context.Context, least int) error {
 		return err
 	}
 	a := &t.book.Attempts[o.Attempt]
-	c, err := t.History.LoadChange(a.Changes[len(a.Changes)-1])
+	stand := t.standing(a)
+	changes, err := t.changes(stand)
 	if err != nil {
 		return err
 	}
-	v := t.judge.Confirm(c, Provisional{OK: true, Bound: o.Bound}, before, since)
-	a.Verdict, t.book.Open = v, nil
+	one := bundled(changes)
+	v := t.judge.Confirm(&one, Provisional{OK: true, Bound: o.Bound}, before, since)
+	a.Verdict = v
 	if err := t.judged(*a); err != nil {
 		return err
 	}
 	t.say("%s: %s: %s", strings.ToUpper(callOf(*a)), a.Says, v.Why)
-	if v.Call == iikanji.Keep {
-		return t.Acts.Keep(c.ID, v.Why)
+	if v.Call != iikanji.Keep {
+		a.Parked, t.stale = true, true
+		return t.takeBack(ctx, stand, v.Why)
 	}
-	a.Parked, t.stale = true, true
-	t.incumbent, t.fresh = nil, nil
-	t.book.InForce = slices.DeleteFunc(t.book.InForce, func(id iikanji.ChangeID) bool { return id == c.ID })
-	return t.Acts.Revert(ctx, c.ID, v.Why)
+	for _, id := range stand {
+		if err := t.Acts.Keep(id, v.Why); err != nil {
+			return err
+		}
+	}
+	t.book.Open = nil
+	return t.save()
+}
+
+// changes loads changes by their numbers.
+func (t *Tuner) changes(ids []iikanji.ChangeID) ([]*iikanji.Change, error) {
+	var out []*iikanji.Change
+	for _, id := range ids {
+		c, err := t.History.LoadChange(id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// takeBack undoes changes that are in force. What came later and stands on the
+// same places goes with them, and gets another trial.
+func (t *Tuner) takeBack(ctx context.Context, gone []iikanji.ChangeID, why string) error {
+	above, err := t.above(gone)
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.Backward(t.book.InForce) {
+		says := why
+		switch {
+		case slices.Contains(above, id):
+			says = "it stands on a change that is undone: " + why
+		case !slices.Contains(gone, id):
+			continue
+		}
+		if err := t.Acts.Revert(ctx, id, says); err != nil {
+			return err
+		}
+	}
+	all := slices.Concat(gone, above)
+	t.book.InForce = slices.DeleteFunc(t.book.InForce, func(id iikanji.ChangeID) bool { return slices.Contains(all, id) })
+	for i := range t.book.Attempts {
+		a := &t.book.Attempts[i]
+		if a.Verdict.Call == iikanji.Keep && slices.ContainsFunc(a.Changes, func(id iikanji.ChangeID) bool { return slices.Contains(above, id) }) {
+			t.say("to be tried again: %s: what it stood on is undone", a.Says)
+			a.again("what it stood on was undone: to be tried again")
+		}
+	}
+	t.book.Open, t.incumbent, t.fresh = nil, nil, nil
+	return t.save()
+}
+
+// above are changes in force that were made later than some others, on a
+// place of theirs or of one that is above them itself.
+func (t *Tuner) above(below []iikanji.ChangeID) ([]iikanji.ChangeID, error) {
+	var above []iikanji.ChangeID
+	places := map[string]bool{}
+	for _, id := range t.book.InForce {
+		c, err := t.History.LoadChange(id)
+		if err != nil {
+			return nil, err
+		}
+		on := slices.ContainsFunc(c.Do, func(op iikanji.Op) bool { return op.Expect != "" && places[op.Place] })
+		if on && !slices.Contains(below, id) {
+			above = append(above, id)
+		}
+		if on || slices.Contains(below, id) {
+			for _, op := range c.Do {
+				places[op.Place] = places[op.Place] || op.Expect != ""
+			}
+		}
+	}
+	return above, nil
 }
 
 // observe runs the site with every sensor on and makes the queue anew.
@@ -369,7 +444,7 @@ func (t *Tuner) tried(c Candidate) (tried, deferred bool) {
 func (t *Tuner) enough() string {
 	first, now := geomean(t.untouched), geomean(t.incumbent)
 	switch {
-	case t.Options.Runs > 0 && t.book.Runs >= t.Options.Runs:
+	case t.Options.Runs > 0 && t.book.Runs-t.before[0] >= t.Options.Runs:
 		return fmt.Sprintf("%d runs were allowed", t.Options.Runs)
 	case t.Options.Until > 0 && first > 0 && now >= first*t.Options.Until:
 		return fmt.Sprintf("the score is %.1f × the first one, ×%g was wanted", now/first, t.Options.Until)
@@ -379,12 +454,24 @@ func (t *Tuner) enough() string {
 	return ""
 }
 
-// timeFor is what is left for searching.
-func (t *Tuner) timeFor() time.Duration {
+// timeLeft is what is left of all the time.
+func (t *Tuner) timeLeft() time.Duration {
 	if t.Options.Time <= 0 {
 		return math.MaxInt64
 	}
-	return t.Options.Time - t.Now().Sub(t.began) - t.endTime() - t.tailTime()
+	return t.Options.Time - t.Now().Sub(t.began)
+}
+
+// timeFor is what is left for searching.
+func (t *Tuner) timeFor() time.Duration { return t.tailLeft() - t.tailTime() }
+
+// LeastTime is the least time that a search is worth beginning with: for the
+// noise, one look around, one trial of two pairs and the last comparison, each
+// run taking two seconds beyond its load.
+func (o TuneOptions) LeastTime() time.Duration {
+	const beyond = 2 * time.Second
+	runs := 2*calibrationPairs + 4 + 2*o.Pairs + 3
+	return time.Duration(runs)*(o.Short+beyond) + o.Watch + beyond
 }
 
 // fullLoad is how long a full run may be so that the last comparison has at

@@ -51,6 +51,7 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate) (tried bool, er
 	if err != nil {
 		return true, err
 	}
+	t.fresh = nil
 	if a.Skipped = why; why == "" {
 		tr := t.newTrial(planned...)
 		for _, c := range planned {
@@ -61,12 +62,19 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate) (tried bool, er
 		if err != nil {
 			return true, err
 		}
+		if tr.replan {
+			t.book.Wiped = true
+			a.Skipped = "initialize makes a table anew and wipes a part of it out"
+		}
 	}
 	t.book.Attempts = append(t.book.Attempts, a)
 	if err := t.judged(a); err != nil {
 		return true, err
 	}
 	t.say("%s: %s: %s", callOf(a), a.Says, orElse(a.Verdict.Why, a.Skipped))
+	if err := t.confirm(ctx, 2); err != nil {
+		return true, err
+	}
 	if err := t.save(); err != nil || a.Verdict.Call == iikanji.Keep {
 		return true, err
 	}
@@ -88,6 +96,9 @@ func (t *Tuner) planAll(ctx context.Context, parts []Candidate) (planned []*iika
 	for _, p := range parts {
 		if last != nil {
 			if err = t.Acts.Apply(ctx, last.ID); err != nil {
+				if now, e := t.History.LoadChange(last.ID); ctx.Err() == nil && e == nil && now.Stage == iikanji.Reverted {
+					why, err = "the site did not take a part of it: "+firstLine(err.Error()), nil
+				}
 				break
 			}
 		}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/stats"
 )
 
@@ -60,9 +59,9 @@ func (t *Tuner) confirmNow(ctx context.Context) error {
 // tailLeft is the time that is left before the last comparison has to begin.
 func (t *Tuner) tailLeft() time.Duration {
 	if t.Options.Time <= 0 {
-		return undoTime
+		return math.MaxInt64
 	}
-	return t.Options.Time - t.Now().Sub(t.began) - t.endTime()
+	return t.timeLeft() - t.endTime()
 }
 
 // blindLast tries what turns logs off, now that no diagnosis needs them.
@@ -88,16 +87,20 @@ func (t *Tuner) blindLast(ctx context.Context) error {
 func (t *Tuner) dropOne(ctx context.Context) error {
 	var kept []int
 	for i, a := range t.book.Attempts {
-		if a.Verdict.Call == iikanji.Keep && !a.Dropped && len(a.Changes) > 0 {
+		if a.Verdict.Call == iikanji.Keep && !a.Dropped && len(t.standing(&a)) > 0 {
 			kept = append(kept, i)
 		}
 	}
 	slices.SortStableFunc(kept, func(a, b int) int {
 		return cmp.Compare(t.book.Attempts[a].Verdict.Effect.Lo, t.book.Attempts[b].Verdict.Effect.Lo)
 	})
+	if len(kept) < 2 {
+		return nil
+	}
 	checked := 0
 	for _, i := range kept {
-		if len(kept) == 1 || t.tailLeft() < 5*t.cost {
+		if t.tailLeft() < 5*t.cost {
+			t.note("drop-one checks: %d of %d kept changes; there was no time for the others", checked, len(kept))
 			break
 		}
 		if err := t.recheck(ctx, &t.book.Attempts[i]); err != nil {
@@ -105,25 +108,22 @@ func (t *Tuner) dropOne(ctx context.Context) error {
 		}
 		checked++
 	}
-	if checked < len(kept) && len(kept) > 1 {
-		t.note("drop-one checks: %d of %d kept changes; there was no time for the others", checked, len(kept))
-	}
 	return t.save()
 }
 
 // recheck holds a kept change against the final state without it.
-func (t *Tuner) recheck(ctx context.Context, a *Attempt) (err error) {
-	var changes []*iikanji.Change
-	for _, id := range a.Changes {
-		c, err := t.History.LoadChange(id)
-		if err != nil {
-			return err
-		}
-		if slices.Contains(t.book.InForce, id) {
-			changes = append(changes, c)
-		}
+func (t *Tuner) recheck(ctx context.Context, a *Attempt) error {
+	ids := t.standing(a)
+	changes, err := t.changes(ids)
+	if err != nil || len(changes) == 0 {
+		return err
 	}
-	if len(changes) == 0 {
+	above, err := t.above(ids)
+	if err != nil {
+		return err
+	}
+	if len(above) > 0 {
+		t.note("not checked alone: %s: %d later changes stand on it", a.Says, len(above))
 		return nil
 	}
 	tr := t.newTrial(changes...)
@@ -131,28 +131,37 @@ func (t *Tuner) recheck(ctx context.Context, a *Attempt) (err error) {
 	t.show(func(v *View) {
 		v.Phase, v.Doing, v.Why, v.Pairs, v.Effect = "drop-one", "without: "+a.Says, "is it still needed?", 0, nil
 	})
-	v, err := tr.without(ctx)
-	var moved *change.MovedError
-	if errors.As(err, &moved) {
-		t.say("%s: later changes stand on it: not checked alone", a.Says)
-		return nil
-	}
-	if err == nil && v.Call == iikanji.Revert {
-		err = tr.put(ctx, false)
-		a.Dropped = true
-		t.book.InForce = slices.DeleteFunc(t.book.InForce, func(id iikanji.ChangeID) bool { return slices.Contains(a.Changes, id) })
-		t.incumbent, t.fresh = nil, nil
-		for _, p := range tr.c.Pairs {
-			if p.Void == "" && p.A != nil {
-				t.incumbent = append(t.incumbent, p.A)
-			}
-		}
-		t.note("dropped: %s: %s", a.Says, v.Why)
+	t.book.Away = ids // where this is cut off they are put back
+	if err := t.save(); err != nil {
 		return err
 	}
-	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
-	defer cancel()
-	return errors.Join(err, tr.keepAgain(back))
+	v, err := tr.without(ctx)
+	if err == nil && v.Call == iikanji.Revert {
+		err = tr.drop(ctx, a, v)
+	}
+	if !a.Dropped {
+		back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+		defer cancel()
+		err = errors.Join(err, t.allBack(back))
+	}
+	return err
+}
+
+// drop takes away for good what a check has found to bring nothing any more.
+func (tr *trial) drop(ctx context.Context, a *Attempt, v iikanji.Verdict) error {
+	if err := tr.put(ctx, false); err != nil {
+		return err
+	}
+	a.Dropped = true
+	tr.book.InForce = slices.DeleteFunc(tr.book.InForce, func(id iikanji.ChangeID) bool { return slices.Contains(a.Changes, id) })
+	tr.book.Away, tr.incumbent, tr.fresh = nil, nil, nil
+	for _, p := range tr.c.Pairs {
+		if p.Void == "" && p.A != nil {
+			tr.incumbent = append(tr.incumbent, p.A)
+		}
+	}
+	tr.note("dropped: %s: %s", a.Says, v.Why)
+	return tr.save()
 }
 
 // without runs pairs until the judge says whether a change is still worth it.
@@ -160,119 +169,146 @@ func (tr *trial) without(ctx context.Context) (iikanji.Verdict, error) {
 	tr.fresh = nil
 	var v iikanji.Verdict
 	for usable := 0; v.Call == iikanji.CallUnknown; usable = len(v.Tried) {
-		p := Pair{}
-		order := AB
-		if usable%2 == 0 {
-			order = BA
+		if len(tr.c.Pairs)-usable >= maxVoids || tr.tailLeft() < 3*tr.cost {
+			break
 		}
-		for _, on := range map[Order][]bool{AB: {false, true}, BA: {true, false}}[order] {
-			if err := tr.put(ctx, on); err != nil {
-				return v, err
-			}
-			run, void, err := tr.bench(ctx, tr.Options.Short, tr.changes...)
-			if err != nil {
-				return v, err
-			}
-			if on {
-				p.B = run
-			} else {
-				p.A = run
-			}
-			if void != "" {
-				p.Void = void
-				break
-			}
+		p, err := tr.pairWithout(ctx, usable)
+		if err != nil {
+			return v, err
 		}
 		if tr.c.Pairs = append(tr.c.Pairs, p); p.Void != "" {
 			continue
 		}
 		v = tr.judge.Decide(tr.c)
 		tr.show(func(w *View) { w.Pairs, w.Effect = len(v.Tried), &v.Effect })
-		if tr.tailLeft() < 3*tr.cost {
-			break
-		}
 	}
 	return v, nil
 }
 
-// keepAgain puts kept changes back after a check without them.
-func (tr *trial) keepAgain(ctx context.Context) error {
-	if !tr.on {
-		if err := tr.put(ctx, true); err != nil {
-			return err
-		}
+// pairWithout is one pair of a drop-one check.
+func (tr *trial) pairWithout(ctx context.Context, usable int) (p Pair, err error) {
+	order := AB
+	if usable%2 == 0 {
+		order = BA
 	}
-	for _, c := range tr.changes {
-		now, err := tr.History.LoadChange(c.ID)
-		if err == nil && now.Stage == iikanji.Applied {
-			err = tr.Acts.Keep(c.ID, "still needed")
+	for _, on := range order.arms() {
+		if err := tr.put(ctx, on); err != nil {
+			return p, err
 		}
+		run, void, err := tr.bench(ctx, tr.Options.Short, tr.changes...)
 		if err != nil {
-			return err
+			return p, err
+		}
+		if p.put(on, run, void); void != "" {
+			break
 		}
 	}
-	return nil
+	return p, nil
+}
+
+// arms says in which order a pair's runs come: whether the candidate is on.
+func (o Order) arms() []bool {
+	if o == AB {
+		return []bool{false, true}
+	}
+	return []bool{true, false}
+}
+
+// put notes one run of a pair.
+func (p *Pair) put(on bool, run *iikanji.Run, void string) {
+	if p.Void = void; on {
+		p.B = run
+	} else {
+		p.A = run
+	}
 }
 
 // compare measures the untouched site against the final one in interleaved
-// full runs: that ratio is the headline.
+// full runs: that ratio is the headline. Pairs that do not count are repeated,
+// while there is time.
 func (t *Tuner) compare(ctx context.Context, out *Outcome) (err error) {
 	out.Full = t.fullLoad()
-	on := true
+	c := &comparison{Tuner: t, out: out, on: true}
 	defer func() {
-		if !on {
+		if !c.on {
 			back, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*undoTime)
 			defer cancel()
 			err = errors.Join(err, t.allBack(back))
 		}
 		t.conclude(out)
 	}()
-	var pairs []Pair
-	for n := 0; n < t.Options.Pairs; {
-		order := BA // the final site is there already
-		if n%2 == 1 {
-			order = AB
+	for n, bad := 0, 0; n < t.Options.Pairs; {
+		left := t.timeLeft()
+		if left < 0 && n >= 2 || left < -2*t.cost || bad >= maxVoids {
+			t.note("the last comparison has %d pairs of the %d that were wanted: %s", n, t.Options.Pairs, orElse(c.why, errTime.Error()))
+			return nil
 		}
-		p := Pair{}
-		for _, want := range map[Order][]bool{AB: {false, true}, BA: {true, false}}[order] {
-			t.show(func(v *View) {
-				v.Phase, v.Why, v.Pairs = "last comparison", "interleaved full runs are the headline", n
-				v.Doing = fmt.Sprintf("the %s site for %s", map[bool]string{true: "final", false: "untouched"}[want], out.Full)
-			})
-			if on != want {
-				if on = want; want {
-					err = t.allBack(ctx)
-				} else {
-					err = t.allAway(ctx)
-				}
-				if err != nil {
-					on = false
-					return err
-				}
-			}
-			run, void, err := t.bench(ctx, out.Full)
-			if err != nil {
-				return err
-			}
-			if want {
-				p.B = run
-			} else {
-				p.A = run
-			}
-			if void != "" {
-				p.Void = void
-				break
-			}
+		p, err := c.pair(ctx, n)
+		if err != nil {
+			return err
 		}
-		if p.Void != "" {
+		if c.why = p.Void; c.why == "" {
+			c.why = unusable(p)
+		}
+		if c.why != "" {
+			bad++
+			t.note("last comparison: a pair does not count: %s", c.why)
 			continue
 		}
 		n++
-		pairs = append(pairs, p)
+		c.pairs = append(c.pairs, p)
 		out.Untouched, out.Final = append(out.Untouched, p.A.ID), append(out.Final, p.B.ID)
-		t.headline(out, pairs)
+		t.headline(out, c.pairs)
 	}
 	return nil
+}
+
+// A comparison is the last one, under way.
+type comparison struct {
+	*Tuner
+	out   *Outcome
+	on    bool // whether all that is in force stands
+	pairs []Pair
+	why   string // the latest pair does not count
+}
+
+// pair runs the n-th pair; the final site is there before the first.
+func (c *comparison) pair(ctx context.Context, n int) (p Pair, err error) {
+	order := BA
+	if n%2 == 1 {
+		order = AB
+	}
+	for _, want := range order.arms() {
+		c.show(func(v *View) {
+			v.Phase, v.Why, v.Pairs = "last comparison", "interleaved full runs are the headline", n
+			v.Doing = fmt.Sprintf("the %s site for %s", map[bool]string{true: "final", false: "untouched"}[want], c.out.Full)
+		})
+		if err := c.turn(ctx, want); err != nil {
+			return p, err
+		}
+		run, void, err := c.bench(ctx, c.out.Full)
+		if err != nil {
+			return p, err
+		}
+		if p.put(want, run, void); void != "" {
+			break
+		}
+	}
+	return p, nil
+}
+
+// turn makes the site the final one or the untouched one.
+func (c *comparison) turn(ctx context.Context, want bool) error {
+	if c.on == want {
+		return nil
+	}
+	c.on = false // until it is certain
+	if !want {
+		return c.allAway(ctx)
+	}
+	err := c.allBack(ctx)
+	c.on = err == nil
+	return err
 }
 
 // headline is the ratio of the pairs so far, by the plain t of their
@@ -286,11 +322,6 @@ func (t *Tuner) headline(out *Outcome, pairs []Pair) {
 		out.Ratio.Lo, out.Ratio.Hi = math.Exp(m.Lower((1-level)/2)), math.Exp(m.Upper((1-level)/2))
 	}
 	out.Work = compareWork(s.pairs)
-	for _, w := range s.warnings {
-		if !slices.Contains(t.notes, w) {
-			t.note("last comparison: %s", w)
-		}
-	}
 	if m.DF <= 0 {
 		return
 	}
@@ -321,20 +352,14 @@ func (t *Tuner) allAway(ctx context.Context) error {
 	return nil
 }
 
-// allBack puts every change back in its order.
+// allBack puts back what is away, in the order of application.
 func (t *Tuner) allBack(ctx context.Context) error {
 	for _, id := range t.book.InForce {
 		c, err := t.History.LoadChange(id)
 		if err != nil {
 			return err
 		}
-		if c.Stage != iikanji.Reverted {
-			continue
-		}
-		if err := t.Acts.Apply(ctx, id); err != nil {
-			return err
-		}
-		if err := t.Acts.Keep(id, "put back after a comparison"); err != nil {
+		if err := t.putBack(ctx, id, c.Stage); err != nil {
 			return err
 		}
 	}

@@ -43,11 +43,17 @@ func (t *Tuner) try(ctx context.Context, c Candidate) (Attempt, error) {
 	a := Attempt{Candidate: c, Key: c.Key(), Says: c.Remedy.Says, Binding: t.binding()}
 	t.under = a.Key
 	defer func() { t.under = "" }()
+	plain, asked := c.Remedy, c.Remedy.Args["into"]
 	if t.book.Wiped {
 		c.Remedy = intoSchemaFile(c.Remedy)
 	}
-	for {
+	for again := false; ; again = true {
 		planned, why, err := t.plan(ctx, c)
+		if err == nil && why != "" && !again && t.book.Wiped && c.Remedy.Args["into"] != asked {
+			// Not every table is made anew: without the file, then; a run will show.
+			c.Remedy = plain
+			planned, why, err = t.plan(ctx, c)
+		}
 		if err != nil || why != "" {
 			a.Skipped = why
 			return a, err
@@ -59,7 +65,7 @@ func (t *Tuner) try(ctx context.Context, c Candidate) (Attempt, error) {
 		if err != nil || !tr.replan {
 			return a, err
 		}
-		if c.Remedy.Args["into"] != "" {
+		if again || c.Remedy.Args["into"] != "" {
 			a.Skipped = "initialize makes the table anew and wipes it out, and its schema file is not to be edited so"
 			return a, nil
 		}
@@ -146,6 +152,9 @@ func bundled(changes []*iikanji.Change) iikanji.Change {
 func (tr *trial) hold(ctx context.Context, a *Attempt) (err error) {
 	tr.show(func(v *View) { v.Phase, v.Doing, v.Why, v.Pairs, v.Effect = "trial", a.Says, why(a.Candidate), 0, nil })
 	defer func() {
+		if died := context.Cause(ctx); err != nil && tr.on && died != nil && !errors.Is(died, context.Canceled) {
+			a.Verdict = iikanji.Verdict{Change: tr.changes[0].ID, Call: iikanji.Revert, Reason: iikanji.Gate, Why: "while it was on trial: " + firstLine(died.Error())}
+		}
 		if err != nil || tr.replan {
 			err = errors.Join(err, tr.away(ctx, "its trial did not end"))
 		}
@@ -264,6 +273,9 @@ func (tr *trial) decide(ctx context.Context) (Provisional, iikanji.Verdict, erro
 			return fast, iikanji.Verdict{Change: tr.changes[0].ID, Call: iikanji.Keep, Reason: iikanji.Proven, Why: fast.Why}, err
 		}
 		tr.c.Pairs = append(tr.c.Pairs, p)
+		if why := tr.stuck(usable); why != "" {
+			return Provisional{}, tr.giveUp(why), nil
+		}
 		if p.Void != "" {
 			continue
 		}
@@ -290,6 +302,31 @@ func (tr *trial) decide(ctx context.Context) (Provisional, iikanji.Verdict, erro
 	}
 }
 
+// stuck says why more pairs would prove nothing: too many of them did not
+// count, or the time is up.
+func (tr *trial) stuck(usable int) string {
+	last := tr.c.Pairs[len(tr.c.Pairs)-1]
+	if bad := len(tr.c.Pairs) - usable; last.Void != "" && bad >= maxVoids {
+		return fmt.Sprintf("%d of its pairs do not count, the last one because %s", bad, last.Void)
+	}
+	if bad := len(tr.c.Pairs) - usable; bad > maxVoids {
+		return fmt.Sprintf("%d of its pairs do not count", bad)
+	}
+	if last.Void != "" && tr.timeFor() < 2*tr.cost {
+		return errTime.Error()
+	}
+	return ""
+}
+
+// giveUp is the verdict on a trial that cannot be brought to its end.
+func (tr *trial) giveUp(why string) iikanji.Verdict {
+	v := tr.judge.Decide(tr.c)
+	if v.Reason != iikanji.Gate {
+		v.Call, v.Reason, v.Needed, v.Why = iikanji.Inconclusive, iikanji.Undecided, 0, why
+	}
+	return v
+}
+
 // pair runs one pair. The first one may take the incumbent's run of just
 // before as its A; then one B far beyond it may open the fast lane.
 func (tr *trial) pair(ctx context.Context, usable int) (p Pair, fast Provisional, err error) {
@@ -301,7 +338,7 @@ func (tr *trial) pair(ctx context.Context, usable int) (p Pair, fast Provisional
 	if first {
 		p.A = tr.free
 	}
-	for _, on := range map[Order][]bool{AB: {false, true}, BA: {true, false}}[order] {
+	for _, on := range order.arms() {
 		if !on && p.A != nil {
 			continue
 		}
@@ -309,13 +346,7 @@ func (tr *trial) pair(ctx context.Context, usable int) (p Pair, fast Provisional
 		if err != nil || tr.replan {
 			return p, fast, err
 		}
-		if on {
-			p.B = run
-		} else {
-			p.A = run
-		}
-		if void != "" {
-			p.Void = void
+		if p.put(on, run, void); void != "" {
 			return p, fast, nil
 		}
 		if on && first && tr.book.Open == nil {
@@ -355,9 +386,8 @@ func (tr *trial) arm(ctx context.Context, on bool) (*iikanji.Run, string, error)
 // as it was before.
 func (tr *trial) wiped(ctx context.Context) (bool, error) {
 	for _, c := range tr.changes {
-		file := slices.ContainsFunc(c.Do, func(op iikanji.Op) bool { return op.Verb == iikanji.Write })
 		for _, op := range c.Do {
-			if op.Verb != iikanji.SQL {
+			if op.Verb != iikanji.SQL || op.Expect == "" {
 				continue
 			}
 			now, err := tr.Site.State(ctx, op)
@@ -365,9 +395,6 @@ func (tr *trial) wiped(ctx context.Context) (bool, error) {
 				return false, err
 			}
 			if now == op.Expect {
-				if file {
-					return false, fmt.Errorf("change %d: initialize wipes it out, although it is in the schema file", c.ID)
-				}
 				return true, nil
 			}
 		}
