@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/propose"
+	"github.com/iikanji/iikanji/internal/stack"
+)
+
+// A proposal is a change that a team made and had to take back.
+type proposal struct {
+	arena string
+	name  string // in a table
+	told  string // what became of it there
+	// given are remedies that are in force before it is tried, as they were there.
+	given  []iikanji.Remedy
+	remedy iikanji.Remedy
+}
+
+// proposals are the changes that are put before the judge.
+var proposals = []proposal{
+	{
+		arena: "tickets", name: "pool of 200 where rows are locked",
+		told:   "40,492 to 39,072 with 100, 77,029 to 73,395 with 200",
+		remedy: iikanji.Remedy{Kind: "appenv", Target: stack.App, Says: "200 connections to the database", Args: map[string]string{"pool": "200"}},
+	},
+	{
+		arena: "isucondition", name: "index on the wrong column",
+		told:   "replaced an hour later by the one on timestamp, which gave 20,127 to 37,019",
+		given:  []iikanji.Remedy{conditionIndex("timestamp")},
+		remedy: conditionIndex("created_at"),
+	},
+	{
+		arena: "isucondition", name: "gzip of answers",
+		told: "208,386 to 188,370 with static files compressed beforehand",
+		remedy: iikanji.Remedy{Kind: "nginxconf", Target: stack.Nginx, Says: "compress all answers",
+			Args: map[string]string{"act": "gzip", "types": "application/json text/css text/javascript application/javascript image/svg+xml"}},
+	},
+}
+
+// conditionIndex is an index of conditions by chair and one more column, made
+// so that initialize does not wipe it out.
+func conditionIndex(column string) iikanji.Remedy {
+	return iikanji.Remedy{Kind: "ddl", Target: stack.Database, Says: "index of isu_condition by chair and " + column,
+		Args: map[string]string{"act": "add index", "schema": "isucondition", "table": "isu_condition",
+			"columns": "jia_isu_uuid, " + column, "into": "schema file"}}
+}
+
+// answerQuestion is the proposer's side of the protocol (docs/proposer.md): it
+// reads what is known, of which only the target's name matters here, and
+// writes what shall be tried.
+func answerQuestion(in io.Reader, out io.Writer) error {
+	var q struct {
+		Version int
+		Target  struct{ Name string }
+	}
+	if err := json.NewDecoder(in).Decode(&q); err != nil {
+		return fmt.Errorf("reading the question: %w", err)
+	}
+	if q.Version != propose.Version {
+		return fmt.Errorf("a question of version %d, this proposer knows %d", q.Version, propose.Version)
+	}
+	type wanted struct {
+		Kind   string            `json:"kind"`
+		Target string            `json:"target"`
+		Args   map[string]string `json:"args"`
+		Says   string            `json:"says"`
+	}
+	doc := struct {
+		Version int      `json:"version"`
+		Changes []wanted `json:"changes"`
+	}{propose.Version, []wanted{}}
+	for _, p := range proposals {
+		if r := p.remedy; p.arena == q.Target.Name {
+			doc.Changes = append(doc.Changes, wanted{r.Kind, r.Target, r.Args, r.Says})
+		}
+	}
+	return json.NewEncoder(out).Encode(&doc)
+}
+
+// ask starts this program as a proposer and asks it, as the tune command asks
+// a stranger's.
+func ask(site *change.Site) func(context.Context, *loop.Diagnosis, []iikanji.Fact, []loop.Attempt) ([]loop.Candidate, error) {
+	return func(ctx context.Context, d *loop.Diagnosis, known []iikanji.Fact, _ []loop.Attempt) ([]loop.Candidate, error) {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("finding this program: %w", err)
+		}
+		answers, err := propose.Run(ctx, []string{self, "-role", roleProposer}, propose.Input{Target: site.Target, Findings: d.Findings, Facts: known, Kinds: change.Names()})
+		if err != nil {
+			return nil, err
+		}
+		var out []loop.Candidate
+		for _, a := range answers {
+			out = append(out, loop.Candidate{Remedy: a.Remedy, Code: a.Answers, Why: "planted"})
+		}
+		return out, nil
+	}
+}

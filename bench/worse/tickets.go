@@ -1,0 +1,51 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"testing/fstest" // for its file system in memory
+	"time"
+
+	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/scenario"
+)
+
+// The files of the app that is bound by locks. Its go.mod and go.sum end in
+// .txt here, because a folder with a go.mod is another module and cannot be
+// embedded.
+var (
+	//go:embed tickets/main.go
+	ticketsMain []byte
+	//go:embed tickets/go.mod.txt
+	ticketsMod []byte
+	//go:embed tickets/go.sum.txt
+	ticketsSum []byte
+	//go:embed tickets/nginx.conf
+	ticketsNginx []byte
+)
+
+// ticketsArena is the app of the folder tickets with a load of its own. Its
+// database takes as many connections as the largest pool wants, and does not
+// wait for the disk: what is slow are the locks.
+func ticketsArena() *arena.Arena {
+	return &arena.Arena{
+		Name:    "tickets",
+		Title:   "tickets",
+		Summary: "Orders that all want the same rows.",
+		Files: fstest.MapFS{
+			"go/main.go": {Data: ticketsMain},
+			"go/go.mod":  {Data: ticketsMod},
+			"go/go.sum":  {Data: ticketsSum},
+			"nginx.conf": {Data: ticketsNginx},
+		},
+		Database: arena.Database{Name: "tickets", User: "tickets", Password: "tickets",
+			Conf: "max_connections = 300\ninnodb_buffer_pool_size = 128M\ninnodb_flush_log_at_trx_commit = 2\n"},
+		App: arena.App{Source: "go", Dir: "go", Ready: "/", Env: func(p arena.Places) []string {
+			return []string{fmt.Sprintf("PORT=%d", p.AppPort), fmt.Sprintf("DB_PORT=%d", p.DBPort),
+				"DB_USER=" + p.DBUser, "DB_PASSWORD=" + p.DBPassword, "DB_NAME=" + p.DBName}
+		}},
+		NginxConf:         "nginx.conf",
+		Scenario:          func(o arena.Options) (scenario.Scenario, error) { return &sale{noLoad: o.NoLoad}, nil },
+		InitializeTimeout: 30 * time.Second,
+	}
+}

@@ -1,0 +1,286 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/propose"
+	"github.com/iikanji/iikanji/internal/stack"
+)
+
+func TestMain(m *testing.M) {
+	stack.MaybeSupervise()
+	os.Exit(m.Run())
+}
+
+// workFolder is one that the services may enter.
+func workFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "iikanji-worse-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestTickets: the app answers rightly, as its own load sees it; the larger
+// pool that is proposed takes effect, and is undone to the byte.
+func TestTickets(t *testing.T) {
+	dir := filepath.Join(workFolder(t), "tickets")
+	a := ticketsArena()
+	err := at(t.Context(), a, stack.Options{Dir: dir}, func(ctx context.Context, p *place) error {
+		url := p.stack.Places().URL()
+		answersRight(t, url)
+		loaded(ctx, t, p)
+		hold := heldRow(ctx, t, p)
+		if got := pooled(ctx, t, p, url, hold, 10); got != 10 {
+			t.Errorf("the app had %d connections at once, its source says 10", got)
+		}
+		source := filepath.Join(p.site.Services[stack.App].Source, "main.go")
+		before, err := os.ReadFile(source)
+		if err != nil {
+			return err
+		}
+		h, err := history.Open(filepath.Join(dir, "..", "history"))
+		if err != nil {
+			return err
+		}
+		defer h.Close()
+		acts := &change.Executor{Hands: p.site, Journal: h, Policy: p.site.Target.Policy}
+		if err := give(ctx, p.site, h, acts, proposals[0].remedy); err != nil {
+			return err
+		}
+		if got := pooled(ctx, t, p, url, hold, 11); got <= 10 {
+			t.Errorf("with a pool of 200 the app had %d connections at once", got)
+		}
+		loaded(ctx, t, p)
+		if _, err := acts.RevertAll(ctx, "test"); err != nil {
+			return err
+		}
+		if after, err := os.ReadFile(source); err != nil || !bytes.Equal(before, after) {
+			t.Errorf("after the undo the source is another one: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// send sends one request and wants a status.
+func send(t *testing.T, method, url string, status int) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	if err != nil || r.StatusCode != status {
+		t.Errorf("%s %s: %s, %v, want %d; %s", method, url, r.Status, err, status, b)
+	}
+	return string(b)
+}
+
+// answersRight goes through what the app can do, once.
+func answersRight(t *testing.T, url string) {
+	t.Helper()
+	if got, want := send(t, "POST", url+"/initialize", 200), fmt.Sprintf(`{"shows":%d,"stock":%d}`, saleShows, saleStock); strings.TrimSpace(got) != want {
+		t.Errorf("initialize: %s, want %s", got, want)
+	}
+	if got := send(t, "POST", url+"/orders?show=2&show=1", 200); strings.TrimSpace(got) != `{"tickets":[1,2]}` {
+		t.Errorf("the first order: %s", got)
+	}
+	if got, want := send(t, "GET", url+"/shows", 200), fmt.Sprintf(`[{"id":1,"remaining":%d},{"id":2,"remaining":%d},{"id":3,"remaining":%d},`, saleStock-1, saleStock-1, saleStock); !strings.HasPrefix(got, want) {
+		t.Errorf("the shows: %s, want %s…", got, want)
+	}
+	for _, bad := range []string{"", "?show=0", "?show=21", "?show=x"} {
+		send(t, "POST", url+"/orders"+bad, 400)
+	}
+}
+
+// loaded runs the load for a moment: every answer and the balance at the end
+// are checked, deadlocks are not seen by customers.
+func loaded(ctx context.Context, t *testing.T, p *place) {
+	t.Helper()
+	sc, err := p.arena.Scenario(arena.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := bench.Run(ctx, sc, bench.Options{URL: p.stack.Places().URL(), Seed: 1, Load: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range run.Faults {
+		if f.Kind != iikanji.FaultTimeout { // the machine may be busy
+			t.Errorf("fault: %+v", f)
+		}
+	}
+	if run.Steps[stepOrder].Count < 2 {
+		t.Errorf("%d orders", run.Steps[stepOrder].Count)
+	}
+}
+
+// heldRow is a connection of ours, to hold a row's lock with.
+func heldRow(ctx context.Context, t *testing.T, p *place) *sql.Conn {
+	t.Helper()
+	c, err := p.site.Services[stack.Database].DB.Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// pooled holds a hot row and sends more orders for it than a pool of 10 has
+// connections: the number of those that wait for the row is that of the
+// connections. It waits until there are as many as wanted, and a moment longer
+// for more.
+func pooled(ctx context.Context, t *testing.T, p *place, url string, hold *sql.Conn, want int) int {
+	t.Helper()
+	for _, s := range []string{"BEGIN", "SELECT remaining FROM shows WHERE id = 1 FOR UPDATE"} {
+		if _, err := hold.ExecContext(ctx, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const orders = 16
+	done := make(chan error, orders)
+	for range orders {
+		go func() {
+			r, err := http.Post(url+"/orders?show=1", "", nil)
+			if err == nil {
+				err = r.Body.Close()
+			}
+			done <- err
+		}()
+	}
+	db := p.site.Services[stack.Database].DB
+	most := 0
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		var n int
+		if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'tickets'").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		if most = max(most, n); most >= want && time.Until(end) > time.Second {
+			end = time.Now().Add(time.Second) // once more than wanted is what must not be
+		}
+	}
+	if _, err := hold.ExecContext(ctx, "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	for range orders {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	return most
+}
+
+// TestProposer: the proposals are what the real protocol accepts, each for its
+// own arena only.
+func TestProposer(t *testing.T) {
+	for _, arena := range []string{"tickets", "isucondition", "elsewhere"} {
+		q, err := propose.Question(propose.Input{Target: iikanji.Target{Name: arena}, Kinds: change.Names()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := answerQuestion(bytes.NewReader(q), &out); err != nil {
+			t.Fatal(err)
+		}
+		got, err := propose.Answer(out.Bytes(), change.Names())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []iikanji.Remedy
+		for _, p := range proposals {
+			if p.arena == arena {
+				want = append(want, p.remedy)
+			}
+		}
+		if len(got) != len(want) {
+			t.Fatalf("%s: %d proposals, want %d", arena, len(got), len(want))
+		}
+		for i := range want {
+			if (loop.Candidate{Remedy: got[i].Remedy}).Key() != (loop.Candidate{Remedy: want[i]}).Key() {
+				t.Errorf("%s: %+v, want %+v", arena, got[i].Remedy, want[i])
+			}
+		}
+	}
+	if err := answerQuestion(strings.NewReader(`{"version": 2}`), io.Discard); err == nil {
+		t.Error("a question of another version was answered")
+	}
+}
+
+// TestStatus: a keep is told by the status, whatever else there is, and so is
+// a proposal that had no verdict.
+func TestStatus(t *testing.T) {
+	attempt := func(call iikanji.Call, parked bool, skipped string) loop.Attempt {
+		r := proposals[0].remedy
+		return loop.Attempt{Candidate: loop.Candidate{Remedy: r}, Key: loop.Candidate{Remedy: r}.Key(), Parked: parked, Skipped: skipped,
+			Verdict: iikanji.Verdict{Call: call, Base: []iikanji.RunID{1}, Tried: []iikanji.RunID{2}}}
+	}
+	for name, c := range map[string]struct {
+		attempts []loop.Attempt
+		call     string
+		status   int
+	}{
+		"kept":       {[]loop.Attempt{attempt(iikanji.Keep, false, "")}, "kept", statusKept},
+		"reverted":   {[]loop.Attempt{attempt(iikanji.Revert, false, "")}, "reverted", statusDone},
+		"parked":     {[]loop.Attempt{attempt(iikanji.Inconclusive, true, "")}, "parked (undone)", statusDone},
+		"parked won": {[]loop.Attempt{attempt(iikanji.Inconclusive, true, ""), attempt(iikanji.Keep, false, "")}, "kept", statusKept},
+		"skipped":    {[]loop.Attempt{attempt(iikanji.CallUnknown, false, "nothing to do")}, "not tried", statusFailed},
+		"cut off":    {nil, "no verdict", statusFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &result{}
+			r.add("tickets", &held{&loop.Outcome{Attempts: c.attempts}, map[iikanji.RunID]float64{1: 100, 2: 50}})
+			if len(r.Trials) != 1 || r.Trials[0].Call != c.call || r.status() != c.status {
+				t.Errorf("%+v, status %d; want %q, %d", r.Trials, r.status(), c.call, c.status)
+			}
+			for _, asJSON := range []bool{false, true} {
+				var out bytes.Buffer
+				if err := (&options{json: asJSON}).print(&out, r); err != nil || !strings.Contains(out.String(), c.call) {
+					t.Errorf("%v: no %q in %s", err, c.call, out.String())
+				}
+				if asJSON && !json.Valid(out.Bytes()) {
+					t.Errorf("no JSON: %s", out.String())
+				}
+			}
+		})
+	}
+}
+
+// TestUsage: a wrong command line starts nothing.
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{{"x"}, {"-only", "elsewhere"}, {"-load", "1s"}, {"-time", "1s"}, {"-role", "x"}, {"-no-such"}} {
+		var errs bytes.Buffer
+		if got := run(args, strings.NewReader(""), io.Discard, &errs); got != statusUsage || errs.Len() == 0 {
+			t.Errorf("%v: status %d, %q", args, got, errs.String())
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/stack"
+)
+
+// undoTime bounds giving a site back as it was.
+const undoTime = 2 * time.Minute
+
+// held is what came of the trials on one arena.
+type held struct {
+	*loop.Outcome
+	scores map[iikanji.RunID]float64 // of every run
+}
+
+// trials puts the proposals of one arena before the judge, in dir, with the
+// history in hist. What it hands back is whole also when it was cut off.
+func (o *options) trials(ctx context.Context, a *arena.Arena, dir, hist string) (out held, err error) {
+	out = held{&loop.Outcome{}, map[iikanji.RunID]float64{}}
+	generator, rest, err := split()
+	if err != nil {
+		return out, err
+	}
+	h, err := history.Open(hist)
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, h.Close()) }()
+	so := stack.Options{Dir: dir, StackCPUs: rest, Progress: func(line string) { o.say(a.Name + ": " + line) }}
+	err = at(ctx, a, so, func(ctx context.Context, p *place) (err error) {
+		acts := &change.Executor{Hands: p.site, Journal: h, Policy: p.site.Target.Policy}
+		defer func() {
+			back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+			defer cancel()
+			_, e := acts.RevertAll(back, "the trials are over")
+			err = errors.Join(err, e)
+		}()
+		for _, w := range proposals {
+			if w.arena != a.Name {
+				continue
+			}
+			for _, r := range w.given {
+				if err := give(ctx, p.site, h, acts, r); err != nil {
+					return err
+				}
+			}
+		}
+		t := &loop.Tuner{
+			Field: &field{place: p, history: h, cpus: generator, seed: o.seed, dir: dir, noisy: o.noisy, ran: out.ran},
+			Site:  p.site, Acts: acts, History: h, Now: time.Now,
+			// No end of its own: a trial that is cut short would be undone for
+			// that alone. Nor a last comparison: there is nothing to compare.
+			Options: loop.TuneOptions{Short: o.load, Full: o.load, Watch: o.load, Seed: o.seed},
+			Say:     func(line string) { o.say(a.Name + ": " + line) },
+			Propose: ask(p.site),
+		}
+		came, err := t.Tune(ctx)
+		if came != nil {
+			out.Outcome = came
+		}
+		return err
+	})
+	if cause := context.Cause(ctx); cause != nil && err != nil {
+		err = errors.Join(cause, err)
+	}
+	return out, err
+}
+
+// ran notes the score of a run.
+func (out *held) ran(r *iikanji.Run) { out.scores[r.ID] = r.Score }
+
+// give puts a change in force that the proposals come on top of.
+func give(ctx context.Context, site *change.Site, h *history.History, acts *change.Executor, r iikanji.Remedy) error {
+	c, err := change.Plan(ctx, site, r)
+	if errors.Is(err, change.ErrNothing) { // the site has it
+		return nil
+	}
+	if err == nil {
+		err = h.AddChange(c, change.Diff(c))
+	}
+	if err == nil {
+		err = acts.Apply(ctx, c.ID)
+	}
+	if err == nil {
+		err = acts.Keep(c.ID, "given")
+	}
+	if err != nil {
+		return fmt.Errorf("%s, which is given: %w", r.Says, err)
+	}
+	return nil
+}
+
+// split gives the load generator a quarter of the cores, at least one, and the
+// stack the others; on a machine with one core both have all.
+func split() (generator, rest []int, err error) {
+	cpus, err := bench.AllowedCPUs()
+	if err != nil || len(cpus) < 2 {
+		return nil, nil, err
+	}
+	n := max(len(cpus)/4, 1)
+	return cpus[:n], cpus[n:], nil
+}
+
+// untouched refuses a work folder in whose history changes are in force: the
+// proposals are to meet the arena as it is.
+func untouched(dir string) error {
+	h, err := history.View(filepath.Join(dir, "history"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	changes, err := h.Changes()
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if c.Stage.May(iikanji.Reverting) {
+			return fmt.Errorf("change %d is in force in %s: iikanji revert isucondition --all --dir %s takes it back", c.ID, dir, dir)
+		}
+	}
+	return nil
+}
