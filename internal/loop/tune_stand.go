@@ -63,10 +63,13 @@ func (t *Tuner) putBack(ctx context.Context, id iikanji.ChangeID, at iikanji.Sta
 		}
 		at = iikanji.Applied
 	}
-	if at == iikanji.Applied && !t.isOpen(id) {
+	switch {
+	case at == iikanji.Applied && !t.isOpen(id):
 		return t.Acts.Keep(id, "put back after a comparison")
+	case at == iikanji.Applied, at == iikanji.Kept:
+		return nil
 	}
-	return nil
+	return fmt.Errorf("change %d cannot be put back: it is %s", id, at)
 }
 
 // forgetUndone takes out of the notes what a person has taken back since. A

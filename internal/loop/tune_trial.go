@@ -274,7 +274,8 @@ func (tr *trial) decide(ctx context.Context) (Provisional, iikanji.Verdict, erro
 		}
 		tr.c.Pairs = append(tr.c.Pairs, p)
 		if why := tr.stuck(usable); why != "" {
-			return Provisional{}, tr.giveUp(why), nil
+			_, _, err := tr.arm(ctx, false) // is it the machine? then this is an error
+			return Provisional{}, tr.giveUp(why), err
 		}
 		if p.Void != "" {
 			continue
@@ -366,6 +367,9 @@ func (tr *trial) pair(ctx context.Context, usable int) (p Pair, fast Provisional
 func (tr *trial) arm(ctx context.Context, on bool) (*iikanji.Run, string, error) {
 	if err := tr.put(ctx, on); err != nil {
 		return nil, "", err
+	}
+	if on { // a candidate may be the cause itself: only the incumbent's runs tell of the machine
+		tr.voids = min(tr.voids, maxVoids-2)
 	}
 	run, void, err := tr.bench(ctx, tr.Options.Short, tr.changes...)
 	if err != nil {
