@@ -39,6 +39,19 @@ func systemEnv() *env {
 	return e
 }
 
+// width is how many columns there are now: a terminal may have been resized
+// since the start.
+func (e *env) width() int {
+	f, ok := e.Stderr.(*os.File)
+	if !ok || !e.TTY {
+		return e.Cols
+	}
+	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+		return w
+	}
+	return e.Cols
+}
+
 // Exit statuses; they are listed in every command's help.
 const (
 	exitDone   = 0

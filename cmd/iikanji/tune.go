@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
+	"os"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/iikanji/iikanji/internal/arena"
@@ -95,12 +98,15 @@ func (c *tuneCmd) Run(ctx context.Context, e *env) error {
 	if out == nil {
 		return err
 	}
-	return errors.Join(c.print(e, a, out, h, r), c.ended(ctx, err, a))
+	return errors.Join(c.print(e, a, out), c.ended(ctx, err, a))
 }
 
 // ended makes an exit status of how the search ended.
 func (c *tuneCmd) ended(ctx context.Context, err error, a *arena.Arena) error {
-	if err != nil && ctx.Err() != nil {
+	switch {
+	case err != nil && ctx.Err() == nil && errors.Is(err, loop.ErrChecks):
+		return &exitError{Status: exitChecks, Err: err}
+	case err != nil && ctx.Err() != nil:
 		return hinted(errors.New("interrupted: what was kept stays, the candidate is undone"), "the same command goes on from here")
 	}
 	return err
@@ -110,7 +116,8 @@ func (c *tuneCmd) options() (loop.TuneOptions, error) {
 	o := loop.TuneOptions{Time: c.Time, Runs: c.Runs, Short: c.Short, Full: c.Full, Watch: c.Watch, Pairs: c.Pairs, Seed: c.Seed}
 	if c.Until != "" {
 		text := strings.TrimLeft(strings.ToLower(c.Until), "x×")
-		if _, err := fmt.Sscanf(text, "%g", &o.Until); err != nil || !(o.Until > 1) || math.IsInf(o.Until, 0) {
+		var err error
+		if o.Until, err = strconv.ParseFloat(text, 64); err != nil || !(o.Until > 1) || math.IsInf(o.Until, 0) {
 			return o, usageError("--until %q: want a multiple above 1, as in x5", c.Until)
 		}
 	}
@@ -121,8 +128,10 @@ func (c *tuneCmd) options() (loop.TuneOptions, error) {
 		return o, usageError("--watch %v: want 3s or more", c.Watch)
 	case c.Pairs < 2 || c.Pairs > 50:
 		return o, usageError("--pairs %d: want 2 to 50", c.Pairs)
-	case c.Time != 0 && c.Time < time.Minute:
-		return o, usageError("--time %v: want a minute or more, or 0 for no end", c.Time)
+	case c.Runs < 0:
+		return o, usageError("--runs %d: want 1 or more, or 0 for no end", c.Runs)
+	case c.Time != 0 && c.Time < o.LeastTime():
+		return o, usageError("--time %v: the noise, one trial and the last comparison take %v with these runs; 0 is for no end", c.Time, o.LeastTime())
 	}
 	return o, nil
 }
@@ -131,16 +140,40 @@ func (c *tuneCmd) options() (loop.TuneOptions, error) {
 func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *worksite, h *history.History, o loop.TuneOptions) (*loop.Outcome, error) {
 	e := r.e
 	r.progress = report.NewProgress(io.Discard, false, e.Cols, e.Now) // the view speaks, not the runs in it
-	live := &tuneView{live: report.NewLive(e.Stderr, e.TTY, e.Cols, e.Now), began: e.Now(), now: e.Now}
+	live := &tuneView{live: report.NewLive(e.Stderr, e.TTY, e.width, e.Now), began: e.Now(), now: e.Now}
 	defer live.live.Done()
 	f := &arenaField{benchRun: r, w: w, h: h, tick: live.tick, noisy: c.Noisy}
 	propose, err := c.proposer(w)
 	if err != nil {
 		return nil, err
 	}
+	o.Basis = c.basis(r)
 	t := &loop.Tuner{Field: f, Site: w.site, Acts: w.executor(h), History: h, Options: o, Now: e.Now, Show: live.show, Say: live.say, Propose: propose}
-	live.say(fmt.Sprintf("tuning %s for at most %s; the history is %s", r.arena.Name, report.Duration(o.Time), r.history))
+	limit := "until nothing is left to try"
+	if o.Time > 0 {
+		limit = "for at most " + o.Time.String()
+	}
+	live.say(fmt.Sprintf("tuning %s %s; the history is %s", r.arena.Name, limit, r.history))
 	return t.Tune(ctx)
+}
+
+// basis names what runs must share to be compared: scores of another machine,
+// of other CPUs or of other offered work say nothing about these. Environment
+// may hold secrets, so only its digest is noted.
+func (c *tuneCmd) basis(r *benchRun) string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	place := r.pin.placement()
+	text := fmt.Sprintf("%s on %s, %d cores, generator on %s, stack on %s, seed %d", r.arena.Name, host, place.Cores, place.Generator, place.Stack, r.Seed)
+	if r.Clock != 0 {
+		text += fmt.Sprintf(", clock %g", r.Clock)
+	}
+	if len(r.Env) > 0 {
+		text += fmt.Sprintf(", environment %.8x", sha256.Sum256([]byte(strings.Join(r.Env, "\x00"))))
+	}
+	return text
 }
 
 // A tuneView draws where a search stands.
@@ -148,6 +181,7 @@ type tuneView struct {
 	live  *report.Live
 	began time.Time
 	now   func() time.Time
+	mu    sync.Mutex // a run tells of itself from its own goroutines
 	view  loop.View
 	run   bench.Progress
 }
@@ -161,12 +195,16 @@ func clock(d time.Duration) string {
 }
 
 func (v *tuneView) show(view loop.View) {
-	v.view = view
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.view, v.run = view, bench.Progress{}
 	v.draw()
 }
 
 // tick is told by the engine while a run goes on.
 func (v *tuneView) tick(p bench.Progress) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	v.run = p
 	v.draw()
 }
@@ -211,7 +249,7 @@ func effectText(mid, lo, hi float64) string {
 }
 
 // print shows what came of it.
-func (c *tuneCmd) print(e *env, a *arena.Arena, out *loop.Outcome, h *history.History, r *benchRun) error {
+func (c *tuneCmd) print(e *env, a *arena.Arena, out *loop.Outcome) error {
 	if c.JSON {
 		return writeJSON(e.Stdout, out)
 	}
@@ -221,7 +259,7 @@ func (c *tuneCmd) print(e *env, a *arena.Arena, out *loop.Outcome, h *history.Hi
 	if err := printHeadline(e, a, out); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(e.Stdout, "\nkept in %s\nproofs and diffs: iikanji history %s%s; undo: iikanji revert %s%s --all\n",
-		filepath.Join(r.history, "changes"), a.Name, c.flags(), a.Name, c.flags())
+	where := "iikanji %s " + a.Name + c.flags()
+	_, err := fmt.Fprintf(e.Stdout, "\nproofs and diffs: %s\nundo: %s --all\n", fmt.Sprintf(where, "history"), fmt.Sprintf(where, "revert"))
 	return err
 }

@@ -72,6 +72,10 @@ func (f *arenaField) Bench(ctx context.Context, spec loop.BenchSpec) (*iikanji.R
 	}
 	if f.noisy {
 		g.Void = ""
+		if run.Load.Void && run.Outcome == iikanji.Passed {
+			run.Warnings = append(run.Warnings, run.Load.Why)
+			run.Load.Void = false
+		}
 	}
 	if err := f.h.SaveRun(run); err != nil {
 		return nil, "", err
@@ -122,7 +126,11 @@ const early = 5 * time.Second
 // database.
 func (f *arenaField) Rehearse(ctx context.Context) (loop.Rehearsal, error) {
 	r := loop.Rehearsal{Done: true}
-	time.Sleep(rehearsalWait)
+	select {
+	case <-ctx.Done():
+		return r, context.Cause(ctx)
+	case <-time.After(rehearsalWait):
+	}
 	before, err := f.contents(ctx)
 	if err != nil {
 		return r, err

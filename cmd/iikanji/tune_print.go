@@ -1,10 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji"
@@ -13,40 +11,39 @@ import (
 	"github.com/iikanji/iikanji/internal/report"
 )
 
-// printTrials is the table of all trials, in the order in which they were held.
+// printTrials tells of all trials in the order in which they were held: the
+// change on a line of its own, since it needs the width, what came of it below.
 func printTrials(e *env, out *loop.Outcome) error {
-	t := report.Table{Columns: []report.Column{{Name: "#"}, {Name: "code", Left: true}, {Name: "change", Left: true, Shrink: true},
-		{Name: "effect on the score", Left: true}, {Name: "runs"}, {Name: "verdict", Left: true}}}
-	skipped := 0
+	var b strings.Builder
+	trials := 0
 	for _, a := range out.Attempts {
 		if a.Skipped != "" {
-			skipped++
 			continue
 		}
+		trials++
 		id := "-"
 		if n := len(a.Changes); n > 0 {
 			id = fmt.Sprint(a.Changes[n-1])
 		}
-		effect := "-"
-		if v := a.Verdict.Effect; v.Level > 0 {
-			effect = effectText(v.Mid, v.Lo, v.Hi)
+		code := ""
+		if a.Code != "" {
+			code = " (" + report.Clean(string(a.Code)) + ")"
 		}
-		t.Rows = append(t.Rows, []string{id, cmp.Or(string(a.Code), "-"), report.Clean(a.Says), effect, fmt.Sprint(a.Runs), verdictWord(a)})
+		fmt.Fprintf(&b, "%4s  %s%s\n", id, report.Shorten(report.Clean(a.Says), e.Cols-6-report.Width(code)), code)
+		what := verdictWord(a)
+		if v := a.Verdict.Effect; v.Level > 0 {
+			what += ": " + effectText(v.Mid, v.Lo, v.Hi)
+		}
+		fmt.Fprintf(&b, "      %s; %d runs\n", report.Shorten(what, e.Cols-16), a.Runs)
 	}
-	if len(t.Rows) == 0 {
-		_, err := fmt.Fprintln(e.Stdout, "no change had its trial")
-		return err
+	head := "\nTrials: change, verdict, effect on the score with its interval\n"
+	if trials == 0 {
+		head = "no change had its trial\n"
 	}
-	if _, err := fmt.Fprintln(e.Stdout, "\nTrials"); err != nil {
-		return err
+	if skipped := len(out.Attempts) - trials; skipped > 0 {
+		fmt.Fprintf(&b, "%d remedies could not be tried: --json tells why, for each\n", skipped)
 	}
-	if err := t.Write(e.Stdout, report.Text, e.Cols); err != nil {
-		return err
-	}
-	if skipped == 0 {
-		return nil
-	}
-	_, err := fmt.Fprintf(e.Stdout, "%d remedies could not be tried: they need a person's patch, or nothing is to change\n", skipped)
+	_, err := fmt.Fprint(e.Stdout, head+b.String())
 	return err
 }
 
@@ -55,6 +52,8 @@ func verdictWord(a loop.Attempt) string {
 	switch v := a.Verdict; {
 	case a.Dropped:
 		return "DROPPED, no longer needed"
+	case a.Undone:
+		return "taken back by hand"
 	case v.Call == iikanji.Keep && a.Fast && len(v.Base) == 0:
 		return "provisional"
 	case v.Call == iikanji.Keep:
@@ -76,7 +75,7 @@ func printHeadline(e *env, a *arena.Arena, out *loop.Outcome) error {
 		fmt.Fprintf(&b, "\n  %s → %s, geometric means of %d interleaved pairs of %s runs\n",
 			report.Count(int64(out.Scores[0])), report.Count(int64(out.Scores[1])), n, report.Duration(out.Full))
 	}
-	for _, w := range slices.Concat(out.Work) {
+	for _, w := range out.Work {
 		fmt.Fprintf(&b, "  %s per request: × %.2f (%.2f to %.2f)\n", w.Name, math.Exp(w.Effect.Mid), math.Exp(w.Effect.Lo), math.Exp(w.Effect.Hi))
 	}
 	if s := out.Short; s[0] > 0 && s[1] > 0 {
@@ -86,12 +85,25 @@ func printHeadline(e *env, a *arena.Arena, out *loop.Outcome) error {
 		fmt.Fprintf(&b, "  short and full runs rank %d states with Kendall's tau %.2f\n", g.States, g.Tau)
 	}
 	if out.Rehearsal.Done {
-		fmt.Fprintf(&b, "  restart rehearsal: %s\n", out.Rehearsal.Says)
+		writeWrapped(&b, report.Clean("restart rehearsal: "+out.Rehearsal.Says), e.Cols)
 	}
 	fmt.Fprintf(&b, "  %d runs, %d of them void, in %s; noise of a pair %.1f %%\n", out.Runs, out.Voided, report.Duration(out.Took), 100*out.Noise)
 	for _, n := range out.Notes {
-		fmt.Fprintf(&b, "  %s\n", report.Clean(n))
+		writeWrapped(&b, report.Clean(n), e.Cols)
 	}
 	_, err := fmt.Fprint(e.Stdout, b.String())
 	return err
+}
+
+// writeWrapped writes a sentence, indented, with breaks between words.
+func writeWrapped(b *strings.Builder, text string, cols int) {
+	line := " "
+	for word := range strings.FieldsSeq(text) {
+		if report.Width(line)+1+report.Width(word) > cols && strings.TrimSpace(line) != "" {
+			b.WriteString(line + "\n")
+			line = "   "
+		}
+		line += " " + word
+	}
+	b.WriteString(line + "\n")
 }

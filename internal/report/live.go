@@ -16,14 +16,15 @@ type Live struct {
 	mu    sync.Mutex
 	w     io.Writer
 	tty   bool
-	cols  int
+	cols  func() int
 	now   func() time.Time
 	lines []string // as drawn
 	last  time.Time
 }
 
-// NewLive returns a Live that writes to w, usually standard error.
-func NewLive(w io.Writer, tty bool, cols int, now func() time.Time) *Live {
+// NewLive returns a Live that writes to w, usually standard error. cols is
+// asked before each drawing: people resize their terminals.
+func NewLive(w io.Writer, tty bool, cols func() int, now func() time.Time) *Live {
 	return &Live{w: w, tty: tty, cols: cols, now: now, last: now()}
 }
 
@@ -43,18 +44,23 @@ func (l *Live) Draw(lines ...string) {
 		return
 	}
 	l.last = now
-	l.clear()
-	l.put(lines)
+	l.write(l.clear() + l.put(lines))
 }
 
+// write writes all of a drawing at once: half of one would flicker.
+func (l *Live) write(text string) { _, _ = io.WriteString(l.w, text) } // a terminal that is gone is nobody's loss
+
 // put draws lines; the cursor stands below them then.
-func (l *Live) put(lines []string) {
+func (l *Live) put(lines []string) string {
+	var b strings.Builder
+	cols := l.cols()
 	l.lines = l.lines[:0]
 	for _, line := range lines {
-		line = Shorten(Clean(line), l.cols-1)
+		line = Shorten(Clean(line), cols-1)
 		l.lines = append(l.lines, line)
-		fmt.Fprintln(l.w, line)
+		b.WriteString(line + "\n")
 	}
+	return b.String()
 }
 
 // Say writes a line that stays, above the others.
@@ -62,24 +68,28 @@ func (l *Live) Say(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	drawn := append([]string(nil), l.lines...)
-	l.clear()
-	fmt.Fprintln(l.w, Clean(fmt.Sprintf(format, args...)))
-	l.put(drawn)
+	l.write(l.clear() + Clean(fmt.Sprintf(format, args...)) + "\n" + l.put(drawn))
 }
 
 // Done takes the lines at the bottom away.
 func (l *Live) Done() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.clear()
+	l.write(l.clear())
 }
 
-// clear moves up over what is drawn and erases to the end of the screen.
-func (l *Live) clear() {
-	if n := len(l.lines); n > 0 {
-		fmt.Fprintf(l.w, "\x1b[%dA\r\x1b[J", n)
+// clear moves up over what is drawn and erases to the end of the screen. Lines
+// take more rows than one where the terminal has become narrower since.
+func (l *Live) clear() string {
+	rows, cols := 0, max(l.cols(), 1)
+	for _, line := range l.lines {
+		rows += max(1, (Width(line)+cols-1)/cols)
 	}
 	l.lines = l.lines[:0]
+	if rows == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\x1b[%dA\r\x1b[J", rows)
 }
 
 // Bar is a bar of a share in 0..1, as in "[#####.....]".
