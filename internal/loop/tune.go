@@ -60,7 +60,7 @@ func (t *Tuner) calibrate(ctx context.Context) error {
 	if !known && len(t.book.InForce) > 0 { // the noise of what is there now, then
 		t.aa = nil
 	}
-	for !known && len(t.aa) < want || len(t.incumbent) < 2 {
+	for bad := 0; !known && len(t.aa) < want || len(t.incumbent) < 2; {
 		t.show(func(v *View) {
 			v.Phase, v.Doing, v.Why = "calibrate", "a run of the site as it is", "how much do scores differ by chance?"
 			if !known {
@@ -78,8 +78,13 @@ func (t *Tuner) calibrate(ctx context.Context) error {
 			continue
 		}
 		if failed(run) {
-			return fmt.Errorf("%w: %s", ErrChecks, strings.Join(run.Reasons, "; "))
+			if bad++; bad == maxFailed {
+				return fmt.Errorf("%w: %s", ErrChecks, strings.Join(run.Reasons, "; "))
+			}
+			t.say("run %d failed its checks and is repeated: %s", run.ID, strings.Join(run.Reasons, "; "))
+			continue
 		}
+		bad = 0
 		if !known {
 			t.aa = append(t.aa, run)
 		}
@@ -92,6 +97,10 @@ func (t *Tuner) calibrate(ctx context.Context) error {
 	t.say("noise: the two runs of a pair differ by %.1f %% (standard deviation); score %.0f", 100*t.judge.Prior.SD(), geomean(t.incumbent))
 	return t.save()
 }
+
+// maxFailed in a row of the site as it is end the search: one may be an
+// accident of a busy machine.
+const maxFailed = 3
 
 // ErrChecks says that the site failed its checks with no candidate on it.
 var ErrChecks = errors.New("the site as it is fails its checks")

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -298,5 +300,25 @@ func TestTuneNoTime(t *testing.T) {
 	}
 	if least := tu.Options.LeastTime(); least < 3*time.Minute || least > 6*time.Minute {
 		t.Errorf("the least time of the usual search is %v", least)
+	}
+}
+
+// TestTuneFails: a site that fails by itself is no ground to search on; one
+// accident is.
+func TestTuneFails(t *testing.T) {
+	for _, c := range []struct {
+		bad  int // runs that fail, from the second on
+		want error
+	}{{1, nil}, {maxFailed, ErrChecks}} {
+		m, tu := newMeadow(t, 21)
+		m.finds = func(map[string]bool) []iikanji.Finding { return nil }
+		m.effects["base=1"] = 0
+		if err := os.WriteFile(filepath.Join(m.dir, "base"), []byte("1"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		m.at = func(run int) { m.breaks["base=1"] = run >= 2 && run < 2+c.bad }
+		if _, err := tu.Tune(t.Context()); !errors.Is(err, c.want) {
+			t.Errorf("%d failed runs: %v, want %v", c.bad, err, c.want)
+		}
 	}
 }
