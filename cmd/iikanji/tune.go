@@ -220,6 +220,9 @@ func (v *tuneView) draw() {
 		lines = append(lines, "  why: "+w.Why)
 	}
 	proof := "  no pair yet"
+	if w.Phase == "calibrate" || w.Phase == "observe" || w.Phase == "rehearsal" {
+		proof = "  no pairs in this phase"
+	}
 	if w.Pairs > 0 && w.Effect != nil && w.Effect.Level > 0 {
 		proof = fmt.Sprintf("  %d pairs: %s", w.Pairs, effectText(w.Effect.Mid, w.Effect.Lo, w.Effect.Hi))
 	} else if w.Pairs > 0 {
@@ -231,7 +234,7 @@ func (v *tuneView) draw() {
 	lines = append(lines, proof)
 	stand := fmt.Sprintf("  run %d, %d tried, %d kept", w.Runs, w.Tried, w.Kept)
 	if w.Score > 0 {
-		stand += fmt.Sprintf("; score %s", report.Count(int64(w.Score)))
+		stand += fmt.Sprintf("; score %s", report.Count(int64(math.Round(w.Score))))
 		if w.First > 0 && w.Score != w.First {
 			stand += fmt.Sprintf(", %.1f × the first", w.Score/w.First)
 		}

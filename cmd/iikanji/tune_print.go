@@ -73,13 +73,13 @@ func printHeadline(e *env, a *arena.Arena, out *loop.Outcome) error {
 			fmt.Fprintf(&b, " (%.1f to %.1f, %.0f %% interval)", out.Ratio.Lo, out.Ratio.Hi, 100*out.Ratio.Level)
 		}
 		fmt.Fprintf(&b, "\n  %s → %s, geometric means of %d interleaved pairs of %s runs\n",
-			report.Count(int64(out.Scores[0])), report.Count(int64(out.Scores[1])), n, report.Duration(out.Full))
+			report.Count(int64(math.Round(out.Scores[0]))), report.Count(int64(math.Round(out.Scores[1]))), n, report.Duration(out.Full))
 	}
 	for _, w := range out.Work {
 		fmt.Fprintf(&b, "  %s per request: × %.2f (%.2f to %.2f)\n", w.Name, math.Exp(w.Effect.Mid), math.Exp(w.Effect.Lo), math.Exp(w.Effect.Hi))
 	}
 	if s := out.Short; s[0] > 0 && s[1] > 0 {
-		fmt.Fprintf(&b, "  searching runs: %s → %s, %.1f ×\n", report.Count(int64(s[0])), report.Count(int64(s[1])), s[1]/s[0])
+		fmt.Fprintf(&b, "  searching runs: %s → %s, %.1f ×\n", report.Count(int64(math.Round(s[0]))), report.Count(int64(math.Round(s[1]))), s[1]/s[0])
 	}
 	if g := out.Agreement; g != nil {
 		fmt.Fprintf(&b, "  short and full runs rank %d states with Kendall's tau %.2f\n", g.States, g.Tau)

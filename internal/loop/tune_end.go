@@ -27,6 +27,9 @@ func (t *Tuner) finish(ctx context.Context, out *Outcome) error {
 		return err
 	}
 	if len(t.book.InForce) == 0 {
+		if len(t.book.Attempts) == 0 && t.Options.Time > 0 {
+			t.note("the time may have been too short for a trial: a run takes %s here", t.cost.Round(time.Second))
+		}
 		t.note("nothing was kept: there is nothing to compare")
 		return nil
 	}
