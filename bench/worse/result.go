@@ -25,7 +25,7 @@ type result struct {
 // A siteResult is the setting of the trials on one arena.
 type siteResult struct {
 	Arena  string  `json:"arena"`
-	Score  float64 `json:"score"` // geometric mean of the runs without a proposal
+	Score  float64 `json:"score"` // geometric mean of the runs of the site as the trials left it
 	Noise  float64 `json:"noise"` // SD of the difference of two runs of one state, on ln(score)
 	Runs   int     `json:"runs"`
 	Voided int     `json:"voided"`
@@ -52,7 +52,7 @@ const neverHeld = "the trials ended before it had its verdict"
 // add takes what came of one arena.
 func (r *result) add(arena string, out *held) {
 	r.Took = time.Since(r.Began)
-	r.Sites = append(r.Sites, siteResult{Arena: arena, Score: out.Short[0], Noise: out.Noise, Runs: out.Runs, Voided: out.Voided})
+	r.Sites = append(r.Sites, siteResult{Arena: arena, Score: out.Short[1], Noise: out.Noise, Runs: out.Runs, Voided: out.Voided})
 	for _, p := range proposals {
 		if p.arena != arena {
 			continue
@@ -131,7 +131,7 @@ func (o *options) print(w io.Writer, r *result) error {
 		return err
 	}
 	for _, s := range r.Sites {
-		if _, err := fmt.Fprintf(w, "\n%s: score %.0f without the proposals; two runs of one state differ by %.1f %% (standard deviation); %d runs, %d of them void\n",
+		if _, err := fmt.Fprintf(w, "\n%s: score %.0f with what was kept; two runs of one state differ by %.1f %% (standard deviation); %d runs, %d of them void\n",
 			s.Arena, s.Score, 100*s.Noise, s.Runs, s.Voided); err != nil {
 			return err
 		}
