@@ -248,6 +248,8 @@ func callOf(a Attempt) string {
 		return "not tried"
 	case a.Dropped:
 		return "dropped"
+	case a.Undone:
+		return "undone"
 	case a.Verdict.Call == iikanji.Keep && a.Fast && len(a.Verdict.Base) == 0:
 		return "provisional"
 	case a.Parked:

@@ -237,7 +237,7 @@ func (t *Tuner) show(edit func(v *View)) {
 		if a.Skipped == "" {
 			v.Tried++
 		}
-		if a.Verdict.Call == iikanji.Keep && !a.Dropped && !a.Undone {
+		if callOf(a) == iikanji.Keep.String() { // what is provisional is not
 			v.Kept++
 		}
 	}
