@@ -56,7 +56,11 @@ func at(ctx context.Context, a *arena.Arena, o stack.Options, do func(ctx contex
 			}
 		}
 	}()
-	return do(ctx, &place{arena: a, stack: s, site: siteOf(s, a, db)})
+	err = do(ctx, &place{arena: a, stack: s, site: siteOf(s, a, db)})
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
+		err = errors.Join(cause, err) // a service died, say: that is why
+	}
+	return err
 }
 
 // siteOf says where kinds of change find what they read and write: in the

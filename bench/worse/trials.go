@@ -73,9 +73,6 @@ func (o *options) trials(ctx context.Context, a *arena.Arena, dir, hist string) 
 		}
 		return err
 	})
-	if cause := context.Cause(ctx); cause != nil && err != nil {
-		err = errors.Join(cause, err)
-	}
 	return out, err
 }
 
