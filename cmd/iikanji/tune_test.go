@@ -1,0 +1,228 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/stack"
+)
+
+// A tuning is isucondition in a folder of its own, with its untouched state.
+type tuning struct {
+	t        *testing.T
+	dir      string
+	original map[string]string
+}
+
+// tuningOf brings the arena up once and reads what undoing must give back.
+func tuningOf(t *testing.T) *tuning {
+	t.Helper()
+	tu := &tuning{t: t, dir: filepath.Join(workFolder(t), "isucondition")}
+	tu.original = tu.state()
+	return tu
+}
+
+// state is every file that changes may write, with its mode, and how each
+// table is defined.
+func (tu *tuning) state() map[string]string {
+	tu.t.Helper()
+	a, err := findArena("isucondition")
+	if err != nil {
+		tu.t.Fatal(err)
+	}
+	state := map[string]string{}
+	e := &env{Stderr: &lockedBuffer{}, Now: time.Now, Cols: 80}
+	err = withSite(tu.t.Context(), e, a, stack.Options{Dir: tu.dir}, func(_ context.Context, w *worksite) error {
+		return tu.tables(a, w, state)
+	})
+	if err != nil {
+		tu.t.Fatal(err)
+	}
+	for place, content := range filesBelow(tu.t, tu.dir) {
+		state[place] = content
+	}
+	return state
+}
+
+// tables adds the definitions of all tables, without the counters that rows move.
+func (tu *tuning) tables(a *arena.Arena, w *worksite, state map[string]string) error {
+	conn, err := w.site.Services[stack.Database].DB.Conn(tu.t.Context())
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	rows, err := conn.QueryContext(tu.t.Context(), "SELECT table_name FROM information_schema.tables WHERE table_schema = ?", a.Database.Name)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return err
+		}
+		names = append(names, name)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		return errors.New("there are no tables to compare")
+	}
+	for _, name := range names {
+		if state["table "+name], err = change.TableDefinition(tu.t.Context(), conn, a.Database.Name+"."+name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// command is the real binary at work in this folder.
+func (tu *tuning) command(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
+	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	cmd = exec.CommandContext(tu.t.Context(), "iikanji", append([]string{args[0], "isucondition", "--dir", tu.dir}, args[1:]...)...)
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	return cmd, stdout, stderr
+}
+
+// must runs the binary to its end, which must be a good one.
+func (tu *tuning) must(args ...string) string {
+	tu.t.Helper()
+	cmd, out, errs := tu.command(args...)
+	if err := cmd.Run(); err != nil {
+		tu.t.Fatalf("iikanji %s: %v\n%s", strings.Join(args, " "), err, errs.String())
+	}
+	return out.String()
+}
+
+// search are the arguments of the shortest search that there is.
+func search(more ...string) []string {
+	return append([]string{"tune", "--short", "3s", "--full", "3s", "--watch", "3s", "--pairs", "2", "--noisy", "--json"}, more...)
+}
+
+// TestTune kills the real binary with a change on trial, on the real arena:
+// after a recovery, with all taken back, every byte is what it was. Then it
+// goes on to an end, with the example of a proposer; whatever is kept, taking
+// it back gives the original bytes and tables again.
+func TestTune(t *testing.T) {
+	proposer, err := filepath.Abs("../../docs/examples/proposer.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tu := tuningOf(t)
+	killed := tu.killed()
+	tu.must("recover")
+	tu.must("revert", "--all")
+	same(t, "recovered", filesBelow(t, tu.dir), filesOfState(tu.original))
+	tu.wantUndone(killed)
+
+	cmd, stdout, stderr := tu.command(search("--time", "2m", "--proposer", proposer)...)
+	err = cmd.Run()
+	var out loop.Outcome
+	if e := json.Unmarshal(stdout.Bytes(), &out); e != nil {
+		t.Fatalf("%v: %v\n%s\n%s", err, e, stdout, stderr)
+	}
+	t.Logf("killed on trial: %v; then %d runs, %d attempts: %v", killed, out.Runs, len(out.Attempts), err)
+	switch {
+	case err != nil && !slow(stderr):
+		t.Fatalf("%v\n%s", err, stderr)
+	case err == nil && (out.Runs == 0 || strings.Contains(stderr.String(), "proposer was of no use")):
+		t.Errorf("%d runs, %d attempts\n%s", out.Runs, len(out.Attempts), stderr)
+	}
+	tu.must("revert", "--all")
+	same(t, "all was taken back", tu.state(), tu.original)
+}
+
+// slow says whether a search failed because the machine could not make the
+// arena's own time limits.
+func slow(stderr *bytes.Buffer) bool {
+	return strings.Contains(stderr.String(), "no whole answer within")
+}
+
+// filesOfState leaves out what is no file.
+func filesOfState(state map[string]string) map[string]string {
+	files := maps.Clone(state)
+	maps.DeleteFunc(files, func(place, _ string) bool { return !filepath.IsAbs(place) })
+	return files
+}
+
+// killed starts a search and kills it once a change is being made. It is false
+// where the machine was too slow for a search to get there.
+func (tu *tuning) killed() bool {
+	tu.t.Helper()
+	cmd, _, stderr := tu.command(search("--time", "0")...)
+	if err := cmd.Start(); err != nil {
+		tu.t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	if !tu.untilApplied(ended) {
+		if !slow(stderr) {
+			tu.t.Fatalf("it ended before any trial:\n%s", stderr)
+		}
+		return false
+	}
+	if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		tu.t.Fatal(err)
+	}
+	<-ended
+	return true
+}
+
+// wantUndone wants each change undone, and one that was on trial.
+func (tu *tuning) wantUndone(tried bool) {
+	tu.t.Helper()
+	h, err := history.View(filepath.Join(tu.dir, "history"))
+	if err != nil {
+		tu.t.Fatal(err)
+	}
+	defer h.Close()
+	changes, err := h.Changes()
+	if err != nil {
+		tu.t.Fatal(err)
+	}
+	if tried && len(changes) == 0 {
+		tu.t.Error("no change was on trial: the test proves nothing")
+	}
+	for _, c := range changes {
+		if c.Stage != iikanji.Reverted && c.Stage != iikanji.Planned {
+			tu.t.Errorf("change %d is %s", c.ID, c.Stage)
+		}
+	}
+}
+
+// untilApplied waits until the journal tells of an operation on a change, and
+// then for the next thing that happens; false when the process ended before.
+func (tu *tuning) untilApplied(ended <-chan error) bool {
+	journal := filepath.Join(tu.dir, "history", "journal.jsonl")
+	for {
+		b, err := os.ReadFile(journal)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			tu.t.Fatal(err)
+		}
+		if bytes.Contains(b, []byte(`"op-begun"`)) {
+			return true
+		}
+		select {
+		case <-ended:
+			return false
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
