@@ -275,6 +275,35 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// TestUntouched: a work folder in whose history a change is in force is
+// refused, and no other.
+func TestUntouched(t *testing.T) {
+	dir := t.TempDir()
+	if err := untouched(dir); err != nil {
+		t.Errorf("a folder without a history: %v", err)
+	}
+	h, err := history.Open(filepath.Join(dir, "history"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if err := untouched(dir); err != nil {
+		t.Errorf("an empty history: %v", err)
+	}
+	c := &iikanji.Change{Kind: "mysqlconf", Target: stack.Database, Says: "a change"}
+	if err := h.AddChange(c, ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []iikanji.Stage{iikanji.Applying, iikanji.Applied, iikanji.Kept} {
+		if err := h.MoveChange(c.ID, to, "test"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := untouched(dir); err == nil || !strings.Contains(err.Error(), "revert") {
+		t.Errorf("a change in force: %v", err)
+	}
+}
+
 // TestUsage: a wrong command line starts nothing.
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{{"x"}, {"-only", "elsewhere"}, {"-load", "1s"}, {"-time", "1s"}, {"-role", "x"}, {"-no-such"}} {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -114,10 +115,11 @@ func split() (generator, rest []int, err error) {
 // untouched refuses a work folder in whose history changes are in force: the
 // proposals are to meet the arena as it is.
 func untouched(dir string) error {
-	h, err := history.View(filepath.Join(dir, "history"))
-	if errors.Is(err, fs.ErrNotExist) {
+	hist := filepath.Join(dir, "history")
+	if _, err := os.Stat(hist); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	h, err := history.View(hist)
 	if err != nil {
 		return err
 	}
