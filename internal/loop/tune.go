@@ -171,14 +171,15 @@ func (t *Tuner) search(ctx context.Context) error {
 			}
 			t.stale = false
 		}
-		if t.timeFor() < lastCall*t.cost { // what was put off may be enough together
+		c, ok := t.next(false)
+		_, again := t.tried(c)
+		if again || t.timeFor() < lastCall*t.cost { // what was put off may be enough together
 			if tried, err := t.bundle(ctx); err != nil {
 				return err
 			} else if tried {
 				continue
 			}
 		}
-		c, ok := t.next(false)
 		if !ok && t.moved {
 			t.moved, t.stale = false, true // small keeps may have moved it as well
 			continue

@@ -11,6 +11,12 @@ import (
 // proven: changes that unblock one another show only so. A bundle that fails
 // is bisected. tried is false when there was nothing to try.
 func (t *Tuner) bundle(ctx context.Context) (tried bool, err error) {
+	return t.together(ctx, t.parts())
+}
+
+// parts are the candidates whose last trial was parked with a gain, in the
+// order in which they were tried.
+func (t *Tuner) parts() []Candidate {
 	var parts []Candidate
 	seen := map[string]bool{}
 	for _, a := range slices.Backward(t.book.Attempts) {
@@ -18,12 +24,33 @@ func (t *Tuner) bundle(ctx context.Context) (tried bool, err error) {
 			continue
 		}
 		seen[a.Key] = true
-		if a.Parked && a.Verdict.Effect.Mid > 0 {
+		if a.Parked && a.Verdict.Effect.Mid > 0 && !blinds(a.Remedy) {
 			parts = append(parts, a.Candidate)
 		}
 	}
 	slices.Reverse(parts)
-	return t.together(ctx, parts)
+	return parts
+}
+
+// due says whether a bundle of what is parked waits for its trial.
+func (t *Tuner) due() bool {
+	parts := t.parts()
+	if len(parts) < 2 {
+		return false
+	}
+	tried, _ := t.tried(bundleOf(parts))
+	return !tried
+}
+
+// bundleOf is several candidates as one.
+func bundleOf(parts []Candidate) Candidate {
+	one := Candidate{Remedy: iikanji.Remedy{Kind: bundleKind, Target: "several", Args: map[string]string{}}, Why: "each alone was too small to prove"}
+	for _, p := range parts {
+		one.Remedy.Args[p.Key()] = ""
+		one.Remedy.Says += "; " + p.Remedy.Says
+	}
+	one.Remedy.Says = "together: " + one.Remedy.Says[2:]
+	return one
 }
 
 // bundleKind marks the attempts that are bundles.
@@ -37,12 +64,7 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate) (tried bool, er
 	if len(parts) < 2 {
 		return false, nil
 	}
-	one := Candidate{Remedy: iikanji.Remedy{Kind: bundleKind, Target: "several", Args: map[string]string{}}, Why: "each alone was too small to prove"}
-	for _, p := range parts {
-		one.Remedy.Args[p.Key()] = ""
-		one.Remedy.Says += "; " + p.Remedy.Says
-	}
-	one.Remedy.Says = "together: " + one.Remedy.Says[2:]
+	one := bundleOf(parts)
 	if tried, _ := t.tried(one); tried {
 		return false, nil
 	}

@@ -293,7 +293,7 @@ func (tr *trial) decide(ctx context.Context) (Provisional, iikanji.Verdict, erro
 		}
 		usable = len(v.Tried)
 		if tr.deferred = tr.better(v); tr.deferred {
-			v.Call, v.Reason, v.Why = iikanji.Inconclusive, iikanji.TooFew, "put off, others promise more per run: "+v.Why
+			v.Call, v.Reason, v.Why = iikanji.Inconclusive, iikanji.TooFew, "put off, other trials promise more per run: "+v.Why
 			return Provisional{}, v, nil
 		}
 		if tr.timeFor() < 2*tr.cost {
@@ -463,8 +463,11 @@ const leap = 0.095
 // better says whether another candidate promises more per run than going on
 // with this trial does. Giving up early keeps nothing, so it errs to one side.
 func (tr *trial) better(v iikanji.Verdict) bool {
-	if tr.Options.Time <= 0 || len(v.Tried) < 2 {
+	if tr.Options.Time <= 0 || len(v.Tried) < 1 || len(tr.changes) > 1 {
 		return false
+	}
+	if tr.due() && tr.timeFor() < lastCall*tr.cost {
+		return true
 	}
 	next, ok := tr.next(false)
 	if !ok || slices.ContainsFunc(tr.book.Attempts, func(a Attempt) bool { return a.Key == next.Key() && a.Deferred }) {
