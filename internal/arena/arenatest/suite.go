@@ -207,6 +207,10 @@ func (s *suite) sameWork(t *testing.T, work float64) {
 	}
 }
 
+// voidTries is how often a fault is planted while the run is void: on a busy
+// machine the generator is the limit, and what it did not send was not checked.
+const voidTries = 4
+
 // faults plants one fault after the other and prints what caught each.
 func (s *suite) faults(t *testing.T) {
 	if len(s.opt.Ease) > 0 {
@@ -218,7 +222,13 @@ func (s *suite) faults(t *testing.T) {
 		caught := "not caught"
 		t.Run("fault: "+p.Name, func(t *testing.T) {
 			var wrong []string
-			if caught, wrong = p.verdict(s.plant(t, p)); len(wrong) > 0 {
+			for range voidTries {
+				run := s.plant(t, p)
+				if caught, wrong = p.verdict(run); len(wrong) == 0 || run.Outcome != iikanji.Void {
+					break // a void run proves neither that a check fails nor that it cannot
+				}
+			}
+			if len(wrong) > 0 {
 				t.Error(strings.Join(wrong, "\n"))
 			}
 		})
