@@ -31,6 +31,8 @@ type arenaField struct {
 	tick func(p bench.Progress) // told while a run goes on
 	// noisy lets runs count that were disturbed from outside; they say so.
 	noisy bool
+	// ended is when the latest run was over.
+	ended time.Time
 }
 
 var _ loop.Field = (*arenaField)(nil)
@@ -44,8 +46,27 @@ func (f *arenaField) scenario(noLoad bool) (scenario.Scenario, error) {
 	return sc, nil
 }
 
+// rest is what lies between two runs, at least. A contest's lie minutes apart:
+// an answer that may be a second old must not reach from one into the next,
+// where initialize has made the data anew.
+const rest = 2500 * time.Millisecond
+
+// pause waits until the latest run is far enough away.
+func (f *arenaField) pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(rest - f.e.Now().Sub(f.ended)):
+		return nil
+	}
+}
+
 // Bench implements loop.Field.
 func (f *arenaField) Bench(ctx context.Context, spec loop.BenchSpec) (*iikanji.Run, string, error) {
+	if err := f.pause(ctx); err != nil {
+		return nil, "", err
+	}
+	defer func() { f.ended = f.e.Now() }()
 	sc, err := f.scenario(false)
 	if err != nil {
 		return nil, "", err
@@ -100,6 +121,10 @@ func (f *arenaField) Observe(ctx context.Context, spec loop.BenchSpec) (d *loop.
 	if err := s.Restart(ctx, stack.App); err != nil {
 		return nil, nil, err
 	}
+	if err := f.pause(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer func() { f.ended = f.e.Now() }()
 	f.Load = spec.Load
 	if d, err = f.observed(ctx, f.h, s, o); err != nil {
 		return nil, nil, err
