@@ -18,7 +18,8 @@ build:
 	go build -trimpath -o bin/iikanji ./cmd/iikanji
 
 demo: setup build
-	bin/iikanji tune isucondition $(DEMO_FLAGS)
+	bin/iikanji bench isucondition $(DEMO_FLAGS)
+	bin/iikanji tune isucondition --time 13m $(DEMO_FLAGS)
 
 check: setup-check lint build test fuzz
 	@echo "make check: all passed"
