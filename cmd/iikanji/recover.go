@@ -190,12 +190,7 @@ func stuckOnes(h *history.History, a *arena.Arena, f placeFlags) error {
 
 func (c *recoverCmd) print(e *env, done []*iikanji.Change) error {
 	if c.JSON {
-		if done == nil {
-			done = []*iikanji.Change{}
-		}
-		return writeJSON(e.Stdout, struct {
-			Reverted []*iikanji.Change `json:"reverted"`
-		}{done})
+		return writeReverted(e.Stdout, done)
 	}
 	out := &paper{w: e.Stdout}
 	for _, x := range done {

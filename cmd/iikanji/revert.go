@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/iikanji/iikanji"
@@ -160,12 +161,7 @@ func laterOn(h *history.History, c *iikanji.Change, err error) error {
 // print says what was undone, also where not all could be.
 func (c *revertCmd) print(e *env, done []*iikanji.Change) error {
 	if c.JSON {
-		if done == nil {
-			done = []*iikanji.Change{}
-		}
-		return writeJSON(e.Stdout, struct {
-			Reverted []*iikanji.Change `json:"reverted"`
-		}{done})
+		return writeReverted(e.Stdout, done)
 	}
 	out := &paper{w: e.Stdout}
 	for _, x := range done {
@@ -175,4 +171,14 @@ func (c *revertCmd) print(e *env, done []*iikanji.Change) error {
 		out.line("no change is undone")
 	}
 	return out.err
+}
+
+// writeReverted is the --json of what was undone: a list, also of nothing.
+func writeReverted(w io.Writer, done []*iikanji.Change) error {
+	if done == nil {
+		done = []*iikanji.Change{}
+	}
+	return writeJSON(w, struct {
+		Reverted []*iikanji.Change `json:"reverted"`
+	}{done})
 }

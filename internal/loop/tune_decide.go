@@ -149,19 +149,15 @@ func Ranked(cs []Candidate, sd float64) []Candidate {
 	cs = slices.Clone(cs)
 	worth := func(c Candidate) float64 { return c.Chance * c.Gain / runsFor(c.Gain, sd) }
 	slices.SortStableFunc(cs, func(a, b Candidate) int {
-		if ba, bb := blinds(a.Remedy), blinds(b.Remedy); ba != bb {
-			return cmp.Compare(b2i(ba), b2i(bb))
+		switch ba, bb := blinds(a.Remedy), blinds(b.Remedy); {
+		case ba && !bb:
+			return 1
+		case bb && !ba:
+			return -1
 		}
 		return cmp.Compare(worth(b), worth(a))
 	})
 	return cs
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // blinds says whether a remedy turns off what the sensors read.
