@@ -17,6 +17,7 @@ if [ "${1:-demo}" = check ]; then
 	want git git
 	want patch patch
 	want tmux tmux
+	want python3 python3-minimal
 fi
 if ! command -v go >/dev/null 2>&1; then
 	echo "iikanji: Go 1.26 or newer is needed to build; it was not found in PATH" >&2
