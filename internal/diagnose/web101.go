@@ -50,7 +50,7 @@ func web101(v *view) []iikanji.Finding {
 	f.Claim = fmt.Sprintf("%s requests for static files go through the app", people(count))
 	f.Gain = iikanji.Range{Lo: round(count * viaApp.Lo), Hi: round(max(count*viaApp.Hi, seconds))}
 	f.Remedies = []iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "serve them from disk with try_files, and leave the rest to the app",
-		Args: map[string]string{"act": "static files", "path": urlpath.Dir(f.Where[strings.Index(f.Where, " ")+1:])}}}
+		Args: map[string]string{"act": "static files", "path": publicFolder(f.Where)}}}
 	if count == 0 || !v.worth(f.Gain) {
 		return nil
 	}

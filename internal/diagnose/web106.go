@@ -3,7 +3,6 @@ package diagnose
 import (
 	"fmt"
 	"maps"
-	urlpath "path"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,34 +33,34 @@ func web106(v *view) []iikanji.Finding {
 			continue
 		}
 		a, asked := answers["nginx "+r.Key]
-		_, path, _ := strings.Cut(r.Key, " ")
 		gain := iikanji.Range{Hi: float64(s.FixedRepeats)*viaApp.Hi + float64(s.FixedBytes)/link}
 		told := iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s: of %d URLs that were asked for again %d answered each time with the same size, %s answers and %s beyond the first",
 			r.Key, s.Again, s.Fixed, people(float64(s.FixedRepeats)), s.FixedBytes)}
 		if _, file := staticPath(r); file && asked && a.Status == 200 && !expires(a) {
-			folder := urlpath.Dir(path) + "/"
-			f := folders[folder]
+			where, remedy := keep(r)
+			f := folders[where]
 			if f == nil {
-				f = &iikanji.Finding{Code: "WEB106", Where: "GET " + folder}
-				folders[folder] = f
+				f = &iikanji.Finding{Code: "WEB106", Where: "GET " + where}
+				folders[where] = f
 			}
 			f.Evidence = append(f.Evidence, told, headers(a))
 			f.Gain.Hi += gain.Hi
 			if len(f.Remedies) == 0 || !hashed(r.Example.Text) {
-				f.Remedies = []iikanji.Remedy{keep(folder, hashed(r.Example.Text))}
+				f.Remedies = []iikanji.Remedy{remedy}
 			}
 		} else if !file && dataLike(r, s, a, asked) {
 			out = append(out, iikanji.Finding{Code: "WEB106", Where: r.Key, Evidence: []iikanji.Evidence{told, {Source: "access log",
 				Text: fmt.Sprintf("%d different sizes, no answer was 304, mean %s", s.Sizes, r.Web.Bytes/iikanji.Bytes(max(r.Count, 1)))}}, Gain: gain,
-				Claim: fmt.Sprintf("the answers of %s did not change in the run, and each is sent in full each time", r.Key),
-				Remedies: []iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "let each client keep them: expires, private",
-					Args: map[string]string{"act": "expires", "path": path, "expires": "1h", "cache-control": "private"}},
-					{Kind: "patch", Target: "app", Says: "keep them as files and send an ETag; answer 304"}}})
+				Claim:    fmt.Sprintf("the answers of %s did not change in the run, and each is sent in full each time", r.Key),
+				Remedies: keepData(r.Key)})
 		}
 	}
-	for _, folder := range slices.Sorted(maps.Keys(folders)) {
-		f := folders[folder]
-		f.Claim = "files in " + folder + " did not change in the run, and clients are not told that they may keep them"
+	for _, where := range slices.Sorted(maps.Keys(folders)) {
+		f := folders[where]
+		f.Claim = where + " did not change in the run, and clients are not told that they may keep it"
+		if strings.HasSuffix(where, "/") {
+			f.Claim = "files in " + where + " did not change in the run, and clients are not told that they may keep them"
+		}
 		out = append(out, *f)
 	}
 	for i := range out {
@@ -124,11 +123,33 @@ var hashes = regexp.MustCompile(`[.-][0-9a-f]{8,}\.[a-z0-9]+(\?|$)`)
 // kept for ever.
 func hashed(url string) bool { return hashes.MatchString(url) }
 
-func keep(folder string, forEver bool) iikanji.Remedy {
-	r := iikanji.Remedy{Kind: "nginxconf", Target: "nginx", Says: "let clients keep them for an hour", Args: map[string]string{"act": "expires", "path": folder, "expires": "1h", "cache-control": "public"}}
-	if forEver {
-		r.Says = "let clients keep them for ever: their names hold a hash of what is in them"
-		r.Args["expires"], r.Args["cache-control"] = "365d", "public, immutable"
+// keep is what a file's finding is about, its folder or itself, and its cure.
+// Files in the root stand for themselves: what holds for all in it would hold
+// for every page and every answer of the app.
+func keep(r iikanji.Row) (where string, _ iikanji.Remedy) {
+	where, ok := folderOf(r.Key)
+	path := where
+	if !ok {
+		where = pathOf(r.Key)
+		path, ok = onePath(r.Key)
 	}
-	return r
+	if !ok {
+		return where, iikanji.Remedy{Kind: "patch", Target: "app", Says: "send Cache-Control with an age, or a location of their own for these files that has expires"}
+	}
+	remedy := iikanji.Remedy{Kind: "nginxconf", Target: "nginx", Says: "let clients keep them for an hour", Args: map[string]string{"act": "expires", "path": path, "expires": "1h", "cache-control": "public"}}
+	if hashed(r.Example.Text) {
+		remedy.Says = "let clients keep them for ever: their names hold a hash of what is in them"
+		remedy.Args["expires"], remedy.Args["cache-control"] = "365d", "public, immutable"
+	}
+	return where, remedy
+}
+
+// keepData are the cures of a route that is no file's by name.
+func keepData(route string) []iikanji.Remedy {
+	out := []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "keep them as files and send an ETag; answer 304"}}
+	if path, ok := onePath(route); ok {
+		out = append([]iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "let each client keep them: expires, private",
+			Args: map[string]string{"act": "expires", "path": path, "expires": "1h", "cache-control": "private"}}}, out...)
+	}
+	return out
 }

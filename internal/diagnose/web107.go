@@ -44,16 +44,13 @@ func web107(v *view) []iikanji.Finding {
 		if saved < computed/2 {
 			continue
 		}
-		_, path, _ := strings.Cut(r.Key, " ")
 		f := iikanji.Finding{Code: "WEB107", Where: r.Key,
 			Claim: fmt.Sprintf("everybody gets the same answer, and each of %s is computed anew in %s; kept for 1 s it would be computed %s times", people(computed), brief(a.Took), people(wall/shortCache)),
 			Evidence: []iikanji.Evidence{
 				{Source: "answer", Text: fmt.Sprintf("GET %s without cookies: %d, %s, no Set-Cookie, twice the same, %s when nothing else was running", a.URL, a.Status, a.Bytes, brief(a.Took))},
 				{Source: "generator", Text: fmt.Sprintf("%d of %d answers that %d clients got right after each other had one size", s.Alike, s.Pairs, s.Clients)}},
-			Gain: between(saved*a.Took.Seconds(), 0.3, 1),
-			Remedies: []iikanji.Remedy{
-				{Kind: "nginxconf", Target: "nginx", Says: "keep it for 1 s in nginx: answers may be that old (freshness)", Args: map[string]string{"act": "cache", "path": path, "valid": "1s", "cookies": "ignore"}},
-				{Kind: "nginxconf", Target: "nginx", Says: "keep it for 100 ms, if 1 s is too old", Args: map[string]string{"act": "cache", "path": path, "valid": "100ms", "cookies": "ignore"}}}}
+			Gain:     between(saved*a.Took.Seconds(), 0.3, 1),
+			Remedies: keepShort(r.Key)}
 		if s.Changes > 0 {
 			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "generator", Text: fmt.Sprintf("its size changed %d times in the run, every %.2g s", s.Changes, wall/float64(s.Changes))})
 		}
@@ -62,6 +59,19 @@ func web107(v *view) []iikanji.Finding {
 		}
 	}
 	return out
+}
+
+// keepShort are the cures of a page that everybody gets: by nginx, where its
+// path can be said there, else by the app.
+func keepShort(route string) []iikanji.Remedy {
+	path, ok := onePath(route)
+	if !ok {
+		return []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "keep the answer for 1 s in the app: answers may be that old (freshness)"}}
+	}
+	cached := func(says, valid string) iikanji.Remedy {
+		return iikanji.Remedy{Kind: "nginxconf", Target: "nginx", Says: says, Args: map[string]string{"act": "cache", "path": path, "valid": valid, "cookies": "ignore"}}
+	}
+	return []iikanji.Remedy{cached("keep it for 1 s in nginx: answers may be that old (freshness)", "1s"), cached("keep it for 100 ms, if 1 s is too old", "100ms")}
 }
 
 // brief is a time with three digits at the most behind its unit's point.
