@@ -38,6 +38,7 @@ func All(in Input) ([]iikanji.Finding, error) {
 	for _, r := range rules {
 		out = append(out, r(v)...)
 	}
+	out = v.gone(out)
 	slices.SortStableFunc(out, func(a, b iikanji.Finding) int {
 		if x, y := strings.HasPrefix(string(a.Code), "BEN"), strings.HasPrefix(string(b.Code), "BEN"); x != y {
 			if x {

@@ -1,0 +1,209 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/iikanji/iikanji"
+)
+
+const (
+	// From how many of a route's requests on it is told that clients left: one
+	// is no news, one in ten is.
+	leastGone      = 20
+	leastGoneShare = 0.1
+	// leastBroken is how many requests without any answer are told.
+	leastBroken = 3
+	// mostCause is the share of what clients left behind that other findings
+	// must save to be its cause.
+	mostCause = 0.5
+	// queued is how much longer than alone a request takes that waits for
+	// others most of the time.
+	queued = 2.0
+)
+
+// whys are the messages of nginx's error log that say why.
+var whys = []struct{ kind, why string }{
+	{"upstream-timeout", "the app did not answer in time"},
+	{"upstream-refused", "nobody listened where the app should be"},
+	{"upstream-closed", "the app hung up before it answered"},
+	{"upstream-none", "every upstream was marked as failed"},
+	{"answer-header-too-big", "the head of the app's answer was larger than proxy_buffer_size"},
+	{"backlog-full", "the queue of the app's socket was full"},
+	{"ports-exhausted", "there was no local port left for a connection to the app"},
+	{"descriptors-exhausted", "there was no descriptor left"},
+	{"panic", "the app panicked"},
+}
+
+// statuses are the routes whose requests ended with an answer that nobody
+// wants: how many of each status.
+func (v *view) statuses(tell func(status, route string, n float64)) {
+	if v.blind(iikanji.Access) {
+		return
+	}
+	for _, fact := range v.in.Facts {
+		if fact.Topic != iikanji.TopicHTTPStatus {
+			continue
+		}
+		status, route, _ := strings.Cut(fact.Key, " ")
+		if n, err := strconv.ParseFloat(fact.Value, 64); err == nil {
+			tell(status, route, n)
+		}
+	}
+}
+
+// ended is the evidence of a status.
+func ended(status, route string, n, total float64) iikanji.Evidence {
+	return iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s of %s requests of %s ended with %s", people(n), people(total), route, status)}
+}
+
+// faster is the cure of a route that is too slow.
+var faster = iikanji.Remedy{Kind: "patch", Target: "app", Says: "make the route faster: see the other findings about it"}
+
+// web109 reports routes whose requests the app did not answer (502, 503, 504),
+// with what the error log says of it. Clients that gave up are left to [view.gone].
+func web109(v *view) []iikanji.Finding {
+	var out []iikanji.Finding
+	v.statuses(func(status, route string, n float64) {
+		total, mean := v.served(route)
+		if status == "499" || total == 0 || n < leastBroken {
+			return
+		}
+		f := iikanji.Finding{Code: "WEB109", Where: route, Evidence: []iikanji.Evidence{ended(status, route, n, total)}, Remedies: []iikanji.Remedy{faster},
+			Claim: fmt.Sprintf("the app gave no answer to %.0f %% of the requests (%s)", 100*n/total, status),
+			Gain:  iikanji.Range{Lo: round(n * refused.Lo), Hi: round(n * max(mean, refused.Hi))}}
+		because := v.because(route)
+		if len(because) > 0 {
+			f.Claim += ": " + because[0].Source
+		}
+		for _, e := range because {
+			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "nginx log", Text: e.Text})
+		}
+		out = append(out, f)
+	})
+	return out
+}
+
+// gone adds to the findings of all rules the routes whose clients gave up
+// waiting (499). That is a consequence as a rule: where other findings explain
+// most of it, the greatest of them has it as evidence, and it is none of its own.
+func (v *view) gone(fs []iikanji.Finding) []iikanji.Finding {
+	causes := fs[:len(fs):len(fs)]
+	v.statuses(func(status, route string, n float64) {
+		total, mean := v.served(route)
+		f := iikanji.Finding{Code: "WEB109", Where: route, Gain: iikanji.Range{Hi: round(n * mean)}, Remedies: []iikanji.Remedy{faster}}
+		if status != "499" || total == 0 || n < leastGone || n < leastGoneShare*total || !v.worth(f.Gain) { // cheap, or nobody knows what it costs
+			return
+		}
+		f.Evidence = append([]iikanji.Evidence{ended(status, route, n, total)}, v.timeouts(route)...)
+		if cause := v.causeOf(route, f.Gain.Hi, causes); cause >= 0 {
+			fs[cause].Evidence = slices.Concat(fs[cause].Evidence, f.Evidence)
+			return
+		}
+		f.Claim = fmt.Sprintf("clients gave up waiting in %.0f %% of the requests: what the app did for them was for nobody", 100*n/total)
+		fs = append(fs, f)
+	})
+	return fs
+}
+
+// causeOf is the greatest of the findings that together explain why clients of
+// a route gave up, by their gains; -1 where they do not. Those about the route
+// count, and where its requests mostly queued for a resource that was used up,
+// all others: each of them makes the queue shorter.
+func (v *view) causeOf(route string, lost float64, fs []iikanji.Finding) int {
+	inQueue := v.inQueue(route)
+	best, saved := -1, 0.0
+	for i, f := range fs {
+		if strings.HasPrefix(string(f.Code), "BEN") || f.Code == "WEB109" || !inQueue && !v.about(f, route) {
+			continue
+		}
+		saved += f.Gain.Hi
+		if best < 0 || f.Gain.Hi > fs[best].Gain.Hi {
+			best = i
+		}
+	}
+	if saved < mostCause*lost {
+		return -1
+	}
+	return best
+}
+
+// about says whether a finding is one of a route: by its place, or by a
+// statement that the route sends.
+func (v *view) about(f iikanji.Finding, route string) bool {
+	at, _, _ := strings.Cut(f.Where, ": ")
+	if sameRoute(at, route) {
+		return true
+	}
+	return slices.ContainsFunc(v.digests, func(d digest) bool {
+		return d.route != nil && sameRoute(d.route.route, route) &&
+			slices.ContainsFunc(f.Evidence, func(e iikanji.Evidence) bool { return e.Source == "digest "+d.Query.Digest })
+	})
+}
+
+// inQueue says whether requests of a route took long only because others were
+// served before them: the stack had no more of some resource, and the same
+// request alone is answered in a fraction of the time that clients waited.
+func (v *view) inQueue(route string) bool {
+	b := v.in.Binding()
+	alone, ok := known[iikanji.Answer](v, iikanji.TopicAnswer)["nginx "+route]
+	if b.Resource == "" || b.Resource == "generator" || !ok || alone.Status != 200 {
+		return false
+	}
+	waited := time.Duration(0)
+	for _, r := range v.access() {
+		if r.Key == route {
+			waited = r.Mean
+		}
+	}
+	for _, s := range v.in.Run.Steps {
+		if sameRoute(s.Step, route) {
+			waited = max(waited, s.P95)
+		}
+	}
+	return waited.Seconds() >= queued*alone.Took.Seconds()
+}
+
+// served is how many requests a route had and what one of them takes when
+// nothing else runs, or as a mean of the run; 0 where nobody knows.
+func (v *view) served(route string) (n, mean float64) {
+	for _, r := range v.access() {
+		if r.Key == route {
+			n, mean = float64(r.Count), r.Mean.Seconds()
+		}
+	}
+	if a, ok := known[iikanji.Answer](v, iikanji.TopicAnswer)["nginx "+route]; ok && a.Status == 200 {
+		mean = a.Took.Seconds()
+	}
+	return n, mean
+}
+
+// timeouts is what the load generator says of a route.
+func (v *view) timeouts(route string) []iikanji.Evidence {
+	if v.in.Run != nil {
+		for _, s := range v.in.Run.Steps {
+			if s.Timeouts > 0 && sameRoute(s.Step, route) {
+				return []iikanji.Evidence{{Source: "generator", Text: fmt.Sprintf("%s: %d timeouts, answers took %s (p50) and %s (p95)", s.Step, s.Timeouts, brief(s.P50), brief(s.P95))}}
+			}
+		}
+	}
+	return nil
+}
+
+// because quotes the messages of nginx that name a route and say why; their
+// Source is the reason in words.
+func (v *view) because(route string) []iikanji.Evidence {
+	var out []iikanji.Evidence
+	for _, w := range whys {
+		rows, _ := v.ofKind(w.kind, "")
+		for _, r := range rows {
+			if w.kind == "panic" || slices.ContainsFunc(r.Log.Routes, func(n iikanji.Named) bool { return sameRoute(n.Name, route) }) {
+				out = append(out, iikanji.Evidence{Source: w.why, Text: r.evidence().Text})
+			}
+		}
+	}
+	return out
+}
