@@ -39,7 +39,8 @@ var layout = map[string][]string{
 	"internal/change/all":      {"internal/change/*"},
 	"internal/export":          {"words", "internal/history", "internal/change"},
 	"internal/propose":         {"words"},
-	"internal/stack":           {"words", "internal/host", "internal/arena"}, // see docs/adr/0001
+	"internal/stack":           {"words", "internal/host", "internal/arena"},                     // see docs/adr/0001
+	"internal/site":            {"words", "internal/arena", "internal/change", "internal/stack"}, // wires the two, which do not know each other
 	"internal/target":          {"words", "internal/host"},
 	"internal/report":          {"words"},
 	"internal/arena":           {"words", "internal/scenario", "internal/host"},

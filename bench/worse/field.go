@@ -43,15 +43,7 @@ func (f *field) Bench(ctx context.Context, spec loop.BenchSpec) (*iikanji.Run, s
 	}
 	run.ID, run.State = id, spec.State
 	run.Place = iikanji.Placement{Cores: runtime.NumCPU(), Generator: bench.CPUList(f.cpus)}
-	if g.Usage != nil {
-		run.Usage = g.Usage
-	}
-	if g.Err != nil {
-		run.Warnings = append(run.Warnings, g.Err.Error())
-	}
-	if g.Void != "" {
-		run.Warnings = append(run.Warnings, g.Void)
-	}
+	g.Mark(run)
 	if f.noisy {
 		g.Void = ""
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/hoststat"
+	"github.com/iikanji/iikanji/internal/loop"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/scenario"
 	"github.com/iikanji/iikanji/internal/stack"
@@ -146,39 +147,28 @@ func (c *benchCmd) prepare(e *env, a *arena.Arena) (*benchRun, error) {
 func (r *benchRun) local(ctx context.Context, h *history.History) error {
 	return r.withStack(ctx, func(ctx context.Context, s *stack.Stack) error {
 		o := arena.Options{Data: s.Data(), Serve: "127.0.0.1:0", Key: r.Key, Clock: r.Clock, NoLoad: r.NoLoad, Addresses: r.Address}
-		return r.bench(ctx, h, s.Places().URL(), o, s.Groups())
+		return r.bench(ctx, h, s.Places().URL(), o, s.Groups)
 	})
 }
 
 // withStack boots the arena, uses it and takes it down again. The use's
 // context ends also when a service dies.
-func (r *benchRun) withStack(ctx context.Context, use func(context.Context, *stack.Stack) error) (err error) {
+func (r *benchRun) withStack(ctx context.Context, use func(context.Context, *stack.Stack) error) error {
 	began := r.e.Now()
-	s, err := stack.Up(ctx, r.arena, stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack, Env: r.Env,
-		Progress: func(line string) { r.progress.Say("%s", line) }})
-	if err != nil {
-		return err
-	}
-	defer func() {
-		down, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
-		defer cancel()
-		err = errors.Join(err, s.Down(down))
-	}()
+	return stack.Use(ctx, r.arena, r.stackOptions(), func(ctx context.Context, s *stack.Stack) error {
+		r.ready(began, s)
+		return use(ctx, s)
+	})
+}
+
+func (r *benchRun) stackOptions() stack.Options {
+	return stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack, Env: r.Env, Progress: func(line string) { r.progress.Say("%s", line) }}
+}
+
+// ready notes how long the stack took, and says where it is.
+func (r *benchRun) ready(began time.Time, s *stack.Stack) {
 	r.boot = r.e.Now().Sub(began)
 	r.progress.Say("ready in %s: %s", report.Duration(r.boot), s.Places().URL())
-
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go func() {
-		select {
-		case <-ctx.Done():
-		case died, ok := <-s.Died():
-			if ok {
-				cancel(died)
-			}
-		}
-	}()
-	return use(ctx, s)
 }
 
 // remote loads a target that somebody else runs.
@@ -219,8 +209,14 @@ func (r *benchRun) ownData(ctx context.Context) (string, error) {
 	return dir, nil
 }
 
+// What the machine did during a run is kept beside it.
+const (
+	hostFile  = "host.tsv"
+	hostEvery = time.Second
+)
+
 // bench runs the scenario, keeps the run and prints it.
-func (r *benchRun) bench(ctx context.Context, h *history.History, target string, ao arena.Options, groups map[string][]int) error {
+func (r *benchRun) bench(ctx context.Context, h *history.History, target string, ao arena.Options, groups func() map[string][]int) error {
 	sc, err := r.arena.Scenario(ao)
 	if err != nil {
 		return fmt.Errorf("making the benchmarker of %s: %w", r.arena.Name, err)
@@ -229,21 +225,20 @@ func (r *benchRun) bench(ctx context.Context, h *history.History, target string,
 	if err != nil {
 		return err
 	}
-	watch := newWatch(r.e.Now, groups)
-	watch.every = hostEvery
-	defer watch.stop()
+	guard := &loop.Guard{Now: r.e.Now, Groups: groups, Every: hostEvery}
+	defer guard.Stop()
 	run, err := bench.Run(ctx, sc, bench.Options{URL: target, Seed: r.Seed, Load: r.Load, NoLoad: r.NoLoad, CPUs: r.pin.generator,
-		SamplesDir: dir, InsecureTLS: r.TLSAny, Progress: r.show, OnPhase: watch.phase})
+		SamplesDir: dir, InsecureTLS: r.TLSAny, Progress: r.show, OnPhase: guard.Phase})
 	if err != nil {
 		return err
 	}
-	watch.stop()
-	r.complete(run, id, watch)
+	guard.Stop()
+	r.complete(run, id, guard)
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		run.Outcome, run.Score = iikanji.Failed, 0
 		run.Reasons = append([]string{cause.Error()}, run.Reasons...)
 	}
-	saved := errors.Join(h.SaveRun(run), h.SaveFile(id, hostFile, hoststat.TSV(watch.samples)))
+	saved := errors.Join(h.SaveRun(run), h.SaveFile(id, hostFile, hoststat.TSV(guard.Samples)))
 	if saved != nil {
 		dir = "" // on a full disk, say, what was measured is shown at least
 	}
@@ -255,7 +250,7 @@ func (r *benchRun) bench(ctx context.Context, h *history.History, target string,
 }
 
 // complete adds what only the caller of the engine knows.
-func (r *benchRun) complete(run *iikanji.Run, id iikanji.RunID, w *watch) {
+func (r *benchRun) complete(run *iikanji.Run, id iikanji.RunID, g *loop.Guard) {
 	run.ID, run.Place = id, r.pin.placement()
 	if r.URL != "" {
 		run.Place.Stack = "" // somebody else's
@@ -263,10 +258,10 @@ func (r *benchRun) complete(run *iikanji.Run, id iikanji.RunID, w *watch) {
 	if r.boot > 0 {
 		run.Phases = append([]iikanji.PhaseStat{{Phase: "boot", Took: r.boot}}, run.Phases...)
 	}
-	if w.usage != nil { // the engine knows of itself only
-		run.Usage = w.usage
+	if g.Usage != nil { // the engine knows of itself only
+		run.Usage = g.Usage
 	}
-	run.Warnings = append(run.Warnings, w.warnings...)
+	run.Warnings = append(run.Warnings, g.Doubts()...)
 }
 
 // show draws one progress line.
@@ -275,11 +270,11 @@ func (r *benchRun) show(p bench.Progress) {
 		r.progress.Say("%s", p.Note)
 	}
 	if p.Phase != string(scenario.Load) {
-		r.progress.Status("%s: %s, %s requests", p.Phase, report.Duration(p.Elapsed.Round(100*time.Millisecond)), report.Count(p.Requests))
+		r.progress.Status("%s: %s, %s", p.Phase, report.Duration(p.Elapsed.Round(100*time.Millisecond)), number(p.Requests, "request"))
 		return
 	}
-	r.progress.Status("load: %s left, score %s, %s requests, %s errors, %s timeouts", p.Left.Round(time.Second),
-		report.Count(int64(p.Score)), report.Count(p.Requests), report.Count(p.Errors), report.Count(p.Timeouts))
+	r.progress.Status("load: %s left, score %s, %s, %s, %s", p.Left.Round(time.Second),
+		report.Count(int64(p.Score)), number(p.Requests, "request"), number(p.Errors, "error"), number(p.Timeouts, "timeout"))
 }
 
 // print writes the run; dir is where it is kept, "" where it could not be.

@@ -120,39 +120,21 @@ func diagnoseNew(ctx context.Context, r *benchRun) (d *loop.Diagnosis, err error
 	}
 	defer h.Close()
 	began := r.e.Now()
-	s, err := stack.Up(ctx, r.arena, stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack, Env: r.Env,
-		Progress: func(line string) { r.progress.Say("%s", line) }})
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		down, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
-		defer cancel()
-		err = errors.Join(err, s.Down(down))
-	}()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go func() {
-		select {
-		case <-ctx.Done():
-		case died, ok := <-s.Died():
-			if ok {
-				cancel(died)
-			}
+	err = stack.Use(ctx, r.arena, r.stackOptions(), func(ctx context.Context, s *stack.Stack) (err error) {
+		o, err := loop.Observe(ctx, loop.Watched{Target: s.Target(), Schema: s.Places().DBName, Groups: s.Groups, Now: r.e.Now})
+		if err != nil {
+			return err
 		}
-	}()
-	o, err := loop.Observe(ctx, loop.Watched{Target: s.Target(), Schema: s.Places().DBName, Groups: s.Groups, Now: r.e.Now})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, o.Close()) }()
-	// Connections that are open already would not be logged.
-	if err := s.Restart(ctx, stack.App); err != nil {
-		return nil, err
-	}
-	r.boot = r.e.Now().Sub(began)
-	r.progress.Say("ready in %s: %s", report.Duration(r.boot), s.Places().URL())
-	return r.observed(ctx, h, s, o)
+		defer func() { err = errors.Join(err, o.Close()) }()
+		// Connections that are open already would not be logged.
+		if err := s.Restart(ctx, stack.App); err != nil {
+			return err
+		}
+		r.ready(began, s)
+		d, err = r.observed(ctx, h, s, o)
+		return err
+	})
+	return d, err
 }
 
 // observed makes the run and reads what was seen of it.
@@ -166,21 +148,21 @@ func (r *benchRun) observed(ctx context.Context, h *history.History, s *stack.St
 		return nil, err
 	}
 	o.Samples(dir)
-	watch := newWatch(r.e.Now, s.Groups())
+	guard := &loop.Guard{Now: r.e.Now, Groups: s.Groups}
 	run, err := bench.Run(ctx, sc, bench.Options{URL: s.Places().URL(), Seed: r.Seed, Load: r.Load, CPUs: r.pin.generator,
 		SamplesDir: dir, Progress: r.show, OnPhase: func(p scenario.Phase, begins bool) {
 			if begins { // what is shorter stands nearer to the load
 				o.Phase(p, begins)
-				watch.phase(p, begins)
+				guard.Phase(p, begins)
 				return
 			}
-			watch.phase(p, begins)
+			guard.Phase(p, begins)
 			o.Phase(p, begins)
 		}})
 	if err != nil {
 		return nil, err
 	}
-	r.complete(run, id, watch)
+	r.complete(run, id, guard)
 	run.Warnings = append(run.Warnings, "observed with every statement logged: the score is not to be compared")
 	if ctx.Err() != nil || run.Took == 0 {
 		return nil, broken(ctx, h, run)

@@ -86,11 +86,3 @@ func (c *exportCmd) Run(_ context.Context, e *env) error {
 	out.line("begin with README.md; sh apply.sh shows what it would do elsewhere")
 	return out.err
 }
-
-// number counts things in words.
-func number(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}

@@ -339,11 +339,11 @@ func (o *planOptions) write(e *env, arena string) error {
 		}
 	}
 	out := &paper{w: e.Stdout, color: e.Color}
-	from := "remedies"
+	from := ""
 	if o.Run != 0 {
-		from = fmt.Sprintf("remedies for what run %d shows", o.Run)
+		from = fmt.Sprintf(" for what run %d shows", o.Run)
 	}
-	out.line("%d of %d %s can be planned; nothing was changed", len(could), len(o.Plans), from)
+	out.line("%d of %s%s can be planned; nothing was changed", len(could), number(len(o.Plans), "remedy"), from)
 	for _, p := range could {
 		out.line("")
 		p.write(out)

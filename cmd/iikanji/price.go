@@ -21,6 +21,7 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/loop"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/scenario"
 	"github.com/iikanji/iikanji/internal/stack"
@@ -78,9 +79,6 @@ func choosePriced(keys []string) ([]pricing, error) {
 
 // priceLoad is the length of the load phase when none is given.
 const priceLoad = 20 * time.Second
-
-// hostEvery is the interval of the host's sampler during a run.
-const hostEvery = time.Second
 
 // mostFailed runs in a row without any load end it: this is no accident.
 const mostFailed = 3
@@ -191,18 +189,18 @@ func (p *pricer) run(ctx context.Context, name string, on sensors, seed uint64) 
 	if err != nil {
 		return priceRun{}, err
 	}
-	watch := newWatch(p.e.Now, p.s.Groups())
+	guard := &loop.Guard{Now: p.e.Now, Groups: p.s.Groups}
 	if on.host {
-		watch.every = hostEvery
+		guard.Every = hostEvery
 	}
-	defer watch.stop()
+	defer guard.Stop()
 	var grown [2]int64 // the access log's size around the load
 	run, err := bench.Run(ctx, sc, bench.Options{URL: p.s.Places().URL(), Seed: seed, Load: p.Load, CPUs: p.pin.generator, Progress: p.shower(name),
 		OnPhase: func(phase scenario.Phase, begins bool) {
 			if phase == scenario.Load && begins {
 				grown[0] = sizeOf(p.s.Places().AccessLog)
 			}
-			watch.phase(phase, begins)
+			guard.Phase(phase, begins)
 			if phase == scenario.Load && !begins {
 				grown[1] = sizeOf(p.s.Places().AccessLog)
 			}
@@ -211,8 +209,8 @@ func (p *pricer) run(ctx context.Context, name string, on sensors, seed uint64) 
 		return priceRun{}, err
 	}
 	p.done, p.spent = p.done+1, p.e.Now().Sub(p.began)
-	watch.stop()
-	p.complete(run, id, watch)
+	guard.Stop()
+	p.complete(run, id, guard)
 	run.Warnings = append(run.Warnings, "made to measure what sensors cost ("+name+"): compare its score with that of its pair only")
 	if err := p.h.SaveRun(run); err != nil {
 		return priceRun{}, err
@@ -228,7 +226,7 @@ func (p *pricer) run(ctx context.Context, name string, on sensors, seed uint64) 
 		return priceRun{id: id, why: why}, nil
 	}
 	p.failed = 0
-	if err := p.prove(ctx, on, grown[1]-grown[0], len(watch.samples)); err != nil {
+	if err := p.prove(ctx, on, grown[1]-grown[0], len(guard.Samples)); err != nil {
 		return priceRun{}, fmt.Errorf("run %d (%s): %w", id, name, err)
 	}
 	return priceOf(run), nil

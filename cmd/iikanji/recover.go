@@ -15,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/site"
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
@@ -99,7 +100,7 @@ func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir st
 	if err != nil {
 		return done, errors.Join(first, err)
 	}
-	site := filesOf(iikanji.Target{}, a, filepath.Join(real, "conf"), filepath.Join(real, "webapp"))
+	site := site.Files(iikanji.Target{}, a, filepath.Join(real, "conf"), filepath.Join(real, "webapp"))
 	if err := putFilesBack(ctx, site, half); err != nil {
 		return done, errors.Join(first, err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/site"
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
@@ -212,7 +213,7 @@ func TestSite(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	site, closeSite, err := siteOf(t.Context(), s, a)
+	site, closeSite, err := site.Of(t.Context(), s, a)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package loop
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,47 +18,65 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// Limits beyond which a run proves nothing about a change: they are the size
-// of the effects that runs are compared for.
+// Generator is the name of the load generator, this process, among the services.
+const Generator = "generator"
+
+// StealLimit is the share of the CPU time of all cores which, taken by the
+// hypervisor, disturbs a run: it is the size of the effects that runs are
+// compared for, as the other limits are.
+const StealLimit = 0.02
+
+// Limits beyond which a run proves nothing about a change.
 const (
-	stealLimit = 0.02 // of the CPU time of all cores
 	otherLimit = 0.10 // of the machine, by programs that are no part of the run
 	swapLimit  = 256  // pages swapped in or out during the load
 	diskLeast  = 512 << 20
 )
 
 // A Guard watches what is around a run: it reads the host's counters where the
-// load begins and where it ends.
+// load begins and where it ends, and says who used the CPU in between and what
+// disturbed it. Set the first fields before the run; the others are its answer.
 type Guard struct {
-	Now    func() time.Time
-	Groups func() map[string][]int // root processes of each service
-	Dir    string                  // of the data, for the disk's free space
+	Now func() time.Time
+	// Groups are the root processes of each service at the moment; nil where
+	// none of them is on this machine. It is called from other goroutines.
+	Groups func() map[string][]int
+	// Dir is a folder on the disk of the data, whose free space is looked at; "" for none.
+	Dir string
+	// Every is the interval between samples of the host during the load; 0 for none.
+	Every time.Duration
 
-	from  *hoststat.Reading
-	swap  int64
-	Usage []iikanji.Usage // who used the CPU during the load
-	// Void is why the run proves nothing; "" when it may be believed.
+	Usage   []iikanji.Usage   // who used the CPU during the load
+	Samples []hoststat.Sample // valid after Stop
+	// Void is why the run proves nothing about a change; "" when it may be believed.
 	Void string
 	// Err is why the guard saw nothing.
 	Err error
+
+	from      *hoststat.Reading
+	swap      int64
+	steal     float64 // share of the CPU time of all cores
+	recorder  *hoststat.Recorder
+	unsampled error
 }
 
-// Phase is called by the engine at the begin and end of each phase.
+// Phase is called by the engine at the begin and end of each phase. The
+// sampler works between the two readings, so that they count it alike.
 func (g *Guard) Phase(p scenario.Phase, begins bool) {
 	if p != scenario.Load {
 		return
 	}
-	groups := map[string][]int{"generator": {os.Getpid()}}
-	for name, pids := range g.Groups() {
-		groups[name] = pids
+	if !begins {
+		g.Stop()
 	}
-	r, err := hoststat.Take(g.Now(), groups)
+	r, err := hoststat.Take(g.Now(), g.groups())
 	if err != nil {
-		g.Err = fmt.Errorf("watching what is around the run: %w", err)
+		g.Err = fmt.Errorf("who used the CPU is not known: %w", err)
 		return
 	}
 	if begins {
 		g.from, g.swap = r, swapped()
+		g.sample()
 		return
 	}
 	if g.from != nil {
@@ -65,21 +84,102 @@ func (g *Guard) Phase(p scenario.Phase, begins bool) {
 	}
 }
 
+// groups are the services and the generator. The stack's processes descend
+// from this one: the nearest root wins.
+func (g *Guard) groups() map[string][]int {
+	all := map[string][]int{Generator: {os.Getpid()}}
+	if g.Groups != nil {
+		maps.Copy(all, g.Groups())
+	}
+	return all
+}
+
+// sample begins to sample the host, where that was asked for.
+func (g *Guard) sample() {
+	if g.Every == 0 {
+		return
+	}
+	var err error
+	g.recorder, err = hoststat.Record(g.Now, g.Every, func() (services []hoststat.Service) {
+		groups := g.groups()
+		for _, name := range slices.Sorted(maps.Keys(groups)) {
+			services = append(services, hoststat.Service{Name: name, PIDs: groups[name]})
+		}
+		return services
+	})
+	if err != nil {
+		g.unsampled = fmt.Errorf("the host could not be sampled: %w", err)
+	}
+}
+
+// Stop ends the sampling, which the load's end does too; a run that breaks off
+// has none. It may be called twice.
+func (g *Guard) Stop() {
+	if g.recorder == nil {
+		return
+	}
+	var err error
+	if g.Samples, err = g.recorder.Stop(); err != nil {
+		g.unsampled = fmt.Errorf("the host was not sampled to the end: %w", err)
+	}
+	g.recorder = nil
+}
+
 // judge names the first thing that disturbed the load.
 func (g *Guard) judge(r *hoststat.Reading) {
-	var steal float64
-	g.Usage, steal = hoststat.Between(g.from, r)
-	i := slices.IndexFunc(g.Usage, func(u iikanji.Usage) bool { return u.Who == hoststat.Other })
+	g.Usage, g.steal = hoststat.Between(g.from, r)
 	switch free, known := freeSpace(g.Dir); {
-	case steal >= stealLimit:
-		g.Void = fmt.Sprintf("the hypervisor took %.1f %% of the CPU (steal)", 100*steal)
-	case i >= 0 && g.Usage[i].Share >= otherLimit:
-		g.Void = fmt.Sprintf("other programs used %.0f %% of the machine's CPU%s", 100*g.Usage[i].Share, named(busyTimers()))
+	case g.steal >= StealLimit:
+		g.Void = fmt.Sprintf("the hypervisor took %.1f %% of the CPU (steal)", 100*g.steal)
+	case g.others() >= otherLimit:
+		g.Void = fmt.Sprintf("other programs used %.0f %% of the machine's CPU%s", 100*g.others(), named(busyTimers()))
 	case swapped()-g.swap > swapLimit:
 		g.Void = fmt.Sprintf("the machine swapped %d pages", swapped()-g.swap)
 	case known && free < diskLeast:
 		g.Void = fmt.Sprintf("the disk of %s is nearly full: %s left", g.Dir, iikanji.Bytes(free))
 	}
+}
+
+// others is the share of the machine that went to programs of neither side.
+func (g *Guard) others() float64 {
+	for _, u := range g.Usage {
+		if u.Who == hoststat.Other {
+			return u.Share
+		}
+	}
+	return 0
+}
+
+// Mark writes what was seen on a run that is one of many.
+func (g *Guard) Mark(run *iikanji.Run) {
+	if g.Usage != nil { // the engine knows of itself only
+		run.Usage = g.Usage
+	}
+	if g.Err != nil {
+		run.Warnings = append(run.Warnings, g.Err.Error())
+	}
+	if g.Void != "" {
+		run.Warnings = append(run.Warnings, g.Void)
+	}
+}
+
+// Doubts are warnings for a run that stands alone, as nobody repeats it: what
+// was not seen of it, and who took CPU time from it.
+func (g *Guard) Doubts() (says []string) {
+	for _, err := range []error{g.unsampled, g.Err} {
+		if err != nil {
+			says = append(says, err.Error())
+		}
+	}
+	if g.steal >= StealLimit {
+		says = append(says, fmt.Sprintf(
+			"the hypervisor took %.1f %% of the CPU during the load (steal): compare only runs that were interleaved", 100*g.steal))
+	}
+	if share := g.others(); share >= otherLimit {
+		says = append(says, fmt.Sprintf(
+			"programs that are no part of the run used %.0f %% of the machine's CPU during the load: repeat it on a quiet machine", 100*share))
+	}
+	return says
 }
 
 func named(names []string) string {

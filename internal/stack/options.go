@@ -25,6 +25,9 @@ type Options struct {
 	// Progress is told what is being done, one line at a time and never from
 	// two goroutines at once; nil means nobody is told.
 	Progress func(line string)
+	// OnPurpose says whether somebody kills services at this moment: what dies
+	// then does not end Use. nil means that nobody does.
+	OnPurpose func() bool
 	// Path is where programs are looked for; empty means $PATH and the
 	// folders for system programs, which a user's PATH often leaves out.
 	Path string

@@ -7,13 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/change"
+	_ "github.com/iikanji/iikanji/internal/change/all" // every kind
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/site"
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
@@ -64,54 +65,32 @@ func (w *worksite) executor(h *history.History) *change.Executor {
 }
 
 // withSite brings an arena up, does something with it and takes it down again.
-func withSite(ctx context.Context, e *env, a *arena.Arena, o stack.Options, do func(ctx context.Context, w *worksite) error) (err error) {
-	progress := report.NewProgress(e.Stderr, e.TTY, e.Cols, e.Now)
-	defer progress.Done()
-	o.Progress = func(line string) { progress.Say("%s", line) }
-	s, err := stack.Up(ctx, a, o)
+func withSite(ctx context.Context, e *env, a *arena.Arena, o stack.Options, do func(ctx context.Context, w *worksite) error) error {
+	w := &worksite{arena: a, progress: report.NewProgress(e.Stderr, e.TTY, e.Cols, e.Now)}
+	defer w.progress.Done()
+	o.Progress = func(line string) { w.progress.Say("%s", line) }
+	o.OnPurpose = w.killing.Load
+	err := stack.Use(ctx, a, o, func(ctx context.Context, s *stack.Stack) error { return w.use(ctx, s, do) })
 	var busy *stack.BusyError
-	if errors.As(err, &busy) {
-		who := stack.OwnerCommand(busy.PID)
-		if who == "" {
-			who = "that process"
-		} else {
-			who = "iikanji " + who
-		}
-		return hinted(fmt.Errorf("%s has the stack: %w", who, err), "this command starts the stack itself, and stops it again")
-	}
-	if err != nil {
+	if !errors.As(err, &busy) {
 		return err
 	}
-	defer func() {
-		progress.Done()
-		down, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
-		defer cancel()
-		err = errors.Join(err, s.Down(down))
-	}()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	w := &worksite{arena: a, stack: s, progress: progress}
-	go func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case died, ok := <-s.Died():
-				if !ok {
-					return
-				}
-				if !w.killing.Load() {
-					cancel(died)
-				}
-			}
-		}
-	}()
-	site, closeSite, err := siteOf(ctx, s, a)
+	who := "that process"
+	if command := stack.OwnerCommand(busy.PID); command != "" {
+		who = "iikanji " + command
+	}
+	return hinted(fmt.Errorf("%s has the stack: %w", who, err), "this command starts the stack itself, and stops it again")
+}
+
+// use wires the stack and does something with it.
+func (w *worksite) use(ctx context.Context, s *stack.Stack, do func(ctx context.Context, w *worksite) error) (err error) {
+	defer w.progress.Done()
+	wired, closeSite, err := site.Of(ctx, s, w.arena)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeSite()) }()
-	w.site = site
+	w.stack, w.site = s, wired
 	err = do(ctx, w)
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		err = errors.Join(cause, err) // a service died: that is why

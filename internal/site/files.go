@@ -1,0 +1,35 @@
+package site
+
+import (
+	"path/filepath"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/stack"
+)
+
+// Files in the folder of configs that the stack's servers read; the drop-in is
+// nobody's but ours.
+const (
+	databaseConfig = "my.cnf"
+	databaseDropIn = "mariadb.d/iikanji.cnf"
+	nginxConfig    = "nginx.conf"
+)
+
+// Files is what can be said of a site from its folders alone, while nothing of
+// it runs. Files may be written in the folders of its configs and its webapp
+// only: not in the history, not in the database's own files.
+func Files(t iikanji.Target, a *arena.Arena, conf, webapp string) *change.Site {
+	t.Policy = iikanji.Policy{Allow: a.Allow}
+	database := change.Service{Config: filepath.Join(conf, databaseConfig), DropIn: filepath.Join(conf, databaseDropIn)}
+	if a.App.Load != "" {
+		database.Loads = []string{filepath.Join(webapp, filepath.Dir(a.App.Load))}
+	}
+	nginx := change.Service{Config: filepath.Join(conf, nginxConfig)}
+	if a.App.Public != "" {
+		nginx.Public = filepath.Join(webapp, a.App.Public)
+	}
+	return &change.Site{Target: t, Roots: []string{conf, webapp},
+		Services: map[string]change.Service{stack.Database: database, stack.App: {}, stack.Nginx: nginx}}
+}
