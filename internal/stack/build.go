@@ -77,9 +77,11 @@ func (f folder) buildSpec(name, gobin, dir, out, log string) spec {
 }
 
 // buildEnv is ours, for the module cache and the proxy settings in it, but
-// free of what would let the folder's place matter.
+// free of what would let the folder's place matter. The toolchain is the one
+// that is there: a line of a go.mod, which a patch may have written, does not
+// make the go command fetch and run another.
 func (f folder) buildEnv(dir string) []string {
-	env := append(os.Environ(), "GOWORK=off", "PWD="+dir, "GOTMPDIR="+f.path(binDir))
+	env := append(os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "PWD="+dir, "GOTMPDIR="+f.path(binDir))
 	if os.Getenv("CGO_ENABLED") == "" {
 		env = append(env, "CGO_ENABLED=0") // the same binary with and without a C compiler
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -158,9 +160,16 @@ func TestBuildOffline(t *testing.T) {
 	}
 }
 
-// TestBuildOldGo has a source that is newer than the toolchain.
+// TestBuildOldGo has a source that is newer than the toolchain. No other one is
+// fetched, whatever the caller's environment says.
 func TestBuildOldGo(t *testing.T) {
-	t.Setenv("GOTOOLCHAIN", "local")
+	proxy := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("the module proxy was asked for %s", r.URL)
+	}))
+	defer proxy.Close()
+	t.Setenv("GOTOOLCHAIN", "auto")
+	t.Setenv("GOPROXY", proxy.URL)
+	t.Setenv("GOSUMDB", "off")
 	a := tiny()
 	a.Files.(fstest.MapFS)["go/go.mod"] = &fstest.MapFile{Data: []byte("module tiny\n\ngo 1.999.0\n")}
 	_, err := Up(t.Context(), a, Options{Dir: openDir(t)})
