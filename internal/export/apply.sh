@@ -106,7 +106,7 @@ sql() {
 }
 
 files prepare
-mkdir -- "$backup"
+mkdir -m 700 -- "$backup" # what only the services could read stays so
 trap 'status=$?; rm -rf -- "$work"; [ $status = 0 ] || echo "apply.sh: it ended in the middle; undo.sh takes back what was done" >&2' EXIT
 files save
 files change

@@ -9,6 +9,10 @@
 //	sql/0003.sql           statements of change 3; sql/0003.undo.sql takes them back
 //	apply.sh, undo.sh      do and undo all of it elsewhere; they ask for places by variables
 //
+// Only its owner can read the folder: sources and configurations are in it as
+// they are, with any password that stands in them. Those of an app's environment
+// are not: no change has them (change/appenv).
+//
 // It reads the history only: what is exported is what the journal says was
 // done, not what the files hold by now. It starts nothing and changes nothing
 // outside the folder that it makes.

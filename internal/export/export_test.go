@@ -172,6 +172,9 @@ func TestWhatIsWritten(t *testing.T) {
 		t.Error("a reverted change was exported")
 	}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if info, e := d.Info(); e != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %v, %v: others can read it", path, info.Mode(), e)
+		}
 		if rel, _ := filepath.Rel(dir, path); err == nil && !d.IsDir() && !strings.HasPrefix(rel, "files"+string(filepath.Separator)) {
 			if strings.Contains(read(t, path), root) {
 				t.Errorf("%s names %s", rel, root)
@@ -316,6 +319,9 @@ func TestElsewhere(t *testing.T) {
 	g.unchanged("before --yes", before)
 
 	g.applied(g.run(0, g.env, "apply.sh", "--yes"))
+	if info, err := os.Stat(filepath.Join(g.out, "backup")); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the backup: %v, %v", info, err)
+	}
 	after := g.state()
 	if said := g.run(1, g.env, "apply.sh", "--yes"); !strings.Contains(said, "already") {
 		t.Errorf("a second time:\n%s", said)

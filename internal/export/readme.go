@@ -62,7 +62,8 @@ func howTo(sum *folded) string {
 	b.WriteString("after trying every patch on a copy. `sh undo.sh` takes it back, unless somebody has edited a file since.\n")
 	b.WriteString("`files/` has each file whole, at its place in the arena's folder: settings of the database are a fragment of my.cnf there,\n")
 	b.WriteString("`sql/` the statements, do and undo.\n")
-	b.WriteString("Read them before you show them to others: a file of an app's environment may hold a password.\n")
+	b.WriteString("Only you can read this folder: sources and configurations are in it as they are, with any password that stands in them.\n")
+	b.WriteString("Read it before you show it to others.\n")
 	if len(sum.notices) > 0 {
 		fmt.Fprintf(&b, "\nAfterwards the services must take notice: %s.\n", escape(strings.Join(sum.notices, ", ")))
 	}

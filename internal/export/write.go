@@ -61,6 +61,14 @@ func Write(dir string, h *history.History, o Options) (*Report, error) {
 	return r, nil
 }
 
+// Modes of what is written: sources and configurations are whole in it, with
+// any password that stands in them, so that it is for its owner alone.
+const (
+	ownFolder = 0o700
+	ownFile   = 0o600
+	ownScript = 0o700
+)
+
 // A folder is what is written; the first error stays and ends it.
 type folder struct {
 	dir   string
@@ -74,7 +82,7 @@ func newFolder(dir string) (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, ownFolder); err != nil {
 		return nil, err
 	}
 	entries, err := os.ReadDir(dir)
@@ -92,7 +100,7 @@ func (f *folder) put(name string, body []byte, perm os.FileMode) {
 		return
 	}
 	file := filepath.Join(f.dir, filepath.FromSlash(name))
-	if f.err = os.MkdirAll(filepath.Dir(file), 0o755); f.err == nil {
+	if f.err = os.MkdirAll(filepath.Dir(file), ownFolder); f.err == nil {
 		f.err = os.WriteFile(file, body, perm)
 	}
 	f.names = append(f.names, name)
@@ -107,10 +115,10 @@ func (f *folder) all(items []Item, sum *folded, o *Options) {
 	for _, it := range items {
 		f.statements(it.Change)
 	}
-	f.put("README.md", []byte(readme(items, sum, o)), 0o644)
+	f.put("README.md", []byte(readme(items, sum, o)), ownFile)
 	s := script{Options: o, items: items, steps: steps, notices: sum.notices}
-	f.put("apply.sh", []byte(s.apply()), 0o755)
-	f.put("undo.sh", []byte(s.undo()), 0o755)
+	f.put("apply.sh", []byte(s.apply()), ownScript)
+	f.put("undo.sh", []byte(s.undo()), ownScript)
 }
 
 // A step is what apply.sh does to one file.
@@ -139,7 +147,7 @@ func (s step) added() string {
 // file writes a file as it became, and what makes it so elsewhere.
 func (f *folder) file(x file, o *Options) step {
 	if x.new != nil {
-		f.put(path.Join("files", x.rel), x.new, 0o644)
+		f.put(path.Join("files", x.rel), x.new, ownFile)
 	}
 	s := step{rel: x.rel}
 	switch {
@@ -151,7 +159,7 @@ func (f *folder) file(x file, o *Options) step {
 	default:
 		s.how, s.from, s.text = "patch", path.Join("portable", x.rel+".patch"), o.portable(patch(x))
 	}
-	f.put(s.from, []byte(s.text), 0o644)
+	f.put(s.from, []byte(s.text), ownFile)
 	return s
 }
 
@@ -177,7 +185,7 @@ func (f *folder) statements(c *iikanji.Change) {
 	}{{c.Do, ".sql"}, {c.Undo, ".undo.sql"}} {
 		if bodies := statements(side.ops); len(bodies) > 0 {
 			text := fmt.Sprintf("-- change %d: %s\n", c.ID, oneLine(c.Says))
-			f.put("sql/"+sqlName(c)+side.end, []byte(text+strings.Join(bodies, ";\n")+";\n"), 0o644)
+			f.put("sql/"+sqlName(c)+side.end, []byte(text+strings.Join(bodies, ";\n")+";\n"), ownFile)
 		}
 	}
 }
