@@ -19,8 +19,9 @@
 //
 //  1. check the arguments; read the environment file and, where it is asked
 //     for, the Go source;
-//  2. set variables in the file. A DSN that stands in a variable is set there:
-//     the file then holds all of it, its password too;
+//  2. set variables in the file. A DSN that stands in a variable is set there,
+//     unless it holds a password: a change has whole files, and a secret of the
+//     environment gets into no history (secret.go);
 //  3. else find the DSN in the source, as a literal (source_dsn.go) or as a
 //     mysql.Config (source_config.go), and edit those bytes and no others;
 //  4. have a scratch copy of the edited source compiled;

@@ -45,6 +45,9 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	}
 	var edits []change.Edit
 	if e, changed := env.edit(); changed {
+		if err := withoutSecrets(e); err != nil {
+			return nil, err
+		}
 		edits = append(edits, e)
 	}
 	files, err := src.edits()
