@@ -114,6 +114,9 @@ type TableSize struct {
 	Index Bytes `json:"index"`
 	// Distinct is the number of distinct values by column, where known.
 	Distinct map[string]float64 `json:"distinct,omitempty"`
+	// Held is what the server's statistics hold of the columns that were counted
+	// since, where it keeps an index that begins with them.
+	Held map[string]float64 `json:"held,omitempty"`
 	// Lengths is the mean stored length of long columns, where known.
 	Lengths map[string]Bytes `json:"lengths,omitempty"`
 }
@@ -196,7 +199,8 @@ type PlanStep struct {
 	Key      string   `json:"key,omitempty"`
 	KeyParts []string `json:"key_parts,omitempty"`
 	Possible []string `json:"possible,omitempty"`
-	Rows     float64  `json:"rows"` // read per loop; of the execution where Ran
+	Rows     float64  `json:"rows"`               // read per loop; of the execution where Ran
+	Foreseen float64  `json:"foreseen,omitempty"` // what Rows was estimated to be, where Ran
 	Loops    float64  `json:"loops,omitempty"`
 	Filtered float64  `json:"filtered"` // percent of Rows that pass
 	Covering bool     `json:"covering,omitempty"`

@@ -15,8 +15,8 @@ var rules = []rule{
 	ben101, ben102, ben103, app101, app102, app106, os101, os102, os103, os104, os105, os107,
 	web101, web102, web103, web104, web105, web106, web107, web108, web109, web110,
 	db101, db103, db105, db109,
-	db110, db111, db112, db113, db115, db116, db117, db118, db119, db120,
-	db201, db202, db203, db204, db206, db207, db208, db209, app103,
+	db110, db111, db112, db113, db115, db116, db117, db118, db119, db120, db121,
+	db201, db202, db203, db204, db205, db206, db207, db208, db209, app103,
 }
 
 // What is too little to be told: less than this share of the seconds of all

@@ -64,6 +64,9 @@ var plants = []struct {
 	{"tiny pool", "", "APP103"},
 	{"lock convoy", "", "DB117"},
 	{"deadlock", "", "DB118"},
+	{"no primary key", "ALTER TABLE state MODIFY id BIGINT NOT NULL DEFAULT 0, DROP PRIMARY KEY", "DB121"},
+	{"old statistics", `CREATE TABLE reading (id INT PRIMARY KEY, device INT NOT NULL, v INT NOT NULL, KEY d (device)) STATS_PERSISTENT=1 STATS_AUTO_RECALC=0;
+		INSERT INTO reading SELECT seq, 1, seq FROM seq_1_to_20; ANALYZE TABLE reading; INSERT INTO reading SELECT seq, seq MOD 2000, seq FROM seq_21_to_10000; FLUSH TABLES`, "DB205"},
 }
 
 func (s *site) exec(q string, args ...any) {
@@ -111,6 +114,9 @@ func (s *site) list(i int) {
 	switch s.fault {
 	case "blob":
 		s.all("SELECT * FROM device WHERE owner = ?", i%10)
+		return
+	case "old statistics":
+		s.all("SELECT r.id FROM device d JOIN reading r ON r.device = d.id WHERE d.owner < 5")
 		return
 	case "n+1 of three":
 		s.all("SELECT id, uuid FROM device WHERE owner = ? ORDER BY id LIMIT 3", i%10)
@@ -293,6 +299,11 @@ func (s *site) observe(log string, before, after map[string]string, srv *facts.S
 			s.t.Fatal(err)
 		}
 		fs = append(append(fs, facts.TableFacts("database", tables[i])...), facts.SelectivityFacts("database", tables[i], shares)...)
+	}
+	for _, r := range p.Rows {
+		if plan, err := srv.Analyze(s.ctx, r.Example.Text); err == nil { // what is no query has none
+			fs = append(fs, facts.PlanFact("database", r.Query.Digest, plan))
+		}
 	}
 	return diagnose.Input{Profiles: []iikanji.Profile{*p}, Facts: fs,
 		Run: &iikanji.Run{Took: s.ran, Steps: []iikanji.StepStat{{Count: s.requests.Load(), Total: time.Duration(s.took.Load())}}}}

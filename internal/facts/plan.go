@@ -257,6 +257,9 @@ func planStep(n map[string]any) iikanji.PlanStep {
 			break
 		}
 	}
+	if n["r_rows"] != nil {
+		s.Foreseen = num(n["rows"])
+	}
 	for _, k := range []string{"r_filtered", "filtered"} {
 		if v, ok := n[k]; ok && v != nil {
 			s.Filtered = num(v)

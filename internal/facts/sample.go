@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,7 +26,8 @@ func from(t SizedTable) string {
 }
 
 // Distinct counts the rows and the distinct values of columns, and the mean
-// length of long ones, and notes them in t.Size. One scan of the table, or of
+// length of long ones, and notes them in t.Size; what the server held before
+// goes into t.Size.Held. One scan of the table, or of
 // a sample when it is large; where sampled, distinct values are scaled up by
 // (rows/sample)^(distinct/sample), which is exact for keys and for flags.
 func (s *Server) Distinct(ctx context.Context, t *SizedTable, columns []string) error {
@@ -60,10 +62,25 @@ func (s *Server) Distinct(ctx context.Context, t *SizedTable, columns []string) 
 			}
 			t.Size.Lengths[name] = iikanji.Bytes(v)
 		} else if seen > 0 {
+			t.hold(name)
 			t.Size.Distinct[name] = v * math.Pow(scale, v/seen)
 		}
 	}
 	return nil
+}
+
+// hold keeps the number of distinct values that the server's statistics have
+// of the first column of an index; counting again leaves it.
+func (t *SizedTable) hold(column string) {
+	n, known := t.Size.Distinct[column]
+	_, held := t.Size.Held[column]
+	if !known || held || !slices.ContainsFunc(t.Indexes, func(ix iikanji.Index) bool { return ix.Parts[0].Column == column }) {
+		return
+	}
+	if t.Size.Held == nil {
+		t.Size.Held = map[string]float64{}
+	}
+	t.Size.Held[column] = n
 }
 
 // Selectivity measures which share of the rows satisfies each predicate.

@@ -1,0 +1,120 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+const (
+	staleTimes = 10.0  // the server's number of distinct values and the counted one are this far apart
+	staleRows  = 500.0 // rows that a table must have: of few nobody can be far off
+	staleRead  = 10.0  // times as many rows were read as a plan by the counted numbers would
+)
+
+// A stale is a column of which the server's statistics are far from its rows.
+type stale struct {
+	t             *table
+	column        string // lower case
+	held, counted float64
+}
+
+// db205 reports statements that were planned by statistics far from the truth.
+// Three things must come together: an index that leads the statement from one
+// table to another is much more, or much less, selective than the server
+// holds; the statement read many times the rows that the best plan by counted
+// numbers needs; and that can be felt. Constants do not count: for them the
+// server looks into the index itself.
+func db205(v *view) []iikanji.Finding {
+	plans := known[iikanji.Plan](v, iikanji.TopicPlan)
+	real := avail{}
+	for _, t := range v.schema.tables {
+		real[t] = t.real()
+	}
+	byTable := map[*table]*iikanji.Finding{}
+	var tables []*table
+	for _, d := range v.digests {
+		s, ok := v.stale(d)
+		if !ok || d.q.Count == 0 {
+			continue
+		}
+		met, need := d.q.Examined/d.q.Count, max(1, v.schema.plan(d.st, real).rows)
+		if met < staleRead*need || !v.felt((met-need)*d.q.Count) {
+			continue
+		}
+		f := byTable[s.t]
+		if f == nil {
+			f = &iikanji.Finding{Code: "DB205", Where: s.t.name(),
+				Claim: fmt.Sprintf("the server plans by old statistics of %s: it holds %s different values of %s, and there are %s",
+					s.t.Name, people(s.held), s.column, people(s.counted)),
+				Evidence: []iikanji.Evidence{{Source: "statistics", Text: fmt.Sprintf("cardinality of %s.%s: %.0f; counted: %.0f in %s", s.t.name(), s.column, s.held, s.counted, plural(s.t.rows(), "row"))}},
+				Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Args: map[string]string{"table": s.t.Name},
+					Says: "ANALYZE TABLE " + s.t.Name + " when initialize has loaded it; and see what keeps the server from counting by itself (STATS_AUTO_RECALC=0, innodb_stats_auto_recalc)"}}}
+			byTable[s.t], tables = f, append(tables, s.t)
+		}
+		f.Gain.Hi += d.left() * (1 - need/met)
+		f.Evidence = append(f.Evidence, d.evidence(), iikanji.Evidence{Source: "arithmetic", Text: fmt.Sprintf("by the counted numbers %s rows would do, %s were read", people(need), people(met))})
+		f.Evidence = append(f.Evidence, misjudged(plans["database "+d.Query.Digest])...)
+	}
+	var out []iikanji.Finding
+	for _, t := range tables {
+		byTable[t].Gain.Hi = round(byTable[t].Gain.Hi)
+		out = append(out, *byTable[t])
+	}
+	return out
+}
+
+// stale is the column, the farthest off, by which a statement joins and whose
+// index the server misjudges.
+func (v *view) stale(d digest) (worst stale, ok bool) {
+	if d.st == nil {
+		return worst, false
+	}
+	for _, blk := range d.st.blocks {
+		for _, p := range blk.preds {
+			t := blk.refs[p.ref].table
+			if p.kind != predJoin || t == nil || t.rows() < staleRows || !t.leads(p.col) {
+				continue
+			}
+			s := stale{t: t, column: p.col, counted: t.distinct(p.col)}
+			for name, n := range t.size.Held {
+				if strings.EqualFold(name, p.col) {
+					s.held = n
+				}
+			}
+			if off := s.off(); off >= staleTimes && (!ok || off > worst.off()) {
+				worst, ok = s, true
+			}
+		}
+	}
+	return worst, ok
+}
+
+// off is how many times one number is the other; 1 where one is not known.
+func (s stale) off() float64 {
+	if s.held <= 0 || s.counted <= 0 {
+		return 1
+	}
+	return max(s.held/s.counted, s.counted/s.held)
+}
+
+// leads says whether an index begins with a column.
+func (t *table) leads(col string) bool {
+	return slices.ContainsFunc(t.real(), func(ix *index) bool { return len(ix.cols) > 0 && ix.cols[0] == col })
+}
+
+// misjudged quotes the steps of an executed plan that met other numbers of
+// rows than foreseen.
+func misjudged(p iikanji.Plan) []iikanji.Evidence {
+	var out []iikanji.Evidence
+	for _, s := range p.Steps {
+		low, high := min(s.Rows, s.Foreseen), max(s.Rows, s.Foreseen)
+		if p.Ran && s.Foreseen > 0 && !math.IsInf(high/low, 1) && high >= staleTimes*low {
+			out = append(out, iikanji.Evidence{Source: "plan", Text: fmt.Sprintf("%s (%s): %s foreseen each time, %s met", s.Table, s.Access, plural(s.Foreseen, "row"), people(s.Rows))})
+		}
+	}
+	return out
+}

@@ -1,0 +1,59 @@
+package facts_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji/internal/facts"
+)
+
+// TestHeld fills a table behind the back of its statistics: what the server
+// holds of an index stays beside what is counted, and an executed plan tells
+// what was foreseen and what was met.
+func TestHeld(t *testing.T) {
+	ctx := t.Context()
+	db, err := server.Open(ctx, "stale")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(ctx, `CREATE TABLE device (id INT PRIMARY KEY);
+		CREATE TABLE reading (id INT PRIMARY KEY, device INT NOT NULL, v INT NOT NULL, KEY d (device)) STATS_PERSISTENT=1 STATS_AUTO_RECALC=0;
+		INSERT INTO device SELECT seq FROM seq_1_to_10; INSERT INTO reading SELECT seq, 1, seq FROM seq_1_to_20; ANALYZE TABLE device, reading;
+		INSERT INTO reading SELECT seq, seq MOD 2000, seq FROM seq_21_to_10000; FLUSH TABLES`); err != nil {
+		t.Fatal(err)
+	}
+	s, err := facts.Connect(ctx, db, 5*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	tables, err := s.Tables(ctx, "stale")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reading := &tables[slices.IndexFunc(tables, func(t facts.SizedTable) bool { return t.Name == "reading" })]
+	for range 2 { // counting again must not take the count for what is held
+		if err := s.Distinct(ctx, reading, []string{"device", "v"}); err != nil {
+			t.Fatal(err)
+		}
+		z := reading.Size
+		if held := z.Held["device"]; held < 1 || held > 10 || z.Distinct["device"] != 2000 || z.Rows != 10000 {
+			t.Errorf("%+v", z)
+		}
+	}
+	if _, held := reading.Size.Held["v"]; held {
+		t.Errorf("of a column without an index the server holds nothing: %+v", reading.Size)
+	}
+	p, err := s.Analyze(ctx, "SELECT r.v FROM device d STRAIGHT_JOIN reading r FORCE INDEX (d) ON r.device = d.id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Steps) != 2 || !p.Ran || p.Steps[1].Table != "r" || p.Steps[1].Foreseen < 1000 || p.Steps[1].Rows > 30 || p.Steps[0].Foreseen != 10 || p.Steps[0].Rows != 10 {
+		t.Errorf("%+v", p)
+	}
+	if p, err = s.Explain(ctx, "SELECT v FROM reading WHERE device = 1"); err != nil || len(p.Steps) != 1 || p.Steps[0].Foreseen != 0 {
+		t.Errorf("what was not run was foreseen only: %+v, %v", p, err)
+	}
+}
