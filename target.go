@@ -8,6 +8,9 @@ type Target struct {
 	Services []Service `json:"services"`
 	Bench    BenchRef  `json:"bench"`
 	Policy   Policy    `json:"policy"`
+	// UnitFolders are where systemd's unit files lie, the first one that has a
+	// name wins; empty means where systemd itself looks.
+	UnitFolders []string `json:"unit_folders,omitempty"`
 }
 
 // A HostRef names a machine; the empty Address is this one.
@@ -26,6 +29,7 @@ type Service struct {
 	Configs []string `json:"configs,omitempty"`
 	Logs    []Log    `json:"logs,omitempty"`
 	PIDs    []int    `json:"pids,omitempty"` // of the running processes, for reading only
+	Unit    string   `json:"unit,omitempty"` // of systemd, as in "app.service"; empty: the one that its processes run in
 }
 
 // A Log is a file that a service writes.

@@ -12,7 +12,7 @@ type rule func(*view) []iikanji.Finding
 
 // rules in the order of their codes.
 var rules = []rule{
-	ben101, ben102, ben103, app101, app102, app106, os101, os102, os103, os104, os105, os107,
+	ben101, ben102, ben103, app101, app102, app106, os101, os102, os103, os104, os105, os106, os107,
 	web101, web102, web103, web104, web105, web106, web107, web108, web109, web110,
 	db101, db103, db105, db109,
 	db110, db111, db112, db113, db115, db116, db117, db118, db119, db120, db121,

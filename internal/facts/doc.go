@@ -12,4 +12,6 @@
 //  5. [Server.All] packs the form and sizes as Facts.
 //  6. [Server.LockWaits], asked once a second during a load, and
 //     [Server.Deadlock], before and after it, tell which statements wait for each other.
+//  7. [UnitFacts] read the systemd units of services as a boot would, and
+//     [ReadyFacts] how long databases took to start.
 package facts

@@ -308,7 +308,7 @@ func (o *Observer) Ask(ctx context.Context, ob *Observation) ([]iikanji.Fact, er
 		}
 		known = append(known, f...)
 	}
-	return known, nil
+	return append(known, askUnits(o.w.Target, ob)...), nil
 }
 
 // Close puts the database's settings back and closes what is open. The

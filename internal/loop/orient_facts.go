@@ -133,6 +133,19 @@ func askNginx(ctx context.Context, t iikanji.Target) ([]iikanji.Fact, error) {
 	return []iikanji.Fact{f}, err
 }
 
+// askUnits reads how systemd would start the services of a target after a
+// reboot. Services that it does not run, as those of an arena, have no facts.
+func askUnits(t iikanji.Target, ob *Observation) []iikanji.Fact {
+	units, err := facts.UnitFacts(t)
+	if err != nil {
+		ob.Run.Warnings = append(ob.Run.Warnings, "less is known of how services start: "+err.Error())
+	}
+	if len(units) == 0 {
+		return nil
+	}
+	return append(units, facts.ReadyFacts(t)...)
+}
+
 // askAnswers asks the web server for one URL of each route.
 func askAnswers(ctx context.Context, t iikanji.Target, seen []iikanji.Fact) ([]iikanji.Fact, error) {
 	urls := urlsToAsk(seen)

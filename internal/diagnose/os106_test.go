@@ -1,0 +1,181 @@
+package diagnose_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/diagnose"
+	"github.com/iikanji/iikanji/internal/facts"
+)
+
+// sound is a folder of units that come back: a database that says when it is
+// ready, an app that waits for it, a web server that needs neither.
+var sound = map[string]string{
+	"db.service":                            "[Service]\nType=notify\nExecStart=/usr/sbin/mariadbd\n[Install]\nWantedBy=multi-user.target\n",
+	"app.service":                           "[Unit]\nAfter=network.target db.service\nWants=db.service\n[Service]\nExecStart=/home/app/run\nRestart=always\n[Install]\nWantedBy=multi-user.target\n",
+	"nginx.service":                         "[Service]\nType=forking\nExecStart=/usr/sbin/nginx\n[Install]\nWantedBy=multi-user.target\n",
+	"multi-user.target.wants/db.service":    "-> ../db.service",
+	"multi-user.target.wants/app.service":   "-> ../app.service",
+	"multi-user.target.wants/nginx.service": "-> ../nginx.service",
+}
+
+// plantUnits writes sound units with some files in place of others: "-> x" is
+// a link to x, "" is no file at all.
+func plantUnits(t *testing.T, instead map[string]string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "system")
+	write := func(name, text string) {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		err := os.WriteFile(path, []byte(text), 0o644)
+		if to, ok := strings.CutPrefix(text, "-> "); ok && err == nil {
+			if err = os.Remove(path); err == nil {
+				err = os.Symlink(to, path)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range sound {
+		if _, other := instead[name]; !other {
+			write(name, text)
+		}
+	}
+	for name, text := range instead {
+		if text != "" {
+			write(name, text)
+		}
+	}
+	return dir
+}
+
+// unitsSeen is a scene of services that such units run, the app connected to
+// the database, which took some seconds to start; "" when nobody knows.
+func unitsSeen(t *testing.T, dir, seconds string) *scene {
+	t.Helper()
+	known, err := facts.UnitFacts(iikanji.Target{Name: "site", UnitFolders: []string{dir}, Services: []iikanji.Service{
+		{Name: "database", Kind: "mariadb", Unit: "db"}, {Name: "app", Kind: "go", Unit: "app.service"}, {Name: "nginx", Kind: "nginx", Unit: "nginx"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newScene().with("app", iikanji.TopicConnection, "database", iikanji.Connections{Unix: 12})
+	s.Facts = append(s.Facts, known...)
+	if seconds != "" {
+		s.with("database", iikanji.TopicReady, "seconds", seconds)
+	}
+	return s
+}
+
+// app is the unit of an app that waits for nobody.
+func app(unit, service string) map[string]string {
+	return map[string]string{"app.service": "[Unit]\nAfter=network.target\n" + unit + "[Service]\nExecStart=/home/app/run\n" + service + "[Install]\nWantedBy=multi-user.target\n"}
+}
+
+func also(files map[string]string, name, text string) map[string]string {
+	files[name] = text
+	return files
+}
+
+// TestOS106 plants one fault at a time. Each want is words of the claim, of the
+// evidence and of the cure; none is nothing at all.
+func TestOS106(t *testing.T) {
+	const gone = "multi-user.target.wants/app.service"
+	for _, c := range []struct {
+		name    string
+		instead map[string]string
+		seconds string
+		want    []string
+	}{
+		{"sound", nil, "9", nil},
+		{"masked", map[string]string{"nginx.service": "-> /dev/null"}, "", []string{"nginx.service may be down after a reboot: it is masked", "nginx.service is empty or a link to /dev/null", "systemctl unmask nginx.service"}},
+		{"not enabled", map[string]string{gone: ""}, "", []string{"nothing that a boot starts starts it", "WantedBy=multi-user.target (DIR/app.service:8)", "systemctl enable app.service"}},
+		{"enabled for nobody", map[string]string{gone: "", "none.target.wants/app.service": "-> ../app.service"}, "", []string{"nothing that a boot starts starts it"}},
+		{"cannot be enabled", map[string]string{gone: "", "app.service": "[Unit]\nAfter=db.service\n[Service]\nExecStart=/home/app/run\n"}, "", []string{"nothing that a boot starts", "no WantedBy= in its section [Install]", "give it the lines [Install] and WantedBy=multi-user.target"}},
+		{"wanted by another unit", map[string]string{gone: "", "nginx.service": sound["nginx.service"] + "[Unit]\nWants=app.service\n"}, "", nil},
+		{"no order and no restart", app("", ""), "", []string{"it may be started before db.service answers, and is not started again if it ends then", "app had 12 connections to database", "After=network.target (DIR/app.service:2)", "Restart=no (systemd's default)", "[Unit] After=db.service, Wants=db.service"}},
+		{"restart for other ends", app("", "Restart=on-abort\n"), "", []string{"not started again", "Restart=on-abort (DIR/app.service:5)"}},
+		{"an unknown word", app("", "Restart=on-failure\nRestart=ever\n"), "0.3", nil},
+		{"no order and a limit", app("", "Restart=always\n"), "5", []string{"gives up after 5 starts in 0.4 s, while that takes 5.0 s", "Restart=always (DIR/app.service:5)", "RestartSec=100ms (systemd's default)", "StartLimitIntervalSec=10s (systemd's default)", "StartLimitBurst=5 (systemd's default)", "database took 5.0 s at the most", "StartLimitIntervalSec=0"}},
+		{"nobody knows how long", app("", "Restart=always\n"), "", []string{"gives up after 5 starts in 0.4 s, while how long that takes is unknown", "is unknown; 5 s are taken"}},
+		{"faster than the limit", app("", "Restart=always\n"), "0.3", nil},
+		{"no limit", app("StartLimitIntervalSec=0\n", "Restart=always\n"), "60", nil},
+		{"no limit by the number", app("StartLimitBurst=0\n", "Restart=on-failure\n"), "60", nil},
+		{"slower than the limit", app("", "Restart=always\nRestartSec=2100ms\n"), "60", nil},
+		{"as slow as the limit", app("", "Restart=always\nRestartSec=2\n"), "60", []string{"gives up after 5 starts in 8.0 s"}},
+		{"long enough", app("StartLimitIntervalSec=2min\nStartLimitBurst=30\n", "Restart=always\nRestartSec=1s\n"), "28", nil},
+		{"not long enough", app("StartLimitIntervalSec=2min\nStartLimitBurst=30\n", "Restart=always\nRestartSec=1s\n"), "30", []string{"gives up after 30 starts in 29.0 s"}},
+		{"slower each time", app("StartLimitIntervalSec=1min\n", "Restart=always\nRestartSec=1\nRestartSteps=2\nRestartMaxDelaySec=16\n"), "60", []string{"gives up after 5 starts in 37.0 s"}},
+		{"at once", app("StartLimitIntervalSec=1\n", "Restart=always\nRestartSec=0\n"), "1", []string{"gives up after 5 starts in 0.0 s"}},
+		{"never again", app("", "Restart=always\nRestartSec=infinity\n"), "1", []string{"is not started again", "RestartSec=infinity"}},
+		{"the limit in the wrong section", app("", "Restart=always\nStartLimitIntervalSec=0\n"), "5", []string{"gives up after 5 starts", "StartLimitIntervalSec=0 (DIR/app.service:6) stands in [Service]"}},
+		{"the old name in that section", app("", "Restart=always\nStartLimitInterval=0\n"), "5", nil},
+		{"systemd's own limit", also(app("", "Restart=always\n"), "../system.conf", "[Manager]\nDefaultStartLimitIntervalSec=0\n"), "5", nil},
+		{"the unit's before systemd's own", also(app("StartLimitIntervalSec=20\n", "Restart=always\n"), "../system.conf", "[Manager]\nDefaultStartLimitIntervalSec=0\n"), "5", []string{"StartLimitIntervalSec=20 (DIR/app.service:3)"}},
+		{"a drop-in mends the order", also(app("", ""), "app.service.d/order.conf", "[Unit]\nAfter=db.service\n"), "", nil},
+		{"a drop-in mends the limit", also(app("", "Restart=always\n"), "app.service.d/limit.conf", "[Unit]\nStartLimitIntervalSec=0\n"), "5", nil},
+		{"the database's word mends it", also(app("", ""), "db.service.d/order.conf", "[Unit]\nBefore=app.service\n"), "", nil},
+		{"after its process only", map[string]string{"db.service": "[Service]\nExecStart=/usr/sbin/mariadbd\n[Install]\nWantedBy=multi-user.target\n"}, "9", []string{"gives up after", "it is started after db.service (app.service → db.service), which by Type=simple (systemd's default) is when its process is there", "in app.service: [Unit] StartLimitIntervalSec=0; [Service] Restart=always"}},
+		{"it waits itself", app("", "ExecStartPre=/usr/bin/wait-for-it db:3306\n"), "", nil},
+		{"two hazards", also(app("", ""), gone, ""), "", []string{"nothing that a boot starts starts it; and it may be started before db.service answers"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := plantUnits(t, c.instead)
+			fs, err := diagnose.All(unitsSeen(t, dir, c.seconds).Input)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := strings.ReplaceAll(whole(fs), dir, "DIR")
+			if len(c.want) == 0 && len(fs) > 0 || len(c.want) > 0 && (len(fs) != 1 || fs[0].Code != "OS106" || fs[0].Gain.Hi != 0) {
+				t.Fatalf("%d findings:\n%s", len(fs), text)
+			}
+			for _, w := range c.want {
+				if !strings.Contains(text, w) {
+					t.Errorf("no %q in\n%s", w, text)
+				}
+			}
+		})
+	}
+}
+
+// whole prints findings with their evidence.
+func whole(fs []iikanji.Finding) string {
+	var sb strings.Builder
+	for _, f := range fs {
+		sb.WriteString(told([]iikanji.Finding{f}))
+		for _, e := range f.Evidence {
+			sb.WriteString("  " + e.Source + ": " + e.Text + "\n")
+		}
+	}
+	return sb.String()
+}
+
+// TestOS106Unconnected: nothing is said of order where nobody saw that one
+// needs the other, or where the other is not there at all.
+func TestOS106Unconnected(t *testing.T) {
+	s := unitsSeen(t, plantUnits(t, app("", "")), "")
+	s.Facts = s.Facts[1:]
+	if fs, err := diagnose.All(s.Input); err != nil || len(fs) > 0 {
+		t.Errorf("%v, %v", fs, err)
+	}
+	fs, err := diagnose.All(unitsSeen(t, plantUnits(t, also(app("", ""), "multi-user.target.wants/db.service", "")), "").Input)
+	if err != nil || len(fs) != 1 || fs[0].Where != "db.service" {
+		t.Errorf("%v, %v", fs, err)
+	}
+}
+
+// TestOS106Rank: it stands below the least cost.
+func TestOS106Rank(t *testing.T) {
+	s := unitsSeen(t, plantUnits(t, map[string]string{"nginx.service": "-> /dev/null"}), "")
+	s.host(iikanji.MachineRow{Steal: 2 * time.Second}, nil)
+	fs, err := diagnose.All(s.Input)
+	if err != nil || len(fs) != 2 || fs[0].Code != "OS104" || fs[1].Code != "OS106" {
+		t.Errorf("%v, %v", fs, err)
+	}
+}

@@ -1,0 +1,95 @@
+package facts
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/iikanji/iikanji"
+)
+
+// readyTail is how much of the end of a log is read for its starts.
+const readyTail = 1 << 20
+
+// started and answers are what MariaDB and MySQL write into their error logs
+// when they begin and when they take connections.
+var (
+	started = regexp.MustCompile(`(?i)\bstarting .*\bas process \d+`)
+	answers = regexp.MustCompile(`(?i)\bready for connections\b`)
+)
+
+// ReadyFacts are how long the databases of a target took to start, by their
+// error logs. A log that cannot be read tells of none.
+func ReadyFacts(t iikanji.Target) []iikanji.Fact {
+	var out []iikanji.Fact
+	for _, s := range t.Services {
+		if s.Kind != "mariadb" && s.Kind != "mysql" {
+			continue
+		}
+		for _, l := range s.Logs {
+			if l.Kind != "error" {
+				continue
+			}
+			text, err := tail(l.Path, readyTail)
+			if took, ok := longestStart(text); err == nil && ok {
+				out = append(out, iikanji.Fact{Target: s.Name, Topic: iikanji.TopicReady, Key: "seconds", Value: strconv.FormatFloat(took.Seconds(), 'f', -1, 64), Moves: true})
+			}
+		}
+	}
+	return out
+}
+
+// longestStart finds the start that took longest. MariaDB's clock is of whole seconds.
+func longestStart(text string) (longest time.Duration, ok bool) {
+	var from time.Time
+	for line := range strings.Lines(text) {
+		switch {
+		case started.MatchString(line):
+			from, _ = logTime(line)
+		case answers.MatchString(line) && !strings.Contains(line, "X Plugin") && !from.IsZero():
+			if at, good := logTime(line); good && !at.Before(from) {
+				longest, ok = max(longest, at.Sub(from)), true
+			}
+			from = time.Time{}
+		}
+	}
+	return longest, ok
+}
+
+// logTime reads the time that begins a line: as MariaDB writes it, hours
+// without a leading zero too, or as MySQL does.
+func logTime(line string) (time.Time, bool) {
+	if len(line) >= 19 {
+		if at, err := time.Parse("2006-01-02 15:04:05", strings.Replace(line[:19], "  ", " 0", 1)); err == nil {
+			return at, true
+		}
+	}
+	first, _, _ := strings.Cut(line, " ")
+	at, err := time.Parse(time.RFC3339Nano, first)
+	return at, err == nil
+}
+
+// tail reads the last n bytes of a file.
+func tail(path string, n int64) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("reading the end of a log: %w", err)
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return "", fmt.Errorf("reading the end of a log: %w", err)
+	}
+	if _, err := f.Seek(max(0, st.Size()-n), io.SeekStart); err != nil {
+		return "", fmt.Errorf("reading the end of a log: %w", err)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, n))
+	if err != nil {
+		return "", fmt.Errorf("reading the end of a log: %w", err)
+	}
+	return string(text), nil
+}
