@@ -20,6 +20,9 @@ const (
 	headSize = 800
 	// shortCache is how long an answer would be kept: what a person does not see.
 	shortCache = 1.0 // seconds
+	// longWait is the share of shortCache from which on it is felt that all who
+	// come while a kept answer is computed anew wait for it.
+	longWait = 0.05
 )
 
 // web107 reports pages that cost much and that everybody gets alike: they
@@ -44,13 +47,14 @@ func web107(v *view) []iikanji.Finding {
 		if saved < computed/2 {
 			continue
 		}
+		wait := max(r.Mean, a.Took) // the run's, as under load the one that renews it is computed among all others
 		f := iikanji.Finding{Code: "WEB107", Where: r.Key,
 			Claim: fmt.Sprintf("everybody gets the same answer, and each of %s is computed anew in %s; kept for 1 s it would be computed %s times", people(computed), brief(a.Took), people(wall/shortCache)),
 			Evidence: []iikanji.Evidence{
 				{Source: "answer", Text: fmt.Sprintf("GET %s without cookies: %d, %s, no Set-Cookie, twice the same, %s when nothing else was running", a.URL, a.Status, a.Bytes, brief(a.Took))},
 				{Source: "generator", Text: fmt.Sprintf("%d of %d answers that %d clients got right after each other had one size", s.Alike, s.Pairs, s.Clients)}},
 			Gain:     between(saved*a.Took.Seconds(), 0.3, 1),
-			Remedies: keepShort(r.Key)}
+			Remedies: keepShort(r.Key, wait)}
 		if s.Changes > 0 {
 			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "generator", Text: fmt.Sprintf("its size changed %d times in the run, every %.2g s", s.Changes, wall/float64(s.Changes))})
 		}
@@ -61,9 +65,13 @@ func web107(v *view) []iikanji.Finding {
 	return out
 }
 
-// keepShort are the cures of a page that everybody gets: by nginx, where its
-// path can be said there, else by the app.
-func keepShort(route string) []iikanji.Remedy {
+// keepShort are the cures of a page that everybody gets and that takes some
+// time: by nginx, where its path can be said there, else by the app. Kept for a
+// slice of time, it is computed when the slice begins, and all who come
+// meanwhile wait for that. Where this is felt, the old answer is given out
+// while one is asked for in the background: for 2 s, as nginx renews it then
+// when it is one second old.
+func keepShort(route string, took time.Duration) []iikanji.Remedy {
 	path, ok := onePath(route)
 	if !ok {
 		return []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "keep the answer for 1 s in the app: answers may be that old (freshness)"}}
@@ -71,7 +79,13 @@ func keepShort(route string) []iikanji.Remedy {
 	cached := func(says, valid string) iikanji.Remedy {
 		return iikanji.Remedy{Kind: "nginxconf", Target: "nginx", Says: says, Args: map[string]string{"act": "cache", "path": path, "valid": valid, "cookies": "ignore"}}
 	}
-	return []iikanji.Remedy{cached("keep it for 1 s in nginx: answers may be that old (freshness)", "1s"), cached("keep it for 100 ms, if 1 s is too old", "100ms")}
+	out := []iikanji.Remedy{cached("keep it for 1 s in nginx: answers may be that old (freshness)", "1s"), cached("keep it for 100 ms, if 1 s is too old", "100ms")}
+	if took.Seconds() >= longWait*shortCache {
+		renewed := cached("keep it for 2 s in nginx, and renew it in the background: answers may be that old (freshness)", "2s")
+		renewed.Args["stale"] = "updating"
+		out = append([]iikanji.Remedy{renewed}, out...)
+	}
+	return out
 }
 
 // brief is a time with three digits at the most behind its unit's point.

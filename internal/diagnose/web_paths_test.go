@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	sites "github.com/iikanji/iikanji/internal/change"
@@ -66,7 +67,9 @@ func TestPathsCanBeSaid(t *testing.T) {
 		return newScene().route(key, url, 1000, 16000, iikanji.WebRow{}).with("nginx", iikanji.TopicSeries, key, icons)
 	}
 	pages := func(key string) *scene {
-		a := change(trend, func(a *iikanji.Answer) { a.URL, a.Encoding = strings.TrimPrefix(key, "GET "), "gzip" })
+		a := change(trend, func(a *iikanji.Answer) {
+			a.URL, a.Encoding, a.Took = strings.TrimPrefix(key, "GET "), "gzip", 60*time.Millisecond
+		})
 		return newScene().route(key, a.URL, 1000, 3000, iikanji.WebRow{}).with("nginx", iikanji.TopicAnswer, key, a).with("nginx", iikanji.TopicSeries, key, all)
 	}
 	for _, c := range []struct {

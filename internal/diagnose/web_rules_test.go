@@ -89,6 +89,12 @@ func page(a iikanji.Answer, s iikanji.Series) *scene {
 	return newScene().route("GET /api/trend", "/api/trend", 1000, 3000, iikanji.WebRow{}).with("nginx", iikanji.TopicAnswer, "GET /api/trend", a).with("nginx", iikanji.TopicSeries, "GET /api/trend", s)
 }
 
+// slow has the answers to the only route take a time under load.
+func slow(s *scene, mean time.Duration) *scene {
+	s.Profiles[0].Rows[0].Mean = mean
+	return s
+}
+
 // icon is a scene of pictures behind a login.
 func icon(s iikanji.Series, mean iikanji.Bytes, web iikanji.WebRow, url string, a iikanji.Answer) *scene {
 	return newScene().route("GET /icon/:uuid", url, 1000, mean, web).with("nginx", iikanji.TopicSeries, "GET /icon/:uuid", s).with("nginx", iikanji.TopicAnswer, "GET /icon/:uuid", a)
@@ -117,6 +123,8 @@ func TestWebRules(t *testing.T) {
 		first string // words of the first remedy's arguments
 	}{
 		{"same for everyone", page(trend, all), "WEB107 WEB105", "act=cache path=/api/trend valid=1s cookies=ignore"},
+		{"it takes long alone", page(change(trend, func(a *iikanji.Answer) { a.Took = 60 * time.Millisecond }), all), "WEB107 WEB105", "act=cache path=/api/trend valid=2s stale=updating cookies=ignore"},
+		{"it takes long under load", slow(page(trend, all), 70*time.Millisecond), "WEB107 WEB105", "valid=2s stale=updating"},
 		{"it sets a cookie", page(change(trend, func(a *iikanji.Answer) { a.Cookie, a.Encoding = true, "gzip" }), all), "", ""},
 		{"a stranger may not", page(forbidden, all), "", ""},
 		{"it says private", page(change(trend, func(a *iikanji.Answer) { a.CacheControl, a.Encoding = "private", "gzip" }), all), "", ""},
