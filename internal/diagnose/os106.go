@@ -82,10 +82,11 @@ func (v *view) hazards(service string, units map[string]iikanji.Unit) []hazard {
 
 // notEnabled is the hazard of a unit that no unit of a boot starts.
 func notEnabled(u iikanji.Unit) hazard {
-	h := hazard{says: "nothing that a boot starts starts it", cure: "start it at boot: systemctl enable " + u.Name}
+	h := hazard{says: "nothing that a boot starts starts it",
+		cure: "start it at boot: WantedBy= a target that the boot reaches, as multi-user.target, and systemctl enable " + u.Name}
 	for _, s := range u.Settings {
 		if s.Section == "Install" && (s.Key == "WantedBy" || s.Key == "RequiredBy" || s.Key == "UpheldBy") {
-			h.rows = append(h.rows, iikanji.Evidence{Source: "unit", Text: told(s) + ", and no such link is there or leads to the boot's target"})
+			h.rows = append(h.rows, iikanji.Evidence{Source: "unit", Text: told(s) + ", and no link of it is reached from the boot's target"})
 		}
 	}
 	if len(h.rows) == 0 {

@@ -96,7 +96,7 @@ func TestOS106(t *testing.T) {
 		{"sound", nil, "9", nil},
 		{"masked", map[string]string{"nginx.service": "-> /dev/null"}, "", []string{"nginx.service may be down after a reboot: it is masked", "nginx.service is empty or a link to /dev/null", "systemctl unmask nginx.service"}},
 		{"not enabled", map[string]string{gone: ""}, "", []string{"nothing that a boot starts starts it", "WantedBy=multi-user.target (DIR/app.service:8)", "systemctl enable app.service"}},
-		{"enabled for nobody", map[string]string{gone: "", "none.target.wants/app.service": "-> ../app.service"}, "", []string{"nothing that a boot starts starts it"}},
+		{"enabled for nobody", map[string]string{gone: "", "none.target.wants/app.service": "-> ../app.service"}, "", []string{"nothing that a boot starts starts it", "no link of it is reached", "WantedBy= a target that the boot reaches"}},
 		{"cannot be enabled", map[string]string{gone: "", "app.service": "[Unit]\nAfter=db.service\n[Service]\nExecStart=/home/app/run\n"}, "", []string{"nothing that a boot starts", "no WantedBy= in its section [Install]", "give it the lines [Install] and WantedBy=multi-user.target"}},
 		{"wanted by another unit", map[string]string{gone: "", "nginx.service": sound["nginx.service"] + "[Unit]\nWants=app.service\n"}, "", nil},
 		{"no order and no restart", app("", ""), "", []string{"it may be started before db.service answers, and is not started again if it ends then", "app had 12 connections to database", "After=network.target (DIR/app.service:2)", "Restart=no (systemd's default)", "[Unit] After=db.service, Wants=db.service"}},
