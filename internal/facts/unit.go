@@ -7,8 +7,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// blank is what systemd takes for white space in its files.
-const blank = " \t\r\n"
+// unitBlank is what systemd takes for white space in its files.
+const unitBlank = " \t\r\n"
 
 // ParseUnit reads the assignments of one of systemd's files, in order, empty
 // ones too. As systemd does (systemd.syntax(7)) it passes over comments, also
@@ -22,7 +22,7 @@ func ParseUnit(file, text string) []iikanji.Setting {
 	for line := range strings.Lines(text) {
 		n++
 		line = strings.TrimRight(line, "\r\n")
-		start := strings.TrimLeft(line, blank)
+		start := strings.TrimLeft(line, unitBlank)
 		if start != "" && strings.IndexByte("#;", start[0]) >= 0 {
 			continue
 		}
@@ -52,7 +52,7 @@ type unitParser struct {
 
 // line reads one line, continuations put together.
 func (p *unitParser) line(text string, n int) {
-	text = strings.Trim(text, blank)
+	text = strings.Trim(text, unitBlank)
 	if strings.HasPrefix(text, "[") {
 		p.section = "" // of a header that has no end nothing is known
 		if name, ok := strings.CutSuffix(text[1:], "]"); ok {
@@ -61,10 +61,10 @@ func (p *unitParser) line(text string, n int) {
 		return
 	}
 	key, value, ok := strings.Cut(text, "=")
-	if key = strings.Trim(key, blank); !ok || key == "" || p.section == "" {
+	if key = strings.Trim(key, unitBlank); !ok || key == "" || p.section == "" {
 		return
 	}
-	p.out = append(p.out, iikanji.Setting{Section: p.section, Key: key, Value: strings.Trim(value, blank), File: p.file, Line: n})
+	p.out = append(p.out, iikanji.Setting{Section: p.section, Key: key, Value: strings.Trim(value, unitBlank), File: p.file, Line: n})
 }
 
 // Keys that an empty assignment does not reset: dependencies can only be added
