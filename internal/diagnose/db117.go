@@ -18,6 +18,9 @@ const (
 	leastLockWaits = 100.0 // waits for row locks in a run: fewer are chance
 	lockEach       = 0.005 // waits for each statement that writes: rarer ones are no pattern
 	lockTold       = 3     // pairs of statements that the evidence quotes
+	// leastHistory is by how many the list of old rows must grow before it tells
+	// of a transaction that stays open: purge is behind by thousands in any load.
+	leastHistory = 20_000.0
 )
 
 // locked are the seconds that statements waited for row locks.
@@ -72,6 +75,9 @@ func db117(v *view) []iikanji.Finding {
 		f.Where = d.place()
 		f.Evidence = append(f.Evidence, d.told(iikanji.Evidence{Source: "digest " + d.Query.Digest, Text: fmt.Sprintf("waited for locks for %.2f of its %.2f s", d.Query.Lock.Seconds(), d.q.Seconds)})...)
 		f.Remedies[0].Args = map[string]string{"digest": d.Query.Digest}
+	}
+	if h := v.innodb("history_list_length"); h.Grown() >= leastHistory {
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "innodb", Text: fmt.Sprintf("the history list grew from %s to %s: some transaction stayed open while others wrote, and every reader passes over the old rows", people(h.Before), people(h.After))})
 	}
 	for _, p := range pairs[:min(len(pairs), lockTold)] {
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "samples", Text: p.text()})

@@ -37,6 +37,12 @@ func (v *view) fact(target, topic, key string) (n float64, ok bool) {
 	return 0, false
 }
 
+// innodb is a number of InnoDB's status before and after the load; zero where
+// nobody knows.
+func (v *view) innodb(name string) iikanji.Moved {
+	return known[iikanji.Moved](v, iikanji.TopicInnoDB)["database "+name]
+}
+
 // access are the rows of the access log, none when its sensor is blind.
 func (v *view) access() []iikanji.Row {
 	var out []iikanji.Row

@@ -11,7 +11,8 @@
 //     through the SELECT that finds the same rows and is never run.
 //  5. [Server.All] packs the form and sizes as Facts.
 //  6. [Server.LockWaits], asked once a second during a load, and
-//     [Server.Deadlock], before and after it, tell which statements wait for each other.
+//     [Server.InnoDB], before and after it, tell which statements wait for each
+//     other, and how far the engine is behind with its log, its pages and its purge.
 //  7. [UnitFacts] read the systemd units of services as a boot would, and
 //     [ReadyFacts] how long databases took to start.
 package facts

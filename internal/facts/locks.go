@@ -91,16 +91,8 @@ func LockWaitFacts(target string, waits []iikanji.LockWait) []iikanji.Fact {
 // stays until the next one: whoever asks about a run compares At with that of
 // an answer from before.
 func (s *Server) Deadlock(ctx context.Context) (*iikanji.Deadlock, error) {
-	rows, err := s.rows(ctx, "SHOW ENGINE INNODB STATUS")
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range rows {
-		if d := ParseDeadlock(r["status"]); d != nil {
-			return d, nil
-		}
-	}
-	return nil, nil
+	in, err := s.InnoDB(ctx)
+	return in.Deadlock, err
 }
 
 // DeadlockFacts is the fact of a deadlock that was not there before the run.

@@ -11,10 +11,11 @@ import (
 )
 
 // A lockWatch asks once a second who waits for whose locks, on a connection of
-// its own, and looks for a deadlock that is new.
+// its own, and reads InnoDB's status before and after: its numbers, and a
+// deadlock that is new.
 type lockWatch struct {
 	srv    *facts.Server
-	before *iikanji.Deadlock
+	before facts.InnoDB
 
 	quit  chan struct{} // nil when it does not run
 	done  sync.WaitGroup
@@ -35,7 +36,7 @@ func (l *lockWatch) begin(ctx context.Context) {
 	if l == nil {
 		return
 	}
-	l.before, _ = l.srv.Deadlock(ctx) // without it, an old one counts as new
+	l.before, _ = l.srv.InnoDB(ctx) // without it, an old deadlock counts as new, and no number has moved
 	l.quit = make(chan struct{})
 	l.done.Go(l.run)
 }
@@ -68,8 +69,8 @@ func (l *lockWatch) end(ctx context.Context) []iikanji.Fact {
 	l.done.Wait()
 	l.quit = nil
 	out := facts.LockWaitFacts("database", l.waits)
-	if after, err := l.srv.Deadlock(ctx); err == nil {
-		out = append(out, facts.DeadlockFacts("database", l.before, after)...)
+	if after, err := l.srv.InnoDB(ctx); err == nil {
+		out = append(out, facts.InnoDBFacts("database", l.before, after)...)
 	}
 	return out
 }

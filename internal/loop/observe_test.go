@@ -232,7 +232,8 @@ func testSeen(t *testing.T, ob *Observation) {
 			t.Errorf("%s is %q, want %q", key, seen[key], want)
 		}
 	}
-	for _, key := range []string{"app limit nofile", "app process cores", "local sysctl net.core.somaxconn", "app connection database", "nginx volume access", "database lock_wait UPDATE seat SET n = 2"} {
+	for _, key := range []string{"app limit nofile", "app process cores", "local sysctl net.core.somaxconn", "app connection database", "nginx volume access", "database lock_wait UPDATE seat SET n = 2",
+		"database innodb checkpoint_age", "database innodb history_list_length", "database innodb log_sequence"} {
 		if seen[key] == "" {
 			t.Errorf("nothing is known of %q", key)
 		}

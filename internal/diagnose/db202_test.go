@@ -1,0 +1,107 @@
+package diagnose_test
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/diagnose"
+	"github.com/iikanji/iikanji/internal/facts"
+	"github.com/iikanji/iikanji/internal/facts/factstest"
+)
+
+// TestCheckpointAge: a full log is told only when the run wrote all that it
+// holds, and the last checkpoint is far behind.
+func TestCheckpointAge(t *testing.T) {
+	const mega = 1 << 20
+	for _, c := range []struct {
+		name         string
+		written, age float64
+		want         bool
+	}{
+		{"full", 60 * mega, 33 * mega, true},
+		{"room left", 60 * mega, 25 * mega, false},
+		{"not once round", 38 * mega, 37 * mega, false},
+		{"nobody knows", 60 * mega, 0, false},
+	} {
+		in := diagnose.Input{Profiles: []iikanji.Profile{statements("UPDATE t SET a = 1", 5000, 4*time.Second, 0)}, Facts: []iikanji.Fact{
+			variable("innodb_log_file_size", strconv.Itoa(48*mega)), status("innodb_os_log_written", strconv.FormatFloat(c.written, 'f', 0, 64)),
+			fact(iikanji.TopicInnoDB, "checkpoint_age", iikanji.Moved{Before: 5, After: c.age})}}
+		f, ok := found(t, in, "DB202")
+		if ok != c.want || ok && f.Remedies[0].Args["innodb_log_file_size"] != strconv.Itoa(128*mega) {
+			t.Errorf("%s: found %v: %+v", c.name, ok, f)
+		}
+	}
+}
+
+// TestRedoLogForReal writes the same to a server with a small log and to one
+// with a large one. No counter of waits moves on either; the checkpoint tells.
+func TestRedoLogForReal(t *testing.T) {
+	for _, c := range []struct {
+		size string
+		want bool
+	}{{"4M", true}, {"64M", false}} {
+		in := redoRun(t, c.size)
+		if f, ok := found(t, in, "DB202"); ok != c.want {
+			t.Errorf("a log of %s: found %v: %+v\n%+v", c.size, ok, f, in.Facts)
+		}
+	}
+}
+
+// redoRun writes rows until a small log is full, or three times what it holds,
+// and tells how the server stood before and after.
+func redoRun(t *testing.T, size string) diagnose.Input {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	srv, err := factstest.Start(ctx, "", "--innodb-log-file-size="+size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer srv.Stop()
+	db, err := srv.Open(ctx, "redo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	asker, err := facts.Connect(ctx, db, 5*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer asker.Close()
+	if _, err := db.ExecContext(ctx, "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(500)); INSERT INTO t SELECT seq, '' FROM seq_1_to_5000"); err != nil {
+		t.Fatal(err)
+	}
+	read := func() (facts.InnoDB, map[string]string) {
+		in, err := asker.InnoDB(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, err := asker.Status(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return in, status
+	}
+	const small, pressed = 3 << 20, 2.1e6 // what a log of 4 MiB holds between two checkpoints at the most is 2.7 million
+	before, was := read()
+	for n := 1; ; n++ {
+		if _, err := db.ExecContext(ctx, "UPDATE t SET v = REPEAT(CHAR(97 + ? MOD 26), 400)", n); err != nil {
+			t.Fatal(err)
+		}
+		after, is := read()
+		wrote := after.Numbers["log_sequence"] - before.Numbers["log_sequence"]
+		if wrote < 3*small || size == "4M" && after.Numbers["checkpoint_age"] < pressed {
+			continue // how far the page cleaner has come is up to the machine: ctx ends it
+		}
+		known := append(facts.InnoDBFacts("database", before, after), facts.StatusFacts("database", was, is)...)
+		vars, err := asker.Variables(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return diagnose.Input{Facts: append(known, variable("innodb_log_file_size", vars["innodb_log_file_size"])),
+			Profiles: []iikanji.Profile{statements("UPDATE t SET v = 'a'", int64(n), 5*time.Second, 0)}}
+	}
+}
