@@ -18,6 +18,7 @@ func FuzzAdvise(f *testing.F) {
 		"DELETE FROM b WHERE (id, x) IN ((1, 2), (3, 4)) OR t IS NULL",
 		"(SELECT x FROM a) UNION (SELECT id FROM b ORDER BY RAND()) LIMIT 1",
 		"INSERT INTO a SELECT * FROM b WHERE ? = x AND DATE(y) <=> '2020-01-01'",
+		"INSERT INTO a (x, z) VALUES (1, 'it''s \\'), (2, 'cut …",
 		"SELECT DISTINCT x FROM a WHERE y BETWEEN 1 AND 2 AND ST_Contains(?, t)",
 	} {
 		f.Add(s)

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"regexp"
 
 	"github.com/pingcap/tidb/pkg/parser"
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -16,7 +17,22 @@ type statement struct {
 	sets   []string
 	blocks []*block // the outermost first
 	marks  []mark   // what stands in the way of any index
+	hints  []hint   // indexes that it names
+	rows   int      // of the VALUES of an INSERT, as far as the text goes; 0 for none
+	upsert bool     // an INSERT … ON DUPLICATE KEY UPDATE
+	cut    bool     // the text ends in its rows
 }
+
+// A hint is an index that a statement names: USE, FORCE or IGNORE INDEX.
+// Without that index the server refuses the statement.
+type hint struct {
+	table *table
+	name  string
+}
+
+// optimizerComments are the comments that a server takes for orders. Their words
+// may be names of indexes.
+var optimizerComments = regexp.MustCompile(`(?s)/\*\+.*?\*/`)
 
 // A block is one SELECT, or the reading half of an UPDATE or DELETE.
 type block struct {
@@ -50,6 +66,8 @@ type ref struct {
 	after []int  // refs that have to be read before, for outer joins
 	left  bool   // the inner side of an outer join
 	semi  bool   // only its existence matters
+
+	only, never []string // indexes that hints confine it to, or forbid; only is nil for all
 }
 
 // A colAt is a column of one of the block's refs.
@@ -117,13 +135,19 @@ const (
 	markRandom                     // ORDER BY RAND()
 )
 
-// parse reads one statement and binds its names. db is the default schema.
+// parse reads one statement and binds its names. db is the default schema. Of
+// an INSERT that is cut off in its rows it reads what is there.
 func (s *Schema) parse(p *parser.Parser, sql, db string) (*statement, error) {
 	node, err := p.ParseOneStmt(sql, "", "")
+	cut := false
+	if whole, ok := beginning(sql); err != nil && ok {
+		cut = true
+		node, err = p.ParseOneStmt(whole, "", "")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading a statement: %w", err)
 	}
-	st := &statement{verb: "other"}
+	st := &statement{verb: "other", cut: cut}
 	b := &binder{schema: s, db: db, st: st, ctes: map[string]*ast.CommonTableExpression{}}
 	switch n := node.(type) {
 	case *ast.SelectStmt:

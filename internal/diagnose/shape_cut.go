@@ -1,0 +1,81 @@
+package diagnose
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Readers of logs keep the beginning of a long statement only, and an INSERT of
+// a hundred rows, or of one picture, is long. What it writes stands in front.
+
+var inserts = regexp.MustCompile(`(?i)^\s*(insert|replace)\b`)
+
+// beginning makes a statement of an INSERT or REPLACE that is cut off in its
+// rows: of those that are whole, or of none. ok is false for other statements,
+// and where it is cut off before its rows.
+func beginning(sql string) (whole string, ok bool) {
+	if !inserts.MatchString(sql) {
+		return "", false
+	}
+	rows, end, depth := 0, 0, 0 // behind VALUES, behind the last whole row
+	for i := 0; i < len(sql); i++ {
+		switch c := sql[i]; {
+		case c == '\'' || c == '"' || c == '`':
+			i = closing(sql, i)
+		case strings.HasPrefix(sql[i:], "/*"):
+			n := strings.Index(sql[i+2:], "*/")
+			if n < 0 {
+				n = len(sql)
+			}
+			i += n + 3
+		case c == '(':
+			depth++
+		case c == ')':
+			if depth--; depth == 0 && rows > 0 {
+				end = i + 1
+			}
+		case depth == 0 && rows == 0:
+			if n := wordAt(sql, i, "values", "value"); n > 0 {
+				rows = i + n
+				i = rows - 1
+			}
+		}
+	}
+	switch {
+	case rows == 0:
+		return "", false
+	case end == 0: // the first row is cut off
+		return sql[:rows] + " ()", true
+	}
+	return sql[:end], true
+}
+
+// closing is the place of the quote that ends a quoted text which begins at i,
+// or behind everything.
+func closing(sql string, i int) int {
+	quote := sql[i]
+	for i++; i < len(sql); i++ {
+		switch {
+		case sql[i] == '\\' && quote != '`':
+			i++
+		case sql[i] == quote:
+			return i
+		}
+	}
+	return len(sql)
+}
+
+// wordAt is the length of the first of some words that stands at a place; 0
+// for none.
+func wordAt(sql string, i int, words ...string) int {
+	inWord := func(i int) bool {
+		return i >= 0 && i < len(sql) && (sql[i] == '_' || sql[i] == '$' || sql[i] >= 0x80 ||
+			sql[i] >= '0' && sql[i] <= '9' || sql[i]|0x20 >= 'a' && sql[i]|0x20 <= 'z')
+	}
+	for _, w := range words {
+		if end := i + len(w); end <= len(sql) && !inWord(i-1) && !inWord(end) && strings.EqualFold(sql[i:end], w) {
+			return len(w)
+		}
+	}
+	return 0
+}
