@@ -9,12 +9,14 @@
 //
 // The life of a change:
 //
-//  1. a Kind plans it from one reading; Check proves from the data alone that
-//     Undo leads back to the bytes that were read;
+//  1. a Kind plans it from one reading, and has a scratch copy of it judged by
+//     the server or the compiler (scratch.go, compile.go); Check proves from the
+//     data alone that Undo leads back to the bytes that were read;
 //  2. Executor.Apply refuses a ground that has moved since, writes "applying",
 //     then each operation before and after it is performed, then "applied";
 //  3. whatever goes wrong on the way (an error, Ctrl-C) is undone at once;
 //  4. Keep or Revert ends it;
 //  5. after kill -9 Recover undoes what was half done: an operation writes a
-//     whole state, so that performing it twice is performing it once.
+//     whole state, so that performing it twice is performing it once. Scratch
+//     copies of a plan that was killed go with the next plan, or with Sweep.
 package change

@@ -135,24 +135,19 @@ func (s *loadedSite) state() (string, error) {
 	return b.String(), nil
 }
 
-// TestConformanceIntoFile: an index that goes into the table and into the
-// schema file keeps the promises of every kind.
+// TestConformanceIntoFile: each act on an index of the table and of the schema
+// file keeps the promises of every kind.
 func TestConformanceIntoFile(t *testing.T) {
 	s := newLoadedSite(t)
 	changetest.Run(t, changetest.Case{
 		Dir: s.dir, Open: s.open, State: s.state,
 		Remedies: map[string]iikanji.Remedy{
+			"add":     IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp DESC")),
 			"replace": IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp DESC", "drop", "wrong")),
+			"drop":    IntoSchemaFile(remedy("drop index", "isu_condition", "name", "wrong")),
 		},
-		Serves: func() error { return s.db.Ping() },
-		Disturb: func(c *iikanji.Change) (func() error, error) {
-			path := c.Do[0].Place
-			was, err := os.ReadFile(path)
-			if err != nil {
-				return nil, err
-			}
-			return func() error { return os.WriteFile(path, was, 0o644) }, os.WriteFile(path, append([]byte("-- by hand\n"), was...), 0o644)
-		},
+		Serves:  func() error { return s.db.Ping() },
+		Disturb: s.disturb,
 	})
 }
 

@@ -94,21 +94,39 @@ func remedy(act, table string, kv ...string) iikanji.Remedy {
 	return iikanji.Remedy{Kind: "ddl", Target: "database", Args: args}
 }
 
-// TestConformance holds the kind to the promises of every kind, with a real
-// MariaDB. The parent's drop comes with the longest undo there is.
+// TestConformance holds each act to the promises of every kind, with a real
+// MariaDB.
 func TestConformance(t *testing.T) {
 	s := newTestSite(t)
 	changetest.Run(t, changetest.Case{
 		Dir: s.dir, Open: s.open, State: s.state,
 		Remedies: map[string]iikanji.Remedy{
-			"replace": remedy("add index", "cond", "columns", "jia, timestamp DESC", "drop", "wrong"),
+			"add":         remedy("add index", "cond", "columns", "jia, id"),
+			"add spatial": remedy("add index", "cond", "columns", "place", "index", "spatial"),
+			"replace":     remedy("add index", "cond", "columns", "jia, timestamp DESC", "drop", "wrong"),
+			"drop":        remedy("drop index", "cond", "name", "late"), // the undo puts it back between others
 		},
-		Serves: func() error { return s.db.Ping() },
-		Disturb: func(*iikanji.Change) (func() error, error) {
-			_, err := s.db.Exec("ALTER TABLE cond ADD COLUMN by_hand int")
-			return func() error { _, err := s.db.Exec("ALTER TABLE cond DROP COLUMN by_hand"); return err }, err
+		Effects: map[string]string{
+			"add":         "KEY `iikanji_jia_id` (`jia`,`id`)",
+			"add spatial": "SPATIAL KEY `iikanji_place` (`place`)",
+			"replace":     "KEY `iikanji_jia_timestamp` (`jia`,`timestamp` DESC)",
 		},
+		Serves:  func() error { return s.db.Ping() },
+		Disturb: s.disturb,
 	})
+}
+
+// disturb edits the place of an op by hand: a table gets a column.
+func (s *testSite) disturb(op iikanji.Op) (calm func() error, err error) {
+	if op.Verb != iikanji.SQL {
+		return changetest.ByHand(op)
+	}
+	_, table, _ := strings.Cut(op.Place, ".")
+	alter := func(clause string) error {
+		_, err := s.db.Exec("ALTER TABLE " + table + " " + clause)
+		return err
+	}
+	return func() error { return alter("DROP COLUMN by_hand") }, alter("ADD COLUMN by_hand int")
 }
 
 // TestThereAndBack: each act does what it says, and its undo gives SHOW CREATE

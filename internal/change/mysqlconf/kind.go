@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -166,21 +165,11 @@ func InForce(ctx context.Context, s *change.Site, c *iikanji.Change) error {
 
 // test has the server's program read the edited file, under a name that the
 // running server does not read at a restart (it wants ".cnf").
-func test(ctx context.Context, svc change.Service, edited []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(svc.DropIn), ".iikanji-test-*.tmp")
-	if err != nil {
-		return fmt.Errorf("testing the settings: %w", err)
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(edited)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return fmt.Errorf("testing the settings: %w", err)
-	}
-	if err := svc.Check(ctx, f.Name()); err != nil {
-		return fmt.Errorf("the server refuses the settings: %w", err)
-	}
-	return nil
+func test(ctx context.Context, svc change.Service, edited []byte) error {
+	return change.InScratchFile(filepath.Dir(svc.DropIn), ".tmp", edited, func(path string) error {
+		if err := svc.Check(ctx, path); err != nil {
+			return fmt.Errorf("the server refuses the settings: %w", err)
+		}
+		return nil
+	})
 }

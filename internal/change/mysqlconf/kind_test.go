@@ -34,18 +34,34 @@ func TestConformance(t *testing.T) {
 			"restart": remedy("innodb_flush_log_at_trx_commit", "2", "innodb_buffer_pool_size", "24M"),
 			"live":    remedy("innodb_flush_log_at_trx_commit", "2", "innodb_adaptive_hash_index", "1"),
 		},
+		Effects: map[string]string{
+			"restart": "innodb_buffer_pool_size is 25165824",
+			"live":    "innodb_adaptive_hash_index is ON",
+		},
 		Serves: func() error { return s.db.Ping() },
-		Disturb: func(c *iikanji.Change) (func() error, error) {
-			path := c.Do[0].Place
-			was, err := os.ReadFile(path)
-			if errors.Is(err, os.ErrNotExist) {
-				return func() error { return os.Remove(path) }, os.WriteFile(path, []byte("# by hand\n"), 0o644)
-			} else if err != nil {
-				return nil, err
+		Disturb: func(op iikanji.Op) (func() error, error) {
+			switch op.Place {
+			case change.VariablePlace("database", "innodb_flush_log_at_trx_commit"):
+				return s.setByHand("innodb_flush_log_at_trx_commit", "0")
+			case change.VariablePlace("database", "innodb_adaptive_hash_index"):
+				return nil, nil // what is neither ON nor OFF is not to be had
 			}
-			return func() error { return os.WriteFile(path, was, 0o644) }, os.WriteFile(path, append(was, "# by hand\n"...), 0o644)
+			return changetest.ByHand(op)
 		},
 	})
+}
+
+// setByHand sets a variable, and returns how to put it back.
+func (s *testSite) setByHand(name, value string) (calm func() error, err error) {
+	set := func(value string) error {
+		_, err := s.db.Exec("SET GLOBAL " + name + " = " + value)
+		return err
+	}
+	var was string
+	if err := s.db.QueryRow("SELECT @@GLOBAL." + name).Scan(&was); err != nil {
+		return nil, err
+	}
+	return func() error { return set(was) }, set(value)
 }
 
 // TestEffect: a restarted server runs with what was set, and doing it again is nothing.

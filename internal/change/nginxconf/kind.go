@@ -135,28 +135,18 @@ func (t *task) edits() []change.Edit {
 // test has nginx read the edited configuration, as one file beside the main
 // one (relative paths stay what they are), before anything is touched.
 // Folders that nginx makes on the way go again.
-func (t *task) test() (err error) {
+func (t *task) test() error {
 	defer func() {
 		for _, dir := range t.scratch {
 			_ = os.Remove(dir) // stays when it is in use after all
 		}
 	}()
-	f, err := os.CreateTemp(filepath.Dir(t.svc.Config), ".iikanji-test-*.conf")
-	if err != nil {
-		return fmt.Errorf("testing the configuration: %w", err)
-	}
-	defer os.Remove(f.Name())
-	_, err = f.WriteString(t.flat())
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return fmt.Errorf("testing the configuration: %w", err)
-	}
-	if err := t.svc.Check(t.ctx, f.Name()); err != nil {
-		return fmt.Errorf("nginx refuses the edited configuration: %w", err)
-	}
-	return nil
+	return change.InScratchFile(filepath.Dir(t.svc.Config), ".conf", []byte(t.flat()), func(path string) error {
+		if err := t.svc.Check(t.ctx, path); err != nil {
+			return fmt.Errorf("nginx refuses the edited configuration: %w", err)
+		}
+		return nil
+	})
 }
 
 // http finds the http block.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/change/changetest"
 )
 
 func remedy(edit string, kv ...string) iikanji.Remedy {
@@ -22,34 +21,6 @@ func remedy(edit string, kv ...string) iikanji.Remedy {
 		args[kv[i]] = kv[i+1]
 	}
 	return iikanji.Remedy{Kind: "nginxconf", Target: "nginx", Args: args}
-}
-
-// TestConformance holds the kind to the promises of every kind, with a real nginx.
-func TestConformance(t *testing.T) {
-	s := newTestSite(t)
-	changetest.Run(t, changetest.Case{
-		Dir: s.dir, Open: s.open, State: s.state,
-		Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.Observability, iikanji.Freshness}},
-		Remedies: map[string]iikanji.Remedy{ // one of each shape of plan; TestSame and TestGrammar undo all acts
-			"keepalive":   remedy("upstream keepalive", "keepalive", "32"), // the included file and the main one
-			"gzip static": remedy("gzip static", "path", "/ready"),         // new files, of bytes that are no text
-			"cache":       remedy("cache", "path", "/x", "valid", "500ms"), // nginx makes a folder
-		},
-		Serves: func() error { _, err := s.get("/", nil); return err },
-		Disturb: func(c *iikanji.Change) (func() error, error) {
-			path := ""
-			for _, op := range c.Do {
-				if strings.HasSuffix(op.Place, ".conf") {
-					path = op.Place
-				}
-			}
-			was, err := os.ReadFile(path)
-			if err != nil {
-				return nil, err
-			}
-			return func() error { return os.WriteFile(path, was, 0o644) }, os.WriteFile(path, append(was, "# by hand\n"...), 0o644)
-		},
-	})
 }
 
 // apply plans and performs a remedy.

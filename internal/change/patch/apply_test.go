@@ -113,6 +113,13 @@ func TestHostileSearch(t *testing.T) {
 	}
 }
 
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestAppliedBefore: a diff that is in force is nothing to do, also where its
 // context occurs a second time.
 func TestAppliedBefore(t *testing.T) {

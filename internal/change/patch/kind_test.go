@@ -46,60 +46,28 @@ new file mode 100644
 +func polite(s string) string { return s }
 `
 
+// withoutOld removes a file.
+const withoutOld = "--- a/old.go\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-package main\n-\n-func init() { old = append(old, \"old.go\") }\n"
+
 // TestConformance holds the kind to the promises of every kind, with an app
 // that is really built and started anew.
 func TestConformance(t *testing.T) {
 	a := newTestApp(t)
 	changetest.Run(t, changetest.Case{
-		Dir: a.dir, Open: a.open, State: a.state, Serves: a.serves,
-		Policy:   iikanji.Policy{Allow: []iikanji.Promise{iikanji.Freshness}},
-		Remedies: map[string]iikanji.Remedy{"edit and create": remedy(fast, "says", "answer faster", "weakens", "freshness")},
-		Disturb: func(c *iikanji.Change) (func() error, error) {
-			path := c.Do[0].Place
-			was, err := os.ReadFile(path)
-			if err != nil {
-				return nil, err
-			}
-			return func() error { return os.WriteFile(path, was, 0o644) }, os.WriteFile(path, append(was, "// by hand\n"...), 0o644)
+		Dir: a.Dir, Open: a.Open, State: a.State, Serves: a.serves,
+		Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.Freshness}},
+		Remedies: map[string]iikanji.Remedy{
+			"edit and create": remedy(fast, "says", "answer faster", "weakens", "freshness"),
+			"remove":          remedy(withoutOld),
 		},
+		Effects: map[string]string{"edit and create": `greeting "fast"`, "remove": "old 0"},
 	})
-}
-
-// TestRemoval: a file that goes comes back with its bytes and its mode.
-func TestRemoval(t *testing.T) {
-	a := newTestApp(t)
-	writeFile(t, a.path("src/old.go"), "package main\n\nvar unused int\n")
-	site := a.open(a.dir)
-	before, err := a.state()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := change.Plan(t.Context(), site, remedy("--- a/old.go\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-package main\n-\n-var unused int\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, op := range c.Do {
-		if err := site.Perform(t.Context(), op); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := os.Stat(a.path("src/old.go")); !errors.Is(err, os.ErrNotExist) {
-		t.Error("it is still there")
-	}
-	for _, op := range c.Undo {
-		if err := site.Perform(t.Context(), op); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if after, err := a.state(); err != nil || after != before {
-		t.Errorf("%v: after the undo\n%s\nwant\n%s", err, after, before)
-	}
 }
 
 // TestPlan: what a plan says of itself.
 func TestPlan(t *testing.T) {
 	a := newTestApp(t)
-	c, err := change.Plan(t.Context(), a.open(a.dir), remedy(fast, "says", "answer faster", "weakens", "freshness, row-order,freshness"))
+	c, err := change.Plan(t.Context(), a.Open(a.Dir), remedy(fast, "says", "answer faster", "weakens", "freshness, row-order,freshness"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,10 +85,10 @@ func TestPlan(t *testing.T) {
 // TestRefused: what may not be planned, and in which words.
 func TestRefused(t *testing.T) {
 	a := newTestApp(t)
-	writeFile(t, a.path("secret.go"), "package main\n")
-	writeFile(t, a.path("src/run.go"), "package main\n")
-	writeFile(t, a.path("src/big.go"), "package main\n"+strings.Repeat("//\n", maxFile/3))
-	if err := errors.Join(os.Symlink("../secret.go", a.path("src/link.go")), os.Symlink("..", a.path("src/up")), os.Chmod(a.path("src/run.go"), 0o755)); err != nil {
+	a.Write(t, "../secret.go", "package main\n")
+	a.Write(t, "run.go", "package main\n")
+	a.Write(t, "big.go", "package main\n"+strings.Repeat("//\n", maxFile/3))
+	if err := errors.Join(os.Symlink("../secret.go", a.Source("link.go")), os.Symlink("..", a.Source("up")), os.Chmod(a.Source("run.go"), 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	edit := func(name, from, to string) iikanji.Remedy {
@@ -149,12 +117,12 @@ func TestRefused(t *testing.T) {
 		"unknown promise":    {remedy(fast, "weakens", "speed"), "is no promise"},
 		"says has a newline": {remedy(fast, "says", "a\x1b[2J"), "want one line"},
 	} {
-		_, err := change.Plan(t.Context(), a.open(a.dir), c.r)
+		_, err := change.Plan(t.Context(), a.Open(a.Dir), c.r)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	if left, _ := filepath.Glob(a.path(".iikanji*")); len(left) > 0 {
+	if left, _ := filepath.Glob(a.Path(".iikanji*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }
@@ -170,12 +138,12 @@ func TestNoDiff(t *testing.T) {
 // TestOutside: a source that lies outside of the target's folders is left alone.
 func TestOutside(t *testing.T) {
 	a := newTestApp(t)
-	site := a.open(a.dir)
+	site := a.Open(a.Dir)
 	site.Roots = []string{t.TempDir()}
 	if _, err := change.Plan(t.Context(), site, remedy(fast)); err == nil || !strings.Contains(err.Error(), "outside the folders") {
 		t.Errorf("%v", err)
 	}
-	site.Services["app"] = change.Service{Source: a.path("src")}
+	site.Services["app"] = change.Service{Source: a.Source("")}
 	if _, err := change.Plan(t.Context(), site, remedy(fast)); err == nil || !strings.Contains(err.Error(), "compiles the source") {
 		t.Errorf("%v", err)
 	}

@@ -103,22 +103,24 @@ func TestConformance(t *testing.T) {
 			}
 			return state, err
 		},
+		Effects: map[string]string{"three": netVariables[2] + " 17\n"},
 		Serves:  func() error { return nil },
 		Disturb: disturb,
 	})
 }
 
-// disturb adds a comment to the first file of a change.
-func disturb(c *iikanji.Change) (func() error, error) {
-	path := c.Do[0].Place
-	old, err := os.ReadFile(path)
-	calm := func() error { return os.WriteFile(path, old, 0o644) }
-	if errors.Is(err, os.ErrNotExist) {
-		calm = func() error { return os.Remove(path) }
-	} else if err != nil {
+// disturb edits the place of an op by hand. A variable of the kernel gets a
+// value that nobody asks for.
+func disturb(op iikanji.Op) (func() error, error) {
+	value, ok := map[string]string{netVariables[0]: "8765\n", netVariables[1]: "15000\t55000\n", netVariables[2]: "23\n"}[op.Place]
+	if !ok {
+		return changetest.ByHand(op)
+	}
+	was, err := os.ReadFile(op.Place)
+	if err != nil {
 		return nil, err
 	}
-	return calm, os.WriteFile(path, append(bytes.Clone(old), "# mine\n"...), 0o644)
+	return func() error { return os.WriteFile(op.Place, was, 0o644) }, os.WriteFile(op.Place, []byte(value), 0o644)
 }
 
 // TestConformanceLimits has a process that starts with what its file says.
@@ -136,6 +138,7 @@ func TestConformanceLimits(t *testing.T) {
 				Restart: func(ctx context.Context) error { return restart(ctx, dir) }}}}
 		},
 		Remedies: map[string]iikanji.Remedy{"nofile": {Kind: "sysctl", Target: "app", Args: map[string]string{"act": "limits", "nofile": "1234"}}},
+		Effects:  map[string]string{"nofile": "1234                 1234                 files"},
 		State: func() (string, error) {
 			b, err := os.ReadFile(file)
 			if errors.Is(err, os.ErrNotExist) {
@@ -155,7 +158,6 @@ func TestConformanceLimits(t *testing.T) {
 			_, err := running(t.Context(), dir, 0)
 			return err
 		},
-		Disturb: disturb,
 	})
 }
 

@@ -1,4 +1,4 @@
-package patch
+package change
 
 import (
 	"context"
@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/iikanji/iikanji/internal/change"
 )
 
 // What a copy of the source may hold; more is no source.
@@ -19,39 +17,33 @@ const (
 	maxBytes   = 256 << 20
 )
 
-// compile builds a copy of the source with the edits, and leaves nothing.
+// Compile has a service build a copy of its source, the folder source, with
+// the edits, and leaves nothing.
 //
 // The copy lies beside the source, so that "replace x => ../x" of go.mod means
 // what it means there.
-func compile(ctx context.Context, svc change.Service, source string, edits []change.Edit) (err error) {
-	dir, err := os.MkdirTemp(filepath.Dir(source), ".iikanji-build-*")
-	if err != nil {
-		return fmt.Errorf("making a copy of the source to compile: %w", err)
-	}
-	defer func() {
-		if e := os.RemoveAll(dir); e != nil {
-			err = errors.Join(err, fmt.Errorf("removing the copy of the source: %w", e))
+func Compile(ctx context.Context, svc Service, source string, edits []Edit) error {
+	return inScratchFolder(filepath.Dir(source), func(dir string) error {
+		if err := os.Chmod(dir, 0o755); err != nil { // the compiler may run with another account
+			return fmt.Errorf("copying the source to compile it: %w", err)
 		}
-	}()
-	if err := os.Chmod(dir, 0o755); err != nil { // the compiler may run with another account
-		return fmt.Errorf("making a copy of the source to compile: %w", err)
-	}
-	if err := copyTree(ctx, source, dir); err != nil {
-		return fmt.Errorf("copying the source to compile it: %w", err)
-	}
-	for _, e := range edits {
-		if err := edit(e, source, dir); err != nil {
-			return fmt.Errorf("editing the copy of the source: %w", err)
+		if err := copyTree(ctx, source, dir); err != nil {
+			return fmt.Errorf("copying the source to compile it: %w", err)
 		}
-	}
-	if err := svc.Build(ctx, dir); err != nil {
-		return fmt.Errorf("with the patch the source does not compile: %w", err)
-	}
-	return nil
+		for _, e := range edits {
+			if err := e.inCopy(source, dir); err != nil {
+				return fmt.Errorf("editing the copy of the source: %w", err)
+			}
+		}
+		if err := svc.Build(ctx, dir); err != nil {
+			return fmt.Errorf("the edited source does not compile: %w", err)
+		}
+		return nil
+	})
 }
 
-// edit does to the copy in dir what the change will do to the source.
-func edit(e change.Edit, source, dir string) error {
+// inCopy does to the copy in dir what the edit will do to the source.
+func (e Edit) inCopy(source, dir string) error {
 	rel, err := filepath.Rel(source, e.Path)
 	if err != nil {
 		return err

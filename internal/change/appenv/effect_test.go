@@ -1,0 +1,121 @@
+package appenv
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/stack"
+)
+
+func TestMain(m *testing.M) {
+	stack.MaybeSupervise()
+	os.Exit(m.Run())
+}
+
+// small is an arena of one page, see testdata/app.go.txt.
+func small(t *testing.T) *arena.Arena {
+	t.Helper()
+	file := func(name string) *fstest.MapFile {
+		b, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &fstest.MapFile{Data: b, Mode: 0o444}
+	}
+	return &arena.Arena{
+		Name:     "small",
+		Files:    fstest.MapFS{"go/main.go": file("app.go.txt"), "nginx.conf": file("nginx.conf")},
+		Database: arena.Database{Name: "small", User: "small", Password: "s3cret", Conf: "innodb_log_file_size = 8M\ninnodb_buffer_pool_size = 16M\n"},
+		App: arena.App{Source: "go", Dir: "go", Ready: "/",
+			Env: func(p arena.Places) []string {
+				return []string{fmt.Sprintf("APP_ADDR=127.0.0.1:%d", p.AppPort), fmt.Sprintf("DB_ADDR=127.0.0.1:%d", p.DBPort),
+					"DB_USER=" + p.DBUser, "DB_PASS=" + p.DBPassword, "DB_NAME=" + p.DBName}
+			}},
+		NginxConf: "nginx.conf",
+	}
+}
+
+// TestEffect edits a real app, has it built and started on a whole stack, and
+// wants the app itself to say that each argument has its effect.
+func TestEffect(t *testing.T) {
+	s, url := bringUp(t)
+	const before = "prepares true, socket false, pool 7, gogc 100\n"
+	if got, err := ask(url); got != before {
+		t.Fatalf("%q %v", got, err)
+	}
+	ch, err := change.Plan(t.Context(), s, remedy(map[string]string{"dsn": "interpolateParams=true&socket", "pool": "9", "env.GOGC": "123"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, side := range []struct {
+		ops  []iikanji.Op
+		want string
+	}{{ch.Do, "prepares false, socket true, pool 9, gogc 123\n"}, {ch.Undo, before}} {
+		for _, op := range side.ops {
+			if err := s.Perform(t.Context(), op); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := ask(url); got != side.want {
+			t.Errorf("got %q (%v), want %q", got, err, side.want)
+		}
+	}
+}
+
+// bringUp brings the stack up. The site that comes with it is the stack's.
+func bringUp(t *testing.T) (site *change.Site, url string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "iikanji-appenv-test-")
+	if err == nil {
+		err = os.Chmod(dir, 0o755) // the services run as another user
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	// Linking is most of the test's time.
+	t.Setenv("GOFLAGS", strings.TrimSpace(os.Getenv("GOFLAGS")+" -ldflags=-s"))
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	s, err := stack.Up(ctx, small(t), stack.Options{Dir: filepath.Join(dir, "stack")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Down(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	p := s.Places()
+	return &change.Site{
+		Roots:  []string{p.Conf, p.Webapp},
+		Target: iikanji.Target{Services: []iikanji.Service{{Name: stack.Database, Kind: "mariadb", Socket: p.DBSocket}, {Name: stack.App, Kind: "go"}}},
+		Services: map[string]change.Service{stack.App: {EnvFile: s.EnvFile(), Env: s.AppEnv(), Source: s.Source(), Build: s.BuildIn,
+			Restart: func(ctx context.Context) error { return s.RestartFor(ctx, stack.App) }}},
+	}, p.URL()
+}
+
+func ask(url string) (string, error) {
+	c := http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	res, err := c.Get(url)
+	if err != nil {
+		return "", err
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", res.Status, b)
+	}
+	return string(b), err
+}

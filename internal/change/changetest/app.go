@@ -1,0 +1,271 @@
+package changetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji/internal/change"
+)
+
+// An App is the source of a Go program, with a supervisor that compiles it and
+// runs it. The program listens on the unix socket that is its first argument,
+// and tells whoever connects how it is set up.
+//
+// The supervisor lives in the test process; the child that is killed asks it
+// over a socket, as iikanji asks who runs a stack.
+type App struct {
+	Dir string
+	Env []string // of the program, without what EnvFile adds
+
+	mu  sync.Mutex
+	run *exec.Cmd
+}
+
+// Service is the App's name among a site's services.
+const Service = "app"
+
+// NewApp lays files out in the source folder and starts the program, or finds
+// that of the parent.
+func NewApp(t *testing.T, files map[string]string, env ...string) *App {
+	t.Helper()
+	a := &App{Dir: ChildDir(), Env: env}
+	if a.Dir != "" {
+		return a
+	}
+	var err error
+	if a.Dir, err = os.MkdirTemp("", "app"); err != nil { // short, for the sockets in it
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(a.Dir) })
+	for name, text := range files {
+		a.Write(t, name, text)
+	}
+	l, err := net.Listen("unix", a.control())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() { a.supervise(l) })
+	t.Cleanup(func() {
+		l.Close()
+		serving.Wait()
+		a.stop()
+	})
+	if err := a.restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// Path is a name in the App's folder.
+func (a *App) Path(name string) string { return filepath.Join(a.Dir, name) }
+
+// Source is a name in the folder of the program's source.
+func (a *App) Source(name string) string { return filepath.Join(a.Dir, "src", name) }
+
+// EnvFile has variables that are read at each start.
+func (a *App) EnvFile() string { return a.Path("app.env") }
+
+func (a *App) control() string { return a.Path("control") }
+
+// Write writes a file of the source.
+func (a *App) Write(t *testing.T, name, text string) {
+	t.Helper()
+	path := a.Source(name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Open gives hands on the site in dir.
+func (a *App) Open(dir string) *change.Site {
+	in := &App{Dir: dir, Env: a.Env}
+	return &change.Site{Roots: []string{dir}, Services: map[string]change.Service{Service: {
+		Source: in.Source(""), EnvFile: in.EnvFile(), Env: in.Env, Build: in.build, Restart: in.askRestart}}}
+}
+
+// State is all that lies in the App's folder of its source and its setup, and
+// what the program says.
+func (a *App) State() (string, error) {
+	text, err := tree(a.Source(""), true)
+	if err != nil {
+		return "", err
+	}
+	env, err := os.ReadFile(a.EnvFile())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	text += fmt.Sprintf("== app.env %v\n%s", err == nil, env)
+	left, err := filepath.Glob(a.Path(".*"))
+	if err != nil {
+		return "", err
+	}
+	said, err := a.Ask()
+	return fmt.Sprintf("%sbeside it: %v\nit says: %s", text, left, said), err
+}
+
+// Ask is what the program says.
+func (a *App) Ask() (string, error) {
+	c, err := net.Dial("unix", a.Path("sock"))
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	b, err := io.ReadAll(c)
+	if err == nil && len(b) == 0 {
+		err = errors.New("the app says nothing")
+	}
+	return string(b), err
+}
+
+// build compiles a folder.
+func (a *App) build(ctx context.Context, dir string) error {
+	_, err := a.program(ctx, dir)
+	return err
+}
+
+// program is the program that the go command makes of a folder; that of the
+// same source is made once. Nothing is fetched: there is no network for it.
+func (a *App) program(ctx context.Context, dir string) (string, error) {
+	text, err := tree(dir, false)
+	if err != nil {
+		return "", err
+	}
+	out := a.Path("app-" + string(change.FingerprintOf([]byte(text))))
+	if _, err := os.Stat(out); err == nil {
+		return out, nil
+	}
+	half := fmt.Sprintf("%s.%d", out, os.Getpid())
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", half, ".")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly", "GOPROXY=off", "GOTOOLCHAIN=local", "CGO_ENABLED=0")
+	if b, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, b)
+	}
+	return out, os.Rename(half, out)
+}
+
+// supervise restarts the program for whoever asks, one after the other.
+func (a *App) supervise(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		answer := "done"
+		// What a killed process has asked for goes on.
+		if err := a.restart(context.Background()); err != nil {
+			answer = err.Error()
+		}
+		_, _ = io.WriteString(c, answer)
+		c.Close()
+	}
+}
+
+// askRestart has the supervisor restart the program, and waits for that.
+func (a *App) askRestart(ctx context.Context) error {
+	c, err := new(net.Dialer).DialContext(ctx, "unix", a.control())
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	b, err := io.ReadAll(c)
+	if err == nil && string(b) != "done" {
+		err = errors.New(string(b))
+	}
+	if err != nil {
+		return fmt.Errorf("restarting the app: %w", err)
+	}
+	return nil
+}
+
+// restart compiles the source as it is, and starts that.
+func (a *App) restart(ctx context.Context) error {
+	program, err := a.program(ctx, a.Source(""))
+	if err != nil {
+		return err
+	}
+	a.stop()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	env, err := os.ReadFile(a.EnvFile())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Remove(a.Path("sock")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	a.run = exec.Command(program, a.Path("sock"))
+	a.run.Env = append(os.Environ(), a.Env...)
+	for line := range strings.Lines(string(env)) {
+		a.run.Env = append(a.run.Env, strings.TrimSpace(line)) // comments are no variables that anybody asks for
+	}
+	a.run.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := a.run.Start(); err != nil {
+		return err
+	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if _, err = a.Ask(); err == nil || time.Now().After(end) {
+			return err
+		}
+	}
+}
+
+func (a *App) stop() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.run != nil && a.run.Process != nil {
+		_ = a.run.Process.Kill()
+		_ = a.run.Wait()
+	}
+	a.run = nil
+}
+
+// tree is all that lies in a folder: names, modes and contents; without
+// hidden names what the go command makes a program of.
+func tree(dir string, hidden bool) (string, error) {
+	var b strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		if !hidden && strings.HasPrefix(d.Name(), ".") {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if d.IsDir() {
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		text, err := contentOf(path, info)
+		fmt.Fprintf(&b, "== %s %v\n%s", path[len(dir):], info.Mode(), text)
+		return err
+	})
+	return b.String(), err
+}
+
+// contentOf is what a file holds, or where a link leads.
+func contentOf(path string, info fs.FileInfo) (string, error) {
+	if info.Mode()&fs.ModeSymlink != 0 {
+		return os.Readlink(path)
+	}
+	b, err := os.ReadFile(path)
+	return string(b), err
+}
