@@ -26,7 +26,7 @@ func db103(v *view) []iikanji.Finding {
 		}
 		if d.By == "" {
 			f.Code = "DB104"
-			f.Claim = fmt.Sprintf("no statement of the run reads %s by index %s %s, and %s writes paid for it",
+			f.Claim = fmt.Sprintf("no statement of the run reads %s by index %s %s, and %s written rows paid for it",
 				d.Table.Name, d.Index.Name, shown(d.Index), people(d.Writes))
 		} else {
 			for _, ix := range d.Table.Indexes {

@@ -61,7 +61,10 @@ func readTable(c *ast.CreateTableStmt) iikanji.Table {
 	for _, k := range c.Constraints {
 		var parts []iikanji.IndexPart
 		for _, p := range k.Keys {
-			part := iikanji.IndexPart{Column: p.Column.Name.O, Desc: p.Desc}
+			part := iikanji.IndexPart{Desc: p.Desc} // without a column it is an expression
+			if p.Column != nil {
+				part.Column = p.Column.Name.O
+			}
 			if p.Length > 0 {
 				part.Prefix = p.Length
 			}

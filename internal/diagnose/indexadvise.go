@@ -30,6 +30,7 @@ type Query struct {
 	Seconds float64 // of the server, in all
 	// Examined and Sent are rows in all, as the server counted; 0 when unknown.
 	Examined, Sent float64
+	Affected       float64 // rows written in all, as the server counted; 0 when unknown
 }
 
 // A Workload is what a run sent to a server.
@@ -102,7 +103,8 @@ type asked struct {
 // best set of imagined indexes, then the union of all sets, taken down step by
 // step (remove, shorten, merge) as long as what is lost is not worth a write.
 func (s *Schema) Advise(w Workload) Advice {
-	a := &adviser{s: s, p: parser.New(), writes: map[*table]float64{}, updates: map[*table]map[string]float64{}}
+	a := &adviser{s: s, p: parser.New(), writes: map[*table]float64{}, updates: map[*table]map[string]float64{},
+		replaced: names{}, dropped: names{}}
 	a.read(w)
 	a.imagine()
 	a.relax()
@@ -117,7 +119,11 @@ type adviser struct {
 	updates map[*table]map[string]float64 // rows updated, by column
 	real    avail
 	set     []*index // imagined ones that are still in
+	hints   []hint   // indexes that statements name
+	orders  []string // optimizer's comments of statements
 	out     Advice
+
+	replaced, dropped names // what goes: with a proposal, and by itself
 }
 
 func (a *adviser) read(w Workload) {
@@ -134,6 +140,8 @@ func (a *adviser) read(w Workload) {
 			continue
 		}
 		a.count(q, st)
+		a.hints = append(a.hints, st.hints...)
+		a.orders = append(a.orders, optimizerComments.FindAllString(q.SQL, -1)...)
 		for _, m := range st.marks {
 			a.out.Marks = append(a.out.Marks, marked(q, m))
 		}
@@ -151,17 +159,29 @@ func (a *adviser) count(q Query, st *statement) {
 	if st.into == nil {
 		return
 	}
+	rows := st.written(q)
 	switch st.verb {
 	case "update":
 		if a.updates[st.into] == nil {
 			a.updates[st.into] = map[string]float64{}
 		}
 		for _, c := range st.sets {
-			a.updates[st.into][c] += q.Count
+			a.updates[st.into][c] += rows
 		}
 	case "insert", "replace", "delete":
-		a.writes[st.into] += q.Count
+		a.writes[st.into] += rows
 	}
+}
+
+// written is the rows that all executions of a statement wrote: as the server
+// counted, or, where it did not, those of the example's VALUES, and one for
+// other statements. A server counts two for a row that an upsert found there,
+// so that of an upsert its VALUES count first.
+func (st *statement) written(q Query) float64 {
+	if q.Affected > 0 && (!st.upsert || st.cut) {
+		return q.Affected
+	}
+	return q.Count * float64(max(1, st.rows))
 }
 
 func marked(q Query, m mark) Marked {

@@ -47,11 +47,12 @@ func newIndex(t *table, ix iikanji.Index, imagined bool) *index {
 	return x
 }
 
-// real returns the table's visible indexes.
+// real returns the table's visible indexes whose parts are columns: by the
+// others no plan can be foreseen.
 func (t *table) real() []*index {
 	var out []*index
 	for _, ix := range t.Indexes {
-		if !ix.Hidden {
+		if !ix.Hidden && !opaque(ix) {
 			out = append(out, newIndex(t, ix, false))
 		}
 	}

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"math"
-
 	"slices"
 )
 
@@ -155,7 +154,8 @@ func (f *finder) paths(r int, b bound) []path {
 	m, passed := k.m, f.s.out(f.blk, r, k.m)
 	scan := f.s.read(f.blk, r, nil, k, passed)
 	out := []path{scan}
-	for _, ix := range f.av[t] {
+	have := slices.DeleteFunc(slices.Clone(f.av[t]), func(ix *index) bool { return !f.blk.refs[r].allows(ix) })
+	for _, ix := range have {
 		switch {
 		case ix.Kind == "spatial":
 			if p, ok := f.s.spatial(f.blk, r, ix, m); ok {
@@ -167,7 +167,7 @@ func (f *finder) paths(r int, b bound) []path {
 	}
 	for _, o := range f.blk.ors {
 		if o.ref == r && len(o.arms) <= mostArms && f.s.Server.MergesIndexes() {
-			if p, ok := f.s.unite(f.blk, o, f.av[t], m); ok {
+			if p, ok := f.s.unite(f.blk, o, have, m); ok {
 				out = append(out, p)
 			}
 		}

@@ -74,7 +74,7 @@ func WorkloadOf(profiles []iikanji.Profile) Workload {
 				}
 			}
 			w.Queries = append(w.Queries, Query{Digest: r.Query.Digest, DB: r.Query.DB, SQL: strings.TrimSuffix(strings.TrimSpace(text), ";"),
-				Count: float64(r.Count), Seconds: r.Total.Seconds(), Examined: float64(r.Query.Examined), Sent: float64(r.Query.Sent)})
+				Count: float64(r.Count), Seconds: r.Total.Seconds(), Examined: float64(r.Query.Examined), Sent: float64(r.Query.Sent), Affected: float64(r.Query.Affected)})
 		}
 	}
 	return w

@@ -74,24 +74,24 @@ func readInput(t *testing.T, a *txtar.Archive) (in diagnose.Input, want string) 
 	return in, parts["want"]
 }
 
-// readDigests reads lines "count seconds examined sent | statement".
+// readDigests reads lines "count seconds examined sent [affected] | statement".
 func readDigests(t *testing.T, body string) []iikanji.Row {
 	t.Helper()
 	var out []iikanji.Row
 	for i, line := range strings.Split(strings.TrimSpace(body), "\n") {
 		head, sql, ok := strings.Cut(line, "|")
 		f := strings.Fields(head)
-		if !ok || len(f) != 4 {
+		if !ok || len(f) < 4 || len(f) > 5 {
 			t.Fatalf("line %d of digests: %q", i+1, line)
 		}
-		var n [4]float64
+		var n [5]float64
 		for j := range f {
 			n[j], _ = strconv.ParseFloat(f[j], 64)
 		}
 		sql = strings.TrimSpace(sql)
 		out = append(out, iikanji.Row{Key: sql, Count: int64(n[0]), Total: time.Duration(n[1] * float64(time.Second)),
 			Example: iikanji.Sighting{Text: sql},
-			Query:   &iikanji.SQLRow{Digest: fmt.Sprintf("d%d", i+1), Fingerprint: sql, DB: "app", Examined: int64(n[2]), Sent: int64(n[3]), MaxSent: int64(n[3] / max(1, n[0]))}})
+			Query:   &iikanji.SQLRow{Digest: fmt.Sprintf("d%d", i+1), Fingerprint: sql, DB: "app", Examined: int64(n[2]), Sent: int64(n[3]), Affected: int64(n[4]), MaxSent: int64(n[3] / max(1, n[0]))}})
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -139,6 +140,7 @@ func (b *binder) insert(n *ast.InsertStmt) {
 			}
 		}
 	}
+	b.st.rows, b.st.upsert = len(n.Lists), len(n.OnDuplicate) > 0
 	if n.Select != nil {
 		b.query(n.Select, nil)
 	}
@@ -164,6 +166,7 @@ func (b *binder) source(n *ast.TableSource, sc *scope) {
 		if _, cte := b.ctes[src.Name.L]; !cte || src.Schema.L != "" {
 			r.table = b.schema.find(src.Schema.O, src.Name.O, b.db)
 		}
+		b.hints(src.IndexHints, &r)
 	case *ast.Join:
 		b.from(src, sc)
 		return
@@ -175,6 +178,31 @@ func (b *binder) source(n *ast.TableSource, sc *scope) {
 		b.query(src, up)
 	}
 	sc.refs = append(sc.refs, sc.b.addRef(r))
+}
+
+// hints notes the indexes that a statement names, and what they do to the
+// reading of a table; hints for the order or the groups alone do not.
+func (b *binder) hints(hints []*ast.IndexHint, r *ref) {
+	for _, h := range hints {
+		var named []string
+		for _, n := range h.IndexNames {
+			named = append(named, n.L)
+			b.st.hints = append(b.st.hints, hint{r.table, n.L})
+		}
+		switch {
+		case h.HintScope != ast.HintForScan && h.HintScope != ast.HintForJoin:
+		case h.HintType == ast.HintIgnore:
+			r.never = append(r.never, named...)
+		case h.HintType == ast.HintUse || h.HintType == ast.HintForce:
+			r.only = append(append([]string{}, r.only...), named...) // USE INDEX () is none
+		}
+	}
+}
+
+// allows says whether hints leave an index to a ref.
+func (r ref) allows(ix *index) bool {
+	name := strings.ToLower(ix.Name)
+	return (r.only == nil || slices.Contains(r.only, name)) && !slices.Contains(r.never, name)
 }
 
 func (b *binder) join(n *ast.Join, sc *scope) {
