@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,13 +18,27 @@ func (s *Server) Explain(ctx context.Context, sql string) (iikanji.Plan, error) 
 }
 
 // Analyze runs a SELECT, under the connection's time limit and read-only, and
-// tells what it met: MariaDB's ANALYZE FORMAT=JSON. Other servers, and
-// statements that are no SELECT, are only explained.
+// tells what it met: ANALYZE FORMAT=JSON of MariaDB, EXPLAIN ANALYZE of MySQL
+// from 8.0.21 on. Older servers, statements that are no SELECT, and those that
+// bring a time limit of their own are only explained.
 func (s *Server) Analyze(ctx context.Context, sql string) (iikanji.Plan, error) {
-	if s.dialect.Product != "mariadb" || !isSelect(sql) || locks(sql) {
+	switch {
+	case !isSelect(sql) || endless(sql):
 		return s.Explain(ctx, sql)
+	case s.dialect.Product == "mariadb":
+		return s.plan(ctx, "ANALYZE FORMAT=JSON ", sql)
+	case s.dialect.Product == "mysql" && s.dialect.AtLeast(8, 0, 21):
+		return s.analyzeTree(ctx, sql)
 	}
-	return s.plan(ctx, "ANALYZE FORMAT=JSON ", sql)
+	return s.Explain(ctx, sql)
+}
+
+// Use makes a schema the one that names without one are of.
+func (s *Server) Use(ctx context.Context, schema string) error {
+	if _, err := s.conn.ExecContext(ctx, "USE "+quote(schema)); err != nil {
+		return fmt.Errorf("turning to schema %s: %w", schema, err)
+	}
+	return nil
 }
 
 func (s *Server) plan(ctx context.Context, how, sql string) (iikanji.Plan, error) {
@@ -48,8 +63,20 @@ func (s *Server) plan(ctx context.Context, how, sql string) (iikanji.Plan, error
 
 // Reading is the SELECT that finds the rows that a statement reads: the
 // statement itself when it is one, SELECT 1 over the same tables and WHERE for
-// UPDATE and DELETE, the inner SELECT for INSERT … SELECT. Others have none.
+// UPDATE and DELETE, the inner SELECT for INSERT … SELECT. Others have none, and
+// neither have those that do more than read rows.
 func Reading(sql string) (string, error) {
+	reading, err := readingOf(sql)
+	if err != nil {
+		return "", err
+	}
+	if why := acts(reading); why != "" {
+		return "", fmt.Errorf("planning %.60s: %s", reading, why)
+	}
+	return reading, nil
+}
+
+func readingOf(sql string) (string, error) {
 	sql = strings.TrimRight(strings.TrimSpace(sql), "; \t\n")
 	words := scan(sql)
 	if len(words) == 0 {
@@ -61,9 +88,6 @@ func Reading(sql string) (string, error) {
 	cut := func(w int) string { return sql[words[w].at:] }
 	switch words[0].text {
 	case "select", "with", "(":
-		if locks(sql) {
-			return "", fmt.Errorf("planning %.60s: it locks rows", sql)
-		}
 		return sql, nil
 	case "insert", "replace":
 		if i := first(words, "select"); i > 0 {
@@ -100,10 +124,13 @@ func updateReading(sql string, words []word) (string, error) {
 	return "SELECT 1 FROM " + tables + rest, nil
 }
 
-// A word is a keyword or name outside of strings, comments and parentheses.
+// A word is a keyword or name outside of strings and comments.
 type word struct {
-	text string // lower case
-	at   int
+	text   string // lower case
+	at     int
+	depth  int  // parentheses around it
+	member bool // after a name and a dot: a name, whatever it says
+	called bool // before a parenthesis
 }
 
 func first(words []word, text string) int {
@@ -117,52 +144,73 @@ func first(words []word, text string) int {
 
 // scan lists the words at the top level of a statement.
 func scan(sql string) []word {
+	return slices.DeleteFunc(scanAll(sql), func(w word) bool { return w.depth > 0 })
+}
+
+// scanAll lists all words of a statement.
+func scanAll(sql string) []word {
 	var out []word
 	depth := 0
+	named, dotted := false, false // what was read last is a name; a name and a dot
 	for i := 0; i < len(sql); {
 		c := sql[i]
+		if next, ok := passed(sql, i); ok {
+			i = next
+			continue
+		}
+		wasNamed, wasDotted := named, dotted
+		named, dotted = c == '`', c == '.' && wasNamed
 		switch {
 		case c == '\'' || c == '"' || c == '`':
 			i = quoted(sql, i)
-		case strings.HasPrefix(sql[i:], "/*"):
-			end := strings.Index(sql[i+2:], "*/")
-			if end < 0 {
-				return out
+		case c == '(':
+			if len(out) == 0 && depth == 0 {
+				out = append(out, word{text: "(", at: i})
+			} else if wasNamed && len(out) > 0 {
+				out[len(out)-1].called = true
 			}
-			i += end + 4
-		case c == '#' || strings.HasPrefix(sql[i:], "-- "):
-			end := strings.IndexByte(sql[i:], '\n')
-			if end < 0 {
-				return out
-			}
-			i += end + 1
-		case c == '(' || c == ')':
-			if c == '(' && len(out) == 0 && depth == 0 {
-				out = append(out, word{"(", i})
-			}
-			if c == '(' {
-				depth++
-			} else {
-				depth--
-			}
+			depth++
+			i++
+		case c == ')':
+			depth--
 			i++
 		case c == ';':
-			out = append(out, word{";", i})
+			out = append(out, word{text: ";", at: i})
 			i++
 		case letter(c):
 			j := i
 			for j < len(sql) && (letter(sql[j]) || sql[j] >= '0' && sql[j] <= '9') {
 				j++
 			}
-			if depth == 0 {
-				out = append(out, word{strings.ToLower(sql[i:j]), i})
-			}
+			out = append(out, word{text: strings.ToLower(sql[i:j]), at: i, depth: depth, member: wasDotted})
+			named = true
 			i = j
 		default:
 			i++
 		}
 	}
 	return out
+}
+
+// passed returns the place after white space or a comment that starts at i. A
+// comment without an end reaches to the end of the statement.
+func passed(sql string, i int) (next int, ok bool) {
+	open, end := 0, ""
+	switch {
+	case strings.IndexByte(" \t\r\n", sql[i]) >= 0:
+		return i + 1, true
+	case strings.HasPrefix(sql[i:], "/*"):
+		open, end = 2, "*/"
+	case sql[i] == '#', strings.HasPrefix(sql[i:], "-- "):
+		open, end = 1, "\n"
+	default:
+		return i, false
+	}
+	n := strings.Index(sql[i+open:], end)
+	if n < 0 {
+		return len(sql), true
+	}
+	return i + open + n + len(end), true
 }
 
 func letter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }
@@ -186,22 +234,6 @@ func quoted(sql string, i int) int {
 func isSelect(sql string) bool {
 	w := scan(sql)
 	return len(w) > 0 && (w[0].text == "select" || w[0].text == "with" || w[0].text == "(")
-}
-
-// locks says whether a SELECT takes row locks or writes somewhere: such a one
-// is not run, and not even planned.
-func locks(sql string) bool {
-	w := scan(sql)
-	for i, x := range w {
-		next := ""
-		if i+1 < len(w) {
-			next = w[i+1].text
-		}
-		if x.text == "for" && (next == "update" || next == "share") || x.text == "lock" && next == "in" || x.text == "into" && w[0].text == "select" {
-			return true
-		}
-	}
-	return false
 }
 
 // ParsePlan reads EXPLAIN or ANALYZE FORMAT=JSON of MariaDB and MySQL. Their

@@ -1,8 +1,11 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/iikanji/iikanji"
 )
 
 func TestReading(t *testing.T) {
@@ -22,6 +25,20 @@ func TestReading(t *testing.T) {
 		{"SELECT * FROM a FOR UPDATE", ""},
 		{"SELECT * FROM a LOCK IN SHARE MODE", ""},
 		{"SELECT 1 INTO OUTFILE '/tmp/x'", ""},
+		{"WITH q AS (SELECT 1) SELECT * FROM q INTO OUTFILE '/tmp/x'", ""},
+		{"(SELECT 1) UNION (SELECT 2) INTO OUTFILE '/tmp/x'", ""},
+		{"(SELECT 1 INTO @x)", ""},
+		{"SELECT 1.INTO OUTFILE '/tmp/x'", ""},
+		{"SELECT a.into, `into`, 'into' FROM a -- into\n", "SELECT a.into, `into`, 'into' FROM a -- into"},
+		{"INSERT INTO a (x) SELECT y FROM b FOR UPDATE", ""},
+		{"SELECT * FROM (SELECT * FROM a FOR UPDATE) q", ""},
+		{"WITH q AS (SELECT 1 AS x) DELETE FROM a WHERE y IN (SELECT x FROM q)", ""},
+		{"SELECT GET_LOCK('a', 1)", ""},
+		{"SELECT * FROM a WHERE (x = get_lock /* c */ ('a', 1))", ""},
+		{"UPDATE a SET x = 1 WHERE RELEASE_LOCK('a')", ""},
+		{"SELECT get_lock FROM a WHERE a.sleep = 1", "SELECT get_lock FROM a WHERE a.sleep = 1"},
+		{"SELECT NEXT VALUE FOR s", ""},
+		{"SELECT REPLACE(x, 'a', 'b') FROM a FORCE INDEX FOR JOIN (k)", "SELECT REPLACE(x, 'a', 'b') FROM a FORCE INDEX FOR JOIN (k)"},
 		{"DROP TABLE a", ""},
 		{"SELECT 1; DROP TABLE a", ""},
 		{"SELECT (1;) DROP TABLE a", ""},
@@ -52,8 +69,8 @@ func FuzzReading(f *testing.F) {
 		if len(w) == 0 || !strings.Contains("select with (", w[0].text) {
 			t.Errorf("Reading(%q) = %q", sql, got)
 		}
-		if locks(got) {
-			t.Errorf("Reading(%q) = %q locks", sql, got)
+		if why := acts(got); why != "" {
+			t.Errorf("Reading(%q) = %q: %s", sql, got, why)
 		}
 	})
 }
@@ -70,6 +87,34 @@ func TestParsePlanMySQL(t *testing.T) {
 	}
 	if _, err := ParsePlan([]byte(`{"query_block"`)); err == nil {
 		t.Error("half a plan was read")
+	}
+}
+
+// TestParseTree reads what MySQL's EXPLAIN ANALYZE printed and puts it into the
+// steps of the plan.
+func TestParseTree(t *testing.T) {
+	mets := ParseTree(strings.TrimPrefix(`
+-> Limit: 20 row(s)  (cost=23.6 rows=1) (actual time=1806..1806 rows=20 loops=1)
+    -> Sort: p.made DESC, limit input to 20 row(s) per chunk  (actual time=6.5..6.52 rows=20 loops=1)
+        -> Nested loop inner join  (cost=581 rows=661) (actual time=0.0407..3.98 rows=642 loops=1)
+            -> Filter: (p.body like '% on p using x (actual time=1..1 rows=9 loops=9)%')  (cost=1.6 rows=154) (actual time=0.03..6.7 rows=634 loops=1)
+                -> Table scan on p  (cost=1.6 rows=15400) (actual time=0.0213..4.92 rows=16044 loops=1)
+            -> Single-row covering index lookup on u using PRIMARY (id=p.user_id)  (cost=250e-6 rows=1) (actual time=114e-6..140e-6 rows=0.5 loops=6.96e+6)
+            -> Index range scan on v using at over ('2005-07-30' <= at)  (cost=2 rows=3) (never executed)
+-> Select #2 (subquery in condition; dependent)
+    -> Table scan on <temporary>  (cost=2.5..2.5 rows=0) (actual time=7.68..7.7 rows=200 loops=1)
+`, "\n"))
+	want := []Met{{"p", "", 16044, 1}, {"u", "PRIMARY", 0.5, 6.96e6}, {"v", "at", 0, 0}, {"<temporary>", "", 200, 1}}
+	if !slices.Equal(mets, want) {
+		t.Errorf("%+v, want %+v", mets, want)
+	}
+	p := iikanji.Plan{Steps: []iikanji.PlanStep{{Table: "c", Access: "const", Key: "PRIMARY", Rows: 1}, {Table: "p", Access: "ALL", Rows: 15400}, {Table: "u", Access: "eq_ref", Key: "PRIMARY", Rows: 1}}}
+	meet(&p, mets)
+	if c, p, u := p.Steps[0], p.Steps[1], p.Steps[2]; c.Foreseen != 0 || p.Rows != 16044 || p.Foreseen != 15400 || u.Rows != 0.5 || u.Loops != 6.96e6 {
+		t.Errorf("%+v", p)
+	}
+	if !p.Ran {
+		t.Error("a plan that was run says that it was not")
 	}
 }
 

@@ -50,7 +50,10 @@ func (s *Server) begin(ctx context.Context, limit time.Duration) error {
 	if d.Product == "mariadb" {
 		set = fmt.Sprintf("SET SESSION max_statement_time = %.3f", limit.Seconds())
 	}
-	for _, q := range []string{set, "SET SESSION TRANSACTION READ ONLY", "SET SESSION group_concat_max_len = 1000000"} {
+	// A backslash has to mean to the server what it means to quoted, by which
+	// statements are found to be harmless.
+	escapes := "SET SESSION sql_mode = REPLACE(@@sql_mode, 'NO_BACKSLASH_ESCAPES', '')"
+	for _, q := range []string{set, "SET SESSION TRANSACTION READ ONLY", "SET SESSION group_concat_max_len = 1000000", escapes} {
 		if _, err := s.conn.ExecContext(ctx, q); err != nil {
 			return fmt.Errorf("making the connection read-only (%s): %w", q, err)
 		}

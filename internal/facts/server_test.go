@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -146,6 +147,57 @@ func TestPlans(t *testing.T) {
 	}
 }
 
+// TestBackslashes holds that the server reads strings as we do, also one that is
+// told to take a backslash for itself: else what follows one could be hidden
+// from us.
+func TestBackslashes(t *testing.T) {
+	_, db := open(t)
+	db.SetMaxIdleConns(0) // new connections have the new mode
+	if _, err := db.ExecContext(t.Context(), "SET GLOBAL sql_mode = CONCAT(@@GLOBAL.sql_mode, ',NO_BACKSLASH_ESCAPES')"); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if _, err := db.Exec("SET GLOBAL sql_mode = REPLACE(@@GLOBAL.sql_mode, 'NO_BACKSLASH_ESCAPES', '')"); err != nil {
+			t.Error(err)
+		}
+	}()
+	s, err := facts.Connect(t.Context(), db, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	file := filepath.Join(t.TempDir(), "rows")
+	if err := os.Chmod(filepath.Dir(file), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Analyze(t.Context(), `SELECT '\' INTO OUTFILE '`+file+`' -- '`)
+	if _, gone := os.Stat(file); err == nil || gone == nil {
+		t.Errorf("a file was written: %v, %v", err, gone)
+	}
+}
+
+// TestUse plans a statement whose names are of another schema than the
+// connection's.
+func TestUse(t *testing.T) {
+	s, db := open(t)
+	if _, err := db.ExecContext(t.Context(), "CREATE DATABASE IF NOT EXISTS `oth``er`; CREATE OR REPLACE TABLE `oth``er`.only_there (id INT PRIMARY KEY); INSERT INTO `oth``er`.only_there VALUES (1), (2)"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Analyze(t.Context(), "SELECT id FROM only_there"); err == nil {
+		t.Error("planned in a schema that does not have the table")
+	}
+	if err := s.Use(t.Context(), "oth`er"); err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.Analyze(t.Context(), "SELECT id FROM only_there")
+	if err != nil || !p.Ran || len(p.Steps) != 1 || p.Steps[0].Rows != 2 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if err := s.Use(t.Context(), "nowhere"); err == nil {
+		t.Error("turned to a schema that is not there")
+	}
+}
+
 // TestNothingIsWritten runs everything on writes and on statements that take
 // long, and finds the data as it was.
 func TestNothingIsWritten(t *testing.T) {
@@ -159,6 +211,30 @@ func TestNothingIsWritten(t *testing.T) {
 	}
 	if _, err := s.Analyze(t.Context(), "SELECT * FROM posts FOR UPDATE"); err == nil {
 		t.Error("a locking SELECT was planned")
+	}
+	// neither are files written nor locks taken, wherever the words stand
+	file := filepath.Join(t.TempDir(), "rows")
+	if err := os.Chmod(filepath.Dir(file), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []string{"SELECT id FROM posts INTO OUTFILE 'PLACE'", "WITH q AS (SELECT id FROM posts) SELECT id FROM q INTO OUTFILE 'PLACE'",
+		"(SELECT id FROM posts) UNION (SELECT id FROM users) INTO OUTFILE 'PLACE'", "SELECT 1.INTO OUTFILE 'PLACE'"} {
+		if p, err := s.Analyze(t.Context(), strings.ReplaceAll(q, "PLACE", file)); err == nil {
+			t.Errorf("%s was planned: %+v", q, p)
+		}
+		if _, err := os.Stat(file); err == nil {
+			t.Errorf("%s was run", q)
+			os.Remove(file)
+		}
+	}
+	for _, q := range []string{"SELECT GET_LOCK('iikanji', 0)", "SELECT id FROM posts WHERE (GET_LOCK /* now */ ('iikanji', 0)) = 1", "SELECT * FROM (SELECT id FROM posts FOR UPDATE) q"} {
+		if p, err := s.Analyze(t.Context(), q); err == nil {
+			t.Errorf("%s was planned: %+v", q, p)
+		}
+	}
+	var holder sql.NullInt64
+	if err := db.QueryRowContext(t.Context(), "SELECT IS_USED_LOCK('iikanji')").Scan(&holder); err != nil || holder.Valid {
+		t.Errorf("the lock is held by %d, %v", holder.Int64, err)
 	}
 	// a predicate that writes does not get through a read-only session
 	if _, err := db.ExecContext(t.Context(), "CREATE FUNCTION boom() RETURNS INT MODIFIES SQL DATA BEGIN DELETE FROM posts; RETURN 1; END"); err != nil {
