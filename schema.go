@@ -14,10 +14,14 @@ const (
 	TopicDialect     = "dialect"     // Key "version", Value a Dialect
 	TopicVariable    = "variable"    // Key the variable's name, Value its text
 	TopicStatus      = "status"      // Key the counter's name, Value its growth over the run; Moves
-	TopicPlan        = "plan"        // Key the digest, Value a Plan; Moves
+	TopicPlan        = "plan"        // Key the digest, for a median example with TypicalPlan after it; Value a Plan; Moves
 	TopicSelectivity = "selectivity" // Key SelectivityKey, Value a share 0..1; Moves
 	TopicDirective   = "directive"   // Key the configuration's path, Value its text
 )
+
+// TypicalPlan ends the Key of a plan fact whose statement is one near the
+// median of its digest. Without it the plan is of the slowest.
+const TypicalPlan = " typical"
 
 // SelectivityKey is the Key of a selectivity fact: the share of the rows of a
 // table that satisfy a predicate, both as text.

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ func askDatabase(ctx context.Context, srv *facts.Server, schema string, ob *Obse
 		known = append(known, facts.TableFacts(target, tables[i])...) // the last word on a table counts
 		known = append(known, facts.SelectivityFacts(target, tables[i], shares)...)
 	}
-	return append(known, plans(ctx, srv, target, ob.Profiles)...), ctx.Err()
+	return append(known, plans(ctx, srv, target, schema, ob.Profiles)...), ctx.Err()
 }
 
 // count counts in a table what its advice depends on.
@@ -84,28 +85,49 @@ func tellUnread(ob *Observation, unread []diagnose.Unread) {
 	}
 }
 
-// plans reads the plans of the heaviest statements, by their slowest example.
-// One that cannot be planned (it reads nothing, its table is gone) has none.
-func plans(ctx context.Context, srv *facts.Server, target string, profiles []iikanji.Profile) []iikanji.Fact {
+// plans reads the plans of the heaviest statements: each by its slowest example
+// and by one near the median, with the schema that they were sent to. One that
+// cannot be planned (it reads nothing, its table is gone) has none.
+func plans(ctx context.Context, srv *facts.Server, target, schema string, profiles []iikanji.Profile) []iikanji.Fact {
 	var out []iikanji.Fact
+	read, in := 0, schema
 	for _, p := range profiles {
 		if p.Source != iikanji.Slow {
 			continue
 		}
 		for _, r := range p.Rows {
-			if r.Query == nil || r.Example.Text == "" || len(out) == planned {
+			if r.Query == nil || r.Example.Text == "" || read == planned {
 				continue
 			}
-			plan, err := srv.Analyze(ctx, r.Example.Text)
-			if err != nil { // too slow to be run again, perhaps
-				plan, err = srv.Explain(ctx, r.Example.Text)
+			want := cmp.Or(r.Query.DB, schema)
+			if want != in && srv.Use(ctx, want) != nil {
+				continue
 			}
-			if err == nil {
-				out = append(out, facts.PlanFact(target, r.Query.Digest, plan))
+			in = want
+			worst, ok := plan(ctx, srv, r.Example.Text)
+			if !ok {
+				continue
+			}
+			read++
+			out = append(out, facts.PlanFact(target, r.Query.Digest, worst))
+			if typical := r.Query.Typical.Text; typical != "" && typical != r.Example.Text {
+				if p, ok := plan(ctx, srv, typical); ok {
+					out = append(out, facts.PlanFact(target, r.Query.Digest+iikanji.TypicalPlan, p))
+				}
 			}
 		}
 	}
 	return out
+}
+
+// plan runs a statement again where that is harmless and short, and asks for
+// its plan where not.
+func plan(ctx context.Context, srv *facts.Server, sql string) (iikanji.Plan, bool) {
+	p, err := srv.Analyze(ctx, sql)
+	if err != nil { // too slow to be run again, perhaps
+		p, err = srv.Explain(ctx, sql)
+	}
+	return p, err == nil
 }
 
 // askNginx has the program that runs as nginx print its whole configuration.

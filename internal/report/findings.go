@@ -151,6 +151,9 @@ func (f *Findings) explain(o *out, x iikanji.Finding, cols int) {
 		if p, ok := f.Plans[d]; ok && !shown[d] && len(shown) < explained {
 			shown[d] = true
 			o.plan(d, p, cols)
+			if p, ok := f.Plans[d+iikanji.TypicalPlan]; ok {
+				o.plan(d+", a typical one", p, cols)
+			}
 		}
 	}
 	o.blank()

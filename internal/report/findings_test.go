@@ -69,3 +69,18 @@ func TestFindingsNone(t *testing.T) {
 		t.Error(some, err)
 	}
 }
+
+// TestFindingsTypical: beside the plan of the slowest statement stands that of
+// a usual one, where it is known.
+func TestFindingsTypical(t *testing.T) {
+	f := sampleFindings()
+	f.Plans["d425546ef50630e1"+iikanji.TypicalPlan] = iikanji.Plan{SQL: "SELECT * FROM isu_condition WHERE jia_isu_uuid = 'y'", Steps: []iikanji.PlanStep{{Table: "isu_condition", Access: "ref", Key: "uuid", Rows: 17}}}
+	var b bytes.Buffer
+	if some, err := f.Explain(&b, "DB101", Text, 80); err != nil || !some {
+		t.Fatal(some, err)
+	}
+	worst, typical := strings.Index(b.String(), "8,148"), strings.Index(b.String(), "a typical one")
+	if worst < 0 || typical < worst {
+		t.Errorf("the typical plan is not told after the worst:\n%s", b.String())
+	}
+}
