@@ -127,9 +127,11 @@ func TestRecoverBroken(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	same(t, "recovered", filesBelow(t, dir), original)
+	edit(t, filepath.Join(dir, "conf/.iikanji-test-2079463807.conf"), "what a plan leaves that is killed")
 	if out, _ := shell(t, exitDone, "recover", "shop", "--dir", dir); out != "nothing was half done\n" {
 		t.Errorf("a second time: %q", out)
 	}
+	same(t, "recovered again", filesBelow(t, dir), original)
 }
 
 // TestUpHasIt: a stack that somebody keeps up is not touched, and it is said who.

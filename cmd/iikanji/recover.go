@@ -63,6 +63,10 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 			return errors.Join(c.print(e, done), err)
 		}
 	}
+	// A plan that was killed is in no history: it leaves scratch copies at the most.
+	if err := site.Files(iikanji.Target{}, a, filepath.Join(dir, "conf"), filepath.Join(dir, "webapp")).Sweep(); err != nil {
+		return errors.Join(c.print(e, done), err)
+	}
 	if err := c.print(e, done); err != nil {
 		return err
 	}

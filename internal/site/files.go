@@ -31,5 +31,5 @@ func Files(t iikanji.Target, a *arena.Arena, conf, webapp string) *change.Site {
 		nginx.Public = filepath.Join(webapp, a.App.Public)
 	}
 	return &change.Site{Target: t, Roots: []string{conf, webapp},
-		Services: map[string]change.Service{stack.Database: database, stack.App: {}, stack.Nginx: nginx}}
+		Services: map[string]change.Service{stack.Database: database, stack.App: {Source: filepath.Join(webapp, a.App.Source)}, stack.Nginx: nginx}}
 }
