@@ -110,19 +110,21 @@ func (v *view) gone(fs []iikanji.Finding) []iikanji.Finding {
 }
 
 // causeOf is the greatest of the findings that together explain why clients of
-// a route gave up, by their gains; -1 where they do not. Those about the route
-// count, and where its requests mostly queued for a resource that was used up,
-// all others: each of them makes the queue shorter.
+// a route gave up, by their gains, of those about the route if there are any;
+// -1 where they do not explain it. Where the route's requests mostly queued for a
+// resource that was used up, the findings about others count too: each of them
+// makes the queue shorter.
 func (v *view) causeOf(route string, lost float64, fs []iikanji.Finding) int {
 	inQueue := v.inQueue(route)
-	best, saved := -1, 0.0
+	best, near, saved := -1, false, 0.0
 	for i, f := range fs {
-		if strings.HasPrefix(string(f.Code), "BEN") || f.Code == "WEB109" || !inQueue && !v.about(f, route) {
+		about := v.about(f, route)
+		if strings.HasPrefix(string(f.Code), "BEN") || f.Code == "WEB109" || !inQueue && !about {
 			continue
 		}
 		saved += f.Gain.Hi
-		if best < 0 || f.Gain.Hi > fs[best].Gain.Hi {
-			best = i
+		if best < 0 || about && !near || about == near && f.Gain.Hi > fs[best].Gain.Hi {
+			best, near = i, about
 		}
 	}
 	if saved < mostCause*lost {

@@ -35,6 +35,7 @@ func TestGone(t *testing.T) {
 		{"nobody else explains it", page(alone(20*time.Millisecond), own), 300, ""},
 		{"everybody gets the same answer", page(alone(20*time.Millisecond), all), 300, "WEB107"},
 		{"it waits for the others", full(page(alone(17*time.Millisecond), own)), 300, "APP101"},
+		{"it waits for the others, and has a cause of its own", full(page(alone(17*time.Millisecond), all)), 300, "WEB107"},
 		{"it is slow when it is alone, too", full(page(alone(900*time.Millisecond), own)), 300, ""},
 		{"what the others save is not enough", full(page(alone(17*time.Millisecond), own)), 800, ""},
 		{"a route with another's cause", page(alone(20*time.Millisecond), own).route("GET /other", "/other", 1000, 3000, iikanji.WebRow{}).
