@@ -59,18 +59,38 @@ func db113(v *view) []iikanji.Finding {
 	return out
 }
 
-// lookup says whether a digest is a SELECT that finds few rows by equality.
+// lookup says whether a digest is a SELECT that finds few rows by equality, in
+// one table or in one that leads to all others of a join.
 func (v *view) lookup(d digest) bool {
 	blk := d.block()
-	if blk == nil || d.q.Count < manyRuns || len(blk.refs) != 1 {
+	if blk == nil || d.q.Count < manyRuns || len(blk.refs) > wideJoin {
 		return false
 	}
 	for _, p := range blk.preds {
-		if p.kind == predEq {
+		if p.kind == predEq && blk.leads(p.ref) {
 			return true
 		}
 	}
 	return false
+}
+
+// leads says whether a ref leads to all others of its block by equal columns.
+func (blk *block) leads(ref int) bool {
+	found := bound(0).with(ref)
+	for changed := true; changed; {
+		changed = false
+		for _, p := range blk.preds {
+			if p.kind == predJoin && found.has(p.with.ref) && !found.has(p.ref) {
+				found, changed = found.with(p.ref), true
+			}
+		}
+	}
+	for r := range blk.refs {
+		if !found.has(r) {
+			return false
+		}
+	}
+	return true
 }
 
 // fits says whether d may run once for each row that p sends, and how far the
@@ -225,7 +245,7 @@ func (v *view) asked() iikanji.Evidence {
 func (v *view) refetch(_ int, d digest) (iikanji.Finding, bool) {
 	blk, requests := d.block(), v.requests()
 	t := blk.refs[0].table
-	if t == nil || requests == 0 || d.q.Count < manyPerRequest*requests || !blk.whole() {
+	if t == nil || len(blk.refs) != 1 || requests == 0 || d.q.Count < manyPerRequest*requests || !blk.whole() {
 		return iikanji.Finding{}, false
 	}
 	if d.q.Count < refetchEach*t.rows() && float64(v.repeat(d).Same) < d.q.Count/2 {

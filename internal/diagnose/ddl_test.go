@@ -47,6 +47,8 @@ func readTable(c *ast.CreateTableStmt) iikanji.Table {
 		}
 		for _, o := range col.Options {
 			switch o.Tp {
+			case ast.ColumnOptionGenerated:
+				k.Generated = true
 			case ast.ColumnOptionNotNull:
 				k.Nullable = false
 			case ast.ColumnOptionPrimaryKey:
