@@ -99,7 +99,8 @@ type Connections struct {
 // An Answer is what a web server says to one GET without cookies that accepts
 // gzip, asked twice after the load.
 type Answer struct {
-	URL      string `json:"url"` // path and query
+	URL      string `json:"url"`            // path and query
+	Host     string `json:"host,omitempty"` // that was asked, with its port
 	Status   int    `json:"status"`
 	Type     string `json:"type,omitempty"`     // media type without parameters
 	Encoding string `json:"encoding,omitempty"` // as in gzip
@@ -114,6 +115,9 @@ type Answer struct {
 	Cookie       bool          `json:"cookie,omitempty"` // it sets one
 	Same         bool          `json:"same,omitempty"`   // both times the same bytes
 	Took         time.Duration `json:"took_ns"`          // the shorter of both
+	// File is the file on disk, at the place that the URL names, that has the
+	// body's bytes; "" where none was found.
+	File string `json:"file,omitempty"`
 }
 
 // A Series says how the answers to the successful GETs of one route were in

@@ -65,6 +65,11 @@ func readInput(t *testing.T, a *txtar.Archive) (in diagnose.Input, want string) 
 	if parts["access"] != "" {
 		in.Profiles = append(in.Profiles, iikanji.Profile{Source: iikanji.Access, Rows: readAccess(parts["access"])})
 	}
+	for line := range strings.Lines(parts["files"]) { // "GET /route /url /file"
+		f := strings.Fields(line)
+		in.Facts = append(in.Facts, iikanji.Fact{Target: "nginx", Topic: iikanji.TopicAnswer, Key: f[0] + " " + f[1],
+			Value: fact("", "", iikanji.Answer{URL: f[2], Status: 200, File: f[3], Expires: true}).Value})
+	}
 	if parts["seconds"] != "" {
 		readSeconds(t, in.Profiles, parts["seconds"])
 	}

@@ -16,45 +16,75 @@ var viaApp = iikanji.Range{Lo: 50e-6, Hi: 400e-6}
 var staticEndings = []string{".js", ".css", ".map", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".ico", ".webp", ".avif",
 	".woff", ".woff2", ".ttf", ".html", ".txt", ".mp4", ".pdf"}
 
-// web101 reports static files that every server block hands to the app.
+// web101 reports files that the app is asked for although they lie on disk: an
+// answer of the route was compared with the file that its URL names. What the
+// app makes up, or has in a database, is none.
 func web101(v *view) []iikanji.Finding {
 	http, ok := v.nginx()
-	if !ok || v.blind(iikanji.Access) {
+	if !ok {
 		return nil
 	}
+	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
 	f := iikanji.Finding{Code: "WEB101"}
-	count, seconds := 0.0, 0.0
-	for _, p := range v.in.Profiles {
-		for _, r := range p.Rows {
-			name, static := staticPath(r)
-			if p.Source != iikanji.Access || !static {
-				continue
-			}
-			at, proxied := handed(http, name)
-			if !proxied {
-				continue
-			}
-			count += float64(r.Count)
-			if r.Web != nil {
-				seconds += r.Web.Upstream.Seconds()
-			}
-			if len(f.Evidence) < 6 {
-				f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s× %s goes to %s (%s)",
-					people(float64(r.Count)), r.Key, at.Arg(0), place(at))})
-			}
-			if f.Where == "" {
-				f.Where = r.Key
-			}
+	count, seconds, folders := 0.0, 0.0, map[string]float64{}
+	var by iikanji.Directive
+	for _, r := range v.access() {
+		name, static := staticPath(r)
+		a := answers["nginx "+r.Key]
+		if !static || a.File == "" {
+			continue
+		}
+		pass, proxied := handed(v.serving(http), name, pathOf("GET "+a.URL))
+		if !proxied {
+			continue
+		}
+		by = pass
+		count += float64(r.Count)
+		seconds += r.Web.Upstream.Seconds()
+		folders[publicFolder(r.Key)] += float64(r.Count)
+		if len(f.Evidence) < 6 {
+			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s× %s goes to %s (%s); %s has the bytes of %s",
+				people(float64(r.Count)), r.Key, pass.Arg(0), place(pass), a.URL, a.File)})
+		}
+		if f.Where == "" {
+			f.Where = r.Key
 		}
 	}
 	f.Claim = fmt.Sprintf("%s requests for static files go through the app", people(count))
 	f.Gain = iikanji.Range{Lo: round(count * viaApp.Lo), Hi: round(max(count*viaApp.Hi, seconds))}
-	f.Remedies = []iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "serve them from disk with try_files, and leave the rest to the app",
-		Args: map[string]string{"act": "static files", "path": publicFolder(f.Where)}}}
 	if count == 0 || !v.worth(f.Gain) {
 		return nil
 	}
+	f.Remedies = fromDisk(folders, by)
 	return []iikanji.Finding{f}
+}
+
+// fromDisk are the cures of folders whose files a directive hands to the app:
+// one for each folder, that with the most requests first.
+func fromDisk(folders map[string]float64, by iikanji.Directive) []iikanji.Remedy {
+	if by.Name != "proxy_pass" {
+		return []iikanji.Remedy{{Kind: "patch", Target: "nginx", Says: "a location for them with root and try_files, before the one with " + by.Name}}
+	}
+	var names []string
+	for name := range folders {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if c := cmpFloat(folders[b], folders[a]); c != 0 {
+			return c
+		}
+		return strings.Compare(a, b)
+	})
+	var out []iikanji.Remedy
+	for _, name := range names {
+		what := "them"
+		if len(names) > 1 {
+			what = "those in " + name
+		}
+		out = append(out, iikanji.Remedy{Kind: "nginxconf", Target: "nginx", Says: "serve " + what + " from disk with try_files, and leave the rest to the app",
+			Args: map[string]string{"act": "static files", "path": name}})
+	}
+	return out
 }
 
 // staticPath is the path of a row that is a file: by its ending, or because
@@ -67,23 +97,20 @@ func staticPath(r iikanji.Row) (string, bool) {
 	return name, urlpath.Base(name) == ":file" || slices.Contains(staticEndings, strings.ToLower(urlpath.Ext(name)))
 }
 
-// handed says whether all servers that proxy anything hand a path to the app
-// without looking on disk, and by which directive.
-func handed(http iikanji.Directive, name string) (iikanji.Directive, bool) {
-	var by iikanji.Directive
-	for _, s := range servers(http) {
-		if len(locations(s)) == 0 {
-			continue
-		}
-		l, ok := match(s, name)
-		if !ok {
+// handed says whether all of some servers hand a route's path to the app
+// without looking on disk, and by which directive. path is one that was asked
+// for.
+func handed(serving []level, route, path string) (by iikanji.Directive, ok bool) {
+	for _, s := range serving {
+		l, found := match(s, path)
+		if !found {
 			return by, false
 		}
-		pass := l.self().All("proxy_pass")
-		if len(pass) == 0 || len(l.nearest("try_files")) > 0 || urlpath.Base(name) == ":file" && expressions(s) {
+		pass, passes := l.pass()
+		if !passes || len(l.self().All("try_files")) > 0 || urlpath.Base(route) == ":file" && expressions(s) {
 			return by, false
 		}
-		by = pass[0]
+		by = pass
 	}
 	return by, by.Name != ""
 }

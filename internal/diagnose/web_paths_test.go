@@ -60,7 +60,7 @@ func (s *scene) proxied() *scene {
 // it would not, the remedy is one for the app.
 func TestPathsCanBeSaid(t *testing.T) {
 	files := func(key, url string) *scene {
-		a := change(script, func(a *iikanji.Answer) { a.URL = url })
+		a := change(script, func(a *iikanji.Answer) { a.URL, a.File = url, "/srv/public"+url })
 		return newScene().route(key, url, 500, 40000, iikanji.WebRow{}).with("nginx", iikanji.TopicSeries, key, assets).with("nginx", iikanji.TopicAnswer, key, a)
 	}
 	data := func(key, url string) *scene {

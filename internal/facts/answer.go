@@ -26,8 +26,9 @@ const (
 // without cookies, following nothing, and says what came: its type, encoding,
 // validators, whether both answers were the same. urls are paths with their
 // query by route, as in "GET /a/:id" → "/a/7"; base is as in
-// "http://127.0.0.1:80". A route that does not answer has no fact.
-func AnswerFacts(ctx context.Context, target, base string, urls map[string]string) ([]iikanji.Fact, error) {
+// "http://127.0.0.1:80". Answers are looked for in folders, see [FileFolders].
+// A route that does not answer has no fact.
+func AnswerFacts(ctx context.Context, target, base string, urls map[string]string, folders []string) ([]iikanji.Fact, error) {
 	client := &http.Client{Timeout: answerLimit, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{DisableCompression: true, Proxy: nil}}
 	defer client.CloseIdleConnections()
@@ -48,6 +49,7 @@ func AnswerFacts(ctx context.Context, target, base string, urls map[string]strin
 		a.Same = first.Status == second.Status && bytes.Equal(first.body, second.body)
 		a.Cookie = a.Cookie || first.Cookie
 		a.Took = min(first.Took, second.Took)
+		a.File = second.onDisk(folders)
 		out = append(out, pack(target, iikanji.TopicAnswer, route, a, true))
 	}
 	return out, nil
@@ -72,7 +74,7 @@ func ask(ctx context.Context, client *http.Client, base, url string) (*asked, er
 		return nil, err
 	}
 	defer r.Body.Close()
-	a := &asked{Answer: iikanji.Answer{URL: url, Status: r.StatusCode, Encoding: r.Header.Get("Content-Encoding"), ETag: r.Header.Get("ETag") != "",
+	a := &asked{Answer: iikanji.Answer{URL: url, Host: req.URL.Host, Status: r.StatusCode, Encoding: r.Header.Get("Content-Encoding"), ETag: r.Header.Get("ETag") != "",
 		LastModified: r.Header.Get("Last-Modified") != "", Expires: r.Header.Get("Expires") != "", Cookie: len(r.Header["Set-Cookie"]) > 0,
 		CacheControl: strings.Join(r.Header["Cache-Control"], ", "), Vary: strings.Join(r.Header["Vary"], ", ")}}
 	a.Type, _, _ = mime.ParseMediaType(r.Header.Get("Content-Type"))

@@ -99,7 +99,7 @@ func TestAnswerFacts(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	fs, err := AnswerFacts(t.Context(), "nginx", s.URL, map[string]string{"GET /text": "/text?x=1", "GET /counts": "/counts", "GET /elsewhere": "/elsewhere", "GET /dead": "/dead"})
+	fs, err := AnswerFacts(t.Context(), "nginx", s.URL, map[string]string{"GET /text": "/text?x=1", "GET /counts": "/counts", "GET /elsewhere": "/elsewhere", "GET /dead": "/dead"}, nil)
 	if err != nil || len(fs) != 3 {
 		t.Fatalf("%v, %v", fs, err)
 	}

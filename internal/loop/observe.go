@@ -69,9 +69,10 @@ type Observer struct {
 	logs  []*logWatch
 	locks *lockWatch // nil when the server does not tell
 
-	flush        *logFlush // nil for an access log without a buffer
-	quiet        bool      // nginx's error log has no warnings
-	samples      string    // folder of the load generator's samples, "" for none
+	flush        *logFlush           // nil for an access log without a buffer
+	quiet        bool                // nginx's error log has no warnings
+	conf         []iikanji.Directive // of nginx, nil when nobody knows
+	samples      string              // folder of the load generator's samples, "" for none
 	accessPath   string
 	accessFrom   int64
 	access, log  *lines.Input // as long as they were when the load ended
@@ -101,8 +102,8 @@ func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
 	if o.slow, err = newSlowSwitch(ctx, o.db, logOf(w.Target, "mariadb", "slow")); err != nil {
 		return nil, err
 	}
-	tree := configuration(ctx, w.Target)
-	o.flush, o.quiet = newLogFlush(tree, w, o.accessPath), hidesWarnings(tree)
+	o.conf = configuration(ctx, w.Target)
+	o.flush, o.quiet = newLogFlush(o.conf, w, o.accessPath), hidesWarnings(o.conf)
 	return o, nil
 }
 
@@ -297,7 +298,7 @@ func (o *Observer) Ask(ctx context.Context, ob *Observation) ([]iikanji.Fact, er
 	known = append(known, ob.Seen...)
 	for _, ask := range []func(context.Context) ([]iikanji.Fact, error){
 		func(ctx context.Context) ([]iikanji.Fact, error) { return askNginx(ctx, o.w.Target) },
-		func(ctx context.Context) ([]iikanji.Fact, error) { return askAnswers(ctx, o.w.Target, ob.Seen) },
+		func(ctx context.Context) ([]iikanji.Fact, error) { return askAnswers(ctx, o.w.Target, o.conf, ob.Seen) },
 	} {
 		f, err := ask(ctx)
 		if ctx.Err() != nil {

@@ -168,8 +168,9 @@ func askUnits(t iikanji.Target, ob *Observation) []iikanji.Fact {
 	return append(units, facts.ReadyFacts(t)...)
 }
 
-// askAnswers asks the web server for one URL of each route.
-func askAnswers(ctx context.Context, t iikanji.Target, seen []iikanji.Fact) ([]iikanji.Fact, error) {
+// askAnswers asks the web server, whose configuration is conf, for one URL of
+// each route.
+func askAnswers(ctx context.Context, t iikanji.Target, conf []iikanji.Directive, seen []iikanji.Fact) ([]iikanji.Fact, error) {
 	urls := urlsToAsk(seen)
 	if len(urls) == 0 {
 		return nil, nil
@@ -180,7 +181,7 @@ func askAnswers(ctx context.Context, t iikanji.Target, seen []iikanji.Fact) ([]i
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*askLimit)
 	defer cancel()
-	known, err := facts.AnswerFacts(ctx, "nginx", base, urls)
+	known, err := facts.AnswerFacts(ctx, "nginx", base, urls, facts.FileFolders(t, conf))
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil // what did answer is known
 	}

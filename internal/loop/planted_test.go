@@ -219,6 +219,7 @@ func plantSite(t *testing.T, srv *factstest.Server, p plant) *smallSite {
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), appVariable+"="+app, faultVariable+"="+p.fault)
 	cmd.Stdout, cmd.Stderr = output, output
+	cmd.Dir = dir // where its files are
 	groups := map[string][]int{"app": {start(t, cmd, app)}}
 	groups["nginx"] = []int{start(t, exec.Command(nginx, "-p", dir, "-c", path("nginx.conf"), "-e", path("error.log"), "-g", "daemon off;"), front)}
 	target := iikanji.Target{Name: "small", Services: []iikanji.Service{

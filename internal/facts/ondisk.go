@@ -1,0 +1,95 @@
+package facts
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/iikanji/iikanji"
+)
+
+// besideApp are the folders, from where an app works, in which its files
+// usually lie as their URLs name them.
+var besideApp = []string{".", "public", "static", "../public"}
+
+// FileFolders are the folders in which files of a target may lie as their URLs
+// name them: each root that the web server's configuration has, where an app
+// works, and the usual folders beside that. Not all of them need to exist.
+func FileFolders(t iikanji.Target, conf []iikanji.Directive) []string {
+	out := roots(conf)
+	for _, s := range t.Services {
+		if s.Kind == "nginx" || s.Kind == "mariadb" {
+			continue
+		}
+		for _, pid := range s.PIDs {
+			cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+			if err != nil { // it is gone, or another user's
+				continue
+			}
+			for _, beside := range besideApp {
+				out = append(out, filepath.Join(cwd, beside))
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// roots are the folders that a configuration names as roots.
+func roots(conf []iikanji.Directive) []string {
+	var out []string
+	for _, d := range conf {
+		if d.Name == "root" && filepath.IsAbs(d.Arg(0)) {
+			out = append(out, filepath.Clean(d.Arg(0)))
+		}
+		out = append(out, roots(d.Block)...)
+	}
+	return out
+}
+
+// onDisk is the file in one of some folders that has an answer's bytes, "" for
+// none.
+func (a *asked) onDisk(folders []string) string {
+	u, err := url.ParseRequestURI(a.URL)
+	if err != nil || a.Status != 200 || len(a.body) == 0 {
+		return ""
+	}
+	body, whole := a.plain()
+	if !whole {
+		return ""
+	}
+	for _, folder := range folders {
+		name := filepath.Join(folder, filepath.FromSlash(path.Clean("/"+u.Path)))
+		info, err := os.Stat(name)
+		if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(body)) {
+			continue
+		}
+		if text, err := os.ReadFile(name); err == nil && bytes.Equal(text, body) {
+			return name
+		}
+	}
+	return ""
+}
+
+// plain is an answer's body without its encoding; whole is false where it has
+// another one or is longer than what was read.
+func (a *asked) plain() (body []byte, whole bool) {
+	switch a.Encoding {
+	case "":
+		return a.body, len(a.body) < mostBody
+	case "gzip":
+		r, err := gzip.NewReader(bytes.NewReader(a.body))
+		if err != nil {
+			return nil, false
+		}
+		body, err := io.ReadAll(io.LimitReader(r, mostBody))
+		return body, err == nil && len(body) < mostBody
+	}
+	return nil, false
+}
