@@ -111,23 +111,28 @@ func (s *Server) indexes(ctx context.Context, schema string, find func(string) *
 		return fmt.Errorf("reading the indexes of %s: %w", schema, err)
 	}
 	for _, r := range rows {
-		t := find(r["table_name"])
-		if t == nil {
-			continue
+		if t := find(r["table_name"]); t != nil {
+			t.indexPart(r)
 		}
-		if r["seq_in_index"] == "1" {
-			t.Indexes = append(t.Indexes, iikanji.Index{
-				Name: r["index_name"], Kind: strings.ToLower(r["index_type"]), Unique: r["non_unique"] == "0",
-				Primary: r["index_name"] == "PRIMARY", Hidden: r["ignored"] == "YES" || r["is_visible"] == "NO",
-			})
-			if n := number(r["cardinality"]); n > 0 && r["sub_part"] == "" {
-				t.Size.Distinct[r["column_name"]] = float64(n)
-			}
-		}
-		ix := &t.Indexes[len(t.Indexes)-1]
-		ix.Parts = append(ix.Parts, iikanji.IndexPart{Column: r["column_name"], Desc: r["collation"] == "D", Prefix: prefix(ix.Kind, r["sub_part"])})
 	}
 	return nil
+}
+
+// indexPart adds one row of STATISTICS. A part that is an expression (MySQL
+// 8.0.13) has no column name: it stays a part without one, and its cardinality
+// is that of no column.
+func (t *SizedTable) indexPart(r map[string]string) {
+	if r["seq_in_index"] == "1" {
+		t.Indexes = append(t.Indexes, iikanji.Index{
+			Name: r["index_name"], Kind: strings.ToLower(r["index_type"]), Unique: r["non_unique"] == "0",
+			Primary: r["index_name"] == "PRIMARY", Hidden: r["ignored"] == "YES" || r["is_visible"] == "NO",
+		})
+		if n := number(r["cardinality"]); n > 0 && r["sub_part"] == "" && r["column_name"] != "" {
+			t.Size.Distinct[r["column_name"]] = float64(n)
+		}
+	}
+	ix := &t.Indexes[len(t.Indexes)-1]
+	ix.Parts = append(ix.Parts, iikanji.IndexPart{Column: r["column_name"], Desc: r["collation"] == "D", Prefix: prefix(ix.Kind, r["sub_part"])})
 }
 
 // prefix reads SUB_PART; MariaDB gives 32 for spatial indexes, which means nothing.
