@@ -100,10 +100,11 @@ func dataLike(r iikanji.Row, s iikanji.Series, a iikanji.Answer, asked bool) boo
 	return r.Web.Bytes >= leastFile*iikanji.Bytes(r.Count)
 }
 
-var ages = regexp.MustCompile(`(?i)\b(max-age|immutable|no-store|private)\b`)
+var ages = regexp.MustCompile(`(?i)\b(max-age|s-maxage|immutable|no-store|no-cache|private)\b`)
 
-// expires says whether an answer says for how long it holds, or that it must
-// not be kept.
+// expires says whether an answer says for how long it holds, that it must not
+// be kept, or that it must be asked for each time (no-cache: a page that names
+// the files of the newest version, a service worker).
 func expires(a iikanji.Answer) bool { return a.Expires || ages.MatchString(a.CacheControl) }
 
 // headers is an answer's say on being kept.

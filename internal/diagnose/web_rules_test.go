@@ -148,6 +148,7 @@ func TestWebRules(t *testing.T) {
 		{"scripts", file(script, assets), "WEB106", "act=expires path=/a/ expires=365d cache-control=public, immutable"},
 		{"scripts without a hash", file(change(script, func(a *iikanji.Answer) { a.URL = "/a/x.js" }), assets), "WEB106", "expires=1h"},
 		{"scripts with an age", file(change(script, func(a *iikanji.Answer) { a.CacheControl = "public, max-age=60" }), assets), "", ""},
+		{"a page that is asked for each time", file(change(script, func(a *iikanji.Answer) { a.URL, a.CacheControl, a.ETag = "/index.html", "no-cache", true }), assets), "", ""},
 		{"scripts with expires", file(change(script, func(a *iikanji.Answer) { a.Expires = true }), assets), "", ""},
 		{"scripts of another answer", file(change(script, func(a *iikanji.Answer) { a.Status = 404 }), assets), "", ""},
 		{"scripts uncompressed", file(change(script, func(a *iikanji.Answer) { a.Encoding, a.Packed, a.Bytes, a.Expires = "", 10000, 40000, true }), assets), "WEB105", "act=gzip"},

@@ -93,12 +93,12 @@ func seriesOf(access, urls *iikanji.Profile) map[string]*iikanji.Series {
 			s = &iikanji.Series{}
 			out[route], sizes[route] = s, map[iikanji.Bytes]bool{}
 		}
-		if _, url, ok := strings.Cut(r.Key, " "); ok && r.Web.Bytes > most[route] {
+		if _, url, ok := strings.Cut(r.Key, " "); ok && (s.Heaviest == "" || r.Web.Bytes > most[route]) {
 			s.Heaviest, most[route] = url, r.Web.Bytes
 		}
 		s.URLs++
 		s.Repeats += r.Count - 1
-		if r.Count < 2 {
+		if r.Count < 2 || r.Web.MaxBytes == 0 { // a log without sizes has 0 for all
 			continue
 		}
 		s.Again++

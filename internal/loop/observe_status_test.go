@@ -57,6 +57,17 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestSeriesWithoutSizes: a log that has no sizes says nothing of how answers
+// changed, and its URLs can be asked for all the same.
+func TestSeriesWithoutSizes(t *testing.T) {
+	access := &iikanji.Profile{Rows: []iikanji.Row{{Key: "GET /a/:file.js"}}}
+	urls := &iikanji.Profile{Rows: []iikanji.Row{{Key: "GET /a/x.js", Count: 50, Web: &iikanji.WebRow{}}, {Key: "GET /a/y.js", Count: 9, Web: &iikanji.WebRow{}}}}
+	got := *seriesOf(access, urls)["GET /a/:file.js"]
+	if got != (iikanji.Series{URLs: 2, Repeats: 57, Heaviest: "/a/x.js"}) {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestURLsToAsk(t *testing.T) {
 	got := urlsToAsk([]iikanji.Fact{
 		{Topic: iikanji.TopicSeries, Key: "GET /a/:id", Value: `{"heaviest":"/a/7?x=1"}`}, {Topic: iikanji.TopicSeries, Key: "GET /b", Value: `{"heaviest":"http://elsewhere/b"}`},
