@@ -27,7 +27,9 @@ type Executor struct {
 	Policy  iikanji.Policy
 }
 
-// undoTime bounds an undo that goes on after its caller was cancelled.
+// undoTime bounds each op of an undo, which goes on after its caller was
+// cancelled. A statement has no bound: it takes as long as its table is large,
+// and the hands bound how long it waits for others.
 const undoTime = 2 * time.Minute
 
 // A MovedError says that somebody else changed a place since a change was
@@ -67,9 +69,7 @@ func (x *Executor) Apply(ctx context.Context, id iikanji.ChangeID) error {
 		return nil
 	}
 	err = fmt.Errorf("applying change %d: %w", id, err)
-	undoing, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
-	defer cancel()
-	return errors.Join(err, x.undo(undoing, c, err.Error()))
+	return errors.Join(err, x.undo(ctx, c, err.Error()))
 }
 
 // allowed wants a plan that can be undone and promises that may go.
@@ -125,7 +125,7 @@ func (x *Executor) perform(ctx context.Context, c *iikanji.Change, side history.
 			return err
 		}
 		if !done {
-			if err := x.Hands.Perform(ctx, op); err != nil {
+			if err := x.act(ctx, side, op); err != nil {
 				return err
 			}
 		}
@@ -134,6 +134,16 @@ func (x *Executor) perform(ctx context.Context, c *iikanji.Change, side history.
 		}
 	}
 	return nil
+}
+
+// act performs one op.
+func (x *Executor) act(ctx context.Context, side history.Side, op iikanji.Op) error {
+	if side == history.Undo && op.Verb != iikanji.SQL {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, undoTime)
+		defer cancel()
+	}
+	return x.Hands.Perform(ctx, op)
 }
 
 // done says whether a statement has had its effect already, as one may that
@@ -159,8 +169,12 @@ func (x *Executor) Keep(id iikanji.ChangeID, why string) error {
 }
 
 // Revert undoes a change. It refuses, and touches nothing, when a place holds
-// neither what the change left nor what it found.
+// neither what the change left nor what it found. Once it has begun it goes on
+// to its end, also when ctx is done: half an undo is no state to leave a site in.
 func (x *Executor) Revert(ctx context.Context, id iikanji.ChangeID, why string) error {
+	if err := ctx.Err(); err != nil { // reading a file does not ask
+		return fmt.Errorf("reverting change %d: %w", id, err)
+	}
 	c, err := x.Journal.LoadChange(id)
 	if err != nil {
 		return err
@@ -211,9 +225,10 @@ func (x *Executor) ours(ctx context.Context, c *iikanji.Change) error {
 	return nil
 }
 
-// undo performs Undo and proves the result. A change that cannot be undone is
-// stuck and needs a person.
+// undo performs Undo and proves the result, whatever becomes of ctx. A change
+// that cannot be undone is stuck and needs a person.
 func (x *Executor) undo(ctx context.Context, c *iikanji.Change, why string) error {
+	ctx = context.WithoutCancel(ctx)
 	if c.Stage != iikanji.Reverting { // Recover goes on with one that is
 		if err := x.Journal.MoveChange(c.ID, iikanji.Reverting, why); err != nil {
 			return err
@@ -235,7 +250,8 @@ func (x *Executor) undo(ctx context.Context, c *iikanji.Change, why string) erro
 
 // Recover brings the site to a known state after iikanji was killed: changes
 // that were being applied or reverted are undone, the latest first. Those that
-// were applied stand. It returns the changes that it undid.
+// were applied stand. It returns the changes that it undid. Like Revert it ends
+// between two changes when ctx is done, and not within one.
 func (x *Executor) Recover(ctx context.Context) ([]iikanji.ChangeID, error) {
 	changes, err := x.Journal.Changes()
 	if err != nil {
@@ -246,6 +262,10 @@ func (x *Executor) Recover(ctx context.Context) ([]iikanji.ChangeID, error) {
 	for _, c := range slices.Backward(changes) {
 		if c.Stage != iikanji.Applying && c.Stage != iikanji.Reverting {
 			continue
+		}
+		if err := ctx.Err(); err != nil {
+			errs = append(errs, fmt.Errorf("recovering change %d: %w", c.ID, err))
+			break
 		}
 		if err := x.undo(ctx, c, "recovered after an interruption"); err != nil {
 			errs = append(errs, err)

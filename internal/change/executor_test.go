@@ -181,6 +181,55 @@ func TestFailingApply(t *testing.T) {
 	}
 }
 
+// TestCancelledUndo: Ctrl-C while an undo is under way, of a revert or of a
+// recovery, lets it go on to its end; the next change is not begun.
+func TestCancelledUndo(t *testing.T) {
+	for name, undo := range map[string]func(ctx context.Context, r *rig) error{
+		"revert": func(ctx context.Context, r *rig) error {
+			_, err := r.RevertAll(ctx, "by hand")
+			return err
+		},
+		"recover": func(ctx context.Context, r *rig) error {
+			for id := range iikanji.ChangeID(2) { // as a kill leaves them
+				if err := r.h.MoveChange(id+1, iikanji.Reverting, ""); err != nil {
+					return err
+				}
+			}
+			_, err := r.Recover(ctx)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.write(t, "a.conf", "old\n")
+			first := r.plan(t)
+			if err := r.Apply(t.Context(), first.ID); err != nil {
+				t.Fatal(err)
+			}
+			between := r.files(t)
+			second := r.plan(t)
+			if err := r.Apply(t.Context(), second.ID); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			r.site.Services["web"] = Service{Reload: func(ctx context.Context) error { // as one that waits for an answer
+				cancel()
+				return ctx.Err()
+			}}
+			if err := undo(ctx, r); !errors.Is(err, context.Canceled) {
+				t.Errorf("got %v", err)
+			}
+			if stage := r.stage(t, second.ID); stage != iikanji.Reverted || r.files(t) != between {
+				t.Errorf("the change that was being undone is %v, files\n%s\nwant\n%s", stage, r.files(t), between)
+			}
+			if stage := r.stage(t, first.ID); !stage.May(iikanji.Reverting) && stage != iikanji.Reverting {
+				t.Errorf("the other one is %v", stage)
+			}
+		})
+	}
+}
+
 // TestStuck: what cannot be undone is said to be, and can be tried again.
 func TestStuck(t *testing.T) {
 	r := newRig(t)
