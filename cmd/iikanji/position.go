@@ -104,22 +104,8 @@ func savePositions(file string, names []string, inputs []*lines.Input) error {
 	if err != nil {
 		return fmt.Errorf("saving the positions: %w", err)
 	}
-	return writeWhole(file, append(b, '\n'))
-}
-
-// writeWhole writes a file whole or not at all.
-func writeWhole(name string, b []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".iikanji-*")
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", name, err)
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(b)
-	if err = errorsFirst(err, f.Sync(), f.Chmod(0o644), f.Close()); err != nil {
-		return fmt.Errorf("writing %s: %w", name, err)
-	}
-	if err := os.Rename(f.Name(), name); err != nil {
-		return fmt.Errorf("writing %s: %w", name, err)
-	}
-	return nil
+	return writeWhole(file, func(w io.Writer) error {
+		_, err := w.Write(append(b, '\n'))
+		return err
+	})
 }

@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -24,7 +22,7 @@ type slowCmd struct {
 	Files []string `arg:"" optional:"" help:"Logs of statements, plain, gzip or zstd; - for standard input." placeholder:"FILE"`
 
 	DSN     string `name:"dsn" help:"Read the digests of performance_schema of a running server instead." placeholder:"USER:PASSWORD@tcp(HOST:3306)/"`
-	Sort    string `help:"A column; ':asc' behind it puts the smallest first." default:"total" placeholder:"COLUMN"`
+	Sort    string `help:"A column; ':asc' behind it puts the smallest first (default: total)." default:"total" placeholder:"COLUMN"`
 	Limit   int    `help:"Rows of each table; 0 for all." default:"20"`
 	Where   string `help:"Only these entries, as in 'time > 100ms and db = isu'." placeholder:"FILTER"`
 	Since   string `help:"Only entries from this time on (RFC 3339, or date and time in local time)." placeholder:"TIME"`
@@ -246,31 +244,4 @@ func loadSlow(ctx context.Context, e *env, name string, opt slowlog.Options) (*i
 		}
 	}
 	return readSlow(ctx, e, []string{name}, opt)
-}
-
-// saveProfile writes a profile whole or not at all.
-func saveProfile(name string, p *iikanji.Profile) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".iikanji-*")
-	if err != nil {
-		return fmt.Errorf("saving %s: %w", name, err)
-	}
-	defer os.Remove(f.Name())
-	if err := errorsFirst(encodeProfile(f, p), f.Sync(), f.Chmod(0o644), f.Close()); err != nil {
-		return fmt.Errorf("saving %s: %w", name, err)
-	}
-	if err := os.Rename(f.Name(), name); err != nil {
-		return fmt.Errorf("saving %s: %w", name, err)
-	}
-	return nil
-}
-
-func encodeProfile(w io.Writer, p *iikanji.Profile) error { return json.NewEncoder(w).Encode(p) }
-
-func errorsFirst(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/iikanji/iikanji"
+)
+
+// saveProfile writes a profile for merge and diff.
+func saveProfile(name string, p *iikanji.Profile) error {
+	return writeWhole(name, func(w io.Writer) error { return json.NewEncoder(w).Encode(p) })
+}
+
+// writeWhole writes a file whole or not at all. A link to a file stays one; what is
+// no file, as a device or a pipe, is written to and never replaced.
+func writeWhole(name string, write func(w io.Writer) error) error {
+	real := name
+	if to, err := filepath.EvalSymlinks(name); err == nil {
+		real = to
+	}
+	replace := replaceFile
+	switch info, err := os.Stat(real); {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("writing %s: it is a directory", name)
+	case err == nil && !info.Mode().IsRegular():
+		replace = writeInto
+	}
+	if err := replace(real, write); err != nil {
+		var path *fs.PathError // the name in it is one of ours
+		if errors.As(err, &path) {
+			err = path.Err
+		}
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	return nil
+}
+
+// replaceFile has the new file take the old one's place in one step.
+func replaceFile(name string, write func(w io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".iikanji-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // after the rename it is gone already
+	if err := errorsFirst(write(f), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}
+
+// writeInto writes to what is there.
+func writeInto(name string, write func(w io.Writer) error) error {
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errorsFirst(write(f), f.Close())
+}
+
+func errorsFirst(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
