@@ -42,7 +42,7 @@ type accessFlags struct {
 	Route     []string `help:"A route in a router's syntax, as in '/users/:id/icon'; wins over learning." placeholder:"PATTERN" sep:"none"`
 	Matching  []string `short:"m" help:"Regular expressions for routes, with commas between them, as alp's -m." placeholder:"REGEXPS" sep:"none"`
 	Query     bool     `help:"Routes include the keys of the query."`
-	MaxBad    float64  `help:"Accept so many percent of lines that do not parse." default:"1" placeholder:"PERCENT"`
+	MaxBad    float64  `help:"Accept so many percent of lines that do not parse (default: 1)." default:"1" placeholder:"PERCENT"`
 	Partial   bool     `help:"Count what a cut-off gzip or zstd log holds."`
 }
 

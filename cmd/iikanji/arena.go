@@ -14,13 +14,22 @@ import (
 
 // arenaCmd lists the arenas and hands out their files.
 type arenaCmd struct {
-	List  arenaListCmd  `cmd:"" default:"1" help:"List the arenas."`
+	List  arenaListCmd  `cmd:"" default:"withargs" help:"List the arenas."`
 	Files arenaFilesCmd `cmd:"" help:"Write an arena's app, SQL, images and keys into a folder, for a deployment of your own."`
 }
 
 type arenaListCmd struct {
 	Format report.Format `help:"table, tsv, csv, markdown or json." enum:"table,tsv,csv,markdown,json" default:"table"`
 	JSON   bool          `help:"The same as --format json."`
+}
+
+// Help is the long help of the command.
+func (arenaListCmd) Help() string {
+	return `Examples:
+  iikanji arena
+  iikanji arena list --format markdown
+
+Exit status: 0 done, 1 failed to run, 2 usage.`
 }
 
 // Run prints one line per arena.
@@ -39,6 +48,8 @@ func (c *arenaListCmd) Run(e *env) error {
 type arenaFilesCmd struct {
 	Arena string `arg:"" help:"Arena, as in isucondition."`
 	Dir   string `arg:"" help:"Folder to write to; it must be new or empty." type:"path"`
+
+	JSON bool `help:"Print one JSON document: the folders that were written."`
 }
 
 // Help is the long help of the command.
@@ -48,7 +59,9 @@ DIR/data (the benchmarker's copy of the data). A deployment that is to be
 loaded with iikanji bench ARENA --url needs the data and the keys of webapp.
 
 Example:
-  iikanji arena files isucondition ./isucondition`
+  iikanji arena files isucondition ./isucondition
+
+Exit status: 0 written, 1 failed to run (nothing is left), 2 usage.`
 }
 
 // Run writes the files; on an error nothing of them is left.
@@ -84,8 +97,15 @@ func (c *arenaFilesCmd) Run(ctx context.Context, e *env) (err error) {
 	if err := os.Rename(tmp, c.Dir); err != nil {
 		return fmt.Errorf("putting the files in place: %w", err)
 	}
-	_, err = fmt.Fprintf(e.Stdout, "%s: app, SQL, public files and keys in %s, the benchmarker's data in %s\n",
-		a.Name, filepath.Join(c.Dir, "webapp"), filepath.Join(c.Dir, "data"))
+	webapp, data := filepath.Join(c.Dir, "webapp"), filepath.Join(c.Dir, "data")
+	if c.JSON {
+		return writeJSON(e.Stdout, struct {
+			Arena  string `json:"arena"`
+			Webapp string `json:"webapp"`
+			Data   string `json:"data"`
+		}{a.Name, webapp, data})
+	}
+	_, err = fmt.Fprintf(e.Stdout, "%s: app, SQL, public files and keys in %s, the benchmarker's data in %s\n", a.Name, webapp, data)
 	return err
 }
 

@@ -30,18 +30,18 @@ type benchCmd struct {
 	NoLoad  bool          `help:"Initialize and check only."`
 	Clock   float64       `help:"Speed of virtual time (default: the arena's)." placeholder:"X"`
 	Pin     string        `help:"CPUs: auto, off, or GENERATOR/STACK as in 0/1." default:"auto"`
-	Dir     string        `help:"Work folder of the stack (default: below the user's state folder)." type:"path"`
-	History string        `help:"Folder for runs (default: history in the work folder)." type:"path"`
+	Dir     string        `help:"Work folder of the stack (default: below the user's state folder)." type:"path" placeholder:"FOLDER"`
+	History string        `help:"Folder for runs (default: history in the work folder)." type:"path" placeholder:"FOLDER"`
 	Env     []string      `help:"Further environment of the app." placeholder:"K=V" sep:"none"`
 
 	JIA     string   `name:"jia" help:"With --url: address on which the contest's outside services are served to the target." placeholder:"HOST:PORT" default:"127.0.0.1:0"`
 	JIAURL  string   `name:"jia-url" help:"With --url: how the target reaches them (default: http:// and --jia)." placeholder:"URL"`
-	Key     string   `help:"Private key (PEM) for login tokens, where the target has another public key." type:"path"`
+	Key     string   `help:"Private key (PEM) for login tokens, where the target has another public key." type:"path" placeholder:"FILE"`
 	Address []string `help:"Further addresses that the target may name for itself." placeholder:"HOST:PORT"`
 	TLSAny  bool     `name:"insecure" help:"Accept any certificate of an https target."`
 
 	Price bool `help:"Measure what each sensor costs, by alternating observed and bare runs."`
-	Pairs int  `help:"With --price: pairs of runs for each sensor." default:"4" placeholder:"N"`
+	Pairs int  `help:"With --price: pairs of runs for each sensor (default: 4)." default:"4" placeholder:"N"`
 
 	Sensors []string `help:"With --price: only these of access, host, slow, perf and default." placeholder:"NAMES"`
 
@@ -127,6 +127,9 @@ func (c *benchCmd) prepare(e *env, a *arena.Arena) (*benchRun, error) {
 	}
 	if r.pin, err = parsePin(c.Pin, allowed); err != nil {
 		return nil, err
+	}
+	if err := stack.CheckEnv(c.Env); err != nil {
+		return nil, usageError("--env: %w", err)
 	}
 	if c.Load < 0 || c.Load > time.Hour {
 		return nil, usageError("--load %v: want up to 1h", c.Load)
@@ -270,11 +273,11 @@ func (r *benchRun) show(p bench.Progress) {
 		r.progress.Say("%s", p.Note)
 	}
 	if p.Phase != string(scenario.Load) {
-		r.progress.Status("%s: %s, %s", p.Phase, report.Duration(p.Elapsed.Round(100*time.Millisecond)), number(p.Requests, "request"))
+		r.progress.Status("%s: %s, %s", p.Phase, report.Duration(p.Elapsed.Round(100*time.Millisecond)), report.Number(p.Requests, "request"))
 		return
 	}
 	r.progress.Status("load: %s left, score %s, %s, %s, %s", p.Left.Round(time.Second),
-		report.Count(int64(p.Score)), number(p.Requests, "request"), number(p.Errors, "error"), number(p.Timeouts, "timeout"))
+		report.Count(int64(p.Score)), report.Number(p.Requests, "request"), report.Number(p.Errors, "error"), report.Number(p.Timeouts, "timeout"))
 }
 
 // print writes the run; dir is where it is kept, "" where it could not be.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -44,11 +45,14 @@ type exitCode int
 
 // run parses the arguments, runs the command and returns the exit status.
 func run(ctx context.Context, e *env, args []string) (status int) {
+	bare := len(args) == 0 // somebody who asks what there is
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
 		case exitCode:
-			status = int(r)
+			if status = int(r); bare {
+				status = exitUsage
+			}
 		default:
 			panic(r)
 		}
@@ -61,11 +65,32 @@ func run(ctx context.Context, e *env, args []string) (status int) {
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}
+	if bare {
+		args, parser.Stdout = []string{"--help"}, e.Stderr
+	}
 	k, err := parser.Parse(args)
+	var unwritten *fs.PathError // the text of --help
+	if errors.As(err, &unwritten) {
+		return explain(e.Stderr, quiet(err))
+	}
 	if err != nil {
-		return explain(e.Stderr, &exitError{Status: exitUsage, Err: err, Hints: []string{"see iikanji --help"}})
+		return explain(e.Stderr, &exitError{Status: exitUsage, Err: err, Hints: []string{"see iikanji" + commandOf(err) + " --help"}})
 	}
 	return explain(e.Stderr, quiet(interrupted(ctx, k.Run())))
+}
+
+// commandOf is the command that a mistake is in, as in " arena files"; "" for none.
+func commandOf(err error) (text string) {
+	var mistake *kong.ParseError
+	if !errors.As(err, &mistake) {
+		return ""
+	}
+	for _, p := range mistake.Context.Path {
+		if p.Command != nil {
+			text += " " + p.Command.Name
+		}
+	}
+	return text
 }
 
 // interrupted says in one way that a person ended a command, however deep in it

@@ -28,8 +28,8 @@ type diagnoseCmd struct {
 	Seed    uint64        `help:"Seed of the offered work." default:"1"`
 	Clock   float64       `help:"Speed of virtual time (default: the arena's)." placeholder:"X"`
 	Pin     string        `help:"CPUs: auto, off, or GENERATOR/STACK as in 0/1." default:"auto"`
-	Dir     string        `help:"Work folder of the stack (default: below the user's state folder)." type:"path"`
-	History string        `help:"Folder for runs (default: history in the work folder)." type:"path"`
+	Dir     string        `help:"Work folder of the stack (default: below the user's state folder)." type:"path" placeholder:"FOLDER"`
+	History string        `help:"Folder for runs (default: history in the work folder)." type:"path" placeholder:"FOLDER"`
 	Env     []string      `help:"Further environment of the app." placeholder:"K=V" sep:"none"`
 
 	Explain string        `help:"Show evidence, plans and remedies of the findings of this code." placeholder:"CODE"`

@@ -82,7 +82,7 @@ func (c *exportCmd) Run(_ context.Context, e *env) error {
 		return writeJSON(e.Stdout, r)
 	}
 	out := &paper{w: e.Stdout}
-	out.line("%s and %s are in %s", number(len(r.Changes), "change"), number(len(r.Files), "file"), report.Clean(r.Dir))
+	out.line("%s and %s are in %s", report.Number(len(r.Changes), "change"), report.Number(len(r.Files), "file"), report.Clean(r.Dir))
 	out.line("begin with README.md; sh apply.sh shows what it would do elsewhere")
 	return out.err
 }

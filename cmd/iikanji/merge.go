@@ -80,7 +80,7 @@ var errNoProfile = errors.New("it is no saved profile")
 func loadProfile(name string) (*iikanji.Profile, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
-		return nil, fmt.Errorf("reading the profile %w", err)
+		return nil, fmt.Errorf("reading the profile: %w", err)
 	}
 	p := new(iikanji.Profile)
 	if err := json.Unmarshal(b, p); err != nil || p.Source == iikanji.SourceUnknown {

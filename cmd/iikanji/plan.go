@@ -343,7 +343,7 @@ func (o *planOptions) write(e *env, arena string) error {
 	if o.Run != 0 {
 		from = fmt.Sprintf(" for what run %d shows", o.Run)
 	}
-	out.line("%d of %s%s can be planned; nothing was changed", len(could), number(len(o.Plans), "remedy"), from)
+	out.line("%d of %s%s can be planned; nothing was changed", len(could), report.Number(len(o.Plans), "remedy"), from)
 	for _, p := range could {
 		out.line("")
 		p.write(out)

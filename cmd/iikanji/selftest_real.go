@@ -48,7 +48,7 @@ func (c *selftestCmd) real(ctx context.Context, e *env) error {
 		began := e.Now()
 		f := &arenaField{benchRun: r, w: w, h: h, noisy: c.Noisy}
 		f.tick = func(bench.Progress) {
-			w.progress.Status("%d of %s, %s, %d kept so far, %s gone", len(out.Verdicts), number(c.AA, "trial"), number(out.Runs, "run"), out.Kept, clock(e.Now().Sub(began)))
+			w.progress.Status("%d of %s, %s, %d kept so far, %s gone", len(out.Verdicts), report.Number(c.AA, "trial"), report.Number(out.Runs, "run"), out.Kept, clock(e.Now().Sub(began)))
 		}
 		out, err = loop.RunAATrials(ctx, f, c.AA, c.Load, func(now loop.AATrials) { out = now })
 		return err
@@ -71,6 +71,6 @@ func (c *selftestCmd) printReal(e *env, out *loop.AATrials) error {
 		return err
 	}
 	_, err := fmt.Fprintf(e.Stdout, "\n%s, untouched, %s of a change that does nothing: %d kept (true share under %.0f %%, at 95 %%)\n%s, %s of %s, %d void; noise of a pair %.1f %%\n",
-		c.Arena, number(len(out.Verdicts), "trial"), out.Kept, 100*out.Bound(), number(out.Pairs, "pair"), number(out.Runs, "run"), report.Duration(c.Load), out.Voided, 100*out.Noise)
+		c.Arena, report.Number(len(out.Verdicts), "trial"), out.Kept, 100*out.Bound(), report.Number(out.Pairs, "pair"), report.Number(out.Runs, "run"), report.Duration(c.Load), out.Voided, 100*out.Noise)
 	return err
 }

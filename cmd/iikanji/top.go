@@ -22,7 +22,7 @@ import (
 type topCmd struct {
 	Arena string `arg:"" optional:"" help:"Arena that is up (default: the one that is; without any, every process that listens on TCP)."`
 
-	Dir     string        `help:"Work folder of the stack that is up." type:"path"`
+	Dir     string        `help:"Work folder of the stack that is up." type:"path" placeholder:"FOLDER"`
 	Service []string      `short:"s" help:"A service by its root process; with a stack, one more." placeholder:"NAME=PID"`
 	Every   time.Duration `help:"Length of an interval." default:"1s"`
 	Count   int           `short:"n" help:"Intervals to show; 0 means until Ctrl-C." default:"0"`

@@ -20,11 +20,12 @@ import (
 type upCmd struct {
 	Arena string `arg:"" help:"Arena to bring up, as in isucondition."`
 
-	Dir   string   `help:"Work folder of the stack (default: below the user's state folder)." type:"path"`
+	Dir   string   `help:"Work folder of the stack (default: below the user's state folder)." type:"path" placeholder:"FOLDER"`
 	Port  int      `help:"Port of nginx on 127.0.0.1 (default: a free one, the same as last time)."`
 	Pin   string   `help:"CPUs: off, auto (leaves some for a load generator), or GENERATOR/STACK as in 0/1." default:"off"`
 	Env   []string `help:"Further environment of the app." placeholder:"K=V" sep:"none"`
 	Fresh bool     `help:"Start from the arena's own files and an empty database; what was edited is moved aside."`
+	JSON  bool     `help:"Say where everything is as one JSON document, once it is up."`
 }
 
 // Help is the long help of the command.
@@ -40,6 +41,7 @@ Signal USR1 does the same as app.
 Examples:
   iikanji up isucondition
   iikanji up isucondition --dir ./isu --port 8080
+  iikanji up isucondition --json </dev/null
 
 Exit status: 0 stopped, 1 failed to run, 2 usage.`
 }
@@ -52,6 +54,9 @@ func (c *upCmd) Run(ctx context.Context, e *env) (err error) {
 	}
 	if c.Port < 0 || c.Port > 65535 {
 		return usageError("--port %d: want 1 to 65535", c.Port)
+	}
+	if err := stack.CheckEnv(c.Env); err != nil {
+		return usageError("--env: %w", err)
 	}
 	allowed, err := bench.AllowedCPUs()
 	if err != nil {
@@ -84,9 +89,33 @@ func (c *upCmd) Run(ctx context.Context, e *env) (err error) {
 	return serveUp(ctx, e, s, progress)
 }
 
+// whereabouts are the document of --json.
+type whereabouts struct {
+	Arena    string        `json:"arena"`
+	URL      string        `json:"url"`
+	Source   string        `json:"source"`
+	Configs  string        `json:"configs"`
+	Logs     string        `json:"logs"`
+	Database databaseAt    `json:"database"`
+	PID      int           `json:"pid"` // USR1 restarts the app, INT stops all
+	Took     time.Duration `json:"took_ns"`
+}
+
+type databaseAt struct {
+	Address  string `json:"address"`
+	Socket   string `json:"socket"`
+	Name     string `json:"name"`
+	User     string `json:"user"`
+	Password string `json:"password"` // the contest's, in its files too
+}
+
 // announce says where everything is and what one can do there.
 func (c *upCmd) announce(e *env, s *stack.Stack, took time.Duration) error {
 	p := s.Places()
+	if c.JSON {
+		return writeJSON(e.Stdout, whereabouts{Arena: c.Arena, URL: p.URL(), Source: s.Source(), Configs: p.Conf, Logs: s.Logs(), PID: os.Getpid(), Took: took,
+			Database: databaseAt{Address: fmt.Sprintf("127.0.0.1:%d", p.DBPort), Socket: p.DBSocket, Name: p.DBName, User: p.DBUser, Password: p.DBPassword}})
+	}
 	_, err := fmt.Fprintf(e.Stdout, `%[1]s is up, ready in %[2]s
 
   url       %[3]s

@@ -184,6 +184,18 @@ func TestUp(t *testing.T) {
 		t.Errorf("Ctrl-C: %v", err)
 	}
 
+	s = startUp(t, "--dir", dir, "--json")
+	if again := s.expect(`^  "url": "(http://127.0.0.1:\d+)",$`); again != url {
+		t.Errorf("as JSON it answers at %s, was %s", again, url)
+	}
+	s.expect(`^}$`)
+	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("Ctrl-C: %v", err)
+	}
+
 	// Before it is up: nothing is left, and it says so.
 	s = startUp(t, "--dir", dir)
 	s.expect(`^keeping your edits of webapp/go/main\.go$`)

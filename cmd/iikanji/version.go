@@ -6,21 +6,44 @@ import (
 	"runtime/debug"
 )
 
-type versionCmd struct{}
+type versionCmd struct {
+	JSON bool `help:"Print one JSON document."`
+}
+
+// Help is the long help of the command.
+func (versionCmd) Help() string {
+	return `Examples:
+  iikanji version
+  iikanji version --json
+
+Exit status: 0 done, 1 failed to run, 2 usage.`
+}
 
 // Run prints one line: version, commit, compiler.
-func (versionCmd) Run(e *env) error {
-	version, commit := "devel", ""
+func (c *versionCmd) Run(e *env) error {
+	v := struct {
+		Version  string `json:"version"`
+		Commit   string `json:"commit,omitempty"`
+		Go       string `json:"go"`
+		Platform string `json:"platform"`
+	}{"devel", "", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		if v := info.Main.Version; v != "" && v != "(devel)" {
-			version = v
+		if is := info.Main.Version; is != "" && is != "(devel)" {
+			v.Version = is
 		}
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
-				commit = " " + s.Value[:min(12, len(s.Value))]
+				v.Commit = s.Value[:min(12, len(s.Value))]
 			}
 		}
 	}
-	_, err := fmt.Fprintf(e.Stdout, "iikanji %s%s %s %s/%s\n", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	if c.JSON {
+		return writeJSON(e.Stdout, v)
+	}
+	commit := v.Commit
+	if commit != "" {
+		commit = " " + commit
+	}
+	_, err := fmt.Fprintf(e.Stdout, "iikanji %s%s %s %s\n", v.Version, commit, v.Go, v.Platform)
 	return err
 }

@@ -20,8 +20,8 @@ import (
 
 // placeFlags say where an arena's stack and its history are.
 type placeFlags struct {
-	Dir     string `help:"Work folder of the stack (default: below the user's state folder)." type:"path"`
-	History string `help:"Folder of runs and changes (default: history in the work folder)." type:"path"`
+	Dir     string `help:"Work folder of the stack (default: below the user's state folder)." type:"path" placeholder:"FOLDER"`
+	History string `help:"Folder of runs and changes (default: history in the work folder)." type:"path" placeholder:"FOLDER"`
 }
 
 // folders fills in the defaults.

@@ -32,7 +32,7 @@ type View struct {
 	// Brief names the columns of a text table of at least so many terminal
 	// columns; the widest that fits is taken.
 	Brief map[int][]string
-	Noun  string // of records: "lines"
+	Noun  string // of a record: "line"
 	// Row and Rows are what the rows are about, one and many: "route", "routes".
 	Row, Rows string
 }
@@ -213,8 +213,11 @@ func (v *View) more(left []iikanji.Row) []string {
 	if len(left) == 1 {
 		rows, are = v.Row, "is"
 	}
-	return []string{fmt.Sprintf("%s more %s with a count of %s and %s in all %s not shown: --limit 0 shows all",
-		Count(int64(len(left))), rows, Count(count), Duration(total), are)}
+	with := "a count of " + Count(count)
+	if total > 0 { // a log without times has none
+		with += " and " + Duration(total) + " in all"
+	}
+	return []string{fmt.Sprintf("%s more %s with %s %s not shown: --limit 0 shows all", Count(int64(len(left))), rows, with, are)}
 }
 
 // intake tells in a few lines what was read.
@@ -223,16 +226,16 @@ func (v *View) intake(p *iikanji.Profile, zone *time.Location) (lines []string) 
 	if zone == nil {
 		zone = time.UTC
 	}
-	lines = append(lines, fmt.Sprintf("%s: %s, %s %s, %s", strings.Join(in.Files, ", "), in.Format, Count(in.Lines), v.Noun, in.Bytes))
+	lines = append(lines, fmt.Sprintf("%s: %s, %s, %s", strings.Join(in.Files, ", "), in.Format, Number(in.Lines, v.Noun), in.Bytes))
 	if !in.First.IsZero() {
 		const form = "2006-01-02 15:04:05"
 		lines = append(lines, fmt.Sprintf("from %s to %s", in.First.In(zone).Format(form), in.Last.In(zone).Format(form+" -0700")))
 	}
 	if in.Left > 0 {
-		lines = append(lines, fmt.Sprintf("%s of the %s left out by the conditions", Count(in.Left), v.Noun))
+		lines = append(lines, fmt.Sprintf("%s of the %ss left out by the conditions", Count(in.Left), v.Noun))
 	}
 	if in.Bad > 0 {
-		lines = append(lines, fmt.Sprintf("%s of the %s did not parse (%.2g %%):", Count(in.Bad), v.Noun, 100*float64(in.Bad)/float64(max(in.Lines, 1))))
+		lines = append(lines, fmt.Sprintf("%s of the %ss did not parse (%.2g %%):", Count(in.Bad), v.Noun, 100*float64(in.Bad)/float64(max(in.Lines, 1))))
 		for _, b := range in.BadLines {
 			lines = append(lines, fmt.Sprintf("  %s:%d: %s: %s", b.File, b.Line, b.Why, Shorten(Clean(b.Text), 60)))
 		}

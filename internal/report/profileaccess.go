@@ -10,7 +10,7 @@ import (
 // AccessView shows profiles of access logs whose rows are by something: route,
 // status, method, host, user-agent, user or minute.
 func AccessView(by string) *View {
-	v := &View{Noun: "lines", Row: by, Rows: by + "s", Columns: TimeColumns()}
+	v := &View{Noun: "line", Row: by, Rows: by + "s", Columns: TimeColumns()}
 	if by == "status" {
 		v.Rows = "statuses"
 	}

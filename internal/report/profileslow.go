@@ -9,7 +9,7 @@ import (
 // StatementView shows the rows of profiles of statements as merge and diff do;
 // the whole report of a slow log is SlowText, sorted by these columns too.
 func StatementView() *View {
-	v := &View{Noun: "statements", Row: "statement", Rows: "statements", Columns: TimeColumns()}
+	v := &View{Noun: "statement", Row: "statement", Rows: "statements", Columns: TimeColumns()}
 	query := func(r *iikanji.Row) *iikanji.SQLRow {
 		if r.Query == nil {
 			return &iikanji.SQLRow{}

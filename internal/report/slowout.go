@@ -66,16 +66,16 @@ func intake(o *out, p *iikanji.Profile, f Format) {
 	if f == Markdown {
 		item = "- "
 	}
-	s := fmt.Sprintf("%s%s: %s entries, %s", item, in.Format, Count(in.Lines), in.Bytes)
+	s := fmt.Sprintf("%s%s: %s, %s", item, in.Format, Number(in.Lines, "entry"), in.Bytes)
 	if !in.First.IsZero() {
 		s += fmt.Sprintf(", %s to %s", in.First.UTC().Format(time.RFC3339), in.Last.UTC().Format(time.RFC3339))
 	}
 	o.line("%s", s)
 	if in.Left > 0 {
-		o.line("%s%s entries left out by --where, --since or --until", item, Count(in.Left))
+		o.line("%s%s left out by --where, --since or --until", item, Number(in.Left, "entry"))
 	}
 	if in.Bad > 0 {
-		o.line("%s%s entries could not be read:", item, Count(in.Bad))
+		o.line("%s%s could not be read:", item, Number(in.Bad, "entry"))
 		for _, b := range in.BadLines {
 			o.line("%s  %s:%d: %s: %s", item, b.File, b.Line, b.Why, Shorten(strings.TrimSpace(b.Text), 40))
 		}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -50,4 +51,15 @@ func Count(n int64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// Number counts things in words: "1 run", "1,200 runs", "3 remedies".
+func Number[N int | int64](n N, thing string) string {
+	if stem, ok := strings.CutSuffix(thing, "y"); ok && n != 1 {
+		thing = stem + "ie"
+	}
+	if n != 1 {
+		thing += "s"
+	}
+	return Count(int64(n)) + " " + thing
 }

@@ -49,6 +49,17 @@ func (s *Stack) appEnv() ([]string, error) {
 	return append(env, s.options.Env...), nil // of two values the last counts, see lastWins
 }
 
+// CheckEnv says what is wrong with variables for the app, as in [Options].Env.
+// It does not repeat them: what is mistyped may be a secret.
+func CheckEnv(env []string) error {
+	for _, kv := range env {
+		if strings.IndexByte(kv, '=') < 1 || strings.IndexByte(kv, 0) >= 0 {
+			return errors.New("a variable is not K=V, as in GOGC=200")
+		}
+	}
+	return nil
+}
+
 // variableName says whether a name is one that a shell could set.
 func variableName(name string) bool {
 	for i, r := range name {

@@ -27,10 +27,8 @@ const undoWait = 30 * time.Second
 // be taken Down; ctx bounds the coming up only.
 func Up(ctx context.Context, a *arena.Arena, o Options) (_ *Stack, err error) {
 	s := &Stack{arena: a, options: o, dead: make(chan error, 16), procs: map[string]*process{}, from: map[string]int64{}}
-	for _, kv := range o.Env {
-		if strings.IndexByte(kv, '=') < 1 || strings.IndexByte(kv, 0) >= 0 {
-			return nil, fmt.Errorf("the app's environment: %q is not K=V", kv)
-		}
+	if err := CheckEnv(o.Env); err != nil {
+		return nil, fmt.Errorf("the app's environment: %w", err)
 	}
 	if s.programs, err = findPrograms(a, o); err != nil {
 		return nil, err

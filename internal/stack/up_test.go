@@ -177,7 +177,7 @@ func TestLongPath(t *testing.T) {
 
 func TestBadEnv(t *testing.T) {
 	for _, bad := range []string{"X", "=1", "", "X=\x00"} {
-		if _, err := Up(t.Context(), tiny(), Options{Dir: filepath.Join(t.TempDir(), "stack"), Env: []string{bad}}); err == nil || !strings.Contains(err.Error(), "is not K=V") {
+		if _, err := Up(t.Context(), tiny(), Options{Dir: filepath.Join(t.TempDir(), "stack"), Env: []string{bad}}); err == nil || !strings.Contains(err.Error(), "is not K=V, as in") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
