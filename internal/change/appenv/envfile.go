@@ -105,34 +105,11 @@ func (e *environment) setDSN(params []param) (found bool, err error) {
 
 const header = "# Variables that iikanji has set; `iikanji history` tells why. Read at each start of the app.\n"
 
-// edit is the file as it shall be: variables in place where they stand, behind
-// the others where they do not. Comments and order stay.
+// edit is the file as it shall be.
 func (e *environment) edit() (change.Edit, bool) {
 	if len(e.later) == 0 {
 		return change.Edit{}, false
 	}
-	text := string(e.old)
-	if e.old == nil {
-		text = header
-	} else if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	left := maps.Clone(e.later)
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		name, _, ok := variable(line)
-		value, ours := e.later[name]
-		if !ok || !ours {
-			b.WriteString(line)
-			continue
-		}
-		if _, first := left[name]; first { // a second one would win over the first
-			b.WriteString(name + "=" + value + "\n")
-			delete(left, name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(left)) {
-		b.WriteString(name + "=" + left[name] + "\n")
-	}
-	return change.Edit{Path: e.path, Old: e.old, New: []byte(b.String())}, true
+	lines := change.Lines{Header: header, Read: variable, Write: func(name, value string) string { return name + "=" + value }}
+	return change.Edit{Path: e.path, Old: e.old, New: lines.Set(e.old, e.later)}, true
 }

@@ -99,7 +99,7 @@ func (a *App) Open(dir string) *change.Site {
 // State is all that lies in the App's folder of its source and its setup, and
 // what the program says.
 func (a *App) State() (string, error) {
-	text, err := tree(a.Source(""), true)
+	text, err := Tree(a.Source(""))
 	if err != nil {
 		return "", err
 	}
@@ -231,41 +231,4 @@ func (a *App) stop() {
 		_ = a.run.Wait()
 	}
 	a.run = nil
-}
-
-// tree is all that lies in a folder: names, modes and contents; without
-// hidden names what the go command makes a program of.
-func tree(dir string, hidden bool) (string, error) {
-	var b strings.Builder
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || path == dir {
-			return err
-		}
-		if !hidden && strings.HasPrefix(d.Name(), ".") {
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if d.IsDir() {
-			return nil
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		text, err := contentOf(path, info)
-		fmt.Fprintf(&b, "== %s %v\n%s", path[len(dir):], info.Mode(), text)
-		return err
-	})
-	return b.String(), err
-}
-
-// contentOf is what a file holds, or where a link leads.
-func contentOf(path string, info fs.FileInfo) (string, error) {
-	if info.Mode()&fs.ModeSymlink != 0 {
-		return os.Readlink(path)
-	}
-	b, err := os.ReadFile(path)
-	return string(b), err
 }

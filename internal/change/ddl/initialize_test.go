@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -121,18 +120,8 @@ func (s *loadedSite) state() (string, error) {
 		}
 		b.WriteString(text + "\n")
 	}
-	entries, err := os.ReadDir(s.sql)
-	if err != nil {
-		return "", err
-	}
-	for _, e := range entries {
-		text, err := os.ReadFile(filepath.Join(s.sql, e.Name()))
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintf(&b, "%s:\n%s\n", e.Name(), text)
-	}
-	return b.String(), nil
+	files, err := changetest.Tree(s.sql)
+	return b.String() + files, err
 }
 
 // TestConformanceIntoFile: each act on an index of the table and of the schema

@@ -1,47 +1,35 @@
 package mysqlconf
 
 import (
-	"maps"
 	"slices"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/change"
 )
 
 const header = "# Settings that iikanji has made; `iikanji history` tells why. Read after the others.\n[mysqld]\n"
 
-// edit sets variables in the text of the drop-in file: in place where they
-// stand, behind the others where they do not. Comments and order stay.
+// edit sets variables in the text of the drop-in file, in a section that the
+// server reads.
 func edit(old []byte, wanted map[string]string) []byte {
-	text := string(old)
-	if old == nil {
-		text = header
-	} else if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	left, ours := maps.Clone(wanted), false
-	var out strings.Builder
-	for line := range strings.Lines(text) {
-		name, _, _ := strings.Cut(strings.TrimSpace(line), "=")
-		if strings.HasPrefix(name, "[") {
-			ours = slices.Contains(serverSections, strings.TrimSpace(name))
-		}
-		name = variableOf(name)
-		value, ok := wanted[name]
-		if !ok || !ours {
-			out.WriteString(line)
-			continue
-		}
-		if _, first := left[name]; first { // a second one would win over the first
-			out.WriteString(lineOf(name, value))
-			delete(left, name)
-		}
-	}
-	if len(left) > 0 && !ours {
-		out.WriteString("[mysqld]\n")
-	}
-	for _, name := range slices.Sorted(maps.Keys(left)) {
-		out.WriteString(lineOf(name, left[name]))
-	}
-	return []byte(out.String())
+	ours := false
+	return change.Lines{
+		Header: header,
+		Read: func(line string) (name, value string, ok bool) {
+			left, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+			if strings.HasPrefix(left, "[") {
+				ours = slices.Contains(serverSections, strings.TrimSpace(left))
+			}
+			return variableOf(left), strings.TrimSpace(value), ours
+		},
+		Write: lineOf,
+		Ahead: func() string {
+			if ours {
+				return ""
+			}
+			return "[mysqld]\n"
+		},
+	}.Set(old, wanted)
 }
 
 // variableOf is the variable that the left side of a line sets. The server
@@ -58,9 +46,9 @@ func variableOf(left string) string {
 
 func lineOf(name, value string) string {
 	if line := settings[name].line; line != "" {
-		return line + "\n"
+		return line
 	}
-	return name + " = " + value + "\n"
+	return name + " = " + value
 }
 
 // set are the values that a drop-in file sets.

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
@@ -61,7 +60,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err := test(ctx, svc, edited); err != nil {
 		return nil, err
 	}
-	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: "set " + says(wanted), Weakens: weakens}
+	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: "set " + change.SaySettings(wanted), Weakens: weakens}
 	file := change.Edit{Path: svc.DropIn, Old: old, New: edited}
 	if live(changed, told) {
 		c.Risk = iikanji.RiskNone
@@ -72,14 +71,6 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	c.Risk = iikanji.RiskRestart
 	change.FromEdits(c, iikanji.Restart, file)
 	return c, nil
-}
-
-func says(args map[string]string) string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(args)) {
-		parts = append(parts, name+" = "+args[name])
-	}
-	return strings.Join(parts, ", ")
 }
 
 // different wants variables that this server has, and some other value. It

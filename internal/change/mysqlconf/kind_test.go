@@ -16,11 +16,7 @@ import (
 )
 
 func remedy(kv ...string) iikanji.Remedy {
-	args := map[string]string{}
-	for i := 0; i < len(kv); i += 2 {
-		args[kv[i]] = kv[i+1]
-	}
-	return iikanji.Remedy{Kind: "mysqlconf", Target: "database", Args: args}
+	return iikanji.Remedy{Kind: "mysqlconf", Target: "database", Args: changetest.Args(kv...)}
 }
 
 // TestConformance holds the kind to the promises of every kind, with a real
@@ -284,13 +280,9 @@ func TestDiagnoseAsks(t *testing.T) {
 // take, is refused before anything is touched.
 func TestRefused(t *testing.T) {
 	s := newTestSite(t)
-	before, err := s.state()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		r    iikanji.Remedy
-		want string
+	changetest.Refuse(t, s.open(s.dir), s.state, []struct {
+		Remedy iikanji.Remedy
+		Why    string
 	}{
 		{remedy(), "no variable"},
 		{remedy("init_file", "/etc/passwd"), "init_file"},
@@ -308,14 +300,7 @@ func TestRefused(t *testing.T) {
 		{remedy("max_connections", "50"), change.ErrNothing.Error()},
 		{remedy("innodb_buffer_pool_size", "16384k"), change.ErrNothing.Error()},
 		{iikanji.Remedy{Kind: "mysqlconf", Target: "cache", Args: map[string]string{"back_log": "1"}}, "cache"},
-	} {
-		if _, err := change.Plan(t.Context(), s.open(s.dir), c.r); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v: %v, want %q", c.r.Args, err, c.want)
-		}
-	}
-	if after, err := s.state(); err != nil || after != before {
-		t.Errorf("refusing left traces: %v\n%s", err, after)
-	}
+	})
 }
 
 // TestPromises: what is weakened is told, and only when it was kept until now.

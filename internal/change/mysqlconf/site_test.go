@@ -148,18 +148,12 @@ func (s *testSite) open(dir string) *change.Site {
 
 // state is the drop-in folder and what the server runs with.
 func (s *testSite) state() (string, error) {
-	var b strings.Builder
-	entries, err := os.ReadDir(filepath.Join(s.dir, "conf.d"))
+	text, err := changetest.Tree(filepath.Join(s.dir, "conf.d"))
 	if err != nil {
 		return "", err
 	}
-	for _, e := range entries {
-		text, err := os.ReadFile(filepath.Join(s.dir, "conf.d", e.Name()))
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintf(&b, "%s: %s", e.Name(), text)
-	}
+	var b strings.Builder
+	b.WriteString(text + "\n")
 	vars, err := variables(context.Background(), s.db)
 	if err != nil {
 		return "", err

@@ -14,11 +14,7 @@ import (
 )
 
 func remedy(diff string, kv ...string) iikanji.Remedy {
-	args := map[string]string{"diff": diff}
-	for i := 0; i < len(kv); i += 2 {
-		args[kv[i]] = kv[i+1]
-	}
-	return iikanji.Remedy{Kind: "patch", Target: "app", Args: args}
+	return iikanji.Remedy{Kind: "patch", Target: "app", Args: changetest.Args(append([]string{"diff", diff}, kv...)...)}
 }
 
 // fast changes a constant, takes a helper into a new file and removes nothing.

@@ -36,7 +36,7 @@ func (k Kind) Plan(_ context.Context, s *change.Site, r iikanji.Remedy) (*iikanj
 	if len(args) == 0 {
 		return nil, errors.New("nothing is asked for")
 	}
-	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: "set " + says(args)}
+	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: "set " + change.SaySettings(args)}
 	var err error
 	switch act := r.Args["act"]; act {
 	case "sysctl":
@@ -50,14 +50,6 @@ func (k Kind) Plan(_ context.Context, s *change.Site, r iikanji.Remedy) (*iikanj
 		return nil, err
 	}
 	return c, nil
-}
-
-func says(args map[string]string) string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(args)) {
-		parts = append(parts, name+" = "+args[name])
-	}
-	return strings.Join(parts, ", ")
 }
 
 // procSys is where the kernel's variables are files.

@@ -1,9 +1,9 @@
 package sysctl
 
 import (
-	"maps"
-	"slices"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/change"
 )
 
 const (
@@ -11,35 +11,14 @@ const (
 	limitsHeader    = "# Limits that iikanji has set; `iikanji history` tells why. Applied at each start of the service.\n"
 )
 
-// edit sets names in a text of "name = value" lines: in place where they
-// stand, behind the others where they do not. Comments and order stay.
+// edit sets names in a text of "name = value" lines.
 func edit(old []byte, header string, wanted map[string]string) []byte {
-	text := string(old)
-	if old == nil {
-		text = header
-	} else if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	left := maps.Clone(wanted)
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		name, now, ok := strings.Cut(strings.TrimSpace(line), "=")
-		name, now = strings.TrimSpace(name), plain(now)
-		value, ours := wanted[name]
-		_, first := left[name]
-		switch {
-		case !ok || !ours:
-			b.WriteString(line)
-			continue
-		case first && now == value:
-			b.WriteString(line)
-		case first:
-			b.WriteString(name + " = " + value + "\n")
-		}
-		delete(left, name) // a second line of it would win over the first
-	}
-	for _, name := range slices.Sorted(maps.Keys(left)) {
-		b.WriteString(name + " = " + left[name] + "\n")
-	}
-	return []byte(b.String())
+	return change.Lines{
+		Header: header,
+		Read: func(line string) (name, value string, ok bool) {
+			name, value, ok = strings.Cut(strings.TrimSpace(line), "=")
+			return strings.TrimSpace(name), plain(value), ok
+		},
+		Write: func(name, value string) string { return name + " = " + value },
+	}.Set(old, wanted)
 }

@@ -1,0 +1,44 @@
+package changetest
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+)
+
+// Refuse wants each remedy refused with a word of why, or found to be nothing
+// to do where that is the word, and nothing touched: a remedy may come from
+// anywhere.
+func Refuse(t *testing.T, site *change.Site, state func() (string, error), all []struct {
+	Remedy iikanji.Remedy
+	Why    string
+},
+) {
+	t.Helper()
+	before, err := state()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range all {
+		_, err := change.Plan(t.Context(), site, c.Remedy)
+		nothing := c.Why == change.ErrNothing.Error()
+		if err == nil || !strings.Contains(err.Error(), c.Why) || errors.Is(err, change.ErrNothing) != nothing {
+			t.Errorf("%v: %v, want %q", c.Remedy.Args, err, c.Why)
+		}
+	}
+	if after, err := state(); err != nil || after != before {
+		t.Errorf("refusing left traces: %v\n%s", err, after)
+	}
+}
+
+// Args are a remedy's arguments, from names and values in turn.
+func Args(kv ...string) map[string]string {
+	args := map[string]string{}
+	for i := 0; i < len(kv); i += 2 {
+		args[kv[i]] = kv[i+1]
+	}
+	return args
+}
