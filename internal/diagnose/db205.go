@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 const (
 	staleTimes = 10.0  // the server's number of distinct values and the counted one are this far apart
 	staleRows  = 500.0 // rows that a table must have: of few nobody can be far off
+	staleStep  = 100.0 // rows by which a step of a plan must be off before it is quoted
 	staleRead  = 10.0  // times as many rows were read as a plan by the counted numbers would
 )
 
@@ -106,13 +106,13 @@ func (t *table) leads(col string) bool {
 	return slices.ContainsFunc(t.real(), func(ix *index) bool { return len(ix.cols) > 0 && ix.cols[0] == col })
 }
 
-// misjudged quotes the steps of an executed plan that met other numbers of
+// misjudged quotes the steps of an executed plan that met far other numbers of
 // rows than foreseen.
 func misjudged(p iikanji.Plan) []iikanji.Evidence {
 	var out []iikanji.Evidence
 	for _, s := range p.Steps {
 		low, high := min(s.Rows, s.Foreseen), max(s.Rows, s.Foreseen)
-		if p.Ran && s.Foreseen > 0 && !math.IsInf(high/low, 1) && high >= staleTimes*low {
+		if p.Ran && s.Foreseen > 0 && high >= staleTimes*low && high-low >= staleStep {
 			out = append(out, iikanji.Evidence{Source: "plan", Text: fmt.Sprintf("%s (%s): %s foreseen each time, %s met", s.Table, s.Access, plural(s.Foreseen, "row"), people(s.Rows))})
 		}
 	}

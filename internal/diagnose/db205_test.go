@@ -40,7 +40,7 @@ func TestStaleStatistics(t *testing.T) {
 		size := iikanji.TableSize{Rows: c.rows, Distinct: map[string]float64{"id": float64(c.rows), "device": 2000}, Held: map[string]float64{"device": c.held}}
 		p := statements(c.sql, 500, 5*time.Second, 0)
 		p.Rows[0].Query.Examined = 500 * c.examined
-		plan := iikanji.Plan{Ran: true, Steps: []iikanji.PlanStep{{Table: "r", Access: "ALL", Rows: 10000, Foreseen: 10000}, {Table: "d", Access: "eq_ref", Rows: 20, Foreseen: 1}}}
+		plan := iikanji.Plan{Ran: true, Steps: []iikanji.PlanStep{{Table: "r", Access: "ALL", Rows: 10000, Foreseen: 10000}, {Table: "d", Access: "ref", Rows: 2000, Foreseen: 1}, {Table: "e", Access: "eq_ref", Rows: 0.02, Foreseen: 1}}}
 		f, ok := found(t, diagnose.Input{Profiles: []iikanji.Profile{p}, Facts: []iikanji.Fact{
 			fact(iikanji.TopicTable, "app.device", device), fact(iikanji.TopicTable, "app.reading", reading), fact(iikanji.TopicPlan, "d1", plan),
 			fact(iikanji.TopicSize, "app.device", iikanji.TableSize{Rows: 100, Distinct: map[string]float64{"id": 100, "owner": 10}}), fact(iikanji.TopicSize, "app.reading", size)}}, "DB205")
@@ -50,7 +50,7 @@ func TestStaleStatistics(t *testing.T) {
 		if ok && (f.Where != "app.reading" || f.Gain.Lo != 0 || f.Gain.Hi < 4 || f.Gain.Hi > 5 || f.Remedies[0].Args["table"] != "reading") {
 			t.Errorf("%s: %+v", c.name, f)
 		}
-		if ok && f.Evidence[len(f.Evidence)-1].Text != "d (eq_ref): 1 row foreseen each time, 20 met" {
+		if ok && f.Evidence[len(f.Evidence)-1].Text != "d (ref): 1 row foreseen each time, 2,000 met" {
 			t.Errorf("%s: %+v", c.name, f.Evidence)
 		}
 	}
