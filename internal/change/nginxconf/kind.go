@@ -106,8 +106,11 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err != nil {
 		return nil, err
 	}
-	t := &task{ctx: ctx, conf: tree, svc: svc, args: r.Args}
+	t := &task{ctx: ctx, site: s, name: r.Target, conf: tree, svc: svc, args: r.Args}
 	if err := edit(t); err != nil {
+		return nil, err
+	}
+	if err := t.alone(); err != nil {
 		return nil, err
 	}
 	edits := t.edits()

@@ -35,7 +35,8 @@ var (
 )
 
 // settings are what may be set, as a remedy may come from anywhere. Nothing
-// here runs programs, opens files for reading, or takes a path but a log's.
+// here runs programs, opens files for reading, or takes a path but that of a
+// log that is one already.
 var settings = map[string]setting{
 	"worker_processes":          {form: workers, builtIn: "1"},
 	"worker_rlimit_nofile":      {form: count},
@@ -93,6 +94,9 @@ func editSetting(t *task) error {
 	words := strings.Fields(value)
 	where := everywhere
 	if name == "access_log" && words[0] != "off" {
+		if err := t.isLog(words[0]); err != nil {
+			return err
+		}
 		where = func(p place) bool { return p.arg(0) == words[0] } // other logs stay, and so does "off"
 	}
 	if t.already(name, set, words, where) {
@@ -109,6 +113,21 @@ func editSetting(t *task) error {
 		return err
 	}
 	return t.consistent()
+}
+
+// isLog refuses a file that is no log of the service yet. nginx's master makes
+// the file, often as root, already when it tests a configuration, and appends
+// what clients send: no undo takes that back.
+func (t *task) isLog(path string) error {
+	known := false
+	t.walk(t.root(), nil, func(p place) { known = known || p.name() == "access_log" && p.arg(0) == path })
+	for _, svc := range t.site.Target.Services {
+		known = known || svc.Name == t.name && slices.Contains(svc.Logs, iikanji.Log{Kind: "access", Path: path})
+	}
+	if !known {
+		return fmt.Errorf("access_log %s: no access log is written there now", path)
+	}
+	return nil
 }
 
 // already says whether a directive has the value in effect everywhere: it

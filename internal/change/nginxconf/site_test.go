@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
 )
@@ -193,7 +194,8 @@ func (s *testSite) open(dir string) *change.Site {
 			return eventually(func() error { return s.replaced(before) })
 		},
 	}
-	return &change.Site{Roots: []string{filepath.Join(dir, "conf"), filepath.Join(dir, "public")}, Services: map[string]change.Service{"nginx": svc}}
+	target := iikanji.Target{Services: []iikanji.Service{{Name: "app", Socket: filepath.Join(dir, "app.sock")}}}
+	return &change.Site{Target: target, Roots: []string{filepath.Join(dir, "conf"), filepath.Join(dir, "public")}, Services: map[string]change.Service{"nginx": svc}}
 }
 
 // workers are the process ids of nginx's workers.
@@ -266,26 +268,10 @@ func (s *testSite) body(t *testing.T, path string) string {
 // state is every file of the configuration, and every public one, with its
 // name and mode.
 func (s *testSite) state() (string, error) {
-	var b strings.Builder
-	for _, dir := range []string{"conf", "public"} {
-		err := filepath.WalkDir(filepath.Join(s.dir, dir), func(path string, d os.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			text, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			info, err := d.Info()
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(&b, "== %s %v\n%s", path, info.Mode(), text)
-			return nil
-		})
-		if err != nil {
-			return "", err
-		}
+	conf, err := changetest.Tree(filepath.Join(s.dir, "conf"))
+	if err != nil {
+		return "", err
 	}
-	return b.String(), nil
+	public, err := changetest.Tree(filepath.Join(s.dir, "public"))
+	return conf + public, err
 }

@@ -15,12 +15,16 @@ import (
 var socketForm = regexp.MustCompile(`^/[A-Za-z0-9._/@+-]{1,100}$`)
 
 // editSocket reaches the app by its unix socket instead of by TCP: no
-// handshake, no ports to run out of. The socket must accept now, and nginx's
-// workers must be allowed to write to it: a wrong one would answer 502 to all.
+// handshake, no ports to run out of. The socket must be the target's, accept
+// now, and nginx's workers must be allowed to write to it: a wrong one would
+// answer 502 to all, and one of another program would be open to every client.
 func editSocket(t *task) error {
 	sock := t.args["socket"]
 	if !socketForm.MatchString(sock) || filepath.Clean(sock) != sock {
 		return fmt.Errorf("socket %q: want a plain absolute path", sock)
+	}
+	if err := t.isOurs(sock); err != nil {
+		return err
 	}
 	var d net.Dialer
 	conn, err := d.DialContext(t.ctx, "unix", sock)
@@ -49,6 +53,20 @@ func editSocket(t *task) error {
 	})
 	t.says = "reach the app by its unix socket " + sock
 	return err
+}
+
+// isOurs wants a socket of one of the target's services, but for a database,
+// or one in the folders that the target's files are in.
+func (t *task) isOurs(sock string) error {
+	for _, svc := range t.site.Target.Services {
+		if svc.Socket == sock && svc.Name != t.name && t.site.Services[svc.Name].DB == nil {
+			return nil
+		}
+	}
+	if err := t.site.MayWrite(sock); err != nil {
+		return fmt.Errorf("socket %s is not one of the target's: %w", sock, err)
+	}
+	return nil
 }
 
 // workersReach says whether the user of nginx's workers may connect to a

@@ -16,6 +16,8 @@ import (
 type task struct {
 	ctx context.Context
 	*conf
+	site *change.Site
+	name string // of the service
 	svc  change.Service
 	args map[string]string
 
@@ -53,6 +55,21 @@ func (t *task) word(name string, words ...string) (string, error) {
 		return "", fmt.Errorf("%s %q: want %s", name, v, strings.Join(words, " or "))
 	}
 	return v, nil
+}
+
+// alone refuses an edit that was meant for one path or server, and would reach
+// others: of a file that nginx reads in several places.
+func (t *task) alone() error {
+	if t.args["path"] == "" && t.args["server"] == "" {
+		return nil
+	}
+	reads := t.reads()
+	for _, f := range t.changed() {
+		if reads[f] > 1 {
+			return fmt.Errorf("what would be changed stands in %s, which is included in %d places: all of them would change", f.path, reads[f])
+		}
+	}
+	return nil
 }
 
 func (t *task) weaken(p iikanji.Promise) {

@@ -146,6 +146,19 @@ func (c *conf) walk(b *block, around []*directive, f func(place)) {
 	}
 }
 
+// reads counts how often nginx reads each file that is included.
+func (c *conf) reads() map[*source]int {
+	n := map[*source]int{}
+	c.walk(c.root(), nil, func(p place) {
+		for _, path := range c.included(p.directive) {
+			if src := c.file(path); src != nil {
+				n[src]++
+			}
+		}
+	})
+	return n
+}
+
 // get finds the directives of a name right inside d, through includes.
 func (c *conf) get(d *directive, name string) []place {
 	var found []place

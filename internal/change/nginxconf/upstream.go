@@ -81,6 +81,14 @@ func passOf(arg string) (passed, bool) {
 	return passed{rest, ""}, true
 }
 
+// String is the argument that was read.
+func (p passed) String() string {
+	if strings.HasPrefix(p.to, "unix:") && p.uri != "" {
+		return "http://" + p.to + ":" + p.uri
+	}
+	return "http://" + p.to + p.uri
+}
+
 // host is the Host that nginx sends by default.
 func (p passed) host() string {
 	if strings.HasPrefix(p.to, "unix:") {
@@ -89,34 +97,91 @@ func (p passed) host() string {
 	return p.to
 }
 
-// eachPass edits every proxy_pass to args["to"], or all. They are found first,
-// as the edits move directives.
+// eachPass edits every proxy_pass to args["to"], or all. They are found and
+// read first, as the edits move directives, and as one that stands in a file
+// that several places include is one for each of them. What the app is asked
+// must be the same behind the edits, everywhere.
 func (t *task) eachPass(edit func(place, passed) error) error {
 	http, err := t.http()
 	if err != nil {
 		return err
 	}
-	var passes []place
+	type found struct {
+		place
+		passed
+		edited bool
+		asks   string // before
+	}
+	var all []found
+	edits := 0
 	t.walk(http.body, []*directive{http}, func(p place) {
-		if p.name() == "proxy_pass" && len(p.around) >= 3 {
-			passes = append(passes, p)
+		pass, ok := passOf(p.arg(0))
+		if p.name() != "proxy_pass" || len(p.around) < 3 || !ok {
+			return
+		}
+		to := t.args["to"]
+		f := found{p, pass, to == "" || pass.to == to || pass.to == upstreamName(to), t.asks(p)}
+		if all = append(all, f); f.edited {
+			edits++
 		}
 	})
-	found := false
-	for _, p := range passes {
-		pass, ok := passOf(p.arg(0))
-		if to := t.args["to"]; !ok || to != "" && pass.to != to && pass.to != upstreamName(to) {
+	if edits == 0 {
+		return fmt.Errorf("no location passes requests on to %q", t.args["to"])
+	}
+	for _, f := range all {
+		if !f.edited {
 			continue
 		}
-		found = true
-		if err := edit(p, pass); err != nil {
+		if err := edit(f.place, f.passed); err != nil {
 			return err
 		}
 	}
-	if !found {
-		return fmt.Errorf("no location passes requests on to %q", t.args["to"])
+	for _, f := range all {
+		if now := t.asks(f.place); now != f.asks {
+			where := f.around[len(f.around)-1]
+			return fmt.Errorf("location %s shares directives with others, by a file that is included in several places: it would send %q, and sends %q", matches(where), now, f.asks)
+		}
 	}
 	return nil
+}
+
+// asks is what a pass sends to the app besides the client's own request, and
+// how it reads the answer's redirects: the headers in effect and proxy_redirect,
+// with nginx's defaults spelled out. "Connection: close" is told from an empty
+// one by nobody but connections.
+func (c *conf) asks(p place) string {
+	around := levels(p.around)
+	pass, _ := passOf(p.arg(0))
+	lines := map[string]string{"host": pass.host(), "connection": ""}
+	headers, _ := c.effective(around, "proxy_set_header")
+	for _, h := range headers {
+		name, value := strings.ToLower(h.arg(0)), h.arg(1)
+		if name == "connection" && strings.EqualFold(value, "close") {
+			value = ""
+		}
+		if name == "host" && value == "$proxy_host" {
+			value = pass.host()
+		}
+		lines[name] = value
+	}
+	redirects, at := c.effective(around, "proxy_redirect")
+	if len(redirects) == 0 || at == len(around)-1 && redirects[0].arg(0) == "default" {
+		lines["redirect"] = strings.Join(redirectOf(around, pass), " ")
+	} else {
+		for _, r := range redirects {
+			lines["redirect"] += strings.Join(r.args(), " ")
+		}
+	}
+	return fmt.Sprint(lines) // in the order of the names
+}
+
+// redirectOf is what proxy_redirect takes from the app's redirects by default,
+// and what it makes of that.
+func redirectOf(around []*directive, pass passed) []string {
+	if pass.uri != "" {
+		return []string{pass.String(), matches(around[len(around)-1]).what}
+	}
+	return []string{"http://" + pass.to + "/", "/"}
 }
 
 // upstreamFor is the upstream block that a proxy_pass names; one is made for
@@ -151,12 +216,11 @@ func (t *task) rename(p place, pass passed, name string) {
 	}
 	redirects, at := t.effective(around, "proxy_redirect")
 	here := at == len(around)-1 // "default" stands in locations only
-	if len(redirects) == 0 || here && redirects[0].arg(0) == "default" {
-		from, to := "http://"+pass.to+"/", "/"
-		if pass.uri != "" {
-			from, to = p.arg(0), matches(around[len(around)-1]).what
-		}
-		around[len(around)-1].add(newDirective("proxy_redirect", from, to))
+	switch written := redirectOf(around, pass); {
+	case len(redirects) == 0:
+		around[len(around)-1].add(newDirective("proxy_redirect", written...))
+	case here && redirects[0].arg(0) == "default":
+		redirects[0].setArgs(written...)
 	}
 	p.setArgs("http://" + name + pass.uri)
 }

@@ -1,0 +1,69 @@
+package nginxconf
+
+import (
+	"database/sql"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/iikanji/iikanji/internal/change"
+)
+
+// TestLogIsConfined: no access log is opened but those that are there, not even
+// by a plan, which has nginx read the configuration.
+func TestLogIsConfined(t *testing.T) {
+	s := newTestSite(t)
+	for _, path := range []string{filepath.Join(t.TempDir(), "outside.log"), filepath.Join(s.dir, "conf/sites/b.conf"), filepath.Join(s.dir, "public/a.js")} {
+		_, err := change.Plan(t.Context(), s.open(s.dir), remedy("set", "directive", "access_log", "value", path+" combined buffer=64k"))
+		if err == nil || !strings.Contains(err.Error(), "no access log is written there now") {
+			t.Errorf("%s: %v", path, err)
+		}
+		if _, err := os.Stat(path); !os.IsNotExist(err) {
+			t.Errorf("%s is there after the plan: %v", path, err)
+		}
+	}
+	apply(t, s, remedy("set", "directive", "access_log", "value", filepath.Join(s.dir, "access.log")+" combined buffer=64k"))
+}
+
+// TestSocketIsConfined: a socket of somebody else is not opened to clients,
+// though it accepts and nginx may use it, and neither is a database's.
+func TestSocketIsConfined(t *testing.T) {
+	s := newTestSite(t)
+	outside, link := filepath.Join(s.dir, "engine.sock"), filepath.Join(s.dir, "public/link.sock")
+	ours, database := filepath.Join(s.dir, "public/app.sock"), filepath.Join(s.dir, "app.sock")
+	for _, path := range []string{outside, ours, database} {
+		l, err := net.Listen("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		if err := os.Chmod(path, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(outside, link); err != nil {
+		t.Fatal(err)
+	}
+	site := s.open(s.dir)
+	plan := func(path string) error {
+		_, err := change.Plan(t.Context(), site, remedy("upstream socket", "socket", path))
+		return err
+	}
+	for _, path := range []string{outside, link} {
+		if err := plan(path); err == nil || !strings.Contains(err.Error(), "not one of the target's") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if err := plan(ours); err != nil {
+		t.Errorf("in the target's folders: %v", err)
+	}
+	if err := plan(database); err != nil {
+		t.Errorf("the app's: %v", err)
+	}
+	site.Services["app"] = change.Service{DB: new(sql.DB)}
+	if err := plan(database); err == nil || !strings.Contains(err.Error(), "not one of the target's") {
+		t.Errorf("a database's: %v", err)
+	}
+}
