@@ -5,9 +5,18 @@ package iikanji
 // path of the main file.
 const TopicNginx = "nginx"
 
+// TopicNginxFile is the topic of a Fact whose Value is the text of one file of
+// that configuration, byte for byte; Key is its path. With the places of the
+// Directives, the files can be edited and all else stay as it is.
+const TopicNginxFile = "nginx_file"
+
+// TopicNginxVersion is the topic of a Fact whose Value is what a program says
+// that it is, as in "nginx/1.22.1".
+const TopicNginxVersion = "nginx_version"
+
 // A Directive is one directive of a configuration with blocks, as nginx has it.
 type Directive struct {
-	Name  string      `json:"name"`
+	Name  string      `json:"name"` // "" in quotes is a name, too: of a map's entry
 	Args  []string    `json:"args,omitempty"` // without their quotes
 	Block []Directive `json:"block,omitempty"`
 	File  string      `json:"file,omitempty"`

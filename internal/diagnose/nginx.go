@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji"
@@ -112,3 +113,20 @@ func match(server level, path string) (found level, ok bool) {
 
 // place tells where a directive stands.
 func place(d iikanji.Directive) string { return fmt.Sprintf("%s:%d", d.File, d.Line) }
+
+// nginxFrom says whether nginx is known to be a version or a later one. Forks
+// have their own.
+func (v *view) nginxFrom(least [3]int) bool {
+	for _, f := range v.in.Facts {
+		if f.Topic != iikanji.TopicNginxVersion {
+			continue
+		}
+		var is [3]int
+		name, number, _ := strings.Cut(f.Value, "/")
+		if n, _ := fmt.Sscanf(number, "%d.%d.%d", &is[0], &is[1], &is[2]); n < 3 || name != "nginx" && name != "openresty" {
+			return false
+		}
+		return slices.Compare(is[:], least[:]) >= 0
+	}
+	return false
+}

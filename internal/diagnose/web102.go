@@ -12,65 +12,205 @@ import (
 // together, on a loopback. Seconds.
 var connect = iikanji.Range{Lo: 20e-6, Hi: 120e-6}
 
-// web102 reports proxying that opens a connection for each request: no
-// keepalive in the upstream, or headers that close it.
-func web102(v *view) []iikanji.Finding {
-	http, ok := v.nginx()
-	requests := v.requests()
-	if !ok || requests == 0 {
-		return nil
-	}
-	var out []iikanji.Finding
-	told := map[string]bool{}
-	for _, s := range servers(http) {
-		for _, l := range append(locations(s), s) {
-			for _, pass := range l.self().All("proxy_pass") {
-				to, why := closes(http, l, pass)
-				if why == "" || told[to] {
-					continue
-				}
-				told[to] = true
-				out = append(out, iikanji.Finding{Code: "WEB102", Where: to,
-					Claim:    fmt.Sprintf("nginx opens a new connection to %s for each request: %s", to, why),
-					Evidence: []iikanji.Evidence{{Source: "nginx -T", Text: place(pass) + ": proxy_pass " + pass.Arg(0)}, {Source: "requests", Text: people(requests) + " requests in the run"}},
-					Gain:     iikanji.Range{Lo: round(requests * connect.Lo), Hi: round(requests * connect.Hi)},
-					Remedies: []iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "an upstream with keepalive, proxy_http_version 1.1 and an empty Connection header",
-						Args: map[string]string{"act": "upstream keepalive", "to": to, "keepalive": "64"}}},
-				})
-			}
-		}
-	}
-	return slices.DeleteFunc(out, func(f iikanji.Finding) bool { return !v.worth(f.Gain) })
+// keptByDefault is the nginx from which on a named upstream keeps connections,
+// HTTP/1.1 is spoken to it, and no Connection header is sent, unless the
+// configuration says otherwise (its changes, 24 March 2026).
+var keptByDefault = [3]int{1, 29, 7}
+
+// An opened is an upstream to which connections are opened for each request.
+type opened struct {
+	to, why string
+	pass    iikanji.Directive
+	header  string // the variable whose map says close, "" for none
+	count   float64
 }
 
-// closes says why connections to a proxy_pass are not kept; "" when they are,
-// or when the target is computed and nobody knows.
-func closes(http iikanji.Directive, l level, pass iikanji.Directive) (to, why string) {
-	_, rest, _ := strings.Cut(pass.Arg(0), "://")
-	to, _, _ = strings.Cut(rest, "/")
-	if strings.Contains(to, "$") {
-		return to, ""
+// web102 reports upstreams to which nginx opens a connection for each request:
+// none is kept, or what is sent has it closed. Each is charged the requests of
+// the routes that nginx hands there.
+func web102(v *view) []iikanji.Finding {
+	http, ok := v.nginx()
+	if !ok {
+		return nil
 	}
-	if strings.HasPrefix(rest, "unix:") {
-		to = rest
-	}
-	kept := false
-	for _, u := range http.All("upstream") {
-		if u.Arg(0) == to {
-			kept = len(u.All("keepalive")) > 0
+	byDefault := v.nginxFrom(keptByDefault)
+	var all []*opened
+	for _, r := range v.passedOn() {
+		for _, s := range v.serving(http) {
+			l, pass, ok := handled(s, r.path)
+			if !ok {
+				continue
+			}
+			if o := closes(http, l, pass, byDefault); o.why != "" {
+				i := slices.IndexFunc(all, func(x *opened) bool { return x.to == o.to })
+				if i < 0 {
+					i, all = len(all), append(all, &o)
+				}
+				all[i].count += r.count
+			}
+			break // another server that may answer has no further requests
 		}
 	}
-	version := l.nearest("proxy_http_version")
-	header := slices.ContainsFunc(l.nearest("proxy_set_header"), func(d iikanji.Directive) bool {
-		return strings.EqualFold(d.Arg(0), "Connection") && !strings.EqualFold(d.Arg(1), "close")
-	})
-	switch {
-	case !kept:
-		return to, "no upstream with keepalive"
-	case len(version) == 0 || version[0].Arg(0) != "1.1":
-		return to, "HTTP/1.0 is spoken to it"
-	case !header:
-		return to, "the header Connection: close is sent to it"
+	var out []iikanji.Finding
+	for _, o := range all {
+		if f := o.finding(); v.worth(f.Gain) {
+			out = append(out, f)
+		}
 	}
-	return to, ""
+	return out
+}
+
+// finding tells of an upstream.
+func (o *opened) finding() iikanji.Finding {
+	f := iikanji.Finding{Code: "WEB102", Where: o.to,
+		Claim: fmt.Sprintf("nginx opens a new connection to %s for each request: %s", o.to, o.why),
+		Evidence: []iikanji.Evidence{{Source: "nginx -T", Text: place(o.pass) + ": " + o.pass.Name + " " + o.pass.Arg(0)},
+			{Source: "requests", Text: people(o.count) + " requests in the run were handed there"}},
+		Gain: iikanji.Range{Lo: round(o.count * connect.Lo), Hi: round(o.count * connect.Hi)}}
+	switch {
+	case o.pass.Name == "fastcgi_pass": // a process that keeps a connection serves nobody else
+		f.Gain.Lo = 0
+		f.Remedies = []iikanji.Remedy{{Kind: "patch", Target: "nginx", Says: "an upstream with keepalive, for fewer connections than it has processes, and fastcgi_keep_conn on"}}
+	case o.header != "":
+		f.Remedies = []iikanji.Remedy{{Kind: "patch", Target: "nginx", Says: "let the map of " + o.header + ` say "" instead of close where nobody upgrades`}}
+	default:
+		f.Remedies = []iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "an upstream with keepalive, proxy_http_version 1.1 and an empty Connection header",
+			Args: map[string]string{"act": "upstream keepalive", "to": o.to, "keepalive": "64"}}}
+	}
+	return f
+}
+
+// A passedRoute is a path of the run and how many of its requests can have
+// been passed on.
+type passedRoute struct {
+	path  string
+	count float64
+}
+
+// passedOn are the routes of the run, by the access log or, without one, by
+// the load generator. Where the log tells which requests were passed on, the
+// others do not count.
+func (v *view) passedOn() []passedRoute {
+	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
+	rows := v.access()
+	told := slices.ContainsFunc(rows, func(r iikanji.Row) bool { return r.Web.Upstreams > 0 })
+	var out []passedRoute
+	for _, r := range rows {
+		path := pathOf(r.Key)
+		if a, ok := answers["nginx "+r.Key]; ok { // one that is no placeholder
+			path = pathOf("GET " + a.URL)
+		}
+		n := r.Count
+		if told {
+			n = r.Web.Upstreams
+		}
+		out = append(out, passedRoute{path, float64(n)})
+	}
+	if len(out) == 0 && v.in.Run != nil && !v.blind(iikanji.Access) {
+		for _, s := range v.in.Run.Steps {
+			out = append(out, passedRoute{pathOf(s.Step), float64(s.Count)})
+		}
+	}
+	return out
+}
+
+// closes says why connections to where a directive of a level hands requests
+// are not kept; why is "" when they are, or when nobody knows: the target is
+// computed, or its protocol has no such thing.
+func closes(http iikanji.Directive, l level, pass iikanji.Directive, byDefault bool) opened {
+	o := opened{pass: pass}
+	to := pass.Arg(0)
+	if _, rest, ok := strings.Cut(to, "://"); ok {
+		to = rest
+	}
+	if o.to = to; !strings.HasPrefix(to, "unix:") {
+		o.to, _, _ = strings.Cut(to, "/")
+	}
+	kept := kept(http, o.to, byDefault)
+	switch {
+	case strings.Contains(o.to, "$"):
+	case pass.Name == "fastcgi_pass":
+		asked := l.nearest("fastcgi_keep_conn")
+		switch {
+		case !kept:
+			o.why = "no upstream with keepalive"
+		case !byDefault && (len(asked) == 0 || asked[0].Arg(0) != "on"):
+			o.why = "fastcgi_keep_conn is not on"
+		}
+	case pass.Name != "proxy_pass":
+	case !kept:
+		o.why = "no upstream with keepalive"
+	case version(l, byDefault) == "1.0":
+		o.why = "HTTP/1.0 is spoken to it"
+	default:
+		o.why, o.header = sentClose(http, l, byDefault)
+	}
+	return o
+}
+
+// kept says whether connections to an upstream are kept open. Of an address,
+// which has no block of its own, none is in any version.
+func kept(http iikanji.Directive, to string, byDefault bool) bool {
+	for _, u := range http.All("upstream") {
+		if u.Arg(0) == to {
+			n := u.All("keepalive")
+			return len(n) == 0 && byDefault || len(n) > 0 && n[0].Arg(0) != "0"
+		}
+	}
+	return false
+}
+
+// version is the version of HTTP that is spoken to an upstream.
+func version(l level, byDefault bool) string {
+	if set := l.nearest("proxy_http_version"); len(set) > 0 {
+		return set[0].Arg(0)
+	}
+	if byDefault {
+		return "1.1"
+	}
+	return "1.0"
+}
+
+// sentClose says whether a level sends an upstream "Connection: close", and by
+// which variable of a map; why is "" if not.
+func sentClose(http iikanji.Directive, l level, byDefault bool) (why, variable string) {
+	const closed = "the header Connection: close is sent to it"
+	for _, d := range l.nearest("proxy_set_header") {
+		if !strings.EqualFold(d.Arg(0), "Connection") {
+			continue
+		}
+		value, computed := usually(http, d.Arg(1))
+		switch {
+		case !strings.EqualFold(value, "close"):
+			return "", ""
+		case computed:
+			return closed + " by " + d.Arg(1), d.Arg(1)
+		}
+		return closed, ""
+	}
+	if byDefault {
+		return "", ""
+	}
+	return closed, ""
+}
+
+// usually is a value as it is for a request that does not want to upgrade: of
+// a variable, what its map of $http_upgrade says of "".
+func usually(http iikanji.Directive, value string) (_ string, computed bool) {
+	for _, m := range http.All("map") {
+		if m.Arg(1) != value || m.Arg(0) != "$http_upgrade" {
+			continue
+		}
+		out := ""
+		for _, e := range m.Block {
+			switch e.Name {
+			case "":
+				return e.Arg(0), true
+			case "default":
+				out = e.Arg(0)
+			}
+		}
+		return out, true
+	}
+	return value, false
 }

@@ -57,6 +57,33 @@ func NginxFact(target, dump string) (iikanji.Fact, error) {
 	return iikanji.Fact{Target: target, Topic: iikanji.TopicNginx, Key: files[0].Path, Value: string(b)}, nil
 }
 
+// NginxFacts are what `nginx -T` prints: the tree as [NginxFact] has it first,
+// then each file's text.
+func NginxFacts(target, dump string) ([]iikanji.Fact, error) {
+	tree, err := NginxFact(target, dump)
+	if err != nil {
+		return nil, err
+	}
+	out := []iikanji.Fact{tree}
+	for _, f := range SplitDump(dump) {
+		out = append(out, iikanji.Fact{Target: target, Topic: iikanji.TopicNginxFile, Key: f.Path, Value: f.Text})
+	}
+	return out, nil
+}
+
+const versionMark = "nginx version: "
+
+// NginxVersionFact is what `nginx -v` prints: name and version, without what a
+// distribution adds.
+func NginxVersionFact(target, said string) (iikanji.Fact, error) {
+	for line := range strings.Lines(said) {
+		if rest, ok := strings.CutPrefix(line, versionMark); ok && len(strings.Fields(rest)) > 0 {
+			return iikanji.Fact{Target: target, Topic: iikanji.TopicNginxVersion, Key: "version", Value: strings.Fields(rest)[0]}, nil
+		}
+	}
+	return iikanji.Fact{}, fmt.Errorf("reading nginx -v: no version in %.100q", said)
+}
+
 // include puts included files in the place of their directives. Patterns are
 // matched against the files of the dump: what nginx did not read is not there.
 func include(files []ConfFile, trees map[string][]iikanji.Directive, in []iikanji.Directive, dir string, depth int) []iikanji.Directive {
@@ -128,17 +155,17 @@ func (p *confParser) block(depth int) ([]iikanji.Directive, error) {
 
 func (p *confParser) directive(depth int) (iikanji.Directive, error) {
 	d := iikanji.Directive{File: p.name, Line: p.line, Start: p.at}
-	for {
+	for named := false; ; {
 		p.space()
 		if p.at >= len(p.text) {
 			return d, fmt.Errorf("%q has no semicolon", d.Name)
 		}
 		switch c := p.text[p.at]; {
-		case c == ';' && d.Name != "":
+		case c == ';' && named:
 			p.at++
 			d.End = p.at
 			return d, nil
-		case c == '{' && d.Name != "":
+		case c == '{' && named:
 			p.at++
 			var err error
 			if strings.HasSuffix(d.Name, "_by_lua_block") {
@@ -155,8 +182,8 @@ func (p *confParser) directive(depth int) (iikanji.Directive, error) {
 		if err != nil {
 			return d, err
 		}
-		if d.Name == "" {
-			d.Name = word
+		if !named {
+			d.Name, named = word, true
 		} else {
 			d.Args = append(d.Args, word)
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -20,6 +21,7 @@ http {
     access_log PREFIX/access.log main;
     client_body_temp_path PREFIX/b; proxy_temp_path PREFIX/p; fastcgi_temp_path PREFIX/f; uwsgi_temp_path PREFIX/u; scgi_temp_path PREFIX/s;
     include conf.d/*.conf;
+    map $http_upgrade $up { default upgrade; '' close; }
     upstream app { server 127.0.0.1:3000; keepalive 16; }
 }
 `
@@ -86,6 +88,67 @@ func TestNginxDump(t *testing.T) {
 	}
 	if arg := server[0].All("location")[1].Arg(1); arg != "^/a{2,3}$" {
 		t.Errorf("%q", arg)
+	}
+}
+
+// TestNginxFacts: of the facts alone, every file of a configuration can be
+// written again to the byte, comments, quotes and includes with it, and every
+// directive of the tree is found in its file.
+func TestNginxFacts(t *testing.T) {
+	dump := "# configuration file /etc/nginx.conf:\n" + mainConf + "\n# configuration file /etc/conf.d/site.conf:\n" + siteConf + "\n"
+	fs, err := NginxFacts("nginx", dump)
+	if err != nil || len(fs) != 3 || fs[0].Topic != iikanji.TopicNginx {
+		t.Fatal(fs, err)
+	}
+	text := map[string]string{}
+	for _, f := range fs[1:] {
+		if f.Topic != iikanji.TopicNginxFile {
+			t.Errorf("%+v", f)
+		}
+		text[f.Key] = f.Value
+	}
+	if text["/etc/nginx.conf"] != mainConf || text["/etc/conf.d/site.conf"] != siteConf {
+		t.Errorf("%q", text)
+	}
+	var tree []iikanji.Directive
+	if err := json.Unmarshal([]byte(fs[0].Value), &tree); err != nil {
+		t.Fatal(err)
+	}
+	var check func([]iikanji.Directive)
+	check = func(in []iikanji.Directive) {
+		for _, d := range in {
+			if got := strings.TrimLeft(text[d.File][d.Start:d.End], `'"`); !strings.HasPrefix(got, d.Name) {
+				t.Errorf("%s at %s:%d is %q", d.Name, d.File, d.Line, got)
+			}
+			check(d.Block)
+		}
+	}
+	check(tree)
+	m := tree[4].All("map")[0].Block
+	if len(m) != 2 || m[1].Name != "" || m[1].Arg(0) != "close" {
+		t.Errorf("an entry without a name: %+v", m)
+	}
+}
+
+// TestNginxVersion reads what a real nginx says that it is.
+func TestNginxVersion(t *testing.T) {
+	nginx := "nginx"
+	if _, err := exec.LookPath(nginx); err != nil {
+		nginx = "/usr/sbin/nginx"
+	}
+	out, err := exec.Command(nginx, "-v").CombinedOutput()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := NginxVersionFact("nginx", string(out))
+	if err != nil || !regexp.MustCompile(`^\w+/\d+\.\d+\.\d+$`).MatchString(f.Value) || f.Topic != iikanji.TopicNginxVersion {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if f, err = NginxVersionFact("nginx", "nginx: [warn] x\nnginx version: nginx/1.18.0 (Ubuntu)\n"); err != nil || f.Value != "nginx/1.18.0" {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if _, err = NginxVersionFact("nginx", "nginx version: "); err == nil {
+		t.Error("nothing is a version")
 	}
 }
 

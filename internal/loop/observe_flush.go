@@ -29,9 +29,9 @@ type logFlush struct {
 
 // configuration is what nginx says of itself, nil where it says nothing.
 func configuration(ctx context.Context, t iikanji.Target) []iikanji.Directive {
-	known, err := askNginx(ctx, t)
-	if err != nil || len(known) == 0 {
-		return nil // Ask will say so
+	known, _ := askNginx(ctx, t) // Ask will say what went wrong
+	if len(known) == 0 {
+		return nil
 	}
 	var tree []iikanji.Directive
 	if json.Unmarshal([]byte(known[0].Value), &tree) != nil {

@@ -130,7 +130,8 @@ func plan(ctx context.Context, srv *facts.Server, sql string) (iikanji.Plan, boo
 	return p, err == nil
 }
 
-// askNginx has the program that runs as nginx print its whole configuration.
+// askNginx has the program that runs as nginx print its whole configuration,
+// which is the first fact, and its version.
 // A target without nginx has none.
 func askNginx(ctx context.Context, t iikanji.Target) ([]iikanji.Fact, error) {
 	i := slices.IndexFunc(t.Services, func(s iikanji.Service) bool { return s.Kind == "nginx" })
@@ -151,8 +152,18 @@ func askNginx(ctx context.Context, t iikanji.Target) ([]iikanji.Fact, error) {
 	if r.Status != 0 {
 		return nil, fmt.Errorf("asking nginx for its configuration: exit status %d: %.200s", r.Status, r.Output)
 	}
-	f, err := facts.NginxFact(s.Name, string(r.Output))
-	return []iikanji.Fact{f}, err
+	known, err := facts.NginxFacts(s.Name, string(r.Output))
+	if err != nil {
+		return nil, err
+	}
+	if r, err = (host.Local{}).Exec(ctx, host.Command{Path: program, Args: []string{"-v"}}); err != nil {
+		return known, err
+	}
+	version, err := facts.NginxVersionFact(s.Name, string(r.Output))
+	if err != nil {
+		return known, err
+	}
+	return append(known, version), nil
 }
 
 // askUnits reads how systemd would start the services of a target after a
