@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -37,6 +38,9 @@ type Case struct {
 	Allow  []iikanji.Promise // promises that the target's policy lets go
 	Pairs  []Pair            // in the order in which they were run
 	Known  []iikanji.Fault   // that the incumbent showed in earlier runs
+	// Worth is the least effect worth keeping where that is not the change's
+	// own: several changes together have to bring what each of them has to.
+	Worth float64
 	// Before are the incumbent's latest runs before the trial (A/A), by which
 	// a shift of the environment is noticed; fewer than four are not used.
 	Before []*iikanji.Run
@@ -71,14 +75,17 @@ func Worth(c *iikanji.Change) float64 {
 	case c.Kind == "ddl":
 		return 0.02
 	}
-	return 0.01
+	return leastWorth
 }
+
+// leastWorth is what a reversible line of configuration has to bring.
+const leastWorth = 0.01
 
 // Decide says what the pairs prove: gates first, then the numbers, and only at
 // the looks. A verdict whose Call is unknown wants Needed further pairs.
 func (j Judge) Decide(c Case) iikanji.Verdict {
 	s := sift(c)
-	v := iikanji.Verdict{Change: c.Change.ID, Worth: Worth(&c.Change), Warnings: s.warnings}
+	v := iikanji.Verdict{Change: c.Change.ID, Worth: cmp.Or(c.Worth, Worth(&c.Change)), Warnings: s.warnings}
 	if why := j.gate(c, s, &v); why != "" {
 		j.measure(s, &v)
 		v.Call, v.Reason, v.Why = iikanji.Revert, iikanji.Gate, why

@@ -86,8 +86,10 @@ func (p Provisional) Holds(since []*iikanji.Run) bool {
 // the incumbent before it and those of the site with it since: their means are
 // compared as of two groups, since they are no pairs. The run that opened the
 // lane is no part of since: it was chosen for being good.
-func (j Judge) Confirm(c *iikanji.Change, p Provisional, before, since []*iikanji.Run) iikanji.Verdict {
-	v := iikanji.Verdict{Change: c.ID, Worth: Worth(c), Call: iikanji.Revert, Reason: iikanji.NoGain}
+//
+// worth is the least effect worth keeping.
+func (j Judge) Confirm(c iikanji.ChangeID, worth float64, p Provisional, before, since []*iikanji.Run) iikanji.Verdict {
+	v := iikanji.Verdict{Change: c, Worth: worth, Call: iikanji.Revert, Reason: iikanji.NoGain}
 	for _, r := range before {
 		v.Base = append(v.Base, r.ID)
 	}

@@ -195,6 +195,11 @@ func (t *Tuner) search(ctx context.Context) error {
 			}
 			continue
 		}
+		if tried, err := t.together(ctx, t.handful(c), "each alone would take long to prove"); err != nil {
+			return err
+		} else if tried {
+			continue
+		}
 		if err := t.attempt(ctx, c); err != nil {
 			return err
 		}
@@ -280,8 +285,7 @@ func (t *Tuner) confirm(ctx context.Context, least int) error {
 	if err != nil {
 		return err
 	}
-	one := bundled(changes)
-	v := t.judge.Confirm(&one, Provisional{OK: true, Bound: o.Bound}, before, since)
+	v := t.judge.Confirm(changes[0].ID, worthOf(changes), Provisional{OK: true, Bound: o.Bound}, before, since)
 	a.Verdict = v
 	if err := t.judged(*a); err != nil {
 		return err
@@ -414,8 +418,13 @@ func (t *Tuner) observe(ctx context.Context) error {
 const faded = 0.7
 
 // carry keeps candidates of earlier diagnoses that this one does not have.
+//
+// Of a cause that was cured they are other cures: it would show if it were there.
 func (t *Tuner) carry(older []Candidate) {
 	for _, c := range older {
+		if t.cured(c) {
+			continue
+		}
 		if !slices.ContainsFunc(t.queue, func(o Candidate) bool { return o.Key() == c.Key() }) {
 			c.Chance *= faded
 			t.queue = append(t.queue, c)
@@ -423,12 +432,20 @@ func (t *Tuner) carry(older []Candidate) {
 	}
 }
 
+// cured says whether another remedy of the same finding is in force. Logs that
+// are written better may still be turned off.
+func (t *Tuner) cured(c Candidate) bool {
+	return c.Code != "" && !blinds(c.Remedy) && slices.ContainsFunc(t.book.Attempts, func(a Attempt) bool {
+		return (a.cause() == c.cause() || slices.Contains(a.Causes, c.cause())) && len(t.standing(&a)) > 0
+	})
+}
+
 // next takes the best candidate that has not had its trial under this
 // bottleneck, of those that blind the sensors or of the others.
 func (t *Tuner) next(blind bool) (Candidate, bool) {
 	again := Candidate{}
 	for _, c := range Ranked(t.queue, t.judge.Prior.SD()) {
-		if blinds(c.Remedy) != blind || c.Key() == t.under {
+		if blinds(c.Remedy) != blind || c.Key() == t.under || t.Options.Time > 0 && c.Chance*c.Gain < trifle {
 			continue
 		}
 		switch tried, deferred := t.tried(c); {
@@ -441,12 +458,19 @@ func (t *Tuner) next(blind bool) (Candidate, bool) {
 	return again, again.Remedy.Kind != ""
 }
 
+// trifle is the expected gain on ln(score), its chance taken into account,
+// below which a candidate is not worth any of a bounded time.
+const trifle = 0.004
+
 // tried says whether a candidate has had its trial, and whether that was put
 // off. What was parked comes back when the bottleneck has moved.
 func (t *Tuner) tried(c Candidate) (tried, deferred bool) {
 	for _, a := range slices.Backward(t.book.Attempts) {
 		if a.Key == c.Key() {
 			return !a.Parked || a.Binding == t.binding(), a.Deferred
+		}
+		if _, part := a.Remedy.Args[c.Key()]; part && a.Kind() == bundleKind && len(t.standing(&a)) > 0 {
+			return true, false
 		}
 	}
 	return false, false
@@ -492,7 +516,12 @@ func (t *Tuner) fullLoad() time.Duration {
 	if t.Options.Time <= 0 {
 		return t.Options.Full
 	}
-	each := t.Options.Time/3/time.Duration(2*t.Options.Pairs) - t.overhead()
+	return t.fullIn(t.Options.Time / 3)
+}
+
+// fullIn is how long the runs of a last comparison may be that takes no more than d.
+func (t *Tuner) fullIn(d time.Duration) time.Duration {
+	each := d/time.Duration(2*t.Options.Pairs) - t.overhead()
 	return max(t.Options.Short, min(t.Options.Full, each.Truncate(time.Second)))
 }
 

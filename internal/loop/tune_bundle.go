@@ -2,16 +2,18 @@ package loop
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
 )
 
 // bundle tries together what was parked alone with a gain that could not be
 // proven: changes that unblock one another show only so. A bundle that fails
 // is bisected. tried is false when there was nothing to try.
 func (t *Tuner) bundle(ctx context.Context) (tried bool, err error) {
-	return t.together(ctx, t.parts())
+	return t.together(ctx, t.parts(), "each alone was too small to prove")
 }
 
 // parts are the candidates whose last trial was parked with a gain, in the
@@ -38,18 +40,45 @@ func (t *Tuner) due() bool {
 	if len(parts) < 2 {
 		return false
 	}
-	tried, _ := t.tried(bundleOf(parts))
+	tried, _ := t.tried(bundleOf(parts, ""))
 	return !tried
 }
 
+// mostParts bounds a bundle of what has not been tried alone: one part that
+// fails the checks costs the others a trial.
+const mostParts = 6
+
+// handful is a candidate with the others that it is tried with, best first,
+// where the time is bounded and each of them would take more than two pairs to
+// prove by what is expected of it: one cure of each finding, none that a
+// proposer asks for, none that turns logs off. nil for a trial of its own.
+func (t *Tuner) handful(first Candidate) []Candidate {
+	sd := t.judge.Prior.SD()
+	small := func(c Candidate) bool { return !c.Proposed && !blinds(c.Remedy) && runsFor(c.Gain, sd) > 4 }
+	if t.Options.Time <= 0 || !small(first) {
+		return nil
+	}
+	parts := []Candidate{first}
+	for _, c := range Ranked(t.queue, sd) {
+		tried, _ := t.tried(c)
+		same := func(o Candidate) bool { return o.cause() == c.cause() }
+		if len(parts) < mostParts && small(c) && !tried && c.Chance*c.Gain >= trifle && !slices.ContainsFunc(parts, same) {
+			parts = append(parts, c)
+		}
+	}
+	return parts
+}
+
 // bundleOf is several candidates as one.
-func bundleOf(parts []Candidate) Candidate {
-	one := Candidate{Remedy: iikanji.Remedy{Kind: bundleKind, Target: "several", Args: map[string]string{}}, Why: "each alone was too small to prove"}
+func bundleOf(parts []Candidate, why string) Candidate {
+	one := Candidate{Remedy: iikanji.Remedy{Kind: bundleKind, Target: "several", Args: map[string]string{}}, Why: why}
 	for _, p := range parts {
 		one.Remedy.Args[p.Key()] = ""
 		one.Remedy.Says += "; " + p.Remedy.Says
 	}
-	one.Remedy.Says = "together: " + one.Remedy.Says[2:]
+	if len(parts) > 0 {
+		one.Remedy.Says = "together: " + one.Remedy.Says[2:]
+	}
 	return one
 }
 
@@ -59,35 +88,37 @@ const bundleKind = "bundle"
 // Kind is the kind of the attempt's change.
 func (a Attempt) Kind() string { return a.Remedy.Kind }
 
-// together tries parts as one change, and on failure both halves.
-func (t *Tuner) together(ctx context.Context, parts []Candidate) (tried bool, err error) {
+// together tries parts as one change, and on failure both halves. Parts that
+// cannot be planned are told and left out.
+func (t *Tuner) together(ctx context.Context, parts []Candidate, why string) (tried bool, err error) {
 	if len(parts) < 2 {
 		return false, nil
 	}
-	one := bundleOf(parts)
-	if tried, _ := t.tried(one); tried {
+	if tried, _ := t.tried(bundleOf(parts, why)); tried {
 		return false, nil
 	}
-	a := Attempt{Candidate: one, Key: one.Key(), Says: one.Remedy.Says, Binding: t.binding()}
-	planned, why, err := t.planAll(ctx, parts)
+	parts, planned, err := t.planAll(ctx, parts)
 	if err != nil {
 		return true, err
 	}
+	if len(parts) < 2 {
+		return true, nil // what could not be planned has been told; the one that is left is for a trial of its own
+	}
+	one := bundleOf(parts, why)
+	a := Attempt{Candidate: one, Key: one.Key(), Says: one.Remedy.Says, Binding: t.binding()}
+	for i, c := range planned {
+		a.Changes, a.Causes = append(a.Changes, c.ID), append(a.Causes, parts[i].cause())
+	}
 	t.fresh = nil
-	if a.Skipped = why; why == "" {
-		tr := t.newTrial(planned...)
-		for _, c := range planned {
-			a.Changes = append(a.Changes, c.ID)
-		}
-		err = tr.hold(ctx, &a)
-		a.Runs, a.Took = tr.runs, t.Now().Sub(tr.began)
-		if err != nil {
-			return true, err
-		}
-		if tr.replan {
-			t.book.Wiped = true
-			a.Skipped = "initialize makes a table anew and wipes a part of it out"
-		}
+	tr := t.newTrial(planned...)
+	err = tr.hold(ctx, &a)
+	a.Runs, a.Took = tr.runs, t.Now().Sub(tr.began)
+	if err != nil {
+		return true, err
+	}
+	if tr.replan {
+		t.book.Wiped = true
+		a.Skipped = "initialize makes a table anew and wipes a part of it out"
 	}
 	t.book.Attempts = append(t.book.Attempts, a)
 	if err := t.judged(a); err != nil {
@@ -104,38 +135,75 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate) (tried bool, er
 		if t.enough() != "" {
 			break
 		}
-		if _, err := t.together(ctx, half); err != nil {
+		if _, err := t.together(ctx, half, why); err != nil {
 			return true, err
 		}
 	}
 	return true, nil
 }
 
-// planAll plans parts one on the other: each is planned on the ground that the
-// ones before it leave, so they are applied for it and taken away again.
-func (t *Tuner) planAll(ctx context.Context, parts []Candidate) (planned []*iikanji.Change, why string, err error) {
-	var last *iikanji.Change
+// planAll plans parts one on the other: a part that touches what an earlier
+// one does is planned on the ground that this one leaves, so the earlier ones
+// are applied for it and taken away again. Parts that cannot be planned are
+// noted as not tried and left out.
+func (t *Tuner) planAll(ctx context.Context, parts []Candidate) (left []Candidate, planned []*iikanji.Change, err error) {
+	undo := &trial{Tuner: t}
+	defer func() {
+		undo.changes = planned
+		if e := undo.away(ctx, "planned as a part of a bundle"); err == nil {
+			err = e
+		}
+	}()
+	stand := 0 // so many of the planned ones are applied
 	for _, p := range parts {
-		if last != nil {
-			if err = t.Acts.Apply(ctx, last.ID); err != nil {
-				if now, e := t.History.LoadChange(last.ID); ctx.Err() == nil && e == nil && now.Stage == iikanji.Reverted {
-					why, err = "the site did not take a part of it: "+firstLine(err.Error()), nil
-				}
-				break
+		tried := p
+		if t.book.Wiped {
+			tried.Remedy = intoSchemaFile(tried.Remedy)
+		}
+		c, why, err := t.look(ctx, tried)
+		if err == nil && why == "" && slices.ContainsFunc(planned[stand:], func(o *iikanji.Change) bool { return touch(o, c) }) {
+			if stand, why, err = t.applyFrom(ctx, planned, stand); err == nil && why == "" {
+				c, why, err = t.look(ctx, tried)
 			}
 		}
-		if t.book.Wiped {
-			p.Remedy = intoSchemaFile(p.Remedy)
+		if err != nil {
+			return nil, planned, err
 		}
-		var c *iikanji.Change
-		if c, why, err = t.plan(ctx, p); err != nil || why != "" {
-			break
+		if why != "" {
+			t.say("not tried: %s: %s", p.Remedy.Says, firstLine(why))
+			t.book.Attempts = append(t.book.Attempts, Attempt{Candidate: p, Key: p.Key(), Says: p.Remedy.Says, Binding: t.binding(), Skipped: why})
+			continue
 		}
-		planned, last = append(planned, c), c
+		if err := t.History.AddChange(c, change.Diff(c)); err != nil {
+			return nil, planned, err
+		}
+		left, planned = append(left, p), append(planned, c)
 	}
-	undo := &trial{Tuner: t, changes: planned}
-	if e := undo.away(ctx, "planned as a part of a bundle"); err == nil {
-		err = e
+	return left, planned, nil
+}
+
+// applyFrom applies the changes from an index on; why says what the site did
+// not take.
+func (t *Tuner) applyFrom(ctx context.Context, changes []*iikanji.Change, from int) (stand int, why string, err error) {
+	for i := from; i < len(changes); i++ {
+		err := t.Acts.Apply(ctx, changes[i].ID)
+		if err == nil {
+			continue
+		}
+		if now, e := t.History.LoadChange(changes[i].ID); ctx.Err() == nil && e == nil && now.Stage == iikanji.Reverted {
+			return i, fmt.Sprintf("the site did not take another part of the bundle (%s): %s", changes[i].Says, firstLine(err.Error())), nil
+		}
+		return i, "", err
 	}
-	return planned, why, err
+	return len(changes), "", nil
+}
+
+// touch says whether two changes alter a place of each other's.
+func touch(a, b *iikanji.Change) bool {
+	for _, x := range a.Do {
+		if x.Expect != "" && slices.ContainsFunc(b.Do, func(y iikanji.Op) bool { return y.Expect != "" && y.Place == x.Place }) {
+			return true
+		}
+	}
+	return false
 }

@@ -26,6 +26,9 @@ type Candidate struct {
 // bottleneck stays.
 func (c Candidate) Key() string { return keyOfRemedy(c.Remedy) }
 
+// cause names the finding that asks for it.
+func (c Candidate) cause() string { return string(c.Code) + " " + c.Where }
+
 func keyOfRemedy(r iikanji.Remedy) string {
 	parts := []string{r.Kind, r.Target}
 	for k, v := range r.Args {

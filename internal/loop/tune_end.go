@@ -231,6 +231,9 @@ func (p *Pair) put(on bool, run *iikanji.Run, void string) {
 // while there is time.
 func (t *Tuner) compare(ctx context.Context, out *Outcome) (err error) {
 	out.Full = t.fullLoad()
+	if t.Options.Time > 0 { // all that is left, but for a run that has to be repeated
+		out.Full = t.fullIn(t.timeLeft() - t.cost)
+	}
 	c := &comparison{Tuner: t, out: out, on: true}
 	defer func() {
 		if !c.on {

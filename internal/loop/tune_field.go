@@ -98,12 +98,14 @@ type Attempt struct {
 	Binding string `json:"binding,omitempty"`
 	// Deferred ones were given up early for what promised more, and come back
 	// when nothing else is left.
-	Deferred bool          `json:"deferred,omitempty"`
-	Fast     bool          `json:"fast_lane,omitempty"`
-	Dropped  bool          `json:"dropped,omitempty"` // kept first, taken back by a drop-one check
-	Undone   bool          `json:"undone,omitempty"`  // kept first, taken back by a person since
-	Runs     int           `json:"runs"`
-	Took     time.Duration `json:"took_ns"`
+	Deferred bool `json:"deferred,omitempty"`
+	Fast     bool `json:"fast_lane,omitempty"`
+	// Causes are the findings, code and place, that a bundle's parts answer.
+	Causes  []string      `json:"causes,omitempty"`
+	Dropped bool          `json:"dropped,omitempty"` // kept first, taken back by a drop-one check
+	Undone  bool          `json:"undone,omitempty"`  // kept first, taken back by a person since
+	Runs    int           `json:"runs"`
+	Took    time.Duration `json:"took_ns"`
 }
 
 // again makes an attempt whose proof does not hold any more come back.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -56,7 +57,7 @@ func TestTuneProvisionalFails(t *testing.T) {
 	m.at = func(int) {
 		if m.on()["luck=1"] {
 			seen++
-			m.effects["luck=1"] = 0
+			m.effects["luck=1"] = -0.01
 			if seen == 1 {
 				m.effects["luck=1"] = math.Log(3)
 			}
@@ -265,7 +266,7 @@ func TestTuneOtherConditions(t *testing.T) {
 	m.finds = func(map[string]bool) []iikanji.Finding { return []iikanji.Finding{turn("DB101", "big", "1", 8)} }
 	ctx, cancel := context.WithCancel(t.Context())
 	m.at = func(run int) {
-		if run == 10 { // the fast lane has let it in
+		if run == 11 { // the fast lane has let it in
 			cancel()
 		}
 	}
@@ -320,5 +321,75 @@ func TestTuneFails(t *testing.T) {
 		if _, err := tu.Tune(t.Context()); !errors.Is(err, c.want) {
 			t.Errorf("%d failed runs: %v, want %v", c.bad, err, c.want)
 		}
+	}
+}
+
+// TestTuneFasterMachine: when the machine becomes faster during a candidate's
+// first run, the incumbent right after it is as fast: nothing is let in.
+func TestTuneFasterMachine(t *testing.T) {
+	for seed := range uint64(16) {
+		from := 9 + int(seed)%2 // during the candidate's run, or during the one right after
+		m, tu := newMeadow(t, 20+seed)
+		m.effects = map[string]float64{}
+		m.at = func(run int) {
+			if run == from {
+				m.level = 0.25
+			}
+		}
+		m.finds = func(map[string]bool) []iikanji.Finding {
+			return []iikanji.Finding{turn("DB101", "a", "1", 8), turn("DB102", "b", "1", 7), turn("DB103", "c", "1", 6)}
+		}
+		out, err := tu.Tune(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range out.Attempts {
+			if a.Fast || a.Verdict.Call == iikanji.Keep && a.Verdict.Effect.Mid > 0.1 {
+				t.Errorf("faster from run %d on: %s was let in: %s", from, a.Says, a.Verdict.Why)
+			}
+		}
+	}
+}
+
+// TestTuneHandful: where the time is bounded, what would take long to prove
+// alone is tried together, one cure of a finding, and what cannot be planned is
+// left out; each of those kept says which proof it shares.
+func TestTuneHandful(t *testing.T) {
+	m, tu := newMeadow(t, 40)
+	tu.Options.Time = 20 * time.Minute
+	m.effects = map[string]float64{"a=1": 0.04, "b=1": 0.05, "c=1": 0.05, "d=1": 0.04}
+	m.finds = func(on map[string]bool) []iikanji.Finding {
+		var f []iikanji.Finding
+		for i, name := range []string{"a", "b", "c", "d"} {
+			if !on[name+"=1"] {
+				f = append(f, turn(fmt.Sprint("WEB10", i), name, "1", 0.3))
+				other := turn(fmt.Sprint("WEB10", i), name, "2", 0.3)
+				f[len(f)-1].Remedies = append(f[len(f)-1].Remedies, other.Remedies...)
+			}
+		}
+		f = append(f, turn("WEB108", "e", "", 0.4))
+		return f
+	}
+	out, err := tu.Tune(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Attempts[0].Skipped == "" || out.Attempts[0].Code != "WEB108" {
+		t.Errorf("what cannot be planned is not told first: %+v", out.Attempts[0])
+	}
+	one := out.Attempts[1]
+	if one.Kind() != bundleKind || one.Verdict.Call != iikanji.Keep || len(one.Changes) != 4 {
+		t.Fatalf("the second attempt is %s of %d changes: %s %s", one.Kind(), len(one.Changes), one.Verdict.Call, one.Verdict.Why)
+	}
+	if on := m.on(); !on["a=1"] || !on["b=1"] || !on["c=1"] || !on["d=1"] {
+		t.Errorf("in the end the site is %v", on)
+	}
+	for _, id := range one.Changes {
+		if v, err := tu.History.LoadVerdict(id); err != nil || v.Effect.Level == 0 {
+			t.Errorf("change %d has no interval: %v %v", id, v, err)
+		}
+	}
+	if want := math.Log(1.04); one.Verdict.Worth < want-0.001 {
+		t.Errorf("four lines of configuration are worth keeping from %v on, want %v", one.Verdict.Worth, want)
 	}
 }

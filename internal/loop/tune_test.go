@@ -53,6 +53,7 @@ type meadow struct {
 	h       *history.History
 	rng     *rand.Rand
 	sigma   float64
+	level   float64            // of the machine, on ln(score)
 	effects map[string]float64 // on ln(score), of "name=value"
 	breaks  map[string]bool    // "name=value" that fail the checks
 	now     time.Time
@@ -92,7 +93,7 @@ func (m *meadow) Bench(ctx context.Context, spec BenchSpec) (*iikanji.Run, strin
 	if err != nil {
 		return nil, "", err
 	}
-	y := math.Log(1000) + m.sigma*m.rng.NormFloat64()
+	y := math.Log(1000) + m.level + m.sigma*m.rng.NormFloat64()
 	run := &iikanji.Run{ID: id, Began: m.now, Took: spec.Load, State: spec.State, Outcome: iikanji.Passed, Steps: []iikanji.StepStat{{Count: 1000}}}
 	for name := range m.on() {
 		y += m.effects[name]

@@ -92,6 +92,14 @@ func intoSchemaFile(r iikanji.Remedy) iikanji.Remedy {
 // plan asks the kind for a change and notes it in the history; why says why
 // there is none.
 func (t *Tuner) plan(ctx context.Context, c Candidate) (planned *iikanji.Change, why string, err error) {
+	if planned, why, err = t.look(ctx, c); err != nil || why != "" {
+		return nil, why, err
+	}
+	return planned, "", t.History.AddChange(planned, change.Diff(planned))
+}
+
+// look asks the kind for a change.
+func (t *Tuner) look(ctx context.Context, c Candidate) (planned *iikanji.Change, why string, err error) {
 	planned, err = change.Plan(ctx, t.Site, c.Remedy)
 	switch {
 	case ctx.Err() != nil:
@@ -105,7 +113,7 @@ func (t *Tuner) plan(ctx context.Context, c Candidate) (planned *iikanji.Change,
 	if p, no := forbidden(planned, t.Acts.Policy.Allow); no {
 		return nil, fmt.Sprintf("it weakens the promise of %s, which the target's policy does not allow", p), nil
 	}
-	return planned, "", t.History.AddChange(planned, change.Diff(planned))
+	return planned, "", nil
 }
 
 func (t *Tuner) newTrial(changes ...*iikanji.Change) *trial {
@@ -113,7 +121,7 @@ func (t *Tuner) newTrial(changes ...*iikanji.Change) *trial {
 	if tr.free != nil || t.book.Open != nil { // what is open is confirmed by the incumbent's runs
 		tr.order = AB
 	}
-	tr.c = Case{Change: bundled(changes), Allow: t.Acts.Policy.Allow, Known: t.knownFaults()}
+	tr.c = Case{Change: bundled(changes), Worth: worthOf(changes), Allow: t.Acts.Policy.Allow, Known: t.knownFaults()}
 	if len(t.incumbent) >= shiftRuns {
 		tr.c.Before = slices.Clone(t.incumbent)
 	}
@@ -121,6 +129,8 @@ func (t *Tuner) newTrial(changes ...*iikanji.Change) *trial {
 		for _, op := range c.Do {
 			tr.c.Simplifies = tr.c.Simplifies || op.Verb == iikanji.SQL && strings.Contains(op.Body, "DROP INDEX") && !strings.Contains(op.Body, "ADD ")
 		}
+		// A line of configuration that adds no state and takes no promise costs nothing to keep.
+		tr.c.Simplifies = tr.c.Simplifies || Worth(c) == leastWorth && len(c.Weakens) == 0
 	}
 	return tr
 }
@@ -133,14 +143,20 @@ func (t *Tuner) knownFaults() []iikanji.Fault {
 	return all
 }
 
-// bundled is one change for the judge: the least effect that is worth keeping
-// is that of the strictest part.
+// worthOf is the least effect on ln(score) that changes have to bring together
+// to be worth keeping: what each of them has to.
+func worthOf(changes []*iikanji.Change) float64 {
+	least := 0.0
+	for _, c := range changes {
+		least += Worth(c)
+	}
+	return least
+}
+
+// bundled is one change for the judge.
 func bundled(changes []*iikanji.Change) iikanji.Change {
 	one := *changes[0]
 	for _, c := range changes[1:] {
-		if Worth(c) > Worth(&one) {
-			one.Kind = c.Kind
-		}
 		one.Weakens = append(slices.Clone(one.Weakens), c.Weakens...)
 		one.Says += "; " + c.Says
 	}
@@ -296,11 +312,19 @@ func (tr *trial) decide(ctx context.Context) (Provisional, iikanji.Verdict, erro
 			v.Call, v.Reason, v.Why = iikanji.Inconclusive, iikanji.TooFew, "put off, other trials promise more per run: "+v.Why
 			return Provisional{}, v, nil
 		}
-		if tr.timeFor() < 2*tr.cost {
+		if tr.timeFor() < 2*tr.cost && !tr.ahead(v) {
 			v.Call, v.Reason, v.Why = iikanji.Inconclusive, iikanji.Undecided, errTime.Error()+"; "+v.Why
 			return Provisional{}, v, nil
 		}
 	}
+}
+
+// ahead says whether a trial is so likely to end in a gain that it may go on
+// at the cost of the length of the last comparison's runs, which stay twice as
+// long as its own.
+func (tr *trial) ahead(v iikanji.Verdict) bool {
+	end := time.Duration(2*tr.Options.Pairs)*(2*tr.Options.Short+tr.overhead()) + 3*tr.cost
+	return v.Effect.Lo > 0 && v.Shrunk >= leap/2 && tr.timeLeft()-end > 2*tr.cost
 }
 
 // stuck says why more pairs would prove nothing: too many of them did not
@@ -352,7 +376,7 @@ func (tr *trial) pair(ctx context.Context, usable int) (p Pair, fast Provisional
 		}
 		if on && first && tr.book.Open == nil {
 			if fast = tr.judge.FastLane(tr.c, tr.incumbent, run); fast.OK {
-				return p, fast, nil
+				return tr.andBack(ctx, p, fast)
 			}
 		}
 		if on && failed(run) && p.A == nil && len(tr.incumbent) > 0 {
@@ -361,6 +385,22 @@ func (tr *trial) pair(ctx context.Context, usable int) (p Pair, fast Provisional
 		}
 	}
 	return p, fast, nil
+}
+
+// andBack runs the incumbent once more after a run that is beyond what it
+// gives by chance: when this one is too, it is the machine that has become
+// faster, and pairs decide.
+func (tr *trial) andBack(ctx context.Context, p Pair, fast Provisional) (Pair, Provisional, error) {
+	run, void, err := tr.arm(ctx, false)
+	if err != nil {
+		return p, Provisional{}, err
+	}
+	p.A, p.Void = run, void
+	if void != "" || !run.Clean() || !(run.Score > 0) || math.Log(run.Score) > fast.Bound {
+		return p, Provisional{}, nil
+	}
+	fast.Why += fmt.Sprintf("; run %d, without it right after, scored %.0f", run.ID, run.Score)
+	return p, fast, tr.put(ctx, true)
 }
 
 // arm is one run of one arm.
