@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/iikanji/iikanji"
@@ -296,11 +298,38 @@ func TestRefused(t *testing.T) {
 		{remedy("max_connections", "5"), "10 to 100000"},
 		{remedy("innodb_buffer_pool_size", "900G"), "of the machine's memory"},
 		{remedy("max_connections", "100000", "sort_buffer_size", "64M"), "of the machine's memory"},
+		{remedy("innodb_buffer_pool_size", "17179869184G"), "no server has that much"}, // 2^64
+		{remedy("innodb_buffer_pool_size", "17179869185G"), "no server has that much"}, // and 1 GiB
+		{remedy("innodb_log_file_size", s.mostOfDisk(t)), "of disk"},
 		{remedy("innodb_flush_method", "O_DIRECT", "max_connections", "50.5"), "the server refuses"},
 		{remedy("max_connections", "50"), change.ErrNothing.Error()},
 		{remedy("innodb_buffer_pool_size", "16384k"), change.ErrNothing.Error()},
 		{iikanji.Remedy{Kind: "mysqlconf", Target: "cache", Args: map[string]string{"back_log": "1"}}, "cache"},
 	})
+}
+
+// mostOfDisk is three quarters of the free disk, or the largest log that the
+// server takes (512G), which must be more than half of the disk then.
+func (s *testSite) mostOfDisk(t *testing.T) string {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(s.dir, &fs); err != nil {
+		t.Fatal(err)
+	}
+	return strconv.FormatInt(min(int64(fs.Bavail)*fs.Bsize/4*3>>20, 512<<10), 10) + "M"
+}
+
+// TestBytes: a unit never makes a small number of a large one.
+func TestBytes(t *testing.T) {
+	for text, want := range map[string]int64{"0": 0, "1k": 1 << 10, "3M": 3 << 20, "2G": 2 << 30, "1048576G": 1 << 50, "1125899906842624": 1 << 50,
+		"1048577G": -1, "8589934592G": -1, "17179869185G": -1, "17592186044416M": -1, "1125899906842625": -1, "-1": -1, "": -1, "G": -1} {
+		if got, ok := bytesOf(text); ok != (want >= 0) || ok && got != want {
+			t.Errorf("%q is %d %v, want %d", text, got, ok, want)
+		}
+	}
+	far := map[string]string{"max_connections": "999999999999", "sort_buffer_size": "1048576G"}
+	if got := demand(far); got < 1<<60 {
+		t.Errorf("the demand of %v is %v", far, got)
+	}
 }
 
 // TestPromises: what is weakened is told, and only when it was kept until now.

@@ -3,6 +3,7 @@ package mysqlconf
 import (
 	"fmt"
 	"maps"
+	"math"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -30,17 +31,18 @@ const (
 // Of temporary tables in memory only one is counted: few statements make a
 // large one, and never all connections at once.
 func demand(vars map[string]string) iikanji.Bytes {
-	sum := func(names []string) (total int64) {
+	of := func(name string) float64 { // a product of two may be more than an integer holds
+		n, _ := bytesOf(vars[name])
+		return float64(n)
+	}
+	sum := func(names []string) (total float64) {
 		for _, name := range names {
-			n, _ := bytesOf(vars[name])
-			total += n
+			total += of(name)
 		}
 		return total
 	}
-	connections, _ := bytesOf(vars["max_connections"])
-	heap, _ := bytesOf(vars["max_heap_table_size"])
-	temporary, _ := bytesOf(vars["tmp_table_size"])
-	return iikanji.Bytes(sum(takenOnce) + connections*sum(takenEach) + min(heap, temporary))
+	all := sum(takenOnce) + of("max_connections")*sum(takenEach) + min(of("max_heap_table_size"), of("tmp_table_size"))
+	return iikanji.Bytes(min(all, math.MaxInt64/2))
 }
 
 // A machine is the memory that the server may have a part of.
@@ -83,7 +85,7 @@ func kilobytes(text []byte, name string) (iikanji.Bytes, error) {
 	return iikanji.Bytes(n << 10), err
 }
 
-// budget refuses settings that the memory is not there for.
+// budget refuses settings that the memory or the disk is not there for.
 func budget(s *change.Site, now, wanted map[string]string) error {
 	info, err := s.Host.Read("/proc/meminfo")
 	if err != nil {
@@ -95,7 +97,10 @@ func budget(s *change.Site, now, wanted map[string]string) error {
 	}
 	then := maps.Clone(now)
 	maps.Copy(then, wanted)
-	return fits(now, then, memory)
+	if err := fits(now, then, memory); err != nil {
+		return err
+	}
+	return disk(now, then)
 }
 
 // ownStatus is what the system knows of the server's process; nothing when it

@@ -104,6 +104,9 @@ func check(wanted, now map[string]string) ([]iikanji.Promise, error) {
 		if !set.form.MatchString(value) {
 			return nil, fmt.Errorf("%s = %q: want %s", name, value, set.form)
 		}
+		if _, ok := bytesOf(value); set.form == size && !ok {
+			return nil, fmt.Errorf("%s = %q: no server has that much", name, value)
+		}
 		if set.promise != iikanji.PromiseUnknown && !slices.Contains(set.safe, plain(value)) && slices.Contains(set.safe, plain(now[name])) {
 			weak[set.promise] = true
 		}
@@ -134,7 +137,10 @@ func plain(v string) string {
 	return v
 }
 
-// bytesOf reads a whole number with a unit.
+// most is the largest number that counts as one: 1 PiB.
+const most = 1 << 50
+
+// bytesOf reads a whole number with a unit, up to most.
 func bytesOf(v string) (int64, bool) {
 	shift := 0
 	if len(v) > 0 {
@@ -151,7 +157,7 @@ func bytesOf(v string) (int64, bool) {
 		v = v[:len(v)-1]
 	}
 	n, err := strconv.ParseInt(v, 10, 64)
-	if err != nil || n < 0 || n > 1<<40 {
+	if err != nil || n < 0 || n > most>>shift {
 		return 0, false
 	}
 	return n << shift, true
