@@ -241,12 +241,12 @@ func findingsPage(d *loop.Diagnosis) *report.Findings {
 	run := d.Run
 	p := &report.Findings{Title: fmt.Sprintf("%s  run %d, %s of load: %s", run.Scenario, run.ID, report.Duration(run.Took), run.Outcome),
 		Findings: d.Findings, Of: d.Of, Plans: d.Plans}
-	binding := "no resource was used up"
+	binding, of := "no resource was used up", ""
 	if d.Binding != "" {
-		binding = "the limit was " + d.Binding
+		binding, of = "the limit was "+d.Binding, " of it"
 	}
-	p.Notes = append(p.Notes, fmt.Sprintf("%s; seconds are what a cure could save; share: of the %.1f s that statements took (DB), of the %.1f s of all cores (others)",
-		binding, d.Statements, d.CPU))
+	p.Notes = append(p.Notes, fmt.Sprintf("%s; seconds are what a cure could save%s; share: of the %.1f s that statements took%s (DB), of the %.1f s of all cores (others)",
+		binding, of, d.Statements, of, d.CPU))
 	var green []string
 	for _, s := range d.Sensors {
 		if s.Green {

@@ -1,11 +1,6 @@
 package diagnose
 
-import (
-	"slices"
-	"strings"
-
-	"github.com/iikanji/iikanji"
-)
+import "github.com/iikanji/iikanji"
 
 // A rule makes findings of one or a few codes.
 type rule func(*view) []iikanji.Finding
@@ -26,9 +21,8 @@ const (
 	leastSeconds = 0.05
 )
 
-// All runs every rule and ranks the findings: by the middle of their gain,
-// the greatest first. A measurement that cannot be trusted (BEN) stands before
-// everything else.
+// All runs every rule and ranks the findings by what their cures save of the
+// binding resource: see [view.rank].
 func All(in Input) ([]iikanji.Finding, error) {
 	v, err := look(in)
 	if err != nil {
@@ -39,18 +33,7 @@ func All(in Input) ([]iikanji.Finding, error) {
 		out = append(out, r(v)...)
 	}
 	out = v.gone(out)
-	slices.SortStableFunc(out, func(a, b iikanji.Finding) int {
-		if x, y := strings.HasPrefix(string(a.Code), "BEN"), strings.HasPrefix(string(b.Code), "BEN"); x != y {
-			if x {
-				return -1
-			}
-			return 1
-		}
-		if c := cmpFloat(b.Gain.Lo+b.Gain.Hi, a.Gain.Lo+a.Gain.Hi); c != 0 {
-			return c
-		}
-		return strings.Compare(string(a.Code)+a.Where, string(b.Code)+b.Where)
-	})
+	v.rank(out)
 	return out, nil
 }
 

@@ -56,7 +56,8 @@ func (p pool) starved() bool {
 
 // app103 reports a pool whose connections were busy all the time: whoever came
 // then had to wait for one. Where statements wait for each other's locks more
-// of them would only wait together (APP104).
+// of them would only wait together (APP104), and where the CPU is used up they
+// hold their connections because they wait for it: more of them wait for it too.
 func app103(v *view) []iikanji.Finding {
 	p := v.in.pool()
 	if !p.starved() && !v.lockedPool(p) {
@@ -71,13 +72,17 @@ func app103(v *view) []iikanji.Finding {
 			Evidence: []iikanji.Evidence{use, locks}, Gain: between(v.locked(), 0, 0.3),
 			Remedies: []iikanji.Remedy{{Kind: "appenv", Target: "app", Says: fmt.Sprintf("try a pool of %d connections", n), Args: map[string]string{"pool": fmt.Sprint(n)}}}}}
 	}
-	if p.size >= poolMost || v.locked() > poolLocked*v.seconds {
+	if p.size >= poolMost || v.locked() > poolLocked*v.seconds || v.in.Binding().Resource == "cpu" {
 		return nil
 	}
 	n := min(poolMost, p.size*poolGrowth)
+	// A pool of as many connections as are wanted at once, up to n, does the
+	// same in the share size/wanted of the time. It is the most: another
+	// resource may be used up before.
+	wanted := min(p.load, float64(n))
 	return []iikanji.Finding{{Code: "APP103", Where: "app",
 		Claim:    fmt.Sprintf("all %d connections to the database are busy %.0f %% of the time: requests wait for one", p.size, 100*min(1, p.busy)),
-		Evidence: []iikanji.Evidence{use, locks}, Gain: between(v.seconds, 0.1, 0.75),
+		Evidence: []iikanji.Evidence{use, locks}, Gain: between(v.in.Run.Took.Seconds()*(1-float64(p.size)/wanted), 0.1, 1),
 		Remedies: []iikanji.Remedy{{Kind: "appenv", Target: "app", Says: fmt.Sprintf("a pool of %d connections, as many kept idle as open", n), Args: map[string]string{"pool": fmt.Sprint(n)}}}}}
 }
 

@@ -12,9 +12,9 @@ type Diagnosis struct {
 	Run      *iikanji.Run      `json:"run"`
 	Sensors  []Sensor          `json:"sensors"`
 	Findings []iikanji.Finding `json:"findings"`
-	// Statements are the seconds that all statements took, of which the gains
-	// of DB findings are a share; CPU are the seconds of all cores, of which
-	// those of others are.
+	// Statements are the seconds of the binding resource that all statements
+	// took, of which the gains of DB findings are a share; CPU are the seconds
+	// of all cores, of which those of others are.
 	Statements float64 `json:"statement_seconds"`
 	CPU        float64 `json:"cpu_seconds"`
 	Binding    string  `json:"binding"` // the resource that the run had too little of, "" for none
@@ -53,6 +53,7 @@ func Orient(ob *Observation, known []iikanji.Fact) (*Diagnosis, error) {
 			d.Plans[f.Key] = p
 		}
 	}
+	d.Statements *= in.StatementWeight()
 	var err error
 	d.Findings, err = diagnose.All(in)
 	d.CPU = ob.Run.Took.Seconds() * float64(max(ob.Run.Place.Cores, 1))

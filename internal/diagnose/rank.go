@@ -1,0 +1,106 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// unfelt are, for each resource that can be the limit, the codes whose cures
+// give it nothing: they spare waiting where the limit is work, work where the
+// limit is waiting, or the network. Failed requests and errors (OS101, WEB109 …)
+// are felt always.
+var unfelt = map[string][]iikanji.Code{
+	"cpu":   {"APP103", "APP104", "DB117", "DB201", "DB202", "OS107", "WEB105"},
+	"disk":  {"APP101", "APP103", "APP104", "APP106", "DB115", "OS104", "WEB102", "WEB105"},
+	"locks": {"APP101", "APP102", "APP103", "APP106", "OS104", "WEB101", "WEB102", "WEB105", "WEB106", "WEB110"},
+	"pool":  {"APP101", "APP102", "APP106", "OS104", "WEB101", "WEB102", "WEB105", "WEB106", "WEB110"},
+}
+
+// rank turns gains into seconds of the binding resource and sorts by them, the
+// middle of the range the greatest first. What the resource cannot feel stands
+// behind all that it can, and a measurement that cannot be trusted (BEN) before
+// everything else.
+func (v *view) rank(fs []iikanji.Finding) {
+	b, weight := v.in.Binding(), v.in.StatementWeight()
+	has := v.budget(b)
+	for i := range fs {
+		f := &fs[i]
+		of, most := 1.0, math.Inf(1)
+		if strings.HasPrefix(string(f.Code), "DB") {
+			of = weight
+		}
+		if has > 0 {
+			most = has
+		}
+		f.Gain = iikanji.Range{Lo: round(min(f.Gain.Lo*of, most)), Hi: round(min(f.Gain.Hi*of, most))}
+		if slices.Contains(unfelt[b.Resource], f.Code) {
+			f.Gain.Lo = 0
+			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "binding", Text: fmt.Sprintf("the limit of this run was %s (%s), which cannot feel this cure", b.Resource, b.Who)})
+		}
+	}
+	tier := func(f iikanji.Finding) int {
+		switch {
+		case strings.HasPrefix(string(f.Code), "BEN"):
+			return 0
+		case slices.Contains(unfelt[b.Resource], f.Code):
+			return 2
+		}
+		return 1
+	}
+	slices.SortStableFunc(fs, func(x, y iikanji.Finding) int {
+		return cmp.Or(cmp.Compare(tier(x), tier(y)), cmp.Compare(y.Gain.Lo+y.Gain.Hi, x.Gain.Lo+x.Gain.Hi),
+			strings.Compare(string(x.Code)+x.Where, string(y.Code)+y.Where))
+	})
+}
+
+// StatementWeight is what a second of a statement takes of the binding
+// resource, in its seconds. Where the CPU is the limit statements mostly wait
+// for it: they have used what the database used. Where the pool is, each holds
+// one of its connections. Else a second is one.
+func (in Input) StatementWeight() float64 {
+	took := 0.0
+	for _, r := range in.rows(iikanji.Slow) {
+		took += r.Total.Seconds()
+	}
+	switch in.Binding().Resource {
+	case "cpu":
+		if used := usedBy(in.Run, "database"); used > 0 && took > used {
+			return used / took
+		}
+	case "pool":
+		return 1 / float64(max(1, in.pool().size))
+	}
+	return 1
+}
+
+// budget is how many seconds of the binding resource the run used: no cure can
+// save more. Where neither the CPU nor the pool is the limit it is what all
+// cores had, or what statements took if that is more; 0 where nobody knows.
+func (v *view) budget(b Binding) float64 {
+	run := v.in.Run
+	switch {
+	case run == nil || run.Took <= 0:
+		return 0
+	case b.Resource == "cpu":
+		return usedBy(run, "")
+	case b.Resource == "pool":
+		return run.Took.Seconds()
+	}
+	return max(v.seconds, run.Took.Seconds()*float64(max(1, run.Place.Cores)))
+}
+
+// usedBy is the CPU time of a service of the stack, or of all of them. Seconds.
+func usedBy(run *iikanji.Run, who string) float64 {
+	sum := 0.0
+	for _, u := range run.Usage {
+		if u.Who == who || who == "" && u.Who != "generator" && u.Who != "other" {
+			sum += (u.User + u.System).Seconds()
+		}
+	}
+	return sum
+}

@@ -1,0 +1,73 @@
+package diagnose_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/diagnose"
+)
+
+// fullCPU is a minute in which an app used up two cores. Statements took 650 s,
+// because all of them waited for the CPU; the database used 24 s of it.
+func fullCPU(t *testing.T, who string) diagnose.Input {
+	t.Helper()
+	connected := fact(iikanji.TopicConnection, "database", iikanji.Connections{TCP: 10})
+	connected.Target = "app"
+	usage := []iikanji.Usage{{Who: "app", Share: 0.75, User: 90 * time.Second}, {Who: "database", Share: 0.2, User: 24 * time.Second}, {Who: "generator", Share: 0.05, User: 6 * time.Second}}
+	if who == "database" {
+		usage[0].Who, usage[1].Who = "database", "app"
+	}
+	in := diagnose.Input{Run: &iikanji.Run{Took: time.Minute, Place: iikanji.Placement{Cores: 2}, Steps: []iikanji.StepStat{{Count: 50000, Total: 3000 * time.Second}}, Usage: usage},
+		Profiles: []iikanji.Profile{statements("SELECT 1", 200000, 500*time.Second, 100*time.Second), {Source: iikanji.Access, Rows: []iikanji.Row{{Key: "GET /a", Count: 50000, Web: &iikanji.WebRow{}}}}},
+		Facts:    []iikanji.Fact{connected, variable("innodb_flush_log_at_trx_commit", "1"), status("innodb_row_lock_waits", "30000"), status("innodb_row_lock_time", "100000")}}
+	in.Profiles[0].Rows = append(in.Profiles[0].Rows, readDigests(t, "5000 150 0 0 | COMMIT")...)
+	return in
+}
+
+// TestRank: where the app uses up the CPU its code stands first, nothing saves
+// more than was used, what statements waited is told in what the database used,
+// and locks, which the CPU cannot feel, come last.
+func TestRank(t *testing.T) {
+	in := fullCPU(t, "app")
+	if b := in.Binding(); b.Resource != "cpu" || b.Who != "app" {
+		t.Fatalf("bound by %+v", b)
+	}
+	fs, err := diagnose.All(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(code iikanji.Code) int {
+		return slices.IndexFunc(fs, func(f iikanji.Finding) bool { return f.Code == code })
+	}
+	if at("APP101") != 0 || at("DB116") < 0 || at("DB206") < 0 || at("DB117") != len(fs)-1 {
+		t.Errorf("ranked\n%s", told(fs))
+	}
+	for _, f := range fs {
+		if most := map[bool]float64{true: 24, false: 114}[f.Code[:2] == "DB"]; f.Gain.Hi > most || f.Gain.Lo > f.Gain.Hi {
+			t.Errorf("%s saves %v s of %v", f.Code, f.Gain, most)
+		}
+	}
+	if f := fs[len(fs)-1]; f.Gain.Lo != 0 || !slices.ContainsFunc(f.Evidence, func(e iikanji.Evidence) bool { return e.Source == "binding" }) {
+		t.Errorf("not said that it is not felt: %+v", f)
+	}
+	if at("APP103") >= 0 {
+		t.Errorf("a larger pool, where its statements wait for the CPU:\n%s", told(fs))
+	}
+	if w := in.StatementWeight(); w < 0.0369 || w > 0.037 {
+		t.Errorf("a second of a statement weighs %v, want 24/650", w)
+	}
+}
+
+// TestRankDatabase: the same minute with the app and the database the other way
+// round: a second of a statement is more, and what commits cost moves up.
+func TestRankDatabase(t *testing.T) {
+	fs, err := diagnose.All(fullCPU(t, "database"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(fs) == 0 || fs[0].Code != "DB116" || fs[0].Gain.Hi > 90 {
+		t.Errorf("ranked\n%s", told(fs))
+	}
+}
