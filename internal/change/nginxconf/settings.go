@@ -17,6 +17,9 @@ type setting struct {
 	builtIn string            // what it is where nothing says it; "" where that depends
 	weakens []iikanji.Promise // by any value but off
 	off     []iikanji.Promise // by off
+	// outer: where a server or a location says it, it stays. Buffering off there
+	// is how answers reach a client piece by piece (server-sent events).
+	outer bool
 }
 
 var (
@@ -52,12 +55,12 @@ var settings = map[string]setting{
 	"client_body_buffer_size":   {context: "http", form: size},
 	"client_header_buffer_size": {context: "http", form: size, builtIn: "1k"},
 	"output_buffers":            {context: "http", form: sizes},
-	"proxy_buffering":           {context: "http", form: onOff, builtIn: "on"},
+	"proxy_buffering":           {context: "http", form: onOff, builtIn: "on", outer: true},
 	"proxy_buffer_size":         {context: "http", form: size},
 	"proxy_buffers":             {context: "http", form: sizes},
 	"proxy_busy_buffers_size":   {context: "http", form: size},
 	"proxy_max_temp_file_size":  {context: "http", form: size, builtIn: "1024m"},
-	"proxy_request_buffering":   {context: "http", form: onOff, builtIn: "on"},
+	"proxy_request_buffering":   {context: "http", form: onOff, builtIn: "on", outer: true},
 	"proxy_socket_keepalive":    {context: "http", form: onOff, builtIn: "off"},
 	"open_file_cache":           {context: "http", form: cacheOf, builtIn: "off", weakens: freshness},
 	"open_file_cache_valid":     {context: "http", form: duration, builtIn: "60s", weakens: freshness},
@@ -70,7 +73,7 @@ var settings = map[string]setting{
 }
 
 // editSetting sets one directive in its context, and further in wherever it
-// stands, as it would be hidden there.
+// stands, as it would be hidden there, unless it is an outer one.
 func editSetting(t *task) error {
 	name, value := t.args["directive"], t.args["value"]
 	set, ok := settings[name]
@@ -93,6 +96,9 @@ func editSetting(t *task) error {
 	}
 	words := strings.Fields(value)
 	where := everywhere
+	if set.outer {
+		where = func(p place) bool { return p.within(set.context) }
+	}
 	if name == "access_log" && words[0] != "off" {
 		if err := t.isLog(words[0]); err != nil {
 			return err
