@@ -57,9 +57,10 @@ const (
 	Freshness              // answers show the newest data
 	RowOrder               // the order of a query without ORDER BY
 	Observability          // logs
+	Availability           // whoever asks is answered
 )
 
-var promiseWords = []string{"unknown", "durability", "freshness", "row-order", "observability"}
+var promiseWords = []string{"unknown", "durability", "freshness", "row-order", "observability", "availability"}
 
 func (p Promise) String() string               { return wordOf(promiseWords, p) }
 func (p Promise) MarshalText() ([]byte, error) { return []byte(p.String()), nil }

@@ -54,6 +54,7 @@ var weakened = map[iikanji.Promise]string{
 	iikanji.Freshness:      "freshness: answers may be older than the data",
 	iikanji.RowOrder:       "row order: rows of a query without ORDER BY may come in another order",
 	iikanji.Observability:  "observability: logs are less complete, or gone",
+	iikanji.Availability:   "availability: some of those who ask are refused",
 }
 
 func howTo(sum *folded) string {

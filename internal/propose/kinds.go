@@ -76,14 +76,14 @@ var words = []KindWords{
 		{"workers", "processes and their limits", map[string]string{"processes": "auto or a count", "connections": "of each", "nofile": "descriptors of each"}},
 		{"open file cache", "keep descriptors of files open; weakens freshness", map[string]string{"max": "optional: how many", "inactive": "optional: 60s", "valid": "optional: 1s"}},
 		{"access log", "how the access log is written", map[string]string{"log": "buffered, or off (weakens observability)", "buffer": "optional: 64k", "flush": "optional: 1s"}},
-		{"refuse user agents", "refuse requests by their user agent", map[string]string{"patterns": "regular expressions, one a line", "status": "optional: 503", "server": "as above"}},
+		{"refuse user agents", "refuse requests by their user agent; weakens availability", map[string]string{"patterns": "regular expressions, one a line; none may match a browser's", "status": "optional: 503", "server": "as above"}},
 		{"set", "one directive, such as worker_connections, sendfile, tcp_nopush, keepalive_requests, proxy_buffers, gzip_static", map[string]string{"directive": "its name", "value": "its value"}},
 	}},
 	{"patch", "A change of a service's source. It is compiled first; then a restart builds it. The target is the service that has a source folder.", []ActWords{
 		{"", "apply a unified diff; every line of context must match", map[string]string{
 			"diff":    "a unified diff as git or diff -u print it; names are relative to the source folder, as a/main.go and b/main.go",
 			"says":    "optional: what it does, one sentence",
-			"weakens": "promises that it takes away, separated by commas: durability, freshness, row-order, observability",
+			"weakens": "promises that it takes away, separated by commas: durability, freshness, row-order, observability, availability",
 		}}}},
 	{"sysctl", "Kernel variables, and the limits of one service's process. A machine that is not the target's to change is left alone.", []ActWords{
 		{"sysctl", "set kernel variables; the target is a service that keeps a file of them", map[string]string{

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/iikanji/iikanji"
 )
 
 // refused is the variable that says that a request is not answered.
@@ -42,7 +44,37 @@ func editAgents(t *task) error {
 	for _, s := range servers {
 		t.refuseIn(s, strconv.Itoa(status))
 	}
+	t.weaken(iikanji.Availability)
 	t.says = fmt.Sprintf("answer %d to the User-Agents that match %d expressions", status, len(patterns))
+	return nil
+}
+
+// browsers are User-Agents of people. A pattern that matches one of them would
+// turn the site's own visitors away, whatever it is meant for.
+var browsers = []string{
+	"",
+	"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36",
+	"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36 Edg/126.0.0.0",
+	"Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Mobile Safari/537.36",
+	"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Safari/605.1.15",
+	"Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1",
+	"Mozilla/5.0 (X11; Linux x86_64; rv:127.0) Gecko/20100101 Firefox/127.0",
+}
+
+// refusable says why a pattern may not be refused. nginx reads "~*x" as x in
+// any case, so that a star in front would not be the pattern's. What Go does
+// not read (lookarounds, above all) nobody here can judge.
+func refusable(pattern string) error {
+	if strings.HasPrefix(pattern, "*") {
+		return fmt.Errorf("patterns: %q begins with a star, which repeats nothing", pattern)
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return fmt.Errorf("patterns: cannot tell what %q matches: %w", pattern, err)
+	}
+	if i := slices.IndexFunc(browsers, re.MatchString); i >= 0 {
+		return fmt.Errorf("patterns: %q matches a usual User-Agent, %q", pattern, browsers[i])
+	}
 	return nil
 }
 
@@ -55,8 +87,8 @@ func (t *task) patterns() ([]string, error) {
 		if len(p) > maxPatternLength || strings.ContainsAny(p, "\x00\r\n\t") {
 			return nil, fmt.Errorf("patterns: %.60q is none, or too long", p)
 		}
-		if re, err := regexp.Compile(p); err == nil && re.MatchString("") {
-			return nil, fmt.Errorf("patterns: %q matches every User-Agent", p)
+		if err := refusable(p); err != nil {
+			return nil, err
 		}
 		patterns = append(patterns, p)
 	}

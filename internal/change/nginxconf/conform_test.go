@@ -64,7 +64,7 @@ func conform(t *testing.T, acts func(*probedSite) map[string]act) {
 	s := newProbedSite(t)
 	c := changetest.Case{
 		Dir: s.dir, Open: s.open, State: s.probed,
-		Policy:   iikanji.Policy{Allow: []iikanji.Promise{iikanji.Observability, iikanji.Freshness}},
+		Policy:   iikanji.Policy{Allow: []iikanji.Promise{iikanji.Observability, iikanji.Freshness, iikanji.Availability}},
 		Remedies: map[string]iikanji.Remedy{}, Effects: map[string]string{},
 		Serves: func() error { _, err := s.get("/", nil); return err },
 	}

@@ -431,6 +431,7 @@ func TestPromises(t *testing.T) {
 		{remedy("access log", "log", "off"), "[observability]"},
 		{remedy("access log", "log", "buffered"), "[]"},
 		{remedy("gzip"), "[]"},
+		{remedy("refuse user agents", "patterns", "bot"), "[availability]"},
 	} {
 		ch, err := change.Plan(t.Context(), s.open(s.dir), c.r)
 		if err != nil {

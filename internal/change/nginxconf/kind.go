@@ -58,8 +58,8 @@ func init() { change.Register(Kind{}) }
 //	                    log "buffered" writes lines together; "off" writes none and weakens
 //	                    observability
 //	refuse user agents  patterns [status=503] [server]
-//	                    regular expressions, one a line, as nginx has them ("(?i)" at the start of
-//	                    one ignores case)
+//	                    regular expressions, one a line, that Go reads, too ("(?i)" at the start of
+//	                    one ignores case); none may match a usual browser: weakens availability
 //	set                 directive value
 //	                    one of the directives in settings.go
 //
