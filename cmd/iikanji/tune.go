@@ -28,7 +28,7 @@ type tuneCmd struct {
 	Time     time.Duration `help:"Time for everything, the last comparison included." default:"15m"`
 	Runs     int           `help:"Most runs of the search." placeholder:"N"`
 	Until    string        `help:"Stop searching at this multiple of the first score, as in x5." placeholder:"xN"`
-	Short    time.Duration `help:"Load of the runs that search." default:"8s"`
+	Short    time.Duration `help:"Load of the runs that search." default:"10s"`
 	Full     time.Duration `help:"Load of the runs of the last comparison, where the time allows." default:"60s"`
 	Watch    time.Duration `help:"Load of observed runs." default:"10s"`
 	Pairs    int           `help:"Pairs of the last comparison." default:"4"`

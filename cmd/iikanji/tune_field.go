@@ -63,6 +63,10 @@ func (f *arenaField) pause(ctx context.Context) error {
 
 // Bench implements loop.Field.
 func (f *arenaField) Bench(ctx context.Context, spec loop.BenchSpec) (*iikanji.Run, string, error) {
+	if err := f.w.revive(ctx, f.w.stack); err != nil {
+		return nil, "", err
+	}
+	f.w.spare(spec.Trial)
 	if err := f.pause(ctx); err != nil {
 		return nil, "", err
 	}
@@ -98,6 +102,13 @@ func (f *arenaField) Bench(ctx context.Context, spec loop.BenchSpec) (*iikanji.R
 			run.Load.Void = false
 		}
 	}
+	if died := f.w.deaths(); len(died) > 0 {
+		run.Outcome, run.Score = iikanji.Failed, 0
+		for _, d := range died {
+			run.Reasons = append([]string{"while it ran: " + d.Error()}, run.Reasons...)
+		}
+		_ = f.w.revive(ctx, f.w.stack) // undoing may need it; if it only dies again, the next run tries once more
+	}
 	if err := f.h.SaveRun(run); err != nil {
 		return nil, "", err
 	}
@@ -108,6 +119,10 @@ func (f *arenaField) Bench(ctx context.Context, spec loop.BenchSpec) (*iikanji.R
 // slow is a limit of each connection, and after, for the same reason.
 func (f *arenaField) Observe(ctx context.Context, spec loop.BenchSpec) (d *loop.Diagnosis, known []iikanji.Fact, err error) {
 	s := f.w.stack
+	f.w.spare(false)
+	if err := f.w.revive(ctx, s); err != nil {
+		return nil, nil, err
+	}
 	o, err := loop.Observe(ctx, loop.Watched{Target: s.Target(), Schema: s.Places().DBName, Groups: s.Groups, Now: f.e.Now})
 	if err != nil {
 		return nil, nil, err
@@ -151,6 +166,9 @@ const early = 5 * time.Second
 // database.
 func (f *arenaField) Rehearse(ctx context.Context) (loop.Rehearsal, error) {
 	r := loop.Rehearsal{Done: true}
+	if err := f.w.revive(ctx, f.w.stack); err != nil {
+		return r, err
+	}
 	select {
 	case <-ctx.Done():
 		return r, context.Cause(ctx)

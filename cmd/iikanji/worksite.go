@@ -57,6 +57,7 @@ type worksite struct {
 	progress *report.Progress
 	// killing says that services are ended without warning on purpose.
 	killing atomic.Bool
+	mourned
 }
 
 // executor performs changes that h knows.
@@ -69,7 +70,7 @@ func withSite(ctx context.Context, e *env, a *arena.Arena, o stack.Options, do f
 	w := &worksite{arena: a, progress: report.NewProgress(e.Stderr, e.TTY, e.Cols, e.Now)}
 	defer w.progress.Done()
 	o.Progress = func(line string) { w.progress.Say("%s", line) }
-	o.OnPurpose = w.killing.Load
+	o.Spare = func(died error) bool { return w.killing.Load() || w.note(died) }
 	err := stack.Use(ctx, a, o, func(ctx context.Context, s *stack.Stack) error { return w.use(ctx, s, do) })
 	var busy *stack.BusyError
 	if !errors.As(err, &busy) {

@@ -70,7 +70,7 @@ func (t *Tuner) calibrate(ctx context.Context) error {
 		if t.timeLeft() <= 0 {
 			return fmt.Errorf("%w before the noise was known (%d runs of %d): more time is needed; what was run is kept", errTime, len(t.aa), want)
 		}
-		run, void, err := t.bench(ctx, t.Options.Short)
+		run, void, err := t.bench(ctx, BenchSpec{Load: t.Options.Short})
 		if err != nil {
 			return err
 		}
@@ -106,14 +106,14 @@ const maxFailed = 3
 var ErrChecks = errors.New("the site as it is fails its checks")
 
 // bench runs the site once. A void run is counted, named, and of no use.
-func (t *Tuner) bench(ctx context.Context, load time.Duration, touched ...*iikanji.Change) (*iikanji.Run, string, error) {
-	state, err := t.fingerprint(ctx, touched...)
-	if err != nil {
+func (t *Tuner) bench(ctx context.Context, spec BenchSpec, touched ...*iikanji.Change) (*iikanji.Run, string, error) {
+	var err error
+	if spec.State, err = t.fingerprint(ctx, touched...); err != nil {
 		return nil, "", err
 	}
 	began := t.Now()
 	t.fresh = nil
-	run, void, err := t.Field.Bench(ctx, BenchSpec{Load: load, State: state})
+	run, void, err := t.Field.Bench(ctx, spec)
 	if err != nil {
 		return nil, "", err
 	}

@@ -48,7 +48,7 @@ func (t *Tuner) finish(ctx context.Context, out *Outcome) error {
 func (t *Tuner) confirmNow(ctx context.Context) error {
 	for t.book.Open != nil && len(t.book.Open.Since) < 2 {
 		t.show(func(v *View) { v.Phase, v.Doing = "trial", "confirming what the fast lane let in" })
-		run, void, err := t.bench(ctx, t.Options.Short)
+		run, void, err := t.bench(ctx, BenchSpec{Load: t.Options.Short})
 		if err != nil {
 			return err
 		}
@@ -198,7 +198,7 @@ func (tr *trial) pairWithout(ctx context.Context, usable int) (p Pair, err error
 		if err := tr.put(ctx, on); err != nil {
 			return p, err
 		}
-		run, void, err := tr.bench(ctx, tr.Options.Short, tr.changes...)
+		run, void, err := tr.bench(ctx, BenchSpec{Load: tr.Options.Short, Trial: on}, tr.changes...)
 		if err != nil {
 			return p, err
 		}
@@ -292,7 +292,7 @@ func (c *comparison) pair(ctx context.Context, n int) (p Pair, err error) {
 		if err := c.turn(ctx, want); err != nil {
 			return p, err
 		}
-		run, void, err := c.bench(ctx, c.out.Full)
+		run, void, err := c.bench(ctx, BenchSpec{Load: c.out.Full})
 		if err != nil {
 			return p, err
 		}

@@ -26,6 +26,9 @@ type Field interface {
 type BenchSpec struct {
 	Load  time.Duration
 	State iikanji.Fingerprint // of everything that changes have touched
+	// Trial says that a candidate is on the site: a service that dies is its
+	// fault and fails the run, instead of ending the search.
+	Trial bool
 }
 
 // A Rehearsal is the end of a restart in the worst order.

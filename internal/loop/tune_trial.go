@@ -411,7 +411,7 @@ func (tr *trial) arm(ctx context.Context, on bool) (*iikanji.Run, string, error)
 	if on { // a candidate may be the cause itself: only the incumbent's runs tell of the machine
 		tr.voids = min(tr.voids, maxVoids-2)
 	}
-	run, void, err := tr.bench(ctx, tr.Options.Short, tr.changes...)
+	run, void, err := tr.bench(ctx, BenchSpec{Load: tr.Options.Short, Trial: on}, tr.changes...)
 	if err != nil {
 		return nil, "", err
 	}

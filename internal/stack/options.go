@@ -25,9 +25,10 @@ type Options struct {
 	// Progress is told what is being done, one line at a time and never from
 	// two goroutines at once; nil means nobody is told.
 	Progress func(line string)
-	// OnPurpose says whether somebody kills services at this moment: what dies
-	// then does not end Use. nil means that nobody does.
-	OnPurpose func() bool
+	// Spare is asked of each service that dies, with the *DiedError: what it
+	// spares (somebody killed it on purpose, or will start it again) does not
+	// end Use. nil spares nothing.
+	Spare func(died error) bool
 	// Path is where programs are looked for; empty means $PATH and the
 	// folders for system programs, which a user's PATH often leaves out.
 	Path string

@@ -14,7 +14,7 @@ const downTime = time.Minute
 // Use brings an arena up, does something with it, and takes it down again,
 // whatever came of it. The context of do ends also when a service dies, with
 // the reason as its cause; which error to tell is do's to say. What
-// Options.OnPurpose spares does not end it.
+// Options.Spare spares does not end it.
 func Use(ctx context.Context, a *arena.Arena, o Options, do func(ctx context.Context, s *Stack) error) (err error) {
 	s, err := Up(ctx, a, o)
 	if err != nil {
@@ -36,7 +36,7 @@ func Use(ctx context.Context, a *arena.Arena, o Options, do func(ctx context.Con
 				switch {
 				case !ok:
 					return
-				case o.OnPurpose == nil || !o.OnPurpose():
+				case o.Spare == nil || !o.Spare(died):
 					cancel(died)
 				}
 			}

@@ -14,7 +14,11 @@ func TestUse(t *testing.T) {
 	dir := shared(t)
 	onPurpose := true
 	asked, answered := make(chan struct{}), make(chan struct{})
-	o := Options{Dir: dir, OnPurpose: func() bool {
+	o := Options{Dir: dir, Spare: func(died error) bool {
+		var d *DiedError
+		if !errors.As(died, &d) || d.Service != App {
+			t.Errorf("asked of %v, want the app's death", died)
+		}
 		asked <- struct{}{}
 		defer func() { answered <- struct{}{} }()
 		return onPurpose

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/stack"
+)
+
+// TestTrialDies: a service that dies while a candidate is on trial fails that
+// run and is there again for the next one; with no candidate it ends the search.
+func TestTrialDies(t *testing.T) {
+	a, err := findArena("isucondition")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &env{Stderr: &lockedBuffer{}, Now: time.Now, Cols: 80}
+	dir := filepath.Join(workFolder(t), "isucondition")
+	r, err := (&benchCmd{Arena: a.Name, Load: 3 * time.Second, Seed: 1, Pin: "auto", Dir: dir}).prepare(e, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := history.Open(r.history)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	err = withSite(t.Context(), e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
+		f := &arenaField{benchRun: r, w: w, h: h, noisy: true}
+		kill := func(service string) {
+			done := false
+			f.tick = func(p bench.Progress) {
+				if p.Phase == string(scenario.Load) && !done {
+					done = true
+					if err := syscall.Kill(w.stack.Groups()[service][0], syscall.SIGKILL); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		}
+		for _, service := range []string{stack.App, stack.Database} {
+			kill(service)
+			run, _, err := f.Bench(ctx, loop.BenchSpec{Load: 3 * time.Second, Trial: true})
+			if err != nil {
+				t.Fatalf("%s died on trial: %v", service, err)
+			}
+			if why := strings.Join(run.Reasons, "; "); run.Outcome != iikanji.Failed || run.Score != 0 || !strings.Contains(why, service) || !strings.Contains(why, "while it ran") {
+				t.Errorf("%s died on trial: %s, score %v: %s", service, run.Outcome, run.Score, why)
+			}
+			f.tick = nil
+			run, _, err = f.Bench(ctx, loop.BenchSpec{Load: 3 * time.Second})
+			if err != nil || len(run.Steps) == 0 {
+				t.Fatalf("the run after the death of the %s: %v", service, err)
+			}
+			for _, reason := range run.Reasons {
+				if strings.Contains(reason, "while it ran") {
+					t.Errorf("the death of the %s is told of the next run: %s", service, reason)
+				}
+			}
+		}
+		kill(stack.App)
+		if _, _, err := f.Bench(ctx, loop.BenchSpec{Load: 3 * time.Second}); err == nil && ctx.Err() == nil {
+			t.Error("a death with no candidate on the site goes unnoticed")
+		}
+		return nil
+	})
+	if err == nil || !strings.Contains(err.Error(), "app") {
+		t.Errorf("in the end: %v", err)
+	}
+}
