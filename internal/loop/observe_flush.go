@@ -40,19 +40,55 @@ func configuration(ctx context.Context, t iikanji.Target) []iikanji.Directive {
 	return tree
 }
 
-// hidesWarnings says whether an nginx keeps errors only, so that its log does
-// not tell of temporary files.
+// hidesWarnings says whether an nginx keeps errors only where it hands requests
+// on, so that its log does not tell of temporary files.
 func hidesWarnings(tree []iikanji.Directive) bool {
 	if tree == nil {
 		return false
 	}
-	level := "error" // nginx's default
+	top := hides(tree, true) // nginx's default is error
+	passes, hidden := 0, 0
 	for _, d := range tree {
-		if d.Name == "error_log" && d.Arg(1) != "" {
-			level = d.Arg(1)
+		if d.Name == "http" {
+			passes, hidden = hiding(d.Block, top)
 		}
 	}
-	return !slices.Contains([]string{"debug", "info", "notice", "warn"}, level)
+	if passes == 0 {
+		return top
+	}
+	return hidden > 0
+}
+
+// hiding counts the blocks in one that hand requests on, and those of them
+// whose error log has no warnings.
+func hiding(block []iikanji.Directive, around bool) (passes, hidden int) {
+	around = hides(block, around)
+	if slices.ContainsFunc(block, func(d iikanji.Directive) bool { return strings.HasSuffix(d.Name, "_pass") && len(d.Block) == 0 }) {
+		if passes++; around {
+			hidden++
+		}
+	}
+	for _, d := range block {
+		p, h := hiding(d.Block, around)
+		passes, hidden = passes+p, hidden+h
+	}
+	return passes, hidden
+}
+
+// hides says whether a block's error logs hide warnings. They replace those
+// around it; of several, the one that tells most counts.
+func hides(block []iikanji.Directive, around bool) bool {
+	own, hidden := false, true
+	for _, d := range block {
+		if d.Name == "error_log" {
+			own = true
+			hidden = hidden && !slices.Contains([]string{"debug", "info", "notice", "warn"}, d.Arg(1))
+		}
+	}
+	if !own {
+		return around
+	}
+	return hidden
 }
 
 // newLogFlush looks in the configuration for a log with a buffer; nil without one.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/diagnose"
+	"github.com/iikanji/iikanji/internal/facts"
 )
 
 // TestBuffers finds the log that is written through a buffer, however deep.
@@ -45,6 +46,22 @@ func TestHidesWarnings(t *testing.T) {
 		}
 		if got := hidesWarnings(tree); got != want {
 			t.Errorf("error_log %s: %v, want %v", text, got, want)
+		}
+	}
+	for text, want := range map[string]bool{
+		"http { error_log /log warn; server { location / { proxy_pass http://a; } } }":                                                            false,
+		"error_log /log warn; http { server { error_log /log; location / { proxy_pass http://a; } } }":                                            true,
+		"error_log /log warn; http { error_log /log error; server { location / { proxy_pass http://a; error_log /log info; } } }":                 false,
+		"error_log /log warn; http { server { location / { root /srv; error_log /log; } location /a { proxy_pass http://a; } } }":                 false,
+		"error_log /log; error_log /more debug; http { server { location / { fastcgi_pass a; } } }":                                               false,
+		"http { server { error_log /log warn; location / { proxy_pass http://a; } } server { location / { if ($x) { proxy_pass http://b; } } } }": true,
+	} {
+		tree, err := facts.ParseConf("nginx.conf", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := hidesWarnings(tree); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
 	if hidesWarnings(nil) {
