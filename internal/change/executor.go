@@ -214,12 +214,43 @@ func (x *Executor) ours(ctx context.Context, c *iikanji.Change) error {
 		if op.Expect == "" {
 			continue
 		}
-		now, err := x.Hands.State(ctx, op)
+		if err := x.oursAt(ctx, c, op); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oursAt wants it of the place of one op of Undo.
+func (x *Executor) oursAt(ctx context.Context, c *iikanji.Change, op iikanji.Op) error {
+	now, err := x.Hands.State(ctx, op)
+	if err != nil {
+		return err
+	}
+	if now != op.Expect && now != leaves(c, op) && !gone(op, now) {
+		return x.moved(ctx, c, op)
+	}
+	return nil
+}
+
+// Stand says whether changes that are in force, in the order in which they
+// were applied, could be undone: every place is as the latest of them left it
+// or found it. Otherwise somebody else has changed it since.
+func (x *Executor) Stand(ctx context.Context, ids ...iikanji.ChangeID) error {
+	seen := map[string]bool{}
+	for _, id := range slices.Backward(ids) {
+		c, err := x.Journal.LoadChange(id)
 		if err != nil {
 			return err
 		}
-		if now != op.Expect && now != leaves(c, op) && !gone(op, now) {
-			return x.moved(ctx, c, op)
+		for _, op := range c.Undo {
+			if op.Expect == "" || seen[op.Place] {
+				continue
+			}
+			seen[op.Place] = true
+			if err := x.oursAt(ctx, c, op); err != nil {
+				return fmt.Errorf("change %d (%s) is not as it was made: %w", id, c.Says, err)
+			}
 		}
 	}
 	return nil

@@ -34,18 +34,18 @@ func (t *Tuner) stand(ctx context.Context) error {
 			if err := t.Acts.Revert(ctx, c.ID, "its trial was cut off"); err != nil {
 				return err
 			}
+			c.Stage = iikanji.Reverted
 		}
 	}
 	if _, err := t.restore(ctx, changes); err != nil {
 		return fmt.Errorf("going on with an earlier search: %w", err)
 	}
 	t.begunAnew(had)
-	for _, c := range changes { // applied by hand, or kept and killed before the notes knew
-		if c.Stage == iikanji.Kept && !slices.Contains(t.book.InForce, c.ID) {
-			t.book.InForce = append(t.book.InForce, c.ID)
+	for _, id := range t.standingNow(changes) { // applied by hand, or kept and killed before the notes knew
+		if !slices.Contains(t.book.InForce, id) {
+			t.book.InForce = append(t.book.InForce, id)
 		}
 	}
-	t.sortApplied(t.book.InForce)
 	now, err := t.fingerprint(ctx)
 	if err != nil {
 		return err
@@ -80,7 +80,13 @@ func (t *Tuner) standingNow(changes []*iikanji.Change) []iikanji.ChangeID {
 			stand = append(stand, c.ID)
 		}
 	}
-	t.sortApplied(stand)
+	at := map[iikanji.ChangeID]int64{} // for the last time
+	for _, e := range t.History.Events() {
+		if e.What == history.Staged && e.Stage == iikanji.Applying {
+			at[e.Change] = e.Seq
+		}
+	}
+	slices.SortStableFunc(stand, func(a, b iikanji.ChangeID) int { return cmp.Compare(at[a], at[b]) })
 	return stand
 }
 
@@ -142,7 +148,7 @@ func (t *Tuner) restore(ctx context.Context, changes []*iikanji.Change) (back []
 		case err != nil:
 			return back, err
 		case changes[i].Stage == iikanji.Reverted:
-			back = append(back, id)
+			back, changes[i].Stage = append(back, id), iikanji.Applied
 		}
 	}
 	t.book.Away = nil
@@ -172,8 +178,9 @@ func (t *Tuner) putBack(ctx context.Context, id iikanji.ChangeID, at iikanji.Sta
 	return fmt.Errorf("change %d cannot be put back: it is %s", id, at)
 }
 
-// forgetUndone takes out of the notes what a person has taken back since, and
-// puts the rest into the order of application.
+// forgetUndone takes out of the notes what a person has taken back since. The
+// rest stays in the order of the notes: that is the order to put it back, while
+// the journal's shows what a killed comparison was in the middle of.
 func (t *Tuner) forgetUndone(changes []*iikanji.Change) {
 	b := &t.book
 	at := map[iikanji.ChangeID]iikanji.Stage{}
@@ -184,7 +191,6 @@ func (t *Tuner) forgetUndone(changes []*iikanji.Change) {
 		stage := at[id]
 		return stage != iikanji.Applied && stage != iikanji.Kept && !(stage == iikanji.Reverted && slices.Contains(b.Away, id))
 	})
-	t.sortApplied(b.InForce)
 }
 
 // begunAnew brings the notes of attempts to what is in force now; had so many
@@ -214,16 +220,4 @@ func (t *Tuner) standing(a *Attempt) []iikanji.ChangeID {
 // isOpen says whether a change stands and waits for its confirmation.
 func (t *Tuner) isOpen(id iikanji.ChangeID) bool {
 	return t.book.Open != nil && slices.Contains(t.book.Attempts[t.book.Open.Attempt].Changes, id)
-}
-
-// sortApplied puts changes into the order in which they were applied: that is
-// the order to put them back, and the reverse of it to take them away.
-func (t *Tuner) sortApplied(ids []iikanji.ChangeID) {
-	at := map[iikanji.ChangeID]int64{}
-	for _, e := range t.History.Events() {
-		if e.What == history.Staged && e.Stage == iikanji.Applying {
-			at[e.Change] = e.Seq
-		}
-	}
-	slices.SortStableFunc(ids, func(a, b iikanji.ChangeID) int { return cmp.Compare(at[a], at[b]) })
 }
