@@ -115,6 +115,9 @@ type Answer struct {
 	Cookie       bool          `json:"cookie,omitempty"` // it sets one
 	Same         bool          `json:"same,omitempty"`   // both times the same bytes
 	Took         time.Duration `json:"took_ns"`          // the shorter of both
+	// Unchanged is how long a 304 to a request with the answer's ETag took; 0
+	// where there was none.
+	Unchanged time.Duration `json:"unchanged_ns,omitempty"`
 	// File is the file on disk, at the place that the URL names, that has the
 	// body's bytes; "" where none was found.
 	File string `json:"file,omitempty"`

@@ -89,6 +89,13 @@ func page(a iikanji.Answer, s iikanji.Series) *scene {
 	return newScene().route("GET /api/trend", "/api/trend", 1000, 3000, iikanji.WebRow{}).with("nginx", iikanji.TopicAnswer, "GET /api/trend", a).with("nginx", iikanji.TopicSeries, "GET /api/trend", s)
 }
 
+// with304 has some of the answers to the only route say that nothing changed.
+func with304(s *scene, n int64) *scene {
+	w := s.Profiles[0].Rows[0].Web
+	w.Status[2], w.Status[3] = w.Status[2]-n, n
+	return s
+}
+
 // slow has the answers to the only route take a time under load.
 func slow(s *scene, mean time.Duration) *scene {
 	s.Profiles[0].Rows[0].Mean = mean
@@ -134,6 +141,9 @@ func TestWebRules(t *testing.T) {
 		{"one client only", page(change(trend, func(a *iikanji.Answer) { a.Encoding = "gzip" }), change(all, func(s *iikanji.Series) { s.Clients = 1 })), "", ""},
 		{"nothing is known of clients", page(change(trend, func(a *iikanji.Answer) { a.Encoding = "gzip" }), iikanji.Series{}), "", ""},
 		{"it is a file", page(change(trend, func(a *iikanji.Answer) { a.LastModified, a.Encoding = true, "gzip" }), all), "", ""},
+		{"an ETag of what was computed", with304(page(change(trend, func(a *iikanji.Answer) { a.ETag, a.Unchanged, a.Encoding = true, 18*time.Millisecond, "gzip" }), all), 800), "WEB107", "act=cache"},
+		{"an ETag without a 304", page(change(trend, func(a *iikanji.Answer) { a.ETag, a.Encoding = true, "gzip" }), all), "WEB107", "act=cache"},
+		{"an ETag that is at hand", page(change(trend, func(a *iikanji.Answer) { a.ETag, a.Unchanged, a.Encoding = true, 2*time.Millisecond, "gzip" }), all), "", ""},
 		{"it is cheap", page(change(trend, func(a *iikanji.Answer) { a.Encoding, a.Took = "gzip", 10*time.Microsecond }), all), "", ""},
 
 		{"icons", icon(icons, 16000, iikanji.WebRow{}, "/icon/7", forbidden), "WEB106", "act=expires path=/icon/:uuid cache-control=private"},

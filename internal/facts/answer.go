@@ -24,7 +24,8 @@ const (
 
 // AnswerFacts asks a web server twice for one URL of each route, by GET,
 // without cookies, following nothing, and says what came: its type, encoding,
-// validators, whether both answers were the same. urls are paths with their
+// validators, whether both answers were the same, and whether requests that
+// have its ETag are answered sooner. urls are paths with their
 // query by route, as in "GET /a/:id" → "/a/7"; base is as in
 // "http://127.0.0.1:80". Answers are looked for in folders, see [FileFolders].
 // A route that does not answer has no fact.
@@ -37,8 +38,8 @@ func AnswerFacts(ctx context.Context, target, base string, urls map[string]strin
 		if i == mostAnswers {
 			break
 		}
-		first, err1 := ask(ctx, client, base, urls[route])
-		second, err2 := ask(ctx, client, base, urls[route])
+		first, err1 := ask(ctx, client, base, urls[route], "")
+		second, err2 := ask(ctx, client, base, urls[route], "")
 		if ctx.Err() != nil {
 			return out, fmt.Errorf("asking for %s: %w", urls[route], context.Cause(ctx))
 		}
@@ -50,31 +51,56 @@ func AnswerFacts(ctx context.Context, target, base string, urls map[string]strin
 		a.Cookie = a.Cookie || first.Cookie
 		a.Took = min(first.Took, second.Took)
 		a.File = second.onDisk(folders)
+		a.Unchanged = unchanged(ctx, client, base, urls[route], second.etag)
 		out = append(out, pack(target, iikanji.TopicAnswer, route, a, true))
 	}
 	return out, nil
+}
+
+// unchanged is how long a 304 to an ETag takes, the shorter of two; 0 where
+// there is none.
+func unchanged(ctx context.Context, client *http.Client, base, url, etag string) time.Duration {
+	least := time.Duration(0)
+	for range 2 {
+		if etag == "" {
+			break
+		}
+		a, err := ask(ctx, client, base, url, etag)
+		if err != nil || a.Status != http.StatusNotModified {
+			return 0
+		}
+		if least == 0 || a.Took < least {
+			least = a.Took
+		}
+	}
+	return least
 }
 
 // An asked is one answer with its body.
 type asked struct {
 	iikanji.Answer
 	body []byte
+	etag string
 }
 
-func ask(ctx context.Context, client *http.Client, base, url string) (*asked, error) {
+// ask asks for a URL, if it has changed from an ETag; "" is in any case.
+func ask(ctx context.Context, client *http.Client, base, url, etag string) (*asked, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+url, nil)
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Accept-Encoding", "gzip")
 	req.Header.Set("User-Agent", "iikanji")
+	if etag != "" {
+		req.Header.Set("If-None-Match", etag)
+	}
 	began := time.Now()
 	r, err := client.Do(req)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Body.Close()
-	a := &asked{Answer: iikanji.Answer{URL: url, Host: req.URL.Host, Status: r.StatusCode, Encoding: r.Header.Get("Content-Encoding"), ETag: r.Header.Get("ETag") != "",
+	a := &asked{etag: r.Header.Get("ETag"), Answer: iikanji.Answer{URL: url, Host: req.URL.Host, Status: r.StatusCode, Encoding: r.Header.Get("Content-Encoding"), ETag: r.Header.Get("ETag") != "",
 		LastModified: r.Header.Get("Last-Modified") != "", Expires: r.Header.Get("Expires") != "", Cookie: len(r.Header["Set-Cookie"]) > 0,
 		CacheControl: strings.Join(r.Header["Cache-Control"], ", "), Vary: strings.Join(r.Header["Vary"], ", ")}}
 	a.Type, _, _ = mime.ParseMediaType(r.Header.Get("Content-Type"))

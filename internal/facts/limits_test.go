@@ -92,6 +92,13 @@ func TestAnswerFacts(t *testing.T) {
 			http.SetCookie(w, &http.Cookie{Name: "s", Value: fmt.Sprint(n)})
 			w.Header().Set("ETag", `"1"`)
 			fmt.Fprint(w, n)
+		case "/kept":
+			w.Header().Set("ETag", `"2"`)
+			if r.Header.Get("If-None-Match") == `"2"` {
+				w.WriteHeader(http.StatusNotModified)
+				return
+			}
+			fmt.Fprint(w, "kept")
 		case "/elsewhere":
 			http.Redirect(w, r, "/text", http.StatusFound)
 		default:
@@ -99,16 +106,20 @@ func TestAnswerFacts(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	fs, err := AnswerFacts(t.Context(), "nginx", s.URL, map[string]string{"GET /text": "/text?x=1", "GET /counts": "/counts", "GET /elsewhere": "/elsewhere", "GET /dead": "/dead"}, nil)
-	if err != nil || len(fs) != 3 {
+	fs, err := AnswerFacts(t.Context(), "nginx", s.URL, map[string]string{"GET /text": "/text?x=1", "GET /counts": "/counts", "GET /kept": "/kept", "GET /elsewhere": "/elsewhere", "GET /dead": "/dead"}, nil)
+	if err != nil || len(fs) != 4 {
 		t.Fatalf("%v, %v", fs, err)
 	}
-	var text, counts, elsewhere iikanji.Answer
+	var text, counts, kept, elsewhere iikanji.Answer
+	value(t, fs, iikanji.TopicAnswer, "GET /kept", &kept)
 	value(t, fs, iikanji.TopicAnswer, "GET /text", &text)
 	value(t, fs, iikanji.TopicAnswer, "GET /counts", &counts)
 	value(t, fs, iikanji.TopicAnswer, "GET /elsewhere", &elsewhere)
 	if text.Status != 200 || text.Type != "application/json" || text.Bytes != 14000 || text.Packed == 0 || text.Packed > 1000 || !text.Same || text.Cookie || text.CacheControl != "no-store" || text.URL != "/text?x=1" {
 		t.Errorf("%+v", text)
+	}
+	if kept.Unchanged == 0 || kept.Status != 200 || !kept.Same || counts.Unchanged != 0 {
+		t.Errorf("304: %+v %+v", kept, counts)
 	}
 	if counts.Same || !counts.Cookie || !counts.ETag || elsewhere.Status != 302 {
 		t.Errorf("%+v %+v", counts, elsewhere)
