@@ -10,23 +10,41 @@ import (
 // before anything is said of what makes them slow.
 const commitFelt = 0.05
 
+// syncsWaited is how many syncs a commit waits for at the most: the one that is
+// under way when it comes, and its own, which it shares with others.
+const syncsWaited = 2.0
+
 // commitCost is what is known of commits.
 type commitCost struct {
 	commits, seconds      float64 // COMMIT statements
-	writes, writeSeconds  float64 // statements that write
+	writes, writeSeconds  float64 // statements that write; seconds that nothing but the commit explains
 	rows                  []iikanji.Evidence
 	redo, binlog, durable bool // what is synced at commit
 	syncs                 float64
 	single                bool // writes commit themselves
+
+	sync float64 // what the disk needs for one sync, seconds; 0 when nobody knows
 }
 
 // weight are the seconds in which commits waited, of COMMIT or of the writes
-// that commit themselves.
+// that commit themselves: no more than the disk can have kept them waiting.
 func (c commitCost) weight() float64 {
+	took, n := c.seconds, c.commits
 	if c.single {
-		return c.writeSeconds
+		took, n = c.writeSeconds, c.writes
 	}
-	return c.seconds
+	if c.sync > 0 {
+		took = min(took, n*syncsWaited*c.sync)
+	}
+	return took
+}
+
+// evidence is how long the disk can have kept commits waiting, where it is known.
+func (c commitCost) evidence() []iikanji.Evidence {
+	if c.sync == 0 {
+		return nil
+	}
+	return []iikanji.Evidence{{Source: "host", Text: fmt.Sprintf("a sync takes the disk %.2f ms, and a commit waits for %.0f at the most", 1000*c.sync, syncsWaited)}}
 }
 
 // db206 names what a lesser promise would save, as an option: commits wait for
@@ -40,8 +58,8 @@ func db206(v *view) []iikanji.Finding {
 	left := c.weight() * (1 - (commitLeast+commitMost)/2)
 	return []iikanji.Finding{{Code: "DB206", Where: "innodb_flush_log_at_trx_commit",
 		Claim: fmt.Sprintf("commits wait %.1f s for the log on disk: an option, where the last second of commits may be lost in a power cut", c.weight()),
-		Evidence: []iikanji.Evidence{{Source: "variable", Text: "innodb_flush_log_at_trx_commit = 1"},
-			{Source: "digests", Text: fmt.Sprintf("%s commits, %s writes, %.2f s", people(c.commits), people(c.writes), c.weight())}},
+		Evidence: append(c.evidence(), iikanji.Evidence{Source: "variable", Text: "innodb_flush_log_at_trx_commit = 1"},
+			iikanji.Evidence{Source: "digests", Text: fmt.Sprintf("%s commits, %s writes, %.2f s", people(c.commits), people(c.writes), c.weight())}),
 		Gain: between(left, 0.3, 1),
 		Remedies: []iikanji.Remedy{{Kind: "mysqlconf", Target: "database", Says: "write the log at each commit and sync it once a second (promise: durability)",
 			Args: map[string]string{"innodb_flush_log_at_trx_commit": "2"}}},

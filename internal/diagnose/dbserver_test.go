@@ -2,6 +2,7 @@ package diagnose_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -195,5 +196,43 @@ func TestBinding(t *testing.T) {
 	}
 	if b := diagnose.BindingOf(nil); b != (diagnose.Binding{}) {
 		t.Errorf("%+v", b)
+	}
+}
+
+// TestCommitsWait: commits cannot have waited longer than the disk that syncs
+// the log needs, where it tells how long that is; what a write waited for locks
+// is none of it.
+func TestCommitsWait(t *testing.T) {
+	const us = time.Microsecond
+	commit := func() iikanji.Profile { return statements("COMMIT", 10000, 10*time.Second, 0) }
+	single := func(lock time.Duration) iikanji.Profile {
+		return statements("UPDATE t SET n = 1 WHERE id = 1", 10000, 10*time.Second, lock)
+	}
+	for _, c := range []struct {
+		name   string
+		slow   iikanji.Profile
+		disk   iikanji.MachineRow
+		hi116  float64 // 0: none
+		hi206  float64
+		nobody bool // measured the host
+	}{
+		{"nobody knows the disk", commit(), iikanji.MachineRow{}, 6, 6, true},
+		{"a quick disk", commit(), iikanji.MachineRow{DiskFlushes: 9000, FlushTook: 60 * us, WriteTook: 40 * us}, 1.2, 1.2, false},
+		{"a slow disk", commit(), iikanji.MachineRow{DiskFlushes: 9000, FlushTook: 900 * us, WriteTook: 400 * us}, 6, 6, false},
+		{"another disk", commit(), iikanji.MachineRow{DiskFlushes: 20, FlushTook: 60 * us, WriteTook: 40 * us}, 6, 6, false},
+		{"a disk that costs nothing", commit(), iikanji.MachineRow{DiskFlushes: 9000, FlushTook: 6 * us, WriteTook: 4 * us}, 0, 0, false},
+		{"writes that commit themselves", single(0), iikanji.MachineRow{}, 5.994, 5.994, true},
+		{"writes that wait for locks", single(9800 * time.Millisecond), iikanji.MachineRow{}, 0, 0, true},
+	} {
+		in := diagnose.Input{Run: &iikanji.Run{Took: time.Minute}, Profiles: []iikanji.Profile{c.slow},
+			Facts: []iikanji.Fact{variable("innodb_flush_log_at_trx_commit", "1"), status("innodb_data_fsyncs", "9500")}}
+		if !c.nobody {
+			in.Profiles = append(in.Profiles, machine("database", c.disk))
+		}
+		for code, hi := range map[iikanji.Code]float64{"DB116": c.hi116, "DB206": c.hi206} {
+			if f, ok := found(t, in, code); ok != (hi > 0) || math.Abs(f.Gain.Hi-hi) > 0.002 {
+				t.Errorf("%s: %s found %v: %v, want %v", c.name, code, ok, f.Gain, hi)
+			}
+		}
 	}
 }
