@@ -273,10 +273,9 @@ func findingsPage(d *loop.Diagnosis) *report.Findings {
 	return p
 }
 
-// writeScore says which known causes were found, and where. An answer that
-// names a route takes any finding of its code: findings name statements.
+// writeScore says which known causes were found, and where.
 func writeScore(e *env, f report.Format, s loop.Score) error {
-	if _, err := fmt.Fprintf(e.Stdout, "\nof %d known causes: %d among the first 5 findings, %d among the first 10, %d in all\n%d unexpected findings, %d more of codes that were expected fewer times\n\n",
+	if _, err := fmt.Fprintf(e.Stdout, "\nof %d known causes: %d among the first 5 findings, %d among the first 10, %d in all\n%d unexpected findings (no known cause has their code and place), %d that show a found cause again\n\n",
 		len(s.Answers), s.At5, s.At10, s.All, len(s.Unexpected), s.Doubled); err != nil {
 		return err
 	}

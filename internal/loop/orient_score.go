@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -22,8 +21,8 @@ type Score struct {
 	At5        int               `json:"found_at_5"`
 	At10       int               `json:"found_at_10"`
 	All        int               `json:"found"`
-	Unexpected []iikanji.Finding `json:"unexpected"` // of codes that no answer has
-	Doubled    int               `json:"doubled"`    // of a code of an answer, but no further answer is left for them
+	Unexpected []iikanji.Finding `json:"unexpected"` // that no answer has, by code and place
+	Doubled    int               `json:"doubled"`    // that show a cause again that an earlier one has found
 }
 
 // ReadAnswers reads answers.txt: code, place and cause, between tabs.
@@ -37,10 +36,11 @@ func ReadAnswers(text string) []Answer {
 	return out
 }
 
-// ScoreOf holds findings, best first, against the known causes. Each finding
-// can be one answer at most: one with its code and, where the answer names a
-// table, with the table in its place. An answer that names a route takes any
-// finding of its code, because the findings name statements.
+// ScoreOf holds findings, best first, against the known causes. A finding is
+// the first answer, not found before, with its code and its place. Behind
+// that it may show a found cause again, at a further place that the answer
+// covers; all others are unexpected: a right code at a wrong place is a wrong
+// finding.
 func ScoreOf(findings []iikanji.Finding, answers []Answer) Score {
 	s := Score{Answers: slices.Clone(answers)}
 	for n, f := range findings {
@@ -55,25 +55,15 @@ func ScoreOf(findings []iikanji.Finding, answers []Answer) Score {
 			if n < 10 {
 				s.At10++
 			}
-		case !slices.ContainsFunc(answers, func(a Answer) bool { return a.Code == f.Code }):
-			s.Unexpected = append(s.Unexpected, f)
-		default:
+		case slices.ContainsFunc(answers, func(a Answer) bool { return a.is(f) }):
 			s.Doubled++
+		default:
+			s.Unexpected = append(s.Unexpected, f)
 		}
 	}
 	return s
 }
 
-// A place of an answer that begins with a table: "isu", "isu.image", "isu(jia_user_id)".
-var tablePlace = regexp.MustCompile(`^([a-z_0-9]+)(?:$|[.(])`)
-
 func (a Answer) is(f iikanji.Finding) bool {
-	if a.Code != f.Code {
-		return false
-	}
-	m := tablePlace.FindStringSubmatch(a.Where)
-	if m == nil || !strings.HasPrefix(string(a.Code), "DB1") || a.Where == "dsn" {
-		return true
-	}
-	return regexp.MustCompile(`\b` + regexp.QuoteMeta(m[1]) + `\b`).MatchString(strings.ReplaceAll(f.Where, "`", ""))
+	return a.Code == f.Code && readPlace(a.Where).holds(f)
 }

@@ -131,24 +131,3 @@ func TestKeep(t *testing.T) {
 		t.Error("a run that is not there was recalled")
 	}
 }
-
-// TestScore: each finding is one answer at most, and of the right table where the answer names one.
-func TestScore(t *testing.T) {
-	answers := ReadAnswers("# a comment\nDB101\tisu_condition(jia_isu_uuid, timestamp)\tscan\nDB110\tGET /a\thistory\nDB110\tGET /b\thistory\nDB101\tisu(jia_user_id)\tlist\nWEB101\t/assets\tstatic\n\nbroken line\n")
-	if len(answers) != 5 {
-		t.Fatalf("%d answers", len(answers))
-	}
-	f := func(code iikanji.Code, where string) iikanji.Finding {
-		return iikanji.Finding{Code: code, Where: where}
-	}
-	s := ScoreOf([]iikanji.Finding{
-		f("DB101", "s.isu_condition (jia_isu_uuid, timestamp)"), f("DB110", "select 1"), f("DB103", "s.isu k"), f("DB101", "s.isu_condition (level)"),
-		f("DB110", "select 2"), f("DB110", "select 3"), f("DB101", "s.isu (jia_user_id)"),
-	}, answers)
-	if s.At5 != 3 || s.At10 != 4 || s.All != 4 || s.Doubled != 2 || len(s.Unexpected) != 1 || s.Unexpected[0].Code != "DB103" {
-		t.Errorf("%+v", s)
-	}
-	if s.Answers[0].Found != 1 || s.Answers[3].Found != 7 || s.Answers[4].Found != 0 || answers[0].Found != 0 {
-		t.Errorf("%+v", s.Answers)
-	}
-}
