@@ -514,19 +514,23 @@ func (tr *trial) better(v iikanji.Verdict) bool {
 		return false
 	}
 	sd := tr.judge.Prior.SD()
-	return promise(v, sd, tr.judge.Looks.Last()) < next.Chance*next.Gain/runsFor(next.Gain, sd)
+	return promise(v, sd, tr.judge.Looks) < next.Chance*next.Gain/runsFor(next.Gain, sd)
 }
 
-// promise is what going on with a trial may bring per run: the chance that the
-// mean at the last look proves a gain, times that gain.
-func promise(v iikanji.Verdict, sd float64, last int) float64 {
-	n, l := float64(len(v.Tried)), float64(last)
-	if n >= l {
-		return 0
+// promise is what going on with a trial may bring per run: at the best of the
+// looks to come, the chance that the mean of then proves a gain, times that gain.
+func promise(v iikanji.Verdict, sd float64, looks stats.Looks) float64 {
+	n, best := float64(len(v.Tried)), 0.0
+	for _, size := range looks.Sizes {
+		l := float64(size)
+		if l <= n {
+			continue
+		}
+		need := max(v.Worth, 2.12*sd/math.Sqrt(l)) // the bound of that look, about
+		z := (v.Shrunk - need) / (sd * math.Sqrt(1/n-1/l))
+		best = max(best, stats.NormalCDF(z)*max(v.Shrunk, need)/(2*(l-n)))
 	}
-	need := 2.12 * sd / math.Sqrt(l) // the bound of the last look, about
-	z := (v.Shrunk - need) / (sd * math.Sqrt(1/n-1/l))
-	return stats.NormalCDF(z) * max(v.Shrunk, need) / (2 * (l - n))
+	return best
 }
 
 // notePairs keeps the pairs for the noise of later searches.
