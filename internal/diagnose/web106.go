@@ -29,7 +29,7 @@ func web106(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, r := range v.access() {
 		s, seen := series["nginx "+r.Key]
-		if !seen || s.FixedRepeats == 0 || !v.fixed(r.Key, s) {
+		if !seen || s.FixedRepeats == 0 || s.FixedBytes == 0 || !v.fixed(r.Key, s) { // without bytes nobody knows their sizes
 			continue
 		}
 		a, asked := answers["nginx "+r.Key]

@@ -159,6 +159,7 @@ func TestWebRules(t *testing.T) {
 		{"scripts without a hash", file(change(script, func(a *iikanji.Answer) { a.URL = "/a/x.js" }), assets), "WEB106", "expires=1h"},
 		{"scripts with an age", file(change(script, func(a *iikanji.Answer) { a.CacheControl = "public, max-age=60" }), assets), "", ""},
 		{"a page that is asked for each time", file(change(script, func(a *iikanji.Answer) { a.URL, a.CacheControl, a.ETag = "/index.html", "no-cache", true }), assets), "", ""},
+		{"scripts of unknown size", file(script, change(assets, func(s *iikanji.Series) { s.FixedBytes = 0 })), "", ""},
 		{"scripts with expires", file(change(script, func(a *iikanji.Answer) { a.Expires = true }), assets), "", ""},
 		{"scripts of another answer", file(change(script, func(a *iikanji.Answer) { a.Status = 404 }), assets), "", ""},
 		{"scripts uncompressed", file(change(script, func(a *iikanji.Answer) { a.Encoding, a.Packed, a.Bytes, a.Expires = "", 10000, 40000, true }), assets), "WEB105", "act=gzip"},
