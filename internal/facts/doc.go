@@ -15,4 +15,7 @@
 //     other, and how far the engine is behind with its log, its pages and its purge.
 //  7. [UnitFacts] read the systemd units of services as a boot would, and
 //     [ReadyFacts] how long databases took to start.
+//  8. [NginxFacts] pack nginx's whole configuration, as a tree and as files, and
+//     [NginxVersionFact] its version; [AnswerFacts] ask it for one URL of each
+//     route and look whether the answer is a file in one of [FileFolders].
 package facts
