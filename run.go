@@ -38,11 +38,14 @@ type Run struct {
 	Gauges   []Gauge     `json:"gauges,omitempty"` // counts of the scenario's own, such as users at the end
 	Load     Generator   `json:"generator"`
 	Usage    []Usage     `json:"usage,omitempty"` // who used the CPU during the load phase
-	Place    Placement   `json:"placement"`
-	Profiles []Profile   `json:"profiles,omitempty"`
-	Notes    []string    `json:"notes,omitempty"`    // what the scenario said on its way
-	Warnings []string    `json:"warnings,omitempty"` // doubts about the measurement itself
-	Partial  bool        `json:"partial,omitempty"`  // interrupted: covers less than was asked for
+	// Counts is what the database did during the load phase by its own
+	// counters, as in "queries" or "rows examined".
+	Counts   map[string]float64 `json:"counts,omitempty"`
+	Place    Placement          `json:"placement"`
+	Profiles []Profile          `json:"profiles,omitempty"`
+	Notes    []string           `json:"notes,omitempty"`    // what the scenario said on its way
+	Warnings []string           `json:"warnings,omitempty"` // doubts about the measurement itself
+	Partial  bool               `json:"partial,omitempty"`  // interrupted: covers less than was asked for
 }
 
 // Clean says whether the run's score may be believed and compared.

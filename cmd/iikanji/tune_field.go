@@ -79,24 +79,13 @@ func (f *arenaField) Bench(ctx context.Context, spec loop.BenchSpec) (*iikanji.R
 	if err != nil {
 		return nil, "", err
 	}
-	g := &loop.Guard{Now: f.e.Now, Groups: f.w.stack.Groups, Dir: f.Dir}
-	run, err := bench.Run(ctx, sc, bench.Options{URL: f.w.stack.Places().URL(), Seed: f.Seed, Load: spec.Load, CPUs: f.pin.generator,
-		Progress: f.tick, OnPhase: g.Phase})
+	run, void, err := f.measure(ctx, sc, spec)
 	if err != nil {
 		return nil, "", err
 	}
 	run.ID, run.State, run.Place = id, spec.State, f.pin.placement()
-	if g.Usage != nil {
-		run.Usage = g.Usage
-	}
-	if g.Err != nil {
-		run.Warnings = append(run.Warnings, g.Err.Error())
-	}
-	if g.Void != "" {
-		run.Warnings = append(run.Warnings, g.Void)
-	}
 	if f.noisy {
-		g.Void = ""
+		void = ""
 		if run.Load.Void && run.Outcome == iikanji.Passed {
 			run.Warnings = append(run.Warnings, run.Load.Why)
 			run.Load.Void = false
@@ -111,6 +100,39 @@ func (f *arenaField) Bench(ctx context.Context, spec loop.BenchSpec) (*iikanji.R
 	}
 	if err := f.h.SaveRun(run); err != nil {
 		return nil, "", err
+	}
+	return run, void, nil
+}
+
+// measure loads the site once, with the guard around it and the database's
+// counters read at both ends.
+func (f *arenaField) measure(ctx context.Context, sc scenario.Scenario, spec loop.BenchSpec) (*iikanji.Run, string, error) {
+	counts := &loop.Counter{DB: f.w.site.Services[stack.Database].DB}
+	g := &loop.Guard{Now: f.e.Now, Groups: f.w.stack.Groups, Dir: f.Dir}
+	run, err := bench.Run(ctx, sc, bench.Options{URL: f.w.stack.Places().URL(), Seed: f.Seed, Load: spec.Load, CPUs: f.pin.generator,
+		Progress: f.tick, OnPhase: func(p scenario.Phase, begins bool) {
+			if begins { // outside of what the guard looks at
+				counts.Phase(p, begins)
+			}
+			g.Phase(p, begins)
+			if !begins {
+				counts.Phase(p, begins)
+			}
+		}})
+	if err != nil {
+		return nil, "", err
+	}
+	if g.Usage != nil {
+		run.Usage = g.Usage
+	}
+	run.Counts = counts.Counts()
+	for _, err := range []error{g.Err, counts.Err} {
+		if err != nil {
+			run.Warnings = append(run.Warnings, err.Error())
+		}
+	}
+	if g.Void != "" {
+		run.Warnings = append(run.Warnings, g.Void)
 	}
 	return run, g.Void, nil
 }

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -16,8 +17,8 @@ type measure struct {
 }
 
 // workOf reads a run's work per successful request: CPU of each service,
-// bytes sent to clients, and what its statement profiles counted. The
-// generator's own work is none of the site's.
+// bytes sent to clients, and what the database counted, or its statement
+// profiles. The generator's own work is none of the site's.
 func workOf(r *iikanji.Run) []measure {
 	count, errors := answered(r)
 	if count <= errors {
@@ -40,8 +41,11 @@ func workOf(r *iikanji.Run) []measure {
 		received += s.Received
 	}
 	add("bytes answered", float64(received))
+	for _, name := range slices.Sorted(maps.Keys(r.Counts)) {
+		add(name, r.Counts[name])
+	}
 	for _, p := range r.Profiles {
-		if p.Source == iikanji.Slow {
+		if p.Source == iikanji.Slow && len(r.Counts) == 0 {
 			addStatements(&p, add)
 		}
 	}
