@@ -51,6 +51,9 @@ func editCache(t *task) error {
 	if was := t.value(s.chain, "proxy_cache"); was != "" && was != "off" && was != zone {
 		return fmt.Errorf("path %q: its answers are in the cache %s already", t.args["path"], was)
 	}
+	if err := t.everyoneMay(s); err != nil {
+		return err
+	}
 	if _, err := t.split(&s); err != nil {
 		return err
 	}
@@ -60,13 +63,12 @@ func editCache(t *task) error {
 	if err := t.cachePath(s.chain[0]); err != nil {
 		return err
 	}
-	t.cacheIn(s, o)
 	t.weaken(iikanji.Freshness)
 	t.says = fmt.Sprintf("keep the answers of %s for %s", t.args["path"], t.args["valid"])
 	if o.ignoreCookies {
 		t.says += ", the same for everyone, without cookies"
 	}
-	return nil
+	return t.cacheIn(s, o)
 }
 
 type cacheOptions struct {
@@ -83,8 +85,8 @@ func (t *task) cacheOptions() (o cacheOptions, err error) {
 	if err != nil || !validForm.MatchString(valid) || d < 100*time.Millisecond || d > 100*time.Second {
 		return o, fmt.Errorf("valid %q: want 100ms to 100s", valid)
 	}
-	if o.key = t.arg("key", cacheKey); !keyForm.MatchString(o.key) {
-		return o, fmt.Errorf("key %q: want nginx variables", o.key)
+	if o.key = t.arg("key", cacheKey); !keyForm.MatchString(o.key) || !slices.Contains(variablesOf(o.key), "request_uri") {
+		return o, fmt.Errorf("key %q: want nginx variables, and $request_uri among them", o.key)
 	}
 	cookies, err := t.word("cookies", "personal", "ignore")
 	if err != nil {
@@ -229,8 +231,17 @@ func (t *task) cachePath(http *directive) error {
 }
 
 // cacheIn writes what a cached location has.
-func (t *task) cacheIn(s spot, o cacheOptions) {
-	key := o.key
+func (t *task) cacheIn(s spot, o cacheOptions) error {
+	personal := slices.Clone(credentials)
+	if o.ignoreCookies {
+		t.withoutCookies(s)
+	} else {
+		personal = append(personal, "$http_cookie")
+	}
+	key, err := t.keyOf(s, o)
+	if err != nil {
+		return err
+	}
 	if o.slice.length > 0 {
 		key += " " + o.slice.variable()
 		t.sliceMap(s.chain[0], o.slice)
@@ -248,22 +259,22 @@ func (t *task) cacheIn(s spot, o cacheOptions) {
 	} else if _, at := t.effective(s.chain, "proxy_cache_use_stale"); at >= 0 {
 		t.holds(s.chain, "proxy_cache_use_stale", "off")
 	}
-	personal := []string{"$http_authorization"}
-	if o.ignoreCookies {
-		t.adds(s.chain, "proxy_set_header", sameHeader("Cookie"), "Cookie", "")
-		t.adds(s.chain, "proxy_hide_header", sameHeader("Set-Cookie"), "Set-Cookie")
-		ignored := []string{"Set-Cookie"}
-		if found, _ := t.effective(s.chain, "proxy_ignore_headers"); len(found) > 0 && found[0].has("Set-Cookie") {
-			ignored = found[0].args()
-		} else if len(found) > 0 {
-			ignored = append(found[0].args(), ignored...)
-		}
-		t.holds(s.chain, "proxy_ignore_headers", ignored...)
-	} else {
-		personal = append(personal, "$http_cookie")
-	}
 	t.holds(s.chain, "proxy_cache_bypass", personal...)
 	t.holds(s.chain, "proxy_no_cache", personal...)
+	return nil
+}
+
+// withoutCookies takes the cookies from a location's requests and answers.
+func (t *task) withoutCookies(s spot) {
+	t.adds(s.chain, "proxy_set_header", sameHeader("Cookie"), "Cookie", "")
+	t.adds(s.chain, "proxy_hide_header", sameHeader("Set-Cookie"), "Set-Cookie")
+	ignored := []string{"Set-Cookie"}
+	if found, _ := t.effective(s.chain, "proxy_ignore_headers"); len(found) > 0 && found[0].has("Set-Cookie") {
+		ignored = found[0].args()
+	} else if len(found) > 0 {
+		ignored = append(found[0].args(), ignored...)
+	}
+	t.holds(s.chain, "proxy_ignore_headers", ignored...)
 }
 
 // sliceMap adds the map of a slice, once.

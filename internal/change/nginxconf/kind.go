@@ -43,7 +43,9 @@ func init() { change.Register(Kind{}) }
 //	                    older than that: weakens freshness. cookies "personal" never keeps the answer
 //	                    to a request with a cookie; "ignore" takes the cookies from requests and
 //	                    answers, for what is the same for everyone, and takes no folder.
-//	                    Authorization is never kept.
+//	                    Answers to Authorization and the like are never kept, and none where
+//	                    nginx asks who it is. key must have $request_uri and all that the app is
+//	                    told by other headers; without key this is seen to.
 //	                    stale "updating" gives others the old answer while one asks for the new one
 //	                    (whole seconds, from "2s"; an answer may then be older than valid)
 //	buffers             [body] [answer] [header] [spill]

@@ -135,6 +135,8 @@ func TestRefused(t *testing.T) {
 		{remedy("cache", "path", "/x", "valid", "50ms"), "valid"},
 		{remedy("cache", "path", "/x", "valid", "1500ms", "stale", "updating"), "whole seconds"},
 		{remedy("cache", "path", "/x", "valid", "1s", "key", "$uri; x"), "key"},
+		{remedy("cache", "path", "/x", "valid", "1s", "key", "all"), "$request_uri among them"},
+		{remedy("cache", "path", "/x", "valid", "1s", "key", "$request_uri"), "told $http_host"}, // the location's own Host
 		{remedy("cache", "path", "/x", "valid", "1s", "cookies", "mine"), "cookies"},
 		{remedy("cache", "path", "/x/", "valid", "1s", "cookies", "ignore"), "folder"},
 		{remedy("cache", "path", "/ready/words.txt", "valid", "1s"), "asks the app"},
