@@ -84,27 +84,21 @@ func alike(what string, seen float64, by string, want, flight float64) Proof {
 }
 
 // proveAccess holds an access log against the load generator: what it sent
-// that no cache answered. Requests are in flight at both ends of the load, as
-// many as there are connections, and those that found none are in no log; nor
-// need those be that a client gave up on.
+// that no cache answered, in all and of each step. Requests are in flight at
+// both ends of the load, as many as there are connections, and those that found
+// none are in no log; nor need those be that a client gave up on.
 func proveAccess(p *iikanji.Profile, run *iikanji.Run, err error) Sensor {
 	s := Sensor{Source: iikanji.Access, Name: "access log"}
 	if p == nil {
 		return s.settle(err)
 	}
-	seen, sent, gone := 0.0, 0.0, 0.0
+	seen := 0.0
 	for _, r := range p.Rows {
 		seen += float64(r.Count)
 	}
-	for _, st := range run.Steps {
-		sent += float64(st.Count - st.Cached)
-		gone += float64(st.Timeouts)
-	}
-	if missing := sent - seen; missing > 0 { // who gave up before nginx took his connection
-		sent -= min(missing, gone)
-	}
+	sent, bySteps := proveSteps(p, run)
 	flight := float64(run.Load.PeakConns + run.Load.DialFaults)
-	s.Proofs = []Proof{parsed(&p.Intake), alike("requests", seen, "sent", sent, flight)}
+	s.Proofs = append([]Proof{parsed(&p.Intake), alike("requests", seen, "sent", sent, flight)}, bySteps...)
 	return s.settle(err)
 }
 
