@@ -66,7 +66,7 @@ func (c *applyCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer h.Close()
-	if err := settled(h, a, c.placeFlags); err != nil {
+	if err := whole(h, a, c.placeFlags); err != nil {
 		return err
 	}
 	var chosen *planned

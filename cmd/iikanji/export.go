@@ -65,7 +65,7 @@ func (c *exportCmd) Run(_ context.Context, e *env) error {
 		return err
 	}
 	defer h.Close()
-	if err := settled(h, a, c.placeFlags); err != nil {
+	if err := whole(h, a, c.placeFlags); err != nil {
 		return err
 	}
 	if dir, err = filepath.EvalSymlinks(dir); err != nil { // places are told by their real paths

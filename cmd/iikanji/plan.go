@@ -71,7 +71,7 @@ func (c *planCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	if h, err := history.View(hist); err == nil { // with --file there need be none
-		err = settled(h, a, c.placeFlags)
+		err = whole(h, a, c.placeFlags)
 		if err := errors.Join(err, h.Close()); err != nil {
 			return err
 		}

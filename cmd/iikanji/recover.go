@@ -14,6 +14,7 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/loop"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/site"
 	"github.com/iikanji/iikanji/internal/stack"
@@ -22,7 +23,7 @@ import (
 type recoverCmd struct {
 	Arena string `arg:"" help:"Arena to recover, as in isucondition."`
 
-	JSON bool `help:"Print one JSON document: the changes that were undone."`
+	JSON bool `help:"Print one JSON document: the changes that were undone, and those that were put back."`
 	placeFlags
 }
 
@@ -30,7 +31,8 @@ type recoverCmd struct {
 func (recoverCmd) Help() string {
 	return `After iikanji was killed, or the power went, in the middle of a change: undoes
 what was half done, so that the site is in a known state again. Changes that
-were applied stay. Doing it twice, or when nothing was half done, does no harm.
+were applied stay, and those that a search had taken away for a comparison are
+put back. Doing it twice, or when nothing was half done, does no harm.
 
 Examples:
   iikanji recover isucondition
@@ -57,9 +59,13 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	var done []*iikanji.Change
-	if len(half) > 0 {
-		if done, err = c.recover(ctx, e, a, dir, h, half); err != nil {
+	away, err := loop.Away(h)
+	if err != nil {
+		return err
+	}
+	var done recovered
+	if len(half)+len(away) > 0 {
+		if err := c.recover(ctx, e, a, dir, h, half, &done); err != nil {
 			return errors.Join(c.print(e, done), err)
 		}
 	}
@@ -73,43 +79,77 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 	return stuckOnes(h, a, c.placeFlags)
 }
 
-// recover brings the site up and undoes what is half done. Half a change may
-// keep a server from starting, or the app from building: then its files are
-// put back first, as the servers are not needed for that.
-func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir string, h *history.History, half []*iikanji.Change) (done []*iikanji.Change, err error) {
+// recovered is what was brought into order.
+type recovered struct {
+	Undone []*iikanji.Change `json:"reverted"`
+	Back   []*iikanji.Change `json:"put_back"`
+}
+
+// recover brings the site up, undoes what is half done and puts back what was
+// away. Half a change may keep a server from starting, or the app from
+// building: then its files are put back first, as the servers are not needed
+// for that.
+func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir string, h *history.History, half []*iikanji.Change, done *recovered) error {
 	up := func() error {
 		return withSite(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
-			ids, err := w.executor(h).Recover(ctx)
-			for _, id := range ids {
-				x, e := h.LoadChange(id)
-				if err = errors.Join(err, e); e == nil {
-					done = append(done, x)
-				}
-			}
-			if err != nil {
+			if err := done.undo(ctx, w, h); err != nil {
 				return err
 			}
-			return sweepBeside(ctx, w.site, half)
+			if err := sweepBeside(ctx, w.site, half); err != nil {
+				return err
+			}
+			return done.putBack(ctx, w, h)
 		})
 	}
 	first := up()
 	var busy *stack.BusyError
 	if first == nil || ctx.Err() != nil || errors.As(first, &busy) {
-		return done, first
+		return first
 	}
 	if left, err := underWay(h); err != nil || len(left) == 0 {
-		return done, errors.Join(first, err)
+		return errors.Join(first, err)
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return done, errors.Join(first, err)
+		return errors.Join(first, err)
 	}
 	site := site.Files(iikanji.Target{}, a, filepath.Join(real, "conf"), filepath.Join(real, "webapp"))
 	if err := putFilesBack(ctx, site, half); err != nil {
-		return done, errors.Join(first, err)
+		return errors.Join(first, err)
 	}
 	fmt.Fprintln(e.Stderr, "the stack did not come up: the files of what is half done were put back, once more")
-	return done, up()
+	return up()
+}
+
+// undo undoes what is half done.
+func (r *recovered) undo(ctx context.Context, w *worksite, h *history.History) error {
+	ids, err := w.executor(h).Recover(ctx)
+	undone, e := loaded(h, ids)
+	r.Undone = append(r.Undone, undone...)
+	return errors.Join(err, e)
+}
+
+// putBack puts back what a comparison had taken away, and tells of what it
+// could not: that is for a person to read, and no failure.
+func (r *recovered) putBack(ctx context.Context, w *worksite, h *history.History) error {
+	ids, notes, err := loop.PutBack(ctx, h, w.executor(h))
+	for _, line := range notes {
+		w.progress.Say("%s", report.Clean(line))
+	}
+	back, e := loaded(h, ids)
+	r.Back = append(r.Back, back...)
+	return errors.Join(err, e)
+}
+
+// loaded are changes as they are now.
+func loaded(h *history.History, ids []iikanji.ChangeID) (changes []*iikanji.Change, err error) {
+	for _, id := range ids {
+		x, e := h.LoadChange(id)
+		if err = errors.Join(err, e); e == nil {
+			changes = append(changes, x)
+		}
+	}
+	return changes, err
 }
 
 // putFilesBack writes what the undoing of changes would write, the latest
@@ -193,16 +233,40 @@ func stuckOnes(h *history.History, a *arena.Arena, f placeFlags) error {
 	return hinted(errors.Join(errs...), fmt.Sprintf("iikanji history %s%s N tells why; then iikanji revert %s%s N tries again", a.Name, f.flags(), a.Name, f.flags()))
 }
 
-func (c *recoverCmd) print(e *env, done []*iikanji.Change) error {
+func (c *recoverCmd) print(e *env, done recovered) error {
 	if c.JSON {
-		return writeReverted(e.Stdout, done)
+		done.Undone = append([]*iikanji.Change{}, done.Undone...) // lists, also of nothing
+		done.Back = append([]*iikanji.Change{}, done.Back...)
+		return writeJSON(e.Stdout, done)
 	}
 	out := &paper{w: e.Stdout}
-	for _, x := range done {
+	for _, x := range done.Undone {
 		out.line("change %d was half done and is undone: %s", x.ID, report.Clean(x.Says))
 	}
-	if len(done) == 0 {
+	for _, x := range done.Back {
+		out.line("change %d was away for a comparison and is back: %s", x.ID, report.Clean(x.Says))
+	}
+	if len(done.Undone)+len(done.Back) == 0 {
 		out.line("nothing was half done")
 	}
 	return out.err
+}
+
+// whole refuses a history with changes that are half done, or away for a
+// comparison that was cut off: until they are back, what is in force is not
+// what was kept.
+func whole(h *history.History, a *arena.Arena, f placeFlags) error {
+	if err := settled(h, a, f); err != nil {
+		return err
+	}
+	away, err := loop.Away(h)
+	if err != nil || len(away) == 0 {
+		return err
+	}
+	var names []string
+	for _, c := range away {
+		names = append(names, fmt.Sprintf("change %d (%s)", c.ID, report.Clean(c.Says)))
+	}
+	return hinted(fmt.Errorf("a search was killed in a comparison, for which it had taken away %s", strings.Join(names, ", ")),
+		fmt.Sprintf("iikanji recover %s%s puts it back first", a.Name, f.flags()))
 }

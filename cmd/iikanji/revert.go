@@ -54,7 +54,7 @@ func (c *revertCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer h.Close()
-	if err := settled(h, a, c.placeFlags); err != nil {
+	if err := whole(h, a, c.placeFlags); err != nil {
 		return err
 	}
 	inForce, err := c.chosen(h)
