@@ -29,12 +29,20 @@ func printTrials(e *env, out *loop.Outcome) error {
 		if a.Code != "" {
 			code = " (" + report.Clean(string(a.Code)) + ")"
 		}
-		fmt.Fprintf(&b, "%4s  %s%s\n", id, report.Shorten(report.Clean(a.Says), e.Cols-6-report.Width(code)), code)
+		if len(a.Parts) > 0 {
+			fmt.Fprintf(&b, "%4s  %s together\n", "", report.Number(len(a.Parts), "change"))
+			for i, says := range a.Parts {
+				code, _, _ := strings.Cut(a.Causes[i], " ")
+				fmt.Fprintf(&b, "%4d  + %s (%s)\n", a.Changes[i], report.Shorten(report.Clean(says), e.Cols-11-report.Width(code)), report.Clean(code))
+			}
+		} else {
+			fmt.Fprintf(&b, "%4s  %s%s\n", id, report.Shorten(report.Clean(a.Says), e.Cols-6-report.Width(code)), code)
+		}
 		what := verdictWord(a)
 		if v := a.Verdict.Effect; v.Level > 0 {
 			what += ": " + effectText(v.Mid, v.Lo, v.Hi)
 		}
-		fmt.Fprintf(&b, "      %s; %d runs\n", report.Shorten(what, e.Cols-16), a.Runs)
+		fmt.Fprintf(&b, "      %s; %s\n", report.Shorten(what, e.Cols-16), report.Number(a.Runs, "run"))
 	}
 	head := "\nTrials: change, verdict, effect on the score with its interval\n"
 	if trials == 0 {
@@ -83,6 +91,9 @@ func printHeadline(e *env, a *arena.Arena, out *loop.Outcome) error {
 	}
 	if g := out.Agreement; g != nil {
 		fmt.Fprintf(&b, "  short and full runs rank %d states with Kendall's tau %.2f\n", g.States, g.Tau)
+		if g.Tau < leastTau {
+			writeWrapped(&b, "the short runs do not rank as the full ones do: what they kept is doubtful, search with longer ones (--short)", e.Cols)
+		}
 	}
 	if out.Rehearsal.Done {
 		writeWrapped(&b, report.Clean("restart rehearsal: "+out.Rehearsal.Says), e.Cols)
@@ -94,6 +105,10 @@ func printHeadline(e *env, a *arena.Arena, out *loop.Outcome) error {
 	_, err := fmt.Fprint(e.Stdout, b.String())
 	return err
 }
+
+// leastTau is the rank agreement below which short runs are no stand-in for
+// full ones (docs/method.md).
+const leastTau = 0.6
 
 // writeWrapped writes a sentence, indented, with breaks between words.
 func writeWrapped(b *strings.Builder, text string, cols int) {

@@ -107,7 +107,7 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate, why string) (tr
 	one := bundleOf(parts, why)
 	a := Attempt{Candidate: one, Key: one.Key(), Says: one.Remedy.Says, Binding: t.binding()}
 	for i, c := range planned {
-		a.Changes, a.Causes = append(a.Changes, c.ID), append(a.Causes, parts[i].cause())
+		a.Changes, a.Parts, a.Causes = append(a.Changes, c.ID), append(a.Parts, c.Says), append(a.Causes, parts[i].cause())
 	}
 	t.fresh = nil
 	tr := t.newTrial(planned...)

@@ -103,7 +103,9 @@ type Attempt struct {
 	// when nothing else is left.
 	Deferred bool `json:"deferred,omitempty"`
 	Fast     bool `json:"fast_lane,omitempty"`
-	// Causes are the findings, code and place, that a bundle's parts answer.
+	// Parts say what a bundle is made of, Causes which findings, code and
+	// place, its parts answer.
+	Parts   []string      `json:"parts,omitempty"`
 	Causes  []string      `json:"causes,omitempty"`
 	Dropped bool          `json:"dropped,omitempty"` // kept first, taken back by a drop-one check
 	Undone  bool          `json:"undone,omitempty"`  // kept first, taken back by a person since
