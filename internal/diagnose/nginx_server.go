@@ -63,29 +63,38 @@ func taken(all []level, address string) (level, bool) {
 			break
 		}
 	}
-	for _, s := range there {
-		if s.named(host) {
-			return s, true
+	best, most := level{}, 0
+	for i, s := range there {
+		rank := s.named(host)
+		switch {
+		case rank > 0:
+		case s.isDefault(port):
+			rank = 2
+		case i == 0:
+			rank = 1
+		}
+		if rank > most {
+			best, most = s, rank
 		}
 	}
-	for _, s := range there {
-		if slices.ContainsFunc(s.self().All("listen"), func(d iikanji.Directive) bool {
-			ip, p := listen(d.Arg(0))
-			return p == port && (ip == "*" || sameHost(ip, host)) && (slices.Contains(d.Args, "default_server") || slices.Contains(d.Args, "default"))
-		}) {
-			return s, true
-		}
-	}
-	if len(there) > 0 {
-		return there[0], true
-	}
-	return level{}, false
+	return best, most > 0
+}
+
+// isDefault says whether a server is marked as the one for requests to a port
+// that name no other.
+func (l level) isDefault(port string) bool {
+	return slices.ContainsFunc(l.self().All("listen"), func(d iikanji.Directive) bool {
+		_, p := listen(d.Arg(0))
+		return p == port && (slices.Contains(d.Args, "default_server") || slices.Contains(d.Args, "default"))
+	})
 }
 
 // listening are the servers that listen on a port of an address, "*" for those
-// that listen on all of them.
+// that listen on all of them. Which address a name has nobody asks: all that
+// have the port may be meant.
 func listening(all []level, ip, port string) []level {
 	var out []level
+	byName := ip != "*" && ip != "localhost" && net.ParseIP(ip) == nil
 	for _, s := range all {
 		on := s.self().All("listen")
 		if len(on) == 0 {
@@ -93,7 +102,7 @@ func listening(all []level, ip, port string) []level {
 		}
 		if slices.ContainsFunc(on, func(d iikanji.Directive) bool {
 			at, p := listen(d.Arg(0))
-			return p == port && sameHost(at, ip)
+			return p == port && (byName || sameHost(at, ip))
 		}) {
 			out = append(out, s)
 		}
@@ -130,23 +139,38 @@ func sameHost(a, b string) bool {
 	return local(a) == local(b)
 }
 
-// named says whether a server has a host as a name of its own.
-func (l level) named(host string) bool {
+// How a server's name for a host ranks: the host itself before the longest name
+// with a wildcard in front, the longest with one behind, and any expression.
+// Below them are the default and the first server.
+const (
+	asExpression = 10
+	asBehind     = 1_000
+	asFront      = 10_000
+	asItself     = 100_000
+)
+
+// named ranks the best of a server's names for a host, 0 for none.
+func (l level) named(host string) int {
+	best := 0
 	for _, d := range l.self().All("server_name") {
 		for _, name := range d.Args {
+			rank := 0
 			switch pattern, isRegexp := strings.CutPrefix(name, "~"); {
 			case isRegexp:
 				if re, err := regexp.Compile(pattern); err == nil && re.MatchString(host) {
-					return true
+					rank = asExpression
 				}
-			case strings.EqualFold(name, host),
-				strings.HasPrefix(name, "*.") && strings.HasSuffix(host, name[1:]),
-				strings.HasSuffix(name, ".*") && strings.HasPrefix(host, name[:len(name)-1]):
-				return true
+			case strings.EqualFold(name, host), strings.HasPrefix(name, ".") && strings.EqualFold(name[1:], host):
+				rank = asItself
+			case strings.HasPrefix(name, "*.") && strings.HasSuffix(host, name[1:]), strings.HasPrefix(name, ".") && strings.HasSuffix(host, name):
+				rank = asFront + len(name)
+			case strings.HasSuffix(name, ".*") && strings.HasPrefix(host, name[:len(name)-1]):
+				rank = asBehind + len(name)
 			}
+			best = max(best, rank)
 		}
 	}
-	return false
+	return best
 }
 
 // handled is where a path's request is handed on from, through the names that
