@@ -67,8 +67,12 @@ type MachineRow struct {
 	WriteTook time.Duration `json:"disk_write_ns"`
 	FlushTook time.Duration `json:"disk_flush_ns"`
 
-	ListenDrops int64 `json:"listen_drops"`
-	Retransmits int64 `json:"retransmits"`
+	// ListenDrops are connections that the kernel dropped for whatever reason,
+	// ListenOverflows those of them for which a socket's queue was full. Both
+	// are of the whole network namespace.
+	ListenDrops     int64 `json:"listen_drops"`
+	ListenOverflows int64 `json:"listen_overflows"`
+	Retransmits     int64 `json:"retransmits"`
 }
 
 // Topics of facts about processes, sockets and answers.

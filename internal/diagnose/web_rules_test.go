@@ -193,8 +193,9 @@ func TestWebRules(t *testing.T) {
 		{"all that it may", newScene().host(iikanji.MachineRow{Idle: 20 * time.Second}, busy).with("app", iikanji.TopicProcess, "cores", "3"), "", ""},
 		{"one thread", newScene().host(iikanji.MachineRow{Idle: 20 * time.Second}, map[string]iikanji.HostRow{"app": {User: 9 * time.Second, Threads: 1, Processes: 1}}), "APP106", ""},
 
-		{"dropped", newScene().host(iikanji.MachineRow{ListenDrops: 40}, nil).with("app", iikanji.TopicListen, "127.0.0.1:80", iikanji.Listener{Backlog: 128, Waiting: 129}), "OS102", "net.core.somaxconn=4096"},
-		{"a stray drop", newScene().host(iikanji.MachineRow{ListenDrops: 2}, nil), "", ""},
+		{"dropped", newScene().host(iikanji.MachineRow{ListenDrops: 40, ListenOverflows: 40}, nil).with("app", iikanji.TopicListen, "127.0.0.1:80", iikanji.Listener{Backlog: 128, Waiting: 129}), "OS102", "net.core.somaxconn=4096"},
+		{"a stray drop", newScene().host(iikanji.MachineRow{ListenDrops: 2, ListenOverflows: 2}, nil), "", ""},
+		{"dropped, and no queue was full", newScene().host(iikanji.MachineRow{ListenDrops: 541}, nil), "", ""},
 		{"swapped in", newScene().host(iikanji.MachineRow{SwapIn: 64 << 20, SwapOut: 90 << 20}, busy), "OS103", ""},
 		{"swapped out only", newScene().host(iikanji.MachineRow{SwapOut: 90 << 20}, busy), "", ""},
 		{"steal", newScene().host(iikanji.MachineRow{Steal: 4 * time.Second}, busy), "OS104", ""},

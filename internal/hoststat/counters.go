@@ -22,7 +22,7 @@ type counters struct {
 	disk                              diskCounters
 	rx, tx                            uint64 // bytes, loopback left out
 	swapIn, swapOut                   uint64 // pages
-	drops, retrans                    float64
+	drops, overflows, retrans         float64
 }
 
 type diskCounters struct {
@@ -112,6 +112,9 @@ func (c *counters) readNet(fs procfs.FS) {
 	}
 	if n, err := self.Netstat(); err == nil && n.ListenDrops != nil {
 		c.drops = *n.ListenDrops
+		if n.ListenOverflows != nil {
+			c.overflows = *n.ListenOverflows
+		}
 	}
 	if n, err := self.Snmp(); err == nil && n.RetransSegs != nil {
 		c.retrans = *n.RetransSegs

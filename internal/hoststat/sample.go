@@ -54,7 +54,9 @@ type Sample struct {
 	NetIn       float64 `json:"net_in_bytes"` // loopback left out
 	NetOut      float64 `json:"net_out_bytes"`
 	ListenDrops float64 `json:"listen_drops"`
-	Retransmits float64 `json:"retransmits"`
+	// ListenOverflows are the drops for which a socket's queue was full.
+	ListenOverflows float64 `json:"listen_overflows"`
+	Retransmits     float64 `json:"retransmits"`
 
 	Services []ServiceSample `json:"services"` // in the order asked for, then "other"
 }
@@ -157,7 +159,7 @@ func (o *Sample) rates(a, b *counters, over time.Duration) {
 	o.PressureCPU, o.PressureIO, o.PressureMemory = share(0), share(1), share(2)
 	o.SwapIn, o.SwapOut = rate(a.swapIn, b.swapIn), rate(a.swapOut, b.swapOut)
 	o.NetIn, o.NetOut = rate(a.rx, b.rx), rate(a.tx, b.tx)
-	o.ListenDrops, o.Retransmits = (b.drops-a.drops)/sec, (b.retrans-a.retrans)/sec
+	o.ListenDrops, o.ListenOverflows, o.Retransmits = (b.drops-a.drops)/sec, (b.overflows-a.overflows)/sec, (b.retrans-a.retrans)/sec
 
 	d, e := a.disk, b.disk
 	o.DiskReads, o.DiskWrites, o.DiskFlushes = rate(d.reads, e.reads), rate(d.writes, e.writes), rate(d.flushes, e.flushes)

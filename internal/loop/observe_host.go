@@ -106,6 +106,7 @@ func addHost(r *iikanji.Row, s *hoststat.Sample) {
 	m.FlushTook += time.Duration(flushes * float64(s.FlushTook))
 	m.DiskBusy += s.DiskBusy * sec
 	m.ListenDrops += int64(s.ListenDrops*sec + 0.5)
+	m.ListenOverflows += int64(s.ListenOverflows*sec + 0.5)
 	m.Retransmits += int64(s.Retransmits*sec + 0.5)
 }
 

@@ -126,7 +126,7 @@ func TestProveErrors(t *testing.T) {
 // TestHostProfile: sums, means and extremes of two unlike intervals.
 func TestHostProfile(t *testing.T) {
 	p := hostProfile([]hoststat.Sample{
-		{At: time.Unix(1, 0), Over: time.Second, Cores: 2, User: 1, Steal: 0.5, DiskFlushes: 10, FlushTook: time.Millisecond, ListenDrops: 3, SwapOut: 2, MemAvailable: 100, PressureCPU: 0.2,
+		{At: time.Unix(1, 0), Over: time.Second, Cores: 2, User: 1, Steal: 0.5, DiskFlushes: 10, FlushTook: time.Millisecond, ListenDrops: 3, ListenOverflows: 2, SwapOut: 2, MemAvailable: 100, PressureCPU: 0.2,
 			Services: []hoststat.ServiceSample{{Name: "app", User: 0.5, FDs: 10, FDLimit: 1024, RSS: 7}, {Name: "db", User: 0.25}}},
 		{At: time.Unix(4, 0), Over: 3 * time.Second, Cores: 2, User: 2, IOWait: 0.1, DiskFlushes: 10, FlushTook: 3 * time.Millisecond, MemAvailable: 60, PressureCPU: 0.6,
 			Services: []hoststat.ServiceSample{{Name: "app", User: 1.5, System: 0.1, FDs: 900, FDLimit: 1024, RSS: 5}}},
@@ -136,7 +136,7 @@ func TestHostProfile(t *testing.T) {
 	}
 	m, app := p.Rows[0].Host.Machine, p.Rows[1].Host
 	if m.Wall != 4*time.Second || m.Steal != 500*time.Millisecond || m.IOWait != 300*time.Millisecond || m.DiskFlushes != 40 || m.FlushTook != 2500*time.Microsecond ||
-		m.ListenDrops != 3 || m.SwapOut != 2*pageSize || m.MemLeast != 60 || m.PressureCPU < 0.49 || m.PressureCPU > 0.51 {
+		m.ListenDrops != 3 || m.ListenOverflows != 2 || m.SwapOut != 2*pageSize || m.MemLeast != 60 || m.PressureCPU < 0.49 || m.PressureCPU > 0.51 {
 		t.Errorf("%+v", m)
 	}
 	if app.User != 5*time.Second || app.FDs != 900 || app.PeakRSS != 7 || app.Peak != 1.6 || p.Intake.Lines != 2 {
