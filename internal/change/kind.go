@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 
 	"github.com/iikanji/iikanji"
@@ -60,5 +62,25 @@ func Plan(ctx context.Context, s *Site, r iikanji.Remedy) (*iikanji.Change, erro
 	if err := Check(c); err != nil {
 		panic("BUG: kind " + r.Kind + " planned what cannot be undone: " + err.Error())
 	}
+	if err := s.replaceable(c); err != nil {
+		return nil, fmt.Errorf("planning %s on %s: %w", r.Kind, r.Target, err)
+	}
 	return c, nil
+}
+
+// replaceable wants files whose undoing gives back what they are, and not only
+// what they hold.
+func (s *Site) replaceable(c *iikanji.Change) error {
+	for _, op := range c.Do {
+		if op.Verb != iikanji.Write && op.Verb != iikanji.Remove {
+			continue
+		}
+		if err := s.Host.Replaceable(op.Place); err != nil {
+			return fmt.Errorf("it could not be undone: %w", err)
+		}
+		if info, err := os.Lstat(op.Place); err == nil && op.Verb == iikanji.Remove && info.Mode()&fs.ModeSymlink != 0 {
+			return fmt.Errorf("it could not be undone: %s is a symbolic link", op.Place)
+		}
+	}
+	return nil
 }

@@ -2,6 +2,8 @@ package change
 
 import (
 	"context"
+	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -40,5 +42,40 @@ func TestRegistry(t *testing.T) {
 			}()
 			f()
 		}()
+	}
+}
+
+// overwriting is a kind that writes or removes one file.
+type overwriting struct{ new []byte }
+
+func (overwriting) Name() string { return "overwriting" }
+func (k overwriting) Plan(_ context.Context, s *Site, r iikanji.Remedy) (*iikanji.Change, error) {
+	old, err := s.ReadOld(r.Args["path"])
+	c := &iikanji.Change{Kind: "overwriting", Target: "t", Says: "s"}
+	FromEdits(c, iikanji.VerbUnknown, Edit{r.Args["path"], old, k.new})
+	return c, err
+}
+
+// TestPlanReplaceable: a file that an undo would not give back as it is, other
+// than by what it holds, is not planned to be written.
+func TestPlanReplaceable(t *testing.T) {
+	r := newRig(t)
+	r.write(t, "plain", "x")
+	r.write(t, "two", "x")
+	if err := errors.Join(os.Link(r.path("two"), r.path("names")), os.Symlink("nowhere", r.path("dangling")), os.Symlink("plain", r.path("link"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []overwriting{{[]byte("y")}, {nil}} {
+		Register(k)
+		for name, good := range map[string]bool{"plain": true, "new": true, "link": k.new != nil, "two": false, "dangling": false} {
+			if name == "new" && k.new == nil {
+				continue // nothing to remove
+			}
+			_, err := Plan(t.Context(), r.site, iikanji.Remedy{Kind: "overwriting", Args: map[string]string{"path": r.path(name)}})
+			if (err == nil) != good || err != nil && !strings.Contains(err.Error(), "could not be undone") {
+				t.Errorf("%s becomes %q: %v, want it planned: %v", name, k.new, err, good)
+			}
+		}
+		delete(registry, "overwriting")
 	}
 }

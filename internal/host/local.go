@@ -74,8 +74,10 @@ func (Local) Read(path string) ([]byte, error) { return os.ReadFile(path) }
 
 // Write replaces a file's content at once: readers see the old or the new one,
 // and so does whoever comes after a power cut. An existing file keeps its mode
-// and, where we may, its owner; a new one gets perm, whatever the umask. A
-// variable of the kernel, in /proc or /sys, is written in place.
+// and, where we may, its owner, special bits and extended attributes; a new one
+// gets perm, whatever the umask. A symbolic link stays one, and a variable of
+// the kernel, in /proc or /sys, is written in place. Of a file with several
+// names (hard links) only this one gets the content: see Replaceable.
 func (Local) Write(path string, body []byte, perm os.FileMode) error {
 	if err := write(path, body, perm); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)

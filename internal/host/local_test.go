@@ -134,6 +134,75 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// TestWriteKeeps wants what a file has beside its content to stay: special
+// bits, an access control list, other extended attributes.
+func TestWriteKeeps(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.conf")
+	if err := os.WriteFile(file, []byte("one"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() == 0 {
+		if err := os.Chown(file, 12, 34); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// acl(5) as the kernel keeps it: its version, then tag, rights and whose.
+	acl := []byte("\x02\x00\x00\x00" +
+		"\x01\x00\x06\x00\xff\xff\xff\xff" + "\x02\x00\x04\x00\x38\x00\x00\x00" + "\x04\x00\x04\x00\xff\xff\xff\xff" +
+		"\x10\x00\x04\x00\xff\xff\xff\xff" + "\x20\x00\x00\x00\xff\xff\xff\xff")
+	large := bytes.Repeat([]byte("x"), 2000) // larger than the first guess
+	want := map[string][]byte{}
+	for name, value := range map[string][]byte{"user.iikanji": large, "system.posix_acl_access": acl} {
+		switch err := syscall.Setxattr(file, name, value, 0); {
+		case errors.Is(err, syscall.ENOTSUP):
+			t.Logf("no attribute %s here", name)
+		case err != nil:
+			t.Fatal(err)
+		default:
+			want[name] = value
+		}
+	}
+	if err := os.Chmod(file, 0o640|os.ModeSetuid|os.ModeSetgid); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before.Mode()&(os.ModeSetuid|os.ModeSetgid) == 0 {
+		t.Fatalf("no special bits: %v", before.Mode())
+	}
+	for range 2 { // done and undone
+		if err := (Local{}).Write(file, []byte("two"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after, err := os.Stat(file); err != nil || after.Mode() != before.Mode() {
+		t.Errorf("mode %v, was %v: %v", after.Mode(), before.Mode(), err)
+	}
+	for name, value := range want {
+		if got, err := attribute(file, name); err != nil || !bytes.Equal(got, value) {
+			t.Errorf("%s is %q, was %q: %v", name, got, value, err)
+		}
+	}
+}
+
+// TestReplaceable refuses what a replaced file would no longer be.
+func TestReplaceable(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	err := errors.Join(os.WriteFile(at("file"), nil, 0o600), os.WriteFile(at("two"), nil, 0o600), os.Link(at("two"), at("names")),
+		os.Symlink(at("file"), at("link")), os.Symlink(at("two"), at("link to two")), os.Symlink(at("nowhere"), at("dangling")), os.Symlink("loop", at("loop")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"file": true, "link": true, "new": true, "two": false, "names": false, "link to two": false, "dangling": false, "loop": false} {
+		if err := (Local{}).Replaceable(at(name)); (err == nil) != want {
+			t.Errorf("%s: %v, want it replaceable: %v", name, err, want)
+		}
+	}
+}
+
 // TestWriteFails wants nothing to be left, and the old content to stay.
 func TestWriteFails(t *testing.T) {
 	dir := t.TempDir()
@@ -147,15 +216,17 @@ func TestWriteFails(t *testing.T) {
 	if err := (Local{}).Write(dir, []byte("new"), 0o644); err == nil {
 		t.Error("a folder was replaced by a file")
 	}
-	// A limit on the size of files stands in for a full disk.
+	// A limit on the size of files stands in for a full disk. It is above what
+	// the testing package writes to files of its own meanwhile.
+	const limit = 1 << 20
 	var was syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1000, Max: was.Max}); err != nil {
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: was.Max}); err != nil {
 		t.Fatal(err)
 	}
-	err := Local{}.Write(file, make([]byte, 5000), 0o644)
+	err := Local{}.Write(file, make([]byte, 2*limit), 0o644)
 	if e := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was); e != nil {
 		t.Fatal(e)
 	}

@@ -37,20 +37,18 @@ func write(path string, body []byte, perm os.FileMode) (err error) {
 	return syncDir(filepath.Dir(path))
 }
 
+// fill gives a new file its content, and what the old one at path has beside it.
 func fill(f *os.File, path string, body []byte, perm os.FileMode) error {
-	if old, err := os.Stat(path); err == nil {
-		perm = old.Mode().Perm()
-		if st, ok := old.Sys().(*syscall.Stat_t); ok {
-			// Another's file that we may write but not give away becomes ours.
-			if err := f.Chown(int(st.Uid), int(st.Gid)); err != nil && !errors.Is(err, os.ErrPermission) {
-				return err
-			}
-		}
-	}
-	if err := f.Chmod(perm); err != nil {
+	if _, err := f.Write(body); err != nil {
 		return err
 	}
-	if _, err := f.Write(body); err != nil {
+	old, err := os.Stat(path)
+	if err == nil {
+		err = keep(f, path, old)
+	} else {
+		err = f.Chmod(perm)
+	}
+	if err != nil {
 		return err
 	}
 	return f.Sync()
