@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -62,9 +63,9 @@ type Observation struct {
 //  5. [Observer.Close] puts the database's settings back.
 type Observer struct {
 	w     Watched
-	db    *sql.DB
-	asker *facts.Server
-	slow  *slowSwitch
+	db    *sql.DB            // nil without a database
+	asker *facts.Server      // nil when it does not answer
+	slow  *slowSwitch        // nil when it keeps no log
 	host  *hoststat.Recorder // nil before the load
 	logs  []*logWatch
 	locks *lockWatch // nil when the server does not tell
@@ -84,7 +85,9 @@ type Observer struct {
 	errs         map[iikanji.Source]error
 }
 
-// Observe connects to the target's database and prepares its slow log.
+// Observe connects to the target's database and prepares its slow log. A
+// database that is not there, or keeps no log, makes that sensor red; what else
+// can be seen of the run is seen without it. The error is only that of ctx.
 func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
 	o := &Observer{w: w, errs: map[iikanji.Source]error{}, accessPath: logOf(w.Target, "nginx", "access"), logs: logWatches(w.Target)}
 	defer func() {
@@ -92,24 +95,31 @@ func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
 			err = errors.Join(err, o.Close())
 		}
 	}()
-	if o.db, err = openDatabase(w); err != nil {
-		return nil, err
-	}
-	if o.asker, err = facts.Connect(ctx, o.db, askLimit); err != nil {
-		return nil, err
-	}
-	o.locks = newLockWatch(ctx, o.db)
-	if o.slow, err = newSlowSwitch(ctx, o.db, logOf(w.Target, "mariadb", "slow")); err != nil {
-		return nil, err
+	o.note(iikanji.Slow, o.connect(ctx))
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
 	o.conf = configuration(ctx, w.Target)
 	o.flush, o.quiet = newLogFlush(o.conf, w, o.accessPath), hidesWarnings(o.conf)
 	return o, nil
 }
 
+// connect opens the database for everything that asks it.
+func (o *Observer) connect(ctx context.Context) (err error) {
+	if o.db, err = openDatabase(o.w); err != nil {
+		return err
+	}
+	if o.asker, err = facts.Connect(ctx, o.db, askLimit); err != nil {
+		return err
+	}
+	o.locks = newLockWatch(ctx, o.db)
+	o.slow, err = newSlowSwitch(ctx, o.db, cmp.Or(logOf(o.w.Target, "mariadb", "slow"), logOf(o.w.Target, "mysql", "slow")))
+	return err
+}
+
 // openDatabase opens the target's database by its socket, as the user that we are.
 func openDatabase(w Watched) (*sql.DB, error) {
-	i := slices.IndexFunc(w.Target.Services, func(s iikanji.Service) bool { return s.Kind == "mariadb" })
+	i := slices.IndexFunc(w.Target.Services, func(s iikanji.Service) bool { return s.Kind == "mariadb" || s.Kind == "mysql" })
 	if i < 0 {
 		return nil, errors.New("observing the database: the target has none")
 	}
@@ -183,8 +193,10 @@ func (o *Observer) begin(ctx context.Context) {
 	if o.accessFrom, err = size(o.accessPath); err != nil {
 		o.note(iikanji.Access, err)
 	}
-	o.before, err = o.asker.Status(ctx)
-	o.note(iikanji.Slow, err)
+	if o.asker != nil {
+		o.before, err = o.asker.Status(ctx)
+		o.note(iikanji.Slow, err)
+	}
 	o.locks.begin(ctx)
 	o.note(iikanji.Slow, o.slow.on(ctx))
 	o.began = o.w.Now()
@@ -196,13 +208,17 @@ func (o *Observer) end(ctx context.Context) {
 	o.ended = o.w.Now()
 	o.note(iikanji.Slow, o.slow.off(ctx))
 	var err error
-	o.after, err = o.asker.Status(ctx)
-	o.note(iikanji.Slow, err)
+	if o.asker != nil {
+		o.after, err = o.asker.Status(ctx)
+		o.note(iikanji.Slow, err)
+	}
 	o.note(iikanji.Access, o.flush.flush(ctx))
 	o.access, err = lines.Open(o.accessPath, nil)
 	o.note(iikanji.Access, err)
-	o.log, err = lines.Open(o.slow.path, nil)
-	o.note(iikanji.Slow, err)
+	if o.slow != nil {
+		o.log, err = lines.Open(o.slow.path, nil)
+		o.note(iikanji.Slow, err)
+	}
 	for _, l := range o.logs {
 		l.end()
 	}
@@ -239,7 +255,10 @@ func (o *Observer) Finish(ctx context.Context, run *iikanji.Run) (*Observation, 
 	if o.ended.IsZero() {
 		return nil, errors.New("the run had no load phase: there is nothing to diagnose")
 	}
-	ob := &Observation{Run: run, Host: o.hosted, Status: facts.StatusFacts("database", o.before, o.after), Seen: o.seen, slowLog: o.slow.path}
+	ob := &Observation{Run: run, Host: o.hosted, Status: facts.StatusFacts("database", o.before, o.after), Seen: o.seen}
+	if o.slow != nil {
+		ob.slowLog = o.slow.path
+	}
 	wall := o.ended.Sub(o.began)
 	access, err := o.readAccess(ctx)
 	o.note(iikanji.Access, err)
@@ -291,24 +310,25 @@ func (o *Observer) readSlow(ctx context.Context) (*iikanji.Profile, error) {
 // Ask collects the facts that a diagnosis of an observation needs, after the
 // load, so that it costs the run nothing.
 func (o *Observer) Ask(ctx context.Context, ob *Observation) ([]iikanji.Fact, error) {
-	known, err := askDatabase(ctx, o.asker, o.w.Schema, ob)
-	if err != nil {
-		return nil, err
-	}
-	known = append(known, ob.Seen...)
-	for _, ask := range []func(context.Context) ([]iikanji.Fact, error){
-		func(ctx context.Context) ([]iikanji.Fact, error) { return askNginx(ctx, o.w.Target) },
-		func(ctx context.Context) ([]iikanji.Fact, error) { return askAnswers(ctx, o.w.Target, o.conf, ob.Seen) },
+	var known []iikanji.Fact
+	for _, ask := range []struct {
+		of string
+		by func(context.Context) ([]iikanji.Fact, error)
+	}{
+		{"database", func(ctx context.Context) ([]iikanji.Fact, error) { return askDatabase(ctx, o.asker, o.w.Schema, ob) }},
+		{"web server", func(ctx context.Context) ([]iikanji.Fact, error) { return askNginx(ctx, o.w.Target) }},
+		{"web server", func(ctx context.Context) ([]iikanji.Fact, error) { return askAnswers(ctx, o.w.Target, o.conf, ob.Seen) }},
 	} {
-		f, err := ask(ctx)
+		f, err := ask.by(ctx)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		if err != nil {
-			ob.Run.Warnings = append(ob.Run.Warnings, "less is known of the web server: "+err.Error())
+			ob.Run.Warnings = append(ob.Run.Warnings, "less is known of the "+ask.of+": "+err.Error())
 		}
 		known = append(known, f...)
 	}
+	known = append(known, ob.Seen...)
 	return append(known, askUnits(o.w.Target, ob)...), nil
 }
 

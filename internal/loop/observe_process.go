@@ -26,8 +26,10 @@ func (o *Observer) processes(ctx context.Context) []iikanji.Fact {
 	if f, err := facts.ListenFacts(groups); err == nil {
 		out = append(out, f...)
 	}
-	if c, err := o.asker.Clients(ctx); err == nil {
-		out = append(out, facts.ConnectionFact("app", "database", c))
+	if o.asker != nil {
+		if c, err := o.asker.Clients(ctx); err == nil {
+			out = append(out, facts.ConnectionFact("app", "database", c))
+		}
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/go-sql-driver/mysql"
 	"golang.org/x/sys/unix"
 )
 
@@ -16,23 +17,30 @@ import (
 const observedLog = "observed-slow.log"
 
 // A setting is a global variable of the server and what it is to be.
-type setting struct{ name, value string }
+type setting struct {
+	name, value string
+	some        bool // only some servers have it: MariaDB, or MySQL from 8.0.14 on
+}
 
 // slowSettings make every statement of later connections one for the log.
 // Whether it is written decides log_output alone, which is the one of them
 // that holds for connections that are open already: so the log is turned on
 // and off at an instant.
 var slowSettings = []setting{
-	{"log_output", "NONE"},
-	{"long_query_time", "0"},
-	{"min_examined_row_limit", "0"},
-	{"log_slow_rate_limit", "1"},
-	{"log_slow_verbosity", "query_plan"},
-	{"slow_query_log_file", ""}, // the observed log
-	{"slow_query_log", "1"},
+	{name: "log_output", value: "NONE"},
+	{name: "long_query_time", value: "0"},
+	{name: "min_examined_row_limit", value: "0"},
+	{name: "log_slow_rate_limit", value: "1", some: true},
+	{name: "log_slow_verbosity", value: "query_plan", some: true},
+	{name: "log_slow_extra", value: "1", some: true},
+	{name: "slow_query_log_file"}, // the observed log
+	{name: "slow_query_log", value: "1"},
 }
 
-// A slowSwitch turns the slow log of a MariaDB on and off.
+// unknownVariable is ER_UNKNOWN_SYSTEM_VARIABLE.
+const unknownVariable = 1193
+
+// A slowSwitch turns the slow log of a MariaDB or MySQL on and off.
 type slowSwitch struct {
 	conn *sql.Conn // opened before, so that it is not logged itself
 	path string
@@ -66,7 +74,12 @@ func newSlowSwitch(ctx context.Context, db *sql.DB, own string) (_ *slowSwitch, 
 // set changes one setting and remembers what it was.
 func (s *slowSwitch) set(ctx context.Context, want setting) error {
 	was := setting{name: want.name}
-	if err := s.conn.QueryRowContext(ctx, "SELECT @@GLOBAL."+want.name).Scan(&was.value); err != nil {
+	err := s.conn.QueryRowContext(ctx, "SELECT @@GLOBAL."+want.name).Scan(&was.value)
+	var told *mysql.MySQLError
+	if want.some && errors.As(err, &told) && told.Number == unknownVariable {
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("reading %s: %w", want.name, err)
 	}
 	s.was = append([]setting{was}, s.was...)
@@ -81,8 +94,8 @@ func (s *slowSwitch) write(ctx context.Context, to setting) error {
 		text = "SET GLOBAL " + to.name + " = CAST(? AS UNSIGNED)"
 	case "log_output", "log_slow_verbosity", "slow_query_log_file":
 		text = "SET GLOBAL " + to.name + " = ?"
-	case "slow_query_log":
-		text = "SET GLOBAL slow_query_log = (? = '1')"
+	case "slow_query_log", "log_slow_extra":
+		text = "SET GLOBAL " + to.name + " = (? = '1')"
 	}
 	if _, err := s.conn.ExecContext(ctx, text, to.value); err != nil {
 		return fmt.Errorf("setting %s of the database: %w", to.name, err)
@@ -90,11 +103,19 @@ func (s *slowSwitch) write(ctx context.Context, to setting) error {
 	return nil
 }
 
+// on does nothing, and is no error, without a log.
 func (s *slowSwitch) on(ctx context.Context) error {
-	return s.write(ctx, setting{"log_output", "FILE"})
+	if s == nil {
+		return nil
+	}
+	return s.write(ctx, setting{name: "log_output", value: "FILE"})
 }
+
 func (s *slowSwitch) off(ctx context.Context) error {
-	return s.write(ctx, setting{"log_output", "NONE"})
+	if s == nil {
+		return nil
+	}
+	return s.write(ctx, setting{name: "log_output", value: "NONE"})
 }
 
 // restore puts back every setting. The connection is given up.

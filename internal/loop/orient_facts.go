@@ -20,9 +20,12 @@ import (
 const planned = 12
 
 // askDatabase collects the form of the database, what is to be counted in it,
-// and the plans of the heaviest statements.
+// and the plans of the heaviest statements. Without a server there is none.
 func askDatabase(ctx context.Context, srv *facts.Server, schema string, ob *Observation) ([]iikanji.Fact, error) {
 	const target = "database"
+	if srv == nil {
+		return nil, nil // the sensor of the slow log says why
+	}
 	known, tables, err := srv.All(ctx, target, schema)
 	if err != nil {
 		return nil, err
