@@ -20,9 +20,10 @@ const (
 	headSize = 800
 	// shortCache is how long an answer would be kept: what a person does not see.
 	shortCache = 1.0 // seconds
-	// longWait is the share of shortCache from which on it is felt that all who
-	// come while a kept answer is computed anew wait for it.
-	longWait = 0.05
+	// longWait is from how many others on that come, on average, while a kept
+	// answer is computed anew it is felt that they wait for it: those whom
+	// nginx has wait (proxy_cache_lock) look every 500 ms whether it is there.
+	longWait = 0.1
 	// cheap304 is the share of the time of an answer that a 304 to it must save
 	// for its ETag to be of use: an app that computes the answer to know whether
 	// it changed saves nothing.
@@ -61,7 +62,7 @@ func web107(v *view) []iikanji.Finding {
 				{Source: "answer", Text: fmt.Sprintf("GET %s without cookies: %d, %s, no Set-Cookie, twice the same, %s when nothing else was running", a.URL, a.Status, a.Bytes, brief(a.Took))},
 				{Source: "generator", Text: fmt.Sprintf("%d of %d answers that %d clients got right after each other had one size", s.Alike, s.Pairs, s.Clients)}},
 			Gain:     between(saved*a.Took.Seconds(), 0.3, 1),
-			Remedies: keepShort(r.Key, wait)}
+			Remedies: keepShort(r.Key, computed/wall*wait.Seconds())}
 		if s.Changes > 0 {
 			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "generator", Text: fmt.Sprintf("its size changed %d times in the run, every %.2g s", s.Changes, wall/float64(s.Changes))})
 		}
@@ -72,13 +73,13 @@ func web107(v *view) []iikanji.Finding {
 	return out
 }
 
-// keepShort are the cures of a page that everybody gets and that takes some
-// time: by nginx, where its path can be said there, else by the app. Kept for a
-// slice of time, it is computed when the slice begins, and all who come
-// meanwhile wait for that. Where this is felt, the old answer is given out
-// while one is asked for in the background: for 2 s, as nginx renews it then
-// when it is one second old.
-func keepShort(route string, took time.Duration) []iikanji.Remedy {
+// keepShort are the cures of a page that everybody gets, for which others ask
+// while one is computed: by nginx, where its path can be said there, else by
+// the app. Kept for a slice of time, it is computed when the slice begins, and
+// all who come meanwhile wait for that. Where this is felt, the old answer is
+// given out while one is asked for in the background: for 2 s, as nginx renews
+// it then when it is one second old.
+func keepShort(route string, others float64) []iikanji.Remedy {
 	path, ok := onePath(route)
 	if !ok {
 		return []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "keep the answer for 1 s in the app: answers may be that old (freshness)"}}
@@ -87,7 +88,7 @@ func keepShort(route string, took time.Duration) []iikanji.Remedy {
 		return iikanji.Remedy{Kind: "nginxconf", Target: "nginx", Says: says, Args: map[string]string{"act": "cache", "path": path, "valid": valid, "cookies": "ignore"}}
 	}
 	out := []iikanji.Remedy{cached("keep it for 1 s in nginx: answers may be that old (freshness)", "1s"), cached("keep it for 100 ms, if 1 s is too old", "100ms")}
-	if took.Seconds() >= longWait*shortCache {
+	if others >= longWait {
 		renewed := cached("keep it for 2 s in nginx, and renew it in the background: answers may be that old (freshness)", "2s")
 		renewed.Args["stale"] = "updating"
 		out = append([]iikanji.Remedy{renewed}, out...)

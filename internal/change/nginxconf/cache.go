@@ -48,7 +48,7 @@ func editCache(t *task) error {
 	if s, err = t.asksApp(s); err != nil {
 		return err
 	}
-	if was := t.value(s.chain, "proxy_cache"); was != "" && was != "off" && was != zone {
+	if was := t.value(s.chain, "proxy_cache"); was != "" && was != "off" && was != zone && !strings.HasPrefix(was, zone+"_") {
 		return fmt.Errorf("path %q: its answers are in the cache %s already", t.args["path"], was)
 	}
 	if err := t.everyoneMay(s); err != nil {
@@ -60,7 +60,7 @@ func editCache(t *task) error {
 	if err := t.noRedirect(s); err != nil {
 		return err
 	}
-	if err := t.cachePath(s.chain[0]); err != nil {
+	if err := t.cachePath(s.chain[0], o); err != nil {
 		return err
 	}
 	t.weaken(iikanji.Freshness)
@@ -203,10 +203,23 @@ func exists(path string) bool {
 	return err == nil
 }
 
+// zone is the cache that the answers are in, and inactive after how many
+// seconds without a request one is removed. One that is renewed in the
+// background goes as soon as nobody asks: it would be given out once more,
+// however old it is by then. nginx looks whenever the next one is due, but
+// after it has found none it looks after 10 s.
+func (o cacheOptions) zone() (name string, inactive int) {
+	if o.slice.length > 0 {
+		return zone, 30
+	}
+	return fmt.Sprintf("%s_renewed_%ds", zone, o.seconds), o.seconds
+}
+
 // cachePath has nginx make a folder for the cache beside its other ones.
-func (t *task) cachePath(http *directive) error {
+func (t *task) cachePath(http *directive, o cacheOptions) error {
+	name, inactive := o.zone()
 	for _, p := range t.get(http, "proxy_cache_path") {
-		if slices.ContainsFunc(p.args(), func(a string) bool { return strings.HasPrefix(a, "keys_zone="+zone+":") }) {
+		if slices.ContainsFunc(p.args(), func(a string) bool { return strings.HasPrefix(a, "keys_zone="+name+":") }) {
 			return nil
 		}
 	}
@@ -222,11 +235,11 @@ func (t *task) cachePath(http *directive) error {
 	if run == "" {
 		return fmt.Errorf("neither proxy_temp_path nor pid says where nginx may keep files")
 	}
-	dir := filepath.Join(run, zone)
+	dir := filepath.Join(run, name)
 	if !exists(dir) {
 		t.scratch = append(t.scratch, dir)
 	}
-	insertBeforeServers(http, newDirective("proxy_cache_path", dir, "levels=1", "keys_zone="+zone+":8m", "max_size=256m", "inactive=30s", "use_temp_path=off"))
+	insertBeforeServers(http, newDirective("proxy_cache_path", dir, "levels=1", "keys_zone="+name+":8m", "max_size=256m", fmt.Sprintf("inactive=%ds", inactive), "use_temp_path=off"))
 	return nil
 }
 
@@ -246,7 +259,8 @@ func (t *task) cacheIn(s spot, o cacheOptions) error {
 		key += " " + o.slice.variable()
 		t.sliceMap(s.chain[0], o.slice)
 	}
-	t.holds(s.chain, "proxy_cache", zone)
+	name, _ := o.zone()
+	t.holds(s.chain, "proxy_cache", name)
 	t.holds(s.chain, "proxy_cache_key", key)
 	t.holds(s.chain, "proxy_cache_valid", "200", strconv.Itoa(o.seconds)+"s")
 	t.holds(s.chain, "proxy_cache_lock", o.lock)

@@ -445,3 +445,30 @@ func TestPromises(t *testing.T) {
 		t.Errorf("planning a cache left its folder: %v", err)
 	}
 }
+
+// TestRenewedGoes: an answer that is renewed in the background is gone soon
+// after nobody asks for it: it is not given out once more, however old.
+func TestRenewedGoes(t *testing.T) {
+	s := newTestSite(t)
+	apply(t, s, remedy("cache", "path", "/x", "valid", "2s", "stale", "updating"))
+	dir := filepath.Join(s.dir, zone+"_renewed_1s")
+	kept := func() int {
+		files := 0
+		_ = filepath.WalkDir(dir, func(_ string, e os.DirEntry, err error) error {
+			if err == nil && e.Type().IsRegular() {
+				files++
+			}
+			return nil
+		})
+		return files
+	}
+	s.body(t, "/x")
+	if kept() == 0 {
+		t.Fatal("nothing is kept")
+	}
+	for until := time.Now().Add(time.Minute); kept() > 0; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("it is still there a minute after the last request")
+		}
+	}
+}
