@@ -14,7 +14,7 @@ type Binding struct {
 	Resource string // cpu, locks, disk, pool, generator, or "" when none was used up
 	Who      string // the service that used most of it
 	// Share of the resource that was used. For the CPU it is what Who used of
-	// the whole machine's cores.
+	// the cores that the stack has: all of the machine's, unless it is pinned.
 	Share float64
 }
 
@@ -25,6 +25,7 @@ const (
 	full        = 0.85
 	diskBound   = 0.5
 	lockBound   = 0.3
+	leastOwn    = 0.4 // of the cores, that the app's own code is told of
 	leastLocked = 0.5 // statements that waited for a lock at any moment, on average
 )
 
@@ -59,10 +60,7 @@ func (in Input) Binding() Binding {
 // work elsewhere, so that only what the stack itself used counts then.
 func cpuBinding(run *iikanji.Run) (Binding, bool) {
 	all := float64(max(run.Place.Cores, 1))
-	cores, pinned := float64(coresIn(run.Place.Stack)), true
-	if cores == 0 {
-		cores, pinned = all, false
-	}
+	cores, pinned := stackCores(run)
 	used, most := 0.0, iikanji.Usage{}
 	for _, u := range run.Usage {
 		ours := u.Who != "generator" && u.Who != "other"
@@ -76,7 +74,15 @@ func cpuBinding(run *iikanji.Run) (Binding, bool) {
 	if most.Who == "" || used < full*cores {
 		return Binding{}, false
 	}
-	return Binding{"cpu", most.Who, most.Share}, true
+	return Binding{"cpu", most.Who, most.Share * all / cores}, true
+}
+
+// stackCores is how many cores the stack has, and whether it is pinned to them.
+func stackCores(run *iikanji.Run) (n float64, pinned bool) {
+	if n := coresIn(run.Place.Stack); n > 0 {
+		return float64(n), true
+	}
+	return float64(max(run.Place.Cores, 1)), false
 }
 
 // coresIn counts the CPUs of a list as in "0,2-3"; 0 for "all" and what is no list.
@@ -166,22 +172,35 @@ func ben101(v *view) []iikanji.Finding {
 	return []iikanji.Finding{f}
 }
 
-// app101 says that the app's own code takes most of a machine that is full.
+// app101 says that the app's own code takes most of the cores that the stack
+// has, and that they are full.
 func app101(v *view) []iikanji.Finding {
 	b := v.in.Binding()
-	if b.Resource != "cpu" || b.Who != "app" || b.Share < 0.4 {
+	if b.Resource != "cpu" || b.Who != "app" || b.Share < leastOwn {
 		return nil
 	}
+	run := v.in.Run
+	all := float64(max(run.Place.Cores, 1))
+	cores, pinned := stackCores(run)
+	of := "the machine, and the machine is full"
+	if pinned && cores < all {
+		of = fmt.Sprintf("the %.0f of %.0f cores that the stack may use, and they are full", cores, all)
+	}
 	var out []iikanji.Finding
-	for _, u := range v.in.Run.Usage {
+	for _, u := range run.Usage {
 		if u.Who != "app" {
 			continue
 		}
 		seconds := (u.User + u.System).Seconds()
+		may, why := v.mayUse("app")
+		if may == 0 {
+			may, why = cores, "nothing is known to hold it to fewer"
+		}
 		out = append(out, iikanji.Finding{Code: "APP101", Where: "app",
-			Claim: fmt.Sprintf("the app's own code uses %.0f %% of the machine, and the machine is full", 100*u.Share),
-			Evidence: []iikanji.Evidence{{Source: "usage", Text: fmt.Sprintf("app: %.1f s user, %.1f s system; %.1f of %d cores",
-				u.User.Seconds(), u.System.Seconds(), u.Share*float64(v.in.Run.Place.Cores), v.in.Run.Place.Cores)}},
+			Claim: fmt.Sprintf("the app's own code uses %.0f %% of %s", 100*u.Share*all/cores, of),
+			Evidence: []iikanji.Evidence{{Source: "usage", Text: fmt.Sprintf("app: %.1f s user, %.1f s system; %.1f of %.0f cores",
+				u.User.Seconds(), u.System.Seconds(), u.Share*all, cores)},
+				{Source: "process", Text: fmt.Sprintf("the app can use %s: %s", plural(min(may, cores), "core"), why)}},
 			Gain:     between(seconds, 0.05, 0.5),
 			Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "profile the app under this load; do less per request"}, {Kind: "topology", Target: "app", Says: "give the app a machine of its own"}},
 		})

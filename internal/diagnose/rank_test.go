@@ -2,6 +2,7 @@ package diagnose_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,5 +70,36 @@ func TestRankDatabase(t *testing.T) {
 	}
 	if len(fs) == 0 || fs[0].Code != "DB116" || fs[0].Gain.Hi > 90 {
 		t.Errorf("ranked\n%s", told(fs))
+	}
+}
+
+// TestPinnedApp: an app that uses up the one of four cores that the stack has
+// is bound by the CPU, and the finding says how many cores it can use.
+func TestPinnedApp(t *testing.T) {
+	for _, c := range []struct {
+		name, stack  string
+		share        float64
+		may          string // by affinity, "" for not known
+		claim, cores string
+	}{
+		{"one of four cores", "3", 0.24, "1", "96 % of the 1 of 4 cores", "the app can use 1 core:"},
+		{"two of four cores", "2-3", 0.45, "", "90 % of the 2 of 4 cores", "the app can use 2 cores"},
+		{"not pinned", "all", 0.9, "4", "90 % of the machine", "the app can use 4 cores"},
+		{"most of the core is somebody else's", "3", 0.09, "1", "", ""},
+	} {
+		s := newScene()
+		s.Run.Place.Stack = c.stack
+		s.Run.Usage = []iikanji.Usage{{Who: "app", Share: c.share, User: 9600 * time.Millisecond}, {Who: "nginx", Share: 0.02}}
+		if c.claim == "" {
+			s.Run.Usage[1].Share = 0.15
+		}
+		if c.may != "" {
+			s.with("app", iikanji.TopicProcess, "cores", c.may)
+		}
+		f, ok := found(t, s.Input, "APP101")
+		if ok != (c.claim != "") || !strings.Contains(f.Claim, c.claim) ||
+			ok && !slices.ContainsFunc(f.Evidence, func(e iikanji.Evidence) bool { return strings.Contains(e.Text, c.cores) }) {
+			t.Errorf("%s: found %v: %s, %v", c.name, ok, f.Claim, f.Evidence)
+		}
 	}
 }
