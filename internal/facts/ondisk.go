@@ -19,22 +19,18 @@ import (
 var besideApp = []string{".", "public", "static", "../public"}
 
 // FileFolders are the folders in which files of a target may lie as their URLs
-// name them: each root that the web server's configuration has, where an app
-// works, and the usual folders beside that. Not all of them need to exist.
-func FileFolders(t iikanji.Target, conf []iikanji.Directive) []string {
+// name them: each root that the web server's configuration has, where the
+// processes of its apps work, and the usual folders beside that. Not all of
+// them need to exist.
+func FileFolders(apps []int, conf []iikanji.Directive) []string {
 	out := roots(conf)
-	for _, s := range t.Services {
-		if s.Kind == "nginx" || s.Kind == "mariadb" {
+	for _, pid := range apps {
+		cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+		if err != nil { // it is gone, or another user's
 			continue
 		}
-		for _, pid := range s.PIDs {
-			cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
-			if err != nil { // it is gone, or another user's
-				continue
-			}
-			for _, beside := range besideApp {
-				out = append(out, filepath.Join(cwd, beside))
-			}
+		for _, beside := range besideApp {
+			out = append(out, filepath.Join(cwd, beside))
 		}
 	}
 	slices.Sort(out)

@@ -55,7 +55,7 @@ func TestAnswersOnDisk(t *testing.T) {
 	if err := os.WriteFile("public/css/css/a.css", text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	folders := FileFolders(iikanji.Target{Services: []iikanji.Service{{Kind: "go", PIDs: []int{os.Getpid()}}}},
+	folders := FileFolders([]int{os.Getpid(), 1 << 30},
 		[]iikanji.Directive{{Name: "http", Block: []iikanji.Directive{{Name: "root", Args: []string{"/srv/www/"}}}}})
 	if !slices.Contains(folders, "/srv/www") || !slices.Contains(folders, filepath.Join(dir, "public")) || !slices.Contains(folders, dir) {
 		t.Errorf("folders %q", folders)

@@ -317,7 +317,9 @@ func (o *Observer) Ask(ctx context.Context, ob *Observation) ([]iikanji.Fact, er
 	}{
 		{"database", func(ctx context.Context) ([]iikanji.Fact, error) { return askDatabase(ctx, o.asker, o.w.Schema, ob) }},
 		{"web server", func(ctx context.Context) ([]iikanji.Fact, error) { return askNginx(ctx, o.w.Target) }},
-		{"web server", func(ctx context.Context) ([]iikanji.Fact, error) { return askAnswers(ctx, o.w.Target, o.conf, ob.Seen) }},
+		{"web server", func(ctx context.Context) ([]iikanji.Fact, error) {
+			return askAnswers(ctx, o.w.Target, facts.FileFolders(o.apps(), o.conf), ob.Seen)
+		}},
 	} {
 		f, err := ask.by(ctx)
 		if ctx.Err() != nil {
@@ -330,6 +332,22 @@ func (o *Observer) Ask(ctx context.Context, ob *Observation) ([]iikanji.Fact, er
 	}
 	known = append(known, ob.Seen...)
 	return append(known, askUnits(o.w.Target, ob)...), nil
+}
+
+// apps are the processes of the target's apps of this moment: they may have
+// been started anew since the target was looked at.
+func (o *Observer) apps() []int {
+	var out []int
+	for _, s := range o.w.Target.Services {
+		switch {
+		case s.Kind == "nginx" || s.Kind == "mariadb":
+		case o.w.Groups != nil:
+			out = append(out, o.w.Groups()[s.Name]...)
+		default:
+			out = append(out, s.PIDs...)
+		}
+	}
+	return out
 }
 
 // Close puts the database's settings back and closes what is open. The

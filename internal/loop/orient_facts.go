@@ -182,9 +182,9 @@ func askUnits(t iikanji.Target, ob *Observation) []iikanji.Fact {
 	return append(units, facts.ReadyFacts(t)...)
 }
 
-// askAnswers asks the web server, whose configuration is conf, for one URL of
-// each route.
-func askAnswers(ctx context.Context, t iikanji.Target, conf []iikanji.Directive, seen []iikanji.Fact) ([]iikanji.Fact, error) {
+// askAnswers asks the web server for one URL of each route. Answers may be
+// files in folders.
+func askAnswers(ctx context.Context, t iikanji.Target, folders []string, seen []iikanji.Fact) ([]iikanji.Fact, error) {
 	urls := urlsToAsk(seen)
 	if len(urls) == 0 {
 		return nil, nil
@@ -195,7 +195,7 @@ func askAnswers(ctx context.Context, t iikanji.Target, conf []iikanji.Directive,
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*askLimit)
 	defer cancel()
-	known, err := facts.AnswerFacts(ctx, "nginx", base, urls, facts.FileFolders(t, conf))
+	known, err := facts.AnswerFacts(ctx, "nginx", base, urls, folders)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil // what did answer is known
 	}
