@@ -96,6 +96,12 @@ func with304(s *scene, n int64) *scene {
 	return s
 }
 
+// stepped has a step of the load generator.
+func stepped(s *scene, st iikanji.StepStat) *scene {
+	s.Run.Steps = append(s.Run.Steps, st)
+	return s
+}
+
 // slow has the answers to the only route take a time under load.
 func slow(s *scene, mean time.Duration) *scene {
 	s.Profiles[0].Rows[0].Mean = mean
@@ -114,8 +120,7 @@ func file(a iikanji.Answer, s iikanji.Series) *scene {
 
 // torn adds a step of the load generator whose clients gave up.
 func torn(s *scene, step string, timeouts int64) *scene {
-	s.Run.Steps = append(s.Run.Steps, iikanji.StepStat{Step: step, Count: 1000, Timeouts: timeouts})
-	return s
+	return stepped(s, iikanji.StepStat{Step: step, Count: 1000, Timeouts: timeouts})
 }
 
 var busy = map[string]iikanji.HostRow{"app": {User: 9 * time.Second, Threads: 12, Processes: 1}}
@@ -135,6 +140,7 @@ func TestWebRules(t *testing.T) {
 		{"same for everyone", page(quick, all), "WEB107 WEB105", "act=cache path=/api/trend valid=1s cookies=ignore"},
 		{"others come while it is computed", page(trend, all), "WEB107 WEB105", "act=cache path=/api/trend valid=2s stale=updating cookies=ignore"},
 		{"others come under load", slow(page(quick, all), 70*time.Millisecond), "WEB107 WEB105", "valid=2s stale=updating"},
+		{"it takes long for the load generator", stepped(page(trend, all), iikanji.StepStat{Step: "GET /api/trend", Count: 1000, Mean: 70 * time.Millisecond}), "WEB107 WEB105", "valid=2s stale=updating"},
 		{"it sets a cookie", page(change(trend, func(a *iikanji.Answer) { a.Cookie, a.Encoding = true, "gzip" }), all), "", ""},
 		{"a stranger may not", page(forbidden, all), "", ""},
 		{"it says private", page(change(trend, func(a *iikanji.Answer) { a.CacheControl, a.Encoding = "private", "gzip" }), all), "", ""},
