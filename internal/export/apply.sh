@@ -15,6 +15,38 @@ cat <<'END_OF_LIST'
 #SHOW
 END_OF_LIST
 
+# SKIP has the numbers of changes to leave out.
+skip=" $(printf '%s' "${SKIP-}" | tr ',' ' ') "
+
+# skipped 'NUMBERS': all of these changes are left out.
+skipped() {
+	for number in $1; do
+		case $skip in
+		*" $number "*) ;;
+		*) return 1 ;;
+		esac
+	done
+}
+
+# changes 'NUMBERS': there are no others.
+changes() {
+	for number in $skip; do
+		case " $1 " in
+		*" $number "*) echo "Left out: change $number" ;;
+		*) fail "SKIP: there is no change $number" ;;
+		esac
+	done
+}
+
+# together 'NUMBERS' FILE: one patch has all of these changes.
+together() {
+	for number in $1; do
+		if skipped "$number" && ! skipped "$1"; then
+			fail "SKIP: changes $1 are in one file, $2: leave out all of them, or none"
+		fi
+	done
+}
+#CHANGES
 # want NAME MEANING: the variable must be set.
 missing=0
 want() {
@@ -96,20 +128,53 @@ change() {
 	cp -- "$work/$1" "$3" # an existing file keeps its owner and its mode
 }
 
-# sql CHANGE: DB_CLIENT is a command with its arguments.
+# check has nginx judge what was written. What it refuses is put back: no
+# statement was run yet.
+check() {
+	if $NGINX_CHECK; then
+		return
+	fi
+	BACKUP="$backup" sh "$here/undo.sh" >/dev/null
+	fail 'nginx refuses its configuration with these changes: every file is as it was. SKIP leaves changes out'
+}
+
+# run FILE: DB_CLIENT is a command with its arguments.
+run() {
+	if $DB_CLIENT <"$1" 2>"$work/said"; then
+		cat -- "$work/said" >&2
+		return 0
+	fi
+	cat -- "$work/said" >&2
+	return 1
+}
+
+# sql STATEMENT: each has a mark while it is done, so that undo.sh takes back
+# what was done and nothing else. One that is refused loses it, and one whose
+# end nobody knows keeps it.
 sql() {
 	: >"$backup/$1.sql-begun"
-	$DB_CLIENT <"$here/sql/$1.sql" || {
-		rm -- "$backup/$1.sql-begun" # the server has refused it
-		exit 1
-	}
+	if run "$here/sql/$1.sql"; then
+		return
+	fi
+	if [ -e "$here/sql/$1.offline.sql" ] && grep -q 'ERROR 184[56]' "$work/said"; then
+		echo "sql/$1.sql: the server cannot do it while others write; now without" >&2
+		if run "$here/sql/$1.offline.sql"; then
+			return
+		fi
+	fi
+	if grep -q 'ERROR 20\(06\|13\)' "$work/said"; then
+		fail "sql/$1.sql: the connection broke, and the server may still do it: look, before you run undo.sh"
+	fi
+	rm -- "$backup/$1.sql-begun"
+	exit 1
 }
 
 files prepare
 mkdir -m 700 -- "$backup" # what only the services could read stays so
-trap 'status=$?; rm -rf -- "$work"; [ $status = 0 ] || echo "apply.sh: it ended in the middle; undo.sh takes back what was done" >&2' EXIT
+trap 'status=$?; rm -rf -- "$work"; [ $status = 0 ] || [ ! -e "$backup" ] || echo "apply.sh: it ended in the middle; undo.sh takes back what was done" >&2' EXIT
 files save
 files change
+#CHECK
 #STATEMENTS
 echo 'Done. Now let the services take notice:'
 #NOTICES

@@ -6,8 +6,9 @@
 //	README.md              each change: claim, effect with its interval, diff
 //	files/…                every changed file as it is now, by its place in the stack's folder
 //	portable/…             the same as patches (new files whole), with the stack's own paths as tokens
-//	sql/0003.sql           statements of change 3; sql/0003.undo.sql takes them back
-//	apply.sh, undo.sh      do and undo all of it elsewhere; they ask for places by variables
+//	sql/0003.sql           the statement of change 3 (0003-1, 0003-2 … of several);
+//	                       sql/0003.undo.sql takes it back
+//	apply.sh, undo.sh      do and undo it elsewhere; they ask for places by variables
 //
 // Only its owner can read the folder: sources and configurations are in it as
 // they are, with any password that stands in them. Those of an app's environment

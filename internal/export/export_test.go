@@ -232,7 +232,7 @@ func newTarget(t *testing.T, out string) *target {
 		g.write(name, text)
 	}
 	g.env = []string{"PATH=" + os.Getenv("PATH"), "NGINX_CONF=" + g.dir + "/nginx.conf", "MARIADB_CONF_DIR=" + g.dir + "/conf.d", "APP_ENV=" + g.dir + "/app.env",
-		"WEBAPP=" + g.dir + "/app", "RUN_DIR=/run/shop", "DB_CLIENT=mariadb --no-defaults --user=root --socket=" + s.Socket}
+		"WEBAPP=" + g.dir + "/app", "RUN_DIR=/run/shop", "NGINX_CHECK=true", "DB_CLIENT=mariadb --no-defaults --user=root --socket=" + s.Socket}
 	return g
 }
 

@@ -22,12 +22,27 @@ type Item struct {
 type file struct {
 	rel      string // its place in the stack's folder, with slashes
 	old, new []byte // nil: it was not there; it is there no more
+	of       []iikanji.ChangeID
+}
+
+// A notice is a service that must take notice of changes.
+type notice struct {
+	text string // "restart database"
+	of   []iikanji.ChangeID
+}
+
+// with adds a change to those that a file or a notice is of.
+func with(of []iikanji.ChangeID, id iikanji.ChangeID) []iikanji.ChangeID {
+	if slices.Contains(of, id) {
+		return of
+	}
+	return append(of, id)
 }
 
 // A folded is the sum of the changes.
 type folded struct {
 	files   []file
-	notices []string // "restart database"; each once, in the order first asked for
+	notices []notice // each once, in the order first asked for
 }
 
 // kept lists the changes that are kept, in the order in which they were
@@ -72,13 +87,18 @@ func fold(items []Item, root string) (*folded, error) {
 					index[op.Place] = i
 					f.files = append(f.files, file{rel: rel, old: before[op.Place]})
 				}
+				f.files[i].of = with(f.files[i].of, it.Change.ID)
 				if f.files[i].new = nil; op.Verb == iikanji.Write {
 					f.files[i].new = []byte(op.Body)
 				}
 			case iikanji.Restart, iikanji.Reload:
-				if text := op.Verb.String() + " " + op.Place; !slices.Contains(f.notices, text) {
-					f.notices = append(f.notices, text)
+				text := op.Verb.String() + " " + op.Place
+				i := slices.IndexFunc(f.notices, func(n notice) bool { return n.text == text })
+				if i < 0 {
+					i = len(f.notices)
+					f.notices = append(f.notices, notice{text: text})
 				}
+				f.notices[i].of = with(f.notices[i].of, it.Change.ID)
 			}
 		}
 	}
@@ -96,14 +116,4 @@ func below(root, path string) (string, error) {
 		return "", fmt.Errorf("%s is not in the folder %s", path, root)
 	}
 	return filepath.ToSlash(rel), nil
-}
-
-// statements are the bodies of a change's statements.
-func statements(ops []iikanji.Op) (bodies []string) {
-	for _, op := range ops {
-		if op.Verb == iikanji.SQL {
-			bodies = append(bodies, op.Body)
-		}
-	}
-	return bodies
 }

@@ -23,24 +23,22 @@ type script struct {
 	*Options
 	items   []Item
 	steps   []step
-	notices []string
+	notices []notice
 }
 
 // apply is apply.sh.
 func (s *script) apply() string {
-	return s.fill(applyText, map[string]string{"SHOW": s.show(), "WANTS": s.wants(), "EXPAND": s.expand(), "STEPS": s.stepLines(),
-		"STATEMENTS": s.statementLines(s.items), "NOTICES": s.noticeLines()})
+	return s.fill(applyText, map[string]string{"SHOW": s.show(), "CHANGES": s.changeLines(), "WANTS": s.wants(), "EXPAND": s.expand(), "STEPS": s.stepLines(),
+		"CHECK": s.checkLines(), "STATEMENTS": s.statementLines(), "NOTICES": s.noticeLines(true)})
 }
 
 // undo is undo.sh. It learns from the backup where the files are.
 func (s *script) undo() string {
-	back := slices.Clone(s.items)
-	slices.Reverse(back)
 	db := ""
-	if s.database() {
-		db = want(client)
+	if len(s.database()) > 0 {
+		db = "! begun || " + want(client)
 	}
-	return s.fill(undoText, map[string]string{"WANTS": db, "STATEMENTS": s.statementLines(back), "NOTICES": s.noticeLines()})
+	return s.fill(undoText, map[string]string{"WANTS": db, "STATEMENTS": s.undoLines(), "NOTICES": s.noticeLines(false)})
 }
 
 // fill replaces each line "#NAME" by the text of that name.
@@ -73,8 +71,8 @@ func (s *script) show() string {
 		fmt.Fprintf(&b, "  %-6s  %s\n", x.how, to)
 	}
 	for _, it := range s.items {
-		for _, body := range statements(it.Change.Do) {
-			fmt.Fprintf(&b, "  sql     %s\n", oneLine(body))
+		for _, st := range statements(it.Change) {
+			fmt.Fprintf(&b, "  sql     %s\n", oneLine(st.do))
 		}
 	}
 	return b.String()
@@ -83,33 +81,85 @@ func (s *script) show() string {
 // client is how the scripts reach the database.
 var client = Place{Var: "DB_CLIENT", Says: "command that runs SQL from its input and may alter tables and set variables, as: mariadb --user=root"}
 
-func (s *script) database() bool {
-	return slices.ContainsFunc(s.items, func(it Item) bool { return len(statements(it.Change.Do)) > 0 })
+// nginx judges its configuration as it is then: of patched files nobody else
+// can say whether they fit into the rest of it.
+var nginx = Place{Var: "NGINX_CHECK", Says: "command that has nginx read its configuration, as: nginx -t"}
+
+// database are the changes that have statements.
+func (s *script) database() (of []iikanji.ChangeID) {
+	for _, it := range s.items {
+		if len(statements(it.Change)) > 0 {
+			of = append(of, it.Change.ID)
+		}
+	}
+	return of
+}
+
+// judged are the changes of nginx's configuration.
+func (s *script) judged() (of []iikanji.ChangeID) {
+	for _, it := range s.items {
+		if it.Change.Kind == "nginxconf" {
+			of = append(of, it.Change.ID)
+		}
+	}
+	return of
+}
+
+// changeLines tell the script which changes there are, and which of them have
+// a file in common: these can only be left out together.
+func (s *script) changeLines() string {
+	var all []iikanji.ChangeID
+	for _, it := range s.items {
+		all = append(all, it.Change.ID)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "changes %s\n", ids(all))
+	for _, x := range s.steps {
+		if len(x.of) > 1 {
+			fmt.Fprintf(&b, "together %s %s\n", ids(x.of), quote(oneLine(x.rel)))
+		}
+	}
+	return b.String()
+}
+
+// ids are changes as one word of a shell: '1 3'.
+func ids(of []iikanji.ChangeID) string { return quote(strings.Trim(fmt.Sprint(of), "[]")) }
+
+// unless has a line done unless all of the changes are left out.
+func unless(of []iikanji.ChangeID, line string) string {
+	return "skipped " + ids(of) + " || " + line
 }
 
 // wants asks for each variable that a step or a token needs.
 func (s *script) wants() string {
-	var texts []string
 	var need []Place
-	add := func(p Place) {
+	of := map[Place][]iikanji.ChangeID{}
+	add := func(p Place, by []iikanji.ChangeID) {
 		if !slices.Contains(need, p) {
 			need = append(need, p)
+		}
+		for _, id := range by {
+			of[p] = with(of[p], id)
 		}
 	}
 	for _, x := range s.steps {
 		p, _ := s.placeOf(x.rel)
-		add(p)
-		texts = append(texts, x.added())
+		add(p, x.of)
 	}
-	for _, p := range s.used(texts) {
-		add(p)
+	for _, x := range s.steps {
+		for _, p := range s.used([]string{x.added()}) {
+			add(p, x.of)
+		}
 	}
-	if s.database() {
-		add(client)
+	if by := s.database(); len(by) > 0 {
+		add(client, by)
+	}
+	if by := s.judged(); len(by) > 0 {
+		add(nginx, by)
 	}
 	var b strings.Builder
 	for _, p := range need {
-		b.WriteString(want(p))
+		b.WriteString(unless(of[p], want(p)))
 	}
 	return b.String()
 }
@@ -139,7 +189,7 @@ func (s *script) stepLines() string {
 		if rest != "" {
 			target += quote("/" + rest)
 		}
-		fmt.Fprintf(&b, "\t\"$1\" %d %s %s %s\n", i+1, x.how, target, quote(x.from))
+		b.WriteString("\t" + unless(x.of, fmt.Sprintf("\"$1\" %d %s %s %s\n", i+1, x.how, target, quote(x.from))))
 	}
 	if b.Len() == 0 {
 		return "\t:\n"
@@ -147,25 +197,59 @@ func (s *script) stepLines() string {
 	return b.String()
 }
 
-// statementLines call the function "sql" for each change that has statements.
-func (s *script) statementLines(items []Item) string {
+// checkLines have nginx judge what was written.
+func (s *script) checkLines() string {
+	if of := s.judged(); len(of) > 0 {
+		return unless(of, "check\n")
+	}
+	return ""
+}
+
+// statementLines call the function "sql" for each statement.
+func (s *script) statementLines() string {
 	var b strings.Builder
-	for _, it := range items {
-		if len(statements(it.Change.Do)) > 0 {
-			fmt.Fprintf(&b, "sql %s\n", sqlName(it.Change))
+	for _, it := range s.items {
+		for _, st := range statements(it.Change) {
+			b.WriteString(unless([]iikanji.ChangeID{it.Change.ID}, "sql "+st.name+"\n"))
 		}
 	}
 	return b.String()
 }
 
-// noticeLines say what must be restarted.
-func (s *script) noticeLines() string {
-	var b strings.Builder
-	for _, n := range s.notices {
-		fmt.Fprintf(&b, "echo %s\n", quote("  "+oneLine(n)))
+// undoLines call it for all of them, the last one first.
+func (s *script) undoLines() string {
+	var lines []string
+	for _, it := range s.items {
+		for _, st := range statements(it.Change) {
+			lines = append(lines, "sql "+st.name+"\n")
+		}
 	}
-	if slices.ContainsFunc(s.items, func(it Item) bool { return it.Change.Risk == iikanji.RiskData }) {
-		fmt.Fprintf(&b, "echo %s\n", quote("  one of the changes may lose data: see README.md"))
+	slices.Reverse(lines)
+	return strings.Join(lines, "")
+}
+
+// noticeLines say what must be restarted. apply.sh knows which changes it has
+// left out; undo.sh does not, and says all.
+func (s *script) noticeLines(skips bool) string {
+	var b strings.Builder
+	say := func(of []iikanji.ChangeID, what string) {
+		line := "echo " + quote("  "+what) + "\n"
+		if skips {
+			line = unless(of, line)
+		}
+		b.WriteString(line)
+	}
+	for _, n := range s.notices {
+		say(n.of, oneLine(n.text))
+	}
+	var risky []iikanji.ChangeID
+	for _, it := range s.items {
+		if it.Change.Risk == iikanji.RiskData {
+			risky = append(risky, it.Change.ID)
+		}
+	}
+	if len(risky) > 0 {
+		say(risky, "one of the changes may lose data: see README.md")
 	}
 	return b.String()
 }

@@ -17,6 +17,14 @@ want() {
 	printf 'Set this variable first:\n  %s: %s\n' "$1" "$2"
 	exit 2
 }
+
+# begun: a statement was.
+begun() {
+	for mark in "$backup"/*.sql-begun; do
+		[ ! -e "$mark" ] || return 0
+	done
+	return 1
+}
 [ -d "$backup" ] || fail "$backup is not there: nothing was applied from here"
 #WANTS
 # each FUNCTION: calls it for each saved file with its number and its place.
@@ -56,10 +64,26 @@ restore() {
 	fi
 }
 
-# sql CHANGE: only what was begun is taken back.
+# run FILE: DB_CLIENT is a command with its arguments.
+run() {
+	if $DB_CLIENT <"$1" 2>"$backup/said"; then
+		cat -- "$backup/said" >&2
+		return 0
+	fi
+	cat -- "$backup/said" >&2
+	return 1
+}
+
+# sql STATEMENT: only what was begun is taken back.
 sql() {
 	[ -e "$backup/$1.sql-begun" ] || return 0
-	$DB_CLIENT <"$here/sql/$1.undo.sql"
+	if [ -e "$here/sql/$1.undo.sql" ] && ! run "$here/sql/$1.undo.sql"; then
+		if [ ! -e "$here/sql/$1.undo.offline.sql" ] || ! grep -q 'ERROR 184[56]' "$backup/said"; then
+			fail "sql/$1.undo.sql was refused: no file was put back"
+		fi
+		echo "sql/$1.undo.sql: the server cannot do it while others write; now without" >&2
+		run "$here/sql/$1.undo.offline.sql" || fail "sql/$1.undo.offline.sql was refused: no file was put back"
+	fi
 	rm -- "$backup/$1.sql-begun"
 }
 

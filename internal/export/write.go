@@ -127,6 +127,7 @@ type step struct {
 	how  string // patch, new, remove
 	from string // the portable file; "" to remove
 	text string // its content
+	of   []iikanji.ChangeID
 }
 
 // added is what the step brings to the other machine: of a patch, the lines
@@ -149,7 +150,7 @@ func (f *folder) file(x file, o *Options) step {
 	if x.new != nil {
 		f.put(path.Join("files", x.rel), x.new, ownFile)
 	}
-	s := step{rel: x.rel}
+	s := step{rel: x.rel, of: x.of}
 	switch {
 	case x.new == nil:
 		s.how = "remove"
@@ -174,18 +175,12 @@ func patch(x file) string {
 	return "--- a/" + x.rel + "\n+++ b/" + x.rel + "\n" + text
 }
 
-// sqlName is where a change's statements are, without the end of the name.
-func sqlName(c *iikanji.Change) string { return fmt.Sprintf("%04d", c.ID) }
-
-// statements writes a change's statements, both ways.
+// statements writes a change's statements, each with what takes it back.
 func (f *folder) statements(c *iikanji.Change) {
-	for _, side := range []struct {
-		ops []iikanji.Op
-		end string
-	}{{c.Do, ".sql"}, {c.Undo, ".undo.sql"}} {
-		if bodies := statements(side.ops); len(bodies) > 0 {
-			text := fmt.Sprintf("-- change %d: %s\n", c.ID, oneLine(c.Says))
-			f.put("sql/"+sqlName(c)+side.end, []byte(text+strings.Join(bodies, ";\n")+";\n"), ownFile)
+	for _, st := range statements(c) {
+		head := fmt.Sprintf("-- change %d: %s\n", c.ID, oneLine(c.Says))
+		for _, x := range st.texts() {
+			f.put("sql/"+st.name+x.end, []byte(head+x.text), ownFile)
 		}
 	}
 }
