@@ -34,7 +34,7 @@ func (av avail) without(gone names) avail {
 func (a *adviser) replaces(t *table, ix *index, p *Proposal) {
 	for i := range t.Indexes {
 		have := t.Indexes[i]
-		if have.Unique || have.Hidden || have.Kind != "btree" || ix.Kind != "btree" || opaque(have) || a.replaced.has(t, have.Name) || a.hinted(t, have.Name) {
+		if have.Unique || ix.Kind != "btree" || !a.movable(t, have) {
 			continue
 		}
 		n := sameColumns(have, ix.Index)
@@ -175,26 +175,25 @@ func (a *adviser) bearable(t *table, set []*index, gone names) bool {
 // one that can do more stays, whichever of them this run's plans prefer.
 func (a *adviser) drops() {
 	for _, t := range a.tables() {
-		for _, unused := range []bool{false, true} {
+		for _, why := range []func(*table, iikanji.Index) (by string, ok bool){a.twin, a.unused} {
 			for _, ix := range t.Indexes {
-				if ix.Primary || ix.Hidden || ix.Kind != "btree" || opaque(ix) || a.replaced.has(t, ix.Name) || a.dropped.has(t, ix.Name) || a.hinted(t, ix.Name) {
+				if ix.Primary || !a.movable(t, ix) || a.dropped.has(t, ix.Name) {
 					continue
 				}
-				d := Dropped{Table: t.Table, Index: ix, Writes: a.writesTo(t, ix)}
-				if unused && !a.unused(t, ix) {
-					continue
-				} else if !unused {
-					if d.By = a.twin(t, ix); d.By == "" {
-						continue
-					}
-				}
-				if a.spare(t, ix.Name) {
+				if by, ok := why(t, ix); ok && a.spare(t, ix.Name) {
 					a.dropped.add(t, ix.Name)
-					a.out.Drop = append(a.out.Drop, d)
+					a.out.Drop = append(a.out.Drop, Dropped{Table: t.Table, Index: ix, By: by, Writes: a.writesTo(t, ix)})
 				}
 			}
 		}
 	}
+}
+
+// movable says whether an index may go at all: it is one that plans know, it is
+// there for them, nothing new has taken its place yet, and no statement would
+// fail without it.
+func (a *adviser) movable(t *table, ix iikanji.Index) bool {
+	return !ix.Hidden && ix.Kind == "btree" && !opaque(ix) && !a.replaced.has(t, ix.Name) && !a.hinted(t, ix.Name)
 }
 
 // tables are the tables in the order of their names.
@@ -217,7 +216,7 @@ func (a *adviser) writesTo(t *table, ix iikanji.Index) float64 {
 
 // twin names an index that does all that ix does: it has the same leading
 // parts. A unique index is a promise; only the same promise can stand for it.
-func (a *adviser) twin(t *table, ix iikanji.Index) string {
+func (a *adviser) twin(t *table, ix iikanji.Index) (by string, ok bool) {
 	for _, other := range t.Indexes {
 		if other.Name == ix.Name || other.Hidden || other.Kind != "btree" || opaque(other) || a.replaced.has(t, other.Name) || a.dropped.has(t, other.Name) {
 			continue
@@ -227,16 +226,16 @@ func (a *adviser) twin(t *table, ix iikanji.Index) string {
 		switch {
 		case ix.Unique:
 			if equal && other.Unique {
-				return other.Name
+				return other.Name, true
 			}
 		case same:
-			return other.Name
+			return other.Name, true
 		case other.Primary:
 		case len(ix.Parts) > len(other.Parts) && alike(other, ix) == len(other.Parts) && tail(t, ix, len(other.Parts)):
-			return other.Name
+			return other.Name, true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // tail says whether the parts of an index from n on are what InnoDB appends
@@ -254,9 +253,9 @@ func tail(t *table, ix iikanji.Index, n int) bool {
 // reads by, today or with what is new and without what is gone. With statements
 // that could not be read, nobody knows; nor with a column that is generated,
 // which a statement reads by when it has the column's expression.
-func (a *adviser) unused(t *table, ix iikanji.Index) bool {
+func (a *adviser) unused(t *table, ix iikanji.Index) (by string, ok bool) {
 	if ix.Unique || !a.readBy(t) || a.spoilt(t, ix) || len(a.out.Unread) > 0 || a.writesTo(t, ix) == 0 || a.linked(t, ix) || generated(t, ix) {
-		return false
+		return "", false
 	}
 	now := a.with(nil).without(a.dropped)
 	then := a.with(a.set).without(names{}.join(a.dropped).join(a.replaced))
@@ -266,11 +265,11 @@ func (a *adviser) unused(t *table, ix iikanji.Index) bool {
 		}
 		for _, u := range slices.Concat(a.s.plan(q.st, now).uses, a.s.plan(q.st, then).uses) {
 			if u.table == t && !u.new && u.Name == ix.Name {
-				return false
+				return "", false
 			}
 		}
 	}
-	return true
+	return "", true
 }
 
 // generated says whether a part of an index is a generated column.
