@@ -9,10 +9,14 @@ import (
 )
 
 const (
-	logFull  = 0.75    // of the log written in one run, from which on checkpoints are forced
 	logRuns  = 2.0     // runs that the new log should hold
 	logMost  = 4 << 30 // bytes; starting after a crash reads all of it
-	logWaits = 10.0    // waits for the log's buffer or for a free page
+	logWaits = 10.0    // waits for the log's buffer that are told of
+	// logWrite is what such a wait takes at the most: the buffer is written
+	// out and synced. Seconds.
+	logWrite = 10e-3
+	// logBuffer is the least that is proposed for the buffer, in bytes.
+	logBuffer = 64 << 20
 	// logPressed is the share of what the log can hold between checkpoints from
 	// which on InnoDB writes pages out in haste: at seven eighths writers help,
 	// and each such turn takes it down some way.
@@ -24,40 +28,78 @@ const (
 // and MySQL up to 8.0: nine tenths, less 48 pages, of which nine tenths.
 func logRoom(size float64) float64 { return 0.9 * (0.9*size - 48*16384) }
 
-// db202 reports a redo log that one run fills: pages have to be written out
-// before it can go on. That it fills is no harm by itself; waits are. Those for
-// a checkpoint no counter tells of: they show in how far the last one is behind.
+// db202 reports a redo log that one run fills, so that pages have to be written
+// out before it can go on, and a buffer of that log into which what
+// transactions write does not fit. That the log fills is no harm by itself, and
+// no counter tells who waits for a checkpoint: it shows in how far the last one
+// is behind. The buffer has a counter of its own, which says nothing of the log.
 func db202(v *view) []iikanji.Finding {
-	written := v.status["innodb_os_log_written"]
-	size, known := v.bytes("innodb_log_file_size")
-	if n, ok := v.bytes("innodb_log_files_in_group"); ok && n > 1 {
-		size *= n
-	}
-	waits, free := v.status["innodb_log_waits"], v.status["innodb_buffer_pool_wait_free"]
-	age, room := v.innodb("checkpoint_age"), logRoom(size)
-	pressed := room > 0 && written >= room && age.After >= logPressed*room
-	if !known || size <= 0 || written < logFull*size || size >= logMost || waits+free < logWaits && !pressed {
-		return nil
-	}
 	writes := 0.0
 	for _, d := range v.digests {
 		if d.st != nil && d.st.verb != "select" {
-			writes += d.q.Seconds
+			writes += d.left()
 		}
 	}
+	var out []iikanji.Finding
+	for _, try := range []func(float64) (iikanji.Finding, bool){v.fullLog, v.smallLogBuffer} {
+		if f, ok := try(writes); ok && v.worth(f.Gain) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// fullLog is the finding of a log that the run filled. writes are the seconds
+// of all statements that write.
+func (v *view) fullLog(writes float64) (iikanji.Finding, bool) {
+	name, size := v.redoLog()
+	written, age, room := v.status["innodb_os_log_written"], v.innodb("checkpoint_age"), logRoom(size)
+	if room <= 0 || size >= logMost || written < room || age.After < logPressed*room {
+		return iikanji.Finding{}, false
+	}
 	want := min(logMost, math.Exp2(math.Ceil(math.Log2(written*logRuns))))
-	f := iikanji.Finding{Code: "DB202", Where: "database",
-		Claim: fmt.Sprintf("the run wrote %s into a redo log of %s, and statements waited %s times while pages were written out", iikanji.Bytes(written), iikanji.Bytes(size), people(waits+free)),
-		Evidence: []iikanji.Evidence{{Source: "status", Text: fmt.Sprintf("Innodb_os_log_written +%.0f, Innodb_log_waits +%.0f, Innodb_buffer_pool_wait_free +%.0f", written, waits, free)},
-			{Source: "variable", Text: "innodb_log_file_size = " + v.vars["innodb_log_file_size"]}},
+	one, _ := v.bytes(name) // there may be several files of this size
+	return iikanji.Finding{Code: "DB202", Where: "database",
+		Claim: fmt.Sprintf("the run wrote %s into a redo log of %s, which was full at the end: pages are written out in haste to make room", iikanji.Bytes(written), iikanji.Bytes(size)),
+		Evidence: []iikanji.Evidence{
+			{Source: "innodb", Text: fmt.Sprintf("the last checkpoint was %s behind when the load ended (%s when it began), of %s at the most", iikanji.Bytes(age.After), iikanji.Bytes(age.Before), iikanji.Bytes(room))},
+			{Source: "status", Text: fmt.Sprintf("Innodb_os_log_written +%.0f", written)},
+			{Source: "variable", Text: name + " = " + v.vars[name]}},
 		Gain: between(writes, 0, 0.3),
 		Remedies: []iikanji.Remedy{{Kind: "mysqlconf", Target: "database", Says: fmt.Sprintf("a redo log of %s; starting after a crash takes longer", iikanji.Bytes(want)),
-			Args: map[string]string{"innodb_log_file_size": strconv.FormatFloat(want, 'f', 0, 64)}}}}
-	if waits+free < logWaits {
-		f.Claim = fmt.Sprintf("the run wrote %s into a redo log of %s, which was full at the end: pages are written out in haste to make room", iikanji.Bytes(written), iikanji.Bytes(size))
+			Args: map[string]string{name: strconv.FormatFloat(math.Ceil(want*one/size), 'f', 0, 64)}}}}, true
+}
+
+// redoLog is the variable that sets how large the redo log is, and how large it
+// is: MySQL has one for all files since 8.0.30, which supersedes those before.
+func (v *view) redoLog() (name string, size float64) {
+	name = "innodb_redo_log_capacity"
+	if size, ok := v.bytes(name); ok {
+		return name, size
 	}
-	if pressed {
-		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "innodb", Text: fmt.Sprintf("the last checkpoint was %s behind when the load ended (%s when it began), of %s at the most", iikanji.Bytes(age.After), iikanji.Bytes(age.Before), iikanji.Bytes(room))})
+	name = "innodb_log_file_size"
+	size, _ = v.bytes(name)
+	if n, ok := v.bytes("innodb_log_files_in_group"); ok && n > 1 {
+		size *= n
 	}
-	return []iikanji.Finding{f}
+	return name, size
+}
+
+// smallLogBuffer is the finding of a log buffer that was full before it could be
+// written out.
+func (v *view) smallLogBuffer(writes float64) (iikanji.Finding, bool) {
+	const name = "innodb_log_buffer_size"
+	size, known := v.bytes(name)
+	waits := v.status["innodb_log_waits"]
+	if !known || waits < logWaits {
+		return iikanji.Finding{}, false
+	}
+	want := max(logBuffer, 2*size)
+	return iikanji.Finding{Code: "DB202", Where: name,
+		Claim: fmt.Sprintf("what transactions write did not fit into a log buffer of %s: statements waited %s times until it was written out", iikanji.Bytes(size), people(waits)),
+		Evidence: []iikanji.Evidence{{Source: "status", Text: fmt.Sprintf("Innodb_log_waits +%.0f", waits)},
+			{Source: "variable", Text: name + " = " + v.vars[name]}},
+		Gain: iikanji.Range{Hi: round(min(writes, waits*logWrite))},
+		Remedies: []iikanji.Remedy{{Kind: "mysqlconf", Target: "database", Says: fmt.Sprintf("a log buffer of %s", iikanji.Bytes(want)),
+			Args: map[string]string{name: strconv.FormatFloat(want, 'f', 0, 64)}}}}, true
 }

@@ -2,6 +2,8 @@ package diagnose_test
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -32,6 +34,38 @@ func TestCheckpointAge(t *testing.T) {
 		f, ok := found(t, in, "DB202")
 		if ok != c.want || ok && f.Remedies[0].Args["innodb_log_file_size"] != strconv.Itoa(128*mega) {
 			t.Errorf("%s: found %v: %+v", c.name, ok, f)
+		}
+	}
+}
+
+// TestLogBuffer: waits for the log's buffer ask for a larger buffer and not for
+// a larger log; on MySQL from 8.0.30 on a full log asks for the variable that
+// counts there; and waits for pages are none of the log's.
+func TestLogBuffer(t *testing.T) {
+	const mega = 1 << 20
+	old := []iikanji.Fact{variable("innodb_log_file_size", "50331648"), variable("innodb_log_files_in_group", "2"), variable("innodb_log_buffer_size", "1048576"),
+		status("innodb_os_log_written", strconv.Itoa(200*mega))}
+	capacity := func(n int) iikanji.Fact { return variable("innodb_redo_log_capacity", strconv.Itoa(n)) }
+	behind := func(n float64) iikanji.Fact {
+		return fact(iikanji.TopicInnoDB, "checkpoint_age", iikanji.Moved{After: n})
+	}
+	for _, c := range []struct {
+		name  string
+		took  time.Duration
+		facts []iikanji.Fact
+		want  map[string]string // what the remedy sets; nil for no finding
+	}{
+		{"a small buffer", 4 * time.Second, append(slices.Clone(old), status("innodb_log_waits", "400")), map[string]string{"innodb_log_buffer_size": strconv.Itoa(64 * mega)}},
+		{"a small buffer beside a large log of MySQL 8", 4 * time.Second, append(slices.Clone(old), capacity(8<<30), status("innodb_log_waits", "400")), map[string]string{"innodb_log_buffer_size": strconv.Itoa(64 * mega)}},
+		{"waits that nobody felt", 4 * time.Millisecond, append(slices.Clone(old), status("innodb_log_waits", "400")), nil},
+		{"waits for a free page", 4 * time.Second, append(slices.Clone(old), status("innodb_buffer_pool_wait_free", "400")), nil},
+		{"a full log of MySQL 8", 4 * time.Second, append(slices.Clone(old), capacity(100*mega), behind(70*mega)), map[string]string{"innodb_redo_log_capacity": strconv.Itoa(512 * mega)}},
+		{"two files that are full", 4 * time.Second, append(slices.Clone(old), behind(70*mega)), map[string]string{"innodb_log_file_size": strconv.Itoa(256 * mega)}},
+	} {
+		in := diagnose.Input{Profiles: []iikanji.Profile{statements("UPDATE t SET a = 1", 5000, c.took, 0)}, Facts: c.facts}
+		f, ok := found(t, in, "DB202")
+		if ok != (c.want != nil) || ok && !maps.Equal(f.Remedies[0].Args, c.want) {
+			t.Errorf("%s: found %v: %+v, want %v", c.name, ok, f, c.want)
 		}
 	}
 }
