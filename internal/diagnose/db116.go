@@ -59,9 +59,11 @@ func (v *view) commitCost() commitCost {
 	if c.syncs == 0 {
 		c.syncs = v.status["innodb_data_fsyncs"]
 	}
-	// Syncs that the disk did not hear of went to another one, or nowhere.
+	// A sync is three writes and two flushes at the most: the data, the file
+	// system's journal and its commit record. Syncs that the disk did not hear
+	// of went to another one, or nowhere.
 	if m := v.machine(); m != nil && m.FlushTook > 0 && float64(m.DiskFlushes) >= c.syncs/2 {
-		c.sync = (m.WriteTook + m.FlushTook).Seconds()
+		c.sync = (3*m.WriteTook + 2*m.FlushTook).Seconds()
 	}
 	// Each commits itself where there are hardly any COMMITs, and that costs
 	// where the disk was asked so often, or where one request sends many.

@@ -23,7 +23,7 @@ type commitCost struct {
 	syncs                 float64
 	single                bool // writes commit themselves
 
-	sync float64 // what the disk needs for one sync, seconds; 0 when nobody knows
+	sync float64 // what the disk needs for one sync at the most, seconds; 0 when nobody knows
 }
 
 // weight are the seconds in which commits waited, of COMMIT or of the writes
@@ -44,7 +44,7 @@ func (c commitCost) evidence() []iikanji.Evidence {
 	if c.sync == 0 {
 		return nil
 	}
-	return []iikanji.Evidence{{Source: "host", Text: fmt.Sprintf("a sync takes the disk %.2f ms, and a commit waits for %.0f at the most", 1000*c.sync, syncsWaited)}}
+	return []iikanji.Evidence{{Source: "host", Text: fmt.Sprintf("a sync takes the disk %.2f ms at the most, and a commit waits for %.0f of them", 1000*c.sync, syncsWaited)}}
 }
 
 // db206 names what a lesser promise would save, as an option: commits wait for
