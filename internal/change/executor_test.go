@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/history"
@@ -227,6 +229,53 @@ func TestCancelledUndo(t *testing.T) {
 				t.Errorf("the other one is %v", stage)
 			}
 		})
+	}
+}
+
+// bounds are hands that note how each op of an undo is bounded in time.
+type bounds struct {
+	Hands
+	by map[iikanji.Verb]bool
+}
+
+func (b bounds) State(ctx context.Context, op iikanji.Op) (iikanji.Fingerprint, error) {
+	if op.Verb == iikanji.SQL {
+		return op.Expect, nil // a table that stands as it was left
+	}
+	return b.Hands.State(ctx, op)
+}
+
+func (b bounds) Perform(ctx context.Context, op iikanji.Op) error {
+	_, b.by[op.Verb] = ctx.Deadline()
+	if op.Verb == iikanji.SQL {
+		return nil
+	}
+	return b.Hands.Perform(ctx, op)
+}
+
+// TestUndoTime: an undo, which does not end with its caller, has a bound for
+// each thing that may hang; a statement takes as long as its table is large.
+func TestUndoTime(t *testing.T) {
+	r := newRig(t)
+	r.write(t, "a.conf", "old\n")
+	c := r.plan(t)
+	c.ID = 0
+	c.Do = append(c.Do, iikanji.Op{Verb: iikanji.SQL, Place: "db/s.t", Body: "ALTER TABLE", Expect: "without"})
+	c.Undo = append([]iikanji.Op{{Verb: iikanji.SQL, Place: "db/s.t", Body: "ALTER TABLE", Expect: "with"}}, c.Undo...)
+	if err := r.h.AddChange(c, ""); err != nil {
+		t.Fatal(err)
+	}
+	b := bounds{r.site, map[iikanji.Verb]bool{}}
+	r.Hands = b
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	if err := r.Apply(ctx, c.ID); err != nil {
+		t.Fatal(err)
+	}
+	clear(b.by)
+	_ = r.Revert(ctx, c.ID, "by hand") // the table does not prove to be as it was
+	if want := map[iikanji.Verb]bool{iikanji.SQL: false, iikanji.Write: true, iikanji.Remove: true, iikanji.Reload: true}; !maps.Equal(b.by, want) {
+		t.Errorf("bounded are %v, want %v", b.by, want)
 	}
 }
 

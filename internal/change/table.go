@@ -17,8 +17,11 @@ func TablePlace(service, schema, table string) string { return service + "/" + s
 // QuoteName quotes an identifier of SQL.
 func QuoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-// noSuchTable is the server's ER_NO_SUCH_TABLE.
-const noSuchTable = 1146
+// Errors of the server: ER_NO_SUCH_TABLE and ER_LOCK_WAIT_TIMEOUT.
+const (
+	noSuchTable = 1146
+	lockTimeout = 1205
+)
 
 // onTable runs a statement (none if "") on the table of a place and returns
 // how the table is defined then; without a statement, "" when it is not there.
@@ -38,26 +41,29 @@ func (s *Site) onTable(ctx context.Context, place, stmt string) (string, error) 
 		return "", fmt.Errorf("connecting to %s: %w", service, err)
 	}
 	defer conn.Close()
-	name := QuoteName(schema) + "." + QuoteName(table)
+	t := &heldTable{conn: conn, name: QuoteName(schema) + "." + QuoteName(table)}
+	if err := t.bound(ctx); err != nil {
+		return "", fmt.Errorf("waiting for %s: %w", place, err)
+	}
+	defer t.unbound(ctx)
 	var refused *mysql.MySQLError
-	if _, err := conn.ExecContext(ctx, "LOCK TABLES "+name+" WRITE"); errors.As(err, &refused) && refused.Number == noSuchTable && stmt == "" {
+	if err := t.lock(ctx); errors.As(err, &refused) && refused.Number == noSuchTable && stmt == "" {
 		return "", nil
 	} else if err != nil {
 		return "", fmt.Errorf("waiting for %s: %w", place, err)
 	}
-	if _, err := conn.ExecContext(ctx, "UNLOCK TABLES"); err != nil {
-		return "", fmt.Errorf("waiting for %s: %w", place, err)
-	}
 	if stmt != "" {
-		if err := alter(ctx, conn, stmt); err != nil {
+		if err := t.patiently(ctx, func() error { return alter(ctx, conn, stmt) }); err != nil {
 			return "", fmt.Errorf("altering %s: %w", place, err)
 		}
 		// Fresh statistics, or the optimizer may not use what was made.
-		if err := drain(conn.QueryContext(ctx, "ANALYZE TABLE "+name)); err != nil {
+		if err := t.patiently(ctx, func() error { return drain(conn.QueryContext(ctx, "ANALYZE TABLE "+t.name)) }); err != nil {
 			return "", fmt.Errorf("analysing %s: %w", place, err)
 		}
 	}
-	return TableDefinition(ctx, conn, name)
+	var text string
+	err = t.patiently(ctx, func() (err error) { text, err = TableDefinition(ctx, conn, t.name); return err })
+	return text, err
 }
 
 // Online are the clauses of an ALTER TABLE that the server does while others

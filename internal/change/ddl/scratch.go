@@ -16,7 +16,12 @@ import (
 
 // scratchSchema is the database in which changes are tried. It is there for
 // the time of a plan only; what a killed plan left is dropped by the next one.
-const scratchSchema = "iikanji_trial"
+// madeByUs is a table in it by which we know it: another's database of that
+// name is not touched.
+const (
+	scratchSchema = "iikanji_trial"
+	madeByUs      = "iikanji_made_this"
+)
 
 // Bounds of a plan: waiting for another plan, and dropping the scratch.
 const (
@@ -37,8 +42,8 @@ type scratch struct {
 
 // openScratch makes the scratch database for a table of a schema, whose
 // character set it takes over; the schema is where unqualified names lead.
-func openScratch(ctx context.Context, db *sql.DB, conn *sql.Conn, schema, name string) (s *scratch, err error) {
-	s = &scratch{db: db, conn: conn, table: table{schema: schema, name: name}, scratch: quote(scratchSchema) + "." + quote(name)}
+func openScratch(ctx context.Context, db *sql.DB, conn *sql.Conn, schema, name string) (_ *scratch, err error) {
+	s := &scratch{db: db, conn: conn, table: table{schema: schema, name: name}, scratch: quote(scratchSchema) + "." + quote(name)}
 	if mine, err := s.lock(ctx, scratchWait); err != nil {
 		return nil, err
 	} else if !mine {
@@ -49,15 +54,21 @@ func openScratch(ctx context.Context, db *sql.DB, conn *sql.Conn, schema, name s
 			err = errors.Join(err, s.close(ctx))
 		}
 	}()
+	if err := s.unlogged(ctx); err != nil {
+		return nil, err
+	}
 	var charset, collation string
 	err = conn.QueryRowContext(ctx, "SELECT DEFAULT_CHARACTER_SET_NAME, DEFAULT_COLLATION_NAME, @@sql_mode, @@lower_case_table_names "+
 		"FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?", schema).Scan(&charset, &collation, &s.mode, &s.fold)
 	if err != nil {
 		return nil, fmt.Errorf("reading the character set of schema %s: %w", schema, err)
 	}
+	if err := s.drop(ctx); err != nil {
+		return nil, err
+	}
 	for _, stmt := range []string{
-		dropScratch,
 		"CREATE DATABASE " + quote(scratchSchema) + " CHARACTER SET " + charset + " COLLATE " + collation,
+		"CREATE TABLE " + quote(scratchSchema) + "." + quote(madeByUs) + " (id int PRIMARY KEY)",
 		"USE " + quote(schema),
 	} {
 		if err := s.exec(ctx, stmt); err != nil {
@@ -73,10 +84,10 @@ func openScratch(ctx context.Context, db *sql.DB, conn *sql.Conn, schema, name s
 func (s *scratch) close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), scratchDrop)
 	defer cancel()
-	err := s.exec(ctx, dropScratch)
+	err := s.drop(ctx)
 	_ = s.conn.Raw(func(any) error { return driver.ErrBadConn }) // the pool must not get it back
 	_ = s.conn.Close()
-	if err == nil {
+	if err == nil || errors.Is(err, errNotOurs) {
 		return nil
 	}
 	fresh, err := s.db.Conn(ctx)
@@ -89,13 +100,48 @@ func (s *scratch) close(ctx context.Context) error {
 	if mine, err := other.lock(ctx, scratchDrop/2); err != nil || !mine {
 		return err
 	}
-	if err := other.exec(ctx, dropScratch); err != nil {
+	if err := other.unlogged(ctx); err != nil {
+		return err
+	}
+	return other.drop(ctx)
+}
+
+var errNotOurs = errors.New("iikanji has not made the database " + scratchSchema)
+
+// drop drops the scratch database, if it is there and ours. Who was killed
+// after making it and before marking it has left it empty.
+func (s *scratch) drop(ctx context.Context) error {
+	var tables, marks int
+	err := s.conn.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(TABLE_NAME = ?), 0) FROM information_schema.TABLES WHERE TABLE_SCHEMA = ?",
+		madeByUs, scratchSchema).Scan(&tables, &marks)
+	if err != nil {
+		return fmt.Errorf("looking for a scratch database: %w", err)
+	}
+	if tables > 0 && marks == 0 {
+		return fmt.Errorf("%w: it has no table %s, and changes are tried in a database of that name", errNotOurs, madeByUs)
+	}
+	if err := s.exec(ctx, "DROP DATABASE IF EXISTS "+quote(scratchSchema)); err != nil {
 		return fmt.Errorf("dropping the scratch database: %w", err)
 	}
 	return nil
 }
 
-const dropScratch = "DROP DATABASE IF EXISTS " + scratchSchema
+// accessDenied is the server's ER_SPECIFIC_ACCESS_DENIED_ERROR.
+const accessDenied = 1227
+
+// unlogged keeps what this connection does out of the binary log: the scratch
+// database is no replica's business. Only an administrator may; with another
+// account replicas make it and drop it as well.
+func (s *scratch) unlogged(ctx context.Context) error {
+	err := s.exec(ctx, "SET SESSION sql_log_bin = 0")
+	var refused *mysql.MySQLError
+	if errors.As(err, &refused) && refused.Number == accessDenied {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("keeping the scratch database out of the binary log: %w", err)
+	}
+	return nil
+}
 
 // lock waits for other plans to be done with the scratch database.
 func (s *scratch) lock(ctx context.Context, wait time.Duration) (bool, error) {

@@ -1,0 +1,86 @@
+package change
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// While a statement waits to have a table for itself, whoever comes after it
+// waits too: behind one long SELECT the whole site would stand still. So it
+// waits for lockWait only, gives way to the others for lockRest, and tries
+// again, for lockPatience and lockTries at least.
+const (
+	lockWait     = 5 * time.Second
+	lockRest     = time.Second
+	lockPatience = 2 * time.Minute
+	lockTries    = 3
+)
+
+// A heldTable is a table that a connection wants for itself.
+type heldTable struct {
+	conn *sql.Conn
+	name string // quoted
+}
+
+// bound bounds each waiting for the table. The server's own bound is a day.
+func (t *heldTable) bound(ctx context.Context) error {
+	_, err := t.conn.ExecContext(ctx, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", int(lockWait.Seconds())))
+	return err
+}
+
+// unbound gives the connection back to its pool as it was; where it cannot, the
+// connection is broken, and the pool drops it.
+func (t *heldTable) unbound(ctx context.Context) {
+	_, _ = t.conn.ExecContext(context.WithoutCancel(ctx), "SET SESSION lock_wait_timeout = DEFAULT")
+}
+
+// lock waits until nobody else is at work on the table.
+func (t *heldTable) lock(ctx context.Context) error {
+	return t.patiently(ctx, func() error {
+		if _, err := t.conn.ExecContext(ctx, "LOCK TABLES "+t.name+" WRITE"); err != nil {
+			return err
+		}
+		_, err := t.conn.ExecContext(ctx, "UNLOCK TABLES")
+		return err
+	})
+}
+
+// patiently does something that wants the table, again while others have it.
+// A statement that timed out has had no effect. What an ALTER TABLE of ours
+// takes that is still running, as its client was killed, is not counted.
+func (t *heldTable) patiently(ctx context.Context, do func() error) error {
+	began := time.Now()
+	for try := 1; ; try++ {
+		err := do()
+		var refused *mysql.MySQLError
+		if !errors.As(err, &refused) || refused.Number != lockTimeout {
+			return err
+		}
+		if try >= lockTries && time.Since(began) >= lockPatience {
+			if running, e := t.beingAltered(ctx); e != nil || !running {
+				return errors.Join(fmt.Errorf("others have had it for %s: %w", time.Since(began).Round(time.Second), err), e)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		case <-time.After(lockRest):
+		}
+	}
+}
+
+// beingAltered says whether a statement like ours is running on the table.
+func (t *heldTable) beingAltered(ctx context.Context) (bool, error) {
+	var n int
+	err := t.conn.QueryRowContext(ctx, "SELECT count(*) FROM information_schema.PROCESSLIST WHERE ID <> connection_id() AND locate(?, INFO) = 1",
+		"ALTER TABLE "+t.name+" ").Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("looking who has it: %w", err)
+	}
+	return n > 0, nil
+}
