@@ -25,7 +25,8 @@ func (exportCmd) Help() string {
 whole and as a patch, statements with their undo, a README.md with every change's
 claim, effect and diff, and two scripts. sh apply.sh shows what it would do and
 asks for the places by variables (NGINX_CONF, MARIADB_CONF_DIR, WEBAPP …); with
---yes it does it. sh undo.sh takes it back.
+--yes it does it, but for the changes whose numbers are in SKIP, as SKIP='3 7'.
+sh undo.sh takes it back.
 
 It reads the history only; nothing is started.
 
