@@ -8,7 +8,8 @@
 //  3. [Server.Distinct] and [Server.Selectivity] count in the rows, or in a
 //     sample of them, what diagnose asked for.
 //  4. [Server.Explain] and [Server.Analyze] read plans; a write is planned
-//     through the SELECT that finds the same rows and is never run.
+//     through the SELECT that finds the same rows and is never run, and what
+//     does more than read rows ([Reading]) is not even planned.
 //  5. [Server.All] packs the form and sizes as Facts.
 //  6. [Server.LockWaits], asked once a second during a load, and
 //     [Server.InnoDB], before and after it, tell which statements wait for each
