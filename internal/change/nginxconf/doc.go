@@ -26,6 +26,10 @@
 //     path without it;
 //   - a new name in proxy_pass changes the default Host and proxy_redirect;
 //   - locations inside others are searched first, expressions in the file's order;
+//   - a file that several places include is edited for all of them (task.go,
+//     upstream.go);
+//   - an answer that is kept is given to others: its key needs all that the app
+//     is told of who asks (cachekey.go);
 //   - a file answers 405 to a POST that the app would have taken;
 //   - proxy_cache_valid counts whole seconds of the clock, so that "1s" is up to
 //     two, and the app's own headers overrule it.
