@@ -110,7 +110,8 @@ func served(s Served) iikanji.Evidence {
 // indexRemedies are intentions for the kind ddl. columns is the list as DDL
 // has it, directions and prefixes included.
 func (v *view) indexRemedies(p Proposal) []iikanji.Remedy {
-	args := map[string]string{"act": "add index", "schema": p.Table.Schema, "table": p.Table.Name, "columns": columnList(p.Index), "index": p.Index.Kind}
+	args := map[string]string{"act": "add index", "schema": p.Table.Schema, "table": p.Table.Name, "columns": columnList(p.Index), "index": p.Index.Kind,
+		"weakens": v.rowOrder(p.Table.Name)}
 	says := fmt.Sprintf("add index %s on %s", shown(p.Index), p.Table.Name)
 	if p.Replaces != nil {
 		args["drop"] = p.Replaces.Name

@@ -49,7 +49,7 @@ var words = []KindWords{
 			"index":   "optional: btree or spatial", "name": "optional: the new index's name",
 			"drop":    "optional: an index that the new one replaces",
 			"srid":    "optional: the SRID of a spatial column",
-			"weakens": "row-order, if a query without ORDER BY may then show another order",
+			"weakens": "row-order, whether it is said or not: a query without ORDER BY may then show another order",
 			"into":    "optional: schema file, for an index that initialize would wipe out",
 			"file":    "optional: the schema file, where several create the table",
 		}},

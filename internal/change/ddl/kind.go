@@ -21,9 +21,10 @@ func init() { change.Register(Kind{}) }
 //
 // columns is a list as DDL has it, "a, b DESC, c(10)"; index is btree or
 // spatial; drop is an index that the new one replaces in the same statement;
-// weakens is "row-order" when a query without ORDER BY shows another order by
-// it. into is "schema file" for an index that initialize would wipe out, and
-// file the one to edit where several create the table.
+// weakens is "nothing" when every query that shows several rows of the table
+// sorts them; else another order may show, which is taken for granted. into is
+// "schema file" for an index that initialize would wipe out, and file the one
+// to edit where several create the table.
 type Kind struct{}
 
 var _ change.Kind = Kind{}
