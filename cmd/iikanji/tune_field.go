@@ -109,8 +109,14 @@ func (f *arenaField) Bench(ctx context.Context, spec loop.BenchSpec) (*iikanji.R
 func (f *arenaField) measure(ctx context.Context, sc scenario.Scenario, spec loop.BenchSpec) (*iikanji.Run, string, error) {
 	counts := &loop.Counter{DB: f.w.site.Services[stack.Database].DB}
 	g := &loop.Guard{Now: f.e.Now, Groups: f.w.stack.Groups, Dir: f.Dir}
+	ctx, cut := context.WithCancel(ctx)
+	defer cut()
 	run, err := bench.Run(ctx, sc, bench.Options{URL: f.w.stack.Places().URL(), Seed: f.Seed, Load: spec.Load, CPUs: f.pin.generator,
 		Progress: f.tick, OnPhase: func(p scenario.Phase, begins bool) {
+			if begins && p == scenario.Load && spec.Ready != nil && !spec.Ready(ctx) {
+				cut()
+				return
+			}
 			if begins { // outside of what the guard looks at
 				counts.Phase(p, begins)
 			}

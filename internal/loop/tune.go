@@ -388,7 +388,7 @@ func (t *Tuner) observe(ctx context.Context) error {
 	}
 	t.diagnosis, t.moved = d, false
 	older := t.queue
-	t.queue = Candidates(d)
+	t.queue = slices.DeleteFunc(Candidates(d), t.cured)
 	t.say("observed: %d causes, %d remedies that need no patch; the limit is %s", len(d.Findings), len(t.queue), orElse(d.Binding, "none of the machine's resources"))
 	t.carry(older)
 	if t.Propose == nil {
@@ -445,7 +445,7 @@ func (t *Tuner) cured(c Candidate) bool {
 func (t *Tuner) next(blind bool) (Candidate, bool) {
 	again := Candidate{}
 	for _, c := range Ranked(t.queue, t.judge.Prior.SD()) {
-		if blinds(c.Remedy) != blind || c.Key() == t.under || t.Options.Time > 0 && c.Chance*c.Gain < trifle {
+		if blinds(c.Remedy) != blind || c.Key() == t.under || t.trifling(c) {
 			continue
 		}
 		switch tried, deferred := t.tried(c); {
@@ -461,6 +461,10 @@ func (t *Tuner) next(blind bool) (Candidate, bool) {
 // trifle is the expected gain on ln(score), its chance taken into account,
 // below which a candidate is not worth any of a bounded time.
 const trifle = 0.004
+
+func (t *Tuner) trifling(c Candidate) bool {
+	return t.Options.Time > 0 && !blinds(c.Remedy) && c.Chance*c.Gain < trifle
+}
 
 // tried says whether a candidate has had its trial, and whether that was put
 // off. What was parked comes back when the bottleneck has moved.
@@ -511,12 +515,12 @@ func (o TuneOptions) LeastTime() time.Duration {
 }
 
 // fullLoad is how long a full run may be so that the last comparison has at
-// most a third of the time.
+// most 28 % of the time.
 func (t *Tuner) fullLoad() time.Duration {
 	if t.Options.Time <= 0 {
 		return t.Options.Full
 	}
-	return t.fullIn(t.Options.Time / 3)
+	return t.fullIn(t.Options.Time * 28 / 100)
 }
 
 // fullIn is how long the runs of a last comparison may be that takes no more than d.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
@@ -48,25 +49,44 @@ func (t *Tuner) due() bool {
 // fails the checks costs the others a trial.
 const mostParts = 6
 
+// middling is the expected gain on ln(score) below which a candidate is tried
+// with others where the time does not suffice for a trial of each.
+const middling = 0.15
+
 // handful is a candidate with the others that it is tried with, best first,
-// where the time is bounded and each of them would take more than two pairs to
-// prove by what is expected of it: one cure of each finding, none that a
-// proposer asks for, none that turns logs off. nil for a trial of its own.
+// where the time is bounded: those of which each would take more than two
+// pairs to prove by what is expected of it, or, when there is no time for all
+// of them, those that are expected to be no leap. One cure of each finding,
+// none that a proposer asks for. nil for a trial of its own.
 func (t *Tuner) handful(first Candidate) []Candidate {
-	sd := t.judge.Prior.SD()
-	small := func(c Candidate) bool { return !c.Proposed && !blinds(c.Remedy) && runsFor(c.Gain, sd) > 4 }
-	if t.Options.Time <= 0 || !small(first) {
+	if t.Options.Time <= 0 {
+		return nil
+	}
+	sd, waiting := t.judge.Prior.SD(), t.waiting(blinds(first.Remedy))
+	tight := time.Duration(4*len(waiting))*t.cost > t.timeFor()
+	small := func(c Candidate) bool {
+		return !c.Proposed && (runsFor(c.Gain, sd) > 4 || tight && c.Gain < middling || blinds(c.Remedy))
+	}
+	if !small(first) {
 		return nil
 	}
 	parts := []Candidate{first}
-	for _, c := range Ranked(t.queue, sd) {
-		tried, _ := t.tried(c)
+	for _, c := range waiting {
 		same := func(o Candidate) bool { return o.cause() == c.cause() }
-		if len(parts) < mostParts && small(c) && !tried && c.Chance*c.Gain >= trifle && !slices.ContainsFunc(parts, same) {
+		if len(parts) < mostParts && small(c) && !slices.ContainsFunc(parts, same) {
 			parts = append(parts, c)
 		}
 	}
 	return parts
+}
+
+// waiting are the candidates that have had no trial yet, best first, of those
+// that blind the sensors or of the others.
+func (t *Tuner) waiting(blind bool) []Candidate {
+	return slices.DeleteFunc(Ranked(t.queue, t.judge.Prior.SD()), func(c Candidate) bool {
+		tried, _ := t.tried(c)
+		return tried || blinds(c.Remedy) != blind || t.trifling(c)
+	})
 }
 
 // bundleOf is several candidates as one.

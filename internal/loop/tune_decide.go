@@ -32,7 +32,9 @@ func (c Candidate) cause() string { return string(c.Code) + " " + c.Where }
 func keyOfRemedy(r iikanji.Remedy) string {
 	parts := []string{r.Kind, r.Target}
 	for k, v := range r.Args {
-		parts = append(parts, k+"="+v)
+		if k != "weakens" { // what is known of the run, not what is done
+			parts = append(parts, k+"="+v)
+		}
 	}
 	slices.Sort(parts[2:])
 	return strings.Join(parts, "\x1f")
@@ -140,8 +142,8 @@ func runsFor(gain, sd float64) float64 {
 	if sd <= 0 {
 		sd = 0.05
 	}
-	if gain > 6*sd {
-		return 1
+	if gain > 6*sd { // the run, the one without it, and what its confirmation adds to the next trial
+		return 3
 	}
 	return 2 * min(8, max(2, 6.2*sd*sd/(gain*gain)))
 }

@@ -74,7 +74,11 @@ func (t *Tuner) blindLast(ctx context.Context) error {
 		if !ok {
 			return nil
 		}
-		if err := t.attempt(ctx, c); err != nil {
+		tried, err := t.together(ctx, t.handful(c), "nothing has to be seen any more")
+		if err == nil && !tried {
+			err = t.attempt(ctx, c)
+		}
+		if err != nil {
 			return err
 		}
 		if err := t.confirmNow(ctx); err != nil {

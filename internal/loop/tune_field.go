@@ -29,6 +29,9 @@ type BenchSpec struct {
 	// Trial says that a candidate is on the site: a service that dies is its
 	// fault and fails the run, instead of ending the search.
 	Trial bool
+	// Ready is asked right before the load, when initialize has run; false
+	// ends the run there. nil goes on.
+	Ready func(ctx context.Context) bool
 }
 
 // A Rehearsal is the end of a restart in the worst order.

@@ -411,13 +411,22 @@ func (tr *trial) arm(ctx context.Context, on bool) (*iikanji.Run, string, error)
 	if on { // a candidate may be the cause itself: only the incumbent's runs tell of the machine
 		tr.voids = min(tr.voids, maxVoids-2)
 	}
-	run, void, err := tr.bench(ctx, BenchSpec{Load: tr.Options.Short, Trial: on}, tr.changes...)
+	spec := BenchSpec{Load: tr.Options.Short, Trial: on}
+	if on {
+		spec.Ready = func(ctx context.Context) bool { // an error will be there after the run as well
+			tr.replan, _ = tr.wiped(ctx)
+			return !tr.replan
+		}
+	}
+	run, void, err := tr.bench(ctx, spec, tr.changes...)
 	if err != nil {
 		return nil, "", err
 	}
 	tr.runs++
-	if on {
+	if on && !tr.replan {
 		tr.replan, err = tr.wiped(ctx)
+	}
+	if on {
 		return run, void, err
 	}
 	if void == "" {
