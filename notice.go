@@ -34,6 +34,10 @@ type HostRow struct {
 	FDs     int   `json:"descriptors,omitempty"`
 	FDLimit int64 `json:"descriptor_limit,omitempty"`
 	Sockets int   `json:"sockets,omitempty"` // most at one time
+	// Busiest is the CPU time of one thread: in each interval, of the one that ran most.
+	Busiest time.Duration `json:"busiest_thread_ns,omitempty"`
+	// Programs are the heaviest of the row "other", by name.
+	Programs []Usage `json:"programs,omitempty"`
 
 	Machine *MachineRow `json:"machine,omitempty"` // of the row "host"
 }

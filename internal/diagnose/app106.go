@@ -14,6 +14,9 @@ const (
 	capped = 0.8
 	// leastIdle is how many cores must have had nothing to do meanwhile.
 	leastIdle = 0.3
+	// oneThread is the share of a program's CPU time from which on one thread
+	// does its work, and the others only help (Node.js: collector, file system).
+	oneThread = 0.75
 )
 
 // app106 reports a program that used all the cores that it may use while others
@@ -57,8 +60,23 @@ func (v *view) mayUse(name string) (n float64, why string) {
 	}
 	if h := v.host(name); h != nil && h.Threads == 1 && h.Processes == 1 {
 		n, why = 1, "it is one process with one thread"
+	} else if thread, ok := v.worksAlone(name); ok && (n == 0 || n > 1) {
+		n, why = 1, fmt.Sprintf("one of its %d threads does its work and used %.2f cores", h.Threads, thread)
 	}
 	return n, why
+}
+
+// worksAlone says whether one thread of an app did nearly all of its work and
+// had a core full, as the main thread of an interpreter does, and the cores that
+// it used. A database has a thread for each connection and nginx as many
+// workers as it is told: with one of them busy, they may still use more.
+func (v *view) worksAlone(name string) (cores float64, alone bool) {
+	h, m := v.host(name), v.machine()
+	if h == nil || m == nil || m.Wall <= 0 || name == "database" || name == "nginx" {
+		return 0, false
+	}
+	cores = h.Busiest.Seconds() / m.Wall.Seconds()
+	return cores, cores >= capped && h.Busiest.Seconds() >= oneThread*(h.User+h.System).Seconds()
 }
 
 // coresOf is how many cores a list as in "0-2,5" has; all of them for "all"

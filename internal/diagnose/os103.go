@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/iikanji/iikanji"
 )
@@ -62,13 +63,26 @@ func os104(v *view) []iikanji.Finding {
 	}
 	if o := v.host("other"); o != nil {
 		if s := (o.User + o.System).Seconds(); s >= leastOther*all {
-			out = append(out, iikanji.Finding{Code: "OS104", Where: "other processes", Gain: between(s, 0.5, 1),
+			f := iikanji.Finding{Code: "OS104", Where: "other processes", Gain: between(s, 0.5, 1),
 				Claim:    fmt.Sprintf("processes that are no part of the site used %.0f %% of the CPU", 100*s/all),
 				Evidence: []iikanji.Evidence{{Source: "host", Text: fmt.Sprintf("other: %.1f s user, %.1f s system of %.1f s, %d processes", o.User.Seconds(), o.System.Seconds(), all, o.Processes)}},
-				Remedies: []iikanji.Remedy{{Kind: "topology", Target: "host", Says: "see with iikanji top who they are; stop timers and agents while you measure"}}})
+				Remedies: []iikanji.Remedy{{Kind: "topology", Target: "host", Says: "see with iikanji top who they are; stop timers and agents while you measure"}}}
+			if named := neighbours(o.Programs); named != "" {
+				f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "process", Text: named})
+			}
+			out = append(out, f)
 		}
 	}
 	return out
+}
+
+// neighbours names the programs of others with their CPU seconds.
+func neighbours(of []iikanji.Usage) string {
+	var parts []string
+	for _, u := range of {
+		parts = append(parts, fmt.Sprintf("%s %.1f s", u.Who, (u.User+u.System).Seconds()))
+	}
+	return strings.Join(parts, ", ")
 }
 
 const (

@@ -68,11 +68,11 @@ func TestTotalsOfALifeAreNoRate(t *testing.T) {
 // TestSwitchesOfAllThreads: threads beside the first one count, those that
 // have ended do not make the count fall.
 func TestSwitchesOfAllThreads(t *testing.T) {
-	if _, err := os.Stat("/proc/self/schedstat"); err != nil {
+	if !schedstat() {
 		t.Skip("this kernel counts no turns of threads")
 	}
 	buf := make([]byte, 256)
-	before := switchesOf("/proc", os.Getpid(), buf)
+	before := threadsOf("/proc", os.Getpid(), buf)
 	const naps = 50
 	done := make(chan struct{})
 	go func() {
@@ -83,21 +83,24 @@ func TestSwitchesOfAllThreads(t *testing.T) {
 		close(done)
 	}()
 	<-done
-	if n := turnsBetween(before, switchesOf("/proc", os.Getpid(), buf)); n < naps/2 {
+	if n, _ := threadsBetween(before, threadsOf("/proc", os.Getpid(), buf)); n < naps/2 {
 		t.Errorf("%d turns on a core in %d naps", n, naps)
 	}
-	if n := turnsBetween(map[int]uint64{1: 10, 2: 20, 3: 1000}, map[int]uint64{1: 15, 2: 4, 4: 7}); n != 5+4+7 {
-		t.Errorf("turns of known, reused and new threads: %d, want 16", n)
+	before = map[int]threadCounter{1: {900, 10}, 2: {500, 20}, 3: {5000, 1000}}
+	now := map[int]threadCounter{1: {1000, 15}, 2: {70, 4}, 4: {30, 7}}
+	if n, longest := threadsBetween(before, now); n != 5+4+7 || longest != 100 {
+		t.Errorf("known, reused and new threads: %d turns, the longest ran %d ns; want 16, 100", n, longest)
 	}
 }
 
 func TestTSVIsATable(t *testing.T) {
 	samples := []Sample{
-		{At: time.Unix(1, 0), User: 0.5, DiskFlushes: 3, FlushTook: 1500 * time.Microsecond, Services: []ServiceSample{{Name: "app\tx", FDs: 7, FDLimit: 1024, Switches: 12}, {Name: Other}}},
+		{At: time.Unix(1, 0), User: 0.5, DiskFlushes: 3, FlushTook: 1500 * time.Microsecond, Services: []ServiceSample{{Name: "app\tx", FDs: 7, FDLimit: 1024, Switches: 12}, {Name: Other}},
+			Others: []Program{{Name: "cc 1", Processes: 3, User: 0.25, System: 0.5}}},
 		{At: time.Unix(2, 0)},
 	}
 	lines := strings.Split(strings.TrimSuffix(string(TSV(samples)), "\n"), "\n")
-	if len(lines) != 1+3+1 {
+	if len(lines) != 1+4+1 {
 		t.Fatalf("%d lines:\n%s", len(lines), strings.Join(lines, "\n"))
 	}
 	head := strings.Split(lines[0], "\t")
@@ -121,7 +124,8 @@ func TestTSVIsATable(t *testing.T) {
 	}{
 		{1, "service", "host"}, {1, "user_cores", "0.500"}, {1, "disk_flush_mean_s", "0.001500"}, {1, "descriptors", ""},
 		{2, "service", "app x"}, {2, "descriptors", "7"}, {2, "descriptor_limit", "1024"}, {2, "context_switches_s", "12"}, {2, "steal_cores", ""},
-		{3, "service", "other"}, {4, "time", "1970-01-01T00:00:02Z"},
+		{3, "service", "other"}, {4, "service", "other/cc 1"}, {4, "user_cores", "0.250"}, {4, "system_cores", "0.500"}, {4, "processes", "3"}, {4, "rss_bytes", ""},
+		{5, "time", "1970-01-01T00:00:02Z"},
 	} {
 		if got := cell(c.line, c.name); got != c.want {
 			t.Errorf("line %d, %s: %q, want %q", c.line, c.name, got, c.want)

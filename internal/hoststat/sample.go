@@ -1,9 +1,11 @@
 package hoststat
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -59,7 +61,21 @@ type Sample struct {
 	Retransmits     float64 `json:"retransmits"`
 
 	Services []ServiceSample `json:"services"` // in the order asked for, then "other"
+	// Others are the programs of "other" that used most CPU, the heaviest first.
+	Others []Program `json:"others,omitempty"`
 }
+
+// A Program is what all processes of one name, of no service, did in the
+// interval.
+type Program struct {
+	Name      string  `json:"name"` // as the kernel has it, cut after 15 bytes
+	Processes int     `json:"processes"`
+	User      float64 `json:"user"` // cores
+	System    float64 `json:"system"`
+}
+
+// mostOthers is how many programs of no service are named.
+const mostOthers = 5
 
 // A ServiceSample is what one service did in the interval.
 type ServiceSample struct {
@@ -75,6 +91,7 @@ type ServiceSample struct {
 	FDLimit   int64         `json:"descriptor_limit"`
 	Sockets   int           `json:"sockets"`          // open sockets of all its processes, listening ones included
 	Switches  float64       `json:"context_switches"` // of all its threads
+	Busiest   float64       `json:"busiest_thread"`   // cores of the thread that ran most; 0 where the kernel does not tell
 }
 
 // A Service names root processes; it covers their descendants.
@@ -105,7 +122,7 @@ type procCounters struct {
 	user, system  time.Duration
 	named         bool // belongs to a service; only then has what follows been read
 	read, written uint64
-	switches      map[int]uint64 // by thread
+	threads       map[int]threadCounter
 }
 
 // NewSampler returns a Sampler that has read the totals once: the first
@@ -217,7 +234,7 @@ func (s *Sampler) services(o *Sample, services []Service, over time.Duration) er
 	}
 	other := len(o.Services)
 	o.Services = append(o.Services, ServiceSample{Name: Other})
-	seen := map[procKey]procCounters{}
+	seen, others := map[procKey]procCounters{}, map[string]*Program{}
 	for _, p := range procs {
 		st, ok := stats[p.PID]
 		if !ok {
@@ -227,8 +244,12 @@ func (s *Sampler) services(o *Sample, services []Service, over time.Duration) er
 		if !named {
 			at = other
 		}
-		s.charge(&o.Services[at], p, st, named, over, seen)
+		user, system := s.charge(&o.Services[at], p, st, named, over, seen)
+		if !named {
+			count(others, st.Comm, user, system)
+		}
 	}
+	o.Others = heaviest(others)
 	s.procs = seen
 	for k := range s.limit {
 		if _, alive := seen[k]; !alive {
@@ -238,17 +259,42 @@ func (s *Sampler) services(o *Sample, services []Service, over time.Duration) er
 	return nil
 }
 
-// charge adds one process to its service. Descriptors, sockets and disk bytes
+// count adds a process of no service to its program.
+func count(others map[string]*Program, name string, user, system float64) {
+	g := others[name]
+	if g == nil {
+		g = &Program{Name: name}
+		others[name] = g
+	}
+	g.Processes, g.User, g.System = g.Processes+1, g.User+user, g.System+system
+}
+
+// heaviest are the programs that used any CPU, the first mostOthers of them.
+func heaviest(others map[string]*Program) []Program {
+	var out []Program
+	for _, g := range others {
+		if g.User+g.System > 0 {
+			out = append(out, *g)
+		}
+	}
+	slices.SortFunc(out, func(a, b Program) int {
+		return cmp.Or(cmp.Compare(b.User+b.System, a.User+a.System), cmp.Compare(a.Name, b.Name))
+	})
+	return out[:min(len(out), mostOthers)]
+}
+
+// charge adds one process to its service and returns the cores that it used.
+// Descriptors, sockets and disk bytes
 // are read for named services only: for all processes they would cost more
 // than the rest together.
-func (s *Sampler) charge(sv *ServiceSample, p procfs.Proc, st procfs.ProcStat, named bool, over time.Duration, seen map[procKey]procCounters) {
+func (s *Sampler) charge(sv *ServiceSample, p procfs.Proc, st procfs.ProcStat, named bool, over time.Duration, seen map[procKey]procCounters) (user, system float64) {
 	key := procKey{p.PID, st.Starttime}
 	now := procCounters{user: time.Duration(st.UTime) * tick, system: time.Duration(st.STime) * tick, named: named}
 	if named {
 		if io, err := p.IO(); err == nil {
 			now.read, now.written = io.ReadBytes, io.WriteBytes
 		}
-		now.switches = switchesOf(s.mount, p.PID, s.buf)
+		now.threads = threadsOf(s.mount, p.PID, s.buf)
 		s.descriptors(sv, p, key)
 	}
 	seen[key] = now
@@ -257,17 +303,21 @@ func (s *Sampler) charge(sv *ServiceSample, p procfs.Proc, st procfs.ProcStat, n
 	sv.RSS += iikanji.Bytes(st.ResidentMemory())
 	before, known := s.procs[key]
 	if !known && s.last.IsZero() {
-		return
+		return 0, 0
 	}
 	sec := over.Seconds()
-	sv.User += (now.user - before.user).Seconds() / sec
-	sv.System += (now.system - before.system).Seconds() / sec
+	user, system = (now.user-before.user).Seconds()/sec, (now.system-before.system).Seconds()/sec
+	sv.User += user
+	sv.System += system
 	if known && !before.named { // its totals are of its whole life
-		return
+		return user, system
 	}
 	sv.Read += float64(now.read-min(before.read, now.read)) / sec
 	sv.Written += float64(now.written-min(before.written, now.written)) / sec
-	sv.Switches += float64(turnsBetween(before.switches, now.switches)) / sec
+	turns, longest := threadsBetween(before.threads, now.threads)
+	sv.Switches += float64(turns) / sec
+	sv.Busiest = max(sv.Busiest, longest.Seconds()/sec)
+	return user, system
 }
 
 // descriptors counts a process's open files and sockets and asks once for its limit.

@@ -1,10 +1,15 @@
 package hoststat
 
 import (
+	"cmp"
 	"encoding/json"
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -27,8 +32,9 @@ func TestSampleSeesThisProcess(t *testing.T) {
 	}
 	defer l.Close()
 	write(t, 2<<20)
-	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); {
-	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	burn(t, 200*time.Millisecond)
 	got, err := s.Sample(time.Now(), me)
 	if err != nil {
 		t.Fatal(err)
@@ -37,8 +43,12 @@ func TestSampleSeesThisProcess(t *testing.T) {
 		t.Fatalf("services: %+v", got.Services)
 	}
 	sv := got.Services[0]
-	if sv.User+sv.System < 0.1 {
-		t.Errorf("a busy loop shows as %.2f + %.2f cores", sv.User, sv.System)
+	used := (sv.User + sv.System) * got.Over.Seconds()
+	if used < 0.15 {
+		t.Errorf("a busy loop of 0.2 s shows as %.2f s", used)
+	}
+	if thread := sv.Busiest * got.Over.Seconds(); schedstat() && (thread < 0.15 || thread > used+0.1) {
+		t.Errorf("the thread of the loop shows as %.2f s, its process as %.2f s", thread, used)
 	}
 	if sv.Sockets < 1 || sv.FDs < 3 || sv.FDLimit < int64(sv.FDs) || sv.RSS < 1<<20 || sv.Threads < 1 {
 		t.Errorf("levels of this process: %+v", sv)
@@ -58,6 +68,57 @@ func TestSampleSeesThisProcess(t *testing.T) {
 	if _, err := json.Marshal(got); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestOthersHaveNames: a program that belongs to no service is named once it
+// works, with what it used.
+func TestOthersHaveNames(t *testing.T) {
+	comm, err := os.ReadFile("/proc/self/comm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	me := strings.TrimSpace(string(comm))
+	s, err := NewSampler(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got *Sample
+	for range 30 { // others may work too, but not five of them more than a loop, and for ever
+		burn(t, 50*time.Millisecond)
+		if got, err = s.Sample(time.Now(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Others) > mostOthers || !slices.IsSortedFunc(got.Others, func(a, b Program) int { return cmp.Compare(b.User+b.System, a.User+a.System) }) {
+			t.Fatalf("not the heaviest: %+v", got.Others)
+		}
+		if i := slices.IndexFunc(got.Others, func(g Program) bool { return g.Name == me }); i >= 0 {
+			if g := got.Others[i]; (g.User+g.System)*got.Over.Seconds() < 0.03 {
+				t.Errorf("a loop of 0.05 s shows as %+v", g)
+			}
+			return
+		}
+	}
+	t.Errorf("%s is not among %+v", me, got.Others)
+}
+
+// burn works until this process has used so much more of the CPU.
+func burn(t *testing.T, d time.Duration) {
+	t.Helper()
+	used := func() time.Duration {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+			t.Fatal(err)
+		}
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	for until := used() + d; used() < until; {
+	}
+}
+
+// schedstat says whether this kernel counts what threads got of the cores.
+func schedstat() bool {
+	_, err := os.Stat("/proc/self/schedstat")
+	return err == nil
 }
 
 // write syncs n bytes to a file, so that they are charged to this process.

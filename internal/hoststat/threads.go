@@ -5,14 +5,21 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 )
 
-// switchesOf counts how often the threads of a process got a core, by thread.
-// The process's own status has the count of its first thread only, so each
-// thread's schedstat is read: time on a core, time waited for one, and turns
+// A threadCounter is how long a thread has run on a core, and in how many turns.
+type threadCounter struct {
+	ran   time.Duration
+	turns uint64
+}
+
+// threadsOf reads how much the threads of a process got of the cores. The
+// process's own status has the turns of its first thread only, so each thread's
+// schedstat is read: time on a core in ns, time waited for one, and turns
 // (Documentation/scheduler/sched-stats in the kernel's source). A kernel
 // without it counts nothing.
-func switchesOf(mount string, pid int, buf []byte) map[int]uint64 {
+func threadsOf(mount string, pid int, buf []byte) map[int]threadCounter {
 	dir := filepath.Join(mount, strconv.Itoa(pid), "task")
 	d, err := os.Open(dir)
 	if err != nil {
@@ -23,7 +30,7 @@ func switchesOf(mount string, pid int, buf []byte) map[int]uint64 {
 	if err != nil {
 		return nil
 	}
-	turns := make(map[int]uint64, len(names))
+	threads := make(map[int]threadCounter, len(names))
 	for _, name := range names {
 		f, err := os.Open(filepath.Join(dir, name, "schedstat"))
 		if err != nil { // it has ended
@@ -36,22 +43,26 @@ func switchesOf(mount string, pid int, buf []byte) map[int]uint64 {
 		if err != nil || len(fields) < 3 {
 			continue
 		}
-		if v, err := strconv.ParseUint(string(fields[2]), 10, 64); err == nil {
-			turns[tid] = v
+		ran, err1 := strconv.ParseInt(string(fields[0]), 10, 64)
+		turns, err2 := strconv.ParseUint(string(fields[2]), 10, 64)
+		if err1 == nil && err2 == nil {
+			threads[tid] = threadCounter{time.Duration(ran), turns}
 		}
 	}
-	return turns
+	return threads
 }
 
-// turnsBetween adds up what each thread counted since before; a thread that
-// was not there before, or that got an ended one's number, began at 0.
-func turnsBetween(before, now map[int]uint64) (sum uint64) {
+// threadsBetween adds up the turns that each thread had since before, and finds
+// the time of the one that ran longest; a thread that was not there before, or
+// that got an ended one's number, began at 0.
+func threadsBetween(before, now map[int]threadCounter) (turns uint64, longest time.Duration) {
 	for tid, n := range now {
-		if was := before[tid]; n >= was {
-			sum += n - was
-		} else {
-			sum += n
+		if was := before[tid]; n.turns >= was.turns {
+			n.turns -= was.turns
+			n.ran = max(0, n.ran-was.ran)
 		}
+		turns += n.turns
+		longest = max(longest, n.ran)
 	}
-	return sum
+	return turns, longest
 }

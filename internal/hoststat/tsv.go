@@ -60,6 +60,7 @@ func tsvColumns() []tsvColumn {
 		service("sockets", func(v *ServiceSample) string { return whole(v.Sockets) }),
 		service("processes", func(v *ServiceSample) string { return whole(v.Processes) }),
 		service("threads", func(v *ServiceSample) string { return whole(v.Threads) }),
+		service("busiest_thread_cores", func(v *ServiceSample) string { return fixed(v.Busiest, 3) }),
 	}
 }
 
@@ -73,8 +74,9 @@ func TSVHead() string {
 	return b.String() + "\n"
 }
 
-// TSV is one row for the host and one for each service, with every number of
-// the sample; a cell that a row cannot have is empty. Times are RFC 3339 in UTC.
+// TSV is one row for the host, one for each service, and one, as "other/NAME",
+// for each of Others, with every number of the sample; a cell that a row cannot
+// have is empty. Times are RFC 3339 in UTC.
 func (s *Sample) TSV() string {
 	columns := tsvColumns()
 	at := s.At.UTC().Format(time.RFC3339Nano)
@@ -94,6 +96,21 @@ func (s *Sample) TSV() string {
 			b.WriteByte('\t')
 			if c.service != nil {
 				b.WriteString(c.service(v))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	for _, g := range s.Others {
+		fmt.Fprintf(&b, "%s\t%s/%s", at, Other, plain.Replace(g.Name))
+		for _, c := range columns {
+			b.WriteByte('\t')
+			switch c.name {
+			case "user_cores":
+				b.WriteString(fixed(g.User, 3))
+			case "system_cores":
+				b.WriteString(fixed(g.System, 3))
+			case "processes":
+				b.WriteString(whole(g.Processes))
 			}
 		}
 		b.WriteByte('\n')

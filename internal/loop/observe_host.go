@@ -38,12 +38,14 @@ func hostProfile(samples []hoststat.Sample) *iikanji.Profile {
 			}
 			addService(r, v, s.Over)
 		}
+		addOthers(rows[hoststat.Other], s)
 	}
 	m := host.Host.Machine
 	for _, f := range []*float64{&m.Runnable, &m.PressureCPU, &m.PressureIO, &m.PressureMemory, &m.DiskBusy} {
 		*f /= m.Wall.Seconds()
 	}
 	m.ReadTook, m.WriteTook, m.FlushTook = over(m.ReadTook, m.DiskReads), over(m.WriteTook, m.DiskWrites), over(m.FlushTook, m.DiskFlushes)
+	rankOthers(rows[hoststat.Other], m.Wall*time.Duration(max(m.Cores, 1)))
 	p.Rows = append(p.Rows, host)
 	for _, r := range rows {
 		p.Rows = append(p.Rows, *r)
@@ -119,9 +121,46 @@ func addService(r *iikanji.Row, v *hoststat.ServiceSample, d time.Duration) {
 	h.Switches += int64(v.Switches * sec)
 	h.Read += iikanji.Bytes(v.Read * sec)
 	h.Written += iikanji.Bytes(v.Written * sec)
+	h.Busiest += spent(v.Busiest, d)
 	h.PeakRSS = max(h.PeakRSS, v.RSS)
 	h.Processes, h.Threads, h.Sockets = max(h.Processes, v.Processes), max(h.Threads, v.Threads), max(h.Sockets, v.Sockets)
 	if v.FDs >= h.FDs {
 		h.FDs, h.FDLimit = v.FDs, v.FDLimit
 	}
+}
+
+// addOthers adds the programs of no service that used most in one interval.
+func addOthers(other *iikanji.Row, s *hoststat.Sample) {
+	if other == nil {
+		return
+	}
+	of := &other.Host.Programs
+	for _, g := range s.Others {
+		i := slices.IndexFunc(*of, func(u iikanji.Usage) bool { return u.Who == g.Name })
+		if i < 0 {
+			i = len(*of)
+			*of = append(*of, iikanji.Usage{Who: g.Name})
+		}
+		(*of)[i].User += spent(g.User, s.Over)
+		(*of)[i].System += spent(g.System, s.Over)
+	}
+}
+
+// mostPrograms is how many programs of no service are kept of a run.
+const mostPrograms = 5
+
+// rankOthers keeps the programs that used most, with their share of all cores.
+func rankOthers(other *iikanji.Row, all time.Duration) {
+	if other == nil {
+		return
+	}
+	of := other.Host.Programs
+	slices.SortFunc(of, func(a, b iikanji.Usage) int {
+		return cmp.Or(cmp.Compare(b.User+b.System, a.User+a.System), cmp.Compare(a.Who, b.Who))
+	})
+	of = of[:min(len(of), mostPrograms)]
+	for i := range of {
+		of[i].Share = float64(of[i].User+of[i].System) / float64(all)
+	}
+	other.Host.Programs = of
 }

@@ -144,6 +144,34 @@ func TestHostProfile(t *testing.T) {
 	}
 }
 
+// TestHostProfileNames: the programs of others are added up by name, and the
+// time of the busiest thread.
+func TestHostProfileNames(t *testing.T) {
+	sample := func(at int64, busiest float64, others ...hoststat.Program) hoststat.Sample {
+		return hoststat.Sample{At: time.Unix(at, 0), Over: time.Second, Cores: 2, User: 1, Others: others,
+			Services: []hoststat.ServiceSample{{Name: "app", User: 1, Busiest: busiest}, {Name: hoststat.Other, User: 0.5}}}
+	}
+	p := hostProfile([]hoststat.Sample{
+		sample(1, 0.75, hoststat.Program{Name: "cc1", User: 0.5, System: 0.25}, hoststat.Program{Name: "cron", User: 0.25}),
+		sample(2, 0.5, hoststat.Program{Name: "apt", User: 1}, hoststat.Program{Name: "a", User: 0.01}, hoststat.Program{Name: "b", User: 0.02}, hoststat.Program{Name: "cc1", User: 0.5}, hoststat.Program{Name: "c", User: 0.03}),
+	})
+	var names []string
+	for _, r := range p.Rows {
+		for _, u := range r.Host.Programs {
+			names = append(names, u.Who)
+		}
+		switch {
+		case r.Key == "app" && r.Host.Busiest != 1250*time.Millisecond:
+			t.Errorf("the busiest thread: %v", r.Host.Busiest)
+		case r.Key == hoststat.Other && (r.Host.Programs[0].User != time.Second || r.Host.Programs[0].System != 250*time.Millisecond || r.Host.Programs[0].Share != 0.3125):
+			t.Errorf("the heaviest of the others: %+v", r.Host.Programs[0])
+		}
+	}
+	if got := strings.Join(names, " "); got != "cc1 apt cron c b" {
+		t.Errorf("others: %s", got)
+	}
+}
+
 func TestCountersOf(t *testing.T) {
 	c := countersOf(map[string]string{"questions": "100"}, map[string]string{"questions": "350", "max_used_connections": "7"})
 	if c.questions != 250 || c.threads != 7 {
