@@ -50,6 +50,7 @@ var plants = []struct {
 }{
 	{"none", "", ""},
 	{"missing index", "DROP INDEX newest ON state", "DB101"},
+	{"missing DESC index", "CREATE INDEX ranked ON state (level, ts)", "DB101"},
 	{"wrong column", "DROP INDEX newest ON state; CREATE INDEX newest ON state (uuid, message)", "DB102"},
 	{"redundant index", "CREATE INDEX u ON state (uuid); CREATE INDEX v ON state (uuid, ts, level)", "DB103"},
 	{"hidden column", "", "DB105"},
@@ -102,6 +103,8 @@ func (s *site) newest(i int) {
 	switch s.fault {
 	case "history":
 		s.all("SELECT id, ts, level FROM state WHERE uuid = ? ORDER BY ts DESC", uuid(i))
+	case "missing DESC index": // an index of two columns in one direction does not help
+		s.all("SELECT id, uuid, level, ts FROM state ORDER BY level, ts DESC LIMIT 5")
 	case "hidden column":
 		s.all("SELECT id, ts, level FROM state WHERE CONCAT('x', uuid) = ? ORDER BY ts DESC LIMIT 1", "x"+uuid(i))
 	default:
@@ -332,6 +335,8 @@ func TestPlantedFaults(t *testing.T) {
 				t.Errorf("%s is not first or second:\n%s", p.code, told(fs))
 			case len(fs) > 2:
 				t.Errorf("more than two findings for one fault:\n%s", told(fs))
+			case strings.Contains(p.fault, "DESC") && !strings.Contains(fs[at].Where, "DESC"):
+				t.Errorf("the index has no direction:\n%s", told(fs))
 			}
 		})
 	}
