@@ -100,7 +100,7 @@ func shop(t *testing.T) (a *arena.Arena, dir string) {
 // oneOfEach is a remedy for each kind of change, and what it shows from outside.
 func oneOfEach() map[string]iikanji.Remedy {
 	return map[string]iikanji.Remedy{
-		"ddl":       {Kind: "ddl", Target: stack.Database, Args: map[string]string{"act": "add index", "schema": "shop", "table": "orders", "columns": "user, made DESC"}},
+		"ddl":       {Kind: "ddl", Target: stack.Database, Args: map[string]string{"act": "add index", "schema": "shop", "table": "orders", "columns": "user, made DESC", "weakens": "nothing"}},
 		"mysqlconf": {Kind: "mysqlconf", Target: stack.Database, Args: map[string]string{"innodb_flush_log_at_trx_commit": "2"}},
 		"restart":   {Kind: "mysqlconf", Target: stack.Database, Args: map[string]string{"max_connections": "77"}},
 		"limits":    {Kind: "sysctl", Target: stack.Nginx, Args: map[string]string{"act": "limits", "nofile": "2048"}},

@@ -95,7 +95,7 @@ func remedy(act, table string, kv ...string) iikanji.Remedy {
 func TestConformance(t *testing.T) {
 	s := newTestSite(t)
 	changetest.Run(t, changetest.Case{
-		Dir: s.dir, Open: s.open, State: s.state,
+		Dir: s.dir, Open: s.open, State: s.state, Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.RowOrder}},
 		Remedies: map[string]iikanji.Remedy{
 			"add":         remedy("add index", "cond", "columns", "jia, id"),
 			"add spatial": remedy("add index", "cond", "columns", "place", "index", "spatial"),
