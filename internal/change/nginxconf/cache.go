@@ -33,6 +33,10 @@ var (
 // answer that was asked for in that slice, so that none is older than the slice
 // is long. Requests that wait for another one's answer look every 500 ms
 // whether it is there (proxy_cache_lock).
+//
+// An answer that is renewed in the background is shared by a longer slice: an
+// old one that nginx still has, from before a pause or a restart, is not given
+// out once more after that.
 func editCache(t *task) error {
 	o, err := t.cacheOptions()
 	if err != nil {
@@ -71,9 +75,13 @@ func editCache(t *task) error {
 	return t.cacheIn(s, o)
 }
 
+// oldest is how old an answer may be that is given out while it is renewed.
+const oldest = 10 * time.Second
+
 type cacheOptions struct {
 	key           string
-	slice         slice // zero when others get the old answer while one asks
+	slice         slice // of time that shares an answer
+	renew         bool  // others get the old answer of the slice while one asks
 	seconds       int   // for proxy_cache_valid
 	ignoreCookies bool
 	lock          string
@@ -105,6 +113,7 @@ func (t *task) cacheOptions() (o cacheOptions, err error) {
 		o.seconds = int(o.slice.length/time.Second) + 1
 		return o, nil
 	}
+	o.renew, o.slice = true, sliceOf(max(oldest, 5*d))
 	if o.seconds = int(d/time.Second) - 1; d%time.Second != 0 || o.seconds < 1 {
 		return o, fmt.Errorf("valid %q: stale updating wants whole seconds, from 2s", valid)
 	}
@@ -209,7 +218,7 @@ func exists(path string) bool {
 // however old it is by then. nginx looks whenever the next one is due, but
 // after it has found none it looks after 10 s.
 func (o cacheOptions) zone() (name string, inactive int) {
-	if o.slice.length > 0 {
+	if !o.renew {
 		return zone, 30
 	}
 	return fmt.Sprintf("%s_renewed_%ds", zone, o.seconds), o.seconds
@@ -255,10 +264,8 @@ func (t *task) cacheIn(s spot, o cacheOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.slice.length > 0 {
-		key += " " + o.slice.variable()
-		t.sliceMap(s.chain[0], o.slice)
-	}
+	key += " " + o.slice.variable()
+	t.sliceMap(s.chain[0], o.slice)
 	name, _ := o.zone()
 	t.holds(s.chain, "proxy_cache", name)
 	t.holds(s.chain, "proxy_cache_key", key)
@@ -267,7 +274,7 @@ func (t *task) cacheIn(s spot, o cacheOptions) error {
 	if t.value(s.chain, "proxy_buffering") == "off" {
 		t.holds(s.chain, "proxy_buffering", "on")
 	}
-	if o.slice.length == 0 {
+	if o.renew {
 		t.holds(s.chain, "proxy_cache_use_stale", "updating")
 		t.holds(s.chain, "proxy_cache_background_update", "on")
 	} else if _, at := t.effective(s.chain, "proxy_cache_use_stale"); at >= 0 {

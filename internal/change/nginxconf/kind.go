@@ -47,7 +47,8 @@ func init() { change.Register(Kind{}) }
 //	                    nginx asks who it is. key must have $request_uri and all that the app is
 //	                    told by other headers; without key this is seen to.
 //	                    stale "updating" gives others the old answer while one asks for the new one
-//	                    (whole seconds, from "2s"; an answer may then be older than valid)
+//	                    (whole seconds, from "2s"; where hardly anybody asks, an answer may be
+//	                    older than valid, but not than 10s or five times valid)
 //	buffers             [body] [answer] [header] [spill]
 //	                    sizes ("128k") that hold a request's body, an answer and its header in
 //	                    memory; spill "off" never writes an answer to a temporary file
