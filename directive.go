@@ -16,7 +16,7 @@ const TopicNginxVersion = "nginx_version"
 
 // A Directive is one directive of a configuration with blocks, as nginx has it.
 type Directive struct {
-	Name  string      `json:"name"` // "" in quotes is a name, too: of a map's entry
+	Name  string      `json:"name"`           // "" in quotes is a name, too: of a map's entry
 	Args  []string    `json:"args,omitempty"` // without their quotes
 	Block []Directive `json:"block,omitempty"`
 	File  string      `json:"file,omitempty"`
