@@ -147,9 +147,7 @@ func (t *Tuner) recheck(ctx context.Context, a *Attempt) error {
 		err = tr.drop(ctx, a, v)
 	}
 	if !a.Dropped {
-		back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
-		defer cancel()
-		err = errors.Join(err, t.allBack(back))
+		err = errors.Join(err, t.allBack(context.WithoutCancel(ctx)))
 	}
 	return err
 }
@@ -241,9 +239,7 @@ func (t *Tuner) compare(ctx context.Context, out *Outcome) (err error) {
 	c := &comparison{Tuner: t, out: out, on: true}
 	defer func() {
 		if !c.on {
-			back, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*undoTime)
-			defer cancel()
-			err = errors.Join(err, t.allBack(back))
+			err = errors.Join(err, t.allBack(context.WithoutCancel(ctx)))
 		}
 		t.conclude(out)
 	}()

@@ -29,9 +29,6 @@ type trial struct {
 	replan   bool // initialize wipes the change out: it has to go into the schema file
 }
 
-// undoTime bounds putting a candidate away after its trial was cut off.
-const undoTime = 2 * time.Minute
-
 // errTime says that the budget ended in the middle of a trial.
 var errTime = errors.New("the time is up")
 
@@ -265,8 +262,7 @@ func (tr *trial) notice(ctx context.Context) error {
 
 // away undoes the candidate, also when ctx is done.
 func (tr *trial) away(ctx context.Context, why string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
-	defer cancel()
+	ctx = context.WithoutCancel(ctx) // the executor bounds each operation
 	var errs []error
 	for _, c := range slices.Backward(tr.changes) {
 		now, err := tr.History.LoadChange(c.ID)
