@@ -148,7 +148,7 @@ func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *worksite, h *history
 		return nil, err
 	}
 	o.Basis = c.basis(r)
-	t := &loop.Tuner{Field: f, Site: w.site, Acts: w.executor(h), History: h, Options: o, Now: e.Now, Show: live.show, Say: live.say, Propose: propose}
+	t := &loop.Tuner{Field: f, Site: w.site, Acts: w.executor(h), History: h, Options: o, Now: e.Now, Show: live.show, Say: live.say, Propose: propose, WhichFile: f.whichFile}
 	limit := "until nothing is left to try"
 	if o.Time > 0 {
 		limit = "for at most " + o.Time.String()

@@ -71,6 +71,11 @@ type Tuner struct {
 	// Propose asks somebody else for candidates; nil for nobody.
 	Propose func(ctx context.Context, d *Diagnosis, known []iikanji.Fact, tried []Attempt) ([]Candidate, error)
 
+	// WhichFile chooses the schema file for a remedy of an index that was
+	// refused with the reason why; ok is false when it has no choice to make.
+	// nil where nobody can.
+	WhichFile func(ctx context.Context, r iikanji.Remedy, why string) (_ iikanji.Remedy, ok bool, err error)
+
 	state
 }
 

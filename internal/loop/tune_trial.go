@@ -45,7 +45,7 @@ func (t *Tuner) try(ctx context.Context, c Candidate) (Attempt, error) {
 		c.Remedy = intoSchemaFile(c.Remedy)
 	}
 	for again := false; ; again = true {
-		planned, why, err := t.plan(ctx, c)
+		planned, why, err := t.planned(ctx, &c)
 		if err == nil && why != "" && !again && t.book.Wiped && c.Remedy.Args["into"] != asked {
 			// Not every table is made anew: without the file, then; a run will show.
 			c.Remedy = plain
@@ -70,6 +70,21 @@ func (t *Tuner) try(ctx context.Context, c Candidate) (Attempt, error) {
 		t.say("initialize makes the table anew and wipes it out: it goes into the schema file that initialize loads")
 		c.Remedy = intoSchemaFile(c.Remedy)
 	}
+}
+
+// planned plans a candidate; where several schema files make its table alike,
+// what initialize executes chooses between them.
+func (t *Tuner) planned(ctx context.Context, c *Candidate) (*iikanji.Change, string, error) {
+	planned, why, err := t.plan(ctx, *c)
+	if err != nil || why == "" || t.WhichFile == nil || c.Remedy.Args["into"] == "" {
+		return planned, why, err
+	}
+	r, ok, err := t.WhichFile(ctx, c.Remedy, why)
+	if err != nil || !ok {
+		return nil, why, err
+	}
+	c.Remedy = r
+	return t.plan(ctx, *c)
 }
 
 // intoSchemaFile asks for a change of an index to be made where initialize

@@ -213,7 +213,7 @@ func (s *scratch) schemaFileOf(ctx context.Context, site *change.Site, wanted, b
 	case len(fits) == 1:
 		return found, fits[0], nil
 	case len(fits) > 1:
-		err = fmt.Errorf("%s all make table %s, and which of them initialize executes is not known", paths(fits), found.name)
+		err = fmt.Errorf("%s all make table %s, and which of them initialize executes %w", paths(fits), found.name, ErrWhichFile)
 	case why != nil:
 		err = fmt.Errorf("no file makes table %s as it is: %w", found.name, why)
 	default:

@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -53,6 +54,9 @@ func IntoSchemaFile(r iikanji.Remedy) iikanji.Remedy {
 	r.Args[argInto] = schemaArg
 	return r
 }
+
+// ErrWhichFile says that several files make a table alike: ByExecuted chooses.
+var ErrWhichFile = errors.New("is not known")
 
 // ByExecuted chooses among several files that create the table: the one whose
 // CREATE TABLE is among the statements that initialize executed, as a log of

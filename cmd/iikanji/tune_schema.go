@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/change/ddl"
+	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/stack"
+)
+
+// whichFile is loop.Tuner.WhichFile: where several schema files make a table
+// alike, initialize is run once with the general log on, and the file is the
+// one whose CREATE TABLE is executed.
+func (f *arenaField) whichFile(ctx context.Context, r iikanji.Remedy, why string) (iikanji.Remedy, bool, error) {
+	if !strings.Contains(why, "which of them initialize executes "+ddl.ErrWhichFile.Error()) {
+		return r, false, nil
+	}
+	slow := ""
+	for _, s := range f.w.stack.Target().Services {
+		for _, l := range s.Logs {
+			if s.Name == stack.Database && l.Kind == "slow" {
+				slow = l.Path
+			}
+		}
+	}
+	if slow == "" {
+		return r, false, nil
+	}
+	executed, err := loop.Executed(ctx, f.w.site.Services[stack.Database].DB, slow, func() error { return f.initialize(ctx) })
+	if err != nil {
+		return r, false, fmt.Errorf("asking which schema file initialize executes: %w", err)
+	}
+	chosen, err := ddl.ByExecuted(ctx, f.w.site, r, executed)
+	return chosen, err == nil, nil // without a choice the remedy stays refused
+}
+
+// initialize has the site made anew, and its checks run, without load.
+func (f *arenaField) initialize(ctx context.Context) error {
+	sc, err := f.scenario(true)
+	if err != nil {
+		return err
+	}
+	run, err := bench.Run(ctx, sc, bench.Options{URL: f.w.stack.Places().URL(), Seed: f.Seed, NoLoad: true, CPUs: f.pin.generator})
+	if err == nil && run.Outcome != iikanji.Passed {
+		err = errors.New("the checks fail: " + strings.Join(run.Reasons, "; "))
+	}
+	return err
+}

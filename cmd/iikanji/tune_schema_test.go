@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/stack"
+)
+
+// TestWhichFile: of two schema files that make a table alike, the one is edited
+// whose statement initialize executes on the real arena.
+func TestWhichFile(t *testing.T) {
+	a, err := findArena("isucondition")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &env{Stderr: &lockedBuffer{}, Now: time.Now, Cols: 80}
+	dir := filepath.Join(workFolder(t), "isucondition")
+	r, err := (&benchCmd{Arena: a.Name, Load: 3 * time.Second, Seed: 1, Pin: "auto", Dir: dir}).prepare(e, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := history.Open(r.history)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	err = withSite(t.Context(), e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
+		sql := filepath.Join(dir, "webapp", "sql")
+		schema, err := os.ReadFile(filepath.Join(sql, "0_Schema.sql"))
+		if err != nil {
+			return err
+		}
+		old := strings.ReplaceAll(string(schema), "`id` bigint AUTO_INCREMENT", "`id` bigint(20) AUTO_INCREMENT")
+		if err := os.WriteFile(filepath.Join(sql, "0_Old.sql"), []byte(old), 0o644); err != nil {
+			return err
+		}
+		f := &arenaField{benchRun: r, w: w, h: h}
+		if err := f.initialize(ctx); err != nil {
+			return err
+		}
+		index := iikanji.Remedy{Kind: "ddl", Target: stack.Database, Args: map[string]string{"act": "add index", "schema": a.Database.Name,
+			"table": "isu_condition", "columns": "jia_isu_uuid, timestamp", "into": "schema file"}}
+		_, refused := change.Plan(ctx, w.site, index)
+		if refused == nil {
+			t.Fatal("with two files that make the table it is planned as if there were one")
+		}
+		if _, ok, err := f.whichFile(ctx, index, "something else"); ok || err != nil {
+			t.Errorf("another refusal: %v %v", ok, err)
+		}
+		chosen, ok, err := f.whichFile(ctx, index, refused.Error())
+		if err != nil || !ok || filepath.Base(chosen.Args["file"]) != "0_Schema.sql" {
+			t.Fatalf("chosen %v %v %v, of: %v", chosen.Args, ok, err, refused)
+		}
+		c, err := change.Plan(ctx, w.site, chosen)
+		if err != nil || !strings.Contains(c.Says, "0_Schema.sql") {
+			t.Errorf("%+v %v", c, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
