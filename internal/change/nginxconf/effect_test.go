@@ -284,6 +284,25 @@ func TestExpiresKeepsHeaders(t *testing.T) {
 	}
 }
 
+// TestExpiresLeavesTheApp: what the app says of its answers itself stands.
+func TestExpiresLeavesTheApp(t *testing.T) {
+	app := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/a/own" {
+			w.Header().Set("Cache-Control", "no-store")
+		}
+		fmt.Fprint(w, "x")
+	})
+	s := startSite(t, app, map[string]string{"conf/nginx.conf": head + `
+	server { listen 127.0.0.1:%[2]d; location / { proxy_pass http://%[3]s; } } }`, "run/x": ""})
+	apply(t, s, remedy("expires", "path", "/a/", "expires", "1h", "cache-control", "private"))
+	for path, want := range map[string]string{"/a/own": "no-store", "/a/any": "max-age=3600|private"} {
+		resp, err := s.get(path, nil)
+		if err != nil || strings.Join(resp.Header["Cache-Control"], "|") != want {
+			t.Errorf("%s: %v %v, want Cache-Control %s", path, resp, err, want)
+		}
+	}
+}
+
 // TestAgents: expressions with quotes, braces and blanks reach nginx as they are.
 func TestAgents(t *testing.T) {
 	s := newTestSite(t)

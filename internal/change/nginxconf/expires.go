@@ -13,7 +13,8 @@ import (
 var cacheControl = regexp.MustCompile(`^(public|private|immutable|no-transform|must-revalidate|stale-while-revalidate=[0-9]{1,6})(, ?(public|private|immutable|no-transform|must-revalidate|stale-while-revalidate=[0-9]{1,6}))*$`)
 
 // editExpires tells clients how long to keep the answers of a path, and turns
-// validators on for when the time is over.
+// validators on for when the time is over. Where the app is asked, what it says
+// of an answer itself stands: a no-store must not become an hour.
 func editExpires(t *task) error {
 	expires, words := t.args["expires"], t.args["cache-control"]
 	if !expiresForm.MatchString(expires) {
@@ -30,6 +31,13 @@ func editExpires(t *task) error {
 		return err
 	}
 	t.says = fmt.Sprintf("let clients keep the answers of %s for %s", t.args["path"], expires)
+	if t.passes(s.last()) && !slices.Contains(keepsFresh, expires) {
+		t.says += ", where the app says nothing of it"
+		expires = t.unlessSaid(s, "expires", expires, "off")
+		if words != "" {
+			words = t.unlessSaid(s, "cache", words, "")
+		}
+	}
 	if t.value(s.chain, "expires") != expires || words != "" && !t.adding(s.chain, words) {
 		if _, err := t.split(&s); err != nil {
 			return err
@@ -48,6 +56,24 @@ func editExpires(t *task) error {
 	}
 	return nil
 }
+
+// unlessSaid is a variable that is a value where the app's answer has no
+// Cache-Control, and another one where it has.
+func (t *task) unlessSaid(s spot, what, value, otherwise string) string {
+	name := "$iikanji_" + what + "_" + notWord.ReplaceAllString(value, "_")
+	for _, m := range t.get(s.chain[0], "map") {
+		if m.arg(1) == name {
+			return name
+		}
+	}
+	m := newBlock("map", "$upstream_http_cache_control", name)
+	m.put(newDirective("default", otherwise))
+	m.put(newDirective("", value))
+	insertBeforeServers(s.chain[0], m)
+	return name
+}
+
+var notWord = regexp.MustCompile(`[^a-z0-9]+`)
 
 // adding says whether the words of Cache-Control are added already.
 func (t *task) adding(around []*directive, words string) bool {

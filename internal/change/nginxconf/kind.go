@@ -37,7 +37,8 @@ func init() { change.Register(Kind{}) }
 //	expires             path expires [cache-control] [server]
 //	                    how long clients may keep an answer ("1h", "365d", "max", "off", "epoch",
 //	                    "-1"), and more words of Cache-Control ("public", "public, immutable"):
-//	                    weakens freshness when it is a time
+//	                    weakens freshness when it is a time; an answer of the app that has a
+//	                    Cache-Control of its own keeps it
 //	cache               path valid [key] [cookies=personal] [stale=no] [lock=on] [server]
 //	                    keep answers of GET and HEAD for a time from "100ms" to "100s". No answer is
 //	                    older than that: weakens freshness. cookies "personal" never keeps the answer
