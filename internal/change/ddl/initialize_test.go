@@ -129,7 +129,7 @@ func (s *loadedSite) state() (string, error) {
 func TestConformanceIntoFile(t *testing.T) {
 	s := newLoadedSite(t)
 	changetest.Run(t, changetest.Case{
-		Dir: s.dir, Open: s.open, State: s.state, Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.RowOrder}},
+		Dir: s.dir, Open: s.open, State: s.state,
 		Remedies: map[string]iikanji.Remedy{
 			"add":     IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp DESC")),
 			"replace": IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp DESC", "drop", "wrong")),

@@ -86,8 +86,9 @@ func (s *testSite) state() (string, error) {
 	return b.String(), err
 }
 
+// remedy is one that weakens nothing, unless it says otherwise.
 func remedy(act, table string, kv ...string) iikanji.Remedy {
-	return iikanji.Remedy{Kind: "ddl", Target: "database", Args: changetest.Args(append([]string{"act", act, "schema", "site", "table", table}, kv...)...)}
+	return iikanji.Remedy{Kind: "ddl", Target: "database", Args: changetest.Args(append([]string{"act", act, "schema", "site", "table", table, "weakens", "nothing"}, kv...)...)}
 }
 
 // TestConformance holds each act to the promises of every kind, with a real
@@ -95,7 +96,7 @@ func remedy(act, table string, kv ...string) iikanji.Remedy {
 func TestConformance(t *testing.T) {
 	s := newTestSite(t)
 	changetest.Run(t, changetest.Case{
-		Dir: s.dir, Open: s.open, State: s.state, Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.RowOrder}},
+		Dir: s.dir, Open: s.open, State: s.state,
 		Remedies: map[string]iikanji.Remedy{
 			"add":         remedy("add index", "cond", "columns", "jia, id"),
 			"add spatial": remedy("add index", "cond", "columns", "place", "index", "spatial"),
@@ -212,9 +213,15 @@ func TestRefused(t *testing.T) {
 		{remedy("drop index", "isu", "name", "cond_id"), "foreign key"},
 		{iikanji.Remedy{Kind: "ddl", Target: "cache", Args: map[string]string{"act": "drop index", "schema": "site", "table": "cond"}}, "cache"},
 	})
-	ch, err := change.Plan(t.Context(), s.open(""), remedy("add index", "cond", "columns", "id, jia", "weakens", "row-order"))
-	if err != nil || len(ch.Weakens) != 1 || ch.Weakens[0] != iikanji.RowOrder {
-		t.Errorf("%+v %v", ch, err)
+	for said, want := range map[string]int{"row-order": 1, "": 1, "nothing": 0} { // what nobody has looked at is taken for granted
+		r := remedy("add index", "cond", "columns", "id, jia", "weakens", said)
+		if said == "" {
+			delete(r.Args, "weakens")
+		}
+		ch, err := change.Plan(t.Context(), s.open(""), r)
+		if err != nil || len(ch.Weakens) != want || want == 1 && ch.Weakens[0] != iikanji.RowOrder {
+			t.Errorf("weakens %q: %+v %v", said, ch, err)
+		}
 	}
 }
 
