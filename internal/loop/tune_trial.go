@@ -320,7 +320,11 @@ func (tr *trial) decide(ctx context.Context) (Provisional, iikanji.Verdict, erro
 		}
 		usable = len(v.Tried)
 		if tr.deferred = tr.better(v); tr.deferred {
-			v.Call, v.Reason, v.Why = iikanji.Inconclusive, iikanji.TooFew, "put off, other trials promise more per run: "+v.Why
+			why := "put off, other trials promise more per run: "
+			if len(tr.changes) > 1 {
+				why = "put off, more runs promise little: "
+			}
+			v.Call, v.Reason, v.Why = iikanji.Inconclusive, iikanji.TooFew, why+v.Why
 			return Provisional{}, v, nil
 		}
 		if tr.timeFor() < 2*tr.cost && !tr.ahead(v) {
@@ -523,8 +527,13 @@ const leap = 0.095
 // better says whether another candidate promises more per run than going on
 // with this trial does. Giving up early keeps nothing, so it errs to one side.
 func (tr *trial) better(v iikanji.Verdict) bool {
-	if tr.Options.Time <= 0 || len(v.Tried) < 1 || len(tr.changes) > 1 {
+	if tr.Options.Time <= 0 || len(v.Tried) < 1 {
 		return false
+	}
+	sd := tr.judge.Prior.SD()
+	ahead := promise(v, sd, tr.judge.Looks)
+	if len(tr.changes) > 1 { // nothing is put before a bundle, but the time has other uses
+		return len(v.Tried) > 1 && ahead < trifle
 	}
 	if tr.due() && tr.timeFor() < lastCall*tr.cost {
 		return true
@@ -533,8 +542,7 @@ func (tr *trial) better(v iikanji.Verdict) bool {
 	if !ok || slices.ContainsFunc(tr.book.Attempts, func(a Attempt) bool { return a.Key == next.Key() && a.Deferred }) {
 		return false
 	}
-	sd := tr.judge.Prior.SD()
-	return promise(v, sd, tr.judge.Looks) < next.Chance*next.Gain/runsFor(next.Gain, sd)
+	return ahead < next.Chance*next.Gain/runsFor(next.Gain, sd)
 }
 
 // promise is what going on with a trial may bring per run: at the best of the
