@@ -239,12 +239,20 @@ func (t *Tuner) judged(a Attempt) error {
 	}
 	for _, id := range a.Changes {
 		v := a.Verdict
-		v.Change = id
+		v.Change, v.Why = id, a.why()
 		if err := t.History.SaveVerdict(id, &v); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// why is the sentence of the verdict, for each of the changes that it is of.
+func (a Attempt) why() string {
+	if n := len(a.Changes); len(a.Parts) > 0 && n > 1 {
+		return fmt.Sprintf("tried as one with %d others: %s", n-1, a.Verdict.Why)
+	}
+	return a.Verdict.Why
 }
 
 // callOf is the end of an attempt in a word.

@@ -385,7 +385,7 @@ func TestTuneHandful(t *testing.T) {
 		t.Errorf("in the end the site is %v", on)
 	}
 	for _, id := range one.Changes {
-		if v, err := tu.History.LoadVerdict(id); err != nil || v.Effect.Level == 0 {
+		if v, err := tu.History.LoadVerdict(id); err != nil || v.Effect.Level == 0 || !strings.Contains(v.Why, "tried as one with 3 others") {
 			t.Errorf("change %d has no interval: %v %v", id, v, err)
 		}
 	}

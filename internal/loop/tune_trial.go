@@ -320,11 +320,7 @@ func (tr *trial) decide(ctx context.Context) (Provisional, iikanji.Verdict, erro
 		}
 		usable = len(v.Tried)
 		if tr.deferred = tr.better(v); tr.deferred {
-			why := "put off, other trials promise more per run: "
-			if len(tr.changes) > 1 {
-				why = "put off, more runs promise little: "
-			}
-			v.Call, v.Reason, v.Why = iikanji.Inconclusive, iikanji.TooFew, why+v.Why
+			v.Call, v.Reason, v.Why = iikanji.Inconclusive, iikanji.TooFew, "put off, its next runs promise less than what else the time is for: "+v.Why
 			return Provisional{}, v, nil
 		}
 		if tr.timeFor() < 2*tr.cost && !tr.ahead(v) {
@@ -503,7 +499,7 @@ func (tr *trial) settle(ctx context.Context, a *Attempt) error {
 		return err
 	}
 	for _, c := range tr.changes {
-		if err := tr.Acts.Keep(c.ID, v.Why); err != nil {
+		if err := tr.Acts.Keep(c.ID, a.why()); err != nil {
 			return err
 		}
 		tr.book.InForce = append(tr.book.InForce, c.ID)
@@ -532,15 +528,16 @@ func (tr *trial) better(v iikanji.Verdict) bool {
 	}
 	sd := tr.judge.Prior.SD()
 	ahead := promise(v, sd, tr.judge.Looks)
-	if len(tr.changes) > 1 { // nothing is put before a bundle, but the time has other uses
-		return len(v.Tried) > 1 && ahead < trifle
+	little := len(v.Tried) > 1 && ahead < trifle // the time has other uses
+	if len(tr.changes) > 1 {                     // nothing is put before a bundle
+		return little
 	}
 	if tr.due() && tr.timeFor() < lastCall*tr.cost {
 		return true
 	}
 	next, ok := tr.next(false)
 	if !ok || slices.ContainsFunc(tr.book.Attempts, func(a Attempt) bool { return a.Key == next.Key() && a.Deferred }) {
-		return false
+		return little
 	}
 	return ahead < next.Chance*next.Gain/runsFor(next.Gain, sd)
 }
