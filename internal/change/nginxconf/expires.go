@@ -31,7 +31,8 @@ func editExpires(t *task) error {
 		return err
 	}
 	t.says = fmt.Sprintf("let clients keep the answers of %s for %s", t.args["path"], expires)
-	if t.passes(s.last()) && !slices.Contains(keepsFresh, expires) {
+	there := t.value(s.chain, "expires") == expires && (words == "" || t.adding(s.chain, words))
+	if !there && t.passes(s.last()) && !slices.Contains(keepsFresh, expires) {
 		t.says += ", where the app says nothing of it"
 		expires = t.unlessSaid(s, "expires", expires, "off")
 		if words != "" {
