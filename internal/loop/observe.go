@@ -70,6 +70,8 @@ type Observer struct {
 	logs  []*logWatch
 	locks *lockWatch // nil when the server does not tell
 
+	digests *digestWatch // nil without a database
+
 	flush        *logFlush           // nil for an access log without a buffer
 	quiet        bool                // nginx's error log has no warnings
 	conf         []iikanji.Directive // of nginx, nil when nobody knows
@@ -112,7 +114,7 @@ func (o *Observer) connect(ctx context.Context) (err error) {
 	if o.asker, err = facts.Connect(ctx, o.db, askLimit); err != nil {
 		return err
 	}
-	o.locks = newLockWatch(ctx, o.db)
+	o.locks, o.digests = newLockWatch(ctx, o.db), &digestWatch{db: o.db}
 	o.slow, err = newSlowSwitch(ctx, o.db, cmp.Or(logOf(o.w.Target, "mariadb", "slow"), logOf(o.w.Target, "mysql", "slow")))
 	return err
 }
@@ -193,6 +195,7 @@ func (o *Observer) begin(ctx context.Context) {
 	if o.accessFrom, err = size(o.accessPath); err != nil {
 		o.note(iikanji.Access, err)
 	}
+	o.digests.begin(ctx)
 	if o.asker != nil {
 		o.before, err = o.asker.Status(ctx)
 		o.note(iikanji.Slow, err)
@@ -212,6 +215,7 @@ func (o *Observer) end(ctx context.Context) {
 		o.after, err = o.asker.Status(ctx)
 		o.note(iikanji.Slow, err)
 	}
+	o.digests.end(ctx)
 	o.note(iikanji.Access, o.flush.flush(ctx))
 	o.access, err = lines.Open(o.accessPath, nil)
 	o.note(iikanji.Access, err)
@@ -264,6 +268,7 @@ func (o *Observer) Finish(ctx context.Context, run *iikanji.Run) (*Observation, 
 	o.note(iikanji.Access, err)
 	slow, err := o.readSlow(ctx)
 	o.note(iikanji.Slow, err)
+	slow, statements := o.statements(slow, wall)
 	host := hostProfile(o.hosted)
 	for _, p := range []*iikanji.Profile{access, slow, host} {
 		if p != nil && len(p.Rows) > 0 {
@@ -272,7 +277,7 @@ func (o *Observer) Finish(ctx context.Context, run *iikanji.Run) (*Observation, 
 	}
 	ob.Sensors = []Sensor{
 		proveAccess(access, run, o.errs[iikanji.Access]),
-		proveSlow(slow, countersOf(o.before, o.after), wall, o.errs[iikanji.Slow]),
+		statements,
 		proveHost(host, wall, o.errs[iikanji.Host]),
 	}
 	o.readErrors(ctx, ob)
@@ -286,6 +291,23 @@ func (o *Observer) Finish(ctx context.Context, run *iikanji.Run) (*Observation, 
 		}
 	}
 	return ob, nil
+}
+
+// statements is the sensor of the database's statements, and what it saw: the
+// slow log, or where that did not see the run, the sums of performance_schema.
+func (o *Observer) statements(slow *iikanji.Profile, wall time.Duration) (*iikanji.Profile, Sensor) {
+	c := countersOf(o.before, o.after)
+	s := proveSlow(slow, c, wall, o.errs[iikanji.Slow])
+	sums := o.digests.profile()
+	if s.Green || sums == nil {
+		return slow, s
+	}
+	other := proveSlow(sums, c, wall, o.digests.err)
+	if !other.Green {
+		return slow, s
+	}
+	other.Name = "performance_schema, as the slow log did not see the run"
+	return sums, other
 }
 
 // readAccess reads the lines that were written during the load phase.
