@@ -19,23 +19,8 @@ import (
 // TestTrialDies: a service that dies while a candidate is on trial fails that
 // run and is there again for the next one; with no candidate it ends the search.
 func TestTrialDies(t *testing.T) {
-	a, err := findArena("isucondition")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := &env{Stderr: &lockedBuffer{}, Now: time.Now, Cols: 80}
-	dir := filepath.Join(workFolder(t), "isucondition")
-	r, err := (&benchCmd{Arena: a.Name, Load: 3 * time.Second, Seed: 1, Pin: "auto", Dir: dir}).prepare(e, a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := history.Open(r.history)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
-	err = withSite(t.Context(), e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
-		f := &arenaField{benchRun: r, w: w, h: h, noisy: true}
+	err := onField(t, func(ctx context.Context, f *arenaField) error {
+		w := f.w
 		kill := func(service string) {
 			done := false
 			f.tick = func(p bench.Progress) {
@@ -76,4 +61,28 @@ func TestTrialDies(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "app") {
 		t.Errorf("in the end: %v", err)
 	}
+}
+
+// onField brings isucondition up in a folder of its own, as the place where a
+// tuner works, and lets runs count that are disturbed.
+func onField(t *testing.T, do func(ctx context.Context, f *arenaField) error) error {
+	t.Helper()
+	a, err := findArena("isucondition")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &env{Stderr: &lockedBuffer{}, Now: time.Now, Cols: 80}
+	dir := filepath.Join(workFolder(t), "isucondition")
+	r, err := (&benchCmd{Arena: a.Name, Load: 3 * time.Second, Seed: 1, Pin: "auto", Dir: dir}).prepare(e, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := history.Open(r.history)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	return withSite(t.Context(), e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
+		return do(ctx, &arenaField{benchRun: r, w: w, h: h, noisy: true})
+	})
 }

@@ -128,17 +128,9 @@ func (f *arenaField) measure(ctx context.Context, sc scenario.Scenario, spec loo
 	if err != nil {
 		return nil, "", err
 	}
-	if g.Usage != nil {
-		run.Usage = g.Usage
-	}
-	run.Counts = counts.Counts()
-	for _, err := range []error{g.Err, counts.Err} {
-		if err != nil {
-			run.Warnings = append(run.Warnings, err.Error())
-		}
-	}
-	if g.Void != "" {
-		run.Warnings = append(run.Warnings, g.Void)
+	g.Mark(run)
+	if run.Counts = counts.Counts(); counts.Err != nil {
+		run.Warnings = append(run.Warnings, counts.Err.Error())
 	}
 	return run, g.Void, nil
 }
@@ -246,23 +238,31 @@ func (f *arenaField) Rehearse(ctx context.Context) (loop.Rehearsal, error) {
 	return f.checksPass(ctx, r, append([]string{"all services were killed and came back in the worst order, with all data"}, says...))
 }
 
-// checksPass runs the scenario without load.
+// checksPass ends a rehearsal with the scenario's checks.
 func (f *arenaField) checksPass(ctx context.Context, r loop.Rehearsal, says []string) (loop.Rehearsal, error) {
+	fails, err := f.unloaded(ctx)
+	if err != nil {
+		return r, err
+	}
+	if r.OK = fails == ""; r.OK {
+		fails = "the checks pass"
+	}
+	r.Says = strings.Join(append(says, fails), "; ")
+	return r, nil
+}
+
+// unloaded runs the scenario without load: the site is made anew and its
+// checks run. fails says why they do not pass, "" when they do.
+func (f *arenaField) unloaded(ctx context.Context) (fails string, err error) {
 	sc, err := f.scenario(true)
 	if err != nil {
-		return r, err
+		return "", err
 	}
 	run, err := bench.Run(ctx, sc, bench.Options{URL: f.w.stack.Places().URL(), Seed: f.Seed, NoLoad: true, CPUs: f.pin.generator})
-	if err != nil {
-		return r, err
+	if err == nil && run.Outcome != iikanji.Passed {
+		fails = "the checks fail: " + strings.Join(run.Reasons, "; ")
 	}
-	if r.OK = run.Outcome == iikanji.Passed; r.OK {
-		says = append(says, "the checks pass")
-	} else {
-		says = append(says, "the checks fail: "+strings.Join(run.Reasons, "; "))
-	}
-	r.Says = strings.Join(says, "; ")
-	return r, nil
+	return fails, err
 }
 
 // contents are the rows and checksum of every table.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/change/ddl"
 	"github.com/iikanji/iikanji/internal/loop"
 	"github.com/iikanji/iikanji/internal/stack"
@@ -39,15 +38,11 @@ func (f *arenaField) whichFile(ctx context.Context, r iikanji.Remedy, why string
 	return chosen, err == nil, nil // without a choice the remedy stays refused
 }
 
-// initialize has the site made anew, and its checks run, without load.
+// initialize has the site made anew, and wants its checks to pass.
 func (f *arenaField) initialize(ctx context.Context) error {
-	sc, err := f.scenario(true)
-	if err != nil {
-		return err
-	}
-	run, err := bench.Run(ctx, sc, bench.Options{URL: f.w.stack.Places().URL(), Seed: f.Seed, NoLoad: true, CPUs: f.pin.generator})
-	if err == nil && run.Outcome != iikanji.Passed {
-		err = errors.New("the checks fail: " + strings.Join(run.Reasons, "; "))
+	fails, err := f.unloaded(ctx)
+	if err == nil && fails != "" {
+		err = errors.New(fails)
 	}
 	return err
 }

@@ -6,34 +6,18 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
 // TestWhichFile: of two schema files that make a table alike, the one is edited
 // whose statement initialize executes on the real arena.
 func TestWhichFile(t *testing.T) {
-	a, err := findArena("isucondition")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := &env{Stderr: &lockedBuffer{}, Now: time.Now, Cols: 80}
-	dir := filepath.Join(workFolder(t), "isucondition")
-	r, err := (&benchCmd{Arena: a.Name, Load: 3 * time.Second, Seed: 1, Pin: "auto", Dir: dir}).prepare(e, a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := history.Open(r.history)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
-	err = withSite(t.Context(), e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
-		sql := filepath.Join(dir, "webapp", "sql")
+	err := onField(t, func(ctx context.Context, f *arenaField) error {
+		a, w := f.arena, f.w
+		sql := filepath.Join(f.Dir, "webapp", "sql")
 		schema, err := os.ReadFile(filepath.Join(sql, "0_Schema.sql"))
 		if err != nil {
 			return err
@@ -42,7 +26,6 @@ func TestWhichFile(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(sql, "0_Old.sql"), []byte(old), 0o644); err != nil {
 			return err
 		}
-		f := &arenaField{benchRun: r, w: w, h: h}
 		if err := f.initialize(ctx); err != nil {
 			return err
 		}
