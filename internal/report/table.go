@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"golang.org/x/text/width"
 )
 
 // A Format is a way to write a Table.
@@ -54,75 +52,6 @@ func (t *Table) Write(w io.Writer, f Format, cols int) error {
 		return t.writeJSON(w)
 	}
 	return fmt.Errorf("unknown format %q", f)
-}
-
-// Clean makes text safe for one line of a terminal: control characters
-// (escape sequences, newlines, tabs, bidirectional overrides) are shown as "·"
-// or a space, invalid UTF-8 as U+FFFD.
-func Clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0:
-			return '·'
-		case r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f:
-			return '·'
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-}
-
-// Width is the number of terminal columns of cleaned text: East Asian wide
-// and fullwidth characters take two.
-func Width(s string) int {
-	n := 0
-	for _, r := range s {
-		n += runeWidth(r)
-	}
-	return n
-}
-
-func runeWidth(r rune) int {
-	if r < 0x300 {
-		return 1
-	}
-	switch k := width.LookupRune(r).Kind(); k {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	}
-	if r >= 0x300 && r < 0x370 || r >= 0xfe00 && r <= 0xfe0f || r == 0x200b || r == 0x200d {
-		return 0
-	}
-	return 1
-}
-
-// Shorten cuts the middle out of text that is wider than cols columns.
-func Shorten(s string, cols int) string {
-	if Width(s) <= cols {
-		return s
-	}
-	if cols <= 1 {
-		return "…"
-	}
-	runes := []rune(s)
-	head, tail := 0, len(runes)
-	used := 1
-	for turn := 0; head < tail; turn++ {
-		r := runes[head]
-		if turn%3 == 2 { // the head says more than the tail
-			r = runes[tail-1]
-		}
-		if used += runeWidth(r); used > cols {
-			break
-		}
-		if turn%3 == 2 {
-			tail--
-		} else {
-			head++
-		}
-	}
-	return string(runes[:head]) + "…" + string(runes[tail:])
 }
 
 func (t *Table) widths() []int {
