@@ -49,8 +49,7 @@ func Open(dir string) (*History, error) {
 	}
 	j, rd, err := openJournal(filepath.Join(dir, journalName))
 	if err != nil {
-		lock.Close()
-		return nil, err
+		return nil, errors.Join(err, unlockDir(lock))
 	}
 	h := &History{dir: dir, now: time.Now, lock: lock, j: j, torn: quote(rd.torn)}
 	if err := h.take(rd); err != nil {
@@ -161,9 +160,7 @@ func (h *History) Close() error {
 		return nil
 	}
 	err := h.j.f.Close()
-	if e := h.lock.Close(); err == nil {
-		err = e
-	}
+	err = errors.Join(err, unlockDir(h.lock))
 	h.lock, h.j = nil, nil
 	if err != nil {
 		return fmt.Errorf("closing the history: %w", err)

@@ -32,6 +32,14 @@ func lockDir(dir string) (*os.File, error) {
 		[]string{"wait for it to end, or use another folder"}}
 }
 
+// unlockDir releases the lock of lockDir. Closing alone is not enough: a child
+// process that is just being started holds a copy of every descriptor until it
+// executes its program, and with it the lock.
+func unlockDir(d *os.File) error {
+	err := syscall.Flock(int(d.Fd()), syscall.LOCK_UN)
+	return errors.Join(err, d.Close())
+}
+
 // lockHolder finds the process that holds the lock on a folder, 0 if the
 // system does not tell (proc_locks(5), Linux only).
 func lockHolder(d *os.File) int {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -74,6 +75,26 @@ func TestSecondWriterIsRefused(t *testing.T) {
 	if _, err := View(dir); err != nil {
 		t.Errorf("a reader was refused: %v", err)
 	}
+}
+
+// TestCloseReleasesTheLock, also while another copy of its descriptor is open,
+// as in a child process between fork and exec.
+func TestCloseReleasesTheLock(t *testing.T) {
+	dir := t.TempDir()
+	h := open(t, dir)
+	copied, err := syscall.Dup(int(h.lock.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(copied)
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Open(dir)
+	if err != nil {
+		t.Fatalf("after Close: %v", err)
+	}
+	again.Close()
 }
 
 // TestTornLastLine: a line that was being written when the power went is cut
