@@ -91,9 +91,3 @@ func (l *Live) clear() string {
 	}
 	return fmt.Sprintf("\x1b[%dA\r\x1b[J", rows)
 }
-
-// Bar is a bar of a share in 0..1, as in "[#####.....]".
-func Bar(share float64, width int) string {
-	full := min(width, max(0, int(share*float64(width)+0.5)))
-	return "[" + strings.Repeat("#", full) + strings.Repeat(".", width-full) + "]"
-}
