@@ -97,7 +97,7 @@ func TestViewSortsAndChooses(t *testing.T) {
 		}
 	}
 	for _, o := range []ProfileOptions{{Sort: "nonsense"}, {Columns: []string{"count", "nonsense"}}} {
-		if err := v.Check(o); err == nil || !strings.Contains(err.Error(), `there is no column "nonsense", but count`) {
+		if err := v.Check(o); err == nil || !strings.Contains(err.Error(), `no column "nonsense"; the columns are count`) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A Format is a way to write a Table.
+// A Format is an output format of a Table.
 type Format string
 
 const (
@@ -22,22 +22,22 @@ const (
 // A Column is the head of one column.
 type Column struct {
 	Name string
-	// Left aligns to the left; numbers stand to the right.
+	// Left aligns to the left; numbers are aligned to the right.
 	Left bool
-	// Shrink columns are cut in the middle with "…" where a text table would
-	// be wider than its width; there should be one, usually the key.
+	// Shrink allows cells to be cut in the middle with "…" when a text table
+	// would be too wide. One column should have it, usually the key.
 	Shrink bool
 }
 
-// A Table is rows of cells that were already formatted for people. Cells are
-// hostile text: control characters never reach the terminal.
+// A Table holds rows of formatted cells. Cells may be hostile text: control
+// characters never reach the terminal.
 type Table struct {
 	Columns []Column
 	Rows    [][]string
 }
 
 // Write writes the table. cols is the width for Text, in terminal columns; 0
-// means as wide as it gets.
+// means no limit.
 func (t *Table) Write(w io.Writer, f Format, cols int) error {
 	switch f {
 	case Text, "":
@@ -69,7 +69,8 @@ func (t *Table) widths() []int {
 	return ws
 }
 
-// fit narrows the shrinking columns until the table is cols wide.
+// fit narrows the shrinking columns, each to no less than 12, until the table is
+// cols wide.
 func (t *Table) fit(ws []int, cols int) {
 	total := 2 * (len(ws) - 1)
 	for _, w := range ws {
@@ -176,7 +177,7 @@ func (t *Table) writeJSON(w io.Writer) error {
 	return enc.Encode(out)
 }
 
-// clean returns the head and the rows with all text made safe, as copies.
+// clean returns copies of the head and the rows, made safe for a terminal.
 func (t *Table) clean() [][]string {
 	head := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
