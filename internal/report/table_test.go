@@ -37,14 +37,14 @@ func TestTableFormats(t *testing.T) {
 	}
 	var back []map[string]string
 	if err := json.Unmarshal(b.Bytes(), &back); err != nil || back[1]["route"] != sample.Rows[1][0] {
-		t.Errorf("JSON does not come back: %v %v", err, back)
+		t.Errorf("reading the JSON again: %v %v", err, back)
 	}
 	if err := sample.Write(&b, "xml", 0); err == nil {
 		t.Error("an unknown format was written")
 	}
 }
 
-// TestTableFits: a table with a shrinking column is never wider than asked.
+// TestTableFits: a table with a shrinking column is never wider than its width.
 func TestTableFits(t *testing.T) {
 	table := Table{Columns: sample.Columns, Rows: [][]string{
 		{strings.Repeat("とても長い道/", 20), "12"}, {strings.Repeat("/very/long", 20), "1"}}}

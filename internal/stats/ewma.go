@@ -23,7 +23,7 @@ func Chart(inControl []float64, sigma float64) EWMA {
 	return EWMA{Center: Mean(inControl), Sigma: sigma, Known: len(inControl), Lambda: 0.2, L: 2.7}
 }
 
-// Limit is the largest distance of z from Center that is no alarm.
+// Limit is the largest distance of z from Center without an alarm.
 func (c EWMA) Limit() float64 {
 	v := c.Lambda / (2 - c.Lambda)
 	if c.Known > 0 {

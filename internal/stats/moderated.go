@@ -7,7 +7,7 @@ import "math"
 const MaxPriorDF = 8
 
 // A Prior is an estimate, made before a trial, of the variance of one paired
-// difference. The zero Prior is no estimate.
+// difference. The zero Prior means that there is no estimate.
 type Prior struct {
 	Var float64 // s0², the variance of one paired difference
 	DF  float64 // ν0, its degrees of freedom
