@@ -11,20 +11,19 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// Removed stands where a secret was.
+// Removed replaces a secret.
 const Removed = "[removed]"
 
-// environment are topics of facts whose values are people's own settings: none
-// of them is told.
+// environment matches topics whose values are settings of the user. All of their
+// values are removed.
 var environment = regexp.MustCompile(`(?i)^env`)
 
-// Secrets returns facts without what looks like a secret: values of names such
-// as password or token, credentials in addresses, keys, tokens, values of the
-// environment, and the texts that stand in statements. The names stay, so that
-// it can be seen that there is something.
+// Secrets returns facts without values that look like secrets: values of names
+// such as password or token, credentials in addresses, keys, tokens, environment
+// variables, and string literals of statements. Names are kept, so that a reader
+// sees that a value exists.
 //
-// What looks like none is told: a secret that is a common word under a common
-// name cannot be seen.
+// A secret that is a common word under a common name is not recognised.
 func Secrets(facts []iikanji.Fact) []iikanji.Fact {
 	out := make([]iikanji.Fact, len(facts))
 	for i, f := range facts {
@@ -42,7 +41,7 @@ func withoutSecretFact(f iikanji.Fact) iikanji.Fact {
 	default:
 		f.Value = withoutSecrets(f.Value)
 	}
-	if f.Topic == iikanji.TopicSelectivity { // the key is a condition
+	if f.Topic == iikanji.TopicSelectivity { // the key is a SQL condition
 		f.Key = withoutTexts(f.Key)
 	}
 	f.Key = withoutSecrets(f.Key)
@@ -53,7 +52,7 @@ func isJSON(v string) bool {
 	return len(v) > 0 && (v[0] == '{' || v[0] == '[') && json.Valid([]byte(v))
 }
 
-// withoutSecretArgs is the same for the arguments of a remedy.
+// withoutSecretArgs removes secrets from the arguments of a remedy.
 func withoutSecretArgs(args map[string]string) map[string]string {
 	out := maps.Clone(args)
 	for name, v := range out {
@@ -65,13 +64,13 @@ func withoutSecretArgs(args map[string]string) map[string]string {
 	return out
 }
 
-// withoutSecretsJSON looks at every text in a tree.
+// withoutSecretsJSON removes secrets from every string of a JSON document.
 func withoutSecretsJSON(text string) string {
 	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber() // a bigint stays what it is
+	dec.UseNumber() // keep all digits of a bigint
 	var tree any
 	if err := dec.Decode(&tree); err != nil && err != io.EOF {
-		return Removed // it was valid a moment ago
+		return Removed // cannot happen: the caller has checked the JSON
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -82,10 +81,11 @@ func withoutSecretsJSON(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// maxText is how many bytes of one text in a fact are told.
+// maxText is the number of bytes that are kept of one string of a fact.
 const maxText = 4096
 
-// cleaned is a value, the one of a name ("" in a list's element), without secrets.
+// cleaned returns a value without secrets. name is its key; "" for an element of a
+// list.
 func cleaned(name string, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -115,8 +115,8 @@ func cleaned(name string, v any) any {
 	return v
 }
 
-// cleanedList is a list without secrets. In the arguments of a directive, what
-// stands behind a secret's name is one: proxy_set_header Authorization "…".
+// cleanedList returns a list without secrets. In the arguments of a directive, the
+// arguments after a secret's name are secrets: proxy_set_header Authorization "…".
 func cleanedList(name string, list []any) []any {
 	hide := false
 	for i, e := range list {

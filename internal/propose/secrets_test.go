@@ -8,10 +8,10 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// hidden stands in every secret below; a part of it that is left is a leak.
+// hidden is a part of every secret below; an output that contains it is a leak.
 const hidden = "Hunter2secretive"
 
-// TestSecretsRemoved: what looks like a secret is taken out, wherever it stands.
+// TestSecretsRemoved: text that looks like a secret is removed, wherever it is.
 func TestSecretsRemoved(t *testing.T) {
 	tree := func(v any) string {
 		b, err := json.Marshal(v)
@@ -65,12 +65,12 @@ func TestSecretsRemoved(t *testing.T) {
 			t.Errorf("%s: %s = %s", name, got.Key, got.Value)
 		}
 		if isJSON(f.Value) && f.Topic != "env" && !json.Valid([]byte(got.Value)) {
-			t.Errorf("%s: no JSON any more: %s", name, got.Value)
+			t.Errorf("%s: not valid JSON: %s", name, got.Value)
 		}
 	}
 }
 
-// TestSecretsLeave: what is no secret stays to the letter.
+// TestSecretsLeave: values that are not secrets stay unchanged.
 func TestSecretsLeave(t *testing.T) {
 	for name, f := range map[string]iikanji.Fact{
 		"variable":   {Topic: "variable", Key: "innodb_buffer_pool_size", Value: "134217728"},
@@ -93,7 +93,7 @@ func TestSecretsLeave(t *testing.T) {
 	}
 }
 
-// TestSecretsCopy: the facts that were given are not touched.
+// TestSecretsCopy: the input facts are not changed.
 func TestSecretsCopy(t *testing.T) {
 	facts := []iikanji.Fact{{Topic: "limit", Key: "x", Value: "password=" + hidden}}
 	if Secrets(facts); facts[0].Value != "password="+hidden {
@@ -101,7 +101,7 @@ func TestSecretsCopy(t *testing.T) {
 	}
 }
 
-// TestLongTexts: one huge statement does not fill the question.
+// TestLongTexts: a huge statement is cut.
 func TestLongTexts(t *testing.T) {
 	b, err := json.Marshal(iikanji.Plan{SQL: "SELECT " + strings.Repeat("1, ", 100_000)})
 	if err != nil {
