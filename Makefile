@@ -52,6 +52,10 @@ lint: $(STATICCHECK) $(GOVULNCHECK) $(DEADCODE)
 # machine.
 LOADED = /arenas/isucondition$$ /bench/worse$$ /cmd/iikanji$$ /internal/loop$$ /internal/diagnose$$
 
+# A program that is built with -race sleeps 1 s when it exits, unless told
+# otherwise. The tests start hundreds of them.
+test: export GORACE = atexit_sleep_ms=10
+
 test:
 	go test -race -timeout 20m $$(go list ./... | grep -v $(foreach p,$(LOADED),-e '$(p)'))
 	go test -race -timeout 20m -p 1 $$(go list ./... | grep $(foreach p,$(LOADED),-e '$(p)'))
