@@ -75,7 +75,7 @@ func sound(t *testing.T, dir string, acknowledged int) {
 	t.Helper()
 	h := open(t, dir)
 	defer h.Close()
-	if bad := h.Bad(); len(bad) > 0 {
+	if bad := h.bad; len(bad) > 0 {
 		t.Fatalf("bad lines: %+v", bad)
 	}
 	list, err := h.RunList()
@@ -134,8 +134,8 @@ func TestKilledWriter(t *testing.T) {
 			}
 		}
 		h := open(t, dir) // the kernel released the lock
-		if len(h.Bad()) > 0 {
-			t.Fatalf("round %d: bad lines %+v", round, h.Bad())
+		if len(h.bad) > 0 {
+			t.Fatalf("round %d: bad lines %+v", round, h.bad)
 		}
 		ids, err := h.Runs()
 		if err != nil {
@@ -224,7 +224,7 @@ func TestBadLinesAreRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	h = open(t, dir)
-	if bad := h.Bad(); len(bad) != 1 || bad[0].Line != 2 {
+	if bad := h.bad; len(bad) != 1 || bad[0].Line != 2 {
 		t.Errorf("bad lines %+v", bad)
 	}
 	if len(h.Events()) != 2 || len(h.Warnings()) != 1 {

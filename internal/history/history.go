@@ -27,8 +27,8 @@ type History struct {
 
 	mu      sync.Mutex
 	events  []Event
-	bad     []BadLine
-	torn    string // first bytes of a torn last line that Open cut off
+	bad     []badLine // lines that are not events; while there are any, the stages of changes are uncertain
+	torn    string    // first bytes of a torn last line that Open cut off
 	lastSeq int64
 	lastRun iikanji.RunID
 	lastChg iikanji.ChangeID
@@ -211,10 +211,6 @@ func (h *History) Events() []Event {
 	defer h.mu.Unlock()
 	return append([]Event(nil), h.events...)
 }
-
-// Bad lists the lines of the journal that are not events. While there are any, the
-// stages of changes are uncertain.
-func (h *History) Bad() []BadLine { return append([]BadLine(nil), h.bad...) }
 
 // Warnings describes damage that was found in the journal.
 func (h *History) Warnings() []string {

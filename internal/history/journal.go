@@ -14,8 +14,8 @@ import (
 // maxLine is the longest line of an event, in bytes; a longer line is bad.
 const maxLine = 4 << 20
 
-// A BadLine is a line of the journal that is not an event: damaged, or edited by hand.
-type BadLine struct {
+// A badLine is a line of the journal that is not an event: damaged, or edited by hand.
+type badLine struct {
 	Line int    // from 1
 	Text string // its first bytes, valid UTF-8
 	Why  string
@@ -24,7 +24,7 @@ type BadLine struct {
 // A journalData is the parsed content of a journal.
 type journalData struct {
 	events []Event
-	bad    []BadLine
+	bad    []badLine
 	whole  int64  // bytes of whole lines: the offset of the next event
 	torn   []byte // bytes after the last line feed
 }
@@ -71,7 +71,7 @@ func (rd *journalData) add(line []byte, n int) error {
 	case errors.As(err, &newer):
 		return err
 	default:
-		rd.bad = append(rd.bad, BadLine{Line: n, Text: quote(line), Why: err.Error()})
+		rd.bad = append(rd.bad, badLine{Line: n, Text: quote(line), Why: err.Error()})
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func Question(in Input) ([]byte, error) {
 	for _, f := range in.Findings {
 		d.Findings = append(d.Findings, findingOf(f))
 	}
-	for _, f := range Secrets(useful(in.Facts)) {
+	for _, f := range removeSecrets(useful(in.Facts)) {
 		d.Facts = append(d.Facts, fact{f.Target, f.Topic, f.Key, valueOf(f.Value)})
 	}
 	for _, t := range in.Trials {

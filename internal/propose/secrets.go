@@ -11,20 +11,20 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// Removed replaces a secret.
-const Removed = "[removed]"
+// removed replaces a secret.
+const removed = "[removed]"
 
 // environment matches topics whose values are settings of the user. All of their
 // values are removed.
 var environment = regexp.MustCompile(`(?i)^env`)
 
-// Secrets returns facts without values that look like secrets: values of names
+// removeSecrets returns facts without values that look like secrets: values of names
 // such as password or token, credentials in addresses, keys, tokens, environment
 // variables, and string literals of statements. Names are kept, so that a reader
 // sees that a value exists.
 //
 // A secret that is a common word under a common name is not recognised.
-func Secrets(facts []iikanji.Fact) []iikanji.Fact {
+func removeSecrets(facts []iikanji.Fact) []iikanji.Fact {
 	out := make([]iikanji.Fact, len(facts))
 	for i, f := range facts {
 		out[i] = withoutSecretFact(f)
@@ -35,7 +35,7 @@ func Secrets(facts []iikanji.Fact) []iikanji.Fact {
 func withoutSecretFact(f iikanji.Fact) iikanji.Fact {
 	switch {
 	case environment.MatchString(f.Topic), secretName(f.Key) && !isJSON(f.Value):
-		f.Value = Removed
+		f.Value = removed
 	case isJSON(f.Value):
 		f.Value = withoutSecretsJSON(f.Value)
 	default:
@@ -57,7 +57,7 @@ func withoutSecretArgs(args map[string]string) map[string]string {
 	out := maps.Clone(args)
 	for name, v := range out {
 		if secretName(name) {
-			v = Removed
+			v = removed
 		}
 		out[name] = withoutSecrets(v)
 	}
@@ -70,13 +70,13 @@ func withoutSecretsJSON(text string) string {
 	dec.UseNumber() // keep all digits of a bigint
 	var tree any
 	if err := dec.Decode(&tree); err != nil && err != io.EOF {
-		return Removed // cannot happen: the caller has checked the JSON
+		return removed // cannot happen: the caller has checked the JSON
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(cleaned("", tree)); err != nil {
-		return Removed
+		return removed
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -91,7 +91,7 @@ func cleaned(name string, v any) any {
 	case map[string]any:
 		if d, ok := v["name"].(string); ok && secretName(d) {
 			if _, ok := v["args"]; ok { // a directive that sets a secret
-				v["args"] = []any{Removed}
+				v["args"] = []any{removed}
 			}
 		}
 		for k := range v {
@@ -102,7 +102,7 @@ func cleaned(name string, v any) any {
 		return cleanedList(name, v)
 	case string:
 		if secretName(name) {
-			return Removed
+			return removed
 		}
 		if name == "sql" {
 			v = withoutTexts(v)
@@ -125,7 +125,7 @@ func cleanedList(name string, list []any) []any {
 		case !ok:
 			list[i] = cleaned(name, e)
 		case hide:
-			list[i] = Removed
+			list[i] = removed
 		default:
 			list[i] = cleaned("", s)
 			hide = name == "args" && secretName(s)

@@ -60,8 +60,8 @@ func TestSecretsRemoved(t *testing.T) {
 		"nginx variable":           {Topic: "nginx", Key: "x", Value: directive("set", "$upload_token", hidden)},
 		"nginx condition":          {Topic: "nginx", Key: "x", Value: directive("if", "($http_authorization", "!=", hidden+")")},
 	} {
-		got := Secrets([]iikanji.Fact{f})[0]
-		if strings.Contains(got.Key+got.Value, hidden) || !strings.Contains(got.Key+got.Value, Removed) && !strings.Contains(got.Key+got.Value, "'?'") {
+		got := removeSecrets([]iikanji.Fact{f})[0]
+		if strings.Contains(got.Key+got.Value, hidden) || !strings.Contains(got.Key+got.Value, removed) && !strings.Contains(got.Key+got.Value, "'?'") {
 			t.Errorf("%s: %s = %s", name, got.Key, got.Value)
 		}
 		if isJSON(f.Value) && f.Topic != "env" && !json.Valid([]byte(got.Value)) {
@@ -87,7 +87,7 @@ func TestSecretsLeave(t *testing.T) {
 		"basic words":  {Topic: "limit", Key: "x", Value: "a basic understanding"},
 		"empty object": {Topic: "answer", Key: "x", Value: "{}"},
 	} {
-		if got := Secrets([]iikanji.Fact{f})[0]; got != f {
+		if got := removeSecrets([]iikanji.Fact{f})[0]; got != f {
 			t.Errorf("%s: %s = %s", name, got.Key, got.Value)
 		}
 	}
@@ -96,7 +96,7 @@ func TestSecretsLeave(t *testing.T) {
 // TestSecretsCopy: the input facts are not changed.
 func TestSecretsCopy(t *testing.T) {
 	facts := []iikanji.Fact{{Topic: "limit", Key: "x", Value: "password=" + hidden}}
-	if Secrets(facts); facts[0].Value != "password="+hidden {
+	if removeSecrets(facts); facts[0].Value != "password="+hidden {
 		t.Errorf("%+v", facts)
 	}
 }
@@ -107,7 +107,7 @@ func TestLongTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := Secrets([]iikanji.Fact{{Topic: "plan", Value: string(b)}})[0]; len(got.Value) > 2*maxText {
+	if got := removeSecrets([]iikanji.Fact{{Topic: "plan", Value: string(b)}})[0]; len(got.Value) > 2*maxText {
 		t.Errorf("%d bytes", len(got.Value))
 	}
 }

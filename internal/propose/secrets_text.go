@@ -33,24 +33,24 @@ type rule struct {
 // rules are applied in order: a later rule would match only a part of what an
 // earlier one matches.
 var rules = []rule{
-	{regexp.MustCompile(`(?s)-----BEGIN [A-Z ]+-----.*?(?:-----END [A-Z ]+-----|$)`), Removed},
+	{regexp.MustCompile(`(?s)-----BEGIN [A-Z ]+-----.*?(?:-----END [A-Z ]+-----|$)`), removed},
 	// user:password@ of an address, and of a DSN as go-sql-driver reads it.
-	{regexp.MustCompile(`(?P<keep>[a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/'"]+@`), "${keep}" + Removed + "@"},
-	{regexp.MustCompile(`(?P<keep>[\w.%-]+:)[^\s'"]+(?P<at>@(?:tcp|unix|udp)?[(/])`), "${keep}" + Removed + "${at}"},
-	{regexp.MustCompile(`(?i)(?P<keep>\bidentified\s+(?:by|via|with)\s+)[^;\n]+`), "${keep}" + Removed},
-	{regexp.MustCompile(`(?i)(?P<keep>\b(?:proxy-)?authorization["']?\s*[:=]+\s*)[^\r\n,;]+`), "${keep}" + Removed},
-	{regexp.MustCompile(`(?i)(?P<keep>\bbearer\s+)[\w.~+/=-]{8,}`), "${keep}" + Removed},
-	{regexp.MustCompile(`(?i)(?P<keep>\b(?:set-)?cookie["']?\s*[:=]+\s*)[^\r\n]+`), "${keep}" + Removed},
+	{regexp.MustCompile(`(?P<keep>[a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/'"]+@`), "${keep}" + removed + "@"},
+	{regexp.MustCompile(`(?P<keep>[\w.%-]+:)[^\s'"]+(?P<at>@(?:tcp|unix|udp)?[(/])`), "${keep}" + removed + "${at}"},
+	{regexp.MustCompile(`(?i)(?P<keep>\bidentified\s+(?:by|via|with)\s+)[^;\n]+`), "${keep}" + removed},
+	{regexp.MustCompile(`(?i)(?P<keep>\b(?:proxy-)?authorization["']?\s*[:=]+\s*)[^\r\n,;]+`), "${keep}" + removed},
+	{regexp.MustCompile(`(?i)(?P<keep>\bbearer\s+)[\w.~+/=-]{8,}`), "${keep}" + removed},
+	{regexp.MustCompile(`(?i)(?P<keep>\b(?:set-)?cookie["']?\s*[:=]+\s*)[^\r\n]+`), "${keep}" + removed},
 	// name = value, "name": "value", NAME=value, name => 'value'; not name = ?.
-	{regexp.MustCompile(`(?i)(?P<keep>[\w.$-]*(?:` + secretWord + `)[\w-]*["'\x60]?\s*(?:=>|:=|[=:]|\blike\b)\s*)(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s,;&)}\]?][^\s,;&)}\]]*)`), "${keep}" + Removed},
-	{regexp.MustCompile(`(?i)(?P<keep>(?:^|[\s;,&{(_])(?:` + shortWord + `)\s*=\s*)(?:"[^"]*"?|'[^']*'?|[^\s,;&)}\]]+)`), "${keep}" + Removed},
-	{regexp.MustCompile(`(?i)(?P<keep>--?(?:` + secretWord + `|pass)[= ])\S+`), "${keep}" + Removed},
+	{regexp.MustCompile(`(?i)(?P<keep>[\w.$-]*(?:` + secretWord + `)[\w-]*["'\x60]?\s*(?:=>|:=|[=:]|\blike\b)\s*)(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s,;&)}\]?][^\s,;&)}\]]*)`), "${keep}" + removed},
+	{regexp.MustCompile(`(?i)(?P<keep>(?:^|[\s;,&{(_])(?:` + shortWord + `)\s*=\s*)(?:"[^"]*"?|'[^']*'?|[^\s,;&)}\]]+)`), "${keep}" + removed},
+	{regexp.MustCompile(`(?i)(?P<keep>--?(?:` + secretWord + `|pass)[= ])\S+`), "${keep}" + removed},
 	// Tokens with a known prefix: JWT, and those of clouds and forges.
-	{regexp.MustCompile(`\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?`), Removed},
-	{regexp.MustCompile(`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bxox[abprs]-[\w-]{10,}|\bsk-[\w-]{16,}|\bAIza[\w-]{30,}`), Removed},
+	{regexp.MustCompile(`\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?`), removed},
+	{regexp.MustCompile(`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bxox[abprs]-[\w-]{10,}|\bsk-[\w-]{16,}|\bAIza[\w-]{30,}`), removed},
 	// Hashes and keys: long hexadecimal, and crypt's.
-	{regexp.MustCompile(`\b[0-9a-fA-F]{32,}\b`), Removed},
-	{regexp.MustCompile(`\$(?:2[abxy]|argon2\w*|[156y])\$[\w./$=,+-]{16,}`), Removed},
+	{regexp.MustCompile(`\b[0-9a-fA-F]{32,}\b`), removed},
+	{regexp.MustCompile(`\$(?:2[abxy]|argon2\w*|[156y])\$[\w./$=,+-]{16,}`), removed},
 }
 
 // withoutSecrets replaces the parts of a text that look like secrets.
@@ -60,7 +60,7 @@ func withoutSecrets(text string) string {
 	}
 	return random.ReplaceAllStringFunc(text, func(s string) string {
 		if mixed(s) {
-			return Removed
+			return removed
 		}
 		return s
 	})

@@ -10,7 +10,7 @@ import (
 // AccessView is the view of access log profiles whose rows are grouped by
 // route, status, method, host, user-agent, user or minute.
 func AccessView(by string) *View {
-	v := &View{Noun: "line", Row: by, Rows: by + "s", Columns: TimeColumns()}
+	v := &View{Noun: "line", Row: by, Rows: by + "s", Columns: timeColumns()}
 	if by == "status" {
 		v.Rows = "statuses"
 	}
@@ -28,7 +28,7 @@ func AccessView(by string) *View {
 		}),
 		sizeColumn("request-bytes", "of all requests", func(r *iikanji.Row) int64 { return int64(web(r).ReqBytes) }),
 	)
-	v.Columns = append(v.Columns, ExampleColumns()...)
+	v.Columns = append(v.Columns, exampleColumns()...)
 	v.Columns = append(v.Columns, textColumn(by, "what the row is grouped by", true, func(r *iikanji.Row) string { return r.Key }))
 	v.Brief = map[int][]string{
 		-1:  {"count", "2xx", "3xx", "4xx", "5xx", "bytes", "mean-bytes", by}, // no times

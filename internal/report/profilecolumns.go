@@ -47,8 +47,8 @@ func textColumn(name, help string, long bool, of func(r *iikanji.Row) string) Ro
 	return RowColumn{Name: name, Help: help, Cell: of, Raw: of, Left: true, Long: long}
 }
 
-// TimeColumns are the columns that rows of every source have: counts and times.
-func TimeColumns() []RowColumn {
+// timeColumns are the columns that rows of every source have: counts and times.
+func timeColumns() []RowColumn {
 	return []RowColumn{
 		countColumn("count", "number of records", func(r *iikanji.Row) int64 { return r.Count }),
 		durationColumn("total", "sum of times", func(r *iikanji.Row) time.Duration { return r.Total }),
@@ -67,8 +67,8 @@ func TimeColumns() []RowColumn {
 	}
 }
 
-// ExampleColumns show the slowest record of each row and its place in the log.
-func ExampleColumns() []RowColumn {
+// exampleColumns show the slowest record of each row and its place in the log.
+func exampleColumns() []RowColumn {
 	return []RowColumn{
 		textColumn("example", "the slowest record", true, func(r *iikanji.Row) string { return r.Example.Text }),
 		textColumn("line", "file and line of the slowest record", false, func(r *iikanji.Row) string {

@@ -117,7 +117,7 @@ func change(a, b float64) string {
 // whole numbers.
 func diffFull(pairs []RowPair) *Table {
 	t := &Table{Columns: []Column{{Name: "key"}, {Name: "state"}}}
-	columns := TimeColumns()
+	columns := timeColumns()
 	for _, side := range []string{"before", "after"} {
 		for _, c := range columns {
 			t.Columns = append(t.Columns, Column{Name: side + "-" + c.Name})

@@ -9,7 +9,7 @@ import (
 // StatementView is the view of statement profiles, as merge and diff show them.
 // SlowText, the full report of a slow log, is sorted by these columns too.
 func StatementView() *View {
-	v := &View{Noun: "statement", Row: "statement", Rows: "statements", Columns: TimeColumns()}
+	v := &View{Noun: "statement", Row: "statement", Rows: "statements", Columns: timeColumns()}
 	query := func(r *iikanji.Row) *iikanji.SQLRow {
 		if r.Query == nil {
 			return &iikanji.SQLRow{}
@@ -29,7 +29,7 @@ func StatementView() *View {
 		floatColumn("v/m", "variance to mean, in seconds", 3, func(r *iikanji.Row) float64 { return query(r).VM }),
 		textColumn("digest", "of the statement", false, func(r *iikanji.Row) string { return query(r).Digest }),
 	)
-	v.Columns = append(v.Columns, ExampleColumns()...)
+	v.Columns = append(v.Columns, exampleColumns()...)
 	v.Columns = append(v.Columns, textColumn("statement", "the normalised statement", true, func(r *iikanji.Row) string { return r.Key }))
 	v.Brief = map[int][]string{
 		-1:  {"count", "total", "sent", "examined", "statement"},

@@ -16,9 +16,9 @@ type Looks struct {
 // Turnbull 2000, table 2.1). A test recomputes them.
 var pocock = [...]float64{1.645, 1.875, 1.992, 2.067, 2.122, 2.164, 2.197, 2.225}
 
-// PocockLevel is the one-sided nominal level 1−Φ(C) of each of k looks for an
+// pocockLevel is the one-sided nominal level 1−Φ(C) of each of k looks for an
 // overall one-sided 5 %; 0.0169 for five looks. k is 1…8.
-func PocockLevel(k int) float64 { return NormalCDF(-pocock[k-1]) }
+func pocockLevel(k int) float64 { return NormalCDF(-pocock[k-1]) }
 
 // PairLooks returns the looks after 2, 3, 4, 6 and 8 pairs. Pocock's constants
 // assume looks that are equally spaced in information. These are not: the first
@@ -26,7 +26,7 @@ func PocockLevel(k int) float64 { return NormalCDF(-pocock[k-1]) }
 // judge's tests and by iikanji selftest).
 func PairLooks() Looks {
 	sizes := []int{2, 3, 4, 6, 8}
-	return Looks{Sizes: sizes, Efficacy: PocockLevel(len(sizes)), Futility: 0.10}
+	return Looks{Sizes: sizes, Efficacy: pocockLevel(len(sizes)), Futility: 0.10}
 }
 
 // Is reports whether a decision may be taken at size n.

@@ -25,16 +25,16 @@ func SumSquares(x []float64) float64 {
 	return ss
 }
 
-// Variance is the unbiased Σ(x−x̄)²/(n−1); 0 for fewer than two values.
-func Variance(x []float64) float64 {
+// variance is the unbiased Σ(x−x̄)²/(n−1); 0 for fewer than two values.
+func variance(x []float64) float64 {
 	if len(x) < 2 {
 		return 0
 	}
 	return SumSquares(x) / float64(len(x)-1)
 }
 
-// SD is the square root of [Variance].
-func SD(x []float64) float64 { return math.Sqrt(Variance(x)) }
+// SD is the square root of variance.
+func SD(x []float64) float64 { return math.Sqrt(variance(x)) }
 
 // Spread is the range max−min; 0 for no values.
 func Spread(x []float64) float64 {

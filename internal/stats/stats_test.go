@@ -10,13 +10,13 @@ import (
 func TestSample(t *testing.T) {
 	x := []float64{2, 4, 4, 4, 5, 5, 7, 9}
 	near(t, "mean", Mean(x), 5, 0)
-	near(t, "variance", Variance(x), 32.0/7, 1e-15)
+	near(t, "variance", variance(x), 32.0/7, 1e-15)
 	near(t, "SD", SD(x), math.Sqrt(32.0/7), 1e-15)
 	near(t, "spread", Spread(x), 7, 0)
 	near(t, "percent", Percent(math.Log(1.1)), 10, 1e-12)
 	// A large offset must not lose digits.
-	near(t, "variance far from 0", Variance([]float64{1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16}), 30, 1e-9)
-	for _, v := range []float64{Variance([]float64{3}), Variance(nil), Spread(nil), SumSquares(nil)} {
+	near(t, "variance far from 0", variance([]float64{1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16}), 30, 1e-9)
+	for _, v := range []float64{variance([]float64{3}), variance(nil), Spread(nil), SumSquares(nil)} {
 		near(t, "of nothing", v, 0, 0)
 	}
 }
