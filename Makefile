@@ -2,14 +2,17 @@
 
 STATICCHECK_VERSION = v0.8.2
 GOVULNCHECK_VERSION = v1.1.4
+DEADCODE_VERSION = v0.52.0
 STATICCHECK = .cache/bin/staticcheck-$(STATICCHECK_VERSION)
 GOVULNCHECK = .cache/bin/govulncheck-$(GOVULNCHECK_VERSION)
+DEADCODE = .cache/bin/deadcode-$(DEADCODE_VERSION)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 3
-# The demo keeps its servers' data and its runs below the user's state folder.
+# Flags of both commands of the demo. By default the servers' data and the runs
+# are kept in the user's state folder.
 DEMO_FLAGS ?=
 
-# Debian keeps servers where a user's PATH does not look.
+# Debian installs servers into folders that a user's PATH lacks.
 export PATH := $(PATH):/usr/sbin:/sbin
 
 .PHONY: demo check build install bench test lint fuzz setup setup-check clean
@@ -21,7 +24,13 @@ demo: setup build
 	bin/iikanji bench isucondition $(DEMO_FLAGS)
 	bin/iikanji tune isucondition --time 13m $(DEMO_FLAGS)
 
-check: setup-check lint build test fuzz
+check: setup-check
+	@rm -f .cache/times
+	@scripts/timed.sh lint $(MAKE) --no-print-directory lint
+	@scripts/timed.sh build $(MAKE) --no-print-directory build
+	@scripts/timed.sh test $(MAKE) --no-print-directory test
+	@scripts/timed.sh fuzz $(MAKE) --no-print-directory fuzz
+	@scripts/timed.sh
 	@echo "make check: all passed"
 
 setup:
@@ -30,16 +39,22 @@ setup:
 setup-check:
 	@scripts/setup.sh check
 
-lint: $(STATICCHECK) $(GOVULNCHECK)
+lint: $(STATICCHECK) $(GOVULNCHECK) $(DEADCODE)
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt: run gofmt -w on:"; echo "$$out"; exit 1; fi
 	go vet ./...
 	$(STATICCHECK) ./...
+	@scripts/deadcode.sh $(DEADCODE)
 	@scripts/vuln.sh $(GOVULNCHECK)
 	@n=$$(wc -l <README.md); if [ $$n -gt 200 ]; then echo "README.md has $$n lines, 200 are allowed"; exit 1; fi
 
-# Packages whose tests put a real site under load and watch its clock: one at
-# a time, after the others, so that they have the machine to themselves.
+# The tests of these packages put a real site under load and measure times. They
+# run one package at a time, after the others, so that no other test uses the
+# machine.
 LOADED = /arenas/isucondition$$ /bench/worse$$ /cmd/iikanji$$ /internal/observe$$ /internal/tune$$ /internal/diagnose$$
+
+# A program that is built with -race sleeps 1 s when it exits, unless told
+# otherwise. The tests start hundreds of them.
+test: export GORACE = atexit_sleep_ms=10
 
 test:
 	go test -race -timeout 20m $$(go list ./... | grep -v $(foreach p,$(LOADED),-e '$(p)'))
@@ -61,6 +76,9 @@ $(STATICCHECK):
 
 $(GOVULNCHECK):
 	@scripts/tool.sh govulncheck golang.org/x/vuln $(GOVULNCHECK_VERSION) golang.org/x/vuln/cmd/govulncheck
+
+$(DEADCODE):
+	@scripts/tool.sh deadcode golang.org/x/tools $(DEADCODE_VERSION) golang.org/x/tools/cmd/deadcode
 
 clean:
 	rm -rf bin .cache

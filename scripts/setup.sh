@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages that are missing, after saying so; without root
-# it names them and stops. Usage: scripts/setup.sh demo|check
+# Installs missing Debian packages and prints their names. Without root it only
+# prints them and fails. Usage: scripts/setup.sh demo|check
 set -eu
 
 need=""
@@ -20,7 +20,7 @@ if [ "${1:-demo}" = check ]; then
 	want python3 python3-minimal
 fi
 if ! command -v go >/dev/null 2>&1; then
-	echo "iikanji: Go 1.26 or newer is needed to build; it was not found in PATH" >&2
+	echo "iikanji: Go 1.26 or newer is needed to build, and go is not in PATH" >&2
 	exit 1
 fi
 [ -n "$need" ] || exit 0

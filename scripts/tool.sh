@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds a developer's tool at an exact version into .cache/bin, in a scratch
-# module of its own so that the product's go.mod does not carry it.
+# Builds a developer's tool at an exact version into .cache/bin. It uses a scratch
+# module, so that the product's go.mod does not require the tool.
 # Usage: scripts/tool.sh NAME MODULE VERSION PACKAGE
 set -eu
 

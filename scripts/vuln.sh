@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs govulncheck; where its database cannot be reached it says so and passes,
-# because that says nothing about the code. Findings fail.
+# Runs govulncheck. Findings fail. If its database cannot be reached, the script
+# prints that and passes: the code was not checked.
 # Usage: scripts/vuln.sh GOVULNCHECK
 set -u
 
@@ -9,7 +9,7 @@ status=$?
 case "$status:$out" in
 0:*) echo "govulncheck: no known vulnerability is reached" ;;
 *"fetching vulnerabilities"*)
-	echo "govulncheck: NOT CHECKED: the vulnerability database is out of reach" ;;
+	echo "govulncheck: NOT CHECKED: the vulnerability database cannot be reached" ;;
 *)
 	printf '%s\n' "$out"
 	exit 1 ;;

@@ -11,8 +11,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// TestDiffApplies: what Diff prints makes the new text of the old one, in the
-// hands of patch(1), for many random edits.
+// TestDiffApplies: patch(1) turns the old text into the new one with the output
+// of Diff, for many random edits.
 func TestDiffApplies(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	lines := []string{"a;\n", "b {\n", "}\n", "c;\n", "\n", "d 'e';\n"}
@@ -49,13 +49,13 @@ func TestDiffApplies(t *testing.T) {
 			t.Fatalf("%d: %v %s\n%s", i, err, out, Diff(c))
 		}
 		if got, err := os.ReadFile(path); err != nil || string(got) != new {
-			t.Fatalf("%d: patch made %q of %q, want %q; the diff is\n%s", i, got, old, new, Diff(c))
+			t.Fatalf("%[1]d: patch turned %[3]q into %[2]q, want %[4]q; the diff is\n%[5]s", i, got, old, new, Diff(c))
 		}
 	}
 }
 
-// TestDiffReads as diff -u does.
-func TestDiffReads(t *testing.T) {
+// TestDiffFormat: the output has the format of diff -u.
+func TestDiffFormat(t *testing.T) {
 	c := &iikanji.Change{Target: "nginx"}
 	FromEdits(c, iikanji.Reload, Edit{"/etc/a", []byte("1\n2\n3\n4\n5\n6\n"), []byte("1\n2\n3\n4\nfive\n6\n")}, Edit{"/etc/b", nil, []byte("x")})
 	want := `--- a/etc/a
@@ -79,7 +79,7 @@ func TestDiffReads(t *testing.T) {
 	}
 }
 
-// TestDiffOfLargeFiles stays within its memory.
+// TestDiffOfLargeFiles: large files without a common line are compared quickly.
 func TestDiffOfLargeFiles(t *testing.T) {
 	a, b := strings.Repeat("a\n", 10_000), strings.Repeat("b\n", 10_000)
 	d := unified("/f", a, b, true, true)
@@ -88,7 +88,7 @@ func TestDiffOfLargeFiles(t *testing.T) {
 	}
 }
 
-// TestDiffOfBinaryFiles says how large they are, and shows no byte of them.
+// TestDiffOfBinaryFiles: the diff has the sizes of binary files and none of their bytes.
 func TestDiffOfBinaryFiles(t *testing.T) {
 	c := &iikanji.Change{}
 	FromEdits(c, iikanji.VerbUnknown, Edit{"/a.gz", nil, []byte("\x1f\x8b\x00\xff")})

@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// Lines is how a file of settings is written, one a line.
+// Lines describes the format of a settings file with one setting a line.
 type Lines struct {
 	Header string // of a new file
-	// Read is the setting that a line makes; not ok for a comment and for what
-	// is none of ours. It is asked of each line, in their order.
+	// Read returns the setting of a line; ok is false for comments and for lines
+	// of other sections. It is called for each line, in order.
 	Read func(line string) (name, value string, ok bool)
-	// Write is the line of a setting, without its end.
+	// Write returns the line of a setting, without its line feed.
 	Write func(name, value string) string
-	// Ahead is what must stand before lines that are added at the end, once all
-	// were read; nil for nothing.
+	// Ahead returns the text that must precede lines added at the end, such as
+	// a section header. It is called after all lines were read; nil for no text.
 	Ahead func() string
 }
 
-// Set sets names to values in the text of a file, nil for a new one: in place
-// where they stand, behind the others where they do not. Comments, order, and
-// lines that say it already stay.
+// Set sets names to values in the text of a file; old is nil for a new file.
+// A setting is edited where it is, or else added at the end. Comments, order,
+// and lines that have the value already are kept.
 func (l Lines) Set(old []byte, wanted map[string]string) []byte {
 	text := string(old)
 	if old == nil {
@@ -33,16 +33,16 @@ func (l Lines) Set(old []byte, wanted map[string]string) []byte {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		name, now, ok := l.Read(line)
-		value, asked := wanted[name]
+		value, isWanted := wanted[name]
 		_, first := left[name]
 		switch {
-		case !ok || !asked, first && now == value:
+		case !ok || !isWanted, first && now == value:
 			b.WriteString(line)
 		case first:
 			b.WriteString(l.Write(name, value) + "\n")
 		}
 		if ok {
-			delete(left, name) // a second line of it would win over the first
+			delete(left, name) // later lines of the same setting are dropped: they would override the first
 		}
 	}
 	if len(left) > 0 && l.Ahead != nil {
@@ -54,7 +54,7 @@ func (l Lines) Set(old []byte, wanted map[string]string) []byte {
 	return []byte(b.String())
 }
 
-// SaySettings is settings in words: "a = 1, b = 2".
+// SaySettings formats settings for people: "a = 1, b = 2".
 func SaySettings(values map[string]string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLines: lines are edited in place, once, and only where they say
-// something else; setting them again is nothing.
+// TestLines: lines are edited in place, once, and only where the value differs;
+// setting them again changes nothing.
 func TestLines(t *testing.T) {
 	lines := Lines{
 		Header: "# new\n",
@@ -20,11 +20,11 @@ func TestLines(t *testing.T) {
 		{"new", "\x00", "", "# new\na=1\nb=2\n"},
 		{"empty", "", "", "a=1\nb=2\n"},
 		{"in place", "c=3\n#a=0\n  a=0\nb=9\n", "", "c=3\n#a=0\na=1\nb=2\n"},
-		{"no end", "c=3\nb=2", "", "c=3\nb=2\na=1\n"},
-		{"as it is", " b=2 \na=1\n", "", " b=2 \na=1\n"},
+		{"no line feed at the end", "c=3\nb=2", "", "c=3\nb=2\na=1\n"},
+		{"nothing to change", " b=2 \na=1\n", "", " b=2 \na=1\n"},
 		{"twice", "a=1\nb=0\n# x\na=0\nb=2\n", "", "a=1\nb=2\n# x\n"},
-		{"ahead of what is added", "a=0\n", "[s]\n", "a=1\n[s]\nb=2\n"},
-		{"nothing is added", "b=0\na=0\n", "[s]\n", "b=2\na=1\n"},
+		{"text ahead of added lines", "a=0\n", "[s]\n", "a=1\n[s]\nb=2\n"},
+		{"no line is added", "b=0\na=0\n", "[s]\n", "b=2\na=1\n"},
 	} {
 		old := []byte(c.old)
 		if c.old == "\x00" {
@@ -39,13 +39,13 @@ func TestLines(t *testing.T) {
 			t.Errorf("%s: %q became %q, want %q", c.name, c.old, got, c.want)
 		}
 		if again := string(lines.Set([]byte(got), wanted)); again != got {
-			t.Errorf("%s: set again %q becomes %q", c.name, got, again)
+			t.Errorf("%s: setting again turned %q into %q", c.name, got, again)
 		}
 		if len(wanted) != 2 {
-			t.Errorf("%s: what is wanted became %v", c.name, wanted)
+			t.Errorf("%s: the caller's map became %v", c.name, wanted)
 		}
 	}
 	if got := SaySettings(map[string]string{"b": "2", "a": "1 3"}); got != "a = 1 3, b = 2" {
-		t.Errorf("said %q", got)
+		t.Errorf("formatted as %q", got)
 	}
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Written by iikanji export; README.md says why. Without --yes it changes nothing.
+# Written by iikanji export; see README.md. Without --yes it changes nothing.
 # Needs a POSIX shell, sed, patch and, for tables, a database client.
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -15,10 +15,10 @@ cat <<'END_OF_LIST'
 #SHOW
 END_OF_LIST
 
-# SKIP has the numbers of changes to leave out.
+# SKIP holds the numbers of the changes to skip.
 skip=" $(printf '%s' "${SKIP-}" | tr ',' ' ') "
 
-# skipped 'NUMBERS': all of these changes are left out.
+# skipped 'NUMBERS': true if all of these changes are skipped.
 skipped() {
 	for number in $1; do
 		case $skip in
@@ -28,21 +28,21 @@ skipped() {
 	done
 }
 
-# changes 'NUMBERS': there are no others.
+# changes 'NUMBERS': the exported changes; checks SKIP against them.
 changes() {
 	for number in $skip; do
 		case " $1 " in
-		*" $number "*) echo "Left out: change $number" ;;
+		*" $number "*) echo "Skipped: change $number" ;;
 		*) fail "SKIP: there is no change $number" ;;
 		esac
 	done
 }
 
-# together 'NUMBERS' FILE: one patch has all of these changes.
+# together 'NUMBERS' FILE: one patch holds all of these changes.
 together() {
 	for number in $1; do
 		if skipped "$number" && ! skipped "$1"; then
-			fail "SKIP: changes $1 are in one file, $2: leave out all of them, or none"
+			fail "SKIP: changes $1 are in one file, $2: skip all of them, or none"
 		fi
 	done
 }
@@ -63,15 +63,15 @@ if [ "${1-}" != --yes ]; then
 	echo 'Nothing was done. To do it: sh apply.sh --yes'
 	exit 0
 fi
-[ ! -e "$backup" ] || fail "$backup is there, so this was applied already: take that back with undo.sh, or set BACKUP"
+[ ! -e "$backup" ] || fail "$backup exists, so this was applied already: undo that with undo.sh, or set BACKUP"
 
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 
-# A path as the replacement of sed's s|||.
+# escape PATH: as the replacement of sed's s|||.
 escape() { printf '%s' "$1" | sed -e 's/[\\&|]/\\&/g'; }
 
-# expand FILE: with the paths of this machine.
+# expand FILE: prints it with the paths of this machine.
 expand() {
 	expanded=$1
 	set --
@@ -88,23 +88,23 @@ files() {
 #STEPS
 }
 
-# Everything is tried on a copy before anything is touched.
+# prepare tries every edit on a copy before any file is changed.
 prepare() {
 	case $2 in
 	patch)
 		command -v patch >/dev/null || fail 'patch is not installed'
-		[ -f "$3" ] || fail "$3 is not there"
+		[ -f "$3" ] || fail "$3 does not exist"
 		cp -- "$3" "$work/$1"
 		expand "$here/$4" >"$work/$1.patch"
 		patch -s -F 3 "$work/$1" "$work/$1.patch" || fail "$4 does not fit $3: make that change by hand"
 		;;
 	new)
-		[ ! -e "$3" ] || fail "$3 is there already"
-		[ -d "$(dirname -- "$3")" ] || fail "the folder of $3 is not there"
+		[ ! -e "$3" ] || fail "$3 exists already"
+		[ -d "$(dirname -- "$3")" ] || fail "the folder of $3 does not exist"
 		expand "$here/$4" >"$work/$1"
 		;;
 	remove)
-		[ -f "$3" ] || fail "$3 is not there"
+		[ -f "$3" ] || fail "$3 does not exist"
 		;;
 	esac
 }
@@ -128,14 +128,14 @@ change() {
 	cp -- "$work/$1" "$3" # an existing file keeps its owner and its mode
 }
 
-# check has nginx judge what was written. What it refuses is put back: no
-# statement was run yet.
+# check lets nginx check the written files. If nginx refuses them, they are
+# restored; no statement was run yet.
 check() {
 	if $NGINX_CHECK; then
 		return
 	fi
 	BACKUP="$backup" sh "$here/undo.sh" >/dev/null
-	fail 'nginx refuses its configuration with these changes: every file is as it was. SKIP leaves changes out'
+	fail 'nginx refuses its configuration with these changes: every file is as it was. SKIP skips changes'
 }
 
 # run FILE: DB_CLIENT is a command with its arguments.
@@ -148,33 +148,33 @@ run() {
 	return 1
 }
 
-# sql STATEMENT: each has a mark while it is done, so that undo.sh takes back
-# what was done and nothing else. One that is refused loses it, and one whose
-# end nobody knows keeps it.
+# sql STATEMENT: creates a mark before the statement is run; undo.sh undoes the
+# statements with a mark. The mark of a refused statement is removed. If the
+# connection breaks, the result is unknown and the mark stays.
 sql() {
 	: >"$backup/$1.sql-begun"
 	if run "$here/sql/$1.sql"; then
 		return
 	fi
 	if [ -e "$here/sql/$1.offline.sql" ] && grep -q 'ERROR 184[56]' "$work/said"; then
-		echo "sql/$1.sql: the server cannot do it while others write; now without" >&2
+		echo "sql/$1.sql: the server cannot run it online; running it offline" >&2
 		if run "$here/sql/$1.offline.sql"; then
 			return
 		fi
 	fi
 	if grep -q 'ERROR 20\(06\|13\)' "$work/said"; then
-		fail "sql/$1.sql: the connection broke, and the server may still do it: look, before you run undo.sh"
+		fail "sql/$1.sql: the connection broke, and the server may still run it: check before you run undo.sh"
 	fi
 	rm -- "$backup/$1.sql-begun"
 	exit 1
 }
 
 files prepare
-mkdir -m 700 -- "$backup" # what only the services could read stays so
-trap 'status=$?; rm -rf -- "$work"; [ $status = 0 ] || [ ! -e "$backup" ] || echo "apply.sh: it ended in the middle; undo.sh takes back what was done" >&2' EXIT
+mkdir -m 700 -- "$backup" # it may hold files that only the services can read
+trap 'status=$?; rm -rf -- "$work"; [ $status = 0 ] || [ ! -e "$backup" ] || echo "apply.sh: interrupted; undo.sh undoes what was done" >&2' EXIT
 files save
 files change
 #CHECK
 #STATEMENTS
-echo 'Done. Now let the services take notice:'
+echo 'Done. Now let the services load the changes:'
 #NOTICES

@@ -19,14 +19,14 @@ import (
 	"github.com/iikanji/iikanji/internal/history"
 )
 
-// root is where the changes were made, by name only: an export reads no site.
+// root is the folder of the changes, which need not exist: an export reads no site.
 const root = "/var/lib/somewhere/tiny"
 
 const (
 	oldNginx = "worker_processes auto;\nhttp {\n    access_log " + root + "/log/access.log;\n    server {\n        location / { proxy_pass http://127.0.0.1:81; }\n    }\n}\n"
 	newNginx = "worker_processes auto;\nhttp {\n    access_log " + root + "/log/access.log;\n    server {\n        location / { proxy_pass http://127.0.0.1:81; }\n" +
 		"        location /assets/ { root " + root + "/webapp/public; }\n    }\n}\n"
-	oldApp = "package main\n\nfunc main() {\n\tone()\n}\n\nfunc two() {}\n" // two changes edit it
+	oldApp = "package main\n\nfunc main() {\n\tone()\n}\n\nfunc two() {}\n" // edited by two changes
 	midApp = "package main\n\nfunc main() {\n\tone()\n}\n\nfunc two() { fast() }\n"
 	newApp = "package main\n\n// it's $HOME & <fast>\nfunc main() {\n\tone()\n}\n\nfunc two() { fast() }"
 )
@@ -47,7 +47,7 @@ func newPast(t *testing.T) *past {
 	return &past{t, h}
 }
 
-// add writes a change down and moves it through stages.
+// add saves a change and moves it through stages.
 func (p *past) add(c *iikanji.Change, stages ...iikanji.Stage) iikanji.ChangeID {
 	p.t.Helper()
 	if err := change.Check(c); err != nil {
@@ -92,8 +92,8 @@ func index() *iikanji.Change {
 		Weakens: []iikanji.Promise{iikanji.RowOrder}}
 }
 
-// fill makes a history with every sort of change, and with what must not be
-// exported. Change 2 is applied after change 3 was.
+// fill adds every kind of change, and changes that must not be exported. Change 2
+// is applied after change 3.
 func (p *past) fill() {
 	p.add(index(), keptStages...)
 	app2 := edits("patch", "app", "second patch", iikanji.Restart, change.Edit{Path: "webapp/go/main.go", Old: []byte(midApp), New: []byte(newApp)})
@@ -143,8 +143,8 @@ func read(t *testing.T, path string) string {
 	return string(b)
 }
 
-// TestWhatIsWritten: files are whole and as they became, and nothing that is
-// to be used elsewhere names the place where it was made.
+// TestWhatIsWritten: files are whole and in their final state, and no portable file
+// contains the path of the stack's folder.
 func TestWhatIsWritten(t *testing.T) {
 	p := newPast(t)
 	p.fill()
@@ -189,14 +189,14 @@ func TestWhatIsWritten(t *testing.T) {
 		t.Errorf("a second export into the same folder: %v", err)
 	}
 	if _, err := export.Write(t.TempDir(), p.h, export.Options{Root: "/elsewhere"}); err == nil || !strings.Contains(err.Error(), "not in the folder") {
-		t.Errorf("a root that the changes are not in: %v", err)
+		t.Errorf("a root that does not contain the changes: %v", err)
 	}
 	if _, err := export.Write(t.TempDir(), newPast(t).h, export.Options{Root: root}); !errors.Is(err, export.ErrNothing) {
 		t.Errorf("an empty history: %v", err)
 	}
 }
 
-// A target is another machine: a folder and a real MariaDB.
+// A target stands for another machine: a folder and a real MariaDB.
 type target struct {
 	t     *testing.T
 	dir   string
@@ -221,7 +221,7 @@ func newTarget(t *testing.T, out string) *target {
 	if _, err := db.ExecContext(t.Context(), "CREATE TABLE orders (id INT PRIMARY KEY, user INT)"); err != nil {
 		t.Fatal(err)
 	}
-	g := &target{t: t, dir: filepath.Join(t.TempDir(), "a|b & c"), out: out, db: db} // sed's own characters
+	g := &target{t: t, dir: filepath.Join(t.TempDir(), "a|b & c"), out: out, db: db} // characters that are special to sed
 	g.start = map[string]string{
 		"nginx.conf":         "# another machine's\n" + strings.ReplaceAll(oldNginx, root+"/log", "/var/log/nginx"),
 		"app/go/main.go":     oldApp,
@@ -247,7 +247,7 @@ func (g *target) write(name, text string) {
 	}
 }
 
-// run runs a script of the export and wants an exit status.
+// run runs a script of the export and checks its exit status.
 func (g *target) run(status int, env []string, args ...string) string {
 	g.t.Helper()
 	cmd := exec.CommandContext(g.t.Context(), "sh", args...)
@@ -260,7 +260,7 @@ func (g *target) run(status int, env []string, args ...string) string {
 	return string(out)
 }
 
-// state is every file with its mode, and the table.
+// state returns every file with its mode, and the table.
 func (g *target) state() map[string]string {
 	g.t.Helper()
 	state := map[string]string{}
@@ -299,8 +299,8 @@ func (g *target) unchanged(what string, before map[string]string) {
 	}
 }
 
-// TestElsewhere applies an export to another machine, as a stranger would who
-// reads nothing, and takes it back to the byte.
+// TestElsewhere applies an export to another machine with the scripts alone, and
+// undoes it to the byte.
 func TestElsewhere(t *testing.T) {
 	p := newPast(t)
 	p.fill()
@@ -330,7 +330,7 @@ func TestElsewhere(t *testing.T) {
 
 	g.write("nginx.conf", after["nginx.conf"]+"# by hand\n")
 	moved := g.state()
-	if said := g.run(1, g.env, "undo.sh"); !strings.Contains(said, "+# by hand") || !strings.Contains(said, "changed by somebody else") {
+	if said := g.run(1, g.env, "undo.sh"); !strings.Contains(said, "+# by hand") || !strings.Contains(said, "was edited since apply.sh") {
 		t.Errorf("undone over an edit:\n%s", said)
 	}
 	g.unchanged("refused", moved)
@@ -358,7 +358,7 @@ func (g *target) applied(said string) {
 		}
 	}
 	if _, there := state["app/it's old.txt"]; there {
-		g.t.Error("a file that was removed is there")
+		g.t.Error("a removed file exists")
 	}
 	if !strings.HasPrefix(state["nginx.conf"], "-rw-r-----") {
 		g.t.Errorf("nginx.conf lost its mode: %s", state["nginx.conf"][:10])
@@ -370,8 +370,8 @@ func (g *target) applied(said string) {
 	}
 }
 
-// TestElsewhereRefused: what does not fit is found before anything is touched,
-// and what the server refuses can be taken back.
+// TestElsewhereRefused: a patch that does not fit is found before any file is
+// changed, and after a refused statement everything can be undone.
 func TestElsewhereRefused(t *testing.T) {
 	p := newPast(t)
 	p.fill()
@@ -388,7 +388,7 @@ func TestElsewhereRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	before = g.state()
-	if said := g.run(1, g.env, "apply.sh", "--yes"); !strings.Contains(said, "Duplicate key name") || !strings.Contains(said, "undo.sh takes back") {
+	if said := g.run(1, g.env, "apply.sh", "--yes"); !strings.Contains(said, "Duplicate key name") || !strings.Contains(said, "undo.sh undoes what was done") {
 		t.Errorf("a statement that is refused:\n%s", said)
 	}
 	if bytes.Equal([]byte(g.state()["nginx.conf"]), []byte(before["nginx.conf"])) {

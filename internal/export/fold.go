@@ -11,27 +11,27 @@ import (
 	"github.com/iikanji/iikanji/internal/history"
 )
 
-// An Item is a kept change with its proof; Verdict is nil for one that was
+// An Item is a kept change with its verdict, which is nil for a change that was
 // applied by hand.
 type Item struct {
 	Change  *iikanji.Change
 	Verdict *iikanji.Verdict
 }
 
-// A file is what became of one file by all changes together.
+// A file holds the effect of all changes on one file.
 type file struct {
-	rel      string // its place in the stack's folder, with slashes
-	old, new []byte // nil: it was not there; it is there no more
+	rel      string // its path in the stack's folder, with slashes
+	old, new []byte // nil: the file did not exist, or was removed
 	of       []iikanji.ChangeID
 }
 
-// A notice is a service that must take notice of changes.
+// A notice is a service that must be restarted or reloaded.
 type notice struct {
 	text string // "restart database"
 	of   []iikanji.ChangeID
 }
 
-// with adds a change to those that a file or a notice is of.
+// with adds a change to the changes of a file or a notice.
 func with(of []iikanji.ChangeID, id iikanji.ChangeID) []iikanji.ChangeID {
 	if slices.Contains(of, id) {
 		return of
@@ -42,11 +42,10 @@ func with(of []iikanji.ChangeID, id iikanji.ChangeID) []iikanji.ChangeID {
 // A folded is the sum of the changes.
 type folded struct {
 	files   []file
-	notices []notice // each once, in the order first asked for
+	notices []notice // without duplicates, in the order of their first change
 }
 
-// kept lists the changes that are kept, in the order in which they were
-// applied last.
+// kept lists the kept changes in the order in which they were last applied.
 func kept(h *history.History) ([]*iikanji.Change, error) {
 	all, err := h.Changes()
 	if err != nil {
@@ -63,7 +62,7 @@ func kept(h *history.History) ([]*iikanji.Change, error) {
 	return all, nil
 }
 
-// fold adds changes up. root is the folder that places are told from.
+// fold combines changes. Paths become relative to root.
 func fold(items []Item, root string) (*folded, error) {
 	var f folded
 	index := map[string]int{}
@@ -102,14 +101,14 @@ func fold(items []Item, root string) (*folded, error) {
 			}
 		}
 	}
-	f.files = slices.DeleteFunc(f.files, func(x file) bool { // there and back again
+	f.files = slices.DeleteFunc(f.files, func(x file) bool { // final content equals the original
 		return (x.old == nil) == (x.new == nil) && bytes.Equal(x.old, x.new)
 	})
 	slices.SortFunc(f.files, func(a, b file) int { return strings.Compare(a.rel, b.rel) })
 	return &f, nil
 }
 
-// below is a path told from a folder that it must be in.
+// below returns a path relative to the folder that must contain it.
 func below(root, path string) (string, error) {
 	rel, err := filepath.Rel(root, path)
 	if err != nil || !filepath.IsLocal(rel) || rel == "." {

@@ -12,7 +12,7 @@ import (
 	"github.com/iikanji/iikanji/internal/export"
 )
 
-// exported writes what is kept, and sets another machine up for it.
+// exported exports the kept changes and sets up another machine for them.
 func exported(t *testing.T, p *past) *target {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
@@ -22,7 +22,7 @@ func exported(t *testing.T, p *past) *target {
 	return newTarget(t, dir)
 }
 
-// value is a global variable of the server.
+// value returns a global variable of the server.
 func (g *target) value(name string) (v string) {
 	g.t.Helper()
 	if err := g.db.QueryRowContext(g.t.Context(), "SELECT @@GLOBAL."+name).Scan(&v); err != nil {
@@ -31,7 +31,7 @@ func (g *target) value(name string) (v string) {
 	return v
 }
 
-// sets is a change of variables, from one value each to another.
+// sets returns a change of variables, each from one value to another.
 func sets(values map[string][2]string, names ...string) *iikanji.Change {
 	c := &iikanji.Change{Kind: "mysqlconf", Target: "database", Says: "set variables", Ground: change.FingerprintOf([]byte("before"))}
 	for _, name := range names {
@@ -43,15 +43,15 @@ func sets(values map[string][2]string, names ...string) *iikanji.Change {
 	return c
 }
 
-// TestRefusedStatement: of a change's statements those that the server did are
-// taken back, and the one that it refused is not.
+// TestRefusedStatement: undo.sh undoes the executed statements of a change, and not
+// the refused one.
 func TestRefusedStatement(t *testing.T) {
 	p := newPast(t)
 	g := exportedAfter(t, p, func(g *target) *iikanji.Change {
 		return sets(map[string][2]string{"innodb_io_capacity": {g.value("innodb_io_capacity"), "777"}, "innodb_no_such": {"1", "2"}}, "innodb_io_capacity", "innodb_no_such")
 	})
 	before := g.value("innodb_io_capacity")
-	if said := g.run(1, g.env, "apply.sh", "--yes"); !strings.Contains(said, "Unknown system variable") || !strings.Contains(said, "undo.sh takes back") {
+	if said := g.run(1, g.env, "apply.sh", "--yes"); !strings.Contains(said, "Unknown system variable") || !strings.Contains(said, "undo.sh undoes what was done") {
 		t.Errorf("a statement that is refused:\n%s", said)
 	}
 	if got := g.value("innodb_io_capacity"); got != "777" {
@@ -59,11 +59,11 @@ func TestRefusedStatement(t *testing.T) {
 	}
 	g.run(0, g.env, "undo.sh")
 	if got := g.value("innodb_io_capacity"); got != before {
-		t.Errorf("undo.sh says that all is as it was, and the variable is %s, was %s", got, before)
+		t.Errorf("after undo.sh the variable is %s, was %s", got, before)
 	}
 }
 
-// exportedAfter exports one change that is made for the other machine.
+// exportedAfter exports one change that is built from the other machine's state.
 func exportedAfter(t *testing.T, p *past, make func(*target) *iikanji.Change) *target {
 	t.Helper()
 	g := newTarget(t, "")
@@ -75,8 +75,7 @@ func exportedAfter(t *testing.T, p *past, make func(*target) *iikanji.Change) *t
 	return g
 }
 
-// TestNotOnline: what a server cannot do while others write it does without,
-// as on the stack where it was tried.
+// TestNotOnline: a statement that a server cannot run online is run offline.
 func TestNotOnline(t *testing.T) {
 	p := newPast(t)
 	before, after := change.FingerprintOf([]byte("before")), change.FingerprintOf([]byte("after"))
@@ -86,8 +85,8 @@ func TestNotOnline(t *testing.T) {
 		Undo: []iikanji.Op{{Verb: iikanji.SQL, Place: place, Body: "ALTER TABLE `shop`.`orders` MODIFY `user` INT(11) DEFAULT NULL" + online, Expect: after}}}, keptStages...)
 	g := exported(t, p)
 	start := g.state()
-	if said := g.run(0, g.env, "apply.sh", "--yes"); !strings.Contains(said, "ERROR 1846") || !strings.Contains(said, "now without") {
-		t.Errorf("it was done another way:\n%s", said)
+	if said := g.run(0, g.env, "apply.sh", "--yes"); !strings.Contains(said, "ERROR 1846") || !strings.Contains(said, "running it offline") {
+		t.Errorf("it was run another way:\n%s", said)
 	}
 	if got := g.state()["orders"]; !strings.Contains(got, "`user` bigint") {
 		t.Errorf("the table is\n%s", got)
@@ -96,8 +95,8 @@ func TestNotOnline(t *testing.T) {
 	g.unchanged("undone", start)
 }
 
-// TestSkip: what does not fit on the other machine is left out, and the rest
-// is applied; two changes of one file go together.
+// TestSkip: a change that does not fit the other machine can be skipped, and the
+// rest is applied; two changes of one file can be skipped together only.
 func TestSkip(t *testing.T) {
 	p := newPast(t)
 	p.fill()
@@ -115,22 +114,22 @@ func TestSkip(t *testing.T) {
 	}
 	g.unchanged("refused", before)
 
-	said := g.run(0, append(env, "SKIP=4, 1"), "apply.sh", "--yes") // nothing of nginx is asked for
-	if strings.Contains(said, "reload nginx") || !strings.Contains(said, "restart database") || !strings.Contains(said, "Left out: change 4") {
-		t.Errorf("it said\n%s", said)
+	said := g.run(0, append(env, "SKIP=4, 1"), "apply.sh", "--yes") // no variable of nginx is needed
+	if strings.Contains(said, "reload nginx") || !strings.Contains(said, "restart database") || !strings.Contains(said, "Skipped: change 4") {
+		t.Errorf("its output is\n%s", said)
 	}
 	now := g.state()
 	if now["nginx.conf"] != before["nginx.conf"] || now["orders"] != before["orders"] || now["app/go/main.go"] == before["app/go/main.go"] {
-		t.Errorf("with changes 4 and 1 left out it is\n%s", now)
+		t.Errorf("with changes 4 and 1 skipped the state is\n%s", now)
 	}
 	withoutClient := slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "DB_CLIENT=") })
 	g.run(0, withoutClient, "undo.sh") // no statement was run
 	g.unchanged("undone", before)
 }
 
-// TestNginxJudges: a patch may fit and make no sense in the rest of a real
-// nginx's configuration. Then every file is as it was, and no statement was run.
-func TestNginxJudges(t *testing.T) {
+// TestNginxChecks: a patch may fit its file and be invalid in the rest of a real
+// nginx's configuration. Then every file is restored, and no statement was run.
+func TestNginxChecks(t *testing.T) {
 	p := newPast(t)
 	p.add(index(), keptStages...)
 	p.add(edits("nginxconf", "nginx", "serve /assets/ from files", iikanji.Reload, change.Edit{Path: "conf/nginx.conf", Old: []byte(oldNginx), New: []byte(newNginx)}), keptStages...)
@@ -146,7 +145,7 @@ func TestNginxJudges(t *testing.T) {
 	g.write("nginx.conf", twice)
 	table := g.state()["orders"]
 	if said := g.run(1, env, "apply.sh", "--yes"); !strings.Contains(said, "duplicate location") || !strings.Contains(said, "every file is as it was") {
-		t.Errorf("what nginx refuses:\n%s", said)
+		t.Errorf("a configuration that nginx refuses:\n%s", said)
 	}
 	if got := read(t, filepath.Join(g.dir, "nginx.conf")); got != twice || g.state()["orders"] != table {
 		t.Errorf("the configuration is\n%s\nand the table\n%s", got, g.state()["orders"])
@@ -158,7 +157,7 @@ func TestNginxJudges(t *testing.T) {
 	}
 }
 
-// TestReadmeProofs: each change says by which runs it was judged.
+// TestReadmeProofs: README.md has the runs by which each change was judged.
 func TestReadmeProofs(t *testing.T) {
 	p := newPast(t)
 	effect := iikanji.Interval{Mid: 0.2, Lo: 0.1, Hi: 0.3, Level: 0.9}
@@ -185,16 +184,16 @@ func TestReadmeProofs(t *testing.T) {
 		t.Fatal(err)
 	}
 	parts := strings.Split(read(t, filepath.Join(dir, "README.md")), "\n## Change ")
-	for i, want := range []string{"3 pairs of runs, with and without it in turn.\n", "3 runs with it, after 2 without it: not in turn.\n",
-		"2 pairs of runs, with and without it in turn. It was tried as one with change 4: the effect is that of all of them.\n", "tried as one with change 3:", "No runs were compared"} {
+	for i, want := range []string{"3 pairs of interleaved runs, with and without it.\n", "3 runs with it, after 2 without it: not interleaved.\n",
+		"2 pairs of interleaved runs, with and without it. It was tried together with change 4: the effect is that of all of them.\n", "tried together with change 3:", "No runs were compared"} {
 		if !strings.Contains(parts[i+1], want) {
 			t.Errorf("no %q in\n%s", want, parts[i+1])
 		}
 	}
 }
 
-// TestConnectionLost: a statement whose end the client never saw is not taken
-// for refused: undo.sh takes it back.
+// TestConnectionLost: a statement is not treated as refused when the connection
+// broke; undo.sh undoes it.
 func TestConnectionLost(t *testing.T) {
 	p := newPast(t)
 	p.add(index(), keptStages...)
@@ -205,8 +204,8 @@ func TestConnectionLost(t *testing.T) {
 	if err := os.WriteFile(lost, []byte(client+"\necho 'ERROR 2013 (HY000) at line 2: Lost connection to server during query' >&2\nexit 1\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if said := g.run(1, append(slices.Clone(g.env), "DB_CLIENT=sh "+lost), "apply.sh", "--yes"); !strings.Contains(said, "the server may still do it") {
-		t.Errorf("it said\n%s", said)
+	if said := g.run(1, append(slices.Clone(g.env), "DB_CLIENT=sh "+lost), "apply.sh", "--yes"); !strings.Contains(said, "the server may still run it") {
+		t.Errorf("its output is\n%s", said)
 	}
 	if !strings.Contains(g.state()["orders"], "by_user") {
 		t.Fatal("the statement was not done: the test proves nothing")

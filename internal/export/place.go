@@ -2,31 +2,31 @@ package export
 
 import "strings"
 
-// A Place says what part of a stack's folder is another path elsewhere.
+// A Place is a part of a stack's folder that has another path on other machines.
 type Place struct {
 	// Path is a file or folder below the stack's folder, with slashes; "" is the
 	// folder itself.
 	Path string
-	// Var is the shell variable that names it elsewhere, as in "NGINX_CONF".
+	// Var is the shell variable that holds the other path, as in "NGINX_CONF".
 	Var string
-	// Says tells people what to set it to.
+	// Says describes the value of Var for people.
 	Says string
 }
 
-// Options say where the changes were made.
+// Options describe the stack in which the changes were made.
 type Options struct {
 	Name string // of the target, for people
-	// Root is the absolute folder in which everything was changed.
+	// Root is the absolute path of the folder that contains every changed file.
 	Root string
-	// Places that have a name of their own elsewhere. The longest that fits
-	// counts; what fits none is told from the variable SITE.
+	// Places have paths of their own on other machines. The longest matching
+	// Path applies; a path that matches none is relative to the variable SITE.
 	Places []Place
 }
 
-var site = Place{Var: "SITE", Says: "the folder that stands for the arena's work folder"}
+var site = Place{Var: "SITE", Says: "the folder that corresponds to the arena's work folder"}
 
-// placeOf finds the place that a path below the root is in, and the rest of
-// the path in it.
+// placeOf returns the place that contains a path below the root, and the path
+// inside of it.
 func (o *Options) placeOf(rel string) (p Place, rest string) {
 	p, rest = site, rel
 	for _, q := range o.Places {
@@ -38,7 +38,7 @@ func (o *Options) placeOf(rel string) (p Place, rest string) {
 	return p, rest
 }
 
-// token stands for a place in portable files.
+// token is the text that replaces a place's path in portable files.
 func (p Place) token() string { return "@IIKANJI_" + p.Var + "@" }
 
 // portable replaces paths below the root by tokens, which apply.sh replaces by
@@ -52,9 +52,9 @@ func (o *Options) portable(text string) string {
 			return b.String()
 		}
 		after := text[i+len(o.Root):]
-		starts := i == 0 || endsPath(text[i-1]) || text[i-1] == '+' || text[i-1] == '-' // as lines of a diff do
+		starts := i == 0 || endsPath(text[i-1]) || text[i-1] == '+' || text[i-1] == '-' // the mark of a diff line
 		b.WriteString(text[:i])
-		if !starts || after != "" && after[0] != '/' && !endsPath(after[0]) { // /a/isu2 is not in /a/isu
+		if !starts || after != "" && after[0] != '/' && !endsPath(after[0]) { // /a/isu2 is not inside /a/isu
 			b.WriteString(o.Root)
 			text = after
 			continue
@@ -72,10 +72,10 @@ func (o *Options) portable(text string) string {
 	}
 }
 
-// endsPath says what cannot be in a path of a configuration without quoting.
+// endsPath reports whether a byte cannot be in an unquoted path of a configuration.
 func endsPath(b byte) bool { return strings.IndexByte(" \t\r\n\"'`;,(){}:=|&<>$", b) >= 0 }
 
-// used lists the places whose tokens stand in any of the texts.
+// used lists the places whose tokens occur in any of the texts.
 func (o *Options) used(texts []string) (used []Place) {
 	for _, p := range append([]Place{site}, o.Places...) {
 		for _, t := range texts {

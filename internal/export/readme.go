@@ -9,12 +9,12 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// readme tells people what was changed, why it is believed to help, and how to
-// take it elsewhere.
+// readme returns README.md: the changes, their verdicts, and how to apply them on
+// another machine.
 func readme(items []Item, sum *folded, o *Options) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# What was changed of %s\n\n", escape(o.Name))
-	b.WriteString("How each change was tried stands with it below. The effect is that on the score, with its repeated confidence interval.\n\n")
+	b.WriteString("How each change was tried is described below. The effect is that on the score, with its repeated confidence interval.\n\n")
 	b.WriteString("| change | what | effect | verdict |\n|--:|:--|:--|:--|\n")
 	for _, it := range items {
 		fmt.Fprintf(&b, "| %d | %s | %s | %s |\n", it.Change.ID, escape(it.Change.Says), Effect(it.Verdict), escape(call(it.Verdict)))
@@ -34,15 +34,16 @@ func call(v *iikanji.Verdict) string {
 	return fmt.Sprintf("%s (%s)", v.Call, v.Reason)
 }
 
-// tried says by which runs a change was judged, and of what else these tell.
+// tried describes the runs by which a change was judged, and the other changes
+// that were tried in the same runs.
 func tried(it Item, items []Item) string {
 	v := it.Verdict
 	if v == nil {
-		return "No runs were compared: it was applied by hand, or let in by a single run that nothing has confirmed."
+		return "No runs were compared: it was applied by hand, or accepted after a single run without confirmation."
 	}
-	text := fmt.Sprintf("Tried in %d runs with it, after %d without it: not in turn.", len(v.Tried), len(v.Base))
-	if inTurn(v) {
-		text = fmt.Sprintf("Tried in %d pairs of runs, with and without it in turn.", len(v.Tried))
+	text := fmt.Sprintf("Tried in %d runs with it, after %d without it: not interleaved.", len(v.Tried), len(v.Base))
+	if interleaved(v) {
+		text = fmt.Sprintf("Tried in %d pairs of interleaved runs, with and without it.", len(v.Tried))
 	}
 	var others []string
 	for _, other := range items {
@@ -51,18 +52,18 @@ func tried(it Item, items []Item) string {
 		}
 	}
 	if len(others) > 0 {
-		text += " It was tried as one with " + strings.Join(others, ", ") + ": the effect is that of all of them."
+		text += " It was tried together with " + strings.Join(others, ", ") + ": the effect is that of all of them."
 	}
 	return text
 }
 
-// inTurn says whether runs without the change came between and beside those
-// with it. The fast lane compares those before it with those since.
-func inTurn(v *iikanji.Verdict) bool {
+// interleaved reports whether runs without the change alternated with those with
+// it. The fast lane compares the runs before the change with those after it.
+func interleaved(v *iikanji.Verdict) bool {
 	return len(v.Base) > 0 && len(v.Tried) == len(v.Base) && (len(v.Base) == 1 || slices.Max(v.Base) > slices.Min(v.Tried))
 }
 
-// promises lists what was given up: nobody should take that along unawares.
+// promises lists the weakened promises, which may not be acceptable elsewhere.
 func promises(items []Item) string {
 	var b strings.Builder
 	for _, it := range items {
@@ -82,30 +83,30 @@ var weakened = map[iikanji.Promise]string{
 	iikanji.Freshness:      "freshness: answers may be older than the data",
 	iikanji.RowOrder:       "row order: rows of a query without ORDER BY may come in another order",
 	iikanji.Observability:  "observability: logs are less complete, or gone",
-	iikanji.Availability:   "availability: some of those who ask are refused",
+	iikanji.Availability:   "availability: some requests are refused",
 }
 
 func howTo(sum *folded) string {
 	var b strings.Builder
-	b.WriteString("\n## To take it elsewhere\n\n`sh apply.sh` shows what it would do and which variables it wants; with them set, `sh apply.sh --yes` does it,\n")
-	b.WriteString("after trying every patch on a copy, and has nginx judge its configuration before any statement is run.\n")
-	b.WriteString("`SKIP='3 7' sh apply.sh --yes` leaves changes out: those whose patch does not fit there, and what you do not want.\n")
-	b.WriteString("`sh undo.sh` takes it back, unless somebody has edited a file since.\n")
-	b.WriteString("`files/` has each file whole, at its place in the arena's folder: settings of the database are a fragment of my.cnf there,\n")
-	b.WriteString("`sql/` the statements, do and undo. They name the schema as it was called here: edit them where yours has another name.\n")
-	b.WriteString("Only you can read this folder: sources and configurations are in it as they are, with any password that stands in them.\n")
-	b.WriteString("Read it before you show it to others.\n")
+	b.WriteString("\n## To take it elsewhere\n\n`sh apply.sh` shows what it would do and which variables it needs; with them set, `sh apply.sh --yes` does it,\n")
+	b.WriteString("after trying every patch on a copy, and lets nginx check its configuration before any statement is run.\n")
+	b.WriteString("`SKIP='3 7' sh apply.sh --yes` skips changes: those whose patch does not fit there, and those that you do not want.\n")
+	b.WriteString("`sh undo.sh` undoes it, unless a file was edited since.\n")
+	b.WriteString("`files/` has each whole file, at its path in the arena's folder: settings of the database are a fragment of my.cnf there,\n")
+	b.WriteString("`sql/` the statements, do and undo. They contain the schema's name from here: edit them if yours has another name.\n")
+	b.WriteString("Only you can read this folder: it holds sources and configurations as they are, with any password in them.\n")
+	b.WriteString("Review it before you share it.\n")
 	if len(sum.notices) > 0 {
 		var texts []string
 		for _, n := range sum.notices {
 			texts = append(texts, n.text)
 		}
-		fmt.Fprintf(&b, "\nAfterwards the services must take notice: %s.\n", escape(strings.Join(texts, ", ")))
+		fmt.Fprintf(&b, "\nThen the services must load the changes: %s.\n", escape(strings.Join(texts, ", ")))
 	}
 	return b.String()
 }
 
-// entry is one change as a whole.
+// entry writes the section of one change.
 func entry(b *strings.Builder, it Item, items []Item, o *Options) {
 	c := it.Change
 	fmt.Fprintf(b, "\n## Change %d: %s\n\n%s on %s", c.ID, escape(c.Says), escape(c.Kind), escape(c.Target))
@@ -129,8 +130,8 @@ func entry(b *strings.Builder, it Item, items []Item, o *Options) {
 	fmt.Fprintf(b, "\n%sdiff\n%s%s\n", fence, text, fence)
 }
 
-// withoutRoot shortens the heads of a diff, which have the path right after
-// "a" or "b".
+// withoutRoot removes the root from the headers of a diff, which have the absolute
+// path right after "a" or "b".
 func withoutRoot(diff, root string) string {
 	var b strings.Builder
 	for line := range strings.Lines(diff) {

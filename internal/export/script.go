@@ -9,8 +9,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// The fixed parts of the scripts; what is done to which place is put where
-// the line "#STEPS" stands, what is done to the database at "#STATEMENTS".
+// The fixed parts of the scripts. Lines such as "#STEPS" and "#STATEMENTS" are
+// replaced by generated text.
 var (
 	//go:embed apply.sh
 	applyText string
@@ -18,7 +18,7 @@ var (
 	undoText string
 )
 
-// A script is what the two scripts are about.
+// A script holds the data of both scripts.
 type script struct {
 	*Options
 	items   []Item
@@ -26,13 +26,13 @@ type script struct {
 	notices []notice
 }
 
-// apply is apply.sh.
+// apply returns apply.sh.
 func (s *script) apply() string {
 	return s.fill(applyText, map[string]string{"SHOW": s.show(), "CHANGES": s.changeLines(), "WANTS": s.wants(), "EXPAND": s.expand(), "STEPS": s.stepLines(),
 		"CHECK": s.checkLines(), "STATEMENTS": s.statementLines(), "NOTICES": s.noticeLines(true)})
 }
 
-// undo is undo.sh. It learns from the backup where the files are.
+// undo returns undo.sh, which takes the paths of files from the backup.
 func (s *script) undo() string {
 	db := ""
 	if len(s.database()) > 0 {
@@ -54,8 +54,8 @@ func (s *script) fill(text string, parts map[string]string) string {
 	return b.String()
 }
 
-// show lists in plain words what will be done, as lines of a here-document:
-// each begins with two blanks, so that none can end it.
+// show lists what will be done, as lines of a here-document. Each begins with two
+// spaces, so that no line can end the document.
 func (s *script) show() string {
 	var b strings.Builder
 	b.WriteString("  changes:\n")
@@ -78,14 +78,14 @@ func (s *script) show() string {
 	return b.String()
 }
 
-// client is how the scripts reach the database.
-var client = Place{Var: "DB_CLIENT", Says: "command that runs SQL from its input and may alter tables and set variables, as: mariadb --user=root"}
+// client is the variable for the database client.
+var client = Place{Var: "DB_CLIENT", Says: "command that runs SQL from standard input and may alter tables and set variables, as: mariadb --user=root"}
 
-// nginx judges its configuration as it is then: of patched files nobody else
-// can say whether they fit into the rest of it.
-var nginx = Place{Var: "NGINX_CHECK", Says: "command that has nginx read its configuration, as: nginx -t"}
+// nginx is the variable for the command that checks nginx's configuration. A patch
+// may fit its file and still be invalid in the rest of the configuration.
+var nginx = Place{Var: "NGINX_CHECK", Says: "command that lets nginx check its configuration, as: nginx -t"}
 
-// database are the changes that have statements.
+// database lists the changes with statements.
 func (s *script) database() (of []iikanji.ChangeID) {
 	for _, it := range s.items {
 		if len(statements(it.Change)) > 0 {
@@ -95,8 +95,8 @@ func (s *script) database() (of []iikanji.ChangeID) {
 	return of
 }
 
-// judged are the changes of nginx's configuration.
-func (s *script) judged() (of []iikanji.ChangeID) {
+// checked lists the changes of nginx's configuration.
+func (s *script) checked() (of []iikanji.ChangeID) {
 	for _, it := range s.items {
 		if it.Change.Kind == "nginxconf" {
 			of = append(of, it.Change.ID)
@@ -105,8 +105,8 @@ func (s *script) judged() (of []iikanji.ChangeID) {
 	return of
 }
 
-// changeLines tell the script which changes there are, and which of them have
-// a file in common: these can only be left out together.
+// changeLines returns the calls that list the changes, and those that list changes
+// of the same file, which can only be skipped together.
 func (s *script) changeLines() string {
 	var all []iikanji.ChangeID
 	for _, it := range s.items {
@@ -122,15 +122,15 @@ func (s *script) changeLines() string {
 	return b.String()
 }
 
-// ids are changes as one word of a shell: '1 3'.
+// ids returns changes as one word of a shell: '1 3'.
 func ids(of []iikanji.ChangeID) string { return quote(strings.Trim(fmt.Sprint(of), "[]")) }
 
-// unless has a line done unless all of the changes are left out.
+// unless returns a line that is executed unless all of the changes are skipped.
 func unless(of []iikanji.ChangeID, line string) string {
 	return "skipped " + ids(of) + " || " + line
 }
 
-// wants asks for each variable that a step or a token needs.
+// wants returns the check for each variable that a step or a token needs.
 func (s *script) wants() string {
 	var need []Place
 	of := map[Place][]iikanji.ChangeID{}
@@ -154,7 +154,7 @@ func (s *script) wants() string {
 	if by := s.database(); len(by) > 0 {
 		add(client, by)
 	}
-	if by := s.judged(); len(by) > 0 {
+	if by := s.checked(); len(by) > 0 {
 		add(nginx, by)
 	}
 	var b strings.Builder
@@ -166,8 +166,9 @@ func (s *script) wants() string {
 
 func want(p Place) string { return fmt.Sprintf("want %s %s\n", p.Var, quote(p.Says)) }
 
-// expand are the replacements of sed for the tokens in portable files. One that
-// stands only in lines around a change need not be set: patch looks past them.
+// expand returns the replacements of sed for the tokens in portable files. A
+// variable whose token is only in context lines need not be set: patch ignores
+// context that differs.
 func (s *script) expand() string {
 	var texts []string
 	for _, x := range s.steps {
@@ -180,7 +181,7 @@ func (s *script) expand() string {
 	return b.String()
 }
 
-// stepLines call the function "file" for each file: number, how, target, source.
+// stepLines returns a call for each file, with its number, how, target and source.
 func (s *script) stepLines() string {
 	var b strings.Builder
 	for i, x := range s.steps {
@@ -197,15 +198,15 @@ func (s *script) stepLines() string {
 	return b.String()
 }
 
-// checkLines have nginx judge what was written.
+// checkLines returns the call that lets nginx check the written files.
 func (s *script) checkLines() string {
-	if of := s.judged(); len(of) > 0 {
+	if of := s.checked(); len(of) > 0 {
 		return unless(of, "check\n")
 	}
 	return ""
 }
 
-// statementLines call the function "sql" for each statement.
+// statementLines returns a call of the function "sql" for each statement.
 func (s *script) statementLines() string {
 	var b strings.Builder
 	for _, it := range s.items {
@@ -216,7 +217,7 @@ func (s *script) statementLines() string {
 	return b.String()
 }
 
-// undoLines call it for all of them, the last one first.
+// undoLines returns a call of "sql" for each statement, the last one first.
 func (s *script) undoLines() string {
 	var lines []string
 	for _, it := range s.items {
@@ -228,11 +229,11 @@ func (s *script) undoLines() string {
 	return strings.Join(lines, "")
 }
 
-// noticeLines say what must be restarted. apply.sh knows which changes it has
-// left out; undo.sh does not, and says all.
+// noticeLines returns the lines that print what must be restarted. With skips (in
+// apply.sh) they depend on the skipped changes; undo.sh prints all of them.
 func (s *script) noticeLines(skips bool) string {
 	var b strings.Builder
-	say := func(of []iikanji.ChangeID, what string) {
+	notice := func(of []iikanji.ChangeID, what string) {
 		line := "echo " + quote("  "+what) + "\n"
 		if skips {
 			line = unless(of, line)
@@ -240,7 +241,7 @@ func (s *script) noticeLines(skips bool) string {
 		b.WriteString(line)
 	}
 	for _, n := range s.notices {
-		say(n.of, oneLine(n.text))
+		notice(n.of, oneLine(n.text))
 	}
 	var risky []iikanji.ChangeID
 	for _, it := range s.items {
@@ -249,10 +250,10 @@ func (s *script) noticeLines(skips bool) string {
 		}
 	}
 	if len(risky) > 0 {
-		say(risky, "one of the changes may lose data: see README.md")
+		notice(risky, "one of the changes may lose data: see README.md")
 	}
 	return b.String()
 }
 
-// quote makes one word of a POSIX shell.
+// quote returns text as one word of a POSIX shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

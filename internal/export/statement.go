@@ -9,17 +9,16 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// A statement is one that a change runs on a database. apply.sh and undo.sh
-// take each by itself, as a server may have done the first and refuse the
-// second.
+// A statement is one SQL statement of a change. apply.sh and undo.sh run each one
+// separately, because a server may execute the first and refuse the second.
 type statement struct {
-	name string // of its files, without the end: "0003", or "0003-2" of several
+	name string // of its files, without suffix: "0003", or "0003-2" of several
 	do   string
-	undo []string // what takes it back, in this order; nil where nothing has to
+	undo []string // the statements that undo it, in order; nil if none is needed
 }
 
-// statements are those of a change, in the order in which they are done. What
-// takes a place back goes with the first statement on it.
+// statements lists the statements of a change in order. The undo of a place belongs
+// to the first statement on that place.
 func statements(c *iikanji.Change) []statement {
 	var all []statement
 	first := map[string]int{}
@@ -43,11 +42,11 @@ func statements(c *iikanji.Change) []statement {
 	return all
 }
 
-// A text is a file of a statement: the end of its name, and what is in it.
+// A text is a file of a statement: the suffix of its name, and its content.
 type text struct{ end, text string }
 
-// texts are the files of a statement. A server that cannot do one while others
-// write gets it without that, as on the stack that it was tried on.
+// texts returns the files of a statement. For an online ALTER TABLE there is a
+// second file without the online options, for servers that refuse them.
 func (s statement) texts() []text {
 	var all []text
 	for _, side := range []struct {

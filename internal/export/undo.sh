@@ -1,6 +1,6 @@
 #!/bin/sh
-# Written by iikanji export: takes back what apply.sh did. A file that somebody
-# has edited since is not touched, and nothing else is then.
+# Written by iikanji export: undoes apply.sh. If a file was edited since, nothing
+# is changed.
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 backup=${BACKUP:-$here/backup}
@@ -18,16 +18,16 @@ want() {
 	exit 2
 }
 
-# begun: a statement was.
+# begun: true if a statement was run, or may have been.
 begun() {
 	for mark in "$backup"/*.sql-begun; do
 		[ ! -e "$mark" ] || return 0
 	done
 	return 1
 }
-[ -d "$backup" ] || fail "$backup is not there: nothing was applied from here"
+[ -d "$backup" ] || fail "$backup does not exist: nothing was applied from here"
 #WANTS
-# each FUNCTION: calls it for each saved file with its number and its place.
+# each FUNCTION: calls it for each saved file with its number and its path.
 each() {
 	for saved in "$backup"/*.target; do
 		[ -e "$saved" ] || continue
@@ -37,7 +37,7 @@ each() {
 	done
 }
 
-# A place must be as apply.sh left it or as it found it.
+# check: a file must be as apply.sh left it, or as it was before.
 check() {
 	if [ -e "$1.before" ]; then
 		if [ -e "$2" ] && cmp -s -- "$2" "$1.before"; then
@@ -53,7 +53,7 @@ check() {
 		return
 	fi
 	[ ! -e "$1.after" ] || [ ! -e "$2" ] || diff -u -- "$1.after" "$2" >&2 || :
-	fail "$2 was changed by somebody else since"
+	fail "$2 was edited since apply.sh changed it"
 }
 
 restore() {
@@ -74,15 +74,15 @@ run() {
 	return 1
 }
 
-# sql STATEMENT: only what was begun is taken back.
+# sql STATEMENT: undoes it if it was begun.
 sql() {
 	[ -e "$backup/$1.sql-begun" ] || return 0
 	if [ -e "$here/sql/$1.undo.sql" ] && ! run "$here/sql/$1.undo.sql"; then
 		if [ ! -e "$here/sql/$1.undo.offline.sql" ] || ! grep -q 'ERROR 184[56]' "$backup/said"; then
-			fail "sql/$1.undo.sql was refused: no file was put back"
+			fail "sql/$1.undo.sql was refused: no file was restored"
 		fi
-		echo "sql/$1.undo.sql: the server cannot do it while others write; now without" >&2
-		run "$here/sql/$1.undo.offline.sql" || fail "sql/$1.undo.offline.sql was refused: no file was put back"
+		echo "sql/$1.undo.sql: the server cannot run it online; running it offline" >&2
+		run "$here/sql/$1.undo.offline.sql" || fail "sql/$1.undo.offline.sql was refused: no file was restored"
 	fi
 	rm -- "$backup/$1.sql-begun"
 }
@@ -91,5 +91,5 @@ each check
 #STATEMENTS
 each restore
 rm -r -- "$backup"
-echo 'Everything is as it was. Now let the services take notice:'
+echo 'Everything is as it was. Now let the services load the changes:'
 #NOTICES

@@ -14,18 +14,18 @@ import (
 	"github.com/iikanji/iikanji/internal/history"
 )
 
-// A Report says what was written.
+// A Report lists what was written.
 type Report struct {
 	Dir     string             `json:"dir"`
 	Changes []iikanji.ChangeID `json:"changes"` // in the order in which they were applied
 	Files   []string           `json:"files"`   // in Dir, with slashes
 }
 
-// ErrNothing says that no change is kept.
+// ErrNothing is returned when no change is kept.
 var ErrNothing = errors.New("no change is kept: there is nothing to take elsewhere")
 
 // Write writes the kept changes of a history into dir, which must be empty or
-// not there.
+// missing.
 func Write(dir string, h *history.History, o Options) (*Report, error) {
 	o.Root = filepath.Clean(o.Root)
 	changes, err := kept(h)
@@ -61,22 +61,24 @@ func Write(dir string, h *history.History, o Options) (*Report, error) {
 	return r, nil
 }
 
-// Modes of what is written: sources and configurations are whole in it, with
-// any password that stands in them, so that it is for its owner alone.
+// Modes of the export. Sources and configurations may contain passwords, so only
+// the owner has access.
 const (
 	ownFolder = 0o700
 	ownFile   = 0o600
 	ownScript = 0o700
 )
 
-// A folder is what is written; the first error stays and ends it.
+// A folder writes files and remembers the first error, after which it writes
+// nothing.
 type folder struct {
 	dir   string
 	names []string
 	err   error
 }
 
-// newFolder refuses a folder with anything in it: two exports would mix.
+// newFolder creates the folder. It refuses one that is not empty, because two
+// exports would mix.
 func newFolder(dir string) (*folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -106,7 +108,7 @@ func (f *folder) put(name string, body []byte, perm os.FileMode) {
 	f.names = append(f.names, name)
 }
 
-// all writes everything but reports nothing.
+// all writes all files.
 func (f *folder) all(items []Item, sum *folded, o *Options) {
 	steps := make([]step, len(sum.files))
 	for i, x := range sum.files {
@@ -130,8 +132,8 @@ type step struct {
 	of   []iikanji.ChangeID
 }
 
-// added is what the step brings to the other machine: of a patch, the lines
-// that it adds.
+// added returns the text that the step adds to the other machine: of a patch, its
+// added lines.
 func (s step) added() string {
 	if s.how != "patch" {
 		return s.text
@@ -145,7 +147,7 @@ func (s step) added() string {
 	return b.String()
 }
 
-// file writes a file as it became, and what makes it so elsewhere.
+// file writes the final content of a file, and its portable form.
 func (f *folder) file(x file, o *Options) step {
 	if x.new != nil {
 		f.put(path.Join("files", x.rel), x.new, ownFile)
@@ -164,7 +166,7 @@ func (f *folder) file(x file, o *Options) step {
 	return s
 }
 
-// patch is the unified diff of a file, with its place in the heads.
+// patch returns the unified diff of a file, with its relative path in the headers.
 func patch(x file) string {
 	op := func(body []byte) []iikanji.Op {
 		return []iikanji.Op{{Verb: iikanji.Write, Place: "/f", Body: string(body)}}
@@ -175,7 +177,7 @@ func patch(x file) string {
 	return "--- a/" + x.rel + "\n+++ b/" + x.rel + "\n" + text
 }
 
-// statements writes a change's statements, each with what takes it back.
+// statements writes a change's statements and their undo.
 func (f *folder) statements(c *iikanji.Change) {
 	for _, st := range statements(c) {
 		head := fmt.Sprintf("-- change %d: %s\n", c.ID, oneLine(c.Says))

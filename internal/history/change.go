@@ -25,16 +25,16 @@ type changeDoc struct {
 	*iikanji.Change
 }
 
-// AddChange reserves the next number for a planned change, writes it down with
-// its diff for people, and sets its ID and Stage.
+// AddChange reserves the next number for a planned change, saves it with its diff
+// for people, and sets its ID and Stage.
 func (h *History) AddChange(c *iikanji.Change, diff string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.j == nil {
-		return errors.New("adding a change: the history is closed or open for reading only")
+		return fmt.Errorf("adding a change: %w", errNotWritable)
 	}
 	if len(h.bad) > 0 {
-		return &hintError{fmt.Errorf("adding a change: line %d of %s is no event, so stages of changes are not certain",
+		return &hintError{fmt.Errorf("adding a change: line %d of %s is not an event, so the stages of changes are uncertain",
 			h.bad[0].Line, filepath.Join(h.dir, journalName)), []string{"restore the line, or use another history folder"}}
 	}
 	id, dir, err := h.changeFolder()
@@ -68,18 +68,18 @@ func (h *History) changeDir(id iikanji.ChangeID) string {
 	return filepath.Join(h.dir, changesDir, numbered(int(id)))
 }
 
-// MoveChange tells the journal that a change has reached a stage. It refuses
-// a move that is not legal.
+// MoveChange records that a change has reached a stage. It refuses a move that
+// the present stage does not allow.
 func (h *History) MoveChange(id iikanji.ChangeID, to iikanji.Stage, why string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if at := h.stage(id); !at.May(to) {
-		return fmt.Errorf("moving change %d from %s to %s: not a legal move", id, at, to)
+		return fmt.Errorf("moving change %d from %s to %s: this move is not allowed", id, at, to)
 	}
 	return h.append(Event{What: Staged, Change: id, Stage: to, Text: why})
 }
 
-// stage is the journal's last word on a change.
+// stage returns the stage of a change by its last event.
 func (h *History) stage(id iikanji.ChangeID) iikanji.Stage {
 	at := iikanji.StageUnknown
 	for _, e := range h.events {
@@ -94,7 +94,7 @@ func (h *History) stage(id iikanji.ChangeID) iikanji.Stage {
 	return at
 }
 
-// LoadChange reads a change at its present stage.
+// LoadChange reads a change and sets its present stage.
 func (h *History) LoadChange(id iikanji.ChangeID) (*iikanji.Change, error) {
 	doc := changeDoc{Change: new(iikanji.Change)}
 	if err := readJSON(filepath.Join(h.changeDir(id), changeFile), changeVersion, &doc); err != nil {
@@ -109,7 +109,7 @@ func (h *History) LoadChange(id iikanji.ChangeID) (*iikanji.Change, error) {
 	return doc.Change, nil
 }
 
-// Diff reads what a change does, for people.
+// Diff reads the diff of a change.
 func (h *History) Diff(id iikanji.ChangeID) (string, error) {
 	b, err := os.ReadFile(filepath.Join(h.changeDir(id), diffFile))
 	if err != nil {
@@ -118,9 +118,9 @@ func (h *History) Diff(id iikanji.ChangeID) (string, error) {
 	return string(b), nil
 }
 
-// Changes lists the changes that the journal knows, in the order of their
-// numbers, each at its present stage. A folder whose change never reached the
-// journal (killed while planning) has touched nothing and is left out.
+// Changes lists the changes in the journal, in the order of their numbers, each
+// with its present stage. A folder without an event (the process was killed while
+// planning) belongs to a change that touched nothing, and is left out.
 func (h *History) Changes() ([]*iikanji.Change, error) {
 	var ids []iikanji.ChangeID
 	for _, e := range h.Events() {

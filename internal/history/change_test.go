@@ -8,8 +8,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// TestChangeComesBack: what was planned is read back as it was, at the stage
-// that the journal says, and only legal moves are written.
+// TestChangeComesBack: a change is read as it was planned, at the stage of its last
+// event, and only allowed moves are written.
 func TestChangeComesBack(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, dir)

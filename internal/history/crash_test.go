@@ -17,7 +17,7 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// TestMain lets the test binary be the writer that the tests kill or starve.
+// TestMain runs the test binary as the writer that tests kill or give a full disk.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("HISTORY_TEST_WRITER"); dir != "" {
 		limit, _ := strconv.ParseUint(os.Getenv("HISTORY_TEST_LIMIT"), 10, 64)
@@ -34,9 +34,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// writeOn saves runs and events until it is killed or, with a limit on the
-// size of files (the nearest to a full disk that needs no rights), fails. It
-// prints the number of each run once it was acknowledged.
+// writeOn saves runs and events until it is killed or, with a limit on the size of
+// files (like a full disk, but possible without privileges), fails. It prints the
+// number of each run when the run was acknowledged.
 func writeOn(dir string, limit uint64) error {
 	h, err := Open(dir)
 	if err != nil {
@@ -69,13 +69,13 @@ func writer(t *testing.T, dir string, limit int) *exec.Cmd {
 	return cmd
 }
 
-// sound wants a folder that a dead writer left to open, and to hold every run
-// that was acknowledged.
+// sound checks that the folder of a dead writer opens and holds every acknowledged
+// run.
 func sound(t *testing.T, dir string, acknowledged int) {
 	t.Helper()
 	h := open(t, dir)
 	defer h.Close()
-	if bad := h.Bad(); len(bad) > 0 {
+	if bad := h.bad; len(bad) > 0 {
 		t.Fatalf("bad lines: %+v", bad)
 	}
 	list, err := h.RunList()
@@ -98,8 +98,8 @@ func sound(t *testing.T, dir string, acknowledged int) {
 	}
 }
 
-// TestKilledWriter: kill -9 at any instant loses nothing that was
-// acknowledged, and the next writer goes on in the same folder.
+// TestKilledWriter: kill -9 at any instant loses nothing that was acknowledged,
+// and the next writer continues in the same folder.
 func TestKilledWriter(t *testing.T) {
 	dir := t.TempDir()
 	acknowledged := 0
@@ -117,7 +117,7 @@ func TestKilledWriter(t *testing.T) {
 			if n, err := strconv.Atoi(sc.Text()); err == nil {
 				acknowledged = n
 			} else {
-				t.Fatalf("the writer said %q", sc.Text())
+				t.Fatalf("the writer printed %q", sc.Text())
 			}
 		}
 		cmd.Wait()
@@ -133,9 +133,9 @@ func TestKilledWriter(t *testing.T) {
 				t.Fatalf("round %d: %d runs in the list, %d acknowledged", round, len(list), acknowledged)
 			}
 		}
-		h := open(t, dir) // the lock went with the process
-		if len(h.Bad()) > 0 {
-			t.Fatalf("round %d: bad lines %+v", round, h.Bad())
+		h := open(t, dir) // the kernel released the lock
+		if len(h.bad) > 0 {
+			t.Fatalf("round %d: bad lines %+v", round, h.bad)
 		}
 		ids, err := h.Runs()
 		if err != nil {
@@ -147,20 +147,20 @@ func TestKilledWriter(t *testing.T) {
 			}
 		}
 		if left, err := filepath.Glob(filepath.Join(dir, "runs", "*", ".*.tmp")); err != nil || len(left) > 0 {
-			t.Fatalf("round %d: litter %v %v", round, left, err)
+			t.Fatalf("round %d: temporary files left: %v %v", round, left, err)
 		}
 		if len(ids) < acknowledgedRuns {
-			t.Fatalf("round %d: %d saved runs, the journal knows %d", round, len(ids), acknowledgedRuns)
+			t.Fatalf("round %d: %d saved runs, the journal has %d", round, len(ids), acknowledgedRuns)
 		}
 		h.Close()
 	}
 	if acknowledged == 0 {
-		t.Fatal("no writer ever got to write: the test proves nothing")
+		t.Fatal("no writer wrote a run: the test proves nothing")
 	}
 }
 
-// TestFullDisk: a writer that may write no further says so with a hint and
-// leaves whole files and whole lines, wherever the limit cuts.
+// TestFullDisk: on a full disk a writer fails with a hint and leaves whole files
+// and whole lines, whatever the limit.
 func TestFullDisk(t *testing.T) {
 	for _, limit := range []int{700, 913, 1200, 1777, 2500} {
 		dir := t.TempDir()
@@ -180,8 +180,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestReplacedJournal: a journal that somebody replaced under a writer is not
-// written in silence.
+// TestReplacedJournal: writing fails when another process replaced the journal.
 func TestReplacedJournal(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, dir)
@@ -199,13 +198,13 @@ func TestReplacedJournal(t *testing.T) {
 	if err := os.WriteFile(path, old, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Append(Event{What: Noted, Text: "two"}); err == nil || !strings.Contains(err.Error(), "somebody else") {
+	if err := h.Append(Event{What: Noted, Text: "two"}); err == nil || !strings.Contains(err.Error(), "another process") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestBadLinesAreRecords: a damaged line in the middle is shown with its place
-// and everything else is read.
+// TestBadLinesAreRecords: a damaged line in the middle is reported with its number,
+// and all other lines are read.
 func TestBadLinesAreRecords(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, dir)
@@ -225,7 +224,7 @@ func TestBadLinesAreRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	h = open(t, dir)
-	if bad := h.Bad(); len(bad) != 1 || bad[0].Line != 2 {
+	if bad := h.bad; len(bad) != 1 || bad[0].Line != 2 {
 		t.Errorf("bad lines %+v", bad)
 	}
 	if len(h.Events()) != 2 || len(h.Warnings()) != 1 {
@@ -239,7 +238,7 @@ func TestBadLinesAreRecords(t *testing.T) {
 	}
 }
 
-// TestSaveFileConfines a sensor's file to its run's folder.
+// TestSaveFileConfines: a sensor's file cannot leave its run's folder.
 func TestSaveFileConfines(t *testing.T) {
 	h := open(t, t.TempDir())
 	id, _, err := h.NewRun()

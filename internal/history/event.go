@@ -12,8 +12,8 @@ import (
 // EventVersion is the version of a journal line; readers refuse a larger one.
 const EventVersion = 1
 
-// A What names the kind of an Event. Readers keep and ignore words that they
-// do not know, so that a kind may be added without a new EventVersion.
+// A What is the kind of an Event. Readers keep and ignore unknown kinds, so that
+// a kind can be added without a new EventVersion.
 type What string
 
 const (
@@ -21,13 +21,13 @@ const (
 	RunSaved   What = "run-saved"   // run.json is on disk
 	ChangeMade What = "change-made" // change.json is on disk, at stage planned
 	Staged     What = "stage"       // a change moved to Stage
-	OpBegun    What = "op-begun"    // the op is about to touch the host
-	OpDone     What = "op-done"     // the op has touched the host
+	OpBegun    What = "op-begun"    // the op is about to change the host
+	OpDone     What = "op-done"     // the op has changed the host
 	Judged     What = "judged"      // a Verdict was reached
-	Noted      What = "note"        // a sentence for people
+	Noted      What = "note"        // a text for people
 )
 
-// A Side says which list of a change's ops an event speaks of.
+// A Side is the list of a change's ops that an event refers to.
 type Side string
 
 const (
@@ -35,7 +35,7 @@ const (
 	Undo Side = "undo"
 )
 
-// An Event is one line of the journal. Fields that its What does not use are empty.
+// An Event is one line of the journal. Its What determines which fields are set.
 type Event struct {
 	Version int       `json:"v"`
 	Seq     int64     `json:"seq"` // counts up from 1
@@ -53,7 +53,7 @@ type Event struct {
 	Text    string           `json:"text,omitempty"`
 }
 
-// A newerError says that a file was written by a newer iikanji.
+// A newerError is the error for a file of a newer version of iikanji.
 type newerError struct {
 	what      string
 	got, want int
@@ -63,15 +63,15 @@ func (e *newerError) Error() string {
 	return fmt.Sprintf("%s has version %d, this iikanji reads up to %d", e.what, e.got, e.want)
 }
 
-// Hints says what to do about it.
+// Hints returns what to do about the error.
 func (e *newerError) Hints() []string { return []string{"use the newer iikanji that wrote it"} }
 
 // parseEvent reads one journal line without its newline.
 func parseEvent(line []byte) (Event, error) {
 	var e Event
 	if err := json.Unmarshal(line, &e); err != nil {
-		// A newer version may have changed the type of a field: ask for the
-		// version alone before calling the line bad.
+		// A newer version may have changed the type of a field: decode the
+		// version alone before treating the line as bad.
 		var v struct {
 			Version int `json:"v"`
 		}
@@ -98,7 +98,7 @@ func parseEvent(line []byte) (Event, error) {
 // line encodes the event as one journal line, newline included.
 func (e *Event) line() ([]byte, error) {
 	var b bytes.Buffer
-	enc := json.NewEncoder(&b) // ends with a newline, and JSON has none inside
+	enc := json.NewEncoder(&b) // Encode ends with a newline and writes no other
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(e); err != nil {
 		return nil, err

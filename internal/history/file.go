@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// A hintError is an error that knows what to do about itself.
+// A hintError is an error with hints on what to do about it.
 type hintError struct {
 	err   error
 	hints []string
@@ -20,17 +20,17 @@ func (e *hintError) Error() string   { return e.err.Error() }
 func (e *hintError) Unwrap() error   { return e.err }
 func (e *hintError) Hints() []string { return e.hints }
 
-// spaceHint adds what to do about a full disk.
+// spaceHint adds a hint to the error of a full disk.
 func spaceHint(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) {
-		return &hintError{err, []string{"the disk is full: free some space; nothing half-written was left"}}
+		return &hintError{err, []string{"the disk is full: free some space; no partial file was left"}}
 	}
 	return err
 }
 
-// writeFile replaces a file as a whole: temporary file beside it, sync,
-// rename, sync of the folder. After a power cut either the old or the new
-// content is there.
+// writeFile replaces a file atomically: temporary file in the same folder, sync,
+// rename, sync of the folder. After a power cut the file has either the old or
+// the new content.
 func writeFile(path string, data []byte) (err error) {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.tmp")
@@ -47,7 +47,7 @@ func writeFile(path string, data []byte) (err error) {
 	if _, err = f.Write(data); err != nil {
 		return err
 	}
-	if err = f.Chmod(0o644); err != nil { // CreateTemp makes it 0600
+	if err = f.Chmod(0o644); err != nil { // CreateTemp creates files with mode 0600
 		return err
 	}
 	if err = f.Sync(); err != nil {
@@ -62,20 +62,20 @@ func writeFile(path string, data []byte) (err error) {
 	return syncDir(dir)
 }
 
-// syncDir makes new names in a folder survive a power cut.
+// syncDir syncs a folder, so that new names in it survive a power cut.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return fmt.Errorf("syncing %s: %w", dir, err)
 	}
 	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // some file systems cannot
+	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // some file systems do not support it
 		return fmt.Errorf("syncing %s: %w", dir, err)
 	}
 	return nil
 }
 
-// writeJSON writes v indented, so that it reads and diffs well.
+// writeJSON writes v as indented JSON, which people can read and diff.
 func writeJSON(path string, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -87,7 +87,7 @@ func writeJSON(path string, v any) error {
 	return writeFile(path, b.Bytes())
 }
 
-// readJSON reads a file that carries a "version" field of at most newest.
+// readJSON reads a JSON file. A "version" field above newest is an error.
 func readJSON(path string, newest int, v any) error {
 	data, err := os.ReadFile(path)
 	if err != nil {

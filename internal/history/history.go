@@ -14,6 +14,9 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
+// errNotWritable is returned by methods that write.
+var errNotWritable = errors.New("the history is closed or open for reading only")
+
 // A History is an open history folder. Its methods may be called from several
 // goroutines.
 type History struct {
@@ -24,15 +27,15 @@ type History struct {
 
 	mu      sync.Mutex
 	events  []Event
-	bad     []BadLine
-	torn    string // what a writer cut off
+	bad     []badLine // lines that are not events; while there are any, the stages of changes are uncertain
+	torn    string    // first bytes of a torn last line that Open cut off
 	lastSeq int64
 	lastRun iikanji.RunID
 	lastChg iikanji.ChangeID
 }
 
-// Open opens the history in dir for writing, creating it where there is none.
-// It refuses a folder that another process is writing.
+// Open opens the history in dir for writing, and creates it if it is missing. It
+// refuses a folder that is open for writing already.
 func Open(dir string) (*History, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -49,11 +52,10 @@ func Open(dir string) (*History, error) {
 	}
 	j, rd, err := openJournal(filepath.Join(dir, journalName))
 	if err != nil {
-		lock.Close()
-		return nil, err
+		return nil, errors.Join(err, unlockDir(lock))
 	}
 	h := &History{dir: dir, now: time.Now, lock: lock, j: j, torn: quote(rd.torn)}
-	if err := h.take(rd); err != nil {
+	if err := h.replay(rd); err != nil {
 		h.Close()
 		return nil, err
 	}
@@ -64,8 +66,8 @@ func Open(dir string) (*History, error) {
 	return h, nil
 }
 
-// View opens the history in dir for reading, while another process may be
-// writing it. Methods that write fail.
+// View opens the history in dir for reading. Another process may be writing it.
+// Methods that write return an error.
 func View(dir string) (*History, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -82,7 +84,7 @@ func View(dir string) (*History, error) {
 		return nil, err
 	}
 	h := &History{dir: dir, now: time.Now}
-	return h, h.take(rd)
+	return h, h.replay(rd)
 }
 
 const (
@@ -91,9 +93,9 @@ const (
 	changesDir  = "changes"
 )
 
-// take makes a journal's reading the state of h. Numbers count on from the
-// largest that either the journal or a folder's name has ever used.
-func (h *History) take(rd *reading) error {
+// replay sets the state of h from a journal. New numbers continue from the largest
+// one in the journal and in the names of folders.
+func (h *History) replay(rd *journalData) error {
 	h.events, h.bad = rd.events, rd.bad
 	for _, e := range rd.events {
 		h.lastSeq = max(h.lastSeq, e.Seq)
@@ -116,21 +118,21 @@ func (h *History) take(rd *reading) error {
 	return nil
 }
 
-// sweep removes what a killed writer was about to rename.
+// sweep removes the temporary files of a killed writer.
 func (h *History) sweep() error {
 	left, err := filepath.Glob(filepath.Join(h.dir, "*", "*", ".*.tmp"))
 	if err != nil {
-		return nil // the folder's own name is no pattern: leave the litter
+		return nil // the folder's name is not a valid pattern: keep the files
 	}
 	for _, path := range left {
 		if err := os.Remove(path); err != nil {
-			return fmt.Errorf("clearing up after a killed writer: %w", err)
+			return fmt.Errorf("removing temporary files of a killed writer: %w", err)
 		}
 	}
 	return nil
 }
 
-// numbers lists the numbered folders in dir, in order of their names' width and value.
+// numbers lists the numbers of the numbered folders in dir, sorted by name.
 func numbers(dir string) ([]int, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -147,13 +149,13 @@ func numbers(dir string) ([]int, error) {
 	return ns, nil
 }
 
-// numbered is the folder name of a run or change.
+// numbered returns the folder name of a run or change.
 func numbered(n int) string { return fmt.Sprintf("%04d", n) }
 
-// Dir is the absolute path of the history folder.
+// Dir returns the absolute path of the history folder.
 func (h *History) Dir() string { return h.dir }
 
-// Close gives the folder back. Closing twice is allowed.
+// Close releases the folder. Closing twice is allowed.
 func (h *History) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -161,9 +163,7 @@ func (h *History) Close() error {
 		return nil
 	}
 	err := h.j.f.Close()
-	if e := h.lock.Close(); err == nil {
-		err = e
-	}
+	err = errors.Join(err, unlockDir(h.lock))
 	h.lock, h.j = nil, nil
 	if err != nil {
 		return fmt.Errorf("closing the history: %w", err)
@@ -171,8 +171,8 @@ func (h *History) Close() error {
 	return nil
 }
 
-// Append writes one event and returns once it would survive a power cut.
-// Version, Seq and, where it is zero, At are filled in.
+// Append writes one event and returns when it is on disk. It fills in Version,
+// Seq and, if it is zero, At.
 func (h *History) Append(e Event) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -181,7 +181,7 @@ func (h *History) Append(e Event) error {
 
 func (h *History) append(e Event) error {
 	if h.j == nil {
-		return fmt.Errorf("writing the journal: the history is closed or open for reading only")
+		return fmt.Errorf("writing the journal: %w", errNotWritable)
 	}
 	e.Version, e.Seq = EventVersion, h.lastSeq+1
 	if e.At.IsZero() {
@@ -197,7 +197,7 @@ func (h *History) append(e Event) error {
 	if err := h.j.append(line); err != nil {
 		return err
 	}
-	// What replay would read is what is remembered, not what was handed in.
+	// The event is kept as replaying the journal would read it.
 	if e, err = parseEvent(line[:len(line)-1]); err != nil {
 		panic("BUG: an event was written that cannot be read: " + err.Error())
 	}
@@ -205,25 +205,21 @@ func (h *History) append(e Event) error {
 	return nil
 }
 
-// Events lists what happened, oldest first.
+// Events lists all events, oldest first.
 func (h *History) Events() []Event {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return append([]Event(nil), h.events...)
 }
 
-// Bad lists lines of the journal that are no events. A writer that finds some
-// about a change must not trust what it believes of that change's stage.
-func (h *History) Bad() []BadLine { return append([]BadLine(nil), h.bad...) }
-
-// Warnings says in plain words what was wrong with the files.
+// Warnings describes damage that was found in the journal.
 func (h *History) Warnings() []string {
 	var ws []string
 	if h.torn != "" {
 		ws = append(ws, fmt.Sprintf("the journal ended in the middle of a line, which was cut off: %q", h.torn))
 	}
 	for _, b := range h.bad {
-		ws = append(ws, fmt.Sprintf("%s:%d: no event (%s): %q", journalName, b.Line, b.Why, b.Text))
+		ws = append(ws, fmt.Sprintf("%s:%d: not an event (%s): %q", journalName, b.Line, b.Why, b.Text))
 	}
 	return ws
 }

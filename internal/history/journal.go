@@ -11,33 +11,33 @@ import (
 	"unicode/utf8"
 )
 
-// maxLine bounds what one event may hold; a longer line is bad, not an event.
+// maxLine is the longest line of an event, in bytes; a longer line is bad.
 const maxLine = 4 << 20
 
-// A BadLine is a line of the journal that is no event: damaged, or edited by hand.
-type BadLine struct {
+// A badLine is a line of the journal that is not an event: damaged, or edited by hand.
+type badLine struct {
 	Line int    // from 1
 	Text string // its first bytes, valid UTF-8
 	Why  string
 }
 
-// A reading is what a journal holds.
-type reading struct {
+// A journalData is the parsed content of a journal.
+type journalData struct {
 	events []Event
-	bad    []BadLine
-	whole  int64  // bytes of whole lines: where the next event goes
-	torn   []byte // first bytes of what follows, if anything
+	bad    []badLine
+	whole  int64  // bytes of whole lines: the offset of the next event
+	torn   []byte // bytes after the last line feed
 }
 
-// readJournal reads every event. What follows the last newline is a line that
-// was being written when the power went: it was never acknowledged, so it is
-// torn, not bad. The only error besides I/O is a newer version.
-func readJournal(r io.Reader) (*reading, error) {
+// readJournal reads every event. Bytes after the last line feed are a line that
+// was being written at a power cut: it was never acknowledged, so it is torn,
+// not bad. The only error besides those of I/O is a newer version.
+func readJournal(r io.Reader) (*journalData, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
 		return nil, fmt.Errorf("reading the journal: %w", err)
 	}
-	var rd reading
+	var rd journalData
 	for n := 1; len(data) > 0; n++ {
 		line, rest, ended := bytes.Cut(data, []byte("\n"))
 		if !ended {
@@ -53,8 +53,8 @@ func readJournal(r io.Reader) (*reading, error) {
 	return &rd, nil
 }
 
-// add takes one whole line. Empty lines are nothing (a hand edit, a merge).
-func (rd *reading) add(line []byte, n int) error {
+// add parses line n. Empty lines (from a hand edit or a merge) are ignored.
+func (rd *journalData) add(line []byte, n int) error {
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	if len(bytes.TrimSpace(line)) == 0 {
 		return nil
@@ -71,14 +71,14 @@ func (rd *reading) add(line []byte, n int) error {
 	case errors.As(err, &newer):
 		return err
 	default:
-		rd.bad = append(rd.bad, BadLine{Line: n, Text: quote(line), Why: err.Error()})
+		rd.bad = append(rd.bad, badLine{Line: n, Text: quote(line), Why: err.Error()})
 	}
 	return nil
 }
 
 var errTooLong = fmt.Errorf("longer than %d bytes", maxLine)
 
-// quote cuts the first bytes of hostile text for a message.
+// quote returns the first bytes of hostile text for a message.
 func quote(b []byte) string {
 	const most = 80
 	s := string(b[:min(len(b), most)])
@@ -89,17 +89,17 @@ func quote(b []byte) string {
 	return s
 }
 
-// A journal is the open file of a writer.
+// A journal is the journal file of a writer.
 type journal struct {
 	path string
 	f    *os.File
-	size int64 // where the next line goes
-	// broken is set once the file could not be brought back to whole lines.
+	size int64 // the offset of the next line
+	// broken is the error after which the file could not be cut to whole lines.
 	broken error
 }
 
-// openJournal creates the journal where there is none, reads it and cuts off a torn line.
-func openJournal(path string) (*journal, *reading, error) {
+// openJournal opens or creates the journal, reads it and cuts off a torn line.
+func openJournal(path string) (*journal, *journalData, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening the journal: %w", err)
@@ -123,7 +123,7 @@ func openJournal(path string) (*journal, *reading, error) {
 	return j, rd, nil
 }
 
-// cut brings the file back to its whole lines.
+// cut truncates the file to its whole lines.
 func (j *journal) cut() error {
 	if err := j.f.Truncate(j.size); err != nil {
 		return err
@@ -131,13 +131,13 @@ func (j *journal) cut() error {
 	return j.f.Sync()
 }
 
-// append writes one line and syncs it. When that fails (a full disk), the
-// part that was written is taken away again.
+// append writes one line and syncs it. When that fails (a full disk), the part
+// that was written is cut off again.
 func (j *journal) append(line []byte) error {
 	if j.broken != nil {
-		return fmt.Errorf("writing the journal: it is in an unknown state since: %w", j.broken)
+		return fmt.Errorf("writing the journal: its state is unknown after an earlier error: %w", j.broken)
 	}
-	if err := j.unmoved(); err != nil {
+	if err := j.unchanged(); err != nil {
 		return err
 	}
 	_, err := j.f.WriteAt(line, j.size)
@@ -154,9 +154,9 @@ func (j *journal) append(line []byte) error {
 	return nil
 }
 
-// unmoved refuses a journal that somebody replaced or edited under us, as git
-// checkout does: events written to the old file would be lost in silence.
-func (j *journal) unmoved() error {
+// unchanged returns an error if another process replaced or edited the file, as
+// git checkout does. Events written to a replaced file would be lost.
+func (j *journal) unchanged() error {
 	now, err := os.Stat(j.path)
 	if err != nil {
 		return fmt.Errorf("writing the journal: %w", err)
@@ -166,8 +166,8 @@ func (j *journal) unmoved() error {
 		return fmt.Errorf("writing the journal: %w", err)
 	}
 	if !os.SameFile(now, was) || was.Size() != j.size {
-		return &hintError{fmt.Errorf("writing the journal: %s was changed by somebody else", j.path),
-			[]string{"leave the history folder alone while iikanji runs (git checkout, editors)"}}
+		return &hintError{fmt.Errorf("writing the journal: %s was changed by another process", j.path),
+			[]string{"do not change the history folder while iikanji runs (git checkout, editors)"}}
 	}
 	return nil
 }

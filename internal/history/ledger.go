@@ -1,25 +1,26 @@
 package history
 
 import (
-	"errors"
+	"fmt"
 	"path/filepath"
 )
 
-// ledgerFile is where a tuner notes where it stands, beside the journal.
+// ledgerFile holds the state of a tuning session.
 const ledgerFile = "tune.json"
 
-// SaveLedger replaces the tuner's notes as a whole: v as JSON.
+// SaveLedger saves the state of a tuning session, v as JSON. It replaces the file
+// atomically.
 func (h *History) SaveLedger(v any) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.j == nil {
-		return errors.New("saving the tuner's notes: the history is closed or open for reading only")
+		return fmt.Errorf("saving the state of the tuning session: %w", errNotWritable)
 	}
 	return writeJSON(filepath.Join(h.dir, ledgerFile), v)
 }
 
-// ReadLedger reads them into v. newest is the version that the caller knows;
-// notes that are not there are fs.ErrNotExist.
+// ReadLedger reads the state of a tuning session into v. newest is the newest
+// version that the caller supports. The error is fs.ErrNotExist if there is none.
 func (h *History) ReadLedger(newest int, v any) error {
 	return readJSON(filepath.Join(h.dir, ledgerFile), newest, v)
 }

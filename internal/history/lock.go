@@ -9,8 +9,9 @@ import (
 	"syscall"
 )
 
-// lockDir takes the folder for one writer. The lock is on the folder itself
-// (no file to leave behind) and ends with the process, however that ends.
+// lockDir locks the folder for one writer. The lock is on the folder itself, so
+// that no lock file is left behind, and the kernel releases it when the process
+// ends.
 func lockDir(dir string) (*os.File, error) {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -24,16 +25,24 @@ func lockDir(dir string) (*os.File, error) {
 	if !errors.Is(err, syscall.EWOULDBLOCK) {
 		return nil, fmt.Errorf("locking the history %s: %w", dir, err)
 	}
-	who := "another iikanji"
+	holder := "another process"
 	if pid := lockHolder(d); pid > 0 {
-		who = fmt.Sprintf("process %d", pid)
+		holder = fmt.Sprintf("process %d", pid)
 	}
-	return nil, &hintError{fmt.Errorf("the history %s is being written by %s", dir, who),
+	return nil, &hintError{fmt.Errorf("the history %s is being written by %s", dir, holder),
 		[]string{"wait for it to end, or use another folder"}}
 }
 
-// lockHolder finds the process that holds the lock on a folder, 0 if the
-// system does not tell (proc_locks(5), Linux only).
+// unlockDir releases the lock of lockDir. Closing alone is not enough: a child
+// process that is just being started holds a copy of every descriptor until it
+// executes its program, and with it the lock.
+func unlockDir(d *os.File) error {
+	err := syscall.Flock(int(d.Fd()), syscall.LOCK_UN)
+	return errors.Join(err, d.Close())
+}
+
+// lockHolder returns the id of the process that holds the lock on a folder, from
+// /proc/locks (proc_locks(5), Linux only); 0 if it cannot be found.
 func lockHolder(d *os.File) int {
 	info, err := d.Stat()
 	if err != nil {

@@ -10,17 +10,17 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// runFile is the run's own file in its folder; sensors put theirs beside it.
+// runFile is the run itself; sensors put their files beside it.
 const runFile = "run.json"
 
-// NewRun reserves the next number and makes its folder, where raw files may be
-// written before the run is saved. A folder that is already there (a copy, a
-// merge) is never taken.
+// NewRun reserves the next number and creates its folder, where raw files may be
+// written before the run is saved. An existing folder (a copy, a merge) is never
+// used.
 func (h *History) NewRun() (iikanji.RunID, string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.j == nil {
-		return 0, "", errors.New("reserving a run: the history is closed or open for reading only")
+		return 0, "", fmt.Errorf("reserving a run: %w", errNotWritable)
 	}
 	for {
 		h.lastRun++
@@ -38,13 +38,13 @@ func (h *History) runDir(id iikanji.RunID) string {
 	return filepath.Join(h.dir, runsDir, numbered(int(id)))
 }
 
-// SaveRun writes run.json of a number that NewRun gave, then tells the
-// journal. Saving again replaces the whole file.
+// SaveRun writes the run.json of a number that NewRun reserved, then an event.
+// Saving again replaces the file.
 func (h *History) SaveRun(run *iikanji.Run) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.j == nil {
-		return errors.New("saving a run: the history is closed or open for reading only")
+		return fmt.Errorf("saving a run: %w", errNotWritable)
 	}
 	if run.ID < 1 || run.ID > h.lastRun {
 		return fmt.Errorf("saving run %d: no such number was reserved", run.ID)
@@ -56,7 +56,7 @@ func (h *History) SaveRun(run *iikanji.Run) error {
 	return h.append(Event{What: RunSaved, Run: run.ID, Outcome: run.Outcome, Score: run.Score})
 }
 
-// Runs lists the numbers of the runs that were saved, ascending.
+// Runs lists the numbers of the saved runs, ascending.
 func (h *History) Runs() ([]iikanji.RunID, error) {
 	all, err := numbers(filepath.Join(h.dir, runsDir))
 	if err != nil {

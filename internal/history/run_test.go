@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ func open(t *testing.T, dir string) *History {
 }
 
 // TestRunComesBack: a run is the same after saving, closing and opening again,
-// and its number is never given twice.
+// and its number is never used twice.
 func TestRunComesBack(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "history")
 	h := open(t, dir)
@@ -64,7 +65,7 @@ func TestRunComesBack(t *testing.T) {
 	}
 }
 
-// TestSecondWriterIsRefused, by the first one's process id; a reader is not.
+// TestSecondWriterIsRefused: a second writer is refused; a reader is not.
 func TestSecondWriterIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	open(t, dir)
@@ -76,8 +77,28 @@ func TestSecondWriterIsRefused(t *testing.T) {
 	}
 }
 
-// TestTornLastLine: a line that was being written when the power went is cut
-// off and said; what came before it stands, and writing goes on.
+// TestCloseReleasesTheLock, also while another copy of its descriptor is open,
+// as in a child process between fork and exec.
+func TestCloseReleasesTheLock(t *testing.T) {
+	dir := t.TempDir()
+	h := open(t, dir)
+	copied, err := syscall.Dup(int(h.lock.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(copied)
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Open(dir)
+	if err != nil {
+		t.Fatalf("after Close: %v", err)
+	}
+	again.Close()
+}
+
+// TestTornLastLine: a line that was being written at a power cut is cut off with a
+// warning; the lines before it are kept, and writing continues.
 func TestTornLastLine(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, dir)
@@ -109,7 +130,7 @@ func TestTornLastLine(t *testing.T) {
 	}
 }
 
-// TestNewerVersionIsRefused by name, with the way out.
+// TestNewerVersionIsRefused: files of a newer version are errors.
 func TestNewerVersionIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, dir)
@@ -132,8 +153,8 @@ func TestNewerVersionIsRefused(t *testing.T) {
 	}
 }
 
-// FuzzJournal: reading never panics, never invents events, and what is read
-// and written again is read the same.
+// FuzzJournal: reading never panics and accounts for every byte, and events that
+// are read, written and read again are the same.
 func FuzzJournal(f *testing.F) {
 	f.Add([]byte(`{"v":1,"seq":1,"at":"2026-11-21T00:00:00Z","what":"note","text":"a"}` + "\n"))
 	f.Add([]byte("\n\r\n{}\nnot json\n{\"v\":1"))
@@ -158,7 +179,7 @@ func FuzzJournal(f *testing.F) {
 		if err != nil || len(back.events) != len(rd.events) || len(back.bad) != 0 {
 			t.Fatalf("reading again: %v\n%+v\n%+v", err, back, rd.events)
 		}
-		var third strings.Builder // lines, as a nil and an empty list are the same line
+		var third strings.Builder // compared as lines: a nil and an empty list have the same one
 		for _, e := range back.events {
 			line, err := e.line()
 			if err != nil {

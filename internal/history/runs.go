@@ -12,19 +12,19 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// A RunEntry is one line of the list of runs, known from the journal without
+// A RunEntry is one line of the list of runs, read from the journal without
 // opening run.json.
 type RunEntry struct {
 	ID      iikanji.RunID
 	Began   time.Time // when its number was reserved
-	Saved   bool      // false: interrupted before there was a run.json
+	Saved   bool      // false: interrupted before run.json was written
 	Outcome iikanji.Outcome
 	Score   float64
 }
 
-// RunList lists every number that was ever reserved, ascending, with the
-// journal's last word on each. What the journal never heard of (killed between
-// the file and the event) is known from its folder.
+// RunList lists every reserved number, ascending, with the state of its last event.
+// A run without an event (the process was killed between file and event) is read
+// from its folder.
 func (h *History) RunList() ([]RunEntry, error) {
 	byID := map[iikanji.RunID]*RunEntry{}
 	entry := func(id iikanji.RunID) *RunEntry {
@@ -53,7 +53,7 @@ func (h *History) RunList() ([]RunEntry, error) {
 		}
 		run, err := h.LoadRun(r.ID)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // killed before there was a run.json, or even before the journal knew the number
+			continue // killed before run.json was written, or before the event of the number
 		} else if err != nil {
 			return nil, err
 		}
@@ -67,23 +67,24 @@ func (h *History) RunList() ([]RunEntry, error) {
 	return list, nil
 }
 
-// SaveFile writes one more file into a run's folder, as a whole. name is a
-// plain file name.
+// SaveFile writes a further file into a run's folder, atomically. name is a file
+// name without folders.
 func (h *History) SaveFile(id iikanji.RunID, name string, data []byte) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
 	case h.j == nil:
-		return errors.New("saving a file: the history is closed or open for reading only")
+		return fmt.Errorf("saving a file: %w", errNotWritable)
 	case id < 1 || id > h.lastRun:
 		return fmt.Errorf("saving %s of run %d: no such number was reserved", name, id)
 	case name != filepath.Base(name) || name == "." || name == ".." || name == runFile:
-		return fmt.Errorf("saving %q of run %d: not a name for a further file", name, id)
+		return fmt.Errorf("saving %q of run %d: not a valid name for a further file", name, id)
 	}
 	return writeFile(filepath.Join(h.runDir(id), name), data)
 }
 
-// ReadFile reads a file that SaveFile wrote; a missing one is fs.ErrNotExist.
+// ReadFile reads a file that SaveFile wrote. The error for a missing file is
+// fs.ErrNotExist.
 func (h *History) ReadFile(id iikanji.RunID, name string) ([]byte, error) {
 	if name != filepath.Base(name) {
 		return nil, fmt.Errorf("reading %q of run %d: %w", name, id, fs.ErrNotExist)

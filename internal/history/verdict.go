@@ -9,7 +9,7 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// verdictFile is what was proven about a change, in the change's folder.
+// verdictFile is the latest verdict, in the change's folder.
 const verdictFile = "verdict.json"
 
 // verdictVersion is the version of verdict.json; readers refuse a larger one.
@@ -21,14 +21,13 @@ type verdictDoc struct {
 	*iikanji.Verdict
 }
 
-// SaveVerdict writes what is known of a change's effect, then tells the
-// journal. A later look replaces the file as a whole; the journal keeps them
-// all. It sets the verdict's Change.
+// SaveVerdict writes the verdict on a change, then an event. A later verdict
+// replaces the file; the journal keeps all of them. It sets the verdict's Change.
 func (h *History) SaveVerdict(id iikanji.ChangeID, v *iikanji.Verdict) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.j == nil {
-		return errors.New("saving a verdict: the history is closed or open for reading only")
+		return fmt.Errorf("saving a verdict: %w", errNotWritable)
 	}
 	if h.stage(id) == iikanji.StageUnknown {
 		return fmt.Errorf("saving a verdict: there is no change %d in %s", id, h.dir)
@@ -40,13 +39,13 @@ func (h *History) SaveVerdict(id iikanji.ChangeID, v *iikanji.Verdict) error {
 	return h.append(Event{What: Judged, Change: id, Verdict: v})
 }
 
-// LoadVerdict reads the latest verdict on a change. The error of one that was
-// never judged is fs.ErrNotExist.
+// LoadVerdict reads the latest verdict on a change. The error for a change without
+// a verdict is fs.ErrNotExist.
 func (h *History) LoadVerdict(id iikanji.ChangeID) (*iikanji.Verdict, error) {
 	doc := verdictDoc{Verdict: new(iikanji.Verdict)}
 	err := readJSON(filepath.Join(h.changeDir(id), verdictFile), verdictVersion, &doc)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("change %d was never judged: %w", id, fs.ErrNotExist)
+		return nil, fmt.Errorf("change %d has no verdict: %w", id, fs.ErrNotExist)
 	}
 	if err != nil {
 		return nil, err

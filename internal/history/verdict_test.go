@@ -10,8 +10,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// TestVerdictComesBack: the last look is what is read, each look is in the
-// journal, and both are there for the next process.
+// TestVerdictComesBack: the latest verdict is read, each verdict is in the journal,
+// and both are there after opening again.
 func TestVerdictComesBack(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, dir)
@@ -20,7 +20,7 @@ func TestVerdictComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := h.LoadVerdict(c.ID); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a change that was never judged: %v", err)
+		t.Errorf("a change without a verdict: %v", err)
 	}
 	looks := []*iikanji.Verdict{
 		{Call: iikanji.CallUnknown, Reason: iikanji.TooFew, Base: []iikanji.RunID{1}, Tried: []iikanji.RunID{2}, Needed: 1},
@@ -40,18 +40,18 @@ func TestVerdictComesBack(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, looks[1]) {
 		t.Errorf("came back as %+v, %v", got, err)
 	}
-	var told []*iikanji.Verdict
+	var judged []*iikanji.Verdict
 	for _, e := range h.Events() {
 		if e.What == Judged {
-			told = append(told, e.Verdict)
+			judged = append(judged, e.Verdict)
 		}
 	}
-	if !reflect.DeepEqual(told, looks) {
-		t.Errorf("the journal tells %+v", told)
+	if !reflect.DeepEqual(judged, looks) {
+		t.Errorf("the journal has %+v", judged)
 	}
 }
 
-// TestVerdictRefused: what is refused is in neither the folder nor the journal.
+// TestVerdictRefused: a refused verdict is in neither the folder nor the journal.
 func TestVerdictRefused(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, dir)
@@ -61,10 +61,10 @@ func TestVerdictRefused(t *testing.T) {
 	}
 	before := len(h.Events())
 	if err := h.SaveVerdict(c.ID+1, &iikanji.Verdict{}); err == nil {
-		t.Error("a verdict on no change was saved")
+		t.Error("a verdict on a missing change was saved")
 	}
 	if err := h.SaveVerdict(c.ID, &iikanji.Verdict{P: math.NaN()}); err == nil {
-		t.Error("a verdict that no reader could read was saved")
+		t.Error("a verdict that cannot be encoded was saved")
 	}
 	if _, err := h.LoadVerdict(c.ID); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it left a file: %v", err)

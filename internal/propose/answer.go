@@ -11,14 +11,14 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// Limits of an answer, in bytes where they are about text.
+// Limits of an answer; those of texts are in bytes.
 const (
 	maxChanges = 50
 	maxWord    = 64
 	maxSays    = 300
 	maxArgs    = 32
 	maxArg     = 8 << 10
-	maxDiff    = 256 << 10 // the argument "diff", as package change/patch has it
+	maxDiff    = 256 << 10 // of the argument "diff"; the limit of package change/patch
 )
 
 var (
@@ -26,12 +26,12 @@ var (
 	argForm  = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 )
 
-// Answer reads what a proposer wrote, strictly: the document, its limits, its
-// kinds (kinds are those that there are), and that no text holds what its
-// readers would not see. What the arguments mean is for the kinds to check.
+// Answer parses the answer of a proposer strictly: the document, its limits, its
+// kinds (one of kinds), and that no text has invisible characters. The kinds
+// check the meaning of the arguments.
 func Answer(b []byte, kinds []string) ([]Proposal, error) {
 	if len(strings.TrimSpace(string(b))) == 0 {
-		return nil, errors.New(`it answered nothing; without changes an answer is {"version": 1, "changes": []}`)
+		return nil, errors.New(`the answer is empty; without changes an answer is {"version": 1, "changes": []}`)
 	}
 	s, err := newStrict(b)
 	if err != nil {
@@ -43,7 +43,7 @@ func Answer(b []byte, kinds []string) ([]Proposal, error) {
 		switch name {
 		case "version":
 			if version, err = s.number(place); err == nil && version != fmt.Sprint(Version) {
-				err = fmt.Errorf("%s is %s, and here is version %d", place, version, Version)
+				err = fmt.Errorf("%s is %s; the supported version is %d", place, version, Version)
 			}
 			return err
 		case "changes":
@@ -54,7 +54,7 @@ func Answer(b []byte, kinds []string) ([]Proposal, error) {
 				return err
 			})
 		}
-		return fmt.Errorf("%s is no field; there are version and changes", place)
+		return fmt.Errorf("%s is not a field; the fields are version and changes", place)
 	})
 	if err == nil {
 		err = s.end()
@@ -63,9 +63,9 @@ func Answer(b []byte, kinds []string) ([]Proposal, error) {
 	case err != nil:
 		return nil, err
 	case version == "":
-		return nil, errors.New("answer: there is no version")
+		return nil, errors.New("answer: the version is missing")
 	case !changes:
-		return nil, errors.New("answer: there are no changes, not even an empty list")
+		return nil, errors.New("answer: the list of changes is missing; it may be empty")
 	}
 	return out, nil
 }
@@ -78,7 +78,7 @@ func proposal(s *strict, place string, kinds []string) (p Proposal, err error) {
 		case "kind":
 			r.Kind, err = s.text(place, maxWord)
 			if err == nil && !slices.Contains(kinds, r.Kind) {
-				err = fmt.Errorf("%s: %q is no kind of change; there are %s", place, r.Kind, strings.Join(kinds, ", "))
+				err = fmt.Errorf("%s: %q is not a kind of change; the kinds are %s", place, r.Kind, strings.Join(kinds, ", "))
 			}
 		case "target":
 			r.Target, err = line(s, place, maxWord)
@@ -88,12 +88,12 @@ func proposal(s *strict, place string, kinds []string) (p Proposal, err error) {
 			var code string
 			code, err = s.text(place, maxWord)
 			if p.Answers = iikanji.Code(code); err == nil && code != "" && !codeForm.MatchString(code) {
-				err = fmt.Errorf("%s: %q is no code of a finding, such as DB101", place, code)
+				err = fmt.Errorf("%s: %q is not the code of a finding, such as DB101", place, code)
 			}
 		case "args":
 			r.Args, err = arguments(s, place)
 		default:
-			err = fmt.Errorf("%s is no field; there are kind, target, args, says and answers", place)
+			err = fmt.Errorf("%s is not a field; the fields are kind, target, args, says and answers", place)
 		}
 		return err
 	})
@@ -101,9 +101,9 @@ func proposal(s *strict, place string, kinds []string) (p Proposal, err error) {
 	case err != nil:
 		return p, err
 	case r.Kind == "":
-		return p, fmt.Errorf("%s: there is no kind", place)
+		return p, fmt.Errorf("%s: the kind is missing", place)
 	case r.Target == "":
-		return p, fmt.Errorf("%s: there is no target", place)
+		return p, fmt.Errorf("%s: the target is missing", place)
 	}
 	return p, nil
 }
@@ -112,13 +112,13 @@ func proposal(s *strict, place string, kinds []string) (p Proposal, err error) {
 func line(s *strict, place string, limit int) (string, error) {
 	v, err := s.text(place, limit)
 	if err == nil && strings.ContainsFunc(v, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		err = fmt.Errorf("%s: %q has characters that cannot be seen", place, v)
+		err = fmt.Errorf("%s: %q has invisible characters", place, v)
 	}
 	return v, err
 }
 
-// arguments reads the arguments of a change. Their values may have several
-// lines, as those of a diff.
+// arguments reads the arguments of a change. Values may have several lines, like a
+// diff.
 func arguments(s *strict, place string) (map[string]string, error) {
 	args := map[string]string{}
 	return args, s.object(place, func(name, place string) error {
@@ -128,7 +128,7 @@ func arguments(s *strict, place string) (map[string]string, error) {
 		}
 		switch {
 		case !argForm.MatchString(name):
-			return fmt.Errorf("%s: no name of an argument", place)
+			return fmt.Errorf("%s: not a valid name of an argument", place)
 		case len(args) == maxArgs:
 			return fmt.Errorf("%s: more than %d arguments", place, maxArgs)
 		}
@@ -137,15 +137,15 @@ func arguments(s *strict, place string) (map[string]string, error) {
 			return err
 		}
 		if i := strings.IndexFunc(v, hides); i >= 0 {
-			return fmt.Errorf("%s: byte %d is a character that cannot be seen", place, i)
+			return fmt.Errorf("%s: byte %d is an invisible character", place, i)
 		}
 		args[name] = v
 		return nil
 	})
 }
 
-// hides says whether a character hides text from its readers: control
-// characters but white space, and those that override the direction of writing.
+// hides reports whether a character can hide text on a screen: control characters
+// other than white space, and characters that override the direction of writing.
 func hides(r rune) bool {
 	return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r\f", r) || unicode.Is(unicode.Bidi_Control, r)
 }

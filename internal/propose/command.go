@@ -15,29 +15,29 @@ import (
 
 const (
 	maxAnswer = 1 << 20          // bytes on standard output
-	maxTime   = 10 * time.Minute // of one question; the caller may give less
-	grace     = 3 * time.Second  // between the request to end and its end by force
+	maxTime   = 10 * time.Minute // for an answer; the context may end earlier
+	grace     = 3 * time.Second  // between SIGTERM and SIGKILL
 )
 
-// ask gives the question to a command and returns its answer, and the last
-// lines that it said on standard error.
-func ask(ctx context.Context, command []string, question []byte) (answer []byte, said []string, err error) {
+// exchange writes the question to a command and returns its answer, and the last
+// lines of its standard error.
+func exchange(ctx context.Context, command []string, question []byte) (answer []byte, stderr []string, err error) {
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
 	out, errs := &limited{full: cancel}, &tail{}
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(question), out, errs
-	// The command ends with us, also after kill -9. The kernel watches the thread
-	// that started it: it is kept as long as the command runs.
+	// The kernel kills the command when the thread that started it ends, also
+	// after kill -9. So the thread must live as long as the command.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = grace // also for an answer that a process in the background holds open
+	cmd.WaitDelay = grace // also when a background process keeps standard output open
 	began := time.Now()
 	if err := cmd.Start(); err != nil {
-		return nil, nil, fmt.Errorf("it cannot be started: %w", err)
+		return nil, nil, fmt.Errorf("starting it: %w", err)
 	}
 	err = cmd.Wait()
 	endGroup(cmd.Process.Pid)
@@ -45,19 +45,19 @@ func ask(ctx context.Context, command []string, question []byte) (answer []byte,
 	case caller.Err() != nil && !errors.Is(caller.Err(), context.DeadlineExceeded):
 		return nil, errs.lines(), fmt.Errorf("interrupted: %w", caller.Err())
 	case out.over:
-		return nil, errs.lines(), fmt.Errorf("it answered with more than %d bytes", maxAnswer)
+		return nil, errs.lines(), fmt.Errorf("the answer has more than %d bytes", maxAnswer)
 	case ctx.Err() != nil:
-		return nil, errs.lines(), fmt.Errorf("it had not answered after %s", time.Since(began).Round(100*time.Millisecond))
+		return nil, errs.lines(), fmt.Errorf("no answer within %s", time.Since(began).Round(100*time.Millisecond))
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return nil, errs.lines(), fmt.Errorf("it ended with %w", err)
 	}
 	return out.kept.Bytes(), errs.lines(), nil
 }
 
-// endGroup ends what a command left running, politely first.
+// endGroup ends the processes that a command left running: SIGTERM, then SIGKILL.
 func endGroup(group int) {
 	if syscall.Kill(-group, syscall.SIGTERM) != nil {
-		return // nobody is left
+		return // no process is left
 	}
 	for end := time.Now().Add(grace); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if syscall.Kill(-group, 0) != nil {
@@ -67,10 +67,9 @@ func endGroup(group int) {
 	_ = syscall.Kill(-group, syscall.SIGKILL)
 }
 
-// limited keeps an answer and ends the command when it is too long.
+// limited keeps an answer and calls full when it is too long.
 //
-// Note: the buffer is not embedded, as its ReadFrom would be, and io.Copy would
-// read past the limit by it.
+// The buffer is not embedded: io.Copy would use its ReadFrom, past the limit.
 type limited struct {
 	kept bytes.Buffer
 	over bool
@@ -80,28 +79,28 @@ type limited struct {
 func (l *limited) Write(p []byte) (int, error) {
 	if l.over = l.over || l.kept.Len()+len(p) > maxAnswer; l.over {
 		l.full()
-		return len(p), nil // read on, so that it can end
+		return len(p), nil // keep reading, so that the command does not block
 	}
 	return l.kept.Write(p)
 }
 
-// tail keeps the last bytes of what a command says.
+// tail keeps the last bytes of a command's standard error.
 type tail struct{ kept []byte }
 
-const maxSaid = 4096
+const maxTail = 4096
 
 func (t *tail) Write(p []byte) (int, error) {
 	t.kept = append(t.kept, p...)
-	if over := len(t.kept) - maxSaid; over > 0 {
+	if over := len(t.kept) - maxTail; over > 0 {
 		t.kept = append(t.kept[:0], t.kept[over:]...)
 	}
 	return len(p), nil
 }
 
-// maxLines is how many of the lines that a command said are shown.
+// maxLines is the number of shown lines of a command's standard error.
 const maxLines = 10
 
-// lines are the last lines, free of what would move a terminal's cursor.
+// lines returns the last lines without unprintable characters.
 func (t *tail) lines() []string {
 	var lines []string
 	for line := range strings.SplitSeq(string(t.kept), "\n") {

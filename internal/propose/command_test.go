@@ -32,7 +32,7 @@ func large() Input {
 	return Input{Kinds: kinds, Trials: make([]Trial, 2000)}
 }
 
-// TestRun: the question arrives whole, the answer in its order.
+// TestRun: the whole question arrives, and the answer keeps its order.
 func TestRun(t *testing.T) {
 	command, dir := script(t, `cat >"$1/question"; echo '{"version":1,"changes":[{"kind":"patch","target":"b"},{"kind":"ddl","target":"a"}]}'`)
 	in := large()
@@ -57,7 +57,7 @@ func TestRunUnread(t *testing.T) {
 	}
 }
 
-// TestNoShell: arguments arrive as they are.
+// TestNoShell: no shell interprets the arguments.
 func TestNoShell(t *testing.T) {
 	command, dir := script(t, `printf %s "$2" >"$1/arg"; `+nothing)
 	const arg = `$(id); * "x" 'y'`
@@ -69,16 +69,16 @@ func TestNoShell(t *testing.T) {
 	}
 }
 
-// TestRunFails: each way to fail is one line, with what the program said.
+// TestRunFails: each failure is one line, with the last lines of standard error as hints.
 func TestRunFails(t *testing.T) {
 	for _, c := range []struct{ name, text, want, hint string }{
-		{"status", "echo first >&2; printf 'no \\033[2Jkey\\n' >&2; exit 3", "it ended with exit status 3", "it said: no [2Jkey"},
+		{"status", "echo first >&2; printf 'no \\033[2Jkey\\n' >&2; exit 3", "it ended with exit status 3", "stderr: no [2Jkey"},
 		{"signal", "kill -KILL $$", "it ended with signal: killed", "docs/proposer.md"},
-		{"silence", "exit 0", "it answered nothing", "docs/proposer.md"},
-		{"prose", "echo I would add an index", "no JSON", "docs/proposer.md"},
-		{"too much", "yes", "it answered with more than 1048576 bytes", "docs/proposer.md"},
-		{"unknown kind", `echo '{"version":1,"changes":[{"kind":"shell","target":"x"}]}'`, `changes[0].kind: "shell" is no kind`, "docs/proposer.md"},
-		{"much said", "seq 1 100000 >&2; exit 1", "exit status 1", "it said: 100000"},
+		{"silence", "exit 0", "the answer is empty", "docs/proposer.md"},
+		{"prose", "echo I would add an index", "invalid JSON", "docs/proposer.md"},
+		{"too much", "yes", "the answer has more than 1048576 bytes", "docs/proposer.md"},
+		{"unknown kind", `echo '{"version":1,"changes":[{"kind":"shell","target":"x"}]}'`, `changes[0].kind: "shell" is not a kind`, "docs/proposer.md"},
+		{"much on stderr", "seq 1 100000 >&2; exit 1", "exit status 1", "stderr: 100000"},
 	} {
 		command, _ := script(t, c.text)
 		_, err := Run(t.Context(), command, Input{Kinds: kinds})
@@ -88,28 +88,28 @@ func TestRunFails(t *testing.T) {
 			continue
 		}
 		hints := strings.Join(e.Hints(), "\n")
-		if !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || !strings.Contains(hints, c.hint) || len(e.Said) > maxLines {
+		if !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || !strings.Contains(hints, c.hint) || len(e.Stderr) > maxLines {
 			t.Errorf("%s: %v\n%s", c.name, err, hints)
 		}
 	}
 	for _, command := range [][]string{nil, {""}, {"/nowhere/proposer"}, {t.TempDir()}} {
-		if _, err := Run(t.Context(), command, Input{}); err == nil || !strings.HasPrefix(err.Error(), "asking ") {
+		if _, err := Run(t.Context(), command, Input{}); err == nil || !strings.HasPrefix(err.Error(), "running ") {
 			t.Errorf("%q: %v", command, err)
 		}
 	}
 }
 
-// appears waits for a file that a script writes, and returns what is in it.
+// appears waits for a file that a script writes, and returns its content.
 func appears(path string) (string, error) {
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if b, err := os.ReadFile(path); err == nil && len(b) > 0 {
 			return string(b), nil
 		}
 	}
-	return "", fmt.Errorf("%s never came", path)
+	return "", fmt.Errorf("%s was never written", path)
 }
 
-// gone waits for the end of a process that is not our child.
+// gone waits for the end of a process that is not a child of the test.
 func gone(t *testing.T, pid string) {
 	t.Helper()
 	n, err := strconv.Atoi(strings.TrimSpace(pid))
@@ -125,7 +125,7 @@ func gone(t *testing.T, pid string) {
 	t.Errorf("process %d is still there", n)
 }
 
-// TestGroupEnds: what a proposer leaves in the background ends with it.
+// TestGroupEnds: background processes of a proposer end with it.
 func TestGroupEnds(t *testing.T) {
 	command, dir := script(t, `sleep 1000 >/dev/null 2>&1 & echo $! >"$1/pid"; `+nothing)
 	if _, err := Run(t.Context(), command, Input{}); err != nil {
@@ -138,8 +138,8 @@ func TestGroupEnds(t *testing.T) {
 	gone(t, string(pid))
 }
 
-// interrupted runs a proposer until it has written down the process that is
-// to be gone then, and cancels.
+// interrupted runs a proposer, cancels when it has written the id of a process, and
+// waits for the end of that process.
 func interrupted(t *testing.T, text string) (dir string) {
 	t.Helper()
 	command, dir := script(t, text)
@@ -160,25 +160,25 @@ func interrupted(t *testing.T, text string) (dir string) {
 	return dir
 }
 
-// TestInterrupted: a proposer is asked to end, with all that it started.
+// TestInterrupted: an interrupted proposer gets SIGTERM, with all processes that it started.
 func TestInterrupted(t *testing.T) {
 	dir := interrupted(t, `trap 'echo asked >"$1/asked"; exit 0' TERM; sleep 1000 & echo $! >"$1/pid"; wait`)
 	if _, err := appears(filepath.Join(dir, "asked")); err != nil {
-		t.Error("it was not asked to end")
+		t.Error("it got no SIGTERM")
 	}
 }
 
-// TestStubborn: one that does not end when it is asked is made to.
+// TestStubborn: a proposer that ignores SIGTERM is killed.
 func TestStubborn(t *testing.T) {
 	interrupted(t, `trap '' TERM; echo $$ >"$1/pid"; while :; do sleep 1; done`)
 }
 
-// TestLate: one that does not answer in the caller's time is told so.
+// TestLate: a proposer that does not answer within the deadline is an error.
 func TestLate(t *testing.T) {
 	command, _ := script(t, "exec sleep 1000")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := Run(ctx, command, Input{}); err == nil || !strings.Contains(err.Error(), "it had not answered after") {
+	if _, err := Run(ctx, command, Input{}); err == nil || !strings.Contains(err.Error(), "no answer within") {
 		t.Errorf("%v", err)
 	}
 }

@@ -41,7 +41,7 @@ func example() Input {
 		Facts: []iikanji.Fact{
 			{Target: "database", Topic: iikanji.TopicDialect, Key: "version", Value: `{"product":"mariadb","major":10,"minor":11,"patch":6}`},
 			{Target: "database", Topic: iikanji.TopicVariable, Key: "innodb_buffer_pool_size", Value: "134217728"},
-			{Target: "database", Topic: iikanji.TopicVariable, Key: "ssl_key", Value: "/etc/mysql/key.pem"}, // not told
+			{Target: "database", Topic: iikanji.TopicVariable, Key: "ssl_key", Value: "/etc/mysql/key.pem"}, // not sent
 			{Target: "nginx", Topic: iikanji.TopicNginx, Key: "/srv/shop/nginx/nginx.conf",
 				Value: `[{"name":"proxy_set_header","args":["Authorization","Basic c2hvcDpodW50ZXIy"],"start":310,"end":360}]`},
 		},
@@ -54,7 +54,7 @@ func example() Input {
 	}
 }
 
-// doc is docs/proposer.md, and its blocks of JSON.
+// doc returns docs/proposer.md and its blocks of JSON.
 func doc(t *testing.T) (text string, blocks []string) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "proposer.md"))
@@ -70,7 +70,7 @@ func doc(t *testing.T) (text string, blocks []string) {
 	return string(b), blocks
 }
 
-// TestDocQuestion: the question that the page shows is the one that is written.
+// TestDocQuestion: the question on the page is the one that Question returns.
 func TestDocQuestion(t *testing.T) {
 	_, blocks := doc(t)
 	got, err := Question(example())
@@ -82,13 +82,13 @@ func TestDocQuestion(t *testing.T) {
 	}
 	for _, secret := range []string{"c2hvcDpodW50ZXIy", "key.pem"} {
 		if strings.Contains(string(got), secret) {
-			t.Errorf("the question tells %s", secret)
+			t.Errorf("the question contains %s", secret)
 		}
 	}
 }
 
-// TestDocExample: the example, asked that question with all kinds, answers as
-// the page shows, and iikanji understands it.
+// TestDocExample: the example's answer to that question, with all kinds, is the one
+// on the page, and Answer accepts it.
 func TestDocExample(t *testing.T) {
 	_, blocks := doc(t)
 	python, err := exec.LookPath("python3")
@@ -113,11 +113,11 @@ func TestDocExample(t *testing.T) {
 	}
 	in.Trials = append(in.Trials, Trial{Change: iikanji.Change{Kind: "ddl", Target: "database", Answers: "DB101"}})
 	if got, err = Run(t.Context(), []string{python, filepath.Join("..", "..", "docs", "examples", "proposer.py")}, in); err != nil || len(got) != 1 {
-		t.Errorf("what was tried is proposed again: %+v, %v", got, err)
+		t.Errorf("a tried change is proposed again: %+v, %v", got, err)
 	}
 }
 
-// TestDocAnswer: the answer on the page is one, with or without python3.
+// TestDocAnswer: the answer on the page is valid, with or without python3.
 func TestDocAnswer(t *testing.T) {
 	_, blocks := doc(t)
 	if got, err := Answer([]byte(blocks[1]), change.Names()); err != nil || len(got) != 2 {
@@ -125,7 +125,7 @@ func TestDocAnswer(t *testing.T) {
 	}
 }
 
-// TestDocComplete: every field, kind and limit stands on the page.
+// TestDocComplete: every field, kind and limit is on the page.
 func TestDocComplete(t *testing.T) {
 	text, _ := doc(t)
 	var tree any
@@ -136,33 +136,33 @@ func TestDocComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree.(map[string]any)["facts"] = []any{map[string]any{"target": 0, "topic": 0, "key": 0, "value": 0}} // values are of the facts' own forms
+	tree.(map[string]any)["facts"] = []any{map[string]any{"target": 0, "topic": 0, "key": 0, "value": 0}} // the form of a value depends on its fact
 	for _, f := range tree.(map[string]any)["findings"].([]any) {
 		f.(map[string]any)["remedies"].([]any)[0].(map[string]any)["args"] = 0
 	}
 	for _, name := range fields("", tree) {
 		if !strings.Contains(text, "| `"+name+"` |") {
-			t.Errorf("docs/proposer.md does not tell of the field %s", name)
+			t.Errorf("docs/proposer.md lacks the field %s", name)
 		}
 	}
 	for _, k := range words {
 		if !strings.Contains(text, "### "+k.Name+"\n\n"+k.Does+"\n") {
-			t.Errorf("docs/proposer.md does not say of %s: %s", k.Name, k.Does)
+			t.Errorf("docs/proposer.md lacks of %s: %s", k.Name, k.Does)
 		}
 		for _, a := range k.Acts {
 			if want := actRow(a); !strings.Contains(text, want) {
-				t.Errorf("docs/proposer.md has no line\n%s", want)
+				t.Errorf("docs/proposer.md lacks the line\n%s", want)
 			}
 		}
 	}
 	for _, limit := range []string{"1 MiB", fmt.Sprintf("%d changes", maxChanges), "10 minutes", "3 seconds", fmt.Sprintf("%d bytes", maxSays), "256 KiB", fmt.Sprintf("%d arguments", maxArgs)} {
 		if !strings.Contains(text, limit) {
-			t.Errorf("docs/proposer.md does not tell the limit of %s", limit)
+			t.Errorf("docs/proposer.md lacks the limit of %s", limit)
 		}
 	}
 }
 
-// fields are the names in a document, with those around them.
+// fields returns the paths of all names in a document.
 func fields(around string, v any) (names []string) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -178,7 +178,7 @@ func fields(around string, v any) (names []string) {
 	return slices.Compact(names)
 }
 
-// actRow is the line of the page for an act.
+// actRow returns the page's table row for an act.
 func actRow(a ActWords) string {
 	var args []string
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
@@ -197,7 +197,7 @@ func actRow(a ActWords) string {
 	return fmt.Sprintf("| %s | %s | %s |\n", act, a.Does, strings.Join(args, "; "))
 }
 
-// TestKinds: every kind that there is has words, and every word is about a kind.
+// TestKinds: every kind has a description, and every description has a kind.
 func TestKinds(t *testing.T) {
 	names := change.Names()
 	if len(names) < 4 {
@@ -205,16 +205,16 @@ func TestKinds(t *testing.T) {
 	}
 	for _, w := range wordsOf(names) {
 		if w.Does == "" || len(w.Acts) == 0 {
-			t.Errorf("kind %s has no words in kinds.go", w.Name)
+			t.Errorf("kind %s has no description in kinds.go", w.Name)
 		}
 	}
 	for _, w := range words {
 		if _, err := os.Stat(filepath.Join("..", "change", w.Name)); err != nil {
-			t.Errorf("kinds.go tells of %s: %v", w.Name, err)
+			t.Errorf("kinds.go describes %s: %v", w.Name, err)
 		}
 		for _, a := range w.Acts {
 			if a.Does == "" || len(a.Args) == 0 || a.Args["act"] != "" {
-				t.Errorf("%s, %q: words are missing", w.Name, a.Act)
+				t.Errorf("%s, %q: the description is incomplete", w.Name, a.Act)
 			}
 		}
 	}
@@ -223,7 +223,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestActs: nginxconf knows each act that is told of, and no invented one.
+// TestActs: nginxconf has each described act, and no invented one.
 func TestActs(t *testing.T) {
 	site := &change.Site{Services: map[string]change.Service{"nginx": {Config: "/nowhere/nginx.conf"}}}
 	known := func(act string) bool {

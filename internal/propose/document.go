@@ -10,8 +10,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// The forms of the question, version 1. A field may be added; one that changes
-// its meaning makes a new version.
+// The document of the question, version 1. Fields may be added; a changed meaning
+// needs a new version.
 type (
 	document struct {
 		Version  int         `json:"version"`
@@ -44,7 +44,7 @@ type (
 		Target string          `json:"target"`
 		Topic  string          `json:"topic"`
 		Key    string          `json:"key"`
-		Value  json.RawMessage `json:"value"` // an object or a list where the fact is one, else a string
+		Value  json.RawMessage `json:"value"` // an object or a list if the fact is one, else a string
 	}
 	trial struct {
 		Change  iikanji.ChangeID  `json:"change"`
@@ -59,7 +59,7 @@ type (
 		Gain    *gain             `json:"gain,omitempty"`
 		Why     string            `json:"why,omitempty"`
 	}
-	// gain is a factor on the score, as in 1.2, with its interval.
+	// gain is a factor of the score, as in 1.2, with its interval.
 	gain struct {
 		Mid   float64 `json:"mid"`
 		Lo    float64 `json:"lo"`
@@ -68,14 +68,14 @@ type (
 	}
 )
 
-// Question is the document that a proposer reads: JSON, without secrets.
+// Question returns the document that a proposer reads: JSON, without secrets.
 func Question(in Input) ([]byte, error) {
 	d := document{Version: Version, Score: in.Score, Findings: []finding{}, Facts: []fact{}, Trials: []trial{},
 		Kinds: wordsOf(in.Kinds), Target: targetOf(in)}
 	for _, f := range in.Findings {
 		d.Findings = append(d.Findings, findingOf(f))
 	}
-	for _, f := range Secrets(useful(in.Facts)) {
+	for _, f := range removeSecrets(useful(in.Facts)) {
 		d.Facts = append(d.Facts, fact{f.Target, f.Topic, f.Key, valueOf(f.Value)})
 	}
 	for _, t := range in.Trials {
@@ -86,7 +86,7 @@ func Question(in Input) ([]byte, error) {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(d); err != nil {
-		return nil, fmt.Errorf("writing the question for a proposer: %w", err)
+		return nil, fmt.Errorf("encoding the question for a proposer: %w", err)
 	}
 	return b.Bytes(), nil
 }
@@ -100,7 +100,7 @@ func targetOf(in Input) target {
 	return t
 }
 
-// findingOf is a finding without secrets.
+// findingOf returns a finding without secrets.
 func findingOf(f iikanji.Finding) finding {
 	f.Where, f.Claim = withoutSecrets(f.Where), withoutSecrets(f.Claim)
 	out := finding{Finding: f, Evidence: []iikanji.Evidence{}, Remedies: []iikanji.Remedy{}}
@@ -114,7 +114,8 @@ func findingOf(f iikanji.Finding) finding {
 	return out
 }
 
-// valueOf is a fact's value as JSON: itself where it is an object or a list.
+// valueOf returns a fact's value as JSON: an object or a list as it is, anything
+// else as a string.
 func valueOf(v string) json.RawMessage {
 	if len(v) > 0 && (v[0] == '{' || v[0] == '[') && json.Valid([]byte(v)) {
 		return json.RawMessage(v)
@@ -132,12 +133,12 @@ func trialOf(t Trial) trial {
 		Call: v.Call, Reason: v.Reason, Why: withoutSecrets(v.Why)}
 	if e := v.Effect; e.Level > 0 {
 		g := gain{round(math.Exp(e.Mid)), round(math.Exp(e.Lo)), round(math.Exp(e.Hi)), e.Level}
-		if !math.IsInf(g.Hi+g.Mid, 0) && !math.IsNaN(g.Mid+g.Lo+g.Hi) { // JSON has no such numbers
+		if !math.IsInf(g.Hi+g.Mid, 0) && !math.IsNaN(g.Mid+g.Lo+g.Hi) { // JSON has neither infinities nor NaN
 			out.Gain = &g
 		}
 	}
 	return out
 }
 
-// round leaves as many digits as a measurement has.
+// round rounds to 4 decimals; measurements have no more significant digits.
 func round(v float64) float64 { return math.Round(v*1e4) / 1e4 }

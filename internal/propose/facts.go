@@ -6,22 +6,23 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// topics are those of facts that help to propose a change. Others stay here:
-// what is not known to be harmless is not told.
+// topics are the topics of facts that help to propose a change. Facts of other
+// topics are not sent: only what is known to be harmless is.
 var topics = map[string]bool{
 	iikanji.TopicTable: true, iikanji.TopicSize: true, iikanji.TopicDialect: true, iikanji.TopicPlan: true,
 	iikanji.TopicSelectivity: true, iikanji.TopicNginx: true, iikanji.TopicVariable: true, iikanji.TopicStatus: true,
 	iikanji.TopicLimit: true, iikanji.TopicProcess: true, iikanji.TopicSysctl: true, iikanji.TopicAnswer: true, iikanji.TopicVolume: true,
 }
 
-// variables are beginnings of the names of server variables and counters that
-// are about speed. They name no account, no key and no file of one.
+// variables are the prefixes of server variables and counters that concern speed.
+// None of them holds an account, a key or the path of one.
 var variables = []string{"innodb_", "query_cache_", "qcache_", "table_", "open_", "opened_", "tmp_table_", "max_heap_", "max_connections", "max_used_",
 	"max_prepared_", "max_allowed_", "sort_", "join_", "read_", "key_b", "key_r", "key_w", "thread", "back_log", "sync_binlog", "log_bin", "slow_", "long_query_time",
 	"performance_schema", "skip_name_resolve", "version", "sql_mode", "tx_isolation", "transaction_isolation", "autocommit", "optimizer_", "aria_pagecache_",
 	"com_", "handler_", "created_", "select_", "aborted_", "bytes_", "connections", "connection_errors_", "questions", "queries", "uptime", "binlog_", "access_denied_"}
 
-// useful keeps the facts that help, of several about one thing the last.
+// useful returns the facts that help; of several with the same target, topic and
+// key, the last one.
 func useful(facts []iikanji.Fact) []iikanji.Fact {
 	type place struct{ target, topic, key string }
 	at := map[place]int{}

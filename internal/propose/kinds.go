@@ -1,22 +1,22 @@
 package propose
 
-// KindWords tell a proposer what one kind of change can do.
+// KindWords describes one kind of change to a proposer.
 type KindWords struct {
 	Name string     `json:"name"`
 	Does string     `json:"does"`
 	Acts []ActWords `json:"acts"`
 }
 
-// ActWords tell of one act of a kind: the arguments by name, and what they are.
-// Act is the value of the argument "act"; kinds with one act have none.
+// ActWords describes one act of a kind, and its arguments by name. Act is the value
+// of the argument "act"; it is empty for kinds with one act.
 type ActWords struct {
 	Act  string            `json:"act,omitempty"`
 	Does string            `json:"does"`
 	Args map[string]string `json:"args"`
 }
 
-// wordsOf are the words of kinds, in their order; a kind without words is
-// told by its name.
+// wordsOf returns the descriptions of kinds, in the order of names. A kind without
+// a description has its name only.
 func wordsOf(names []string) []KindWords {
 	out := make([]KindWords, 0, len(names))
 	for _, n := range names {

@@ -11,21 +11,20 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// Removed stands where a secret was.
-const Removed = "[removed]"
+// removed replaces a secret.
+const removed = "[removed]"
 
-// environment are topics of facts whose values are people's own settings: none
-// of them is told.
+// environment matches topics whose values are settings of the user. All of their
+// values are removed.
 var environment = regexp.MustCompile(`(?i)^env`)
 
-// Secrets returns facts without what looks like a secret: values of names such
-// as password or token, credentials in addresses, keys, tokens, values of the
-// environment, and the texts that stand in statements. The names stay, so that
-// it can be seen that there is something.
+// removeSecrets returns facts without values that look like secrets: values of names
+// such as password or token, credentials in addresses, keys, tokens, environment
+// variables, and string literals of statements. Names are kept, so that a reader
+// sees that a value exists.
 //
-// What looks like none is told: a secret that is a common word under a common
-// name cannot be seen.
-func Secrets(facts []iikanji.Fact) []iikanji.Fact {
+// A secret that is a common word under a common name is not recognised.
+func removeSecrets(facts []iikanji.Fact) []iikanji.Fact {
 	out := make([]iikanji.Fact, len(facts))
 	for i, f := range facts {
 		out[i] = withoutSecretFact(f)
@@ -36,13 +35,13 @@ func Secrets(facts []iikanji.Fact) []iikanji.Fact {
 func withoutSecretFact(f iikanji.Fact) iikanji.Fact {
 	switch {
 	case environment.MatchString(f.Topic), secretName(f.Key) && !isJSON(f.Value):
-		f.Value = Removed
+		f.Value = removed
 	case isJSON(f.Value):
 		f.Value = withoutSecretsJSON(f.Value)
 	default:
 		f.Value = withoutSecrets(f.Value)
 	}
-	if f.Topic == iikanji.TopicSelectivity { // the key is a condition
+	if f.Topic == iikanji.TopicSelectivity { // the key is a SQL condition
 		f.Key = withoutTexts(f.Key)
 	}
 	f.Key = withoutSecrets(f.Key)
@@ -53,45 +52,46 @@ func isJSON(v string) bool {
 	return len(v) > 0 && (v[0] == '{' || v[0] == '[') && json.Valid([]byte(v))
 }
 
-// withoutSecretArgs is the same for the arguments of a remedy.
+// withoutSecretArgs removes secrets from the arguments of a remedy.
 func withoutSecretArgs(args map[string]string) map[string]string {
 	out := maps.Clone(args)
 	for name, v := range out {
 		if secretName(name) {
-			v = Removed
+			v = removed
 		}
 		out[name] = withoutSecrets(v)
 	}
 	return out
 }
 
-// withoutSecretsJSON looks at every text in a tree.
+// withoutSecretsJSON removes secrets from every string of a JSON document.
 func withoutSecretsJSON(text string) string {
 	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber() // a bigint stays what it is
+	dec.UseNumber() // keep all digits of a bigint
 	var tree any
 	if err := dec.Decode(&tree); err != nil && err != io.EOF {
-		return Removed // it was valid a moment ago
+		return removed // cannot happen: the caller has checked the JSON
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(cleaned("", tree)); err != nil {
-		return Removed
+		return removed
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// maxText is how many bytes of one text in a fact are told.
+// maxText is the number of bytes that are kept of one string of a fact.
 const maxText = 4096
 
-// cleaned is a value, the one of a name ("" in a list's element), without secrets.
+// cleaned returns a value without secrets. name is its key; "" for an element of a
+// list.
 func cleaned(name string, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		if d, ok := v["name"].(string); ok && secretName(d) {
 			if _, ok := v["args"]; ok { // a directive that sets a secret
-				v["args"] = []any{Removed}
+				v["args"] = []any{removed}
 			}
 		}
 		for k := range v {
@@ -102,7 +102,7 @@ func cleaned(name string, v any) any {
 		return cleanedList(name, v)
 	case string:
 		if secretName(name) {
-			return Removed
+			return removed
 		}
 		if name == "sql" {
 			v = withoutTexts(v)
@@ -115,8 +115,8 @@ func cleaned(name string, v any) any {
 	return v
 }
 
-// cleanedList is a list without secrets. In the arguments of a directive, what
-// stands behind a secret's name is one: proxy_set_header Authorization "…".
+// cleanedList returns a list without secrets. In the arguments of a directive, the
+// arguments after a secret's name are secrets: proxy_set_header Authorization "…".
 func cleanedList(name string, list []any) []any {
 	hide := false
 	for i, e := range list {
@@ -125,7 +125,7 @@ func cleanedList(name string, list []any) []any {
 		case !ok:
 			list[i] = cleaned(name, e)
 		case hide:
-			list[i] = Removed
+			list[i] = removed
 		default:
 			list[i] = cleaned("", s)
 			hide = name == "args" && secretName(s)

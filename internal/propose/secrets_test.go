@@ -8,10 +8,10 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// hidden stands in every secret below; a part of it that is left is a leak.
+// hidden is a part of every secret below; an output that contains it is a leak.
 const hidden = "Hunter2secretive"
 
-// TestSecretsRemoved: what looks like a secret is taken out, wherever it stands.
+// TestSecretsRemoved: text that looks like a secret is removed, wherever it is.
 func TestSecretsRemoved(t *testing.T) {
 	tree := func(v any) string {
 		b, err := json.Marshal(v)
@@ -60,17 +60,17 @@ func TestSecretsRemoved(t *testing.T) {
 		"nginx variable":           {Topic: "nginx", Key: "x", Value: directive("set", "$upload_token", hidden)},
 		"nginx condition":          {Topic: "nginx", Key: "x", Value: directive("if", "($http_authorization", "!=", hidden+")")},
 	} {
-		got := Secrets([]iikanji.Fact{f})[0]
-		if strings.Contains(got.Key+got.Value, hidden) || !strings.Contains(got.Key+got.Value, Removed) && !strings.Contains(got.Key+got.Value, "'?'") {
+		got := removeSecrets([]iikanji.Fact{f})[0]
+		if strings.Contains(got.Key+got.Value, hidden) || !strings.Contains(got.Key+got.Value, removed) && !strings.Contains(got.Key+got.Value, "'?'") {
 			t.Errorf("%s: %s = %s", name, got.Key, got.Value)
 		}
 		if isJSON(f.Value) && f.Topic != "env" && !json.Valid([]byte(got.Value)) {
-			t.Errorf("%s: no JSON any more: %s", name, got.Value)
+			t.Errorf("%s: not valid JSON: %s", name, got.Value)
 		}
 	}
 }
 
-// TestSecretsLeave: what is no secret stays to the letter.
+// TestSecretsLeave: values that are not secrets stay unchanged.
 func TestSecretsLeave(t *testing.T) {
 	for name, f := range map[string]iikanji.Fact{
 		"variable":   {Topic: "variable", Key: "innodb_buffer_pool_size", Value: "134217728"},
@@ -87,27 +87,27 @@ func TestSecretsLeave(t *testing.T) {
 		"basic words":  {Topic: "limit", Key: "x", Value: "a basic understanding"},
 		"empty object": {Topic: "answer", Key: "x", Value: "{}"},
 	} {
-		if got := Secrets([]iikanji.Fact{f})[0]; got != f {
+		if got := removeSecrets([]iikanji.Fact{f})[0]; got != f {
 			t.Errorf("%s: %s = %s", name, got.Key, got.Value)
 		}
 	}
 }
 
-// TestSecretsCopy: the facts that were given are not touched.
+// TestSecretsCopy: the input facts are not changed.
 func TestSecretsCopy(t *testing.T) {
 	facts := []iikanji.Fact{{Topic: "limit", Key: "x", Value: "password=" + hidden}}
-	if Secrets(facts); facts[0].Value != "password="+hidden {
+	if removeSecrets(facts); facts[0].Value != "password="+hidden {
 		t.Errorf("%+v", facts)
 	}
 }
 
-// TestLongTexts: one huge statement does not fill the question.
+// TestLongTexts: a huge statement is cut.
 func TestLongTexts(t *testing.T) {
 	b, err := json.Marshal(iikanji.Plan{SQL: "SELECT " + strings.Repeat("1, ", 100_000)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := Secrets([]iikanji.Fact{{Topic: "plan", Value: string(b)}})[0]; len(got.Value) > 2*maxText {
+	if got := removeSecrets([]iikanji.Fact{{Topic: "plan", Value: string(b)}})[0]; len(got.Value) > 2*maxText {
 		t.Errorf("%d bytes", len(got.Value))
 	}
 }

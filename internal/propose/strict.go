@@ -8,10 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// A strict reads JSON in one form: a field that is not known, or there twice,
-// or spelled in other letters, is an error that names its place.
-//
-// Note: encoding/json's Unmarshal takes "KIND" for "kind", and the last of two.
+// A strict parses JSON strictly: an unknown field, a duplicate field, and a field in
+// another case are errors that name their place. encoding/json's Unmarshal accepts
+// "KIND" for "kind", and the last of two duplicates.
 type strict struct{ dec *json.Decoder }
 
 func newStrict(b []byte) (*strict, error) {
@@ -26,10 +25,10 @@ func newStrict(b []byte) (*strict, error) {
 func (s *strict) token(place string) (json.Token, error) {
 	t, err := s.dec.Token()
 	if err == io.EOF {
-		err = fmt.Errorf("it ends early")
+		err = fmt.Errorf("unexpected end")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s, byte %d: no JSON: %w", place, s.dec.InputOffset(), err)
+		return nil, fmt.Errorf("%s, byte %d: invalid JSON: %w", place, s.dec.InputOffset(), err)
 	}
 	return t, nil
 }
@@ -56,10 +55,10 @@ func (s *strict) object(place string, field func(name, place string) error) erro
 		if err != nil {
 			return err
 		}
-		name, _ := t.(string) // the decoder wants names to be strings
+		name, _ := t.(string) // the decoder allows only strings as names
 		at := place + "." + shortened(name)
 		if seen[name] {
-			return fmt.Errorf("%s: it is there twice", at)
+			return fmt.Errorf("%s: duplicate field", at)
 		}
 		seen[name] = true
 		if err := field(name, at); err != nil {
@@ -101,7 +100,7 @@ func (s *strict) text(place string, limit int) (string, error) {
 	return v, nil
 }
 
-// number reads a number as it is written.
+// number reads a number and returns its literal.
 func (s *strict) number(place string) (string, error) {
 	t, err := s.token(place)
 	if err != nil {
@@ -114,15 +113,15 @@ func (s *strict) number(place string) (string, error) {
 	return n.String(), nil
 }
 
-// end wants nothing behind the document.
+// end returns an error if anything follows the document.
 func (s *strict) end() error {
 	if _, err := s.dec.Token(); err != io.EOF {
-		return fmt.Errorf("answer, byte %d: there is more behind the document", s.dec.InputOffset())
+		return fmt.Errorf("answer, byte %d: data after the document", s.dec.InputOffset())
 	}
 	return nil
 }
 
-// shortened is a name for an error.
+// shortened returns a name for an error: shortened, and quoted if necessary.
 func shortened(name string) string {
 	const limit = 40
 	q := fmt.Sprintf("%.*q", limit, name)

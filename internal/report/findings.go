@@ -8,19 +8,21 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// Findings are causes, best first, ready to be shown.
+// Findings is a ranked list of findings with what its report needs.
 type Findings struct {
 	Title    string
 	Findings []iikanji.Finding
-	// Of is the seconds of which a finding's gain is a share; nil leaves shares out.
+	// Of returns the seconds that a finding's gain is shown as a share of; nil
+	// leaves shares out.
 	Of func(iikanji.Finding) float64
-	// Notes stand above the table: what the seconds are of, which sensors were red.
+	// Notes are shown above the table: what the seconds measure, which sensors failed.
 	Notes []string
 	// Plans by digest, for Explain.
 	Plans map[string]iikanji.Plan
 }
 
-// Write writes the ranked findings. JSON is for the caller, who has more to say.
+// Write writes the ranked findings in all formats but JSON, which the caller
+// writes with data that Findings lacks.
 func (f *Findings) Write(w io.Writer, format Format, cols int) error {
 	o := &out{w: w}
 	if format == TSV || format == CSV {
@@ -29,7 +31,7 @@ func (f *Findings) Write(w io.Writer, format Format, cols int) error {
 	}
 	f.head(o, format, cols)
 	if len(f.Findings) == 0 {
-		o.line("no finding: nothing that the rules know was slow enough to be felt")
+		o.line("no finding: no rule found a cause with a noticeable cost")
 		return o.err
 	}
 	if format == Markdown {
@@ -40,8 +42,8 @@ func (f *Findings) Write(w io.Writer, format Format, cols int) error {
 	return o.err
 }
 
-// lines writes a line for each finding and one below it for what to do first:
-// side by side 80 columns would hold neither.
+// lines writes two lines for each finding, the second one for its first remedy:
+// 80 columns are too few for both on one line.
 func (f *Findings) lines(o *out, cols int) {
 	t := f.table()
 	t.Columns = t.Columns[:len(t.Columns)-1]
@@ -50,7 +52,7 @@ func (f *Findings) lines(o *out, cols int) {
 	for n, line := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
 		o.line("%s", line)
 		if n > 0 && len(f.Findings[n-1].Remedies) > 0 {
-			o.line("    → %s", Shorten(Clean(f.Findings[n-1].Remedies[0].Says), max(cols, 40)-6))
+			o.line("    → %s", Shorten(Clean(f.Findings[n-1].Remedies[0].Says), wide(cols)-6))
 		}
 	}
 }
@@ -67,12 +69,12 @@ func (f *Findings) head(o *out, format Format, cols int) {
 			o.line("%s", n)
 			continue
 		}
-		o.wrapped("  ", n, cols)
+		o.wrapped("  ", n, wide(cols))
 	}
 	o.blank()
 }
 
-// table is one row per finding.
+// table returns one row per finding.
 func (f *Findings) table() *Table {
 	t := &Table{Columns: []Column{{Name: "#"}, {Name: "code", Left: true}, {Name: "seconds"}, {Name: "share"},
 		{Name: "where", Left: true, Shrink: true}, {Name: "remedy", Left: true}}}
@@ -86,7 +88,7 @@ func (f *Findings) table() *Table {
 	return t
 }
 
-// gain prints a range of seconds, as in "1.2–3.4".
+// gain formats a range of seconds, as in "1.2–3.4".
 func gain(r iikanji.Range) string {
 	switch {
 	case r.Hi == 0:
@@ -104,8 +106,8 @@ func (f *Findings) share(x iikanji.Finding) string {
 	return Percent(x.Gain.Hi / f.Of(x))
 }
 
-// Explain writes one code's findings in full: claim, evidence, plans of the
-// statements that the evidence names, remedies. It says whether there were any.
+// Explain writes the findings of one code in full: claim, evidence, plans of the
+// statements that the evidence names, remedies. It reports whether there were any.
 func (f *Findings) Explain(w io.Writer, code iikanji.Code, format Format, cols int) (bool, error) {
 	o := &out{w: w}
 	some := false
@@ -121,18 +123,18 @@ func (f *Findings) Explain(w io.Writer, code iikanji.Code, format Format, cols i
 			o.line("### %d. %s: %s", i+1, x.Code, x.Where)
 			o.blank()
 		} else {
-			o.wrapped("", fmt.Sprintf("%d. %s  %s", i+1, x.Code, x.Where), cols)
+			o.wrapped("", fmt.Sprintf("%d. %s  %s", i+1, x.Code, x.Where), wide(cols))
 		}
 		f.explain(o, x, cols)
 	}
 	return some, o.err
 }
 
-// explained is how many plans are shown with one finding.
+// explained is how many statements' plans are shown with one finding.
 const explained = 2
 
 func (f *Findings) explain(o *out, x iikanji.Finding, cols int) {
-	o.wrapped("", x.Claim, cols)
+	o.wrapped("", x.Claim, wide(cols))
 	if x.Gain.Hi > 0 {
 		o.line("gain: %s s of the run (share %s)", gain(x.Gain), f.share(x))
 	}
@@ -140,7 +142,7 @@ func (f *Findings) explain(o *out, x iikanji.Finding, cols int) {
 	o.line("evidence:")
 	var digests []string
 	for _, e := range x.Evidence {
-		o.wrapped("- ", e.Source+": "+e.Text, cols)
+		o.wrapped("- ", e.Source+": "+e.Text, wide(cols))
 		digests = append(digests, strings.TrimPrefix(e.Source, "digest "))
 	}
 	for _, r := range x.Remedies {
@@ -159,18 +161,18 @@ func (f *Findings) explain(o *out, x iikanji.Finding, cols int) {
 	o.blank()
 	o.line("remedies, best first:")
 	for _, r := range x.Remedies {
-		o.wrapped("- ", fmt.Sprintf("%s (%s, %s)", r.Says, r.Kind, r.Target), cols)
+		o.wrapped("- ", fmt.Sprintf("%s (%s, %s)", r.Says, r.Kind, r.Target), wide(cols))
 	}
 }
 
-// plan writes how the server runs a statement, one step a line.
+// plan writes the server's plan of a statement, one step a line.
 func (o *out) plan(digest string, p iikanji.Plan, cols int) {
 	how := "as the server would run it"
 	if p.Ran {
 		how = "as the server ran it after the load"
 	}
 	o.blank()
-	o.wrapped("", fmt.Sprintf("plan of %s, %s: %s", digest, how, Shorten(Clean(p.SQL), 3*max(cols, 40))), cols)
+	o.wrapped("", fmt.Sprintf("plan of %s, %s: %s", digest, how, Shorten(Clean(p.SQL), 3*wide(cols))), wide(cols))
 	t := &Table{Columns: []Column{{Name: "table", Left: true}, {Name: "access", Left: true}, {Name: "key", Left: true, Shrink: true}, {Name: "rows"}, {Name: "loops"}, {Name: "passing"}}}
 	for _, s := range p.Steps {
 		key := s.Key
@@ -188,9 +190,5 @@ func (o *out) plan(digest string, p iikanji.Plan, cols int) {
 	}
 }
 
-// wrapped writes text over several lines, all but the first indented.
-func (o *out) wrapped(first, text string, cols int) {
-	p := &page{w: o.w, cols: max(cols, 40), err: o.err}
-	p.wrapped(first, text)
-	o.err = p.err
-}
+// wide is the width that text is wrapped to: at least 40 columns.
+func wide(cols int) int { return max(cols, 40) }

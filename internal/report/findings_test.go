@@ -30,7 +30,7 @@ func sampleFindings() *Findings {
 	}
 }
 
-// TestFindings holds the table, Markdown and an explanation against golden files.
+// TestFindings compares the table, Markdown and an explanation with golden files.
 func TestFindings(t *testing.T) {
 	f := sampleFindings()
 	var text, md, why, tsv bytes.Buffer
@@ -58,7 +58,7 @@ func TestFindings(t *testing.T) {
 	golden(t, "findings-why.txt", why.Bytes())
 }
 
-// TestFindingsNone: an empty list says that it is one; a code that is not there is told.
+// TestFindingsNone: an empty list is reported, and so is a code without findings.
 func TestFindingsNone(t *testing.T) {
 	var b bytes.Buffer
 	f := &Findings{Title: "clean"}
@@ -70,8 +70,8 @@ func TestFindingsNone(t *testing.T) {
 	}
 }
 
-// TestFindingsTypical: beside the plan of the slowest statement stands that of
-// a usual one, where it is known.
+// TestFindingsTypical: the plan of the slowest statement is followed by that of a
+// typical one, where it is known.
 func TestFindingsTypical(t *testing.T) {
 	f := sampleFindings()
 	f.Plans["d425546ef50630e1"+iikanji.TypicalPlan] = iikanji.Plan{SQL: "SELECT * FROM isu_condition WHERE jia_isu_uuid = 'y'", Steps: []iikanji.PlanStep{{Table: "isu_condition", Access: "ref", Key: "uuid", Rows: 17}}}
@@ -81,6 +81,6 @@ func TestFindingsTypical(t *testing.T) {
 	}
 	worst, typical := strings.Index(b.String(), "8,148"), strings.Index(b.String(), "a typical one")
 	if worst < 0 || typical < worst {
-		t.Errorf("the typical plan is not told after the worst:\n%s", b.String())
+		t.Errorf("the typical plan does not follow the worst:\n%s", b.String())
 	}
 }

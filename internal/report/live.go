@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// A Live is a few lines that are drawn over at the bottom of a terminal, below
-// lines that stay. Off a terminal only the lines that stay are written, and
-// the first of the others at a calm pace. Its methods may be called from any
-// goroutine.
+// A Live redraws a few lines at the bottom of a terminal, below lines that stay.
+// Where there is no terminal, it writes the lines that stay and, once in 10 s,
+// the first of the others. Its methods may be called from any goroutine.
 type Live struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -22,8 +21,9 @@ type Live struct {
 	last  time.Time
 }
 
-// NewLive returns a Live that writes to w, usually standard error. cols is
-// asked before each drawing: people resize their terminals.
+// NewLive returns a Live that writes to w, usually standard error. cols returns
+// the terminal's width; it is called before each drawing, because terminals are
+// resized.
 func NewLive(w io.Writer, tty bool, cols func() int, now func() time.Time) *Live {
 	return &Live{w: w, tty: tty, cols: cols, now: now, last: now()}
 }
@@ -47,10 +47,11 @@ func (l *Live) Draw(lines ...string) {
 	l.write(l.clear() + l.put(lines))
 }
 
-// write writes all of a drawing at once: half of one would flicker.
-func (l *Live) write(text string) { _, _ = io.WriteString(l.w, text) } // a terminal that is gone is nobody's loss
+// write writes a drawing in one call, so that it does not flicker. Errors are
+// ignored: the terminal may be closed.
+func (l *Live) write(text string) { _, _ = io.WriteString(l.w, text) }
 
-// put draws lines; the cursor stands below them then.
+// put draws lines and leaves the cursor below them.
 func (l *Live) put(lines []string) string {
 	var b strings.Builder
 	cols := l.cols()
@@ -71,15 +72,15 @@ func (l *Live) Say(format string, args ...any) {
 	l.write(l.clear() + Clean(fmt.Sprintf(format, args...)) + "\n" + l.put(drawn))
 }
 
-// Done takes the lines at the bottom away.
+// Done removes the lines at the bottom.
 func (l *Live) Done() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.write(l.clear())
 }
 
-// clear moves up over what is drawn and erases to the end of the screen. Lines
-// take more rows than one where the terminal has become narrower since.
+// clear moves up over the drawn lines and erases to the end of the screen. A line
+// takes more than one row when the terminal has become narrower since.
 func (l *Live) clear() string {
 	rows, cols := 0, max(l.cols(), 1)
 	for _, line := range l.lines {
@@ -90,10 +91,4 @@ func (l *Live) clear() string {
 		return ""
 	}
 	return fmt.Sprintf("\x1b[%dA\r\x1b[J", rows)
-}
-
-// Bar is a bar of a share in 0..1, as in "[#####.....]".
-func Bar(share float64, width int) string {
-	full := min(width, max(0, int(share*float64(width)+0.5)))
-	return "[" + strings.Repeat("#", full) + strings.Repeat(".", width-full) + "]"
 }

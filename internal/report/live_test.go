@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestLive draws over what it has drawn, in one write, also where the terminal
-// has become narrower in between, and leaves nothing behind.
+// TestLive: a drawing replaces the one before in one write, also when the terminal
+// has become narrower in between, and Done leaves nothing behind.
 func TestLive(t *testing.T) {
 	var out writes
 	cols, now := 80, time.Unix(0, 0)
@@ -42,8 +42,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestLivePlain writes no escapes where there is no terminal, and the lines
-// that are drawn over at a calm pace.
+// TestLivePlain: where there is no terminal, no escapes are written, and the
+// redrawn line is written once in 10 s.
 func TestLivePlain(t *testing.T) {
 	var out writes
 	now := time.Unix(0, 0)
@@ -59,7 +59,7 @@ func TestLivePlain(t *testing.T) {
 	}
 }
 
-// writes are what was written, a write at a time; an empty one is none.
+// writes records each write that is not empty.
 type writes []string
 
 func (w *writes) Write(b []byte) (int, error) {

@@ -13,51 +13,52 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// A RowColumn is one column of the rows of profiles.
+// A RowColumn is one column of a table of profile rows.
 type RowColumn struct {
 	Name string
 	Help string
-	// Cell is for people, Raw for programs: times in seconds, sizes in bytes,
-	// shares of 1.
+	// Cell formats for people, Raw for programs: times in seconds, sizes in
+	// bytes, shares as 0..1.
 	Cell, Raw func(r *iikanji.Row) string
-	// Value sorts; nil where the text does.
+	// Value is what rows are sorted by; nil sorts by the text of Raw.
 	Value func(r *iikanji.Row) float64
 	Left  bool
-	Long  bool // of text that may be cut in a table
+	Long  bool // text that may be shortened to fit a table
 }
 
-// A View is how profiles of one kind are shown.
+// A View describes how profiles of one kind are shown.
 type View struct {
 	Columns []RowColumn
-	// Brief names the columns of a text table of at least so many terminal
-	// columns; the widest that fits is taken.
+	// Brief lists the columns of a text table by the least terminal width that
+	// they need; the widest list that fits is used. Key -1 is for profiles
+	// without times.
 	Brief map[int][]string
-	Noun  string // of a record: "line"
-	// Row and Rows are what the rows are about, one and many: "route", "routes".
+	Noun  string // of a record of the log: "line"
+	// Row and Rows name what a row stands for: "route", "routes".
 	Row, Rows string
 }
 
-// ProfileOptions say how to write a profile.
+// ProfileOptions are the options for writing a profile.
 type ProfileOptions struct {
 	Format  Format
-	Sort    string   // a column, ":asc" behind it for the smallest first; "" keeps the order
+	Sort    string   // a column, with suffix ":asc" for ascending; "" keeps the order
 	Limit   int      // rows; 0 for all
 	Columns []string // names, or "all"; nil chooses by format and width
-	Cols    int      // width of text tables
+	Cols    int      // terminal columns of text tables
 	Zone    *time.Location
 }
 
-// Column finds a column by name.
+// Column returns the column with a name.
 func (v *View) Column(name string) (*RowColumn, error) {
 	for i := range v.Columns {
 		if v.Columns[i].Name == name {
 			return &v.Columns[i], nil
 		}
 	}
-	return nil, fmt.Errorf("there is no column %q, but %s", name, strings.Join(v.Names(), ", "))
+	return nil, fmt.Errorf("no column %q; the columns are %s", name, strings.Join(v.Names(), ", "))
 }
 
-// Names lists the columns.
+// Names lists the names of all columns.
 func (v *View) Names() (names []string) {
 	for _, c := range v.Columns {
 		names = append(names, c.Name)
@@ -65,7 +66,7 @@ func (v *View) Names() (names []string) {
 	return names
 }
 
-// Check finds mistakes in the options before any work is done.
+// Check validates the names in the options, before any log is read.
 func (v *View) Check(o ProfileOptions) error {
 	if o.Sort != "" {
 		if _, err := v.Column(strings.TrimSuffix(o.Sort, ":asc")); err != nil {
@@ -76,7 +77,7 @@ func (v *View) Check(o ProfileOptions) error {
 	return err
 }
 
-// Write writes a profile: its rows and, in every format, what was read.
+// Write writes a profile: its rows and, in every format, a summary of what was read.
 func (v *View) Write(w io.Writer, p *iikanji.Profile, o ProfileOptions) error {
 	rows := slices.Clone(p.Rows)
 	if err := v.Sort(rows, o.Sort); err != nil {
@@ -112,8 +113,7 @@ func (v *View) Write(w io.Writer, p *iikanji.Profile, o ProfileOptions) error {
 	return err
 }
 
-// Sort orders rows by a column as in ProfileOptions.Sort, ties by what they
-// were before.
+// Sort sorts rows by a column, given as in ProfileOptions.Sort. The sort is stable.
 func (v *View) Sort(rows []iikanji.Row, by string) error {
 	if by == "" {
 		return nil
@@ -128,7 +128,7 @@ func (v *View) Sort(rows []iikanji.Row, by string) error {
 		if c.Value != nil {
 			order = cmp.Compare(c.Value(&b), c.Value(&a))
 		} else {
-			order = strings.Compare(c.Raw(&a), c.Raw(&b)) // names from a to z
+			order = strings.Compare(c.Raw(&a), c.Raw(&b)) // text ascends by default
 		}
 		if rising {
 			return -order
@@ -138,7 +138,7 @@ func (v *View) Sort(rows []iikanji.Row, by string) error {
 	return nil
 }
 
-// chosen lists the columns to show. p is nil while only names are checked.
+// chosen lists the columns to show. p is nil when only names are checked.
 func (v *View) chosen(o ProfileOptions, p *iikanji.Profile) (columns []*RowColumn, err error) {
 	names := o.Columns
 	switch {
@@ -157,8 +157,7 @@ func (v *View) chosen(o ProfileOptions, p *iikanji.Profile) (columns []*RowColum
 	return columns, nil
 }
 
-// brief picks the columns that fit, and leaves out those about times where no
-// row has any.
+// brief picks the columns that fit; for a profile without times, those of key -1.
 func (v *View) brief(o ProfileOptions, p *iikanji.Profile) []string {
 	cols := o.Cols
 	if cols == 0 || o.Format == Markdown {
@@ -198,7 +197,7 @@ func (v *View) table(rows []iikanji.Row, columns []*RowColumn, f Format) *Table 
 	return t
 }
 
-// more says what the limit left out.
+// more describes the rows that the limit left out.
 func (v *View) more(left []iikanji.Row) []string {
 	if len(left) == 0 {
 		return nil
@@ -214,13 +213,13 @@ func (v *View) more(left []iikanji.Row) []string {
 		rows, are = v.Row, "is"
 	}
 	with := "a count of " + Count(count)
-	if total > 0 { // a log without times has none
+	if total > 0 { // 0 in a log without times
 		with += " and " + Duration(total) + " in all"
 	}
 	return []string{fmt.Sprintf("%s more %s with %s %s not shown: --limit 0 shows all", Count(int64(len(left))), rows, with, are)}
 }
 
-// intake tells in a few lines what was read.
+// intake describes in a few lines what was read.
 func (v *View) intake(p *iikanji.Profile, zone *time.Location) (lines []string) {
 	in := &p.Intake
 	if zone == nil {
@@ -246,8 +245,8 @@ func (v *View) intake(p *iikanji.Profile, zone *time.Location) (lines []string) 
 	return lines
 }
 
-// writeProfileJSON writes the profile as it is, with these rows and without
-// the sketches: they are for merging, and only --save keeps them.
+// writeProfileJSON writes the profile with these rows and without their
+// sketches, which only merging needs and only --save keeps.
 func writeProfileJSON(w io.Writer, p *iikanji.Profile, rows []iikanji.Row) error {
 	cut := *p
 	cut.Rows = slices.Clone(rows)

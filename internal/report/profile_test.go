@@ -9,7 +9,7 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// accessProfile has rows of hostile widths.
+// accessProfile returns a profile whose rows have hostile widths.
 func accessProfile(timed bool) *iikanji.Profile {
 	p := &iikanji.Profile{Version: 1, Source: iikanji.Access, Notes: []string{"something was inferred"}}
 	for i, key := range []string{"GET /a", "POST /" + strings.Repeat("long/", 40) + ":id", "GET /\x1b[31mred", "GET /日本語"} {
@@ -26,7 +26,7 @@ func accessProfile(timed bool) *iikanji.Profile {
 	return p
 }
 
-// TestAccessFits: whatever the widths, the table is no wider than the terminal.
+// TestAccessFits: the table is never wider than the terminal.
 func TestAccessFits(t *testing.T) {
 	for _, by := range []string{"route", "status", "user-agent"} {
 		for _, cols := range []int{80, 100, 120, 131, 170, 250} {
@@ -52,7 +52,7 @@ func TestAccessFits(t *testing.T) {
 	}
 }
 
-// TestIntakeEverywhere: each format says what was read, what was bad, what was
+// TestIntakeEverywhere: each format contains what was read, what was bad, what was
 // left out and what was inferred.
 func TestIntakeEverywhere(t *testing.T) {
 	for _, f := range []Format{Text, TSV, CSV, Markdown, JSON} {
@@ -62,7 +62,7 @@ func TestIntakeEverywhere(t *testing.T) {
 		}
 		for _, want := range []string{"combined", "no quote", "something was inferred", "2026-11-19"} {
 			if !strings.Contains(b.String(), want) {
-				t.Errorf("%s does not say %q:\n%s", f, want, b.String())
+				t.Errorf("%s lacks %q:\n%s", f, want, b.String())
 			}
 		}
 		if f == JSON {
@@ -71,7 +71,7 @@ func TestIntakeEverywhere(t *testing.T) {
 				t.Errorf("%v %+v", err, p)
 			}
 		} else if !strings.Contains(b.String(), "3 more routes") || !strings.Contains(b.String(), "3 of the lines left out") {
-			t.Errorf("%s does not say what is not shown:\n%s", f, b.String())
+			t.Errorf("%s lacks the rows that are not shown:\n%s", f, b.String())
 		}
 	}
 }
@@ -93,11 +93,11 @@ func TestViewSortsAndChooses(t *testing.T) {
 	}
 	for _, c := range v.Columns {
 		if c.Help == "" || c.Cell == nil || c.Raw == nil {
-			t.Errorf("column %s is not whole", c.Name)
+			t.Errorf("column %s lacks its help, cell or raw text", c.Name)
 		}
 	}
 	for _, o := range []ProfileOptions{{Sort: "nonsense"}, {Columns: []string{"count", "nonsense"}}} {
-		if err := v.Check(o); err == nil || !strings.Contains(err.Error(), `there is no column "nonsense", but count`) {
+		if err := v.Check(o); err == nil || !strings.Contains(err.Error(), `no column "nonsense"; the columns are count`) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
@@ -117,7 +117,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestDiffFits: also with new and gone rows and hostile keys.
+// TestDiffFits: a diff fits its width, also with new and gone rows and hostile keys.
 func TestDiffFits(t *testing.T) {
 	p := accessProfile(true)
 	pairs := []RowPair{{p.Rows[1].Key, &p.Rows[1], nil}, {p.Rows[2].Key, nil, &p.Rows[2]}, {p.Rows[0].Key, &p.Rows[0], &p.Rows[3]}}

@@ -7,10 +7,10 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// AccessView shows profiles of access logs whose rows are by something: route,
-// status, method, host, user-agent, user or minute.
+// AccessView is the view of access log profiles whose rows are grouped by
+// route, status, method, host, user-agent, user or minute.
 func AccessView(by string) *View {
-	v := &View{Noun: "line", Row: by, Rows: by + "s", Columns: TimeColumns()}
+	v := &View{Noun: "line", Row: by, Rows: by + "s", Columns: timeColumns()}
 	if by == "status" {
 		v.Rows = "statuses"
 	}
@@ -22,14 +22,14 @@ func AccessView(by string) *View {
 		sizeColumn("bytes", "of all answers", func(r *iikanji.Row) int64 { return int64(web(r).Bytes) }),
 		sizeColumn("mean-bytes", "of an answer", func(r *iikanji.Row) int64 { return mean(int64(web(r).Bytes), r.Count) }),
 		sizeColumn("max-bytes", "of the largest answer", func(r *iikanji.Row) int64 { return int64(web(r).MaxBytes) }),
-		durationColumn("upstream", "sum of the upstreams' times", func(r *iikanji.Row) time.Duration { return web(r).Upstream }),
-		durationColumn("mean-upstream", "of the requests that went to one", func(r *iikanji.Row) time.Duration {
+		durationColumn("upstream", "sum of upstream times", func(r *iikanji.Row) time.Duration { return web(r).Upstream }),
+		durationColumn("mean-upstream", "of the requests that had an upstream", func(r *iikanji.Row) time.Duration {
 			return time.Duration(mean(int64(web(r).Upstream), web(r).Upstreams))
 		}),
 		sizeColumn("request-bytes", "of all requests", func(r *iikanji.Row) int64 { return int64(web(r).ReqBytes) }),
 	)
-	v.Columns = append(v.Columns, ExampleColumns()...)
-	v.Columns = append(v.Columns, textColumn(by, "what the row is about", true, func(r *iikanji.Row) string { return r.Key }))
+	v.Columns = append(v.Columns, exampleColumns()...)
+	v.Columns = append(v.Columns, textColumn(by, "what the row is grouped by", true, func(r *iikanji.Row) string { return r.Key }))
 	v.Brief = map[int][]string{
 		-1:  {"count", "2xx", "3xx", "4xx", "5xx", "bytes", "mean-bytes", by}, // no times
 		0:   {"count", "total", "share", "mean", "p99", "5xx", by},
@@ -40,7 +40,7 @@ func AccessView(by string) *View {
 	return v
 }
 
-// web is what a row knows beyond times; nothing where it came from elsewhere.
+// web returns the HTTP part of a row, or an empty one for other rows.
 func web(r *iikanji.Row) *iikanji.WebRow {
 	if r.Web == nil {
 		return &iikanji.WebRow{}

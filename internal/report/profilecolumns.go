@@ -7,7 +7,7 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// durationColumn is a column of times.
+// durationColumn is a column of durations.
 func durationColumn(name, help string, of func(r *iikanji.Row) time.Duration) RowColumn {
 	return RowColumn{Name: name, Help: help,
 		Cell:  func(r *iikanji.Row) string { return Duration(of(r)) },
@@ -15,7 +15,8 @@ func durationColumn(name, help string, of func(r *iikanji.Row) time.Duration) Ro
 		Value: func(r *iikanji.Row) float64 { return float64(of(r)) }}
 }
 
-// exactSeconds loses nothing: logs have ms, sums and means have more.
+// exactSeconds formats seconds with all digits: logs have milliseconds, sums and
+// means have more.
 func exactSeconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
 
 // countColumn is a column of whole numbers.
@@ -26,8 +27,7 @@ func countColumn(name, help string, of func(r *iikanji.Row) int64) RowColumn {
 		Value: func(r *iikanji.Row) float64 { return float64(of(r)) }}
 }
 
-// floatColumn is a column of numbers that are not whole, with so many digits
-// for people.
+// floatColumn is a column of fractions; digits is the number of decimals for people.
 func floatColumn(name, help string, digits int, of func(r *iikanji.Row) float64) RowColumn {
 	return RowColumn{Name: name, Help: help,
 		Cell:  func(r *iikanji.Row) string { return strconv.FormatFloat(of(r), 'f', digits, 64) },
@@ -42,23 +42,22 @@ func sizeColumn(name, help string, of func(r *iikanji.Row) int64) RowColumn {
 	return c
 }
 
-// textColumn is a column of text; long ones shrink where a table is too wide.
+// textColumn is a column of text. A long one shrinks when a table is too wide.
 func textColumn(name, help string, long bool, of func(r *iikanji.Row) string) RowColumn {
 	return RowColumn{Name: name, Help: help, Cell: of, Raw: of, Left: true, Long: long}
 }
 
-// TimeColumns are the columns that rows of every source have: how many, and
-// how long they took.
-func TimeColumns() []RowColumn {
+// timeColumns are the columns that rows of every source have: counts and times.
+func timeColumns() []RowColumn {
 	return []RowColumn{
-		countColumn("count", "how many", func(r *iikanji.Row) int64 { return r.Count }),
+		countColumn("count", "number of records", func(r *iikanji.Row) int64 { return r.Count }),
 		durationColumn("total", "sum of times", func(r *iikanji.Row) time.Duration { return r.Total }),
 		{Name: "share", Help: "of the total of all rows",
 			Cell:  func(r *iikanji.Row) string { return Percent(r.Share) },
 			Raw:   func(r *iikanji.Row) string { return strconv.FormatFloat(r.Share, 'f', 6, 64) },
 			Value: func(r *iikanji.Row) float64 { return r.Share }},
 		durationColumn("mean", "exact", func(r *iikanji.Row) time.Duration { return r.Mean }),
-		durationColumn("stddev", "standard deviation of all (not of a sample)", func(r *iikanji.Row) time.Duration { return r.Stddev }),
+		durationColumn("stddev", "standard deviation (of the population)", func(r *iikanji.Row) time.Duration { return r.Stddev }),
 		durationColumn("min", "exact", func(r *iikanji.Row) time.Duration { return r.Min }),
 		durationColumn("p50", "median, within 1 %", func(r *iikanji.Row) time.Duration { return r.P50 }),
 		durationColumn("p90", "within 1 %", func(r *iikanji.Row) time.Duration { return r.P90 }),
@@ -68,11 +67,11 @@ func TimeColumns() []RowColumn {
 	}
 }
 
-// ExampleColumns are the slowest one of each row, and where it stands.
-func ExampleColumns() []RowColumn {
+// exampleColumns show the slowest record of each row and its place in the log.
+func exampleColumns() []RowColumn {
 	return []RowColumn{
-		textColumn("example", "the slowest", true, func(r *iikanji.Row) string { return r.Example.Text }),
-		textColumn("line", "where the slowest stands", false, func(r *iikanji.Row) string {
+		textColumn("example", "the slowest record", true, func(r *iikanji.Row) string { return r.Example.Text }),
+		textColumn("line", "file and line of the slowest record", false, func(r *iikanji.Row) string {
 			if r.Example.Line == 0 {
 				return ""
 			}

@@ -10,16 +10,16 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// A RowPair is one key of two profiles; one of the rows is nil where only the
-// other profile has it.
+// A RowPair holds the rows of one key in two profiles. A row is nil when its
+// profile lacks the key.
 type RowPair struct {
 	Key           string
 	Before, After *iikanji.Row
 }
 
-// WriteDiff writes what changed from one profile to another, by row: counts,
-// totals, means and p99 of both, and what is new or gone. The pairs are
-// written in their order.
+// WriteDiff writes the changes from one profile to another by row: counts,
+// totals, means and p99 of both, and which rows are new or gone. The order of
+// the pairs is kept.
 func (v *View) WriteDiff(w io.Writer, before, after *iikanji.Profile, pairs []RowPair, o ProfileOptions) error {
 	left := 0
 	if o.Limit > 0 && len(pairs) > o.Limit {
@@ -48,8 +48,8 @@ func (v *View) WriteDiff(w io.Writer, before, after *iikanji.Profile, pairs []Ro
 	return err
 }
 
-// diffBrief is the table for people: totals of both, and the rest as changes.
-// Where there are no times it is about counts.
+// diffBrief is the table for people: both totals, and relative changes of the
+// other values. Without times it has counts only.
 func diffBrief(before, after *iikanji.Profile, pairs []RowPair) *Table {
 	timed := false
 	var all [2]iikanji.Row
@@ -95,8 +95,8 @@ func diffBrief(before, after *iikanji.Profile, pairs []RowPair) *Table {
 
 func perOne(r *iikanji.Row) float64 { return float64(r.Total) / float64(max(r.Count, 1)) }
 
-// change prints b against a as in "-12%", "×3.4", "÷20"; "new" and "gone"
-// where there is nothing to compare with.
+// change formats the change from a to b, as in "-12%", "×3.4", "÷20"; "new" when
+// a is 0, "gone" when b is 0.
 func change(a, b float64) string {
 	switch {
 	case a == 0 && b == 0:
@@ -113,10 +113,11 @@ func change(a, b float64) string {
 	return fmt.Sprintf("%+.1f%%", 100*(b-a)/a)
 }
 
-// diffFull has everything, for programs: seconds and whole numbers.
+// diffFull is the table for programs: all columns of both rows, in seconds and
+// whole numbers.
 func diffFull(pairs []RowPair) *Table {
 	t := &Table{Columns: []Column{{Name: "key"}, {Name: "state"}}}
-	columns := TimeColumns()
+	columns := timeColumns()
 	for _, side := range []string{"before", "after"} {
 		for _, c := range columns {
 			t.Columns = append(t.Columns, Column{Name: side + "-" + c.Name})
@@ -148,7 +149,7 @@ func (p RowPair) state() string {
 	return "both"
 }
 
-// writeDiffJSON writes both rows of each pair and both intakes.
+// writeDiffJSON writes both rows of each pair, and what was read on both sides.
 func writeDiffJSON(w io.Writer, before, after *iikanji.Profile, pairs []RowPair) error {
 	type pair struct {
 		Key    string        `json:"key"`

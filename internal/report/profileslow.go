@@ -6,10 +6,10 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// StatementView shows the rows of profiles of statements as merge and diff do;
-// the whole report of a slow log is SlowText, sorted by these columns too.
+// StatementView is the view of statement profiles, as merge and diff show them.
+// SlowText, the full report of a slow log, is sorted by these columns too.
 func StatementView() *View {
-	v := &View{Noun: "statement", Row: "statement", Rows: "statements", Columns: TimeColumns()}
+	v := &View{Noun: "statement", Row: "statement", Rows: "statements", Columns: timeColumns()}
 	query := func(r *iikanji.Row) *iikanji.SQLRow {
 		if r.Query == nil {
 			return &iikanji.SQLRow{}
@@ -17,20 +17,20 @@ func StatementView() *View {
 		return r.Query
 	}
 	v.Columns = append(v.Columns,
-		durationColumn("lock", "sum of waiting for locks", func(r *iikanji.Row) time.Duration { return query(r).Lock }),
+		durationColumn("lock", "sum of lock waits", func(r *iikanji.Row) time.Duration { return query(r).Lock }),
 		countColumn("sent", "rows", func(r *iikanji.Row) int64 { return query(r).Sent }),
 		countColumn("examined", "rows", func(r *iikanji.Row) int64 { return query(r).Examined }),
-		floatColumn("examined/sent", "rows read for each row that was sent", 1, func(r *iikanji.Row) float64 {
+		floatColumn("examined/sent", "rows examined per row sent", 1, func(r *iikanji.Row) float64 {
 			return float64(query(r).Examined) / float64(max(query(r).Sent, 1))
 		}),
 		sizeColumn("bytes", "sent", func(r *iikanji.Row) int64 { return int64(query(r).BytesSent) }),
-		countColumn("errors", "how many failed", func(r *iikanji.Row) int64 { return r.Errors }),
-		countColumn("prepares", "that were sent for it", func(r *iikanji.Row) int64 { return query(r).Prepares }),
+		countColumn("errors", "failed executions", func(r *iikanji.Row) int64 { return r.Errors }),
+		countColumn("prepares", "PREPARE commands for the statement", func(r *iikanji.Row) int64 { return query(r).Prepares }),
 		floatColumn("v/m", "variance to mean, in seconds", 3, func(r *iikanji.Row) float64 { return query(r).VM }),
 		textColumn("digest", "of the statement", false, func(r *iikanji.Row) string { return query(r).Digest }),
 	)
-	v.Columns = append(v.Columns, ExampleColumns()...)
-	v.Columns = append(v.Columns, textColumn("statement", "what the row is about", true, func(r *iikanji.Row) string { return r.Key }))
+	v.Columns = append(v.Columns, exampleColumns()...)
+	v.Columns = append(v.Columns, textColumn("statement", "the normalised statement", true, func(r *iikanji.Row) string { return r.Key }))
 	v.Brief = map[int][]string{
 		-1:  {"count", "total", "sent", "examined", "statement"},
 		0:   {"count", "total", "share", "mean", "p99", "statement"},

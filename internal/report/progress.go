@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Progress shows one line that is drawn over on a terminal, and plain lines
-// at a calmer pace elsewhere. Its methods may be called from any goroutine.
+// A Progress redraws one line on a terminal, and writes plain lines less often
+// elsewhere. Its methods may be called from any goroutine.
 type Progress struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -20,7 +20,7 @@ type Progress struct {
 	drawn bool
 }
 
-// plainEvery is the pace of progress lines where they cannot be drawn over.
+// plainEvery is the interval of progress lines where there is no terminal.
 const plainEvery = 10 * time.Second
 
 // NewProgress returns a Progress that writes to w, usually standard error.
@@ -28,7 +28,8 @@ func NewProgress(w io.Writer, tty bool, cols int, now func() time.Time) *Progres
 	return &Progress{w: w, tty: tty, cols: cols, now: now}
 }
 
-// Status replaces the progress line. Off a terminal only one line in 10 s is kept.
+// Status replaces the progress line. Where there is no terminal, at most one line
+// in plainEvery is written.
 func (p *Progress) Status(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,7 +55,7 @@ func (p *Progress) Say(format string, args ...any) {
 	fmt.Fprintln(p.w, Clean(fmt.Sprintf(format, args...)))
 }
 
-// Done takes the progress line away.
+// Done removes the progress line.
 func (p *Progress) Done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,10 +10,10 @@ import (
 )
 
 // RunText writes a Run for a terminal of the given width: the score with its
-// reasons first, then where it came from, the steps, the faults, and who used
-// the CPU.
+// reasons, the score by event, the requests by step, the faults, the CPU use and
+// the warnings.
 func RunText(w io.Writer, r *iikanji.Run, cols int) error {
-	p := &page{w: w, cols: cols}
+	p := &page{out{w: w}, cols}
 	p.headline(r)
 	p.points(r)
 	p.steps(r)
@@ -23,45 +23,20 @@ func RunText(w io.Writer, r *iikanji.Run, cols int) error {
 	return p.err
 }
 
-// A page writes sections and remembers the first error of the writer.
+// A page writes the sections of a run for a terminal.
 type page struct {
-	w    io.Writer
+	out
 	cols int
-	err  error
 }
 
-func (p *page) printf(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format, args...)
-	}
-}
-
-// table writes a table below a heading; an empty one leaves no trace.
-func (p *page) table(heading string, t *Table) {
+// titled writes a table below a heading, unless the table is empty.
+func (p *page) titled(heading string, t *Table) {
 	if len(t.Rows) == 0 {
 		return
 	}
-	p.printf("\n%s\n", heading)
-	if p.err == nil {
-		p.err = t.Write(p.w, Text, p.cols)
-	}
-}
-
-// wrapped writes text over several lines, all but the first indented.
-func (p *page) wrapped(first, text string) {
-	line := first
-	for _, word := range strings.Fields(Clean(text)) {
-		if Width(line)+1+Width(word) > p.cols && strings.TrimSpace(line) != "" && line != first {
-			p.printf("%s\n", line)
-			line = strings.Repeat(" ", Width(first)) + word
-			continue
-		}
-		if line != first {
-			line += " "
-		}
-		line += word
-	}
-	p.printf("%s\n", line)
+	p.blank()
+	p.line("%s", heading)
+	p.table(t, Text, p.cols)
 }
 
 func (p *page) headline(r *iikanji.Run) {
@@ -69,18 +44,18 @@ func (p *page) headline(r *iikanji.Run) {
 	if r.Partial {
 		outcome += " (partial)"
 	}
-	p.printf("%s  %s  score %s\n", r.Scenario, outcome, score(r.Score))
+	p.line("%s  %s  score %s", r.Scenario, outcome, score(r.Score))
 	if r.Deducted != 0 {
-		p.printf("  %s before deductions, %s taken off\n", score(r.Raw), score(r.Deducted))
+		p.line("  %s before deductions, %s taken off", score(r.Raw), score(r.Deducted))
 	}
 	for _, reason := range r.Reasons {
-		p.wrapped("  - ", reason)
+		p.wrapped("  - ", reason, p.cols)
 	}
 	var parts []string
 	for _, ph := range r.Phases {
 		parts = append(parts, ph.Phase+" "+Duration(ph.Took))
 	}
-	p.printf("  run %d, seed %d: %s\n", r.ID, r.Seed, strings.Join(parts, ", "))
+	p.line("  run %d, seed %d: %s", r.ID, r.Seed, strings.Join(parts, ", "))
 }
 
 func score(v float64) string {
@@ -97,25 +72,25 @@ func (p *page) points(r *iikanji.Run) {
 		base -= e.Points
 		counted = counted || e.Count > 0
 	}
-	if base >= 0.05 { // less is rounding
+	if base >= 0.05 { // less is a rounding error
 		t.Rows = append(t.Rows, []string{"the load began", "1", score(base)})
 	}
 	for _, e := range r.Points {
 		t.Rows = append(t.Rows, []string{e.Event, Count(e.Count), score(e.Points)})
 	}
-	if base < 0.05 && !counted { // there was nothing to score
+	if base < 0.05 && !counted { // nothing was scored
 		t.Rows = nil
 	}
-	p.table("Score by event", t)
+	p.titled("Score by event", t)
 	if len(r.Gauges) > 0 {
 		var parts []string
 		for _, g := range r.Gauges {
-			if strings.Contains(g.Name, ": ") || strings.Contains(g.Name, "digest") { // counts by kind are for --json
+			if strings.Contains(g.Name, ": ") || strings.Contains(g.Name, "digest") { // counts by kind are in --json only
 				continue
 			}
 			parts = append(parts, strings.TrimSpace(g.Name+" "+score(g.Value)+" "+g.Unit))
 		}
-		p.wrapped("  ", strings.Join(parts, ", "))
+		p.wrapped("  ", strings.Join(parts, ", "), p.cols)
 	}
 }
 
@@ -129,20 +104,21 @@ func (p *page) steps(r *iikanji.Run) {
 		t.Rows = append(t.Rows, []string{s.Step, Count(s.Count), Count(s.Errors),
 			Duration(s.P50), Duration(s.P90), Duration(s.P99), Duration(s.Max)})
 	}
-	p.table("Requests by step", t)
+	p.titled("Requests by step", t)
 }
 
-// shownFaults is how many groups of faults the terminal shows; --json has all.
+// shownFaults is how many groups of faults are shown; --json has all.
 const shownFaults = 10
 
 func (p *page) faults(r *iikanji.Run) {
 	if len(r.Faults) == 0 {
 		return
 	}
-	p.printf("\nFaults\n")
+	p.blank()
+	p.line("Faults")
 	for i, f := range r.Faults {
 		if i == shownFaults {
-			p.printf("  … and %d more kinds (--json shows all)\n", len(r.Faults)-shownFaults)
+			p.line("  … and %d more kinds (--json shows all)", len(r.Faults)-shownFaults)
 			return
 		}
 		name := f.Kind.String()
@@ -155,16 +131,16 @@ func (p *page) faults(r *iikanji.Run) {
 		if f.Fatal {
 			name += ", FATAL"
 		}
-		p.printf("  %s × %s\n", Count(f.Count), Clean(name))
-		p.wrapped("      ", f.Message)
+		p.line("  %s × %s", Count(f.Count), Clean(name))
+		p.wrapped("      ", f.Message, p.cols)
 		if e := f.Example; e != nil {
 			text := e.Request
 			if e.Status != 0 {
 				text += fmt.Sprintf(" → %d", e.Status)
 			}
-			p.printf("      %s\n", Shorten(Clean(text), p.cols-6))
+			p.line("      %s", Shorten(Clean(text), p.cols-6))
 			if e.Body != "" {
-				p.printf("      %s\n", Shorten(Clean(e.Body), p.cols-6))
+				p.line("      %s", Shorten(Clean(e.Body), p.cols-6))
 			}
 		}
 	}
@@ -181,30 +157,31 @@ func (p *page) usage(r *iikanji.Run) {
 		t.Rows = append(t.Rows, []string{u.Who, Duration(u.User.Round(time.Millisecond)), Duration(u.System.Round(time.Millisecond)),
 			Percent(u.Share * float64(max(r.Place.Cores, 1))), rss})
 	}
-	p.table("Who used the CPU during the load", t)
+	p.titled("Who used the CPU during the load", t)
 	if r.Place.Cores > 0 {
 		if g := r.Place; g.Stack == "" {
-			p.printf("  generator on CPU %s of %d; where the stack runs is not known\n", g.Generator, g.Cores)
+			p.line("  generator on CPU %s of %d; where the stack runs is not known", g.Generator, g.Cores)
 		} else {
-			p.printf("  generator on CPU %s, stack on CPU %s, of %d\n", g.Generator, g.Stack, g.Cores)
+			p.line("  generator on CPU %s, stack on CPU %s, of %d", g.Generator, g.Stack, g.Cores)
 		}
 	}
 	g := r.Load
 	if g.Requests > 0 {
 		p.wrapped("  ", fmt.Sprintf("generator: %s of its CPU, scheduling lag p99 %s, %s requests over %s dials (%s faults), at most %s connections, %s of the ports",
-			Percent(g.CPUShare), Duration(g.LagP99), Count(g.Requests), Count(g.Dials), Count(g.DialFaults), Count(g.PeakConns), Percent(g.PeakPorts)))
+			Percent(g.CPUShare), Duration(g.LagP99), Count(g.Requests), Count(g.Dials), Count(g.DialFaults), Count(g.PeakConns), Percent(g.PeakPorts)), p.cols)
 	}
 }
 
 func (p *page) doubts(r *iikanji.Run) {
 	if r.Load.Void {
-		p.printf("\n")
-		p.wrapped("VOID: ", r.Load.Why)
+		p.blank()
+		p.wrapped("VOID: ", r.Load.Why, p.cols)
 	}
 	if len(r.Warnings) > 0 {
-		p.printf("\nWarnings\n")
+		p.blank()
+		p.line("Warnings")
 		for _, warning := range r.Warnings {
-			p.wrapped("  - ", warning)
+			p.wrapped("  - ", warning, p.cols)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// slowColumns are the columns of rows of statements by name, in the order of
-// the full formats (TSV, CSV); text tables show a few of them.
+// slowColumns are the columns of statement rows, in the order of the full
+// formats (TSV, CSV). Text tables show a few of them.
 var slowColumns = []struct {
 	name string
 	left bool
@@ -71,7 +71,7 @@ func ratio(a, b int64) string {
 	return strconv.FormatFloat(float64(a)/float64(b), 'f', 2, 64)
 }
 
-// SlowFull is the table of all columns, in seconds and whole numbers.
+// SlowFull returns the table of all columns, in seconds and whole numbers.
 func SlowFull(p *iikanji.Profile) *Table {
 	t := &Table{}
 	for _, c := range slowColumns {
@@ -91,7 +91,7 @@ func SlowFull(p *iikanji.Profile) *Table {
 	return t
 }
 
-// slowBrief is the table for people: where the time went.
+// slowBrief returns the table for people: where the time went.
 func slowBrief(p *iikanji.Profile) *Table {
 	t := &Table{Columns: []Column{{Name: "total"}, {Name: "share"}, {Name: "count"}, {Name: "mean"}, {Name: "p99"},
 		{Name: "ex/sent"}, {Name: "plan", Left: true}, {Name: "statement", Left: true, Shrink: true}}}
@@ -106,7 +106,7 @@ func slowBrief(p *iikanji.Profile) *Table {
 	return t
 }
 
-// known leaves out a percentile that the source does not tell.
+// known formats a percentile; "-" when the source has none.
 func known(d time.Duration) string {
 	if d == 0 {
 		return "-"
@@ -114,7 +114,7 @@ func known(d time.Duration) string {
 	return Duration(d)
 }
 
-// brief cuts ratios to what counts.
+// brief shortens a ratio: no decimals from 100 on, otherwise one.
 func brief(ratio string) string {
 	v, err := strconv.ParseFloat(ratio, 64)
 	if err != nil {
@@ -126,8 +126,8 @@ func brief(ratio string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0"), " ")
 }
 
-// planLetters says what the executions of a digest had: S full scan, J full
-// join, F filesort, T temporary table, D one on disk, E errors.
+// planLetters abbreviates what any execution of a digest had: S full scan, J full
+// join, F filesort, T temporary table, D temporary table on disk, E errors.
 func planLetters(r *iikanji.Row) string {
 	q, out := r.Query, ""
 	for _, c := range []struct {
@@ -144,8 +144,9 @@ func planLetters(r *iikanji.Row) string {
 	return out
 }
 
-// SlowText writes the report for people: intake, digests, transactions,
-// prepare churn and repetition, each cut to limit rows (0 for all).
+// SlowText writes the report for people: what was read, digests, transactions,
+// statements prepared too often, and repetition, each limited to limit rows (0
+// for all).
 func SlowText(w io.Writer, p *iikanji.Profile, f Format, cols, limit int) error {
 	o := &out{w: w}
 	intake(o, p, f)
@@ -176,7 +177,7 @@ func SlowText(w io.Writer, p *iikanji.Profile, f Format, cols, limit int) error 
 	return o.err
 }
 
-// examples is how many digests are shown with a statement of each.
+// examples is the number of digests that are shown with a statement of each.
 const examples = 5
 
 // slowExamples shows the heaviest digests with their worst statements.
@@ -201,7 +202,7 @@ func slowExamples(o *out, p *iikanji.Profile, cols int) {
 	}
 }
 
-// shortSQL is a statement in about three lines of a terminal.
+// shortSQL shortens a statement to about three lines of a terminal.
 func shortSQL(s string, cols int) string { return Shorten(Clean(s), 3*max(cols, 40)) }
 
 func head[T any](all []T, limit int) []T {

@@ -11,51 +11,42 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// A slowPair is one digest before and after; nil where it is not.
-type slowPair struct{ before, after *iikanji.Row }
-
-func (p slowPair) row() *iikanji.Row {
-	if p.after != nil {
-		return p.after
+// delta is the change of the total time of a pair.
+func (p RowPair) delta() (d time.Duration) {
+	if p.After != nil {
+		d += p.After.Total
 	}
-	return p.before
-}
-
-func (p slowPair) change() time.Duration {
-	var d time.Duration
-	if p.after != nil {
-		d += p.after.Total
-	}
-	if p.before != nil {
-		d -= p.before.Total
+	if p.Before != nil {
+		d -= p.Before.Total
 	}
 	return d
 }
 
-// slowPairs matches rows by fingerprint, the largest change of total time first.
-func slowPairs(before, after *iikanji.Profile) []slowPair {
+// slowPairs pairs rows by fingerprint, the largest change of total time first.
+func slowPairs(before, after *iikanji.Profile) []RowPair {
 	at := map[string]int{}
-	var pairs []slowPair
+	var pairs []RowPair
 	for i := range before.Rows {
-		at[before.Rows[i].Key] = len(pairs)
-		pairs = append(pairs, slowPair{before: &before.Rows[i]})
+		r := &before.Rows[i]
+		at[r.Key] = len(pairs)
+		pairs = append(pairs, RowPair{Key: r.Key, Before: r})
 	}
 	for i := range after.Rows {
 		r := &after.Rows[i]
 		if j, ok := at[r.Key]; ok {
-			pairs[j].after = r
+			pairs[j].After = r
 			continue
 		}
-		pairs = append(pairs, slowPair{after: r})
+		pairs = append(pairs, RowPair{Key: r.Key, After: r})
 	}
-	slices.SortFunc(pairs, func(a, b slowPair) int {
-		return cmp.Or(cmp.Compare(b.change().Abs(), a.change().Abs()), strings.Compare(a.row().Key, b.row().Key))
+	slices.SortFunc(pairs, func(a, b RowPair) int {
+		return cmp.Or(cmp.Compare(b.delta().Abs(), a.delta().Abs()), strings.Compare(a.Key, b.Key))
 	})
 	return pairs
 }
 
-// SlowDiff compares two profiles by digest: count, total, mean, p99; new and
-// gone ones too. exact is for programs: seconds and whole numbers.
+// SlowDiff compares two profiles by digest (count, total, mean, p99), with new
+// and gone digests. exact is for programs: seconds and whole numbers.
 func SlowDiff(before, after *iikanji.Profile, limit int, exact bool) *Table {
 	dur, num := Duration, Count
 	if exact {
@@ -66,7 +57,7 @@ func SlowDiff(before, after *iikanji.Profile, limit int, exact bool) *Table {
 		for i, n := range []string{"total_before", "count_before", "mean_before", "p99_before"} {
 			t.Columns[2+2*i].Name = n
 		}
-	} else { // what fits 80 columns
+	} else { // fits 80 columns
 		t.Columns = []Column{{Name: "change"}, {Name: "total"}, {Name: "was"}, {Name: "count"}, {Name: "was"}, {Name: "mean"}, {Name: "was"}, {Name: "statement", Left: true, Shrink: true}}
 	}
 	for _, p := range head(slowPairs(before, after), limit) {
@@ -75,26 +66,26 @@ func SlowDiff(before, after *iikanji.Profile, limit int, exact bool) *Table {
 	return t
 }
 
-func diffCells(p slowPair, exact bool, dur func(time.Duration) string, num func(int64) string) []string {
-	what, key := "both", p.row().Key
-	switch {
-	case p.before == nil:
-		what, p.before = "new", &iikanji.Row{}
-	case p.after == nil:
-		what, p.after = "gone", &iikanji.Row{}
+func diffCells(p RowPair, exact bool, dur func(time.Duration) string, num func(int64) string) []string {
+	what, key, delta := p.state(), p.Key, p.delta()
+	b, a := &iikanji.Row{}, &iikanji.Row{}
+	if p.Before != nil {
+		b = p.Before
 	}
-	b, a := p.before, p.after
+	if p.After != nil {
+		a = p.After
+	}
 	if exact {
-		return []string{dur(p.change()), dur(a.Total), dur(b.Total), num(a.Count), num(b.Count), dur(a.Mean), dur(b.Mean), dur(a.P99), dur(b.P99), what, key}
+		return []string{dur(delta), dur(a.Total), dur(b.Total), num(a.Count), num(b.Count), dur(a.Mean), dur(b.Mean), dur(a.P99), dur(b.P99), what, key}
 	}
 	sign := ""
-	if p.change() > 0 {
+	if delta > 0 {
 		sign = "+"
 	}
 	if what != "both" {
 		key = what + ": " + key
 	}
-	return []string{sign + dur(p.change()), dur(a.Total), dur(b.Total), num(a.Count), num(b.Count), dur(a.Mean), dur(b.Mean), key}
+	return []string{sign + dur(delta), dur(a.Total), dur(b.Total), num(a.Count), num(b.Count), dur(a.Mean), dur(b.Mean), key}
 }
 
 // SlowDiffText writes the comparison for people.

@@ -10,9 +10,9 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// SlowPT writes statements in the order of facts of pt-query-digest's report:
-// overall, profile, then each query with its attributes, distribution, tables
-// and worst statement. limit is the number of queries, 0 for all.
+// SlowPT writes statements in the layout of pt-query-digest's report: overall,
+// profile, then each query with its attributes, distribution, tables and worst
+// statement. limit is the number of queries, 0 for all.
 func SlowPT(w io.Writer, p *iikanji.Profile, limit int) error {
 	o := &out{w: w}
 	ptOverall(o, p)
@@ -25,7 +25,7 @@ func SlowPT(w io.Writer, p *iikanji.Profile, limit int) error {
 	return o.err
 }
 
-// ptSeconds prints a time as pt-query-digest does: 12s, 345ms, 67us.
+// ptSeconds formats a time as pt-query-digest does: 12s, 345ms, 67us.
 func ptSeconds(d time.Duration) string {
 	switch {
 	case d == 0:
@@ -45,7 +45,7 @@ func ptNumber(v float64) string {
 	return strconv.FormatFloat(v, 'f', 2, 64)[:4]
 }
 
-// ptCount prints a count as pt-query-digest does: 123, 1.21k, 3.44M.
+// ptCount formats a count as pt-query-digest does: 123, 1.21k, 3.44M.
 func ptCount(n float64) string {
 	unit := ""
 	for _, u := range []string{"k", "M", "G", "T"} {
@@ -116,7 +116,7 @@ func extreme(p *iikanji.Profile, get func(*iikanji.Row) time.Duration, largest b
 	return v
 }
 
-// ptTotal adds a spread over all rows.
+// ptTotal merges the spreads of one attribute over all rows.
 func ptTotal(p *iikanji.Profile, name string) (sum, lo, hi int64, ok bool) {
 	for i := range p.Rows {
 		if s := spreadOf(&p.Rows[i], name); s != nil {
@@ -162,7 +162,7 @@ func ptProfile(o *out, p *iikanji.Profile, limit int) {
 	o.blank()
 }
 
-// ptItem is the verb and the tables, as pt-query-digest distils a statement.
+// ptItem returns the verb and the tables, pt-query-digest's short form of a statement.
 func ptItem(r *iikanji.Row) string {
 	if name, ok := strings.CutPrefix(r.Key, "administrator command: "); ok {
 		return "ADMIN " + strings.ToUpper(name)
@@ -229,7 +229,7 @@ func ptStrings(o *out, q *iikanji.SQLRow) {
 	}
 }
 
-// ptBars draws how many executions took how long, by powers of ten.
+// ptBars draws the distribution of execution times by powers of ten.
 func ptBars(o *out, r *iikanji.Row) {
 	o.line("# Query_time distribution")
 	var most int64
@@ -271,7 +271,7 @@ func dot(db string) string {
 	return "."
 }
 
-// text writes a statement with its own line breaks, cleaned line by line.
+// text writes a statement with its line breaks; each line is made safe for a terminal.
 func (o *out) text(sql string) {
 	for line := range strings.SplitSeq(sql, "\n") {
 		o.line("%s", line)

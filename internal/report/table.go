@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"golang.org/x/text/width"
 )
 
-// A Format is a way to write a Table.
+// A Format is an output format of a Table.
 type Format string
 
 const (
@@ -24,22 +22,22 @@ const (
 // A Column is the head of one column.
 type Column struct {
 	Name string
-	// Left aligns to the left; numbers stand to the right.
+	// Left aligns to the left; numbers are aligned to the right.
 	Left bool
-	// Shrink columns are cut in the middle with "…" where a text table would
-	// be wider than its width; there should be one, usually the key.
+	// Shrink allows cells to be cut in the middle with "…" when a text table
+	// would be too wide. One column should have it, usually the key.
 	Shrink bool
 }
 
-// A Table is rows of cells that were already formatted for people. Cells are
-// hostile text: control characters never reach the terminal.
+// A Table holds rows of formatted cells. Cells may be hostile text: control
+// characters never reach the terminal.
 type Table struct {
 	Columns []Column
 	Rows    [][]string
 }
 
 // Write writes the table. cols is the width for Text, in terminal columns; 0
-// means as wide as it gets.
+// means no limit.
 func (t *Table) Write(w io.Writer, f Format, cols int) error {
 	switch f {
 	case Text, "":
@@ -54,75 +52,6 @@ func (t *Table) Write(w io.Writer, f Format, cols int) error {
 		return t.writeJSON(w)
 	}
 	return fmt.Errorf("unknown format %q", f)
-}
-
-// Clean makes text safe for one line of a terminal: control characters
-// (escape sequences, newlines, tabs, bidirectional overrides) are shown as "·"
-// or a space, invalid UTF-8 as U+FFFD.
-func Clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0:
-			return '·'
-		case r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f:
-			return '·'
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-}
-
-// Width is the number of terminal columns of cleaned text: East Asian wide
-// and fullwidth characters take two.
-func Width(s string) int {
-	n := 0
-	for _, r := range s {
-		n += runeWidth(r)
-	}
-	return n
-}
-
-func runeWidth(r rune) int {
-	if r < 0x300 {
-		return 1
-	}
-	switch k := width.LookupRune(r).Kind(); k {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	}
-	if r >= 0x300 && r < 0x370 || r >= 0xfe00 && r <= 0xfe0f || r == 0x200b || r == 0x200d {
-		return 0
-	}
-	return 1
-}
-
-// Shorten cuts the middle out of text that is wider than cols columns.
-func Shorten(s string, cols int) string {
-	if Width(s) <= cols {
-		return s
-	}
-	if cols <= 1 {
-		return "…"
-	}
-	runes := []rune(s)
-	head, tail := 0, len(runes)
-	used := 1
-	for turn := 0; head < tail; turn++ {
-		r := runes[head]
-		if turn%3 == 2 { // the head says more than the tail
-			r = runes[tail-1]
-		}
-		if used += runeWidth(r); used > cols {
-			break
-		}
-		if turn%3 == 2 {
-			tail--
-		} else {
-			head++
-		}
-	}
-	return string(runes[:head]) + "…" + string(runes[tail:])
 }
 
 func (t *Table) widths() []int {
@@ -140,7 +69,8 @@ func (t *Table) widths() []int {
 	return ws
 }
 
-// fit narrows the shrinking columns until the table is cols wide.
+// fit narrows the shrinking columns, each to no less than 12, until the table is
+// cols wide.
 func (t *Table) fit(ws []int, cols int) {
 	total := 2 * (len(ws) - 1)
 	for _, w := range ws {
@@ -247,7 +177,7 @@ func (t *Table) writeJSON(w io.Writer) error {
 	return enc.Encode(out)
 }
 
-// clean returns the head and the rows with all text made safe, as copies.
+// clean returns copies of the head and the rows, made safe for a terminal.
 func (t *Table) clean() [][]string {
 	head := make([]string, len(t.Columns))
 	for i, c := range t.Columns {

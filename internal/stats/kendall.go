@@ -3,8 +3,9 @@ package stats
 import "math"
 
 // Kendall is the rank correlation τ_b of two series (Kendall 1945, Biometrika
-// 33): agreeing minus disagreeing pairs, over pairs without ties on each side.
-// 1 is the same order, −1 the opposite; NaN where one side is all ties.
+// 33): concordant minus discordant pairs, divided by the geometric mean of the
+// pairs that are not tied in x and in y. 1 is the same order, −1 the opposite;
+// NaN when all values of one side are tied. It panics when the lengths differ.
 func Kendall(x, y []float64) float64 {
 	if len(x) != len(y) {
 		panic("BUG: ranks of unequal length")

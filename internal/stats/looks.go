@@ -2,9 +2,9 @@ package stats
 
 import "slices"
 
-// Looks are group-sequential looks at a growing sample: at each listed size
-// the same strictness (Pocock 1977, Biometrika 64), so that looking often does
-// not make chance findings likelier than 5 % in all.
+// Looks are group-sequential looks at a growing sample. Each listed size has
+// the same level (Pocock 1977, Biometrika 64), chosen so that all looks together
+// have a false positive rate of at most 5 %.
 type Looks struct {
 	Sizes    []int   // ascending
 	Efficacy float64 // one-sided nominal level of each look
@@ -16,22 +16,23 @@ type Looks struct {
 // Turnbull 2000, table 2.1). A test recomputes them.
 var pocock = [...]float64{1.645, 1.875, 1.992, 2.067, 2.122, 2.164, 2.197, 2.225}
 
-// PocockLevel is the one-sided nominal level 1−Φ(C) of each of k looks for an
-// overall one-sided 5 %; 0.0169 for five. k is 1…8.
-func PocockLevel(k int) float64 { return NormalCDF(-pocock[k-1]) }
+// pocockLevel is the one-sided nominal level 1−Φ(C) of each of k looks for an
+// overall one-sided 5 %; 0.0169 for five looks. k is 1…8.
+func pocockLevel(k int) float64 { return NormalCDF(-pocock[k-1]) }
 
-// PairLooks are the looks after 2, 3, 4, 6 and 8 pairs. They are not equally
-// spaced in information, for which Pocock's constant is slightly strict at the
-// first looks and right in sum (simulated in the tests of package loop).
+// PairLooks returns the looks after 2, 3, 4, 6 and 8 pairs. Pocock's constants
+// assume looks that are equally spaced in information. These are not: the first
+// looks are slightly too strict, and the overall level holds (simulated in the
+// judge's tests and by iikanji selftest).
 func PairLooks() Looks {
 	sizes := []int{2, 3, 4, 6, 8}
-	return Looks{Sizes: sizes, Efficacy: PocockLevel(len(sizes)), Futility: 0.10}
+	return Looks{Sizes: sizes, Efficacy: pocockLevel(len(sizes)), Futility: 0.10}
 }
 
-// Is says whether a decision may be taken at size n.
+// Is reports whether a decision may be taken at size n.
 func (l Looks) Is(n int) bool { return slices.Contains(l.Sizes, n) || n > l.Last() }
 
-// Next is the first look above n, or 0.
+// Next is the size of the first look above n, or 0.
 func (l Looks) Next(n int) int {
 	for _, s := range l.Sizes {
 		if s > n {

@@ -2,26 +2,25 @@ package stats
 
 import "math"
 
-// MaxPriorDF caps the weight of what is known of the noise beforehand, so that
-// eight fresh pairs can still outvote it when the machine has changed.
+// MaxPriorDF caps the degrees of freedom of a Prior, so that eight new pairs
+// outweigh it when the machine's noise has changed.
 const MaxPriorDF = 8
 
-// A Prior is what is known of the noise of one difference before a trial.
-// The zero Prior knows nothing.
+// A Prior is an estimate, made before a trial, of the variance of one paired
+// difference. The zero Prior means that there is no estimate.
 type Prior struct {
 	Var float64 // s0², the variance of one paired difference
-	DF  float64 // ν0, the degrees of freedom it is trusted with
+	DF  float64 // ν0, its degrees of freedom
 }
 
 // SD is s0.
 func (p Prior) SD() float64 { return math.Sqrt(p.Var) }
 
-// NoisePrior pools series of paired differences, each around its own mean, as
-// each series (A/A pairs, a past change's pairs) has its own effect:
+// NoisePrior pools the variances of series of paired differences (A/A pairs, a
+// past change's pairs). Each series is centred on its own mean, because each has
+// its own effect:
 //
-//	s0² = Σ(d_j − d̄_j)² / ν0,  ν0 = Σ(n_j − 1)
-//
-// The variance uses every degree of freedom; the weight is capped at [MaxPriorDF].
+//	s0² = Σ(d_j − d̄_j)² / ν,  ν = Σ(n_j − 1),  ν0 = min(ν, MaxPriorDF)
 func NoisePrior(series ...[]float64) Prior {
 	ss, df := 0.0, 0
 	for _, d := range series {
@@ -36,32 +35,21 @@ func NoisePrior(series ...[]float64) Prior {
 	return Prior{Var: ss / float64(df), DF: min(float64(df), MaxPriorDF)}
 }
 
-// Differences is b_i − a_i. It panics when the lengths differ.
-func Differences(a, b []float64) []float64 {
-	if len(a) != len(b) {
-		panic("BUG: pairs of unequal length")
-	}
-	d := make([]float64, len(a))
-	for i := range a {
-		d[i] = b[i] - a[i]
-	}
-	return d
-}
-
-// A Moderated is the summary of n paired differences under a Prior: the
-// variance is the prior's and the sample's, weighted by degrees of freedom
-// (Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3(1)):
+// A Moderated is the summary of n paired differences under a Prior. Its variance
+// s̃² is the mean of the prior's and the sample's variance, weighted by their
+// degrees of freedom (Smyth 2004, Statistical Applications in Genetics and
+// Molecular Biology 3(1)):
 //
 //	s̃² = (ν0·s0² + (n−1)·s²) / (ν0 + n − 1),  t = d̄/(s̃/√n),  ν = ν0 + n − 1
 type Moderated struct {
 	N    int
 	Mean float64 // d̄
 	SE   float64 // s̃/√n
-	DF   float64 // ν; 0 when nothing is known of the noise
+	DF   float64 // ν; 0 when the variance is unknown
 }
 
-// Moderate summarises differences. With one difference and no prior DF is 0
-// and every bound is infinite.
+// Moderate summarises differences. With one difference and the zero Prior, DF
+// is 0 and both bounds are infinite.
 func Moderate(d []float64, p Prior) Moderated {
 	n := len(d)
 	if n == 0 {
@@ -88,8 +76,8 @@ func (m Moderated) width(alpha float64) float64 {
 	return StudentQuantile(1-alpha, m.DF) * m.SE
 }
 
-// P is the one-sided p-value of "the mean is above 0"; 1 when nothing is known
-// of the noise.
+// P is the one-sided p-value for "the mean is above 0"; 1 when the variance is
+// unknown.
 func (m Moderated) P() float64 {
 	switch {
 	case m.DF <= 0:

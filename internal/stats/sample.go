@@ -11,8 +11,9 @@ func Mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// SumSquares is Σ(x−x̄)², in two passes, as the one-pass formula loses all
-// digits when the spread is small beside the mean; 0 for fewer than two values.
+// SumSquares is Σ(x−x̄)²; 0 for fewer than two values. It takes two passes,
+// because the one-pass formula loses all digits when the spread is small
+// compared with the mean.
 func SumSquares(x []float64) float64 {
 	if len(x) < 2 {
 		return 0
@@ -24,24 +25,16 @@ func SumSquares(x []float64) float64 {
 	return ss
 }
 
-// Variance is the unbiased Σ(x−x̄)²/(n−1); 0 for fewer than two values.
-func Variance(x []float64) float64 {
+// variance is the unbiased Σ(x−x̄)²/(n−1); 0 for fewer than two values.
+func variance(x []float64) float64 {
 	if len(x) < 2 {
 		return 0
 	}
 	return SumSquares(x) / float64(len(x)-1)
 }
 
-// SD is the square root of [Variance].
-func SD(x []float64) float64 { return math.Sqrt(Variance(x)) }
-
-// CV is the coefficient of variation SD/|mean|; 0 for fewer than two values.
-func CV(x []float64) float64 {
-	if len(x) < 2 {
-		return 0
-	}
-	return SD(x) / math.Abs(Mean(x))
-}
+// SD is the square root of variance.
+func SD(x []float64) float64 { return math.Sqrt(variance(x)) }
 
 // Spread is the range max−min; 0 for no values.
 func Spread(x []float64) float64 {
@@ -55,5 +48,5 @@ func Spread(x []float64) float64 {
 	return hi - lo
 }
 
-// Percent turns an effect on a logarithm into percent: 100·(eᵈ−1).
+// Percent converts a difference of natural logarithms to percent: 100·(eᵈ−1).
 func Percent(d float64) float64 { return 100 * math.Expm1(d) }

@@ -2,22 +2,23 @@ package stats
 
 import "math"
 
-// MaxSignFlip is the largest sample of [SignFlip]; 2ⁿ sums are counted.
-const MaxSignFlip = 20
+// maxSignFlip is the largest sample of [SignFlip], which computes 2ⁿ sums.
+const maxSignFlip = 20
 
-// SignFlip is the exact one-sided sign-flip test of "the mean is above 0": the
-// share of the 2ⁿ ways to give the differences signs whose sum is at least the
-// one seen (Fisher 1935, The Design of Experiments, section 21). It assumes
-// symmetry around 0 and nothing of the shape; its smallest value is 2⁻ⁿ. Only
-// the first [MaxSignFlip] differences are used; 1 for none.
+// SignFlip is the p-value of the exact one-sided sign-flip test for "the mean is
+// above 0": the share of the 2ⁿ assignments of signs to the differences whose
+// sum is at least the observed one (Fisher 1935, The Design of Experiments,
+// section 21). It assumes a distribution that is symmetric around 0 and nothing
+// else; its smallest value is 2⁻ⁿ. Only the first maxSignFlip differences are
+// used. It is 1 for no differences.
 func SignFlip(d []float64) float64 {
-	d = d[:min(len(d), MaxSignFlip)]
+	d = d[:min(len(d), maxSignFlip)]
 	seen, scale := 0.0, 0.0
 	for _, v := range d {
 		seen += v
 		scale += math.Abs(v)
 	}
-	slack := 1e-12 * scale // sums in another order differ in the last digits
+	slack := 1e-12 * scale // rounding depends on the order of the sum
 	count := 0
 	for signs := range 1 << len(d) {
 		sum := 0.0

@@ -12,8 +12,8 @@ func near(t *testing.T, what string, got, want, within float64) {
 	}
 }
 
-// TestStudentQuantile against printed tables: the levels of the method's looks,
-// and the classic ones.
+// TestStudentQuantile compares with printed tables, at the levels of the looks
+// and at common ones.
 func TestStudentQuantile(t *testing.T) {
 	for _, c := range []struct{ upper, nu, want, within float64 }{
 		{0.0169, 9, 2.501, 6e-4}, {0.10, 9, 1.383, 6e-4},
@@ -31,15 +31,15 @@ func TestStudentQuantile(t *testing.T) {
 	}
 	for _, p := range []float64{-1, 0, 1, 2, math.NaN()} {
 		if !math.IsNaN(StudentQuantile(p, 5)) {
-			t.Errorf("a quantile at %v", p)
+			t.Errorf("the quantile at %v is a number", p)
 		}
 	}
 	if !math.IsNaN(StudentQuantile(0.9, 0)) || !math.IsNaN(StudentCDF(1, -1)) {
-		t.Error("no degrees of freedom gave a number")
+		t.Error("a number for no degrees of freedom")
 	}
 }
 
-// TestStudentCDF against the closed forms of 1 to 4 degrees of freedom.
+// TestStudentCDF compares with the closed forms of 1 to 4 degrees of freedom.
 func TestStudentCDF(t *testing.T) {
 	for _, x := range []float64{-1e8, -40, -3, -1.5, -0.3, -1e-9, 0, 1e-9, 0.2, 1, 2.7, 19, 1e6} {
 		near(t, "CDF, 1 df", StudentCDF(x, 1), 0.5+math.Atan(x)/math.Pi, 1e-13)
@@ -68,6 +68,21 @@ func TestStudentInverts(t *testing.T) {
 				t.Errorf("quantile(%v, %v) = %v does not grow", p, nu, q)
 			}
 			last = q
+		}
+	}
+}
+
+// TestNormalQuantile compares with printed values, far into the tail.
+func TestNormalQuantile(t *testing.T) {
+	for p, want := range map[float64]float64{0.5: 0, 0.025: -1.959963984540054, 1e-9: -5.997807015007686, 1e-12: -7.034483825301131} {
+		near(t, "z", normalQuantile(p), want, 1e-12)
+	}
+	if !math.IsInf(normalQuantile(0), -1) || !math.IsInf(normalQuantile(1), 1) {
+		t.Error("the quantiles at 0 and 1 are finite")
+	}
+	for _, p := range []float64{-0.1, 1.1, math.NaN()} {
+		if !math.IsNaN(normalQuantile(p)) {
+			t.Errorf("the quantile at %v is a number", p)
 		}
 	}
 }

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// An outcome is what a file becomes.
+// An outcome is the result of applying a patch to a file.
 type outcome struct {
 	content []byte // nil: no file
-	far     int    // how many lines the hunks stand from where they say, in all
+	offset  int    // sum of the hunks' distances, in lines, from their stated places
 }
 
-// apply is the file that a patch makes of old (nil: no file).
+// apply applies a patch to the content of its file (nil: no file).
 func (f *filePatch) apply(old []byte, left *budget) (outcome, error) {
 	switch {
 	case f.creates && old != nil:
-		return outcome{}, wrong(f.line, "%s is new by the diff, and is there", f.path)
+		return outcome{}, wrong(f.line, "%s is new in the diff, but exists", f.path)
 	case !f.creates && old == nil:
-		return outcome{}, wrong(f.line, "%s is not there", f.path).hint("names are relative to the source folder, as in a/main.go")
+		return outcome{}, wrong(f.line, "%s does not exist", f.path).hint("names are relative to the source folder, as in a/main.go")
 	}
 	in := fileLines(old)
 	var out []string
@@ -28,7 +28,7 @@ func (f *filePatch) apply(old []byte, left *budget) (outcome, error) {
 		if err != nil {
 			return outcome{}, err
 		}
-		o.far += max(found-h.start()-shift, h.start()+shift-found)
+		o.offset += max(found-h.start()-shift, h.start()+shift-found)
 		shift = found - h.start()
 		out = append(out, in[at:found]...)
 		for _, l := range h.side('+') {
@@ -39,20 +39,20 @@ func (f *filePatch) apply(old []byte, left *budget) (outcome, error) {
 	out = append(out, in[at:]...)
 	if f.deletes {
 		if len(out) > 0 {
-			return outcome{}, wrong(f.line, "%s is removed by the diff, and has %d lines that the diff does not", f.path, len(out))
+			return outcome{}, wrong(f.line, "%s is removed by the diff, but has %d lines that the diff lacks", f.path, len(out))
 		}
 		return o, nil
 	}
 	for _, l := range out[:max(0, len(out)-1)] {
 		if !strings.HasSuffix(l, "\n") {
-			return outcome{}, wrong(f.line, "%s: %s would end without a line feed, and is not the last line", f.path, shown(l))
+			return outcome{}, wrong(f.line, "%s: %s would end without a line feed, but is not the last line", f.path, shown(l))
 		}
 	}
 	o.content = []byte(strings.Join(out, ""))
 	return o, nil
 }
 
-// flip is the patch that takes this one back.
+// flip returns the patch that undoes this one.
 func (f filePatch) flip() filePatch {
 	f.creates, f.deletes = f.deletes, f.creates
 	hunks := make([]hunk, len(f.hunks))
@@ -63,7 +63,7 @@ func (f filePatch) flip() filePatch {
 	return f
 }
 
-// fileLines cuts content behind each line feed; the last line may have none.
+// fileLines splits content after each line feed; the last line may have none.
 func fileLines(content []byte) []string {
 	lines := strings.SplitAfter(string(content), "\n")
 	if last := len(lines) - 1; lines[last] == "" {
@@ -72,8 +72,8 @@ func fileLines(content []byte) []string {
 	return lines
 }
 
-// endings takes the carriage returns off a hunk of a diff that was converted
-// to CR LF on its way, unless the file itself has such lines only.
+// endings removes the carriage returns from a hunk of a diff whose line ends were
+// converted to CR LF, unless all lines of the file end so.
 func (f *filePatch) endings(h hunk, old []byte) hunk {
 	if ends := bytes.Count(old, []byte("\r\n")); !f.crlf || ends > 0 && ends == bytes.Count(old, []byte("\n")) {
 		return h

@@ -14,7 +14,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// lines makes a file of short lines: lines("a b") is "a\nb\n".
+// lines returns a file of short lines: lines("a b") is "a\nb\n".
 func lines(words string) string { return strings.Join(strings.Fields(words), "\n") + "\n" }
 
 // onto applies the only file of a diff.
@@ -30,12 +30,12 @@ func onto(diff, old string) (string, error) {
 
 const head = "--- x\n+++ x\n"
 
-// TestApply: where hunks land, and what they make of line ends.
+// TestApply: the places where hunks apply, and line ends.
 func TestApply(t *testing.T) {
 	for _, c := range []struct{ name, diff, old, want string }{
 		{"in place", head + "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n", lines("a b c"), lines("a B c")},
-		{"later than said", head + "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n", lines("x y a b c d"), lines("x y a B c d")},
-		{"earlier than said", head + "@@ -9,3 +9,3 @@\n a\n-b\n+B\n c\n", lines("x a b c"), lines("x a B c")},
+		{"later than stated", head + "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n", lines("x y a b c d"), lines("x y a B c d")},
+		{"earlier than stated", head + "@@ -9,3 +9,3 @@\n a\n-b\n+B\n c\n", lines("x a b c"), lines("x a B c")},
 		{"the nearer of two", head + "@@ -4,3 +4,3 @@\n a\n-b\n+B\n c\n", lines("a b c x a b c"), lines("a b c x a B c")},
 		{"the second follows the first", head + "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n@@ -5,3 +5,3 @@\n a\n-b\n+C\n c\n",
 			lines("1 2 3 a b c 4 a b c 5 6 7 8 a b c"), lines("1 2 3 a B c 4 a C c 5 6 7 8 a b c")},
@@ -43,7 +43,7 @@ func TestApply(t *testing.T) {
 		{"at the end", head + "@@ -2,1 +2,2 @@\n b\n+n\n", lines("a b"), lines("a b n")},
 		{"into an empty file", head + "@@ -0,0 +1,2 @@\n+a\n+b\n", "", lines("a b")},
 		{"to an empty file", head + "@@ -1,2 +0,0 @@\n-a\n-b\n", lines("a b"), ""},
-		{"without context, as said", head + "@@ -2 +2 @@\n-b\n+B\n", lines("a b c"), lines("a B c")},
+		{"without context, as stated", head + "@@ -2 +2 @@\n-b\n+B\n", lines("a b c"), lines("a B c")},
 		{"no line feed before", head + "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n", "a\nb", lines("a b")},
 		{"no line feed behind", head + "@@ -1,2 +1,2 @@\n a\n-b\n+b\n\\ No newline at end of file\n", lines("a b"), "a\nb"},
 		{"no line feed at all", head + "@@ -1,2 +1,2 @@\n-a\n+A\n b\n\\ No newline at end of file\n", "a\nb", "A\nb"},
@@ -59,23 +59,23 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// TestMisfit: what does not fit is refused, with what is there instead.
+// TestMisfit: a hunk that does not fit is refused, with the line that differs.
 func TestMisfit(t *testing.T) {
 	for _, c := range []struct {
 		name, diff, old string
 		line            int
 		want, more      string
 	}{
-		{"other line", head + "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n", lines("a x c"), 5, "line 2 of the file is", `is "x\n", the diff wants "b\n"`},
-		{"the nearest try is shown", head + "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n", lines("1 2 3 a b x"), 7, "line 6 of the file is", `is "x\n", the diff wants "c\n"`},
-		{"white space", head + "@@ -1,3 +1,3 @@\n a\n-    b\n+B\n c\n", "a\n\tb\nc\n", 5, "the diff wants", "white space only"},
+		{"other line", head + "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n", lines("a x c"), 5, "line 2 of the file is", `is "x\n", the diff has "b\n"`},
+		{"the nearest try is shown", head + "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n", lines("1 2 3 a b x"), 7, "line 6 of the file is", `is "x\n", the diff has "c\n"`},
+		{"white space", head + "@@ -1,3 +1,3 @@\n a\n-    b\n+B\n c\n", "a\n\tb\nc\n", 5, "the diff has", "white space only"},
 		{"longer than the file", head + "@@ -1,3 +1,2 @@\n a\n-b\n c\n", lines("a b"), 3, "which has 2 lines", ""},
-		{"not at the end", head + "@@ -1,2 +1,3 @@\n a\n b\n+n\n", lines("a b c"), 4, "the diff wants", "at the end of the file"},
-		{"not at the beginning", head + "@@ -1,2 +1,3 @@\n+n\n b\n c\n", lines("a b c"), 5, "the diff wants", "at the beginning of the file"},
-		{"nowhere to insert", head + "@@ -1,0 +2 @@\n+n\n", lines("a b c"), 3, "nothing says where", ""},
+		{"not at the end", head + "@@ -1,2 +1,3 @@\n a\n b\n+n\n", lines("a b c"), 4, "the diff has", "at the end of the file"},
+		{"not at the beginning", head + "@@ -1,2 +1,3 @@\n+n\n b\n c\n", lines("a b c"), 5, "the diff has", "at the beginning of the file"},
+		{"insertion without context", head + "@@ -1,0 +2 @@\n+n\n", lines("a b c"), 3, "the place of these lines", ""},
 		{"without context, elsewhere", head + "@@ -2 +2 @@\n-c\n+C\n", lines("a b c"), 4, "line 2 of the file is", ""},
 		{"behind a hunk that stands later", head + "@@ -5,3 +5,3 @@\n a\n-b\n+B\n c\n@@ -9,3 +9,3 @@\n d\n-e\n+E\n f\n", lines("d e f a b c"), 8, "does not fit", ""},
-		{"line feed on both sides of the end", head + "@@ -1,2 +1,2 @@\n a\n-b\n+b\n\\ No newline at end of file\n", "a\nb", 5, "the diff wants", ""},
+		{"line feed on both sides of the end", head + "@@ -1,2 +1,2 @@\n a\n-b\n+b\n\\ No newline at end of file\n", "a\nb", 5, "the diff has", ""},
 		{"unended in the middle", head + "@@ -1,3 +1,3 @@\n a\n-b\n+B\n\\ No newline at end of file\n c\n", lines("a b c"), 1, "would end without a line feed", ""},
 	} {
 		got, err := onto(c.diff, c.old)
@@ -86,7 +86,7 @@ func TestMisfit(t *testing.T) {
 	}
 }
 
-// TestEquallyNear: a hunk that could stand in two places is not guessed.
+// TestEquallyNear: a hunk that matches at two equally near places is refused.
 func TestEquallyNear(t *testing.T) {
 	_, err := onto(head+"@@ -5,3 +5,3 @@\n a\n-b\n+B\n c\n", lines("1 a b c 5 6 7 8 a b c")) // lines 2 and 9
 	if err != nil {
@@ -98,17 +98,17 @@ func TestEquallyNear(t *testing.T) {
 	}
 }
 
-// TestHostileSearch: no diff keeps the search busy for long.
+// TestHostileSearch: no diff makes the search take long.
 func TestHostileSearch(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(head + "@@ -1,20001 +1,20001 @@\n" + strings.Repeat(" \n", 20_000) + "-x\n+y\n")
 	_, err := onto(b.String(), strings.Repeat("\n", 400_000))
-	if err == nil || !strings.Contains(err.Error(), "the diff wants") && !strings.Contains(err.Error(), "too much to search") {
+	if err == nil || !strings.Contains(err.Error(), "the diff has") && !strings.Contains(err.Error(), "takes too long") {
 		t.Errorf("%v", err)
 	}
 	b.Reset()
 	b.WriteString(head + "@@ -1,10002 +1,10002 @@\n" + strings.Repeat(" \n", 10_000) + "-x\n+y\n z\n")
-	if _, err = onto(b.String(), strings.Repeat("\n", 400_000)); err == nil || !strings.Contains(err.Error(), "too much to search") {
+	if _, err = onto(b.String(), strings.Repeat("\n", 400_000)); err == nil || !strings.Contains(err.Error(), "takes too long") {
 		t.Errorf("%v", err)
 	}
 }
@@ -120,8 +120,8 @@ func writeFile(t *testing.T, path, text string) {
 	}
 }
 
-// TestAppliedBefore: a diff that is in force is nothing to do, also where its
-// context occurs a second time.
+// TestAppliedBefore: a diff that is applied already changes nothing, also where
+// its context occurs a second time.
 func TestAppliedBefore(t *testing.T) {
 	site := &change.Site{}
 	dir := t.TempDir()
@@ -165,8 +165,8 @@ func TestAppliedBefore(t *testing.T) {
 	}
 }
 
-// TestLikeDiff: what diff -u prints of two random files, and what git prints,
-// makes the one of the other, both ways.
+// TestLikeDiff: the output of diff -u and of git for two random files turns the
+// one into the other, both ways.
 func TestLikeDiff(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	dir := t.TempDir()
@@ -190,7 +190,7 @@ func TestLikeDiff(t *testing.T) {
 		}
 		cmd := exec.Command(tool[0], tool[1:]...)
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null")
-		diff, _ := cmd.Output() // status 1 says that they differ
+		diff, _ := cmd.Output() // status 1: the files differ
 		if len(diff) == 0 {
 			continue
 		}
@@ -210,8 +210,8 @@ func TestLikeDiff(t *testing.T) {
 	}
 }
 
-// FuzzApply: whatever the bytes, nothing panics, every name stays in the
-// folder, and what was applied in place can be taken back.
+// FuzzApply: no input panics, every name stays in the folder, and a patch that
+// applied at its stated lines can be undone.
 func FuzzApply(f *testing.F) {
 	f.Add(fast, greetGo)
 	f.Add(head+"@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n", lines("x a b c"))
@@ -237,12 +237,12 @@ func FuzzApply(f *testing.F) {
 			}
 			left := budget(1 << 16)
 			out, err := p.apply(was, &left)
-			if err != nil || out.far > 0 || p.crlf {
+			if err != nil || out.offset > 0 || p.crlf {
 				continue
 			}
 			back := p.flip()
 			left = budget(1 << 16)
-			if got, err := back.apply(out.content, &left); err == nil && got.far == 0 && !bytes.Equal(got.content, was) {
+			if got, err := back.apply(out.content, &left); err == nil && got.offset == 0 && !bytes.Equal(got.content, was) {
 				t.Fatalf("back %q, want %q", got.content, was)
 			}
 		}

@@ -2,17 +2,17 @@ package patch
 
 import "fmt"
 
-// A DiffError says which line of a diff does not fit, and why.
+// A DiffError is a mistake in a line of a diff, or a line that does not match
+// its file.
 type DiffError struct {
 	Line int // of the diff, from 1
 	Why  string
-	// Hint is what is there instead, or what to do; "" when there is nothing to add.
-	Hint string
+	Hint string // what to do; may be ""
 }
 
 func (e *DiffError) Error() string { return fmt.Sprintf("line %d of the diff: %s", e.Line, e.Why) }
 
-// Hints shows what is there, or what to do.
+// Hints returns what to do about the error.
 func (e *DiffError) Hints() []string {
 	if e.Hint == "" {
 		return nil
@@ -32,7 +32,7 @@ func (e *DiffError) hint(format string, args ...any) *DiffError {
 // maxShown is how many bytes of a line errors show.
 const maxShown = 120
 
-// shown quotes a line for an error: nothing in it can reach a terminal raw.
+// shown quotes a line for an error, so that no control character reaches a terminal.
 func shown(line string) string {
 	if len(line) > maxShown {
 		return fmt.Sprintf("%q…", line[:maxShown])

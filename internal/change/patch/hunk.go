@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// A hunk replaces a run of lines by another, with context around it.
+// A hunk replaces a range of lines by another one, with context around it.
 type hunk struct {
 	line                     int // of its header in the diff
 	oldAt, oldN, newAt, newN int // as in "@@ -oldAt,oldN +newAt,newN @@"
@@ -23,14 +23,14 @@ type hunkLine struct {
 
 var hunkHeader = regexp.MustCompile(`^@@ -([0-9]{1,7})(?:,([0-9]{1,7}))? \+([0-9]{1,7})(?:,([0-9]{1,7}))? @@(?: .*)?$`)
 
-// hunk reads one hunk. Its header says how many lines it has, and only so is
-// a removed line "-- x" told from the next file's "--- x".
+// hunk reads one hunk. It ends after the number of lines in its header: only that
+// number distinguishes a removed line "-- x" from the next file's line "--- x".
 func (p *parser) hunk() (hunk, error) {
 	h := hunk{line: p.number()}
 	line, _ := p.next()
 	m := hunkHeader.FindStringSubmatch(line)
 	if m == nil {
-		return h, wrong(h.line, "%s is no header of a hunk", shown(line)).hint("it looks like @@ -12,7 +12,8 @@")
+		return h, wrong(h.line, "%s is not the header of a hunk", shown(line)).hint("the format is @@ -12,7 +12,8 @@")
 	}
 	h.oldAt, h.oldN, h.newAt, h.newN = number(m[1]), count(m[2]), number(m[3]), count(m[4])
 	if h.oldAt == 0 && h.oldN > 0 || h.newAt == 0 && h.newN > 0 {
@@ -48,13 +48,13 @@ func (p *parser) hunk() (hunk, error) {
 	return h, wrong(h.line, "this hunk changes nothing")
 }
 
-// number reads digits that a pattern has matched.
+// number converts digits that hunkHeader has matched.
 func number(s string) int {
 	n, _ := strconv.Atoi(s)
 	return n
 }
 
-// count is 1 where the header leaves it out.
+// count converts a count; 1 when the header omits it.
 func count(s string) int {
 	if s == "" {
 		return 1
@@ -62,7 +62,7 @@ func count(s string) int {
 	return number(s)
 }
 
-// body reads as many lines as the header says.
+// body reads the number of lines in the hunk's header.
 func (p *parser) body(h *hunk) error {
 	old, new := h.oldN, h.newN
 	for old > 0 || new > 0 {
@@ -71,7 +71,7 @@ func (p *parser) body(h *hunk) error {
 		}
 		raw := p.lines[p.at]
 		mark, text := byte(' '), raw
-		if strings.TrimSuffix(raw, "\r") != "" { // an empty line of context may have lost its space
+		if strings.TrimSuffix(raw, "\r") != "" { // some tools strip the space of an empty context line
 			mark, text = raw[0], raw[1:]
 		}
 		switch mark {
@@ -90,11 +90,11 @@ func (p *parser) body(h *hunk) error {
 			return h.short(p.number(), old, new)
 		}
 		if old < 0 || new < 0 {
-			return wrong(p.number(), "a line too many: the hunk's header at line %d says -%d +%d", h.line, h.oldN, h.newN).
+			return wrong(p.number(), "a line too many: the hunk's header at line %d has -%d +%d", h.line, h.oldN, h.newN).
 				hint("count the lines of the hunk again: context counts on both sides")
 		}
 		if mark == '+' && strings.ContainsFunc(strings.TrimSuffix(text, "\r"), unseen) {
-			return wrong(p.number(), "it adds characters that whoever reads it does not see: %s", shown(text)).hint("write them as escapes of the language")
+			return wrong(p.number(), "it adds invisible characters: %s", shown(text)).hint("write them as escape sequences of the language")
 		}
 		h.lines = append(h.lines, hunkLine{mark, text + "\n", p.number()})
 		p.at++
@@ -105,19 +105,19 @@ func (p *parser) body(h *hunk) error {
 	return nil
 }
 
-// unseen says whether a character hides, or reorders, text from its readers:
-// a control character, or one that overrides the direction of writing.
+// unseen reports whether a character can hide or reorder text on a screen: a
+// control character, or one that overrides the direction of writing.
 func unseen(r rune) bool {
 	return unicode.IsControl(r) && r != '\t' && r != '\f' || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// short is the error for a hunk that ends before its header says.
+// short returns the error for a hunk with fewer lines than its header has.
 func (h *hunk) short(line, old, new int) error {
-	return wrong(line, "the hunk ends early: its header at line %d says -%d +%d, of which -%d +%d are missing", h.line, h.oldN, h.newN, old, new).
+	return wrong(line, "the hunk ends early: its header at line %d has -%d +%d, of which -%d +%d are missing", h.line, h.oldN, h.newN, old, new).
 		hint("count the lines of the hunk again: context counts on both sides")
 }
 
-// unended reads the marker behind a line that has no line feed in its file.
+// unended reads the marker that follows a line without a line feed in its file.
 func (p *parser) unended(h *hunk) error {
 	if n := len(h.lines); n > 0 && strings.HasPrefix(p.lines[p.at], `\ `) && strings.HasSuffix(h.lines[n-1].text, "\n") {
 		h.lines[n-1].text = strings.TrimSuffix(h.lines[n-1].text, "\n")
@@ -127,18 +127,18 @@ func (p *parser) unended(h *hunk) error {
 	return wrong(p.number(), "%s belongs to no line", shown(p.lines[p.at]))
 }
 
-// surplus refuses lines behind a hunk that look like its own.
+// surplus returns an error when the line after a hunk looks like a part of it.
 func (p *parser) surplus(h hunk) error {
 	line, ok := p.next()
 	if !ok || line == "" || !strings.ContainsRune(" +-", rune(line[0])) || strings.HasPrefix(line, "--- ") {
 		return nil
 	}
-	return wrong(p.number(), "the hunk goes on: its header at line %d says -%d +%d, which have all been read", h.line, h.oldN, h.newN).
+	return wrong(p.number(), "the hunk goes on: its header at line %d has -%d +%d, which have all been read", h.line, h.oldN, h.newN).
 		hint("count the lines of the hunk again: context counts on both sides")
 }
 
-// start is the index of the hunk's first line in the old file, from 0. A hunk
-// without old lines names the line before it.
+// start is the index of the hunk's first line in the old file, from 0. The header
+// of a hunk without old lines has the number of the line before it.
 func (h *hunk) start() int {
 	if h.oldN == 0 {
 		return h.oldAt
@@ -146,7 +146,7 @@ func (h *hunk) start() int {
 	return h.oldAt - 1
 }
 
-// side are the hunk's lines in the old ('-') or the new ('+') file.
+// side returns the hunk's lines in the old ('-') or the new ('+') file.
 func (h *hunk) side(mark byte) []hunkLine {
 	lines := make([]hunkLine, 0, len(h.lines))
 	for _, l := range h.lines {
@@ -157,18 +157,18 @@ func (h *hunk) side(mark byte) []hunkLine {
 	return lines
 }
 
-// context counts the lines of context before the first change and behind the last.
-func (h *hunk) context() (before, behind int) {
+// context counts the context lines before the first change and after the last one.
+func (h *hunk) context() (before, after int) {
 	for before < len(h.lines) && h.lines[before].mark == ' ' {
 		before++
 	}
-	for behind < len(h.lines) && h.lines[len(h.lines)-1-behind].mark == ' ' {
-		behind++
+	for after < len(h.lines) && h.lines[len(h.lines)-1-after].mark == ' ' {
+		after++
 	}
-	return before, behind
+	return before, after
 }
 
-// flip is the hunk that takes this one back.
+// flip returns the hunk that undoes this one.
 func (h hunk) flip() hunk {
 	h.oldAt, h.oldN, h.newAt, h.newN = h.newAt, h.newN, h.oldAt, h.oldN
 	lines := make([]hunkLine, len(h.lines))

@@ -20,9 +20,9 @@ func init() { change.Register(Kind{}) }
 //
 //	diff     a unified diff; names are relative to the source folder
 //	says     what it does, one sentence (else Remedy.Says)
-//	weakens  promises that it takes away, as "freshness,row-order"
+//	weakens  promises that it weakens, as "freshness,row-order"
 //
-// Findings ask for a patch without a diff: change.ErrNoDiff.
+// Findings propose a patch without a diff; planning it returns change.ErrNoDiff.
 type Kind struct{}
 
 var _ change.Kind = Kind{}
@@ -60,14 +60,14 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	return c, nil
 }
 
-const maxSays = 300 // bytes of the sentence
+const maxSays = 300 // bytes of the argument says
 
-// arguments checks all but the diff. An unknown one is refused: it may be a
-// promise that is spelled wrong.
+// arguments decodes all arguments but the diff. An unknown argument is an error:
+// it may be a misspelled promise.
 func arguments(r iikanji.Remedy) (says string, weakens []iikanji.Promise, err error) {
 	for _, name := range slices.Sorted(maps.Keys(r.Args)) {
 		if name != "diff" && name != "says" && name != "weakens" {
-			return "", nil, fmt.Errorf("no argument %q; there are diff, says and weakens", name)
+			return "", nil, fmt.Errorf("no argument %q; the arguments are diff, says and weakens", name)
 		}
 	}
 	if says = r.Args["says"]; says == "" {
@@ -85,7 +85,7 @@ func arguments(r iikanji.Remedy) (says string, weakens []iikanji.Promise, err er
 		}
 		var p iikanji.Promise
 		if err := p.UnmarshalText([]byte(word)); err != nil || p == iikanji.PromiseUnknown {
-			return "", nil, fmt.Errorf("weakens: %q is no promise", word)
+			return "", nil, fmt.Errorf("weakens: %q is not a promise", word)
 		}
 		if !slices.Contains(weakens, p) {
 			weakens = append(weakens, p)
@@ -96,15 +96,16 @@ func arguments(r iikanji.Remedy) (says string, weakens []iikanji.Promise, err er
 
 // editsOf reads the files of a diff and applies it to them in memory.
 //
-// Whether it was applied before is asked too: when taking it back fits nearer
-// than applying it does, it was.
+// The diff counts as applied before, and the result is change.ErrNothing, when
+// its reverse matches all files, and matches nearer to the stated lines than the
+// diff does.
 func editsOf(s *change.Site, source string, files []filePatch) ([]change.Edit, error) {
 	left := budget(maxCompares)
 	var edits []change.Edit
 	var failed error
-	far, farBack, isThere := 0, 0, true
+	offset, offsetBack, applied := 0, 0, true
 	for _, f := range files {
-		if err := f.steers(); err != nil {
+		if err := f.allowed(); err != nil {
 			return nil, err
 		}
 		old, err := f.read(s, source)
@@ -113,23 +114,23 @@ func editsOf(s *change.Site, source string, files []filePatch) ([]change.Edit, e
 		}
 		flipped := f.flip()
 		back, err := flipped.apply(old, &left)
-		isThere, farBack = isThere && err == nil, farBack+back.far
+		applied, offsetBack = applied && err == nil, offsetBack+back.offset
 		out, err := f.apply(old, &left)
 		if failed == nil {
 			failed = err
 		}
-		far += out.far
+		offset += out.offset
 		if err == nil && !bytes.Equal(old, out.content) {
 			edits = append(edits, change.Edit{Path: filepath.Join(source, filepath.FromSlash(f.path)), Old: old, New: out.content})
 		}
 	}
-	if isThere && (failed != nil || farBack < far) || failed == nil && len(edits) == 0 {
+	if applied && (failed != nil || offsetBack < offset) || failed == nil && len(edits) == 0 {
 		return nil, change.ErrNothing
 	}
 	return edits, failed
 }
 
-// summary tells what a diff really touches, whatever its author says of it.
+// summary lists the files that a diff touches, with added and removed lines.
 func summary(files []filePatch) string {
 	var parts []string
 	for i, f := range files {

@@ -17,7 +17,7 @@ func remedy(diff string, kv ...string) iikanji.Remedy {
 	return iikanji.Remedy{Kind: "patch", Target: "app", Args: changetest.Args(append([]string{"diff", diff}, kv...)...)}
 }
 
-// fast changes a constant, takes a helper into a new file and removes nothing.
+// fast changes a constant and adds a new file with a helper.
 const fast = `diff --git a/greet.go b/greet.go
 index 1111111..2222222 100644
 --- a/greet.go
@@ -45,8 +45,8 @@ new file mode 100644
 // withoutOld removes a file.
 const withoutOld = "--- a/old.go\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-package main\n-\n-func init() { old = append(old, \"old.go\") }\n"
 
-// TestConformance holds the kind to the promises of every kind, with an app
-// that is really built and started anew.
+// TestConformance checks the promises that every kind makes, with an app that is
+// built and restarted.
 func TestConformance(t *testing.T) {
 	a := newTestApp(t)
 	changetest.Run(t, changetest.Case{
@@ -60,7 +60,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// TestPlan: what a plan says of itself.
+// TestPlan: the description of a planned change.
 func TestPlan(t *testing.T) {
 	a := newTestApp(t)
 	c, err := change.Plan(t.Context(), a.Open(a.Dir), remedy(fast, "says", "answer faster", "weakens", "freshness, row-order,freshness"))
@@ -78,7 +78,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestRefused: what may not be planned, and in which words.
+// TestRefused: patches that are refused, with their errors.
 func TestRefused(t *testing.T) {
 	a := newTestApp(t)
 	a.Write(t, "../secret.go", "package main\n")
@@ -97,20 +97,20 @@ func TestRefused(t *testing.T) {
 		r    iikanji.Remedy
 		want string
 	}{
-		"no such file":       {edit("gone.go", "package main", "package x"), "gone.go is not there"},
+		"no such file":       {edit("gone.go", "package main", "package x"), "gone.go does not exist"},
 		"link":               {edit("link.go", "package main", "package x"), "links are not followed"},
 		"folder is a link":   {edit("up/secret.go", "package main", "package x"), "links are not followed"},
 		"too large":          {edit("big.go", "package main", "package x"), "files of up to"},
 		"new folder":         {create("deep/new.go"), "there is no folder deep"},
-		"new, but there":     {create("greet.go"), "is new by the diff, and is there"},
-		"a mode would go":    {remedy("--- a/run.go\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-package main\n"), "would not give back its mode"},
+		"new, but there":     {create("greet.go"), "is new in the diff, but exists"},
+		"a mode would go":    {remedy("--- a/run.go\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-package main\n"), "would not restore its mode"},
 		"does not compile":   {edit("greet.go", "package main", "package mein"), "does not compile"},
 		"toolchain":          {remedy("--- a/go.mod\n+++ b/go.mod\n@@ -1,3 +1,4 @@\n module example.org/app\n \n go 1.24\n+toolchain go1.99.0\n"), "only lines that require a module"},
 		"replace":            {remedy("--- a/go.mod\n+++ b/go.mod\n@@ -1,3 +1,4 @@\n module example.org/app\n \n go 1.24\n+replace example.org/x => /etc\n"), "only lines that require a module"},
-		"go.work":            {create("go.work"), "steers the build"},
-		"nested module":      {create("go.mod"), "not made or removed"},
+		"go.work":            {create("go.work"), "controls the build"},
+		"nested module":      {create("go.mod"), "not be created or removed"},
 		"unknown argument":   {remedy(fast, "weaken", "freshness"), `no argument "weaken"`},
-		"unknown promise":    {remedy(fast, "weakens", "speed"), "is no promise"},
+		"unknown promise":    {remedy(fast, "weakens", "speed"), "is not a promise"},
 		"says has a newline": {remedy(fast, "says", "a\x1b[2J"), "want one line"},
 	} {
 		_, err := change.Plan(t.Context(), a.Open(a.Dir), c.r)
@@ -123,7 +123,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNoDiff: the intention of a finding is told from a mistake.
+// TestNoDiff: a finding's remedy without a diff is an error of its own.
 func TestNoDiff(t *testing.T) {
 	r := iikanji.Remedy{Kind: "patch", Target: "app", Args: map[string]string{"digest": "d425546ef50630e1"}}
 	if _, err := change.Plan(t.Context(), &change.Site{}, r); !errors.Is(err, change.ErrNoDiff) {
@@ -131,7 +131,7 @@ func TestNoDiff(t *testing.T) {
 	}
 }
 
-// TestOutside: a source that lies outside of the target's folders is left alone.
+// TestOutside: a source outside of the target's folders is refused.
 func TestOutside(t *testing.T) {
 	a := newTestApp(t)
 	site := a.Open(a.Dir)

@@ -10,13 +10,13 @@ const (
 	maxFiles = 32        // that one diff may touch
 )
 
-// A filePatch is what a diff does to one file.
+// A filePatch is the part of a diff for one file.
 type filePatch struct {
 	path             string // relative to the source folder, with slashes
 	line             int    // of its "---" line in the diff
 	creates, deletes bool
 	hunks            []hunk
-	// crlf says that the headers end in CR LF: the diff was converted on its way.
+	// crlf: the headers end in CR LF, so the line ends of the diff were converted.
 	crlf bool
 }
 
@@ -26,11 +26,11 @@ type parser struct {
 	at    int      // index of the next line
 }
 
-// parse reads a unified diff: that of git or of diff -u. Whatever is no part
-// of one is refused with its line, also text before, between and behind.
+// parse reads a unified diff as git or diff -u write it. Any other line is an
+// error, also text before, between and after the files.
 func parse(diff string) ([]filePatch, error) {
 	if len(diff) > maxDiff {
-		return nil, wrong(1, "it has %d bytes, %d are allowed", len(diff), maxDiff)
+		return nil, wrong(1, "the diff has %d bytes, %d are allowed", len(diff), maxDiff)
 	}
 	if i := strings.IndexByte(diff, 0); i >= 0 {
 		return nil, wrong(1+strings.Count(diff[:i], "\n"), "a byte 0: only text is patched")
@@ -55,13 +55,13 @@ func parse(diff string) ([]filePatch, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, wrong(1, "there is no file in it").hint("a unified diff begins with --- and +++ lines, as `git diff` and `diff -u` print them")
+		return nil, wrong(1, "the diff names no file").hint("a unified diff begins with --- and +++ lines, as `git diff` and `diff -u` print them")
 	}
 	return files, nil
 }
 
-// next is the next line without a carriage return at its end; ok is false at
-// the end of the diff.
+// next returns the next line without a carriage return at its end; ok is false
+// at the end of the diff.
 func (p *parser) next() (line string, ok bool) {
 	if p.at >= len(p.lines) {
 		return "", false
@@ -69,14 +69,14 @@ func (p *parser) next() (line string, ok bool) {
 	return strings.TrimSuffix(p.lines[p.at], "\r"), true
 }
 
-// number is the number of the next line, from 1.
+// number returns the number of the next line, from 1.
 func (p *parser) number() int { return p.at + 1 }
 
-// decoration are lines that tools print before a file and that say nothing:
-// "diff -ru a b", and those of Subversion.
+// decoration matches lines without meaning that tools print before a file:
+// "diff -ru a b", and Subversion's.
 var decoration = regexp.MustCompile(`^(diff |Index: |={67}$)`)
 
-// file reads up to the end of the next file's hunks; nil at the end of the diff.
+// file reads the header and hunks of the next file; nil at the end of the diff.
 func (p *parser) file() (*filePatch, error) {
 	var git *gitHeader
 	for {
@@ -104,7 +104,7 @@ func (p *parser) file() (*filePatch, error) {
 	}
 }
 
-// stray is the error for a line that is no part of a diff.
+// stray returns the error for a line that is not a part of a diff.
 func (p *parser) stray(line string) error {
 	switch {
 	case strings.HasPrefix(line, "@@ "):
@@ -114,11 +114,11 @@ func (p *parser) stray(line string) error {
 	case strings.HasPrefix(line, "+++ "):
 		return wrong(p.number(), "a +++ line without the --- line before it")
 	}
-	return wrong(p.number(), "%s is no part of a unified diff", shown(line)).
-		hint("leave out the text around it; and see that each hunk has as many lines as its header says")
+	return wrong(p.number(), "%s is not a part of a unified diff", shown(line)).
+		hint("leave out text around the diff, and check that each hunk has as many lines as its header states")
 }
 
-// textFile reads the --- and +++ lines and the hunks behind them.
+// textFile reads the --- and +++ lines and the hunks after them.
 func (p *parser) textFile(git *gitHeader) (*filePatch, error) {
 	f := &filePatch{line: p.number(), crlf: strings.HasSuffix(p.lines[p.at], "\r")}
 	if err := p.names(f, git); err != nil {
@@ -141,7 +141,7 @@ func (p *parser) textFile(git *gitHeader) (*filePatch, error) {
 	return f, f.whole()
 }
 
-// whole checks what the hunks of a file must be together.
+// whole checks the hunks of a file together.
 func (f *filePatch) whole() error {
 	switch {
 	case len(f.hunks) == 0:

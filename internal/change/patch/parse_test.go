@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestParseRefuses: a mistake in a diff is told with its line.
+// TestParseRefuses: a mistake in a diff is an error with its line.
 func TestParseRefuses(t *testing.T) {
 	const head = "--- a/x.go\n+++ b/x.go\n"
 	for _, c := range []struct {
@@ -15,15 +15,15 @@ func TestParseRefuses(t *testing.T) {
 		line       int
 		want       string
 	}{
-		{"nothing", "\n\n", 1, "there is no file in it"},
-		{"prose before", "Here is the patch:\n" + head, 1, "no part of a unified diff"},
-		{"prose behind", head + "@@ -1 +1 @@\n-a\n+b\nThat is all.\n", 6, "no part of a unified diff"},
-		{"fence", "```diff\n" + head, 1, "no part of a unified diff"},
+		{"nothing", "\n\n", 1, "the diff names no file"},
+		{"prose before", "Here is the patch:\n" + head, 1, "not a part of a unified diff"},
+		{"prose behind", head + "@@ -1 +1 @@\n-a\n+b\nThat is all.\n", 6, "not a part of a unified diff"},
+		{"fence", "```diff\n" + head, 1, "not a part of a unified diff"},
 		{"hunk first", "@@ -1 +1 @@\n-a\n+b\n", 1, "before the --- and +++ lines"},
 		{"no +++", "--- a/x.go\n@@ -1 +1 @@\n-a\n+b\n", 2, "want the +++ line"},
 		{"no ---", "+++ b/x.go\n", 1, "without the --- line"},
 		{"no hunks", head, 1, "has no hunks"},
-		{"bad header", head + "@@ -1,x +1 @@\n", 3, "no header of a hunk"},
+		{"bad header", head + "@@ -1,x +1 @@\n", 3, "not the header of a hunk"},
 		{"line zero", head + "@@ -0,1 +1,1 @@\n-a\n+b\n", 3, "counted from 1"},
 		{"too few lines", head + "@@ -1,3 +1,3 @@\n a\n-b\n+c\n", 7, "ends early"},
 		{"too few, next file", head + "@@ -1,2 +1,2 @@\n-b\n+c\ndiff --git a/y b/y\n", 6, "ends early"},
@@ -45,15 +45,15 @@ func TestParseRefuses(t *testing.T) {
 		{"rename", "diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\n", 2, "a rename"},
 		{"mode", "diff --git a/x b/x\nold mode 100644\nnew mode 100755\n", 2, "a change of mode"},
 		{"new mode alone", "diff --git a/x b/x\nnew mode 100755\n", 2, "a change of mode"},
-		{"new link", "diff --git a/x b/x\nnew file mode 120000\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+/etc/passwd\n", 2, "only 100644"},
-		{"new program", "diff --git a/x b/x\nnew file mode 100755\n", 2, "only 100644"},
-		{"link", "diff --git a/x b/x\nindex 1..2 120000\n", 2, "no ordinary file"},
-		{"removed module", "diff --git a/x b/x\ndeleted file mode 160000\n", 2, "no ordinary file"},
+		{"new link", "diff --git a/x b/x\nnew file mode 120000\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+/etc/passwd\n", 2, "only 100644 is allowed"},
+		{"new program", "diff --git a/x b/x\nnew file mode 100755\n", 2, "only 100644 is allowed"},
+		{"link", "diff --git a/x b/x\nindex 1..2 120000\n", 2, "not a regular file"},
+		{"removed module", "diff --git a/x b/x\ndeleted file mode 160000\n", 2, "not a regular file"},
 		{"header only", "diff --git a/x b/x\nnew file mode 100644\nindex 0000000..e69de29\n", 1, "has no hunks"},
 		{"header only, then another", "diff --git a/x b/x\nindex 1..2\ndiff --git a/y b/y\n", 1, "has no hunks"},
-		{"git disagrees", "diff --git a/x b/x\nnew file mode 100644\n--- a/x\n+++ b/x\n", 3, "do not agree"},
-		{"escape sequence", head + "@@ -1 +1 @@\n-a\n+\x1b[2Jb\n", 5, "does not see"},
-		{"turned text", head + "@@ -1 +1 @@\n-a\n+// \u202e b\n", 5, "does not see"},
+		{"git disagrees", "diff --git a/x b/x\nnew file mode 100644\n--- a/x\n+++ b/x\n", 3, "disagree"},
+		{"escape sequence", head + "@@ -1 +1 @@\n-a\n+\x1b[2Jb\n", 5, "invisible characters"},
+		{"turned text", head + "@@ -1 +1 @@\n-a\n+// \u202e b\n", 5, "invisible characters"},
 		{"too large", head + strings.Repeat("+\n", maxDiff), 1, "are allowed"},
 	} {
 		_, err := parse(c.diff)
@@ -64,7 +64,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestNames: which names mean a file of the source folder.
+// TestNames: names that stand for a file of the source folder, and names that do not.
 func TestNames(t *testing.T) {
 	for _, c := range []struct{ old, new, path string }{
 		{"a/main.go", "b/main.go", "main.go"},
@@ -116,7 +116,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestParseAccepts: forms that are no mistakes.
+// TestParseAccepts: forms that are correct.
 func TestParseAccepts(t *testing.T) {
 	for name, diff := range map[string]string{
 		"git":                 "diff --git a/x b/x\nindex 1234..5678 100755\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ func main() {\n-a\n+b\n c\n",
@@ -135,14 +135,14 @@ func TestParseAccepts(t *testing.T) {
 			continue
 		}
 		for _, f := range files {
-			if err := f.steers(); err != nil {
+			if err := f.allowed(); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 	}
 }
 
-// TestTooManyFiles holds the limit.
+// TestTooManyFiles: a diff of more files than the limit is refused.
 func TestTooManyFiles(t *testing.T) {
 	var b strings.Builder
 	for i := range maxFiles + 1 {
@@ -153,8 +153,8 @@ func TestTooManyFiles(t *testing.T) {
 	}
 }
 
-// TestSteering: what a patch of go.mod may say.
-func TestSteering(t *testing.T) {
+// TestRequireLines: the lines of go.mod that a patch may add or remove.
+func TestRequireLines(t *testing.T) {
 	for line, ok := range map[string]bool{
 		"require example.org/x v1.2.3":                      true,
 		"\texample.org/x v1.2.3 // indirect":                true,
@@ -179,7 +179,7 @@ func TestSteering(t *testing.T) {
 	} {
 		for _, mark := range []byte("+-") {
 			f := filePatch{path: "go.mod", hunks: []hunk{{lines: []hunkLine{{mark: mark, text: line + "\n"}}}}}
-			if err := f.steers(); (err == nil) != ok {
+			if err := f.allowed(); (err == nil) != ok {
 				t.Errorf("%c%q: %v", mark, line, err)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change/changetest"
 )
 
-// The app is a few files, links fast, and tells its greeting.
+// The source of the test app. It answers with its greeting.
 const (
 	mainGo = `package main
 
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// old are the parts of the app that are there still.
+// old lists the files that the app was built with.
 var old []string
 `
 	greetGo = `package main
@@ -54,7 +54,7 @@ func init() { old = append(old, "old.go") }
 	goMod = "module example.org/app\n\ngo 1.24\n"
 )
 
-// A testApp is the app, compiled from its source and running.
+// A testApp is the running test app with its source.
 type testApp struct{ *changetest.App }
 
 func newTestApp(t *testing.T) testApp {
@@ -64,7 +64,7 @@ func newTestApp(t *testing.T) testApp {
 
 var greetingIs = regexp.MustCompile(`greetingText = (".*")`)
 
-// serves wants the app to be built from the source that is there.
+// serves checks that the running app was built from the present source.
 func (a testApp) serves() error {
 	got, err := a.Ask()
 	if err != nil {
@@ -75,7 +75,7 @@ func (a testApp) serves() error {
 		return err
 	}
 	if m := greetingIs.FindSubmatch(b); m == nil || !strings.HasPrefix(got, "greeting "+string(m[1])) {
-		return fmt.Errorf("the app says %q; its source is\n%s", got, b)
+		return fmt.Errorf("the app answered %q; its source is\n%s", got, b)
 	}
 	return nil
 }

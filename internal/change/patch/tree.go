@@ -14,15 +14,15 @@ import (
 
 const maxFile = 1 << 20 // bytes of a file that is patched
 
-// sourceOf is the folder of a service's source, which must be one that may be
-// changed.
+// sourceOf returns the source folder of a service, with links resolved. It must
+// lie in one of the site's folders.
 func sourceOf(s *change.Site, service string) (string, error) {
 	svc, ok := s.Services[service]
 	if !ok || svc.Source == "" {
-		return "", fmt.Errorf("no service %q whose source is known", service)
+		return "", fmt.Errorf("no service %q with a known source", service)
 	}
 	if svc.Build == nil || svc.Restart == nil {
-		return "", fmt.Errorf("nothing is known that compiles the source of %s and restarts it", service)
+		return "", fmt.Errorf("no command is known that compiles the source of %s or restarts it", service)
 	}
 	real, err := filepath.EvalSymlinks(svc.Source)
 	if err != nil {
@@ -36,8 +36,8 @@ func sourceOf(s *change.Site, service string) (string, error) {
 	return "", fmt.Errorf("the source of %s, %s, is outside the folders of the target", service, svc.Source)
 }
 
-// read returns what a patched file holds, nil when it is not there. Nothing
-// on the way from the source folder to it may be a link.
+// read returns the content of a patched file, nil when it does not exist. No
+// part of its path below the source folder may be a link.
 func (f *filePatch) read(s *change.Site, source string) ([]byte, error) {
 	parts := strings.Split(f.path, "/")
 	at := source
@@ -51,13 +51,13 @@ func (f *filePatch) read(s *change.Site, source string) ([]byte, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, f.noFolder(strings.Join(parts[:i+1], "/"))
 		case err != nil:
-			return nil, fmt.Errorf("looking at %s: %w", f.path, err)
+			return nil, fmt.Errorf("reading the attributes of %s: %w", f.path, err)
 		case !last && !info.IsDir(), last && !info.Mode().IsRegular():
-			return nil, wrong(f.line, "%s is no ordinary file, or a part of it no folder (links are not followed)", f.path)
+			return nil, wrong(f.line, "%s is not a regular file, or a part of its path is not a folder (links are not followed)", f.path)
 		case last && info.Size() > maxFile:
-			return nil, wrong(f.line, "%s has %d bytes: files of up to %d are patched", f.path, info.Size(), maxFile)
+			return nil, wrong(f.line, "%s has %d bytes: only files of up to %d are patched", f.path, info.Size(), maxFile)
 		case last && f.deletes:
-			if err := f.givesBack(info); err != nil {
+			if err := f.restorable(info); err != nil {
 				return nil, err
 			}
 		}
@@ -65,22 +65,22 @@ func (f *filePatch) read(s *change.Site, source string) ([]byte, error) {
 	return s.ReadOld(at)
 }
 
-// noFolder is the error for a file in a folder that is not there: an undo
-// would leave the folder behind.
+// noFolder returns the error for a file in a missing folder. The folder is not
+// created, because an undo would leave it behind.
 func (f *filePatch) noFolder(dir string) error {
 	if f.creates {
-		return wrong(f.line, "there is no folder %s for the new file %s", dir, f.path).hint("put the new file into a folder that is there: a patch makes none")
+		return wrong(f.line, "there is no folder %s for the new file %s", dir, f.path).hint("put the new file into an existing folder: a patch creates none")
 	}
-	return wrong(f.line, "%s is not there", f.path).hint("names are relative to the source folder, as in a/main.go")
+	return wrong(f.line, "%s does not exist", f.path).hint("names are relative to the source folder, as in a/main.go")
 }
 
-// givesBack wants a removed file to be one that an undo, which knows contents
-// only, writes as it was.
-func (f *filePatch) givesBack(info fs.FileInfo) error {
+// restorable refuses to remove a file that an undo could not restore: an undo
+// writes the content only, with mode 0644 and iikanji's user as the owner.
+func (f *filePatch) restorable(info fs.FileInfo) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if info.Mode().Perm() != 0o644 || !ok || int(st.Uid) != os.Geteuid() || int(st.Gid) != os.Getegid() {
-		return wrong(f.line, "%s cannot be removed: an undo would not give back its mode %v or its owner", f.path, info.Mode().Perm()).
-			hint("take its lines out instead, and leave the package clause")
+		return wrong(f.line, "%s cannot be removed: an undo would not restore its mode %v or its owner", f.path, info.Mode().Perm()).
+			hint("remove its lines instead, and keep the package clause")
 	}
 	return nil
 }

@@ -5,10 +5,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/iikanji/iikanji"
 )
 
-// Duration prints a duration in at most 7 columns with three digits that
-// count, as in "12.3ms", "4.56s", "823µs", "1h02m".
+// Duration formats a duration in at most 7 columns with three significant
+// digits, as in "12.3ms", "4.56s", "823µs", "1h02m".
 func Duration(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -31,6 +33,7 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%.0fh", d.Hours())
 }
 
+// three formats a number below 1,000 with three significant digits.
 func three(v float64) string {
 	switch {
 	case v < 9.995:
@@ -41,10 +44,10 @@ func three(v float64) string {
 	return strconv.FormatFloat(v, 'f', 0, 64)
 }
 
-// Percent prints a share of 0..1 as in "12.3%".
+// Percent formats a share of 0..1 as in "12.3%".
 func Percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + "%" }
 
-// Count prints a whole number with thousands separated, as in "1,234,567".
+// Count formats a whole number with separated thousands, as in "1,234,567".
 func Count(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -53,7 +56,7 @@ func Count(n int64) string {
 	return s
 }
 
-// Number counts things in words: "1 run", "1,200 runs", "3 remedies".
+// Number formats a count with its noun: "1 run", "1,200 runs", "3 remedies".
 func Number[N int | int64](n N, thing string) string {
 	if stem, ok := strings.CutSuffix(thing, "y"); ok && n != 1 {
 		thing = stem + "ie"
@@ -62,4 +65,34 @@ func Number[N int | int64](n N, thing string) string {
 		thing += "s"
 	}
 	return Count(int64(n)) + " " + thing
+}
+
+// Short formats a rate or size in at most 5 columns with a decimal unit, as in
+// "12k", "3.4M", "999".
+func Short(v float64) string {
+	units := []string{"", "k", "M", "G", "T"}
+	i := 0
+	for v >= 999.5 && i < len(units)-1 {
+		v /= 1000
+		i++
+	}
+	if i > 0 && v < 9.95 {
+		return strconv.FormatFloat(v, 'f', 1, 64) + units[i]
+	}
+	return strconv.FormatFloat(v, 'f', 0, 64) + units[i]
+}
+
+// Size formats bytes as [Short] does.
+func Size(b iikanji.Bytes) string { return Short(float64(b)) }
+
+// ServiceCPU formats the CPU use of services in percent of one core, as in
+// "mariadbd 61 nginx 8". Services below half a percent are left out.
+func ServiceCPU(names []string, cores []float64) string {
+	var parts []string
+	for i, name := range names {
+		if pct := 100 * cores[i]; pct >= 0.5 {
+			parts = append(parts, fmt.Sprintf("%s %.0f", Clean(name), pct))
+		}
+	}
+	return strings.Join(parts, " ")
 }

@@ -1,0 +1,73 @@
+package report
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/clipperhouse/uax29/v2/graphemes"
+	"github.com/mattn/go-runewidth"
+)
+
+// cells measures text as terminals draw it: characters of ambiguous width take
+// one column. It is a value of its own, because runewidth's functions depend on
+// environment variables.
+var cells = &runewidth.Condition{StrictEmojiNeutral: true}
+
+// Width is the number of terminal columns of cleaned text. Wide characters and
+// emoji take two, combining marks none.
+func Width(s string) int { return cells.StringWidth(s) }
+
+// Clean makes text safe for one line of a terminal. Line breaks and tabs become
+// a space; other control characters (escape sequences begin with one) and those
+// that override the direction of writing become "·"; invalid UTF-8 becomes U+FFFD.
+func Clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r' || r == '\u2028' || r == '\u2029':
+			return ' '
+		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
+			return '·'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// Shorten replaces the middle of a text that is wider than cols columns by "…".
+// It cuts between grapheme clusters only: a base character keeps its marks. Of
+// three clusters that remain, two are from the beginning.
+func Shorten(s string, cols int) string {
+	if Width(s) <= cols {
+		return s
+	}
+	if cols <= 1 {
+		return "…"
+	}
+	clusters := clustersOf(s)
+	head, tail := 0, len(clusters)
+	used := Width("…")
+	for turn := 0; head < tail; turn++ {
+		fromTail := turn%3 == 2
+		next := clusters[head]
+		if fromTail {
+			next = clusters[tail-1]
+		}
+		if used += Width(next); used > cols {
+			break
+		}
+		if fromTail {
+			tail--
+		} else {
+			head++
+		}
+	}
+	return strings.Join(clusters[:head], "") + "…" + strings.Join(clusters[tail:], "")
+}
+
+// clustersOf splits text into its grapheme clusters.
+func clustersOf(s string) []string {
+	var clusters []string
+	for it := graphemes.FromString(s); it.Next(); {
+		clusters = append(clusters, it.Value())
+	}
+	return clusters
+}
