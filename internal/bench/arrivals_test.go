@@ -27,11 +27,11 @@ func TestNextDue(t *testing.T) {
 	f(0, 1<<60, 1, false, 1<<60, 1<<60-1)
 }
 
-// TestMetronome: nobody is woken before the due time, nobody is forgotten, and
-// a sleeper may give up.
-func TestMetronome(t *testing.T) {
+// TestDueTimer: no sleeper is woken before its due time, every sleeper is woken,
+// and a sleeper may give up.
+func TestDueTimer(t *testing.T) {
 	c := &clock{base: time.Now()}
-	m, err := newMetronome(c)
+	m, err := newDueTimer(c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// An ending is all that the outcome of a run depends on.
+// An ending holds everything on which the outcome of a run depends.
 type ending struct {
 	fatal            []string
 	interrupted      bool
@@ -20,9 +20,9 @@ type ending struct {
 	errors, timeouts int64
 }
 
-// judge names the outcome and the reasons for it. What proved the target wrong
-// stands, whatever else happened; a run in which the generator was the limit
-// proves nothing about the score, so it is void before its score can fail it.
+// judge returns the outcome and its reasons. A fatal fault of the target always
+// fails the run. A run that the generator limited says nothing about the score,
+// so it is void before its score can fail it.
 func judge(e ending) (iikanji.Outcome, []string) {
 	switch {
 	case len(e.fatal) > 0:

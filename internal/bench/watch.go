@@ -13,10 +13,10 @@ import (
 	"github.com/iikanji/iikanji/internal/tally"
 )
 
-// dials counts connections made and lost.
+// dials counts connections: opened, closed and failed.
 type dials struct {
 	tried, faults  atomic.Int64
-	noPort, noFile atomic.Int64 // faults for want of a local port or a descriptor
+	noPort, noFile atomic.Int64 // faults because no local port or descriptor was free
 
 	mu       sync.Mutex
 	open     int64
@@ -27,9 +27,9 @@ type dials struct {
 	peakPort int64
 }
 
-// timeWait is how many seconds the kernel keeps the port of a closed
-// connection (TCP_TIMEWAIT_LEN). Where the target closes first the port is free
-// sooner, so what we count is what could be in use at most.
+// timeWait is how many seconds the kernel reserves the port of a closed
+// connection (TCP_TIMEWAIT_LEN). The port is free sooner when the target closes
+// first, so the count is an upper bound.
 const timeWait = 60
 
 func (d *dials) opened() {
@@ -51,7 +51,7 @@ func (d *dials) closed() {
 	d.waiting++
 }
 
-// advance forgets the seconds that lie more than timeWait back.
+// advance drops the counts of seconds more than timeWait ago.
 func (d *dials) advance(now int64) {
 	if now-d.second >= timeWait {
 		d.recent, d.waiting, d.second = [timeWait]int64{}, 0, now
@@ -64,14 +64,14 @@ func (d *dials) advance(now int64) {
 	}
 }
 
-// peaks returns the most connections open, and the most ports in use.
+// peaks returns the largest number of open connections and of ports in use.
 func (d *dials) peaks() (conns, ports int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.peak, d.peakPort
 }
 
-// portRange is the number of local ports the kernel gives out.
+// portRange returns the number of local ports that the kernel assigns.
 func portRange() int64 {
 	b, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
 	var low, high int64
@@ -87,7 +87,7 @@ func portRange() int64 {
 // A watch measures the generator over the load phase.
 type watch struct {
 	began, ended  int64
-	user, system  time.Duration // at the beginning, from stop on: over the phase
+	user, system  time.Duration // at the beginning; after stop: of the phase
 	rss           iikanji.Bytes
 	tried, faults int64
 	cores         int
@@ -97,7 +97,7 @@ type watch struct {
 func usage() (user, system time.Duration, rss iikanji.Bytes) {
 	var ru syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &ru); err != nil {
-		panic("BUG: getrusage of ourselves: " + err.Error())
+		panic("BUG: getrusage of this process: " + err.Error())
 	}
 	return time.Duration(ru.Utime.Nano()), time.Duration(ru.Stime.Nano()), iikanji.Bytes(ru.Maxrss * 1024)
 }
@@ -114,11 +114,11 @@ func coresToUse() int {
 func (s *session) startWatch() *watch {
 	w := &watch{began: s.clock.now(), cores: coresToUse(), tried: s.dials.tried.Load(), faults: s.dials.faults.Load()}
 	w.user, w.system, _ = usage()
-	s.beats.probe(true)
+	s.timer.probe(true)
 	return w
 }
 
-// stop is called when the phase is over, before its actors are gone.
+// stop is called when the phase is over, before its actors have returned.
 func (w *watch) stop(s *session) {
 	user, system, rss := usage()
 	w.user, w.system, w.rss = user-w.user, system-w.system, rss
@@ -127,12 +127,13 @@ func (w *watch) stop(s *session) {
 
 func (w *watch) took() time.Duration { return time.Duration(w.ended - w.began) }
 
-// share is the part of n cores that the generator used.
+// share returns the part of n cores that the generator used.
 func (w *watch) share(n int) float64 {
 	return float64(w.user+w.system) / float64(w.took()) / float64(n)
 }
 
-// result is called when all actors are gone: schedules tell their lateness then.
+// result is called after all actors have returned, because schedules report
+// their lateness when they return.
 func (w *watch) result(s *session, steps []iikanji.StepStat) (iikanji.Generator, iikanji.Usage) {
 	lag := s.lateness()
 	conns, ports := s.dials.peaks()
@@ -153,9 +154,9 @@ func (w *watch) result(s *session, steps []iikanji.StepStat) (iikanji.Generator,
 	return g, iikanji.Usage{Who: "generator", User: w.user, System: w.system, PeakRS: w.rss, Share: w.share(runtime.NumCPU())}
 }
 
-// lateness joins what the probe and the schedules measured.
+// lateness merges the lateness of the probe and of the schedules.
 func (s *session) lateness() *tally.Sketch {
-	lag := s.beats.probe(false)
+	lag := s.timer.probe(false)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	lag.Merge(&s.sendLag)

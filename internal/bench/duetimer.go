@@ -13,18 +13,18 @@ import (
 	"github.com/iikanji/iikanji/internal/tally"
 )
 
-// probeEvery is how often the metronome measures its own lateness: 200
-// wake-ups a second cost about 0.2 % of a core and make 12,000 samples a minute.
+// probeEvery is how often the timer measures its own lateness: 200 wake-ups a
+// second cost about 0.2 % of a core and give 12,000 samples a minute.
 const probeEvery = int64(5 * time.Millisecond)
 
-// A metronome wakes goroutines at due times to within some ten microseconds.
-// The runtime's own timers are late by up to a millisecond when the process is
-// idle, because it waits for the network in whole milliseconds; here a timerfd
-// among the network's descriptors does the waiting.
+// A dueTimer wakes goroutines at due times to within some ten microseconds. The
+// runtime's own timers are late by up to a millisecond in an idle process,
+// because the runtime waits for the network in whole milliseconds. The dueTimer
+// waits for a timerfd, a descriptor like those of the network.
 //
-// While probing it also measures how late it is itself: it queues for the
-// processor like every goroutine that waits for an answer, so its lateness is theirs.
-type metronome struct {
+// While probing it also measures its own lateness. It waits for the processor
+// like every goroutine that waits for an answer, so their lateness is the same.
+type dueTimer struct {
 	clock *clock
 	file  *os.File
 	set   func(d int64) // arms the timer
@@ -45,15 +45,15 @@ type sleeper struct {
 
 func newSleeper() *sleeper { return &sleeper{wake: make(chan struct{}, 1), index: -1} }
 
-func newMetronome(clock *clock) (*metronome, error) {
+func newDueTimer(clock *clock) (*dueTimer, error) {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("creating a timer: %w", err)
 	}
-	m := &metronome{clock: clock, file: os.NewFile(uintptr(fd), "timerfd"), done: make(chan struct{})}
+	m := &dueTimer{clock: clock, file: os.NewFile(uintptr(fd), "timerfd"), done: make(chan struct{})}
 	raw, err := m.file.SyscallConn()
 	if err != nil {
-		_ = m.file.Close() // unusable anyway
+		_ = m.file.Close() // it cannot be used
 		return nil, fmt.Errorf("creating a timer: %w", err)
 	}
 	m.set = func(d int64) {
@@ -66,13 +66,13 @@ func newMetronome(clock *clock) (*metronome, error) {
 	return m, nil
 }
 
-func (m *metronome) close() {
-	_ = m.file.Close() // ends run
+func (m *dueTimer) close() {
+	_ = m.file.Close() // run returns
 	<-m.done
 }
 
-// run wakes whoever is due each time the timer fires.
-func (m *metronome) run() {
+// run wakes all due sleepers each time the timerfd fires.
+func (m *dueTimer) run() {
 	defer close(m.done)
 	var ticks [8]byte
 	for {
@@ -80,13 +80,13 @@ func (m *metronome) run() {
 			return // closed
 		}
 		m.mu.Lock()
-		m.beat(m.clock.now())
+		m.fire(m.clock.now())
 		m.mu.Unlock()
 	}
 }
 
-// beat wakes all that is due and arms the timer for the next.
-func (m *metronome) beat(now int64) {
+// fire wakes all due sleepers and arms the timerfd for the next due time.
+func (m *dueTimer) fire(now int64) {
 	if m.probeAt > 0 && m.probeAt <= now {
 		m.lag.Add(time.Duration(now - m.probeAt))
 		m.probeAt, _ = nextDue(m.probeAt, now, probeEvery, false)
@@ -97,7 +97,7 @@ func (m *metronome) beat(now int64) {
 	m.arm(now)
 }
 
-func (m *metronome) arm(now int64) {
+func (m *dueTimer) arm(now int64) {
 	next := m.probeAt
 	if len(m.queue) > 0 && (next == 0 || m.queue[0].due < next) {
 		next = m.queue[0].due
@@ -107,8 +107,8 @@ func (m *metronome) arm(now int64) {
 	}
 }
 
-// sleep waits until due on the clock; false when ctx ended first.
-func (m *metronome) sleep(ctx context.Context, s *sleeper, due int64) bool {
+// sleep waits until the clock time due. It returns false when ctx ended first.
+func (m *dueTimer) sleep(ctx context.Context, s *sleeper, due int64) bool {
 	now := m.clock.now()
 	if due <= now {
 		return ctx.Err() == nil
@@ -130,13 +130,13 @@ func (m *metronome) sleep(ctx context.Context, s *sleeper, due int64) bool {
 	if s.index >= 0 {
 		heap.Remove(&m.queue, s.index)
 	} else {
-		<-s.wake // it was woken just now
+		<-s.wake // fire has woken it at the same time
 	}
 	return false
 }
 
-// probe begins or ends the measuring of lateness; ending returns what was measured.
-func (m *metronome) probe(on bool) tally.Sketch {
+// probe starts or stops measuring lateness and returns what was measured so far.
+func (m *dueTimer) probe(on bool) tally.Sketch {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	lag := m.lag
@@ -149,7 +149,7 @@ func (m *metronome) probe(on bool) tally.Sketch {
 	return lag
 }
 
-// dueQueue is a heap of sleepers, the next due first.
+// dueQueue is a heap of sleepers, the earliest due time first.
 type dueQueue []*sleeper
 
 func (q dueQueue) Len() int           { return len(q) }

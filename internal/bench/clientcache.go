@@ -9,8 +9,8 @@ import (
 
 // How a browser uses its cache around one request.
 
-// lookUp finds what the cache has for a request; true when that answers it
-// without asking the target.
+// lookUp finds the cache entry for a request. fresh means that the entry
+// answers the request and the target is not contacted.
 func (c *client) lookUp(k *call) (fresh bool) {
 	k.caching = k.method == http.MethodGet && !k.r.NoStore && cacheable(k.r.Header)
 	if !k.caching {
@@ -31,9 +31,8 @@ func (c *client) lookUp(k *call) (fresh bool) {
 	return false
 }
 
-// cacheable says whether a request's own fields leave room for the cache:
-// never with Authorization, nor where the scenario asks conditionally or for a
-// part by itself.
+// cacheable reports whether a request may use the cache. It may not with an
+// Authorization, conditional, Range or Cache-Control field of its own.
 func cacheable(header []scenario.Field) bool {
 	for _, f := range header {
 		for _, name := range []string{"authorization", "if-none-match", "if-modified-since", "range", "cache-control"} {
@@ -58,8 +57,8 @@ func (c *client) fromCache(k *call) *scenario.Response {
 	return c.deliver(k)
 }
 
-// remember lets an answer from the target change the cache, and answers a 304
-// to our own condition with the cached body.
+// remember updates the cache from an answer of the target. A 304 to the cache's
+// own condition becomes a 200 with the cached body.
 func (c *client) remember(k *call) {
 	res := k.res
 	switch {

@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// gcPercent lets the heap grow to five times what is live before it is
-// collected: a generator holds little and allocates much, and a collection
-// takes its cores from the load.
+// gcPercent lets the heap grow to five times its live size before a collection.
+// A generator holds little memory and allocates much, and a collection takes CPU
+// time from the load.
 const gcPercent = 400
 
-// tune sets the runtime up for load; undo puts back what was.
-func tune(cpus []int) (undo func(), err error) {
+// prepareRuntime configures the runtime for load. undo restores it.
+func prepareRuntime(cpus []int) (undo func(), err error) {
 	unpin, err := pin(cpus)
 	if err != nil {
 		return nil, err
@@ -30,8 +30,8 @@ func tune(cpus []int) (undo func(), err error) {
 	}, nil
 }
 
-// pin keeps all threads of this process on some cores, as many Ps as there
-// are. Threads made later inherit it.
+// pin restricts all threads of this process to some cores and sets GOMAXPROCS to
+// their number. New threads inherit the restriction.
 func pin(cpus []int) (undo func(), err error) {
 	if len(cpus) == 0 {
 		return func() {}, nil
@@ -43,13 +43,13 @@ func pin(cpus []int) (undo func(), err error) {
 	var set unix.CPUSet
 	for _, c := range cpus {
 		if c < 0 || !before.IsSet(c) {
-			return nil, fmt.Errorf("core %d is none of those this process may use (%s)", c, cpuList(before))
+			return nil, fmt.Errorf("core %d is not one that this process may use (%s)", c, cpuList(before))
 		}
 		set.Set(c)
 	}
 	procs := runtime.GOMAXPROCS(set.Count())
 	undo = func() {
-		_ = setAffinity(before) // was in force before, so it is allowed
+		_ = setAffinity(before) // the former mask is allowed
 		runtime.GOMAXPROCS(procs)
 	}
 	if err := setAffinity(&set); err != nil {
@@ -59,17 +59,17 @@ func pin(cpus []int) (undo func(), err error) {
 	return undo, nil
 }
 
-// allowed is the set of cores that this process may use.
+// allowed returns the cores that this process may use.
 func allowed() (*unix.CPUSet, error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(os.Getpid(), &set); err != nil {
-		return nil, fmt.Errorf("asking which cores may be used: %w", err)
+		return nil, fmt.Errorf("reading the allowed cores: %w", err)
 	}
 	return &set, nil
 }
 
-// setAffinity pins every thread there is. A thread that is being made
-// meanwhile has the mask of its maker, so two rounds catch all.
+// setAffinity pins every thread of the process. A thread created meanwhile has
+// the mask of its creator, so two rounds reach all threads.
 func setAffinity(set *unix.CPUSet) error {
 	for range 2 {
 		tasks, err := os.ReadDir("/proc/self/task")
@@ -89,7 +89,7 @@ func setAffinity(set *unix.CPUSet) error {
 	return nil
 }
 
-// AllowedCPUs lists the cores that this process may use.
+// AllowedCPUs returns the cores that this process may use.
 func AllowedCPUs() ([]int, error) {
 	set, err := allowed()
 	if err != nil {
@@ -98,7 +98,8 @@ func AllowedCPUs() ([]int, error) {
 	return members(set), nil
 }
 
-// CPUList writes cores, which rise, as the kernel does, "0-3,6"; none are "all".
+// CPUList formats ascending cores like the kernel, as in "0-3,6"; an empty list
+// is "all".
 func CPUList(cpus []int) string {
 	if len(cpus) == 0 {
 		return "all"

@@ -7,8 +7,8 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// lowered maps the bytes of a field name (token of RFC 9110, 5.6.2) to lower
-// case and every other byte to 0.
+// lowered maps each byte that a field name may have (token, RFC 9110, 5.6.2) to
+// lower case and every other byte to 0.
 var lowered = func() (t [256]byte) {
 	for c := byte('a'); c <= 'z'; c++ {
 		t[c], t[c-'a'+'A'] = c, c
@@ -19,7 +19,7 @@ var lowered = func() (t [256]byte) {
 	return t
 }()
 
-// fieldLines parses header lines up to the empty one.
+// fieldLines parses header lines up to the empty line.
 func (p *reply) fieldLines() (more bool, err error) {
 	for {
 		line, more, err := p.line(0, maxHead)
@@ -43,7 +43,7 @@ func (p *reply) fieldLines() (more bool, err error) {
 	}
 }
 
-// parseField cuts "Name: value" and lowers the name in place.
+// parseField splits "Name: value" and converts the name to lower case in place.
 func parseField(line []byte) (scenario.HeaderField, error) {
 	i := bytes.IndexByte(line, ':')
 	if i <= 0 {
@@ -66,7 +66,7 @@ func parseField(line []byte) (scenario.HeaderField, error) {
 	return scenario.HeaderField{Name: name, Value: value[:len(value):len(value)]}, nil
 }
 
-// note keeps what the framing of the answer depends on.
+// note records the fields on which the framing of the answer depends.
 func (p *reply) note(f scenario.HeaderField) error {
 	switch string(f.Name) {
 	case "content-length":
@@ -105,7 +105,7 @@ func (p *reply) note(f scenario.HeaderField) error {
 	return nil
 }
 
-// hasToken says whether a comma-separated list has a token, in any case.
+// hasToken reports whether a comma-separated list has a token, ignoring case.
 func hasToken(list []byte, token string) bool {
 	for len(list) > 0 {
 		item := list
@@ -121,8 +121,8 @@ func hasToken(list []byte, token string) bool {
 	return false
 }
 
-// headDone is called at the empty line: it looks for bytes that no header may
-// contain, skips interim answers and decides how the body is framed (RFC 9112, 6.3).
+// headDone is called at the empty line. It rejects bytes that a header must not
+// contain, skips interim answers and selects the framing of the body (RFC 9112, 6.3).
 func (p *reply) headDone() error {
 	head := p.buf[p.lineAt:p.pos]
 	if bytes.IndexByte(head, 0) >= 0 || bytes.Count(head, []byte{'\r'}) != p.crlf {
@@ -149,11 +149,11 @@ func (p *reply) headDone() error {
 	return nil
 }
 
-// skipInterim forgets a 1xx answer. 101 is final: nobody asked to switch.
+// skipInterim discards a 1xx answer. 101 is an error: no request asks for a switch.
 func (p *reply) skipInterim() error {
 	p.interim++
 	if p.status == 101 {
-		return protocol("status 101 without being asked to switch protocols")
+		return protocol("status 101, but the request did not ask to switch protocols")
 	}
 	if p.interim > maxInterim {
 		return protocol("more than %d interim answers", maxInterim)

@@ -81,8 +81,8 @@ func TestPorts(t *testing.T) {
 	}
 }
 
-func TestFaultBook(t *testing.T) {
-	var b faultBook
+func TestFaultGroups(t *testing.T) {
+	var b faultGroups
 	steps := []string{"a", "b"}
 	add := func(n int, kind iikanji.FaultKind, step scenario.Step, check string, fatal bool) {
 		for i := range n {

@@ -1,8 +1,8 @@
 package bench
 
-// chunkSize parses a chunk's first line: hex digits, then extensions that are
-// skipped. Line ends must be CRLF here: a lenient reader would see other
-// bodies than the proxies in between.
+// chunkSize parses a chunk's first line: hex digits, then extensions, which it
+// skips. Line ends must be CRLF: a lenient parser could see another body than
+// the proxies on the way.
 func (p *reply) chunkSize() (more bool, err error) {
 	line, more, err := p.frameLine()
 	if more || err != nil {
@@ -37,8 +37,8 @@ func (p *reply) frameLine() (line []byte, more bool, err error) {
 	return line, false, nil
 }
 
-// hexPrefix reads the hex digits that a line begins with; a number above limit
-// stays anywhere above it instead of wrapping around.
+// hexPrefix reads the hex digits at the beginning of a line. A number above
+// limit stays above limit and does not wrap around.
 func hexPrefix(line []byte, limit int) (n int, rest []byte) {
 	for len(line) > 0 {
 		d := unhex(line[0])
@@ -65,7 +65,7 @@ func unhex(c byte) int {
 	return -1
 }
 
-// takeChunk moves what has arrived of a chunk to the end of the body.
+// takeChunk moves the received bytes of a chunk to the end of the body.
 func (p *reply) takeChunk() (more bool) {
 	n := min(p.left, len(p.buf)-p.pos)
 	if p.end != p.pos {
@@ -82,9 +82,9 @@ func (p *reply) takeChunk() (more bool) {
 	return false
 }
 
-// compact drops the framing that was parsed: what is not parsed yet moves down
-// to the end of the body. So the next chunk mostly arrives where it belongs,
-// and a body of many small chunks needs no more memory than its content.
+// compact drops parsed framing: bytes not yet parsed move down to the end of the
+// body. The next chunk then mostly arrives in its final place, and a body of
+// many small chunks needs no more memory than its content.
 func (p *reply) compact() {
 	if p.pos > p.end {
 		rest := copy(p.buf[p.end:], p.buf[p.pos:])
@@ -106,7 +106,7 @@ func (p *reply) chunkEnd() (more bool, err error) {
 	return false, nil
 }
 
-// trailerLine skips a trailer; the empty line ends the answer.
+// trailerLine skips a trailer line. An empty line ends the answer.
 func (p *reply) trailerLine() (more bool, err error) {
 	line, more, err := p.frameLine()
 	if more || err != nil {

@@ -22,7 +22,7 @@ var testInfo = scenario.Info{Name: "test", Steps: []string{"get", "post"}, Timeo
 
 const got scenario.Event = 0
 
-// A script is a scenario of plain functions.
+// A script is a scenario made of functions.
 type script struct {
 	info                    scenario.Info
 	prepare, load, validate func(ctx context.Context, s scenario.Session) error
@@ -50,7 +50,7 @@ func (s *script) Validate(ctx context.Context, se scenario.Session) error {
 	return run(s.validate, ctx, se)
 }
 
-// session1 is a session in its load phase, for tests of the client alone.
+// session1 returns a session in its load phase, for tests of the client alone.
 func session1(t testing.TB, url string) (*session, context.Context) {
 	t.Helper()
 	s, err := newSession(&script{}, Options{URL: url})
@@ -64,7 +64,7 @@ func session1(t testing.TB, url string) (*session, context.Context) {
 	return s, p.ctx
 }
 
-// browse is a browser in a session of its own.
+// browse returns a browser in a new session.
 func browse(t testing.TB, url string, o scenario.ClientOptions) (*client, context.Context) {
 	t.Helper()
 	s, ctx := session1(t, url)
@@ -78,15 +78,15 @@ func web(t testing.TB, h http.HandlerFunc) string {
 	return srv.URL
 }
 
-// A rawServer speaks bytes. Its handler is called once per connection and
-// reads requests with next.
+// A rawConn is one connection of a rawServer, whose handler is called once per
+// connection, reads requests with next and writes bytes with say.
 type rawConn struct {
 	net.Conn
 	r *bufio.Reader
 	n int // of the connection, from 1
 }
 
-// next reads one request, body included; false at the end.
+// next reads one request with its body. It returns false at the end.
 func (c *rawConn) next() (*http.Request, bool) {
 	req, err := http.ReadRequest(c.r)
 	if err != nil {
@@ -98,7 +98,7 @@ func (c *rawConn) next() (*http.Request, bool) {
 	return req, true
 }
 
-func (c *rawConn) say(s string) { _, _ = io.WriteString(c, s) } // the peer may be gone: that is the test's point
+func (c *rawConn) say(s string) { _, _ = io.WriteString(c, s) } // the peer may have closed: some tests need that
 
 func rawServer(t testing.TB, handle func(c *rawConn)) (url string, accepted *atomic.Int64) {
 	t.Helper()
@@ -126,7 +126,7 @@ func rawServer(t testing.TB, handle func(c *rawConn)) (url string, accepted *ato
 	return "http://" + l.Addr().String(), accepted
 }
 
-// ok is a whole answer with a body.
+// ok returns a complete answer with a body.
 func ok(body string, fields ...string) string {
 	var b strings.Builder
 	b.WriteString("HTTP/1.1 200 OK\r\n")
