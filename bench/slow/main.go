@@ -1,7 +1,6 @@
-// Command slow measures iikanji slow beside pt-query-digest and slp: the same
-// generated logs, one core each, one run of the program. It prints throughput,
-// ratios, memory, and whether the counts agree; a peer that cannot be had is
-// skipped with a line.
+// Command slow measures iikanji slow against pt-query-digest and slp on the same
+// generated logs, one core each. It prints throughput, ratios, memory, and whether
+// the counts agree. It skips an unavailable peer and prints a line.
 package main
 
 import (
@@ -31,8 +30,8 @@ func main() {
 	var s settings
 	flag.StringVar(&s.binary, "iikanji", "", "the program to measure (default: built from this tree)")
 	flag.Int64Var(&s.size, "size", 1<<30, "bytes of each log")
-	flag.Int64Var(&s.peerSize, "peer-size", 64<<20, "bytes of the cut that peers read")
-	flag.IntVar(&s.rounds, "rounds", 5, "runs of iikanji, of which the median counts")
+	flag.Int64Var(&s.peerSize, "peer-size", 64<<20, "bytes of the smaller log for the peers")
+	flag.IntVar(&s.rounds, "rounds", 5, "runs of iikanji; the median counts")
 	flag.StringVar(&s.cpu, "cpu", strconv.Itoa(runtime.NumCPU()-1), "the CPU to pin to")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -59,15 +58,15 @@ func run(ctx context.Context, s *settings) (err error) {
 		fmt.Println("slp: skipped:", why)
 	}
 	for _, fl := range []flavour{mariaDB, mySQL8} {
-		if err := flavoured(ctx, s, fl, slp); err != nil {
+		if err := compareOn(ctx, s, fl, slp); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// flavoured measures everything on the log of one server.
-func flavoured(ctx context.Context, s *settings, fl flavour, slp string) error {
+// compareOn measures all programs on the log of one flavour.
+func compareOn(ctx context.Context, s *settings, fl flavour, slp string) error {
 	big, small := filepath.Join(s.dir, "big.log"), filepath.Join(s.dir, "small.log")
 	defer os.Remove(big)
 	events, err := generate(big, fl, s.size)
@@ -136,7 +135,7 @@ func median(ctx context.Context, s *settings, rounds int, cpu, program string, a
 	return all[len(all)/2], nil
 }
 
-// show prints one line; rate is iikanji's in bytes per second, 0 for itself.
+// show prints one line. rate is iikanji's rate in bytes per second, 0 for iikanji.
 func show(name string, size, events int64, t timing, rate float64) {
 	mb := float64(size) / t.took.Seconds()
 	fmt.Printf("  %-20s %7.1f MB/s  %9.0f events/s  %5d MiB", name, mb/1e6, float64(events)/t.took.Seconds(), t.rss>>10)
