@@ -21,7 +21,7 @@ import (
 // A strain is one situation: a single-threaded target with some CPU time per
 // request, and a generator with some CPU time per answer.
 type strain struct {
-	serve, work, actors int // µs, µs, number
+	serve, work, actors int  // µs, µs, number
 	contended           bool // another busy process runs on the generator's core
 }
 
