@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// An Entry is one entry of a log as a filter sees it, valid during the call.
+// An Entry is one entry of a log in a filter. It is valid during the call.
 type Entry struct {
-	fold *fold
-	ev   *event
-	db   []byte
+	collector *collector
+	ev        *event
+	db        []byte
 }
 
 // A term is one comparison of a filter.
 type term func(*Entry) bool
 
-// whereFields names what a filter can ask for, for error messages.
+// whereFields are the fields of a filter, for error messages.
 const whereFields = "time, lock, rows_sent, rows_examined, rows_affected, bytes_sent, db, user, host, thread, digest, statement, full_scan, full_join, filesort, tmp_table, tmp_disk, error"
 
 var whereTerm = regexp.MustCompile(`^\s*([a-z_]+)\s*(<=|>=|!=|!~|=|~|<|>)\s*(.*?)\s*$`)
@@ -55,7 +55,7 @@ func ParseWhere(text string) (func(*Entry) bool, error) {
 func parseTerm(part string) (term, error) {
 	m := whereTerm.FindStringSubmatch(part)
 	if m == nil {
-		return nil, fmt.Errorf("%q is no comparison such as time > 100ms", strings.TrimSpace(part))
+		return nil, fmt.Errorf("%q is not a comparison such as time > 100ms", strings.TrimSpace(part))
 	}
 	field, op, value := m[1], m[2], strings.Trim(m[3], `"'`)
 	if get := numberField(field); get != nil {
@@ -67,7 +67,7 @@ func parseTerm(part string) (term, error) {
 	if bit := flagField(field); bit != 0 {
 		return flagTerm(op, value, bit)
 	}
-	return nil, fmt.Errorf("%q is nothing to filter by; there is: %s", field, whereFields)
+	return nil, fmt.Errorf("%q is not a field of filters: %s", field, whereFields)
 }
 
 func numberField(name string) func(*event) int64 {
@@ -116,7 +116,7 @@ func whereNumber(field, value string) (int64, error) {
 	if !strings.HasPrefix(field, "time") && !strings.HasPrefix(field, "lock") && field != "query_time" && field != "duration" {
 		n, err := strconv.ParseInt(value, 10, 64)
 		if err != nil {
-			return 0, fmt.Errorf("%s: %q is no whole number", field, value)
+			return 0, fmt.Errorf("%s: %q is not a whole number", field, value)
 		}
 		return n, nil
 	}
@@ -125,13 +125,13 @@ func whereNumber(field, value string) (int64, error) {
 	}
 	d, err := time.ParseDuration(value)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %q is no duration such as 100ms", field, value)
+		return 0, fmt.Errorf("%s: %q is not a duration such as 100ms", field, value)
 	}
 	return int64(d), nil
 }
 
 func textField(name string) func(*Entry) []byte {
-	data := func(e *Entry) []byte { return e.fold.batch.data }
+	data := func(e *Entry) []byte { return e.collector.batch.data }
 	switch name {
 	case "db", "schema":
 		return func(e *Entry) []byte { return e.db }
@@ -189,7 +189,7 @@ func flagTerm(op, value string, bit flags) (term, error) {
 		want = true
 	case "no", "false", "0", "off":
 	default:
-		return nil, fmt.Errorf("%q is neither yes nor no", value)
+		return nil, fmt.Errorf("%q is not yes or no", value)
 	}
 	if op != "=" && op != "!=" {
 		return nil, fmt.Errorf("yes and no compare with = and !=, not %s", op)

@@ -4,16 +4,16 @@ import "bytes"
 
 // Classes of bytes.
 const (
-	clOther uint8 = iota // operators and what is left
+	clOther uint8 = iota // operators and all other bytes
 	clSpace
-	clWord // letters, _, $, @ and everything beyond ASCII
+	clWord // letters, _, $, @ and all bytes above ASCII
 	clDigit
 	clQuote
 	clBacktick
 	clPunct // ( ) , ; ? .
 )
 
-// class is the class of each byte, lower the small letter of each.
+// class is the class of each byte, lower its lower case.
 var class, lower = func() (cl [256]uint8, lo [256]byte) {
 	for i := range 256 {
 		c := byte(i)
@@ -38,7 +38,7 @@ var class, lower = func() (cl [256]uint8, lo [256]byte) {
 	return cl, lo
 }()
 
-// inWord says which bytes words go on with.
+// inWord is true for bytes that continue a word.
 var inWord = func() (in [256]bool) {
 	for i, c := range class {
 		in[i] = c == clWord || c == clDigit
@@ -46,7 +46,7 @@ var inWord = func() (in [256]bool) {
 	return in
 }()
 
-// appendLower writes a word in small letters.
+// appendLower appends a word in lower case.
 func (f *Fingerprinter) appendLower(w []byte) {
 	n := len(f.out)
 	f.out = append(f.out, w...)
@@ -89,13 +89,13 @@ func (f *Fingerprinter) readWord() {
 	}
 }
 
-// introducer says whether a word that stands right before a quote belongs to
-// the string: a character set (_utf8mb4), or X, B, N.
+// introducer reports whether a word directly before a quote belongs to the
+// string: a character set (_utf8mb4), or X, B, N.
 func introducer(w []byte) bool {
 	return w[0] == '_' || len(w) == 1 && bytes.IndexByte([]byte("xXbBnN"), w[0]) >= 0
 }
 
-// literalWord says whether the word is NULL, TRUE or FALSE in the place of a value.
+// literalWord reports whether the word is NULL, TRUE or FALSE in place of a value.
 func (f *Fingerprinter) literalWord(w []byte) bool {
 	if n := len(w); n != 4 && n != 5 {
 		return false
@@ -112,8 +112,8 @@ func (f *Fingerprinter) literalWord(w []byte) bool {
 	return false
 }
 
-// readNumber reads a number; a sign before it is part of it where no value or
-// name stands before the sign.
+// readNumber reads a number. A sign before it belongs to it, unless the sign
+// follows a value or a name.
 func (f *Fingerprinter) readNumber() {
 	p := f.pos
 	for p < len(f.in) {
@@ -131,7 +131,7 @@ func (f *Fingerprinter) readNumber() {
 	f.endNumber(p)
 }
 
-// isExponent says whether digits are such that a following e begins an exponent.
+// isExponent reports whether an e after these digits begins an exponent.
 func isExponent(digits []byte) bool {
 	for _, c := range digits {
 		if class[c] != clDigit && c != '.' {
@@ -142,7 +142,7 @@ func isExponent(digits []byte) bool {
 }
 
 // endNumber ends a token that began with a digit: a number, or a name such as
-// 2021_log, which may begin so.
+// 2021_log.
 func (f *Fingerprinter) endNumber(p int) {
 	w := f.in[f.pos:p]
 	if f.prev == tokDot || isDigitName(w) {
@@ -159,8 +159,8 @@ func (f *Fingerprinter) endNumber(p int) {
 	f.value()
 }
 
-// isDigitName says whether a token of digits and letters is a name: it has a
-// letter that no number has (hexadecimal, binary, exponent).
+// isDigitName reports whether a token of digits and letters is a name: it contains
+// _, $ or a byte above ASCII, which no number contains.
 func isDigitName(w []byte) bool {
 	if len(w) > 1 && w[0] == '0' && (w[1]|0x20 == 'x' || w[1]|0x20 == 'b') {
 		return false
@@ -172,21 +172,23 @@ func isDigitName(w []byte) bool {
 		case c == '_' || c == '$' || c >= 0x80:
 			return true
 		default:
-			// 12abc could be a name or a broken literal; a value must not leak
+			// 12abc could be a name or a broken literal. Treat it as a value, because
+			// values must not appear in a fingerprint.
 			return false
 		}
 	}
 	return false
 }
 
-// readString reads a quoted string, to the end where it is cut off.
+// readString reads a quoted string. One without an end reaches to the end of the
+// statement.
 func (f *Fingerprinter) readString() {
 	f.pos = f.endOfQuoted(f.pos)
 	f.value()
 }
 
-// readName reads a name in backticks. Names of usual letters lose the quotes;
-// others keep them, with a backtick inside doubled as it was.
+// readName reads a quoted name. A name of word characters loses the quotes.
+// Others keep them, with a backtick inside doubled as in the statement.
 func (f *Fingerprinter) readName() {
 	quote := f.in[f.pos]
 	end := f.endOfQuoted(f.pos)
@@ -202,7 +204,7 @@ func (f *Fingerprinter) readName() {
 	for i := 0; plain && i < len(body); i++ {
 		plain = inWord[body[i]]
 	}
-	if plain { // a fingerprint read again knows no quotes
+	if plain { // a word, because a fingerprint that is read again has no quotes
 		f.appendLower(body)
 		f.prev = tokWord
 		return
@@ -221,8 +223,8 @@ func (f *Fingerprinter) readName() {
 	f.prev = tokName
 }
 
-// endOfQuoted returns the place behind the string or name that begins at p:
-// doubled quotes stay inside, backslashes escape in strings.
+// endOfQuoted returns the position after the string or name that begins at p.
+// Doubled quotes do not end it, and a backslash escapes in strings.
 func (f *Fingerprinter) endOfQuoted(p int) int {
 	in := f.in
 	q := in[p]
@@ -270,7 +272,7 @@ func (f *Fingerprinter) operator(c byte) {
 	f.notValues()
 }
 
-// textOfComment returns where the text begins of the hint or version comment
+// textOfComment returns the beginning of the text of the hint or version comment
 // that begins at p.
 func (f *Fingerprinter) textOfComment(p int) int {
 	for p = min(p+3, len(f.in)); p < len(f.in) && class[f.in[p]] == clDigit; p++ {
@@ -278,7 +280,7 @@ func (f *Fingerprinter) textOfComment(p int) int {
 	return p
 }
 
-// isComment says whether a comment that is no text begins at p.
+// isComment reports whether a comment that does not count as text begins at p.
 func (f *Fingerprinter) isComment(p int) bool {
 	at := func(i int) byte {
 		if p+i < len(f.in) {
@@ -297,7 +299,7 @@ func (f *Fingerprinter) isComment(p int) bool {
 	return false
 }
 
-// endOfAnyComment returns the place behind the comment that begins at p.
+// endOfAnyComment returns the position after the comment that begins at p.
 func (f *Fingerprinter) endOfAnyComment(p int) int {
 	if f.in[p] == '/' {
 		return f.endOfComment(p)
@@ -308,7 +310,7 @@ func (f *Fingerprinter) endOfAnyComment(p int) int {
 	return len(f.in)
 }
 
-// signs says whether + or - at the place can be the sign of a number.
+// signs reports whether + or - at the position can be the sign of a number.
 func (f *Fingerprinter) signs() bool {
 	switch f.prev {
 	case tokValue, tokClose, tokName, tokDot:
@@ -319,8 +321,8 @@ func (f *Fingerprinter) signs() bool {
 	return true
 }
 
-// putSign writes a sign and remembers it, so that value can take it, and the
-// signs right before it, away.
+// putSign writes a sign and remembers it, so that value can remove it and the
+// signs directly before it.
 func (f *Fingerprinter) putSign(c byte) {
 	if f.prev != tokOp || f.sign.end != len(f.out) || f.sign.end == 0 {
 		f.sign.start, f.sign.prev = len(f.out), f.prev
@@ -331,7 +333,7 @@ func (f *Fingerprinter) putSign(c byte) {
 	f.prev, f.sign.end = tokOp, len(f.out)
 }
 
-// operatorLen is the length of the operator that b begins with.
+// operatorLen returns the length of the operator at the beginning of b.
 func operatorLen(b []byte) int {
 	for n := 3; n > 1; n-- {
 		if len(b) >= n {
@@ -351,37 +353,6 @@ func (f *Fingerprinter) endOfComment(p int) int {
 	return len(f.in)
 }
 
-// maxTag is how much of a tag is kept, in bytes.
-const maxTag = 64
-
-// tag keeps the comment at p, which names what a COMMIT ends.
-func (f *Fingerprinter) tag(p int) {
-	if f.in[p] != '/' {
-		return
-	}
-	body := bytes.TrimSuffix(f.in[p+2:f.endOfComment(p)], []byte("*/"))
-	body = bytes.Join(bytes.Fields(bytes.ToValidUTF8(body[:min(len(body), maxTag)], nil)), []byte(" "))
-	if len(body) == 0 {
-		return
-	}
-	f.out = append(f.out, " /* "...)
-	digit := false
-	for _, c := range body {
-		if class[c] == clDigit {
-			if !digit {
-				f.out = append(f.out, '?')
-			}
-		} else if c == '*' || c == '/' { // or it could end the comment
-			f.out = append(f.out, '_')
-		} else {
-			f.out = append(f.out, c)
-		}
-		digit = class[c] == clDigit
-	}
-	f.out = append(f.out, " */"...)
-	f.prev = tokClose
-}
-
 func foldEqual(b []byte, word string) bool {
 	if len(b) != len(word) {
 		return false
@@ -394,8 +365,8 @@ func foldEqual(b []byte, word string) bool {
 	return true
 }
 
-// spacedBeforeParen says whether a word is set off from a parenthesis behind
-// it: a keyword, not a function.
+// spacedBeforeParen reports whether a space separates a word from a parenthesis
+// after it: the word is a keyword, not a function.
 func spacedBeforeParen(w []byte) bool {
 	switch string(w) {
 	case "in", "values", "value", "and", "or", "xor", "not", "where", "on", "as", "select", "from", "join", "when", "then", "else",
@@ -406,7 +377,7 @@ func spacedBeforeParen(w []byte) bool {
 	return false
 }
 
-// signedAfter says whether a sign after the word belongs to a number: the word
+// signedAfter reports whether a sign after the word belongs to a number: the word
 // is a keyword, not a column.
 func signedAfter(w []byte) bool {
 	switch string(w) {

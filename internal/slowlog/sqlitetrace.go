@@ -11,7 +11,7 @@ import (
 	"github.com/iikanji/iikanji/internal/tally"
 )
 
-// A trace is one line of a SQLite trace; several names are usual for some fields.
+// A trace is one line of a SQLite trace. Some fields have several usual names.
 type trace struct {
 	Time      string            `json:"time"`
 	Timestamp string            `json:"timestamp"`
@@ -31,7 +31,7 @@ type trace struct {
 	Error     string            `json:"error"`
 }
 
-// looksLikeTrace says whether the first line of a log is a trace.
+// looksLikeTrace reports whether the first line of a log is a trace.
 func looksLikeTrace(head []byte) bool {
 	head = bytes.TrimLeft(head, " \t\r\n")
 	if len(head) == 0 || head[0] != '{' {
@@ -57,17 +57,17 @@ func parseTrace(line []byte) (*trace, bool) {
 }
 
 // traces reads a trace: one JSON object a line.
-func (f *fold) traces(ctx context.Context, in *lines.Input) error {
-	f.fp.Names = true
-	defer func() { f.fp.Names = false }()
-	return f.blocks(ctx, in, lines.Options{Workers: f.opt.Workers, BlockSize: f.opt.BlockSize, MaxRecord: 16 << 20, Partial: true}, func() func(*batch, *lines.Block) {
+func (c *collector) traces(ctx context.Context, in *lines.Input) error {
+	c.fp.Names = true
+	defer func() { c.fp.Names = false }()
+	return c.blocks(ctx, in, lines.Options{Workers: c.opt.Workers, BlockSize: c.opt.BlockSize, MaxRecord: 16 << 20, Partial: true}, func() func(*batch, *lines.Block) {
 		fp := &Fingerprinter{Names: true}
 		return func(b *batch, blk *lines.Block) { b.parseTraces(blk, fp) }
 	})
 }
 
-// parseTraces fills b from a block of lines. Its data becomes the statements,
-// one a line, with their arguments as comments behind them.
+// parseTraces fills b from a block of lines. The batch's data are the statements,
+// one per line, with their arguments in a comment after them.
 func (b *batch) parseTraces(blk *lines.Block, fp *Fingerprinter) {
 	*b = batch{offset: blk.Offset, end: blk.Offset + int64(len(blk.Data)) + blk.Dropped, data: b.data[:0], events: b.events[:0], bad: b.bad[:0]}
 	for line := range bytes.Lines(blk.Data) {
@@ -76,7 +76,7 @@ func (b *batch) parseTraces(blk *lines.Block, fp *Fingerprinter) {
 		if !ok {
 			if len(bytes.TrimSpace(line)) > 0 {
 				b.data = append(b.data, bytes.TrimRight(line, "\n")...)
-				b.bad = append(b.bad, badEvent{from, int32(len(b.data)), len(b.events), "no JSON object with a statement and its query_time"})
+				b.bad = append(b.bad, badEvent{from, int32(len(b.data)), len(b.events), "it is not a JSON object with statement and query_time"})
 			}
 			b.data = append(b.data, '\n')
 			continue

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// maxSteps is how much of a transaction makes its shape.
+	// maxSteps is the number of statements in a shape.
 	maxSteps = 48
-	// maxCycle is the longest loop within a transaction that is seen as one.
+	// maxCycle is the longest loop, in statements, that counts once in a shape.
 	maxCycle = 4
-	// maxShapes bounds the table; what comes later shares one row.
+	// maxShapes limits the table. Further shapes share one row.
 	maxShapes = 5_000
 )
 
-// A transaction is what one thread has open.
+// A transaction is the open transaction of a thread.
 type transaction struct {
 	open       bool
 	manual     bool // autocommit is off
@@ -31,32 +31,32 @@ type transaction struct {
 	lock       int64
 }
 
-// event follows one statement of the thread.
-func (t *transaction) event(ev *event, d *digest, f *fold) {
+// event adds one statement of the thread.
+func (t *transaction) event(ev *event, d *digest, c *collector) {
 	switch ev.kind {
 	case kindBegin:
-		t.abandon(&f.shapes) // BEGIN commits what was open, at no cost that is logged
+		t.abandon(&c.shapes) // BEGIN commits an open transaction without a logged cost
 		t.open, t.auto = true, false
 		t.step(ev, d)
 		return
 	case kindAutocommitOff:
 		t.manual = true
 		return
-	case kindAutocommitOn: // commits: the SET pays
+	case kindAutocommitOn: // the SET commits the transaction
 		if t.open {
-			t.finish(ev, d, f, false)
+			t.finish(ev, d, c, false)
 		}
 		t.manual = false
 		return
 	case kindCommit, kindChain, kindRollback:
 		if t.open {
-			t.finish(ev, d, f, ev.kind == kindRollback)
+			t.finish(ev, d, c, ev.kind == kindRollback)
 		}
 		t.open = ev.kind == kindChain
 		return
 	case kindDDL:
 		if t.open {
-			t.finish(ev, d, f, false)
+			t.finish(ev, d, c, false)
 		}
 		return
 	}
@@ -68,7 +68,7 @@ func (t *transaction) event(ev *event, d *digest, f *fold) {
 	}
 }
 
-// step adds a statement; a loop of up to maxCycle statements counts once.
+// step adds a statement. A loop of up to maxCycle statements counts once.
 func (t *transaction) step(ev *event, d *digest) {
 	t.statements++
 	t.total += ev.query
@@ -86,12 +86,12 @@ func (t *transaction) step(ev *event, d *digest) {
 	}
 }
 
-// finish charges the transaction to its shape.
-func (t *transaction) finish(ev *event, d *digest, f *fold, rollback bool) {
+// finish adds the transaction to its shape.
+func (t *transaction) finish(ev *event, d *digest, c *collector, rollback bool) {
 	t.statements++
 	t.total += ev.query
 	t.lock += ev.lock
-	s := f.shapes.of(t, d)
+	s := c.shapes.of(t, d)
 	s.count++
 	if rollback {
 		s.rollbacks++
@@ -102,7 +102,7 @@ func (t *transaction) finish(ev *event, d *digest, f *fold, rollback bool) {
 	s.maxCommit = max(s.maxCommit, ev.query)
 	s.lock += t.lock
 	if !s.example.set || t.total > s.example.took {
-		s.example.keep(ev.sql.of(f.batch.data), f.file, f.lineOf(ev.start), t.total, &f.texts)
+		s.example.keep(ev.sql.of(c.batch.data), c.file, c.lineOf(ev.start), t.total, &c.texts)
 	}
 	t.clear()
 }
@@ -112,7 +112,7 @@ func (t *transaction) clear() {
 	t.statements, t.total, t.lock = 0, 0, 0
 }
 
-// abandon forgets a transaction whose end the log does not show.
+// abandon drops a transaction without an end in the log.
 func (t *transaction) abandon(s *shapes) {
 	if t.open && t.statements > 0 {
 		s.unfinished++
@@ -120,7 +120,7 @@ func (t *transaction) abandon(s *shapes) {
 	t.clear()
 }
 
-// shapes are the transactions that ended, by shape.
+// shapes holds the ended transactions by shape.
 type shapes struct {
 	byKey      map[uint64]*shape
 	overflow   *shape
@@ -140,8 +140,8 @@ type shape struct {
 
 func (s *shapes) init() { s.byKey = map[uint64]*shape{} }
 
-// of finds the shape of a transaction that end ends. Those of COMMIT and
-// ROLLBACK differ, as do those of commits with different tags.
+// of returns the shape of a transaction that the statement end ends. COMMIT and
+// ROLLBACK give different shapes, as do commits with different tags.
 func (s *shapes) of(t *transaction, end *digest) *shape {
 	key := uint64(1)
 	for _, d := range t.steps {
@@ -162,7 +162,7 @@ func (s *shapes) of(t *transaction, end *digest) *shape {
 	return sh
 }
 
-// list is the shapes as words, the most expensive first.
+// list returns the transactions by shape, the most expensive first.
 func (s *shapes) list(files []string) []iikanji.Transaction {
 	var out []iikanji.Transaction
 	for _, sh := range s.byKey {

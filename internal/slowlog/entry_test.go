@@ -184,16 +184,16 @@ func TestBadInput(t *testing.T) {
 	many := strings.Repeat(entry(1, 10, "select 1"), 10)
 	for name, c := range map[string]struct{ log, want string }{
 		"empty":  {"", "is empty"},
-		"text":   {"hello\nworld\n", "is no log of statements"},
-		"binary": {string(bytes.Repeat([]byte{0, 255, 10, 35}, 1000)), "is no log of statements"},
-		"access": {"127.0.0.1 - - [21/Nov/2026:05:00:00 +0000] \"GET / HTTP/1.1\" 200 5\n", "is no log of statements"},
+		"text":   {"hello\nworld\n", "is not a statement log"},
+		"binary": {string(bytes.Repeat([]byte{0, 255, 10, 35}, 1000)), "is not a statement log"},
+		"access": {"127.0.0.1 - - [21/Nov/2026:05:00:00 +0000] \"GET / HTTP/1.1\" 200 5\n", "is not a statement log"},
 		"broken": {many + strings.ReplaceAll(entry(1, 1, "select 1"), "Query_time: ", "Query_tim: ") + many, "1 of 21 entries could not be read"},
 	} {
 		if _, err := readText(t, c.log, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := readText(t, many, Options{Since: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)}); err == nil || !strings.Contains(err.Error(), "all 10 entries are outside") {
+	if _, err := readText(t, many, Options{Since: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)}); err == nil || !strings.Contains(err.Error(), "all 10 entries are left out") {
 		t.Errorf("window: %v", err)
 	}
 }

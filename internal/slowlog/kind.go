@@ -1,0 +1,84 @@
+package slowlog
+
+import "bytes"
+
+// A kind is the effect of a statement on the transaction of its thread.
+type kind uint8
+
+const (
+	kindOther kind = iota
+	kindRead
+	kindBegin
+	kindCommit
+	kindChain // COMMIT AND CHAIN
+	kindRollback
+	kindAutocommitOff
+	kindAutocommitOn
+	kindDDL // commits implicitly
+	kindPrepare
+	kindExecute
+	kindClose
+	kindQuit // also all other commands that end a session
+	kindPing
+)
+
+// kindOf returns the kind of a statement with the fingerprint fp.
+func kindOf(fp, sql []byte) kind {
+	if len(fp) < 4 {
+		return kindOther
+	}
+	switch fp[0] {
+	case 's':
+		if fp[2] == 'l' || fp[1] == 'h' { // select, show
+			return kindRead
+		}
+		return kindOfS(fp, sql)
+	case 'b':
+		if s := string(fp); s == "begin" || s == "begin work" {
+			return kindBegin
+		}
+	case 'c':
+		switch {
+		case bytes.HasPrefix(fp, []byte("commit")):
+			if bytes.Contains(fp, []byte("and chain")) && !bytes.Contains(fp, []byte("no chain")) {
+				return kindChain
+			}
+			return kindCommit
+		case bytes.HasPrefix(fp, []byte("create ")):
+			return kindDDL
+		}
+	case 'r':
+		if bytes.HasPrefix(fp, []byte("rollback")) && !bytes.Contains(fp, []byte(" to ")) {
+			return kindRollback
+		}
+		if bytes.HasPrefix(fp, []byte("rename table ")) {
+			return kindDDL
+		}
+	case 'a', 'd', 't':
+		if bytes.HasPrefix(fp, []byte("alter ")) || bytes.HasPrefix(fp, []byte("drop ")) || bytes.HasPrefix(fp, []byte("truncate ")) {
+			return kindDDL
+		}
+	}
+	return kindOther
+}
+
+func kindOfS(fp, sql []byte) kind {
+	if bytes.HasPrefix(fp, []byte("start transaction")) {
+		return kindBegin
+	}
+	if !bytes.HasPrefix(fp, []byte("set ")) {
+		return kindOther
+	}
+	i := bytes.Index(bytes.ToLower(sql[:min(len(sql), 200)]), []byte("autocommit"))
+	if i < 0 {
+		return kindOther
+	}
+	v := bytes.ToLower(bytes.TrimLeft(sql[i+len("autocommit"):], "` \t=:"))
+	switch {
+	case bytes.HasPrefix(v, []byte("0")), bytes.HasPrefix(v, []byte("off")), bytes.HasPrefix(v, []byte("false")):
+		return kindAutocommitOff
+	case bytes.HasPrefix(v, []byte("1")), bytes.HasPrefix(v, []byte("on")), bytes.HasPrefix(v, []byte("true")):
+		return kindAutocommitOn
+	}
+	return kindOther
+}
