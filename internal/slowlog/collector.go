@@ -30,6 +30,10 @@ type collector struct {
 	edges             int64     // bad entries at the ends of logs, which were cut off
 	allFirst, allLast int64     // times of all entries, including those left out
 	cutEnd            bool      // the last entry so far is bad
+	plans             bool      // an entry has a plan
+	tracing           bool      // the current input is a SQLite trace
+	traceReads        bool      // a SQLite trace has a SELECT
+	formats           []string  // of the inputs, each once
 	cutOff            []string  // errors of inputs that ended early
 	counts            [16]int64 // events by flag
 
@@ -130,6 +134,7 @@ func (c *collector) event(ev *event) {
 		db = c.db
 	}
 	c.intake.Lines++
+	c.plans = c.plans || ev.flags&flagPlan != 0
 	if ev.at != 0 {
 		if c.allFirst == 0 || ev.at < c.allFirst {
 			c.allFirst = ev.at
@@ -147,6 +152,7 @@ func (c *collector) event(ev *event) {
 		c.last = max(c.last, ev.at)
 	}
 	c.note(ev.flags)
+	c.traceReads = c.traceReads || c.tracing && ev.kind == kindRead
 	d := c.digestOf(ev)
 	d.add(ev)
 	if c.opt.PerSecond && ev.at != 0 {

@@ -101,32 +101,60 @@ func (p *parser) endOfEntry(from int) int {
 }
 
 // tail removes lines before the next entry that do not belong to the statement:
-// the # Time: line of the next entry and the lines of server starts. It returns
-// the end of the statement.
+// the # Time: line of the next entry and the headers of server starts, of which
+// FLUSH SLOW LOGS writes one too. It returns the end of the statement.
 func (p *parser) tail(end int, ev *event) int {
+	for {
+		at := p.tailHeader(p.tailTime(end, ev), ev)
+		if at == end {
+			return end
+		}
+		end = at
+	}
+}
+
+// tailTime removes a # Time: line at the end.
+func (p *parser) tailTime(end int, ev *event) int {
 	from := max(end-48, int(ev.start))
 	for {
 		i := bytes.IndexByte(p.data[from:end], '#')
 		if i < 0 {
-			break
+			return end
 		}
 		from += i
 		if (from == 0 || p.data[from-1] == '\n') && bytes.HasPrefix(p.data[from:end], timeLine) {
-			if t, ok := parseTimeLine(p.data[from+len(timeLine) : end]); ok {
-				p.time = t
-				end = from
+			t, ok := parseTimeLine(p.data[from+len(timeLine) : end])
+			if !ok {
+				return end
 			}
-			break
+			if p.time == 0 { // the last # Time: line counts, which is removed first
+				p.time = t
+			}
+			return from
 		}
 		from++
 	}
-	if b := p.data[max(end-10, 0):end]; bytes.HasSuffix(b, []byte("Argument\n")) {
-		if i := bytes.LastIndex(p.data[ev.start:end], banner); i >= 0 {
-			ev.flags |= flagRestart
-			end = int(ev.start) + bytes.LastIndexByte(p.data[ev.start:int(ev.start)+i], '\n') + 1
-		}
+}
+
+// tailHeader removes the header of a server start at the end.
+func (p *parser) tailHeader(end int, ev *event) int {
+	if !bytes.HasSuffix(p.data[max(end-10, 0):end], []byte("Argument\n")) {
+		return end
 	}
-	return end
+	text := p.data[ev.start:end]
+	i := bytes.LastIndex(text, banner)
+	if i < 0 || !isHeaderRest(text[i+len(banner):]) {
+		return end
+	}
+	ev.flags |= flagRestart
+	return int(ev.start) + bytes.LastIndexByte(text[:i], '\n') + 1
+}
+
+// isHeaderRest reports whether b is the second and third line of a server header:
+// "Tcp port: …" and "Time  Id Command  Argument".
+func isHeaderRest(b []byte) bool {
+	ports, columns, ok := bytes.Cut(b, []byte{'\n'})
+	return ok && len(ports) > 8 && foldEqual(ports[:8], "tcp port") && bytes.HasPrefix(columns, []byte("Time")) && bytes.Count(columns, []byte{'\n'}) == 1
 }
 
 // preamble reads the lines "use db;" and "SET timestamp=…;" that the server

@@ -42,5 +42,6 @@ const (
 	flagRate    // the server logged a sample
 	flagOpen    // the statement ends inside a string
 	flagReadFirst
+	flagPlan // the entry has fields of the plan
 	flagNone // not an entry: only its other flags count
 )

@@ -9,6 +9,9 @@ import (
 const (
 	formatTrace   = "SQLite trace"
 	formatDigests = "performance_schema digests"
+	formatMariaDB = "MariaDB slow log"
+	formatMySQL   = "MySQL slow log"
+	formatPercona = "Percona Server slow log"
 )
 
 // detect returns the format of a log with the first bytes head, "" if unknown.
@@ -22,7 +25,7 @@ func detect(head []byte) string {
 	at := 0
 	if !startsEntry(head, 0) {
 		if at = findEntry(head, 1); at < 0 {
-			return ""
+			return detectHeader(head)
 		}
 	}
 	entry := head[at:]
@@ -32,11 +35,24 @@ func detect(head []byte) string {
 	has := func(s string) bool { return bytes.Contains(entry, []byte(s)) }
 	switch {
 	case has("\n# Thread_id: ") && has("QC_hit: "):
-		return "MariaDB slow log"
+		return formatMariaDB
 	case has("\n# Schema: "), has("Log_slow_rate_type: "):
-		return "Percona Server slow log"
+		return formatPercona
 	}
-	return "MySQL slow log"
+	return formatMySQL
+}
+
+// detectHeader returns the format of a log that consists of headers of server
+// starts, "" if head has anything else.
+func detectHeader(head []byte) string {
+	p, ev := parser{data: head}, event{}
+	if end := p.tail(len(head), &ev); len(head) == 0 || end > 0 {
+		return ""
+	}
+	if bytes.Contains(head, []byte("MariaDB")) {
+		return formatMariaDB
+	}
+	return formatMySQL
 }
 
 func unknown(name string, head []byte) error {

@@ -143,6 +143,7 @@ func (p *parser) field(key, v []byte, at int32, ev *event) bool {
 	case "Errno", "Last_errno", "Killed":
 		ev.flag(digits(v) > 0, flagError)
 	case "Full_scan":
+		ev.flags |= flagPlan
 		ev.flag(yes(v), flagFullScan)
 	case "Full_join":
 		ev.flag(yes(v), flagFullJoin)
@@ -161,6 +162,7 @@ func (p *parser) field(key, v []byte, at int32, ev *event) bool {
 	case "Sort_range_count", "Sort_rows":
 		ev.flag(digits(v) > 0, flagFilesort)
 	case "Read_first":
+		ev.flags |= flagPlan
 		ev.flag(digits(v) > 0, flagReadFirst)
 	case "Read_rnd_next":
 		ev.flag(digits(v) > 0 && ev.flags&flagReadFirst != 0, flagFullScan)

@@ -50,38 +50,37 @@ func Read(ctx context.Context, inputs []*lines.Input, opt Options) (*iikanji.Pro
 		opt.until = opt.Until.UnixNano()
 	}
 	c := newCollector(opt)
-	var names []string
 	for _, in := range inputs {
-		format, err := c.read(ctx, in)
-		if err != nil {
+		if err := c.read(ctx, in); err != nil {
 			return nil, err
-		}
-		if !contains(names, format) {
-			names = append(names, format)
 		}
 	}
 	p := c.profile()
-	p.Intake.Format = strings.Join(names, ", ")
+	p.Intake.Format = strings.Join(c.formats, ", ")
 	p.Target = strings.Join(p.Intake.Files, ", ")
 	return p, c.prove(p)
 }
 
-// read reads one log and returns its format.
-func (c *collector) read(ctx context.Context, in *lines.Input) (string, error) {
+// read reads one log.
+func (c *collector) read(ctx context.Context, in *lines.Input) error {
 	head, err := in.Head(256 << 10)
 	if err != nil {
-		return "", err
+		return err
 	}
 	c.begin(in.Name)
-	switch format := detect(head); format {
+	format := detect(head)
+	if !contains(c.formats, format) {
+		c.formats = append(c.formats, format)
+	}
+	switch format {
 	case "":
-		return "", unknown(in.Name, head)
+		return unknown(in.Name, head)
 	case formatTrace:
-		return format, c.traces(ctx, in)
+		return c.traces(ctx, in)
 	case formatDigests:
-		return format, c.digestTSV(ctx, in)
+		return c.digestTSV(ctx, in)
 	default:
-		return format, c.slowLog(ctx, in)
+		return c.slowLog(ctx, in)
 	}
 }
 
@@ -131,7 +130,7 @@ func (c *collector) prove(p *iikanji.Profile) error {
 	bad := in.Bad - c.edges
 	switch {
 	case in.Lines == 0 && in.Bad == 0:
-		return &Error{Text: strings.Join(in.Files, ", ") + ": no entry in it"}
+		return nil // only headers
 	case in.Lines == 0 || bad*100 > in.Lines+bad:
 		e := &Error{Text: fmt.Sprintf("%d of %d entries could not be read", in.Bad, in.Bad+in.Lines)}
 		for _, b := range in.BadLines {

@@ -58,8 +58,8 @@ func parseTrace(line []byte) (*trace, bool) {
 
 // traces reads a trace: one JSON object a line.
 func (c *collector) traces(ctx context.Context, in *lines.Input) error {
-	c.fp.Names = true
-	defer func() { c.fp.Names = false }()
+	c.fp.Names, c.tracing = true, true
+	defer func() { c.fp.Names, c.tracing = false, false }()
 	return c.blocks(ctx, in, lines.Options{Workers: c.opt.Workers, BlockSize: c.opt.BlockSize, MaxRecord: 16 << 20, Partial: true}, func() func(*batch, *lines.Block) {
 		fp := &Fingerprinter{Names: true}
 		return func(b *batch, blk *lines.Block) { b.parseTraces(blk, fp) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,4 +60,15 @@ func TestDigestTSV(t *testing.T) {
 		t.Errorf("%+v %+v", r, r.Query)
 	}
 	row(t, p, "insert into t values (?+)")
+}
+
+// TestTraceNote: the times of SELECT statements in traces end too early.
+func TestTraceNote(t *testing.T) {
+	about := func(sql string) bool {
+		p := mustRead(t, `{"time":"2026-11-21T10:00:00Z","statement":"`+sql+`","query_time":0.1}`+"\n")
+		return slices.Contains(p.Notes, noteTraceReads)
+	}
+	if !about("SELECT 1") || about("DELETE FROM t") {
+		t.Error("the note must be there for reads, and only for them")
+	}
 }

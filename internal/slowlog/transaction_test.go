@@ -38,7 +38,7 @@ func TestTransactions(t *testing.T) {
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if len(p.Notes) != 1 || !strings.HasPrefix(p.Notes[0], "1 transactions have no COMMIT") {
+	if len(p.Notes) != 2 || !strings.HasPrefix(p.Notes[0], "1 transactions have no COMMIT") || p.Notes[1] != planNotes[formatMariaDB] {
 		t.Errorf("notes %q", p.Notes)
 	}
 	if x := p.Transactions[1]; x.Example.Text != "COMMIT" || x.Example.Took != us(3011) || x.Lock != 6*time.Microsecond || len(x.Digests) != 3 {
