@@ -46,6 +46,7 @@ type collector struct {
 
 func newCollector(opt Options) *collector {
 	c := &collector{opt: opt, digests: map[uint64]*digest{}, texts: maxTexts}
+	c.fp.FoldTables, c.sums.foldTables = opt.FoldTables, opt.FoldTables
 	c.overflow.text, c.overflow.label = overflowKey, overflowKey
 	c.threads.init(c)
 	c.shapes.init()

@@ -26,6 +26,8 @@ import (
 // Fingerprinter saves allocations; it is not safe for concurrent use.
 type Fingerprinter struct {
 	Names bool // "x" is a name, as in SQLite, not a string
+	// FoldTables folds the numbers in names of tables, as in tenant_1, tenant_2.
+	FoldTables bool
 
 	in     []byte
 	pos    int
@@ -37,6 +39,10 @@ type Fingerprinter struct {
 	frames []frame
 	depth  int // of parentheses, also of those beyond the frames
 
+	lead     int    // beginning of a comment before the first token; -1 for none
+	tagText  []byte // of a comment, decoded
+	place    tablePlace
+	afterFor bool   // the word before is FOR or KEY, for place
 	tok      int    // beginning of the current token in in
 	values   uint64 // hash of all values
 	unclosed bool   // a string or quoted name has no end
@@ -95,7 +101,8 @@ func Digest(fingerprint []byte) uint64 { return tally.Hash(fingerprint, 0) }
 func (f *Fingerprinter) Fingerprint(sql []byte) []byte {
 	f.in, f.pos, f.out, f.prev, f.word, f.limit = sql, 0, f.out[:0], tokNone, 0, 0
 	f.frames, f.depth, f.sign = f.frames[:0], 0, sign{}
-	f.values, f.unclosed = 0, false
+	f.values, f.unclosed, f.lead = 0, false, -1
+	f.place, f.afterFor = noTable, false
 	for f.pos < len(f.in) && len(f.out) < maxFingerprint {
 		if f.in[f.pos] == ' ' {
 			f.pos++
@@ -105,6 +112,9 @@ func (f *Fingerprinter) Fingerprint(sql []byte) []byte {
 	}
 	for n := len(f.out); n > 0 && (f.out[n-1] == ';' || f.out[n-1] == ' '); n-- {
 		f.out = f.out[:n-1]
+	}
+	if f.lead >= 0 && (string(f.out) == "commit" || string(f.out) == "rollback") {
+		f.tag(f.lead)
 	}
 	f.in = nil
 	return f.out
@@ -145,8 +155,12 @@ func (f *Fingerprinter) punct(c byte) {
 		f.close()
 	case ',':
 		f.put(',', tokComma)
+		if f.place == inTables {
+			f.place = tableNext
+		}
 	case ';':
 		f.pos++
+		f.place = noTable
 		if f.prev != tokNone && f.prev != tokSemicolon {
 			f.out, f.prev = append(f.out, ';'), tokSemicolon
 		}
@@ -245,6 +259,7 @@ func (f *Fingerprinter) notValues() {
 
 // open handles "(".
 func (f *Fingerprinter) open() {
+	f.place = noTable
 	fr := frame{values: true}
 	switch {
 	case f.after("in"):

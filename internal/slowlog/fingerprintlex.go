@@ -62,6 +62,9 @@ func (f *Fingerprinter) readWord() {
 	for in := f.in; p < len(in) && inWord[in[p]]; {
 		p++
 	}
+	if f.FoldTables {
+		p = f.endOfFolded(p)
+	}
 	w := f.in[f.pos:p]
 	if p < len(f.in) && f.in[p] == '\'' && f.prev != tokDot && introducer(w) { // x'00', _utf8mb4'…'
 		f.pos = p
@@ -76,7 +79,11 @@ func (f *Fingerprinter) readWord() {
 	f.space()
 	f.word = len(f.out)
 	f.appendLower(w)
+	before := f.prev
 	f.pos, f.prev = p, tokWord
+	if f.FoldTables {
+		f.foldName(before)
+	}
 	f.notValues()
 	if f.word == 0 && string(f.out) == "use" { // USE db: the name is a value
 		if p = f.skipSpace(f.pos); p < len(f.in) && f.in[p] != ';' {
@@ -151,7 +158,11 @@ func (f *Fingerprinter) endNumber(p int) {
 		for _, c := range w {
 			f.out = append(f.out, lower[c])
 		}
+		before := f.prev
 		f.pos, f.prev = p, tokWord
+		if f.FoldTables {
+			f.foldName(before)
+		}
 		f.notValues()
 		return
 	}
@@ -204,9 +215,13 @@ func (f *Fingerprinter) readName() {
 	for i := 0; plain && i < len(body); i++ {
 		plain = inWord[body[i]]
 	}
+	before := f.prev
 	if plain { // a word, because a fingerprint that is read again has no quotes
 		f.appendLower(body)
 		f.prev = tokWord
+		if f.FoldTables {
+			f.foldName(before)
+		}
 		return
 	}
 	f.out = append(f.out, '`')
@@ -251,6 +266,8 @@ func (f *Fingerprinter) operator(c byte) {
 	case f.isComment(f.pos):
 		if f.after("commit") || f.after("rollback") {
 			f.tag(f.pos)
+		} else if f.prev == tokNone && f.lead < 0 {
+			f.lead = f.pos
 		}
 		f.pos = f.endOfAnyComment(f.pos)
 		return

@@ -22,8 +22,9 @@ type sum struct {
 
 // sums holds digests by fingerprint. The server keeps one row per schema.
 type sums struct {
-	byText map[string]*sum
-	order  []*sum
+	foldTables bool
+	byText     map[string]*sum
+	order      []*sum
 }
 
 // columnAliases maps column names of saved digests: those of the table itself
@@ -183,7 +184,7 @@ func setSum(r *iikanji.Row, kind, v string) error {
 // put adds a row under the fingerprint of its text, the same as in a slow log. If
 // the server kept neither text nor sample, the key is the server's own hash.
 func (s *sums) put(r *iikanji.Row, text, sample, hash, file string, line int64) {
-	var fp Fingerprinter
+	fp := Fingerprinter{FoldTables: s.foldTables}
 	source := text
 	if source == "" || source == "NULL" {
 		source = sample

@@ -18,6 +18,7 @@ type Options struct {
 	Workers      int               // 0: one per usable core
 	BlockSize    int               // of package lines; 0 for its default
 	Done         *atomic.Int64     // counts the bytes read so far, to show progress; may be nil
+	FoldTables   bool              // numbered tables, as in tenant_1, count as one
 	PerSecond    bool              // rows have their counts by second
 
 	since, until int64
@@ -88,7 +89,7 @@ func (c *collector) read(ctx context.Context, in *lines.Input) error {
 func (c *collector) slowLog(ctx context.Context, in *lines.Input) error {
 	opt := lines.Options{Workers: c.opt.Workers, BlockSize: c.opt.BlockSize, MaxRecord: 16 << 20, Boundary: boundary, Partial: true}
 	return c.blocks(ctx, in, opt, func() func(*batch, *lines.Block) {
-		p := new(parser)
+		p := &parser{fp: Fingerprinter{FoldTables: c.opt.FoldTables}}
 		return func(b *batch, blk *lines.Block) { b.parse(blk, p, blk.Offset == 0) }
 	})
 }

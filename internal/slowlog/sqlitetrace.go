@@ -61,7 +61,7 @@ func (c *collector) traces(ctx context.Context, in *lines.Input) error {
 	c.fp.Names, c.tracing = true, true
 	defer func() { c.fp.Names, c.tracing = false, false }()
 	return c.blocks(ctx, in, lines.Options{Workers: c.opt.Workers, BlockSize: c.opt.BlockSize, MaxRecord: 16 << 20, Partial: true}, func() func(*batch, *lines.Block) {
-		fp := &Fingerprinter{Names: true}
+		fp := &Fingerprinter{Names: true, FoldTables: c.opt.FoldTables}
 		return func(b *batch, blk *lines.Block) { b.parseTraces(blk, fp) }
 	})
 }
