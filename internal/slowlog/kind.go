@@ -8,6 +8,7 @@ type kind uint8
 const (
 	kindOther kind = iota
 	kindRead
+	kindWrite
 	kindBegin
 	kindCommit
 	kindChain // COMMIT AND CHAIN
@@ -47,6 +48,7 @@ func kindOf(fp, sql []byte) kind {
 		case bytes.HasPrefix(fp, []byte("create ")):
 			return kindDDL
 		}
+		return writeKind(fp)
 	case 'r':
 		if bytes.HasPrefix(fp, []byte("rollback")) && !bytes.Contains(fp, []byte(" to ")) {
 			return kindRollback
@@ -54,9 +56,23 @@ func kindOf(fp, sql []byte) kind {
 		if bytes.HasPrefix(fp, []byte("rename table ")) {
 			return kindDDL
 		}
+		return writeKind(fp)
+	case 'i', 'u', 'l', 'm':
+		return writeKind(fp)
 	case 'a', 'd', 't':
 		if bytes.HasPrefix(fp, []byte("alter ")) || bytes.HasPrefix(fp, []byte("drop ")) || bytes.HasPrefix(fp, []byte("truncate ")) {
 			return kindDDL
+		}
+		return writeKind(fp)
+	}
+	return kindOther
+}
+
+// writeKind returns kindWrite for statements that change rows, or may do so.
+func writeKind(fp []byte) kind {
+	for _, verb := range [...]string{"insert ", "update ", "delete ", "replace ", "load ", "merge ", "call "} {
+		if len(fp) > len(verb) && string(fp[:len(verb)]) == verb {
+			return kindWrite
 		}
 	}
 	return kindOther

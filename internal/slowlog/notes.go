@@ -1,6 +1,9 @@
 package slowlog
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 const (
 	noteNoEntries  = "the log has no entries, only the header that the server writes when it starts"
@@ -31,6 +34,12 @@ func (c *collector) notes() []string {
 	say(c.counts[bit(flagOpen)], "%d statements end inside a string: they are cut off, or contain a line that looks like an entry")
 	say(c.over, "%d statements share one row: the log has more digests than have rows")
 	say(c.shapes.unfinished, "%d transactions have no COMMIT or ROLLBACK in the log")
+	if s := &c.shapes; s.implied > 0 {
+		out = append(out, fmt.Sprintf("%d of %d COMMIT and ROLLBACK statements have no BEGIN in the log: they are attributed to the writes of their thread since its last COMMIT or ROLLBACK", s.implied, s.ends))
+	}
+	if why := c.incomplete(); why != "" {
+		out = append(out, fmt.Sprintf("the transactions are unreliable, because %s: log all statements with long_query_time=0 and without log_slow_rate_limit", why))
+	}
 	if c.traceReads {
 		out = append(out, noteTraceReads)
 	}
@@ -40,6 +49,34 @@ func (c *collector) notes() []string {
 		}
 	}
 	return out
+}
+
+const (
+	// completeMin is the shortest time, in ns, above which all entries of a log are
+	// only those that exceed long_query_time. A BEGIN takes some microseconds.
+	completeMin = 100_000
+	// completeCount is how many entries or transactions such a conclusion needs.
+	completeCount = 20
+	// completeEnds is the part of BEGIN statements without an end above which
+	// entries are missing. Restarts and the ends of a log leave few.
+	completeEnds = 0.2
+)
+
+// incomplete returns why the log lacks statements that transactions consist of, ""
+// if it seems complete or has no transactions.
+func (c *collector) incomplete() string {
+	s := &c.shapes
+	switch {
+	case s.ends+s.begins == 0:
+		return ""
+	case c.counts[bit(flagRate)] > 0:
+		return "the server logged a sample (log_slow_rate_limit)"
+	case c.threads.statements >= completeCount && c.threads.shortest >= completeMin:
+		return fmt.Sprintf("the shortest of all statements took %v, so the server logged only slow ones (long_query_time)", time.Duration(c.threads.shortest))
+	case s.begins >= completeCount && float64(s.unfinished) > completeEnds*float64(s.begins):
+		return fmt.Sprintf("%d of %d transactions have no end in the log, so the server logged a sample", s.unfinished, s.begins)
+	}
+	return ""
 }
 
 // bit returns the index of a flag.

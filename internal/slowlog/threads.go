@@ -11,6 +11,9 @@ type threads struct {
 	now       map[uint64]*thread // seen since threads were dropped last
 	old       map[uint64]*thread // last seen before that
 	last      *thread
+
+	statements int64 // of threads
+	shortest   int64 // time of the shortest statement, in ns
 }
 
 // A thread is one connection to the server.
@@ -97,6 +100,9 @@ func (t *threads) event(ev *event, d *digest) {
 		t.end(th)
 		*th = thread{id: th.id}
 		return
+	}
+	if t.statements++; t.statements == 1 || ev.query < t.shortest {
+		t.shortest = ev.query
 	}
 	if th.prepares > 0 {
 		d.prepares += th.prepares

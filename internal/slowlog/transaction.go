@@ -20,7 +20,10 @@ const (
 	maxShapes = 5_000
 )
 
-// A transaction is the open transaction of a thread.
+// A transaction is the open transaction of a thread. While none is open it holds
+// the writes since the last end: a COMMIT without a BEGIN in the log is attributed
+// to them, because autocommit may have been off before the log began, or the log
+// lacks the BEGIN.
 type transaction struct {
 	open       bool
 	manual     bool // autocommit is off
@@ -35,35 +38,43 @@ type transaction struct {
 func (t *transaction) event(ev *event, d *digest, c *collector) {
 	switch ev.kind {
 	case kindBegin:
+		c.shapes.begins++
 		t.abandon(&c.shapes) // BEGIN commits an open transaction without a logged cost
 		t.open, t.auto = true, false
 		t.step(ev, d)
 		return
 	case kindAutocommitOff:
+		if !t.open {
+			t.clear() // the writes so far have committed themselves
+		}
 		t.manual = true
 		return
 	case kindAutocommitOn: // the SET commits the transaction
 		if t.open {
 			t.finish(ev, d, c, false)
 		}
+		t.clear()
 		t.manual = false
 		return
 	case kindCommit, kindChain, kindRollback:
-		if t.open {
-			t.finish(ev, d, c, ev.kind == kindRollback)
+		c.shapes.ends++
+		if !t.open {
+			c.shapes.implied++
 		}
+		t.finish(ev, d, c, ev.kind == kindRollback)
 		t.open = ev.kind == kindChain
 		return
 	case kindDDL:
 		if t.open {
 			t.finish(ev, d, c, false)
 		}
+		t.clear()
 		return
 	}
 	if !t.open && t.manual {
 		t.open, t.auto = true, true
 	}
-	if t.open {
+	if t.open || ev.kind == kindWrite {
 		t.step(ev, d)
 	}
 }
@@ -125,6 +136,9 @@ type shapes struct {
 	byKey      map[uint64]*shape
 	overflow   *shape
 	unfinished int64
+	begins     int64 // BEGIN statements
+	ends       int64 // COMMIT and ROLLBACK statements
+	implied    int64 // ends without an open transaction
 }
 
 type shape struct {

@@ -20,7 +20,7 @@ func TestTransactions(t *testing.T) {
 		entry(1, 1000, "COMMIT"), entry(2, 5000, "COMMIT /* tag 7 */"),
 		entry(1, 1, "BEGIN"), entry(1, 10, "update a set x=2 where id=2"), entry(1, 3000, "COMMIT"),
 		entry(3, 1, "set autocommit=0"), entry(3, 7, "update a set x=3 where id=3"), entry(3, 2, "rollback"), entry(3, 9, "update a set x=3"), entry(3, 4, "SET autocommit = 1"),
-		entry(4, 5, "update a set x=1 where id=1"), entry(4, 6, "commit"), // nothing to commit
+		entry(4, 5, "update a set x=1 where id=1"), entry(4, 6, "commit"), // no BEGIN in the log
 		entry(5, 1, "begin"), entry(5, 1, "select a from t"), entry(5, 1, "# administrator command: Quit"),
 		entry(6, 1, "begin"), entry(6, 1, "select a from t"), entry(6, 2, "rollback to savepoint x"), entry(6, 3, "create table z(a int)"),
 	}, ""))
@@ -32,13 +32,14 @@ func TestTransactions(t *testing.T) {
 		"start transaction; insert b; commit /* tag ? */|1 0 5|5.061ms 5ms 5ms",
 		"begin; update a; commit|2 0 6|4.022ms 4ms 3ms",
 		"update a; set autocommit = ?|1 0 2|13µs 4µs 4µs",
+		"update a; commit|1 0 2|11µs 6µs 6µs",
 		"update a; rollback|1 1 2|9µs 2µs 2µs",
 		"begin; select t; rollback to savepoint x; create z|1 0 4|7µs 3µs 3µs",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if len(p.Notes) != 2 || !strings.HasPrefix(p.Notes[0], "1 transactions have no COMMIT") || p.Notes[1] != planNotes[formatMariaDB] {
+	if len(p.Notes) != 3 || !strings.HasPrefix(p.Notes[0], "1 transactions have no COMMIT") || !strings.HasPrefix(p.Notes[1], "1 of 5 COMMIT and ROLLBACK statements have no BEGIN") || p.Notes[2] != planNotes[formatMariaDB] {
 		t.Errorf("notes %q", p.Notes)
 	}
 	if x := p.Transactions[1]; x.Example.Text != "COMMIT" || x.Example.Took != us(3011) || x.Lock != 6*time.Microsecond || len(x.Digests) != 3 {
