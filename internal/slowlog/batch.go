@@ -18,19 +18,21 @@ type batch struct {
 	events []event
 	bad    []badEvent
 	tail   int64 // time of a # Time: line at the end, which belongs to the next entry
-	lead   bool  // the first bytes are the end of an entry that is missing
+	errors int64 // of statements, which have no duration
+	lines  int64 // of the block, where data is not the block's; -1 otherwise
 }
 
 // A badEvent is an entry that could not be read.
 type badEvent struct {
 	from, to int32
-	before   int // number of events before it in the batch
+	before   int   // number of events before it in the batch
+	line     int32 // in the block, from 1; 0 where from determines it
 	why      string
 }
 
 // parse fills b from a block. b refers to the block's data until own is called.
 func (b *batch) parse(blk *lines.Block, p *parser, first bool) {
-	*b = batch{offset: blk.Offset, end: blk.Offset + int64(len(blk.Data)) + blk.Dropped, data: blk.Data, events: b.events[:0], bad: b.bad[:0]}
+	*b = batch{offset: blk.Offset, end: blk.Offset + int64(len(blk.Data)) + blk.Dropped, data: blk.Data, events: b.events[:0], bad: b.bad[:0], lines: -1}
 	p.data, p.pos, p.time, p.cut = blk.Data, 0, 0, blk.Dropped > 0
 	if first && !startsEntry(p.data, 0) {
 		b.preface(p)
@@ -39,7 +41,7 @@ func (b *batch) parse(blk *lines.Block, p *parser, first bool) {
 		b.events = append(b.events, event{})
 		ev := &b.events[len(b.events)-1]
 		if why := p.next(ev); why != "" {
-			b.bad = append(b.bad, badEvent{ev.start, int32(p.pos), len(b.events) - 1, why})
+			b.bad = append(b.bad, badEvent{ev.start, int32(p.pos), len(b.events) - 1, 0, why})
 			if ev.flags&flagRestart == 0 {
 				b.events = b.events[:len(b.events)-1]
 			} else {
@@ -47,7 +49,7 @@ func (b *batch) parse(blk *lines.Block, p *parser, first bool) {
 			}
 		}
 		if p.rest > 0 {
-			b.bad = append(b.bad, badEvent{int32(p.rest), int32(p.pos), len(b.events), whyCut})
+			b.bad = append(b.bad, badEvent{int32(p.rest), int32(p.pos), len(b.events), 0, whyCut})
 		}
 	}
 	b.tail = p.time
@@ -65,9 +67,25 @@ func (b *batch) preface(p *parser) {
 	rest := p.tail(end, &ev)
 	p.pos = end
 	if lead := bytes.TrimSpace(p.data[:rest]); len(lead) > 0 {
-		b.lead = true
-		b.bad = append(b.bad, badEvent{0, int32(rest), 0, "the log begins inside an entry"})
+		b.bad = append(b.bad, badEvent{0, int32(rest), 0, 0, whyLead})
 	}
+}
+
+// reset prepares b for texts that are not the block's own data.
+func (b *batch) reset(blk *lines.Block) {
+	data := b.data[:0]
+	if b.lines < 0 { // the data of a block
+		data = nil
+	}
+	*b = batch{offset: blk.Offset, end: blk.Offset + int64(len(blk.Data)) + blk.Dropped, data: data, events: b.events[:0], bad: b.bad[:0],
+		lines: int64(bytes.Count(blk.Data, []byte{'\n'}))}
+}
+
+// addBad adds an entry of a block that cannot be read.
+func (b *batch) addBad(text []byte, line int32, why string) {
+	from := int32(len(b.data))
+	b.data = append(b.data, text[:min(len(text), 400)]...)
+	b.bad = append(b.bad, badEvent{from, int32(len(b.data)), len(b.events), line, why})
 }
 
 // own copies the data, so that the batch stays valid after its block.

@@ -27,15 +27,21 @@ type collector struct {
 	db                []byte
 	first             int64
 	last              int64
-	edges             int64     // bad entries at the ends of logs, which were cut off
-	allFirst, allLast int64     // times of all entries, including those left out
-	cutEnd            bool      // the last entry so far is bad
-	plans             bool      // an entry has a plan
-	tracing           bool      // the current input is a SQLite trace
-	traceReads        bool      // a SQLite trace has a SELECT
-	formats           []string  // of the inputs, each once
-	cutOff            []string  // errors of inputs that ended early
-	counts            [16]int64 // events by flag
+	edges             int64             // bad entries at the ends of logs, which were cut off
+	allFirst, allLast int64             // times of all entries, including those left out
+	cutEnd            bool              // the last entry so far is bad
+	plans             bool              // an entry has a plan
+	durations         *durations        // for inputs of PostgreSQL; nil for others
+	errors            int64             // statements that failed, which have no duration
+	untimed           int64             // statements of PostgreSQL without a duration
+	loneDurations     int64             // durations of PostgreSQL without a statement
+	logins            map[uint64]*login // by thread, for general logs; nil for others
+	generalAt         int64             // time of the line before in a general log
+	tracing           bool              // the current input is a SQLite trace
+	traceReads        bool              // a SQLite trace has a SELECT
+	formats           []string          // of the inputs, each once
+	cutOff            []string          // errors of inputs that ended early
+	counts            [16]int64         // events by flag
 
 	sums    sums // digests that a server has summed
 	threads threads
@@ -76,7 +82,11 @@ func (c *collector) add(b *batch) {
 		if i == 0 && c.tail != 0 {
 			ev.at = c.tail
 		}
-		if ev.flags&flagNone == 0 {
+		switch {
+		case ev.flags&flagNone != 0:
+		case c.durations != nil:
+			c.durations.event(ev)
+		default:
 			c.event(ev)
 		}
 		if ev.flags&flagRestart != 0 {
@@ -93,14 +103,30 @@ func (c *collector) add(b *batch) {
 		c.cutEnd = (why == whyCut || why == whyNone) && int(b.bad[n-1].to) == len(b.data)
 	}
 	c.tail = b.tail
-	c.lines += int64(bytes.Count(b.data, []byte{'\n'}))
+	if b.lines >= 0 {
+		c.lines += b.lines
+	} else {
+		c.lines += int64(bytes.Count(b.data, []byte{'\n'}))
+	}
+	c.errors += b.errors
 	c.intake.Bytes += iikanji.Bytes(b.end - b.offset)
 	c.batch = nil
 }
 
-// lineOf returns the line number of a position in the batch. It is fast for
-// rising positions.
-func (c *collector) lineOf(at int32) int64 {
+// lineOf returns the line number of an event in its file.
+func (c *collector) lineOf(ev *event) int64 {
+	switch {
+	case ev.fileLine > 0:
+		return ev.fileLine
+	case ev.line > 0:
+		return c.lines + int64(ev.line)
+	}
+	return c.lineAt(ev.start)
+}
+
+// lineAt returns the line number of a position in the batch. It is fast for rising
+// positions.
+func (c *collector) lineAt(at int32) int64 {
 	if int64(at) >= c.counted.at {
 		c.counted.lines += int64(bytes.Count(c.batch.data[c.counted.at:at], []byte{'\n'}))
 		c.counted.at = int64(at)
@@ -115,7 +141,11 @@ func (c *collector) addBad(b *badEvent) {
 		c.edges++
 	}
 	if len(c.intake.BadLines) < tally.MaxBadLines {
-		c.intake.BadLines = append(c.intake.BadLines, iikanji.BadLine{File: c.files[c.file], Line: c.lineOf(b.from),
+		line := c.lines + int64(b.line)
+		if b.line == 0 {
+			line = c.lineAt(b.from)
+		}
+		c.intake.BadLines = append(c.intake.BadLines, iikanji.BadLine{File: c.files[c.file], Line: line,
 			Text: quote(c.batch.data[b.from:b.to]), Why: b.why})
 	}
 }
@@ -128,8 +158,10 @@ func quote(b []byte) string {
 // event counts one entry.
 func (c *collector) event(ev *event) {
 	data := c.batch.data
-	db := ev.db.of(data)
-	if ev.flags&flagUse != 0 {
+	user, host, db := ev.user.of(data), ev.host.of(data), ev.db.of(data)
+	if c.logins != nil {
+		user, host, db = c.resolve(ev)
+	} else if ev.flags&flagUse != 0 {
 		c.db = append(c.db[:0], db...)
 	} else if len(db) == 0 {
 		db = c.db
@@ -142,7 +174,7 @@ func (c *collector) event(ev *event) {
 		}
 		c.allLast = max(c.allLast, ev.at)
 	}
-	if !c.wanted(ev, db) {
+	if !c.wanted(ev, user, host, db) {
 		c.intake.Left++
 		return
 	}
@@ -160,8 +192,8 @@ func (c *collector) event(ev *event) {
 		d.seconds.Add(ev.at)
 	}
 	d.dbs.add(db)
-	d.users.add(ev.user.of(data))
-	d.hosts.add(ev.host.of(data))
+	d.users.add(user)
+	d.hosts.add(host)
 	c.examples(d, ev)
 	c.threads.event(ev, d)
 }
@@ -178,10 +210,10 @@ func (c *collector) note(fl flags) {
 
 func (c *collector) examples(d *digest, ev *event) {
 	if d.wantsWorst(ev) {
-		d.worst.keep(ev.sql.of(c.batch.data), c.file, c.lineOf(ev.start), ev.query, &c.texts)
+		d.worst.keep(ev.sql.of(c.batch.data), c.file, c.lineOf(ev), ev.query, &c.texts)
 	}
 	if d.wantsTypical(ev) {
-		d.typical.keep(ev.sql.of(c.batch.data), c.file, c.lineOf(ev.start), ev.query, &c.texts)
+		d.typical.keep(ev.sql.of(c.batch.data), c.file, c.lineOf(ev), ev.query, &c.texts)
 	}
 }
 
@@ -213,11 +245,11 @@ func (c *collector) digestOf(ev *event) *digest {
 }
 
 // wanted reports whether the times and the filter select an event.
-func (c *collector) wanted(ev *event, db []byte) bool {
+func (c *collector) wanted(ev *event, user, host, db []byte) bool {
 	if ev.at != 0 && (ev.at < c.opt.since || ev.at >= c.opt.until) {
 		return false
 	}
-	return c.opt.Where == nil || c.opt.Where(&Entry{collector: c, ev: ev, db: db})
+	return c.opt.Where == nil || c.opt.Where(&Entry{collector: c, ev: ev, user: user, host: host, db: db})
 }
 
 // profile ends all threads and returns the profile.

@@ -14,6 +14,8 @@ type event struct {
 	digest   uint64
 	values   uint64 // hash of the values in the statement
 	start    int32  // of the entry in its block
+	line     int32  // in its block, from 1; 0 where start determines it
+	fileLine int64  // in its file; 0 where line or start determine it
 	sql      span
 	db       span // empty if the entry names no database
 	user     span
@@ -42,6 +44,7 @@ const (
 	flagRate    // the server logged a sample
 	flagOpen    // the statement ends inside a string
 	flagReadFirst
-	flagPlan // the entry has fields of the plan
-	flagNone // not an entry: only its other flags count
+	flagUntimed // the duration comes in an entry of its own
+	flagPlan    // the entry has fields of the plan
+	flagNone    // not an entry: only its other flags count
 )

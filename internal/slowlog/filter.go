@@ -13,6 +13,8 @@ type Entry struct {
 	collector *collector
 	ev        *event
 	db        []byte
+	user      []byte
+	host      []byte
 }
 
 // A term is one comparison of a filter.
@@ -136,9 +138,9 @@ func textField(name string) func(*Entry) []byte {
 	case "db", "schema":
 		return func(e *Entry) []byte { return e.db }
 	case "user":
-		return func(e *Entry) []byte { return e.ev.user.of(data(e)) }
+		return func(e *Entry) []byte { return e.user }
 	case "host":
-		return func(e *Entry) []byte { return e.ev.host.of(data(e)) }
+		return func(e *Entry) []byte { return e.host }
 	case "statement", "sql", "query":
 		return func(e *Entry) []byte { return e.ev.sql.of(data(e)) }
 	case "digest":

@@ -25,7 +25,7 @@ import (
 // The fingerprint of a fingerprint is the same fingerprint. Reusing a
 // Fingerprinter saves allocations; it is not safe for concurrent use.
 type Fingerprinter struct {
-	Names bool // "x" is a name, as in SQLite, not a string
+	Dialect Dialect
 	// FoldTables folds the numbers in names of tables, as in tenant_1, tenant_2.
 	FoldTables bool
 
@@ -45,8 +45,19 @@ type Fingerprinter struct {
 	afterFor bool   // the word before is FOR or KEY, for place
 	tok      int    // beginning of the current token in in
 	values   uint64 // hash of all values
+	escapes  bool   // a backslash escapes in strings
 	unclosed bool   // a string or quoted name has no end
 }
+
+// A Dialect is the kind of SQL that a log contains. The dialects differ in quotes,
+// escapes, comments and placeholders.
+type Dialect uint8
+
+const (
+	MySQL      Dialect = iota // MySQL and MariaDB: "x" is a string, \ escapes, # begins a comment
+	SQLite                    // "x" is a name
+	PostgreSQL                // "x" is a name, $1 a placeholder, $$x$$ and E'x' are strings
+)
 
 // A tokenKind is the kind of the previous token.
 type tokenKind uint8
@@ -102,7 +113,7 @@ func (f *Fingerprinter) Fingerprint(sql []byte) []byte {
 	f.in, f.pos, f.out, f.prev, f.word, f.limit = sql, 0, f.out[:0], tokNone, 0, 0
 	f.frames, f.depth, f.sign = f.frames[:0], 0, sign{}
 	f.values, f.unclosed, f.lead = 0, false, -1
-	f.place, f.afterFor = noTable, false
+	f.place, f.afterFor, f.escapes = noTable, false, f.Dialect == MySQL
 	for f.pos < len(f.in) && len(f.out) < maxFingerprint {
 		if f.in[f.pos] == ' ' {
 			f.pos++
@@ -132,7 +143,7 @@ func (f *Fingerprinter) token() {
 	case clDigit:
 		f.readNumber()
 	case clQuote:
-		if c == '"' && f.Names {
+		if c == '"' && f.Dialect != MySQL {
 			f.readName()
 			return
 		}
@@ -199,7 +210,7 @@ func (f *Fingerprinter) qualifies() bool {
 	case clWord, clDigit, clBacktick:
 		return true
 	}
-	return f.in[p] == '*'
+	return f.in[p] == '*' || f.in[p] == '"' && f.Dialect != MySQL
 }
 
 // put writes a character without a space before it.

@@ -66,9 +66,14 @@ func (f *Fingerprinter) readWord() {
 		p = f.endOfFolded(p)
 	}
 	w := f.in[f.pos:p]
-	if p < len(f.in) && f.in[p] == '\'' && f.prev != tokDot && introducer(w) { // x'00', _utf8mb4'…'
+	if p < len(f.in) && f.in[p] == '\'' && f.prev != tokDot && f.introducer(w) { // x'00', _utf8mb4'…'
 		f.pos = p
+		f.escapes = f.escapes || w[0]|0x20 == 'e'
 		f.readString()
+		f.escapes = f.Dialect == MySQL
+		return
+	}
+	if w[0] == '$' && f.Dialect == PostgreSQL && f.readDollar() {
 		return
 	}
 	if f.prev != tokDot && f.literalWord(w) {
@@ -97,9 +102,35 @@ func (f *Fingerprinter) readWord() {
 }
 
 // introducer reports whether a word directly before a quote belongs to the
-// string: a character set (_utf8mb4), or X, B, N.
-func introducer(w []byte) bool {
+// string: a character set (_utf8mb4), X, B, N, or E of PostgreSQL.
+func (f *Fingerprinter) introducer(w []byte) bool {
+	if f.Dialect == PostgreSQL && len(w) == 1 && w[0]|0x20 == 'e' {
+		return true
+	}
 	return w[0] == '_' || len(w) == 1 && bytes.IndexByte([]byte("xXbBnN"), w[0]) >= 0
+}
+
+// readDollar reads a placeholder such as $1 or a string such as $$x$$ and
+// $tag$x$tag$ of PostgreSQL. It returns false for other words.
+func (f *Fingerprinter) readDollar() bool {
+	p := f.pos + 1
+	for p < len(f.in) && inWord[f.in[p]] && f.in[p] != '$' {
+		p++
+	}
+	switch {
+	case p < len(f.in) && f.in[p] == '$':
+		tag := f.in[f.pos : p+1]
+		if i := bytes.Index(f.in[p+1:], tag); i >= 0 {
+			p += 1 + i + len(tag)
+		} else {
+			p, f.unclosed = len(f.in), true
+		}
+	case p == f.pos+1 || class[f.in[f.pos+1]] != clDigit:
+		return false
+	}
+	f.pos = p
+	f.value()
+	return true
 }
 
 // literalWord reports whether the word is NULL, TRUE or FALSE in place of a value.
@@ -211,7 +242,7 @@ func (f *Fingerprinter) readName() {
 	f.word = len(f.out)
 	f.pos = end
 	f.notValues()
-	plain := len(body) > 0 && class[body[0]] == clWord
+	plain := len(body) > 0 && class[body[0]] == clWord && (body[0] != '$' || f.Dialect != PostgreSQL)
 	for i := 0; plain && i < len(body); i++ {
 		plain = inWord[body[i]]
 	}
@@ -239,7 +270,8 @@ func (f *Fingerprinter) readName() {
 }
 
 // endOfQuoted returns the position after the string or name that begins at p.
-// Doubled quotes do not end it, and a backslash escapes in strings.
+// Doubled quotes do not end it. A backslash escapes in strings of MySQL and in
+// E'…' of PostgreSQL.
 func (f *Fingerprinter) endOfQuoted(p int) int {
 	in := f.in
 	q := in[p]
@@ -251,7 +283,7 @@ func (f *Fingerprinter) endOfQuoted(p int) int {
 			}
 			p++
 		case '\\':
-			if q != '`' {
+			if q != '`' && f.escapes {
 				p++
 			}
 		}
@@ -307,9 +339,9 @@ func (f *Fingerprinter) isComment(p int) bool {
 	}
 	switch f.in[p] {
 	case '#':
-		return true
+		return f.Dialect == MySQL
 	case '-':
-		return at(1) == '-' && class[at(2)] == clSpace
+		return at(1) == '-' && (f.Dialect != MySQL || class[at(2)] == clSpace)
 	case '/':
 		return at(1) == '*' && at(2) != '!' && at(2) != '+'
 	}
@@ -355,7 +387,7 @@ func operatorLen(b []byte) int {
 	for n := 3; n > 1; n-- {
 		if len(b) >= n {
 			switch string(b[:n]) {
-			case "<=>", "->>", "<=", ">=", "<>", "!=", ":=", "||", "&&", "<<", ">>", "->":
+			case "<=>", "->>", "<=", ">=", "<>", "!=", ":=", "||", "&&", "<<", ">>", "->", "::":
 				return n
 			}
 		}

@@ -21,11 +21,13 @@ const (
 	kindClose
 	kindQuit // also all other commands that end a session
 	kindPing
+	kindBind     // PostgreSQL: the bind before an execution
+	kindDuration // PostgreSQL: the duration of the statement before
 )
 
 // kindOf returns the kind of a statement with the fingerprint fp.
 func kindOf(fp, sql []byte) kind {
-	if len(fp) < 4 {
+	if len(fp) < 3 {
 		return kindOther
 	}
 	switch fp[0] {
@@ -35,8 +37,12 @@ func kindOf(fp, sql []byte) kind {
 		}
 		return kindOfS(fp, sql)
 	case 'b':
-		if s := string(fp); s == "begin" || s == "begin work" {
+		if isBegin(fp) {
 			return kindBegin
+		}
+	case 'e':
+		if s := string(fp); s == "end" || s == "end transaction" || s == "end work" { // PostgreSQL, SQLite
+			return kindCommit
 		}
 	case 'c':
 		switch {
@@ -60,12 +66,30 @@ func kindOf(fp, sql []byte) kind {
 	case 'i', 'u', 'l', 'm':
 		return writeKind(fp)
 	case 'a', 'd', 't':
+		if s := string(fp); s == "abort" || s == "abort transaction" || s == "abort work" { // PostgreSQL
+			return kindRollback
+		}
 		if bytes.HasPrefix(fp, []byte("alter ")) || bytes.HasPrefix(fp, []byte("drop ")) || bytes.HasPrefix(fp, []byte("truncate ")) {
 			return kindDDL
 		}
 		return writeKind(fp)
 	}
 	return kindOther
+}
+
+// isBegin reports whether a fingerprint begins a transaction: BEGIN with the options
+// of PostgreSQL and SQLite, but not the BEGIN NOT ATOMIC of MariaDB.
+func isBegin(fp []byte) bool {
+	option, ok := bytes.CutPrefix(fp, []byte("begin "))
+	if !ok {
+		return string(fp) == "begin"
+	}
+	option, _, _ = bytes.Cut(option, []byte{' '})
+	switch string(option) {
+	case "work", "transaction", "isolation", "read", "deferrable", "deferred", "immediate", "exclusive":
+		return true
+	}
+	return false
 }
 
 // writeKind returns kindWrite for statements that change rows, or may do so.

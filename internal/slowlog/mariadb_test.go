@@ -39,7 +39,7 @@ func startMariaDB(t *testing.T, verbosity string) (db *sql.DB, log string) {
 	}
 	cmd := exec.Command("mariadbd", "--no-defaults", user, "--datadir="+data, "--socket="+sock, "--skip-networking", "--pid-file="+filepath.Join(dir, "pid"),
 		"--slow-query-log=1", "--slow-query-log-file="+log, "--long-query-time=0", "--log-slow-filter=", "--log-slow-disabled-statements=", "--log-slow-verbosity="+verbosity,
-		"--performance-schema=ON", "--innodb-buffer-pool-size=16M", "--innodb-log-file-size=8M")
+		"--general-log=1", "--general-log-file="+log+".general", "--performance-schema=ON", "--innodb-buffer-pool-size=16M", "--innodb-log-file-size=8M")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -139,6 +139,24 @@ func TestRealMariaDB(t *testing.T) {
 	}
 	if !shapes["begin; update T1; commit /* tag ? */"] || !shapes["update T1; rollback"] {
 		t.Errorf("shapes %v", shapes)
+	}
+	general, err := lines.Open(log+".general", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer general.Close()
+	g, err := Read(ctx, []*lines.Input{general}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.Intake.Bad != 0 || g.Intake.Format != formatGeneral {
+		t.Errorf("intake of the general log %+v", g.Intake)
+	}
+	for _, key := range []string{"select count(*) from t1 where b = ?", "select a from t1 where id = ?", "update t1 set a = ? where id = ?", "begin", "rollback", "commit /* tag ? */"} {
+		r, logged := row(t, g, key), row(t, p, key)
+		if r.Count != logged.Count || r.Query.DB != logged.Query.DB || r.Query.Users[0] != logged.Query.Users[0] {
+			t.Errorf("%s: the general log has %d of %s, the slow log %d of %s", key, r.Count, r.Query.DB, logged.Count, logged.Query.DB)
+		}
 	}
 	// MariaDB keeps no digests of what ran as prepared statements.
 	for _, key := range []string{"select count(*) from t1 where b = ?", "update t1 set a = ? where id = ?", "begin", "rollback"} {

@@ -7,6 +7,7 @@ import (
 
 const (
 	noteNoEntries  = "the log has no entries, only the header that the server writes when it starts"
+	noteGeneral    = "a general log has no durations: rows are ordered by count"
 	noteTraceReads = "the times of SELECT statements in SQLite traces end before their rows are read: they are too short"
 )
 
@@ -29,6 +30,12 @@ func (c *collector) notes() []string {
 	if c.intake.Lines == 0 && c.intake.Bad == 0 && len(c.formats) > 0 {
 		out = append(out, noteNoEntries)
 	}
+	if contains(c.formats, formatGeneral) {
+		out = append(out, noteGeneral)
+	}
+	say(c.errors, "%d statements failed: PostgreSQL logs no duration for them, so they are not counted")
+	say(c.untimed, "%d statements have no duration in the log: their time counts as 0; set log_min_duration_statement=0, or log_duration=on with log_statement='all'")
+	say(c.loneDurations, "%d durations have no statement in the log and are not counted: they are those of parse and bind, or log_duration=on lacks log_statement='all'")
 	say(c.counts[bit(flagRate)], "%d entries come from a server that logs a sample (log_slow_rate_limit): counts and sums are of the sample")
 	say(c.counts[bit(flagRoutine)], "%d statements ran inside stored routines: the time of the CALL includes theirs")
 	say(c.counts[bit(flagOpen)], "%d statements end inside a string: they are cut off, or contain a line that looks like an entry")
@@ -77,6 +84,18 @@ func (c *collector) incomplete() string {
 		return fmt.Sprintf("%d of %d transactions have no end in the log, so the server logged a sample", s.unfinished, s.begins)
 	}
 	return ""
+}
+
+// noStatements is the error for logs without an entry, nil if they have only the
+// header that a server writes.
+func (c *collector) noStatements() error {
+	for _, format := range c.formats {
+		switch format {
+		case formatPostgres, formatCSVLog, formatJSONLog:
+			return &Error{"the log of PostgreSQL has no statements", []string{"set log_min_duration_statement=0 in postgresql.conf and reload the server"}}
+		}
+	}
+	return nil
 }
 
 // bit returns the index of a flag.

@@ -80,6 +80,14 @@ func (c *collector) read(ctx context.Context, in *lines.Input) error {
 		return c.traces(ctx, in)
 	case formatDigests:
 		return c.digestTSV(ctx, in)
+	case formatGeneral:
+		return c.generalLog(ctx, in)
+	case formatPostgres:
+		return c.postgres(ctx, in, postgresBoundary, func() pgScanner { return stderrScanner{} })
+	case formatCSVLog:
+		return c.postgres(ctx, in, csvBoundary, func() pgScanner { return new(csvScanner) })
+	case formatJSONLog:
+		return c.postgres(ctx, in, lines.Lines, func() pgScanner { return jsonScanner{} })
 	default:
 		return c.slowLog(ctx, in)
 	}
@@ -131,7 +139,7 @@ func (c *collector) prove(p *iikanji.Profile) error {
 	bad := in.Bad - c.edges
 	switch {
 	case in.Lines == 0 && in.Bad == 0:
-		return nil // only headers
+		return c.noStatements()
 	case in.Lines == 0 || bad*100 > in.Lines+bad:
 		e := &Error{Text: fmt.Sprintf("%d of %d entries could not be read", in.Bad, in.Bad+in.Lines)}
 		for _, b := range in.BadLines {

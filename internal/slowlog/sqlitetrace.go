@@ -58,36 +58,33 @@ func parseTrace(line []byte) (*trace, bool) {
 
 // traces reads a trace: one JSON object a line.
 func (c *collector) traces(ctx context.Context, in *lines.Input) error {
-	c.fp.Names, c.tracing = true, true
-	defer func() { c.fp.Names, c.tracing = false, false }()
+	c.fp.Dialect, c.tracing = SQLite, true
+	defer func() { c.fp.Dialect, c.tracing = MySQL, false }()
 	return c.blocks(ctx, in, lines.Options{Workers: c.opt.Workers, BlockSize: c.opt.BlockSize, MaxRecord: 16 << 20, Partial: true}, func() func(*batch, *lines.Block) {
-		fp := &Fingerprinter{Names: true, FoldTables: c.opt.FoldTables}
+		fp := &Fingerprinter{Dialect: SQLite, FoldTables: c.opt.FoldTables}
 		return func(b *batch, blk *lines.Block) { b.parseTraces(blk, fp) }
 	})
 }
 
-// parseTraces fills b from a block of lines. The batch's data are the statements,
-// one per line, with their arguments in a comment after them.
+// parseTraces fills b from a block of lines. The batch's data are the statements
+// with their arguments in a comment after them.
 func (b *batch) parseTraces(blk *lines.Block, fp *Fingerprinter) {
-	*b = batch{offset: blk.Offset, end: blk.Offset + int64(len(blk.Data)) + blk.Dropped, data: b.data[:0], events: b.events[:0], bad: b.bad[:0]}
+	b.reset(blk)
+	n := int32(0)
 	for line := range bytes.Lines(blk.Data) {
-		from := int32(len(b.data))
-		t, ok := parseTrace(line)
-		if !ok {
-			if len(bytes.TrimSpace(line)) > 0 {
-				b.data = append(b.data, bytes.TrimRight(line, "\n")...)
-				b.bad = append(b.bad, badEvent{from, int32(len(b.data)), len(b.events), "it is not a JSON object with statement and query_time"})
-			}
-			b.data = append(b.data, '\n')
-			continue
+		n++
+		if t, ok := parseTrace(line); ok {
+			b.addTrace(t, n, fp)
+		} else if len(bytes.TrimSpace(line)) > 0 {
+			b.addBad(bytes.TrimRight(line, "\n"), n, "it is not a JSON object with statement and query_time")
 		}
-		b.addTrace(t, from, fp)
 	}
 	blk.Records = len(b.events) + len(b.bad)
 }
 
-func (b *batch) addTrace(t *trace, from int32, fp *Fingerprinter) {
-	ev := event{start: from, query: int64(*t.QueryTime * 1e9), affected: t.Affected + t.Affected2, sent: t.Rows, thread: t.Conn + t.Thread}
+// addTrace adds the event of a line.
+func (b *batch) addTrace(t *trace, line int32, fp *Fingerprinter) {
+	ev := event{start: int32(len(b.data)), line: line, query: int64(*t.QueryTime * 1e9), affected: t.Affected + t.Affected2, sent: t.Rows, thread: t.Conn + t.Thread}
 	if at, err := time.Parse(time.RFC3339Nano, t.Time+t.Timestamp); err == nil {
 		ev.at = at.UnixNano()
 	}
@@ -95,14 +92,12 @@ func (b *batch) addTrace(t *trace, from int32, fp *Fingerprinter) {
 	text := fp.Fingerprint([]byte(t.Statement))
 	ev.digest, ev.values = Digest(text), fp.values
 	ev.kind = kindOf(text, []byte(t.Statement))
-	b.data = append(b.data, strings.ReplaceAll(strings.TrimRight(t.Statement, "; \n\r\t"), "\n", " ")...)
+	ev.sql = b.addText([]byte(t.Statement))
 	if args, _ := json.Marshal(append(t.Args, t.Params...)); len(t.Args)+len(t.Params) > 0 {
 		ev.values = tally.Hash(args, ev.values)
 		b.data = append(b.data, " /* args: "+strings.ReplaceAll(string(args), "*/", "* /")+" */"...)
+		ev.sql.to = int32(len(b.data))
 	}
-	ev.sql = span{from, int32(len(b.data))}
-	b.data = append(append(b.data, ' '), strings.ReplaceAll(t.DB, "\n", " ")...)
-	ev.db = span{int32(len(b.data) - len(t.DB)), int32(len(b.data))}
-	b.data = append(b.data, '\n')
+	ev.db = b.addText([]byte(t.DB))
 	b.events = append(b.events, ev)
 }

@@ -113,7 +113,7 @@ func (t *transaction) finish(ev *event, d *digest, c *collector, rollback bool) 
 	s.maxCommit = max(s.maxCommit, ev.query)
 	s.lock += t.lock
 	if !s.example.set || t.total > s.example.took {
-		s.example.keep(ev.sql.of(c.batch.data), c.file, c.lineOf(ev.start), t.total, &c.texts)
+		s.example.keep(ev.sql.of(c.batch.data), c.file, c.lineOf(ev), t.total, &c.texts)
 	}
 	t.clear()
 }
