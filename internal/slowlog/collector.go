@@ -11,6 +11,8 @@ import (
 // repetition. A sequencer calls it under a lock, so it needs no lock itself.
 type collector struct {
 	opt   Options
+	since int64 // Unix time in ns
+	until int64
 	files []string
 	file  int
 
@@ -43,6 +45,7 @@ type collector struct {
 	cutOff            []string          // errors of inputs that ended early
 	counts            [16]int64         // events by flag
 
+	groups  groups
 	sums    sums // digests that a server has summed
 	threads threads
 	shapes  shapes
@@ -51,21 +54,12 @@ type collector struct {
 }
 
 func newCollector(opt Options) *collector {
-	c := &collector{opt: opt, digests: map[uint64]*digest{}, texts: maxTexts}
+	c := &collector{opt: opt, since: -1 << 63, until: 1<<63 - 1, digests: map[uint64]*digest{}, texts: maxTexts, groups: groups{by: opt.By}}
 	c.fp.FoldTables, c.sums.foldTables = opt.FoldTables, opt.FoldTables
 	c.overflow.text, c.overflow.label = overflowKey, overflowKey
 	c.threads.init(c)
 	c.shapes.init()
 	return c
-}
-
-// begin starts the next file. It ends all threads, because another file may come
-// from another server.
-func (c *collector) begin(name string) {
-	c.files = append(c.files, name)
-	c.file = len(c.files) - 1
-	c.lines, c.tail, c.db = 0, 0, nil
-	c.threads.reset()
 }
 
 // add counts a batch.
@@ -168,26 +162,17 @@ func (c *collector) event(ev *event) {
 	}
 	c.intake.Lines++
 	c.plans = c.plans || ev.flags&flagPlan != 0
-	if ev.at != 0 {
-		if c.allFirst == 0 || ev.at < c.allFirst {
-			c.allFirst = ev.at
-		}
-		c.allLast = max(c.allLast, ev.at)
-	}
+	addTime(&c.allFirst, &c.allLast, ev.at)
 	if !c.wanted(ev, user, host, db) {
 		c.intake.Left++
 		return
 	}
-	if ev.at != 0 {
-		if c.first == 0 || ev.at < c.first {
-			c.first = ev.at
-		}
-		c.last = max(c.last, ev.at)
-	}
+	addTime(&c.first, &c.last, ev.at)
 	c.note(ev.flags)
 	c.traceReads = c.traceReads || c.tracing && ev.kind == kindRead
 	d := c.digestOf(ev)
 	d.add(ev)
+	c.groups.add(ev, d, user, host, db)
 	if c.opt.PerSecond && ev.at != 0 {
 		d.seconds.Add(ev.at)
 	}
@@ -246,10 +231,10 @@ func (c *collector) digestOf(ev *event) *digest {
 
 // wanted reports whether the times and the filter select an event.
 func (c *collector) wanted(ev *event, user, host, db []byte) bool {
-	if ev.at != 0 && (ev.at < c.opt.since || ev.at >= c.opt.until) {
+	if ev.at != 0 && (ev.at < c.since || ev.at >= c.until) {
 		return false
 	}
-	return c.opt.Where == nil || c.opt.Where(&Entry{collector: c, ev: ev, user: user, host: host, db: db})
+	return len(c.opt.Where) == 0 || c.opt.Where.holds(&Entry{collector: c, ev: ev, user: user, host: host, db: db})
 }
 
 // profile ends all threads and returns the profile.
@@ -258,13 +243,7 @@ func (c *collector) profile() *iikanji.Profile {
 	p.Intake.Files = c.files
 	p.Intake.First, p.Intake.Last = unixTime(c.first), unixTime(c.last)
 	p.First, p.Last = p.Intake.First, p.Intake.Last
-	for _, d := range c.order {
-		p.Rows = append(p.Rows, d.row(c.files))
-	}
-	if c.over > 0 {
-		p.Rows = append(p.Rows, c.overflow.row(c.files))
-	}
-	p.Rows = append(p.Rows, c.sums.rows()...)
+	p.Rows = c.rows()
 	tally.SortRows(p.Rows)
 	tally.Share(p.Rows)
 	c.threads.reset()
@@ -272,4 +251,18 @@ func (c *collector) profile() *iikanji.Profile {
 	p.Repeats = c.repeats()
 	p.Notes = c.notes()
 	return p
+}
+
+// rows returns the rows of digests, or of what Options.By asks for.
+func (c *collector) rows() (rows []iikanji.Row) {
+	if c.opt.By != ByStatement {
+		return c.groups.rows(c.files)
+	}
+	for _, d := range c.order {
+		rows = append(rows, d.row(c.files))
+	}
+	if c.over > 0 {
+		rows = append(rows, c.overflow.row(c.files))
+	}
+	return append(rows, c.sums.rows()...)
 }

@@ -73,8 +73,8 @@ func TestTraceIDsNeedNoMemory(t *testing.T) {
 	const perBlock, blocks = 2000, 1000
 	id := "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7"
 	log := []byte(strings.Repeat(entry(1, 10, "begin /* traceparent='"+id+"-01' */")+entry(1, 900, "COMMIT /* controller='x',traceparent='"+id+"-01' */"), perBlock/2))
-	c := newCollector(Options{since: -1 << 63, until: 1<<63 - 1})
-	c.begin("x")
+	c := newCollector(Options{})
+	c.begin("x", formatMariaDB)
 	r := rand.New(rand.NewPCG(1, 2))
 	p, b := new(parser), new(batch)
 	for range blocks {

@@ -200,7 +200,7 @@ func (e *example) sighting(files []string) iikanji.Sighting {
 func labelOf(text string, tables []string) string {
 	verb, _, _ := strings.Cut(text, " ")
 	if strings.HasPrefix(text, adminPrefix) || len(tables) == 0 {
-		return clip(text, 40)
+		return clip(text, 100)
 	}
 	return verb + " " + strings.Join(tables, ",")
 }

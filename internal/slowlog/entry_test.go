@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/filter"
 	"github.com/iikanji/iikanji/internal/lines"
 )
 
@@ -193,7 +194,7 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := readText(t, many, Options{Since: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)}); err == nil || !strings.Contains(err.Error(), "all 10 entries are left out") {
+	if _, err := readText(t, many, Options{Since: filter.At(time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC))}); err == nil || !strings.Contains(err.Error(), "all 10 entries are left out") {
 		t.Errorf("window: %v", err)
 	}
 }

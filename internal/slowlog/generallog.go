@@ -2,7 +2,6 @@ package slowlog
 
 import (
 	"bytes"
-	"context"
 	"time"
 
 	"github.com/iikanji/iikanji/internal/lines"
@@ -107,17 +106,6 @@ func parseGeneralTime(b []byte) (ns int64, ok bool) {
 
 // A login is what a connection's commands apply to.
 type login struct{ user, host, db []byte }
-
-// generalLog reads a general log block by block.
-func (c *collector) generalLog(ctx context.Context, in *lines.Input) error {
-	c.logins, c.generalAt = map[uint64]*login{}, 0
-	defer func() { c.logins = nil }()
-	opt := lines.Options{Workers: c.opt.Workers, BlockSize: c.opt.BlockSize, MaxRecord: 16 << 20, Boundary: generalBoundary, Partial: true}
-	return c.blocks(ctx, in, opt, func() func(*batch, *lines.Block) {
-		p := &parser{fp: Fingerprinter{FoldTables: c.opt.FoldTables}}
-		return func(b *batch, blk *lines.Block) { b.parseGeneral(blk, p) }
-	})
-}
 
 // parseGeneral fills b from a block of a general log.
 func (b *batch) parseGeneral(blk *lines.Block, p *parser) {

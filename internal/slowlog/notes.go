@@ -27,6 +27,9 @@ func (c *collector) notes() []string {
 		}
 	}
 	out = append(out, c.cutOff...)
+	if c.opt.By == ByTable {
+		out = append(out, "a statement counts for each of its tables")
+	}
 	if c.intake.Lines == 0 && c.intake.Bad == 0 && len(c.formats) > 0 {
 		out = append(out, noteNoEntries)
 	}

@@ -255,7 +255,7 @@ func ReadDigests(ctx context.Context, db Querier, name string) (*iikanji.Profile
 		return nil, fmt.Errorf("reading digests: %w", err)
 	}
 	c := newCollector(Options{})
-	c.begin(name)
+	c.begin(name, formatDigests)
 	for rows.Next() {
 		cells, into := make([]sql.NullString, len(names)), make([]any, len(names))
 		texts := make([]string, len(names))

@@ -2,7 +2,6 @@ package slowlog
 
 import (
 	"bytes"
-	"context"
 
 	"github.com/iikanji/iikanji/internal/lines"
 	"github.com/iikanji/iikanji/internal/tally"
@@ -21,20 +20,6 @@ type pgRecord struct {
 // at and the position after it; why is the reason if the record cannot be read.
 type pgScanner interface {
 	next(data []byte, at int, r *pgRecord) (end int, why string)
-}
-
-// postgres reads a log of PostgreSQL block by block.
-func (c *collector) postgres(ctx context.Context, in *lines.Input, boundary lines.Boundary, newScanner func() pgScanner) error {
-	c.fp.Dialect, c.durations = PostgreSQL, newDurations(c)
-	defer func() {
-		c.durations.flushAll()
-		c.fp.Dialect, c.durations = MySQL, nil
-	}()
-	opt := lines.Options{Workers: c.opt.Workers, BlockSize: c.opt.BlockSize, MaxRecord: 16 << 20, Boundary: boundary, Partial: true}
-	return c.blocks(ctx, in, opt, func() func(*batch, *lines.Block) {
-		s, fp := newScanner(), &Fingerprinter{Dialect: PostgreSQL, FoldTables: c.opt.FoldTables}
-		return func(b *batch, blk *lines.Block) { b.parsePostgres(blk, s, fp) }
-	})
 }
 
 // parsePostgres fills b from a block of records. The batch's data are the

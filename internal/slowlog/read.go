@@ -5,23 +5,22 @@ import (
 	"fmt"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/filter"
 	"github.com/iikanji/iikanji/internal/lines"
 )
 
 // Options select the entries to count. The zero value selects all.
 type Options struct {
-	Since, Until time.Time         // only entries of [Since, Until); zero for no limit. Entries without a time count
-	Where        func(*Entry) bool // only entries for which it is true; nil for all; see ParseWhere
-	Workers      int               // 0: one per usable core
-	BlockSize    int               // of package lines; 0 for its default
-	Done         *atomic.Int64     // counts the bytes read so far, to show progress; may be nil
-	FoldTables   bool              // numbered tables, as in tenant_1, count as one
-	PerSecond    bool              // rows have their counts by second
-
-	since, until int64
+	Since, Until filter.When   // only entries of [Since, Until); zero for no limit. Entries without a time count
+	Where        Where         // only entries that meet it
+	By           By            // what the rows are about
+	Workers      int           // 0: one per usable core
+	BlockSize    int           // of package lines; 0 for its default
+	Done         *atomic.Int64 // counts the bytes read so far, to show progress; may be nil
+	FoldTables   bool          // numbered tables, as in tenant_1, count as one
+	PerSecond    bool          // rows have their counts by second
 }
 
 // An Error is a log that cannot be read, with advice.
@@ -43,16 +42,22 @@ const (
 // of all. It returns an *Error if less than 99 % of the entries can be read. An
 // entry cut off at an end of a log does not count as unreadable.
 func Read(ctx context.Context, inputs []*lines.Input, opt Options) (*iikanji.Profile, error) {
-	opt.since, opt.until = -1<<63, 1<<63-1
-	if !opt.Since.IsZero() {
-		opt.since = opt.Since.UnixNano()
-	}
-	if !opt.Until.IsZero() {
-		opt.until = opt.Until.UnixNano()
+	formats := make([]string, len(inputs))
+	for i, in := range inputs {
+		head, err := in.Head(headSize)
+		if err != nil {
+			return nil, err
+		}
+		if formats[i] = detect(head); formats[i] == "" {
+			return nil, unknown(in.Name, head)
+		}
 	}
 	c := newCollector(opt)
-	for _, in := range inputs {
-		if err := c.read(ctx, in); err != nil {
+	if err := c.resolveRange(inputs, formats); err != nil {
+		return nil, err
+	}
+	for i, in := range inputs {
+		if err := c.read(ctx, in, formats[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -60,77 +65,6 @@ func Read(ctx context.Context, inputs []*lines.Input, opt Options) (*iikanji.Pro
 	p.Intake.Format = strings.Join(c.formats, ", ")
 	p.Target = strings.Join(p.Intake.Files, ", ")
 	return p, c.prove(p)
-}
-
-// read reads one log.
-func (c *collector) read(ctx context.Context, in *lines.Input) error {
-	head, err := in.Head(256 << 10)
-	if err != nil {
-		return err
-	}
-	c.begin(in.Name)
-	format := detect(head)
-	if !contains(c.formats, format) {
-		c.formats = append(c.formats, format)
-	}
-	switch format {
-	case "":
-		return unknown(in.Name, head)
-	case formatTrace:
-		return c.traces(ctx, in)
-	case formatDigests:
-		return c.digestTSV(ctx, in)
-	case formatGeneral:
-		return c.generalLog(ctx, in)
-	case formatPostgres:
-		return c.postgres(ctx, in, postgresBoundary, func() pgScanner { return stderrScanner{} })
-	case formatCSVLog:
-		return c.postgres(ctx, in, csvBoundary, func() pgScanner { return new(csvScanner) })
-	case formatJSONLog:
-		return c.postgres(ctx, in, lines.Lines, func() pgScanner { return jsonScanner{} })
-	default:
-		return c.slowLog(ctx, in)
-	}
-}
-
-// slowLog reads a slow log block by block.
-func (c *collector) slowLog(ctx context.Context, in *lines.Input) error {
-	opt := lines.Options{Workers: c.opt.Workers, BlockSize: c.opt.BlockSize, MaxRecord: 16 << 20, Boundary: boundary, Partial: true}
-	return c.blocks(ctx, in, opt, func() func(*batch, *lines.Block) {
-		p := &parser{fp: Fingerprinter{FoldTables: c.opt.FoldTables}}
-		return func(b *batch, blk *lines.Block) { b.parse(blk, p, blk.Offset == 0) }
-	})
-}
-
-// blocks parses the blocks of a log in parallel and collects them in order.
-func (c *collector) blocks(ctx context.Context, in *lines.Input, opt lines.Options, newParse func() func(*batch, *lines.Block)) error {
-	r := lines.NewReader([]*lines.Input{in}, opt)
-	s := &sequencer{waiting: map[int64]*batch{}, take: c.add}
-	err := r.Run(ctx, func(int) lines.Work {
-		parse, b := newParse(), new(batch)
-		return func(blk *lines.Block) error {
-			n := len(blk.Data) // blk must not be used after put
-			parse(b, blk)
-			b = s.put(b)
-			if c.opt.Done != nil {
-				c.opt.Done.Add(int64(n))
-			}
-			return nil
-		}
-	})
-	if err != nil {
-		return err
-	}
-	if len(s.waiting) > 0 {
-		panic(fmt.Sprintf("BUG: %d blocks of %s are missing", len(s.waiting), in.Name))
-	}
-	if c.cutEnd {
-		c.edges++
-	}
-	if err := in.Failed(); err != nil {
-		c.cutOff = append(c.cutOff, err.Error())
-	}
-	return nil
 }
 
 // prove returns an error if too many entries could not be read.
@@ -150,12 +84,4 @@ func (c *collector) prove(p *iikanji.Profile) error {
 		return &Error{Text: fmt.Sprintf("all %d entries are left out by the filter or the times", in.Lines), Advice: window(c)}
 	}
 	return nil
-}
-
-// window returns the times of the log as advice.
-func window(c *collector) []string {
-	if c.allLast == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("the log covers %s to %s", unixTime(c.allFirst).Format(time.RFC3339), unixTime(c.allLast).Format(time.RFC3339))}
 }

@@ -2,7 +2,6 @@ package slowlog
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"strings"
 	"time"
@@ -54,16 +53,6 @@ func parseTrace(line []byte) (*trace, bool) {
 		t.QueryTime = t.Duration
 	}
 	return t, t.Statement != "" && t.QueryTime != nil && *t.QueryTime >= 0
-}
-
-// traces reads a trace: one JSON object a line.
-func (c *collector) traces(ctx context.Context, in *lines.Input) error {
-	c.fp.Dialect, c.tracing = SQLite, true
-	defer func() { c.fp.Dialect, c.tracing = MySQL, false }()
-	return c.blocks(ctx, in, lines.Options{Workers: c.opt.Workers, BlockSize: c.opt.BlockSize, MaxRecord: 16 << 20, Partial: true}, func() func(*batch, *lines.Block) {
-		fp := &Fingerprinter{Dialect: SQLite, FoldTables: c.opt.FoldTables}
-		return func(b *batch, blk *lines.Block) { b.parseTraces(blk, fp) }
-	})
 }
 
 // parseTraces fills b from a block of lines. The batch's data are the statements

@@ -178,8 +178,8 @@ func TestManyDigests(t *testing.T) {
 // memory for its blocks only.
 func TestSteadyStateAllocatesNothing(t *testing.T) {
 	log := []byte(strings.Repeat(entry(1, 10, "select a from t where id=1")+entry(1, 1, "begin")+entry(1, 10, "update t set a='x' where id in (1,2)")+entry(1, 5, "commit"), 200))
-	f := newCollector(Options{since: -1 << 63, until: 1<<63 - 1})
-	f.begin("x")
+	f := newCollector(Options{})
+	f.begin("x", formatMariaDB)
 	p, b := new(parser), new(batch)
 	work := func() {
 		blk := blockOf(log)
