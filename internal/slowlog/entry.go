@@ -104,12 +104,13 @@ func (p *parser) endOfEntry(from int) int {
 // the # Time: line of the next entry and the headers of server starts, of which
 // FLUSH SLOW LOGS writes one too. It returns the end of the statement.
 func (p *parser) tail(end int, ev *event) int {
+	end = p.tailTime(end, ev)
 	for {
-		at := p.tailHeader(p.tailTime(end, ev), ev)
+		at := p.tailHeader(end, ev)
 		if at == end {
 			return end
 		}
-		end = at
+		end = p.tailTime(at, ev)
 	}
 }
 

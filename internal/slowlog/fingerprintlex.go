@@ -101,55 +101,6 @@ func (f *Fingerprinter) readWord() {
 	}
 }
 
-// introducer reports whether a word directly before a quote belongs to the
-// string: a character set (_utf8mb4), X, B, N, or E of PostgreSQL.
-func (f *Fingerprinter) introducer(w []byte) bool {
-	if f.Dialect == PostgreSQL && len(w) == 1 && w[0]|0x20 == 'e' {
-		return true
-	}
-	return w[0] == '_' || len(w) == 1 && bytes.IndexByte([]byte("xXbBnN"), w[0]) >= 0
-}
-
-// readDollar reads a placeholder such as $1 or a string such as $$x$$ and
-// $tag$x$tag$ of PostgreSQL. It returns false for other words.
-func (f *Fingerprinter) readDollar() bool {
-	p := f.pos + 1
-	for p < len(f.in) && inWord[f.in[p]] && f.in[p] != '$' {
-		p++
-	}
-	switch {
-	case p < len(f.in) && f.in[p] == '$':
-		tag := f.in[f.pos : p+1]
-		if i := bytes.Index(f.in[p+1:], tag); i >= 0 {
-			p += 1 + i + len(tag)
-		} else {
-			p, f.unclosed = len(f.in), true
-		}
-	case p == f.pos+1 || class[f.in[f.pos+1]] != clDigit:
-		return false
-	}
-	f.pos = p
-	f.value()
-	return true
-}
-
-// literalWord reports whether the word is NULL, TRUE or FALSE in place of a value.
-func (f *Fingerprinter) literalWord(w []byte) bool {
-	if n := len(w); n != 4 && n != 5 {
-		return false
-	}
-	if !foldEqual(w, "null") && !foldEqual(w, "true") && !foldEqual(w, "false") {
-		return false
-	}
-	switch f.prev {
-	case tokOp, tokOpen, tokComma:
-		return true
-	case tokWord:
-		return f.after("then") || f.after("else") || f.after("select") || f.after("when") || f.after("values") || f.after("return")
-	}
-	return false
-}
-
 // readNumber reads a number. A sign before it belongs to it, unless the sign
 // follows a value or a name.
 func (f *Fingerprinter) readNumber() {
@@ -275,6 +226,7 @@ func (f *Fingerprinter) readName() {
 func (f *Fingerprinter) endOfQuoted(p int) int {
 	in := f.in
 	q := in[p]
+	escapes := f.escapes && q != '`'
 	for p++; p < len(in); p++ {
 		switch in[p] {
 		case q:
@@ -283,7 +235,7 @@ func (f *Fingerprinter) endOfQuoted(p int) int {
 			}
 			p++
 		case '\\':
-			if q != '`' && f.escapes {
+			if escapes {
 				p++
 			}
 		}
@@ -402,37 +354,25 @@ func (f *Fingerprinter) endOfComment(p int) int {
 	return len(f.in)
 }
 
-func foldEqual(b []byte, word string) bool {
-	if len(b) != len(word) {
+// readDollar reads a placeholder such as $1 or a string such as $$x$$ and
+// $tag$x$tag$ of PostgreSQL. It returns false for other words.
+func (f *Fingerprinter) readDollar() bool {
+	p := f.pos + 1
+	for p < len(f.in) && inWord[f.in[p]] && f.in[p] != '$' {
+		p++
+	}
+	switch {
+	case p < len(f.in) && f.in[p] == '$':
+		tag := f.in[f.pos : p+1]
+		if i := bytes.Index(f.in[p+1:], tag); i >= 0 {
+			p += 1 + i + len(tag)
+		} else {
+			p, f.unclosed = len(f.in), true
+		}
+	case p == f.pos+1 || class[f.in[f.pos+1]] != clDigit:
 		return false
 	}
-	for i, c := range b {
-		if lower[c] != word[i] {
-			return false
-		}
-	}
+	f.pos = p
+	f.value()
 	return true
-}
-
-// spacedBeforeParen reports whether a space separates a word from a parenthesis
-// after it: the word is a keyword, not a function.
-func spacedBeforeParen(w []byte) bool {
-	switch string(w) {
-	case "in", "values", "value", "and", "or", "xor", "not", "where", "on", "as", "select", "from", "join", "when", "then", "else",
-		"by", "set", "using", "union", "all", "exists", "any", "some", "between", "like", "is", "having", "interval", "distinct",
-		"over", "with", "into", "case", "div", "mod", "straight_join", "except", "intersect", "explain", "analyze":
-		return true
-	}
-	return false
-}
-
-// signedAfter reports whether a sign after the word belongs to a number: the word
-// is a keyword, not a column.
-func signedAfter(w []byte) bool {
-	switch string(w) {
-	case "select", "where", "and", "or", "xor", "not", "between", "in", "like", "then", "else", "when", "return", "limit", "offset",
-		"values", "set", "by", "on", "having", "case", "interval", "distinct", "div", "mod", "all", "default", "is", "as":
-		return true
-	}
-	return false
 }
