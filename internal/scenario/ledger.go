@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"fmt"
 	"sync"
 	"time"
 )
@@ -175,9 +174,4 @@ func (r *Reader[K, V]) see(key K, w *write) {
 	if last := r.seen[key]; last == nil || !w.began.Before(last.began) {
 		r.seen[key] = w
 	}
-}
-
-// String returns the name and the number of values.
-func (l *Ledger[K, V]) String() string {
-	return fmt.Sprintf("ledger %s: %d values", l.name, l.Values())
 }

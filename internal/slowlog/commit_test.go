@@ -37,8 +37,8 @@ func (l *commitLog) add(thread, micros int, sql string) {
 // fill runs n transactions on threads that take turns statement by statement.
 func (l *commitLog) fill(n int) {
 	type open struct {
-		shape, step int
-		left        []string
+		shape int
+		left  []string
 	}
 	threads := make([]open, 8)
 	for done := 0; done < n; {
