@@ -162,7 +162,11 @@ func (c *slowCmd) translateFilter() error {
 		if op == "" {
 			op = m[2]
 		}
-		terms = append(terms, ptFields[strings.ToLower(m[1])]+" "+op+" "+quotedValue(m[3]+m[4]+m[5]+m[6]+m[7]))
+		value, ok := quotedValue(m[3] + m[4] + m[5] + m[6] + m[7])
+		if !ok {
+			return usageError("--filter: a value of slow's filters cannot have both kinds of quotes: %s", part)
+		}
+		terms = append(terms, ptFields[strings.ToLower(m[1])]+" "+op+" "+value)
 	}
 	if c.Where != "" {
 		terms = append([]string{"(" + c.Where + ")"}, terms...)
@@ -171,15 +175,16 @@ func (c *slowCmd) translateFilter() error {
 	return nil
 }
 
-// quotedValue quotes a value of a filter unless it is a plain word or number.
-func quotedValue(v string) string {
-	if regexp.MustCompile(`^[\w.:-]+$`).MatchString(v) {
-		return v
+// quotedValue quotes a value of a filter unless it is a plain word or number. ok is
+// false for a value with both kinds of quotes.
+func quotedValue(v string) (quoted string, ok bool) {
+	switch {
+	case regexp.MustCompile(`^[\w.:-]+$`).MatchString(v):
+		return v, true
+	case !strings.Contains(v, `"`):
+		return `"` + v + `"`, true
 	}
-	if !strings.Contains(v, `"`) {
-		return `"` + v + `"`
-	}
-	return "'" + v + "'"
+	return "'" + v + "'", !strings.Contains(v, "'")
 }
 
 func (c *slowCmd) translateOutput() error {

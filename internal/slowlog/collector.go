@@ -253,7 +253,7 @@ func (c *collector) profile() *iikanji.Profile {
 	return p
 }
 
-// rows returns the rows of digests, or of what Options.By asks for.
+// rows returns the rows of digests, or of the groups of Options.By.
 func (c *collector) rows() (rows []iikanji.Row) {
 	if c.opt.By != ByStatement {
 		return c.groups.rows(c.files)

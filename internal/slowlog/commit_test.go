@@ -114,7 +114,7 @@ func hasNote(notes []string, part string) bool {
 }
 
 // TestCommitsWithoutBegin: in a complete log COMMITs are attributed to the right
-// writes, with and without BEGIN; where the log lacks statements a note says so.
+// writes, with and without BEGIN; a note marks a log that lacks statements.
 func TestCommitsWithoutBegin(t *testing.T) {
 	for _, begins := range []bool{true, false} {
 		l := &commitLog{r: rand.New(rand.NewPCG(3, 4)), truth: map[string]time.Duration{}, begins: begins}

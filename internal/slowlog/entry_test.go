@@ -45,7 +45,7 @@ func row(t testing.TB, p *iikanji.Profile, key string) *iikanji.Row {
 	return nil
 }
 
-// TestHeaders: each server's form of an entry gives the same facts.
+// TestHeaders: the entries of each server give the same facts.
 func TestHeaders(t *testing.T) {
 	const sql = "select a from t where id=7;\n"
 	for name, c := range map[string]struct {
@@ -138,7 +138,7 @@ func entry(thread, micros int, sql string) string {
 
 const bannerText = "mariadbd, Version: 10.11.19-MariaDB (Debian 12). started with:\nTcp port: 0  Unix socket: /run/s\nTime\t\t    Id Command\tArgument\n"
 
-// TestStatements: what statements may hold does not end an entry.
+// TestStatements: the contents of a statement do not end its entry.
 func TestStatements(t *testing.T) {
 	log := bannerText + "# Time: 261121  5:24:10\n" +
 		entry(1, 10, "insert into t values (1,'x;#y\n# Time: 12\n# User@Host: a[b] @ c []\n# nothing\n;\n')") +
@@ -180,7 +180,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// TestBadInput: what is no log, or mostly none, is an error that says so.
+// TestBadInput: a file that is not a log, or mostly unreadable, gives a clear error.
 func TestBadInput(t *testing.T) {
 	many := strings.Repeat(entry(1, 10, "select 1"), 10)
 	for name, c := range map[string]struct{ log, want string }{
@@ -226,8 +226,8 @@ func randomLog(r *rand.Rand, n int) string {
 	return b.String()
 }
 
-// TestSplittingChangesNothing: neither blocks nor workers nor the kind of
-// reading change a single byte of the result.
+// TestSplittingChangesNothing: the size of blocks, the number of workers and
+// reading from a stream do not change the result.
 func TestSplittingChangesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for round := range 6 {
@@ -267,7 +267,7 @@ func TestSplittingChangesNothing(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever the bytes, nothing panics and every byte is accounted for.
+// FuzzParse: any bytes are read without a panic, and every byte is counted.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(entry(1, 10, "select 1") + bannerText + entry(2, 20, "select 'x")))
 	f.Add([]byte("# User@Host: \n# Query_time: 1\nuse x;\nSET timestamp=1;\n;\n"))

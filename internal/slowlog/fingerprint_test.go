@@ -49,7 +49,8 @@ func TestFingerprint(t *testing.T) {
 	f("SELECT * FROM t WHERE a->>'$.b' = 'c' and d != 3", "select * from t where a ->> ? = ? and d != ?")
 }
 
-// TestSameDigest: what differs only in values, layout and comments is one digest.
+// TestSameDigest: statements that differ only in values, layout and comments have
+// one digest.
 func TestSameDigest(t *testing.T) {
 	var fp Fingerprinter
 	for _, same := range [][]string{
@@ -67,7 +68,8 @@ func TestSameDigest(t *testing.T) {
 	}
 }
 
-// TestDifferentDigest: what differs in more than values is not one digest.
+// TestDifferentDigest: statements that differ in more than values have different
+// digests.
 func TestDifferentDigest(t *testing.T) {
 	var fp Fingerprinter
 	seen := map[uint64]string{}
@@ -89,8 +91,8 @@ func TestFingerprintAllocatesNothing(t *testing.T) {
 	}
 }
 
-// FuzzFingerprint: never panics, is idempotent, and no value leaks: a secret
-// planted as a string or number is nowhere in the fingerprint.
+// FuzzFingerprint: any bytes are accepted, fingerprints are idempotent, and no value
+// leaks: a secret string or number is not in the fingerprint.
 func FuzzFingerprint(f *testing.F) {
 	for _, s := range []string{"select * from t where a = 'x' and b in (1,2)", "insert into t values (1,'a'),(2,'b')", "commit /* tag 1 */", "select `a`.`b`, \"c\" from d -- e",
 		"/*!50000 select */ 1", "a.5 .5 5. 5.e 1e-", "((((", "))))", "in (1", "values (1),(", "limit 1,", "'\\", "`", "use x"} {

@@ -16,8 +16,8 @@ import (
 	"github.com/iikanji/iikanji/internal/lines"
 )
 
-// startMariaDB boots a private server with everything in its slow log and
-// performance_schema on; it is gone when the test ends.
+// startMariaDB starts a private server with all statements in its slow log and its
+// general log, and with performance_schema. It stops when the test ends.
 func startMariaDB(t *testing.T, verbosity string) (db *sql.DB, log string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "iikanji-slowlog-") // short: a socket's path is limited
@@ -63,9 +63,9 @@ func startMariaDB(t *testing.T, verbosity string) (db *sql.DB, log string) {
 	return nil, ""
 }
 
-// TestRealMariaDB reads what a real server writes: prepared statements,
-// transactions, strings that look like entries, binary, warnings, routines;
-// and its performance_schema names the same digests.
+// TestRealMariaDB reads the logs of a real server: prepared statements,
+// transactions, strings that look like entries, binary data, warnings, routines.
+// Its performance_schema and its general log have the same digests.
 func TestRealMariaDB(t *testing.T) {
 	db, log := startMariaDB(t, "innodb,query_plan,explain,engine,warnings")
 	ctx := context.Background()
@@ -158,7 +158,7 @@ func TestRealMariaDB(t *testing.T) {
 			t.Errorf("%s: the general log has %d of %s, the slow log %d of %s", key, r.Count, r.Query.DB, logged.Count, logged.Query.DB)
 		}
 	}
-	// MariaDB keeps no digests of what ran as prepared statements.
+	// MariaDB keeps no digests of prepared statements.
 	for _, key := range []string{"select count(*) from t1 where b = ?", "update t1 set a = ? where id = ?", "begin", "rollback"} {
 		live, logged := row(t, digests, key), row(t, p, key)
 		if live.Count != logged.Count || live.Query.Digest != logged.Query.Digest {

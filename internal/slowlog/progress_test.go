@@ -10,7 +10,7 @@ import (
 	"github.com/iikanji/iikanji/internal/lines"
 )
 
-// TestDoneCountsAllBytes: what is shown while a log is read ends at its size.
+// TestDoneCountsAllBytes: the progress of reading ends at the size of the log.
 func TestDoneCountsAllBytes(t *testing.T) {
 	const entry = "# User@Host: isu[isu] @ localhost []\n# Thread_id: 1  Schema: isu  QC_hit: No\n" +
 		"# Query_time: 0.000005  Lock_time: 0.000002  Rows_sent: 1  Rows_examined: 3\nSET timestamp=1795238650;\nSELECT 1;\n"

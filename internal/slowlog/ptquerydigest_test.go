@@ -11,8 +11,8 @@ import (
 	"github.com/iikanji/iikanji/internal/lines"
 )
 
-// TestAgainstPTQueryDigest: the same grouping, counts, sums, minima and maxima
-// as pt-query-digest 3.2.1 printed for the same logs (its JSON, as TSV).
+// TestAgainstPTQueryDigest: the grouping, counts, sums, minima and maxima equal
+// those of pt-query-digest 3.2.1 for the same logs (its JSON, as TSV).
 func TestAgainstPTQueryDigest(t *testing.T) {
 	for _, name := range []string{"mariadb", "mysql8"} {
 		golden, err := os.ReadFile("testdata/pt/" + name + ".tsv")

@@ -13,8 +13,8 @@ import (
 	"github.com/iikanji/iikanji/internal/lines"
 )
 
-// TestTraces: SQLite traces give digests with arguments as values, "x" is a
-// name there, line numbers are those of the file, and blocks change nothing.
+// TestTraces: SQLite traces give digests with arguments as values. "x" is a name,
+// line numbers are those of the file, and blocks change nothing.
 func TestTraces(t *testing.T) {
 	var b strings.Builder
 	for i := range 300 {
@@ -43,7 +43,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// TestDigestTSV: both forms of saved digests, and the same digest of two schemas.
+// TestDigestTSV: both forms of saved digests, and one digest of two schemas.
 func TestDigestTSV(t *testing.T) {
 	raw := "SCHEMA_NAME\tDIGEST\tDIGEST_TEXT\tCOUNT_STAR\tSUM_TIMER_WAIT\tMIN_TIMER_WAIT\tMAX_TIMER_WAIT\tSUM_ROWS_SENT\tQUANTILE_99\tQUERY_SAMPLE_TEXT\n" +
 		"a\tff\tSELECT * FROM `t` WHERE `id` IN (...)\t2\t4000000000\t1000000000\t3000000000\t5\t2900000000\tselect * from T where id in (1,2)\n" +

@@ -11,7 +11,7 @@ import (
 
 func us(n int) time.Duration { return time.Duration(n) * time.Microsecond }
 
-// TestTransactions: a COMMIT is charged to the statements of its own thread.
+// TestTransactions: a COMMIT belongs to the statements of its own thread.
 func TestTransactions(t *testing.T) {
 	p := mustRead(t, strings.Join([]string{
 		entry(1, 1, "BEGIN"), entry(2, 1, "START TRANSACTION"),
@@ -58,7 +58,8 @@ func repeatOf(t *testing.T, p *iikanji.Profile, key string) iikanji.Repeat {
 	return iikanji.Repeat{}
 }
 
-// TestRepeats: N+1 and refetch, per thread, also where a loop has two statements.
+// TestRepeats: N+1 and repeated values, per thread, also in a loop of two
+// statements.
 func TestRepeats(t *testing.T) {
 	var b strings.Builder
 	for i := range 6 { // thread 1: a loop of two statements; thread 2 between them
@@ -149,7 +150,7 @@ func TestTables(t *testing.T) {
 	f("select trim(both 'x' from c) from dual", "")
 }
 
-// TestManyDigests: a log of more digests than are kept stays exact in total.
+// TestManyDigests: the totals of a log stay exact if it has more digests than rows.
 func TestManyDigests(t *testing.T) {
 	var b strings.Builder
 	n := maxDigests + 500
@@ -174,8 +175,8 @@ func TestManyDigests(t *testing.T) {
 	}
 }
 
-// TestSteadyStateAllocatesNothing: once its digests are known, a log costs
-// memory for its blocks only.
+// TestSteadyStateAllocatesNothing: after its digests are known, a log needs memory
+// for its blocks only.
 func TestSteadyStateAllocatesNothing(t *testing.T) {
 	log := []byte(strings.Repeat(entry(1, 10, "select a from t where id=1")+entry(1, 1, "begin")+entry(1, 10, "update t set a='x' where id in (1,2)")+entry(1, 5, "commit"), 200))
 	f := newCollector(Options{})
