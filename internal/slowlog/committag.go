@@ -142,7 +142,7 @@ func tagValue(text []byte, p int) (from, to int) {
 				p++
 			}
 		}
-		return from, min(p+1, len(text))
+		p = min(p+1, len(text)) // what follows without a separator belongs to it
 	}
 	for p < len(text) && bytes.IndexByte([]byte(",;& )]}"), text[p]) < 0 {
 		p++

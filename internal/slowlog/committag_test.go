@@ -104,7 +104,7 @@ func TestTagsAllocateNothing(t *testing.T) {
 
 // FuzzTag: a tag is bounded, keeps no digit, and the tag of a tag is the same.
 func FuzzTag(f *testing.F) {
-	for _, s := range []string{"controller='x',traceparent='00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'", "a%2", "%2541", "id=", "id:'", "x-1-", "_-_", "abcdefabcdefabcdx1", "?abcdefabcdefabcd", "1_1-1_1"} {
+	for _, s := range []string{"controller='x',traceparent='00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'", "pArent=''0", "a%2", "%2541", "id=", "id:'", "x-1-", "_-_", "abcdefabcdefabcdx1", "?abcdefabcdefabcd", "1_1-1_1"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, comment []byte) {
