@@ -16,6 +16,7 @@ type commitLog struct {
 	micros  []int
 	truth   map[string]time.Duration // time of COMMITs by the writes before them
 	begins  bool                     // BEGIN is in the log
+	alone   int                      // one transaction in so many follows a write that commits itself; 0 for none
 }
 
 // writes are the transactions: their writes, and the time of their COMMIT in µs.
@@ -46,6 +47,9 @@ func (l *commitLog) fill(n int) {
 		o := &threads[th]
 		if o.left == nil {
 			o.shape = l.r.IntN(len(commitShapes))
+			for l.alone > 0 && l.r.IntN(l.alone) == 0 {
+				l.add(th+1, 1500, []string{"update visits set n=n+1 where id=7", "insert into views values (1)"}[l.r.IntN(2)])
+			}
 			if l.begins {
 				o.left = append(o.left, "begin")
 			}
@@ -134,6 +138,30 @@ func TestCommitsWithoutBegin(t *testing.T) {
 		sampled, notes := l.attributed(t, func(int) bool { return r.IntN(10) == 0 })
 		if begins && (!hasNote(notes, "unreliable") || !hasNote(notes, "a sample")) {
 			t.Errorf("a sample, %.1f %% right: notes %q", 100*sampled, notes)
+		}
+	}
+}
+
+// TestAutocommittedWrites: writes that commit themselves between transactions
+// without BEGIN are not part of them.
+func TestAutocommittedWrites(t *testing.T) {
+	for _, alone := range []int{20, 10, 5} {
+		l := &commitLog{r: rand.New(rand.NewPCG(3, 4)), truth: map[string]time.Duration{}, alone: alone}
+		l.fill(6000)
+		if share, notes := l.attributed(t, nil); share < 0.95 || !hasNote(notes, "commit themselves") {
+			t.Errorf("a write before one in %d: %.1f %% of the time of COMMITs are attributed rightly, notes %q", alone, 100*share, notes)
+		}
+	}
+	// A write that belongs to all its transactions stays in them.
+	var b strings.Builder
+	for i := range 300 {
+		b.WriteString(entry(1, 10, "insert into audit values (1)"))
+		b.WriteString(entry(1, 10, []string{"update a set x=1", "update b set x=1", "update c set x=1"}[i%3]))
+		b.WriteString(entry(1, 900, "commit"))
+	}
+	for _, x := range mustRead(t, b.String()).Transactions {
+		if !strings.HasPrefix(x.Shape, "insert audit; update ") || x.Count != 100 || x.Statements != 300 || x.Total != us(92000) {
+			t.Errorf("%+v", x)
 		}
 	}
 }

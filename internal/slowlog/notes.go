@@ -47,6 +47,7 @@ func (c *collector) notes() []string {
 	if s := &c.shapes; s.implied > 0 {
 		out = append(out, fmt.Sprintf("%d of %d COMMIT and ROLLBACK statements have no BEGIN in the log: they are attributed to the writes of their thread since its last COMMIT or ROLLBACK", s.implied, s.ends))
 	}
+	say(c.shapes.separated, "%d of these follow a write that is not part of them: it precedes transactions of many kinds, so such writes commit themselves")
 	if why := c.incomplete(); why != "" {
 		out = append(out, fmt.Sprintf("the transactions are unreliable, because %s: log all statements with long_query_time=0 and without log_slow_rate_limit", why))
 	}

@@ -25,13 +25,27 @@ const (
 // to them, because autocommit may have been off before the log began, or the log
 // lacks the BEGIN.
 type transaction struct {
-	open       bool
-	manual     bool // autocommit is off
-	auto       bool // it began by autocommit=0, not by BEGIN
-	steps      []*digest
-	statements int64
-	total      int64
-	lock       int64
+	open   bool
+	manual bool // autocommit is off
+	auto   bool // it began by autocommit=0, not by BEGIN
+	steps  []*digest
+	costs
+	lead costs // of the first step, with its repetitions
+}
+
+// costs are sums over statements. Times are in ns.
+type costs struct{ statements, total, lock int64 }
+
+func (c *costs) add(o costs) {
+	c.statements += o.statements
+	c.total += o.total
+	c.lock += o.lock
+}
+
+func (c *costs) subtract(o costs) {
+	c.statements -= o.statements
+	c.total -= o.total
+	c.lock -= o.lock
 }
 
 // event adds one statement of the thread.
@@ -81,9 +95,11 @@ func (t *transaction) event(ev *event, d *digest, c *collector) {
 
 // step adds a statement. A loop of up to maxCycle statements counts once.
 func (t *transaction) step(ev *event, d *digest) {
-	t.statements++
-	t.total += ev.query
-	t.lock += ev.lock
+	one := costs{1, ev.query, ev.lock}
+	t.costs.add(one)
+	if n := len(t.steps); n == 0 || n == 1 && t.steps[0] == d {
+		t.lead.add(one)
+	}
 	if len(t.steps) >= maxSteps {
 		return
 	}
@@ -99,19 +115,16 @@ func (t *transaction) step(ev *event, d *digest) {
 
 // finish adds the transaction to its shape.
 func (t *transaction) finish(ev *event, d *digest, c *collector, rollback bool) {
-	t.statements++
-	t.total += ev.query
-	t.lock += ev.lock
+	t.costs.add(costs{1, ev.query, ev.lock})
 	s := c.shapes.of(t, d)
 	s.count++
 	if rollback {
 		s.rollbacks++
 	}
-	s.statements += t.statements
-	s.total += t.total
+	s.costs.add(t.costs)
+	s.lead.add(t.lead)
 	s.commit += ev.query
 	s.maxCommit = max(s.maxCommit, ev.query)
-	s.lock += t.lock
 	if !s.example.set || t.total > s.example.took {
 		s.example.keep(ev.sql.of(c.batch.data), c.file, c.lineOf(ev), t.total, &c.texts)
 	}
@@ -120,7 +133,7 @@ func (t *transaction) finish(ev *event, d *digest, c *collector, rollback bool) 
 
 func (t *transaction) clear() {
 	t.open, t.auto, t.steps = false, false, t.steps[:0]
-	t.statements, t.total, t.lock = 0, 0, 0
+	t.costs, t.lead = costs{}, costs{}
 }
 
 // abandon drops a transaction without an end in the log.
@@ -139,17 +152,21 @@ type shapes struct {
 	begins     int64 // BEGIN statements
 	ends       int64 // COMMIT and ROLLBACK statements
 	implied    int64 // ends without an open transaction
+	separated  int64 // of these, with a write before them that committed itself
 }
 
 type shape struct {
 	key       uint64
 	digests   []*digest
 	auto      bool
+	implied   bool // BEGIN is not in the log
 	count     int64
 	rollbacks int64
 
-	statements, total, commit, maxCommit, lock int64
-	example                                    example
+	costs
+	lead              costs // of the first steps
+	commit, maxCommit int64
+	example           example
 }
 
 func (s *shapes) init() { s.byKey = map[uint64]*shape{} }
@@ -157,11 +174,7 @@ func (s *shapes) init() { s.byKey = map[uint64]*shape{} }
 // of returns the shape of a transaction that the statement end ends. COMMIT and
 // ROLLBACK give different shapes, as do commits with different tags.
 func (s *shapes) of(t *transaction, end *digest) *shape {
-	key := uint64(1)
-	for _, d := range t.steps {
-		key = tally.Mix(key, d.key)
-	}
-	key = tally.Mix(key, end.key)
+	key := tally.Mix(keyOf(t.steps), end.key)
 	if sh := s.byKey[key]; sh != nil {
 		return sh
 	}
@@ -171,13 +184,23 @@ func (s *shapes) of(t *transaction, end *digest) *shape {
 		}
 		return s.overflow
 	}
-	sh := &shape{key: key, digests: append(slices.Clone(t.steps), end), auto: t.auto}
+	sh := &shape{key: key, digests: append(slices.Clone(t.steps), end), auto: t.auto, implied: !t.open}
 	s.byKey[key] = sh
 	return sh
 }
 
+// keyOf returns the key of a sequence of digests.
+func keyOf(steps []*digest) uint64 {
+	key := uint64(1)
+	for _, d := range steps {
+		key = tally.Mix(key, d.key)
+	}
+	return key
+}
+
 // list returns the transactions by shape, the most expensive first.
 func (s *shapes) list(files []string) []iikanji.Transaction {
+	s.separate()
 	var out []iikanji.Transaction
 	for _, sh := range s.byKey {
 		out = append(out, sh.word(files))
