@@ -27,12 +27,15 @@ func slowView(by slowlog.By, percentiles []float64) *report.View {
 	text := func(name, help string, of func(*iikanji.Row) string) report.RowColumn {
 		return report.RowColumn{Name: name, Help: help, Cell: of, Raw: of, Left: true}
 	}
-	columns := []report.RowColumn{
-		text("db", "the most frequent database", query(func(q *iikanji.SQLRow) string { return q.DB })),
+	var columns []report.RowColumn
+	if by != slowlog.ByDB { // its key column has the name
+		columns = append(columns, text("db", "the most frequent database", query(func(q *iikanji.SQLRow) string { return q.DB })))
+	}
+	columns = append(columns,
 		text("tables", "of the statement", query(func(q *iikanji.SQLRow) string { return strings.Join(q.Tables, ",") })),
 		text("users", "the most frequent first", query(func(q *iikanji.SQLRow) string { return namesOf(q.Users) })),
 		text("hosts", "the most frequent first", query(func(q *iikanji.SQLRow) string { return namesOf(q.Hosts) })),
-	}
+	)
 	for _, p := range percentiles {
 		name := percentileName(p)
 		if _, err := v.Column(name); err == nil {

@@ -69,7 +69,7 @@ func pgSeverity(line []byte) (from, to int, part pgPart) {
 	}
 }
 
-// stderrScanner reads logs of log_destination stderr and of syslog's format.
+// stderrScanner reads logs of log_destination stderr.
 type stderrScanner struct{}
 
 func (stderrScanner) next(data []byte, at int, r *pgRecord) (end int, why string) {
