@@ -22,40 +22,39 @@ var layout = map[string][]string{
 	"words":                            {},
 	"internal/stats":                   {},
 	"internal/lines":                   {},
+	"internal/filter":                  {}, // the language of --where, for every kind of log
+	"internal/nginx":                   {"words"},
 	"internal/tally":                   {"words"},
 	"internal/scenario":                {"words"},
 	"internal/host":                    {"words"},
 	"internal/history":                 {"words"},
-	"internal/accesslog":               {"words", "internal/lines", "internal/tally"},
-	"internal/slowlog":                 {"words", "internal/lines", "internal/tally"},
+	"internal/accesslog":               {"words", "internal/lines", "internal/tally", "internal/filter", "internal/nginx"},
+	"internal/slowlog":                 {"words", "internal/lines", "internal/tally", "internal/filter"},
 	"internal/errorlog":                {"words", "internal/lines"},
-	"internal/hoststat":                {"words", "internal/tally", "internal/host"},
-	"internal/facts":                   {"words", "internal/tally", "internal/host"},
+	"internal/hoststat":                {"words"},
+	"internal/facts":                   {"words", "internal/tally", "internal/nginx"},
 	"internal/facts/factstest":         {}, // a private MariaDB for tests
 	"internal/bench":                   {"words", "internal/scenario", "internal/tally"},
 	"internal/diagnose":                {"words"},
 	"internal/change":                  {"words", "internal/host", "internal/history"},
-	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change"},
+	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/nginx"},
 	"internal/change/all":              {"internal/change/*"},
 	"internal/export":                  {"words", "internal/history", "internal/change"},
 	"internal/propose":                 {"words"},
 	"internal/stack":                   {"words", "internal/host", "internal/arena"},                     // see docs/adr/0001
 	"internal/site":                    {"words", "internal/arena", "internal/change", "internal/stack"}, // wires the two, which do not know each other
-	"internal/target":                  {"words", "internal/host"},
 	"internal/report":                  {"words"},
-	"internal/arena":                   {"words", "internal/scenario", "internal/host"},
+	"internal/arena":                   {"words", "internal/scenario"},
 	"internal/arena/arenatest":         {"*"},
-	"internal/arena/arenatest/grading": {"words"}, // answers.txt against findings
-
-	"arenas/all":     {"arenas/*"},
-	"arenas/*":       {"words", "internal/scenario", "internal/host", "internal/arena"},
-	"internal/judge": {"words", "internal/stats"}, // pure: see TestPure
+	"internal/arena/arenatest/grading": {"words"},                   // answers.txt against findings
+	"internal/judge":                   {"words", "internal/stats"}, // pure: no clock, no I/O
 	"internal/observe": {"words", "internal/lines", "internal/scenario", "internal/host", "internal/history", "internal/accesslog",
 		"internal/slowlog", "internal/errorlog", "internal/hoststat", "internal/facts", "internal/bench", "internal/diagnose"},
-	"internal/tune":   {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe"},
-	"internal/portal": {"words", "internal/history", "internal/scenario", "internal/bench", "internal/report", "internal/arena"},
-	"bench/*":         {"*"}, // comparisons with peers: programs that nothing imports
-	"cmd/*":           {"*"},
+	"internal/tune": {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe"},
+	"arenas/all":    {"arenas/*"},
+	"arenas/*":      {"words", "internal/scenario", "internal/arena"},
+	"bench/*":       {"*"}, // comparisons with peers: programs that nothing imports
+	"cmd/*":         {"*"},
 }
 
 type pkg struct {
@@ -148,6 +147,72 @@ func TestLayout(t *testing.T) {
 		for _, imp := range slices.Concat(p.TestImports, p.XTestImports) {
 			if to := room(imp); strings.HasPrefix(to, "cmd/") || strings.HasPrefix(to, "internal/portal") {
 				t.Errorf("tests of %s may not import %s", room(p.ImportPath), to)
+			}
+		}
+	}
+}
+
+// unused lists the lines of the table for rooms that do not exist, and the
+// allowances that no import uses.
+func unused(table map[string][]string, pkgs []pkg) []string {
+	used := map[string]map[string]bool{} // allowance by line
+	for _, p := range pkgs {
+		key, ok := rule(room(p.ImportPath))
+		if !ok {
+			continue
+		}
+		if used[key] == nil {
+			used[key] = map[string]bool{}
+		}
+		for _, imp := range p.Imports {
+			for _, a := range table[key] {
+				if to := room(imp); to != "" && covers([]string{a}, to) {
+					used[key][a] = true
+				}
+			}
+		}
+	}
+	var out []string
+	for key, allowed := range table {
+		if used[key] == nil {
+			out = append(out, fmt.Sprintf("the layout table has a line for %s: there is no such room", key))
+			continue
+		}
+		for _, a := range allowed {
+			if a != "*" && !used[key][a] {
+				out = append(out, fmt.Sprintf("%s may import %s and does not: remove the allowance", key, a))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestLayoutUsed keeps the table as small as the source needs it.
+func TestLayoutUsed(t *testing.T) {
+	pkgs := listPackages(t)
+	for _, u := range unused(layout, pkgs) {
+		t.Error(u)
+	}
+	spoilt := map[string][]string{"internal/judge": {"words", "internal/stats", "internal/host"}, "internal/nowhere": {}}
+	if got := unused(spoilt, pkgs); len(got) != 2 {
+		t.Errorf("an unused allowance and a room that does not exist were found as %q", got)
+	}
+}
+
+// impure are packages of the standard library that read a clock, wait, or do I/O.
+var impure = []string{"os", "os/exec", "net", "net/http", "database/sql", "syscall", "io/fs", "log", "log/slog", "context"}
+
+// TestPure holds the pure rooms to plain computation.
+func TestPure(t *testing.T) {
+	pure := []string{"words", "internal/stats", "internal/judge", "internal/diagnose"}
+	for _, p := range listPackages(t) {
+		if !slices.Contains(pure, room(p.ImportPath)) {
+			continue
+		}
+		for _, imp := range p.Imports {
+			if slices.Contains(impure, imp) {
+				t.Errorf("%s imports %s: the room is pure", room(p.ImportPath), imp)
 			}
 		}
 	}

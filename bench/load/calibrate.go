@@ -18,15 +18,15 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// A strain is one situation: a target that works for some time per request,
-// one request at a time, and a generator that works for some time per answer.
+// A strain is one situation: a single-threaded target with some CPU time per
+// request, and a generator with some CPU time per answer.
 type strain struct {
-	serve, work, actors int // µs, µs, number
-	stranger            bool
+	serve, work, actors int  // µs, µs, number
+	contended           bool // another busy process runs on the generator's core
 }
 
-// strains go from "the target is the limit" to "the generator is", and on to
-// a generator that shares its core with a busy stranger.
+// strains range from "the target is the limit" to "the generator is the limit",
+// with and without another busy process on the generator's core.
 func strains() []strain {
 	var all []strain
 	for _, serve := range []int{20, 100, 500, 2000} {
@@ -35,13 +35,13 @@ func strains() []strain {
 		}
 	}
 	for _, serve := range []int{20, 100, 500, 2000} {
-		all = append(all, strain{serve: serve, actors: conns, stranger: true}, strain{serve: serve, actors: 1}, strain{serve: serve, actors: 1, stranger: true})
+		all = append(all, strain{serve: serve, actors: conns, contended: true}, strain{serve: serve, actors: 1}, strain{serve: serve, actors: 1, contended: true})
 	}
 	return all
 }
 
-// calibrate prints, for each strain, what the generator achieved and what the
-// engine says about it.
+// calibrate prints, for each strain, the generator's throughput and the engine's
+// verdict.
 func calibrate(ctx context.Context, load time.Duration) error {
 	exe, err := self()
 	if err != nil {
@@ -60,7 +60,7 @@ func calibrate(ctx context.Context, load time.Duration) error {
 	if err != nil {
 		return fmt.Errorf("starting the target: %w", err)
 	}
-	fmt.Printf("%5s %5s %6s %8s %9s %6s %9s %9s %6s %s\n", "serve", "work", "actors", "stranger", "req/s", "share", "late", "latency", "ratio", "verdict")
+	fmt.Printf("%5s %5s %6s %8s %9s %6s %9s %9s %6s %s\n", "serve", "work", "actors", "contended", "req/s", "share", "late", "latency", "ratio", "verdict")
 	for _, s := range strains() {
 		if err := s.print(ctx, exe, strings.TrimSpace(url), load); err != nil {
 			return err
@@ -77,10 +77,10 @@ func pinned(ctx context.Context, core int, args ...string) *exec.Cmd {
 }
 
 func (s strain) print(ctx context.Context, exe, url string, load time.Duration) error {
-	if s.stranger {
+	if s.contended {
 		busy := pinned(ctx, genCore, "sh", "-c", "while :; do :; done")
 		if err := busy.Start(); err != nil {
-			return fmt.Errorf("starting a stranger: %w", err)
+			return fmt.Errorf("starting the busy process: %w", err)
 		}
 		defer func() { _ = busy.Process.Kill(); _ = busy.Wait() }()
 	}
@@ -99,7 +99,7 @@ func (s strain) print(ctx context.Context, exe, url string, load time.Duration) 
 		verdict += ", warned"
 	}
 	µs := func(d time.Duration) string { return d.Round(time.Microsecond).String() }
-	fmt.Printf("%5d %5d %6d %8v %9.0f %6.2f %9s %9s %6.2f %s\n", s.serve, s.work, s.actors, s.stranger, float64(step.Count)/run.Took.Seconds(),
+	fmt.Printf("%5d %5d %6d %8v %9.0f %6.2f %9s %9s %6.2f %s\n", s.serve, s.work, s.actors, s.contended, float64(step.Count)/run.Took.Seconds(),
 		g.CPUShare, µs(g.LagMean), µs(step.Mean), float64(g.LagMean)/float64(step.Mean), verdict)
 	return nil
 }
@@ -138,7 +138,7 @@ func (s *strain) Load(ctx context.Context, se scenario.Session) error {
 	return nil
 }
 
-// targetMain is the target: it works for the µs that the path says, one
+// targetMain runs the target: it uses the CPU for the µs that the path names, one
 // request after the other, and answers.
 func targetMain() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -33,7 +33,7 @@ func compare(ctx context.Context, o options) error {
 	all := available(tools(), o.only)
 	j := &job{url: nginx.url, want: nginx.want, dir: dir, time: o.time}
 	for round := range o.rounds {
-		// Every round begins with another tool: none always follows the same.
+		// Each round starts with another tool, so the order of tools varies.
 		for i := range all {
 			t := all[(i+round)%len(all)]
 			left := o.time * time.Duration((o.rounds-round)*len(all)-i)
@@ -49,8 +49,8 @@ func compare(ctx context.Context, o options) error {
 	return nil
 }
 
-// available builds or finds the tools and leaves out, with a line, those that
-// cannot be had. Ours and wrk always take part.
+// available builds or finds the tools. It leaves out unavailable ones and prints
+// a line for each. iikanji and wrk always take part.
 func available(all []*tool, only string) []*tool {
 	var have []*tool
 	for i, t := range all {
@@ -73,11 +73,11 @@ func measure(ctx context.Context, t *tool, j *job) (measured, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.time+time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "taskset", args...)
-	var out, complaint bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &complaint
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Run(); err != nil {
-		return measured{}, fmt.Errorf("%w: %s", err, lastLine(complaint.Bytes()))
+		return measured{}, fmt.Errorf("%w: %s", err, lastLine(errOut.Bytes()))
 	}
 	n, err := t.count(j, out.Bytes())
 	if err != nil {
@@ -118,7 +118,7 @@ func (t *tool) medianOf(value func(measured) float64) float64 {
 	return median(all)
 }
 
-// find returns a tool by name, nil when it was left out.
+// find returns a tool by name, nil if it was left out.
 func find(all []*tool, name string) *tool {
 	for _, t := range all {
 		if t.name == name {

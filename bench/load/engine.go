@@ -16,13 +16,13 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// fetch is the scenario of the comparison: closed-loop actors that get one
-// file and compare its bytes.
+// fetch is the scenario of the comparison: closed-loop actors fetch one file and
+// compare its bytes.
 type fetch struct {
 	path    string
 	want    []byte
 	actors  int
-	browser bool // cookies, gzip and the cache are on, as arenas have them
+	browser bool // with cookies, gzip and the cache, as in arenas
 }
 
 const (
@@ -65,8 +65,8 @@ func (f *fetch) loop(ctx context.Context, s scenario.Session) {
 	}
 }
 
-// engineMain is the child process that runs our engine, so that its CPU time
-// is taken as that of every other tool. It prints the run as JSON.
+// engineMain runs package bench in a child process, so that its CPU time is
+// measured like that of every other tool. It prints the run as JSON.
 func engineMain(url string, load time.Duration, browser bool, samples, profile string) error {
 	want, err := get(url)
 	if err != nil {

@@ -1,14 +1,14 @@
-// Command load compares what a request costs the load generator: our engine
-// against wrk, hey, vegeta, isucandar's agent and k6, each on one core, against
-// one nginx on another. It is run by `make bench` and is no test: it prints a
-// table, with the ratios that we promise, and leaves the judging to the reader.
+// Command load compares the cost of a request in load generators: package bench,
+// wrk, hey, vegeta, isucandar's agent and k6, each on one core, with one nginx on
+// another core as the target. `make bench` runs it. It is not a test: it prints a
+// table with the measured ratios and their goals.
 //
-//  1. nginx is started in a folder of its own, one worker, one file of 1 KiB.
-//  2. The peers are built at exact versions into .cache/peers; one that cannot
-//     be had is left out, with a line.
-//  3. Rounds: each tool runs once per round, in turn, so that what else the
-//     machine does meets all alike; ratios are taken within a round.
-//  4. The table: CPU time per request of the whole process, medians.
+//  1. It starts nginx in a new folder, with one worker and one file of 1 KiB.
+//  2. It builds the peers at exact versions into .cache/peers. It leaves out an
+//     unavailable peer and prints a line.
+//  3. In each round every tool runs once, in turn, so that other work on the
+//     machine affects all tools. Ratios are computed within a round.
+//  4. The table shows medians of the CPU time per request of the whole process.
 //
 // With -calibrate it measures instead when the generator is the limit, for the
 // thresholds in internal/bench/limit.go.
@@ -44,7 +44,7 @@ type options struct {
 }
 
 func main() {
-	runtime.LockOSThread() // children are killed when the thread that made them ends
+	runtime.LockOSThread() // Pdeathsig kills children when the thread that started them ends
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench/load:", err)
 		os.Exit(1)
@@ -56,18 +56,18 @@ func run() error {
 	var role, target, samples, profile string
 	var browser bool
 	var st strain
-	flag.IntVar(&o.rounds, "rounds", 5, "how often each tool runs")
-	flag.DurationVar(&o.time, "time", 4*time.Second, "how long it runs each time")
-	flag.StringVar(&o.only, "only", "", "run the tools whose names contain this, besides iikanji and wrk")
+	flag.IntVar(&o.rounds, "rounds", 5, "number of runs of each tool")
+	flag.DurationVar(&o.time, "time", 4*time.Second, "length of each run")
+	flag.StringVar(&o.only, "only", "", "run only iikanji, wrk and the tools whose names contain this text")
 	flag.BoolVar(&o.calibrate, "calibrate", false, "measure when the generator is the limit")
 	flag.StringVar(&role, "role", "", "for children: engine, target, strain")
-	flag.StringVar(&target, "url", "", "for children: what to load")
+	flag.StringVar(&target, "url", "", "for children: the URL of the target")
 	flag.BoolVar(&browser, "browser", false, "for the engine: cookies, gzip and cache")
 	flag.StringVar(&samples, "samples", "", "for the engine: keep raw samples in this folder")
 	flag.StringVar(&profile, "cpuprofile", "", "for the engine: write a CPU profile")
-	flag.IntVar(&st.serve, "serve", 0, "for strain: µs that the target works")
-	flag.IntVar(&st.work, "work", 0, "for strain: µs that the generator works")
-	flag.IntVar(&st.actors, "actors", 0, "for strain: actors")
+	flag.IntVar(&st.serve, "serve", 0, "for strain: CPU µs of the target per request")
+	flag.IntVar(&st.work, "work", 0, "for strain: CPU µs of the generator per answer")
+	flag.IntVar(&st.actors, "actors", 0, "for strain: number of actors")
 	flag.Parse()
 	switch role {
 	case "engine":
@@ -88,7 +88,7 @@ func run() error {
 	return compare(ctx, o)
 }
 
-// cutURL parts a URL in base and path.
+// cutURL splits a URL into base and path.
 func cutURL(s string) (base, path string, err error) {
 	u, err := url.Parse(s)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // A server is a private nginx with one file.
 type server struct {
 	url  string
-	want string // path of the file that it serves
+	want string // path of the served file
 	cmd  *exec.Cmd
 }
 
@@ -58,7 +58,7 @@ func startNginx(ctx context.Context, dir string) (*server, error) {
 	}
 	user := ""
 	if os.Getuid() == 0 {
-		user = "user root;" // the folder is nobody else's
+		user = "user root;" // no other user may read the folder
 	}
 	mask := "1" + strings.Repeat("0", targetCore)
 	conf := filepath.Join(dir, "nginx.conf")
@@ -80,7 +80,7 @@ func startNginx(ctx context.Context, dir string) (*server, error) {
 }
 
 func (s *server) stop() {
-	_ = s.cmd.Process.Signal(syscall.SIGTERM) // gone already is as good
+	_ = s.cmd.Process.Signal(syscall.SIGTERM) // it may have ended already
 	_ = s.cmd.Wait()
 }
 
@@ -102,7 +102,7 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// await asks until somebody answers.
+// await sends requests until one is answered.
 func await(ctx context.Context, url string) error {
 	for end := time.Now().Add(10 * time.Second); ; {
 		res, err := http.Get(url)

@@ -7,12 +7,13 @@ import (
 	"path/filepath"
 )
 
-// peersDir is where peers are built, below the module's root (where make runs).
+// peersDir is the folder of built peers, relative to the module's root, where
+// make runs.
 const peersDir = ".cache/peers"
 
-// module returns a builder of a command at an exact version, in a scratch
-// module of its own, so that the product's go.mod does not carry it. source is
-// a main package to build against the module, "" for pkg itself.
+// module returns a function that builds a command at an exact version in a
+// scratch module, so that the product's go.mod does not list it. source is a main
+// package to build against the module, "" to build pkg itself.
 func module(name, path, version, pkg, source string) func() (string, error) {
 	return func() (string, error) {
 		dir, err := filepath.Abs(filepath.Join(peersDir, name+"-"+version))
@@ -63,7 +64,7 @@ func isucandar() *tool {
 		args:  func(j *job) []string { return []string{j.url, j.want, j.time.String(), fmt.Sprint(conns)} }}
 }
 
-// isucandarMain is a closed loop per agent that compares the body, as our own.
+// isucandarMain runs one closed loop per agent and compares the body, like fetch.
 const isucandarMain = `package main
 
 import (

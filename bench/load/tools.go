@@ -18,12 +18,13 @@ import (
 type tool struct {
 	name   string
 	checks bool // compares the body
-	// build returns the command's path, building it where it must.
+	// build returns the command's path and builds the command if necessary.
 	build func() (string, error)
 	args  func(j *job) []string
-	// count reads from the output how many requests were answered.
+	// count reads the number of answered requests from the output.
 	count func(j *job, out []byte) (int64, error)
-	// goal is the promise: our CPU per request over this tool's; 0 for none.
+	// goal is the largest allowed ratio of iikanji's CPU per request to this
+	// tool's; 0 for none.
 	goal float64
 
 	bin  string
@@ -112,7 +113,7 @@ func k6(name, body string, checks bool) *tool {
 		count: pattern(`requests (\d+)`)}
 }
 
-// tools are all generators, ours and wrk first.
+// tools returns all generators, iikanji and wrk first.
 func tools() []*tool {
 	wrkArgs := func(j *job) []string {
 		return []string{"-t1", "-c" + strconv.Itoa(conns), "-d" + j.seconds(), j.url}

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A flavour is whose slow log is written.
+// A flavour is the server whose slow log format is generated.
 type flavour string
 
 const (
@@ -41,7 +41,8 @@ func uuid(r *rand.Rand, b []byte) []byte {
 	return b
 }
 
-// fill replaces %d by a number, %u by a UUID, %s by some words, %t by a time.
+// fill returns a generator that replaces %d by a number, %u by a UUID, %s by words
+// and %t by a time.
 func fill(template string) func(*rand.Rand, []byte) []byte {
 	words := strings.Fields("chair sitting dirty overweight broken is_sitting the quick brown fox it\\'s a; # test いす 状態 message")
 	return func(r *rand.Rand, b []byte) []byte {
@@ -72,7 +73,7 @@ func fill(template string) func(*rand.Rand, []byte) []byte {
 	}
 }
 
-// list repeats a template between a prefix and a suffix.
+// list returns a generator that repeats a template between a prefix and a suffix.
 func list(prefix, item, sep, suffix string, most int) func(*rand.Rand, []byte) []byte {
 	one := fill(item)
 	return func(r *rand.Rand, b []byte) []byte {
@@ -87,7 +88,7 @@ func list(prefix, item, sep, suffix string, most int) func(*rand.Rand, []byte) [
 	}
 }
 
-// shapes are thirty kinds of statements, as web applications send them.
+// shapes returns thirty kinds of statements of typical web applications.
 func shapes() []shape {
 	f := fill
 	return []shape{
@@ -124,7 +125,8 @@ func shapes() []shape {
 	}
 }
 
-// generate writes about size bytes of a log to name; the same for the same arguments.
+// generate writes about size bytes of a log to name. The same arguments give the
+// same log.
 func generate(name string, fl flavour, size int64) (events int64, err error) {
 	file, err := os.Create(name)
 	if err != nil {

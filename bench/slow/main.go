@@ -1,7 +1,7 @@
-// Command slow measures iikanji slow beside pt-query-digest and slp: the same
-// generated logs, one core each, one run of the program. It prints throughput,
-// ratios, memory, and whether the counts agree; a peer that cannot be had is
-// skipped with a line.
+// Command slow measures iikanji slow against pt-query-digest and slp on the same
+// generated logs, one core each. It prints throughput, ratios, memory, and whether
+// the counts agree. It runs all programs in turn, round by round, and
+// prints the worst ratio too. It skips an unavailable peer and prints a line.
 package main
 
 import (
@@ -31,8 +31,8 @@ func main() {
 	var s settings
 	flag.StringVar(&s.binary, "iikanji", "", "the program to measure (default: built from this tree)")
 	flag.Int64Var(&s.size, "size", 1<<30, "bytes of each log")
-	flag.Int64Var(&s.peerSize, "peer-size", 64<<20, "bytes of the cut that peers read")
-	flag.IntVar(&s.rounds, "rounds", 5, "runs of iikanji, of which the median counts")
+	flag.Int64Var(&s.peerSize, "peer-size", 64<<20, "bytes of the smaller log for the peers")
+	flag.IntVar(&s.rounds, "rounds", 5, "runs of each program, in turn; medians and the worst ratio count")
 	flag.StringVar(&s.cpu, "cpu", strconv.Itoa(runtime.NumCPU()-1), "the CPU to pin to")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -59,15 +59,15 @@ func run(ctx context.Context, s *settings) (err error) {
 		fmt.Println("slp: skipped:", why)
 	}
 	for _, fl := range []flavour{mariaDB, mySQL8} {
-		if err := flavoured(ctx, s, fl, slp); err != nil {
+		if err := compareOn(ctx, s, fl, slp); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// flavoured measures everything on the log of one server.
-func flavoured(ctx context.Context, s *settings, fl flavour, slp string) error {
+// compareOn measures all programs on the log of one flavour.
+func compareOn(ctx context.Context, s *settings, fl flavour, slp string) error {
 	big, small := filepath.Join(s.dir, "big.log"), filepath.Join(s.dir, "small.log")
 	defer os.Remove(big)
 	events, err := generate(big, fl, s.size)
@@ -79,19 +79,6 @@ func flavoured(ctx context.Context, s *settings, fl flavour, slp string) error {
 		return fmt.Errorf("generating: %w", err)
 	}
 	fmt.Printf("%s: %d events in %d MiB; peers read %d events in %d MiB\n", fl, events, s.size>>20, few, s.peerSize>>20)
-	ours, err := median(ctx, s, s.rounds, s.cpu, s.binary, "slow", big)
-	if err != nil {
-		return err
-	}
-	show("iikanji, one core", s.size, events, ours, 0)
-	if runtime.NumCPU() > 1 {
-		two, err := median(ctx, s, s.rounds, "0,1", s.binary, "slow", big)
-		if err != nil {
-			return err
-		}
-		show("iikanji, two cores", s.size, events, two, 0)
-	}
-	rate := float64(s.size) / ours.took.Seconds()
 	want, err := countIikanji(ctx, s.binary, small)
 	if err != nil {
 		return err
@@ -99,19 +86,67 @@ func flavoured(ctx context.Context, s *settings, fl flavour, slp string) error {
 	if want.total != few {
 		return fmt.Errorf("iikanji counts %d of %d events", want.total, few)
 	}
-	for _, p := range peers(slp) {
+	ps := peers(slp)
+	all, err := rounds(ctx, s, ps, big, small)
+	if err != nil {
+		return err
+	}
+	show("iikanji, one core", s.size, events, median(all.ours))
+	if runtime.NumCPU() > 1 {
+		show("iikanji, two cores", s.size, events, median(all.twoCores))
+	}
+	for i, p := range ps {
 		if p.path == "" {
 			fmt.Printf("  %-20s skipped: not installed\n", p.name)
 			continue
 		}
-		got, err := median(ctx, s, 1, s.cpu, p.path, append(p.args, small)...)
-		if err != nil {
-			return err
-		}
-		show(p.name, s.peerSize, few, got, rate)
+		show(p.name, s.peerSize, few, median(all.peers[i]))
+		fmt.Printf("    iikanji on one core is %s\n", ratios(all.ours, all.peers[i], float64(s.size)/float64(s.peerSize)))
 		compare(ctx, p, small, want)
 	}
 	return nil
+}
+
+// timings are the runs of all programs, by round.
+type timings struct {
+	ours, twoCores []timing
+	peers          [][]timing
+}
+
+// rounds runs all programs in turn, once per round, so that other work on the
+// machine affects all of them.
+func rounds(ctx context.Context, s *settings, ps []peer, big, small string) (t timings, err error) {
+	t.peers = make([][]timing, len(ps))
+	add := func(to *[]timing, cpu, program string, args ...string) {
+		if err == nil {
+			var one timing
+			one, err = run1(ctx, cpu, program, args...)
+			*to = append(*to, one)
+		}
+	}
+	for range s.rounds {
+		add(&t.ours, s.cpu, s.binary, "slow", big)
+		if runtime.NumCPU() > 1 {
+			add(&t.twoCores, "0,1", s.binary, "slow", big)
+		}
+		for i, p := range ps {
+			if p.path != "" {
+				add(&t.peers[i], s.cpu, p.path, append(slices.Clone(p.args), small)...)
+			}
+		}
+	}
+	return t, err
+}
+
+// ratios describes how many times faster ours is than a peer, by round. size is
+// the size of our log over that of the peer's.
+func ratios(ours, peer []timing, size float64) string {
+	var all []float64
+	for i := range ours {
+		all = append(all, size*peer[i].took.Seconds()/ours[i].took.Seconds())
+	}
+	slices.Sort(all)
+	return fmt.Sprintf("%.1f × as fast (median of %d rounds; %.1f in the worst, %.1f in the best)", all[len(all)/2], len(all), all[0], all[len(all)-1])
 }
 
 // A timing is one run of a program.
@@ -120,28 +155,26 @@ type timing struct {
 	rss  int64 // KiB
 }
 
-// median runs a program pinned to CPUs and returns the run of median length.
-func median(ctx context.Context, s *settings, rounds int, cpu, program string, args ...string) (timing, error) {
-	var all []timing
-	for range rounds {
-		cmd := exec.CommandContext(ctx, "taskset", append([]string{"-c", cpu, program}, args...)...)
-		began := time.Now()
-		out, err := cmd.Output()
-		if err != nil {
-			return timing{}, fmt.Errorf("running %s: %w: %.200s", filepath.Base(program), err, out)
-		}
-		all = append(all, timing{time.Since(began), maxRSS(cmd.ProcessState)})
+// run1 runs a program once, pinned to CPUs.
+func run1(ctx context.Context, cpu, program string, args ...string) (timing, error) {
+	cmd := exec.CommandContext(ctx, "taskset", append([]string{"-c", cpu, program}, args...)...)
+	began := time.Now()
+	out, err := cmd.Output()
+	if err != nil {
+		return timing{}, fmt.Errorf("running %s: %w: %.200s", filepath.Base(program), err, out)
 	}
-	slices.SortFunc(all, func(a, b timing) int { return int(a.took - b.took) })
-	return all[len(all)/2], nil
+	return timing{time.Since(began), maxRSS(cmd.ProcessState)}, nil
 }
 
-// show prints one line; rate is iikanji's in bytes per second, 0 for itself.
-func show(name string, size, events int64, t timing, rate float64) {
+// median returns the run of median length.
+func median(runs []timing) timing {
+	sorted := slices.Clone(runs)
+	slices.SortFunc(sorted, func(a, b timing) int { return int(a.took - b.took) })
+	return sorted[len(sorted)/2]
+}
+
+// show prints one line.
+func show(name string, size, events int64, t timing) {
 	mb := float64(size) / t.took.Seconds()
-	fmt.Printf("  %-20s %7.1f MB/s  %9.0f events/s  %5d MiB", name, mb/1e6, float64(events)/t.took.Seconds(), t.rss>>10)
-	if rate > 0 {
-		fmt.Printf("  iikanji is %.1f × as fast", rate/mb)
-	}
-	fmt.Println()
+	fmt.Printf("  %-20s %7.1f MB/s  %9.0f events/s  %5d MiB\n", name, mb/1e6, float64(events)/t.took.Seconds(), t.rss>>10)
 }

@@ -14,7 +14,7 @@ import (
 	"syscall"
 )
 
-// slpVersion is the version of slp that is compared with.
+// slpVersion is the compared version of slp.
 const slpVersion = "v0.2.1"
 
 // A peer is another program that reads slow logs.
@@ -25,7 +25,8 @@ type peer struct {
 	count func(ctx context.Context, path, log string) (counts, error)
 }
 
-// counts are what a program counted: all events, and each digest's, largest first.
+// counts holds a program's counts: all events, and the events of each digest,
+// largest first.
 type counts struct {
 	total int64
 	each  []int64
@@ -131,12 +132,12 @@ func countSLP(ctx context.Context, path, log string) (counts, error) {
 	return countsOf(each), nil
 }
 
-// compare says whether a peer counted what iikanji counted.
+// compare prints whether a peer's counts equal iikanji's.
 func compare(ctx context.Context, p peer, log string, want counts) {
 	got, err := p.count(ctx, p.path, log)
 	switch {
 	case err != nil:
-		fmt.Printf("    counts: %s could not be asked: %v\n", p.name, err)
+		fmt.Printf("    counts: reading those of %s: %v\n", p.name, err)
 	case slices.Equal(got.each, want.each):
 		fmt.Printf("    counts: the same, %d events in %d digests\n", got.total, len(got.each))
 	default:

@@ -3,56 +3,94 @@ package main
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/filter"
 	"github.com/iikanji/iikanji/internal/lines"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/slowlog"
 )
 
 type slowCmd struct {
-	Files []string `arg:"" optional:"" help:"Logs of statements, plain, gzip or zstd; - for standard input." placeholder:"FILE"`
+	// The parser ends a list of names at a flag. More and Rest are the names after
+	// flags, as in "slow a.log --limit 5 b.log".
+	Names fileNames `arg:"" optional:"" name:"files" help:"Statement logs, plain, gzip or zstd; - for standard input." placeholder:"FILE"`
+	More  fileNames `arg:"" optional:"" name:"more-files" help:"Further logs, after options." placeholder:"FILE"`
+	Rest  fileNames `arg:"" optional:"" name:"still-more-files" help:"Further logs, after more options." placeholder:"FILE"`
 
-	DSN     string `name:"dsn" help:"Read the digests of performance_schema of a running server instead." placeholder:"USER:PASSWORD@tcp(HOST:3306)/"`
-	Sort    string `help:"A column; ':asc' behind it puts the smallest first (default: total)." default:"total" placeholder:"COLUMN"`
-	Limit   int    `help:"Rows of each table; 0 for all." default:"20"`
-	Where   string `help:"Only these entries, as in 'time > 100ms and db = isu'." placeholder:"FILTER"`
-	Since   string `help:"Only entries from this time on (RFC 3339, or date and time in local time)." placeholder:"TIME"`
-	Until   string `help:"Only entries before this time." placeholder:"TIME"`
-	Format  string `help:"table, tsv, csv, markdown, json or pt (the order of pt-query-digest)." default:"table" enum:"table,tsv,csv,markdown,json,pt"`
-	JSON    bool   `help:"The same as --format json."`
-	Save    string `help:"Also save the profile here, for merge and diff." placeholder:"FILE"`
-	Workers int    `help:"Parse on so many cores (default: all)." placeholder:"N"`
+	DSN         string    `name:"dsn" help:"Read the digests of performance_schema of a running server instead." placeholder:"USER:PASSWORD@tcp(HOST:3306)/"`
+	By          string    `help:"What the rows are about: statement, table, user, host or db." default:"statement" placeholder:"NAME"`
+	Sort        string    `help:"A column; ':asc' after it puts the smallest first (default: total)." default:"total" placeholder:"COLUMN"`
+	Limit       string    `help:"Rows of each table; 0 for all; 95%:20 for 95 % of the time in at most 20 rows." default:"20" placeholder:"N"`
+	Columns     []string  `help:"Columns of the table, separated by commas, or all." placeholder:"NAMES"`
+	Percentiles []float64 `help:"Percentiles of the table, as in 50,75,99,99.9." placeholder:"NUMBERS"`
+	Where       string    `help:"Only entries that meet this, as in 'time > 100ms and db = isu'." placeholder:"FILTER"`
+	Since       string    `help:"Only entries from this time on: date and time, a time of day, or a duration before the log's end (1h)." placeholder:"TIME"`
+	Until       string    `help:"Only entries before this time." placeholder:"TIME"`
+	FoldTables  bool      `help:"Count numbered tables as one: tenant_1 and tenant_2 are tenant_?."`
+	Literals    bool      `help:"Show literals that may be secrets; by default examples have them redacted."`
+	Format      string    `help:"table, tsv, csv, markdown, json or pt (the report of pt-query-digest)." default:"table" enum:"table,tsv,csv,markdown,json,pt"`
+	JSON        bool      `help:"The same as --format json."`
+	Save        string    `help:"Also save the profile in this file, for merge and diff." placeholder:"FILE"`
+	Workers     int       `help:"Number of cores for parsing (default: all)." placeholder:"N"`
+
+	ptFlags
+
+	Files []string `kong:"-"` // all names
+	by    slowlog.By
+	limit rowLimit
+	view  *report.View
+}
+
+// fileNames are names of files up to the next flag.
+type fileNames struct{ list []string }
+
+// Decode implements kong.MapperValue.
+func (f *fileNames) Decode(ctx *kong.DecodeContext) error {
+	for _, t := range ctx.Scan.PopWhile(kong.Token.IsValue) {
+		f.list = append(f.list, t.String())
+	}
+	return nil
 }
 
 // Help is the long help of the command.
 func (slowCmd) Help() string {
-	return `Reads slow logs of MariaDB, MySQL and Percona Server, digests of
-performance_schema (as TSV, or live with --dsn) and SQLite traces as JSON lines,
-and tells where the time went, by digest, by transaction and by repetition.
+	return `Reads slow logs and general logs of MariaDB, MySQL and Percona Server, logs of
+PostgreSQL (stderr, csvlog, jsonlog), digests of performance_schema (as TSV, or
+live with --dsn) and SQLite traces as JSON lines. Shows where the time went, by
+digest, by transaction and by repetition.
 
 Examples:
   iikanji slow /var/log/mysql/slow.log
-  iikanji slow --since '2026-11-21 10:00:00' --where 'db = isu' slow.log.gz
+  iikanji slow --since 10:00 --where 'db = isu and time > 1ms' slow.log.gz
+  iikanji slow --by table --percentiles 50,99,99.9 slow.log
   iikanji slow --format pt slow.log
   iikanji slow diff before.log after.log
 
-Columns to sort by: ` + strings.Join(report.StatementView().Names(), ", ") + `.
+Columns: ` + strings.Join(slowView(slowlog.ByStatement, nil).Names(), ", ") + `.
 
-Exit status: 0 done, 1 failed to run (also: nothing in the log, or less than
-99 % of it could be read), 2 usage.`
+Options of pt-query-digest (--order-by, --group-by, --limit 95%:20, --output,
+--filter …) are translated.
+
+Exit status: 0 done, 1 failed to run (also: less than 99 % of the log could be
+read, or a filter left out everything), 2 usage.`
 }
 
 // Run is the command.
 func (c *slowCmd) Run(ctx context.Context, e *env) error {
+	c.Files = slices.Concat(c.Names.list, c.More.list, c.Rest.list)
+	if err := c.translate(e); err != nil {
+		return err
+	}
 	if c.JSON {
 		c.Format = "json"
 	}
@@ -66,6 +104,11 @@ func (c *slowCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
+	if !c.Literals {
+		if n := slowlog.RedactProfile(p); n > 0 {
+			p.Notes = append(p.Notes, fmt.Sprintf("literals that may be secrets are redacted in %d examples: --literals shows them", n))
+		}
+	}
 	if c.Save != "" {
 		if err := saveProfile(c.Save, p); err != nil {
 			return err
@@ -74,20 +117,84 @@ func (c *slowCmd) Run(ctx context.Context, e *env) error {
 	return c.write(e, p)
 }
 
-func (c *slowCmd) check() error {
+// check finds mistakes of the command line.
+func (c *slowCmd) check() (err error) {
 	if (len(c.Files) == 0) == (c.DSN == "") {
-		return usageError("slow wants the names of logs (- for standard input), or --dsn")
+		return usageError("slow needs the names of logs (- for standard input), or --dsn")
 	}
-	if c.Limit < 0 {
-		return usageError("--limit %d: want 0 or more", c.Limit)
+	if c.limit, err = parseLimit(c.Limit); err != nil {
+		return usageError("--limit: %w", err)
 	}
-	if err := report.StatementView().Check(report.ProfileOptions{Sort: c.Sort}); err != nil {
+	if c.by, err = slowlog.ParseBy(c.By); err != nil {
+		return usageError("--by: %w", err)
+	}
+	if c.DSN != "" && c.by != slowlog.ByStatement {
+		return usageError("--by %s: digests of performance_schema have rows by statement only", c.By)
+	}
+	for _, p := range c.Percentiles {
+		if !(p > 0 && p <= 100) {
+			return usageError("--percentiles: %v is not between 0 and 100", p)
+		}
+	}
+	if (len(c.Percentiles) > 0 || len(c.Columns) > 0 || c.by != slowlog.ByStatement) && c.Format == "pt" {
+		return usageError("--format pt has columns of its own: use it without --columns, --percentiles and --by")
+	}
+	if (len(c.Percentiles) > 0 || len(c.Columns) > 0) && c.Format == "json" {
+		return usageError("--format json has all columns: use it without --columns and --percentiles")
+	}
+	c.view = slowView(c.by, c.Percentiles)
+	if err := c.view.Check(report.ProfileOptions{Sort: c.Sort}); err != nil {
 		return usageError("--sort %q: %w", c.Sort, err)
+	}
+	if err := c.view.Check(report.ProfileOptions{Columns: c.Columns}); err != nil {
+		return usageError("--columns: %w", err)
 	}
 	return nil
 }
 
-// profile reads what was asked for, sorted.
+// A rowLimit is the number of rows to show.
+type rowLimit struct {
+	rows  int     // 0 for all
+	share float64 // of the total time that the rows must reach; 0 for none
+}
+
+// parseLimit reads 20, 0 for all, or a share with or without a number, as in
+// 95%:20.
+func parseLimit(s string) (l rowLimit, err error) {
+	rows := s
+	if percent, rest, ok := strings.Cut(s, "%"); ok {
+		p, err := strconv.ParseFloat(percent, 64)
+		if err != nil || !(p > 0 && p <= 100) || rest != "" && rest[0] != ':' {
+			return l, fmt.Errorf("%q is not a share such as 95%% or 95%%:20", s)
+		}
+		if l.share = p / 100; rest == "" {
+			return l, nil
+		}
+		rows = rest[1:]
+	}
+	if l.rows, err = strconv.Atoi(rows); err != nil || l.rows < 0 {
+		return l, fmt.Errorf("%q is not a number of rows, 0 or more", s)
+	}
+	return l, nil
+}
+
+// of returns the number of rows to show of a profile, 0 for all.
+func (l rowLimit) of(p *iikanji.Profile) int {
+	if l.share == 0 {
+		return l.rows
+	}
+	n, sum := 0, 0.0
+	for n < len(p.Rows) && sum < l.share-1e-9 {
+		sum += p.Rows[n].Share
+		n++
+	}
+	if l.rows > 0 {
+		n = min(n, l.rows)
+	}
+	return max(n, 1)
+}
+
+// profile reads the logs or digests and sorts the rows.
 func (c *slowCmd) profile(ctx context.Context, e *env) (*iikanji.Profile, error) {
 	opt, err := c.options()
 	if err != nil {
@@ -101,34 +208,40 @@ func (c *slowCmd) profile(ctx context.Context, e *env) (*iikanji.Profile, error)
 	if err != nil {
 		return nil, err
 	}
-	return p, report.StatementView().Sort(p.Rows, c.Sort)
+	if p.Intake.Lines > 0 && c.Sort == "total" && untimed(p) {
+		c.Sort = "count"
+	}
+	return p, c.view.Sort(p.Rows, c.Sort)
 }
 
-func (c *slowCmd) options() (opt slowlog.Options, err error) {
-	opt.Workers = c.Workers
-	if opt.Where, err = slowlog.ParseWhere(c.Where); err != nil {
-		return opt, usageError("--where: %w", err)
-	}
-	if opt.Since, err = slowTime(c.Since); err != nil {
-		return opt, usageError("--since %q: want a time such as 2026-11-21T10:00:00Z", c.Since)
-	}
-	if opt.Until, err = slowTime(c.Until); err != nil {
-		return opt, usageError("--until %q: want a time such as 2026-11-21T10:00:00Z", c.Until)
-	}
-	return opt, nil
-}
-
-// slowTime reads a time as people write it; without a zone it is local.
-func slowTime(s string) (time.Time, error) {
-	if s == "" {
-		return time.Time{}, nil
-	}
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02"} {
-		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
-			return t, nil
+// untimed reports whether no row has a time, as in a general log.
+func untimed(p *iikanji.Profile) bool {
+	for i := range p.Rows {
+		if p.Rows[i].Total > 0 {
+			return false
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is no time", s)
+	return true
+}
+
+// options makes the reader's options from the flags.
+func (c *slowCmd) options() (opt slowlog.Options, err error) {
+	opt.Workers, opt.FoldTables, opt.By = c.Workers, c.FoldTables, c.by
+	if opt.Where, err = slowlog.ParseWhere(c.Where, time.Local); err != nil {
+		return opt, usageError("--where: %w", err)
+	}
+	for _, t := range []struct {
+		flag, value string
+		at          *filter.When
+	}{{"--since", c.Since, &opt.Since}, {"--until", c.Until, &opt.Until}} {
+		if t.value == "" {
+			continue
+		}
+		if *t.at, err = filter.ParseWhen(t.value, time.Local, nil); err != nil {
+			return opt, usageError("%s: %w", t.flag, err)
+		}
+	}
+	return opt, nil
 }
 
 // readSlow opens and reads logs.
@@ -152,7 +265,8 @@ func readSlow(ctx context.Context, e *env, files []string, opt slowlog.Options) 
 	return slowlog.Read(ctx, inputs, opt)
 }
 
-// liveDigests asks a running server. The password of the DSN is never shown.
+// liveDigests reads the digests of a running server. Its errors do not contain
+// the password of the DSN.
 func liveDigests(ctx context.Context, dsn string) (*iikanji.Profile, error) {
 	conf, err := mysql.ParseDSN(dsn)
 	if err != nil {
@@ -172,76 +286,37 @@ func liveDigests(ctx context.Context, dsn string) (*iikanji.Profile, error) {
 	return p, err
 }
 
+// write writes the profile in the format that was chosen.
 func (c *slowCmd) write(e *env, p *iikanji.Profile) error {
-	switch c.Format {
-	case "json":
-		cut := *p
-		if c.Limit > 0 {
-			cut.Rows = p.Rows[:min(len(p.Rows), c.Limit)]
-		}
+	limit := c.limit.of(p)
+	cut := *p
+	if limit > 0 {
+		cut.Rows = p.Rows[:min(len(p.Rows), limit)]
+	}
+	switch {
+	case c.Format == "json":
 		return writeJSON(e.Stdout, &cut)
-	case "tsv", "csv":
-		cut := *p
-		if c.Limit > 0 {
-			cut.Rows = p.Rows[:min(len(p.Rows), c.Limit)]
-		}
-		if err := report.SlowIntake(e.Stderr, p); err != nil { // a table of cells has no place for it
+	case len(c.Columns) > 0 || len(c.Percentiles) > 0 || c.by != slowlog.ByStatement:
+		return c.view.Write(e.Stdout, p, report.ProfileOptions{Format: report.Format(c.Format), Limit: limit, Columns: c.columns(), Cols: e.Cols, Zone: time.Local})
+	case c.Format == "tsv" || c.Format == "csv":
+		if err := report.SlowIntake(e.Stderr, p); err != nil { // the table has no place for it
 			return err
 		}
 		return report.SlowFull(&cut).Write(e.Stdout, report.Format(c.Format), 0)
+	case c.Format == "pt":
+		return report.SlowPT(e.Stdout, p, limit)
 	}
-	if c.Format == "pt" {
-		return report.SlowPT(e.Stdout, p, c.Limit)
-	}
-	return report.SlowText(e.Stdout, p, report.Format(c.Format), e.Cols, c.Limit)
+	return report.SlowText(e.Stdout, p, report.Format(c.Format), e.Cols, limit)
 }
 
-// diff compares two logs or saved profiles by digest.
-func (c *slowCmd) diff(ctx context.Context, e *env) error {
-	opt, err := c.options()
-	if err != nil {
-		return err
+// columns returns the columns to show: those of --columns and the percentiles.
+func (c *slowCmd) columns() []string {
+	if len(c.Columns) == 0 || len(c.Percentiles) == 0 {
+		return c.Columns
 	}
-	var both [2]*iikanji.Profile
-	for i, name := range c.Files[1:] {
-		if both[i], err = loadSlow(ctx, e, name, opt); err != nil {
-			return err
-		}
+	columns := c.Columns[: len(c.Columns)-1 : len(c.Columns)-1]
+	for _, p := range c.Percentiles {
+		columns = append(columns, percentileName(p))
 	}
-	switch c.Format {
-	case "json":
-		return report.SlowDiff(both[0], both[1], 0, true).Write(e.Stdout, report.JSON, 0)
-	case "tsv", "csv":
-		for _, p := range both {
-			if err := report.SlowIntake(e.Stderr, p); err != nil {
-				return err
-			}
-		}
-		return report.SlowDiff(both[0], both[1], c.Limit, true).Write(e.Stdout, report.Format(c.Format), 0)
-	case "pt":
-		return usageError("--format pt is of one log, not of a diff")
-	}
-	return report.SlowDiffText(e.Stdout, both[0], both[1], report.Format(c.Format), e.Cols, c.Limit)
-}
-
-// loadSlow reads a saved profile, or a log.
-func loadSlow(ctx context.Context, e *env, name string, opt slowlog.Options) (*iikanji.Profile, error) {
-	if name != "-" {
-		if f, err := os.Open(name); err == nil {
-			defer f.Close()
-			head := make([]byte, 64)
-			n, _ := f.ReadAt(head, 0)
-			if strings.HasPrefix(string(head[:n]), `{"version":`) {
-				p := new(iikanji.Profile)
-				if err := json.NewDecoder(f).Decode(p); err != nil {
-					return nil, fmt.Errorf("reading %s: %w", name, err)
-				}
-				if p.Version > iikanji.ProfileVersion || p.Source != iikanji.Slow {
-					return nil, fmt.Errorf("reading %s: it is no profile of statements that this version reads", name)
-				}
-				return p, nil
-			}
-		}
-	}
-	return readSlow(ctx, e, []string{name}, opt)
+	return append(columns, c.Columns[len(c.Columns)-1])
 }

@@ -13,9 +13,9 @@ type blob struct{ data []byte }
 
 func (b *blob) size() int { return len(b.data) }
 
-// bodies holds each cached body once, however many browsers have it: a
-// thousand browsers with the same 300 KB of assets need 300 KB. It holds them
-// weakly; the last browser that forgets a body frees it.
+// bodies shares equal cached bodies between browsers: a thousand browsers with
+// the same 300 KB of assets need 300 KB. The references are weak, so a body is
+// freed when the last browser drops it.
 type bodies struct {
 	seed  maphash.Seed
 	mu    sync.Mutex
@@ -26,7 +26,7 @@ func newBodies() *bodies {
 	return &bodies{seed: maphash.MakeSeed(), known: make(map[uint64]weak.Pointer[blob])}
 }
 
-// of returns the blob with this content; data is copied where it is new.
+// of returns the shared blob with this content. It copies data that is new.
 func (s *bodies) of(data []byte) *blob {
 	sum := maphash.Bytes(s.seed, data)
 	s.mu.Lock()
@@ -35,7 +35,7 @@ func (s *bodies) of(data []byte) *blob {
 		if bytes.Equal(b.data, data) {
 			return b
 		}
-		return &blob{bytes.Clone(data)} // two bodies of one sum: the second is not shared
+		return &blob{bytes.Clone(data)} // hash collision: this body is not shared
 	}
 	b := &blob{bytes.Clone(data)}
 	ref := weak.Make(b)
@@ -44,7 +44,7 @@ func (s *bodies) of(data []byte) *blob {
 	return b
 }
 
-// freed takes a body's place away, unless a new one has it.
+// freed removes the entry of a collected body, unless a new body has replaced it.
 func (s *bodies) freed(sum uint64, ref weak.Pointer[blob]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,34 +11,34 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// cacheBytes is how much one browser keeps at most. A profile's disk cache
-// would be larger; bodies that many browsers hold are shared (see bodies).
+// cacheBytes limits the cache of one browser. A real disk cache is larger.
+// Bodies that several browsers hold are shared (see bodies).
 const cacheBytes = 64 << 20
 
 // A cache is the private cache of one browser (RFC 9111): GET answers of
-// status 200, fresh by max-age or Expires, else renewed with a conditional
-// request. There is no guessing of freshness from Last-Modified, and nothing
-// stale is ever served, so must-revalidate needs no case of its own.
+// status 200, fresh by max-age or Expires, otherwise revalidated with a
+// conditional request. It applies no heuristic freshness from Last-Modified and
+// never serves a stale answer, so must-revalidate needs no special case.
 type cache struct {
 	bodies *bodies
 	limit  int // in bytes of bodies
 	mu     sync.Mutex
 	byPath map[string]*entry
-	order  []string // by time of first storing, for eviction
+	order  []string // in the order of storing, for eviction
 	size   int
 }
 
-// An entry is one stored answer. It does not change once it is stored.
+// An entry is one stored answer. It is immutable.
 type entry struct {
 	body     *blob
 	fields   []scenario.HeaderField
 	etag     string
 	modified string
-	fresh    int64 // on the clock: until then nothing is asked
+	fresh    int64 // clock time until which no request is sent
 	vary     []scenario.Field
 }
 
-// find returns the stored answer that fits a request, or nil.
+// find returns the stored answer that matches a request, or nil.
 func (c *cache) find(r *scenario.Request, j *jar, fixed *clientFields) *entry {
 	c.mu.Lock()
 	e := c.byPath[r.Path]
@@ -54,10 +54,10 @@ func (c *cache) find(r *scenario.Request, j *jar, fixed *clientFields) *entry {
 	return e
 }
 
-// usable says whether an entry can answer at all or must be renewed by asking.
+// renewable reports whether a conditional request can revalidate the entry.
 func (e *entry) renewable() bool { return e.etag != "" || e.modified != "" }
 
-// put stores an answer, or forgets what it replaces where it may not be stored.
+// put stores an answer. If the answer must not be stored, put only drops the old one.
 func (c *cache) put(r *scenario.Request, res *response, j *jar, fixed *clientFields, asked int64) {
 	e := c.entryOf(r, res, j, fixed, asked)
 	c.mu.Lock()
@@ -69,7 +69,7 @@ func (c *cache) put(r *scenario.Request, res *response, j *jar, fixed *clientFie
 	if c.byPath == nil {
 		c.byPath = make(map[string]*entry)
 	}
-	path := strings.Clone(r.Path) // may be a slice of something larger
+	path := strings.Clone(r.Path) // it may be a slice of a larger string
 	c.byPath[path] = e
 	c.order = append(c.order, path)
 	c.size += e.body.size()
@@ -78,7 +78,7 @@ func (c *cache) put(r *scenario.Request, res *response, j *jar, fixed *clientFie
 	}
 }
 
-// drop forgets a path; the caller holds the lock.
+// drop removes a path. The caller holds the lock.
 func (c *cache) drop(path string) {
 	e := c.byPath[path]
 	if e == nil {
@@ -94,7 +94,7 @@ func (c *cache) drop(path string) {
 	}
 }
 
-// forget drops one path: an unsafe request to it succeeded (RFC 9111, 4.4).
+// forget removes one path after an unsafe request to it succeeded (RFC 9111, 4.4).
 func (c *cache) forget(path string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,8 +107,8 @@ func (c *cache) clear() {
 	c.byPath, c.order, c.size = nil, nil, 0
 }
 
-// entryOf makes an entry of an answer, nil when it may not be stored or would
-// be of no use: neither fresh nor renewable.
+// entryOf makes an entry from an answer. It returns nil when the answer must
+// not be stored, or is neither fresh nor renewable.
 func (c *cache) entryOf(r *scenario.Request, res *response, j *jar, fixed *clientFields, asked int64) *entry {
 	e := &entry{etag: res.Get("etag"), modified: res.Get("last-modified")}
 	life, store := lifetime(res.Fields)
@@ -133,8 +133,8 @@ func (c *cache) entryOf(r *scenario.Request, res *response, j *jar, fixed *clien
 	return e
 }
 
-// merge makes of a 304 what the scenario sees: the stored fields, with those
-// that the 304 brought in their place (RFC 9111, 3.2), and the stored body.
+// merge turns a 304 into the answer that the scenario gets: the stored body, and
+// the stored fields updated by those of the 304 (RFC 9111, 3.2).
 func (r *response) merge(e *entry) {
 	r.merged = r.merged[:0]
 	for _, f := range e.fields {
@@ -150,14 +150,13 @@ func (r *response) merge(e *entry) {
 	r.Fields, r.Body = r.merged, e.body.data
 }
 
-// aboutBody says whether a field describes the bytes of a body, which a 304 has not.
+// aboutBody reports whether a field describes the bytes of a body. A 304 has no body.
 func aboutBody(name []byte) bool {
 	return string(name) == "content-length" || string(name) == "content-encoding"
 }
 
-// renewed makes the entry that follows from a 304 whose fields were merged;
-// the old one where nothing that matters has changed, which is the usual case
-// and costs nothing.
+// renewed returns the entry after a 304 whose fields were merged. In the usual
+// case no validator or lifetime changed, and it returns e without allocating.
 func (e *entry) renewed(res *response, asked int64) *entry {
 	life, _ := lifetime(res.Fields)
 	if life <= 0 && e.fresh <= asked && e.sameTags(res.Fields) {
@@ -179,7 +178,7 @@ func (e *entry) sameTags(fields []scenario.HeaderField) bool {
 	return true
 }
 
-// replace stores an entry made by renew, unless the path has changed meanwhile.
+// replace stores an entry made by renewed, unless another request has changed the path.
 func (c *cache) replace(path string, old, e *entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,8 +187,8 @@ func (c *cache) replace(path string, old, e *entry) {
 	}
 }
 
-// lifetime is how long an answer is fresh from when it was asked for (RFC
-// 9111, 4.2), and whether it may be stored. Max-age wins over Expires; a
+// lifetime returns how long an answer stays fresh, counted from its request
+// (RFC 9111, 4.2), and whether it may be stored. Max-age overrides Expires. A
 // private cache ignores s-maxage.
 func lifetime(fields []scenario.HeaderField) (life time.Duration, store bool) {
 	maxAge, expires, age := time.Duration(-1), time.Duration(0), time.Duration(0)
@@ -214,11 +213,11 @@ func lifetime(fields []scenario.HeaderField) (life time.Duration, store bool) {
 	return min(max(expires, -longestLife), longestLife) - age, true
 }
 
-// longestLife is a year: more says the same, and sums of it do not overflow.
+// longestLife is a year. Longer lifetimes make no difference and could overflow.
 const longestLife = 365 * 24 * time.Hour
 
-// directives reads one Cache-Control line; ok is false for no-store. no-cache
-// is as good as an age of 0.
+// directives reads one Cache-Control line. ok is false for no-store. no-cache
+// is treated as max-age=0.
 func directives(value []byte, maxAge time.Duration) (_ time.Duration, ok bool) {
 	for len(value) > 0 {
 		var d []byte
@@ -238,8 +237,8 @@ func directives(value []byte, maxAge time.Duration) (_ time.Duration, ok bool) {
 	return maxAge, true
 }
 
-// untilExpires is Expires − Date, so that the target's clock needs not be ours;
-// 0 when Expires is no date, which means "expired".
+// untilExpires is Expires − Date, which does not depend on the target's clock.
+// It is 0, which means expired, when Expires is not a date.
 func untilExpires(value string, fields []scenario.HeaderField) time.Duration {
 	expires, err := http.ParseTime(value)
 	if err != nil {
@@ -264,7 +263,7 @@ func hasField(fields []scenario.HeaderField, name []byte) bool {
 	return false
 }
 
-// cloneFields copies fields into memory of their own, one piece for all.
+// cloneFields copies fields into one new buffer.
 func cloneFields(fields []scenario.HeaderField) []scenario.HeaderField {
 	n := 0
 	for _, f := range fields {
@@ -285,7 +284,7 @@ func cloneFields(fields []scenario.HeaderField) []scenario.HeaderField {
 // clientFields are the fields that every request of a browser carries.
 type clientFields struct{ host, agent, encoding string }
 
-// sentField returns what a request carries under a name, as Vary compares it.
+// sentField returns the value of a request field as Vary compares it.
 func sentField(r *scenario.Request, j *jar, fixed *clientFields, name string) string {
 	switch name {
 	case "cookie":

@@ -7,8 +7,8 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// FuzzLifetime: whatever a target says of caching, no answer is fresh for more
-// than a year, and no-store is never stored.
+// FuzzLifetime: for any caching fields, no answer is fresh for more than a year,
+// and no-store is never stored.
 func FuzzLifetime(f *testing.F) {
 	f.Add("max-age=60, must-revalidate", "Sat, 21 Nov 2026 05:00:00 GMT", "Sat, 21 Nov 2026 04:00:00 GMT", "5")
 	f.Add("no-cache=\"x, y\"", "0", "", "-1")

@@ -12,7 +12,7 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// A visit is one GET and how it is expected to be answered.
+// A visit is one GET and its expected answer.
 type visit struct {
 	how    string // "sent", "cached" or "304"
 	body   string
@@ -43,7 +43,7 @@ func check(t *testing.T, url string, visits ...visit) {
 	}
 }
 
-// TestCacheRules: each answer of the target is numbered, so a body tells which one it is.
+// TestCacheRules: the target numbers its answers, so the body identifies each.
 func TestCacheRules(t *testing.T) {
 	serve := func(fields ...string) string {
 		var n atomic.Int64
@@ -94,8 +94,8 @@ func TestCacheRules(t *testing.T) {
 		lang("de", "sent", 1), lang("de", "cached", 1), lang("ja", "sent", 2), lang("ja", "cached", 2), lang("de", "sent", 3))
 }
 
-// TestCacheRenewed: a 304 brings new fields; a new body replaces the old; an
-// unsafe request makes the browser ask again; Forget forgets.
+// TestCacheRenewed: a 304 updates fields; a new body replaces the old one; an
+// unsafe request and Forget drop the entry.
 func TestCacheRenewed(t *testing.T) {
 	var version, hits atomic.Int64
 	version.Store(1)
@@ -134,7 +134,7 @@ func TestCacheRenewed(t *testing.T) {
 	get(`body "v1"`, "1", false, false)
 	version.Store(2)
 	get(`body "v2"`, "2", false, false)
-	get(`body "v2"`, "3", false, true) // and is fresh from now on
+	get(`body "v2"`, "3", false, true) // fresh after this answer
 	get(`body "v2"`, "3", true, false)
 	res, err := b.Do(ctx, &scenario.Request{Method: "POST", Path: "/"})
 	if err != nil {
@@ -150,7 +150,7 @@ func TestCacheRenewed(t *testing.T) {
 		t.Errorf("NoStore: %v", err)
 	}
 	res.Release()
-	// A 304 that nobody asked for is an answer without a body.
+	// A 304 without a condition of the cache is an answer without a body.
 	res, err = b.Do(ctx, &scenario.Request{Path: "/", Header: []scenario.Field{{Name: "If-None-Match", Value: `"v2"`}}})
 	if err != nil || res.Status != 304 || res.NotModified || len(res.Body) != 0 {
 		t.Errorf("own condition: %v %+v", err, res)
@@ -158,8 +158,8 @@ func TestCacheRenewed(t *testing.T) {
 	res.Release()
 }
 
-// TestCacheShares: a body that many browsers have cached is there once, is not
-// lost while one still has it, and is freed after the last.
+// TestCacheShares: browsers share equal cached bodies. A body stays while one
+// browser holds it and is freed after the last.
 func TestCacheShares(t *testing.T) {
 	s := newBodies()
 	a, b := s.of([]byte("the same body")), s.of([]byte("the same body"))
@@ -184,7 +184,7 @@ func TestCacheShares(t *testing.T) {
 	t.Errorf("%d bodies are still known", len(s.known))
 }
 
-// TestCacheBounded: the oldest leave when it is full.
+// TestCacheBounded: a full cache evicts the oldest entries.
 func TestCacheBounded(t *testing.T) {
 	c := &cache{bodies: newBodies(), limit: 4000}
 	body := make([]byte, 1000)

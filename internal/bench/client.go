@@ -15,9 +15,9 @@ import (
 const (
 	defaultMaxConns = 6
 	defaultMaxBody  = 16 << 20
-	defaultTimeout  = 10 * time.Second // where neither Info nor ClientOptions say
-	// longIdle is the age from which a connection is looked at before it is
-	// used again. Younger ones are trusted for requests that can be repeated.
+	defaultTimeout  = 10 * time.Second // where neither Info nor ClientOptions set one
+	// longIdle is the idle time after which a connection is tested before use.
+	// Fresher connections are used untested for requests that can be repeated.
 	longIdle = int64(time.Second)
 )
 
@@ -39,8 +39,8 @@ type client struct {
 
 	mu      sync.Mutex
 	max     int
-	open    int     // connections, and slots of those being made
-	idle    []*conn // the latest used last
+	open    int     // connections, and slots of those being dialled
+	idle    []*conn // the most recently used last
 	waiting []chan *conn
 	conns   map[*conn]struct{}
 	closed  bool
@@ -104,9 +104,9 @@ type call struct {
 	r       *scenario.Request
 	method  string
 	res     *response
-	entry   *entry // of the cache, to be renewed
-	caching bool   // the request takes part in the cache
-	asked   int64  // when, on the clock, for the cache's reckoning of age
+	entry   *entry // cache entry to revalidate
+	caching bool   // the request may use the cache
+	asked   int64  // clock time of the cache lookup, from which age counts
 	limit   time.Duration
 	x       exchange
 }
@@ -125,26 +125,26 @@ func (c *client) Do(ctx context.Context, r *scenario.Request) (*scenario.Respons
 	if err := c.perform(&k); err != nil {
 		return nil, c.fail(&k, err)
 	}
-	if err := c.understand(&k); err != nil {
+	if err := c.interpret(&k); err != nil {
 		return nil, c.fail(&k, err)
 	}
 	return c.deliver(&k), nil
 }
 
-// accept looks whether the request can be sent at all.
+// accept checks that the request can be sent.
 func (c *client) accept(k *call) error {
 	if int(k.r.Step) < 0 || int(k.r.Step) >= len(c.shard.steps) {
-		panic("BUG: the request's step is none of the scenario's Info")
+		panic("BUG: the request's step is not in the scenario's Info")
 	}
 	if c.baseErr != nil {
 		return protocol("%v", c.baseErr)
 	}
-	return refuse(k.r, k.method)
+	return checkRequest(k.r, k.method)
 }
 
-// understand makes an answer of the bytes that came: cookies, content coding,
-// the cached body in place of a 304.
-func (c *client) understand(k *call) error {
+// interpret turns the received bytes into an answer: cookies, content coding,
+// and the cached body in place of a 304.
+func (c *client) interpret(k *call) error {
 	res := k.res
 	res.fill()
 	if res.reply.cookies {
@@ -174,7 +174,7 @@ func (c *client) deliver(k *call) *scenario.Response {
 	return &res.Response
 }
 
-// fail counts a fault of transport and completes it for people.
+// fail counts a transport fault and adds its step, request and answer.
 func (c *client) fail(k *call, err error) error {
 	f, ok := err.(*scenario.Fault)
 	if !ok {

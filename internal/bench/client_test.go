@@ -19,8 +19,8 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// TestAllocs: the steady path, a GET on a kept connection with a body that is
-// compared, allocates nothing.
+// TestAllocs: a GET on a kept connection with a compared body, the usual case,
+// allocates nothing.
 func TestAllocs(t *testing.T) {
 	body := bytes.Repeat([]byte("0123456789abcdef"), 64)
 	answer := ok(string(body), "Content-Type: text/plain", "Date: Sat, 21 Nov 2026 04:37:12 GMT", `ETag: "x"`)
@@ -52,7 +52,7 @@ func TestAllocs(t *testing.T) {
 	}
 }
 
-// TestAllocsPacked: nor does a POST with a body and an answer in gzip chunks.
+// TestAllocsPacked: a POST with a body and an answer in gzip chunks allocates nothing.
 func TestAllocsPacked(t *testing.T) {
 	packed := gzipped(strings.Repeat("packed ", 100))
 	answer := "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n" +
@@ -82,7 +82,7 @@ func TestAllocsPacked(t *testing.T) {
 	}
 }
 
-// TestAllocsRenewed: nor does a GET that a 304 answers, on a browser with cookies.
+// TestAllocsRenewed: a GET answered by a 304, in a browser with cookies, allocates nothing.
 func TestAllocsRenewed(t *testing.T) {
 	url, _ := rawServer(t, func(c *rawConn) {
 		buf, full := make([]byte, 4096), []byte(ok("cached body", `ETag: "x"`, "Cache-Control: no-cache"))
@@ -119,7 +119,7 @@ func TestAllocsRenewed(t *testing.T) {
 
 func hex(n int) string { const d = "0123456789abcdef"; return string([]byte{d[n>>4&15], d[n&15]}) }
 
-// TestWhatIsSent looks at requests from the other side.
+// TestWhatIsSent checks requests at the server.
 func TestWhatIsSent(t *testing.T) {
 	var seen *http.Request
 	var body []byte
@@ -155,8 +155,8 @@ func TestWhatIsSent(t *testing.T) {
 	}
 }
 
-// TestReuse: one connection for requests one after another; what a target may
-// do to a connection between them.
+// TestReuse: sequential requests share one connection, and the client copes with
+// what a target may do to it between requests.
 func TestReuse(t *testing.T) {
 	url, accepted := rawServer(t, func(c *rawConn) {
 		for {
@@ -218,8 +218,8 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-// TestRetry: a request that dies on a used connection before the first byte of
-// an answer is sent once more if that does no harm, and never a third time.
+// TestRetry: a request that fails on a used connection before the first byte of
+// an answer is retried once if it is idempotent.
 func TestRetry(t *testing.T) {
 	var mu sync.Mutex
 	counts := make(map[string]int)
@@ -263,7 +263,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// TestMaxConns: no more connections than allowed, and nobody waits for ever.
+// TestMaxConns: the limit of connections holds, and every request gets its turn.
 func TestMaxConns(t *testing.T) {
 	var now, most atomic.Int64
 	url := web(t, func(w http.ResponseWriter, r *http.Request) {
@@ -282,8 +282,8 @@ func TestMaxConns(t *testing.T) {
 	}
 }
 
-// TestWaitEnds: who waits for a connection is cut by the end of its context and
-// by Close, and the turn is not lost.
+// TestWaitEnds: the end of the context and Close cut a request that waits for a
+// connection, and its turn goes to the next one.
 func TestWaitEnds(t *testing.T) {
 	release := make(chan struct{})
 	url := web(t, func(w http.ResponseWriter, r *http.Request) {
@@ -359,7 +359,7 @@ func TestDue(t *testing.T) {
 	res.Release()
 }
 
-// TestRedirect: redirects are answers like others.
+// TestRedirect: redirects are not followed.
 func TestRedirect(t *testing.T) {
 	url := web(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) })
 	b, ctx := browse(t, url, scenario.ClientOptions{})
@@ -395,7 +395,7 @@ func TestTLS(t *testing.T) {
 		}
 		_, _ = io.Copy(w, io.MultiReader(strings.NewReader(r.Proto+" "), r.Body))
 	}))
-	srv.Config.ErrorLog = log.New(io.Discard, "", 0) // it complains of the handshake that we refuse
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0) // drops the message about the failed handshake
 	srv.StartTLS()
 	defer srv.Close()
 	b, ctx := browse(t, srv.URL, scenario.ClientOptions{InsecureTLS: true, MaxConns: 1})

@@ -13,24 +13,24 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// What conn.state says besides the due time of the exchange in flight.
+// Values of conn.state besides the due time of the exchange in flight.
 const (
 	stateIdle    = 0
-	stateExpired = -1 // the request's time passed
-	stateCut     = -2 // the phase ended, or the caller gave up
+	stateExpired = -1 // the request timed out
+	stateCut     = -2 // the phase or the caller's context ended
 	stateClosed  = -3 // the browser was closed
 )
 
 // A conn is one connection of a browser. One exchange at a time runs on it.
 //
 // Subtle: over plain TCP an exchange is one call of RawConn.Read. Its callback
-// writes the request, asks the runtime to wait for the answer and only then
-// reads. The usual Write and Read would try to read at once, in vain, which
-// costs a system call per request; and the wait must be armed before the write,
-// as it is here, or an answer quicker than the arming would be missed.
+// writes the request, makes the runtime wait for the answer and only then reads.
+// The usual Write and Read would first read in vain, which costs a system call
+// per request. The wait must be armed before the write, as it is here, or an
+// answer that arrives before the arming would be missed.
 //
 // Deadlines cost nothing per request: state holds the due time, and one lazy
-// timer per connection looks at it about once per timeout (see arm).
+// timer per connection checks it about once per timeout (see arm).
 type conn struct {
 	clock *clock
 	nc    net.Conn
@@ -44,13 +44,13 @@ type conn struct {
 
 	// The exchange in flight.
 	res   *response
-	check bool // look first whether the target has closed
+	check bool // first test whether the target has closed
 	sent  int  // bytes of out written; -1 before the write
 	stale bool
 	err   error
 
 	state   atomic.Int64 // due time on the clock, or one of the constants above
-	alarmAt atomic.Int64 // when alarm will fire, 0 when it is not set
+	alarmAt atomic.Int64 // when alarm fires, 0 when it is not set
 	alarm   *time.Timer
 }
 
@@ -65,10 +65,10 @@ func newConn(clock *clock, nc net.Conn) *conn {
 	return c
 }
 
-// arm makes due the time by which the exchange must be over. The timer is
-// touched only when it would fire too late; when it fires early it sets
-// itself anew. alarmAt and state are written in opposite order by arm and
-// onAlarm, so at least one of them sees what the other did.
+// arm sets the time by which the exchange must be over. It resets the timer only
+// when the timer would fire too late; a timer that fires early resets itself.
+// arm and onAlarm write alarmAt and state in opposite order, so at least one of
+// them sees the other's write.
 func (c *conn) arm(due int64) {
 	c.state.Store(due)
 	if at := c.alarmAt.Load(); at == 0 || at > due {
@@ -77,8 +77,8 @@ func (c *conn) arm(due int64) {
 	}
 }
 
-// disarm ends the exchange; false means that it was interrupted meanwhile and
-// the connection is not to be used again.
+// disarm ends the exchange. It returns false when the exchange was interrupted;
+// the connection must not be used again then.
 func (c *conn) disarm(due int64) bool { return c.state.CompareAndSwap(due, stateIdle) }
 
 func (c *conn) onAlarm() {
@@ -97,7 +97,7 @@ func (c *conn) onAlarm() {
 	}
 }
 
-// interrupt ends the exchange in flight, if there is one, for a reason.
+// interrupt ends the exchange in flight, if there is one. why is the state to set.
 func (c *conn) interrupt(why int64) {
 	for due := c.state.Load(); due > 0; due = c.state.Load() {
 		if c.state.CompareAndSwap(due, why) {
@@ -107,17 +107,17 @@ func (c *conn) interrupt(why int64) {
 	}
 }
 
-// wake makes reads and writes in progress return. The owner closes.
-func (c *conn) wake() { _ = c.nc.SetDeadline(time.Unix(1, 0)) } // fails only when closed already
+// wake makes pending reads and writes return. The owner closes the connection.
+func (c *conn) wake() { _ = c.nc.SetDeadline(time.Unix(1, 0)) } // fails only on a closed connection
 
 func (c *conn) close() {
 	c.alarm.Stop()
-	_ = c.nc.Close() // nothing is lost with an answer we no longer want
+	_ = c.nc.Close() // the answer is not needed any more
 }
 
-// exchange sends c.out and c.rest and reads the answer into res. It returns
-// nil when the answer is whole, else a *scenario.Fault; errStale when the
-// connection turned out to be dead before anything was sent.
+// exchange sends c.out and c.rest and reads the answer into res. It returns nil
+// when the answer is complete, errStale when the target had closed the
+// connection before anything was sent, and a *scenario.Fault otherwise.
 func (c *conn) exchange(res *response) error {
 	c.res, c.sent, c.stale, c.err = res, -1, false, nil
 	var err error
@@ -137,7 +137,7 @@ func (c *conn) exchange(res *response) error {
 	if err == nil {
 		return nil
 	}
-	return c.explain(err)
+	return c.asFault(err)
 }
 
 var errStale = errors.New("the target closed the idle connection")
@@ -148,14 +148,14 @@ func (c *conn) direct() error {
 	if err != nil || c.err != nil || c.stale || c.sent == len(c.out) && c.rest == nil {
 		return err
 	}
-	// The socket's buffer was full, or there is a body of its own.
+	// The socket's buffer was full, or the body is sent separately.
 	_, werr := c.nc.Write(c.out[c.sent:])
 	if werr == nil && c.rest != nil {
 		_, werr = c.nc.Write(c.rest)
 	}
 	c.sent, c.rest = len(c.out), nil
-	// A target may answer (413, say) and close before it has read everything:
-	// the answer counts if it came.
+	// A target may answer (with 413, for example) and close before it has read
+	// everything. An answer that arrived counts.
 	err = c.raw.Read(c.step)
 	if werr != nil && c.res.reply.wire == 0 {
 		c.err = werr
@@ -163,9 +163,9 @@ func (c *conn) direct() error {
 	return err
 }
 
-// onReady runs on the connection's descriptor: first to send, then whenever
-// there may be something to read. It returns true when the exchange is over or
-// needs its goroutine.
+// onReady is called with the connection's descriptor: first to send, then each
+// time the descriptor may be readable. It returns true when the exchange is over
+// or must go on in its goroutine.
 func (c *conn) onReady(fd uintptr) bool {
 	if c.sent < 0 {
 		if c.check && !alive(int(fd)) {
@@ -197,7 +197,7 @@ func (c *conn) onReady(fd uintptr) bool {
 	}
 }
 
-// send writes as much of out as the socket takes at once.
+// send writes as much of out as the socket accepts at once.
 func (c *conn) send(fd uintptr) {
 	n, err := writeNow(fd, c.out)
 	if c.sent = n; err != nil && err != errAgain {
@@ -205,10 +205,10 @@ func (c *conn) send(fd uintptr) {
 	}
 }
 
-// errAgain is EAGAIN as an error made once: converting costs an allocation.
+// errAgain is EAGAIN, converted to an error once: each conversion allocates.
 var errAgain error = syscall.EAGAIN
 
-// alive looks, without waiting, whether an idle connection is still open and silent.
+// alive reports, without waiting, whether an idle connection is open and has no data.
 func alive(fd int) bool {
 	var b [1]byte
 	for {
@@ -249,8 +249,8 @@ func (c *conn) stream() error {
 	}
 }
 
-// explain makes a fault of what ended an exchange early.
-func (c *conn) explain(err error) error {
+// asFault makes a fault from the error that ended an exchange early.
+func (c *conn) asFault(err error) error {
 	var f *scenario.Fault
 	switch state := c.state.Load(); {
 	case state == stateCut || state == stateClosed:
@@ -263,7 +263,7 @@ func (c *conn) explain(err error) error {
 	return &scenario.Fault{Kind: iikanji.FaultClosed, Step: -1, Message: plainError(err), Cause: err}
 }
 
-// plainError strips the addresses that net puts around a system error.
+// plainError removes the addresses that package net adds to a system error.
 func plainError(err error) string {
 	var no syscall.Errno
 	if errors.As(err, &no) {

@@ -11,25 +11,25 @@ import (
 	"time"
 )
 
-// Limits of a jar, as browsers have them.
+// Limits of a jar, as in browsers.
 const (
 	maxCookies    = 180
 	maxCookieSize = 4096
 )
 
-// A cookie is one of a jar. Name and path identify it: a jar knows one host.
+// A cookie is identified by name and path: a jar belongs to one host.
 type cookie struct {
 	name, value, path string
-	expires           time.Time // zero: with the session
+	expires           time.Time // zero for a session cookie
 }
 
-// A jar holds the cookies of one browser for one host (RFC 6265). Readers take
-// a snapshot, so that a request costs no lock; writers make a new one.
-// Note: Secure is not kept. A target on plain HTTP that sets it works for its
-// own users over TLS in front of it, which is what the browser stands for.
+// A jar holds the cookies of one browser for one host (RFC 6265). Readers use a
+// snapshot, so a request needs no lock; writers replace the snapshot.
+// Note: the Secure attribute is ignored. A target that sets it on plain HTTP
+// has TLS in front of it in production, which the browser simulates.
 type jar struct {
 	host string
-	list atomic.Pointer[[]cookie] // longest path first, as they are sent
+	list atomic.Pointer[[]cookie] // longest path first, the order of sending
 }
 
 func (j *jar) cookies() []cookie {
@@ -39,12 +39,12 @@ func (j *jar) cookies() []cookie {
 	return nil
 }
 
-// live says whether the cookie is sent to path at the time.
+// live reports whether the cookie is sent to path at this time.
 func (c *cookie) live(path string, now func() time.Time) bool {
 	return pathMatch(c.path, path) && (c.expires.IsZero() || now().Before(c.expires))
 }
 
-// pathMatch is RFC 6265, 5.1.4; path may have a query.
+// pathMatch implements RFC 6265, 5.1.4. path may have a query.
 func pathMatch(dir, path string) bool {
 	if !strings.HasPrefix(path, dir) {
 		return false
@@ -52,7 +52,7 @@ func pathMatch(dir, path string) bool {
 	return len(path) == len(dir) || dir[len(dir)-1] == '/' || path[len(dir)] == '/' || path[len(dir)] == '?'
 }
 
-// write appends the Cookie line for a request, if there is one to send.
+// write appends the Cookie line of a request, if a cookie applies.
 func (j *jar) write(out []byte, path string) []byte {
 	list := j.cookies()
 	sep := "Cookie: "
@@ -81,7 +81,7 @@ func (j *jar) get(name string) (string, bool) {
 	return "", false
 }
 
-// put adds, replaces or, when it has expired, removes a cookie.
+// put adds or replaces a cookie. An expired one is removed.
 func (j *jar) put(c cookie, now time.Time) {
 	for {
 		old := j.list.Load()
@@ -112,8 +112,8 @@ func (j *jar) put(c cookie, now time.Time) {
 
 func (j *jar) clear() { j.list.Store(nil) }
 
-// parseSetCookie reads one Set-Cookie value (RFC 6265, 5.2 and 5.3) that came
-// for a request to path. ok is false when a browser would not take it.
+// parseSetCookie reads one Set-Cookie value (RFC 6265, 5.2 and 5.3) of an answer
+// to a request for path. ok is false when a browser would reject it.
 func (j *jar) parseSetCookie(line, path string, now time.Time) (c cookie, ok bool) {
 	pair, attrs, _ := strings.Cut(line, ";")
 	name, value, found := strings.Cut(pair, "=")
@@ -150,12 +150,12 @@ func (j *jar) parseSetCookie(line, path string, now time.Time) (c cookie, ok boo
 	return c, true
 }
 
-// maxCookieAge is 400 days in seconds, as browsers cap it.
+// maxCookieAge is 400 days in seconds, the limit of browsers.
 const maxCookieAge = 400 * 24 * 60 * 60
 
 func isControl(r rune) bool { return r < 0x20 && r != '\t' || r == 0x7f }
 
-// defaultPath is RFC 6265, 5.1.4: up to, but not with, the last slash.
+// defaultPath implements RFC 6265, 5.1.4: the path up to, not including, the last slash.
 func defaultPath(path string) string {
 	path, _, _ = strings.Cut(path, "?")
 	if i := strings.LastIndexByte(path, '/'); i > 0 {
@@ -164,8 +164,8 @@ func defaultPath(path string) string {
 	return "/"
 }
 
-// domainMatch says whether a host may set a cookie for a domain; an empty
-// domain is the host itself.
+// domainMatch reports whether a host may set a cookie for a domain. An empty
+// domain means the host itself.
 func domainMatch(host, domain string) bool {
 	domain = strings.ToLower(strings.TrimPrefix(domain, "."))
 	host = strings.ToLower(host)
@@ -176,7 +176,7 @@ func domainMatch(host, domain string) bool {
 	return err != nil && strings.HasSuffix(host, "."+domain)
 }
 
-// cookieDate reads the forms of date that servers write.
+// cookieDate reads the date formats that servers write.
 func cookieDate(s string) (time.Time, bool) {
 	if t, err := http.ParseTime(s); err == nil {
 		return t, true

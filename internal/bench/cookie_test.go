@@ -105,7 +105,7 @@ func TestCookiesOverTheWire(t *testing.T) {
 	want(t, ctx, b, "/api", "")
 }
 
-// TestJarBounded: a target that sets ever more cookies costs a bounded jar.
+// TestJarBounded: the jar stays bounded when a target sets more and more cookies.
 func TestJarBounded(t *testing.T) {
 	var j jar
 	for i := range 10 * maxCookies {

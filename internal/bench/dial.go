@@ -15,7 +15,7 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// parseURL reads a base URL: scheme and host, nothing else.
+// parseURL reads a base URL, which may have a scheme, a host and a port only.
 func parseURL(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil {
@@ -25,37 +25,37 @@ func parseURL(s string) (*url.URL, error) {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, fmt.Errorf("reading the URL %q: it must begin with http:// or https://", s)
 	case u.Hostname() == "":
-		return nil, fmt.Errorf("reading the URL %q: there is no host in it", s)
+		return nil, fmt.Errorf("reading the URL %q: it has no host", s)
 	case u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.User != nil || u.Fragment != "":
-		return nil, fmt.Errorf("reading the URL %q: only scheme, host and port are wanted", s)
+		return nil, fmt.Errorf("reading the URL %q: only scheme, host and port are allowed", s)
 	}
 	return u, nil
 }
 
-// dial makes a connection within the time left until due.
+// dial opens a connection in the time left until due.
 func (c *client) dial(ctx context.Context, due int64) (*conn, error) {
 	c.s.dials.tried.Add(1)
 	ctx, cancel := context.WithDeadline(ctx, c.s.clock.time(due))
 	defer cancel()
-	// Keep-alive probes are of no use within a run and cost three system calls.
+	// Keep-alive probes are useless within a run and cost three system calls.
 	d := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: false}, KeepAlive: -1}
 	nc, err := d.DialContext(ctx, "tcp", c.addr)
 	if err == nil && c.tls != nil {
 		secure := tls.Client(nc, c.tls)
 		if err = secure.HandshakeContext(ctx); err != nil {
-			_ = nc.Close() // the handshake's error is the one to tell
+			_ = nc.Close() // the handshake's error is reported
 		}
 		nc = secure
 	}
 	if err != nil {
-		return nil, c.s.dials.explain(err)
+		return nil, c.s.dials.asFault(err)
 	}
 	c.s.dials.opened()
 	return newConn(c.s.clock, nc), nil
 }
 
-// explain makes a fault of a connection that could not be made and counts it.
-func (d *dials) explain(err error) *scenario.Fault {
+// asFault makes a fault from a failed dial and counts it.
+func (d *dials) asFault(err error) *scenario.Fault {
 	f := &scenario.Fault{Kind: iikanji.FaultDial, Step: -1, Message: plainError(err), Cause: err}
 	var timeout net.Error
 	switch {

@@ -7,11 +7,11 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// stripes is how many copies of the counters there are: actors that count the
-// same event at once mostly hit different ones.
+// stripes is the number of copies of each counter. Actors that count the same
+// event at the same time mostly use different copies.
 const stripes = 8
 
-// eventCounts counts events from any goroutine without a place that all fight for.
+// eventCounts counts events from any goroutine with little contention.
 type eventCounts struct {
 	n     int
 	cells []atomic.Int64 // stripes rows, each padded to whole cache lines
@@ -25,7 +25,7 @@ func newEventCounts(n int) *eventCounts {
 
 func (c *eventCounts) add(e scenario.Event, n int64) {
 	if int(e) < 0 || int(e) >= c.n {
-		panic("BUG: the event is none of the scenario's score table")
+		panic("BUG: the event is not in the scenario's score table")
 	}
 	c.cells[int(rand.Uint32()%stripes)*c.row+int(e)].Add(n)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// maxFaultKinds bounds the book against checks whose names never end.
+// maxFaultKinds limits the number of groups, in case check names are unbounded.
 const maxFaultKinds = 1000
 
 type faultKey struct {
@@ -20,14 +20,14 @@ type faultKey struct {
 	check string
 }
 
-// A faultBook groups faults by kind, step and check. It is asked for faults
-// only, so one lock does.
-type faultBook struct {
+// faultGroups groups faults by kind, step and check. Faults are rare, so one
+// lock is enough.
+type faultGroups struct {
 	mu    sync.Mutex
 	known map[faultKey]*iikanji.Fault
 }
 
-// faultOf finds the Fault in an error; another error is a failed check "internal".
+// faultOf returns the Fault in an error. Any other error becomes a failed check "internal".
 func faultOf(err error) *scenario.Fault {
 	var f *scenario.Fault
 	if errors.As(err, &f) {
@@ -36,13 +36,13 @@ func faultOf(err error) *scenario.Fault {
 	return &scenario.Fault{Kind: iikanji.FaultCheck, Step: -1, Check: "internal", Message: err.Error(), Cause: err}
 }
 
-// isCut says whether a fault only means that its phase has ended.
+// isCut reports whether a fault only means that its phase has ended.
 func isCut(f *scenario.Fault) bool {
 	return f.Kind == iikanji.FaultCut || f.Check == "internal" && errors.Is(f.Cause, context.Canceled)
 }
 
-// add counts a fault; the first of its group is its example.
-func (b *faultBook) add(f *scenario.Fault, steps []string, fatal bool) {
+// add counts a fault. The first fault of a group is the group's example.
+func (b *faultGroups) add(f *scenario.Fault, steps []string, fatal bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	key := faultKey{f.Kind, f.Step, f.Check}
@@ -64,15 +64,15 @@ func (b *faultBook) add(f *scenario.Fault, steps []string, fatal bool) {
 	g.Fatal = g.Fatal || fatal
 }
 
-// gravity orders kinds: what is wrong in content weighs more than what is
-// wrong in form, and that more than what did not arrive.
-var gravity = map[iikanji.FaultKind]int{
+// severity orders kinds: wrong content first, then wrong form, then missing
+// answers.
+var severity = map[iikanji.FaultKind]int{
 	iikanji.FaultCheck: 0, iikanji.FaultBody: 1, iikanji.FaultContentType: 2, iikanji.FaultStatus: 3,
 	iikanji.FaultProtocol: 4, iikanji.FaultClosed: 5, iikanji.FaultDial: 6, iikanji.FaultTimeout: 7,
 }
 
-// list returns the groups, gravest first.
-func (b *faultBook) list() []iikanji.Fault {
+// list returns the groups, the most severe first.
+func (b *faultGroups) list() []iikanji.Fault {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	all := make([]iikanji.Fault, 0, len(b.known))
@@ -86,7 +86,7 @@ func (b *faultBook) list() []iikanji.Fault {
 			}
 			return 1
 		}
-		return cmp.Or(cmp.Compare(gravity[a.Kind], gravity[c.Kind]), cmp.Compare(c.Count, a.Count),
+		return cmp.Or(cmp.Compare(severity[a.Kind], severity[c.Kind]), cmp.Compare(c.Count, a.Count),
 			cmp.Compare(a.Step, c.Step), cmp.Compare(a.Check, c.Check))
 	})
 	return all

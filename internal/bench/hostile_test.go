@@ -52,9 +52,9 @@ func drip(c *rawConn, s string, pause time.Duration) {
 	}
 }
 
-// TestHostile puts a browser before a real socket on which something is wrong:
-// a fault of the right kind must come within the request's timeout, and the
-// browser must work on afterwards.
+// TestHostile connects a browser to a real socket that misbehaves. The fault must
+// have the right kind and come within the request's timeout, and the browser must
+// still work afterwards.
 func TestHostile(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\r\n"
 	say := func(s string) func(c *rawConn) { return func(c *rawConn) { c.say(s); c.hold() } }
@@ -148,13 +148,13 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// hold keeps the connection open until the browser gives it up.
+// hold keeps the connection open until the browser closes it.
 func (c *rawConn) hold() {
 	_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
 	_, _ = c.r.ReadByte() // any end will do
 }
 
-// TestHostileDial: nobody listens; nobody accepts; the host has no address.
+// TestHostileDial: nothing listens on the port; the host has no address.
 func TestHostileDial(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -174,8 +174,8 @@ func TestHostileDial(t *testing.T) {
 	wantFault(t, ctx, b, &scenario.Request{Path: "/"}, iikanji.FaultDial)
 }
 
-// TestHostileBacklog: a target that is up but accepts nobody is a timeout, as a
-// browser would have it, not a refusal.
+// TestHostileBacklog: a target that listens but does not accept connections gives
+// a timeout, as in a browser, not a refusal.
 func TestHostileBacklog(t *testing.T) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -216,15 +216,15 @@ func TestHostileReader(t *testing.T) {
 	wantFault(t, ctx, b, &scenario.Request{Method: "POST", Path: "/", Body: make([]byte, 64<<20)}, iikanji.FaultTimeout)
 }
 
-// TestHostileTLS: a plain server where TLS was expected, and a certificate of a stranger.
+// TestHostileTLS: a plain server where TLS is expected.
 func TestHostileTLS(t *testing.T) {
 	url, _ := rawServer(t, func(c *rawConn) { c.say(ok("plain")); c.hold() })
 	b, ctx := browse(t, strings.Replace(url, "http://", "https://", 1), scenario.ClientOptions{})
 	wantFault(t, ctx, b, &scenario.Request{Path: "/"}, iikanji.FaultDial)
 }
 
-// TestRefusedRequests: parts of a request may come from a hostile answer; they
-// must not be able to add lines to it.
+// TestRefusedRequests: parts of a request may come from a hostile answer and must
+// not be able to add lines to the request.
 func TestRefusedRequests(t *testing.T) {
 	url, accepted := rawServer(t, func(c *rawConn) { c.say(ok("")) })
 	b, ctx := browse(t, url, scenario.ClientOptions{})

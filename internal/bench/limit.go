@@ -7,35 +7,36 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// When the generator was the limit. Measured by `go run ./bench/load
-// -calibrate` on two cores, generator on one, a single-threaded target on the
-// other: while the target was the limit the generator was late by 0.01 to 0.10
-// of the mean latency, at up to 0.83 of its core; once the generator was the
-// limit, by 0.55 to 1.1, at 0.93 and more. With a busy stranger on the
-// generator's core, throughput at a ratio of 0.2 fell by a quarter with one
-// actor and not at all with 64, for then the target's queue hides the delay;
-// below 0.1 it never did. CPU alone tells less: 0.83 did no harm, and a starved
-// generator did harm at 0.07.
+// Thresholds above which the generator was the limit. They were measured with
+// `go run ./bench/load -calibrate` on two cores, the generator on one, a
+// single-threaded target on the other. While the target was the limit, mean
+// lateness was 0.01 to 0.10 of the mean latency, at up to 0.83 of the
+// generator's core. Once the generator was the limit, it was 0.55 to 1.1, at
+// 0.93 and more. With another busy process on the generator's core, throughput
+// at a ratio of 0.2 fell by a quarter with one actor and not at all with 64
+// actors, because the target's queue hides the delay; below 0.1 it never fell.
+// CPU use alone is a weaker sign: 0.83 did no harm, and a starved generator did
+// harm at 0.07.
 //
-// Goals for a host that does nothing else are stricter (0.7 of the cores and
-// 1 ms at p99); missing them is a warning, not void.
+// The goals for an otherwise idle host are stricter (0.7 of the cores, 1 ms at
+// p99). Missing them is a warning and does not void the run.
 const (
-	// voidShare of its cores: there is no idle time left.
+	// voidShare is the CPU share without idle time left.
 	voidShare = 0.95
-	// voidLateness is mean lateness over mean latency: of the time that the
-	// target is blamed for, a fifth was the generator's.
+	// voidLateness is mean lateness over mean latency: a fifth of the latency
+	// attributed to the target was the generator's.
 	voidLateness = 0.20
-	// freeLateness does no harm: waking an idle core takes about 50 µs here,
-	// and every client pays that.
+	// freeLateness is harmless: waking an idle core takes about 50 µs on the
+	// measured machine, which every client pays.
 	freeLateness = 200 * time.Microsecond
-	// enough answers and wake-ups for a mean that means something.
-	enough = 30
+	// minSamples is the number of answers and of wake-ups that a mean needs.
+	minSamples = 30
 
 	warnShare    = 0.70
 	warnLateness = 0.10
 )
 
-// A strain is what limitOf judges.
+// A strain is the input of limitOf.
 type strain struct {
 	share          float64
 	late           time.Duration // mean
@@ -45,16 +46,17 @@ type strain struct {
 	noPort, noFile int64
 }
 
-// ratio is lateness over latency, 0 where it does not matter.
+// ratio returns lateness over latency, 0 where lateness is harmless or the
+// samples are too few.
 func (s *strain) ratio() float64 {
-	if s.late < freeLateness || s.wakeUps < enough || s.answers < enough || s.latency <= 0 {
+	if s.late < freeLateness || s.wakeUps < minSamples || s.answers < minSamples || s.latency <= 0 {
 		return 0
 	}
 	return float64(s.late) / float64(s.latency)
 }
 
-// limitOf says why the generator was the limit, "" when it was not, and
-// whether it came near.
+// limitOf returns why the generator was the limit, "" when it was not. warning is
+// set when it was near the limit.
 func limitOf(s strain) (why, warning string) {
 	switch ratio := s.ratio(); {
 	case s.noPort > 0:
@@ -75,7 +77,7 @@ func limitOf(s strain) (why, warning string) {
 
 func micros(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
 
-// strainOf gathers what limitOf needs.
+// strainOf collects the input of limitOf.
 func strainOf(g *iikanji.Generator, steps []iikanji.StepStat, wakeUps int64, d *dials) strain {
 	s := strain{share: g.CPUShare, late: g.LagMean, wakeUps: wakeUps, noPort: d.noPort.Load(), noFile: d.noFile.Load()}
 	var total time.Duration

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestMain can be a server instead of tests, see serveElsewhere.
+// TestMain can run a server instead of the tests, see serveElsewhere.
 func TestMain(m *testing.M) {
 	if os.Getenv("IIKANJI_TEST_SERVE") == "" {
 		os.Exit(m.Run())
@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	fmt.Println("http://" + l.Addr().String())
-	time.AfterFunc(time.Minute, func() { os.Exit(1) }) // outlives nobody for long
+	time.AfterFunc(time.Minute, func() { os.Exit(1) }) // ends even if the parent is killed
 	fmt.Fprintln(os.Stderr, http.Serve(l, http.HandlerFunc(fair)))
 	os.Exit(1)
 }

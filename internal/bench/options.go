@@ -6,41 +6,41 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// Options say where to run a scenario and how long.
+// Options are the target, the length and the surroundings of a run.
 type Options struct {
 	// URL is the target's base URL, http or https, without a path.
 	URL string
-	// Seed makes the work: two runs of one seed offer the same.
+	// Seed determines the work: two runs with the same seed offer the same work.
 	Seed uint64
 	// Load is the length of the load phase; 0 means the scenario's own.
 	Load time.Duration
-	// NoLoad ends the run after Prepare: the checks only.
+	// NoLoad ends the run after Prepare, so only its checks run.
 	NoLoad bool
-	// PrepareTimeout ends a Prepare that hangs, ValidateTimeout a Validate;
-	// 0 means DefaultPhaseTimeout.
+	// PrepareTimeout and ValidateTimeout limit Prepare and Validate; 0 means
+	// DefaultPhaseTimeout.
 	PrepareTimeout  time.Duration
 	ValidateTimeout time.Duration
-	// CPUs are the cores the generator may use, as the kernel numbers them:
-	// all threads of the process are pinned to them and GOMAXPROCS is set to
-	// their number; both are put back when Run returns. None means as it is.
+	// CPUs are the cores that the generator may use, by the kernel's numbers. All
+	// threads of the process are pinned to them and GOMAXPROCS is set to their
+	// number; Run restores both. Empty means no change.
 	CPUs []int
-	// SamplesDir is where raw samples are kept, one file; empty means nowhere.
+	// SamplesDir is the folder of the file of raw samples; empty keeps none.
 	SamplesDir string
 	// InsecureTLS accepts any certificate of an https target.
 	InsecureTLS bool
-	// OnPhase is called right before a phase begins and right after it has
-	// ended, from the goroutine of Run, so that the caller can read counters of
-	// the host for exactly that phase; nil means never.
+	// OnPhase is called right before a phase begins and right after it ends, in
+	// the goroutine of Run, so the caller can read counters of the host for
+	// exactly that phase. It may be nil.
 	OnPhase func(phase scenario.Phase, begins bool)
-	// Progress is called a few times a second, from one goroutine; nil means never.
+	// Progress is called a few times a second, from one goroutine. It may be nil.
 	Progress func(Progress)
 }
 
-// DefaultPhaseTimeout is how long Prepare and Validate may take when nobody
-// says otherwise: several times what any known contest allows.
+// DefaultPhaseTimeout limits Prepare and Validate by default: several times what
+// any known contest allows.
 const DefaultPhaseTimeout = 2 * time.Minute
 
-// Progress is how a run stands.
+// Progress is the state of a run.
 type Progress struct {
 	Phase   string        // initialize, prepare, load, validate
 	Elapsed time.Duration // of the phase
@@ -48,6 +48,6 @@ type Progress struct {
 	Score   float64       // so far
 	// Counts since the phase began, but Errors and Timeouts since the run began.
 	Requests, Errors, Timeouts int64
-	// Note is the scenario's latest line, "" when there was none since the last call.
+	// Note is the scenario's latest line since the last call, "" for none.
 	Note string
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// grace is how long actors may take to notice that their phase has ended. They
-// only need to return: everything they wait for was cut.
-const grace = 5 * time.Second
+// actorGrace is how long actors may take to return after their phase has ended.
+// Everything that they wait for was cut.
+const actorGrace = 5 * time.Second
 
 // Numbers of the phases in a sample, see samplePhases.
 const (
@@ -26,7 +26,7 @@ const (
 	numValidate
 )
 
-// A phase is one of the scenario's three, with everything that runs in it.
+// A phase is one of the scenario's three phases, with the actors that run in it.
 type phase struct {
 	number uint8
 	name   scenario.Phase
@@ -35,7 +35,7 @@ type phase struct {
 	done   <-chan struct{} // of ctx
 
 	mu    sync.Mutex
-	over  bool // takes no more actors
+	over  bool // accepts no more actors
 	alive map[string]int64
 	total int
 	empty chan struct{} // closed when over and total is 0
@@ -48,7 +48,7 @@ func newPhase(parent context.Context, number uint8, name scenario.Phase) *phase 
 	return p
 }
 
-// enter counts an actor in; false when the phase takes no more.
+// enter counts an actor in. It returns false when the phase accepts no more.
 func (p *phase) enter(kind string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,7 +69,7 @@ func (p *phase) leave(kind string) {
 	}
 }
 
-// shut lets no more actors in.
+// shut stops accepting actors.
 func (p *phase) shut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,15 +78,15 @@ func (p *phase) shut() {
 	}
 }
 
-// census counts the actors by kind.
-func (p *phase) census() map[string]int64 {
+// actors returns the number of actors by kind.
+func (p *phase) actors() map[string]int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.alive)
 }
 
-// spawn runs a function of the scenario's as an actor of a phase; a panic in
-// it fails the run.
+// spawn runs a function of the scenario as an actor of a phase. A panic in it
+// fails the run.
 func (s *session) spawn(p *phase, kind string, actor func(ctx context.Context)) {
 	if !p.enter(kind) {
 		return
@@ -102,20 +102,20 @@ func (s *session) spawn(p *phase, kind string, actor func(ctx context.Context)) 
 	}()
 }
 
-// maxStack is how much of a stack a warning shows.
+// maxStack limits the stack trace in a warning, in bytes.
 const maxStack = 4 << 10
 
-// panicked makes a panic of the scenario a fatal fault, with its stack in the
-// run's warnings.
+// panicked turns a panic of the scenario into a fatal fault and adds its stack
+// to the run's warnings.
 func (s *session) panicked(kind string, v any, stack []byte) {
 	s.warn("panic in actor %q: %v\n%s", kind, v, stack[:min(len(stack), maxStack)])
 	s.Fail(&scenario.Fault{Kind: iikanji.FaultCheck, Step: -1, Check: "panic", Message: fmt.Sprintf("in actor %q: %v", kind, v)})
 }
 
-// runPhase runs one phase of the scenario: main as its first actor, then until
-// all its actors are gone; both end when limit has passed, which is an error
-// for phases that are not timed. atEnd is called when the end has come and
-// before anything is cut; it may be nil.
+// runPhase runs one phase of the scenario, with main as its first actor, and
+// waits for all its actors. The phase ends after limit at the latest, which is
+// an error for phases that are not timed. atEnd is called at the end, before
+// anything is cut; it may be nil.
 func (s *session) runPhase(p *phase, limit time.Duration, timed bool, main func(ctx context.Context) error, atEnd func()) {
 	s.enterPhase(p)
 	returned := make(chan struct{})
@@ -129,7 +129,7 @@ func (s *session) runPhase(p *phase, limit time.Duration, timed bool, main func(
 	defer timer.Stop()
 	ended := (<-chan struct{})(returned)
 	if timed {
-		ended = nil // the load phase lasts as long as it was to last
+		ended = nil // the load phase lasts until its limit, even after Load returns
 	}
 	select {
 	case <-p.done: // interrupted, or the run failed
@@ -148,8 +148,8 @@ func (s *session) runPhase(p *phase, limit time.Duration, timed bool, main func(
 	s.awaitActors(p)
 }
 
-// mainFailed takes an error that a phase's own function returned; one that
-// only says that the phase was ended is none.
+// mainFailed handles an error of a phase's main function. It ignores an error
+// that only means that the phase has ended.
 func (s *session) mainFailed(p *phase, err error) {
 	if p.ctx.Err() != nil && (isCut(faultOf(err)) || errors.Is(err, context.DeadlineExceeded)) {
 		return
@@ -157,8 +157,7 @@ func (s *session) mainFailed(p *phase, err error) {
 	s.Fail(err)
 }
 
-// closePhase ends the phase for all who wait: contexts first, then what is on
-// the wire.
+// closePhase cancels the phase's contexts, then cuts the exchanges in flight.
 func (s *session) closePhase(p *phase) {
 	p.cancel()
 	s.mu.Lock()
@@ -172,9 +171,9 @@ func (s *session) closePhase(p *phase) {
 	}
 }
 
-// awaitActors waits until all actors have returned, or names those that do not.
+// awaitActors waits until all actors have returned. It warns of those that do not.
 func (s *session) awaitActors(p *phase) {
-	timer := time.NewTimer(grace)
+	timer := time.NewTimer(actorGrace)
 	defer timer.Stop()
 	select {
 	case <-p.empty:
@@ -182,11 +181,11 @@ func (s *session) awaitActors(p *phase) {
 	case <-timer.C:
 	}
 	var stuck []string
-	for kind, n := range p.census() {
+	for kind, n := range p.actors() {
 		if n > 0 {
 			stuck = append(stuck, fmt.Sprintf("%d %s", n, kind))
 		}
 	}
 	sort.Strings(stuck)
-	s.warn("actors did not return within %v after the end of %s: %s", grace, p.name, strings.Join(stuck, ", "))
+	s.warn("actors did not return within %v after the end of %s: %s", actorGrace, p.name, strings.Join(stuck, ", "))
 }

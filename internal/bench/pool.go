@@ -14,7 +14,7 @@ func cutFault(message string, cause error) *scenario.Fault {
 }
 
 // perform sends the request of a call and reads the answer, on an idle
-// connection, a new one, or the next that gets free.
+// connection, a new one, or the next that becomes free.
 func (c *client) perform(k *call) error {
 	cn, err := c.acquire(k.ctx)
 	if err != nil {
@@ -34,7 +34,7 @@ func (c *client) perform(k *call) error {
 				return err
 			}
 		}
-		keep, err := c.once(k, cn, due)
+		keep, err := c.attempt(k, cn, due)
 		k.x.end = c.s.clock.now()
 		if err == nil {
 			if cn.idleSince = k.x.end; !keep {
@@ -46,18 +46,18 @@ func (c *client) perform(k *call) error {
 		}
 		c.discard(cn)
 		cn = nil
-		if !reused || !again(k, err) {
+		if !reused || !mayRetry(k, err) {
 			c.release(nil)
 			return err
 		}
-		reused = false // the second time on a new connection, and never a third
+		reused = false // the retry uses a new connection, and there is only one
 	}
 }
 
-// again says whether a request that failed on a used connection may be sent
-// once more: the target had closed it, nothing of an answer had come, and
-// either nothing had been sent or sending twice does no harm (RFC 9110, 9.2.2).
-func again(k *call, err error) bool {
+// mayRetry reports whether a request that failed on a used connection may be
+// sent again: the target closed the connection before any byte of an answer, and
+// either nothing was sent or the method is idempotent (RFC 9110, 9.2.2).
+func mayRetry(k *call, err error) bool {
 	if err == errStale {
 		return true
 	}
@@ -65,16 +65,16 @@ func again(k *call, err error) bool {
 	return ok && f.Kind == iikanji.FaultClosed && k.res.reply.wire == 0 && (k.x.sent == 0 || idempotent(k.method))
 }
 
-// once tries the exchange on one connection. keep says whether the connection
-// is good for another.
-func (c *client) once(k *call, cn *conn, due int64) (keep bool, err error) {
+// attempt tries the exchange on one connection. keep reports whether the
+// connection can be used again.
+func (c *client) attempt(k *call, cn *conn, due int64) (keep bool, err error) {
 	cn.out, cn.rest = c.encode(cn.out[:0], k.r, k.method, k.entry)
 	size := int64(len(cn.out) + len(cn.rest))
 	cn.check = cn.used > 0 && (!idempotent(k.method) || k.x.start-cn.idleSince > longIdle)
 	k.res.reply.reset(k.method == "HEAD", c.maxBody)
 	cn.arm(due)
 	select {
-	case <-k.ctx.Done(): // after arm: a cut is seen here or sees the exchange
+	case <-k.ctx.Done(): // checked after arm, so a cut is either seen here or interrupts the exchange
 		cn.disarm(due)
 		return false, c.cutBy(k)
 	default:
@@ -94,8 +94,8 @@ func (c *client) once(k *call, cn *conn, due int64) (keep bool, err error) {
 	return whole && k.res.reply.keep, err
 }
 
-// cutBy is the fault of a request whose context ended: a timeout when it was
-// a deadline of the scenario's own, else a cut.
+// cutBy returns the fault of a request whose context ended: a timeout if the
+// scenario set the deadline, a cut otherwise.
 func (c *client) cutBy(k *call) *scenario.Fault {
 	cause := k.ctx.Err()
 	if cause == context.DeadlineExceeded && c.s.current().ctx.Err() == nil {
@@ -104,7 +104,7 @@ func (c *client) cutBy(k *call) *scenario.Fault {
 	return cutFault("cut off by the end of the phase", cause)
 }
 
-// connect makes a connection in a slot that the caller holds.
+// connect opens a connection in a slot that the caller holds.
 func (c *client) connect(ctx context.Context, due int64) (*conn, error) {
 	cn, err := c.dial(ctx, due)
 	if err != nil {
@@ -121,8 +121,8 @@ func (c *client) connect(ctx context.Context, due int64) (*conn, error) {
 	return cn, nil
 }
 
-// acquire returns an idle connection, or nil and the slot for a new one. It
-// waits when all of the browser's connections are busy.
+// acquire returns an idle connection, or nil and a slot for a new one. It waits
+// while all of the browser's connections are busy.
 func (c *client) acquire(ctx context.Context) (*conn, error) {
 	c.mu.Lock()
 	switch n := len(c.idle); {
@@ -163,7 +163,7 @@ func (c *client) wait(ctx context.Context, turn chan *conn) (*conn, error) {
 	}
 	c.mu.Unlock()
 	select {
-	case cn, ok := <-turn: // it was our turn just now: pass it on
+	case cn, ok := <-turn: // the connection arrived at the same time: pass it on
 		if ok {
 			c.release(cn)
 		}
@@ -172,7 +172,7 @@ func (c *client) wait(ctx context.Context, turn chan *conn) (*conn, error) {
 	return nil, cutFault("cut off while waiting for a connection", ctx.Err())
 }
 
-// discard closes a connection; its slot stays with the caller.
+// discard closes a connection. The caller keeps its slot.
 func (c *client) discard(cn *conn) {
 	c.mu.Lock()
 	delete(c.conns, cn)
@@ -181,8 +181,8 @@ func (c *client) discard(cn *conn) {
 	cn.close()
 }
 
-// release gives a slot to the next that waits, with its connection if there
-// is one, or lets it rest.
+// release passes a slot and its connection, if there is one, to the next waiting
+// request, or makes them idle.
 func (c *client) release(cn *conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -235,5 +235,5 @@ func (c *client) Close() {
 		cn.close()
 	}
 	c.cut(stateClosed)
-	c.s.gone(c)
+	c.s.forget(c)
 }

@@ -4,9 +4,8 @@ package bench
 
 import "syscall"
 
-// Under the race detector the ordinary calls: they tell it that what a server
-// in the same process did before it wrote, happened before what we do after we
-// have read.
+// With the race detector the ordinary calls are used: they establish that the
+// writes of a server in the same process happened before the reads here.
 
 func readNow(fd uintptr, b []byte) (int, error) {
 	for {

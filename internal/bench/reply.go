@@ -8,7 +8,8 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// Limits of an answer, so that a broken target costs a fault and no memory.
+// Limits of an answer, so that a broken target causes a fault and does not use
+// up memory.
 const (
 	maxHead      = 256 << 10 // of all header lines together, as in Chrome
 	maxFields    = 512
@@ -32,13 +33,13 @@ const (
 	atEnd
 )
 
-// A reply is one answer while it arrives: a parser without I/O, so that it can
-// be fuzzed. Bytes read go into room and are announced with grow; parse
-// consumes them and says when the answer is whole; eof says that no more will
-// come. Field names are lowered and chunks joined in place: names, values and
-// body are slices of buf.
+// A reply is one answer while it arrives: a parser without I/O, so it can be
+// fuzzed. The caller reads bytes into room, announces them with grow and calls
+// parse, which returns true when the answer is complete. The caller calls eof at
+// the end of the stream. Field names are converted to lower case and chunks
+// joined in place: names, values and body are slices of buf.
 type reply struct {
-	buf   []byte // len(buf) is what has arrived and was not compacted away
+	buf   []byte // received bytes that were not compacted away
 	pos   int    // parsed up to here
 	stage stage
 
@@ -47,8 +48,8 @@ type reply struct {
 
 	status  int
 	minor   byte // of HTTP/1.x
-	keep    bool // the connection may be used again
-	cookies bool // there is a Set-Cookie
+	keep    bool // the connection may be reused
+	cookies bool // it has a Set-Cookie field
 	chunked bool
 	gzip    bool
 	coding  []byte // a Content-Encoding that is neither gzip nor identity
@@ -63,14 +64,14 @@ type reply struct {
 	wire         int64 // bytes arrived
 }
 
-// reset makes the reply ready for another answer; it keeps the memory.
+// reset prepares the reply for another answer and keeps its memory.
 func (p *reply) reset(bodyless bool, maxBody int) {
 	*p = reply{buf: p.buf[:0], fields: p.fields[:0], bodyless: bodyless, maxBody: maxBody, length: -1}
 }
 
-// room returns free space to read into, at least minRead bytes. The buffer
-// doubles up to what the announced length needs: a length alone, without the
-// bytes, costs nothing.
+// room returns at least minRead bytes of free space to read into. The buffer
+// doubles up to the announced length, so an announced length without the bytes
+// uses no memory.
 func (p *reply) room() []byte {
 	if p.stage >= inChunkSize && cap(p.buf)-len(p.buf) < minRead {
 		p.compact()
@@ -87,7 +88,7 @@ func (p *reply) room() []byte {
 	return p.buf[len(p.buf):cap(p.buf)]
 }
 
-// grow takes note of n bytes read into room.
+// grow adds n bytes that were read into room.
 func (p *reply) grow(n int) {
 	p.buf = p.buf[:len(p.buf)+n]
 	p.wire += int64(n)
@@ -97,7 +98,7 @@ func protocol(format string, args ...any) *scenario.Fault {
 	return &scenario.Fault{Kind: iikanji.FaultProtocol, Step: -1, Message: fmt.Sprintf(format, args...)}
 }
 
-// parse consumes what has arrived; done is true when the answer is whole.
+// parse consumes the received bytes. done is true when the answer is complete.
 // The error is nil or a *scenario.Fault.
 func (p *reply) parse() (done bool, err error) {
 	for {
@@ -134,7 +135,7 @@ func (p *reply) parse() (done bool, err error) {
 	}
 }
 
-// eof tells the reply that the target closed the connection.
+// eof is called when the target has closed the connection.
 func (p *reply) eof() error {
 	if p.stage == untilClose {
 		return nil
@@ -153,8 +154,8 @@ func (p *reply) eof() error {
 	return f
 }
 
-// line takes the next whole line, without its end. Beyond limit bytes from
-// the mark on, it is a fault, whether or not the line has ended.
+// line returns the next complete line without its end. More than limit bytes
+// since mark are a fault, even if the line is not complete.
 func (p *reply) line(mark, limit int) (line []byte, more bool, err error) {
 	i := bytes.IndexByte(p.buf[p.pos:], '\n')
 	if i < 0 {
@@ -177,7 +178,7 @@ func (p *reply) line(mark, limit int) (line []byte, more bool, err error) {
 
 // statusLine parses "HTTP/1.1 200 OK"; the reason may be missing (RFC 9112, 4).
 func (p *reply) statusLine() (more bool, err error) {
-	// Garbage must not wait for a line end that never comes.
+	// Check the prefix first: garbage may never contain a line end.
 	const version = "HTTP/1."
 	if got := p.buf[p.pos:]; !bytes.HasPrefix(got, []byte(version)[:min(len(got), len(version))]) {
 		return false, protocol("answer begins with %.40q, not with HTTP/1.x", got)

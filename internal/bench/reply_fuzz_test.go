@@ -11,8 +11,8 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// FuzzReply: whatever arrives in whatever pieces ends in the same answer or a
-// fault, within the limits; and what we take net/http reads the same.
+// FuzzReply: the same bytes in any pieces give the same answer or a fault, within
+// the limits, and net/http reads an accepted answer in the same way.
 func FuzzReply(f *testing.F) {
 	for _, s := range []string{
 		"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc",
@@ -51,7 +51,7 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
-// sameAsStdlib compares an answer that we took with net/http's reading of it.
+// sameAsStdlib compares an accepted answer with net/http's reading of it.
 func sameAsStdlib(t *testing.T, data []byte, head bool, status int, body []byte) {
 	t.Helper()
 	r := bufio.NewReader(bytes.NewReader(data))
@@ -64,8 +64,8 @@ func sameAsStdlib(t *testing.T, data []byte, head bool, status int, body []byte)
 		res, err = http.ReadResponse(r, req)
 	}
 	if err != nil {
-		// net/http is stricter in places that do no harm: a reason phrase with
-		// odd bytes, field values with control characters.
+		// net/http also rejects harmless answers: a reason phrase with odd bytes,
+		// field values with control characters.
 		return
 	}
 	got, err := io.ReadAll(res.Body)

@@ -18,7 +18,7 @@ func feed(p *reply, data []byte, piece int) (done bool, err error) {
 		p.grow(n)
 		if done, err = p.parse(); done || err != nil {
 			if done && len(data) > 0 {
-				// What follows would be read by the next exchange.
+				// The next exchange would read the remaining bytes.
 				return false, protocol("%d bytes after the end", len(data))
 			}
 			return done, err
@@ -145,8 +145,7 @@ func TestReplyBroken(t *testing.T) {
 	f(head+"\r\n"+strings.Repeat("x", 1001), bad)
 }
 
-// TestReplyMemory: neither an announced length nor framing without content
-// may cost memory.
+// TestReplyMemory: an announced length and framing without content use no memory.
 func TestReplyMemory(t *testing.T) {
 	var p reply
 	p.reset(false, 1<<30)

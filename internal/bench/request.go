@@ -8,15 +8,15 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// copyBody is the size up to which a request's body is copied behind its
-// header, to be sent by one system call.
+// copyBody is the largest body that is copied behind the header, so that one
+// system call sends both.
 const copyBody = 32 << 10
 
-// ours are the fields that a Request must not set.
-var ours = []string{"host", "content-length", "connection", "cookie", "accept-encoding", "user-agent", "transfer-encoding"}
+// reservedFields are set by the client. A Request must not set them.
+var reservedFields = []string{"host", "content-length", "connection", "cookie", "accept-encoding", "user-agent", "transfer-encoding"}
 
-// encode writes a request, with the conditions of the cached entry that it may
-// renew. A body that is too large to copy is returned as rest.
+// encode appends a request to out, with the conditions that revalidate the cache
+// entry e, if there is one. A body too large to copy is returned as rest.
 func (c *client) encode(out []byte, r *scenario.Request, method string, e *entry) (req, rest []byte) {
 	out = append(out, method...)
 	out = append(out, ' ')
@@ -56,7 +56,7 @@ func appendField(out []byte, name, value string) []byte {
 	return append(out, "\r\n"...)
 }
 
-// fixedLines are the lines that every request of a browser has.
+// fixedLines returns the lines that are the same in every request of a browser.
 func fixedLines(host, agent string, gzip bool) string {
 	s := " HTTP/1.1\r\nHost: " + host + "\r\n"
 	if agent != "" {
@@ -68,12 +68,12 @@ func fixedLines(host, agent string, gzip bool) string {
 	return s
 }
 
-// refuse looks for what would break the request apart: parts of it may come
-// from a hostile target's answers.
-func refuse(r *scenario.Request, method string) error {
+// checkRequest rejects parts that would break the request's framing. They may
+// come from answers of a hostile target.
+func checkRequest(r *scenario.Request, method string) error {
 	for i := 0; i < len(method); i++ {
 		if lowered[method[i]] == 0 {
-			return protocol("method %.40q is not one", method)
+			return protocol("method %.40q is not a token", method)
 		}
 	}
 	if r.Path == "" || r.Path[0] != '/' {
@@ -85,7 +85,7 @@ func refuse(r *scenario.Request, method string) error {
 		}
 	}
 	for i := range r.Header {
-		if err := refuseField(&r.Header[i]); err != nil {
+		if err := checkField(&r.Header[i]); err != nil {
 			return err
 		}
 	}
@@ -95,7 +95,7 @@ func refuse(r *scenario.Request, method string) error {
 	return nil
 }
 
-func refuseField(f *scenario.Field) error {
+func checkField(f *scenario.Field) error {
 	if f.Name == "" || strings.ContainsAny(f.Value, "\r\n\x00") {
 		return protocol("header field %.40q: %.60q is empty or has a line end", f.Name, f.Value)
 	}
@@ -104,7 +104,7 @@ func refuseField(f *scenario.Field) error {
 			return protocol("header name %.60q", f.Name)
 		}
 	}
-	for _, name := range ours {
+	for _, name := range reservedFields {
 		if len(name) == len(f.Name) && strings.EqualFold(name, f.Name) {
 			return protocol("header field %s is set by the browser, not by the request", f.Name)
 		}
@@ -112,7 +112,8 @@ func refuseField(f *scenario.Field) error {
 	return nil
 }
 
-// idempotent says whether a request may be sent twice (RFC 9110, 9.2.2).
+// idempotent reports whether a request with this method may be sent twice (RFC
+// 9110, 9.2.2).
 func idempotent(method string) bool {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPut, http.MethodDelete, http.MethodTrace:

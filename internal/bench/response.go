@@ -12,23 +12,23 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// keepBuffer is the size up to which a buffer goes back into the pool: icons
-// and pages do, the rare giant does not pin its memory.
+// keepBuffer is the largest buffer that returns to the pool. It covers icons and
+// pages; a rare large answer must not occupy memory for long.
 const keepBuffer = 512 << 10
 
-// A response is a scenario.Response with the memory it stands on.
+// A response is a scenario.Response and the memory of its slices.
 type response struct {
 	scenario.Response
 	reply  reply
 	plain  []byte                 // decoded gzip
-	merged []scenario.HeaderField // of a 304 and what was stored
+	merged []scenario.HeaderField // of a 304 and the stored answer
 	done   func(*scenario.Response)
 
 	packed bytes.Reader
 	unzip  *gzip.Reader
 }
 
-// A responsePool hands out responses. They come back through Release.
+// A responsePool provides responses. Release returns them.
 type responsePool struct{ pool sync.Pool }
 
 func (p *responsePool) get() *response {
@@ -41,7 +41,7 @@ func (p *responsePool) get() *response {
 }
 
 func (p *responsePool) put(r *response) {
-	r.Response = scenario.Response{} // a second Release must find no Done
+	r.Response = scenario.Response{} // makes a second Release harmless
 	r.reply.reset(false, 0)
 	if cap(r.reply.buf) > keepBuffer {
 		r.reply.buf = nil
@@ -60,13 +60,13 @@ func (r *response) fill() {
 	r.Wire = r.reply.wire
 }
 
-// decode undoes the content coding of the body, up to max bytes.
+// decode removes the content coding of the body, up to max bytes.
 func (r *response) decode(max int) error {
 	if len(r.Body) == 0 {
 		return nil
 	}
 	if r.reply.coding != nil {
-		return bodyFault("content-encoding %.20q was not asked for", r.reply.coding)
+		return bodyFault("content-encoding %.20q was not requested", r.reply.coding)
 	}
 	if !r.reply.gzip {
 		return nil
@@ -90,8 +90,8 @@ func (r *response) resetUnzip() (err error) {
 	return r.unzip.Reset(&r.packed)
 }
 
-// inflate reads the whole of unzip into plain. A few bytes can stand for
-// gigabytes: it stops one byte after max.
+// inflate reads all of unzip into plain. A few bytes can expand to gigabytes, so
+// it stops one byte after max.
 func (r *response) inflate(max int) error {
 	if cap(r.plain) == 0 {
 		r.plain = make([]byte, 0, 4*len(r.Body)+minRead)

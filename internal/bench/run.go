@@ -13,11 +13,11 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// Run runs a scenario against a target and says how it went. The error is not
-// nil only when the run could not take place (bad options, no such core,
-// samples that cannot be written); failed checks are in the Run. When ctx is
-// done the run ends at once and what was measured is kept: Outcome
-// Interrupted, Partial true.
+// Run runs a scenario against a target and returns the measured run. It returns
+// an error only when the run could not start (bad options, a core that does not
+// exist, samples that cannot be written); failed checks are in the Run. When ctx
+// is done the run ends at once and keeps what was measured: Outcome Interrupted,
+// Partial true.
 func Run(ctx context.Context, sc scenario.Scenario, o Options) (*iikanji.Run, error) {
 	s, err := newSession(sc, o)
 	if err != nil {
@@ -28,12 +28,12 @@ func Run(ctx context.Context, sc scenario.Scenario, o Options) (*iikanji.Run, er
 	if err != nil {
 		return nil, err
 	}
-	untune, err := tune(o.CPUs)
+	restore, err := prepareRuntime(o.CPUs)
 	if err != nil {
 		samples.close(s.shards)
 		return nil, err
 	}
-	defer untune()
+	defer restore()
 	defer s.showProgress()()
 
 	run := s.newRun()
@@ -47,7 +47,7 @@ func Run(ctx context.Context, sc scenario.Scenario, o Options) (*iikanji.Run, er
 	return run, nil
 }
 
-// openSamples creates the file of samples where one is wanted.
+// openSamples creates the file of samples if Options.SamplesDir is set.
 func (s *session) openSamples() (*sampleWriter, error) {
 	if s.o.SamplesDir != "" {
 		if err := os.MkdirAll(s.o.SamplesDir, 0o755); err != nil {
@@ -79,20 +79,20 @@ func (s *session) prepare(ctx context.Context) {
 		return
 	}
 	limit := firstOf(s.o.PrepareTimeout, DefaultPhaseTimeout)
-	s.tell(scenario.Prepare, true)
+	s.notify(scenario.Prepare, true)
 	s.runPhase(p, limit, false, func(ctx context.Context) error { return sc.Prepare(ctx, s) }, nil)
-	s.tell(scenario.Prepare, false)
+	s.notify(scenario.Prepare, false)
 	s.checkOutside(ctx, p)
 }
 
-// tell calls OnPhase.
-func (s *session) tell(p scenario.Phase, begins bool) {
+// notify calls OnPhase.
+func (s *session) notify(p scenario.Phase, begins bool) {
 	if s.o.OnPhase != nil {
 		s.o.OnPhase(p, begins)
 	}
 }
 
-// checkOutside fails the run for errors that were reported where there is no load.
+// checkOutside fails the run if errors were reported outside of the load phase.
 func (s *session) checkOutside(ctx context.Context, p *phase) {
 	if n := s.outside.Load(); n > 0 && ctx.Err() == nil && !s.failed() {
 		s.fail(fmt.Sprintf("%d errors in %s", n, p.name))
@@ -105,26 +105,26 @@ func (s *session) load(ctx context.Context, run *iikanji.Run) {
 	if !ok || s.o.NoLoad || s.failed() || ctx.Err() != nil {
 		return
 	}
-	take(s.shards, len(s.info.Steps)) // what Prepare sent is in its samples only
+	takeTallies(s.shards, len(s.info.Steps)) // requests of Prepare count in the samples only
 	p := newPhase(ctx, numLoad, scenario.Load)
-	s.tell(scenario.Load, true)
+	s.notify(scenario.Load, true)
 	w := s.startWatch()
 	s.scoring.Store(true)
 	s.runPhase(p, s.LoadTime(), true, func(ctx context.Context) error { return sc.Load(ctx, s) }, func() {
 		s.scoring.Store(false)
 		w.stop(s)
-		s.tell(scenario.Load, false)
-		alive := p.census()
+		s.notify(scenario.Load, false)
+		alive := p.actors()
 		delete(alive, "(load)")
 		s.gaugeAll("actors at the end: ", alive)
 	})
 	s.sumLoad(run, w)
 }
 
-// sumLoad puts what the load phase measured into the run.
+// sumLoad copies the measurements of the load phase into the run.
 func (s *session) sumLoad(run *iikanji.Run, w *watch) {
 	run.Took = w.took()
-	run.Steps = s.stepStats(take(s.shards, len(s.info.Steps)))
+	run.Steps = s.stepStats(takeTallies(s.shards, len(s.info.Steps)))
 	var u iikanji.Usage
 	run.Load, u = w.result(s, run.Steps)
 	run.Usage = append(run.Usage, u)
@@ -134,7 +134,7 @@ func (s *session) sumLoad(run *iikanji.Run, w *watch) {
 	s.gaugeAll("due times dropped: ", dropped)
 }
 
-// gaugeAll sets a gauge for each kind, in their order.
+// gaugeAll sets one gauge per kind, sorted by kind.
 func (s *session) gaugeAll(what string, byKind map[string]int64) {
 	for _, kind := range slices.Sorted(maps.Keys(byKind)) {
 		s.Gauge(what+kind, "", float64(byKind[kind]))
@@ -149,8 +149,7 @@ func (s *session) stepStats(sum []stepTally) []iikanji.StepStat {
 	return stats
 }
 
-// validate runs the scenario's Validate, if it has one and there was no
-// failure before.
+// validate runs the scenario's Validate, if it has one and the run has not failed.
 func (s *session) validate(ctx context.Context) {
 	sc, ok := s.sc.(scenario.Validator)
 	if !ok || s.failed() || ctx.Err() != nil {
@@ -158,16 +157,16 @@ func (s *session) validate(ctx context.Context) {
 	}
 	p := newPhase(ctx, numValidate, scenario.Validate)
 	limit := firstOf(s.o.ValidateTimeout, DefaultPhaseTimeout)
-	s.tell(scenario.Validate, true)
+	s.notify(scenario.Validate, true)
 	s.runPhase(p, limit, false, func(ctx context.Context) error { return sc.Validate(ctx, s) }, nil)
-	s.tell(scenario.Validate, false)
+	s.notify(scenario.Validate, false)
 	s.checkOutside(ctx, p)
 }
 
-// finish computes the score and judges the outcome.
+// finish computes the score and the outcome.
 func (s *session) finish(ctx context.Context, run *iikanji.Run) {
-	if run.Steps == nil { // there was no load: show the checks' requests
-		run.Steps = s.stepStats(take(s.shards, len(s.info.Steps)))
+	if run.Steps == nil { // without load: the requests of the checks
+		run.Steps = s.stepStats(takeTallies(s.shards, len(s.info.Steps)))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +181,7 @@ func (s *session) finish(ctx context.Context, run *iikanji.Run) {
 	s.writeScore(run)
 }
 
-// writeScore puts the score into the run; a failed one has 0.
+// writeScore sets the run's score. A failed run has score 0.
 func (s *session) writeScore(run *iikanji.Run) {
 	counts := s.events.all()
 	sc := s.score()
@@ -198,11 +197,11 @@ func (s *session) writeScore(run *iikanji.Run) {
 	}
 }
 
-// progressEvery is how often the progress display is fed.
+// progressEvery is how often Options.Progress is called.
 const progressEvery = 250 * time.Millisecond
 
-// showProgress feeds Options.Progress until stop is called, which waits for
-// the last call to return.
+// showProgress calls Options.Progress until stop is called. stop waits for the
+// last call to return.
 func (s *session) showProgress() (stop func()) {
 	if s.o.Progress == nil {
 		return func() {}
@@ -230,11 +229,11 @@ func (s *session) progress() Progress {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p.Note, s.note = s.note, ""
-	if s.naming.name == "" {
+	if s.timed.name == "" {
 		return p
 	}
-	p.Phase, p.Elapsed = string(s.naming.name), time.Duration(s.clock.now()-s.naming.began)
-	if s.naming.name == scenario.Load {
+	p.Phase, p.Elapsed = string(s.timed.name), time.Duration(s.clock.now()-s.timed.began)
+	if s.timed.name == scenario.Load {
 		p.Left = max(s.LoadTime()-p.Elapsed, 0)
 	}
 	return p

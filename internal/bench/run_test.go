@@ -54,7 +54,7 @@ func runIt(t *testing.T, sc *script, o Options) *iikanji.Run {
 	return run
 }
 
-// wantOutcome takes void for passed: a busy machine makes it so, and that is right.
+// wantOutcome accepts void for passed, because a busy machine voids a run.
 func wantOutcome(t *testing.T, run *iikanji.Run, want iikanji.Outcome, reason string) {
 	t.Helper()
 	if want == iikanji.Passed && run.Outcome == iikanji.Void {
@@ -271,7 +271,7 @@ func TestRunWithoutLoad(t *testing.T) {
 	}
 }
 
-// TestRunStuckActor: an actor that does not return is named, and does not hold the run up.
+// TestRunStuckActor: a warning names an actor that does not return, and the run ends.
 func TestRunStuckActor(t *testing.T) {
 	stop := make(chan struct{})
 	defer close(stop)
@@ -286,8 +286,8 @@ func TestRunStuckActor(t *testing.T) {
 	}
 }
 
-// TestCutIsNoFault: what the end of the load cuts off is counted against
-// nobody, in whatever state the request is.
+// TestCutIsNoFault: a request cut by the end of the load is not a fault, in any
+// state of the request.
 func TestCutIsNoFault(t *testing.T) {
 	hang := make(chan struct{})
 	defer close(hang)
@@ -330,7 +330,7 @@ func TestCutIsNoFault(t *testing.T) {
 	}
 }
 
-// TestEvery: due times are kept, counted when dropped, and queued where asked for.
+// TestEvery: due times are kept; passed ones are dropped and counted, or queued with Queue.
 func TestEvery(t *testing.T) {
 	var plain, queued, slow atomic.Int64
 	sc := &script{load: func(_ context.Context, s scenario.Session) error {
@@ -371,8 +371,8 @@ func TestEvery(t *testing.T) {
 	}
 }
 
-// TestNoOmission: a target that stalls once makes all requests late that were
-// due meanwhile, not just the one that was on the wire (coordinated omission).
+// TestNoOmission: when a target stalls, all requests due meanwhile are late, not
+// only the one in flight (no coordinated omission).
 func TestNoOmission(t *testing.T) {
 	const stall = 300 * time.Millisecond
 	var n, late atomic.Int64
@@ -398,7 +398,7 @@ func TestNoOmission(t *testing.T) {
 	}
 }
 
-// TestSameSeed: names and the seed make the random numbers, nothing else.
+// TestSameSeed: random numbers depend on the name and the seed only.
 func TestSameSeed(t *testing.T) {
 	draw := func(seed uint64, name string) uint64 {
 		s, err := newSession(&script{}, Options{URL: "http://x", Seed: seed})
@@ -424,7 +424,7 @@ func TestBadOptions(t *testing.T) {
 	}
 }
 
-// TestPin: the generator runs on its cores only, and all is put back.
+// TestPin: the generator runs on its cores only, and Run restores the old mask.
 func TestPin(t *testing.T) {
 	before, err := allowed()
 	if err != nil {
@@ -451,7 +451,7 @@ func TestPin(t *testing.T) {
 	}
 }
 
-// TestLeavesNothing: after a run no goroutine, connection or timer of it is left.
+// TestLeavesNothing: a run leaves no goroutine, connection or timer behind.
 func TestLeavesNothing(t *testing.T) {
 	fds := func() int {
 		list, err := os.ReadDir("/proc/self/fd")
@@ -472,7 +472,7 @@ func TestLeavesNothing(t *testing.T) {
 		}
 		return nil
 	}}
-	runIt(t, sc, Options{URL: url}) // once, so that what is made once is there
+	runIt(t, sc, Options{URL: url}) // creates what is created once per process
 	goroutines, files := runtime.NumGoroutine(), fds()
 	runIt(t, sc, Options{URL: url, SamplesDir: t.TempDir(), Progress: func(Progress) {}})
 	for range 100 {
@@ -484,7 +484,7 @@ func TestLeavesNothing(t *testing.T) {
 	t.Errorf("%d goroutines and %d descriptors, before %d and %d", runtime.NumGoroutine(), fds(), goroutines, files)
 }
 
-// TestOutOfDescriptors: a generator that may not open more is the limit.
+// TestOutOfDescriptors: a generator without free descriptors is the limit.
 func TestOutOfDescriptors(t *testing.T) {
 	url := serveElsewhere(t)
 	var old unix.Rlimit
@@ -515,8 +515,8 @@ func TestOutOfDescriptors(t *testing.T) {
 	}
 }
 
-// TestThrottled: a generator without room must say so, whether it is its own
-// work that takes the core or another process's.
+// TestThrottled: the run is void when the generator lacks CPU time, because of its
+// own work or another process.
 func TestThrottled(t *testing.T) {
 	set, err := allowed()
 	if err != nil {
@@ -555,8 +555,8 @@ func TestThrottled(t *testing.T) {
 	})
 }
 
-// serveElsewhere serves from another process, which this test binary becomes
-// with an environment variable: the target must not share the generator's fate.
+// serveElsewhere starts the target in another process, this test binary with an
+// environment variable, so that throttling the generator does not affect it.
 func serveElsewhere(t *testing.T) (url string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^$")

@@ -13,16 +13,16 @@ import (
 
 // SamplesFile is the name of the file of raw samples in Options.SamplesDir.
 //
-// Its first line is JSON, a [SampleHead]; then follow records of
-// SampleHead.Record bytes, little-endian, in no order of time:
+// Its first line is JSON, a [SampleHead]. Records of SampleHead.Record bytes
+// follow, little-endian, not sorted by time:
 //
-//	 0  int64   due     ns since SampleHead.Began: when it should have been sent
+//	 0  int64   due     ns since SampleHead.Began: when the request was due
 //	 8  int64   start   ns: when sending began
-//	16  int64   end     ns: when the answer was whole, or the fault known
+//	16  int64   end     ns: when the answer was complete, or the fault occurred
 //	24  uint32  bytes   of the answer on the wire, at most 4 GiB − 1
 //	28  uint32  client  number of the browser, from 1
 //	32  uint16  step    index into SampleHead.Steps
-//	34  uint16  status  as received; 0 where no answer came
+//	34  uint16  status  as received; 0 without an answer
 //	36  uint8   fault   iikanji.FaultKind; 0 for none
 //	37  uint8   flags   1 cached, 2 not modified, 4 quiet
 //	38  uint8   phase   index into SampleHead.Phases
@@ -54,7 +54,7 @@ type SampleHead struct {
 // samplePhases are the phases by the number in a sample.
 var samplePhases = []string{"prepare", "load", "validate"}
 
-// A Sample is one exchange, as it was measured. Times count from SampleHead.Began.
+// A Sample is one measured exchange. Times count from SampleHead.Began.
 type Sample struct {
 	Due, Start, End       time.Duration
 	Bytes                 uint32
@@ -111,11 +111,11 @@ type SampleReader struct {
 	err  error
 }
 
-// maxSampleHead bounds the first line of a file that is none of ours.
+// maxSampleHead limits the first line, in case the file has another format.
 const maxSampleHead = 1 << 20
 
-// NewSampleReader reads the head. A file of another format or of a newer
-// version is refused.
+// NewSampleReader reads the head. It returns an error for another format or a
+// newer version.
 func NewSampleReader(r io.Reader) (*SampleReader, error) {
 	s := &SampleReader{r: bufio.NewReaderSize(r, maxSampleHead)}
 	line, err := s.r.ReadSlice('\n')
@@ -126,7 +126,7 @@ func NewSampleReader(r io.Reader) (*SampleReader, error) {
 		return nil, fmt.Errorf("reading the head of the samples: %w", err)
 	}
 	if s.head.Format != sampleFormat || s.head.Version != 1 || s.head.Record < sampleSize || s.head.Record > 4096 {
-		return nil, fmt.Errorf("samples of format %q version %d with records of %d bytes are not readable here", s.head.Format, s.head.Version, s.head.Record)
+		return nil, fmt.Errorf("reading the head of the samples: format %q version %d with records of %d bytes is not supported", s.head.Format, s.head.Version, s.head.Record)
 	}
 	s.rec = make([]byte, s.head.Record)
 	return s, nil
@@ -135,7 +135,7 @@ func NewSampleReader(r io.Reader) (*SampleReader, error) {
 // Head is the file's first line.
 func (s *SampleReader) Head() SampleHead { return s.head }
 
-// Scan reads the next sample; false at the end or at an error.
+// Scan reads the next sample. It returns false at the end and at an error.
 func (s *SampleReader) Scan() bool {
 	if s.err != nil {
 		return false
@@ -149,14 +149,14 @@ func (s *SampleReader) Scan() bool {
 	s.n++
 	s.cur = parseSample(s.rec)
 	if int(s.cur.Step) >= len(s.head.Steps) || int(s.cur.Phase) >= len(s.head.Phases) {
-		s.err = fmt.Errorf("reading sample %d: step %d or phase %d is none of the head's", s.n, s.cur.Step, s.cur.Phase)
+		s.err = fmt.Errorf("reading sample %d: step %d or phase %d is not in the head", s.n, s.cur.Step, s.cur.Phase)
 		return false
 	}
 	return true
 }
 
-// Sample is what Scan read; it is valid for ever.
+// Sample returns the sample that Scan read. It stays valid.
 func (s *SampleReader) Sample() Sample { return s.cur }
 
-// Err is the error that ended Scan, nil at the end of the file.
+// Err returns the error that ended Scan, nil at the end of the file.
 func (s *SampleReader) Err() error { return s.err }

@@ -26,7 +26,7 @@ func TestSampleRoundTrip(t *testing.T) {
 	}
 }
 
-// TestSamplesOfARun: the file holds what the run counted, exchange by exchange.
+// TestSamplesOfARun: the file holds one sample per exchange that the run counted.
 func TestSamplesOfARun(t *testing.T) {
 	url := web(t, func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write([]byte("body")) })
 	dir := filepath.Join(t.TempDir(), "new", "folder")
@@ -93,8 +93,8 @@ func users(n int, do func(ctx context.Context, s scenario.Session, c scenario.Cl
 	}
 }
 
-// TestSamplesLost: a folder that cannot be made is an error before the run, a
-// full disk during it a warning.
+// TestSamplesLost: a folder that cannot be created is an error before the run; a
+// full disk during the run is a warning.
 func TestSamplesLost(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

@@ -11,13 +11,13 @@ import (
 
 const (
 	samplesPerBlock = 1600 // a block is 64 KB
-	// maxBlocks bounds what waits for a slow disk, to 16 MB; beyond it samples
-	// are lost and counted, because waiting would falsify the load.
+	// maxBlocks limits the queue for a slow disk to 16 MB. Further samples are
+	// dropped and counted, because waiting would change the load.
 	maxBlocks = 256
 )
 
-// A sampleWriter writes blocks of samples from one goroutine of its own. The
-// file has a temporary name until it is whole. A nil writer keeps nothing.
+// A sampleWriter writes blocks of samples in its own goroutine. The file has a
+// temporary name until it is complete. A nil writer keeps no samples.
 type sampleWriter struct {
 	path   string
 	part   string // the temporary name
@@ -35,7 +35,7 @@ type sampleBuffer struct {
 	full []byte
 }
 
-// newSampleWriter creates the file; an empty dir means that none are kept.
+// newSampleWriter creates the file. With an empty dir it returns nil.
 func newSampleWriter(dir string, head SampleHead) (*sampleWriter, error) {
 	if dir == "" {
 		return nil, nil
@@ -63,7 +63,7 @@ func (w *sampleWriter) abandon() {
 	_ = os.Remove(w.part)
 }
 
-// write runs until blocks is closed. After an error it only drains.
+// write runs until blocks is closed. After an error it discards the blocks.
 func (w *sampleWriter) write() {
 	defer close(w.done)
 	for b := range w.blocks {
@@ -103,8 +103,8 @@ func (b *sampleBuffer) add(x *exchange, phase uint8) {
 	}
 }
 
-// close writes what is left and gives the file its name. It returns what is
-// to be said about the samples: "" when all were kept.
+// close writes the remaining samples and renames the file. It returns a warning
+// if samples were lost.
 func (w *sampleWriter) close(shards []shard) (warning string) {
 	if w == nil {
 		return ""
@@ -115,7 +115,7 @@ func (w *sampleWriter) close(shards []shard) (warning string) {
 		if len(s.samples.full) > 0 {
 			w.blocks <- s.samples.full
 		}
-		s.samples = nil // what comes late is not kept
+		s.samples = nil // later samples are not kept
 		s.mu.Unlock()
 	}
 	close(w.blocks)
@@ -127,7 +127,7 @@ func (w *sampleWriter) close(shards []shard) (warning string) {
 	if err == nil {
 		err = os.Rename(w.part, w.path)
 	} else {
-		_ = os.Remove(w.part) // a torn file would mislead, and the disk may be full
+		_ = os.Remove(w.part) // an incomplete file misleads, and the disk may be full
 	}
 	switch {
 	case err != nil:

@@ -16,7 +16,7 @@ import (
 	"github.com/iikanji/iikanji/internal/tally"
 )
 
-// A session is one run under way.
+// A session is a run in progress.
 type session struct {
 	sc   scenario.Scenario
 	info scenario.Info
@@ -24,7 +24,7 @@ type session struct {
 	url  string
 
 	clock  *clock
-	beats  *metronome
+	timer  *dueTimer
 	pool   responsePool
 	bodies *bodies
 	shards []shard
@@ -33,11 +33,11 @@ type session struct {
 	nextID atomic.Uint32
 
 	events   *eventCounts
-	scoring  atomic.Bool  // events count: the load phase is on
+	scoring  atomic.Bool  // events count: the load phase runs
 	errors   atomic.Int64 // reported in the load phase, as the table counts them
 	timeouts atomic.Int64
 	outside  atomic.Int64 // reported in Prepare and Validate
-	faults   faultBook
+	faults   faultGroups
 
 	mu       sync.Mutex
 	clients  map[*client]struct{}
@@ -47,7 +47,7 @@ type session struct {
 	note     string // the latest, for the progress display
 	gauges   []iikanji.Gauge
 	phases   []iikanji.PhaseStat
-	naming   naming
+	timed    phaseTime
 	sendLag  tally.Sketch
 	dropped  map[string]int64 // due times, by kind
 }
@@ -68,14 +68,14 @@ func newSession(sc scenario.Scenario, o Options) (*session, error) {
 		clock: &clock{base: time.Now()}, bodies: newBodies(), events: newEventCounts(len(info.Table.Events)),
 		clients: make(map[*client]struct{}), dropped: make(map[string]int64),
 	}
-	if s.beats, err = newMetronome(s.clock); err != nil {
+	if s.timer, err = newDueTimer(s.clock); err != nil {
 		return nil, err
 	}
 	s.shards = newShards(4*runtime.NumCPU(), len(info.Steps), nil)
 	return s, nil
 }
 
-// close ends what is left of the run: browsers, timers.
+// close closes the run's browsers and timer.
 func (s *session) close() {
 	s.mu.Lock()
 	clients := make([]*client, 0, len(s.clients))
@@ -86,14 +86,14 @@ func (s *session) close() {
 	for _, c := range clients {
 		c.Close()
 	}
-	s.beats.close()
+	s.timer.close()
 }
 
 func (s *session) current() *phase    { return s.now.Load() }
 func (s *session) phaseNumber() uint8 { return s.now.Load().number }
 
-// gone forgets a browser that was closed.
-func (s *session) gone(c *client) {
+// forget removes a closed browser.
+func (s *session) forget(c *client) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.clients, c)
@@ -108,7 +108,7 @@ func (s *session) Seed() uint64 { return s.o.Seed }
 // Rand implements scenario.Session.
 func (s *session) Rand(name string) *rand.Rand {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(name)) // a hash takes everything
+	_, _ = h.Write([]byte(name)) // a hash never returns an error
 	return rand.New(rand.NewPCG(s.o.Seed, h.Sum64()))
 }
 
@@ -134,7 +134,7 @@ func (s *session) Every(kind string, o scenario.Arrivals, do func(ctx context.Co
 	s.spawn(s.current(), kind, func(ctx context.Context) { s.arrive(ctx, kind, o, do) })
 }
 
-// arrive is the actor of a schedule.
+// arrive is the actor that runs a schedule.
 func (s *session) arrive(ctx context.Context, kind string, o scenario.Arrivals, do func(ctx context.Context, due time.Time)) {
 	var lag tally.Sketch
 	var dropped int64
@@ -146,8 +146,8 @@ func (s *session) arrive(ctx context.Context, kind string, o scenario.Arrivals, 
 	}()
 	sleeper := newSleeper()
 	due, free := s.clock.now()+int64(o.First), int64(0)
-	for s.beats.sleep(ctx, sleeper, due) {
-		// Lateness is the generator's own only where the former call was over in time.
+	for s.timer.sleep(ctx, sleeper, due) {
+		// The lateness is the generator's only if the former call ended in time.
 		if free <= due {
 			lag.Add(time.Duration(s.clock.now() - due))
 		}
@@ -208,13 +208,13 @@ func (s *session) Fail(err error) {
 	}
 	f := faultOf(err)
 	if isCut(f) && s.current().ctx.Err() != nil {
-		return // the phase has ended: that is no one's fault
+		return // the error only means that the phase has ended
 	}
 	s.faults.add(f, s.info.Steps, true)
 	s.fail(f.Error())
 }
 
-// fail ends the run at once, as failed.
+// fail marks the run as failed and ends it at once.
 func (s *session) fail(reason string) {
 	s.mu.Lock()
 	s.fatal = append(s.fatal, reason)
@@ -241,7 +241,7 @@ func (s *session) Gauge(name, unit string, value float64) {
 	s.gauges = append(s.gauges, iikanji.Gauge{Name: name, Value: value, Unit: unit})
 }
 
-// maxNotes bounds what a talkative scenario can put into a run.
+// maxNotes limits the lines that a scenario can add to a run.
 const maxNotes = 1000
 
 // Say implements scenario.Session.
@@ -263,7 +263,7 @@ func (s *session) warn(format string, args ...any) {
 // LoadTime implements scenario.Session.
 func (s *session) LoadTime() time.Duration { return firstOf(s.o.Load, s.info.Load, time.Minute) }
 
-// score is what the table makes of the counts so far.
+// score computes the score of the counts so far.
 func (s *session) score() scenario.Score {
 	return s.info.Table.Score(s.events.all(), s.errors.Load(), s.timeouts.Load())
 }

@@ -28,8 +28,8 @@ func (t *stepTally) merge(o *stepTally) {
 	t.latency.Merge(&o.latency)
 }
 
-// add counts one exchange. Cut ones are no part of anything else; what came
-// from the browser's cache is no answer of the target.
+// add counts one exchange. A cut exchange counts as cut only; an answer from the
+// browser's cache is not an answer of the target.
 func (t *stepTally) add(x *exchange) {
 	switch {
 	case x.fault == iikanji.FaultCut:
@@ -68,27 +68,26 @@ func (t *stepTally) stat(name string) iikanji.StepStat {
 	}
 }
 
-// An exchange is what is remembered of one request. Times are of the clock.
+// An exchange is the record of one request. Times are clock times.
 type exchange struct {
 	due, start, end int64
 	step            scenario.Step
 	client          uint32
 	status          int
-	fault           iikanji.FaultKind // FaultUnknown: none
+	fault           iikanji.FaultKind // FaultUnknown for none
 	sent, received  int64
 	cached, notMod  bool
 	quiet           bool
 }
 
-// A shard counts for a part of the browsers, so that they do not wait for each
-// other or fight over a cache line. There are a few times as many shards as
-// cores, not one per browser: ten thousand browsers must not need ten thousand
-// sketches per step.
+// A shard counts for a part of the browsers, which reduces contention for locks
+// and cache lines. There are a few shards per core, not one per browser: ten
+// thousand browsers must not need ten thousand sketches per step.
 type shard struct {
 	mu      sync.Mutex
 	steps   []stepTally
 	samples *sampleBuffer // nil when none are kept
-	_       [64]byte      // keep neighbours off this cache line
+	_       [64]byte      // puts shards on different cache lines
 }
 
 func newShards(n, steps int, samples *sampleWriter) []shard {
@@ -110,7 +109,7 @@ func (s *shard) record(x *exchange, phase uint8) {
 	s.mu.Unlock()
 }
 
-// fault counts a failed check on an answer that was counted as good.
+// fault counts a failed check on an answer that was counted as a success.
 func (s *shard) fault(step scenario.Step, timeout bool) {
 	s.mu.Lock()
 	s.steps[step].errors++
@@ -120,8 +119,8 @@ func (s *shard) fault(step scenario.Step, timeout bool) {
 	s.mu.Unlock()
 }
 
-// take merges all shards and leaves them empty, for the next phase.
-func take(shards []shard, steps int) []stepTally {
+// takeTallies merges all shards and resets them for the next phase.
+func takeTallies(shards []shard, steps int) []stepTally {
 	sum := make([]stepTally, steps)
 	for i := range shards {
 		s := &shards[i]
@@ -136,7 +135,7 @@ func take(shards []shard, steps int) []stepTally {
 	return sum
 }
 
-// requests counts what was sent so far in the phase.
+// requests returns the number of requests of the phase so far.
 func requests(shards []shard) (n int64) {
 	for i := range shards {
 		s := &shards[i]

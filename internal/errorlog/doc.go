@@ -1,19 +1,19 @@
-// Package errorlog counts what error logs and the outputs of services say:
-// text in, [iikanji.Profile] out, a row for each kind of message with how often
-// it came, its level, where it first stood and which requests it names. It
-// opens no file and judges nothing; a message's meaning is a word of [Kinds].
+// Package errorlog counts the messages of error logs and of the output of
+// services. It turns text into an [iikanji.Profile] with one row per message: its
+// count, its level, its first place and the requests that it names. It opens no
+// file and rates nothing. A message with a known meaning has a kind, one of the
+// constants in kind.go.
 //
 // The steps of [Read]:
 //
 //  1. workers take blocks of lines (package lines);
-//  2. each line is split into a level and a message, by its form: that of
-//     nginx, of MariaDB, JSON, or any text with a level's word in it (form.go);
+//  2. each line is split into a level and a message, by its form: nginx,
+//     MariaDB, JSON, or any text that contains a level (form.go);
 //  3. numbers, identifiers and quoted values of the message are folded
-//     (fold.go), so that a thousand messages about a thousand files are one row;
-//  4. what is known by its words gets a kind (kind.go);
+//     (fold.go), so a thousand messages about a thousand files are one row;
+//  4. messages with known words get a kind (kind.go);
 //  5. the workers' tables are merged into rows, the most frequent first.
 //
-// Lines come from strangers: memory is bounded by the number of different
-// messages kept, texts by their length, and nothing that is shown can hold a
-// terminal's control characters.
+// Lines are hostile input: the number of distinct messages and the length of
+// texts are bounded, and no text contains control characters of a terminal.
 package errorlog

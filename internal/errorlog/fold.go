@@ -5,11 +5,11 @@ import (
 	"unicode"
 )
 
-// maxMessage is how much of a message tells it from others, in bytes.
+// maxMessage is how many bytes of a message identify it.
 const maxMessage = 200
 
-// fold appends a message to b with its numbers as N, identifiers as ID and
-// quoted values as "…". It may still hold what printable takes away.
+// fold appends a message to b, with numbers as N, identifiers as ID and quoted
+// values as "…". The result may contain characters that printable removes.
 func fold(b []byte, message string) []byte {
 	from := len(b)
 	for i := 0; i < len(message) && len(b)-from < maxMessage; {
@@ -45,14 +45,14 @@ func fold(b []byte, message string) []byte {
 	return b
 }
 
-// quoted says whether the quotation mark at i opens something: one within a
-// word is an apostrophe.
+// quoted reports whether the quotation mark at i opens a quoted value. A mark
+// within a word is an apostrophe.
 func quoted(message string, i int) bool { return i == 0 || !word(message[i-1]) }
 
 func word(c byte) bool { return letter(c) || c >= '0' && c <= '9' || c == '_' || c >= 0x80 }
 
-// foldWord is a word as it is, or what stands for its like: a hexadecimal or
-// mixed identifier of 8 letters and more, or the numbers in it.
+// foldWord returns ID for a hexadecimal or mixed identifier, N for a number, and
+// otherwise the word with the numbers in it as N.
 func foldWord(w string) string {
 	digits, hex := 0, true
 	for i := range len(w) {
@@ -84,11 +84,12 @@ func foldWord(w string) string {
 	return b.String()
 }
 
-// maxRoute is the longest name of a route.
+// maxRoute is the longest path of a route, in bytes.
 const maxRoute = 120
 
-// routeOf names the route of a request as in "GET /a/7?x=1 HTTP/1.1": method
-// and path, with segments that hold a digit folded. "" when it is none.
+// routeOf returns the route of a request such as "GET /a/7?x=1 HTTP/1.1": method
+// and path, with segments that contain a digit folded. It returns "" if request
+// is not one.
 func routeOf(request string) string {
 	method, rest, ok := strings.Cut(request, " ")
 	if !ok || !methods[method] {
@@ -111,7 +112,7 @@ func routeOf(request string) string {
 	return printable(method + " " + strings.Join(parts, "/"))
 }
 
-// printable makes a text safe for a terminal.
+// printable replaces characters that are unsafe in a terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar {

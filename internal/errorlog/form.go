@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// A Form is the way in which a log's lines are written.
+// A Form is the format of a log's lines.
 type Form uint8
 
 const (
-	Any     Form = iota // the output of a program: every line is one of it
+	Any     Form = iota // the output of any program: every line is valid
 	Nginx               // 2026/11/21 11:57:21 [warn] 12#12: *3 message, client: …
 	MariaDB             // 2026-11-21 11:57:21 0 [Warning] message
 )
@@ -20,9 +20,9 @@ type parsed struct {
 	level   string // of levels, "" for none
 	message string
 	request string // as in "GET /path HTTP/1.1", "" for none
-	// cont marks a line that goes on with the one before, such as one of a stack.
+	// cont marks a line that continues the one before, such as a line of a stack.
 	cont bool
-	bad  bool // not of the log's form
+	bad  bool // the line does not have the log's form
 }
 
 func (f Form) parse(line string) parsed {
@@ -35,8 +35,7 @@ func (f Form) parse(line string) parsed {
 	return parseAny(line)
 }
 
-// digitsAt says whether a text begins as a shape does, in which 0 stands for
-// any digit.
+// digitsAt reports whether a text begins like shape, in which 0 means any digit.
 func digitsAt(s, shape string) bool {
 	if len(s) < len(shape) {
 		return false
@@ -55,8 +54,8 @@ func digitsAt(s, shape string) bool {
 
 const nginxStamp = "0000/00/00 00:00:00 ["
 
-// parseNginx reads a line of nginx's error log. What it appends about the
-// connection (client, server, request, upstream …) is cut off the message.
+// parseNginx reads a line of nginx's error log. It removes what nginx appends
+// about the connection (client, server, request, upstream …) from the message.
 func parseNginx(line string) parsed {
 	if !digitsAt(line, nginxStamp) {
 		return parsed{message: line, bad: true}
@@ -87,8 +86,9 @@ func parseNginx(line string) parsed {
 
 const mariaStamp = "0000-00-00 "
 
-// parseMariaDB reads a line of MariaDB's or MySQL's error log. A monitor's
-// output and a crash's stack have no stamps: they go on with what was before.
+// parseMariaDB reads a line of MariaDB's or MySQL's error log. Lines of a
+// monitor's output and of a crash's stack have no time and continue the message
+// before.
 func parseMariaDB(line string) parsed {
 	if !digitsAt(line, mariaStamp) {
 		return parsed{message: line, cont: true}
@@ -126,10 +126,10 @@ func parseAny(line string) parsed {
 	return p
 }
 
-// methods begin a request where one stands in a log.
+// methods are the words that begin a request in a log.
 var methods = map[string]bool{"GET": true, "HEAD": true, "POST": true, "PUT": true, "PATCH": true, "DELETE": true, "OPTIONS": true}
 
-// fields are those that loggers of JSON lines agree on more or less.
+// fields are the usual field names of JSON loggers.
 type fields struct {
 	Level    any    `json:"level"`
 	Severity string `json:"severity"`
@@ -142,7 +142,7 @@ type fields struct {
 	Status   any    `json:"status"`
 }
 
-// parseJSON reads a line that is one JSON object; ok is false for others.
+// parseJSON reads a line that is one JSON object. ok is false for other lines.
 func parseJSON(line string) (parsed, bool) {
 	var f fields
 	if json.NewDecoder(strings.NewReader(line)).Decode(&f) != nil {
@@ -174,7 +174,7 @@ func parseJSON(line string) (parsed, bool) {
 	return p, true
 }
 
-// levels maps the words of logs to nginx's.
+// levels maps the levels of other loggers to nginx's.
 var levels = map[string]string{
 	"trace": "debug", "debug": "debug", "dbg": "debug", "fine": "debug", "verbose": "debug",
 	"info": "info", "information": "info", "note": "notice", "notice": "notice", "system": "notice",
@@ -182,12 +182,12 @@ var levels = map[string]string{
 	"crit": "crit", "critical": "crit", "fatal": "crit", "panic": "crit", "alert": "alert", "emerg": "emerg", "emergency": "emerg",
 }
 
-// levelWithin is how far into a line its level may stand.
+// levelWithin is how many bytes from the beginning of a line its level may be.
 const levelWithin = 64
 
-// levelIn finds a level's word near the beginning of a line: alone, in
-// brackets, before a colon or behind "level=". A word of prose ("error" in
-// lower case between spaces) is none.
+// levelIn finds a level near the beginning of a line: in capitals, in brackets,
+// before a colon or after "level=". A word of prose ("error" in lower case between
+// spaces) is not a level.
 func levelIn(line string) string {
 	line = line[:min(len(line), levelWithin)]
 	for i := 0; i < len(line); {
@@ -208,8 +208,8 @@ func levelIn(line string) string {
 			if j < len(line) {
 				after = line[j]
 			}
-			loud := strings.ToUpper(word) == word
-			if before == '[' || after == ']' || before == '<' || before == '=' || loud && !letter(after) || i == 0 && after == ':' {
+			capitals := strings.ToUpper(word) == word
+			if before == '[' || after == ']' || before == '<' || before == '=' || capitals && !letter(after) || i == 0 && after == ':' {
 				return level
 			}
 		}
@@ -220,5 +220,5 @@ func levelIn(line string) string {
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// blank says whether a line has nothing to say.
+// blank reports whether a line consists of white space.
 func blank(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }

@@ -2,18 +2,18 @@ package errorlog
 
 import "strings"
 
-// Kinds of messages whose meaning is known; rules of diagnose rely on them.
+// Kinds of messages with a known meaning. Rules of package diagnose use them.
 const (
-	BodySpilled     = "body-spilled"           // a request's body went to a temporary file
-	AnswerSpilled   = "answer-spilled"         // an answer of the app did
+	BodySpilled     = "body-spilled"           // nginx wrote a request body to a temporary file
+	AnswerSpilled   = "answer-spilled"         // nginx wrote an answer of the app to a temporary file
 	NoConnections   = "connections-exhausted"  // worker_connections are used up
 	NoDescriptors   = "descriptors-exhausted"  // EMFILE, ENFILE
 	NoPorts         = "ports-exhausted"        // EADDRNOTAVAIL
 	BacklogFull     = "backlog-full"           // EAGAIN of a unix socket: the app's queue was full
 	UpstreamTimeout = "upstream-timeout"       // the app did not answer in time: 504
-	UpstreamRefused = "upstream-refused"       // nobody listened: 502
-	UpstreamClosed  = "upstream-closed"        // the app hung up: 502
-	NoUpstream      = "upstream-none"          // all were marked as failed: 502
+	UpstreamRefused = "upstream-refused"       // the app did not listen: 502
+	UpstreamClosed  = "upstream-closed"        // the app closed the connection: 502
+	NoUpstream      = "upstream-none"          // all upstreams were marked as failed: 502
 	HeaderTooBig    = "answer-header-too-big"  // 502
 	BodyTooBig      = "request-body-too-large" // 413
 	DiskFull        = "disk-full"              // ENOSPC
@@ -24,11 +24,11 @@ const (
 	Request         = "request" // one line for each request: an access log
 )
 
-// requestLine is the message of a line that is nothing but a request.
+// requestLine is the message of lines that only log a request.
 const requestLine = "a request"
 
-// known are the words by which messages are recognised, in the order in which
-// they are tried: the reason before its consequence.
+// known maps words of messages to kinds. The order matters: a cause comes before
+// its consequence.
 var known = []struct{ words, kind string }{
 	{"a client request body is buffered to a temporary file", BodySpilled},
 	{"an upstream response is buffered to a temporary file", AnswerSpilled},
@@ -51,7 +51,7 @@ var known = []struct{ words, kind string }{
 	{"panic recovered", Panic},
 }
 
-// kindOf finds the kind of a message as it was written.
+// kindOf returns the kind of an unfolded message, "" for none.
 func kindOf(p parsed) string {
 	for _, k := range known {
 		if strings.Contains(p.message, k.words) {

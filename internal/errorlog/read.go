@@ -12,7 +12,7 @@ import (
 	"github.com/iikanji/iikanji/internal/lines"
 )
 
-// Options say what the logs are. The zero value is a program's output.
+// Options describe the logs. The zero value is the output of any program.
 type Options struct {
 	Form    Form
 	Target  string // the service that wrote them
@@ -20,20 +20,20 @@ type Options struct {
 }
 
 const (
-	// maxKinds bounds the messages told apart by one worker; what comes beyond
-	// is one row.
-	maxKinds    = 2000
+	// maxMessages limits the distinct messages of one worker. Further messages
+	// share one row.
+	maxMessages = 2000
 	maxRoutes   = 50  // of one message
 	maxExample  = 300 // bytes
 	maxBadLines = 3
 )
 
-// other is the message of the row for everything beyond maxKinds.
+// other is the message of the row for everything beyond maxMessages.
 const other = "(other messages)"
 
-// Read counts the messages of logs. A log in which nothing stands is an empty
-// profile and no error: services have nothing to say as a rule. Lines that are
-// not of the log's form count as bad; they are rows nevertheless.
+// Read counts the messages of logs. An empty log gives an empty profile and no
+// error, because most services log no errors. Lines that do not have the log's
+// form count as bad, and also have rows.
 func Read(ctx context.Context, inputs []*lines.Input, opt Options) (*iikanji.Profile, error) {
 	reader := lines.NewReader(inputs, lines.Options{Workers: opt.Workers, Whole: true})
 	workers := make([]*counter, reader.Workers())
@@ -52,7 +52,7 @@ func Read(ctx context.Context, inputs []*lines.Input, opt Options) (*iikanji.Pro
 	}
 	p := all.profile(func(at place) (string, int64) {
 		in := inputs[at.file]
-		before, _ := in.LinesBefore() // a number for people: not worth failing
+		before, _ := in.LinesBefore() // the number is for display only: an error here must not fail the reading
 		return in.Name, before + reader.Line(at.file, at.seq, at.line)
 	})
 	p.Target = opt.Target
@@ -63,7 +63,7 @@ func Read(ctx context.Context, inputs []*lines.Input, opt Options) (*iikanji.Pro
 	return p, nil
 }
 
-// A place is a line of the inputs: of a block, until the blocks are counted.
+// A place is a line of an input, counted from the beginning of its block.
 type place struct {
 	file, seq int
 	line      int64
@@ -73,8 +73,8 @@ func (p place) compare(o place) int {
 	return cmp.Or(cmp.Compare(p.file, o.file), cmp.Compare(p.seq, o.seq), cmp.Compare(p.line, o.line))
 }
 
-// A sight is a line that was seen, and where.
-type sight struct {
+// A sighting is a line and its place.
+type sighting struct {
 	text string
 	at   place
 }
@@ -84,7 +84,7 @@ type row struct {
 	level, kind, message string
 	count, bytes         int64
 	routes               map[string]int64
-	first                sight
+	first                sighting
 }
 
 // A counter is one worker.
@@ -95,7 +95,7 @@ type counter struct {
 	lines int64
 	bytes int64
 	bad   int64
-	seen  []sight // bad lines, the first few
+	seen  []sighting // the first few bad lines
 }
 
 func (c *counter) block(b *lines.Block) error {
@@ -124,12 +124,12 @@ func (c *counter) add(line []byte, at place) {
 	if p.bad {
 		c.bad++
 		if len(c.seen) < maxBadLines {
-			c.seen = append(c.seen, sight{clip(line), at})
+			c.seen = append(c.seen, sighting{clip(line), at})
 		}
 	}
 	r := c.row(p)
 	if r.count == 0 || at.compare(r.first.at) < 0 {
-		r.first = sight{clip(line), at}
+		r.first = sighting{clip(line), at}
 	}
 	r.count++
 	r.bytes += int64(len(line)) + 1
@@ -138,11 +138,11 @@ func (c *counter) add(line []byte, at place) {
 	}
 }
 
-// row finds the row of a line. Lines that go on with others are one row for
-// each level of nothing: their number and bytes matter, not their text.
+// row returns the row of a line. All continuation lines share one row, because
+// their number and bytes matter, not their text.
 func (c *counter) row(p parsed) *row {
 	if p.cont {
-		p = parsed{message: "(lines that go on with the one before)"}
+		p = parsed{message: "(continuation lines)"}
 	}
 	kind := kindOf(p)
 	if kind == Request {
@@ -153,7 +153,7 @@ func (c *counter) row(p parsed) *row {
 	if r != nil {
 		return r
 	}
-	if len(c.rows) >= maxKinds && p.message != other {
+	if len(c.rows) >= maxMessages && p.message != other {
 		return c.row(parsed{message: other})
 	}
 	r = &row{level: p.level, kind: kind, message: strings.TrimSpace(printable(string(c.key[len(p.level)+1+len(kind):])))}
@@ -196,7 +196,7 @@ func (c *counter) merge(o *counter) {
 	}
 }
 
-// profile makes rows, the most frequent first.
+// profile builds the profile, with the most frequent rows first.
 func (c *counter) profile(where func(place) (string, int64)) *iikanji.Profile {
 	p := &iikanji.Profile{Version: iikanji.ProfileVersion, Source: iikanji.Errors,
 		Intake: iikanji.Intake{Lines: c.lines, Bytes: iikanji.Bytes(c.bytes), Bad: c.bad}}
@@ -215,10 +215,10 @@ func (c *counter) profile(where func(place) (string, int64)) *iikanji.Profile {
 		p.Rows = append(p.Rows, out)
 	}
 	slices.SortStableFunc(p.Rows, func(a, b iikanji.Row) int { return cmp.Compare(b.Count, a.Count) })
-	slices.SortFunc(c.seen, func(a, b sight) int { return a.at.compare(b.at) })
+	slices.SortFunc(c.seen, func(a, b sighting) int { return a.at.compare(b.at) })
 	for _, s := range c.seen[:min(len(c.seen), maxBadLines)] {
 		file, line := where(s.at)
-		p.Intake.BadLines = append(p.Intake.BadLines, iikanji.BadLine{File: file, Line: line, Text: s.text, Why: "it is not of the log's form"})
+		p.Intake.BadLines = append(p.Intake.BadLines, iikanji.BadLine{File: file, Line: line, Text: s.text, Why: "it does not have the log's form"})
 	}
 	return p
 }

@@ -21,8 +21,8 @@ func read(t testing.TB, form Form, workers int, text string) *iikanji.Profile {
 	return p
 }
 
-// told is a profile as lines of count, level, kind and message.
-func told(p *iikanji.Profile) string {
+// summary formats a profile as lines of count, level, kind and message.
+func summary(p *iikanji.Profile) string {
 	var b strings.Builder
 	for _, r := range p.Rows {
 		fmt.Fprintf(&b, "%d %s %s %s", r.Count, r.Log.Level, r.Log.Kind, r.Log.Message)
@@ -53,7 +53,7 @@ func TestNginx(t *testing.T) {
 1 error upstream-timeout upstream timed out (N: Connection timed out) {1 POST /api/isu/:id}
 1 warn answer-spilled an upstream response is buffered to a temporary file /run/proxy/N/N/N {1 POST /api/isu/:id}
 `
-	if got := told(p); got != want {
+	if got := summary(p); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if e := p.Rows[1].Example; e.File != "log" || e.Line != 32 || !strings.Contains(e.Text, "1024 worker") {
@@ -62,7 +62,7 @@ func TestNginx(t *testing.T) {
 	if p.Intake.Bad != 0 || p.Intake.Lines != 35 || int(p.Intake.Bytes) != b.Len() || p.Intake.Format != "nginx" {
 		t.Errorf("%+v", p.Intake)
 	}
-	// Another program's log is not nginx's.
+	// A line of another program's log is bad.
 	if p := read(t, Nginx, 1, "2026/11/21 listening\n"+b.String()); p.Intake.Bad != 1 || p.Intake.BadLines[0].Line != 1 {
 		t.Errorf("%+v", p.Intake)
 	}
@@ -76,11 +76,11 @@ func TestMariaDB(t *testing.T) {
 TRANSACTION 1, ACTIVE 0 sec
 `)
 	want := `2 warn  Aborted connection N to db: '…' user: '…' host: '…' (Got an error reading communication packets)
-1   (lines that go on with the one before)
+1   (continuation lines)
 1 notice  InnoDB: Buffer pool(s) load completed at N N:N:N
 1 notice  InnoDB: Transactions deadlock detected, dumping detailed information.
 `
-	if got := told(p); got != want {
+	if got := summary(p); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -100,7 +100,7 @@ panic: runtime error: index out of range [7] with length 3
 GET /api/isu/7 200
 `)
 	want := `3  request a request {1 GET /api/isu/:id} {1 GET /api/trend} {1 POST /api/condition/:id}
-1   (lines that go on with the one before)
+1   (continuation lines)
 1   There was an error in the fatal panic of it
 1  descriptors-exhausted main.go:N: accept: too many open files
 1 crit panic panic: runtime error: index out of range [N] with length N
@@ -110,33 +110,33 @@ GET /api/isu/7 200
 1 error deadlock db error: Error N (N): Deadlock found when trying to get lock
 1 info  level=info msg="…"
 `
-	if got := told(p); got != want {
+	if got := summary(p); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
-// TestHostile lines: memory, texts and numbers stay bounded and true.
+// TestHostile: hostile lines leave memory and texts bounded and counts exact.
 func TestHostile(t *testing.T) {
 	var b strings.Builder
-	for i := range 3 * maxKinds {
+	for i := range 3 * maxMessages {
 		fmt.Fprintf(&b, "message %s\n", strings.Repeat(string(rune('a'+i%26)), 1+i/26))
 	}
 	b.WriteString("\x1b[31mred\u202e\x00\xff " + strings.Repeat("x", 3<<20) + "\n")
 	b.WriteString("{" + strings.Repeat(`{"a":`, 5000) + "}\n\r\n\n")
 	p := read(t, Any, 1, b.String())
-	if len(p.Rows) > maxKinds+1 {
+	if len(p.Rows) > maxMessages+1 {
 		t.Errorf("%d rows", len(p.Rows))
 	}
-	holds(t, p, 3*maxKinds+4)
+	holds(t, p, 3*maxMessages+4)
 }
 
-// holds checks what every profile must keep.
+// holds checks the invariants of every profile.
 func holds(t testing.TB, p *iikanji.Profile, lines int64) {
 	t.Helper()
 	n := int64(0)
 	for _, r := range p.Rows {
 		n += r.Count
-		for _, s := range []string{r.Key, r.Log.Message, r.Example.Text, told(&iikanji.Profile{Rows: []iikanji.Row{r}})} {
+		for _, s := range []string{r.Key, r.Log.Message, r.Example.Text, summary(&iikanji.Profile{Rows: []iikanji.Row{r}})} {
 			if !utf8.ValidString(s) || len(s) > 16<<10 {
 				t.Errorf("text of %d bytes: %.200q", len(s), s)
 			}
@@ -165,7 +165,7 @@ func FuzzRead(f *testing.F) {
 		one := read(t, fm, 1, text)
 		holds(t, one, int64(strings.Count(text, "\n")))
 		if many := read(t, fm, 4, text); !reflect.DeepEqual(one, many) {
-			t.Errorf("workers change the profile:\n%s\n%s", told(one), told(many))
+			t.Errorf("workers change the profile:\n%s\n%s", summary(one), summary(many))
 		}
 	})
 }

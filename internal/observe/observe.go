@@ -323,7 +323,11 @@ func (o *Observer) readSlow(ctx context.Context) (*iikanji.Profile, error) {
 	if o.log == nil {
 		return nil, o.errs[iikanji.Slow]
 	}
-	return slowlog.Read(ctx, []*lines.Input{o.log}, slowlog.Options{PerSecond: true})
+	p, err := slowlog.Read(ctx, []*lines.Input{o.log}, slowlog.Options{PerSecond: true})
+	if err == nil && p.Intake.Lines+p.Intake.Bad == 0 { // only the header of a server start
+		return nil, fmt.Errorf("reading %s: the log has no entry", o.log.Name)
+	}
+	return p, err
 }
 
 // Ask collects the facts that a diagnosis of an observation needs, after the

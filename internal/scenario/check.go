@@ -17,7 +17,8 @@ func WantStatus(res *Response, status int) error {
 	return fault(res, iikanji.FaultStatus, fmt.Sprintf("status %d, want %d", res.Status, status))
 }
 
-// WantType checks the media type of an answer by prefix, as in "application/json".
+// WantType checks that the media type of an answer begins with prefix, as in
+// "application/json".
 func WantType(res *Response, prefix string) error {
 	got := res.Get("content-type")
 	if len(got) >= len(prefix) && strings.EqualFold(got[:len(prefix)], prefix) {

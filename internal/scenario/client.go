@@ -7,103 +7,104 @@ import (
 
 // ClientOptions configure one browser.
 type ClientOptions struct {
-	// BaseURL is where paths go; empty means Session.URL(). Scheme http or https.
+	// BaseURL is the base of all paths, with scheme http or https; empty means
+	// Session.URL().
 	BaseURL   string
 	UserAgent string
-	// MaxConns is the number of connections the browser opens to the host at
-	// most; 0 means 6, as browsers do over HTTP/1.1.
+	// MaxConns limits the browser's connections to the host; 0 means 6, as in
+	// browsers over HTTP/1.1.
 	MaxConns int
-	// Cache turns the private browser cache on: max-age, Expires, no-store,
-	// Vary, ETag and Last-Modified with conditional requests. Requests with an
-	// Authorization header are never cached.
+	// Cache enables the private browser cache: max-age, Expires, no-store, Vary,
+	// ETag and Last-Modified with conditional requests. Requests with an
+	// Authorization header bypass it.
 	Cache bool
-	// Gzip announces and decodes gzip.
+	// Gzip sends Accept-Encoding: gzip and decodes gzip answers.
 	Gzip bool
-	// Timeout per request; 0 means Info.Timeout.
+	// Timeout limits each request; 0 means Info.Timeout.
 	Timeout time.Duration
-	// MaxBody limits a decoded body in bytes; 0 means 16 MiB. More is a fault.
+	// MaxBody limits a decoded body in bytes; 0 means 16 MiB. A larger body is a fault.
 	MaxBody int
 	// InsecureTLS accepts any certificate of an https target.
 	InsecureTLS bool
 }
 
-// A Client is one browser. Do may be called from several goroutines at once;
-// each call in flight uses a connection of its own.
+// A Client is one browser. Several goroutines may call Do at once; each call in
+// flight uses its own connection.
 type Client interface {
-	// Do sends one request and reads the whole answer. Redirects are not
-	// followed. The error is nil or a *Fault of kind dial, timeout, closed,
-	// protocol, body or cut; a status is never an error here. The caller calls
-	// Response.Release when it has read the answer.
+	// Do sends one request and reads the complete answer. It does not follow
+	// redirects. The error is nil or a *Fault of kind dial, timeout, closed,
+	// protocol, body or cut; no status is an error. The caller must call
+	// Response.Release after reading the answer.
 	Do(ctx context.Context, r *Request) (*Response, error)
-	// Cookie returns the value of a live cookie.
+	// Cookie returns the value of a cookie that has not expired.
 	Cookie(name string) (string, bool)
-	// SetCookie sets a session cookie for the whole site; an empty value removes it.
+	// SetCookie sets a session cookie for path /. An empty value removes it.
 	SetCookie(name, value string)
-	// Forget drops all cookies and the browser cache, as a new profile would be.
+	// Forget drops all cookies and the browser cache.
 	Forget()
-	// Close ends the connections and cuts what is in flight. A closed Client
-	// dials no more. One that is no longer needed should be closed; all are at
-	// the end of the run.
+	// Close closes the connections and cuts requests in flight. A closed Client
+	// opens no connections. Close a Client that is not needed any more; the end
+	// of the run closes all.
 	Close()
 }
 
-// A Request is one request. It may be used again; Do keeps nothing of it.
+// A Request is one request. It may be reused; Do keeps no reference to it.
 type Request struct {
 	Step   Step
 	Method string // GET where empty
 	Path   string // path with query, from the first "/", already escaped
-	// Header are further fields; Host, Content-Length, Connection, Cookie,
-	// Accept-Encoding and User-Agent are the client's.
+	// Header holds further fields. The client sets Host, Content-Length,
+	// Connection, Cookie, Accept-Encoding, User-Agent and Transfer-Encoding itself.
 	Header []Field
-	// ContentType of Body; no Content-Type is sent where empty.
+	// ContentType is the type of Body; empty sends no Content-Type.
 	ContentType string
 	Body        []byte
 	Timeout     time.Duration // 0 means the client's
-	// Due is the time at which a scheduled request should have been sent; its
-	// latency counts from there. Zero means from the start of sending.
+	// Due is the scheduled time of the request. Latency counts from Due, or from
+	// the start of sending if Due is zero.
 	Due time.Time
-	// NoStore bypasses the browser cache both ways.
+	// NoStore neither reads nor writes the browser cache.
 	NoStore bool
-	// Quiet requests count in their step but an error of theirs is no error of
-	// the step (for requests whose outcome is ignored by rule).
+	// Quiet requests count in their step, but their errors do not (for requests
+	// whose outcome the rules ignore).
 	Quiet bool
 }
 
 // A Field is one header field.
 type Field struct{ Name, Value string }
 
-// A Response is one whole answer. It and its slices are valid until Release,
-// and must not be changed: a cached body is shared.
+// A Response is one complete answer. It and its slices are valid until Release
+// and must not be modified: browsers share cached bodies.
 type Response struct {
 	Step   Step
 	Method string
 	Path   string
-	// Status is as received, but 200 for what came from the cache, also after
-	// a 304 (see NotModified).
+	// Status is the received status; 200 for a cached answer, also after a 304
+	// (see NotModified).
 	Status int
-	// Body is decoded (chunks, gzip); for cached answers the cached body.
+	// Body is the decoded body (chunks, gzip) or the cached body.
 	Body []byte
-	// NotModified: the target answered 304 and Body is the cached one.
+	// NotModified is set when the target answered 304; Body is the cached body.
 	NotModified bool
-	// Cached: nothing was sent, the private cache was still fresh.
+	// Cached is set when a fresh cache entry answered and no request was sent.
 	Cached bool
 	// Wire is the size of the answer on the wire, headers included.
 	Wire int64
 	Took time.Duration
 
-	// Fields holds the header fields in order of arrival, names in lower case.
-	// For cached answers: of the cached one.
+	// Fields holds the header fields of the received or cached answer in order,
+	// names in lower case.
 	Fields []HeaderField
 	// Done is called by Release; the engine sets it.
 	Done func(*Response)
 }
 
-// A HeaderField is one header field of an answer, name in lower case, as
-// slices of the connection's buffer.
+// A HeaderField is one header field of an answer, its name in lower case. Both
+// are slices of the connection's buffer.
 type HeaderField struct{ Name, Value []byte }
 
-// Get returns the first value of a header field, "" when there is none. name
-// must be in lower case.
+// Get returns the first value of a header field, "" if there is none. name must
+// be in lower case.
 func (r *Response) Get(name string) string {
 	for i := range r.Fields {
 		if string(r.Fields[i].Name) == name {
@@ -113,8 +114,8 @@ func (r *Response) Get(name string) string {
 	return ""
 }
 
-// Release gives the answer's buffers back. The Response must not be used
-// afterwards. It may be called on nil.
+// Release returns the answer's buffers. The Response must not be used afterwards.
+// Release may be called on nil.
 func (r *Response) Release() {
 	if r != nil && r.Done != nil {
 		r.Done(r)

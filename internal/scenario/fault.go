@@ -13,17 +13,17 @@ import (
 // faults by Kind, Step and Check.
 type Fault struct {
 	Kind    iikanji.FaultKind
-	Step    Step // -1 where no step is concerned
+	Step    Step // -1 for none
 	Check   string
 	Message string
 	Example *iikanji.Example
 	Cause   error
-	// Counted is the engine's: Do has already counted this fault as an error
-	// of its step, so Report does not do so again.
+	// Counted is set by the engine when Do has already counted this fault as an
+	// error of its step, so that Report does not count it twice.
 	Counted bool
 }
 
-// Error is one line for people.
+// Error returns the kind, the check, the request and the message in one line.
 func (f *Fault) Error() string {
 	var b strings.Builder
 	b.WriteString(f.Kind.String())
@@ -40,7 +40,7 @@ func (f *Fault) Error() string {
 // Unwrap returns the cause.
 func (f *Fault) Unwrap() error { return f.Cause }
 
-// KindOf returns the kind of a fault in err's chain, FaultUnknown when there is none.
+// KindOf returns the kind of the fault in err's chain, FaultUnknown for none.
 func KindOf(err error) iikanji.FaultKind {
 	var f *Fault
 	if errors.As(err, &f) {
@@ -49,8 +49,8 @@ func KindOf(err error) iikanji.FaultKind {
 	return iikanji.FaultUnknown
 }
 
-// Wrong returns a failed check on an answer; res may be nil. check is the
-// check's stable name, as in "trend-backwards".
+// Wrong returns a failed check of an answer. res may be nil. check is the stable
+// name of the check, as in "trend-backwards".
 func Wrong(res *Response, check, format string, args ...any) *Fault {
 	f := &Fault{Kind: iikanji.FaultCheck, Step: -1, Check: check, Message: fmt.Sprintf(format, args...)}
 	if res != nil {
@@ -59,11 +59,11 @@ func Wrong(res *Response, check, format string, args ...any) *Fault {
 	return f
 }
 
-// exampleBytes is how much of a body an example shows.
+// exampleBytes limits the body in an example.
 const exampleBytes = 200
 
-// ExampleOf shows an answer in a few words. Neither cookies nor request bodies
-// are part of it.
+// ExampleOf describes an answer: request line, status and the beginning of the
+// body. It contains no cookies and no request body.
 func ExampleOf(res *Response) *iikanji.Example {
 	return &iikanji.Example{
 		Request: res.Method + " " + res.Path,
@@ -72,8 +72,8 @@ func ExampleOf(res *Response) *iikanji.Example {
 	}
 }
 
-// Excerpt is the beginning of a body as an example shows it: whole
-// characters, what is no UTF-8 replaced.
+// Excerpt returns the beginning of a body for an example: whole characters, with
+// invalid UTF-8 replaced.
 func Excerpt(body []byte) string {
 	if len(body) > exampleBytes {
 		n := exampleBytes

@@ -1,28 +1,26 @@
 package scenario
 
 import (
-	"fmt"
 	"sync"
 	"time"
 )
 
-// A Ledger knows what was written and says whether what is read is fresh
-// enough. It treats each key as a register with one value at a time, as in "the
-// newest condition of this ISU" or "the title of this post". A value must tell
-// its write from all others of the key.
+// A Ledger records writes and checks that reads are fresh enough. It treats each
+// key as a register with one value at a time, as in "the newest condition of this
+// ISU" or "the title of this post". The writes of a key must have distinct values.
 //
-// A write happens at some instant between its beginning and its
-// acknowledgement; only a write that was acknowledged before another began is
+// A write takes effect at some instant between its start and its
+// acknowledgement. Only a write that was acknowledged before another began is
 // certainly older. The rules for a read of a key are:
 //
-//   - The value was written: its write had begun before the read was over.
-//   - It is fresh: no write that was acknowledged at least Staleness before the
-//     read began is certainly newer than it.
-//   - It does not go back: it is not certainly older than what the same
-//     [Reader] has seen before.
+//   - The value was written: its write began before the read ended.
+//   - The value is fresh: no write that was acknowledged at least the staleness
+//     before the read began is certainly newer.
+//   - The value does not go back: it is not certainly older than a value that the
+//     same [Reader] has seen before.
 //
-// A write whose outcome is not known (a timeout, say) may show at any time or
-// never. All methods may be called from any goroutine.
+// A write with an unknown outcome (after a timeout, for example) may appear at any
+// time or never. All methods may be called from any goroutine.
 type Ledger[K comparable, V comparable] struct {
 	name      string
 	staleness time.Duration
@@ -39,20 +37,21 @@ type page[V comparable] struct {
 // A write is one entry. acked is zero until it is acknowledged.
 type write struct{ began, acked time.Time }
 
-// before says whether w is certainly older than o.
+// before reports whether w is certainly older than o.
 func (w *write) before(o *write) bool { return !w.acked.IsZero() && !w.acked.After(o.began) }
 
-// NewLedger returns an empty ledger. name is what its faults are called after:
+// NewLedger returns an empty ledger. The checks of its faults are
 // "<name>-unknown", "<name>-missing", "<name>-stale" and "<name>-backwards".
-// staleness is how long an acknowledged write may stay unseen; 0 means not at all.
+// staleness is how long an acknowledged write may stay invisible; with 0 it must
+// be visible at once.
 func NewLedger[K comparable, V comparable](name string, staleness time.Duration) *Ledger[K, V] {
 	return &Ledger[K, V]{name: name, staleness: staleness, keys: make(map[K]*page[V])}
 }
 
-// Begin records that a write of value is about to be sent. The function it
-// returns is to be called with the time at which the write was acknowledged;
-// never calling it means that the outcome is not known. Writing a value again
-// is a write of its own: the value is then as new as the latest.
+// Begin records that a write of value is about to be sent. The caller calls the
+// returned function with the time of the acknowledgement, or never if the outcome
+// is unknown. Writing a value again is a new write: the value is then as new as
+// its latest write.
 func (l *Ledger[K, V]) Begin(key K, value V, began time.Time) (acked func(at time.Time)) {
 	w := &write{began: began}
 	l.mu.Lock()
@@ -74,12 +73,12 @@ func (l *Ledger[K, V]) Begin(key K, value V, began time.Time) (acked func(at tim
 	}
 }
 
-// Known records a value that was there before the run, as initial data.
+// Known records a value of the initial data, written before the run.
 func (l *Ledger[K, V]) Known(key K, value V) {
 	l.Begin(key, value, time.Time{})(time.Unix(0, 0))
 }
 
-// insert keeps acked in order; acknowledgements arrive nearly so.
+// insert keeps acked sorted. Acknowledgements arrive nearly in order.
 func (p *page[V]) insert(w *write) {
 	i := len(p.acked)
 	for i > 0 && p.acked[i-1].acked.After(w.acked) {
@@ -90,8 +89,8 @@ func (p *page[V]) insert(w *write) {
 	p.acked[i] = w
 }
 
-// due returns the latest-begun write among those acknowledged by a time: what
-// a read must show, or something newer; nil when there is none.
+// due returns, of the writes acknowledged by a time, the one that began last: a
+// read must show it or a newer one. It returns nil if there is none.
 func (p *page[V]) due(by time.Time) *write {
 	var latest *write
 	for i := len(p.acked) - 1; i >= 0; i-- {
@@ -109,7 +108,7 @@ func (p *page[V]) due(by time.Time) *write {
 	return latest
 }
 
-// Values is the number of values on record, of all keys.
+// Values returns the number of recorded values of all keys.
 func (l *Ledger[K, V]) Values() (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -119,20 +118,20 @@ func (l *Ledger[K, V]) Values() (n int) {
 	return n
 }
 
-// A Reader is someone who reads: what it has seen must not be taken back. It
-// is for one goroutine at a time.
+// A Reader checks the reads of one client, whose values must not go back. It is
+// not safe for concurrent use.
 type Reader[K comparable, V comparable] struct {
 	ledger *Ledger[K, V]
 	seen   map[K]*write
 }
 
-// Reader returns a reader that has seen nothing.
+// Reader returns a reader that has seen no value.
 func (l *Ledger[K, V]) Reader() *Reader[K, V] {
 	return &Reader[K, V]{ledger: l, seen: make(map[K]*write)}
 }
 
-// Read checks that an answer shows value under key, and remembers it. began is
-// when the reading request was sent; res may be nil. The error is nil or a *Fault.
+// Read checks a read of value under key and remembers it. began is the time at
+// which the request was sent; res may be nil. The error is nil or a *Fault.
 func (r *Reader[K, V]) Read(res *Response, key K, value V, began time.Time) error {
 	l := r.ledger
 	l.mu.Lock()
@@ -153,7 +152,7 @@ func (r *Reader[K, V]) Read(res *Response, key K, value V, began time.Time) erro
 	return nil
 }
 
-// Missing checks that an answer may show nothing under key.
+// Missing checks a read that found no value under key.
 func (r *Reader[K, V]) Missing(res *Response, key K, began time.Time) error {
 	l := r.ledger
 	l.mu.Lock()
@@ -170,14 +169,9 @@ func (r *Reader[K, V]) Missing(res *Response, key K, began time.Time) error {
 	return nil
 }
 
-// see remembers a write unless what was seen before may be newer.
+// see remembers a write unless the write seen before may be newer.
 func (r *Reader[K, V]) see(key K, w *write) {
 	if last := r.seen[key]; last == nil || !w.began.Before(last.began) {
 		r.seen[key] = w
 	}
-}
-
-// String names the ledger and its size.
-func (l *Ledger[K, V]) String() string {
-	return fmt.Sprintf("ledger %s: %d values", l.name, l.Values())
 }

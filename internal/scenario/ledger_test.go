@@ -11,13 +11,13 @@ var t0 = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 
 func at(ms int) time.Time { return t0.Add(time.Duration(ms) * time.Millisecond) }
 
-// w is a write of a value: begun and acknowledged in ms; acked < 0: never.
+// w is a write of a value. began and acked are in ms; acked < 0 means never.
 type w struct {
 	value        string
 	began, acked int
 }
 
-// r is a read: a value ("" for nothing) in an answer to a request sent at.
+// r is a read: the value ("" for none) in the answer to a request sent at began.
 type r struct {
 	value string
 	began int
@@ -71,7 +71,7 @@ func TestLedger(t *testing.T) {
 	both := []w{{"a", 0, 30}, {"b", 10, 20}}
 	f("overlapping: either", 0, both, r{"a", 50, ""}, r{"b", 51, ""}, r{"a", 52, ""})
 	f("overlapping, then a third", 0, append(both, w{"c", 40, 50}), r{"a", 60, "x-stale"}, r{"b", 60, "x-stale"}, r{"c", 60, ""})
-	// A write of unknown outcome may show at any time, or never.
+	// A write with an unknown outcome may appear at any time, or never.
 	lost := []w{{"a", 0, 10}, {"b", 20, -1}, {"c", 40, 50}}
 	f("unknown outcome: shows late", 0, lost, r{"c", 60, ""}, r{"b", 61, ""}, r{"c", 62, ""})
 	f("unknown outcome: never shows", 0, lost[:2], r{"a", 1000, ""})
@@ -82,8 +82,7 @@ func TestLedger(t *testing.T) {
 	f("acknowledged out of order", 0, []w{{"a", 0, 100}, {"b", 1, 10}, {"c", 20, 30}}, r{"b", 40, "x-stale"}, r{"a", 200, ""}, r{"c", 200, ""})
 }
 
-// TestLedgerReaders: what one reader saw binds that one only; keys are apart;
-// initial data is known.
+// TestLedgerReaders: readers and keys are independent, and initial data is known.
 func TestLedgerReaders(t *testing.T) {
 	l := NewLedger[string, int]("x", time.Hour)
 	l.Known("k", 1)
@@ -110,8 +109,8 @@ func TestLedgerReaders(t *testing.T) {
 	}
 }
 
-// TestLedgerAtOnce is for the race detector, and for a real register: what it
-// says is always right.
+// TestLedgerAtOnce checks concurrent use, with the race detector too: a real
+// register never fails a check.
 func TestLedgerAtOnce(t *testing.T) {
 	l := NewLedger[int, int]("x", 0)
 	var mu sync.Mutex

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Parallel calls do(0) … do(n−1) all at once, as a browser fetches the images
-// of a page: the Client's MaxConns bounds what is on the wire. It returns when
-// all have returned, with the error of the lowest index. A panic in one is
-// raised again in the caller, where the engine makes it a fault.
+// Parallel calls do(0) … do(n−1) concurrently, as a browser fetches the images of
+// a page. The Client's MaxConns limits the requests in flight. Parallel waits for
+// all calls and returns the error of the lowest index. It re-raises a panic of a
+// call in the caller, where the engine turns it into a fault.
 func Parallel(n int, do func(i int) error) error {
 	errs := make([]error, n)
 	panics := make([]any, n)
@@ -34,8 +34,8 @@ func Parallel(n int, do func(i int) error) error {
 	return nil
 }
 
-// Sleep waits; false when ctx ended first. It is for think times: arrivals
-// that must be on time are for Session.Every.
+// Sleep waits for d. It returns false when ctx ended first. Use it for think
+// times; use Session.Every for arrivals that must be on time.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

@@ -9,10 +9,10 @@ import (
 // A Step is a kind of request, as an index into Info.Steps.
 type Step int
 
-// An Event is something that scores, as an index into Info.Events.
+// An Event is a scored event, as an index into Info.Table.Events.
 type Event int
 
-// A Phase is a part of a run; the engine times each.
+// A Phase is a part of a run. The engine measures its duration.
 type Phase string
 
 const (
@@ -22,14 +22,14 @@ const (
 	Validate   Phase = "validate"
 )
 
-// Info says once what a scenario is made of. It must not change afterwards.
+// Info describes a scenario. It must not change during a run.
 type Info struct {
 	Name  string
 	Steps []string // names of steps, by Step
 	Table Table
-	// Load is the length of the load phase when nobody says otherwise.
+	// Load is the default length of the load phase.
 	Load time.Duration
-	// Timeout is the time that a request may take when its Request says nothing.
+	// Timeout limits requests without a timeout of their own.
 	Timeout time.Duration
 }
 
@@ -39,74 +39,73 @@ type Scenario interface {
 	Info() Info
 }
 
-// A Preparer brings the target into its first state and checks its answers
-// without load. An error fails the run; the error should be a *Fault.
+// A Preparer initialises the target and checks its answers without load. An
+// error, which should be a *Fault, fails the run.
 type Preparer interface {
 	Prepare(ctx context.Context, s Session) error
 }
 
-// A Loader starts the actors of the load phase with Session.Go and
-// Session.Every and returns; or stays until ctx is done. The engine ends the
-// phase when the load time has passed: it cancels ctx and waits for the actors.
+// A Loader starts the actors of the load phase with Session.Go and Session.Every.
+// It may return or wait until ctx is done. The engine ends the phase when the
+// load time has passed: it cancels ctx and waits for the actors.
 type Loader interface {
 	Load(ctx context.Context, s Session) error
 }
 
-// A Validator checks the target once more after the load.
+// A Validator checks the target again after the load.
 type Validator interface {
 	Validate(ctx context.Context, s Session) error
 }
 
-// A Session is the engine as a scenario sees it. All methods may be called
+// A Session is the scenario's interface to the engine. All methods may be called
 // from any goroutine.
 type Session interface {
 	// URL is the target's base URL without a trailing slash.
 	URL() string
-	// Seed is the seed of the run: two runs of one seed offer the same work.
+	// Seed is the seed of the run. Two runs with the same seed offer the same work.
 	Seed() uint64
-	// Rand returns a fresh generator that depends on the seed and the name
-	// only, so that actors may start in any order. It is not safe for
-	// concurrent use.
+	// Rand returns a new random generator. It depends on the seed and the name
+	// only, so actors may start in any order. It is not safe for concurrent use.
 	Rand(name string) *rand.Rand
 	// NewClient returns a browser with its own connections, cookies and cache.
 	NewClient(o ClientOptions) Client
 
-	// Phase says that another phase begins, as from Initialize to Prepare
-	// within Preparer.Prepare, which begins with Initialize.
+	// Phase starts another phase. Preparer.Prepare begins in Initialize and calls
+	// Phase(Prepare) after it has initialised the target.
 	Phase(p Phase)
-	// LoadTime is how long the load phase is to last.
+	// LoadTime is the planned length of the load phase.
 	LoadTime() time.Duration
 
-	// Go starts an actor: a closed loop that lives until it returns or ctx is
-	// done. A panic in it becomes a fatal Fault. kind groups actors for the
-	// gauges, as in "user".
+	// Go starts an actor: a closed loop that must return when ctx is done. A panic
+	// in it becomes a fatal Fault. kind groups actors in the gauges, as in "user".
 	Go(kind string, actor func(ctx context.Context))
-	// Every starts scheduled arrivals: do is called once per period with the
-	// time at which it was due, one call at a time; a due time that has passed
-	// while the former call ran is dropped or queued as the options say. It ends
-	// with the phase. How many were dropped is a gauge of the run. Put due into
-	// Request.Due: then latency counts from there.
+	// Every starts scheduled arrivals: it calls do once per period with the due
+	// time, one call at a time, until the phase ends. A due time that passes while
+	// a call runs is dropped or queued (Arrivals.Queue). The number of dropped due
+	// times is a gauge of the run. Set Request.Due to due, so that latency counts
+	// from it.
 	Every(kind string, o Arrivals, do func(ctx context.Context, due time.Time))
 
-	// Add counts n of an event, in the load phase only.
+	// Add adds n to an event's count. It has no effect outside of the load phase.
 	Add(e Event, n int64)
-	// Count is the sum of an event so far.
+	// Count returns an event's count so far.
 	Count(e Event) int64
-	// Report counts an error as a fault. Nil errors and those of kind
-	// iikanji.FaultCut are ignored. An error that is no *Fault counts as a check
-	// "internal". In the load phase the score table says what an error costs;
-	// an error reported in Prepare or Validate fails the run when the phase is
-	// over, so that a check can report all it finds.
+	// Report counts an error as a fault. It ignores nil and errors of kind
+	// iikanji.FaultCut. An error that is not a *Fault counts as a check
+	// "internal". In the load phase the score table sets the cost of an error. An
+	// error reported in Prepare or Validate fails the run at the end of the phase,
+	// so a check can report all its errors.
 	Report(err error)
-	// Fail reports an error as fatal: the run fails and ends at once.
+	// Fail reports a fatal error: the run fails and ends at once.
 	Fail(err error)
-	// Errors and Timeouts count what was reported so far, as the score table counts them.
+	// Errors and Timeouts return the numbers reported so far, counted as in the
+	// score table.
 	Errors() int64
 	Timeouts() int64
 
-	// Gauge sets a number that explains the run, as in ("users at the end", "", 12).
+	// Gauge sets a named number of the run, as in ("users at the end", "", 12).
 	Gauge(name, unit string, value float64)
-	// Say shows one line on the progress display and keeps it in the run's notes.
+	// Say shows one line in the progress display and adds it to the run's notes.
 	Say(format string, args ...any)
 }
 
@@ -114,7 +113,7 @@ type Session interface {
 type Arrivals struct {
 	First  time.Duration // from now to the first due time
 	Period time.Duration // between due times; must be > 0
-	// Queue keeps due times that pass while do still runs and serves them
-	// late, with their own due time; otherwise they are dropped.
+	// Queue serves due times that pass while do runs late, with their own due
+	// time. Without Queue they are dropped.
 	Queue bool
 }

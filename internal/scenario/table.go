@@ -2,28 +2,30 @@ package scenario
 
 import "math"
 
-// An EventRule says what an event pays: Points for every full Per of them.
+// An EventRule defines the score of an event: Points for every full Per events.
 type EventRule struct {
 	Name   string
 	Points float64
-	Per    int64 // 0 and 1 mean each
+	Per    int64 // 0 means 1
 }
 
-// A Table is the score of a scenario as data.
+// A Table defines the score of a scenario.
 type Table struct {
-	Base   float64     // given when the load starts
+	Base   float64     // the score before any event
 	Events []EventRule // by Event
-	// PerError is taken off for each error that is no timeout.
+	// PerError is deducted for each error that is not a timeout.
 	PerError float64
-	// PerTimeouts timeouts take 1 point off, rounded down; 0 means timeouts are free.
+	// PerTimeouts is the number of timeouts that cost 1 point, rounded down; 0
+	// means that timeouts are free.
 	PerTimeouts int64
-	// MaxErrors errors may happen; one more fails the run at once. 0 means no limit.
+	// MaxErrors is the number of allowed errors. One more fails the run at once. 0
+	// means no limit.
 	MaxErrors int64
 	// FailAtZero fails a run whose final score is 0 or less.
 	FailAtZero bool
 }
 
-// A Score is what a Table makes of counts.
+// A Score is the score of a run's counts.
 type Score struct {
 	Raw      float64   // Base and points
 	Deducted float64   // ≥ 0

@@ -12,8 +12,8 @@ func blockOf(log []byte) lines.Block { return lines.Block{Data: log} }
 func BenchmarkParse(b *testing.B) {
 	log := []byte(strings.Repeat(entry(1, 10, "SELECT `id`, `jia_isu_uuid`, `timestamp` FROM `isu_condition` WHERE `jia_isu_uuid` = '0694e4d7-dfce-4aec-b7ca-887ac42cfb8f' AND `timestamp` < '2021-08-08 12:00:00' ORDER BY `timestamp` DESC LIMIT 20")+
 		entry(2, 10, "SELECT * FROM users WHERE id = 123"), 300))
-	f := newFold(Options{since: -1 << 63, until: 1<<63 - 1})
-	f.begin("x")
+	f := newCollector(Options{})
+	f.begin("x", formatMariaDB)
 	p, bt := new(parser), new(batch)
 	b.SetBytes(int64(len(log)))
 	b.ReportAllocs()

@@ -2,361 +2,225 @@ package slowlog
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/tally"
 )
 
-// A Fingerprinter turns statements into fingerprints: what is left when values,
-// layout and comments are taken away. Statements that differ only in those have
-// the same fingerprint, and values never show in it.
-//
-// It is a lexer of one pass, not a parser: it never fails, whatever the bytes,
-// because a log may hold statements of any dialect, cut off or broken.
-//
-//   - letters become small, quotes of names go, tokens stand one space apart;
-//   - numbers, strings, and NULL, TRUE, FALSE where a value stands, become ?;
-//   - IN lists of values become (?+), as do rows of VALUES, whose further rows go;
-//   - LIMIT a, b and LIMIT a OFFSET b become LIMIT ?;
-//   - comments go, but optimizer hints and version comments count as text, and
-//     a comment right after COMMIT or ROLLBACK stays as a tag (digits become ?).
-//
-// Fingerprinting a fingerprint changes nothing. A Fingerprinter is reused to
-// save allocations; it is not safe for concurrent use.
-type Fingerprinter struct {
-	Names bool // "x" is a name, as in SQLite, not a string
-
-	in     []byte
-	pos    int
-	out    []byte
-	prev   tokenKind
-	word   int // where the last word begins in out
-	sign   sign
-	limit  int // where the last LIMIT ? ends in out; 0 for none
-	frames []frame
-	depth  int // of parentheses, also of those beyond the frames
-
-	tok      int    // where the present token begins
-	values   uint64 // hash of all values
-	unclosed bool   // a string or name did not end
-}
-
-// A tokenKind is what the lexer remembers of the token before.
-type tokenKind uint8
-
 const (
-	tokNone tokenKind = iota
-	tokWord
-	tokName  // a quoted name: never a keyword
-	tokValue // ?
-	tokOp
-	tokOpen
-	tokClose
-	tokComma
-	tokDot
-	tokSemicolon
+	// maxDigests limits the digests with a row of their own. A log with more is
+	// hostile, or its program writes values into names. The first ones of the log
+	// are kept; all others share the overflow row.
+	maxDigests = 20_000
+	// maxExample limits one example statement and maxTexts all texts, in bytes.
+	// Above maxTexts, examples are cut to shortExample.
+	maxExample   = 16 << 10
+	shortExample = 256
+	maxTexts     = 64 << 20
+	// overflowKey is the key of the overflow row.
+	overflowKey = "(other statements: more digests than are kept)"
 )
 
-// A sign is + or - in a place where it is no operation; it goes when a value follows.
-type sign struct {
-	start int // where it begins in out, with the space before it
-	end   int // where it ends; 0 for none
-	prev  tokenKind
+// A digest holds all counts of one fingerprint.
+type digest struct {
+	id       uint32
+	key      uint64
+	text     string // the fingerprint
+	label    string // verb and tables, for transaction shapes
+	tables   []string
+	time     tally.Sketch
+	spreads  [5]tally.Sketch // in the order of spreadNames
+	count    int64
+	errors   int64
+	decades  [8]int64
+	plan     [5]int64 // full scan, full join, filesort, temporary table, on disk
+	worst    example
+	typical  example
+	median   int64 // running estimate
+	nextLook int64 // count at which median is estimated again
+	dbs      names
+	users    names
+	hosts    names
+
+	prepares int64 // Prepare commands directly before an execution
+	prepTime int64 // of Prepare and Close stmt
+	repeat   repeatSum
+	seconds  tally.Seconds
 }
 
-// A frame is one open parenthesis.
-type frame struct {
-	start  int       // of its content in out
-	role   frameRole // why it was opened
-	values bool      // nothing but values, commas and such parentheses so far
+// spreadNames are the quantities measured per statement besides its time.
+var spreadNames = [5]string{"lock", "rows_sent", "rows_examined", "rows_affected", "bytes_sent"}
+
+// An example is one statement with its values.
+type example struct {
+	text []byte
+	file int
+	line int64
+	took int64
+	set  bool
+	cut  bool
 }
 
-type frameRole uint8
-
-const (
-	framePlain frameRole = iota
-	frameIn
-	frameValues
-)
-
-const (
-	// maxFrames is how deep lists are collapsed; deeper ones stay as they are.
-	maxFrames = 64
-	// maxFingerprint bounds a fingerprint in bytes; what follows is left out.
-	maxFingerprint = 32 << 10
-)
-
-// Digest is the stable 64-bit hash of a fingerprint.
-func Digest(fingerprint []byte) uint64 { return tally.Hash(fingerprint, 0) }
-
-// Fingerprint returns the fingerprint of a statement. It is valid until the next call.
-func (f *Fingerprinter) Fingerprint(sql []byte) []byte {
-	f.in, f.pos, f.out, f.prev, f.word, f.limit = sql, 0, f.out[:0], tokNone, 0, 0
-	f.frames, f.depth, f.sign = f.frames[:0], 0, sign{}
-	f.values, f.unclosed = 0, false
-	for f.pos < len(f.in) && len(f.out) < maxFingerprint {
-		if f.in[f.pos] == ' ' {
-			f.pos++
-			continue
-		}
-		f.token()
-	}
-	for n := len(f.out); n > 0 && (f.out[n-1] == ';' || f.out[n-1] == ' '); n-- {
-		f.out = f.out[:n-1]
-	}
-	f.in = nil
-	return f.out
+// names counts up to maxNames names. Further names share one count.
+type names struct {
+	list  []iikanji.Named
+	last  int
+	other int64
 }
 
-// token reads one token, comment or run of white space.
-func (f *Fingerprinter) token() {
-	f.tok = f.pos
-	c := f.in[f.pos]
-	switch class[c] {
-	case clSpace:
-		f.pos++
-	case clWord:
-		f.readWord()
-	case clDigit:
-		f.readNumber()
-	case clQuote:
-		if c == '"' && f.Names {
-			f.readName()
-			return
-		}
-		f.readString()
-	case clBacktick:
-		f.readName()
-	case clPunct:
-		f.punct(c)
-	default:
-		f.operator(c)
-	}
-}
+const maxNames = 8
 
-// punct handles the characters that structure a statement.
-func (f *Fingerprinter) punct(c byte) {
-	switch c {
-	case '(':
-		f.open()
-	case ')':
-		f.close()
-	case ',':
-		f.put(',', tokComma)
-	case ';':
-		f.pos++
-		if f.prev != tokNone && f.prev != tokSemicolon {
-			f.out, f.prev = append(f.out, ';'), tokSemicolon
-		}
-	case '?':
-		f.pos++
-		if f.peek(0) == '+' && f.skipSpace(f.pos+1) < len(f.in) && f.in[f.skipSpace(f.pos+1)] == ')' {
-			f.pos++ // our own ?+
-		}
-		f.value()
-	case '.':
-		if f.peek(1) == '.' && f.peek(2) == '.' { // performance_schema shortens lists
-			f.pos += 3
-			f.value()
-			return
-		}
-		if class[f.peek(1)] == clDigit && f.prev != tokWord && f.prev != tokName && f.prev != tokClose {
-			f.readNumber()
-			return
-		}
-		if f.prev != tokWord && f.prev != tokName && f.prev != tokClose || !f.qualifies() {
-			f.space() // qualifies nothing
-			f.put('.', tokOp)
-			return
-		}
-		f.put('.', tokDot)
-	}
-}
-
-// qualifies says whether what follows the dot at the place is a name or *.
-func (f *Fingerprinter) qualifies() bool {
-	p := f.skipSpace(f.pos + 1)
-	if p >= len(f.in) {
-		return false
-	}
-	switch class[f.in[p]] {
-	case clWord, clDigit, clBacktick:
-		return true
-	}
-	return f.in[p] == '*'
-}
-
-// put writes a character that stands close to what is before it.
-func (f *Fingerprinter) put(c byte, kind tokenKind) {
-	f.pos++
-	f.out = append(f.out, c)
-	f.prev = kind
-	if kind != tokComma {
-		f.notValues()
-	}
-}
-
-// space writes the space between two tokens.
-func (f *Fingerprinter) space() {
-	switch f.prev {
-	case tokNone, tokOpen, tokDot:
-	default:
-		f.out = append(f.out, ' ')
-	}
-}
-
-// value writes ? and looks whether it ends a LIMIT or a list of strings.
-func (f *Fingerprinter) value() {
-	f.values = tally.Hash(f.in[f.tok:f.pos], f.values)
-	if f.prev == tokOp && f.sign.end == len(f.out) && f.sign.end > 0 {
-		f.out, f.prev = f.out[:f.sign.start], f.sign.prev
-	}
-	if f.prev == tokValue { // 'a' 'b' is one string
+func (n *names) add(name []byte) {
+	if len(name) == 0 {
 		return
 	}
-	if f.limit > 0 { // LIMIT ?, ? and LIMIT ? OFFSET ?
-		if tail := string(f.out[f.limit:]); tail == "," || tail == " offset" {
-			f.out, f.prev = f.out[:f.limit], tokValue
+	if n.last < len(n.list) && n.list[n.last].Name == string(name) {
+		n.list[n.last].Count++
+		return
+	}
+	for i := range n.list {
+		if n.list[i].Name == string(name) {
+			n.list[i].Count++
+			n.last = i
 			return
 		}
 	}
-	limit := f.after("limit")
-	f.space()
-	f.out = append(f.out, '?')
-	f.prev = tokValue
-	if limit {
-		f.limit = len(f.out)
+	if len(n.list) == maxNames {
+		n.other++
+		return
 	}
+	n.list = append(n.list, iikanji.Named{Name: strings.ToValidUTF8(string(name[:min(len(name), 128)]), "\uFFFD"), Count: 1})
+	n.last = len(n.list) - 1
 }
 
-// after says whether the last token is this word (in small letters).
-func (f *Fingerprinter) after(word string) bool {
-	return f.prev == tokWord && string(f.out[f.word:]) == word
+// sorted returns the names by count, "other" last.
+func (n *names) sorted() []iikanji.Named {
+	out := slices.Clone(n.list)
+	slices.SortStableFunc(out, func(a, b iikanji.Named) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Name, b.Name))
+	})
+	if n.other > 0 {
+		out = append(out, iikanji.Named{Name: "(other)", Count: n.other})
+	}
+	return out
 }
 
-// notValues marks the innermost parenthesis as more than a list of values.
-func (f *Fingerprinter) notValues() {
-	if n := len(f.frames); n > 0 && n == f.depth {
-		f.frames[n-1].values = false
-	}
-}
-
-// open handles "(".
-func (f *Fingerprinter) open() {
-	fr := frame{values: true}
-	switch {
-	case f.after("in"):
-		fr.role = frameIn
-	case f.after("values"), f.after("value"):
-		fr.role = frameValues
-	}
-	if f.prev == tokWord && spacedBeforeParen(f.out[f.word:]) || f.prev != tokWord && f.prev != tokName {
-		f.space()
-	}
-	f.pos++
-	f.out = append(f.out, '(')
-	f.prev = tokOpen
-	fr.start = len(f.out)
-	if f.depth++; f.depth == len(f.frames)+1 && f.depth <= maxFrames {
-		f.frames = append(f.frames, fr)
-	}
-}
-
-// close handles ")": a list of values becomes ?+, further rows of VALUES go.
-func (f *Fingerprinter) close() {
-	f.pos++
-	f.out = append(f.out, ')')
-	f.prev = tokClose
-	n := len(f.frames)
-	if f.depth == n && n > 0 {
-		fr := f.frames[n-1]
-		f.frames = f.frames[:n-1]
-		f.shut(fr)
-		if n > 1 && !fr.values {
-			f.frames[n-2].values = false
+// add counts an event of the digest. The collector keeps the examples.
+func (d *digest) add(ev *event) {
+	d.count++
+	d.decades[decade(ev.query)]++
+	d.time.Add(time.Duration(ev.query))
+	d.spreads[0].Add(time.Duration(ev.lock))
+	d.spreads[1].Add(time.Duration(ev.sent))
+	d.spreads[2].Add(time.Duration(ev.examined))
+	d.spreads[3].Add(time.Duration(ev.affected))
+	d.spreads[4].Add(time.Duration(ev.bytes))
+	if f := ev.flags; f&(flagFullScan|flagFullJoin|flagFilesort|flagTmpTable|flagTmpDisk|flagError) != 0 {
+		for i := range d.plan {
+			d.plan[i] += int64(f >> i & 1)
+		}
+		if f&flagError != 0 {
+			d.errors++
 		}
 	}
-	f.depth = max(f.depth-1, 0)
 }
 
-func (f *Fingerprinter) shut(fr frame) {
-	empty := len(f.out)-1 == fr.start
-	if fr.values && !empty && fr.role != framePlain {
-		f.out = append(f.out[:fr.start], "?+)"...)
+// decade is the index of a time in SQLRow.Decades.
+func decade(ns int64) int {
+	i := 0
+	for bound := int64(10_000); i < 7 && ns >= bound; bound *= 10 {
+		i++
 	}
-	if fr.role == frameValues {
-		f.skipRows()
-	}
+	return i
 }
 
-// skipRows skips ", (…)" as often as it comes.
-func (f *Fingerprinter) skipRows() {
-	for {
-		p := f.skipSpace(f.pos)
-		if p >= len(f.in) || f.in[p] != ',' {
-			return
-		}
-		p = f.skipSpace(p + 1)
-		if bytes.HasPrefix(f.in[p:], []byte("...")) {
-			f.pos = p + 3
-			continue
-		}
-		if p >= len(f.in) || f.in[p] != '(' {
-			return
-		}
-		from := f.pos
-		f.pos = f.skipParen(p)
-		f.values = tally.Hash(f.in[from:f.pos], f.values)
+// wantsWorst reports whether an event becomes the worst example.
+func (d *digest) wantsWorst(ev *event) bool { return !d.worst.set || ev.query > d.worst.took }
+
+// wantsTypical reports whether an event becomes the typical example: the statement
+// nearest to the median. The median is estimated again each time the count has
+// grown by half, so one pass over the log is enough.
+func (d *digest) wantsTypical(ev *event) bool {
+	if d.count >= d.nextLook {
+		d.median = int64(d.time.Quantile(0.5))
+		d.nextLook = d.count + d.count/2 + 1
 	}
+	return !d.typical.set || distance(ev.query, d.median) < distance(d.typical.took, d.median)
 }
 
-// skipParen returns the place behind the parenthesis that opens at p.
-func (f *Fingerprinter) skipParen(p int) int {
-	depth := 0
-	for p < len(f.in) {
-		switch c := f.in[p]; {
-		case class[c] == clQuote || class[c] == clBacktick:
-			p = f.endOfQuoted(p)
-			continue
-		case c == '(':
-			depth++
-		case c == ')':
-			if depth--; depth == 0 {
-				return p + 1
-			}
-		case c == '/' && p+1 < len(f.in) && f.in[p+1] == '*':
-			p = f.endOfComment(p)
-			continue
-		}
-		p++
+func distance(a, b int64) int64 {
+	if a > b {
+		return a - b
 	}
-	return p
+	return b - a
 }
 
-// skipSpace returns the place of the next token at or after p: white space and
-// comments that are no text are nothing.
-func (f *Fingerprinter) skipSpace(p int) int {
-	for p < len(f.in) {
-		c := f.in[p]
-		switch {
-		case class[c] == clSpace:
-			p++
-		case c == '*' && p+1 < len(f.in) && f.in[p+1] == '/':
-			p += 2
-		case class[c] == clOther && f.isComment(p):
-			p = f.endOfAnyComment(p)
-		case c == '/' && p+1 < len(f.in) && f.in[p+1] == '*':
-			p = f.textOfComment(p)
-		default:
-			return p
-		}
+// row turns the digest into a row of a profile.
+func (d *digest) row(files []string) iikanji.Row {
+	r := iikanji.Row{Key: d.text, Count: d.count, Errors: d.errors, PerSecond: d.seconds.Counts()}
+	d.time.Fill(&r)
+	q := &iikanji.SQLRow{Digest: fmt.Sprintf("%016x", d.key), Fingerprint: d.text, Tables: d.tables,
+		Lock: d.spreads[0].Sum(), Sent: int64(d.spreads[1].Sum()), MaxSent: int64(d.spreads[1].Max()),
+		Examined: int64(d.spreads[2].Sum()), MaxExamined: int64(d.spreads[2].Max()),
+		Affected: int64(d.spreads[3].Sum()), BytesSent: iikanji.Bytes(d.spreads[4].Sum()),
+		FullScan: d.plan[0], FullJoin: d.plan[1], Filesort: d.plan[2], TmpTable: d.plan[3], TmpDisk: d.plan[4],
+		VM: d.time.VarianceToMean(), Decades: d.decades, Users: d.users.sorted(), Hosts: d.hosts.sorted(), DBs: d.dbs.sorted(),
+		Prepares: d.prepares, PrepareTime: time.Duration(d.prepTime)}
+	if len(q.DBs) > 0 {
+		q.DB = q.DBs[0].Name
 	}
-	return p
+	if d.key == 0 {
+		q.Digest = ""
+	}
+	for i := range d.spreads {
+		q.Spreads = append(q.Spreads, tally.SpreadOf(spreadNames[i], &d.spreads[i]))
+	}
+	r.Query = q
+	r.Example, q.Typical = d.worst.sighting(files), d.typical.sighting(files)
+	return r
 }
 
-// peek is the byte that lies n ahead, 0 beyond the end.
-func (f *Fingerprinter) peek(n int) byte {
-	if f.pos+n < len(f.in) {
-		return f.in[f.pos+n]
+func (e *example) sighting(files []string) iikanji.Sighting {
+	if !e.set {
+		return iikanji.Sighting{}
 	}
-	return 0
+	text := strings.ToValidUTF8(string(e.text), "\uFFFD")
+	if e.cut {
+		text += " …"
+	}
+	return iikanji.Sighting{Text: text, File: files[e.file], Line: e.line, Took: time.Duration(e.took)}
+}
+
+// labelOf returns the name of a digest in a transaction shape: verb and tables.
+func labelOf(text string, tables []string) string {
+	verb, _, _ := strings.Cut(text, " ")
+	if strings.HasPrefix(text, adminPrefix) || len(tables) == 0 {
+		return clip(text, 100)
+	}
+	return verb + " " + strings.Join(tables, ",")
+}
+
+func clip(s string, n int) string {
+	if len(s) > n {
+		return strings.ToValidUTF8(s[:n], "") + "…"
+	}
+	return s
+}
+
+// keep makes e the example sql. budget is the number of bytes left for texts.
+func (e *example) keep(sql []byte, file int, line, took int64, budget *int) {
+	limit := maxExample
+	if *budget <= 0 {
+		limit = shortExample
+	}
+	cut := len(sql) > limit
+	sql = sql[:min(len(sql), limit)]
+	before := cap(e.text)
+	*e = example{text: append(e.text[:0], bytes.TrimSpace(sql)...), file: file, line: line, took: took, set: true, cut: cut}
+	*budget -= cap(e.text) - before
 }

@@ -1,22 +1,22 @@
-// Package slowlog turns what databases say of their statements into Profiles
-// by digest: slow logs of MariaDB, MySQL and Percona Server, digests of
-// performance_schema, and traces of SQLite as JSON lines.
+// Package slowlog turns statement logs of databases into Profiles by digest:
+// slow logs of MariaDB, MySQL and Percona Server, digests of performance_schema,
+// and traces of SQLite as JSON lines.
 //
-//  1. [Read] finds out the format of each log and lets package lines cut it
-//     into blocks of whole entries;
-//  2. workers parse blocks into batches of events: header lines, then the
-//     statement, fingerprinted by a [Fingerprinter];
-//  3. a sequencer hands the batches, in the order of the log, to one fold:
-//     digests, transactions of threads, repetition, prepare churn;
-//  4. the fold becomes a Profile.
+//  1. [Read] detects the format of each log. Package lines cuts the log into
+//     blocks of whole entries.
+//  2. Workers parse blocks into batches of events: header lines, then the
+//     statement, fingerprinted by a [Fingerprinter].
+//  3. A sequencer passes the batches, in the order of the log, to one collector:
+//     digests, transactions of threads, repetition, prepares.
+//  4. The collector returns a Profile.
 //
-// Parsing is nine tenths of the work and runs on all cores; folding in order
-// is what makes the result depend on nothing but the bytes, though what a
-// statement means for its thread depends on what came before.
+// Parsing takes nine tenths of the time and uses all cores. Collecting in order
+// makes the result depend on the bytes only, although the meaning of a statement
+// for its thread depends on the statements before it.
 //
-// Note: workers with tallies of their own, merged at the end, would fold in
-// parallel too, but a transaction that crosses a block would have to be sewn
-// together, and which digests a full table keeps would depend on the blocks.
+// Rejected: one collector per worker, merged at the end. Transactions that cross
+// a block would have to be joined, and which digests a full table keeps would
+// depend on the blocks.
 //
-// It gives no advice and opens no connection of its own.
+// The package gives no advice and opens no connection.
 package slowlog

@@ -4,9 +4,9 @@ import (
 	"bytes"
 )
 
-// header reads the lines of an entry that begin with #, from its User@Host
-// line on, and returns where they end. Lines and fields that it does not know
-// (profiles, explain, warnings) are passed over: servers add new ones.
+// header reads the lines of an entry that begin with #, starting at its User@Host
+// line, and returns their end. It skips unknown lines and fields (profiles,
+// explain, warnings), because servers add new ones.
 func (p *parser) header(ev *event) (end int, why string) {
 	data := p.data
 	at := p.pos
@@ -86,8 +86,8 @@ func (p *parser) who(from, to int, ev *event) {
 	}
 }
 
-// fields reads "Name: value  Name: value …" of data[at:to]; values end at a
-// space and may be empty. It says whether Query_time was among them.
+// fields reads "Name: value  Name: value …" in data[at:to]. Values end at a space
+// and may be empty. timed reports whether Query_time was among them.
 func (p *parser) fields(at, to int, ev *event) (timed bool) {
 	line := p.data[at:to]
 	for i := 0; i < len(line); {
@@ -117,9 +117,9 @@ func (p *parser) fields(at, to int, ev *event) (timed bool) {
 	return timed
 }
 
-// field takes one field; it returns true for Query_time. MySQL 8 with
-// log_slow_extra gives handler counters instead of a plan: a first read of an
-// index and then row by row is a full scan.
+// field sets one field and returns true for Query_time. MySQL 8 with
+// log_slow_extra logs handler counters instead of a plan: a first read of an
+// index followed by reads of the next row is a full scan.
 func (p *parser) field(key, v []byte, at int32, ev *event) bool {
 	switch string(key) {
 	case "Query_time":
@@ -143,6 +143,7 @@ func (p *parser) field(key, v []byte, at int32, ev *event) bool {
 	case "Errno", "Last_errno", "Killed":
 		ev.flag(digits(v) > 0, flagError)
 	case "Full_scan":
+		ev.flags |= flagPlan
 		ev.flag(yes(v), flagFullScan)
 	case "Full_join":
 		ev.flag(yes(v), flagFullJoin)
@@ -161,6 +162,7 @@ func (p *parser) field(key, v []byte, at int32, ev *event) bool {
 	case "Sort_range_count", "Sort_rows":
 		ev.flag(digits(v) > 0, flagFilesort)
 	case "Read_first":
+		ev.flags |= flagPlan
 		ev.flag(digits(v) > 0, flagReadFirst)
 	case "Read_rnd_next":
 		ev.flag(digits(v) > 0 && ev.flags&flagReadFirst != 0, flagFullScan)

@@ -16,8 +16,8 @@ import (
 	"github.com/iikanji/iikanji/internal/lines"
 )
 
-// startMariaDB boots a private server with everything in its slow log and
-// performance_schema on; it is gone when the test ends.
+// startMariaDB starts a private server with all statements in its slow log and its
+// general log, and with performance_schema. It stops when the test ends.
 func startMariaDB(t *testing.T, verbosity string) (db *sql.DB, log string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "iikanji-slowlog-") // short: a socket's path is limited
@@ -39,7 +39,7 @@ func startMariaDB(t *testing.T, verbosity string) (db *sql.DB, log string) {
 	}
 	cmd := exec.Command("mariadbd", "--no-defaults", user, "--datadir="+data, "--socket="+sock, "--skip-networking", "--pid-file="+filepath.Join(dir, "pid"),
 		"--slow-query-log=1", "--slow-query-log-file="+log, "--long-query-time=0", "--log-slow-filter=", "--log-slow-disabled-statements=", "--log-slow-verbosity="+verbosity,
-		"--performance-schema=ON", "--innodb-buffer-pool-size=16M", "--innodb-log-file-size=8M")
+		"--general-log=1", "--general-log-file="+log+".general", "--performance-schema=ON", "--innodb-buffer-pool-size=16M", "--innodb-log-file-size=8M")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -63,9 +63,9 @@ func startMariaDB(t *testing.T, verbosity string) (db *sql.DB, log string) {
 	return nil, ""
 }
 
-// TestRealMariaDB reads what a real server writes: prepared statements,
-// transactions, strings that look like entries, binary, warnings, routines;
-// and its performance_schema names the same digests.
+// TestRealMariaDB reads the logs of a real server: prepared statements,
+// transactions, strings that look like entries, binary data, warnings, routines.
+// Its performance_schema and its general log have the same digests.
 func TestRealMariaDB(t *testing.T) {
 	db, log := startMariaDB(t, "innodb,query_plan,explain,engine,warnings")
 	ctx := context.Background()
@@ -140,7 +140,25 @@ func TestRealMariaDB(t *testing.T) {
 	if !shapes["begin; update T1; commit /* tag ? */"] || !shapes["update T1; rollback"] {
 		t.Errorf("shapes %v", shapes)
 	}
-	// MariaDB keeps no digests of what ran as prepared statements.
+	general, err := lines.Open(log+".general", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer general.Close()
+	g, err := Read(ctx, []*lines.Input{general}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.Intake.Bad != 0 || g.Intake.Format != formatGeneral {
+		t.Errorf("intake of the general log %+v", g.Intake)
+	}
+	for _, key := range []string{"select count(*) from t1 where b = ?", "select a from t1 where id = ?", "update t1 set a = ? where id = ?", "begin", "rollback", "commit /* tag ? */"} {
+		r, logged := row(t, g, key), row(t, p, key)
+		if r.Count != logged.Count || r.Query.DB != logged.Query.DB || r.Query.Users[0] != logged.Query.Users[0] {
+			t.Errorf("%s: the general log has %d of %s, the slow log %d of %s", key, r.Count, r.Query.DB, logged.Count, logged.Query.DB)
+		}
+	}
+	// MariaDB keeps no digests of prepared statements.
 	for _, key := range []string{"select count(*) from t1 where b = ?", "update t1 set a = ? where id = ?", "begin", "rollback"} {
 		live, logged := row(t, digests, key), row(t, p, key)
 		if live.Count != logged.Count || live.Query.Digest != logged.Query.Digest {

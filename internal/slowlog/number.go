@@ -2,8 +2,8 @@ package slowlog
 
 import "time"
 
-// digits reads the decimal number that b begins with, 0 for none; what does
-// not fit stays at the largest int64.
+// digits reads the decimal number at the beginning of b, 0 for none. It returns
+// the largest int64 for larger numbers.
 func digits(b []byte) int64 {
 	var n uint64
 	for _, c := range b {
@@ -19,9 +19,9 @@ func digits(b []byte) int64 {
 	return int64(n)
 }
 
-// parseSeconds reads seconds with up to nine decimals, as in 12.000345, as
-// nanoseconds. Further decimals are dropped; what follows the number is no
-// concern of it. Values beyond 292 years stay there.
+// parseSeconds reads seconds, as in 12.000345, and returns nanoseconds. It drops
+// decimals after the ninth and ignores bytes after the number. The largest result
+// is 292 years.
 func parseSeconds(b []byte) (ns int64, ok bool) {
 	var n uint64
 	i := 0
@@ -45,10 +45,10 @@ func parseSeconds(b []byte) (ns int64, ok bool) {
 	return int64(n), true
 }
 
-// parseTimeLine reads what stands behind "# Time: ": 2026-11-21T05:23:44.123456Z
-// (MySQL 5.7 and later; also with an offset such as +09:00). The older form,
-// "261121  5:23:44", has no zone, so it tells nothing that SET timestamp does
-// not tell better; it is recognised and gives 0.
+// parseTimeLine reads the time after "# Time: ", as in 2026-11-21T05:23:44.123456Z
+// (MySQL 5.7 and later; also with an offset such as +09:00). For the older form,
+// "261121  5:23:44", it returns 0 and true: that form has no zone, and SET
+// timestamp has the same time with one.
 func parseTimeLine(b []byte) (ns int64, ok bool) {
 	if len(b) < 15 {
 		return 0, false
@@ -91,8 +91,8 @@ func parseISO(b []byte) (ns int64, ok bool) {
 	return ns, true
 }
 
-// civilDays is the number of days from 1970-01-01 to a date of the Gregorian
-// calendar, by shifting the year to begin in March.
+// civilDays returns the number of days from 1970-01-01 to a date of the Gregorian
+// calendar. It counts years from March, so that the leap day is the last day.
 func civilDays(y, m, d int) int {
 	if m <= 2 {
 		y--

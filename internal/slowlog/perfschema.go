@@ -15,19 +15,20 @@ import (
 	"github.com/iikanji/iikanji/internal/lines"
 )
 
-// A sum is one digest as performance_schema sums it up; times in nanoseconds.
+// A sum holds the sums of one digest. Times are in nanoseconds.
 type sum struct {
 	row iikanji.Row
 }
 
-// sums are the digests by fingerprint: a server keeps them by schema.
+// sums holds digests by fingerprint. The server keeps one row per schema.
 type sums struct {
-	byText map[string]*sum
-	order  []*sum
+	foldTables bool
+	byText     map[string]*sum
+	order      []*sum
 }
 
-// columnAliases are names of columns of saved digests: those of the table
-// itself (times in picoseconds) and those that slowquery2tsv prints (seconds).
+// columnAliases maps column names of saved digests: those of the table itself
+// (times in picoseconds) and those of slowquery2tsv (seconds).
 var columnAliases = map[string]string{
 	"count_star": "count", "cnt": "count",
 	"sum_timer_wait": "ps:total", "sum": "s:total", "min_timer_wait": "ps:min", "min": "s:min", "max_timer_wait": "ps:max", "max": "s:max",
@@ -37,7 +38,7 @@ var columnAliases = map[string]string{
 	"query_sample_text": "sample", "query_sample_timer_wait": "ps:sample_took", "quantile_95": "ps:p95", "quantile_99": "ps:p99",
 }
 
-// looksLikeDigests says whether the first line names the columns of digests.
+// looksLikeDigests reports whether the first line consists of column names of digests.
 func looksLikeDigests(head []byte) bool {
 	line, _, _ := bytes.Cut(head, []byte{'\n'})
 	known := map[string]bool{}
@@ -47,11 +48,11 @@ func looksLikeDigests(head []byte) bool {
 	return known["count"] && (known["ps:total"] || known["s:total"])
 }
 
-// maxTSV bounds a file of digests, which is read whole.
+// maxTSV limits a file of digests, which is read into memory, in bytes.
 const maxTSV = 256 << 20
 
 // digestTSV reads saved digests.
-func (f *fold) digestTSV(ctx context.Context, in *lines.Input) error {
+func (c *collector) digestTSV(ctx context.Context, in *lines.Input) error {
 	var text bytes.Buffer
 	r := lines.NewReader([]*lines.Input{in}, lines.Options{Workers: 1, MaxRecord: 16 << 20})
 	err := r.Run(ctx, func(int) lines.Work {
@@ -65,37 +66,37 @@ func (f *fold) digestTSV(ctx context.Context, in *lines.Input) error {
 	if err != nil {
 		return err
 	}
-	f.intake.Bytes += iikanji.Bytes(text.Len())
-	c := csv.NewReader(&text)
-	c.Comma, c.LazyQuotes, c.FieldsPerRecord = '\t', true, -1
-	names, err := c.Read()
+	c.intake.Bytes += iikanji.Bytes(text.Len())
+	rows := csv.NewReader(&text)
+	rows.Comma, rows.LazyQuotes, rows.FieldsPerRecord = '\t', true, -1
+	names, err := rows.Read()
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", in.Name, err)
 	}
 	for {
-		cells, err := c.Read()
+		cells, err := rows.Read()
 		if err == io.EOF {
 			return nil
 		}
-		line, _ := c.FieldPos(0)
+		line, _ := rows.FieldPos(0)
 		if err == nil && len(cells) != len(names) {
 			err = fmt.Errorf("it has %d columns, the first line %d", len(cells), len(names))
 		}
 		if err == nil {
-			err = f.sums.add(names, cells, in.Name, int64(line))
+			err = c.sums.add(names, cells, in.Name, int64(line))
 		}
 		if err == nil {
-			f.intake.Lines++
+			c.intake.Lines++
 			continue
 		}
-		f.intake.Bad++
-		if len(f.intake.BadLines) < 5 {
-			f.intake.BadLines = append(f.intake.BadLines, iikanji.BadLine{File: in.Name, Line: int64(line), Text: quote([]byte(strings.Join(cells, "\t"))), Why: err.Error()})
+		c.intake.Bad++
+		if len(c.intake.BadLines) < 5 {
+			c.intake.BadLines = append(c.intake.BadLines, iikanji.BadLine{File: in.Name, Line: int64(line), Text: quote([]byte(strings.Join(cells, "\t"))), Why: err.Error()})
 		}
 	}
 }
 
-// add takes one digest, its columns named by names.
+// add adds one digest. names are the names of its columns.
 func (s *sums) add(names, cells []string, file string, line int64) error {
 	r := iikanji.Row{Query: &iikanji.SQLRow{}}
 	var text, sample, hash string
@@ -118,7 +119,7 @@ func (s *sums) add(names, cells []string, file string, line int64) error {
 		}
 	}
 	if r.Count == 0 {
-		return fmt.Errorf("it counts nothing")
+		return fmt.Errorf("its count is 0")
 	}
 	s.put(&r, text, sample, hash, file, line)
 	return nil
@@ -131,7 +132,7 @@ func setSum(r *iikanji.Row, kind, v string) error {
 	}
 	n, err := strconv.ParseFloat(v, 64)
 	if err != nil || n < 0 {
-		return fmt.Errorf("%q is no number", v)
+		return fmt.Errorf("%q is not a number", v)
 	}
 	unit, name, timed := strings.Cut(kind, ":")
 	took := time.Duration(n * 1e9)
@@ -180,11 +181,10 @@ func setSum(r *iikanji.Row, kind, v string) error {
 	return nil
 }
 
-// put adds a row under the fingerprint of its text, which is the same as that
-// of a slow log. Where the server kept neither text nor sample, its own hash
-// is all there is.
+// put adds a row under the fingerprint of its text, the same as in a slow log. If
+// the server kept neither text nor sample, the key is the server's own hash.
 func (s *sums) put(r *iikanji.Row, text, sample, hash, file string, line int64) {
-	var fp Fingerprinter
+	fp := Fingerprinter{FoldTables: s.foldTables}
 	source := text
 	if source == "" || source == "NULL" {
 		source = sample
@@ -211,7 +211,8 @@ func (s *sums) put(r *iikanji.Row, text, sample, hash, file string, line int64) 
 	old.add(r)
 }
 
-// add adds the same digest of another schema; quantiles are lost by that.
+// add adds the same digest of another schema. It clears the quantiles, which
+// cannot be added.
 func (s *sum) add(r *iikanji.Row) {
 	o, q := &s.row, s.row.Query
 	o.Count, o.Errors, o.Total = o.Count+r.Count, o.Errors+r.Errors, o.Total+r.Total
@@ -226,7 +227,7 @@ func (s *sum) add(r *iikanji.Row) {
 	q.TmpTable, q.TmpDisk = q.TmpTable+b.TmpTable, q.TmpDisk+b.TmpDisk
 }
 
-// rows finishes the sums.
+// rows computes the means and returns the rows.
 func (s *sums) rows() []iikanji.Row {
 	var out []iikanji.Row
 	for _, x := range s.order {
@@ -236,13 +237,13 @@ func (s *sums) rows() []iikanji.Row {
 	return out
 }
 
-// A Querier asks a database; *sql.DB and *sql.Conn are.
+// A Querier runs queries, as *sql.DB and *sql.Conn do.
 type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// ReadDigests reads the digests of performance_schema from a running server,
-// all columns that it has; name is what the profile calls it.
+// ReadDigests reads the digests of performance_schema from a running server, with
+// all columns of its version. name is the target's name in the profile.
 func ReadDigests(ctx context.Context, db Querier, name string) (*iikanji.Profile, error) {
 	rows, err := db.QueryContext(ctx, "SELECT * FROM performance_schema.events_statements_summary_by_digest WHERE COUNT_STAR > 0 AND (SCHEMA_NAME IS NULL OR SCHEMA_NAME <> 'performance_schema') AND DIGEST IS NOT NULL")
 	if err != nil {
@@ -253,8 +254,8 @@ func ReadDigests(ctx context.Context, db Querier, name string) (*iikanji.Profile
 	if err != nil {
 		return nil, fmt.Errorf("reading digests: %w", err)
 	}
-	f := newFold(Options{})
-	f.begin(name)
+	c := newCollector(Options{})
+	c.begin(name, formatDigests)
 	for rows.Next() {
 		cells, into := make([]sql.NullString, len(names)), make([]any, len(names))
 		texts := make([]string, len(names))
@@ -267,19 +268,19 @@ func ReadDigests(ctx context.Context, db Querier, name string) (*iikanji.Profile
 		for i := range cells {
 			texts[i] = cells[i].String
 		}
-		if err := f.sums.add(names, texts, name, 0); err != nil {
+		if err := c.sums.add(names, texts, name, 0); err != nil {
 			return nil, fmt.Errorf("reading digests: %w", err)
 		}
-		f.intake.Lines++
+		c.intake.Lines++
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("reading digests: %w", err)
 	}
-	if f.intake.Lines == 0 {
-		return nil, &Error{"performance_schema has no digests", []string{"is it on? performance_schema=ON in my.cnf, then restart; the statements_digest consumer must be enabled"}}
+	if c.intake.Lines == 0 {
+		return nil, &Error{"performance_schema has no digests", []string{"set performance_schema=ON in my.cnf, restart the server, and enable the statements_digest consumer"}}
 	}
-	p := f.profile()
+	p := c.profile()
 	p.Intake.Format, p.Target = formatDigests, name
-	p.Notes = append(p.Notes, "digests are sums: no percentiles but what the server keeps, no transactions, no repetition")
+	p.Notes = append(p.Notes, "digests are sums: no percentiles except those that the server keeps, no transactions, no repetition")
 	return p, nil
 }

@@ -10,16 +10,15 @@ import (
 )
 
 const (
-	// maxRuns is how many digests a thread can repeat at a time: a loop of up
-	// to that many statements, one after the other, is seen.
+	// maxRuns is the number of digests that are followed per thread: the longest
+	// loop of different statements that is recognised.
 	maxRuns = 4
 	// minRun is the shortest series that counts as a loop.
 	minRun = 5
-	// runGap ends a series: two statements of one request are not that far
-	// apart. Logs of MariaDB know whole seconds only.
+	// runGap ends a series, in ns: statements of one request are closer together.
+	// Times in logs of MariaDB are whole seconds.
 	runGap = 2e9
-	// maxRecent is how many different values of a series are remembered to see
-	// that one comes again.
+	// maxRecent is how many recent values of a series are compared with the next.
 	maxRecent = 4
 )
 
@@ -30,19 +29,19 @@ type run struct {
 	last     int64 // step of the last execution
 	at       int64
 	count    int64
-	time     int64 // of all but the first
+	time     int64 // of all executions but the first
 	same     int64
 	sameTime int64
 	recent   [maxRecent]uint64
 }
 
-// repeatSum is what all runs of a digest come to.
+// repeatSum is the sum over all runs of a digest.
 type repeatSum struct {
 	runs, longest, count, time int64
 	same, sameTime             int64
 }
 
-// repeats follows one execution of d.
+// repeats adds one execution of d to the thread's runs.
 func (th *thread) repeats(ev *event, d *digest) {
 	th.step++
 	if ev.kind >= kindBegin && ev.kind <= kindAutocommitOn || d.id == 0 {
@@ -102,10 +101,10 @@ func (r *run) end() {
 	*r = run{}
 }
 
-// repeats lists the digests that were repeated, the most expensive first.
-func (f *fold) repeats() []iikanji.Repeat {
+// repeats returns the repeated digests, the most expensive first.
+func (c *collector) repeats() []iikanji.Repeat {
 	var out []iikanji.Repeat
-	for _, d := range f.order {
+	for _, d := range c.order {
 		s := &d.repeat
 		if s.runs == 0 && s.same == 0 {
 			continue

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// tablesOf names the tables of a statement, in order of appearance, at most 16,
-// with the letters as the statement writes them. It looks at where names stand
-// (after FROM, JOIN, INTO, UPDATE, TABLE), so a derived table has none.
+// tablesOf returns the tables of a statement, in order of appearance, at most 16,
+// spelled as in the statement. It finds them by position (after FROM, JOIN, INTO,
+// UPDATE, TABLE). A derived table has no name.
 func tablesOf(fingerprint string, sql []byte) []string {
 	words := strings.Fields(strings.NewReplacer(",", " , ", "(", " ( ", ")", " ) ", ";", " ; ").Replace(fingerprint))
 	var names []string
-	expect := false // a table name may stand here
+	expect := false // a table name may follow
 	for i, w := range words {
 		switch {
 		case expect && isTableName(w):
@@ -39,7 +39,7 @@ func contains(names []string, n string) bool {
 	return false
 }
 
-// tableWord says whether a table name follows the word.
+// tableWord reports whether a table name follows the word.
 func tableWord(w string, words []string, i int) bool {
 	switch w {
 	case "from": // not in extract(year from x), trim(x from y)
@@ -52,8 +52,8 @@ func tableWord(w string, words []string, i int) bool {
 	return false
 }
 
-// insideCall says whether the innermost open parenthesis belongs to a function
-// that has a FROM of its own.
+// insideCall reports whether the innermost open parenthesis belongs to a function
+// whose arguments may contain FROM.
 func insideCall(words []string) bool {
 	depth := 0
 	for i := len(words) - 1; i > 0; i-- {
@@ -74,8 +74,8 @@ func insideCall(words []string) bool {
 	return false
 }
 
-// afterTable says whether the comma after these words goes on with a list of
-// tables: between it and FROM (or UPDATE) there are only names and aliases.
+// afterTable reports whether the comma after these words continues a list of
+// tables: only names and aliases are between it and FROM (or UPDATE).
 func afterTable(words []string) bool {
 	for i := len(words) - 1; i >= 0; i-- {
 		switch w := words[i]; {
@@ -92,7 +92,8 @@ func afterTable(words []string) bool {
 	return false
 }
 
-// skippedBeforeTable are words between INTO, UPDATE or TABLE and the name.
+// skippedBeforeTable reports whether the word may come between INTO, UPDATE or
+// TABLE and the name.
 func skippedBeforeTable(w string) bool {
 	switch w {
 	case "ignore", "low_priority", "delayed", "high_priority", "if", "not", "exists", "quick", "lateral", "(":
@@ -101,7 +102,7 @@ func skippedBeforeTable(w string) bool {
 	return false
 }
 
-// isTableName says whether a word of a fingerprint can be the name of a table.
+// isTableName reports whether a word of a fingerprint can be the name of a table.
 func isTableName(w string) bool {
 	switch w {
 	case "select", "set", "where", "on", "using", "ignore", "low_priority", "delayed", "high_priority", "if", "not", "exists", "quick", "lateral",
@@ -112,7 +113,7 @@ func isTableName(w string) bool {
 	return class[c] == clWord && c != '@' || c == '`'
 }
 
-// spelled finds a name in the statement regardless of case, as it is written there.
+// spelled returns a name as the statement spells it, ignoring case.
 func spelled(name string, sql []byte) string {
 	low := bytes.ToLower(sql)
 	inWord := func(i int) bool {

@@ -1,16 +1,19 @@
 package slowlog
 
-// maxThreads is how many threads are followed at a time; the longest silent
-// half is given up when there are more, which a log of closed connections that
-// does not say so (no Quit) reaches and no server does.
+// maxThreads is the number of threads that are followed at a time. When there are
+// more, the half without recent statements is dropped. No server has so many
+// connections, but a log without Quit commands can name so many.
 const maxThreads = 1 << 15
 
 // threads follows what each thread does: its transaction and what it repeats.
 type threads struct {
-	fold *fold
-	now  map[uint64]*thread // seen since the last turn
-	old  map[uint64]*thread // seen before it
-	last *thread
+	collector *collector
+	now       map[uint64]*thread // seen since threads were dropped last
+	old       map[uint64]*thread // last seen before that
+	last      *thread
+
+	statements int64 // of threads
+	shortest   int64 // time of the shortest statement, in ns
 }
 
 // A thread is one connection to the server.
@@ -20,17 +23,17 @@ type thread struct {
 	txn  transaction
 	runs [maxRuns]run
 
-	prepares int64 // Prepare commands that wait for an execution
+	prepares int64 // Prepare commands without an execution so far
 	prepTime int64
-	executed *digest // what was executed last
+	executed *digest // the last executed statement
 }
 
-func (t *threads) init(f *fold) {
-	t.fold = f
+func (t *threads) init(c *collector) {
+	t.collector = c
 	t.now, t.old = map[uint64]*thread{}, map[uint64]*thread{}
 }
 
-// reset ends all threads: the server was started again, or another log begins.
+// reset ends all threads, when the server was started or another log begins.
 func (t *threads) reset() {
 	for _, m := range []map[uint64]*thread{t.old, t.now} {
 		for _, th := range m {
@@ -41,15 +44,15 @@ func (t *threads) reset() {
 	t.last = nil
 }
 
-// end closes what a thread has open.
+// end ends a thread's runs and its transaction.
 func (t *threads) end(th *thread) {
 	for i := range th.runs {
 		th.runs[i].end()
 	}
-	th.txn.abandon(&t.fold.shapes)
+	th.txn.abandon(&t.collector.shapes)
 }
 
-// of finds a thread.
+// of returns the thread with an id.
 func (t *threads) of(id uint64) *thread {
 	if t.last != nil && t.last.id == id {
 		return t.last
@@ -74,8 +77,8 @@ func (t *threads) of(id uint64) *thread {
 	return th
 }
 
-// event follows one statement of a thread. Without thread ids nothing can be
-// said about transactions and repetition.
+// event adds one statement to its thread. Without thread ids there are no
+// transactions and no repetition.
 func (t *threads) event(ev *event, d *digest) {
 	if ev.thread == 0 {
 		return
@@ -98,14 +101,17 @@ func (t *threads) event(ev *event, d *digest) {
 		*th = thread{id: th.id}
 		return
 	}
+	if t.statements++; t.statements == 1 || ev.query < t.shortest {
+		t.shortest = ev.query
+	}
 	if th.prepares > 0 {
 		d.prepares += th.prepares
 		d.prepTime += th.prepTime
 		th.prepares, th.prepTime = 0, 0
 	}
 	th.executed = d
-	if ev.flags&flagRoutine == 0 { // CALL stands for what its routine does
+	if ev.flags&flagRoutine == 0 { // the CALL represents the statements of its routine
 		th.repeats(ev, d)
-		th.txn.event(ev, d, t.fold)
+		th.txn.event(ev, d, t.collector)
 	}
 }

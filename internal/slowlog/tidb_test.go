@@ -6,8 +6,8 @@ import (
 	tidb "github.com/pingcap/tidb/pkg/parser"
 )
 
-// corpus is pairs of statements that differ only in values or layout. Where
-// TiDB's normaliser sees two digests, why says so; everywhere else both see one.
+// corpus holds pairs of statements that differ only in values or layout. why is
+// set if TiDB's normaliser has two digests for them; otherwise both have one.
 var corpus = []struct{ a, b, why string }{
 	{"SELECT * FROM users WHERE id = 1", "select *\nfrom `users` where id=25", ""},
 	{"SELECT * FROM users WHERE name = 'a;b' AND x > 1.5", "SELECT * FROM users WHERE name = \"it''s\" AND x > .25e3", ""},
@@ -34,8 +34,8 @@ var corpus = []struct{ a, b, why string }{
 	{"INSERT INTO t VALUES (1, NOW())", "INSERT INTO t VALUES (1, NOW()), (2, NOW())", "the number of rows is a value also when they hold calls"},
 }
 
-// TestAgainstTiDB: statements that differ in values only have one digest here,
-// and in TiDB's normaliser but for the differences explained in the corpus.
+// TestAgainstTiDB: statements that differ in values only have one digest here, and
+// one in TiDB's normaliser, except for the differences explained in the corpus.
 func TestAgainstTiDB(t *testing.T) {
 	var fp Fingerprinter
 	for _, c := range corpus {
@@ -50,7 +50,7 @@ func TestAgainstTiDB(t *testing.T) {
 	}
 }
 
-// TestTiDBMergesMore: what TiDB sees as one digest and we keep apart.
+// TestTiDBMergesMore: pairs with one digest in TiDB and two here.
 func TestTiDBMergesMore(t *testing.T) {
 	var fp Fingerprinter
 	for _, c := range []struct{ a, b, why string }{
@@ -69,7 +69,8 @@ func TestTiDBMergesMore(t *testing.T) {
 	}
 }
 
-// TestAgainstTiDBKeepsApart: what differs in more than values has two digests in both.
+// TestAgainstTiDBKeepsApart: statements that differ in more than values have two
+// digests in both.
 func TestAgainstTiDBKeepsApart(t *testing.T) {
 	var fp Fingerprinter
 	seen, theirs := map[string]string{}, map[string]string{}
