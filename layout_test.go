@@ -22,15 +22,16 @@ var layout = map[string][]string{
 	"words":                    {},
 	"internal/stats":           {},
 	"internal/lines":           {},
+	"internal/nginx":           {},
 	"internal/tally":           {"words"},
 	"internal/scenario":        {"words"},
 	"internal/host":            {"words"},
 	"internal/history":         {"words"},
-	"internal/accesslog":       {"words", "internal/lines", "internal/tally"},
+	"internal/accesslog":       {"words", "internal/lines", "internal/tally", "internal/nginx"},
 	"internal/slowlog":         {"words", "internal/lines", "internal/tally"},
 	"internal/errorlog":        {"words", "internal/lines"},
 	"internal/hoststat":        {"words", "internal/tally", "internal/host"},
-	"internal/facts":           {"words", "internal/tally", "internal/host"},
+	"internal/facts":           {"words", "internal/tally", "internal/host", "internal/nginx"},
 	"internal/facts/factstest": {}, // a private MariaDB for tests
 	"internal/bench":           {"words", "internal/scenario", "internal/tally"},
 	"internal/diagnose":        {"words"},
@@ -54,6 +55,8 @@ var layout = map[string][]string{
 	"internal/portal": {"words", "internal/history", "internal/scenario", "internal/bench", "internal/report", "internal/arena"},
 	"bench/*":         {"*"}, // comparisons with peers: programs that nothing imports
 	"cmd/*":           {"*"},
+
+	"internal/change/nginxconf": {"words", "internal/host", "internal/history", "internal/change", "internal/nginx"},
 }
 
 type pkg struct {
