@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/nginx"
 )
 
 const mainConf = `# a comment; with { signs }
@@ -51,15 +52,15 @@ func TestNginxDump(t *testing.T) {
 	}
 	main := write("nginx.conf", mainConf)
 	site := write("conf.d/site.conf", siteConf)
-	nginx := "nginx"
-	if _, err := exec.LookPath(nginx); err != nil {
-		nginx = "/usr/sbin/nginx"
+	program := "nginx"
+	if _, err := exec.LookPath(program); err != nil {
+		program = "/usr/sbin/nginx"
 	}
-	out, err := exec.Command(nginx, "-T", "-q", "-p", dir, "-c", main).Output()
+	out, err := exec.Command(program, "-T", "-q", "-p", dir, "-c", main).Output()
 	if err != nil {
 		t.Fatalf("nginx -T: %v", err)
 	}
-	files := SplitDump(string(out))
+	files := nginx.SplitDump(string(out))
 	if len(files) != 2 || files[0].Path != main || files[1].Path != site {
 		t.Fatalf("%v", files)
 	}
@@ -132,11 +133,11 @@ func TestNginxFacts(t *testing.T) {
 
 // TestNginxVersion reads what a real nginx says that it is.
 func TestNginxVersion(t *testing.T) {
-	nginx := "nginx"
-	if _, err := exec.LookPath(nginx); err != nil {
-		nginx = "/usr/sbin/nginx"
+	program := "nginx"
+	if _, err := exec.LookPath(program); err != nil {
+		program = "/usr/sbin/nginx"
 	}
-	out, err := exec.Command(nginx, "-v").CombinedOutput()
+	out, err := exec.Command(program, "-v").CombinedOutput()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,8 +155,8 @@ func TestNginxVersion(t *testing.T) {
 
 func TestParseConfErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"a b": `f:1: "a" has no semicolon`, "a {\n b;": "f:2: a block has no closing brace", "}": "f:1: a closing brace too many",
-		"\n;": "f:2: unexpected ';'", "a 'b": "f:1: a quote has no end", "a ${b": "f:1: a variable has no closing brace",
+		"a b": `f:1: unexpected end of file, expecting ";" or "}"`, "a {\n b;": `f:2: unexpected end of file, expecting "}"`, "}": `f:1: unexpected "}"`,
+		"\n;": `f:2: unexpected ";"`, "a 'b": "f:1: a quoted word has no end", "a\n${b": `f:2: unexpected end of file, expecting ";" or "}"`,
 	} {
 		if _, err := ParseConf("f", text); err == nil || err.Error() != "reading "+want {
 			t.Errorf("%q: %v, want reading %s", text, err, want)

@@ -155,13 +155,20 @@ func (c *Config) File(path string) *File {
 	return c.Files[i]
 }
 
-// Included lists the files that a directive includes: none unless it is an
-// include.
-func (c *Config) Included(d *Directive) []*File {
+// Included lists the files that a directive includes. It is false unless the
+// directive is an include that was loaded; a pattern may match no file.
+func (c *Config) Included(d *Directive) ([]*File, bool) {
 	if !isInclude(d) {
-		return nil
+		return nil, false
 	}
-	return c.includes[d.Arg(0)]
+	files, ok := c.includes[d.Arg(0)]
+	return files, ok
+}
+
+// included is [Config.Included] where it does not matter whether there is an include.
+func (c *Config) included(d *Directive) []*File {
+	files, _ := c.Included(d)
+	return files
 }
 
 // A Place is a directive and where it stands: its block, and the directives
@@ -190,7 +197,7 @@ func (c *Config) Walk(b *Block, around []*Directive, f func(Place)) {
 	}
 	for _, d := range b.Items {
 		f(Place{d, b, around})
-		for _, in := range c.Included(d) {
+		for _, in := range c.included(d) {
 			c.Walk(in.Root, around, f)
 		}
 		if d.Block != nil {
@@ -227,7 +234,7 @@ func (c *Config) Get(d *Directive, name string) []Place {
 func (c *Config) Reads() map[*File]int {
 	n := map[*File]int{}
 	c.Walk(c.Root(), nil, func(p Place) {
-		for _, f := range c.Included(p.Directive) {
+		for _, f := range c.included(p.Directive) {
 			n[f]++
 		}
 	})
@@ -252,7 +259,7 @@ func (c *Config) flatten(out *strings.Builder, b *Block) {
 	for _, d := range b.Items {
 		if isInclude(d) {
 			out.WriteString(d.Words[0].Before)
-			for _, in := range c.Included(d) {
+			for _, in := range c.included(d) {
 				c.flatten(out, in.Root)
 				out.WriteByte('\n')
 			}

@@ -1,8 +1,7 @@
 package nginx
 
 import (
-	"fmt"
-	"io/fs"
+	"errors"
 	"path"
 	"strings"
 )
@@ -49,7 +48,7 @@ func SplitDump(out string) Dump {
 // Config is the configuration of the dump.
 func (d Dump) Config() (*Config, error) {
 	if len(d) == 0 {
-		return nil, fmt.Errorf("reading a dump of nginx: %w", fs.ErrNotExist)
+		return nil, errors.New("there is no file in it")
 	}
 	return Load(d[0].Path, d)
 }
