@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -82,7 +83,7 @@ func CheckNames(args map[string]string, declared []Arg) error {
 	for _, a := range declared {
 		names = append(names, a.Name)
 	}
-	for name := range args {
+	for _, name := range slices.Sorted(maps.Keys(args)) {
 		if name != "act" && !slices.Contains(names, name) {
 			return unknownArg(name, names)
 		}

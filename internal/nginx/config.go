@@ -190,9 +190,10 @@ func (p Place) Within(context string) bool {
 }
 
 // Walk calls f for each directive of a block, of all blocks inside and of what
-// they include, in reading order. around are the directives around the block.
+// they include, in reading order. around are the directives around the block,
+// which may be nil.
 func (c *Config) Walk(b *Block, around []*Directive, f func(Place)) {
-	if len(around) > maxDepth {
+	if b == nil || len(around) > maxDepth {
 		return
 	}
 	for _, d := range b.Items {

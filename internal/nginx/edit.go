@@ -50,8 +50,14 @@ func (d *Directive) Put(inner ...*Directive) *Directive {
 	return d
 }
 
-// Add inserts inner at the end of d's block, on a line of its own.
-func (d *Directive) Add(inner *Directive) { d.Insert(len(d.Block.Items), inner) }
+// Add inserts inner at the end of d's block, on a line of its own. A directive
+// that ends in ";" gets a block.
+func (d *Directive) Add(inner *Directive) {
+	if d.Block == nil {
+		d.Block = &Block{}
+	}
+	d.Insert(len(d.Block.Items), inner)
+}
 
 // Insert inserts inner before the i-th directive of d's block, on a line of its
 // own.

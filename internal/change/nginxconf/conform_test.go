@@ -20,15 +20,16 @@ import (
 	"github.com/iikanji/iikanji/internal/change/changetest"
 )
 
-// An act is a remedy that plans it, and what a line of probed says of it then.
-type act struct {
+// A heldAct is an act that the conformance suite tests: a remedy that plans it,
+// and a line of probed after it.
+type heldAct struct {
 	r      iikanji.Remedy
 	effect string
 }
 
 // connections are the acts on how nginx talks to the app, and on itself.
-func connections(s *probedSite) map[string]act {
-	return map[string]act{
+func connections(s *probedSite) map[string]heldAct {
+	return map[string]heldAct{
 		"upstream keepalive": {remedy("upstream keepalive", "keepalive", "32"), `root: 200 OK, body "app by tcp / conn= `}, // the included file and the main one
 		"upstream socket":    {remedy("upstream socket", "socket", s.socket()), `root: 200 OK, body "app by unix`},
 		"cache":              {remedy("cache", "path", "/counted", "valid", "100s"), "the same answer again: true"}, // nginx makes a folder
@@ -39,8 +40,8 @@ func connections(s *probedSite) map[string]act {
 }
 
 // answers are the acts on what a client gets.
-func answers(*probedSite) map[string]act {
-	return map[string]act{
+func answers(*probedSite) map[string]heldAct {
+	return map[string]heldAct{
 		"static files":       {remedy("static files", "path", "/assets"), `asset: 200 OK, body "from disk"`},
 		"gzip":               {remedy("gzip"), "compressed: 200 OK, Content-Encoding [gzip]"},
 		"gzip static":        {remedy("gzip static", "path", "/ready"), "ready: 200 OK, Content-Encoding [gzip]"}, // new files, of bytes that are no text
@@ -59,7 +60,7 @@ func TestConformance(t *testing.T) { conform(t, connections) }
 
 func TestConformanceAnswers(t *testing.T) { conform(t, answers) }
 
-func conform(t *testing.T, acts func(*probedSite) map[string]act) {
+func conform(t *testing.T, acts func(*probedSite) map[string]heldAct) {
 	t.Parallel()
 	s := newProbedSite(t)
 	c := changetest.Case{
@@ -74,13 +75,15 @@ func conform(t *testing.T, acts func(*probedSite) map[string]act) {
 	changetest.Run(t, c)
 }
 
-// TestEveryAct wants each act that there is among those that are held to the promises.
+// TestEveryAct: the conformance suite tests every act.
 func TestEveryAct(t *testing.T) {
 	none := &probedSite{testSite: &testSite{}}
 	held := slices.Sorted(maps.Keys(connections(none)))
 	held = append(held, slices.Sorted(maps.Keys(answers(none)))...)
 	slices.Sort(held)
-	if all := slices.Sorted(maps.Keys(editors)); !slices.Equal(held, all) {
+	all := actNames()
+	slices.Sort(all)
+	if !slices.Equal(held, all) {
 		t.Errorf("held to the promises: %q; acts that there are: %q", held, all)
 	}
 }

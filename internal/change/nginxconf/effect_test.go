@@ -217,12 +217,12 @@ func TestSlices(t *testing.T) {
 		m := sl.block()
 		of := func(ms int64) string {
 			clock := fmt.Sprintf("%d.%03d", ms/1000, ms%1000)
-			for _, d := range m.body.items[1:] {
-				p := pattern{"~", strings.TrimPrefix(d.name(), "~")}
+			for _, d := range m.Block.Items[1:] {
+				p := pattern{"~", strings.TrimPrefix(d.Name(), "~")}
 				if ok, err := p.matchesPath(clock); err != nil {
 					t.Fatal(err)
 				} else if ok {
-					return p.expand(t, clock) + d.arg(0)[len("${iikanji_time}"):]
+					return p.expand(t, clock) + d.Arg(0)[len("${iikanji_time}"):]
 				}
 			}
 			t.Fatalf("%v: no slice for %s", want, clock)
@@ -325,7 +325,7 @@ func TestSocket(t *testing.T) {
 	plain := s.body(t, "/x")
 	sock := filepath.Join(s.dir, "app.sock")
 	r := remedy("upstream socket", "socket", sock)
-	if _, err := change.Plan(t.Context(), s.open(s.dir), r); err == nil || !strings.Contains(err.Error(), "nobody accepts") {
+	if _, err := change.Plan(t.Context(), s.open(s.dir), r); err == nil || !strings.Contains(err.Error(), "does not accept") {
 		t.Errorf("without a socket: %v", err)
 	}
 	l, err := net.Listen("unix", sock)
@@ -421,7 +421,7 @@ func TestStaticIsConfined(t *testing.T) {
 		r    iikanji.Remedy
 		want string
 	}{
-		{remedy("static files", "path", "/assets"), "not for everyone"},
+		{remedy("static files", "path", "/assets"), "is not a public file"},
 		{remedy("static files", "path", "/a", "root", s.dir+"/public2"), "public folder"},
 		{remedy("static files", "path", "/etc", "root", s.dir+"/public/root"), "public folder"},
 		{remedy("static files", "path", "/a", "root", s.dir+"/public/../public2"), "public folder"},

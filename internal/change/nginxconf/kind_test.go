@@ -3,6 +3,7 @@ package nginxconf
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/http"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/nginx"
 )
 
 func remedy(act string, kv ...string) iikanji.Remedy {
@@ -136,10 +138,10 @@ func TestRefused(t *testing.T) {
 		{remedy("cache", "path", "/x", "valid", "1500ms", "stale", "updating"), "whole seconds"},
 		{remedy("cache", "path", "/x", "valid", "1s", "key", "$uri; x"), "key"},
 		{remedy("cache", "path", "/x", "valid", "1s", "key", "all"), "$request_uri among them"},
-		{remedy("cache", "path", "/x", "valid", "1s", "key", "$request_uri"), "told $http_host"}, // the location's own Host
+		{remedy("cache", "path", "/x", "valid", "1s", "key", "$request_uri"), "receives $http_host"}, // the location's own Host
 		{remedy("cache", "path", "/x", "valid", "1s", "cookies", "mine"), "cookies"},
 		{remedy("cache", "path", "/x/", "valid", "1s", "cookies", "ignore"), "folder"},
-		{remedy("cache", "path", "/ready/words.txt", "valid", "1s"), "asks the app"},
+		{remedy("cache", "path", "/ready/words.txt", "valid", "1s"), "passes it on to the app"},
 		{remedy("cache", "path", "/x", "valid", "1s", "server", "other.test"), "other.test"},
 		{remedy("buffers"), "want a size"},
 		{remedy("buffers", "body", "1g"), "body"},
@@ -178,9 +180,25 @@ var public = func() string {
 	return dir
 }()
 
+// oneFile is a configuration without includes.
+type oneFile string
+
+func (f oneFile) Read(path string) ([]byte, error) {
+	if path != "/c/nginx.conf" {
+		return nil, fs.ErrNotExist
+	}
+	return []byte(f), nil
+}
+
+func (oneFile) Glob(string) ([]string, error) { return nil, nil }
+
 // editTree does a remedy's act on trees, without a plan.
 func editTree(t *testing.T, tree *conf, r iikanji.Remedy) error {
-	return editors[r.Args["act"]](&task{ctx: t.Context(), site: &change.Site{}, conf: tree, svc: change.Service{Public: public}, args: r.Args})
+	_, e, err := match(r)
+	if err != nil {
+		return err
+	}
+	return e.edit(&task{ctx: t.Context(), site: &change.Site{}, conf: tree, svc: change.Service{Public: public}})
 }
 
 // TestEdits shows what edits look like: text before, edit, text after.
@@ -238,23 +256,23 @@ func TestEdits(t *testing.T) {
 			"http {\n  server {\n    location / {\n      # to the app\n      proxy_pass http://a;\n    }\n    location @iikanji_app {\n        proxy_pass http://a;\n    }\n    location /s/ {\n        root " + public + ";\n        disable_symlinks on from=$document_root;\n        try_files $uri @iikanji_app;\n        error_page 405 = @iikanji_app;\n        types {\n            text/css css;\n        }\n    }\n  }\n}\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tree, err := load("/c/nginx.conf", func(string) ([]byte, error) { return []byte(c.before), nil })
+			tree, err := load("/c/nginx.conf", oneFile(c.before))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := editTree(t, tree, c.r); err != nil {
 				t.Fatal(err)
 			}
-			got := tree.files[0].root.String()
+			got := tree.Root().String()
 			if got != c.after {
 				t.Errorf("got\n%s\nwant\n%s", got, c.after)
 			}
-			again, err := load("/c/nginx.conf", func(string) ([]byte, error) { return []byte(got), nil })
+			again, err := load("/c/nginx.conf", oneFile(got))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := editTree(t, again, c.r); err == nil && len(again.changed()) > 0 {
-				t.Errorf("a second time it becomes\n%s", again.files[0].root)
+			if err := editTree(t, again, c.r); err == nil && len(again.Changed()) > 0 {
+				t.Errorf("a second time it becomes\n%s", again.Root())
 			}
 		})
 	}
@@ -280,14 +298,14 @@ func TestAlready(t *testing.T) {
 		{"http { server { location / { proxy_pass http://a; } location /assets { root " + public + "; } } }", remedy("static files", "path", "/assets")},
 		{"http { expires 1h; server { location / { proxy_pass http://a; } } }", remedy("expires", "path", "/x/", "expires", "1h")},
 	} {
-		tree, err := load("/c/nginx.conf", func(string) ([]byte, error) { return []byte(c.text), nil })
+		tree, err := load("/c/nginx.conf", oneFile(c.text))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := editTree(t, tree, c.r); err != nil && !errors.Is(err, change.ErrNothing) {
 			t.Errorf("%v: %v", c.r.Args, err)
 		}
-		if got := tree.files[0].root.String(); got != c.text {
+		if got := tree.Root().String(); got != c.text {
 			t.Errorf("%v wrote\n%s\nover\n%s", c.r.Args, got, c.text)
 		}
 	}
@@ -317,26 +335,21 @@ func FuzzEdit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, which byte) {
 		r := rs[int(which)%len(rs)]
 		edit := func(text string) (string, error) {
-			tree, err := load("/c/f", func(path string) ([]byte, error) {
-				if path != "/c/f" {
-					return nil, nil
-				}
-				return []byte(text), nil
-			})
+			tree, err := load("/c/nginx.conf", oneFile(text))
 			if err != nil {
 				return "", err
 			}
 			if err := editTree(t, tree, r); err != nil {
 				return "", err
 			}
-			tree.flat()
-			return tree.files[0].root.String(), nil
+			tree.Flat()
+			return tree.Root().String(), nil
 		}
 		once, err := edit(text)
 		if err != nil {
 			return
 		}
-		if _, err := parse("f", once); err != nil {
+		if _, err := nginx.Parse("f", once); err != nil {
 			t.Fatalf("%q became %q: %v", text, once, err)
 		}
 		if twice, err := edit(once); err == nil && twice != once {
