@@ -36,8 +36,8 @@ const siteConf = `server {
 }
 `
 
-// TestNginxDump reads what a real nginx prints of a real configuration, finds
-// the bytes of the files in it, and every directive at its place.
+// TestNginxDump reads the output of a real nginx -T: the files have their bytes,
+// and the directives their places.
 func TestNginxDump(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "conf.d"), 0o755); err != nil {
@@ -92,9 +92,8 @@ func TestNginxDump(t *testing.T) {
 	}
 }
 
-// TestNginxFacts: of the facts alone, every file of a configuration can be
-// written again to the byte, comments, quotes and includes with it, and every
-// directive of the tree is found in its file.
+// TestNginxFacts: the facts have every file of a configuration to the byte, and
+// every directive of the tree is at its place in its file.
 func TestNginxFacts(t *testing.T) {
 	dump := "# configuration file /etc/nginx.conf:\n" + mainConf + "\n# configuration file /etc/conf.d/site.conf:\n" + siteConf + "\n"
 	fs, err := NginxFacts("nginx", dump)
@@ -131,7 +130,7 @@ func TestNginxFacts(t *testing.T) {
 	}
 }
 
-// TestNginxVersion reads what a real nginx says that it is.
+// TestNginxVersion reads the version that a real nginx prints.
 func TestNginxVersion(t *testing.T) {
 	program := "nginx"
 	if _, err := exec.LookPath(program); err != nil {
@@ -149,7 +148,7 @@ func TestNginxVersion(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	if _, err = NginxVersionFact("nginx", "nginx version: "); err == nil {
-		t.Error("nothing is a version")
+		t.Error("a version was read from a line without one")
 	}
 }
 
@@ -164,8 +163,8 @@ func TestParseConfErrors(t *testing.T) {
 	}
 }
 
-// FuzzParseConf holds that directives lie in order within the text, and that
-// each one's bytes read again give the same directive.
+// FuzzParseConf: directives are in order within the text, and the bytes of each
+// one are that directive.
 func FuzzParseConf(f *testing.F) {
 	f.Add(mainConf)
 	f.Add(siteConf)

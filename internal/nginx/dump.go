@@ -3,6 +3,7 @@ package nginx
 import (
 	"errors"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -19,9 +20,11 @@ type Dump []DumpFile
 type DumpFile struct{ Path, Text string }
 
 // SplitDump splits the output of nginx -T into its files. nginx adds a line
-// feed to each; it is removed, so that Text has the bytes of the file.
+// feed to each; it is removed, so that Text has the bytes of the file. Paths are
+// in their shortest form; a file that nginx has read by two names is there once.
 func SplitDump(out string) Dump {
 	var dump Dump
+	seen := map[string]bool{}
 	from := 0 // of the current file's text
 	end := func(at int) {
 		if len(dump) > 0 {
@@ -36,13 +39,19 @@ func SplitDump(out string) Dump {
 		line := strings.TrimRight(out[at:next], "\r\n")
 		if name, ok := strings.CutPrefix(line, dumpMark); ok && strings.HasSuffix(name, ":") {
 			end(at)
-			dump = append(dump, DumpFile{Path: strings.TrimSuffix(name, ":")})
+			dump = append(dump, DumpFile{Path: path.Clean(strings.TrimSuffix(name, ":"))})
 			from = next
 		}
 		at = next
 	}
 	end(len(out))
-	return dump
+	return slices.DeleteFunc(dump, func(f DumpFile) bool {
+		if seen[f.Path] {
+			return true
+		}
+		seen[f.Path] = true
+		return false
+	})
 }
 
 // Config is the configuration of the dump.
@@ -56,7 +65,7 @@ func (d Dump) Config() (*Config, error) {
 // Read implements Files.
 func (d Dump) Read(name string) ([]byte, error) {
 	for _, f := range d {
-		if f.Path == name || path.Clean(f.Path) == name {
+		if f.Path == name {
 			return []byte(f.Text), nil
 		}
 	}
@@ -67,8 +76,8 @@ func (d Dump) Read(name string) ([]byte, error) {
 func (d Dump) Glob(pattern string) ([]string, error) {
 	var found []string
 	for _, f := range d {
-		if matches(pattern, path.Clean(f.Path)) {
-			found = append(found, path.Clean(f.Path))
+		if matches(pattern, f.Path) {
+			found = append(found, f.Path)
 		}
 	}
 	return found, nil

@@ -38,7 +38,7 @@ func apply(t *testing.T, s *testSite, r iikanji.Remedy) *iikanji.Change {
 	return c
 }
 
-// TestEffects: each edit does to a real nginx what it says.
+// TestEffects: each edit has its effect on a real nginx.
 func TestEffects(t *testing.T) {
 	s := newTestSite(t)
 	plain := s.body(t, "/x")
@@ -102,8 +102,8 @@ func TestEffects(t *testing.T) {
 	s.body(t, "/")
 }
 
-// TestRefused: what makes no sense is refused before anything is touched, and
-// names what is wrong. A remedy may come from anywhere.
+// TestRefused: an invalid remedy is refused before any file is written, and the
+// error names the argument. A remedy may come from a proposer.
 func TestRefused(t *testing.T) {
 	s := newTestSite(t)
 	changetest.Refuse(t, s.open(s.dir), s.state, []struct {
@@ -192,7 +192,7 @@ func (f oneFile) Read(path string) ([]byte, error) {
 
 func (oneFile) Glob(string) ([]string, error) { return nil, nil }
 
-// editTree does a remedy's act on trees, without a plan.
+// editTree edits trees without a plan.
 func editTree(t *testing.T, tree *conf, r iikanji.Remedy) error {
 	_, e, err := match(r)
 	if err != nil {
@@ -201,7 +201,7 @@ func editTree(t *testing.T, tree *conf, r iikanji.Remedy) error {
 	return e.edit(&task{ctx: t.Context(), site: &change.Site{}, conf: tree, svc: change.Service{Public: public}})
 }
 
-// TestEdits shows what edits look like: text before, edit, text after.
+// TestEdits shows edits: the text before, the remedy, the text after.
 func TestEdits(t *testing.T) {
 	for _, c := range []struct {
 		name, before string
@@ -278,7 +278,8 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// TestAlready: what somebody has written in another way is not written again.
+// TestAlready: nothing changes if the configuration has the effect already, in
+// other words.
 func TestAlready(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -311,8 +312,8 @@ func TestAlready(t *testing.T) {
 	}
 }
 
-// FuzzEdit: whatever the text, an edit never panics, what it makes parses
-// again, and doing it twice is doing it once.
+// FuzzEdit: for any text, an edit does not panic, its result parses, and a
+// second edit changes nothing.
 func FuzzEdit(f *testing.F) {
 	rs := []iikanji.Remedy{remedy("upstream keepalive", "keepalive", "4"), remedy("static files", "path", "/s/"), remedy("gzip"),
 		remedy("set", "directive", "access_log", "value", "off"), remedy("set", "directive", "worker_processes", "value", "4")}
