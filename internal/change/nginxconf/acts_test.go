@@ -2,12 +2,15 @@ package nginxconf
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/nginx"
 )
 
 var _ interface {
@@ -123,5 +126,49 @@ func TestRefine(t *testing.T) {
 		if a.Name == "set" && (a.Blinds != nil || a.Worth != worthLine) {
 			t.Errorf("a remedy changed the declaration: %+v", a)
 		}
+	}
+}
+
+// A serverTokens is an act as one would be added: a struct of its arguments
+// with a method edit.
+type serverTokens struct {
+	Show string `arg:"show" oneof:"on,off" default:"off" help:"whether answers have nginx's version"`
+}
+
+func (a *serverTokens) edit(t *task) error {
+	http, err := t.http()
+	if err != nil {
+		return err
+	}
+	t.says = "set server_tokens " + a.Show
+	t.ensure([]*nginx.Directive{http}, "server_tokens", a.Show)
+	return nil
+}
+
+// TestNewAct: an entry in acts and its struct are all that an act needs to be
+// listed, matched and planned.
+func TestNewAct(t *testing.T) {
+	before := acts
+	defer func() { acts = before }()
+	acts = append(slices.Clip(acts), declare[serverTokens](change.Act{Name: "server tokens", Help: "h", Belief: usual, Worth: worthLine}))
+
+	all := Kind{}.Acts()
+	if a := all[len(all)-1]; a.Name != "server tokens" || len(a.Args) != 1 || a.Args[0] != (change.Arg{Name: "show", Help: "whether answers have nginx's version", Default: "off"}) {
+		t.Errorf("%+v", a)
+	}
+	site := newPlainSite(t)
+	svc := site.Services["nginx"]
+	if err := os.MkdirAll(filepath.Dir(svc.Config), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(svc.Config, []byte("events { }\nhttp {\n  # mine\n}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, err := change.Plan(t.Context(), site, remedy("server tokens"))
+	if err != nil || c.Says != "set server_tokens off" || c.Do[0].Body != "events { }\nhttp {\n    server_tokens off;\n  # mine\n}\n" {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if _, err := change.Plan(t.Context(), site, remedy("server tokens", "show", "of")); err == nil || !strings.Contains(err.Error(), `show "of": want on or off`) {
+		t.Errorf("%v", err)
 	}
 }

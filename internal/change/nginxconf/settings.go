@@ -2,6 +2,7 @@ package nginxconf
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -87,7 +88,11 @@ type setDirective struct {
 func (a *setDirective) Validate() error {
 	set, ok := settings[a.Directive]
 	if !ok {
-		return fmt.Errorf("directive %q is not one that may be set", a.Directive)
+		names := slices.Sorted(maps.Keys(settings))
+		if near := change.Nearest(a.Directive, names); near != "" {
+			return fmt.Errorf("directive %.100q may not be set: did you mean %q?", a.Directive, near)
+		}
+		return fmt.Errorf("directive %.100q may not be set; those that may are %s", a.Directive, strings.Join(names, ", "))
 	}
 	if !set.form.MatchString(a.Value) {
 		return fmt.Errorf("%s %q: want %s", a.Directive, a.Value, set.form)
