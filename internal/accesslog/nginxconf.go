@@ -8,9 +8,9 @@ import (
 	"github.com/iikanji/iikanji/internal/nginx"
 )
 
-// An NginxLog is what an nginx configuration says of access logs.
+// An NginxLog is the access logs of an nginx configuration.
 type NginxLog struct {
-	Formats []NamedFormat     // log_formats, in order
+	Formats []NamedFormat     // the log_format directives, in order
 	Logs    map[string]string // path of an access_log → name of its format
 }
 
@@ -18,9 +18,9 @@ type NginxLog struct {
 type NamedFormat struct{ Name, Text string }
 
 // ReadNginxConf reads the log_format and access_log directives of a
-// configuration, and follows its includes through read, which returns the
-// texts of the files that a pattern names. The output of nginx -T will do as
-// well.
+// configuration, and follows its includes through read, which returns the texts
+// of the files that a pattern matches. The file may also be the output of
+// nginx -T. A text that nginx could not parse is a *nginx.SyntaxError.
 func ReadNginxConf(path string, read func(pattern string) ([]string, error)) (*NginxLog, error) {
 	texts, err := read(path)
 	if err != nil {
@@ -37,7 +37,7 @@ func ReadNginxConf(path string, read func(pattern string) ([]string, error)) (*N
 	return n.log, nil
 }
 
-// nginxCombined is built into nginx.
+// nginxCombined is the text of nginx's default format.
 const nginxCombined = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`
 
 type nginxReader struct {
@@ -119,8 +119,8 @@ func (n *nginxReader) directive(name string, args []string, depth int) error {
 	return nil
 }
 
-// candidates are the formats that a log may have, the likeliest first: the one
-// that access_log names for it, those of other logs, all others.
+// candidates are the formats that a log may have, the most probable first: the
+// format of its access_log, the formats of other logs, all other formats.
 func (n *NginxLog) candidates(name string) (all []NamedFormat) {
 	seen := map[string]bool{}
 	add := func(format string) {

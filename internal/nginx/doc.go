@@ -1,5 +1,5 @@
 // Package nginx reads and edits nginx's configuration language. It does no
-// input or output: text in, tree out. It knows the grammar, not the directives;
+// input or output: text in, tree out. It covers the grammar, not the directives;
 // the exceptions are "include", blocks that hold entries instead of directives
 // (as of "map"), and the Lua blocks of OpenResty.
 //

@@ -246,7 +246,7 @@ func (s *probedSite) count() (string, error) {
 func (s *probedSite) logs() (string, error) {
 	all, err := s.accepting()
 	if err != nil || len(all) == 0 {
-		return "", errors.Join(err, errors.New("nobody accepts"))
+		return "", errors.Join(err, errors.New("no worker accepts"))
 	}
 	open, err := filepath.Glob("/proc/" + all[0] + "/fd/*")
 	if err != nil || len(open) == 0 {
