@@ -39,7 +39,7 @@ lint: $(STATICCHECK) $(GOVULNCHECK)
 
 # Packages whose tests put a real site under load and watch its clock: one at
 # a time, after the others, so that they have the machine to themselves.
-LOADED = /arenas/isucondition$$ /bench/worse$$ /cmd/iikanji$$ /internal/loop$$ /internal/diagnose$$
+LOADED = /arenas/isucondition$$ /bench/worse$$ /cmd/iikanji$$ /internal/observe$$ /internal/tune$$ /internal/diagnose$$
 
 test:
 	go test -race -timeout 20m $$(go list ./... | grep -v $(foreach p,$(LOADED),-e '$(p)'))

@@ -22,9 +22,19 @@ type Change struct {
 // An Op is one touch of one place. Only package host performs Ops.
 type Op struct {
 	Verb   Verb        `json:"verb"`
-	Place  string      `json:"place"` // file, database or host
-	Body   string      `json:"body"`  // content, statement or command
+	Host   string      `json:"host,omitempty"` // HostRef.Name; empty: this machine
+	Place  string      `json:"place"`          // file, table, variable or service
+	Body   string      `json:"body"`           // content, statement or command
 	Expect Fingerprint `json:"expect,omitempty"`
+}
+
+// Location is the op's place with its host, so that places of the same path on
+// two hosts differ. On this machine it is the place itself.
+func (o Op) Location() string {
+	if o.Host == "" {
+		return o.Place
+	}
+	return o.Host + ":" + o.Place
 }
 
 // A Verb is what an Op does.
@@ -35,12 +45,11 @@ const (
 	SQL              // a statement on a database
 	Write            // a file's whole content
 	Remove           // a file
-	Exec             // a command
 	Restart          // a service
 	Reload           // a service's configuration
 )
 
-var verbWords = []string{"unknown", "sql", "write", "remove", "exec", "restart", "reload"}
+var verbWords = []string{"unknown", "sql", "write", "remove", "restart", "reload"}
 
 func (v Verb) String() string               { return wordOf(verbWords, v) }
 func (v Verb) MarshalText() ([]byte, error) { return []byte(v.String()), nil }

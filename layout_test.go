@@ -19,44 +19,45 @@ const module = "github.com/iikanji/iikanji"
 // it that has no line of its own. A new arrow needs a line here and a reason
 // in the commit.
 var layout = map[string][]string{
-	"words":                    {},
-	"internal/stats":           {},
-	"internal/lines":           {},
-	"internal/nginx":           {},
-	"internal/tally":           {"words"},
-	"internal/scenario":        {"words"},
-	"internal/host":            {"words"},
-	"internal/history":         {"words"},
-	"internal/accesslog":       {"words", "internal/lines", "internal/tally", "internal/nginx"},
-	"internal/slowlog":         {"words", "internal/lines", "internal/tally"},
-	"internal/errorlog":        {"words", "internal/lines"},
-	"internal/hoststat":        {"words", "internal/tally", "internal/host"},
-	"internal/facts":           {"words", "internal/tally", "internal/host", "internal/nginx"},
-	"internal/facts/factstest": {}, // a private MariaDB for tests
-	"internal/bench":           {"words", "internal/scenario", "internal/tally"},
-	"internal/diagnose":        {"words"},
-	"internal/change":          {"words", "internal/host", "internal/history"},
-	"internal/change/*":        {"words", "internal/host", "internal/history", "internal/change"},
-	"internal/change/all":      {"internal/change/*"},
-	"internal/export":          {"words", "internal/history", "internal/change"},
-	"internal/propose":         {"words"},
-	"internal/stack":           {"words", "internal/host", "internal/arena"},                     // see docs/adr/0001
-	"internal/site":            {"words", "internal/arena", "internal/change", "internal/stack"}, // wires the two, which do not know each other
-	"internal/target":          {"words", "internal/host"},
-	"internal/report":          {"words"},
-	"internal/arena":           {"words", "internal/scenario", "internal/host"},
-	"internal/arena/arenatest": {"*"},
-	"arenas/all":               {"arenas/*"},
-	"arenas/*":                 {"words", "internal/scenario", "internal/host", "internal/arena"},
-	"internal/loop": {"words", "internal/stats", "internal/lines", "internal/tally", "internal/scenario",
-		"internal/host", "internal/history", "internal/accesslog", "internal/slowlog", "internal/errorlog", "internal/hoststat",
-		"internal/facts", "internal/bench", "internal/diagnose", "internal/change", "internal/stack",
-		"internal/target", "internal/report", "internal/arena"},
+	"words":                            {},
+	"internal/stats":                   {},
+	"internal/lines":                   {},
+	"internal/nginx":                   {},
+	"internal/tally":                   {"words"},
+	"internal/scenario":                {"words"},
+	"internal/host":                    {"words"},
+	"internal/history":                 {"words"},
+	"internal/accesslog":               {"words", "internal/lines", "internal/tally", "internal/nginx"},
+	"internal/slowlog":                 {"words", "internal/lines", "internal/tally"},
+	"internal/errorlog":                {"words", "internal/lines"},
+	"internal/hoststat":                {"words", "internal/tally", "internal/host"},
+	"internal/facts":                   {"words", "internal/tally", "internal/host", "internal/nginx"},
+	"internal/facts/factstest":         {}, // a private MariaDB for tests
+	"internal/bench":                   {"words", "internal/scenario", "internal/tally"},
+	"internal/diagnose":                {"words"},
+	"internal/change":                  {"words", "internal/host", "internal/history"},
+	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change"},
+	"internal/change/nginxconf":        {"words", "internal/host", "internal/history", "internal/change", "internal/nginx"},
+	"internal/change/all":              {"internal/change/*"},
+	"internal/export":                  {"words", "internal/history", "internal/change"},
+	"internal/propose":                 {"words"},
+	"internal/stack":                   {"words", "internal/host", "internal/arena"},                     // see docs/adr/0001
+	"internal/site":                    {"words", "internal/arena", "internal/change", "internal/stack"}, // wires the two, which do not know each other
+	"internal/target":                  {"words", "internal/host"},
+	"internal/report":                  {"words"},
+	"internal/arena":                   {"words", "internal/scenario", "internal/host"},
+	"internal/arena/arenatest":         {"*"},
+	"internal/arena/arenatest/grading": {"words"}, // answers.txt against findings
+
+	"arenas/all":     {"arenas/*"},
+	"arenas/*":       {"words", "internal/scenario", "internal/host", "internal/arena"},
+	"internal/judge": {"words", "internal/stats"}, // pure: see TestPure
+	"internal/observe": {"words", "internal/lines", "internal/scenario", "internal/host", "internal/history", "internal/accesslog",
+		"internal/slowlog", "internal/errorlog", "internal/hoststat", "internal/facts", "internal/bench", "internal/diagnose"},
+	"internal/tune":   {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe"},
 	"internal/portal": {"words", "internal/history", "internal/scenario", "internal/bench", "internal/report", "internal/arena"},
 	"bench/*":         {"*"}, // comparisons with peers: programs that nothing imports
 	"cmd/*":           {"*"},
-
-	"internal/change/nginxconf": {"words", "internal/host", "internal/history", "internal/change", "internal/nginx"},
 }
 
 type pkg struct {
@@ -161,7 +162,7 @@ func TestLayoutCatches(t *testing.T) {
 		{"internal/diagnose", "internal/host"},
 		{"internal/scenario", "internal/bench"},
 		{"arenas/x", "internal/bench"},
-		{"internal/change/ddl", "internal/loop"},
+		{"internal/change/ddl", "internal/tune"},
 		{"internal/nowhere", "words"},
 	} {
 		to := module + "/" + c.to

@@ -34,7 +34,6 @@ type Profile struct {
 	Last    time.Time `json:"last,omitzero"`
 	Rows    []Row     `json:"rows"` // heaviest first
 	Intake  Intake    `json:"intake"`
-	Cost    Cost      `json:"cost,omitzero"`
 	Notes   []string  `json:"notes,omitempty"` // what was inferred, said aloud
 
 	// Of Slow profiles whose log names threads, most expensive first:
@@ -208,10 +207,4 @@ type BadLine struct {
 	Line int64  `json:"line"`
 	Text string `json:"text"` // its first bytes, valid UTF-8
 	Why  string `json:"why"`
-}
-
-// A Cost is what observing cost, measured by alternating observed and bare runs.
-type Cost struct {
-	Ratio Interval `json:"ratio,omitzero"` // score observed / score bare
-	Bytes Bytes    `json:"bytes,omitempty"`
 }

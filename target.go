@@ -1,51 +1,152 @@
 package iikanji
 
-// A Target is what is tuned: hosts, services on them, where their configs and
-// logs are, how to reload and how to load it.
+import "slices"
+
+// A Target is the site to tune: its hosts, its services, how to load it, and
+// which promises may be weakened.
 type Target struct {
 	Name     string    `json:"name"`
 	Hosts    []HostRef `json:"hosts"`
 	Services []Service `json:"services"`
 	Bench    BenchRef  `json:"bench"`
 	Policy   Policy    `json:"policy"`
-	// UnitFolders are where systemd's unit files lie, the first one that has a
-	// name wins; empty means where systemd itself looks.
+	// UnitFolders hold systemd's unit files, in order of precedence; empty
+	// means systemd's own search path.
 	UnitFolders []string `json:"unit_folders,omitempty"`
 }
 
-// A HostRef names a machine; the empty Address is this one.
+// A HostRef names a machine. The empty Address is this machine.
 type HostRef struct {
 	Name    string `json:"name"`
 	Address string `json:"address,omitempty"`
 }
 
-// A Service is one running part of a target.
+// A Role is what a service does for the site.
+type Role uint8
+
+const (
+	RoleUnknown  Role = iota
+	RoleWeb           // takes the clients' requests: a reverse proxy or an HTTP cache
+	RoleApp           // computes the answers
+	RoleDatabase      // keeps the data
+	RoleCache         // keeps copies of data in memory
+	RoleQueue         // keeps work for later
+)
+
+var roleWords = []string{"unknown", "web", "app", "database", "cache", "queue"}
+
+func (r Role) String() string               { return wordOf(roleWords, r) }
+func (r Role) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText accepts the words that String prints.
+func (r *Role) UnmarshalText(b []byte) error { return parseWord(roleWords, b, r, "role") }
+
+// An Engine is the software that a service runs. The set is open: an engine
+// without a constant here is observed by its processes and its logs only.
+type Engine string
+
+const (
+	EngineNginx     Engine = "nginx"
+	EngineVarnish   Engine = "varnish"
+	EngineGo        Engine = "go"
+	EngineNode      Engine = "node"
+	EngineRuby      Engine = "ruby"
+	EnginePython    Engine = "python"
+	EngineMariaDB   Engine = "mariadb"
+	EngineMySQL     Engine = "mysql"
+	EngineSQLite    Engine = "sqlite"
+	EngineRedis     Engine = "redis"
+	EngineMemcached Engine = "memcached"
+)
+
+// MySQLFamily reports whether the engine has the protocol, the statements and
+// the slow log of MySQL.
+func (e Engine) MySQLFamily() bool { return e == EngineMariaDB || e == EngineMySQL }
+
+// A Service is one running part of a target. A target has any number of
+// services of one role and of one engine; the name is unique in the target.
 type Service struct {
-	Name    string   `json:"name"` // database, app, nginx
-	Kind    string   `json:"kind"` // mariadb, go, nginx
-	Host    string   `json:"host,omitempty"`
-	Address string   `json:"address,omitempty"` // host:port it listens on
-	Socket  string   `json:"socket,omitempty"`
+	Name    string   `json:"name"`
+	Role    Role     `json:"role"`
+	Engine  Engine   `json:"engine"`
+	Host    string   `json:"host,omitempty"`    // HostRef.Name; empty: this machine
+	Address string   `json:"address,omitempty"` // host:port that it listens on
+	Socket  string   `json:"socket,omitempty"`  // path of the unix socket that it listens on
+	Schema  string   `json:"schema,omitempty"`  // of a database: the schema that the site uses
 	Configs []string `json:"configs,omitempty"`
 	Logs    []Log    `json:"logs,omitempty"`
-	PIDs    []int    `json:"pids,omitempty"` // of the running processes, for reading only
-	Unit    string   `json:"unit,omitempty"` // of systemd, as in "app.service"; empty: the one that its processes run in
+	PIDs    []int    `json:"pids,omitempty"` // of the root processes on Host, for reading only
+	Unit    string   `json:"unit,omitempty"` // systemd unit, as in "app.service"; empty: the unit of its processes
+}
+
+// A Process is a process id with the host that it is valid on.
+type Process struct {
+	Host string `json:"host,omitempty"` // HostRef.Name; empty: this machine
+	PID  int    `json:"pid"`
+}
+
+// Processes are the root processes of the service.
+func (s Service) Processes() []Process {
+	out := make([]Process, 0, len(s.PIDs))
+	for _, pid := range s.PIDs {
+		out = append(out, Process{Host: s.Host, PID: pid})
+	}
+	return out
+}
+
+// LogPath is the path of the service's first log of a kind, "" for none.
+func (s Service) LogPath(kind string) string {
+	for _, l := range s.Logs {
+		if l.Kind == kind {
+			return l.Path
+		}
+	}
+	return ""
+}
+
+// Service returns the service of a name.
+func (t Target) Service(name string) (Service, bool) {
+	i := slices.IndexFunc(t.Services, func(s Service) bool { return s.Name == name })
+	if i < 0 {
+		return Service{}, false
+	}
+	return t.Services[i], true
+}
+
+// WithRole returns the services of a role, in the target's order.
+func (t Target) WithRole(role Role) []Service {
+	return t.where(func(s Service) bool { return s.Role == role })
+}
+
+// WithEngine returns the services of any of the engines, in the target's order.
+func (t Target) WithEngine(engines ...Engine) []Service {
+	return t.where(func(s Service) bool { return slices.Contains(engines, s.Engine) })
+}
+
+func (t Target) where(keep func(Service) bool) []Service {
+	var out []Service
+	for _, s := range t.Services {
+		if keep(s) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // A Log is a file that a service writes.
 type Log struct {
 	Kind string `json:"kind"` // access, error, slow, output
-	Path string `json:"path"`
+	Path string `json:"path"` // on the service's host
 }
 
-// A BenchRef says how to load a target: a scenario of an arena, or a command.
+// A BenchRef is the way to load a target: a scenario of an arena, or a command.
 type BenchRef struct {
 	Scenario string   `json:"scenario,omitempty"`
 	URL      string   `json:"url,omitempty"`
 	Command  []string `json:"command,omitempty"`
 }
 
-// A Policy says which promises changes may weaken.
+// A Policy lists the promises that changes may weaken.
 type Policy struct {
 	Allow []Promise `json:"allow,omitempty"`
 }

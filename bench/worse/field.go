@@ -10,7 +10,8 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/observe"
+	"github.com/iikanji/iikanji/internal/tune"
 )
 
 // A field is a place in which trials are held.
@@ -24,10 +25,10 @@ type field struct {
 	ran     func(*iikanji.Run) // told of each run
 }
 
-var _ loop.Field = (*field)(nil)
+var _ tune.Field = (*field)(nil)
 
-// Bench implements loop.Field.
-func (f *field) Bench(ctx context.Context, spec loop.BenchSpec) (*iikanji.Run, string, error) {
+// Bench implements tune.Field.
+func (f *field) Bench(ctx context.Context, spec tune.BenchSpec) (*iikanji.Run, string, error) {
 	sc, err := f.arena.Scenario(arena.Options{Data: f.stack.Data(), Serve: "127.0.0.1:0"})
 	if err != nil {
 		return nil, "", fmt.Errorf("making the benchmarker of %s: %w", f.arena.Name, err)
@@ -36,7 +37,7 @@ func (f *field) Bench(ctx context.Context, spec loop.BenchSpec) (*iikanji.Run, s
 	if err != nil {
 		return nil, "", err
 	}
-	g := &loop.Guard{Now: time.Now, Groups: f.stack.Groups, Dir: f.dir}
+	g := &observe.Guard{Now: time.Now, Groups: f.stack.Groups, Dir: f.dir}
 	run, err := bench.Run(ctx, sc, bench.Options{URL: f.stack.Places().URL(), Seed: f.seed, Load: spec.Load, CPUs: f.cpus, OnPhase: g.Phase})
 	if err != nil {
 		return nil, "", err
@@ -51,13 +52,13 @@ func (f *field) Bench(ctx context.Context, spec loop.BenchSpec) (*iikanji.Run, s
 	return run, g.Void, f.history.SaveRun(run)
 }
 
-// Observe implements loop.Field: nothing is looked for here, since what is
+// Observe implements tune.Field: nothing is looked for here, since what is
 // tried comes from the proposer alone.
-func (f *field) Observe(context.Context, loop.BenchSpec) (*loop.Diagnosis, []iikanji.Fact, error) {
-	return &loop.Diagnosis{Run: &iikanji.Run{}}, nil, nil
+func (f *field) Observe(context.Context, tune.BenchSpec) (*observe.Diagnosis, []iikanji.Fact, error) {
+	return &observe.Diagnosis{Run: &iikanji.Run{}}, nil, nil
 }
 
-// Rehearse implements loop.Field: a restart proves nothing about a gain.
-func (f *field) Rehearse(context.Context) (loop.Rehearsal, error) {
-	return loop.Rehearsal{Says: "left out: the trials are all that is wanted"}, nil
+// Rehearse implements tune.Field: a restart proves nothing about a gain.
+func (f *field) Rehearse(context.Context) (tune.Rehearsal, error) {
+	return tune.Rehearsal{Says: "left out: the trials are all that is wanted"}, nil
 }

@@ -9,9 +9,10 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/propose"
 	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/tune"
 )
 
 // A proposal is a change that a team made and had to take back.
@@ -87,8 +88,8 @@ func answerQuestion(in io.Reader, out io.Writer) error {
 
 // ask starts this program as a proposer and asks it, as the tune command asks
 // a stranger's.
-func ask(site *change.Site) func(context.Context, *loop.Diagnosis, []iikanji.Fact, []loop.Attempt) ([]loop.Candidate, error) {
-	return func(ctx context.Context, d *loop.Diagnosis, known []iikanji.Fact, _ []loop.Attempt) ([]loop.Candidate, error) {
+func ask(site *change.Site) func(context.Context, *observe.Diagnosis, []iikanji.Fact, []tune.Attempt) ([]tune.Candidate, error) {
+	return func(ctx context.Context, d *observe.Diagnosis, known []iikanji.Fact, _ []tune.Attempt) ([]tune.Candidate, error) {
 		self, err := os.Executable()
 		if err != nil {
 			return nil, fmt.Errorf("finding this program: %w", err)
@@ -97,9 +98,9 @@ func ask(site *change.Site) func(context.Context, *loop.Diagnosis, []iikanji.Fac
 		if err != nil {
 			return nil, err
 		}
-		var out []loop.Candidate
+		var out []tune.Candidate
 		for _, a := range answers {
-			out = append(out, loop.Candidate{Remedy: a.Remedy, Code: a.Answers, Why: "planted"})
+			out = append(out, tune.Candidate{Remedy: a.Remedy, Code: a.Answers, Why: "planted"})
 		}
 		return out, nil
 	}

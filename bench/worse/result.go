@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/loop"
 	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/tune"
 )
 
 // A result is what became of all proposals.
@@ -59,7 +59,7 @@ func (r *result) add(arena string, out *held) {
 		}
 		t := trialResult{Arena: arena, Name: p.name, Told: p.told, Says: p.remedy.Says, Call: "no verdict", NotTried: neverHeld}
 		for _, a := range out.Attempts {
-			if a.Key == (loop.Candidate{Remedy: p.remedy}).Key() {
+			if a.Key == (tune.Candidate{Remedy: p.remedy}).Key() {
 				t.take(a, out.scores)
 			}
 		}
@@ -75,7 +75,7 @@ func (r *result) add(arena string, out *held) {
 }
 
 // take notes the end of a proposal's trial; a later one counts.
-func (t *trialResult) take(a loop.Attempt, scores map[iikanji.RunID]float64) {
+func (t *trialResult) take(a tune.Attempt, scores map[iikanji.RunID]float64) {
 	t.Says, t.Verdict, t.Runs, t.Parked, t.NotTried = a.Says, a.Verdict, a.Runs, a.Parked, a.Skipped
 	t.Kept, t.Scores = a.Verdict.Call == iikanji.Keep, [][2]float64{}
 	if v := a.Verdict; len(v.Base) == len(v.Tried) { // after the fast lane they are two groups

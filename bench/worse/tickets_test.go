@@ -19,9 +19,9 @@ import (
 	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/loop"
 	"github.com/iikanji/iikanji/internal/propose"
 	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/tune"
 )
 
 func TestMain(m *testing.M) {
@@ -226,7 +226,7 @@ func TestProposer(t *testing.T) {
 			t.Fatalf("%s: %d proposals, want %d", arena, len(got), len(want))
 		}
 		for i := range want {
-			if (loop.Candidate{Remedy: got[i].Remedy}).Key() != (loop.Candidate{Remedy: want[i]}).Key() {
+			if (tune.Candidate{Remedy: got[i].Remedy}).Key() != (tune.Candidate{Remedy: want[i]}).Key() {
 				t.Errorf("%s: %+v, want %+v", arena, got[i].Remedy, want[i])
 			}
 		}
@@ -239,26 +239,26 @@ func TestProposer(t *testing.T) {
 // TestStatus: a keep is told by the status, whatever else there is, and so is
 // a proposal that had no verdict.
 func TestStatus(t *testing.T) {
-	attempt := func(call iikanji.Call, parked bool, skipped string) loop.Attempt {
+	attempt := func(call iikanji.Call, parked bool, skipped string) tune.Attempt {
 		r := proposals[0].remedy
-		return loop.Attempt{Candidate: loop.Candidate{Remedy: r}, Key: loop.Candidate{Remedy: r}.Key(), Parked: parked, Skipped: skipped,
+		return tune.Attempt{Candidate: tune.Candidate{Remedy: r}, Key: tune.Candidate{Remedy: r}.Key(), Parked: parked, Skipped: skipped,
 			Verdict: iikanji.Verdict{Call: call, Base: []iikanji.RunID{1}, Tried: []iikanji.RunID{2}}}
 	}
 	for name, c := range map[string]struct {
-		attempts []loop.Attempt
+		attempts []tune.Attempt
 		call     string
 		status   int
 	}{
-		"kept":       {[]loop.Attempt{attempt(iikanji.Keep, false, "")}, "kept", statusKept},
-		"reverted":   {[]loop.Attempt{attempt(iikanji.Revert, false, "")}, "reverted", statusDone},
-		"parked":     {[]loop.Attempt{attempt(iikanji.Inconclusive, true, "")}, "parked (undone)", statusDone},
-		"parked won": {[]loop.Attempt{attempt(iikanji.Inconclusive, true, ""), attempt(iikanji.Keep, false, "")}, "kept", statusKept},
-		"skipped":    {[]loop.Attempt{attempt(iikanji.CallUnknown, false, "nothing to do")}, "not tried", statusFailed},
+		"kept":       {[]tune.Attempt{attempt(iikanji.Keep, false, "")}, "kept", statusKept},
+		"reverted":   {[]tune.Attempt{attempt(iikanji.Revert, false, "")}, "reverted", statusDone},
+		"parked":     {[]tune.Attempt{attempt(iikanji.Inconclusive, true, "")}, "parked (undone)", statusDone},
+		"parked won": {[]tune.Attempt{attempt(iikanji.Inconclusive, true, ""), attempt(iikanji.Keep, false, "")}, "kept", statusKept},
+		"skipped":    {[]tune.Attempt{attempt(iikanji.CallUnknown, false, "nothing to do")}, "not tried", statusFailed},
 		"cut off":    {nil, "no verdict", statusFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &result{}
-			r.add("tickets", &held{&loop.Outcome{Attempts: c.attempts}, map[iikanji.RunID]float64{1: 100, 2: 50}})
+			r.add("tickets", &held{&tune.Outcome{Attempts: c.attempts}, map[iikanji.RunID]float64{1: 100, 2: 50}})
 			if len(r.Trials) != 1 || r.Trials[0].Call != c.call || r.status() != c.status {
 				t.Errorf("%+v, status %d; want %q, %d", r.Trials, r.status(), c.call, c.status)
 			}

@@ -14,8 +14,8 @@ import (
 	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/loop"
 	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/tune"
 )
 
 // undoTime bounds giving a site back as it was.
@@ -23,14 +23,14 @@ const undoTime = 2 * time.Minute
 
 // held is what came of the trials on one arena.
 type held struct {
-	*loop.Outcome
+	*tune.Outcome
 	scores map[iikanji.RunID]float64 // of every run
 }
 
 // trials puts the proposals of one arena before the judge, in dir, with the
 // history in hist. What it hands back is whole also when it was cut off.
 func (o *options) trials(ctx context.Context, a *arena.Arena, dir, hist string) (out held, err error) {
-	out = held{&loop.Outcome{}, map[iikanji.RunID]float64{}}
+	out = held{&tune.Outcome{}, map[iikanji.RunID]float64{}}
 	generator, rest, err := split()
 	if err != nil {
 		return out, err
@@ -59,12 +59,12 @@ func (o *options) trials(ctx context.Context, a *arena.Arena, dir, hist string) 
 				}
 			}
 		}
-		t := &loop.Tuner{
+		t := &tune.Tuner{
 			Field: &field{place: p, history: h, cpus: generator, seed: o.seed, dir: dir, noisy: o.noisy, ran: out.ran},
 			Site:  p.site, Acts: acts, History: h, Now: time.Now,
 			// No end of its own: a trial that is cut short would be undone for
 			// that alone. Nor a last comparison: there is nothing to compare.
-			Options: loop.TuneOptions{Short: o.load, Full: o.load, Watch: o.load, Seed: o.seed},
+			Options: tune.TuneOptions{Short: o.load, Full: o.load, Watch: o.load, Seed: o.seed},
 			Say:     func(line string) { o.say(a.Name + ": " + line) },
 			Propose: ask(p.site),
 		}

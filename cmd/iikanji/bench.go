@@ -15,7 +15,7 @@ import (
 	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/hoststat"
-	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/scenario"
 	"github.com/iikanji/iikanji/internal/stack"
@@ -228,7 +228,7 @@ func (r *benchRun) bench(ctx context.Context, h *history.History, target string,
 	if err != nil {
 		return err
 	}
-	guard := &loop.Guard{Now: r.e.Now, Groups: groups, Every: hostEvery}
+	guard := &observe.Guard{Now: r.e.Now, Groups: groups, Every: hostEvery}
 	defer guard.Stop()
 	run, err := bench.Run(ctx, sc, bench.Options{URL: target, Seed: r.Seed, Load: r.Load, NoLoad: r.NoLoad, CPUs: r.pin.generator,
 		SamplesDir: dir, InsecureTLS: r.TLSAny, Progress: r.show, OnPhase: guard.Phase})
@@ -253,7 +253,7 @@ func (r *benchRun) bench(ctx context.Context, h *history.History, target string,
 }
 
 // complete adds what only the caller of the engine knows.
-func (r *benchRun) complete(run *iikanji.Run, id iikanji.RunID, g *loop.Guard) {
+func (r *benchRun) complete(run *iikanji.Run, id iikanji.RunID, g *observe.Guard) {
 	run.ID, run.Place = id, r.pin.placement()
 	if r.URL != "" {
 		run.Place.Stack = "" // somebody else's

@@ -12,9 +12,10 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/arena/arenatest/grading"
 	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/scenario"
 	"github.com/iikanji/iikanji/internal/stack"
@@ -81,7 +82,7 @@ func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer r.progress.Done()
-	var d *loop.Diagnosis
+	var d *observe.Diagnosis
 	if c.Of != 0 {
 		d, err = recall(r.history, iikanji.RunID(c.Of))
 	} else {
@@ -95,25 +96,25 @@ func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 }
 
 // recall diagnoses a kept run.
-func recall(dir string, id iikanji.RunID) (*loop.Diagnosis, error) {
+func recall(dir string, id iikanji.RunID) (*observe.Diagnosis, error) {
 	h, err := history.View(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer h.Close()
-	ob, known, err := loop.Recall(h, id)
+	ob, known, err := observe.Recall(h, id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, hinted(fmt.Errorf("run %d is not there, or was not observed", id), "iikanji diagnose without --run makes one that is")
 	}
 	if err != nil {
 		return nil, err
 	}
-	return loop.Orient(ob, known)
+	return observe.Orient(ob, known)
 }
 
 // diagnoseNew boots the arena, runs it once under observation and takes it
 // down again, with its database's settings as they were.
-func diagnoseNew(ctx context.Context, r *benchRun) (d *loop.Diagnosis, err error) {
+func diagnoseNew(ctx context.Context, r *benchRun) (d *observe.Diagnosis, err error) {
 	h, err := history.Open(r.history)
 	if err != nil {
 		return nil, err
@@ -121,7 +122,7 @@ func diagnoseNew(ctx context.Context, r *benchRun) (d *loop.Diagnosis, err error
 	defer h.Close()
 	began := r.e.Now()
 	err = stack.Use(ctx, r.arena, r.stackOptions(), func(ctx context.Context, s *stack.Stack) (err error) {
-		o, err := loop.Observe(ctx, loop.Watched{Target: s.Target(), Schema: s.Places().DBName, Groups: s.Groups, Now: r.e.Now})
+		o, err := observe.Observe(ctx, observe.Watched{Target: s.Target(), Schema: s.Places().DBName, Groups: s.Groups, Now: r.e.Now})
 		if err != nil {
 			return err
 		}
@@ -138,7 +139,7 @@ func diagnoseNew(ctx context.Context, r *benchRun) (d *loop.Diagnosis, err error
 }
 
 // observed makes the run and reads what was seen of it.
-func (r *benchRun) observed(ctx context.Context, h *history.History, s *stack.Stack, o *loop.Observer) (*loop.Diagnosis, error) {
+func (r *benchRun) observed(ctx context.Context, h *history.History, s *stack.Stack, o *observe.Observer) (*observe.Diagnosis, error) {
 	sc, err := r.arena.Scenario(arena.Options{Data: s.Data(), Serve: "127.0.0.1:0", Clock: r.Clock})
 	if err != nil {
 		return nil, fmt.Errorf("making the benchmarker of %s: %w", r.arena.Name, err)
@@ -148,7 +149,7 @@ func (r *benchRun) observed(ctx context.Context, h *history.History, s *stack.St
 		return nil, err
 	}
 	o.Samples(dir)
-	guard := &loop.Guard{Now: r.e.Now, Groups: s.Groups}
+	guard := &observe.Guard{Now: r.e.Now, Groups: s.Groups}
 	run, err := bench.Run(ctx, sc, bench.Options{URL: s.Places().URL(), Seed: r.Seed, Load: r.Load, CPUs: r.pin.generator,
 		SamplesDir: dir, Progress: r.show, OnPhase: func(p scenario.Phase, begins bool) {
 			if begins { // what is shorter stands nearer to the load
@@ -177,10 +178,10 @@ func (r *benchRun) observed(ctx context.Context, h *history.History, s *stack.St
 	if err != nil {
 		return nil, err
 	}
-	if err := loop.Keep(h, ob, known); err != nil {
+	if err := observe.Keep(h, ob, known); err != nil {
 		return nil, err
 	}
-	return loop.Orient(ob, known)
+	return observe.Orient(ob, known)
 }
 
 // broken keeps a run that has nothing to diagnose and says why.
@@ -196,12 +197,12 @@ func broken(ctx context.Context, h *history.History, run *iikanji.Run) error {
 		"iikanji bench "+run.Scenario+" --no-load shows which checks failed"), err)
 }
 
-func (c *diagnoseCmd) print(e *env, a *arena.Arena, d *loop.Diagnosis, dir string) error {
-	score := loop.ScoreOf(d.Findings, loop.ReadAnswers(a.Answers))
+func (c *diagnoseCmd) print(e *env, a *arena.Arena, d *observe.Diagnosis, dir string) error {
+	score := grading.ScoreOf(d.Findings, grading.ReadAnswers(a.Answers))
 	if c.Format == report.JSON {
 		doc := struct {
-			*loop.Diagnosis
-			Score *loop.Score `json:"score,omitempty"`
+			*observe.Diagnosis
+			Score *grading.Score `json:"score,omitempty"`
 		}{Diagnosis: d}
 		if c.Score {
 			doc.Score = &score
@@ -237,7 +238,7 @@ func (c *diagnoseCmd) print(e *env, a *arena.Arena, d *loop.Diagnosis, dir strin
 
 // findingsPage says above the table what its numbers are of and which sensors
 // did not see the run.
-func findingsPage(d *loop.Diagnosis) *report.Findings {
+func findingsPage(d *observe.Diagnosis) *report.Findings {
 	run := d.Run
 	p := &report.Findings{Title: fmt.Sprintf("%s  run %d, %s of load: %s", run.Scenario, run.ID, report.Duration(run.Took), run.Outcome),
 		Findings: d.Findings, Of: d.Of, Plans: d.Plans}
@@ -265,7 +266,7 @@ func findingsPage(d *loop.Diagnosis) *report.Findings {
 		p.Notes = append(p.Notes, run.Reasons...)
 	}
 	for _, w := range run.Warnings {
-		red := func(s loop.Sensor) bool { return !s.Green && strings.HasPrefix(w, s.Name+": ") } // told above
+		red := func(s observe.Sensor) bool { return !s.Green && strings.HasPrefix(w, s.Name+": ") } // told above
 		if !slices.ContainsFunc(d.Sensors, red) {
 			p.Notes = append(p.Notes, "doubt: "+w)
 		}
@@ -274,7 +275,7 @@ func findingsPage(d *loop.Diagnosis) *report.Findings {
 }
 
 // writeScore says which known causes were found, and where.
-func writeScore(e *env, f report.Format, s loop.Score) error {
+func writeScore(e *env, f report.Format, s grading.Score) error {
 	if _, err := fmt.Fprintf(e.Stdout, "\nof %d known causes: %d among the first 5 findings, %d among the first 10, %d in all\n%d unexpected findings (no known cause has their code and place), %d that show a found cause again\n\n",
 		len(s.Answers), s.At5, s.At10, s.All, len(s.Unexpected), s.Doubled); err != nil {
 		return err

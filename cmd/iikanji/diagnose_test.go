@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/arena/arenatest/grading"
+	"github.com/iikanji/iikanji/internal/observe"
 )
 
 // TestDiagnoseForReal boots the arena, observes a short run of it, and wants
@@ -22,7 +23,7 @@ func TestDiagnoseForReal(t *testing.T) {
 	for range 3 { // where others take the machine, a sensor may rightly be red
 		dir = workFolder(t)
 		doc = diagnoseOnce(t, dir)
-		if !slices.ContainsFunc(doc.Sensors, func(s loop.Sensor) bool { return !s.Green }) {
+		if !slices.ContainsFunc(doc.Sensors, func(s observe.Sensor) bool { return !s.Green }) {
 			break
 		}
 	}
@@ -52,8 +53,8 @@ func TestDiagnoseForReal(t *testing.T) {
 
 // diagnosed is what diagnose --score --json prints.
 type diagnosed struct {
-	loop.Diagnosis
-	Score loop.Score `json:"score"`
+	observe.Diagnosis
+	Score grading.Score `json:"score"`
 }
 
 func diagnoseOnce(t *testing.T, dir string) (doc diagnosed) {

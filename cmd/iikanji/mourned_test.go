@@ -11,9 +11,9 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/loop"
 	"github.com/iikanji/iikanji/internal/scenario"
 	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/tune"
 )
 
 // TestTrialDies: a service that dies while a candidate is on trial fails that
@@ -34,7 +34,7 @@ func TestTrialDies(t *testing.T) {
 		}
 		for _, service := range []string{stack.App, stack.Database} {
 			kill(service)
-			run, _, err := f.Bench(ctx, loop.BenchSpec{Load: 3 * time.Second, Trial: true})
+			run, _, err := f.Bench(ctx, tune.BenchSpec{Load: 3 * time.Second, Trial: true})
 			if err != nil {
 				t.Fatalf("%s died on trial: %v", service, err)
 			}
@@ -42,7 +42,7 @@ func TestTrialDies(t *testing.T) {
 				t.Errorf("%s died on trial: %s, score %v: %s", service, run.Outcome, run.Score, why)
 			}
 			f.tick = nil
-			run, _, err = f.Bench(ctx, loop.BenchSpec{Load: 3 * time.Second})
+			run, _, err = f.Bench(ctx, tune.BenchSpec{Load: 3 * time.Second})
 			if err != nil || len(run.Steps) == 0 {
 				t.Fatalf("the run after the death of the %s: %v", service, err)
 			}
@@ -53,7 +53,7 @@ func TestTrialDies(t *testing.T) {
 			}
 		}
 		kill(stack.App)
-		if _, _, err := f.Bench(ctx, loop.BenchSpec{Load: 3 * time.Second}); err == nil && ctx.Err() == nil {
+		if _, _, err := f.Bench(ctx, tune.BenchSpec{Load: 3 * time.Second}); err == nil && ctx.Err() == nil {
 			t.Error("a death with no candidate on the site goes unnoticed")
 		}
 		return nil

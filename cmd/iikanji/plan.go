@@ -15,7 +15,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/stack"
 )
@@ -158,7 +158,7 @@ func remediesOf(hist string, id iikanji.RunID, arena string) (*planOptions, erro
 
 // recallLatest diagnoses a kept run again: the one asked for, or the latest
 // that was observed. The error is fs.ErrNotExist when there is none.
-func recallLatest(h *history.History, id iikanji.RunID) (*loop.Diagnosis, error) {
+func recallLatest(h *history.History, id iikanji.RunID) (*observe.Diagnosis, error) {
 	ids := []iikanji.RunID{id}
 	if id == 0 {
 		var err error
@@ -168,14 +168,14 @@ func recallLatest(h *history.History, id iikanji.RunID) (*loop.Diagnosis, error)
 		slices.Reverse(ids)
 	}
 	for _, id := range ids {
-		ob, known, err := loop.Recall(h, id)
+		ob, known, err := observe.Recall(h, id)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		return loop.Orient(ob, known)
+		return observe.Orient(ob, known)
 	}
 	return nil, fs.ErrNotExist
 }

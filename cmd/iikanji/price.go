@@ -21,7 +21,7 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/scenario"
 	"github.com/iikanji/iikanji/internal/stack"
@@ -189,7 +189,7 @@ func (p *pricer) run(ctx context.Context, name string, on sensors, seed uint64) 
 	if err != nil {
 		return priceRun{}, err
 	}
-	guard := &loop.Guard{Now: p.e.Now, Groups: p.s.Groups}
+	guard := &observe.Guard{Now: p.e.Now, Groups: p.s.Groups}
 	if on.host {
 		guard.Every = hostEvery
 	}

@@ -14,10 +14,10 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/loop"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/site"
 	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/tune"
 )
 
 type recoverCmd struct {
@@ -59,7 +59,7 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	away, err := loop.Away(h)
+	away, err := tune.Away(h)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (r *recovered) undo(ctx context.Context, w *worksite, h *history.History) e
 // putBack puts back what a comparison had taken away, and tells of what it
 // could not: that is for a person to read, and no failure.
 func (r *recovered) putBack(ctx context.Context, w *worksite, h *history.History) error {
-	ids, notes, err := loop.PutBack(ctx, h, w.executor(h))
+	ids, notes, err := tune.PutBack(ctx, h, w.executor(h))
 	for _, line := range notes {
 		w.progress.Say("%s", report.Clean(line))
 	}
@@ -259,7 +259,7 @@ func whole(h *history.History, a *arena.Arena, f placeFlags) error {
 	if err := settled(h, a, f); err != nil {
 		return err
 	}
-	away, err := loop.Away(h)
+	away, err := tune.Away(h)
 	if err != nil || len(away) == 0 {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/judge"
 	"github.com/iikanji/iikanji/internal/report"
 )
 
@@ -53,12 +53,12 @@ type selftestCell struct {
 	Sigma  float64 `json:"sigma"`
 	Effect float64 `json:"effect"`
 	Ours   bool    `json:"ours"` // the judge itself, with a prior
-	loop.Tally
+	judge.Tally
 	Kept  float64 `json:"kept_share"`
 	Pairs float64 `json:"mean_pairs"`
 
-	world loop.World
-	rule  loop.Rule
+	world judge.World
+	rule  judge.Rule
 }
 
 type selftestReport struct {
@@ -105,21 +105,21 @@ var selftestEffects = [...]float64{0, 0.05, 0.10, 0.20, -0.05}
 // world that the method assumes, then ours where the world is another.
 func selftestCells() []*selftestCell {
 	var cells []*selftestCell
-	add := func(rule string, r loop.Rule, ours bool, w loop.World, effects ...float64) {
+	add := func(rule string, r judge.Rule, ours bool, w judge.World, effects ...float64) {
 		for _, x := range effects {
 			w.Effect = x
 			cells = append(cells, &selftestCell{Rule: rule, World: w.Name, Sigma: w.Sigma, Effect: x, Ours: ours, world: w, rule: r})
 		}
 	}
 	all := selftestEffects[:]
-	five := loop.World{Sigma: 0.05}
-	add("one run, went up", loop.SingleRunRule(0), false, five, all...)
-	add("one run, over 3 % up", loop.SingleRunRule(0.03), false, five, all...)
-	add("one run, over 10 % up", loop.SingleRunRule(0.10), false, five, all...)
-	add("judge, no A/A pairs", loop.JudgeRule, false, loop.World{Sigma: 0.05, NoPrior: true}, all...)
-	add("judge", loop.JudgeRule, true, five, all...)
-	add("judge", loop.JudgeRule, true, loop.World{Sigma: 0.02}, all...)
-	for _, w := range []loop.World{
+	five := judge.World{Sigma: 0.05}
+	add("one run, went up", judge.SingleRunRule(0), false, five, all...)
+	add("one run, over 3 % up", judge.SingleRunRule(0.03), false, five, all...)
+	add("one run, over 10 % up", judge.SingleRunRule(0.10), false, five, all...)
+	add("judge, no A/A pairs", judge.JudgeRule, false, judge.World{Sigma: 0.05, NoPrior: true}, all...)
+	add("judge", judge.JudgeRule, true, five, all...)
+	add("judge", judge.JudgeRule, true, judge.World{Sigma: 0.02}, all...)
+	for _, w := range []judge.World{
 		{Name: "drifts 1 % per run", Drift: 0.01},
 		{Name: "each run is half like the one before", Together: 0.5},
 		{Name: "one run in 20 loses 30 %", Outliers: 0.05},
@@ -131,7 +131,7 @@ func selftestCells() []*selftestCell {
 		if w.Sigma == 0 {
 			w.Sigma = 0.05
 		}
-		add("judge", loop.JudgeRule, false, w, 0, 0.10)
+		add("judge", judge.JudgeRule, false, w, 0, 0.10)
 	}
 	return cells
 }
@@ -149,7 +149,7 @@ func (c *selftestCmd) simulate(ctx context.Context, e *env, cells []*selftestCel
 		wg.Go(func() {
 			for j := range jobs {
 				cell := cells[j.cell]
-				t := loop.Simulate(cell.world, cell.rule, c.Seed+uint64(j.cell)<<32, j.first, j.n)
+				t := judge.Simulate(cell.world, cell.rule, c.Seed+uint64(j.cell)<<32, j.first, j.n)
 				mu.Lock()
 				cell.Join(t)
 				done += j.n

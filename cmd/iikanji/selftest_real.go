@@ -9,9 +9,9 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/loop"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/tune"
 )
 
 // real holds the judge against an arena that nothing is done to.
@@ -42,7 +42,7 @@ func (c *selftestCmd) real(ctx context.Context, e *env) error {
 			return hinted(fmt.Errorf("change %d is in force: the arena is not untouched", ch.ID), "iikanji revert "+a.Name+c.flags()+" --all")
 		}
 	}
-	var out loop.AATrials
+	var out tune.AATrials
 	err = withSite(ctx, e, a, stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack}, func(ctx context.Context, w *worksite) (err error) {
 		r.progress = report.NewProgress(io.Discard, false, e.Cols, e.Now)
 		began := e.Now()
@@ -50,7 +50,7 @@ func (c *selftestCmd) real(ctx context.Context, e *env) error {
 		f.tick = func(bench.Progress) {
 			w.progress.Status("%d of %s, %s, %d kept so far, %s gone", len(out.Verdicts), report.Number(c.AA, "trial"), report.Number(out.Runs, "run"), out.Kept, clock(e.Now().Sub(began)))
 		}
-		out, err = loop.RunAATrials(ctx, f, c.AA, c.Load, func(now loop.AATrials) { out = now })
+		out, err = tune.RunAATrials(ctx, f, c.AA, c.Load, func(now tune.AATrials) { out = now })
 		return err
 	})
 	if err != nil {
@@ -62,7 +62,7 @@ func (c *selftestCmd) real(ctx context.Context, e *env) error {
 	return c.printReal(e, &out)
 }
 
-func (c *selftestCmd) printReal(e *env, out *loop.AATrials) error {
+func (c *selftestCmd) printReal(e *env, out *tune.AATrials) error {
 	t := report.Table{Columns: []report.Column{{Name: "trial"}, {Name: "pairs"}, {Name: "effect of nothing", Left: true}, {Name: "verdict", Left: true}}}
 	for i, v := range out.Verdicts {
 		t.Rows = append(t.Rows, []string{fmt.Sprint(i + 1), fmt.Sprint(len(v.Tried)), effectText(v.Effect.Mid, v.Effect.Lo, v.Effect.Hi), v.Call.String() + ", " + v.Reason.String()})

@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/judge"
 )
 
 // TestBrokenPromises: each promise can be broken, and only by the judge itself.
 func TestBrokenPromises(t *testing.T) {
 	cell := func(ours bool, effect, kept, pairs float64) *selftestCell {
-		return &selftestCell{Ours: ours, Sigma: 0.05, Effect: effect, Kept: kept, Pairs: pairs, Tally: loop.Tally{Trials: 20_000}}
+		return &selftestCell{Ours: ours, Sigma: 0.05, Effect: effect, Kept: kept, Pairs: pairs, Tally: judge.Tally{Trials: 20_000}}
 	}
 	for _, c := range []struct {
 		name string

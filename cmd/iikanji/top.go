@@ -15,7 +15,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/hoststat"
-	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
@@ -194,7 +194,7 @@ func stackServices(dir string) ([]hoststat.Service, error) {
 		}
 		out = append(out, sv)
 	}
-	load := hoststat.Service{Name: loop.Generator}
+	load := hoststat.Service{Name: observe.Generator}
 	// Who only keeps a stack up loads nothing.
 	if pid, runs := pids[stack.Owner]; runs && stack.OwnerCommand(pid) != "up" {
 		load.PIDs = []int{pid}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/hoststat"
-	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/report"
 )
 
@@ -29,7 +29,7 @@ func busySample(services ...string) *hoststat.Sample {
 	return s
 }
 
-var fourServices = []string{"database", "app", "nginx", loop.Generator}
+var fourServices = []string{"database", "app", "nginx", observe.Generator}
 
 // TestTopFits draws the worst line on every width there is.
 func TestTopFits(t *testing.T) {
@@ -51,7 +51,7 @@ func TestTopFits(t *testing.T) {
 // TestTopShows wants each number at 80 columns, and all of them on a wide screen.
 func TestTopShows(t *testing.T) {
 	narrow, wide := topText(80), topText(300)
-	for _, name := range []string{"usr", "sys", "wai", "stl", "database", "app", "nginx", loop.Generator, "run", "stall %", "free", "disk"} {
+	for _, name := range []string{"usr", "sys", "wai", "stl", "database", "app", "nginx", observe.Generator, "run", "stall %", "free", "disk"} {
 		if !strings.Contains(narrow, name) {
 			t.Errorf("%q is missing at 80 columns:\n%s", name, narrow)
 		}

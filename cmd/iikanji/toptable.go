@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/hoststat"
-	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/report"
 )
 
@@ -132,7 +132,7 @@ func cpuGroup() topGroup {
 		percent("usr", 3, 0, of(func(s *hoststat.Sample) float64 { return s.User })),
 		percent("sys", 3, 0, of(func(s *hoststat.Sample) float64 { return s.System })),
 		percent("wai", 3, 0.10, of(func(s *hoststat.Sample) float64 { return s.IOWait })),
-		percent("stl", 3, loop.StealLimit, of(func(s *hoststat.Sample) float64 { return s.Steal })),
+		percent("stl", 3, observe.StealLimit, of(func(s *hoststat.Sample) float64 { return s.Steal })),
 	}}
 }
 

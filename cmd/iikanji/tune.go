@@ -16,10 +16,10 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/loop"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/scenario"
 	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/tune"
 )
 
 type tuneCmd struct {
@@ -89,7 +89,7 @@ func (c *tuneCmd) Run(ctx context.Context, e *env) error {
 	if err := settled(h, a, c.placeFlags); err != nil {
 		return err
 	}
-	var out *loop.Outcome
+	var out *tune.Outcome
 	err = withSite(ctx, e, a, stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack, Env: r.Env}, func(ctx context.Context, w *worksite) (err error) {
 		w.progress.Done()
 		out, err = c.tune(ctx, r, w, h, o)
@@ -104,7 +104,7 @@ func (c *tuneCmd) Run(ctx context.Context, e *env) error {
 // ended makes an exit status of how the search ended.
 func (c *tuneCmd) ended(ctx context.Context, err error, a *arena.Arena) error {
 	switch {
-	case err != nil && ctx.Err() == nil && errors.Is(err, loop.ErrChecks):
+	case err != nil && ctx.Err() == nil && errors.Is(err, tune.ErrChecks):
 		return &exitError{Status: exitChecks, Err: err}
 	case err != nil && ctx.Err() != nil:
 		return hinted(errors.New("interrupted: what was kept stays, the candidate is undone"), "the same command goes on from here")
@@ -112,8 +112,8 @@ func (c *tuneCmd) ended(ctx context.Context, err error, a *arena.Arena) error {
 	return err
 }
 
-func (c *tuneCmd) options() (loop.TuneOptions, error) {
-	o := loop.TuneOptions{Time: c.Time, Runs: c.Runs, Short: c.Short, Full: c.Full, Watch: c.Watch, Pairs: c.Pairs, Seed: c.Seed}
+func (c *tuneCmd) options() (tune.TuneOptions, error) {
+	o := tune.TuneOptions{Time: c.Time, Runs: c.Runs, Short: c.Short, Full: c.Full, Watch: c.Watch, Pairs: c.Pairs, Seed: c.Seed}
 	if c.Until != "" {
 		text := strings.TrimLeft(strings.ToLower(c.Until), "x×")
 		var err error
@@ -137,7 +137,7 @@ func (c *tuneCmd) options() (loop.TuneOptions, error) {
 }
 
 // tune wires the tuner up and runs it, with its live view.
-func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *worksite, h *history.History, o loop.TuneOptions) (*loop.Outcome, error) {
+func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *worksite, h *history.History, o tune.TuneOptions) (*tune.Outcome, error) {
 	e := r.e
 	r.progress = report.NewProgress(io.Discard, false, e.Cols, e.Now) // the view speaks, not the runs in it
 	live := &tuneView{live: report.NewLive(e.Stderr, e.TTY, e.width, e.Now), began: e.Now(), now: e.Now}
@@ -148,7 +148,7 @@ func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *worksite, h *history
 		return nil, err
 	}
 	o.Basis = c.basis(r)
-	t := &loop.Tuner{Field: f, Site: w.site, Acts: w.executor(h), History: h, Options: o, Now: e.Now, Show: live.show, Say: live.say, Propose: propose, WhichFile: f.whichFile}
+	t := &tune.Tuner{Field: f, Site: w.site, Acts: w.executor(h), History: h, Options: o, Now: e.Now, Show: live.show, Say: live.say, Propose: propose, WhichFile: f.whichFile}
 	limit := "until nothing is left to try"
 	if o.Time > 0 {
 		limit = "for at most " + o.Time.String()
@@ -182,7 +182,7 @@ type tuneView struct {
 	began time.Time
 	now   func() time.Time
 	mu    sync.Mutex // a run tells of itself from its own goroutines
-	view  loop.View
+	view  tune.View
 	run   bench.Progress
 }
 
@@ -194,7 +194,7 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%02d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-func (v *tuneView) show(view loop.View) {
+func (v *tuneView) show(view tune.View) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.view, v.run = view, bench.Progress{}
@@ -252,7 +252,7 @@ func effectText(mid, lo, hi float64) string {
 }
 
 // print shows what came of it.
-func (c *tuneCmd) print(e *env, a *arena.Arena, out *loop.Outcome) error {
+func (c *tuneCmd) print(e *env, a *arena.Arena, out *tune.Outcome) error {
 	if c.JSON {
 		return writeJSON(e.Stdout, out)
 	}

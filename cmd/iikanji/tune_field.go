@@ -18,9 +18,10 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/scenario"
 	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/tune"
 )
 
 // An arenaField is an arena's stack as the place where a tuner works.
@@ -35,7 +36,7 @@ type arenaField struct {
 	ended time.Time
 }
 
-var _ loop.Field = (*arenaField)(nil)
+var _ tune.Field = (*arenaField)(nil)
 
 // scenario makes a benchmarker for one run: it holds what it knows of a run.
 func (f *arenaField) scenario(noLoad bool) (scenario.Scenario, error) {
@@ -61,8 +62,8 @@ func (f *arenaField) pause(ctx context.Context) error {
 	}
 }
 
-// Bench implements loop.Field.
-func (f *arenaField) Bench(ctx context.Context, spec loop.BenchSpec) (*iikanji.Run, string, error) {
+// Bench implements tune.Field.
+func (f *arenaField) Bench(ctx context.Context, spec tune.BenchSpec) (*iikanji.Run, string, error) {
 	if err := f.w.revive(ctx, f.w.stack); err != nil {
 		return nil, "", err
 	}
@@ -106,9 +107,9 @@ func (f *arenaField) Bench(ctx context.Context, spec loop.BenchSpec) (*iikanji.R
 
 // measure loads the site once, with the guard around it and the database's
 // counters read at both ends.
-func (f *arenaField) measure(ctx context.Context, sc scenario.Scenario, spec loop.BenchSpec) (*iikanji.Run, string, error) {
-	counts := &loop.Counter{DB: f.w.site.Services[stack.Database].DB}
-	g := &loop.Guard{Now: f.e.Now, Groups: f.w.stack.Groups, Dir: f.Dir}
+func (f *arenaField) measure(ctx context.Context, sc scenario.Scenario, spec tune.BenchSpec) (*iikanji.Run, string, error) {
+	counts := &observe.Counter{DB: f.w.site.Services[stack.Database].DB}
+	g := &observe.Guard{Now: f.e.Now, Groups: f.w.stack.Groups, Dir: f.Dir}
 	ctx, cut := context.WithCancel(ctx)
 	defer cut()
 	run, err := bench.Run(ctx, sc, bench.Options{URL: f.w.stack.Places().URL(), Seed: f.Seed, Load: spec.Load, CPUs: f.pin.generator,
@@ -135,15 +136,15 @@ func (f *arenaField) measure(ctx context.Context, sc scenario.Scenario, spec loo
 	return run, g.Void, nil
 }
 
-// Observe implements loop.Field. The app is restarted before, since what is
+// Observe implements tune.Field. The app is restarted before, since what is
 // slow is a limit of each connection, and after, for the same reason.
-func (f *arenaField) Observe(ctx context.Context, spec loop.BenchSpec) (d *loop.Diagnosis, known []iikanji.Fact, err error) {
+func (f *arenaField) Observe(ctx context.Context, spec tune.BenchSpec) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
 	s := f.w.stack
 	f.w.spare(false)
 	if err := f.w.revive(ctx, s); err != nil {
 		return nil, nil, err
 	}
-	o, err := loop.Observe(ctx, loop.Watched{Target: s.Target(), Schema: s.Places().DBName, Groups: s.Groups, Now: f.e.Now})
+	o, err := observe.Observe(ctx, observe.Watched{Target: s.Target(), Schema: s.Places().DBName, Groups: s.Groups, Now: f.e.Now})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -168,7 +169,7 @@ func (f *arenaField) Observe(ctx context.Context, spec loop.BenchSpec) (d *loop.
 	if err := o.Close(); err != nil {
 		return nil, nil, err
 	}
-	if _, known, err = loop.Recall(f.h, d.Run.ID); err != nil {
+	if _, known, err = observe.Recall(f.h, d.Run.ID); err != nil {
 		return nil, nil, err
 	}
 	return d, known, s.Restart(ctx, stack.App)
@@ -181,11 +182,11 @@ const rehearsalWait = 2 * time.Second
 // early is how long the app may try to start without its database.
 const early = 5 * time.Second
 
-// Rehearse implements loop.Field: all services are killed at once, as by a
+// Rehearse implements tune.Field: all services are killed at once, as by a
 // power cut that spares the page cache; nginx comes first, the app before its
 // database.
-func (f *arenaField) Rehearse(ctx context.Context) (loop.Rehearsal, error) {
-	r := loop.Rehearsal{Done: true}
+func (f *arenaField) Rehearse(ctx context.Context) (tune.Rehearsal, error) {
+	r := tune.Rehearsal{Done: true}
 	if err := f.w.revive(ctx, f.w.stack); err != nil {
 		return r, err
 	}
@@ -239,7 +240,7 @@ func (f *arenaField) Rehearse(ctx context.Context) (loop.Rehearsal, error) {
 }
 
 // checksPass ends a rehearsal with the scenario's checks.
-func (f *arenaField) checksPass(ctx context.Context, r loop.Rehearsal, says []string) (loop.Rehearsal, error) {
+func (f *arenaField) checksPass(ctx context.Context, r tune.Rehearsal, says []string) (tune.Rehearsal, error) {
 	fails, err := f.unloaded(ctx)
 	if err != nil {
 		return r, err

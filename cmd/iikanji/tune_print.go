@@ -7,13 +7,13 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
-	"github.com/iikanji/iikanji/internal/loop"
 	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/tune"
 )
 
 // printTrials tells of all trials in the order in which they were held: the
 // change on a line of its own, since it needs the width, what came of it below.
-func printTrials(e *env, out *loop.Outcome) error {
+func printTrials(e *env, out *tune.Outcome) error {
 	var b strings.Builder
 	trials := 0
 	for _, a := range out.Attempts {
@@ -56,7 +56,7 @@ func printTrials(e *env, out *loop.Outcome) error {
 }
 
 // verdictWord is the end of an attempt and the rule that made it.
-func verdictWord(a loop.Attempt) string {
+func verdictWord(a tune.Attempt) string {
 	switch v := a.Verdict; {
 	case a.Dropped:
 		return "DROPPED, no longer needed"
@@ -73,7 +73,7 @@ func verdictWord(a loop.Attempt) string {
 }
 
 // printHeadline is what it all came to.
-func printHeadline(e *env, a *arena.Arena, out *loop.Outcome) error {
+func printHeadline(e *env, a *arena.Arena, out *tune.Outcome) error {
 	var b strings.Builder
 	if n := len(out.Final); n > 0 {
 		fmt.Fprintf(&b, "\n%s: %.1f × the untouched score", a.Name, out.Ratio.Mid)

@@ -8,12 +8,13 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/propose"
+	"github.com/iikanji/iikanji/internal/tune"
 )
 
-// proposeFunc is loop.Tuner.Propose.
-type proposeFunc = func(ctx context.Context, d *loop.Diagnosis, known []iikanji.Fact, tried []loop.Attempt) ([]loop.Candidate, error)
+// proposeFunc is tune.Tuner.Propose.
+type proposeFunc = func(ctx context.Context, d *observe.Diagnosis, known []iikanji.Fact, tried []tune.Attempt) ([]tune.Candidate, error)
 
 // proposer makes the function that asks the --proposer; nil without one. The
 // words of the command line are its arguments, cut at spaces: no shell reads them.
@@ -25,7 +26,7 @@ func (c *tuneCmd) proposer(w *worksite) (proposeFunc, error) {
 	if _, err := exec.LookPath(command[0]); err != nil {
 		return nil, usageError("--proposer: %v", err)
 	}
-	return func(ctx context.Context, d *loop.Diagnosis, known []iikanji.Fact, tried []loop.Attempt) ([]loop.Candidate, error) {
+	return func(ctx context.Context, d *observe.Diagnosis, known []iikanji.Fact, tried []tune.Attempt) ([]tune.Candidate, error) {
 		in := propose.Input{Target: w.site.Target, Places: placesOf(w.site), Score: d.Run.Score, Findings: d.Findings, Facts: known, Kinds: change.Names()}
 		for _, a := range tried {
 			if a.Skipped == "" {
@@ -36,9 +37,9 @@ func (c *tuneCmd) proposer(w *worksite) (proposeFunc, error) {
 		if err != nil {
 			return nil, fmt.Errorf("asking the proposer: %w", err)
 		}
-		var out []loop.Candidate
+		var out []tune.Candidate
 		for _, p := range proposals {
-			out = append(out, loop.Candidate{Remedy: p.Remedy, Code: p.Answers, Why: "proposed by " + command[0]})
+			out = append(out, tune.Candidate{Remedy: p.Remedy, Code: p.Answers, Why: "proposed by " + command[0]})
 		}
 		return out, nil
 	}, nil

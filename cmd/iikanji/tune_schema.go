@@ -8,11 +8,11 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/ddl"
-	"github.com/iikanji/iikanji/internal/loop"
+	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
-// whichFile is loop.Tuner.WhichFile: where several schema files make a table
+// whichFile is tune.Tuner.WhichFile: where several schema files make a table
 // alike, initialize is run once with the general log on, and the file is the
 // one whose CREATE TABLE is executed.
 func (f *arenaField) whichFile(ctx context.Context, r iikanji.Remedy, why string) (iikanji.Remedy, bool, error) {
@@ -30,7 +30,7 @@ func (f *arenaField) whichFile(ctx context.Context, r iikanji.Remedy, why string
 	if slow == "" {
 		return r, false, nil
 	}
-	executed, err := loop.Executed(ctx, f.w.site.Services[stack.Database].DB, slow, func() error { return f.initialize(ctx) })
+	executed, err := observe.Executed(ctx, f.w.site.Services[stack.Database].DB, slow, func() error { return f.initialize(ctx) })
 	if err != nil {
 		return r, false, fmt.Errorf("asking which schema file initialize executes: %w", err)
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/loop"
 	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/tune"
 )
 
 // A tuning is isucondition in a folder of its own, with its untouched state.
@@ -134,7 +134,7 @@ func TestTune(t *testing.T) {
 
 	cmd, stdout, stderr := tu.command(search("--time", "2m", "--proposer", proposer)...)
 	err = cmd.Run()
-	var out loop.Outcome
+	var out tune.Outcome
 	if e := json.Unmarshal(stdout.Bytes(), &out); e != nil {
 		t.Fatalf("%v: %v\n%s\n%s", err, e, stdout, stderr)
 	}

@@ -353,7 +353,7 @@ func TestCheck(t *testing.T) {
 		"no expectation":   func(c *iikanji.Change) { c.Do[0].Expect = "" },
 		"twice":            func(c *iikanji.Change) { c.Do = append(c.Do, c.Do[0]) },
 		"no place":         func(c *iikanji.Change) { c.Do[2].Place = "" },
-		"what has no undo": func(c *iikanji.Change) { c.Do[2].Verb = iikanji.Exec },
+		"what has no undo": func(c *iikanji.Change) { c.Do[2].Verb = iikanji.VerbUnknown },
 		"nothing":          func(c *iikanji.Change) { c.Do = nil },
 		"no sentence":      func(c *iikanji.Change) { c.Says = "" },
 	} {
@@ -387,7 +387,7 @@ func TestConfine(t *testing.T) {
 	if b, err := os.ReadFile(outside); err != nil || string(b) != "root" {
 		t.Errorf("%q %v", b, err)
 	}
-	for _, op := range []iikanji.Op{{Verb: iikanji.Exec, Place: "sh"}, {Verb: iikanji.Reload, Place: "nothing"}, {Verb: iikanji.Restart, Place: "web"}} {
+	for _, op := range []iikanji.Op{{Verb: iikanji.VerbUnknown, Place: "sh"}, {Verb: iikanji.Reload, Place: "nothing"}, {Verb: iikanji.Restart, Place: "web"}} {
 		if err := r.site.Perform(t.Context(), op); err == nil {
 			t.Errorf("%v %s was performed", op.Verb, op.Place)
 		}

@@ -61,7 +61,7 @@ func plantUnits(t *testing.T, instead map[string]string) string {
 func unitsSeen(t *testing.T, dir, seconds string) *scene {
 	t.Helper()
 	known, err := facts.UnitFacts(iikanji.Target{Name: "site", UnitFolders: []string{dir}, Services: []iikanji.Service{
-		{Name: "database", Kind: "mariadb", Unit: "db"}, {Name: "app", Kind: "go", Unit: "app.service"}, {Name: "nginx", Kind: "nginx", Unit: "nginx"}}})
+		{Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Unit: "db"}, {Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo, Unit: "app.service"}, {Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx, Unit: "nginx"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

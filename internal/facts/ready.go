@@ -27,7 +27,7 @@ var (
 func ReadyFacts(t iikanji.Target) []iikanji.Fact {
 	var out []iikanji.Fact
 	for _, s := range t.Services {
-		if s.Kind != "mariadb" && s.Kind != "mysql" {
+		if !s.Engine.MySQLFamily() {
 			continue
 		}
 		for _, l := range s.Logs {

@@ -356,7 +356,7 @@ func TestReadyFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer srv.Stop()
-	fs := ReadyFacts(iikanji.Target{Services: []iikanji.Service{{Name: "db", Kind: "mariadb", Logs: []iikanji.Log{{Kind: "slow", Path: log}, {Kind: "error", Path: log}}}, {Name: "app", Kind: "go"}}})
+	fs := ReadyFacts(iikanji.Target{Services: []iikanji.Service{{Name: "db", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Logs: []iikanji.Log{{Kind: "slow", Path: log}, {Kind: "error", Path: log}}}, {Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo}}})
 	if len(fs) != 1 || fs[0].Target != "db" {
 		text, _ := os.ReadFile(log)
 		t.Fatalf("%v of\n%s", fs, text)

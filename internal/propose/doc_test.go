@@ -22,9 +22,9 @@ func example() Input {
 	return Input{
 		Target: iikanji.Target{Name: "shop", Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.Durability}},
 			Services: []iikanji.Service{
-				{Name: "nginx", Kind: "nginx", Configs: []string{"/srv/shop/nginx/nginx.conf"}},
-				{Name: "app", Kind: "go"},
-				{Name: "database", Kind: "mariadb"},
+				{Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx, Configs: []string{"/srv/shop/nginx/nginx.conf"}},
+				{Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo},
+				{Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB},
 			}},
 		Places: map[string]Places{
 			"nginx": {Public: "/srv/shop/public"},

@@ -95,7 +95,7 @@ func targetOf(in Input) target {
 	t := target{Name: in.Target.Name, Allows: slices.Concat([]iikanji.Promise{}, in.Target.Policy.Allow), Services: []service{}}
 	for _, s := range in.Target.Services {
 		p := in.Places[s.Name]
-		t.Services = append(t.Services, service{Name: s.Name, Kind: s.Kind, Configs: s.Configs, Source: p.Source, Public: p.Public, Loads: p.Loads})
+		t.Services = append(t.Services, service{Name: s.Name, Kind: string(s.Engine), Configs: s.Configs, Source: p.Source, Public: p.Public, Loads: p.Loads})
 	}
 	return t
 }

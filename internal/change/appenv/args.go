@@ -115,7 +115,7 @@ func (w *wanted) params(s *change.Site) ([]param, error) {
 	}
 	var paths []string
 	for _, svc := range s.Target.Services {
-		if (svc.Kind == "mariadb" || svc.Kind == "mysql") && svc.Socket != "" {
+		if svc.Engine.MySQLFamily() && svc.Socket != "" {
 			paths = append(paths, svc.Socket)
 		}
 	}

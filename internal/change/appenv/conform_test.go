@@ -35,7 +35,7 @@ func conform(t *testing.T, a *changetest.App, remedies map[string]iikanji.Remedy
 		Dir: a.Dir,
 		Open: func(dir string) *change.Site {
 			s := a.Open(dir)
-			s.Target.Services = []iikanji.Service{{Name: "database", Kind: "mariadb", Socket: "/run/db.sock"}}
+			s.Target.Services = []iikanji.Service{{Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Socket: "/run/db.sock"}}
 			return s
 		},
 		Policy:   iikanji.Policy{Allow: []iikanji.Promise{iikanji.Observability}},

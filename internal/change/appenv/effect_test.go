@@ -100,7 +100,7 @@ func bringUp(t *testing.T) (site *change.Site, url string) {
 	p := s.Places()
 	return &change.Site{
 		Roots:  []string{p.Conf, p.Webapp},
-		Target: iikanji.Target{Services: []iikanji.Service{{Name: stack.Database, Kind: "mariadb", Socket: p.DBSocket}, {Name: stack.App, Kind: "go"}}},
+		Target: iikanji.Target{Services: []iikanji.Service{{Name: stack.Database, Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Socket: p.DBSocket}, {Name: stack.App, Role: iikanji.RoleApp, Engine: iikanji.EngineGo}}},
 		Services: map[string]change.Service{stack.App: {EnvFile: s.EnvFile(), Env: s.AppEnv(), Source: s.Source(), Build: s.BuildIn,
 			Restart: func(ctx context.Context) error { return s.RestartFor(ctx, stack.App) }}},
 	}, p.URL()

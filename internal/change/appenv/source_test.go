@@ -33,7 +33,7 @@ func sourceSite(t *testing.T, files map[string]string, env ...string) *change.Si
 	}
 	return &change.Site{
 		Roots:    []string{dir},
-		Target:   iikanji.Target{Services: []iikanji.Service{{Name: "database", Kind: "mariadb", Socket: "/run/db.sock"}}},
+		Target:   iikanji.Target{Services: []iikanji.Service{{Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Socket: "/run/db.sock"}}},
 		Services: map[string]change.Service{"app": {EnvFile: filepath.Join(dir, "app.env"), Env: env, Source: source, Build: compile}},
 	}
 }

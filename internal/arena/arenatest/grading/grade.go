@@ -1,0 +1,69 @@
+package grading
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// An Answer is a known cause of an arena, one line of its answers.txt.
+type Answer struct {
+	Code  iikanji.Code `json:"code"`
+	Where string       `json:"where"`
+	Why   string       `json:"why"`
+	Found int          `json:"found"` // place of the finding that is it, from 1; 0 for none
+}
+
+// A Score says how well findings match the known causes.
+type Score struct {
+	Answers    []Answer          `json:"answers"` // in the order of the file
+	At5        int               `json:"found_at_5"`
+	At10       int               `json:"found_at_10"`
+	All        int               `json:"found"`
+	Unexpected []iikanji.Finding `json:"unexpected"` // that no answer has, by code and place
+	Doubled    int               `json:"doubled"`    // that show a cause again that an earlier one has found
+}
+
+// ReadAnswers reads answers.txt: code, place and cause, between tabs.
+func ReadAnswers(text string) []Answer {
+	var out []Answer
+	for line := range strings.Lines(text) {
+		if f := strings.SplitN(strings.TrimSpace(line), "\t", 3); len(f) == 3 && !strings.HasPrefix(line, "#") {
+			out = append(out, Answer{Code: iikanji.Code(f[0]), Where: f[1], Why: f[2]})
+		}
+	}
+	return out
+}
+
+// ScoreOf holds findings, best first, against the known causes. A finding is
+// the first answer, not found before, with its code and its place. Behind
+// that it may show a found cause again, at a further place that the answer
+// covers; all others are unexpected: a right code at a wrong place is a wrong
+// finding.
+func ScoreOf(findings []iikanji.Finding, answers []Answer) Score {
+	s := Score{Answers: slices.Clone(answers)}
+	for n, f := range findings {
+		i := slices.IndexFunc(s.Answers, func(a Answer) bool { return a.Found == 0 && a.is(f) })
+		switch {
+		case i >= 0:
+			s.Answers[i].Found = n + 1
+			s.All++
+			if n < 5 {
+				s.At5++
+			}
+			if n < 10 {
+				s.At10++
+			}
+		case slices.ContainsFunc(answers, func(a Answer) bool { return a.is(f) }):
+			s.Doubled++
+		default:
+			s.Unexpected = append(s.Unexpected, f)
+		}
+	}
+	return s
+}
+
+func (a Answer) is(f iikanji.Finding) bool {
+	return a.Code == f.Code && readPlace(a.Where).holds(f)
+}

@@ -1,0 +1,125 @@
+package grading
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/observe"
+)
+
+// TestScore: each finding is one answer at most. The code alone is not enough:
+// columns, routes and statements have to be the answer's too.
+func TestScore(t *testing.T) {
+	answers := ReadAnswers("# a comment\nDB101\tisu_condition(jia_isu_uuid, timestamp)\tscan\nDB110\tGET /a: select * from c order by ts desc\thistory\nDB110\tGET /b/:uuid: select * from c where a = ?… order by ts\thistory\n" +
+		"DB101\tisu(jia_user_id)\tlist\nWEB101\t/assets\tstatic\nDB111\tisu.image\tblob\n\nbroken line\n")
+	if len(answers) != 6 {
+		t.Fatalf("%d answers", len(answers))
+	}
+	f := func(code iikanji.Code, where string) iikanji.Finding {
+		return iikanji.Finding{Code: code, Where: where}
+	}
+	blob := func(where, column string) iikanji.Finding {
+		return iikanji.Finding{Code: "DB111", Where: where, Remedies: []iikanji.Remedy{{Args: map[string]string{"column": column}}}}
+	}
+	s := ScoreOf([]iikanji.Finding{
+		f("DB101", "s.isu_condition (jia_isu_uuid, timestamp DESC)"),
+		f("DB110", "select * from c order by ts desc"), // its route is not known
+		f("DB103", "s.isu k"), // unexpected, and so on
+		f("DB101", "s.isu (character)"),
+		f("DB110", "GET /a: select * from c where a = ? order by ts"),
+		f("DB110", "GET /b/:id: select * from c where a = ? and b < ? order by ts"),
+		f("WEB101", "/image/7.png"),
+		f("DB101", "s.isu (jia_user_id, id)"), // more than is wanted does it too
+		blob("select * from chair where id = ?", "image"),
+		blob("select * from isu where id = ?", "name"),
+		blob("select * from isu where id = ?", "image"),
+		blob("GET /c: select i.* from user as u join isu as i", "image"), // once more
+		f("WEB101", "GET /assets/:file.js"),
+	}, answers)
+	if s.At5 != 2 || s.At10 != 4 || s.All != 6 || s.Doubled != 1 || len(s.Unexpected) != 6 {
+		t.Errorf("%+v", s)
+	}
+	for i, want := range []int{1, 2, 6, 8, 13, 11} {
+		if s.Answers[i].Found != want {
+			t.Errorf("%s %s is found at %d, want %d", s.Answers[i].Code, s.Answers[i].Where, s.Answers[i].Found, want)
+		}
+	}
+	if answers[0].Found != 0 {
+		t.Error("the answers that were given have changed")
+	}
+}
+
+// TestPlaces: what an answer names, a finding must not name otherwise.
+func TestPlaces(t *testing.T) {
+	for _, c := range []struct {
+		answer, finding string
+		holds           bool
+	}{
+		{"GET /api/isu/:jia_isu_uuid/icon", "GET /api/isu/:uuid/icon", true},
+		{"GET /api/isu/:jia_isu_uuid/icon", "GET /assets/", false},
+		{"GET /api/isu/:jia_isu_uuid", "GET /api/isu/:uuid/icon", false},
+		{"GET /api/isu", "POST /api/isu", false},
+		{"/assets", "GET /assets/", true},
+		{"/assets", "GET /assets2/", false},
+		{"/assets", "nginx", false},
+		{"nginx", "127.0.0.1:3000", true},
+		{"nginx", "GET /api/isu", false},
+		{"app", "database", false},
+		{"select count(*) from user where id = ?", "GET /a: select count(*) from `user` where id = ?", true},
+		{"select count(*) from user where id = ?", "select count(*) from user where name = ?", false},
+		{"select * from c order by ts", "select * from c order by ts limit ?", false},
+		{"GET /a: select * from c", "GET /b: select * from c", false},
+		{"GET /a: select * from c", "GET /a", false},
+		{"c(a, b DESC)", "s.c (a, b)", false},
+		{"c(a, b)", "s.c (b, a)", false},
+		{"c(a, b)", "s.c (a)", false},
+		{"c(a)", "s.d (a)", false},
+	} {
+		if got := readPlace(c.answer).holds(iikanji.Finding{Where: c.finding}); got != c.holds {
+			t.Errorf("answer %q, finding %q: %v", c.answer, c.finding, got)
+		}
+	}
+}
+
+// TestFirstCauseFirst diagnoses a kept run of the untouched arena, observed on
+// a quiet machine, and wants the first of its known causes to be the first
+// finding, most of the others to be there, and nothing that is none of them.
+func TestFirstCauseFirst(t *testing.T) {
+	h, err := history.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	id, dir, err := h.NewRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(dir, os.DirFS("testdata/observed")); err != nil {
+		t.Fatal(err)
+	}
+	ob, known, err := observe.Recall(h, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../../../../arenas/isucondition/answers.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := observe.Orient(ob, known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := ScoreOf(d.Findings, ReadAnswers(string(text)))
+	if len(s.Answers) != strings.Count(string(text), "\n") {
+		t.Errorf("%d answers in %d lines", len(s.Answers), strings.Count(string(text), "\n"))
+	}
+	if s.Answers[0].Found != 1 {
+		t.Errorf("the first cause is finding %d", s.Answers[0].Found)
+	}
+	if s.At5 < 4 || s.At10 < 8 || s.All < 18 || len(s.Unexpected) > 0 {
+		t.Errorf("%d of the causes among the first 5, %d among the first 10, %d in all; unexpected: %+v", s.At5, s.At10, s.All, s.Unexpected)
+	}
+}

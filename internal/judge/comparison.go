@@ -1,0 +1,50 @@
+package judge
+
+import (
+	"math"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/stats"
+)
+
+// A Comparison is the ratio of two states over interleaved pairs of full runs.
+type Comparison struct {
+	Scores  [2]float64       // geometric means of A and B
+	Ratio   iikanji.Interval // of B to A
+	Effect  iikanji.Interval // ln(Ratio); meaningful when Bounded
+	Bounded bool             // the pairs suffice for an interval
+	Pairs   int              // that count
+	Work    []iikanji.Work
+}
+
+// Compare compares the states A and B of pairs by the plain t of their
+// differences. There is no prior: full runs have a noise of their own.
+func Compare(pairs []Pair) Comparison {
+	s := sift(Case{Pairs: pairs})
+	m := stats.Moderate(s.diffs, stats.Prior{})
+	c := Comparison{Scores: [2]float64{math.Exp(stats.Mean(s.a)), math.Exp(stats.Mean(s.b))}, Pairs: len(s.pairs), Work: compareWork(s.pairs)}
+	c.Ratio = iikanji.Interval{Mid: math.Exp(m.Mean), Level: level}
+	if m.DF > 0 {
+		c.Bounded = true
+		c.Effect = iikanji.Interval{Mid: m.Mean, Lo: m.Lower((1 - level) / 2), Hi: m.Upper((1 - level) / 2), Level: level}
+		c.Ratio.Lo, c.Ratio.Hi = math.Exp(c.Effect.Lo), math.Exp(c.Effect.Hi)
+	}
+	return c
+}
+
+// Arms are the arms of a pair in the order of its runs; true is the candidate.
+func (o Order) Arms() []bool {
+	if o == AB {
+		return []bool{false, true}
+	}
+	return []bool{true, false}
+}
+
+// Put notes one run of a pair and why the environment guard voided it, if it did.
+func (p *Pair) Put(candidate bool, run *iikanji.Run, void string) {
+	if p.Void = void; candidate {
+		p.B = run
+	} else {
+		p.A = run
+	}
+}

@@ -1,0 +1,150 @@
+package judge
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/stats"
+)
+
+// fastLevel is how sure one run must be: beyond what 199 of 200 runs of the
+// incumbent would give.
+const fastLevel = 0.995
+
+// A Provisional is the answer of the fast lane: one run of a candidate far
+// above what the incumbent could have given makes it the incumbent for the
+// time being. The next trial's A runs are its confirmation.
+type Provisional struct {
+	OK    bool
+	Bound float64 // on ln(score); +Inf when nothing can be said
+	Why   string
+}
+
+// FastLane compares one run of the candidate with the incumbent's runs by
+// their predictive interval, plus a margin for drift: three times the largest
+// change of the incumbent's hourly mean. The spread of a single run is
+// moderated by the prior, of whose pairs it is half the variance: without a
+// prior two runs are needed, and they rarely suffice. Gates come first.
+func (j Judge) FastLane(c Case, incumbent []*iikanji.Run, b *iikanji.Run) Provisional {
+	y := LogScores(incumbent)
+	p := Provisional{Bound: j.predictive(y) + 3*hourlyDrift(incumbent)}
+	if len(incumbent) == 0 {
+		p.Why = "the incumbent has no runs yet"
+		return p
+	}
+	trial := c
+	trial.Before, trial.Pairs = incumbent, []Pair{{A: incumbent[len(incumbent)-1], B: b}}
+	var v iikanji.Verdict
+	if p.Why = j.gate(trial, sift(trial), &v); p.Why != "" {
+		return p
+	}
+	switch {
+	case !b.Clean():
+		p.Why = fmt.Sprintf("run %d does not count", b.ID)
+	case math.IsInf(p.Bound, 1):
+		p.Why = "the incumbent has too few runs to know what it gives by chance"
+	case math.Log(b.Score) > p.Bound:
+		p.OK = true
+		p.Why = fmt.Sprintf("run %d scored %.0f, beyond the %.0f that the incumbent could give by chance", b.ID, b.Score, math.Exp(p.Bound))
+	default:
+		p.Why = fmt.Sprintf("run %d scored %.0f; the incumbent could give up to %.0f by chance: pairs must decide", b.ID, b.Score, math.Exp(p.Bound))
+	}
+	return p
+}
+
+// predictive is the value that one more run of the same state exceeds with
+// 1 − fastLevel: ȳ + t(fastLevel, ν0+m−1)·s̃·√(1+1/m), with s̃² moderated as for
+// pairs; +Inf when there is nothing to know the spread by.
+func (j Judge) predictive(y []float64) float64 {
+	if j.Prior.DF <= 0 {
+		return stats.PredictiveUpper(y, fastLevel)
+	}
+	if len(y) == 0 {
+		return math.Inf(1)
+	}
+	m := float64(len(y))
+	df := j.Prior.DF + m - 1
+	s := math.Sqrt((j.Prior.DF*j.Prior.Var/2 + stats.SumSquares(y)) / df)
+	return stats.Mean(y) + stats.StudentQuantile(fastLevel, df)*s*math.Sqrt(1+1/m)
+}
+
+// Holds says whether a provisional incumbent still stands above its bound,
+// after the runs that it has had since.
+func (p Provisional) Holds(since []*iikanji.Run) bool {
+	for _, r := range since {
+		if Failed(r) {
+			return false
+		}
+	}
+	y := LogScores(since)
+	return len(y) == 0 || stats.Mean(y) > p.Bound
+}
+
+// Confirm is the verdict on a change that the fast lane let in, by the runs of
+// the incumbent before it and those of the site with it since: their means are
+// compared as of two groups, since they are no pairs. The run that opened the
+// lane is no part of since: it was chosen for being good.
+//
+// worth is the least effect worth keeping.
+func (j Judge) Confirm(c iikanji.ChangeID, worth float64, p Provisional, before, since []*iikanji.Run) iikanji.Verdict {
+	v := iikanji.Verdict{Change: c, Worth: worth, Call: iikanji.Revert, Reason: iikanji.NoGain}
+	for _, r := range before {
+		v.Base = append(v.Base, r.ID)
+	}
+	for _, r := range since {
+		v.Tried = append(v.Tried, r.ID)
+	}
+	a, b := LogScores(before), LogScores(since)
+	if !p.Holds(since) || len(a) < 2 || len(b) < 2 {
+		v.Why = "what one run promised did not last: the runs since are not beyond what was there before by chance"
+		return v
+	}
+	// A run has half the variance of a difference of two.
+	df := j.Prior.DF + float64(len(a)+len(b)-2)
+	s2 := (j.Prior.DF*j.Prior.Var/2 + stats.SumSquares(a) + stats.SumSquares(b)) / df
+	d, se := stats.Mean(b)-stats.Mean(a), math.Sqrt(s2*(1/float64(len(a))+1/float64(len(b))))
+	half := se*stats.StudentQuantile(1-j.Looks.Efficacy, df) + hourlyDrift(before)
+	v.Effect = iikanji.Interval{Mid: d, Lo: d - half, Hi: d + half, Level: level}
+	v.Shrunk = stats.Shrink(d, j.Tau*j.Tau, se*se)
+	if v.P = 0; se > 0 { // runs that are all the same leave no doubt, and no quotient
+		v.P = 1 - stats.StudentCDF(d/se, df)
+	}
+	if v.Effect.Lo <= 0 || d < v.Worth {
+		v.Why = fmt.Sprintf("%s (%s to %s) in %d runs since: no gain is proven", percent(d), percent(v.Effect.Lo), percent(v.Effect.Hi), len(b))
+		return v
+	}
+	v.Call, v.Reason = iikanji.Keep, iikanji.Proven
+	v.Why = fmt.Sprintf("%s (%s to %s): fast lane, confirmed by %d runs since against %d before", percent(d), percent(v.Effect.Lo), percent(v.Effect.Hi), len(b), len(a))
+	return v
+}
+
+// hourlyDrift is the largest change of the mean of ln(score) from one hour
+// with runs to the next; 0 within one hour.
+func hourlyDrift(runs []*iikanji.Run) float64 {
+	type hour struct {
+		sum float64
+		n   int
+		at  time.Time
+	}
+	var hours []hour
+	for _, r := range runs {
+		if !r.Clean() || !(r.Score > 0) {
+			continue
+		}
+		at := r.Began.Truncate(time.Hour)
+		if len(hours) == 0 || !hours[len(hours)-1].at.Equal(at) {
+			hours = append(hours, hour{at: at})
+		}
+		h := &hours[len(hours)-1]
+		h.sum, h.n = h.sum+math.Log(r.Score), h.n+1
+	}
+	most := 0.0
+	for i := 1; i < len(hours); i++ {
+		was, is := hours[i-1], hours[i]
+		gap := max(1, is.at.Sub(was.at).Hours())
+		most = max(most, math.Abs(is.sum/float64(is.n)-was.sum/float64(was.n))/gap)
+	}
+	return most
+}

@@ -1,0 +1,427 @@
+package judge
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/stats"
+)
+
+// known is a prior of 2 % noise in a difference.
+var known = stats.Prior{Var: 0.02 * 0.02, DF: 8}
+
+// ran is a clean run.
+func ran(id int, score float64) *iikanji.Run {
+	return &iikanji.Run{ID: iikanji.RunID(id), Outcome: iikanji.Passed, Score: score}
+}
+
+// trial makes pairs whose candidate differs from an incumbent of 1000 by the
+// effects given, in percent.
+func trialOf(effects ...float64) Case {
+	c := Case{Change: iikanji.Change{ID: 3, Kind: "nginxconf"}}
+	for i, e := range effects {
+		c.Pairs = append(c.Pairs, Pair{A: ran(100+2*i, 1000), B: ran(101+2*i, 1000*(1+e/100))})
+	}
+	return c
+}
+
+func with(c Case, f func(*Case)) Case {
+	f(&c)
+	return c
+}
+
+func fault(kind iikanji.FaultKind, check string) iikanji.Fault {
+	return iikanji.Fault{Kind: kind, Step: "trend", Check: check, Count: 1}
+}
+
+// TestDecide walks every branch of the method's table.
+func TestDecide(t *testing.T) {
+	both := func(r *iikanji.Run, usage time.Duration) {
+		r.Steps = []iikanji.StepStat{{Count: 100}}
+		r.Usage = []iikanji.Usage{{Who: "database", User: usage}}
+	}
+	for _, c := range []struct {
+		name   string
+		prior  stats.Prior
+		trial  Case
+		call   iikanji.Call
+		reason iikanji.Reason
+		needed int
+		why    string // a part of it
+	}{
+		{"nothing yet", known, trialOf(), iikanji.CallUnknown, iikanji.TooFew, 2, "0 pairs"},
+		{"one pair is no look", known, trialOf(30), iikanji.CallUnknown, iikanji.TooFew, 1, "1 pair more"},
+		{"clear at two", known, trialOf(10, 11), iikanji.Keep, iikanji.Proven, 0, "a gain is proven"},
+		{"clear loss at two", known, trialOf(-10, -9), iikanji.Revert, iikanji.NoGain, 0, "1 % or more"},
+		{"unclear at two", known, trialOf(2, 3), iikanji.CallUnknown, iikanji.TooFew, 1, "not decided"},
+		{"unclear at four", known, trialOf(2, 1, 2, 1), iikanji.CallUnknown, iikanji.TooFew, 2, "2 pairs more"},
+		{"five is no look", known, trialOf(10, 10, 10, 10, 10), iikanji.CallUnknown, iikanji.TooFew, 1, ""},
+		{"six decides", known, trialOf(3, 3, 2, 3, 3, 3), iikanji.Keep, iikanji.Proven, 0, "in 6 pairs"},
+		{"seven is no look", known, trialOf(2, 1, 2, 1, 2, 1, 2), iikanji.CallUnknown, iikanji.TooFew, 1, ""},
+		{"eight ends it", known, trialOf(2, 0, 2, 0, 2, 0, 2, 0), iikanji.Inconclusive, iikanji.Undecided, 0, "pairs would prove"},
+		{"proven but too small", stats.Prior{Var: 1e-6, DF: 8}, trialOf(0.5, 0.5), iikanji.Revert, iikanji.NoGain, 0, "ruled out"},
+		{"no prior, two pairs", stats.Prior{}, trialOf(10, 14), iikanji.CallUnknown, iikanji.TooFew, 1, ""},
+		{"no prior, three pairs", stats.Prior{}, trialOf(10, 11, 10), iikanji.Keep, iikanji.Proven, 0, ""},
+		{"an index must give 2 %", known, with(trialOf(1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2), func(c *Case) {
+			c.Change.Kind = "ddl"
+		}), iikanji.Revert, iikanji.NoGain, 0, "2 % or more"},
+		{"durability must be worth 3 %", known, with(trialOf(2.5, 2.5, 2.5, 2.5, 2.5, 2.5, 2.5, 2.5), func(c *Case) {
+			c.Change.Weakens, c.Allow = []iikanji.Promise{iikanji.Durability}, []iikanji.Promise{iikanji.Durability}
+		}), iikanji.Inconclusive, iikanji.Undecided, 0, ""},
+
+		{"a promise that policy keeps", known, with(trialOf(50, 50), func(c *Case) {
+			c.Change.Weakens, c.Allow = []iikanji.Promise{iikanji.RowOrder}, []iikanji.Promise{iikanji.Durability}
+		}), iikanji.Revert, iikanji.Gate, 0, "row-order"},
+		{"sick", known, with(trialOf(50), func(c *Case) { c.Pairs[0].Sick = "port 80 is closed" }),
+			iikanji.Revert, iikanji.Gate, 0, "port 80 is closed"},
+		{"sick before its run", known, with(trialOf(), func(c *Case) { c.Pairs = []Pair{{Sick: "does not start"}} }),
+			iikanji.Revert, iikanji.Gate, 0, "does not start"},
+		{"failed checks", known, with(trialOf(50), func(c *Case) {
+			c.Pairs[0].B.Outcome, c.Pairs[0].B.Reasons = iikanji.Failed, []string{"critical error"}
+		}), iikanji.Revert, iikanji.Gate, 0, "run 101 failed with it, and none without: critical error"},
+		{"scored nothing", known, trialOf(-100), iikanji.Revert, iikanji.Gate, 0, "it scored 0"},
+		{"both fail", known, with(trialOf(5, 5), func(c *Case) {
+			c.Pairs[0].A.Outcome, c.Pairs[0].B.Outcome = iikanji.Failed, iikanji.Failed
+		}), iikanji.CallUnknown, iikanji.TooFew, 1, ""},
+		{"fails more often than the incumbent", known, with(trialOf(5, 5), func(c *Case) {
+			c.Pairs[0].A.Outcome, c.Pairs[0].B.Outcome, c.Pairs[1].B.Outcome = iikanji.Failed, iikanji.Failed, iikanji.Failed
+		}), iikanji.Revert, iikanji.Gate, 0, "2 runs failed with it and 1 without"},
+		{"a new wrong answer in a passed run", known, with(trialOf(50, 50), func(c *Case) {
+			c.Pairs[1].B.Faults = []iikanji.Fault{fault(iikanji.FaultCheck, "trend-backwards")}
+		}), iikanji.Revert, iikanji.Gate, 0, "trend-backwards"},
+		{"a new fatal timeout", known, with(trialOf(50, 50), func(c *Case) {
+			f := fault(iikanji.FaultTimeout, "initialize")
+			f.Fatal = true
+			c.Pairs[1].B.Faults = []iikanji.Fault{f}
+		}), iikanji.Revert, iikanji.Gate, 0, "initialize"},
+		{"a fault that the incumbent shows too", known, with(trialOf(10, 11), func(c *Case) {
+			c.Pairs[1].B.Faults = []iikanji.Fault{fault(iikanji.FaultCheck, "x")}
+			c.Pairs[0].A.Faults = []iikanji.Fault{fault(iikanji.FaultCheck, "x")}
+		}), iikanji.Keep, iikanji.Proven, 0, ""},
+		{"a fault that is known from before", known, with(trialOf(10, 11), func(c *Case) {
+			c.Pairs[1].B.Faults = []iikanji.Fault{fault(iikanji.FaultCheck, "x")}
+			c.Known = []iikanji.Fault{fault(iikanji.FaultCheck, "x")}
+		}), iikanji.Keep, iikanji.Proven, 0, ""},
+		{"a few timeouts", known, with(trialOf(10, 11), func(c *Case) {
+			c.Pairs[1].B.Faults = []iikanji.Fault{fault(iikanji.FaultTimeout, ""), fault(iikanji.FaultCut, "")}
+		}), iikanji.Keep, iikanji.Proven, 0, ""},
+		{"many errors", known, with(trialOf(10, 11), func(c *Case) {
+			for _, p := range c.Pairs {
+				p.A.Steps = []iikanji.StepStat{{Count: 1000, Errors: 1}}
+				p.B.Steps = []iikanji.StepStat{{Count: 1000, Errors: 9}}
+			}
+		}), iikanji.Revert, iikanji.Gate, 0, "errors rose from 0.10 % to 0.90 %"},
+		{"errors within the step", known, with(trialOf(10, 11), func(c *Case) {
+			for _, p := range c.Pairs {
+				p.B.Steps = []iikanji.StepStat{{Count: 1000, Errors: 4}}
+			}
+		}), iikanji.Keep, iikanji.Proven, 0, ""},
+
+		{"a void pair never enters", known, with(trialOf(10, 11), func(c *Case) {
+			c.Pairs[0].Void = "apt ran"
+			c.Pairs[0].B.Outcome = iikanji.Failed
+			c.Pairs[0].B.Faults = []iikanji.Fault{fault(iikanji.FaultCheck, "x")}
+		}), iikanji.CallUnknown, iikanji.TooFew, 1, ""},
+		{"a void run never enters", known, with(trialOf(10, 11), func(c *Case) { c.Pairs[0].A.Load.Void = true }),
+			iikanji.CallUnknown, iikanji.TooFew, 1, ""},
+		{"an interrupted run never enters", known, with(trialOf(10, 11), func(c *Case) { c.Pairs[1].B.Partial = true }),
+			iikanji.CallUnknown, iikanji.TooFew, 1, ""},
+		{"an unfinished pair never enters", known, with(trialOf(10, 11), func(c *Case) { c.Pairs[1].B = nil }),
+			iikanji.CallUnknown, iikanji.TooFew, 1, ""},
+
+		{"less work, no loss, simpler", known, with(trialOf(2, 0, 2, 0, 2, 0, 2, 0), func(c *Case) {
+			c.Simplifies = true
+			for _, p := range c.Pairs {
+				both(p.A, 1000)
+				both(p.B, 800)
+			}
+		}), iikanji.Keep, iikanji.Neutral, 0, "database CPU per request changed by -20.0 %"},
+		{"less work and not simpler", known, with(trialOf(2, 0, 2, 0, 2, 0, 2, 0), func(c *Case) {
+			for _, p := range c.Pairs {
+				both(p.A, 1000)
+				both(p.B, 800)
+			}
+		}), iikanji.Inconclusive, iikanji.Undecided, 0, ""},
+		{"hardly less work", known, with(trialOf(2, 0, 2, 0, 2, 0, 2, 0), func(c *Case) {
+			c.Simplifies = true
+			for _, p := range c.Pairs {
+				both(p.A, 1000)
+				both(p.B, 950)
+			}
+		}), iikanji.Inconclusive, iikanji.Undecided, 0, ""},
+		{"less work and a possible loss", stats.Prior{Var: 0.04 * 0.04, DF: 8}, with(trialOf(4, -4, 4, -4, 4, -4, 4, -4), func(c *Case) {
+			c.Simplifies = true
+			for _, p := range c.Pairs {
+				both(p.A, 1000)
+				both(p.B, 800)
+			}
+		}), iikanji.Inconclusive, iikanji.Undecided, 0, ""},
+
+		{"two modes wait for five", known, trialOf(10, 24, 12, 20), iikanji.CallUnknown, iikanji.TooFew, 2, ""},
+		{"two modes and the exact test agrees", known, trialOf(10, 24, 12, 20, 11, 23), iikanji.Keep, iikanji.Proven, 0, ""},
+		{"two modes and the exact test does not", known, trialOf(-6, -5, 30, 31, 30, 31), iikanji.CallUnknown, iikanji.TooFew, 2, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := NewJudge(c.prior).Decide(c.trial)
+			if v.Call != c.call || v.Reason != c.reason || v.Needed != c.needed {
+				t.Errorf("%v (%v), needed %d; want %v (%v), %d\n%s", v.Call, v.Reason, v.Needed, c.call, c.reason, c.needed, v.Why)
+			}
+			if v.Why == "" || !strings.Contains(v.Why, c.why) {
+				t.Errorf("why %q, want %q in it", v.Why, c.why)
+			}
+			if v.Change != 3 || len(v.Base) != len(v.Tried) {
+				t.Errorf("change %d, runs %v %v", v.Change, v.Base, v.Tried)
+			}
+			if _, err := json.Marshal(v); err != nil {
+				t.Errorf("not fit for the history: %v", err)
+			}
+		})
+	}
+}
+
+// TestDecideNumbers checks the arithmetic of one verdict by hand: differences
+// ln 1.10 and ln 1.12, s0 2 % with 8 degrees of freedom.
+func TestDecideNumbers(t *testing.T) {
+	v := NewJudge(known).Decide(trialOf(10, 12))
+	d1, d2 := math.Log(1.10), math.Log(1.12)
+	mean := (d1 + d2) / 2
+	se := math.Sqrt((8*0.0004+(d1-d2)*(d1-d2)/2)/9) / math.Sqrt2
+	for _, c := range []struct {
+		what      string
+		got, want float64
+	}{
+		{"mid", v.Effect.Mid, mean},
+		{"lo", v.Effect.Lo, mean - 2.5008*se},
+		{"hi", v.Effect.Hi, mean + 2.5008*se},
+		{"level", v.Effect.Level, 0.90},
+		{"shrunk", v.Shrunk, mean * 0.01 / (0.01 + se*se)},
+		{"p", v.P, stats.StudentCDF(-mean/se, 9)},
+		{"worth", v.Worth, 0.01},
+	} {
+		if math.Abs(c.got-c.want) > 1e-4*math.Abs(c.want) {
+			t.Errorf("%s %v, want %v", c.what, c.got, c.want)
+		}
+	}
+	if !slices.Equal(v.Base, []iikanji.RunID{100, 102}) || !slices.Equal(v.Tried, []iikanji.RunID{101, 103}) {
+		t.Errorf("runs %v and %v", v.Base, v.Tried)
+	}
+}
+
+// TestVoidIsSaid: what does not count is named, with its place.
+func TestVoidIsSaid(t *testing.T) {
+	c := trialOf(10, 10, 10)
+	c.Pairs[0].Void = "another process used 0.8 cores"
+	c.Pairs[1].A.Load.Void, c.Pairs[1].A.Load.Why = true, "the generator was the limit"
+	v := NewJudge(known).Decide(c)
+	want := []string{"pair 1 does not count: void: another process used 0.8 cores",
+		"pair 2 does not count: the incumbent's run 102 is void: the generator was the limit"}
+	if !slices.Equal(v.Warnings, want) {
+		t.Errorf("warnings %q", v.Warnings)
+	}
+}
+
+// TestShift: when the incumbent's own runs leave their control limits, the
+// last pair is void and no call is made; new A/A runs set it right.
+func TestShift(t *testing.T) {
+	c := trialOf(10, 10, 10)
+	for i := range 4 {
+		c.Before = append(c.Before, ran(i+1, 1000+float64(i%2)))
+	}
+	j := NewJudge(known)
+	if v := j.Decide(c); v.Call != iikanji.Keep {
+		t.Fatalf("in control: %v %s", v.Call, v.Why)
+	}
+	for i, score := range []float64{1000, 985, 890} {
+		c.Pairs[i].A.Score, c.Pairs[i].B.Score = score, 1.1*score
+	}
+	v := j.Decide(c)
+	if v.Call != iikanji.CallUnknown || v.Reason != iikanji.Shifted || v.Needed != 1 || len(v.Base) != 2 ||
+		!strings.Contains(v.Why, "environment has shifted") {
+		t.Errorf("shifted: %v %v, needed %d, base %v: %s", v.Call, v.Reason, v.Needed, v.Base, v.Why)
+	}
+	c.Pairs[2].Void = "the environment shifted"
+	c.Before = []*iikanji.Run{ran(201, 900), ran(202, 890), ran(203, 895), ran(204, 900)}
+	c.Pairs = append(c.Pairs, Pair{A: ran(205, 900), B: ran(206, 990)})
+	if v := j.Decide(c); v.Call != iikanji.Keep {
+		t.Errorf("calibrated again: %v %s", v.Call, v.Why)
+	}
+	c.Before = c.Before[:3]
+	c.Pairs[3].A.Score, c.Pairs[3].B.Score = 100, 110
+	if v := j.Decide(c); v.Reason == iikanji.Shifted {
+		t.Error("three runs are no control chart")
+	}
+}
+
+// TestCupedEnters: a covariate that explains the noise is taken out.
+func TestCupedEnters(t *testing.T) {
+	c := trialOf(0, 0)
+	for i := range c.Pairs {
+		p := &c.Pairs[i]
+		p.XA, p.XB = 10, 10-float64(i) // the machine was slower when B ran
+		p.B.Score = 1100 * math.Exp(-0.05*float64(i))
+	}
+	c.Cuped = stats.Cuped{Theta: 0.05, MeanX: 10, Used: true}
+	if v := NewJudge(known).Decide(c); v.Call != iikanji.Keep || math.Abs(v.Effect.Mid-math.Log(1.1)) > 1e-9 {
+		t.Errorf("%v, effect %v", v.Call, v.Effect)
+	}
+}
+
+// TestOrder alternates from a coin that both sides of fall.
+func TestOrder(t *testing.T) {
+	first := map[Order]int{}
+	for id := range iikanji.ChangeID(200) {
+		o := NextOrder(9, id, 0)
+		first[o]++
+		for n := 1; n < 8; n++ {
+			next := NextOrder(9, id, n)
+			if next == o {
+				t.Fatalf("change %d: pairs %d and %d have the same order", id, n-1, n)
+			}
+			o = next
+		}
+		if NextOrder(9, id, 0) != NextOrder(9, id, 2) {
+			t.Fatal("the coin is thrown again")
+		}
+	}
+	if first[AB] < 70 || first[BA] < 70 {
+		t.Errorf("the coin fell %v", first)
+	}
+}
+
+// TestFastLane: one run far above what the incumbent gives by chance is
+// enough to go on with, and falls when it does not hold.
+func TestFastLane(t *testing.T) {
+	j, hour := NewJudge(known), time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+	at := func(r *iikanji.Run, h int) *iikanji.Run { r.Began = hour.Add(time.Duration(h) * time.Hour); return r }
+	a := []*iikanji.Run{at(ran(1, 1000), 0), at(ran(2, 1010), 0), at(ran(3, 990), 0)}
+	c := Case{Change: iikanji.Change{ID: 1, Kind: "ddl"}}
+	p := j.FastLane(c, a, at(ran(4, 2200), 0))
+	y := LogScores(a)
+	df := known.DF + 2
+	spread := math.Sqrt((known.DF*known.Var/2 + stats.SumSquares(y)) / df)
+	want := stats.Mean(y) + stats.StudentQuantile(0.995, df)*spread*math.Sqrt(4.0/3)
+	if !p.OK || math.Abs(p.Bound-want) > 1e-5 {
+		t.Fatalf("%+v, want the bound %v", p, want)
+	}
+	if !p.Holds(nil) || !p.Holds([]*iikanji.Run{ran(5, 2100)}) || p.Holds([]*iikanji.Run{ran(5, 1000)}) {
+		t.Error("holds or falls wrongly")
+	}
+	broken := ran(6, 0)
+	broken.Outcome = iikanji.Failed
+	if p.Holds([]*iikanji.Run{ran(5, 2100), broken}) {
+		t.Error("a failed run does not let it stand")
+	}
+	if p := j.FastLane(c, a, ran(4, 1050)); p.OK || !strings.Contains(p.Why, "pairs must decide") {
+		t.Errorf("within chance: %+v", p)
+	}
+	// A mean that moved by 5 % within an hour widens the bound by three times that.
+	drifting := append(slices.Clone(a), at(ran(7, 1050), 1))
+	steady := append(slices.Clone(a), at(ran(7, 1050), 0))
+	wider := j.FastLane(c, drifting, ran(8, 2200)).Bound - j.FastLane(c, steady, ran(8, 2200)).Bound
+	if want := 3 * (math.Log(1050) - stats.Mean(y)); math.Abs(wider-want) > 1e-9 {
+		t.Errorf("drift widens by %v, want %v", wider, want)
+	}
+	wrong := ran(4, 2200)
+	wrong.Faults = []iikanji.Fault{fault(iikanji.FaultCheck, "x")}
+	void := ran(4, 2200)
+	void.Load.Void = true
+	for name, p := range map[string]Provisional{
+		"wrong answers": j.FastLane(c, a, wrong), "void": j.FastLane(c, a, void), "no runs": j.FastLane(c, nil, ran(4, 9e9)),
+		"one run, nothing known": NewJudge(stats.Prior{}).FastLane(c, a[:1], ran(4, 9e9)),
+	} {
+		if p.OK || p.Why == "" {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
+
+// TestNoise pools A/A pairs and past trials around means of their own.
+func TestNoise(t *testing.T) {
+	runs := []*iikanji.Run{ran(1, 1000), ran(2, 1020), ran(3, 1000), ran(4, 980), ran(5, 1)}
+	p := Noise(PairRuns(runs), trialOf(50, 50).Pairs)
+	d := []float64{math.Log(1.02), math.Log(0.98)}
+	if want := stats.SumSquares(d) / 2; math.Abs(p.Var-want) > 1e-12 || p.DF != 2 {
+		t.Errorf("prior %+v, want variance %v", p, want)
+	}
+}
+
+// TestWork compares work per successful request, and only what all runs have.
+func TestWork(t *testing.T) {
+	c := trialOf(0, 0, 0)
+	for i, p := range c.Pairs {
+		p.A.Steps = []iikanji.StepStat{{Count: 1100, Errors: 100, Received: 5000}}
+		p.B.Steps = []iikanji.StepStat{{Count: 2000, Received: 10000}}
+		p.A.Usage = []iikanji.Usage{{Who: "app", User: 600, System: 400}, {Who: "generator", User: 1}}
+		p.B.Usage = []iikanji.Usage{{Who: "app", User: 1000}, {Who: "generator", User: 100}}
+		rows := func(n int64) []iikanji.Profile {
+			return []iikanji.Profile{{Source: iikanji.Slow, Rows: []iikanji.Row{{Count: n, Query: &iikanji.SQLRow{Examined: 7 * n}}}}}
+		}
+		if p.A.Profiles = rows(1000); i != 1 {
+			p.B.Profiles = rows(1000)
+		}
+	}
+	works := compareWork(c.Pairs)
+	if len(works) != 2 || works[0].Name != "app CPU" || works[1].Name != "bytes answered" {
+		t.Fatalf("%+v", works)
+	}
+	if d := works[0].Effect.Mid; math.Abs(d-math.Log(0.5)) > 1e-12 {
+		t.Errorf("app CPU fell by %v", d)
+	}
+	if works := compareWork(c.Pairs[:1]); works != nil {
+		t.Errorf("one pair has no interval: %+v", works)
+	}
+}
+
+// TestSimulatedPromises: the judge's error rates, by trials whose truth is
+// known. Limits are three standard errors wide.
+func TestSimulatedPromises(t *testing.T) {
+	const trials = 4000
+	slack := func(p float64) float64 { return 3 * math.Sqrt(p*(1-p)/trials) }
+	for _, sigma := range []float64{0.05, 0.02} {
+		if r := Simulate(World{Sigma: sigma}, JudgeRule, 1, 0, trials); r.KeptShare() > 0.05+slack(0.05) {
+			t.Errorf("σ %v: no-ops kept: %.3f", sigma, r.KeptShare())
+		}
+	}
+	r := Simulate(World{Sigma: 0.05, Effect: 0.10}, JudgeRule, 2, 0, trials)
+	if r.KeptShare() < 0.90-slack(0.90) || r.MeanPairs() > 4.5+0.15 {
+		t.Errorf("+10 %% kept: %.3f in %.2f pairs", r.KeptShare(), r.MeanPairs())
+	}
+	if r := Simulate(World{Sigma: 0.05, Effect: -0.05}, JudgeRule, 3, 0, trials); r.KeptShare() > 0.01 {
+		t.Errorf("-5 %% kept: %.3f", r.KeptShare())
+	}
+	// The same trials, however they are cut.
+	half := Simulate(World{Sigma: 0.05}, JudgeRule, 1, 0, 300)
+	half.Join(Simulate(World{Sigma: 0.05}, JudgeRule, 1, 300, 300))
+	if whole := Simulate(World{Sigma: 0.05}, JudgeRule, 1, 0, 600); whole != half {
+		t.Errorf("%+v cut in two is %+v", whole, half)
+	}
+}
+
+// TestFastLaneChance: the fast lane takes a no-op once in 200, and doubles
+// of the score nearly always once it knows four runs.
+func TestFastLaneChance(t *testing.T) {
+	const trials = 6000
+	share := func(effect float64) float64 {
+		taken := 0
+		for i := range trials {
+			sim := &simulation{World: World{Sigma: 0.05, Effect: effect}, rng: rand.New(rand.NewPCG(4, uint64(i)))}
+			a := []*iikanji.Run{sim.run(false), sim.run(false), sim.run(false), sim.run(false)}
+			if NewJudge(sim.prior()).FastLane(Case{}, a, sim.run(true)).OK {
+				taken++
+			}
+		}
+		return float64(taken) / trials
+	}
+	if got := share(0); got > 0.005+3*math.Sqrt(0.005/trials) {
+		t.Errorf("no-ops taken: %.4f", got)
+	}
+	if got := share(1); got < 0.95 {
+		t.Errorf("doubles taken: %.4f", got)
+	}
+}

@@ -1,0 +1,73 @@
+package observe
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/facts/factstest"
+	"github.com/iikanji/iikanji/internal/judge"
+	"github.com/iikanji/iikanji/internal/scenario"
+)
+
+// TestCounter counts what a real database does between the two readings, and
+// says so when it cannot be asked.
+func TestCounter(t *testing.T) {
+	srv, err := factstest.Start(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer srv.Stop()
+	db, err := srv.Open(t.Context(), "counted")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	run := func(statements ...string) {
+		t.Helper()
+		for _, s := range statements {
+			if _, err := db.ExecContext(t.Context(), s); err != nil {
+				t.Fatalf("%s: %v", s, err)
+			}
+		}
+	}
+	run("CREATE TABLE seat (n int PRIMARY KEY, who varchar(9))", "INSERT INTO seat SELECT seq, 'x' FROM seq_1_to_500")
+	c := &Counter{DB: db}
+	c.Phase(scenario.Prepare, true) // no load: not looked at
+	if c.before != nil {
+		t.Error("a reading outside of the load")
+	}
+	c.Phase(scenario.Load, true)
+	for range 10 {
+		run("SELECT count(*) FROM seat WHERE who = 'y'")
+	}
+	run("UPDATE seat SET who = 'z' WHERE n <= 20")
+	c.Phase(scenario.Load, false)
+	got := c.Counts()
+	if c.Err != nil {
+		t.Fatal(c.Err)
+	}
+	if q := got["queries"]; q < 11 || q > 13 {
+		t.Errorf("%v queries, want the 11 and the reading itself", q)
+	}
+	if r := got["rows examined"]; r < 5000 || r > 6500 {
+		t.Errorf("%v rows examined, want ten scans of 500", r)
+	}
+	if w := got["rows written"]; w < 20 || w > 60 {
+		t.Errorf("%v rows written, want 20 and what the reading itself makes", w)
+	}
+
+	a, b := &iikanji.Run{Steps: []iikanji.StepStat{{Count: 100}}, Counts: got}, &iikanji.Run{Steps: []iikanji.StepStat{{Count: 100}}, Counts: map[string]float64{"queries": got["queries"] / 2}}
+	works := judge.Compare([]judge.Pair{{A: a, B: b}, {A: a, B: b}}).Work
+	if len(works) != 1 || works[0].Name != "queries" || works[0].Effect.Mid > -0.69 || works[0].Effect.Mid < -0.70 {
+		t.Errorf("half the queries compare as %+v", works)
+	}
+
+	dead := &Counter{DB: db}
+	dead.Phase(scenario.Load, true)
+	db.Close()
+	dead.Phase(scenario.Load, false)
+	if dead.Counts() != nil || dead.Err == nil || !strings.Contains(dead.Err.Error(), "what the database did is not known") {
+		t.Errorf("a database that is gone: %v, %v", dead.Counts(), dead.Err)
+	}
+}

@@ -1,0 +1,72 @@
+package observe
+
+import (
+	"encoding/json"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/diagnose"
+)
+
+// A Diagnosis is what an observed run teaches: causes, best first.
+type Diagnosis struct {
+	Run      *iikanji.Run      `json:"run"`
+	Sensors  []Sensor          `json:"sensors"`
+	Findings []iikanji.Finding `json:"findings"`
+	// Statements are the seconds of the binding resource that all statements
+	// took, of which the gains of DB findings are a share; CPU are the seconds
+	// of all cores, of which those of others are.
+	Statements float64 `json:"statement_seconds"`
+	CPU        float64 `json:"cpu_seconds"`
+	Binding    string  `json:"binding"` // the resource that the run had too little of, "" for none
+	// Plans by digest, of the heaviest statements.
+	Plans map[string]iikanji.Plan `json:"plans,omitempty"`
+}
+
+// Orient makes findings of an observation and of facts. What a red sensor saw
+// is not used at all; a finding BEN103 says so.
+func Orient(ob *Observation, known []iikanji.Fact) (*Diagnosis, error) {
+	d := &Diagnosis{Run: ob.Run, Sensors: ob.Sensors, Plans: map[string]iikanji.Plan{}}
+	in := diagnose.Input{Run: ob.Run, Facts: known, BlindWhy: map[iikanji.Source]string{}}
+	for _, s := range ob.Sensors {
+		if !s.Green {
+			in.Blind = append(in.Blind, s.Source)
+			in.BlindWhy[s.Source] = s.Why()
+		}
+	}
+	for _, p := range ob.Profiles {
+		if _, red := in.BlindWhy[p.Source]; red {
+			continue
+		}
+		in.Profiles = append(in.Profiles, p)
+		if p.Source == iikanji.Slow {
+			for _, r := range p.Rows {
+				d.Statements += r.Total.Seconds()
+			}
+		}
+	}
+	for _, f := range known {
+		if f.Topic != iikanji.TopicPlan {
+			continue
+		}
+		var p iikanji.Plan
+		if json.Unmarshal([]byte(f.Value), &p) == nil { // a plan is for reading: without it all else holds
+			d.Plans[f.Key] = p
+		}
+	}
+	d.Statements *= in.StatementWeight()
+	var err error
+	d.Findings, err = diagnose.All(in)
+	d.CPU = ob.Run.Took.Seconds() * float64(max(ob.Run.Place.Cores, 1))
+	if b := in.Binding(); b.Resource != "" {
+		d.Binding = b.Resource + " (" + b.Who + ")"
+	}
+	return d, err
+}
+
+// Of is the seconds of which a finding's gain is a share.
+func (d *Diagnosis) Of(f iikanji.Finding) float64 {
+	if len(f.Code) > 2 && f.Code[:2] == "DB" {
+		return d.Statements
+	}
+	return d.CPU
+}

@@ -1,0 +1,103 @@
+package observe
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// executedLog stands beside the server's own slow log while it is written.
+const executedLog = "executed-general.log"
+
+// maxExecuted bounds what is read of it, in bytes: initialize may load data,
+// but what makes the tables comes first as a rule.
+const maxExecuted = 64 << 20
+
+// Executed tells what a database executes while something is done: every
+// statement that clients send, in the order of its general log, which is on for
+// that time only. beside is a log of the server, in whose folder it may write.
+func Executed(ctx context.Context, db *sql.DB, beside string, do func() error) (statements []string, err error) {
+	path := filepath.Join(filepath.Dir(beside), executedLog)
+	if err := emptyLike(path, beside); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.Remove(path)) }()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the database: %w", err)
+	}
+	defer conn.Close()
+	var file, output string
+	var on bool
+	if err := conn.QueryRowContext(ctx, "SELECT @@GLOBAL.general_log_file, @@GLOBAL.log_output, @@GLOBAL.general_log").Scan(&file, &output, &on); err != nil {
+		return nil, fmt.Errorf("reading how the general log is written: %w", err)
+	}
+	set := func(ctx context.Context, file, output string, on bool) error {
+		for _, s := range []struct {
+			text  string
+			value any
+		}{{"SET GLOBAL general_log = (? = 1)", 0}, {"SET GLOBAL general_log_file = ?", file}, {"SET GLOBAL log_output = ?", output}, {"SET GLOBAL general_log = (? = 1)", on}} {
+			if _, err := conn.ExecContext(ctx, s.text, s.value); err != nil {
+				return fmt.Errorf("setting the general log: %w", err)
+			}
+		}
+		return nil
+	}
+	defer func() {
+		err = errors.Join(err, set(context.WithoutCancel(ctx), file, output, on))
+	}()
+	if err := set(ctx, path, "FILE", true); err != nil {
+		return nil, err
+	}
+	if err := do(); err != nil {
+		return nil, err
+	}
+	if err := set(ctx, file, output, on); err != nil { // it is closed then, and whole
+		return nil, err
+	}
+	return readExecuted(path)
+}
+
+var (
+	// generalEntry begins an entry: a time, where it is another one than
+	// before, the connection's number and the command.
+	generalEntry = regexp.MustCompile(`^(?:[0-9]{6} [ 0-9:]{8}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[^ \t]+)?\t* *[0-9]+ ([A-Z][a-z]+(?: [A-Za-z]+)?)\t(.*)$`)
+	isStatement  = map[string]bool{"Query": true, "Execute": true}
+)
+
+// readExecuted reads the statements of a general log of MariaDB or MySQL.
+func readExecuted(path string) ([]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the general log: %w", err)
+	}
+	defer f.Close()
+	return parseExecuted(bufio.NewScanner(f))
+}
+
+func parseExecuted(lines *bufio.Scanner) ([]string, error) {
+	lines.Buffer(make([]byte, 64<<10), maxExecuted)
+	var out []string
+	within, read := false, 0
+	for lines.Scan() && read < maxExecuted {
+		line := lines.Text()
+		read += len(line)
+		if m := generalEntry.FindStringSubmatch(line); m != nil {
+			if within = isStatement[m[1]]; within {
+				out = append(out, strings.TrimSpace(m[2]))
+			}
+		} else if within { // a statement of several lines
+			out[len(out)-1] += "\n" + line
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("reading the general log: %w", err)
+	}
+	return out, nil
+}

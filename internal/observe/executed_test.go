@@ -1,0 +1,95 @@
+package observe
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/iikanji/iikanji/internal/facts/factstest"
+)
+
+// TestExecuted: what a real database executes meanwhile is told, also what has
+// several lines, nothing from before or after, and its settings are as they were.
+func TestExecuted(t *testing.T) {
+	srv, err := factstest.Start(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer srv.Stop()
+	db, err := srv.Open(t.Context(), "told")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	run := func(statements ...string) {
+		t.Helper()
+		for _, s := range statements {
+			if _, err := db.ExecContext(t.Context(), s); err != nil {
+				t.Fatalf("%s: %v", s, err)
+			}
+		}
+	}
+	settings := func() string {
+		var file, output, on string
+		if err := db.QueryRowContext(t.Context(), "SELECT @@GLOBAL.general_log_file, @@GLOBAL.log_output, @@GLOBAL.general_log").Scan(&file, &output, &on); err != nil {
+			t.Fatal(err)
+		}
+		return file + " " + output + " " + on
+	}
+	beside := filepath.Join(t.TempDir(), "slow.log")
+	if err := errors.Join(os.WriteFile(beside, nil, 0o666), os.Chmod(filepath.Dir(beside), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	before := settings()
+	run("CREATE TABLE a (n int)")
+	create := "CREATE TABLE b (\n  n int, -- 7 Query\tno entry\n\n  s varchar(9) DEFAULT 'x'\n)"
+	got, err := Executed(t.Context(), db, beside, func() error {
+		run("DROP TABLE IF EXISTS b", create, "INSERT INTO b (n) VALUES (1)")
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run("CREATE TABLE c (n int)")
+	if !slices.Contains(got, create) || !slices.Contains(got, "DROP TABLE IF EXISTS b") {
+		t.Errorf("executed:\n%s", strings.Join(got, "\n--\n"))
+	}
+	if all := strings.Join(got, "\n"); strings.Contains(all, "TABLE a") || strings.Contains(all, "TABLE c") {
+		t.Errorf("what was executed before or after is told:\n%s", all)
+	}
+	if now := settings(); now != before {
+		t.Errorf("the settings are %s, they were %s", now, before)
+	}
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(beside), "*")); err != nil || len(left) != 1 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+	no := errors.New("no")
+	if _, err := Executed(t.Context(), db, beside, func() error { return no }); !errors.Is(err, no) || settings() != before {
+		t.Errorf("%v, the settings are %s", err, settings())
+	}
+}
+
+// TestParseExecuted reads the form of both servers.
+func TestParseExecuted(t *testing.T) {
+	log := "/usr/sbin/mariadbd, Version: 10.11\nTcp port: 0\nTime\t\t    Id Command\tArgument\n" +
+		"261121 16:20:01\t     5 Connect\troot@localhost on x\n\t\t     5 Query\tSELECT 1\n\t\t     6 Init DB\tx\n\t\t     5 Prepare\tSELECT ?\n\t\t     5 Execute\tSELECT 2\n\t\t     5 Close stmt\t\n" +
+		"2026-11-21T16:20:01.000001Z\t    9 Query\tCREATE TABLE t (\n  a int\n)\n2026-11-21T16:20:02.000001Z\t    9 Quit\t\n"
+	got, err := parseExecuted(bufio.NewScanner(strings.NewReader(log)))
+	if want := []string{"SELECT 1", "SELECT 2", "CREATE TABLE t (\n  a int\n)"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q %v, want %q", got, err, want)
+	}
+}
+
+func FuzzParseExecuted(f *testing.F) {
+	f.Add("\t\t     5 Query\tSELECT 1\nx\n")
+	f.Fuzz(func(t *testing.T, log string) {
+		got, err := parseExecuted(bufio.NewScanner(strings.NewReader(log)))
+		if err == nil && len(strings.Join(got, "")) > len(log)+len(got) {
+			t.Errorf("%d bytes of statements in a log of %d", len(strings.Join(got, "")), len(log))
+		}
+	})
+}

@@ -1,0 +1,232 @@
+package observe
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/hoststat"
+	"github.com/iikanji/iikanji/internal/scenario"
+)
+
+// Generator is the name of the load generator, this process, among the services.
+const Generator = "generator"
+
+// StealLimit is the share of the CPU time of all cores which, taken by the
+// hypervisor, disturbs a run: it is the size of the effects that runs are
+// compared for, as the other limits are.
+const StealLimit = 0.02
+
+// Limits beyond which a run proves nothing about a change.
+const (
+	otherLimit = 0.10 // of the machine, by programs that are no part of the run
+	swapLimit  = 256  // pages swapped in or out during the load
+	diskLeast  = 512 << 20
+)
+
+// A Guard watches what is around a run: it reads the host's counters where the
+// load begins and where it ends, and says who used the CPU in between and what
+// disturbed it. Set the first fields before the run; the others are its answer.
+type Guard struct {
+	Now func() time.Time
+	// Groups are the root processes of each service at the moment; nil where
+	// none of them is on this machine. It is called from other goroutines.
+	Groups func() map[string][]int
+	// Dir is a folder on the disk of the data, whose free space is looked at; "" for none.
+	Dir string
+	// Every is the interval between samples of the host during the load; 0 for none.
+	Every time.Duration
+
+	Usage   []iikanji.Usage   // who used the CPU during the load
+	Samples []hoststat.Sample // valid after Stop
+	// Void is why the run proves nothing about a change; "" when it may be believed.
+	Void string
+	// Err is why the guard saw nothing.
+	Err error
+
+	from      *hoststat.Reading
+	swap      int64
+	steal     float64 // share of the CPU time of all cores
+	recorder  *hoststat.Recorder
+	unsampled error
+}
+
+// Phase is called by the engine at the begin and end of each phase. The
+// sampler works between the two readings, so that they count it alike.
+func (g *Guard) Phase(p scenario.Phase, begins bool) {
+	if p != scenario.Load {
+		return
+	}
+	if !begins {
+		g.Stop()
+	}
+	r, err := hoststat.Take(g.Now(), g.groups())
+	if err != nil {
+		g.Err = fmt.Errorf("who used the CPU is not known: %w", err)
+		return
+	}
+	if begins {
+		g.from, g.swap = r, swapped()
+		g.sample()
+		return
+	}
+	if g.from != nil {
+		g.judge(r)
+	}
+}
+
+// groups are the services and the generator. The stack's processes descend
+// from this one: the nearest root wins.
+func (g *Guard) groups() map[string][]int {
+	all := map[string][]int{Generator: {os.Getpid()}}
+	if g.Groups != nil {
+		maps.Copy(all, g.Groups())
+	}
+	return all
+}
+
+// sample begins to sample the host, where that was asked for.
+func (g *Guard) sample() {
+	if g.Every == 0 {
+		return
+	}
+	var err error
+	g.recorder, err = hoststat.Record(g.Now, g.Every, func() (services []hoststat.Service) {
+		groups := g.groups()
+		for _, name := range slices.Sorted(maps.Keys(groups)) {
+			services = append(services, hoststat.Service{Name: name, PIDs: groups[name]})
+		}
+		return services
+	})
+	if err != nil {
+		g.unsampled = fmt.Errorf("the host could not be sampled: %w", err)
+	}
+}
+
+// Stop ends the sampling, which the load's end does too; a run that breaks off
+// has none. It may be called twice.
+func (g *Guard) Stop() {
+	if g.recorder == nil {
+		return
+	}
+	var err error
+	if g.Samples, err = g.recorder.Stop(); err != nil {
+		g.unsampled = fmt.Errorf("the host was not sampled to the end: %w", err)
+	}
+	g.recorder = nil
+}
+
+// judge names the first thing that disturbed the load.
+func (g *Guard) judge(r *hoststat.Reading) {
+	g.Usage, g.steal = hoststat.Between(g.from, r)
+	switch free, known := freeSpace(g.Dir); {
+	case g.steal >= StealLimit:
+		g.Void = fmt.Sprintf("the hypervisor took %.1f %% of the CPU (steal)", 100*g.steal)
+	case g.others() >= otherLimit:
+		g.Void = fmt.Sprintf("other programs used %.0f %% of the machine's CPU%s", 100*g.others(), named(busyTimers()))
+	case swapped()-g.swap > swapLimit:
+		g.Void = fmt.Sprintf("the machine swapped %d pages", swapped()-g.swap)
+	case known && free < diskLeast:
+		g.Void = fmt.Sprintf("the disk of %s is nearly full: %s left", g.Dir, iikanji.Bytes(free))
+	}
+}
+
+// others is the share of the machine that went to programs of neither side.
+func (g *Guard) others() float64 {
+	for _, u := range g.Usage {
+		if u.Who == hoststat.Other {
+			return u.Share
+		}
+	}
+	return 0
+}
+
+// Mark writes what was seen on a run that is one of many.
+func (g *Guard) Mark(run *iikanji.Run) {
+	if g.Usage != nil { // the engine knows of itself only
+		run.Usage = g.Usage
+	}
+	if g.Err != nil {
+		run.Warnings = append(run.Warnings, g.Err.Error())
+	}
+	if g.Void != "" {
+		run.Warnings = append(run.Warnings, g.Void)
+	}
+}
+
+// Doubts are warnings for a run that stands alone, as nobody repeats it: what
+// was not seen of it, and who took CPU time from it.
+func (g *Guard) Doubts() (says []string) {
+	for _, err := range []error{g.unsampled, g.Err} {
+		if err != nil {
+			says = append(says, err.Error())
+		}
+	}
+	if g.steal >= StealLimit {
+		says = append(says, fmt.Sprintf(
+			"the hypervisor took %.1f %% of the CPU during the load (steal): compare only runs that were interleaved", 100*g.steal))
+	}
+	if share := g.others(); share >= otherLimit {
+		says = append(says, fmt.Sprintf(
+			"programs that are no part of the run used %.0f %% of the machine's CPU during the load: repeat it on a quiet machine", 100*share))
+	}
+	return says
+}
+
+func named(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(names, ", ") + " is at work)"
+}
+
+// timers are programs that a system starts by itself, by the kernel's short name.
+var timers = []string{"apt-get", "apt", "apt.systemd.dai", "unattended-upgr", "dpkg", "packagekitd", "updatedb", "updatedb.mlocat", "mandb", "fstrim", "logrotate", "snapd"}
+
+// busyTimers lists those of them that run now.
+func busyTimers() []string {
+	var found []string
+	paths, _ := filepath.Glob("/proc/[0-9]*/comm") // the pattern is well formed
+	for _, p := range paths {
+		b, err := os.ReadFile(p)
+		name := string(bytes.TrimSpace(b))
+		if err == nil && slices.Contains(timers, name) && !slices.Contains(found, name) {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// swapped counts the pages that were swapped in and out since boot; 0 where
+// the kernel does not tell.
+func swapped() int64 {
+	b, err := os.ReadFile("/proc/vmstat")
+	if err != nil {
+		return 0
+	}
+	var sum int64
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Fields(line); len(f) == 2 && (f[0] == "pswpin" || f[0] == "pswpout") {
+			n, _ := strconv.ParseInt(f[1], 10, 64) // the kernel writes numbers
+			sum += n
+		}
+	}
+	return sum
+}
+
+func freeSpace(dir string) (int64, bool) {
+	var st unix.Statfs_t
+	if dir == "" || unix.Statfs(dir, &st) != nil {
+		return 0, false
+	}
+	return int64(st.Bavail) * st.Bsize, true
+}

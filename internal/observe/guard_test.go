@@ -1,0 +1,87 @@
+package observe
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/hoststat"
+	"github.com/iikanji/iikanji/internal/scenario"
+)
+
+// TestGuardWatches wants the load, and nothing else, measured: who used the CPU,
+// and samples of the host, which Stop hands over also when a run breaks off.
+func TestGuardWatches(t *testing.T) {
+	used := func(g *Guard, who string) time.Duration {
+		i := slices.IndexFunc(g.Usage, func(u iikanji.Usage) bool { return u.Who == who })
+		if i < 0 {
+			t.Fatalf("nobody is called %s: %v", who, g.Usage)
+		}
+		return g.Usage[i].User + g.Usage[i].System
+	}
+	for end := time.Now().Add(time.Minute); ; {
+		g := &Guard{Now: time.Now, Every: 5 * time.Millisecond, Groups: func() map[string][]int { return map[string][]int{"parent": {os.Getppid()}} }}
+		g.Phase(scenario.Prepare, true)
+		g.Phase(scenario.Prepare, false)
+		if g.from != nil || g.Usage != nil {
+			t.Fatal("it watched what is no load")
+		}
+		g.Phase(scenario.Load, true)
+		for began := time.Now(); time.Since(began) < 50*time.Millisecond; { // use the CPU
+		}
+		g.Phase(scenario.Load, false)
+		g.Stop()
+		if g.Err != nil {
+			t.Fatal(g.Err)
+		}
+		used(g, "parent")
+		used(g, hoststat.Other)
+		if used(g, Generator) > 0 && len(g.Samples) > 0 {
+			break
+		}
+		if time.Now().After(end) { // the kernel counts in hundredths of a second
+			t.Fatalf("usage %v, %d samples", g.Usage, len(g.Samples))
+		}
+	}
+	g := &Guard{Now: time.Now, Every: time.Hour}
+	g.Phase(scenario.Load, true)
+	g.Stop()
+	if g.recorder != nil || len(g.Doubts()) > 0 {
+		t.Errorf("a run that broke off: %v", g.Doubts())
+	}
+}
+
+// TestGuardSays wants the same things told of a run that stands alone and of
+// one of many, and nothing of a quiet one.
+func TestGuardSays(t *testing.T) {
+	unseen := errors.New("it was not seen")
+	for _, c := range []struct {
+		guard  Guard
+		doubts []string
+	}{
+		{Guard{}, nil},
+		{Guard{steal: StealLimit - 0.001, Usage: []iikanji.Usage{{Who: hoststat.Other, Share: otherLimit - 0.01}, {Who: "app", Share: 0.9}}}, nil},
+		{Guard{steal: StealLimit}, []string{"the hypervisor took 2.0 %"}},
+		{Guard{Usage: []iikanji.Usage{{Who: hoststat.Other, Share: 0.5}}}, []string{"programs that are no part of the run used 50 %"}},
+		{Guard{Err: unseen, unsampled: unseen}, []string{unseen.Error(), unseen.Error()}},
+	} {
+		doubts := c.guard.Doubts()
+		same := slices.EqualFunc(doubts, c.doubts, strings.HasPrefix)
+		if !same {
+			t.Errorf("doubts %q, want %q", doubts, c.doubts)
+		}
+	}
+	run := &iikanji.Run{Usage: []iikanji.Usage{{Who: "engine"}}, Warnings: []string{"first"}}
+	(&Guard{}).Mark(run)
+	if len(run.Warnings) != 1 || run.Usage[0].Who != "engine" {
+		t.Errorf("a quiet run: %v, %v", run.Usage, run.Warnings)
+	}
+	(&Guard{Usage: []iikanji.Usage{{Who: "app"}}, Err: unseen, Void: "swapped"}).Mark(run)
+	if !slices.Equal(run.Warnings, []string{"first", unseen.Error(), "swapped"}) || run.Usage[0].Who != "app" {
+		t.Errorf("a disturbed run: %v, %v", run.Usage, run.Warnings)
+	}
+}

@@ -1,0 +1,177 @@
+package observe
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/hoststat"
+)
+
+// Files of a diagnosed run, beside its run.json.
+const (
+	accessFile  = "access.json"
+	slowFile    = "slow.json"
+	factsFile   = "facts.json"
+	sensorsFile = "sensors.json"
+	hostFile    = "host.tsv"
+	errorsFile  = "errors.json"
+	usageFile   = "host.json"
+	slowLogFile = "slow.log.gz"
+)
+
+// Keep saves a run with what was observed of it, so that it can be diagnosed
+// again. What a red sensor saw is kept too, for whoever looks into it.
+func Keep(h *history.History, ob *Observation, known []iikanji.Fact) error {
+	id := ob.Run.ID
+	if err := keepSlowLog(h, ob); err != nil {
+		return err
+	}
+	var errs []iikanji.Profile
+	for i := range ob.Profiles {
+		name := ""
+		switch ob.Profiles[i].Source {
+		case iikanji.Access:
+			name = accessFile
+		case iikanji.Slow:
+			name = slowFile
+		case iikanji.Host:
+			name = usageFile
+		default:
+			errs = append(errs, ob.Profiles[i])
+			continue
+		}
+		if err := keepJSON(h, id, name, &ob.Profiles[i]); err != nil {
+			return err
+		}
+	}
+	if err := keepJSON(h, id, errorsFile, errs); err != nil {
+		return err
+	}
+	if err := h.SaveFile(id, hostFile, hoststat.TSV(ob.Host)); err != nil {
+		return err
+	}
+	if err := keepJSON(h, id, factsFile, known); err != nil {
+		return err
+	}
+	if err := keepJSON(h, id, sensorsFile, ob.Sensors); err != nil {
+		return err
+	}
+	return h.SaveRun(ob.Run)
+}
+
+func keepJSON(h *history.History, id iikanji.RunID, name string, v any) error {
+	b, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return fmt.Errorf("saving %s of run %d: %w", name, id, err)
+	}
+	return h.SaveFile(id, name, append(b, '\n'))
+}
+
+// Recall reads what Keep saved. A run that was not observed is fs.ErrNotExist.
+func Recall(h *history.History, id iikanji.RunID) (*Observation, []iikanji.Fact, error) {
+	ob := new(Observation)
+	var known []iikanji.Fact
+	var err error
+	if ob.Run, err = h.LoadRun(id); err != nil {
+		return nil, nil, err
+	}
+	if err = recallJSON(h, id, sensorsFile, &ob.Sensors); err == nil {
+		err = recallJSON(h, id, factsFile, &known)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range []string{accessFile, slowFile, usageFile, errorsFile} {
+		var all []iikanji.Profile
+		var err error
+		if name == errorsFile {
+			err = recallJSON(h, id, name, &all)
+		} else {
+			all = make([]iikanji.Profile, 1)
+			err = recallJSON(h, id, name, &all[0])
+		}
+		if errors.Is(err, fs.ErrNotExist) { // of a sensor that was red
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, p := range all {
+			if p.Version > iikanji.ProfileVersion {
+				return nil, nil, fmt.Errorf("reading %s of run %d: it is of version %d, this is %d", name, id, p.Version, iikanji.ProfileVersion)
+			}
+		}
+		ob.Profiles = append(ob.Profiles, all...)
+	}
+	return ob, known, nil
+}
+
+// mostSlowLog is how much of a slow log is kept: its beginning, of which gzip
+// makes about a tenth.
+const mostSlowLog = 128 << 20
+
+// keepSlowLog puts a copy of the log, packed, into the run's folder and has the
+// profile quote that: the next observation writes the log anew. Lines keep
+// their numbers; of a very long log only the beginning is kept.
+func keepSlowLog(h *history.History, ob *Observation) error {
+	if ob.slowLog == "" {
+		return nil
+	}
+	f, err := os.Open(ob.slowLog)
+	if errors.Is(err, fs.ErrNotExist) { // its sensor is red then
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("keeping the slow log: %w", err)
+	}
+	defer f.Close()
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err == nil {
+		_, err = io.Copy(w, io.LimitReader(f, mostSlowLog))
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("keeping the slow log: %w", err)
+	}
+	if err := h.SaveFile(ob.Run.ID, slowLogFile, b.Bytes()); err != nil {
+		return err
+	}
+	kept := filepath.Join(h.Dir(), "runs", fmt.Sprintf("%04d", ob.Run.ID), slowLogFile)
+	for i := range ob.Profiles {
+		if ob.Profiles[i].Source != iikanji.Slow {
+			continue
+		}
+		for j := range ob.Profiles[i].Rows {
+			r := &ob.Profiles[i].Rows[j]
+			for _, at := range []*iikanji.Sighting{&r.Example, &r.Query.Typical} {
+				if at.File == ob.slowLog {
+					at.File = kept
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func recallJSON(h *history.History, id iikanji.RunID, name string, v any) error {
+	b, err := h.ReadFile(id, name)
+	if err != nil {
+		return fmt.Errorf("reading %s of run %d: %w", name, id, err)
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("reading %s of run %d: %w", name, id, err)
+	}
+	return nil
+}

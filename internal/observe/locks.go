@@ -1,0 +1,88 @@
+package observe
+
+import (
+	"context"
+	"database/sql"
+	"sync"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/facts"
+)
+
+// A lockWatch asks once a second who waits for whose locks, on a connection of
+// its own, and reads InnoDB's status before and after: its numbers, and a
+// deadlock that is new.
+type lockWatch struct {
+	srv    *facts.Server
+	before facts.InnoDB
+
+	quit  chan struct{} // nil when it does not run
+	done  sync.WaitGroup
+	waits []iikanji.LockWait // valid after end
+}
+
+// newLockWatch connects. A server that does not tell of locks, or not to this
+// user, is no error: nothing is known of locks then.
+func newLockWatch(ctx context.Context, db *sql.DB) *lockWatch {
+	srv, err := facts.Connect(ctx, db, askLimit)
+	if err != nil {
+		return nil
+	}
+	return &lockWatch{srv: srv}
+}
+
+func (l *lockWatch) begin(ctx context.Context) {
+	if l == nil {
+		return
+	}
+	l.before, _ = l.srv.InnoDB(ctx) // without it, an old deadlock counts as new, and no number has moved
+	l.quit = make(chan struct{})
+	l.done.Go(l.run)
+}
+
+func (l *lockWatch) run() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	tick := time.NewTicker(sampleEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-l.quit:
+			return
+		case <-tick.C:
+		}
+		waits, err := l.srv.LockWaits(ctx)
+		if err != nil {
+			return
+		}
+		l.waits = append(l.waits, waits...)
+	}
+}
+
+// end stops and returns what was seen; it may be called again.
+func (l *lockWatch) end(ctx context.Context) []iikanji.Fact {
+	if l == nil || l.quit == nil {
+		return nil
+	}
+	close(l.quit)
+	l.done.Wait()
+	l.quit = nil
+	out := facts.LockWaitFacts("database", l.waits)
+	if after, err := l.srv.InnoDB(ctx); err == nil {
+		out = append(out, facts.InnoDBFacts("database", l.before, after)...)
+	}
+	return out
+}
+
+func (l *lockWatch) close() error {
+	if l == nil {
+		return nil
+	}
+	if l.quit != nil {
+		close(l.quit)
+		l.done.Wait()
+		l.quit = nil
+	}
+	return l.srv.Close()
+}

@@ -1,0 +1,176 @@
+package observe
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/iikanji/iikanji"
+)
+
+// A Sensor says whether what a sensor saw may be believed. It is green only
+// when every proof holds; findings that need a red one are held back.
+type Sensor struct {
+	Source iikanji.Source `json:"source"`
+	Name   string         `json:"name"`
+	Green  bool           `json:"green"`
+	Proofs []Proof        `json:"proofs"`
+	Error  string         `json:"error,omitempty"` // why it could not be read at all
+}
+
+// A Proof is one comparison of what a sensor saw with what somebody else did.
+type Proof struct {
+	Says   string `json:"says"`
+	Within string `json:"within"` // what would hold
+	Holds  bool   `json:"holds"`
+}
+
+// Why says what is wrong with a red sensor, "" for a green one.
+func (s Sensor) Why() string {
+	var parts []string
+	if s.Error != "" {
+		parts = append(parts, s.Error)
+	}
+	for _, p := range s.Proofs {
+		if !p.Holds {
+			parts = append(parts, fmt.Sprintf("%s (wanted: %s)", p.Says, p.Within))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// settle makes a sensor green when it was read and every proof holds.
+func (s Sensor) settle(err error) Sensor {
+	s.Green = err == nil && len(s.Proofs) > 0
+	if err != nil {
+		s.Error = err.Error()
+	}
+	for _, p := range s.Proofs {
+		s.Green = s.Green && p.Holds
+	}
+	return s
+}
+
+// Tolerances of the proofs.
+const (
+	leastParsed = 0.99 // share of the lines of a log
+	countSlack  = 0.01 // share by which two counts of the same may differ
+	// A statement's time is taken inside of the server, the wall around the
+	// load outside: a hair of difference proves nothing.
+	timeSlack = 0.02
+	// CPU time is counted in ticks of 10 ms, for each process by itself.
+	cpuSlack  = 0.1
+	maxLine   = 64 << 10 // of a log's last line, which may be unfinished
+	leastTold = 0.8      // share of the seconds of the load with a sample of the host
+)
+
+// parsed proves that nearly all of a log was understood.
+func parsed(in *iikanji.Intake) Proof {
+	share := 0.0
+	if in.Lines > 0 {
+		share = 1 - float64(in.Bad)/float64(max(in.Lines, in.Bad))
+	}
+	return Proof{fmt.Sprintf("%.2f %% of %d entries could be read", 100*share, in.Lines), fmt.Sprintf("%.0f %% or more", 100*leastParsed), share >= leastParsed}
+}
+
+// alike proves that two counts of the same agree within countSlack and a few
+// that were in flight at either end.
+func alike(what string, seen float64, by string, want, flight float64) Proof {
+	slack := countSlack*want + flight
+	return Proof{fmt.Sprintf("%s: %.0f in the log, %.0f %s", what, seen, want, by), fmt.Sprintf("a difference of %.0f or less", slack),
+		seen > 0 && math.Abs(seen-want) <= slack}
+}
+
+// proveAccess holds an access log against the load generator: what it sent
+// that no cache answered, in all and of each step. Requests are in flight at
+// both ends of the load, as many as there are connections, and those that found
+// none are in no log; nor need those be that a client gave up on.
+func proveAccess(p *iikanji.Profile, run *iikanji.Run, err error) Sensor {
+	s := Sensor{Source: iikanji.Access, Name: "access log"}
+	if p == nil {
+		return s.settle(err)
+	}
+	seen := 0.0
+	for _, r := range p.Rows {
+		seen += float64(r.Count)
+	}
+	sent, bySteps := proveSteps(p, run)
+	flight := float64(run.Load.PeakConns + run.Load.DialFaults)
+	s.Proofs = append([]Proof{parsed(&p.Intake), alike("requests", seen, "sent", sent, flight)}, bySteps...)
+	return s.settle(err)
+}
+
+// counters are growths of the database's own counts over the load.
+type counters struct {
+	questions float64 // statements that clients sent
+	threads   float64 // most connections at one time since the server started
+	closed    float64 // connections that ended: each one's farewell is a question that no log has
+}
+
+func countersOf(before, after map[string]string) counters {
+	number := func(m map[string]string, name string) float64 {
+		v, _ := strconv.ParseFloat(m[name], 64)
+		return v
+	}
+	grown := func(name string) float64 { return number(after, name) - number(before, name) }
+	return counters{questions: grown("questions"), threads: number(after, "max_used_connections"),
+		closed: max(0, grown("connections")-grown("threads_connected"))}
+}
+
+// uncounted are entries of a slow log that Questions does not count, and the
+// farewell of a connection: Questions counts it, not every server logs it.
+var uncounted = map[string]bool{"Prepare": true, "Close stmt": true, "Reset stmt": true, "Ping": true, "Statistics": true, "Quit": true}
+
+// proveSlow holds a slow log against the server's counters and the clock: all
+// connections together cannot work longer than the load lasted for each.
+func proveSlow(p *iikanji.Profile, c counters, wall time.Duration, err error) Sensor {
+	s := Sensor{Source: iikanji.Slow, Name: "slow log"}
+	if p == nil {
+		return s.settle(err)
+	}
+	seen, took := 0.0, time.Duration(0)
+	for _, r := range p.Rows {
+		took += r.Total
+		if name, isAdmin := strings.CutPrefix(r.Key, "administrator command: "); !isAdmin || !uncounted[name] {
+			seen += float64(r.Count)
+		}
+	}
+	limit := wall.Seconds() * c.threads
+	s.Proofs = []Proof{parsed(&p.Intake), alike("statements", seen, "counted by the server", c.questions-c.closed, c.threads),
+		{fmt.Sprintf("statements took %.1f s", took.Seconds()), fmt.Sprintf("%.1f s or less, all that %.0f connections had", limit, c.threads),
+			took.Seconds() <= limit*(1+timeSlack)}}
+	return s.settle(err)
+}
+
+// proveHost wants a sample for nearly every second, and that all services
+// together did not use more than the machine had.
+func proveHost(p *iikanji.Profile, wall time.Duration, err error) Sensor {
+	s := Sensor{Source: iikanji.Host, Name: "host"}
+	want, samples := math.Floor(wall.Seconds()), float64(p.Intake.Lines)
+	s.Proofs = []Proof{{fmt.Sprintf("%.0f samples in %.0f s", samples, want), "one a second",
+		want > 0 && samples > 0 && samples >= leastTold*want-1}}
+	used, whole := 0.0, 0.0
+	for _, r := range p.Rows {
+		if r.Host.Machine != nil {
+			whole = r.Total.Seconds()
+		} else {
+			used += r.Total.Seconds()
+		}
+	}
+	limit := whole*(1+cpuSlack) + 0.5
+	s.Proofs = append(s.Proofs, Proof{fmt.Sprintf("services used %.1f s of CPU", used), fmt.Sprintf("%.1f s or less, what the machine used", limit), used <= limit})
+	return s.settle(err)
+}
+
+// proveErrors wants all that was written to an error log to have been read,
+// but for a last line that was being written, and nginx's to be of its form.
+func proveErrors(p *iikanji.Profile, written int64) []Proof {
+	read := int64(p.Intake.Bytes)
+	out := []Proof{{fmt.Sprintf("%d bytes of %s read", read, p.Target), fmt.Sprintf("the %d that it wrote", written), read <= written && read >= written-maxLine}}
+	if p.Intake.Lines > 0 {
+		out = append(out, parsed(&p.Intake))
+	}
+	return out
+}

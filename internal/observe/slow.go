@@ -1,0 +1,155 @@
+package observe
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/go-sql-driver/mysql"
+	"golang.org/x/sys/unix"
+)
+
+// observedLog stands beside the server's own slow log.
+const observedLog = "observed-slow.log"
+
+// A setting is a global variable of the server and what it is to be.
+type setting struct {
+	name, value string
+	some        bool // only some servers have it: MariaDB, or MySQL from 8.0.14 on
+}
+
+// slowSettings make every statement of later connections one for the log.
+// Whether it is written decides log_output alone, which is the one of them
+// that holds for connections that are open already: so the log is turned on
+// and off at an instant.
+var slowSettings = []setting{
+	{name: "log_output", value: "NONE"},
+	{name: "long_query_time", value: "0"},
+	{name: "min_examined_row_limit", value: "0"},
+	{name: "log_slow_rate_limit", value: "1", some: true},
+	{name: "log_slow_verbosity", value: "query_plan", some: true},
+	{name: "log_slow_extra", value: "1", some: true},
+	{name: "slow_query_log_file"}, // the observed log
+	{name: "slow_query_log", value: "1"},
+}
+
+// unknownVariable is ER_UNKNOWN_SYSTEM_VARIABLE.
+const unknownVariable = 1193
+
+// A slowSwitch turns the slow log of a MariaDB or MySQL on and off.
+type slowSwitch struct {
+	conn *sql.Conn // opened before, so that it is not logged itself
+	path string
+	was  []setting // in the order in which they are to be put back
+}
+
+// newSlowSwitch makes the log's file beside the server's own and prepares the
+// server, with nothing written yet.
+func newSlowSwitch(ctx context.Context, db *sql.DB, own string) (_ *slowSwitch, err error) {
+	if own == "" {
+		return nil, errors.New("observing the database: the target names no slow log")
+	}
+	s := &slowSwitch{path: filepath.Join(filepath.Dir(own), observedLog)}
+	if err := emptyLike(s.path, own); err != nil {
+		return nil, err
+	}
+	if s.conn, err = db.Conn(ctx); err != nil {
+		return nil, fmt.Errorf("connecting to the database: %w", err)
+	}
+	for _, want := range slowSettings {
+		if want.name == "slow_query_log_file" {
+			want.value = s.path
+		}
+		if err := s.set(ctx, want); err != nil {
+			return nil, errors.Join(err, s.restore(ctx))
+		}
+	}
+	return s, nil
+}
+
+// set changes one setting and remembers what it was.
+func (s *slowSwitch) set(ctx context.Context, want setting) error {
+	was := setting{name: want.name}
+	err := s.conn.QueryRowContext(ctx, "SELECT @@GLOBAL."+want.name).Scan(&was.value)
+	var told *mysql.MySQLError
+	if want.some && errors.As(err, &told) && told.Number == unknownVariable {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", want.name, err)
+	}
+	s.was = append([]setting{was}, s.was...)
+	return s.write(ctx, want)
+}
+
+// write sets a global variable. Numbers must not be quoted.
+func (s *slowSwitch) write(ctx context.Context, to setting) error {
+	text := "SET GLOBAL " + to.name + " = CAST(? AS DOUBLE)"
+	switch to.name {
+	case "min_examined_row_limit", "log_slow_rate_limit":
+		text = "SET GLOBAL " + to.name + " = CAST(? AS UNSIGNED)"
+	case "log_output", "log_slow_verbosity", "slow_query_log_file":
+		text = "SET GLOBAL " + to.name + " = ?"
+	case "slow_query_log", "log_slow_extra":
+		text = "SET GLOBAL " + to.name + " = (? = '1')"
+	}
+	if _, err := s.conn.ExecContext(ctx, text, to.value); err != nil {
+		return fmt.Errorf("setting %s of the database: %w", to.name, err)
+	}
+	return nil
+}
+
+// on does nothing, and is no error, without a log.
+func (s *slowSwitch) on(ctx context.Context) error {
+	if s == nil {
+		return nil
+	}
+	return s.write(ctx, setting{name: "log_output", value: "FILE"})
+}
+
+func (s *slowSwitch) off(ctx context.Context) error {
+	if s == nil {
+		return nil
+	}
+	return s.write(ctx, setting{name: "log_output", value: "NONE"})
+}
+
+// restore puts back every setting. The connection is given up.
+func (s *slowSwitch) restore(ctx context.Context) error {
+	var errs []error
+	for _, was := range s.was {
+		errs = append(errs, s.write(ctx, was))
+	}
+	s.was = nil
+	if s.conn != nil {
+		errs = append(errs, s.conn.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// emptyLike makes a new empty file that belongs to the owner of another, whom
+// the server runs as.
+func emptyLike(path, other string) error {
+	info, err := os.Stat(other)
+	if err != nil {
+		return fmt.Errorf("looking at the slow log: %w", err)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("removing the log of the last observation: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, 0o644)
+	if err != nil {
+		return fmt.Errorf("making the observed log: %w", err)
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
+		err = f.Chown(int(st.Uid), int(st.Gid))
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("making the observed log: %w", err)
+	}
+	return nil
+}

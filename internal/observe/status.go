@@ -1,0 +1,191 @@
+package observe
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/accesslog"
+	"github.com/iikanji/iikanji/internal/lines"
+)
+
+// told are the statuses of which it is told which routes had them: the client
+// gave up, or the app did not answer.
+var told = []string{"499", "502", "503", "504"}
+
+// accessBy reads the part of the access log that was written during the load
+// once more, in another way. Line numbers count from where it begins.
+func (o *Observer) accessBy(ctx context.Context, opt accesslog.Options) (*iikanji.Profile, error) {
+	f, err := os.Open(o.accessPath)
+	if err != nil {
+		return nil, fmt.Errorf("reading the access log again: %w", err)
+	}
+	defer f.Close()
+	in, err := lines.Stream(o.accessPath, io.NewSectionReader(f, o.accessFrom, o.access.Size()-o.accessFrom))
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	opt.Whole = true
+	return accesslog.Read(ctx, []*lines.Input{in}, opt)
+}
+
+// statuses says which routes had the answers that nobody wants. Requests that
+// the end of the load cut off are 499 too, but written later.
+func (o *Observer) statuses(ctx context.Context) ([]iikanji.Fact, error) {
+	by, err := o.accessBy(ctx, accesslog.Options{By: accesslog.ByStatus})
+	if err != nil {
+		return nil, err
+	}
+	var out []iikanji.Fact
+	for _, status := range told {
+		if !slices.ContainsFunc(by.Rows, func(r iikanji.Row) bool { return r.Key == status }) {
+			continue
+		}
+		where, err := accesslog.ParseWhere("status="+status, time.UTC)
+		if err != nil {
+			return nil, err
+		}
+		p, err := o.accessBy(ctx, accesslog.Options{Where: where})
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range p.Rows {
+			out = append(out, iikanji.Fact{Target: "nginx", Topic: iikanji.TopicHTTPStatus, Key: status + " " + r.Key,
+				Value: strconv.FormatInt(r.Count, 10), Moves: true})
+		}
+	}
+	return out, nil
+}
+
+// series says of each route of successful GETs how its answers were in size,
+// by URL.
+func (o *Observer) series(ctx context.Context, access *iikanji.Profile) (map[string]*iikanji.Series, error) {
+	where, err := accesslog.ParseWhere("status=200,method=GET", time.UTC)
+	if err != nil {
+		return nil, err
+	}
+	p, err := o.accessBy(ctx, accesslog.Options{By: accesslog.ByURL, Where: where})
+	if err != nil {
+		return nil, err
+	}
+	return seriesOf(access, p), nil
+}
+
+// seriesOf folds the rows of URLs into routes.
+func seriesOf(access, urls *iikanji.Profile) map[string]*iikanji.Series {
+	out := map[string]*iikanji.Series{}
+	sizes, most := map[string]map[iikanji.Bytes]bool{}, map[string]iikanji.Bytes{}
+	for _, r := range urls.Rows {
+		route := routeFor(access, r.Key)
+		if route == "" || r.Web == nil {
+			continue
+		}
+		s := out[route]
+		if s == nil {
+			s = &iikanji.Series{}
+			out[route], sizes[route] = s, map[iikanji.Bytes]bool{}
+		}
+		if _, url, ok := strings.Cut(r.Key, " "); ok && (s.Heaviest == "" || r.Web.Bytes > most[route]) {
+			s.Heaviest, most[route] = url, r.Web.Bytes
+		}
+		s.URLs++
+		s.Repeats += r.Count - 1
+		if r.Count < 2 || r.Web.MaxBytes == 0 { // a log without sizes has 0 for all
+			continue
+		}
+		s.Again++
+		if oneSize(r) {
+			s.Fixed++
+			s.FixedRepeats += r.Count - 1
+			s.FixedBytes += r.Web.Bytes - r.Web.MaxBytes
+			sizes[route][r.Web.MaxBytes] = true
+		}
+	}
+	for route, s := range out {
+		s.Sizes = int64(len(sizes[route]))
+	}
+	return out
+}
+
+// framing bounds what the sizes of one body differ by in nginx's log: an answer
+// without Content-Length is passed on in chunks as they come, and their heads
+// (6 bytes and more each) are counted. As a share of the body.
+const framing = 1.0 / 400
+
+// oneSize says whether all answers of a URL had one size, but for framing.
+func oneSize(r iikanji.Row) bool {
+	below := float64(r.Web.MaxBytes) - float64(r.Web.Bytes)/float64(r.Count)
+	return below <= min(64, float64(r.Web.MaxBytes)*framing)
+}
+
+// routeFor finds the row of a profile by routes that counted a URL, "GET
+// /a/7?x=1": the one with the most words as they are. "" when none fits.
+func routeFor(p *iikanji.Profile, url string) string {
+	url, _, _ = strings.Cut(url, "?")
+	best, most := "", -1
+	for _, r := range p.Rows {
+		if n, ok := fits(r.Key, url); ok && n > most {
+			best, most = r.Key, n
+		}
+	}
+	return best
+}
+
+// fits says whether a route covers a path, and how many of its segments are
+// words. A segment that begins with a colon stands for any; behind its name
+// may be an ending, as in ":file.js".
+func fits(route, url string) (words int, ok bool) {
+	for {
+		a, restA, moreA := strings.Cut(route, "/")
+		b, restB, moreB := strings.Cut(url, "/")
+		switch {
+		case a == b:
+			words++
+		case strings.HasPrefix(a, ":") && b != "":
+			if dot := strings.LastIndexByte(a, '.'); dot > 0 && !strings.HasSuffix(b, a[dot:]) {
+				return 0, false
+			}
+		default:
+			return 0, false
+		}
+		if moreA != moreB {
+			return 0, false
+		}
+		if !moreA {
+			return words, true
+		}
+		route, url = restA, restB
+	}
+}
+
+// urlsToAsk are the routes of which it is worth knowing how they are answered,
+// with a URL of each: that of a GET that succeeded, the one that most bytes
+// were sent for.
+func urlsToAsk(seen []iikanji.Fact) map[string]string {
+	out := map[string]string{}
+	for _, f := range seen {
+		var s iikanji.Series
+		if f.Topic == iikanji.TopicSeries && json.Unmarshal([]byte(f.Value), &s) == nil && strings.HasPrefix(s.Heaviest, "/") {
+			out[f.Key] = s.Heaviest
+		}
+	}
+	return out
+}
+
+// address is where the target's web server answers, as in http://127.0.0.1:80.
+func address(t iikanji.Target) (string, error) {
+	for _, s := range t.Services {
+		if s.Engine == iikanji.EngineNginx && s.Address != "" {
+			return "http://" + s.Address, nil
+		}
+	}
+	return "", fmt.Errorf("the target %s has no web server with an address", t.Name)
+}

@@ -1,0 +1,230 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+)
+
+// bundle tries together what was parked alone with a gain that could not be
+// proven: changes that unblock one another show only so. A bundle that fails
+// is bisected. tried is false when there was nothing to try.
+func (t *Tuner) bundle(ctx context.Context) (tried bool, err error) {
+	return t.together(ctx, t.parts(), "each alone was too small to prove")
+}
+
+// parts are the candidates whose last trial was parked with a gain, in the
+// order in which they were tried.
+func (t *Tuner) parts() []Candidate {
+	var parts []Candidate
+	seen := map[string]bool{}
+	for _, a := range slices.Backward(t.book.Attempts) {
+		if seen[a.Key] || a.Kind() == bundleKind {
+			continue
+		}
+		seen[a.Key] = true
+		if a.Parked && a.Verdict.Effect.Mid > 0 && !blinds(a.Remedy) {
+			parts = append(parts, a.Candidate)
+		}
+	}
+	slices.Reverse(parts)
+	return parts
+}
+
+// due says whether a bundle of what is parked waits for its trial.
+func (t *Tuner) due() bool {
+	parts := t.parts()
+	if len(parts) < 2 {
+		return false
+	}
+	tried, _ := t.tried(bundleOf(parts, ""))
+	return !tried
+}
+
+// mostParts bounds a bundle of what has not been tried alone: one part that
+// fails the checks costs the others a trial.
+const mostParts = 6
+
+// middling is the expected gain on ln(score) below which a candidate is tried
+// with others where the time does not suffice for a trial of each.
+const middling = 0.15
+
+// handful is a candidate with the others that it is tried with, best first,
+// where the time is bounded: those of which each would take more than two
+// pairs to prove by what is expected of it, or, when there is no time for all
+// of them, those that are expected to be no leap. One cure of each finding,
+// none that a proposer asks for. nil for a trial of its own.
+func (t *Tuner) handful(first Candidate) []Candidate {
+	if t.Options.Time <= 0 {
+		return nil
+	}
+	sd, waiting := t.judge.Prior.SD(), t.waiting(blinds(first.Remedy))
+	tight := time.Duration(4*len(waiting))*t.cost > t.timeFor()
+	small := func(c Candidate) bool {
+		return !c.Proposed && (runsFor(c.Gain, sd) > 4 || tight && c.Gain < middling || blinds(c.Remedy))
+	}
+	if !small(first) {
+		return nil
+	}
+	parts := []Candidate{first}
+	for _, c := range waiting {
+		same := func(o Candidate) bool { return o.cause() == c.cause() }
+		if len(parts) < mostParts && small(c) && !slices.ContainsFunc(parts, same) {
+			parts = append(parts, c)
+		}
+	}
+	return parts
+}
+
+// waiting are the candidates that have had no trial yet, best first, of those
+// that blind the sensors or of the others.
+func (t *Tuner) waiting(blind bool) []Candidate {
+	return slices.DeleteFunc(Ranked(t.queue, t.judge.Prior.SD()), func(c Candidate) bool {
+		tried, _ := t.tried(c)
+		return tried || blinds(c.Remedy) != blind || t.trifling(c)
+	})
+}
+
+// bundleOf is several candidates as one.
+func bundleOf(parts []Candidate, why string) Candidate {
+	one := Candidate{Remedy: iikanji.Remedy{Kind: bundleKind, Target: "several", Args: map[string]string{}}, Why: why}
+	for _, p := range parts {
+		one.Remedy.Args[p.Key()] = ""
+		one.Remedy.Says += "; " + p.Remedy.Says
+	}
+	if len(parts) > 0 {
+		one.Remedy.Says = "together: " + one.Remedy.Says[2:]
+	}
+	return one
+}
+
+// bundleKind marks the attempts that are bundles.
+const bundleKind = "bundle"
+
+// Kind is the kind of the attempt's change.
+func (a Attempt) Kind() string { return a.Remedy.Kind }
+
+// together tries parts as one change, and on failure both halves. Parts that
+// cannot be planned are told and left out.
+func (t *Tuner) together(ctx context.Context, parts []Candidate, why string) (tried bool, err error) {
+	if len(parts) < 2 {
+		return false, nil
+	}
+	if tried, _ := t.tried(bundleOf(parts, why)); tried {
+		return false, nil
+	}
+	parts, planned, err := t.planAll(ctx, parts)
+	if err != nil {
+		return true, err
+	}
+	if len(parts) < 2 {
+		return true, nil // what could not be planned has been told; the one that is left is for a trial of its own
+	}
+	one := bundleOf(parts, why)
+	a := Attempt{Candidate: one, Key: one.Key(), Says: one.Remedy.Says, Binding: t.binding()}
+	for i, c := range planned {
+		a.Changes, a.Parts, a.Causes = append(a.Changes, c.ID), append(a.Parts, c.Says), append(a.Causes, parts[i].cause())
+	}
+	t.fresh = nil
+	tr := t.newTrial(planned...)
+	err = tr.hold(ctx, &a)
+	a.Runs, a.Took = tr.runs, t.Now().Sub(tr.began)
+	if err != nil {
+		return true, err
+	}
+	if tr.replan {
+		t.book.Wiped = true
+		a.Skipped = "initialize makes a table anew and wipes a part of it out"
+	}
+	t.book.Attempts = append(t.book.Attempts, a)
+	if err := t.judged(a); err != nil {
+		return true, err
+	}
+	t.say("%s: %s: %s", callOf(a), a.Says, cmp.Or(a.Verdict.Why, a.Skipped))
+	if err := t.confirm(ctx, 2); err != nil {
+		return true, err
+	}
+	if err := t.save(); err != nil || a.Verdict.Call == iikanji.Keep || a.Deferred {
+		return true, err
+	}
+	for _, half := range [][]Candidate{parts[:len(parts)/2], parts[len(parts)/2:]} {
+		if t.enough() != "" {
+			break
+		}
+		if _, err := t.together(ctx, half, why); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
+}
+
+// planAll plans parts one on the other: a part that touches what an earlier
+// one does is planned on the ground that this one leaves, so the earlier ones
+// are applied for it and taken away again. Parts that cannot be planned are
+// noted as not tried and left out.
+func (t *Tuner) planAll(ctx context.Context, parts []Candidate) (left []Candidate, planned []*iikanji.Change, err error) {
+	undo := &trial{Tuner: t}
+	defer func() {
+		undo.changes = planned
+		if e := undo.away(ctx, "planned as a part of a bundle"); err == nil {
+			err = e
+		}
+	}()
+	stand := 0 // so many of the planned ones are applied
+	for _, p := range parts {
+		tried := p
+		if t.book.Wiped {
+			tried.Remedy = intoSchemaFile(tried.Remedy)
+		}
+		c, why, err := t.look(ctx, tried)
+		if err == nil && why == "" && slices.ContainsFunc(planned[stand:], func(o *iikanji.Change) bool { return touch(o, c) }) {
+			if stand, why, err = t.applyFrom(ctx, planned, stand); err == nil && why == "" {
+				c, why, err = t.look(ctx, tried)
+			}
+		}
+		if err != nil {
+			return nil, planned, err
+		}
+		if why != "" {
+			t.say("not tried: %s: %s", p.Remedy.Says, firstLine(why))
+			t.book.Attempts = append(t.book.Attempts, Attempt{Candidate: p, Key: p.Key(), Says: p.Remedy.Says, Binding: t.binding(), Skipped: why})
+			continue
+		}
+		if err := t.History.AddChange(c, change.Diff(c)); err != nil {
+			return nil, planned, err
+		}
+		left, planned = append(left, p), append(planned, c)
+	}
+	return left, planned, nil
+}
+
+// applyFrom applies the changes from an index on; why says what the site did
+// not take.
+func (t *Tuner) applyFrom(ctx context.Context, changes []*iikanji.Change, from int) (stand int, why string, err error) {
+	for i := from; i < len(changes); i++ {
+		err := t.Acts.Apply(ctx, changes[i].ID)
+		if err == nil {
+			continue
+		}
+		if now, e := t.History.LoadChange(changes[i].ID); ctx.Err() == nil && e == nil && now.Stage == iikanji.Reverted {
+			return i, fmt.Sprintf("the site did not take another part of the bundle (%s): %s", changes[i].Says, firstLine(err.Error())), nil
+		}
+		return i, "", err
+	}
+	return len(changes), "", nil
+}
+
+// touch says whether two changes alter a place of each other's.
+func touch(a, b *iikanji.Change) bool {
+	for _, x := range a.Do {
+		if x.Expect != "" && slices.ContainsFunc(b.Do, func(y iikanji.Op) bool { return y.Expect != "" && y.Place == x.Place }) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,350 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/iikanji/iikanji/internal/judge"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/stats"
+)
+
+// finish is what follows a search, so that its result may be believed and
+// taken away.
+func (t *Tuner) finish(ctx context.Context, out *Outcome) error {
+	t.ending = true
+	if err := t.confirmNow(ctx); err != nil {
+		return err
+	}
+	if err := t.blindLast(ctx); err != nil {
+		return err
+	}
+	if err := t.dropOne(ctx); err != nil {
+		return err
+	}
+	if len(t.book.InForce) == 0 {
+		if len(t.book.Attempts) == 0 && t.Options.Time > 0 {
+			t.note("the time may have been too short for a trial: a run takes %s here", t.cost.Round(time.Second))
+		}
+		t.note("nothing was kept: there is nothing to compare")
+		return nil
+	}
+	t.show(func(v *View) {
+		v.Phase, v.Doing, v.Why, v.Pairs, v.Effect = "rehearsal", "every service is killed and started in the worst order", "does it all come back?", 0, nil
+	})
+	var err error
+	if out.Rehearsal, err = t.Field.Rehearse(ctx); err != nil {
+		return err
+	}
+	t.say("restart rehearsal: %s", out.Rehearsal.Says)
+	return t.compare(ctx, out)
+}
+
+// confirmNow runs the site as often as an open fast-lane change needs.
+func (t *Tuner) confirmNow(ctx context.Context) error {
+	for t.book.Open != nil && len(t.book.Open.Since) < 2 {
+		t.show(func(v *View) { v.Phase, v.Doing = "trial", "confirming what the fast lane let in" })
+		run, void, err := t.bench(ctx, BenchSpec{Load: t.Options.Short})
+		if err != nil {
+			return err
+		}
+		if void == "" {
+			t.incumbentRan(run)
+		}
+	}
+	return t.confirm(ctx, 2)
+}
+
+// tailLeft is the time that is left before the last comparison has to begin.
+func (t *Tuner) tailLeft() time.Duration {
+	if t.Options.Time <= 0 {
+		return math.MaxInt64
+	}
+	return t.timeLeft() - t.endTime()
+}
+
+// blindLast tries what turns logs off, now that no diagnosis needs them.
+func (t *Tuner) blindLast(ctx context.Context) error {
+	for t.tailLeft() > 5*t.cost {
+		c, ok := t.next(true)
+		if !ok {
+			return nil
+		}
+		tried, err := t.together(ctx, t.handful(c), "nothing has to be seen any more")
+		if err == nil && !tried {
+			err = t.attempt(ctx, c)
+		}
+		if err != nil {
+			return err
+		}
+		if err := t.confirmNow(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropOne tries the site without one kept change after the other, the least
+// certain first, as far as there is time: what no longer brings a gain worth
+// keeping goes.
+func (t *Tuner) dropOne(ctx context.Context) error {
+	var kept []int
+	for i, a := range t.book.Attempts {
+		if a.Verdict.Call == iikanji.Keep && !a.Dropped && len(t.standing(&a)) > 0 {
+			kept = append(kept, i)
+		}
+	}
+	slices.SortStableFunc(kept, func(a, b int) int {
+		return cmp.Compare(t.book.Attempts[a].Verdict.Effect.Lo, t.book.Attempts[b].Verdict.Effect.Lo)
+	})
+	if len(kept) < 2 {
+		return nil
+	}
+	checked := 0
+	for _, i := range kept {
+		if t.tailLeft() < 5*t.cost {
+			t.note("drop-one checks: %d of %d kept changes; there was no time for the others", checked, len(kept))
+			break
+		}
+		if err := t.recheck(ctx, &t.book.Attempts[i]); err != nil {
+			return err
+		}
+		checked++
+	}
+	return t.save()
+}
+
+// recheck holds a kept change against the final state without it.
+func (t *Tuner) recheck(ctx context.Context, a *Attempt) error {
+	ids := t.standing(a)
+	changes, err := t.changes(ids)
+	if err != nil || len(changes) == 0 {
+		return err
+	}
+	above, err := t.above(ids)
+	if err != nil {
+		return err
+	}
+	if len(above) > 0 {
+		t.note("not checked alone: %s: %d later changes stand on it", a.Says, len(above))
+		return nil
+	}
+	tr := t.newTrial(changes...)
+	tr.on, tr.c.Before = true, nil // the arm without it is no incumbent whose shift means anything
+	t.show(func(v *View) {
+		v.Phase, v.Doing, v.Why, v.Pairs, v.Effect = "drop-one", "without: "+a.Says, "is it still needed?", 0, nil
+	})
+	t.book.Away = ids // where this is cut off they are put back
+	if err := t.save(); err != nil {
+		return err
+	}
+	v, err := tr.without(ctx)
+	if err == nil && v.Call == iikanji.Revert {
+		err = tr.drop(ctx, a, v)
+	}
+	if !a.Dropped {
+		err = errors.Join(err, t.allBack(context.WithoutCancel(ctx)))
+	}
+	return err
+}
+
+// drop takes away for good what a check has found to bring nothing any more.
+func (tr *trial) drop(ctx context.Context, a *Attempt, v iikanji.Verdict) error {
+	if err := tr.put(ctx, false); err != nil {
+		return err
+	}
+	a.Dropped = true
+	tr.book.InForce = slices.DeleteFunc(tr.book.InForce, func(id iikanji.ChangeID) bool { return slices.Contains(a.Changes, id) })
+	tr.book.Away, tr.incumbent, tr.fresh = nil, nil, nil
+	for _, p := range tr.c.Pairs {
+		if p.Void == "" && p.A != nil {
+			tr.incumbent = append(tr.incumbent, p.A)
+		}
+	}
+	tr.note("dropped: %s: %s", a.Says, v.Why)
+	return tr.save()
+}
+
+// without runs pairs until the judge says whether a change is still worth it.
+func (tr *trial) without(ctx context.Context) (iikanji.Verdict, error) {
+	tr.fresh = nil
+	var v iikanji.Verdict
+	for usable := 0; v.Call == iikanji.CallUnknown; usable = len(v.Tried) {
+		if len(tr.c.Pairs)-usable >= maxVoids || tr.tailLeft() < 3*tr.cost {
+			break
+		}
+		p, err := tr.pairWithout(ctx, usable)
+		if err != nil {
+			return v, err
+		}
+		if tr.c.Pairs = append(tr.c.Pairs, p); p.Void != "" {
+			continue
+		}
+		v = tr.judge.Decide(tr.c)
+		tr.show(func(w *View) { w.Pairs, w.Effect = len(v.Tried), &v.Effect })
+	}
+	return v, nil
+}
+
+// pairWithout is one pair of a drop-one check.
+func (tr *trial) pairWithout(ctx context.Context, usable int) (p judge.Pair, err error) {
+	order := judge.AB
+	if usable%2 == 0 {
+		order = judge.BA
+	}
+	for _, on := range order.Arms() {
+		if err := tr.put(ctx, on); err != nil {
+			return p, err
+		}
+		run, void, err := tr.bench(ctx, BenchSpec{Load: tr.Options.Short, Trial: on}, tr.changes...)
+		if err != nil {
+			return p, err
+		}
+		if p.Put(on, run, void); void != "" {
+			break
+		}
+	}
+	return p, nil
+}
+
+// compare measures the untouched site against the final one in interleaved
+// full runs: that ratio is the headline. Pairs that do not count are repeated,
+// while there is time.
+func (t *Tuner) compare(ctx context.Context, out *Outcome) (err error) {
+	out.Full = t.fullLoad()
+	if t.Options.Time > 0 { // all that is left, but for a run that has to be repeated
+		out.Full = t.fullIn(t.timeLeft() - t.cost)
+	}
+	c := &comparison{Tuner: t, out: out, on: true}
+	defer func() {
+		if !c.on {
+			err = errors.Join(err, t.allBack(context.WithoutCancel(ctx)))
+		}
+		t.conclude(out)
+	}()
+	for n, bad := 0, 0; n < t.Options.Pairs; {
+		left := t.timeLeft()
+		if left < 0 && n >= 2 || left < -2*t.cost || bad >= maxVoids {
+			t.note("the last comparison has %d pairs of the %d that were wanted: %s", n, t.Options.Pairs, cmp.Or(c.why, errTime.Error()))
+			return nil
+		}
+		p, err := c.pair(ctx, n)
+		if err != nil {
+			return err
+		}
+		if c.why = p.Void; c.why == "" {
+			c.why = judge.Unusable(p)
+		}
+		if c.why != "" {
+			bad++
+			t.note("last comparison: a pair does not count: %s", c.why)
+			continue
+		}
+		n++
+		c.pairs = append(c.pairs, p)
+		out.Untouched, out.Final = append(out.Untouched, p.A.ID), append(out.Final, p.B.ID)
+		t.headline(out, c.pairs)
+	}
+	return nil
+}
+
+// A comparison is the last one, under way.
+type comparison struct {
+	*Tuner
+	out   *Outcome
+	on    bool // whether all that is in force stands
+	pairs []judge.Pair
+	why   string // the latest pair does not count
+}
+
+// pair runs the n-th pair; the final site is there before the first.
+func (c *comparison) pair(ctx context.Context, n int) (p judge.Pair, err error) {
+	order := judge.BA
+	if n%2 == 1 {
+		order = judge.AB
+	}
+	for _, want := range order.Arms() {
+		c.show(func(v *View) {
+			v.Phase, v.Why, v.Pairs = "last comparison", "interleaved full runs are the headline", n
+			v.Doing = fmt.Sprintf("the %s site for %s", map[bool]string{true: "final", false: "untouched"}[want], c.out.Full)
+		})
+		if err := c.turn(ctx, want); err != nil {
+			return p, err
+		}
+		run, void, err := c.bench(ctx, BenchSpec{Load: c.out.Full})
+		if err != nil {
+			return p, err
+		}
+		if p.Put(want, run, void); void != "" {
+			break
+		}
+	}
+	return p, nil
+}
+
+// turn makes the site the final one or the untouched one.
+func (c *comparison) turn(ctx context.Context, want bool) error {
+	if c.on == want {
+		return nil
+	}
+	c.on = false // until it is certain
+	if !want {
+		return c.allAway(ctx)
+	}
+	err := c.allBack(ctx)
+	c.on = err == nil
+	return err
+}
+
+// headline is the ratio of the pairs so far.
+func (t *Tuner) headline(out *Outcome, pairs []judge.Pair) {
+	c := judge.Compare(pairs)
+	out.Scores, out.Ratio, out.Work = c.Scores, c.Ratio, c.Work
+	if c.Bounded {
+		t.show(func(v *View) { v.Pairs, v.Effect = c.Pairs, &c.Effect })
+	}
+}
+
+// conclude compares how short and full runs rank the two states that have both.
+func (t *Tuner) conclude(out *Outcome) {
+	short, full := []float64{geomean(t.untouched), geomean(t.incumbent)}, out.Scores[:]
+	if min(short[0], short[1], full[0], full[1]) <= 0 || short[0] == short[1] || full[0] == full[1] {
+		return // nothing to rank
+	}
+	out.Agreement = &Agreement{States: len(full), Tau: stats.Kendall(short, full)}
+}
+
+// allAway takes every change away, the latest first; the notes say so before.
+func (t *Tuner) allAway(ctx context.Context) error {
+	t.book.Away = slices.Clone(t.book.InForce)
+	if err := t.save(); err != nil {
+		return err
+	}
+	for _, id := range slices.Backward(t.book.InForce) {
+		if err := t.Acts.Revert(ctx, id, "for the last comparison"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allBack puts back what is away, in the order of application.
+func (t *Tuner) allBack(ctx context.Context) error {
+	for _, id := range t.book.InForce {
+		c, err := t.History.LoadChange(id)
+		if err != nil {
+			return err
+		}
+		if err := t.putBack(ctx, id, c.Stage); err != nil {
+			return err
+		}
+	}
+	t.book.Away = nil
+	return t.save()
+}

@@ -1,0 +1,159 @@
+package tune
+
+import (
+	"context"
+	"time"
+
+	"github.com/iikanji/iikanji/internal/observe"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/history"
+)
+
+// A Field is where a Tuner works: a site that can be loaded and watched.
+type Field interface {
+	// Bench loads the site once with every answer checked, and saves the run.
+	// void says what around the site makes the run prove nothing; "" for nothing.
+	Bench(ctx context.Context, spec BenchSpec) (run *iikanji.Run, void string, err error)
+	// Observe does the same with every sensor on and tells what is slow. The
+	// score of such a run counts for nothing.
+	Observe(ctx context.Context, spec BenchSpec) (*observe.Diagnosis, []iikanji.Fact, error)
+	// Rehearse ends every service without warning, starts them in the worst
+	// order, and says what did not come back as it was.
+	Rehearse(ctx context.Context) (Rehearsal, error)
+}
+
+// A BenchSpec is what a run is to be.
+type BenchSpec struct {
+	Load  time.Duration
+	State iikanji.Fingerprint // of everything that changes have touched
+	// Trial says that a candidate is on the site: a service that dies is its
+	// fault and fails the run, instead of ending the search.
+	Trial bool
+	// Ready is asked right before the load, when initialize has run; false
+	// ends the run there. nil goes on.
+	Ready func(ctx context.Context) bool
+}
+
+// A Rehearsal is the end of a restart in the worst order.
+type Rehearsal struct {
+	Done bool   `json:"done"`
+	OK   bool   `json:"ok"`
+	Says string `json:"says"`
+}
+
+// TuneOptions bound a search.
+type TuneOptions struct {
+	Time  time.Duration `json:"time_ns"`         // of everything; 0 means no end
+	Runs  int           `json:"runs,omitempty"`  // at most; 0 means no end
+	Until float64       `json:"until,omitempty"` // stop searching when the score is that many times the untouched one
+	// Short is the load of runs that search, Full of those that prove the end.
+	Short time.Duration `json:"short_ns"`
+	Full  time.Duration `json:"full_ns"`
+	Watch time.Duration `json:"watch_ns"` // load of observed runs
+	Pairs int           `json:"pairs"`    // of the last comparison
+	Seed  uint64        `json:"seed"`
+	// Basis names what runs must share to be compared, beside their length, as
+	// in the arena, the machine and the CPUs that are used.
+	Basis string `json:"basis,omitempty"`
+}
+
+// A Tuner goes round the circle: observe, orient, decide, act, judge.
+type Tuner struct {
+	Field   Field
+	Site    *change.Site
+	Acts    *change.Executor
+	History *history.History
+	Options TuneOptions
+	Now     func() time.Time
+	// Show is told where the search stands, Say what has happened, a line at a time.
+	Show func(View)
+	Say  func(line string)
+	// Propose asks somebody else for candidates; nil for nobody.
+	Propose func(ctx context.Context, d *observe.Diagnosis, known []iikanji.Fact, tried []Attempt) ([]Candidate, error)
+
+	// WhichFile chooses the schema file for a remedy of an index that was
+	// refused with the reason why; ok is false when it has no choice to make.
+	// nil where nobody can.
+	WhichFile func(ctx context.Context, r iikanji.Remedy, why string) (_ iikanji.Remedy, ok bool, err error)
+
+	state
+}
+
+// A View is where a search stands, for people to look at while it runs.
+type View struct {
+	Phase    string // observe, calibrate, trial, drop-one, rehearsal, last comparison
+	Doing    string // in a sentence
+	Why      string // what asked for it
+	Pairs    int    // usable ones so far
+	Effect   *iikanji.Interval
+	Score    float64 // geometric mean of the incumbent's short runs
+	First    float64 // the same of the untouched site
+	Kept     int
+	Tried    int
+	Runs     int
+	Left     time.Duration // to the end of everything; 0 without a limit
+	LoadLeft time.Duration
+}
+
+// An Attempt is one candidate's trial, or why there was none.
+type Attempt struct {
+	Candidate
+	Key     string             `json:"key"`
+	Changes []iikanji.ChangeID `json:"changes,omitempty"`
+	Says    string             `json:"says"`
+	Verdict iikanji.Verdict    `json:"verdict"`
+	// Skipped says why there was no trial; "" when there was one.
+	Skipped string `json:"skipped,omitempty"`
+	// Parked attempts come back when Binding, the limit then, has moved.
+	Parked  bool   `json:"parked,omitempty"`
+	Binding string `json:"binding,omitempty"`
+	// Deferred ones were given up early for what promised more, and come back
+	// when nothing else is left.
+	Deferred bool `json:"deferred,omitempty"`
+	Fast     bool `json:"fast_lane,omitempty"`
+	// Parts say what a bundle is made of, Causes which findings, code and
+	// place, its parts answer.
+	Parts   []string      `json:"parts,omitempty"`
+	Causes  []string      `json:"causes,omitempty"`
+	Dropped bool          `json:"dropped,omitempty"` // kept first, taken back by a drop-one check
+	Undone  bool          `json:"undone,omitempty"`  // kept first, taken back by a person since
+	Runs    int           `json:"runs"`
+	Took    time.Duration `json:"took_ns"`
+}
+
+// again makes an attempt whose proof does not hold any more come back.
+func (a *Attempt) again(why string) {
+	a.Parked, a.Deferred, a.Fast, a.Binding = true, false, false, "of another state"
+	a.Verdict = iikanji.Verdict{Change: a.Verdict.Change, Call: iikanji.Inconclusive, Reason: iikanji.Undecided, Why: why}
+}
+
+// An Outcome is what a search came to.
+type Outcome struct {
+	Attempts []Attempt `json:"attempts"`
+	// Ratio is final / untouched of interleaved full runs.
+	Ratio     iikanji.Interval `json:"ratio"`
+	Untouched []iikanji.RunID  `json:"untouched_runs"`
+	Final     []iikanji.RunID  `json:"final_runs"`
+	Scores    [2]float64       `json:"scores"` // geometric means, untouched and final
+	// Requests and CPU per request of the two, by name, where the score's own
+	// shape may hide a gain.
+	Work      []iikanji.Work `json:"work,omitempty"`
+	Short     [2]float64     `json:"short_scores"` // the same in the searching runs
+	Agreement *Agreement     `json:"agreement,omitempty"`
+	Rehearsal Rehearsal      `json:"rehearsal"`
+	Noise     float64        `json:"noise"` // SD of ln(score) of a pair's difference
+	Runs      int            `json:"runs"`  // of this search, without those that it goes on from
+	Voided    int            `json:"voided"`
+	Took      time.Duration  `json:"took_ns"`
+	Full      time.Duration  `json:"full_ns"`
+	Notes     []string       `json:"notes,omitempty"`
+	Partial   bool           `json:"partial,omitempty"`
+}
+
+// An Agreement says whether short runs rank states as full ones do.
+type Agreement struct {
+	States int     `json:"states"`
+	Tau    float64 `json:"tau"` // Kendall's
+}

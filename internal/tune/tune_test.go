@@ -1,0 +1,360 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji/internal/observe"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/history"
+)
+
+// knob is a kind that sets one file below the site's root to a value.
+type knob struct{}
+
+func (knob) Name() string { return "knob" }
+
+func (knob) Plan(_ context.Context, s *change.Site, r iikanji.Remedy) (*iikanji.Change, error) {
+	path := filepath.Join(s.Roots[0], r.Args["name"])
+	old, err := s.ReadOld(path)
+	if err != nil {
+		return nil, err
+	}
+	if string(old) == r.Args["value"] {
+		return nil, change.ErrNothing
+	}
+	c := &iikanji.Change{Kind: "knob", Target: r.Target, Says: "turn " + r.Args["name"] + " to " + r.Args["value"]}
+	if r.Args["weakens"] != "" {
+		c.Weakens = []iikanji.Promise{iikanji.Durability}
+	}
+	change.FromEdits(c, iikanji.VerbUnknown, change.Edit{Path: path, Old: old, New: []byte(r.Args["value"])})
+	return c, nil
+}
+
+func init() {
+	change.Register(knob{})
+	beliefs["knob"] = belief{0.5, 0.05}
+}
+
+// meadow is a field whose score depends on files, with noise, on a clock of
+// its own: a run takes as long as its load.
+type meadow struct {
+	t       *testing.T
+	dir     string
+	h       *history.History
+	rng     *rand.Rand
+	sigma   float64
+	level   float64            // of the machine, on ln(score)
+	effects map[string]float64 // on ln(score), of "name=value"
+	breaks  map[string]bool    // "name=value" that fail the checks
+	now     time.Time
+	runs    int
+	voids   map[int]string // by number of the run
+	at      func(run int)  // called at the begin of each run
+	finds   func(on map[string]bool) []iikanji.Finding
+	binding func(on map[string]bool) string
+}
+
+func (m *meadow) on() map[string]bool {
+	on := map[string]bool{}
+	files, err := filepath.Glob(filepath.Join(m.dir, "*"))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		on[filepath.Base(f)+"="+string(b)] = true
+	}
+	return on
+}
+
+func (m *meadow) Bench(ctx context.Context, spec BenchSpec) (*iikanji.Run, string, error) {
+	m.runs++
+	if m.at != nil {
+		m.at(m.runs)
+	}
+	m.now = m.now.Add(spec.Load)
+	if ctx.Err() != nil {
+		return nil, "", ctx.Err()
+	}
+	id, _, err := m.h.NewRun()
+	if err != nil {
+		return nil, "", err
+	}
+	y := math.Log(1000) + m.level + m.sigma*m.rng.NormFloat64()
+	run := &iikanji.Run{ID: id, Began: m.now, Took: spec.Load, State: spec.State, Outcome: iikanji.Passed, Steps: []iikanji.StepStat{{Count: 1000}}}
+	for name := range m.on() {
+		y += m.effects[name]
+		if m.breaks[name] {
+			run.Outcome = iikanji.Failed
+			run.Reasons = []string{name + " breaks it"}
+		}
+	}
+	if run.Score = math.Exp(y); run.Outcome == iikanji.Failed {
+		run.Score = 0
+	}
+	return run, m.voids[m.runs], m.h.SaveRun(run)
+}
+
+func (m *meadow) Observe(_ context.Context, spec BenchSpec) (*observe.Diagnosis, []iikanji.Fact, error) {
+	m.now = m.now.Add(spec.Load)
+	d := &observe.Diagnosis{Run: &iikanji.Run{}, CPU: 10, Statements: 10, Findings: m.finds(m.on())}
+	if m.binding != nil {
+		d.Binding = m.binding(m.on())
+	}
+	return d, nil, nil
+}
+
+func (m *meadow) Rehearse(context.Context) (Rehearsal, error) {
+	return Rehearsal{Done: true, OK: true, Says: "all came back"}, nil
+}
+
+func turn(code, name, value string, gain float64) iikanji.Finding {
+	return iikanji.Finding{Code: iikanji.Code(code), Claim: name + " is wrong", Gain: iikanji.Range{Lo: gain, Hi: gain},
+		Remedies: []iikanji.Remedy{{Kind: "knob", Target: "site", Says: name, Args: map[string]string{"name": name, "value": value}}}}
+}
+
+func newMeadow(t *testing.T, seed uint64) (*meadow, *Tuner) {
+	t.Helper()
+	root := t.TempDir()
+	m := &meadow{t: t, dir: filepath.Join(root, "site"), rng: rand.New(rand.NewPCG(seed, 1)), sigma: 0.03, now: time.Unix(1e9, 0),
+		effects: map[string]float64{}, breaks: map[string]bool{}, voids: map[int]string{}}
+	if err := os.Mkdir(m.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return m, m.tuner(filepath.Join(root, "history"))
+}
+
+func (m *meadow) tuner(hist string) *Tuner {
+	h, err := history.Open(hist)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.t.Cleanup(func() { h.Close() })
+	m.h = h
+	site := &change.Site{Roots: []string{m.dir}}
+	return &Tuner{Field: m, Site: site, Acts: &change.Executor{Hands: site, Journal: h}, History: h, Now: func() time.Time { return m.now },
+		Say:     func(line string) { m.t.Log(line) },
+		Options: TuneOptions{Short: 8 * time.Second, Full: 60 * time.Second, Watch: 10 * time.Second, Pairs: 4, Seed: 1}}
+}
+
+func (m *meadow) calls(out *Outcome) map[string]string {
+	calls := map[string]string{}
+	for _, a := range out.Attempts {
+		calls[a.Says] = callOf(a)
+	}
+	return calls
+}
+
+// TestTune keeps what helps, reverts what does not and what breaks the site,
+// and measures the whole at the end.
+func TestTune(t *testing.T) {
+	m, tu := newMeadow(t, 1)
+	m.effects = map[string]float64{"big=1": math.Log(4), "some=1": 0.12, "bad=1": -0.2, "late=1": 0.15}
+	m.breaks["wrong=1"] = true
+	m.finds = func(on map[string]bool) []iikanji.Finding {
+		f := []iikanji.Finding{turn("DB101", "big", "1", 8), turn("WEB102", "some", "1", 2), turn("WEB105", "bad", "1", 1), turn("APP102", "wrong", "1", 1), turn("DB103", "none", "1", 0.5)}
+		if on["big=1"] {
+			f = append(f, turn("DB115", "late", "1", 2))
+		}
+		return f
+	}
+	before := m.on()
+	out, err := tu.Tune(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := m.calls(out)
+	for says, want := range map[string]string{"turn big to 1": "keep", "turn some to 1": "keep", "turn late to 1": "keep", "turn bad to 1": "revert", "turn wrong to 1": "revert"} {
+		if calls[says] != want {
+			t.Errorf("%s: %s, want %s", says, calls[says], want)
+		}
+	}
+	on := m.on()
+	if !on["big=1"] || !on["some=1"] || !on["late=1"] || on["bad=1"] || on["wrong=1"] || on["none=1"] {
+		t.Errorf("in the end the site is %v", on)
+	}
+	if !out.Attempts[0].Fast || out.Attempts[0].Verdict.Effect.Level == 0 {
+		t.Errorf("the first one did not take the fast lane, or has no interval: %+v", out.Attempts[0])
+	}
+	want := 4 * math.Exp(0.12+0.15)
+	if len(out.Final) != 4 || out.Ratio.Lo > want || out.Ratio.Hi < want || out.Ratio.Lo < 3 {
+		t.Errorf("ratio %+v of runs %v, want about %.2f", out.Ratio, out.Final, want)
+	}
+	if out.Agreement == nil || out.Agreement.Tau != 1 || !out.Rehearsal.OK {
+		t.Errorf("agreement %+v, rehearsal %+v", out.Agreement, out.Rehearsal)
+	}
+	ids, err := tu.Acts.RevertAll(t.Context(), "all")
+	if err != nil || len(ids) != 3 || fmt.Sprint(m.on()) != fmt.Sprint(before) {
+		t.Errorf("reverting all: %v %v, the site is %v", ids, err, m.on())
+	}
+}
+
+// TestTuneInterrupted: Ctrl-C at any run leaves the candidate undone and what
+// was kept in force, and the next search goes on from there.
+func TestTuneInterrupted(t *testing.T) {
+	for stop := 1; stop < 60; stop += 4 {
+		m, tu := newMeadow(t, 2)
+		m.effects = map[string]float64{"big=1": math.Log(3), "some=1": 0.15}
+		m.finds = func(map[string]bool) []iikanji.Finding {
+			return []iikanji.Finding{turn("DB101", "big", "1", 8), turn("WEB102", "some", "1", 2), turn("DB103", "none", "1", 0.5)}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		m.at = func(run int) {
+			if run == stop {
+				cancel()
+			}
+		}
+		_, err := tu.Tune(ctx)
+		cancel()
+		if err == nil {
+			return // the search takes fewer runs
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("stopped at run %d: %v", stop, err)
+		}
+		inForce := len(tu.book.InForce)
+		if got := len(m.on()); got != inForce {
+			t.Fatalf("stopped at run %d: %d changes are in force, the site is %v", stop, inForce, m.on())
+		}
+		hist := tu.History.Dir()
+		tu.History.Close()
+		m.at = nil
+		tu = m.tuner(hist)
+		out, err := tu.Tune(t.Context())
+		if err != nil {
+			t.Fatalf("going on after run %d: %v", stop, err)
+		}
+		if on := m.on(); !on["big=1"] || !on["some=1"] || len(out.Final) != 4 || out.Ratio.Lo < 2 {
+			t.Fatalf("after going on the site is %v, ratio %+v", on, out.Ratio)
+		}
+		if _, err := tu.Acts.RevertAll(t.Context(), "all"); err != nil || len(m.on()) != 0 {
+			t.Fatalf("reverting all: %v, the site is %v", err, m.on())
+		}
+	}
+	t.Error("no interruption came")
+}
+
+// TestTuneBudgets: the time is kept, with the last comparison in it, and so is
+// the number of runs; --until ends the search.
+func TestTuneBudgets(t *testing.T) {
+	finds := func(map[string]bool) []iikanji.Finding {
+		var f []iikanji.Finding
+		for i := range 15 {
+			f = append(f, turn("WEB102", fmt.Sprint("k", i), "1", 1))
+		}
+		return append(f, turn("DB101", "big", "1", 9))
+	}
+	for name, set := range map[string]func(o *TuneOptions){
+		"time":  func(o *TuneOptions) { o.Time = 15 * time.Minute },
+		"runs":  func(o *TuneOptions) { o.Runs = 20 },
+		"until": func(o *TuneOptions) { o.Until = 3 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, tu := newMeadow(t, 3)
+			m.effects["big=1"] = math.Log(4)
+			m.finds = finds
+			set(&tu.Options)
+			began := m.now
+			out, err := tu.Tune(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if took := m.now.Sub(began); name == "time" && (took > 15*time.Minute || took < 11*time.Minute) {
+				t.Errorf("it took %v", took)
+			}
+			if name == "runs" && out.Runs > 20+2*8+2*4+2 { // one trial may end, drop-one, the comparison
+				t.Errorf("%d runs", out.Runs)
+			}
+			if len(out.Final) != 4 || out.Ratio.Lo < 3 || len(out.Attempts) > 35 {
+				t.Errorf("%d attempts, ratio %+v", len(out.Attempts), out.Ratio)
+			}
+		})
+	}
+}
+
+// TestTuneVoids: disturbed runs are named and repeated and change nothing;
+// a machine that is never quiet ends the search.
+func TestTuneVoids(t *testing.T) {
+	m, tu := newMeadow(t, 4)
+	m.effects["some=1"] = 0.3
+	m.finds = func(map[string]bool) []iikanji.Finding { return []iikanji.Finding{turn("WEB102", "some", "1", 2)} }
+	for i := 3; i < 40; i += 3 {
+		m.voids[i] = "apt-get is at work"
+	}
+	var said []string
+	tu.Say = func(line string) { said = append(said, line) }
+	out, err := tu.Tune(t.Context())
+	if err != nil || !m.on()["some=1"] || out.Voided < 4 {
+		t.Errorf("%v, the site is %v, %d voided", err, m.on(), out.Voided)
+	}
+	if !strings.Contains(strings.Join(said, "\n"), "apt-get is at work") {
+		t.Errorf("nobody was told: %q", said)
+	}
+	m, tu = newMeadow(t, 4)
+	m.finds = func(map[string]bool) []iikanji.Finding { return nil }
+	for i := range 100 {
+		m.voids[i] = "steal"
+	}
+	if _, err := tu.Tune(t.Context()); !errors.Is(err, errNoisy) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestTuneBundle: two changes that help only together are found, and what was
+// parked comes back when the limit has moved.
+func TestTuneBundle(t *testing.T) {
+	m, tu := newMeadow(t, 5)
+	m.sigma = 0.02
+	m.effects = map[string]float64{"a=1": 0.006, "b=1": 0.006, "c=1": 0.006}
+	m.finds = func(map[string]bool) []iikanji.Finding {
+		return []iikanji.Finding{turn("WEB102", "a", "1", 1), turn("WEB103", "b", "1", 1), turn("WEB104", "c", "1", 1)}
+	}
+	out, err := tu.Tune(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(out.Attempts, func(a Attempt) bool { return a.Remedy.Kind == bundleKind }) {
+		t.Errorf("no bundle was tried: %v", m.calls(out))
+	}
+	if want := len(tu.book.InForce); len(m.on()) != want {
+		t.Errorf("%d changes in force, the site is %v", want, m.on())
+	}
+}
+
+// TestCandidates orders by expected gain per run, tries no remedy twice, and
+// leaves what blinds the sensors to the end.
+func TestCandidates(t *testing.T) {
+	d := &observe.Diagnosis{Run: &iikanji.Run{Usage: []iikanji.Usage{{Who: "database", User: 6 * time.Second}, {Who: "app", User: 2 * time.Second}, {Who: "generator", User: 9 * time.Second}}},
+		Statements: 10, CPU: 10, Findings: []iikanji.Finding{
+			{Code: "WEB110", Gain: iikanji.Range{Lo: 9, Hi: 9}, Remedies: []iikanji.Remedy{{Kind: "nginxconf", Args: map[string]string{"act": "set", "directive": "access_log", "value": "off"}}}},
+			{Code: "WEB105", Gain: iikanji.Range{Lo: 0, Hi: 0.1}, Remedies: []iikanji.Remedy{{Kind: "nginxconf", Args: map[string]string{"act": "gzip"}}}},
+			{Code: "DB101", Gain: iikanji.Range{Lo: 8, Hi: 8}, Remedies: []iikanji.Remedy{{Kind: "ddl", Args: map[string]string{"act": "add index"}}, {Kind: "topology"}}},
+			{Code: "DB102", Gain: iikanji.Range{Lo: 8, Hi: 8}, Remedies: []iikanji.Remedy{{Kind: "ddl", Args: map[string]string{"act": "add index"}}}},
+		}}
+	got := Ranked(Candidates(d), 0.04)
+	var codes []iikanji.Code
+	for _, c := range got {
+		codes = append(codes, c.Code)
+	}
+	if !slices.Equal(codes, []iikanji.Code{"DB101", "WEB105", "WEB110"}) {
+		t.Errorf("order %v", codes)
+	}
+	if want := -math.Log(1 - 0.8*0.75); math.Abs(got[0].Gain-want) > 1e-9 { // the database used 6 of 8 seconds
+		t.Errorf("gain %v, want %v", got[0].Gain, want)
+	}
+}
