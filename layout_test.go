@@ -23,7 +23,7 @@ var layout = map[string][]string{
 	"internal/stats":                   {},
 	"internal/lines":                   {},
 	"internal/filter":                  {}, // the language of --where, for every kind of log
-	"internal/nginx":                   {"words"},
+	"internal/nginx":                   {},
 	"internal/tally":                   {"words"},
 	"internal/scenario":                {"words"},
 	"internal/host":                    {"words"},

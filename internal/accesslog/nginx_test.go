@@ -54,9 +54,9 @@ log_format short '{"t":$msec,"r":"$request","s":$status,"d":$request_time}';
 // returns its address.
 func startNginx(t *testing.T, dir string) string {
 	t.Helper()
-	nginx, err := exec.LookPath("nginx")
+	program, err := exec.LookPath("nginx")
 	if err != nil {
-		nginx = "/usr/sbin/nginx"
+		program = "/usr/sbin/nginx"
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -75,7 +75,7 @@ func startNginx(t *testing.T, dir string) string {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command(nginx, "-p", dir, "-c", filepath.Join(dir, "nginx.conf"))
+	cmd := exec.Command(program, "-p", dir, "-c", filepath.Join(dir, "nginx.conf"))
 	var out strings.Builder
 	cmd.Stderr = &out
 	if err := cmd.Start(); err != nil {

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/nginx"
 )
 
-// An NginxLog is what an nginx configuration says of access logs.
+// An NginxLog is the access logs of an nginx configuration.
 type NginxLog struct {
-	Formats []NamedFormat     // log_formats, in order
+	Formats []NamedFormat     // the log_format directives, in order
 	Logs    map[string]string // path of an access_log → name of its format
 }
 
@@ -16,17 +18,17 @@ type NginxLog struct {
 type NamedFormat struct{ Name, Text string }
 
 // ReadNginxConf reads the log_format and access_log directives of a
-// configuration, and follows its includes through read, which returns the
-// texts of the files that a pattern names. The output of nginx -T will do as
-// well.
+// configuration, and follows its includes through read, which returns the texts
+// of the files that a pattern matches. The file may also be the output of
+// nginx -T. A text that nginx could not parse is a *nginx.SyntaxError.
 func ReadNginxConf(path string, read func(pattern string) ([]string, error)) (*NginxLog, error) {
 	texts, err := read(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration %s: %w", path, err)
 	}
 	n := &nginxReader{dir: filepath.Dir(path), read: read, log: &NginxLog{Logs: map[string]string{}}}
-	for _, t := range texts {
-		n.text(t, 0)
+	if err := n.texts(path, texts, 0); err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
 	}
 	if len(n.log.Formats) == 0 && len(n.log.Logs) == 0 {
 		return nil, fmt.Errorf("reading the configuration %s: it has neither a log_format nor an access_log", path)
@@ -35,132 +37,90 @@ func ReadNginxConf(path string, read func(pattern string) ([]string, error)) (*N
 	return n.log, nil
 }
 
-// nginxCombined is built into nginx.
+// nginxCombined is the text of nginx's default format.
 const nginxCombined = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`
 
 type nginxReader struct {
-	dir  string
-	read func(pattern string) ([]string, error)
-	log  *NginxLog
+	dir   string
+	read  func(pattern string) ([]string, error)
+	log   *NginxLog
+	files int // read so far
 }
 
-const maxInclude = 8
+// Limits of includes: how deep they are followed, and how many files are read
+// together.
+const (
+	maxInclude = 8
+	maxConfigs = 1000
+)
 
-// text goes through the directives of a file, whatever block they are in.
-func (n *nginxReader) text(s string, depth int) {
-	for words := []string(nil); s != ""; {
-		var w string
-		var end byte
-		w, s, end = nginxWord(s)
-		if w != "" || end == 'q' {
-			words = append(words, w)
+// texts reads the directives of the files that an include's pattern, or the
+// main file's path, names.
+func (n *nginxReader) texts(name string, texts []string, depth int) error {
+	for _, t := range texts {
+		if n.files++; n.files > maxConfigs {
+			return fmt.Errorf("%s: more than %d files are included", name, maxConfigs)
 		}
-		if end == ';' || end == '{' || end == '}' {
-			if end == ';' {
-				n.directive(words, depth)
-			}
-			words = nil
+		root, err := nginx.Parse(name, t)
+		if err != nil {
+			return err
+		}
+		if err := n.block(root, depth); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
-func (n *nginxReader) directive(words []string, depth int) {
-	if len(words) < 2 {
-		return
+// block reads the directives of a block and of those inside: what they are
+// nested in does not matter.
+func (n *nginxReader) block(b *nginx.Block, depth int) error {
+	for _, d := range b.Items {
+		var err error
+		if d.Block != nil {
+			err = n.block(d.Block, depth)
+		} else if args := d.Args(); len(args) > 0 {
+			err = n.directive(d.Name(), args, depth)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	switch words[0] {
+	return nil
+}
+
+func (n *nginxReader) directive(name string, args []string, depth int) error {
+	switch name {
 	case "log_format":
-		rest := words[2:]
-		for len(rest) > 0 && strings.HasPrefix(rest[0], "escape=") {
+		rest := args[1:]
+		if len(rest) > 0 && strings.HasPrefix(rest[0], "escape=") {
 			rest = rest[1:]
 		}
-		n.log.Formats = append(n.log.Formats, NamedFormat{words[1], strings.Join(rest, "")})
+		n.log.Formats = append(n.log.Formats, NamedFormat{args[0], strings.Join(rest, "")})
 	case "access_log":
-		name := "combined"
-		if len(words) > 2 && !strings.Contains(words[2], "=") {
-			name = words[2]
+		format := "combined"
+		if len(args) > 1 && !strings.Contains(args[1], "=") {
+			format = args[1]
 		}
-		if words[1] != "off" {
-			n.log.Logs[words[1]] = name
+		if args[0] != "off" {
+			n.log.Logs[args[0]] = format
 		}
 	case "include":
-		pattern := words[1]
+		pattern := args[0]
 		if !filepath.IsAbs(pattern) {
 			pattern = filepath.Join(n.dir, pattern)
 		}
 		texts, err := n.read(pattern)
-		if err != nil || depth >= maxInclude { // mime.types and modules need not be readable
-			return
+		if err != nil || depth >= maxInclude {
+			return nil //nolint:nilerr // mime.types and modules need not be readable
 		}
-		for _, t := range texts {
-			n.text(t, depth+1)
-		}
+		return n.texts(pattern, texts, depth+1)
 	}
+	return nil
 }
 
-// nginxWord reads one word and says what ended it: ';', '{', '}', 'q' for a
-// quoted word, or ' '.
-func nginxWord(s string) (word, rest string, end byte) {
-	i := 0
-	for i < len(s) {
-		switch c := s[i]; c {
-		case ' ', '\t', '\r', '\n':
-			i++
-		case '#':
-			nl := strings.IndexByte(s[i:], '\n')
-			if nl < 0 {
-				return "", "", ' '
-			}
-			i += nl + 1
-		case ';', '{', '}':
-			return "", s[i+1:], c
-		case '"', '\'':
-			word, n := nginxQuoted(s[i+1:], c)
-			return word, s[i+1+n:], 'q'
-		default:
-			start := i
-			for i < len(s) && strings.IndexByte(" \t\r\n;{}", s[i]) < 0 {
-				if s[i] == '$' && i+1 < len(s) && s[i+1] == '{' { // ${name}
-					if brace := strings.IndexByte(s[i:], '}'); brace > 0 {
-						i += brace
-					}
-				}
-				i++
-			}
-			return s[start:i], s[i:], ' '
-		}
-	}
-	return "", "", ' '
-}
-
-// nginxQuoted reads up to the closing quote and returns how much that was.
-func nginxQuoted(s string, quote byte) (string, int) {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == quote:
-			return b.String(), i + 1
-		case c == '\\' && i+1 < len(s):
-			i++
-			switch s[i] {
-			case 't':
-				b.WriteByte('\t')
-			case 'n':
-				b.WriteByte('\n')
-			case '"', '\'', '\\':
-				b.WriteByte(s[i])
-			default:
-				b.WriteString(s[i-1 : i+1])
-			}
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return b.String(), len(s)
-}
-
-// candidates are the formats that a log may have, the likeliest first: the one
-// that access_log names for it, those of other logs, all others.
+// candidates are the formats that a log may have, the most probable first: the
+// format of its access_log, the formats of other logs, all other formats.
 func (n *NginxLog) candidates(name string) (all []NamedFormat) {
 	seen := map[string]bool{}
 	add := func(format string) {

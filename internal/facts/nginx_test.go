@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/nginx"
 )
 
 const mainConf = `# a comment; with { signs }
@@ -35,8 +36,8 @@ const siteConf = `server {
 }
 `
 
-// TestNginxDump reads what a real nginx prints of a real configuration, finds
-// the bytes of the files in it, and every directive at its place.
+// TestNginxDump reads the output of a real nginx -T: the files have their bytes,
+// and the directives their places.
 func TestNginxDump(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "conf.d"), 0o755); err != nil {
@@ -51,15 +52,15 @@ func TestNginxDump(t *testing.T) {
 	}
 	main := write("nginx.conf", mainConf)
 	site := write("conf.d/site.conf", siteConf)
-	nginx := "nginx"
-	if _, err := exec.LookPath(nginx); err != nil {
-		nginx = "/usr/sbin/nginx"
+	program := "nginx"
+	if _, err := exec.LookPath(program); err != nil {
+		program = "/usr/sbin/nginx"
 	}
-	out, err := exec.Command(nginx, "-T", "-q", "-p", dir, "-c", main).Output()
+	out, err := exec.Command(program, "-T", "-q", "-p", dir, "-c", main).Output()
 	if err != nil {
 		t.Fatalf("nginx -T: %v", err)
 	}
-	files := SplitDump(string(out))
+	files := nginx.SplitDump(string(out))
 	if len(files) != 2 || files[0].Path != main || files[1].Path != site {
 		t.Fatalf("%v", files)
 	}
@@ -91,9 +92,8 @@ func TestNginxDump(t *testing.T) {
 	}
 }
 
-// TestNginxFacts: of the facts alone, every file of a configuration can be
-// written again to the byte, comments, quotes and includes with it, and every
-// directive of the tree is found in its file.
+// TestNginxFacts: the facts have every file of a configuration to the byte, and
+// every directive of the tree is at its place in its file.
 func TestNginxFacts(t *testing.T) {
 	dump := "# configuration file /etc/nginx.conf:\n" + mainConf + "\n# configuration file /etc/conf.d/site.conf:\n" + siteConf + "\n"
 	fs, err := NginxFacts("nginx", dump)
@@ -130,13 +130,13 @@ func TestNginxFacts(t *testing.T) {
 	}
 }
 
-// TestNginxVersion reads what a real nginx says that it is.
+// TestNginxVersion reads the version that a real nginx prints.
 func TestNginxVersion(t *testing.T) {
-	nginx := "nginx"
-	if _, err := exec.LookPath(nginx); err != nil {
-		nginx = "/usr/sbin/nginx"
+	program := "nginx"
+	if _, err := exec.LookPath(program); err != nil {
+		program = "/usr/sbin/nginx"
 	}
-	out, err := exec.Command(nginx, "-v").CombinedOutput()
+	out, err := exec.Command(program, "-v").CombinedOutput()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,14 +148,14 @@ func TestNginxVersion(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	if _, err = NginxVersionFact("nginx", "nginx version: "); err == nil {
-		t.Error("nothing is a version")
+		t.Error("a version was read from a line without one")
 	}
 }
 
 func TestParseConfErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"a b": `f:1: "a" has no semicolon`, "a {\n b;": "f:2: a block has no closing brace", "}": "f:1: a closing brace too many",
-		"\n;": "f:2: unexpected ';'", "a 'b": "f:1: a quote has no end", "a ${b": "f:1: a variable has no closing brace",
+		"a b": `f:1: unexpected end of file, expecting ";" or "}"`, "a {\n b;": `f:2: unexpected end of file, expecting "}"`, "}": `f:1: unexpected "}"`,
+		"\n;": `f:2: unexpected ";"`, "a 'b": "f:1: a quoted word has no end", "a\n${b": `f:2: unexpected end of file, expecting ";" or "}"`,
 	} {
 		if _, err := ParseConf("f", text); err == nil || err.Error() != "reading "+want {
 			t.Errorf("%q: %v, want reading %s", text, err, want)
@@ -163,8 +163,8 @@ func TestParseConfErrors(t *testing.T) {
 	}
 }
 
-// FuzzParseConf holds that directives lie in order within the text, and that
-// each one's bytes read again give the same directive.
+// FuzzParseConf: directives are in order within the text, and the bytes of each
+// one are that directive.
 func FuzzParseConf(f *testing.F) {
 	f.Add(mainConf)
 	f.Add(siteConf)

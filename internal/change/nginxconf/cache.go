@@ -1,8 +1,8 @@
 package nginxconf
 
 import (
+	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/nginx"
 )
 
-// zone is the shared memory of the cache that iikanji makes, and a part of the
-// names of all that belongs to it.
+// zone is the name of the shared memory of the cache that iikanji makes, and a
+// prefix of all names that belong to it.
 const zone = "iikanji_cache"
 
-// cacheKey is what tells answers apart: all that a client may ask for.
+// cacheKey is the default key: what a client can ask for.
 const cacheKey = "$scheme$http_host$request_uri $http_accept $http_accept_encoding $http_accept_language $http_origin"
 
 var (
@@ -25,37 +26,69 @@ var (
 	validForm = regexp.MustCompile(`^[0-9]{1,6}(ms|s)$`)
 )
 
-// editCache keeps the answers of a path for a short time.
+// cache keeps the answers of a path for a short time.
 //
-// nginx counts the validity of an answer in whole seconds of the clock, so
-// that "1s" may mean two, and lets the app's own headers overrule it. Here the
-// time is part of the key instead: all requests of one slice of time share an
-// answer that was asked for in that slice, so that none is older than the slice
-// is long. Requests that wait for another one's answer look every 500 ms
-// whether it is there (proxy_cache_lock).
+// nginx counts the validity of an answer in whole seconds of the clock, so "1s"
+// can be two, and the app's own headers overrule it. Therefore the time is a
+// part of the key: all requests in one slice of time share an answer that the
+// app gave in that slice, so no answer is older than the slice is long. Requests
+// that wait for the answer to another request check every 500 ms whether it is
+// there (proxy_cache_lock).
 //
-// An answer that is renewed in the background is shared by a longer slice: an
-// old one that nginx still has, from before a pause or a restart, is not given
-// out once more after that.
-func editCache(t *task) error {
-	o, err := t.cacheOptions()
+// An answer that is renewed in the background is shared by a longer slice. Once
+// that slice is over, an old answer that nginx still has, from before a pause or
+// a restart, is not sent again.
+//
+// Answers to requests with credentials are never kept, and no answer is where
+// nginx authenticates clients.
+type cache struct {
+	Path    string `arg:"path,required" help:"a URL, a folder with its slash, or a route: /api/isu/:id/icon"`
+	Valid   string `arg:"valid,required" help:"how old an answer may be, 100ms to 100s"`
+	Key     string `arg:"key" help:"what tells answers apart: variables, $request_uri and all that the app receives by other headers among them; complete by default"`
+	Cookies string `arg:"cookies" oneof:"personal,ignore" default:"personal" help:"personal: no answer to a request with a cookie is kept; ignore: requests and answers lose their cookies, for a path (not a folder) that is the same for all clients"`
+	Stale   string `arg:"stale" oneof:"no,updating" default:"no" help:"updating: other clients get the old answer while one request renews it (valid in whole seconds, from 2s; with few requests an answer may be older, up to 10 s or five times valid)"`
+	Lock    string `arg:"lock" oneof:"on,off" default:"on" help:"on: of several requests for one answer only one reaches the app"`
+	Server  string `arg:"server" help:"server_name or listen address of a server block"`
+
+	slice   slice // the requests in it share an answer
+	seconds int   // for proxy_cache_valid
+}
+
+// renewedFor is the shortest slice of answers that are renewed in the
+// background: the longest time for which an old answer is sent.
+const renewedFor = 10 * time.Second
+
+// Validate is called by change.Decode.
+func (a *cache) Validate() error {
+	d, err := time.ParseDuration(a.Valid)
+	if err != nil || !validForm.MatchString(a.Valid) || d < 100*time.Millisecond || d > 100*time.Second {
+		return fmt.Errorf("valid %q: want 100ms to 100s", a.Valid)
+	}
+	if a.Key != "" && (!keyForm.MatchString(a.Key) || !slices.Contains(variablesOf(a.Key), "request_uri")) {
+		return fmt.Errorf("key %q: want nginx variables, and $request_uri among them", a.Key)
+	}
+	if !a.renews() {
+		a.slice = sliceOf(d)
+		a.seconds = int(a.slice.length/time.Second) + 1
+		return nil
+	}
+	a.slice = sliceOf(max(renewedFor, 5*d))
+	if a.seconds = int(d/time.Second) - 1; d%time.Second != 0 || a.seconds < 1 {
+		return fmt.Errorf("valid %q: stale updating needs whole seconds, from 2s", a.Valid)
+	}
+	return nil
+}
+
+// renews reports whether answers are renewed in the background.
+func (a *cache) renews() bool { return a.Stale == "updating" }
+
+// shared reports whether cookies are ignored: the answer is the same for all
+// clients.
+func (a *cache) shared() bool { return a.Cookies == "ignore" }
+
+func (a *cache) edit(t *task) error {
+	s, err := a.find(t)
 	if err != nil {
-		return err
-	}
-	s, err := t.spot(t.args["path"])
-	if err != nil {
-		return err
-	}
-	if s.want.prefix() && o.ignoreCookies {
-		return fmt.Errorf("path %q: cookies are taken from one path or route, not from a folder", t.args["path"])
-	}
-	if s, err = t.asksApp(s); err != nil {
-		return err
-	}
-	if was := t.value(s.chain, "proxy_cache"); was != "" && was != "off" && was != zone && !strings.HasPrefix(was, zone+"_") {
-		return fmt.Errorf("path %q: its answers are in the cache %s already", t.args["path"], was)
-	}
-	if err := t.everyoneMay(s); err != nil {
 		return err
 	}
 	if _, err := t.split(&s); err != nil {
@@ -64,244 +97,176 @@ func editCache(t *task) error {
 	if err := t.noRedirect(s); err != nil {
 		return err
 	}
-	if err := t.cachePath(s.chain[0], o); err != nil {
+	if err := a.makeZone(t, s.chain[0]); err != nil {
 		return err
 	}
 	t.weaken(iikanji.Freshness)
-	t.says = fmt.Sprintf("keep the answers of %s for %s", t.args["path"], t.args["valid"])
-	if o.ignoreCookies {
-		t.says += ", the same for everyone, without cookies"
+	t.says = fmt.Sprintf("keep the answers of %s for %s", a.Path, a.Valid)
+	if a.shared() {
+		t.says += ", the same for all clients, without cookies"
 	}
-	return t.cacheIn(s, o)
+	return a.fill(t, s)
 }
 
-// oldest is how old an answer may be that is given out while it is renewed.
-const oldest = 10 * time.Second
-
-type cacheOptions struct {
-	key           string
-	slice         slice // of time that shares an answer
-	renew         bool  // others get the old answer of the slice while one asks
-	seconds       int   // for proxy_cache_valid
-	ignoreCookies bool
-	lock          string
-}
-
-func (t *task) cacheOptions() (o cacheOptions, err error) {
-	valid := t.args["valid"]
-	d, err := time.ParseDuration(valid)
-	if err != nil || !validForm.MatchString(valid) || d < 100*time.Millisecond || d > 100*time.Second {
-		return o, fmt.Errorf("valid %q: want 100ms to 100s", valid)
-	}
-	if o.key = t.arg("key", cacheKey); !keyForm.MatchString(o.key) || !slices.Contains(variablesOf(o.key), "request_uri") {
-		return o, fmt.Errorf("key %q: want nginx variables, and $request_uri among them", o.key)
-	}
-	cookies, err := t.word("cookies", "personal", "ignore")
+// find is the spot of the path. It refuses a path whose answers cannot be
+// cached.
+func (a *cache) find(t *task) (spot, error) {
+	s, err := t.spot(a.Path, a.Server)
 	if err != nil {
-		return o, err
+		return s, err
 	}
-	o.ignoreCookies = cookies == "ignore"
-	if o.lock, err = t.word("lock", "on", "off"); err != nil {
-		return o, err
+	if s.want.prefix() && a.shared() {
+		return s, fmt.Errorf("path %q: cookies can be ignored for one path or route, not for a folder", a.Path)
 	}
-	stale, err := t.word("stale", "no", "updating")
-	if err != nil {
-		return o, err
+	if s, err = a.passing(t, s); err != nil {
+		return s, err
 	}
-	if stale == "no" {
-		o.slice = sliceOf(d)
-		o.seconds = int(o.slice.length/time.Second) + 1
-		return o, nil
+	if was := t.value(s.chain, "proxy_cache"); was != "" && was != "off" && was != zone && !strings.HasPrefix(was, zone+"_") {
+		return s, fmt.Errorf("path %q: its answers are in the cache %s already", a.Path, was)
 	}
-	o.renew, o.slice = true, sliceOf(max(oldest, 5*d))
-	if o.seconds = int(d/time.Second) - 1; d%time.Second != 0 || o.seconds < 1 {
-		return o, fmt.Errorf("valid %q: stale updating wants whole seconds, from 2s", valid)
-	}
-	return o, nil
+	return s, a.public(t, s)
 }
 
-// A slice is a length of time that divides the clock evenly in decimal, so
-// that an expression can read it from $msec ("1700000000.123").
-type slice struct {
-	length time.Duration
-	same   []string // of the digits behind the kept ones: each stands for a slice
-	kept   string   // the digits that are the same in a slice
-}
-
-// sliceOf is the longest slice that is not longer than d.
-func sliceOf(d time.Duration) slice {
-	halves, fifths, tenths := []string{"[0-4]", "[5-9]"}, []string{"[01]", "[23]", "[45]", "[67]", "[89]"}, []string{`\d`}
-	one := []string{""}
-	all := []slice{
-		{100 * time.Millisecond, one, `\d+\.\d`},
-		{200 * time.Millisecond, fifths, `\d+\.`},
-		{500 * time.Millisecond, halves, `\d+\.`},
-		{time.Second, one, `\d+\.`},
-		{2 * time.Second, fifths, `\d+`},
-		{5 * time.Second, halves, `\d+`},
-		{10 * time.Second, tenths, `\d+`},
-		{20 * time.Second, fifths, `\d+`},
-		{50 * time.Second, halves, `\d+`},
-		{100 * time.Second, tenths, `\d+`},
-	}
-	best := all[0]
-	for _, s := range all {
-		if s.length <= d {
-			best = s
-		}
-	}
-	switch { // the digits behind, up to the point
-	case best.length >= 20*time.Second:
-		best.same = each(best.same, `\d\.`)
-	case best.length >= 2*time.Second:
-		best.same = each(best.same, `\.`)
-	}
-	return best
-}
-
-func each(parts []string, behind string) []string {
-	var out []string
-	for _, p := range parts {
-		out = append(out, p+behind)
-	}
-	return out
-}
-
-// variable is the name of the map that says which slice it is.
-func (s slice) variable() string {
-	return "$iikanji_slice_" + strings.ReplaceAll(s.length.String(), ".", "_")
-}
-
-// block is the map. Its values are the digits that a slice shares, and a
-// letter for what follows.
-func (s slice) block() *directive {
-	m := newBlock("map", "$msec", s.variable())
-	m.put(newDirective("default", "$msec"))
-	for i, same := range s.same {
-		m.put(newDirective("~^(?<iikanji_time>"+s.kept+")"+same, "${iikanji_time}"+string(rune('a'+i))))
-	}
-	return m
-}
-
-// asksApp is the spot from which the app is asked: where a location tries the
-// disk first, its fallback, if there is no file.
-func (t *task) asksApp(s spot) (spot, error) {
+// passing is the spot from which requests are passed on to the app: for a
+// location that tries files first, its fallback, if there is no file.
+func (a *cache) passing(t *task, s spot) (spot, error) {
 	if t.passes(s.last()) {
 		return s, nil
 	}
-	tries := t.get(s.last(), "try_files")
+	tries := t.Get(s.last(), "try_files")
 	if len(s.chain) == 2 || len(tries) == 0 {
-		return s, fmt.Errorf("path %q: no location asks the app for it", t.args["path"])
+		return s, fmt.Errorf("path %q: no location passes it on to the app", a.Path)
 	}
-	args := tries[0].args()
+	args := tries[0].Args()
 	named := args[len(args)-1]
-	if at := filepath.Join(t.value(s.chain, "root"), s.want.what); !s.want.regex() && exists(at) {
-		return s, fmt.Errorf("path %q: %s is on disk", t.args["path"], at)
+	if at := filepath.Join(t.value(s.chain, "root"), s.want.what); !s.want.regex() && t.exists(at) {
+		return s, fmt.Errorf("path %q: %s is on disk", a.Path, at)
 	}
-	for _, l := range t.get(s.server(), "location") {
-		if l.arg(0) == named && t.passes(l.directive) && len(s.chain) == 3 && !s.is() {
-			s.chain = []*directive{s.chain[0], s.server(), l.directive}
+	for _, l := range t.Get(s.server(), "location") {
+		if l.Arg(0) == named && t.passes(l.Directive) && len(s.chain) == 3 && !s.is() {
+			s.chain = []*nginx.Directive{s.chain[0], s.server(), l.Directive}
 			return s, nil
 		}
 	}
-	return s, fmt.Errorf("path %q: location %s does not ask the app in a way that iikanji knows", t.args["path"], matches(s.last()))
+	return s, fmt.Errorf("path %q: location %s does not pass it on to the app in a way that is supported", a.Path, patternOf(s.last()))
 }
 
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
-// zone is the cache that the answers are in, and inactive after how many
-// seconds without a request one is removed. One that is renewed in the
-// background goes as soon as nobody asks: it would be given out once more,
-// however old it is by then. nginx looks whenever the next one is due, but
-// after it has found none it looks after 10 s.
-func (o cacheOptions) zone() (name string, inactive int) {
-	if !o.renew {
+// zone is the name of the cache, and after how many seconds without a request
+// an answer is removed. An answer that is renewed in the background is removed
+// soon: otherwise the first request after a pause would get it, however old it
+// is. nginx removes answers when the next one is due; if there is none, it looks
+// again after 10 s.
+func (a *cache) zone() (name string, inactive int) {
+	if !a.renews() {
 		return zone, 30
 	}
-	return fmt.Sprintf("%s_renewed_%ds", zone, o.seconds), o.seconds
+	return fmt.Sprintf("%s_renewed_%ds", zone, a.seconds), a.seconds
 }
 
-// cachePath has nginx make a folder for the cache beside its other ones.
-func (t *task) cachePath(http *directive, o cacheOptions) error {
-	name, inactive := o.zone()
-	for _, p := range t.get(http, "proxy_cache_path") {
-		if slices.ContainsFunc(p.args(), func(a string) bool { return strings.HasPrefix(a, "keys_zone="+name+":") }) {
+// makeZone adds the cache, unless it is there. Its folder is beside nginx's
+// other folders.
+func (a *cache) makeZone(t *task, http *nginx.Directive) error {
+	name, inactive := a.zone()
+	for _, p := range t.Get(http, "proxy_cache_path") {
+		if slices.ContainsFunc(p.Args(), func(a string) bool { return strings.HasPrefix(a, "keys_zone="+name+":") }) {
 			return nil
 		}
 	}
 	run := ""
 	for _, name := range []string{"proxy_temp_path", "client_body_temp_path", "fastcgi_temp_path"} {
-		if found := t.get(http, name); run == "" && len(found) > 0 && filepath.IsAbs(found[0].arg(0)) {
-			run = filepath.Dir(found[0].arg(0))
+		if found := t.Get(http, name); run == "" && len(found) > 0 && filepath.IsAbs(found[0].Arg(0)) {
+			run = filepath.Dir(found[0].Arg(0))
 		}
 	}
-	if found := t.find("pid"); run == "" && len(found) > 0 && filepath.IsAbs(found[0].arg(0)) {
-		run = filepath.Dir(found[0].arg(0))
+	if found := t.Find("pid"); run == "" && len(found) > 0 && filepath.IsAbs(found[0].Arg(0)) {
+		run = filepath.Dir(found[0].Arg(0))
 	}
 	if run == "" {
-		return fmt.Errorf("neither proxy_temp_path nor pid says where nginx may keep files")
+		return fmt.Errorf("no folder for the cache is known: neither proxy_temp_path nor pid is an absolute path")
 	}
 	dir := filepath.Join(run, name)
-	if !exists(dir) {
+	if !t.exists(dir) {
 		t.scratch = append(t.scratch, dir)
 	}
-	insertBeforeServers(http, newDirective("proxy_cache_path", dir, "levels=1", "keys_zone="+name+":8m", "max_size=256m", fmt.Sprintf("inactive=%ds", inactive), "use_temp_path=off"))
+	insertBeforeServers(http, nginx.New("proxy_cache_path", dir, "levels=1", "keys_zone="+name+":8m", "max_size=256m", fmt.Sprintf("inactive=%ds", inactive), "use_temp_path=off"))
 	return nil
 }
 
-// cacheIn writes what a cached location has.
-func (t *task) cacheIn(s spot, o cacheOptions) error {
+// fill writes the directives of the location whose answers are kept.
+func (a *cache) fill(t *task, s spot) error {
 	personal := slices.Clone(credentials)
-	if o.ignoreCookies {
+	if a.shared() {
 		t.withoutCookies(s)
 	} else {
 		personal = append(personal, "$http_cookie")
 	}
-	key, err := t.keyOf(s, o)
+	key, err := a.fullKey(t, s)
 	if err != nil {
 		return err
 	}
-	key += " " + o.slice.variable()
-	t.sliceMap(s.chain[0], o.slice)
-	name, _ := o.zone()
-	t.holds(s.chain, "proxy_cache", name)
-	t.holds(s.chain, "proxy_cache_key", key)
-	t.holds(s.chain, "proxy_cache_valid", "200", strconv.Itoa(o.seconds)+"s")
-	t.holds(s.chain, "proxy_cache_lock", o.lock)
+	a.slice.define(t, s.chain[0])
+	name, _ := a.zone()
+	t.ensure(s.chain, "proxy_cache", name)
+	t.ensure(s.chain, "proxy_cache_key", key+" "+a.slice.variable())
+	t.ensure(s.chain, "proxy_cache_valid", "200", strconv.Itoa(a.seconds)+"s")
+	t.ensure(s.chain, "proxy_cache_lock", a.Lock)
 	if t.value(s.chain, "proxy_buffering") == "off" {
-		t.holds(s.chain, "proxy_buffering", "on")
+		t.ensure(s.chain, "proxy_buffering", "on")
 	}
-	if o.renew {
-		t.holds(s.chain, "proxy_cache_use_stale", "updating")
-		t.holds(s.chain, "proxy_cache_background_update", "on")
+	if a.renews() {
+		t.ensure(s.chain, "proxy_cache_use_stale", "updating")
+		t.ensure(s.chain, "proxy_cache_background_update", "on")
 	} else if _, at := t.effective(s.chain, "proxy_cache_use_stale"); at >= 0 {
-		t.holds(s.chain, "proxy_cache_use_stale", "off")
+		t.ensure(s.chain, "proxy_cache_use_stale", "off")
 	}
-	t.holds(s.chain, "proxy_cache_bypass", personal...)
-	t.holds(s.chain, "proxy_no_cache", personal...)
+	t.ensure(s.chain, "proxy_cache_bypass", personal...)
+	t.ensure(s.chain, "proxy_no_cache", personal...)
 	return nil
 }
 
-// withoutCookies takes the cookies from a location's requests and answers.
-func (t *task) withoutCookies(s spot) {
-	t.adds(s.chain, "proxy_set_header", sameHeader("Cookie"), "Cookie", "")
-	t.adds(s.chain, "proxy_hide_header", sameHeader("Set-Cookie"), "Set-Cookie")
-	ignored := []string{"Set-Cookie"}
-	if found, _ := t.effective(s.chain, "proxy_ignore_headers"); len(found) > 0 && found[0].has("Set-Cookie") {
-		ignored = found[0].args()
-	} else if len(found) > 0 {
-		ignored = append(found[0].args(), ignored...)
+// fullKey is the key of a location's answers. The default key is completed with
+// all that the app receives about a client; a key of the remedy that is not
+// complete is refused.
+func (a *cache) fullKey(t *task, s spot) (string, error) {
+	received, err := a.received(t, s)
+	if err != nil {
+		return "", err
 	}
-	t.holds(s.chain, "proxy_ignore_headers", ignored...)
+	key := cmp.Or(a.Key, cacheKey)
+	in := variablesOf(key)
+	var lacks []string
+	for _, v := range received {
+		if !slices.Contains(in, v) {
+			lacks = append(lacks, "$"+v)
+		}
+	}
+	if len(lacks) == 0 {
+		return key, nil
+	}
+	if a.Key != "" {
+		return "", fmt.Errorf("key %q: the app also receives %s: want all of it in the key", key, strings.Join(lacks, " "))
+	}
+	t.says += ", apart for each " + strings.Join(lacks, " ")
+	return key + " " + strings.Join(lacks, " "), nil
 }
 
-// sliceMap adds the map of a slice, once.
-func (t *task) sliceMap(http *directive, s slice) {
-	for _, m := range t.get(http, "map") {
-		if m.arg(1) == s.variable() {
+// withoutCookies removes the cookies from a location's requests and answers.
+func (t *task) withoutCookies(s spot) {
+	t.ensureOneOf(s.chain, "proxy_set_header", sameHeader("Cookie"), "Cookie", "")
+	t.ensureOneOf(s.chain, "proxy_hide_header", sameHeader("Set-Cookie"), "Set-Cookie")
+	ignored := []string{"Set-Cookie"}
+	if found, _ := t.effective(s.chain, "proxy_ignore_headers"); len(found) > 0 && found[0].Has("Set-Cookie") {
+		ignored = found[0].Args()
+	} else if len(found) > 0 {
+		ignored = append(found[0].Args(), ignored...)
+	}
+	t.ensure(s.chain, "proxy_ignore_headers", ignored...)
+}
+
+// define adds the map of a slice, once.
+func (s slice) define(t *task, http *nginx.Directive) {
+	for _, m := range t.Get(http, "map") {
+		if m.Arg(1) == s.variable() {
 			return
 		}
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// tellsAll is an app that answers with what it is told of who asks.
-var tellsAll = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// echoesClient is an app that answers with what it receives about the client.
+var echoesClient = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "%s %s%s asked as %q", r.Method, r.Host, r.URL.Path, r.Header.Values("X-User"))
 })
 
-// TestCacheTellsApart: nobody gets an answer that was made for somebody whom
-// the app can tell from them, by whatever nginx tells it.
+// TestCacheTellsApart: no client gets an answer to a client that the app can
+// tell apart, by any variable that nginx sends.
 func TestCacheTellsApart(t *testing.T) {
 	const server = `map $http_x_team $team { default "no team"; ~. "team $http_x_team"; }
 server {
@@ -26,7 +26,7 @@ server {
 	location /session { proxy_set_header X-User $cookie_session; proxy_pass http://%[3]s; }
 }
 `
-	s := startSite(t, tellsAll, map[string]string{"conf/nginx.conf": siteConf, "conf/sites/a.conf": server})
+	s := startSite(t, echoesClient, map[string]string{"conf/nginx.conf": siteConf, "conf/sites/a.conf": server})
 	for path, header := range map[string]string{"/who": "X-Who", "/key": "X-Api-Key", "/team": "X-Team", "/session": "Cookie"} {
 		apply(t, s, remedy("cache", "path", path, "valid", "100s", "cookies", "ignore"))
 		for _, user := range []string{"", "session=alice", "session=bob", "", "session=bob", "session=alice"} {
@@ -45,9 +45,9 @@ server {
 	}
 }
 
-// TestCacheRefusesPersons: where nginx asks who somebody is, and where no two
-// requests are alike for the app, nothing is kept.
-func TestCacheRefusesPersons(t *testing.T) {
+// TestCacheRefusesPersonal: no answers are kept where nginx authenticates
+// clients, and where the app receives something different in each request.
+func TestCacheRefusesPersonal(t *testing.T) {
 	const server = `server {
 	listen 127.0.0.1:%[2]d; # %[1]s
 	location = /whoami { internal; return 204; }
@@ -58,7 +58,7 @@ func TestCacheRefusesPersons(t *testing.T) {
 	location /free { auth_basic off; proxy_pass http://%[3]s; }
 }
 `
-	s := startSite(t, tellsAll, map[string]string{"conf/nginx.conf": siteConf, "conf/sites/a.conf": server})
+	s := startSite(t, echoesClient, map[string]string{"conf/nginx.conf": siteConf, "conf/sites/a.conf": server})
 	for path, why := range map[string]string{"/asked": "auth_request", "/password": "auth_basic", "/traced": "$request_id", "/captured": "captures"} {
 		if _, err := change.Plan(t.Context(), s.open(s.dir), remedy("cache", "path", path, "valid", "1s")); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v, want %q", path, err, why)

@@ -11,8 +11,8 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// TestLogIsConfined: no access log is opened but those that are there, not even
-// by a plan, which has nginx read the configuration.
+// TestLogIsConfined: only access logs that exist are opened. A plan does not
+// open others either, although nginx tests its configuration.
 func TestLogIsConfined(t *testing.T) {
 	s := newTestSite(t)
 	for _, path := range []string{filepath.Join(t.TempDir(), "outside.log"), filepath.Join(s.dir, "conf/sites/b.conf"), filepath.Join(s.dir, "public/a.js")} {
@@ -27,8 +27,8 @@ func TestLogIsConfined(t *testing.T) {
 	apply(t, s, remedy("set", "directive", "access_log", "value", filepath.Join(s.dir, "access.log")+" combined buffer=64k"))
 }
 
-// TestSocketIsConfined: a socket of somebody else is not opened to clients,
-// though it accepts and nginx may use it, and neither is a database's.
+// TestSocketIsConfined: the socket of another program is not opened to clients,
+// even if it accepts and nginx may use it; neither is that of a database.
 func TestSocketIsConfined(t *testing.T) {
 	s := newTestSite(t)
 	outside, link := filepath.Join(s.dir, "engine.sock"), filepath.Join(s.dir, "public/link.sock")

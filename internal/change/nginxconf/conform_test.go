@@ -20,15 +20,16 @@ import (
 	"github.com/iikanji/iikanji/internal/change/changetest"
 )
 
-// An act is a remedy that plans it, and what a line of probed says of it then.
-type act struct {
+// A heldAct is an act that the conformance suite tests: a remedy that plans it,
+// and a line of probed after it.
+type heldAct struct {
 	r      iikanji.Remedy
 	effect string
 }
 
-// connections are the acts on how nginx talks to the app, and on itself.
-func connections(s *probedSite) map[string]act {
-	return map[string]act{
+// connections are the acts about nginx's processes and its connections to the app.
+func connections(s *probedSite) map[string]heldAct {
+	return map[string]heldAct{
 		"upstream keepalive": {remedy("upstream keepalive", "keepalive", "32"), `root: 200 OK, body "app by tcp / conn= `}, // the included file and the main one
 		"upstream socket":    {remedy("upstream socket", "socket", s.socket()), `root: 200 OK, body "app by unix`},
 		"cache":              {remedy("cache", "path", "/counted", "valid", "100s"), "the same answer again: true"}, // nginx makes a folder
@@ -38,12 +39,12 @@ func connections(s *probedSite) map[string]act {
 	}
 }
 
-// answers are the acts on what a client gets.
-func answers(*probedSite) map[string]act {
-	return map[string]act{
+// answers are the acts about what clients receive.
+func answers(*probedSite) map[string]heldAct {
+	return map[string]heldAct{
 		"static files":       {remedy("static files", "path", "/assets"), `asset: 200 OK, body "from disk"`},
 		"gzip":               {remedy("gzip"), "compressed: 200 OK, Content-Encoding [gzip]"},
-		"gzip static":        {remedy("gzip static", "path", "/ready"), "ready: 200 OK, Content-Encoding [gzip]"}, // new files, of bytes that are no text
+		"gzip static":        {remedy("gzip static", "path", "/ready"), "ready: 200 OK, Content-Encoding [gzip]"}, // new files that are not text
 		"expires":            {remedy("expires", "path", "/kept", "expires", "1h"), "kept: 200 OK, Cache-Control [max-age=3600]"},
 		"open file cache":    {remedy("open file cache", "valid", "60s"), "a file's old content: true"},
 		"refuse user agents": {remedy("refuse user agents", "patterns", "^bot/"), "bot: 503 Service Temporarily Unavailable"},
@@ -51,15 +52,14 @@ func answers(*probedSite) map[string]act {
 	}
 }
 
-// TestConformance and TestConformanceAnswers hold each act to the promises of
-// every kind, with a real nginx whose answers show which configuration it runs
-// with. Most of their time nginx sleeps before it ends old workers: they sleep
-// together.
+// TestConformance and TestConformanceAnswers run the conformance suite of kinds
+// on each act, with a real nginx whose answers show its configuration. They run
+// in parallel: most of the time nginx sleeps before it ends old workers.
 func TestConformance(t *testing.T) { conform(t, connections) }
 
 func TestConformanceAnswers(t *testing.T) { conform(t, answers) }
 
-func conform(t *testing.T, acts func(*probedSite) map[string]act) {
+func conform(t *testing.T, acts func(*probedSite) map[string]heldAct) {
 	t.Parallel()
 	s := newProbedSite(t)
 	c := changetest.Case{
@@ -74,25 +74,27 @@ func conform(t *testing.T, acts func(*probedSite) map[string]act) {
 	changetest.Run(t, c)
 }
 
-// TestEveryAct wants each act that there is among those that are held to the promises.
+// TestEveryAct: the conformance suite tests every act.
 func TestEveryAct(t *testing.T) {
 	none := &probedSite{testSite: &testSite{}}
 	held := slices.Sorted(maps.Keys(connections(none)))
 	held = append(held, slices.Sorted(maps.Keys(answers(none)))...)
 	slices.Sort(held)
-	if all := slices.Sorted(maps.Keys(editors)); !slices.Equal(held, all) {
-		t.Errorf("held to the promises: %q; acts that there are: %q", held, all)
+	all := actNames()
+	slices.Sort(all)
+	if !slices.Equal(held, all) {
+		t.Errorf("in the conformance suite: %q; acts: %q", held, all)
 	}
 }
 
-// A probedSite is a nginx whose answers differ with every act. Its app can be
-// reached by TCP and by a unix socket.
+// A probedSite is an nginx whose answers are different after each act. Its app
+// listens on TCP and on a unix socket.
 type probedSite struct {
 	*testSite
-	asked atomic.Int64 // numbers what must not be asked twice
+	asked atomic.Int64 // numbers requests that must not be answered from a cache
 }
 
-const largeHeader = 20_000 // bytes: more than nginx takes by itself
+const largeHeader = 20_000 // bytes: more than nginx accepts by default
 
 func newProbedSite(t *testing.T) *probedSite {
 	t.Helper()
@@ -134,7 +136,7 @@ func newProbedSite(t *testing.T) *probedSite {
 
 func (s *probedSite) socket() string { return filepath.Join(s.dir, "app.sock") }
 
-// probed is the state, and what nginx makes of it now.
+// probed is the state of the files, and what nginx answers now.
 func (s *probedSite) probed() (string, error) {
 	text, err := s.state()
 	if err != nil {
@@ -169,7 +171,7 @@ func (s *probedSite) probed() (string, error) {
 	return b.String(), nil
 }
 
-// ask is what nginx answers: the status, the headers that acts are for, and the body.
+// ask is an answer of nginx: the status, the headers that acts change, and the body.
 func (s *probedSite) ask(path string, header http.Header) (string, error) {
 	r, err := s.get(path, header)
 	if r == nil || err != nil && r.StatusCode == http.StatusOK {
@@ -195,8 +197,8 @@ func (s *probedSite) text(path string) (string, error) {
 	return string(b), err
 }
 
-// repeats says whether the app is spared a question that it was asked before.
-// A slice of the cache's time may end in between, but not twice.
+// repeats reports whether an answer is sent again without a request to the app.
+// A slice of the cache's time may end once in between, but not twice.
 func (s *probedSite) repeats() (string, error) {
 	var got [3]string
 	for i := range got {
@@ -208,7 +210,7 @@ func (s *probedSite) repeats() (string, error) {
 	return fmt.Sprint(got[0] == got[1] || got[1] == got[2]), nil
 }
 
-// keepsOld says whether a file is answered as it was before it was replaced.
+// keepsOld reports whether a file is sent with its content before it was replaced.
 func (s *probedSite) keepsOld() (string, error) {
 	name := fmt.Sprintf("fresh/%d", s.asked.Add(1))
 	path := filepath.Join(s.dir, name)
@@ -226,7 +228,7 @@ func (s *probedSite) keepsOld() (string, error) {
 	return fmt.Sprint(got == "old"), nil
 }
 
-// accepting are the workers that are not on their way out.
+// accepting are the workers that are not shutting down.
 func (s *probedSite) accepting() ([]string, error) {
 	all, err := s.workers()
 	return slices.DeleteFunc(all, func(pid string) bool {
@@ -240,11 +242,11 @@ func (s *probedSite) count() (string, error) {
 	return fmt.Sprint(len(all)), err
 }
 
-// logs says whether a worker has the access log open.
+// logs reports whether a worker has the access log open.
 func (s *probedSite) logs() (string, error) {
 	all, err := s.accepting()
 	if err != nil || len(all) == 0 {
-		return "", errors.Join(err, errors.New("nobody accepts"))
+		return "", errors.Join(err, errors.New("no worker accepts"))
 	}
 	open, err := filepath.Glob("/proc/" + all[0] + "/fd/*")
 	if err != nil || len(open) == 0 {

@@ -1,36 +1,36 @@
-// Package nginxconf plans changes of nginx's configuration: lossless edits of
-// the files that are there, so that comments, order and spacing stay, and
-// undoing is writing the old bytes back.
+// Package nginxconf plans changes of nginx's configuration. The edits keep
+// comments, order and spacing, so undoing is writing the old bytes back.
 //
-// It does not know what would help (diagnose does) and writes nothing but a
-// scratch copy: the plan is judged by `nginx -t` on it before it is handed out.
-// It does not talk to the app: whether an answer is the same for everyone, or a
-// file the app's own answer, is for whoever asks to know, and for the checks of
-// a run to prove.
+// It does not decide what would help (package diagnose does). It writes nothing
+// but a scratch copy, which nginx -t must accept before a plan is returned. It
+// does not send requests to the app: whether an answer is the same for all
+// clients is the caller's knowledge, and the checks of a run prove it.
 //
 // Steps of a plan:
 //
-//  1. load the main file and what it includes as token trees (parse.go, tree.go);
-//  2. find the location that answers a path now, as nginx does, and give the
-//     path one of its own that does the same (location.go, effect.go);
-//  3. edit the trees as the remedy's "act" says (one file per subject: upstream.go,
-//     socket.go, static.go, compress.go, expires.go, cache.go, buffers.go,
-//     workers.go, logs.go, agents.go, settings.go);
-//  4. have nginx read the result (kind.go);
-//  5. return the changed files as a Change with a reload.
+//  1. find the act of the remedy and decode its arguments (acts.go);
+//  2. load the main file and what it includes (config.go);
+//  3. find the location that answers a path now, by nginx's rules, and give the
+//     path a location of its own that does the same (location.go, inherit.go);
+//  4. edit the trees (one file per subject: upstream.go, socket.go, static.go,
+//     gzip.go, expires.go, cache.go, buffers.go, workers.go, openfiles.go,
+//     accesslog.go, useragents.go, settings.go);
+//  5. test the result with nginx (kind.go);
+//  6. return the changed files as a Change with a reload.
 //
-// What is easily got wrong, and is taken care of:
+// What is easily got wrong, and is handled here:
 //
 //   - a block with one proxy_set_header or add_header of its own inherits none;
-//   - a location that is passed on and ends in "/" makes nginx redirect the
-//     path without it;
+//   - a location that passes requests on and ends in "/" makes nginx redirect
+//     the path without the slash;
 //   - a new name in proxy_pass changes the default Host and proxy_redirect;
-//   - locations inside others are searched first, expressions in the file's order;
-//   - a file that several places include is edited for all of them (task.go,
-//     upstream.go);
-//   - an answer that is kept is given to others: its key needs all that the app
-//     is told of who asks (cachekey.go);
-//   - a file answers 405 to a POST that the app would have taken;
-//   - proxy_cache_valid counts whole seconds of the clock, so that "1s" is up to
-//     two, and the app's own headers overrule it.
+//   - locations inside the longest prefix are searched first, expressions in the
+//     order of the file;
+//   - a file that is included in several places is edited for all of them
+//     (task.go, upstream.go);
+//   - a cached answer is given to other clients: its key needs all that the app
+//     receives about a client (cachekey.go);
+//   - a file answers 405 to a POST that the app would have accepted;
+//   - proxy_cache_valid counts whole seconds of the clock, so "1s" can be two,
+//     and the app's own headers overrule it.
 package nginxconf

@@ -22,10 +22,10 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// A clockApp tells when it answered and to whom, and counts.
+// A clockApp answers with the time, the number of the request and the client's headers.
 type clockApp struct {
 	asked   atomic.Int64
-	release chan struct{} // answers wait for it to be closed, when it is there
+	release chan struct{} // if not nil, answers wait until it is closed
 }
 
 func (a *clockApp) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -59,11 +59,11 @@ func (s *testSite) text(t *testing.T, path string, header http.Header) string {
 	return string(b)
 }
 
-// TestCacheAsksOnce: of requests at once, one reaches the app.
+// TestCacheAsksOnce: of simultaneous requests, one reaches the app.
 func TestCacheAsksOnce(t *testing.T) {
 	app := &clockApp{release: make(chan struct{})}
 	s := startClock(t, app)
-	apply(t, s, remedy("cache", "path", "/x", "valid", "100s")) // the slice may end in between, but not twice
+	apply(t, s, remedy("cache", "path", "/x", "valid", "100s")) // a slice may end once in between, but not twice
 	var conns []net.Conn
 	for range 32 {
 		c, err := net.Dial("tcp", s.address())
@@ -101,8 +101,8 @@ func TestCacheAsksOnce(t *testing.T) {
 	}
 }
 
-// TestCacheIsPersonal: who sends a cookie or a password gets an answer of
-// their own, and nobody gets one that the app forbade to keep.
+// TestCacheIsPersonal: a request with a cookie or a password gets an answer of
+// its own, and no answer is kept if the app forbids it.
 func TestCacheIsPersonal(t *testing.T) {
 	app := &clockApp{}
 	s := startClock(t, app)
@@ -119,7 +119,7 @@ func TestCacheIsPersonal(t *testing.T) {
 			t.Fatalf("%s got %s", user, got)
 		}
 		if got := s.text(t, "/x", nil); strings.Contains(got, "user=") {
-			t.Fatalf("nobody got %s", got)
+			t.Fatalf("a client without credentials got %s", got)
 		}
 	}
 	for _, path := range []string{"/private", "/login"} {
@@ -141,8 +141,8 @@ func TestCacheIsPersonal(t *testing.T) {
 	}
 }
 
-// TestCacheIgnoresCookies: everyone gets the same, the app sees no cookie and
-// nobody gets another one's.
+// TestCacheIgnoresCookies: all clients get the same answer, the app receives no
+// cookie, and no client gets the cookie of another one.
 func TestCacheIgnoresCookies(t *testing.T) {
 	app := &clockApp{}
 	s := startClock(t, app)
@@ -159,7 +159,7 @@ func TestCacheIgnoresCookies(t *testing.T) {
 			t.Fatalf("got %s with %v", b, resp.Header)
 		}
 	}
-	if len(different) > 2 { // a slice of time may end once in between
+	if len(different) > 2 { // a slice may end once in between
 		t.Errorf("20 users got %d answers", len(different))
 	}
 	if got := s.text(t, "/login", http.Header{"Authorization": {"me"}}); !strings.Contains(got, " me ") {
@@ -167,8 +167,8 @@ func TestCacheIgnoresCookies(t *testing.T) {
 	}
 }
 
-// TestCacheExpires: no answer is older than it may be, whatever the app says
-// of it, when its request is sent. nginx's own seconds would allow two.
+// TestCacheExpires: when a request is sent, its answer is not older than allowed,
+// whatever headers the app sends. nginx's own whole seconds would allow two.
 func TestCacheExpires(t *testing.T) {
 	app := &clockApp{}
 	s := startClock(t, app)
@@ -182,7 +182,7 @@ func TestCacheExpires(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if age := sent - made; age > 500+250 { // nginx looks at the clock once for all that came meanwhile
+		if age := sent - made; age > 500+250 { // nginx reads the clock once for all events that are ready
 			t.Fatalf("an answer was %d ms old", age)
 		}
 		if got == last {
@@ -207,7 +207,7 @@ func (p pattern) expand(t *testing.T, text string) string {
 	return re.FindStringSubmatch(text)[1]
 }
 
-// TestSlices: the expressions cut time as they should, for every length.
+// TestSlices: the expressions divide the clock into slices of each length.
 func TestSlices(t *testing.T) {
 	for _, want := range []time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second, 50 * time.Second, 100 * time.Second} {
 		sl := sliceOf(want + want/2)
@@ -217,12 +217,12 @@ func TestSlices(t *testing.T) {
 		m := sl.block()
 		of := func(ms int64) string {
 			clock := fmt.Sprintf("%d.%03d", ms/1000, ms%1000)
-			for _, d := range m.body.items[1:] {
-				p := pattern{"~", strings.TrimPrefix(d.name(), "~")}
+			for _, d := range m.Block.Items[1:] {
+				p := pattern{"~", strings.TrimPrefix(d.Name(), "~")}
 				if ok, err := p.matchesPath(clock); err != nil {
 					t.Fatal(err)
 				} else if ok {
-					return p.expand(t, clock) + d.arg(0)[len("${iikanji_time}"):]
+					return p.expand(t, clock) + d.Arg(0)[len("${iikanji_time}"):]
 				}
 			}
 			t.Fatalf("%v: no slice for %s", want, clock)
@@ -238,8 +238,8 @@ func TestSlices(t *testing.T) {
 	}
 }
 
-// TestGzipStatic: what was compressed ahead is what the file holds, and goes
-// only to those who want it.
+// TestGzipStatic: a compressed copy expands to its file, and only clients that
+// accept it receive it.
 func TestGzipStatic(t *testing.T) {
 	s := newTestSite(t)
 	plain := s.body(t, "/ready/words.txt")
@@ -269,8 +269,8 @@ func TestGzipStatic(t *testing.T) {
 	}
 }
 
-// TestExpiresKeepsHeaders: a header added in a location hides those outside,
-// which must be there still.
+// TestExpiresKeepsHeaders: a header added in a location hides those outside;
+// they are sent nevertheless.
 func TestExpiresKeepsHeaders(t *testing.T) {
 	s := startSite(t, &clockApp{}, map[string]string{"conf/nginx.conf": head + `add_header X-Outer "1; 2" always;
 	server { listen 127.0.0.1:%[2]d; location / { proxy_pass http://%[3]s; } } }`, "run/x": ""})
@@ -284,7 +284,7 @@ func TestExpiresKeepsHeaders(t *testing.T) {
 	}
 }
 
-// TestExpiresLeavesTheApp: what the app says of its answers itself stands.
+// TestExpiresLeavesTheApp: the app's own Cache-Control is not replaced.
 func TestExpiresLeavesTheApp(t *testing.T) {
 	app := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/a/own" {
@@ -303,7 +303,7 @@ func TestExpiresLeavesTheApp(t *testing.T) {
 	}
 }
 
-// TestAgents: expressions with quotes, braces and blanks reach nginx as they are.
+// TestAgents: expressions with quotes, braces and blanks reach nginx unchanged.
 func TestAgents(t *testing.T) {
 	s := newTestSite(t)
 	apply(t, s, remedy("refuse user agents", "patterns", "^bot/[0-9]{2}$\n(?i)\"crawler\" \\(x;y\\)\\\\ #1\nit's", "status", "429"))
@@ -318,14 +318,14 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// TestSocket: the app is asked by its unix socket, sees the same host, and
-// connections are kept when both are asked for.
+// TestSocket: requests reach the app by its unix socket with the same Host, and
+// connections are kept open if both acts are applied.
 func TestSocket(t *testing.T) {
 	s := newTestSite(t)
 	plain := s.body(t, "/x")
 	sock := filepath.Join(s.dir, "app.sock")
 	r := remedy("upstream socket", "socket", sock)
-	if _, err := change.Plan(t.Context(), s.open(s.dir), r); err == nil || !strings.Contains(err.Error(), "nobody accepts") {
+	if _, err := change.Plan(t.Context(), s.open(s.dir), r); err == nil || !strings.Contains(err.Error(), "does not accept") {
 		t.Errorf("without a socket: %v", err)
 	}
 	l, err := net.Listen("unix", sock)
@@ -369,7 +369,7 @@ func TestSocket(t *testing.T) {
 	}
 }
 
-// TestBuffers: what was written to temporary files is kept in memory.
+// TestBuffers: nginx holds in memory what it wrote to temporary files before.
 func TestBuffers(t *testing.T) {
 	large := strings.Repeat("0123456789abcdef", 1<<14) // 256 KiB
 	app := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -402,8 +402,8 @@ func TestBuffers(t *testing.T) {
 	}
 }
 
-// TestStaticIsConfined: only what lies in the public folder is served, and not
-// where it leads outside.
+// TestStaticIsConfined: only files in the public folder are served, and no links
+// that lead outside of it.
 func TestStaticIsConfined(t *testing.T) {
 	s := newTestSite(t)
 	for path, text := range map[string]string{"public/assets/.git/config": "secret", "public2/a/b": "secret"} {
@@ -421,7 +421,7 @@ func TestStaticIsConfined(t *testing.T) {
 		r    iikanji.Remedy
 		want string
 	}{
-		{remedy("static files", "path", "/assets"), "not for everyone"},
+		{remedy("static files", "path", "/assets"), "is not a public file"},
 		{remedy("static files", "path", "/a", "root", s.dir+"/public2"), "public folder"},
 		{remedy("static files", "path", "/etc", "root", s.dir+"/public/root"), "public folder"},
 		{remedy("static files", "path", "/a", "root", s.dir+"/public/../public2"), "public folder"},
@@ -433,7 +433,7 @@ func TestStaticIsConfined(t *testing.T) {
 	}
 }
 
-// TestPromises: what an act may take away is said.
+// TestPromises: a change declares the promises that its act weakens.
 func TestPromises(t *testing.T) {
 	s := newTestSite(t)
 	for _, c := range []struct {
@@ -465,8 +465,8 @@ func TestPromises(t *testing.T) {
 	}
 }
 
-// TestRenewedGoes: an answer that is renewed in the background is gone soon
-// after nobody asks for it: it is not given out once more, however old.
+// TestRenewedGoes: an answer that is renewed in the background is removed soon
+// after its last request, so that no later request gets an old answer.
 func TestRenewedGoes(t *testing.T) {
 	s := newTestSite(t)
 	apply(t, s, remedy("cache", "path", "/x", "valid", "2s", "stale", "updating"))

@@ -7,91 +7,110 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/nginx"
 )
 
-// cacheControl are the words that may be added to what expires says.
+// cacheControl are the words that may be added to the Cache-Control of expires.
 var cacheControl = regexp.MustCompile(`^(public|private|immutable|no-transform|must-revalidate|stale-while-revalidate=[0-9]{1,6})(, ?(public|private|immutable|no-transform|must-revalidate|stale-while-revalidate=[0-9]{1,6}))*$`)
 
-// editExpires tells clients how long to keep the answers of a path, and turns
-// validators on for when the time is over. Where the app is asked, what it says
-// of an answer itself stands: a no-store must not become an hour.
-func editExpires(t *task) error {
-	expires, words := t.args["expires"], t.args["cache-control"]
-	if !expiresForm.MatchString(expires) {
-		return fmt.Errorf("expires %q: want a time, as 1d or max", expires)
+// expires sets how long clients keep the answers of a path, and turns on the
+// validators for when the time is over. If the app answers, its own
+// Cache-Control wins: a no-store must not become an hour.
+type expires struct {
+	Path    string `arg:"path,required" help:"a URL, a folder with its slash, or a route: /api/isu/:id/icon"`
+	Expires string `arg:"expires,required" help:"1h, 365d, max, off, epoch, -1"`
+	Words   string `arg:"cache-control" help:"further words: public or public, immutable"`
+	Server  string `arg:"server" help:"server_name or listen address of a server block"`
+}
+
+// Validate is called by change.Decode.
+func (a *expires) Validate() error {
+	if a.Words != "" && !cacheControl.MatchString(a.Words) {
+		return fmt.Errorf("cache-control %q: want words as public, immutable", a.Words)
 	}
-	if words != "" && !cacheControl.MatchString(words) {
-		return fmt.Errorf("cache-control %q: want words as public, immutable", words)
+	return checkExpires(a.Expires)
+}
+
+// fresh reports whether no client keeps an answer.
+func (a *expires) fresh() bool { return slices.Contains(keepsFresh, a.Expires) }
+
+func (a *expires) refine(act *change.Act) {
+	if a.fresh() {
+		act.Worth, act.Simplifies = worthLine, true
 	}
-	if !slices.Contains(keepsFresh, expires) {
+}
+
+func (a *expires) edit(t *task) error {
+	if !a.fresh() {
 		t.weaken(iikanji.Freshness)
 	}
-	s, err := t.spot(t.args["path"])
+	s, err := t.spot(a.Path, a.Server)
 	if err != nil {
 		return err
 	}
-	t.says = fmt.Sprintf("let clients keep the answers of %s for %s", t.args["path"], expires)
-	there := t.value(s.chain, "expires") == expires && (words == "" || t.adding(s.chain, words))
-	if !there && t.passes(s.last()) && !slices.Contains(keepsFresh, expires) {
-		t.says += ", where the app says nothing of it"
-		expires = t.unlessSaid(s, "expires", expires, "off")
+	t.says = fmt.Sprintf("let clients keep the answers of %s for %s", a.Path, a.Expires)
+	value, words := a.Expires, a.Words
+	there := t.value(s.chain, "expires") == value && (words == "" || t.adding(s.chain, words))
+	if !there && t.passes(s.last()) && !a.fresh() {
+		t.says += ", unless the app sends a Cache-Control"
+		value = t.unlessApp(s, "expires", value, "off")
 		if words != "" {
-			words = t.unlessSaid(s, "cache", words, "")
+			words = t.unlessApp(s, "cache", words, "")
 		}
 	}
-	if t.value(s.chain, "expires") != expires || words != "" && !t.adding(s.chain, words) {
+	if t.value(s.chain, "expires") != value || words != "" && !t.adding(s.chain, words) {
 		if _, err := t.split(&s); err != nil {
 			return err
 		}
 		if err := t.noRedirect(s); err != nil {
 			return err
 		}
-		t.holds(s.chain, "expires", expires)
+		t.ensure(s.chain, "expires", value)
 		if words != "" && !t.adding(s.chain, words) {
-			same := func(d *directive) bool { return strings.EqualFold(d.arg(0), "Cache-Control") }
-			t.adds(s.chain, "add_header", same, "Cache-Control", words)
+			t.ensureOneOf(s.chain, "add_header", sameHeader("Cache-Control"), "Cache-Control", words)
 		}
 	}
 	if t.value(s.chain, "etag") == "off" {
-		t.holds(s.chain, "etag", "on")
+		t.ensure(s.chain, "etag", "on")
 	}
 	return nil
 }
 
-// unlessSaid is a variable that is a value where the app's answer has no
-// Cache-Control, and another one where it has.
-func (t *task) unlessSaid(s spot, what, value, otherwise string) string {
+// unlessApp is a variable that has a value if the app's answer has no
+// Cache-Control, and another value if it has one.
+func (t *task) unlessApp(s spot, what, value, otherwise string) string {
 	name := "$iikanji_" + what + "_" + notWord.ReplaceAllString(value, "_")
-	for _, m := range t.get(s.chain[0], "map") {
-		if m.arg(1) == name {
+	for _, m := range t.Get(s.chain[0], "map") {
+		if m.Arg(1) == name {
 			return name
 		}
 	}
-	m := newBlock("map", "$upstream_http_cache_control", name)
-	m.put(newDirective("default", otherwise))
-	m.put(newDirective("", value))
+	m := nginx.NewBlock("map", "$upstream_http_cache_control", name)
+	m.Put(nginx.New("default", otherwise), nginx.New("", value))
 	insertBeforeServers(s.chain[0], m)
 	return name
 }
 
 var notWord = regexp.MustCompile(`[^a-z0-9]+`)
 
-// adding says whether the words of Cache-Control are added already.
-func (t *task) adding(around []*directive, words string) bool {
+// adding reports whether the words of Cache-Control are added already.
+func (t *task) adding(around []*nginx.Directive, words string) bool {
 	found, _ := t.effective(around, "add_header")
-	return slices.ContainsFunc(found, func(p place) bool {
-		return strings.EqualFold(p.arg(0), "Cache-Control") && p.arg(1) == words
+	return slices.ContainsFunc(found, func(p nginx.Place) bool {
+		return strings.EqualFold(p.Arg(0), "Cache-Control") && p.Arg(1) == words
 	})
 }
 
-// noRedirect keeps nginx from sending "/a" to "/a/", as it does where a folder
-// is passed on: the app answered "/a" before, and a location of its own for it
-// lets it go on.
+// noRedirect keeps nginx from redirecting "/a" to "/a/", which it does if a
+// location for that folder passes requests on. The app answered "/a" before; a
+// location for "/a" alone keeps that.
 func (t *task) noRedirect(s spot) error {
 	l := s.last()
-	folder := matches(l)
-	if l.line != 0 || !folder.prefix() || !t.passes(l) || folder.what == "/" {
-		return nil // there before, or asks nobody
+	folder := patternOf(l)
+	isNew := l.Line == 0
+	if !isNew || !folder.prefix() || !t.passes(l) || folder.what == "/" {
+		return nil
 	}
 	path := strings.TrimSuffix(folder.what, "/")
 	before := spot{want: pattern{"=", path}}
@@ -99,7 +118,7 @@ func (t *task) noRedirect(s spot) error {
 	if err != nil {
 		return err
 	}
-	before.chain = append([]*directive{s.chain[0]}, chain...)
+	before.chain = append([]*nginx.Directive{s.chain[0]}, chain...)
 	if before.is() || !t.passes(before.last()) {
 		return nil
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// A writer makes a random configuration that nginx accepts, in the hand of
-// somebody who does not care for order.
+// A writer makes a random configuration that nginx accepts, without any order
+// in its layout.
 type writer struct {
 	*rand.Rand
 	dir   string
@@ -33,13 +33,13 @@ func (w *writer) maybe(texts ...string) string {
 
 func (w *writer) one(texts ...string) string { return texts[w.IntN(len(texts))] }
 
-// blank separates words, and gap directives.
+// blank separates words; gap separates directives.
 func (w *writer) blank() string { return w.one(" ", "  ", "\t", "\n\t", " # a; b {\n ") }
 func (w *writer) gap() string {
 	return w.one("\n", "\n\n", " ", "\n    ", "\n# } a comment; \n", " # it's here\n", "\n\t\t", "\r\n")
 }
 
-// directive writes words as nginx may find them.
+// directive writes words in any way that nginx reads as these words.
 func (w *writer) directive(words ...string) string {
 	text := words[0]
 	for _, word := range words[1:] {
@@ -54,7 +54,7 @@ func (w *writer) directive(words ...string) string {
 	return text + w.one("", " ", " # end\n") + ";" + w.gap()
 }
 
-// body shuffles parts, some of which are moved into a file of their own.
+// body shuffles parts, and moves some into a file of their own.
 func (w *writer) body(parts ...string) string {
 	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
 	w.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
@@ -141,9 +141,9 @@ func grammarActs() []iikanji.Remedy {
 	return all
 }
 
-// TestGrammar: any edit of any configuration that nginx accepts is refused with
-// a reason of its own or accepted by nginx, leaves nothing to do, and is undone
-// to the byte.
+// TestGrammar: an edit of a configuration that nginx accepts is either refused
+// with an error of this package, or accepted by nginx; planned again there is
+// nothing to change, and undone every byte is as before.
 func TestGrammar(t *testing.T) {
 	acts := grammarActs()
 	done := make([]int, len(acts))
@@ -191,7 +191,7 @@ func TestGrammar(t *testing.T) {
 		planned += n
 	}
 	if planned < rounds*2/3 {
-		t.Errorf("%d of %d remedies were planned: the grammar is too odd to prove much", planned, rounds)
+		t.Errorf("%d of %d remedies were planned: too few to prove much", planned, rounds)
 	}
 }
 

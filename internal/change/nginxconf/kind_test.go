@@ -3,6 +3,7 @@ package nginxconf
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/http"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/nginx"
 )
 
 func remedy(act string, kv ...string) iikanji.Remedy {
@@ -36,7 +38,7 @@ func apply(t *testing.T, s *testSite, r iikanji.Remedy) *iikanji.Change {
 	return c
 }
 
-// TestEffects: each edit does to a real nginx what it says.
+// TestEffects: each edit has its effect on a real nginx.
 func TestEffects(t *testing.T) {
 	s := newTestSite(t)
 	plain := s.body(t, "/x")
@@ -100,8 +102,8 @@ func TestEffects(t *testing.T) {
 	s.body(t, "/")
 }
 
-// TestRefused: what makes no sense is refused before anything is touched, and
-// names what is wrong. A remedy may come from anywhere.
+// TestRefused: an invalid remedy is refused before any file is written, and the
+// error names the argument. A remedy may come from a proposer.
 func TestRefused(t *testing.T) {
 	s := newTestSite(t)
 	changetest.Refuse(t, s.open(s.dir), s.state, []struct {
@@ -136,10 +138,10 @@ func TestRefused(t *testing.T) {
 		{remedy("cache", "path", "/x", "valid", "1500ms", "stale", "updating"), "whole seconds"},
 		{remedy("cache", "path", "/x", "valid", "1s", "key", "$uri; x"), "key"},
 		{remedy("cache", "path", "/x", "valid", "1s", "key", "all"), "$request_uri among them"},
-		{remedy("cache", "path", "/x", "valid", "1s", "key", "$request_uri"), "told $http_host"}, // the location's own Host
+		{remedy("cache", "path", "/x", "valid", "1s", "key", "$request_uri"), "receives $http_host"}, // the location's own Host
 		{remedy("cache", "path", "/x", "valid", "1s", "cookies", "mine"), "cookies"},
 		{remedy("cache", "path", "/x/", "valid", "1s", "cookies", "ignore"), "folder"},
-		{remedy("cache", "path", "/ready/words.txt", "valid", "1s"), "asks the app"},
+		{remedy("cache", "path", "/ready/words.txt", "valid", "1s"), "passes it on to the app"},
 		{remedy("cache", "path", "/x", "valid", "1s", "server", "other.test"), "other.test"},
 		{remedy("buffers"), "want a size"},
 		{remedy("buffers", "body", "1g"), "body"},
@@ -161,7 +163,8 @@ func TestRefused(t *testing.T) {
 		{remedy("refuse user agents", "patterns", "(bot"), "cannot tell"},
 		{remedy("refuse user agents", "patterns", "bot", "status", "200"), "status"},
 		{remedy("upstream socket", "socket", "/tmp/../x"), "socket"},
-		{remedy("set", "directive", "load_module", "value", "x"), "load_module"},
+		{remedy("set", "directive", "load_module", "value", "x"), `"load_module" may not be set; those that may are accept_mutex, `},
+		{remedy("set", "directive", "tcp_nopsh", "value", "on"), `did you mean "tcp_nopush"?`},
 		{remedy("set", "directive", "worker_connections", "value", "1; user root"), "worker_connections"},
 		{remedy("set", "directive", "access_log", "value", "/tmp/x; include y"), "access_log"},
 		{remedy("set", "directive", "access_log", "value", "/no/such/folder/x.log"), "no access log is written there"},
@@ -178,12 +181,28 @@ var public = func() string {
 	return dir
 }()
 
-// editTree does a remedy's act on trees, without a plan.
-func editTree(t *testing.T, tree *conf, r iikanji.Remedy) error {
-	return editors[r.Args["act"]](&task{ctx: t.Context(), site: &change.Site{}, conf: tree, svc: change.Service{Public: public}, args: r.Args})
+// oneFile is a configuration without includes.
+type oneFile string
+
+func (f oneFile) Read(path string) ([]byte, error) {
+	if path != "/c/nginx.conf" {
+		return nil, fs.ErrNotExist
+	}
+	return []byte(f), nil
 }
 
-// TestEdits shows what edits look like: text before, edit, text after.
+func (oneFile) Glob(string) ([]string, error) { return nil, nil }
+
+// editTree edits trees without a plan.
+func editTree(t *testing.T, tree *conf, r iikanji.Remedy) error {
+	_, e, err := match(r)
+	if err != nil {
+		return err
+	}
+	return e.edit(&task{ctx: t.Context(), site: &change.Site{}, conf: tree, svc: change.Service{Public: public}})
+}
+
+// TestEdits shows edits: the text before, the remedy, the text after.
 func TestEdits(t *testing.T) {
 	for _, c := range []struct {
 		name, before string
@@ -238,29 +257,30 @@ func TestEdits(t *testing.T) {
 			"http {\n  server {\n    location / {\n      # to the app\n      proxy_pass http://a;\n    }\n    location @iikanji_app {\n        proxy_pass http://a;\n    }\n    location /s/ {\n        root " + public + ";\n        disable_symlinks on from=$document_root;\n        try_files $uri @iikanji_app;\n        error_page 405 = @iikanji_app;\n        types {\n            text/css css;\n        }\n    }\n  }\n}\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tree, err := load("/c/nginx.conf", func(string) ([]byte, error) { return []byte(c.before), nil })
+			tree, err := load("/c/nginx.conf", oneFile(c.before))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := editTree(t, tree, c.r); err != nil {
 				t.Fatal(err)
 			}
-			got := tree.files[0].root.String()
+			got := tree.Root().String()
 			if got != c.after {
 				t.Errorf("got\n%s\nwant\n%s", got, c.after)
 			}
-			again, err := load("/c/nginx.conf", func(string) ([]byte, error) { return []byte(got), nil })
+			again, err := load("/c/nginx.conf", oneFile(got))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := editTree(t, again, c.r); err == nil && len(again.changed()) > 0 {
-				t.Errorf("a second time it becomes\n%s", again.files[0].root)
+			if err := editTree(t, again, c.r); err == nil && len(again.Changed()) > 0 {
+				t.Errorf("a second time it becomes\n%s", again.Root())
 			}
 		})
 	}
 }
 
-// TestAlready: what somebody has written in another way is not written again.
+// TestAlready: nothing changes if the configuration has the effect already, in
+// other words.
 func TestAlready(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -280,21 +300,21 @@ func TestAlready(t *testing.T) {
 		{"http { server { location / { proxy_pass http://a; } location /assets { root " + public + "; } } }", remedy("static files", "path", "/assets")},
 		{"http { expires 1h; server { location / { proxy_pass http://a; } } }", remedy("expires", "path", "/x/", "expires", "1h")},
 	} {
-		tree, err := load("/c/nginx.conf", func(string) ([]byte, error) { return []byte(c.text), nil })
+		tree, err := load("/c/nginx.conf", oneFile(c.text))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := editTree(t, tree, c.r); err != nil && !errors.Is(err, change.ErrNothing) {
 			t.Errorf("%v: %v", c.r.Args, err)
 		}
-		if got := tree.files[0].root.String(); got != c.text {
+		if got := tree.Root().String(); got != c.text {
 			t.Errorf("%v wrote\n%s\nover\n%s", c.r.Args, got, c.text)
 		}
 	}
 }
 
-// FuzzEdit: whatever the text, an edit never panics, what it makes parses
-// again, and doing it twice is doing it once.
+// FuzzEdit: for any text, an edit does not panic, its result parses, and a
+// second edit changes nothing.
 func FuzzEdit(f *testing.F) {
 	rs := []iikanji.Remedy{remedy("upstream keepalive", "keepalive", "4"), remedy("static files", "path", "/s/"), remedy("gzip"),
 		remedy("set", "directive", "access_log", "value", "off"), remedy("set", "directive", "worker_processes", "value", "4")}
@@ -317,26 +337,21 @@ func FuzzEdit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, which byte) {
 		r := rs[int(which)%len(rs)]
 		edit := func(text string) (string, error) {
-			tree, err := load("/c/f", func(path string) ([]byte, error) {
-				if path != "/c/f" {
-					return nil, nil
-				}
-				return []byte(text), nil
-			})
+			tree, err := load("/c/nginx.conf", oneFile(text))
 			if err != nil {
 				return "", err
 			}
 			if err := editTree(t, tree, r); err != nil {
 				return "", err
 			}
-			tree.flat()
-			return tree.files[0].root.String(), nil
+			tree.Flat()
+			return tree.Root().String(), nil
 		}
 		once, err := edit(text)
 		if err != nil {
 			return
 		}
-		if _, err := parse("f", once); err != nil {
+		if _, err := nginx.Parse("f", once); err != nil {
 			t.Fatalf("%q became %q: %v", text, once, err)
 		}
 		if twice, err := edit(once); err == nil && twice != once {

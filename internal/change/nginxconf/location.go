@@ -7,16 +7,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/nginx"
 )
 
-// A pattern is what a location matches: how ("", "=", "^~", "~", "~*", "@")
-// and what.
+// A pattern is what a location matches: the modifier ("", "=", "^~", "~", "~*",
+// "@") and the text.
 type pattern struct{ how, what string }
 
-// matches reads the arguments of a location, of which nginx also takes the two
-// written as one word.
-func matches(d *directive) pattern {
-	args := d.args()
+// patternOf reads the arguments of a location. nginx also accepts modifier and
+// text as one word.
+func patternOf(d *nginx.Directive) pattern {
+	args := d.Args()
 	switch {
 	case len(args) == 2:
 		return pattern{args[0], args[1]}
@@ -37,18 +39,18 @@ func (p pattern) regex() bool  { return p.how == "~" || p.how == "~*" }
 func (p pattern) String() string { return strings.TrimSpace(p.how + " " + p.what) }
 
 // location makes an empty location block of a pattern.
-func (p pattern) location() *directive {
+func (p pattern) location() *nginx.Directive {
 	switch p.how {
 	case "":
-		return newBlock("location", p.what)
+		return nginx.NewBlock("location", p.what)
 	case "@":
-		return newBlock("location", "@"+p.what)
+		return nginx.NewBlock("location", "@"+p.what)
 	}
-	return newBlock("location", p.how, p.what)
+	return nginx.NewBlock("location", p.how, p.what)
 }
 
-// matchesPath says whether a path is one of a regular expression's. Go's
-// dialect is nearly that of PCRE; where it is not, nobody knows.
+// matchesPath reports whether a regular expression matches a path. Go's dialect
+// is nearly that of PCRE; an expression that Go does not read is an error.
 func (p pattern) matchesPath(path string) (bool, error) {
 	text := p.what
 	if p.how == "~*" {
@@ -61,73 +63,87 @@ func (p pattern) matchesPath(path string) (bool, error) {
 	return re.MatchString(path), nil
 }
 
-// locate finds what answers a path in a block, as nginx does: the exact
+// locate finds what answers a path in a block, by nginx's rules: the exact
 // location; else the first regular expression in the order of the file, those
 // inside the longest prefix first, unless that prefix forbids them; else the
 // longest prefix. It returns the blocks from b to the one found.
-func (c *conf) locate(b *directive, path string, regexes bool) ([]*directive, error) {
-	var longest *directive
-	length := -1
-	locations := c.get(b, "location")
-	for _, l := range locations {
-		p := matches(l.directive)
-		if p.how == "=" && p.what == path {
-			return []*directive{b, l.directive}, nil
-		}
-		if p.prefix() && strings.HasPrefix(path, p.what) && len(p.what) > length {
-			longest, length = l.directive, len(p.what)
-		}
+func (c *conf) locate(b *nginx.Directive, path string, regexes bool) ([]*nginx.Directive, error) {
+	locations := c.Get(b, "location")
+	exact, longest := byPrefix(locations, path)
+	if exact != nil {
+		return []*nginx.Directive{b, exact}, nil
 	}
-	chain := []*directive{b}
-	forbidden := false
+	chain := []*nginx.Directive{b}
 	if longest != nil {
 		nested, err := c.locate(longest, path, regexes)
 		if err != nil {
 			return nil, err
 		}
 		chain = append(chain, nested...)
-		if how := matches(chain[len(chain)-1]).how; how != "" && how != "^~" {
-			return chain, nil // exact or by expression, inside
+		if how := patternOf(chain[len(chain)-1]).how; how != "" && how != "^~" {
+			return chain, nil // exact or by expression, inside the prefix
 		}
-		forbidden = matches(longest).how == "^~"
+		if patternOf(longest).how == "^~" {
+			return chain, nil
+		}
+	}
+	if !regexes {
+		return chain, nil
 	}
 	for _, l := range locations {
-		p := matches(l.directive)
-		if !regexes || forbidden || !p.regex() {
+		p := patternOf(l.Directive)
+		if !p.regex() {
 			continue
 		}
 		if ok, err := p.matchesPath(path); err != nil {
 			return nil, err
 		} else if ok {
-			nested, err := c.locate(l.directive, path, regexes)
-			return append([]*directive{b}, nested...), err
+			nested, err := c.locate(l.Directive, path, regexes)
+			return append([]*nginx.Directive{b}, nested...), err
 		}
 	}
 	return chain, nil
 }
 
-// A spot is where a location for a path is or would have to be.
-type spot struct {
-	want  pattern
-	chain []*directive // http, server, locations: the last answers the path now
+// byPrefix finds the location that is exactly a path, or else the one with the
+// longest prefix of it.
+func byPrefix(locations []nginx.Place, path string) (exact, longest *nginx.Directive) {
+	length := -1
+	for _, l := range locations {
+		p := patternOf(l.Directive)
+		if p.how == "=" && p.what == path {
+			return l.Directive, nil
+		}
+		if p.prefix() && strings.HasPrefix(path, p.what) && len(p.what) > length {
+			longest, length = l.Directive, len(p.what)
+		}
+	}
+	return nil, longest
 }
 
-func (s spot) server() *directive { return s.chain[1] }
-func (s spot) last() *directive   { return s.chain[len(s.chain)-1] }
+// A spot is the location that a remedy's path needs, and the blocks that answer
+// the path now.
+type spot struct {
+	want  pattern
+	chain []*nginx.Directive // http, server, locations: the last one answers the path
+}
 
-// is says whether the location that answers is one for just this path.
+func (s spot) server() *nginx.Directive { return s.chain[1] }
+func (s spot) last() *nginx.Directive   { return s.chain[len(s.chain)-1] }
+
+// is reports whether the location that answers is the wanted one.
 func (s spot) is() bool {
 	if len(s.chain) == 2 {
 		return false
 	}
-	m := matches(s.last())
+	m := patternOf(s.last())
 	return m == s.want || m.prefix() && s.want.prefix() && m.what == s.want.what
 }
 
 // placeholder is a segment of a route that stands for any one segment.
 var placeholder = regexp.MustCompile(`^:[A-Za-z_][A-Za-z0-9_]*$`)
 
-// cleanPath wants the path of a URL as it is after nginx has cleaned it.
+// cleanPath refuses what is not the path of a URL in nginx's normal form.
 func cleanPath(p string) error {
 	if !strings.HasPrefix(p, "/") || len(p) > 1000 || strings.ContainsAny(p, "\x00\r\n\t ;{}?#%\\\"'$") ||
 		path.Clean(p) != strings.TrimSuffix(p, "/") && p != "/" {
@@ -141,7 +157,7 @@ const everything = "/*"
 
 // spotOf finds the spot of a remedy's path in a server: one path ("/a", "= /"),
 // a folder ("/a/", everything) or a route with placeholders ("/a/:id").
-func (c *conf) spotOf(http, server *directive, arg string) (spot, error) {
+func (c *conf) spotOf(http, server *nginx.Directive, arg string) (spot, error) {
 	if arg == everything {
 		return c.pathSpot(http, server, pattern{"", "/"})
 	}
@@ -159,21 +175,25 @@ func (c *conf) spotOf(http, server *directive, arg string) (spot, error) {
 }
 
 // pathSpot is the spot of one path or a folder. Expressions that answer some
-// of a folder's paths go on doing so.
-func (c *conf) pathSpot(http, server *directive, want pattern) (spot, error) {
+// paths of a folder continue to do so.
+func (c *conf) pathSpot(http, server *nginx.Directive, want pattern) (spot, error) {
 	s := spot{want: want}
 	chain, err := c.locate(server, want.what, want.how == "=")
-	s.chain = append([]*directive{http}, chain...)
-	if s.want.how == "" && matches(s.last()).how == "^~" && len(s.chain) > 2 {
-		s.want.how = "^~" // expressions were not asked before either
+	s.chain = append([]*nginx.Directive{http}, chain...)
+	if s.want.how == "" && len(s.chain) > 2 && patternOf(s.last()).how == "^~" {
+		s.want.how = "^~" // expressions did not answer these paths before either
 	}
 	return s, err
 }
 
-// routeSpot is the spot of a route with placeholders: an expression, behind
-// those that are there. It refuses where another location may answer some of
-// the route's paths.
-func (c *conf) routeSpot(http, server *directive, route string) (spot, error) {
+// A routePattern is a route with placeholders as an expression.
+type routePattern struct {
+	expression string
+	fixed      string // the folder before the first placeholder
+	sample     string // a path that the expression matches
+}
+
+func patternOfRoute(route string) (routePattern, error) {
 	segments := strings.Split(route, "/")
 	fixed, sample := "", slices.Clone(segments)
 	for i, s := range segments {
@@ -186,42 +206,55 @@ func (c *conf) routeSpot(http, server *directive, route string) (spot, error) {
 			segments[i] = regexp.QuoteMeta(s)
 		}
 	}
-	s := spot{want: pattern{"~", "^" + strings.Join(segments, "/") + "$"}}
 	if fixed == "" {
-		return s, fmt.Errorf("path %q: want placeholders as /:id", route)
+		return routePattern{}, fmt.Errorf("path %q: want placeholders as /:id", route)
 	}
-	chain, err := c.locate(server, strings.Join(sample, "/"), true)
+	return routePattern{"^" + strings.Join(segments, "/") + "$", fixed, strings.Join(sample, "/")}, nil
+}
+
+// routeSpot is the spot of a route with placeholders: an expression, after
+// those that are there. It refuses a route of which another location may answer
+// some paths.
+func (c *conf) routeSpot(http, server *nginx.Directive, route string) (spot, error) {
+	r, err := patternOfRoute(route)
+	if err != nil {
+		return spot{}, err
+	}
+	s := spot{want: pattern{"~", r.expression}}
+	chain, err := c.locate(server, r.sample, true)
 	if err != nil {
 		return s, err
 	}
-	s.chain = append([]*directive{http}, chain...)
+	s.chain = append([]*nginx.Directive{http}, chain...)
 	if s.is() {
 		return s, nil
 	}
-	if p := matches(s.last()); len(s.chain) > 2 && (len(s.chain) > 3 || p.how != "") {
-		return s, fmt.Errorf("path %q: location %s may answer it, and stands before what iikanji would add", route, p)
+	now := patternOf(s.last())
+	if len(s.chain) > 2 && (len(s.chain) > 3 || now.how != "") {
+		return s, fmt.Errorf("path %q: location %s may answer it, and is before the one that would be added", route, now)
 	}
-	rivals := c.get(server, "location")
+	rivals := c.Get(server, "location")
 	if len(s.chain) > 2 {
-		rivals = append(rivals, c.get(s.last(), "location")...)
+		rivals = append(rivals, c.Get(s.last(), "location")...)
 	}
 	for _, l := range rivals {
-		if p := matches(l.directive); p.prefix() && l.directive != s.last() && (strings.HasPrefix(p.what, fixed) || strings.HasPrefix(fixed, p.what) && len(p.what) > len(matches(s.last()).what)) {
-			return s, fmt.Errorf("path %q: location %s answers some of it", route, p)
+		p := patternOf(l.Directive)
+		longer := strings.HasPrefix(r.fixed, p.what) && len(p.what) > len(now.what)
+		if p.prefix() && l.Directive != s.last() && (strings.HasPrefix(p.what, r.fixed) || longer) {
+			return s, fmt.Errorf("path %q: location %s answers some of its paths", route, p)
 		}
 	}
 	return s, nil
 }
 
-// split gives the path a location of its own, which answers as the one before
-// did, and returns it: the one that is there, or a copy. Blocks around it are
-// s.chain but for the last, which becomes it.
-func (c *conf) split(s *spot) (*directive, error) {
+// split gives the path a location of its own and returns it: the one that is
+// there, or a copy of the location that answers now. The last block of s.chain
+// becomes this location.
+func (c *conf) split(s *spot) (*nginx.Directive, error) {
 	if s.is() {
 		return s.last(), nil
 	}
-	from := s.last()
-	l, err := c.copyFor(*s, from)
+	l, err := c.copyFor(*s, s.last())
 	if err != nil {
 		return nil, err
 	}
@@ -233,123 +266,118 @@ func (c *conf) split(s *spot) (*directive, error) {
 	return l, nil
 }
 
-// insertLocation puts a location beside the one that answers its path, or into
-// it where that has locations inside: nginx looks among those first. It
-// returns the blocks around the new one.
-func (c *conf) insertLocation(s spot, l *directive) ([]*directive, error) {
+// insertLocation inserts a location beside the one that answers its path, or
+// into that one if it has locations inside, because nginx searches those first.
+// It returns the blocks around the new one.
+func (c *conf) insertLocation(s spot, l *nginx.Directive) ([]*nginx.Directive, error) {
 	in := s.chain
 	if len(in) > 2 {
 		from := in[len(in)-1]
-		if nested := c.get(from, "location"); len(nested) == 0 {
+		if nested := c.Get(from, "location"); len(nested) == 0 {
 			in = in[:len(in)-1]
-		} else if p := matches(from); !p.prefix() {
+		} else if p := patternOf(from); !p.prefix() {
 			return nil, fmt.Errorf("location %s has locations inside", p)
 		}
 	}
-	in[len(in)-1].add(l)
+	in[len(in)-1].Add(l)
 	return in, nil
 }
 
-// capture is a variable that an expression has set.
+// capture is a variable that the match of an expression sets.
 var capture = regexp.MustCompile(`\$\{?[0-9]`)
 
-// copyFor copies what answers a path now, "from", into a location for that
-// path alone.
-func (c *conf) copyFor(s spot, from *directive) (*directive, error) {
+// copyFor copies the location that answers a path now into one for that path
+// alone.
+func (c *conf) copyFor(s spot, from *nginx.Directive) (*nginx.Directive, error) {
 	l := s.want.location()
 	if from == s.server() {
 		return l, nil // everything is inherited
 	}
-	p := matches(from)
+	p := patternOf(from)
 	for _, d := range c.copies(from) {
-		one := block{items: []*directive{d}}
 		switch {
-		case d.name() == "alias":
-			return nil, fmt.Errorf("location %s has an alias, which fits no other location", p)
-		case d.name() == "internal":
+		case d.Name() == "alias":
+			return nil, fmt.Errorf("location %s has an alias, which is valid for this location only", p)
+		case d.Name() == "internal":
 			return nil, fmt.Errorf("location %s is internal", p)
-		case p.regex() && (capture.MatchString(one.String()) || strings.Contains(p.what, "(?P<") || strings.Contains(p.what, "(?<")):
+		case p.regex() && (capture.MatchString(d.String()) || strings.Contains(p.what, "(?P<") || strings.Contains(p.what, "(?<")):
 			return nil, fmt.Errorf("location %s uses what its expression captures", p)
-		case d.name() == "proxy_pass":
+		case d.Name() == "proxy_pass":
 			if err := movePass(d, p, s.want); err != nil {
 				return nil, err
 			}
 		}
-		l.put(d)
+		l.Put(d)
 	}
 	return l, nil
 }
 
 // copies are copies of the directives in a location, without the locations in
-// it. An include stays one where all that it brings are headers and settings
-// of proxying; else what it brings is copied.
-func (c *conf) copies(from *directive) []*directive {
-	var all []*directive
-	var add func(b *block, depth int)
-	add = func(b *block, depth int) {
-		for _, d := range b.items {
-			files := c.included(d)
+// it. An include is copied as an include if all that it includes are settings of
+// proxying; else its content is copied.
+func (c *conf) copies(from *nginx.Directive) []*nginx.Directive {
+	var all []*nginx.Directive
+	var add func(b *nginx.Block)
+	add = func(b *nginx.Block) {
+		for _, d := range b.Items {
+			files, _ := c.Included(d)
 			switch {
-			case d.name() == "location", depth > maxDepth:
+			case d.Name() == "location":
 			case len(files) > 0 && !c.plain(files):
 				for _, f := range files {
-					if src := c.file(f); src != nil {
-						add(src.root, depth+1)
-					}
+					add(f.Root)
 				}
 			default:
-				all = append(all, d.clone())
+				all = append(all, d.Clone())
 			}
 		}
 	}
-	add(from.body, 0)
+	add(from.Block)
 	return all
 }
 
-// plain says whether files hold nothing but settings of proxying.
-func (c *conf) plain(files []string) bool {
+// plain reports whether files contain nothing but settings of proxying.
+func (c *conf) plain(files []*nginx.File) bool {
 	ok := true
 	for _, f := range files {
-		if src := c.file(f); src != nil {
-			c.walk(src.root, nil, func(p place) {
-				name := p.name()
-				ok = ok && strings.HasPrefix(name, "proxy_") && name != "proxy_pass"
-			})
-		}
+		c.Walk(f.Root, nil, func(p nginx.Place) {
+			name := p.Name()
+			ok = ok && strings.HasPrefix(name, "proxy_") && name != "proxy_pass"
+		})
 	}
 	return ok
 }
 
-// movePass corrects a proxy_pass with a path, which stands for the location's,
-// in a copy for another location.
-func movePass(d *directive, from, to pattern) error {
-	pass, ok := passOf(d.arg(0))
+// movePass corrects a proxy_pass with a path in a copy for another location:
+// the path replaces the location's prefix.
+func movePass(d *nginx.Directive, from, to pattern) error {
+	pass, ok := passOf(d.Arg(0))
 	if !ok || pass.uri == "" {
 		return nil
 	}
 	rest, inside := strings.CutPrefix(to.what, from.what)
 	if to.regex() || !from.prefix() || !inside {
-		return fmt.Errorf("location %s passes on to a path, which fits no other location", from)
+		return fmt.Errorf("location %s passes requests on to a path, which is valid for this location only", from)
 	}
-	d.setArgs(d.arg(0) + rest)
+	d.SetArgs(d.Arg(0) + rest)
 	return nil
 }
 
-// passes says whether a block hands its requests to an app.
-func (c *conf) passes(d *directive) bool { return len(c.get(d, "proxy_pass")) > 0 }
+// passes reports whether a block passes its requests on to an app.
+func (c *conf) passes(d *nginx.Directive) bool { return len(c.Get(d, "proxy_pass")) > 0 }
 
-// servers are the server blocks that pass anything on, or the one that is named:
-// by a server_name, or the address or port it listens on.
-func (c *conf) servers(named string) ([]*directive, error) {
-	var found []*directive
-	for _, s := range c.find("server", "http") {
-		if named != "" && !c.isServer(s.directive, named) {
+// servers are the server blocks that pass any requests on, or those that have a
+// server_name or listen on an address or a port.
+func (c *conf) servers(named string) ([]*nginx.Directive, error) {
+	var found []*nginx.Directive
+	for _, s := range c.Find("server", "http") {
+		if s.Block == nil || named != "" && !c.isServer(s.Directive, named) {
 			continue
 		}
 		pass := false
-		c.walk(s.body, nil, func(p place) { pass = pass || p.name() == "proxy_pass" })
+		c.Walk(s.Block, nil, func(p nginx.Place) { pass = pass || p.Name() == "proxy_pass" })
 		if pass || named != "" {
-			found = append(found, s.directive)
+			found = append(found, s.Directive)
 		}
 	}
 	if len(found) == 0 && named != "" {
@@ -360,14 +388,14 @@ func (c *conf) servers(named string) ([]*directive, error) {
 	return found, nil
 }
 
-func (c *conf) isServer(s *directive, named string) bool {
-	for _, d := range c.get(s, "server_name") {
-		if d.has(named) {
+func (c *conf) isServer(s *nginx.Directive, named string) bool {
+	for _, d := range c.Get(s, "server_name") {
+		if d.Has(named) {
 			return true
 		}
 	}
-	for _, d := range c.get(s, "listen") {
-		a := d.arg(0)
+	for _, d := range c.Get(s, "listen") {
+		a := d.Arg(0)
 		if a == named || strings.HasSuffix(a, ":"+named) {
 			return true
 		}
@@ -379,13 +407,13 @@ func (c *conf) isServer(s *directive, named string) bool {
 }
 
 // server is the only server that a remedy can mean.
-func (c *conf) server(named string) (*directive, error) {
+func (c *conf) server(named string) (*nginx.Directive, error) {
 	found, err := c.servers(named)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) > 1 {
-		return nil, fmt.Errorf("server %q: %d servers may be meant; want a name or an address of one", named, len(found))
+		return nil, fmt.Errorf("server %q: %d servers are possible; want the name or an address of one", named, len(found))
 	}
 	return found[0], nil
 }

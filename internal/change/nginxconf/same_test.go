@@ -19,7 +19,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// head is what all shapes begin with, up to the http block's own lines.
+// head is the beginning of all shapes, up to the content of the http block.
 const head = `pid %[1]s/nginx.pid;
 error_log %[1]s/error.log warn;
 events { worker_connections 64; }
@@ -30,7 +30,7 @@ http {
     fastcgi_temp_path %[1]s/run/f; uwsgi_temp_path %[1]s/run/u; scgi_temp_path %[1]s/run/s;
 `
 
-// shapes are configurations as people write them.
+// shapes are configurations as they occur on servers.
 var shapes = map[string]map[string]string{
 	"plain": {"conf/nginx.conf": head + `
     server {
@@ -111,8 +111,8 @@ var publicOfSame = map[string]string{
 	"public/assets/fixed/a.css": "a{}", "public/index.html": "<!doctype html>", "secret.txt": "secret",
 }
 
-// echo is an app that tells all that an edit could change, and serves the
-// public files as they are.
+// echo is an app that answers with all that an edit could change, and with the
+// public files.
 func echo(public func() string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -131,7 +131,7 @@ func echo(public func() string) http.Handler {
 	})
 }
 
-// probes are requests that find what an edit broke.
+// probes are requests whose answers show what an edit broke.
 func probes() []string {
 	paths := []string{"/", "/x?y=1", "/exact", "/redirect", "/admin/x", "/base/x", "/base/redirect", "/var/x", "/img/a.png", "/index.html",
 		"/assets", "/assets/", "/assets/app.js", "/assets/pic.png", "/assets/none.js", "/assets/none.png", "/assets/fixed/a.css", "/assets/fixed/x", "/assets/fixed/p.png", "/assets-old/a",
@@ -150,7 +150,7 @@ func probes() []string {
 	return all
 }
 
-// answers asks every probe. wanted are headers that the edit may change.
+// answers sends every probe. wanted are headers that the edit may change.
 func (s *testSite) answers(t *testing.T, wanted ...string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -225,7 +225,7 @@ var sameActs = map[string]struct {
 	"set":           {remedy("set", "directive", "tcp_nopush", "value", "on"), nil},
 }
 
-// refusals are the shapes for which an act must say no, and a word of why.
+// refusals are the shapes for which an act must be refused, and words of the error.
 var refusals = map[string]string{
 	"odd/static":           "has if",
 	"odd/static all":       "has if",
@@ -235,8 +235,8 @@ var refusals = map[string]string{
 	"nested/cache route":   "may answer it",
 }
 
-// TestSame: whatever the shape of the configuration, an edit changes no answer
-// but in the headers that it is for; planned again there is nothing to do; and
+// TestSame: for each shape of the configuration, an edit changes only the headers
+// that it is meant to change; planned again there is nothing to change; and
 // undone every byte is as before.
 func TestSame(t *testing.T) {
 	for shape, conf := range shapes {

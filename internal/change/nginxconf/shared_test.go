@@ -11,7 +11,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// askHost asks nginx for a path of a host, and wants any answer.
+// askHost requests a path of a host. Any status is accepted.
 func (s *testSite) askHost(t *testing.T, host, path string, header http.Header) (status int, body string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+s.address()+path, nil)
@@ -34,8 +34,8 @@ func (s *testSite) askHost(t *testing.T, host, path string, header http.Header) 
 	return resp.StatusCode, string(text)
 }
 
-// tellsHost is an app that tells which host it is asked for.
-var tellsHost = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// echoesHost is an app that answers with the Host that it receives.
+var echoesHost = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "app %s %s conn=%q", r.Host, r.URL.Path, r.Header.Get("Connection"))
 })
 
@@ -52,10 +52,10 @@ server {
 }
 `
 
-// TestSharedLocations: what is meant for one server is refused where it would
-// be written into a file that another one includes too.
+// TestSharedLocations: an edit for one server is refused if it would change a
+// file that another server includes too.
 func TestSharedLocations(t *testing.T) {
-	s := startSite(t, tellsHost, map[string]string{"conf/nginx.conf": siteConf, "conf/sites/a.conf": strings.Replace(twins, "%[3]s", "#%[3]s", 1),
+	s := startSite(t, echoesHost, map[string]string{"conf/nginx.conf": siteConf, "conf/sites/a.conf": strings.Replace(twins, "%[3]s", "#%[3]s", 1),
 		"conf/locations.inc": "location / {\n\tproxy_pass http://%[3]s;\n\tproxy_set_header Host $host; # %[1]s %[2]d\n}\n", "public/assets/a.txt": "from disk"})
 	for _, r := range []iikanji.Remedy{
 		remedy("static files", "path", "/", "server", "a.test"),
@@ -79,10 +79,10 @@ func TestSharedLocations(t *testing.T) {
 	}
 }
 
-// TestSharedPass: where a file with the proxy_pass is included in several
-// locations, each of them asks the app as before.
+// TestSharedPass: if a file with a proxy_pass is included in several locations,
+// each of them sends the same to the app as before.
 func TestSharedPass(t *testing.T) {
-	s := startSite(t, tellsHost, map[string]string{"conf/nginx.conf": siteConf, "conf/proxy.inc": "proxy_pass http://%[3]s; # %[1]s %[2]d\n", "conf/sites/a.conf": `server {
+	s := startSite(t, echoesHost, map[string]string{"conf/nginx.conf": siteConf, "conf/proxy.inc": "proxy_pass http://%[3]s; # %[1]s %[2]d\n", "conf/sites/a.conf": `server {
 	listen 127.0.0.1:%[2]d;
 	server_name a.test; # %[3]s
 	location / { include %[1]s/conf/proxy.inc; }
@@ -114,10 +114,10 @@ server {
 	}
 }
 
-// TestSharedPassDiffers: one location in two servers of which one has a Host of
-// its own cannot be told the other's.
+// TestSharedPassDiffers: a location that is included in two servers cannot have
+// the Host of both.
 func TestSharedPassDiffers(t *testing.T) {
-	s := startSite(t, tellsHost, map[string]string{"conf/nginx.conf": siteConf, "conf/locations.inc": "location / { proxy_pass http://%[3]s; } # %[1]s %[2]d\n",
+	s := startSite(t, echoesHost, map[string]string{"conf/nginx.conf": siteConf, "conf/locations.inc": "location / { proxy_pass http://%[3]s; } # %[1]s %[2]d\n",
 		"conf/sites/a.conf": strings.Replace(twins, "%[3]s", "\n\tproxy_set_header Host named.test; # %[3]s", 1)})
 	c, err := change.Plan(t.Context(), s.open(s.dir), remedy("upstream keepalive", "keepalive", "8"))
 	if err == nil || !strings.Contains(err.Error(), "shares directives with others") {

@@ -26,7 +26,7 @@ import (
 
 const program = "/usr/sbin/nginx"
 
-// siteConf is a main file and an included server: edits may land in either.
+// siteConf is a main file, and serverConf a server that it includes.
 // %[1]s is the folder, %[2]d nginx's port, %[3]s the app's address.
 const siteConf = `# the test's server
 worker_processes 1;
@@ -58,12 +58,12 @@ const serverConf = `server {
 		proxy_pass http://%[3]s;
 	}
 	location /ready/ {
-		root %[1]s/public; # from disk before anybody came
+		root %[1]s/public; # from disk already
 	}
 }
 `
 
-// A testSite is a real nginx in front of an app that tells what it was asked.
+// A testSite is a real nginx in front of an app that answers with the request.
 type testSite struct {
 	dir  string
 	port int
@@ -71,8 +71,8 @@ type testSite struct {
 	dials atomic.Int64
 }
 
-// newTestSite starts the servers with the plain configuration, or finds those
-// of the parent in the child that the conformance suite kills.
+// newTestSite starts the servers with the plain configuration. In the child
+// process that the conformance suite kills, it uses those of the parent.
 func newTestSite(t *testing.T) *testSite {
 	t.Helper()
 	if dir := changetest.ChildDir(); dir != "" {
@@ -86,7 +86,7 @@ func newTestSite(t *testing.T) *testSite {
 		"public/ready/words.txt": strings.Repeat("words that compress well\n", 200)})
 }
 
-// startSite lays files out and starts nginx and an app. In those under conf/,
+// startSite writes files and starts nginx and an app. In those under conf/,
 // %[1]s is the folder, %[2]d nginx's port, %[3]s the app's address.
 func startSite(t *testing.T, handler http.Handler, files map[string]string) *testSite {
 	t.Helper()
@@ -113,7 +113,7 @@ func startSite(t *testing.T, handler http.Handler, files map[string]string) *tes
 		}
 	}
 	for dir := s.dir; dir != os.TempDir() && len(dir) > 1; dir = filepath.Dir(dir) {
-		_ = os.Chmod(dir, 0o755) // nginx's workers give up root
+		_ = os.Chmod(dir, 0o755) // nginx's workers do not run as root
 	}
 	cmd := exec.Command(program, append(s.args("conf/nginx.conf"), "-g", "daemon off;")...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
@@ -168,7 +168,7 @@ func (s *testSite) args(conf string) []string {
 	return []string{"-p", s.dir, "-c", conf, "-e", filepath.Join(s.dir, "error.log")}
 }
 
-// open gives hands on the site in dir.
+// open is the site in dir.
 func (s *testSite) open(dir string) *change.Site {
 	run := func(ctx context.Context, args ...string) error {
 		out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
@@ -209,7 +209,7 @@ func (s *testSite) workers() ([]string, error) {
 	return strings.Fields(string(children)), err
 }
 
-// replaced wants new workers only: those that are left of before no longer accept.
+// replaced returns an error until there are new workers and the old ones no longer accept.
 func (s *testSite) replaced(before []string) error {
 	now, err := s.workers()
 	if err != nil {
@@ -231,7 +231,7 @@ func (s *testSite) replaced(before []string) error {
 	return nil
 }
 
-// get asks nginx on a connection of its own.
+// get requests a path on a connection of its own.
 func (s *testSite) get(path string, header http.Header) (*http.Response, error) {
 	req, err := http.NewRequest("GET", "http://127.0.0.1:"+strconv.Itoa(s.port)+path, nil)
 	if err != nil {
@@ -265,8 +265,8 @@ func (s *testSite) body(t *testing.T, path string) string {
 	return string(b)
 }
 
-// state is every file of the configuration, and every public one, with its
-// name and mode.
+// state is all files of the configuration and all public ones, with names and
+// modes.
 func (s *testSite) state() (string, error) {
 	conf, err := changetest.Tree(filepath.Join(s.dir, "conf"))
 	if err != nil {

@@ -2,6 +2,7 @@ package nginxconf
 
 import (
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/user"
@@ -10,54 +11,66 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
+
+	"github.com/iikanji/iikanji/internal/nginx"
 )
 
 var socketForm = regexp.MustCompile(`^/[A-Za-z0-9._/@+-]{1,100}$`)
 
-// editSocket reaches the app by its unix socket instead of by TCP: no
-// handshake, no ports to run out of. The socket must be the target's, accept
-// now, and nginx's workers must be allowed to write to it: a wrong one would
-// answer 502 to all, and one of another program would be open to every client.
-func editSocket(t *task) error {
-	sock := t.args["socket"]
+// upstreamSocket connects to the app by its unix socket instead of TCP: there
+// is no handshake, and no port to run out of. The socket must belong to the
+// target and accept now, and nginx's workers must be allowed to write to it: a
+// wrong socket would answer 502 to all requests, and one of another program
+// would be open to all clients.
+type upstreamSocket struct {
+	Socket string `arg:"socket,required" help:"an absolute path that accepts now"`
+	To     string `arg:"to" help:"host:port or upstream of proxy_pass; all by default"`
+}
+
+func (a *upstreamSocket) edit(t *task) error {
+	if err := t.usable(a.Socket); err != nil {
+		return err
+	}
+	t.says = "connect to the app by its unix socket " + a.Socket
+	address := "unix:" + a.Socket
+	return t.eachPass(a.To, func(p nginx.Place, pass passed) error {
+		if pass.to == address {
+			return nil
+		}
+		up := t.upstreamFor(p, pass)
+		servers := t.Get(up, "server")
+		if slices.ContainsFunc(servers, func(s nginx.Place) bool { return s.Arg(0) == address }) {
+			return nil
+		}
+		if len(servers) != 1 {
+			return fmt.Errorf("upstream %s has %d servers: want one, the one with the socket", up.Arg(0), len(servers))
+		}
+		servers[0].SetArgs(append([]string{address}, servers[0].Args()[1:]...)...)
+		return nil
+	})
+}
+
+// usable refuses a socket that is not the target's, that does not accept, or
+// that nginx's workers cannot reach.
+func (t *task) usable(sock string) error {
 	if !socketForm.MatchString(sock) || filepath.Clean(sock) != sock {
 		return fmt.Errorf("socket %q: want a plain absolute path", sock)
 	}
-	if err := t.isOurs(sock); err != nil {
+	if err := t.isTargets(sock); err != nil {
 		return err
 	}
 	var d net.Dialer
 	conn, err := d.DialContext(t.ctx, "unix", sock)
 	if err != nil {
-		return fmt.Errorf("socket %s: nobody accepts there: %w", sock, err)
+		return fmt.Errorf("socket %s does not accept: %w", sock, err)
 	}
-	conn.Close()
-	if err := t.workersReach(sock); err != nil {
-		return err
-	}
-	address := "unix:" + sock
-	err = t.eachPass(func(p place, pass passed) error {
-		if pass.to == address {
-			return nil
-		}
-		up := t.upstreamFor(p, pass)
-		servers := t.get(up, "server")
-		if slices.ContainsFunc(servers, func(s place) bool { return s.arg(0) == address }) {
-			return nil
-		}
-		if len(servers) != 1 {
-			return fmt.Errorf("upstream %s has %d servers: want the one that the socket is of", up.arg(0), len(servers))
-		}
-		servers[0].setArgs(append([]string{address}, servers[0].args()[1:]...)...)
-		return nil
-	})
-	t.says = "reach the app by its unix socket " + sock
-	return err
+	_ = conn.Close() // nothing was written to it
+	return t.workersReach(sock)
 }
 
-// isOurs wants a socket of one of the target's services, but for a database,
-// or one in the folders that the target's files are in.
-func (t *task) isOurs(sock string) error {
+// isTargets refuses a socket unless it belongs to a service of the target,
+// other than a database, or is in the folders of the target's files.
+func (t *task) isTargets(sock string) error {
 	for _, svc := range t.site.Target.Services {
 		if svc.Socket == sock && svc.Name != t.name && t.site.Services[svc.Name].DB == nil {
 			return nil
@@ -69,26 +82,26 @@ func (t *task) isOurs(sock string) error {
 	return nil
 }
 
-// workersReach says whether the user of nginx's workers may connect to a
-// socket: write to it, and pass through the folders above.
+// workersReach refuses a socket to which the user of nginx's workers may not
+// connect: that user needs to write to it and to search the folders above.
 func (t *task) workersReach(sock string) error {
 	if os.Geteuid() != 0 {
-		return nil // nginx was started by the same user, and its workers stay so
+		return nil // nginx runs as the same user, and its workers keep that user
 	}
 	name := "nobody"
-	if found := t.find("user"); len(found) > 0 {
-		name = found[0].arg(0)
+	if found := t.Find("user"); len(found) > 0 {
+		name = found[0].Arg(0)
 	}
 	u, err := user.Lookup(name)
 	if err != nil || u.Uid == "0" {
-		return nil //nolint:nilerr // a user that nginx cannot find either is refused by nginx
+		return nil //nolint:nilerr // nginx refuses a user that does not exist
 	}
 	groups, err := u.GroupIds()
 	if err != nil {
 		groups = []string{u.Gid}
 	}
-	for path, bit := sock, os.FileMode(2); ; path, bit = filepath.Dir(path), 1 {
-		info, err := os.Stat(path)
+	for path, bit := sock, fs.FileMode(2); ; path, bit = filepath.Dir(path), 1 {
+		info, err := t.stat(path)
 		if err != nil {
 			return fmt.Errorf("socket %s: %w", sock, err)
 		}
@@ -101,8 +114,9 @@ func (t *task) workersReach(sock string) error {
 	}
 }
 
-// allowed says whether a user has a right (4 read, 2 write, 1 search) by a file's mode.
-func allowed(info os.FileInfo, uid string, groups []string, bit os.FileMode) bool {
+// allowed reports whether a user has a right (4 read, 2 write, 1 search) by the
+// mode of a file.
+func allowed(info fs.FileInfo, uid string, groups []string, bit fs.FileMode) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return true

@@ -2,228 +2,161 @@ package nginxconf
 
 import (
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/nginx"
 )
 
-// fallback is the named location that asks the app for what is not on disk.
+// fallback is the named location that passes requests for other paths than
+// files on to the app.
 const fallback = "@iikanji_app"
 
 var expiresForm = regexp.MustCompile(`^([0-9]{1,6}[smhd]|max|-1|epoch|off)$`)
 
-// keepsFresh are the values of expires that let nobody keep an answer.
+// keepsFresh are the values of expires with which no client keeps an answer.
 var keepsFresh = []string{"", "-1", "epoch", "off"}
 
-// editStatic serves a location's files from disk. What is not there, and what
-// is no GET or HEAD, is asked of the app by the location that did before:
-// nothing that answered stops answering.
-func editStatic(t *task) error {
-	root, err := t.publicRoot()
+// checkExpires refuses what is not a value of expires.
+func checkExpires(v string) error {
+	if v != "" && !expiresForm.MatchString(v) {
+		return fmt.Errorf("expires %q: want a time, as 1d or max", v)
+	}
+	return nil
+}
+
+// staticFiles serves the files of a location from disk. Requests for other
+// paths, and requests other than GET and HEAD, are passed on to the app by the
+// location that answered before: nothing that was answered stops being answered.
+type staticFiles struct {
+	Path    string `arg:"path,required" help:"a folder of URLs, /assets (/ is all paths), or one path: = /favicon.ico"`
+	Root    string `arg:"root" help:"the folder on disk: the public folder of the app (the default) or one in it"`
+	File    string `arg:"file" help:"the file for pages that are not on disk, /index.html"`
+	Expires string `arg:"expires" help:"how long clients may keep the files, as 1d; weakens freshness"`
+	Server  string `arg:"server" help:"server_name or listen address of a server block"`
+}
+
+// Validate is called by change.Decode.
+func (a *staticFiles) Validate() error {
+	if strings.Contains(a.Path, "/:") {
+		return fmt.Errorf("path %q: want a folder or one path", a.Path)
+	}
+	return checkExpires(a.Expires)
+}
+
+func (a *staticFiles) refine(act *change.Act) {
+	if !slices.Contains(keepsFresh, a.Expires) {
+		act.Worth, act.Simplifies = worthStale, false
+	}
+}
+
+func (a *staticFiles) edit(t *task) error {
+	root, err := t.publicRoot(a.Root)
 	if err != nil {
 		return err
 	}
-	expires := t.args["expires"]
-	if expires != "" && !expiresForm.MatchString(expires) {
-		return fmt.Errorf("expires %q: want a time, as 1d or max", expires)
+	path := a.Path
+	if !strings.HasPrefix(path, "= ") {
+		path = folderPath(path)
 	}
-	path := t.args["path"]
-	if !strings.HasPrefix(path, "= ") && !strings.HasSuffix(path, "/") {
-		path += "/" // a folder: "/assets" must not take "/assets-old"
-	}
-	if path == "/" {
-		path = everything
-	}
-	if strings.Contains(path, "/:") {
-		return fmt.Errorf("path %q: want a folder or one path", t.args["path"])
-	}
-	s, err := t.spot(path)
+	s, err := t.spot(path, a.Server)
 	if err != nil {
 		return err
 	}
-	files, err := t.publicFiles(root, s.want)
+	files, err := t.publicFiles(root, a.Path, a.File, s.want)
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(keepsFresh, expires) {
+	if !slices.Contains(keepsFresh, a.Expires) {
 		t.weaken(iikanji.Freshness)
 	}
-	t.says = fmt.Sprintf("serve %s from files in %s, by the app where there is none", s.want.what, root)
+	t.says = fmt.Sprintf("serve %s from the files in %s, and from the app where there is no file", s.want.what, root)
 	if !t.passes(s.last()) {
-		return t.alreadyStatic(s, expires, files.page)
+		return a.already(t, s)
 	}
-	static, app, err := t.staticLocation(s, root, expires, files)
+	static, app, err := t.staticLocation(s, root, a.Expires, files)
 	if err != nil {
 		return err
 	}
 	return t.putStatic(s, static, app)
 }
 
-// alreadyStatic is for a path that nginx serves from disk.
-func (t *task) alreadyStatic(s spot, expires, page string) error {
+// already is the edit for a path that nginx serves from disk.
+func (a *staticFiles) already(t *task, s spot) error {
 	if len(s.chain) == 2 {
-		return fmt.Errorf("path %q: no location asks the app for it", t.args["path"])
+		return fmt.Errorf("path %q: no location passes it on to the app", a.Path)
 	}
-	for _, d := range s.last().body.items {
-		if d.name() == "return" || strings.HasSuffix(d.name(), "_pass") {
-			return fmt.Errorf("path %q: location %s answers by %s", t.args["path"], matches(s.last()), d.name())
+	for _, d := range s.last().Block.Items {
+		if d.Name() == "return" || strings.HasSuffix(d.Name(), "_pass") {
+			return fmt.Errorf("path %q: location %s answers by %s", a.Path, patternOf(s.last()), d.Name())
 		}
 	}
-	tries := t.get(s.last(), "try_files")
-	if page != "" && (len(tries) == 0 || !tries[0].has(page)) {
-		return fmt.Errorf("file %q: location %s serves files already, but not this one", page, matches(s.last()))
+	tries := t.Get(s.last(), "try_files")
+	if a.File != "" && (len(tries) == 0 || !tries[0].Has(a.File)) {
+		return fmt.Errorf("file %q: location %s serves files already, but not this one", a.File, patternOf(s.last()))
 	}
-	if expires == "" || t.value(s.chain, "expires") == expires {
+	if a.Expires == "" || t.value(s.chain, "expires") == a.Expires {
 		return change.ErrNothing
 	}
 	if !s.is() {
-		return fmt.Errorf(`expires %q: location %s serves the files already; want the act "expires"`, expires, matches(s.last()))
+		return fmt.Errorf(`expires %q: location %s serves the files already; want the act "expires"`, a.Expires, patternOf(s.last()))
 	}
-	t.holds(s.chain, "expires", expires)
+	t.ensure(s.chain, "expires", a.Expires)
 	return nil
 }
 
-// publicRoot is the folder to serve: the service's public one or one in it,
-// whatever a remedy says.
-func (t *task) publicRoot() (string, error) {
-	public := t.svc.Public
-	if public == "" {
-		return "", fmt.Errorf("the service's public folder is not known: nothing can be served from disk")
-	}
-	root := t.arg("root", public)
-	if !filepath.IsAbs(root) || strings.ContainsAny(root, "\x00\r\n$") {
-		return "", fmt.Errorf("root %q: want an absolute path", root)
-	}
-	root = filepath.Clean(root)
-	real, err := filepath.EvalSymlinks(root)
-	if err != nil {
-		return "", fmt.Errorf("root %q: %w", root, err)
-	}
-	within, err := filepath.EvalSymlinks(public)
-	if err != nil {
-		return "", fmt.Errorf("the public folder: %w", err)
-	}
-	if real != within && !strings.HasPrefix(real, within+"/") {
-		return "", fmt.Errorf("root %q: want the public folder %s or one in it", root, public)
-	}
-	return root, nil
-}
-
-// Public files, as one look at the disk found them.
-type publicFiles struct {
-	page    string          // the URL path of args["file"], or ""
-	endings map[string]bool // without the dot
-}
-
-// maxPublic bounds how many files are looked at.
-const maxPublic = 100_000
-
-// publicFiles looks at what would be served. Files that begin with a dot are
-// no public ones, and stop the plan.
-func (t *task) publicFiles(root string, want pattern) (publicFiles, error) {
-	f := publicFiles{page: t.args["file"], endings: map[string]bool{}}
-	see := func(path string) { f.endings[strings.TrimPrefix(filepath.Ext(path), ".")] = true }
-	if f.page != "" {
-		if err := cleanPath(f.page); err != nil || want.what == "/" && want.prefix() {
-			return f, fmt.Errorf("file %q: want the path of a file, for less than every path", f.page)
-		}
-		if !regular(filepath.Join(root, f.page)) {
-			return f, fmt.Errorf("file %q: there is no such file in %s", f.page, root)
-		}
-		see(f.page)
-	}
-	at := filepath.Join(root, want.what)
-	if want.how == "=" {
-		if see(at); f.page == "" && !regular(at) {
-			return f, fmt.Errorf("path %q: there is no file %s", t.args["path"], at)
-		}
-		return f, nil
-	}
-	n := 0
-	err := filepath.WalkDir(at, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case strings.HasPrefix(d.Name(), ".") && d.Name() != ".well-known":
-			return fmt.Errorf("%s is not for everyone", path)
-		case n > maxPublic:
-			return fmt.Errorf("there are more than %d files", maxPublic)
-		case d.Type().IsRegular():
-			n++
-			see(path)
-		}
-		return t.ctx.Err()
-	})
-	if err == nil && n == 0 && f.page == "" {
-		err = fmt.Errorf("there is no file in %s", at)
-	}
-	if err != nil {
-		return f, fmt.Errorf("path %q: %w", t.args["path"], err)
-	}
-	return f, nil
-}
-
-// regular says whether there is a file, and no link.
-func regular(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode().IsRegular()
-}
-
-// notStatic are directives of an app's location that have no place in one that
-// serves files, and those of which a copy would not do the same.
 var (
+	// aboutProxying are directives without a meaning for files.
 	aboutProxying = regexp.MustCompile(`^(proxy_.*|location|client_body_.*|client_max_body_size)$`)
-	notCopied     = []string{"rewrite", "return", "break", "if", "try_files", "root", "alias", "internal", "limit_except", "error_page"}
+	// notCopied are directives of which a copy would have another effect.
+	notCopied = []string{"rewrite", "return", "break", "if", "try_files", "root", "alias", "internal", "limit_except", "error_page"}
 )
 
 // staticLocation makes the location that serves files, and the named one that
-// asks the app.
-func (t *task) staticLocation(s spot, root, expires string, files publicFiles) (static, app *directive, err error) {
+// passes the other requests on to the app.
+func (t *task) staticLocation(s spot, root, expires string, files publicFiles) (static, app *nginx.Directive, err error) {
 	from := s.last()
-	name := fallbackName(matches(from))
+	name := fallbackName(patternOf(from))
 	static = s.want.location()
 	for _, d := range t.copies(from) { // access rules and headers, as for the app's answers
 		switch {
-		case slices.Contains(notCopied, d.name()):
-			return nil, nil, fmt.Errorf("location %s has %s: its files may not be for everyone", matches(from), d.name())
-		case d.name() != "expires" && !aboutProxying.MatchString(d.name()):
-			static.put(d)
+		case slices.Contains(notCopied, d.Name()):
+			return nil, nil, fmt.Errorf("location %s has %s: its files may not be public", patternOf(from), d.Name())
+		case d.Name() != "expires" && !aboutProxying.MatchString(d.Name()):
+			static.Put(d)
 		}
 	}
 	tries := []string{"$uri"}
 	if files.page != "" {
 		tries = append(tries, files.page)
 	}
-	static.put(newDirective("root", root), newDirective("disable_symlinks", "on", "from=$document_root"),
-		newDirective("try_files", append(tries, name)...))
+	static.Put(nginx.New("root", root), nginx.New("disable_symlinks", "on", "from=$document_root"),
+		nginx.New("try_files", append(tries, name)...))
 	old, _ := t.effective(s.chain, "error_page")
 	for _, p := range old {
-		static.put(p.clone())
+		static.Put(p.Clone())
 	}
-	static.put(newDirective("error_page", "405", "=", name)) // no GET: the app's
-	if v := expires; v != "" {
-		static.put(newDirective("expires", v))
-	} else if v := t.get(from, "expires"); len(v) > 0 {
-		static.put(v[0].clone())
+	static.Put(nginx.New("error_page", "405", "=", name)) // other methods than GET and HEAD
+	if expires != "" {
+		static.Put(nginx.New("expires", expires))
+	} else if v := t.Get(from, "expires"); len(v) > 0 {
+		static.Put(v[0].Clone())
 	}
 	if types := t.missingTypes(s.chain, files.endings); types != nil {
-		static.put(types)
+		static.Put(types)
 	}
-	for _, p := range t.get(from, "proxy_pass") {
-		if pass, ok := passOf(p.arg(0)); ok && pass.uri != "" {
-			return nil, nil, fmt.Errorf("proxy_pass %s has a path, which a named location cannot have", p.arg(0))
+	for _, p := range t.Get(from, "proxy_pass") {
+		if pass, ok := passOf(p.Arg(0)); ok && pass.uri != "" {
+			return nil, nil, fmt.Errorf("proxy_pass %s has a path, which a named location cannot have", p.Arg(0))
 		}
 	}
 	return static, pattern{"@", strings.TrimPrefix(name, "@")}.location(), nil
 }
 
-// fallbackName names the copy of a location that asks the app.
+// fallbackName is the name of the copy of a location that passes requests on.
 func fallbackName(from pattern) string {
 	if from.what == "/" {
 		return fallback
@@ -231,26 +164,26 @@ func fallbackName(from pattern) string {
 	return fallback + "_" + strings.Trim(notName.ReplaceAllString(from.what, "_"), "_")
 }
 
-// putStatic puts both locations in. The app's own keeps its lines and
-// comments: it becomes the named one where the new one takes its place, and is
-// copied where both are needed.
-func (t *task) putStatic(s spot, static, app *directive) error {
+// putStatic inserts both locations. If the new location replaces the app's own,
+// that one becomes the named location, and keeps its lines and comments; else
+// the named location is a copy.
+func (t *task) putStatic(s spot, static, app *nginx.Directive) error {
 	from, server := s.last(), s.server()
-	nested := len(t.get(from, "location")) > 0
+	nested := len(t.Get(from, "location")) > 0
 	if s.is() {
 		if nested || len(s.chain) > 3 {
-			return fmt.Errorf("location %s has or is a location inside", matches(from))
+			return fmt.Errorf("location %s has or is a location inside", patternOf(from))
 		}
-		from.setArgs(app.args()...)
-		server.add(static)
+		from.SetArgs(app.Args()...)
+		server.Add(static)
 		return nil
 	}
 	if len(s.chain) > 3 {
-		return fmt.Errorf("location %s is inside another", matches(from))
+		return fmt.Errorf("location %s is inside another", patternOf(from))
 	}
-	there := slices.ContainsFunc(t.get(server, "location"), func(l place) bool { return slices.Equal(l.args(), app.args()) })
+	there := slices.ContainsFunc(t.Get(server, "location"), func(l nginx.Place) bool { return slices.Equal(l.Args(), app.Args()) })
 	if !there {
-		server.add(app.put(t.copies(from)...))
+		server.Add(app.Put(t.copies(from)...))
 	}
 	_, err := t.insertLocation(s, static)
 	return err

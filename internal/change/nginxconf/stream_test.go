@@ -11,8 +11,8 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// TestSetKeepsStreams: answers that reach clients piece by piece go on doing so
-// when buffering is set for all others.
+// TestSetKeepsStreams: answers still reach clients in pieces after buffering is
+// set for all others.
 func TestSetKeepsStreams(t *testing.T) {
 	end := make(chan struct{}, 1)
 	app := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -33,7 +33,7 @@ func TestSetKeepsStreams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp, err := http.DefaultClient.Do(req) // returns only when the first piece is there
+	resp, err := http.DefaultClient.Do(req) // returns when the first piece is there
 	if err != nil {
 		t.Fatal(err)
 	}

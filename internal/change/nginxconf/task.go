@@ -4,89 +4,61 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 )
 
 // A task is one plan under way: the configuration's trees, which an editor
-// changes, and what it has to say about that.
+// changes, and what the change will be.
 type task struct {
 	ctx context.Context
 	*conf
 	site *change.Site
 	name string // of the service
 	svc  change.Service
-	args map[string]string
 
-	says    string // what was done, in a sentence
+	// one is set if the remedy names a path or a server: no other may change.
+	one     bool
+	says    string // one sentence about the change
 	weakens []iikanji.Promise
-	files   []change.Edit // files that are written beside the configuration
-	scratch []string      // folders that nginx makes when it reads the configuration
+	beside  []change.Edit // of files beside the configuration
+	scratch []string      // folders that nginx makes when it tests the configuration
 }
 
-// An editor does one act.
-type editor func(*task) error
-
-// arg is an argument, or its default.
-func (t *task) arg(name, or string) string {
-	if v := t.args[name]; v != "" {
-		return v
-	}
-	return or
-}
-
-// number is an argument that must be a whole number in a range.
-func (t *task) number(name string, from, to int) (int, error) {
-	v := t.args[name]
-	n, err := strconv.Atoi(v)
-	if err != nil || n < from || n > to {
-		return 0, fmt.Errorf("%s %q: want %d to %d", name, v, from, to)
-	}
-	return n, nil
-}
-
-// word is an argument that must be one of a few.
-func (t *task) word(name string, words ...string) (string, error) {
-	v := t.arg(name, words[0])
-	if !slices.Contains(words, v) {
-		return "", fmt.Errorf("%s %q: want %s", name, v, strings.Join(words, " or "))
-	}
-	return v, nil
-}
-
-// alone refuses an edit that was meant for one path or server, and would reach
-// others: of a file that nginx reads in several places.
+// alone refuses an edit for one path or server that would change others: an
+// edit of a file that nginx reads in several places.
 func (t *task) alone() error {
-	if t.args["path"] == "" && t.args["server"] == "" {
+	if !t.one {
 		return nil
 	}
-	reads := t.reads()
-	for _, f := range t.changed() {
+	reads := t.Reads()
+	for _, f := range t.Changed() {
 		if reads[f] > 1 {
-			return fmt.Errorf("what would be changed stands in %s, which is included in %d places: all of them would change", f.path, reads[f])
+			return fmt.Errorf("the edit would change %s, which is included in %d places: all of them would change", f.Path, reads[f])
 		}
 	}
 	return nil
 }
 
+// weaken notes a promise that the change weakens.
 func (t *task) weaken(p iikanji.Promise) {
 	if !slices.Contains(t.weakens, p) {
 		t.weakens = append(t.weakens, p)
 	}
 }
 
-// spot finds the server and the spot of args["path"].
-func (t *task) spot(path string) (spot, error) {
+// spot finds the spot of a remedy's path in a server; "" is the only server
+// that passes requests on.
+func (t *task) spot(path, server string) (spot, error) {
+	t.one = true
 	http, err := t.http()
 	if err != nil {
 		return spot{}, err
 	}
-	server, err := t.server(t.args["server"])
+	s, err := t.server(server)
 	if err != nil {
 		return spot{}, err
 	}
-	return t.spotOf(http, server, path)
+	return t.spotOf(http, s, path)
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// TestTogether: the acts that a tuned site has all of do not stand in each
-// other's way, whichever came first.
+// TestTogether: the acts of a tuned site do not disturb each other, in any order.
 func TestTogether(t *testing.T) {
 	acts := []iikanji.Remedy{
 		remedy("upstream keepalive", "keepalive", "32"),
@@ -32,7 +31,7 @@ func TestTogether(t *testing.T) {
 		for _, i := range order {
 			c := apply(t, s, acts[i])
 			if strings.Contains(c.Says, "apart for each") {
-				t.Errorf("the key needs nothing that it lacks: %s", c.Says)
+				t.Errorf("the default key is complete: %s", c.Says)
 			}
 		}
 		dials := s.dials.Load()

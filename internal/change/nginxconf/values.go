@@ -13,6 +13,48 @@ var (
 	duration  = regexp.MustCompile(`^[0-9]{1,6}(ms|s|m|h|d)?$`)
 )
 
+// A size is an argument in bytes, as "128k".
+type size int64
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *size) UnmarshalText(b []byte) error {
+	n, ok := bytesOf(string(b))
+	if !ok || n < 1 {
+		return fmt.Errorf("want a size, as 128k")
+	}
+	*s = size(n)
+	return nil
+}
+
+// atMost refuses a size above a bound.
+func (s size) atMost(bound size, name string) error {
+	if s > bound {
+		return fmt.Errorf("%s %d: want a size up to %s", name, s, bound)
+	}
+	return nil
+}
+
+// String is the size rounded up to whole pages of memory.
+func (s size) String() string { return strconv.FormatInt((int64(s)+4095)/4096*4, 10) + "k" }
+
+// A span is an argument that is a length of time, as it was written.
+type span string
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *span) UnmarshalText(b []byte) error {
+	if _, ok := timeOf(string(b)); !ok {
+		return fmt.Errorf("want a time, as 60s")
+	}
+	*s = span(b)
+	return nil
+}
+
+// zero reports whether the time is none at all.
+func (s span) zero() bool {
+	d, _ := timeOf(string(s))
+	return d == 0
+}
+
 // bytesOf reads a size as nginx does: bytes, or with k or m.
 func bytesOf(v string) (int64, bool) {
 	m := sizeParts.FindStringSubmatch(v)
@@ -29,10 +71,7 @@ func bytesOf(v string) (int64, bool) {
 	return n, err == nil
 }
 
-// sizeOf writes a size, rounded up to whole pages of memory.
-func sizeOf(bytes int64) string { return strconv.FormatInt((bytes+4095)/4096*4, 10) + "k" }
-
-// timeOf reads a time of one unit; plain numbers are seconds.
+// timeOf reads a time with one unit; a number without a unit is in seconds.
 func timeOf(v string) (time.Duration, bool) {
 	if !duration.MatchString(v) {
 		return 0, false
@@ -48,7 +87,8 @@ func timeOf(v string) (time.Duration, bool) {
 	return d, err == nil
 }
 
-// sameValue says whether two arguments mean the same: equal words, sizes or times.
+// sameValue reports whether two arguments mean the same: equal words, sizes or
+// times.
 func sameValue(a, b string) bool {
 	if a == b {
 		return true
@@ -58,15 +98,6 @@ func sameValue(a, b string) bool {
 	p, aTime := timeOf(a)
 	q, bTime := timeOf(b)
 	sizes, times := aSize && bSize, aTime && bTime
-	// "1m" and "60" may be either: they are the same where both readings agree.
+	// "1m" and "60" may be sizes or times: both readings have to agree.
 	return (sizes || times) && (!sizes || x == y) && (!times || p == q)
-}
-
-// size is an argument that must be a size up to a bound.
-func (t *task) size(name string, most int64) (int64, error) {
-	n, ok := bytesOf(t.args[name])
-	if !ok || n < 1 || n > most {
-		return 0, fmt.Errorf("%s %q: want a size up to %s", name, t.args[name], sizeOf(most))
-	}
-	return n, nil
 }

@@ -1,53 +1,60 @@
 package nginxconf
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 )
 
-// maxFilesOpen is what Linux lets a process raise its descriptors to, as a rule
-// (fs.nr_open); nginx goes on with less when it is told more.
-const maxFilesOpen = 1 << 20
+// maxDescriptors is the usual maximum of descriptors of a process on Linux
+// (fs.nr_open). nginx continues with fewer if it is configured for more.
+const maxDescriptors = 1 << 20
 
-// descriptors is how many a worker has when nothing says it: the usual limit
-// of a process.
-const descriptors = 1024
+// defaultDescriptors is how many descriptors a worker has if none are
+// configured: the usual limit of a process.
+const defaultDescriptors = 1024
 
-// editWorkers sets how many workers there are, and connections and descriptors
-// of each. A request that is passed on has two connections: nofile is at least
-// twice the connections.
-func editWorkers(t *task) error {
+var workerCount = regexp.MustCompile(`^([0-9]{1,4}|auto)$`)
+
+// workers sets the number of worker processes, and the connections and
+// descriptors of each. A request that is passed on has two connections, so
+// nofile is at least twice the connections.
+type workers struct {
+	Processes   string `arg:"processes" help:"auto or a count"`
+	Connections int    `arg:"connections" range:"16,524288" help:"connections of each process"`
+	Nofile      int    `arg:"nofile" range:"64,1048576" help:"descriptors of each process; raised to twice the connections if it is less"`
+}
+
+// Validate is called by change.Decode.
+func (a *workers) Validate() error {
+	if *a == (workers{}) {
+		return errors.New("want a count of processes, connections or nofile")
+	}
+	if a.Processes != "" && (!workerCount.MatchString(a.Processes) || a.Processes == "0") {
+		return fmt.Errorf("processes %q: want auto or a count", a.Processes)
+	}
+	return nil
+}
+
+func (a *workers) edit(t *task) error {
 	var says string
-	if v := t.args["processes"]; v != "" {
-		if !workers.MatchString(v) || v == "0" {
-			return fmt.Errorf("processes %q: want auto or a count", v)
-		}
-		setMain(t.conf, "worker_processes", v)
-		says += " " + v + " workers,"
+	if a.Processes != "" {
+		setMain(t.conf, "worker_processes", a.Processes)
+		says += " " + a.Processes + " workers,"
 	}
-	if t.args["nofile"] != "" {
-		n, err := t.number("nofile", 64, maxFilesOpen)
-		if err != nil {
+	if a.Nofile != 0 {
+		setMain(t.conf, "worker_rlimit_nofile", strconv.Itoa(a.Nofile))
+		says += " " + strconv.Itoa(a.Nofile) + " descriptors,"
+	}
+	if a.Connections != 0 {
+		if err := t.setConnections(a.Connections, a.Nofile == 0); err != nil {
 			return err
 		}
-		setMain(t.conf, "worker_rlimit_nofile", strconv.Itoa(n))
-		says += " " + strconv.Itoa(n) + " descriptors,"
-	}
-	if t.args["connections"] != "" {
-		n, err := t.number("connections", 16, maxFilesOpen/2)
-		if err != nil {
-			return err
-		}
-		if err := t.setConnections(n); err != nil {
-			return err
-		}
-		says += " " + strconv.Itoa(n) + " connections,"
-	}
-	if says == "" {
-		return fmt.Errorf("want a count of processes, connections or nofile")
+		says += " " + strconv.Itoa(a.Connections) + " connections,"
 	}
 	t.says = "give nginx" + says[:len(says)-1]
-	if t.args["connections"] != "" || t.args["processes"] != "" {
+	if a.Connections != 0 || a.Processes != "" {
 		t.says += " for each worker"
 	}
 	return t.consistent()
@@ -58,44 +65,46 @@ func setMain(c *conf, name, value string) {
 	if v, ok := c.mainValue(name); ok && v == value {
 		return
 	}
-	_ = setDirective(c, name, "", []string{value}, everywhere) // the main context is always there
+	_ = setEverywhere(c, name, "", []string{value}, everyPlace) // the main context always exists
 }
 
 func (c *conf) mainValue(name string) (string, bool) {
-	if found := c.find(name); len(found) > 0 {
-		return found[0].arg(0), true
+	if found := c.Find(name); len(found) > 0 {
+		return found[0].Arg(0), true
 	}
 	return "", false
 }
 
-// connections is how many a worker may have; nginx's own number is 512.
+// connections is how many connections a worker may have; nginx's default is 512.
 func (c *conf) connections() int {
-	if found := c.find("worker_connections", "events"); len(found) > 0 {
-		if n, err := strconv.Atoi(found[0].arg(0)); err == nil {
+	if found := c.Find("worker_connections", "events"); len(found) > 0 {
+		if n, err := strconv.Atoi(found[0].Arg(0)); err == nil {
 			return n
 		}
 	}
 	return 512
 }
 
-func (t *task) setConnections(n int) error {
+// setConnections sets the connections of a worker. raise raises its descriptors
+// to twice as many if they are fewer.
+func (t *task) setConnections(n int, raise bool) error {
 	if t.connections() != n {
-		if err := setDirective(t.conf, "worker_connections", "events", []string{strconv.Itoa(n)}, everywhere); err != nil {
+		if err := setEverywhere(t.conf, "worker_connections", "events", []string{strconv.Itoa(n)}, everyPlace); err != nil {
 			return err
 		}
 	}
 	limit, ok := t.mainValue("worker_rlimit_nofile")
 	now, err := strconv.Atoi(limit)
 	if !ok || err != nil {
-		now = descriptors
+		now = defaultDescriptors
 	}
-	if now < 2*n && t.args["nofile"] == "" {
+	if now < 2*n && raise {
 		setMain(t.conf, "worker_rlimit_nofile", strconv.Itoa(2*n))
 	}
 	return nil
 }
 
-// consistent wants descriptors for the connections that are allowed.
+// consistent refuses fewer descriptors than twice the connections.
 func (t *task) consistent() error {
 	limit, ok := t.mainValue("worker_rlimit_nofile")
 	if n, err := strconv.Atoi(limit); ok && err == nil && n < 2*t.connections() {

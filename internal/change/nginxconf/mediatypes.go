@@ -3,10 +3,11 @@ package nginxconf
 import (
 	"maps"
 	"slices"
+
+	"github.com/iikanji/iikanji/internal/nginx"
 )
 
-// mediaTypes are the types of endings that nginx itself does not know without
-// a list of types: the ones that sites have.
+// mediaTypes are the media types of common file name endings.
 var mediaTypes = map[string]string{
 	"html": "text/html", "htm": "text/html", "css": "text/css", "js": "application/javascript", "mjs": "application/javascript",
 	"json": "application/json", "map": "application/json", "webmanifest": "application/manifest+json", "xml": "text/xml", "txt": "text/plain",
@@ -15,28 +16,29 @@ var mediaTypes = map[string]string{
 	"pdf": "application/pdf", "wasm": "application/wasm", "mp3": "audio/mpeg", "mp4": "video/mp4", "webm": "video/webm", "zip": "application/zip",
 }
 
-// builtIn are the types that nginx has when none are configured.
-var builtIn = map[string]string{"html": "text/html", "gif": "image/gif", "jpg": "image/jpeg"}
+// builtInTypes are the types that nginx has if none are configured.
+var builtInTypes = map[string]string{"html": "text/html", "gif": "image/gif", "jpg": "image/jpeg"}
 
-// missingTypes is a types block for a location, when the list in effect lacks
-// one that its files need: without it a browser gets default_type. The block
-// hides the list, so that it holds all that the files need.
-func (t *task) missingTypes(around []*directive, endings map[string]bool) *directive {
+// missingTypes is a types block for a location, if the list in effect lacks a
+// type of its files: without a type a browser gets default_type. The block hides
+// the list in effect, so it has the types of all its files. It is nil if the
+// list lacks none.
+func (t *task) missingTypes(around []*nginx.Directive, endings map[string]bool) *nginx.Directive {
 	known := map[string]string{}
 	blocks, _ := t.effective(around, "types")
 	for _, b := range blocks {
-		t.walk(b.body, nil, func(p place) {
-			for _, ending := range p.args() {
-				if p.name() != "include" {
-					known[ending] = p.name()
+		t.Walk(b.Block, nil, func(p nginx.Place) {
+			for _, ending := range p.Args() {
+				if p.Name() != "include" {
+					known[ending] = p.Name()
 				}
 			}
 		})
 	}
 	if len(blocks) == 0 {
-		known = builtIn
+		known = builtInTypes
 	}
-	lacks, types := false, newBlock("types")
+	lacks, types := false, nginx.NewBlock("types")
 	for _, ending := range slices.Sorted(maps.Keys(endings)) {
 		kind, ok := known[ending]
 		if !ok {
@@ -44,7 +46,7 @@ func (t *task) missingTypes(around []*directive, endings map[string]bool) *direc
 			lacks = lacks || ok
 		}
 		if ok {
-			types.put(newDirective(kind, ending))
+			types.Put(nginx.New(kind, ending))
 		}
 	}
 	if !lacks {

@@ -1,0 +1,42 @@
+package nginxconf
+
+import (
+	"fmt"
+	"io/fs"
+
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/nginx"
+)
+
+// A conf is a whole configuration with what nginx's modules make of it.
+type conf struct{ *nginx.Config }
+
+// load reads the main file and everything it includes.
+func load(path string, files nginx.Files) (*conf, error) {
+	c, err := nginx.Load(path, files)
+	if err != nil {
+		return nil, err
+	}
+	return &conf{c}, nil
+}
+
+// siteFiles are the files of a site's host.
+type siteFiles struct{ *change.Site }
+
+// Read implements nginx.Files.
+func (s siteFiles) Read(path string) ([]byte, error) {
+	text, err := s.ReadOld(path)
+	if err == nil && text == nil {
+		err = fmt.Errorf("%s: %w", path, fs.ErrNotExist)
+	}
+	return text, err
+}
+
+// http is the http block.
+func (c *conf) http() (*nginx.Directive, error) {
+	found := c.Find("http")
+	if len(found) != 1 || found[0].Block == nil {
+		return nil, fmt.Errorf("%s has %d http blocks, want 1", c.Files[0].Path, len(found))
+	}
+	return found[0].Directive, nil
+}
