@@ -1,19 +1,18 @@
-// Command access compares iikanji access with kataribe, alp and GoAccess: the
-// same generated logs of a busy site (package gen), one core each, side by
-// side. It is run by `make bench` and is no test: it prints a table with MB/s,
-// ratios, memory and whether the counts agree, and leaves the judging to the
-// reader.
+// Command access compares iikanji access with kataribe, alp and GoAccess on the
+// same generated logs of a busy site (package gen), on one core, in interleaved
+// rounds. `make bench` runs it. It is not a test: it prints a table of MB/s,
+// ratios, memory and whether the counts agree.
 //
-//  1. A log of each format is generated, the peers get a cut of it: their speed
-//     does not depend on the size, and the slowest would take minutes.
-//  2. The peers are built at exact versions into .cache/peers; one that cannot
-//     be had is left out, with a line.
-//  3. Rounds: each tool runs once per round, in turn, so that what else the
-//     machine does meets all alike; ratios are taken within a round.
-//  4. Every tool's counts by route are held against iikanji's on the same cut.
+//  1. A log of each format is generated. The peers read a part of it: their
+//     speed does not depend on the size, and the slowest would need minutes.
+//  2. The peers are built at exact versions into .cache/peers. A peer that
+//     cannot be built is left out, with a message.
+//  3. Rounds: each tool runs once per round, in turn, so that other load on the
+//     machine affects all tools alike. Ratios are taken within a round.
+//  4. Every tool's counts by route are compared with iikanji's on the same part.
 //
-// With -hostile it reads logs of ten million different paths instead, and
-// shows what they cost.
+// With -hostile it reads logs of ten million different paths instead and prints
+// time and memory.
 package main
 
 import (

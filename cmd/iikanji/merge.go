@@ -65,7 +65,7 @@ func (c *mergeCmd) Run(_ context.Context, e *env) error {
 	return view.Write(e.Stdout, p, show)
 }
 
-// viewOf is how rows of a saved profile are shown.
+// viewOf returns the view of a saved profile's rows.
 func viewOf(p *iikanji.Profile) *report.View {
 	if p.Source == iikanji.Access {
 		return report.AccessView("route")
@@ -73,10 +73,10 @@ func viewOf(p *iikanji.Profile) *report.View {
 	return report.StatementView()
 }
 
-// errNoProfile says that a file is something else.
-var errNoProfile = errors.New("it is no saved profile")
+// errNoProfile reports a file that is not a saved profile.
+var errNoProfile = errors.New("it is not a saved profile")
 
-// loadProfile reads what --save wrote.
+// loadProfile reads a file that --save wrote.
 func loadProfile(name string) (*iikanji.Profile, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {

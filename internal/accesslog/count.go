@@ -10,20 +10,20 @@ import (
 	"github.com/iikanji/iikanji/internal/tally"
 )
 
-// A counter is one worker: it parses lines and counts them. Nothing in it is
-// shared.
+// A counter is one worker: it parses lines and counts them. Workers share
+// nothing.
 type counter struct {
 	formats []format
-	parsers []parser // by file, made when first needed
+	parsers []parser // by file, made on first use
 	needs   fieldSet
 	rec     record
-	file    int // that rec was last used for
+	file    int // the file that rec was last used for
 
 	router    *router
-	table     *tally.Table[row] // rows that are not by route
+	table     *tally.Table[row] // rows of every grouping but ByRoute
 	keys      keyer
 	where     []Where
-	since     int64 // ns; lines outside [since, until) are left out
+	since     int64 // ns since 1970; lines outside [since, until) are left out
 	until     int64
 	ranged    bool
 	perSecond bool
@@ -32,9 +32,9 @@ type counter struct {
 	files []intake
 }
 
-// An intake is what one worker saw of one file.
+// An intake counts the lines of one file that one worker read.
 type intake struct {
-	lines, bytes int64 // blank lines are no lines
+	lines, bytes int64 // blank lines are not counted
 	bad, left    int64
 	first, last  int64 // stamps of all lines that parsed
 	counted      span  // stamps of the lines that were not left out
@@ -68,7 +68,7 @@ func (c *counter) block(b *lines.Block) error {
 	}
 	if b.Dropped > 0 {
 		in.lines++
-		in.spoil(place{int32(b.File), int32(b.Seq), 0}, b.Data, "is longer than a line may be (1 MiB)")
+		in.spoil(place{int32(b.File), int32(b.Seq), 0}, b.Data, "is longer than the limit of 1 MiB")
 		b.Records = 1
 		return nil
 	}
@@ -103,7 +103,8 @@ func (c *counter) block(b *lines.Block) error {
 	return nil
 }
 
-// parser gets the worker's parser of a file and forgets the file before.
+// parser returns the worker's parser of a file and clears rec when the file
+// changes.
 func (c *counter) parser(file int) parser {
 	if c.parsers[file] == nil {
 		c.parsers[file] = c.formats[file].parser(c.needs)
@@ -168,7 +169,7 @@ func (in *intake) spoil(at place, line []byte, why string) {
 	}
 }
 
-// quote is the beginning of a line as valid text.
+// quote returns the beginning of a line as valid UTF-8.
 func quote(line []byte) string {
 	s := strings.ToValidUTF8(string(line[:min(len(line), maxQuote)]), "\uFFFD")
 	if len(line) > maxQuote {
@@ -177,7 +178,7 @@ func quote(line []byte) string {
 	return s
 }
 
-// add joins what two workers saw of a file.
+// add adds the counts of another worker for the same file.
 func (in *intake) add(o *intake) {
 	in.lines += o.lines
 	in.bytes += o.bytes

@@ -6,18 +6,17 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 const (
-	// headSize is how much of a log is looked at to find its format, and
-	// headLines how many of its lines.
+	// headSize is how many bytes of a log are examined to find its format;
+	// headLines limits the lines.
 	headSize  = 256 << 10
 	headLines = 1000
 )
 
-// formatNames are the formats that can be asked for by name, with their
-// format strings; the empty ones are found by their own looks.
+// formatNames are the format names that a user may give, with their format
+// strings. Formats without a string are detected from the lines.
 var formatNames = map[string]string{
 	"common":      `%h %l %u %t "%r" %>s %b`,
 	"combined":    `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"`,
@@ -33,14 +32,14 @@ var formatNames = map[string]string{
 	"w3c":         "",
 }
 
-// asked makes the format that the user named or described.
-func asked(format string, sample [][]byte, overrides []override) (format, error) {
+// requestedFormat returns the format that the user named or described.
+func requestedFormat(format string, sample [][]byte, overrides []override) (format, error) {
 	text, named := formatNames[format]
 	switch {
 	case format == "ltsv" || format == "json" || format == "w3c":
 		f := labelledAs(format, sample, overrides)
 		if f == nil {
-			return nil, fmt.Errorf("the lines are no %s", strings.ToUpper(format))
+			return nil, fmt.Errorf("the lines are not %s", strings.ToUpper(format))
 		}
 		return f, nil
 	case !named:
@@ -82,8 +81,8 @@ func labelledAs(name string, sample [][]byte, overrides []override) format {
 	return nil
 }
 
-// fromDescription reads a log_format that itself writes LTSV or JSON, whose
-// keys may be any: the variables say what they mean.
+// fromDescription reads a log_format that writes LTSV or JSON. Its keys may be
+// any words: the variables define what they mean.
 func fromDescription(text string) format {
 	var pairs [][2]string
 	if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, "{") {
@@ -102,8 +101,9 @@ func fromDescription(text string) format {
 	return nil
 }
 
-// configured finds the log_format that reads most of the sample.
-func configured(n *NginxLog, name string, sample [][]byte) (format, error) {
+// configured returns the log_format of the configuration that reads most lines
+// of the sample.
+func configuredFormat(n *NginxLog, name string, sample [][]byte) (format, error) {
 	var best format
 	most := -1
 	for _, c := range n.candidates(name) {
@@ -111,7 +111,7 @@ func configured(n *NginxLog, name string, sample [][]byte) (format, error) {
 		if f == nil {
 			l, err := nginxLayout(c.Text, "log_format "+c.Name)
 			if err != nil {
-				continue // a stream's format, or one without a request
+				continue // the format of a stream block, or one without a request
 			}
 			f = l
 		}
@@ -127,8 +127,8 @@ func configured(n *NginxLog, name string, sample [][]byte) (format, error) {
 
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 
-// detect finds the format that reads most of the sample. It returns nil where
-// none reads half of it: the log is none of ours.
+// detect returns the format that reads most lines of the sample, or nil if no
+// format reads half of them.
 func detect(sample [][]byte, overrides []override) format {
 	var best format
 	most := 0
@@ -162,7 +162,7 @@ func detect(sample [][]byte, overrides []override) format {
 	return best
 }
 
-// readable counts the lines that a format reads.
+// readable counts the lines of the sample that a format reads.
 func readable(f format, sample [][]byte) (n int) {
 	p := f.parser(optional)
 	var rec record
@@ -175,7 +175,8 @@ func readable(f format, sample [][]byte) (n int) {
 	return n
 }
 
-// absolute: varnishncsa logs whole URLs.
+// absolute reports whether most requests have whole URLs, as varnishncsa logs
+// them.
 func absolute(sample [][]byte) bool {
 	n := 0
 	for _, line := range sample {
@@ -186,8 +187,8 @@ func absolute(sample [][]byte) bool {
 	return n*2 > len(sample)
 }
 
-// sampleOfLines cuts the head of a log into lines, without the last one where it
-// is not finished.
+// sampleOfLines splits the head of a log into lines, without an unfinished last
+// line.
 func sampleOfLines(head []byte) (sample [][]byte) {
 	for len(head) > 0 && len(sample) < headLines {
 		line := head
@@ -203,34 +204,4 @@ func sampleOfLines(head []byte) (sample [][]byte) {
 		}
 	}
 	return sample
-}
-
-// strange says why some bytes are no log of lines at all; empty where they may be.
-func strange(head []byte) string {
-	zeros := 0
-	for zeros < len(head) && head[zeros] == 0 {
-		zeros++
-	}
-	switch {
-	case zeros > 0 && zeros == len(head) || zeros >= 512:
-		return "begins with a hole of NUL bytes, as copytruncate leaves it"
-	case bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")):
-		return "is in UTF-16"
-	case bytes.HasPrefix(head, []byte("SQLite format 3\x00")):
-		return "is an SQLite database"
-	case bytes.HasPrefix(head, []byte("\x7fELF")):
-		return "is a program"
-	}
-	odd, seen := 0, 0
-	for rest := head; len(rest) > 0 && seen < 4096; seen++ {
-		r, n := utf8.DecodeRune(rest)
-		if r == utf8.RuneError && n == 1 || r < ' ' && r != '\n' && r != '\r' && r != '\t' && r != 0x1b {
-			odd++
-		}
-		rest = rest[n:]
-	}
-	if odd*10 > seen {
-		return "is binary"
-	}
-	return ""
 }

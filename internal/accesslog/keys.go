@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// A source is where a labelled log (LTSV, JSON) has a field: under which key,
-// and for times in which unit.
+// A source is the field that a key of a labelled log (LTSV, JSON) holds, and
+// the unit of times.
 type source struct {
 	field field
 	unit  int64
-	guess string // how the unit was inferred, empty where the key says it
+	guess string // how the unit was inferred; empty if the key defines it
 }
 
 // A synonym is a key that loggers use for a field.
 type synonym struct {
 	key  string
-	unit int64 // of times; 0: by the key's ending, or inferred from the values
+	unit int64 // of times; 0: from the key's ending, or inferred from the values
 }
 
-// synonyms are in the order in which they win. Keys compare in lower case;
-// a dot stands for nesting. Among them are alp's defaults, ltsv.org's labels,
-// nginx's and Apache's names, Envoy, Caddy, Traefik, Echo, pino, Varnish, GCP.
+// synonyms are in order of preference. Keys compare in lower case; a dot stands
+// for nesting. They cover alp's defaults, ltsv.org's labels, nginx's and
+// Apache's names, Envoy, Caddy, Traefik, Echo, pino, Varnish and GCP.
 var synonyms = map[field][]synonym{
 	uri: {{key: "uri"}, {key: "request_uri"}, {key: "request.uri"}, {key: "requestpath"}, {key: "req.url"},
 		{key: "httprequest.requesturl"}, {key: "request.url"}, {key: "request.path"}, {key: "request_path"},
@@ -59,14 +59,14 @@ var synonyms = map[field][]synonym{
 	user: {{key: "user"}, {key: "remote_user"}, {key: "clientusername"}, {key: "user_id"}},
 }
 
-// A keySample is what a look at some lines said about one key.
+// A keySample describes one key of the sample lines.
 type keySample struct {
-	key    string // as logged, with nest between nested ones
+	key    string // as logged; nested keys are joined by nest
 	count  int    // lines that have it
 	values []string
 }
 
-// An override is a user's word on where a field is: --field time=rt:ms.
+// An override is a key that the user assigned to a field: --field time=rt:ms.
 type override struct {
 	field field
 	key   string
@@ -96,9 +96,9 @@ func cutUnit(s string) (key string, unit int64, ok bool) {
 	return s[:i], unit, ok
 }
 
-// chooseKeys finds the fields among the keys seen: what the user said first,
-// then the best synonym that at least half of the lines have. Each key serves
-// one field.
+// chooseKeys assigns fields to the keys of the sample: overrides first, then
+// the best synonym that at least half of the lines have. Each key serves one
+// field.
 func chooseKeys(seen []keySample, lines int, overrides []override) map[string]source {
 	chosen := map[string]source{}
 	found := map[field]bool{}
@@ -125,7 +125,7 @@ func chooseKeys(seen []keySample, lines int, overrides []override) map[string]so
 			src := source{field: f}
 			if f == took || f == upstream {
 				if src = unitFor(f, syn, k, seen); src.unit == 0 && src.field != duration {
-					continue // no number
+					continue // not a number
 				}
 			}
 			chosen[k.key], found[f] = src, true
@@ -144,7 +144,7 @@ func findKey(seen []keySample, lower string) *keySample {
 	return nil
 }
 
-// dotted is a key as people write it.
+// dotted returns a key with dots for nesting.
 func dotted(key string) string { return strings.ReplaceAll(key, nest, ".") }
 
 func sampleOf(seen []keySample, key string) *keySample {
@@ -156,8 +156,8 @@ func sampleOf(seen []keySample, key string) *keySample {
 	return &keySample{key: key}
 }
 
-// unitFor finds the unit of a time: the key says it, its ending does, the
-// logger is recognised by its other keys, or the values look like one.
+// unitFor finds the unit of a time: from the key, its ending, the logger
+// (recognised by its other keys), or the values.
 func unitFor(f field, syn synonym, k *keySample, seen []keySample) source {
 	src := source{field: f, unit: syn.unit}
 	if src.unit != 0 {
@@ -200,7 +200,7 @@ func unitByEnding(key string) (int64, bool) {
 	return unitOf(key[i+1:])
 }
 
-// withUnits says whether the values carry their units: "1.2ms".
+// withUnits reports whether the values carry their units: "1.2ms".
 func withUnits(values []string) bool {
 	n := 0
 	for _, v := range values {
@@ -219,8 +219,8 @@ func withUnits(values []string) bool {
 	return n > 0
 }
 
-// unitByValues infers a unit from how the numbers look: a decimal point is
-// written for seconds; whole numbers count something smaller, by their size.
+// unitByValues infers a unit from the numbers: loggers write a decimal point
+// for seconds; whole numbers count something smaller, by their size.
 func unitByValues(values []string) (unit int64, guess string) {
 	var whole []int64
 	for _, v := range values {

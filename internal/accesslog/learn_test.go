@@ -31,7 +31,7 @@ func keys(t *testing.T, paths []string, times int) []string {
 	return all
 }
 
-// names are words without any shape, all different.
+// names are different words without the shape of an identifier.
 func names(n int) (all []string) {
 	for i := range n {
 		all = append(all, "n"+strings.Repeat(string(rune('a'+i%26)), 1+i/26%3)+string(rune('a'+i/78%26)))
@@ -79,7 +79,7 @@ func TestLearn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := keys(t, c.paths, c.times)
 			want := c.want
-			if want == nil { // everything stays as it is
+			if want == nil { // every path stays a route
 				for _, p := range c.paths {
 					want = append(want, fmt.Sprintf("%s %d", p, c.times))
 				}
@@ -92,8 +92,8 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// TestOverflowIsSaid: what does not fit is a row that says so, and real routes
-// keep their exact counts beside it.
+// TestOverflowIsSaid: routes that do not fit are counted in one row with a
+// note, and real routes keep their exact counts.
 func TestOverflowIsSaid(t *testing.T) {
 	var b strings.Builder
 	n := 0
@@ -120,8 +120,8 @@ func TestOverflowIsSaid(t *testing.T) {
 	}
 }
 
-// TestRoutesGiven: patterns win over learning, more special ones first, and
-// only for the methods they name.
+// TestRoutesGiven: patterns have priority over learned routes, specific ones
+// before general ones, each only for its method.
 func TestRoutesGiven(t *testing.T) {
 	var given []Pattern
 	for _, s := range []string{"/api/:kind/:id", "/api/isu/{isu_id}", "/api/isu/me", "POST /api/isu/:id/*", "/image/<int:id>.:ext", "/f/{path...}", "/u/@:name"} {
@@ -172,14 +172,14 @@ func TestQueryKeys(t *testing.T) {
 			t.Errorf("%s is %s, want %s", path, got, want)
 		}
 	}
-	// Where the log has the query apart.
+	// A log with the query in a field of its own.
 	p := read(t, Options{QueryKeys: true, Format: `$request_method $uri $args $status`}, strings.Repeat("GET /s x=1&y=2 200\n", 3))
 	if p.Rows[0].Key != "GET /s?x&y" {
 		t.Error(p.Rows[0].Key)
 	}
 }
 
-// TestAlign: profiles of two logs get the same routes, and lose nothing.
+// TestAlign: profiles of two logs get the same routes and lose no request.
 func TestAlign(t *testing.T) {
 	logOf := func(paths []string) string {
 		var b strings.Builder
@@ -217,7 +217,7 @@ func TestAlign(t *testing.T) {
 	if sum(few) != a || sum(many) != b {
 		t.Error("aligning lost requests")
 	}
-	// Names under which nothing was found do not swallow what is new.
+	// Names that were always answered 4xx do not absorb new routes.
 	before := read(t, Options{}, logOf([]string{"/login", "/logout"})+strings.ReplaceAll(logOf(under("/", names(60), "")), " 200 ", " 404 "))
 	after := read(t, Options{}, logOf([]string{"/login", "/fresh"}))
 	if err := Align(before, after); err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/iikanji/iikanji/internal/tally"
 )
 
-// prove holds the share of bad lines of each file, and of all, against the limit.
+// prove checks the share of bad lines of each file, and that lines are left to
+// count.
 func (r *reading) prove() error {
 	var all intake
 	for i := range r.files {
@@ -27,8 +28,8 @@ func (r *reading) prove() error {
 	case all.lines == 0:
 		return r.empty()
 	case all.left+all.bad == all.lines:
-		return &EmptyError{Why: fmt.Sprintf("none of %d lines is wanted", all.lines-all.bad),
-			hints: []string{"--where, --since and --until left all of them out"}}
+		return &EmptyError{Why: fmt.Sprintf("no line of %d meets the conditions", all.lines-all.bad),
+			hints: []string{"--where, --since and --until exclude all of them"}}
 	}
 	return nil
 }
@@ -44,7 +45,7 @@ func (r *reading) proven(name string, f format, in *intake) error {
 	return e
 }
 
-// empty says in whose log nothing was found.
+// empty names the logs that have no lines.
 func (r *reading) empty() error {
 	var names []string
 	from := false
@@ -59,7 +60,7 @@ func (r *reading) empty() error {
 	return e
 }
 
-// badLines resolves the places of the first bad lines of a file.
+// badLines returns the first bad lines of a file with their line numbers.
 func (r *reading) badLines(in *intake) (all []iikanji.BadLine) {
 	slices.SortFunc(in.badLines, func(a, b badLine) int {
 		if a.at.before(b.at) {
@@ -74,14 +75,14 @@ func (r *reading) badLines(in *intake) (all []iikanji.BadLine) {
 	return all
 }
 
-// where is a place as file and line number.
+// where returns the file and line number of a place.
 func (r *reading) where(p place) (string, int64) {
 	in := r.inputs[p.file]
-	before, _ := in.LinesBefore() // a number for people: not worth failing
+	before, _ := in.LinesBefore() // an error here only makes the line number wrong
 	return in.Name, before + r.reader.Line(int(p.file), int(p.seq), int64(p.line))
 }
 
-// profile makes the result.
+// profile builds the result.
 func (r *reading) profile() (*iikanji.Profile, error) {
 	p := &iikanji.Profile{Version: iikanji.ProfileVersion, Source: iikanji.Access, Notes: r.notes}
 	counted := span{math.MaxInt64, noTime}
@@ -102,7 +103,7 @@ func (r *reading) profile() (*iikanji.Profile, error) {
 		}
 		counted = span{min(counted.first, in.counted.first), max(counted.last, in.counted.last)}
 		if err := r.inputs[i].Failed(); err != nil {
-			p.Notes = append(p.Notes, err.Error()+": what stands before is counted")
+			p.Notes = append(p.Notes, err.Error()+": the lines before are counted")
 		}
 	}
 	p.Intake.Files, p.Intake.Format, p.Target = names, strings.Join(formats, ", "), strings.Join(names, ", ")
@@ -134,13 +135,13 @@ func later(t time.Time, at int64) time.Time {
 	return t
 }
 
-// Keys of the rows that are no route.
+// Keys of the rows that are not routes.
 const (
 	otherKey   = "(other routes)"
 	nothingKey = "(no request)"
 )
 
-// rows fills in the rows.
+// rows adds the rows to a profile.
 func (r *reading) rows(p *iikanji.Profile) {
 	add := func(key string, m string, w *row) {
 		out := iikanji.Row{Key: key}
@@ -174,7 +175,7 @@ func (r *reading) rows(p *iikanji.Profile) {
 	}
 }
 
-// filterRows applies the conditions about routes.
+// filterRows applies the conditions on routes.
 func (r *reading) filterRows(p *iikanji.Profile) {
 	for _, w := range r.opt.Where {
 		if w.row == nil {

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/iikanji/iikanji"
@@ -16,14 +15,14 @@ import (
 	"github.com/iikanji/iikanji/internal/tally"
 )
 
-// maxWorkers is how many cores are used unasked: eight parse as fast as
-// memory delivers, and each holds tables of its own.
+// maxWorkers is the default limit of workers: eight parse as fast as memory
+// delivers, and each holds its own tables.
 const maxWorkers = 8
 
-// Read counts access logs: a row for each route (or whatever Options.By says),
-// heaviest first, and the Intake that proves how much was seen. The inputs'
-// order is that of the log. Errors have hints where something can be done:
-// StrangerError, UnprovenError, EmptyError, and those of package lines.
+// Read counts access logs: a row for each route (or for each key of
+// Options.By), heaviest first, with an Intake that accounts for every line. The
+// inputs' order is that of the log. Errors: UnknownFormatError, UnprovenError,
+// EmptyError, and those of package lines.
 func Read(ctx context.Context, inputs []*lines.Input, opt Options) (*iikanji.Profile, error) {
 	r := &reading{inputs: inputs, opt: opt.filled(), seed: rand.Uint64(), files: newIntakes(len(inputs))}
 	if err := r.recognise(); err != nil {
@@ -54,13 +53,13 @@ type reading struct {
 	reader  *lines.Reader
 
 	files    []intake
-	tree     *tree // by route
+	tree     *tree // rows of ByRoute
 	overflow *row
 	nothing  *row
-	table    *tally.Table[row] // by anything else
+	table    *tally.Table[row] // rows of every other grouping
 }
 
-// recognise finds the format of each input.
+// recognise detects the format of each input.
 func (r *reading) recognise() error {
 	var overrides []override
 	for _, s := range r.opt.Fields {
@@ -85,7 +84,7 @@ func (r *reading) recognise() error {
 	if !some {
 		return r.empty()
 	}
-	return r.able()
+	return r.checkFields()
 }
 
 func (r *reading) formatOf(in *lines.Input, overrides []override) (format, error) {
@@ -94,8 +93,8 @@ func (r *reading) formatOf(in *lines.Input, overrides []override) (format, error
 		return nil, err
 	}
 	sample := sampleOfLines(head)
-	if why := strange(head); why != "" {
-		return nil, &StrangerError{Name: in.Name, Why: why, hints: strangeHints(why)}
+	if c := contentOf(head); c != ContentText {
+		return nil, &UnknownFormatError{Name: in.Name, Content: c}
 	}
 	unfinished := r.opt.Whole && len(head) < headSize && bytes.IndexByte(head, '\n') < 0
 	if len(sample) == 0 || unfinished {
@@ -103,19 +102,18 @@ func (r *reading) formatOf(in *lines.Input, overrides []override) (format, error
 	}
 	var f format
 	if r.opt.Format != "" {
-		if f, err = asked(r.opt.Format, sample, overrides); err != nil {
+		if f, err = requestedFormat(r.opt.Format, sample, overrides); err != nil {
 			return nil, err
 		}
 	} else if r.opt.Nginx != nil {
-		if f, err = configured(r.opt.Nginx, in.Name, sample); err != nil {
+		if f, err = configuredFormat(r.opt.Nginx, in.Name, sample); err != nil {
 			return nil, err
 		}
 	} else if f = detect(sample, overrides); f == nil {
 		if err := in.Cut(); err != nil {
-			return nil, err // too little of it came out to tell
+			return nil, err // the readable part is too short to detect a format
 		}
-		return nil, &StrangerError{Name: in.Name, Why: "does not look like an access log", First: quote(sample[0]),
-			hints: []string{"--log-format '…' or --nginx-conf FILE says what the format is"}}
+		return nil, &UnknownFormatError{Name: in.Name, First: quote(sample[0])}
 	}
 	for _, n := range f.notes() {
 		if len(r.inputs) > 1 {
@@ -129,24 +127,15 @@ func (r *reading) formatOf(in *lines.Input, overrides []override) (format, error
 	return f, nil
 }
 
-func strangeHints(why string) []string {
-	switch {
-	case strings.Contains(why, "NUL"):
-		return []string{"drop them on the way: tr -d '\\0' <FILE | iikanji access -"}
-	case strings.Contains(why, "UTF-16"):
-		return []string{"convert it on the way: iconv -f UTF-16 -t UTF-8 FILE | iikanji access -"}
-	}
-	return nil
-}
-
 func (r *reading) note(s string) {
 	if !slices.Contains(r.notes, s) {
 		r.notes = append(r.notes, s)
 	}
 }
 
-// able refuses conditions and groupings that the logs say nothing about.
-func (r *reading) able() error {
+// checkFields returns an error for conditions and groupings whose field a log
+// lacks.
+func (r *reading) checkFields() error {
 	need := func(f field, what string) error {
 		for i, form := range r.formats {
 			if f != skipped && !form.has(f) {
@@ -168,13 +157,13 @@ func (r *reading) able() error {
 			return err
 		}
 		if w.ofRoute() && r.opt.By != ByRoute {
-			return fmt.Errorf("the condition %s is about routes, and the rows are by %v: use path", w.text, r.opt.By)
+			return fmt.Errorf("the condition %s is on routes, and the rows are grouped by %v: use path", w.text, r.opt.By)
 		}
 	}
 	return nil
 }
 
-// newCounter makes a worker. The tree is what was learned before, nil at first.
+// newCounter makes a worker.
 func (r *reading) newCounter() *counter {
 	c := &counter{formats: r.formats, parsers: make([]parser, len(r.formats)), file: -1,
 		files: newIntakes(len(r.formats)), done: r.opt.Done, perSecond: r.opt.PerSecond, since: noTime, until: math.MaxInt64}
@@ -197,7 +186,7 @@ func (r *reading) newCounter() *counter {
 		return c
 	}
 	c.router = newRouter(r.seed, r.opt.QueryKeys, newPatterns(r.opt.Routes))
-	if r.tree != nil { // without it, the prefix is the bound
+	if r.tree != nil { // before that, the size of the prefix bounds the routes
 		r.tree.teach(c.router)
 		c.router.limit = maxRoutes
 	}
@@ -233,9 +222,9 @@ func (r *reading) count(ctx context.Context) error {
 	return r.again(ctx)
 }
 
-// again counts everything once more, with the routes that were learned from
-// all of the log: more of them overflowed than its beginning let expect, and
-// now it is known which belong together.
+// again counts everything a second time with the routes learned from the whole
+// log, because the beginning did not show which names belong together and
+// routes overflowed.
 func (r *reading) again(ctx context.Context) error {
 	r.overflow, r.nothing, r.files = nil, newRow(), newIntakes(len(r.inputs))
 	r.tree.keep(func(*row) {})
@@ -243,8 +232,8 @@ func (r *reading) again(ctx context.Context) error {
 	return r.run(ctx, -1)
 }
 
-// run lets workers count up to a byte of the log, -1 for all of it, and joins
-// what they counted. By route, what was learned of it is in r.tree afterwards.
+// run lets workers count up to byte upTo of the log (-1: all) and joins their
+// results. With ByRoute, r.tree then holds the learned routes.
 func (r *reading) run(ctx context.Context, upTo int64) error {
 	var mu sync.Mutex
 	var counters []*counter
@@ -272,7 +261,7 @@ func (r *reading) run(ctx context.Context, upTo int64) error {
 	return nil
 }
 
-// join puts the routes of all workers into the tree and learns.
+// join adds the routes of all workers to the tree and learns.
 func (r *reading) join(counters []*counter) {
 	first := r.tree == nil
 	if first {
@@ -295,7 +284,7 @@ func (r *reading) join(counters []*counter) {
 	r.tree.learn()
 }
 
-// spill counts a row as overflow.
+// spill adds a row to the overflow row.
 func (r *reading) spill(w *row) {
 	if r.overflow == nil {
 		r.overflow = newRow()

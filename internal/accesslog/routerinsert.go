@@ -8,8 +8,8 @@ import (
 	"github.com/iikanji/iikanji/internal/tally"
 )
 
-// routeHash is the hash of a route by which overflow chooses: the same in
-// every worker and every run.
+// routeHash is the hash by which routes overflow. It is the same in every
+// worker and every run.
 func routeHash(segs []segment, m method) uint64 {
 	h := uint64(m)
 	for i := range segs {
@@ -18,9 +18,10 @@ func routeHash(segs []segment, m method) uint64 {
 	return h | 1
 }
 
-// insert makes the row of the request that split read, unless it overflows.
+// insert creates the row of the request that split read, unless it overflows.
 func (r *router) insert(n int, rec *record) *row {
-	// The walk stopped at the first unknown segment; marks may reach further.
+	// The caller stopped at the first unknown segment; marks may cover later
+	// segments.
 	at := uint32(0)
 	for i := range n {
 		s := &r.segs[i]
@@ -46,7 +47,7 @@ func (r *router) insert(n int, rec *record) *row {
 	return w
 }
 
-// add returns the row of a route, making nodes and row where there are none.
+// add returns the row of a route and creates its nodes and the row if needed.
 func (r *router) add(segs []segment, m method) *row {
 	at := uint32(0)
 	for i := range segs {
@@ -64,7 +65,7 @@ func (r *router) add(segs []segment, m method) *row {
 	return w
 }
 
-// step returns the child of a node, making it where there is none.
+// step returns the child of a node and creates it if needed.
 func (r *router) step(at uint32, s segment) uint32 {
 	if next := r.child(at, s.hash); next != 0 {
 		return next
@@ -93,7 +94,7 @@ func (r *router) put(e edge) {
 	r.edges[i] = e
 }
 
-// route lists the segments of a node, from the root.
+// route returns the segments from the root to a node.
 func (r *router) route(at uint32) (segs []segment) {
 	for ; at != 0; at = r.nodes[at].parent {
 		n := &r.nodes[at]
@@ -106,8 +107,9 @@ func (r *router) route(at uint32) (segs []segment) {
 	return segs
 }
 
-// shrink keeps the rows that were learned before and as many others, of
-// smallest hash, as the limit says, and forgets the nodes of what overflows.
+// shrink keeps the rows that were learned before and, of the others, as many as
+// the limit allows, those of smallest hash. It drops the nodes of overflowed
+// rows.
 func (r *router) shrink() {
 	var free []*row
 	for _, w := range r.rows {
@@ -141,7 +143,7 @@ func (r *router) shrink() {
 	}
 }
 
-// adopt takes over a node of the trie as it was, with its ancestors and marks.
+// adopt copies a node of the old trie with its ancestors and marks.
 func (r *router) adopt(old *router, id uint32) uint32 {
 	at := uint32(0)
 	var line []uint32

@@ -11,24 +11,24 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// A Where keeps the lines, or rows, that meet a condition: "status>=500",
-// "method=GET|HEAD", "path~^/api", "time>200ms", "route!=/healthz".
+// A Where is a condition on lines or rows: "status>=500", "method=GET|HEAD",
+// "path~^/api", "time>200ms", "route!=/healthz".
 type Where struct {
 	text  string
-	needs field                     // what the log must say
-	line  func(r *record) bool      // of a line; nil where it is about rows
-	row   func(r *iikanji.Row) bool // of a row: about its route
+	needs field                     // field that the log must have
+	line  func(r *record) bool      // test of a line; nil for conditions on routes
+	row   func(r *iikanji.Row) bool // test of a row, for conditions on routes
 }
 
-// ofRoute says whether the condition is about routes, which are known at the
-// end only.
+// ofRoute reports whether the condition is on routes, which are known only at
+// the end.
 func (w Where) ofRoute() bool { return w.row != nil }
 
-// whereFields are what a condition may be about, for messages.
+// whereFields lists the fields of conditions, for messages.
 const whereFields = "status, method, route, path, host, user-agent, user, time, upstream, bytes, at"
 
-// ParseWhere reads conditions with commas between them; all must hold. Times
-// of day without a zone are of zone.
+// ParseWhere reads conditions separated by commas; all must hold. Times without
+// a zone are in zone.
 func ParseWhere(s string, zone *time.Location) (all []Where, err error) {
 	for _, text := range splitCommas(s) {
 		w, err := parseCondition(strings.TrimSpace(text), zone)
@@ -46,7 +46,7 @@ var operators = []string{"!~", ">=", "<=", "!=", "==", "~", "=", ">", "<"}
 func parseCondition(text string, zone *time.Location) (Where, error) {
 	i := strings.IndexAny(text, "!<>=~")
 	if i <= 0 {
-		return Where{}, fmt.Errorf("it has no =, !=, <, <=, >, >=, ~ or !~")
+		return Where{}, fmt.Errorf("it has no operator =, !=, <, <=, >, >=, ~ or !~")
 	}
 	name, rest := strings.TrimSpace(text[:i]), text[i:]
 	var op string
@@ -100,7 +100,7 @@ func parseCondition(text string, zone *time.Location) (Where, error) {
 			return err == nil && (is([]byte(r.Key)) || ok && is([]byte(route))) != (op[0] == '!')
 		}
 	default:
-		err = fmt.Errorf("%q is none of %s", name, whereFields)
+		err = fmt.Errorf("%q is not one of %s", name, whereFields)
 	}
 	return w, err
 }
@@ -119,7 +119,7 @@ func pathOf(uri []byte) []byte {
 	return uri
 }
 
-// statusCondition takes numbers and classes: "404", "5xx", "404|499".
+// statusCondition accepts numbers and classes: "404", "5xx", "404|499".
 func statusCondition(op, value string) (func(*record) bool, error) {
 	var lo, hi []int
 	for v := range strings.SplitSeq(strings.ToLower(value), "|") {
@@ -144,7 +144,7 @@ func statusCondition(op, value string) (func(*record) bool, error) {
 			return op != "="
 		}, nil
 	case "~", "!~":
-		return nil, fmt.Errorf("a status is no text: use = or >=")
+		return nil, fmt.Errorf("a status is not a text: use = or >=")
 	}
 	return numberCondition(op, strconv.Itoa(lo[0]), parseSize, func(r *record) int64 { return int64(r.status) })
 }
@@ -155,7 +155,7 @@ func parseTook(s string) (int64, error) {
 	}
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no time such as 200ms or 1.5s", s)
+		return 0, fmt.Errorf("%q is not a time such as 200ms or 1.5s", s)
 	}
 	return int64(v * 1e9), nil
 }
@@ -170,12 +170,12 @@ func parseSize(s string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no whole number", s)
+		return 0, fmt.Errorf("%q is not a whole number", s)
 	}
 	return n * unit, nil
 }
 
-// numberCondition compares; a line that does not say never meets it.
+// numberCondition compares a number; a line without the number never passes.
 func numberCondition(op, value string, parse func(string) (int64, error), of func(*record) int64) (func(*record) bool, error) {
 	v, err := parse(value)
 	if err != nil {
@@ -196,7 +196,7 @@ func numberCondition(op, value string, parse func(string) (int64, error), of fun
 	case ">=":
 		test = func(n int64) bool { return n >= v }
 	default:
-		return nil, fmt.Errorf("a number is no text: use = or >=")
+		return nil, fmt.Errorf("a number is not a text: use = or >=")
 	}
 	return func(r *record) bool {
 		n := of(r)
@@ -213,7 +213,8 @@ func textCondition(op, value string, of func(*record) []byte) (func(*record) boo
 	return func(r *record) bool { return is(of(r)) != not }, nil
 }
 
-// textTest is the positive half of = and ~: alternatives, or an expression.
+// textTest is the test of = and ~, without negation: alternatives, or an
+// expression.
 func textTest(op, value string) (func([]byte) bool, error) {
 	switch op {
 	case "=", "!=":
@@ -233,14 +234,14 @@ func textTest(op, value string) (func([]byte) bool, error) {
 		}
 		return re.Match, nil
 	}
-	return nil, fmt.Errorf("a text is not compared with %s: use = or ~", op)
+	return nil, fmt.Errorf("a text cannot be compared with %s: use = or ~", op)
 }
 
-// timeLayouts are what ParseTime reads beside log timestamps.
+// timeLayouts are the forms that ParseTime reads besides log timestamps.
 var timeLayouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"}
 
-// ParseTime reads a time as people and logs write it; one without a zone is of
-// zone.
+// ParseTime reads a time as users and logs write it; a time without a zone is
+// in zone.
 func ParseTime(s string, zone *time.Location) (time.Time, error) {
 	for _, l := range timeLayouts {
 		if t, err := time.ParseInLocation(l, s, zone); err == nil {
@@ -251,5 +252,5 @@ func ParseTime(s string, zone *time.Location) (time.Time, error) {
 	if at, ok := c.any([]byte(strings.Trim(s, "[]"))); ok {
 		return time.Unix(0, at), nil
 	}
-	return time.Time{}, fmt.Errorf("%q is no time such as 2026-11-19 04:04:05 or 2026-11-19T04:04:05+09:00", s)
+	return time.Time{}, fmt.Errorf("%q is not a time such as 2026-11-19 04:04:05 or 2026-11-19T04:04:05+09:00", s)
 }

@@ -39,9 +39,9 @@ func TestWhere(t *testing.T) {
 		}
 	}
 	for cond, want := range map[string]string{
-		"status": "it has no =", "colour=red": "is none of status", "status~4": "is no text", "status=abc": "neither a status",
-		"time>x": "no time such as", "bytes>x": "no whole number", "path~[": "error parsing", "path>x": "is not compared with",
-		"at>x": "is no time such as", "time~1": "is no text", "=3": "it has no =",
+		"status": "it has no operator =", "colour=red": "is not one of status", "status~4": "is not a text", "status=abc": "neither a status",
+		"time>x": "not a time such as", "bytes>x": "not a whole number", "path~[": "error parsing", "path>x": "cannot be compared with",
+		"at>x": "is not a time such as", "time~1": "is not a text", "=3": "it has no operator =",
 	} {
 		if _, err := ParseWhere(cond, time.UTC); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", cond, err, want)
@@ -65,7 +65,7 @@ func TestTimeRange(t *testing.T) {
 	if p.Rows[0].Count != 10 || p.Intake.Left != 50 || p.First != at("2026-11-19 04:10:05") || p.Last != at("2026-11-19 04:19:05") || p.Intake.Last != at("2026-11-19T04:59:05Z") {
 		t.Errorf("%d counted, %s to %s, %+v", p.Rows[0].Count, p.First, p.Last, p.Intake)
 	}
-	if _, err := readErr(t, Options{Since: at("2027-01-01")}, b.String()); err == nil || !strings.Contains(err.Error(), "none of 60 lines is wanted") {
+	if _, err := readErr(t, Options{Since: at("2027-01-01")}, b.String()); err == nil || !strings.Contains(err.Error(), "no line of 60 meets the conditions") {
 		t.Errorf("nothing left: %v", err)
 	}
 	if _, err := readErr(t, Options{Since: at("2027-01-01")}, `{"uri":"/","status":200}`+"\n"); err == nil || !strings.Contains(err.Error(), "needs the timestamp") {
@@ -96,7 +96,8 @@ func TestBy(t *testing.T) {
 		p.Rows[0].Key != "GET /a/2" || p.Rows[1].Key != "GET /a/1?x=1" {
 		t.Errorf("by url: %+v", p.Rows)
 	}
-	// More keys than fit: exact totals, and the rest in a row that says so.
+	// More keys than fit: totals stay exact, and the rest is in a row of its
+	// own with a note.
 	var b strings.Builder
 	for i := range 20_000 {
 		b.WriteString(strings.Replace(combinedLine("GET", "/", 200, 1), "curl/8", fmt.Sprint("agent", i), 1))

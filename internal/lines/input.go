@@ -11,39 +11,39 @@ import (
 	"sync"
 )
 
-// An Input is one opened log. It is not safe for concurrent use but by a Reader.
+// An Input is one opened log. Only a Reader may use it concurrently.
 type Input struct {
-	Name string // as it was given; standard input is "standard input"
+	Name string // as given; standard input is "standard input"
 
 	codec codec // nil for plain bytes
 	close func() error
-	start int64 // where reading starts, from SeekTo
+	start int64 // offset set by SeekTo
 
-	// One of the two: a plain file or bytes in memory, read by ranges, or a
-	// packed stream.
+	// Either at and size (a plain file or bytes in memory, read by ranges) or
+	// packed (a stream) is set.
 	at     io.ReaderAt
-	size   int64 // of at, when it was opened
+	size   int64 // size of at when it was opened
 	packed io.Reader
 
 	mu   sync.Mutex // of everything below
 	src  io.Reader  // streams: unpacked; nil until needed
-	stop func()     // frees the unpacker
-	// carry are bytes that were read from src and not delivered yet; err is
-	// what src answered behind them, io.EOF included.
+	stop func()     // frees the decompressor
+	// carry holds bytes that were read from src and not delivered yet; err is
+	// the error that src returned after them, io.EOF included.
 	carry  []byte
 	err    error
-	next   int64 // offset of what is delivered next
-	midway bool  // next is in the middle of a record, which is skipped
+	next   int64 // offset of the next delivered byte
+	midway bool  // next is inside a record, which is skipped
 	done   bool  // everything was delivered
-	failed error // why it ended early, with Options.Partial
-	seq    int   // of the next block
-	end    int64 // behind the last record delivered
-	cut    error // how the head breaks
-	before int64 // lines before start, plus one; 0 until counted
+	failed error // why the input ended early, with Options.Partial
+	seq    int   // number of the next block
+	end    int64 // offset behind the last delivered record
+	cut    error // read error within the head
+	before int64 // lines before start, plus one; 0: not counted yet
 }
 
-// Open opens a log by name; "-" means stdin. A folder, a missing or an
-// unreadable file is an error here and not later.
+// Open opens a log by name; "-" means stdin. It fails on a directory and on a
+// missing or unreadable file.
 func Open(name string, stdin io.Reader) (*Input, error) {
 	if name == "-" {
 		return Stream("standard input", stdin)
@@ -59,7 +59,7 @@ func Open(name string, stdin io.Reader) (*Input, error) {
 	return in, err
 }
 
-// reason drops the path, which the caller names anyway.
+// reason removes the path from an error; callers add the name.
 func reason(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -76,7 +76,7 @@ func fromFile(name string, f *os.File) (*Input, error) {
 	if st.IsDir() {
 		return nil, fmt.Errorf("opening %s: it is a directory", name)
 	}
-	if !st.Mode().IsRegular() || st.Size() == 0 { // files of /proc say 0
+	if !st.Mode().IsRegular() || st.Size() == 0 { // files of /proc have size 0
 		in, err := Stream(name, f)
 		if in != nil {
 			in.close = f.Close
@@ -97,7 +97,8 @@ func fromFile(name string, f *os.File) (*Input, error) {
 	return in, nil
 }
 
-// Stream reads a log that cannot be read twice; gzip and zstd are unpacked.
+// Stream returns an input that can be read once; gzip and zstd are
+// decompressed.
 func Stream(name string, r io.Reader) (*Input, error) {
 	br := bufio.NewReaderSize(r, 64<<10)
 	magic, err := br.Peek(8)
@@ -107,7 +108,7 @@ func Stream(name string, r io.Reader) (*Input, error) {
 	return &Input{Name: name, packed: br, codec: codecOf(magic)}, nil
 }
 
-// Bytes is a plain log in memory.
+// Bytes returns a plain log in memory.
 func Bytes(name string, data []byte) *Input {
 	return &Input{Name: name, at: bytes.NewReader(data), size: int64(len(data))}
 }
@@ -128,10 +129,10 @@ func (in *Input) Size() int64 {
 	return in.size
 }
 
-// SeekTo starts reading at a byte of the (unpacked) input instead of 0. A
-// start in the middle of a line begins with the next record. Call it before
-// Head and NewReader. A start beyond the end is an error: the log was
-// replaced, and an empty result would be a lie.
+// SeekTo sets the byte of the (unpacked) input where reading starts. If the
+// byte is inside a line, reading starts with the next record. Call SeekTo
+// before Head and NewReader. A start beyond the end is an error, because the
+// log was replaced.
 func (in *Input) SeekTo(offset int64) error {
 	in.start, in.next = offset, offset
 	if in.at == nil {
@@ -143,9 +144,9 @@ func (in *Input) SeekTo(offset int64) error {
 	return nil
 }
 
-// Head returns up to n of the first bytes that will be delivered, without
-// taking them; less where the input is shorter or breaks there (Reader.Run
-// will say how). The bytes are the caller's.
+// Head returns up to n of the first bytes without consuming them; fewer if the
+// input is shorter or a read fails (Reader.Run then returns the error). The
+// caller owns the bytes.
 func (in *Input) Head(n int) ([]byte, error) {
 	if in.at != nil {
 		buf := make([]byte, min(int64(n), in.size-in.start))
@@ -172,11 +173,11 @@ func (in *Input) Head(n int) ([]byte, error) {
 	return bytes.Clone(in.carry[:min(n, len(in.carry))]), in.rewind()
 }
 
-// Cut says how the input breaks within what Head returned, nil where it does not.
+// Cut returns the read error within the bytes of Head, or nil.
 func (in *Input) Cut() error { return in.cut }
 
-// rewind frees the unpacker of a file until it is read in earnest, so that a
-// thousand packed logs do not hold a thousand windows.
+// rewind frees the decompressor of a file until Run, so that a thousand packed
+// logs do not hold a thousand windows.
 func (in *Input) rewind() error {
 	file, ok := in.packed.(*io.SectionReader)
 	if !ok {
@@ -190,9 +191,9 @@ func (in *Input) rewind() error {
 	return err
 }
 
-// readFull fills buf unless the source ends or breaks, and returns the
-// source's own error: io.ReadFull makes io.ErrUnexpectedEOF of a plain end,
-// which is what a cut-off gzip says.
+// readFull fills buf unless the source ends or fails, and returns the source's
+// own error. io.ReadFull would turn a plain end into io.ErrUnexpectedEOF, which
+// is the error of a cut-off gzip.
 func readFull(r io.Reader, buf []byte) (n int, err error) {
 	for n < len(buf) && err == nil {
 		var k int
@@ -202,7 +203,7 @@ func readFull(r io.Reader, buf []byte) (n int, err error) {
 	return n, err
 }
 
-// open starts unpacking, at the place where SeekTo went.
+// open starts decompression and skips to the start.
 func (in *Input) open() error {
 	if in.src != nil {
 		return nil
@@ -219,7 +220,7 @@ func (in *Input) open() error {
 	return in.skip()
 }
 
-// skip drops what stands before the start.
+// skip discards the bytes before the start.
 func (in *Input) skip() error {
 	if in.start == 0 {
 		return nil
@@ -242,7 +243,8 @@ func (in *Input) skip() error {
 	return nil
 }
 
-// broken explains a read error; a packed stream that ends early is the usual one.
+// broken adds context to a read error. The most common error is a packed stream
+// that ends early.
 func (in *Input) broken(err error) error {
 	if in.codec != nil && errors.Is(err, io.ErrUnexpectedEOF) {
 		return &TruncatedError{Name: in.Name, Codec: in.codec.name()}
@@ -250,23 +252,23 @@ func (in *Input) broken(err error) error {
 	return fmt.Errorf("reading %s: %w", in.Name, reason(err))
 }
 
-// A TruncatedError says that a packed log ends in the middle of its stream:
-// it was cut off, or is still being written.
+// A TruncatedError reports a packed log that ends inside its stream: the file
+// was cut off or is still being written.
 type TruncatedError struct{ Name, Codec string }
 
 func (e *TruncatedError) Error() string {
 	return fmt.Sprintf("reading %s: the %s stream is cut off", e.Name, e.Codec)
 }
 
-// End is the offset behind the last record delivered, from where a growing
-// log is read on the next time. It is right once Reader.Run has returned.
+// End is the offset behind the last delivered record: the start for the next
+// reading of a growing log. It is valid after Reader.Run has returned.
 func (in *Input) End() int64 { return max(in.end, in.start) }
 
-// Failed says why an input read with Options.Partial ended early, nil when it
-// did not.
+// Failed returns why an input that was read with Options.Partial ended early,
+// or nil.
 func (in *Input) Failed() error { return in.failed }
 
-// Close frees the file and the unpacker.
+// Close closes the file and frees the decompressor.
 func (in *Input) Close() error {
 	if in.stop != nil {
 		in.stop()
@@ -278,5 +280,5 @@ func (in *Input) Close() error {
 	return nil
 }
 
-// Start is where SeekTo went.
+// Start is the offset set by SeekTo.
 func (in *Input) Start() int64 { return in.start }

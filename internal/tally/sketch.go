@@ -23,13 +23,13 @@ const (
 
 type page [pageSize]uint64
 
-// A Sketch is a histogram of durations with a bounded relative error: counts,
+// A Sketch is a histogram of durations with a bounded relative error: count,
 // sum, minimum and maximum are exact, quantiles are within 0.8 %. It is
-// log-linear, as HdrHistogram is. The first few durations are kept as they
-// are (most keys of a hostile log have one); then pages of buckets are made
-// when first hit, about 5 KiB for a typical sketch. Sketches merge without
-// loss, in any order. The zero value is empty and ready; a Sketch is not safe
-// for concurrent use and must not be copied once it was added to.
+// log-linear, like HdrHistogram. The first few durations are stored as values
+// (most keys of a hostile log have one); later, pages of buckets are allocated
+// on first use, about 5 KiB for a typical sketch. Sketches merge without loss,
+// in any order. The zero value is empty and ready. A Sketch is not safe for
+// concurrent use and must not be copied after the first Add.
 type Sketch struct {
 	count    int64
 	sum      int64
@@ -39,8 +39,8 @@ type Sketch struct {
 	few      [maxFew]int64 // the first count values, while pages is nil
 }
 
-// wide is an unsigned sum of 128 bits: exact, so that the order of adding
-// changes nothing.
+// wide is an unsigned 128-bit sum: exact, so that the order of additions does
+// not matter.
 type wide struct{ hi, lo uint64 }
 
 func (w *wide) addProduct(a, b uint64) {
@@ -54,8 +54,8 @@ func (w *wide) add(o wide) {
 	w.hi, _ = bits.Add64(w.hi, o.hi, carry)
 }
 
-// addCapped adds two sums that are not negative; at the end of int64 (292
-// years) it stays there.
+// addCapped adds two sums that are not negative; the result stays at the
+// largest int64 (292 years).
 func addCapped(a, b int64) int64 {
 	if s := a + b; s >= 0 {
 		return s
@@ -169,7 +169,7 @@ func bucketMid(page, slot int) int64 {
 	return lo + (int64(1)<<(page-1))/2
 }
 
-// Merge adds all of o, which stays as it is.
+// Merge adds all of o, which stays unchanged.
 func (s *Sketch) Merge(o *Sketch) {
 	if o.count == 0 {
 		return
@@ -285,8 +285,8 @@ func (s *Sketch) Quantile(q float64) time.Duration {
 	return time.Duration(s.max)
 }
 
-// Fill sets the times of a row: total to max, and the sketch itself. Count and
-// Share are the caller's: not every line of a log has a time.
+// Fill sets the times of a row: total to max, and the sketch itself. The caller
+// sets Count and Share, because not every line of a log has a time.
 func (s *Sketch) Fill(r *iikanji.Row) {
 	r.Total, r.Mean, r.Stddev = s.Sum(), s.Mean(), s.Stddev()
 	r.Min, r.Max = s.Min(), s.Max()

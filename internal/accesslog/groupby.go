@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A By is what rows are about.
+// A By is the key that rows are grouped by.
 type By uint8
 
 const (
@@ -31,10 +31,10 @@ func ParseBy(s string) (By, error) {
 			return By(i), nil
 		}
 	}
-	return 0, fmt.Errorf("rows are by route, status, method, host, user-agent, user, minute or url, not by %q", s)
+	return 0, fmt.Errorf("rows can be grouped by route, status, method, host, user-agent, user, minute or url, not by %q", s)
 }
 
-// needs is the field that a log must have.
+// needs is the field that a log must have for this grouping.
 func (b By) needs() field {
 	switch b {
 	case ByStatus:
@@ -51,17 +51,17 @@ func (b By) needs() field {
 	return skipped
 }
 
-// A keyer makes the keys of lines, for rows that are not by route.
+// A keyer makes the keys of lines for every grouping but ByRoute.
 type keyer struct {
 	by     By
 	zone   *time.Location
-	minute int64 // of buf
+	minute int64 // the minute since 1970 that buf holds
 	buf    []byte
 }
 
 var none = []byte("(none)")
 
-// key is good until the next line.
+// key returns the key of a line; the bytes are valid until the next call.
 func (k *keyer) key(r *record) []byte {
 	switch k.by {
 	case ByStatus:

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// labelled is what LTSV and JSON have in common: fields found by their keys.
+// labelled is the part that LTSV and JSON share: fields found by their keys.
 type labelled struct {
 	title  string
-	fields map[string]source // by key as logged, nested ones with dots
+	fields map[string]source // by key as logged; nested keys are joined by nest
 }
 
 func (l *labelled) name() string { return l.title }
 
-// Reasons of labelled lines; a value that is none of its field has
-// badValue + the field.
+// Reasons of bad labelled lines. A value that its field cannot have is badValue
+// + the field.
 const (
 	badForm reason = 1 + iota
 	badNone
@@ -25,15 +25,15 @@ const (
 func (l *labelled) explain(why reason) string {
 	switch why {
 	case badForm:
-		return "is no whole line of " + l.title
+		return "is not a complete line of " + l.title
 	case badNone:
 		return "has no " + l.keyOf(uri, request, path)
 	}
 	f := field(why - badValue)
-	return fmt.Sprintf("its %s is no %s", l.keyOf(f), f)
+	return fmt.Sprintf("its %s is not a valid %s", l.keyOf(f), f)
 }
 
-// keyOf is the key of the first of these fields that the format has.
+// keyOf returns the key of the first of these fields that the format has.
 func (l *labelled) keyOf(fields ...field) string {
 	for _, f := range fields {
 		for key, src := range l.fields {
@@ -54,7 +54,7 @@ func (l *labelled) has(f field) bool {
 	return false
 }
 
-// notes says where the times come from, and how their unit is known.
+// notes lists the keys of times and how their units were found.
 func (l *labelled) notes() (notes []string) {
 	for key, src := range l.fields {
 		switch {
@@ -69,7 +69,7 @@ func (l *labelled) notes() (notes []string) {
 	return notes
 }
 
-// setValue sets a field that a key named. The value is without quotes.
+// setValue sets the field that a key holds. The value has no quotes.
 func (r *record) setValue(src source, v []byte, clk *clock) (ok bool) {
 	switch src.field {
 	case uri, path:
@@ -110,8 +110,8 @@ func (r *record) setValue(src source, v []byte, clk *clock) (ok bool) {
 	return true
 }
 
-// described tells keys of a log_format apart into fields: how "rt:$request_time"
-// or "\"rt\": $request_time" name what the log holds.
+// described reads the keys of a log_format: "rt:$request_time" or "\"rt\":
+// $request_time" define what rt holds.
 func described(pairs [][2]string) map[string]source {
 	fields := map[string]source{}
 	for _, kv := range pairs {
@@ -124,11 +124,11 @@ func described(pairs [][2]string) map[string]source {
 	return fields
 }
 
-// wanted is the order of labels with the fields that nobody asks for skipped.
-func wanted(order []label, needs fieldSet) []label {
+// withoutUnused returns the labels with the fields skipped that are not needed.
+func withoutUnused(order []label, needs fieldSet) []label {
 	out := slices.Clone(order)
 	for i := range out {
-		out[i].sub = wanted(out[i].sub, needs)
+		out[i].sub = withoutUnused(out[i].sub, needs)
 		if out[i].src.field = needs.of(out[i].src.field); out[i].src.field == skipped {
 			out[i].src = source{}
 		}
