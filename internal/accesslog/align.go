@@ -104,26 +104,30 @@ func parseShape(seg string) shape {
 // placeholder for names, the literals of that side stay and those of the other
 // sides are values.
 func (b *branch) remember(sides int) {
-	for kind, m := range map[kind]mark{anything: markValues, file: markFiles} {
-		for side := range sides {
-			some, dead := b.folded(kind, side)
-			switch {
-			case !some:
-				continue
-			case dead && kind == anything: // only names that were always answered 4xx
-				b.marks |= markDead
-				continue
-			}
-			b.marks |= m
-			for _, c := range b.children {
-				if c.shape.kind == literal && c.seenBy(side) {
-					c.own = c.own || m == markValues
-				}
-			}
+	for side := range sides {
+		some, dead := b.folded(anything, side)
+		switch {
+		case some && dead: // only names that were always answered 4xx
+			b.marks |= markDead
+		case some:
+			b.joins[literal] = anything
+			b.keepLiterals(side)
+		}
+		if some, _ := b.folded(file, side); some {
+			b.marks |= markFiles
 		}
 	}
 	for _, c := range b.children {
 		c.remember(sides)
+	}
+}
+
+// keepLiterals makes the literals of a side routes of their own.
+func (b *branch) keepLiterals(side int) {
+	for _, c := range b.children {
+		if c.shape.kind == literal && c.seenBy(side) {
+			c.own = true
+		}
 	}
 }
 

@@ -51,6 +51,8 @@ type node struct {
 	parent uint32
 	kind   kind
 	marks  mark
+	joins  joins
+	rules  bool // marks or joins are set
 	known  bool // present when the router was taught
 	row    int32
 	text   []byte
@@ -60,9 +62,13 @@ type node struct {
 type mark uint8
 
 const (
-	markValues mark = 1 << iota // unknown literals are values: :any
-	markFiles                   // unknown static files are one: :file.ext
+	markFiles  mark = 1 << iota // unknown static files are :file.ext
 	markDead                    // unknown literals that answer 4xx are :any
+	markHex                     // unknown literals that look hexadecimal are :hex
+	markToken                   // unknown literals that look random are :token
+	markHashes                  // unknown static files with a hash are :file.ext
+	markTails                   // … also those with a tail that may be a hash
+	markWords                   // reserved words are values too
 )
 
 type edge struct {
@@ -172,7 +178,7 @@ func (r *router) findSlowly(rec *record) *row {
 	for i := range n {
 		s := &r.segs[i]
 		next := r.child(at, s.hash)
-		if next == 0 || r.nodes[at].marks != 0 {
+		if next == 0 || r.nodes[at].rules {
 			if next = r.placeholder(at, next, s, rec); next == 0 {
 				return r.insert(n, rec)
 			}
@@ -189,25 +195,50 @@ func (r *router) findSlowly(rec *record) *row {
 	return r.insert(n, rec)
 }
 
-// placeholder applies the marks of a node to a literal that the node does not
-// know. next is the child of the literal, 0 for none. It rewrites the segment
-// if the literal is a value.
+// placeholder applies the marks and joins of a node to a segment that the node
+// does not know. next is the child of the segment, 0 for none. It rewrites the
+// segment if it belongs to another one.
 func (r *router) placeholder(at, next uint32, s *segment, rec *record) uint32 {
-	marks := r.nodes[at].marks
-	if marks == 0 || s.shape.kind != literal || len(s.shape.text) == 0 || next != 0 && r.nodes[next].known {
+	n := &r.nodes[at]
+	if !n.rules || next != 0 && r.nodes[next].known {
 		return next
 	}
-	_, ext, ok := ending(s.shape.text)
-	switch ok = ok && isStatic(ext); {
-	case ok && marks&markFiles != 0:
-		s.shape = shape{file, s.shape.text[len(s.shape.text)-len(ext)-1:]}
-	case !ok && (marks&markValues != 0 || marks&markDead != 0 && rec.status/100 == 4):
-		s.shape = shape{anything, nil}
-	default:
+	to, ok := n.joined(s.shape, rec.status)
+	if !ok {
 		return next
 	}
-	s.hash = r.hashOf(s.shape)
+	s.shape, s.hash = to, r.hashOf(to)
 	return r.child(at, s.hash)
+}
+
+// joined returns the shape that a segment joins at a node.
+func (n *node) joined(s shape, status int) (to shape, ok bool) {
+	if s.kind != literal {
+		switch {
+		case len(s.text) == 0:
+			return shape{n.joins[s.kind], nil}, n.joins[s.kind] != literal
+		case n.marks&markHashes != 0 && (s.kind == token || s.kind == hexes || s.kind == ulid) && isStatic(s.text[1:]):
+			return shape{file, s.text}, true
+		}
+		return s, false
+	}
+	if len(s.text) == 0 {
+		return s, false
+	}
+	if stem, ext, isFile := ending(s.text); isFile && isStatic(ext) {
+		return shape{file, s.text[len(stem):]}, n.marks&markFiles != 0 || n.marks&markHashes != 0 && hashTail(stem, n.marks&markTails != 0)
+	}
+	switch {
+	case n.marks&markDead != 0 && status/100 == 4 && n.joins[literal] == literal:
+		return shape{anything, nil}, true
+	case n.joins[literal] != literal && (n.marks&markWords != 0 || !isReserved(s.text)):
+		return shape{n.joins[literal], nil}, true
+	case n.marks&markHex != 0 && couldBe(hexes, s.text):
+		return shape{hexes, nil}, true
+	case n.marks&markToken != 0 && couldBe(token, s.text):
+		return shape{token, nil}, true
+	}
+	return s, false
 }
 
 // hashOf is the hash of a shape. A short literal is hashed as one number, so

@@ -122,7 +122,7 @@ func (r *router) shrink() {
 	old := *r
 	*r = *newRouter(old.seed, old.withKeys, old.patterns)
 	r.segs, r.keys, r.limit, r.ceiling, r.overflow, r.nothing, r.deadMarks = old.segs, old.keys, old.limit, old.ceiling, old.overflow, old.nothing, old.deadMarks
-	r.nodes[0].marks = old.nodes[0].marks
+	r.nodes[0].marks, r.nodes[0].joins, r.nodes[0].rules = old.nodes[0].marks, old.nodes[0].joins, old.nodes[0].rules
 	for id := range old.nodes { // parents come before their children
 		if n := &old.nodes[id]; n.known {
 			r.adopt(&old, uint32(id))
@@ -154,7 +154,7 @@ func (r *router) adopt(old *router, id uint32) uint32 {
 		n := &old.nodes[id]
 		s := shape{n.kind, n.text}
 		at = r.step(at, segment{s, r.hashOf(s)})
-		r.nodes[at].marks, r.nodes[at].known = n.marks, n.known
+		r.nodes[at].marks, r.nodes[at].joins, r.nodes[at].rules, r.nodes[at].known = n.marks, n.joins, n.rules, n.known
 	}
 	return at
 }

@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"math"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -9,19 +10,22 @@ import (
 
 // A row holds the counts of one worker for one key.
 type row struct {
-	count               int64
-	times               tally.Sketch
-	status              [6]int64
-	bytes, maxBytes     int64
-	upstream, upstreams int64 // upstream is in ns; upstreams counts lines that have it
-	reqBytes, maxReq    int64
-	seconds             *tally.Seconds // nil unless Options.PerSecond is set
-	example             sight
-	method              method
-	kept                bool // in a router: learned from the prefix, never overflows
-	hash                uint64
-	node                uint32
-	next                int32 // row of the next method of the same node, -1 for none
+	count           int64
+	times           tally.Sketch
+	status          [6]int64
+	bytes, maxBytes int64
+	// Of the responses with a size: their number, and the sums of the base 2
+	// logarithms of the sizes and of their squares, in units of 1/16.
+	sized, logSize, logSizeSq int64
+	upstream, upstreams       int64 // upstream is in ns; upstreams counts lines that have it
+	reqBytes, maxReq          int64
+	seconds                   *tally.Seconds // nil unless Options.PerSecond is set
+	example                   sight
+	method                    method
+	kept                      bool // in a router: learned from the prefix, never overflows
+	hash                      uint64
+	node                      uint32
+	next                      int32 // row of the next method of the same node, -1 for none
 }
 
 // A sight is the slowest request of a row.
@@ -64,6 +68,10 @@ func (r *row) add(rec *record, at place) {
 	if rec.size > 0 {
 		r.bytes += rec.size
 		r.maxBytes = max(r.maxBytes, rec.size)
+		log := log2(rec.size)
+		r.sized++
+		r.logSize += log
+		r.logSizeSq += log * log
 	}
 	if rec.upstream >= 0 {
 		r.upstream += rec.upstream
@@ -76,6 +84,16 @@ func (r *row) add(rec *record, at place) {
 	if rec.took >= r.example.took {
 		r.example.offer(rec, at)
 	}
+}
+
+// logSizeBits is the number of binary places of log2.
+const logSizeBits = 4
+
+// log2 is the base 2 logarithm of a positive number in units of 1/16, within
+// 0.09: the exponent of the number as a float and the first bits behind its
+// point.
+func log2(n int64) int64 {
+	return int64(math.Float64bits(float64(n))>>(52-logSizeBits)) - 1023<<logSizeBits
 }
 
 // second counts one line in its second.
@@ -116,6 +134,9 @@ func (r *row) merge(o *row) {
 	}
 	r.bytes += o.bytes
 	r.maxBytes = max(r.maxBytes, o.maxBytes)
+	r.sized += o.sized
+	r.logSize += o.logSize
+	r.logSizeSq += o.logSizeSq
 	r.upstream += o.upstream
 	r.upstreams += o.upstreams
 	r.reqBytes += o.reqBytes

@@ -50,7 +50,7 @@ func (t *tree) forget() {
 }
 
 func (b *branch) countMarks() int {
-	n := bits.OnesCount8(uint8(b.marks))
+	n := bits.OnesCount8(uint8(b.marks)) + b.joins.count()
 	for _, c := range b.children {
 		n += c.countMarks()
 	}
@@ -70,7 +70,9 @@ func (t *tree) teach(r *router) {
 }
 
 func (b *branch) teach(r *router, at uint32) {
-	r.nodes[at].marks, r.nodes[at].known = b.marks, true
+	n := &r.nodes[at]
+	n.marks, n.joins, n.known = b.marks, b.joins, true
+	n.rules = b.marks != 0 || b.joins.count() > 0
 	r.deadMarks = r.deadMarks || b.marks&markDead != 0
 	for _, rows := range b.rows {
 		w := newRow()

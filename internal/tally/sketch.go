@@ -241,6 +241,36 @@ func (s *Sketch) variance() float64 {
 	return v
 }
 
+// LogMoments returns the number of durations and the sums of their natural
+// logarithms and of the squares of these, with durations below least counted
+// as least. Equal sketches give equal results.
+func (s *Sketch) LogMoments(least time.Duration) (n int64, sum, sumSquare float64) {
+	add := func(v int64, n float64) {
+		log := math.Log(float64(max(v, int64(least), 1)))
+		sum += n * log
+		sumSquare += n * log * log
+	}
+	if s.pages == nil {
+		few := s.few
+		slices.Sort(few[:s.count])
+		for _, v := range few[:s.count] {
+			add(v, 1)
+		}
+		return s.count, sum, sumSquare
+	}
+	for i, p := range s.pages {
+		if p == nil {
+			continue
+		}
+		for j, n := range p {
+			if n > 0 {
+				add(bucketMid(i, j), float64(n))
+			}
+		}
+	}
+	return s.count, sum, sumSquare
+}
+
 // Stddev is the standard deviation of the population, from exact sums.
 func (s *Sketch) Stddev() time.Duration { return time.Duration(math.Sqrt(s.variance())) }
 

@@ -1,0 +1,68 @@
+package accesslog
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/bench/routes/sites"
+)
+
+// scoreSite reads the log of a site and compares the learned routes with the
+// true ones. The assignment of requests to routes must agree with the counts
+// of the profile.
+func scoreSite(t *testing.T, s *sites.Site) (sites.Score, *iikanji.Profile) {
+	t.Helper()
+	all := s.Requests()
+	var b strings.Builder
+	if err := sites.Write(&b, all); err != nil {
+		t.Fatal(err)
+	}
+	p := read(t, Options{}, b.String())
+	routes, err := RoutesOf(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int64{}
+	var learned []string
+	for _, q := range all {
+		key := routes.Find(q.Method, q.Path, q.Status)
+		if strings.Contains(key, "(new)") {
+			t.Logf("NEW %s", key)
+		}
+		counts[key]++
+		learned = append(learned, key)
+	}
+	for _, row := range p.Rows {
+		if counts[row.Key] != row.Count {
+			t.Errorf("%s: %s has %d requests, %d were assigned to it", s.Name, row.Key, row.Count, counts[row.Key])
+		}
+	}
+	return sites.Compare(all, learned), p
+}
+
+func TestTunedSites(t *testing.T) { floor(t, sites.Tuned, 0, 0, 0) }
+
+// floor fails if the mean figures of some sites are below a limit.
+func floor(t *testing.T, all []sites.Site, share, precision, recall float64) {
+	var sum [3]float64
+	for i := range all {
+		s, p := scoreSite(t, &all[i])
+		sum[0] += s.Share()
+		sum[1] += s.Precision()
+		sum[2] += s.Recall()
+		t.Logf("%-32s %6.1f %% exact, precision %.2f, recall %.2f, %d routes, %d learned", all[i].Name, 100*s.Share(), s.Precision(), s.Recall(), s.Routes, s.Learned)
+		if testing.Verbose() && s.Share() < 0.99 {
+			for i, row := range p.Rows {
+				if i < 60 {
+					t.Logf("      %6d %s", row.Count, row.Key)
+				}
+			}
+		}
+	}
+	n := float64(len(all))
+	t.Logf("mean: %.1f %% exact, precision %.3f, recall %.3f", 100*sum[0]/n, sum[1]/n, sum[2]/n)
+	if sum[0]/n < share || sum[1]/n < precision || sum[2]/n < recall {
+		t.Errorf("the figures are below %v, %v and %v", share, precision, recall)
+	}
+}
