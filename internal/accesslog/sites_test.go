@@ -66,3 +66,5 @@ func floor(t *testing.T, all []sites.Site, share, precision, recall float64) {
 		t.Errorf("the figures are below %v, %v and %v", share, precision, recall)
 	}
 }
+
+func TestHeldbackSites(t *testing.T) { floor(t, sites.Heldback, 0, 0, 0) }
