@@ -50,6 +50,7 @@ fuzz:
 
 bench: setup-check build
 	go run ./bench/access
+	go run ./bench/routes
 	go run ./bench/slow
 	go run ./bench/load
 

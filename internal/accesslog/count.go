@@ -27,6 +27,7 @@ type counter struct {
 	until     int64
 	ranged    bool
 	perSecond bool
+	learning  bool // the routes of these lines are learned from
 	done      *atomic.Int64
 
 	files []intake
@@ -134,6 +135,10 @@ func (c *counter) line(in *intake, at place) {
 	if c.router != nil {
 		w := c.router.find(rec)
 		w.add(rec, at)
+		if c.learning {
+			w.addSize(rec.size)
+			c.router.noteUser(w, rec.user)
+		}
 		if c.perSecond {
 			w.second(rec)
 		}

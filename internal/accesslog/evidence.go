@@ -219,6 +219,9 @@ func (s *siblings) evidence(ref reference) evidence {
 	if s.rare() {
 		e += 1.33
 	}
+	if s.users() {
+		e += 4
+	}
 	return e + likeness
 }
 
@@ -287,7 +290,7 @@ func (s *siblings) context() (e evidence) {
 	case parent.kind != literal: // below a value: "/:user/…"
 		e -= 0.5
 	case collectionWords[string(parent.text)]:
-		e++
+		e += 1.5
 	case isRouteWord(string(parent.text)) || len(parent.text) > 1 && isVersion(parent.text):
 		e--
 	}
@@ -388,17 +391,44 @@ func (s *siblings) rare() bool {
 func (s *siblings) outliers(ref reference) map[*branch]bool {
 	out := map[*branch]bool{}
 	for _, v := range s.names {
-		if v.like < 0.35 && v.count >= 8 {
+		if v.count >= 8 && (v.like < 0.35 || s.otherMethod(v)) {
 			out[v.b] = true
 		}
 	}
 	rel := s.main()
-	center, ok := s.center(rel)
-	if !ok || ref.times == 0 {
-		return out
+	s.distant(out, rel, timeMoments, ref.times)
+	s.distant(out, rel, sizeMoments, ref.sizes)
+	return out
+}
+
+// otherMethod reports whether at least a twentieth of a name's own requests are
+// of a method that hardly any other name has.
+func (s *siblings) otherMethod(v name) bool {
+	for k, n := range v.shares {
+		if k.kind != nKinds || n < 3 || n*20 < float64(v.count) {
+			continue
+		}
+		others := 0
+		for _, o := range s.names {
+			if o.shares[k] > 0 {
+				others++
+			}
+		}
+		if 10*(others-1) < len(s.names) {
+			return true
+		}
+	}
+	return false
+}
+
+// distant adds the names whose times or sizes are far from those of the others.
+func (s *siblings) distant(out map[*branch]bool, rel relative, of measure, spread float64) {
+	center, ok := s.center(rel, of)
+	if !ok || spread == 0 {
+		return
 	}
 	for _, v := range s.names {
-		m := v.b.momentsOf(rel, timeMoments)
+		m := v.b.momentsOf(rel, of)
 		if m.n < 15 {
 			continue
 		}
@@ -407,22 +437,32 @@ func (s *siblings) outliers(ref reference) map[*branch]bool {
 			out[v.b] = true
 		}
 	}
-	return out
+}
+
+// users reports whether the names of authenticated users are among the names.
+func (s *siblings) users() bool {
+	n := 0
+	for _, v := range s.names {
+		if v.b.user {
+			n++
+		}
+	}
+	return n >= 2 && 5*n >= len(s.names)
 }
 
 // includes reports whether a reserved word is a value too: it has several
 // routes below it, and its requests divide among them as those of the names.
 func (s *siblings) includes(c *branch) bool {
 	shares := c.shares(s.recurrent)
-	return len(shares) > 1 && len(c.children) > 0 && cosine(shares, s.bulk) > 0.85
+	return c.user || len(shares) > 1 && len(c.children) > 0 && cosine(shares, s.bulk) > 0.85
 }
 
-// center is the median of the names' mean times; ok is false if they vary too
-// much for outliers.
-func (s *siblings) center(rel relative) (center float64, ok bool) {
+// center is the median of the names' means; ok is false if they vary too much
+// for outliers.
+func (s *siblings) center(rel relative, of measure) (center float64, ok bool) {
 	var means []float64
 	for _, v := range s.names {
-		if m := v.b.momentsOf(rel, timeMoments); m.n >= 3 {
+		if m := v.b.momentsOf(rel, of); m.n >= 3 {
 			means = append(means, m.mean())
 		}
 	}

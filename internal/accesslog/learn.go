@@ -124,7 +124,7 @@ type name struct {
 func (b *branch) foldNames(sides, depth int, ref reference) {
 	live, dead := b.names()
 	if b.joins[literal] == literal && b.areValues(live, depth, ref) {
-		b.joins[literal] = b.valueKind()
+		b.joins[literal] = anything
 	}
 	if to := b.joins[literal]; to != literal {
 		for _, v := range live {
@@ -166,15 +166,6 @@ func (b *branch) names() (live, dead []name) {
 		}
 	}
 	return live, dead
-}
-
-// valueKind is the placeholder of the names at a position: :token where most
-// requests are for random texts, else :any.
-func (b *branch) valueKind() kind {
-	if b.children[shape{token, nil}.key()] != nil && b.children[shape{anything, nil}.key()] == nil {
-		return token
-	}
-	return anything
 }
 
 // areValues reports whether the names at a position are values, and marks those

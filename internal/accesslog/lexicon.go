@@ -75,11 +75,12 @@ func isReserved(text []byte) bool {
 	return reservedWords[string(bytes.ToLower(text))]
 }
 
-// isVersion accepts v1, V2, v1.2, v1beta1, 2.0.
+// isVersion accepts v1, V2, v1.2, v1beta1, 2.0: versions of interfaces. 1.25.3
+// is that of a release, which may be a value.
 func isVersion(text []byte) bool {
 	if text[0]|0x20 == 'v' && len(text) > 1 {
 		text = text[1:]
-	} else if bytes.IndexByte(text, '.') < 0 {
+	} else if bytes.Count(text, []byte(".")) != 1 {
 		return false
 	}
 	if len(text) > 8 || classOf[text[0]] != cDigit {

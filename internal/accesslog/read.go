@@ -185,6 +185,8 @@ func (r *reading) newCounter() *counter {
 		c.keys = keyer{by: r.opt.By, zone: r.opt.Zone}
 		return c
 	}
+	c.learning = r.tree == nil
+	c.needs[user] = c.needs[user] || c.learning
 	c.router = newRouter(r.seed, r.opt.QueryKeys, newPatterns(r.opt.Routes))
 	if r.tree != nil { // before that, the size of the prefix bounds the routes
 		r.tree.teach(c.router)

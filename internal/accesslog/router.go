@@ -43,6 +43,10 @@ type router struct {
 	deadMarks bool
 	bare      [nKinds]uint64 // hashes of placeholders without an ending
 
+	// users are the nodes of segments that are the name of the authenticated user
+	// of a request, while routes are learned.
+	users map[uint32]bool
+
 	segs [maxSegments + 3]segment
 	keys []byte // scratch of the query's keys
 }

@@ -107,6 +107,22 @@ func (r *router) route(at uint32) (segs []segment) {
 	return segs
 }
 
+// noteUser marks the segment of a row's path that is the name of the request's
+// user.
+func (r *router) noteUser(w *row, user []byte) {
+	if len(user) < 2 || w == r.overflow || w == r.nothing {
+		return
+	}
+	for id := w.node; id != 0; id = r.nodes[id].parent {
+		if n := &r.nodes[id]; n.kind == literal && string(n.text) == string(user) && !r.users[id] {
+			if r.users == nil {
+				r.users = map[uint32]bool{}
+			}
+			r.users[id] = true
+		}
+	}
+}
+
 // shrink keeps the rows that were learned before and, of the others, as many as
 // the limit allows, those of smallest hash. It drops the nodes of overflowed
 // rows.

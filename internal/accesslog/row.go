@@ -14,8 +14,9 @@ type row struct {
 	times           tally.Sketch
 	status          [6]int64
 	bytes, maxBytes int64
-	// Of the responses with a size: their number, and the sums of the base 2
-	// logarithms of the sizes and of their squares, in units of 1/16.
+	// Of the responses with a size that were read for learning: their number,
+	// and the sums of the base 2 logarithms of the sizes and of their squares, in
+	// units of 1/16.
 	sized, logSize, logSizeSq int64
 	upstream, upstreams       int64 // upstream is in ns; upstreams counts lines that have it
 	reqBytes, maxReq          int64
@@ -68,10 +69,6 @@ func (r *row) add(rec *record, at place) {
 	if rec.size > 0 {
 		r.bytes += rec.size
 		r.maxBytes = max(r.maxBytes, rec.size)
-		log := log2(rec.size)
-		r.sized++
-		r.logSize += log
-		r.logSizeSq += log * log
 	}
 	if rec.upstream >= 0 {
 		r.upstream += rec.upstream
@@ -83,6 +80,16 @@ func (r *row) add(rec *record, at place) {
 	}
 	if rec.took >= r.example.took {
 		r.example.offer(rec, at)
+	}
+}
+
+// addSize adds the size of one line to the sums for learning.
+func (r *row) addSize(size int64) {
+	if size > 0 {
+		log := log2(size)
+		r.sized++
+		r.logSize += log
+		r.logSizeSq += log * log
 	}
 }
 

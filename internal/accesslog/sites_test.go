@@ -4,14 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/bench/routes/sites"
 )
 
 // scoreSite reads the log of a site and compares the learned routes with the
 // true ones. The assignment of requests to routes must agree with the counts
 // of the profile.
-func scoreSite(t *testing.T, s *sites.Site) (sites.Score, *iikanji.Profile) {
+func scoreSite(t *testing.T, s *sites.Site) sites.Score {
 	t.Helper()
 	all := s.Requests()
 	var b strings.Builder
@@ -27,9 +26,6 @@ func scoreSite(t *testing.T, s *sites.Site) (sites.Score, *iikanji.Profile) {
 	var learned []string
 	for _, q := range all {
 		key := routes.Find(q.Method, q.Path, q.Status)
-		if strings.Contains(key, "(new)") {
-			t.Logf("NEW %s", key)
-		}
 		counts[key]++
 		learned = append(learned, key)
 	}
@@ -38,27 +34,25 @@ func scoreSite(t *testing.T, s *sites.Site) (sites.Score, *iikanji.Profile) {
 			t.Errorf("%s: %s has %d requests, %d were assigned to it", s.Name, row.Key, row.Count, counts[row.Key])
 		}
 	}
-	return sites.Compare(all, learned), p
+	return sites.Compare(all, learned)
 }
 
-func TestTunedSites(t *testing.T) { floor(t, sites.Tuned, 0, 0, 0) }
+// TestTunedSites: the sites by which the learner was developed.
+func TestTunedSites(t *testing.T) { floor(t, sites.Tuned, 0.99, 0.99, 0.99) }
+
+// TestHeldbackSites: the first run of the learner on these sites had 92.5 %,
+// 0.905 and 0.945.
+func TestHeldbackSites(t *testing.T) { floor(t, sites.Heldback, 0.95, 0.95, 0.95) }
 
 // floor fails if the mean figures of some sites are below a limit.
 func floor(t *testing.T, all []sites.Site, share, precision, recall float64) {
 	var sum [3]float64
 	for i := range all {
-		s, p := scoreSite(t, &all[i])
+		s := scoreSite(t, &all[i])
 		sum[0] += s.Share()
 		sum[1] += s.Precision()
 		sum[2] += s.Recall()
 		t.Logf("%-32s %6.1f %% exact, precision %.2f, recall %.2f, %d routes, %d learned", all[i].Name, 100*s.Share(), s.Precision(), s.Recall(), s.Routes, s.Learned)
-		if testing.Verbose() && s.Share() < 0.99 {
-			for i, row := range p.Rows {
-				if i < 60 {
-					t.Logf("      %6d %s", row.Count, row.Key)
-				}
-			}
-		}
 	}
 	n := float64(len(all))
 	t.Logf("mean: %.1f %% exact, precision %.3f, recall %.3f", 100*sum[0]/n, sum[1]/n, sum[2]/n)
@@ -66,5 +60,3 @@ func floor(t *testing.T, all []sites.Site, share, precision, recall float64) {
 		t.Errorf("the figures are below %v, %v and %v", share, precision, recall)
 	}
 }
-
-func TestHeldbackSites(t *testing.T) { floor(t, sites.Heldback, 0, 0, 0) }

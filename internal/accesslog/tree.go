@@ -25,6 +25,7 @@ type branch struct {
 	joins    joins
 	known    bool // present when the routers were taught
 	own      bool // a literal that stays although its position holds values
+	user     bool // the name of the user of a request
 }
 
 // methodRows are the rows of one method, one per side; some may be nil.
@@ -93,6 +94,13 @@ func (t *tree) addRouter(r *router, side int) {
 	for _, w := range r.rows {
 		t.add(r.route(w.node), w.method, side, w)
 	}
+	for id := range r.users {
+		b := t.root
+		for _, s := range r.route(id) {
+			b = b.step(s.shape)
+		}
+		b.user = true
+	}
 }
 
 // weigh returns the number of requests below a branch and whether all of them
@@ -135,6 +143,7 @@ func (b *branch) merge(o *branch, sides int) {
 		b.joins[k] = max(b.joins[k], to)
 	}
 	b.known = b.known || o.known
+	b.user = b.user || o.user
 	for k, c := range o.children {
 		if mine := b.children[k]; mine != nil {
 			mine.merge(c, sides)

@@ -189,4 +189,8 @@ var Tuned = []Site{
 		GET /home/{user}/files 4
 		GET /shared 2
 		GET /search 2`},
+	{Name: "spaces of five users", Lines: 400, Model: Same, Users: "user", Pools: map[string]Pool{"user": {from(people), 6, false}}, Routes: `
+		GET /space/{user} 6
+		GET /shared 4
+		GET /trash`},
 }
