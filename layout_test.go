@@ -26,8 +26,9 @@ var layout = map[string][]string{
 	"internal/scenario":        {"words"},
 	"internal/host":            {"words"},
 	"internal/history":         {"words"},
-	"internal/accesslog":       {"words", "internal/lines", "internal/tally"},
-	"internal/slowlog":         {"words", "internal/lines", "internal/tally"},
+	"internal/filter":          {}, // the language of --where, for every kind of log
+	"internal/accesslog":       {"words", "internal/lines", "internal/tally", "internal/filter"},
+	"internal/slowlog":         {"words", "internal/lines", "internal/tally", "internal/filter"},
 	"internal/errorlog":        {"words", "internal/lines"},
 	"internal/hoststat":        {"words", "internal/tally", "internal/host"},
 	"internal/facts":           {"words", "internal/tally", "internal/host"},
