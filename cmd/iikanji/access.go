@@ -12,6 +12,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/accesslog"
+	"github.com/iikanji/iikanji/internal/filter"
 	"github.com/iikanji/iikanji/internal/lines"
 	"github.com/iikanji/iikanji/internal/report"
 )
@@ -187,12 +188,12 @@ func (c *accessCmd) options() (opt accesslog.Options, err error) {
 	}
 	for _, t := range []struct {
 		flag, value string
-		at          *time.Time
+		at          *filter.When
 	}{{"--since", c.Since, &opt.Since}, {"--until", c.Until, &opt.Until}} {
 		if t.value == "" {
 			continue
 		}
-		if *t.at, err = accesslog.ParseTime(t.value, time.Local); err != nil {
+		if *t.at, err = accesslog.ParseWhen(t.value, time.Local); err != nil {
 			return opt, usageError("%s: %w", t.flag, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/iikanji/iikanji/internal/filter"
 	"github.com/iikanji/iikanji/internal/lines"
 	"github.com/iikanji/iikanji/internal/tally"
 )
@@ -22,8 +23,9 @@ type counter struct {
 	router    *router
 	table     *tally.Table[row] // rows of every grouping but ByRoute
 	keys      keyer
-	where     []Where
-	since     int64 // ns since 1970; lines outside [since, until) are left out
+	where     []filter.Condition[subject]
+	subject   subject // of where
+	since     int64   // ns since 1970; lines outside [since, until) are left out
 	until     int64
 	ranged    bool
 	perSecond bool
@@ -158,8 +160,9 @@ func (c *counter) wanted(rec *record) bool {
 	if c.ranged && (rec.at < c.since || rec.at >= c.until) {
 		return false
 	}
+	c.subject.rec = rec
 	for i := range c.where {
-		if !c.where[i].line(rec) {
+		if !c.where[i].Holds(&c.subject) {
 			return false
 		}
 	}

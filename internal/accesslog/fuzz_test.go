@@ -271,6 +271,6 @@ func FuzzPatterns(f *testing.F) {
 			}
 		}
 		ParseWhere(text, time.UTC)
-		ParseTime(text, time.UTC)
+		ParseWhen(text, time.UTC)
 	})
 }

@@ -77,7 +77,7 @@ type override struct {
 func parseOverride(s string) (override, error) {
 	name, key, ok := strings.Cut(s, "=")
 	i := slices.Index(fieldWords[:], name)
-	if !ok || i <= 0 || field(i) == duration || key == "" {
+	if !ok || i <= 0 || field(i) == duration || field(i) == part || key == "" {
 		return override{}, fmt.Errorf("%q is not NAME=KEY with a name of %s", s, strings.Join(fieldWords[1:duration], ", "))
 	}
 	o := override{field: field(i), key: key}

@@ -86,6 +86,8 @@ func (r *record) setValue(src source, v []byte, clk *clock) (ok bool) {
 		r.agent = v
 	case user:
 		r.user = v
+	case address:
+		r.addr = v
 	case status, size, reqSize:
 		return r.setText(src.field, v)
 	case took:

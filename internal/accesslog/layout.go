@@ -43,7 +43,7 @@ func (l *layout) notes() []string { return l.inferred }
 
 func (l *layout) has(f field) bool {
 	for i := range l.pieces {
-		if g := l.pieces[i].field; g == f || f == took && g == duration {
+		if g := l.pieces[i].field; g == f || f == took && (g == duration || g == part) {
 			return true
 		}
 	}
@@ -153,6 +153,14 @@ func (t *textParser) set(p *piece, v []byte, rec *record) (ok bool) {
 		rec.agent = v
 	case user:
 		rec.user = v
+	case address:
+		rec.addr = v
+	case part:
+		var ns int64
+		if ns, ok = timeValue(v, p.unit); ns > 0 || ns == 0 && rec.took < 0 {
+			rec.took = max(rec.took, 0) + ns
+		}
+		return ok
 	case took:
 		rec.took, ok = timeValue(v, p.unit)
 		return ok

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/filter"
 )
 
 // Options select what to read and how to count it. The zero value detects the
@@ -24,8 +26,10 @@ type Options struct {
 	By        By
 	Where     []Where
 	// Since and Until limit the log to a half-open time range; zero means no
-	// limit. Lines without a time are then left out.
-	Since, Until time.Time
+	// limit. Lines without a time are then left out. Times relative to the log
+	// refer to its first and its last line; the end of a stream is Now.
+	Since, Until filter.When
+	Now          time.Time      // zero: the present time
 	Zone         *time.Location // of times shown; nil means UTC
 	// MaxBad is the accepted share of lines that do not parse; 0 means 0.01.
 	MaxBad float64
@@ -52,6 +56,9 @@ const defaultPrefix = 4 << 20
 func (o Options) filled() Options {
 	if o.MaxBad == 0 {
 		o.MaxBad = 0.01
+	}
+	if o.Now.IsZero() {
+		o.Now = time.Now()
 	}
 	if o.Zone == nil {
 		o.Zone = time.UTC

@@ -178,11 +178,11 @@ func (r *reading) rows(p *iikanji.Profile) {
 // filterRows applies the conditions on routes.
 func (r *reading) filterRows(p *iikanji.Profile) {
 	for _, w := range r.opt.Where {
-		if w.row == nil {
+		if !w.ofRoute() {
 			continue
 		}
 		p.Rows = slices.DeleteFunc(p.Rows, func(row iikanji.Row) bool {
-			if w.row(&row) {
+			if w.holdsRow(&row) {
 				return false
 			}
 			p.Intake.Left += row.Count

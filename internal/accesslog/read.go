@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/lines"
@@ -52,6 +53,8 @@ type reading struct {
 	notes   []string
 	reader  *lines.Reader
 
+	since, until time.Time
+
 	files    []intake
 	tree     *tree // rows of ByRoute
 	overflow *row
@@ -84,7 +87,10 @@ func (r *reading) recognise() error {
 	if !some {
 		return r.empty()
 	}
-	return r.checkFields()
+	if err := r.checkFields(); err != nil {
+		return err
+	}
+	return r.resolveRange()
 }
 
 func (r *reading) formatOf(in *lines.Input, overrides []override) (format, error) {
@@ -153,11 +159,13 @@ func (r *reading) checkFields() error {
 		}
 	}
 	for _, w := range r.opt.Where {
-		if err := need(w.needs, "the condition "+w.text); err != nil {
-			return err
+		for _, f := range w.needs {
+			if err := need(f, "the condition "+w.condition.Source); err != nil {
+				return err
+			}
 		}
 		if w.ofRoute() && r.opt.By != ByRoute {
-			return fmt.Errorf("the condition %s is on routes, and the rows are grouped by %v: use path", w.text, r.opt.By)
+			return fmt.Errorf("the condition %s is on routes, and the rows are grouped by %v: use path", w.condition.Source, r.opt.By)
 		}
 	}
 	return nil
@@ -167,17 +175,19 @@ func (r *reading) checkFields() error {
 func (r *reading) newCounter() *counter {
 	c := &counter{formats: r.formats, parsers: make([]parser, len(r.formats)), file: -1,
 		files: newIntakes(len(r.formats)), done: r.opt.Done, perSecond: r.opt.PerSecond, since: noTime, until: math.MaxInt64}
-	if !r.opt.Since.IsZero() {
-		c.since, c.ranged = r.opt.Since.UnixNano(), true
+	if !r.since.IsZero() {
+		c.since, c.ranged = r.since.UnixNano(), true
 	}
-	if !r.opt.Until.IsZero() {
-		c.until, c.ranged = r.opt.Until.UnixNano(), true
+	if !r.until.IsZero() {
+		c.until, c.ranged = r.until.UnixNano(), true
 	}
 	for _, w := range r.opt.Where {
-		if w.line != nil {
-			c.where = append(c.where, w)
-			c.needs[w.needs] = true
+		if !w.ofRoute() {
+			c.where = append(c.where, w.condition)
 		}
+	}
+	for _, f := range needsOf(r.opt.Where) {
+		c.needs[f] = true
 	}
 	c.needs[r.opt.By.needs()] = true
 	if r.opt.By != ByRoute {

@@ -14,7 +14,7 @@ type record struct {
 	size, reqSize  int64
 	at             int64  // ns since 1970; noTime if the line has no timestamp
 	host, agent    []byte // only if needed, see optional
-	user           []byte
+	user, addr     []byte
 }
 
 const noTime = -1 << 63
@@ -44,11 +44,13 @@ const (
 	agent                 // user agent
 	user                  // authenticated user
 	duration              // a time with its unit: "1.2ms", "0.5s"
+	address               // address of the client
+	part                  // a part of the time of the request; the parts add up
 	nFields
 )
 
 var fieldWords = [nFields]string{"skipped", "request", "method", "uri", "path", "query", "status", "size",
-	"request-size", "time", "upstream", "timestamp", "host", "user-agent", "user", "duration"}
+	"request-size", "time", "upstream", "timestamp", "host", "user-agent", "user", "duration", "address", "part"}
 
 func (f field) String() string { return fieldWords[f] }
 

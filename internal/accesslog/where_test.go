@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/filter"
+	"github.com/iikanji/iikanji/internal/lines"
 )
 
 func TestWhere(t *testing.T) {
@@ -41,7 +44,7 @@ func TestWhere(t *testing.T) {
 	for cond, want := range map[string]string{
 		"status": "it has no operator =", "colour=red": "is not one of status", "status~4": "is not a text", "status=abc": "neither a status",
 		"time>x": "not a time such as", "bytes>x": "not a whole number", "path~[": "error parsing", "path>x": "cannot be compared with",
-		"at>x": "is not a time such as", "time~1": "is not a text", "=3": "it has no operator =",
+		"at>x": "is not a time such as", "time~1": "is not a text", "=3": "is not a condition",
 	} {
 		if _, err := ParseWhere(cond, time.UTC); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", cond, err, want)
@@ -55,21 +58,52 @@ func TestTimeRange(t *testing.T) {
 		b.WriteString(strings.Replace(combinedLine("GET", "/", 200, 1), "04:04:05", fmt.Sprintf("04:%02d:05", i), 1))
 	}
 	at := func(s string) time.Time {
-		v, err := ParseTime(s, time.UTC)
+		v, err := ParseWhen(s, time.UTC)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return v
+		return v.Resolve(time.Time{}, time.Time{})
 	}
-	p := read(t, Options{Since: at("2026-11-19 04:10:05"), Until: at("19/Nov/2026:13:20:05 +0900")}, b.String())
+	since := func(s string) filter.When { return filter.At(at(s)) }
+	p := read(t, Options{Since: since("2026-11-19 04:10:05"), Until: since("19/Nov/2026:13:20:05 +0900")}, b.String())
 	if p.Rows[0].Count != 10 || p.Intake.Left != 50 || p.First != at("2026-11-19 04:10:05") || p.Last != at("2026-11-19 04:19:05") || p.Intake.Last != at("2026-11-19T04:59:05Z") {
 		t.Errorf("%d counted, %s to %s, %+v", p.Rows[0].Count, p.First, p.Last, p.Intake)
 	}
-	if _, err := readErr(t, Options{Since: at("2027-01-01")}, b.String()); err == nil || !strings.Contains(err.Error(), "no line of 60 meets the conditions") {
+	if _, err := readErr(t, Options{Since: since("2027-01-01")}, b.String()); err == nil || !strings.Contains(err.Error(), "no line of 60 meets the conditions") {
 		t.Errorf("nothing left: %v", err)
 	}
-	if _, err := readErr(t, Options{Since: at("2027-01-01")}, `{"uri":"/","status":200}`+"\n"); err == nil || !strings.Contains(err.Error(), "needs the timestamp") {
+	if _, err := readErr(t, Options{Since: since("2027-01-01")}, `{"uri":"/","status":200}`+"\n"); err == nil || !strings.Contains(err.Error(), "needs the timestamp") {
 		t.Errorf("no times: %v", err)
+	}
+}
+
+// TestRelativeRange: times of day and durations refer to the log.
+func TestRelativeRange(t *testing.T) {
+	var b strings.Builder
+	for i := range 60 {
+		b.WriteString(strings.Replace(combinedLine("GET", "/", 200, 1), "04:04:05", fmt.Sprintf("04:%02d:05", i), 1))
+	}
+	for text, want := range map[string]int64{"10m": 11, "04:50": 10, "04:50:05": 10, "30m ago": 31} {
+		w, err := ParseWhen(text, time.UTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := read(t, Options{Since: w}, b.String()); p.Rows[0].Count != want {
+			t.Errorf("since %s: %d lines, want %d", text, p.Rows[0].Count, want)
+		}
+		// The end of a stream is the present time.
+		in, err := lines.Stream("standard input", strings.NewReader(b.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := Read(t.Context(), []*lines.Input{in}, Options{Since: w, Now: time.Date(2026, 11, 19, 4, 59, 5, 0, time.UTC)})
+		if err != nil || p.Rows[0].Count != want {
+			t.Errorf("since %s of a stream: %v, %v", text, p, err)
+		}
+	}
+	early, late := filter.At(time.Unix(1, 0)), filter.At(time.Unix(0, 0))
+	if _, err := readErr(t, Options{Since: early, Until: late}, b.String()); err == nil || !strings.Contains(err.Error(), "the time range is empty") {
+		t.Errorf("an empty range: %v", err)
 	}
 }
 

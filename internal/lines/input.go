@@ -173,6 +173,24 @@ func (in *Input) Head(n int) ([]byte, error) {
 	return bytes.Clone(in.carry[:min(n, len(in.carry))]), in.rewind()
 }
 
+// Tail returns up to n of the last bytes of a plain file, from the start of a
+// line on; ok is false for streams and if the bytes cannot be read.
+func (in *Input) Tail(n int) (tail []byte, ok bool) {
+	if in.at == nil {
+		return nil, false
+	}
+	from := max(in.size-int64(n), in.start)
+	buf := make([]byte, in.size-from)
+	k, err := in.at.ReadAt(buf, from)
+	if err != nil && err != io.EOF {
+		return nil, false
+	}
+	if buf = buf[:k]; from > in.start {
+		buf = buf[bytes.IndexByte(buf, '\n')+1:]
+	}
+	return buf, true
+}
+
 // Cut returns the read error within the bytes of Head, or nil.
 func (in *Input) Cut() error { return in.cut }
 
