@@ -29,6 +29,14 @@ var formatNames = map[string]string{
 	"istio":       istioDefault,
 	"ltsv":        "",
 	"json":        "",
+	"logfmt":      "",
+	"docker":      "",
+	"alb":         "",
+	"elb":         "",
+	"haproxy":     "",
+	"squid":       "",
+	"gin":         "",
+	"uvicorn":     "",
 	"w3c":         "",
 }
 
@@ -36,8 +44,8 @@ var formatNames = map[string]string{
 func requestedFormat(format string, sample [][]byte, overrides []override) (format, error) {
 	text, named := formatNames[format]
 	switch {
-	case format == "ltsv" || format == "json" || format == "w3c":
-		f := labelledAs(format, sample, overrides)
+	case named && text == "":
+		f := namedFormat(format, sample, overrides)
 		if f == nil {
 			return nil, fmt.Errorf("the lines are not %s", strings.ToUpper(format))
 		}
@@ -63,7 +71,9 @@ func requestedFormat(format string, sample [][]byte, overrides []override) (form
 	return l, nil
 }
 
-func labelledAs(name string, sample [][]byte, overrides []override) format {
+// namedFormat returns a format that has no format string, or nil if it does not
+// fit the lines.
+func namedFormat(name string, sample [][]byte, overrides []override) format {
 	switch name {
 	case "ltsv":
 		if f := detectLTSV(sample, overrides); f != nil {
@@ -73,12 +83,45 @@ func labelledAs(name string, sample [][]byte, overrides []override) format {
 		if f := detectJSON(sample, overrides); f != nil {
 			return f
 		}
+	case "logfmt":
+		if f := detectLogfmt(sample, overrides); f != nil {
+			return f
+		}
+	case "docker":
+		if f := detectDocker(sample, overrides); f != nil {
+			return f
+		}
 	case "w3c":
 		if f := detectW3C(sample); f != nil {
 			return f
 		}
+	case "alb", "elb":
+		return best(sample, func(try func(format)) {
+			for _, l := range awsLayouts() {
+				if l.title == name {
+					try(l)
+				}
+			}
+		})
+	}
+	for _, f := range lineReaders {
+		if strings.EqualFold(f.title, name) {
+			return f
+		}
 	}
 	return nil
+}
+
+// best returns the format that reads most lines of the sample, the first one of
+// equals; nil if none reads a line.
+func best(sample [][]byte, each func(try func(format))) (best format) {
+	most := 0
+	each(func(f format) {
+		if n := readable(f, sample); n > most {
+			best, most = f, n
+		}
+	})
+	return best
 }
 
 // fromDescription reads a log_format that writes LTSV or JSON. Its keys may be
@@ -87,7 +130,7 @@ func fromDescription(text string) format {
 	var pairs [][2]string
 	if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, "{") {
 		if pairs = jsonPairs([]byte(trimmed)); len(pairs) > 1 {
-			return newJSON(sampleKeys([][][2]string{pairs}), described(pairs))
+			return newJSON(sampleKeys([][][2]string{pairs}), labelled{title: "JSON", fields: described(pairs)})
 		}
 		return nil
 	}
@@ -96,7 +139,7 @@ func fromDescription(text string) format {
 		return nil
 	}
 	if pairs = ltsvPairs([]byte(text)); len(pairs) > 1 {
-		return newLTSV(sampleKeys([][][2]string{pairs}), described(pairs))
+		return newLTSV(sampleKeys([][][2]string{pairs}), labelled{title: "LTSV", fields: described(pairs)})
 	}
 	return nil
 }
@@ -130,36 +173,39 @@ func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m
 // detect returns the format that reads most lines of the sample, or nil if no
 // format reads half of them.
 func detect(sample [][]byte, overrides []override) format {
-	var best format
-	most := 0
-	try := func(f format) {
-		if n := readable(f, sample); n > most {
-			best, most = f, n
+	f := best(sample, func(try func(format)) {
+		for _, name := range []string{"json", "ltsv", "w3c", "docker"} {
+			if f := namedFormat(name, sample, overrides); f != nil {
+				try(f)
+			}
 		}
-	}
-	for _, name := range []string{"json", "ltsv", "w3c"} {
-		if f := labelledAs(name, sample, overrides); f != nil {
-			try(f)
+		if sample[0][0] == '[' {
+			for _, name := range []string{"envoy", "istio"} {
+				if l, err := envoyLayout(formatNames[name], name); err == nil {
+					try(l)
+				}
+			}
 		}
-	}
-	for _, name := range []string{"envoy", "istio"} {
-		if sample[0][0] != '[' {
-			break
-		}
-		if l, err := envoyLayout(formatNames[name], name); err == nil {
+		if l := inferText(sample); l != nil {
+			if l.title == "combined" && absolute(sample) {
+				l.title = "combined (varnishncsa)"
+			}
 			try(l)
 		}
-	}
-	if l := inferText(sample); l != nil {
-		if l.title == "combined" && absolute(sample) {
-			l.title = "combined (varnishncsa)"
+		for _, l := range awsLayouts() {
+			try(l)
 		}
-		try(l)
-	}
-	if most*2 < len(sample) {
+		for _, f := range lineReaders {
+			try(f)
+		}
+		if f := detectLogfmt(sample, overrides); f != nil {
+			try(f)
+		}
+	})
+	if f == nil || readable(f, sample)*2 < len(sample) {
 		return nil
 	}
-	return best
+	return f
 }
 
 // readable counts the lines of the sample that a format reads.

@@ -161,6 +161,12 @@ func isTime(s string) bool {
 	return ok && s != "" && maskOf([]byte(s))&(cLetter) == 0
 }
 
+// isDuration accepts a time with its unit, as Traefik writes it: 155ms.
+func isDuration(s string) bool {
+	_, ok := durationValue([]byte(s))
+	return ok && s != "" && s != "-" && s[len(s)-1] == 's'
+}
+
 // layout identifies the columns; nil if the log is not of this family.
 func (in *inference) layout() *layout {
 	n := len(in.fields)
@@ -201,6 +207,7 @@ func (in *inference) layout() *layout {
 func (in *inference) before(col int) {
 	if col >= 3 {
 		in.fields[col-1] = piece{field: user}
+		in.fields[col-3] = piece{field: address}
 	}
 	if col >= 4 && in.share(0, func(s string) bool { return strings.Trim(s, "0123456789.:abcdef") == "" }) < 0.5 {
 		in.fields[0] = piece{field: host}
@@ -224,6 +231,9 @@ func (in *inference) trailing(from int) {
 		if name, ok := strings.CutSuffix(lead, "="); ok {
 			in.fields[col] = timeNames[name]
 			named = named || in.fields[col].field == took
+		} else if in.share(col, isDuration) > 0.98 {
+			in.fields[col] = piece{field: duration}
+			named = true
 		} else if in.share(col, isTime) > 0.98 && in.share(col, isDecimal) > 0.3 {
 			decimals = append(decimals, col)
 		} else if in.share(col, isWhole) > 0.98 {

@@ -342,11 +342,11 @@ func detectJSON(sample [][]byte, overrides []override) *jsonLines {
 		return nil
 	}
 	seen := sampleKeys(all)
-	return newJSON(seen, chooseKeys(seen, len(all), overrides))
+	return newJSON(seen, newLabelled("JSON", seen, len(all), overrides))
 }
 
-func newJSON(seen []keySample, fields map[string]source) *jsonLines {
-	f := &jsonLines{labelled: labelled{title: "JSON", fields: fields}}
+func newJSON(seen []keySample, l labelled) *jsonLines {
+	f, fields := &jsonLines{labelled: l}, l.fields
 	for _, s := range seen[:min(len(seen), 500)] {
 		f.order = plant(f.order, strings.Split(s.key, nest), fields[s.key])
 	}

@@ -10,6 +10,16 @@ import (
 type labelled struct {
 	title  string
 	fields map[string]source // by key as logged; nested keys are joined by nest
+	keys   []string          // of the sample, for messages
+}
+
+// newLabelled assigns fields to the keys of the sample lines.
+func newLabelled(title string, seen []keySample, lines int, overrides []override) labelled {
+	l := labelled{title: title, fields: chooseKeys(seen, lines, overrides)}
+	for _, s := range seen {
+		l.keys = append(l.keys, dotted(s.key))
+	}
+	return l
 }
 
 func (l *labelled) name() string { return l.title }
@@ -58,8 +68,10 @@ func (l *labelled) has(f field) bool {
 func (l *labelled) notes() (notes []string) {
 	for key, src := range l.fields {
 		switch {
+		case src.byValues:
+			notes = append(notes, fmt.Sprintf("%q is read as the %v: its values look like one (--field %v=%s to confirm)", dotted(key), src.field, src.field, dotted(key)))
 		case src.guess != "":
-			notes = append(notes, fmt.Sprintf("%q is read as %s: %s (--field %v=%s:UNIT to be sure)",
+			notes = append(notes, fmt.Sprintf("%q is read as %s: %s (--field %v=%s:UNIT to confirm)",
 				dotted(key), unitName(src.unit), src.guess, src.field, dotted(key)))
 		case src.field == took && strings.EqualFold(key, "apptime"):
 			notes = append(notes, `the times are those of the upstream ("apptime"): the log has no "reqtime"`)
@@ -67,6 +79,32 @@ func (l *labelled) notes() (notes []string) {
 	}
 	slices.Sort(notes)
 	return notes
+}
+
+// maxErrorKeys is how many keys an error lists.
+const maxErrorKeys = 40
+
+// keysWithoutPath returns the keys of the sample if none of them holds the path.
+func (l *labelled) keysWithoutPath() []string {
+	if l.has(uri) || l.has(request) || l.has(path) {
+		return nil
+	}
+	return l.keys[:min(len(l.keys), maxErrorKeys)]
+}
+
+// keysOf returns the keys of lines of keys and values, and what they are; nil
+// for other lines.
+func keysOf(sample [][]byte) (kind string, keys []string) {
+	if f := detectJSON(sample, nil); f != nil {
+		return f.title, f.keysWithoutPath()
+	}
+	if f := detectLTSV(sample, nil); f != nil {
+		return f.title, f.keysWithoutPath()
+	}
+	if f := detectLogfmt(sample, nil); f != nil {
+		return f.title, f.keysWithoutPath()
+	}
+	return "", nil
 }
 
 // setValue sets the field that a key holds. The value has no quotes.

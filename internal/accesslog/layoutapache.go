@@ -22,7 +22,7 @@ var apacheFields = map[byte]piece{
 	'v': {field: host},
 	'V': {field: host},
 	'u': {field: user},
-	'h': {}, 'l': {}, 'a': {}, 'A': {}, 'p': {}, 'P': {}, 'H': {}, 'k': {}, 'f': {}, 'X': {}, 'L': {}, 'R': {}, 'S': {},
+	'h': {field: address}, 'l': {}, 'a': {field: address}, 'A': {}, 'p': {}, 'P': {}, 'H': {}, 'k': {}, 'f': {}, 'X': {}, 'L': {}, 'R': {}, 'S': {},
 }
 
 // apacheArgs are directives with an argument, as "argument letter".

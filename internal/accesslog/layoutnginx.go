@@ -29,6 +29,7 @@ var nginxFields = map[string]piece{
 	"server_name":            {field: host},
 	"http_user_agent":        {field: agent},
 	"remote_user":            {field: user},
+	"remote_addr":            {field: address},
 }
 
 // A builder makes a layout from a format string: fields and literal texts in
@@ -49,7 +50,7 @@ func (b *builder) field(p piece, name string) error {
 		return fmt.Errorf("no text separates %s and %s", b.lay.pieces[len(b.lay.pieces)-1].name, name)
 	}
 	b.flush()
-	if b.seen[p.field] && p.field != skipped {
+	if b.seen[p.field] && p.field != skipped && p.field != part {
 		// The first of two sources counts ($body_bytes_sent before
 		// $bytes_sent), but of two times the one of finer unit (%D before %T).
 		old := b.find(p.field)
@@ -106,6 +107,11 @@ func (b *builder) done(title string) (*layout, error) {
 
 // nginxLayout reads the text of a log_format whose strings are already joined.
 func nginxLayout(format, title string) (*layout, error) {
+	return variableLayout(format, title, nginxFields)
+}
+
+// variableLayout reads a format string with variables of these fields.
+func variableLayout(format, title string, fields map[string]piece) (*layout, error) {
 	var b builder
 	for s := format; s != ""; {
 		at := strings.IndexByte(s, '$')
@@ -120,7 +126,7 @@ func nginxLayout(format, title string) (*layout, error) {
 			s = s[at+1:]
 			continue
 		}
-		if err := b.field(nginxFields[name], "$"+name); err != nil {
+		if err := b.field(fields[name], "$"+name); err != nil {
 			return nil, err
 		}
 		s = rest

@@ -121,12 +121,11 @@ func detectLTSV(sample [][]byte, overrides []override) *ltsv {
 		return nil
 	}
 	seen := sampleKeys(all)
-	fields := chooseKeys(seen, len(all), overrides)
-	return newLTSV(seen, fields)
+	return newLTSV(seen, newLabelled("LTSV", seen, len(all), overrides))
 }
 
-func newLTSV(seen []keySample, fields map[string]source) *ltsv {
-	f := &ltsv{labelled: labelled{title: "LTSV", fields: fields}}
+func newLTSV(seen []keySample, l labelled) *ltsv {
+	f, fields := &ltsv{labelled: l}, l.fields
 	for _, s := range seen[:min(len(seen), 200)] {
 		f.order = append(f.order, label{text: s.key + ":", src: fields[s.key]})
 	}

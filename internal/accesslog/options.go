@@ -2,6 +2,7 @@ package accesslog
 
 import (
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -102,10 +103,17 @@ type UnknownFormatError struct {
 	Name    string
 	Content Content // ContentText: lines of text in no known format
 	First   string  // first line of a text
+	// Kind and Keys are set for lines of keys and values (LTSV, JSON, logfmt) of
+	// which no key holds the path: the kind of the lines and their keys.
+	Kind string
+	Keys []string
 }
 
 func (e *UnknownFormatError) Error() string {
 	s := fmt.Sprintf("reading %s: it %s", e.Name, e.Content)
+	if len(e.Keys) > 0 {
+		s += fmt.Sprintf(": no key of its %s holds the path of the request\n  keys: %s", e.Kind, strings.Join(e.Keys, ", "))
+	}
 	if e.First != "" {
 		s += "\n  first line: " + e.First
 	}
@@ -113,7 +121,12 @@ func (e *UnknownFormatError) Error() string {
 }
 
 // Hints lists remedies.
-func (e *UnknownFormatError) Hints() []string { return e.Content.hints() }
+func (e *UnknownFormatError) Hints() []string {
+	if len(e.Keys) > 0 {
+		return []string{"--field uri=KEY sets the key of the path, --field request=KEY that of a line such as \"GET / HTTP/1.1\""}
+	}
+	return e.Content.hints()
+}
 
 // An EmptyError reports that there is nothing to count; Read never returns an
 // empty table.

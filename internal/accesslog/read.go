@@ -119,7 +119,13 @@ func (r *reading) formatOf(in *lines.Input, overrides []override) (format, error
 		if err := in.Cut(); err != nil {
 			return nil, err // the readable part is too short to detect a format
 		}
-		return nil, &UnknownFormatError{Name: in.Name, First: quote(sample[0])}
+		kind, keys := keysOf(sample)
+		return nil, &UnknownFormatError{Name: in.Name, Kind: kind, Keys: keys, First: quote(sample[0])}
+	}
+	if l, ok := f.(interface{ keysWithoutPath() []string }); ok {
+		if keys := l.keysWithoutPath(); keys != nil {
+			return nil, &UnknownFormatError{Name: in.Name, Kind: f.name(), Keys: keys, First: quote(sample[0])}
+		}
 	}
 	for _, n := range f.notes() {
 		if len(r.inputs) > 1 {
