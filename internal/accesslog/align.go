@@ -72,7 +72,7 @@ func parseKey(r *iikanji.Row) (segs []segment, m method, ok bool) {
 	if !ok || r.Web == nil || r.Web.Method != name {
 		return nil, 0, false
 	}
-	if m = methodOf([]byte(name)); m == 0 && name != methods[0] {
+	if m = methodOf([]byte(name)); m == 0 && name != methods[0] && name != "?" { // "?" in profiles of older versions
 		return nil, 0, false
 	}
 	path, query, keys := strings.Cut(route, "?")

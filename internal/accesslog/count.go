@@ -42,6 +42,9 @@ type intake struct {
 	first, last  int64 // stamps of all lines that parsed
 	counted      span  // stamps of the lines that were not left out
 	badLines     []badLine
+	badSample    []badLine // longer texts, to find another format
+	begins       [maxFormats]beginning
+	unfinished   bool // the last line has no newline and did not parse
 }
 
 type span struct{ first, last int64 }
@@ -76,14 +79,15 @@ func (c *counter) block(b *lines.Block) error {
 		return nil
 	}
 	p := c.parser(b.File)
+	changes, _ := p.(*changingParser)
 	data := b.Data
 	n := int32(0)
 	for ; len(data) > 0; n++ {
-		line := data
+		line, whole := data, true
 		if i := bytes.IndexByte(data, '\n'); i >= 0 {
 			line, data = data[:i], data[i+1:]
 		} else {
-			data = nil
+			data, whole = nil, false
 		}
 		if k := len(line); k > 0 && line[k-1] == '\r' {
 			line = line[:k-1]
@@ -93,12 +97,16 @@ func (c *counter) block(b *lines.Block) error {
 		}
 		in.lines++
 		if why := p.parse(line, &c.rec); why != 0 {
-			if why == noLine {
+			if why == noLine || !whole {
 				in.lines--
+				in.unfinished = in.unfinished || why != noLine
 				continue
 			}
 			in.spoil(place{int32(b.File), int32(b.Seq), n}, line, c.formats[b.File].explain(why))
 			continue
+		}
+		if changes != nil {
+			in.begin(changes.current, place{int32(b.File), int32(b.Seq), n})
 		}
 		c.line(in, place{int32(b.File), int32(b.Seq), n})
 	}
@@ -175,6 +183,9 @@ func (in *intake) spoil(at place, line []byte, why string) {
 	if len(in.badLines) < tally.MaxBadLines {
 		in.badLines = append(in.badLines, badLine{at, quote(line), why})
 	}
+	if len(in.badSample) < maxBadSample && len(line) <= maxBadText {
+		in.badSample = append(in.badSample, badLine{at: at, text: string(line)})
+	}
 }
 
 // quote returns the beginning of a line as valid UTF-8.
@@ -195,4 +206,11 @@ func (in *intake) add(o *intake) {
 	in.first, in.last = min(in.first, o.first), max(in.last, o.last)
 	in.counted = span{min(in.counted.first, o.counted.first), max(in.counted.last, o.counted.last)}
 	in.badLines = append(in.badLines, o.badLines...)
+	in.badSample = append(in.badSample, o.badSample...)
+	in.unfinished = in.unfinished || o.unfinished
+	for i, b := range o.begins {
+		if b.seen {
+			in.begin(i, b.place)
+		}
+	}
 }

@@ -22,6 +22,8 @@ var formatNames = map[string]string{
 	"combined":    `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"`,
 	"combined+s":  `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i" %{s}T`,
 	"combined+us": `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i" %D`,
+	"combined+ms": `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i" %{ms}T`,
+	"tomcat":      `%h %l %u %t "%r" %s %b %{ms}T`,
 	"vhost":       `%v %h %l %u %t "%r" %>s %O "%{Referer}i" "%{User-Agent}i"`,
 	"h2o":         `%h %l %u %t "%r" %s %b "%{Referer}i" "%{User-agent}i"`,
 	"varnishncsa": `%h %l %u %t "%r" %s %b "%{Referer}i" "%{User-agent}i"`,

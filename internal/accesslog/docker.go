@@ -29,7 +29,7 @@ func (p *dockerParser) parse(line []byte, rec *record) reason {
 		return badForm
 	}
 	p.scratch = text
-	if why := p.inner.parse(bytes.TrimRight(text, "\r\n"), rec); why != 0 {
+	if why := p.inner.parse(bytes.TrimRight(text, " \r\n"), rec); why != 0 {
 		return why
 	}
 	if rec.at == noTime {

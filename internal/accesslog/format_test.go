@@ -257,7 +257,7 @@ func TestInferenceIsSaid(t *testing.T) {
 // TestFieldsGiven: keys that the user assigned.
 func TestFieldsGiven(t *testing.T) {
 	p, r := one(t, Options{Fields: []string{"uri=a.b", "time=x:ms", "status=s"}}, `{"a":{"b":"/q/1"},"s":500,"x":7}`)
-	if got := facts(p, r); got != "? /q/:id 5xx 7ms 0 bytes" {
+	if got := facts(p, r); got != "OTHER /q/:id 5xx 7ms 0 bytes" {
 		t.Error(got)
 	}
 	p, r = one(t, Options{Format: "ltsv", Fields: []string{"uri=u", "time=x:us"}}, "u:/q\tx:7\tmethod:GET\tstatus:200")
@@ -286,12 +286,12 @@ func TestLinesWithoutRequest(t *testing.T) {
 	for request, want := range map[string]string{
 		"GET /old":                       "GET /old", // HTTP/0.9
 		"PROPFIND /dav HTTP/1.1":         "PROPFIND /dav",
-		"FOO /x HTTP/1.1":                "? /x",
+		"FOO /x HTTP/1.1":                "OTHER /x",
 		"OPTIONS * HTTP/1.1":             "OPTIONS *",
 		"CONNECT a.example:443 HTTP/1.1": "CONNECT a.example:443",
 		"GET /a b c HTTP/1.1":            "GET /a b c",
 		"GET / HTTP/3":                   "GET /",
-		"get /x HTTP/1.1":                "? /x",
+		"get /x HTTP/1.1":                "OTHER /x",
 	} {
 		p := read(t, Options{}, strings.Repeat(good, 2)+strings.Replace(good, `GET /a HTTP/1.1`, request, 1))
 		found := ""

@@ -299,15 +299,23 @@ func (in *inference) wholeTime(col int) {
 	}
 	slices.Sort(all)
 	n := len(all)
-	wide := all[n*95/100] >= 10*max(all[n*5/100], 1)
-	if median := all[n/2]; median < 100 || median < 2000 && !wide {
+	low, median, high := all[n*5/100], all[n/2], all[n*95/100]
+	wide := high >= 10*max(low, 1)
+	unit, name := int64(1e3), "in µs as %D"
+	switch {
+	case wide && n >= minTimes && low < 20 && high >= 200: // no request takes less than 20 µs
+		unit, name = 1e6, "in ms as Tomcat's %D"
+	case median < 100 || median < 2000 && !wide:
 		in.inferred = append(in.inferred, fmt.Sprintf("field %d is a whole number, perhaps a time: --log-format defines it", col+1))
 		return
 	}
-	in.fields[col] = piece{field: took, unit: 1e3}
+	in.fields[col] = piece{field: took, unit: unit}
 	in.extra--
-	in.inferred = append(in.inferred, fmt.Sprintf("field %d is read as the time, in µs as %%D: it is a whole number", col+1))
+	in.inferred = append(in.inferred, fmt.Sprintf("field %d is read as the time, %s: it is a whole number", col+1, name))
 }
+
+// minTimes is how many values a unit is inferred from.
+const minTimes = 20
 
 // build joins the columns into a layout.
 func (in *inference) build() *layout {

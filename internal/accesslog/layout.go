@@ -3,6 +3,7 @@ package accesslog
 import (
 	"bytes"
 	"fmt"
+	"slices"
 )
 
 // A layout describes a line of text as a logger's format string does: fields
@@ -50,7 +51,12 @@ func (l *layout) has(f field) bool {
 	return false
 }
 
-func (l *layout) parser(needs fieldSet) parser { return &textParser{lay: l, ops: l.compile(needs)} }
+// hasParts reports whether the time of the request is logged in parts.
+func (l *layout) hasParts() bool {
+	return slices.ContainsFunc(l.pieces, func(p piece) bool { return p.field == part })
+}
+
+func (l *layout) parser(needs fieldSet) parser { return &textParser{lay: l, ops: l.compile(needs), parts: l.hasParts()} }
 
 // explain: reason 1 is the lead, then two reasons for each piece (its end, its
 // value), then text behind the last piece.

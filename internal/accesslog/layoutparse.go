@@ -10,6 +10,8 @@ type textParser struct {
 	lay *layout
 	ops []op
 	clk clock
+	// parts: the time of the request is the sum of several fields.
+	parts bool
 }
 
 // An op is a compiled piece: an action, and the text that must follow.
@@ -86,9 +88,15 @@ func (o *op) follows(line []byte, i int) bool {
 // parse reads one line into rec. Fields that the layout lacks keep the value
 // that clear set.
 func (t *textParser) parse(line []byte, rec *record) reason {
+	if t.parts {
+		rec.took = -1
+	}
 	why := t.parseStraight(line, rec)
 	if why > 1 && len(line) < maxAround {
 		budget := maxTries
+		if t.parts {
+			rec.took = -1
+		}
 		if t.parseAround(0, line, len(t.lay.lead), rec, &budget) {
 			return 0
 		}

@@ -68,6 +68,10 @@ func timeValue(b []byte, unit int64) (ns int64, ok bool) {
 	if end == len(b) && end > 0 {
 		return ns, true
 	}
+	if b[0] == '-' && b[1] >= '0' && b[1] <= '9' { // negative: no time
+		_, end := decimal(b, 1, unit)
+		return -1, end == len(b)
+	}
 	if end > 0 && (b[end] == 'e' || b[end] == 'E') {
 		v, err := strconv.ParseFloat(lines.View(b), 64)
 		if ns := v * float64(unit); err == nil && ns >= 0 && ns <= maxTook {

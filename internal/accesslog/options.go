@@ -79,6 +79,8 @@ type UnprovenError struct {
 	Lines, Bad   int64
 	MaxBad       float64
 	Examples     []string // the first bad lines: line number, reason, text
+	Changed      string   // the formats before and after a change, if the log cannot be read twice
+	file         int
 }
 
 func (e *UnprovenError) Error() string {
@@ -92,6 +94,9 @@ func (e *UnprovenError) Error() string {
 
 // Hints lists remedies.
 func (e *UnprovenError) Hints() []string {
+	if e.Changed != "" {
+		return []string{"the format changes (" + e.Changed + "): give the name of a file, which can be read twice"}
+	}
 	return []string{
 		"--log-format '…' or --nginx-conf FILE sets the format",
 		fmt.Sprintf("--max-bad 5 accepts up to 5 %% of such lines (now %.3g)", max(100*e.MaxBad, 0)),

@@ -17,7 +17,7 @@ func (r *reading) prove() error {
 	var all intake
 	for i := range r.files {
 		in := &r.files[i]
-		if err := r.proven(r.inputs[i].Name, r.formats[i], in); err != nil {
+		if err := r.proven(i); err != nil {
 			return err
 		}
 		all.lines += in.lines
@@ -34,11 +34,12 @@ func (r *reading) prove() error {
 	return nil
 }
 
-func (r *reading) proven(name string, f format, in *intake) error {
+func (r *reading) proven(file int) error {
+	name, f, in := r.inputs[file].Name, r.formats[file], &r.files[file]
 	if in.bad == 0 || float64(in.bad) <= r.opt.MaxBad*float64(in.lines) {
 		return nil
 	}
-	e := &UnprovenError{Name: name, Format: f.name(), Lines: in.lines, Bad: in.bad, MaxBad: r.opt.MaxBad}
+	e := &UnprovenError{file: file, Name: name, Format: f.name(), Lines: in.lines, Bad: in.bad, MaxBad: r.opt.MaxBad}
 	for _, b := range r.badLines(in) {
 		e.Examples = append(e.Examples, fmt.Sprintf("line %d: %s: %s", b.Line, b.Why, b.Text))
 	}
@@ -84,11 +85,12 @@ func (r *reading) where(p place) (string, int64) {
 
 // profile builds the result.
 func (r *reading) profile() (*iikanji.Profile, error) {
-	p := &iikanji.Profile{Version: iikanji.ProfileVersion, Source: iikanji.Access, Notes: r.notes}
+	p := &iikanji.Profile{Version: iikanji.ProfileVersion, Source: iikanji.Access, Notes: r.notes()}
 	counted := span{math.MaxInt64, noTime}
 	var names, formats []string
 	for i := range r.files {
 		in := &r.files[i]
+		changes := r.changes(i)
 		names = append(names, r.inputs[i].Name)
 		if f := r.formats[i]; f != (blank{}) && !slices.Contains(formats, f.name()) {
 			formats = append(formats, f.name())
@@ -101,6 +103,10 @@ func (r *reading) profile() (*iikanji.Profile, error) {
 		if in.last != noTime {
 			p.Intake.First, p.Intake.Last = earlier(p.Intake.First, in.first), later(p.Intake.Last, in.last)
 		}
+		if in.unfinished {
+			p.Notes = append(p.Notes, r.inputs[i].Name+": the last line is unfinished and is not counted")
+		}
+		p.Notes = append(p.Notes, changes...)
 		counted = span{min(counted.first, in.counted.first), max(counted.last, in.counted.last)}
 		if err := r.inputs[i].Failed(); err != nil {
 			p.Notes = append(p.Notes, err.Error()+": the lines before are counted")

@@ -3,6 +3,7 @@ package accesslog
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -35,23 +36,46 @@ func Read(ctx context.Context, inputs []*lines.Input, opt Options) (*iikanji.Pro
 	}
 	r.reader = lines.NewReader(inputs, lines.Options{Workers: workers, BlockSize: r.opt.BlockSize,
 		Whole: r.opt.Whole, Partial: r.opt.Partial})
-	if err := r.count(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.prove(); err != nil {
+	if err := r.countAll(ctx); err != nil {
 		return nil, err
 	}
 	return r.profile()
 }
 
+// countAll counts the log. If too many lines of a file are bad and another
+// format fits them, the format of the file changes: the log is read again.
+func (r *reading) countAll(ctx context.Context) error {
+	for {
+		if err := r.count(ctx); err != nil {
+			return err
+		}
+		err := r.prove()
+		var unproven *UnprovenError
+		if !errors.As(err, &unproven) {
+			return err
+		}
+		changed, err2 := r.anotherFormat(unproven.file, r.overrides)
+		switch {
+		case err2 != nil:
+			return err2
+		case !changed:
+			return err
+		case !r.reader.Rewind():
+			unproven.Changed = r.formats[unproven.file].name()
+			return err
+		}
+		r.files, r.tree, r.overflow, r.nothing, r.table = newIntakes(len(r.inputs)), nil, nil, nil, nil
+	}
+}
+
 // A reading is one call of Read.
 type reading struct {
-	inputs  []*lines.Input
-	opt     Options
-	seed    uint64
-	formats []format
-	notes   []string
-	reader  *lines.Reader
+	inputs    []*lines.Input
+	opt       Options
+	seed      uint64
+	formats   []format
+	overrides []override
+	reader    *lines.Reader
 
 	since, until time.Time
 
@@ -64,17 +88,16 @@ type reading struct {
 
 // recognise detects the format of each input.
 func (r *reading) recognise() error {
-	var overrides []override
 	for _, s := range r.opt.Fields {
 		o, err := parseOverride(s)
 		if err != nil {
 			return err
 		}
-		overrides = append(overrides, o)
+		r.overrides = append(r.overrides, o)
 	}
 	some := false
 	for _, in := range r.inputs {
-		f, err := r.formatOf(in, overrides)
+		f, err := r.formatOf(in, r.overrides)
 		if err != nil {
 			return err
 		}
@@ -127,22 +150,29 @@ func (r *reading) formatOf(in *lines.Input, overrides []override) (format, error
 			return nil, &UnknownFormatError{Name: in.Name, Kind: f.name(), Keys: keys, First: quote(sample[0])}
 		}
 	}
-	for _, n := range f.notes() {
-		if len(r.inputs) > 1 {
-			n = in.Name + ": " + n
-		}
-		r.note(n)
-	}
-	if !f.has(took) {
-		r.note(fmt.Sprintf("%s has no times ($request_time in nginx, %%D in Apache), so rows are sorted by count", in.Name))
-	}
 	return f, nil
 }
 
-func (r *reading) note(s string) {
-	if !slices.Contains(r.notes, s) {
-		r.notes = append(r.notes, s)
+// notes lists what was inferred about the formats, each note once.
+func (r *reading) notes() (all []string) {
+	add := func(s string) {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
 	}
+	for i, in := range r.inputs {
+		f := r.formats[i]
+		for _, n := range f.notes() {
+			if len(r.inputs) > 1 {
+				n = in.Name + ": " + n
+			}
+			add(n)
+		}
+		if !f.has(took) {
+			add(fmt.Sprintf("%s has no times ($request_time in nginx, %%D in Apache), so rows are sorted by count", in.Name))
+		}
+	}
+	return all
 }
 
 // checkFields returns an error for conditions and groupings whose field a log

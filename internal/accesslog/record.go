@@ -59,11 +59,12 @@ type method uint8
 
 // methods are those of the IANA registry and of caches. Other words count as
 // the first entry, so that hostile logs cannot make rows.
-var methods = []string{"?", "GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "CONNECT", "TRACE",
+var methods = []string{"OTHER", "GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "CONNECT", "TRACE",
 	"PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "SEARCH", "PURGE", "BAN",
 	"REFRESH", "QUERY", "LINK", "UNLINK", "PRI", "ACL", "BIND", "CHECKIN", "CHECKOUT", "LABEL", "MERGE",
 	"MKACTIVITY", "MKCALENDAR", "MKWORKSPACE", "ORDERPATCH", "REBIND", "UNBIND", "UNCHECKOUT", "UPDATE",
-	"UPDATEREDIRECTREF", "VERSION-CONTROL", "BASELINE-CONTROL", "MKREDIRECTREF", "RPC_IN_DATA", "RPC_OUT_DATA"}
+	"UPDATEREDIRECTREF", "VERSION-CONTROL", "BASELINE-CONTROL", "MKREDIRECTREF", "RPC_IN_DATA", "RPC_OUT_DATA", "TRACK",
+	"DEBUG", "SUBSCRIBE", "UNSUBSCRIBE", "NOTIFY", "POLL", "M-SEARCH", "DESCRIBE", "SETUP", "PLAY", "TEARDOWN", "SOURCE"}
 
 func (m method) String() string { return methods[m] }
 

@@ -139,6 +139,9 @@ func (r *router) find(rec *record) *row {
 			mask |= c
 			i++
 		}
+		if mask&cOther != 0 && onlyParameters(p, start, i) {
+			continue
+		}
 		if at = r.child(at, r.hashSegment(p, start, i, mask)); at == 0 {
 			return r.findSlowly(rec)
 		}
@@ -154,6 +157,12 @@ func (r *router) find(rec *record) *row {
 		k = w.next
 	}
 	return r.findSlowly(rec)
+}
+
+// onlyParameters reports whether a segment has matrix parameters only and
+// others follow: "/;a=b/c" is "/c".
+func onlyParameters(p []byte, start, end int) bool {
+	return p[start] == ';' && end < len(p) && p[end] == '/'
 }
 
 // hashSegment is the hash of the shape of a segment.
@@ -288,6 +297,10 @@ func (r *router) split(rec *record) int {
 			}
 			mask |= c
 			i++
+		}
+		if mask&cOther != 0 && onlyParameters(p, start, i) {
+			i++
+			continue
 		}
 		s := &r.segs[n]
 		s.shape = shapeOf(p[start:i], mask)

@@ -53,6 +53,16 @@ func (p place) before(o place) bool {
 	return p.line < o.line
 }
 
+func (p place) compare(o place) int {
+	switch {
+	case p.before(o):
+		return -1
+	case o.before(p):
+		return 1
+	}
+	return 0
+}
+
 func newRow() *row { return &row{example: sight{took: noTime}, next: -1} }
 
 // add counts one line.

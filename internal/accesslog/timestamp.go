@@ -130,7 +130,7 @@ func parseStamp(b []byte) (int64, bool) {
 	if len(b) >= 19 && b[4] == '-' && b[7] == '-' && (b[10] == 'T' || b[10] == ' ' || b[10] == '\t') && b[13] == ':' && b[16] == ':' {
 		return parseISO(b)
 	}
-	if len(b) >= 20 && b[4] == '/' && b[7] == '/' { // Go's log package
+	if len(b) >= 19 && b[4] == '/' && b[7] == '/' { // Go's log package and gin
 		if sec, ok := unix(four(b), two(b[5:]), two(b[8:]), two(b[11:]), two(b[14:]), two(b[17:])); ok && b[10] == ' ' {
 			return sec * 1e9, true
 		}
