@@ -31,6 +31,7 @@ type counter struct {
 	perSecond bool
 	learning  bool // the routes of these lines are learned from
 	done      *atomic.Int64
+	slowest   slowest
 
 	files []intake
 }
@@ -141,6 +142,9 @@ func (c *counter) line(in *intake, at place) {
 		if rec.at != noTime {
 			in.counted = span{min(in.counted.first, rec.at), max(in.counted.last, rec.at)}
 		}
+	}
+	if c.slowest.limit > 0 {
+		c.slowest.add(rec, at)
 	}
 	if c.router != nil {
 		w := c.router.find(rec)

@@ -83,6 +83,9 @@ func TestMoreFormatsFound(t *testing.T) {
 			if p.Intake.Bad != 0 {
 				t.Errorf("%d bad lines: %v", p.Intake.Bad, p.Intake.BadLines)
 			}
+			if n := allocations(t, c.line); n != 0 {
+				t.Errorf("%v allocations for a line", n)
+			}
 			if name := strings.ToLower(c.format); formatNames[name] == "" {
 				if _, named := formatNames[name]; named {
 					one(t, Options{Format: name}, c.line)
@@ -90,6 +93,19 @@ func TestMoreFormatsFound(t *testing.T) {
 			}
 		})
 	}
+}
+
+// allocations counts those of parsing a line in the steady state.
+func allocations(t *testing.T, line string) float64 {
+	b := []byte(line)
+	p := detect([][]byte{b, b}, nil).parser(fieldSet{})
+	var rec record
+	rec.clear()
+	return testing.AllocsPerRun(20, func() {
+		if why := p.parse(b, &rec); why != 0 {
+			t.Fatal(why)
+		}
+	})
 }
 
 // TestPathKey: a key of the path that is not known is found by its values, or

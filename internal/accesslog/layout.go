@@ -56,7 +56,9 @@ func (l *layout) hasParts() bool {
 	return slices.ContainsFunc(l.pieces, func(p piece) bool { return p.field == part })
 }
 
-func (l *layout) parser(needs fieldSet) parser { return &textParser{lay: l, ops: l.compile(needs), parts: l.hasParts()} }
+func (l *layout) parser(needs fieldSet) parser {
+	return &textParser{lay: l, ops: l.compile(needs), parts: l.hasParts()}
+}
 
 // explain: reason 1 is the lead, then two reasons for each piece (its end, its
 // value), then text behind the last piece.

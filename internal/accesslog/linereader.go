@@ -1,9 +1,6 @@
 package accesslog
 
-import (
-	"bytes"
-	"strings"
-)
+import "bytes"
 
 // A lineReader is a format with a reading function of its own, for lines whose
 // fields are not separated by fixed texts.
@@ -88,18 +85,24 @@ func readGin(line []byte, rec *record, clk *clock) (ok bool) {
 	if !ok {
 		return false
 	}
-	cells := bytes.SplitN(rest, []byte("|"), 5)
-	if len(cells) < 5 {
-		return false
-	}
+	var cells [5][]byte
 	for i := range cells {
-		cells[i] = bytes.TrimSpace(cells[i])
+		sep := []byte("|")
+		if i == 4 {
+			sep = nil
+		}
+		if cells[i], rest, ok = cutCell(rest, sep); !ok {
+			return false
+		}
 	}
 	at := cells[0]
 	if len(at) != len("2026/11/19 - 04:04:05") || string(at[10:13]) != " - " {
 		return false
 	}
-	if rec.at, ok = clk.any(append(append(make([]byte, 0, 32), at[:11]...), at[13:]...)); !ok {
+	var text [19]byte
+	copy(text[:], at[:11])
+	copy(text[11:], at[13:])
+	if rec.at, ok = clk.any(text[:]); !ok {
 		return false
 	}
 	if rec.took, ok = durationValue(cells[2]); !ok {
@@ -114,6 +117,16 @@ func readGin(line []byte, rec *record, clk *clock) (ok bool) {
 	return rec.setText(status, cells[1]) && len(path) > 0
 }
 
+// cutCell returns the text before a separator, without spaces around it, and
+// the rest; an empty separator takes all.
+func cutCell(b, sep []byte) (cell, rest []byte, ok bool) {
+	if len(sep) == 0 {
+		return bytes.TrimSpace(b), nil, true
+	}
+	cell, rest, ok = bytes.Cut(b, sep)
+	return bytes.TrimSpace(cell), rest, ok
+}
+
 // readUvicorn reads the lines of uvicorn's access logger, perhaps with a time
 // before them: INFO:     127.0.0.1:50000 - "GET /path HTTP/1.1" 200 OK.
 func readUvicorn(line []byte, rec *record, clk *clock) bool {
@@ -122,16 +135,15 @@ func readUvicorn(line []byte, rec *record, clk *clock) bool {
 	if at < 0 || at > 60 || open < at {
 		return false
 	}
-	if stamp := strings.Trim(string(line[:at]), " []"); stamp != "" {
-		rec.at, _ = clk.any([]byte(stamp))
+	if stamp := bytes.Trim(line[:at], " []"); len(stamp) > 0 {
+		rec.at, _ = clk.any(stamp)
 	}
 	end := bytes.LastIndexByte(line, '"')
 	if end <= open+3 {
 		return false
 	}
 	rec.setRequest(line[open+4 : end])
-	before := bytes.Fields(line[:open])
-	rec.addr = before[len(before)-1]
+	rec.addr = line[bytes.LastIndexByte(line[:open], ' ')+1 : open]
 	code, _ := word(line[end+1:])
 	return rec.uri != nil && len(code) == 3 && rec.setText(status, code)
 }
@@ -161,8 +173,11 @@ func readHAProxy(line []byte, rec *record, clk *clock) bool {
 	timers, rest := word(rest)
 	code, rest := word(rest)
 	bytesRead, rest := word(rest)
-	parts := bytes.Split(timers, []byte("/"))
-	if len(parts) != 5 || len(code) == 0 || len(bytesRead) == 0 {
+	var parts [5][]byte
+	for i := range parts {
+		parts[i], timers, _ = bytes.Cut(timers, []byte("/"))
+	}
+	if len(timers) > 0 || len(parts[4]) == 0 || len(code) == 0 || len(bytesRead) == 0 {
 		return false
 	}
 	var ok [2]bool

@@ -25,7 +25,14 @@ type Options struct {
 	Routes    []Pattern
 	QueryKeys bool // routes include the keys of the query
 	By        By
-	Where     []Where
+	// ThenBy are further keys: rows are of By and each of these. Together with
+	// ByRoute the inputs are read twice.
+	ThenBy []By
+	// DecodeURI decodes percent-encoded text in routes and examples.
+	DecodeURI bool
+	// Slowest is how many of the slowest requests are listed.
+	Slowest int
+	Where   []Where
 	// Since and Until limit the log to a half-open time range; zero means no
 	// limit. Lines without a time are then left out. Times relative to the log
 	// refer to its first and its last line; the end of a stream is Now.
@@ -51,6 +58,9 @@ type Options struct {
 	BlockSize int   // 0: that of package lines
 	Prefix    int64 // bytes of the first learning step; 0: 4 MiB
 }
+
+// keys are the groupings of the rows.
+func (o *Options) keys() []By { return append([]By{o.By}, o.ThenBy...) }
 
 const defaultPrefix = 4 << 20
 

@@ -3,9 +3,12 @@ package accesslog
 import (
 	"fmt"
 	"math"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/tally"
@@ -149,16 +152,17 @@ const (
 
 // rows adds the rows to a profile.
 func (r *reading) rows(p *iikanji.Profile) {
+	p.Slowest = r.slowest.sightings(r.where, r.text)
 	add := func(key string, m string, w *row) {
 		out := iikanji.Row{Key: key}
 		w.fill(&out, r.where)
-		out.Web.Method = m
+		out.Web.Method, out.Example.Text = m, r.text(out.Example.Text)
 		p.Rows = append(p.Rows, out)
 	}
 	if r.table != nil {
 		r.table.Settle()
 		for key, w := range r.table.All() {
-			add(strings.ToValidUTF8(string(key), "\uFFFD"), "", w)
+			add(r.text(strings.ToValidUTF8(string(key), "\uFFFD")), "", w)
 		}
 		if w, ok := r.table.Overflow(); ok {
 			add("(others)", "", w)
@@ -166,11 +170,9 @@ func (r *reading) rows(p *iikanji.Profile) {
 		}
 		return
 	}
-	r.tree.walk(func(segs []shape, b *branch) {
-		for _, rows := range b.rows {
-			add(rows.method.String()+" "+strings.ToValidUTF8(template(segs), "\uFFFD"), rows.method.String(), rows.sides[0])
-		}
-	})
+	for _, k := range r.routeRows() {
+		add(k.key, k.row.method.String(), k.row)
+	}
 	if r.nothing.count > 0 {
 		add(nothingKey, "", r.nothing)
 	}
@@ -179,6 +181,43 @@ func (r *reading) rows(p *iikanji.Profile) {
 		p.Notes = append(p.Notes, fmt.Sprintf("there are more than %d routes: %d requests of the others are counted in %s; --route patterns would name them",
 			maxRoutes, r.overflow.count, otherKey))
 	}
+}
+
+// A keyedRow is a row of a route.
+type keyedRow struct {
+	key string
+	row *row
+}
+
+// routeRows lists the rows of routes. Routes that have the same text when they
+// are decoded are one.
+func (r *reading) routeRows() (all []keyedRow) {
+	at := map[string]int{}
+	r.tree.walk(func(segs []shape, b *branch) {
+		for _, rows := range b.rows {
+			key := r.text(rows.method.String() + " " + strings.ToValidUTF8(template(segs), "\uFFFD"))
+			if i, ok := at[key]; ok && r.opt.DecodeURI {
+				all[i].row.merge(rows.sides[0])
+				continue
+			}
+			at[key] = len(all)
+			all = append(all, keyedRow{key, rows.sides[0]})
+		}
+	})
+	return all
+}
+
+// text decodes percent-encoded text if Options.DecodeURI is set and the result
+// is printable.
+func (r *reading) text(s string) string {
+	if !r.opt.DecodeURI || strings.IndexByte(s, '%') < 0 {
+		return s
+	}
+	decoded, err := url.PathUnescape(s)
+	if err != nil || !utf8.ValidString(decoded) || strings.ContainsFunc(decoded, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		return s
+	}
+	return decoded
 }
 
 // filterRows applies the conditions on routes.

@@ -27,6 +27,7 @@ const maxWorkers = 8
 // EmptyError, and those of package lines.
 func Read(ctx context.Context, inputs []*lines.Input, opt Options) (*iikanji.Profile, error) {
 	r := &reading{inputs: inputs, opt: opt.filled(), seed: rand.Uint64(), files: newIntakes(len(inputs))}
+	r.slowest.limit = r.opt.Slowest
 	if err := r.recognise(); err != nil {
 		return nil, err
 	}
@@ -36,10 +37,47 @@ func Read(ctx context.Context, inputs []*lines.Input, opt Options) (*iikanji.Pro
 	}
 	r.reader = lines.NewReader(inputs, lines.Options{Workers: workers, BlockSize: r.opt.BlockSize,
 		Whole: r.opt.Whole, Partial: r.opt.Partial})
+	keys := r.opt.keys()
+	r.byTable = !slices.Contains(keys, ByRoute)
 	if err := r.countAll(ctx); err != nil {
 		return nil, err
 	}
+	if len(keys) > 1 && !r.byTable {
+		return r.byRouteAndMore(ctx)
+	}
 	return r.profile()
+}
+
+// byRouteAndMore reads the inputs again, with the learned routes as a part of
+// the keys.
+func (r *reading) byRouteAndMore(ctx context.Context) (p *iikanji.Profile, err error) {
+	if len(r.opt.Routes) > 0 {
+		return nil, fmt.Errorf("--by %s does not work with routes that are given", joined(r.opt.keys()))
+	}
+	if r.learned, err = r.profile(); err != nil {
+		return nil, err
+	}
+	if !r.reader.Rewind() {
+		return nil, fmt.Errorf("--by %s reads the log twice: give the name of a file", joined(r.opt.keys()))
+	}
+	r.files, r.tree, r.overflow, r.nothing, r.byTable = newIntakes(len(r.inputs)), nil, nil, nil, true
+	r.slowest.all = nil
+	if err := r.count(ctx); err != nil {
+		return nil, err
+	}
+	return r.profile()
+}
+
+// routes returns the learned routes for a worker, nil if they are not needed.
+func (r *reading) routes() *Routes {
+	if r.learned == nil {
+		return nil
+	}
+	routes, err := RoutesOf(r.learned)
+	if err != nil {
+		panic("BUG: a profile without sketches: " + err.Error())
+	}
+	return routes
 }
 
 // countAll counts the log. If too many lines of a file are bad and another
@@ -65,6 +103,7 @@ func (r *reading) countAll(ctx context.Context) error {
 			return err
 		}
 		r.files, r.tree, r.overflow, r.nothing, r.table = newIntakes(len(r.inputs)), nil, nil, nil, nil
+		r.slowest.all = nil
 	}
 }
 
@@ -78,6 +117,10 @@ type reading struct {
 	reader    *lines.Reader
 
 	since, until time.Time
+	// byTable: rows are counted in table, not by route.
+	byTable bool
+	slowest slowest
+	learned *iikanji.Profile // by route, if routes are a part of the keys
 
 	files    []intake
 	tree     *tree // rows of ByRoute
@@ -186,8 +229,10 @@ func (r *reading) checkFields() error {
 		}
 		return nil
 	}
-	if err := need(r.opt.By.needs(), fmt.Sprintf("--by %v", r.opt.By)); err != nil {
-		return err
+	for _, by := range r.opt.keys() {
+		if err := need(by.needs(), fmt.Sprintf("--by %v", by)); err != nil {
+			return err
+		}
 	}
 	if !r.opt.Since.IsZero() || !r.opt.Until.IsZero() {
 		if err := need(stamp, "a time range"); err != nil {
@@ -200,8 +245,8 @@ func (r *reading) checkFields() error {
 				return err
 			}
 		}
-		if w.ofRoute() && r.opt.By != ByRoute {
-			return fmt.Errorf("the condition %s is on routes, and the rows are grouped by %v: use path", w.condition.Source, r.opt.By)
+		if w.ofRoute() && (r.opt.By != ByRoute || len(r.opt.ThenBy) > 0) {
+			return fmt.Errorf("the condition %s is on routes, and the rows are grouped by %v: use path", w.condition.Source, joined(r.opt.keys()))
 		}
 	}
 	return nil
@@ -217,6 +262,7 @@ func (r *reading) newCounter() *counter {
 	if !r.until.IsZero() {
 		c.until, c.ranged = r.until.UnixNano(), true
 	}
+	c.slowest.limit = r.opt.Slowest
 	for _, w := range r.opt.Where {
 		if !w.ofRoute() {
 			c.where = append(c.where, w.condition)
@@ -225,10 +271,12 @@ func (r *reading) newCounter() *counter {
 	for _, f := range needsOf(r.opt.Where) {
 		c.needs[f] = true
 	}
-	c.needs[r.opt.By.needs()] = true
-	if r.opt.By != ByRoute {
+	for _, by := range r.opt.keys() {
+		c.needs[by.needs()] = true
+	}
+	if r.byTable {
 		c.table = newTable()
-		c.keys = keyer{by: r.opt.By, zone: r.opt.Zone}
+		c.keys = keyer{by: r.opt.keys(), zone: r.opt.Zone, routes: r.routes()}
 		return c
 	}
 	c.learning = r.tree == nil
@@ -252,7 +300,7 @@ func newTable() *tally.Table[row] {
 
 // count reads the beginning, learns routes from it, and reads the rest.
 func (r *reading) count(ctx context.Context) error {
-	if r.opt.By != ByRoute {
+	if r.byTable {
 		r.table = newTable()
 		return r.run(ctx, -1)
 	}
@@ -275,6 +323,7 @@ func (r *reading) count(ctx context.Context) error {
 // routes overflowed.
 func (r *reading) again(ctx context.Context) error {
 	r.overflow, r.nothing, r.files = nil, newRow(), newIntakes(len(r.inputs))
+	r.slowest.all = nil
 	r.tree.keep(func(*row) {})
 	r.tree.forget()
 	return r.run(ctx, -1)
@@ -302,8 +351,9 @@ func (r *reading) run(ctx context.Context, upTo int64) error {
 		if r.table != nil {
 			r.table.Merge(c.table)
 		}
+		r.slowest.merge(&c.slowest)
 	}
-	if r.opt.By == ByRoute {
+	if !r.byTable {
 		r.join(counters)
 	}
 	return nil

@@ -2,6 +2,7 @@ package accesslog
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/iikanji/iikanji"
 )
@@ -11,6 +12,7 @@ import (
 type Routes struct {
 	router *router
 	keys   map[*row]string
+	texts  map[*row][]byte
 }
 
 // RoutesOf returns the routes of a profile by route. Routes that the user gave
@@ -31,14 +33,15 @@ func RoutesOf(p *iikanji.Profile) (*Routes, error) {
 	t.root.remember(1)
 	t.root.assume()
 	t.root.know()
-	r := &Routes{router: newRouter(0, false, nil), keys: map[*row]string{}}
+	r := &Routes{router: newRouter(0, false, nil), keys: map[*row]string{}, texts: map[*row][]byte{}}
 	t.teach(r.router)
 	for _, w := range r.router.rows {
 		var segs []shape
 		for _, s := range r.router.route(w.node) {
 			segs = append(segs, s.shape)
 		}
-		r.keys[w] = w.method.String() + " " + template(segs)
+		r.keys[w] = w.method.String() + " " + strings.ToValidUTF8(template(segs), "\uFFFD")
+		r.texts[w] = []byte(r.keys[w])
 	}
 	return r, nil
 }
@@ -52,6 +55,17 @@ func (r *Routes) Find(method, uri string, status int) string {
 		return key
 	}
 	return method + " (new) " + uri
+}
+
+// find returns the key of the route of a line.
+func (r *Routes) find(rec *record) []byte {
+	if len(rec.uri) == 0 {
+		return []byte(nothingKey)
+	}
+	if text, ok := r.texts[r.router.find(rec)]; ok {
+		return text
+	}
+	return []byte(otherKey)
 }
 
 // assume sets the joins that a finished profile implies: a kind of segment that

@@ -59,6 +59,7 @@ func Merge(ps ...*iikanji.Profile) (*iikanji.Profile, error) {
 		out.Transactions = mergeTransactions(out.Transactions, p.Transactions)
 		out.Repeats = mergeRepeats(out.Repeats, p.Repeats)
 		addIntake(&out.Intake, p.Intake)
+		out.Slowest = mergeSlowest(out.Slowest, p.Slowest)
 		for _, n := range p.Notes {
 			if !slices.Contains(out.Notes, n) {
 				out.Notes = append(out.Notes, n)
@@ -154,6 +155,15 @@ func (s *sum) add(r *iikanji.Row) {
 	if r.Example.Took > s.row.Example.Took || r.Example.Took == s.row.Example.Took && lessSighting(r.Example, s.row.Example) {
 		s.row.Example = r.Example
 	}
+}
+
+// mergeSlowest joins lists of slowest requests; the longer list sets the length.
+func mergeSlowest(a, b []iikanji.Sighting) []iikanji.Sighting {
+	all := slices.Concat(a, b)
+	slices.SortFunc(all, func(x, y iikanji.Sighting) int {
+		return cmp.Or(cmp.Compare(y.Took, x.Took), strings.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), strings.Compare(x.Text, y.Text))
+	})
+	return all[:min(len(all), max(len(a), len(b)))]
 }
 
 func lessSighting(a, b iikanji.Sighting) bool {
