@@ -21,13 +21,14 @@ type accessCmd struct {
 	Files []string `arg:"" optional:"" help:"Access logs, plain, gzip or zstd; - for standard input." placeholder:"FILE"`
 
 	accessFlags
-	By    string   `help:"Group rows by route, status, method, host, user-agent, user, minute or url." default:"route"`
+	By    []string `help:"Group rows by route, status, method, host, user-agent, user, minute, hour, ip or url, or by several of them." default:"route" placeholder:"KEYS"`
 	Where []string `help:"Count only requests that meet this condition, as in 'status>=500,method=POST' or 'time>200ms'." placeholder:"CONDITION" sep:"none"`
-	Since string   `help:"Count only lines from this time on (date and time as logged, or in local time)." placeholder:"TIME"`
+	Since string   `help:"Count only lines from this time on: date and time, a time of day (13:00:10), a duration before the log's end (1h), or as logged." placeholder:"TIME"`
 	Until string   `help:"Count only lines before this time." placeholder:"TIME"`
 
 	tableFlags
-	Save string `help:"Also save the profile here, for merge and diff." placeholder:"FILE"`
+	TopRequests int    `help:"Also list this many of the slowest single requests." placeholder:"N"`
+	Save        string `help:"Also save the profile here, for merge and diff." placeholder:"FILE"`
 
 	FromOffset int64  `help:"Start at this byte of the log." placeholder:"N"`
 	Pos        string `help:"Continue where the last reading with this position file ended, and update the file." placeholder:"FILE"`
@@ -42,18 +43,11 @@ type accessFlags struct {
 	Field     []string `help:"The key of a field in LTSV or JSON, as in time=rt:ms or uri=req.path." placeholder:"NAME=KEY"`
 	Route     []string `help:"A route in a router's syntax, as in '/users/:id/icon'; has priority over learned routes." placeholder:"PATTERN" sep:"none"`
 	Matching  []string `short:"m" help:"Regular expressions for routes, separated by commas, as in alp's -m." placeholder:"REGEXPS" sep:"none"`
+	Routes    string   `help:"A file of routes, one per line, or an OpenAPI description (JSON or YAML); they have priority." placeholder:"FILE"`
+	DecodeURI bool     `name:"decode-uri" help:"Decode percent-encoded text in routes."`
 	Query     bool     `help:"Include the keys of the query in routes."`
 	MaxBad    float64  `help:"Accepted percentage of lines that do not parse (default: 1)." default:"1" placeholder:"PERCENT"`
 	Partial   bool     `help:"Count the readable part of a cut-off gzip or zstd log."`
-}
-
-// tableFlags set how rows are shown.
-type tableFlags struct {
-	Sort    string   `help:"Column to sort by; with ':asc' behind it the smallest value comes first (default: total)." placeholder:"COLUMN"`
-	Limit   int      `help:"Rows to show; 0 for all (default: 40 in a table, else all)." default:"-1" placeholder:"N"`
-	Columns []string `help:"Columns, separated by commas, or all." placeholder:"NAMES"`
-	Format  string   `help:"table, tsv, csv, markdown or json." default:"table" enum:"table,tsv,csv,markdown,json"`
-	JSON    bool     `help:"The same as --format json."`
 }
 
 // Help is the long help of the command.
@@ -87,7 +81,7 @@ func (c *accessCmd) Run(ctx context.Context, e *env) error {
 		d := diffCmd{Before: c.Files[1], After: c.Files[2], Kind: "access", accessFlags: c.accessFlags, Limit: c.Limit, Format: c.Format, JSON: c.JSON}
 		return d.Run(ctx, e)
 	}
-	view, show, err := c.check(e)
+	table, err := c.check(e)
 	if err != nil {
 		return err
 	}
@@ -114,6 +108,10 @@ func (c *accessCmd) Run(ctx context.Context, e *env) error {
 		}
 		return p, err
 	})
+	if nothingNew(err) && c.Pos != "" {
+		_, err := fmt.Fprintf(e.Stderr, "iikanji: %v\n", err)
+		return err
+	}
 	if err != nil {
 		return accessError(ctx, err)
 	}
@@ -122,8 +120,8 @@ func (c *accessCmd) Run(ctx context.Context, e *env) error {
 			return err
 		}
 	}
-	if err := view.Write(e.Stdout, p, show); err != nil {
-		return fmt.Errorf("writing the table: %w", err)
+	if err := table.write(e.Stdout, p); err != nil {
+		return err
 	}
 	if c.Pos != "" && !c.NosavePos {
 		return savePositions(c.Pos, c.Files, inputs)
@@ -132,44 +130,43 @@ func (c *accessCmd) Run(ctx context.Context, e *env) error {
 }
 
 // check reports mistakes of the command line.
-func (c *accessCmd) check(e *env) (*report.View, report.ProfileOptions, error) {
-	by, err := accesslog.ParseBy(c.By)
+func (c *accessCmd) check(e *env) (*shownTable, error) {
+	keys, err := c.keys()
 	if err != nil {
-		return nil, report.ProfileOptions{}, usageError("--by: %w", err)
+		return nil, usageError("--by: %w", err)
 	}
 	if len(c.Files) == 0 {
-		return nil, report.ProfileOptions{}, usageError("access needs the names of logs, or - for standard input")
+		return nil, usageError("access needs the names of logs, or - for standard input")
 	}
 	if c.Pos != "" && c.FromOffset != 0 {
-		return nil, report.ProfileOptions{}, usageError("--pos and --from-offset both set the start")
+		return nil, usageError("--pos and --from-offset both set the start")
 	}
-	view := report.AccessView(by.String())
-	show, err := c.tableFlags.options(e, view)
-	if err == nil && by == accesslog.ByMinute && c.Sort == "" {
-		show.Sort = "minute" // chronological
+	if c.TopRequests < 0 {
+		return nil, usageError("--top-requests %d: the number of requests is 0 or more", c.TopRequests)
 	}
-	return view, show, err
+	table, err := c.tableFlags.table(e, report.AccessView(strings.Join(c.By, "+")))
+	if err == nil && len(keys) == 1 && (keys[0] == accesslog.ByMinute || keys[0] == accesslog.ByHour) && c.Sort == "" {
+		table.options.Sort = keys[0].String() // chronological
+	}
+	return table, err
 }
 
-// tableLimit is the default number of rows of a table.
-const tableLimit = 40
-
-// options checks the flags against a view.
-func (t *tableFlags) options(e *env, v *report.View) (report.ProfileOptions, error) {
-	o := report.ProfileOptions{Format: report.Format(t.Format), Sort: t.Sort, Limit: t.Limit, Columns: t.Columns, Cols: e.Cols, Zone: time.Local}
-	if t.JSON {
-		o.Format = report.JSON
-	}
-	if o.Limit < 0 {
-		o.Limit = 0
-		if o.Format == report.Text {
-			o.Limit = tableLimit
+// keys are the groupings of the rows.
+func (c *accessCmd) keys() (keys []accesslog.By, err error) {
+	for _, word := range c.By {
+		by, err := accesslog.ParseBy(strings.TrimSpace(word))
+		if err != nil {
+			return nil, err
 		}
+		keys = append(keys, by)
 	}
-	if err := v.Check(o); err != nil {
-		return o, usageError("%w", err)
-	}
-	return o, nil
+	return keys, nil
+}
+
+// nothingNew reports whether a log has no lines behind the last position.
+func nothingNew(err error) bool {
+	var empty *accesslog.EmptyError
+	return errors.As(err, &empty) && empty.NothingNew
 }
 
 // options returns the reader's options.
@@ -178,7 +175,11 @@ func (c *accessCmd) options() (opt accesslog.Options, err error) {
 		return opt, err
 	}
 	opt.Workers, opt.Whole = c.Workers, c.Pos != ""
-	opt.By, _ = accesslog.ParseBy(c.By) // checked before
+	keys, err := c.keys()
+	if err != nil {
+		return opt, err
+	}
+	opt.By, opt.ThenBy, opt.Slowest = keys[0], keys[1:], c.TopRequests
 	for _, w := range c.Where {
 		all, err := accesslog.ParseWhere(w, time.Local)
 		if err != nil {
@@ -201,7 +202,7 @@ func (c *accessCmd) options() (opt accesslog.Options, err error) {
 }
 
 func (f *accessFlags) options() (opt accesslog.Options, err error) {
-	opt = accesslog.Options{Format: f.LogFormat, Fields: f.Field, QueryKeys: f.Query, MaxBad: f.MaxBad / 100, Partial: f.Partial, Zone: time.Local}
+	opt = accesslog.Options{Format: f.LogFormat, Fields: f.Field, QueryKeys: f.Query, DecodeURI: f.DecodeURI, MaxBad: f.MaxBad / 100, Partial: f.Partial, Zone: time.Local}
 	if f.MaxBad < 0 || f.MaxBad >= 100 {
 		return opt, usageError("--max-bad %v: not a percentage from 0 to below 100", f.MaxBad)
 	}
@@ -222,6 +223,17 @@ func (f *accessFlags) options() (opt accesslog.Options, err error) {
 			return opt, usageError("--route: %w", err)
 		}
 		opt.Routes = append(opt.Routes, p)
+	}
+	if f.Routes != "" {
+		text, err := os.ReadFile(f.Routes)
+		if err != nil {
+			return opt, fmt.Errorf("reading the routes: %w", err)
+		}
+		all, err := accesslog.ParseRoutes(string(text))
+		if err != nil {
+			return opt, fmt.Errorf("reading the routes in %s: %w", f.Routes, err)
+		}
+		opt.Routes = append(opt.Routes, all...)
 	}
 	for _, m := range f.Matching {
 		all, err := accesslog.Matches(m)

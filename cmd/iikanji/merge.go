@@ -57,12 +57,11 @@ func (c *mergeCmd) Run(_ context.Context, e *env) error {
 			return err
 		}
 	}
-	view := viewOf(p)
-	show, err := c.tableFlags.options(e, view)
+	table, err := c.tableFlags.table(e, viewOf(p))
 	if err != nil {
 		return err
 	}
-	return view.Write(e.Stdout, p, show)
+	return table.write(e.Stdout, p)
 }
 
 // viewOf returns the view of a saved profile's rows.

@@ -148,6 +148,9 @@ func (e *UnknownFormatError) Hints() []string {
 type EmptyError struct {
 	Why   string
 	hints []string
+	// NothingNew: reading started behind the beginning of a log, and no line
+	// follows.
+	NothingNew bool
 }
 
 func (e *EmptyError) Error() string { return e.Why }

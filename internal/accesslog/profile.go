@@ -59,7 +59,7 @@ func (r *reading) empty() error {
 	}
 	e := &EmptyError{Why: strings.Join(names, ", ") + " has no lines"}
 	if from {
-		e.Why = strings.Join(names, ", ") + " has no new lines"
+		e.Why, e.NothingNew = strings.Join(names, ", ")+" has no new lines", true
 	}
 	return e
 }
