@@ -53,23 +53,27 @@ type accessFlags struct {
 // Help is the long help of the command.
 func (accessCmd) Help() string {
 	return `Shows where a web site spends its time, by route, from access logs: nginx and
-Apache (common, combined, with any fields behind), LTSV, JSON lines, Envoy,
-varnishncsa, H2O, W3C. The format is detected and verified; routes are learned:
-ids, UUIDs, hashes, dates and names become placeholders.
+Apache (common, combined, with any fields behind), LTSV, JSON lines, logfmt,
+Envoy, varnishncsa, H2O, W3C, AWS load balancers, HAProxy, squid, gin, uvicorn,
+Traefik, also in Docker's json-file. The format is detected and verified; routes
+are learned: ids, UUIDs, hashes, dates and names become placeholders.
 
 Examples:
   iikanji access /var/log/nginx/access.log
   zcat old.gz | iikanji access - --since '2026-11-19 04:00' --limit 10
+  iikanji access --since 1h --percentiles 50,99,99.9 --top-requests 10 access.log
   iikanji access --nginx-conf /etc/nginx/nginx.conf --sort p99 access.log
   iikanji access --where 'status>=500' --by minute access.log*
+  iikanji access --routes openapi.yaml --by route,status access.log
   iikanji access --route '/api/isu/:id/icon' -m '^/assets/' access.log
   iikanji access --save before.json access.log
   iikanji access diff before.json access.log
 
 Columns: ` + strings.Join(report.AccessView("route").Names(), ", ") + `.
 
-Conditions: status, method, route, path, host, user-agent, user, time, upstream,
-bytes, at; with =, !=, <, <=, >, >=, ~, !~; 'a=1|2' means either, a comma means and.
+Conditions: status, method, route, path, host, user-agent, user, ip, time,
+upstream, bytes, at; with =, !=, <, <=, >, >=, ~, !~; 'a=1|2' means either; joined
+by and (or a comma), or, not, parentheses. Lines of alp work: see docs/access.md.
 
 Exit status: 0 done, 1 failed to run (also: an empty log, or more than --max-bad
 percent of its lines do not parse), 2 usage.`
