@@ -23,7 +23,8 @@ func main() {
 	for _, set := range []struct {
 		title string
 		all   []sites.Site
-	}{{"sites by which the learner was developed", sites.Tuned}, {"sites written after it", sites.Heldback}} {
+	}{{"sites by which the learner was developed", sites.Tuned},
+		{"sites written after it", sites.Heldback}, {"sites written last", sites.Fresh}} {
 		if err := table(ctx, os.Stdout, set.title, set.all); err != nil {
 			fmt.Fprintln(os.Stderr, "routes:", err)
 			os.Exit(1)
@@ -33,18 +34,18 @@ func main() {
 
 // table measures some sites and prints a row for each.
 func table(ctx context.Context, w io.Writer, title string, all []sites.Site) error {
-	fmt.Fprintf(w, "%-34s %8s %7s %8s %7s %10s %7s\n", title, "requests", "routes", "learned", "exact", "precision", "recall")
+	fmt.Fprintf(w, "%s\n%-36s %8s %7s %8s %7s %10s %7s\n", title, "", "requests", "routes", "learned", "exact", "precision", "recall")
 	var share, precision, recall float64
 	for i := range all {
 		s, err := measure(ctx, &all[i])
 		if err != nil {
 			return fmt.Errorf("measuring %s: %w", all[i].Name, err)
 		}
-		fmt.Fprintf(w, "%-34s %8d %7d %8d %6.1f%% %10.2f %7.2f\n", all[i].Name, s.Requests, s.Routes, s.Learned, 100*s.Share(), s.Precision(), s.Recall())
+		fmt.Fprintf(w, "%-36s %8d %7d %8d %6.1f%% %10.2f %7.2f\n", all[i].Name, s.Requests, s.Routes, s.Learned, 100*s.Share(), s.Precision(), s.Recall())
 		share, precision, recall = share+s.Share(), precision+s.Precision(), recall+s.Recall()
 	}
 	n := float64(len(all))
-	_, err := fmt.Fprintf(w, "%-34s %8s %7s %8s %6.1f%% %10.2f %7.2f\n\n", "mean", "", "", "", 100*share/n, precision/n, recall/n)
+	_, err := fmt.Fprintf(w, "%-36s %8s %7s %8s %6.1f%% %10.2f %7.2f\n\n", "mean", "", "", "", 100*share/n, precision/n, recall/n)
 	return err
 }
 

@@ -229,7 +229,11 @@ func (s *siblings) evidence(ref reference) evidence {
 func (s *siblings) texts() evidence {
 	sum := 0.0
 	for _, v := range s.names {
-		sum += lexical(string(v.b.shape.text))
+		score := lexical(string(v.b.shape.text))
+		if s.belowCollection() && score == knownWords {
+			score = 0
+		}
+		sum += score
 	}
 	return evidence(sum / float64(len(s.names)))
 }
@@ -243,7 +247,7 @@ func (s *siblings) structure() (e evidence) {
 		if 2*n < len(s.names) {
 			continue
 		}
-		if !reservedWords[text] {
+		if !genericBelow[text] {
 			shared++
 		}
 	}
@@ -254,7 +258,7 @@ func (s *siblings) structure() (e evidence) {
 		e -= 2
 	}
 	switch share := float64(s.alike) / float64(len(s.names)); {
-	case share >= 0.85 && (!s.single || shared > 0):
+	case share >= 0.85 && len(s.bulk) > 1:
 		e++
 	case share >= 0.85:
 		e += 0.3
@@ -287,12 +291,16 @@ func (s *siblings) context() (e evidence) {
 	switch {
 	case s.depth == 0:
 		e -= 0.5
-	case parent.kind != literal: // below a value: "/:user/…"
-		e -= 0.5
+	case parent.kind != literal: // below a value: "/:user/settings"
+		if s.texts() < 1 {
+			e -= 0.5
+		}
+	case looseCollections[string(parent.text)]:
+		e++
 	case collectionWords[string(parent.text)]:
-		e += 1.5
+		e += 3
 	case isRouteWord(string(parent.text)) || len(parent.text) > 1 && isVersion(parent.text):
-		e--
+		e -= 0.5
 	}
 	if s.single && len(s.bulk) == 1 {
 		for k := range s.bulk {
@@ -394,6 +402,9 @@ func (s *siblings) outliers(ref reference) map[*branch]bool {
 		if v.count >= 8 && (v.like < 0.35 || s.otherMethod(v)) {
 			out[v.b] = true
 		}
+		if !s.belowCollection() && lexical(string(v.b.shape.text)) == knownWords && !s.includes(v.b) {
+			out[v.b] = true
+		}
 	}
 	rel := s.main()
 	s.distant(out, rel, timeMoments, ref.times)
@@ -439,6 +450,12 @@ func (s *siblings) distant(out map[*branch]bool, rel relative, of measure, sprea
 	}
 }
 
+// belowCollection reports whether the names are members of a collection: any
+// word may be the name of one.
+func (s *siblings) belowCollection() bool {
+	return s.parent.shape.kind == literal && collectionWords[string(s.parent.shape.text)]
+}
+
 // users reports whether the names of authenticated users are among the names.
 func (s *siblings) users() bool {
 	n := 0
@@ -454,6 +471,9 @@ func (s *siblings) users() bool {
 // routes below it, and its requests divide among them as those of the names.
 func (s *siblings) includes(c *branch) bool {
 	shares := c.shares(s.recurrent)
+	if s.belowCollection() && weakReserved[string(c.shape.text)] && cosine(shares, s.bulk) > 0.85 {
+		return true
+	}
 	return c.user || len(shares) > 1 && len(c.children) > 0 && cosine(shares, s.bulk) > 0.85
 }
 

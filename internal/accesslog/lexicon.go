@@ -34,6 +34,18 @@ var collectionWords = wordSet(`user users u member members people profile profil
 	section sections collection collections event tournament tournaments series show shows hotel hotels restaurant restaurants watch
 	embed video videos home homes files dataset datasets package packages plugin plugins theme themes job-board keyword keywords`)
 
+// looseCollections are collection words that are common before words too:
+// "/game/start", "/shop/returns".
+var looseCollections = wordSet("game games home homes shop shops store stores site sites event events series show shows watch embed lang note c s w r cat files docs doc")
+
+// weakReserved are reserved words that may be members of a collection
+// ("/tags/css").
+var weakReserved = wordSet("css js img images fonts media vendor dist build docs health static assets public api privacy terms legal version home index profile password auth contact about help faq raw download downloads metrics ws")
+
+// genericBelow are segments below names of any kind: they prove neither values
+// nor words.
+var genericBelow = wordSet("new edit create update delete search list all count export import bulk batch stats health healthz metrics ping version docs")
+
 // routeWords are other words that are common in routes: resources, pages,
 // actions. As names of values they are rare.
 var routeWords = wordSet(`sessions session devices device orders order invoices invoice payments payment reviews review comments comment coupons
@@ -49,6 +61,12 @@ var routeWords = wordSet(`sessions session devices device orders order invoices 
 	start stop restart run sync refresh reset clear close open lock unlock archive restore publish unpublish share invite join leave
 	accept decline send receive read unread mark reply forward move copy rename merge split compare preview render print customers
 	low_priced condition conditions areas area regions region locations location maps map contacts leads deals tickets ticket
+	leaderboard leaderboards ranking rankings ladder lobby deals offers sale sales market markets watchlist compose draft drafts lists
+	moments spaces premium pro business certificate certificates catalog catalogue usage limit limits weather forecast today tomorrow
+	calendar schedule agenda planner budget insights trends hot best rising onboarding welcome tour install installation quickstart
+	tutorial tutorials guide guides examples playground reference glossary manual license licenses accessibility sitemap imprint
+	returns gift gifts voucher redeem loyalty rewards points referral referrals invites affiliate affiliates sponsors sponsor donate
+	donations volunteer
 	issues issue pulls pull commits branches wiki tree blob blame actions packages insights network code attachments`)
 
 // verbs begin the names of procedures: GetUser, list_items.
@@ -121,6 +139,9 @@ func isRouteWord(w string) bool {
 	return reservedWords[w] || routeWords[w] || collectionWords[w] && len(w) > 2
 }
 
+// knownWords is the score of a name of which all words are common in routes.
+const knownWords = -2
+
 // lexical scores the text of a name: positive for the forms of values (slugs,
 // user names, random texts), negative for words and procedures. The unit is
 // that of [evidence].
@@ -143,8 +164,10 @@ func lexical(text string) float64 {
 		return 2
 	case len(words) == 0:
 		return 0
+	case mask == mask&cUpper && len(text) <= 6: // codes: AAPL, HND
+		return 2
 	case known == len(words):
-		return -2
+		return knownWords
 	case len(words) > 1 && verbs[words[0]] && (camel || mask&cUnder != 0 || len(words) == 2):
 		return -3
 	case mask&cDigit != 0:
@@ -154,7 +177,7 @@ func lexical(text string) float64 {
 	case len(words) >= 3:
 		return 2.5
 	case len(words) == 2 && known == 0:
-		return 1.2
+		return 1.7
 	}
 	return 0
 }
@@ -191,6 +214,9 @@ func digitScore(text string) float64 {
 // that has other random texts. Words do not mix cases or digits this way.
 func looksRandom(text []byte) bool {
 	mask := maskOf(text)
+	if bytes.Count(text, []byte("%")) >= 3 {
+		return true // percent-encoded, as longer ones that are tokens
+	}
 	if len(text) < 6 || mask&(cOther|cDot) != 0 || mask&(cDigit|cUpper) == 0 {
 		return false
 	}

@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,12 +38,33 @@ func scoreSite(t *testing.T, s *sites.Site) sites.Score {
 	return sites.Compare(all, learned)
 }
 
-// TestTunedSites: the sites by which the learner was developed.
-func TestTunedSites(t *testing.T) { floor(t, sites.Tuned, 0.99, 0.99, 0.99) }
+// TestSites: the learned routes of generated sites. The learner's first run on
+// Heldback had 92.5 %, 0.905 and 0.945, that on Fresh 100 %.
+func TestSites(t *testing.T) {
+	for name, all := range map[string][]sites.Site{"tuned": sites.Tuned, "held back": sites.Heldback, "fresh": sites.Fresh} {
+		t.Run(name, func(t *testing.T) { floor(t, all, 0.97, 0.97, 0.97) })
+	}
+}
 
-// TestHeldbackSites: the first run of the learner on these sites had 92.5 %,
-// 0.905 and 0.945.
-func TestHeldbackSites(t *testing.T) { floor(t, sites.Heldback, 0.95, 0.95, 0.95) }
+// TestSitesWithLess: routes without any difference in times and sizes, and
+// logs of a fifth of the lines.
+func TestSitesWithLess(t *testing.T) {
+	all := slices.Concat(sites.Tuned, sites.Heldback, sites.Fresh)
+	t.Run("same times", func(t *testing.T) {
+		same := slices.Clone(all)
+		for i := range same {
+			same[i].Model = sites.Same
+		}
+		floor(t, same, 0.96, 0.95, 0.96)
+	})
+	t.Run("few lines", func(t *testing.T) {
+		few := slices.Clone(all)
+		for i := range few {
+			few[i].Lines /= 5
+		}
+		floor(t, few, 0.97, 0.97, 0.97)
+	})
+}
 
 // floor fails if the mean figures of some sites are below a limit.
 func floor(t *testing.T, all []sites.Site, share, precision, recall float64) {
