@@ -70,7 +70,7 @@ func referenceOf(root *branch) (r reference) {
 	visit = func(b *branch) {
 		for _, rows := range b.rows {
 			for _, w := range rows.sides {
-				if w == nil {
+				if w == nil || w.count < minGroup {
 					continue
 				}
 				if m := timeMoments(w); m.n >= minGroup {
@@ -399,7 +399,7 @@ func (s *siblings) rare() bool {
 func (s *siblings) outliers(ref reference) map[*branch]bool {
 	out := map[*branch]bool{}
 	for _, v := range s.names {
-		if v.count >= 8 && (v.like < 0.35 || s.otherMethod(v)) {
+		if v.count >= minOutlier && (v.like < 0.35 || s.otherMethod(v)) {
 			out[v.b] = true
 		}
 		if !s.belowCollection() && lexical(string(v.b.shape.text)) == knownWords && !s.includes(v.b) {

@@ -13,6 +13,8 @@ const (
 	maxNames = 100
 	// minNames: fewer names are never values, whatever the evidence.
 	minNames = 4
+	// minOutlier is how many requests a name needs to be told from its siblings.
+	minOutlier = 8
 	// maxDead: more names than this that were always answered 4xx share a route.
 	maxDead = 20
 	// maxFiles: more static files than this of one kind in one folder share a route.
@@ -183,8 +185,13 @@ func (b *branch) areValues(live []name, depth int, ref reference) bool {
 	if len(names) < minNames {
 		return false
 	}
-	s := newSiblings(b, depth, names)
-	if len(names) <= s.evidence(ref).needed() {
+	sure := len(names) > 10*maxNames
+	examined := names
+	if sure {
+		examined = busyAndSome(names)
+	}
+	s := newSiblings(b, depth, examined)
+	if !sure && len(names) <= s.evidence(ref).needed() {
 		return false
 	}
 	for _, c := range words {
@@ -201,6 +208,20 @@ func (b *branch) areValues(live []name, depth int, ref reference) bool {
 		v.b.own = true
 	}
 	return true
+}
+
+// busyAndSome returns the names that can be outliers, and as many others as show
+// how names behave.
+func busyAndSome(names []name) (some []name) {
+	rest := maxNames
+	for _, v := range names {
+		if v.count >= minOutlier {
+			some = append(some, v)
+		} else if rest > 0 {
+			some, rest = append(some, v), rest-1
+		}
+	}
+	return some
 }
 
 // busiest returns the names that have far more requests than all others.

@@ -56,13 +56,13 @@ type Options struct {
 
 	Workers   int   // 0: one per core, at most eight
 	BlockSize int   // 0: that of package lines
-	Prefix    int64 // bytes of the first learning step; 0: 4 MiB
+	Prefix    int64 // bytes of the first learning step; 0: 2 MiB
 }
 
 // keys are the groupings of the rows.
 func (o *Options) keys() []By { return append([]By{o.By}, o.ThenBy...) }
 
-const defaultPrefix = 4 << 20
+const defaultPrefix = 2 << 20
 
 func (o Options) filled() Options {
 	if o.MaxBad == 0 {
