@@ -90,7 +90,7 @@ func run(ctx context.Context, s *settings) error {
 	return nil
 }
 
-// log generates a log unless the cache has it, and returns its path and size.
+// log generates a log unless it is in the cache, and returns its path and size.
 func (s *settings) log(name string, write func(w io.Writer) error) (string, int64, error) {
 	path := filepath.Join(s.dir, name)
 	if st, err := os.Stat(path); err == nil {
@@ -117,7 +117,7 @@ func (s *settings) generated(f gen.Format, lines int) (string, int64, error) {
 	})
 }
 
-// A contender is one line of the table.
+// A contender is a row of the table.
 type contender struct {
 	name  string
 	cpu   string
@@ -191,8 +191,8 @@ func (c *contender) run(ctx context.Context) error {
 	return nil
 }
 
-// show prints the table: medians, and our speed over each tool's within the
-// same round.
+// show prints the table: medians, and our speed divided by that of each tool in
+// the same round.
 func show(all []*contender) {
 	fmt.Printf("  %-20s %9s %12s %9s %9s  %s\n", "", "MB/s", "lines/s", "MB/CPU s", "peak MiB", "iikanji is")
 	for _, c := range all {
@@ -224,7 +224,7 @@ func median(runs []timing, of func(timing) float64) float64 {
 	return all[len(all)/2]
 }
 
-// hostile shows time and memory for logs that were written to exhaust them.
+// hostile prints time and memory for logs that were generated to exhaust them.
 func hostile(ctx context.Context, s *settings) error {
 	for _, shape := range gen.Shapes {
 		lines := 10_000_000

@@ -102,7 +102,8 @@ func spread(means []float64) float64 {
 	return 0
 }
 
-// A profile of a name is how its requests divide among the routes below it.
+// A relative is a route below a name: how the requests of a name divide among
+// these routes is compared between names.
 type relative struct {
 	method method
 	kind   kind   // of the first segment below; nKinds for the name itself

@@ -189,13 +189,20 @@ func pathKey(seen []keySample, lines int, chosen map[string]source) (best *keySa
 		for _, c := range []struct {
 			f    field
 			test func(string) bool
-		}{{uri, isPath}, {request, isRequest}} {
+		}{{uri, isPath}, {request, isRequestLine}} {
 			if n := different(k.values, c.test); n > most {
 				best, f, most = k, c.f, n
 			}
 		}
 	}
 	return best, f
+}
+
+// isRequestLine accepts "GET /a HTTP/1.1". Statements of SQL begin with the
+// names of methods too.
+func isRequestLine(s string) bool {
+	_, target, _ := strings.Cut(s, " ")
+	return isRequest(s) && isPath(strings.TrimSpace(strings.Split(target, " ")[0]))
 }
 
 // isPath accepts "/a" and "https://host/a".

@@ -28,7 +28,7 @@ type branch struct {
 	user     bool // the name of the user of a request
 }
 
-// methodRows are the rows of one method, one per side; some may be nil.
+// methodRows are the rows of one method, one for each side; some may be nil.
 type methodRows struct {
 	method method
 	sides  []*row
@@ -82,7 +82,7 @@ func (b *branch) put(c *branch) {
 	b.children[c.shape.key()] = c
 }
 
-// sorted lists the children in order of shape.
+// sorted returns the children in order of shape.
 func (b *branch) sorted() []*branch {
 	return slices.SortedFunc(maps.Values(b.children), func(x, y *branch) int {
 		return cmp.Or(cmp.Compare(x.shape.kind, y.shape.kind), bytes.Compare(x.shape.text, y.shape.text))
@@ -129,7 +129,7 @@ func (b *branch) absorb(c *branch, into shape, sides int) {
 	b.step(into).merge(c, sides)
 }
 
-// merge adds all of another branch.
+// merge adds another branch with everything below it.
 func (b *branch) merge(o *branch, sides int) {
 	for _, r := range o.rows {
 		for side, w := range r.sides {
