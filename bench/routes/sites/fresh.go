@@ -9,7 +9,6 @@ import (
 var (
 	birds  = list("sparrow finch robin heron stork crane falcon osprey kestrel merlin plover dunlin curlew godwit avocet teal wigeon pintail garganey shoveler smew goosander")
 	colors = list("crimson scarlet vermilion amber ochre saffron olive emerald jade teal turquoise azure cobalt indigo violet magenta")
-	words2 = list("ledger stipend payroll roster timesheet vacancy applicant interview offer contract badge locker parking shuttle canteen voucher")
 )
 
 func pascal(r *rand.Rand) string {

@@ -8,7 +8,6 @@ import (
 var (
 	tickers  = list("AAPL MSFT GOOG AMZN TSLA NVDA META NFLX INTC AMD IBM ORCL CRM ADBE CSCO QCOM TXN AVGO UBER SHOP SNAP PYPL")
 	airports = list("HND NRT KIX ITM CTS FUK OKA LHR CDG FRA AMS MAD FCO JFK LAX SFO SEA ORD SYD SIN HKG ICN BKK DXB")
-	streams  = list("livestreams reactions livecomments ngwords moderations spams themes icons rankings superchats polls watchtimes")
 )
 
 func mac(r *rand.Rand) string {
