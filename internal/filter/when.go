@@ -82,6 +82,9 @@ func (w When) IsZero() bool { return w.kind == unset }
 // Absolute reports whether the time does not depend on a log.
 func (w When) Absolute() bool { return w.kind == absolute }
 
+// At returns a When of an absolute time.
+func At(t time.Time) When { return When{kind: absolute, at: t} }
+
 // Resolve returns the time for a log between two times: a time of day is on
 // the day on which the log begins, or on the next day if it is before the log's
 // beginning and still within it; a duration ends at the end of the log.
