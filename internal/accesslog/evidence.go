@@ -220,6 +220,9 @@ func (s *siblings) evidence(ref reference) evidence {
 	if s.rare() {
 		e += 1.33
 	}
+	if s.numbered() {
+		e += 2.5
+	}
 	if s.users() {
 		e += 4
 	}
@@ -449,6 +452,26 @@ func (s *siblings) distant(out map[*branch]bool, rel relative, of measure, sprea
 			out[v.b] = true
 		}
 	}
+}
+
+// numbered reports whether most names are one stem with different numbers:
+// tenant-1, tenant-2.
+func (s *siblings) numbered() bool {
+	stems := map[string]int{}
+	most := 0
+	for _, v := range s.names {
+		text := v.b.shape.text
+		n := len(text)
+		for n > 0 && classOf[text[n-1]] == cDigit {
+			n--
+		}
+		if n > 0 && n < len(text) {
+			stem := string(text[:n])
+			stems[stem]++
+			most = max(most, stems[stem])
+		}
+	}
+	return 5*most >= 4*len(s.names)
 }
 
 // belowCollection reports whether the names are members of a collection: any
