@@ -206,7 +206,7 @@ func show(all []*contender) {
 				each = append(each, t.took.Seconds()/float64(c.bytes)/(all[0].runs[i].took.Seconds()/float64(all[0].bytes)))
 			}
 			slices.Sort(each)
-			ratio = fmt.Sprintf("%.1f × as fast (%.1f–%.1f)", each[len(each)/2], each[0], each[len(each)-1])
+			ratio = fmt.Sprintf("%.1f × as fast in the worst round (median %.1f, best %.1f)", each[0], each[len(each)/2], each[len(each)-1])
 			if c.cmd[0] == all[0].cmd[0] {
 				ratio = fmt.Sprintf("%.2f × one core (%.2f–%.2f)", 1/each[len(each)/2], 1/each[len(each)-1], 1/each[0])
 			}
