@@ -406,7 +406,7 @@ func (s *siblings) outliers(ref reference) map[*branch]bool {
 		if v.count >= minOutlier && (v.like < 0.35 || s.otherMethod(v)) {
 			out[v.b] = true
 		}
-		if !s.belowCollection() && lexical(string(v.b.shape.text)) == knownWords && !s.includes(v.b) {
+		if !s.belowCollection() && lexical(string(v.b.shape.text)) <= knownWords && !s.includes(v.b) {
 			out[v.b] = true
 		}
 	}

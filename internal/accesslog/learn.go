@@ -76,27 +76,39 @@ func (b *branch) foldHashedFiles(sides int) {
 	if b.mostlyHashed() {
 		b.marks |= markTails
 	}
+	byExt := map[string][]*branch{}
 	for _, c := range b.sorted() {
-		ext := c.shape.text
-		switch c.shape.kind {
-		case literal:
-			stem, e, ok := ending(ext)
-			if !ok || !isStatic(e) || !hashTail(stem, b.marks&markTails != 0) {
-				continue
-			}
-			ext = ext[len(stem):]
-		case token, hexes, ulid:
-			if len(ext) == 0 || !isStatic(ext[1:]) {
-				continue
-			}
-		default:
+		if ext := c.hashedFile(b.marks&markTails != 0); ext != "" {
+			byExt[ext] = append(byExt[ext], c)
+		}
+	}
+	for ext, files := range byExt {
+		into := shape{file, []byte(ext)}
+		if b.children[into.key()] == nil && len(files) < 2 {
 			continue
 		}
-		if into := (shape{file, ext}); b.children[into.key()] != nil {
-			b.marks |= markHashes
+		b.marks |= markHashes
+		for _, c := range files {
 			b.absorb(c, into, sides)
 		}
 	}
+}
+
+// hashedFile returns the ending, with its dot, of a static file whose name ends
+// in a hash; empty for others.
+func (b *branch) hashedFile(weak bool) string {
+	text := b.shape.text
+	switch b.shape.kind {
+	case literal:
+		if stem, ext, ok := ending(text); ok && isStatic(ext) && hashTail(stem, weak) {
+			return string(text[len(stem):])
+		}
+	case token, hexes, ulid:
+		if len(text) > 0 && isStatic(text[1:]) {
+			return string(text)
+		}
+	}
+	return ""
 }
 
 // mostlyHashed reports whether the :file routes have most requests for static

@@ -74,6 +74,15 @@ func TestLearn(t *testing.T) {
 			[]string{"/c/:hex 50", "/c/:id 40"}},
 		"a token may look like a word": {join(repeat("/t/dQw4w9WgXcQ", 60), repeat("/t/aBcDeFgHiJk", 1)), 1,
 			[]string{"/t/:token 61"}},
+		"alike below": {join(under("/t/", names(20), "/players"), under("/t/", names(20), "/scores")), 3,
+			[]string{"/t/:any/players 60", "/t/:any/scores 60"}},
+		"versions are words": {join(under("/api/v", []string{"1", "2", "3", "4", "5"}, "/users"), under("/api/v", []string{"1", "2", "3", "4", "5"}, "/posts")), 3, nil},
+		"words beside users": {join(under("/users/", names(60), ""), repeat("/users/settings", 4), repeat("/users/new", 3)), 5,
+			[]string{"/users/:any 300", "/users/new 15", "/users/settings 20"}},
+		"one token": {join(repeat("/w/dQw4w9WgXcQ", 9), repeat("/w/UZZK6ef_eij", 9), repeat("/w/bmhhuFZVMJq", 9), repeat("/w/12345678901", 1)), 1, []string{"/w/:token 28"}},
+		"one kind of file": {join(repeat("/a/index-BfX3q9aZ.js", 9), repeat("/a/index-DfXqqaZk.js", 9), repeat("/a/main.js", 9)), 1,
+			[]string{"/a/:file.js 18", "/a/main.js 9"}},
+		"procedures are words":         {under("/rpc/", []string{"GetUser", "ListUsers", "CreateUser", "DeleteUser", "GetOrder", "ListOrders", "CreateOrder", "CancelOrder"}, ""), 30, nil},
 		"names that look like numbers": {join(under("/u/", names(150), ""), repeat("/u/12", 3)), 1, []string{"/u/:any 153"}},
 	} {
 		t.Run(name, func(t *testing.T) {

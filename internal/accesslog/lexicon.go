@@ -166,10 +166,10 @@ func lexical(text string) float64 {
 		return 0
 	case mask == mask&cUpper && len(text) <= 6: // codes: AAPL, HND
 		return 2
-	case known == len(words):
-		return knownWords
 	case len(words) > 1 && verbs[words[0]] && (camel || mask&cUnder != 0 || len(words) == 2):
 		return -3
+	case known == len(words):
+		return knownWords
 	case mask&cDigit != 0:
 		return digitScore(text)
 	case camel:

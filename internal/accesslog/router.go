@@ -37,11 +37,11 @@ type router struct {
 	nothing  *row // lines without a request
 	withKeys bool // routes include the keys of the query
 	patterns *patterns
-	special  bool // find must not use its fast path
+	slow     bool // find must not use its fast path
 	// deadMarks is set if a node has markDead: find then must not follow edges
 	// for requests that were answered 4xx.
 	deadMarks bool
-	bare      [nKinds]uint64 // hashes of placeholders without an ending
+	plain     [nKinds]uint64 // hashes of placeholders without an ending
 
 	// users are the nodes of segments that are the name of the authenticated user
 	// of a request, while routes are learned.
@@ -87,10 +87,10 @@ type segment struct {
 
 func newRouter(seed uint64, withKeys bool, p *patterns) *router {
 	r := &router{seed: seed, withKeys: withKeys, patterns: p, edges: make([]edge, 256), overflow: newRow(), nothing: newRow()}
-	for k := range r.bare {
-		r.bare[k] = tally.Mix(uint64(k)*edgeK, seed)
+	for k := range r.plain {
+		r.plain[k] = tally.Mix(uint64(k)*edgeK, seed)
 	}
-	r.special = withKeys || p != nil
+	r.slow = withKeys || p != nil
 	r.nodes = append(r.nodes, node{row: -1})
 	return r
 }
@@ -122,7 +122,7 @@ func (r *router) find(rec *record) *row {
 	if len(p) == 0 {
 		return r.nothing
 	}
-	if p[0] != '/' || r.special || r.deadMarks && rec.status/100 == 4 {
+	if p[0] != '/' || r.slow || r.deadMarks && rec.status/100 == 4 {
 		return r.findSlowly(rec)
 	}
 	// This loop computes the same segments as split, but only follows existing
@@ -177,9 +177,9 @@ func (r *router) hashSegment(p []byte, start, end int, mask class) uint64 {
 	}
 	switch {
 	case mask == cDigit:
-		return r.bare[number]
+		return r.plain[number]
 	case end-start == 36 && isUUID(p[start:end]):
-		return r.bare[uuid]
+		return r.plain[uuid]
 	}
 	return r.hashOf(shapeOf(p[start:end], mask))
 }
@@ -259,7 +259,7 @@ func (n *node) joined(s shape, status int) (to shape, ok bool) {
 func (r *router) hashOf(s shape) uint64 {
 	switch n := len(s.text); {
 	case s.kind != literal && n == 0:
-		return r.bare[s.kind]
+		return r.plain[s.kind]
 	case s.kind != literal:
 		return tally.Hash(s.text, r.seed+uint64(s.kind)*edgeK)
 	case n <= 8:
@@ -282,7 +282,7 @@ func (r *router) split(rec *record) int {
 		}
 	}
 	if p[0] != '/' {
-		if p = bare(p); p[0] != '/' {
+		if p = withoutHost(p); p[0] != '/' {
 			r.segs[0] = r.segment(noSlash, nil)
 			i, n = 0, 1
 		}
@@ -344,8 +344,8 @@ func (r *router) segment(k kind, text []byte) segment {
 	return s
 }
 
-// bare removes the scheme and host of an absolute URI.
-func bare(p []byte) []byte {
+// withoutHost removes the scheme and host of an absolute URI.
+func withoutHost(p []byte) []byte {
 	i := bytes.Index(p[:min(len(p), 12)], []byte("://"))
 	if i < 0 {
 		return p

@@ -25,7 +25,6 @@ const (
 	queryKeys      // the sorted keys of the query
 	noSlash        // first segment of a path without a leading slash
 	pattern        // a pattern that the user gave: the whole route
-	special        // not a path: "(no request)"
 	nKinds
 )
 

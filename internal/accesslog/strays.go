@@ -13,7 +13,7 @@ func (j *joins) count() (n int) {
 	return n
 }
 
-// general lists which placeholders may be strays of which, most special first.
+// general lists which placeholders may be strays of which, the most specific first.
 var general = []struct{ stray, of kind }{
 	{number, hexes}, {ulid, token}, {number, token}, {hexes, token},
 	{number, anything}, {hexes, anything}, {ulid, anything}, {token, anything}, {date, anything},

@@ -181,7 +181,7 @@ func template(segs []shape) string {
 			continue
 		case s.kind == queryKeys:
 			b.WriteByte('?')
-		case s.kind == pattern || s.kind == special:
+		case s.kind == pattern:
 		case i == 0 || segs[i-1].kind != noSlash:
 			b.WriteByte('/')
 		}
