@@ -65,6 +65,7 @@ fuzz:
 
 bench: setup-check build
 	go run ./bench/access
+	go run ./bench/routes
 	go run ./bench/slow
 	go run ./bench/load
 

@@ -36,6 +36,8 @@ type Profile struct {
 	Intake  Intake    `json:"intake"`
 	Notes   []string  `json:"notes,omitempty"` // what was inferred, said aloud
 
+	Slowest []Sighting `json:"slowest,omitempty"` // single requests, of Access profiles whose reader was asked for them
+
 	// Of Slow profiles whose log names threads, most expensive first:
 	Transactions []Transaction `json:"transactions,omitempty"`
 	Repeats      []Repeat      `json:"repeats,omitempty"`
@@ -56,6 +58,8 @@ type Row struct {
 	P95    time.Duration `json:"p95_ns"`
 	P99    time.Duration `json:"p99_ns"`
 	Max    time.Duration `json:"max_ns"`
+	// Percentiles are those that the user chose, by name ("p99.9").
+	Percentiles map[string]time.Duration `json:"percentiles_ns,omitempty"`
 	// Time is the serialised sketch of the durations (package tally), so that
 	// saved profiles merge.
 	Time []byte `json:"time,omitempty"`

@@ -1,19 +1,18 @@
-// Command access compares iikanji access with kataribe, alp and GoAccess: the
-// same generated logs of a busy site (package gen), one core each, side by
-// side. It is run by `make bench` and is no test: it prints a table with MB/s,
-// ratios, memory and whether the counts agree, and leaves the judging to the
-// reader.
+// Command access compares iikanji access with kataribe, alp and GoAccess on the
+// same generated logs of a busy site (package gen), on one core, in interleaved
+// rounds. `make bench` runs it. It is not a test: it prints a table of MB/s,
+// ratios, memory and whether the counts agree.
 //
-//  1. A log of each format is generated, the peers get a cut of it: their speed
-//     does not depend on the size, and the slowest would take minutes.
-//  2. The peers are built at exact versions into .cache/peers; one that cannot
-//     be had is left out, with a line.
-//  3. Rounds: each tool runs once per round, in turn, so that what else the
-//     machine does meets all alike; ratios are taken within a round.
-//  4. Every tool's counts by route are held against iikanji's on the same cut.
+//  1. A log of each format is generated. The peers read a part of it: their
+//     speed does not depend on the size, and the slowest would need minutes.
+//  2. The peers are built at exact versions into .cache/peers. A peer that
+//     cannot be built is left out, with a message.
+//  3. Rounds: each tool runs once per round, in turn, so that other load on the
+//     machine affects all tools alike. Ratios are taken within a round.
+//  4. Every tool's counts by route are compared with iikanji's on the same part.
 //
-// With -hostile it reads logs of ten million different paths instead, and
-// shows what they cost.
+// With -hostile it reads logs of ten million different paths instead and prints
+// time and memory.
 package main
 
 import (
@@ -91,7 +90,7 @@ func run(ctx context.Context, s *settings) error {
 	return nil
 }
 
-// log generates a log unless the cache has it, and returns its path and size.
+// log generates a log unless it is in the cache, and returns its path and size.
 func (s *settings) log(name string, write func(w io.Writer) error) (string, int64, error) {
 	path := filepath.Join(s.dir, name)
 	if st, err := os.Stat(path); err == nil {
@@ -118,7 +117,7 @@ func (s *settings) generated(f gen.Format, lines int) (string, int64, error) {
 	})
 }
 
-// A contender is one line of the table.
+// A contender is a row of the table.
 type contender struct {
 	name  string
 	cpu   string
@@ -192,8 +191,8 @@ func (c *contender) run(ctx context.Context) error {
 	return nil
 }
 
-// show prints the table: medians, and our speed over each tool's within the
-// same round.
+// show prints the table: medians, and our speed divided by that of each tool in
+// the same round.
 func show(all []*contender) {
 	fmt.Printf("  %-20s %9s %12s %9s %9s  %s\n", "", "MB/s", "lines/s", "MB/CPU s", "peak MiB", "iikanji is")
 	for _, c := range all {
@@ -207,7 +206,7 @@ func show(all []*contender) {
 				each = append(each, t.took.Seconds()/float64(c.bytes)/(all[0].runs[i].took.Seconds()/float64(all[0].bytes)))
 			}
 			slices.Sort(each)
-			ratio = fmt.Sprintf("%.1f × as fast (%.1f–%.1f)", each[len(each)/2], each[0], each[len(each)-1])
+			ratio = fmt.Sprintf("%.1f × as fast in the worst round (median %.1f, best %.1f)", each[0], each[len(each)/2], each[len(each)-1])
 			if c.cmd[0] == all[0].cmd[0] {
 				ratio = fmt.Sprintf("%.2f × one core (%.2f–%.2f)", 1/each[len(each)/2], 1/each[len(each)-1], 1/each[0])
 			}
@@ -225,7 +224,7 @@ func median(runs []timing, of func(timing) float64) float64 {
 	return all[len(all)/2]
 }
 
-// hostile shows time and memory for logs that were written to exhaust them.
+// hostile prints time and memory for logs that were generated to exhaust them.
 func hostile(ctx context.Context, s *settings) error {
 	for _, shape := range gen.Shapes {
 		lines := 10_000_000

@@ -18,17 +18,17 @@ import (
 // A peer is another reader of access logs.
 type peer struct {
 	name, path string
-	// args are its arguments for a log, nil where it does not read the format.
+	// args are its arguments for a log; nil if it does not read the format.
 	args func(f gen.Format, log string) (args []string, stdin bool)
-	// counts reads from its output how often each route was counted; a peer
-	// without routes counts all as "".
+	// counts reads the count of each route from its output; a peer without
+	// routes counts all requests as "".
 	counts func(out []byte) (map[string]int64, error)
 }
 
-// peersDir is where peers are built, once.
+// peersDir is the folder of the built peers.
 const peersDir = ".cache/peers"
 
-// peers finds or builds the tools to compare with.
+// peers returns the tools to compare with and builds them if needed.
 func peers(ctx context.Context, scratch string) (all []*peer) {
 	for _, p := range []*peer{kataribe(ctx, scratch), alp(ctx), goaccess(scratch)} {
 		if p != nil {
@@ -38,8 +38,8 @@ func peers(ctx context.Context, scratch string) (all []*peer) {
 	return all
 }
 
-// build builds a package of a module at an exact version, in a module of its
-// own, so that the product's go.mod does not carry it.
+// build builds a package of a module at an exact version, in a separate module,
+// so that the product's go.mod does not list it.
 func build(ctx context.Context, name, module, version, pkg string) (string, error) {
 	dir, err := filepath.Abs(filepath.Join(peersDir, name+"-"+version))
 	if err != nil {
@@ -64,7 +64,7 @@ func build(ctx context.Context, name, module, version, pkg string) (string, erro
 	return bin, nil
 }
 
-// kataribe is told the routes as bundles.
+// kataribe gets the routes as bundles.
 func kataribe(ctx context.Context, scratch string) *peer {
 	bin, err := build(ctx, "kataribe", "github.com/matsuu/kataribe", "v0.4.1", "github.com/matsuu/kataribe")
 	if err != nil {
@@ -123,7 +123,7 @@ func kataribeCounts(out []byte) (map[string]int64, error) {
 	return counts, nil
 }
 
-// alp is told the routes as expressions.
+// alp gets the routes as regular expressions.
 func alp(ctx context.Context) *peer {
 	bin, err := build(ctx, "alp", "github.com/tkuchiki/alp", "v1.0.21", "github.com/tkuchiki/alp/cmd/alp")
 	if err != nil {
@@ -155,8 +155,8 @@ func alp(ctx context.Context) *peer {
 		}}
 }
 
-// goaccess has no routes with ids: it counts every path by itself, and only
-// its total can be compared.
+// goaccess has no routes with ids: it counts every path separately, and only
+// its total is compared.
 func goaccess(scratch string) *peer {
 	bin, err := exec.LookPath("goaccess")
 	if err != nil {
@@ -189,7 +189,8 @@ func goaccess(scratch string) *peer {
 		}}
 }
 
-// agree holds the counts of all tools against ours, on the cut.
+// agree compares the counts of all tools with ours, on the same part of the
+// log.
 func agree(ctx context.Context, s *settings, f gen.Format, cut string, tools []*peer) error {
 	out, err := exec.CommandContext(ctx, s.binary, "access", "--format", "csv", "--columns", "count,route", cut).Output()
 	if err != nil {
@@ -239,7 +240,7 @@ func agree(ctx context.Context, s *settings, f gen.Format, cut string, tools []*
 	return nil
 }
 
-// verdict says where the counts of a peer are others.
+// verdict describes where the counts of a peer differ.
 func verdict(name string, ours, theirs map[string]int64, total int64) string {
 	if n, ok := theirs[""]; ok && len(theirs) == 1 {
 		if n == total {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/accesslog"
+	"github.com/iikanji/iikanji/internal/filter"
 	"github.com/iikanji/iikanji/internal/lines"
 	"github.com/iikanji/iikanji/internal/report"
 )
@@ -20,64 +21,62 @@ type accessCmd struct {
 	Files []string `arg:"" optional:"" help:"Access logs, plain, gzip or zstd; - for standard input." placeholder:"FILE"`
 
 	accessFlags
-	By    string   `help:"What rows are about: route, status, method, host, user-agent, user, minute or url." default:"route"`
-	Where []string `help:"Only what meets this, as in 'status>=500,method=POST' or 'time>200ms'." placeholder:"CONDITION" sep:"none"`
-	Since string   `help:"Only lines from this time on (date and time as logged or in local time)." placeholder:"TIME"`
-	Until string   `help:"Only lines before this time." placeholder:"TIME"`
+	By    []string `help:"Group rows by route, status, method, host, user-agent, user, minute, hour, ip or url, or by several of them." default:"route" placeholder:"KEYS"`
+	Where []string `help:"Count only requests that meet this condition, as in 'status>=500,method=POST' or 'time>200ms'." placeholder:"CONDITION" sep:"none"`
+	Since string   `help:"Count only lines from this time on: date and time, a time of day (13:00:10), a duration before the log's end (1h), or as logged." placeholder:"TIME"`
+	Until string   `help:"Count only lines before this time." placeholder:"TIME"`
 
 	tableFlags
-	Save string `help:"Also save the profile here, for merge and diff." placeholder:"FILE"`
+	TopRequests int    `help:"Also list this many of the slowest single requests." placeholder:"N"`
+	Save        string `help:"Also save the profile here, for merge and diff." placeholder:"FILE"`
 
-	FromOffset int64  `help:"Begin at this byte of the log." placeholder:"N"`
-	Pos        string `help:"Go on where the reading that wrote this file ended, and write it." placeholder:"FILE"`
-	NosavePos  bool   `name:"nosave-pos" help:"With --pos: do not write it."`
-	Workers    int    `help:"Parse on so many cores (default: all, up to 8)." placeholder:"N"`
+	FromOffset int64  `help:"Start at this byte of the log." placeholder:"N"`
+	Pos        string `help:"Continue where the last reading with this position file ended, and update the file." placeholder:"FILE"`
+	NosavePos  bool   `name:"nosave-pos" help:"With --pos: do not update the position file."`
+	Workers    int    `help:"Number of cores for parsing (default: all, up to 8)." placeholder:"N"`
 }
 
-// accessFlags say what access logs are like and how their routes are made.
+// accessFlags describe the format of access logs and how routes are made.
 type accessFlags struct {
-	LogFormat string   `help:"A log_format or LogFormat string, or common, combined, ltsv, json, envoy … (default: found out)." placeholder:"FORMAT"`
+	LogFormat string   `help:"A log_format or LogFormat string, or common, combined, ltsv, json, envoy … (default: detected)." placeholder:"FORMAT"`
 	NginxConf string   `help:"Take the formats from this nginx.conf, or the output of nginx -T." placeholder:"FILE"`
-	Field     []string `help:"Where LTSV or JSON has a field, as in time=rt:ms or uri=req.path." placeholder:"NAME=KEY"`
-	Route     []string `help:"A route in a router's syntax, as in '/users/:id/icon'; wins over learning." placeholder:"PATTERN" sep:"none"`
-	Matching  []string `short:"m" help:"Regular expressions for routes, with commas between them, as alp's -m." placeholder:"REGEXPS" sep:"none"`
-	Query     bool     `help:"Routes include the keys of the query."`
-	MaxBad    float64  `help:"Accept so many percent of lines that do not parse (default: 1)." default:"1" placeholder:"PERCENT"`
-	Partial   bool     `help:"Count what a cut-off gzip or zstd log holds."`
-}
-
-// tableFlags say how rows are shown.
-type tableFlags struct {
-	Sort    string   `help:"A column; ':asc' behind it puts the smallest first (default: total)." placeholder:"COLUMN"`
-	Limit   int      `help:"Rows to show; 0 for all (default: 40 in a table, else all)." default:"-1" placeholder:"N"`
-	Columns []string `help:"Columns with commas between them, or all." placeholder:"NAMES"`
-	Format  string   `help:"table, tsv, csv, markdown or json." default:"table" enum:"table,tsv,csv,markdown,json"`
-	JSON    bool     `help:"The same as --format json."`
+	Field     []string `help:"The key of a field in LTSV or JSON, as in time=rt:ms or uri=req.path." placeholder:"NAME=KEY"`
+	Route     []string `help:"A route in a router's syntax, as in '/users/:id/icon'; has priority over learned routes." placeholder:"PATTERN" sep:"none"`
+	Matching  []string `short:"m" help:"Regular expressions for routes, separated by commas, as in alp's -m." placeholder:"REGEXPS" sep:"none"`
+	Routes    string   `help:"A file of routes, one per line, or an OpenAPI description (JSON or YAML); they have priority." placeholder:"FILE"`
+	DecodeURI bool     `name:"decode-uri" help:"Decode percent-encoded text in routes."`
+	Query     bool     `help:"Include the keys of the query in routes."`
+	MaxBad    float64  `help:"Accepted percentage of lines that do not parse (default: 1)." default:"1" placeholder:"PERCENT"`
+	Partial   bool     `help:"Count the readable part of a cut-off gzip or zstd log."`
 }
 
 // Help is the long help of the command.
 func (accessCmd) Help() string {
-	return `Tells where the time of a web site went, by route, from its access logs: nginx
-and Apache (common, combined, with any fields behind), LTSV, JSON lines, Envoy,
-varnishncsa, H2O, W3C. The format is found out and proved; routes are learned:
-ids, UUIDs, hashes, dates and names become placeholders.
+	return `Shows where a web site spends its time, by route, from access logs: nginx and
+Apache (common, combined, with any fields behind), LTSV, JSON lines, logfmt,
+Envoy, varnishncsa, H2O, W3C, AWS load balancers, HAProxy, squid, gin, uvicorn,
+Traefik, also in Docker's json-file. The format is detected and verified; routes
+are learned: ids, UUIDs, hashes, dates and names become placeholders.
 
 Examples:
   iikanji access /var/log/nginx/access.log
   zcat old.gz | iikanji access - --since '2026-11-19 04:00' --limit 10
+  iikanji access --since 1h --percentiles 50,99,99.9 --top-requests 10 access.log
   iikanji access --nginx-conf /etc/nginx/nginx.conf --sort p99 access.log
   iikanji access --where 'status>=500' --by minute access.log*
+  iikanji access --routes openapi.yaml --by route,status access.log
   iikanji access --route '/api/isu/:id/icon' -m '^/assets/' access.log
   iikanji access --save before.json access.log
   iikanji access diff before.json access.log
 
 Columns: ` + strings.Join(report.AccessView("route").Names(), ", ") + `.
 
-Conditions: status, method, route, path, host, user-agent, user, time, upstream,
-bytes, at; with =, !=, <, <=, >, >=, ~, !~; 'a=1|2' is either, commas mean and.
+Conditions: status, method, route, path, host, user-agent, user, ip, time,
+upstream, bytes, at; with =, !=, <, <=, >, >=, ~, !~; 'a=1|2' means either; joined
+by and (or a comma), or, not, parentheses. Lines of alp work: see docs/access.md.
 
-Exit status: 0 done, 1 failed to run (also: nothing in the log, or more than
---max-bad percent of it could not be read), 2 usage.`
+Exit status: 0 done, 1 failed to run (also: an empty log, or more than --max-bad
+percent of its lines do not parse), 2 usage.`
 }
 
 // Run is the command.
@@ -86,7 +85,7 @@ func (c *accessCmd) Run(ctx context.Context, e *env) error {
 		d := diffCmd{Before: c.Files[1], After: c.Files[2], Kind: "access", accessFlags: c.accessFlags, Limit: c.Limit, Format: c.Format, JSON: c.JSON}
 		return d.Run(ctx, e)
 	}
-	view, show, err := c.check(e)
+	table, err := c.check(e)
 	if err != nil {
 		return err
 	}
@@ -94,8 +93,8 @@ func (c *accessCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	// A hostile log makes much garbage and keeps little: a tighter heap costs
-	// ordinary logs nothing, for they make none.
+	// A hostile log creates much garbage and keeps little. A tighter heap costs
+	// ordinary logs nothing, because they create no garbage.
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	var inputs []*lines.Input
 	p, err := orInterrupted(ctx, func() (*iikanji.Profile, error) {
@@ -113,6 +112,10 @@ func (c *accessCmd) Run(ctx context.Context, e *env) error {
 		}
 		return p, err
 	})
+	if nothingNew(err) && c.Pos != "" {
+		_, err := fmt.Fprintf(e.Stderr, "iikanji: %v\n", err)
+		return err
+	}
 	if err != nil {
 		return accessError(ctx, err)
 	}
@@ -121,8 +124,8 @@ func (c *accessCmd) Run(ctx context.Context, e *env) error {
 			return err
 		}
 	}
-	if err := view.Write(e.Stdout, p, show); err != nil {
-		return fmt.Errorf("writing the table: %w", err)
+	if err := table.write(e.Stdout, p); err != nil {
+		return err
 	}
 	if c.Pos != "" && !c.NosavePos {
 		return savePositions(c.Pos, c.Files, inputs)
@@ -130,54 +133,57 @@ func (c *accessCmd) Run(ctx context.Context, e *env) error {
 	return nil
 }
 
-// check finds mistakes of the command line.
-func (c *accessCmd) check(e *env) (*report.View, report.ProfileOptions, error) {
-	by, err := accesslog.ParseBy(c.By)
+// check reports mistakes of the command line.
+func (c *accessCmd) check(e *env) (*shownTable, error) {
+	keys, err := c.keys()
 	if err != nil {
-		return nil, report.ProfileOptions{}, usageError("--by: %w", err)
+		return nil, usageError("--by: %w", err)
 	}
 	if len(c.Files) == 0 {
-		return nil, report.ProfileOptions{}, usageError("access wants the names of logs, or - for standard input")
+		return nil, usageError("access needs the names of logs, or - for standard input")
 	}
 	if c.Pos != "" && c.FromOffset != 0 {
-		return nil, report.ProfileOptions{}, usageError("--pos and --from-offset both say where to begin")
+		return nil, usageError("--pos and --from-offset both set the start")
 	}
-	view := report.AccessView(by.String())
-	show, err := c.tableFlags.options(e, view)
-	if err == nil && by == accesslog.ByMinute && c.Sort == "" {
-		show.Sort = "minute" // a time line
+	if c.TopRequests < 0 {
+		return nil, usageError("--top-requests %d: the number of requests is 0 or more", c.TopRequests)
 	}
-	return view, show, err
+	table, err := c.tableFlags.table(e, report.AccessView(strings.Join(c.By, "+")))
+	if err == nil && len(keys) == 1 && (keys[0] == accesslog.ByMinute || keys[0] == accesslog.ByHour) && c.Sort == "" {
+		table.options.Sort = keys[0].String() // chronological
+	}
+	return table, err
 }
 
-// tableLimit is how many rows a table has unasked.
-const tableLimit = 40
-
-// options checks the flags against a view.
-func (t *tableFlags) options(e *env, v *report.View) (report.ProfileOptions, error) {
-	o := report.ProfileOptions{Format: report.Format(t.Format), Sort: t.Sort, Limit: t.Limit, Columns: t.Columns, Cols: e.Cols, Zone: time.Local}
-	if t.JSON {
-		o.Format = report.JSON
-	}
-	if o.Limit < 0 {
-		o.Limit = 0
-		if o.Format == report.Text {
-			o.Limit = tableLimit
+// keys are the groupings of the rows.
+func (c *accessCmd) keys() (keys []accesslog.By, err error) {
+	for _, word := range c.By {
+		by, err := accesslog.ParseBy(strings.TrimSpace(word))
+		if err != nil {
+			return nil, err
 		}
+		keys = append(keys, by)
 	}
-	if err := v.Check(o); err != nil {
-		return o, usageError("%w", err)
-	}
-	return o, nil
+	return keys, nil
 }
 
-// options makes the reader's options of the flags.
+// nothingNew reports whether a log has no lines behind the last position.
+func nothingNew(err error) bool {
+	var empty *accesslog.EmptyError
+	return errors.As(err, &empty) && empty.NothingNew
+}
+
+// options returns the reader's options.
 func (c *accessCmd) options() (opt accesslog.Options, err error) {
 	if opt, err = c.accessFlags.options(); err != nil {
 		return opt, err
 	}
 	opt.Workers, opt.Whole = c.Workers, c.Pos != ""
-	opt.By, _ = accesslog.ParseBy(c.By) // checked before
+	keys, err := c.keys()
+	if err != nil {
+		return opt, err
+	}
+	opt.By, opt.ThenBy, opt.Slowest = keys[0], keys[1:], c.TopRequests
 	for _, w := range c.Where {
 		all, err := accesslog.ParseWhere(w, time.Local)
 		if err != nil {
@@ -187,12 +193,12 @@ func (c *accessCmd) options() (opt accesslog.Options, err error) {
 	}
 	for _, t := range []struct {
 		flag, value string
-		at          *time.Time
+		at          *filter.When
 	}{{"--since", c.Since, &opt.Since}, {"--until", c.Until, &opt.Until}} {
 		if t.value == "" {
 			continue
 		}
-		if *t.at, err = accesslog.ParseTime(t.value, time.Local); err != nil {
+		if *t.at, err = accesslog.ParseWhen(t.value, time.Local); err != nil {
 			return opt, usageError("%s: %w", t.flag, err)
 		}
 	}
@@ -200,15 +206,15 @@ func (c *accessCmd) options() (opt accesslog.Options, err error) {
 }
 
 func (f *accessFlags) options() (opt accesslog.Options, err error) {
-	opt = accesslog.Options{Format: f.LogFormat, Fields: f.Field, QueryKeys: f.Query, MaxBad: f.MaxBad / 100, Partial: f.Partial, Zone: time.Local}
+	opt = accesslog.Options{Format: f.LogFormat, Fields: f.Field, QueryKeys: f.Query, DecodeURI: f.DecodeURI, MaxBad: f.MaxBad / 100, Partial: f.Partial, Zone: time.Local}
 	if f.MaxBad < 0 || f.MaxBad >= 100 {
-		return opt, usageError("--max-bad %v: want a percentage below 100", f.MaxBad)
+		return opt, usageError("--max-bad %v: not a percentage from 0 to below 100", f.MaxBad)
 	}
 	if f.MaxBad == 0 {
-		opt.MaxBad = -1 // none at all; 0 would be the default
+		opt.MaxBad = -1 // no bad lines; 0 would mean the default
 	}
 	if f.LogFormat != "" && f.NginxConf != "" {
-		return opt, usageError("--log-format and --nginx-conf both say what the format is")
+		return opt, usageError("--log-format and --nginx-conf both set the format")
 	}
 	if f.NginxConf != "" {
 		if opt.Nginx, err = accesslog.ReadNginxConf(f.NginxConf, readGlob); err != nil {
@@ -222,6 +228,17 @@ func (f *accessFlags) options() (opt accesslog.Options, err error) {
 		}
 		opt.Routes = append(opt.Routes, p)
 	}
+	if f.Routes != "" {
+		text, err := os.ReadFile(f.Routes)
+		if err != nil {
+			return opt, fmt.Errorf("reading the routes: %w", err)
+		}
+		all, err := accesslog.ParseRoutes(string(text))
+		if err != nil {
+			return opt, fmt.Errorf("reading the routes in %s: %w", f.Routes, err)
+		}
+		opt.Routes = append(opt.Routes, all...)
+	}
 	for _, m := range f.Matching {
 		all, err := accesslog.Matches(m)
 		if err != nil {
@@ -232,8 +249,8 @@ func (f *accessFlags) options() (opt accesslog.Options, err error) {
 	return opt, nil
 }
 
-// readGlob reads the files that a pattern names, in order. A name without any
-// is an error; a pattern without any is not, as in nginx.
+// readGlob reads the files that a pattern names, in order. As in nginx, a plain
+// name without a file is an error and a pattern without a match is not.
 func readGlob(pattern string) (texts []string, err error) {
 	names := []string{pattern}
 	if strings.ContainsAny(pattern, "*?[") {
@@ -251,7 +268,7 @@ func readGlob(pattern string) (texts []string, err error) {
 	return texts, nil
 }
 
-// open opens the logs, each where it is to be read from.
+// open opens the logs and seeks to the start of each.
 func (c *accessCmd) open(e *env) (inputs []*lines.Input, notes []string, err error) {
 	defer func() {
 		if err != nil {
@@ -289,14 +306,14 @@ func closeInputs(inputs []*lines.Input) {
 	}
 }
 
-// accessError adds what a person can do.
+// accessError adds hints.
 func accessError(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return fmt.Errorf("interrupted: nothing was counted to the end")
+		return fmt.Errorf("interrupted: the log was not read to its end")
 	}
 	var cut *lines.TruncatedError
 	if errors.As(err, &cut) {
-		return hinted(err, "--partial counts what stands before the cut")
+		return hinted(err, "--partial counts the lines before the cut")
 	}
 	return err
 }

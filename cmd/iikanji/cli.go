@@ -68,6 +68,9 @@ func run(ctx context.Context, e *env, args []string) (status int) {
 	if bare {
 		args, parser.Stdout = []string{"--help"}, e.Stderr
 	}
+	if args, err = translateArgs(e, args); err != nil {
+		return explain(e.Stderr, err)
+	}
 	k, err := parser.Parse(args)
 	var unwritten *fs.PathError // the text of --help
 	if errors.As(err, &unwritten) {

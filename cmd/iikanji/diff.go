@@ -113,8 +113,8 @@ func (c *diffCmd) read(ctx context.Context, e *env, name string, opt accesslog.O
 	var access error
 	if c.Kind != "slow" {
 		p, err := readAccess(ctx, e, name, opt)
-		var stranger *accesslog.StrangerError
-		if err == nil || c.Kind == "access" || !errors.As(err, &stranger) {
+		var unknown *accesslog.UnknownFormatError
+		if err == nil || c.Kind == "access" || !errors.As(err, &unknown) {
 			return p, err
 		}
 		access = err

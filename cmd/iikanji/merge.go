@@ -57,15 +57,14 @@ func (c *mergeCmd) Run(_ context.Context, e *env) error {
 			return err
 		}
 	}
-	view := viewOf(p)
-	show, err := c.tableFlags.options(e, view)
+	table, err := c.tableFlags.table(e, viewOf(p))
 	if err != nil {
 		return err
 	}
-	return view.Write(e.Stdout, p, show)
+	return table.write(e.Stdout, p)
 }
 
-// viewOf is how rows of a saved profile are shown.
+// viewOf returns the view of a saved profile's rows.
 func viewOf(p *iikanji.Profile) *report.View {
 	if p.Source == iikanji.Access {
 		return report.AccessView("route")
@@ -73,10 +72,10 @@ func viewOf(p *iikanji.Profile) *report.View {
 	return report.StatementView()
 }
 
-// errNoProfile says that a file is something else.
-var errNoProfile = errors.New("it is no saved profile")
+// errNoProfile reports a file that is not a saved profile.
+var errNoProfile = errors.New("it is not a saved profile")
 
-// loadProfile reads what --save wrote.
+// loadProfile reads a file that --save wrote.
 func loadProfile(name string) (*iikanji.Profile, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {

@@ -10,10 +10,11 @@ import (
 	"github.com/iikanji/iikanji/internal/tally"
 )
 
-// Align gives several profiles the same routes. Each was learned from its own
-// log: where one found values ("/users/:any") another, shorter one may have
-// seen a few names, and a comparison would show them all as new. The profiles
-// are changed in place; they need their sketches.
+// Align gives several profiles the same routes. Each profile was learned from
+// its own log: one log may have shown that a position holds values
+// ("/users/:any") where a shorter log showed only a few names, and a comparison
+// would list those names as new. Align changes the profiles in place and needs
+// their sketches.
 func Align(profiles ...*iikanji.Profile) error {
 	t := newTree(len(profiles))
 	var sights []iikanji.Sighting
@@ -22,7 +23,7 @@ func Align(profiles ...*iikanji.Profile) error {
 			sights = append(sights, p.Rows[i].Example)
 		}
 		if p.Source != iikanji.Access {
-			return fmt.Errorf("aligning the routes of %s: it is no access log", p.Target)
+			return fmt.Errorf("aligning the routes of %s: it is not an access log", p.Target)
 		}
 	}
 	slices.SortFunc(sights, func(a, b iikanji.Sighting) int {
@@ -64,14 +65,14 @@ func Align(profiles ...*iikanji.Profile) error {
 	return nil
 }
 
-// parseKey reads a row's key as a route again; ok is false for rows that are
-// none.
+// parseKey turns a row's key back into a route; ok is false for rows that are
+// not routes.
 func parseKey(r *iikanji.Row) (segs []segment, m method, ok bool) {
 	name, route, ok := strings.Cut(r.Key, " ")
 	if !ok || r.Web == nil || r.Web.Method != name {
 		return nil, 0, false
 	}
-	if m = methodOf([]byte(name)); m == 0 && name != methods[0] {
+	if m = methodOf([]byte(name)); m == 0 && name != methods[0] && name != "?" { // "?" in profiles of older versions
 		return nil, 0, false
 	}
 	path, query, keys := strings.Cut(route, "?")
@@ -99,25 +100,21 @@ func parseShape(seg string) shape {
 	return shape{literal, []byte(seg)}
 }
 
-// remember sets the marks that the routes of a saved tree must have had: where
-// one side folded names, its own names stay and the others' are values.
+// remember sets the marks that saved routes imply: where one side has a
+// placeholder for names, the literals of that side stay and those of the other
+// sides are values.
 func (b *branch) remember(sides int) {
-	for kind, m := range map[kind]mark{anything: markValues, file: markFiles} {
-		for side := range sides {
-			some, dead := b.folded(kind, side)
-			switch {
-			case !some:
-				continue
-			case dead && kind == anything: // only names under which nothing is
-				b.marks |= markDead
-				continue
-			}
-			b.marks |= m
-			for _, c := range b.children {
-				if c.shape.kind == literal && c.seenBy(side) {
-					c.own = c.own || m == markValues
-				}
-			}
+	for side := range sides {
+		some, dead := b.folded(anything, side)
+		switch {
+		case some && dead: // only names that were always answered 4xx
+			b.marks |= markDead
+		case some:
+			b.joins[literal] = anything
+			b.keepLiterals(side)
+		}
+		if some, _ := b.folded(file, side); some {
+			b.marks |= markFiles
 		}
 	}
 	for _, c := range b.children {
@@ -125,8 +122,17 @@ func (b *branch) remember(sides int) {
 	}
 }
 
-// folded says whether a side has a placeholder at this position, and whether
-// nothing was ever found there.
+// keepLiterals makes the literals of a side routes of their own.
+func (b *branch) keepLiterals(side int) {
+	for _, c := range b.children {
+		if c.shape.kind == literal && c.seenBy(side) {
+			c.own = true
+		}
+	}
+}
+
+// folded reports whether a side has a placeholder of kind k at this position,
+// and whether all its requests were answered 4xx.
 func (b *branch) folded(k kind, side int) (some, dead bool) {
 	dead = true
 	for _, c := range b.children {
@@ -139,7 +145,7 @@ func (b *branch) folded(k kind, side int) (some, dead bool) {
 	return some, dead
 }
 
-// seenBy says whether a side has rows below a branch.
+// seenBy reports whether a side has rows below a branch.
 func (b *branch) seenBy(side int) bool {
 	for _, rows := range b.rows {
 		if rows.sides[side] != nil {
@@ -154,7 +160,8 @@ func (b *branch) seenBy(side int) bool {
 	return false
 }
 
-// fromRow makes a worker's row of a profile's; sights gives places an order.
+// fromRow turns a profile's row into a worker's row; sights gives the examples
+// an order.
 func fromRow(r *iikanji.Row, sights []iikanji.Sighting) (*row, error) {
 	w := newRow()
 	if len(r.Time) > 0 {
@@ -175,7 +182,8 @@ func fromRow(r *iikanji.Row, sights []iikanji.Sighting) (*row, error) {
 	return w, nil
 }
 
-// Merge makes one profile of several: their routes aligned, their rows added.
+// Merge joins several profiles into one: it aligns their routes and adds their
+// rows.
 func Merge(profiles ...*iikanji.Profile) (*iikanji.Profile, error) {
 	if err := Align(profiles...); err != nil {
 		return nil, err

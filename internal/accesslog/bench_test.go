@@ -8,8 +8,8 @@ import (
 	"github.com/iikanji/iikanji/internal/lines"
 )
 
-// warmed is a worker that has seen a log several times, as after the first
-// blocks: rare routes have left the stage where a sketch is a few values.
+// warmed returns a worker that has read a log several times, as after the first
+// blocks: the sketches of rare routes no longer hold single values.
 func warmed(t testing.TB, log string, opt Options) (*counter, *lines.Block) {
 	t.Helper()
 	in := lines.Bytes("access.log", []byte(log))
@@ -27,8 +27,8 @@ func warmed(t testing.TB, log string, opt Options) (*counter, *lines.Block) {
 	return c, b
 }
 
-// TestNothingAllocated: in the steady state a line costs no memory, whatever
-// its format and whatever the rows are about.
+// TestNothingAllocated: in the steady state a line allocates no memory, in
+// every format and grouping.
 func TestNothingAllocated(t *testing.T) {
 	where, err := ParseWhere("status>=200,path!=/none,time>=0s", nil)
 	if err != nil {
@@ -59,7 +59,8 @@ func TestNothingAllocated(t *testing.T) {
 	}
 }
 
-// TestMemoryIsBounded: of a log of ever new paths a worker keeps a fixed number.
+// TestMemoryIsBounded: the rows and nodes of a worker stay bounded if every
+// path of the log is new.
 func TestMemoryIsBounded(t *testing.T) {
 	for _, shape := range []string{"words", "thicket"} {
 		r := newRouter(1, false, nil)
@@ -108,7 +109,7 @@ func benchmark(b *testing.B, format gen.Format, opt Options) {
 		}
 		want += 20_000
 	}
-	if w.files[0].lines != want { // speed must not come from skipping
+	if w.files[0].lines != want { // fail if lines were skipped
 		b.Fatalf("%d lines of %d", w.files[0].lines, want)
 	}
 }

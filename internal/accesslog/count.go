@@ -6,39 +6,46 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/iikanji/iikanji/internal/filter"
 	"github.com/iikanji/iikanji/internal/lines"
 	"github.com/iikanji/iikanji/internal/tally"
 )
 
-// A counter is one worker: it parses lines and counts them. Nothing in it is
-// shared.
+// A counter is one worker: it parses lines and counts them. Workers share
+// nothing.
 type counter struct {
 	formats []format
-	parsers []parser // by file, made when first needed
+	parsers []parser // by file, made on first use
 	needs   fieldSet
 	rec     record
-	file    int // that rec was last used for
+	file    int // the file that rec was last used for
 
 	router    *router
-	table     *tally.Table[row] // rows that are not by route
+	table     *tally.Table[row] // rows of every grouping but ByRoute
 	keys      keyer
-	where     []Where
-	since     int64 // ns; lines outside [since, until) are left out
+	where     []filter.Condition[subject]
+	subject   subject // of where
+	since     int64   // ns since 1970; lines outside [since, until) are left out
 	until     int64
 	ranged    bool
 	perSecond bool
+	learning  bool // the routes of these lines are learned from
 	done      *atomic.Int64
+	slowest   slowest
 
 	files []intake
 }
 
-// An intake is what one worker saw of one file.
+// An intake counts the lines of one file that one worker read.
 type intake struct {
-	lines, bytes int64 // blank lines are no lines
+	lines, bytes int64 // blank lines are not counted
 	bad, left    int64
 	first, last  int64 // stamps of all lines that parsed
 	counted      span  // stamps of the lines that were not left out
 	badLines     []badLine
+	badSample    []badLine // longer texts, to find another format
+	begins       [maxFormats]beginning
+	unfinished   bool // the last line has no newline and did not parse
 }
 
 type span struct{ first, last int64 }
@@ -68,19 +75,20 @@ func (c *counter) block(b *lines.Block) error {
 	}
 	if b.Dropped > 0 {
 		in.lines++
-		in.spoil(place{int32(b.File), int32(b.Seq), 0}, b.Data, "is longer than a line may be (1 MiB)")
+		in.spoil(place{int32(b.File), int32(b.Seq), 0}, b.Data, "is longer than the limit of 1 MiB")
 		b.Records = 1
 		return nil
 	}
 	p := c.parser(b.File)
+	changes, _ := p.(*changingParser)
 	data := b.Data
 	n := int32(0)
 	for ; len(data) > 0; n++ {
-		line := data
+		line, whole := data, true
 		if i := bytes.IndexByte(data, '\n'); i >= 0 {
 			line, data = data[:i], data[i+1:]
 		} else {
-			data = nil
+			data, whole = nil, false
 		}
 		if k := len(line); k > 0 && line[k-1] == '\r' {
 			line = line[:k-1]
@@ -90,12 +98,16 @@ func (c *counter) block(b *lines.Block) error {
 		}
 		in.lines++
 		if why := p.parse(line, &c.rec); why != 0 {
-			if why == noLine {
+			if why == noLine || !whole {
 				in.lines--
+				in.unfinished = in.unfinished || why != noLine
 				continue
 			}
 			in.spoil(place{int32(b.File), int32(b.Seq), n}, line, c.formats[b.File].explain(why))
 			continue
+		}
+		if changes != nil {
+			in.begin(changes.current, place{int32(b.File), int32(b.Seq), n})
 		}
 		c.line(in, place{int32(b.File), int32(b.Seq), n})
 	}
@@ -103,7 +115,8 @@ func (c *counter) block(b *lines.Block) error {
 	return nil
 }
 
-// parser gets the worker's parser of a file and forgets the file before.
+// parser returns the worker's parser of a file and clears rec when the file
+// changes.
 func (c *counter) parser(file int) parser {
 	if c.parsers[file] == nil {
 		c.parsers[file] = c.formats[file].parser(c.needs)
@@ -130,9 +143,16 @@ func (c *counter) line(in *intake, at place) {
 			in.counted = span{min(in.counted.first, rec.at), max(in.counted.last, rec.at)}
 		}
 	}
+	if c.slowest.limit > 0 {
+		c.slowest.add(rec, at)
+	}
 	if c.router != nil {
 		w := c.router.find(rec)
 		w.add(rec, at)
+		if c.learning {
+			w.addSize(rec.size)
+			c.router.noteUser(w, rec.user)
+		}
 		if c.perSecond {
 			w.second(rec)
 		}
@@ -152,8 +172,9 @@ func (c *counter) wanted(rec *record) bool {
 	if c.ranged && (rec.at < c.since || rec.at >= c.until) {
 		return false
 	}
+	c.subject.rec = rec
 	for i := range c.where {
-		if !c.where[i].line(rec) {
+		if !c.where[i].Holds(&c.subject) {
 			return false
 		}
 	}
@@ -166,9 +187,12 @@ func (in *intake) spoil(at place, line []byte, why string) {
 	if len(in.badLines) < tally.MaxBadLines {
 		in.badLines = append(in.badLines, badLine{at, quote(line), why})
 	}
+	if len(in.badSample) < maxBadSample && len(line) <= maxBadText {
+		in.badSample = append(in.badSample, badLine{at: at, text: string(line)})
+	}
 }
 
-// quote is the beginning of a line as valid text.
+// quote returns the beginning of a line as valid UTF-8.
 func quote(line []byte) string {
 	s := strings.ToValidUTF8(string(line[:min(len(line), maxQuote)]), "\uFFFD")
 	if len(line) > maxQuote {
@@ -177,7 +201,7 @@ func quote(line []byte) string {
 	return s
 }
 
-// add joins what two workers saw of a file.
+// add adds the counts of another worker for the same file.
 func (in *intake) add(o *intake) {
 	in.lines += o.lines
 	in.bytes += o.bytes
@@ -186,4 +210,11 @@ func (in *intake) add(o *intake) {
 	in.first, in.last = min(in.first, o.first), max(in.last, o.last)
 	in.counted = span{min(in.counted.first, o.counted.first), max(in.counted.last, o.counted.last)}
 	in.badLines = append(in.badLines, o.badLines...)
+	in.badSample = append(in.badSample, o.badSample...)
+	in.unfinished = in.unfinished || o.unfinished
+	for i, b := range o.begins {
+		if b.seen {
+			in.begin(i, b.place)
+		}
+	}
 }

@@ -6,23 +6,24 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 const (
-	// headSize is how much of a log is looked at to find its format, and
-	// headLines how many of its lines.
+	// headSize is how many bytes of a log are examined to find its format;
+	// headLines limits the lines.
 	headSize  = 256 << 10
 	headLines = 1000
 )
 
-// formatNames are the formats that can be asked for by name, with their
-// format strings; the empty ones are found by their own looks.
+// formatNames are the format names that a user may give, with their format
+// strings. Formats without a string are detected from the lines.
 var formatNames = map[string]string{
 	"common":      `%h %l %u %t "%r" %>s %b`,
 	"combined":    `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"`,
 	"combined+s":  `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i" %{s}T`,
 	"combined+us": `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i" %D`,
+	"combined+ms": `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i" %{ms}T`,
+	"tomcat":      `%h %l %u %t "%r" %s %b %{ms}T`,
 	"vhost":       `%v %h %l %u %t "%r" %>s %O "%{Referer}i" "%{User-Agent}i"`,
 	"h2o":         `%h %l %u %t "%r" %s %b "%{Referer}i" "%{User-agent}i"`,
 	"varnishncsa": `%h %l %u %t "%r" %s %b "%{Referer}i" "%{User-agent}i"`,
@@ -30,17 +31,25 @@ var formatNames = map[string]string{
 	"istio":       istioDefault,
 	"ltsv":        "",
 	"json":        "",
+	"logfmt":      "",
+	"docker":      "",
+	"alb":         "",
+	"elb":         "",
+	"haproxy":     "",
+	"squid":       "",
+	"gin":         "",
+	"uvicorn":     "",
 	"w3c":         "",
 }
 
-// asked makes the format that the user named or described.
-func asked(format string, sample [][]byte, overrides []override) (format, error) {
+// requestedFormat returns the format that the user named or described.
+func requestedFormat(format string, sample [][]byte, overrides []override) (format, error) {
 	text, named := formatNames[format]
 	switch {
-	case format == "ltsv" || format == "json" || format == "w3c":
-		f := labelledAs(format, sample, overrides)
+	case named && text == "":
+		f := namedFormat(format, sample, overrides)
 		if f == nil {
-			return nil, fmt.Errorf("the lines are no %s", strings.ToUpper(format))
+			return nil, fmt.Errorf("the lines are not %s", strings.ToUpper(format))
 		}
 		return f, nil
 	case !named:
@@ -64,7 +73,9 @@ func asked(format string, sample [][]byte, overrides []override) (format, error)
 	return l, nil
 }
 
-func labelledAs(name string, sample [][]byte, overrides []override) format {
+// namedFormat returns a format that has no format string, or nil if it does not
+// fit the lines.
+func namedFormat(name string, sample [][]byte, overrides []override) format {
 	switch name {
 	case "ltsv":
 		if f := detectLTSV(sample, overrides); f != nil {
@@ -74,21 +85,54 @@ func labelledAs(name string, sample [][]byte, overrides []override) format {
 		if f := detectJSON(sample, overrides); f != nil {
 			return f
 		}
+	case "logfmt":
+		if f := detectLogfmt(sample, overrides); f != nil {
+			return f
+		}
+	case "docker":
+		if f := detectDocker(sample, overrides); f != nil {
+			return f
+		}
 	case "w3c":
 		if f := detectW3C(sample); f != nil {
+			return f
+		}
+	case "alb", "elb":
+		return best(sample, func(try func(format)) {
+			for _, l := range awsLayouts() {
+				if l.title == name {
+					try(l)
+				}
+			}
+		})
+	}
+	for _, f := range lineReaders {
+		if strings.EqualFold(f.title, name) {
 			return f
 		}
 	}
 	return nil
 }
 
-// fromDescription reads a log_format that itself writes LTSV or JSON, whose
-// keys may be any: the variables say what they mean.
+// best returns the format that reads most lines of the sample, the first one of
+// equals; nil if none reads a line.
+func best(sample [][]byte, each func(try func(format))) (best format) {
+	most := 0
+	each(func(f format) {
+		if n := readable(f, sample); n > most {
+			best, most = f, n
+		}
+	})
+	return best
+}
+
+// fromDescription reads a log_format that writes LTSV or JSON. Its keys may be
+// any words: the variables define what they mean.
 func fromDescription(text string) format {
 	var pairs [][2]string
 	if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, "{") {
 		if pairs = jsonPairs([]byte(trimmed)); len(pairs) > 1 {
-			return newJSON(sampleKeys([][][2]string{pairs}), described(pairs))
+			return newJSON(sampleKeys([][][2]string{pairs}), labelled{title: "JSON", fields: described(pairs)})
 		}
 		return nil
 	}
@@ -97,13 +141,14 @@ func fromDescription(text string) format {
 		return nil
 	}
 	if pairs = ltsvPairs([]byte(text)); len(pairs) > 1 {
-		return newLTSV(sampleKeys([][][2]string{pairs}), described(pairs))
+		return newLTSV(sampleKeys([][][2]string{pairs}), labelled{title: "LTSV", fields: described(pairs)})
 	}
 	return nil
 }
 
-// configured finds the log_format that reads most of the sample.
-func configured(n *NginxLog, name string, sample [][]byte) (format, error) {
+// configured returns the log_format of the configuration that reads most lines
+// of the sample.
+func configuredFormat(n *NginxLog, name string, sample [][]byte) (format, error) {
 	var best format
 	most := -1
 	for _, c := range n.candidates(name) {
@@ -111,7 +156,7 @@ func configured(n *NginxLog, name string, sample [][]byte) (format, error) {
 		if f == nil {
 			l, err := nginxLayout(c.Text, "log_format "+c.Name)
 			if err != nil {
-				continue // a stream's format, or one without a request
+				continue // the format of a stream block, or one without a request
 			}
 			f = l
 		}
@@ -127,42 +172,45 @@ func configured(n *NginxLog, name string, sample [][]byte) (format, error) {
 
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 
-// detect finds the format that reads most of the sample. It returns nil where
-// none reads half of it: the log is none of ours.
+// detect returns the format that reads most lines of the sample, or nil if no
+// format reads half of them.
 func detect(sample [][]byte, overrides []override) format {
-	var best format
-	most := 0
-	try := func(f format) {
-		if n := readable(f, sample); n > most {
-			best, most = f, n
+	f := best(sample, func(try func(format)) {
+		for _, name := range []string{"json", "ltsv", "w3c", "docker"} {
+			if f := namedFormat(name, sample, overrides); f != nil {
+				try(f)
+			}
 		}
-	}
-	for _, name := range []string{"json", "ltsv", "w3c"} {
-		if f := labelledAs(name, sample, overrides); f != nil {
-			try(f)
+		if sample[0][0] == '[' {
+			for _, name := range []string{"envoy", "istio"} {
+				if l, err := envoyLayout(formatNames[name], name); err == nil {
+					try(l)
+				}
+			}
 		}
-	}
-	for _, name := range []string{"envoy", "istio"} {
-		if sample[0][0] != '[' {
-			break
-		}
-		if l, err := envoyLayout(formatNames[name], name); err == nil {
+		if l := inferText(sample); l != nil {
+			if l.title == "combined" && absolute(sample) {
+				l.title = "combined (varnishncsa)"
+			}
 			try(l)
 		}
-	}
-	if l := inferText(sample); l != nil {
-		if l.title == "combined" && absolute(sample) {
-			l.title = "combined (varnishncsa)"
+		for _, l := range awsLayouts() {
+			try(l)
 		}
-		try(l)
-	}
-	if most*2 < len(sample) {
+		for _, f := range lineReaders {
+			try(f)
+		}
+		if f := detectLogfmt(sample, overrides); f != nil {
+			try(f)
+		}
+	})
+	if f == nil || readable(f, sample)*2 < len(sample) {
 		return nil
 	}
-	return best
+	return f
 }
 
-// readable counts the lines that a format reads.
+// readable counts the lines of the sample that a format reads.
 func readable(f format, sample [][]byte) (n int) {
 	p := f.parser(optional)
 	var rec record
@@ -175,7 +223,8 @@ func readable(f format, sample [][]byte) (n int) {
 	return n
 }
 
-// absolute: varnishncsa logs whole URLs.
+// absolute reports whether most requests have whole URLs, as varnishncsa logs
+// them.
 func absolute(sample [][]byte) bool {
 	n := 0
 	for _, line := range sample {
@@ -186,8 +235,8 @@ func absolute(sample [][]byte) bool {
 	return n*2 > len(sample)
 }
 
-// sampleOfLines cuts the head of a log into lines, without the last one where it
-// is not finished.
+// sampleOfLines splits the head of a log into lines, without an unfinished last
+// line.
 func sampleOfLines(head []byte) (sample [][]byte) {
 	for len(head) > 0 && len(sample) < headLines {
 		line := head
@@ -203,34 +252,4 @@ func sampleOfLines(head []byte) (sample [][]byte) {
 		}
 	}
 	return sample
-}
-
-// strange says why some bytes are no log of lines at all; empty where they may be.
-func strange(head []byte) string {
-	zeros := 0
-	for zeros < len(head) && head[zeros] == 0 {
-		zeros++
-	}
-	switch {
-	case zeros > 0 && zeros == len(head) || zeros >= 512:
-		return "begins with a hole of NUL bytes, as copytruncate leaves it"
-	case bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")):
-		return "is in UTF-16"
-	case bytes.HasPrefix(head, []byte("SQLite format 3\x00")):
-		return "is an SQLite database"
-	case bytes.HasPrefix(head, []byte("\x7fELF")):
-		return "is a program"
-	}
-	odd, seen := 0, 0
-	for rest := head; len(rest) > 0 && seen < 4096; seen++ {
-		r, n := utf8.DecodeRune(rest)
-		if r == utf8.RuneError && n == 1 || r < ' ' && r != '\n' && r != '\r' && r != '\t' && r != 0x1b {
-			odd++
-		}
-		rest = rest[n:]
-	}
-	if odd*10 > seen {
-		return "is binary"
-	}
-	return ""
 }

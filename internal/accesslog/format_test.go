@@ -9,8 +9,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// one reads a log of the same line many times over and returns what was
-// understood of it.
+// one reads a log that repeats one line and returns how the line was
+// understood.
 func one(t *testing.T, opt Options, line string) (*iikanji.Profile, iikanji.Row) {
 	t.Helper()
 	p := read(t, opt, strings.Repeat(line+"\n", 20))
@@ -20,7 +20,7 @@ func one(t *testing.T, opt Options, line string) (*iikanji.Profile, iikanji.Row)
 	return p, p.Rows[0]
 }
 
-// facts are what a line says, in one line.
+// facts lists the fields of a line as one text.
 func facts(p *iikanji.Profile, r iikanji.Row) string {
 	status := 0
 	for class, n := range r.Web.Status {
@@ -42,7 +42,7 @@ func facts(p *iikanji.Profile, r iikanji.Row) string {
 	return s
 }
 
-// TestFormatsFound: logs of every kind, found without a word.
+// TestFormatsFound: logs of every kind are detected without options.
 func TestFormatsFound(t *testing.T) {
 	const ua = `Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/132.0`
 	for _, c := range []struct{ name, format, line, want string }{
@@ -163,7 +163,7 @@ func TestFormatsFound(t *testing.T) {
 	}
 }
 
-// TestFormatsGiven: format strings in the languages of five servers.
+// TestFormatsGiven: format strings of five servers.
 func TestFormatsGiven(t *testing.T) {
 	for _, c := range []struct{ name, format, line, want string }{
 		{"nginx, any order", `$remote_addr [$time_iso8601] $request_time $upstream_response_time $request_length "$request" $status $bytes_sent $pipe`,
@@ -203,7 +203,7 @@ func TestFormatsGiven(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.want == "" {
-				if _, err := readErr(t, Options{Format: c.format}, c.line); err == nil || !strings.Contains(err.Error(), "nothing stands between") {
+				if _, err := readErr(t, Options{Format: c.format}, c.line); err == nil || !strings.Contains(err.Error(), "no text separates") {
 					t.Errorf("fields that cannot be told apart: %v", err)
 				}
 				return
@@ -216,14 +216,14 @@ func TestFormatsGiven(t *testing.T) {
 	}
 }
 
-// TestInferenceIsSaid: what was not written in the log is a note.
+// TestInferenceIsSaid: a note reports what was inferred.
 func TestInferenceIsSaid(t *testing.T) {
 	line := `10.0.0.1 - - [19/Nov/2026:04:04:05 +0000] "GET /a HTTP/1.1" 200 5 "-" "x" `
 	for tail, want := range map[string]string{
 		"0.123":       "field 10 is read as the time, in seconds",
 		"12345":       "field 10 is read as the time, in µs",
 		"5":           "perhaps a time",
-		"123 12345":   "which is a time cannot be seen",
+		"123 12345":   "it is unclear which is a time",
 		"0.100 0.123": "field 11 is read as the time",
 	} {
 		p, _ := one(t, Options{}, line+tail)
@@ -231,7 +231,7 @@ func TestInferenceIsSaid(t *testing.T) {
 			t.Errorf("%q: notes %q, want %q", tail, p.Notes, want)
 		}
 	}
-	// What looks like a time and is none: ratios, lengths.
+	// Numbers that look like times but are ratios, lengths or the like.
 	for tail, want := range map[string]string{`"3.21"`: "has no times", "312": "perhaps a time"} {
 		if p, _ := one(t, Options{}, line+tail); !strings.Contains(strings.Join(p.Notes, "\n"), want) {
 			t.Errorf("%q: notes %q, want %q", tail, p.Notes, want)
@@ -254,10 +254,10 @@ func TestInferenceIsSaid(t *testing.T) {
 	}
 }
 
-// TestFieldsGiven: keys of the user's own.
+// TestFieldsGiven: keys that the user assigned.
 func TestFieldsGiven(t *testing.T) {
 	p, r := one(t, Options{Fields: []string{"uri=a.b", "time=x:ms", "status=s"}}, `{"a":{"b":"/q/1"},"s":500,"x":7}`)
-	if got := facts(p, r); got != "? /q/:id 5xx 7ms 0 bytes" {
+	if got := facts(p, r); got != "OTHER /q/:id 5xx 7ms 0 bytes" {
 		t.Error(got)
 	}
 	p, r = one(t, Options{Format: "ltsv", Fields: []string{"uri=u", "time=x:us"}}, "u:/q\tx:7\tmethod:GET\tstatus:200")
@@ -271,7 +271,7 @@ func TestFieldsGiven(t *testing.T) {
 	}
 }
 
-// TestLinesWithoutRequest are lines of a log like any other.
+// TestLinesWithoutRequest: lines without a request are counted.
 func TestLinesWithoutRequest(t *testing.T) {
 	good := `10.0.0.1 - - [19/Nov/2026:04:04:05 +0000] "GET /a HTTP/1.1" 200 5 "-" "x"` + "\n"
 	odd := []string{`-`, ``, `\x16\x03\x01\x02\x00\x01`, `\x03\x00\x00/*\xE0 x`, `HELLO`, `SSH-2.0-Go`}
@@ -286,12 +286,12 @@ func TestLinesWithoutRequest(t *testing.T) {
 	for request, want := range map[string]string{
 		"GET /old":                       "GET /old", // HTTP/0.9
 		"PROPFIND /dav HTTP/1.1":         "PROPFIND /dav",
-		"FOO /x HTTP/1.1":                "? /x",
+		"FOO /x HTTP/1.1":                "OTHER /x",
 		"OPTIONS * HTTP/1.1":             "OPTIONS *",
 		"CONNECT a.example:443 HTTP/1.1": "CONNECT a.example:443",
 		"GET /a b c HTTP/1.1":            "GET /a b c",
 		"GET / HTTP/3":                   "GET /",
-		"get /x HTTP/1.1":                "? /x",
+		"get /x HTTP/1.1":                "OTHER /x",
 	} {
 		p := read(t, Options{}, strings.Repeat(good, 2)+strings.Replace(good, `GET /a HTTP/1.1`, request, 1))
 		found := ""
@@ -306,7 +306,7 @@ func TestLinesWithoutRequest(t *testing.T) {
 	}
 }
 
-// TestBareQuotes: not every logger escapes what clients send.
+// TestBareQuotes: some loggers do not escape quotes that clients send.
 func TestBareQuotes(t *testing.T) {
 	line := `10.0.0.1 - - [19/Nov/2026:04:04:05 +0000] "GET /a HTTP/1.1" 200 5 "%s" "%s"`
 	for _, tail := range []string{"", " 0.123"} {
@@ -317,7 +317,7 @@ func TestBareQuotes(t *testing.T) {
 	}
 }
 
-// TestRefused: logs that are none, and logs that are spoilt.
+// TestRefused: files that are not logs, and damaged logs.
 func TestRefused(t *testing.T) {
 	good := `10.0.0.1 - - [19/Nov/2026:04:04:05 +0000] "GET /a HTTP/1.1" 200 5 "-" "x"` + "\n"
 	for name, c := range map[string]struct{ log, want string }{
@@ -329,10 +329,10 @@ func TestRefused(t *testing.T) {
 		"binary":         {"\x00\x01\x02\x03\xff\xfe\xfd\x80\x81\x82", "is binary"},
 		"hole":           {strings.Repeat("\x00", 4096) + good, "hole of NUL bytes"},
 		"utf-16":         {"\xff\xfe1\x000\x00", "UTF-16"},
-		"one in fifty":   {strings.Repeat(good, 49) + "spoilt\n", "1 of 50 lines do not parse, 2 % are too many\n  line 50: nothing like"},
+		"one in fifty":   {strings.Repeat(good, 49) + "spoilt\n", "1 of 50 lines do not parse, 2 % are too many\n  line 50: no "},
 		"status":         {strings.Repeat(good, 9) + strings.Replace(good, " 200 ", " 2x0 ", 1), "line 10: field 6 (the status) is not a status"},
 		"time":           {strings.Repeat(good, 9) + strings.Replace(good, "19/Nov", "39/Nov", 1), "line 10: field 4 (the timestamp) is not a timestamp"},
-		"half":           {good + good + good[:40] + "\n", "line 3: nothing like"},
+		"half":           {good + good + good[:40] + "\n", "line 3: no \""},
 	} {
 		_, err := readErr(t, Options{}, c.log)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -345,14 +345,15 @@ func TestRefused(t *testing.T) {
 	if p := read(t, Options{}, strings.Repeat(good, 100)+"spoilt\n"); p.Intake.Bad != 1 {
 		t.Errorf("intake %+v", p.Intake)
 	}
-	// A file of blank lines among others is no matter, but what is behind them is.
+	// A file of blank lines is accepted beside other files, but a request
+	// behind too many blank lines is bad.
 	if p := read(t, Options{}, good, "\n\n"); p.Intake.Lines != 1 || p.Intake.Format != "combined" {
 		t.Errorf("intake %+v", p.Intake)
 	}
-	if _, err := readErr(t, Options{}, good, strings.Repeat("\n", headSize)+good); err == nil || !strings.Contains(err.Error(), "after so much of nothing") {
+	if _, err := readErr(t, Options{}, good, strings.Repeat("\n", headSize)+good); err == nil || !strings.Contains(err.Error(), "after so many blank lines") {
 		t.Errorf("a log behind blank lines: %v", err)
 	}
-	// One bad file among good ones does not hide.
+	// The lines of good files do not outweigh one bad file.
 	if _, err := readErr(t, Options{}, strings.Repeat(good, 10000), strings.Repeat(good, 9)+"spoilt\n"); err == nil || !strings.Contains(err.Error(), "access.log.1") {
 		t.Errorf("a bad file among good ones: %v", err)
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// nginxEscape is what nginx makes of a value: quotes, backslashes and what is
-// not printable ASCII as \xHH.
+// nginxEscape escapes a value as nginx does: quotes, backslashes and bytes that
+// are not printable ASCII become \xHH.
 func nginxEscape(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -28,7 +28,7 @@ func jsonEscape(s string) string {
 	return string(b[1 : len(b)-1])
 }
 
-// said is what a fuzzed line says; the path is made legal first.
+// said is the content of a fuzzed line; its path is made legal first.
 type said struct {
 	path, agent string
 	status      uint16
@@ -122,8 +122,8 @@ func FuzzEnvoy(f *testing.F) {
 	})
 }
 
-// FuzzAnyLog: whatever bytes come, nothing breaks, every line is counted once,
-// and the result depends on neither blocks nor workers.
+// FuzzAnyLog: for any bytes, every line is counted once and the result depends
+// on neither blocks nor workers.
 func FuzzAnyLog(f *testing.F) {
 	for _, l := range []string{combinedLine("GET", "/a", 200, 5), "time:1\turi:/\n", `{"uri":"/","status":200}` + "\n",
 		"#Fields: date time cs-uri-stem\n2026-11-19 04:04:05 /\n", `[2026-11-19T04:04:05.310Z] "GET / HTTP/1.1" 200 - 0 9 0 - "-" "c" "i" "a" "-"` + "\n", "\x00\n"} {
@@ -153,9 +153,8 @@ func FuzzAnyLog(f *testing.F) {
 	})
 }
 
-// FuzzLearn: routes are learned the same in any order and split, nothing is
-// lost, and a learned template is a fixed point: learning templates changes
-// nothing.
+// FuzzLearn: the learned routes depend on neither order nor split, no request
+// is lost, and learning the learned templates again changes nothing.
 func FuzzLearn(f *testing.F) {
 	f.Add("/a/1\n/a/2\n/b/c.png\n", uint8(3))
 	f.Add(strings.Repeat("/x/abc\n/x/def/1\n", 80), uint8(7))
@@ -201,7 +200,7 @@ func FuzzLearn(f *testing.F) {
 	})
 }
 
-// FuzzNumbers: what decimal and timeValue read is what strconv reads.
+// FuzzNumbers: decimal and timeValue agree with strconv.
 func FuzzNumbers(f *testing.F) {
 	for _, s := range []string{"0", "0.123", "12.5", "1e-3", "-", "", "0.1, 0.2", "999999999999999999999", "1.", ".5", "1.2.3", "0.0000000001"} {
 		f.Add(s)
@@ -230,7 +229,7 @@ func FuzzNumbers(f *testing.F) {
 	})
 }
 
-// FuzzNginxConf: any configuration is read or refused.
+// FuzzNginxConf: any configuration is read or rejected without a panic.
 func FuzzNginxConf(f *testing.F) {
 	f.Add(nginxConf, "log_format x '$request'; access_log /a x;")
 	f.Add("log_format a \"\\\"$request\\\"\"; access_log off; include *.conf; # x\n{}", "include *.conf;")
@@ -252,8 +251,8 @@ func FuzzNginxConf(f *testing.F) {
 	})
 }
 
-// FuzzPatterns: a pattern that is taken matches without breaking, and a
-// router's pattern of literals matches itself.
+// FuzzPatterns: an accepted pattern matches without a panic, and a router
+// pattern of literals matches itself.
 func FuzzPatterns(f *testing.F) {
 	f.Add("/api/:id/x.:ext", "/api/1/x.png")
 	f.Add("/{a}/*", "/b/c")
@@ -272,6 +271,6 @@ func FuzzPatterns(f *testing.F) {
 			}
 		}
 		ParseWhere(text, time.UTC)
-		ParseTime(text, time.UTC)
+		ParseWhen(text, time.UTC)
 	})
 }

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// jsonLines is one JSON object per line, nested or not. It is read without
-// validating what we do not use: nginx writes values such as - or nothing at
-// all where a number is missing, and escapes that JSON does not know.
+// jsonLines is one JSON object per line, nested or not. Values that are not
+// counted are not validated: nginx writes "-" or nothing where a number is
+// missing, and escapes that JSON does not have.
 type jsonLines struct {
 	labelled
 	order []label
@@ -23,7 +23,9 @@ type jsonParser struct {
 	why     reason
 }
 
-func (f *jsonLines) parser(needs fieldSet) parser { return &jsonParser{order: wanted(f.order, needs)} }
+func (f *jsonLines) parser(needs fieldSet) parser {
+	return &jsonParser{order: withoutUnused(f.order, needs)}
+}
 
 func (p *jsonParser) parse(line []byte, rec *record) reason {
 	rec.clear()
@@ -51,8 +53,8 @@ func space(b []byte, i int) int {
 	return i
 }
 
-// object reads members from i, behind the opening brace, and returns the place
-// behind the closing one; -1 where there is none.
+// object reads members from i, behind the opening brace, and returns the index
+// behind the closing brace, or -1.
 func (p *jsonParser) object(line []byte, i int, order []label) int {
 	next := 0
 	for first := true; ; first = false {
@@ -87,7 +89,7 @@ func (p *jsonParser) object(line []byte, i int, order []label) int {
 	}
 }
 
-// find reads a key that is not where it was expected, and its colon.
+// find reads a key that is not at its expected position, and its colon.
 func find(line []byte, i int, order []label, next *int) (*label, int) {
 	if i >= len(line) || line[i] != '"' {
 		return nil, -1
@@ -110,8 +112,8 @@ func find(line []byte, i int, order []label, next *int) (*label, int) {
 	return nil, i + 1
 }
 
-// quoteEnd returns where a string that began before i ends, at its closing
-// quote; -1 where it does not.
+// quoteEnd returns the index of the closing quote of a string that began before
+// i, or -1.
 func quoteEnd(line []byte, i int) int {
 	for from := i; ; {
 		j := bytes.IndexByte(line[from:], '"')
@@ -125,8 +127,8 @@ func quoteEnd(line []byte, i int) int {
 	}
 }
 
-// evenSlashes says whether the backslashes that end at j pair up, so that none
-// is left to escape what follows.
+// evenSlashes reports whether the backslashes before j pair up, so that the
+// last one escapes nothing behind it.
 func evenSlashes(line []byte, from, j int) bool {
 	even := true
 	for k := j - 1; k >= from && line[k] == '\\'; k-- {
@@ -135,8 +137,8 @@ func evenSlashes(line []byte, from, j int) bool {
 	return even
 }
 
-// value reads the value at i for a label, nil to skip it, and returns the
-// place behind it.
+// value reads the value at i for a label (nil to skip it) and returns the index
+// behind it.
 func (p *jsonParser) value(line []byte, i int, l *label) int {
 	if i < len(line) && line[i] == ' ' {
 		i = space(line, i)
@@ -177,7 +179,7 @@ func (p *jsonParser) value(line []byte, i int, l *label) int {
 	return end
 }
 
-// set sets a field, unescaping what needs it.
+// set sets a field and resolves escapes where the value has any.
 func (p *jsonParser) set(src source, v []byte, quoted bool) bool {
 	if !quoted && string(v) == "null" {
 		return true
@@ -193,7 +195,7 @@ func (p *jsonParser) set(src source, v []byte, quoted bool) bool {
 	return true
 }
 
-// skipNested returns the place behind an object or array that begins at i.
+// skipNested returns the index behind the object or array that begins at i.
 func skipNested(line []byte, i int) int {
 	for depth := 0; i < len(line); i++ {
 		switch line[i] {
@@ -212,8 +214,8 @@ func skipNested(line []byte, i int) int {
 	return -1
 }
 
-// unescape appends v with JSON's escapes resolved, and unknown ones (nginx's
-// \x22) as they are.
+// unescape appends v with JSON's escapes resolved. Unknown escapes (nginx's
+// \x22) stay as they are.
 func unescape(b, v []byte) []byte {
 	for i := 0; i < len(v); i++ {
 		if v[i] != '\\' || i+1 == len(v) {
@@ -259,8 +261,8 @@ func hex4(v []byte) (r rune, ok bool) {
 	return r, true
 }
 
-// nest stands between the keys of nested objects while a format is looked for;
-// people write a dot, which may also be part of a key.
+// nest joins the keys of nested objects during format detection; no logger
+// writes this byte in a key.
 const nest = "\x1f"
 
 // jsonPairs flattens a line for a closer look.
@@ -327,7 +329,8 @@ func flatten(line []byte, i int, prefix string, depth int, yield func(string, []
 	}
 }
 
-// detectJSON looks for JSON in the first lines; nil where they are none.
+// detectJSON returns the format of JSON lines, or nil if fewer than half of the
+// lines are JSON.
 func detectJSON(sample [][]byte, overrides []override) *jsonLines {
 	var all [][][2]string
 	for _, line := range sample {
@@ -339,15 +342,15 @@ func detectJSON(sample [][]byte, overrides []override) *jsonLines {
 		return nil
 	}
 	seen := sampleKeys(all)
-	return newJSON(seen, chooseKeys(seen, len(all), overrides))
+	return newJSON(seen, newLabelled("JSON", seen, len(all), overrides))
 }
 
-func newJSON(seen []keySample, fields map[string]source) *jsonLines {
-	f := &jsonLines{labelled: labelled{title: "JSON", fields: fields}}
+func newJSON(seen []keySample, l labelled) *jsonLines {
+	f, fields := &jsonLines{labelled: l}, l.fields
 	for _, s := range seen[:min(len(seen), 500)] {
 		f.order = plant(f.order, strings.Split(s.key, nest), fields[s.key])
 	}
-	for key, src := range fields { // keys that the sample does not have
+	for key, src := range fields { // overrides that the sample lacks
 		f.order = plant(f.order, strings.Split(key, nest), src)
 		if parts := strings.Split(key, "."); len(parts) > 1 {
 			f.order = plant(f.order, parts, src)
@@ -356,7 +359,7 @@ func newJSON(seen []keySample, fields map[string]source) *jsonLines {
 	return f
 }
 
-// plant puts a key into the tree of labels.
+// plant adds a key to the tree of labels.
 func plant(order []label, steps []string, src source) []label {
 	text := `"` + steps[0] + `":`
 	i := slices.IndexFunc(order, func(l label) bool { return l.text == text })

@@ -6,67 +6,75 @@ import (
 	"strings"
 )
 
-// A source is where a labelled log (LTSV, JSON) has a field: under which key,
-// and for times in which unit.
+// A source is the field that a key of a labelled log (LTSV, JSON) holds, and
+// the unit of times.
 type source struct {
 	field field
 	unit  int64
-	guess string // how the unit was inferred, empty where the key says it
+	guess string // how the unit was inferred; empty if the key defines it
+	// byValues: the field was inferred from the values, not from the key.
+	byValues bool
 }
 
 // A synonym is a key that loggers use for a field.
 type synonym struct {
 	key  string
-	unit int64 // of times; 0: by the key's ending, or inferred from the values
+	unit int64 // of times; 0: from the key's ending, or inferred from the values
 }
 
-// synonyms are in the order in which they win. Keys compare in lower case;
-// a dot stands for nesting. Among them are alp's defaults, ltsv.org's labels,
-// nginx's and Apache's names, Envoy, Caddy, Traefik, Echo, pino, Varnish, GCP.
+// synonyms are in order of preference. Keys compare in lower case; a dot stands
+// for nesting. They cover alp's defaults, ltsv.org's labels, nginx's and
+// Apache's names, Envoy, Caddy, Traefik, Echo, pino, Varnish and GCP.
 var synonyms = map[field][]synonym{
 	uri: {{key: "uri"}, {key: "request_uri"}, {key: "request.uri"}, {key: "requestpath"}, {key: "req.url"},
 		{key: "httprequest.requesturl"}, {key: "request.url"}, {key: "request.path"}, {key: "request_path"},
 		{key: "url"}, {key: "path"}, {key: "req_uri"}, {key: "request_url"}, {key: "url_path"},
-		{key: "x_envoy_original_path"}, {key: "url.original"}, {key: "url.path"}, {key: "http.target"}, {key: "target"}},
+		{key: "x_envoy_original_path"}, {key: "url.original"}, {key: "url.path"}, {key: "http.target"}, {key: "target"},
+		{key: "clientrequesturi"}, {key: "clientrequestpath"}, {key: "requesturi"}, {key: "requesturl"}, {key: "http.url"}, {key: "http.path"},
+		{key: "uri_path"}, {key: "endpoint"}, {key: "pathname"}, {key: "originalurl"}, {key: "req.originalurl"}, {key: "fullpath"},
+		{key: "full_path"}, {key: "http_path"}, {key: "page"}, {key: "http.route"}, {key: "route"}},
 	request: {{key: "request"}, {key: "req"}, {key: "request_line"}, {key: "requestline"}},
 	verb: {{key: "method"}, {key: "request_method"}, {key: "request.method"}, {key: "requestmethod"}, {key: "req.method"},
 		{key: "httprequest.requestmethod"}, {key: "http.request.method"}, {key: "http_method"}, {key: "http.method"},
-		{key: "req_method"}, {key: "verb"}},
+		{key: "req_method"}, {key: "clientrequestmethod"}, {key: "httpmethod"}, {key: "verb"}},
 	query: {{key: "query_string"}, {key: "args"}, {key: "query"}, {key: "request.query"}},
 	status: {{key: "status"}, {key: "status_code"}, {key: "response_code"}, {key: "downstreamstatus"}, {key: "statuscode"},
 		{key: "res.statuscode"}, {key: "response.status"}, {key: "httprequest.status"}, {key: "response_status"},
-		{key: "http.response.status_code"}, {key: "http.status_code"}, {key: "http_status"}, {key: "code"}},
+		{key: "http.response.status_code"}, {key: "http.status_code"}, {key: "http_status"}, {key: "edgeresponsestatus"}, {key: "code"}},
 	size: {{key: "size"}, {key: "body_bytes_sent"}, {key: "body_bytes"}, {key: "bytes_sent"}, {key: "bytes_out"}, {key: "bytes"},
 		{key: "downstreamcontentsize"}, {key: "response_size"}, {key: "response_length"}, {key: "httprequest.responsesize"},
-		{key: "resp_size"}, {key: "response.bytes"}, {key: "http.response.body.bytes"}, {key: "length"}},
+		{key: "resp_size"}, {key: "response.bytes"}, {key: "http.response.body.bytes"}, {key: "edgeresponsebytes"}, {key: "length"}},
 	reqSize: {{key: "reqsize"}, {key: "request_length"}, {key: "bytes_received"}, {key: "bytes_in"}, {key: "bytes_read"},
-		{key: "requestcontentsize"}, {key: "request_size"}, {key: "httprequest.requestsize"}},
+		{key: "requestcontentsize"}, {key: "request_size"}, {key: "httprequest.requestsize"}, {key: "clientrequestbytes"}},
 	took: {{key: "reqtime", unit: 1e9}, {key: "request_time", unit: 1e9}, {key: "reqtime_microsec", unit: 1e3}, {key: "response_time"},
 		{key: "request_duration"}, {key: "request_time_ms", unit: 1e6}, {key: "response_time_ms", unit: 1e6}, {key: "duration"},
 		{key: "duration_ms", unit: 1e6}, {key: "latency"}, {key: "latency_ms", unit: 1e6}, {key: "responsetime"},
 		{key: "taken_sec", unit: 1e9}, {key: "taken_msec", unit: 1e6}, {key: "taken_usec", unit: 1e3}, {key: "time_taken"},
 		{key: "elapsed"}, {key: "elapsed_ms", unit: 1e6}, {key: "httprequest.latency"}, {key: "event.duration", unit: 1},
-		{key: "took"}, {key: "rt"}, {key: "total_time"}, {key: "runtime"}, {key: "apptime", unit: 1e9}, {key: "latency_human"}},
+		{key: "took"}, {key: "rt"}, {key: "total_time"}, {key: "runtime"}, {key: "edgetimetofirstbytems", unit: 1e6}, {key: "originresponsedurationms", unit: 1e6}, {key: "service"}, {key: "dur"},
+		{key: "apptime", unit: 1e9}, {key: "latency_human"}},
 	upstream: {{key: "apptime", unit: 1e9}, {key: "upstream_response_time", unit: 1e9}, {key: "upstream_service_time", unit: 1e6},
-		{key: "x_envoy_upstream_service_time", unit: 1e6}, {key: "originduration", unit: 1}, {key: "upstream_time"},
+		{key: "x_envoy_upstream_service_time", unit: 1e6}, {key: "originduration", unit: 1}, {key: "originresponsetime", unit: 1}, {key: "upstream_time"},
 		{key: "upstream_duration"}, {key: "urt"}},
 	stamp: {{key: "time"}, {key: "time_local"}, {key: "time_iso8601"}, {key: "timestamp"}, {key: "@timestamp"}, {key: "ts"},
-		{key: "start_time"}, {key: "startutc"}, {key: "msec"}, {key: "datetime"}, {key: "date"}, {key: "local_time"}, {key: "at"}},
+		{key: "start_time"}, {key: "startutc"}, {key: "msec"}, {key: "datetime"}, {key: "date"}, {key: "local_time"}, {key: "edgestarttimestamp"}, {key: "at"}},
 	host: {{key: "vhost"}, {key: "http_host"}, {key: "request.host"}, {key: "requesthost"}, {key: "authority"}, {key: "server_name"},
-		{key: "servername"}, {key: "host"}, {key: "req.headers.host"}},
+		{key: "servername"}, {key: "host"}, {key: "req.headers.host"}, {key: "clientrequesthost"}},
 	agent: {{key: "ua"}, {key: "user_agent"}, {key: "http_user_agent"}, {key: "useragent"}, {key: "request.headers.user-agent"},
-		{key: "request_user-agent"}, {key: "req.headers.user-agent"}, {key: "httprequest.useragent"}, {key: "agent"}},
+		{key: "request_user-agent"}, {key: "req.headers.user-agent"}, {key: "httprequest.useragent"}, {key: "clientrequestuseragent"}, {key: "agent"}},
 	user: {{key: "user"}, {key: "remote_user"}, {key: "clientusername"}, {key: "user_id"}},
+	address: {{key: "remote_addr"}, {key: "remote_ip"}, {key: "client_ip"}, {key: "clientip"}, {key: "clienthost"}, {key: "request.remote_ip"},
+		{key: "request.client_ip"}, {key: "ip"}, {key: "httprequest.remoteip"}, {key: "client.address"}, {key: "remote_address"}, {key: "fwd"}},
 }
 
-// A keySample is what a look at some lines said about one key.
+// A keySample describes one key of the sample lines.
 type keySample struct {
-	key    string // as logged, with nest between nested ones
+	key    string // as logged; nested keys are joined by nest
 	count  int    // lines that have it
 	values []string
 }
 
-// An override is a user's word on where a field is: --field time=rt:ms.
+// An override is a key that the user assigned to a field: --field time=rt:ms.
 type override struct {
 	field field
 	key   string
@@ -77,7 +85,7 @@ type override struct {
 func parseOverride(s string) (override, error) {
 	name, key, ok := strings.Cut(s, "=")
 	i := slices.Index(fieldWords[:], name)
-	if !ok || i <= 0 || field(i) == duration || key == "" {
+	if !ok || i <= 0 || field(i) == duration || field(i) == part || key == "" {
 		return override{}, fmt.Errorf("%q is not NAME=KEY with a name of %s", s, strings.Join(fieldWords[1:duration], ", "))
 	}
 	o := override{field: field(i), key: key}
@@ -96,9 +104,9 @@ func cutUnit(s string) (key string, unit int64, ok bool) {
 	return s[:i], unit, ok
 }
 
-// chooseKeys finds the fields among the keys seen: what the user said first,
-// then the best synonym that at least half of the lines have. Each key serves
-// one field.
+// chooseKeys assigns fields to the keys of the sample: overrides first, then
+// the best synonym that at least half of the lines have. Each key serves one
+// field.
 func chooseKeys(seen []keySample, lines int, overrides []override) map[string]source {
 	chosen := map[string]source{}
 	found := map[field]bool{}
@@ -109,30 +117,115 @@ func chooseKeys(seen []keySample, lines int, overrides []override) map[string]so
 		}
 		chosen[sampleOf(seen, o.key).key], found[o.field] = src, true
 	}
-	order := []field{uri, request, verb, query, status, size, reqSize, took, upstream, stamp, host, agent, user}
+	order := []field{uri, request, verb, query, status, size, reqSize, took, upstream, stamp, host, agent, user, address}
 	for _, f := range order {
 		if found[f] || f == request && found[uri] {
 			continue
 		}
 		for _, syn := range synonyms[f] {
 			k := findKey(seen, syn.key)
-			if k == nil || k.count*2 < lines && !(f == took || f == upstream || f == query || f == user) {
+			if k == nil || k.count*2 < lines && !(f == took || f == upstream || f == query || f == user || f == address) {
 				continue
 			}
-			if _, taken := chosen[k.key]; taken {
+			if _, taken := chosen[k.key]; taken || !plausible(f, k.values) {
 				continue
 			}
 			src := source{field: f}
 			if f == took || f == upstream {
 				if src = unitFor(f, syn, k, seen); src.unit == 0 && src.field != duration {
-					continue // no number
+					continue // not a number
 				}
 			}
 			chosen[k.key], found[f] = src, true
 			break
 		}
 	}
+	if !found[uri] && !found[request] {
+		if k, f := pathKey(seen, lines, chosen); k != nil {
+			chosen[k.key] = source{field: f, byValues: true}
+		}
+	}
 	return chosen
+}
+
+// plausible reports whether most values of a key can be those of a field: "at"
+// is a time or "info".
+func plausible(f field, values []string) bool {
+	var test func(s string) bool
+	switch f {
+	case stamp:
+		test = isStamp
+	case status, size, reqSize:
+		test = isWhole
+	case uri:
+		test = func(s string) bool { return !strings.ContainsAny(s, " \t") }
+	default:
+		return true
+	}
+	good := 0
+	for _, v := range values {
+		if test(strings.Trim(v, "[]")) {
+			good++
+		}
+	}
+	return 10*good >= 9*len(values)
+}
+
+// notPath are parts of keys whose values look like paths and are others.
+var notPath = []string{"refer", "origin", "file", "dir", "caller", "source", "logger", "cwd", "redirect", "location", "template", "upstream",
+	"root", "socket", "image", "cgroup", "exe", "agent", "accept", "content"}
+
+// pathKey finds the key of the path, or of the request line, by its values:
+// they begin with a slash or a scheme, or with a method. The key with the most
+// different values wins, the first one of equals.
+func pathKey(seen []keySample, lines int, chosen map[string]source) (best *keySample, f field) {
+	most := 0
+	for i := range seen {
+		k := &seen[i]
+		lower := strings.ToLower(k.key)
+		if _, taken := chosen[k.key]; taken || k.count*2 < lines || slices.ContainsFunc(notPath, func(p string) bool { return strings.Contains(lower, p) }) {
+			continue
+		}
+		for _, c := range []struct {
+			f    field
+			test func(string) bool
+		}{{uri, isPath}, {request, isRequestLine}} {
+			if n := different(k.values, c.test); n > most {
+				best, f, most = k, c.f, n
+			}
+		}
+	}
+	return best, f
+}
+
+// isRequestLine accepts "GET /a HTTP/1.1". Statements of SQL begin with the
+// names of methods too.
+func isRequestLine(s string) bool {
+	_, target, _ := strings.Cut(s, " ")
+	return isRequest(s) && isPath(strings.TrimSpace(strings.Split(target, " ")[0]))
+}
+
+// isPath accepts "/a" and "https://host/a".
+func isPath(s string) bool {
+	if i := strings.Index(s, "://"); i > 0 && i < 6 {
+		return strings.HasPrefix(s, "http")
+	}
+	return strings.HasPrefix(s, "/") && !strings.ContainsAny(s, " \t")
+}
+
+// different counts the different values, 0 if fewer than nine of ten pass a test.
+func different(values []string, test func(string) bool) int {
+	good, set := 0, map[string]bool{}
+	for _, v := range values {
+		if test(v) {
+			good++
+			set[v] = true
+		}
+	}
+	if 10*good < 9*len(values) {
+		return 0
+	}
+	return len(set)
 }
 
 func findKey(seen []keySample, lower string) *keySample {
@@ -144,7 +237,7 @@ func findKey(seen []keySample, lower string) *keySample {
 	return nil
 }
 
-// dotted is a key as people write it.
+// dotted returns a key with dots for nesting.
 func dotted(key string) string { return strings.ReplaceAll(key, nest, ".") }
 
 func sampleOf(seen []keySample, key string) *keySample {
@@ -156,8 +249,8 @@ func sampleOf(seen []keySample, key string) *keySample {
 	return &keySample{key: key}
 }
 
-// unitFor finds the unit of a time: the key says it, its ending does, the
-// logger is recognised by its other keys, or the values look like one.
+// unitFor finds the unit of a time: from the key, its ending, the logger
+// (recognised by its other keys), or the values.
 func unitFor(f field, syn synonym, k *keySample, seen []keySample) source {
 	src := source{field: f, unit: syn.unit}
 	if src.unit != 0 {
@@ -175,6 +268,8 @@ func unitFor(f field, syn synonym, k *keySample, seen []keySample) source {
 	}
 	has := func(key string) bool { return findKey(seen, key) != nil }
 	switch lower := strings.ToLower(dotted(k.key)); {
+	case lower == "duration" && (has("controller") && has("action") || has("view") && has("db")): // lograge
+		src.unit = 1e6
 	case lower == "duration" && has("downstreamstatus"): // Traefik
 		src.unit = 1
 	case lower == "latency" && has("latency_human"): // Echo
@@ -200,7 +295,7 @@ func unitByEnding(key string) (int64, bool) {
 	return unitOf(key[i+1:])
 }
 
-// withUnits says whether the values carry their units: "1.2ms".
+// withUnits reports whether the values carry their units: "1.2ms".
 func withUnits(values []string) bool {
 	n := 0
 	for _, v := range values {
@@ -219,8 +314,8 @@ func withUnits(values []string) bool {
 	return n > 0
 }
 
-// unitByValues infers a unit from how the numbers look: a decimal point is
-// written for seconds; whole numbers count something smaller, by their size.
+// unitByValues infers a unit from the numbers: loggers write a decimal point
+// for seconds; whole numbers count something smaller, by their size.
 func unitByValues(values []string) (unit int64, guess string) {
 	var whole []int64
 	for _, v := range values {

@@ -3,16 +3,17 @@ package accesslog
 import (
 	"bytes"
 	"fmt"
+	"slices"
 )
 
-// A layout is a line of text as a logger's format string describes it: fields
+// A layout describes a line of text as a logger's format string does: fields
 // with literal text between them.
 type layout struct {
-	title  string // of the format, for people
-	lead   string // literal text before the first field
-	pieces []piece
-	said   []string // what was inferred
-	// comment begins lines that are no requests; 0 for none.
+	title    string // name of the format, for messages
+	lead     string // literal text before the first field
+	pieces   []piece
+	inferred []string // notes on what was inferred
+	// comment is the first byte of lines that are not requests; 0 for none.
 	comment byte
 }
 
@@ -20,50 +21,58 @@ type layout struct {
 type piece struct {
 	field field
 	unit  int64 // ns per unit, of times
-	// stop ends the field; empty only for the last one. In a quoted field a
-	// quote ends it only where all of stop follows, and no backslash stands before.
+	// stop ends the field; only the last field may have an empty one. In a
+	// quoted field a quote ends the field only if all of stop follows and no
+	// backslash precedes it.
 	stop   string
 	quoted bool
-	width  int    // of a field of fixed width; 0 for others
+	width  int    // of a field of fixed width, in bytes; 0 for others
 	last   bool   // nothing follows stop
 	name   string // the format's own name of the field, for messages
 }
 
-// A reason says why a line is bad: 0 that it is not. What the others mean is
-// up to the format.
+// A reason is why a line is bad; 0 means that it is good. Each format defines
+// the other values.
 type reason int
 
-// noLine is the reason of lines that belong to the log but are no requests.
+// noLine is the reason of lines that belong to the log but are not requests.
 const noLine reason = -1
 
 func (l *layout) name() string { return l.title }
 
-func (l *layout) notes() []string { return l.said }
+func (l *layout) notes() []string { return l.inferred }
 
 func (l *layout) has(f field) bool {
 	for i := range l.pieces {
-		if g := l.pieces[i].field; g == f || f == took && g == duration {
+		if g := l.pieces[i].field; g == f || f == took && (g == duration || g == part) {
 			return true
 		}
 	}
 	return false
 }
 
-func (l *layout) parser(needs fieldSet) parser { return &textParser{lay: l, ops: l.compile(needs)} }
+// hasParts reports whether the time of the request is logged in parts.
+func (l *layout) hasParts() bool {
+	return slices.ContainsFunc(l.pieces, func(p piece) bool { return p.field == part })
+}
 
-// explain: reason 1 is the lead, then two for each piece (its end, its value),
-// then what is left over.
+func (l *layout) parser(needs fieldSet) parser {
+	return &textParser{lay: l, ops: l.compile(needs), parts: l.hasParts()}
+}
+
+// explain: reason 1 is the lead, then two reasons for each piece (its end, its
+// value), then text behind the last piece.
 func (l *layout) explain(why reason) string {
 	if why == 1 {
 		return fmt.Sprintf("does not begin with %q", l.lead)
 	}
 	k := int(why-2) / 2
 	if k >= len(l.pieces) {
-		return "goes on where the format ends"
+		return "continues behind the last field"
 	}
 	p := &l.pieces[k]
 	if why%2 == 0 {
-		return fmt.Sprintf("nothing like %q after %s", p.stop, p.title())
+		return fmt.Sprintf("no %q after %s", p.stop, p.title())
 	}
 	return fmt.Sprintf("%s is not a %v", p.title(), p.field)
 }
@@ -75,7 +84,7 @@ func (p *piece) title() string {
 	return "the " + p.field.String()
 }
 
-// follows says whether the piece's stop stands at line[i:].
+// follows reports whether the piece's stop is at line[i:].
 func (p *piece) follows(line []byte, i int) bool {
 	return len(line)-i >= len(p.stop) && string(line[i:i+len(p.stop)]) == p.stop
 }
@@ -91,8 +100,8 @@ func (r *record) setNumber(f field, n int64) {
 	}
 }
 
-// find returns where the field at line[i:] ends, at from or behind; -1 where
-// its stop is missing.
+// find returns where the field at line[i:] ends, searching from index from, or
+// -1 if its stop is missing.
 func (p *piece) find(line []byte, i, from int) int {
 	if p.last { // whatever its value has in it
 		if n := len(line) - len(p.stop); n >= i && string(line[n:]) == p.stop {
@@ -100,7 +109,7 @@ func (p *piece) find(line []byte, i, from int) int {
 		}
 		return -1
 	}
-	if p.field == request && !p.quoted { // its own spaces do not end it
+	if p.field == request && !p.quoted { // spaces of the request do not end it
 		if j := bytes.Index(line[i:], []byte(" HTTP/")); j > 0 {
 			from = i + j + 1
 		}
@@ -118,7 +127,7 @@ func (p *piece) find(line []byte, i, from int) int {
 	}
 }
 
-// stops says whether the field that begins at i ends at j.
+// stops reports whether the field that begins at i ends at j.
 func (p *piece) stops(line []byte, j, i int) bool {
 	if len(p.stop) > 1 && (len(line)-j < len(p.stop) || string(line[j:j+len(p.stop)]) != p.stop) {
 		return false
@@ -133,7 +142,7 @@ func (p *piece) stops(line []byte, j, i int) bool {
 	return !odd
 }
 
-// set reads the value of one field.
+// set stores the value of one field.
 func (t *textParser) set(p *piece, v []byte, rec *record) (ok bool) {
 	switch p.field {
 	case request:
@@ -152,6 +161,14 @@ func (t *textParser) set(p *piece, v []byte, rec *record) (ok bool) {
 		rec.agent = v
 	case user:
 		rec.user = v
+	case address:
+		rec.addr = v
+	case part:
+		var ns int64
+		if ns, ok = timeValue(v, p.unit); ns > 0 || ns == 0 && rec.took < 0 {
+			rec.took = max(rec.took, 0) + ns
+		}
+		return ok
 	case took:
 		rec.took, ok = timeValue(v, p.unit)
 		return ok
@@ -170,7 +187,7 @@ func (t *textParser) set(p *piece, v []byte, rec *record) (ok bool) {
 	return true
 }
 
-// setText reads a number that may be "-".
+// setText reads a number that may be "-" or empty.
 func (r *record) setText(f field, v []byte) bool {
 	n, end := digits(v, 0)
 	if len(v) == 1 && v[0] == '-' || len(v) == 0 {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// apacheFields are the directives of Apache's LogFormat, of H2O and of
-// varnishncsa, by letter, that take no argument.
+// apacheFields are the directives without argument of Apache's LogFormat, H2O
+// and varnishncsa, by letter.
 var apacheFields = map[byte]piece{
 	'r': {field: request},
 	'm': {field: verb},
@@ -22,10 +22,10 @@ var apacheFields = map[byte]piece{
 	'v': {field: host},
 	'V': {field: host},
 	'u': {field: user},
-	'h': {}, 'l': {}, 'a': {}, 'A': {}, 'p': {}, 'P': {}, 'H': {}, 'k': {}, 'f': {}, 'X': {}, 'L': {}, 'R': {}, 'S': {},
+	'h': {field: address}, 'l': {}, 'a': {field: address}, 'A': {}, 'p': {}, 'P': {}, 'H': {}, 'k': {}, 'f': {}, 'X': {}, 'L': {}, 'R': {}, 'S': {},
 }
 
-// apacheArgs are directives with an argument, as argument and letter.
+// apacheArgs are directives with an argument, as "argument letter".
 var apacheArgs = map[string]piece{
 	"host i":                   {field: host},
 	"user-agent i":             {field: agent},
@@ -42,7 +42,7 @@ var apacheArgs = map[string]piece{
 	"varnish:time_firstbyte x": {field: upstream, unit: 1e9},
 }
 
-// timeForms are strftime formats whose result parseStamp reads.
+// timeForms are the strftime formats whose output parseStamp reads.
 var timeForms = map[string]bool{"%d/%b/%Y:%H:%M:%S %z": true, "%Y-%m-%dT%H:%M:%S%z": true, "%F %T": true,
 	"%FT%T%z": true, "%Y-%m-%d %H:%M:%S": true, "%Y-%m-%dT%H:%M:%S": true, "%s": true}
 
@@ -104,15 +104,15 @@ func (b *builder) directive(s string) (string, error) {
 			p = piece{field: stamp}
 		}
 		if letter == 'T' && p.field == skipped {
-			return "", fmt.Errorf("%s is no unit of time", name)
+			return "", fmt.Errorf("%s is not a unit of time", name)
 		}
 	} else if !known {
-		return "", fmt.Errorf("%s is no directive", name)
+		return "", fmt.Errorf("%s is not a directive", name)
 	}
 	return rest, b.field(p, name)
 }
 
-// envoyFields are the command operators of Envoy's access log that we count.
+// envoyFields are the command operators of Envoy's access log that are counted.
 var envoyFields = map[string]piece{
 	"START_TIME":                          {field: stamp},
 	"REQ(:METHOD)":                        {field: verb},
@@ -129,14 +129,14 @@ var envoyFields = map[string]piece{
 	"REQ(USER-AGENT)":                     {field: agent},
 }
 
-// envoyDefault is the format of Envoy where none is configured.
+// envoyDefault is Envoy's built-in format.
 const envoyDefault = `[%START_TIME%] "%REQ(:METHOD)% %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)% %PROTOCOL%" ` +
 	`%RESPONSE_CODE% %RESPONSE_FLAGS% %BYTES_RECEIVED% %BYTES_SENT% %DURATION% ` +
 	`%RESP(X-ENVOY-UPSTREAM-SERVICE-TIME)% "%REQ(X-FORWARDED-FOR)%" "%REQ(USER-AGENT)%" ` +
 	`"%REQ(X-REQUEST-ID)%" "%REQ(:AUTHORITY)%" "%UPSTREAM_HOST%"`
 
-// istioDefault is that of Istio's sidecars: more about the response, and what
-// the connection was.
+// istioDefault is the format of Istio's sidecars: Envoy's with details of the
+// response and the connection.
 const istioDefault = `[%START_TIME%] "%REQ(:METHOD)% %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)% %PROTOCOL%" ` +
 	`%RESPONSE_CODE% %RESPONSE_FLAGS% %RESPONSE_CODE_DETAILS% %CONNECTION_TERMINATION_DETAILS% ` +
 	`"%UPSTREAM_TRANSPORT_FAILURE_REASON%" %BYTES_RECEIVED% %BYTES_SENT% %DURATION% ` +
@@ -174,10 +174,11 @@ func envoyLayout(format, title string) (*layout, error) {
 	return b.done(title)
 }
 
-// A dialect is a language of format strings.
+// A dialect parses format strings of one server.
 type dialect func(format, title string) (*layout, error)
 
-// dialectOf tells the language of a format string by what only it has.
+// dialectOf recognises the language of a format string by operators that only
+// this language has.
 func dialectOf(format string) (dialect, string) {
 	switch {
 	case strings.Contains(format, "$"):

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// nginxFields are the variables of a log_format that we count. All others are
-// skipped: what they hold only has to end where the format says.
+// nginxFields are the variables of a log_format that are counted. All others
+// are skipped: only the text behind them matters.
 var nginxFields = map[string]piece{
 	"request":                {field: request},
 	"request_method":         {field: verb},
@@ -29,9 +29,11 @@ var nginxFields = map[string]piece{
 	"server_name":            {field: host},
 	"http_user_agent":        {field: agent},
 	"remote_user":            {field: user},
+	"remote_addr":            {field: address},
 }
 
-// A builder makes a layout of a format string: fields and texts in turn.
+// A builder makes a layout from a format string: fields and literal texts in
+// turn.
 type builder struct {
 	lay  layout
 	seen [nFields]bool
@@ -41,16 +43,16 @@ type builder struct {
 // literal adds text between fields.
 func (b *builder) literal(s string) { b.text.WriteString(s) }
 
-// field adds a field, ending the text before it. Two fields with nothing
-// between them cannot be told apart.
+// field adds a field and ends the text before it. Two fields need text between
+// them, or their border is unknown.
 func (b *builder) field(p piece, name string) error {
 	if len(b.lay.pieces) > 0 && b.text.Len() == 0 {
-		return fmt.Errorf("nothing stands between %s and %s", b.lay.pieces[len(b.lay.pieces)-1].name, name)
+		return fmt.Errorf("no text separates %s and %s", b.lay.pieces[len(b.lay.pieces)-1].name, name)
 	}
 	b.flush()
-	if b.seen[p.field] && p.field != skipped {
+	if b.seen[p.field] && p.field != skipped && p.field != part {
 		// The first of two sources counts ($body_bytes_sent before
-		// $bytes_sent), but of two times the finer one (%D before %T).
+		// $bytes_sent), but of two times the one of finer unit (%D before %T).
 		old := b.find(p.field)
 		if p.unit >= old.unit {
 			p = piece{}
@@ -83,7 +85,7 @@ func (b *builder) flush() {
 	}
 }
 
-// done closes the layout. It must name a request, or nothing could be counted.
+// done returns the layout. It is an error if no field holds the request.
 func (b *builder) done(title string) (*layout, error) {
 	b.flush()
 	l := &b.lay
@@ -103,8 +105,13 @@ func (b *builder) done(title string) (*layout, error) {
 	return l, nil
 }
 
-// nginxLayout reads the text of a log_format, its strings already joined.
+// nginxLayout reads the text of a log_format whose strings are already joined.
 func nginxLayout(format, title string) (*layout, error) {
+	return variableLayout(format, title, nginxFields)
+}
+
+// variableLayout reads a format string with variables of these fields.
+func variableLayout(format, title string, fields map[string]piece) (*layout, error) {
 	var b builder
 	for s := format; s != ""; {
 		at := strings.IndexByte(s, '$')
@@ -119,7 +126,7 @@ func nginxLayout(format, title string) (*layout, error) {
 			s = s[at+1:]
 			continue
 		}
-		if err := b.field(nginxFields[name], "$"+name); err != nil {
+		if err := b.field(fields[name], "$"+name); err != nil {
 			return nil, err
 		}
 		s = rest

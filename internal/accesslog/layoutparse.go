@@ -10,15 +10,17 @@ type textParser struct {
 	lay *layout
 	ops []op
 	clk clock
+	// parts: the time of the request is the sum of several fields.
+	parts bool
 }
 
-// An op is a piece made ready: what to do, and the text that must follow.
+// An op is a compiled piece: an action, and the text that must follow.
 type op struct {
 	code   opcode
-	first  byte  // of stop; 0 where the piece is the last and has none
-	short  uint8 // length of stop where it is 1 to 4, else 0
+	first  byte  // first byte of stop; 0 if the last piece has none
+	short  uint8 // length of stop if it is 1 to 4, else 0
 	field  field
-	want   uint32 // stop as a number, where short
+	want   uint32 // stop as a number, if short
 	mask   uint32
 	unit   int64
 	piece  *piece
@@ -28,7 +30,7 @@ type op struct {
 type opcode uint8
 
 const (
-	opSearch  opcode = iota // find the stop, then read what stands before it
+	opSearch  opcode = iota // find the stop, then parse the text before it
 	opSkip                  // find the stop
 	opRequest               // quoted
 	opStamp
@@ -37,8 +39,8 @@ const (
 	opTook
 )
 
-// compile chooses the fastest way for each piece; what it does not expect in a
-// line is left to the piece's own find and set.
+// compile chooses the fastest action for each piece. A value that the action
+// cannot read goes through the piece's find and set.
 func (l *layout) compile(needs fieldSet) (ops []op) {
 	for k := range l.pieces {
 		p := &l.pieces[k]
@@ -75,7 +77,7 @@ func (l *layout) compile(needs fieldSet) (ops []op) {
 	return ops
 }
 
-// follows says whether the stop stands at line[i:].
+// follows reports whether the stop is at line[i:].
 func (o *op) follows(line []byte, i int) bool {
 	if o.short > 0 && i+4 <= len(line) {
 		return binary.LittleEndian.Uint32(line[i:])&o.mask == o.want
@@ -83,12 +85,18 @@ func (o *op) follows(line []byte, i int) bool {
 	return o.piece.follows(line, i)
 }
 
-// parse reads one line into rec. Fields that the layout does not have keep
-// what clear put there.
+// parse reads one line into rec. Fields that the layout lacks keep the value
+// that clear set.
 func (t *textParser) parse(line []byte, rec *record) reason {
+	if t.parts {
+		rec.took = -1
+	}
 	why := t.parseStraight(line, rec)
 	if why > 1 && len(line) < maxAround {
 		budget := maxTries
+		if t.parts {
+			rec.took = -1
+		}
 		if t.parseAround(0, line, len(t.lay.lead), rec, &budget) {
 			return 0
 		}
@@ -96,14 +104,14 @@ func (t *textParser) parse(line []byte, rec *record) reason {
 	return why
 }
 
-// maxTries and maxAround bound the work on a line that does not parse straight.
+// maxTries and maxAround bound the work on a line that parseStraight rejects.
 const (
 	maxTries  = 100
 	maxAround = 16 << 10
 )
 
-// parseAround tries every place where a field may end, for loggers that do not
-// escape the quotes of what clients send: "say "hi" there".
+// parseAround tries every index where a field may end. Some loggers do not
+// escape quotes that clients send: "say "hi" there".
 func (t *textParser) parseAround(k int, line []byte, i int, rec *record, budget *int) bool {
 	if k == len(t.lay.pieces) {
 		return i == len(line)
@@ -143,7 +151,7 @@ func (t *textParser) parseStraight(line []byte, rec *record) reason {
 		switch o.code {
 		case opSkip, opRequest:
 			if !o.quoted && i < len(line) && line[i] == '-' && o.follows(line, i+1) {
-				i += 1 + len(o.piece.stop) // nobody known, as nearly always
+				i += 1 + len(o.piece.stop) // "-": no user, as in nearly all lines
 				continue
 			}
 			j := bytes.IndexByte(line[i:], o.first)
@@ -198,8 +206,8 @@ func (t *textParser) parseStraight(line []byte, rec *record) reason {
 	return 0
 }
 
-// search reads a piece the long way and returns the place behind its stop; -2
-// where that is missing, -3 where the value is none.
+// search parses a piece with find and set and returns the index behind its
+// stop; -2 if the stop is missing, -3 if the value is invalid.
 func (t *textParser) search(p *piece, line []byte, i int, rec *record) int {
 	end := p.find(line, i, i)
 	if end < 0 {

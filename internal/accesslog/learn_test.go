@@ -31,7 +31,7 @@ func keys(t *testing.T, paths []string, times int) []string {
 	return all
 }
 
-// names are words without any shape, all different.
+// names are different words without the shape of an identifier.
 func names(n int) (all []string) {
 	for i := range n {
 		all = append(all, "n"+strings.Repeat(string(rune('a'+i%26)), 1+i/26%3)+string(rune('a'+i/78%26)))
@@ -74,12 +74,21 @@ func TestLearn(t *testing.T) {
 			[]string{"/c/:hex 50", "/c/:id 40"}},
 		"a token may look like a word": {join(repeat("/t/dQw4w9WgXcQ", 60), repeat("/t/aBcDeFgHiJk", 1)), 1,
 			[]string{"/t/:token 61"}},
+		"alike below": {join(under("/t/", names(20), "/players"), under("/t/", names(20), "/scores")), 3,
+			[]string{"/t/:any/players 60", "/t/:any/scores 60"}},
+		"versions are words": {join(under("/api/v", []string{"1", "2", "3", "4", "5"}, "/users"), under("/api/v", []string{"1", "2", "3", "4", "5"}, "/posts")), 3, nil},
+		"words beside users": {join(under("/users/", names(60), ""), repeat("/users/settings", 4), repeat("/users/new", 3)), 5,
+			[]string{"/users/:any 300", "/users/new 15", "/users/settings 20"}},
+		"one token": {join(repeat("/w/dQw4w9WgXcQ", 9), repeat("/w/UZZK6ef_eij", 9), repeat("/w/bmhhuFZVMJq", 9), repeat("/w/12345678901", 1)), 1, []string{"/w/:token 28"}},
+		"one kind of file": {join(repeat("/a/index-BfX3q9aZ.js", 9), repeat("/a/index-DfXqqaZk.js", 9), repeat("/a/main.js", 9)), 1,
+			[]string{"/a/:file.js 18", "/a/main.js 9"}},
+		"procedures are words":         {under("/rpc/", []string{"GetUser", "ListUsers", "CreateUser", "DeleteUser", "GetOrder", "ListOrders", "CreateOrder", "CancelOrder"}, ""), 30, nil},
 		"names that look like numbers": {join(under("/u/", names(150), ""), repeat("/u/12", 3)), 1, []string{"/u/:any 153"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := keys(t, c.paths, c.times)
 			want := c.want
-			if want == nil { // everything stays as it is
+			if want == nil { // every path stays a route
 				for _, p := range c.paths {
 					want = append(want, fmt.Sprintf("%s %d", p, c.times))
 				}
@@ -92,15 +101,18 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// TestOverflowIsSaid: what does not fit is a row that says so, and real routes
-// keep their exact counts beside it.
+// TestOverflowIsSaid: routes that do not fit are counted in one row with a
+// note, and real routes keep their exact counts.
 func TestOverflowIsSaid(t *testing.T) {
 	var b strings.Builder
 	n := 0
-	for i := range 30 * 30 * 30 {
-		path := fmt.Sprintf("/na%cx/nb%cx/nc%cx/%s", 'A'+i%30, 'A'+i/30%30, 'A'+i/900, []string{"p", "q"}[i%2])
+	const routes = 30 * 20 * 20
+	for k := range 3 * routes {
+		i := k % routes
+		a, b2, c := 'A'+rune(i%30), 'A'+rune(i/30%20), 'A'+rune(i/600) // names differ below every parent
+		path := fmt.Sprintf("/na%cx/nb%c%cx/nc%c%c%cx/%s", a, a, b2, a, b2, c, []string{"p", "q"}[i%2])
 		b.WriteString(combinedLine("GET", path, 200, 3))
-		if i%3 == 0 {
+		if k%3 == 0 {
 			b.WriteString(combinedLine("POST", "/login", 200, 7))
 			n++
 		}
@@ -112,7 +124,7 @@ func TestOverflowIsSaid(t *testing.T) {
 		rows[r.Key] = r
 		sum += r.Count
 	}
-	if sum != int64(27_000+n) || rows["POST /login"].Count != int64(n) || rows[otherKey].Count == 0 || len(p.Rows) > 2*maxRoutes+2 {
+	if sum != int64(3*routes+n) || rows["POST /login"].Count != int64(n) || rows[otherKey].Count == 0 || len(p.Rows) > 2*maxRoutes+2 {
 		t.Errorf("%d counted in %d rows, %d logins of %d, %d others", sum, len(p.Rows), rows["POST /login"].Count, n, rows[otherKey].Count)
 	}
 	if !strings.Contains(strings.Join(p.Notes, "\n"), "are counted in (other routes)") {
@@ -120,8 +132,8 @@ func TestOverflowIsSaid(t *testing.T) {
 	}
 }
 
-// TestRoutesGiven: patterns win over learning, more special ones first, and
-// only for the methods they name.
+// TestRoutesGiven: patterns have priority over learned routes, specific ones
+// before general ones, each only for its method.
 func TestRoutesGiven(t *testing.T) {
 	var given []Pattern
 	for _, s := range []string{"/api/:kind/:id", "/api/isu/{isu_id}", "/api/isu/me", "POST /api/isu/:id/*", "/image/<int:id>.:ext", "/f/{path...}", "/u/@:name"} {
@@ -172,14 +184,14 @@ func TestQueryKeys(t *testing.T) {
 			t.Errorf("%s is %s, want %s", path, got, want)
 		}
 	}
-	// Where the log has the query apart.
+	// A log with the query in a field of its own.
 	p := read(t, Options{QueryKeys: true, Format: `$request_method $uri $args $status`}, strings.Repeat("GET /s x=1&y=2 200\n", 3))
 	if p.Rows[0].Key != "GET /s?x&y" {
 		t.Error(p.Rows[0].Key)
 	}
 }
 
-// TestAlign: profiles of two logs get the same routes, and lose nothing.
+// TestAlign: profiles of two logs get the same routes and lose no request.
 func TestAlign(t *testing.T) {
 	logOf := func(paths []string) string {
 		var b strings.Builder
@@ -217,7 +229,7 @@ func TestAlign(t *testing.T) {
 	if sum(few) != a || sum(many) != b {
 		t.Error("aligning lost requests")
 	}
-	// Names under which nothing was found do not swallow what is new.
+	// Names that were always answered 4xx do not absorb new routes.
 	before := read(t, Options{}, logOf([]string{"/login", "/logout"})+strings.ReplaceAll(logOf(under("/", names(60), "")), " 200 ", " 404 "))
 	after := read(t, Options{}, logOf([]string{"/login", "/fresh"}))
 	if err := Align(before, after); err != nil {

@@ -9,14 +9,14 @@ import (
 // ltsv is label:value pairs with tabs between them (ltsv.org).
 type ltsv struct {
 	labelled
-	order []label // as in the lines that were looked at
+	order []label // order of the labels in the sample
 }
 
-// A label is one key of a line and what it means.
+// A label is one key of a line and the field that it holds.
 type label struct {
-	text string // as it stands before its value: `uri:` or `"uri":`
+	text string // the text before the value: `uri:` or `"uri":`
 	src  source
-	sub  []label // JSON: of the object that is its value
+	sub  []label // JSON: labels of the object that is the value
 }
 
 type ltsvParser struct {
@@ -24,7 +24,9 @@ type ltsvParser struct {
 	clk   clock
 }
 
-func (f *ltsv) parser(needs fieldSet) parser { return &ltsvParser{order: wanted(f.order, needs)} }
+func (f *ltsv) parser(needs fieldSet) parser {
+	return &ltsvParser{order: withoutUnused(f.order, needs)}
+}
 
 func (p *ltsvParser) parse(line []byte, rec *record) reason {
 	rec.clear()
@@ -36,7 +38,7 @@ func (p *ltsvParser) parse(line []byte, rec *record) reason {
 		} else {
 			line = nil
 		}
-		// Labels come in the same order in nearly every line.
+		// Labels have the same order in nearly every line.
 		var l *label
 		if order := p.order; next < len(order) && hasPrefix(cell, order[next].text) {
 			l = &order[next]
@@ -62,7 +64,7 @@ func (p *ltsvParser) parse(line []byte, rec *record) reason {
 
 func hasPrefix(b []byte, s string) bool { return len(b) >= len(s) && string(b[:len(s)]) == s }
 
-// find looks for the label of a cell that is not where it was expected.
+// find returns the label of a cell that is not at its expected position.
 func (p *ltsvParser) find(cell []byte, next *int) *label {
 	for i := range p.order {
 		if l := &p.order[i]; hasPrefix(cell, l.text) {
@@ -73,7 +75,7 @@ func (p *ltsvParser) find(cell []byte, next *int) *label {
 	return nil
 }
 
-// ltsvPairs splits a line for a closer look; nil where it is none of LTSV.
+// ltsvPairs splits a line into keys and values; nil if it is not LTSV.
 func ltsvPairs(line []byte) (pairs [][2]string) {
 	for cell := range strings.SplitSeq(string(line), "\t") {
 		key, value, ok := strings.Cut(cell, ":")
@@ -85,7 +87,7 @@ func ltsvPairs(line []byte) (pairs [][2]string) {
 	return pairs
 }
 
-// sampleKeys counts the keys of some lines.
+// sampleKeys counts the keys of the sample lines.
 func sampleKeys(all [][][2]string) (seen []keySample) {
 	at := map[string]int{}
 	for _, pairs := range all {
@@ -106,7 +108,8 @@ func sampleKeys(all [][][2]string) (seen []keySample) {
 	return seen
 }
 
-// detectLTSV looks for LTSV in the first lines; nil where they are none.
+// detectLTSV returns the format of LTSV lines, or nil if fewer than half of the
+// lines are LTSV.
 func detectLTSV(sample [][]byte, overrides []override) *ltsv {
 	var all [][][2]string
 	for _, line := range sample {
@@ -118,16 +121,15 @@ func detectLTSV(sample [][]byte, overrides []override) *ltsv {
 		return nil
 	}
 	seen := sampleKeys(all)
-	fields := chooseKeys(seen, len(all), overrides)
-	return newLTSV(seen, fields)
+	return newLTSV(seen, newLabelled("LTSV", seen, len(all), overrides))
 }
 
-func newLTSV(seen []keySample, fields map[string]source) *ltsv {
-	f := &ltsv{labelled: labelled{title: "LTSV", fields: fields}}
+func newLTSV(seen []keySample, l labelled) *ltsv {
+	f, fields := &ltsv{labelled: l}, l.fields
 	for _, s := range seen[:min(len(seen), 200)] {
 		f.order = append(f.order, label{text: s.key + ":", src: fields[s.key]})
 	}
-	for key, src := range fields { // keys that the sample does not have
+	for key, src := range fields { // overrides that the sample lacks
 		if !slices.ContainsFunc(f.order, func(l label) bool { return l.text == key+":" }) {
 			f.order = append(f.order, label{text: key + ":", src: src})
 		}

@@ -50,7 +50,7 @@ log_format json escape=json '{"time":"$time_iso8601","method":"$request_method",
 log_format short '{"t":$msec,"r":"$request","s":$status,"d":$request_time}';
 `
 
-// startNginx runs a real nginx in a folder of its own until the test ends, and
+// startNginx runs a real nginx in a temporary folder until the test ends and
 // returns its address.
 func startNginx(t *testing.T, dir string) string {
 	t.Helper()
@@ -93,7 +93,7 @@ func startNginx(t *testing.T, dir string) string {
 	return ""
 }
 
-// hit sends raw bytes and reads the answer.
+// hit sends raw bytes and reads the response.
 func hit(t *testing.T, addr, raw string) {
 	t.Helper()
 	c, err := net.Dial("tcp", addr)
@@ -109,8 +109,8 @@ func hit(t *testing.T, addr, raw string) {
 	}
 }
 
-// TestRealNginx: what a real nginx logs in five formats, hostile requests
-// among it, is read with nothing but its configuration.
+// TestRealNginx: logs of a real nginx in five formats, with hostile requests,
+// are read with its configuration as the only option.
 func TestRealNginx(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o755); err != nil {
@@ -138,7 +138,7 @@ func TestRealNginx(t *testing.T) {
 		hit(t, addr, "GET\r\n\r\n")
 		want["(no request)"] += 2
 	}
-	time.Sleep(50 * time.Millisecond) // nginx logs after it has answered
+	time.Sleep(50 * time.Millisecond) // nginx logs after the response
 	conf, err := ReadNginxConf(filepath.Join(dir, "nginx.conf"), readFiles)
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +155,7 @@ func TestRealNginx(t *testing.T) {
 		"odd.log":      {"log_format odd", true, true},
 	} {
 		checkNginxLog(t, filepath.Join(dir, name), Options{Nginx: conf}, c.format, c.upstream, c.timed, want)
-		if name != "odd.log" && name != "short.log" { // found without the configuration too
+		if name != "odd.log" && name != "short.log" { // detected without the configuration too
 			checkNginxLog(t, filepath.Join(dir, name), Options{}, "", c.upstream, c.timed, want)
 		}
 	}

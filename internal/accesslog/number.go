@@ -7,14 +7,14 @@ import (
 	"github.com/iikanji/iikanji/internal/lines"
 )
 
-// maxTook is the longest time a line may claim, in ns: eleven days. More is a
-// misread field, and would spoil the sums.
+// maxTook is the longest accepted request time, in ns: eleven days. A longer
+// one is a misread field and would distort the sums.
 const maxTook = 1e15
 
 var pow10 = [...]int64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}
 
-// digits reads an unsigned whole number at b[i:] and returns where it ends; i
-// where there is none. More than 18 digits are no number of ours.
+// digits reads an unsigned whole number at b[i:] and returns the index behind
+// it; i if there is none. Numbers of more than 18 digits are rejected.
 func digits(b []byte, i int) (n int64, end int) {
 	end = i
 	for end < len(b) {
@@ -31,8 +31,8 @@ func digits(b []byte, i int) (n int64, end int) {
 	return n, end
 }
 
-// decimal reads "12" or "0.345" at b[i:] as a time of so many ns per unit, to
-// the ns. end is i where there is none.
+// decimal reads "12" or "0.345" at b[i:] as a time with unit ns per 1, exact to
+// the ns. end is i if there is no number.
 func decimal(b []byte, i int, unit int64) (ns int64, end int) {
 	n, end := digits(b, i)
 	if end == i || n > maxTook {
@@ -58,8 +58,8 @@ func decimal(b []byte, i int, unit int64) (ns int64, end int) {
 }
 
 // timeValue reads a time in any form that loggers write: "0.123", "-" and ""
-// (none: -1), "1.2e-05", and sums over tries as in "0.001, 0.002 : 0.003".
-// ok is false where it is none of these.
+// (no time: -1), "1.2e-05", and sums over upstream tries as in "0.001, 0.002 :
+// 0.003".
 func timeValue(b []byte, unit int64) (ns int64, ok bool) {
 	if len(b) == 0 || len(b) == 1 && b[0] == '-' {
 		return -1, true
@@ -67,6 +67,10 @@ func timeValue(b []byte, unit int64) (ns int64, ok bool) {
 	ns, end := decimal(b, 0, unit)
 	if end == len(b) && end > 0 {
 		return ns, true
+	}
+	if b[0] == '-' && b[1] >= '0' && b[1] <= '9' { // negative: no time
+		_, end := decimal(b, 1, unit)
+		return -1, end == len(b)
 	}
 	if end > 0 && (b[end] == 'e' || b[end] == 'E') {
 		v, err := strconv.ParseFloat(lines.View(b), 64)
@@ -78,7 +82,7 @@ func timeValue(b []byte, unit int64) (ns int64, ok bool) {
 	return timeSum(b, unit)
 }
 
-// timeSum adds the times of several upstreams, as nginx lists them.
+// timeSum adds the times of several upstreams as nginx lists them.
 func timeSum(b []byte, unit int64) (sum int64, ok bool) {
 	sum = -1
 	for i := 0; i < len(b); {
@@ -124,7 +128,7 @@ func durationValue(b []byte) (ns int64, ok bool) {
 	return ns, ns <= maxTook
 }
 
-// unitOf returns the ns of a unit by its usual names.
+// unitOf returns the ns of a unit by its common names.
 func unitOf(name string) (ns int64, ok bool) {
 	switch name {
 	case "ns", "nsec", "nanos", "nanoseconds":
@@ -143,7 +147,7 @@ func unitOf(name string) (ns int64, ok bool) {
 	return 0, false
 }
 
-// unitName is the short name of a unit.
+// unitName returns the short name of a unit.
 func unitName(ns int64) string {
 	switch ns {
 	case 1:

@@ -10,18 +10,18 @@ import (
 	"github.com/iikanji/iikanji/internal/tally"
 )
 
-// A Pattern is a route that the user gave; it wins over learning.
+// A Pattern is a route that the user gave; it has priority over learned routes.
 type Pattern struct {
 	text   string
-	method string // only of this method; empty for all
+	method string // empty for all methods
 	steps  []step // of a router pattern
-	tail   bool   // ends in "*": any number of segments follow
+	tail   bool   // pattern ends in "*": any number of segments may follow
 	re     *regexp.Regexp
 }
 
 // A step matches one segment: literal parts with parameters between them.
 type step struct {
-	parts []string // before the first parameter, between, behind the last
+	parts []string // text before, between and behind the parameters
 }
 
 // Route reads a pattern in the syntax of routers: "/api/isu/:id/icon",
@@ -32,7 +32,7 @@ func Route(text string) (Pattern, error) {
 	rest := text
 	if m, path, ok := strings.Cut(text, " "); ok {
 		if methodOf([]byte(m)) == 0 {
-			return p, fmt.Errorf("the route %q begins with %q, which is no method", text, m)
+			return p, fmt.Errorf("the route %q begins with %q, which is not a method", text, m)
 		}
 		p.method, p.text, rest = m, path, path
 	}
@@ -43,7 +43,7 @@ func Route(text string) (Pattern, error) {
 	for i, seg := range segs {
 		if strings.HasPrefix(seg, "*") || strings.HasPrefix(seg, "{") && (strings.HasSuffix(seg, "...}") || strings.HasSuffix(seg, ":.*}")) {
 			if i != len(segs)-1 {
-				return p, fmt.Errorf("the route %q goes on behind %q", text, seg)
+				return p, fmt.Errorf("the route %q continues behind %q", text, seg)
 			}
 			p.tail = true
 			break
@@ -89,8 +89,8 @@ func parseStep(seg string) (step, error) {
 	return s, nil
 }
 
-// matches says whether a segment fits: literal parts in place, something
-// for each parameter.
+// matches reports whether a segment fits: literal parts in place, and at least
+// one byte for each parameter.
 func (s step) matches(seg string) bool {
 	if len(s.parts) == 1 {
 		return seg == s.parts[0]
@@ -143,7 +143,7 @@ func splitCommas(s string) (parts []string) {
 	return slices.DeleteFunc(append(parts, s[start:]), func(p string) bool { return p == "" })
 }
 
-// match says whether the pattern covers a path. It allocates nothing.
+// match reports whether the pattern covers a path. It allocates nothing.
 func (p *Pattern) match(m method, path []byte) bool {
 	if p.method != "" && p.method != m.String() {
 		return false
@@ -172,8 +172,9 @@ func (p *Pattern) match(m method, path []byte) bool {
 	return len(s) == 0
 }
 
-// sortRoutes puts the patterns of more literal text first, as routers do
-// ("/users/me" before "/users/:id"); expressions stay in their order, behind.
+// sortRoutes puts patterns with more literal text first, as routers do
+// ("/users/me" before "/users/:id"). Regular expressions keep their order,
+// behind them.
 func sortRoutes(all []Pattern) []Pattern {
 	weight := func(p Pattern) int {
 		n := 0
@@ -206,18 +207,18 @@ func sortRoutes(all []Pattern) []Pattern {
 	return sorted
 }
 
-// patterns are what the user gave, with the answers for paths seen lately: an
-// expression costs as much as a whole line.
+// patterns are the user's routes with a cache of recent paths: a regular
+// expression costs as much as parsing a line.
 type patterns struct {
 	all   []Pattern
 	texts [][]byte
 	cache [4096]struct {
 		hash  uint64
-		index int32 // of all, from 1; 0 for none
+		index int32 // index into all plus 1; 0: no pattern matches
 	}
 }
 
-// newPatterns returns nil where there are none.
+// newPatterns returns nil if there are no patterns.
 func newPatterns(all []Pattern) *patterns {
 	if len(all) == 0 {
 		return nil
@@ -229,7 +230,7 @@ func newPatterns(all []Pattern) *patterns {
 	return p
 }
 
-// find returns the text of the first pattern that covers a request, or nil.
+// find returns the text of the first pattern that matches a request, or nil.
 func (p *patterns) find(rec *record, seed uint64) []byte {
 	path := pathOf(rec.uri)
 	h := tally.Hash(path, seed+uint64(rec.method)) | 1

@@ -16,7 +16,8 @@ import (
 	"github.com/iikanji/iikanji/bench/access/gen"
 )
 
-// peerRow is what kataribe or alp said of one route, which they were told.
+// peerRow is a row of kataribe or alp for one route; both tools were given the
+// routes.
 type peerRow struct {
 	count, bytes                  int64
 	class                         [6]int64
@@ -25,8 +26,7 @@ type peerRow struct {
 	minBytes, meanBytes, maxBytes float64
 }
 
-// exact is the truth by the simplest means: a regular expression over every
-// line of the log.
+// exact computes the true figures with a regular expression over every line.
 func exact(t *testing.T, log string) map[string][]float64 {
 	t.Helper()
 	line := regexp.MustCompile(`"(\S+) ([^ ?]+)\S* HTTP/1\.1" .* ([0-9.]+)$`)
@@ -75,7 +75,7 @@ func num(s string) float64 {
 	return v
 }
 
-// alpRows reads alp's TSV; its routes are the expressions it was given.
+// alpRows reads alp's TSV; its routes are the expressions given to alp.
 func alpRows(t *testing.T, file string) map[string]peerRow {
 	t.Helper()
 	rows := map[string]peerRow{}
@@ -117,10 +117,10 @@ func kataribeRows(t *testing.T) map[string]peerRow {
 	return rows
 }
 
-// TestPeersAgree: the routes that are learned here are the ones that the peers
-// had to be told, and the figures are the same: counts, sums, classes and
-// bytes exactly, percentiles to a neighbouring rank (each tool has its own
-// rule for ranks), ours within 1 % of the nearest rank.
+// TestPeersAgree: the learned routes are those that the peers were given, and
+// the figures are equal: counts, sums, classes and bytes exactly, percentiles
+// to a neighbouring rank (each tool has its own rule for ranks), ours within 1
+// % of the nearest rank.
 func TestPeersAgree(t *testing.T) {
 	truth := exact(t, generated(t, gen.Options{Lines: 3000, Seed: 7, Format: gen.Combined}))
 	for _, c := range []struct {
@@ -162,7 +162,7 @@ func compare(t *testing.T, peer string, r iikanji.Row, o peerRow, truth []float6
 	near("total", r.Total, o.sum, 0.0006)
 	near("mean", r.Mean, o.mean, 0.0006)
 	near("stddev", r.Stddev, o.stddev, 0.0006)
-	if !strings.HasPrefix(peer, "alp") || r.Min > 0 { // alp takes a minimum of 0 for none seen yet
+	if !strings.HasPrefix(peer, "alp") || r.Min > 0 { // alp treats a minimum of 0 as not set
 		near("min", r.Min, o.min, 1e-9)
 	}
 	near("max", r.Max, o.max, 1e-9)

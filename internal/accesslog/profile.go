@@ -3,20 +3,24 @@ package accesslog
 import (
 	"fmt"
 	"math"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/tally"
 )
 
-// prove holds the share of bad lines of each file, and of all, against the limit.
+// prove checks the share of bad lines of each file, and that lines are left to
+// count.
 func (r *reading) prove() error {
 	var all intake
 	for i := range r.files {
 		in := &r.files[i]
-		if err := r.proven(r.inputs[i].Name, r.formats[i], in); err != nil {
+		if err := r.proven(i); err != nil {
 			return err
 		}
 		all.lines += in.lines
@@ -27,24 +31,25 @@ func (r *reading) prove() error {
 	case all.lines == 0:
 		return r.empty()
 	case all.left+all.bad == all.lines:
-		return &EmptyError{Why: fmt.Sprintf("none of %d lines is wanted", all.lines-all.bad),
-			hints: []string{"--where, --since and --until left all of them out"}}
+		return &EmptyError{Why: fmt.Sprintf("no line of %d meets the conditions", all.lines-all.bad),
+			hints: []string{"--where, --since and --until exclude all of them"}}
 	}
 	return nil
 }
 
-func (r *reading) proven(name string, f format, in *intake) error {
+func (r *reading) proven(file int) error {
+	name, f, in := r.inputs[file].Name, r.formats[file], &r.files[file]
 	if in.bad == 0 || float64(in.bad) <= r.opt.MaxBad*float64(in.lines) {
 		return nil
 	}
-	e := &UnprovenError{Name: name, Format: f.name(), Lines: in.lines, Bad: in.bad, MaxBad: r.opt.MaxBad}
+	e := &UnprovenError{file: file, Name: name, Format: f.name(), Lines: in.lines, Bad: in.bad, MaxBad: r.opt.MaxBad}
 	for _, b := range r.badLines(in) {
 		e.Examples = append(e.Examples, fmt.Sprintf("line %d: %s: %s", b.Line, b.Why, b.Text))
 	}
 	return e
 }
 
-// empty says in whose log nothing was found.
+// empty names the logs that have no lines.
 func (r *reading) empty() error {
 	var names []string
 	from := false
@@ -54,12 +59,12 @@ func (r *reading) empty() error {
 	}
 	e := &EmptyError{Why: strings.Join(names, ", ") + " has no lines"}
 	if from {
-		e.Why = strings.Join(names, ", ") + " has no new lines"
+		e.Why, e.NothingNew = strings.Join(names, ", ")+" has no new lines", true
 	}
 	return e
 }
 
-// badLines resolves the places of the first bad lines of a file.
+// badLines returns the first bad lines of a file with their line numbers.
 func (r *reading) badLines(in *intake) (all []iikanji.BadLine) {
 	slices.SortFunc(in.badLines, func(a, b badLine) int {
 		if a.at.before(b.at) {
@@ -74,20 +79,21 @@ func (r *reading) badLines(in *intake) (all []iikanji.BadLine) {
 	return all
 }
 
-// where is a place as file and line number.
+// where returns the file and line number of a place.
 func (r *reading) where(p place) (string, int64) {
 	in := r.inputs[p.file]
-	before, _ := in.LinesBefore() // a number for people: not worth failing
+	before, _ := in.LinesBefore() // an error here only makes the line number wrong
 	return in.Name, before + r.reader.Line(int(p.file), int(p.seq), int64(p.line))
 }
 
-// profile makes the result.
+// profile builds the result.
 func (r *reading) profile() (*iikanji.Profile, error) {
-	p := &iikanji.Profile{Version: iikanji.ProfileVersion, Source: iikanji.Access, Notes: r.notes}
+	p := &iikanji.Profile{Version: iikanji.ProfileVersion, Source: iikanji.Access, Notes: r.notes()}
 	counted := span{math.MaxInt64, noTime}
 	var names, formats []string
 	for i := range r.files {
 		in := &r.files[i]
+		changes := r.changes(i)
 		names = append(names, r.inputs[i].Name)
 		if f := r.formats[i]; f != (blank{}) && !slices.Contains(formats, f.name()) {
 			formats = append(formats, f.name())
@@ -100,9 +106,13 @@ func (r *reading) profile() (*iikanji.Profile, error) {
 		if in.last != noTime {
 			p.Intake.First, p.Intake.Last = earlier(p.Intake.First, in.first), later(p.Intake.Last, in.last)
 		}
+		if in.unfinished {
+			p.Notes = append(p.Notes, r.inputs[i].Name+": the last line is unfinished and is not counted")
+		}
+		p.Notes = append(p.Notes, changes...)
 		counted = span{min(counted.first, in.counted.first), max(counted.last, in.counted.last)}
 		if err := r.inputs[i].Failed(); err != nil {
-			p.Notes = append(p.Notes, err.Error()+": what stands before is counted")
+			p.Notes = append(p.Notes, err.Error()+": the lines before are counted")
 		}
 	}
 	p.Intake.Files, p.Intake.Format, p.Target = names, strings.Join(formats, ", "), strings.Join(names, ", ")
@@ -134,24 +144,25 @@ func later(t time.Time, at int64) time.Time {
 	return t
 }
 
-// Keys of the rows that are no route.
+// Keys of the rows that are not routes.
 const (
 	otherKey   = "(other routes)"
 	nothingKey = "(no request)"
 )
 
-// rows fills in the rows.
+// rows adds the rows to a profile.
 func (r *reading) rows(p *iikanji.Profile) {
+	p.Slowest = r.slowest.sightings(r.where, r.text)
 	add := func(key string, m string, w *row) {
 		out := iikanji.Row{Key: key}
 		w.fill(&out, r.where)
-		out.Web.Method = m
+		out.Web.Method, out.Example.Text = m, r.text(out.Example.Text)
 		p.Rows = append(p.Rows, out)
 	}
 	if r.table != nil {
 		r.table.Settle()
 		for key, w := range r.table.All() {
-			add(strings.ToValidUTF8(string(key), "\uFFFD"), "", w)
+			add(r.text(strings.ToValidUTF8(string(key), "\uFFFD")), "", w)
 		}
 		if w, ok := r.table.Overflow(); ok {
 			add("(others)", "", w)
@@ -159,11 +170,9 @@ func (r *reading) rows(p *iikanji.Profile) {
 		}
 		return
 	}
-	r.tree.walk(func(segs []shape, b *branch) {
-		for _, rows := range b.rows {
-			add(rows.method.String()+" "+strings.ToValidUTF8(template(segs), "\uFFFD"), rows.method.String(), rows.sides[0])
-		}
-	})
+	for _, k := range r.routeRows() {
+		add(k.key, k.row.method.String(), k.row)
+	}
 	if r.nothing.count > 0 {
 		add(nothingKey, "", r.nothing)
 	}
@@ -174,14 +183,51 @@ func (r *reading) rows(p *iikanji.Profile) {
 	}
 }
 
-// filterRows applies the conditions about routes.
+// A keyedRow is a row of a route.
+type keyedRow struct {
+	key string
+	row *row
+}
+
+// routeRows lists the rows of routes. Routes that have the same text when they
+// are decoded are one.
+func (r *reading) routeRows() (all []keyedRow) {
+	at := map[string]int{}
+	r.tree.walk(func(segs []shape, b *branch) {
+		for _, rows := range b.rows {
+			key := r.text(rows.method.String() + " " + strings.ToValidUTF8(template(segs), "\uFFFD"))
+			if i, ok := at[key]; ok && r.opt.DecodeURI {
+				all[i].row.merge(rows.sides[0])
+				continue
+			}
+			at[key] = len(all)
+			all = append(all, keyedRow{key, rows.sides[0]})
+		}
+	})
+	return all
+}
+
+// text decodes percent-encoded text if Options.DecodeURI is set and the result
+// is printable.
+func (r *reading) text(s string) string {
+	if !r.opt.DecodeURI || strings.IndexByte(s, '%') < 0 {
+		return s
+	}
+	decoded, err := url.PathUnescape(s)
+	if err != nil || !utf8.ValidString(decoded) || strings.ContainsFunc(decoded, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		return s
+	}
+	return decoded
+}
+
+// filterRows applies the conditions on routes.
 func (r *reading) filterRows(p *iikanji.Profile) {
 	for _, w := range r.opt.Where {
-		if w.row == nil {
+		if !w.ofRoute() {
 			continue
 		}
 		p.Rows = slices.DeleteFunc(p.Rows, func(row iikanji.Row) bool {
-			if w.row(&row) {
+			if w.holdsRow(&row) {
 				return false
 			}
 			p.Intake.Left += row.Count

@@ -3,29 +3,31 @@ package accesslog
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/lines"
 	"github.com/iikanji/iikanji/internal/tally"
 )
 
-// maxWorkers is how many cores are used unasked: eight parse as fast as
-// memory delivers, and each holds tables of its own.
+// maxWorkers is the default limit of workers: eight parse as fast as memory
+// delivers, and each holds its own tables.
 const maxWorkers = 8
 
-// Read counts access logs: a row for each route (or whatever Options.By says),
-// heaviest first, and the Intake that proves how much was seen. The inputs'
-// order is that of the log. Errors have hints where something can be done:
-// StrangerError, UnprovenError, EmptyError, and those of package lines.
+// Read counts access logs: a row for each route (or for each key of
+// Options.By), heaviest first, with an Intake that accounts for every line. The
+// inputs' order is that of the log. Errors: UnknownFormatError, UnprovenError,
+// EmptyError, and those of package lines.
 func Read(ctx context.Context, inputs []*lines.Input, opt Options) (*iikanji.Profile, error) {
 	r := &reading{inputs: inputs, opt: opt.filled(), seed: rand.Uint64(), files: newIntakes(len(inputs))}
+	r.slowest.limit = r.opt.Slowest
 	if err := r.recognise(); err != nil {
 		return nil, err
 	}
@@ -35,44 +37,110 @@ func Read(ctx context.Context, inputs []*lines.Input, opt Options) (*iikanji.Pro
 	}
 	r.reader = lines.NewReader(inputs, lines.Options{Workers: workers, BlockSize: r.opt.BlockSize,
 		Whole: r.opt.Whole, Partial: r.opt.Partial})
-	if err := r.count(ctx); err != nil {
+	keys := r.opt.keys()
+	r.byTable = !slices.Contains(keys, ByRoute)
+	if err := r.countAll(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.prove(); err != nil {
+	if len(keys) > 1 && !r.byTable {
+		return r.byRouteAndMore(ctx)
+	}
+	return r.profile()
+}
+
+// byRouteAndMore reads the inputs again, with the learned routes as a part of
+// the keys.
+func (r *reading) byRouteAndMore(ctx context.Context) (p *iikanji.Profile, err error) {
+	if len(r.opt.Routes) > 0 {
+		return nil, fmt.Errorf("--by %s does not work with routes that are given", joined(r.opt.keys()))
+	}
+	if r.learned, err = r.profile(); err != nil {
+		return nil, err
+	}
+	if !r.reader.Rewind() {
+		return nil, fmt.Errorf("--by %s reads the log twice: give the name of a file", joined(r.opt.keys()))
+	}
+	r.files, r.tree, r.overflow, r.nothing, r.byTable = newIntakes(len(r.inputs)), nil, nil, nil, true
+	r.slowest.all = nil
+	if err := r.count(ctx); err != nil {
 		return nil, err
 	}
 	return r.profile()
 }
 
-// A reading is one call of Read.
-type reading struct {
-	inputs  []*lines.Input
-	opt     Options
-	seed    uint64
-	formats []format
-	notes   []string
-	reader  *lines.Reader
-
-	files    []intake
-	tree     *tree // by route
-	overflow *row
-	nothing  *row
-	table    *tally.Table[row] // by anything else
+// routes returns the learned routes for a worker, nil if they are not needed.
+func (r *reading) routes() *Routes {
+	if r.learned == nil {
+		return nil
+	}
+	routes, err := RoutesOf(r.learned)
+	if err != nil {
+		panic("BUG: a profile without sketches: " + err.Error())
+	}
+	return routes
 }
 
-// recognise finds the format of each input.
+// countAll counts the log. If too many lines of a file are bad and another
+// format fits them, the format of the file changes: the log is read again.
+func (r *reading) countAll(ctx context.Context) error {
+	for {
+		if err := r.count(ctx); err != nil {
+			return err
+		}
+		err := r.prove()
+		var unproven *UnprovenError
+		if !errors.As(err, &unproven) {
+			return err
+		}
+		changed, err2 := r.anotherFormat(unproven.file, r.overrides)
+		switch {
+		case err2 != nil:
+			return err2
+		case !changed:
+			return err
+		case !r.reader.Rewind():
+			unproven.Changed = r.formats[unproven.file].name()
+			return err
+		}
+		r.files, r.tree, r.overflow, r.nothing, r.table = newIntakes(len(r.inputs)), nil, nil, nil, nil
+		r.slowest.all = nil
+	}
+}
+
+// A reading is one call of Read.
+type reading struct {
+	inputs    []*lines.Input
+	opt       Options
+	seed      uint64
+	formats   []format
+	overrides []override
+	reader    *lines.Reader
+
+	since, until time.Time
+	// byTable: rows are counted in table, not by route.
+	byTable bool
+	slowest slowest
+	learned *iikanji.Profile // by route, if routes are a part of the keys
+
+	files    []intake
+	tree     *tree // rows of ByRoute
+	overflow *row
+	nothing  *row
+	table    *tally.Table[row] // rows of every other grouping
+}
+
+// recognise detects the format of each input.
 func (r *reading) recognise() error {
-	var overrides []override
 	for _, s := range r.opt.Fields {
 		o, err := parseOverride(s)
 		if err != nil {
 			return err
 		}
-		overrides = append(overrides, o)
+		r.overrides = append(r.overrides, o)
 	}
 	some := false
 	for _, in := range r.inputs {
-		f, err := r.formatOf(in, overrides)
+		f, err := r.formatOf(in, r.overrides)
 		if err != nil {
 			return err
 		}
@@ -85,7 +153,10 @@ func (r *reading) recognise() error {
 	if !some {
 		return r.empty()
 	}
-	return r.able()
+	if err := r.checkFields(); err != nil {
+		return err
+	}
+	return r.resolveRange()
 }
 
 func (r *reading) formatOf(in *lines.Input, overrides []override) (format, error) {
@@ -94,8 +165,8 @@ func (r *reading) formatOf(in *lines.Input, overrides []override) (format, error
 		return nil, err
 	}
 	sample := sampleOfLines(head)
-	if why := strange(head); why != "" {
-		return nil, &StrangerError{Name: in.Name, Why: why, hints: strangeHints(why)}
+	if c := contentOf(head); c != ContentText {
+		return nil, &UnknownFormatError{Name: in.Name, Content: c}
 	}
 	unfinished := r.opt.Whole && len(head) < headSize && bytes.IndexByte(head, '\n') < 0
 	if len(sample) == 0 || unfinished {
@@ -103,50 +174,53 @@ func (r *reading) formatOf(in *lines.Input, overrides []override) (format, error
 	}
 	var f format
 	if r.opt.Format != "" {
-		if f, err = asked(r.opt.Format, sample, overrides); err != nil {
+		if f, err = requestedFormat(r.opt.Format, sample, overrides); err != nil {
 			return nil, err
 		}
 	} else if r.opt.Nginx != nil {
-		if f, err = configured(r.opt.Nginx, in.Name, sample); err != nil {
+		if f, err = configuredFormat(r.opt.Nginx, in.Name, sample); err != nil {
 			return nil, err
 		}
 	} else if f = detect(sample, overrides); f == nil {
 		if err := in.Cut(); err != nil {
-			return nil, err // too little of it came out to tell
+			return nil, err // the readable part is too short to detect a format
 		}
-		return nil, &StrangerError{Name: in.Name, Why: "does not look like an access log", First: quote(sample[0]),
-			hints: []string{"--log-format '…' or --nginx-conf FILE says what the format is"}}
+		kind, keys := keysOf(sample)
+		return nil, &UnknownFormatError{Name: in.Name, Kind: kind, Keys: keys, First: quote(sample[0])}
 	}
-	for _, n := range f.notes() {
-		if len(r.inputs) > 1 {
-			n = in.Name + ": " + n
+	if l, ok := f.(interface{ keysWithoutPath() []string }); ok {
+		if keys := l.keysWithoutPath(); keys != nil {
+			return nil, &UnknownFormatError{Name: in.Name, Kind: f.name(), Keys: keys, First: quote(sample[0])}
 		}
-		r.note(n)
-	}
-	if !f.has(took) {
-		r.note(fmt.Sprintf("%s has no times ($request_time in nginx, %%D in Apache), so rows are sorted by count", in.Name))
 	}
 	return f, nil
 }
 
-func strangeHints(why string) []string {
-	switch {
-	case strings.Contains(why, "NUL"):
-		return []string{"drop them on the way: tr -d '\\0' <FILE | iikanji access -"}
-	case strings.Contains(why, "UTF-16"):
-		return []string{"convert it on the way: iconv -f UTF-16 -t UTF-8 FILE | iikanji access -"}
+// notes lists what was inferred about the formats, each note once.
+func (r *reading) notes() (all []string) {
+	add := func(s string) {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
 	}
-	return nil
+	for i, in := range r.inputs {
+		f := r.formats[i]
+		for _, n := range f.notes() {
+			if len(r.inputs) > 1 {
+				n = in.Name + ": " + n
+			}
+			add(n)
+		}
+		if !f.has(took) {
+			add(fmt.Sprintf("%s has no times ($request_time in nginx, %%D in Apache), so rows are sorted by count", in.Name))
+		}
+	}
+	return all
 }
 
-func (r *reading) note(s string) {
-	if !slices.Contains(r.notes, s) {
-		r.notes = append(r.notes, s)
-	}
-}
-
-// able refuses conditions and groupings that the logs say nothing about.
-func (r *reading) able() error {
+// checkFields returns an error for conditions and groupings whose field a log
+// lacks.
+func (r *reading) checkFields() error {
 	need := func(f field, what string) error {
 		for i, form := range r.formats {
 			if f != skipped && !form.has(f) {
@@ -155,8 +229,10 @@ func (r *reading) able() error {
 		}
 		return nil
 	}
-	if err := need(r.opt.By.needs(), fmt.Sprintf("--by %v", r.opt.By)); err != nil {
-		return err
+	for _, by := range r.opt.keys() {
+		if err := need(by.needs(), fmt.Sprintf("--by %v", by)); err != nil {
+			return err
+		}
 	}
 	if !r.opt.Since.IsZero() || !r.opt.Until.IsZero() {
 		if err := need(stamp, "a time range"); err != nil {
@@ -164,40 +240,49 @@ func (r *reading) able() error {
 		}
 	}
 	for _, w := range r.opt.Where {
-		if err := need(w.needs, "the condition "+w.text); err != nil {
-			return err
+		for _, f := range w.needs {
+			if err := need(f, "the condition "+w.condition.Source); err != nil {
+				return err
+			}
 		}
-		if w.ofRoute() && r.opt.By != ByRoute {
-			return fmt.Errorf("the condition %s is about routes, and the rows are by %v: use path", w.text, r.opt.By)
+		if w.ofRoute() && (r.opt.By != ByRoute || len(r.opt.ThenBy) > 0) {
+			return fmt.Errorf("the condition %s is on routes, and the rows are grouped by %v: use path", w.condition.Source, joined(r.opt.keys()))
 		}
 	}
 	return nil
 }
 
-// newCounter makes a worker. The tree is what was learned before, nil at first.
+// newCounter makes a worker.
 func (r *reading) newCounter() *counter {
 	c := &counter{formats: r.formats, parsers: make([]parser, len(r.formats)), file: -1,
 		files: newIntakes(len(r.formats)), done: r.opt.Done, perSecond: r.opt.PerSecond, since: noTime, until: math.MaxInt64}
-	if !r.opt.Since.IsZero() {
-		c.since, c.ranged = r.opt.Since.UnixNano(), true
+	if !r.since.IsZero() {
+		c.since, c.ranged = r.since.UnixNano(), true
 	}
-	if !r.opt.Until.IsZero() {
-		c.until, c.ranged = r.opt.Until.UnixNano(), true
+	if !r.until.IsZero() {
+		c.until, c.ranged = r.until.UnixNano(), true
 	}
+	c.slowest.limit = r.opt.Slowest
 	for _, w := range r.opt.Where {
-		if w.line != nil {
-			c.where = append(c.where, w)
-			c.needs[w.needs] = true
+		if !w.ofRoute() {
+			c.where = append(c.where, w.condition)
 		}
 	}
-	c.needs[r.opt.By.needs()] = true
-	if r.opt.By != ByRoute {
+	for _, f := range needsOf(r.opt.Where) {
+		c.needs[f] = true
+	}
+	for _, by := range r.opt.keys() {
+		c.needs[by.needs()] = true
+	}
+	if r.byTable {
 		c.table = newTable()
-		c.keys = keyer{by: r.opt.By, zone: r.opt.Zone}
+		c.keys = keyer{by: r.opt.keys(), zone: r.opt.Zone, routes: r.routes()}
 		return c
 	}
+	c.learning = r.tree == nil
+	c.needs[user] = c.needs[user] || c.learning
 	c.router = newRouter(r.seed, r.opt.QueryKeys, newPatterns(r.opt.Routes))
-	if r.tree != nil { // without it, the prefix is the bound
+	if r.tree != nil { // before that, the size of the prefix bounds the routes
 		r.tree.teach(c.router)
 		c.router.limit = maxRoutes
 	}
@@ -215,7 +300,7 @@ func newTable() *tally.Table[row] {
 
 // count reads the beginning, learns routes from it, and reads the rest.
 func (r *reading) count(ctx context.Context) error {
-	if r.opt.By != ByRoute {
+	if r.byTable {
 		r.table = newTable()
 		return r.run(ctx, -1)
 	}
@@ -233,18 +318,19 @@ func (r *reading) count(ctx context.Context) error {
 	return r.again(ctx)
 }
 
-// again counts everything once more, with the routes that were learned from
-// all of the log: more of them overflowed than its beginning let expect, and
-// now it is known which belong together.
+// again counts everything a second time with the routes learned from the whole
+// log, because the beginning did not show which names belong together and
+// routes overflowed.
 func (r *reading) again(ctx context.Context) error {
 	r.overflow, r.nothing, r.files = nil, newRow(), newIntakes(len(r.inputs))
+	r.slowest.all = nil
 	r.tree.keep(func(*row) {})
 	r.tree.forget()
 	return r.run(ctx, -1)
 }
 
-// run lets workers count up to a byte of the log, -1 for all of it, and joins
-// what they counted. By route, what was learned of it is in r.tree afterwards.
+// run lets workers count up to byte upTo of the log (-1: all) and joins their
+// results. With ByRoute, r.tree then holds the learned routes.
 func (r *reading) run(ctx context.Context, upTo int64) error {
 	var mu sync.Mutex
 	var counters []*counter
@@ -265,14 +351,15 @@ func (r *reading) run(ctx context.Context, upTo int64) error {
 		if r.table != nil {
 			r.table.Merge(c.table)
 		}
+		r.slowest.merge(&c.slowest)
 	}
-	if r.opt.By == ByRoute {
+	if !r.byTable {
 		r.join(counters)
 	}
 	return nil
 }
 
-// join puts the routes of all workers into the tree and learns.
+// join adds the routes of all workers to the tree and learns.
 func (r *reading) join(counters []*counter) {
 	first := r.tree == nil
 	if first {
@@ -295,7 +382,7 @@ func (r *reading) join(counters []*counter) {
 	r.tree.learn()
 }
 
-// spill counts a row as overflow.
+// spill adds a row to the overflow row.
 func (r *reading) spill(w *row) {
 	if r.overflow == nil {
 		r.overflow = newRow()

@@ -2,70 +2,73 @@ package accesslog
 
 import "bytes"
 
-// A record is what one line says. It is reused from line to line; its slices
-// point into the block and are good until the next line.
+// A record holds the fields of one line. It is reused for every line; its
+// slices point into the block and are valid until the next line.
 type record struct {
-	uri    []byte // as logged, with its query; empty where there was no request
-	query  []byte // where the format logs it apart
+	uri    []byte // as logged, with its query; empty if the line has no request
+	query  []byte // if the format logs it separately
 	method method
 	status int
-	// Times are in ns, sizes in bytes; -1 where the line does not say.
+	// Times are in ns, sizes in bytes; -1 if the line has none.
 	took, upstream int64
 	size, reqSize  int64
-	at             int64  // ns since 1970; noTime where the line does not say
-	host, agent    []byte // only where the format has them
-	user           []byte
+	at             int64  // ns since 1970; noTime if the line has no timestamp
+	host, agent    []byte // only if needed, see optional
+	user, addr     []byte
 }
 
 const noTime = -1 << 63
 
-// clear forgets the line before.
+// clear resets all fields.
 func (r *record) clear() {
 	*r = record{took: -1, upstream: -1, size: -1, reqSize: -1, at: noTime}
 }
 
-// A field is what a place in a line means to us.
+// A field is the meaning of one part of a line.
 type field uint8
 
 const (
-	skipped  field = iota // nothing we count
+	skipped  field = iota // not counted
 	request               // "GET /path HTTP/1.1"
 	verb                  // the method alone
 	uri                   // path and query
 	path                  // path without query
 	query                 // query alone, without "?"
 	status                //
-	size                  // bytes of the answer
+	size                  // bytes of the response
 	reqSize               // bytes of the request
 	took                  // time of the request
 	upstream              // time of the upstream, perhaps of several: "0.001, 0.002"
-	stamp                 // when: 19/Nov/2026:04:04:05 +0900, ISO 8601 or seconds since 1970
+	stamp                 // time of the request: 19/Nov/2026:04:04:05 +0900, ISO 8601 or seconds since 1970
 	host                  // virtual host
 	agent                 // user agent
 	user                  // authenticated user
 	duration              // a time with its unit: "1.2ms", "0.5s"
+	address               // address of the client
+	part                  // a part of the time of the request; the parts add up
 	nFields
 )
 
 var fieldWords = [nFields]string{"skipped", "request", "method", "uri", "path", "query", "status", "size",
-	"request-size", "time", "upstream", "timestamp", "host", "user-agent", "user", "duration"}
+	"request-size", "time", "upstream", "timestamp", "host", "user-agent", "user", "duration", "address", "part"}
 
 func (f field) String() string { return fieldWords[f] }
 
 // A method is a request method, as a small number.
 type method uint8
 
-// methods are those of the IANA registry and the caches' own; what is not
-// among them prints as the first one, so that hostile logs cannot make rows.
-var methods = []string{"?", "GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "CONNECT", "TRACE",
+// methods are those of the IANA registry and of caches. Other words count as
+// the first entry, so that hostile logs cannot make rows.
+var methods = []string{"OTHER", "GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "CONNECT", "TRACE",
 	"PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "SEARCH", "PURGE", "BAN",
 	"REFRESH", "QUERY", "LINK", "UNLINK", "PRI", "ACL", "BIND", "CHECKIN", "CHECKOUT", "LABEL", "MERGE",
 	"MKACTIVITY", "MKCALENDAR", "MKWORKSPACE", "ORDERPATCH", "REBIND", "UNBIND", "UNCHECKOUT", "UPDATE",
-	"UPDATEREDIRECTREF", "VERSION-CONTROL", "BASELINE-CONTROL", "MKREDIRECTREF", "RPC_IN_DATA", "RPC_OUT_DATA"}
+	"UPDATEREDIRECTREF", "VERSION-CONTROL", "BASELINE-CONTROL", "MKREDIRECTREF", "RPC_IN_DATA", "RPC_OUT_DATA", "TRACK",
+	"DEBUG", "SUBSCRIBE", "UNSUBSCRIBE", "NOTIFY", "POLL", "M-SEARCH", "DESCRIBE", "SETUP", "PLAY", "TEARDOWN", "SOURCE"}
 
 func (m method) String() string { return methods[m] }
 
-// methodOf reads a method; 0 stands for a word that is none.
+// methodOf returns the number of a method; 0 for an unknown word.
 func methodOf(b []byte) method {
 	switch len(b) {
 	case 3:
@@ -88,9 +91,9 @@ func methodOf(b []byte) method {
 	return 0
 }
 
-// setRequest reads "METHOD URI PROTOCOL". What is not of that form (a TLS
-// handshake on a plain port, "-" where the client sent nothing) leaves the
-// uri empty: a line of the log like any other.
+// setRequest reads "METHOD URI PROTOCOL". Other text (a TLS handshake on a
+// plain port, "-" for an empty request) leaves uri empty; such lines are
+// counted too.
 func (r *record) setRequest(b []byte) {
 	sp := 3
 	switch {
@@ -113,8 +116,8 @@ func (r *record) setRequest(b []byte) {
 	r.setOldRequest(b)
 }
 
-// setOldRequest reads what follows the method where the protocol is another:
-// HTTP/2.0, HTTP/3, or none at all.
+// setOldRequest reads the text behind the method if the protocol is HTTP/2.0,
+// HTTP/3, or missing.
 func (r *record) setOldRequest(b []byte) {
 	n := bytes.LastIndexByte(b, ' ')
 	switch {

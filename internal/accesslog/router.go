@@ -8,41 +8,44 @@ import (
 	"github.com/iikanji/iikanji/internal/tally"
 )
 
-// maxSegments bounds how deep a route goes; deeper ones end in "**".
+// maxSegments is the greatest depth of a route; deeper paths end in "**".
 const maxSegments = 16
 
-// maxRoutes is how many routes of its own a log may have beside those that
-// were learned from its beginning; the rest overflows into one row.
+// maxRoutes is how many routes a log may have besides those learned from its
+// beginning; requests of further routes are counted in one overflow row.
 const maxRoutes = 8192
 
-// A router finds the row of a request while lines are counted. It is a trie
-// of path segments in which the shapes of identifiers are one child each;
-// which literals are values too is decided by package-level learning (tree.go)
-// when there is enough to see, and may be told to the router beforehand.
+// A router finds the row of a request. It is a trie of path segments in which
+// each shape of identifiers is one child. The learner (tree.go) decides which
+// literals are values and passes the result to new routers.
 //
-// Whatever the log, it is bounded: of the routes that were not learned before,
-// the ones with the smallest hashes are kept and all others are counted in
-// one overflow row. As in tally.Table, the choice depends on the set of routes
-// and not on their order, so workers may share the log in any way.
+// Its size is bounded: of the routes that were not learned before, those with the
+// smallest hashes are kept and all others share one overflow row. As in
+// tally.Table, the choice depends on the set of routes and not on their order, so
+// any division of the log among workers gives the same result.
 type router struct {
 	seed  uint64
 	nodes []node
 	edges []edge // open addressing by key, a power of two; key 0 is empty
 	used  int
 	rows  []*row
-	free  int // rows that are not kept
-	limit int // of free rows; 0 for none, while the log is bounded
+	free  int // number of rows that are not kept
+	limit int // limit of free; 0 for none, while the log is bounded
 
 	ceiling  uint64 // hashes above it overflow; 0 for none
 	overflow *row
 	nothing  *row // lines without a request
 	withKeys bool // routes include the keys of the query
 	patterns *patterns
-	special  bool // not every request can just be walked along its edges
-	// deadMarks: some node is marked markDead, so what answers 4xx may not go
-	// where its edges lead.
+	slow     bool // find must not use its fast path
+	// deadMarks is set if a node has markDead: find then must not follow edges
+	// for requests that were answered 4xx.
 	deadMarks bool
-	bare      [nKinds]uint64 // hashes of placeholders without an ending
+	plain     [nKinds]uint64 // hashes of placeholders without an ending
+
+	// users are the nodes of segments that are the name of the authenticated user
+	// of a request, while routes are learned.
+	users map[uint32]bool
 
 	segs [maxSegments + 3]segment
 	keys []byte // scratch of the query's keys
@@ -52,18 +55,24 @@ type node struct {
 	parent uint32
 	kind   kind
 	marks  mark
-	known  bool // learned before
+	joins  joins
+	rules  bool // marks or joins are set
+	known  bool // present when the router was taught
 	row    int32
 	text   []byte
 }
 
-// A mark is what learning said about a node's literal children.
+// A mark is what the learner found out about a node's literal children.
 type mark uint8
 
 const (
-	markValues mark = 1 << iota // unknown literals are values: :any
-	markFiles                   // unknown static files are one: :file.ext
+	markFiles  mark = 1 << iota // unknown static files are :file.ext
 	markDead                    // unknown literals that answer 4xx are :any
+	markHex                     // unknown literals that look hexadecimal are :hex
+	markToken                   // unknown literals that look random are :token
+	markHashes                  // unknown static files with a hash are :file.ext
+	markTails                   // … also those with a tail that may be a hash
+	markWords                   // reserved words are values too
 )
 
 type edge struct {
@@ -78,10 +87,10 @@ type segment struct {
 
 func newRouter(seed uint64, withKeys bool, p *patterns) *router {
 	r := &router{seed: seed, withKeys: withKeys, patterns: p, edges: make([]edge, 256), overflow: newRow(), nothing: newRow()}
-	for k := range r.bare {
-		r.bare[k] = tally.Mix(uint64(k)*edgeK, seed)
+	for k := range r.plain {
+		r.plain[k] = tally.Mix(uint64(k)*edgeK, seed)
 	}
-	r.special = withKeys || p != nil
+	r.slow = withKeys || p != nil
 	r.nodes = append(r.nodes, node{row: -1})
 	return r
 }
@@ -90,8 +99,8 @@ const edgeK = 0x9fb21c651e98df25
 
 func edgeKey(parent uint32, hash uint64) uint64 { return (hash + uint64(parent)*edgeK) | 1 }
 
-// child finds the edge from a node, 0 where there is none (nothing leads back
-// to the root).
+// child returns the child of a node, 0 if it has none (no edge leads to the
+// root).
 func (r *router) child(parent uint32, hash uint64) uint32 {
 	key := edgeKey(parent, hash)
 	mask := uint64(len(r.edges) - 1)
@@ -106,18 +115,18 @@ func (r *router) child(parent uint32, hash uint64) uint32 {
 	}
 }
 
-// find returns the row of a request: made if need be, the overflow row if it
-// does not fit.
+// find returns the row of a request. It creates the row if needed; the overflow
+// row is returned if the route does not fit.
 func (r *router) find(rec *record) *row {
 	p := rec.uri
 	if len(p) == 0 {
 		return r.nothing
 	}
-	if p[0] != '/' || r.special || r.deadMarks && rec.status/100 == 4 {
+	if p[0] != '/' || r.slow || r.deadMarks && rec.status/100 == 4 {
 		return r.findSlowly(rec)
 	}
-	// The walk of find and the segments of split are the same; this one only
-	// takes the edges that are there.
+	// This loop computes the same segments as split, but only follows existing
+	// edges.
 	at := uint32(0)
 	for i := 1; ; i++ {
 		start := i
@@ -129,6 +138,9 @@ func (r *router) find(rec *record) *row {
 			}
 			mask |= c
 			i++
+		}
+		if mask&cOther != 0 && onlyParameters(p, start, i) {
+			continue
 		}
 		if at = r.child(at, r.hashSegment(p, start, i, mask)); at == 0 {
 			return r.findSlowly(rec)
@@ -147,10 +159,16 @@ func (r *router) find(rec *record) *row {
 	return r.findSlowly(rec)
 }
 
+// onlyParameters reports whether a segment has matrix parameters only and
+// others follow: "/;a=b/c" is "/c".
+func onlyParameters(p []byte, start, end int) bool {
+	return p[start] == ';' && end < len(p) && p[end] == '/'
+}
+
 // hashSegment is the hash of the shape of a segment.
 func (r *router) hashSegment(p []byte, start, end int, mask class) uint64 {
 	if mask&(cDigit|cOther|cDot) == 0 && end-start <= 8 {
-		if cap(p)-start >= 8 { // what follows in the block is masked out
+		if cap(p)-start >= 8 { // bytes behind the segment are masked out
 			n := end - start
 			w := binary.LittleEndian.Uint64(p[start : start+8])
 			return tally.Mix(w&(1<<(8*n)-1)^r.seed, uint64(n))
@@ -159,21 +177,21 @@ func (r *router) hashSegment(p []byte, start, end int, mask class) uint64 {
 	}
 	switch {
 	case mask == cDigit:
-		return r.bare[number]
+		return r.plain[number]
 	case end-start == 36 && isUUID(p[start:end]):
-		return r.bare[uuid]
+		return r.plain[uuid]
 	}
 	return r.hashOf(shapeOf(p[start:end], mask))
 }
 
-// findSlowly is find for whatever needs more than a walk along known edges.
+// findSlowly is find for requests that need more than existing edges.
 func (r *router) findSlowly(rec *record) *row {
 	n := r.split(rec)
 	at := uint32(0)
 	for i := range n {
 		s := &r.segs[i]
 		next := r.child(at, s.hash)
-		if next == 0 || r.nodes[at].marks != 0 {
+		if next == 0 || r.nodes[at].rules {
 			if next = r.placeholder(at, next, s, rec); next == 0 {
 				return r.insert(n, rec)
 			}
@@ -190,33 +208,58 @@ func (r *router) findSlowly(rec *record) *row {
 	return r.insert(n, rec)
 }
 
-// placeholder applies the marks of a node: where a literal that the node does
-// not know goes. next is the child that the literal has, 0 for none. It
-// rewrites the segment when it stands for another one.
+// placeholder applies the marks and joins of a node to a segment that the node
+// does not know. next is the child of the segment, 0 for none. It rewrites the
+// segment if it belongs to another one.
 func (r *router) placeholder(at, next uint32, s *segment, rec *record) uint32 {
-	marks := r.nodes[at].marks
-	if marks == 0 || s.shape.kind != literal || len(s.shape.text) == 0 || next != 0 && r.nodes[next].known {
+	n := &r.nodes[at]
+	if !n.rules || next != 0 && r.nodes[next].known {
 		return next
 	}
-	_, ext, ok := ending(s.shape.text)
-	switch ok = ok && isStatic(ext); {
-	case ok && marks&markFiles != 0:
-		s.shape = shape{file, s.shape.text[len(s.shape.text)-len(ext)-1:]}
-	case !ok && (marks&markValues != 0 || marks&markDead != 0 && rec.status/100 == 4):
-		s.shape = shape{anything, nil}
-	default:
+	to, ok := n.joined(s.shape, rec.status)
+	if !ok {
 		return next
 	}
-	s.hash = r.hashOf(s.shape)
+	s.shape, s.hash = to, r.hashOf(to)
 	return r.child(at, s.hash)
 }
 
-// hashOf is the hash of a shape. Short literals are a number of their own, so
-// that the walk can hash them with one multiplication.
+// joined returns the shape that a segment joins at a node.
+func (n *node) joined(s shape, status int) (to shape, ok bool) {
+	if s.kind != literal {
+		switch {
+		case len(s.text) == 0:
+			return shape{n.joins[s.kind], nil}, n.joins[s.kind] != literal
+		case n.marks&markHashes != 0 && (s.kind == token || s.kind == hexes || s.kind == ulid) && isStatic(s.text[1:]):
+			return shape{file, s.text}, true
+		}
+		return s, false
+	}
+	if len(s.text) == 0 {
+		return s, false
+	}
+	if stem, ext, isFile := ending(s.text); isFile && isStatic(ext) {
+		return shape{file, s.text[len(stem):]}, n.marks&markFiles != 0 || n.marks&markHashes != 0 && hashTail(stem, n.marks&markTails != 0)
+	}
+	switch {
+	case n.marks&markDead != 0 && status/100 == 4 && n.joins[literal] == literal:
+		return shape{anything, nil}, true
+	case n.joins[literal] != literal && (n.marks&markWords != 0 || !isReserved(s.text)):
+		return shape{n.joins[literal], nil}, true
+	case n.marks&markHex != 0 && couldBe(hexes, s.text):
+		return shape{hexes, nil}, true
+	case n.marks&markToken != 0 && couldBe(token, s.text):
+		return shape{token, nil}, true
+	}
+	return s, false
+}
+
+// hashOf is the hash of a shape. A short literal is hashed as one number, so
+// that find needs one multiplication for it.
 func (r *router) hashOf(s shape) uint64 {
 	switch n := len(s.text); {
 	case s.kind != literal && n == 0:
-		return r.bare[s.kind]
+		return r.plain[s.kind]
 	case s.kind != literal:
 		return tally.Hash(s.text, r.seed+uint64(s.kind)*edgeK)
 	case n <= 8:
@@ -227,7 +270,7 @@ func (r *router) hashOf(s shape) uint64 {
 	return tally.Hash(s.text, r.seed)
 }
 
-// split cuts the path of a request into segments with their shapes, and
+// split cuts the path of a request into segments, finds their shapes, and
 // returns their number.
 func (r *router) split(rec *record) int {
 	p := rec.uri
@@ -239,7 +282,7 @@ func (r *router) split(rec *record) int {
 		}
 	}
 	if p[0] != '/' {
-		if p = bare(p); p[0] != '/' {
+		if p = withoutHost(p); p[0] != '/' {
 			r.segs[0] = r.segment(noSlash, nil)
 			i, n = 0, 1
 		}
@@ -254,6 +297,10 @@ func (r *router) split(rec *record) int {
 			}
 			mask |= c
 			i++
+		}
+		if mask&cOther != 0 && onlyParameters(p, start, i) {
+			i++
+			continue
 		}
 		s := &r.segs[n]
 		s.shape = shapeOf(p[start:i], mask)
@@ -297,8 +344,8 @@ func (r *router) segment(k kind, text []byte) segment {
 	return s
 }
 
-// bare drops scheme and host of an absolute URI.
-func bare(p []byte) []byte {
+// withoutHost removes the scheme and host of an absolute URI.
+func withoutHost(p []byte) []byte {
 	i := bytes.Index(p[:min(len(p), 12)], []byte("://"))
 	if i < 0 {
 		return p
@@ -311,7 +358,7 @@ func bare(p []byte) []byte {
 
 const maxKeys = 16
 
-// queryKeys makes "a&b" of "b=1&a=2&b=3": the keys, sorted, each once.
+// queryKeys converts "b=1&a=2&b=3" into "a&b": the sorted keys, each once.
 func (r *router) queryKeys(q []byte) []byte {
 	var keys [maxKeys][]byte
 	n := 0
@@ -332,7 +379,7 @@ func (r *router) queryKeys(q []byte) []byte {
 			continue
 		}
 		if s := shapeOf(part, maskOf(part)); s.kind != literal {
-			part = []byte(kindNames[s.kind]) // ?1699999999 against caches
+			part = []byte(kindNames[s.kind]) // ?1699999999, to bypass caches
 		}
 		k, found := slices.BinarySearchFunc(keys[:n], part, bytes.Compare)
 		if !found {

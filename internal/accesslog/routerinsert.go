@@ -8,8 +8,8 @@ import (
 	"github.com/iikanji/iikanji/internal/tally"
 )
 
-// routeHash is the hash of a route by which overflow chooses: the same in
-// every worker and every run.
+// routeHash is the hash by which routes overflow. It is the same in every
+// worker and every run.
 func routeHash(segs []segment, m method) uint64 {
 	h := uint64(m)
 	for i := range segs {
@@ -18,9 +18,10 @@ func routeHash(segs []segment, m method) uint64 {
 	return h | 1
 }
 
-// insert makes the row of the request that split read, unless it overflows.
+// insert creates the row of the request that split read, unless it overflows.
 func (r *router) insert(n int, rec *record) *row {
-	// The walk stopped at the first unknown segment; marks may reach further.
+	// The caller stopped at the first unknown segment; marks may cover later
+	// segments.
 	at := uint32(0)
 	for i := range n {
 		s := &r.segs[i]
@@ -46,7 +47,7 @@ func (r *router) insert(n int, rec *record) *row {
 	return w
 }
 
-// add returns the row of a route, making nodes and row where there are none.
+// add returns the row of a route and creates its nodes and the row if needed.
 func (r *router) add(segs []segment, m method) *row {
 	at := uint32(0)
 	for i := range segs {
@@ -64,7 +65,7 @@ func (r *router) add(segs []segment, m method) *row {
 	return w
 }
 
-// step returns the child of a node, making it where there is none.
+// step returns the child of a node and creates it if needed.
 func (r *router) step(at uint32, s segment) uint32 {
 	if next := r.child(at, s.hash); next != 0 {
 		return next
@@ -93,7 +94,7 @@ func (r *router) put(e edge) {
 	r.edges[i] = e
 }
 
-// route lists the segments of a node, from the root.
+// route returns the segments from the root to a node.
 func (r *router) route(at uint32) (segs []segment) {
 	for ; at != 0; at = r.nodes[at].parent {
 		n := &r.nodes[at]
@@ -106,8 +107,25 @@ func (r *router) route(at uint32) (segs []segment) {
 	return segs
 }
 
-// shrink keeps the rows that were learned before and as many others, of
-// smallest hash, as the limit says, and forgets the nodes of what overflows.
+// noteUser marks the segment of a row's path that is the name of the request's
+// user.
+func (r *router) noteUser(w *row, user []byte) {
+	if len(user) < 2 || w == r.overflow || w == r.nothing {
+		return
+	}
+	for id := w.node; id != 0; id = r.nodes[id].parent {
+		if n := &r.nodes[id]; n.kind == literal && string(n.text) == string(user) && !r.users[id] {
+			if r.users == nil {
+				r.users = map[uint32]bool{}
+			}
+			r.users[id] = true
+		}
+	}
+}
+
+// shrink keeps the rows that were learned before and, of the others, as many as
+// the limit allows, those of smallest hash. It drops the nodes of overflowed
+// rows.
 func (r *router) shrink() {
 	var free []*row
 	for _, w := range r.rows {
@@ -120,7 +138,7 @@ func (r *router) shrink() {
 	old := *r
 	*r = *newRouter(old.seed, old.withKeys, old.patterns)
 	r.segs, r.keys, r.limit, r.ceiling, r.overflow, r.nothing, r.deadMarks = old.segs, old.keys, old.limit, old.ceiling, old.overflow, old.nothing, old.deadMarks
-	r.nodes[0].marks = old.nodes[0].marks
+	r.nodes[0].marks, r.nodes[0].joins, r.nodes[0].rules = old.nodes[0].marks, old.nodes[0].joins, old.nodes[0].rules
 	for id := range old.nodes { // parents come before their children
 		if n := &old.nodes[id]; n.known {
 			r.adopt(&old, uint32(id))
@@ -141,7 +159,7 @@ func (r *router) shrink() {
 	}
 }
 
-// adopt takes over a node of the trie as it was, with its ancestors and marks.
+// adopt copies a node of the old trie with its ancestors and marks.
 func (r *router) adopt(old *router, id uint32) uint32 {
 	at := uint32(0)
 	var line []uint32
@@ -152,7 +170,7 @@ func (r *router) adopt(old *router, id uint32) uint32 {
 		n := &old.nodes[id]
 		s := shape{n.kind, n.text}
 		at = r.step(at, segment{s, r.hashOf(s)})
-		r.nodes[at].marks, r.nodes[at].known = n.marks, n.known
+		r.nodes[at].marks, r.nodes[at].joins, r.nodes[at].rules, r.nodes[at].known = n.marks, n.joins, n.rules, n.known
 	}
 	return at
 }

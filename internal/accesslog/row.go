@@ -1,41 +1,46 @@
 package accesslog
 
 import (
+	"math"
 	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/tally"
 )
 
-// A row is what one worker counts for one key.
+// A row holds the counts of one worker for one key.
 type row struct {
-	count               int64
-	times               tally.Sketch
-	status              [6]int64
-	bytes, maxBytes     int64
-	upstream, upstreams int64 // ns; lines that have one
-	reqBytes, maxReq    int64
-	seconds             *tally.Seconds // nil unless asked for
-	example             sight
-	method              method
-	kept                bool // of a router: learned from the prefix, never overflows
-	hash                uint64
-	node                uint32
-	next                int32 // the row of the next method of the same node, -1 for none
+	count           int64
+	times           tally.Sketch
+	status          [6]int64
+	bytes, maxBytes int64
+	// Of the responses with a size that were read for learning: their number,
+	// and the sums of the base 2 logarithms of the sizes and of their squares, in
+	// units of 1/16.
+	sized, logSize, logSizeSq int64
+	upstream, upstreams       int64 // upstream is in ns; upstreams counts lines that have it
+	reqBytes, maxReq          int64
+	seconds                   *tally.Seconds // nil unless Options.PerSecond is set
+	example                   sight
+	method                    method
+	kept                      bool // in a router: learned from the prefix, never overflows
+	hash                      uint64
+	node                      uint32
+	next                      int32 // row of the next method of the same node, -1 for none
 }
 
-// A sight is where the slowest request of a row was seen.
+// A sight is the slowest request of a row.
 type sight struct {
-	took  int64 // -1: no times in this log; noTime: nothing seen yet
+	took  int64 // -1: this log has no times; noTime: no request yet
 	place place
 	text  []byte
 }
 
-// A place is a line of the inputs: of a block, until the blocks before it are
-// counted.
+// A place identifies a line by file and block. The line number is known once
+// the blocks before it are counted.
 type place struct {
 	file, seq int32
-	line      int32 // within the block, from 0
+	line      int32 // index within the block, from 0
 }
 
 func (p place) before(o place) bool {
@@ -46,6 +51,16 @@ func (p place) before(o place) bool {
 		return p.seq < o.seq
 	}
 	return p.line < o.line
+}
+
+func (p place) compare(o place) int {
+	switch {
+	case p.before(o):
+		return -1
+	case o.before(p):
+		return 1
+	}
+	return 0
 }
 
 func newRow() *row { return &row{example: sight{took: noTime}, next: -1} }
@@ -78,6 +93,26 @@ func (r *row) add(rec *record, at place) {
 	}
 }
 
+// addSize adds the size of one line to the sums for learning.
+func (r *row) addSize(size int64) {
+	if size > 0 {
+		log := log2(size)
+		r.sized++
+		r.logSize += log
+		r.logSizeSq += log * log
+	}
+}
+
+// logSizeBits is the number of binary places of log2.
+const logSizeBits = 4
+
+// log2 is the base 2 logarithm of a positive number in units of 1/16, within
+// 0.09: the exponent of the number as a float and the first bits behind its
+// point.
+func log2(n int64) int64 {
+	return int64(math.Float64bits(float64(n))>>(52-logSizeBits)) - 1023<<logSizeBits
+}
+
 // second counts one line in its second.
 func (r *row) second(rec *record) {
 	if rec.at == noTime {
@@ -89,11 +124,11 @@ func (r *row) second(rec *record) {
 	r.seconds.Add(rec.at)
 }
 
-// maxExample is how much of a request is kept as an example.
+// maxExample is the longest example kept, in bytes.
 const maxExample = 300
 
-// offer keeps a line that is at least as slow as the one there was; of equal
-// ones the earliest.
+// offer replaces the example by a line that is at least as slow; of equally
+// slow lines the earliest stays.
 func (s *sight) offer(rec *record, at place) {
 	if rec.took == s.took && !at.before(s.place) {
 		return
@@ -107,7 +142,7 @@ func (s *sight) offer(rec *record, at place) {
 	s.text = append(s.text, rec.uri[:min(len(rec.uri), maxExample)]...)
 }
 
-// merge adds another row, of the same log or of another part of it.
+// merge adds another row.
 func (r *row) merge(o *row) {
 	r.count += o.count
 	r.times.Merge(&o.times)
@@ -116,6 +151,9 @@ func (r *row) merge(o *row) {
 	}
 	r.bytes += o.bytes
 	r.maxBytes = max(r.maxBytes, o.maxBytes)
+	r.sized += o.sized
+	r.logSize += o.logSize
+	r.logSizeSq += o.logSizeSq
 	r.upstream += o.upstream
 	r.upstreams += o.upstreams
 	r.reqBytes += o.reqBytes
@@ -131,10 +169,10 @@ func (r *row) merge(o *row) {
 	}
 }
 
-// dead says whether every answer was the client's mistake: nothing is there.
+// dead reports whether every response was 4xx: the route does not exist.
 func (r *row) dead() bool { return r.status[4] == r.count }
 
-// fill makes a Profile's row. line resolves places.
+// fill sets a Profile's row; line resolves places.
 func (r *row) fill(out *iikanji.Row, line func(place) (string, int64)) {
 	out.Count = r.count
 	out.Errors = r.status[5]

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// A kind is what a segment of a path is by its shape alone: a literal, or a
-// placeholder for many values.
+// A kind classifies a segment by its text alone: a literal, or a placeholder
+// for many values.
 type kind uint8
 
 const (
@@ -15,24 +15,23 @@ const (
 	uuid           // 8-4-4-4-12 hex digits
 	ulid           // 26 characters of Crockford's base 32
 	hexes          // 7 or more hex digits, of both kinds
-	token          // base64 and other dense mixes
+	token          // base64 and other mixes of letter cases and digits
 	date           // 2026-11-19
 	email          // a@b.c
 	handle         // @name
 	file           // static file whose name has a number or a hash: app.3f2a.js
-	anything       // by cardinality, not by shape
+	anything       // a value that the learner found, of any shape
 	rest           // all segments beyond maxSegments
-	queryKeys      // the sorted keys of the query, as text
-	noSlash        // stands before a path that does not begin with a slash
-	pattern        // a pattern that the user gave, as text: the whole route
-	special        // no path at all: "(no request)"
+	queryKeys      // the sorted keys of the query
+	noSlash        // first segment of a path without a leading slash
+	pattern        // a pattern that the user gave: the whole route
 	nKinds
 )
 
-// kindNames print in templates; a placeholder may be followed by an ending: ":id.png".
+// kindNames are the placeholders in templates; an ending may follow: ":id.png".
 var kindNames = [nKinds]string{"", ":id", ":uuid", ":ulid", ":hex", ":token", ":date", ":email", "@:name", ":file", ":any", "**", "", "", ""}
 
-// A class is a kind of byte in a segment, a bit of its own.
+// A class is a kind of byte, as a bit.
 type class uint16
 
 const (
@@ -54,7 +53,7 @@ const (
 	cJoin   = cDash | cUnder
 )
 
-// classOf has 0 for what ends a segment: "/", "?" and "#".
+// classOf is 0 for bytes that end a segment: "/", "?" and "#".
 var classOf = func() (t [256]class) {
 	for i := range t {
 		switch c := byte(i); {
@@ -82,29 +81,29 @@ var classOf = func() (t [256]class) {
 	return t
 }()
 
-// A shape is what a segment was recognised as. For literals text is the
-// segment; for numbered files and the like it is the ending that stays.
+// A shape is a classified segment. For a literal, text is the segment; for
+// other kinds it is the ending that is kept.
 type shape struct {
 	kind kind
 	text []byte
 }
 
-// maxLiteral is the longest segment that stays as it is.
+// maxLiteral is the longest segment that is kept as a literal.
 const maxLiteral = 64
 
-// shapeOf recognises a segment; mask has the classes of its bytes.
+// shapeOf classifies a segment; mask has the classes of its bytes.
 func shapeOf(seg []byte, mask class) shape {
 	if mask&(cDigit|cOther) == 0 && len(seg) <= 20 {
-		return shape{literal, seg} // letters, as most are
+		return shape{literal, seg} // only letters, as in most segments
 	}
 	if mask == cDigit {
 		return shape{number, nil}
 	}
-	return closer(seg, mask)
+	return closerShape(seg, mask)
 }
 
-// closer looks at the segments that are not plain words.
-func closer(seg []byte, mask class) shape {
+// closerShape classifies segments that are not plain words.
+func closerShape(seg []byte, mask class) shape {
 	if mask&cOther != 0 {
 		if i := bytes.IndexByte(seg, ';'); i >= 0 { // matrix parameters: ;jsessionid=…
 			seg = seg[:i]
@@ -135,7 +134,7 @@ func maskOf(seg []byte) (mask class) {
 	return mask
 }
 
-// withSign recognises what "@" and "," make of a segment.
+// withSign classifies segments with "@" or ",".
 func withSign(seg []byte) kind {
 	at := bytes.IndexByte(seg, '@')
 	if at < 0 {
@@ -154,7 +153,7 @@ func withSign(seg []byte) kind {
 	return literal
 }
 
-// isList: numbers with commas between them.
+// isList reports whether a segment is numbers separated by commas.
 func isList(seg []byte) bool {
 	for _, c := range seg {
 		if c != ',' && classOf[c] != cDigit {
@@ -192,8 +191,8 @@ func idShape(seg []byte, mask class) kind {
 	return literal
 }
 
-// isUUID looks at the first 36 bytes: dashes in their places, and hex digits
-// everywhere else, eight at a time.
+// isUUID checks the first 36 bytes: dashes in their places and hex digits
+// elsewhere, eight at a time.
 func isUUID(b []byte) bool {
 	if b[8] != '-' || b[13] != '-' || b[18] != '-' || b[23] != '-' {
 		return false
@@ -204,8 +203,8 @@ func isUUID(b []byte) bool {
 		allHex(uint64(le.Uint32(b[19:]))|uint64(le.Uint32(b[24:]))<<32)
 }
 
-// allHex says whether all eight bytes are hex digits. The high bit of
-// (x|0x80)-n tells x ≥ n in each byte, with no borrow from its neighbour.
+// allHex reports whether all eight bytes are hex digits. The high bit of
+// (x|0x80)-n is set where x ≥ n in a byte, without a borrow from its neighbour.
 func allHex(x uint64) bool {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	low := x | 0x20*ones // capitals become small letters; digits stay
@@ -214,7 +213,8 @@ func allHex(x uint64) bool {
 	return (digit|letter)&high&^x == high
 }
 
-// isULID: the alphabet of Crockford's base 32, and a time before the year 10889.
+// isULID checks the alphabet of Crockford's base 32 and that the time is before
+// the year 10889.
 func isULID(seg []byte) bool {
 	if seg[0] > '7' {
 		return false
@@ -228,7 +228,7 @@ func isULID(seg []byte) bool {
 	return true
 }
 
-// isDate: 2026-11-19, 2026-11, or one of them with a time behind a T.
+// isDate accepts 2026-11-19, 2026-11, and a date followed by T and a time.
 func isDate(seg []byte) bool {
 	if len(seg) < 7 || seg[4] != '-' && seg[4] != '_' {
 		return false
@@ -249,8 +249,8 @@ func isDate(seg []byte) bool {
 }
 
 // isToken recognises dense mixes of letters and digits: they change class
-// often (two neighbours of a random base64 text are of different classes six
-// times in ten; of words with a capital and a year behind them, one in four).
+// often. In random base64 text, six of ten neighbouring pairs are of different
+// classes; in capitalised words with a year behind them, one of four.
 func isToken(seg []byte, mask class) bool {
 	n := len(seg)
 	cased := mask&cLower != 0 && mask&cUpper != 0
@@ -269,8 +269,8 @@ func isToken(seg []byte, mask class) bool {
 	return false
 }
 
-// dense says whether at least so many percent of the neighbours that are
-// letters or digits are of different classes.
+// dense reports whether at least percent of the neighbouring letters or digits
+// are of different classes.
 func dense(seg []byte, percent int) bool {
 	pairs, changes := 0, 0
 	before := class(0)
@@ -297,14 +297,14 @@ func dense(seg []byte, percent int) bool {
 	return changes*100 >= pairs*percent && changes > 2
 }
 
-// static are the endings of files that are served as they are.
+// static are the endings of files that servers send unchanged.
 var static = map[string]bool{"js": true, "mjs": true, "css": true, "map": true, "png": true, "jpg": true, "jpeg": true,
 	"gif": true, "svg": true, "ico": true, "webp": true, "avif": true, "bmp": true, "tif": true, "tiff": true,
 	"woff": true, "woff2": true, "ttf": true, "otf": true, "eot": true, "mp4": true, "webm": true, "mp3": true,
 	"ogg": true, "wav": true, "m3u8": true, "ts": true, "pdf": true, "zip": true, "gz": true, "tar": true,
 	"wasm": true, "webmanifest": true, "br": true, "csv": true, "xlsx": true, "docx": true}
 
-// isStatic says whether an ending, in any case, is of a static file.
+// isStatic reports whether an ending, in any case, is that of a static file.
 func isStatic(ext []byte) bool {
 	var lower [12]byte
 	if len(ext) > len(lower) {
@@ -331,8 +331,8 @@ func ending(seg []byte) (stem, ext []byte, ok bool) {
 	return seg[:i], ext, classOf[ext[0]]&cLetter != 0
 }
 
-// fileShape recognises names with an ending: an identifier before it stays
-// that (":id.json"); a static file whose name has a digit is one of many.
+// fileShape classifies names with an ending: an identifier before the ending
+// keeps it (":id.json"); a static file whose name has a digit is a :file.
 func fileShape(seg []byte) (shape, bool) {
 	stem, ext, ok := ending(seg)
 	if !ok {

@@ -29,18 +29,18 @@ func TestShapes(t *testing.T) {
 		if s.kind == literal {
 			continue
 		}
-		back := parseShape(want) // a template is read again as what it was
+		back := parseShape(want) // parseShape is the inverse
 		if back.kind != s.kind || string(back.text) != string(s.text) {
 			t.Errorf("%q is read again as %v %q", want, back.kind, back.text)
 		}
 	}
 }
 
-// TestAllHex compares with the obvious way, byte by byte.
+// TestAllHex compares with a byte-by-byte test.
 func TestAllHex(t *testing.T) {
 	for c := range 256 {
 		for at := range 8 {
-			x := uint64(0x3041463966613539) &^ (0xff << (8 * at)) // hex digits all
+			x := uint64(0x3041463966613539) &^ (0xff << (8 * at)) // eight hex digits
 			x |= uint64(c) << (8 * at)
 			want := c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 			if allHex(x) != want {

@@ -50,7 +50,7 @@ func combinedLine(method, path string, status int, ms int) string {
 		method, path, status, ms/1000, ms%1000)
 }
 
-// hostile makes logs whose paths are of few or of very many kinds.
+// hostile makes logs with few or very many kinds of paths.
 func hostile(r *rand.Rand, n, kinds int) string {
 	var b strings.Builder
 	word := func(of int) string {
@@ -75,8 +75,8 @@ func hostile(r *rand.Rand, n, kinds int) string {
 	return b.String()
 }
 
-// thicket makes paths of which no position has many names, but all of them
-// together have: nothing can be learned, and most overflows.
+// thicket makes paths with few names at each position but very many in total:
+// nothing can be learned, and most routes overflow.
 func thicket(r *rand.Rand, n, names int) string {
 	var b strings.Builder
 	for range n {
@@ -92,10 +92,9 @@ func thicket(r *rand.Rand, n, names int) string {
 	return b.String()
 }
 
-// TestSplittingChangesNothing: blocks of any size and any number of workers
-// give the same profile to the byte, also where routes overflow, where the
-// beginning of the log says nothing about the rest, and where everything is
-// read twice.
+// TestSplittingChangesNothing: any block size and number of workers gives the
+// same profile to the byte, also if routes overflow, if the beginning of the
+// log is unlike the rest, and if the log is read twice.
 func TestSplittingChangesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	plain := func(n int) string {
@@ -163,7 +162,7 @@ func firstDifference(a, b []byte) string {
 	return "the second is longer"
 }
 
-// TestFilesAreOneLog: a log cut into files at any line is the same log.
+// TestFilesAreOneLog: a log split into files at any line gives the same result.
 func TestFilesAreOneLog(t *testing.T) {
 	log := generated(t, gen.Options{Lines: 3000, Seed: 9})
 	whole := read(t, Options{Prefix: 50_000}, log)

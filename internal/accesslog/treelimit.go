@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// settle keeps the kept rows and the maxRoutes others of smallest hash, at
-// most those up to the ceiling that the routers had.
+// settle keeps the kept rows and, of the others, at most maxRoutes of smallest
+// hash, none above the ceiling that the routers had.
 func (t *tree) settle(ceiling uint64, spill func(*row)) {
 	var free []uint64
 	t.all(func(w *row) {
@@ -25,8 +25,8 @@ func (t *tree) settle(ceiling uint64, spill func(*row)) {
 	}
 }
 
-// keep marks the heaviest rows as ones that never overflow, and everything in
-// the tree as known; what is beyond maxRoutes overflows at once.
+// keep marks the heaviest rows as kept and all branches as known; rows beyond
+// maxRoutes overflow.
 func (t *tree) keep(spill func(*row)) {
 	var all []*row
 	t.all(func(w *row) { all = append(all, w) })
@@ -40,7 +40,7 @@ func (t *tree) keep(spill func(*row)) {
 	t.root.know()
 }
 
-// forget empties the rows and keeps the routes.
+// forget resets the rows and keeps the routes.
 func (t *tree) forget() {
 	t.all(func(w *row) {
 		method, hash := w.method, w.hash
@@ -50,7 +50,7 @@ func (t *tree) forget() {
 }
 
 func (b *branch) countMarks() int {
-	n := bits.OnesCount8(uint8(b.marks))
+	n := bits.OnesCount8(uint8(b.marks)) + b.joins.count()
 	for _, c := range b.children {
 		n += c.countMarks()
 	}
@@ -64,13 +64,15 @@ func (b *branch) know() {
 	}
 }
 
-// teach makes the routes and marks of the tree known to a router that is new.
+// teach adds the routes, marks and joins of the tree to a new router.
 func (t *tree) teach(r *router) {
 	t.root.teach(r, 0)
 }
 
 func (b *branch) teach(r *router, at uint32) {
-	r.nodes[at].marks, r.nodes[at].known = b.marks, true
+	n := &r.nodes[at]
+	n.marks, n.joins, n.known = b.marks, b.joins, true
+	n.rules = b.marks != 0 || b.joins.count() > 0
 	r.deadMarks = r.deadMarks || b.marks&markDead != 0
 	for _, rows := range b.rows {
 		w := newRow()

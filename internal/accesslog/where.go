@@ -3,107 +3,102 @@ package accesslog
 import (
 	"bytes"
 	"fmt"
-	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/filter"
 )
 
-// A Where keeps the lines, or rows, that meet a condition: "status>=500",
-// "method=GET|HEAD", "path~^/api", "time>200ms", "route!=/healthz".
-type Where struct {
-	text  string
-	needs field                     // what the log must say
-	line  func(r *record) bool      // of a line; nil where it is about rows
-	row   func(r *iikanji.Row) bool // of a row: about its route
+// A subject is what a condition tests: a line, or a row for conditions on
+// routes.
+type subject struct {
+	rec *record
+	row *iikanji.Row
 }
 
-// ofRoute says whether the condition is about routes, which are known at the
-// end only.
-func (w Where) ofRoute() bool { return w.row != nil }
+// A Where is a condition on lines or rows: "status>=500", "method=GET|HEAD",
+// "path~^/api", "time>200ms", "route!=/healthz".
+type Where struct {
+	condition filter.Condition[subject]
+	needs     []field // fields that the log must have
+}
 
-// whereFields are what a condition may be about, for messages.
-const whereFields = "status, method, route, path, host, user-agent, user, time, upstream, bytes, at"
+// routeField is the name of the field that is known only at the end.
+const routeField = "route"
 
-// ParseWhere reads conditions with commas between them; all must hold. Times
-// of day without a zone are of zone.
+// ofRoute reports whether the condition is on routes.
+func (w *Where) ofRoute() bool { return w.condition.Uses(routeField) }
+
+// whereNeeds are the fields of the log that conditions need.
+var whereNeeds = map[string]field{"status": status, "time": took, "upstream": upstream, "bytes": size, "at": stamp,
+	"host": host, "user-agent": agent, "user": user, "ip": address}
+
+// whereFields are the fields of conditions; alp's names are among them.
+func whereFields(zone *time.Location) *filter.Fields[subject] {
+	number := func(kind filter.Kind, of func(r *record) int64, names ...string) filter.Field[subject] {
+		return filter.Field[subject]{Names: names, Kind: kind, Number: func(s *subject) int64 { return of(s.rec) }}
+	}
+	text := func(of func(r *record) []byte, names ...string) filter.Field[subject] {
+		return filter.Field[subject]{Names: names, Text: func(s *subject) []byte { return of(s.rec) }}
+	}
+	return &filter.Fields[subject]{Zone: zone, Stamp: parseUserStamp, All: []filter.Field[subject]{
+		number(filter.Status, func(r *record) int64 { return int64(r.status) }, "status"),
+		text(func(r *record) []byte { return methodBytes[r.method] }, "method"),
+		{Names: []string{routeField, "uri"}, Text: func(s *subject) []byte { return []byte(s.row.Key) }},
+		text(func(r *record) []byte { return pathOf(r.uri) }, "path"),
+		text(func(r *record) []byte { return r.host }, "host"),
+		text(func(r *record) []byte { return r.agent }, "user-agent", "ua"),
+		text(func(r *record) []byte { return r.user }, "user"),
+		text(func(r *record) []byte { return r.addr }, "ip", "address"),
+		number(filter.Duration, func(r *record) int64 { return r.took }, "time", "duration", "response-time", "restime"),
+		number(filter.Duration, func(r *record) int64 { return r.upstream }, "upstream"),
+		number(filter.Size, func(r *record) int64 { return r.size }, "bytes", "size", "body-bytes"),
+		number(filter.Time, func(r *record) int64 { return r.at }, "at", "timestamp"),
+	}}
+}
+
+// ParseWhere reads conditions in the language of package filter. A condition
+// on routes is tested with the route alone and with the method before it; it
+// cannot be an alternative to one on lines.
 func ParseWhere(s string, zone *time.Location) (all []Where, err error) {
-	for _, text := range splitCommas(s) {
-		w, err := parseCondition(strings.TrimSpace(text), zone)
-		if err != nil {
-			return nil, fmt.Errorf("reading the condition %q: %w", text, err)
+	fields := whereFields(zone)
+	conditions, err := fields.Parse(s)
+	if err != nil {
+		return nil, fmt.Errorf("reading the filter %q: %w", s, err)
+	}
+	for _, c := range conditions {
+		w := Where{condition: c}
+		if w.ofRoute() && len(c.Fields) > 1 {
+			return nil, fmt.Errorf("reading the filter %q: %q mixes conditions on routes and on lines: use path instead of route", s, c.Source)
+		}
+		for _, name := range c.Fields {
+			if f, ok := whereNeeds[name]; ok {
+				w.needs = append(w.needs, f)
+			}
 		}
 		all = append(all, w)
 	}
 	return all, nil
 }
 
-// operators, longest first.
-var operators = []string{"!~", ">=", "<=", "!=", "==", "~", "=", ">", "<"}
-
-func parseCondition(text string, zone *time.Location) (Where, error) {
-	i := strings.IndexAny(text, "!<>=~")
-	if i <= 0 {
-		return Where{}, fmt.Errorf("it has no =, !=, <, <=, >, >=, ~ or !~")
+// holdsRow reports whether a row meets a condition on routes.
+func (w *Where) holdsRow(row *iikanji.Row) bool {
+	key := *row
+	if w.condition.Holds(&subject{row: &key}) != w.negative() {
+		return !w.negative()
 	}
-	name, rest := strings.TrimSpace(text[:i]), text[i:]
-	var op string
-	for _, o := range operators {
-		if strings.HasPrefix(rest, o) {
-			op = o
-			break
-		}
+	if _, route, ok := strings.Cut(row.Key, " "); ok {
+		key.Key = route
+		return w.condition.Holds(&subject{row: &key})
 	}
-	value := strings.Trim(strings.TrimSpace(rest[len(op):]), `"'`)
-	if op == "==" {
-		op = "="
-	}
-	w := Where{text: text}
-	var err error
-	switch name {
-	case "status":
-		w.needs = status
-		w.line, err = statusCondition(op, value)
-	case "time", "duration":
-		w.needs = took
-		w.line, err = numberCondition(op, value, parseTook, func(r *record) int64 { return r.took })
-	case "upstream":
-		w.needs = upstream
-		w.line, err = numberCondition(op, value, parseTook, func(r *record) int64 { return r.upstream })
-	case "bytes", "size":
-		w.needs = size
-		w.line, err = numberCondition(op, value, parseSize, func(r *record) int64 { return r.size })
-	case "at", "timestamp":
-		w.needs = stamp
-		parse := func(s string) (int64, error) { t, err := ParseTime(s, zone); return t.UnixNano(), err }
-		w.line, err = numberCondition(op, value, parse, func(r *record) int64 { return r.at })
-	case "method":
-		w.line, err = textCondition(op, value, func(r *record) []byte { return methodBytes[r.method] })
-	case "path":
-		w.line, err = textCondition(op, value, func(r *record) []byte { return pathOf(r.uri) })
-	case "host":
-		w.needs = host
-		w.line, err = textCondition(op, value, func(r *record) []byte { return r.host })
-	case "user-agent", "ua":
-		w.needs = agent
-		w.line, err = textCondition(op, value, func(r *record) []byte { return r.agent })
-	case "user":
-		w.needs = user
-		w.line, err = textCondition(op, value, func(r *record) []byte { return r.user })
-	case "route", "uri":
-		var is func(b []byte) bool
-		is, err = textTest(op, value)
-		w.row = func(r *iikanji.Row) bool {
-			_, route, ok := strings.Cut(r.Key, " ")
-			return err == nil && (is([]byte(r.Key)) || ok && is([]byte(route))) != (op[0] == '!')
-		}
-	default:
-		err = fmt.Errorf("%q is none of %s", name, whereFields)
-	}
-	return w, err
+	return w.negative()
 }
+
+// negative reports whether the condition holds for a route without text, as
+// those with != and !~ do: both forms of the key must then meet it.
+func (w *Where) negative() bool { return w.condition.Holds(&subject{row: &iikanji.Row{}}) }
 
 var methodBytes = func() (all [][]byte) {
 	for _, m := range methods {
@@ -119,137 +114,28 @@ func pathOf(uri []byte) []byte {
 	return uri
 }
 
-// statusCondition takes numbers and classes: "404", "5xx", "404|499".
-func statusCondition(op, value string) (func(*record) bool, error) {
-	var lo, hi []int
-	for v := range strings.SplitSeq(strings.ToLower(value), "|") {
-		if len(v) == 3 && v[1:] == "xx" && v[0] >= '1' && v[0] <= '5' {
-			lo, hi = append(lo, int(v[0]-'0')*100), append(hi, int(v[0]-'0')*100+99)
-			continue
-		}
-		n, err := strconv.Atoi(v)
-		if err != nil {
-			return nil, fmt.Errorf("%q is neither a status nor a class such as 5xx", v)
-		}
-		lo, hi = append(lo, n), append(hi, n)
-	}
-	switch op {
-	case "=", "!=":
-		return func(r *record) bool {
-			for i := range lo {
-				if r.status >= lo[i] && r.status <= hi[i] {
-					return op == "="
-				}
-			}
-			return op != "="
-		}, nil
-	case "~", "!~":
-		return nil, fmt.Errorf("a status is no text: use = or >=")
-	}
-	return numberCondition(op, strconv.Itoa(lo[0]), parseSize, func(r *record) int64 { return int64(r.status) })
-}
-
-func parseTook(s string) (int64, error) {
-	if d, err := time.ParseDuration(s); err == nil {
-		return int64(d), nil
-	}
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%q is no time such as 200ms or 1.5s", s)
-	}
-	return int64(v * 1e9), nil
-}
-
-func parseSize(s string) (int64, error) {
-	unit := int64(1)
-	for suffix, u := range map[string]int64{"k": 1 << 10, "m": 1 << 20, "g": 1 << 30} {
-		if t, ok := strings.CutSuffix(strings.TrimSuffix(strings.ToLower(s), "ib"), suffix); ok {
-			s, unit = t, u
-			break
-		}
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%q is no whole number", s)
-	}
-	return n * unit, nil
-}
-
-// numberCondition compares; a line that does not say never meets it.
-func numberCondition(op, value string, parse func(string) (int64, error), of func(*record) int64) (func(*record) bool, error) {
-	v, err := parse(value)
-	if err != nil {
-		return nil, err
-	}
-	var test func(n int64) bool
-	switch op {
-	case "=":
-		test = func(n int64) bool { return n == v }
-	case "!=":
-		test = func(n int64) bool { return n != v }
-	case "<":
-		test = func(n int64) bool { return n < v }
-	case "<=":
-		test = func(n int64) bool { return n <= v }
-	case ">":
-		test = func(n int64) bool { return n > v }
-	case ">=":
-		test = func(n int64) bool { return n >= v }
-	default:
-		return nil, fmt.Errorf("a number is no text: use = or >=")
-	}
-	return func(r *record) bool {
-		n := of(r)
-		return n >= 0 && test(n)
-	}, nil
-}
-
-func textCondition(op, value string, of func(*record) []byte) (func(*record) bool, error) {
-	is, err := textTest(op, value)
-	if err != nil {
-		return nil, err
-	}
-	not := op[0] == '!'
-	return func(r *record) bool { return is(of(r)) != not }, nil
-}
-
-// textTest is the positive half of = and ~: alternatives, or an expression.
-func textTest(op, value string) (func([]byte) bool, error) {
-	switch op {
-	case "=", "!=":
-		alternatives := strings.Split(value, "|")
-		return func(b []byte) bool {
-			for _, a := range alternatives {
-				if string(b) == a {
-					return true
-				}
-			}
-			return false
-		}, nil
-	case "~", "!~":
-		re, err := regexp.Compile(value)
-		if err != nil {
-			return nil, err
-		}
-		return re.Match, nil
-	}
-	return nil, fmt.Errorf("a text is not compared with %s: use = or ~", op)
-}
-
-// timeLayouts are what ParseTime reads beside log timestamps.
-var timeLayouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"}
-
-// ParseTime reads a time as people and logs write it; one without a zone is of
-// zone.
-func ParseTime(s string, zone *time.Location) (time.Time, error) {
-	for _, l := range timeLayouts {
-		if t, err := time.ParseInLocation(l, s, zone); err == nil {
-			return t, nil
-		}
-	}
+// parseUserStamp reads a timestamp in a form of logs.
+func parseUserStamp(s string) (time.Time, bool) {
 	var c clock
-	if at, ok := c.any([]byte(strings.Trim(s, "[]"))); ok {
-		return time.Unix(0, at), nil
+	at, ok := c.any([]byte(s))
+	return time.Unix(0, at), ok
+}
+
+// ParseWhen reads a time of --since or --until: absolute, a time of day, a
+// duration before the log's end, or a timestamp of the log. A time without a
+// zone is in zone.
+func ParseWhen(s string, zone *time.Location) (filter.When, error) {
+	return filter.ParseWhen(s, zone, parseUserStamp)
+}
+
+// needsOf lists the fields that conditions need, each once.
+func needsOf(all []Where) (fields []field) {
+	for _, w := range all {
+		for _, f := range w.needs {
+			if !slices.Contains(fields, f) {
+				fields = append(fields, f)
+			}
+		}
 	}
-	return time.Time{}, fmt.Errorf("%q is no time such as 2026-11-19 04:04:05 or 2026-11-19T04:04:05+09:00", s)
+	return fields
 }

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/filter"
+	"github.com/iikanji/iikanji/internal/lines"
 )
 
 func TestWhere(t *testing.T) {
@@ -39,9 +42,9 @@ func TestWhere(t *testing.T) {
 		}
 	}
 	for cond, want := range map[string]string{
-		"status": "it has no =", "colour=red": "is none of status", "status~4": "is no text", "status=abc": "neither a status",
-		"time>x": "no time such as", "bytes>x": "no whole number", "path~[": "error parsing", "path>x": "is not compared with",
-		"at>x": "is no time such as", "time~1": "is no text", "=3": "it has no =",
+		"status": "it has no operator =", "colour=red": "is not one of status", "status~4": "is not a text", "status=abc": "neither a status",
+		"time>x": "not a time such as", "bytes>x": "not a whole number", "path~[": "error parsing", "path>x": "cannot be compared with",
+		"at>x": "is not a time such as", "time~1": "is not a text", "=3": "is not a condition",
 	} {
 		if _, err := ParseWhere(cond, time.UTC); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", cond, err, want)
@@ -55,21 +58,59 @@ func TestTimeRange(t *testing.T) {
 		b.WriteString(strings.Replace(combinedLine("GET", "/", 200, 1), "04:04:05", fmt.Sprintf("04:%02d:05", i), 1))
 	}
 	at := func(s string) time.Time {
-		v, err := ParseTime(s, time.UTC)
+		v, err := ParseWhen(s, time.UTC)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return v
+		return v.Resolve(time.Time{}, time.Time{})
 	}
-	p := read(t, Options{Since: at("2026-11-19 04:10:05"), Until: at("19/Nov/2026:13:20:05 +0900")}, b.String())
+	since := func(s string) filter.When {
+		w, err := ParseWhen(at(s).Format(time.RFC3339), time.UTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	p := read(t, Options{Since: since("2026-11-19 04:10:05"), Until: since("19/Nov/2026:13:20:05 +0900")}, b.String())
 	if p.Rows[0].Count != 10 || p.Intake.Left != 50 || p.First != at("2026-11-19 04:10:05") || p.Last != at("2026-11-19 04:19:05") || p.Intake.Last != at("2026-11-19T04:59:05Z") {
 		t.Errorf("%d counted, %s to %s, %+v", p.Rows[0].Count, p.First, p.Last, p.Intake)
 	}
-	if _, err := readErr(t, Options{Since: at("2027-01-01")}, b.String()); err == nil || !strings.Contains(err.Error(), "none of 60 lines is wanted") {
+	if _, err := readErr(t, Options{Since: since("2027-01-01")}, b.String()); err == nil || !strings.Contains(err.Error(), "no line of 60 meets the conditions") {
 		t.Errorf("nothing left: %v", err)
 	}
-	if _, err := readErr(t, Options{Since: at("2027-01-01")}, `{"uri":"/","status":200}`+"\n"); err == nil || !strings.Contains(err.Error(), "needs the timestamp") {
+	if _, err := readErr(t, Options{Since: since("2027-01-01")}, `{"uri":"/","status":200}`+"\n"); err == nil || !strings.Contains(err.Error(), "needs the timestamp") {
 		t.Errorf("no times: %v", err)
+	}
+}
+
+// TestRelativeRange: times of day and durations refer to the log.
+func TestRelativeRange(t *testing.T) {
+	var b strings.Builder
+	for i := range 60 {
+		b.WriteString(strings.Replace(combinedLine("GET", "/", 200, 1), "04:04:05", fmt.Sprintf("04:%02d:05", i), 1))
+	}
+	for text, want := range map[string]int64{"10m": 11, "04:50": 10, "04:50:05": 10, "30m ago": 31} {
+		w, err := ParseWhen(text, time.UTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := read(t, Options{Since: w}, b.String()); p.Rows[0].Count != want {
+			t.Errorf("since %s: %d lines, want %d", text, p.Rows[0].Count, want)
+		}
+		// The end of a stream is the present time.
+		in, err := lines.Stream("standard input", strings.NewReader(b.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := Read(t.Context(), []*lines.Input{in}, Options{Since: w, Now: time.Date(2026, 11, 19, 4, 59, 5, 0, time.UTC)})
+		if err != nil || p.Rows[0].Count != want {
+			t.Errorf("since %s of a stream: %v, %v", text, p, err)
+		}
+	}
+	early, _ := ParseWhen("2026-11-19 04:00", time.UTC)
+	late, _ := ParseWhen("2026-11-19 04:30", time.UTC)
+	if _, err := readErr(t, Options{Since: late, Until: early}, b.String()); err == nil || !strings.Contains(err.Error(), "the time range is empty") {
+		t.Errorf("an empty range: %v", err)
 	}
 }
 
@@ -96,7 +137,8 @@ func TestBy(t *testing.T) {
 		p.Rows[0].Key != "GET /a/2" || p.Rows[1].Key != "GET /a/1?x=1" {
 		t.Errorf("by url: %+v", p.Rows)
 	}
-	// More keys than fit: exact totals, and the rest in a row that says so.
+	// More keys than fit: totals stay exact, and the rest is in a row of its
+	// own with a note.
 	var b strings.Builder
 	for i := range 20_000 {
 		b.WriteString(strings.Replace(combinedLine("GET", "/", 200, 1), "curl/8", fmt.Sprint("agent", i), 1))

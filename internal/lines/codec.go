@@ -12,11 +12,11 @@ import (
 // A codec unpacks a stream.
 type codec interface {
 	name() string
-	// reader returns the unpacked stream and what frees it.
+	// reader returns the unpacked stream and a function that frees it.
 	reader(packed io.Reader) (io.Reader, func(), error)
 }
 
-// codecOf tells by the first bytes how a log is packed; nil means plain.
+// codecOf recognises how a log is packed by its first bytes; nil means plain.
 func codecOf(magic []byte) codec {
 	switch {
 	case bytes.HasPrefix(magic, []byte("\x1f\x8b")):
@@ -24,11 +24,11 @@ func codecOf(magic []byte) codec {
 	case bytes.HasPrefix(magic, []byte("\x28\xb5\x2f\xfd")):
 		return zstdCodec{}
 	case bytes.HasPrefix(magic, []byte("\xfd7zXZ\x00")):
-		return strangeCodec("xz")
+		return unreadCodec("xz")
 	case bytes.HasPrefix(magic, []byte("BZh")) && bytes.HasSuffix(magic[:min(8, len(magic))], []byte("1AY&")):
-		return strangeCodec("bzip2")
+		return unreadCodec("bzip2")
 	case bytes.HasPrefix(magic, []byte("\x04\x22\x4d\x18")):
-		return strangeCodec("lz4")
+		return unreadCodec("lz4")
 	}
 	return nil
 }
@@ -49,8 +49,9 @@ type zstdCodec struct{}
 
 func (zstdCodec) name() string { return "zstd" }
 
-// maxWindow bounds what a hostile frame can make the decoder allocate; it is
-// the window of zstd --long=27, the largest that zstd itself takes unasked.
+// maxWindow bounds the memory that a hostile frame can make the decoder
+// allocate. It is the window of zstd --long=27, the largest that the zstd
+// command accepts by default.
 const maxWindow = 128 << 20
 
 func (zstdCodec) reader(packed io.Reader) (io.Reader, func(), error) {
@@ -62,21 +63,21 @@ func (zstdCodec) reader(packed io.Reader) (io.Reader, func(), error) {
 	return z, z.Close, nil
 }
 
-// strangeCodec is a packing that is recognised but not read.
-type strangeCodec string
+// unreadCodec is a compression that is recognised but not supported.
+type unreadCodec string
 
-func (c strangeCodec) name() string { return string(c) }
+func (c unreadCodec) name() string { return string(c) }
 
-func (c strangeCodec) reader(io.Reader) (io.Reader, func(), error) {
+func (c unreadCodec) reader(io.Reader) (io.Reader, func(), error) {
 	return nil, nil, &PackedError{Codec: string(c)}
 }
 
-// A PackedError says that a log is packed in a way that is not read here.
+// A PackedError reports a log in an unsupported compression.
 type PackedError struct{ Codec string }
 
 func (e *PackedError) Error() string { return fmt.Sprintf("it is packed with %s", e.Codec) }
 
-// Hints says what to do.
+// Hints lists remedies.
 func (e *PackedError) Hints() []string {
-	return []string{fmt.Sprintf("unpack it on the way: %s -dc FILE | iikanji … -", e.Codec)}
+	return []string{fmt.Sprintf("unpack it first: %s -dc FILE | iikanji … -", e.Codec)}
 }

@@ -1,26 +1,25 @@
-// Package lines reads big logs and hands them to workers in blocks of whole
-// records. It knows bytes and boundaries; what a line means is the business of
-// accesslog and slowlog.
+// Package lines reads big logs and gives workers blocks of whole records. It
+// knows bytes and boundaries; accesslog and slowlog parse the records.
 //
 // The steps of a reader:
 //
-//  1. [Open] opens each log: a plain file, gzip, zstd (told by their first
-//     bytes, never by their name) or standard input; [Input.Head] gives the
-//     first bytes to whoever must find out what format it is;
+//  1. [Open] opens each log: a plain file, gzip, zstd (recognised by their first
+//     bytes, never by their name) or standard input; [Input.Head] returns the
+//     first bytes, for format detection;
 //  2. [NewReader] joins the inputs;
-//  3. [Reader.Run] lets workers take blocks: a plain file is claimed by ranges
-//     and read in parallel (pread), a stream is read by whichever worker is free;
-//  4. each worker gets blocks of one file in rising order, counts its records
-//     into [Block.Records] and keeps tallies of its own, merged after Run;
-//  5. [Reader.Line] turns (file, block, record) into a line number.
+//  3. [Reader.Run] gives blocks to workers: ranges of a plain file are read in
+//     parallel (pread), a stream is read by one worker at a time;
+//  4. each worker gets blocks of one file in rising order, stores the number of
+//     records in [Block.Records] and keeps its own counts, merged after Run;
+//  5. [Reader.Line] converts (file, block, record) into a line number.
 //
-// What a worker sees depends on nothing but the bytes and the [Boundary]: where
-// blocks are cut depends on their size, but every record is in exactly one
-// block, whole. Memory is bounded: one buffer per worker, of the block size
-// plus the longest record; longer records than [Options.MaxRecord] come as
-// their beginning, marked by [Block.Dropped].
+// The records that workers see depend only on the bytes and the [Boundary]: the
+// block size changes where blocks are cut, but each record is in exactly one
+// block, whole. Memory is bounded: one buffer per worker, of the block size plus
+// the longest record. A record longer than [Options.MaxRecord] is delivered as
+// its beginning, with [Block.Dropped] set.
 //
-// Note: tried mmap, which reads at 12 GB/s where pread reads at 8.5 from the
-// page cache. It is not worth it: parsing takes ten times as long as either,
-// and a log that logrotate truncates under us (copytruncate) would be a SIGBUS.
+// mmap was measured and rejected: it reads 12 GB/s where pread reads 8.5 from the
+// page cache, but parsing takes ten times as long as either, and a log that
+// logrotate truncates (copytruncate) would raise SIGBUS.
 package lines

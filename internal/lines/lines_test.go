@@ -20,7 +20,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// got is what a Run delivered, sorted by input and block.
+// got is the output of a Run, sorted by input and block.
 type got struct {
 	blocks []Block
 	reader *Reader
@@ -83,8 +83,8 @@ func totalSize(inputs []*Input) (n int64) {
 	return n
 }
 
-// check holds what every reading must keep: all bytes, in order, each block
-// starting at a record.
+// check verifies what every reading must keep: all bytes, in order, and each
+// block starts at a record.
 func (g got) check(t testing.TB, want []string, b Boundary, maxRecord int) {
 	t.Helper()
 	for file, content := range want {
@@ -113,8 +113,7 @@ func (g got) check(t testing.TB, want []string, b Boundary, maxRecord int) {
 	}
 }
 
-// records lists the records that were seen, as a parser would: long ones by
-// their beginning.
+// records lists the records as a parser would; a long record by its beginning.
 func (g got) records(b Boundary) (all []string) {
 	for _, blk := range g.blocks {
 		if blk.Dropped > 0 {
@@ -133,7 +132,8 @@ func (g got) records(b Boundary) (all []string) {
 	return all
 }
 
-// makeLog is made of lines of hostile lengths, with records of the slow-log kind among them.
+// makeLog returns lines of hostile lengths, with records of slow logs among
+// them.
 func makeLog(r *rand.Rand, size int) string {
 	var b strings.Builder
 	for b.Len() < size {
@@ -158,14 +158,14 @@ func makeLog(r *rand.Rand, size int) string {
 	return b.String()
 }
 
-// TestBlocksChangeNothing: whatever the block size, the number of workers, the
-// kind of input and the prefix, the same records come.
+// TestBlocksChangeNothing: every block size, number of workers, kind of input
+// and prefix gives the same records.
 func TestBlocksChangeNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 1))
 	for round := range 60 {
 		boundary := Lines
 		if round%2 == 1 {
-			boundary = LinesStarting("# Time:", "# User@Host:")
+			boundary = linesStarting("# Time:", "# User@Host:")
 		}
 		contents := []string{makeLog(r, r.IntN(5000)), makeLog(r, r.IntN(300)), makeLog(r, r.IntN(9000))}
 		maxRecord := []int{64, 300, 100_000}[r.IntN(3)]
@@ -236,7 +236,7 @@ func zstded(t testing.TB, s string) string {
 	return string(z.EncodeAll([]byte(s), nil))
 }
 
-// TestPrefixIsOfBytes: which records the prefix has depends on nothing else.
+// TestPrefixIsOfBytes: the records of a prefix depend on the bytes only.
 func TestPrefixIsOfBytes(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 2))
 	for range 40 {
@@ -271,7 +271,7 @@ func TestPrefixIsOfBytes(t *testing.T) {
 	}
 }
 
-// TestLine: line numbers come out right for any block.
+// TestLine: line numbers are right for any block.
 func TestLine(t *testing.T) {
 	content := strings.Repeat("a line\n", 1000)
 	in := Bytes("mem", []byte(content))
@@ -332,7 +332,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestCutOff: a packed log that ends early is an error, or, asked for, its
+// TestCutOff: a packed log that ends early is an error, or, with Partial, its
 // whole lines.
 func TestCutOff(t *testing.T) {
 	content := makeLog(rand.New(rand.NewPCG(1, 1)), 2_000_000)
@@ -417,7 +417,7 @@ func mustStream(t testing.TB, s string) *Input {
 	return in
 }
 
-// TestLongLineBounded: a line of 100 MB costs no 100 MB.
+// TestLongLineBounded: a line of 100 MB does not need 100 MB of memory.
 func TestLongLineBounded(t *testing.T) {
 	long := io.MultiReader(strings.NewReader("short\n"), io.LimitReader(zeros{}, 100<<20), strings.NewReader("\nafter\n"))
 	in, err := Stream("s", long)
@@ -443,7 +443,8 @@ type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
-// TestCancel: a done context ends a Run, even one that waits for a terminal.
+// TestCancel: a cancelled context ends a Run, even one that waits for a
+// terminal.
 func TestCancel(t *testing.T) {
 	pr, pw := io.Pipe()
 	defer pw.Close()
@@ -477,7 +478,7 @@ func FuzzBlocks(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content string, block, maxRecord uint8, custom bool) {
 		b := Lines
 		if custom {
-			b = LinesStarting("# Time:", "# User@Host:")
+			b = linesStarting("# Time:", "# User@Host:")
 		}
 		opt := Options{Workers: 2, BlockSize: 1 + int(block), MaxRecord: 1 + int(maxRecord), Boundary: b}
 		whole := readAll(t, []*Input{Bytes("m", []byte(content))}, opt, int64(block))
@@ -511,4 +512,32 @@ func BenchmarkRead(b *testing.B) {
 		}
 		in.Close()
 	}
+}
+
+// linesStarting starts a record at every line that begins with one of the
+// prefixes, as slow logs do. Lines before the first such line belong to the
+// first record.
+func linesStarting(prefixes ...string) Boundary {
+	b := Boundary{}
+	for _, p := range prefixes {
+		b.Ahead = max(b.Ahead, len(p))
+	}
+	b.Find = func(data []byte, from int) int {
+		for {
+			i := bytes.IndexByte(data[from-1:], '\n')
+			if i < 0 {
+				return -1
+			}
+			from += i
+			for _, p := range prefixes {
+				if len(data)-from >= len(p) && string(data[from:from+len(p)]) == p {
+					return from
+				}
+			}
+			if from++; from > len(data) {
+				return -1
+			}
+		}
+	}
+	return b
 }

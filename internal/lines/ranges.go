@@ -5,11 +5,12 @@ import (
 	"io"
 )
 
-// peekAhead is how much is read beyond a range at first, to find the end of
+// peekAhead is how many bytes behind a range are read first, to find the end of
 // its last record.
 const peekAhead = 4 << 10
 
-// remains says whether the input may have something left. Its lock is held.
+// remains reports whether the input may have bytes left. The caller holds its
+// lock.
 func (in *Input) remains() bool {
 	if in.at != nil {
 		return in.next < in.size
@@ -17,7 +18,7 @@ func (in *Input) remains() bool {
 	return !in.done
 }
 
-// claim takes the next range of a plain input.
+// claim reserves the next range of a plain input.
 func (in *Input) claim(n, limit int64) (from, to int64) {
 	from = in.next
 	to = min(from+n, in.size)
@@ -31,12 +32,12 @@ func (in *Input) claim(n, limit int64) (from, to int64) {
 // A span is a part of a plain input in a worker's buffer.
 type span struct {
 	in   *Input
-	h    *hand
+	h    *slot
 	base int64 // offset of data[0]
 	data []byte
 }
 
-// grow reads on until data has n bytes or the input ends.
+// grow reads until data has n bytes or the input ends.
 func (s *span) grow(n int) error {
 	n = int(min(int64(n), s.in.size-s.base))
 	have := len(s.data)
@@ -54,11 +55,11 @@ func (s *span) grow(n int) error {
 	return nil
 }
 
-// ended says whether data reaches the end of the input.
+// ended reports whether data reaches the end of the input.
 func (s *span) ended() bool { return s.base+int64(len(s.data)) == s.in.size }
 
-// readRange puts the records that start in [from, to) into the hand.
-func (in *Input) readRange(h *hand, opt Options, from, to int64) error {
+// readRange puts the records that start in [from, to) into the worker's buffer.
+func (in *Input) readRange(h *slot, opt Options, from, to int64) error {
 	s := &span{in: in, h: h, base: max(from-1, 0)}
 	if err := s.grow(int(to-s.base) + max(peekAhead, opt.Boundary.Ahead)); err != nil {
 		return err
@@ -67,7 +68,7 @@ func (in *Input) readRange(h *hand, opt Options, from, to int64) error {
 	start := 0
 	if from > 0 {
 		if start = opt.Boundary.Find(s.data, 1); start < 0 || start >= end {
-			return nil // all of it belongs to a record of another range
+			return nil // the range is inside a record of an earlier range
 		}
 	}
 	stop, err := s.endOfRecord(opt, end)
@@ -90,8 +91,8 @@ func (in *Input) readRange(h *hand, opt Options, from, to int64) error {
 	return nil
 }
 
-// endOfRecord finds the first start at or after end; -1 when it lies more than
-// MaxRecord beyond.
+// endOfRecord returns the first start at or after end, or -1 if it is more than
+// MaxRecord away.
 func (s *span) endOfRecord(opt Options, end int) (int, error) {
 	for from := end; ; {
 		if s.base+int64(end) == s.in.size {
@@ -113,7 +114,7 @@ func (s *span) endOfRecord(opt Options, end int) (int, error) {
 	}
 }
 
-// lastStart is where the last record starts that starts in [start, end).
+// lastStart returns the start of the last record that starts in [start, end).
 func (s *span) lastStart(opt Options, start, end int) int {
 	for window := peekAhead; ; window *= 4 {
 		from, best := max(end-window, start+1), -1
@@ -132,8 +133,8 @@ func (s *span) lastStart(opt Options, start, end int) int {
 	}
 }
 
-// cut makes a block of its own of the record at long, of which MaxRecord bytes
-// are delivered. stop is its end, or -1 where that is still to be found.
+// cut makes a separate block of the record at long, with its first MaxRecord
+// bytes. stop is the record's end, or -1 if it is not known yet.
 func (s *span) cut(opt Options, long, stop int) error {
 	b := &s.h.long
 	*b = Block{File: s.h.block.File, Seq: s.h.block.Seq + 1, Offset: s.base + int64(long)}
@@ -150,10 +151,10 @@ func (s *span) cut(opt Options, long, stop int) error {
 	return nil
 }
 
-// findStart reads on from an offset until a record starts, and forgets what it read.
+// findStart reads from an offset until a record starts, and discards the bytes.
 func (in *Input) findStart(opt Options, offset int64) (int64, error) {
 	back := int64(opt.Boundary.Ahead + 1)
-	s := &span{in: in, h: new(hand), base: offset - back}
+	s := &span{in: in, h: new(slot), base: offset - back}
 	for s.base+back < in.size {
 		s.data = s.data[:0]
 		if err := s.grow(DefaultBlock + 2*int(back)); err != nil {
@@ -170,7 +171,7 @@ func (in *Input) findStart(opt Options, offset int64) (int64, error) {
 	return in.size, nil
 }
 
-// delivered remembers how far the records went, for End.
+// delivered records the end of the delivered records, for End.
 func (in *Input) delivered(end int64) {
 	in.mu.Lock()
 	in.end = max(in.end, end)

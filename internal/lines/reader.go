@@ -8,21 +8,21 @@ import (
 	"sync"
 )
 
-// A Reader deals blocks of its inputs to workers.
+// A Reader distributes blocks of its inputs to workers.
 type Reader struct {
 	inputs []*Input
 	opt    Options
 
-	limit int64      // of the present Run, over all inputs; -1 for none
-	order sync.Mutex // guards the inputs while limit ≥ 0: a prefix is read in order
+	limit int64      // byte limit of the current Run, over all inputs; -1 for none
+	order sync.Mutex // guards the inputs while limit ≥ 0, because a prefix is read in order
 
 	mu     sync.Mutex
 	counts [][]int32 // records by input and block, for Line
-	before [][]int64 // sums of counts, made when Line is asked
+	before [][]int64 // sums of counts, computed by Line
 }
 
-// NewReader joins inputs, which stay the caller's to close. Their order is the
-// order of the log as a whole.
+// NewReader joins inputs; the caller closes them. Their order is the order of
+// the log.
 func NewReader(inputs []*Input, opt Options) *Reader {
 	return &Reader{inputs: inputs, opt: opt.filled(), counts: make([][]int32, len(inputs)), limit: -1}
 }
@@ -30,22 +30,23 @@ func NewReader(inputs []*Input, opt Options) *Reader {
 // Workers is the number of workers of each Run.
 func (r *Reader) Workers() int { return r.opt.Workers }
 
-// A Work takes one block; it may keep nothing of it. Its error ends the Run.
+// A Work processes one block and must not keep any part of it. An error ends
+// the Run.
 type Work func(b *Block) error
 
-// Run deals all blocks that are left. newWork is called once for each worker,
-// in the worker's own goroutine; worker counts from 0. Run returns when every
-// worker has, or with ctx's error as soon as ctx is done (a read that blocks,
-// as of a terminal, is then left behind; nothing that the workers share with
-// the caller may be used any more).
+// Run distributes all remaining blocks. Each worker calls newWork once in its
+// own goroutine; worker counts from 0. Run returns when all workers have
+// returned, or with ctx's error as soon as ctx is done. In that case a blocked
+// read (of a terminal, for example) is abandoned, and the caller must not use
+// data that the workers share.
 func (r *Reader) Run(ctx context.Context, newWork func(worker int) Work) error {
 	return r.RunPrefix(ctx, -1, newWork)
 }
 
-// RunPrefix deals the records that start in the first n bytes of the inputs,
-// taken in order, and returns. What is left is for the next Run. Which records
-// these are depends on the bytes alone, not on blocks or workers. n < 0 means
-// everything.
+// RunPrefix distributes the records that start in the first n bytes of the
+// inputs, taken in order. The next Run continues behind them. The set of
+// records depends on the bytes alone, not on blocks or workers. n < 0 means no
+// limit.
 func (r *Reader) RunPrefix(ctx context.Context, n int64, newWork func(worker int) Work) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -63,7 +64,7 @@ func (r *Reader) RunPrefix(ctx context.Context, n int64, newWork func(worker int
 	select {
 	case <-finished:
 	case <-ctx.Done():
-		if context.Cause(ctx) == ctx.Err() { // from outside: do not wait for a blocked read
+		if context.Cause(ctx) == ctx.Err() { // cancelled by the caller: do not wait for a blocked read
 			return ctx.Err()
 		}
 		<-finished
@@ -71,9 +72,9 @@ func (r *Reader) RunPrefix(ctx context.Context, n int64, newWork func(worker int
 	return context.Cause(ctx)
 }
 
-// serve deals blocks to one worker until there are none.
+// serve gives blocks to one worker until none are left.
 func (r *Reader) serve(ctx context.Context, worker int, work Work) error {
-	h := &hand{worker: worker}
+	h := &slot{worker: worker}
 	for ctx.Err() == nil {
 		if ok, err := r.take(h); !ok || err != nil {
 			return err
@@ -89,16 +90,16 @@ func (r *Reader) serve(ctx context.Context, worker int, work Work) error {
 	return nil
 }
 
-// A hand is what one worker holds: its buffer and the block in it.
-type hand struct {
+// A slot is the buffer of one worker and the block in it.
+type slot struct {
 	worker int
 	buf    []byte
 	block  Block
-	long   Block // a record beyond MaxRecord, to be delivered after block
+	long   Block // a record longer than MaxRecord, delivered after block
 }
 
-// room returns the worker's buffer with at least n bytes; it keeps what is in it.
-func (h *hand) room(n int) []byte {
+// room returns the worker's buffer with at least n bytes and keeps its content.
+func (h *slot) room(n int) []byte {
 	if len(h.buf) < n {
 		bigger := make([]byte, n)
 		copy(bigger, h.buf)
@@ -107,15 +108,15 @@ func (h *hand) room(n int) []byte {
 	return h.buf[:n:n]
 }
 
-// take gets the next block of any input into the hand and returns false when
-// nothing is left for this Run.
-func (r *Reader) take(h *hand) (bool, error) {
+// take puts the next block of any input into the slot; false means that nothing
+// is left for this Run.
+func (r *Reader) take(h *slot) (bool, error) {
 	if r.limit >= 0 {
 		return r.takeInOrder(h)
 	}
 	busy := -1
 	for k := range r.inputs {
-		i := (k + h.worker) % len(r.inputs) // each worker prefers a stream of its own
+		i := (k + h.worker) % len(r.inputs) // each worker starts with another input
 		if !r.inputs[i].mu.TryLock() {
 			busy = i
 			continue
@@ -134,8 +135,9 @@ func (r *Reader) take(h *hand) (bool, error) {
 	return r.take(h)
 }
 
-// takeInOrder takes from the first input that has a part of the prefix left.
-func (r *Reader) takeInOrder(h *hand) (bool, error) {
+// takeInOrder takes a block from the first input that has a part of the prefix
+// left.
+func (r *Reader) takeInOrder(h *slot) (bool, error) {
 	r.order.Lock()
 	left := r.limit
 	for i, in := range r.inputs {
@@ -148,26 +150,26 @@ func (r *Reader) takeInOrder(h *hand) (bool, error) {
 	return false, nil
 }
 
-// takeFrom takes from one input up to the offset limit (-1 for its end) and
-// unlocks what guards it. It returns false when the input has nothing left.
-func (r *Reader) takeFrom(h *hand, i int, limit int64, guard *sync.Mutex) (bool, error) {
+// takeFrom takes a block from one input up to the offset limit (-1: its end)
+// and unlocks guard. It returns false if the input has nothing left.
+func (r *Reader) takeFrom(h *slot, i int, limit int64, guard *sync.Mutex) (bool, error) {
 	in := r.inputs[i]
 	if !in.remains() {
 		guard.Unlock()
 		return false, nil
 	}
 	h.block = Block{File: i, Seq: in.seq}
-	in.seq += 2 // a record that is too long gets a block of its own
+	in.seq += 2 // one number is reserved for a record longer than MaxRecord
 	if in.at == nil {
 		defer guard.Unlock()
 		return true, in.readStream(h, r.opt, limit)
 	}
 	from, to := in.claim(int64(r.opt.BlockSize), limit)
-	guard.Unlock() // ranges are read side by side
+	guard.Unlock() // ranges are read in parallel
 	return true, in.readRange(h, r.opt, from, to)
 }
 
-// count remembers how many records a block had.
+// count stores the number of records of a block.
 func (r *Reader) count(b *Block) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -180,7 +182,7 @@ func (r *Reader) count(b *Block) {
 }
 
 // Line returns the line number, from 1, of the nth record (from 0) of a block,
-// counted from where reading started. Ask once Run has returned.
+// counted from the start of reading. It is valid after Run has returned.
 func (r *Reader) Line(file, seq int, n int64) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -203,9 +205,8 @@ func (r *Reader) Line(file, seq int, n int64) int64 {
 	return n + 1
 }
 
-// Rewind makes all inputs readable once more from where they started, and
-// forgets the counts. It returns false, and does nothing, where one is a
-// stream.
+// Rewind resets all inputs to their start and forgets the counts. It returns
+// false, and changes nothing, if one input is a stream.
 func (r *Reader) Rewind() bool {
 	for _, in := range r.inputs {
 		if _, file := in.packed.(*io.SectionReader); in.at == nil && !file {
@@ -223,8 +224,8 @@ func (r *Reader) Rewind() bool {
 	return true
 }
 
-// LinesBefore counts the newlines before the byte from which a plain file was
-// read (SeekTo), so that line numbers can be those of the file; 0 for streams.
+// LinesBefore counts the newlines before the start of a plain file (SeekTo), to
+// convert line numbers to those of the file; 0 for streams.
 func (in *Input) LinesBefore() (int64, error) {
 	if in.at == nil || in.start == 0 {
 		return 0, nil

@@ -2,9 +2,9 @@ package lines
 
 import "io"
 
-// readStream puts the next records of a stream into the hand: those that
-// start before limit, an offset; -1 for none. The input's guard is held.
-func (in *Input) readStream(h *hand, opt Options, limit int64) error {
+// readStream puts the next records of a stream into the slot: those that start
+// before offset limit; -1 for no limit. The caller holds the input's guard.
+func (in *Input) readStream(h *slot, opt Options, limit int64) error {
 	if err := in.open(); err != nil {
 		in.done = true
 		return err
@@ -12,7 +12,7 @@ func (in *Input) readStream(h *hand, opt Options, limit int64) error {
 	if err := in.skipCut(opt); err != nil {
 		return err
 	}
-	longest := opt.MaxRecord + opt.Boundary.Ahead + 1 // so much proves that a record is too long
+	longest := opt.MaxRecord + opt.Boundary.Ahead + 1 // a record without an end within so many bytes is too long
 	buf := h.room(opt.BlockSize)[:0]
 	for want := opt.BlockSize; ; want = min(2*want, longest) {
 		buf = in.fill(h, buf, want)
@@ -20,7 +20,7 @@ func (in *Input) readStream(h *hand, opt Options, limit int64) error {
 		first := opt.Boundary.first(buf, 1, ended)
 		switch {
 		case first > 0 && first <= opt.MaxRecord && want > opt.BlockSize:
-			return in.deliver(h, opt, buf, first) // what follows it may be too long
+			return in.deliver(h, opt, buf, first) // the next record may be too long
 		case first > 0 && first <= opt.MaxRecord:
 			return in.deliver(h, opt, buf, in.stopIn(opt, buf, limit, ended))
 		case ended && len(buf) <= opt.MaxRecord:
@@ -31,8 +31,8 @@ func (in *Input) readStream(h *hand, opt Options, limit int64) error {
 	}
 }
 
-// fill moves bytes to buf until it has want of them or the stream has no more.
-func (in *Input) fill(h *hand, buf []byte, want int) []byte {
+// fill moves bytes to buf until it has want bytes or the stream ends.
+func (in *Input) fill(h *slot, buf []byte, want int) []byte {
 	have := len(buf)
 	buf = h.room(want)
 	k := copy(buf[have:], in.carry)
@@ -44,7 +44,7 @@ func (in *Input) fill(h *hand, buf []byte, want int) []byte {
 	return buf[:have]
 }
 
-// stopIn returns where a block ends whose first record ends in buf.
+// stopIn returns the end of a block whose first record ends in buf.
 func (in *Input) stopIn(opt Options, buf []byte, limit int64, ended bool) int {
 	stop := len(buf)
 	if !ended {
@@ -58,8 +58,8 @@ func (in *Input) stopIn(opt Options, buf []byte, limit int64, ended bool) int {
 	return stop
 }
 
-// deliver makes buf[:stop] the block and keeps the rest for the next one.
-func (in *Input) deliver(h *hand, opt Options, buf []byte, stop int) error {
+// deliver makes buf[:stop] the block and keeps the rest for the next block.
+func (in *Input) deliver(h *slot, opt Options, buf []byte, stop int) error {
 	if rest := buf[stop:]; len(rest) > 0 {
 		in.carry = append(append(make([]byte, 0, len(rest)+len(in.carry)), rest...), in.carry...)
 	}
@@ -74,8 +74,8 @@ func (in *Input) deliver(h *hand, opt Options, buf []byte, stop int) error {
 	return err
 }
 
-// finish ends the input with its last bytes and returns how many of them to
-// deliver: all, or what stands before a record that is not finished.
+// finish ends the input and returns how many of its last bytes to deliver: all,
+// or those before an unfinished record.
 func (in *Input) finish(opt Options, last []byte) (int, error) {
 	in.done = true
 	broken := in.err != io.EOF
@@ -94,8 +94,8 @@ func (in *Input) finish(opt Options, last []byte) (int, error) {
 }
 
 // deliverLong makes a block of the beginning of the record that fills buf, and
-// forgets the rest of it.
-func (in *Input) deliverLong(h *hand, opt Options, buf []byte) error {
+// discards the rest of the record.
+func (in *Input) deliverLong(h *slot, opt Options, buf []byte) error {
 	b := &h.block
 	b.Offset, b.Data = in.next, buf[:opt.MaxRecord]
 	rest := append([]byte(nil), buf[opt.MaxRecord:]...)
@@ -123,7 +123,7 @@ func (in *Input) deliverLong(h *hand, opt Options, buf []byte) error {
 	return nil
 }
 
-// more appends what comes next in the stream, a block at most.
+// more appends the next bytes of the stream, at most a block.
 func (in *Input) more(b []byte) []byte {
 	if len(in.carry) > 0 {
 		b = append(b, in.carry...)
@@ -137,13 +137,13 @@ func (in *Input) more(b []byte) []byte {
 	return b[:have+k]
 }
 
-// skipCut drops the rest of a record into whose middle SeekTo went.
+// skipCut discards the rest of the record that SeekTo landed in.
 func (in *Input) skipCut(opt Options) error {
 	if !in.midway {
 		return nil
 	}
 	in.midway = false
-	rest := []byte{0} // stands for the byte before the start, which is no newline
+	rest := []byte{0} // the byte before the start, which is not a newline
 	for {
 		rest = in.more(rest)
 		ended := in.err != nil && len(in.carry) == 0

@@ -9,7 +9,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// A Pair is one key of two profiles; After or Before is nil where only one has it.
+// A Pair is one key of two profiles; Before or After is nil if only one profile
+// has the key.
 type Pair struct {
 	Key           string
 	Before, After *iikanji.Row

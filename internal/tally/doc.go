@@ -1,13 +1,12 @@
-// Package tally counts: durations in sketches, keys in bounded tables, and
-// both as the rows of a Profile. It is what the readers' workers hold, one of
-// each per worker, and what is merged when they are done.
+// Package tally counts: durations in sketches, keys in bounded tables, and both
+// as the rows of a Profile. Each worker of a log reader holds its own sketches
+// and tables; they are merged at the end.
 //
-// The rule of the room is that nothing depends on the order in which things
-// were added, nor on how they were split over workers: counts, sums, squares,
-// minima and maxima are exact integers, buckets add up, and a [Table] that is
-// full keeps the same keys whoever counted them.
+// No result depends on the order of additions or on how the input was divided
+// among workers: counts, sums, squares, minima and maxima are exact integers,
+// buckets add up, and a full [Table] keeps the same keys in every case.
 //
 //   - [Sketch]: a histogram of durations, within 0.8 %;
-//   - [Table]: key → anything, at most so many, the rest in one overflow;
-//   - [Merge]: profiles of several hosts or hours into one.
+//   - [Table]: key → value, with a limit of keys, the rest in one overflow value;
+//   - [Merge]: joins profiles of several hosts or hours.
 package tally

@@ -11,16 +11,16 @@ const (
 	hashK2 = 0xa0761d6478bd642f
 )
 
-// Mix folds a value into a hash.
+// Mix combines a hash and a value.
 func Mix(h, v uint64) uint64 {
 	hi, lo := bits.Mul64(h^hashK0, v^hashK1)
 	return hi ^ lo
 }
 
-// Hash is a fast hash of bytes, in the manner of wyhash: multiply 64×64 to 128
-// bits and fold. It is the same on every machine and in every run, so that
-// what depends on it (which keys a full Table keeps) can be repeated. With a
-// secret seed it is good against keys made to collide.
+// Hash is a fast hash of bytes like wyhash: multiply 64×64 to 128 bits and
+// fold. It gives the same result on every machine and in every run, so that
+// results that depend on it (the keys that a full Table keeps) can be repeated.
+// A secret seed protects against keys made to collide.
 func Hash(b []byte, seed uint64) uint64 {
 	n := len(b)
 	var x, y uint64
@@ -43,7 +43,7 @@ func hashLong(b []byte, seed uint64) uint64 {
 	for i := 0; i+16 < n; i += 16 {
 		h = Mix(h^binary.LittleEndian.Uint64(b[i:]), binary.LittleEndian.Uint64(b[i+8:])^hashK2)
 	}
-	tail := b[n-16:] // may overlap what was mixed in already
+	tail := b[n-16:] // may overlap the bytes mixed before
 	h = Mix(h^binary.LittleEndian.Uint64(tail), binary.LittleEndian.Uint64(tail[8:])^hashK2)
 	return Mix(h, uint64(n)^seed)
 }

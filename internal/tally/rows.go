@@ -10,9 +10,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// SortRows puts the heaviest row first: by total time, then count, then key,
-// so that the order never depends on chance. Logs without times are sorted by
-// count that way.
+// SortRows sorts rows by total time, then count, then key, so that the order is
+// deterministic. Logs without times are thus sorted by count.
 func SortRows(rows []iikanji.Row) {
 	slices.SortFunc(rows, func(a, b iikanji.Row) int {
 		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(b.Count, a.Count), strings.Compare(a.Key, b.Key))
@@ -33,15 +32,15 @@ func Share(rows []iikanji.Row) {
 	}
 }
 
-// MaxBadLines is how many bad lines an Intake quotes.
+// MaxBadLines is the number of bad lines that an Intake quotes.
 const MaxBadLines = 5
 
-// ErrNoSketch is of a profile that was printed, not saved.
-var ErrNoSketch = errors.New("it was saved without its sketches, so its percentiles cannot be merged (--save keeps them)")
+// ErrNoSketch reports a profile that was printed, not saved.
+var ErrNoSketch = errors.New("it was saved without sketches, so its percentiles cannot be merged (--save keeps them)")
 
-// Merge makes one profile of several of the same source: rows of the same key
-// (the digest, for statements) add up, percentiles through the sketches. The
-// result does not depend on the order of profiles. Nothing is kept of ps.
+// Merge joins profiles of the same source: rows of the same key (the digest,
+// for statements) add up, percentiles through the sketches. The result does not
+// depend on the order of profiles and shares no memory with ps.
 func Merge(ps ...*iikanji.Profile) (*iikanji.Profile, error) {
 	if len(ps) == 0 {
 		return nil, errors.New("merging no profiles")
@@ -60,6 +59,7 @@ func Merge(ps ...*iikanji.Profile) (*iikanji.Profile, error) {
 		out.Transactions = mergeTransactions(out.Transactions, p.Transactions)
 		out.Repeats = mergeRepeats(out.Repeats, p.Repeats)
 		addIntake(&out.Intake, p.Intake)
+		out.Slowest = mergeSlowest(out.Slowest, p.Slowest)
 		for _, n := range p.Notes {
 			if !slices.Contains(out.Notes, n) {
 				out.Notes = append(out.Notes, n)
@@ -82,11 +82,11 @@ func Merge(ps ...*iikanji.Profile) (*iikanji.Profile, error) {
 	return out, nil
 }
 
-// A sum is a row being merged.
+// A sum is a row during merging.
 type sum struct {
 	row     iikanji.Row
 	time    Sketch
-	seconds Seconds // kept only when every part has them
+	seconds Seconds // kept only if every part has them
 }
 
 func (s *sum) finish() iikanji.Row {
@@ -98,7 +98,7 @@ func (s *sum) finish() iikanji.Row {
 	return s.row
 }
 
-// rowKey is what makes rows the same.
+// rowKey is the key by which rows are joined.
 func rowKey(r *iikanji.Row) string {
 	if r.Query != nil && r.Query.Digest != "" {
 		return r.Query.Digest + " " + r.Query.DB
@@ -146,7 +146,7 @@ func (s *sum) add(r *iikanji.Row) {
 	}
 	if r.Query != nil && s.row.Query != nil {
 		if q := s.row.Query; r.Count > s.row.Count || r.Count == s.row.Count && lessSighting(r.Query.Typical, q.Typical) {
-			q.Typical = r.Query.Typical // of the larger part
+			q.Typical = r.Query.Typical // the example of the larger part
 		}
 		addQuery(s.row.Query, r.Query)
 	}
@@ -155,6 +155,15 @@ func (s *sum) add(r *iikanji.Row) {
 	if r.Example.Took > s.row.Example.Took || r.Example.Took == s.row.Example.Took && lessSighting(r.Example, s.row.Example) {
 		s.row.Example = r.Example
 	}
+}
+
+// mergeSlowest joins lists of slowest requests; the longer list sets the length.
+func mergeSlowest(a, b []iikanji.Sighting) []iikanji.Sighting {
+	all := slices.Concat(a, b)
+	slices.SortFunc(all, func(x, y iikanji.Sighting) int {
+		return cmp.Or(cmp.Compare(y.Took, x.Took), strings.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), strings.Compare(x.Text, y.Text))
+	})
+	return all[:min(len(all), max(len(a), len(b)))]
 }
 
 func lessSighting(a, b iikanji.Sighting) bool {

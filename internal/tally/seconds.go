@@ -2,19 +2,19 @@ package tally
 
 import "github.com/iikanji/iikanji"
 
-// maxSeconds bounds how long a time Seconds follows, from its first count on:
-// a load phase is minutes, and a log of days has no use for them.
+// maxSeconds bounds the time span of Seconds. A load phase lasts minutes;
+// per-second counts of a log of days are not needed.
 const maxSeconds = 6 * 3600
 
-// Seconds counts what happened in each second. The zero value is ready. It
-// follows up to six hours; a log that is longer has no counts.
+// Seconds counts events by second. The zero value is ready. A span of more than
+// six hours has no counts.
 type Seconds struct {
 	from   int64 // Unix second of counts[0]
 	counts []int32
-	over   bool // too long: nothing is kept
+	over   bool // the span is too long: no counts are kept
 }
 
-// Add counts one that happened at a time, in nanoseconds of Unix time.
+// Add counts one event at a time in nanoseconds since 1970.
 func (s *Seconds) Add(at int64) {
 	if i := at/1e9 - s.from; len(s.counts) > 0 && i >= 0 && i < int64(len(s.counts)) {
 		s.counts[i]++
@@ -23,7 +23,7 @@ func (s *Seconds) Add(at int64) {
 	s.put(at/1e9, 1)
 }
 
-// put counts n in a second, making room for it.
+// put counts n events in a second and extends the range.
 func (s *Seconds) put(second int64, n int32) {
 	if s.over {
 		return
@@ -46,7 +46,7 @@ func (s *Seconds) put(second int64, n int32) {
 	s.counts[second-s.from] += n
 }
 
-// Merge adds another one, which stays as it is.
+// Merge adds o, which stays unchanged.
 func (s *Seconds) Merge(o *Seconds) {
 	if o.over {
 		*s = Seconds{over: true}
@@ -58,7 +58,7 @@ func (s *Seconds) Merge(o *Seconds) {
 	}
 }
 
-// secondsOf reads counts again; a row without any cannot add to others.
+// secondsOf returns saved counts; a row without counts makes the sum invalid.
 func secondsOf(p *iikanji.PerSecond) *Seconds {
 	if p == nil {
 		return &Seconds{over: true}
@@ -66,7 +66,7 @@ func secondsOf(p *iikanji.PerSecond) *Seconds {
 	return &Seconds{from: p.From, counts: p.Counts}
 }
 
-// Counts is what was counted; nil when there is nothing or too much.
+// Counts returns the counts; nil if there are none or the span is too long.
 func (s *Seconds) Counts() *iikanji.PerSecond {
 	if len(s.counts) == 0 {
 		return nil

@@ -23,13 +23,13 @@ const (
 
 type page [pageSize]uint64
 
-// A Sketch is a histogram of durations with a bounded relative error: counts,
+// A Sketch is a histogram of durations with a bounded relative error: count,
 // sum, minimum and maximum are exact, quantiles are within 0.8 %. It is
-// log-linear, as HdrHistogram is. The first few durations are kept as they
-// are (most keys of a hostile log have one); then pages of buckets are made
-// when first hit, about 5 KiB for a typical sketch. Sketches merge without
-// loss, in any order. The zero value is empty and ready; a Sketch is not safe
-// for concurrent use and must not be copied once it was added to.
+// log-linear, like HdrHistogram. The first few durations are stored as values
+// (most keys of a hostile log have one); later, pages of buckets are allocated
+// on first use, about 5 KiB for a typical sketch. Sketches merge without loss,
+// in any order. The zero value is empty and ready. A Sketch is not safe for
+// concurrent use and must not be copied after the first Add.
 type Sketch struct {
 	count    int64
 	sum      int64
@@ -39,8 +39,8 @@ type Sketch struct {
 	few      [maxFew]int64 // the first count values, while pages is nil
 }
 
-// wide is an unsigned sum of 128 bits: exact, so that the order of adding
-// changes nothing.
+// wide is an unsigned 128-bit sum: exact, so that the order of additions does
+// not matter.
 type wide struct{ hi, lo uint64 }
 
 func (w *wide) addProduct(a, b uint64) {
@@ -54,8 +54,8 @@ func (w *wide) add(o wide) {
 	w.hi, _ = bits.Add64(w.hi, o.hi, carry)
 }
 
-// addCapped adds two sums that are not negative; at the end of int64 (292
-// years) it stays there.
+// addCapped adds two sums that are not negative; the result stays at the
+// largest int64 (292 years).
 func addCapped(a, b int64) int64 {
 	if s := a + b; s >= 0 {
 		return s
@@ -169,7 +169,7 @@ func bucketMid(page, slot int) int64 {
 	return lo + (int64(1)<<(page-1))/2
 }
 
-// Merge adds all of o, which stays as it is.
+// Merge adds all of o, which stays unchanged.
 func (s *Sketch) Merge(o *Sketch) {
 	if o.count == 0 {
 		return
@@ -241,6 +241,36 @@ func (s *Sketch) variance() float64 {
 	return v
 }
 
+// LogMoments returns the number of durations and the sums of their natural
+// logarithms and of the squares of these, with durations below least counted
+// as least. Equal sketches give equal results.
+func (s *Sketch) LogMoments(least time.Duration) (n int64, sum, sumSquare float64) {
+	add := func(v int64, n float64) {
+		log := math.Log(float64(max(v, int64(least), 1)))
+		sum += n * log
+		sumSquare += n * log * log
+	}
+	if s.pages == nil {
+		few := s.few
+		slices.Sort(few[:s.count])
+		for _, v := range few[:s.count] {
+			add(v, 1)
+		}
+		return s.count, sum, sumSquare
+	}
+	for i, p := range s.pages {
+		if p == nil {
+			continue
+		}
+		for j, n := range p {
+			if n > 0 {
+				add(bucketMid(i, j), float64(n))
+			}
+		}
+	}
+	return s.count, sum, sumSquare
+}
+
 // Stddev is the standard deviation of the population, from exact sums.
 func (s *Sketch) Stddev() time.Duration { return time.Duration(math.Sqrt(s.variance())) }
 
@@ -285,8 +315,8 @@ func (s *Sketch) Quantile(q float64) time.Duration {
 	return time.Duration(s.max)
 }
 
-// Fill sets the times of a row: total to max, and the sketch itself. Count and
-// Share are the caller's: not every line of a log has a time.
+// Fill sets the times of a row: total to max, and the sketch itself. The caller
+// sets Count and Share, because not every line of a log has a time.
 func (s *Sketch) Fill(r *iikanji.Row) {
 	r.Total, r.Mean, r.Stddev = s.Sum(), s.Mean(), s.Stddev()
 	r.Min, r.Max = s.Min(), s.Max()

@@ -15,14 +15,15 @@ var (
 	_ encoding.BinaryUnmarshaler = (*Sketch)(nil)
 )
 
-// sketchVersion begins a serialised sketch; another layout gets another byte.
+// sketchVersion is the first byte of a serialised sketch; another layout gets
+// another number.
 const sketchVersion = 1
 
 // MarshalBinary writes the sketch: the version byte, then as varints count,
 // sum, min, max and the two halves of the sum of squares; then the values in
-// rising order where there are few, and otherwise the non-empty buckets as
-// (distance from the one before, count). Equal sketches give equal bytes. It
-// never fails.
+// rising order if they are few, otherwise the non-empty buckets as (distance
+// from the previous bucket, count). Equal sketches give equal bytes. It never
+// fails.
 func (s *Sketch) MarshalBinary() ([]byte, error) {
 	b := []byte{sketchVersion}
 	for _, v := range []uint64{uint64(s.count), uint64(s.sum), uint64(s.min), uint64(s.max), s.sq.hi, s.sq.lo} {
@@ -55,8 +56,8 @@ func (s *Sketch) MarshalBinary() ([]byte, error) {
 
 var errSketch = errors.New("the sketch is damaged")
 
-// UnmarshalBinary reads what MarshalBinary wrote, in place of what was there.
-// Bytes that no sketch can have written are an error.
+// UnmarshalBinary replaces the sketch by one that MarshalBinary wrote. Invalid
+// bytes are an error.
 func (s *Sketch) UnmarshalBinary(b []byte) error {
 	if len(b) == 0 {
 		return errSketch
@@ -93,7 +94,7 @@ func (s *Sketch) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// readFew adds the values one by one, so that the sums prove themselves.
+// readFew adds the values one by one, which verifies the sums.
 func (s *Sketch) readFew(b []byte) error {
 	var t Sketch
 	for range s.count {

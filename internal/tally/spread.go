@@ -8,8 +8,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// SpreadOf turns a sketch of any whole quantity into a Spread. Values are
-// added as durations of as many nanoseconds.
+// SpreadOf converts a sketch of any whole quantity into a Spread. A value of n
+// is stored as a duration of n nanoseconds.
 func SpreadOf(name string, s *Sketch) iikanji.Spread {
 	b, _ := s.MarshalBinary() // never fails
 	return iikanji.Spread{Name: name, Sum: int64(s.Sum()), Min: int64(s.Min()), Max: int64(s.Max()), Mean: int64(s.Mean()),
@@ -17,7 +17,8 @@ func SpreadOf(name string, s *Sketch) iikanji.Spread {
 }
 
 // mergeSpreads adds the spreads of o to those of the same name in q. A spread
-// whose sketch is missing or damaged goes: half of it would be a wrong number.
+// whose sketch is missing or damaged is dropped, because a partial sum would be
+// wrong.
 func mergeSpreads(q, o []iikanji.Spread) []iikanji.Spread {
 	var out []iikanji.Spread
 	for _, a := range q {

@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// A Table maps keys to values, at most Limit of them: what a hostile log can
-// make a worker hold is bounded. When there are more keys, the ones with the
-// smallest hashes stay and all others are folded into one overflow value. A
-// key that belongs to the smallest of the whole log belongs to the smallest of
-// every part of it, so a kept key was counted from its first sighting on, and
-// merging tables gives the same keys and values in any order.
+// A Table maps keys to values with a limit of keys, which bounds the memory
+// that a hostile log can use. If there are more keys, those with the smallest
+// hashes are kept and all others are folded into one overflow value. A key
+// among the smallest of the whole log is among the smallest of every part of
+// it, so a kept key was counted from its first occurrence on, and merging
+// tables gives the same keys and values in any order.
 //
 // A Table is not safe for concurrent use. Keys are copied on insertion only.
 type Table[V any] struct {
@@ -35,14 +35,14 @@ type entry[V any] struct {
 	value V
 }
 
-// NewTable makes an empty table. fold adds one value to another; it is called
+// NewTable returns an empty table. fold adds one value to another; it is called
 // when keys overflow and when tables merge, and must not keep from.
 func NewTable[V any](limit int, fold func(into, from *V)) *Table[V] {
 	return &Table[V]{limit: max(limit, 1), fold: fold, slots: make([]slot[V], 64), overflow: new(V)}
 }
 
-// At returns the value of a key, making it if need be. The overflow value
-// stands for keys that do not fit. The pointer is good until the next At.
+// At returns the value of a key and creates it if needed. Keys that do not fit
+// share the overflow value. The pointer is valid until the next At.
 func (t *Table[V]) At(key []byte) *V {
 	h := Hash(key, 0) | 1
 	mask := uint64(len(t.slots) - 1)
@@ -63,7 +63,7 @@ func (t *Table[V]) At(key []byte) *V {
 	}
 	if t.n >= 2*t.limit {
 		t.shrink()
-		return t.At(key) // it may have overflowed
+		return t.At(key) // the key may have overflowed
 	}
 	return &e.value
 }
@@ -87,8 +87,8 @@ func (t *Table[V]) place(s slot[V]) {
 	t.slots[i] = s
 }
 
-// shrink keeps the limit of keys with the smallest hashes. Keys of one hash
-// stay or go together, so that the choice does not depend on order.
+// shrink keeps the limit of keys with the smallest hashes. Keys of equal hash
+// are kept or dropped together, so that the choice does not depend on order.
 func (t *Table[V]) shrink() {
 	if t.n <= t.limit {
 		return
@@ -115,7 +115,7 @@ func (t *Table[V]) shrink() {
 	}
 }
 
-// Merge adds all of o, which must not be used any more.
+// Merge adds all of o, which must not be used afterwards.
 func (t *Table[V]) Merge(o *Table[V]) {
 	if o.ceiling != 0 && (t.ceiling == 0 || o.ceiling < t.ceiling) {
 		t.ceiling = o.ceiling
@@ -132,7 +132,7 @@ func (t *Table[V]) Merge(o *Table[V]) {
 	}
 }
 
-// lower spills the keys above a ceiling that came from another table.
+// lower moves the keys above a ceiling from another table to the overflow.
 func (t *Table[V]) lower() {
 	old := t.slots
 	t.slots, t.n = make([]slot[V], len(old)), 0
@@ -149,15 +149,12 @@ func (t *Table[V]) lower() {
 	}
 }
 
-// Settle brings the table down to its limit: between two shrinkings it holds
-// up to twice as many. Call it once after the last Merge.
+// Settle reduces the table to its limit; before, it holds up to twice as many
+// keys. Call it once after the last Merge.
 func (t *Table[V]) Settle() { t.shrink() }
 
-// Len is the number of keys held.
-func (t *Table[V]) Len() int { return t.n }
-
-// Overflow is the value of all keys that did not fit; ok says whether there
-// were any.
+// Overflow returns the value of all keys that did not fit; ok reports whether
+// there were any.
 func (t *Table[V]) Overflow() (v *V, ok bool) { return t.overflow, t.spilled }
 
 // All yields keys and values in no order; the keys must not be changed.

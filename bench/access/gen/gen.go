@@ -1,6 +1,6 @@
-// Package gen writes access logs as a busy site has them, for benchmarks and
-// tests: about 35 routes with ids, from a seed, in the formats that loggers
-// write. The same options give the same bytes.
+// Package gen writes access logs of a busy site for benchmarks and tests: about
+// 35 routes with ids, from a seed, in several formats. The same options give
+// the same bytes.
 package gen
 
 import (
@@ -25,7 +25,7 @@ const (
 // Formats are all of them.
 var Formats = []Format{Combined, LTSV, JSON}
 
-// Options say how much of what.
+// Options set the format and the size of a log.
 type Options struct {
 	Format Format
 	Lines  int
@@ -89,7 +89,7 @@ var agents = []string{
 	"curl/8.9.1",
 }
 
-// A line is what one request was.
+// A line is one request.
 type line struct {
 	route         *route
 	at            time.Time
@@ -158,7 +158,7 @@ func syllables(r *rand.Rand) string {
 	return s
 }
 
-// linesPerSecond is the rate of the site.
+// linesPerSecond is the request rate of the site.
 const linesPerSecond = 8000
 
 func (g *generator) next(l *line, i int) {
@@ -187,7 +187,7 @@ func (g *generator) next(l *line, i int) {
 	l.agent = g.r.IntN(len(agents))
 }
 
-// fill puts ids in the place of a path's verbs.
+// fill replaces the verbs of a path by ids.
 func (g *generator) fill(b []byte, path string) []byte {
 	for i := 0; i < len(path); i++ {
 		if path[i] != '%' {

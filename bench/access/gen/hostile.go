@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Shapes of logs that were written to exhaust who reads them: every path is
-// another one.
+// Shapes of logs that are generated to exhaust a reader: every path is
+// different.
 var Shapes = []string{"words", "thicket", "late", "long"}
 
 // WriteHostile writes a combined log of so many lines, nearly all of them with

@@ -1,12 +1,12 @@
 package gen
 
-// A Pattern is a route of the generated logs: as it should be learned, and as
-// a regular expression for the path, for tools that must be told.
+// A Pattern is a route of the generated logs: the template to be learned, and a
+// regular expression for tools that need one.
 type Pattern struct {
 	Method, Route, Regexp string
 }
 
-// Patterns are the routes that the generated logs have.
+// Patterns are the routes of the generated logs.
 func Patterns() []Pattern {
 	const u = `[0-9a-f-]{36}`
 	return []Pattern{

@@ -6,16 +6,26 @@ import (
 	"strings"
 )
 
-// labelled is what LTSV and JSON have in common: fields found by their keys.
+// labelled is the part that LTSV and JSON share: fields found by their keys.
 type labelled struct {
 	title  string
-	fields map[string]source // by key as logged, nested ones with dots
+	fields map[string]source // by key as logged; nested keys are joined by nest
+	keys   []string          // of the sample, for messages
+}
+
+// newLabelled assigns fields to the keys of the sample lines.
+func newLabelled(title string, seen []keySample, lines int, overrides []override) labelled {
+	l := labelled{title: title, fields: chooseKeys(seen, lines, overrides)}
+	for _, s := range seen {
+		l.keys = append(l.keys, dotted(s.key))
+	}
+	return l
 }
 
 func (l *labelled) name() string { return l.title }
 
-// Reasons of labelled lines; a value that is none of its field has
-// badValue + the field.
+// Reasons of bad labelled lines. A value that its field cannot have is badValue
+// + the field.
 const (
 	badForm reason = 1 + iota
 	badNone
@@ -25,15 +35,15 @@ const (
 func (l *labelled) explain(why reason) string {
 	switch why {
 	case badForm:
-		return "is no whole line of " + l.title
+		return "is not a complete line of " + l.title
 	case badNone:
 		return "has no " + l.keyOf(uri, request, path)
 	}
 	f := field(why - badValue)
-	return fmt.Sprintf("its %s is no %s", l.keyOf(f), f)
+	return fmt.Sprintf("its %s is not a valid %s", l.keyOf(f), f)
 }
 
-// keyOf is the key of the first of these fields that the format has.
+// keyOf returns the key of the first of these fields that the format has.
 func (l *labelled) keyOf(fields ...field) string {
 	for _, f := range fields {
 		for key, src := range l.fields {
@@ -54,12 +64,14 @@ func (l *labelled) has(f field) bool {
 	return false
 }
 
-// notes says where the times come from, and how their unit is known.
+// notes lists the keys of times and how their units were found.
 func (l *labelled) notes() (notes []string) {
 	for key, src := range l.fields {
 		switch {
+		case src.byValues:
+			notes = append(notes, fmt.Sprintf("%q is read as the %v: its values look like one (--field %v=%s to confirm)", dotted(key), src.field, src.field, dotted(key)))
 		case src.guess != "":
-			notes = append(notes, fmt.Sprintf("%q is read as %s: %s (--field %v=%s:UNIT to be sure)",
+			notes = append(notes, fmt.Sprintf("%q is read as %s: %s (--field %v=%s:UNIT to confirm)",
 				dotted(key), unitName(src.unit), src.guess, src.field, dotted(key)))
 		case src.field == took && strings.EqualFold(key, "apptime"):
 			notes = append(notes, `the times are those of the upstream ("apptime"): the log has no "reqtime"`)
@@ -69,7 +81,33 @@ func (l *labelled) notes() (notes []string) {
 	return notes
 }
 
-// setValue sets a field that a key named. The value is without quotes.
+// maxErrorKeys is how many keys an error lists.
+const maxErrorKeys = 40
+
+// keysWithoutPath returns the keys of the sample if none of them holds the path.
+func (l *labelled) keysWithoutPath() []string {
+	if l.has(uri) || l.has(request) || l.has(path) {
+		return nil
+	}
+	return l.keys[:min(len(l.keys), maxErrorKeys)]
+}
+
+// keysOf returns the keys of lines of keys and values, and what they are; nil
+// for other lines.
+func keysOf(sample [][]byte) (kind string, keys []string) {
+	if f := detectJSON(sample, nil); f != nil {
+		return f.title, f.keysWithoutPath()
+	}
+	if f := detectLTSV(sample, nil); f != nil {
+		return f.title, f.keysWithoutPath()
+	}
+	if f := detectLogfmt(sample, nil); f != nil {
+		return f.title, f.keysWithoutPath()
+	}
+	return "", nil
+}
+
+// setValue sets the field that a key holds. The value has no quotes.
 func (r *record) setValue(src source, v []byte, clk *clock) (ok bool) {
 	switch src.field {
 	case uri, path:
@@ -86,6 +124,8 @@ func (r *record) setValue(src source, v []byte, clk *clock) (ok bool) {
 		r.agent = v
 	case user:
 		r.user = v
+	case address:
+		r.addr = v
 	case status, size, reqSize:
 		return r.setText(src.field, v)
 	case took:
@@ -110,8 +150,8 @@ func (r *record) setValue(src source, v []byte, clk *clock) (ok bool) {
 	return true
 }
 
-// described tells keys of a log_format apart into fields: how "rt:$request_time"
-// or "\"rt\": $request_time" name what the log holds.
+// described reads the keys of a log_format: "rt:$request_time" or "\"rt\":
+// $request_time" define what rt holds.
 func described(pairs [][2]string) map[string]source {
 	fields := map[string]source{}
 	for _, kv := range pairs {
@@ -124,11 +164,11 @@ func described(pairs [][2]string) map[string]source {
 	return fields
 }
 
-// wanted is the order of labels with the fields that nobody asks for skipped.
-func wanted(order []label, needs fieldSet) []label {
+// withoutUnused returns the labels with the fields skipped that are not needed.
+func withoutUnused(order []label, needs fieldSet) []label {
 	out := slices.Clone(order)
 	for i := range out {
-		out[i].sub = wanted(out[i].sub, needs)
+		out[i].sub = withoutUnused(out[i].sub, needs)
 		if out[i].src.field = needs.of(out[i].src.field); out[i].src.field == skipped {
 			out[i].src = source{}
 		}

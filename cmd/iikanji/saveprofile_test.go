@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestWriteWhole wants a file replaced whole or not at all, and what is no file
-// never replaced: root's --save /dev/null is not to be the end of /dev/null.
+// TestWriteWhole: a file is replaced completely or not at all, and a device or
+// a pipe is never replaced: root's --save /dev/null must not remove /dev/null.
 func TestWriteWhole(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

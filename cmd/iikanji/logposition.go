@@ -13,18 +13,20 @@ import (
 	"github.com/iikanji/iikanji/internal/lines"
 )
 
-// positions remember how far growing logs were read, by absolute name.
+// positions are the offsets up to which growing logs were read, by absolute
+// name.
 type positions map[string]position
 
 type position struct {
 	Offset int64 `json:"offset"`
-	// Head and Hash are of the first bytes of the log: when a log was replaced
-	// (rotated, truncated and written again) they are others.
+	// Head and Hash are the length and the hash of the first bytes of the log.
+	// They change when the log is replaced (rotated, or truncated and written
+	// again).
 	Head int64  `json:"head"`
 	Hash uint64 `json:"hash,string"`
 }
 
-// headBytes of a log tell it from the one that takes its place.
+// headBytes is how many bytes identify a log.
 const headBytes = 256
 
 // loadPositions reads a position file; a missing one is empty.
@@ -38,22 +40,22 @@ func loadPositions(name string) (positions, error) {
 	}
 	p := positions{}
 	if err := json.Unmarshal(b, &p); err != nil {
-		return nil, hinted(fmt.Errorf("reading the positions in %s: %w", name, err), "delete it to begin at the beginning")
+		return nil, hinted(fmt.Errorf("reading the positions in %s: %w", name, err), "delete it to start at the beginning")
 	}
 	return p, nil
 }
 
-// find says where to go on in a log, and says it for people.
+// find returns the offset where to continue in a log, and a note for the user.
 func (p positions) find(name string) (int64, string) {
 	known, ok := p[absolute(name)]
 	if !ok || known.Offset == 0 {
 		return 0, name + " is read for the first time"
 	}
 	if hash, err := hashHead(name, known.Head); err != nil || hash != known.Hash {
-		return 0, name + " was replaced since, and is read from its beginning"
+		return 0, name + " was replaced and is read from its beginning"
 	}
 	if st, err := os.Stat(name); err == nil && st.Mode().IsRegular() && st.Size() < known.Offset {
-		return 0, name + " became shorter, and is read from its beginning"
+		return 0, name + " became shorter and is read from its beginning"
 	}
 	return known.Offset, fmt.Sprintf("%s is read from byte %d on", name, known.Offset)
 }
@@ -78,7 +80,7 @@ func hashHead(name string, n int64) (uint64, error) {
 	return h.Sum64(), nil
 }
 
-// savePositions adds how far these logs were read to a position file.
+// savePositions stores the offsets of these logs in a position file.
 func savePositions(file string, names []string, inputs []*lines.Input) error {
 	p, err := loadPositions(file)
 	if err != nil {
@@ -93,7 +95,7 @@ func savePositions(file string, names []string, inputs []*lines.Input) error {
 			at.Head = min(st.Size(), headBytes)
 		}
 		if inputs[i].Compression() == "" {
-			at.Head = min(at.Head, at.Offset) // what follows may still grow
+			at.Head = min(at.Head, at.Offset) // later bytes may still change
 		}
 		if at.Hash, err = hashHead(name, at.Head); err != nil {
 			return fmt.Errorf("saving the position of %s: %w", name, err)

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// A tok is one word of a line of text: bare, "quoted", [bracketed], or one of
-// these behind a name and "=".
+// A tok is one word of a line: bare, "quoted", [bracketed], or one of these
+// after a name and "=".
 type tok struct {
-	lead  string // what opens it: ``, `"`, `[`, `rt=`, `rt="`
+	lead  string // opening text: ``, `"`, `[`, `rt=`, `rt="`
 	text  string
-	close string // what closes it
+	close string // closing text
 }
 
-// tokens cuts a line at single spaces, keeping quotes and brackets whole; nil
-// where they do not close.
+// tokens splits a line at single spaces and keeps quotes and brackets whole; it
+// returns nil if they do not close.
 func tokens(line string) (toks []tok) {
 	for line != "" {
 		t := tok{}
@@ -68,12 +68,13 @@ func tokens(line string) (toks []tok) {
 	return toks
 }
 
-// isWord: letters and underscores, as names of fields are.
+// isWord reports whether s has only letters, dashes and underscores, as field
+// names do.
 func isWord(s string) bool {
 	return s != "" && maskOf([]byte(s))&^(cLetter|cJoin) == 0
 }
 
-// form is what lines of one format have in common.
+// form is the structure that lines of one format share.
 func form(toks []tok) string {
 	var b strings.Builder
 	for _, t := range toks {
@@ -83,8 +84,8 @@ func form(toks []tok) string {
 	return b.String()
 }
 
-// inferText finds the layout of lines that look like the common log format
-// with or without more behind it; nil where they do not.
+// inferText returns the layout of lines of the common log format's family, with
+// any fields behind it, or nil.
 func inferText(sample [][]byte) *layout {
 	byForm := map[string][][]tok{}
 	for _, line := range sample {
@@ -107,16 +108,16 @@ func inferText(sample [][]byte) *layout {
 	return nil
 }
 
-// An inference is the work on the lines of one form: column by column.
+// An inference examines the lines of one form, column by column.
 type inference struct {
-	lines  [][]tok
-	fields []piece
-	said   []string
-	title  string
-	extra  int // columns that mean nothing to us
+	lines    [][]tok
+	fields   []piece
+	inferred []string
+	title    string
+	extra    int // columns that are not counted
 }
 
-// share is the part of the lines whose column meets a test.
+// share is the share of lines whose column passes a test.
 func (in *inference) share(col int, test func(s string) bool) float64 {
 	n := 0
 	for _, l := range in.lines {
@@ -148,8 +149,8 @@ func isWhole(s string) bool {
 
 func isWholeOrNone(s string) bool { return s == "-" || isWhole(s) }
 
-// isDecimal takes times only: nginx writes three places behind the point, H2O
-// six, Rack four. Two are a $gzip_ratio.
+// isDecimal accepts times only: nginx writes three places behind the point, H2O
+// six, Rack four. Two places are a $gzip_ratio.
 func isDecimal(s string) bool {
 	i := strings.IndexByte(s, '.')
 	return i > 0 && len(s)-i > 3 && isTime(s)
@@ -160,8 +161,13 @@ func isTime(s string) bool {
 	return ok && s != "" && maskOf([]byte(s))&(cLetter) == 0
 }
 
-// layout names the columns it is sure of, or nil where the log is not of this
-// family.
+// isDuration accepts a time with its unit, as Traefik writes it: 155ms.
+func isDuration(s string) bool {
+	_, ok := durationValue([]byte(s))
+	return ok && s != "" && s != "-" && s[len(s)-1] == 's'
+}
+
+// layout identifies the columns; nil if the log is not of this family.
 func (in *inference) layout() *layout {
 	n := len(in.fields)
 	first := in.lines[0]
@@ -197,17 +203,18 @@ func (in *inference) layout() *layout {
 	return in.build()
 }
 
-// before names what stands before the time: host, address, identity, user.
+// before identifies the columns before the time: host, address, identity, user.
 func (in *inference) before(col int) {
 	if col >= 3 {
 		in.fields[col-1] = piece{field: user}
+		in.fields[col-3] = piece{field: address}
 	}
 	if col >= 4 && in.share(0, func(s string) bool { return strings.Trim(s, "0123456789.:abcdef") == "" }) < 0.5 {
 		in.fields[0] = piece{field: host}
 	}
 }
 
-// timeNames are names that loggers put before a value, as in rt=0.003.
+// timeNames are names that loggers write before a value, as in rt=0.003.
 var timeNames = map[string]piece{
 	"rt": {field: took, unit: 1e9}, "request_time": {field: took, unit: 1e9}, "reqtime": {field: took, unit: 1e9},
 	"time": {field: took, unit: 1e9}, "urt": {field: upstream, unit: 1e9}, "upstream_response_time": {field: upstream, unit: 1e9},
@@ -215,7 +222,7 @@ var timeNames = map[string]piece{
 	"request_time_ms": {field: took, unit: 1e6}, "duration_ms": {field: took, unit: 1e6}, "D": {field: took, unit: 1e3},
 }
 
-// trailing looks for the times behind the fields that are known.
+// trailing finds the times behind the known fields.
 func (in *inference) trailing(from int) {
 	var decimals, wholes []int
 	named := false
@@ -224,6 +231,9 @@ func (in *inference) trailing(from int) {
 		if name, ok := strings.CutSuffix(lead, "="); ok {
 			in.fields[col] = timeNames[name]
 			named = named || in.fields[col].field == took
+		} else if in.share(col, isDuration) > 0.98 {
+			in.fields[col] = piece{field: duration}
+			named = true
 		} else if in.share(col, isTime) > 0.98 && in.share(col, isDecimal) > 0.3 {
 			decimals = append(decimals, col)
 		} else if in.share(col, isWhole) > 0.98 {
@@ -240,12 +250,12 @@ func (in *inference) trailing(from int) {
 	case len(wholes) == 1:
 		in.wholeTime(wholes[0])
 	case len(wholes) > 1:
-		in.said = append(in.said, fmt.Sprintf("%d fields are whole numbers, and which is a time cannot be seen: --log-format tells", len(wholes)))
+		in.inferred = append(in.inferred, fmt.Sprintf("%d fields are whole numbers, and it is unclear which is a time: --log-format defines it", len(wholes)))
 	}
 }
 
-// decimalTimes: of several, the request's is the one that the other never
-// exceeds, and that no line lacks.
+// decimalTimes chooses between two columns of times: the request's time is
+// never exceeded by the upstream's, and no line lacks it.
 func (in *inference) decimalTimes(cols []int) {
 	t, u := cols[0], -1
 	if len(cols) > 1 {
@@ -256,16 +266,16 @@ func (in *inference) decimalTimes(cols []int) {
 	}
 	in.fields[t] = piece{field: took, unit: 1e9}
 	in.extra--
-	in.said = append(in.said, fmt.Sprintf("field %d is read as the time, in seconds: it has a decimal point", t+1))
+	in.inferred = append(in.inferred, fmt.Sprintf("field %d is read as the time, in seconds: it has a decimal point", t+1))
 	if u >= 0 {
 		in.fields[u] = piece{field: upstream, unit: 1e9}
 		in.extra--
-		in.said = append(in.said, fmt.Sprintf("field %d is read as the upstream's time: it does not exceed the other", u+1))
+		in.inferred = append(in.inferred, fmt.Sprintf("field %d is read as the upstream's time: it does not exceed the other", u+1))
 	}
 }
 
-// exceeds is the share of lines in which one time is clearly above another, or
-// the other is missing.
+// exceeds is the share of lines in which time a is clearly above time b, or b
+// is missing.
 func (in *inference) exceeds(a, b int) float64 {
 	n := 0
 	for _, l := range in.lines {
@@ -278,8 +288,9 @@ func (in *inference) exceeds(a, b int) float64 {
 	return float64(n) / float64(len(in.lines))
 }
 
-// wholeTime: Apache's and Varnish's %D counts µs. Small numbers could be
-// anything, and a few hundred that hardly vary are the lengths of requests.
+// wholeTime reads one column of whole numbers. Apache's and Varnish's %D counts
+// µs. Small numbers are ambiguous, and a few hundred that hardly vary are
+// request lengths.
 func (in *inference) wholeTime(col int) {
 	var all []int64
 	for _, l := range in.lines {
@@ -288,19 +299,27 @@ func (in *inference) wholeTime(col int) {
 	}
 	slices.Sort(all)
 	n := len(all)
-	wide := all[n*95/100] >= 10*max(all[n*5/100], 1)
-	if median := all[n/2]; median < 100 || median < 2000 && !wide {
-		in.said = append(in.said, fmt.Sprintf("field %d is a whole number, perhaps a time: --log-format tells", col+1))
+	low, median, high := all[n*5/100], all[n/2], all[n*95/100]
+	wide := high >= 10*max(low, 1)
+	unit, name := int64(1e3), "in µs as %D"
+	switch {
+	case wide && n >= minTimes && low < 20 && high >= 200: // no request takes less than 20 µs
+		unit, name = 1e6, "in ms as Tomcat's %D"
+	case median < 100 || median < 2000 && !wide:
+		in.inferred = append(in.inferred, fmt.Sprintf("field %d is a whole number, perhaps a time: --log-format defines it", col+1))
 		return
 	}
-	in.fields[col] = piece{field: took, unit: 1e3}
+	in.fields[col] = piece{field: took, unit: unit}
 	in.extra--
-	in.said = append(in.said, fmt.Sprintf("field %d is read as the time, in µs as %%D: it is a whole number", col+1))
+	in.inferred = append(in.inferred, fmt.Sprintf("field %d is read as the time, %s: it is a whole number", col+1, name))
 }
+
+// minTimes is how many values a unit is inferred from.
+const minTimes = 20
 
 // build joins the columns into a layout.
 func (in *inference) build() *layout {
-	l := &layout{said: in.said}
+	l := &layout{inferred: in.inferred}
 	before := ""
 	for i, t := range in.lines[0] {
 		text := before + t.lead
@@ -339,7 +358,7 @@ var w3cFields = map[string]piece{
 	"cs(user-agent)": {field: agent}, "cs-username": {field: user}, "cs-uri": {field: uri},
 }
 
-// detectW3C reads the header of a W3C extended log; nil where there is none.
+// detectW3C reads the header of a W3C extended log; nil if there is none.
 func detectW3C(sample [][]byte) *layout {
 	i := slices.IndexFunc(sample, func(l []byte) bool { return bytes.HasPrefix(l, []byte("#Fields:")) })
 	if i < 0 {

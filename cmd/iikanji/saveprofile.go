@@ -17,8 +17,8 @@ func saveProfile(name string, p *iikanji.Profile) error {
 	return writeWhole(name, func(w io.Writer) error { return json.NewEncoder(w).Encode(p) })
 }
 
-// writeWhole writes a file whole or not at all. A link to a file stays one; what is
-// no file, as a device or a pipe, is written to and never replaced.
+// writeWhole writes a file completely or not at all. A symbolic link is kept
+// and its target replaced. A device or a pipe is written to and never replaced.
 func writeWhole(name string, write func(w io.Writer) error) error {
 	real := name
 	if to, err := filepath.EvalSymlinks(name); err == nil {
@@ -32,7 +32,7 @@ func writeWhole(name string, write func(w io.Writer) error) error {
 		replace = writeInto
 	}
 	if err := replace(real, write); err != nil {
-		var path *fs.PathError // the name in it is one of ours
+		var path *fs.PathError // its path may be a temporary file
 		if errors.As(err, &path) {
 			err = path.Err
 		}
@@ -41,20 +41,20 @@ func writeWhole(name string, write func(w io.Writer) error) error {
 	return nil
 }
 
-// replaceFile has the new file take the old one's place in one step.
+// replaceFile writes a new file and renames it over the old one.
 func replaceFile(name string, write func(w io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".iikanji-*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // after the rename it is gone already
+	defer os.Remove(f.Name()) // fails after the rename, which is fine
 	if err := errorsFirst(write(f), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), name)
 }
 
-// writeInto writes to what is there.
+// writeInto writes to an existing device or pipe.
 func writeInto(name string, write func(w io.Writer) error) error {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/iikanji/iikanji/internal/report"
 )
 
-// readingProgress draws how far the reading of logs is, on a terminal, once it
-// takes over a second. The reader counts the bytes that it has done, which is
-// nil where nobody looks; stop ends the drawing.
+// readingProgress shows the progress of log reading on a terminal after the
+// first second. The reader adds the bytes read to done, which is nil without a
+// terminal; stop ends the display.
 func readingProgress(e *env, inputs []*lines.Input) (done *atomic.Int64, stop func()) {
 	if !e.TTY {
 		return nil, func() {}
@@ -46,7 +46,7 @@ func readingProgress(e *env, inputs []*lines.Input) (done *atomic.Int64, stop fu
 	}
 }
 
-// readSoFar is a progress line; the total is 0 where nobody knows it.
+// readSoFar returns a progress line; total is 0 if it is unknown.
 func readSoFar(took time.Duration, done, total int64) string {
 	s := fmt.Sprintf("read %v", iikanji.Bytes(done))
 	if total > 0 {

@@ -5,21 +5,20 @@ import (
 	"time"
 )
 
-// A clock reads timestamps. Most lines have the same one as the line before,
-// so it remembers the last.
+// A clock reads timestamps. Most lines have the same timestamp as the line
+// before, so it keeps the last result.
 type clock struct {
 	w0, w1, w2 uint64
 	w3         uint16
-	at         int64 // of the above, ns since 1970
+	at         int64 // the time that w0 to w3 spell, ns since 1970
 
-	text []byte // the last one of another form
+	text []byte // the last timestamp of another form
 	when int64
 }
 
 const localLen = len("19/Nov/2026:04:04:05 +0900")
 
-// local reads a time of the common log format at the start of b; ok is false
-// where there is none.
+// local reads a time of the common log format at the start of b.
 func (c *clock) local(b []byte) (at int64, ok bool) {
 	if len(b) < localLen {
 		return 0, false
@@ -36,7 +35,7 @@ func (c *clock) local(b []byte) (at int64, ok bool) {
 	return at, ok
 }
 
-// any reads a timestamp of any form that is exactly b.
+// any reads a timestamp of any known form that fills b.
 func (c *clock) any(b []byte) (at int64, ok bool) {
 	if len(b) == localLen && b[2] == '/' {
 		return c.local(b)
@@ -109,8 +108,8 @@ func zoneOf(b []byte) (int64, bool) {
 	return s, true
 }
 
-// unix is the time of a date in UTC, in s since 1970. The days are counted
-// from March, so that the leap day is the last of its year.
+// unix returns the time of a date in UTC, in s since 1970. Days are counted
+// from March, so that the leap day is the last day of its year.
 func unix(year, mon, day, hour, minute, sec int) (int64, bool) {
 	if year < 1970 || year > 2200 || mon < 1 || mon > 12 || day < 1 || day > 31 ||
 		hour < 0 || hour > 24 || minute < 0 || minute > 59 || sec < 0 || sec > 60 {
@@ -131,7 +130,7 @@ func parseStamp(b []byte) (int64, bool) {
 	if len(b) >= 19 && b[4] == '-' && b[7] == '-' && (b[10] == 'T' || b[10] == ' ' || b[10] == '\t') && b[13] == ':' && b[16] == ':' {
 		return parseISO(b)
 	}
-	if len(b) >= 20 && b[4] == '/' && b[7] == '/' { // Go's log package
+	if len(b) >= 19 && b[4] == '/' && b[7] == '/' { // Go's log package and gin
 		if sec, ok := unix(four(b), two(b[5:]), two(b[8:]), two(b[11:]), two(b[14:]), two(b[17:])); ok && b[10] == ' ' {
 			return sec * 1e9, true
 		}
@@ -172,11 +171,12 @@ func parseISO(b []byte) (int64, bool) {
 	return (sec-zone)*1e9 + ns, true
 }
 
-// lastYear is the end of the year 2200, in ns since 1970: later times are none.
+// lastYear is the end of the year 2200, in ns since 1970. Later times are
+// rejected.
 const lastYear = 7289654400e9
 
-// parseEpoch tells the unit of a time since 1970 by its size: 1e9 s is 2001,
-// 1e11 s would be the year 5138.
+// parseEpoch finds the unit of a time since 1970 by its size: 1e9 s is the year
+// 2001, 1e11 s would be the year 5138.
 func parseEpoch(b []byte) (int64, bool) {
 	n, end := digits(b, 0)
 	if end == 0 || n < 1e8 {

@@ -1,0 +1,73 @@
+// Command routes measures how well iikanji access learns routes: it generates
+// the logs of sites whose true routes are known (package sites) and prints the
+// share of requests on exactly the right route, precision and recall. `make
+// bench` runs it; the floor of the figures is a test of internal/accesslog.
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/iikanji/iikanji/bench/routes/sites"
+	"github.com/iikanji/iikanji/internal/accesslog"
+	"github.com/iikanji/iikanji/internal/lines"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	for _, set := range []struct {
+		title string
+		all   []sites.Site
+	}{{"sites by which the learner was developed", sites.Tuned},
+		{"sites written after it", sites.Heldback}, {"sites written last", sites.Fresh}} {
+		if err := table(ctx, os.Stdout, set.title, set.all); err != nil {
+			fmt.Fprintln(os.Stderr, "routes:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+// table measures some sites and prints a row for each.
+func table(ctx context.Context, w io.Writer, title string, all []sites.Site) error {
+	fmt.Fprintf(w, "%s\n%-36s %8s %7s %8s %7s %10s %7s\n", title, "", "requests", "routes", "learned", "exact", "precision", "recall")
+	var share, precision, recall float64
+	for i := range all {
+		s, err := measure(ctx, &all[i])
+		if err != nil {
+			return fmt.Errorf("measuring %s: %w", all[i].Name, err)
+		}
+		fmt.Fprintf(w, "%-36s %8d %7d %8d %6.1f%% %10.2f %7.2f\n", all[i].Name, s.Requests, s.Routes, s.Learned, 100*s.Share(), s.Precision(), s.Recall())
+		share, precision, recall = share+s.Share(), precision+s.Precision(), recall+s.Recall()
+	}
+	n := float64(len(all))
+	_, err := fmt.Fprintf(w, "%-36s %8s %7s %8s %6.1f%% %10.2f %7.2f\n\n", "mean", "", "", "", 100*share/n, precision/n, recall/n)
+	return err
+}
+
+// measure reads the log of a site and compares the learned routes with the
+// true ones.
+func measure(ctx context.Context, s *sites.Site) (sites.Score, error) {
+	all := s.Requests()
+	var b bytes.Buffer
+	if err := sites.Write(&b, all); err != nil {
+		return sites.Score{}, err
+	}
+	p, err := accesslog.Read(ctx, []*lines.Input{lines.Bytes("access.log", b.Bytes())}, accesslog.Options{})
+	if err != nil {
+		return sites.Score{}, err
+	}
+	routes, err := accesslog.RoutesOf(p)
+	if err != nil {
+		return sites.Score{}, err
+	}
+	var learned []string
+	for _, q := range all {
+		learned = append(learned, routes.Find(q.Method, q.Path, q.Status))
+	}
+	return sites.Compare(all, learned), nil
+}

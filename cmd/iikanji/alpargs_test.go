@@ -1,0 +1,56 @@
+package main
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// TestOwnValues: the flags of access with a value are known to the translation
+// of pasted lines, which copies their values as they are.
+func TestOwnValues(t *testing.T) {
+	var c struct {
+		Access accessCmd `cmd:""`
+	}
+	k, err := kong.New(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, f := range k.Model.Children[0].Flags {
+		takesValue := !f.IsBool() && f.Name != "help"
+		if f.Name != "sort" && takesValue != ownValues["--"+f.Name] {
+			t.Errorf("--%s: a value is %v, known is %v", f.Name, takesValue, ownValues["--"+f.Name])
+		}
+		if alpValues["--"+f.Name] != nil && f.Name != "sort" {
+			t.Errorf("--%s is ours and is translated as alp's", f.Name)
+		}
+		n++
+	}
+	if n < 20 {
+		t.Errorf("only %d flags", n)
+	}
+}
+
+func TestFromAlp(t *testing.T) {
+	for args, want := range map[string]string{
+		"access.log --sort total":                      "access.log --sort=total",
+		"--file a.log":                                 "a.log",
+		"--file=a.log -r":                              "a.log",
+		"ltsv --file a.log --sort avg":                 "--log-format=ltsv --sort=avg:asc a.log",
+		"json a.log --apptime-label x -d s.json":       "--log-format=json a.log --field=upstream=x --save=s.json",
+		"regexp --pattern x --percentiles 1,2 --pos p": "--percentiles 1,2 --pos p -",
+		"--where json --by ltsv a.log":                 "--where json --by ltsv a.log",
+		"-o all --qs-ignore-values --query-string f":   "--columns=all --query f",
+	} {
+		got, _, err := fromAlp(strings.Fields(args))
+		if err != nil || !reflect.DeepEqual(got, strings.Fields(want)) {
+			t.Errorf("%s: %q, %v", args, got, err)
+		}
+	}
+	if got := quoteAll([]string{"a b", "it's", "-m", "x"}); got != `'a b' 'it'\''s' -m x` {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,519 @@
+package accesslog
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// The evidence that the names at a position are values is a sum of scores. One
+// unit halves the number of names that the learner needs: maxNames / 2^evidence.
+type evidence float64
+
+// needed is the number of names above which they are values.
+func (e evidence) needed() int {
+	return int(min(max(maxNames/math.Exp2(float64(e)), minNames), 10*maxNames))
+}
+
+// moments are those of logarithms of times or sizes.
+type moments struct {
+	n              int64
+	sum, sumSquare float64
+}
+
+func (m *moments) add(o moments) {
+	m.n += o.n
+	m.sum += o.sum
+	m.sumSquare += o.sumSquare
+}
+
+func (m moments) mean() float64 { return m.sum / float64(m.n) }
+
+func (m moments) variance() float64 {
+	mean := m.mean()
+	return max(m.sumSquare/float64(m.n)-mean*mean, 0)
+}
+
+// minTook is the shortest time that is compared: loggers round to a millisecond.
+const minTook = 500e3
+
+// timeMoments are those of the natural logarithms of a row's times.
+func timeMoments(w *row) moments {
+	n, sum, sq := w.times.LogMoments(minTook)
+	return moments{n, sum, sq}
+}
+
+// sizeMoments are those of the natural logarithms of a row's response sizes.
+func sizeMoments(w *row) moments {
+	const unit = math.Ln2 / (1 << logSizeBits)
+	return moments{w.sized, float64(w.logSize) * unit, float64(w.logSizeSq) * unit * unit}
+}
+
+// A measure is a quantity in which routes differ.
+type measure func(w *row) moments
+
+// A reference is how much the routes of a log differ in time and in size, as
+// the spread of their mean logarithms. 0 if they hardly differ or are few: then
+// the likeness of siblings proves nothing.
+type reference struct{ times, sizes float64 }
+
+const (
+	minGroup  = 20  // requests of a route that the reference uses
+	minGroups = 4   // routes that the reference needs
+	minSpread = 1.0 // of the means: a factor of e
+)
+
+// referenceOf measures the routes of a tree.
+func referenceOf(root *branch) (r reference) {
+	var times, sizes []float64
+	var visit func(b *branch)
+	visit = func(b *branch) {
+		for _, rows := range b.rows {
+			for _, w := range rows.sides {
+				if w == nil || w.count < minGroup {
+					continue
+				}
+				if m := timeMoments(w); m.n >= minGroup {
+					times = append(times, m.mean())
+				}
+				if m := sizeMoments(w); m.n >= minGroup {
+					sizes = append(sizes, m.mean())
+				}
+			}
+		}
+		for _, c := range b.children {
+			visit(c)
+		}
+	}
+	visit(root)
+	return reference{spread(times), spread(sizes)}
+}
+
+// spread is the distance of the 5th from the 95th percentile of some means.
+func spread(means []float64) float64 {
+	if len(means) < minGroups {
+		return 0
+	}
+	slices.Sort(means)
+	n := len(means) - 1
+	if d := means[n-n/20] - means[n/20]; d >= minSpread {
+		return d
+	}
+	return 0
+}
+
+// A relative is a route below a name: how the requests of a name divide among
+// these routes is compared between names.
+type relative struct {
+	method method
+	kind   kind   // of the first segment below; nKinds for the name itself
+	text   string // of a literal that several siblings have
+}
+
+// shares counts the requests of a name by relative route. recurrent literals
+// keep their text; all others count as one.
+func (b *branch) shares(recurrent map[string]int) map[relative]float64 {
+	all := map[relative]float64{}
+	for _, rows := range b.rows {
+		all[relative{rows.method, nKinds, ""}] += rows.count()
+	}
+	for _, c := range b.children {
+		rel := relative{kind: c.shape.kind}
+		if c.shape.kind == literal && recurrent[string(c.shape.text)] > 0 {
+			rel.text = string(c.shape.text)
+		}
+		c.countMethods(func(m method, n float64) {
+			rel.method = m
+			all[rel] += n
+		})
+	}
+	return all
+}
+
+func (r *methodRows) count() (n float64) {
+	for _, w := range r.sides {
+		if w != nil {
+			n += float64(w.count)
+		}
+	}
+	return n
+}
+
+// countMethods yields the requests below a branch by method.
+func (b *branch) countMethods(yield func(m method, n float64)) {
+	for i := range b.rows {
+		yield(b.rows[i].method, b.rows[i].count())
+	}
+	for _, c := range b.children {
+		c.countMethods(yield)
+	}
+}
+
+// cosine is the likeness of two divisions of requests, 0 to 1.
+func cosine(a, b map[relative]float64) float64 {
+	dot, aa, bb := 0.0, 0.0, 0.0
+	for k, x := range a {
+		dot += x * b[k]
+		aa += x * x
+	}
+	for _, y := range b {
+		bb += y * y
+	}
+	if aa == 0 || bb == 0 {
+		return 0
+	}
+	return dot / math.Sqrt(aa*bb)
+}
+
+// siblings are the names at one position while the learner examines them.
+type siblings struct {
+	parent    *branch
+	depth     int
+	names     []name
+	recurrent map[string]int       // literals below that several names have
+	bulk      map[relative]float64 // requests of all names by relative route; each name weighs the same
+	alike     int                  // names whose requests divide as the bulk's
+	single    bool                 // one method only
+}
+
+func newSiblings(parent *branch, depth int, names []name) *siblings {
+	s := &siblings{parent: parent, depth: depth, names: names, recurrent: map[string]int{}, bulk: map[relative]float64{}}
+	for _, v := range names {
+		for _, c := range v.b.children {
+			if c.shape.kind == literal {
+				s.recurrent[string(c.shape.text)]++
+			}
+		}
+	}
+	least := max(3, (len(names)+3)/4)
+	for text, n := range s.recurrent {
+		if n < least {
+			delete(s.recurrent, text)
+		}
+	}
+	for i := range names {
+		names[i].shares = names[i].b.shares(s.recurrent)
+		for k, n := range names[i].shares {
+			s.bulk[k] += math.Round(1e6 * n / float64(names[i].count)) // whole numbers: any order gives the same sum
+		}
+	}
+	methods := map[method]bool{}
+	for k := range s.bulk {
+		methods[k.method] = true
+	}
+	s.single = len(methods) == 1
+	for i := range names {
+		names[i].like = cosine(names[i].shares, s.bulk)
+		if names[i].like > 0.6 {
+			s.alike++
+		}
+	}
+	return s
+}
+
+// evidence adds up what the texts, the routes below, the times and sizes of
+// the names and the text of their parent show.
+func (s *siblings) evidence(ref reference) evidence {
+	e := s.texts() + s.structure() + s.context()
+	main := s.main()
+	likeness := s.likeness(timeMoments, ref.times, main, -1.5) + s.likeness(sizeMoments, ref.sizes, main, 0)
+	if s.rare() {
+		e += 1.33
+	}
+	if s.numbered() {
+		e += 2.5
+	}
+	if s.users() {
+		e += 4
+	}
+	return e + likeness
+}
+
+// texts is the mean of the names' lexical scores.
+func (s *siblings) texts() evidence {
+	sum := 0.0
+	for _, v := range s.names {
+		score := lexical(string(v.b.shape.text))
+		if s.belowCollection() && score == knownWords {
+			score = 0
+		}
+		sum += score
+	}
+	return evidence(sum / float64(len(s.names)))
+}
+
+// structure scores the routes below the names: literals that most names have
+// prove values; collections (a name with members that have ids, of several
+// methods) and names of different methods speak against it.
+func (s *siblings) structure() (e evidence) {
+	shared := 0
+	for text, n := range s.recurrent {
+		if 2*n < len(s.names) {
+			continue
+		}
+		if !genericBelow[text] {
+			shared++
+		}
+	}
+	if shared > 0 {
+		e += evidence(min(1+float64(shared), 4))
+	}
+	if s.collections() {
+		e -= 2
+	}
+	switch share := float64(s.alike) / float64(len(s.names)); {
+	case share >= 0.85 && len(s.bulk) > 1:
+		e++
+	case share >= 0.85:
+		e += 0.3
+	case share < 0.6:
+		e -= 1.5
+	}
+	return e
+}
+
+// collections reports whether most names are collections: they answer
+// themselves, and members with ids below them are changed.
+func (s *siblings) collections() bool {
+	n := 0
+	for _, v := range s.names {
+		self, member := false, false
+		for k := range v.shares {
+			self = self || k.kind == nKinds
+			member = member || k.kind != nKinds && k.kind != literal && methods[k.method] != "GET"
+		}
+		if self && member {
+			n++
+		}
+	}
+	return 2*n >= len(s.names)
+}
+
+// context scores the parent's text and the methods.
+func (s *siblings) context() (e evidence) {
+	parent := s.parent.shape
+	switch {
+	case s.depth == 0:
+		e -= 0.5
+	case parent.kind != literal: // below a value: "/:user/settings"
+		if s.texts() < 1 {
+			e -= 0.5
+		}
+	case looseCollections[string(parent.text)]:
+		e++
+	case collectionWords[string(parent.text)]:
+		e += 3
+	case isRouteWord(string(parent.text)) || len(parent.text) > 1 && isVersion(parent.text):
+		e -= 0.5
+	}
+	if s.single && len(s.bulk) == 1 {
+		for k := range s.bulk {
+			if methods[k.method] != "GET" {
+				e--
+			}
+		}
+	}
+	return e
+}
+
+// main is the relative route that most names have.
+func (s *siblings) main() relative {
+	var best relative
+	most := 0.0
+	for k, n := range s.bulk {
+		if k.kind != nKinds && (k.kind != literal || k.text == "") {
+			continue
+		}
+		if c := cmp.Or(cmp.Compare(n, most), cmp.Compare(best.kind, k.kind), cmp.Compare(best.method, k.method), cmp.Compare(best.text, k.text)); c > 0 {
+			best, most = k, n
+		}
+	}
+	return best
+}
+
+// rowsOf are the rows of a name's relative route.
+func (b *branch) rowsOf(rel relative) []*row {
+	if rel.kind != nKinds {
+		if b = b.children[shape{rel.kind, []byte(rel.text)}.key()]; b == nil {
+			return nil
+		}
+	}
+	for _, rows := range b.rows {
+		if rows.method == rel.method {
+			return rows.sides
+		}
+	}
+	return nil
+}
+
+func (b *branch) momentsOf(rel relative, of measure) (m moments) {
+	for _, w := range b.rowsOf(rel) {
+		if w != nil {
+			m.add(of(w))
+		}
+	}
+	return m
+}
+
+// likeness scores how much the names differ in a quantity, beyond the noise of
+// their samples and in relation to how much the log's routes differ. unlike is
+// the score of names that differ as routes do.
+func (s *siblings) likeness(of measure, spread float64, rel relative, unlike evidence) evidence {
+	if spread == 0 {
+		return 0
+	}
+	var n, noise, sum, sq float64
+	for _, v := range s.names {
+		m := v.b.momentsOf(rel, of)
+		if m.n < 3 {
+			continue
+		}
+		mean := m.mean()
+		n, sum, sq = n+1, sum+mean, sq+mean*mean
+		noise += m.variance() / float64(m.n-1)
+	}
+	if n < 5 {
+		return 0
+	}
+	between := max((sq-sum*sum/n)/(n-1)-noise/n, 0)
+	switch d := math.Sqrt(between) / spread; {
+	case d < 0.06:
+		return 2
+	case d < 0.1:
+		return 1
+	case d > 0.16:
+		return unlike
+	}
+	return 0
+}
+
+// rare reports whether most names were seen once or twice.
+func (s *siblings) rare() bool {
+	n := 0
+	for _, v := range s.names {
+		if v.count <= 2 {
+			n++
+		}
+	}
+	return 2*n > len(s.names)
+}
+
+// outliers are the names that are routes of their own although their siblings
+// are values: their requests divide differently, or their times do.
+func (s *siblings) outliers(ref reference) map[*branch]bool {
+	out := map[*branch]bool{}
+	for _, v := range s.names {
+		if v.count >= minOutlier && (v.like < 0.35 || s.otherMethod(v)) {
+			out[v.b] = true
+		}
+		if !s.belowCollection() && lexical(string(v.b.shape.text)) <= knownWords && !s.includes(v.b) {
+			out[v.b] = true
+		}
+	}
+	rel := s.main()
+	s.distant(out, rel, timeMoments, ref.times)
+	s.distant(out, rel, sizeMoments, ref.sizes)
+	return out
+}
+
+// otherMethod reports whether at least a twentieth of a name's own requests are
+// of a method that hardly any other name has.
+func (s *siblings) otherMethod(v name) bool {
+	for k, n := range v.shares {
+		if k.kind != nKinds || n < 3 || n*20 < float64(v.count) {
+			continue
+		}
+		others := 0
+		for _, o := range s.names {
+			if o.shares[k] > 0 {
+				others++
+			}
+		}
+		if 10*(others-1) < len(s.names) {
+			return true
+		}
+	}
+	return false
+}
+
+// distant adds the names whose times or sizes are far from those of the others.
+func (s *siblings) distant(out map[*branch]bool, rel relative, of measure, spread float64) {
+	center, ok := s.center(rel, of)
+	if !ok || spread == 0 {
+		return
+	}
+	for _, v := range s.names {
+		m := v.b.momentsOf(rel, of)
+		if m.n < 15 {
+			continue
+		}
+		d, se := math.Abs(m.mean()-center), math.Sqrt(m.variance()/float64(m.n))
+		if d > 1 && d > 5*se {
+			out[v.b] = true
+		}
+	}
+}
+
+// numbered reports whether most names are one stem with different numbers:
+// tenant-1, tenant-2.
+func (s *siblings) numbered() bool {
+	stems := map[string]int{}
+	most := 0
+	for _, v := range s.names {
+		text := v.b.shape.text
+		n := len(text)
+		for n > 0 && classOf[text[n-1]] == cDigit {
+			n--
+		}
+		if n > 0 && n < len(text) {
+			stem := string(text[:n])
+			stems[stem]++
+			most = max(most, stems[stem])
+		}
+	}
+	return 5*most >= 4*len(s.names)
+}
+
+// belowCollection reports whether the names are members of a collection: any
+// word may be the name of one.
+func (s *siblings) belowCollection() bool {
+	return s.parent.shape.kind == literal && collectionWords[string(s.parent.shape.text)]
+}
+
+// users reports whether the names of authenticated users are among the names.
+func (s *siblings) users() bool {
+	n := 0
+	for _, v := range s.names {
+		if v.b.user {
+			n++
+		}
+	}
+	return n >= 2 && 5*n >= len(s.names)
+}
+
+// includes reports whether a reserved word is a value too: it has several
+// routes below it, and its requests divide among them as those of the names.
+func (s *siblings) includes(c *branch) bool {
+	shares := c.shares(s.recurrent)
+	if s.belowCollection() && weakReserved[string(c.shape.text)] && cosine(shares, s.bulk) > 0.85 {
+		return true
+	}
+	return c.user || len(shares) > 1 && len(c.children) > 0 && cosine(shares, s.bulk) > 0.85
+}
+
+// center is the median of the names' means; ok is false if they vary too much
+// for outliers.
+func (s *siblings) center(rel relative, of measure) (center float64, ok bool) {
+	var means []float64
+	for _, v := range s.names {
+		if m := v.b.momentsOf(rel, of); m.n >= 3 {
+			means = append(means, m.mean())
+		}
+	}
+	if len(means) < 8 {
+		return 0, false
+	}
+	slices.Sort(means)
+	n := len(means)
+	return means[n/2], means[n*3/4]-means[n/4] < 0.6
+}
