@@ -71,7 +71,7 @@ func (c *applyCmd) Run(ctx context.Context, e *env) error {
 	}
 	var chosen *planned
 	err = withSite(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
-		if chosen, err = o.choose(ctx, w.site); err != nil || chosen.Change == nil || c.DryRun {
+		if chosen, err = o.choose(ctx, w.Site()); err != nil || chosen.Change == nil || c.DryRun {
 			return err
 		}
 		w.progress.Say("applying: %s", report.Clean(chosen.Change.Says))

@@ -80,7 +80,7 @@ func (c *planCmd) Run(ctx context.Context, e *env) error {
 		return hinted(errors.New("no remedy fits what was asked for"), fmt.Sprintf("iikanji diagnose %s tells what was found", a.Name))
 	}
 	err = withSite(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
-		return o.plan(ctx, w.site)
+		return o.plan(ctx, w.Site())
 	})
 	if err != nil {
 		return err

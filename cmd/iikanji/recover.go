@@ -95,7 +95,7 @@ func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir st
 			if err := done.undo(ctx, w, h); err != nil {
 				return err
 			}
-			if err := sweepBeside(ctx, w.site, half); err != nil {
+			if err := sweepBeside(ctx, w.Site(), half); err != nil {
 				return err
 			}
 			return done.putBack(ctx, w, h)

@@ -142,13 +142,14 @@ func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *worksite, h *history
 	r.progress = report.NewProgress(io.Discard, false, e.Cols, e.Now) // the view speaks, not the runs in it
 	live := &tuneView{live: report.NewLive(e.Stderr, e.TTY, e.width, e.Now), began: e.Now(), now: e.Now}
 	defer live.live.Done()
-	f := &arenaField{benchRun: r, w: w, h: h, tick: live.tick, noisy: c.Noisy}
+	f := r.searchField(h, w, c.Noisy)
+	f.Progress = live.tick
 	propose, err := c.proposer(w)
 	if err != nil {
 		return nil, err
 	}
 	o.Basis = c.basis(r)
-	t := &tune.Tuner{Field: f, Site: w.site, Acts: w.executor(h), History: h, Options: o, Now: e.Now, Show: live.show, Say: live.say, Propose: propose, WhichFile: f.whichFile}
+	t := &tune.Tuner{Field: f, Site: w.Site(), Acts: w.executor(h), History: h, Options: o, Now: e.Now, Show: live.show, Say: live.say, Propose: propose, WhichFile: (&schemaFiles{f}).choose}
 	limit := "until nothing is left to try"
 	if o.Time > 0 {
 		limit = "for at most " + o.Time.String()

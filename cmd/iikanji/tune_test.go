@@ -61,7 +61,7 @@ func (tu *tuning) state() map[string]string {
 
 // tables adds the definitions of all tables, without the counters that rows move.
 func (tu *tuning) tables(a *arena.Arena, w *worksite, state map[string]string) error {
-	conn, err := w.site.Services[stack.Database].DB.Conn(tu.t.Context())
+	conn, err := w.Site().Services[stack.Database].DB.Conn(tu.t.Context())
 	if err != nil {
 		return err
 	}
