@@ -106,6 +106,9 @@ func (r *reading) profile() (*iikanji.Profile, error) {
 		if in.last != noTime {
 			p.Intake.First, p.Intake.Last = earlier(p.Intake.First, in.first), later(p.Intake.Last, in.last)
 		}
+		if in.other > 0 {
+			p.Notes = append(p.Notes, fmt.Sprintf("%s: %d other lines are messages and not requests", r.inputs[i].Name, in.other))
+		}
 		if in.unfinished {
 			p.Notes = append(p.Notes, r.inputs[i].Name+": the last line is unfinished and is not counted")
 		}
