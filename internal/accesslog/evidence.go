@@ -292,6 +292,7 @@ func (s *siblings) collections() bool {
 // context scores the parent's text and the methods.
 func (s *siblings) context() (e evidence) {
 	parent := s.parent.shape
+	strict, loose := isCollection(string(parent.text))
 	switch {
 	case s.depth == 0:
 		e -= 0.5
@@ -299,9 +300,9 @@ func (s *siblings) context() (e evidence) {
 		if s.texts() < 1 {
 			e -= 0.5
 		}
-	case looseCollections[string(parent.text)]:
+	case loose:
 		e++
-	case collectionWords[string(parent.text)]:
+	case strict:
 		e += 3
 	case isRouteWord(string(parent.text)) || len(parent.text) > 1 && isVersion(parent.text):
 		e -= 0.5
@@ -477,7 +478,8 @@ func (s *siblings) numbered() bool {
 // belowCollection reports whether the names are members of a collection: any
 // word may be the name of one.
 func (s *siblings) belowCollection() bool {
-	return s.parent.shape.kind == literal && collectionWords[string(s.parent.shape.text)]
+	strict, _ := isCollection(string(s.parent.shape.text))
+	return s.parent.shape.kind == literal && strict
 }
 
 // users reports whether the names of authenticated users are among the names.
