@@ -226,6 +226,9 @@ func (s *siblings) evidence(ref reference) evidence {
 	if s.users() {
 		e += 4
 	}
+	if s.besideIDs() {
+		e -= 3
+	}
 	return e + likeness
 }
 
@@ -453,6 +456,22 @@ func (s *siblings) distant(out map[*branch]bool, rel relative, of measure, sprea
 			out[v.b] = true
 		}
 	}
+}
+
+// besideIDs reports whether members have ids at this position: names beside
+// them are actions and filters ("/users/:id", "/users/active").
+func (s *siblings) besideIDs() bool {
+	var ids, names int64
+	for _, c := range s.parent.children {
+		n, _ := c.weigh()
+		switch c.shape.kind {
+		case number, uuid, ulid:
+			ids += n
+		case literal:
+			names += n
+		}
+	}
+	return ids > names/2
 }
 
 // numbered reports whether most names are one stem with different numbers:

@@ -46,6 +46,16 @@ func under(prefix string, names []string, suffix string) (all []string) {
 	return all
 }
 
+// actionsBesideIDs: twelve names stay routes where members have ids.
+func actionsBesideIDs() []string {
+	all := []string{"/users/:id 800"}
+	for _, n := range names(12) {
+		all = append(all, "/users/"+n+" 40")
+	}
+	slices.Sort(all)
+	return all
+}
+
 func TestLearn(t *testing.T) {
 	join := slices.Concat[[]string]
 	repeat := func(s string, n int) []string { return slices.Repeat([]string{s}, n) }
@@ -79,6 +89,8 @@ func TestLearn(t *testing.T) {
 		"versions are words": {join(under("/api/v", []string{"1", "2", "3", "4", "5"}, "/users"), under("/api/v", []string{"1", "2", "3", "4", "5"}, "/posts")), 3, nil},
 		"words beside users": {join(under("/users/", names(60), ""), repeat("/users/settings", 4), repeat("/users/new", 3)), 5,
 			[]string{"/users/:any 300", "/users/new 15", "/users/settings 20"}},
+		"names below a collection": {under("/users/", names(12), ""), 40, []string{"/users/:any 480"}},
+		"actions beside ids":       {join(under("/users/", names(12), ""), repeat("/users/7", 20)), 40, actionsBesideIDs()},
 		"one token": {join(repeat("/w/dQw4w9WgXcQ", 9), repeat("/w/UZZK6ef_eij", 9), repeat("/w/bmhhuFZVMJq", 9), repeat("/w/12345678901", 1)), 1, []string{"/w/:token 28"}},
 		"one kind of file": {join(repeat("/a/index-BfX3q9aZ.js", 9), repeat("/a/index-DfXqqaZk.js", 9), repeat("/a/main.js", 9)), 1,
 			[]string{"/a/:file.js 18", "/a/main.js 9"}},
