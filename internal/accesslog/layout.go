@@ -152,7 +152,7 @@ func (t *textParser) set(p *piece, v []byte, rec *record) (ok bool) {
 	case request:
 		rec.setRequest(v)
 	case verb:
-		rec.method = methodOf(v)
+		rec.setMethod(v)
 	case uri:
 		rec.uri = v
 	case path:

@@ -81,7 +81,8 @@ func readSquid(line []byte, rec *record, clk *clock) (ok bool) {
 	if end == 0 || end < len(w[1]) || slash <= 0 || ms > maxTook/1e6 {
 		return false
 	}
-	rec.took, rec.addr, rec.method, rec.uri, rec.user = ms*1e6, w[2], methodOf(w[5]), w[6], w[7]
+	rec.took, rec.addr, rec.uri, rec.user = ms*1e6, w[2], w[6], w[7]
+	rec.setMethod(w[5])
 	return rec.setText(status, w[3][slash+1:]) && rec.setText(size, w[4])
 }
 
@@ -120,7 +121,8 @@ func readGin(line []byte, rec *record, clk *clock) (ok bool) {
 	if n := len(path); n > 1 && path[0] == '"' {
 		path = bytes.TrimSuffix(path[1:], []byte(`"`))
 	}
-	rec.addr, rec.method, rec.uri = cells[3], methodOf(method), path
+	rec.addr, rec.uri = cells[3], path
+	rec.setMethod(method)
 	return rec.setText(status, cells[1]) && len(path) > 0
 }
 

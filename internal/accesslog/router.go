@@ -47,7 +47,7 @@ type router struct {
 	// of a request, while routes are learned.
 	users map[uint32]bool
 
-	segs [maxSegments + 3]segment
+	segs [maxSegments + 4]segment
 	keys []byte // scratch of the query's keys
 }
 
@@ -122,7 +122,7 @@ func (r *router) find(rec *record) *row {
 	if len(p) == 0 {
 		return r.nothing
 	}
-	if p[0] != '/' || r.slow || r.deadMarks && rec.status/100 == 4 {
+	if p[0] != '/' || r.slow || rec.method == 0 && len(rec.verb) > 0 || r.deadMarks && rec.status/100 == 4 {
 		return r.findSlowly(rec)
 	}
 	// This loop computes the same segments as split, but only follows existing
@@ -275,16 +275,20 @@ func (r *router) hashOf(s shape) uint64 {
 func (r *router) split(rec *record) int {
 	p := rec.uri
 	i, n := 1, 0
+	if rec.hasOtherVerb() {
+		r.segs[0] = r.segment(otherVerb, rec.verb)
+		n = 1
+	}
 	if r.patterns != nil {
 		if text := r.patterns.find(rec, r.seed); text != nil {
-			r.segs[0] = r.segment(pattern, text)
-			return r.splitKeys(rec, p, len(pathOf(p)), 1)
+			r.segs[n] = r.segment(pattern, text)
+			return r.splitKeys(rec, p, len(pathOf(p)), n+1)
 		}
 	}
 	if p[0] != '/' {
 		if p = withoutHost(p); p[0] != '/' {
-			r.segs[0] = r.segment(noSlash, nil)
-			i, n = 0, 1
+			r.segs[n] = r.segment(noSlash, nil)
+			i, n = 0, n+1
 		}
 	}
 	for {
