@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -23,7 +22,7 @@ import (
 )
 
 type benchCmd struct {
-	Arena string `arg:"" help:"Arena to run, as in isucondition."`
+	Target string `arg:"" help:"Target to load: the name of an arena, as in isucondition."`
 
 	URL     string        `help:"Load a deployment that somebody else runs (its initialize is called; nothing of it is started or stopped)." placeholder:"URL"`
 	Load    time.Duration `help:"Length of the load phase (default: the contest's own, 60s)."`
@@ -68,7 +67,7 @@ Exit status: 0 passed, 1 failed to run (also: void, interrupted), 2 usage,
 
 // Run is the command.
 func (c *benchCmd) Run(ctx context.Context, e *env) error {
-	a, err := findArena(c.Arena)
+	a, err := findTarget(c.Target)
 	if err != nil {
 		return err
 	}
@@ -89,14 +88,6 @@ func (c *benchCmd) Run(ctx context.Context, e *env) error {
 		return r.local(ctx, h)
 	}
 	return r.remote(ctx, h)
-}
-
-func findArena(name string) (*arena.Arena, error) {
-	a, ok := arena.Find(name)
-	if !ok {
-		return nil, usageError("no arena is called %q; there is: %s", name, strings.Join(arena.Names(), ", "))
-	}
-	return a, nil
 }
 
 // A benchRun is one invocation of the command, with its defaults filled in.

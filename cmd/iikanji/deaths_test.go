@@ -67,13 +67,13 @@ func TestTrialDies(t *testing.T) {
 // search's runs. Disturbed runs count.
 func onField(t *testing.T, do func(ctx context.Context, w *worksite, f *field.Field) error) error {
 	t.Helper()
-	a, err := findArena("isucondition")
+	a, err := findTarget("isucondition")
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := &env{Stderr: &lockedBuffer{}, Now: time.Now, Cols: 80}
 	dir := filepath.Join(workFolder(t), "isucondition")
-	r, err := (&benchCmd{Arena: a.Name, Load: 3 * time.Second, Seed: 1, Pin: "auto", Dir: dir}).prepare(e, a)
+	r, err := (&benchCmd{Target: a.Name, Load: 3 * time.Second, Seed: 1, Pin: "auto", Dir: dir}).prepare(e, a)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 type diagnoseCmd struct {
-	Arena string `arg:"" help:"Arena to run, as in isucondition."`
+	Target string `arg:"" help:"Target to observe: the name of an arena, as in isucondition."`
 
 	Load    time.Duration `help:"Length of the load phase." default:"20s"`
 	Of      int           `name:"run" help:"Diagnose this kept run again; nothing is started." placeholder:"N"`
@@ -59,7 +59,7 @@ Exit status: 0 done, 1 failed to run (also: interrupted), 2 usage.`
 
 // Run is the command.
 func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
-	a, err := findArena(c.Arena)
+	a, err := findTarget(c.Target)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 	if c.Score && (c.Format == report.TSV || c.Format == report.CSV) {
 		return usageError("--score goes with --format table, markdown or json: %s is one table", c.Format)
 	}
-	b := &benchCmd{Arena: c.Arena, Load: c.Load, Seed: c.Seed, Clock: c.Clock, Pin: c.Pin, Dir: c.Dir, History: c.History, Env: c.Env}
+	b := &benchCmd{Target: c.Target, Load: c.Load, Seed: c.Seed, Clock: c.Clock, Pin: c.Pin, Dir: c.Dir, History: c.History, Env: c.Env}
 	r, err := b.prepare(e, a)
 	if err != nil {
 		return err

@@ -19,11 +19,11 @@ func (c *selftestCmd) real(ctx context.Context, e *env) error {
 	if c.AA < 1 || c.AA > 1000 || c.Load < 3*time.Second {
 		return usageError("--aa %d --load %v: want 1 to 1000 trials of runs of 3s or more", c.AA, c.Load)
 	}
-	a, err := findArena(c.Arena)
+	a, err := findTarget(c.Arena)
 	if err != nil {
 		return err
 	}
-	b := &benchCmd{Arena: c.Arena, Load: c.Load, Seed: c.Seed, Pin: c.Pin, Dir: c.Dir, History: c.History}
+	b := &benchCmd{Target: c.Arena, Load: c.Load, Seed: c.Seed, Pin: c.Pin, Dir: c.Dir, History: c.History}
 	r, err := b.prepare(e, a)
 	if err != nil {
 		return err

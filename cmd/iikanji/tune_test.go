@@ -41,7 +41,7 @@ func tuningOf(t *testing.T) *tuning {
 // table is defined.
 func (tu *tuning) state() map[string]string {
 	tu.t.Helper()
-	a, err := findArena("isucondition")
+	a, err := findTarget("isucondition")
 	if err != nil {
 		tu.t.Fatal(err)
 	}
