@@ -32,7 +32,7 @@ Exit status: 0 stopped, 1 failed to run, 2 usage.`
 
 // Run is the command.
 func (c *jiaCmd) Run(ctx context.Context, e *env) error {
-	a, err := findArena(c.Arena)
+	a, err := findTarget(c.Arena)
 	if err != nil {
 		return err
 	}
