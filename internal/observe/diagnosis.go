@@ -17,9 +17,7 @@ type Diagnosis struct {
 	// of all cores, of which those of others are.
 	Statements float64 `json:"statement_seconds"`
 	CPU        float64 `json:"cpu_seconds"`
-	// Facts are those that the findings were made of.
-	Facts   []iikanji.Fact `json:"-"`
-	Binding string         `json:"binding"` // the resource that the run had too little of, "" for none
+	Binding    string  `json:"binding"` // the resource that the run had too little of, "" for none
 	// Plans by digest, of the heaviest statements.
 	Plans map[string]iikanji.Plan `json:"plans,omitempty"`
 }
@@ -27,7 +25,7 @@ type Diagnosis struct {
 // Orient makes findings of an observation and of facts. What a red sensor saw
 // is not used at all; a finding BEN103 says so.
 func Orient(ob *Observation, known []iikanji.Fact) (*Diagnosis, error) {
-	d := &Diagnosis{Run: ob.Run, Sensors: ob.Sensors, Facts: known, Plans: map[string]iikanji.Plan{}}
+	d := &Diagnosis{Run: ob.Run, Sensors: ob.Sensors, Plans: map[string]iikanji.Plan{}}
 	in := diagnose.Input{Run: ob.Run, Facts: known, BlindWhy: map[iikanji.Source]string{}}
 	for _, s := range ob.Sensors {
 		switch why, red := in.BlindWhy[s.Source]; {
