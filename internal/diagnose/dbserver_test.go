@@ -194,7 +194,7 @@ func TestBinding(t *testing.T) {
 	if b := in.Binding(); b.Resource != "generator" {
 		t.Errorf("%+v", b)
 	}
-	if b := diagnose.BindingOf(nil); b != (diagnose.Binding{}) {
+	if b := (diagnose.Input{}).Binding(); b != (diagnose.Binding{}) {
 		t.Errorf("%+v", b)
 	}
 }
