@@ -29,7 +29,7 @@ var _ tune.Field = (*field)(nil)
 
 // Bench implements tune.Field.
 func (f *field) Bench(ctx context.Context, spec tune.BenchSpec) (*iikanji.Run, string, error) {
-	sc, err := f.arena.Scenario(arena.Options{Data: f.stack.Data(), Serve: "127.0.0.1:0"})
+	sc, err := f.arena.Scenario(arena.Options{Data: f.stack.Data()})
 	if err != nil {
 		return nil, "", fmt.Errorf("making the benchmarker of %s: %w", f.arena.Name, err)
 	}

@@ -140,7 +140,7 @@ func diagnoseNew(ctx context.Context, r *benchRun) (d *observe.Diagnosis, err er
 
 // observed makes the run and reads what was seen of it.
 func (r *benchRun) observed(ctx context.Context, h *history.History, s *stack.Stack, o *observe.Observer) (*observe.Diagnosis, error) {
-	sc, err := r.arena.Scenario(arena.Options{Data: s.Data(), Serve: "127.0.0.1:0", Clock: r.Clock})
+	sc, err := r.arena.Scenario(arena.Options{Data: s.Data(), Clock: r.Clock})
 	if err != nil {
 		return nil, fmt.Errorf("making the benchmarker of %s: %w", r.arena.Name, err)
 	}

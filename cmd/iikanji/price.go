@@ -181,7 +181,7 @@ func (p *pricer) run(ctx context.Context, name string, on sensors, seed uint64) 
 	if err := p.set(ctx, on); err != nil {
 		return priceRun{}, err
 	}
-	sc, err := p.arena.Scenario(arena.Options{Data: p.s.Data(), Serve: "127.0.0.1:0", Key: p.Key, Clock: p.Clock, Addresses: p.Address})
+	sc, err := p.arena.Scenario(arena.Options{Data: p.s.Data(), Set: p.settings, Clock: p.Clock, Addresses: p.Address})
 	if err != nil {
 		return priceRun{}, fmt.Errorf("making the benchmarker of %s: %w", p.arena.Name, err)
 	}

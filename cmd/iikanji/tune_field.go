@@ -40,7 +40,7 @@ var _ tune.Field = (*arenaField)(nil)
 
 // scenario makes a benchmarker for one run: it holds what it knows of a run.
 func (f *arenaField) scenario(noLoad bool) (scenario.Scenario, error) {
-	sc, err := f.arena.Scenario(arena.Options{Data: f.w.stack.Data(), Serve: "127.0.0.1:0", Clock: f.Clock, NoLoad: noLoad})
+	sc, err := f.arena.Scenario(arena.Options{Data: f.w.stack.Data(), Clock: f.Clock, NoLoad: noLoad})
 	if err != nil {
 		return nil, fmt.Errorf("making the benchmarker of %s: %w", f.arena.Name, err)
 	}
