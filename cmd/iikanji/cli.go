@@ -70,7 +70,7 @@ func run(ctx context.Context, e *env, args []string) (status int) {
 	if args, err = translateArgs(e, args); err != nil {
 		return explain(e.Stderr, err)
 	}
-	if args, err = settingFlags(args); err != nil {
+	if args, err = settingFlags(args, declaredFor(args)); err != nil {
 		return explain(e.Stderr, err)
 	}
 	k, err := parser.Parse(args)

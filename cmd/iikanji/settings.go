@@ -24,15 +24,11 @@ func benchSettings(name string) (settings []arena.Setting) {
 	return settings
 }
 
-// settingFlags rewrites "--NAME VALUE" and "--NAME=VALUE" of settings that an
-// arena declares to "--set NAME=VALUE". A path may begin with "~/".
-func settingFlags(args []string) ([]string, error) {
-	if len(args) == 0 {
-		return args, nil
-	}
-	settings := declaredFor(args)
-	out := []string{args[0]}
-	for i := 1; i < len(args); i++ {
+// settingFlags rewrites "--NAME VALUE" and "--NAME=VALUE" of settings to
+// "--set NAME=VALUE". A path may begin with "~/".
+func settingFlags(args []string, settings []arena.Setting) ([]string, error) {
+	var out []string
+	for i := 0; i < len(args); i++ {
 		if args[i] == "--" {
 			return append(out, args[i:]...), nil
 		}
@@ -59,6 +55,9 @@ func settingFlags(args []string) ([]string, error) {
 
 // declaredFor returns the settings that a command line can have.
 func declaredFor(args []string) []arena.Setting {
+	if len(args) == 0 {
+		return nil
+	}
 	if args[0] == "bench" {
 		at := slices.IndexFunc(args, func(arg string) bool { _, ok := arena.Find(arg); return ok })
 		return benchSettings(args[max(at, 0)])

@@ -11,28 +11,32 @@ import (
 )
 
 func TestSettingFlags(t *testing.T) {
+	declared := []arena.Setting{{Name: "mail", Kind: arena.Address}, {Name: "mail-url", Kind: arena.URL}, {Name: "key", Kind: arena.File}}
 	for args, want := range map[string]string{
-		"":                                    "",
-		"bench isucondition":                  "bench isucondition",
-		"bench isucondition --jia h:1 --json": "bench isucondition --set jia=h:1 --json",
-		"bench --jia-url=http://h/?a=b isucondition": "bench --set jia-url=http://h/?a=b isucondition",
-		"bench isucondition --key=":                  "bench isucondition --set key=",
-		"bench -- --jia x":                           "bench -- --jia x",
-		"bench nonsense --jia x":                     "bench nonsense --set jia=x",
-		"jia --listen h:1 --jia x":                   "jia --set listen=h:1 --jia x",
-		"tune isucondition --jia x":                  "tune isucondition --jia x",
-		"access --listen jia":                        "access --listen jia",
+		"":                                  "",
+		"bench shop":                        "bench shop",
+		"bench shop --mail h:1 --json":      "bench shop --set mail=h:1 --json",
+		"bench --mail-url=http://h/?a=b -v": "bench --set mail-url=http://h/?a=b -v",
+		"bench shop --key=":                 "bench shop --set key=",
+		"bench -- --mail x":                 "bench -- --mail x",
+		"bench --other mail --mails x mail": "bench --other mail --mails x mail",
 	} {
-		got, err := settingFlags(strings.Fields(args))
+		got, err := settingFlags(strings.Fields(args), declared)
 		if err != nil || strings.Join(got, " ") != want {
 			t.Errorf("%q: %q, %v; want %q", args, got, err, want)
 		}
 	}
-	if got, err := settingFlags([]string{"bench", "isucondition", "--key", "~/k.pem"}); err != nil || !strings.HasPrefix(got[3], "key=/") {
+	if got, err := settingFlags([]string{"bench", "--key", "~/k.pem"}, declared); err != nil || !strings.HasPrefix(got[2], "key=/") {
 		t.Errorf("a path in the home folder: %q, %v", got, err)
 	}
-	if got, err := settingFlags([]string{"bench", "isucondition", "--jia"}); err == nil {
+	if got, err := settingFlags([]string{"bench", "--mail"}, declared); err == nil {
 		t.Errorf("a value is missing: %q", got)
+	}
+	if got := declaredFor([]string{"tune", "isucondition"}); len(got) > 0 {
+		t.Errorf("tune has the settings %v", got)
+	}
+	if got := declaredFor([]string{"bench", "--json", "isucondition"}); len(got) == 0 {
+		t.Error("bench has no settings")
 	}
 }
 
