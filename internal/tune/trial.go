@@ -139,13 +139,7 @@ func (t *Tuner) newTrial(changes ...*iikanji.Change) *trial {
 	if len(t.incumbent) >= judge.ShiftRuns {
 		tr.c.Before = slices.Clone(t.incumbent)
 	}
-	for _, c := range changes {
-		for _, op := range c.Do {
-			tr.c.Simplifies = tr.c.Simplifies || op.Verb == iikanji.SQL && strings.Contains(op.Body, "DROP INDEX") && !strings.Contains(op.Body, "ADD ")
-		}
-		// A line of configuration that adds no state and takes no promise costs nothing to keep.
-		tr.c.Simplifies = tr.c.Simplifies || judge.Worth(c) == judge.LeastWorth && len(c.Weakens) == 0
-	}
+	tr.c.Simplifies = slices.ContainsFunc(changes, func(c *iikanji.Change) bool { return c.Simplifies })
 	return tr
 }
 
