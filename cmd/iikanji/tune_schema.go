@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/change/ddl"
+	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/stack"
 )
@@ -15,10 +14,7 @@ import (
 // whichFile is tune.Tuner.WhichFile: where several schema files make a table
 // alike, initialize is run once with the general log on, and the file is the
 // one whose CREATE TABLE is executed.
-func (f *arenaField) whichFile(ctx context.Context, r iikanji.Remedy, why string) (iikanji.Remedy, bool, error) {
-	if !strings.Contains(why, "which of them initialize executes "+ddl.ErrWhichFile.Error()) {
-		return r, false, nil
-	}
+func (f *arenaField) whichFile(ctx context.Context, refused *change.WhichFileError) (iikanji.Remedy, bool, error) {
 	slow := ""
 	for _, s := range f.w.stack.Target().Services {
 		for _, l := range s.Logs {
@@ -28,13 +24,13 @@ func (f *arenaField) whichFile(ctx context.Context, r iikanji.Remedy, why string
 		}
 	}
 	if slow == "" {
-		return r, false, nil
+		return iikanji.Remedy{}, false, nil
 	}
 	executed, err := observe.Executed(ctx, f.w.site.Services[stack.Database].DB, slow, func() error { return f.initialize(ctx) })
 	if err != nil {
-		return r, false, fmt.Errorf("asking which schema file initialize executes: %w", err)
+		return iikanji.Remedy{}, false, fmt.Errorf("asking which schema file initialize executes: %w", err)
 	}
-	chosen, err := ddl.ByExecuted(ctx, f.w.site, r, executed)
+	chosen, err := refused.Choose(ctx, executed)
 	return chosen, err == nil, nil // without a choice the remedy stays refused
 }
 

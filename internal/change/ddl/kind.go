@@ -17,7 +17,7 @@ func init() { change.Register(Kind{}) }
 // Args["act"] the act; see acts.go for the acts and their arguments.
 type Kind struct{}
 
-var _ change.Kind = Kind{}
+var _ change.Laster = Kind{}
 
 // Name implements change.Kind.
 func (Kind) Name() string { return "ddl" }
@@ -31,6 +31,14 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (c *ii
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		var which *change.WhichFileError
+		if errors.As(err, &which) {
+			which.Choose = func(ctx context.Context, executed []string) (iikanji.Remedy, error) {
+				return byExecuted(ctx, s, r, executed)
+			}
+		}
+	}()
 	args := act.common()
 	schema, name := string(args.Schema), string(args.Table)
 	db := s.Services[r.Target].DB
