@@ -207,7 +207,11 @@ func (o *Observer) Finish(ctx context.Context, run *iikanji.Run) (*Observation, 
 	access, sensors := o.readAccess(ctx, run)
 	slow, more := o.readStatements(ctx, ob, wall)
 	host := hostProfile(o.hosted)
-	for _, p := range append(append(slices.Clone(access), slow...), host) {
+	var profiles []*iikanji.Profile
+	for _, a := range access {
+		profiles = append(profiles, a.routes)
+	}
+	for _, p := range append(append(profiles, slow...), host) {
 		if p != nil && len(p.Rows) > 0 {
 			ob.Profiles = append(ob.Profiles, *p)
 		}
@@ -215,7 +219,7 @@ func (o *Observer) Finish(ctx context.Context, run *iikanji.Run) (*Observation, 
 	ob.Sensors = append(append(sensors, more...), proveHost(host, wall, o.hostErr))
 	o.readErrors(ctx, ob)
 	for i, w := range o.webs {
-		o.readAnswers(ctx, ob, w, access[i])
+		o.readAnswers(ob, w, access[i])
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
