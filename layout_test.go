@@ -41,8 +41,9 @@ var layout = map[string][]string{
 	"internal/change/all":              {"internal/change/*"},
 	"internal/export":                  {"words", "internal/history", "internal/change"},
 	"internal/propose":                 {"words"},
-	"internal/stack":                   {"words", "internal/host", "internal/arena"},                     // see docs/adr/0001
-	"internal/site":                    {"words", "internal/arena", "internal/change", "internal/stack"}, // wires the two, which do not know each other
+	"internal/stack":                   {"words", "internal/host", "internal/arena"}, // see docs/adr/0001
+	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/hoststat", "internal/change", "internal/observe", "internal/tune"},
+	"internal/site":                    {"words", "internal/scenario", "internal/host", "internal/arena", "internal/change", "internal/stack", "internal/field"}, // an arena's stack as a Subject
 	"internal/report":                  {"words"},
 	"internal/arena":                   {"words", "internal/scenario"},
 	"internal/arena/arenatest":         {"*"},

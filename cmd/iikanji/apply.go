@@ -14,8 +14,8 @@ import (
 )
 
 type applyCmd struct {
-	Arena string `arg:"" help:"Arena to change, as in isucondition."`
-	Code  string `arg:"" optional:"" help:"What to cure, as in DB101 (the best remedy that can be planned) or DB101.2."`
+	Target string `arg:"" help:"Target to change: the name of an arena, as in isucondition."`
+	Code   string `arg:"" optional:"" help:"What to cure, as in DB101 (the best remedy that can be planned) or DB101.2."`
 
 	File   string `help:"Apply the one remedy of this JSON file instead; - is standard input." placeholder:"FILE"`
 	Of     int    `name:"run" help:"Take the findings of this observed run (default: the latest)." placeholder:"N"`
@@ -46,7 +46,7 @@ changed), 2 usage.`
 
 // Run is the command.
 func (c *applyCmd) Run(ctx context.Context, e *env) error {
-	a, err := findArena(c.Arena)
+	a, err := findTarget(c.Target)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (c *applyCmd) Run(ctx context.Context, e *env) error {
 	}
 	var chosen *planned
 	err = withSite(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
-		if chosen, err = o.choose(ctx, w.site); err != nil || chosen.Change == nil || c.DryRun {
+		if chosen, err = o.choose(ctx, w.Site()); err != nil || chosen.Change == nil || c.DryRun {
 			return err
 		}
 		w.progress.Say("applying: %s", report.Clean(chosen.Change.Says))
@@ -174,7 +174,7 @@ func (c *applyCmd) print(e *env, p *planned) error {
 		return out.err
 	}
 	p.write(out)
-	undo := fmt.Sprintf("iikanji revert %s %d%s", c.Arena, p.Change.ID, c.flags())
+	undo := fmt.Sprintf("iikanji revert %s %d%s", c.Target, p.Change.ID, c.flags())
 	switch {
 	case c.DryRun:
 		out.line("\nnothing was changed")

@@ -7,22 +7,22 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/hoststat"
-	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/site"
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
 type benchCmd struct {
-	Arena string `arg:"" help:"Arena to run, as in isucondition."`
+	Target string `arg:"" help:"Target to load: the name of an arena, as in isucondition."`
 
 	URL     string        `help:"Load a deployment that somebody else runs (its initialize is called; nothing of it is started or stopped)." placeholder:"URL"`
 	Load    time.Duration `help:"Length of the load phase (default: the contest's own, 60s)."`
@@ -34,9 +34,7 @@ type benchCmd struct {
 	History string        `help:"Folder for runs (default: history in the work folder)." type:"path" placeholder:"FOLDER"`
 	Env     []string      `help:"Further environment of the app." placeholder:"K=V" sep:"none"`
 
-	JIA     string   `name:"jia" help:"With --url: address on which the contest's outside services are served to the target." placeholder:"HOST:PORT" default:"127.0.0.1:0"`
-	JIAURL  string   `name:"jia-url" help:"With --url: how the target reaches them (default: http:// and --jia)." placeholder:"URL"`
-	Key     string   `help:"Private key (PEM) for login tokens, where the target has another public key." type:"path" placeholder:"FILE"`
+	Set     []string `help:"Setting of the arena; also --NAME VALUE." placeholder:"NAME=VALUE" sep:"none"`
 	Address []string `help:"Further addresses that the target may name for itself." placeholder:"HOST:PORT"`
 	TLSAny  bool     `name:"insecure" help:"Accept any certificate of an https target."`
 
@@ -58,16 +56,16 @@ machine did each second in host.tsv.
 Examples:
   iikanji bench isucondition
   iikanji bench isucondition --load 20s --json
-  iikanji bench isucondition --url http://127.0.0.1:8080 --jia 127.0.0.1:5000
+  iikanji bench isucondition --url http://127.0.0.1:8080
   iikanji bench isucondition --price --pairs 4 --load 20s
 
-Exit status: 0 passed, 1 failed to run (also: void, interrupted), 2 usage,
+` + settingsHelp() + `Exit status: 0 passed, 1 failed to run (also: void, interrupted), 2 usage,
 3 checks failed.`
 }
 
 // Run is the command.
 func (c *benchCmd) Run(ctx context.Context, e *env) error {
-	a, err := findArena(c.Arena)
+	a, err := findTarget(c.Target)
 	if err != nil {
 		return err
 	}
@@ -90,19 +88,12 @@ func (c *benchCmd) Run(ctx context.Context, e *env) error {
 	return r.remote(ctx, h)
 }
 
-func findArena(name string) (*arena.Arena, error) {
-	a, ok := arena.Find(name)
-	if !ok {
-		return nil, usageError("no arena is called %q; there is: %s", name, strings.Join(arena.Names(), ", "))
-	}
-	return a, nil
-}
-
 // A benchRun is one invocation of the command, with its defaults filled in.
 type benchRun struct {
 	*benchCmd
 	e        *env
 	arena    *arena.Arena
+	settings arena.Values
 	pin      pinning
 	history  string
 	progress *report.Progress
@@ -114,6 +105,9 @@ func (c *benchCmd) prepare(e *env, a *arena.Arena) (*benchRun, error) {
 	allowed, err := bench.AllowedCPUs()
 	if err != nil {
 		return nil, err
+	}
+	if r.settings, err = arena.Resolve(a.Settings, c.Set); err != nil {
+		return nil, usageError("--set: %w", err)
 	}
 	if c.URL != "" {
 		u, err := url.Parse(c.URL)
@@ -146,19 +140,18 @@ func (c *benchCmd) prepare(e *env, a *arena.Arena) (*benchRun, error) {
 	return r, nil
 }
 
-// local boots the arena, runs its scenario and takes the stack down again.
+// local boots the target, runs its scenario and takes the stack down again.
 func (r *benchRun) local(ctx context.Context, h *history.History) error {
-	return r.withStack(ctx, func(ctx context.Context, s *stack.Stack) error {
-		o := arena.Options{Data: s.Data(), Serve: "127.0.0.1:0", Key: r.Key, Clock: r.Clock, NoLoad: r.NoLoad, Addresses: r.Address}
-		return r.bench(ctx, h, s.Places().URL(), o, s.Groups)
+	return r.withSubject(ctx, func(ctx context.Context, s *site.Subject) error {
+		return r.bench(ctx, r.field(h, s, r.scenarioOf(s)))
 	})
 }
 
-// withStack boots the arena, uses it and takes it down again. The use's
-// context ends also when a service dies.
-func (r *benchRun) withStack(ctx context.Context, use func(context.Context, *stack.Stack) error) error {
+// withSubject boots the target, calls use with it and takes it down again. The
+// context of use ends also when a service dies.
+func (r *benchRun) withSubject(ctx context.Context, use func(context.Context, *site.Subject) error) error {
 	began := r.e.Now()
-	return stack.Use(ctx, r.arena, r.stackOptions(), func(ctx context.Context, s *stack.Stack) error {
+	return site.Use(ctx, r.arena, r.stackOptions(), func(ctx context.Context, s *site.Subject) error {
 		r.ready(began, s)
 		return use(ctx, s)
 	})
@@ -168,20 +161,43 @@ func (r *benchRun) stackOptions() stack.Options {
 	return stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack, Env: r.Env, Progress: func(line string) { r.progress.Say("%s", line) }}
 }
 
-// ready notes how long the stack took, and says where it is.
-func (r *benchRun) ready(began time.Time, s *stack.Stack) {
+// ready notes how long the stack took, and shows where it answers.
+func (r *benchRun) ready(began time.Time, s *site.Subject) {
 	r.boot = r.e.Now().Sub(began)
-	r.progress.Say("ready in %s: %s", report.Duration(r.boot), s.Places().URL())
+	r.progress.Say("ready in %s: %s", report.Duration(r.boot), s.URL())
 }
 
-// remote loads a target that somebody else runs.
+// scenarioOf is the loader of the target's own benchmarker with the options of the command.
+func (r *benchRun) scenarioOf(s *site.Subject) *field.Scenario {
+	return r.placed(s.Scenario(arena.Options{Set: r.settings, Clock: r.Clock, Addresses: r.Address}))
+}
+
+// placed fills in what the command line decides for every loader.
+func (r *benchRun) placed(l *field.Scenario) *field.Scenario {
+	l.Seed, l.CPUs, l.AnyCertificate, l.Place = r.Seed, r.pin.generator, r.TLSAny, r.pin.placement()
+	if r.URL != "" {
+		l.Place.Stack = "" // the site runs elsewhere
+	}
+	return l
+}
+
+// field is the place of the command's runs; s is nil for a site that other people run.
+func (r *benchRun) field(h *history.History, s *site.Subject, l field.Loader) *field.Field {
+	f := &field.Field{Loader: l, History: h, Now: r.e.Now, Boot: r.boot, Progress: r.show, Say: func(line string) { r.progress.Say("%s", line) }}
+	if s != nil { // a nil *Subject is not a nil interface
+		f.Subject = s
+	}
+	return f
+}
+
+// remote loads a site that other people run.
 func (r *benchRun) remote(ctx context.Context, h *history.History) error {
 	data, err := r.ownData(ctx)
 	if err != nil {
 		return err
 	}
-	o := arena.Options{Data: data, Serve: r.JIA, ServeURL: r.JIAURL, Key: r.Key, Clock: r.Clock, NoLoad: r.NoLoad, Addresses: r.Address}
-	return r.bench(ctx, h, r.URL, o, nil)
+	o := arena.Options{Data: data, Set: r.settings, Clock: r.Clock, Addresses: r.Address}
+	return r.bench(ctx, r.field(h, nil, r.placed(site.ScenarioOf(r.arena, r.URL, o))))
 }
 
 // ownData makes the benchmarker's copy of the arena's data, once per version:
@@ -212,59 +228,33 @@ func (r *benchRun) ownData(ctx context.Context) (string, error) {
 	return dir, nil
 }
 
-// What the machine did during a run is kept beside it.
+// The samples of the host are kept beside the run.
 const (
 	hostFile  = "host.tsv"
 	hostEvery = time.Second
 )
 
-// bench runs the scenario, keeps the run and prints it.
-func (r *benchRun) bench(ctx context.Context, h *history.History, target string, ao arena.Options, groups func() map[string][]int) error {
-	sc, err := r.arena.Scenario(ao)
-	if err != nil {
-		return fmt.Errorf("making the benchmarker of %s: %w", r.arena.Name, err)
-	}
-	id, dir, err := h.NewRun()
+// bench makes one run, keeps it and prints it.
+func (r *benchRun) bench(ctx context.Context, f *field.Field) error {
+	m, err := f.Run(ctx, field.Spec{Load: field.Load{Time: r.Load, CheckOnly: r.NoLoad}, HostEvery: hostEvery, KeepSamples: true})
 	if err != nil {
 		return err
 	}
-	guard := &observe.Guard{Now: r.e.Now, Groups: groups, Every: hostEvery}
-	defer guard.Stop()
-	run, err := bench.Run(ctx, sc, bench.Options{URL: target, Seed: r.Seed, Load: r.Load, NoLoad: r.NoLoad, CPUs: r.pin.generator,
-		SamplesDir: dir, InsecureTLS: r.TLSAny, Progress: r.show, OnPhase: guard.Phase})
-	if err != nil {
-		return err
-	}
-	guard.Stop()
-	r.complete(run, id, guard)
+	run, dir := m.Run, m.Dir
+	m.Complete()
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		run.Outcome, run.Score = iikanji.Failed, 0
 		run.Reasons = append([]string{cause.Error()}, run.Reasons...)
 	}
-	saved := errors.Join(h.SaveRun(run), h.SaveFile(id, hostFile, hoststat.TSV(guard.Samples)))
+	saved := errors.Join(f.History.SaveRun(run), f.History.SaveFile(run.ID, hostFile, hoststat.TSV(m.Samples())))
 	if saved != nil {
-		dir = "" // on a full disk, say, what was measured is shown at least
+		dir = "" // on a full disk the measurement is shown at least
 	}
 	r.progress.Done()
 	if err := errors.Join(saved, r.print(run, dir)); err != nil {
 		return err
 	}
 	return verdictOf(run)
-}
-
-// complete adds what only the caller of the engine knows.
-func (r *benchRun) complete(run *iikanji.Run, id iikanji.RunID, g *observe.Guard) {
-	run.ID, run.Place = id, r.pin.placement()
-	if r.URL != "" {
-		run.Place.Stack = "" // somebody else's
-	}
-	if r.boot > 0 {
-		run.Phases = append([]iikanji.PhaseStat{{Phase: "boot", Took: r.boot}}, run.Phases...)
-	}
-	if g.Usage != nil { // the engine knows of itself only
-		run.Usage = g.Usage
-	}
-	run.Warnings = append(run.Warnings, g.Doubts()...)
 }
 
 // show draws one progress line.

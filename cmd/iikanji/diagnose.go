@@ -13,16 +13,15 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/arena/arenatest/grading"
-	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/scenario"
-	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/site"
 )
 
 type diagnoseCmd struct {
-	Arena string `arg:"" help:"Arena to run, as in isucondition."`
+	Target string `arg:"" help:"Target to observe: the name of an arena, as in isucondition."`
 
 	Load    time.Duration `help:"Length of the load phase." default:"20s"`
 	Of      int           `name:"run" help:"Diagnose this kept run again; nothing is started." placeholder:"N"`
@@ -60,7 +59,7 @@ Exit status: 0 done, 1 failed to run (also: interrupted), 2 usage.`
 
 // Run is the command.
 func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
-	a, err := findArena(c.Arena)
+	a, err := findTarget(c.Target)
 	if err != nil {
 		return err
 	}
@@ -76,7 +75,7 @@ func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 	if c.Score && (c.Format == report.TSV || c.Format == report.CSV) {
 		return usageError("--score goes with --format table, markdown or json: %s is one table", c.Format)
 	}
-	b := &benchCmd{Arena: c.Arena, Load: c.Load, Seed: c.Seed, Clock: c.Clock, Pin: c.Pin, Dir: c.Dir, History: c.History, Env: c.Env}
+	b := &benchCmd{Target: c.Target, Load: c.Load, Seed: c.Seed, Clock: c.Clock, Pin: c.Pin, Dir: c.Dir, History: c.History, Env: c.Env}
 	r, err := b.prepare(e, a)
 	if err != nil {
 		return err
@@ -112,8 +111,8 @@ func recall(dir string, id iikanji.RunID) (*observe.Diagnosis, error) {
 	return observe.Orient(ob, known)
 }
 
-// diagnoseNew boots the arena, runs it once under observation and takes it
-// down again, with its database's settings as they were.
+// diagnoseNew boots the target, makes one observed run and takes the target
+// down again, with its databases' settings as they were.
 func diagnoseNew(ctx context.Context, r *benchRun) (d *observe.Diagnosis, err error) {
 	h, err := history.Open(r.history)
 	if err != nil {
@@ -121,80 +120,20 @@ func diagnoseNew(ctx context.Context, r *benchRun) (d *observe.Diagnosis, err er
 	}
 	defer h.Close()
 	began := r.e.Now()
-	err = stack.Use(ctx, r.arena, r.stackOptions(), func(ctx context.Context, s *stack.Stack) (err error) {
-		o, err := observe.Observe(ctx, observe.Watched{Target: s.Target(), Schema: s.Places().DBName, Groups: s.Groups, Now: r.e.Now})
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, o.Close()) }()
-		// Connections that are open already would not be logged.
-		if err := s.Restart(ctx, stack.App); err != nil {
-			return err
-		}
-		r.ready(began, s)
-		d, err = r.observed(ctx, h, s, o)
+	err = site.Use(ctx, r.arena, r.stackOptions(), func(ctx context.Context, s *site.Subject) (err error) {
+		f := r.field(h, s, r.scenarioOf(s))
+		d, _, err = f.Diagnose(ctx, field.Load{Time: r.Load}, func() error {
+			r.ready(began, s)
+			f.Boot = r.boot
+			return nil
+		})
 		return err
 	})
+	var none *field.NoLoadError
+	if errors.As(err, &none) {
+		err = hinted(err, "iikanji bench "+none.Scenario+" --no-load shows which checks failed")
+	}
 	return d, err
-}
-
-// observed makes the run and reads what was seen of it.
-func (r *benchRun) observed(ctx context.Context, h *history.History, s *stack.Stack, o *observe.Observer) (*observe.Diagnosis, error) {
-	sc, err := r.arena.Scenario(arena.Options{Data: s.Data(), Serve: "127.0.0.1:0", Clock: r.Clock})
-	if err != nil {
-		return nil, fmt.Errorf("making the benchmarker of %s: %w", r.arena.Name, err)
-	}
-	id, dir, err := h.NewRun()
-	if err != nil {
-		return nil, err
-	}
-	o.Samples(dir)
-	guard := &observe.Guard{Now: r.e.Now, Groups: s.Groups}
-	run, err := bench.Run(ctx, sc, bench.Options{URL: s.Places().URL(), Seed: r.Seed, Load: r.Load, CPUs: r.pin.generator,
-		SamplesDir: dir, Progress: r.show, OnPhase: func(p scenario.Phase, begins bool) {
-			if begins { // what is shorter stands nearer to the load
-				o.Phase(p, begins)
-				guard.Phase(p, begins)
-				return
-			}
-			guard.Phase(p, begins)
-			o.Phase(p, begins)
-		}})
-	if err != nil {
-		return nil, err
-	}
-	r.complete(run, id, guard)
-	run.Warnings = append(run.Warnings, "observed with every statement logged: the score is not to be compared")
-	if ctx.Err() != nil || run.Took == 0 {
-		return nil, broken(ctx, h, run)
-	}
-	r.progress.Say("reading the logs")
-	ob, err := o.Finish(ctx, run)
-	if err != nil {
-		return nil, err
-	}
-	r.progress.Say("asking the database for its schema and plans, and nginx for its configuration")
-	known, err := o.Ask(ctx, ob)
-	if err != nil {
-		return nil, err
-	}
-	if err := observe.Keep(h, ob, known); err != nil {
-		return nil, err
-	}
-	return observe.Orient(ob, known)
-}
-
-// broken keeps a run that has nothing to diagnose and says why.
-func broken(ctx context.Context, h *history.History, run *iikanji.Run) error {
-	err := h.SaveRun(run)
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
-		return errors.Join(cause, err)
-	}
-	if ctx.Err() != nil {
-		return errors.Join(errors.New("interrupted: there is no whole load phase to diagnose"), err)
-	}
-	return errors.Join(hinted(fmt.Errorf("there was no load to diagnose: %s", strings.Join(run.Reasons, "; ")),
-		"iikanji bench "+run.Scenario+" --no-load shows which checks failed"), err)
 }
 
 func (c *diagnoseCmd) print(e *env, a *arena.Arena, d *observe.Diagnosis, dir string) error {

@@ -12,8 +12,8 @@ import (
 )
 
 type exportCmd struct {
-	Arena string `arg:"" help:"Arena whose changes to take elsewhere, as in isucondition."`
-	Into  string `arg:"" name:"dir" help:"Folder to write; it must be empty or not there." type:"path"`
+	Target string `arg:"" help:"Target whose changes to take elsewhere: the name of an arena, as in isucondition."`
+	Into   string `arg:"" name:"dir" help:"Folder to write; it must be empty or not there." type:"path"`
 
 	JSON bool `help:"Print one JSON document: what was written."`
 	placeFlags
@@ -53,7 +53,7 @@ var elsewhere = []export.Place{
 
 // Run is the command.
 func (c *exportCmd) Run(_ context.Context, e *env) error {
-	a, err := findArena(c.Arena)
+	a, err := findTarget(c.Target)
 	if err != nil {
 		return err
 	}

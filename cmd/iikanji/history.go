@@ -19,8 +19,8 @@ import (
 )
 
 type historyCmd struct {
-	Arena string `arg:"" help:"Arena whose history to show, as in isucondition."`
-	ID    int    `arg:"" optional:"" help:"Show this change: its diff, its verdict, its runs, what happened to it."`
+	Target string `arg:"" help:"Target whose history to show: the name of an arena, as in isucondition."`
+	ID     int    `arg:"" optional:"" help:"Show this change: its diff, its verdict, its runs, what happened to it."`
 
 	Runs   bool          `help:"Show the runs instead of the changes."`
 	Format report.Format `help:"table, tsv, csv, markdown or json." enum:"table,tsv,csv,markdown,json" default:"table"`
@@ -48,7 +48,7 @@ Exit status: 0 done, 1 failed to run (also: there is no history), 2 usage.`
 
 // Run is the command.
 func (c *historyCmd) Run(_ context.Context, e *env) error {
-	a, err := findArena(c.Arena)
+	a, err := findTarget(c.Target)
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,8 @@ import (
 )
 
 type planCmd struct {
-	Arena string   `arg:"" help:"Arena to plan for, as in isucondition."`
-	Codes []string `arg:"" optional:"" help:"Plan only these, as in DB101 or DB101.2."`
+	Target string   `arg:"" help:"Target to plan for: the name of an arena, as in isucondition."`
+	Codes  []string `arg:"" optional:"" help:"Plan only these, as in DB101 or DB101.2."`
 
 	Of   int      `name:"run" help:"Take the findings of this observed run (default: the latest)." placeholder:"N"`
 	Kind []string `help:"Plan only changes of this kind." placeholder:"KIND"`
@@ -55,7 +55,7 @@ Exit status: 0 done (also when nothing could be planned), 1 failed to run,
 
 // Run is the command.
 func (c *planCmd) Run(ctx context.Context, e *env) error {
-	a, err := findArena(c.Arena)
+	a, err := findTarget(c.Target)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (c *planCmd) Run(ctx context.Context, e *env) error {
 		return hinted(errors.New("no remedy fits what was asked for"), fmt.Sprintf("iikanji diagnose %s tells what was found", a.Name))
 	}
 	err = withSite(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
-		return o.plan(ctx, w.site)
+		return o.plan(ctx, w.Site())
 	})
 	if err != nil {
 		return err

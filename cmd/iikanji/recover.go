@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
-	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/site"
@@ -21,7 +18,7 @@ import (
 )
 
 type recoverCmd struct {
-	Arena string `arg:"" help:"Arena to recover, as in isucondition."`
+	Target string `arg:"" help:"Target to recover: the name of an arena, as in isucondition."`
 
 	JSON bool `help:"Print one JSON document: the changes that were undone, and those that were put back."`
 	placeFlags
@@ -42,7 +39,7 @@ Exit status: 0 the state is known, 1 it is not (a change is stuck), 2 usage.`
 
 // Run is the command.
 func (c *recoverCmd) Run(ctx context.Context, e *env) error {
-	a, err := findArena(c.Arena)
+	a, err := findTarget(c.Target)
 	if err != nil {
 		return err
 	}
@@ -95,7 +92,7 @@ func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir st
 			if err := done.undo(ctx, w, h); err != nil {
 				return err
 			}
-			if err := sweepBeside(ctx, w.site, half); err != nil {
+			if err := field.SweepTemporary(ctx, w.Site(), half); err != nil {
 				return err
 			}
 			return done.putBack(ctx, w, h)
@@ -114,7 +111,7 @@ func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir st
 		return errors.Join(first, err)
 	}
 	site := site.Files(iikanji.Target{}, a, filepath.Join(real, "conf"), filepath.Join(real, "webapp"))
-	if err := putFilesBack(ctx, site, half); err != nil {
+	if err := field.PutFilesBack(ctx, site, half); err != nil {
 		return errors.Join(first, err)
 	}
 	fmt.Fprintln(e.Stderr, "the stack did not come up: the files of what is half done were put back, once more")
@@ -150,69 +147,6 @@ func loaded(h *history.History, ids []iikanji.ChangeID) (changes []*iikanji.Chan
 		}
 	}
 	return changes, err
-}
-
-// putFilesBack writes what the undoing of changes would write, the latest
-// change first. The executor, which comes after it, finds that done and proves
-// it. A file that is neither as the change left it nor as it found it is not
-// touched, and ends it.
-func putFilesBack(ctx context.Context, site *change.Site, half []*iikanji.Change) error {
-	for _, c := range slices.Backward(half) {
-		for _, op := range c.Undo {
-			if op.Verb != iikanji.Write && op.Verb != iikanji.Remove {
-				continue
-			}
-			now, err := site.State(ctx, op)
-			if err != nil {
-				return err
-			}
-			found := change.Absent
-			if op.Verb == iikanji.Write {
-				found = change.FingerprintOf([]byte(op.Body))
-			}
-			switch now {
-			case found:
-			case op.Expect:
-				if err := site.Perform(ctx, op); err != nil {
-					return fmt.Errorf("putting back the files of change %d: %w", c.ID, err)
-				}
-			default:
-				return hinted(fmt.Errorf("putting back the files of change %d: %s was changed by somebody else since", c.ID, op.Place),
-					fmt.Sprintf("its diff is %04d/diff in the history's folder changes", c.ID))
-			}
-		}
-	}
-	return nil
-}
-
-// sweepBeside removes what a write left that was killed before its rename: the
-// temporary file beside the place, which package host names ".NAME.DIGITS".
-func sweepBeside(ctx context.Context, site *change.Site, half []*iikanji.Change) error {
-	for _, c := range half {
-		for _, op := range slices.Concat(c.Do, c.Undo) {
-			if op.Verb != iikanji.Write {
-				continue
-			}
-			dir, prefix := filepath.Dir(op.Place), "."+filepath.Base(op.Place)+"."
-			entries, err := os.ReadDir(dir)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
-				return fmt.Errorf("looking for what a killed write left: %w", err)
-			}
-			for _, e := range entries {
-				digits, ours := strings.CutPrefix(e.Name(), prefix)
-				if !ours || digits == "" || strings.Trim(digits, "0123456789") != "" || !e.Type().IsRegular() {
-					continue
-				}
-				if err := site.Perform(ctx, iikanji.Op{Verb: iikanji.Remove, Place: filepath.Join(dir, e.Name())}); err != nil {
-					return fmt.Errorf("removing what a killed write left: %w", err)
-				}
-			}
-		}
-	}
-	return nil
 }
 
 // stuckOnes tells of changes that could not be undone and need a person.

@@ -15,8 +15,8 @@ import (
 )
 
 type revertCmd struct {
-	Arena string `arg:"" help:"Arena to change back, as in isucondition."`
-	ID    int    `arg:"" optional:"" help:"Number of the change to undo, see iikanji history."`
+	Target string `arg:"" help:"Target to change back: the name of an arena, as in isucondition."`
+	ID     int    `arg:"" optional:"" help:"Number of the change to undo, see iikanji history."`
 
 	All  bool `help:"Undo every change that is in force, the latest first: the original is back."`
 	JSON bool `help:"Print one JSON document: the changes that were undone."`
@@ -38,7 +38,7 @@ Exit status: 0 undone, 1 failed to run (also: somebody edited a place), 2 usage.
 
 // Run is the command.
 func (c *revertCmd) Run(ctx context.Context, e *env) error {
-	a, err := findArena(c.Arena)
+	a, err := findTarget(c.Target)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (c *revertCmd) chosen(h *history.History) ([]*iikanji.Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, hinted(fmt.Errorf("change %d is %s: there is nothing to undo", x.ID, x.Stage), fmt.Sprintf("iikanji history %s%s lists them", c.Arena, c.flags()))
+	return nil, hinted(fmt.Errorf("change %d is %s: there is nothing to undo", x.ID, x.Stage), fmt.Sprintf("iikanji history %s%s lists them", c.Target, c.flags()))
 }
 
 // inForce are the changes that could be undone, in the order in which that

@@ -213,7 +213,7 @@ func TestSite(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	site, closeSite, err := site.Of(t.Context(), s, a)
+	wired, closeSite, err := site.Of(t.Context(), s, a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,31 +227,31 @@ func TestSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	w := &worksite{arena: a, stack: s, site: site}
+	w := &worksite{Subject: site.New(a, s, wired)}
 	for name, r := range oneOfEach() {
 		t.Run(name, func(t *testing.T) { thereAndBack(t, dir, w, h, r) })
 	}
-	t.Run("checks", func(t *testing.T) { checksForReal(t, dir, site) })
+	t.Run("checks", func(t *testing.T) { checksForReal(t, dir, wired) })
 }
 
 func thereAndBack(t *testing.T, dir string, w *worksite, h *history.History, r iikanji.Remedy) {
-	before := everything(t, dir, w.site)
-	c, err := change.Plan(t.Context(), w.site, r)
+	before := everything(t, dir, w.Site())
+	c, err := change.Plan(t.Context(), w.Site(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := h.AddChange(c, change.Diff(c)); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "planned", everything(t, dir, w.site), before)
+	same(t, "planned", everything(t, dir, w.Site()), before)
 	x := w.executor(h)
 	if err := x.Apply(t.Context(), c.ID); err != nil {
 		t.Fatal(err)
 	}
-	if !differs(everything(t, dir, w.site), before) {
+	if !differs(everything(t, dir, w.Site()), before) {
 		t.Error("applying changed nothing")
 	}
-	says, err := ask(w.stack.Places().URL())
+	says, err := ask(w.Stack.Places().URL())
 	if err != nil {
 		t.Errorf("with the change: %v", err)
 	}
@@ -261,8 +261,8 @@ func thereAndBack(t *testing.T, dir string, w *worksite, h *history.History, r i
 	if err := x.Revert(t.Context(), c.ID, "test"); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "undone", everything(t, dir, w.site), before)
-	if says, err := ask(w.stack.Places().URL()); err != nil || !strings.HasPrefix(says, "hello") {
+	same(t, "undone", everything(t, dir, w.Site()), before)
+	if says, err := ask(w.Stack.Places().URL()); err != nil || !strings.HasPrefix(says, "hello") {
 		t.Errorf("after the undo the site says %q, %v", says, err)
 	}
 }

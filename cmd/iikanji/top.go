@@ -143,7 +143,7 @@ func (c *topCmd) folder(named bool) (string, error) {
 	}
 	dir, what := c.Dir, "a stack"
 	if c.Arena != "" {
-		a, err := findArena(c.Arena)
+		a, err := findTarget(c.Arena)
 		if err != nil {
 			return "", err
 		}

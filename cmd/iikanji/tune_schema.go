@@ -2,47 +2,35 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/ddl"
+	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/observe"
-	"github.com/iikanji/iikanji/internal/stack"
 )
 
-// whichFile is tune.Tuner.WhichFile: where several schema files make a table
-// alike, initialize is run once with the general log on, and the file is the
-// one whose CREATE TABLE is executed.
-func (f *arenaField) whichFile(ctx context.Context, r iikanji.Remedy, why string) (iikanji.Remedy, bool, error) {
+// schemaFiles chooses between schema files of a site.
+type schemaFiles struct{ *field.Field }
+
+// choose is tune.Tuner.WhichFile: where several schema files make a table
+// alike, initialize is run once with the general log on. The file whose CREATE
+// TABLE it executes is chosen.
+func (f *schemaFiles) choose(ctx context.Context, r iikanji.Remedy, why string) (iikanji.Remedy, bool, error) {
 	if !strings.Contains(why, "which of them initialize executes "+ddl.ErrWhichFile.Error()) {
 		return r, false, nil
 	}
-	slow := ""
-	for _, s := range f.w.stack.Target().Services {
-		for _, l := range s.Logs {
-			if s.Name == stack.Database && l.Kind == "slow" {
-				slow = l.Path
-			}
-		}
-	}
+	service, _ := f.Subject.Target().Service(r.Target)
+	slow := service.LogPath("slow")
 	if slow == "" {
 		return r, false, nil
 	}
-	executed, err := observe.Executed(ctx, f.w.site.Services[stack.Database].DB, slow, func() error { return f.initialize(ctx) })
+	site := f.Subject.Site()
+	executed, err := observe.Executed(ctx, site.Services[r.Target].DB, slow, func() error { return f.Initialize(ctx) })
 	if err != nil {
-		return r, false, fmt.Errorf("asking which schema file initialize executes: %w", err)
+		return r, false, fmt.Errorf("finding the schema file that initialize executes: %w", err)
 	}
-	chosen, err := ddl.ByExecuted(ctx, f.w.site, r, executed)
+	chosen, err := ddl.ByExecuted(ctx, site, r, executed)
 	return chosen, err == nil, nil // without a choice the remedy stays refused
-}
-
-// initialize has the site made anew, and wants its checks to pass.
-func (f *arenaField) initialize(ctx context.Context) error {
-	fails, err := f.unloaded(ctx)
-	if err == nil && fails != "" {
-		err = errors.New(fails)
-	}
-	return err
 }

@@ -41,7 +41,7 @@ func tuningOf(t *testing.T) *tuning {
 // table is defined.
 func (tu *tuning) state() map[string]string {
 	tu.t.Helper()
-	a, err := findArena("isucondition")
+	a, err := findTarget("isucondition")
 	if err != nil {
 		tu.t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func (tu *tuning) state() map[string]string {
 
 // tables adds the definitions of all tables, without the counters that rows move.
 func (tu *tuning) tables(a *arena.Arena, w *worksite, state map[string]string) error {
-	conn, err := w.site.Services[stack.Database].DB.Conn(tu.t.Context())
+	conn, err := w.Site().Services[stack.Database].DB.Conn(tu.t.Context())
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
@@ -49,29 +48,26 @@ func (f placeFlags) flags() string {
 	return text
 }
 
-// A worksite is an arena that is up, with its history, for one command.
+// A worksite is a target that is up, with the progress of one command.
 type worksite struct {
-	arena    *arena.Arena
-	stack    *stack.Stack
-	site     *change.Site
+	*site.Subject
 	progress *report.Progress
-	// killing says that services are ended without warning on purpose.
-	killing atomic.Bool
-	mourned
 }
 
 // executor performs changes that h knows.
 func (w *worksite) executor(h *history.History) *change.Executor {
-	return &change.Executor{Hands: w.site, Journal: h, Policy: w.site.Target.Policy}
+	return &change.Executor{Hands: w.Site(), Journal: h, Policy: w.Site().Target.Policy}
 }
 
-// withSite brings an arena up, does something with it and takes it down again.
+// withSite brings a target up, calls do with it, and takes it down again.
 func withSite(ctx context.Context, e *env, a *arena.Arena, o stack.Options, do func(ctx context.Context, w *worksite) error) error {
-	w := &worksite{arena: a, progress: report.NewProgress(e.Stderr, e.TTY, e.Cols, e.Now)}
-	defer w.progress.Done()
-	o.Progress = func(line string) { w.progress.Say("%s", line) }
-	o.Spare = func(died error) bool { return w.killing.Load() || w.note(died) }
-	err := stack.Use(ctx, a, o, func(ctx context.Context, s *stack.Stack) error { return w.use(ctx, s, do) })
+	progress := report.NewProgress(e.Stderr, e.TTY, e.Cols, e.Now)
+	defer progress.Done()
+	o.Progress = func(line string) { progress.Say("%s", line) }
+	err := site.Use(ctx, a, o, func(ctx context.Context, s *site.Subject) error {
+		defer progress.Done()
+		return do(ctx, &worksite{Subject: s, progress: progress})
+	})
 	var busy *stack.BusyError
 	if !errors.As(err, &busy) {
 		return err
@@ -83,24 +79,8 @@ func withSite(ctx context.Context, e *env, a *arena.Arena, o stack.Options, do f
 	return hinted(fmt.Errorf("%s has the stack: %w", who, err), "this command starts the stack itself, and stops it again")
 }
 
-// use wires the stack and does something with it.
-func (w *worksite) use(ctx context.Context, s *stack.Stack, do func(ctx context.Context, w *worksite) error) (err error) {
-	defer w.progress.Done()
-	wired, closeSite, err := site.Of(ctx, s, w.arena)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closeSite()) }()
-	w.stack, w.site = s, wired
-	err = do(ctx, w)
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
-		err = errors.Join(cause, err) // a service died: that is why
-	}
-	return err
-}
-
-// underWay are the changes that somebody was applying or reverting when he was
-// killed: until they are recovered, the site's state is not known.
+// underWay are the changes whose applying or reverting was interrupted. Until
+// they are recovered, the state of the site is not known.
 func underWay(h *history.History) ([]*iikanji.Change, error) {
 	all, err := h.Changes()
 	if err != nil {

@@ -375,6 +375,7 @@ func (r *reading) join(counters []*counter) {
 		if c.router.ceiling != 0 {
 			ceiling = min(ceiling, c.router.ceiling)
 		}
+		c.router = nil // its nodes are free before the tree grows by learning
 	}
 	if !first {
 		r.tree.settle(ceiling, r.spill)

@@ -1,16 +1,11 @@
-// Package host is the only hands: what iikanji runs, reads and writes on a
-// machine goes through it.
+// Package host performs every effect of iikanji on a machine, and every read of
+// one: commands, files, signals, connections.
 //
-// It is not a process supervisor (that is stack) and decides nothing: it does
-// what it is told on the one machine it is bound to, whole or not at all.
+// It supervises no process (package stack does) and takes no decision.
 //
-//  1. Exec runs a command to its end, with all of its children.
-//  2. Read reads a file.
-//  3. Write replaces a file so that a reader, a crash or a full disk never
-//     leaves half of it.
-//  4. Remove removes a file.
-//
-// Only this machine is there so far. An executor that performs iikanji.Op will
-// want the same three on machines behind SSH: an interface is due when there
-// is a second kind of host, not before.
+//  1. Host is the interface; Local is this machine, Fake a machine for tests.
+//  2. Exec runs a command to its end, with all of its children.
+//  3. Write replaces a file so that no reader, crash or full disk leaves half
+//     of it; Remove removes a file for good.
+//  4. SQL opens a pool to a database server through the host's Dial.
 package host

@@ -97,7 +97,8 @@ func TestKeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := &ob.Profiles[0].Rows[0]
-	ob.slowLog, row.Example.File, row.Example.Line, row.Query.Typical.File = log, log, 1, log
+	ob.slowLogs = []slowLog{{"database", log}}
+	row.Example.File, row.Example.Line, row.Query.Typical.File = log, 1, log
 	ob.Profiles = append(ob.Profiles,
 		*hostProfile([]hoststat.Sample{{At: time.Unix(1, 0), Over: time.Second, Cores: 2, Services: []hoststat.ServiceSample{{Name: "app", FDs: 95, FDLimit: 100}}}}),
 		iikanji.Profile{Version: 1, Source: iikanji.Errors, Target: "nginx", Rows: []iikanji.Row{{Count: 3, Log: &iikanji.LogRow{Kind: "connections-exhausted"}}}},

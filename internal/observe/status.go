@@ -22,13 +22,13 @@ var told = []string{"499", "502", "503", "504"}
 
 // accessBy reads the part of the access log that was written during the load
 // once more, in another way. Line numbers count from where it begins.
-func (o *Observer) accessBy(ctx context.Context, opt accesslog.Options) (*iikanji.Profile, error) {
-	f, err := os.Open(o.accessPath)
+func (w *webWatch) accessBy(ctx context.Context, opt accesslog.Options) (*iikanji.Profile, error) {
+	f, err := os.Open(w.path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the access log again: %w", err)
 	}
 	defer f.Close()
-	in, err := lines.Stream(o.accessPath, io.NewSectionReader(f, o.accessFrom, o.access.Size()-o.accessFrom))
+	in, err := lines.Stream(w.path, io.NewSectionReader(f, w.from, w.written()))
 	if err != nil {
 		return nil, err
 	}
@@ -39,8 +39,8 @@ func (o *Observer) accessBy(ctx context.Context, opt accesslog.Options) (*iikanj
 
 // statuses says which routes had the answers that nobody wants. Requests that
 // the end of the load cut off are 499 too, but written later.
-func (o *Observer) statuses(ctx context.Context) ([]iikanji.Fact, error) {
-	by, err := o.accessBy(ctx, accesslog.Options{By: accesslog.ByStatus})
+func (w *webWatch) statuses(ctx context.Context) ([]iikanji.Fact, error) {
+	by, err := w.accessBy(ctx, accesslog.Options{By: accesslog.ByStatus})
 	if err != nil {
 		return nil, err
 	}
@@ -53,12 +53,12 @@ func (o *Observer) statuses(ctx context.Context) ([]iikanji.Fact, error) {
 		if err != nil {
 			return nil, err
 		}
-		p, err := o.accessBy(ctx, accesslog.Options{Where: where})
+		p, err := w.accessBy(ctx, accesslog.Options{Where: where})
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range p.Rows {
-			out = append(out, iikanji.Fact{Target: "nginx", Topic: iikanji.TopicHTTPStatus, Key: status + " " + r.Key,
+			out = append(out, iikanji.Fact{Target: w.service.Name, Topic: iikanji.TopicHTTPStatus, Key: status + " " + r.Key,
 				Value: strconv.FormatInt(r.Count, 10), Moves: true})
 		}
 	}
@@ -67,12 +67,12 @@ func (o *Observer) statuses(ctx context.Context) ([]iikanji.Fact, error) {
 
 // series says of each route of successful GETs how its answers were in size,
 // by URL.
-func (o *Observer) series(ctx context.Context, access *iikanji.Profile) (map[string]*iikanji.Series, error) {
+func (w *webWatch) series(ctx context.Context, access *iikanji.Profile) (map[string]*iikanji.Series, error) {
 	where, err := accesslog.ParseWhere("status=200,method=GET", time.UTC)
 	if err != nil {
 		return nil, err
 	}
-	p, err := o.accessBy(ctx, accesslog.Options{By: accesslog.ByURL, Where: where})
+	p, err := w.accessBy(ctx, accesslog.Options{By: accesslog.ByURL, Where: where})
 	if err != nil {
 		return nil, err
 	}
@@ -166,26 +166,16 @@ func fits(route, url string) (words int, ok bool) {
 	}
 }
 
-// urlsToAsk are the routes of which it is worth knowing how they are answered,
-// with a URL of each: that of a GET that succeeded, the one that most bytes
-// were sent for.
-func urlsToAsk(seen []iikanji.Fact) map[string]string {
+// urlsToAsk are URLs by route, of the routes of a service whose answers are
+// worth to be looked at: of each route with successful GETs, the URL that most
+// bytes were sent for.
+func urlsToAsk(seen []iikanji.Fact, service string) map[string]string {
 	out := map[string]string{}
 	for _, f := range seen {
 		var s iikanji.Series
-		if f.Topic == iikanji.TopicSeries && json.Unmarshal([]byte(f.Value), &s) == nil && strings.HasPrefix(s.Heaviest, "/") {
+		if f.Target == service && f.Topic == iikanji.TopicSeries && json.Unmarshal([]byte(f.Value), &s) == nil && strings.HasPrefix(s.Heaviest, "/") {
 			out[f.Key] = s.Heaviest
 		}
 	}
 	return out
-}
-
-// address is where the target's web server answers, as in http://127.0.0.1:80.
-func address(t iikanji.Target) (string, error) {
-	for _, s := range t.Services {
-		if s.Engine == iikanji.EngineNginx && s.Address != "" {
-			return "http://" + s.Address, nil
-		}
-	}
-	return "", fmt.Errorf("the target %s has no web server with an address", t.Name)
 }

@@ -71,11 +71,13 @@ func TestSeriesWithoutSizes(t *testing.T) {
 func TestURLsToAsk(t *testing.T) {
 	got := urlsToAsk([]iikanji.Fact{
 		{Topic: iikanji.TopicSeries, Key: "GET /a/:id", Value: `{"heaviest":"/a/7?x=1"}`}, {Topic: iikanji.TopicSeries, Key: "GET /b", Value: `{"heaviest":"http://elsewhere/b"}`},
-		{Topic: iikanji.TopicSeries, Key: "GET /c", Value: `{}`}, {Topic: iikanji.TopicSeries, Key: "GET /d", Value: "?"}, {Topic: iikanji.TopicAnswer, Key: "GET /e", Value: `{"heaviest":"/e"}`}})
+		{Target: "other", Topic: iikanji.TopicSeries, Key: "GET /f", Value: `{"heaviest":"/f"}`},
+		{Topic: iikanji.TopicSeries, Key: "GET /c", Value: `{}`}, {Topic: iikanji.TopicSeries, Key: "GET /d", Value: "?"}, {Topic: iikanji.TopicAnswer, Key: "GET /e", Value: `{"heaviest":"/e"}`}}, "")
 	if len(got) != 1 || got["GET /a/:id"] != "/a/7?x=1" {
 		t.Errorf("%v", got)
 	}
-	if _, err := address(iikanji.Target{}); err == nil {
-		t.Error("a target without a web server has an address")
+	seen := []iikanji.Fact{{Target: "front", Topic: iikanji.TopicSeries, Key: "GET /", Value: `{"heaviest":"/"}`}}
+	if _, err := askAnswers(t.Context(), iikanji.Service{Name: "front"}, nil, seen); err == nil {
+		t.Error("a web server without an address was asked")
 	}
 }

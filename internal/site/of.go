@@ -5,12 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os/user"
-
-	"github.com/go-sql-driver/mysql"
 
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
@@ -19,7 +17,7 @@ import (
 // connections to the database.
 func Of(ctx context.Context, s *stack.Stack, a *arena.Arena) (*change.Site, func() error, error) {
 	p := s.Places()
-	db, err := openSocket(ctx, p)
+	db, err := openDatabase(ctx, p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -41,23 +39,14 @@ func Of(ctx context.Context, s *stack.Stack, a *arena.Arena) (*change.Site, func
 	return site, db.Close, nil
 }
 
-// openSocket is a pool to the stack's database as the person who runs us: by
-// the socket, with every right. It asks the server once.
-func openSocket(ctx context.Context, p arena.Places) (*sql.DB, error) {
-	me, err := user.Current()
+// openDatabase is a pool to the stack's database by its socket, with every
+// right. It asks the server once. No connection stays idle: restarts break
+// idle ones, and a run should not find any.
+func openDatabase(ctx context.Context, p arena.Places) (*sql.DB, error) {
+	db, err := host.Local{}.SQL(host.Login{Socket: p.DBSocket, Schema: p.DBName})
 	if err != nil {
-		return nil, fmt.Errorf("asking who we are: %w", err)
+		return nil, err
 	}
-	c := mysql.NewConfig()
-	c.User, c.Net, c.Addr, c.DBName = me.Username, "unix", p.DBSocket, p.DBName
-	c.InterpolateParams = true
-	c.Logger = &mysql.NopLogger{}
-	connector, err := mysql.NewConnector(c)
-	if err != nil {
-		return nil, fmt.Errorf("connecting to the database: %w", err)
-	}
-	db := sql.OpenDB(connector)
-	db.SetMaxIdleConns(0) // restarts break idle ones, and a run should not find any
 	if err := db.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("connecting to the database: %w", err), db.Close())
 	}

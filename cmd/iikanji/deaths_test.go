@@ -10,6 +10,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/scenario"
 	"github.com/iikanji/iikanji/internal/stack"
@@ -19,14 +20,13 @@ import (
 // TestTrialDies: a service that dies while a candidate is on trial fails that
 // run and is there again for the next one; with no candidate it ends the search.
 func TestTrialDies(t *testing.T) {
-	err := onField(t, func(ctx context.Context, f *arenaField) error {
-		w := f.w
+	err := onField(t, func(ctx context.Context, w *worksite, f *field.Field) error {
 		kill := func(service string) {
 			done := false
-			f.tick = func(p bench.Progress) {
+			f.Progress = func(p bench.Progress) {
 				if p.Phase == string(scenario.Load) && !done {
 					done = true
-					if err := syscall.Kill(w.stack.Groups()[service][0], syscall.SIGKILL); err != nil {
+					if err := syscall.Kill(w.Stack.Groups()[service][0], syscall.SIGKILL); err != nil {
 						t.Error(err)
 					}
 				}
@@ -41,7 +41,7 @@ func TestTrialDies(t *testing.T) {
 			if why := strings.Join(run.Reasons, "; "); run.Outcome != iikanji.Failed || run.Score != 0 || !strings.Contains(why, service) || !strings.Contains(why, "while it ran") {
 				t.Errorf("%s died on trial: %s, score %v: %s", service, run.Outcome, run.Score, why)
 			}
-			f.tick = nil
+			f.Progress = nil
 			run, _, err = f.Bench(ctx, tune.BenchSpec{Load: 3 * time.Second})
 			if err != nil || len(run.Steps) == 0 {
 				t.Fatalf("the run after the death of the %s: %v", service, err)
@@ -63,17 +63,17 @@ func TestTrialDies(t *testing.T) {
 	}
 }
 
-// onField brings isucondition up in a folder of its own, as the place where a
-// tuner works, and lets runs count that are disturbed.
-func onField(t *testing.T, do func(ctx context.Context, f *arenaField) error) error {
+// onField brings isucondition up in a folder of its own, as the place of a
+// search's runs. Disturbed runs count.
+func onField(t *testing.T, do func(ctx context.Context, w *worksite, f *field.Field) error) error {
 	t.Helper()
-	a, err := findArena("isucondition")
+	a, err := findTarget("isucondition")
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := &env{Stderr: &lockedBuffer{}, Now: time.Now, Cols: 80}
 	dir := filepath.Join(workFolder(t), "isucondition")
-	r, err := (&benchCmd{Arena: a.Name, Load: 3 * time.Second, Seed: 1, Pin: "auto", Dir: dir}).prepare(e, a)
+	r, err := (&benchCmd{Target: a.Name, Load: 3 * time.Second, Seed: 1, Pin: "auto", Dir: dir}).prepare(e, a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,6 +83,6 @@ func onField(t *testing.T, do func(ctx context.Context, f *arenaField) error) er
 	}
 	defer h.Close()
 	return withSite(t.Context(), e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
-		return do(ctx, &arenaField{benchRun: r, w: w, h: h, noisy: true})
+		return do(ctx, w, r.searchField(h, w, true))
 	})
 }

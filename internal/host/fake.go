@@ -1,0 +1,279 @@
+package host
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// A Fake is a host for tests whose files lie below a folder of this machine:
+// its /etc/my.cnf is Root/etc/my.cnf. Files behave as on a real host, with
+// modes, links and atomic writes; programs and processes are functions of the
+// test. Its methods may be called from several goroutines at once.
+type Fake struct {
+	Root string // an absolute path without symbolic links
+	Host string // its Name
+
+	// Run stands in for programs; nil refuses every command.
+	Run func(ctx context.Context, c Command) (Result, error)
+	// Fail is asked before each operation on a file ("read", "write", "remove" …)
+	// and may return its error, such as syscall.ENOSPC; nil fails nothing.
+	Fail func(operation, path string) error
+	// Listen maps an address or the path of a unix socket to an address of this
+	// machine, as {"unix", "/tmp/x.sock"}.
+	Listen map[string][2]string
+	// Alive are the process ids that exist on the host.
+	Alive map[int]bool
+
+	mu      sync.Mutex
+	signals []Sent
+}
+
+// A Sent is a signal that a Fake was asked to send.
+type Sent struct {
+	PID    int
+	Signal syscall.Signal
+}
+
+var _ Host = (*Fake)(nil)
+
+// Name is the host's name.
+func (f *Fake) Name() string { return f.Host }
+
+// at is where a path of the host lies on this machine. Links are followed
+// within the host: an absolute target begins at Root.
+func (f *Fake) at(path string, followLast bool) (string, error) {
+	real, err := f.resolve(path, followLast)
+	return filepath.Join(f.Root, real), err
+}
+
+// maxLinks bounds the links of one path, as the kernel does (ELOOP).
+const maxLinks = 40
+
+// resolve follows the links of a path step by step; the result is a path of the host.
+func (f *Fake) resolve(path string, followLast bool) (string, error) {
+	if !filepath.IsAbs(path) {
+		return "", &fs.PathError{Op: "open", Path: path, Err: fs.ErrInvalid}
+	}
+	done, rest := "/", strings.Split(strings.Trim(filepath.Clean(path), "/"), "/")
+	for links := 0; len(rest) > 0; {
+		next := filepath.Join(done, rest[0])
+		rest = rest[1:]
+		if len(rest) == 0 && !followLast {
+			return next, nil
+		}
+		to, err := os.Readlink(filepath.Join(f.Root, next))
+		if err != nil { // not a link, or not there: the operation itself finds out
+			done = next
+			continue
+		}
+		if links++; links > maxLinks {
+			return "", &fs.PathError{Op: "open", Path: path, Err: syscall.ELOOP}
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(done, to)
+		}
+		done, rest = "/", append(strings.Split(strings.Trim(filepath.Clean(to), "/"), "/"), rest...)
+	}
+	return done, nil
+}
+
+// try asks Fail, then finds the path on this machine.
+func (f *Fake) try(operation, path string, followLast bool) (string, error) {
+	if f.Fail != nil {
+		if err := f.Fail(operation, path); err != nil {
+			return "", &fs.PathError{Op: operation, Path: path, Err: err}
+		}
+	}
+	return f.at(path, followLast)
+}
+
+// Exec calls Run.
+func (f *Fake) Exec(ctx context.Context, c Command) (Result, error) {
+	if f.Run == nil {
+		return Result{}, fmt.Errorf("running %s: %w", c.Path, fs.ErrNotExist)
+	}
+	return f.Run(ctx, c)
+}
+
+// Read returns a file's content.
+func (f *Fake) Read(path string) ([]byte, error) {
+	at, err := f.try("read", path, true)
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(at)
+}
+
+// Open opens a file for reading.
+func (f *Fake) Open(path string) (File, error) {
+	at, err := f.try("open", path, true)
+	if err != nil {
+		return nil, err
+	}
+	return Local{}.Open(at)
+}
+
+// Stat describes a file.
+func (f *Fake) Stat(path string) (fs.FileInfo, error) {
+	at, err := f.try("stat", path, true)
+	if err != nil {
+		return nil, err
+	}
+	return os.Lstat(at)
+}
+
+// Lstat describes a file and does not follow a link.
+func (f *Fake) Lstat(path string) (fs.FileInfo, error) {
+	at, err := f.try("lstat", path, false)
+	if err != nil {
+		return nil, err
+	}
+	return os.Lstat(at)
+}
+
+// ReadDir lists a folder.
+func (f *Fake) ReadDir(path string) ([]fs.DirEntry, error) {
+	at, err := f.try("readdir", path, true)
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadDir(at)
+}
+
+// Readlink is the target of a link.
+func (f *Fake) Readlink(path string) (string, error) {
+	at, err := f.try("readlink", path, false)
+	if err != nil {
+		return "", err
+	}
+	return os.Readlink(at)
+}
+
+// RealPath is a path without links, on the host.
+func (f *Fake) RealPath(path string) (string, error) {
+	if _, err := f.Stat(path); err != nil {
+		return "", err
+	}
+	return f.resolve(path, true)
+}
+
+// Glob lists the paths that match a pattern.
+func (f *Fake) Glob(pattern string) ([]string, error) {
+	found, err := filepath.Glob(filepath.Join(f.Root, pattern))
+	for i := range found {
+		found[i] = strings.TrimPrefix(found[i], f.Root)
+	}
+	return found, err
+}
+
+// Walk calls fn for a folder and everything below it.
+func (f *Fake) Walk(root string, fn fs.WalkDirFunc) error {
+	at, err := f.try("walk", root, true)
+	if err != nil {
+		return fn(root, nil, err)
+	}
+	return filepath.WalkDir(at, func(path string, d fs.DirEntry, err error) error {
+		return fn(filepath.Join(root, strings.TrimPrefix(path, at)), d, err)
+	})
+}
+
+// Write replaces a file's content at once.
+func (f *Fake) Write(path string, body []byte, perm os.FileMode) error {
+	at, err := f.try("write", path, true)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return Local{}.Write(at, body, perm)
+}
+
+// Remove removes a file.
+func (f *Fake) Remove(path string) error {
+	at, err := f.try("remove", path, false)
+	if err != nil {
+		return fmt.Errorf("removing %s: %w", path, err)
+	}
+	return Local{}.Remove(at)
+}
+
+// RemoveAll removes a folder with its content, or a file.
+func (f *Fake) RemoveAll(path string) error {
+	at, err := f.try("remove", path, false)
+	if err != nil {
+		return fmt.Errorf("removing %s: %w", path, err)
+	}
+	if at == filepath.Clean(f.Root) {
+		return fmt.Errorf("removing %s: %w", path, fs.ErrInvalid)
+	}
+	return os.RemoveAll(at)
+}
+
+// Mkdir makes a folder.
+func (f *Fake) Mkdir(path string, perm os.FileMode) error {
+	at, err := f.try("mkdir", path, false)
+	if err != nil {
+		return err
+	}
+	return Local{}.Mkdir(at, perm)
+}
+
+// Replaceable reports why Write would not keep what a path is.
+func (f *Fake) Replaceable(path string) error {
+	at, err := f.at(path, false)
+	if err != nil {
+		return err
+	}
+	if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if _, err := f.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s is a symbolic link to nothing", path)
+		}
+		if at, err = f.at(path, true); err != nil {
+			return err
+		}
+	}
+	return Local{}.Replaceable(at)
+}
+
+// Signal notes the signal. A process that is not Alive has ended.
+func (f *Fake) Signal(pid int, sig syscall.Signal) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.Alive[pid] {
+		return fmt.Errorf("signalling process %d: %w", pid, os.ErrProcessDone)
+	}
+	f.signals = append(f.signals, Sent{pid, sig})
+	if sig == syscall.SIGKILL {
+		delete(f.Alive, pid)
+	}
+	return nil
+}
+
+// Signals are the signals that were sent, in order.
+func (f *Fake) Signals() []Sent {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]Sent(nil), f.signals...)
+}
+
+// ProcFolder is the host's own /proc, below Root.
+func (f *Fake) ProcFolder() string { return filepath.Join(f.Root, "proc") }
+
+// Dial connects to what Listen maps the address to.
+func (f *Fake) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	to, ok := f.Listen[address]
+	if !ok {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
+	}
+	return Local{}.Dial(ctx, to[0], to[1])
+}
+
+// SQL opens a pool to a database server of the host.
+func (f *Fake) SQL(login Login) (*sql.DB, error) { return openMySQL(login, f.Dial) }

@@ -1,0 +1,80 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Name is "": this machine.
+func (Local) Name() string { return "" }
+
+// Open opens a file for reading.
+func (Local) Open(path string) (File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err // not f: a nil *os.File is not a nil File
+	}
+	return f, nil
+}
+
+// Stat describes a file.
+func (Local) Stat(path string) (fs.FileInfo, error) { return os.Stat(path) }
+
+// Lstat describes a file and does not follow a symbolic link.
+func (Local) Lstat(path string) (fs.FileInfo, error) { return os.Lstat(path) }
+
+// ReadDir lists a folder in the order of names.
+func (Local) ReadDir(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
+
+// Readlink is the target of a symbolic link.
+func (Local) Readlink(path string) (string, error) { return os.Readlink(path) }
+
+// RealPath is a path without symbolic links.
+func (Local) RealPath(path string) (string, error) { return filepath.EvalSymlinks(path) }
+
+// Glob lists the paths that match a pattern.
+func (Local) Glob(pattern string) ([]string, error) { return filepath.Glob(pattern) }
+
+// Walk calls fn for a folder and everything below it.
+func (Local) Walk(root string, fn fs.WalkDirFunc) error { return filepath.WalkDir(root, fn) }
+
+// RemoveAll removes a folder with its content, or a file.
+func (Local) RemoveAll(path string) error { return os.RemoveAll(path) }
+
+// Mkdir makes a folder with exactly these permissions, whatever the umask is.
+func (Local) Mkdir(path string, perm os.FileMode) error {
+	if err := os.Mkdir(path, perm); err != nil {
+		return err
+	}
+	return os.Chmod(path, perm)
+}
+
+// Signal sends a signal to a process. A process that has ended is an error
+// that wraps os.ErrProcessDone.
+func (Local) Signal(pid int, sig syscall.Signal) error {
+	if pid <= 0 { // 0 and below mean groups of processes
+		return fmt.Errorf("signalling process %d: not a process id", pid)
+	}
+	err := syscall.Kill(pid, sig)
+	if errors.Is(err, syscall.ESRCH) {
+		err = os.ErrProcessDone
+	}
+	if err != nil {
+		return fmt.Errorf("signalling process %d: %w", pid, err)
+	}
+	return nil
+}
+
+// ProcFolder is /proc.
+func (Local) ProcFolder() string { return "/proc" }
+
+// Dial connects to an address or a unix socket.
+func (Local) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	return (&net.Dialer{}).DialContext(ctx, network, address)
+}
