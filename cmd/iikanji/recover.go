@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
@@ -52,7 +51,7 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer h.Close()
-	half, err := underWay(h)
+	half, err := halfDone(h)
 	if err != nil {
 		return err
 	}
@@ -73,7 +72,7 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 	if err := c.print(e, done); err != nil {
 		return err
 	}
-	return stuckOnes(h, a, c.placeFlags)
+	return refuseStuck(h, a, c.placeFlags)
 }
 
 // recovered is what was brought into order.
@@ -88,7 +87,7 @@ type recovered struct {
 // for that.
 func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir string, h *history.History, half []*iikanji.Change, done *recovered) error {
 	up := func() error {
-		return withSite(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
+		return withLiveTarget(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
 			if err := done.undo(ctx, w, h); err != nil {
 				return err
 			}
@@ -103,7 +102,7 @@ func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir st
 	if first == nil || ctx.Err() != nil || errors.As(first, &busy) {
 		return first
 	}
-	if left, err := underWay(h); err != nil || len(left) == 0 {
+	if left, err := halfDone(h); err != nil || len(left) == 0 {
 		return errors.Join(first, err)
 	}
 	real, err := filepath.EvalSymlinks(dir)
@@ -119,7 +118,7 @@ func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir st
 }
 
 // undo undoes what is half done.
-func (r *recovered) undo(ctx context.Context, w *worksite, h *history.History) error {
+func (r *recovered) undo(ctx context.Context, w *liveTarget, h *history.History) error {
 	ids, err := w.executor(h).Recover(ctx)
 	undone, e := loaded(h, ids)
 	r.Undone = append(r.Undone, undone...)
@@ -128,7 +127,7 @@ func (r *recovered) undo(ctx context.Context, w *worksite, h *history.History) e
 
 // putBack puts back what a comparison had taken away, and tells of what it
 // could not: that is for a person to read, and no failure.
-func (r *recovered) putBack(ctx context.Context, w *worksite, h *history.History) error {
+func (r *recovered) putBack(ctx context.Context, w *liveTarget, h *history.History) error {
 	ids, notes, err := tune.PutBack(ctx, h, w.executor(h))
 	for _, line := range notes {
 		w.progress.Say("%s", report.Clean(line))
@@ -149,31 +148,13 @@ func loaded(h *history.History, ids []iikanji.ChangeID) (changes []*iikanji.Chan
 	return changes, err
 }
 
-// stuckOnes tells of changes that could not be undone and need a person.
-func stuckOnes(h *history.History, a *arena.Arena, f placeFlags) error {
-	all, err := h.Changes()
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, c := range all {
-		if c.Stage == iikanji.Stuck {
-			errs = append(errs, fmt.Errorf("change %d (%s) is stuck: it could not be undone", c.ID, report.Clean(c.Says)))
-		}
-	}
-	if len(errs) == 0 {
-		return nil
-	}
-	return hinted(errors.Join(errs...), fmt.Sprintf("iikanji history %s%s N tells why; then iikanji revert %s%s N tries again", a.Name, f.flags(), a.Name, f.flags()))
-}
-
 func (c *recoverCmd) print(e *env, done recovered) error {
 	if c.JSON {
 		done.Undone = append([]*iikanji.Change{}, done.Undone...) // lists, also of nothing
 		done.Back = append([]*iikanji.Change{}, done.Back...)
 		return writeJSON(e.Stdout, done)
 	}
-	out := &paper{w: e.Stdout}
+	out := &output{w: e.Stdout}
 	for _, x := range done.Undone {
 		out.line("change %d was half done and is undone: %s", x.ID, report.Clean(x.Says))
 	}
@@ -184,23 +165,4 @@ func (c *recoverCmd) print(e *env, done recovered) error {
 		out.line("nothing was half done")
 	}
 	return out.err
-}
-
-// whole refuses a history with changes that are half done, or away for a
-// comparison that was cut off: until they are back, what is in force is not
-// what was kept.
-func whole(h *history.History, a *arena.Arena, f placeFlags) error {
-	if err := settled(h, a, f); err != nil {
-		return err
-	}
-	away, err := tune.Away(h)
-	if err != nil || len(away) == 0 {
-		return err
-	}
-	var names []string
-	for _, c := range away {
-		names = append(names, fmt.Sprintf("change %d (%s)", c.ID, report.Clean(c.Says)))
-	}
-	return hinted(fmt.Errorf("a search was killed in a comparison, for which it had taken away %s", strings.Join(names, ", ")),
-		fmt.Sprintf("iikanji recover %s%s puts it back first", a.Name, f.flags()))
 }

@@ -40,6 +40,7 @@ func found(t *testing.T, in diagnose.Input, code iikanji.Code) (iikanji.Finding,
 	if err != nil {
 		t.Fatal(err)
 	}
+	sameElsewhere(t, in, fs)
 	i := slices.IndexFunc(fs, func(f iikanji.Finding) bool { return f.Code == code })
 	if i < 0 {
 		return iikanji.Finding{}, false

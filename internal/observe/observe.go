@@ -30,6 +30,7 @@ type Watched struct {
 // An Observation is one run as its sensors saw it.
 type Observation struct {
 	Run      *iikanji.Run
+	Target   iikanji.Target    // without services for a run that was kept without them
 	Profiles []iikanji.Profile // of the load phase only
 	Status   []iikanji.Fact    // growth of the database's counters over the load phase
 	// Seen are further facts of the load: limits and queues of processes, bytes
@@ -202,12 +203,16 @@ func (o *Observer) Finish(ctx context.Context, run *iikanji.Run) (*Observation, 
 	if o.ended.IsZero() {
 		return nil, errors.New("the run had no load phase: there is nothing to diagnose")
 	}
-	ob := &Observation{Run: run, Host: o.hosted, Seen: o.seen}
+	ob := &Observation{Run: run, Target: servicesOf(o.w.Target), Host: o.hosted, Seen: o.seen}
 	wall := o.ended.Sub(o.began)
 	access, sensors := o.readAccess(ctx, run)
 	slow, more := o.readStatements(ctx, ob, wall)
 	host := hostProfile(o.hosted)
-	for _, p := range append(append(slices.Clone(access), slow...), host) {
+	var profiles []*iikanji.Profile
+	for _, a := range access {
+		profiles = append(profiles, a.routes)
+	}
+	for _, p := range append(append(profiles, slow...), host) {
 		if p != nil && len(p.Rows) > 0 {
 			ob.Profiles = append(ob.Profiles, *p)
 		}
@@ -215,7 +220,7 @@ func (o *Observer) Finish(ctx context.Context, run *iikanji.Run) (*Observation, 
 	ob.Sensors = append(append(sensors, more...), proveHost(host, wall, o.hostErr))
 	o.readErrors(ctx, ob)
 	for i, w := range o.webs {
-		o.readAnswers(ctx, ob, w, access[i])
+		o.readAnswers(ob, w, access[i])
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -226,6 +231,12 @@ func (o *Observer) Finish(ctx context.Context, run *iikanji.Run) (*Observation, 
 		}
 	}
 	return ob, nil
+}
+
+// servicesOf is the part of a target that a diagnosis needs. How it is loaded is
+// left out: the command's arguments may hold secrets.
+func servicesOf(t iikanji.Target) iikanji.Target {
+	return iikanji.Target{Name: t.Name, Hosts: t.Hosts, Services: t.Services}
 }
 
 // readStatements reads the statements of all databases.

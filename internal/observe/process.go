@@ -60,20 +60,20 @@ func (o *Observer) connections(ctx context.Context, groups map[string][]int) []i
 // readAnswers adds what only the access log, read in other ways, and the
 // samples of the load generator contain about answers. It belongs to the sensor
 // of the access log: where that is red, rules use none of it.
-func (o *Observer) readAnswers(ctx context.Context, ob *Observation, w *webWatch, access *iikanji.Profile) {
-	if access == nil || len(access.Rows) == 0 {
+func (o *Observer) readAnswers(ob *Observation, w *webWatch, access *accessRead) {
+	if access.routes == nil || len(access.routes.Rows) == 0 {
 		return
 	}
 	name := w.service.Name
 	ob.Seen = append(ob.Seen, volumeFact(name, "access", w.written()))
-	statuses, err := w.statuses(ctx)
+	statuses, err := access.statuses(name)
 	o.doubt(ob, err)
 	ob.Seen = append(ob.Seen, statuses...)
-	series, err := w.series(ctx, access)
-	o.doubt(ob, err)
-	if err != nil {
+	if access.urls.Err != nil {
+		o.doubt(ob, access.urls.Err)
 		return
 	}
+	series := seriesOf(access.routes, access.urls.Profile)
 	if w.front {
 		o.doubt(ob, addClients(series, o.samples))
 	}
