@@ -66,11 +66,11 @@ func (c *applyCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer h.Close()
-	if err := whole(h, a, c.placeFlags); err != nil {
+	if err := refuseHalfDoneOrAway(h, a, c.placeFlags); err != nil {
 		return err
 	}
-	var chosen *planned
-	err = withSite(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
+	var chosen *plannedRemedy
+	err = withLiveTarget(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
 		if chosen, err = o.choose(ctx, w.Site()); err != nil || chosen.Change == nil || c.DryRun {
 			return err
 		}
@@ -84,7 +84,7 @@ func (c *applyCmd) Run(ctx context.Context, e *env) error {
 }
 
 // options are the remedies that fit what the person named.
-func (c *applyCmd) options(e *env, hist, arena string) (*planOptions, error) {
+func (c *applyCmd) options(e *env, hist, arena string) (*remedyList, error) {
 	if c.File != "" {
 		o, err := readRemedies(e.Stdin, c.File)
 		if err == nil && len(o.Plans) != 1 {
@@ -105,8 +105,8 @@ func (c *applyCmd) options(e *env, hist, arena string) (*planOptions, error) {
 
 // choose plans one remedy after the other until one can be applied. One that
 // finds nothing to do is the choice when no other can; its Change is nil.
-func (o *planOptions) choose(ctx context.Context, site *change.Site) (*planned, error) {
-	var idle *planned
+func (o *remedyList) choose(ctx context.Context, site *change.Site) (*plannedRemedy, error) {
+	var idle *plannedRemedy
 	var whys []string
 	for i := range o.Plans {
 		p := &o.Plans[i]
@@ -133,7 +133,7 @@ func (o *planOptions) choose(ctx context.Context, site *change.Site) (*planned, 
 }
 
 // name is what a remedy is called in a sentence.
-func (p *planned) name() string {
+func (p *plannedRemedy) name() string {
 	if p.Ref != "" {
 		return p.Ref
 	}
@@ -141,7 +141,7 @@ func (p *planned) name() string {
 }
 
 // apply writes the change down and does it; --no-keep takes it back.
-func (c *applyCmd) apply(ctx context.Context, x *change.Executor, h *history.History, p *planned) error {
+func (c *applyCmd) apply(ctx context.Context, x *change.Executor, h *history.History, p *plannedRemedy) error {
 	if err := h.AddChange(p.Change, p.Diff); err != nil {
 		return err
 	}
@@ -164,11 +164,11 @@ func (c *applyCmd) apply(ctx context.Context, x *change.Executor, h *history.His
 	return err
 }
 
-func (c *applyCmd) print(e *env, p *planned) error {
+func (c *applyCmd) print(e *env, p *plannedRemedy) error {
 	if c.JSON {
 		return writeJSON(e.Stdout, p)
 	}
-	out := &paper{w: e.Stdout, color: e.Color}
+	out := &output{w: e.Stdout, color: e.Color}
 	if p.Change == nil {
 		out.line("nothing to do for %s: %s", p.name(), report.Clean(p.Why))
 		return out.err

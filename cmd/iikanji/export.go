@@ -66,7 +66,7 @@ func (c *exportCmd) Run(_ context.Context, e *env) error {
 		return err
 	}
 	defer h.Close()
-	if err := whole(h, a, c.placeFlags); err != nil {
+	if err := refuseHalfDoneOrAway(h, a, c.placeFlags); err != nil {
 		return err
 	}
 	if dir, err = filepath.EvalSymlinks(dir); err != nil { // places are told by their real paths
@@ -82,7 +82,7 @@ func (c *exportCmd) Run(_ context.Context, e *env) error {
 	if c.JSON {
 		return writeJSON(e.Stdout, r)
 	}
-	out := &paper{w: e.Stdout}
+	out := &output{w: e.Stdout}
 	out.line("%s and %s are in %s", report.Number(len(r.Changes), "change"), report.Number(len(r.Files), "file"), report.Clean(r.Dir))
 	out.line("begin with README.md; sh apply.sh shows what it would do elsewhere")
 	return out.err

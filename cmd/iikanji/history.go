@@ -83,24 +83,24 @@ func (c *historyCmd) Run(_ context.Context, e *env) error {
 }
 
 // A past is a change with what became of it.
-type past struct {
+type changeRecord struct {
 	*iikanji.Change
 	Verdict *iikanji.Verdict `json:"verdict,omitempty"`
 	Diff    string           `json:"diff,omitempty"`
 	Reason  string           `json:"reason,omitempty"` // of its stage or of its verdict
-	Moves   []move           `json:"moves,omitempty"`
+	Moves   []stageEntry     `json:"moves,omitempty"`
 }
 
 // A move is a stage that a change has reached.
-type move struct {
+type stageEntry struct {
 	At    time.Time     `json:"at"`
 	Stage iikanji.Stage `json:"stage"`
 	Why   string        `json:"why,omitempty"`
 }
 
 // pastOf finds out what became of a change.
-func pastOf(h *history.History, c *iikanji.Change) (*past, error) {
-	p := &past{Change: c}
+func recordOf(h *history.History, c *iikanji.Change) (*changeRecord, error) {
+	p := &changeRecord{Change: c}
 	var err error
 	if p.Verdict, err = h.LoadVerdict(c.ID); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -109,9 +109,9 @@ func pastOf(h *history.History, c *iikanji.Change) (*past, error) {
 		switch {
 		case e.Change != c.ID:
 		case e.What == history.ChangeMade:
-			p.Moves = append(p.Moves, move{e.At, iikanji.Planned, ""})
+			p.Moves = append(p.Moves, stageEntry{e.At, iikanji.Planned, ""})
 		case e.What == history.Staged:
-			p.Moves = append(p.Moves, move{e.At, e.Stage, e.Text})
+			p.Moves = append(p.Moves, stageEntry{e.At, e.Stage, e.Text})
 			p.Reason = cmp.Or(e.Text, p.Reason)
 		}
 	}
@@ -127,15 +127,15 @@ func (c *historyCmd) changes(e *env, h *history.History) error {
 	if err != nil {
 		return err
 	}
-	pasts := make([]*past, len(all))
+	pasts := make([]*changeRecord, len(all))
 	for i, x := range all {
-		if pasts[i], err = pastOf(h, x); err != nil {
+		if pasts[i], err = recordOf(h, x); err != nil {
 			return err
 		}
 	}
 	if c.Format == report.JSON {
 		return writeJSON(e.Stdout, struct {
-			Changes []*past `json:"changes"`
+			Changes []*changeRecord `json:"changes"`
 		}{pasts})
 	}
 	if len(pasts) == 0 && c.Format == report.Text {
@@ -154,7 +154,7 @@ func (c *historyCmd) changes(e *env, h *history.History) error {
 }
 
 // cells are what a table shows of a change in a few columns.
-func (p *past) cells() []string {
+func (p *changeRecord) cells() []string {
 	cells := []string{strconv.Itoa(int(p.ID)), p.Kind, p.Stage.String(), export.Effect(p.Verdict), "-", "-"}
 	if v := p.Verdict; v != nil {
 		cells[4], cells[5] = v.Call.String(), v.Reason.String()
@@ -164,7 +164,7 @@ func (p *past) cells() []string {
 
 // lines writes a row for each change and, below it, what it does and why it
 // stands where it stands: side by side 80 columns would hold neither.
-func (c *historyCmd) lines(e *env, pasts []*past) error {
+func (c *historyCmd) lines(e *env, pasts []*changeRecord) error {
 	t := report.Table{Columns: []report.Column{{Name: "id"}, {Name: "kind", Left: true}, {Name: "stage", Left: true},
 		{Name: "effect", Left: true}, {Name: "verdict", Left: true}, {Name: "rule", Left: true}}}
 	for _, p := range pasts {
@@ -174,7 +174,7 @@ func (c *historyCmd) lines(e *env, pasts []*past) error {
 	if err := t.Write(&rows, report.Text, e.Cols); err != nil {
 		return err
 	}
-	out := &paper{w: e.Stdout}
+	out := &output{w: e.Stdout}
 	for i, row := range strings.Split(strings.TrimSuffix(rows.String(), "\n"), "\n") {
 		out.line("%s", row)
 		if i == 0 {
@@ -195,7 +195,7 @@ func (c *historyCmd) one(e *env, h *history.History) error {
 	if err != nil {
 		return err
 	}
-	p, err := pastOf(h, x)
+	p, err := recordOf(h, x)
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (c *historyCmd) one(e *env, h *history.History) error {
 	if c.Format == report.JSON {
 		return writeJSON(e.Stdout, p)
 	}
-	out := &paper{w: e.Stdout, color: e.Color}
+	out := &output{w: e.Stdout, color: e.Color}
 	out.line("change %d: %s", p.ID, report.Clean(p.Says))
 	about := fmt.Sprintf("  %s on %s, %s; risk: %s", p.Kind, report.Clean(p.Target), p.Stage, riskSays[p.Risk])
 	if p.Answers != "" {
@@ -229,7 +229,7 @@ func (c *historyCmd) one(e *env, h *history.History) error {
 }
 
 // judged shows the proof: the verdict and each pair of runs.
-func (p *past) judged(out *paper, h *history.History) error {
+func (p *changeRecord) judged(out *output, h *history.History) error {
 	v := p.Verdict
 	out.line("\nverdict: %s (%s), effect on the score %s", v.Call, v.Reason, export.Effect(v))
 	if v.Why != "" {

@@ -71,7 +71,7 @@ func (c *planCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	if h, err := history.View(hist); err == nil { // with --file there need be none
-		err = whole(h, a, c.placeFlags)
+		err = refuseHalfDoneOrAway(h, a, c.placeFlags)
 		if err := errors.Join(err, h.Close()); err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (c *planCmd) Run(ctx context.Context, e *env) error {
 	if o = o.only(c.Codes, c.Kind); len(o.Plans) == 0 {
 		return hinted(errors.New("no remedy fits what was asked for"), fmt.Sprintf("iikanji diagnose %s tells what was found", a.Name))
 	}
-	err = withSite(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
+	err = withLiveTarget(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
 		return o.plan(ctx, w.Site())
 	})
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *planCmd) Run(ctx context.Context, e *env) error {
 }
 
 // options takes the remedies from where the person wants them.
-func (c *planCmd) options(e *env, hist, arena string) (*planOptions, error) {
+func (c *planCmd) options(e *env, hist, arena string) (*remedyList, error) {
 	if c.File != "" {
 		return readRemedies(e.Stdin, c.File)
 	}
@@ -100,7 +100,7 @@ func (c *planCmd) options(e *env, hist, arena string) (*planOptions, error) {
 }
 
 // A planned is a remedy and what a kind made of it.
-type planned struct {
+type plannedRemedy struct {
 	// Ref is how a person names it: the finding's code, and its number among
 	// the remedies of this code. Empty for remedies from a file.
 	Ref string `json:"ref,omitempty"`
@@ -120,14 +120,14 @@ type planned struct {
 }
 
 // planOptions are remedies to choose from.
-type planOptions struct {
-	Run   iikanji.RunID `json:"run,omitempty"` // whose findings they answer
-	Plans []planned     `json:"plans"`
+type remedyList struct {
+	Run   iikanji.RunID   `json:"run,omitempty"` // whose findings they answer
+	Plans []plannedRemedy `json:"plans"`
 }
 
 // remediesOf lists the remedies for a run's findings, best first; run 0 is the
 // latest that was observed.
-func remediesOf(hist string, id iikanji.RunID, arena string) (*planOptions, error) {
+func remediesOf(hist string, id iikanji.RunID, arena string) (*remedyList, error) {
 	h, err := history.View(hist)
 	if err != nil {
 		return nil, err
@@ -144,13 +144,13 @@ func remediesOf(hist string, id iikanji.RunID, arena string) (*planOptions, erro
 	if err != nil {
 		return nil, err
 	}
-	o := &planOptions{Run: d.Run.ID}
+	o := &remedyList{Run: d.Run.ID}
 	number := map[iikanji.Code]int{}
 	for i := range d.Findings {
 		f := &d.Findings[i]
 		for _, r := range f.Remedies {
 			number[f.Code]++
-			o.Plans = append(o.Plans, planned{Ref: fmt.Sprintf("%s.%d", f.Code, number[f.Code]), Where: f.Where, Gain: &f.Gain, Remedy: r})
+			o.Plans = append(o.Plans, plannedRemedy{Ref: fmt.Sprintf("%s.%d", f.Code, number[f.Code]), Where: f.Where, Gain: &f.Gain, Remedy: r})
 		}
 	}
 	return o, nil
@@ -184,7 +184,7 @@ func recallLatest(h *history.History, id iikanji.RunID) (*observe.Diagnosis, err
 const maxRemedies = 16 << 20
 
 // readRemedies reads one remedy or a list of them.
-func readRemedies(stdin io.Reader, file string) (*planOptions, error) {
+func readRemedies(stdin io.Reader, file string) (*remedyList, error) {
 	in := stdin
 	if file != "-" {
 		f, err := os.Open(file)
@@ -206,9 +206,9 @@ func readRemedies(stdin io.Reader, file string) (*planOptions, error) {
 		return nil, &exitError{Status: exitUsage, Err: fmt.Errorf("%s: %w", file, err),
 			Hints: []string{`want [{"kind": "…", "target": "…", "says": "…", "args": {"…": "…"}}, …], see iikanji plan --help`}}
 	}
-	o := &planOptions{}
+	o := &remedyList{}
 	for i, r := range remedies {
-		o.Plans = append(o.Plans, planned{Number: i + 1, Remedy: r})
+		o.Plans = append(o.Plans, plannedRemedy{Number: i + 1, Remedy: r})
 	}
 	return o, nil
 }
@@ -247,8 +247,8 @@ func parseRemedies(b []byte) ([]iikanji.Remedy, error) {
 
 // only keeps what was asked for: codes (DB101) or single remedies of them
 // (DB101.2), and kinds. Nothing asked is everything.
-func (o *planOptions) only(codes, kinds []string) *planOptions {
-	left := &planOptions{Run: o.Run}
+func (o *remedyList) only(codes, kinds []string) *remedyList {
+	left := &remedyList{Run: o.Run}
 	for _, p := range o.Plans {
 		if (len(codes) == 0 || slices.ContainsFunc(codes, p.named)) && (len(kinds) == 0 || slices.Contains(kinds, p.Remedy.Kind)) {
 			left.Plans = append(left.Plans, p)
@@ -258,21 +258,21 @@ func (o *planOptions) only(codes, kinds []string) *planOptions {
 }
 
 // named says whether a person who says code means this remedy.
-func (p *planned) named(code string) bool {
+func (p *plannedRemedy) named(code string) bool {
 	code = strings.ToUpper(code)
 	own, _, _ := strings.Cut(p.Ref, ".")
 	return code == p.Ref || code == own
 }
 
 // code is the finding that the remedy answers.
-func (p *planned) code() iikanji.Code {
+func (p *plannedRemedy) code() iikanji.Code {
 	code, _, _ := strings.Cut(p.Ref, ".")
 	return iikanji.Code(code)
 }
 
 // plan asks the kinds. Only the end of ctx is an error: what a kind says to a
 // remedy is a part of the answer.
-func (o *planOptions) plan(ctx context.Context, site *change.Site) error {
+func (o *remedyList) plan(ctx context.Context, site *change.Site) error {
 	for i := range o.Plans {
 		o.Plans[i].plan(ctx, site)
 		if ctx.Err() != nil {
@@ -282,7 +282,7 @@ func (o *planOptions) plan(ctx context.Context, site *change.Site) error {
 	return nil
 }
 
-func (p *planned) plan(ctx context.Context, site *change.Site) {
+func (p *plannedRemedy) plan(ctx context.Context, site *change.Site) {
 	if !slices.Contains(change.Names(), p.Remedy.Kind) {
 		p.Why = "iikanji has no kind of change that could do it: it is for a person"
 		return
@@ -308,7 +308,7 @@ func (p *planned) plan(ctx context.Context, site *change.Site) {
 // lasting plans the remedy so that the site's initialize does not wipe it out:
 // a change of a table goes into the file, too, that makes the table anew. A
 // remedy that says itself where it goes ("into", also empty) is taken at its word.
-func (p *planned) lasting(ctx context.Context, site *change.Site) (*iikanji.Change, error) {
+func (p *plannedRemedy) lasting(ctx context.Context, site *change.Site) (*iikanji.Change, error) {
 	_, said := p.Remedy.Args["into"]
 	loads := slices.ContainsFunc(slices.Collect(maps.Values(site.Services)), func(s change.Service) bool { return len(s.Loads) > 0 })
 	if p.Remedy.Kind != "ddl" || said || !loads {
@@ -329,8 +329,8 @@ func (p *planned) lasting(ctx context.Context, site *change.Site) (*iikanji.Chan
 }
 
 // write shows what can be done, then what cannot.
-func (o *planOptions) write(e *env, arena string) error {
-	var could, not []*planned
+func (o *remedyList) write(e *env, arena string) error {
+	var could, not []*plannedRemedy
 	for i := range o.Plans {
 		if o.Plans[i].Change != nil {
 			could = append(could, &o.Plans[i])
@@ -338,7 +338,7 @@ func (o *planOptions) write(e *env, arena string) error {
 			not = append(not, &o.Plans[i])
 		}
 	}
-	out := &paper{w: e.Stdout, color: e.Color}
+	out := &output{w: e.Stdout, color: e.Color}
 	from := ""
 	if o.Run != 0 {
 		from = fmt.Sprintf(" for what run %d shows", o.Run)
@@ -361,7 +361,7 @@ func (o *planOptions) write(e *env, arena string) error {
 }
 
 // write shows a plan: what it does, what it costs, the diff.
-func (p *planned) write(out *paper) {
+func (p *plannedRemedy) write(out *output) {
 	out.line("%s %s", p.label(), report.Clean(p.Change.Says))
 	about := fmt.Sprintf("  %s on %s; risk: %s", p.Change.Kind, report.Clean(p.Change.Target), riskSays[p.Change.Risk])
 	if len(p.Change.Weakens) > 0 {
@@ -380,7 +380,7 @@ func (p *planned) write(out *paper) {
 	out.diff(p.Diff)
 }
 
-func (p *planned) label() string {
+func (p *plannedRemedy) label() string {
 	if p.Ref == "" {
 		return fmt.Sprintf("#%d", p.Number)
 	}
@@ -402,20 +402,20 @@ func inWords[T fmt.Stringer](words []T) string {
 }
 
 // A paper is standard output; the first error stays and ends it.
-type paper struct {
+type output struct {
 	w     io.Writer
 	color bool
 	err   error
 }
 
-func (p *paper) line(format string, args ...any) {
+func (p *output) line(format string, args ...any) {
 	if p.err == nil {
 		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
 	}
 }
 
 // diff writes a diff, indented, with what it adds and takes away in colours.
-func (p *paper) diff(text string) {
+func (p *output) diff(text string) {
 	for line := range strings.Lines(text) {
 		line = "  " + strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "    ")
 		line = strings.TrimRight(report.Clean(line), " ")

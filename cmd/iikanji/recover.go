@@ -52,7 +52,7 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer h.Close()
-	half, err := underWay(h)
+	half, err := halfDone(h)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 	if err := c.print(e, done); err != nil {
 		return err
 	}
-	return stuckOnes(h, a, c.placeFlags)
+	return refuseStuck(h, a, c.placeFlags)
 }
 
 // recovered is what was brought into order.
@@ -88,7 +88,7 @@ type recovered struct {
 // for that.
 func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir string, h *history.History, half []*iikanji.Change, done *recovered) error {
 	up := func() error {
-		return withSite(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
+		return withLiveTarget(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
 			if err := done.undo(ctx, w, h); err != nil {
 				return err
 			}
@@ -103,7 +103,7 @@ func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir st
 	if first == nil || ctx.Err() != nil || errors.As(first, &busy) {
 		return first
 	}
-	if left, err := underWay(h); err != nil || len(left) == 0 {
+	if left, err := halfDone(h); err != nil || len(left) == 0 {
 		return errors.Join(first, err)
 	}
 	real, err := filepath.EvalSymlinks(dir)
@@ -119,7 +119,7 @@ func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir st
 }
 
 // undo undoes what is half done.
-func (r *recovered) undo(ctx context.Context, w *worksite, h *history.History) error {
+func (r *recovered) undo(ctx context.Context, w *liveTarget, h *history.History) error {
 	ids, err := w.executor(h).Recover(ctx)
 	undone, e := loaded(h, ids)
 	r.Undone = append(r.Undone, undone...)
@@ -128,7 +128,7 @@ func (r *recovered) undo(ctx context.Context, w *worksite, h *history.History) e
 
 // putBack puts back what a comparison had taken away, and tells of what it
 // could not: that is for a person to read, and no failure.
-func (r *recovered) putBack(ctx context.Context, w *worksite, h *history.History) error {
+func (r *recovered) putBack(ctx context.Context, w *liveTarget, h *history.History) error {
 	ids, notes, err := tune.PutBack(ctx, h, w.executor(h))
 	for _, line := range notes {
 		w.progress.Say("%s", report.Clean(line))
@@ -150,7 +150,7 @@ func loaded(h *history.History, ids []iikanji.ChangeID) (changes []*iikanji.Chan
 }
 
 // stuckOnes tells of changes that could not be undone and need a person.
-func stuckOnes(h *history.History, a *arena.Arena, f placeFlags) error {
+func refuseStuck(h *history.History, a *arena.Arena, f placeFlags) error {
 	all, err := h.Changes()
 	if err != nil {
 		return err
@@ -173,7 +173,7 @@ func (c *recoverCmd) print(e *env, done recovered) error {
 		done.Back = append([]*iikanji.Change{}, done.Back...)
 		return writeJSON(e.Stdout, done)
 	}
-	out := &paper{w: e.Stdout}
+	out := &output{w: e.Stdout}
 	for _, x := range done.Undone {
 		out.line("change %d was half done and is undone: %s", x.ID, report.Clean(x.Says))
 	}
@@ -189,8 +189,8 @@ func (c *recoverCmd) print(e *env, done recovered) error {
 // whole refuses a history with changes that are half done, or away for a
 // comparison that was cut off: until they are back, what is in force is not
 // what was kept.
-func whole(h *history.History, a *arena.Arena, f placeFlags) error {
-	if err := settled(h, a, f); err != nil {
+func refuseHalfDoneOrAway(h *history.History, a *arena.Arena, f placeFlags) error {
+	if err := refuseHalfDone(h, a, f); err != nil {
 		return err
 	}
 	away, err := tune.Away(h)

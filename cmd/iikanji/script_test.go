@@ -13,7 +13,16 @@ var update = flag.Bool("update", false, "write what the scripts' cmp commands sa
 
 func TestMain(m *testing.M) {
 	stack.MaybeSupervise()
-	testscript.Main(m, map[string]func(){"iikanji": main})
+	testscript.Main(sweptRun{m}, map[string]func(){"iikanji": main})
+}
+
+// A sweptRun runs all tests, then removes what they shared.
+type sweptRun struct{ *testing.M }
+
+// Run returns the status of the tests.
+func (r sweptRun) Run() int {
+	defer prepared.remove()
+	return r.M.Run()
 }
 
 // TestScripts runs testdata/*.txtar: the command line's contract. The first

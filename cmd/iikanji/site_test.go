@@ -86,15 +86,14 @@ func init() {
 	}
 }
 
-// shop makes the arena known in this process, and gives a work folder.
+// shop makes the arena known in this process, and returns a prepared work folder.
 func shop(t *testing.T) (a *arena.Arena, dir string) {
 	t.Helper()
 	if _, known := arena.Find("shop"); !known {
 		arena.Register(shopArena())
 	}
 	a, _ = arena.Find("shop")
-	dir = filepath.Join(workFolder(t), "shop")
-	return a, dir
+	return a, preparedFolder(t, "shop")
 }
 
 // oneOfEach is a remedy for each kind of change, and what it shows from outside.
@@ -227,14 +226,14 @@ func TestSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	w := &worksite{Subject: site.New(a, s, wired)}
+	w := &liveTarget{Subject: site.New(a, s, wired)}
 	for name, r := range oneOfEach() {
 		t.Run(name, func(t *testing.T) { thereAndBack(t, dir, w, h, r) })
 	}
 	t.Run("checks", func(t *testing.T) { checksForReal(t, dir, wired) })
 }
 
-func thereAndBack(t *testing.T, dir string, w *worksite, h *history.History, r iikanji.Remedy) {
+func thereAndBack(t *testing.T, dir string, w *liveTarget, h *history.History, r iikanji.Remedy) {
 	before := everything(t, dir, w.Site())
 	c, err := change.Plan(t.Context(), w.Site(), r)
 	if err != nil {

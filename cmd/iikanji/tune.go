@@ -86,11 +86,11 @@ func (c *tuneCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer h.Close()
-	if err := settled(h, a, c.placeFlags); err != nil {
+	if err := refuseHalfDone(h, a, c.placeFlags); err != nil {
 		return err
 	}
 	var out *tune.Outcome
-	err = withSite(ctx, e, a, stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack, Env: r.Env}, func(ctx context.Context, w *worksite) (err error) {
+	err = withLiveTarget(ctx, e, a, stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack, Env: r.Env}, func(ctx context.Context, w *liveTarget) (err error) {
 		w.progress.Done()
 		out, err = c.tune(ctx, r, w, h, o)
 		return err
@@ -137,7 +137,7 @@ func (c *tuneCmd) options() (tune.TuneOptions, error) {
 }
 
 // tune wires the tuner up and runs it, with its live view.
-func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *worksite, h *history.History, o tune.TuneOptions) (*tune.Outcome, error) {
+func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *liveTarget, h *history.History, o tune.TuneOptions) (*tune.Outcome, error) {
 	e := r.e
 	r.progress = report.NewProgress(io.Discard, false, e.Cols, e.Now) // the view speaks, not the runs in it
 	live := &tuneView{live: report.NewLive(e.Stderr, e.TTY, e.width, e.Now), began: e.Now(), now: e.Now}

@@ -18,7 +18,7 @@ type proposeFunc = func(ctx context.Context, d *observe.Diagnosis, known []iikan
 
 // proposer makes the function that asks the --proposer; nil without one. The
 // words of the command line are its arguments, cut at spaces: no shell reads them.
-func (c *tuneCmd) proposer(w *worksite) (proposeFunc, error) {
+func (c *tuneCmd) proposer(w *liveTarget) (proposeFunc, error) {
 	command := strings.Fields(c.Proposer)
 	if len(command) == 0 {
 		return nil, nil

@@ -16,7 +16,7 @@ import (
 // TestWhichFile: of two schema files that make a table alike, the one is edited
 // whose statement initialize executes on the real arena.
 func TestWhichFile(t *testing.T) {
-	err := onField(t, func(ctx context.Context, w *worksite, f *field.Field) error {
+	err := onField(t, func(ctx context.Context, w *liveTarget, f *field.Field) error {
 		files := &schemaFiles{f}
 		sql := filepath.Join(w.Stack.Places().Dir, "webapp", "sql")
 		schema, err := os.ReadFile(filepath.Join(sql, "0_Schema.sql"))

@@ -32,7 +32,7 @@ type tuning struct {
 // tuningOf brings the arena up once and reads what undoing must give back.
 func tuningOf(t *testing.T) *tuning {
 	t.Helper()
-	tu := &tuning{t: t, dir: filepath.Join(workFolder(t), "isucondition")}
+	tu := &tuning{t: t, dir: preparedFolder(t, "isucondition")}
 	tu.original = tu.state()
 	return tu
 }
@@ -47,7 +47,7 @@ func (tu *tuning) state() map[string]string {
 	}
 	state := map[string]string{}
 	e := &env{Stderr: &lockedBuffer{}, Now: time.Now, Cols: 80}
-	err = withSite(tu.t.Context(), e, a, stack.Options{Dir: tu.dir}, func(_ context.Context, w *worksite) error {
+	err = withLiveTarget(tu.t.Context(), e, a, stack.Options{Dir: tu.dir}, func(_ context.Context, w *liveTarget) error {
 		return tu.tables(a, w, state)
 	})
 	if err != nil {
@@ -60,7 +60,7 @@ func (tu *tuning) state() map[string]string {
 }
 
 // tables adds the definitions of all tables, without the counters that rows move.
-func (tu *tuning) tables(a *arena.Arena, w *worksite, state map[string]string) error {
+func (tu *tuning) tables(a *arena.Arena, w *liveTarget, state map[string]string) error {
 	conn, err := w.Site().Services[stack.Database].DB.Conn(tu.t.Context())
 	if err != nil {
 		return err

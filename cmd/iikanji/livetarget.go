@@ -49,24 +49,24 @@ func (f placeFlags) flags() string {
 }
 
 // A worksite is a target that is up, with the progress of one command.
-type worksite struct {
+type liveTarget struct {
 	*site.Subject
 	progress *report.Progress
 }
 
 // executor performs changes that h knows.
-func (w *worksite) executor(h *history.History) *change.Executor {
+func (w *liveTarget) executor(h *history.History) *change.Executor {
 	return &change.Executor{Hands: w.Site(), Journal: h, Policy: w.Site().Target.Policy}
 }
 
 // withSite brings a target up, calls do with it, and takes it down again.
-func withSite(ctx context.Context, e *env, a *arena.Arena, o stack.Options, do func(ctx context.Context, w *worksite) error) error {
+func withLiveTarget(ctx context.Context, e *env, a *arena.Arena, o stack.Options, do func(ctx context.Context, w *liveTarget) error) error {
 	progress := report.NewProgress(e.Stderr, e.TTY, e.Cols, e.Now)
 	defer progress.Done()
 	o.Progress = func(line string) { progress.Say("%s", line) }
 	err := site.Use(ctx, a, o, func(ctx context.Context, s *site.Subject) error {
 		defer progress.Done()
-		return do(ctx, &worksite{Subject: s, progress: progress})
+		return do(ctx, &liveTarget{Subject: s, progress: progress})
 	})
 	var busy *stack.BusyError
 	if !errors.As(err, &busy) {
@@ -81,7 +81,7 @@ func withSite(ctx context.Context, e *env, a *arena.Arena, o stack.Options, do f
 
 // underWay are the changes whose applying or reverting was interrupted. Until
 // they are recovered, the state of the site is not known.
-func underWay(h *history.History) ([]*iikanji.Change, error) {
+func halfDone(h *history.History) ([]*iikanji.Change, error) {
 	all, err := h.Changes()
 	if err != nil {
 		return nil, err
@@ -96,8 +96,8 @@ func underWay(h *history.History) ([]*iikanji.Change, error) {
 }
 
 // settled refuses a history with changes that are half done.
-func settled(h *history.History, a *arena.Arena, f placeFlags) error {
-	half, err := underWay(h)
+func refuseHalfDone(h *history.History, a *arena.Arena, f placeFlags) error {
+	half, err := halfDone(h)
 	if err != nil || len(half) == 0 {
 		return err
 	}
