@@ -400,32 +400,3 @@ func inWords[T fmt.Stringer](words []T) string {
 	}
 	return strings.Join(texts, ", ")
 }
-
-// A paper is standard output; the first error stays and ends it.
-type output struct {
-	w     io.Writer
-	color bool
-	err   error
-}
-
-func (p *output) line(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
-	}
-}
-
-// diff writes a diff, indented, with what it adds and takes away in colours.
-func (p *output) diff(text string) {
-	for line := range strings.Lines(text) {
-		line = "  " + strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "    ")
-		line = strings.TrimRight(report.Clean(line), " ")
-		switch {
-		case !p.color || strings.HasPrefix(line, "  +++") || strings.HasPrefix(line, "  ---"):
-		case strings.HasPrefix(line, "  +"):
-			line = "\x1b[32m" + line + "\x1b[0m"
-		case strings.HasPrefix(line, "  -"):
-			line = "\x1b[31m" + line + "\x1b[0m"
-		}
-		p.line("%s", line)
-	}
-}

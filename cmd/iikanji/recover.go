@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
@@ -149,24 +148,6 @@ func loaded(h *history.History, ids []iikanji.ChangeID) (changes []*iikanji.Chan
 	return changes, err
 }
 
-// stuckOnes tells of changes that could not be undone and need a person.
-func refuseStuck(h *history.History, a *arena.Arena, f placeFlags) error {
-	all, err := h.Changes()
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, c := range all {
-		if c.Stage == iikanji.Stuck {
-			errs = append(errs, fmt.Errorf("change %d (%s) is stuck: it could not be undone", c.ID, report.Clean(c.Says)))
-		}
-	}
-	if len(errs) == 0 {
-		return nil
-	}
-	return hinted(errors.Join(errs...), fmt.Sprintf("iikanji history %s%s N tells why; then iikanji revert %s%s N tries again", a.Name, f.flags(), a.Name, f.flags()))
-}
-
 func (c *recoverCmd) print(e *env, done recovered) error {
 	if c.JSON {
 		done.Undone = append([]*iikanji.Change{}, done.Undone...) // lists, also of nothing
@@ -184,23 +165,4 @@ func (c *recoverCmd) print(e *env, done recovered) error {
 		out.line("nothing was half done")
 	}
 	return out.err
-}
-
-// whole refuses a history with changes that are half done, or away for a
-// comparison that was cut off: until they are back, what is in force is not
-// what was kept.
-func refuseHalfDoneOrAway(h *history.History, a *arena.Arena, f placeFlags) error {
-	if err := refuseHalfDone(h, a, f); err != nil {
-		return err
-	}
-	away, err := tune.Away(h)
-	if err != nil || len(away) == 0 {
-		return err
-	}
-	var names []string
-	for _, c := range away {
-		names = append(names, fmt.Sprintf("change %d (%s)", c.ID, report.Clean(c.Says)))
-	}
-	return hinted(fmt.Errorf("a search was killed in a comparison, for which it had taken away %s", strings.Join(names, ", ")),
-		fmt.Sprintf("iikanji recover %s%s puts it back first", a.Name, f.flags()))
 }

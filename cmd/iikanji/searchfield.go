@@ -6,8 +6,8 @@ import (
 	"github.com/iikanji/iikanji/internal/history"
 )
 
-// searchField is the place of a search's runs: the free space of the work
-// folder is watched, and the runs draw nothing themselves.
+// searchField returns the field for the runs of a search. It watches the free
+// space of the work folder, and its runs print no progress.
 func (r *benchRun) searchField(h *history.History, w *liveTarget, noisy bool) *field.Field {
 	f := r.field(h, w.Subject, r.scenarioOf(w.Subject))
 	f.Dir, f.Noisy, f.Boot = r.Dir, noisy, 0

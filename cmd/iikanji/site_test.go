@@ -347,7 +347,7 @@ func TestByHand(t *testing.T) {
 			same(t, "--dry-run", filesBelow(t, dir), original)
 		}
 		out, _ := shell(t, exitDone, "apply", "shop", "--dir", dir, "--file", file)
-		if want := fmt.Sprintf("change %d is applied; iikanji revert shop %d --dir %s takes it back", i+1, i+1, dir); !strings.Contains(out, want) {
+		if want := fmt.Sprintf("change %d is applied; iikanji revert shop %d --dir %s undoes it", i+1, i+1, dir); !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
@@ -364,7 +364,7 @@ func TestByHand(t *testing.T) {
 	}
 	same(t, "revert --all", filesBelow(t, dir), original)
 	out, _ = shell(t, exitDone, "apply", "shop", "--dir", dir, "--file", remedyFile(t, each["nginxconf"]), "--no-keep")
-	if !strings.Contains(out, "change 6 was applied and taken back") {
+	if !strings.Contains(out, "change 6 was applied and reverted") {
 		t.Errorf("--no-keep:\n%s", out)
 	}
 	same(t, "--no-keep", filesBelow(t, dir), original)
@@ -377,7 +377,7 @@ func TestByHand(t *testing.T) {
 // byHandRefused: what must not be done is refused, and said why.
 func byHandRefused(t *testing.T, dir string, each map[string]iikanji.Remedy) {
 	out, _ := shell(t, exitDone, "apply", "shop", "--dir", dir, "--file", remedyFile(t, each["mysqlconf"]))
-	if !strings.Contains(out, "nothing to do") {
+	if !strings.Contains(out, "nothing to change") {
 		t.Errorf("applied twice:\n%s", out)
 	}
 	_, said := shell(t, exitFailed, "apply", "shop", "--dir", dir, "--file",
