@@ -73,7 +73,8 @@ func onField(t *testing.T, do func(ctx context.Context, w *liveTarget, f *field.
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &env{Stderr: &lockedBuffer{}, Now: time.Now, Cols: 80}
+	// The untouched site caches nothing that a next run could see.
+	e := &env{Stderr: &lockedBuffer{}, Now: time.Now, Cols: 80, Rest: time.Millisecond}
 	dir := preparedFolder(t, "isucondition")
 	r, err := (&benchCmd{Target: a.Name, Load: deathLoad, Seed: 1, Pin: "auto", Dir: dir}).prepare(e, a)
 	if err != nil {
@@ -85,8 +86,6 @@ func onField(t *testing.T, do func(ctx context.Context, w *liveTarget, f *field.
 	}
 	defer h.Close()
 	return withLiveTarget(t.Context(), e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
-		f := r.searchField(h, w, true)
-		f.Rest = time.Millisecond // the untouched site caches nothing that a next run could see
-		return do(ctx, w, f)
+		return do(ctx, w, r.searchField(h, w, true))
 	})
 }

@@ -22,6 +22,9 @@ type env struct {
 	Cols int
 	// Color is true if Stdout shows colours.
 	Color bool
+	// Rest is the least time between two runs of a search; 0 means
+	// field.DefaultRest. Only tests set it.
+	Rest time.Duration
 }
 
 func systemEnv() *env {
