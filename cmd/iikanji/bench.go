@@ -34,9 +34,7 @@ type benchCmd struct {
 	History string        `help:"Folder for runs (default: history in the work folder)." type:"path" placeholder:"FOLDER"`
 	Env     []string      `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
 
-	JIA     string   `name:"jia" help:"With --url: address on which iikanji serves the contest's external services to the target." placeholder:"HOST:PORT" default:"127.0.0.1:0"`
-	JIAURL  string   `name:"jia-url" help:"With --url: URL under which the target reaches them (default: http:// and --jia)." placeholder:"URL"`
-	Key     string   `help:"Private key (PEM) for login tokens, if the target has another public key." type:"path" placeholder:"FILE"`
+	Set     []string `help:"Setting of the arena; also --NAME VALUE." placeholder:"NAME=VALUE" sep:"none"`
 	Address []string `help:"Additional address that the target may give as its own." placeholder:"HOST:PORT"`
 	TLSAny  bool     `name:"insecure" help:"Accept any certificate of an https target."`
 
@@ -58,10 +56,10 @@ the machine, one per second, in host.tsv.
 Examples:
   iikanji bench isucondition
   iikanji bench isucondition --load 20s --json
-  iikanji bench isucondition --url http://127.0.0.1:8080 --jia 127.0.0.1:5000
+  iikanji bench isucondition --url http://127.0.0.1:8080
   iikanji bench isucondition --price --pairs 4 --load 20s
 
-Exit status: 0 passed, 1 failed to run (also: void, interrupted), 2 usage,
+` + settingsHelp() + `Exit status: 0 passed, 1 failed to run (also: void, interrupted), 2 usage,
 3 checks failed.`
 }
 
@@ -95,6 +93,7 @@ type benchRun struct {
 	*benchCmd
 	e        *env
 	arena    *arena.Arena
+	settings arena.Values
 	pin      pinning
 	history  string
 	progress *report.Progress
@@ -106,6 +105,9 @@ func (c *benchCmd) prepare(e *env, a *arena.Arena) (*benchRun, error) {
 	allowed, err := bench.AllowedCPUs()
 	if err != nil {
 		return nil, err
+	}
+	if r.settings, err = arena.Resolve(a.Settings, c.Set); err != nil {
+		return nil, usageError("--set: %w", err)
 	}
 	if c.URL != "" {
 		u, err := url.Parse(c.URL)
@@ -167,7 +169,7 @@ func (r *benchRun) ready(began time.Time, s *site.Subject) {
 
 // scenarioOf returns the loader of the target's benchmarker with the command's options.
 func (r *benchRun) scenarioOf(s *site.Subject) *field.Scenario {
-	return r.placed(s.Scenario(arena.Options{Key: r.Key, Clock: r.Clock, Addresses: r.Address}))
+	return r.placed(s.Scenario(arena.Options{Set: r.settings, Clock: r.Clock, Addresses: r.Address}))
 }
 
 // placed fills in the options that the command line sets for every loader.
@@ -194,7 +196,7 @@ func (r *benchRun) remote(ctx context.Context, h *history.History) error {
 	if err != nil {
 		return err
 	}
-	o := arena.Options{Data: data, Serve: r.JIA, ServeURL: r.JIAURL, Key: r.Key, Clock: r.Clock, Addresses: r.Address}
+	o := arena.Options{Data: data, Set: r.settings, Clock: r.Clock, Addresses: r.Address}
 	return r.bench(ctx, r.field(h, nil, r.placed(site.ScenarioOf(r.arena, r.URL, o))))
 }
 

@@ -26,7 +26,6 @@ type cli struct {
 	Export   exportCmd   `cmd:"" help:"Write the kept changes as files for another machine."`
 	Tune     tuneCmd     `cmd:"" help:"Make a target fast: try changes, keep proven ones, undo the rest."`
 	Arena    arenaCmd    `cmd:"" help:"List arenas, or write the files of one."`
-	Jia      jiaCmd      `cmd:"" help:"Stand in for an arena's outside world, to try its web page by hand."`
 	Top      topCmd      `cmd:"" help:"Show the load of this machine and its services, live."`
 	Selftest selftestCmd `cmd:"" help:"Test the judge of changes on simulated trials."`
 	Access   accessCmd   `cmd:"" help:"Show where the time in access logs went, by route."`
@@ -58,10 +57,10 @@ func run(ctx context.Context, e *env, args []string) (status int) {
 		}
 	}()
 	var c cli
-	parser, err := kong.New(&c, kong.Name("iikanji"), kong.Description(description),
+	parser, err := kong.New(&c, append(arenaCommands(), kong.Name("iikanji"), kong.Description(description),
 		kong.Writers(e.Stdout, e.Stderr), kong.Exit(func(code int) { panic(exitCode(code)) }),
 		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 80}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e))
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e))...)
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}
@@ -69,6 +68,9 @@ func run(ctx context.Context, e *env, args []string) (status int) {
 		args, parser.Stdout = []string{"--help"}, e.Stderr
 	}
 	if args, err = translateArgs(e, args); err != nil {
+		return explain(e.Stderr, err)
+	}
+	if args, err = settingFlags(args, declaredFor(args)); err != nil {
 		return explain(e.Stderr, err)
 	}
 	k, err := parser.Parse(args)

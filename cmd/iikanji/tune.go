@@ -149,7 +149,7 @@ func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *liveTarget, h *histo
 		return nil, err
 	}
 	o.Basis = c.basis(r)
-	t := &tune.Tuner{Field: f, Site: w.Site(), Acts: w.executor(h), History: h, Options: o, Now: e.Now, Show: live.show, Say: live.say, Propose: propose, WhichFile: (&schemaFiles{f}).choose}
+	t := &tune.Tuner{Field: f, Site: w.Site(), Acts: w.executor(h), History: h, Options: o, Now: e.Now, Show: live.show, Say: live.say, Propose: propose, WhichFile: f.WhichFile}
 	limit := "until no candidate is left"
 	if o.Time > 0 {
 		limit = "for at most " + o.Time.String()

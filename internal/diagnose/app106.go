@@ -68,11 +68,12 @@ func (v *view) mayUse(name string) (n float64, why string) {
 
 // worksAlone says whether one thread of an app did nearly all of its work and
 // had a core full, as the main thread of an interpreter does, and the cores that
-// it used. A database has a thread for each connection and nginx as many
-// workers as it is told: with one of them busy, they may still use more.
+// it used. A database has a thread for each connection and a web server several
+// workers: with one of them busy, they may still use more.
 func (v *view) worksAlone(name string) (cores float64, alone bool) {
 	h, m := v.host(name), v.machine()
-	if h == nil || m == nil || m.Wall <= 0 || name == "database" || name == "nginx" {
+	role := v.in.role(name)
+	if h == nil || m == nil || m.Wall <= 0 || role == iikanji.RoleDatabase || role == iikanji.RoleWeb {
 		return 0, false
 	}
 	cores = h.Busiest.Seconds() / m.Wall.Seconds()

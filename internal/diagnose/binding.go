@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,12 +24,8 @@ const (
 	full        = 0.85
 	diskBound   = 0.5
 	lockBound   = 0.3
-	leastOwn    = 0.4 // of the cores, that the app's own code is told of
 	leastLocked = 0.5 // statements that waited for a lock at any moment, on average
 )
-
-// BindingOf tells from a run's usage alone what bound it; [Input.Binding] knows more.
-func BindingOf(run *iikanji.Run) Binding { return Input{Run: run}.Binding() }
 
 // Binding tells what bound a run. Services that share cores share a limit: a
 // second saved in one of them serves all. Idle cores with statements that wait
@@ -41,6 +36,7 @@ func (in Input) Binding() Binding {
 	if run == nil {
 		return Binding{}
 	}
+	in = in.settle()
 	if run.Load.Void || run.Load.CPUShare > full {
 		return Binding{"generator", "generator", run.Load.CPUShare}
 	}
@@ -103,16 +99,28 @@ func coresIn(list string) int {
 	return n
 }
 
-// lockBinding says whether statements mostly waited for each other.
-func (in Input) lockBinding() (Binding, bool) {
-	waited, took := in.locked(), 0.0
+// lockBinding says whether the statements of a database mostly waited for each
+// other: of the database whose statements waited longest.
+func (in Input) lockBinding() (best Binding, found bool) {
+	most := 0.0
+	for _, s := range in.Target.WithRole(iikanji.RoleDatabase) {
+		d := in.of(s)
+		waited, took := d.locked(), d.statementSeconds()
+		if took == 0 || waited < lockBound*took || waited < leastLocked*in.Run.Took.Seconds() || waited <= most {
+			continue
+		}
+		most, best, found = waited, Binding{"locks", s.Name, waited / took}, true
+	}
+	return best, found
+}
+
+// statementSeconds is what the statements of the Slow profiles took.
+func (in Input) statementSeconds() float64 {
+	took := 0.0
 	for _, r := range in.rows(iikanji.Slow) {
 		took += r.Total.Seconds()
 	}
-	if took == 0 || waited < lockBound*took || waited < leastLocked*in.Run.Took.Seconds() {
-		return Binding{}, false
-	}
-	return Binding{"locks", "database", waited / took}, true
+	return took
 }
 
 // diskBinding says whether processes mostly waited for the disk.
@@ -136,10 +144,17 @@ func (in Input) diskBinding() (Binding, bool) {
 	return Binding{"disk", who, share}, share >= diskBound && who != ""
 }
 
-// poolBinding says whether the app's connections to the database were all busy.
-func (in Input) poolBinding() (Binding, bool) {
-	p := in.pool()
-	return Binding{"pool", "app", p.busy}, p.starved()
+// poolBinding says whether the connections of an app to a database were all
+// busy: of those pools, the busiest.
+func (in Input) poolBinding() (best Binding, found bool) {
+	for _, s := range in.Target.WithRole(iikanji.RoleDatabase) {
+		for _, p := range in.pools(s) {
+			if p.starved() && (!found || p.busy > best.Share) {
+				best, found = Binding{"pool", p.app, p.busy}, true
+			}
+		}
+	}
+	return best, found
 }
 
 // rows are the rows of one side, when it was seen.
@@ -149,61 +164,6 @@ func (in Input) rows(s iikanji.Source) []iikanji.Row {
 		if p.Source == s && !slices.Contains(in.Blind, s) {
 			out = append(out, p.Rows...)
 		}
-	}
-	return out
-}
-
-// ben101 says that the load generator was the limit, so that nothing else is
-// worth being believed.
-func ben101(v *view) []iikanji.Finding {
-	b := v.in.Binding()
-	if b.Resource != "generator" {
-		return nil
-	}
-	g := v.in.Run.Load
-	f := iikanji.Finding{Code: "BEN101", Where: "generator",
-		Claim:    fmt.Sprintf("the load generator used %.0f %% of its cores: the score says how fast it is, not the target", 100*g.CPUShare),
-		Evidence: []iikanji.Evidence{{Source: "generator", Text: fmt.Sprintf("CPU share %.2f of %d cores, sending late by %s (p99)", g.CPUShare, g.Cores, g.LagP99)}},
-		Remedies: []iikanji.Remedy{{Kind: "topology", Target: "generator", Says: "give the generator more cores or another machine"}},
-	}
-	if g.Why != "" {
-		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "generator", Text: g.Why})
-	}
-	return []iikanji.Finding{f}
-}
-
-// app101 says that the app's own code takes most of the cores that the stack
-// has, and that they are full.
-func app101(v *view) []iikanji.Finding {
-	b := v.in.Binding()
-	if b.Resource != "cpu" || b.Who != "app" || b.Share < leastOwn {
-		return nil
-	}
-	run := v.in.Run
-	all := float64(max(run.Place.Cores, 1))
-	cores, pinned := stackCores(run)
-	of := "the machine, and the machine is full"
-	if pinned && cores < all {
-		of = fmt.Sprintf("the %.0f of %.0f cores that the stack may use, and they are full", cores, all)
-	}
-	var out []iikanji.Finding
-	for _, u := range run.Usage {
-		if u.Who != "app" {
-			continue
-		}
-		seconds := (u.User + u.System).Seconds()
-		may, why := v.mayUse("app")
-		if may == 0 {
-			may, why = cores, "nothing is known to hold it to fewer"
-		}
-		out = append(out, iikanji.Finding{Code: "APP101", Where: "app",
-			Claim: fmt.Sprintf("the app's own code uses %.0f %% of %s", 100*u.Share*all/cores, of),
-			Evidence: []iikanji.Evidence{{Source: "usage", Text: fmt.Sprintf("app: %.1f s user, %.1f s system; %.1f of %.0f cores",
-				u.User.Seconds(), u.System.Seconds(), u.Share*all, cores)},
-				{Source: "process", Text: fmt.Sprintf("the app can use %s: %s", plural(min(may, cores), "core"), why)}},
-			Gain:     between(seconds, 0.05, 0.5),
-			Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "profile the app under this load; do less per request"}, {Kind: "topology", Target: "app", Says: "give the app a machine of its own"}},
-		})
 	}
 	return out
 }

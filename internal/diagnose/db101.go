@@ -132,7 +132,7 @@ func (v *view) indexRemedies(p Proposal) []iikanji.Remedy {
 			}
 		}
 	}
-	return []iikanji.Remedy{{Kind: "ddl", Target: "database", Args: args, Says: says}}
+	return []iikanji.Remedy{v.onSelf("ddl", says, args)}
 }
 
 func tableName(t iikanji.Table) string {

@@ -38,7 +38,7 @@ func db105(v *view) []iikanji.Finding {
 			Gain: between(m.Query.Seconds, 0.3, 0.95*(1-(sent+1)/(each+1))),
 			Evidence: []iikanji.Evidence{{Source: "digest " + m.Query.Digest,
 				Text: fmt.Sprintf("%s× %s: %s rows read each, %s sent", people(m.Query.Count), cut(m.Query.SQL, 120), people(each), people(sent))}},
-			Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: as.cure, Args: map[string]string{"digest": m.Query.Digest, "table": m.Table, "column": m.Col}}},
+			Remedies: v.patch(as.cure, map[string]string{"digest": m.Query.Digest, "table": m.Table, "column": m.Col}),
 		}
 		if v.felt(m.Query.Count * (each - sent)) {
 			out = append(out, f)

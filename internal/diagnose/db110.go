@@ -24,9 +24,8 @@ func db110(v *view) []iikanji.Finding {
 			Claim:    fmt.Sprintf("%s sends %s rows in order and without a LIMIT, %s times: if only the first is wanted, the rest is read for nothing", fromTable(blk), people(sent), people(d.q.Count)),
 			Evidence: d.told(iikanji.Evidence{Source: "digest " + d.Query.Digest, Text: fmt.Sprintf("at most %s rows in one answer", people(float64(d.Query.MaxSent)))}),
 			Gain:     between(d.left(), 0, 1-1/sent),
-			Remedies: []iikanji.Remedy{
-				{Kind: "patch", Target: "app", Says: "ask for the newest row only: LIMIT 1 with an index in that order, or keep it in a row of its own when it is written",
-					Args: map[string]string{"digest": d.Query.Digest, "limit": "1"}}},
+			Remedies: v.patch("ask for the newest row only: LIMIT 1 with an index in that order, or keep it in a row of its own when it is written",
+				map[string]string{"digest": d.Query.Digest, "limit": "1"}),
 		})
 	}
 	return out

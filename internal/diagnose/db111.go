@@ -37,8 +37,7 @@ func db111(v *view) []iikanji.Finding {
 					iikanji.Bytes(bytes), people(rows), iikanji.Bytes(bytes*rows)),
 				Evidence: d.told(),
 				Gain:     between(d.left(), 0, 0.9*share),
-				Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "name the columns that are wanted and leave " + col + " out; keep large ones in a file or a table of their own",
-					Args: map[string]string{"digest": d.Query.Digest, "column": col}}},
+				Remedies: v.patch("name the columns that are wanted and leave "+col+" out; keep large ones in a file or a table of their own", map[string]string{"digest": d.Query.Digest, "column": col}),
 			}
 			if v.felt(rows * bytes / blobAlong * (1 + costLook)) {
 				out = append(out, f)

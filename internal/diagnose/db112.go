@@ -30,7 +30,7 @@ func db112(v *view) []iikanji.Finding {
 			Claim:    fmt.Sprintf("%s rows of %s are counted %s times; if the caller asks only whether there is one, the first is enough", people(each), fromTable(blk), people(d.q.Count)),
 			Evidence: d.told(),
 			Gain:     between(d.left(), 0, 0.5*(1-costStatement/(costStatement+each))),
-			Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "SELECT 1 … LIMIT 1, or keep the count where it changes", Args: map[string]string{"digest": d.Query.Digest}}},
+			Remedies: v.patch("SELECT 1 … LIMIT 1, or keep the count where it changes", map[string]string{"digest": d.Query.Digest}),
 		}
 		if v.felt(d.q.Count * each / 2) {
 			out = append(out, f)
@@ -48,7 +48,7 @@ func (v *view) countOne(d digest, blk *block) (iikanji.Finding, bool) {
 		Claim:    fmt.Sprintf("%s asks %s times by COUNT whether a row of %s is there, by its whole key", cut(d.Query.Fingerprint, 60), people(d.q.Count), fromTable(blk)),
 		Evidence: d.told(),
 		Gain:     between(d.left()+d.q.Count*roundTrip, 0.02, 0.5),
-		Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "remember what is known to be there, or let the write itself fail; else SELECT 1 … LIMIT 1", Args: map[string]string{"digest": d.Query.Digest}}},
+		Remedies: v.patch("remember what is known to be there, or let the write itself fail; else SELECT 1 … LIMIT 1", map[string]string{"digest": d.Query.Digest}),
 	}
 	return f, v.felt(d.q.Count * costStatement / 2)
 }

@@ -176,14 +176,14 @@ func (v *view) nPlusOne(at int, d digest) (iikanji.Finding, bool) {
 		sure = "one other statement fits too"
 	}
 	claim := fmt.Sprintf("%s runs once for each row of another statement: %s× for each of %s executions", cut(d.Query.Fingerprint, 60), times(each), people(p.q.Count))
-	f := v.looping(d, claim, p.q.Count, iikanji.Evidence{Source: "digest " + p.Query.Digest,
+	f := v.looping(d, claim, p.q.Count, p.Query.Digest, iikanji.Evidence{Source: "digest " + p.Query.Digest,
 		Text: fmt.Sprintf("%s× %s sent %s rows in all (%.1f %% off; %s)", people(p.q.Count), cut(p.q.SQL, 100), people(p.q.Sent), 100*off, sure)})
-	f.Remedies[0].Args["parent"] = p.Query.Digest
 	return f, v.felt(d.looped(p.q.Count))
 }
 
-// looping is a finding of a loop that a few executions could replace.
-func (v *view) looping(d digest, claim string, few float64, e ...iikanji.Evidence) iikanji.Finding {
+// looping is a finding of a loop that a few executions could replace. parent is
+// the digest of the statement that it loops over, "" where it is not known.
+func (v *view) looping(d digest, claim string, few float64, parent string, e ...iikanji.Evidence) iikanji.Finding {
 	spare := 1 - few/d.q.Count
 	trips := d.q.Count * spare * roundTrip
 	if r, ok := v.series(d); ok {
@@ -193,9 +193,12 @@ func (v *view) looping(d digest, claim string, few float64, e ...iikanji.Evidenc
 	if d.route != nil {
 		args["route"] = d.route.route
 	}
+	if parent != "" {
+		args["parent"] = parent
+	}
 	return iikanji.Finding{Code: "DB113", Where: d.place(), Claim: claim, Evidence: d.told(e...),
 		Gain:     iikanji.Range{Lo: round(0.3*d.left()*spare + trips/2), Hi: round(d.left()*spare + trips)},
-		Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "fetch all of them at once with IN (…) or a join", Args: args}}}
+		Remedies: v.patch("fetch all of them at once with IN (…) or a join", args)}
 }
 
 // repeat is what the log of threads knows of a digest, or zero.
@@ -224,7 +227,7 @@ func (v *view) perRoute(_ int, d digest) (iikanji.Finding, bool) {
 	}
 	claim := fmt.Sprintf("%s runs %s times in each %s: a loop sends it", cut(d.Query.Fingerprint, 60), times(d.route.each), d.route.route)
 	few := d.q.Count / d.route.each
-	return v.looping(d, claim, few), v.felt(d.looped(few))
+	return v.looping(d, claim, few, ""), v.felt(d.looped(few))
 }
 
 // loop is an N+1 of which neither the parent nor the route is known.
@@ -234,7 +237,7 @@ func (v *view) loop(_ int, d digest) (iikanji.Finding, bool) {
 		return iikanji.Finding{}, false
 	}
 	claim := fmt.Sprintf("%s runs %.1f times for each request of the run, in series: a loop sends it", cut(d.Query.Fingerprint, 60), d.q.Count/requests)
-	return v.looping(d, claim, requests, v.asked()), v.felt(d.looped(requests))
+	return v.looping(d, claim, requests, "", v.asked()), v.felt(d.looped(requests))
 }
 
 // asked tells how many requests there were.
@@ -256,9 +259,8 @@ func (v *view) refetch(_ int, d digest) (iikanji.Finding, bool) {
 		Claim: fmt.Sprintf("%s, %s in all, is fetched %s times, %.1f times in each request", t.Name, plural(t.rows(), "row"), people(d.q.Count), d.q.Count/requests),
 		Evidence: d.told(v.asked(),
 			iikanji.Evidence{Source: "schema", Text: fmt.Sprintf("%s has %s", t.name(), plural(t.rows(), "row"))}),
-		Gain: between(all, 0.2, 0.95),
-		Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "fetch it once per request, or keep it in the app's memory and refresh it where it is written",
-			Args: map[string]string{"digest": d.Query.Digest, "table": t.Name}}},
+		Gain:     between(all, 0.2, 0.95),
+		Remedies: v.patch("fetch it once per request, or keep it in the app's memory and refresh it where it is written", map[string]string{"digest": d.Query.Digest, "table": t.Name}),
 	}
 	if r, ok := v.series(d); ok {
 		f.Evidence = append(f.Evidence, r)

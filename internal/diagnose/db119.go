@@ -34,7 +34,7 @@ func db119(v *view) []iikanji.Finding {
 			Claim:    fmt.Sprintf("%s rows go into %s one by one, at least %.1f %s", people(d.q.Count), d.st.into.Name, each, b.of),
 			Evidence: d.told(b.seen),
 			Gain:     iikanji.Range{Lo: round(0.2*d.q.Seconds*(1-1/each) + trips/2), Hi: round(0.8*d.q.Seconds*(1-1/each) + trips)},
-			Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "insert them with one statement: VALUES (…), (…)", Args: map[string]string{"digest": d.Query.Digest, "table": d.st.into.Name}}},
+			Remedies: v.patch("insert them with one statement: VALUES (…), (…)", map[string]string{"digest": d.Query.Digest, "table": d.st.into.Name}),
 		})
 	}
 	return out

@@ -48,10 +48,11 @@ func db121(v *view) []iikanji.Finding {
 			says = fmt.Sprintf("make %s its primary key: it is never NULL and all %s values differ", key, people(t.rows()))
 		}
 		f.Claim = fmt.Sprintf("%s has no primary key and no unique one that is never NULL: its rows lie under a hidden number by which no statement can find them", t.Name)
-		f.Remedies = []iikanji.Remedy{{Kind: "patch", Target: "app", Says: says + "; in the schema file that initialize loads", Args: map[string]string{"table": t.Name}}}
+		args := map[string]string{"table": t.Name}
 		if key != "" {
-			f.Remedies[0].Args["column"] = key
+			args["column"] = key
 		}
+		f.Remedies = v.patch(says+"; in the schema file that initialize loads", args)
 		out = append(out, f)
 	}
 	return out

@@ -41,7 +41,7 @@ func db201(v *view) []iikanji.Finding {
 		}
 	}
 	want := min(math.Ceil(data*poolSpare/poolStep), math.Floor((size+memoryPart*free)/poolStep)) * poolStep
-	f := iikanji.Finding{Code: "DB201", Where: "database",
+	f := iikanji.Finding{Code: "DB201", Where: v.self.Name,
 		Claim: fmt.Sprintf("%s pages are read from disk, because %s of data do not fit into a buffer pool of %s", people(reads), iikanji.Bytes(data), iikanji.Bytes(size)),
 		Evidence: []iikanji.Evidence{
 			{Source: "status", Text: fmt.Sprintf("Innodb_buffer_pool_reads +%.0f of Innodb_buffer_pool_read_requests +%.0f (%.1f %%); %.2f ms for each (%s)", reads, requests, 100*reads/max(1, requests), 1000*each, by)},
@@ -53,11 +53,10 @@ func db201(v *view) []iikanji.Finding {
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "host", Text: fmt.Sprintf("%s of memory were free at the least", iikanji.Bytes(free))})
 	}
 	if want <= size {
-		f.Remedies = []iikanji.Remedy{{Kind: "topology", Target: "database", Says: "memory is used up: give the database a machine with more of it"}}
+		f.Remedies = []iikanji.Remedy{v.onSelf("topology", "memory is used up: give the database a machine with more of it", nil)}
 		return []iikanji.Finding{f}
 	}
-	f.Remedies = []iikanji.Remedy{{Kind: "mysqlconf", Target: "database", Says: fmt.Sprintf("a buffer pool of %s", iikanji.Bytes(want)),
-		Args: map[string]string{"innodb_buffer_pool_size": strconv.FormatFloat(want, 'f', 0, 64)}}}
+	f.Remedies = []iikanji.Remedy{v.onSelf("mysqlconf", fmt.Sprintf("a buffer pool of %s", iikanji.Bytes(want)), map[string]string{"innodb_buffer_pool_size": strconv.FormatFloat(want, 'f', 0, 64)})}
 	return []iikanji.Finding{f}
 }
 

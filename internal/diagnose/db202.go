@@ -59,15 +59,14 @@ func (v *view) fullLog(writes float64) (iikanji.Finding, bool) {
 	}
 	want := min(logMost, math.Exp2(math.Ceil(math.Log2(written*logRuns))))
 	one, _ := v.bytes(name) // there may be several files of this size
-	return iikanji.Finding{Code: "DB202", Where: "database",
+	return iikanji.Finding{Code: "DB202", Where: v.self.Name,
 		Claim: fmt.Sprintf("the run wrote %s into a redo log of %s, which was full at the end: pages are written out in haste to make room", iikanji.Bytes(written), iikanji.Bytes(size)),
 		Evidence: []iikanji.Evidence{
 			{Source: "innodb", Text: fmt.Sprintf("the last checkpoint was %s behind when the load ended (%s when it began), of %s at the most", iikanji.Bytes(age.After), iikanji.Bytes(age.Before), iikanji.Bytes(room))},
 			{Source: "status", Text: fmt.Sprintf("Innodb_os_log_written +%.0f", written)},
 			{Source: "variable", Text: name + " = " + v.vars[name]}},
-		Gain: between(writes, 0, 0.3),
-		Remedies: []iikanji.Remedy{{Kind: "mysqlconf", Target: "database", Says: fmt.Sprintf("a redo log of %s; starting after a crash takes longer", iikanji.Bytes(want)),
-			Args: map[string]string{name: strconv.FormatFloat(math.Ceil(want*one/size), 'f', 0, 64)}}}}, true
+		Gain:     between(writes, 0, 0.3),
+		Remedies: []iikanji.Remedy{v.onSelf("mysqlconf", fmt.Sprintf("a redo log of %s; starting after a crash takes longer", iikanji.Bytes(want)), map[string]string{name: strconv.FormatFloat(math.Ceil(want*one/size), 'f', 0, 64)})}}, true
 }
 
 // redoLog is the variable that sets how large the redo log is, and how large it
@@ -99,7 +98,6 @@ func (v *view) smallLogBuffer(writes float64) (iikanji.Finding, bool) {
 		Claim: fmt.Sprintf("what transactions write did not fit into a log buffer of %s: statements waited %s times until it was written out", iikanji.Bytes(size), people(waits)),
 		Evidence: []iikanji.Evidence{{Source: "status", Text: fmt.Sprintf("Innodb_log_waits +%.0f", waits)},
 			{Source: "variable", Text: name + " = " + v.vars[name]}},
-		Gain: iikanji.Range{Hi: round(min(writes, waits*logWrite))},
-		Remedies: []iikanji.Remedy{{Kind: "mysqlconf", Target: "database", Says: fmt.Sprintf("a log buffer of %s", iikanji.Bytes(want)),
-			Args: map[string]string{name: strconv.FormatFloat(want, 'f', 0, 64)}}}}, true
+		Gain:     iikanji.Range{Hi: round(min(writes, waits*logWrite))},
+		Remedies: []iikanji.Remedy{v.onSelf("mysqlconf", fmt.Sprintf("a log buffer of %s", iikanji.Bytes(want)), map[string]string{name: strconv.FormatFloat(want, 'f', 0, 64)})}}, true
 }

@@ -24,12 +24,11 @@ func db203(v *view) []iikanji.Finding {
 	if size == 0 || kind == "OFF" || kind == "0" || kind == "" || inserts < cacheInserts || hits > cacheHits*inserts {
 		return nil
 	}
-	return []iikanji.Finding{{Code: "DB203", Where: "database",
+	return []iikanji.Finding{{Code: "DB203", Where: v.self.Name,
 		Claim: fmt.Sprintf("%s results were put into the query cache and %s were found there: it is thrown away before it is used", people(inserts), people(hits)),
 		Evidence: []iikanji.Evidence{{Source: "status", Text: fmt.Sprintf("Qcache_inserts +%.0f, Qcache_hits +%.0f, Qcache_lowmem_prunes +%.0f", inserts, hits, v.status["qcache_lowmem_prunes"])},
 			{Source: "variable", Text: "query_cache_type = " + v.vars["query_cache_type"] + ", query_cache_size = " + v.vars["query_cache_size"]}},
-		Gain: iikanji.Range{Hi: round(inserts * cacheInsert)},
-		Remedies: []iikanji.Remedy{{Kind: "mysqlconf", Target: "database", Says: "turn the query cache off",
-			Args: map[string]string{"query_cache_type": "0", "query_cache_size": "0"}}},
+		Gain:     iikanji.Range{Hi: round(inserts * cacheInsert)},
+		Remedies: []iikanji.Remedy{v.onSelf("mysqlconf", "turn the query cache off", map[string]string{"query_cache_type": "0", "query_cache_size": "0"})},
 	}}
 }

@@ -51,13 +51,13 @@ func db205(v *view) []iikanji.Finding {
 				Claim: fmt.Sprintf("the server plans by old statistics of %s: it holds %s different values of %s, and there are %s",
 					s.t.Name, people(s.held), s.column, people(s.counted)),
 				Evidence: []iikanji.Evidence{{Source: "statistics", Text: fmt.Sprintf("cardinality of %s.%s: %.0f; counted: %.0f in %s", s.t.name(), s.column, s.held, s.counted, plural(s.t.rows(), "row"))}},
-				Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Args: map[string]string{"table": s.t.Name},
-					Says: "ANALYZE TABLE " + s.t.Name + " when initialize has loaded it; and see what keeps the server from counting by itself (STATS_AUTO_RECALC=0, innodb_stats_auto_recalc)"}}}
+				Remedies: v.patch("ANALYZE TABLE "+s.t.Name+" when initialize has loaded it; and see what keeps the server from counting by itself (STATS_AUTO_RECALC=0, innodb_stats_auto_recalc)",
+					map[string]string{"table": s.t.Name})}
 			byTable[s.t], tables = f, append(tables, s.t)
 		}
 		f.Gain.Hi += d.left() * (1 - need/met)
 		f.Evidence = append(f.Evidence, d.evidence(), iikanji.Evidence{Source: "arithmetic", Text: fmt.Sprintf("by the counted numbers %s rows would do, %s were read", people(need), people(met))})
-		f.Evidence = append(f.Evidence, misjudged(plans["database "+d.Query.Digest])...)
+		f.Evidence = append(f.Evidence, misjudged(plans[v.self.Name+" "+d.Query.Digest])...)
 	}
 	var out []iikanji.Finding
 	for _, t := range tables {

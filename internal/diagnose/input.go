@@ -13,7 +13,10 @@ import (
 // An Input is what a run showed and what its services say of themselves. Any
 // part may be missing; the rules that need it then say nothing.
 type Input struct {
-	Run      *iikanji.Run
+	Run *iikanji.Run
+	// Target has the services that findings and remedies name. Without any,
+	// they are inferred from the facts.
+	Target   iikanji.Target
 	Profiles []iikanji.Profile
 	Facts    []iikanji.Fact
 	// Blind are sensors whose proof failed in this run; findings that need
@@ -21,6 +24,8 @@ type Input struct {
 	Blind []iikanji.Source
 	// BlindWhy says why, for people; entries may be missing.
 	BlindWhy map[iikanji.Source]string
+
+	settled bool // see settle
 }
 
 // ReadSchema makes a Schema of the facts about tables, sizes, selectivities
@@ -80,17 +85,27 @@ func WorkloadOf(profiles []iikanji.Profile) Workload {
 	return w
 }
 
-// A view is the input as the rules see it.
+// A view is the input as the rules see it: of the whole run, or of one service,
+// without what belongs to the other services of its role.
 type view struct {
 	in      Input
-	schema  *Schema
-	load    Workload
+	self    iikanji.Service // none in the view of the whole run
+	binding Binding
+
+	databases, webs []*view // of the services of these roles, in the view of the whole run
+
+	// Of one database, or of all where the view is not of a database:
 	digests []digest
-	advice  Advice
 	seconds float64 // of all statements
 	work    float64 // of all statements, see workOf
-	vars    map[string]string
-	status  map[string]float64 // growth over the run
+
+	// Of one database:
+	weight float64 // of a second of its statements in the ranking, see [Input.StatementWeight]
+	schema *Schema
+	load   Workload
+	advice Advice
+	vars   map[string]string
+	status map[string]float64 // growth over the run
 }
 
 // A digest is one row of a Slow profile with what was understood of it.
@@ -98,18 +113,43 @@ type digest struct {
 	iikanji.Row
 	q  Query
 	st *statement // nil when the parser does not know it
+	in string     // the database that ran it
 
 	route *fit    // the route that sends it, nil when nobody knows
 	saved float64 // of its seconds, what an index of DB101 saves at the most
 }
 
 func look(in Input) (*view, error) {
-	s, err := ReadSchema(in.Facts)
+	in = in.settle()
+	v := &view{in: in, binding: in.Binding()}
+	for _, s := range in.Target.WithRole(iikanji.RoleDatabase) {
+		d, err := v.database(s)
+		if err != nil {
+			return nil, err
+		}
+		v.databases = append(v.databases, d)
+	}
+	for _, d := range v.databases {
+		v.digests = append(v.digests, d.digests...)
+		v.seconds += d.seconds
+		v.work += d.work
+	}
+	for _, s := range in.Target.WithRole(iikanji.RoleWeb) {
+		v.webs = append(v.webs, v.of(s))
+	}
+	return v, nil
+}
+
+// database is the view of a database, with its schema and statements.
+func (v *view) database(of iikanji.Service) (*view, error) {
+	v = v.of(of)
+	s, err := ReadSchema(v.in.Facts)
 	if err != nil {
 		return nil, err
 	}
-	v := &view{in: in, schema: s, vars: map[string]string{}, status: map[string]float64{}}
-	for _, f := range in.Facts {
+	v.weight = v.in.weightOf(of, v.binding)
+	v.schema, v.vars, v.status = s, map[string]string{}, map[string]float64{}
+	for _, f := range v.in.Facts {
 		switch f.Topic {
 		case iikanji.TopicVariable:
 			v.vars[strings.ToLower(f.Key)] = f.Value
@@ -133,7 +173,7 @@ func (v *view) statements() {
 			if prof.Source != iikanji.Slow || r.Query == nil {
 				continue
 			}
-			d := digest{Row: r, q: v.load.Queries[i]}
+			d := digest{Row: r, q: v.load.Queries[i], in: v.self.Name}
 			d.st, _ = v.schema.parse(p, d.q.SQL, d.q.DB)
 			v.digests = append(v.digests, d)
 			v.seconds += d.q.Seconds

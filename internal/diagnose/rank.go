@@ -25,14 +25,14 @@ var unfelt = map[string][]iikanji.Code{
 // middle of the range the greatest first. What the resource cannot feel stands
 // behind all that it can, and a measurement that cannot be trusted (BEN) before
 // everything else.
-func (v *view) rank(fs []iikanji.Finding) {
-	b, weight := v.in.Binding(), v.in.StatementWeight()
+func (v *view) rank(fs []result) {
+	b := v.binding
 	has := v.budget(b)
 	for i := range fs {
 		f := &fs[i]
 		of, most := 1.0, math.Inf(1)
 		if strings.HasPrefix(string(f.Code), "DB") {
-			of = weight
+			of = f.from.weight
 		}
 		if has > 0 {
 			most = has
@@ -43,7 +43,7 @@ func (v *view) rank(fs []iikanji.Finding) {
 			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "binding", Text: fmt.Sprintf("the limit of this run was %s (%s), which cannot feel this cure", b.Resource, b.Who)})
 		}
 	}
-	tier := func(f iikanji.Finding) int {
+	tier := func(f result) int {
 		switch {
 		case strings.HasPrefix(string(f.Code), "BEN"):
 			return 0
@@ -52,28 +52,48 @@ func (v *view) rank(fs []iikanji.Finding) {
 		}
 		return 1
 	}
-	slices.SortStableFunc(fs, func(x, y iikanji.Finding) int {
+	slices.SortStableFunc(fs, func(x, y result) int {
 		return cmp.Or(cmp.Compare(tier(x), tier(y)), cmp.Compare(y.Gain.Lo+y.Gain.Hi, x.Gain.Lo+x.Gain.Hi),
 			strings.Compare(string(x.Code)+x.Where, string(y.Code)+y.Where))
 	})
 }
 
 // StatementWeight is what a second of a statement takes of the binding
-// resource, in its seconds. Where the CPU is the limit statements mostly wait
-// for it: they have used what the database used. Where the pool is, each holds
-// one of its connections. Else a second is one.
+// resource, in its seconds; a mean where there are several databases.
 func (in Input) StatementWeight() float64 {
-	took := 0.0
-	for _, r := range in.rows(iikanji.Slow) {
-		took += r.Total.Seconds()
+	in = in.settle()
+	b, databases := in.Binding(), in.Target.WithRole(iikanji.RoleDatabase)
+	if len(databases) == 1 {
+		return in.weightOf(databases[0], b)
 	}
-	switch in.Binding().Resource {
+	took, weighted := 0.0, 0.0
+	for _, s := range databases {
+		seconds := in.of(s).statementSeconds()
+		took, weighted = took+seconds, weighted+seconds*in.weightOf(s, b)
+	}
+	if took == 0 {
+		return 1
+	}
+	return weighted / took
+}
+
+// weightOf is the weight of the statements of one database. Where the CPU is
+// the limit statements mostly wait for it: they have used what the database
+// used. Where a pool to this database is, each holds one of its connections.
+// Else a second is one.
+func (in Input) weightOf(database iikanji.Service, b Binding) float64 {
+	switch b.Resource {
 	case "cpu":
-		if used := usedBy(in.Run, "database"); used > 0 && took > used {
+		took := in.of(database).statementSeconds()
+		if used := usedBy(in.Run, database.Name); used > 0 && took > used {
 			return used / took
 		}
 	case "pool":
-		return 1 / float64(max(1, in.pool().size))
+		for _, p := range in.pools(database) {
+			if p.app == b.Who && p.starved() {
+				return 1 / float64(max(1, p.size))
+			}
+		}
 	}
 	return 1
 }

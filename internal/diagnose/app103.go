@@ -3,6 +3,8 @@ package diagnose
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/iikanji/iikanji"
 )
@@ -16,36 +18,53 @@ const (
 	poolLarge  = 4   // connections for each core, from which on fewer may do
 )
 
-// A pool is how the app's connections to the database were used.
+// A pool is how the connections of one app to one database were used.
 type pool struct {
+	app  string
 	size int     // connections
 	busy float64 // share of their time in statements and round trips
 	load float64 // requests under way, on average
 }
 
-// pool reckons with the seconds of all statements and a round trip for each.
-// What a connection waits between the statements of a transaction is not seen,
-// so that the true share is larger.
-func (in Input) pool() pool {
-	p := pool{}
+// pools are the pools of connections to a database. They reckon with the
+// seconds of all its statements and a round trip for each. What a connection
+// waits between the statements of a transaction is not seen, so that the true
+// share is larger. Which app sent a statement is not in the log: of several
+// apps, each has the part of the statements and of the requests that it has of
+// the connections.
+func (in Input) pools(database iikanji.Service) []pool {
+	in = in.of(database)
+	sizes, total := map[string]int{}, 0
 	for _, f := range in.Facts {
 		var c iikanji.Connections
-		if f.Topic == iikanji.TopicConnection && f.Target == "app" && f.Key == "database" && json.Unmarshal([]byte(f.Value), &c) == nil {
-			p.size = max(p.size, c.TCP+c.Unix)
+		if f.Topic == iikanji.TopicConnection && in.role(f.Target) == iikanji.RoleApp && f.Key == database.Name && json.Unmarshal([]byte(f.Value), &c) == nil {
+			sizes[f.Target] = max(sizes[f.Target], c.TCP+c.Unix)
 		}
 	}
-	if in.Run == nil || p.size == 0 || in.Run.Took <= 0 {
-		return p
+	for _, n := range sizes {
+		total += n
 	}
-	used := 0.0
+	used, load := 0.0, 0.0
 	for _, r := range in.rows(iikanji.Slow) {
 		used += r.Total.Seconds() + float64(r.Count)*roundTrip
 	}
-	for _, s := range in.Run.Steps {
-		p.load += s.Total.Seconds() / in.Run.Took.Seconds()
+	known := in.Run != nil && in.Run.Took > 0
+	if known {
+		for _, s := range in.Run.Steps {
+			load += s.Total.Seconds() / in.Run.Took.Seconds()
+		}
 	}
-	p.busy = used / (in.Run.Took.Seconds() * float64(p.size))
-	return p
+	var out []pool
+	for _, name := range slices.Sorted(maps.Keys(sizes)) {
+		p := pool{app: name, size: sizes[name]}
+		if known && p.size > 0 {
+			part := float64(p.size) / float64(total)
+			p.load = load * part
+			p.busy = used * part / (in.Run.Took.Seconds() * float64(p.size))
+		}
+		out = append(out, p)
+	}
+	return out
 }
 
 // starved says whether requests had to wait for a connection: all of them were
@@ -59,20 +78,28 @@ func (p pool) starved() bool {
 // of them would only wait together (APP104), and where the CPU is used up they
 // hold their connections because they wait for it: more of them wait for it too.
 func app103(v *view) []iikanji.Finding {
-	p := v.in.pool()
+	var out []iikanji.Finding
+	for _, p := range v.in.pools(v.self) {
+		out = append(out, v.ofPool(p)...)
+	}
+	return out
+}
+
+// ofPool is the finding of one pool.
+func (v *view) ofPool(p pool) []iikanji.Finding {
 	if !p.starved() && !v.lockedPool(p) {
 		return nil
 	}
-	use := iikanji.Evidence{Source: "connections", Text: fmt.Sprintf("%d connections of the app, in statements for %.0f %% of %.0f s; %.1f requests under way, on average", p.size, 100*min(1, p.busy), v.in.Run.Took.Seconds(), p.load)}
+	use := iikanji.Evidence{Source: "connections", Text: fmt.Sprintf("%d connections of %s, in statements for %.0f %% of %.0f s; %.1f requests under way, on average", p.size, v.in.called(p.app), 100*min(1, p.busy), v.in.Run.Took.Seconds(), p.load)}
 	locks := iikanji.Evidence{Source: "digests", Text: fmt.Sprintf("%.1f of %.1f s of all statements went into waiting for locks", v.locked(), v.seconds)}
 	if v.lockedPool(p) {
 		n := max(2, p.size/poolGrowth)
-		return []iikanji.Finding{{Code: "APP104", Where: "app",
+		return []iikanji.Finding{{Code: "APP104", Where: p.app,
 			Claim:    fmt.Sprintf("%d connections mostly wait for each other's locks: fewer would do the same work", p.size),
 			Evidence: []iikanji.Evidence{use, locks}, Gain: between(v.locked(), 0, 0.3),
-			Remedies: []iikanji.Remedy{{Kind: "appenv", Target: "app", Says: fmt.Sprintf("try a pool of %d connections", n), Args: map[string]string{"pool": fmt.Sprint(n)}}}}}
+			Remedies: []iikanji.Remedy{{Kind: "appenv", Target: p.app, Says: fmt.Sprintf("try a pool of %d connections", n), Args: map[string]string{"pool": fmt.Sprint(n)}}}}}
 	}
-	if p.size >= poolMost || v.locked() > poolLocked*v.seconds || v.in.Binding().Resource == "cpu" {
+	if p.size >= poolMost || v.locked() > poolLocked*v.seconds || v.binding.Resource == "cpu" {
 		return nil
 	}
 	n := min(poolMost, p.size*poolGrowth)
@@ -80,10 +107,10 @@ func app103(v *view) []iikanji.Finding {
 	// same in the share size/wanted of the time. It is the most: another
 	// resource may be used up before.
 	wanted := min(p.load, float64(n))
-	return []iikanji.Finding{{Code: "APP103", Where: "app",
-		Claim:    fmt.Sprintf("all %d connections to the database are busy %.0f %% of the time: requests wait for one", p.size, 100*min(1, p.busy)),
+	return []iikanji.Finding{{Code: "APP103", Where: p.app,
+		Claim:    fmt.Sprintf("all %d connections to %s are busy %.0f %% of the time: requests wait for one", p.size, v.in.called(v.self.Name), 100*min(1, p.busy)),
 		Evidence: []iikanji.Evidence{use, locks}, Gain: between(v.in.Run.Took.Seconds()*(1-float64(p.size)/wanted), 0.1, 1),
-		Remedies: []iikanji.Remedy{{Kind: "appenv", Target: "app", Says: fmt.Sprintf("a pool of %d connections, as many kept idle as open", n), Args: map[string]string{"pool": fmt.Sprint(n)}}}}}
+		Remedies: []iikanji.Remedy{{Kind: "appenv", Target: p.app, Says: fmt.Sprintf("a pool of %d connections, as many kept idle as open", n), Args: map[string]string{"pool": fmt.Sprint(n)}}}}}
 }
 
 // lockedPool says whether there are many connections and they wait for locks.
