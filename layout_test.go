@@ -37,12 +37,12 @@ var layout = map[string][]string{
 	"internal/bench":                   {"words", "internal/scenario", "internal/tally"},
 	"internal/diagnose":                {"words"},
 	"internal/change":                  {"words", "internal/host", "internal/history"},
-	"internal/change/*":                {"words", "internal/history", "internal/change", "internal/nginx"},
+	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/nginx"},
 	"internal/change/all":              {"internal/change/*"},
 	"internal/export":                  {"words", "internal/history", "internal/change"},
-	"internal/propose":                 {"words", "internal/change"},                                     // describes the acts that kinds declare
-	"internal/stack":                   {"words", "internal/host", "internal/arena"},                     // see docs/adr/0001
-	"internal/site":                    {"words", "internal/arena", "internal/change", "internal/stack"}, // wires the two, which do not know each other
+	"internal/propose":                 {"words", "internal/change"},                                                      // describes the acts that kinds declare
+	"internal/stack":                   {"words", "internal/host", "internal/arena"},                                      // see docs/adr/0001
+	"internal/site":                    {"words", "internal/host", "internal/arena", "internal/change", "internal/stack"}, // wires the two, which do not know each other
 	"internal/report":                  {"words"},
 	"internal/arena":                   {"words", "internal/scenario"},
 	"internal/arena/arenatest":         {"*"},

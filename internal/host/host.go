@@ -52,6 +52,10 @@ type Host interface {
 	// Replaceable reports why Write would not keep what a path is; see Local.Replaceable.
 	Replaceable(path string) error
 
+	// FreeSpace is how many bytes an unprivileged user may still write to the
+	// file system of a path.
+	FreeSpace(path string) (int64, error)
+
 	// Signal sends a signal to a process.
 	Signal(pid int, sig syscall.Signal) error
 	// ProcFolder is where the host's /proc can be read on this machine, for

@@ -5,18 +5,15 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os/user"
-
-	"github.com/go-sql-driver/mysql"
 
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
-// Of is a running stack as something that kinds of change read and the
-// executor changes. The function that comes with it closes the site's
-// connections to the database.
+// Of is the site of a running stack. The function that it returns closes the
+// site's connections to the database.
 func Of(ctx context.Context, s *stack.Stack, a *arena.Arena) (*change.Site, func() error, error) {
 	p := s.Places()
 	db, err := openSocket(ctx, p)
@@ -41,23 +38,14 @@ func Of(ctx context.Context, s *stack.Stack, a *arena.Arena) (*change.Site, func
 	return site, db.Close, nil
 }
 
-// openSocket is a pool to the stack's database as the person who runs us: by
-// the socket, with every right. It asks the server once.
+// openSocket is a pool to the stack's database as the user that runs this
+// process: by the socket, with every right. It pings the server once. No
+// connection stays idle: restarts break idle ones, and a run should find none.
 func openSocket(ctx context.Context, p arena.Places) (*sql.DB, error) {
-	me, err := user.Current()
+	db, err := host.Local{}.SQL(host.Login{Socket: p.DBSocket, Schema: p.DBName})
 	if err != nil {
-		return nil, fmt.Errorf("asking who we are: %w", err)
+		return nil, err
 	}
-	c := mysql.NewConfig()
-	c.User, c.Net, c.Addr, c.DBName = me.Username, "unix", p.DBSocket, p.DBName
-	c.InterpolateParams = true
-	c.Logger = &mysql.NopLogger{}
-	connector, err := mysql.NewConnector(c)
-	if err != nil {
-		return nil, fmt.Errorf("connecting to the database: %w", err)
-	}
-	db := sql.OpenDB(connector)
-	db.SetMaxIdleConns(0) // restarts break idle ones, and a run should not find any
 	if err := db.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("connecting to the database: %w", err), db.Close())
 	}

@@ -192,7 +192,7 @@ func (t *Tuner) fingerprint(ctx context.Context, more ...*iikanji.Change) (iikan
 	collect := func(c *iikanji.Change) {
 		for _, op := range c.Do {
 			if op.Expect != "" {
-				places[op.Place] = op
+				places[op.Location()] = op
 			}
 		}
 	}

@@ -222,7 +222,7 @@ func (t *Tuner) applyFrom(ctx context.Context, changes []*iikanji.Change, from i
 // touch says whether two changes alter a place of each other's.
 func touch(a, b *iikanji.Change) bool {
 	for _, x := range a.Do {
-		if x.Expect != "" && slices.ContainsFunc(b.Do, func(y iikanji.Op) bool { return y.Expect != "" && y.Place == x.Place }) {
+		if x.Expect != "" && slices.ContainsFunc(b.Do, func(y iikanji.Op) bool { return y.Expect != "" && y.Location() == x.Location() }) {
 			return true
 		}
 	}

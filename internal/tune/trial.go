@@ -249,8 +249,8 @@ func (tr *trial) notice(ctx context.Context) error {
 	done := map[string]bool{}
 	for _, c := range tr.changes {
 		for _, op := range c.Do {
-			if (op.Verb == iikanji.Reload || op.Verb == iikanji.Restart) && !done[op.Place] {
-				done[op.Place] = true
+			if (op.Verb == iikanji.Reload || op.Verb == iikanji.Restart) && !done[op.Location()] {
+				done[op.Location()] = true
 				if err := tr.Site.Perform(ctx, op); err != nil {
 					return err
 				}

@@ -370,13 +370,13 @@ func (t *Tuner) above(below []iikanji.ChangeID) ([]iikanji.ChangeID, error) {
 		if err != nil {
 			return nil, err
 		}
-		on := slices.ContainsFunc(c.Do, func(op iikanji.Op) bool { return op.Expect != "" && places[op.Place] })
+		on := slices.ContainsFunc(c.Do, func(op iikanji.Op) bool { return op.Expect != "" && places[op.Location()] })
 		if on && !slices.Contains(below, id) {
 			above = append(above, id)
 		}
 		if on || slices.Contains(below, id) {
 			for _, op := range c.Do {
-				places[op.Place] = places[op.Place] || op.Expect != ""
+				places[op.Location()] = places[op.Location()] || op.Expect != ""
 			}
 		}
 	}

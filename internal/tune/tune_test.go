@@ -19,6 +19,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	_ "github.com/iikanji/iikanji/internal/change/all"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // knob is a kind that sets one file below the site's root to a value.
@@ -28,7 +29,7 @@ func (knob) Name() string { return "knob" }
 
 func (knob) Plan(_ context.Context, s *change.Site, r iikanji.Remedy) (*iikanji.Change, error) {
 	path := filepath.Join(s.Roots[0], r.Args["name"])
-	old, err := s.ReadOld(path)
+	old, err := s.ReadOld("", path)
 	if err != nil {
 		return nil, err
 	}
@@ -400,5 +401,47 @@ func TestRefused(t *testing.T) {
 	tuner.refuse(refused)
 	if len(said) != 3 || len(tuner.book.Attempts) != 1 {
 		t.Errorf("reported twice: %q", said)
+	}
+}
+
+// TestFingerprintOfHosts: files of the same path on two hosts are two places of
+// a state's fingerprint.
+func TestFingerprintOfHosts(t *testing.T) {
+	hosts := map[string]host.Host{}
+	tuner := &Tuner{Site: &change.Site{Hosts: hosts}}
+	var changes []*iikanji.Change
+	for _, name := range []string{"db1", "db2"} {
+		root, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		hosts[name] = &host.Fake{Root: root, Host: name}
+		if err := hosts[name].Write("/my.cnf", []byte("x"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		c := &iikanji.Change{Target: "database"}
+		change.FromEdits(c, iikanji.VerbUnknown, change.Edit{Host: name, Path: "/my.cnf", New: []byte("y")})
+		changes = append(changes, c)
+	}
+	of := func() iikanji.Fingerprint {
+		print, err := tuner.fingerprint(t.Context(), changes...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return print
+	}
+	before := of()
+	for _, name := range []string{"db1", "db2"} {
+		if err := hosts[name].Write("/my.cnf", []byte("y"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if now := of(); now == before {
+			t.Errorf("the file of %s is not in the fingerprint", name)
+		} else {
+			before = now
+		}
+	}
+	if touch(changes[0], changes[1]) {
+		t.Error("changes of two hosts touch the same place")
 	}
 }
