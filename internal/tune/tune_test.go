@@ -236,7 +236,7 @@ func TestTuneInterrupted(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("stopped at run %d: %v", stop, err)
 		}
-		inForce := len(tu.book.InForce)
+		inForce := len(tu.ledger.InForce)
 		if got := len(m.on()); got != inForce {
 			t.Fatalf("stopped at run %d: %d changes are in force, the site is %v", stop, inForce, m.on())
 		}
@@ -340,7 +340,7 @@ func TestTuneBundle(t *testing.T) {
 	if !slices.ContainsFunc(out.Attempts, func(a Attempt) bool { return a.Remedy.Kind == bundleKind }) {
 		t.Errorf("no bundle was tried: %v", m.calls(out))
 	}
-	if want := len(tu.book.InForce); len(m.on()) != want {
+	if want := len(tu.ledger.InForce); len(m.on()) != want {
 		t.Errorf("%d changes in force, the site is %v", want, m.on())
 	}
 }
@@ -385,7 +385,8 @@ func TestCandidates(t *testing.T) {
 // TestRefused: a remedy that cannot be tried is reported with the reason, once.
 func TestRefused(t *testing.T) {
 	var said []string
-	tuner := &Tuner{Say: func(line string) { said = append(said, line) }}
+	tuner := &Tuner{Now: time.Now, Say: func(line string) { said = append(said, line) }}
+	tuner.begin()
 	_, refused := Candidates(&observe.Diagnosis{Run: &iikanji.Run{}, Findings: []iikanji.Finding{
 		{Code: "HOST1", Remedies: []iikanji.Remedy{{Kind: "topology", Says: "move it"}}},
 		{Code: "DB1", Remedies: []iikanji.Remedy{{Kind: "patch"}, {Kind: "patch", Args: map[string]string{"table": "t"}}}},
@@ -395,11 +396,11 @@ func TestRefused(t *testing.T) {
 	if len(said) != 2 || !strings.Contains(said[0], `move it: planning a change: no kind "topology"`) || !strings.Contains(said[1], "DB1, DB2: "+change.ErrNoDiff.Error()) {
 		t.Fatalf("said %q", said)
 	}
-	if a := tuner.book.Attempts; len(a) != 1 || a[0].Code != "HOST1" || !strings.Contains(a[0].Skipped, "topology") {
+	if a := tuner.ledger.Attempts; len(a) != 1 || a[0].Code != "HOST1" || !strings.Contains(a[0].Skipped, "topology") {
 		t.Errorf("%+v", a)
 	}
 	tuner.refuse(refused)
-	if len(said) != 3 || len(tuner.book.Attempts) != 1 {
+	if len(said) != 3 || len(tuner.ledger.Attempts) != 1 {
 		t.Errorf("reported twice: %q", said)
 	}
 }
