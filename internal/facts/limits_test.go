@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 func value(t *testing.T, fs []iikanji.Fact, topic, key string, into any) {
@@ -29,7 +30,7 @@ func value(t *testing.T, fs []iikanji.Fact, topic, key string, into any) {
 // TestLimitFacts holds what is read of this process against what the kernel
 // tells it itself.
 func TestLimitFacts(t *testing.T) {
-	fs, err := LimitFacts("me", os.Getpid())
+	fs, err := LimitFacts(host.Local{}, "me", os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,13 +40,13 @@ func TestLimitFacts(t *testing.T) {
 	if files < 10 || cores <= 0 {
 		t.Errorf("%v files, %v cores", files, cores)
 	}
-	if _, err := LimitFacts("gone", 1<<30); err == nil || !strings.Contains(err.Error(), "limits of gone") {
+	if _, err := LimitFacts(host.Local{}, "gone", 1<<30); err == nil || !strings.Contains(err.Error(), "limits of gone") {
 		t.Errorf("a process that is not there: %v", err)
 	}
 	if got := parseLimits("x", "Limit  Soft Limit\nMax open files            unlimited            4096   files\nMax cpu time  1 2\nMax processes\n"); len(got) != 1 || got[0].Value != "unlimited" {
 		t.Errorf("%v", got)
 	}
-	if fs := SysctlFacts("host"); len(fs) < 3 || fs[0].Key != "net.core.somaxconn" || fs[0].Value == "" {
+	if fs := SysctlFacts(host.Local{}, "host"); len(fs) < 3 || fs[0].Key != "net.core.somaxconn" || fs[0].Value == "" {
 		t.Errorf("%v", fs)
 	}
 }
@@ -63,7 +64,7 @@ func TestListenFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	fs, err := ListenFacts(map[string][]int{"me": {os.Getpid()}, "gone": {1 << 30}})
+	fs, err := ListenFacts(host.Local{}, map[string][]int{"me": {os.Getpid()}, "gone": {1 << 30}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func TestAnswerFacts(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	fs, err := AnswerFacts(t.Context(), "nginx", s.URL, map[string]string{"GET /text": "/text?x=1", "GET /counts": "/counts", "GET /kept": "/kept", "GET /elsewhere": "/elsewhere", "GET /dead": "/dead"}, nil)
+	fs, err := AnswerFacts(t.Context(), host.Local{}, "nginx", s.URL, map[string]string{"GET /text": "/text?x=1", "GET /counts": "/counts", "GET /kept": "/kept", "GET /elsewhere": "/elsewhere", "GET /dead": "/dead"}, nil)
 	if err != nil || len(fs) != 4 {
 		t.Fatalf("%v, %v", fs, err)
 	}
