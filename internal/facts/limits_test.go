@@ -3,12 +3,16 @@ package facts
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/host"
@@ -125,4 +129,74 @@ func TestAnswerFacts(t *testing.T) {
 	if counts.Same || !counts.Cookie || !counts.ETag || elsewhere.Status != 302 {
 		t.Errorf("%+v %+v", counts, elsewhere)
 	}
+}
+
+// TestLimitsOfAnotherHost reads the limits of a process of a host that is not
+// this machine: its own /proc and /sys only.
+func TestLimitsOfAnotherHost(t *testing.T) {
+	h := &host.Fake{Root: t.TempDir(), Host: "other"}
+	for name, text := range map[string]string{
+		"proc/7/limits":                   "Limit                     Soft Limit           Hard Limit           Units\nMax open files            123                  4096                 files\n",
+		"proc/7/status":                   "Name:\tapp\nCpus_allowed_list:\t0-7\n",
+		"proc/7/cgroup":                   "0::/app.slice\n",
+		"proc/7/environ":                  "A=b\x00GOMAXPROCS=3\x00",
+		"proc/sys/net/core/somaxconn":     "99\n",
+		"sys/devices/system/cpu/online":   "0-3,6\n",
+		"sys/fs/cgroup/app.slice/cpu.max": "450000 100000\n",
+	} {
+		path := filepath.Join(h.Root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	known, err := LimitFacts(h, "app", 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, f := range append(known, SysctlFacts(h, "other")...) {
+		got[f.Topic+" "+f.Key] = f.Value
+	}
+	want := map[string]string{"limit nofile": "123", "process cores": "4.5", "process gomaxprocs": "3", "sysctl net.core.somaxconn": "99"}
+	if !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if err := os.Remove(filepath.Join(h.Root, "sys/fs/cgroup/app.slice/cpu.max")); err != nil {
+		t.Fatal(err)
+	}
+	if n := coresOf(h, 7); n != 5 {
+		t.Errorf("%v cores, want the 5 of those allowed that are online", n)
+	}
+	if n := coresOf(h, 8); n != 0 {
+		t.Errorf("%v cores of a process that is not there", n)
+	}
+}
+
+// TestCoresOfThisProcess compares the CPUs of this process with what the
+// kernel returns by sched_getaffinity(2).
+func TestCoresOfThisProcess(t *testing.T) {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		t.Fatal(err)
+	}
+	if n := allowedCPUs(host.Local{}, os.Getpid()); n != set.Count() {
+		t.Errorf("%d CPUs, want %d", n, set.Count())
+	}
+}
+
+// FuzzCPUs reads lists of CPUs: no number is out of the kernel's range.
+func FuzzCPUs(f *testing.F) {
+	for _, s := range []string{"0-3,7", "", "5", "3-1", "-1", "0-99999999", "x,2"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, list string) {
+		for cpu := range parseCPUs(list) {
+			if cpu < 0 || cpu >= mostCPUs {
+				t.Errorf("%q: CPU %d", list, cpu)
+			}
+		}
+	})
 }
