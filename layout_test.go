@@ -31,8 +31,8 @@ var layout = map[string][]string{
 	"internal/accesslog":               {"words", "internal/lines", "internal/tally", "internal/filter", "internal/nginx"},
 	"internal/slowlog":                 {"words", "internal/lines", "internal/tally", "internal/filter"},
 	"internal/errorlog":                {"words", "internal/lines"},
-	"internal/hoststat":                {"words"},
-	"internal/facts":                   {"words", "internal/nginx"},
+	"internal/hoststat":                {"words", "internal/host"},
+	"internal/facts":                   {"words", "internal/nginx", "internal/host", "internal/hoststat"},
 	"internal/facts/factstest":         {}, // a private MariaDB for tests
 	"internal/bench":                   {"words", "internal/scenario", "internal/tally"},
 	"internal/diagnose":                {"words"},
