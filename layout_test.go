@@ -46,6 +46,7 @@ var layout = map[string][]string{
 	"internal/site":                    {"words", "internal/scenario", "internal/host", "internal/arena", "internal/change", "internal/stack", "internal/field"}, // an arena's stack as a Subject
 	"internal/report":                  {"words"},
 	"internal/arena":                   {"words", "internal/scenario"},
+	"internal/arena/kit/*":             {"words", "internal/scenario", "internal/arena/kit/*"}, // what arenas' authors need again
 	"internal/arena/arenatest":         {"*"},
 	"internal/arena/arenatest/grading": {"words"},                   // answers.txt against findings
 	"internal/judge":                   {"words", "internal/stats"}, // pure: no clock, no I/O
@@ -53,7 +54,7 @@ var layout = map[string][]string{
 		"internal/slowlog", "internal/errorlog", "internal/hoststat", "internal/facts", "internal/bench", "internal/diagnose"},
 	"internal/tune": {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe"},
 	"arenas/all":    {"arenas/*"},
-	"arenas/*":      {"words", "internal/scenario", "internal/arena"},
+	"arenas/*":      {"words", "internal/scenario", "internal/arena", "internal/arena/kit/*"},
 	"bench/*":       {"*"}, // comparisons with peers: programs that nothing imports
 	"cmd/*":         {"*"},
 }
