@@ -84,7 +84,7 @@ type Observer struct {
 func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
 	o := &Observer{w: w, databases: databaseWatches(w), webs: webWatches(w), logs: logWatches(w)}
 	for _, h := range w.hosts() {
-		o.hosts = append(o.hosts, &hostWatch{h: h, several: len(w.hosts()) > 1})
+		o.hosts = append(o.hosts, &hostWatch{h: h})
 	}
 	defer func() {
 		if err != nil {
@@ -224,7 +224,7 @@ func (o *Observer) readHosts(ob *Observation, wall time.Duration) (profiles []*i
 		p := hostProfile(w.samples)
 		p.Target = w.name()
 		profiles = append(profiles, p)
-		sensors = append(sensors, proveHost(p, wall, w.err).ofService(w.name(), w.several))
+		sensors = append(sensors, proveHost(p, wall, w.err).ofService(w.name(), w.h.Name() != ""))
 		if w.h.Name() == "" {
 			ob.Host = w.samples
 		} else {
