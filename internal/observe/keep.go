@@ -28,6 +28,7 @@ const (
 	hostFile    = "host.tsv"
 	errorsFile  = "errors.json"
 	usageFile   = "host.json"
+	targetFile  = "target.json"
 	slowLogFile = "slow.log.gz"
 )
 
@@ -99,6 +100,9 @@ func Keep(h *history.History, ob *Observation, known []iikanji.Fact) error {
 	if err := keepJSON(h, id, factsFile, known); err != nil {
 		return err
 	}
+	if err := keepJSON(h, id, targetFile, ob.Target); err != nil {
+		return err
+	}
 	if err := keepJSON(h, id, sensorsFile, ob.Sensors); err != nil {
 		return err
 	}
@@ -123,6 +127,12 @@ func Recall(h *history.History, id iikanji.RunID) (*Observation, []iikanji.Fact,
 	}
 	if err = recallJSON(h, id, sensorsFile, &ob.Sensors); err == nil {
 		err = recallJSON(h, id, factsFile, &known)
+	}
+	if err == nil {
+		err = recallJSON(h, id, targetFile, &ob.Target)
+		if errors.Is(err, fs.ErrNotExist) { // kept before targets were
+			err = nil
+		}
 	}
 	if err != nil {
 		return nil, nil, err

@@ -31,6 +31,7 @@ type Watched struct {
 // An Observation is one run as its sensors saw it.
 type Observation struct {
 	Run      *iikanji.Run
+	Target   iikanji.Target    // without services for a run that was kept without them
 	Profiles []iikanji.Profile // of the load phase only
 	Status   []iikanji.Fact    // growth of the database's counters over the load phase
 	// Seen are further facts of the load: limits and queues of processes, bytes
@@ -187,7 +188,7 @@ func (o *Observer) Finish(ctx context.Context, run *iikanji.Run) (*Observation, 
 	if o.ended.IsZero() {
 		return nil, errors.New("the run had no load phase: there is nothing to diagnose")
 	}
-	ob := &Observation{Run: run, Seen: o.seen}
+	ob := &Observation{Run: run, Target: servicesOf(o.w.Target), Seen: o.seen}
 	wall := o.ended.Sub(o.began)
 	access, sensors := o.readAccess(ctx, run)
 	slow, more := o.readStatements(ctx, ob, wall)
@@ -232,6 +233,12 @@ func (o *Observer) readHosts(ob *Observation, wall time.Duration) (profiles []*i
 		}
 	}
 	return profiles, sensors
+}
+
+// servicesOf is the part of a target that a diagnosis needs. How it is loaded is
+// left out: the command's arguments may hold secrets.
+func servicesOf(t iikanji.Target) iikanji.Target {
+	return iikanji.Target{Name: t.Name, Hosts: t.Hosts, Services: t.Services}
 }
 
 // readStatements reads the statements of all databases.

@@ -140,8 +140,5 @@ func (s *Subject) Scenario(o arena.Options) *field.Scenario {
 	if o.Data == "" {
 		o.Data = s.Stack.Data()
 	}
-	if o.Serve == "" {
-		o.Serve = "127.0.0.1:0"
-	}
 	return ScenarioOf(s.Arena, s.URL(), o)
 }

@@ -50,7 +50,7 @@ func RunAATrials(ctx context.Context, f Field, n int, load time.Duration, tell f
 		if out.Noise == 0 {
 			out.Noise = j.Prior.SD()
 		}
-		c := judge.Case{Change: iikanji.Change{ID: iikanji.ChangeID(len(out.Verdicts) + 1), Kind: "nginxconf"}}
+		c := judge.Case{Change: iikanji.Change{ID: iikanji.ChangeID(len(out.Verdicts) + 1)}}
 		for v := (iikanji.Verdict{}); v.Call == iikanji.CallUnknown; {
 			p, err := out.pair(ctx, f, load)
 			if err != nil {

@@ -179,20 +179,20 @@ func (t *Tuner) planAll(ctx context.Context, parts []Candidate) (left []Candidat
 	for _, p := range parts {
 		tried := p
 		if t.book.Wiped {
-			tried.Remedy = intoSchemaFile(tried.Remedy)
+			tried.Remedy = change.IntoSchemaFile(tried.Remedy)
 		}
-		c, why, err := t.look(ctx, tried)
-		if err == nil && why == "" && slices.ContainsFunc(planned[stand:], func(o *iikanji.Change) bool { return touch(o, c) }) {
-			if stand, why, err = t.applyFrom(ctx, planned, stand); err == nil && why == "" {
-				c, why, err = t.look(ctx, tried)
+		c, refused, err := t.look(ctx, tried)
+		if err == nil && refused == nil && slices.ContainsFunc(planned[stand:], func(o *iikanji.Change) bool { return touch(o, c) }) {
+			if stand, refused, err = t.applyFrom(ctx, planned, stand); err == nil && refused == nil {
+				c, refused, err = t.look(ctx, tried)
 			}
 		}
 		if err != nil {
 			return nil, planned, err
 		}
-		if why != "" {
-			t.say("not tried: %s: %s", p.Remedy.Says, firstLine(why))
-			t.book.Attempts = append(t.book.Attempts, Attempt{Candidate: p, Key: p.Key(), Says: p.Remedy.Says, Binding: t.binding(), Skipped: why})
+		if refused != nil {
+			t.say("not tried: %s: %s", p.Remedy.Says, firstLine(refused.Error()))
+			t.book.Attempts = append(t.book.Attempts, Attempt{Candidate: p, Key: p.Key(), Says: p.Remedy.Says, Binding: t.binding(), Skipped: refused.Error()})
 			continue
 		}
 		if err := t.History.AddChange(c, change.Diff(c)); err != nil {
@@ -203,20 +203,20 @@ func (t *Tuner) planAll(ctx context.Context, parts []Candidate) (left []Candidat
 	return left, planned, nil
 }
 
-// applyFrom applies the changes from an index on; why says what the site did
-// not take.
-func (t *Tuner) applyFrom(ctx context.Context, changes []*iikanji.Change, from int) (stand int, why string, err error) {
+// applyFrom applies the changes from an index on; refused is the change that
+// the site did not take.
+func (t *Tuner) applyFrom(ctx context.Context, changes []*iikanji.Change, from int) (stand int, refused, err error) {
 	for i := from; i < len(changes); i++ {
 		err := t.Acts.Apply(ctx, changes[i].ID)
 		if err == nil {
 			continue
 		}
 		if now, e := t.History.LoadChange(changes[i].ID); ctx.Err() == nil && e == nil && now.Stage == iikanji.Reverted {
-			return i, fmt.Sprintf("the site did not take another part of the bundle (%s): %s", changes[i].Says, firstLine(err.Error())), nil
+			return i, fmt.Errorf("the site did not take another part of the bundle (%s): %s", changes[i].Says, firstLine(err.Error())), nil
 		}
-		return i, "", err
+		return i, nil, err
 	}
-	return len(changes), "", nil
+	return len(changes), nil, nil
 }
 
 // touch says whether two changes alter a place of each other's.

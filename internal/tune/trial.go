@@ -42,19 +42,21 @@ func (t *Tuner) try(ctx context.Context, c Candidate) (Attempt, error) {
 	a := Attempt{Candidate: c, Key: c.Key(), Says: c.Remedy.Says, Binding: t.binding()}
 	t.under = a.Key
 	defer func() { t.under = "" }()
-	plain, asked := c.Remedy, c.Remedy.Args["into"]
+	plain := c.Remedy
 	if t.book.Wiped {
-		c.Remedy = intoSchemaFile(c.Remedy)
+		c.Remedy = change.IntoSchemaFile(c.Remedy)
 	}
 	for again := false; ; again = true {
-		planned, why, err := t.planned(ctx, &c)
-		if err == nil && why != "" && !again && t.book.Wiped && c.Remedy.Args["into"] != asked {
-			// Not every table is made anew: without the file, then; a run will show.
+		planned, refused, err := t.planInFile(ctx, &c)
+		if err == nil && refused != nil && !again && change.InSchemaFile(c.Remedy) && !change.InSchemaFile(plain) {
+			// initialize may leave this table alone: try without the file; a run shows it.
 			c.Remedy = plain
-			planned, why, err = t.plan(ctx, c)
+			planned, refused, err = t.plan(ctx, c)
 		}
-		if err != nil || why != "" {
-			a.Skipped = why
+		if refused != nil {
+			a.Skipped = refused.Error()
+		}
+		if err != nil || refused != nil {
 			return a, err
 		}
 		tr := t.newTrial(planned)
@@ -64,70 +66,57 @@ func (t *Tuner) try(ctx context.Context, c Candidate) (Attempt, error) {
 		if err != nil || !tr.replan {
 			return a, err
 		}
-		if again || c.Remedy.Args["into"] != "" {
-			a.Skipped = "initialize makes the table anew and wipes it out, and its schema file is not to be edited so"
+		if again || change.InSchemaFile(c.Remedy) {
+			a.Skipped = "initialize creates the table anew, which undoes the change, and its schema file cannot be edited for it"
 			return a, nil
 		}
 		t.book.Wiped = true
-		t.say("initialize makes the table anew and wipes it out: it goes into the schema file that initialize loads")
-		c.Remedy = intoSchemaFile(c.Remedy)
+		t.say("initialize creates the table anew, which undoes the change: it goes into the schema file that initialize loads")
+		c.Remedy = change.IntoSchemaFile(c.Remedy)
 	}
 }
 
-// planned plans a candidate; where several schema files make its table alike,
-// what initialize executes chooses between them.
-func (t *Tuner) planned(ctx context.Context, c *Candidate) (*iikanji.Change, string, error) {
-	planned, why, err := t.plan(ctx, *c)
-	if err != nil || why == "" || t.WhichFile == nil || c.Remedy.Args["into"] == "" {
-		return planned, why, err
+// planInFile plans a candidate. Where several schema files create its table
+// alike, WhichFile chooses between them.
+func (t *Tuner) planInFile(ctx context.Context, c *Candidate) (planned *iikanji.Change, refused, err error) {
+	planned, refused, err = t.plan(ctx, *c)
+	var which *change.WhichFileError
+	if err != nil || t.WhichFile == nil || !errors.As(refused, &which) {
+		return planned, refused, err
 	}
-	r, ok, err := t.WhichFile(ctx, c.Remedy, why)
+	r, ok, err := t.WhichFile(ctx, which)
 	if err != nil || !ok {
-		return nil, why, err
+		return nil, refused, err
 	}
 	c.Remedy = r
 	return t.plan(ctx, *c)
 }
 
-// intoSchemaFile asks for a change of an index to be made where initialize
-// takes the table's definition from, as well.
-func intoSchemaFile(r iikanji.Remedy) iikanji.Remedy {
-	if r.Kind != "ddl" {
-		return r
+// plan plans a candidate and adds the change to the history; refused is why
+// there is no change.
+func (t *Tuner) plan(ctx context.Context, c Candidate) (planned *iikanji.Change, refused, err error) {
+	if planned, refused, err = t.look(ctx, c); err != nil || refused != nil {
+		return nil, refused, err
 	}
-	args := map[string]string{"into": "schema file"}
-	for k, v := range r.Args {
-		args[k] = v
-	}
-	r.Args = args
-	return r
+	return planned, nil, t.History.AddChange(planned, change.Diff(planned))
 }
 
-// plan asks the kind for a change and notes it in the history; why says why
-// there is none.
-func (t *Tuner) plan(ctx context.Context, c Candidate) (planned *iikanji.Change, why string, err error) {
-	if planned, why, err = t.look(ctx, c); err != nil || why != "" {
-		return nil, why, err
-	}
-	return planned, "", t.History.AddChange(planned, change.Diff(planned))
-}
-
-// look asks the kind for a change.
-func (t *Tuner) look(ctx context.Context, c Candidate) (planned *iikanji.Change, why string, err error) {
+// look plans a candidate without adding it to the history.
+func (t *Tuner) look(ctx context.Context, c Candidate) (planned *iikanji.Change, refused, err error) {
 	planned, err = change.Plan(ctx, t.Site, c.Remedy)
 	switch {
 	case ctx.Err() != nil:
-		return nil, "", ctx.Err()
+		return nil, nil, ctx.Err()
 	case errors.Is(err, change.ErrNothing):
-		return nil, change.ErrNothing.Error(), nil
+		return nil, change.ErrNothing, nil
 	case err != nil:
-		return nil, err.Error(), nil
+		return nil, err, nil
 	}
 	planned.Answers = c.Code
 	if p, no := judge.Forbidden(planned, t.Acts.Policy.Allow); no {
-		return nil, fmt.Sprintf("it weakens the promise of %s, which the target's policy does not allow", p), nil
+		return nil, fmt.Errorf("it weakens the promise of %s, which the target's policy does not allow", p), nil
 	}
-	return planned, "", nil
+	return planned, nil, nil
 }
 
 func (t *Tuner) newTrial(changes ...*iikanji.Change) *trial {
@@ -139,13 +128,7 @@ func (t *Tuner) newTrial(changes ...*iikanji.Change) *trial {
 	if len(t.incumbent) >= judge.ShiftRuns {
 		tr.c.Before = slices.Clone(t.incumbent)
 	}
-	for _, c := range changes {
-		for _, op := range c.Do {
-			tr.c.Simplifies = tr.c.Simplifies || op.Verb == iikanji.SQL && strings.Contains(op.Body, "DROP INDEX") && !strings.Contains(op.Body, "ADD ")
-		}
-		// A line of configuration that adds no state and takes no promise costs nothing to keep.
-		tr.c.Simplifies = tr.c.Simplifies || judge.Worth(c) == judge.LeastWorth && len(c.Weakens) == 0
-	}
+	tr.c.Simplifies = slices.ContainsFunc(changes, func(c *iikanji.Change) bool { return c.Simplifies })
 	return tr
 }
 
@@ -448,21 +431,16 @@ func (tr *trial) arm(ctx context.Context, on bool) (*iikanji.Run, string, error)
 	return run, void, nil
 }
 
-// wiped says whether initialize has undone a change of an index: the table is
-// as it was before.
+// wiped reports whether initialize undid one of the changes. A table that a
+// later change of the bundle altered, too, is in a state foreign to the earlier.
 func (tr *trial) wiped(ctx context.Context) (bool, error) {
 	for _, c := range tr.changes {
-		for _, op := range c.Do {
-			if op.Verb != iikanji.SQL || op.Expect == "" {
-				continue
-			}
-			now, err := tr.Site.State(ctx, op)
-			if err != nil {
-				return false, err
-			}
-			if now == op.Expect {
-				return true, nil
-			}
+		wiped, err := change.Wiped(ctx, tr.Site, c)
+		if err != nil && !errors.Is(err, change.ErrForeignState) {
+			return false, err
+		}
+		if wiped {
+			return true, nil
 		}
 	}
 	return false, nil

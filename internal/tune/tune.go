@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/judge"
-
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/judge"
 )
 
 // Tune searches for changes that make the site faster, keeps what interleaved
@@ -399,7 +399,9 @@ func (t *Tuner) observe(ctx context.Context) error {
 	}
 	t.diagnosis, t.moved = d, false
 	older := t.queue
-	t.queue = slices.DeleteFunc(Candidates(d), t.cured)
+	found, refused := Candidates(d)
+	t.queue = slices.DeleteFunc(found, t.cured)
+	t.refuse(refused)
 	t.say("observed: %d causes, %d remedies that need no patch; the limit is %s", len(d.Findings), len(t.queue), cmp.Or(d.Binding, "none of the machine's resources"))
 	t.carry(older)
 	if t.Propose == nil {
@@ -415,13 +417,35 @@ func (t *Tuner) observe(ctx context.Context) error {
 	}
 	for _, c := range more {
 		c.Proposed = true
-		b := beliefOf(c.Remedy)
-		c.Chance, c.Gain = max(b.chance, 0.1), max(b.gain, 0.05, c.Gain)
+		act, _ := change.Match(c.Remedy) // an error: the trial reports why it cannot be planned
+		c.Chance, c.Gain = max(act.Belief.Chance, 0.1), max(act.Belief.Gain, 0.05, c.Gain)
 		if !slices.ContainsFunc(t.queue, func(o Candidate) bool { return o.Key() == c.Key() }) {
 			t.queue = append(t.queue, c)
 		}
 	}
 	return nil
+}
+
+// refuse reports remedies that cannot be tried: as attempts that were skipped,
+// but for those that wait for a patch, of which there are many in a diagnosis.
+func (t *Tuner) refuse(refused []Refusal) {
+	var patches []string
+	for _, r := range refused {
+		if errors.Is(r.Err, change.ErrNoDiff) {
+			if code := string(r.Code); !slices.Contains(patches, code) {
+				patches = append(patches, code)
+			}
+			continue
+		}
+		if tried, _ := t.tried(r.Candidate); tried {
+			continue
+		}
+		t.say("not tried: %s: %s", r.Remedy.Says, firstLine(r.Err.Error()))
+		t.book.Attempts = append(t.book.Attempts, Attempt{Candidate: r.Candidate, Key: r.Key(), Says: r.Remedy.Says, Binding: t.binding(), Skipped: r.Err.Error()})
+	}
+	if len(patches) > 0 {
+		t.say("not tried: remedies of %s: %s", strings.Join(patches, ", "), change.ErrNoDiff)
+	}
 }
 
 // faded is what is left of a candidate's chance once its cause no longer shows:

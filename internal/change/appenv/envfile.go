@@ -52,12 +52,12 @@ func variable(line string) (name, value string, ok bool) {
 
 // set wants variables to have values.
 func (e *environment) set(w *wanted) error {
-	for _, name := range slices.Sorted(maps.Keys(w.env)) {
+	for _, name := range slices.Sorted(maps.Keys(w.Env)) {
 		now, has := e.now[name]
-		if err := allowed(name, w.env[name], now, has); err != nil {
+		if err := allowed(name, w.Env[name], now, has); err != nil {
 			return err
 		}
-		if err := e.put(name, w.env[name]); err != nil {
+		if err := e.put(name, w.Env[name]); err != nil {
 			return err
 		}
 	}

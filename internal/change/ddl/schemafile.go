@@ -213,7 +213,7 @@ func (s *scratch) schemaFileOf(ctx context.Context, site *change.Site, wanted, b
 	case len(fits) == 1:
 		return found, fits[0], nil
 	case len(fits) > 1:
-		err = fmt.Errorf("%s all make table %s, and which of them initialize executes %w", paths(fits), found.name, ErrWhichFile)
+		err = &change.WhichFileError{Table: found.name, Files: pathsOf(fits)}
 	case why != nil:
 		err = fmt.Errorf("no file makes table %s as it is: %w", found.name, why)
 	default:
@@ -247,13 +247,15 @@ func (found *search) nothing(wanted string) error {
 	return err
 }
 
-func paths(files []schemaFile) string {
+func pathsOf(files []schemaFile) []string {
 	var all []string
 	for _, f := range files {
 		all = append(all, f.path)
 	}
-	return strings.Join(all, ", ")
+	return all
 }
+
+func paths(files []schemaFile) string { return strings.Join(pathsOf(files), ", ") }
 
 // intoFile edits the schema file so that initialize makes the table as the
 // change leaves it.

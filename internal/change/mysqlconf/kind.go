@@ -30,8 +30,9 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if svc.DropIn == "" || svc.DB == nil || svc.Check == nil {
 		return nil, fmt.Errorf("no database %q with a folder for further settings", r.Target)
 	}
-	if len(r.Args) == 0 {
-		return nil, fmt.Errorf("no variable to set")
+	_, args, err := match(r)
+	if err != nil {
+		return nil, err
 	}
 	now, err := variables(ctx, svc.DB)
 	if err != nil {
@@ -41,11 +42,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err != nil {
 		return nil, err
 	}
-	weakens, err := check(r.Args, now)
-	if err != nil {
-		return nil, err
-	}
-	wanted, changed, err := different(r.Args, now, told)
+	wanted, changed, err := different(args.Values, now, told)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +57,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err := test(ctx, svc, edited); err != nil {
 		return nil, err
 	}
-	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: "set " + change.SaySettings(wanted), Weakens: weakens}
+	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: "set " + change.SaySettings(wanted), Weakens: weakened(args.Values, now)}
 	file := change.Edit{Path: svc.DropIn, Old: old, New: edited}
 	if live(changed, told) {
 		c.Risk = iikanji.RiskNone

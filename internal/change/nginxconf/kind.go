@@ -29,6 +29,11 @@ var _ change.Kind = Kind{}
 // Name implements change.Kind.
 func (Kind) Name() string { return "nginxconf" }
 
+// Help implements change.Kind.
+func (Kind) Help() string {
+	return "Edits of nginx's configuration; comments and order stay. The target is nginx's service. Needs a reload."
+}
+
 // Plan implements change.Kind.
 func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iikanji.Change, error) {
 	svc, ok := s.Services[r.Target]

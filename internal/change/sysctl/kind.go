@@ -2,7 +2,6 @@ package sysctl
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -31,22 +30,12 @@ func (k Kind) Plan(_ context.Context, s *change.Site, r iikanji.Remedy) (*iikanj
 	if !ok {
 		return nil, fmt.Errorf("no service %q", r.Target)
 	}
-	args := maps.Clone(r.Args)
-	delete(args, "act")
-	if len(args) == 0 {
-		return nil, errors.New("nothing is asked for")
-	}
-	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: "set " + change.SaySettings(args)}
-	var err error
-	switch act := r.Args["act"]; act {
-	case "sysctl":
-		err = planVariables(s, svc, c, args)
-	case "limits":
-		err = planLimits(s, svc, c, args)
-	default:
-		err = fmt.Errorf("act %q: want sysctl or limits", act)
-	}
+	_, args, err := match(r)
 	if err != nil {
+		return nil, err
+	}
+	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: "set " + change.SaySettings(args.values())}
+	if err := args.plan(s, svc, c); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -55,8 +44,9 @@ func (k Kind) Plan(_ context.Context, s *change.Site, r iikanji.Remedy) (*iikanj
 // procSys is where the kernel's variables are files.
 const procSys = "/proc/sys"
 
-// planVariables sets kernel variables, now and after the machine's next start.
-func planVariables(s *change.Site, svc change.Service, c *iikanji.Change, args map[string]string) error {
+// plan sets kernel variables, now and after the machine's next start.
+func (a *variableArgs) plan(s *change.Site, svc change.Service, c *iikanji.Change) error {
+	args := a.Values
 	if !within(s.Roots, procSys) {
 		return fmt.Errorf("%s is a setting of the machine, and the target is not allowed to change the machine (%s is outside its folders)",
 			slices.Min(slices.Collect(maps.Keys(args))), procSys)
@@ -68,9 +58,6 @@ func planVariables(s *change.Site, svc change.Service, c *iikanji.Change, args m
 	var live []change.Edit
 	wanted := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(args)) {
-		if err := checkVariable(name, args[name]); err != nil {
-			return err
-		}
 		path := filepath.Join(procSys, strings.ReplaceAll(name, ".", "/"))
 		old, err := s.ReadOld(path)
 		if err != nil {
@@ -154,21 +141,16 @@ func portsStay(t iikanji.Target, ports string) error {
 	return nil
 }
 
-// planLimits sets limits of a service's process.
-func planLimits(s *change.Site, svc change.Service, c *iikanji.Change, args map[string]string) error {
+// plan sets limits of a service's process.
+func (a *limitArgs) plan(s *change.Site, svc change.Service, c *iikanji.Change) error {
 	if svc.LimitsFile == "" || svc.Restart == nil {
 		return fmt.Errorf("service %q has no file of limits", c.Target)
-	}
-	for _, name := range slices.Sorted(maps.Keys(args)) {
-		if err := checkLimit(name, args[name]); err != nil {
-			return err
-		}
 	}
 	old, err := s.ReadOld(svc.LimitsFile)
 	if err != nil {
 		return err
 	}
-	edited := edit(old, limitsHeader, args)
+	edited := edit(old, limitsHeader, a.values())
 	if string(edited) == string(old) {
 		return change.ErrNothing
 	}
