@@ -35,16 +35,22 @@ check: setup-check
 
 setup:
 	@scripts/setup.sh demo
+	@scripts/apps.sh go list -deps -f '{{""}}' .
 
 setup-check:
 	@scripts/setup.sh check
+	@scripts/apps.sh go list -deps -f '{{""}}' .
 
 lint: $(STATICCHECK) $(GOVULNCHECK) $(DEADCODE)
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt: run gofmt -w on:"; echo "$$out"; exit 1; fi
 	go vet ./...
 	$(STATICCHECK) ./...
+	@scripts/apps.sh go mod tidy -diff
+	@scripts/apps.sh go vet ./...
+	@scripts/apps.sh $(CURDIR)/$(STATICCHECK) ./...
 	@scripts/deadcode.sh $(DEADCODE)
 	@scripts/vuln.sh $(GOVULNCHECK)
+	@scripts/apps.sh $(CURDIR)/scripts/vuln.sh $(CURDIR)/$(GOVULNCHECK)
 	@n=$$(wc -l <README.md); if [ $$n -gt 200 ]; then echo "README.md has $$n lines, 200 are allowed"; exit 1; fi
 
 # The tests of these packages put a real site under load and measure times. They
@@ -57,7 +63,7 @@ LOADED = /arenas/isucondition$$ /bench/worse$$ /cmd/iikanji$$ /internal/observe$
 test: export GORACE = atexit_sleep_ms=10
 
 test:
-	go test -race -timeout 20m $$(go list ./... | grep -v $(foreach p,$(LOADED),-e '$(p)'))
+	go test -race -timeout 20m -parallel 4 $$(go list ./... | grep -v $(foreach p,$(LOADED),-e '$(p)'))
 	go test -race -timeout 20m -p 1 $$(go list ./... | grep $(foreach p,$(LOADED),-e '$(p)'))
 
 fuzz:

@@ -3,8 +3,10 @@ package iikanji_test
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"testing"
@@ -16,27 +18,87 @@ var moduleLine = regexp.MustCompile(`(?m)^\| ([a-z0-9-]+(?:\.[a-z0-9-]+)+/[^ |]+
 // indirectTable begins the table of indirect modules.
 var indirectTable = regexp.MustCompile(`(?m)^\| indirect module`)
 
-// required returns the modules that a go.mod requires; true means directly.
-func required(t *testing.T) map[string]bool {
+// appTable begins the table of the modules of the arenas' apps.
+var appTable = regexp.MustCompile(`(?m)^\| module of an app`)
+
+// A requirement is a line of a go.mod.
+type requirement struct {
+	Path, Version string
+	Indirect      bool
+}
+
+// requirements reads a file in the format of go.mod.
+func requirements(t *testing.T, file string) []requirement {
 	t.Helper()
-	out, err := exec.Command("go", "mod", "edit", "-json").Output()
+	out, err := exec.Command("go", "mod", "edit", "-json", file).Output()
 	if err != nil {
-		t.Fatalf("reading go.mod: %v", err)
+		t.Fatalf("reading %s: %v", file, err)
 	}
-	var mod struct {
-		Require []struct {
-			Path     string
-			Indirect bool
-		}
-	}
+	var mod struct{ Require []requirement }
 	if err := json.Unmarshal(out, &mod); err != nil {
 		t.Fatal(err)
 	}
+	return mod.Require
+}
+
+// required returns the modules that go.mod files require; true means directly.
+func required(t *testing.T, files ...string) map[string]bool {
+	t.Helper()
 	modules := map[string]bool{}
-	for _, r := range mod.Require {
-		modules[r.Path] = !r.Indirect
+	for _, file := range files {
+		for _, r := range requirements(t, file) {
+			modules[r.Path] = modules[r.Path] || !r.Indirect
+		}
 	}
 	return modules
+}
+
+// appModules lists the module files of the arenas' apps and of the tests' apps
+// that are built from real modules.
+func appModules(t *testing.T) (arenas, tests []string) {
+	t.Helper()
+	for _, root := range []string{"arenas", "bench", "internal"} {
+		err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.Name() != "go.mod.txt" {
+				return err
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(file), "go.sum.txt")); err != nil {
+				return nil // a stand-in module without dependencies outside of its folder
+			}
+			if root == "arenas" {
+				arenas = append(arenas, file)
+			} else {
+				tests = append(tests, file)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return arenas, tests
+}
+
+// TestAppVersions checks that apps and product agree on the versions of the
+// modules that both use, so that one download serves both.
+func TestAppVersions(t *testing.T) {
+	versions := map[string]string{}
+	for _, r := range requirements(t, "go.mod") {
+		versions[r.Path] = r.Version
+	}
+	arenas, tests := appModules(t)
+	if len(arenas) == 0 || len(tests) == 0 {
+		t.Fatalf("%d apps of arenas and %d of tests: the test would prove nothing", len(arenas), len(tests))
+	}
+	for _, file := range slices.Concat(arenas, tests) {
+		for _, r := range requirements(t, file) {
+			if versions[r.Path] == "" {
+				versions[r.Path] = r.Version
+			} else if versions[r.Path] != r.Version {
+				t.Errorf("%s requires %s %s, another module file %s", file, r.Path, r.Version, versions[r.Path])
+			}
+		}
+	}
 }
 
 // listed returns the modules that the page has a line for, in both tables.
@@ -90,12 +152,20 @@ func TestDependencies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	modules := required(t)
+	at := appTable.FindIndex(page)
+	if at == nil {
+		t.Fatal("docs/dependencies.md has no table of the apps' modules")
+	}
+	modules := required(t, "go.mod")
 	if len(modules) == 0 {
 		t.Fatal("go.mod requires nothing: the test would prove nothing")
 	}
-	for _, b := range differences(string(page), modules) {
+	for _, b := range differences(string(page[:at[0]]), modules) {
 		t.Errorf("docs/dependencies.md: %s", b)
+	}
+	arenas, _ := appModules(t)
+	for _, b := range differences(string(page[at[0]:]), required(t, arenas...)) {
+		t.Errorf("docs/dependencies.md, modules of the apps: %s", b)
 	}
 }
 

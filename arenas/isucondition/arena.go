@@ -1,7 +1,6 @@
 package isucondition
 
 import (
-	"context"
 	_ "embed"
 	"fmt"
 	"time"
@@ -53,20 +52,12 @@ func init() {
 		NginxConf: "nginx.conf",
 
 		Scenario:          newScenario,
-		Mock:              serveMock,
+		Settings:          settings,
+		Commands:          []arena.Command{mock},
 		Answers:           answers,
 		Allow:             allowed,
 		InitializeTimeout: 20 * time.Second,
 	})
-}
-
-// serveMock is JIA for people, with the training key.
-func serveMock(ctx context.Context, address string, say func(line string)) error {
-	key, err := SigningKey("")
-	if err != nil {
-		return err
-	}
-	return NewJIAMock(key, say).Serve(ctx, address)
 }
 
 // appEnv is the app's environment, all that it reads.

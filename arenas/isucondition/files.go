@@ -5,22 +5,26 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
-// repository holds files/ as it lies in the repository. Two things differ from
-// the work folder, which looks as the contest's did: the app's folder is
-// called isucondition here, because go install names a program after it, and
-// its go.mod and go.sum end in .txt, because a folder with a go.mod would be
-// another module and could not be embedded.
+// appFolder is the folder of the app's source in the repository. The go command
+// ignores folders that begin with "_", so the app is not part of this module.
+const appFolder = "_go"
+
+// repository holds files/ as it is in the repository. Its names differ from
+// those of the work folder in two places. The app's folder is [appFolder]
+// instead of "go". The app's go.mod and go.sum end in .txt, because go:embed
+// refuses a folder with a go.mod.
 //
-//go:embed files
+//go:embed all:files
 var repository embed.FS
 
-// files is the content of webapp/ in the work folder.
+// files returns the content of webapp/ in the work folder.
 func files() fs.FS { return webappFS{} }
 
-// webappFS shows repository under the names of the work folder.
+// webappFS is the repository with the names of the work folder.
 type webappFS struct{}
 
 var (
@@ -29,23 +33,23 @@ var (
 	_ fs.StatFS     = webappFS{}
 )
 
-// stored is where a file of the work folder lies in the repository.
+// stored converts a name of the work folder to a path in the repository.
 func stored(name string) string {
 	dir, base := path.Split(name)
 	if base == "go.mod" || base == "go.sum" {
 		name = dir + base + ".txt"
 	}
 	if rest, ok := strings.CutPrefix(name+"/", "go/"); ok {
-		name = "isucondition/" + rest
+		name = appFolder + "/" + rest
 	}
 	return path.Join("files", name)
 }
 
-// shown is the name in the work folder of a file of the repository's folder
-// dir; a name that shows as none is "".
+// shown returns the name in the work folder of an entry of the repository's
+// folder dir.
 func shown(dir, base string) string {
 	switch {
-	case dir == "files" && base == "isucondition":
+	case dir == "files" && base == appFolder:
 		return "go"
 	case base == "go.mod.txt" || base == "go.sum.txt":
 		return strings.TrimSuffix(base, ".txt")
@@ -54,7 +58,7 @@ func shown(dir, base string) string {
 	}
 }
 
-// Open opens a file or directory; the errors are those of package fs.
+// Open opens a file or directory.
 func (webappFS) Open(name string) (fs.File, error) {
 	if err := valid("open", name); err != nil {
 		return nil, err
@@ -87,7 +91,7 @@ func (webappFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return rename(stored(name), entries), named(err, name)
 }
 
-// Stat describes a file or directory; scripts are executable.
+// Stat describes a file or directory. Scripts are executable.
 func (w webappFS) Stat(name string) (fs.FileInfo, error) {
 	if err := valid("stat", name); err != nil {
 		return nil, err
@@ -99,18 +103,18 @@ func (w webappFS) Stat(name string) (fs.FileInfo, error) {
 	return renamedInfo{info, path.Base(name)}, nil
 }
 
-// valid refuses names that fs.FS refuses, and the repository's own names.
+// valid refuses invalid paths and the names that only the repository has.
 func valid(op, name string) error {
 	if !fs.ValidPath(name) {
 		return &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
-	if first, _, _ := strings.Cut(name, "/"); first == "isucondition" {
+	if first, _, _ := strings.Cut(name, "/"); first == appFolder {
 		return &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 	}
 	return nil
 }
 
-// named puts the name that was asked for into an error of the repository.
+// named replaces the path in an error of the repository by the requested name.
 func named(err error, name string) error {
 	if p, ok := err.(*fs.PathError); ok {
 		return &fs.PathError{Op: p.Op, Path: name, Err: p.Err}
@@ -118,13 +122,14 @@ func named(err error, name string) error {
 	return err
 }
 
-// rename shows the entries of the repository's folder dir. Their order stays
-// as it is: no two names change places.
+// rename converts the entries of the repository's folder dir and sorts them by
+// their new names, as fs.ReadDirFS requires.
 func rename(dir string, entries []fs.DirEntry) []fs.DirEntry {
 	renamed := make([]fs.DirEntry, len(entries))
 	for i, e := range entries {
 		renamed[i] = renamedEntry{e, shown(dir, e.Name())}
 	}
+	slices.SortFunc(renamed, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return renamed
 }
 
@@ -152,7 +157,7 @@ type renamedInfo struct {
 func (i renamedInfo) Name() string   { return i.name }
 func (i renamedInfo) String() string { return fs.FormatFileInfo(i) }
 
-// Mode lets scripts be executed, which embedding forgets.
+// Mode makes scripts executable: embedded files have no such bit.
 func (i renamedInfo) Mode() fs.FileMode {
 	mode := i.FileInfo.Mode()
 	if strings.HasSuffix(i.name, ".sh") {
@@ -180,7 +185,7 @@ func (d renamedDir) ReadDir(n int) ([]fs.DirEntry, error) {
 	return rename(stored(d.name), entries), err
 }
 
-// mustRead returns a file of the arena's own.
+// mustRead returns an embedded file. It panics if there is none.
 func mustRead(name string) []byte {
 	body, err := webappFS{}.ReadFile(name)
 	if err != nil {

@@ -72,7 +72,7 @@ func hostPort(u *url.URL) string {
 // reaches it; empty means by that address.
 func (j *jia) listen(address, own string) (err error) {
 	if address == "" {
-		address = "127.0.0.1:0"
+		address = jiaAddress
 	}
 	if j.listener, err = net.Listen("tcp", address); err != nil {
 		return fmt.Errorf("serving JIA: %w", err)

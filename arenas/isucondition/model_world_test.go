@@ -119,7 +119,7 @@ func TestPosterBody(t *testing.T) {
 // TestMalformed: no malformed post may hold what the API accepts whole.
 func TestMalformed(t *testing.T) {
 	for kind := range len(malformed) + 2 {
-		body := malformedBody(kind, T0.Unix())
+		body, _ := malformedBody(kind, T0.Unix())
 		r, good, n := jsonReader{b: body}, 0, 0
 		r.array(func() {
 			n++

@@ -32,7 +32,7 @@ func newScenario(o arena.Options) (scenario.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := SigningKey(o.Key)
+	key, err := SigningKey(o.Set[keySetting])
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (ct *contest) begin(s scenario.Session) error {
 		return err
 	}
 	j.find, j.activate = world.chair, ct.activate
-	if err := j.listen(ct.options.Serve, ct.options.ServeURL); err != nil {
+	if err := j.listen(ct.options.Set[jiaSetting], ct.options.Set[jiaURLSetting]); err != nil {
 		return err
 	}
 	ct.s, ct.world, ct.jia = s, world, j

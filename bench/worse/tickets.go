@@ -10,17 +10,17 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// The files of the app that is bound by locks. Its go.mod and go.sum end in
-// .txt here, because a folder with a go.mod is another module and cannot be
-// embedded.
+// The files of the app that is bound by locks. The app is a module of its own:
+// the go command ignores folders that begin with "_". Its go.mod and go.sum end
+// in .txt, because go:embed refuses a folder with a go.mod.
 var (
-	//go:embed tickets/main.go
+	//go:embed _tickets/main.go
 	ticketsMain []byte
-	//go:embed tickets/go.mod.txt
+	//go:embed _tickets/go.mod.txt
 	ticketsMod []byte
-	//go:embed tickets/go.sum.txt
+	//go:embed _tickets/go.sum.txt
 	ticketsSum []byte
-	//go:embed tickets/nginx.conf
+	//go:embed _tickets/nginx.conf
 	ticketsNginx []byte
 )
 

@@ -16,10 +16,11 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
-	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/propose"
+	"github.com/iikanji/iikanji/internal/site"
 	"github.com/iikanji/iikanji/internal/stack"
 	"github.com/iikanji/iikanji/internal/tune"
 )
@@ -48,15 +49,15 @@ func workFolder(t *testing.T) string {
 func TestTickets(t *testing.T) {
 	dir := filepath.Join(workFolder(t), "tickets")
 	a := ticketsArena()
-	err := at(t.Context(), a, stack.Options{Dir: dir}, func(ctx context.Context, p *place) error {
-		url := p.stack.Places().URL()
+	err := site.Use(t.Context(), a, stack.Options{Dir: dir}, func(ctx context.Context, p *site.Subject) error {
+		url := p.Stack.Places().URL()
 		answersRight(t, url)
 		loaded(ctx, t, p)
 		hold := heldRow(ctx, t, p)
 		if got := pooled(ctx, t, p, url, hold, 10); got != 10 {
 			t.Errorf("the app had %d connections at once, its source says 10", got)
 		}
-		source := filepath.Join(p.site.Services[stack.App].Source, "main.go")
+		source := filepath.Join(p.Site().Services[stack.App].Source, "main.go")
 		before, err := os.ReadFile(source)
 		if err != nil {
 			return err
@@ -66,8 +67,8 @@ func TestTickets(t *testing.T) {
 			return err
 		}
 		defer h.Close()
-		acts := &change.Executor{Hands: p.site, Journal: h, Policy: p.site.Target.Policy}
-		if err := give(ctx, p.site, h, acts, proposals[0].remedy); err != nil {
+		acts := &change.Executor{Hands: p.Site(), Journal: h, Policy: p.Site().Target.Policy}
+		if err := give(ctx, p.Site(), h, acts, proposals[0].remedy); err != nil {
 			return err
 		}
 		if got := pooled(ctx, t, p, url, hold, 11); got <= 10 {
@@ -125,13 +126,9 @@ func answersRight(t *testing.T, url string) {
 
 // loaded runs the load for a moment: every answer and the balance at the end
 // are checked, deadlocks are not seen by customers.
-func loaded(ctx context.Context, t *testing.T, p *place) {
+func loaded(ctx context.Context, t *testing.T, p *site.Subject) {
 	t.Helper()
-	sc, err := p.arena.Scenario(arena.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	run, err := bench.Run(ctx, sc, bench.Options{URL: p.stack.Places().URL(), Seed: 1, Load: time.Second})
+	run, err := p.Scenario(arena.Options{}).Load(ctx, field.Load{Time: time.Second, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,9 +143,9 @@ func loaded(ctx context.Context, t *testing.T, p *place) {
 }
 
 // heldRow is a connection of ours, to hold a row's lock with.
-func heldRow(ctx context.Context, t *testing.T, p *place) *sql.Conn {
+func heldRow(ctx context.Context, t *testing.T, p *site.Subject) *sql.Conn {
 	t.Helper()
-	c, err := p.site.Services[stack.Database].DB.Conn(ctx)
+	c, err := p.Site().Services[stack.Database].DB.Conn(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +157,7 @@ func heldRow(ctx context.Context, t *testing.T, p *place) *sql.Conn {
 // connections: the number of those that wait for the row is that of the
 // connections. It waits until there are as many as wanted, and a moment longer
 // for more.
-func pooled(ctx context.Context, t *testing.T, p *place, url string, hold *sql.Conn, want int) int {
+func pooled(ctx context.Context, t *testing.T, p *site.Subject, url string, hold *sql.Conn, want int) int {
 	t.Helper()
 	for _, s := range []string{"BEGIN", "SELECT remaining FROM shows WHERE id = 1 FOR UPDATE"} {
 		if _, err := hold.ExecContext(ctx, s); err != nil {
@@ -178,7 +175,7 @@ func pooled(ctx context.Context, t *testing.T, p *place, url string, hold *sql.C
 			done <- err
 		}()
 	}
-	db := p.site.Services[stack.Database].DB
+	db := p.Site().Services[stack.Database].DB
 	most := 0
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		var n int

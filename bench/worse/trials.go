@@ -7,13 +7,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/site"
 	"github.com/iikanji/iikanji/internal/stack"
 	"github.com/iikanji/iikanji/internal/tune"
 )
@@ -41,8 +44,9 @@ func (o *options) trials(ctx context.Context, a *arena.Arena, dir, hist string) 
 	}
 	defer func() { err = errors.Join(err, h.Close()) }()
 	so := stack.Options{Dir: dir, StackCPUs: rest, Progress: func(line string) { o.say(a.Name + ": " + line) }}
-	err = at(ctx, a, so, func(ctx context.Context, p *place) (err error) {
-		acts := &change.Executor{Hands: p.site, Journal: h, Policy: p.site.Target.Policy}
+	err = site.Use(ctx, a, so, func(ctx context.Context, p *site.Subject) (err error) {
+		changed := p.Site()
+		acts := &change.Executor{Hands: changed, Journal: h, Policy: changed.Target.Policy}
 		defer func() {
 			back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 			defer cancel()
@@ -54,19 +58,19 @@ func (o *options) trials(ctx context.Context, a *arena.Arena, dir, hist string) 
 				continue
 			}
 			for _, r := range w.given {
-				if err := give(ctx, p.site, h, acts, r); err != nil {
+				if err := give(ctx, changed, h, acts, r); err != nil {
 					return err
 				}
 			}
 		}
 		t := &tune.Tuner{
-			Field: &field{place: p, history: h, cpus: generator, seed: o.seed, dir: dir, noisy: o.noisy, ran: out.ran},
-			Site:  p.site, Acts: acts, History: h, Now: time.Now,
+			Field: &trialField{Field: o.field(p, h, generator, dir), ran: out.ran},
+			Site:  changed, Acts: acts, History: h, Now: time.Now,
 			// No end of its own: a trial that is cut short would be undone for
 			// that alone. Nor a last comparison: there is nothing to compare.
 			Options: tune.TuneOptions{Short: o.load, Full: o.load, Watch: o.load, Seed: o.seed},
 			Say:     func(line string) { o.say(a.Name + ": " + line) },
-			Propose: ask(p.site),
+			Propose: ask(changed),
 		}
 		came, err := t.Tune(ctx)
 		if came != nil {
@@ -75,6 +79,13 @@ func (o *options) trials(ctx context.Context, a *arena.Arena, dir, hist string) 
 		return err
 	})
 	return out, err
+}
+
+// field is the place of the runs on one arena.
+func (o *options) field(p *site.Subject, h *history.History, cpus []int, dir string) *field.Field {
+	l := p.Scenario(arena.Options{})
+	l.Seed, l.CPUs, l.Place = o.seed, cpus, iikanji.Placement{Cores: runtime.NumCPU(), Generator: bench.CPUList(cpus)}
+	return &field.Field{Subject: p, Loader: l, History: h, Now: time.Now, Dir: dir, Noisy: o.noisy}
 }
 
 // ran notes the score of a run.

@@ -66,7 +66,7 @@ Exit status: 0 written, 1 failed to run (nothing is left), 2 usage.`
 
 // Run writes the files; on an error nothing of them is left.
 func (c *arenaFilesCmd) Run(ctx context.Context, e *env) (err error) {
-	a, err := findArena(c.Arena)
+	a, err := findTarget(c.Arena)
 	if err != nil {
 		return err
 	}

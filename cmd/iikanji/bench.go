@@ -7,37 +7,35 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/hoststat"
-	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/site"
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
 type benchCmd struct {
-	Arena string `arg:"" help:"Arena to run, as in isucondition."`
+	Target string `arg:"" help:"Target to load, such as isucondition (an arena is a target)."`
 
-	URL     string        `help:"Load a deployment that somebody else runs (its initialize is called; nothing of it is started or stopped)." placeholder:"URL"`
-	Load    time.Duration `help:"Length of the load phase (default: the contest's own, 60s)."`
+	URL     string        `help:"Load a deployment that runs elsewhere (iikanji calls its initialize, and starts and stops nothing)." placeholder:"URL"`
+	Load    time.Duration `help:"Length of the load phase (default: that of the contest, 60s)."`
 	Seed    uint64        `help:"Seed of the offered work." default:"1"`
 	NoLoad  bool          `help:"Initialize and check only."`
-	Clock   float64       `help:"Speed of virtual time (default: the arena's)." placeholder:"X"`
+	Clock   float64       `help:"Speed of virtual time (default: that of the target)." placeholder:"X"`
 	Pin     string        `help:"CPUs: auto, off, or GENERATOR/STACK as in 0/1." default:"auto"`
 	Dir     string        `help:"Work folder of the stack (default: below the user's state folder)." type:"path" placeholder:"FOLDER"`
 	History string        `help:"Folder for runs (default: history in the work folder)." type:"path" placeholder:"FOLDER"`
-	Env     []string      `help:"Further environment of the app." placeholder:"K=V" sep:"none"`
+	Env     []string      `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
 
-	JIA     string   `name:"jia" help:"With --url: address on which the contest's outside services are served to the target." placeholder:"HOST:PORT" default:"127.0.0.1:0"`
-	JIAURL  string   `name:"jia-url" help:"With --url: how the target reaches them (default: http:// and --jia)." placeholder:"URL"`
-	Key     string   `help:"Private key (PEM) for login tokens, where the target has another public key." type:"path" placeholder:"FILE"`
-	Address []string `help:"Further addresses that the target may name for itself." placeholder:"HOST:PORT"`
+	Set     []string `help:"Setting of the arena; also --NAME VALUE." placeholder:"NAME=VALUE" sep:"none"`
+	Address []string `help:"Additional address that the target may give as its own." placeholder:"HOST:PORT"`
 	TLSAny  bool     `name:"insecure" help:"Accept any certificate of an https target."`
 
 	Price bool `help:"Measure what each sensor costs, by alternating observed and bare runs."`
@@ -48,26 +46,26 @@ type benchCmd struct {
 	JSON bool `help:"Print the run as one JSON document."`
 }
 
-// Help is the long help of the command.
+// Help returns the long help of the command.
 func (benchCmd) Help() string {
-	return `Boots the arena in a work folder of its own (MariaDB, nginx and the app as
-children of iikanji), loads it with every answer checked, and prints the score
-with its reasons. Every run is kept under history/runs/NNNN, with what the
-machine did each second in host.tsv.
+	return `Starts the target in a work folder of its own (an arena's MariaDB, nginx and app
+are child processes of iikanji), loads it, checks every answer, and prints the
+score with its reasons. Each run is saved in history/runs/NNNN, with samples of
+the machine, one per second, in host.tsv.
 
 Examples:
   iikanji bench isucondition
   iikanji bench isucondition --load 20s --json
-  iikanji bench isucondition --url http://127.0.0.1:8080 --jia 127.0.0.1:5000
+  iikanji bench isucondition --url http://127.0.0.1:8080
   iikanji bench isucondition --price --pairs 4 --load 20s
 
-Exit status: 0 passed, 1 failed to run (also: void, interrupted), 2 usage,
+` + settingsHelp() + `Exit status: 0 passed, 1 failed to run (also: void, interrupted), 2 usage,
 3 checks failed.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *benchCmd) Run(ctx context.Context, e *env) error {
-	a, err := findArena(c.Arena)
+	a, err := findTarget(c.Target)
 	if err != nil {
 		return err
 	}
@@ -90,19 +88,12 @@ func (c *benchCmd) Run(ctx context.Context, e *env) error {
 	return r.remote(ctx, h)
 }
 
-func findArena(name string) (*arena.Arena, error) {
-	a, ok := arena.Find(name)
-	if !ok {
-		return nil, usageError("no arena is called %q; there is: %s", name, strings.Join(arena.Names(), ", "))
-	}
-	return a, nil
-}
-
 // A benchRun is one invocation of the command, with its defaults filled in.
 type benchRun struct {
 	*benchCmd
 	e        *env
 	arena    *arena.Arena
+	settings arena.Values
 	pin      pinning
 	history  string
 	progress *report.Progress
@@ -115,13 +106,16 @@ func (c *benchCmd) prepare(e *env, a *arena.Arena) (*benchRun, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.settings, err = arena.Resolve(a.Settings, c.Set); err != nil {
+		return nil, usageError("--set: %w", err)
+	}
 	if c.URL != "" {
 		u, err := url.Parse(c.URL)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			return nil, usageError("--url %q: want http://HOST[:PORT] or https://HOST[:PORT]", c.URL)
 		}
 		c.URL = u.Scheme + "://" + u.Host
-		if c.Pin == "auto" { // where somebody else's stack runs is not known
+		if c.Pin == "auto" { // the CPUs of a stack that runs elsewhere are not known
 			c.Pin = "off"
 		}
 	}
@@ -146,19 +140,18 @@ func (c *benchCmd) prepare(e *env, a *arena.Arena) (*benchRun, error) {
 	return r, nil
 }
 
-// local boots the arena, runs its scenario and takes the stack down again.
+// local brings the target up, runs its scenario and takes the stack down again.
 func (r *benchRun) local(ctx context.Context, h *history.History) error {
-	return r.withStack(ctx, func(ctx context.Context, s *stack.Stack) error {
-		o := arena.Options{Data: s.Data(), Serve: "127.0.0.1:0", Key: r.Key, Clock: r.Clock, NoLoad: r.NoLoad, Addresses: r.Address}
-		return r.bench(ctx, h, s.Places().URL(), o, s.Groups)
+	return r.withSubject(ctx, func(ctx context.Context, s *site.Subject) error {
+		return r.bench(ctx, r.field(h, s, r.scenarioOf(s)))
 	})
 }
 
-// withStack boots the arena, uses it and takes it down again. The use's
-// context ends also when a service dies.
-func (r *benchRun) withStack(ctx context.Context, use func(context.Context, *stack.Stack) error) error {
+// withSubject brings the target up, calls use with it and takes it down again.
+// The death of a service also ends the context of use.
+func (r *benchRun) withSubject(ctx context.Context, use func(context.Context, *site.Subject) error) error {
 	began := r.e.Now()
-	return stack.Use(ctx, r.arena, r.stackOptions(), func(ctx context.Context, s *stack.Stack) error {
+	return site.Use(ctx, r.arena, r.stackOptions(), func(ctx context.Context, s *site.Subject) error {
 		r.ready(began, s)
 		return use(ctx, s)
 	})
@@ -168,24 +161,47 @@ func (r *benchRun) stackOptions() stack.Options {
 	return stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack, Env: r.Env, Progress: func(line string) { r.progress.Say("%s", line) }}
 }
 
-// ready notes how long the stack took, and says where it is.
-func (r *benchRun) ready(began time.Time, s *stack.Stack) {
+// ready records the start time of the stack, and prints its URL.
+func (r *benchRun) ready(began time.Time, s *site.Subject) {
 	r.boot = r.e.Now().Sub(began)
-	r.progress.Say("ready in %s: %s", report.Duration(r.boot), s.Places().URL())
+	r.progress.Say("ready in %s: %s", report.Duration(r.boot), s.URL())
 }
 
-// remote loads a target that somebody else runs.
+// scenarioOf returns the loader of the target's benchmarker with the command's options.
+func (r *benchRun) scenarioOf(s *site.Subject) *field.Scenario {
+	return r.placed(s.Scenario(arena.Options{Set: r.settings, Clock: r.Clock, Addresses: r.Address}))
+}
+
+// placed fills in the options that the command line sets for every loader.
+func (r *benchRun) placed(l *field.Scenario) *field.Scenario {
+	l.Seed, l.CPUs, l.AnyCertificate, l.Place = r.Seed, r.pin.generator, r.TLSAny, r.pin.placement()
+	if r.URL != "" {
+		l.Place.Stack = "" // the site runs elsewhere
+	}
+	return l
+}
+
+// field returns the field of the command's runs; s is nil for a site that runs elsewhere.
+func (r *benchRun) field(h *history.History, s *site.Subject, l field.Loader) *field.Field {
+	f := &field.Field{Loader: l, History: h, Now: r.e.Now, Boot: r.boot, Progress: r.show, Say: func(line string) { r.progress.Say("%s", line) }}
+	if s != nil { // a nil *Subject is not a nil interface
+		f.Subject = s
+	}
+	return f
+}
+
+// remote loads a site that runs elsewhere.
 func (r *benchRun) remote(ctx context.Context, h *history.History) error {
 	data, err := r.ownData(ctx)
 	if err != nil {
 		return err
 	}
-	o := arena.Options{Data: data, Serve: r.JIA, ServeURL: r.JIAURL, Key: r.Key, Clock: r.Clock, NoLoad: r.NoLoad, Addresses: r.Address}
-	return r.bench(ctx, h, r.URL, o, nil)
+	o := arena.Options{Data: data, Set: r.settings, Clock: r.Clock, Addresses: r.Address}
+	return r.bench(ctx, r.field(h, nil, r.placed(site.ScenarioOf(r.arena, r.URL, o))))
 }
 
-// ownData makes the benchmarker's copy of the arena's data, once per version:
-// without a stack of ours nobody else has done it.
+// ownData generates the benchmarker's copy of the arena's data, once per version.
+// A local stack generates it when it comes up; a site elsewhere has no such copy here.
 func (r *benchRun) ownData(ctx context.Context) (string, error) {
 	if r.arena.Generate == nil {
 		return "", nil
@@ -212,59 +228,33 @@ func (r *benchRun) ownData(ctx context.Context) (string, error) {
 	return dir, nil
 }
 
-// What the machine did during a run is kept beside it.
+// The samples of the host are saved in the folder of the run.
 const (
 	hostFile  = "host.tsv"
 	hostEvery = time.Second
 )
 
-// bench runs the scenario, keeps the run and prints it.
-func (r *benchRun) bench(ctx context.Context, h *history.History, target string, ao arena.Options, groups func() map[string][]int) error {
-	sc, err := r.arena.Scenario(ao)
-	if err != nil {
-		return fmt.Errorf("making the benchmarker of %s: %w", r.arena.Name, err)
-	}
-	id, dir, err := h.NewRun()
+// bench makes one run, saves it and prints it.
+func (r *benchRun) bench(ctx context.Context, f *field.Field) error {
+	m, err := f.Run(ctx, field.Spec{Load: field.Load{Time: r.Load, CheckOnly: r.NoLoad}, HostEvery: hostEvery, KeepSamples: true})
 	if err != nil {
 		return err
 	}
-	guard := &observe.Guard{Now: r.e.Now, Groups: groups, Every: hostEvery}
-	defer guard.Stop()
-	run, err := bench.Run(ctx, sc, bench.Options{URL: target, Seed: r.Seed, Load: r.Load, NoLoad: r.NoLoad, CPUs: r.pin.generator,
-		SamplesDir: dir, InsecureTLS: r.TLSAny, Progress: r.show, OnPhase: guard.Phase})
-	if err != nil {
-		return err
-	}
-	guard.Stop()
-	r.complete(run, id, guard)
+	run, dir := m.Run, m.Dir
+	m.Complete()
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		run.Outcome, run.Score = iikanji.Failed, 0
 		run.Reasons = append([]string{cause.Error()}, run.Reasons...)
 	}
-	saved := errors.Join(h.SaveRun(run), h.SaveFile(id, hostFile, hoststat.TSV(guard.Samples)))
+	saved := errors.Join(f.History.SaveRun(run), f.History.SaveFile(run.ID, hostFile, hoststat.TSV(m.Samples())))
 	if saved != nil {
-		dir = "" // on a full disk, say, what was measured is shown at least
+		dir = "" // the run is printed all the same, for example when the disk is full
 	}
 	r.progress.Done()
 	if err := errors.Join(saved, r.print(run, dir)); err != nil {
 		return err
 	}
 	return verdictOf(run)
-}
-
-// complete adds what only the caller of the engine knows.
-func (r *benchRun) complete(run *iikanji.Run, id iikanji.RunID, g *observe.Guard) {
-	run.ID, run.Place = id, r.pin.placement()
-	if r.URL != "" {
-		run.Place.Stack = "" // somebody else's
-	}
-	if r.boot > 0 {
-		run.Phases = append([]iikanji.PhaseStat{{Phase: "boot", Took: r.boot}}, run.Phases...)
-	}
-	if g.Usage != nil { // the engine knows of itself only
-		run.Usage = g.Usage
-	}
-	run.Warnings = append(run.Warnings, g.Doubts()...)
 }
 
 // show draws one progress line.
@@ -280,7 +270,7 @@ func (r *benchRun) show(p bench.Progress) {
 		report.Count(int64(p.Score)), report.Number(p.Requests, "request"), report.Number(p.Errors, "error"), report.Number(p.Timeouts, "timeout"))
 }
 
-// print writes the run; dir is where it is kept, "" where it could not be.
+// print writes the run; dir is its folder, "" if it could not be saved.
 func (r *benchRun) print(run *iikanji.Run, dir string) error {
 	if r.JSON {
 		return writeJSON(r.e.Stdout, run)
@@ -296,14 +286,15 @@ func (r *benchRun) print(run *iikanji.Run, dir string) error {
 	return err
 }
 
-// verdictOf turns an outcome into an exit status; all was said already.
+// verdictOf turns an outcome into an exit status. It adds no message: print wrote
+// the reasons.
 func verdictOf(run *iikanji.Run) error {
 	switch run.Outcome {
 	case iikanji.Passed:
 		return nil
 	case iikanji.Failed:
 		for _, f := range run.Faults {
-			if f.Fatal && f.Check == "internal" { // ours: nothing of the target was checked
+			if f.Fatal && f.Check == "internal" { // a bug of iikanji: nothing of the target was checked
 				return &exitError{Status: exitFailed}
 			}
 		}

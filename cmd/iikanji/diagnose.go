@@ -13,41 +13,40 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/arena/arenatest/grading"
-	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/scenario"
-	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/site"
 )
 
 type diagnoseCmd struct {
-	Arena string `arg:"" help:"Arena to run, as in isucondition."`
+	Target string `arg:"" help:"Target to observe, such as isucondition (an arena is a target)."`
 
 	Load    time.Duration `help:"Length of the load phase." default:"20s"`
-	Of      int           `name:"run" help:"Diagnose this kept run again; nothing is started." placeholder:"N"`
+	Of      int           `name:"run" help:"Diagnose this saved run again; start nothing." placeholder:"N"`
 	Seed    uint64        `help:"Seed of the offered work." default:"1"`
-	Clock   float64       `help:"Speed of virtual time (default: the arena's)." placeholder:"X"`
+	Clock   float64       `help:"Speed of virtual time (default: that of the target)." placeholder:"X"`
 	Pin     string        `help:"CPUs: auto, off, or GENERATOR/STACK as in 0/1." default:"auto"`
 	Dir     string        `help:"Work folder of the stack (default: below the user's state folder)." type:"path" placeholder:"FOLDER"`
 	History string        `help:"Folder for runs (default: history in the work folder)." type:"path" placeholder:"FOLDER"`
-	Env     []string      `help:"Further environment of the app." placeholder:"K=V" sep:"none"`
+	Env     []string      `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
 
-	Explain string        `help:"Show evidence, plans and remedies of the findings of this code." placeholder:"CODE"`
-	Score   bool          `help:"Hold the findings against the arena's known causes."`
+	Explain string        `help:"Show evidence, plans and remedies of the findings with this code." placeholder:"CODE"`
+	Score   bool          `help:"Compare the findings with the known causes of the target."`
 	Format  report.Format `help:"table, tsv, csv, markdown or json." enum:"table,tsv,csv,markdown,json" default:"table"`
 	JSON    bool          `help:"The same as --format json."`
 }
 
-// Help is the long help of the command.
+// Help returns the long help of the command.
 func (diagnoseCmd) Help() string {
-	return `Boots the arena, loads it once with the slow log of every statement on, and
-prints what is slow, why, what it costs in seconds, and what to do, best first.
-The score of such a run is not to be compared: observing costs. Nothing is
-changed but the log settings of the arena's own database, for the run.
+	return `Brings the target up, loads it once with the slow log on for every statement,
+and prints what is slow, why, its cost in seconds, and what to do, best first.
+Do not compare the score of such a run with others: observing costs time. The
+command changes nothing but the target's log settings, for the run.
 
-A sensor that cannot prove that it saw the run is named, and the findings that
-need it are held back.
+A sensor without proof that it saw the run is listed, and findings that depend
+on it are left out.
 
 Examples:
   iikanji diagnose isucondition
@@ -58,9 +57,9 @@ Examples:
 Exit status: 0 done, 1 failed to run (also: interrupted), 2 usage.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
-	a, err := findArena(c.Arena)
+	a, err := findTarget(c.Target)
 	if err != nil {
 		return err
 	}
@@ -76,7 +75,7 @@ func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 	if c.Score && (c.Format == report.TSV || c.Format == report.CSV) {
 		return usageError("--score goes with --format table, markdown or json: %s is one table", c.Format)
 	}
-	b := &benchCmd{Arena: c.Arena, Load: c.Load, Seed: c.Seed, Clock: c.Clock, Pin: c.Pin, Dir: c.Dir, History: c.History, Env: c.Env}
+	b := &benchCmd{Target: c.Target, Load: c.Load, Seed: c.Seed, Clock: c.Clock, Pin: c.Pin, Dir: c.Dir, History: c.History, Env: c.Env}
 	r, err := b.prepare(e, a)
 	if err != nil {
 		return err
@@ -95,7 +94,7 @@ func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 	return c.print(e, a, d, r.history)
 }
 
-// recall diagnoses a kept run.
+// recall diagnoses a saved run again.
 func recall(dir string, id iikanji.RunID) (*observe.Diagnosis, error) {
 	h, err := history.View(dir)
 	if err != nil {
@@ -104,7 +103,7 @@ func recall(dir string, id iikanji.RunID) (*observe.Diagnosis, error) {
 	defer h.Close()
 	ob, known, err := observe.Recall(h, id)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, hinted(fmt.Errorf("run %d is not there, or was not observed", id), "iikanji diagnose without --run makes one that is")
+		return nil, hinted(fmt.Errorf("run %d is not there, or was not observed", id), "iikanji diagnose without --run makes an observed run")
 	}
 	if err != nil {
 		return nil, err
@@ -112,8 +111,8 @@ func recall(dir string, id iikanji.RunID) (*observe.Diagnosis, error) {
 	return observe.Orient(ob, known)
 }
 
-// diagnoseNew boots the arena, runs it once under observation and takes it
-// down again, with its database's settings as they were.
+// diagnoseNew brings the target up, makes one observed run and takes the target
+// down again, with its databases' settings as before.
 func diagnoseNew(ctx context.Context, r *benchRun) (d *observe.Diagnosis, err error) {
 	h, err := history.Open(r.history)
 	if err != nil {
@@ -121,80 +120,20 @@ func diagnoseNew(ctx context.Context, r *benchRun) (d *observe.Diagnosis, err er
 	}
 	defer h.Close()
 	began := r.e.Now()
-	err = stack.Use(ctx, r.arena, r.stackOptions(), func(ctx context.Context, s *stack.Stack) (err error) {
-		o, err := observe.Observe(ctx, observe.Watched{Target: s.Target(), Schema: s.Places().DBName, Groups: s.Groups, Now: r.e.Now})
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, o.Close()) }()
-		// Connections that are open already would not be logged.
-		if err := s.Restart(ctx, stack.App); err != nil {
-			return err
-		}
-		r.ready(began, s)
-		d, err = r.observed(ctx, h, s, o)
+	err = site.Use(ctx, r.arena, r.stackOptions(), func(ctx context.Context, s *site.Subject) (err error) {
+		f := r.field(h, s, r.scenarioOf(s))
+		d, _, err = f.Diagnose(ctx, field.Load{Time: r.Load}, func() error {
+			r.ready(began, s)
+			f.Boot = r.boot
+			return nil
+		})
 		return err
 	})
+	var none *field.NoLoadError
+	if errors.As(err, &none) {
+		err = hinted(err, "iikanji bench "+none.Scenario+" --no-load shows which checks failed")
+	}
 	return d, err
-}
-
-// observed makes the run and reads what was seen of it.
-func (r *benchRun) observed(ctx context.Context, h *history.History, s *stack.Stack, o *observe.Observer) (*observe.Diagnosis, error) {
-	sc, err := r.arena.Scenario(arena.Options{Data: s.Data(), Serve: "127.0.0.1:0", Clock: r.Clock})
-	if err != nil {
-		return nil, fmt.Errorf("making the benchmarker of %s: %w", r.arena.Name, err)
-	}
-	id, dir, err := h.NewRun()
-	if err != nil {
-		return nil, err
-	}
-	o.Samples(dir)
-	guard := &observe.Guard{Now: r.e.Now, Groups: s.Groups}
-	run, err := bench.Run(ctx, sc, bench.Options{URL: s.Places().URL(), Seed: r.Seed, Load: r.Load, CPUs: r.pin.generator,
-		SamplesDir: dir, Progress: r.show, OnPhase: func(p scenario.Phase, begins bool) {
-			if begins { // what is shorter stands nearer to the load
-				o.Phase(p, begins)
-				guard.Phase(p, begins)
-				return
-			}
-			guard.Phase(p, begins)
-			o.Phase(p, begins)
-		}})
-	if err != nil {
-		return nil, err
-	}
-	r.complete(run, id, guard)
-	run.Warnings = append(run.Warnings, "observed with every statement logged: the score is not to be compared")
-	if ctx.Err() != nil || run.Took == 0 {
-		return nil, broken(ctx, h, run)
-	}
-	r.progress.Say("reading the logs")
-	ob, err := o.Finish(ctx, run)
-	if err != nil {
-		return nil, err
-	}
-	r.progress.Say("asking the database for its schema and plans, and nginx for its configuration")
-	known, err := o.Ask(ctx, ob)
-	if err != nil {
-		return nil, err
-	}
-	if err := observe.Keep(h, ob, known); err != nil {
-		return nil, err
-	}
-	return observe.Orient(ob, known)
-}
-
-// broken keeps a run that has nothing to diagnose and says why.
-func broken(ctx context.Context, h *history.History, run *iikanji.Run) error {
-	err := h.SaveRun(run)
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
-		return errors.Join(cause, err)
-	}
-	if ctx.Err() != nil {
-		return errors.Join(errors.New("interrupted: there is no whole load phase to diagnose"), err)
-	}
-	return errors.Join(hinted(fmt.Errorf("there was no load to diagnose: %s", strings.Join(run.Reasons, "; ")),
-		"iikanji bench "+run.Scenario+" --no-load shows which checks failed"), err)
 }
 
 func (c *diagnoseCmd) print(e *env, a *arena.Arena, d *observe.Diagnosis, dir string) error {
@@ -213,7 +152,7 @@ func (c *diagnoseCmd) print(e *env, a *arena.Arena, d *observe.Diagnosis, dir st
 	if c.Explain != "" {
 		some, err := page.Explain(e.Stdout, iikanji.Code(c.Explain), c.Format, e.Cols)
 		if err == nil && !some {
-			return hinted(fmt.Errorf("run %d has no finding %s", d.Run.ID, c.Explain), fmt.Sprintf("iikanji diagnose %s --run %d lists what it has", a.Name, d.Run.ID))
+			return hinted(fmt.Errorf("run %d has no finding %s", d.Run.ID, c.Explain), fmt.Sprintf("iikanji diagnose %s --run %d lists its findings", a.Name, d.Run.ID))
 		}
 		return err
 	}
@@ -236,8 +175,8 @@ func (c *diagnoseCmd) print(e *env, a *arena.Arena, d *observe.Diagnosis, dir st
 	return err
 }
 
-// findingsPage says above the table what its numbers are of and which sensors
-// did not see the run.
+// findingsPage builds the page of findings. The notes above its table explain the
+// numbers and list the sensors that did not see the run.
 func findingsPage(d *observe.Diagnosis) *report.Findings {
 	run := d.Run
 	p := &report.Findings{Title: fmt.Sprintf("%s  run %d, %s of load: %s", run.Scenario, run.ID, report.Duration(run.Took), run.Outcome),
@@ -266,7 +205,7 @@ func findingsPage(d *observe.Diagnosis) *report.Findings {
 		p.Notes = append(p.Notes, run.Reasons...)
 	}
 	for _, w := range run.Warnings {
-		red := func(s observe.Sensor) bool { return !s.Green && strings.HasPrefix(w, s.Name+": ") } // told above
+		red := func(s observe.Sensor) bool { return !s.Green && strings.HasPrefix(w, s.Name+": ") } // already in the notes
 		if !slices.ContainsFunc(d.Sensors, red) {
 			p.Notes = append(p.Notes, "doubt: "+w)
 		}
@@ -274,7 +213,7 @@ func findingsPage(d *observe.Diagnosis) *report.Findings {
 	return p
 }
 
-// writeScore says which known causes were found, and where.
+// writeScore lists the known causes with the rank of their findings.
 func writeScore(e *env, f report.Format, s grading.Score) error {
 	if _, err := fmt.Fprintf(e.Stdout, "\nof %d known causes: %d among the first 5 findings, %d among the first 10, %d in all\n%d unexpected findings (no known cause has their code and place), %d that show a found cause again\n\n",
 		len(s.Answers), s.At5, s.At10, s.All, len(s.Unexpected), s.Doubled); err != nil {

@@ -2,28 +2,25 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/observe"
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/site"
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
@@ -86,7 +83,7 @@ const mostFailed = 3
 // A pricer makes the runs of one invocation.
 type pricer struct {
 	*benchRun
-	h      *history.History
+	field  *field.Field
 	s      *stack.Stack
 	priced []pricing
 	rng    *rand.Rand
@@ -113,8 +110,8 @@ func (r *benchRun) priceAll(ctx context.Context, h *history.History) error {
 		r.Load = priceLoad
 	}
 	doc := &priceList{Version: 1, Arena: r.arena.Name, Seed: r.Seed, Load: r.Load, Pairs: r.Pairs, Began: r.e.Now()}
-	err = r.withStack(ctx, func(ctx context.Context, s *stack.Stack) error {
-		p := &pricer{benchRun: r, h: h, s: s, priced: chosen, rng: rand.New(rand.NewPCG(r.Seed, 0)), began: r.e.Now(), total: 2 * r.Pairs * len(chosen)}
+	err = r.withSubject(ctx, func(ctx context.Context, s *site.Subject) error {
+		p := &pricer{benchRun: r, field: r.field(h, s, r.scenarioOf(s)), s: s.Stack, priced: chosen, rng: rand.New(rand.NewPCG(r.Seed, 0)), began: r.e.Now(), total: 2 * r.Pairs * len(chosen)}
 		return errors.Join(p.rounds(ctx, doc), p.clear())
 	})
 	r.progress.Done()
@@ -181,38 +178,24 @@ func (p *pricer) run(ctx context.Context, name string, on sensors, seed uint64) 
 	if err := p.set(ctx, on); err != nil {
 		return priceRun{}, err
 	}
-	sc, err := p.arena.Scenario(arena.Options{Data: p.s.Data(), Serve: "127.0.0.1:0", Key: p.Key, Clock: p.Clock, Addresses: p.Address})
-	if err != nil {
-		return priceRun{}, fmt.Errorf("making the benchmarker of %s: %w", p.arena.Name, err)
-	}
-	id, _, err := p.h.NewRun()
-	if err != nil {
-		return priceRun{}, err
-	}
-	guard := &observe.Guard{Now: p.e.Now, Groups: p.s.Groups}
-	if on.host {
-		guard.Every = hostEvery
-	}
-	defer guard.Stop()
 	var grown [2]int64 // the access log's size around the load
-	run, err := bench.Run(ctx, sc, bench.Options{URL: p.s.Places().URL(), Seed: seed, Load: p.Load, CPUs: p.pin.generator, Progress: p.shower(name),
-		OnPhase: func(phase scenario.Phase, begins bool) {
-			if phase == scenario.Load && begins {
-				grown[0] = sizeOf(p.s.Places().AccessLog)
-			}
-			guard.Phase(phase, begins)
-			if phase == scenario.Load && !begins {
-				grown[1] = sizeOf(p.s.Places().AccessLog)
-			}
-		}})
+	spec := field.Spec{Load: field.Load{Time: p.Load, Seed: seed, Progress: p.shower(name)}, Around: func(phase scenario.Phase, begins bool) {
+		if phase == scenario.Load {
+			grown[map[bool]int{true: 0, false: 1}[begins]] = sizeOf(p.s.Places().AccessLog)
+		}
+	}}
+	if on.host {
+		spec.HostEvery = hostEvery
+	}
+	m, err := p.field.Run(ctx, spec)
 	if err != nil {
 		return priceRun{}, err
 	}
+	run, id := m.Run, m.Run.ID
 	p.done, p.spent = p.done+1, p.e.Now().Sub(p.began)
-	guard.Stop()
-	p.complete(run, id, guard)
+	m.Complete()
 	run.Warnings = append(run.Warnings, "made to measure what sensors cost ("+name+"): compare its score with that of its pair only")
-	if err := p.h.SaveRun(run); err != nil {
+	if err := p.field.History.SaveRun(run); err != nil {
 		return priceRun{}, err
 	}
 	switch {
@@ -226,7 +209,7 @@ func (p *pricer) run(ctx context.Context, name string, on sensors, seed uint64) 
 		return priceRun{id: id, why: why}, nil
 	}
 	p.failed = 0
-	if err := p.prove(ctx, on, grown[1]-grown[0], len(guard.Samples)); err != nil {
+	if err := p.prove(ctx, on, grown[1]-grown[0], len(m.Samples())); err != nil {
 		return priceRun{}, fmt.Errorf("run %d (%s): %w", id, name, err)
 	}
 	return priceOf(run), nil
@@ -310,17 +293,10 @@ func (p *pricer) prove(ctx context.Context, on sensors, access int64, samples in
 
 // digests counts the statements that performance_schema has seen.
 func (p *pricer) digests(ctx context.Context) (n int64, err error) {
-	me, err := user.Current()
+	db, err := host.Local{}.SQL(host.Login{Socket: p.s.Places().DBSocket})
 	if err != nil {
-		return 0, fmt.Errorf("asking who we are: %w", err)
+		return 0, err
 	}
-	conf := mysql.NewConfig()
-	conf.User, conf.Net, conf.Addr = me.Username, "unix", p.s.Places().DBSocket
-	connector, err := mysql.NewConnector(conf)
-	if err != nil {
-		return 0, fmt.Errorf("connecting to the database: %w", err)
-	}
-	db := sql.OpenDB(connector)
 	defer db.Close()
 	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM performance_schema.events_statements_summary_by_digest").Scan(&n); err != nil {
 		return 0, fmt.Errorf("asking performance_schema for its digests: %w", err)

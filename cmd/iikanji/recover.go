@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
-	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/site"
@@ -21,7 +17,7 @@ import (
 )
 
 type recoverCmd struct {
-	Arena string `arg:"" help:"Arena to recover, as in isucondition."`
+	Target string `arg:"" help:"Target to recover: the name of an arena, as in isucondition."`
 
 	JSON bool `help:"Print one JSON document: the changes that were undone, and those that were put back."`
 	placeFlags
@@ -42,7 +38,7 @@ Exit status: 0 the state is known, 1 it is not (a change is stuck), 2 usage.`
 
 // Run is the command.
 func (c *recoverCmd) Run(ctx context.Context, e *env) error {
-	a, err := findArena(c.Arena)
+	a, err := findTarget(c.Target)
 	if err != nil {
 		return err
 	}
@@ -55,7 +51,7 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer h.Close()
-	half, err := underWay(h)
+	half, err := halfDone(h)
 	if err != nil {
 		return err
 	}
@@ -76,7 +72,7 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 	if err := c.print(e, done); err != nil {
 		return err
 	}
-	return stuckOnes(h, a, c.placeFlags)
+	return refuseStuck(h, a, c.placeFlags)
 }
 
 // recovered is what was brought into order.
@@ -91,11 +87,11 @@ type recovered struct {
 // for that.
 func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir string, h *history.History, half []*iikanji.Change, done *recovered) error {
 	up := func() error {
-		return withSite(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
+		return withLiveTarget(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
 			if err := done.undo(ctx, w, h); err != nil {
 				return err
 			}
-			if err := sweepBeside(ctx, w.site, half); err != nil {
+			if err := field.SweepTemporary(ctx, w.Site(), half); err != nil {
 				return err
 			}
 			return done.putBack(ctx, w, h)
@@ -106,7 +102,7 @@ func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir st
 	if first == nil || ctx.Err() != nil || errors.As(first, &busy) {
 		return first
 	}
-	if left, err := underWay(h); err != nil || len(left) == 0 {
+	if left, err := halfDone(h); err != nil || len(left) == 0 {
 		return errors.Join(first, err)
 	}
 	real, err := filepath.EvalSymlinks(dir)
@@ -114,7 +110,7 @@ func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir st
 		return errors.Join(first, err)
 	}
 	site := site.Files(iikanji.Target{}, a, filepath.Join(real, "conf"), filepath.Join(real, "webapp"))
-	if err := putFilesBack(ctx, site, half); err != nil {
+	if err := field.PutFilesBack(ctx, site, half); err != nil {
 		return errors.Join(first, err)
 	}
 	fmt.Fprintln(e.Stderr, "the stack did not come up: the files of what is half done were put back, once more")
@@ -122,7 +118,7 @@ func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir st
 }
 
 // undo undoes what is half done.
-func (r *recovered) undo(ctx context.Context, w *worksite, h *history.History) error {
+func (r *recovered) undo(ctx context.Context, w *liveTarget, h *history.History) error {
 	ids, err := w.executor(h).Recover(ctx)
 	undone, e := loaded(h, ids)
 	r.Undone = append(r.Undone, undone...)
@@ -131,7 +127,7 @@ func (r *recovered) undo(ctx context.Context, w *worksite, h *history.History) e
 
 // putBack puts back what a comparison had taken away, and tells of what it
 // could not: that is for a person to read, and no failure.
-func (r *recovered) putBack(ctx context.Context, w *worksite, h *history.History) error {
+func (r *recovered) putBack(ctx context.Context, w *liveTarget, h *history.History) error {
 	ids, notes, err := tune.PutBack(ctx, h, w.executor(h))
 	for _, line := range notes {
 		w.progress.Say("%s", report.Clean(line))
@@ -152,94 +148,13 @@ func loaded(h *history.History, ids []iikanji.ChangeID) (changes []*iikanji.Chan
 	return changes, err
 }
 
-// putFilesBack writes what the undoing of changes would write, the latest
-// change first. The executor, which comes after it, finds that done and proves
-// it. A file that is neither as the change left it nor as it found it is not
-// touched, and ends it.
-func putFilesBack(ctx context.Context, site *change.Site, half []*iikanji.Change) error {
-	for _, c := range slices.Backward(half) {
-		for _, op := range c.Undo {
-			if op.Verb != iikanji.Write && op.Verb != iikanji.Remove {
-				continue
-			}
-			now, err := site.State(ctx, op)
-			if err != nil {
-				return err
-			}
-			found := change.Absent
-			if op.Verb == iikanji.Write {
-				found = change.FingerprintOf([]byte(op.Body))
-			}
-			switch now {
-			case found:
-			case op.Expect:
-				if err := site.Perform(ctx, op); err != nil {
-					return fmt.Errorf("putting back the files of change %d: %w", c.ID, err)
-				}
-			default:
-				return hinted(fmt.Errorf("putting back the files of change %d: %s was changed by somebody else since", c.ID, op.Place),
-					fmt.Sprintf("its diff is %04d/diff in the history's folder changes", c.ID))
-			}
-		}
-	}
-	return nil
-}
-
-// sweepBeside removes what a write left that was killed before its rename: the
-// temporary file beside the place, which package host names ".NAME.DIGITS".
-func sweepBeside(ctx context.Context, site *change.Site, half []*iikanji.Change) error {
-	for _, c := range half {
-		for _, op := range slices.Concat(c.Do, c.Undo) {
-			if op.Verb != iikanji.Write {
-				continue
-			}
-			dir, prefix := filepath.Dir(op.Place), "."+filepath.Base(op.Place)+"."
-			entries, err := os.ReadDir(dir)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
-				return fmt.Errorf("looking for what a killed write left: %w", err)
-			}
-			for _, e := range entries {
-				digits, ours := strings.CutPrefix(e.Name(), prefix)
-				if !ours || digits == "" || strings.Trim(digits, "0123456789") != "" || !e.Type().IsRegular() {
-					continue
-				}
-				if err := site.Perform(ctx, iikanji.Op{Verb: iikanji.Remove, Place: filepath.Join(dir, e.Name())}); err != nil {
-					return fmt.Errorf("removing what a killed write left: %w", err)
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// stuckOnes tells of changes that could not be undone and need a person.
-func stuckOnes(h *history.History, a *arena.Arena, f placeFlags) error {
-	all, err := h.Changes()
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, c := range all {
-		if c.Stage == iikanji.Stuck {
-			errs = append(errs, fmt.Errorf("change %d (%s) is stuck: it could not be undone", c.ID, report.Clean(c.Says)))
-		}
-	}
-	if len(errs) == 0 {
-		return nil
-	}
-	return hinted(errors.Join(errs...), fmt.Sprintf("iikanji history %s%s N tells why; then iikanji revert %s%s N tries again", a.Name, f.flags(), a.Name, f.flags()))
-}
-
 func (c *recoverCmd) print(e *env, done recovered) error {
 	if c.JSON {
 		done.Undone = append([]*iikanji.Change{}, done.Undone...) // lists, also of nothing
 		done.Back = append([]*iikanji.Change{}, done.Back...)
 		return writeJSON(e.Stdout, done)
 	}
-	out := &paper{w: e.Stdout}
+	out := &output{w: e.Stdout}
 	for _, x := range done.Undone {
 		out.line("change %d was half done and is undone: %s", x.ID, report.Clean(x.Says))
 	}
@@ -250,23 +165,4 @@ func (c *recoverCmd) print(e *env, done recovered) error {
 		out.line("nothing was half done")
 	}
 	return out.err
-}
-
-// whole refuses a history with changes that are half done, or away for a
-// comparison that was cut off: until they are back, what is in force is not
-// what was kept.
-func whole(h *history.History, a *arena.Arena, f placeFlags) error {
-	if err := settled(h, a, f); err != nil {
-		return err
-	}
-	away, err := tune.Away(h)
-	if err != nil || len(away) == 0 {
-		return err
-	}
-	var names []string
-	for _, c := range away {
-		names = append(names, fmt.Sprintf("change %d (%s)", c.ID, report.Clean(c.Says)))
-	}
-	return hinted(fmt.Errorf("a search was killed in a comparison, for which it had taken away %s", strings.Join(names, ", ")),
-		fmt.Sprintf("iikanji recover %s%s puts it back first", a.Name, f.flags()))
 }

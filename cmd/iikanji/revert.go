@@ -15,8 +15,8 @@ import (
 )
 
 type revertCmd struct {
-	Arena string `arg:"" help:"Arena to change back, as in isucondition."`
-	ID    int    `arg:"" optional:"" help:"Number of the change to undo, see iikanji history."`
+	Target string `arg:"" help:"Target to change back: the name of an arena, as in isucondition."`
+	ID     int    `arg:"" optional:"" help:"Number of the change to undo, see iikanji history."`
 
 	All  bool `help:"Undo every change that is in force, the latest first: the original is back."`
 	JSON bool `help:"Print one JSON document: the changes that were undone."`
@@ -38,7 +38,7 @@ Exit status: 0 undone, 1 failed to run (also: somebody edited a place), 2 usage.
 
 // Run is the command.
 func (c *revertCmd) Run(ctx context.Context, e *env) error {
-	a, err := findArena(c.Arena)
+	a, err := findTarget(c.Target)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (c *revertCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer h.Close()
-	if err := whole(h, a, c.placeFlags); err != nil {
+	if err := refuseHalfDoneOrAway(h, a, c.placeFlags); err != nil {
 		return err
 	}
 	inForce, err := c.chosen(h)
@@ -63,8 +63,8 @@ func (c *revertCmd) Run(ctx context.Context, e *env) error {
 	}
 	var done []*iikanji.Change
 	if len(inForce) > 0 {
-		err = withSite(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
-			done, err = revertThese(ctx, w, h, inForce)
+		err = withLiveTarget(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
+			done, err = revertInOrder(ctx, w, h, inForce)
 			return err
 		})
 	}
@@ -98,7 +98,7 @@ func (c *revertCmd) chosen(h *history.History) ([]*iikanji.Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, hinted(fmt.Errorf("change %d is %s: there is nothing to undo", x.ID, x.Stage), fmt.Sprintf("iikanji history %s%s lists them", c.Arena, c.flags()))
+	return nil, hinted(fmt.Errorf("change %d is %s: there is nothing to undo", x.ID, x.Stage), fmt.Sprintf("iikanji history %s%s lists them", c.Target, c.flags()))
 }
 
 // inForce are the changes that could be undone, in the order in which that
@@ -120,12 +120,12 @@ func inForce(h *history.History) ([]*iikanji.Change, error) {
 }
 
 // revertThese undoes changes in order, and stops at the first that it cannot.
-func revertThese(ctx context.Context, w *worksite, h *history.History, changes []*iikanji.Change) (done []*iikanji.Change, err error) {
+func revertInOrder(ctx context.Context, w *liveTarget, h *history.History, changes []*iikanji.Change) (done []*iikanji.Change, err error) {
 	x := w.executor(h)
 	for _, c := range changes {
 		w.progress.Say("undoing change %d: %s", c.ID, report.Clean(c.Says))
 		if err := x.Revert(ctx, c.ID, "taken back by hand"); err != nil {
-			return done, laterOn(h, c, err)
+			return done, withLaterChange(h, c, err)
 		}
 		now, err := h.LoadChange(c.ID)
 		if err != nil {
@@ -138,7 +138,7 @@ func revertThese(ctx context.Context, w *worksite, h *history.History, changes [
 
 // laterOn names changes on the same place that came later: ground that was
 // moved by ourselves is to be moved back in order.
-func laterOn(h *history.History, c *iikanji.Change, err error) error {
+func withLaterChange(h *history.History, c *iikanji.Change, err error) error {
 	var moved *change.MovedError
 	if !errors.As(err, &moved) {
 		return err
@@ -163,7 +163,7 @@ func (c *revertCmd) print(e *env, done []*iikanji.Change) error {
 	if c.JSON {
 		return writeReverted(e.Stdout, done)
 	}
-	out := &paper{w: e.Stdout}
+	out := &output{w: e.Stdout}
 	for _, x := range done {
 		out.line("change %d is undone: %s", x.ID, report.Clean(x.Says))
 	}

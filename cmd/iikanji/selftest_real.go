@@ -19,11 +19,11 @@ func (c *selftestCmd) real(ctx context.Context, e *env) error {
 	if c.AA < 1 || c.AA > 1000 || c.Load < 3*time.Second {
 		return usageError("--aa %d --load %v: want 1 to 1000 trials of runs of 3s or more", c.AA, c.Load)
 	}
-	a, err := findArena(c.Arena)
+	a, err := findTarget(c.Arena)
 	if err != nil {
 		return err
 	}
-	b := &benchCmd{Arena: c.Arena, Load: c.Load, Seed: c.Seed, Pin: c.Pin, Dir: c.Dir, History: c.History}
+	b := &benchCmd{Target: c.Arena, Load: c.Load, Seed: c.Seed, Pin: c.Pin, Dir: c.Dir, History: c.History}
 	r, err := b.prepare(e, a)
 	if err != nil {
 		return err
@@ -43,11 +43,11 @@ func (c *selftestCmd) real(ctx context.Context, e *env) error {
 		}
 	}
 	var out tune.AATrials
-	err = withSite(ctx, e, a, stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack}, func(ctx context.Context, w *worksite) (err error) {
+	err = withLiveTarget(ctx, e, a, stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack}, func(ctx context.Context, w *liveTarget) (err error) {
 		r.progress = report.NewProgress(io.Discard, false, e.Cols, e.Now)
 		began := e.Now()
-		f := &arenaField{benchRun: r, w: w, h: h, noisy: c.Noisy}
-		f.tick = func(bench.Progress) {
+		f := r.searchField(h, w, c.Noisy)
+		f.Progress = func(bench.Progress) {
 			w.progress.Status("%d of %s, %s, %d kept so far, %s gone", len(out.Verdicts), report.Number(c.AA, "trial"), report.Number(out.Runs, "run"), out.Kept, clock(e.Now().Sub(began)))
 		}
 		out, err = tune.RunAATrials(ctx, f, c.AA, c.Load, func(now tune.AATrials) { out = now })

@@ -56,7 +56,7 @@ Exit status: 0 done, 1 failed to run, 2 usage.`
 }
 
 // A roster says who the services are, anew for each interval.
-type roster func() ([]hoststat.Service, error)
+type serviceLister func() ([]hoststat.Service, error)
 
 // Run prints until the count or Ctrl-C ends it.
 func (c *topCmd) Run(ctx context.Context, e *env) error {
@@ -66,7 +66,7 @@ func (c *topCmd) Run(ctx context.Context, e *env) error {
 	if c.JSON {
 		c.Format = "json"
 	}
-	who, err := c.roster()
+	who, err := c.serviceLister()
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (c *topCmd) Run(ctx context.Context, e *env) error {
 
 // roster finds out whom to show: a stack that is up, the processes that were
 // named, or everybody who listens.
-func (c *topCmd) roster() (roster, error) {
+func (c *topCmd) serviceLister() (serviceLister, error) {
 	named, err := parseServices(c.Service)
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (c *topCmd) folder(named bool) (string, error) {
 	}
 	dir, what := c.Dir, "a stack"
 	if c.Arena != "" {
-		a, err := findArena(c.Arena)
+		a, err := findTarget(c.Arena)
 		if err != nil {
 			return "", err
 		}

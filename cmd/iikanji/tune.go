@@ -23,7 +23,7 @@ import (
 )
 
 type tuneCmd struct {
-	Arena string `arg:"" help:"Arena to tune, as in isucondition."`
+	Target string `arg:"" help:"Target to tune: the name of an arena, as in isucondition."`
 
 	Time     time.Duration `help:"Time for everything, the last comparison included." default:"15m"`
 	Runs     int           `help:"Most runs of the search." placeholder:"N"`
@@ -68,7 +68,7 @@ prove anything), 2 usage, 3 the site fails its checks.`
 
 // Run is the command.
 func (c *tuneCmd) Run(ctx context.Context, e *env) error {
-	a, err := findArena(c.Arena)
+	a, err := findTarget(c.Target)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (c *tuneCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	b := &benchCmd{Arena: c.Arena, Load: c.Short, Seed: c.Seed, Clock: c.Clock, Pin: c.Pin, Dir: c.Dir, History: c.History, Env: c.Env}
+	b := &benchCmd{Target: c.Target, Load: c.Short, Seed: c.Seed, Clock: c.Clock, Pin: c.Pin, Dir: c.Dir, History: c.History, Env: c.Env}
 	r, err := b.prepare(e, a)
 	if err != nil {
 		return err
@@ -86,11 +86,11 @@ func (c *tuneCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer h.Close()
-	if err := settled(h, a, c.placeFlags); err != nil {
+	if err := refuseHalfDone(h, a, c.placeFlags); err != nil {
 		return err
 	}
 	var out *tune.Outcome
-	err = withSite(ctx, e, a, stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack, Env: r.Env}, func(ctx context.Context, w *worksite) (err error) {
+	err = withLiveTarget(ctx, e, a, stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack, Env: r.Env}, func(ctx context.Context, w *liveTarget) (err error) {
 		w.progress.Done()
 		out, err = c.tune(ctx, r, w, h, o)
 		return err
@@ -137,18 +137,19 @@ func (c *tuneCmd) options() (tune.TuneOptions, error) {
 }
 
 // tune wires the tuner up and runs it, with its live view.
-func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *worksite, h *history.History, o tune.TuneOptions) (*tune.Outcome, error) {
+func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *liveTarget, h *history.History, o tune.TuneOptions) (*tune.Outcome, error) {
 	e := r.e
 	r.progress = report.NewProgress(io.Discard, false, e.Cols, e.Now) // the view speaks, not the runs in it
 	live := &tuneView{live: report.NewLive(e.Stderr, e.TTY, e.width, e.Now), began: e.Now(), now: e.Now}
 	defer live.live.Done()
-	f := &arenaField{benchRun: r, w: w, h: h, tick: live.tick, noisy: c.Noisy}
+	f := r.searchField(h, w, c.Noisy)
+	f.Progress = live.tick
 	propose, err := c.proposer(w)
 	if err != nil {
 		return nil, err
 	}
 	o.Basis = c.basis(r)
-	t := &tune.Tuner{Field: f, Site: w.site, Acts: w.executor(h), History: h, Options: o, Now: e.Now, Show: live.show, Say: live.say, Propose: propose, WhichFile: f.whichFile}
+	t := &tune.Tuner{Field: f, Site: w.Site(), Acts: w.executor(h), History: h, Options: o, Now: e.Now, Show: live.show, Say: live.say, Propose: propose, WhichFile: f.WhichFile}
 	limit := "until nothing is left to try"
 	if o.Time > 0 {
 		limit = "for at most " + o.Time.String()

@@ -18,7 +18,7 @@ type proposeFunc = func(ctx context.Context, d *observe.Diagnosis, known []iikan
 
 // proposer makes the function that asks the --proposer; nil without one. The
 // words of the command line are its arguments, cut at spaces: no shell reads them.
-func (c *tuneCmd) proposer(w *worksite) (proposeFunc, error) {
+func (c *tuneCmd) proposer(w *liveTarget) (proposeFunc, error) {
 	command := strings.Fields(c.Proposer)
 	if len(command) == 0 {
 		return nil, nil
@@ -27,7 +27,7 @@ func (c *tuneCmd) proposer(w *worksite) (proposeFunc, error) {
 		return nil, usageError("--proposer: %v", err)
 	}
 	return func(ctx context.Context, d *observe.Diagnosis, known []iikanji.Fact, tried []tune.Attempt) ([]tune.Candidate, error) {
-		in := propose.Input{Target: w.site.Target, Places: placesOf(w.site), Score: d.Run.Score, Findings: d.Findings, Facts: known, Kinds: change.Names()}
+		in := propose.Input{Target: w.Site().Target, Places: placesOf(w.Site()), Score: d.Run.Score, Findings: d.Findings, Facts: known, Kinds: change.Names()}
 		for _, a := range tried {
 			if a.Skipped == "" {
 				in.Trials = append(in.Trials, propose.Trial{Change: iikanji.Change{ID: a.Verdict.Change, Kind: a.Remedy.Kind, Target: a.Remedy.Target, Says: a.Says, Answers: a.Code}, Verdict: a.Verdict})

@@ -10,15 +10,15 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
 // TestWhichFile: of two schema files that make a table alike, the one is edited
 // whose statement initialize executes on the real arena.
 func TestWhichFile(t *testing.T) {
-	err := onField(t, func(ctx context.Context, f *arenaField) error {
-		a, w := f.arena, f.w
-		sql := filepath.Join(f.Dir, "webapp", "sql")
+	err := onField(t, func(ctx context.Context, w *liveTarget, f *field.Field) error {
+		sql := filepath.Join(w.Stack.Places().Dir, "webapp", "sql")
 		schema, err := os.ReadFile(filepath.Join(sql, "0_Schema.sql"))
 		if err != nil {
 			return err
@@ -27,12 +27,12 @@ func TestWhichFile(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(sql, "0_Old.sql"), []byte(old), 0o644); err != nil {
 			return err
 		}
-		if err := f.initialize(ctx); err != nil {
+		if err := f.Initialize(ctx); err != nil {
 			return err
 		}
-		index := iikanji.Remedy{Kind: "ddl", Target: stack.Database, Args: map[string]string{"act": "add index", "schema": a.Database.Name,
+		index := iikanji.Remedy{Kind: "ddl", Target: stack.Database, Args: map[string]string{"act": "add index", "schema": w.Arena.Database.Name,
 			"table": "isu_condition", "columns": "jia_isu_uuid, timestamp", "into": "schema file"}}
-		_, refused := change.Plan(ctx, w.site, index)
+		_, refused := change.Plan(ctx, w.Site(), index)
 		if refused == nil {
 			t.Fatal("with two files that make the table it is planned as if there were one")
 		}
@@ -40,11 +40,11 @@ func TestWhichFile(t *testing.T) {
 		if !errors.As(refused, &which) {
 			t.Fatalf("refused: %v", refused)
 		}
-		chosen, ok, err := f.whichFile(ctx, which)
+		chosen, ok, err := f.WhichFile(ctx, which)
 		if err != nil || !ok || filepath.Base(chosen.Args["file"]) != "0_Schema.sql" {
 			t.Fatalf("chosen %v %v %v, of: %v", chosen.Args, ok, err, refused)
 		}
-		c, err := change.Plan(ctx, w.site, chosen)
+		c, err := change.Plan(ctx, w.Site(), chosen)
 		if err != nil || !strings.Contains(c.Says, "0_Schema.sql") {
 			t.Errorf("%+v %v", c, err)
 		}

@@ -52,9 +52,9 @@ func Align(profiles ...*iikanji.Profile) error {
 		t.walk(func(segs []shape, b *branch) {
 			for _, rows := range b.rows {
 				if w := rows.sides[side]; w != nil {
-					out := iikanji.Row{Key: rows.method.String() + " " + template(segs)}
+					out := iikanji.Row{Key: routeKey(rows.method, segs)}
 					w.fill(&out, func(p place) (string, int64) { return sights[p.file].File, sights[p.file].Line })
-					out.Web.Method = rows.method.String()
+					out.Web.Method = methodName(rows.method, segs)
 					p.Rows = append(p.Rows, out)
 				}
 			}
@@ -73,7 +73,7 @@ func parseKey(r *iikanji.Row) (segs []segment, m method, ok bool) {
 		return nil, 0, false
 	}
 	if m = methodOf([]byte(name)); m == 0 && name != methods[0] && name != "?" { // "?" in profiles of older versions
-		return nil, 0, false
+		segs = append(segs, segment{shape: shape{otherVerb, []byte(name)}})
 	}
 	path, query, keys := strings.Cut(route, "?")
 	if !strings.HasPrefix(path, "/") {

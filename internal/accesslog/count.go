@@ -40,6 +40,7 @@ type counter struct {
 type intake struct {
 	lines, bytes int64 // blank lines are not counted
 	bad, left    int64
+	other        int64 // messages among the requests, not in lines
 	first, last  int64 // stamps of all lines that parsed
 	counted      span  // stamps of the lines that were not left out
 	badLines     []badLine
@@ -98,9 +99,12 @@ func (c *counter) block(b *lines.Block) error {
 		}
 		in.lines++
 		if why := p.parse(line, &c.rec); why != 0 {
-			if why == noLine || !whole {
+			if why < 0 || !whole {
 				in.lines--
-				in.unfinished = in.unfinished || why != noLine
+				in.unfinished = in.unfinished || why > 0
+				if why == otherLine {
+					in.other++
+				}
 				continue
 			}
 			in.spoil(place{int32(b.File), int32(b.Seq), n}, line, c.formats[b.File].explain(why))
@@ -207,6 +211,7 @@ func (in *intake) add(o *intake) {
 	in.bytes += o.bytes
 	in.bad += o.bad
 	in.left += o.left
+	in.other += o.other
 	in.first, in.last = min(in.first, o.first), max(in.last, o.last)
 	in.counted = span{min(in.counted.first, o.counted.first), max(in.counted.last, o.counted.last)}
 	in.badLines = append(in.badLines, o.badLines...)

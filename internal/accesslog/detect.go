@@ -204,7 +204,7 @@ func detect(sample [][]byte, overrides []override) format {
 			try(f)
 		}
 	})
-	if f == nil || readable(f, sample)*2 < len(sample) {
+	if f == nil || readable(f, sample)*2 < len(sample)-others(f, sample) {
 		return nil
 	}
 	return f
@@ -217,6 +217,19 @@ func readable(f format, sample [][]byte) (n int) {
 	rec.clear()
 	for _, line := range sample {
 		if p.parse(line, &rec) == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// others counts the lines of the sample that are messages among requests.
+func others(f format, sample [][]byte) (n int) {
+	p := f.parser(fieldSet{})
+	var rec record
+	rec.clear()
+	for _, line := range sample {
+		if p.parse(line, &rec) == otherLine {
 			n++
 		}
 	}

@@ -3,7 +3,6 @@ package accesslog
 import (
 	"cmp"
 	"math"
-	"slices"
 )
 
 // The evidence that the names at a position are values is a sum of scores. One
@@ -13,93 +12,6 @@ type evidence float64
 // needed is the number of names above which they are values.
 func (e evidence) needed() int {
 	return int(min(max(maxNames/math.Exp2(float64(e)), minNames), 10*maxNames))
-}
-
-// moments are those of logarithms of times or sizes.
-type moments struct {
-	n              int64
-	sum, sumSquare float64
-}
-
-func (m *moments) add(o moments) {
-	m.n += o.n
-	m.sum += o.sum
-	m.sumSquare += o.sumSquare
-}
-
-func (m moments) mean() float64 { return m.sum / float64(m.n) }
-
-func (m moments) variance() float64 {
-	mean := m.mean()
-	return max(m.sumSquare/float64(m.n)-mean*mean, 0)
-}
-
-// minTook is the shortest time that is compared: loggers round to a millisecond.
-const minTook = 500e3
-
-// timeMoments are those of the natural logarithms of a row's times.
-func timeMoments(w *row) moments {
-	n, sum, sq := w.times.LogMoments(minTook)
-	return moments{n, sum, sq}
-}
-
-// sizeMoments are those of the natural logarithms of a row's response sizes.
-func sizeMoments(w *row) moments {
-	const unit = math.Ln2 / (1 << logSizeBits)
-	return moments{w.sized, float64(w.logSize) * unit, float64(w.logSizeSq) * unit * unit}
-}
-
-// A measure is a quantity in which routes differ.
-type measure func(w *row) moments
-
-// A reference is how much the routes of a log differ in time and in size, as
-// the spread of their mean logarithms. 0 if they hardly differ or are few: then
-// the likeness of siblings proves nothing.
-type reference struct{ times, sizes float64 }
-
-const (
-	minGroup  = 20  // requests of a route that the reference uses
-	minGroups = 4   // routes that the reference needs
-	minSpread = 1.0 // of the means: a factor of e
-)
-
-// referenceOf measures the routes of a tree.
-func referenceOf(root *branch) (r reference) {
-	var times, sizes []float64
-	var visit func(b *branch)
-	visit = func(b *branch) {
-		for _, rows := range b.rows {
-			for _, w := range rows.sides {
-				if w == nil || w.count < minGroup {
-					continue
-				}
-				if m := timeMoments(w); m.n >= minGroup {
-					times = append(times, m.mean())
-				}
-				if m := sizeMoments(w); m.n >= minGroup {
-					sizes = append(sizes, m.mean())
-				}
-			}
-		}
-		for _, c := range b.children {
-			visit(c)
-		}
-	}
-	visit(root)
-	return reference{spread(times), spread(sizes)}
-}
-
-// spread is the distance of the 5th from the 95th percentile of some means.
-func spread(means []float64) float64 {
-	if len(means) < minGroups {
-		return 0
-	}
-	slices.Sort(means)
-	n := len(means) - 1
-	if d := means[n-n/20] - means[n/20]; d >= minSpread {
-		return d
-	}
-	return 0
 }
 
 // A relative is a route below a name: how the requests of a name divide among
@@ -226,6 +138,9 @@ func (s *siblings) evidence(ref reference) evidence {
 	if s.users() {
 		e += 4
 	}
+	if s.besideIDs() {
+		e -= 3
+	}
 	return e + likeness
 }
 
@@ -292,6 +207,7 @@ func (s *siblings) collections() bool {
 // context scores the parent's text and the methods.
 func (s *siblings) context() (e evidence) {
 	parent := s.parent.shape
+	strict, loose := isCollection(string(parent.text))
 	switch {
 	case s.depth == 0:
 		e -= 0.5
@@ -299,9 +215,9 @@ func (s *siblings) context() (e evidence) {
 		if s.texts() < 1 {
 			e -= 0.5
 		}
-	case looseCollections[string(parent.text)]:
+	case loose:
 		e++
-	case collectionWords[string(parent.text)]:
+	case strict:
 		e += 3
 	case isRouteWord(string(parent.text)) || len(parent.text) > 1 && isVersion(parent.text):
 		e -= 0.5
@@ -398,60 +314,20 @@ func (s *siblings) rare() bool {
 	return 2*n > len(s.names)
 }
 
-// outliers are the names that are routes of their own although their siblings
-// are values: their requests divide differently, or their times do.
-func (s *siblings) outliers(ref reference) map[*branch]bool {
-	out := map[*branch]bool{}
-	for _, v := range s.names {
-		if v.count >= minOutlier && (v.like < 0.35 || s.otherMethod(v)) {
-			out[v.b] = true
-		}
-		if !s.belowCollection() && lexical(string(v.b.shape.text)) <= knownWords && !s.includes(v.b) {
-			out[v.b] = true
-		}
-	}
-	rel := s.main()
-	s.distant(out, rel, timeMoments, ref.times)
-	s.distant(out, rel, sizeMoments, ref.sizes)
-	return out
-}
-
-// otherMethod reports whether at least a twentieth of a name's own requests are
-// of a method that hardly any other name has.
-func (s *siblings) otherMethod(v name) bool {
-	for k, n := range v.shares {
-		if k.kind != nKinds || n < 3 || n*20 < float64(v.count) {
-			continue
-		}
-		others := 0
-		for _, o := range s.names {
-			if o.shares[k] > 0 {
-				others++
-			}
-		}
-		if 10*(others-1) < len(s.names) {
-			return true
+// besideIDs reports whether members have ids at this position: names beside
+// them are actions and filters ("/users/:id", "/users/active").
+func (s *siblings) besideIDs() bool {
+	var ids, names int64
+	for _, c := range s.parent.children {
+		n, _ := c.weigh()
+		switch c.shape.kind {
+		case number, uuid, ulid:
+			ids += n
+		case literal:
+			names += n
 		}
 	}
-	return false
-}
-
-// distant adds the names whose times or sizes are far from those of the others.
-func (s *siblings) distant(out map[*branch]bool, rel relative, of measure, spread float64) {
-	center, ok := s.center(rel, of)
-	if !ok || spread == 0 {
-		return
-	}
-	for _, v := range s.names {
-		m := v.b.momentsOf(rel, of)
-		if m.n < 15 {
-			continue
-		}
-		d, se := math.Abs(m.mean()-center), math.Sqrt(m.variance()/float64(m.n))
-		if d > 1 && d > 5*se {
-			out[v.b] = true
-		}
-	}
+	return ids > names/2
 }
 
 // numbered reports whether most names are one stem with different numbers:
@@ -477,7 +353,8 @@ func (s *siblings) numbered() bool {
 // belowCollection reports whether the names are members of a collection: any
 // word may be the name of one.
 func (s *siblings) belowCollection() bool {
-	return s.parent.shape.kind == literal && collectionWords[string(s.parent.shape.text)]
+	strict, _ := isCollection(string(s.parent.shape.text))
+	return s.parent.shape.kind == literal && strict
 }
 
 // users reports whether the names of authenticated users are among the names.
@@ -489,31 +366,4 @@ func (s *siblings) users() bool {
 		}
 	}
 	return n >= 2 && 5*n >= len(s.names)
-}
-
-// includes reports whether a reserved word is a value too: it has several
-// routes below it, and its requests divide among them as those of the names.
-func (s *siblings) includes(c *branch) bool {
-	shares := c.shares(s.recurrent)
-	if s.belowCollection() && weakReserved[string(c.shape.text)] && cosine(shares, s.bulk) > 0.85 {
-		return true
-	}
-	return c.user || len(shares) > 1 && len(c.children) > 0 && cosine(shares, s.bulk) > 0.85
-}
-
-// center is the median of the names' means; ok is false if they vary too much
-// for outliers.
-func (s *siblings) center(rel relative, of measure) (center float64, ok bool) {
-	var means []float64
-	for _, v := range s.names {
-		if m := v.b.momentsOf(rel, of); m.n >= 3 {
-			means = append(means, m.mean())
-		}
-	}
-	if len(means) < 8 {
-		return 0, false
-	}
-	slices.Sort(means)
-	n := len(means)
-	return means[n/2], means[n*3/4]-means[n/4] < 0.6
 }

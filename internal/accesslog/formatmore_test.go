@@ -108,6 +108,27 @@ func allocations(t *testing.T, line string) float64 {
 	})
 }
 
+// TestMessagesAmongRequests: frameworks write messages into the same log. They
+// are not requests, and not bad lines.
+func TestMessagesAmongRequests(t *testing.T) {
+	for format, c := range map[string]struct{ message, request string }{
+		"gin":     {"[GIN-debug] GET    /ping --> main.main.func1 (3 handlers)\n", "[GIN] 2026/11/19 - 04:04:05 | 200 | 1.5ms | 127.0.0.1 | GET \"/ping\"\n"},
+		"uvicorn": {"INFO:     Started server process [1]\n", "INFO:     127.0.0.1:50000 - \"GET /ping HTTP/1.1\" 200 OK\n"},
+		"JSON": {`{"level":"info","msg":"started","component":"cache"}` + "\n",
+			`{"level":"info","request":{"method":"GET","uri":"/ping"},"status":200,"request_time":0.002}` + "\n"},
+		"logfmt": {"level=info msg=started component=cache\n", "level=info method=GET path=/ping status=200 duration=1.5ms\n"},
+	} {
+		p := read(t, Options{}, strings.Repeat(c.message, 30)+strings.Repeat(c.request, 20))
+		if p.Intake.Format != format || p.Rows[0].Count != 20 || p.Intake.Lines != 20 || p.Intake.Bad != 0 ||
+			!strings.Contains(strings.Join(p.Notes, "\n"), "30 other lines are messages") {
+			t.Errorf("%s: %+v, %q", format, p.Intake, p.Notes)
+		}
+		if _, err := readErr(t, Options{}, strings.Repeat(c.message, 30)); err == nil {
+			t.Errorf("%s: messages alone were read", format)
+		}
+	}
+}
+
 // TestPathKey: a key of the path that is not known is found by its values, or
 // the error lists the keys.
 func TestPathKey(t *testing.T) {

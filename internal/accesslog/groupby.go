@@ -97,7 +97,7 @@ func (k *keyer) key(r *record) []byte {
 		case ByStatus:
 			k.buf = strconv.AppendInt(k.buf, int64(r.status), 10)
 		case ByURL:
-			k.buf = append(append(k.buf, methodBytes[r.method]...), ' ')
+			k.buf = append(append(k.buf, r.methodText()...), ' ')
 			k.buf = append(k.buf, r.uri...)
 		default:
 			k.buf = append(k.buf, k.part(b, r)...)
@@ -111,7 +111,7 @@ func (k *keyer) part(b By, r *record) []byte {
 	case ByRoute:
 		return k.routes.find(r)
 	case ByMethod:
-		return methodBytes[r.method]
+		return r.methodText()
 	case ByHost:
 		return orNone(r.host)
 	case ByAgent:

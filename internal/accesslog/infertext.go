@@ -137,7 +137,7 @@ func isStamp(s string) bool {
 func isRequest(s string) bool {
 	var r record
 	r.setRequest([]byte(s))
-	return r.method != 0 && r.uri != nil
+	return r.uri != nil && (r.method != 0 || r.hasOtherVerb())
 }
 
 func isStatus(s string) bool { return len(s) == 3 && s[0] >= '0' && s[0] <= '9' && isWhole(s) }

@@ -41,7 +41,7 @@ func (p *jsonParser) parse(line []byte, rec *record) reason {
 		return badForm
 	}
 	if rec.uri == nil && rec.status == 0 {
-		return badNone
+		return otherLine
 	}
 	return 0
 }
@@ -341,6 +341,7 @@ func detectJSON(sample [][]byte, overrides []override) *jsonLines {
 	if len(all)*2 < len(sample) {
 		return nil
 	}
+	all = requestsOf(all)
 	seen := sampleKeys(all)
 	return newJSON(seen, newLabelled("JSON", seen, len(all), overrides))
 }

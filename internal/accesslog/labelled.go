@@ -115,7 +115,7 @@ func (r *record) setValue(src source, v []byte, clk *clock) (ok bool) {
 	case request:
 		r.setRequest(v)
 	case verb:
-		r.method = methodOf(v)
+		r.setMethod(v)
 	case query:
 		r.query = v
 	case host:

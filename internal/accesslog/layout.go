@@ -38,6 +38,10 @@ type reason int
 // noLine is the reason of lines that belong to the log but are not requests.
 const noLine reason = -1
 
+// otherLine is the reason of messages of the program that also writes the
+// requests. A note reports their number.
+const otherLine reason = -2
+
 func (l *layout) name() string { return l.title }
 
 func (l *layout) notes() []string { return l.inferred }
@@ -148,7 +152,7 @@ func (t *textParser) set(p *piece, v []byte, rec *record) (ok bool) {
 	case request:
 		rec.setRequest(v)
 	case verb:
-		rec.method = methodOf(v)
+		rec.setMethod(v)
 	case uri:
 		rec.uri = v
 	case path:

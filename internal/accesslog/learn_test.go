@@ -46,6 +46,16 @@ func under(prefix string, names []string, suffix string) (all []string) {
 	return all
 }
 
+// actionsBesideIDs: twelve names stay routes where members have ids.
+func actionsBesideIDs() []string {
+	all := []string{"/users/:id 800"}
+	for _, n := range names(12) {
+		all = append(all, "/users/"+n+" 40")
+	}
+	slices.Sort(all)
+	return all
+}
+
 func TestLearn(t *testing.T) {
 	join := slices.Concat[[]string]
 	repeat := func(s string, n int) []string { return slices.Repeat([]string{s}, n) }
@@ -79,7 +89,9 @@ func TestLearn(t *testing.T) {
 		"versions are words": {join(under("/api/v", []string{"1", "2", "3", "4", "5"}, "/users"), under("/api/v", []string{"1", "2", "3", "4", "5"}, "/posts")), 3, nil},
 		"words beside users": {join(under("/users/", names(60), ""), repeat("/users/settings", 4), repeat("/users/new", 3)), 5,
 			[]string{"/users/:any 300", "/users/new 15", "/users/settings 20"}},
-		"one token": {join(repeat("/w/dQw4w9WgXcQ", 9), repeat("/w/UZZK6ef_eij", 9), repeat("/w/bmhhuFZVMJq", 9), repeat("/w/12345678901", 1)), 1, []string{"/w/:token 28"}},
+		"names below a collection": {under("/users/", names(12), ""), 40, []string{"/users/:any 480"}},
+		"actions beside ids":       {join(under("/users/", names(12), ""), repeat("/users/7", 20)), 40, actionsBesideIDs()},
+		"one token":                {join(repeat("/w/dQw4w9WgXcQ", 9), repeat("/w/UZZK6ef_eij", 9), repeat("/w/bmhhuFZVMJq", 9), repeat("/w/12345678901", 1)), 1, []string{"/w/:token 28"}},
 		"one kind of file": {join(repeat("/a/index-BfX3q9aZ.js", 9), repeat("/a/index-DfXqqaZk.js", 9), repeat("/a/main.js", 9)), 1,
 			[]string{"/a/:file.js 18", "/a/main.js 9"}},
 		"procedures are words":         {under("/rpc/", []string{"GetUser", "ListUsers", "CreateUser", "DeleteUser", "GetOrder", "ListOrders", "CreateOrder", "CancelOrder"}, ""), 30, nil},
@@ -244,5 +256,37 @@ func TestAlign(t *testing.T) {
 	}
 	if err := Align(&iikanji.Profile{Source: iikanji.Slow}); err == nil {
 		t.Error("a slow log was aligned")
+	}
+}
+
+// TestOtherMethods: an unknown method is a part of the route, also in a saved
+// profile; it costs nothing for the other methods.
+func TestOtherMethods(t *testing.T) {
+	log := strings.Repeat(combinedLine("FOO", "/a/1", 200, 5)+combinedLine("GET", "/a/2", 200, 1), 3) + combinedLine("M@D", "/a/3", 200, 9) + combinedLine("FOO", "/a/4?x=1", 200, 5)
+	for _, o := range []Options{{}, {Prefix: 200, Workers: 3, BlockSize: 200}} {
+		p := read(t, o, log)
+		if err := Align(p); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range p.Rows {
+			got = append(got, fmt.Sprintf("%s %s %d", r.Web.Method, r.Key, r.Count))
+		}
+		if s := strings.Join(got, ", "); s != "FOO FOO /a/:id 4, OTHER OTHER /a/:id 1, GET GET /a/:id 3" {
+			t.Error(s)
+		}
+	}
+	if p := read(t, Options{By: ByMethod}, log); len(p.Rows) != 3 || p.Rows[0].Key != "FOO" || p.Rows[0].Example.Text != "FOO /a/1" {
+		t.Errorf("%+v", p.Rows)
+	}
+	where, err := ParseWhere("method=FOO", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := read(t, Options{Where: where}, log); len(p.Rows) != 1 || p.Rows[0].Count != 4 {
+		t.Errorf("%+v", p.Rows)
+	}
+	if p := read(t, Options{QueryKeys: true}, log); p.Rows[0].Key != "FOO /a/:id" {
+		t.Errorf("%+v", p.Rows[0])
 	}
 }

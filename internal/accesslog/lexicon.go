@@ -32,6 +32,8 @@ var collectionWords = wordSet(`user users u member members people profile profil
 	company companies tenant tenants t workspace workspaces project projects repo repos site sites city cities place places country
 	countries event events course courses lesson lessons recipe recipes game games forum forums board boards r c s w lang locale
 	section sections collection collections event tournament tournaments series show shows hotel hotels restaurant restaurants watch
+	account accounts merchant merchants seller sellers client clients student students teacher teachers driver drivers stream streams
+	thread threads playlist playlists episode episodes podcast podcasts station stations venue venues listing listings
 	embed video videos home homes files dataset datasets package packages plugin plugins theme themes job-board keyword keywords`)
 
 // looseCollections are collection words that are common before words too:
@@ -41,6 +43,20 @@ var looseCollections = wordSet("game games home homes shop shops store stores si
 // weakReserved are reserved words that may be members of a collection
 // ("/tags/css").
 var weakReserved = wordSet("css js img images fonts media vendor dist build docs health static assets public api privacy terms legal version home index profile password auth contact about help faq raw download downloads metrics ws")
+
+// isCollection reports whether the segment behind a text is usually the name of
+// a member: the text is a known noun, a letter ("/u/…"), or a plural.
+func isCollection(text string) (strict, loose bool) {
+	n := len(text)
+	switch {
+	case looseCollections[text] || n == 1 && !collectionWords[text]:
+		return false, true
+	case collectionWords[text]:
+		return true, false
+	}
+	plural := n >= 4 && text[n-1] == 's' && text[n-2] != 's'
+	return false, plural && !reservedWords[text] && !routeWords[text]
+}
 
 // genericBelow are segments below names of any kind: they prove neither values
 // nor words.

@@ -9,6 +9,8 @@ type lineReader struct {
 	fields []field
 	// read sets the fields of rec; false if the line is not of this format.
 	read func(line []byte, rec *record, clk *clock) bool
+	// messages are the beginnings of lines that are not requests.
+	messages []string
 }
 
 type lineParser struct {
@@ -32,18 +34,23 @@ func (f *lineReader) has(want field) bool {
 
 func (p *lineParser) parse(line []byte, rec *record) reason {
 	rec.clear()
-	if !p.format.read(line, rec, &p.clk) {
-		return 1
+	if p.format.read(line, rec, &p.clk) {
+		return 0
 	}
-	return 0
+	for _, m := range p.format.messages {
+		if hasPrefix(line, m) {
+			return otherLine
+		}
+	}
+	return 1
 }
 
 // lineReaders are the formats that are read this way.
 var lineReaders = []*lineReader{
-	{"HAProxy", []field{request, status, size, took, upstream, stamp, address}, readHAProxy},
-	{"squid", []field{verb, uri, status, size, took, stamp, address, user}, readSquid},
-	{"gin", []field{verb, uri, status, took, stamp, address}, readGin},
-	{"uvicorn", []field{request, status, address}, readUvicorn},
+	{"HAProxy", []field{request, status, size, took, upstream, stamp, address}, readHAProxy, nil},
+	{"squid", []field{verb, uri, status, size, took, stamp, address, user}, readSquid, nil},
+	{"gin", []field{verb, uri, status, took, stamp, address}, readGin, []string{"[GIN-debug]"}},
+	{"uvicorn", []field{request, status, address}, readUvicorn, []string{"INFO:", "WARNING:", "ERROR:", "DEBUG:"}},
 }
 
 // word returns the next word of a line behind any spaces.
@@ -74,7 +81,8 @@ func readSquid(line []byte, rec *record, clk *clock) (ok bool) {
 	if end == 0 || end < len(w[1]) || slash <= 0 || ms > maxTook/1e6 {
 		return false
 	}
-	rec.took, rec.addr, rec.method, rec.uri, rec.user = ms*1e6, w[2], methodOf(w[5]), w[6], w[7]
+	rec.took, rec.addr, rec.uri, rec.user = ms*1e6, w[2], w[6], w[7]
+	rec.setMethod(w[5])
 	return rec.setText(status, w[3][slash+1:]) && rec.setText(size, w[4])
 }
 
@@ -113,7 +121,8 @@ func readGin(line []byte, rec *record, clk *clock) (ok bool) {
 	if n := len(path); n > 1 && path[0] == '"' {
 		path = bytes.TrimSuffix(path[1:], []byte(`"`))
 	}
-	rec.addr, rec.method, rec.uri = cells[3], methodOf(method), path
+	rec.addr, rec.uri = cells[3], path
+	rec.setMethod(method)
 	return rec.setText(status, cells[1]) && len(path) > 0
 }
 

@@ -56,7 +56,7 @@ func (p *logfmtParser) parse(line []byte, rec *record) reason {
 	case pairs == 0:
 		return badForm
 	case rec.uri == nil && rec.status == 0:
-		return badNone
+		return otherLine
 	}
 	return 0
 }
@@ -152,6 +152,7 @@ func detectLogfmt(sample [][]byte, overrides []override) *logfmt {
 	if len(all)*2 < len(sample) {
 		return nil
 	}
+	all = requestsOf(all)
 	seen := sampleKeys(all)
 	f := &logfmt{labelled: newLabelled("logfmt", seen, len(all), overrides)}
 	for _, s := range seen[:min(len(seen), 200)] {
@@ -163,6 +164,30 @@ func detectLogfmt(sample [][]byte, overrides []override) *logfmt {
 		}
 	}
 	return f
+}
+
+// requestsOf returns the lines that have at least two of method, status and
+// path: a program writes other messages in the same form. If no line has them,
+// it returns all lines.
+func requestsOf(all [][][2]string) (some [][][2]string) {
+	for _, pairs := range all {
+		n := 0
+		for _, f := range []field{verb, status, uri} {
+			if slices.ContainsFunc(pairs, func(kv [2]string) bool {
+				key := strings.ToLower(dotted(kv[0]))
+				return slices.ContainsFunc(synonyms[f], func(s synonym) bool { return s.key == key })
+			}) {
+				n++
+			}
+		}
+		if n >= 2 {
+			some = append(some, pairs)
+		}
+	}
+	if len(some) == 0 {
+		return all
+	}
+	return some
 }
 
 func sortedFieldKeys(fields map[string]source) (keys []string) {

@@ -106,6 +106,9 @@ func (r *reading) profile() (*iikanji.Profile, error) {
 		if in.last != noTime {
 			p.Intake.First, p.Intake.Last = earlier(p.Intake.First, in.first), later(p.Intake.Last, in.last)
 		}
+		if in.other > 0 {
+			p.Notes = append(p.Notes, fmt.Sprintf("%s: %d other lines are messages and not requests", r.inputs[i].Name, in.other))
+		}
 		if in.unfinished {
 			p.Notes = append(p.Notes, r.inputs[i].Name+": the last line is unfinished and is not counted")
 		}
@@ -171,7 +174,7 @@ func (r *reading) rows(p *iikanji.Profile) {
 		return
 	}
 	for _, k := range r.routeRows() {
-		add(k.key, k.row.method.String(), k.row)
+		add(k.key, k.method, k.row)
 	}
 	if r.nothing.count > 0 {
 		add(nothingKey, "", r.nothing)
@@ -185,8 +188,8 @@ func (r *reading) rows(p *iikanji.Profile) {
 
 // A keyedRow is a row of a route.
 type keyedRow struct {
-	key string
-	row *row
+	key, method string
+	row         *row
 }
 
 // routeRows lists the rows of routes. Routes that have the same text when they
@@ -195,13 +198,13 @@ func (r *reading) routeRows() (all []keyedRow) {
 	at := map[string]int{}
 	r.tree.walk(func(segs []shape, b *branch) {
 		for _, rows := range b.rows {
-			key := r.text(rows.method.String() + " " + strings.ToValidUTF8(template(segs), "\uFFFD"))
+			key := r.text(routeKey(rows.method, segs))
 			if i, ok := at[key]; ok && r.opt.DecodeURI {
 				all[i].row.merge(rows.sides[0])
 				continue
 			}
 			at[key] = len(all)
-			all = append(all, keyedRow{key, rows.sides[0]})
+			all = append(all, keyedRow{key, methodName(rows.method, segs), rows.sides[0]})
 		}
 	})
 	return all

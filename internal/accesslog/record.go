@@ -8,6 +8,7 @@ type record struct {
 	uri    []byte // as logged, with its query; empty if the line has no request
 	query  []byte // if the format logs it separately
 	method method
+	verb   []byte // the method if it is not in methods
 	status int
 	// Times are in ns, sizes in bytes; -1 if the line has none.
 	took, upstream int64
@@ -57,8 +58,8 @@ func (f field) String() string { return fieldWords[f] }
 // A method is a request method, as a small number.
 type method uint8
 
-// methods are those of the IANA registry and of caches. Other words count as
-// the first entry, so that hostile logs cannot make rows.
+// methods are those of the IANA registry and of caches. The first entry is for
+// requests without a method, and for words that are not like one.
 var methods = []string{"OTHER", "GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "CONNECT", "TRACE",
 	"PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "SEARCH", "PURGE", "BAN",
 	"REFRESH", "QUERY", "LINK", "UNLINK", "PRI", "ACL", "BIND", "CHECKIN", "CHECKOUT", "LABEL", "MERGE",
@@ -67,6 +68,35 @@ var methods = []string{"OTHER", "GET", "POST", "PUT", "DELETE", "PATCH", "HEAD",
 	"DEBUG", "SUBSCRIBE", "UNSUBSCRIBE", "NOTIFY", "POLL", "M-SEARCH", "DESCRIBE", "SETUP", "PLAY", "TEARDOWN", "SOURCE"}
 
 func (m method) String() string { return methods[m] }
+
+// setMethod sets the method; an unknown one is kept as text.
+func (r *record) setMethod(b []byte) {
+	if r.method = methodOf(b); r.method == 0 {
+		r.verb = b
+	}
+}
+
+// maxVerb is the longest unknown method that makes a route of its own.
+const maxVerb = 20
+
+// hasOtherVerb reports whether the method is a word that is not in methods.
+// Words with other bytes than letters, digits, dashes and underscores are not
+// methods.
+func (r *record) hasOtherVerb() bool {
+	if r.method != 0 || len(r.verb) == 0 || len(r.verb) > maxVerb {
+		return false
+	}
+	mask := maskOf(r.verb)
+	return mask&^(cLetter|cDigit|cJoin) == 0 && mask&cLetter != 0 && bytes.IndexByte(r.verb, '/') < 0
+}
+
+// methodText is the text of the method.
+func (r *record) methodText() []byte {
+	if r.hasOtherVerb() {
+		return r.verb
+	}
+	return methodBytes[r.method]
+}
 
 // methodOf returns the number of a method; 0 for an unknown word.
 func methodOf(b []byte) method {
@@ -103,10 +133,10 @@ func (r *record) setRequest(b []byte) {
 		r.method, sp = 2, 4
 	default:
 		if sp = bytes.IndexByte(b[:min(len(b), 24)], ' '); sp <= 0 {
-			r.method, r.uri = 0, nil
+			r.method, r.verb, r.uri = 0, nil, nil
 			return
 		}
-		r.method = methodOf(b[:sp])
+		r.setMethod(b[:sp])
 	}
 	b = b[sp+1:]
 	if n := len(b) - 9; n > 0 && string(b[n:n+8]) == " HTTP/1." {
@@ -126,6 +156,6 @@ func (r *record) setOldRequest(b []byte) {
 	case n <= 0 && r.method != 0:
 		r.uri = b // HTTP/0.9
 	default: // neither a method nor a protocol
-		r.method, r.uri = 0, nil
+		r.method, r.verb, r.uri = 0, nil, nil
 	}
 }

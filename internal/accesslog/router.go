@@ -3,7 +3,6 @@ package accesslog
 import (
 	"bytes"
 	"encoding/binary"
-	"slices"
 
 	"github.com/iikanji/iikanji/internal/tally"
 )
@@ -47,7 +46,7 @@ type router struct {
 	// of a request, while routes are learned.
 	users map[uint32]bool
 
-	segs [maxSegments + 3]segment
+	segs [maxSegments + 4]segment
 	keys []byte // scratch of the query's keys
 }
 
@@ -122,7 +121,7 @@ func (r *router) find(rec *record) *row {
 	if len(p) == 0 {
 		return r.nothing
 	}
-	if p[0] != '/' || r.slow || r.deadMarks && rec.status/100 == 4 {
+	if p[0] != '/' || r.slow || rec.method == 0 && len(rec.verb) > 0 || r.deadMarks && rec.status/100 == 4 {
 		return r.findSlowly(rec)
 	}
 	// This loop computes the same segments as split, but only follows existing
@@ -275,16 +274,20 @@ func (r *router) hashOf(s shape) uint64 {
 func (r *router) split(rec *record) int {
 	p := rec.uri
 	i, n := 1, 0
+	if rec.hasOtherVerb() {
+		r.segs[0] = r.segment(otherVerb, rec.verb)
+		n = 1
+	}
 	if r.patterns != nil {
 		if text := r.patterns.find(rec, r.seed); text != nil {
-			r.segs[0] = r.segment(pattern, text)
-			return r.splitKeys(rec, p, len(pathOf(p)), 1)
+			r.segs[n] = r.segment(pattern, text)
+			return r.splitKeys(rec, p, len(pathOf(p)), n+1)
 		}
 	}
 	if p[0] != '/' {
 		if p = withoutHost(p); p[0] != '/' {
-			r.segs[0] = r.segment(noSlash, nil)
-			i, n = 0, 1
+			r.segs[n] = r.segment(noSlash, nil)
+			i, n = 0, n+1
 		}
 	}
 	for {
@@ -322,22 +325,6 @@ func (r *router) split(rec *record) int {
 	return r.splitKeys(rec, p, i, n)
 }
 
-// splitKeys adds the keys of the query, which begins at p[i:], as segment n.
-func (r *router) splitKeys(rec *record, p []byte, i, n int) int {
-	if !r.withKeys {
-		return n
-	}
-	q := rec.query
-	if i < len(p) && p[i] == '?' {
-		q = p[i+1:]
-	}
-	if keys := r.queryKeys(q); len(keys) > 0 {
-		r.segs[n] = r.segment(queryKeys, keys)
-		n++
-	}
-	return n
-}
-
 func (r *router) segment(k kind, text []byte) segment {
 	s := segment{shape: shape{k, text}}
 	s.hash = r.hashOf(s.shape)
@@ -354,46 +341,4 @@ func withoutHost(p []byte) []byte {
 		return p[i+3+j:]
 	}
 	return []byte("/")
-}
-
-const maxKeys = 16
-
-// queryKeys converts "b=1&a=2&b=3" into "a&b": the sorted keys, each once.
-func (r *router) queryKeys(q []byte) []byte {
-	var keys [maxKeys][]byte
-	n := 0
-	if i := bytes.IndexByte(q, '#'); i >= 0 {
-		q = q[:i]
-	}
-	for len(q) > 0 && n < maxKeys {
-		part := q
-		if i := bytes.IndexByte(q, '&'); i >= 0 {
-			part, q = q[:i], q[i+1:]
-		} else {
-			q = nil
-		}
-		if i := bytes.IndexByte(part, '='); i >= 0 {
-			part = part[:i]
-		}
-		if len(part) == 0 {
-			continue
-		}
-		if s := shapeOf(part, maskOf(part)); s.kind != literal {
-			part = []byte(kindNames[s.kind]) // ?1699999999, to bypass caches
-		}
-		k, found := slices.BinarySearchFunc(keys[:n], part, bytes.Compare)
-		if !found {
-			copy(keys[k+1:n+1], keys[k:n])
-			keys[k] = part
-			n++
-		}
-	}
-	r.keys = r.keys[:0]
-	for i, k := range keys[:n] {
-		if i > 0 {
-			r.keys = append(r.keys, '&')
-		}
-		r.keys = append(r.keys, k...)
-	}
-	return r.keys
 }

@@ -2,7 +2,6 @@ package accesslog
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/iikanji/iikanji"
 )
@@ -40,7 +39,7 @@ func RoutesOf(p *iikanji.Profile) (*Routes, error) {
 		for _, s := range r.router.route(w.node) {
 			segs = append(segs, s.shape)
 		}
-		r.keys[w] = w.method.String() + " " + strings.ToValidUTF8(template(segs), "\uFFFD")
+		r.keys[w] = routeKey(w.method, segs)
 		r.texts[w] = []byte(r.keys[w])
 	}
 	return r, nil
@@ -49,7 +48,8 @@ func RoutesOf(p *iikanji.Profile) (*Routes, error) {
 // Find returns the key of the route of a request; a new key for a request that
 // no route covers.
 func (r *Routes) Find(method, uri string, status int) string {
-	rec := record{uri: []byte(uri), method: methodOf([]byte(method)), status: status}
+	rec := record{uri: []byte(uri), status: status}
+	rec.setMethod([]byte(method))
 	w := r.router.find(&rec)
 	if key, ok := r.keys[w]; ok {
 		return key

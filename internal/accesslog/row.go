@@ -138,7 +138,7 @@ func (s *sight) offer(rec *record, at place) {
 		s.text = s.text[:0]
 		return
 	}
-	s.text = append(append(s.text[:0], rec.method.String()...), ' ')
+	s.text = append(append(s.text[:0], rec.methodText()...), ' ')
 	s.text = append(s.text, rec.uri[:min(len(rec.uri), maxExample)]...)
 }
 

@@ -25,6 +25,7 @@ const (
 	queryKeys      // the sorted keys of the query
 	noSlash        // first segment of a path without a leading slash
 	pattern        // a pattern that the user gave: the whole route
+	otherVerb      // first segment of a route whose method is not in methods: the method
 	nKinds
 )
 

@@ -177,7 +177,7 @@ func template(segs []shape) string {
 	var b strings.Builder
 	for i, s := range segs {
 		switch {
-		case s.kind == noSlash:
+		case s.kind == noSlash || s.kind == otherVerb:
 			continue
 		case s.kind == queryKeys:
 			b.WriteByte('?')
@@ -189,6 +189,19 @@ func template(segs []shape) string {
 		b.Write(s.text)
 	}
 	return b.String()
+}
+
+// methodName is the method of a route as text.
+func methodName(m method, segs []shape) string {
+	if len(segs) > 0 && segs[0].kind == otherVerb {
+		return string(segs[0].text)
+	}
+	return m.String()
+}
+
+// routeKey is the key of the row of a route.
+func routeKey(m method, segs []shape) string {
+	return methodName(m, segs) + " " + strings.ToValidUTF8(template(segs), "\uFFFD")
 }
 
 // all yields every row.

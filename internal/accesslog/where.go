@@ -45,7 +45,7 @@ func whereFields(zone *time.Location) *filter.Fields[subject] {
 	}
 	return &filter.Fields[subject]{Zone: zone, Stamp: parseUserStamp, All: []filter.Field[subject]{
 		number(filter.Status, func(r *record) int64 { return int64(r.status) }, "status"),
-		text(func(r *record) []byte { return methodBytes[r.method] }, "method"),
+		text(func(r *record) []byte { return r.methodText() }, "method"),
 		{Names: []string{routeField, "uri"}, Text: func(s *subject) []byte { return []byte(s.row.Key) }},
 		text(func(r *record) []byte { return pathOf(r.uri) }, "path"),
 		text(func(r *record) []byte { return r.host }, "host"),

@@ -1,6 +1,6 @@
-// Package arena says what an arena is: a contest rebuilt, with its app, data,
-// benchmarker and rules. Members register themselves in init; arenas/all
-// links them.
+// Package arena defines an arena: a rebuilt contest with its app, data,
+// benchmarker and rules. Arenas register themselves in init; arenas/all links
+// them.
 package arena
 
 import (
@@ -20,67 +20,82 @@ type Arena struct {
 	Title   string
 	Summary string // one sentence
 
-	// Files is laid into the work folder as "webapp/": sources, sql, public files, keys.
+	// Files is the content of webapp/ in the work folder: sources, SQL, public
+	// files, keys.
 	Files fs.FS
-	// Generate writes the data that is not carried as files (initial SQL,
-	// images, the benchmarker's copy) into the work folder's webapp and data
-	// directories; it is called when GeneratedVersion differs from what the
-	// folder holds, and must write the same bytes every time.
+	// Generate writes the data that Files does not contain (initial SQL, images,
+	// the benchmarker's copy) into the folders webapp and data. It is called when
+	// GeneratedVersion differs from the work folder's. It must write the same
+	// bytes every time.
 	Generate         func(ctx context.Context, webapp, data string) error
 	GeneratedVersion string
 
 	Database Database
 	App      App
-	// NginxConf is the path in Files of the server's configuration: a
-	// text/template over Places.
+	// NginxConf is the path in Files of nginx's configuration, a text/template
+	// over Places.
 	NginxConf string
 
-	// Scenario makes the benchmarker.
+	// Scenario returns the benchmarker.
 	Scenario func(o Options) (scenario.Scenario, error)
-	// Mock serves stand-ins of the contest's external services on an address,
-	// as in "127.0.0.1:5000", for people who try the app by hand, until ctx is
-	// done. say is told what happens. nil where a contest has none.
-	Mock func(ctx context.Context, address string, say func(line string)) error
-	// Answers is answers.txt: the known causes as finding codes, best first.
+	// Settings are options of the benchmarker besides those that every arena has.
+	Settings []Setting
+	// Commands are further commands of the arena, as in a stand-in of an external
+	// service for manual tests.
+	Commands []Command
+	// Answers is answers.txt: the known causes as finding codes, the best first.
 	Answers string
-	// Allow are the promises that the contest's rules let changes weaken; its
-	// README says which rule.
+	// Allow lists the promises that changes may weaken under the contest's rules.
+	// The arena's README names the rules.
 	Allow             []iikanji.Promise
 	InitializeTimeout time.Duration
 }
 
-// A Database says what the app expects to find. Its schema and data are
-// loaded by the app's own initialize.
+// A Database is the database that the app expects. The app's initialize loads
+// its schema and data.
 type Database struct {
 	Name, User, Password string
 	// Conf are lines for the [mariadbd] section, as the contest's server had them.
 	Conf string
 }
 
-// An App says how to build and start the web application.
+// A Command is a further command of an arena, run as "iikanji NAME".
+type Command struct {
+	Name     string
+	Help     string // one sentence
+	Detail   string // the long help
+	Settings []Setting
+	// Run runs until ctx is done. It calls say with each line of output, possibly
+	// from several goroutines.
+	Run func(ctx context.Context, set Values, say func(line string)) error
+}
+
+// An App describes how to build and start the web application.
 type App struct {
-	Source string // directory in Files with package main
+	// Source is the folder in Files with package main, a Go module of its own.
+	// Without a go.mod it can use the standard library only.
+	Source string
 	Dir    string // working directory in Files when it runs
-	// Public is the folder in Files with what the app serves as it is, laid out
-	// as the URLs are; empty where there is none.
+	// Public is the folder in Files of the static files, with the paths of their
+	// URLs; empty if there is none.
 	Public string
-	// Env gives the app's environment, as "K=V".
+	// Env returns the app's environment as "K=V".
 	Env func(p Places) []string
-	// Ready is a path that answers once the app is up (any status).
+	// Ready is a path that answers, with any status, once the app is up.
 	Ready string
-	// Programs are what the app calls beyond itself, as in "mysql": where one
-	// is missing, the stack says so before it starts anything.
+	// Programs are programs that the app or Load calls, as in "mysql". The stack
+	// reports a missing one before it starts anything.
 	Programs []string
-	// Load tells how the database is filled before the app first answers:
-	// a command in Files, run in its own directory with the app's
-	// environment; empty when only initialize does it.
+	// Load is a command in Files that fills the database before the app starts.
+	// It runs in its own folder with the app's environment. Empty means that only
+	// initialize fills the database.
 	Load string
 }
 
 // Places are the addresses of one running stack.
 type Places struct {
 	Dir        string // the work folder
-	Conf       string // Dir/conf, absolute; nginx.d/ in it is for files that the config includes
+	Conf       string // Dir/conf, absolute; its folder nginx.d is for files that nginx's configuration includes
 	Webapp     string // Dir/webapp, absolute
 	NginxPort  int    // on 127.0.0.1
 	AppPort    int
@@ -94,25 +109,19 @@ type Places struct {
 	DBPassword string
 }
 
-// URL is where the contest's web server answers.
+// URL is the base URL of the contest's web server.
 func (p Places) URL() string { return fmt.Sprintf("http://127.0.0.1:%d", p.NginxPort) }
 
 // Options configure a benchmarker.
 type Options struct {
-	// Data is the folder with the benchmarker's copy of the initial data;
-	// generated there when it is empty or of another version.
+	// Data is the folder with the benchmarker's copy of the generated data.
 	Data string
-	// Serve is the address on which the benchmarker serves the contest's
-	// external services, as in "127.0.0.1:0".
-	Serve string
-	// ServeURL is how the target reaches Serve; empty means http://<Serve>.
-	ServeURL string
-	// Addresses are further hosts of the target, host:port; empty means the URL's only.
+	// Set are the values of the arena's Settings.
+	Set Values
+	// Addresses are further hosts of the target, host:port. Empty means the host
+	// of the URL only.
 	Addresses []string
-	// Key is a private key file that replaces the arena's own, for deployments
-	// with another one; empty means the arena's.
-	Key string
-	// Clock replaces the speed of virtual time where it is above 0.
+	// Clock replaces the speed of virtual time if it is above 0.
 	Clock float64
 	// NoLoad ends the run after the checks.
 	NoLoad bool
@@ -120,8 +129,8 @@ type Options struct {
 
 var registry = map[string]*Arena{}
 
-// Register makes an arena known. It is called from init only and panics when
-// a name is taken.
+// Register adds an arena. Call it from init only. It panics if the name is
+// taken.
 func Register(a *Arena) {
 	if _, taken := registry[a.Name]; taken {
 		panic("BUG: arena " + a.Name + " registered twice")

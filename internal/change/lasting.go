@@ -55,8 +55,9 @@ func Wiped(ctx context.Context, s *Site, c *iikanji.Change) (bool, error) {
 // A WhichFileError is the refusal of a change whose table several schema files
 // create alike.
 type WhichFileError struct {
-	Table string
-	Files []string
+	Service string // the database
+	Table   string
+	Files   []string
 	// Choose names the file in the remedy: the one whose CREATE TABLE is among
 	// the statements that initialize executed.
 	Choose func(ctx context.Context, executed []string) (iikanji.Remedy, error)

@@ -2,13 +2,11 @@ package facts
 
 import (
 	"encoding/binary"
-	"fmt"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -80,7 +78,9 @@ const (
 	diagRequest      = 56
 	diagAnswer       = 72
 	stateListen      = 10
+	stateEstablished = 1
 	diagSourcePort   = 4
+	diagTargetPort   = 6
 	diagSource       = 8
 	diagRQueue       = 56
 	diagWQueue       = 60
@@ -88,53 +88,11 @@ const (
 )
 
 // listeners asks the kernel by netlink, as ss does: /proc/net/tcp does not
-// say how long a queue may be.
+// contain how long a queue may be.
 func listeners(family uint8) ([]listener, error) {
-	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
-	if err != nil {
-		return nil, fmt.Errorf("opening a socket to ask about sockets: %w", err)
-	}
-	defer unix.Close(fd)
-	req := make([]byte, unix.NLMSG_HDRLEN+diagRequest)
-	ne := binary.NativeEndian
-	ne.PutUint32(req, uint32(len(req)))
-	ne.PutUint16(req[4:], sockDiagByFamily)
-	ne.PutUint16(req[6:], unix.NLM_F_REQUEST|unix.NLM_F_DUMP)
-	body := req[unix.NLMSG_HDRLEN:]
-	body[0], body[1] = family, unix.IPPROTO_TCP
-	ne.PutUint32(body[4:], 1<<stateListen)
-	if err := unix.Sendto(fd, req, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
-		return nil, fmt.Errorf("asking about sockets: %w", err)
-	}
-	// The kernel answers at once; what does not come is not waited for.
-	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 2}); err != nil {
-		return nil, fmt.Errorf("asking about sockets: %w", err)
-	}
 	var out []listener
-	buf := make([]byte, 64<<10)
-	for {
-		n, _, err := unix.Recvfrom(fd, buf, 0)
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading about sockets: %w", err)
-		}
-		messages, err := syscall.ParseNetlinkMessage(buf[:n])
-		if err != nil {
-			return nil, fmt.Errorf("reading about sockets: %w", err)
-		}
-		for _, m := range messages {
-			switch {
-			case m.Header.Type == unix.NLMSG_DONE:
-				return out, nil
-			case m.Header.Type == unix.NLMSG_ERROR:
-				return nil, fmt.Errorf("asking about sockets: refused")
-			case len(m.Data) >= diagAnswer:
-				out = append(out, parseListener(family, m.Data))
-			}
-		}
-	}
+	err := tcpSockets(family, stateListen, func(b []byte) { out = append(out, parseListener(family, b)) })
+	return out, err
 }
 
 func parseListener(family uint8, b []byte) listener {

@@ -112,8 +112,15 @@ func (o *Observer) readErrors(ctx context.Context, ob *Observation) {
 			}
 		}
 	}
-	if o.quiet {
-		ob.Run.Warnings = append(ob.Run.Warnings, "nginx's error log has no warnings (error_log … warn): whether requests and answers went to temporary files is not known")
+	for _, w := range o.webs {
+		if !hidesWarnings(w.conf) {
+			continue
+		}
+		of := "nginx's error log"
+		if w.several {
+			of = "the error log of " + w.service.Name
+		}
+		ob.Run.Warnings = append(ob.Run.Warnings, of+" has no warnings (error_log … warn): whether requests and answers went to temporary files is not known")
 	}
 	if len(o.logs) > 0 {
 		ob.Sensors = append(ob.Sensors, s.settle(errors.Join(errs...)))

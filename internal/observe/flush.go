@@ -2,7 +2,6 @@ package observe
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"syscall"
@@ -24,20 +23,7 @@ const (
 // checks before the load would come within it.
 type logFlush struct {
 	path string
-	pid  func() int // of the master, 0 when nobody knows
-}
-
-// configuration is what nginx says of itself, nil where it says nothing.
-func configuration(ctx context.Context, t iikanji.Target) []iikanji.Directive {
-	known, _ := askNginx(ctx, t) // Ask will say what went wrong
-	if len(known) == 0 {
-		return nil
-	}
-	var tree []iikanji.Directive
-	if json.Unmarshal([]byte(known[0].Value), &tree) != nil {
-		return nil
-	}
-	return tree
+	pid  func() int // of the master, 0 when it is not known
 }
 
 // hidesWarnings says whether an nginx keeps errors only where it hands requests
@@ -92,16 +78,11 @@ func hides(block []iikanji.Directive, around bool) bool {
 }
 
 // newLogFlush looks in the configuration for a log with a buffer; nil without one.
-func newLogFlush(tree []iikanji.Directive, w Watched, path string) *logFlush {
+func newLogFlush(tree []iikanji.Directive, path string, master func() int) *logFlush {
 	if path == "" || !slices.ContainsFunc(tree, func(d iikanji.Directive) bool { return buffers(d, path) }) {
 		return nil
 	}
-	return &logFlush{path: path, pid: func() int {
-		if w.Groups == nil || len(w.Groups()["nginx"]) == 0 {
-			return 0
-		}
-		return w.Groups()["nginx"][0]
-	}}
+	return &logFlush{path: path, pid: master}
 }
 
 // buffers says whether a directive, or one in it, writes the log through a buffer.

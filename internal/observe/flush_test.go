@@ -26,14 +26,14 @@ func TestBuffers(t *testing.T) {
 		{in("off"), false},
 		{nil, false},
 	} {
-		if got := newLogFlush(c.tree, Watched{}, "/log") != nil; got != c.want {
+		if got := newLogFlush(c.tree, "/log", none) != nil; got != c.want {
 			t.Errorf("%v: %v, want %v", c.tree, got, c.want)
 		}
 	}
-	if newLogFlush(in("", "", "buffer=1k"), Watched{}, "") != nil {
+	if newLogFlush(in("", "", "buffer=1k"), "", none) != nil {
 		t.Error("a target without an access log is flushed")
 	}
-	if err := newLogFlush(in("/log", "x", "buffer=1k"), Watched{}, "/log").flush(t.Context()); err != nil {
+	if err := newLogFlush(in("/log", "x", "buffer=1k"), "/log", none).flush(t.Context()); err != nil {
 		t.Errorf("an nginx that nobody knows: %v", err)
 	}
 }
@@ -81,3 +81,6 @@ func TestTellUnread(t *testing.T) {
 		t.Errorf("%q", ob.Run.Warnings)
 	}
 }
+
+// none is the process of an nginx that does not run.
+func none() int { return 0 }

@@ -26,33 +26,59 @@ func (o *Observer) processes(ctx context.Context) []iikanji.Fact {
 	if f, err := facts.ListenFacts(groups); err == nil {
 		out = append(out, f...)
 	}
-	if o.asker != nil {
-		if c, err := o.asker.Clients(ctx); err == nil {
-			out = append(out, facts.ConnectionFact("app", "database", c))
+	return append(out, o.connections(ctx, groups)...)
+}
+
+// connections are how each app is connected to each database. With several
+// apps they are told apart by the processes that hold the clients' sockets.
+func (o *Observer) connections(ctx context.Context, groups map[string][]int) []iikanji.Fact {
+	apps := o.w.Target.WithRole(iikanji.RoleApp)
+	processes := map[string][]int{}
+	for _, a := range apps {
+		processes[a.Name] = groups[a.Name]
+	}
+	var out []iikanji.Fact
+	for _, d := range o.databases {
+		switch {
+		case d.asker == nil || len(apps) == 0:
+		case len(apps) == 1:
+			if c, err := d.asker.Clients(ctx); err == nil {
+				out = append(out, facts.ConnectionFact(apps[0].Name, d.service.Name, c))
+			}
+		default:
+			by, err := d.asker.ClientsOf(ctx, d.service.Socket, processes)
+			for _, a := range apps {
+				if c, ok := by[a.Name]; ok && err == nil {
+					out = append(out, facts.ConnectionFact(a.Name, d.service.Name, c))
+				}
+			}
 		}
 	}
 	return out
 }
 
 // readAnswers adds what only the access log, read in other ways, and the
-// samples of the load generator say of answers. It is lent by the sensor of
-// the access log: where that is red, rules use none of it.
-func (o *Observer) readAnswers(ctx context.Context, ob *Observation, access *iikanji.Profile) {
-	if access == nil {
+// samples of the load generator contain about answers. It belongs to the sensor
+// of the access log: where that is red, rules use none of it.
+func (o *Observer) readAnswers(ob *Observation, w *webWatch, access *accessRead) {
+	if access.routes == nil || len(access.routes.Rows) == 0 {
 		return
 	}
-	ob.Seen = append(ob.Seen, volumeFact("nginx", "access", o.access.Size()-o.accessFrom))
-	statuses, err := o.statuses(ctx)
+	name := w.service.Name
+	ob.Seen = append(ob.Seen, volumeFact(name, "access", w.written()))
+	statuses, err := access.statuses(name)
 	o.doubt(ob, err)
 	ob.Seen = append(ob.Seen, statuses...)
-	series, err := o.series(ctx, access)
-	o.doubt(ob, err)
-	if err != nil {
+	if access.urls.Err != nil {
+		o.doubt(ob, access.urls.Err)
 		return
 	}
-	o.doubt(ob, addClients(series, o.samples))
+	series := seriesOf(access.routes, access.urls.Profile)
+	if w.front {
+		o.doubt(ob, addClients(series, o.samples))
+	}
 	for _, route := range slices.Sorted(maps.Keys(series)) {
-		ob.Seen = append(ob.Seen, facts.SeriesFact("nginx", route, *series[route]))
+		ob.Seen = append(ob.Seen, facts.SeriesFact(name, route, *series[route]))
 	}
 }
 

@@ -47,13 +47,13 @@ type slowSwitch struct {
 	was  []setting // in the order in which they are to be put back
 }
 
-// newSlowSwitch makes the log's file beside the server's own and prepares the
-// server, with nothing written yet.
-func newSlowSwitch(ctx context.Context, db *sql.DB, own string) (_ *slowSwitch, err error) {
+// newSlowSwitch makes a file of a name beside the server's own log and prepares
+// the server to log into it. Nothing is logged yet.
+func newSlowSwitch(ctx context.Context, db *sql.DB, own, file string) (_ *slowSwitch, err error) {
 	if own == "" {
 		return nil, errors.New("observing the database: the target names no slow log")
 	}
-	s := &slowSwitch{path: filepath.Join(filepath.Dir(own), observedLog)}
+	s := &slowSwitch{path: filepath.Join(filepath.Dir(own), file)}
 	if err := emptyLike(s.path, own); err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 // site's connections to the database.
 func Of(ctx context.Context, s *stack.Stack, a *arena.Arena) (*change.Site, func() error, error) {
 	p := s.Places()
-	db, err := openSocket(ctx, p)
+	db, err := openDatabase(ctx, p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -38,10 +38,10 @@ func Of(ctx context.Context, s *stack.Stack, a *arena.Arena) (*change.Site, func
 	return site, db.Close, nil
 }
 
-// openSocket is a pool to the stack's database as the user that runs this
-// process: by the socket, with every right. It pings the server once. No
-// connection stays idle: restarts break idle ones, and a run should find none.
-func openSocket(ctx context.Context, p arena.Places) (*sql.DB, error) {
+// openDatabase is a pool to the stack's database by its socket, with every
+// right. It asks the server once. No connection stays idle: restarts break
+// idle ones, and a run should not find any.
+func openDatabase(ctx context.Context, p arena.Places) (*sql.DB, error) {
 	db, err := host.Local{}.SQL(host.Login{Socket: p.DBSocket, Schema: p.DBName})
 	if err != nil {
 		return nil, err

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/host"
 )
@@ -24,9 +23,8 @@ const (
 	fromConf      = "conf"
 )
 
-// layFiles puts the arena's files into webapp/, with the module files beside
-// the app's source. The template of nginx's config stays out: what is rendered
-// from it in conf/ is the one to edit.
+// layFiles copies the arena's files into webapp/. It leaves out the template of
+// nginx's configuration: the file to edit is the one rendered from it in conf/.
 func (f folder) layFiles(ctx context.Context, a *arena.Arena, m *manifest) error {
 	err := fs.WalkDir(a.Files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || ctx.Err() != nil {
@@ -53,20 +51,14 @@ func (f folder) layFiles(ctx context.Context, a *arena.Arena, m *manifest) error
 	return nil
 }
 
-// layModule makes the app's source a module of its own with our pinned
-// versions, where the arena does not bring one.
+// layModule writes a go.mod for an app that has none and so can use the
+// standard library only.
 func (f folder) layModule(a *arena.Arena, m *manifest) error {
 	if _, err := fs.Stat(a.Files, path.Join(a.App.Source, "go.mod")); err == nil {
 		return nil
 	}
-	mod, sum := iikanji.ModuleFiles()
-	_, rest, _ := bytes.Cut(mod, []byte("\n")) // the first line is "module …"
-	mod = append([]byte("module "+a.Name+"\n"), rest...)
-	source := path.Join(webappDir, a.App.Source)
-	if err := f.put(m, source+"/go.mod", mod, fromFiles); err != nil {
-		return err
-	}
-	return f.put(m, source+"/go.sum", sum, fromFiles)
+	mod := "module " + a.Name + "\n\ngo 1.26.0\n"
+	return f.put(m, path.Join(webappDir, a.App.Source, "go.mod"), []byte(mod), fromFiles)
 }
 
 // put lays one file unless a person's is there.

@@ -75,7 +75,7 @@ func (s *Stack) Target() iikanji.Target {
 		Name:  s.arena.Name,
 		Hosts: []iikanji.HostRef{{Name: "local"}},
 		Services: []iikanji.Service{
-			{Name: Database, Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Address: local(p.DBPort), Socket: p.DBSocket, PIDs: groups[Database],
+			{Name: Database, Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Address: local(p.DBPort), Socket: p.DBSocket, Schema: p.DBName, PIDs: groups[Database],
 				Configs: []string{f.path(confDir, myCnf), f.path(confDir, "mariadb.d")},
 				Logs:    []iikanji.Log{log("error", databaseLog), log("slow", slowLog)}},
 			{Name: App, Role: iikanji.RoleApp, Engine: iikanji.EngineGo, Address: local(p.AppPort), PIDs: groups[App],

@@ -40,6 +40,8 @@ func tiny() *arena.Arena {
 		Name: "tiny",
 		Files: fstest.MapFS{
 			"go/main.go":     testFile("app/main.go"),
+			"go/go.mod":      testFile("app/go.mod.txt"),
+			"go/go.sum":      testFile("app/go.sum.txt"),
 			"sql/init.sh":    testFile("init.sh"),
 			"sql/schema.sql": testFile("schema.sql"),
 			"etc/nginx.conf": testFile("nginx.conf"),

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// small is an arena of one page, see testdata/app.go.txt.
+// small is an arena of one page, see testdata/app.
 func small(t *testing.T) *arena.Arena {
 	t.Helper()
 	file := func(name string) *fstest.MapFile {
@@ -35,7 +35,7 @@ func small(t *testing.T) *arena.Arena {
 	}
 	return &arena.Arena{
 		Name:     "small",
-		Files:    fstest.MapFS{"go/main.go": file("app.go.txt"), "nginx.conf": file("nginx.conf")},
+		Files:    fstest.MapFS{"go/main.go": file("app/main.go"), "go/go.mod": file("app/go.mod.txt"), "go/go.sum": file("app/go.sum.txt"), "nginx.conf": file("nginx.conf")},
 		Database: arena.Database{Name: "small", User: "small", Password: "s3cret", Conf: "innodb_log_file_size = 8M\ninnodb_buffer_pool_size = 16M\n"},
 		App: arena.App{Source: "go", Dir: "go", Ready: "/",
 			Env: func(p arena.Places) []string {

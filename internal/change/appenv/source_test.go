@@ -19,9 +19,7 @@ func sourceSite(t *testing.T, files map[string]string, env ...string) *change.Si
 	t.Helper()
 	dir := t.TempDir()
 	source := filepath.Join(dir, "src")
-	mod, sum := iikanji.ModuleFiles()
-	_, rest, _ := strings.Cut(string(mod), "\n")
-	all := map[string]string{"go.mod": "module app\n" + rest, "go.sum": string(sum)}
+	all := map[string]string{"go.mod": moduleFile(t, "go.mod"), "go.sum": moduleFile(t, "go.sum")}
 	for name, text := range files {
 		all[name] = text
 	}
@@ -36,6 +34,16 @@ func sourceSite(t *testing.T, files map[string]string, env ...string) *change.Si
 		Target:   iikanji.Target{Services: []iikanji.Service{{Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Socket: "/run/db.sock"}}},
 		Services: map[string]change.Service{"app": {EnvFile: filepath.Join(dir, "app.env"), Env: env, Source: source, Build: compile}},
 	}
+}
+
+// moduleFile returns a module file of the sources in these tests.
+func moduleFile(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "sources", name+".txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // compile is what a Service's Build does.
@@ -309,7 +317,7 @@ func TestShapes(t *testing.T) {
 
 // TestContest plans everything at once on the real application of an arena.
 func TestContest(t *testing.T) {
-	from := filepath.Join("..", "..", "..", "arenas", "isucondition", "files", "isucondition")
+	from := filepath.Join("..", "..", "..", "arenas", "isucondition", "files", "_go")
 	files := map[string]string{}
 	entries, err := os.ReadDir(from)
 	if err != nil {

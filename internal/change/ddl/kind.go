@@ -34,6 +34,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (c *ii
 	defer func() {
 		var which *change.WhichFileError
 		if errors.As(err, &which) {
+			which.Service = r.Target
 			which.Choose = func(ctx context.Context, executed []string) (iikanji.Remedy, error) {
 				return byExecuted(ctx, s, r, executed)
 			}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/field"
+	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/tune"
+)
+
+// TestTrialDies: a service that dies while a candidate is on trial fails that
+// run and is there again for the next one; with no candidate it ends the search.
+func TestTrialDies(t *testing.T) {
+	err := onField(t, func(ctx context.Context, w *liveTarget, f *field.Field) error {
+		kill := func(service string) {
+			done := false
+			f.Progress = func(p bench.Progress) {
+				if p.Phase == string(scenario.Load) && !done {
+					done = true
+					if err := syscall.Kill(w.Stack.Groups()[service][0], syscall.SIGKILL); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		}
+		for _, service := range []string{stack.App, stack.Database} {
+			kill(service)
+			run, _, err := f.Bench(ctx, tune.BenchSpec{Load: deathLoad, Trial: true})
+			if err != nil {
+				t.Fatalf("%s died on trial: %v", service, err)
+			}
+			if why := strings.Join(run.Reasons, "; "); run.Outcome != iikanji.Failed || run.Score != 0 || !strings.Contains(why, service) || !strings.Contains(why, "while it ran") {
+				t.Errorf("%s died on trial: %s, score %v: %s", service, run.Outcome, run.Score, why)
+			}
+			f.Progress = nil
+			run, _, err = f.Bench(ctx, tune.BenchSpec{Load: deathLoad})
+			if err != nil || len(run.Steps) == 0 {
+				t.Fatalf("the run after the death of the %s: %v", service, err)
+			}
+			for _, reason := range run.Reasons {
+				if strings.Contains(reason, "while it ran") {
+					t.Errorf("the death of the %s is told of the next run: %s", service, reason)
+				}
+			}
+		}
+		kill(stack.App)
+		if _, _, err := f.Bench(ctx, tune.BenchSpec{Load: deathLoad}); err == nil && ctx.Err() == nil {
+			t.Error("a death with no candidate on the site goes unnoticed")
+		}
+		return nil
+	})
+	if err == nil || !strings.Contains(err.Error(), "app") {
+		t.Errorf("in the end: %v", err)
+	}
+}
+
+// deathLoad is long enough for a death, the end of its run and the next run's first requests.
+const deathLoad = 2 * time.Second
+
+// onField brings isucondition up in a folder of its own, as the place of a
+// search's runs. Disturbed runs count.
+func onField(t *testing.T, do func(ctx context.Context, w *liveTarget, f *field.Field) error) error {
+	t.Helper()
+	a, err := findTarget("isucondition")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The untouched site caches nothing that a next run could see.
+	e := &env{Stderr: &lockedBuffer{}, Now: time.Now, Cols: 80, Rest: time.Millisecond}
+	dir := preparedFolder(t, "isucondition")
+	r, err := (&benchCmd{Target: a.Name, Load: deathLoad, Seed: 1, Pin: "auto", Dir: dir}).prepare(e, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := history.Open(r.history)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	return withLiveTarget(t.Context(), e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
+		return do(ctx, w, r.searchField(h, w, true))
+	})
+}

@@ -1,0 +1,16 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/iikanji/iikanji/internal/arena"
+)
+
+// findTarget returns the target of a name. Every target is an arena so far.
+func findTarget(name string) (*arena.Arena, error) {
+	a, ok := arena.Find(name)
+	if !ok {
+		return nil, usageError("no target is called %q; there is: %s", name, strings.Join(arena.Names(), ", "))
+	}
+	return a, nil
+}

@@ -1,0 +1,137 @@
+package field
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/observe"
+	"github.com/iikanji/iikanji/internal/tune"
+)
+
+// A NoLoadError is an observed run that had no load to diagnose: a check failed
+// before it.
+type NoLoadError struct {
+	Scenario string
+	Reasons  []string
+}
+
+func (e *NoLoadError) Error() string {
+	return "there was no load to diagnose: " + strings.Join(e.Reasons, "; ")
+}
+
+// Observe implements tune.Field. The apps are restarted before the run, since
+// the limit of slow statements is a setting of each connection, and after it,
+// for the same reason.
+func (f *Field) Observe(ctx context.Context, spec tune.BenchSpec) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
+	f.Subject.Deaths().setTrial(false)
+	if err := f.revive(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer f.over()
+	d, known, err = f.Diagnose(ctx, Load{Time: spec.Load}, func() error { return f.pause(ctx) })
+	if err != nil {
+		return nil, nil, err
+	}
+	return d, known, f.restartApps(ctx)
+}
+
+// Diagnose makes one run with every sensor on and returns what is slow, with
+// the facts that it follows from. ready is called when the site is prepared,
+// before the run; nil for nothing. The databases' settings are put back.
+func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
+	t := f.Subject.Target()
+	o, err := observe.Observe(ctx, observe.Watched{Target: t, Schema: schemaOf(t), Groups: f.Subject.Groups, Now: f.Now})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, o.Close()) }()
+	if err := f.restartApps(ctx); err != nil {
+		return nil, nil, err
+	}
+	if ready != nil {
+		if err := ready(); err != nil {
+			return nil, nil, err
+		}
+	}
+	m, err := f.Run(ctx, Spec{Load: l, KeepSamples: true, Around: o.Phase})
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Samples(m.Dir)
+	m.Complete()
+	m.Run.Warnings = append(m.Run.Warnings, "observed with every statement logged: the score is not to be compared")
+	if ctx.Err() != nil || m.Run.Took == 0 {
+		return nil, nil, f.unobserved(ctx, m.Run)
+	}
+	return f.learn(ctx, o, m.Run)
+}
+
+// Complete writes on a run that stands alone what was seen around it.
+func (m *Measured) Complete() {
+	if m.boot > 0 {
+		m.Run.Phases = append([]iikanji.PhaseStat{{Phase: "boot", Took: m.boot}}, m.Run.Phases...)
+	}
+	if m.Guard.Usage != nil { // the loader sees itself only
+		m.Run.Usage = m.Guard.Usage
+	}
+	m.Run.Warnings = append(m.Run.Warnings, m.Guard.Doubts()...)
+}
+
+// learn reads what the sensors saw of a run, asks for facts and keeps both.
+func (f *Field) learn(ctx context.Context, o *observe.Observer, run *iikanji.Run) (*observe.Diagnosis, []iikanji.Fact, error) {
+	f.say("reading the logs")
+	ob, err := o.Finish(ctx, run)
+	if err != nil {
+		return nil, nil, err
+	}
+	f.say("reading schema and plans from the database, and the configuration of nginx")
+	known, err := o.Ask(ctx, ob)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := observe.Keep(f.History, ob, known); err != nil {
+		return nil, nil, err
+	}
+	d, err := observe.Orient(ob, known)
+	return d, known, err
+}
+
+func (f *Field) say(line string) {
+	if f.Say != nil {
+		f.Say(line)
+	}
+}
+
+// unobserved keeps a run that has nothing to diagnose and returns why.
+func (f *Field) unobserved(ctx context.Context, run *iikanji.Run) error {
+	err := f.History.SaveRun(run)
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return errors.Join(cause, err)
+	}
+	if ctx.Err() != nil {
+		return errors.Join(errors.New("interrupted: there is no whole load phase to diagnose"), err)
+	}
+	return errors.Join(&NoLoadError{Scenario: run.Scenario, Reasons: run.Reasons}, err)
+}
+
+// restartApps opens the apps' connections anew.
+func (f *Field) restartApps(ctx context.Context) error {
+	for _, s := range f.Subject.Target().WithRole(iikanji.RoleApp) {
+		if err := f.Subject.Restart(ctx, s.Name); err != nil {
+			return fmt.Errorf("restarting %s: %w", s.Name, err)
+		}
+	}
+	return nil
+}
+
+func schemaOf(t iikanji.Target) string {
+	for _, s := range t.WithRole(iikanji.RoleDatabase) {
+		if s.Schema != "" {
+			return s.Schema
+		}
+	}
+	return ""
+}

@@ -1,0 +1,136 @@
+package observe
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/accesslog"
+)
+
+// brokenDown are the statuses that are broken down by route: the client gave
+// up, or the app did not answer.
+var brokenDown = []string{"499", "502", "503", "504"}
+
+// statuses are the facts of which routes had the statuses that are broken down.
+// Requests that the end of the load cut off are 499 too, but are logged later.
+func (a *accessRead) statuses(service string) ([]iikanji.Fact, error) {
+	var out []iikanji.Fact
+	for _, s := range a.byStatus {
+		var empty *accesslog.EmptyError
+		if errors.As(s.Err, &empty) { // no answer has this status
+			continue
+		}
+		if s.Err != nil {
+			return nil, s.Err
+		}
+		for _, r := range s.Profile.Rows {
+			out = append(out, iikanji.Fact{Target: service, Topic: iikanji.TopicHTTPStatus, Key: s.status + " " + r.Key,
+				Value: strconv.FormatInt(r.Count, 10), Moves: true})
+		}
+	}
+	return out, nil
+}
+
+// seriesOf folds the rows of URLs into routes.
+func seriesOf(access, urls *iikanji.Profile) map[string]*iikanji.Series {
+	out := map[string]*iikanji.Series{}
+	sizes, most := map[string]map[iikanji.Bytes]bool{}, map[string]iikanji.Bytes{}
+	for _, r := range urls.Rows {
+		route := routeFor(access, r.Key)
+		if route == "" || r.Web == nil {
+			continue
+		}
+		s := out[route]
+		if s == nil {
+			s = &iikanji.Series{}
+			out[route], sizes[route] = s, map[iikanji.Bytes]bool{}
+		}
+		if _, url, ok := strings.Cut(r.Key, " "); ok && (s.Heaviest == "" || r.Web.Bytes > most[route]) {
+			s.Heaviest, most[route] = url, r.Web.Bytes
+		}
+		s.URLs++
+		s.Repeats += r.Count - 1
+		if r.Count < 2 || r.Web.MaxBytes == 0 { // a log without sizes has 0 for all
+			continue
+		}
+		s.Again++
+		if oneSize(r) {
+			s.Fixed++
+			s.FixedRepeats += r.Count - 1
+			s.FixedBytes += r.Web.Bytes - r.Web.MaxBytes
+			sizes[route][r.Web.MaxBytes] = true
+		}
+	}
+	for route, s := range out {
+		s.Sizes = int64(len(sizes[route]))
+	}
+	return out
+}
+
+// framing bounds what the sizes of one body differ by in nginx's log: an answer
+// without Content-Length is passed on in chunks as they come, and their heads
+// (6 bytes and more each) are counted. As a share of the body.
+const framing = 1.0 / 400
+
+// oneSize says whether all answers of a URL had one size, but for framing.
+func oneSize(r iikanji.Row) bool {
+	below := float64(r.Web.MaxBytes) - float64(r.Web.Bytes)/float64(r.Count)
+	return below <= min(64, float64(r.Web.MaxBytes)*framing)
+}
+
+// routeFor finds the row of a profile by routes that counted a URL, "GET
+// /a/7?x=1": the one with the most words as they are. "" when none fits.
+func routeFor(p *iikanji.Profile, url string) string {
+	url, _, _ = strings.Cut(url, "?")
+	best, most := "", -1
+	for _, r := range p.Rows {
+		if n, ok := fits(r.Key, url); ok && n > most {
+			best, most = r.Key, n
+		}
+	}
+	return best
+}
+
+// fits says whether a route covers a path, and how many of its segments are
+// words. A segment that begins with a colon stands for any; behind its name
+// may be an ending, as in ":file.js".
+func fits(route, url string) (words int, ok bool) {
+	for {
+		a, restA, moreA := strings.Cut(route, "/")
+		b, restB, moreB := strings.Cut(url, "/")
+		switch {
+		case a == b:
+			words++
+		case strings.HasPrefix(a, ":") && b != "":
+			if dot := strings.LastIndexByte(a, '.'); dot > 0 && !strings.HasSuffix(b, a[dot:]) {
+				return 0, false
+			}
+		default:
+			return 0, false
+		}
+		if moreA != moreB {
+			return 0, false
+		}
+		if !moreA {
+			return words, true
+		}
+		route, url = restA, restB
+	}
+}
+
+// urlsToAsk are URLs by route, of the routes of a service whose answers are
+// worth to be looked at: of each route with successful GETs, the URL that most
+// bytes were sent for.
+func urlsToAsk(seen []iikanji.Fact, service string) map[string]string {
+	out := map[string]string{}
+	for _, f := range seen {
+		var s iikanji.Series
+		if f.Target == service && f.Topic == iikanji.TopicSeries && json.Unmarshal([]byte(f.Value), &s) == nil && strings.HasPrefix(s.Heaviest, "/") {
+			out[f.Key] = s.Heaviest
+		}
+	}
+	return out
+}
