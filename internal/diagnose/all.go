@@ -2,52 +2,116 @@ package diagnose
 
 import "github.com/iikanji/iikanji"
 
-// A rule makes findings of one or a few codes.
-type rule func(*view) []iikanji.Finding
+// A rule makes findings of one or a few codes from each of the views that
+// its reach has.
+type rule struct {
+	reach reach
+	find  func(*view) []iikanji.Finding
+}
+
+// A reach is how often a rule runs.
+type reach uint8
+
+const (
+	perRun      reach = iota // once, over everything
+	perDatabase              // for each service of the role database
+	perWeb                   // for each service of the role web
+	perNginx                 // for each service of the role web whose engine is nginx
+)
 
 // rules in the order of their codes.
 var rules = []rule{
-	ben101, ben102, ben103, app101, app102, app106, os101, os102, os103, os104, os105, os106, os107,
-	web101, web102, web103, web104, web105, web106, web107, web108, web109, web110,
-	db101, db103, db105, db109,
-	db110, db111, db112, db113, db115, db116, db117, db118, db119, db120, db121,
-	db201, db202, db203, db204, db205, db206, db207, db208, db209, app103,
+	{perRun, ben101}, {perRun, ben102}, {perRun, ben103}, {perRun, app101}, {perRun, app102}, {perRun, app106},
+	{perRun, os101}, {perRun, os102}, {perRun, os103}, {perRun, os104}, {perRun, os105}, {perRun, os106}, {perRun, os107},
+	{perNginx, web101}, {perNginx, web102}, {perNginx, web103}, {perNginx, web104}, {perNginx, web105},
+	{perWeb, web106}, {perWeb, web107}, {perNginx, web108}, {perWeb, web109}, {perNginx, web110},
+	{perDatabase, db101}, {perDatabase, db103}, {perDatabase, db105}, {perDatabase, db109},
+	{perDatabase, db110}, {perDatabase, db111}, {perDatabase, db112}, {perDatabase, db113}, {perDatabase, db115}, {perDatabase, db116},
+	{perDatabase, db117}, {perDatabase, db118}, {perDatabase, db119}, {perDatabase, db120}, {perDatabase, db121},
+	{perDatabase, db201}, {perDatabase, db202}, {perDatabase, db203}, {perDatabase, db204}, {perDatabase, db205}, {perDatabase, db206},
+	{perDatabase, db207}, {perDatabase, db208}, {perDatabase, db209}, {perDatabase, app103},
 }
 
-// What is too little to be told: less than this share of the seconds of all
-// statements, or than these seconds in a run.
+// views are the views that a reach has.
+func (v *view) views(s reach) []*view {
+	switch s {
+	case perDatabase:
+		return v.databases
+	case perWeb:
+		return v.webs
+	case perNginx:
+		var out []*view
+		for _, w := range v.webs {
+			if w.self.Engine == iikanji.EngineNginx {
+				out = append(out, w)
+			}
+		}
+		return out
+	}
+	return []*view{v}
+}
+
+// A result is a finding with the view that it was made from.
+type result struct {
+	iikanji.Finding
+	from *view
+}
+
+// Thresholds of a gain: the share of the seconds of all statements, and the
+// seconds in a run. Smaller gains are not reported.
 const (
 	leastShare   = 0.005
 	leastSeconds = 0.05
 )
 
-// All runs every rule and ranks the findings by what their cures save of the
-// binding resource: see [view.rank].
+// All runs every rule and ranks the findings by the seconds of the binding
+// resource that their remedies save: see [view.rank].
 func All(in Input) ([]iikanji.Finding, error) {
 	v, err := look(in)
 	if err != nil {
 		return nil, err
 	}
-	var out []iikanji.Finding
+	var all []result
 	for _, r := range rules {
-		out = append(out, r(v)...)
+		for _, w := range v.views(r.reach) {
+			for _, f := range r.find(w) {
+				all = append(all, result{f, w})
+			}
+		}
 	}
-	out = v.gone(out)
-	v.rank(out)
+	for _, w := range v.webs {
+		all = w.gone(all)
+	}
+	for i := range all {
+		all[i].name()
+	}
+	v.rank(all)
+	var out []iikanji.Finding
+	for _, f := range all {
+		out = append(out, f.Finding)
+	}
 	return out, nil
 }
 
-// worth says whether a gain can be felt.
+// name adds the name of the service to the place of a finding where several
+// services of its role may have the same place, as a table or a route.
+func (f *result) name() {
+	if _, named := f.from.in.Target.Service(f.Where); !named && f.from.self.Name != "" && !f.from.alone() {
+		f.Where += " at " + f.from.self.Name
+	}
+}
+
+// worth reports whether a gain is large enough to be reported.
 func (v *view) worth(r iikanji.Range) bool {
 	return r.Hi >= leastSeconds && r.Hi >= leastShare*v.seconds
 }
 
-// between makes a range of two shares of some seconds.
+// between is the range between two shares of some seconds.
 func between(seconds, lo, hi float64) iikanji.Range {
 	return iikanji.Range{Lo: round(seconds * lo), Hi: round(seconds * hi)}
 }
 
-// round keeps three decimals: what is finer is noise, and golden files like it.
+// round keeps three decimals: smaller differences are noise.
 func round(x float64) float64 {
 	return float64(int64(x*1000+0.5)) / 1000
 }

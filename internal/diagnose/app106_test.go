@@ -27,10 +27,12 @@ func TestOneThreadWorks(t *testing.T) {
 		{"one connection of a database", "database", iikanji.HostRow{User: 10 * s, Threads: 30, Processes: 1, Busiest: 9900 * time.Millisecond}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			fs, err := diagnose.All(newScene().host(idle, map[string]iikanji.HostRow{c.service: c.used}).Input)
+			in := newScene().host(idle, map[string]iikanji.HostRow{c.service: c.used}).Input
+			fs, err := diagnose.All(in)
 			if err != nil {
 				t.Fatal(err)
 			}
+			sameElsewhere(t, in, fs)
 			found := false
 			for _, f := range fs {
 				found = found || f.Code == "APP106" && f.Where == c.service && strings.Contains(f.Evidence[0].Text, "one of its 11 threads")

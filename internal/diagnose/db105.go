@@ -6,8 +6,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// marksAs tells the code and the cure of each kind of predicate or order that
-// keeps a statement from every index.
+// marksAs has the code, the claim and the remedy for each kind of predicate or
+// order that no index can serve.
 var marksAs = map[string]struct {
 	code        iikanji.Code
 	claim, cure string
@@ -20,9 +20,9 @@ var marksAs = map[string]struct {
 	"random":     {"DB122", "rows are sorted at random%s: %s", "pick random keys and fetch those rows"},
 }
 
-// db105 reports statements that no index can help as they are written. Only
-// those that really read many rows for few: a hidden column beside a good
-// index does no harm.
+// db105 reports statements that no index can serve as they are written. They
+// must read many rows for each row sent: such a predicate beside one with a
+// good index is harmless.
 func db105(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	seen := map[string]bool{}
@@ -38,7 +38,7 @@ func db105(v *view) []iikanji.Finding {
 			Gain: between(m.Query.Seconds, 0.3, 0.95*(1-(sent+1)/(each+1))),
 			Evidence: []iikanji.Evidence{{Source: "digest " + m.Query.Digest,
 				Text: fmt.Sprintf("%s× %s: %s rows read each, %s sent", people(m.Query.Count), cut(m.Query.SQL, 120), people(each), people(sent))}},
-			Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: as.cure, Args: map[string]string{"digest": m.Query.Digest, "table": m.Table, "column": m.Col}}},
+			Remedies: v.patch(as.cure, map[string]string{"digest": m.Query.Digest, "table": m.Table, "column": m.Col}),
 		}
 		if v.felt(m.Query.Count * (each - sent)) {
 			out = append(out, f)

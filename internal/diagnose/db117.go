@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	leastLockWaits = 100.0 // waits for row locks in a run: fewer are chance
-	lockEach       = 0.005 // waits for each statement that writes: rarer ones are no pattern
-	lockTold       = 3     // pairs of statements that the evidence quotes
-	// leastHistory is by how many the list of old rows must grow before it tells
-	// of a transaction that stays open: purge is behind by thousands in any load.
+	leastLockWaits = 100.0 // least waits for row locks in a run
+	lockEach       = 0.005 // least waits per statement that writes
+	lockTold       = 3     // pairs of statements in the evidence
+	// leastHistory is the growth of the history list that shows a transaction
+	// which stays open: under load, purge is always thousands of entries behind.
 	leastHistory = 20_000.0
 )
 
 // locked are the seconds that statements waited for row locks.
 func (v *view) locked() float64 { return v.in.locked() }
 
-// locked takes InnoDB's own sum where the server's counters are known. The
-// Lock_time of a slow log has what opening tables took too, some ten
-// microseconds for each statement.
+// locked is InnoDB's own sum if the server's counters are known. Lock_time in a
+// slow log also contains the time to open tables, about ten microseconds per
+// statement.
 func (in Input) locked() float64 {
 	sum, counted := 0.0, false
 	for _, f := range in.Facts {
@@ -52,8 +52,9 @@ func (in Input) locked() float64 {
 	return sum
 }
 
-// db117 reports statements that wait for row locks: how often by InnoDB's
-// counters, which ones by the slow log, and for whom by samples of the run.
+// db117 reports statements that wait for row locks: how often, by InnoDB's
+// counters; which ones, by the slow log; and for which statements, by samples
+// taken during the run.
 func db117(v *view) []iikanji.Finding {
 	waits, writes := v.status["innodb_row_lock_waits"], 0.0
 	for _, d := range v.digests {
@@ -64,18 +65,18 @@ func db117(v *view) []iikanji.Finding {
 	if waits < leastLockWaits || waits < lockEach*writes {
 		return nil
 	}
-	pairs := v.lockPairs()
-	f := iikanji.Finding{Code: "DB117", Where: "database", Gain: between(v.locked(), 0.2, 0.9),
+	pairs, args := v.lockPairs(), map[string]string(nil)
+	f := iikanji.Finding{Code: "DB117", Where: v.self.Name, Gain: between(v.locked(), 0.2, 0.9),
 		Claim: fmt.Sprintf("statements wait %s times for rows that other transactions have locked, %.1f ms each", people(waits), 1000*v.locked()/waits),
 		Evidence: []iikanji.Evidence{{Source: "status", Text: fmt.Sprintf("Innodb_row_lock_waits +%.0f, Innodb_row_lock_time +%.0f ms; %s statements write or lock",
 			waits, v.status["innodb_row_lock_time"], people(writes))}},
-		Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "shorten the transactions that hold the rows: lock last, commit at once, nothing slow in between; or spread the hot row over several"}},
 	}
 	if d, ok := v.waiter(); ok {
 		f.Where = d.place()
 		f.Evidence = append(f.Evidence, d.told(iikanji.Evidence{Source: "digest " + d.Query.Digest, Text: fmt.Sprintf("waited for locks for %.2f of its %.2f s", d.Query.Lock.Seconds(), d.q.Seconds)})...)
-		f.Remedies[0].Args = map[string]string{"digest": d.Query.Digest}
+		args = map[string]string{"digest": d.Query.Digest}
 	}
+	f.Remedies = v.patch("shorten the transactions that hold the rows: lock last, commit at once, nothing slow in between; or spread the hot row over several", args)
 	if h := v.innodb("history_list_length"); h.Grown() >= leastHistory {
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "innodb", Text: fmt.Sprintf("the history list grew from %s to %s: some transaction stayed open while others wrote, and every reader passes over the old rows", people(h.Before), people(h.After))})
 	}
@@ -85,7 +86,7 @@ func db117(v *view) []iikanji.Finding {
 	return []iikanji.Finding{f}
 }
 
-// waiter is the digest that waited longest for locks.
+// waiter is the digest with the longest total lock time.
 func (v *view) waiter() (best digest, ok bool) {
 	for _, d := range v.digests {
 		if d.Query.Lock > 0 && (!ok || d.Query.Lock > best.Query.Lock) {
@@ -95,7 +96,8 @@ func (v *view) waiter() (best digest, ok bool) {
 	return best, ok
 }
 
-// A lockPair is who waits for whom, values folded.
+// A lockPair is a statement that waits and the statement that blocks it, both
+// normalized.
 type lockPair struct {
 	waiting, blocking, row string
 	seen                   int64
@@ -110,7 +112,7 @@ func (p lockPair) text() string {
 	return fmt.Sprintf("%s× seen: %s waits for %s of %s, up to %.0f ms", people(float64(p.seen)), cut(p.waiting, 100), p.row, holder, 1000*p.longest.Seconds())
 }
 
-// lockPairs adds up the waits that samples saw, the most frequent first.
+// lockPairs sums the sampled waits, the most frequent first.
 func (v *view) lockPairs() []lockPair {
 	sums := map[lockPair]*lockPair{}
 	for _, f := range v.in.Facts {
@@ -134,71 +136,5 @@ func (v *view) lockPairs() []lockPair {
 	slices.SortFunc(out, func(a, b lockPair) int {
 		return cmp.Or(cmp.Compare(b.seen, a.seen), strings.Compare(a.waiting+a.blocking+a.row, b.waiting+b.blocking+b.row))
 	})
-	return out
-}
-
-// db118 reports deadlocks: each is an error for a client, or work done twice.
-func db118(v *view) []iikanji.Finding {
-	n := v.status["innodb_deadlocks"]
-	var latest *iikanji.Deadlock
-	for _, f := range v.in.Facts {
-		var d iikanji.Deadlock
-		if f.Topic == iikanji.TopicDeadlock && json.Unmarshal([]byte(f.Value), &d) == nil {
-			latest = &d
-		}
-	}
-	if n = max(n, 0); n == 0 && latest != nil {
-		n = 1
-	}
-	if n == 0 {
-		return nil
-	}
-	f := iikanji.Finding{Code: "DB118", Where: "database",
-		Claim:    fmt.Sprintf("%s: transactions take the same rows in different orders, and the server ends one of them", plural(n, "deadlock")),
-		Evidence: []iikanji.Evidence{{Source: "status", Text: fmt.Sprintf("Innodb_deadlocks +%.0f", n)}},
-		Gain:     between(n*v.transactionSeconds(), 1, 2), // what was rolled back, and once more
-		Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "take rows in one order everywhere (sort the keys, SELECT … FOR UPDATE first), and retry what is rolled back"}},
-	}
-	if latest != nil {
-		f.Evidence = append(f.Evidence, deadlockEvidence(latest)...)
-	}
-	return []iikanji.Finding{f}
-}
-
-// transactionSeconds is how long a transaction takes, on average; without
-// threads in the log, ten statements.
-func (v *view) transactionSeconds() float64 {
-	n, took := 0.0, 0.0
-	for _, p := range v.in.Profiles {
-		for _, t := range p.Transactions {
-			n, took = n+float64(t.Count), took+t.Total.Seconds()
-		}
-	}
-	if n > 0 {
-		return took / n
-	}
-	all := 0.0
-	for _, d := range v.digests {
-		all += d.q.Count
-	}
-	return 10 * v.seconds / max(1, all)
-}
-
-// deadlockEvidence quotes what each of the transactions was at.
-func deadlockEvidence(d *iikanji.Deadlock) []iikanji.Evidence {
-	var out []iikanji.Evidence
-	for i, p := range d.Parts {
-		text := cut(p.SQL, 120)
-		for _, l := range p.Waits {
-			text += fmt.Sprintf("; waits for %s of %s (%s)", l.Mode, l.Table, l.Index)
-		}
-		for _, l := range p.Holds {
-			text += fmt.Sprintf("; holds %s of %s (%s)", l.Mode, l.Table, l.Index)
-		}
-		if d.Victim == i+1 {
-			text += "; was rolled back"
-		}
-		out = append(out, iikanji.Evidence{Source: "deadlock of " + d.At, Text: text})
-	}
 	return out
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// db120 reports paging by a deep OFFSET: the rows before the page are read and
-// thrown away.
+// db120 reports paging by a large OFFSET: the rows before the page are read and
+// discarded.
 func db120(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, d := range v.digests {
@@ -23,7 +23,7 @@ func db120(v *view) []iikanji.Finding {
 			Claim:    fmt.Sprintf("pages of %s are found by reading and skipping: %s rows read for %s sent", fromTable(blk), people(each), people(sent)),
 			Evidence: d.told(),
 			Gain:     between(d.left(), 0.2, 1-(sent+1)/(each+1)),
-			Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "page by the last key seen: WHERE key < ? ORDER BY key DESC LIMIT n", Args: map[string]string{"digest": d.Query.Digest}}},
+			Remedies: v.patch("page by the last key seen: WHERE key < ? ORDER BY key DESC LIMIT n", map[string]string{"digest": d.Query.Digest}),
 		}
 		if v.felt(d.q.Count * (each - sent)) {
 			out = append(out, f)

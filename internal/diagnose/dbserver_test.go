@@ -40,6 +40,7 @@ func found(t *testing.T, in diagnose.Input, code iikanji.Code) (iikanji.Finding,
 	if err != nil {
 		t.Fatal(err)
 	}
+	sameElsewhere(t, in, fs)
 	i := slices.IndexFunc(fs, func(f iikanji.Finding) bool { return f.Code == code })
 	if i < 0 {
 		return iikanji.Finding{}, false
@@ -194,7 +195,7 @@ func TestBinding(t *testing.T) {
 	if b := in.Binding(); b.Resource != "generator" {
 		t.Errorf("%+v", b)
 	}
-	if b := diagnose.BindingOf(nil); b != (diagnose.Binding{}) {
+	if b := (diagnose.Input{}).Binding(); b != (diagnose.Binding{}) {
 		t.Errorf("%+v", b)
 	}
 }

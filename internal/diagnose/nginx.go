@@ -123,7 +123,7 @@ func (v *view) nginxFrom(least [3]int) bool {
 		}
 		var is [3]int
 		name, number, _ := strings.Cut(f.Value, "/")
-		if n, _ := fmt.Sscanf(number, "%d.%d.%d", &is[0], &is[1], &is[2]); n < 3 || name != "nginx" && name != "openresty" {
+		if n, _ := fmt.Sscanf(number, "%d.%d.%d", &is[0], &is[1], &is[2]); n < 3 || iikanji.Engine(name) != iikanji.EngineNginx && name != "openresty" {
 			return false
 		}
 		return slices.Compare(is[:], least[:]) >= 0

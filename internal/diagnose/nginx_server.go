@@ -1,7 +1,7 @@
 package diagnose
 
 import (
-	"net"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
@@ -51,8 +51,8 @@ func (v *view) address() string {
 // it as its host: of those that listen there, the one with the name, the one
 // that is marked as default, or the first.
 func taken(all []level, address string) (level, bool) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
+	host, port, ok := splitHostPort(address)
+	if !ok {
 		if host, port = strings.Trim(address, "[]"), "80"; host == "" {
 			return level{}, false
 		}
@@ -94,7 +94,8 @@ func (l level) isDefault(port string) bool {
 // have the port may be meant.
 func listening(all []level, ip, port string) []level {
 	var out []level
-	byName := ip != "*" && ip != "localhost" && net.ParseIP(ip) == nil
+	_, err := netip.ParseAddr(ip)
+	byName := ip != "*" && ip != "localhost" && err != nil
 	for _, s := range all {
 		on := s.self().All("listen")
 		if len(on) == 0 {
@@ -119,14 +120,28 @@ func listen(arg string) (ip, port string) {
 	if strings.Trim(arg, "0123456789") == "" {
 		return "*", arg
 	}
-	ip, port, err := net.SplitHostPort(arg)
-	if err != nil {
+	ip, port, ok := splitHostPort(arg)
+	if !ok {
 		ip, port = strings.Trim(arg, "[]"), "80"
 	}
 	if ip == "0.0.0.0" || ip == "::" || ip == "" {
 		ip = "*"
 	}
 	return ip, port
+}
+
+// splitHostPort splits "host:port" and "[host]:port"; ok is false where there is
+// no port. (net.SplitHostPort is in a package that does I/O.)
+func splitHostPort(s string) (host, port string, ok bool) {
+	if rest, bracketed := strings.CutPrefix(s, "["); bracketed {
+		host, port, ok = strings.Cut(rest, "]:")
+	} else {
+		host, port, ok = strings.Cut(s, ":")
+	}
+	if !ok || strings.ContainsAny(host, "[]") || strings.ContainsAny(port, ":[]") {
+		return "", "", false
+	}
+	return host, port, true
 }
 
 func sameHost(a, b string) bool {

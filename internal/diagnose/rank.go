@@ -10,10 +10,10 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// unfelt are, for each resource that can be the limit, the codes whose cures
-// give it nothing: they spare waiting where the limit is work, work where the
-// limit is waiting, or the network. Failed requests and errors (OS101, WEB109 …)
-// are felt always.
+// unfelt are, by binding resource, the codes whose remedies do not relieve it:
+// they save waiting where work is the limit, work where waiting is the limit, or
+// network traffic. Findings about failed requests and errors (OS101, WEB109 …)
+// always count.
 var unfelt = map[string][]iikanji.Code{
 	"cpu":   {"APP103", "APP104", "DB117", "DB201", "DB202", "OS107", "WEB105"},
 	"disk":  {"APP101", "APP103", "APP104", "APP106", "DB115", "OS104", "WEB102", "WEB105"},
@@ -21,18 +21,17 @@ var unfelt = map[string][]iikanji.Code{
 	"pool":  {"APP101", "APP102", "APP106", "OS104", "WEB101", "WEB102", "WEB105", "WEB106", "WEB110"},
 }
 
-// rank turns gains into seconds of the binding resource and sorts by them, the
-// middle of the range the greatest first. What the resource cannot feel stands
-// behind all that it can, and a measurement that cannot be trusted (BEN) before
-// everything else.
-func (v *view) rank(fs []iikanji.Finding) {
-	b, weight := v.in.Binding(), v.in.StatementWeight()
+// rank converts gains into seconds of the binding resource and sorts by the
+// middle of their ranges, the greatest first. Findings about the measurement
+// itself (BEN) come first, findings that do not relieve the binding resource last.
+func (v *view) rank(fs []result) {
+	b := v.binding
 	has := v.budget(b)
 	for i := range fs {
 		f := &fs[i]
 		of, most := 1.0, math.Inf(1)
 		if strings.HasPrefix(string(f.Code), "DB") {
-			of = weight
+			of = f.from.weight
 		}
 		if has > 0 {
 			most = has
@@ -43,7 +42,7 @@ func (v *view) rank(fs []iikanji.Finding) {
 			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "binding", Text: fmt.Sprintf("the limit of this run was %s (%s), which cannot feel this cure", b.Resource, b.Who)})
 		}
 	}
-	tier := func(f iikanji.Finding) int {
+	tier := func(f result) int {
 		switch {
 		case strings.HasPrefix(string(f.Code), "BEN"):
 			return 0
@@ -52,35 +51,56 @@ func (v *view) rank(fs []iikanji.Finding) {
 		}
 		return 1
 	}
-	slices.SortStableFunc(fs, func(x, y iikanji.Finding) int {
+	slices.SortStableFunc(fs, func(x, y result) int {
 		return cmp.Or(cmp.Compare(tier(x), tier(y)), cmp.Compare(y.Gain.Lo+y.Gain.Hi, x.Gain.Lo+x.Gain.Hi),
 			strings.Compare(string(x.Code)+x.Where, string(y.Code)+y.Where))
 	})
 }
 
-// StatementWeight is what a second of a statement takes of the binding
-// resource, in its seconds. Where the CPU is the limit statements mostly wait
-// for it: they have used what the database used. Where the pool is, each holds
-// one of its connections. Else a second is one.
+// StatementWeight converts a second of a statement into seconds of the binding
+// resource; with several databases it is their weighted mean.
 func (in Input) StatementWeight() float64 {
-	took := 0.0
-	for _, r := range in.rows(iikanji.Slow) {
-		took += r.Total.Seconds()
+	in = in.settle()
+	b, databases := in.Binding(), in.Target.WithRole(iikanji.RoleDatabase)
+	if len(databases) == 1 {
+		return in.weightOf(databases[0], b)
 	}
-	switch in.Binding().Resource {
+	took, weighted := 0.0, 0.0
+	for _, s := range databases {
+		seconds := in.of(s).statementSeconds()
+		took, weighted = took+seconds, weighted+seconds*in.weightOf(s, b)
+	}
+	if took == 0 {
+		return 1
+	}
+	return weighted / took
+}
+
+// weightOf is the weight of the statements of one database. Where the CPU is
+// the limit, statements mostly wait for it, so that their time is scaled to the
+// CPU time that the database used. Where a pool of connections to this database
+// is the limit, each statement holds one of them. Otherwise a second is a
+// second.
+func (in Input) weightOf(database iikanji.Service, b Binding) float64 {
+	switch b.Resource {
 	case "cpu":
-		if used := usedBy(in.Run, "database"); used > 0 && took > used {
+		took := in.of(database).statementSeconds()
+		if used := usedBy(in.Run, database.Name); used > 0 && took > used {
 			return used / took
 		}
 	case "pool":
-		return 1 / float64(max(1, in.pool().size))
+		for _, p := range in.pools(database) {
+			if p.app == b.Who && p.starved() {
+				return 1 / float64(max(1, p.size))
+			}
+		}
 	}
 	return 1
 }
 
-// budget is how many seconds of the binding resource the run used: no cure can
-// save more. Where neither the CPU nor the pool is the limit it is what all
-// cores had, or what statements took if that is more; 0 where nobody knows.
+// budget is how many seconds of the binding resource the run used, an upper
+// bound of every gain. Where neither the CPU nor the pool is the limit, it is
+// the time of all cores, or of all statements if that is more; 0 when unknown.
 func (v *view) budget(b Binding) float64 {
 	run := v.in.Run
 	switch {
@@ -94,7 +114,8 @@ func (v *view) budget(b Binding) float64 {
 	return max(v.seconds, run.Took.Seconds()*float64(max(1, run.Place.Cores)))
 }
 
-// usedBy is the CPU time of a service of the stack, or of all of them. Seconds.
+// usedBy is the CPU time of a service in seconds, of all services of the stack
+// for "".
 func usedBy(run *iikanji.Run, who string) float64 {
 	sum := 0.0
 	for _, u := range run.Usage {

@@ -39,6 +39,7 @@ func TestRank(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sameElsewhere(t, in, fs)
 	at := func(code iikanji.Code) int {
 		return slices.IndexFunc(fs, func(f iikanji.Finding) bool { return f.Code == code })
 	}

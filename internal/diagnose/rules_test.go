@@ -220,6 +220,7 @@ func TestRules(t *testing.T) {
 			if got != want {
 				t.Errorf("got:\n%swant:\n%s", got, want)
 			}
+			sameElsewhere(t, in, fs)
 		})
 	}
 }

@@ -30,7 +30,7 @@ func web101(v *view) []iikanji.Finding {
 	var by iikanji.Directive
 	for _, r := range v.access() {
 		name, static := staticPath(r)
-		a := answers["nginx "+r.Key]
+		a := answers[v.self.Name+" "+r.Key]
 		if !static || a.File == "" {
 			continue
 		}
@@ -55,15 +55,15 @@ func web101(v *view) []iikanji.Finding {
 	if count == 0 || !v.worth(f.Gain) {
 		return nil
 	}
-	f.Remedies = fromDisk(folders, by)
+	f.Remedies = v.fromDisk(folders, by)
 	return []iikanji.Finding{f}
 }
 
 // fromDisk are the cures of folders whose files a directive hands to the app:
 // one for each folder, that with the most requests first.
-func fromDisk(folders map[string]float64, by iikanji.Directive) []iikanji.Remedy {
+func (v *view) fromDisk(folders map[string]float64, by iikanji.Directive) []iikanji.Remedy {
 	if by.Name != "proxy_pass" {
-		return []iikanji.Remedy{{Kind: "patch", Target: "nginx", Says: "a location for them with root and try_files, before the one with " + by.Name}}
+		return []iikanji.Remedy{v.onSelf("patch", "a location for them with root and try_files, before the one with "+by.Name, nil)}
 	}
 	var names []string
 	for name := range folders {
@@ -81,8 +81,8 @@ func fromDisk(folders map[string]float64, by iikanji.Directive) []iikanji.Remedy
 		if len(names) > 1 {
 			what = "those in " + name
 		}
-		out = append(out, iikanji.Remedy{Kind: "nginxconf", Target: "nginx", Says: "serve " + what + " from disk with try_files, and leave the rest to the app",
-			Args: map[string]string{"act": "static files", "path": name}})
+		out = append(out, v.nginxconf("serve "+what+" from disk with try_files, and leave the rest to the app",
+			map[string]string{"act": "static files", "path": name})...)
 	}
 	return out
 }

@@ -53,7 +53,7 @@ func web102(v *view) []iikanji.Finding {
 	}
 	var out []iikanji.Finding
 	for _, o := range all {
-		if f := o.finding(); v.worth(f.Gain) {
+		if f := o.finding(v); v.worth(f.Gain) {
 			out = append(out, f)
 		}
 	}
@@ -61,7 +61,7 @@ func web102(v *view) []iikanji.Finding {
 }
 
 // finding tells of an upstream.
-func (o *opened) finding() iikanji.Finding {
+func (o *opened) finding(v *view) iikanji.Finding {
 	f := iikanji.Finding{Code: "WEB102", Where: o.to,
 		Claim: fmt.Sprintf("nginx opens a new connection to %s for each request: %s", o.to, o.why),
 		Evidence: []iikanji.Evidence{{Source: "nginx -T", Text: place(o.pass) + ": " + o.pass.Name + " " + o.pass.Arg(0)},
@@ -70,12 +70,11 @@ func (o *opened) finding() iikanji.Finding {
 	switch {
 	case o.pass.Name == "fastcgi_pass": // a process that keeps a connection serves nobody else
 		f.Gain.Lo = 0
-		f.Remedies = []iikanji.Remedy{{Kind: "patch", Target: "nginx", Says: "an upstream with keepalive, for fewer connections than it has processes, and fastcgi_keep_conn on"}}
+		f.Remedies = []iikanji.Remedy{v.onSelf("patch", "an upstream with keepalive, for fewer connections than it has processes, and fastcgi_keep_conn on", nil)}
 	case o.header != "":
-		f.Remedies = []iikanji.Remedy{{Kind: "patch", Target: "nginx", Says: "let the map of " + o.header + ` say "" instead of close where nobody upgrades`}}
+		f.Remedies = []iikanji.Remedy{v.onSelf("patch", "let the map of "+o.header+` say "" instead of close where nobody upgrades`, nil)}
 	default:
-		f.Remedies = []iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "an upstream with keepalive, proxy_http_version 1.1 and an empty Connection header",
-			Args: map[string]string{"act": "upstream keepalive", "to": o.to, "keepalive": "64"}}}
+		f.Remedies = v.nginxconf("an upstream with keepalive, proxy_http_version 1.1 and an empty Connection header", map[string]string{"act": "upstream keepalive", "to": o.to, "keepalive": "64"})
 	}
 	return f
 }
@@ -97,7 +96,7 @@ func (v *view) passedOn() []passedRoute {
 	var out []passedRoute
 	for _, r := range rows {
 		path := pathOf(r.Key)
-		if a, ok := answers["nginx "+r.Key]; ok { // one that is no placeholder
+		if a, ok := answers[v.self.Name+" "+r.Key]; ok { // one that is no placeholder
 			path = pathOf("GET " + a.URL)
 		}
 		n := r.Count

@@ -25,7 +25,7 @@ func web103(v *view) []iikanji.Finding {
 			}
 		}
 	}
-	f := iikanji.Finding{Code: "WEB103", Where: "nginx",
+	f := iikanji.Finding{Code: "WEB103", Where: v.self.Name,
 		Claim: fmt.Sprintf("nginx writes the bodies of %s requests to temporary files because they are larger than its buffer", people(count)),
 		Gain:  iikanji.Range{Lo: round(count * spilled.Lo), Hi: round(count * spilled.Hi)}}
 	if len(rows) == 0 || !v.worth(f.Gain) {
@@ -33,13 +33,11 @@ func web103(v *view) []iikanji.Finding {
 	}
 	f.Evidence = quoteRoutes(rows)
 	if size == 0 || size > mostBuffer {
-		f.Remedies = []iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "pass bodies on as they come",
-			Args: map[string]string{"act": "set", "directive": "proxy_request_buffering", "value": "off"}}}
+		f.Remedies = v.nginxconf("pass bodies on as they come", map[string]string{"act": "set", "directive": "proxy_request_buffering", "value": "off"})
 		return []iikanji.Finding{f}
 	}
 	f.Evidence = append(f.Evidence, iikanji.Evidence{Source: from, Text: fmt.Sprintf("the largest request has %s", size)})
-	f.Remedies = []iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "a buffer of " + roundUp(size) + " for bodies",
-		Args: map[string]string{"act": "buffers", "body": roundUp(size)}}}
+	f.Remedies = v.nginxconf("a buffer of "+roundUp(size)+" for bodies", map[string]string{"act": "buffers", "body": roundUp(size)})
 	return []iikanji.Finding{f}
 }
 
@@ -71,35 +69,4 @@ func quoteRoutes(rows []logged) []iikanji.Evidence {
 		}
 	}
 	return out
-}
-
-// web104 reports answers that nginx wrote to temporary files: they came faster
-// than the client took them, and were larger than the buffers.
-func web104(v *view) []iikanji.Finding {
-	rows, count := v.ofKind("answer-spilled", "")
-	size := iikanji.Bytes(0)
-	for _, r := range rows {
-		for _, named := range r.Log.Routes {
-			for _, a := range v.access() {
-				if sameRoute(a.Key, named.Name) {
-					size = max(size, a.Web.MaxBytes)
-				}
-			}
-		}
-	}
-	f := iikanji.Finding{Code: "WEB104", Where: "nginx",
-		Claim: fmt.Sprintf("nginx writes %s answers to temporary files because they are larger than its buffers", people(count)),
-		Gain:  iikanji.Range{Lo: round(count * spilled.Lo), Hi: round(count * spilled.Hi)}}
-	if len(rows) == 0 || !v.worth(f.Gain) {
-		return nil
-	}
-	f.Evidence = quoteRoutes(rows)
-	args := map[string]string{"act": "buffers", "spill": "off"}
-	f.Remedies = []iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "never write answers to files: the app waits for slow clients then", Args: args}}
-	if size > 0 && size <= mostBuffer {
-		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("the largest of these answers has %s", size)})
-		f.Remedies = append([]iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "buffers that hold " + roundUp(size) + " of an answer",
-			Args: map[string]string{"act": "buffers", "answer": roundUp(size)}}}, f.Remedies...)
-	}
-	return []iikanji.Finding{f}
 }

@@ -53,7 +53,7 @@ func web105(v *view) []iikanji.Finding {
 			continue
 		}
 		share, how := usualPacked, ""
-		a, asked := answers["nginx "+r.Key]
+		a, asked := answers[v.self.Name+" "+r.Key]
 		switch {
 		case asked && a.Status == 200 && a.Bytes > 0:
 			if a.Encoding != "" || !textual(a.Type) || a.Packed == 0 {
@@ -77,12 +77,11 @@ func web105(v *view) []iikanji.Finding {
 		return nil
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmpFloat(b.saved, a.saved) })
-	f := iikanji.Finding{Code: "WEB105", Where: "nginx",
+	f := iikanji.Finding{Code: "WEB105", Where: v.self.Name,
 		Claim: fmt.Sprintf("%s of text are sent uncompressed, of which gzip would save %s: seconds of a link of 1 Gbit/s; on one machine it costs CPU instead",
 			iikanji.Bytes(sent), iikanji.Bytes(saved)),
-		Gain: iikanji.Range{Lo: 0, Hi: round(saved / link)},
-		Remedies: []iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "gzip on for texts, at level 1, with gzip_proxied any",
-			Args: map[string]string{"act": "gzip", "level": "1"}}}}
+		Gain:     iikanji.Range{Lo: 0, Hi: round(saved / link)},
+		Remedies: v.nginxconf("gzip on for texts, at level 1, with gzip_proxied any", map[string]string{"act": "gzip", "level": "1"})}
 	for _, c := range all[:min(len(all), 5)] {
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s: %s (%s)", c.route, iikanji.Bytes(c.sent), c.how)})
 	}

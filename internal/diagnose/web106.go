@@ -28,16 +28,16 @@ func web106(v *view) []iikanji.Finding {
 	folders := map[string]*iikanji.Finding{}
 	var out []iikanji.Finding
 	for _, r := range v.access() {
-		s, seen := series["nginx "+r.Key]
+		s, seen := series[v.self.Name+" "+r.Key]
 		if !seen || s.FixedRepeats == 0 || s.FixedBytes == 0 || !v.fixed(r.Key, s) { // without bytes nobody knows their sizes
 			continue
 		}
-		a, asked := answers["nginx "+r.Key]
+		a, asked := answers[v.self.Name+" "+r.Key]
 		gain := iikanji.Range{Hi: float64(s.FixedRepeats)*viaApp.Hi + float64(s.FixedBytes)/link}
 		told := iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s: of %d URLs that were asked for again %d answered each time with the same size, %s answers and %s beyond the first",
 			r.Key, s.Again, s.Fixed, people(float64(s.FixedRepeats)), s.FixedBytes)}
 		if _, file := staticPath(r); file && asked && a.Status == 200 && !expires(a) {
-			where, remedy := keep(r)
+			where, remedies := v.keep(r)
 			f := folders[where]
 			if f == nil {
 				f = &iikanji.Finding{Code: "WEB106", Where: "GET " + where}
@@ -46,13 +46,13 @@ func web106(v *view) []iikanji.Finding {
 			f.Evidence = append(f.Evidence, told, headers(a))
 			f.Gain.Hi += gain.Hi
 			if len(f.Remedies) == 0 || !hashed(r.Example.Text) {
-				f.Remedies = []iikanji.Remedy{remedy}
+				f.Remedies = remedies
 			}
 		} else if !file && dataLike(r, s, a, asked) {
 			out = append(out, iikanji.Finding{Code: "WEB106", Where: r.Key, Evidence: []iikanji.Evidence{told, {Source: "access log",
 				Text: fmt.Sprintf("%d different sizes, no answer was 304, mean %s", s.Sizes, r.Web.Bytes/iikanji.Bytes(max(r.Count, 1)))}}, Gain: gain,
 				Claim:    fmt.Sprintf("the answers of %s did not change in the run, and each is sent in full each time", r.Key),
-				Remedies: keepData(r.Key)})
+				Remedies: v.keepData(r.Key)})
 		}
 	}
 	for _, where := range slices.Sorted(maps.Keys(folders)) {
@@ -127,7 +127,7 @@ func hashed(url string) bool { return hashes.MatchString(url) }
 // keep is what a file's finding is about, its folder or itself, and its cure.
 // Files in the root stand for themselves: what holds for all in it would hold
 // for every page and every answer of the app.
-func keep(r iikanji.Row) (where string, _ iikanji.Remedy) {
+func (v *view) keep(r iikanji.Row) (where string, _ []iikanji.Remedy) {
 	where, ok := folderOf(r.Key)
 	path := where
 	if !ok {
@@ -135,22 +135,21 @@ func keep(r iikanji.Row) (where string, _ iikanji.Remedy) {
 		path, ok = onePath(r.Key)
 	}
 	if !ok {
-		return where, iikanji.Remedy{Kind: "patch", Target: "app", Says: "send Cache-Control with an age, or a location of their own for these files that has expires"}
+		return where, v.patch("send Cache-Control with an age, or a location of their own for these files that has expires", nil)
 	}
-	remedy := iikanji.Remedy{Kind: "nginxconf", Target: "nginx", Says: "let clients keep them for an hour", Args: map[string]string{"act": "expires", "path": path, "expires": "1h", "cache-control": "public"}}
+	says, args := "let clients keep them for an hour", map[string]string{"act": "expires", "path": path, "expires": "1h", "cache-control": "public"}
 	if hashed(r.Example.Text) {
-		remedy.Says = "let clients keep them for ever: their names hold a hash of what is in them"
-		remedy.Args["expires"], remedy.Args["cache-control"] = "365d", "public, immutable"
+		says = "let clients keep them for ever: their names hold a hash of what is in them"
+		args["expires"], args["cache-control"] = "365d", "public, immutable"
 	}
-	return where, remedy
+	return where, v.nginxconf(says, args)
 }
 
 // keepData are the cures of a route that is no file's by name.
-func keepData(route string) []iikanji.Remedy {
-	out := []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "keep them as files and send an ETag; answer 304"}}
+func (v *view) keepData(route string) []iikanji.Remedy {
+	out := v.patch("keep them as files and send an ETag; answer 304", nil)
 	if path, ok := onePath(route); ok {
-		out = append([]iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "let each client keep them: expires, private",
-			Args: map[string]string{"act": "expires", "path": path, "expires": "1h", "cache-control": "private"}}}, out...)
+		out = append(v.nginxconf("let each client keep them: expires, private", map[string]string{"act": "expires", "path": path, "expires": "1h", "cache-control": "private"}), out...)
 	}
 	return out
 }

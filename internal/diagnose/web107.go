@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,7 +44,7 @@ func web107(v *view) []iikanji.Finding {
 	wall := v.in.Run.Took.Seconds()
 	var out []iikanji.Finding
 	for _, r := range v.access() {
-		a, s := answers["nginx "+r.Key], series["nginx "+r.Key]
+		a, s := answers[v.self.Name+" "+r.Key], series[v.self.Name+" "+r.Key]
 		if _, file := staticPath(r); file || !strings.HasPrefix(r.Key, "GET ") || folds(r.Key) || !everyones(a, s) {
 			continue
 		}
@@ -62,7 +63,7 @@ func web107(v *view) []iikanji.Finding {
 				{Source: "answer", Text: fmt.Sprintf("GET %s without cookies: %d, %s, no Set-Cookie, twice the same, %s when nothing else was running", a.URL, a.Status, a.Bytes, brief(a.Took))},
 				{Source: "generator", Text: fmt.Sprintf("%d of %d answers that %d clients got right after each other had one size", s.Alike, s.Pairs, s.Clients)}},
 			Gain:     between(saved*a.Took.Seconds(), 0.3, 1),
-			Remedies: keepShort(r.Key, computed/wall*wait.Seconds())}
+			Remedies: v.keepShort(r.Key, computed/wall*wait.Seconds())}
 		if s.Changes > 0 {
 			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "generator", Text: fmt.Sprintf("its size changed %d times in the run, every %.2g s", s.Changes, wall/float64(s.Changes))})
 		}
@@ -92,19 +93,20 @@ func (v *view) waited(r iikanji.Row) time.Duration {
 // all who come meanwhile wait for that. Where this is felt, the old answer is
 // given out while one is asked for in the background: for 2 s, as nginx renews
 // it then when it is one second old.
-func keepShort(route string, others float64) []iikanji.Remedy {
+func (v *view) keepShort(route string, others float64) []iikanji.Remedy {
 	path, ok := onePath(route)
 	if !ok {
-		return []iikanji.Remedy{{Kind: "patch", Target: "app", Says: "keep the answer for 1 s in the app: answers may be that old (freshness)"}}
+		return v.patch("keep the answer for 1 s in the app: answers may be that old (freshness)", nil)
 	}
-	cached := func(says, valid string) iikanji.Remedy {
-		return iikanji.Remedy{Kind: "nginxconf", Target: "nginx", Says: says, Args: map[string]string{"act": "cache", "path": path, "valid": valid, "cookies": "ignore"}}
+	args := func(valid string) map[string]string {
+		return map[string]string{"act": "cache", "path": path, "valid": valid, "cookies": "ignore"}
 	}
-	out := []iikanji.Remedy{cached("keep it for 1 s in nginx: answers may be that old (freshness)", "1s"), cached("keep it for 100 ms, if 1 s is too old", "100ms")}
+	out := slices.Concat(v.nginxconf("keep it for 1 s in nginx: answers may be that old (freshness)", args("1s")),
+		v.nginxconf("keep it for 100 ms, if 1 s is too old", args("100ms")))
 	if others >= longWait {
-		renewed := cached("keep it for 2 s in nginx, and renew it in the background: answers may be that old (freshness)", "2s")
-		renewed.Args["stale"] = "updating"
-		out = append([]iikanji.Remedy{renewed}, out...)
+		renewed := args("2s")
+		renewed["stale"] = "updating"
+		out = append(v.nginxconf("keep it for 2 s in nginx, and renew it in the background: answers may be that old (freshness)", renewed), out...)
 	}
 	return out
 }

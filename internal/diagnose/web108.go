@@ -14,8 +14,8 @@ var refused = iikanji.Range{Lo: 0.001, Hi: 0.05}
 // web108 reports connections that nginx turned away because it had none left,
 // or no descriptors for them. One is enough: under load there will be more.
 func web108(v *view) []iikanji.Finding {
-	conns, n := v.ofKind("connections-exhausted", "nginx")
-	files, m := v.ofKind("descriptors-exhausted", "nginx")
+	conns, n := v.ofKind("connections-exhausted", v.self.Name)
+	files, m := v.ofKind("descriptors-exhausted", v.self.Name)
 	if n+m == 0 {
 		return nil
 	}
@@ -23,14 +23,14 @@ func web108(v *view) []iikanji.Finding {
 	if n == 0 {
 		what = "descriptors"
 	}
-	f := iikanji.Finding{Code: "WEB108", Where: "nginx",
+	f := iikanji.Finding{Code: "WEB108", Where: v.self.Name,
 		Claim: fmt.Sprintf("nginx ran out of %s %s times and turned clients away", what, people(n+m)),
 		Gain:  iikanji.Range{Lo: round((n + m) * refused.Lo), Hi: round((n + m) * refused.Hi)}}
 	for _, r := range slices.Concat(conns, files) {
 		f.Evidence = append(f.Evidence, r.evidence())
 	}
 	want := 4096.0
-	if limit, ok := v.fact("nginx", iikanji.TopicLimit, "nofile"); ok {
+	if limit, ok := v.fact(v.self.Name, iikanji.TopicLimit, "nofile"); ok {
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "limits", Text: fmt.Sprintf("a worker may have %.0f descriptors; each request that is passed on needs two", limit)})
 	}
 	if v.in.Run != nil {
@@ -38,7 +38,6 @@ func web108(v *view) []iikanji.Finding {
 			want *= 2
 		}
 	}
-	f.Remedies = []iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: fmt.Sprintf("%.0f connections for each worker, and twice the descriptors", want),
-		Args: map[string]string{"act": "workers", "connections": fmt.Sprintf("%.0f", want), "nofile": fmt.Sprintf("%.0f", 2*want)}}}
+	f.Remedies = v.nginxconf(fmt.Sprintf("%.0f connections for each worker, and twice the descriptors", want), map[string]string{"act": "workers", "connections": fmt.Sprintf("%.0f", want), "nofile": fmt.Sprintf("%.0f", 2*want)})
 	return []iikanji.Finding{f}
 }

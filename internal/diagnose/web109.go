@@ -61,7 +61,9 @@ func ended(status, route string, n, total float64) iikanji.Evidence {
 }
 
 // faster is the cure of a route that is too slow.
-var faster = iikanji.Remedy{Kind: "patch", Target: "app", Says: "make the route faster: see the other findings about it"}
+func (v *view) faster() []iikanji.Remedy {
+	return v.patch("make the route faster: see the other findings about it", nil)
+}
 
 // web109 reports routes whose requests the app did not answer (502, 503, 504),
 // with what the error log says of it. Clients that gave up are left to [view.gone].
@@ -72,7 +74,7 @@ func web109(v *view) []iikanji.Finding {
 		if status == "499" || total == 0 || n < leastBroken {
 			return
 		}
-		f := iikanji.Finding{Code: "WEB109", Where: route, Evidence: []iikanji.Evidence{ended(status, route, n, total)}, Remedies: []iikanji.Remedy{faster},
+		f := iikanji.Finding{Code: "WEB109", Where: route, Evidence: []iikanji.Evidence{ended(status, route, n, total)}, Remedies: v.faster(),
 			Claim: fmt.Sprintf("the app gave no answer to %.0f %% of the requests (%s)", 100*n/total, status),
 			Gain:  iikanji.Range{Lo: round(n * refused.Lo), Hi: round(n * max(mean, refused.Hi))}}
 		because := v.because(route)
@@ -80,7 +82,7 @@ func web109(v *view) []iikanji.Finding {
 			f.Claim += ": " + because[0].Source
 		}
 		for _, e := range because {
-			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "nginx log", Text: e.Text})
+			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: v.self.Name + " log", Text: e.Text})
 		}
 		out = append(out, f)
 	})
@@ -90,11 +92,11 @@ func web109(v *view) []iikanji.Finding {
 // gone adds to the findings of all rules the routes whose clients gave up
 // waiting (499). That is a consequence as a rule: where other findings explain
 // most of it, the greatest of them has it as evidence, and it is none of its own.
-func (v *view) gone(fs []iikanji.Finding) []iikanji.Finding {
+func (v *view) gone(fs []result) []result {
 	causes := fs[:len(fs):len(fs)]
 	v.statuses(func(status, route string, n float64) {
 		total, mean := v.served(route)
-		f := iikanji.Finding{Code: "WEB109", Where: route, Gain: iikanji.Range{Hi: round(n * mean)}, Remedies: []iikanji.Remedy{faster}}
+		f := iikanji.Finding{Code: "WEB109", Where: route, Gain: iikanji.Range{Hi: round(n * mean)}, Remedies: v.faster()}
 		if status != "499" || total == 0 || n < leastGone || n < leastGoneShare*total || !v.worth(f.Gain) { // cheap, or nobody knows what it costs
 			return
 		}
@@ -104,7 +106,7 @@ func (v *view) gone(fs []iikanji.Finding) []iikanji.Finding {
 			return
 		}
 		f.Claim = fmt.Sprintf("clients gave up waiting in %.0f %% of the requests: what the app did for them was for nobody", 100*n/total)
-		fs = append(fs, f)
+		fs = append(fs, result{f, v})
 	})
 	return fs
 }
@@ -114,10 +116,13 @@ func (v *view) gone(fs []iikanji.Finding) []iikanji.Finding {
 // -1 where they do not explain it. Where the route's requests mostly queued for a
 // resource that was used up, the findings about others count too: each of them
 // makes the queue shorter.
-func (v *view) causeOf(route string, lost float64, fs []iikanji.Finding) int {
+func (v *view) causeOf(route string, lost float64, fs []result) int {
 	inQueue := v.inQueue(route)
 	best, near, saved := -1, false, 0.0
 	for i, f := range fs {
+		if f.from.self.Role == v.self.Role && f.from.self.Name != v.self.Name { // of another web server
+			continue
+		}
 		about := v.about(f, route)
 		if strings.HasPrefix(string(f.Code), "BEN") || f.Code == "WEB109" || !inQueue && !about {
 			continue
@@ -135,13 +140,13 @@ func (v *view) causeOf(route string, lost float64, fs []iikanji.Finding) int {
 
 // about says whether a finding is one of a route: by its place, or by a
 // statement that the route sends.
-func (v *view) about(f iikanji.Finding, route string) bool {
+func (v *view) about(f result, route string) bool {
 	at, _, _ := strings.Cut(f.Where, ": ")
 	if sameRoute(at, route) {
 		return true
 	}
 	return slices.ContainsFunc(v.digests, func(d digest) bool {
-		return d.route != nil && sameRoute(d.route.route, route) &&
+		return d.route != nil && (f.from.self.Role != iikanji.RoleDatabase || d.in == f.from.self.Name) && sameRoute(d.route.route, route) &&
 			slices.ContainsFunc(f.Evidence, func(e iikanji.Evidence) bool { return e.Source == "digest "+d.Query.Digest })
 	})
 }
@@ -150,8 +155,8 @@ func (v *view) about(f iikanji.Finding, route string) bool {
 // served before them: the stack had no more of some resource, and the same
 // request alone is answered in a fraction of the time that clients waited.
 func (v *view) inQueue(route string) bool {
-	b := v.in.Binding()
-	alone, ok := known[iikanji.Answer](v, iikanji.TopicAnswer)["nginx "+route]
+	b := v.binding
+	alone, ok := known[iikanji.Answer](v, iikanji.TopicAnswer)[v.self.Name+" "+route]
 	if b.Resource == "" || b.Resource == "generator" || !ok || alone.Status != 200 {
 		return false
 	}
@@ -177,7 +182,7 @@ func (v *view) served(route string) (n, mean float64) {
 			n, mean = float64(r.Count), r.Mean.Seconds()
 		}
 	}
-	if a, ok := known[iikanji.Answer](v, iikanji.TopicAnswer)["nginx "+route]; ok && a.Status == 200 {
+	if a, ok := known[iikanji.Answer](v, iikanji.TopicAnswer)[v.self.Name+" "+route]; ok && a.Status == 200 {
 		mean = a.Took.Seconds()
 	}
 	return n, mean

@@ -47,6 +47,7 @@ func TestGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		sameElsewhere(t, c.in.Input, fs)
 		want := c.cause
 		if want == "" {
 			want = "WEB109"

@@ -31,7 +31,7 @@ func web110(v *view) []iikanji.Finding {
 			}
 		}
 	}
-	f := iikanji.Finding{Code: "WEB110", Where: "nginx", Gain: iikanji.Range{Lo: round(lines * logLine.Lo), Hi: round(lines * logLine.Hi)}}
+	f := iikanji.Finding{Code: "WEB110", Where: v.self.Name, Gain: iikanji.Range{Lo: round(lines * logLine.Lo), Hi: round(lines * logLine.Hi)}}
 	if lines == 0 || !v.worth(f.Gain) {
 		return nil
 	}
@@ -41,16 +41,16 @@ func web110(v *view) []iikanji.Finding {
 		text = place(at) + ": access_log " + strings.Join(at.Args, " ")
 	}
 	f.Evidence = []iikanji.Evidence{{Source: "nginx -T", Text: text}}
-	if n, ok := v.fact("nginx", iikanji.TopicVolume, "access"); ok {
+	if n, ok := v.fact(v.self.Name, iikanji.TopicVolume, "access"); ok {
 		text := fmt.Sprintf("%s in the run", iikanji.Bytes(n))
 		if v.in.Run != nil && v.in.Run.Took > 0 {
 			text += fmt.Sprintf(", %.0f lines a second", lines/v.in.Run.Took.Seconds())
 		}
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: text})
 	}
-	f.Remedies = []iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "write none, when nobody reads it (observability)", Args: map[string]string{"act": "access log", "log": "off"}}}
+	f.Remedies = v.nginxconf("write none, when nobody reads it (observability)", map[string]string{"act": "access log", "log": "off"})
 	if at.File != "" && !strings.Contains(at.Arg(0), "$") { // nginx has no buffer for names that are computed
-		f.Remedies = append([]iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "write lines together: buffer=64k flush=1s", Args: map[string]string{"act": "access log", "log": "buffered"}}}, f.Remedies...)
+		f.Remedies = append(v.nginxconf("write lines together: buffer=64k flush=1s", map[string]string{"act": "access log", "log": "buffered"}), f.Remedies...)
 	}
 	return []iikanji.Finding{f}
 }

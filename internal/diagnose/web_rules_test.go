@@ -241,6 +241,7 @@ func TestWebRules(t *testing.T) {
 				}
 			}
 			blind(t, c.in.Input, fs)
+			sameElsewhere(t, c.in.Input, fs)
 		})
 	}
 }

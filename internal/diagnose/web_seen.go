@@ -40,7 +40,7 @@ func (v *view) fact(target, topic, key string) (n float64, ok bool) {
 // innodb is a number of InnoDB's status before and after the load; zero where
 // nobody knows.
 func (v *view) innodb(name string) iikanji.Moved {
-	return known[iikanji.Moved](v, iikanji.TopicInnoDB)["database "+name]
+	return known[iikanji.Moved](v, iikanji.TopicInnoDB)[v.self.Name+" "+name]
 }
 
 // access are the rows of the access log, none when its sensor is blind.

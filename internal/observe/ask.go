@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,23 +18,93 @@ import (
 // planned is how many digests, the heaviest ones, have their plan read.
 const planned = 12
 
-// askDatabase collects the form of the database, what is to be counted in it,
-// and the plans of the heaviest statements. Without a server there is none.
-func askDatabase(ctx context.Context, srv *facts.Server, schema string, ob *Observation) ([]iikanji.Fact, error) {
-	const target = "database"
-	if srv == nil {
-		return nil, nil // the sensor of the slow log says why
+// Ask collects the facts that a diagnosis of an observation needs, after the
+// load, so that it costs the run nothing.
+func (o *Observer) Ask(ctx context.Context, ob *Observation) ([]iikanji.Fact, error) {
+	var known []iikanji.Fact
+	for _, q := range o.questions(ob) {
+		f, err := q.ask(ctx)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			ob.Run.Warnings = append(ob.Run.Warnings, "less is known of "+q.of+": "+err.Error())
+		}
+		known = append(known, f...)
 	}
-	known, tables, err := srv.All(ctx, target, schema)
+	known = append(known, ob.Seen...)
+	for _, w := range o.hosts {
+		known = append(known, askUnits(w.h, o.w.Target, ob)...)
+	}
+	return o.w.placed(known), nil
+}
+
+// A question collects facts of one service.
+type question struct {
+	of  string
+	ask func(context.Context) ([]iikanji.Fact, error)
+}
+
+func (o *Observer) questions(ob *Observation) []question {
+	var out []question
+	for _, d := range o.databases {
+		of := "the database"
+		if d.several {
+			of = "the database " + d.service.Name
+		}
+		out = append(out, question{of, func(ctx context.Context) ([]iikanji.Fact, error) { return askDatabase(ctx, d, ob) }})
+	}
+	webs := make([]string, len(o.webs))
+	for i, w := range o.webs {
+		if webs[i] = "the web server"; w.several {
+			webs[i] += " " + w.service.Name
+		}
+		out = append(out, question{webs[i], func(context.Context) ([]iikanji.Fact, error) { return w.known, w.asked }})
+	}
+	for i, w := range o.webs {
+		out = append(out, question{webs[i], func(ctx context.Context) ([]iikanji.Fact, error) {
+			return askAnswers(ctx, w.host, w.service, facts.FileFolders(w.host, o.appsOn(w.host), w.conf), ob.Seen)
+		}})
+	}
+	return out
+}
+
+// appsOn are the processes of the apps on a host at this moment: they may have
+// been started again since the target was described.
+func (o *Observer) appsOn(h host.Host) []int {
+	var out []int
+	for _, s := range o.w.Target.WithRole(iikanji.RoleApp) {
+		if o.w.host(s.Host).Name() == h.Name() {
+			out = append(out, o.processIDs(s)...)
+		}
+	}
+	return out
+}
+
+// ofTarget are the profiles of one service.
+func ofTarget(profiles []iikanji.Profile, service string) []iikanji.Profile {
+	return slices.DeleteFunc(slices.Clone(profiles), func(p iikanji.Profile) bool { return p.Target != service })
+}
+
+// askDatabase collects the form of a database, what is to be counted in it,
+// and the plans of the heaviest statements. A server that does not answer has
+// no facts.
+func askDatabase(ctx context.Context, d *databaseWatch, ob *Observation) ([]iikanji.Fact, error) {
+	srv, target := d.asker, d.service.Name
+	if srv == nil {
+		return nil, nil // the error is in the sensor of its statements
+	}
+	known, tables, err := srv.All(ctx, target, d.schema)
 	if err != nil {
 		return nil, err
 	}
-	known = append(known, ob.Status...)
+	known = append(known, d.status()...)
 	s, err := diagnose.ReadSchema(known)
 	if err != nil {
 		return nil, err
 	}
-	load := diagnose.WorkloadOf(ob.Profiles)
+	statements := ofTarget(ob.Profiles, target)
+	load := diagnose.WorkloadOf(statements)
 	tellUnread(ob, s.Unread(load))
 	for _, q := range s.Questions(load) {
 		i := slices.IndexFunc(tables, func(t facts.SizedTable) bool {
@@ -54,7 +123,7 @@ func askDatabase(ctx context.Context, srv *facts.Server, schema string, ob *Obse
 		known = append(known, facts.TableFacts(target, tables[i])...) // the last word on a table counts
 		known = append(known, facts.SelectivityFacts(target, tables[i], shares)...)
 	}
-	return append(known, plans(ctx, srv, target, schema, ob.Profiles)...), ctx.Err()
+	return append(known, plans(ctx, srv, target, d.schema, statements)...), ctx.Err()
 }
 
 // count counts in a table what its advice depends on.
@@ -134,21 +203,19 @@ func plan(ctx context.Context, srv *facts.Server, sql string) (iikanji.Plan, boo
 }
 
 // askNginx has the program that runs as nginx print its whole configuration,
-// which is the first fact, and its version.
-// A target without nginx has none.
-func askNginx(ctx context.Context, t iikanji.Target) ([]iikanji.Fact, error) {
-	i := slices.IndexFunc(t.Services, func(s iikanji.Service) bool { return s.Engine == iikanji.EngineNginx })
-	if i < 0 || len(t.Services[i].PIDs) == 0 || len(t.Services[i].Configs) == 0 {
+// which is the first fact, and its version. A service of another engine, or
+// whose process is not known, has no facts.
+func askNginx(ctx context.Context, h host.Host, s iikanji.Service) ([]iikanji.Fact, error) {
+	if s.Engine != iikanji.EngineNginx || len(s.PIDs) == 0 || len(s.Configs) == 0 {
 		return nil, nil
 	}
-	s := t.Services[i]
-	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", s.PIDs[0]))
+	program, err := h.Readlink(fmt.Sprintf("/proc/%d/exe", s.PIDs[0]))
 	if err != nil {
 		return nil, fmt.Errorf("finding the program of nginx: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	r, err := host.Local{}.Exec(ctx, host.Command{Path: program, Args: []string{"-T", "-q", "-c", s.Configs[0]}})
+	r, err := h.Exec(ctx, host.Command{Path: program, Args: []string{"-T", "-q", "-c", s.Configs[0]}})
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +226,7 @@ func askNginx(ctx context.Context, t iikanji.Target) ([]iikanji.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r, err = (host.Local{}).Exec(ctx, host.Command{Path: program, Args: []string{"-v"}}); err != nil {
+	if r, err = h.Exec(ctx, host.Command{Path: program, Args: []string{"-v"}}); err != nil {
 		return known, err
 	}
 	version, err := facts.NginxVersionFact(s.Name, string(r.Output))
@@ -171,31 +238,30 @@ func askNginx(ctx context.Context, t iikanji.Target) ([]iikanji.Fact, error) {
 
 // askUnits reads how systemd would start the services of a target after a
 // reboot. Services that it does not run, as those of an arena, have no facts.
-func askUnits(t iikanji.Target, ob *Observation) []iikanji.Fact {
-	units, err := facts.UnitFacts(t)
+func askUnits(h host.Host, t iikanji.Target, ob *Observation) []iikanji.Fact {
+	units, err := facts.UnitFacts(h, t)
 	if err != nil {
 		ob.Run.Warnings = append(ob.Run.Warnings, "less is known of how services start: "+err.Error())
 	}
 	if len(units) == 0 {
 		return nil
 	}
-	return append(units, facts.ReadyFacts(t)...)
+	return append(units, facts.ReadyFacts(h, t)...)
 }
 
-// askAnswers asks the web server for one URL of each route. Answers may be
-// files in folders.
-func askAnswers(ctx context.Context, t iikanji.Target, folders []string, seen []iikanji.Fact) ([]iikanji.Fact, error) {
-	urls := urlsToAsk(seen)
+// askAnswers asks a web server for one URL of each route that it served.
+// Answers may be files in folders.
+func askAnswers(ctx context.Context, h host.Host, s iikanji.Service, folders []string, seen []iikanji.Fact) ([]iikanji.Fact, error) {
+	urls := urlsToAsk(seen, s.Name)
 	if len(urls) == 0 {
 		return nil, nil
 	}
-	base, err := address(t)
-	if err != nil {
-		return nil, err
+	if s.Address == "" {
+		return nil, fmt.Errorf("the service %s has no address", s.Name)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*askLimit)
 	defer cancel()
-	known, err := facts.AnswerFacts(ctx, "nginx", base, urls, folders)
+	known, err := facts.AnswerFacts(ctx, h, s.Name, "http://"+s.Address, urls, folders)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil // what did answer is known
 	}

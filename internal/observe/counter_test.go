@@ -57,7 +57,7 @@ func TestCounter(t *testing.T) {
 		t.Errorf("%v rows written, want 20 and what the reading itself makes", w)
 	}
 
-	a, b := &iikanji.Run{Steps: []iikanji.StepStat{{Count: 100}}, Counts: got}, &iikanji.Run{Steps: []iikanji.StepStat{{Count: 100}}, Counts: map[string]float64{"queries": got["queries"] / 2}}
+	a, b := &iikanji.Run{Outcome: iikanji.Passed, Score: 1, Steps: []iikanji.StepStat{{Count: 100}}, Counts: got}, &iikanji.Run{Outcome: iikanji.Passed, Score: 1, Steps: []iikanji.StepStat{{Count: 100}}, Counts: map[string]float64{"queries": got["queries"] / 2}}
 	works := judge.Compare([]judge.Pair{{A: a, B: b}, {A: a, B: b}}).Work
 	if len(works) != 1 || works[0].Name != "queries" || works[0].Effect.Mid > -0.69 || works[0].Effect.Mid < -0.70 {
 		t.Errorf("half the queries compare as %+v", works)

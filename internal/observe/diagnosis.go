@@ -26,9 +26,13 @@ type Diagnosis struct {
 // is not used at all; a finding BEN103 says so.
 func Orient(ob *Observation, known []iikanji.Fact) (*Diagnosis, error) {
 	d := &Diagnosis{Run: ob.Run, Sensors: ob.Sensors, Plans: map[string]iikanji.Plan{}}
-	in := diagnose.Input{Run: ob.Run, Facts: known, BlindWhy: map[iikanji.Source]string{}}
+	in := diagnose.Input{Run: ob.Run, Target: ob.Target, Facts: known, BlindWhy: map[iikanji.Source]string{}}
 	for _, s := range ob.Sensors {
-		if !s.Green {
+		switch why, red := in.BlindWhy[s.Source]; {
+		case s.Green:
+		case red: // of another service
+			in.BlindWhy[s.Source] = why + "; " + s.Why()
+		default:
 			in.Blind = append(in.Blind, s.Source)
 			in.BlindWhy[s.Source] = s.Why()
 		}

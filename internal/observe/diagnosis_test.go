@@ -97,7 +97,8 @@ func TestKeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := &ob.Profiles[0].Rows[0]
-	ob.slowLog, row.Example.File, row.Example.Line, row.Query.Typical.File = log, log, 1, log
+	ob.slowLogs = []slowLog{{"database", log}}
+	row.Example.File, row.Example.Line, row.Query.Typical.File = log, 1, log
 	ob.Profiles = append(ob.Profiles,
 		*hostProfile([]hoststat.Sample{{At: time.Unix(1, 0), Over: time.Second, Cores: 2, Services: []hoststat.ServiceSample{{Name: "app", FDs: 95, FDLimit: 100}}}}),
 		iikanji.Profile{Version: 1, Source: iikanji.Errors, Target: "nginx", Rows: []iikanji.Row{{Count: 3, Log: &iikanji.LogRow{Kind: "connections-exhausted"}}}},
@@ -129,5 +130,40 @@ func TestKeep(t *testing.T) {
 	}
 	if _, _, err := Recall(h, 99); err == nil {
 		t.Error("a run that is not there was recalled")
+	}
+}
+
+// TestKeepTarget: the services of a kept run have their own names in its
+// findings, also after it was recalled; a run that was kept without a target has
+// the usual ones.
+func TestKeepTarget(t *testing.T) {
+	h, err := history.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	for _, c := range []struct {
+		services []iikanji.Service
+		want     string
+	}{
+		{[]iikanji.Service{{Name: "books", Role: iikanji.RoleApp}, {Name: "shelf-db", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB}}, "shelf-db"},
+		{nil, iikanji.RoleDatabase.String()},
+	} {
+		ob, known := scanned(t)
+		if ob.Run.ID, _, err = h.NewRun(); err != nil {
+			t.Fatal(err)
+		}
+		ob.Target.Services = c.services
+		if err := Keep(h, ob, known); err != nil {
+			t.Fatal(err)
+		}
+		again, facts, err := Recall(h, ob.Run.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fs := mustOrient(t, again, facts)
+		if len(fs) != 1 || len(fs[0].Remedies) != 1 || fs[0].Remedies[0].Target != c.want || !reflect.DeepEqual(again.Target, ob.Target) {
+			t.Errorf("want a remedy for %s: %+v; target %+v", c.want, fs, again.Target)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 // that does not see the run; they tell no single statement, connection or second.
 type digestWatch struct {
 	db            slowlog.Querier
+	service       string // name of the database
 	before, after *iikanji.Profile
 	err           error // the first
 }
@@ -33,7 +34,7 @@ func (w *digestWatch) begin(ctx context.Context) {
 	if w == nil || !w.on(ctx) {
 		return
 	}
-	if w.before, w.err = slowlog.ReadDigests(ctx, w.db, "database"); w.before == nil {
+	if w.before, w.err = slowlog.ReadDigests(ctx, w.db, w.service); w.before == nil {
 		w.before, w.err = &iikanji.Profile{}, nil // no statement was sent yet
 	}
 }
@@ -42,7 +43,7 @@ func (w *digestWatch) end(ctx context.Context) {
 	if w == nil || w.before == nil || w.err != nil {
 		return
 	}
-	w.after, w.err = slowlog.ReadDigests(ctx, w.db, "database")
+	w.after, w.err = slowlog.ReadDigests(ctx, w.db, w.service)
 }
 
 // profile is what the sums grew by during the load; nil when they are not kept.

@@ -2,13 +2,13 @@ package observe
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 const (
@@ -23,21 +23,9 @@ const (
 // without it the lines of the last second would be missing, and those of the
 // checks before the load would come within it.
 type logFlush struct {
+	host host.Host
 	path string
-	pid  func() int // of the master, 0 when nobody knows
-}
-
-// configuration is what nginx says of itself, nil where it says nothing.
-func configuration(ctx context.Context, t iikanji.Target) []iikanji.Directive {
-	known, _ := askNginx(ctx, t) // Ask will say what went wrong
-	if len(known) == 0 {
-		return nil
-	}
-	var tree []iikanji.Directive
-	if json.Unmarshal([]byte(known[0].Value), &tree) != nil {
-		return nil
-	}
-	return tree
+	pid  func() int // of the master, 0 when it is not known
 }
 
 // hidesWarnings says whether an nginx keeps errors only where it hands requests
@@ -92,16 +80,11 @@ func hides(block []iikanji.Directive, around bool) bool {
 }
 
 // newLogFlush looks in the configuration for a log with a buffer; nil without one.
-func newLogFlush(tree []iikanji.Directive, w Watched, path string) *logFlush {
+func newLogFlush(tree []iikanji.Directive, h host.Host, path string, master func() int) *logFlush {
 	if path == "" || !slices.ContainsFunc(tree, func(d iikanji.Directive) bool { return buffers(d, path) }) {
 		return nil
 	}
-	return &logFlush{path: path, pid: func() int {
-		if w.Groups == nil || len(w.Groups()["nginx"]) == 0 {
-			return 0
-		}
-		return w.Groups()["nginx"][0]
-	}}
+	return &logFlush{host: h, path: path, pid: master}
 }
 
 // buffers says whether a directive, or one in it, writes the log through a buffer.
@@ -118,7 +101,7 @@ func (f *logFlush) flush(ctx context.Context) error {
 	if f == nil || f.pid() == 0 {
 		return nil
 	}
-	if err := syscall.Kill(f.pid(), syscall.SIGUSR1); err != nil {
+	if err := f.host.Signal(f.pid(), syscall.SIGUSR1); err != nil {
 		return err
 	}
 	last, since := int64(-1), time.Duration(0)
@@ -130,7 +113,7 @@ func (f *logFlush) flush(ctx context.Context) error {
 			return context.Cause(ctx)
 		case <-tick.C:
 		}
-		now, err := size(f.path)
+		now, err := size(f.host, f.path)
 		if err != nil {
 			return err
 		}

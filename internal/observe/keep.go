@@ -8,8 +8,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/history"
@@ -25,30 +28,60 @@ const (
 	hostFile    = "host.tsv"
 	errorsFile  = "errors.json"
 	usageFile   = "host.json"
+	targetFile  = "target.json"
 	slowLogFile = "slow.log.gz"
 )
+
+// profileFiles are the files of the profiles of one service each.
+var profileFiles = map[iikanji.Source]string{iikanji.Access: accessFile, iikanji.Slow: slowFile, iikanji.Host: usageFile}
+
+// nameFor is the name of a file with a service's name before its first ending,
+// as in slow-orders.json.
+func nameFor(file, service string) string {
+	stem, ending, _ := strings.Cut(file, ".")
+	return stem + "-" + url.PathEscape(service) + "." + ending
+}
+
+// fileFor is the name of a file of a service: with the service's name where
+// several services have a sensor of the source.
+func (ob *Observation) fileFor(name string, source iikanji.Source, service string) string {
+	if slices.ContainsFunc(ob.Sensors, func(s Sensor) bool { return s.Source == source && s.Target == service && service != "" }) {
+		return nameFor(name, service)
+	}
+	return name
+}
+
+// profileNames are the files that the profiles of an observation may be in.
+func (ob *Observation) profileNames() []string {
+	var out []string
+	for _, source := range []iikanji.Source{iikanji.Access, iikanji.Slow, iikanji.Host} {
+		out = append(out, profileFiles[source])
+		for _, s := range ob.Sensors {
+			if s.Source == source && s.Target != "" {
+				out = append(out, nameFor(profileFiles[source], s.Target))
+			}
+		}
+	}
+	return append(out, errorsFile)
+}
 
 // Keep saves a run with what was observed of it, so that it can be diagnosed
 // again. What a red sensor saw is kept too, for whoever looks into it.
 func Keep(h *history.History, ob *Observation, known []iikanji.Fact) error {
 	id := ob.Run.ID
-	if err := keepSlowLog(h, ob); err != nil {
-		return err
+	for _, l := range ob.slowLogs {
+		if err := keepSlowLog(h, ob, l); err != nil {
+			return err
+		}
 	}
 	var errs []iikanji.Profile
 	for i := range ob.Profiles {
-		name := ""
-		switch ob.Profiles[i].Source {
-		case iikanji.Access:
-			name = accessFile
-		case iikanji.Slow:
-			name = slowFile
-		case iikanji.Host:
-			name = usageFile
-		default:
+		name := profileFiles[ob.Profiles[i].Source]
+		if name == "" {
 			errs = append(errs, ob.Profiles[i])
 			continue
 		}
+		name = ob.fileFor(name, ob.Profiles[i].Source, ob.Profiles[i].Target)
 		if err := keepJSON(h, id, name, &ob.Profiles[i]); err != nil {
 			return err
 		}
@@ -59,7 +92,15 @@ func Keep(h *history.History, ob *Observation, known []iikanji.Fact) error {
 	if err := h.SaveFile(id, hostFile, hoststat.TSV(ob.Host)); err != nil {
 		return err
 	}
+	for _, other := range ob.Hosts {
+		if err := h.SaveFile(id, nameFor(hostFile, other.Host), hoststat.TSV(other.Samples)); err != nil {
+			return err
+		}
+	}
 	if err := keepJSON(h, id, factsFile, known); err != nil {
+		return err
+	}
+	if err := keepJSON(h, id, targetFile, ob.Target); err != nil {
 		return err
 	}
 	if err := keepJSON(h, id, sensorsFile, ob.Sensors); err != nil {
@@ -87,10 +128,16 @@ func Recall(h *history.History, id iikanji.RunID) (*Observation, []iikanji.Fact,
 	if err = recallJSON(h, id, sensorsFile, &ob.Sensors); err == nil {
 		err = recallJSON(h, id, factsFile, &known)
 	}
+	if err == nil {
+		err = recallJSON(h, id, targetFile, &ob.Target)
+		if errors.Is(err, fs.ErrNotExist) { // kept before targets were
+			err = nil
+		}
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, name := range []string{accessFile, slowFile, usageFile, errorsFile} {
+	for _, name := range ob.profileNames() {
 		var all []iikanji.Profile
 		var err error
 		if name == errorsFile {
@@ -122,11 +169,8 @@ const mostSlowLog = 128 << 20
 // keepSlowLog puts a copy of the log, packed, into the run's folder and has the
 // profile quote that: the next observation writes the log anew. Lines keep
 // their numbers; of a very long log only the beginning is kept.
-func keepSlowLog(h *history.History, ob *Observation) error {
-	if ob.slowLog == "" {
-		return nil
-	}
-	f, err := os.Open(ob.slowLog)
+func keepSlowLog(h *history.History, ob *Observation, l slowLog) error {
+	f, err := os.Open(l.path)
 	if errors.Is(err, fs.ErrNotExist) { // its sensor is red then
 		return nil
 	}
@@ -145,10 +189,11 @@ func keepSlowLog(h *history.History, ob *Observation) error {
 	if err != nil {
 		return fmt.Errorf("keeping the slow log: %w", err)
 	}
-	if err := h.SaveFile(ob.Run.ID, slowLogFile, b.Bytes()); err != nil {
+	name := ob.fileFor(slowLogFile, iikanji.Slow, l.service)
+	if err := h.SaveFile(ob.Run.ID, name, b.Bytes()); err != nil {
 		return err
 	}
-	kept := filepath.Join(h.Dir(), "runs", fmt.Sprintf("%04d", ob.Run.ID), slowLogFile)
+	kept := filepath.Join(h.Dir(), "runs", fmt.Sprintf("%04d", ob.Run.ID), name)
 	for i := range ob.Profiles {
 		if ob.Profiles[i].Source != iikanji.Slow {
 			continue
@@ -156,7 +201,7 @@ func keepSlowLog(h *history.History, ob *Observation) error {
 		for j := range ob.Profiles[i].Rows {
 			r := &ob.Profiles[i].Rows[j]
 			for _, at := range []*iikanji.Sighting{&r.Example, &r.Query.Typical} {
-				if at.File == ob.slowLog {
+				if at.File == l.path {
 					at.File = kept
 				}
 			}

@@ -14,8 +14,9 @@ import (
 // its own, and reads InnoDB's status before and after: its numbers, and a
 // deadlock that is new.
 type lockWatch struct {
-	srv    *facts.Server
-	before facts.InnoDB
+	srv     *facts.Server
+	service string // name of the database
+	before  facts.InnoDB
 
 	quit  chan struct{} // nil when it does not run
 	done  sync.WaitGroup
@@ -24,12 +25,12 @@ type lockWatch struct {
 
 // newLockWatch connects. A server that does not tell of locks, or not to this
 // user, is no error: nothing is known of locks then.
-func newLockWatch(ctx context.Context, db *sql.DB) *lockWatch {
+func newLockWatch(ctx context.Context, db *sql.DB, service string) *lockWatch {
 	srv, err := facts.Connect(ctx, db, askLimit)
 	if err != nil {
 		return nil
 	}
-	return &lockWatch{srv: srv}
+	return &lockWatch{srv: srv, service: service}
 }
 
 func (l *lockWatch) begin(ctx context.Context) {
@@ -68,9 +69,9 @@ func (l *lockWatch) end(ctx context.Context) []iikanji.Fact {
 	close(l.quit)
 	l.done.Wait()
 	l.quit = nil
-	out := facts.LockWaitFacts("database", l.waits)
+	out := facts.LockWaitFacts(l.service, l.waits)
 	if after, err := l.srv.InnoDB(ctx); err == nil {
-		out = append(out, facts.InnoDBFacts("database", l.before, after)...)
+		out = append(out, facts.InnoDBFacts(l.service, l.before, after)...)
 	}
 	return out
 }

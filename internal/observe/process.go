@@ -7,52 +7,100 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/facts"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
-// processes says what the processes of the services may use and how they are
-// connected, while the load still lasts. What cannot be read has no fact: the
-// rules then say nothing.
+// processes are the limits, the listening sockets and the connections of the
+// services' processes, while the load still lasts, and the parameters of their
+// hosts' kernels. What cannot be read has no fact.
 func (o *Observer) processes(ctx context.Context) []iikanji.Fact {
-	groups := map[string][]int{}
-	if o.w.Groups != nil {
-		maps.Copy(groups, o.w.Groups())
-	}
-	out := facts.SysctlFacts("local")
-	for _, name := range slices.Sorted(maps.Keys(groups)) {
-		if f, err := facts.LimitFacts(name, facts.Busiest(groups[name])); err == nil {
+	var out []iikanji.Fact
+	for _, w := range o.hosts {
+		for _, f := range facts.SysctlFacts(w.h, w.name()) {
+			f.Host = w.h.Name()
+			out = append(out, f)
+		}
+		groups := o.w.groupsOn(w.h)
+		for _, name := range slices.Sorted(maps.Keys(groups)) {
+			if f, err := facts.LimitFacts(w.h, name, facts.Busiest(w.h, groups[name])); err == nil {
+				out = append(out, f...)
+			}
+		}
+		if f, err := facts.ListenFacts(w.h, groups); err == nil {
 			out = append(out, f...)
 		}
 	}
-	if f, err := facts.ListenFacts(groups); err == nil {
-		out = append(out, f...)
-	}
-	if o.asker != nil {
-		if c, err := o.asker.Clients(ctx); err == nil {
-			out = append(out, facts.ConnectionFact("app", "database", c))
+	return append(out, o.connections(ctx)...)
+}
+
+// connections are how each app is connected to each database. With several
+// apps they are told apart by the processes that hold the clients' sockets.
+func (o *Observer) connections(ctx context.Context) []iikanji.Fact {
+	apps := o.w.Target.WithRole(iikanji.RoleApp)
+	var out []iikanji.Fact
+	for _, d := range o.databases {
+		switch {
+		case d.asker == nil || len(apps) == 0:
+		case len(apps) == 1:
+			if c, err := d.asker.Clients(ctx); err == nil {
+				out = append(out, facts.ConnectionFact(apps[0].Name, d.service.Name, c))
+			}
+		default:
+			for _, w := range o.hosts {
+				out = append(out, o.connectionsFrom(ctx, w.h, d)...)
+			}
 		}
 	}
 	return out
 }
 
+// connectionsFrom are how the apps of a host are connected to a database.
+func (o *Observer) connectionsFrom(ctx context.Context, h host.Host, d *databaseWatch) []iikanji.Fact {
+	groups := o.w.groupsOn(h)
+	maps.DeleteFunc(groups, func(name string, _ []int) bool {
+		s, _ := o.w.Target.Service(name)
+		return s.Role != iikanji.RoleApp
+	})
+	if len(groups) == 0 {
+		return nil
+	}
+	socket := ""
+	if d.host.Name() == h.Name() {
+		socket = d.service.Socket
+	}
+	by, err := d.asker.ClientsOf(ctx, h, socket, groups)
+	if err != nil {
+		return nil
+	}
+	var out []iikanji.Fact
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		out = append(out, facts.ConnectionFact(name, d.service.Name, by[name]))
+	}
+	return out
+}
+
 // readAnswers adds what only the access log, read in other ways, and the
-// samples of the load generator say of answers. It is lent by the sensor of
-// the access log: where that is red, rules use none of it.
-func (o *Observer) readAnswers(ctx context.Context, ob *Observation, access *iikanji.Profile) {
-	if access == nil {
+// samples of the load generator contain about answers. It belongs to the sensor
+// of the access log: where that is red, rules use none of it.
+func (o *Observer) readAnswers(ob *Observation, w *webWatch, access *accessRead) {
+	if access.routes == nil || len(access.routes.Rows) == 0 {
 		return
 	}
-	ob.Seen = append(ob.Seen, volumeFact("nginx", "access", o.access.Size()-o.accessFrom))
-	statuses, err := o.statuses(ctx)
+	name := w.service.Name
+	ob.Seen = append(ob.Seen, volumeFact(name, "access", w.written()))
+	statuses, err := access.statuses(name)
 	o.doubt(ob, err)
 	ob.Seen = append(ob.Seen, statuses...)
-	series, err := o.series(ctx, access)
-	o.doubt(ob, err)
-	if err != nil {
+	if access.urls.Err != nil {
+		o.doubt(ob, access.urls.Err)
 		return
 	}
-	o.doubt(ob, addClients(series, o.samples))
+	series := seriesOf(access.routes, access.urls.Profile)
+	if w.front {
+		o.doubt(ob, addClients(series, o.samples))
+	}
 	for _, route := range slices.Sorted(maps.Keys(series)) {
-		ob.Seen = append(ob.Seen, facts.SeriesFact("nginx", route, *series[route]))
+		ob.Seen = append(ob.Seen, facts.SeriesFact(name, route, *series[route]))
 	}
 }
 

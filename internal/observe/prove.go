@@ -14,10 +14,13 @@ import (
 // when every proof holds; findings that need a red one are held back.
 type Sensor struct {
 	Source iikanji.Source `json:"source"`
-	Name   string         `json:"name"`
-	Green  bool           `json:"green"`
-	Proofs []Proof        `json:"proofs"`
-	Error  string         `json:"error,omitempty"` // why it could not be read at all
+	// Target is the service, where the target has several services with a
+	// sensor of the source.
+	Target string  `json:"target,omitempty"`
+	Name   string  `json:"name"`
+	Green  bool    `json:"green"`
+	Proofs []Proof `json:"proofs"`
+	Error  string  `json:"error,omitempty"` // why it could not be read at all
 }
 
 // A Proof is one comparison of what a sensor saw with what somebody else did.
@@ -49,6 +52,14 @@ func (s Sensor) settle(err error) Sensor {
 	}
 	for _, p := range s.Proofs {
 		s.Green = s.Green && p.Holds
+	}
+	return s
+}
+
+// ofService names the service of a sensor, where several have one like it.
+func (s Sensor) ofService(name string, several bool) Sensor {
+	if several {
+		s.Target, s.Name = name, s.Name+" of "+name
 	}
 	return s
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"golang.org/x/sys/unix"
+
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // observedLog stands beside the server's own slow log.
@@ -47,13 +49,16 @@ type slowSwitch struct {
 	was  []setting // in the order in which they are to be put back
 }
 
-// newSlowSwitch makes the log's file beside the server's own and prepares the
-// server, with nothing written yet.
-func newSlowSwitch(ctx context.Context, db *sql.DB, own string) (_ *slowSwitch, err error) {
+// newSlowSwitch makes a file of a name beside the server's own log and prepares
+// the server to log into it. Nothing is logged yet.
+func newSlowSwitch(ctx context.Context, db *sql.DB, h host.Host, own, file string) (_ *slowSwitch, err error) {
+	if h.Name() != "" {
+		return nil, fmt.Errorf("observing the database: a log file on %s cannot be prepared from here", h.Name())
+	}
 	if own == "" {
 		return nil, errors.New("observing the database: the target names no slow log")
 	}
-	s := &slowSwitch{path: filepath.Join(filepath.Dir(own), observedLog)}
+	s := &slowSwitch{path: filepath.Join(filepath.Dir(own), file)}
 	if err := emptyLike(s.path, own); err != nil {
 		return nil, err
 	}
