@@ -10,15 +10,15 @@ import (
 	"github.com/pingcap/tidb/pkg/parser"
 )
 
-// What an index has to give, as shares of the cost of the statements that it
-// touches. Less is not worth a write.
+// Least savings by an index, as shares of the cost of the statements that it
+// affects.
 const (
 	worthIndex = 0.40
 	worthPart  = 0.08
 	worthCover = 0.35
-	worthSplit = 0.10 // two indexes instead of their merger
+	worthSplit = 0.10 // of two indexes beyond their merger
 	writeEntry = 10.0 // cost of one entry written, in rows
-	writePart  = 1.0  // and of each column of it
+	writePart  = 1.0  // and of each of its columns
 )
 
 // A Query is one statement, with values, and how often a run sent it.
@@ -27,10 +27,10 @@ type Query struct {
 	DB      string // default schema
 	SQL     string
 	Count   float64
-	Seconds float64 // of the server, in all
-	// Examined and Sent are rows in all, as the server counted; 0 when unknown.
+	Seconds float64 // total time in the server
+	// Examined and Sent are total rows as counted by the server; 0 when unknown.
 	Examined, Sent float64
-	Affected       float64 // rows written in all, as the server counted; 0 when unknown
+	Affected       float64 // total rows written, as counted by the server; 0 when unknown
 }
 
 // A Workload is what a run sent to a server.
@@ -39,24 +39,24 @@ type Workload struct {
 	Writes  map[string]float64 // rows written by schema.table, beyond those of Queries
 }
 
-// Advice is what follows from a workload.
+// Advice is the advice for a workload.
 type Advice struct {
 	Add    []Proposal
 	Drop   []Dropped
 	Marks  []Marked
-	Unread []Unread // statements that the parser does not know
+	Unread []Unread // statements that cannot be parsed
 }
 
 // A Proposal is an index to add.
 type Proposal struct {
 	Table    iikanji.Table
 	Index    iikanji.Index
-	Replaces *iikanji.Index // an index that asks the wrong column, or that the new one contains
-	Wrong    bool           // Replaces asks the wrong column
+	Replaces *iikanji.Index // an index that continues with a wrong column, or that the new one contains
+	Wrong    bool           // Replaces continues with a wrong column
 	Serves   []Served
 }
 
-// A Served is what an index does for one query: rows read and cost for one
+// A Served is the effect of an index on one query: rows read and cost of one
 // execution, before and after all of the advice.
 type Served struct {
 	Query                 Query
@@ -64,10 +64,10 @@ type Served struct {
 	CostBefore, CostAfter float64
 	SortBefore, SortAfter bool
 	TempBefore, TempAfter bool
-	Share                 float64 // of the saving that this index gives, 0..1
+	Share                 float64 // part of the query's saving that is due to this index, 0..1
 }
 
-// A Dropped is an index that can go.
+// A Dropped is an index to drop.
 type Dropped struct {
 	Table  iikanji.Table
 	Index  iikanji.Index
@@ -75,7 +75,7 @@ type Dropped struct {
 	Writes float64
 }
 
-// A Marked is a predicate that keeps a query from every index.
+// A Marked is a predicate of a query that no index can serve.
 type Marked struct {
 	Query Query
 	Why   string // expression, types, wildcard, spatial, order, random
@@ -84,13 +84,13 @@ type Marked struct {
 	Text  string
 }
 
-// An Unread is a statement that could not be read.
+// An Unread is a statement that could not be parsed.
 type Unread struct {
 	Query Query
 	Err   error
 }
 
-// An asked is a query that was understood.
+// An asked is a parsed query.
 type asked struct {
 	Query
 	st   *statement
@@ -99,9 +99,10 @@ type asked struct {
 	tables map[*table]bool
 }
 
-// Advise finds the indexes that make a workload cheaper: for each query its
-// best set of imagined indexes, then the union of all sets, taken down step by
-// step (remove, shorten, merge) as long as what is lost is not worth a write.
+// Advise finds the indexes that make a workload cheaper: the best set of
+// imagined indexes of each query, then the union of all sets, reduced step by
+// step (remove, shorten, merge) as long as the loss is smaller than the cost of
+// the writes.
 func (s *Schema) Advise(w Workload) Advice {
 	a := &adviser{s: s, p: parser.New(), writes: map[*table]float64{}, updates: map[*table]map[string]float64{},
 		replaced: names{}, dropped: names{}}
@@ -119,11 +120,11 @@ type adviser struct {
 	updates map[*table]map[string]float64 // rows updated, by column
 	real    avail
 	set     []*index // imagined ones that are still in
-	hints   []hint   // indexes that statements name
-	orders  []string // optimizer's comments of statements
+	hints   []hint   // indexes named in statements
+	orders  []string // optimizer comments of statements
 	out     Advice
 
-	replaced, dropped names // what goes: with a proposal, and by itself
+	replaced, dropped names // existing indexes to drop: with a proposal, and by themselves
 }
 
 func (a *adviser) read(w Workload) {
@@ -154,7 +155,7 @@ func (a *adviser) read(w Workload) {
 	}
 }
 
-// count notes what a statement writes.
+// count records what a statement writes.
 func (a *adviser) count(q Query, st *statement) {
 	if st.into == nil {
 		return
@@ -173,10 +174,10 @@ func (a *adviser) count(q Query, st *statement) {
 	}
 }
 
-// written is the rows that all executions of a statement wrote: as the server
-// counted, or, where it did not, those of the example's VALUES, and one for
-// other statements. A server counts two for a row that an upsert found there,
-// so that of an upsert its VALUES count first.
+// written is the rows that all executions of a statement wrote, as counted by
+// the server. Without that count it is the rows in the example's VALUES, and
+// one for other statements. Servers count 2 for a row that an upsert updates,
+// so that for an upsert the VALUES take precedence.
 func (st *statement) written(q Query) float64 {
 	if q.Affected > 0 && (!st.upsert || st.cut) {
 		return q.Affected
@@ -218,7 +219,7 @@ func (a *adviser) imagine() {
 	}
 }
 
-// with is what is there and a set of imagined indexes.
+// with is the existing indexes and a set of imagined ones.
 func (a *adviser) with(set []*index) avail {
 	av := avail{}
 	for t, real := range a.real {
@@ -230,8 +231,8 @@ func (a *adviser) with(set []*index) avail {
 	return av
 }
 
-// plans are the plans of all queries under a set. With plans of now at hand
-// only queries that wanted picks are planned anew.
+// plans are the plans of all queries under a set. With the current plans given,
+// only the queries that pick selects are planned again.
 func (a *adviser) plans(set []*index, now []plan, wanted func(int) bool) []plan {
 	av := a.with(set)
 	out := slices.Clone(now)
@@ -246,18 +247,18 @@ func (a *adviser) plans(set []*index, now []plan, wanted func(int) bool) []plan 
 	return out
 }
 
-// tax is what writes pay for an index, in rows over the run.
+// tax is the cost of an index for writes, in rows over the run.
 func (a *adviser) tax(ix *index) float64 {
 	t := ix.table
 	n := a.writes[t]
 	for _, c := range ix.cols[:ix.own] {
-		n += 2 * a.updates[t][c] // the old entry goes, the new one comes
+		n += 2 * a.updates[t][c] // the old entry is deleted, a new one inserted
 	}
 	return n * (writeEntry + writePart*float64(ix.own))
 }
 
-// loss compares two cost vectors: what more is paid in all, and its share of
-// the cost of the queries that change.
+// loss compares two cost vectors: the additional cost in total, and its share
+// of the cost of the queries that change.
 func (a *adviser) loss(now, then []plan) (more, share float64) {
 	touched := 0.0
 	for i, q := range a.queries {
@@ -272,10 +273,10 @@ func (a *adviser) loss(now, then []plan) (more, share float64) {
 	return more, more / touched
 }
 
-// A trial tries to put some indexes in the place of others.
+// A trial tries to replace some indexes by others.
 type trial func(set []*index, gone []*index, allowed, saved float64) bool
 
-// A step is one way to make the set smaller.
+// A step is one way to reduce the set.
 type step struct {
 	set   []*index
 	share float64
@@ -283,8 +284,8 @@ type step struct {
 	found bool
 }
 
-// relax takes the set down by the step that loses least, until every step
-// loses more than it is allowed to.
+// relax reduces the set by the step that loses least, until every step loses
+// more than its limit.
 func (a *adviser) relax() {
 	a.set = append(a.set, a.mergers()...)
 	now := a.plans(a.set, nil, nil)
@@ -292,7 +293,8 @@ func (a *adviser) relax() {
 	for range 1000 {
 		best := step{share: math.Inf(1)}
 		try := func(set []*index, gone []*index, allowed, saved float64) bool {
-			// Who did not read by what goes keeps its plan: the rest only shrinks.
+			// A query that did not use the removed indexes keeps its plan, because the
+			// other indexes stay.
 			then := a.plans(set, now, func(i int) bool {
 				return slices.ContainsFunc(gone, func(ix *index) bool { return slices.Contains(now[i].uses, ix) })
 			})
@@ -315,9 +317,9 @@ func (a *adviser) relax() {
 	}
 }
 
-// singles tries to remove or shorten each index, up to the first that nobody
-// misses. What failed is not tried again: as the set shrinks, what is left in
-// it is only needed more.
+// singles tries to remove or shorten each index, up to the first one whose loss
+// is acceptable. Failed trials are not repeated: the smaller the set, the more
+// its indexes are needed.
 func (a *adviser) singles(try trial, failed map[[2]*index]bool, best *step) {
 	for i, ix := range a.set {
 		rest := slices.Concat(a.set[:i], a.set[i+1:])
@@ -336,9 +338,9 @@ func (a *adviser) singles(try trial, failed map[[2]*index]bool, best *step) {
 	}
 }
 
-// pairs tries to do with one merger what two indexes do, up to the first pair
-// for which that is good enough. Pairs that failed are not tried again: the
-// set has only become smaller since.
+// pairs tries to replace two indexes by their merger, up to the first pair
+// whose loss is acceptable. Failed pairs are not repeated, because the set has
+// only become smaller since.
 func (a *adviser) pairs(try trial, failed map[[2]*index]bool) {
 	for i, x := range a.set {
 		for j, y := range a.set {
@@ -356,7 +358,8 @@ func (a *adviser) pairs(try trial, failed map[[2]*index]bool) {
 	}
 }
 
-// mergers are the mergers of all pairs, so that one of them may outlive both.
+// mergers adds the mergers of all pairs, so that a merger may outlive both of
+// its parts.
 func (a *adviser) mergers() []*index {
 	var out []*index
 	if len(a.set) > 30 {
@@ -374,8 +377,8 @@ func (a *adviser) mergers() []*index {
 	return out
 }
 
-// merge puts the columns of x first and those of y that are missing behind
-// them: y's searches still work when its leading columns are among x's.
+// merge puts the missing columns of y behind the columns of x: searches by y
+// still work if its leading columns are among those of x.
 func (a *adviser) merge(x, y *index) *index {
 	if x.Kind != "btree" || y.Kind != "btree" || len(y.Parts) < len(x.Parts) {
 		return nil
@@ -390,7 +393,7 @@ func (a *adviser) merge(x, y *index) *index {
 		}
 	}
 	if len(parts) != len(y.Parts) || slices.Equal(parts, y.Parts) {
-		return nil // y alone has them all in this order, or too many are new
+		return nil // y alone has all columns in this order, or too many are new
 	}
 	return a.make(x.table, iikanji.Index{Kind: "btree", Parts: parts})
 }
@@ -405,7 +408,7 @@ func (a *adviser) make(t *table, ix iikanji.Index) *index {
 	return m
 }
 
-// shorten takes the last part off.
+// shorten removes the last part.
 func (a *adviser) shorten(ix *index) *index {
 	if len(ix.Parts) < 2 || ix.Kind != "btree" {
 		return nil
@@ -415,13 +418,13 @@ func (a *adviser) shorten(ix *index) *index {
 	t := ix.table
 	for _, have := range a.set {
 		if have.table == t && spell(have.Index) == spell(short) {
-			return nil // removing ix is that step
+			return nil // that would remove ix
 		}
 	}
 	return a.make(t, short)
 }
 
-// worth is what the last part of an index has to give: more when no query
+// worth is the least saving by the last part of an index: larger if no query
 // searches or sorts by it.
 func (a *adviser) worth(ix *index) float64 {
 	last := ix.cols[ix.own-1]
@@ -435,7 +438,7 @@ func (a *adviser) worth(ix *index) float64 {
 	return worthCover
 }
 
-// asks says whether a block restricts, orders or groups by a column.
+// asks reports whether a block restricts, orders or groups by a column.
 func (blk *block) asks(t *table, col string) bool {
 	is := func(at colAt) bool { return at.col == col && blk.refs[at.ref].table == t }
 	served := func(p pred) bool { return p.kind != predOther && is(p.colAt) }
@@ -448,7 +451,8 @@ func (blk *block) asks(t *table, col string) bool {
 		blk.distinct && slices.ContainsFunc(blk.outs, is)
 }
 
-// advice turns what is left into proposals, and finds what can go.
+// advice converts the remaining set into proposals, and finds the indexes to
+// drop.
 func (a *adviser) advice() Advice {
 	av := a.with(a.set)
 	after := make([]plan, len(a.queries))
@@ -473,8 +477,8 @@ func (p Proposal) saved() float64 {
 	return sum
 }
 
-// proposal tells what one index does: a query's saving is shared by the new
-// indexes that its plan uses, by what each is worth alone.
+// proposal is the effect of one index: the saving of a query is divided among
+// the new indexes in its plan, in proportion to the effect of each alone.
 func (a *adviser) proposal(ix *index, after []plan) Proposal {
 	t := ix.table
 	p := Proposal{Table: t.Table, Index: ix.Index}

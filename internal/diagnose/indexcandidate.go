@@ -7,18 +7,18 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// Limits of what is ever advised: wider entries cost more pages than they save.
+// Limits of advised indexes: wider entries cost more pages than they save.
 const (
 	mostParts = 6
 	mostBytes = 3072 // of an entry: InnoDB refuses more
-	mostArms  = 8    // of a disjunction: more indexes in one union cost more than a scan
-	mostCover = 64   // bytes of columns that are there only to be read
+	mostArms  = 8    // of a disjunction: a union of more indexes costs more than a scan
+	mostCover = 64   // bytes of columns that only cover
 )
 
-// candidates imagines the indexes that could serve a block: for each ref and
-// each set of refs that may be read before it, equalities, then either the
-// wanted order, or the IN and range columns; then columns that only filter;
-// then, as variants, all columns that are wanted (covering).
+// candidates imagines the indexes that could serve a block. For each ref and
+// each set of refs that may be read before it, the parts are: equalities; then
+// either the required order, or the IN and range columns; then columns that
+// only filter; then, as variants, all columns that are read (covering).
 func (s *Schema) candidates(blk *block) []*index {
 	c := &candidates{s: s, blk: blk, seen: map[string]bool{}}
 	for r := range blk.refs {
@@ -70,7 +70,7 @@ func (c *candidates) forRef(r int, m map[string]limits) {
 	eqs, ins, ranges := c.byKind(r, m)
 	orders := c.orders(r, m)
 	for i := range eqs {
-		c.add(r, eqs[:i+1]) // a shorter one is enough where it is nearly unique
+		c.add(r, eqs[:i+1]) // a shorter prefix suffices if it is nearly unique
 	}
 	for _, o := range orders {
 		c.add(r, join(eqs, o))
@@ -84,15 +84,15 @@ func (c *candidates) forRef(r int, m map[string]limits) {
 	for _, g := range ranges {
 		c.add(r, join(eqs, []want{g}))
 		c.add(r, join(eqs, ins, []want{g}))
-		c.add(r, join(eqs, []want{g}, ins, ranges)) // the others only filter
+		c.add(r, join(eqs, []want{g}, ins, ranges)) // the other columns only filter
 	}
 	if len(eqs)+len(ins)+len(ranges) == 0 && len(orders) == 0 {
 		c.addCovering(r, nil)
 	}
 }
 
-// byKind sorts the restricted columns: the most selective first, and the
-// table's own order where they are equal, so that advice repeats.
+// byKind sorts the restricted columns by selectivity, and equal ones in the
+// table's order, so that the advice is deterministic.
 func (c *candidates) byKind(r int, m map[string]limits) (eqs, ins, ranges []want) {
 	var cols []string
 	for _, col := range c.blk.refs[r].table.Columns {
@@ -115,8 +115,8 @@ func (c *candidates) byKind(r int, m map[string]limits) (eqs, ins, ranges []want
 	return eqs, ins, ranges
 }
 
-// orders are the sequences in which rows of a ref may be wanted: ORDER BY in
-// its directions and in ascending form, GROUP BY and DISTINCT, MIN and MAX.
+// orders are the sequences in which the rows of a ref may be required: ORDER BY
+// in its directions and in ascending form, GROUP BY and DISTINCT, MIN and MAX.
 func (c *candidates) orders(r int, m map[string]limits) [][]want {
 	var out [][]want
 	var asked, plain []want
@@ -160,8 +160,8 @@ func (c *candidates) distinct() []colAt {
 	return nil
 }
 
-// trim takes the primary key off the end of an order, where InnoDB has it
-// anyway: ascending.
+// trim removes the primary key from the end of an order: InnoDB appends it to
+// each secondary index, ascending.
 func (c *candidates) trim(r int, w []want) []want {
 	pk := c.blk.refs[r].table.primary
 	if n := len(w); len(pk) == 1 && n > 1 && w[n-1].col == pk[0] {
@@ -199,7 +199,7 @@ func join(parts ...[]want) []want {
 }
 
 // forOrs imagines one index per arm of a disjunction, with and without the
-// equalities that hold beside it.
+// equalities outside of it.
 func (c *candidates) forOrs(r int) {
 	m := c.s.know(c.blk, r, 0).m
 	outside, _, _ := c.byKind(r, m)
@@ -237,7 +237,7 @@ func (c *candidates) add(r int, w []want) {
 	c.addCovering(r, w)
 }
 
-// addCovering adds all other wanted columns, narrow ones only.
+// addCovering adds all other columns that are read, if they are narrow.
 func (c *candidates) addCovering(r int, w []want) {
 	t := c.blk.refs[r].table
 	if c.blk.all[r] {
@@ -263,8 +263,8 @@ func (c *candidates) addCovering(r int, w []want) {
 	}
 }
 
-// make turns key parts into an index. A long column can only be its last part,
-// by a prefix.
+// make turns key parts into an index. A long column can only be the last part,
+// as a prefix.
 func (c *candidates) make(r int, w []want) (iikanji.Index, bool) {
 	t := c.blk.refs[r].table
 	ix := iikanji.Index{Kind: "btree"}
@@ -287,7 +287,7 @@ func (c *candidates) make(r int, w []want) (iikanji.Index, bool) {
 	return ix, width <= mostBytes
 }
 
-// keep notes a candidate that is neither known nor there.
+// keep adds a candidate unless it is known or exists.
 func (c *candidates) keep(t *table, ix iikanji.Index) {
 	key := t.name() + spell(ix)
 	if c.seen[key] {
@@ -302,7 +302,7 @@ func (c *candidates) keep(t *table, ix iikanji.Index) {
 	c.out = append(c.out, newIndex(t, ix, true))
 }
 
-// spell prints the parts of an index as DDL does: "(a, b DESC)".
+// spell formats the parts of an index as in DDL: "(a, b DESC)".
 func spell(ix iikanji.Index) string {
 	var parts []string
 	for _, p := range ix.Parts {

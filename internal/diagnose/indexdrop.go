@@ -7,7 +7,7 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// names are some indexes that a server has, by table.
+// names are some existing indexes, by table.
 type names map[*table]map[string]bool
 
 func (n names) has(t *table, name string) bool { return n[t][name] }
@@ -19,7 +19,7 @@ func (n names) add(t *table, name string) {
 	n[t][name] = true
 }
 
-// without takes indexes out; imagined ones stay.
+// without removes existing indexes; imagined ones stay.
 func (av avail) without(gone names) avail {
 	out := avail{}
 	for t, all := range av {
@@ -28,9 +28,9 @@ func (av avail) without(gone names) avail {
 	return out
 }
 
-// replaces finds the index that a new one makes needless: its own prefix, or
-// one that starts alike and goes on with a column that no query asks for. What
-// one proposal replaces no other one does.
+// replaces finds the index that a new one makes unnecessary: a prefix of it, or
+// one that starts alike and continues with a column that no query uses. An
+// index is replaced by at most one proposal.
 func (a *adviser) replaces(t *table, ix *index, p *Proposal) {
 	for i := range t.Indexes {
 		have := t.Indexes[i]
@@ -53,14 +53,14 @@ func (a *adviser) replaces(t *table, ix *index, p *Proposal) {
 	}
 }
 
-// opaque says whether an index has an expression for a part. Which statements
-// it serves, and what it would take to do the same, is not known.
+// opaque reports whether an index has an expression as a part. Which statements
+// it serves is unknown.
 func opaque(ix iikanji.Index) bool {
 	return slices.ContainsFunc(ix.Parts, func(p iikanji.IndexPart) bool { return p.Column == "" })
 }
 
-// hinted says whether a statement names an index: it would fail without it.
-// A statement that could not be read names every word in it.
+// hinted reports whether a statement names an index and would fail without it.
+// A statement that could not be parsed names every word in it.
 func (a *adviser) hinted(t *table, name string) bool {
 	for _, q := range a.hints {
 		if q.table == t && strings.EqualFold(q.name, name) {
@@ -70,8 +70,8 @@ func (a *adviser) hinted(t *table, name string) bool {
 	return a.mentioned(name)
 }
 
-// mentioned says whether a word stands in a statement that could not be read,
-// or in an optimizer's comment.
+// mentioned reports whether a word occurs in a statement that could not be
+// parsed, or in an optimizer comment.
 func (a *adviser) mentioned(name string) bool {
 	stands := func(text string) bool {
 		for i := range text {
@@ -85,7 +85,7 @@ func (a *adviser) mentioned(name string) bool {
 }
 
 // sameColumns counts the leading columns that two indexes have in common,
-// whatever their directions.
+// ignoring their directions.
 func sameColumns(x, y iikanji.Index) int {
 	n := 0
 	for n < len(x.Parts) && n < len(y.Parts) && strings.EqualFold(x.Parts[n].Column, y.Parts[n].Column) && x.Parts[n].Prefix == y.Parts[n].Prefix {
@@ -94,8 +94,8 @@ func sameColumns(x, y iikanji.Index) int {
 	return n
 }
 
-// alike counts the leading parts that two indexes have in common; one
-// direction is as good as the other as long as all are turned.
+// alike counts the leading parts that two indexes have in common; the
+// directions may be reversed in all parts together.
 func alike(x, y iikanji.Index) int {
 	n := 0
 	turned := len(x.Parts) > 0 && len(y.Parts) > 0 && x.Parts[0].Desc != y.Parts[0].Desc
@@ -109,8 +109,8 @@ func alike(x, y iikanji.Index) int {
 	return n
 }
 
-// asked says whether any query restricts, orders or groups by a column. One
-// that could not be read does so if it names it.
+// asked reports whether any query restricts, orders or groups by a column. A
+// statement that could not be parsed does so if it contains the column's name.
 func (a *adviser) asked(t *table, col string) bool {
 	if a.mentioned(col) {
 		return true
@@ -125,16 +125,18 @@ func (a *adviser) asked(t *table, col string) bool {
 	return false
 }
 
-// spareBeside says whether an index can go when a new one comes: with it alone,
-// and with all that are new when all go that others replace.
+// spareBeside reports whether an index is unnecessary when a new one is added:
+// with the new one alone, and with all new ones when all replaced ones are
+// dropped.
 func (a *adviser) spareBeside(t *table, name string, ix *index) bool {
 	alone, all := names{}, a.replaced.and(t, name)
 	alone.add(t, name)
 	return a.bearable(t, []*index{ix}, alone) && a.bearable(t, a.set, all)
 }
 
-// spare says whether an index can go beside those that are dropped already:
-// as things are, and once the new ones are there and what they replace is not.
+// spare reports whether an index is unnecessary besides those that are dropped
+// already: with the existing indexes, and with the new ones in place of those
+// that they replace.
 func (a *adviser) spare(t *table, name string) bool {
 	return a.bearable(t, nil, a.dropped.and(t, name)) && a.bearable(t, a.set, a.dropped.and(t, name).join(a.replaced))
 }
@@ -146,7 +148,7 @@ func (n names) and(t *table, name string) names {
 	return out
 }
 
-// join adds all of another one.
+// join adds all indexes of another set.
 func (n names) join(other names) names {
 	for t, all := range other {
 		for name := range all {
@@ -156,9 +158,9 @@ func (n names) join(other names) names {
 	return n
 }
 
-// bearable says whether every query of a table costs the same, with some new
-// indexes, when others are gone. All that go count together: each of two
-// indexes may be spare only because of the other.
+// bearable reports whether every query of a table costs the same with some new
+// indexes and without some old ones. All dropped indexes are considered
+// together: each of two indexes may be unnecessary only because of the other.
 func (a *adviser) bearable(t *table, set []*index, gone names) bool {
 	full := a.with(set)
 	less := full.without(gone)
@@ -171,8 +173,8 @@ func (a *adviser) bearable(t *table, set []*index, gone names) bool {
 }
 
 // drops finds redundant and unused indexes among those that no proposal
-// replaces. The redundant ones come first, since of two that do the same the
-// one that can do more stays, whichever of them this run's plans prefer.
+// replaces. Redundant ones come first: of two with the same effect, the one
+// that can do more stays, whichever of them the plans of this run use.
 func (a *adviser) drops() {
 	for _, t := range a.tables() {
 		for _, why := range []func(*table, iikanji.Index) (by string, ok bool){a.twin, a.unused} {
@@ -189,14 +191,13 @@ func (a *adviser) drops() {
 	}
 }
 
-// movable says whether an index may go at all: it is one that plans know, it is
-// there for them, nothing new has taken its place yet, and no statement would
-// fail without it.
+// movable reports whether an index may be dropped: its plans are known and it
+// is visible, no proposal replaces it, and no statement would fail without it.
 func (a *adviser) movable(t *table, ix iikanji.Index) bool {
 	return !ix.Hidden && ix.Kind == "btree" && !opaque(ix) && !a.replaced.has(t, ix.Name) && !a.hinted(t, ix.Name)
 }
 
-// tables are the tables in the order of their names.
+// tables are the tables ordered by name.
 func (a *adviser) tables() []*table {
 	var out []*table
 	for _, t := range a.s.tables {
@@ -214,8 +215,9 @@ func (a *adviser) writesTo(t *table, ix iikanji.Index) float64 {
 	return n
 }
 
-// twin names an index that does all that ix does: it has the same leading
-// parts. A unique index is a promise; only the same promise can stand for it.
+// twin is the name of an index that does all that ix does: it has the same
+// leading parts. A unique index is also a constraint: only an index with the
+// same constraint is its twin.
 func (a *adviser) twin(t *table, ix iikanji.Index) (by string, ok bool) {
 	for _, other := range t.Indexes {
 		if other.Name == ix.Name || other.Hidden || other.Kind != "btree" || opaque(other) || a.replaced.has(t, other.Name) || a.dropped.has(t, other.Name) {
@@ -238,8 +240,8 @@ func (a *adviser) twin(t *table, ix iikanji.Index) (by string, ok bool) {
 	return "", false
 }
 
-// tail says whether the parts of an index from n on are what InnoDB appends
-// to every secondary index anyway.
+// tail reports whether the parts of an index from n on are those that InnoDB
+// appends to every secondary index.
 func tail(t *table, ix iikanji.Index, n int) bool {
 	for i, p := range ix.Parts[n:] {
 		if i >= len(t.primary) || !strings.EqualFold(p.Column, t.primary[i]) || p.Desc || p.Prefix > 0 {
@@ -249,10 +251,10 @@ func tail(t *table, ix iikanji.Index, n int) bool {
 	return true
 }
 
-// unused says whether writes pay for an index that no statement of the run
-// reads by, today or with what is new and without what is gone. With statements
-// that could not be read, nobody knows; nor with a column that is generated,
-// which a statement reads by when it has the column's expression.
+// unused reports whether an index is written and no statement of the run reads
+// by it, with the existing indexes or with the new set. The result is false if
+// it cannot be known: with statements that could not be parsed, or with a
+// generated column, which a statement may use through the column's expression.
 func (a *adviser) unused(t *table, ix iikanji.Index) (by string, ok bool) {
 	if ix.Unique || !a.readBy(t) || a.spoilt(t, ix) || len(a.out.Unread) > 0 || a.writesTo(t, ix) == 0 || a.linked(t, ix) || generated(t, ix) {
 		return "", false
@@ -272,7 +274,7 @@ func (a *adviser) unused(t *table, ix iikanji.Index) (by string, ok bool) {
 	return "", true
 }
 
-// generated says whether a part of an index is a generated column.
+// generated reports whether a part of an index is a generated column.
 func generated(t *table, ix iikanji.Index) bool {
 	return slices.ContainsFunc(ix.Parts, func(p iikanji.IndexPart) bool {
 		c := t.columns[strings.ToLower(p.Column)]
@@ -280,15 +282,15 @@ func generated(t *table, ix iikanji.Index) bool {
 	})
 }
 
-// spoilt says whether a query would read by the index if its predicate were
-// written otherwise.
+// spoilt reports whether a query would read by the index if its predicate were
+// written differently.
 func (a *adviser) spoilt(t *table, ix iikanji.Index) bool {
 	return slices.ContainsFunc(a.out.Marks, func(m Marked) bool {
 		return m.Table == t.name() && len(ix.Parts) > 0 && strings.EqualFold(m.Col, ix.Parts[0].Column)
 	})
 }
 
-// readBy says whether any statement of the run reads a table.
+// readBy reports whether any statement of the run reads a table.
 func (a *adviser) readBy(t *table) bool {
 	for _, q := range a.queries {
 		for _, blk := range q.st.blocks {
@@ -300,7 +302,7 @@ func (a *adviser) readBy(t *table) bool {
 	return false
 }
 
-// linked says whether a foreign key needs the index, on either side.
+// linked reports whether a foreign key needs the index, on either side.
 func (a *adviser) linked(t *table, ix iikanji.Index) bool {
 	starts := func(cols []string) bool {
 		return len(cols) > 0 && len(ix.Parts) > 0 && slices.ContainsFunc(cols, func(c string) bool { return strings.EqualFold(c, ix.Parts[0].Column) })

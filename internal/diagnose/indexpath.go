@@ -9,16 +9,16 @@ import (
 )
 
 // Costs are in rows: 1 is one row read in order from the clustered index, in
-// memory. They need not be exact, only order the ways to read as a real server
-// does; the suite under testdata/index holds them against one.
+// memory. They need not be exact, only rank the ways to read as a real server
+// does. The suite under testdata/index compares them with one.
 const (
-	costStatement = 100.0 // parse, network, commit: what no index saves
-	costDive      = 2.0   // going down a tree to the start of a range
+	costStatement = 100.0 // parsing, network, commit: independent of indexes
+	costDive      = 2.0   // descending a tree to the start of a range
 	costEntry     = 0.8   // the next entry of a secondary index
 	costLook      = 2.5   // from an entry to its row in the clustered index
 	costSort      = 0.7
 	costTemp      = 2.0
-	backward      = 1.0001 // reading an index against its order: only breaks ties
+	backward      = 1.0001 // reading an index backwards: only breaks ties
 )
 
 // An index is a real or imagined index with its columns in lower case.
@@ -27,7 +27,7 @@ type index struct {
 	table *table
 	cols  []string // of Parts, then those of the primary key that InnoDB appends
 	desc  []bool
-	own   int // how many of cols are Parts
+	own   int // number of cols that are Parts
 	new   bool
 }
 
@@ -47,8 +47,8 @@ func newIndex(t *table, ix iikanji.Index, imagined bool) *index {
 	return x
 }
 
-// real returns the table's visible indexes whose parts are columns: by the
-// others no plan can be foreseen.
+// real returns the table's visible indexes whose parts are columns: plans with
+// others cannot be predicted.
 func (t *table) real() []*index {
 	var out []*index
 	for _, ix := range t.Indexes {
@@ -62,7 +62,7 @@ func (t *table) real() []*index {
 // A limit is all that a block's predicates say of one column.
 type limits struct {
 	eq, rng bool
-	ends    bool // rng is of measured ends
+	ends    bool // rng has measured ends
 	n       int  // constants of an IN; 0 when none
 	sel     float64
 }
@@ -79,7 +79,7 @@ type path struct {
 	eq     map[string]bool
 	sorted int // cols of ix from which on entries come in order; -1 for no order
 	cover  bool
-	one    bool    // at most one row: a unique key is given whole
+	one    bool    // at most one row: all columns of a unique key are given
 	weight float64 // cost of a row of the clustered index
 }
 
@@ -91,7 +91,7 @@ func (p path) cost() float64 {
 	return p.dives*costDive + p.rows*each + p.look*(costLook+p.weight-1)
 }
 
-// A bound is the set of refs that are read already.
+// A bound is the set of refs that are already read.
 type bound uint64
 
 func (b bound) has(i int) bool   { return b&(1<<uint(i)) != 0 }
@@ -131,8 +131,8 @@ func equalities(m map[string]limits) map[string]bool {
 	return eq
 }
 
-// restrict sums up what is known of each column of a ref once the bound refs
-// are read.
+// restrict combines the restrictions of each column of a ref once the bound
+// refs are read.
 func (s *Schema) restrict(blk *block, preds []pred, r int, b bound) map[string]limits {
 	m := map[string]limits{}
 	for i := range preds {
@@ -169,8 +169,9 @@ func (s *Schema) restrict(blk *block, preds []pred, r int, b bound) map[string]l
 }
 
 // selectivity is the share of a table's rows that pass a predicate. A measured
-// value counts as it is, but an equality on a column with many values is that
-// of one example and is held up by the average of all values.
+// value is used as it is, except for an equality on a column with many values:
+// it was measured for one example, so that the average of all values is its
+// lower bound.
 func (s *Schema) selectivity(t *table, p pred) (sel float64, measured bool) {
 	if t == nil {
 		return 0.1, false
@@ -209,7 +210,7 @@ func (t *table) weight() float64 {
 	return 1 + min(10, float64(t.size.Data)/t.rows()/1000)
 }
 
-// out is how many rows of a ref pass all that is known.
+// out is how many rows of a ref pass all known restrictions.
 func (s *Schema) out(blk *block, r int, m map[string]limits) float64 {
 	t := blk.refs[r].table
 	sel := 1.0
@@ -281,7 +282,7 @@ func (s *Schema) read(blk *block, r int, ix *index, k *knowledge, out float64) p
 	return p
 }
 
-// whole says whether all parts of an index are given.
+// whole reports whether all parts of an index are given.
 func (ix *index) whole(m map[string]limits) bool {
 	for i, c := range ix.cols[:ix.own] {
 		if l := m[c]; !l.eq && l.n == 0 || ix.Parts[i].Prefix > 0 {
@@ -291,8 +292,8 @@ func (ix *index) whole(m map[string]limits) bool {
 	return true
 }
 
-// filtered is the share of entries left by predicates on index columns that
-// the search itself did not use: the engine tests them before it fetches rows.
+// filtered is the share of entries left by predicates on index columns that the
+// search itself did not use: the engine tests them before it fetches rows.
 func filtered(ix *index, m map[string]limits, keys int) float64 {
 	share := 1.0
 	for i, c := range ix.cols[:ix.own] {
@@ -303,7 +304,7 @@ func filtered(ix *index, m map[string]limits, keys int) float64 {
 	return share
 }
 
-// covers says whether an index has all columns that a block wants of a ref.
+// covers reports whether an index has all columns that a block reads of a ref.
 func (ix *index) covers(blk *block, r int) bool {
 	if ix.Primary {
 		return true
@@ -379,5 +380,5 @@ func (s *Schema) unite(blk *block, o either, avail []*index, m map[string]limits
 	return p, true
 }
 
-// used says whether the first column of an index is restricted.
+// used reports whether the first column of an index is restricted.
 func used(ix *index, m map[string]limits) bool { _, ok := m[ix.cols[0]]; return ok }

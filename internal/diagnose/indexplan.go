@@ -64,8 +64,8 @@ type finder struct {
 	memo map[memoKey][]path
 }
 
-// next extends a join order by one ref. out is the rows so far, cost and rows
-// what reading them took.
+// next extends a join order by one ref. out is the number of rows so far, cost
+// and rows are those of reading them.
 func (f *finder) next(done []path, b bound, out, cost, rows float64) {
 	if cost >= f.best.cost && !f.blk.limited {
 		return
@@ -81,7 +81,7 @@ func (f *finder) next(done []path, b bound, out, cost, rows float64) {
 	for _, r := range refs {
 		paths := f.paths(r, b)
 		if lead(done) < len(done) {
-			paths = paths[:1] // only the ref that leads the loop can give an order
+			paths = paths[:1] // only the first ref of the loop can give an order
 		}
 		for _, p := range paths {
 			p.ref = r
@@ -98,8 +98,8 @@ func (f *finder) next(done []path, b bound, out, cost, rows float64) {
 	}
 }
 
-// lead is the position of the ref whose order the joined rows have: the first
-// that is not a single row.
+// lead is the position of the ref that determines the order of the joined rows:
+// the first one with more than a single row.
 func lead(done []path) int {
 	i := 0
 	for i < len(done) && done[i].one {
@@ -108,8 +108,8 @@ func lead(done []path) int {
 	return i
 }
 
-// loop is the cost and rows of reading a ref once per outer row; a scan is
-// done once per buffer of outer rows instead (block nested loop).
+// loop is the cost and rows of reading a ref once per outer row; a scan is done
+// once per buffer of outer rows instead (block nested loop).
 func loop(p path, out float64) (cost, rows float64) {
 	cost, rows = out*p.cost(), out*p.rows
 	if p.ix == nil || p.ix.Primary && !p.eq[p.ix.cols[0]] {
@@ -121,7 +121,8 @@ func loop(p path, out float64) (cost, rows float64) {
 	return cost, rows
 }
 
-// open lists the refs that may be read next, those joined to what is read first.
+// open lists the refs that may be read next, first those joined to refs that
+// are already read.
 func (f *finder) open(b bound) []int {
 	var linked, others []int
 	for r := range f.blk.refs {
@@ -177,7 +178,7 @@ func (f *finder) paths(r int, b bound) []path {
 	return out
 }
 
-// tax breaks ties: what is there before what is new, fewer columns before more.
+// tax breaks ties: existing indexes before new ones, fewer columns before more.
 func (p path) tax() float64 {
 	if p.ix == nil || !p.ix.new {
 		return 0
@@ -196,7 +197,7 @@ func cmpFloat(a, b float64) int {
 }
 
 // finish adds grouping, sorting and the early end by a LIMIT, and keeps the
-// plan when it is the best so far.
+// plan if it is the best so far.
 func (f *finder) finish(done []path, _ bound, out, cost, rows float64) {
 	p := plan{out: out, cost: cost, rows: rows}
 	for _, d := range done {
@@ -213,7 +214,7 @@ func (f *finder) finish(done []path, _ bound, out, cost, rows float64) {
 	}
 }
 
-// collect prices what happens to the joined rows.
+// collect adds the cost of processing the joined rows.
 func (f *finder) collect(p *plan, done []path) {
 	blk := f.blk
 	first := done[min(lead(done), len(done)-1)]
@@ -228,7 +229,7 @@ func (f *finder) collect(p *plan, done []path) {
 	sole := blk.aggregates || len(blk.minmax) > 0
 	if sole && !grouped {
 		p.out = 1
-		return // one row: nothing to sort
+		return // one row needs no sort
 	}
 	streamed := true
 	if grouped {
@@ -255,12 +256,13 @@ func (f *finder) collect(p *plan, done []path) {
 	}
 }
 
-// unserved says whether rows have to be tested beyond what an index can do.
+// unserved reports whether rows must be tested beyond what an index can do.
 func (blk *block) unserved() bool {
 	return blk.residual > 0 || slices.ContainsFunc(blk.preds, func(p pred) bool { return p.kind == predOther })
 }
 
-// residual is the share of rows left by what no index can test; a guess.
+// residual is the share of rows left by predicates that no index can test; a
+// guess.
 func (f *finder) residual() float64 { return math.Pow(0.5, float64(min(3, f.blk.residual))) }
 
 func sortCost(n float64, limited bool) float64 {
@@ -268,7 +270,7 @@ func sortCost(n float64, limited bool) float64 {
 		return 0
 	}
 	if limited {
-		return n * costSort // a heap of the LIMIT's size
+		return n * costSort // a heap as large as the LIMIT
 	}
 	return n * costSort * (0.5 + math.Log2(n)/8)
 }
@@ -288,8 +290,8 @@ func (f *finder) count(groups []colAt) float64 {
 	return n
 }
 
-// inOrder says whether the rows come in the wanted order because the first ref
-// is read in it, and whether that means reading backwards.
+// inOrder reports whether the rows arrive in the required order because the
+// first ref is read in it, and whether that means reading backwards.
 func (f *finder) inOrder(first path) (ok, back bool) {
 	var want []orderItem
 	for _, o := range f.blk.order {
@@ -312,7 +314,7 @@ func (f *finder) inOrder(first path) (ok, back bool) {
 			i++
 		}
 		if i >= len(first.ix.cols) {
-			return first.ix.Unique, flip // the whole key is passed: the rest cannot matter
+			return first.ix.Unique, flip // the whole key is given: further columns do not matter
 		}
 		if first.ix.cols[i] != o.col || i < first.ix.own && first.ix.Parts[i].Prefix > 0 {
 			return false, false
@@ -327,7 +329,7 @@ func (f *finder) inOrder(first path) (ok, back bool) {
 	return true, flip
 }
 
-// inGroups says whether rows of one group come together.
+// inGroups reports whether the rows of each group arrive together.
 func (f *finder) inGroups(first path, groups []colAt) bool {
 	if first.ix == nil || first.sorted < 0 {
 		return false
@@ -356,8 +358,8 @@ func (f *finder) inGroups(first path, groups []colAt) bool {
 	return len(left) == 0
 }
 
-// pick prices what is answered by a few dives into an index: MIN and MAX at
-// the ends of a range, and one entry per group (loose scan). No server does
+// pick is the cost of answers by a few dives into an index: MIN and MAX at the
+// ends of a range, and one entry per group (loose index scan). No server does
 // either on descending parts.
 func (f *finder) pick(p *plan, done []path) bool {
 	blk, first := f.blk, done[0]
@@ -383,7 +385,7 @@ func (f *finder) pick(p *plan, done []path) bool {
 	if len(blk.minmax) > 0 && (at >= len(first.ix.cols) || first.ix.cols[at] != blk.minmax[0].col || first.ix.desc[at]) {
 		return false
 	}
-	for _, q := range blk.preds { // each predicate has to be in the prefix or on the picked column
+	for _, q := range blk.preds { // each predicate must be in the prefix or on the picked column
 		i := slices.Index(first.ix.cols, q.col)
 		if i < 0 || i >= first.sorted && !(len(groups) == 0 && i == at) {
 			return false

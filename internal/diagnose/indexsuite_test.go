@@ -77,7 +77,7 @@ func (c indexCase) reads() float64 {
 	return n
 }
 
-// tied says whether what was read is as good as another price.
+// tied reports whether what was read is as good as another price.
 func (c indexCase) tied(m measure, got, than cost) bool {
 	n, best := c.reads(), m.of(than)
 	return m.of(got) <= best*tieShare+n*(m.slack+min(tieRows, max(1, best/n)))
@@ -424,7 +424,7 @@ func (b *bed) judge(a diagnose.Advice) outcome {
 	return o
 }
 
-// harmed says whether more is read than before some indexes went: more rows,
+// harmed reports whether more is read than before some indexes went: more rows,
 // but one for each execution, or much more work.
 func (c indexCase) harmed(after, before cost) bool {
 	return after.rows > before.rows*lostShare+c.reads() || !c.tied(byWork, after, before)

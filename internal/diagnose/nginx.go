@@ -10,7 +10,7 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// A level is one context of nginx's configuration within its outer ones:
+// A level is one context of nginx's configuration with the contexts around it:
 // http, server, location.
 type level struct {
 	chain []iikanji.Directive // the outermost first
@@ -22,8 +22,8 @@ func (l level) in(d iikanji.Directive) level {
 
 func (l level) self() iikanji.Directive { return l.chain[len(l.chain)-1] }
 
-// nearest returns the directives of a name at the innermost level that has
-// any: as nginx inherits.
+// nearest returns the directives of a name at the innermost level that has any,
+// as nginx inherits them.
 func (l level) nearest(name string) []iikanji.Directive {
 	for i := len(l.chain) - 1; i >= 0; i-- {
 		if found := l.chain[i].All(name); len(found) > 0 {
@@ -71,9 +71,10 @@ func locations(l level) []level {
 	return out
 }
 
-// match finds the location that nginx takes for a path: exact, then the
-// longest prefix if it says ^~, then the first expression, then that prefix.
-// ok is false when an expression cannot be read, so that nobody knows.
+// match finds the location that nginx selects for a path: an exact one, else
+// the longest prefix if it has ^~, else the first matching regular expression,
+// else that prefix. ok is false if there is none, or if a regular expression
+// cannot be compiled.
 func match(server level, path string) (found level, ok bool) {
 	best, sticky := -1, false
 	for _, l := range locations(server) {
@@ -111,11 +112,11 @@ func match(server level, path string) (found level, ok bool) {
 	return found, best >= 0
 }
 
-// place tells where a directive stands.
+// place is the file and line of a directive.
 func place(d iikanji.Directive) string { return fmt.Sprintf("%s:%d", d.File, d.Line) }
 
-// nginxFrom says whether nginx is known to be a version or a later one. Forks
-// have their own.
+// nginxFrom reports whether nginx is known to have a version or a later one.
+// Forks have other version numbers.
 func (v *view) nginxFrom(least [3]int) bool {
 	for _, f := range v.in.Facts {
 		if f.Topic != iikanji.TopicNginxVersion {

@@ -9,10 +9,11 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// passing are the directives that hand a request on.
+// passing are the directives that pass a request on.
 var passing = []string{"proxy_pass", "fastcgi_pass", "uwsgi_pass", "scgi_pass", "grpc_pass"}
 
-// pass is the directive of a level that hands requests on. None is inherited.
+// pass is the directive of a level that passes requests on. These directives
+// are not inherited.
 func (l level) pass() (iikanji.Directive, bool) {
 	for _, d := range l.self().Block {
 		if slices.Contains(passing, d.Name) {
@@ -23,9 +24,9 @@ func (l level) pass() (iikanji.Directive, bool) {
 }
 
 // serving are the servers that can have answered the run's requests: the one
-// that nginx takes for the address at which the run's answers were asked for.
-// Where nobody knows that, they are all that pass requests on; one that only
-// redirects is none of them.
+// that nginx selects for the address of the sampled answers. If that address is
+// unknown, they are all servers that pass requests on; servers that only
+// redirect are left out.
 func (v *view) serving(http iikanji.Directive) []level {
 	all := servers(http)
 	if s, ok := taken(all, v.address()); ok {
@@ -36,8 +37,7 @@ func (v *view) serving(http iikanji.Directive) []level {
 	})
 }
 
-// address is the host and port at which the answers were asked for, "" where
-// nobody knows.
+// address is the host and port of the sampled answers, "" when unknown.
 func (v *view) address() string {
 	for _, a := range known[iikanji.Answer](v, iikanji.TopicAnswer) {
 		if a.Host != "" {
@@ -47,9 +47,9 @@ func (v *view) address() string {
 	return ""
 }
 
-// taken is the server that nginx takes for a request to an address that names
-// it as its host: of those that listen there, the one with the name, the one
-// that is marked as default, or the first.
+// taken is the server that nginx selects for a request whose Host is an
+// address: among the servers that listen there, the one with that name, else
+// the default server, else the first.
 func taken(all []level, address string) (level, bool) {
 	host, port, ok := splitHostPort(address)
 	if !ok {
@@ -58,7 +58,7 @@ func taken(all []level, address string) (level, bool) {
 		}
 	}
 	var there []level
-	for _, ip := range []string{host, "*"} { // what names the address goes before what listens on all
+	for _, ip := range []string{host, "*"} { // an exact address has precedence over a wildcard
 		if there = listening(all, ip, port); len(there) > 0 {
 			break
 		}
@@ -80,8 +80,7 @@ func taken(all []level, address string) (level, bool) {
 	return best, most > 0
 }
 
-// isDefault says whether a server is marked as the one for requests to a port
-// that name no other.
+// isDefault reports whether a server is the default server of a port.
 func (l level) isDefault(port string) bool {
 	return slices.ContainsFunc(l.self().All("listen"), func(d iikanji.Directive) bool {
 		_, p := listen(d.Arg(0))
@@ -90,8 +89,8 @@ func (l level) isDefault(port string) bool {
 }
 
 // listening are the servers that listen on a port of an address, "*" for those
-// that listen on all of them. Which address a name has nobody asks: all that
-// have the port may be meant.
+// that listen on all addresses. Names are not resolved: for a name, all servers
+// with the port count.
 func listening(all []level, ip, port string) []level {
 	var out []level
 	_, err := netip.ParseAddr(ip)
@@ -99,7 +98,7 @@ func listening(all []level, ip, port string) []level {
 	for _, s := range all {
 		on := s.self().All("listen")
 		if len(on) == 0 {
-			on = []iikanji.Directive{{Args: []string{"80"}}} // nginx's default, as root
+			on = []iikanji.Directive{{Args: []string{"80"}}} // nginx's default when started as root
 		}
 		if slices.ContainsFunc(on, func(d iikanji.Directive) bool {
 			at, p := listen(d.Arg(0))
@@ -111,8 +110,8 @@ func listening(all []level, ip, port string) []level {
 	return out
 }
 
-// listen reads what a listen directive says: "80", "127.0.0.1:80", "[::]:80",
-// "localhost". A unix socket has no port.
+// listen parses the argument of a listen directive: "80", "127.0.0.1:80",
+// "[::]:80", "localhost". A unix socket has no port.
 func listen(arg string) (ip, port string) {
 	if strings.HasPrefix(arg, "unix:") {
 		return arg, ""
@@ -154,9 +153,9 @@ func sameHost(a, b string) bool {
 	return local(a) == local(b)
 }
 
-// How a server's name for a host ranks: the host itself before the longest name
-// with a wildcard in front, the longest with one behind, and any expression.
-// Below them are the default and the first server.
+// Ranks of a server's names for a host: the exact name, the longest name with a
+// leading wildcard, the longest with a trailing wildcard, a regular expression.
+// The default server and the first server rank below.
 const (
 	asExpression = 10
 	asBehind     = 1_000
@@ -164,7 +163,7 @@ const (
 	asItself     = 100_000
 )
 
-// named ranks the best of a server's names for a host, 0 for none.
+// named is the rank of the best of a server's names for a host, 0 for none.
 func (l level) named(host string) int {
 	best := 0
 	for _, d := range l.self().All("server_name") {
@@ -188,12 +187,12 @@ func (l level) named(host string) int {
 	return best
 }
 
-// handled is where a path's request is handed on from, through the names that
-// try_files and error_page of its location lead to. ok is false where nginx
-// answers by itself, or nobody knows.
+// handled is the location that passes a path's request on, following the names
+// in try_files and error_page. ok is false if nginx answers by itself, or if
+// that is unknown.
 func handled(server level, path string) (at level, by iikanji.Directive, ok bool) {
 	l, ok := match(server, path)
-	for range 4 { // of a chain; a longer one is a loop
+	for range 4 { // links of a chain; a longer chain is a loop
 		if !ok {
 			break
 		}
@@ -201,7 +200,7 @@ func handled(server level, path string) (at level, by iikanji.Directive, ok bool
 			return l, by, true
 		}
 		to := ""
-		for _, name := range []string{"error_page", "try_files"} { // the latter goes first
+		for _, name := range []string{"error_page", "try_files"} { // try_files has precedence
 			if d := l.self().All(name); len(d) > 0 {
 				to = d[0].Arg(len(d[0].Args) - 1)
 			}
@@ -219,7 +218,7 @@ func handled(server level, path string) (at level, by iikanji.Directive, ok bool
 	return level{}, iikanji.Directive{}, false
 }
 
-// location finds a named one.
+// location finds a named location.
 func location(server level, name string) (level, bool) {
 	for _, l := range locations(server) {
 		if l.self().Arg(0) == name {

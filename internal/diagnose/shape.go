@@ -9,29 +9,29 @@ import (
 	_ "github.com/pingcap/tidb/pkg/parser/test_driver" // the parser's plain values
 )
 
-// A statement is what the advisor understands of one SQL text: blocks of
-// tables with the predicates, orders and groups over them.
+// A statement is the result of analysing one SQL text: blocks of tables with
+// their predicates, orders and groups.
 type statement struct {
 	verb   string // select, insert, update, delete, replace, other
-	into   *table // what a write writes
+	into   *table // the table that is written
 	sets   []string
 	blocks []*block // the outermost first
-	marks  []mark   // what stands in the way of any index
-	hints  []hint   // indexes that it names
-	rows   int      // of the VALUES of an INSERT, as far as the text goes; 0 for none
+	marks  []mark   // predicates that no index can serve
+	hints  []hint   // indexes named in the statement
+	rows   int      // rows in the VALUES of an INSERT, as far as the text goes; 0 for none
 	upsert bool     // an INSERT … ON DUPLICATE KEY UPDATE
-	cut    bool     // the text ends in its rows
+	cut    bool     // the text is cut off within its rows
 }
 
-// A hint is an index that a statement names: USE, FORCE or IGNORE INDEX.
-// Without that index the server refuses the statement.
+// A hint is an index named in a statement: USE, FORCE or IGNORE INDEX. Without
+// that index the server rejects the statement.
 type hint struct {
 	table *table
 	name  string
 }
 
-// optimizerComments are the comments that a server takes for orders. Their words
-// may be names of indexes.
+// optimizerComments are the comments that a server interprets as hints. Their
+// words may be names of indexes.
 var optimizerComments = regexp.MustCompile(`(?s)/\*\+.*?\*/`)
 
 // A block is one SELECT, or the reading half of an UPDATE or DELETE.
@@ -40,7 +40,7 @@ type block struct {
 	preds      []pred
 	ors        []either
 	order      []orderItem
-	badOrder   string // the text of an ORDER BY item that is no column
+	badOrder   string // the text of an ORDER BY item that is not a column
 	group      []colAt
 	badGroup   bool
 	distinct   bool
@@ -51,11 +51,11 @@ type block struct {
 	limit      float64
 	offset     float64
 	limited    bool
-	residual   int // predicates that no index can help with
+	residual   int // number of predicates that no index can serve
 	outer      *block
 	correlated bool // runs once per row of outer
 	used       []map[string]bool
-	all        []bool // every column of the ref is wanted
+	all        []bool // every column of the ref is read
 	known      map[memoKey]*knowledge
 }
 
@@ -63,11 +63,11 @@ type block struct {
 type ref struct {
 	alias string
 	table *table // nil for derived and unknown tables
-	after []int  // refs that have to be read before, for outer joins
+	after []int  // refs that must be read before, for outer joins
 	left  bool   // the inner side of an outer join
 	semi  bool   // only its existence matters
 
-	only, never []string // indexes that hints confine it to, or forbid; only is nil for all
+	only, never []string // indexes that hints allow or forbid; only is nil for all
 }
 
 // A colAt is a column of one of the block's refs.
@@ -81,7 +81,7 @@ type orderItem struct {
 	desc bool
 }
 
-// A predKind says how an index can serve a predicate.
+// A predKind is how an index can serve a predicate.
 type predKind uint8
 
 const (
@@ -102,9 +102,9 @@ type pred struct {
 	kind predKind
 	n    int    // constants of an IN; 2 for a BETWEEN, which has both ends
 	with colAt  // the partner of a join
-	text string // for measuring, "" where it cannot be
+	text string // for measuring, "" if it cannot be measured
 
-	// share of the rows that pass, once it has been looked up
+	// measured share of the rows that pass, once it has been looked up
 	share    float64
 	measured bool
 	looked   bool
@@ -116,7 +116,7 @@ type either struct {
 	arms [][]pred
 }
 
-// A mark is a reason why a predicate cannot use an index.
+// A mark is the reason why a predicate cannot use an index.
 type mark struct {
 	why  markKind
 	ref  *table
@@ -135,8 +135,8 @@ const (
 	markRandom                     // ORDER BY RAND()
 )
 
-// parse reads one statement and binds its names. db is the default schema. Of
-// an INSERT that is cut off in its rows it reads what is there.
+// parse parses one statement and binds its names. db is the default schema. Of
+// an INSERT that is cut off within its rows, the complete rows are parsed.
 func (s *Schema) parse(p *parser.Parser, sql, db string) (*statement, error) {
 	node, err := p.ParseOneStmt(sql, "", "")
 	cut := false
@@ -192,12 +192,12 @@ func (blk *block) addRef(r ref) int {
 	return len(blk.refs) - 1
 }
 
-// wideJoin is the number of refs from which on a join is taken as it is
-// written: the pairs of its columns would be too many.
+// wideJoin is the number of refs from which on a join is analysed as written:
+// the pairs of its columns would be too many.
 const wideJoin = 12
 
-// close finishes a block: constants travel over join equalities, and an outer
-// join whose inner side is filtered is an inner one.
+// close finishes a block: constants propagate over join equalities, and an
+// outer join with a filtered inner side becomes an inner one.
 func (blk *block) close() {
 	if len(blk.refs) > wideJoin {
 		return
@@ -235,7 +235,8 @@ func (st *statement) tables() map[*table]bool {
 	return out
 }
 
-// has says whether a predicate of the same kind on the same column is there.
+// has reports whether the block has a predicate of the same kind on the same
+// column.
 func (blk *block) has(d pred) bool {
 	for _, q := range blk.preds {
 		if q.colAt == d.colAt && q.kind == d.kind && (q.kind != predJoin || q.with == d.with) {

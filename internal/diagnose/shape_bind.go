@@ -17,7 +17,8 @@ type binder struct {
 	depth  int
 }
 
-// A scope is the refs that a name may mean, from the inside out.
+// A scope is the refs that a name may refer to, with the scope of the outer
+// query.
 type scope struct {
 	b     *block
 	refs  []int
@@ -116,8 +117,8 @@ func (b *binder) deletes(n *ast.DeleteStmt) {
 	b.writes(sc, n.Where, n.Order, n.Limit)
 }
 
-// writes reads the half that an UPDATE and a DELETE share. The whole row is
-// wanted: it is locked and changed in the clustered index.
+// writes analyses the part that UPDATE and DELETE share. All columns are read:
+// the row is locked and changed in the clustered index.
 func (b *binder) writes(sc *scope, where ast.ExprNode, order *ast.OrderByClause, limit *ast.Limit) {
 	if where != nil {
 		b.where(where, sc, nil)
@@ -180,8 +181,8 @@ func (b *binder) source(n *ast.TableSource, sc *scope) {
 	sc.refs = append(sc.refs, sc.b.addRef(r))
 }
 
-// hints notes the indexes that a statement names, and what they do to the
-// reading of a table; hints for the order or the groups alone do not.
+// hints records the indexes named in a statement, and their effect on reading a
+// table; hints only for the order or the groups have none.
 func (b *binder) hints(hints []*ast.IndexHint, r *ref) {
 	for _, h := range hints {
 		var named []string
@@ -194,12 +195,12 @@ func (b *binder) hints(hints []*ast.IndexHint, r *ref) {
 		case h.HintType == ast.HintIgnore:
 			r.never = append(r.never, named...)
 		case h.HintType == ast.HintUse || h.HintType == ast.HintForce:
-			r.only = append(append([]string{}, r.only...), named...) // USE INDEX () is none
+			r.only = append(append([]string{}, r.only...), named...) // USE INDEX () allows no index
 		}
 	}
 }
 
-// allows says whether hints leave an index to a ref.
+// allows reports whether the hints of a ref permit an index.
 func (r ref) allows(ix *index) bool {
 	name := strings.ToLower(ix.Name)
 	return (r.only == nil || slices.Contains(r.only, name)) && !slices.Contains(r.never, name)
@@ -245,7 +246,7 @@ func (b *binder) using(col string, left, right []int, sc *scope) {
 	}
 }
 
-// addJoin notes l = r on both sides.
+// addJoin records l = r on both sides.
 func (blk *block) addJoin(l, r colAt) {
 	blk.use(l)
 	blk.use(r)
@@ -263,8 +264,8 @@ func (blk *block) owner(col string, refs []int) (colAt, bool) {
 
 func (blk *block) use(at colAt) { blk.used[at.ref][at.col] = true }
 
-// resolve finds the ref that a column name means; the block tells whether it
-// is of an outer query.
+// resolve finds the ref of a column name; the returned block may be that of an
+// outer query.
 func (b *binder) resolve(n *ast.ColumnName, sc *scope) (*block, colAt, bool) {
 	for s := sc; s != nil; s = s.up {
 		if at, ok := s.lookup(n); ok {
@@ -294,7 +295,7 @@ func (s *scope) lookup(n *ast.ColumnName) (colAt, bool) {
 	return colAt{}, false
 }
 
-// fields reads the output list: what has to be read, aggregates, aliases.
+// fields analyses the output list: columns to read, aggregates, aliases.
 func (b *binder) fields(list *ast.FieldList, sc *scope) {
 	if list == nil {
 		return
@@ -322,7 +323,7 @@ func (b *binder) fields(list *ast.FieldList, sc *scope) {
 	sc.b.countAll = counts > 0 && counts == len(list.Fields)
 }
 
-// column says whether an expression is a bare column.
+// column is the column of an expression that is only a column.
 func column(e ast.ExprNode) bool {
 	_, ok := bare(e).(*ast.ColumnNameExpr)
 	return ok
@@ -377,8 +378,8 @@ func (b *binder) item(e ast.ExprNode, sc *scope) (colAt, bool) {
 	return at, ok && blk == sc.b
 }
 
-// expression marks an order by an expression over columns; one over groups is
-// another matter.
+// expression marks an order by an expression over columns. Expressions over
+// groups are not marked.
 func (b *binder) expression(e ast.ExprNode, sc *scope) {
 	had := sc.b.aggregates || len(sc.b.minmax) > 0
 	w := b.touch(e, sc)
@@ -387,7 +388,8 @@ func (b *binder) expression(e ast.ExprNode, sc *scope) {
 	}
 }
 
-// position is ORDER BY 2; without the output list at hand it is not followed.
+// position resolves ORDER BY 2; without the output list the position is
+// ignored.
 func (b *binder) position(*ast.PositionExpr, *scope) (colAt, bool) { return colAt{}, false }
 
 func (b *binder) limits(n *ast.Limit, blk *block) {
@@ -398,7 +400,7 @@ func (b *binder) limits(n *ast.Limit, blk *block) {
 	blk.limit, blk.offset = number(n.Count, 20), number(n.Offset, 0)
 }
 
-// number reads a literal, or takes byDefault for a placeholder.
+// number is the value of a literal, or byDefault for a placeholder.
 func number(e ast.ExprNode, byDefault float64) float64 {
 	if v, ok := e.(*test_driver.ValueExpr); ok {
 		switch v.Kind() {

@@ -5,19 +5,20 @@ import (
 	"strings"
 )
 
-// Readers of logs keep the beginning of a long statement only, and an INSERT of
-// a hundred rows, or of one picture, is long. What it writes stands in front.
+// Readers of logs keep only the beginning of a long statement, and an INSERT of
+// a hundred rows, or of one picture, is long. Its table and columns are at the
+// beginning.
 
 var inserts = regexp.MustCompile(`(?i)^\s*(insert|replace)\b`)
 
-// beginning makes a statement of an INSERT or REPLACE that is cut off in its
-// rows: of those that are whole, or of none. ok is false for other statements,
-// and where it is cut off before its rows.
+// beginning makes a complete statement of an INSERT or REPLACE that is cut off
+// within its rows, from the complete rows, or without rows. ok is false for
+// other statements, and if the text is cut off before the rows.
 func beginning(sql string) (whole string, ok bool) {
 	if !inserts.MatchString(sql) {
 		return "", false
 	}
-	rows, end, depth := 0, 0, 0 // behind VALUES, behind the last whole row
+	rows, end, depth := 0, 0, 0 // positions after VALUES and after the last complete row
 	for i := 0; i < len(sql); i++ {
 		switch c := sql[i]; {
 		case c == '\'' || c == '"' || c == '`':
@@ -50,8 +51,8 @@ func beginning(sql string) (whole string, ok bool) {
 	return sql[:end], true
 }
 
-// closing is the place of the quote that ends a quoted text which begins at i,
-// or behind everything.
+// closing is the position of the quote that ends the quoted text beginning at
+// i, or the length of the text.
 func closing(sql string, i int) int {
 	quote := sql[i]
 	for i++; i < len(sql); i++ {
@@ -65,8 +66,7 @@ func closing(sql string, i int) int {
 	return len(sql)
 }
 
-// wordAt is the length of the first of some words that stands at a place; 0
-// for none.
+// wordAt is the length of the first of some words at a position; 0 for none.
 func wordAt(sql string, i int, words ...string) int {
 	inWord := func(i int) bool {
 		return i >= 0 && i < len(sql) && (sql[i] == '_' || sql[i] == '$' || sql[i] >= 0x80 ||

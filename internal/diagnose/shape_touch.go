@@ -9,7 +9,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/test_driver"
 )
 
-// A walk is what an expression touches.
+// A walk collects the names in an expression.
 type walk struct {
 	b      *binder
 	sc     *scope
@@ -17,8 +17,8 @@ type walk struct {
 	opaque bool // outer columns, subqueries, placeholders, or calls whose value is not fixed
 }
 
-// touch binds all names in an expression, marks their columns as used, and
-// reads the subqueries in it as queries of their own.
+// touch binds all names in an expression, marks their columns as read, and
+// analyses its subqueries as separate queries.
 func (b *binder) touch(e ast.Node, sc *scope) *walk {
 	w := &walk{b: b, sc: sc}
 	if e != nil {
@@ -27,7 +27,8 @@ func (b *binder) touch(e ast.Node, sc *scope) *walk {
 	return w
 }
 
-// plain says that only literals and fixed functions of them are in it.
+// plain reports whether an expression has only literals and deterministic
+// functions of them.
 func (w *walk) plain() bool { return !w.opaque && len(w.locals) == 0 }
 
 // Enter implements ast.Visitor.
@@ -79,8 +80,8 @@ func (w *walk) aggregate(n *ast.AggregateFuncExpr) {
 	w.sc.b.aggregates = true
 }
 
-// fixed says whether a function has the same value for the same arguments and
-// may be evaluated once more for measuring.
+// fixed reports whether a function is deterministic and may be evaluated again
+// for measuring.
 func fixed(name string) bool {
 	return strings.HasPrefix(name, "st_") || strings.HasPrefix(name, "mbr") ||
 		slices.Contains([]string{"point", "polygon", "linestring", "date", "concat", "lower", "upper", "now",
@@ -88,7 +89,7 @@ func fixed(name string) bool {
 			"from_unixtime", "unix_timestamp", "geomfromtext", "polyfromtext"}, name)
 }
 
-// askable is a predicate as text for the server to measure, or "".
+// askable is the text of a predicate for the server to measure, or "".
 func askable(n ast.Node, plain bool) string {
 	if !plain {
 		return ""
@@ -96,7 +97,7 @@ func askable(n ast.Node, plain bool) string {
 	return unqualified(n)
 }
 
-// restore prints an expression; what the parser cannot print is "?".
+// restore formats an expression; parts that cannot be formatted become "?".
 func restore(n ast.Node) string {
 	var sb strings.Builder
 	ctx := format.NewRestoreCtx(format.RestoreStringSingleQuotes|format.RestoreKeyWordUppercase|
@@ -107,8 +108,8 @@ func restore(n ast.Node) string {
 	return sb.String()
 }
 
-// unqualified prints an expression without its tables' names, so that it can
-// be asked of the table alone. The tree is put back as it was.
+// unqualified formats an expression without table names, so that it can be
+// measured in the table alone. The tree is restored afterwards.
 func unqualified(n ast.Node) string {
 	q := &unqualify{}
 	n.Accept(q)

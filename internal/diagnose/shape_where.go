@@ -10,16 +10,16 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/test_driver"
 )
 
-// found is what one conjunct says.
+// A found is the analysis of one conjunct.
 type found struct {
 	preds    []pred
 	ors      []either
 	residual int
 }
 
-// where reads a condition into the scope's block. In the ON of an outer join,
-// only the inner side's predicates filter; elsewhere a predicate on an inner
-// side makes the join an inner one, because no NULL row passes it.
+// where analyses a condition into the scope's block. In the ON of an outer
+// join, only the predicates on the inner side filter. Elsewhere a predicate on
+// an inner side makes the join an inner one, because it rejects NULL rows.
 func (b *binder) where(e ast.ExprNode, sc *scope, inner []int) {
 	for _, c := range conjuncts(e) {
 		f := b.conjunct(c, sc, true)
@@ -51,7 +51,7 @@ func split(e ast.ExprNode, op opcode.Op) []ast.ExprNode {
 	return []ast.ExprNode{bare(e)}
 }
 
-// bare takes parentheses off.
+// bare removes parentheses.
 func bare(e ast.ExprNode) ast.ExprNode {
 	for {
 		p, ok := e.(*ast.ParenthesesExpr)
@@ -62,8 +62,8 @@ func bare(e ast.ExprNode) ast.ExprNode {
 	}
 }
 
-// conjunct reads one conjunct; top says that it stands at the top of a WHERE,
-// where a subquery can be flattened into a join.
+// conjunct analyses one conjunct. top is true at the top of a WHERE, where a
+// subquery can be flattened into a join.
 func (b *binder) conjunct(e ast.ExprNode, sc *scope, top bool) found {
 	switch n := e.(type) {
 	case *ast.BinaryOperationExpr:
@@ -164,7 +164,7 @@ func (b *binder) compare(n *ast.BinaryOperationExpr, sc *scope) found {
 	return found{residual: 1}
 }
 
-// other is a predicate that no index can serve, kept for what it lets pass.
+// other is a predicate that no index can serve, kept for its selectivity.
 func (b *binder) other(at colAt, n ast.Node, sc *scope) found {
 	w := &walk{b: b, sc: sc}
 	n.Accept(w)
@@ -174,8 +174,9 @@ func (b *binder) other(at colAt, n ast.Node, sc *scope) found {
 	return found{preds: []pred{{colAt: at, kind: predOther, text: unqualified(n)}}}
 }
 
-// joins reads column = column of two refs. Unlike types cannot use an index on
-// the text side, and on the other only after a conversion that no server makes.
+// joins analyses column = column of two refs. With unlike types, an index
+// cannot be used on the text side, nor on the other side without a conversion
+// that no server makes.
 func (b *binder) joins(l, r side, n ast.Node, sc *scope) found {
 	if l.column != nil && r.column != nil && (text(l.column) && numeric(r.column) || numeric(l.column) && text(r.column)) {
 		at := l.at
@@ -188,8 +189,8 @@ func (b *binder) joins(l, r side, n ast.Node, sc *scope) found {
 	return found{preds: []pred{{colAt: l.at, kind: predJoin, with: r.at}, {colAt: r.at, kind: predJoin, with: l.at}}}
 }
 
-// unlike says whether a text column is compared with a number: the server
-// then converts every row's text.
+// unlike reports whether a text column is compared with a number: the server
+// then converts the text of every row.
 func (b *binder) unlike(l, r side, n ast.Node, sc *scope) bool {
 	if l.column == nil || !text(l.column) || r.literal != 'n' {
 		return false
@@ -281,7 +282,7 @@ func (b *binder) in(n *ast.PatternInExpr, sc *scope, top bool) found {
 	return found{preds: []pred{p}}
 }
 
-// inRows reads (a, b) IN ((1, 2), (3, 4)) as one IN per column.
+// inRows analyses (a, b) IN ((1, 2), (3, 4)) as one IN per column.
 func (b *binder) inRows(row *ast.RowExpr, n *ast.PatternInExpr, sc *scope) found {
 	f := found{residual: 1}
 	for _, e := range n.List {
@@ -295,8 +296,8 @@ func (b *binder) inRows(row *ast.RowExpr, n *ast.PatternInExpr, sc *scope) found
 	return f
 }
 
-// inQuery reads column IN (SELECT …): flattened into a semi-join where the
-// server does so, else as a query of its own.
+// inQuery analyses column IN (SELECT …): flattened into a semi-join where the
+// server does so, else as a separate query.
 func (b *binder) inQuery(n *ast.PatternInExpr, sc *scope, top bool) found {
 	sub, ok := n.Sel.(*ast.SubqueryExpr)
 	c := b.side(n.Expr, sc)
@@ -317,7 +318,7 @@ func (b *binder) inQuery(n *ast.PatternInExpr, sc *scope, top bool) found {
 	return found{residual: 1}
 }
 
-// flat says whether a subquery can be read as a semi-join.
+// flat reports whether a subquery can be flattened into a semi-join.
 func flat(sub *ast.SubqueryExpr) (*ast.SelectStmt, bool) {
 	sel, ok := sub.Query.(*ast.SelectStmt)
 	if !ok || sel.From == nil || sel.GroupBy != nil || sel.Having != nil || sel.Limit != nil || sel.With != nil || sel.Fields == nil {
@@ -344,7 +345,7 @@ func (b *binder) flatten(sel *ast.SelectStmt, sc *scope) *scope {
 	return inner
 }
 
-// either reads a disjunction.
+// either analyses a disjunction.
 func (b *binder) either(n *ast.BinaryOperationExpr, sc *scope) found {
 	var arms []found
 	for _, e := range split(n, opcode.LogicOr) {
@@ -401,9 +402,9 @@ func commonColumns(arms []found) []colAt {
 	return out
 }
 
-// oneColumn is what a disjunction says of one column that all its arms
-// restrict: an IN when they are equalities, else a range. whole says that the
-// arms say nothing more.
+// oneColumn is the restriction of one column by a disjunction whose arms all
+// restrict it: an IN if all are equalities, else a range. whole is true if the
+// arms restrict nothing else.
 func oneColumn(arms []found, at colAt) (p pred, whole bool) {
 	p, whole = pred{colAt: at, kind: predIn}, true
 	var texts []string
@@ -427,7 +428,8 @@ var spatialCalls = []string{"st_contains", "st_within", "st_intersects", "st_ove
 	"st_equals", "mbrcontains", "mbrwithin", "mbrintersects", "mbroverlaps", "mbrtouches", "mbrequal", "mbrequals",
 	"contains", "within", "intersects", "overlaps"}
 
-// call reads a function as a condition; only geometry's can use an index.
+// call analyses a function used as a condition; only functions of geometry can
+// use an index.
 func (b *binder) call(n *ast.FuncCallExpr, sc *scope) found {
 	if !slices.Contains(spatialCalls, n.FnName.L) || len(n.Args) != 2 {
 		b.touch(n, sc)

@@ -9,16 +9,16 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// viaApp is what a request for a file costs an app beyond what it costs the
-// web server: a connection, a copy, the runtime. Seconds.
+// viaApp is the cost of a file request at an app beyond that at the web server,
+// in seconds: a connection, a copy, the runtime.
 var viaApp = iikanji.Range{Lo: 50e-6, Hi: 400e-6}
 
 var staticEndings = []string{".js", ".css", ".map", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".ico", ".webp", ".avif",
 	".woff", ".woff2", ".ttf", ".html", ".txt", ".mp4", ".pdf"}
 
-// web101 reports files that the app is asked for although they lie on disk: an
-// answer of the route was compared with the file that its URL names. What the
-// app makes up, or has in a database, is none.
+// web101 reports requests for files that go to the app although the file is on
+// disk: an answer of the route was compared with the file of its URL. Files
+// that the app generates or reads from a database are not reported.
 func web101(v *view) []iikanji.Finding {
 	http, ok := v.nginx()
 	if !ok {
@@ -59,8 +59,8 @@ func web101(v *view) []iikanji.Finding {
 	return []iikanji.Finding{f}
 }
 
-// fromDisk are the cures of folders whose files a directive hands to the app:
-// one for each folder, that with the most requests first.
+// fromDisk are the remedies for folders whose files a directive passes to the
+// app: one for each folder, the folder with most requests first.
 func (v *view) fromDisk(folders map[string]float64, by iikanji.Directive) []iikanji.Remedy {
 	if by.Name != "proxy_pass" {
 		return []iikanji.Remedy{v.onSelf("patch", "a location for them with root and try_files, before the one with "+by.Name, nil)}
@@ -87,8 +87,8 @@ func (v *view) fromDisk(folders map[string]float64, by iikanji.Directive) []iika
 	return out
 }
 
-// staticPath is the path of a row that is a file: by its ending, or because
-// the log's reader found it to be one of many files.
+// staticPath is the path of a row that is a file: by its extension, or because
+// the reader of the log recognized one of many files.
 func staticPath(r iikanji.Row) (string, bool) {
 	method, name, ok := strings.Cut(r.Key, " ")
 	if !ok || method != "GET" {
@@ -97,9 +97,8 @@ func staticPath(r iikanji.Row) (string, bool) {
 	return name, urlpath.Base(name) == ":file" || slices.Contains(staticEndings, strings.ToLower(urlpath.Ext(name)))
 }
 
-// handed says whether all of some servers hand a route's path to the app
-// without looking on disk, and by which directive. path is one that was asked
-// for.
+// handed reports whether all of some servers pass a route to the app without
+// looking on disk, and the directive. path is a requested path of the route.
 func handed(serving []level, route, path string) (by iikanji.Directive, ok bool) {
 	for _, s := range serving {
 		l, found := match(s, path)
@@ -115,8 +114,9 @@ func handed(serving []level, route, path string) (by iikanji.Directive, ok bool)
 	return by, by.Name != ""
 }
 
-// expressions says whether a server chooses by expressions: they may look at
-// an ending that the log's reader has folded away.
+// expressions reports whether a server selects locations by regular
+// expressions: they may match an extension that the reader of the log has
+// folded.
 func expressions(s level) bool {
 	return slices.ContainsFunc(locations(s), func(l level) bool { return strings.HasPrefix(l.self().Arg(0), "~") })
 }

@@ -8,26 +8,26 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// connect is what opening and closing a connection to the app costs both ends
-// together, on a loopback. Seconds.
+// connect is the cost in seconds of opening and closing a connection to the app
+// on a loopback, for both ends together.
 var connect = iikanji.Range{Lo: 20e-6, Hi: 120e-6}
 
-// keptByDefault is the nginx from which on a named upstream keeps connections,
-// HTTP/1.1 is spoken to it, and no Connection header is sent, unless the
-// configuration says otherwise (its changes, 24 March 2026).
+// keptByDefault is the first version of nginx that by default keeps connections
+// to a named upstream, uses HTTP/1.1 to it and sends no Connection header
+// (nginx's change log, 24 March 2026).
 var keptByDefault = [3]int{1, 29, 7}
 
-// An opened is an upstream to which connections are opened for each request.
+// An opened is an upstream with a new connection for each request.
 type opened struct {
 	to, why string
 	pass    iikanji.Directive
-	header  string // the variable whose map says close, "" for none
+	header  string // the variable whose map has the value close, "" for none
 	count   float64
 }
 
 // web102 reports upstreams to which nginx opens a connection for each request:
-// none is kept, or what is sent has it closed. Each is charged the requests of
-// the routes that nginx hands there.
+// no connection is kept, or the request header closes it. Each upstream is
+// charged with the requests of the routes that nginx passes to it.
 func web102(v *view) []iikanji.Finding {
 	http, ok := v.nginx()
 	if !ok {
@@ -48,7 +48,7 @@ func web102(v *view) []iikanji.Finding {
 				}
 				all[i].count += r.count
 			}
-			break // another server that may answer has no further requests
+			break // other servers that may answer have no additional requests
 		}
 	}
 	var out []iikanji.Finding
@@ -60,7 +60,7 @@ func web102(v *view) []iikanji.Finding {
 	return out
 }
 
-// finding tells of an upstream.
+// finding is the finding about an upstream.
 func (o *opened) finding(v *view) iikanji.Finding {
 	f := iikanji.Finding{Code: "WEB102", Where: o.to,
 		Claim: fmt.Sprintf("nginx opens a new connection to %s for each request: %s", o.to, o.why),
@@ -68,7 +68,7 @@ func (o *opened) finding(v *view) iikanji.Finding {
 			{Source: "requests", Text: people(o.count) + " requests in the run were handed there"}},
 		Gain: iikanji.Range{Lo: round(o.count * connect.Lo), Hi: round(o.count * connect.Hi)}}
 	switch {
-	case o.pass.Name == "fastcgi_pass": // a process that keeps a connection serves nobody else
+	case o.pass.Name == "fastcgi_pass": // a process with a persistent connection serves only that one
 		f.Gain.Lo = 0
 		f.Remedies = []iikanji.Remedy{v.onSelf("patch", "an upstream with keepalive, for fewer connections than it has processes, and fastcgi_keep_conn on", nil)}
 	case o.header != "":
@@ -79,16 +79,16 @@ func (o *opened) finding(v *view) iikanji.Finding {
 	return f
 }
 
-// A passedRoute is a path of the run and how many of its requests can have
+// A passedRoute is a path of the run with the number of requests that may have
 // been passed on.
 type passedRoute struct {
 	path  string
 	count float64
 }
 
-// passedOn are the routes of the run, by the access log or, without one, by
-// the load generator. Where the log tells which requests were passed on, the
-// others do not count.
+// passedOn are the routes of the run, from the access log or, without one, from
+// the load generator. If the log shows which requests were passed on, only
+// those count.
 func (v *view) passedOn() []passedRoute {
 	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
 	rows := v.access()
@@ -96,7 +96,7 @@ func (v *view) passedOn() []passedRoute {
 	var out []passedRoute
 	for _, r := range rows {
 		path := pathOf(r.Key)
-		if a, ok := answers[v.self.Name+" "+r.Key]; ok { // one that is no placeholder
+		if a, ok := answers[v.self.Name+" "+r.Key]; ok { // a path without placeholders
 			path = pathOf("GET " + a.URL)
 		}
 		n := r.Count
@@ -113,9 +113,9 @@ func (v *view) passedOn() []passedRoute {
 	return out
 }
 
-// closes says why connections to where a directive of a level hands requests
-// are not kept; why is "" when they are, or when nobody knows: the target is
-// computed, or its protocol has no such thing.
+// closes is the reason why connections to the upstream of a directive are not
+// kept; why is "" if they are kept, or if that is unknown: the upstream is
+// computed, or its protocol has no persistent connections.
 func closes(http iikanji.Directive, l level, pass iikanji.Directive, byDefault bool) opened {
 	o := opened{pass: pass}
 	to := pass.Arg(0)
@@ -147,8 +147,8 @@ func closes(http iikanji.Directive, l level, pass iikanji.Directive, byDefault b
 	return o
 }
 
-// kept says whether connections to an upstream are kept open. Of an address,
-// which has no block of its own, none is in any version.
+// kept reports whether connections to an upstream are kept open. Without an
+// upstream block, no version of nginx keeps them.
 func kept(http iikanji.Directive, to string, byDefault bool) bool {
 	for _, u := range http.All("upstream") {
 		if u.Arg(0) == to {
@@ -159,7 +159,7 @@ func kept(http iikanji.Directive, to string, byDefault bool) bool {
 	return false
 }
 
-// version is the version of HTTP that is spoken to an upstream.
+// version is the HTTP version used to an upstream.
 func version(l level, byDefault bool) string {
 	if set := l.nearest("proxy_http_version"); len(set) > 0 {
 		return set[0].Arg(0)
@@ -170,8 +170,8 @@ func version(l level, byDefault bool) string {
 	return "1.0"
 }
 
-// sentClose says whether a level sends an upstream "Connection: close", and by
-// which variable of a map; why is "" if not.
+// sentClose reports whether a level sends "Connection: close" to an upstream,
+// and the map variable that does; why is "" if not.
 func sentClose(http iikanji.Directive, l level, byDefault bool) (why, variable string) {
 	const closed = "the header Connection: close is sent to it"
 	for _, d := range l.nearest("proxy_set_header") {
@@ -193,8 +193,8 @@ func sentClose(http iikanji.Directive, l level, byDefault bool) (why, variable s
 	return closed, ""
 }
 
-// usually is a value as it is for a request that does not want to upgrade: of
-// a variable, what its map of $http_upgrade says of "".
+// usually is a value for a request without an upgrade: for a variable, the
+// entry for "" in its map of $http_upgrade.
 func usually(http iikanji.Directive, value string) (_ string, computed bool) {
 	for _, m := range http.All("map") {
 		if m.Arg(1) != value || m.Arg(0) != "$http_upgrade" {

@@ -6,11 +6,11 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// spilled is what a temporary file costs: made, written, read, removed; more
-// where its disk is slow. Seconds.
+// spilled is the cost of a temporary file in seconds: created, written, read,
+// removed. It is higher on a slow disk.
 var spilled = iikanji.Range{Lo: 40e-6, Hi: 400e-6}
 
-// mostBuffer is the largest buffer that is proposed for each request.
+// mostBuffer is the largest buffer that is proposed per request.
 const mostBuffer = 4 << 20
 
 // web103 reports requests whose bodies nginx wrote to temporary files.
@@ -41,8 +41,8 @@ func web103(v *view) []iikanji.Finding {
 	return []iikanji.Finding{f}
 }
 
-// requestSize is how large the requests of a route are at the most: as the
-// access log tells it, or twice the mean of what the load generator sent.
+// requestSize is the largest request size of a route: from the access log, or
+// twice the mean of what the load generator sent.
 func (v *view) requestSize(route string) (iikanji.Bytes, string) {
 	for _, r := range v.access() {
 		if sameRoute(r.Key, route) && r.Web.MaxReqBytes > 0 {
@@ -59,7 +59,7 @@ func (v *view) requestSize(route string) (iikanji.Bytes, string) {
 	return 0, ""
 }
 
-// quoteRoutes quotes rows and the requests that they name.
+// quoteRoutes quotes log rows and the requests in them.
 func quoteRoutes(rows []logged) []iikanji.Evidence {
 	var out []iikanji.Evidence
 	for _, r := range rows {

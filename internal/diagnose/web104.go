@@ -6,8 +6,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// web104 reports answers that nginx wrote to temporary files: they came faster
-// than the client took them, and were larger than the buffers.
+// web104 reports answers that nginx wrote to temporary files: they arrived
+// faster than the client read them, and were larger than the buffers.
 func web104(v *view) []iikanji.Finding {
 	rows, count := v.ofKind("answer-spilled", "")
 	size := iikanji.Bytes(0)

@@ -10,20 +10,19 @@ import (
 )
 
 const (
-	// leastText is the mean size from which compressing a text is worth it:
-	// smaller ones fit a packet anyway.
+	// leastText is the mean size from which on compression helps: smaller texts
+	// fit into one packet.
 	leastText = 256
-	// leastSaved is how many bytes of a run are worth a word.
+	// leastSaved is the least number of saved bytes in a run.
 	leastSaved = 1 << 20
-	// usualPacked is what gzip leaves of scripts, styles and JSON, where nobody
-	// has tried it.
+	// usualPacked is the assumed compression ratio of scripts, styles and JSON.
 	usualPacked = 0.35
 )
 
-// textEndings are the endings of files that are text.
+// textEndings are the extensions of text files.
 var textEndings = []string{".js", ".mjs", ".css", ".map", ".svg", ".html", ".htm", ".json", ".txt", ".xml"}
 
-// textual says whether a media type is one that compresses.
+// textual reports whether a media type is compressible.
 func textual(mediaType string) bool {
 	if strings.HasPrefix(mediaType, "text/") {
 		return true
@@ -36,7 +35,8 @@ func textual(mediaType string) bool {
 	return mediaType == "image/svg+xml"
 }
 
-// web105 reports texts that go out uncompressed though the client takes gzip.
+// web105 reports texts that are sent uncompressed although the client accepts
+// gzip.
 func web105(v *view) []iikanji.Finding {
 	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
 	http, _ := v.nginx()
@@ -63,7 +63,7 @@ func web105(v *view) []iikanji.Finding {
 			how = fmt.Sprintf("%s, uncompressed when asked with Accept-Encoding: gzip; gzip makes %s of %s", a.Type, a.Packed, a.Bytes)
 		case !asked && off && slices.Contains(textEndings, strings.ToLower(urlpath.Ext(r.Key))):
 			how = "text by its ending, and nginx has no gzip on"
-		default: // nobody knows what it is
+		default: // unknown type
 			continue
 		}
 		if share > 0.9 {

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// leastFixed is how many URLs must have been asked for again, each with one
-	// size of its own, before a route that is no file's is taken for one whose
-	// answers do not change.
+	// leastFixed is the least number of URLs that were requested repeatedly, each
+	// with a constant size of its own, for a route without a file extension to
+	// count as constant.
 	leastFixed = 3
-	// leastFile is the mean size of such answers: what is smaller may be a
-	// record with fields of fixed length that changes.
+	// leastFile is the least mean size of such answers: a smaller one may be a
+	// changing record with fields of fixed length.
 	leastFile = 4 << 10
 )
 
-// web106 reports answers that never changed during the run and that clients
-// may not keep, because nobody tells them for how long.
+// web106 reports answers that never changed during the run and that clients may
+// not keep, because no header permits it.
 func web106(v *view) []iikanji.Finding {
 	series := known[iikanji.Series](v, iikanji.TopicSeries)
 	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
@@ -29,7 +29,7 @@ func web106(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, r := range v.access() {
 		s, seen := series[v.self.Name+" "+r.Key]
-		if !seen || s.FixedRepeats == 0 || s.FixedBytes == 0 || !v.fixed(r.Key, s) { // without bytes nobody knows their sizes
+		if !seen || s.FixedRepeats == 0 || s.FixedBytes == 0 || !v.fixed(r.Key, s) { // without bytes the sizes are unknown
 			continue
 		}
 		a, asked := answers[v.self.Name+" "+r.Key]
@@ -69,12 +69,12 @@ func web106(v *view) []iikanji.Finding {
 	return slices.DeleteFunc(out, func(f iikanji.Finding) bool { return !v.worth(f.Gain) })
 }
 
-// leastShareFixed is the share of the URLs that must have answered with one
-// size each although clients gave up in the middle of answers.
+// leastShareFixed is the least share of URLs with one size each although
+// clients aborted some answers.
 const leastShareFixed = 0.8
 
-// fixed says whether no answer of a route changed its size, but for those that
-// clients did not wait for: they are short, and look like others.
+// fixed reports whether no answer of a route changed its size, except answers
+// that clients aborted: these are cut short.
 func (v *view) fixed(route string, s iikanji.Series) bool {
 	odd, torn := s.Again-s.Fixed, int64(0)
 	if v.in.Run != nil {
@@ -87,9 +87,9 @@ func (v *view) fixed(route string, s iikanji.Series) bool {
 	return odd <= torn && float64(s.Fixed) >= leastShareFixed*float64(s.Again)
 }
 
-// dataLike says whether a route that is no file's by name answers like one:
-// every URL has a size of its own that never changed, without a query, and
-// nobody could ask whether it did.
+// dataLike reports whether a route without a file extension answers like a
+// file: each URL has a constant size of its own and no query, and there was no
+// conditional request.
 func dataLike(r iikanji.Row, s iikanji.Series, a iikanji.Answer, asked bool) bool {
 	if !folds(r.Key) || strings.Contains(r.Example.Text, "?") || s.Fixed < leastFixed || s.Sizes < leastFixed || r.Web.Status[3] > 0 {
 		return false
@@ -102,12 +102,12 @@ func dataLike(r iikanji.Row, s iikanji.Series, a iikanji.Answer, asked bool) boo
 
 var ages = regexp.MustCompile(`(?i)\b(max-age|s-maxage|immutable|no-store|no-cache|private)\b`)
 
-// expires says whether an answer says for how long it holds, that it must not
-// be kept, or that it must be asked for each time (no-cache: a page that names
-// the files of the newest version, a service worker).
+// expires reports whether an answer has a lifetime, must not be kept, or must
+// be revalidated each time (no-cache: a page that names the newest files, a
+// service worker).
 func expires(a iikanji.Answer) bool { return a.Expires || ages.MatchString(a.CacheControl) }
 
-// headers is an answer's say on being kept.
+// headers is the evidence of an answer's caching headers.
 func headers(a iikanji.Answer) iikanji.Evidence {
 	has := func(b bool, name string) string {
 		if b {
@@ -120,13 +120,13 @@ func headers(a iikanji.Answer) iikanji.Evidence {
 
 var hashes = regexp.MustCompile(`[.-][0-9a-f]{8,}\.[a-z0-9]+(\?|$)`)
 
-// hashed says whether a file's name has a hash of its content: then it can be
-// kept for ever.
+// hashed reports whether a file's name contains a hash of its content: then it
+// can be kept forever.
 func hashed(url string) bool { return hashes.MatchString(url) }
 
-// keep is what a file's finding is about, its folder or itself, and its cure.
-// Files in the root stand for themselves: what holds for all in it would hold
-// for every page and every answer of the app.
+// keep is the place of a file's finding, its folder or the file itself, and the
+// remedies. A file in the root folder is its own place: a rule for the root
+// folder would apply to all pages and answers of the app.
 func (v *view) keep(r iikanji.Row) (where string, _ []iikanji.Remedy) {
 	where, ok := folderOf(r.Key)
 	path := where
@@ -145,7 +145,7 @@ func (v *view) keep(r iikanji.Row) (where string, _ []iikanji.Remedy) {
 	return where, v.nginxconf(says, args)
 }
 
-// keepData are the cures of a route that is no file's by name.
+// keepData are the remedies for a route without a file extension.
 func (v *view) keepData(route string) []iikanji.Remedy {
 	out := v.patch("keep them as files and send an ETag; answer 304", nil)
 	if path, ok := onePath(route); ok {

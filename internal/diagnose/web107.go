@@ -10,31 +10,32 @@ import (
 )
 
 const (
-	// Answers to different clients right after each other: fewer say nothing,
-	// and of them this share must be of one size. An answer that grows while
-	// the run lasts differs now and then.
+	// Least numbers of consecutive answers to different clients, and of clients,
+	// and the least share of these answers with equal sizes. An answer that grows
+	// during the run differs sometimes.
 	leastPairs   = 5
 	leastClients = 3
 	leastAlike   = 0.6
-	// headSize is what the head of an answer may have in bytes: the generator
-	// counts it, the size of a body does not.
+	// headSize is the largest size of an answer's head in bytes. The generator
+	// counts the head, the size of a body does not contain it.
 	headSize = 800
-	// shortCache is how long an answer would be kept: what a person does not see.
-	shortCache = 1.0 // seconds
-	// longWait is from how many others on that come, on average, while a kept
-	// answer is computed anew it is felt that they wait for it: those whom
-	// nginx has wait (proxy_cache_lock) look every 500 ms whether it is there.
+	// shortCache is the lifetime of a cached answer in seconds: too short to be
+	// noticed by users.
+	shortCache = 1.0
+	// longWait is the mean number of requests that arrive while a cached answer is
+	// renewed from which on their waiting matters: with proxy_cache_lock, nginx
+	// lets them check every 500 ms.
 	longWait = 0.1
-	// cheap304 is the share of the time of an answer that a 304 to it must save
-	// for its ETag to be of use: an app that computes the answer to know whether
-	// it changed saves nothing.
+	// cheap304 is the least share of an answer's time that a 304 saves for its
+	// ETag to be useful: an app that computes the whole answer to compute the ETag
+	// saves nothing.
 	cheap304 = 0.5
 )
 
-// web107 reports pages that cost much and that everybody gets alike: they
-// could be kept for a moment. That an answer is nobody's own is believed only
-// when it is given to a stranger without cookies, twice the same, sets no
-// cookie, and when the clients of the run got answers of one size at one time.
+// web107 reports expensive pages that are equal for all users and could be
+// cached briefly. An answer counts as equal for all users if it is given
+// without cookies, twice the same, without Set-Cookie, and if the clients of
+// the run received answers of one size at one time.
 func web107(v *view) []iikanji.Finding {
 	series := known[iikanji.Series](v, iikanji.TopicSeries)
 	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
@@ -49,7 +50,7 @@ func web107(v *view) []iikanji.Finding {
 			continue
 		}
 		computed := float64(r.Count)
-		if a.Unchanged == 0 { // a 304 came from something that has the ETag at hand
+		if a.Unchanged == 0 { // a 304 was answered without computing the answer
 			computed -= float64(r.Web.Status[3])
 		}
 		saved := computed - wall/shortCache
@@ -74,9 +75,9 @@ func web107(v *view) []iikanji.Finding {
 	return out
 }
 
-// waited is what an answer of a route took in the run as a mean, by the access
-// log or, as many have no times, by the load generator. Under load the answer
-// that renews a kept one is computed among all others.
+// waited is the mean time of a route's answers in the run, from the access log
+// or, as many logs have no times, from the load generator. Under load the
+// answer that renews a cached one is as slow as all others.
 func (v *view) waited(r iikanji.Row) time.Duration {
 	mean := r.Mean
 	for _, s := range v.in.Run.Steps {
@@ -87,12 +88,12 @@ func (v *view) waited(r iikanji.Row) time.Duration {
 	return mean
 }
 
-// keepShort are the cures of a page that everybody gets, for which others ask
-// while one is computed: by nginx, where its path can be said there, else by
-// the app. Kept for a slice of time, it is computed when the slice begins, and
-// all who come meanwhile wait for that. Where this is felt, the old answer is
-// given out while one is asked for in the background: for 2 s, as nginx renews
-// it then when it is one second old.
+// keepShort are the remedies for a page that is equal for all users: caching in
+// nginx if its path can be expressed there, else in the app. others is the mean
+// number of requests that arrive while the answer is computed. When a cached
+// answer expires, all requests wait for its renewal. If that matters, the old
+// answer is sent while the new one is computed in the background; with a
+// lifetime of 2 s, nginx then renews it at an age of one second.
 func (v *view) keepShort(route string, others float64) []iikanji.Remedy {
 	path, ok := onePath(route)
 	if !ok {
@@ -111,7 +112,7 @@ func (v *view) keepShort(route string, others float64) []iikanji.Remedy {
 	return out
 }
 
-// brief is a time with three digits at the most behind its unit's point.
+// brief rounds a time to three digits.
 func brief(d time.Duration) time.Duration {
 	for unit := time.Second; unit >= time.Microsecond; unit /= 1000 {
 		if d >= unit {
@@ -121,10 +122,10 @@ func brief(d time.Duration) time.Duration {
 	return d
 }
 
-// everyones says whether an answer is proven to be the same for everyone.
+// everyones reports whether an answer is proven to be equal for all users.
 func everyones(a iikanji.Answer, s iikanji.Series) bool {
 	cc := strings.ToLower(a.CacheControl)
-	if a.LastModified || a.Unchanged > 0 && a.Unchanged.Seconds() <= (1-cheap304)*a.Took.Seconds() { // a file, or an app that sees to it by itself
+	if a.LastModified || a.Unchanged > 0 && a.Unchanged.Seconds() <= (1-cheap304)*a.Took.Seconds() { // a file, or an app that answers 304 cheaply
 		return false
 	}
 	if a.Status != 200 || a.Cookie || !a.Same || strings.Contains(cc, "private") || strings.Contains(cc, "no-store") || strings.Contains(strings.ToLower(a.Vary), "cookie") {
@@ -133,9 +134,10 @@ func everyones(a iikanji.Answer, s iikanji.Series) bool {
 	if s.Clients < leastClients || s.Pairs < leastPairs || float64(s.Alike) < leastAlike*float64(s.Pairs) {
 		return false
 	}
-	// A stranger gets what the clients got, and no shorter page of his own.
+	// The answer without cookies has the size that the clients received, and is
+	// not a shorter page for users who are not logged in.
 	size := a.Bytes
-	if a.Encoding != "" { // the clients may have taken it as it is
+	if a.Encoding != "" { // the clients may have received it uncompressed
 		return true
 	}
 	return size+headSize >= s.Least && size <= 2*s.Most

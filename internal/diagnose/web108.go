@@ -7,12 +7,13 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// refused is what a connection that was turned away costs: the client comes
-// again, or is lost. Seconds.
+// refused is the cost of a refused connection in seconds: the client retries,
+// or is lost.
 var refused = iikanji.Range{Lo: 0.001, Hi: 0.05}
 
-// web108 reports connections that nginx turned away because it had none left,
-// or no descriptors for them. One is enough: under load there will be more.
+// web108 reports connections that nginx refused because worker_connections or
+// file descriptors were used up. A single one is reported: more load brings
+// more.
 func web108(v *view) []iikanji.Finding {
 	conns, n := v.ofKind("connections-exhausted", v.self.Name)
 	files, m := v.ofKind("descriptors-exhausted", v.self.Name)

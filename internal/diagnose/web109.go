@@ -11,21 +11,20 @@ import (
 )
 
 const (
-	// From how many of a route's requests on it is told that clients left: one
-	// is no news, one in ten is.
+	// Least number and share of a route's requests that clients aborted.
 	leastGone      = 20
 	leastGoneShare = 0.1
-	// leastBroken is how many requests without any answer are told.
+	// leastBroken is the least number of requests without an answer.
 	leastBroken = 3
-	// mostCause is the share of what clients left behind that other findings
-	// must save to be its cause.
+	// mostCause is the least share of the time lost in aborted requests that other
+	// findings must save to count as its cause.
 	mostCause = 0.5
-	// queued is how much longer than alone a request takes that waits for
-	// others most of the time.
+	// queued is the factor to the time of the same request alone from which on a
+	// request mostly waited for others.
 	queued = 2.0
 )
 
-// whys are the messages of nginx's error log that say why.
+// whys are the kinds of messages in logs that explain missing answers.
 var whys = []struct{ kind, why string }{
 	{"upstream-timeout", "the app did not answer in time"},
 	{"upstream-refused", "nobody listened where the app should be"},
@@ -38,8 +37,8 @@ var whys = []struct{ kind, why string }{
 	{"panic", "the app panicked"},
 }
 
-// statuses are the routes whose requests ended with an answer that nobody
-// wants: how many of each status.
+// statuses calls tell for each status of failed requests, by route, with their
+// number.
 func (v *view) statuses(tell func(status, route string, n float64)) {
 	if v.blind(iikanji.Access) {
 		return
@@ -60,13 +59,14 @@ func ended(status, route string, n, total float64) iikanji.Evidence {
 	return iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s of %s requests of %s ended with %s", people(n), people(total), route, status)}
 }
 
-// faster is the cure of a route that is too slow.
+// faster is the remedy for a slow route.
 func (v *view) faster() []iikanji.Remedy {
 	return v.patch("make the route faster: see the other findings about it", nil)
 }
 
-// web109 reports routes whose requests the app did not answer (502, 503, 504),
-// with what the error log says of it. Clients that gave up are left to [view.gone].
+// web109 reports routes with requests that the app did not answer (502, 503,
+// 504), with the reason from the error log. Requests that clients aborted are
+// reported by [view.gone].
 func web109(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	v.statuses(func(status, route string, n float64) {
@@ -89,15 +89,15 @@ func web109(v *view) []iikanji.Finding {
 	return out
 }
 
-// gone adds to the findings of all rules the routes whose clients gave up
-// waiting (499). That is a consequence as a rule: where other findings explain
-// most of it, the greatest of them has it as evidence, and it is none of its own.
+// gone adds findings about routes whose clients stopped waiting (499). This is
+// usually a consequence: if other findings explain most of the lost time, the
+// greatest of them gets the evidence, and there is no finding of its own.
 func (v *view) gone(fs []result) []result {
 	causes := fs[:len(fs):len(fs)]
 	v.statuses(func(status, route string, n float64) {
 		total, mean := v.served(route)
 		f := iikanji.Finding{Code: "WEB109", Where: route, Gain: iikanji.Range{Hi: round(n * mean)}, Remedies: v.faster()}
-		if status != "499" || total == 0 || n < leastGone || n < leastGoneShare*total || !v.worth(f.Gain) { // cheap, or nobody knows what it costs
+		if status != "499" || total == 0 || n < leastGone || n < leastGoneShare*total || !v.worth(f.Gain) { // cheap, or of unknown cost
 			return
 		}
 		f.Evidence = append([]iikanji.Evidence{ended(status, route, n, total)}, v.timeouts(route)...)
@@ -111,11 +111,11 @@ func (v *view) gone(fs []result) []result {
 	return fs
 }
 
-// causeOf is the greatest of the findings that together explain why clients of
-// a route gave up, by their gains, of those about the route if there are any;
-// -1 where they do not explain it. Where the route's requests mostly queued for a
-// resource that was used up, the findings about others count too: each of them
-// makes the queue shorter.
+// causeOf is the index of the finding that best explains why clients of a route
+// gave up: the one with the greatest gain, preferably about the route itself;
+// -1 if all together do not explain it. If the requests of the route mostly
+// queued for a used-up resource, findings about other routes count too, because
+// each of them shortens the queue.
 func (v *view) causeOf(route string, lost float64, fs []result) int {
 	inQueue := v.inQueue(route)
 	best, near, saved := -1, false, 0.0
@@ -138,7 +138,7 @@ func (v *view) causeOf(route string, lost float64, fs []result) int {
 	return best
 }
 
-// about says whether a finding is one of a route: by its place, or by a
+// about reports whether a finding is about a route: by its place, or by a
 // statement that the route sends.
 func (v *view) about(f result, route string) bool {
 	at, _, _ := strings.Cut(f.Where, ": ")
@@ -151,9 +151,9 @@ func (v *view) about(f result, route string) bool {
 	})
 }
 
-// inQueue says whether requests of a route took long only because others were
-// served before them: the stack had no more of some resource, and the same
-// request alone is answered in a fraction of the time that clients waited.
+// inQueue reports whether the requests of a route were slow only because of
+// others: a resource was used up, and the same request alone is answered in a
+// fraction of the time that clients waited.
 func (v *view) inQueue(route string) bool {
 	b := v.binding
 	alone, ok := known[iikanji.Answer](v, iikanji.TopicAnswer)[v.self.Name+" "+route]
@@ -174,8 +174,8 @@ func (v *view) inQueue(route string) bool {
 	return waited.Seconds() >= queued*alone.Took.Seconds()
 }
 
-// served is how many requests a route had and what one of them takes when
-// nothing else runs, or as a mean of the run; 0 where nobody knows.
+// served is the number of requests of a route, and the time of one request
+// alone, or else its mean in the run; 0 when unknown.
 func (v *view) served(route string) (n, mean float64) {
 	for _, r := range v.access() {
 		if r.Key == route {
@@ -188,7 +188,7 @@ func (v *view) served(route string) (n, mean float64) {
 	return n, mean
 }
 
-// timeouts is what the load generator says of a route.
+// timeouts is the evidence of timeouts from the load generator.
 func (v *view) timeouts(route string) []iikanji.Evidence {
 	if v.in.Run != nil {
 		for _, s := range v.in.Run.Steps {
@@ -200,8 +200,8 @@ func (v *view) timeouts(route string) []iikanji.Evidence {
 	return nil
 }
 
-// because quotes the messages of nginx that name a route and say why; their
-// Source is the reason in words.
+// because quotes the log messages that name a route and explain its failures;
+// their Source is the explanation.
 func (v *view) because(route string) []iikanji.Evidence {
 	var out []iikanji.Evidence
 	for _, w := range whys {

@@ -8,15 +8,15 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// logLine is what one line of an unbuffered log costs: put together and
-// written by a system call of its own. Seconds.
+// logLine is the cost of one line of an unbuffered log in seconds: formatting
+// it, and writing it with a system call of its own.
 var logLine = iikanji.Range{Lo: 3e-6, Hi: 15e-6}
 
-// defaultLog is what nginx does where no access_log is in effect.
+// defaultLog is nginx's default where no access_log is in effect.
 var defaultLog = iikanji.Directive{Name: "access_log", Args: []string{"logs/access.log", "combined"}}
 
-// web110 reports access logs that nginx writes line by line: those in effect
-// where the requests of the run were answered.
+// web110 reports access logs that nginx writes line by line, among those in
+// effect for the requests of the run.
 func web110(v *view) []iikanji.Finding {
 	http, ok := v.nginx()
 	if !ok {
@@ -49,22 +49,22 @@ func web110(v *view) []iikanji.Finding {
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: text})
 	}
 	f.Remedies = v.nginxconf("write none, when nobody reads it (observability)", map[string]string{"act": "access log", "log": "off"})
-	if at.File != "" && !strings.Contains(at.Arg(0), "$") { // nginx has no buffer for names that are computed
+	if at.File != "" && !strings.Contains(at.Arg(0), "$") { // nginx cannot buffer logs with variables in their names
 		f.Remedies = append(v.nginxconf("write lines together: buffer=64k flush=1s", map[string]string{"act": "access log", "log": "buffered"}), f.Remedies...)
 	}
 	return []iikanji.Finding{f}
 }
 
-// loggedBy are the logs in effect for a path that are written line by line. As
-// all directives, access_log replaces those of the outer levels.
+// loggedBy are the unbuffered logs in effect for a path. As with all
+// directives, access_log replaces those of the outer levels.
 func (v *view) loggedBy(http iikanji.Directive, path string) []iikanji.Directive {
 	at := level{[]iikanji.Directive{http}}
 	all := v.serving(http)
-	if len(all) == 0 { // nothing is passed on
+	if len(all) == 0 { // no server passes requests on
 		all = servers(http)
 	}
 	for _, s := range all {
-		l, _, ok := handled(s, path) // where a request ends, it is logged
+		l, _, ok := handled(s, path) // a request is logged by the location that answers it
 		if !ok {
 			l, ok = match(s, path)
 		}

@@ -6,17 +6,18 @@ import (
 	"strings"
 )
 
-// A remedy of the kind nginxconf names what it is about by a path, and refuses
-// what is none: the names that the reader of a log gives to routes are not all
-// paths that a web server's configuration can say.
+// Remedies of the kind nginxconf name locations by path, and the kind refuses
+// anything else. Not every route that the reader of a log infers can be expressed
+// as a path in nginx's configuration.
 
-// placeholder is a segment of a route that stands for any one segment. Others
-// that the log's reader makes (":id.png", "@:name", "**") stand for more, or
-// for parts of one, which no location of nginx's says.
+// placeholder matches a segment of a route that stands for any one segment.
+// Others that the reader of the log infers (":id.png", "@:name", "**") stand
+// for several segments, or for a part of one: no location of nginx can express
+// them.
 var placeholder = regexp.MustCompile(`^:[A-Za-z_][A-Za-z0-9_]*$`)
 
-// sayable says whether a path is one that nginx would see after it has cleaned
-// a request's, in characters that need no quoting.
+// sayable reports whether a path is normalized as nginx normalizes requests,
+// and has no characters that need quoting.
 func sayable(path string) bool {
 	return strings.HasPrefix(path, "/") && !strings.ContainsAny(path, "\x00\r\n\t ;{}?#%\\\"'$") &&
 		(path == "/" || urlpath.Clean(path) == strings.TrimSuffix(path, "/"))
@@ -30,8 +31,8 @@ func pathOf(route string) string {
 }
 
 // onePath is the path of a route in the form in which the acts "cache" and
-// "expires" mean it and nothing else: "/", "/a", "= /a/" (for "/a/" would be all
-// that is in it), "/a/:id". ok is false where they have no form for it.
+// "expires" match exactly that route: "/", "/a", "= /a/" ("/a/" would match
+// everything below it), "/a/:id". ok is false if no form matches it.
 func onePath(route string) (path string, ok bool) {
 	path = pathOf(route)
 	if !sayable(path) {
@@ -52,15 +53,16 @@ func onePath(route string) (path string, ok bool) {
 	return path, true
 }
 
-// folderOf is the folder of a file, with its slash; ok is false where it would
-// be more than a folder of files: the root, in which all pages are, too.
+// folderOf is the folder of a file, with its slash; ok is false if it contains
+// more than files: the root, which contains all pages.
 func folderOf(route string) (folder string, ok bool) {
 	folder = urlpath.Dir(pathOf(route)) + "/"
 	return folder, folder != "//" && sayable(folder) && !folds(folder)
 }
 
 // publicFolder is the nearest folder around a file that the act "static files"
-// takes, "/" at the farthest: it asks the app for what is not on disk.
+// accepts, "/" at the farthest. The act passes requests for files that are not
+// on disk to the app.
 func publicFolder(route string) string {
 	folder := urlpath.Dir(pathOf(route))
 	for folder != "/" && (!sayable(folder) || folds(folder)) {

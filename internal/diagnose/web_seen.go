@@ -9,12 +9,12 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// link is a network of 1 Gbit/s: what bytes that need not be sent are worth
-// where the network is the limit. Bytes per second.
+// link is the bandwidth of a network of 1 Gbit/s in bytes per second: it
+// converts saved bytes to seconds.
 const link = 125e6
 
 // known collects the facts of a topic whose values are JSON, by target and key.
-// A value that cannot be read is left out: rules then say nothing.
+// Unreadable values are left out: rules treat them as missing.
 func known[T any](v *view, topic string) map[string]T {
 	out := map[string]T{}
 	for _, f := range v.in.Facts {
@@ -26,7 +26,7 @@ func known[T any](v *view, topic string) map[string]T {
 	return out
 }
 
-// fact is the number of a fact; ok is false when there is none.
+// fact is the number in a fact; ok is false if there is none.
 func (v *view) fact(target, topic, key string) (n float64, ok bool) {
 	for _, f := range v.in.Facts {
 		if f.Target == target && f.Topic == topic && f.Key == key {
@@ -37,13 +37,13 @@ func (v *view) fact(target, topic, key string) (n float64, ok bool) {
 	return 0, false
 }
 
-// innodb is a number of InnoDB's status before and after the load; zero where
-// nobody knows.
+// innodb is a number of InnoDB's status before and after the load; zero when
+// unknown.
 func (v *view) innodb(name string) iikanji.Moved {
 	return known[iikanji.Moved](v, iikanji.TopicInnoDB)[v.self.Name+" "+name]
 }
 
-// access are the rows of the access log, none when its sensor is blind.
+// access are the rows of the access logs, none when their sensor is blind.
 func (v *view) access() []iikanji.Row {
 	var out []iikanji.Row
 	for _, p := range v.in.Profiles {
@@ -58,11 +58,11 @@ func (v *view) access() []iikanji.Row {
 	return out
 }
 
-// A logged is a row of an error log with the service that wrote it.
+// A logged is a row of an error log with its service.
 type logged struct {
 	iikanji.Row
 	service string
-	output  bool // of a program of the site's own, not of a server
+	output  bool // written by a program of the site, not by server software
 }
 
 // logged are the rows of all error logs, none when their sensor is blind.
@@ -81,7 +81,7 @@ func (v *view) logged() []logged {
 	return out
 }
 
-// ofKind are the rows of error logs of one kind; service "" is any.
+// ofKind are the rows of error logs of one kind, of any service for "".
 func (v *view) ofKind(kind, service string) (rows []logged, count float64) {
 	for _, r := range v.logged() {
 		if r.Log.Kind == kind && (service == "" || r.service == service) {
@@ -98,7 +98,7 @@ func (r logged) evidence() iikanji.Evidence {
 }
 
 // host is the row of a service, or of "host", in the Host profile; nil when
-// nobody knows.
+// unknown.
 func (v *view) host(name string) *iikanji.HostRow {
 	if v.blind(iikanji.Host) {
 		return nil
@@ -113,7 +113,7 @@ func (v *view) host(name string) *iikanji.HostRow {
 	return nil
 }
 
-// machine is what the host had as a whole, nil when nobody knows.
+// machine is the state of the whole host; nil when unknown.
 func (v *view) machine() *iikanji.MachineRow {
 	if h := v.host("host"); h != nil {
 		return h.Machine
@@ -134,8 +134,8 @@ func (v *view) services() []string {
 	return out
 }
 
-// sameRoute says whether two names of routes are of the same one: readers fold
-// identifiers under different names. The query of either does not count.
+// sameRoute reports whether two names are of the same route: readers fold
+// identifiers under different names. Queries are ignored.
 func sameRoute(a, b string) bool {
 	a, _, _ = strings.Cut(a, "?")
 	b, _, _ = strings.Cut(b, "?")
@@ -151,10 +151,11 @@ func sameRoute(a, b string) bool {
 	return true
 }
 
-// folds says whether a route stands for more than one path.
+// folds reports whether a route stands for several paths.
 func folds(route string) bool { return strings.ContainsAny(route, ":*") }
 
-// roundUp is the least power of two of KiB that holds a size, as nginx writes it.
+// roundUp is the least power of two in KiB that holds a size, in nginx's
+// notation.
 func roundUp(n iikanji.Bytes) string {
 	k := iikanji.Bytes(1)
 	for k<<10 < n {
