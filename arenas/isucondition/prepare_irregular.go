@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/iikanji/iikanji/internal/arena/kit/seeded"
 	"github.com/iikanji/iikanji/internal/arena/kit/verify"
 	"github.com/iikanji/iikanji/internal/scenario"
 )
@@ -37,7 +38,7 @@ func (ct *contest) checkIrregular(ctx context.Context, o, stranger *owner, timeo
 	b := ct.browser(timeout)
 	defer b.cl.Close()
 	own, foreign := o.list()[0].uuid, stranger.list()[0].uuid
-	unknown := RandomUUID(rand.New(rand.NewPCG(rand.Uint64(), 0))) // no part of the work
+	unknown := seeded.UUID(rand.New(rand.NewPCG(rand.Uint64(), 0))) // no part of the work
 	acts := []func() error{func() error { return b.badLogins(ctx, o.id, report) }}
 	for _, i := range uninvited(own) {
 		acts = append(acts, func() error { return b.irregular(ctx, i) })
