@@ -1,9 +1,10 @@
 package isucondition
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/arena/kit/seeded"
 )
 
 const dataSeed = 2021
@@ -29,7 +30,7 @@ var dataOwners = []dataOwner{
 // generateUsers makes the initial data, the same at every call. pool lends the icons.
 func generateUsers(pool []Image) []User {
 	r := rand.New(rand.NewPCG(dataSeed, 0))
-	var names UserNames
+	var names seeded.UserNames
 	users := make([]User, len(dataOwners))
 	id := 0
 	for i, p := range dataOwners {
@@ -55,7 +56,7 @@ func generateISU(r *rand.Rand, id int, created time.Time, p dataOwner, pool []Im
 	}
 	isu := ISU{
 		ID:        id,
-		UUID:      RandomUUID(r),
+		UUID:      seeded.UUID(r),
 		Name:      ISUName(r),
 		Image:     pool[r.IntN(len(pool))].MD5,
 		Character: Labels[character],
@@ -91,12 +92,4 @@ func nextCondition(r *rand.Rand, last *Condition, character int, at int64) Condi
 	}
 	c.Message = Message(character, c.Flags)
 	return c
-}
-
-// RandomUUID makes a version 4 UUID of a seeded source.
-func RandomUUID(r *rand.Rand) string {
-	hi, lo := r.Uint64(), r.Uint64()
-	hi = hi&^0xf000 | 0x4000
-	lo = lo&^(3<<62) | 2<<62
-	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", hi>>32, hi>>16&0xffff, hi&0xffff, lo>>48, lo&(1<<48-1))
 }

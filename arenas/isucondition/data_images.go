@@ -8,6 +8,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"sync"
+
+	"github.com/iikanji/iikanji/internal/arena/kit/draw"
 )
 
 const (
@@ -52,8 +54,8 @@ func expose(base *image.YCbCr, r *rand.Rand) *image.YCbCr {
 	var luma, chroma [256]uint8
 	for v := range 256 {
 		bent := int(math.Round(math.Pow(float64(v)/255, gamma) * 255))
-		luma[v] = clamp((bent-128)*contrast/100 + 128 + brightness)
-		chroma[v] = clamp((v-128)*saturation/100 + 128)
+		luma[v] = draw.Clamp((bent-128)*contrast/100 + 128 + brightness)
+		chroma[v] = draw.Clamp((v-128)*saturation/100 + 128)
 	}
 	img := image.NewYCbCr(base.Rect, base.SubsampleRatio)
 	remap(img.Y, base.Y, base.YStride, &luma, mirror)
@@ -76,17 +78,17 @@ func remap(to, from []uint8, stride int, table *[256]uint8, mirror bool) {
 }
 
 var (
-	wallInks  = []ink{{226, 214, 190}, {198, 216, 222}, {222, 200, 204}, {206, 218, 196}, {232, 228, 220}, {180, 190, 206}}
-	floorInks = []ink{{166, 124, 84}, {132, 110, 96}, {190, 164, 120}, {120, 128, 120}, {150, 96, 70}}
-	seatInks  = []ink{{196, 60, 52}, {42, 106, 160}, {230, 166, 46}, {62, 132, 92}, {120, 82, 150}, {70, 72, 84}, {214, 120, 146}, {240, 232, 214}}
-	woodInks  = []ink{{134, 88, 52}, {92, 62, 44}, {196, 152, 98}, {64, 66, 72}, {170, 172, 176}}
+	wallInks  = []draw.Ink{draw.RGB(226, 214, 190), draw.RGB(198, 216, 222), draw.RGB(222, 200, 204), draw.RGB(206, 218, 196), draw.RGB(232, 228, 220), draw.RGB(180, 190, 206)}
+	floorInks = []draw.Ink{draw.RGB(166, 124, 84), draw.RGB(132, 110, 96), draw.RGB(190, 164, 120), draw.RGB(120, 128, 120), draw.RGB(150, 96, 70)}
+	seatInks  = []draw.Ink{draw.RGB(196, 60, 52), draw.RGB(42, 106, 160), draw.RGB(230, 166, 46), draw.RGB(62, 132, 92), draw.RGB(120, 82, 150), draw.RGB(70, 72, 84), draw.RGB(214, 120, 146), draw.RGB(240, 232, 214)}
+	woodInks  = []draw.Ink{draw.RGB(134, 88, 52), draw.RGB(92, 62, 44), draw.RGB(196, 152, 98), draw.RGB(64, 66, 72), draw.RGB(170, 172, 176)}
 )
 
-func pick(r *rand.Rand, inks []ink) ink { return inks[r.IntN(len(inks))] }
+func pick(r *rand.Rand, inks []draw.Ink) draw.Ink { return inks[r.IntN(len(inks))] }
 
 // A sketch is the measure of one drawing, in pixels of the canvas.
 type sketch struct {
-	seat, wood   ink
+	seat, wood   draw.Ink
 	x, y         int // middle of the seat
 	w, d         int // half width and depth of the seat
 	leg, back    int // heights
@@ -97,106 +99,106 @@ type sketch struct {
 
 // drawChair draws one chair in its room. Number decides on its kind.
 func drawChair(r *rand.Rand, number int) *image.YCbCr {
-	c := newCanvas(2 * pictureSize)
+	c := draw.NewCanvas(2 * pictureSize)
 	drawRoom(c, r)
 	ch := sketch{
 		seat: pick(r, seatInks), wood: pick(r, woodInks),
-		x: c.size/2 + r.IntN(65) - 32, y: c.size*6/10 + r.IntN(33) - 16,
+		x: c.Size/2 + r.IntN(65) - 32, y: c.Size*6/10 + r.IntN(33) - 16,
 		w: 120 + r.IntN(72), d: 64 + r.IntN(40),
 		leg: 152 + r.IntN(48), back: 224 + r.IntN(120), thick: 22 + r.IntN(28),
 		slats: number%5 - 1, column: number%4 == 3, arms: number%3 == 1,
 	}
 	ch.draw(c)
-	return c.picture(r, 7+r.IntN(9))
+	return c.Picture(r, 7+r.IntN(9))
 }
 
 // drawRoom draws wall, floor, planks and sometimes a window.
-func drawRoom(c *canvas, r *rand.Rand) {
+func drawRoom(c *draw.Canvas, r *rand.Rand) {
 	wall, floor := pick(r, wallInks), pick(r, floorInks)
-	horizon := c.size * (60 + r.IntN(12)) / 100
-	c.fade(0, horizon, wall.shade(92), wall)
+	horizon := c.Size * (60 + r.IntN(12)) / 100
+	c.Fade(0, horizon, wall.Shade(92), wall)
 	if r.IntN(2) == 0 {
-		for x := r.IntN(40); x < c.size; x += 64 {
-			c.rect(x, 0, x+18, horizon, wall.shade(104))
+		for x := r.IntN(40); x < c.Size; x += 64 {
+			c.Rect(x, 0, x+18, horizon, wall.Shade(104))
 		}
 	}
 	if r.IntN(3) > 0 {
-		x, y := 40+r.IntN(c.size/2), 50+r.IntN(60)
-		c.rect(x-10, y-10, x+190, y+230, ink{250, 248, 240})
-		c.rect(x, y, x+85, y+220, ink{150, 200, 232})
-		c.rect(x+95, y, x+180, y+220, ink{164, 208, 236})
+		x, y := 40+r.IntN(c.Size/2), 50+r.IntN(60)
+		c.Rect(x-10, y-10, x+190, y+230, draw.RGB(250, 248, 240))
+		c.Rect(x, y, x+85, y+220, draw.RGB(150, 200, 232))
+		c.Rect(x+95, y, x+180, y+220, draw.RGB(164, 208, 236))
 	}
-	c.fade(horizon, c.size, floor.shade(80), floor.shade(115))
-	c.rect(0, horizon-8, c.size, horizon+6, floor.shade(60))
-	middle := c.size / 2
+	c.Fade(horizon, c.Size, floor.Shade(80), floor.Shade(115))
+	c.Rect(0, horizon-8, c.Size, horizon+6, floor.Shade(60))
+	middle := c.Size / 2
 	for i := -9; i <= 9; i++ {
-		c.line(floor.shade(72), point{middle + i*50, horizon + 6}, point{middle + i*150, c.size}, 3)
+		c.Line(floor.Shade(72), draw.At(middle+i*50, horizon+6), draw.At(middle+i*150, c.Size), 3)
 	}
 }
 
-func (ch sketch) draw(c *canvas) {
-	c.ellipse(ink{60, 48, 40}, point{ch.x + 14, ch.y + ch.leg + 8}, ch.w+50, ch.d/2+8)
+func (ch sketch) draw(c *draw.Canvas) {
+	c.Ellipse(draw.RGB(60, 48, 40), draw.At(ch.x+14, ch.y+ch.leg+8), ch.w+50, ch.d/2+8)
 	ch.drawLegs(c)
 	ch.drawBack(c)
 	ch.drawSeat(c)
 	if ch.arms {
 		for _, side := range []int{-1, 1} {
 			x := ch.x + side*(ch.w+6)
-			c.line(ch.wood.shade(85), point{x, ch.y - 80}, point{x, ch.y + 10}, 16)
-			c.rect(x-16, ch.y-96, x+16, ch.y-76, ch.wood)
+			c.Line(ch.wood.Shade(85), draw.At(x, ch.y-80), draw.At(x, ch.y+10), 16)
+			c.Rect(x-16, ch.y-96, x+16, ch.y-76, ch.wood)
 		}
 	}
 }
 
-func (ch sketch) drawLegs(c *canvas) {
+func (ch sketch) drawLegs(c *draw.Canvas) {
 	foot := ch.y + ch.leg
 	if ch.column {
-		c.line(ch.wood, point{ch.x, ch.y}, point{ch.x, foot - 20}, 26)
+		c.Line(ch.wood, draw.At(ch.x, ch.y), draw.At(ch.x, foot-20), 26)
 		for _, dx := range []int{-2, -1, 1, 2} {
-			c.polygon(ch.wood.shade(70+10*dx*dx), point{ch.x - 10, foot - 34}, point{ch.x + 10, foot - 34},
-				point{ch.x + dx*ch.w/2 + 12, foot + 6}, point{ch.x + dx*ch.w/2 - 12, foot + 6})
-			c.ellipse(ink{30, 30, 34}, point{ch.x + dx*ch.w/2, foot + 8}, 13, 13)
+			c.Polygon(ch.wood.Shade(70+10*dx*dx), draw.At(ch.x-10, foot-34), draw.At(ch.x+10, foot-34),
+				draw.At(ch.x+dx*ch.w/2+12, foot+6), draw.At(ch.x+dx*ch.w/2-12, foot+6))
+			c.Ellipse(draw.RGB(30, 30, 34), draw.At(ch.x+dx*ch.w/2, foot+8), 13, 13)
 		}
 		return
 	}
 	for _, side := range []int{-1, 1} {
 		near, far := ch.x+side*(ch.w-14), ch.x+side*(ch.w-46)
-		c.line(ch.wood.shade(64), point{far, ch.y - ch.d/2}, point{far + side*6, foot - ch.d/2}, 18)
-		c.line(ch.wood, point{near, ch.y + ch.d/2}, point{near + side*12, foot + 10}, 22)
+		c.Line(ch.wood.Shade(64), draw.At(far, ch.y-ch.d/2), draw.At(far+side*6, foot-ch.d/2), 18)
+		c.Line(ch.wood, draw.At(near, ch.y+ch.d/2), draw.At(near+side*12, foot+10), 22)
 	}
-	c.line(ch.wood.shade(80), point{ch.x - ch.w + 20, ch.y + ch.leg/2}, point{ch.x + ch.w - 20, ch.y + ch.leg/2}, 14)
+	c.Line(ch.wood.Shade(80), draw.At(ch.x-ch.w+20, ch.y+ch.leg/2), draw.At(ch.x+ch.w-20, ch.y+ch.leg/2), 14)
 }
 
-func (ch sketch) drawBack(c *canvas) {
+func (ch sketch) drawBack(c *draw.Canvas) {
 	top, bottom := ch.y-ch.back, ch.y-ch.d/3
 	left, right := ch.x-ch.w+26, ch.x+ch.w-26
 	switch {
 	case ch.slats < 0:
-		middle := point{ch.x, (top + bottom) / 2}
-		c.ellipse(ch.wood, middle, ch.w, (bottom-top)/2+18)
-		c.ellipse(ch.seat, middle, ch.w-18, (bottom-top)/2)
-		c.ellipse(ch.seat.shade(112), point{middle.x - 20, middle.y - 20}, ch.w/2, (bottom-top)/4)
+		middle := draw.At(ch.x, (top+bottom)/2)
+		c.Ellipse(ch.wood, middle, ch.w, (bottom-top)/2+18)
+		c.Ellipse(ch.seat, middle, ch.w-18, (bottom-top)/2)
+		c.Ellipse(ch.seat.Shade(112), draw.At(middle.X-20, middle.Y-20), ch.w/2, (bottom-top)/4)
 	case ch.slats == 0:
-		c.polygon(ch.wood, point{left - 16, top - 14}, point{right + 16, top - 14}, point{right, bottom + 10}, point{left, bottom + 10})
-		c.polygon(ch.seat.shade(92), point{left + 4, top + 4}, point{right - 4, top + 4}, point{right - 16, bottom}, point{left + 16, bottom})
+		c.Polygon(ch.wood, draw.At(left-16, top-14), draw.At(right+16, top-14), draw.At(right, bottom+10), draw.At(left, bottom+10))
+		c.Polygon(ch.seat.Shade(92), draw.At(left+4, top+4), draw.At(right-4, top+4), draw.At(right-16, bottom), draw.At(left+16, bottom))
 		for i := 1; i < 4; i++ {
-			c.ellipse(ch.seat.shade(66), point{ch.x, top + i*(bottom-top)/4}, 7, 7)
+			c.Ellipse(ch.seat.Shade(66), draw.At(ch.x, top+i*(bottom-top)/4), 7, 7)
 		}
 	default:
-		c.line(ch.wood, point{left - 12, top - 20}, point{left, bottom + 16}, 24)
-		c.line(ch.wood, point{right + 12, top - 20}, point{right, bottom + 16}, 24)
-		c.rect(left-18, top-10, right+18, top+26, ch.wood.shade(110))
+		c.Line(ch.wood, draw.At(left-12, top-20), draw.At(left, bottom+16), 24)
+		c.Line(ch.wood, draw.At(right+12, top-20), draw.At(right, bottom+16), 24)
+		c.Rect(left-18, top-10, right+18, top+26, ch.wood.Shade(110))
 		for i := 1; i <= 2*ch.slats; i++ {
 			x := left + i*(right-left)/(2*ch.slats+1)
-			c.line(ch.wood.shade(88), point{x, top + 20}, point{x, bottom + 16}, 16)
+			c.Line(ch.wood.Shade(88), draw.At(x, top+20), draw.At(x, bottom+16), 16)
 		}
 	}
 }
 
-func (ch sketch) drawSeat(c *canvas) {
+func (ch sketch) drawSeat(c *draw.Canvas) {
 	back, front := ch.y-ch.d/2, ch.y+ch.d/2
-	c.polygon(ch.seat.shade(104), point{ch.x - ch.w + 24, back}, point{ch.x + ch.w - 24, back},
-		point{ch.x + ch.w, front}, point{ch.x - ch.w, front})
-	c.rect(ch.x-ch.w, front, ch.x+ch.w, front+ch.thick, ch.seat.shade(76))
-	c.ellipse(ch.seat.shade(118), point{ch.x - 10, ch.y - 4}, ch.w-50, ch.d/3)
+	c.Polygon(ch.seat.Shade(104), draw.At(ch.x-ch.w+24, back), draw.At(ch.x+ch.w-24, back),
+		draw.At(ch.x+ch.w, front), draw.At(ch.x-ch.w, front))
+	c.Rect(ch.x-ch.w, front, ch.x+ch.w, front+ch.thick, ch.seat.Shade(76))
+	c.Ellipse(ch.seat.Shade(118), draw.At(ch.x-10, ch.y-4), ch.w-50, ch.d/3)
 }

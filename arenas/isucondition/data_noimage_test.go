@@ -7,22 +7,24 @@ import (
 	"math/rand/v2"
 	"os"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/arena/kit/draw"
 )
 
 // drawNoImage draws the icon of an ISU without one: a pale chair on grey, without
 // grain. files/NoImage.jpg is its result.
 func drawNoImage() ([]byte, error) {
-	c := newCanvas(2 * pictureSize)
-	c.rect(0, 0, c.size, c.size, ink{222, 222, 226})
-	ch := sketch{seat: ink{190, 190, 196}, wood: ink{170, 170, 178}, x: c.size / 2, y: c.size * 58 / 100,
+	c := draw.NewCanvas(2 * pictureSize)
+	c.Rect(0, 0, c.Size, c.Size, draw.RGB(222, 222, 226))
+	ch := sketch{seat: draw.RGB(190, 190, 196), wood: draw.RGB(170, 170, 178), x: c.Size / 2, y: c.Size * 58 / 100,
 		w: 136, d: 76, leg: 168, back: 248, thick: 30, slats: 2}
 	ch.drawLegs(c)
 	ch.drawBack(c)
 	ch.drawSeat(c)
-	c.line(ink{222, 222, 226}, point{96, 560}, point{560, 96}, 48)
-	c.line(ink{150, 150, 158}, point{96, 544}, point{544, 96}, 21)
+	c.Line(draw.RGB(222, 222, 226), draw.At(96, 560), draw.At(560, 96), 48)
+	c.Line(draw.RGB(150, 150, 158), draw.At(96, 544), draw.At(544, 96), 21)
 	var b bytes.Buffer
-	img := c.picture(rand.New(rand.NewPCG(imageSeed, 1)), 0)
+	img := c.Picture(rand.New(rand.NewPCG(imageSeed, 1)), 0)
 	if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: 76}); err != nil {
 		return nil, fmt.Errorf("encoding the default icon: %w", err)
 	}

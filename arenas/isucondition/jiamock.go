@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/arena/kit/seeded"
 )
 
 const (
@@ -50,7 +52,7 @@ func MockUUIDs() []string {
 	r := rand.New(rand.NewPCG(mockSeed, 0))
 	uuids := make([]string, mockISUs)
 	for i := range uuids {
-		uuids[i] = RandomUUID(r)
+		uuids[i] = seeded.UUID(r)
 	}
 	return uuids
 }

@@ -5,6 +5,8 @@ import (
 	"hash"
 	"hash/fnv"
 	"math/rand/v2"
+
+	"github.com/iikanji/iikanji/internal/arena/kit/seeded"
 )
 
 // countSeed seeds the sequence of how many ISU the next user brings. It is no
@@ -19,7 +21,7 @@ const bareEvery = 20
 type plan struct {
 	counts *rand.Rand
 	rng    *rand.Rand
-	names  UserNames
+	names  seeded.UserNames
 	pool   int
 	isus   int
 	digest hash.Hash64
@@ -65,7 +67,7 @@ func (p *plan) next(id string) plannedUser {
 // isu plans one ISU.
 func (p *plan) isu() plannedISU {
 	p.isus++
-	i := plannedISU{uuid: RandomUUID(p.rng), name: ISUName(p.rng), image: p.rng.IntN(p.pool), character: p.rng.IntN(Characters)}
+	i := plannedISU{uuid: seeded.UUID(p.rng), name: ISUName(p.rng), image: p.rng.IntN(p.pool), character: p.rng.IntN(Characters)}
 	if p.isus%bareEvery == 0 {
 		i.image = -1
 	}

@@ -122,3 +122,5 @@ func TestAlmanac(t *testing.T) {
 		t.Error("the vendor script's table is not what is computed; go test -run 'TestPageFiles' -update writes it")
 	}
 }
+
+func abs(v int) int { return max(v, -v) }

@@ -86,7 +86,7 @@ func TestPriceLeavesOut(t *testing.T) {
 	if err := l.write(&out, 80); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "slow log, all statements: a pair's scores are left out: run 7 is void") {
+	if !strings.Contains(out.String(), "slow log, all statements: the scores of a pair are left out: run 7 is void") {
 		t.Errorf("it does not say what was left out:\n%s", out.String())
 	}
 	for line := range strings.Lines(out.String()) {
