@@ -11,17 +11,17 @@ import (
 	"strings"
 )
 
-// What a copy of the source may hold; more is no source.
+// Limits of a copy of the source; a larger folder is not one of source.
 const (
 	maxEntries = 20_000
 	maxBytes   = 256 << 20
 )
 
-// Compile has a service build a copy of its source, the folder source, with
-// the edits, and leaves nothing.
+// Compile builds a copy of a service's source, the folder source, with the edits,
+// and removes the copy.
 //
-// The copy lies beside the source, so that "replace x => ../x" of go.mod means
-// what it means there.
+// The copy is beside the source, so that relative paths in go.mod, as in
+// "replace x => ../x", keep their meaning.
 func Compile(ctx context.Context, svc Service, source string, edits []Edit) error {
 	if err := svc.Here(); err != nil {
 		return err
@@ -45,7 +45,7 @@ func Compile(ctx context.Context, svc Service, source string, edits []Edit) erro
 	})
 }
 
-// inCopy does to the copy in dir what the edit will do to the source.
+// inCopy applies an edit to the copy in dir.
 func (e Edit) inCopy(source, dir string) error {
 	rel, err := filepath.Rel(source, e.Path)
 	if err != nil {
@@ -58,8 +58,8 @@ func (e Edit) inCopy(source, dir string) error {
 	return os.WriteFile(to, e.New, 0o644) // of one that is there the mode stays
 }
 
-// copyTree copies folders, ordinary files and links. Names with a dot in front
-// (.git) are no part of what is built and left out.
+// copyTree copies folders, regular files and links. Names that begin with a dot
+// (.git) are not part of the build and left out.
 func copyTree(ctx context.Context, from, to string) error {
 	entries, size := 0, int64(0)
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/iikanji/iikanji/internal/history"
 )
 
-// A Journal is where the executor writes ahead; *history.History is one.
+// A Journal is the write-ahead log of the executor; *history.History is one.
 type Journal interface {
 	LoadChange(id iikanji.ChangeID) (*iikanji.Change, error)
 	Changes() ([]*iikanji.Change, error)
@@ -27,16 +27,16 @@ type Executor struct {
 	Policy  iikanji.Policy
 }
 
-// undoTime bounds each op of an undo, which goes on after its caller was
-// cancelled. A statement has no bound: it takes as long as its table is large,
-// and the hands bound how long it waits for others.
+// undoTime bounds each op of an undo, which continues after its caller was
+// cancelled. A statement has no bound: its time depends on the size of the table,
+// and the Hands bound how long it waits for locks.
 const undoTime = 2 * time.Minute
 
-// A MovedError says that somebody else changed a place since a change was
-// planned or applied. Nothing was touched.
+// A MovedError is a place that was edited since a change was planned or applied.
+// The site was not changed.
 type MovedError struct {
 	Place string
-	Diff  string // from what was expected to what is there
+	Diff  string // from the expected content to the present one
 }
 
 func (e *MovedError) Error() string { return e.Place + " was changed by somebody else since" }
@@ -46,8 +46,8 @@ func (e *MovedError) Hints() []string {
 	return []string{"put it back or plan again; it differs so:\n" + e.Diff}
 }
 
-// Apply performs a planned change. When it cannot be finished, what was done
-// is undone before Apply returns.
+// Apply performs a planned change. If an op fails, the ops before it are undone
+// before Apply returns.
 func (x *Executor) Apply(ctx context.Context, id iikanji.ChangeID) error {
 	c, err := x.Journal.LoadChange(id)
 	if err != nil {
@@ -72,7 +72,8 @@ func (x *Executor) Apply(ctx context.Context, id iikanji.ChangeID) error {
 	return errors.Join(err, x.undo(ctx, c, err.Error()))
 }
 
-// allowed wants a plan that can be undone and promises that may go.
+// allowed refuses a plan that cannot be undone, and one that weakens a promise
+// that the policy keeps.
 func (x *Executor) allowed(c *iikanji.Change) error {
 	for _, p := range c.Weakens {
 		if !slices.Contains(x.Policy.Allow, p) {
@@ -82,8 +83,8 @@ func (x *Executor) allowed(c *iikanji.Change) error {
 	return Check(c)
 }
 
-// standing wants every place in the state in which the change found it;
-// undone says that a table may also be gone.
+// standing refuses a change unless every place is in the state in which the
+// change found it. With undone, a table may also be missing.
 func (x *Executor) standing(ctx context.Context, c *iikanji.Change, undone bool) error {
 	for _, op := range c.Do {
 		if op.Expect == "" {
@@ -114,7 +115,7 @@ func (x *Executor) moved(ctx context.Context, c *iikanji.Change, op iikanji.Op) 
 	return &MovedError{op.Location(), unified(op.Location(), want, content, had, true)}
 }
 
-// perform does ops in order, each told to the journal before and after.
+// perform does ops in order, and writes each to the journal before and after.
 func (x *Executor) perform(ctx context.Context, c *iikanji.Change, side history.Side, ops []iikanji.Op) error {
 	for i, op := range ops {
 		if err := x.Journal.Append(history.Event{What: history.OpBegun, Change: c.ID, Side: side, Op: i + 1}); err != nil {
@@ -146,8 +147,8 @@ func (x *Executor) act(ctx context.Context, side history.Side, op iikanji.Op) er
 	return x.Hands.Perform(ctx, op)
 }
 
-// done says whether a statement has had its effect already, as one may that
-// was under way at a crash: unlike a whole file, it cannot be done twice.
+// done reports whether a statement has had its effect already, which is possible
+// after a crash. Unlike the write of a whole file, it cannot be repeated.
 func (x *Executor) done(ctx context.Context, c *iikanji.Change, side history.Side, op iikanji.Op) (bool, error) {
 	if op.Verb != iikanji.SQL {
 		return false, nil
@@ -156,9 +157,9 @@ func (x *Executor) done(ctx context.Context, c *iikanji.Change, side history.Sid
 	return now == leaves(c, op) || side == history.Undo && gone(op, now), err
 }
 
-// gone says that a table is not there at all, as when the benchmark's
+// gone reports whether a table is missing, which is so if the benchmark's
 // initialize was killed after it had dropped it. There is nothing to undo then:
-// the next initialize makes the table as it was made before the change.
+// the next initialize creates the table as it was before the change.
 func gone(op iikanji.Op, now iikanji.Fingerprint) bool {
 	return op.Verb == iikanji.SQL && now == Absent
 }
@@ -168,9 +169,9 @@ func (x *Executor) Keep(id iikanji.ChangeID, why string) error {
 	return x.Journal.MoveChange(id, iikanji.Kept, why)
 }
 
-// Revert undoes a change. It refuses, and touches nothing, when a place holds
-// neither what the change left nor what it found. Once it has begun it goes on
-// to its end, also when ctx is done: half an undo is no state to leave a site in.
+// Revert undoes a change. It refuses, and changes nothing, if a place is neither
+// as the change left it nor as it found it. Once begun, it continues to its end
+// even when ctx is done, so that a site is never left half undone.
 func (x *Executor) Revert(ctx context.Context, id iikanji.ChangeID, why string) error {
 	if err := ctx.Err(); err != nil { // reading a file does not ask
 		return fmt.Errorf("reverting change %d: %w", id, err)
@@ -207,8 +208,8 @@ func (x *Executor) RevertAll(ctx context.Context, why string) ([]iikanji.ChangeI
 	return done, nil
 }
 
-// ours wants every place as the change left it or as it found it: half of a
-// change that was interrupted is both.
+// ours refuses a change unless every place is as the change left it or as it found
+// it. After an interruption, some places are in each state.
 func (x *Executor) ours(ctx context.Context, c *iikanji.Change) error {
 	for _, op := range c.Undo {
 		if op.Expect == "" {
@@ -221,7 +222,7 @@ func (x *Executor) ours(ctx context.Context, c *iikanji.Change) error {
 	return nil
 }
 
-// oursAt wants it of the place of one op of Undo.
+// oursAt is ours for the place of one op of Undo.
 func (x *Executor) oursAt(ctx context.Context, c *iikanji.Change, op iikanji.Op) error {
 	now, err := x.Hands.State(ctx, op)
 	if err != nil {
@@ -233,9 +234,9 @@ func (x *Executor) oursAt(ctx context.Context, c *iikanji.Change, op iikanji.Op)
 	return nil
 }
 
-// Stand says whether changes that are in force, in the order in which they
-// were applied, could be undone: every place is as the latest of them left it
-// or found it. Otherwise somebody else has changed it since.
+// Stand reports, by an error, whether changes in force could not be undone. The
+// changes are in the order of application; every place must be as the latest of
+// them left it or found it. Any other place was edited since.
 func (x *Executor) Stand(ctx context.Context, ids ...iikanji.ChangeID) error {
 	seen := map[string]bool{}
 	for _, id := range slices.Backward(ids) {
@@ -256,8 +257,8 @@ func (x *Executor) Stand(ctx context.Context, ids ...iikanji.ChangeID) error {
 	return nil
 }
 
-// undo performs Undo and proves the result, whatever becomes of ctx. A change
-// that cannot be undone is stuck and needs a person.
+// undo performs Undo and proves the result, even when ctx is done. A change that
+// cannot be undone is stuck and needs the user.
 func (x *Executor) undo(ctx context.Context, c *iikanji.Change, why string) error {
 	ctx = context.WithoutCancel(ctx)
 	if c.Stage != iikanji.Reverting { // Recover goes on with one that is
@@ -279,10 +280,10 @@ func (x *Executor) undo(ctx context.Context, c *iikanji.Change, why string) erro
 	return errors.Join(err, x.Journal.MoveChange(c.ID, iikanji.Stuck, err.Error()))
 }
 
-// Recover brings the site to a known state after iikanji was killed: changes
-// that were being applied or reverted are undone, the latest first. Those that
-// were applied stand. It returns the changes that it undid. Like Revert it ends
-// between two changes when ctx is done, and not within one.
+// Recover brings the site into a known state after iikanji was killed: changes
+// that were being applied or reverted are undone, the latest first. Applied
+// changes stay. It returns the changes that it undid. When ctx is done, it ends
+// after the change that it is undoing.
 func (x *Executor) Recover(ctx context.Context) ([]iikanji.ChangeID, error) {
 	changes, err := x.Journal.Changes()
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// A Kind plans changes of one sort. It reads through the site and writes
-// nothing but scratch files of its own.
+// A Kind plans changes of one sort. It reads through the site and writes only
+// scratch files of its own.
 type Kind interface {
 	Name() string // as in Remedy.Kind
 	Help() string // what it changes, in one line
@@ -21,22 +21,21 @@ type Kind interface {
 	// those for the remedy's arguments. A remedy that a person has to complete
 	// first is an error that wraps ErrNoDiff.
 	Match(r iikanji.Remedy) (Act, error)
-	// Plan turns an intention into a change. It returns ErrNothing when the
-	// site already is as the remedy wants it, and an error that names the
-	// argument when the remedy makes no sense.
+	// Plan turns a remedy into a change. It returns ErrNothing if the site already
+	// has the effect, and an error that names the argument if one is invalid.
 	Plan(ctx context.Context, s *Site, r iikanji.Remedy) (*iikanji.Change, error)
 }
 
-// ErrNothing says that there is nothing to change.
-var ErrNothing = errors.New("it is so already")
+// ErrNothing is the error of a remedy whose effect the site already has.
+var ErrNothing = errors.New("the site has this effect already")
 
-// ErrNoDiff says that a remedy asks for a patch that nobody has written yet.
-var ErrNoDiff = errors.New("it wants a patch of the source, which a person or a proposer has to write as a diff")
+// ErrNoDiff is the error of a remedy whose patch is not written yet.
+var ErrNoDiff = errors.New("it needs a patch of the source, which a user or a proposer has to write as a diff")
 
 var registry = map[string]Kind{}
 
-// Register makes a kind known. It is called from init only and panics when
-// the name is taken.
+// Register adds a kind. It is called from init only and panics if the name is
+// taken.
 func Register(k Kind) {
 	if _, taken := registry[k.Name()]; taken {
 		panic("BUG: kind of change " + k.Name() + " registered twice")
@@ -109,8 +108,8 @@ func Plan(ctx context.Context, s *Site, r iikanji.Remedy) (*iikanji.Change, erro
 	return c, nil
 }
 
-// replaceable wants files whose undoing gives back what they are, and not only
-// what they hold.
+// replaceable refuses files that an undo would not restore entirely, such as
+// symbolic links: an undo writes content only.
 func (s *Site) replaceable(c *iikanji.Change) error {
 	for _, op := range c.Do {
 		if op.Verb != iikanji.Write && op.Verb != iikanji.Remove {

@@ -12,7 +12,7 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// Absent is the fingerprint of a file that is not there.
+// Absent is the fingerprint of a file that does not exist.
 const Absent iikanji.Fingerprint = "absent"
 
 // FingerprintOf is the fingerprint of content.
@@ -21,7 +21,7 @@ func FingerprintOf(content []byte) iikanji.Fingerprint {
 	return iikanji.Fingerprint(hex.EncodeToString(sum[:]))
 }
 
-// An Edit is what a kind wants a file to become.
+// An Edit is the content of a file before and after a change.
 type Edit struct {
 	Path     string
 	Old, New []byte // nil means that there is no file
@@ -85,8 +85,8 @@ func writeOp(e Edit, content []byte) iikanji.Op {
 	return iikanji.Op{Verb: iikanji.Write, Host: e.Host, Place: e.Path, Body: string(content)}
 }
 
-// stateAfter is the fingerprint of a file once an op was performed; "" for ops
-// whose data do not tell.
+// stateAfter is the fingerprint of a file after an op; "" for ops whose effect is
+// not in their data.
 func stateAfter(op iikanji.Op) iikanji.Fingerprint {
 	switch op.Verb {
 	case iikanji.Write:
@@ -97,8 +97,8 @@ func stateAfter(op iikanji.Op) iikanji.Fingerprint {
 	return ""
 }
 
-// leaves is the fingerprint that an op of c leaves at its place. What a
-// statement leaves is what its counterpart expects: the kind has tried both.
+// leaves is the fingerprint that an op of c leaves at its place. A statement
+// leaves the state that its counterpart expects: the kind has tried both.
 func leaves(c *iikanji.Change, op iikanji.Op) iikanji.Fingerprint {
 	if op.Verb != iikanji.SQL {
 		return stateAfter(op)
@@ -161,7 +161,7 @@ func states(ops []iikanji.Op) (map[string]iikanji.Op, error) {
 	return by, nil
 }
 
-// Diff shows what a change does, for people.
+// Diff shows the effect of a change as text.
 func Diff(c *iikanji.Change) string {
 	undo := map[string]string{}
 	for _, op := range c.Undo {

@@ -25,15 +25,15 @@ const (
 	scratchFolder = ".iikanji-build-"
 )
 
-// What the names become.
+// The forms of the finished names.
 var (
 	fileName   = regexp.MustCompile(`^` + regexp.QuoteMeta(scratchFile) + `[0-9]+(\.[a-z]+)?$`)
 	folderName = regexp.MustCompile(`^` + regexp.QuoteMeta(scratchFolder) + `[0-9]+$`)
 )
 
 // InScratchFile writes body to a new file in dir whose name ends in ext, as
-// ".conf", has use look at it, and removes it. Errors of use come back as they
-// are.
+// ".conf", calls use with its path, and removes it. Errors of use are returned
+// unwrapped.
 func InScratchFile(dir, ext string, body []byte, use func(path string) error) error {
 	return inScratch(dir, func() (string, error) {
 		f, err := os.CreateTemp(dir, scratchFile+"*"+ext)
@@ -48,14 +48,14 @@ func InScratchFile(dir, ext string, body []byte, use func(path string) error) er
 	}, use)
 }
 
-// inScratchFolder has use fill a new folder in dir, and removes it.
+// inScratchFolder calls use with a new folder in dir, and removes it.
 func inScratchFolder(dir string, use func(path string) error) error {
 	return inScratch(dir, func() (string, error) { return os.MkdirTemp(dir, scratchFolder) }, use)
 }
 
-// inScratch sweeps dir, makes something in it, locks that, has it used and
-// removes it. Who sweeps dir at the same time may take what is made before it
-// is locked: then it is made again.
+// inScratch sweeps dir, creates a scratch file or folder in it, locks it, calls
+// use, and removes it. Another process that sweeps dir may remove it before it is
+// locked: then it is created again.
 func inScratch(dir string, create func() (string, error), use func(path string) error) (err error) {
 	if err := sweep(dir); err != nil {
 		return err
@@ -80,10 +80,10 @@ func inScratch(dir string, create func() (string, error), use func(path string) 
 	}
 }
 
-// hold locks a scratch file or folder. It returns nil when somebody else has
-// locked it, or has removed it.
+// hold locks a scratch file or folder. It returns nil if another process has
+// locked or removed it.
 func hold(path string) (lock *os.File, err error) {
-	// A link is not followed, and a pipe that somebody put there not waited for.
+	// A link is not followed, and opening a pipe does not block.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -111,8 +111,8 @@ func hold(path string) (lock *os.File, err error) {
 	return f, nil
 }
 
-// Sweep removes the scratch copies of plans that were killed. Those of plans
-// that are under way stay, whoever makes them.
+// Sweep removes the scratch copies of plans that were killed. Those of running
+// plans stay, in whatever process.
 func (s *Site) Sweep() error {
 	var dirs []string
 	for _, svc := range s.Services {
@@ -125,7 +125,7 @@ func (s *Site) Sweep() error {
 	return sweep(dirs...)
 }
 
-// sweep removes scratch copies that nobody has locked.
+// sweep removes scratch copies without a lock.
 func sweep(dirs ...string) error {
 	var errs []error
 	for _, dir := range dirs {
@@ -153,8 +153,8 @@ func sweep(dirs ...string) error {
 	return errors.Join(errs...)
 }
 
-// isScratch says whether a plan of the account that we run with has made an
-// entry: by its name, what it is, and whose.
+// isScratch reports whether an entry is a scratch copy of this process's account:
+// by its name, type and owner.
 func isScratch(e fs.DirEntry) bool {
 	if !(e.Type().IsRegular() && fileName.MatchString(e.Name()) || e.IsDir() && folderName.MatchString(e.Name())) {
 		return false

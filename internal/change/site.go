@@ -12,18 +12,18 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// Hands are what the executor may touch.
+// Hands are the effects that the executor may have.
 type Hands interface {
-	// State is the fingerprint of what an op's place holds now.
+	// State is the fingerprint of the present content of an op's place.
 	State(ctx context.Context, op iikanji.Op) (iikanji.Fingerprint, error)
-	// Perform does an op. Doing it twice is doing it once, but for statements,
-	// of which the executor asks the State first.
+	// Perform does an op. All ops but statements can be repeated; the executor reads
+	// the State before it repeats a statement.
 	Perform(ctx context.Context, op iikanji.Op) error
-	// Content is what a place holds now, for showing how it moved.
+	// Content is the present content of a place, to show how it differs.
 	Content(ctx context.Context, op iikanji.Op) (string, error)
 }
 
-// A Site is a running target, as kinds read it and the executor changes it.
+// A Site is a running target that kinds read and the executor changes.
 type Site struct {
 	Target iikanji.Target
 	// Hosts by HostRef.Name. This machine need not be in it: see On.
@@ -35,40 +35,39 @@ type Site struct {
 	Services map[string]Service
 }
 
-// A Service is what a running part of the site can be told.
+// A Service is how a running part of the site is configured and restarted.
 type Service struct {
 	// Host is the HostRef.Name of the host with its files; "" is this machine.
 	Host   string
 	Config string // its main configuration file
-	// DropIn is a file that the service reads after its main one, and that is
-	// iikanji's alone; it need not be there.
+	// DropIn is a file that the service reads after its main one and that only
+	// iikanji writes; it may not exist yet.
 	DropIn string
-	// Public is the folder with the files that the app serves as they are, laid
-	// out as their URLs are; "" when it is not known.
+	// Public is the folder with the files that the app serves unchanged, at their
+	// relative paths; "" if unknown.
 	Public string
-	// EnvFile holds K=V lines that are read after the service's own environment
-	// whenever it starts. It is iikanji's alone and need not be there.
+	// EnvFile has K=V lines that are read after the service's own environment at
+	// each start. Only iikanji writes it; it may not exist yet.
 	EnvFile string
 	// Env is the environment that the service has without EnvFile, as "K=V".
-	// It may hold secrets: values are for planning, never for showing.
+	// It may have secrets: values are used to plan and never shown.
 	Env []string
-	// LimitsFile holds "name = value" lines of process limits that are applied
-	// whenever the service starts. It is iikanji's alone and need not be there.
+	// LimitsFile has "name = value" lines of process limits that are applied at each
+	// start of the service. Only iikanji writes it; it may not exist yet.
 	LimitsFile string
-	// Source is the folder of the service's source; Restart builds it anew when
-	// it differs from what runs. "" when it is not known.
+	// Source is the folder of the service's source, which Restart builds if it has
+	// changed; "" if unknown.
 	Source string
-	// Build compiles a copy of the source that lies in dir, and says why it
-	// does not compile. It changes nothing else.
+	// Build compiles a copy of the source in dir. Its error has the compiler's
+	// output. It changes nothing else.
 	Build func(ctx context.Context, dir string) error
-	// Loads are the folders in which the SQL files lie that the site's
-	// initialize loads.
+	// Loads are the folders with the SQL files that the site's initialize loads.
 	Loads []string
-	// Check has the service read the configuration whose main file is at
-	// path, and says what is wrong with it, in the service's own words.
+	// Check has the service's program read the configuration whose main file is at
+	// path. Its error has the program's output.
 	Check func(ctx context.Context, path string) error
-	// Reload makes it take its configuration without a break, and Restart
-	// ends and starts it; both return once it answers with the new one.
+	// Reload loads the configuration without downtime, Restart ends and starts the
+	// service. Both return once it answers with the new configuration.
 	Reload, Restart func(ctx context.Context) error
 	// DB is a pool to a database server, with the rights to alter tables.
 	DB *sql.DB

@@ -23,8 +23,8 @@ const (
 	lockTimeout = 1205
 )
 
-// onTable runs a statement (none if "") on the table of a place and returns
-// how the table is defined then; without a statement, "" when it is not there.
+// onTable runs a statement (none if "") on the table of a place and returns the
+// table's definition; without a statement, "" if there is no such table.
 //
 // It takes the table's write lock first. A statement whose client was killed
 // may still be running; SHOW CREATE TABLE would show the table as it was
@@ -56,7 +56,7 @@ func (s *Site) onTable(ctx context.Context, place, stmt string) (string, error) 
 		if err := t.patiently(ctx, func() error { return alter(ctx, conn, stmt) }); err != nil {
 			return "", fmt.Errorf("altering %s: %w", place, err)
 		}
-		// Fresh statistics, or the optimizer may not use what was made.
+		// Without fresh statistics the optimizer may ignore a new index.
 		if err := t.patiently(ctx, func() error { return drain(conn.QueryContext(ctx, "ANALYZE TABLE "+t.name)) }); err != nil {
 			return "", fmt.Errorf("analysing %s: %w", place, err)
 		}
@@ -66,17 +66,17 @@ func (s *Site) onTable(ctx context.Context, place, stmt string) (string, error) 
 	return text, err
 }
 
-// Online are the clauses of an ALTER TABLE that the server does while others
-// write, or refuses.
+// Online are the clauses of an ALTER TABLE that the server either does while
+// other connections write, or refuses.
 var Online = []string{"ALGORITHM=INPLACE", "LOCK=NONE"}
 
-// NotOnline says whether the server refused a statement because of Online
+// NotOnline reports whether the server refused a statement because of Online
 // (ER_ALTER_OPERATION_NOT_SUPPORTED, and with a reason).
 func NotOnline(err *mysql.MySQLError) bool { return err.Number == 1845 || err.Number == 1846 }
 
-// alter runs a statement; where it asks to be done online, and the server does
-// not, without that. A kind has tried it on an empty copy, but a table whose
-// rows were written by an older server may still need a copy.
+// alter runs a statement. If the server refuses to do it online, alter runs it
+// without Online: a table whose rows an older server wrote may need a copy, which
+// the kind's trial on an empty table does not show.
 func alter(ctx context.Context, conn *sql.Conn, stmt string) error {
 	_, err := conn.ExecContext(ctx, stmt)
 	plain, asked := strings.CutSuffix(stmt, ", "+strings.Join(Online, ", "))
@@ -98,7 +98,7 @@ func drain(rows *sql.Rows, err error) error {
 	return rows.Err()
 }
 
-// counter is what moves by itself in a definition.
+// counter is the part of a definition that inserts change.
 var counter = regexp.MustCompile(` AUTO_INCREMENT=[0-9]+`)
 
 // TableDefinition is SHOW CREATE TABLE of a quoted name, without the counter

@@ -10,10 +10,10 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// While a statement waits to have a table for itself, whoever comes after it
-// waits too: behind one long SELECT the whole site would stand still. So it
-// waits for lockWait only, gives way to the others for lockRest, and tries
-// again, for lockPatience and lockTries at least.
+// While a statement waits for the exclusive lock of a table, all statements after
+// it wait, too: behind one long SELECT the whole site would stop. So it waits for
+// lockWait only, lets the others run for lockRest, and tries again, for
+// lockPatience and lockTries at least.
 const (
 	lockWait     = 5 * time.Second
 	lockRest     = time.Second
@@ -21,25 +21,25 @@ const (
 	lockTries    = 3
 )
 
-// A heldTable is a table that a connection wants for itself.
+// A heldTable is a table that a connection locks exclusively.
 type heldTable struct {
 	conn *sql.Conn
 	name string // quoted
 }
 
-// bound bounds each waiting for the table. The server's own bound is a day.
+// bound limits each wait for the lock. The server's default is a day.
 func (t *heldTable) bound(ctx context.Context) error {
 	_, err := t.conn.ExecContext(ctx, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", int(lockWait.Seconds())))
 	return err
 }
 
-// unbound gives the connection back to its pool as it was; where it cannot, the
-// connection is broken, and the pool drops it.
+// unbound restores the connection's own limit before it returns to its pool. If
+// that fails, the connection is broken, and the pool drops it.
 func (t *heldTable) unbound(ctx context.Context) {
 	_, _ = t.conn.ExecContext(context.WithoutCancel(ctx), "SET SESSION lock_wait_timeout = DEFAULT")
 }
 
-// lock waits until nobody else is at work on the table.
+// lock waits for the exclusive lock of the table.
 func (t *heldTable) lock(ctx context.Context) error {
 	return t.patiently(ctx, func() error {
 		if _, err := t.conn.ExecContext(ctx, "LOCK TABLES "+t.name+" WRITE"); err != nil {
@@ -50,9 +50,9 @@ func (t *heldTable) lock(ctx context.Context) error {
 	})
 }
 
-// patiently does something that wants the table, again while others have it.
-// A statement that timed out has had no effect. What an ALTER TABLE of ours
-// takes that is still running, as its client was killed, is not counted.
+// patiently runs a function that needs the table, and repeats it while the lock
+// times out. A statement that timed out has had no effect. The time of an ALTER
+// TABLE of iikanji that still runs because its client was killed is not counted.
 func (t *heldTable) patiently(ctx context.Context, do func() error) error {
 	began := time.Now()
 	for try := 1; ; try++ {
@@ -74,7 +74,8 @@ func (t *heldTable) patiently(ctx context.Context, do func() error) error {
 	}
 }
 
-// beingAltered says whether a statement like ours is running on the table.
+// beingAltered reports whether an ALTER TABLE as iikanji writes it runs on the
+// table.
 func (t *heldTable) beingAltered(ctx context.Context) (bool, error) {
 	var n int
 	err := t.conn.QueryRowContext(ctx, "SELECT count(*) FROM information_schema.PROCESSLIST WHERE ID <> connection_id() AND locate(?, INFO) = 1",

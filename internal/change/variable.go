@@ -17,8 +17,8 @@ func VariablePlace(service, name string) string { return service + "/@@" + name 
 // server shows it.
 func SetGlobal(name, value string) string { return "SET GLOBAL " + name + " = " + value }
 
-// onDatabase runs a statement (none if "") on a place of a database, a table
-// or a variable, and returns what the place holds then.
+// onDatabase runs a statement (none if "") on a place of a database, a table or a
+// variable, and returns the content of the place.
 func (s *Site) onDatabase(ctx context.Context, place, stmt string) (string, error) {
 	service, name, ok := strings.Cut(place, "/@@")
 	if !ok {
@@ -29,9 +29,9 @@ func (s *Site) onDatabase(ctx context.Context, place, stmt string) (string, erro
 
 var variableName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// onVariable runs a statement (none if "") on a global variable and returns
-// its value. A server that makes another value of it than the statement says
-// (a bound, a step) is an error: the configuration file would not lead there.
+// onVariable runs a statement (none if "") on a global variable and returns its
+// value. It is an error if the server sets another value than the statement's (a
+// bound, a step): a restart with the configuration file would give another one.
 func (s *Site) onVariable(ctx context.Context, service, name, stmt string) (string, error) {
 	db := s.Services[service].DB
 	if db == nil || !variableName.MatchString(name) {

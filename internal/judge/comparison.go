@@ -13,7 +13,7 @@ type Comparison struct {
 	Ratio   iikanji.Interval // of B to A
 	Effect  iikanji.Interval // ln(Ratio); meaningful when Bounded
 	Bounded bool             // the pairs suffice for an interval
-	Pairs   int              // that count
+	Pairs   int              // not void
 	Work    []iikanji.Work
 }
 
@@ -40,7 +40,7 @@ func (o Order) Arms() []bool {
 	return []bool{true, false}
 }
 
-// Put notes one run of a pair and why the environment guard voided it, if it did.
+// Put sets one run of a pair, and why the environment guard voided it, if it did.
 func (p *Pair) Put(candidate bool, run *iikanji.Run, void string) {
 	if p.Void = void; candidate {
 		p.B = run

@@ -12,7 +12,7 @@ import (
 // percent prints an effect on ln(score), as in "+10.2 %".
 func percent(d float64) string { return fmt.Sprintf("%+.1f %%", stats.Percent(d)) }
 
-// say is the sentence of a verdict that the numbers gave.
+// say is the sentence of a verdict by the numbers.
 func (j Judge) say(s sifted, m stats.Moderated, v *iikanji.Verdict) string {
 	if s.n() == 0 || m.DF <= 0 {
 		return fmt.Sprintf("%s so far; %s more before the first look", pairs(s.n()), pairs(v.Needed))
@@ -38,7 +38,7 @@ func pairs(n int) string {
 	return fmt.Sprintf("%d pairs", n)
 }
 
-// sayCost tells what it would take to prove an effect of the size seen.
+// sayCost is how many pairs would prove an effect of this size.
 func sayCost(j Judge, s sifted, m stats.Moderated) string {
 	need := stats.PairsNeeded(m.SE*math.Sqrt(float64(s.n())), m.Mean, 0.05, 0.80)
 	if m.Mean <= 0 || need > 500 {

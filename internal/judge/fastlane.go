@@ -9,16 +9,16 @@ import (
 	"github.com/iikanji/iikanji/internal/stats"
 )
 
-// fastLevel is how sure one run must be: beyond what 199 of 200 runs of the
-// incumbent would give.
+// fastLevel is the tail probability of the fast lane: one run must score above
+// 199 of 200 runs of the incumbent.
 const fastLevel = 0.995
 
-// A Provisional is the answer of the fast lane: one run of a candidate far
-// above what the incumbent could have given makes it the incumbent for the
-// time being. The next trial's A runs are its confirmation.
+// A Provisional is the result of the fast lane: one run of a candidate far above
+// what the incumbent scores makes the candidate the incumbent provisionally. The
+// A runs of the next trial confirm it.
 type Provisional struct {
 	OK    bool
-	Bound float64 // on ln(score); +Inf when nothing can be said
+	Bound float64 // on ln(score); +Inf if the spread is unknown
 	Why   string
 }
 
@@ -70,8 +70,8 @@ func (j Judge) predictive(y []float64) float64 {
 	return stats.Mean(y) + stats.StudentQuantile(fastLevel, df)*s*math.Sqrt(1+1/m)
 }
 
-// Holds says whether a provisional incumbent still stands above its bound,
-// after the runs that it has had since.
+// Holds reports whether a provisional incumbent is still above its bound, by its
+// runs since.
 func (p Provisional) Holds(since []*iikanji.Run) bool {
 	for _, r := range since {
 		if Failed(r) {
@@ -82,10 +82,10 @@ func (p Provisional) Holds(since []*iikanji.Run) bool {
 	return len(y) == 0 || stats.Mean(y) > p.Bound
 }
 
-// Confirm is the verdict on a change that the fast lane let in, by the runs of
-// the incumbent before it and those of the site with it since: their means are
-// compared as of two groups, since they are no pairs. The run that opened the
-// lane is no part of since: it was chosen for being good.
+// Confirm is the verdict on a change that the fast lane accepted, by the runs of
+// the incumbent before it and those of the site with it since. They are not
+// pairs: their means are compared as those of two groups. The run that qualified
+// for the fast lane is not in since, because it was selected for its high score.
 //
 // worth is the least effect worth keeping.
 func (j Judge) Confirm(c iikanji.ChangeID, worth float64, p Provisional, before, since []*iikanji.Run) iikanji.Verdict {
@@ -108,7 +108,7 @@ func (j Judge) Confirm(c iikanji.ChangeID, worth float64, p Provisional, before,
 	half := se*stats.StudentQuantile(1-j.Looks.Efficacy, df) + hourlyDrift(before)
 	v.Effect = iikanji.Interval{Mid: d, Lo: d - half, Hi: d + half, Level: level}
 	v.Shrunk = stats.Shrink(d, j.Tau*j.Tau, se*se)
-	if v.P = 0; se > 0 { // runs that are all the same leave no doubt, and no quotient
+	if v.P = 0; se > 0 { // identical runs have no standard error to divide by
 		v.P = 1 - stats.StudentCDF(d/se, df)
 	}
 	if v.Effect.Lo <= 0 || d < v.Worth {

@@ -8,13 +8,13 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// Failed says whether a run proves that something is broken. A score that has
-// no logarithm is a failure, not a number; a void or interrupted run proves nothing.
+// Failed reports whether a run proves that the site is broken. A score without a
+// logarithm is a failure; a void or interrupted run proves nothing.
 func Failed(r *iikanji.Run) bool {
 	return r.Outcome == iikanji.Failed || r.Clean() && !(r.Score > 0)
 }
 
-// Unusable says why a pair's scores cannot be compared; "" when they can.
+// Unusable is why a pair's scores cannot be compared; "" if they can.
 func Unusable(p Pair) string {
 	for _, r := range []struct {
 		who string
@@ -36,7 +36,7 @@ func (s *sifted) warn(i int, why string) {
 	s.warnings = append(s.warnings, fmt.Sprintf("pair %d does not count: %s", i+1, why))
 }
 
-// gate says why the change must go whatever its score; "" when it may stay.
+// gate is why the change must be reverted whatever its score; "" if it need not.
 func (j Judge) gate(c Case, s sifted, v *iikanji.Verdict) string {
 	if p, ok := Forbidden(&c.Change, c.Allow); ok {
 		return fmt.Sprintf("it weakens the promise of %s, which the target's policy does not allow", p)
@@ -71,9 +71,9 @@ func Forbidden(c *iikanji.Change, allow []iikanji.Promise) (iikanji.Promise, boo
 	return iikanji.PromiseUnknown, false
 }
 
-// grave faults are answers that came and were wrong. What did not come in time
-// (dial, timeout, closed) depends on the load and is judged by its share of
-// the answers; what the end of a phase cut off is nobody's fault.
+// grave faults are wrong answers. Answers that did not arrive in time (dial,
+// timeout, closed) depend on the load and are judged by their share; requests
+// that the end of a phase interrupted are not faults.
 func grave(f iikanji.Fault) bool {
 	if f.Fatal {
 		return true
@@ -85,7 +85,7 @@ func grave(f iikanji.Fault) bool {
 	return false
 }
 
-// A FaultKey is what makes two faults the same one.
+// A FaultKey identifies a fault: two faults with the same key are the same.
 type FaultKey struct {
 	kind        iikanji.FaultKind
 	step, check string
@@ -96,7 +96,7 @@ func KeyOf(f iikanji.Fault) FaultKey { return FaultKey{f.Kind, f.Step, f.Check} 
 // newFaults lists grave faults of the candidate that no run of the incumbent
 // shows, with their counts over all pairs. Void pairs are left out.
 func newFaults(c Case) []iikanji.Fault {
-	var known map[FaultKey]bool // made when needed: most runs have no fault
+	var known map[FaultKey]bool // built on demand: most runs have no fault
 	var found []iikanji.Fault
 	for _, p := range c.Pairs {
 		if p.Void != "" || p.B == nil {

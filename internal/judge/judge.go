@@ -11,18 +11,18 @@ import (
 // A Judge decides what interleaved pairs prove about a change. NewJudge fills
 // in what the method prescribes.
 type Judge struct {
-	// Prior is the noise of a paired difference of ln(score) in this place,
-	// from A/A pairs and from what past pairs left unexplained.
+	// Prior is the noise of a paired difference of ln(score) on this site, from A/A
+	// pairs and from the residuals of past pairs.
 	Prior stats.Prior
 	Looks stats.Looks
-	// ErrorStep is by how much the share of errors may rise, as 0.005.
+	// ErrorStep is the largest rise of the share of errors that is accepted, as 0.005.
 	ErrorStep float64
-	// Tau is the standard deviation of true effects on ln(score), for taking
-	// the winner's curse off.
+	// Tau is the standard deviation of true effects on ln(score), to correct the
+	// winner's curse.
 	Tau float64
 }
 
-// NewJudge is the judge of the method with what is known of the noise.
+// NewJudge is the judge of the method, with the known noise.
 func NewJudge(prior stats.Prior) Judge {
 	return Judge{Prior: prior, Looks: stats.PairLooks(), ErrorStep: 0.005, Tau: 0.10}
 }
@@ -31,20 +31,20 @@ func NewJudge(prior stats.Prior) Judge {
 // all looks together: one-sided 5 % on each side.
 const level = 0.90
 
-// A Case is what is on trial.
+// A Case is the change on trial, with its runs.
 type Case struct {
 	Change iikanji.Change
-	Allow  []iikanji.Promise // promises that the target's policy lets go
+	Allow  []iikanji.Promise // promises that the target's policy allows to weaken
 	Pairs  []Pair            // in the order in which they were run
-	Known  []iikanji.Fault   // that the incumbent showed in earlier runs
-	// Worth is the least effect worth keeping where that is not the change's
-	// own: several changes together have to bring what each of them has to.
+	Known  []iikanji.Fault   // of the incumbent in earlier runs
+	// Worth is the least effect worth keeping if it differs from the change's own:
+	// for a bundle it is the sum of its changes' least effects.
 	Worth float64
-	// Before are the incumbent's latest runs before the trial (A/A), by which
-	// a shift of the environment is noticed; fewer than four are not used.
+	// Before are the incumbent's latest runs before the trial (A/A), which reveal a
+	// shift of the environment; fewer than four are not used.
 	Before []*iikanji.Run
-	// Simplifies says that the change removes complexity or work, so that it
-	// may be kept without a proven gain.
+	// Simplifies: the change removes work or state, or adds none, so that it may be
+	// kept without a proven gain.
 	Simplifies bool
 	Cuped      stats.Cuped // learned from A/A runs; the zero one adjusts nothing
 }
@@ -55,9 +55,9 @@ type Pair struct {
 	A, B *iikanji.Run
 	// XA and XB are the covariate measured just before each run, for Case.Cuped.
 	XA, XB float64
-	// Void is why the environment guard voided the pair; it never enters.
+	// Void is why the environment guard voided the pair, which then never counts.
 	Void string
-	// Sick is why the candidate's health check failed; it reverts.
+	// Sick is why the candidate's health check failed; the verdict is to revert.
 	Sick string
 }
 
@@ -69,8 +69,8 @@ func Worth(c *iikanji.Change) float64 { return cmp.Or(c.Worth, LeastWorth) }
 // worth keeping.
 const LeastWorth = 0.01
 
-// Decide says what the pairs prove: gates first, then the numbers, and only at
-// the looks. A verdict whose Call is unknown wants Needed further pairs.
+// Decide is the verdict that the pairs prove: gates first, then the numbers, and
+// only at the looks. A verdict whose Call is unknown needs Needed further pairs.
 func (j Judge) Decide(c Case) iikanji.Verdict {
 	s := sift(c)
 	v := iikanji.Verdict{Change: c.Change.ID, Worth: cmp.Or(c.Worth, Worth(&c.Change)), Warnings: s.warnings}
@@ -94,14 +94,14 @@ func (j Judge) Decide(c Case) iikanji.Verdict {
 	return v
 }
 
-// measure fills in what the numbers say.
+// measure fills in the effect and its interval.
 func (j Judge) measure(s sifted, v *iikanji.Verdict) stats.Moderated {
 	m := stats.Moderate(s.diffs, j.Prior)
 	for _, p := range s.pairs {
 		v.Base, v.Tried = append(v.Base, p.A.ID), append(v.Tried, p.B.ID)
 	}
 	v.P, v.Work = m.P(), compareWork(s.pairs)
-	if m.DF > 0 { // otherwise the interval is infinite, which JSON cannot say
+	if m.DF > 0 { // otherwise the interval is infinite, for which JSON has no number
 		half := m.Upper(j.Looks.Efficacy) - m.Mean
 		v.Effect = iikanji.Interval{Mid: m.Mean, Lo: m.Mean - half, Hi: m.Mean + half, Level: level}
 		v.Shrunk = stats.Shrink(m.Mean, j.Tau*j.Tau, m.SE*m.SE)
@@ -109,10 +109,10 @@ func (j Judge) measure(s sifted, v *iikanji.Verdict) stats.Moderated {
 	return m
 }
 
-// further is how many pairs are missing to the next look; none after the last.
+// further is how many pairs are missing until the next look; 0 after the last.
 func (j Judge) further(n int) int { return max(0, j.Looks.Next(n)-n) }
 
-// look decides by the numbers at n pairs.
+// look decides by the numbers of n pairs.
 func (j Judge) look(c Case, s sifted, m stats.Moderated, v *iikanji.Verdict) (iikanji.Call, iikanji.Reason) {
 	n := s.n()
 	if !j.Looks.Is(n) || m.DF <= 0 {
@@ -142,12 +142,12 @@ func (j Judge) look(c Case, s sifted, m stats.Moderated, v *iikanji.Verdict) (ii
 // Limits on trusting numbers whose runs fall into two modes.
 const (
 	spreadLimit   = 3    // × s0, of the runs of one arm
-	stablePairs   = 5    // before the numbers may speak
+	stablePairs   = 5    // least number of pairs before the numbers decide
 	signFlipLevel = 0.05 // of the exact test that must agree
 )
 
-// unstable says whether the runs of one arm are spread wider than the noise
-// known beforehand explains, as they are when there are two modes.
+// unstable reports whether the runs of one arm differ by more than the known
+// noise explains, as they do if there are two modes.
 func (j Judge) unstable(s sifted) bool {
 	if j.Prior.DF <= 0 {
 		return false
@@ -155,7 +155,7 @@ func (j Judge) unstable(s sifted) bool {
 	return s.spread() > spreadLimit*j.Prior.SD()
 }
 
-// sifted is what may enter: usable pairs, and what was noticed on the way.
+// sifted is the usable pairs of a case, with the remarks from selecting them.
 type sifted struct {
 	pairs    []Pair
 	a, b     []float64 // ln(score), adjusted, of each usable pair
@@ -176,8 +176,8 @@ func (s sifted) withoutLast() sifted {
 	return s
 }
 
-// spread is the widest range of the runs of one arm, each side of a new
-// calibration by itself: that the environment had shifted there is known.
+// spread is the widest range of the runs of one arm. Runs before and after a new
+// calibration are separate: the environment is known to have shifted there.
 func (s sifted) spread() float64 {
 	return max(stats.Spread(s.a[:s.old]), stats.Spread(s.b[:s.old]), stats.Spread(s.a[s.old:]), stats.Spread(s.b[s.old:]))
 }
@@ -191,7 +191,7 @@ func (c *Case) calibrated() iikanji.RunID {
 	return since
 }
 
-// sift leaves out what was voided and what is not finished, and counts failures.
+// sift selects the pairs that are finished and not void, and counts failures.
 func sift(c Case) sifted {
 	s := sifted{
 		pairs: make([]Pair, 0, len(c.Pairs)), diffs: make([]float64, 0, len(c.Pairs)),

@@ -6,7 +6,7 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// An Order says which run of a pair comes first.
+// An Order is which run of a pair comes first.
 type Order uint8
 
 const (

@@ -12,9 +12,9 @@ import (
 // ShiftRuns is how many runs of the incumbent the control chart needs.
 const ShiftRuns = 4
 
-// shifted says why the incumbent is no longer what it was before the trial: a
-// control chart of its runs has left its limits, so something around the site
-// has changed. The last pair is then void and A/A pairs are due; the caller
+// shifted is why the incumbent differs from before the trial, or "": a control
+// chart of its runs has left its limits, so the environment of the site has
+// changed. The last pair is then void and A/A pairs are due; the caller
 // marks the pair and puts the new A/A runs in Case.Before.
 //
 // Only runs after those of Before are charted: pairs that were judged against
@@ -35,7 +35,7 @@ func (j Judge) shifted(c Case, s sifted) string {
 		"so the last pair does not count; calibrate again", percent(stats.Mean(last)-stats.Mean(before)))
 }
 
-// LogScores is ln(score) of the runs that may be believed.
+// LogScores is ln(score) of the clean runs.
 func LogScores(runs []*iikanji.Run) []float64 {
 	var y []float64
 	for _, r := range runs {
@@ -47,7 +47,7 @@ func LogScores(runs []*iikanji.Run) []float64 {
 }
 
 // Noise is the prior from A/A pairs and from the pairs of past trials, each
-// around its own mean. Runs that may not be believed are left out.
+// around its own mean. Runs that are not clean are left out.
 func Noise(trials ...[]Pair) stats.Prior {
 	series := make([][]float64, len(trials))
 	for i, pairs := range trials {

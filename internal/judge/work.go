@@ -18,7 +18,7 @@ type measure struct {
 
 // workOf reads a run's work per successful request: CPU of each service,
 // bytes sent to clients, and what the database counted, or its statement
-// profiles. The generator's own work is none of the site's.
+// profiles. The load generator's own work does not count.
 func workOf(r *iikanji.Run) []measure {
 	count, errors := answered(r)
 	if count <= errors {
@@ -74,7 +74,7 @@ const workLevel = 0.90
 
 // compareWork compares every work that all runs of all pairs have, by the
 // plain t of its logarithm's differences; the one that fell most comes first.
-// With one pair there is no interval, and nothing is said.
+// With one pair there is no interval, and the result is empty.
 func compareWork(pairs []Pair) []iikanji.Work {
 	if len(pairs) < 2 {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/iikanji/iikanji/internal/judge"
 )
 
-// pair runs one pair. The first one may take the incumbent's run of just
-// before as its A; then one B far beyond it may open the fast lane.
+// pair runs one pair. The first pair may use the incumbent's latest run as its
+// A; then one B far above it may qualify for the fast lane.
 func (tr *trial) pair(ctx context.Context, usable int) (p judge.Pair, fast judge.Provisional, err error) {
 	first := len(tr.c.Pairs) == 0
 	order := tr.order
@@ -40,16 +40,16 @@ func (tr *trial) pair(ctx context.Context, usable int) (p judge.Pair, fast judge
 			}
 		}
 		if on && judge.Failed(run) && p.A == nil && len(tr.incumbent) > 0 {
-			p.A = tr.incumbent[len(tr.incumbent)-1] // what has failed needs no further comparison
+			p.A = tr.incumbent[len(tr.incumbent)-1] // a failed run needs no comparison
 			return p, fast, nil
 		}
 	}
 	return p, fast, nil
 }
 
-// andBack runs the incumbent once more after a run that is beyond what it
-// gives by chance: when this one is too, it is the machine that has become
-// faster, and pairs decide.
+// andBack runs the incumbent once more after a run of the candidate that is
+// above what the incumbent scores by chance. If this run is, too, the machine
+// has become faster, and pairs decide.
 func (tr *trial) andBack(ctx context.Context, p judge.Pair, fast judge.Provisional) (judge.Pair, judge.Provisional, error) {
 	run, void, err := tr.arm(ctx, false)
 	if err != nil {
@@ -68,12 +68,12 @@ func (tr *trial) arm(ctx context.Context, on bool) (*iikanji.Run, string, error)
 	if err := tr.put(ctx, on); err != nil {
 		return nil, "", err
 	}
-	if on { // a candidate may be the cause itself: only the incumbent's runs tell of the machine
+	if on { // the candidate may be the cause of void runs: only the incumbent's show that the machine is too noisy
 		tr.voids = min(tr.voids, maxVoids-2)
 	}
 	spec := BenchSpec{Load: tr.Options.Short, Trial: on}
 	if on {
-		spec.Ready = func(ctx context.Context) bool { // an error will be there after the run as well
+		spec.Ready = func(ctx context.Context) bool { // an error recurs after the run and is returned then
 			tr.replan, _ = tr.wiped(ctx)
 			return !tr.replan
 		}
@@ -110,15 +110,15 @@ func (tr *trial) wiped(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// put brings the site into one arm of the trial. The same arm again gets the
-// same restarts, so that no arm has the warmer caches.
+// put brings the site into one arm of the trial. An arm that is run twice in a
+// row gets the same restarts, so that no arm has warmer caches.
 func (tr *trial) put(ctx context.Context, on bool) error {
 	if tr.on == on {
 		return tr.notice(ctx)
 	}
 	tr.fresh = nil
 	if on {
-		tr.on = true // parts of a bundle may stand when the next one fails
+		tr.on = true // parts of a bundle may be applied when the next one fails
 		for _, c := range tr.changes {
 			if err := tr.Acts.Apply(ctx, c.ID); err != nil {
 				return err
@@ -135,7 +135,7 @@ func (tr *trial) put(ctx context.Context, on bool) error {
 	return nil
 }
 
-// notice does what the change's operations do besides changing a place.
+// notice performs the reloads and restarts of the changes.
 func (tr *trial) notice(ctx context.Context) error {
 	done := map[string]bool{}
 	for _, c := range tr.changes {

@@ -14,7 +14,7 @@ type budget struct {
 	ending  bool          // the search is over; the rest is for the end phase
 }
 
-// timeLeft is what is left of all the time.
+// timeLeft is the time left of the whole budget.
 func (b *budget) timeLeft() time.Duration {
 	if b.options.Time <= 0 {
 		return math.MaxInt64
@@ -22,7 +22,7 @@ func (b *budget) timeLeft() time.Duration {
 	return b.options.Time - b.now().Sub(b.began)
 }
 
-// timeFor is what is left for searching.
+// timeFor is the time left for searching.
 func (b *budget) timeFor() time.Duration { return b.tailLeft() - b.tailTime() }
 
 // fullLoad is how long a full run may be so that the last comparison has at
@@ -34,13 +34,13 @@ func (b *budget) fullLoad() time.Duration {
 	return b.fullIn(b.options.Time * 28 / 100)
 }
 
-// fullIn is how long the runs of a last comparison may be that takes no more than d.
+// fullIn is the length of full runs with which the last comparison takes at most d.
 func (b *budget) fullIn(d time.Duration) time.Duration {
 	each := d/time.Duration(2*b.options.Pairs) - b.overhead()
 	return max(b.options.Short, min(b.options.Full, each.Truncate(time.Second)))
 }
 
-// overhead is what a run takes beyond its load.
+// overhead is the time that a run takes beyond its load.
 func (b *budget) overhead() time.Duration { return max(2*time.Second, b.cost-b.options.Short) }
 
 // endTime is what the rehearsal and the last comparison will take.
@@ -48,7 +48,7 @@ func (b *budget) endTime() time.Duration {
 	return time.Duration(2*b.options.Pairs)*(b.fullLoad()+b.overhead()) + 3*b.cost
 }
 
-// tailTime is what turning logs off and drop-one checks are given.
+// tailTime is the time for turning logs off and for drop-one checks.
 func (b *budget) tailTime() time.Duration {
 	if b.options.Time <= 0 || b.ending {
 		return 0
@@ -56,9 +56,9 @@ func (b *budget) tailTime() time.Duration {
 	return b.options.Time / 12
 }
 
-// LeastTime is the least time that a search is worth beginning with: for the
-// noise, one look around, one trial of two pairs and the last comparison, each
-// run taking two seconds beyond its load.
+// LeastTime is the least time for a search: the calibration, one observed run,
+// one trial of two pairs and the last comparison, with two seconds for each run
+// beyond its load.
 func (o TuneOptions) LeastTime() time.Duration {
 	const beyond = 2 * time.Second
 	runs := 2*calibrationPairs + 4 + 2*o.Pairs + 3

@@ -11,9 +11,9 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// bundle tries together what was parked alone with a gain that could not be
-// proven: changes that unblock one another show only so. A bundle that fails
-// is bisected. tried is false when there was nothing to try.
+// bundle tries candidates together that were parked alone with a gain that could
+// not be proven: changes that unblock one another show an effect only together.
+// A bundle that fails is bisected. tried is false if there was nothing to try.
 func (t *Tuner) bundle(ctx context.Context) (tried bool, err error) {
 	return t.together(ctx, t.parts(), "each alone was too small to prove")
 }
@@ -36,7 +36,7 @@ func (t *Tuner) parts() []Candidate {
 	return parts
 }
 
-// due says whether a bundle of what is parked waits for its trial.
+// due reports whether a bundle of the parked candidates waits for its trial.
 func (t *Tuner) due() bool {
 	parts := t.parts()
 	if len(parts) < 2 {
@@ -46,19 +46,19 @@ func (t *Tuner) due() bool {
 	return !tried
 }
 
-// mostParts bounds a bundle of what has not been tried alone: one part that
-// fails the checks costs the others a trial.
+// mostParts bounds a bundle of candidates that were not tried alone: one part
+// that fails the checks fails the whole trial.
 const mostParts = 6
 
 // middling is the expected gain on ln(score) below which a candidate is tried
 // with others where the time does not suffice for a trial of each.
 const middling = 0.15
 
-// handful is a candidate with the others that it is tried with, best first,
-// where the time is bounded: those of which each would take more than two
-// pairs to prove by what is expected of it, or, when there is no time for all
-// of them, those that are expected to be no leap. One cure of each finding,
-// none that a proposer asks for. nil for a trial of its own.
+// handful is a candidate with the others to try in one bundle, best first, in a
+// search with a bounded time; nil means to try it alone. The bundle has
+// candidates whose expected gain takes more than two pairs to prove or, if there
+// is no time for a trial of each, candidates whose expected gain is below
+// middling. It has one remedy of each finding, and none of a proposer.
 func (t *Tuner) handful(first Candidate) []Candidate {
 	if t.Options.Time <= 0 {
 		return nil
@@ -81,7 +81,7 @@ func (t *Tuner) handful(first Candidate) []Candidate {
 	return parts
 }
 
-// bundleOf is several candidates as one.
+// bundleOf combines candidates into one.
 func bundleOf(parts []Candidate, why string) Candidate {
 	one := Candidate{Remedy: iikanji.Remedy{Kind: bundleKind, Target: "several", Args: map[string]string{}}, Why: why}
 	for _, p := range parts {
@@ -100,8 +100,8 @@ const bundleKind = "bundle"
 // Kind is the kind of the attempt's change.
 func (a Attempt) Kind() string { return a.Remedy.Kind }
 
-// together tries parts as one change, and on failure both halves. Parts that
-// cannot be planned are told and left out.
+// together tries parts as one change, and if that fails, both halves. Parts that
+// cannot be planned are reported and left out.
 func (t *Tuner) together(ctx context.Context, parts []Candidate, why string) (tried bool, err error) {
 	if len(parts) < 2 {
 		return false, nil
@@ -114,7 +114,7 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate, why string) (tr
 		return true, err
 	}
 	if len(parts) < 2 {
-		return true, nil // what could not be planned has been told; the one that is left is for a trial of its own
+		return true, nil // refused parts were reported; a single part gets a trial of its own
 	}
 	one := bundleOf(parts, why)
 	a := Attempt{Candidate: one, Key: one.Key(), Says: one.Remedy.Says, Binding: t.binding()}
@@ -154,10 +154,10 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate, why string) (tr
 	return true, nil
 }
 
-// planAll plans parts one on the other: a part that touches what an earlier
-// one does is planned on the ground that this one leaves, so the earlier ones
-// are applied for it and taken away again. Parts that cannot be planned are
-// noted as not tried and left out.
+// planAll plans parts in order. A part that touches a place of an earlier part is
+// planned on the state that the earlier part leaves: the earlier parts are
+// applied for that, and undone afterwards. Parts that cannot be planned are
+// recorded as not tried and left out.
 func (t *Tuner) planAll(ctx context.Context, parts []Candidate) (left []Candidate, planned []*iikanji.Change, err error) {
 	undo := &trial{Tuner: t}
 	defer func() {
@@ -166,7 +166,7 @@ func (t *Tuner) planAll(ctx context.Context, parts []Candidate) (left []Candidat
 			err = e
 		}
 	}()
-	stand := 0 // so many of the planned ones are applied
+	stand := 0 // how many of the planned changes are applied
 	for _, p := range parts {
 		tried := p
 		if t.ledger.Wiped {
@@ -210,7 +210,7 @@ func (t *Tuner) applyFrom(ctx context.Context, changes []*iikanji.Change, from i
 	return len(changes), nil, nil
 }
 
-// touch says whether two changes alter a place of each other's.
+// touch reports whether two changes alter a common place.
 func touch(a, b *iikanji.Change) bool {
 	for _, x := range a.Do {
 		if x.Expect != "" && slices.ContainsFunc(b.Do, func(y iikanji.Op) bool { return y.Expect != "" && y.Location() == x.Location() }) {

@@ -11,12 +11,12 @@ import (
 	"github.com/iikanji/iikanji/internal/judge"
 )
 
-// calibrate runs the site against itself until there are four A/A pairs, as
-// the method wants, or, in a state whose noise is known, two runs of it.
+// calibrate runs the site against itself until there are four A/A pairs, or two
+// runs of the present state if the noise is known.
 func (t *Tuner) calibrate(ctx context.Context) error {
 	const want = 2 * calibrationPairs
 	known := len(t.aa) >= want
-	if !known && len(t.ledger.InForce) > 0 { // the noise of what is there now, then
+	if !known && len(t.ledger.InForce) > 0 { // the noise of the present state counts
 		t.aa = nil
 	}
 	for bad := 0; !known && len(t.aa) < want || len(t.incumbent) < 2; {
@@ -57,14 +57,14 @@ func (t *Tuner) calibrate(ctx context.Context) error {
 	return t.save()
 }
 
-// maxFailed in a row of the site as it is end the search: one may be an
-// accident of a busy machine.
+// maxFailed is how many failed runs in a row, without a candidate, end the
+// search. A single one may be due to a busy machine.
 const maxFailed = 3
 
-// ErrChecks says that the site failed its checks with no candidate on it.
+// ErrChecks is the error of a site that fails its checks without a candidate.
 var ErrChecks = errors.New("the site as it is fails its checks")
 
-// bench runs the site once. A void run is counted, named, and of no use.
+// bench runs the site once. A void run is counted and reported, and not used.
 func (t *Tuner) bench(ctx context.Context, spec BenchSpec, touched ...*iikanji.Change) (*iikanji.Run, string, error) {
 	var err error
 	if spec.State, err = t.fingerprint(ctx, touched...); err != nil {
@@ -96,11 +96,12 @@ func (t *Tuner) bench(ctx context.Context, spec BenchSpec, touched ...*iikanji.C
 	return run, void, nil
 }
 
-// maxVoids in a row end the search: waiting for a quiet machine is a person's choice.
+// maxVoids is how many void runs in a row end the search. Whether to wait for a
+// quiet machine is the user's choice.
 const maxVoids = 6
 
-// incumbentRan notes a run of the site as it stands; it may be what confirms
-// a change that the fast lane let in.
+// incumbentRan records a run of the incumbent, which may confirm a change that
+// the fast lane accepted.
 func (t *Tuner) incumbentRan(run *iikanji.Run) {
 	t.remember(run)
 	t.incumbent, t.fresh = append(t.incumbent, run), run

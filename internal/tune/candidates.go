@@ -14,27 +14,27 @@ import (
 // A Candidate is a remedy that may be worth a trial.
 type Candidate struct {
 	Remedy iikanji.Remedy `json:"remedy"`
-	Code   iikanji.Code   `json:"code,omitempty"` // of the finding that asks for it
-	Why    string         `json:"why"`            // the finding's claim, or who proposed it
+	Code   iikanji.Code   `json:"code,omitempty"` // of the finding whose remedy it is
+	Why    string         `json:"why"`            // the finding's claim, or the proposer's command
 	Where  string         `json:"where,omitempty"`
 	// Gain is the expected gain on ln(score) if it is kept, and Chance that it is.
 	Gain   float64 `json:"gain"`
 	Chance float64 `json:"chance"`
-	// Proposed says that it does not come from a finding of ours.
+	// Proposed: it comes from a proposer, not from a finding.
 	Proposed bool `json:"proposed,omitempty"`
 }
 
-// Key tells candidates apart: the same remedy is not tried twice while the
-// bottleneck stays.
+// Key identifies a candidate: the same remedy is not tried twice while the
+// bottleneck is the same.
 func (c Candidate) Key() string { return keyOfRemedy(c.Remedy) }
 
-// cause names the finding that asks for it.
+// cause names the finding.
 func (c Candidate) cause() string { return string(c.Code) + " " + c.Where }
 
 func keyOfRemedy(r iikanji.Remedy) string {
 	parts := []string{r.Kind, r.Target}
 	for k, v := range r.Args {
-		if k != "weakens" { // what is known of the run, not what is done
+		if k != "weakens" { // known from the run; not a part of the remedy
 			parts = append(parts, k+"="+v)
 		}
 	}
@@ -42,14 +42,14 @@ func keyOfRemedy(r iikanji.Remedy) string {
 	return strings.Join(parts, "\x1f")
 }
 
-// maxSaved bounds the share of the binding resource that a single cure is
-// expected to save: an estimate of everything is an estimate of nothing.
+// maxSaved bounds the share of the binding resource that a single remedy is
+// expected to save: a share of 1 would mean an infinite gain.
 const maxSaved = 0.9
 
-// Candidates are the remedies of a diagnosis, each with what it may bring:
-// saving the share s of the binding resource makes room for 1/(1−s) of the
-// work. Remedies of findings that the bottleneck cannot feel come late by
-// their small gain, not by a rule of their own.
+// Candidates are the remedies of a diagnosis with their expected gains: saving
+// the share s of the binding resource makes room for 1/(1−s) of the work.
+// Remedies of findings outside of the bottleneck rank low because their gain is
+// small; there is no separate rule for them.
 //
 // refused are the remedies that cannot be tried.
 func Candidates(d *observe.Diagnosis) (cs []Candidate, refused []Refusal) {
@@ -80,8 +80,8 @@ type Refusal struct {
 	Err error
 }
 
-// savedBy is the share of what the stack's CPU did that a cure would save. A
-// second of a statement is felt as the database's part of it.
+// savedBy is the share of the stack's CPU time that a remedy would save. A second
+// of a statement counts as the database's share of that CPU time.
 func savedBy(d *observe.Diagnosis, f iikanji.Finding) float64 {
 	stack, database := 0.0, 0.0
 	for _, u := range d.Run.Usage {
@@ -108,21 +108,21 @@ func savedBy(d *observe.Diagnosis, f iikanji.Finding) float64 {
 	return min(maxSaved, (f.Gain.Lo+f.Gain.Hi)/2/of*part)
 }
 
-// runsFor is how many runs a trial of an expected effect costs, the noise of a
-// pair being sd: one beyond the fast lane, two pairs for what is plain, more
-// for what is small, and never more than the last look.
+// runsFor is how many runs a trial of an expected effect costs; sd is the noise
+// of a pair: three runs with the fast lane, two pairs for a large effect, more
+// for a small one, and never more than the last look.
 func runsFor(gain, sd float64) float64 {
 	if sd <= 0 {
 		sd = 0.05
 	}
-	if gain > 6*sd { // the run, the one without it, and what its confirmation adds to the next trial
+	if gain > 6*sd { // the run, the incumbent's run after it, and one for the confirmation
 		return 3
 	}
 	return 2 * min(8, max(2, 6.2*sd*sd/(gain*gain)))
 }
 
-// Ranked sorts candidates by expected gain per run, best first. What weakens
-// observability comes last of all: later diagnoses need the logs.
+// Ranked sorts candidates by expected gain per run, best first. Candidates that
+// blind sensors come last: later diagnoses need the logs.
 func Ranked(cs []Candidate, sd float64) []Candidate {
 	cs = slices.Clone(cs)
 	worth := func(c Candidate) float64 { return c.Chance * c.Gain / runsFor(c.Gain, sd) }

@@ -10,7 +10,7 @@ import (
 	"github.com/iikanji/iikanji/internal/judge"
 )
 
-// judged keeps the verdict of an attempt with each of its changes.
+// judged saves the verdict of an attempt with each of its changes.
 func (t *Tuner) judged(a Attempt) error {
 	if a.Verdict.Call == iikanji.CallUnknown || a.Fast && len(a.Verdict.Base) == 0 { // none yet
 		return nil
@@ -25,7 +25,7 @@ func (t *Tuner) judged(a Attempt) error {
 	return nil
 }
 
-// why is the sentence of the verdict, for each of the changes that it is of.
+// verdictText is the verdict's sentence as saved with each change.
 func (a Attempt) verdictText() string {
 	if n := len(a.Changes); len(a.Parts) > 0 && n > 1 {
 		return fmt.Sprintf("tried as one with %d others: %s", n-1, a.Verdict.Why)
@@ -33,7 +33,7 @@ func (a Attempt) verdictText() string {
 	return a.Verdict.Why
 }
 
-// callOf is the end of an attempt in a word.
+// callOf is the result of an attempt in a word.
 func callOf(a Attempt) string {
 	switch {
 	case a.Skipped != "":
@@ -50,8 +50,7 @@ func callOf(a Attempt) string {
 	return a.Verdict.Call.String()
 }
 
-// confirm decides on a change that the fast lane let in once there are enough
-// runs with it.
+// confirm decides on the unconfirmed change once there are enough runs with it.
 func (t *Tuner) confirm(ctx context.Context, least int) error {
 	o := t.ledger.Open
 	if o == nil || len(o.Since) < least {
@@ -90,7 +89,7 @@ func (t *Tuner) confirm(ctx context.Context, least int) error {
 	return t.save()
 }
 
-// changes loads changes by their numbers.
+// changes loads changes by number.
 func (t *Tuner) changes(ids []iikanji.ChangeID) ([]*iikanji.Change, error) {
 	var out []*iikanji.Change
 	for _, id := range ids {
@@ -103,8 +102,8 @@ func (t *Tuner) changes(ids []iikanji.ChangeID) ([]*iikanji.Change, error) {
 	return out, nil
 }
 
-// takeBack undoes changes that are in force. What came later and stands on the
-// same places goes with them, and gets another trial.
+// takeBack undoes changes that are in force. Later changes of the same places are
+// undone with them, and tried again.
 func (t *Tuner) takeBack(ctx context.Context, gone []iikanji.ChangeID, why string) error {
 	above, err := t.above(gone)
 	if err != nil {
@@ -135,8 +134,8 @@ func (t *Tuner) takeBack(ctx context.Context, gone []iikanji.ChangeID, why strin
 	return t.save()
 }
 
-// above are changes in force that were made later than some others, on a
-// place of theirs or of one that is above them itself.
+// above are the changes in force that were applied later than those of below and
+// alter one of their places, directly or by way of another change above.
 func (t *Tuner) above(below []iikanji.ChangeID) ([]iikanji.ChangeID, error) {
 	var above []iikanji.ChangeID
 	places := map[string]bool{}

@@ -1,25 +1,19 @@
-// Package loop is one turn of tuning: observe, orient, decide, act, judge.
+// Package tune searches for changes that make a site faster, and keeps what
+// interleaved runs prove (docs/method.md describes the method to users).
 //
-// What stands here so far is how a run is observed and what it teaches, and the
-// judge: which runs count, when to look at them, and what they prove
-// (docs/method.md tells it to users).
+// It neither finds causes (package observe and package diagnose), nor decides
+// what the runs prove (package judge), nor changes the site (package change).
+// Its parts, each with one job:
 //
-// Steps of a diagnosis:
-//
-//  1. an [Observer] turns the slow log on for the load phase, samples the host
-//     and who waits for locks, and cuts all logs to the load (observe*.go);
-//  2. each [Sensor] proves that it saw the run, or is red and not used;
-//  3. facts are asked for, and [Orient] has package diagnose make findings of
-//     it all; [Keep] and [Recall] carry it to another day.
-//
-// Steps of a trial, as the judge sees them:
-//
-//  1. Order says which of the two runs of the next pair comes first;
-//  2. the pair is run, and voided by the environment guard where something
-//     else used the machine;
-//  3. Decide sifts the pairs, applies the gates, then looks at the numbers;
-//  4. a Verdict without a call names how many further pairs could decide.
-//
-// The judge is pure: no clock, no I/O, no chance of its own. It undoes nothing
-// and plans nothing; "revert" is advice that the executor of package change acts on.
+//   - the queue: the candidates of the latest diagnosis and of earlier ones, and
+//     which of them is next (candidates.go, queue.go, observe.go);
+//   - the evidence: the runs that verdicts rest on, and the noise (state.go,
+//     calibrate.go);
+//   - the ledger: what a later search on the same history needs (ledger.go,
+//     resume.go);
+//   - the budget: the time of the search and how it is divided (budget.go);
+//   - trials of one change or of a bundle (plan.go, trial.go, arm.go,
+//     worthwhile.go, bundle.go) and their confirmation (confirm.go);
+//   - the end phase: drop-one checks, the rehearsal and the last comparison
+//     (end.go).
 package tune

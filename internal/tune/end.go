@@ -13,8 +13,8 @@ import (
 	"github.com/iikanji/iikanji/internal/stats"
 )
 
-// finish is what follows a search, so that its result may be believed and
-// taken away.
+// finish is the end phase, after which the result is reliable and can be
+// exported.
 func (t *Tuner) finish(ctx context.Context, out *Outcome) error {
 	t.ending = true
 	if err := t.confirmNow(ctx); err != nil {
@@ -44,7 +44,7 @@ func (t *Tuner) finish(ctx context.Context, out *Outcome) error {
 	return t.compare(ctx, out)
 }
 
-// confirmNow runs the site as often as an open fast-lane change needs.
+// confirmNow runs the site as often as the unconfirmed change needs.
 func (t *Tuner) confirmNow(ctx context.Context) error {
 	for t.ledger.Open != nil && len(t.ledger.Open.Since) < 2 {
 		t.show(func(v *View) { v.Phase, v.Doing = "trial", "confirming what the fast lane let in" })
@@ -59,7 +59,7 @@ func (t *Tuner) confirmNow(ctx context.Context) error {
 	return t.confirm(ctx, 2)
 }
 
-// blindLast tries what turns logs off, now that no diagnosis needs them.
+// blindLast tries the changes that turn logs off, once no diagnosis needs them.
 func (t *Tuner) blindLast(ctx context.Context) error {
 	for t.tailLeft() > 5*t.cost {
 		c, ok := t.next(true)
@@ -80,9 +80,8 @@ func (t *Tuner) blindLast(ctx context.Context) error {
 	return nil
 }
 
-// dropOne tries the site without one kept change after the other, the least
-// certain first, as far as there is time: what no longer brings a gain worth
-// keeping goes.
+// dropOne tries the site without each kept change, the least certain first, while
+// there is time. A change without a gain worth keeping is undone.
 func (t *Tuner) dropOne(ctx context.Context) error {
 	var kept []int
 	for i, a := range t.ledger.Attempts {
@@ -110,7 +109,7 @@ func (t *Tuner) dropOne(ctx context.Context) error {
 	return t.save()
 }
 
-// recheck holds a kept change against the final state without it.
+// recheck compares the final state with the one without a kept change.
 func (t *Tuner) recheck(ctx context.Context, a *Attempt) error {
 	ids := t.ledger.standing(a)
 	changes, err := t.changes(ids)
@@ -126,11 +125,11 @@ func (t *Tuner) recheck(ctx context.Context, a *Attempt) error {
 		return nil
 	}
 	tr := t.newTrial(changes...)
-	tr.on, tr.c.Before = true, nil // the arm without it is no incumbent whose shift means anything
+	tr.on, tr.c.Before = true, nil // a shift of the arm without it means nothing: it is not the incumbent
 	t.show(func(v *View) {
 		v.Phase, v.Doing, v.Why, v.Pairs, v.Effect = "drop-one", "without: "+a.Says, "is it still needed?", 0, nil
 	})
-	t.ledger.Away = ids // where this is cut off they are put back
+	t.ledger.Away = ids // an interrupted check puts them back
 	if err := t.save(); err != nil {
 		return err
 	}
@@ -144,7 +143,7 @@ func (t *Tuner) recheck(ctx context.Context, a *Attempt) error {
 	return err
 }
 
-// drop takes away for good what a check has found to bring nothing any more.
+// drop undoes a change for good that a check found to have no effect worth keeping.
 func (tr *trial) drop(ctx context.Context, a *Attempt, v iikanji.Verdict) error {
 	if err := tr.put(ctx, false); err != nil {
 		return err
@@ -161,7 +160,7 @@ func (tr *trial) drop(ctx context.Context, a *Attempt, v iikanji.Verdict) error 
 	return tr.save()
 }
 
-// without runs pairs until the judge says whether a change is still worth it.
+// without runs pairs until the judge decides whether a change is still worth keeping.
 func (tr *trial) without(ctx context.Context) (iikanji.Verdict, error) {
 	tr.fresh = nil
 	var v iikanji.Verdict
@@ -203,12 +202,11 @@ func (tr *trial) pairWithout(ctx context.Context, usable int) (p judge.Pair, err
 	return p, nil
 }
 
-// compare measures the untouched site against the final one in interleaved
-// full runs: that ratio is the headline. Pairs that do not count are repeated,
-// while there is time.
+// compare measures the untouched site against the final one in interleaved full
+// runs; the ratio is the main result. Void pairs are repeated while there is time.
 func (t *Tuner) compare(ctx context.Context, out *Outcome) (err error) {
 	out.Full = t.fullLoad()
-	if t.Options.Time > 0 { // all that is left, but for a run that has to be repeated
+	if t.Options.Time > 0 { // all of the time left, except for a run that must be repeated
 		out.Full = t.fullIn(t.timeLeft() - t.cost)
 	}
 	c := &comparison{Tuner: t, out: out, on: true}
@@ -244,16 +242,16 @@ func (t *Tuner) compare(ctx context.Context, out *Outcome) (err error) {
 	return nil
 }
 
-// A comparison is the last one, under way.
+// A comparison is the state of the last comparison.
 type comparison struct {
 	*Tuner
 	out   *Outcome
-	on    bool // whether all that is in force stands
+	on    bool // all changes in force are applied
 	pairs []judge.Pair
-	why   string // the latest pair does not count
+	why   string // why the latest pair is void
 }
 
-// pair runs the n-th pair; the final site is there before the first.
+// pair runs the n-th pair; the first one starts in the final state.
 func (c *comparison) pair(ctx context.Context, n int) (p judge.Pair, err error) {
 	order := judge.BA
 	if n%2 == 1 {
@@ -278,7 +276,7 @@ func (c *comparison) pair(ctx context.Context, n int) (p judge.Pair, err error) 
 	return p, nil
 }
 
-// turn makes the site the final one or the untouched one.
+// turn brings the site into its final or its untouched state.
 func (c *comparison) turn(ctx context.Context, want bool) error {
 	if c.on == want {
 		return nil
@@ -310,7 +308,8 @@ func (t *Tuner) conclude(out *Outcome) {
 	out.Agreement = &Agreement{States: len(full), Tau: stats.Kendall(short, full)}
 }
 
-// allAway takes every change away, the latest first; the notes say so before.
+// allAway undoes every change for a while, the latest first; the ledger records it
+// before.
 func (t *Tuner) allAway(ctx context.Context) error {
 	t.ledger.Away = slices.Clone(t.ledger.InForce)
 	if err := t.save(); err != nil {
@@ -324,7 +323,7 @@ func (t *Tuner) allAway(ctx context.Context) error {
 	return nil
 }
 
-// allBack puts back what is away, in the order of application.
+// allBack applies them again, in the order of application.
 func (t *Tuner) allBack(ctx context.Context) error {
 	for _, id := range t.ledger.InForce {
 		c, err := t.History.LoadChange(id)

@@ -10,32 +10,32 @@ import (
 	"github.com/iikanji/iikanji/internal/observe"
 )
 
-// A Field is where a Tuner works: a site that can be loaded and watched.
+// A Field is a site that a Tuner can load and observe.
 type Field interface {
 	// Bench loads the site once with every answer checked, and saves the run.
-	// void says what around the site makes the run prove nothing; "" for nothing.
+	// void is why the run proves nothing, such as a busy machine; "" if it counts.
 	Bench(ctx context.Context, spec BenchSpec) (run *iikanji.Run, void string, err error)
-	// Observe does the same with every sensor on and tells what is slow. The
-	// score of such a run counts for nothing.
+	// Observe does the same with every sensor on and returns a diagnosis. The score
+	// of such a run does not count.
 	Observe(ctx context.Context, spec BenchSpec) (*observe.Diagnosis, []iikanji.Fact, error)
 	// Rehearse ends every service without warning, starts them in the worst
 	// order, and says what did not come back as it was.
 	Rehearse(ctx context.Context) (Rehearsal, error)
 }
 
-// A BenchSpec is what a run is to be.
+// A BenchSpec describes a run to make.
 type BenchSpec struct {
 	Load  time.Duration
 	State iikanji.Fingerprint // of everything that changes have touched
-	// Trial says that a candidate is on the site: a service that dies is its
-	// fault and fails the run, instead of ending the search.
+	// Trial: a candidate is applied. The death of a service counts against the
+	// candidate and fails the run, instead of ending the search.
 	Trial bool
-	// Ready is asked right before the load, when initialize has run; false
-	// ends the run there. nil goes on.
+	// Ready is called after initialize, right before the load; false ends the run
+	// there. nil is as true.
 	Ready func(ctx context.Context) bool
 }
 
-// A Rehearsal is the end of a restart in the worst order.
+// A Rehearsal is the result of a restart in the worst order.
 type Rehearsal struct {
 	Done bool   `json:"done"`
 	OK   bool   `json:"ok"`
@@ -58,7 +58,7 @@ type TuneOptions struct {
 	Basis string `json:"basis,omitempty"`
 }
 
-// A Tuner goes round the circle: observe, orient, decide, act, judge.
+// A Tuner searches for changes that make its site faster. See Tune.
 type Tuner struct {
 	Field   Field
 	Site    *change.Site
@@ -66,10 +66,11 @@ type Tuner struct {
 	History *history.History
 	Options TuneOptions
 	Now     func() time.Time
-	// Show is told where the search stands, Say what has happened, a line at a time.
+	// Show receives the state of the search, Say its events, a line each. Both may
+	// be nil.
 	Show func(View)
 	Say  func(line string)
-	// Propose asks somebody else for candidates; nil for nobody.
+	// Propose asks a proposer for candidates; nil if there is none.
 	Propose func(ctx context.Context, d *observe.Diagnosis, known []iikanji.Fact, tried []Attempt) ([]Candidate, error)
 
 	// WhichFile makes the choice that a refusal leaves open: the remedy with the
@@ -80,11 +81,11 @@ type Tuner struct {
 	state
 }
 
-// A View is where a search stands, for people to look at while it runs.
+// A View is the state of a running search, for display.
 type View struct {
 	Phase    string // observe, calibrate, trial, drop-one, rehearsal, last comparison
 	Doing    string // in a sentence
-	Why      string // what asked for it
+	Why      string // the reason for it
 	Pairs    int    // usable ones so far
 	Effect   *iikanji.Interval
 	Score    float64 // geometric mean of the incumbent's short runs
@@ -96,24 +97,24 @@ type View struct {
 	LoadLeft time.Duration
 }
 
-// An Attempt is one candidate's trial, or why there was none.
+// An Attempt is one candidate's trial, or the reason why it had none.
 type Attempt struct {
 	Candidate
 	Key     string             `json:"key"`
 	Changes []iikanji.ChangeID `json:"changes,omitempty"`
 	Says    string             `json:"says"`
 	Verdict iikanji.Verdict    `json:"verdict"`
-	// Skipped says why there was no trial; "" when there was one.
+	// Skipped is why there was no trial; "" if there was one.
 	Skipped string `json:"skipped,omitempty"`
-	// Parked attempts come back when Binding, the limit then, has moved.
+	// Parked attempts are tried again once the bottleneck is no longer Binding.
 	Parked  bool   `json:"parked,omitempty"`
 	Binding string `json:"binding,omitempty"`
-	// Deferred ones were given up early for what promised more, and come back
-	// when nothing else is left.
+	// Deferred attempts were ended early for a candidate that promised more, and
+	// are tried again when no other is left.
 	Deferred bool `json:"deferred,omitempty"`
 	Fast     bool `json:"fast_lane,omitempty"`
-	// Parts say what a bundle is made of, Causes which findings, code and
-	// place, its parts answer.
+	// Parts are the changes of a bundle in words, Causes their findings, with code
+	// and place.
 	Parts   []string      `json:"parts,omitempty"`
 	Causes  []string      `json:"causes,omitempty"`
 	Dropped bool          `json:"dropped,omitempty"` // kept first, taken back by a drop-one check
@@ -122,13 +123,13 @@ type Attempt struct {
 	Took    time.Duration `json:"took_ns"`
 }
 
-// again makes an attempt whose proof does not hold any more come back.
+// again marks an attempt to be tried again because its proof no longer holds.
 func (a *Attempt) again(why string) {
 	a.Parked, a.Deferred, a.Fast, a.Binding = true, false, false, "of another state"
 	a.Verdict = iikanji.Verdict{Change: a.Verdict.Change, Call: iikanji.Inconclusive, Reason: iikanji.Undecided, Why: why}
 }
 
-// An Outcome is what a search came to.
+// An Outcome is the result of a search.
 type Outcome struct {
 	Attempts []Attempt `json:"attempts"`
 	// Ratio is final / untouched of interleaved full runs.
@@ -143,7 +144,7 @@ type Outcome struct {
 	Agreement *Agreement     `json:"agreement,omitempty"`
 	Rehearsal Rehearsal      `json:"rehearsal"`
 	Noise     float64        `json:"noise"` // SD of ln(score) of a pair's difference
-	Runs      int            `json:"runs"`  // of this search, without those that it goes on from
+	Runs      int            `json:"runs"`  // of this search, without earlier ones on the history
 	Voided    int            `json:"voided"`
 	Took      time.Duration  `json:"took_ns"`
 	Full      time.Duration  `json:"full_ns"`

@@ -15,40 +15,42 @@ import (
 	"github.com/iikanji/iikanji/internal/judge"
 )
 
-// ledgerVersion is the version of a Tuner's notes.
+// ledgerVersion is the version of the ledger's file.
 const ledgerVersion = 1
 
-// A book is what a Tuner notes beside the journal, so that the next one goes on
-// where it was. Runs are known by number; what stands is the journal's to say.
+// A ledger is what a search writes down beside the journal, so that the next
+// search continues where this one ended. It names runs and changes by number;
+// which changes are applied is in the journal.
 type ledger struct {
 	Version  int                `json:"version"`
-	Basis    string             `json:"basis"` // of the runs: see TuneOptions
+	Basis    string             `json:"basis"` // of the runs: see TuneOptions.Basis
 	Short    time.Duration      `json:"short_ns"`
 	AA       []iikanji.RunID    `json:"aa"`             // calibration runs of one unchanged state
 	Attempts []Attempt          `json:"attempts"`       // in the order in which they were tried
 	InForce  []iikanji.ChangeID `json:"in_force"`       // in the order in which they were applied
-	Away     []iikanji.ChangeID `json:"away,omitempty"` // of them, what a comparison or a drop-one check may have taken away
+	Away     []iikanji.ChangeID `json:"away,omitempty"` // changes of InForce that a comparison or a drop-one check may have undone for a while
 	Open     *unconfirmed       `json:"open,omitempty"`
-	Wiped    bool               `json:"wiped"` // initialize makes the tables anew
+	Wiped    bool               `json:"wiped"` // initialize creates the tables anew
 	Pairs    [][][2]int         `json:"pairs"` // of past trials, for the noise
 	Incumb   []iikanji.RunID    `json:"incumbent"`
 	Runs     int                `json:"runs"`
 	Voided   int                `json:"voided"`
 }
 
-// An unconfirmed is a change that the fast lane let in and that is not confirmed yet.
+// An unconfirmed is an attempt that the fast lane accepted and that later runs
+// have not confirmed yet.
 type unconfirmed struct {
-	Attempt int             `json:"attempt"` // index
+	Attempt int             `json:"attempt"` // index in ledger.Attempts
 	Bound   float64         `json:"bound"`
 	Before  []iikanji.RunID `json:"before"`
 	Since   []iikanji.RunID `json:"since"`
 }
 
-// freshFor is how long a calibration says what the noise is: the hour of the
-// day, and who else is on the machine, change it.
+// freshFor is how long a calibration of the noise is valid: the noise differs
+// with the hour of the day and with other programs on the machine.
 const freshFor = 12 * time.Hour
 
-// openLedger reads the ledger of an earlier search on this history, if there are any.
+// openLedger reads the ledger of an earlier search on this history, if there is one.
 func (t *Tuner) openLedger() error {
 	t.begin()
 	b := &t.ledger
@@ -58,10 +60,10 @@ func (t *Tuner) openLedger() error {
 	case err != nil:
 		return err
 	case b.Short != t.Options.Short:
-		t.say("the notes of %s runs are of no use for runs of %s: calibrating anew", b.Short, t.Options.Short)
+		t.say("the ledger has runs of %s, which do not compare with runs of %s: calibrating again", b.Short, t.Options.Short)
 		b.forgetRuns()
 	case b.Basis != t.Options.Basis:
-		t.say("the notes are of runs under other conditions (%s): calibrating anew", b.Basis)
+		t.say("the ledger has runs under other conditions (%s): calibrating again", b.Basis)
 		b.forgetRuns()
 	}
 	b.Short, b.Basis = t.Options.Short, t.Options.Basis
@@ -69,8 +71,9 @@ func (t *Tuner) openLedger() error {
 	return t.recall()
 }
 
-// forgetRuns drops what cannot be compared with the runs to come. What stands
-// unconfirmed could never be confirmed: it is undone as a trial that was cut off.
+// forgetRuns drops the runs, which do not compare with those of this search. An
+// unconfirmed change could never be confirmed: it is undone as an interrupted
+// trial.
 func (b *ledger) forgetRuns() {
 	b.AA, b.Incumb, b.Pairs = nil, nil, nil
 	if b.Open == nil {
@@ -82,7 +85,7 @@ func (b *ledger) forgetRuns() {
 	b.Open = nil
 }
 
-// recall loads the runs that the notes name.
+// recall loads the runs that the ledger names.
 func (t *Tuner) recall() (err error) {
 	b := &t.ledger
 	if t.aa, err = t.load(b.AA); err != nil {
@@ -93,7 +96,7 @@ func (t *Tuner) recall() (err error) {
 	}
 	t.untouched = untouchedOf(t.aa)
 	if n := len(t.aa); n > 0 && t.began.Sub(t.aa[n-1].Began) > freshFor {
-		t.say("the noise was measured more than %s ago: calibrating anew", freshFor)
+		t.say("the noise was measured more than %s ago: calibrating again", freshFor)
 		t.aa = nil
 	}
 	for _, pairs := range b.Pairs {
@@ -123,7 +126,7 @@ func (t *Tuner) load(ids []iikanji.RunID) ([]*iikanji.Run, error) {
 	return runs, nil
 }
 
-// save writes the notes.
+// save writes the ledger.
 func (t *Tuner) save() error {
 	t.ledger.AA, t.ledger.Incumb = ids(t.aa), ids(t.incumbent)
 	return t.History.SaveLedger(&t.ledger)
@@ -137,7 +140,8 @@ func ids(runs []*iikanji.Run) []iikanji.RunID {
 	return out
 }
 
-// fingerprint is of every place that a change of this search has touched.
+// fingerprint is the fingerprint of all places that changes in force, and more,
+// alter.
 func (t *Tuner) fingerprint(ctx context.Context, more ...*iikanji.Change) (iikanji.Fingerprint, error) {
 	places := map[string]iikanji.Op{}
 	collect := func(c *iikanji.Change) {

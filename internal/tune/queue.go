@@ -25,13 +25,12 @@ func (q *queue) binding() string {
 	return q.diagnosis.Binding
 }
 
-// faded is what is left of a candidate's chance once its cause no longer shows:
-// a bottleneck may hide it.
+// faded is the factor on a candidate's chance if the latest diagnosis does not
+// have its finding: a bottleneck may hide it.
 const faded = 0.7
 
-// carry keeps candidates of earlier diagnoses that this one does not have.
-//
-// Of a cause that was cured they are other cures: it would show if it were there.
+// carry keeps candidates of earlier diagnoses that the latest one does not have,
+// except for other remedies of a finding that has a remedy in force.
 func (q *queue) carry(older []Candidate) {
 	for _, c := range older {
 		if q.cured(c) {
@@ -44,16 +43,16 @@ func (q *queue) carry(older []Candidate) {
 	}
 }
 
-// cured says whether another remedy of the same finding is in force. Logs that
-// are written better may still be turned off.
+// cured reports whether another remedy of the same finding is in force. A log
+// that is written more cheaply may still be turned off.
 func (q *queue) cured(c Candidate) bool {
 	return c.Code != "" && !blinds(c.Remedy) && slices.ContainsFunc(q.ledger.Attempts, func(a Attempt) bool {
 		return (a.cause() == c.cause() || slices.Contains(a.Causes, c.cause())) && len(q.ledger.standing(&a)) > 0
 	})
 }
 
-// next takes the best candidate that has not had its trial under this
-// bottleneck, of those that blind the sensors or of the others.
+// next is the best candidate that was not tried under this bottleneck, among
+// those that blind the sensors or among the others.
 func (q *queue) next(blind bool) (Candidate, bool) {
 	again := Candidate{}
 	for _, c := range Ranked(q.candidates, q.evidence.judge.Prior.SD()) {
@@ -70,16 +69,16 @@ func (q *queue) next(blind bool) (Candidate, bool) {
 	return again, again.Remedy.Kind != ""
 }
 
-// trifle is the expected gain on ln(score), its chance taken into account,
-// below which a candidate is not worth any of a bounded time.
+// trifle is the product of chance and expected gain on ln(score) below which a
+// candidate is not worth a trial in a bounded time.
 const trifle = 0.004
 
 func (q *queue) trifling(c Candidate) bool {
 	return q.options.Time > 0 && !blinds(c.Remedy) && c.Chance*c.Gain < trifle
 }
 
-// tried says whether a candidate has had its trial, and whether that was put
-// off. What was parked comes back when the bottleneck has moved.
+// tried reports whether a candidate had its trial, and whether that trial was
+// deferred. A parked candidate is tried again once the bottleneck has moved.
 func (q *queue) tried(c Candidate) (tried, deferred bool) {
 	for _, a := range slices.Backward(q.ledger.Attempts) {
 		if a.Key == c.Key() {

@@ -13,9 +13,9 @@ import (
 	"github.com/iikanji/iikanji/internal/history"
 )
 
-// resume brings the site to what the notes say is in force: a search that was
-// killed during a comparison has left it without some of its changes. A place
-// that somebody else has changed ends it here, and not after hours of trials.
+// resume brings the site into the state that the ledger has: a search that was
+// killed during a comparison left it without some changes in force. A place that
+// was edited since ends the search here, and not after hours of trials.
 func (t *Tuner) resume(ctx context.Context) error {
 	changes, err := t.History.Changes()
 	if err != nil {
@@ -29,7 +29,7 @@ func (t *Tuner) resume(ctx context.Context) error {
 	}
 	had := len(t.ledger.InForce)
 	t.ledger.forgetUndone(changes)
-	for _, c := range slices.Backward(changes) { // a trial that was cut off
+	for _, c := range slices.Backward(changes) { // an interrupted trial
 		if c.Stage == iikanji.Applied && !slices.Contains(t.ledger.InForce, c.ID) {
 			if err := t.Acts.Revert(ctx, c.ID, "its trial was cut off"); err != nil {
 				return err
@@ -41,7 +41,7 @@ func (t *Tuner) resume(ctx context.Context) error {
 		return fmt.Errorf("going on with an earlier search: %w", err)
 	}
 	t.begunAnew(had)
-	for _, id := range t.appliedNow(changes) { // applied by hand, or kept and killed before the notes knew
+	for _, id := range t.appliedNow(changes) { // applied by a user, or kept right before the search was killed
 		if !slices.Contains(t.ledger.InForce, id) {
 			t.ledger.InForce = append(t.ledger.InForce, id)
 		}
@@ -57,8 +57,8 @@ func (t *Tuner) resume(ctx context.Context) error {
 	return t.save()
 }
 
-// unstick tries once more to undo what could not be undone: a service that was
-// down then may be up now.
+// unstick tries again to undo stuck changes: a service that was down may be up
+// now.
 func (t *Tuner) unstick(ctx context.Context, changes []*iikanji.Change) error {
 	for _, c := range slices.Backward(changes) {
 		if c.Stage != iikanji.Stuck {
@@ -72,7 +72,7 @@ func (t *Tuner) unstick(ctx context.Context, changes []*iikanji.Change) error {
 	return nil
 }
 
-// appliedNow are the changes that stand, in the order of application.
+// appliedNow are the applied changes, in the order of application.
 func (t *Tuner) appliedNow(changes []*iikanji.Change) []iikanji.ChangeID {
 	var stand []iikanji.ChangeID
 	for _, c := range changes {
@@ -90,10 +90,10 @@ func (t *Tuner) appliedNow(changes []*iikanji.Change) []iikanji.ChangeID {
 	return stand
 }
 
-// PutBack puts back what a search that was killed in a comparison had taken
-// away for it, and notes that. It returns the changes that it put back, and a
-// sentence about each that it could not, as somebody has edited its place:
-// that one is taken back for good. Half a change is to be recovered before.
+// PutBack applies the changes again that a search had undone for a comparison in
+// which it was killed, and updates the ledger. It returns those changes, and a
+// sentence about each change that stays undone because its place was edited
+// since. Interrupted changes must be recovered before.
 func PutBack(ctx context.Context, h *history.History, acts *change.Executor) (back []iikanji.ChangeID, notes []string, err error) {
 	t := &Tuner{History: h, Acts: acts}
 	if _, err := Away(h); err != nil {
@@ -115,8 +115,8 @@ func PutBack(ctx context.Context, h *history.History, acts *change.Executor) (ba
 	return back, t.notes, errors.Join(err, h.SaveLedger(&t.ledger))
 }
 
-// Away are the changes in force that a search has taken away for a comparison
-// in which it was killed: PutBack puts them back.
+// Away are the changes in force that a search had undone for a comparison in
+// which it was killed. PutBack applies them again.
 func Away(h *history.History) ([]*iikanji.Change, error) {
 	var b ledger
 	if err := h.ReadLedger(ledgerVersion, &b); errors.Is(err, fs.ErrNotExist) {
@@ -133,9 +133,9 @@ func Away(h *history.History) ([]*iikanji.Change, error) {
 	}), nil
 }
 
-// restore puts back what is away, in the order of application, and returns
-// what it put back. What cannot be, as somebody has edited its place since, is
-// his from then on: it leaves the notes, and so does what stands on it.
+// restore applies the changes again that are away, in the order of application,
+// and returns them. A change whose file was edited since is dropped, with every
+// change built on it.
 func (t *Tuner) restore(ctx context.Context, changes []*iikanji.Change) (back []iikanji.ChangeID, err error) {
 	for _, id := range slices.Clone(t.ledger.InForce) {
 		i := slices.IndexFunc(changes, func(c *iikanji.Change) bool { return c.ID == id })
@@ -155,15 +155,15 @@ func (t *Tuner) restore(ctx context.Context, changes []*iikanji.Change) (back []
 	return back, nil
 }
 
-// putBack brings a change that the notes have in force to where it was.
+// putBack applies a change again that the ledger has in force.
 func (t *Tuner) putBack(ctx context.Context, id iikanji.ChangeID, at iikanji.Stage) error {
-	if at == iikanji.Stuck { // it may have been the moment
+	if at == iikanji.Stuck { // the cause may be gone
 		if err := t.Acts.Revert(ctx, id, "it was stuck: tried again"); err != nil {
 			return err
 		}
 		at = iikanji.Reverted
 	}
-	if at == iikanji.Reverted { // taken away for a comparison
+	if at == iikanji.Reverted { // undone for a comparison
 		if err := t.Acts.Apply(ctx, id); err != nil {
 			return err
 		}
@@ -178,9 +178,9 @@ func (t *Tuner) putBack(ctx context.Context, id iikanji.ChangeID, at iikanji.Sta
 	return fmt.Errorf("change %d cannot be put back: it is %s", id, at)
 }
 
-// forgetUndone takes out of the notes what a person has taken back since. The
-// rest stays in the order of the notes: that is the order to put it back, while
-// the journal's shows what a killed comparison was in the middle of.
+// forgetUndone removes changes that a user has undone since. The others keep the
+// ledger's order, in which they must be applied again; the journal's order shows
+// the state of an interrupted comparison.
 func (b *ledger) forgetUndone(changes []*iikanji.Change) {
 	at := map[iikanji.ChangeID]iikanji.Stage{}
 	for _, c := range changes {
@@ -192,9 +192,9 @@ func (b *ledger) forgetUndone(changes []*iikanji.Change) {
 	})
 }
 
-// begunAnew brings the notes of attempts to what is in force now; had so many
-// were before. A change that was taken back by itself is left alone from then
-// on; when all of them were, the search begins anew.
+// begunAnew updates the attempts to the changes in force; had is how many were in
+// force before. A change that a user has undone is not tried again; if all of
+// them were undone, the search starts over.
 func (t *Tuner) begunAnew(had int) {
 	b := &t.ledger
 	if b.Open != nil && len(t.ledger.standing(&b.Attempts[b.Open.Attempt])) == 0 {
@@ -216,7 +216,7 @@ func (b *ledger) standing(a *Attempt) []iikanji.ChangeID {
 	return slices.DeleteFunc(slices.Clone(a.Changes), func(id iikanji.ChangeID) bool { return !slices.Contains(b.InForce, id) })
 }
 
-// isOpen says whether a change stands and waits for its confirmation.
+// isOpen reports whether a change waits for its confirmation.
 func (b *ledger) isOpen(id iikanji.ChangeID) bool {
 	return b.Open != nil && slices.Contains(b.Attempts[b.Open.Attempt].Changes, id)
 }

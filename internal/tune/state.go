@@ -32,7 +32,7 @@ type evidence struct {
 	aa        []*iikanji.Run // of the calibration
 	untouched []*iikanji.Run // short runs of the untouched site
 	incumbent []*iikanji.Run // short runs of the present state
-	fresh     *iikanji.Run   // the incumbent's, if nothing has happened since
+	fresh     *iikanji.Run   // the incumbent's latest run, if nothing was changed since
 	past      [][]judge.Pair // of earlier trials
 	known     map[judge.FaultKey]iikanji.Fault
 }
@@ -44,7 +44,7 @@ func (t *Tuner) begin() {
 	t.queue = queue{options: t.Options, ledger: &t.ledger, evidence: &t.evidence}
 }
 
-// remember notes the faults that the incumbent shows.
+// remember adds the faults of a run of the incumbent to the known ones.
 func (e *evidence) remember(r *iikanji.Run) {
 	for _, f := range r.Faults {
 		if _, ok := e.known[judge.KeyOf(f)]; !ok {
@@ -53,12 +53,12 @@ func (e *evidence) remember(r *iikanji.Run) {
 	}
 }
 
-// learn takes the noise from calibration and past trials.
+// learn estimates the noise from the calibration and from past trials.
 func (e *evidence) learn() {
 	e.judge = judge.NewJudge(judge.Noise(append(slices.Clone(e.past), judge.PairRuns(e.aa))...))
 }
 
-// show tells the view where things stand.
+// show edits the view and passes it on.
 func (t *Tuner) show(edit func(v *View)) {
 	edit(&t.view)
 	v := &t.view
@@ -68,7 +68,7 @@ func (t *Tuner) show(edit func(v *View)) {
 		if a.Skipped == "" {
 			v.Tried++
 		}
-		if callOf(a) == iikanji.Keep.String() { // what is provisional is not
+		if callOf(a) == iikanji.Keep.String() { // provisional attempts do not count
 			v.Kept++
 		}
 	}
@@ -95,16 +95,16 @@ func (t *Tuner) say(format string, args ...any) {
 	}
 }
 
-// note keeps a sentence for the end as well.
+// note is say, and keeps the line for the outcome.
 func (t *Tuner) note(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
 	t.notes = append(t.notes, line)
 	t.say("%s", line)
 }
 
-// untouchedOf are the runs of the site without any change in force.
+// untouchedOf selects the runs of the site without any change in force.
 func untouchedOf(runs []*iikanji.Run) []*iikanji.Run {
-	sum := sha256.Sum256(nil) // what fingerprint makes of no place at all
+	sum := sha256.Sum256(nil) // the fingerprint of no places
 	untouched := iikanji.Fingerprint(hex.EncodeToString(sum[:]))
 	return slices.DeleteFunc(slices.Clone(runs), func(r *iikanji.Run) bool { return r.State != untouched })
 }

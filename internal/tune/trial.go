@@ -13,30 +13,30 @@ import (
 	"github.com/iikanji/iikanji/internal/judge"
 )
 
-// A trial holds changes against the site without them, in interleaved pairs.
-// More than one change is a bundle, judged as one.
+// A trial compares the site with changes to the site without them, in
+// interleaved pairs. Several changes are a bundle, which gets one verdict.
 type trial struct {
 	*Tuner
 	changes  []*iikanji.Change // in the order of application
 	c        judge.Case
-	on       bool         // whether they are applied
-	free     *iikanji.Run // the incumbent's run of just before, to be the first A
-	order    judge.Order  // of the first pair: the one that saves a switch
+	on       bool         // the changes are applied
+	free     *iikanji.Run // the incumbent's latest run, which serves as the first A
+	order    judge.Order  // of the first pair; it saves a switch between the arms
 	began    time.Time
 	runs     int
-	deferred bool // given up for what promises more
-	replan   bool // initialize wipes the change out: it has to go into the schema file
+	deferred bool // ended early: another candidate promises more
+	replan   bool // initialize undid the change: plan it again, into the schema file
 }
 
-// errTime says that the budget ended in the middle of a trial.
+// errTime is the end of the time in the middle of a trial.
 var errTime = errors.New("the time is up")
 
-// errNoisy says that the machine is no place for measurements now.
+// errNoisy is a machine that is too noisy for measurements.
 var errNoisy = errors.New("the machine is too noisy to prove anything")
 
 func (t *Tuner) newTrial(changes ...*iikanji.Change) *trial {
 	tr := &trial{Tuner: t, changes: changes, began: t.Now(), free: t.fresh, order: judge.BA}
-	if tr.free != nil || t.ledger.Open != nil { // what is open is confirmed by the incumbent's runs
+	if tr.free != nil || t.ledger.Open != nil { // runs of the incumbent confirm the unconfirmed change
 		tr.order = judge.AB
 	}
 	tr.c = judge.Case{Change: bundled(changes), Worth: worthOf(changes), Allow: t.Acts.Policy.Allow, Known: t.knownFaults()}
@@ -47,8 +47,8 @@ func (t *Tuner) newTrial(changes ...*iikanji.Change) *trial {
 	return tr
 }
 
-// worthOf is the least effect on ln(score) that changes have to bring together
-// to be worth keeping: what each of them has to.
+// worthOf is the least effect on ln(score) for which a bundle is worth keeping:
+// the sum of its changes' least effects.
 func worthOf(changes []*iikanji.Change) float64 {
 	least := 0.0
 	for _, c := range changes {
@@ -57,7 +57,7 @@ func worthOf(changes []*iikanji.Change) float64 {
 	return least
 }
 
-// bundled is one change for the judge.
+// bundled merges changes into one for the judge.
 func bundled(changes []*iikanji.Change) iikanji.Change {
 	one := *changes[0]
 	for _, c := range changes[1:] {
@@ -67,8 +67,8 @@ func bundled(changes []*iikanji.Change) iikanji.Change {
 	return one
 }
 
-// hold runs the trial to its verdict and leaves the site as the verdict says;
-// whatever ends it early undoes the candidate.
+// hold runs the trial to its verdict and brings the site into the verdict's
+// state. An error on the way undoes the candidate.
 func (tr *trial) hold(ctx context.Context, a *Attempt) (err error) {
 	tr.show(func(v *View) {
 		v.Phase, v.Doing, v.Why, v.Pairs, v.Effect = "trial", a.Says, a.Candidate.reason(), 0, nil
@@ -95,8 +95,8 @@ func (tr *trial) hold(ctx context.Context, a *Attempt) (err error) {
 	return tr.settle(ctx, a)
 }
 
-// refused is the end of a change that the site did not take: the executor has
-// undone it. One that could not be undone ends the whole search.
+// refused ends the trial of a change that could not be applied and that the
+// executor has undone. A change that could not be undone ends the search.
 func (tr *trial) refused(ctx context.Context, a *Attempt, err error) error {
 	tr.on = false
 	if ctx.Err() != nil {
@@ -121,7 +121,7 @@ func firstLine(s string) string {
 	return line
 }
 
-// away undoes the candidate, also when ctx is done.
+// away undoes the candidate, even when ctx is done.
 func (tr *trial) away(ctx context.Context, why string) error {
 	ctx = context.WithoutCancel(ctx) // the executor bounds each operation
 	var errs []error
@@ -136,8 +136,8 @@ func (tr *trial) away(ctx context.Context, why string) error {
 	return errors.Join(errs...)
 }
 
-// decide runs pairs until the judge has decided, or one run that is far beyond
-// the incumbent's lets the candidate in for the time being.
+// decide runs pairs until the judge has decided, or until the fast lane accepts
+// the candidate provisionally because of one run far above the incumbent's.
 func (tr *trial) decide(ctx context.Context) (judge.Provisional, iikanji.Verdict, error) {
 	usable := 0
 	for {
@@ -147,7 +147,7 @@ func (tr *trial) decide(ctx context.Context) (judge.Provisional, iikanji.Verdict
 		}
 		tr.c.Pairs = append(tr.c.Pairs, p)
 		if why := tr.stuck(usable); why != "" {
-			_, _, err := tr.arm(ctx, false) // is it the machine? then this is an error
+			_, _, err := tr.arm(ctx, false) // if the machine is the cause, this run is void, too, and maybe an error
 			return judge.Provisional{}, tr.giveUp(why), err
 		}
 		if p.Void != "" {
@@ -176,8 +176,8 @@ func (tr *trial) decide(ctx context.Context) (judge.Provisional, iikanji.Verdict
 	}
 }
 
-// stuck says why more pairs would prove nothing: too many of them did not
-// count, or the time is up.
+// stuck is the reason why more pairs would prove nothing: too many of them did
+// not count, or the time is up. It is "" otherwise.
 func (tr *trial) stuck(usable int) string {
 	last := tr.c.Pairs[len(tr.c.Pairs)-1]
 	if bad := len(tr.c.Pairs) - usable; last.Void != "" && bad >= maxVoids {
@@ -192,7 +192,7 @@ func (tr *trial) stuck(usable int) string {
 	return ""
 }
 
-// giveUp is the verdict on a trial that cannot be brought to its end.
+// giveUp is the verdict on a trial that cannot be finished.
 func (tr *trial) giveUp(why string) iikanji.Verdict {
 	v := tr.judge.Decide(tr.c)
 	if v.Reason != iikanji.Gate {
@@ -201,8 +201,8 @@ func (tr *trial) giveUp(why string) iikanji.Verdict {
 	return v
 }
 
-// recalibrate voids the last pair and runs the incumbent again, as the
-// environment is another one now.
+// recalibrate voids the last pair and runs the incumbent again, because the
+// environment has changed.
 func (tr *trial) recalibrate(ctx context.Context, why string) error {
 	tr.c.Pairs[len(tr.c.Pairs)-1].Void = why
 	tr.say("%s", why)
@@ -219,7 +219,7 @@ func (tr *trial) recalibrate(ctx context.Context, why string) error {
 	return nil
 }
 
-// settle leaves the site as the verdict says.
+// settle brings the site into the verdict's state.
 func (tr *trial) settle(ctx context.Context, a *Attempt) error {
 	v := &a.Verdict
 	tr.past = append(tr.past, tr.c.Pairs)
@@ -251,11 +251,11 @@ func (tr *trial) settle(ctx context.Context, a *Attempt) error {
 	return nil
 }
 
-// leap is the effect on ln(score) from which on a keep is taken to have moved
-// the bottleneck, so that a run has to be observed again.
+// leap is the least effect on ln(score) of a kept change that is assumed to have
+// moved the bottleneck, so that a run must be observed again.
 const leap = 0.095
 
-// notePairs keeps the pairs for the noise of later searches.
+// notePairs adds the pairs to the ledger, for the noise of later searches.
 func (tr *trial) notePairs() {
 	var pairs [][2]int
 	for _, p := range tr.c.Pairs {
@@ -267,8 +267,8 @@ func (tr *trial) notePairs() {
 }
 
 // provisional makes the candidate the incumbent before it is proven. The run
-// that let it in was chosen for being good and proves nothing further: the
-// confirmation is what the incumbent does from now on.
+// that the fast lane accepted was selected for its high score and is no further
+// evidence: later runs of the incumbent confirm the candidate.
 func (tr *trial) provisional(a *Attempt, fast judge.Provisional) error {
 	tr.ledger.Open = &unconfirmed{Attempt: len(tr.ledger.Attempts), Bound: fast.Bound, Before: ids(tr.incumbent)}
 	for _, c := range tr.changes {

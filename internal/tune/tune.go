@@ -12,16 +12,16 @@ import (
 // Tune searches for changes that make the site faster, keeps what interleaved
 // runs prove, and measures at the end what it came to:
 //
-//  1. go on where an earlier search was cut off; otherwise
-//  2. run the untouched site against itself: that is the noise (A/A);
-//  3. observe a run and find causes; order their remedies by what they may bring;
-//  4. try one at a time; after each keep the bottleneck has moved: go to 3;
-//  5. what was parked alone may help together: bundles, bisected when they fail;
-//  6. at the end: what turns logs off, drop-one checks, a restart rehearsal,
-//     and the untouched site against the final one in full runs.
+//  1. continue an interrupted search; otherwise
+//  2. run the untouched site against itself (A/A) to measure the noise;
+//  3. observe a run and find causes; rank their remedies by expected gain;
+//  4. try one candidate at a time; a kept one moves the bottleneck: go to 3;
+//  5. try parked candidates as bundles; bisect a bundle that fails;
+//  6. in the end phase: changes that turn logs off, drop-one checks, a restart
+//     rehearsal, and the untouched site against the final one in full runs.
 //
-// When ctx is done the candidate under trial is undone, what was kept stays,
-// and the outcome so far is returned with ctx's error.
+// When ctx is done, the candidate under trial is undone, kept changes stay, and
+// the outcome so far is returned with the error of ctx.
 func (t *Tuner) Tune(ctx context.Context) (*Outcome, error) {
 	if err := t.openLedger(); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (t *Tuner) phases(ctx context.Context, out *Outcome) error {
 	return t.finish(ctx, out)
 }
 
-// search tries candidates until there are none, or no budget for them.
+// search tries candidates until none is left, or no time for them.
 func (t *Tuner) search(ctx context.Context) error {
 	for {
 		if why := t.enough(); why != "" {
@@ -64,7 +64,7 @@ func (t *Tuner) search(ctx context.Context) error {
 		}
 		c, ok := t.next(false)
 		_, again := t.tried(c)
-		if again || t.timeFor() < lastCall*t.cost { // what was put off may be enough together
+		if again || t.timeFor() < lastCall*t.cost { // deferred candidates may prove a gain together
 			if tried, err := t.bundle(ctx); err != nil {
 				return err
 			} else if tried {
@@ -72,7 +72,7 @@ func (t *Tuner) search(ctx context.Context) error {
 			}
 		}
 		if !ok && t.moved {
-			t.moved, t.stale = false, true // small keeps may have moved it as well
+			t.moved, t.stale = false, true // several small effects may have moved the bottleneck, too
 			continue
 		}
 		if !ok {
@@ -98,17 +98,18 @@ func (t *Tuner) search(ctx context.Context) error {
 }
 
 // lastCall is how many runs before the end of the search the bundle of all
-// that was parked has its trial.
+// parked candidates gets its trial.
 const lastCall = 10
 
-// attempt tries one candidate, tells the end of it and settles what is open.
+// attempt tries one candidate, reports the result and confirms an unconfirmed
+// change if there are enough runs.
 func (t *Tuner) attempt(ctx context.Context, c Candidate) error {
 	a, err := t.try(ctx, c)
 	if err != nil && a.Verdict.Call == iikanji.CallUnknown {
 		return err
 	}
 	t.ledger.Attempts = append(t.ledger.Attempts, a)
-	if err := errors.Join(err, t.judged(a)); err != nil { // a service died with it: the next search knows
+	if err := errors.Join(err, t.judged(a)); err != nil { // a service died during the trial: the verdict is saved for the next search
 		return err
 	}
 	if a.Skipped != "" {
@@ -123,7 +124,7 @@ func (t *Tuner) attempt(ctx context.Context, c Candidate) error {
 	return t.save()
 }
 
-// enough says why the search has to end; "" while it may go on.
+// enough is the reason to end the search; "" to continue.
 func (t *Tuner) enough() string {
 	first, now := geomean(t.untouched), geomean(t.incumbent)
 	switch {

@@ -9,16 +9,16 @@ import (
 	"github.com/iikanji/iikanji/internal/stats"
 )
 
-// better says whether another candidate promises more per run than going on
-// with this trial does. Giving up early keeps nothing, so it errs to one side.
+// better reports whether another candidate promises more per run than continuing
+// this trial. Ending a trial early keeps nothing, so it never keeps wrongly.
 func (tr *trial) better(v iikanji.Verdict) bool {
 	if tr.Options.Time <= 0 || len(v.Tried) < 1 {
 		return false
 	}
 	sd := tr.judge.Prior.SD()
 	ahead := promise(v, sd, tr.judge.Looks)
-	little := len(v.Tried) > 1 && ahead < trifle // the time has other uses
-	if len(tr.changes) > 1 {                     // nothing is put before a bundle
+	little := len(v.Tried) > 1 && ahead < trifle // the time is better used otherwise
+	if len(tr.changes) > 1 {                     // a bundle is never ended for another candidate
 		return little
 	}
 	if tr.due() && tr.timeFor() < lastCall*tr.cost {
@@ -31,8 +31,8 @@ func (tr *trial) better(v iikanji.Verdict) bool {
 	return ahead < next.Chance*next.Gain/runsFor(next.Gain, sd)
 }
 
-// promise is what going on with a trial may bring per run: at the best of the
-// looks to come, the chance that the mean of then proves a gain, times that gain.
+// promise is the expected gain per run of continuing a trial: at the best of the
+// remaining looks, the chance that the mean proves a gain, times that gain.
 func promise(v iikanji.Verdict, sd float64, looks stats.Looks) float64 {
 	n, best := float64(len(v.Tried)), 0.0
 	for _, size := range looks.Sizes {
@@ -40,16 +40,16 @@ func promise(v iikanji.Verdict, sd float64, looks stats.Looks) float64 {
 		if l <= n {
 			continue
 		}
-		need := max(v.Worth, 2.12*sd/math.Sqrt(l)) // the bound of that look, about
+		need := max(v.Worth, 2.12*sd/math.Sqrt(l)) // approximately the bound of that look
 		z := (v.Shrunk - need) / (sd * math.Sqrt(1/n-1/l))
 		best = max(best, stats.NormalCDF(z)*max(v.Shrunk, need)/(2*(l-n)))
 	}
 	return best
 }
 
-// ahead says whether a trial is so likely to end in a gain that it may go on
-// at the cost of the length of the last comparison's runs, which stay twice as
-// long as its own.
+// ahead reports whether a trial is so likely to prove a gain that it may take
+// time from the last comparison, whose runs stay at least twice as long as the
+// trial's.
 func (tr *trial) ahead(v iikanji.Verdict) bool {
 	end := time.Duration(2*tr.Options.Pairs)*(2*tr.Options.Short+tr.overhead()) + 3*tr.cost
 	return v.Effect.Lo > 0 && v.Shrunk >= leap/2 && tr.timeLeft()-end > 2*tr.cost

@@ -47,7 +47,7 @@ func TestHostile(t *testing.T) {
 		}
 	}
 	if _, err := change.Plan(t.Context(), s, remedy(map[string]string{"env.FEATURE": "on", "log": "off"})); !errors.Is(err, change.ErrNothing) {
-		t.Errorf("it is so already: %v", err)
+		t.Errorf("it has this effect already: %v", err)
 	}
 }
 

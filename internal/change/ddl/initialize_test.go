@@ -482,7 +482,7 @@ func TestAlreadyThere(t *testing.T) {
 	a := newActs(t, s.open(s.dir))
 	r := remedy("add index", "isu_condition", "columns", "uuid, timestamp")
 	a.apply(r)
-	if _, err := change.Plan(t.Context(), a.site, change.IntoSchemaFile(r)); err == nil || errors.Is(err, change.ErrNothing) || !strings.Contains(err.Error(), "take the change") {
+	if _, err := change.Plan(t.Context(), a.site, change.IntoSchemaFile(r)); err == nil || errors.Is(err, change.ErrNothing) || !strings.Contains(err.Error(), "revert the change") {
 		t.Errorf("%v", err)
 	}
 }

@@ -245,11 +245,11 @@ func (s *scratch) schemaFileOf(ctx context.Context, site *change.Site, wanted, b
 	return nil, schemaFile{}, err
 }
 
-// already says whether nothing is left to do: the table is as the change wants
-// it, and so must be what the schema file makes.
+// already is the error of a table that has the effect already: ErrNothing if the
+// schema file creates it so, too.
 func (s *scratch) already(ctx context.Context, site *change.Site, wanted, before string) error {
 	if _, _, err := s.schemaFileOf(ctx, site, wanted, before); err != nil {
-		return fmt.Errorf("the table is so already, its file is not: take the change of the table back first: %w", err)
+		return fmt.Errorf("the table has the index already, its file does not: revert the change of the table first: %w", err)
 	}
 	return change.ErrNothing
 }
