@@ -12,7 +12,7 @@ import (
 // sampleEvery is the length of an interval of the host's sensor.
 const sampleEvery = time.Second
 
-// pageSize is the unit in which the kernel counts what is swapped.
+// pageSize is the unit, in bytes, in which the kernel counts swapping.
 const pageSize = 4 << 10
 
 // hostProfile sums up the samples of a run: one row for each service and one
