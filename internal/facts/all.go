@@ -39,7 +39,7 @@ func (s *Server) All(ctx context.Context, target string, schemas ...string) ([]i
 	return out, tables, nil
 }
 
-// moving are variables that tell of the session or the clock.
+// moving are variables of the session or the clock.
 var moving = map[string]bool{"timestamp": true, "pseudo_thread_id": true, "rand_seed1": true, "rand_seed2": true, "last_insert_id": true,
 	"insert_id": true, "identity": true, "error_count": true, "warning_count": true, "in_transaction": true, "gtid_binlog_pos": true,
 	"gtid_binlog_state": true, "gtid_current_pos": true, "server_uid": true, "last_gtid": true}

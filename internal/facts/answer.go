@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	mostAnswers = 40      // routes that are asked
+	mostAnswers = 40      // routes that are requested
 	mostBody    = 4 << 20 // bytes of an answer that are read
 	answerLimit = 2 * time.Second
 )
 
-// AnswerFacts asks a web server twice for one URL of each route, by GET,
-// without cookies, following nothing, and says what came: its type, encoding,
-// validators, whether both answers were the same, and whether requests that
-// have its ETag are answered sooner. urls are paths with their
+// AnswerFacts requests one URL of each route of a web server twice, by GET, without
+// cookies and without following redirects. The facts are the type, encoding and
+// validators of the answers, whether both were the same, and how long an answer
+// to their ETag takes. urls are paths with their
 // query by route, as in "GET /a/:id" → "/a/7"; base is as in
 // "http://127.0.0.1:80". Answers are looked for in folders, see [FileFolders].
 // A route that does not answer has no fact.
@@ -58,8 +58,8 @@ func AnswerFacts(ctx context.Context, h host.Host, target, base string, urls map
 	return out, nil
 }
 
-// unchanged is how long a 304 to an ETag takes, the shorter of two; 0 where
-// there is none.
+// unchanged is the shorter time of two 304 answers to an ETag; 0 if the answer is
+// not a 304.
 func unchanged(ctx context.Context, client *http.Client, base, url, etag string) time.Duration {
 	least := time.Duration(0)
 	for range 2 {
@@ -84,7 +84,7 @@ type asked struct {
 	etag string
 }
 
-// ask asks for a URL, if it has changed from an ETag; "" is in any case.
+// ask requests a URL, with If-None-Match for an ETag that is not empty.
 func ask(ctx context.Context, client *http.Client, base, url, etag string) (*asked, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+url, nil)
 	if err != nil {
@@ -116,7 +116,7 @@ func ask(ctx context.Context, client *http.Client, base, url, etag string) (*ask
 	return a, nil
 }
 
-// packed is what gzip at its fastest makes of a body.
+// packed is the size of a body after gzip at its fastest level.
 func packed(body []byte) iikanji.Bytes {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
@@ -130,7 +130,7 @@ func packed(body []byte) iikanji.Bytes {
 	return iikanji.Bytes(b.Len())
 }
 
-// SeriesFact is the fact of how the answers of a route were in size.
+// SeriesFact is the fact of the sizes of the answers of a route.
 func SeriesFact(target, route string, s iikanji.Series) iikanji.Fact {
 	return pack(target, iikanji.TopicSeries, route, s, true)
 }

@@ -1,10 +1,11 @@
-// Package facts asks services what they say of themselves: the schema, sizes
-// and variables of an SQL server, the plans of its heavy statements. It judges
-// nothing; diagnose does.
+// Package facts reads the state of services: schema, sizes and variables of an SQL
+// server, plans of its heavy statements, limits of processes, systemd units, the
+// configuration of nginx. It reads files and processes through a host.Host. It
+// judges nothing; diagnose does.
 //
 //  1. [Connect] takes one connection and makes it read-only, with a limit on
 //     the time of each statement.
-//  2. [Server.Dialect], [Server.Tables] and [Server.Variables] read the form.
+//  2. [Server.Dialect], [Server.Tables] and [Server.Variables] read the structure.
 //  3. [Server.Distinct] and [Server.Selectivity] count in the rows, or in a
 //     sample of them, what diagnose asked for.
 //  4. [Server.Explain] and [Server.Analyze] read plans; a write is planned

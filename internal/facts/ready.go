@@ -15,8 +15,8 @@ import (
 // readyTail is how much of the end of a log is read for its starts.
 const readyTail = 1 << 20
 
-// started and answers are what MariaDB and MySQL write into their error logs
-// when they begin and when they take connections.
+// started and answers match the lines that MariaDB and MySQL write into their error
+// logs when they start and when they accept connections.
 var (
 	started = regexp.MustCompile(`(?i)\bstarting .*\bas process \d+`)
 	answers = regexp.MustCompile(`(?i)\bready for connections\b`)
@@ -43,8 +43,8 @@ func ReadyFacts(h host.Host, t iikanji.Target) []iikanji.Fact {
 	return out
 }
 
-// longestStart finds the start that took longest. Where the log's clock is of
-// whole seconds, as MariaDB's is, it may have taken one more than that shows.
+// longestStart is the time of the slowest start. If the log has whole seconds only,
+// as MariaDB's does, one second is added, as the start may have taken that much more.
 func longestStart(text string) (longest time.Duration, ok bool) {
 	var from time.Time
 	for line := range strings.Lines(text) {

@@ -55,7 +55,7 @@ func UnitFacts(h host.Host, t iikanji.Target) ([]iikanji.Fact, error) {
 			continue
 		}
 		u := tree.load(name)
-		if !u.there { // made while it ran, or of another machine
+		if !u.there { // made at run time, or of another machine
 			continue
 		}
 		told := u.Unit
@@ -70,8 +70,8 @@ func UnitFacts(h host.Host, t iikanji.Target) ([]iikanji.Fact, error) {
 	return out, nil
 }
 
-// telling keeps the settings that say when a unit is started and started
-// again. The others say nothing of that, and an Environment= may hold secrets.
+// telling keeps the settings that decide when a unit is started and restarted. The
+// others are left out, as an Environment= may hold secrets.
 func telling(all []iikanji.Setting) []iikanji.Setting {
 	var out []iikanji.Setting
 	for _, s := range all {
@@ -87,8 +87,8 @@ func telling(all []iikanji.Setting) []iikanji.Setting {
 	return out
 }
 
-// managerSettings are what system.conf and its drop-ins, beside a folder named
-// "system", say of all units (systemd-system.conf(5)).
+// managerSettings are the settings for all units in system.conf and its drop-ins,
+// beside a folder named "system" (systemd-system.conf(5)).
 func managerSettings(h host.Host, folders []string) []iikanji.Setting {
 	var files []string
 	var dirs []unitDir
@@ -113,7 +113,7 @@ func managerSettings(h host.Host, folders []string) []iikanji.Setting {
 }
 
 // unitOf is the unit of the system in which processes run, "" for none. The
-// one that this process itself runs in says nothing of its children.
+// unit of this process itself does not count: its children would have it too.
 func unitOf(h host.Host, pids []int) string {
 	own := ""
 	if text, err := h.Read("/proc/self/cgroup"); err == nil {

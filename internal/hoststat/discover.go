@@ -11,8 +11,8 @@ import (
 )
 
 // Discover names the services of a host: every process that holds a listening TCP socket is a service, under its program's name;
-// the workers of a master belong to the master. Sockets of other users are
-// visible to root only.
+// the workers of a master belong to the master. Only root sees the sockets of other users'
+// processes.
 func Discover(h host.Host) ([]Service, error) {
 	fs, mount, err := procOf(h)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package hoststat reads what a host says of its own resources from /proc:
-// who used the CPU, memory, disk and network. It reads; it never touches a
-// process.
+// Package hoststat reads the use of a host's resources from its /proc: CPU, memory,
+// disk and network, by service, and its sockets. It changes nothing.
 //
 //  1. Take reads the CPU counters of every process and groups them by service:
 //     a service is its root processes and all that descend from them. Between

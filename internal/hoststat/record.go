@@ -19,8 +19,8 @@ type Recorder struct {
 	err     error
 }
 
-// Record begins the first interval now. services is asked anew for each
-// sample, as a service that restarts has other processes.
+// Record begins the first interval now. services is called for each
+// sample, because a restarted service has other processes.
 func Record(h host.Host, now func() time.Time, every time.Duration, services func() []Service) (*Recorder, error) {
 	s, err := NewSampler(h, now())
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // on every architecture that Go runs on under Linux.
 const tick = time.Second / 100
 
-// Other names what belongs to no group.
+// Other is the name of the processes that belong to no group.
 const Other = "other"
 
 // A Reading is the CPU counters of one host at one instant.
@@ -35,7 +35,7 @@ type spent struct {
 
 // Take reads a host's /proc. groups maps a service to its root process ids; each group
 // covers their descendants too, and a process belongs to the nearest root
-// above it. Processes that are gone simply do not count.
+// above it. Processes that have ended do not count.
 func Take(h host.Host, now time.Time, groups map[string][]int) (*Reading, error) {
 	fs, _, err := procOf(h)
 	if err != nil {
@@ -65,9 +65,9 @@ func (r *Reading) readHost(fs procfs.FS) error {
 	return nil
 }
 
-// readProcs adds up user and system time with that of children that were
-// waited for: the sum over the live processes of a tree then never loses what
-// a process used that has ended in between.
+// readProcs adds up user and system time, with that of children that were waited
+// for: the sum over the live processes of a tree then includes the time of processes
+// that ended in between.
 func (r *Reading) readProcs(procs procfs.Procs, groups map[string][]int) {
 	root := map[int]string{}
 	for name, pids := range groups {
@@ -100,7 +100,7 @@ func (r *Reading) readProcs(procs procfs.Procs, groups map[string][]int) {
 
 // groupOf walks up the parents to the nearest root.
 func groupOf(pid int, stats map[int]procfs.ProcStat, root map[int]string) string {
-	for range 64 { // deeper trees are no service's
+	for range 64 { // no service has a deeper tree
 		if name, ok := root[pid]; ok {
 			return name
 		}
@@ -113,9 +113,9 @@ func groupOf(pid int, stats map[int]procfs.ProcStat, root map[int]string) string
 	return ""
 }
 
-// Between says who used the CPU from one reading to a later one, the heaviest
-// first; "other" is everything on the host that belongs to no group. Shares
-// are of all cores. Steal is what the hypervisor took, as a share too.
+// Between is the use of the CPU from one reading to a later one by group, the
+// heaviest first; "other" are all processes of the host that belong to no group.
+// Shares are of all cores. Steal is the share that the hypervisor took.
 func Between(from, to *Reading) (usage []iikanji.Usage, steal float64) {
 	wall := to.at.Sub(from.at) * time.Duration(max(to.cores, 1))
 	if wall <= 0 {

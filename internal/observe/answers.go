@@ -70,19 +70,19 @@ func seriesOf(access, urls *iikanji.Profile) map[string]*iikanji.Series {
 	return out
 }
 
-// framing bounds what the sizes of one body differ by in nginx's log: an answer
-// without Content-Length is passed on in chunks as they come, and their heads
-// (6 bytes and more each) are counted. As a share of the body.
+// framing bounds the difference of the sizes of one body in nginx's log, as a
+// share of the body: an answer without Content-Length is passed on in chunks as
+// they arrive, and their heads (6 bytes and more each) are counted.
 const framing = 1.0 / 400
 
-// oneSize says whether all answers of a URL had one size, but for framing.
+// oneSize reports whether all answers of a URL had one size, apart from framing.
 func oneSize(r iikanji.Row) bool {
 	below := float64(r.Web.MaxBytes) - float64(r.Web.Bytes)/float64(r.Count)
 	return below <= min(64, float64(r.Web.MaxBytes)*framing)
 }
 
-// routeFor finds the row of a profile by routes that counted a URL, "GET
-// /a/7?x=1": the one with the most words as they are. "" when none fits.
+// routeFor finds the row of a profile by routes that a URL belongs to, as in "GET
+// /a/7?x=1": of those that fit, the one with the most literal words; "" for none.
 func routeFor(p *iikanji.Profile, url string) string {
 	url, _, _ = strings.Cut(url, "?")
 	best, most := "", -1
@@ -94,8 +94,8 @@ func routeFor(p *iikanji.Profile, url string) string {
 	return best
 }
 
-// fits says whether a route covers a path, and how many of its segments are
-// words. A segment that begins with a colon stands for any; behind its name
+// fits reports whether a route covers a path, and how many of the route's
+// segments are words. A segment that begins with a colon stands for any; behind its name
 // may be an ending, as in ":file.js".
 func fits(route, url string) (words int, ok bool) {
 	for {

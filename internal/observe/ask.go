@@ -15,7 +15,7 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// planned is how many digests, the heaviest ones, have their plan read.
+// planned is how many of the heaviest digests have their plans read.
 const planned = 12
 
 // Ask collects the facts that a diagnosis of an observation needs, after the
@@ -126,7 +126,7 @@ func askDatabase(ctx context.Context, d *databaseWatch, ob *Observation) ([]iika
 	return append(known, plans(ctx, srv, target, d.schema, statements)...), ctx.Err()
 }
 
-// count counts in a table what its advice depends on.
+// count counts in a table the values that its advice depends on.
 func count(ctx context.Context, srv *facts.Server, t *facts.SizedTable, q diagnose.Question) (map[string]float64, error) {
 	if err := srv.Distinct(ctx, t, q.Columns); err != nil {
 		return nil, err
@@ -134,11 +134,11 @@ func count(ctx context.Context, srv *facts.Server, t *facts.SizedTable, q diagno
 	return srv.Selectivity(ctx, *t, q.Predicates)
 }
 
-// queryWord begins what could have advice.
+// queryWord is the start of a statement that advice could be about.
 var queryWord = regexp.MustCompile(`(?i)^\s*\(?\s*(select|insert|update|delete|replace|with)\b`)
 
-// tellUnread warns of statements that took time and are not understood.
-// Statements that are of no query (SET, SHOW, COMMIT) are left out.
+// tellUnread warns of statements that took time and could not be parsed. Statements
+// that are not queries (SET, SHOW, COMMIT) are left out.
 func tellUnread(ob *Observation, unread []diagnose.Unread) {
 	seconds, first := 0.0, ""
 	n := 0
@@ -157,9 +157,9 @@ func tellUnread(ob *Observation, unread []diagnose.Unread) {
 	}
 }
 
-// plans reads the plans of the heaviest statements: each by its slowest example
-// and by one near the median, with the schema that they were sent to. One that
-// cannot be planned (it reads nothing, its table is gone) has none.
+// plans reads the plans of the heaviest statements: of the slowest example of each
+// and of one near the median, in the schema that they were sent to. A statement
+// that cannot be planned (it reads no rows, its table was dropped) is left out.
 func plans(ctx context.Context, srv *facts.Server, target, schema string, profiles []iikanji.Profile) []iikanji.Fact {
 	var out []iikanji.Fact
 	read, in := 0, schema
@@ -192,11 +192,11 @@ func plans(ctx context.Context, srv *facts.Server, target, schema string, profil
 	return out
 }
 
-// plan runs a statement again where that is harmless and short, and asks for
-// its plan where not.
+// plan runs a statement again if that is harmless and short, and otherwise reads
+// its plan only.
 func plan(ctx context.Context, srv *facts.Server, sql string) (iikanji.Plan, bool) {
 	p, err := srv.Analyze(ctx, sql)
-	if err != nil { // too slow to be run again, perhaps
+	if err != nil { // perhaps too slow to be run again
 		p, err = srv.Explain(ctx, sql)
 	}
 	return p, err == nil
@@ -236,8 +236,8 @@ func askNginx(ctx context.Context, h host.Host, s iikanji.Service) ([]iikanji.Fa
 	return append(known, version), nil
 }
 
-// askUnits reads how systemd would start the services of a target after a
-// reboot. Services that it does not run, as those of an arena, have no facts.
+// askUnits reads how systemd would start the services of a target on a host after a
+// reboot. Services without a unit, such as those of an arena, have no facts.
 func askUnits(h host.Host, t iikanji.Target, ob *Observation) []iikanji.Fact {
 	units, err := facts.UnitFacts(h, t)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// A Counter reads a database's own counters right before and after the load of
-// a run: what it was asked to do is the mechanism behind a score, and varies
-// far less than one. It costs two statements a run and turns nothing on.
+// A Counter reads a database's own counters right before and after the load of a
+// run. The work of the database is the mechanism behind a score, and varies far
+// less than the score. A Counter costs two statements a run and changes no setting.
 type Counter struct {
 	DB  *sql.DB
 	Err error // a reading failed; Counts is nil then
@@ -21,8 +21,8 @@ type Counter struct {
 	before, after map[string]float64
 }
 
-// countLimit bounds one reading: a database that does not answer is for the
-// run to tell, not for this to wait for.
+// countLimit bounds the time of one reading. The run itself reports a database that
+// does not answer.
 const countLimit = 5 * time.Second
 
 // Phase is to be called by the engine at the begin and end of each phase.
@@ -52,7 +52,7 @@ var counted = []struct{ name, variables string }{
 	{"bytes from the database", "bytes_sent"},
 }
 
-// Counts are what the counters grew by during the load, for [iikanji.Run.Counts].
+// Counts are the growths of the counters during the load, for [iikanji.Run.Counts].
 func (c *Counter) Counts() map[string]float64 {
 	if c.before == nil || c.after == nil || c.Err != nil {
 		return nil

@@ -9,9 +9,9 @@ import (
 )
 
 // A digestWatch reads the sums that performance_schema keeps by digest, before
-// and after the load, where it is on: turning it on wants a restart of the
-// database, which is not an observer's to do. They stand in for a slow log
-// that does not see the run; they tell no single statement, connection or second.
+// and after the load, where it is on: turning it on needs a restart of the
+// database, which an observer must not do. The sums replace a slow log that does
+// not see the run. They contain no single statement, connection or second.
 type digestWatch struct {
 	db            slowlog.Querier
 	service       string // name of the database
@@ -19,7 +19,7 @@ type digestWatch struct {
 	err           error // the first
 }
 
-// on says whether the server keeps the sums.
+// on reports whether the server keeps the sums.
 func (w *digestWatch) on(ctx context.Context) bool {
 	rows, err := w.db.QueryContext(ctx, "SELECT 1 FROM DUAL WHERE @@performance_schema AND EXISTS (SELECT 1 FROM performance_schema.setup_consumers WHERE NAME = 'statements_digest' AND ENABLED = 'YES')")
 	if err != nil {
@@ -29,7 +29,7 @@ func (w *digestWatch) on(ctx context.Context) bool {
 	return rows.Next()
 }
 
-// begin reads the sums of before; a server that has none keeps silent.
+// begin reads the sums before the load, if the server has them.
 func (w *digestWatch) begin(ctx context.Context) {
 	if w == nil || !w.on(ctx) {
 		return
@@ -46,7 +46,8 @@ func (w *digestWatch) end(ctx context.Context) {
 	w.after, w.err = slowlog.ReadDigests(ctx, w.db, w.service)
 }
 
-// profile is what the sums grew by during the load; nil when they are not kept.
+// profile is the growth of the sums during the load; nil if the server does not
+// keep them.
 func (w *digestWatch) profile() *iikanji.Profile {
 	if w == nil || w.before == nil || w.after == nil {
 		return nil
@@ -69,8 +70,8 @@ func (w *digestWatch) profile() *iikanji.Profile {
 	return &out
 }
 
-// grownRow is what a row of sums grew by. Extremes and percentiles are of all
-// time since the server started, and are left out.
+// grownRow is the growth of a row of sums. Extremes and percentiles cover the
+// whole time since the server started, and are left out.
 func grownRow(now, was iikanji.Row) iikanji.Row {
 	now.Count, now.Total = now.Count-was.Count, now.Total-was.Total
 	now.Min, now.Max, now.Mean, now.P50, now.P90, now.P95, now.P99 = 0, 0, 0, 0, 0, 0, 0

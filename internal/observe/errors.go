@@ -86,7 +86,7 @@ func (w *logWatch) read(ctx context.Context) (*iikanji.Profile, error) {
 	return p, w.err
 }
 
-// volume is the fact of how much was written, without which there is none.
+// volume is the fact of how many bytes were written to the log, if known.
 func (w *logWatch) volume() []iikanji.Fact {
 	if w.err != nil || w.to < w.from {
 		return nil
@@ -98,8 +98,8 @@ func volumeFact(service, kind string, n int64) iikanji.Fact {
 	return iikanji.Fact{Target: service, Topic: iikanji.TopicVolume, Key: kind, Value: strconv.FormatInt(n, 10), Moves: true}
 }
 
-// readErrors reads all error logs; their sensor is green when all of them were
-// read to their last line.
+// readErrors reads all error logs. Their sensor is green when all of them were
+// read to the last line.
 func (o *Observer) readErrors(ctx context.Context, ob *Observation) {
 	s := Sensor{Source: iikanji.Errors, Name: "error logs"}
 	var errs []error

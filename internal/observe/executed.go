@@ -12,15 +12,16 @@ import (
 	"strings"
 )
 
-// executedLog stands beside the server's own slow log while it is written.
+// executedLog is the file of the general log, in the folder of the server's own
+// slow log.
 const executedLog = "executed-general.log"
 
-// maxExecuted bounds what is read of it, in bytes: initialize may load data,
-// but what makes the tables comes first as a rule.
+// maxExecuted bounds how many bytes of it are read: initialize may load much
+// data, but the statements that make the tables usually come first.
 const maxExecuted = 64 << 20
 
-// Executed tells what a database executes while something is done: every
-// statement that clients send, in the order of its general log, which is on for
+// Executed returns the statements that a database executes while do runs: every
+// statement of every client, in the order of the general log, which is on for
 // that time only. beside is a log of the server, in whose folder it may write.
 func Executed(ctx context.Context, db *sql.DB, beside string, do func() error) (statements []string, err error) {
 	path := filepath.Join(filepath.Dir(beside), executedLog)
@@ -58,14 +59,14 @@ func Executed(ctx context.Context, db *sql.DB, beside string, do func() error) (
 	if err := do(); err != nil {
 		return nil, err
 	}
-	if err := set(ctx, file, output, on); err != nil { // it is closed then, and whole
+	if err := set(ctx, file, output, on); err != nil { // this closes the log, which is complete then
 		return nil, err
 	}
 	return readExecuted(path)
 }
 
 var (
-	// generalEntry begins an entry: a time, where it is another one than
+	// generalEntry is the start of an entry: a time, if it differs from the one
 	// before, the connection's number and the command.
 	generalEntry = regexp.MustCompile(`^(?:[0-9]{6} [ 0-9:]{8}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[^ \t]+)?\t* *[0-9]+ ([A-Z][a-z]+(?: [A-Za-z]+)?)\t(.*)$`)
 	isStatement  = map[string]bool{"Query": true, "Execute": true}

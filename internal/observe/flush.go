@@ -12,24 +12,24 @@ import (
 )
 
 const (
-	// An nginx that was told to reopen its logs writes what it had buffered
-	// within milliseconds; a log that has not grown for settled is whole, and
-	// longer than mostFlush nobody waits.
-	settled   = 60 * time.Millisecond
-	mostFlush = 200 * time.Millisecond
+	// An nginx that gets the signal to reopen its logs writes its buffer within
+	// milliseconds. A log that has not grown for settled is complete. Give up
+	// after maxFlushWait.
+	settled      = 60 * time.Millisecond
+	maxFlushWait = 200 * time.Millisecond
 )
 
-// A logFlush makes an nginx that buffers its access log write the buffer:
-// without it the lines of the last second would be missing, and those of the
-// checks before the load would come within it.
+// A logFlush makes an nginx that buffers its access log write the buffer.
+// Without it, the lines of the last second would be missing, and lines of the
+// checks before the load would be written during the load.
 type logFlush struct {
 	host host.Host
 	path string
 	pid  func() int // of the master, 0 when it is not known
 }
 
-// hidesWarnings says whether an nginx keeps errors only where it hands requests
-// on, so that its log does not tell of temporary files.
+// hidesWarnings reports whether an nginx logs no warnings in a block that passes
+// requests on. Its log then does not mention temporary files.
 func hidesWarnings(tree []iikanji.Directive) bool {
 	if tree == nil {
 		return false
@@ -47,8 +47,8 @@ func hidesWarnings(tree []iikanji.Directive) bool {
 	return hidden > 0
 }
 
-// hiding counts the blocks in one that hand requests on, and those of them
-// whose error log has no warnings.
+// hiding counts the blocks, at any depth of a block, that pass requests on, and
+// those of them whose error log has no warnings.
 func hiding(block []iikanji.Directive, around bool) (passes, hidden int) {
 	around = hides(block, around)
 	if slices.ContainsFunc(block, func(d iikanji.Directive) bool { return strings.HasSuffix(d.Name, "_pass") && len(d.Block) == 0 }) {
@@ -63,8 +63,8 @@ func hiding(block []iikanji.Directive, around bool) (passes, hidden int) {
 	return passes, hidden
 }
 
-// hides says whether a block's error logs hide warnings. They replace those
-// around it; of several, the one that tells most counts.
+// hides reports whether a block's error logs have no warnings. They replace the
+// logs of the block around it. Of several logs, the most verbose one counts.
 func hides(block []iikanji.Directive, around bool) bool {
 	own, hidden := false, true
 	for _, d := range block {
@@ -87,7 +87,7 @@ func newLogFlush(tree []iikanji.Directive, h host.Host, path string, master func
 	return &logFlush{host: h, path: path, pid: master}
 }
 
-// buffers says whether a directive, or one in it, writes the log through a buffer.
+// buffers reports whether a directive, or one in its block, writes the log through a buffer.
 func buffers(d iikanji.Directive, path string) bool {
 	if d.Name == "access_log" && d.Arg(0) == path {
 		return slices.ContainsFunc(d.Args, func(a string) bool { return strings.HasPrefix(a, "buffer=") || strings.HasPrefix(a, "gzip") })
@@ -95,8 +95,8 @@ func buffers(d iikanji.Directive, path string) bool {
 	return slices.ContainsFunc(d.Block, func(in iikanji.Directive) bool { return buffers(in, path) })
 }
 
-// flush has the log written and returns when it has stopped growing, or, while
-// requests keep coming, after a moment.
+// flush makes nginx write the log. It returns when the log has stopped growing,
+// or after maxFlushWait, as requests may keep coming.
 func (f *logFlush) flush(ctx context.Context) error {
 	if f == nil || f.pid() == 0 {
 		return nil
@@ -107,7 +107,7 @@ func (f *logFlush) flush(ctx context.Context) error {
 	last, since := int64(-1), time.Duration(0)
 	tick := time.NewTicker(settled / 3)
 	defer tick.Stop()
-	for waited := time.Duration(0); waited < mostFlush && since < settled; waited += settled / 3 {
+	for waited := time.Duration(0); waited < maxFlushWait && since < settled; waited += settled / 3 {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)

@@ -66,7 +66,7 @@ func (ob *Observation) profileNames() []string {
 }
 
 // Keep saves a run with what was observed of it, so that it can be diagnosed
-// again. What a red sensor saw is kept too, for whoever looks into it.
+// again. What a red sensor saw is kept too, so that its failure can be examined.
 func Keep(h *history.History, ob *Observation, known []iikanji.Fact) error {
 	id := ob.Run.ID
 	for _, l := range ob.slowLogs {
@@ -162,13 +162,13 @@ func Recall(h *history.History, id iikanji.RunID) (*Observation, []iikanji.Fact,
 	return ob, known, nil
 }
 
-// mostSlowLog is how much of a slow log is kept: its beginning, of which gzip
-// makes about a tenth.
+// mostSlowLog is how many bytes of a slow log are kept, from its start; gzip
+// compresses them to about a tenth.
 const mostSlowLog = 128 << 20
 
-// keepSlowLog puts a copy of the log, packed, into the run's folder and has the
-// profile quote that: the next observation writes the log anew. Lines keep
-// their numbers; of a very long log only the beginning is kept.
+// keepSlowLog saves a compressed copy of the log in the run's folder, and makes the
+// examples of the profile refer to it, because the next observation overwrites the
+// log. Lines keep their numbers. Of a very long log only the beginning is kept.
 func keepSlowLog(h *history.History, ob *Observation, l slowLog) error {
 	f, err := os.Open(l.path)
 	if errors.Is(err, fs.ErrNotExist) { // its sensor is red then

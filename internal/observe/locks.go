@@ -10,9 +10,9 @@ import (
 	"github.com/iikanji/iikanji/internal/facts"
 )
 
-// A lockWatch asks once a second who waits for whose locks, on a connection of
-// its own, and reads InnoDB's status before and after: its numbers, and a
-// deadlock that is new.
+// A lockWatch reads once a second which statements wait for the locks of which
+// others, on a connection of its own. Before and after the load it reads InnoDB's
+// status: its numbers, and a new deadlock.
 type lockWatch struct {
 	srv     *facts.Server
 	service string // name of the database
@@ -23,8 +23,8 @@ type lockWatch struct {
 	waits []iikanji.LockWait // valid after end
 }
 
-// newLockWatch connects. A server that does not tell of locks, or not to this
-// user, is no error: nothing is known of locks then.
+// newLockWatch connects. It is nil, and not an error, for a server that does not
+// list lock waits to this account.
 func newLockWatch(ctx context.Context, db *sql.DB, service string) *lockWatch {
 	srv, err := facts.Connect(ctx, db, askLimit)
 	if err != nil {
@@ -61,7 +61,7 @@ func (l *lockWatch) run() {
 	}
 }
 
-// end stops and returns what was seen; it may be called again.
+// end stops the watch and returns its facts; it may be called again.
 func (l *lockWatch) end(ctx context.Context) []iikanji.Fact {
 	if l == nil || l.quit == nil {
 		return nil

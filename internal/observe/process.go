@@ -104,7 +104,7 @@ func (o *Observer) readAnswers(ob *Observation, w *webWatch, access *accessRead)
 	}
 }
 
-// doubt says of a run that less is known of it than could be.
+// doubt warns that less is known of the answers of a run.
 func (o *Observer) doubt(ob *Observation, err error) {
 	if err != nil {
 		ob.Run.Warnings = append(ob.Run.Warnings, "less is known of the answers: "+err.Error())

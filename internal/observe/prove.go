@@ -10,8 +10,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// A Sensor says whether what a sensor saw may be believed. It is green only
-// when every proof holds; findings that need a red one are held back.
+// A Sensor is the reliability of one source of an observation. It is green only
+// when every proof holds. Findings that need a red sensor are held back.
 type Sensor struct {
 	Source iikanji.Source `json:"source"`
 	// Target is the service, where the target has several services with a
@@ -23,14 +23,14 @@ type Sensor struct {
 	Error  string  `json:"error,omitempty"` // why it could not be read at all
 }
 
-// A Proof is one comparison of what a sensor saw with what somebody else did.
+// A Proof is one comparison of what a sensor saw with an independent count.
 type Proof struct {
 	Says   string `json:"says"`
 	Within string `json:"within"` // what would hold
 	Holds  bool   `json:"holds"`
 }
 
-// Why says what is wrong with a red sensor, "" for a green one.
+// Why is the reason for a red sensor, "" for a green one.
 func (s Sensor) Why() string {
 	var parts []string
 	if s.Error != "" {
@@ -68,8 +68,8 @@ func (s Sensor) ofService(name string, several bool) Sensor {
 const (
 	leastParsed = 0.99 // share of the lines of a log
 	countSlack  = 0.01 // share by which two counts of the same may differ
-	// A statement's time is taken inside of the server, the wall around the
-	// load outside: a hair of difference proves nothing.
+	// A statement's time is measured in the server, the time of the load outside
+	// of it: a small difference proves nothing.
 	timeSlack = 0.02
 	// CPU time is counted in ticks of 10 ms, for each process by itself.
 	cpuSlack  = 0.1
@@ -77,7 +77,7 @@ const (
 	leastTold = 0.8      // share of the seconds of the load with a sample of the host
 )
 
-// parsed proves that nearly all of a log was understood.
+// parsed proves that nearly all entries of a log were parsed.
 func parsed(in *iikanji.Intake) Proof {
 	share := 0.0
 	if in.Lines > 0 {
@@ -94,10 +94,10 @@ func alike(what string, seen float64, by string, want, flight float64) Proof {
 		seen > 0 && math.Abs(seen-want) <= slack}
 }
 
-// proveAccess holds an access log against the load generator: what it sent
-// that no cache answered, in all and of each step. Requests are in flight at
-// both ends of the load, as many as there are connections, and those that found
-// none are in no log; nor need those be that a client gave up on.
+// proveAccess compares an access log with the load generator: the requests that it
+// sent and that no cache answered, in all and of each step. At both ends of the
+// load as many requests are in flight as there are connections. Requests without
+// a connection are not logged, and those that a client gave up on need not be.
 func proveAccess(p *iikanji.Profile, run *iikanji.Run, err error) Sensor {
 	s := Sensor{Source: iikanji.Access, Name: "access log"}
 	if p == nil {
@@ -117,7 +117,7 @@ func proveAccess(p *iikanji.Profile, run *iikanji.Run, err error) Sensor {
 type counters struct {
 	questions float64 // statements that clients sent
 	threads   float64 // most connections at one time since the server started
-	closed    float64 // connections that ended: each one's farewell is a question that no log has
+	closed    float64 // connections that ended: the quit of each is a question that is not logged
 }
 
 func countersOf(before, after map[string]string) counters {
@@ -130,12 +130,12 @@ func countersOf(before, after map[string]string) counters {
 		closed: max(0, grown("connections")-grown("threads_connected"))}
 }
 
-// uncounted are entries of a slow log that Questions does not count, and the
-// farewell of a connection: Questions counts it, not every server logs it.
+// uncounted are entries of a slow log that Questions does not count, and the quit
+// of a connection, which Questions counts but not every server logs.
 var uncounted = map[string]bool{"Prepare": true, "Close stmt": true, "Reset stmt": true, "Ping": true, "Statistics": true, "Quit": true}
 
-// proveSlow holds a slow log against the server's counters and the clock: all
-// connections together cannot work longer than the load lasted for each.
+// proveSlow compares a slow log with the server's counters and the clock: the
+// statements cannot take longer than all connections together had during the load.
 func proveSlow(p *iikanji.Profile, c counters, wall time.Duration, err error) Sensor {
 	s := Sensor{Source: iikanji.Slow, Name: "slow log"}
 	if p == nil {
@@ -155,8 +155,8 @@ func proveSlow(p *iikanji.Profile, c counters, wall time.Duration, err error) Se
 	return s.settle(err)
 }
 
-// proveHost wants a sample for nearly every second, and that all services
-// together did not use more than the machine had.
+// proveHost requires a sample for nearly every second, and that all services
+// together did not use more CPU time than the machine.
 func proveHost(p *iikanji.Profile, wall time.Duration, err error) Sensor {
 	s := Sensor{Source: iikanji.Host, Name: "host"}
 	want, samples := math.Floor(wall.Seconds()), float64(p.Intake.Lines)
@@ -175,8 +175,8 @@ func proveHost(p *iikanji.Profile, wall time.Duration, err error) Sensor {
 	return s.settle(err)
 }
 
-// proveErrors wants all that was written to an error log to have been read,
-// but for a last line that was being written, and nginx's to be of its form.
+// proveErrors requires that all bytes written to an error log were read, except
+// for an unfinished last line, and that the entries were parsed.
 func proveErrors(p *iikanji.Profile, written int64) []Proof {
 	read := int64(p.Intake.Bytes)
 	out := []Proof{{fmt.Sprintf("%d bytes of %s read", read, p.Target), fmt.Sprintf("the %d that it wrote", written), read <= written && read >= written-maxLine}}

@@ -15,16 +15,17 @@ import (
 )
 
 const (
-	// pairWithin is how close two answers must be to be compared: what nearly
-	// all pages that are the same for everyone are the same for.
+	// pairWithin is the longest time between two answers that are compared. Nearly
+	// all pages that are the same for all users stay the same for that long.
 	pairWithin = 200 * time.Millisecond
-	// lastPart is the share of the load, its end, in which sizes are bounded.
+	// lastPart is the share of the load, at its end, whose smallest and largest
+	// sizes are kept.
 	lastPart = 0.3
 )
 
 // addClients adds to the series of routes how the answers to different clients
-// differed, from the load generator's samples in dir. Steps are held against
-// routes by their names; a run without samples adds nothing.
+// differed, from the load generator's samples in dir. Steps and routes are
+// matched by their names. A run without samples adds nothing.
 func addClients(series map[string]*iikanji.Series, dir string) error {
 	if dir == "" {
 		return nil
@@ -55,7 +56,7 @@ func addClients(series map[string]*iikanji.Series, dir string) error {
 	return r.Err()
 }
 
-// compare holds each answer against the one before it.
+// compare compares each answer with the one before it.
 func compare(s *iikanji.Series, samples []bench.Sample) {
 	slices.SortFunc(samples, func(a, b bench.Sample) int { return cmp.Compare(a.End, b.End) })
 	clients := map[uint32]bool{}

@@ -15,19 +15,19 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// observedLog stands beside the server's own slow log.
+// observedLog is the file of the observed slow log, in the folder of the server's
+// own slow log.
 const observedLog = "observed-slow.log"
 
-// A setting is a global variable of the server and what it is to be.
+// A setting is a global variable of the server and its value.
 type setting struct {
 	name, value string
-	some        bool // only some servers have it: MariaDB, or MySQL from 8.0.14 on
+	some        bool // some servers do not have it: MariaDB, or MySQL before 8.0.14
 }
 
-// slowSettings make every statement of later connections one for the log.
-// Whether it is written decides log_output alone, which is the one of them
-// that holds for connections that are open already: so the log is turned on
-// and off at an instant.
+// slowSettings make the server log every statement of later connections. Only
+// log_output also applies to connections that are open already: it turns the log
+// on and off at one moment.
 var slowSettings = []setting{
 	{name: "log_output", value: "NONE"},
 	{name: "long_query_time", value: "0"},
@@ -76,7 +76,7 @@ func newSlowSwitch(ctx context.Context, db *sql.DB, h host.Host, own, file strin
 	return s, nil
 }
 
-// set changes one setting and remembers what it was.
+// set changes one setting and keeps its old value.
 func (s *slowSwitch) set(ctx context.Context, want setting) error {
 	was := setting{name: want.name}
 	err := s.conn.QueryRowContext(ctx, "SELECT @@GLOBAL."+want.name).Scan(&was.value)
@@ -108,7 +108,7 @@ func (s *slowSwitch) write(ctx context.Context, to setting) error {
 	return nil
 }
 
-// on does nothing, and is no error, without a log.
+// on starts the logging. Without a log it does nothing.
 func (s *slowSwitch) on(ctx context.Context) error {
 	if s == nil {
 		return nil
@@ -123,7 +123,7 @@ func (s *slowSwitch) off(ctx context.Context) error {
 	return s.write(ctx, setting{name: "log_output", value: "NONE"})
 }
 
-// restore puts back every setting. The connection is given up.
+// restore puts back every setting and closes the connection.
 func (s *slowSwitch) restore(ctx context.Context) error {
 	var errs []error
 	for _, was := range s.was {
@@ -136,8 +136,8 @@ func (s *slowSwitch) restore(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// emptyLike makes a new empty file that belongs to the owner of another, whom
-// the server runs as.
+// emptyLike makes a new empty file with the owner of another file, which is the
+// account that the server runs as.
 func emptyLike(path, other string) error {
 	info, err := os.Stat(other)
 	if err != nil {

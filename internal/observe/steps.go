@@ -8,11 +8,12 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// stepFlight is how many lines of a step may be on their way at either end of
-// the load, beside those of the requests that the end cut off.
+// stepFlight is how many requests of a step may be in flight at either end of the
+// load, in addition to those that the end of the load cut off.
 const stepFlight = 10
 
-// A tallied is what was sent of some steps and what the access log has of it.
+// A tallied compares the requests that were sent of some steps with their lines in
+// the access log.
 type tallied struct {
 	name       string // of the first of the steps
 	route      string // as a step names it; "" for what is of no step
@@ -21,11 +22,11 @@ type tallied struct {
 	cut        float64
 }
 
-// proveSteps holds the rows of an access log against the steps of a run: that
-// all lines together are as many as all requests says little of a route that
-// has no log, or of few requests. It returns what was sent, without what a
-// client gave up on and the log does not have of that step. Where a step is not named
-// by its route, nobody can tell whose a line is: there is no proof then.
+// proveSteps compares the rows of an access log with the steps of a run: equal
+// totals prove little about a route that is not logged, or that had few requests.
+// It returns how many requests were sent, without those that a client gave up on
+// and that the log does not have. A step that is not named by its route cannot be
+// matched with lines: there is no proof then.
 func proveSteps(p *iikanji.Profile, run *iikanji.Run) (sent float64, proofs []Proof) {
 	groups := groupSteps(run.Steps)
 	byRoute := len(groups) > 1
@@ -62,8 +63,8 @@ func proveSteps(p *iikanji.Profile, run *iikanji.Run) (sent float64, proofs []Pr
 	return sent, []Proof{{fmt.Sprintf("each of %d steps has its lines", n), "a difference of 1 % or of what was on its way", true}}
 }
 
-// groupSteps puts steps of one route together. The first group is of steps, and
-// later of lines, without one.
+// groupSteps puts steps of one route together. The first group has the steps, and
+// later the lines, without a route.
 func groupSteps(steps []iikanji.StepStat) []*tallied {
 	groups := []*tallied{{name: "requests of no step"}}
 	for _, st := range steps {
@@ -97,8 +98,8 @@ func stepRoute(name string) string {
 	return f[0] + " " + path
 }
 
-// ownerOf finds the group whose route is a row's, the one that has the most
-// words of it; 0 when none has.
+// ownerOf finds the group whose route matches a row with the most words; 0 if no
+// group does.
 func ownerOf(groups []*tallied, row string) int {
 	best, most := 0, -1
 	for i, g := range groups {
@@ -112,9 +113,9 @@ func ownerOf(groups []*tallied, row string) int {
 	return best
 }
 
-// alikeRoutes says whether two names of routes may be of the same one, and how
-// many words they share. Both fold identifiers, each in its way (":id"), and a
-// step may end in "*" for all that is below it.
+// alikeRoutes reports whether two names may mean the same route, and how many
+// words they share. Both replace identifiers, each in its own way (":id"), and a
+// step may end in "*" for all paths below it.
 func alikeRoutes(step, row string) (words int, ok bool) {
 	a, b := strings.Split(step, "/"), strings.Split(row, "/")
 	for i, s := range a {

@@ -21,9 +21,9 @@ import (
 // Generator is the name of the load generator, this process, among the services.
 const Generator = "generator"
 
-// StealLimit is the share of the CPU time of all cores which, taken by the
-// hypervisor, disturbs a run: it is the size of the effects that runs are
-// compared for, as the other limits are.
+// StealLimit is the share of the CPU time of all cores that the hypervisor may
+// take before a run counts as disturbed. Like the other limits, it is about the
+// size of the effects that runs are compared for.
 const StealLimit = 0.02
 
 // Limits beyond which a run proves nothing about a change.
@@ -33,24 +33,25 @@ const (
 	diskLeast  = 512 << 20
 )
 
-// A Guard watches what is around a run: it reads the host's counters where the
-// load begins and where it ends, and says who used the CPU in between and what
-// disturbed it. Set the first fields before the run; the others are its answer.
+// A Guard watches the environment of a run on this machine. It reads the machine's
+// counters when the load begins and when it ends, and reports which services used
+// the CPU in between and what disturbed the run. Set the first group of fields
+// before the run; the other fields are results.
 type Guard struct {
 	Now func() time.Time
-	// Groups are the root processes of each service at the moment; nil where
-	// none of them is on this machine. It is called from other goroutines.
+	// Groups returns the root processes of each service at this moment; nil if no
+	// service runs on this machine. It is called from other goroutines.
 	Groups func() map[string][]int
-	// Dir is a folder on the disk of the data, whose free space is looked at; "" for none.
+	// Dir is a folder on the disk of the data, whose free space is checked; "" for none.
 	Dir string
 	// Every is the interval between samples of the host during the load; 0 for none.
 	Every time.Duration
 
-	Usage   []iikanji.Usage   // who used the CPU during the load
+	Usage   []iikanji.Usage   // CPU time during the load, by service
 	Samples []hoststat.Sample // valid after Stop
-	// Void is why the run proves nothing about a change; "" when it may be believed.
+	// Void is the reason why the run proves nothing about a change; "" for a valid run.
 	Void string
-	// Err is why the guard saw nothing.
+	// Err is the reason why the counters could not be read.
 	Err error
 
 	from      *hoststat.Reading
@@ -60,8 +61,8 @@ type Guard struct {
 	unsampled error
 }
 
-// Phase is called by the engine at the begin and end of each phase. The
-// sampler works between the two readings, so that they count it alike.
+// Phase is called by the engine at the begin and end of each phase. The sampler
+// runs between the two readings, so that its own CPU time is counted.
 func (g *Guard) Phase(p scenario.Phase, begins bool) {
 	if p != scenario.Load {
 		return
@@ -84,8 +85,8 @@ func (g *Guard) Phase(p scenario.Phase, begins bool) {
 	}
 }
 
-// groups are the services and the generator. The stack's processes descend
-// from this one: the nearest root wins.
+// groups are the services and the generator. Where the services descend from this
+// process, each process belongs to the nearest root above it.
 func (g *Guard) groups() map[string][]int {
 	all := map[string][]int{Generator: {os.Getpid()}}
 	if g.Groups != nil {
@@ -94,7 +95,7 @@ func (g *Guard) groups() map[string][]int {
 	return all
 }
 
-// sample begins to sample the host, where that was asked for.
+// sample begins to sample the machine, if Every is set.
 func (g *Guard) sample() {
 	if g.Every == 0 {
 		return
@@ -112,8 +113,8 @@ func (g *Guard) sample() {
 	}
 }
 
-// Stop ends the sampling, which the load's end does too; a run that breaks off
-// has none. It may be called twice.
+// Stop ends the sampling. The end of the load does so too; call Stop for a run that
+// was broken off. It may be called twice.
 func (g *Guard) Stop() {
 	if g.recorder == nil {
 		return
@@ -125,7 +126,7 @@ func (g *Guard) Stop() {
 	g.recorder = nil
 }
 
-// judge names the first thing that disturbed the load.
+// judge sets Void to the first disturbance of the load that is beyond its limit.
 func (g *Guard) judge(r *hoststat.Reading) {
 	g.Usage, g.steal = hoststat.Between(g.from, r)
 	switch free, known := freeSpace(g.Dir); {
@@ -140,7 +141,7 @@ func (g *Guard) judge(r *hoststat.Reading) {
 	}
 }
 
-// others is the share of the machine that went to programs of neither side.
+// others is the share of the machine's CPU time that other programs used.
 func (g *Guard) others() float64 {
 	for _, u := range g.Usage {
 		if u.Who == hoststat.Other {
@@ -150,9 +151,9 @@ func (g *Guard) others() float64 {
 	return 0
 }
 
-// Mark writes what was seen on a run that is one of many.
+// Mark adds the results to a run that is one of many.
 func (g *Guard) Mark(run *iikanji.Run) {
-	if g.Usage != nil { // the engine knows of itself only
+	if g.Usage != nil { // the engine measures only itself
 		run.Usage = g.Usage
 	}
 	if g.Err != nil {
@@ -163,8 +164,8 @@ func (g *Guard) Mark(run *iikanji.Run) {
 	}
 }
 
-// Doubts are warnings for a run that stands alone, as nobody repeats it: what
-// was not seen of it, and who took CPU time from it.
+// Doubts are warnings for a single run, which is not repeated: what could not be
+// measured, and which programs took CPU time.
 func (g *Guard) Doubts() (says []string) {
 	for _, err := range []error{g.unsampled, g.Err} {
 		if err != nil {
@@ -189,10 +190,10 @@ func named(names []string) string {
 	return " (" + strings.Join(names, ", ") + " is at work)"
 }
 
-// timers are programs that a system starts by itself, by the kernel's short name.
+// timers are programs that a system starts by itself, by the kernel's short names.
 var timers = []string{"apt-get", "apt", "apt.systemd.dai", "unattended-upgr", "dpkg", "packagekitd", "updatedb", "updatedb.mlocat", "mandb", "fstrim", "logrotate", "snapd"}
 
-// busyTimers lists those of them that run now.
+// busyTimers lists the timers that run now.
 func busyTimers() []string {
 	var found []string
 	paths, _ := filepath.Glob("/proc/[0-9]*/comm") // the pattern is well formed

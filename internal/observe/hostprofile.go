@@ -12,11 +12,11 @@ import (
 // sampleEvery is the length of an interval of the host's sensor.
 const sampleEvery = time.Second
 
-// pageSize is the unit in which the kernel counts what is swapped.
+// pageSize is the unit, in bytes, in which the kernel counts swapping.
 const pageSize = 4 << 10
 
-// hostProfile sums up the samples of a run: one row for each service and one
-// for the host as a whole, the heaviest first. Total is CPU time, Share the
+// hostProfile sums up the samples of a host: one row for each service and one for
+// the whole host, the heaviest first. Total is CPU time, Share the
 // share of all cores.
 func hostProfile(samples []hoststat.Sample) *iikanji.Profile {
 	p := &iikanji.Profile{Version: iikanji.ProfileVersion, Source: iikanji.Host, Target: thisMachine, Intake: iikanji.Intake{Format: "proc", Lines: int64(len(samples))}}
