@@ -75,16 +75,22 @@ func prose(page string) string {
 	return out.String() + page
 }
 
-// namedFiles lists the paths that a page names: the targets of its links, from
-// the root of the repository, and the code spans that are paths.
-func namedFiles(file, page string) (paths []string) {
-	text := prose(page)
-	for _, m := range linkTarget.FindAllStringSubmatch(text, -1) {
-		if !strings.Contains(m[1], "://") {
+// linkedFiles lists the targets of a page's links, from the root of the
+// repository.
+func linkedFiles(file, page string) (paths []string) {
+	for _, m := range linkTarget.FindAllStringSubmatch(prose(page), -1) {
+		if !strings.Contains(m[1], ":") {
 			paths = append(paths, path.Join(path.Dir(file), m[1]))
 		}
 	}
-	for _, m := range codeSpan.FindAllStringSubmatch(text, -1) {
+	return paths
+}
+
+// namedFiles lists the paths that a page names: the targets of its links, from
+// the root of the repository, and the code spans that are paths.
+func namedFiles(file, page string) (paths []string) {
+	paths = linkedFiles(file, page)
+	for _, m := range codeSpan.FindAllStringSubmatch(prose(page), -1) {
 		top, _, _ := strings.Cut(m[1], "/")
 		_, err := os.Stat(top)
 		if isFolder := err == nil && strings.Contains(m[1], "/") && !strings.Contains(m[1], " "); isFolder || fileName.MatchString(m[1]) {
@@ -318,6 +324,29 @@ func TestDocs(t *testing.T) {
 		for _, b := range wrongPage(file, string(page), string(makefile), files, known) {
 			t.Errorf("%s: %s", file, b)
 		}
+	}
+}
+
+// TestLinks checks that the links of every page lead to files.
+func TestLinks(t *testing.T) {
+	files := repository(t)
+	links := 0
+	for _, file := range files {
+		if !strings.HasSuffix(file, ".md") {
+			continue
+		}
+		page, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, to := range linkedFiles(file, string(page)) {
+			if links++; !slices.Contains(files, to) {
+				t.Errorf("%s: there is no %s", file, to)
+			}
+		}
+	}
+	if links < 50 {
+		t.Errorf("%d links in all pages: the test would prove nothing", links)
 	}
 }
 

@@ -311,12 +311,10 @@ func (p *plannedRemedy) plan(ctx context.Context, site *change.Site) {
 func (p *plannedRemedy) lasting(ctx context.Context, site *change.Site) (*iikanji.Change, error) {
 	_, given := p.Remedy.Args["into"]
 	loads := slices.ContainsFunc(slices.Collect(maps.Values(site.Services)), func(s change.Service) bool { return len(s.Loads) > 0 })
-	if p.Remedy.Kind != "ddl" || given || !loads {
+	r := change.IntoSchemaFile(p.Remedy)
+	if !change.InSchemaFile(r) || given || !loads {
 		return change.Plan(ctx, site, p.Remedy)
 	}
-	r := p.Remedy
-	r.Args = map[string]string{"into": "schema file"}
-	maps.Copy(r.Args, p.Remedy.Args)
 	c, err := change.Plan(ctx, site, r)
 	if err == nil || errors.Is(err, change.ErrNothing) || ctx.Err() != nil {
 		return c, err

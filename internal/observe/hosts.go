@@ -66,7 +66,6 @@ func (w Watched) placed(known []iikanji.Fact) []iikanji.Fact {
 // A hostWatch samples one host during the load.
 type hostWatch struct {
 	h        host.Host
-	several  bool               // the target has other hosts
 	recorder *hoststat.Recorder // nil before the load
 	samples  []hoststat.Sample
 	err      error // the first

@@ -85,7 +85,7 @@ type Observer struct {
 func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
 	o := &Observer{w: w, databases: databaseWatches(w), webs: webWatches(w), logs: logWatches(w)}
 	for _, h := range w.hosts() {
-		o.hosts = append(o.hosts, &hostWatch{h: h, several: len(w.hosts()) > 1})
+		o.hosts = append(o.hosts, &hostWatch{h: h})
 	}
 	defer func() {
 		if err != nil {
@@ -219,19 +219,13 @@ func (o *Observer) Finish(ctx context.Context, run *iikanji.Run) (*Observation, 
 	return ob, nil
 }
 
-// servicesOf is the part of a target that a diagnosis needs. How it is loaded is
-// left out: the command's arguments may hold secrets.
-func servicesOf(t iikanji.Target) iikanji.Target {
-	return iikanji.Target{Name: t.Name, Hosts: t.Hosts, Services: t.Services}
-}
-
 // readHosts sums up the samples of all hosts.
 func (o *Observer) readHosts(ob *Observation, wall time.Duration) (profiles []*iikanji.Profile, sensors []Sensor) {
 	for _, w := range o.hosts {
 		p := hostProfile(w.samples)
 		p.Target = w.name()
 		profiles = append(profiles, p)
-		sensors = append(sensors, proveHost(p, wall, w.err).ofService(w.name(), w.several))
+		sensors = append(sensors, proveHost(p, wall, w.err).ofService(w.name(), w.h.Name() != ""))
 		if w.h.Name() == "" {
 			ob.Host = w.samples
 		} else {
@@ -239,6 +233,12 @@ func (o *Observer) readHosts(ob *Observation, wall time.Duration) (profiles []*i
 		}
 	}
 	return profiles, sensors
+}
+
+// servicesOf is the part of a target that a diagnosis needs. How it is loaded is
+// left out: the command's arguments may hold secrets.
+func servicesOf(t iikanji.Target) iikanji.Target {
+	return iikanji.Target{Name: t.Name, Hosts: t.Hosts, Services: t.Services}
 }
 
 // readStatements reads the statements of all databases.
