@@ -22,7 +22,7 @@
 //
 // The work folder of isucondition may be a lasting one, --dir: its data need
 // not be made anew then. The app that is bound by locks is in the folder
-// tickets, and its load in sale.go.
+// _tickets, and its load in sale.go.
 package main
 
 import (
@@ -40,6 +40,7 @@ import (
 
 	_ "github.com/iikanji/iikanji/arenas/isucondition"
 	"github.com/iikanji/iikanji/internal/arena"
+	_ "github.com/iikanji/iikanji/internal/change/all" // every kind
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
