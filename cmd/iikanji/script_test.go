@@ -34,19 +34,18 @@ func mainOfTests() {
 	os.Exit(runProcess(e))
 }
 
-// A sweptRun runs all tests, then removes what they shared.
+// A sweptRun runs all tests, then removes their shared folders.
 type sweptRun struct{ *testing.M }
 
-// Run returns the status of the tests.
+// Run runs the tests and returns their status.
 func (r sweptRun) Run() int {
 	defer prepared.remove()
 	return r.M.Run()
 }
 
-// TestScripts runs testdata/*.txtar: the command line's contract. The first
-// word of a script's name is the command it is about (access_formats.txtar).
-// A script starts in an empty folder that holds its own files; tables are 80
-// columns wide there, as in any pipe.
+// TestScripts runs testdata/*.txtar, the contract of the command line. The first word
+// of a script's name is its command (access_formats.txtar). A script starts in a
+// folder that holds only its own files; tables are 80 columns wide, as in a pipe.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",

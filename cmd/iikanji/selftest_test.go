@@ -7,7 +7,7 @@ import (
 	"github.com/iikanji/iikanji/internal/judge"
 )
 
-// TestBrokenPromises: each promise can be broken, and only by the judge itself.
+// TestBrokenPromises tests that each limit can be exceeded, and only by the judge.
 func TestBrokenPromises(t *testing.T) {
 	cell := func(ours bool, effect, kept, pairs float64) *selftestCell {
 		return &selftestCell{Ours: ours, Sigma: 0.05, Effect: effect, Kept: kept, Pairs: pairs, Tally: judge.Tally{Trials: 20_000}}
