@@ -32,7 +32,7 @@ func TestDiagnoseForReal(t *testing.T) {
 		}
 	}
 	// The order of findings depends on seconds, which vary in a short run on a busy
-	// machine. So the test wants the finding among the first five only.
+	// machine. So the finding must only be among the first five.
 	at := slices.IndexFunc(doc.Findings, func(f iikanji.Finding) bool {
 		return f.Code == "DB101" && strings.Contains(f.Where, "isu_condition (jia_isu_uuid")
 	})

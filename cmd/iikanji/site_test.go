@@ -186,7 +186,7 @@ func differs(got, want map[string]string) bool {
 	return false
 }
 
-func ask(url string) (string, error) {
+func get(url string) (string, error) {
 	r, err := http.Get(url)
 	if err != nil {
 		return "", err
@@ -250,19 +250,19 @@ func thereAndBack(t *testing.T, dir string, w *liveTarget, h *history.History, r
 	if !differs(everything(t, dir, w.Site()), before) {
 		t.Error("applying changed nothing")
 	}
-	says, err := ask(w.Stack.Places().URL())
+	answer, err := get(w.Stack.Places().URL())
 	if err != nil {
 		t.Errorf("with the change: %v", err)
 	}
-	if want := map[bool]string{true: "good day", false: "hello"}[r.Kind == "patch"]; !strings.HasPrefix(says, want) {
-		t.Errorf("with the change the site says %q, want %q", says, want)
+	if want := map[bool]string{true: "good day", false: "hello"}[r.Kind == "patch"]; !strings.HasPrefix(answer, want) {
+		t.Errorf("with the change the site answers %q, want %q", answer, want)
 	}
 	if err := x.Revert(t.Context(), c.ID, "test"); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "undone", everything(t, dir, w.Site()), before)
-	if says, err := ask(w.Stack.Places().URL()); err != nil || !strings.HasPrefix(says, "hello") {
-		t.Errorf("after the undo the site says %q, %v", says, err)
+	if answer, err := get(w.Stack.Places().URL()); err != nil || !strings.HasPrefix(answer, "hello") {
+		t.Errorf("after the undo the site answers %q, %v", answer, err)
 	}
 }
 

@@ -87,7 +87,7 @@ func TestTopHead(t *testing.T) {
 		t.Errorf("colour where none was asked for, or none:\n%q\n%q", plain, wide)
 	}
 	if naked := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(wide, ""); naked != plain {
-		t.Errorf("without colour it says something else:\n%s\n%s", naked, plain)
+		t.Errorf("without colour the text differs:\n%s\n%s", naked, plain)
 	}
 }
 
@@ -171,7 +171,7 @@ func TestTopInATerminal(t *testing.T) {
 		}
 	}
 	if !regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d(  +\d+){4} .* - +\d+ `).MatchString(first) {
-		t.Errorf("a generator where nobody loads:\n%s", first)
+		t.Errorf("a generator without load:\n%s", first)
 	}
 
 	pid := runningApp(t, dir)
