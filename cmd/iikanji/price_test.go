@@ -39,7 +39,7 @@ func TestPriceSays(t *testing.T) {
 		{"none", &sensorPrice{}, "not decided: more pairs"},
 	} {
 		l := &priceList{Sensors: []*sensorPrice{c.price}}
-		l.settle()
+		l.computeIntervals()
 		if c.price.Says != c.want {
 			t.Errorf("%s: %q, want %q (score %+v, CPU %+v)", c.name, c.price.Says, c.want, c.price.Score.Ratio, c.price.CPU.Ratio)
 		}
@@ -54,8 +54,8 @@ func TestPriceSays(t *testing.T) {
 func TestPriceBorrowsNoise(t *testing.T) {
 	alone, helped := pairsOf([2]float64{0.99, 1}, [2]float64{1.01, 1}), pairsOf([2]float64{0.99, 1}, [2]float64{1.01, 1})
 	quiet := pairsOf([2]float64{0.9, 1}, [2]float64{0.905, 1}, [2]float64{0.895, 1}, [2]float64{0.9, 1}, [2]float64{0.9, 1})
-	(&priceList{Sensors: []*sensorPrice{alone}}).settle()
-	(&priceList{Sensors: []*sensorPrice{helped, quiet}}).settle()
+	(&priceList{Sensors: []*sensorPrice{alone}}).computeIntervals()
+	(&priceList{Sensors: []*sensorPrice{helped, quiet}}).computeIntervals()
 	a, h := alone.Score.Ratio, helped.Score.Ratio
 	if h.Hi-h.Lo >= a.Hi-a.Lo || math.Abs(a.Mid-h.Mid) > 1e-12 || math.Abs(h.Mid-1) > 0.001 {
 		t.Errorf("alone %+v, with others %+v", a, h)
@@ -81,7 +81,7 @@ func TestPriceLeavesOut(t *testing.T) {
 		t.Errorf("a pair with a void run: %+v", p)
 	}
 	l := &priceList{Arena: "isucondition", Sensors: []*sensorPrice{p, pairsOf([2]float64{1, 1}, [2]float64{0.9, 1.1})}}
-	l.settle()
+	l.computeIntervals()
 	var out bytes.Buffer
 	if err := l.write(&out, 80); err != nil {
 		t.Fatal(err)
