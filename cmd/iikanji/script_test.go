@@ -18,17 +18,23 @@ func TestMain(m *testing.M) {
 	testscript.Main(sweptRun{m}, map[string]func(){"iikanji": mainOfTests})
 }
 
-// restVariable sets the rest between the runs of a search, as in 1.2s.
-const restVariable = "IIKANJI_TEST_REST"
+// These variables set the rest between the runs of a search and the shortest load
+// that tune accepts, as in 1.2s.
+const (
+	restVariable      = "IIKANJI_TEST_REST"
+	leastLoadVariable = "IIKANJI_TEST_LEAST_LOAD"
+)
 
 // mainOfTests is main with the settings that only tests have.
 func mainOfTests() {
 	stack.MaybeSupervise()
 	e := systemEnv()
-	if text := os.Getenv(restVariable); text != "" {
-		var err error
-		if e.Rest, err = time.ParseDuration(text); err != nil {
-			panic(err)
+	for name, value := range map[string]*time.Duration{restVariable: &e.Rest, leastLoadVariable: &e.LeastLoad} {
+		if text := os.Getenv(name); text != "" {
+			var err error
+			if *value, err = time.ParseDuration(text); err != nil {
+				panic(err)
+			}
 		}
 	}
 	os.Exit(runProcess(e))

@@ -97,7 +97,7 @@ func (tu *tuning) command(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	cmd = exec.CommandContext(tu.t.Context(), "iikanji", append([]string{args[0], "isucondition", "--dir", tu.dir}, args[1:]...)...)
 	// Some candidates cache answers for a second: the rest must be longer.
-	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", restVariable+"=1200ms")
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", restVariable+"=1200ms", leastLoadVariable+"="+searchLoad.String())
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	return cmd, stdout, stderr
 }
@@ -112,14 +112,21 @@ func (tu *tuning) must(args ...string) string {
 	return out.String()
 }
 
-// search returns the arguments of a search with the shortest runs that tune takes.
+// searchLoad and watchLoad are the loads of the runs: nothing is asserted of the
+// scores, but observed runs need time for findings.
+const (
+	searchLoad = 1500 * time.Millisecond
+	watchLoad  = 3 * time.Second
+)
+
+// search returns the arguments of a short search.
 func search(more ...string) []string {
-	return append([]string{"tune", "--short", "3s", "--full", "3s", "--watch", "3s", "--pairs", "2", "--noisy", "--json"}, more...)
+	return append([]string{"tune", "--short", searchLoad.String(), "--full", searchLoad.String(), "--watch", watchLoad.String(), "--pairs", "2", "--noisy", "--json"}, more...)
 }
 
 // leastTime is the shortest --time that tune takes for such a search.
 func leastTime() string {
-	return tune.TuneOptions{Short: 3 * time.Second, Watch: 3 * time.Second, Pairs: 2}.LeastTime().String()
+	return tune.TuneOptions{Short: searchLoad, Watch: watchLoad, Pairs: 2}.LeastTime().String()
 }
 
 // TestTune kills the real binary while a change is on trial, on a real arena. After
