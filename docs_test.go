@@ -37,7 +37,10 @@ var (
 	placeholder = regexp.MustCompile(`<[^>]+>`)
 	fileName    = regexp.MustCompile(`^[\w./*<>-]+\.(go|sh|md|txt|allow)$|^[\w./*<>-]*[\w>]/$|^Makefile$`)
 	makeTarget  = regexp.MustCompile(`^make ([a-z-]+)`)
-	testName    = regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z]\w*`)
+	// goName is a name of Go, perhaps with its package: lineReaders, change.Kind, field.Field.Run.
+	goName   = regexp.MustCompile(`^(?:([a-z]+)\.)?([A-Za-z]\w*)(?:\.\w+)?$`)
+	anyWord  = regexp.MustCompile(`\w+`)
+	testName = regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z]\w*`)
 )
 
 // repository lists the files of the repository, without those of build caches.
@@ -72,16 +75,22 @@ func prose(page string) string {
 	return out.String() + page
 }
 
-// namedFiles lists the paths that a page names: the targets of its links, from
-// the root of the repository, and the code spans that are paths.
-func namedFiles(file, page string) (paths []string) {
-	text := prose(page)
-	for _, m := range linkTarget.FindAllStringSubmatch(text, -1) {
-		if !strings.Contains(m[1], "://") {
+// linkedFiles lists the targets of a page's links, from the root of the
+// repository.
+func linkedFiles(file, page string) (paths []string) {
+	for _, m := range linkTarget.FindAllStringSubmatch(prose(page), -1) {
+		if !strings.Contains(m[1], ":") {
 			paths = append(paths, path.Join(path.Dir(file), m[1]))
 		}
 	}
-	for _, m := range codeSpan.FindAllStringSubmatch(text, -1) {
+	return paths
+}
+
+// namedFiles lists the paths that a page names: the targets of its links, from
+// the root of the repository, and the code spans that are paths.
+func namedFiles(file, page string) (paths []string) {
+	paths = linkedFiles(file, page)
+	for _, m := range codeSpan.FindAllStringSubmatch(prose(page), -1) {
 		top, _, _ := strings.Cut(m[1], "/")
 		_, err := os.Stat(top)
 		if isFolder := err == nil && strings.Contains(m[1], "/") && !strings.Contains(m[1], " "); isFolder || fileName.MatchString(m[1]) {
@@ -237,8 +246,45 @@ func wrongTests(page string, files []string) (bad []string) {
 	return bad
 }
 
+// words maps each folder to the words of its Go files; the folder "" has those
+// of all folders and of the Makefile.
+func words(makefile string, files []string) map[string]map[string]bool {
+	out := map[string]map[string]bool{"": {}}
+	add := func(folder, text string) {
+		if out[folder] == nil {
+			out[folder] = map[string]bool{}
+		}
+		for _, w := range anyWord.FindAllString(text, -1) {
+			out[folder][w], out[""][w] = true, true
+		}
+	}
+	add("", makefile)
+	for _, f := range files {
+		if strings.HasSuffix(f, ".go") {
+			text, _ := os.ReadFile(f) // an unreadable file has no words
+			add(path.Base(path.Dir(f)), string(text))
+		}
+	}
+	return out
+}
+
+// wrongNames lists the code spans that look like a name of Go and are not a
+// word of the package's source or, without a package, of any source.
+func wrongNames(page string, known map[string]map[string]bool) (bad []string) {
+	for _, m := range codeSpan.FindAllStringSubmatch(prose(page), -1) {
+		name := goName.FindStringSubmatch(m[1])
+		if name == nil || fileName.MatchString(m[1]) {
+			continue
+		}
+		if in := known[name[1]]; in != nil && !in[name[2]] {
+			bad = append(bad, "no source has the name "+m[1])
+		}
+	}
+	return bad
+}
+
 // wrongPage lists what a page names or quotes and the repository does not have.
-func wrongPage(file, page, makefile string, files []string) []string {
+func wrongPage(file, page, makefile string, files []string, known map[string]map[string]bool) []string {
 	bad, _ := wrongQuotations(page)
 	for _, p := range namedFiles(file, page) {
 		if !isIn(files, p) {
@@ -246,6 +292,7 @@ func wrongPage(file, page, makefile string, files []string) []string {
 		}
 	}
 	bad = append(bad, wrongCommands(page, makefile, files)...)
+	bad = append(bad, wrongNames(page, known)...)
 	return append(bad, wrongTests(page, files)...)
 }
 
@@ -259,6 +306,7 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	known := words(string(makefile), files)
 	for _, file := range checkedPages {
 		page, err := os.ReadFile(file)
 		if err != nil {
@@ -273,15 +321,39 @@ func TestDocs(t *testing.T) {
 			}
 			page = []byte(fixed)
 		}
-		for _, b := range wrongPage(file, string(page), string(makefile), files) {
+		for _, b := range wrongPage(file, string(page), string(makefile), files, known) {
 			t.Errorf("%s: %s", file, b)
 		}
+	}
+}
+
+// TestLinks checks that the links of every page lead to files.
+func TestLinks(t *testing.T) {
+	files := repository(t)
+	links := 0
+	for _, file := range files {
+		if !strings.HasSuffix(file, ".md") {
+			continue
+		}
+		page, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, to := range linkedFiles(file, string(page)) {
+			if links++; !slices.Contains(files, to) {
+				t.Errorf("%s: there is no %s", file, to)
+			}
+		}
+	}
+	if links < 50 {
+		t.Errorf("%d links in all pages: the test would prove nothing", links)
 	}
 }
 
 // TestDocsCatches proves that the comparison can fail.
 func TestDocsCatches(t *testing.T) {
 	files := []string{"internal", "internal/judge", "internal/judge/judge.go", "docs/method.md", "layout_test.go"}
+	known := map[string]map[string]bool{"": {"make": true, "lineReaders": true}, "change": {"Kind": true}}
 	const quote = "<!-- quote layout_test.go room -->\n```go\n"
 	all, err := declarations("layout_test.go")
 	if err != nil {
@@ -300,9 +372,12 @@ func TestDocsCatches(t *testing.T) {
 		{"```sh\nmake lint  # words\ngo test ./internal/judge/... -run x\n```\n", ""},
 		{"```sh\nmake tea\n```\n", "the Makefile has no target tea"},
 		{"```sh\ngo test ./internal/loop\n```\n", "there is no ./internal/loop (go test ./internal/loop)"},
-		{"`TestLayout` and `FuzzNothingAtAll`", "there is no test FuzzNothingAtAll"},
+		{"`lineReaders`, `change.Kind`, `change.Kind.Plan`, `fs.ErrNotExist`, `run.json`, `--json`", ""},
+		{"`lineWriters`", "no source has the name lineWriters"},
+		{"`change.Sort`", "no source has the name change.Sort"},
+		{"TestLayout and FuzzNothingAtAll", "there is no test FuzzNothingAtAll"},
 	} {
-		bad := wrongPage("docs/x.md", c.page, "x:\n\nlint: y\n", files)
+		bad := wrongPage("docs/x.md", c.page, "x:\n\nlint: y\n", files, known)
 		if got := strings.Join(bad, "; "); got != c.want {
 			t.Errorf("%q: got %q, want %q", c.page, got, c.want)
 		}

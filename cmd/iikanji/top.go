@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/hoststat"
 	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/stack"
@@ -75,7 +76,7 @@ func (c *topCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	s, err := hoststat.NewSampler(e.Now())
+	s, err := hoststat.NewSampler(host.Local{}, e.Now())
 	if err != nil {
 		return err
 	}
@@ -131,7 +132,7 @@ func (c *topCmd) lister() (serviceLister, error) {
 	if len(named) > 0 {
 		return func() ([]hoststat.Service, error) { return named, nil }, nil
 	}
-	return hoststat.Discover, nil
+	return func() ([]hoststat.Service, error) { return hoststat.Discover(host.Local{}) }, nil
 }
 
 // folder returns the work folder of the stack to show, "" for none.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 
 	"github.com/iikanji/iikanji"
@@ -117,10 +116,14 @@ func (s *Site) replaceable(c *iikanji.Change) error {
 		if op.Verb != iikanji.Write && op.Verb != iikanji.Remove {
 			continue
 		}
-		if err := s.Host.Replaceable(op.Place); err != nil {
+		h, err := s.On(op.Host)
+		if err != nil {
+			return err
+		}
+		if err := h.Replaceable(op.Place); err != nil {
 			return fmt.Errorf("it could not be undone: %w", err)
 		}
-		if info, err := os.Lstat(op.Place); err == nil && op.Verb == iikanji.Remove && info.Mode()&fs.ModeSymlink != 0 {
+		if info, err := h.Lstat(op.Place); err == nil && op.Verb == iikanji.Remove && info.Mode()&fs.ModeSymlink != 0 {
 			return fmt.Errorf("it could not be undone: %s is a symbolic link", op.Place)
 		}
 	}

@@ -56,9 +56,9 @@ func (overwriting) Help() string                      { return "" }
 func (overwriting) Acts() []Act                       { return nil }
 func (overwriting) Match(iikanji.Remedy) (Act, error) { return Act{}, nil }
 func (k overwriting) Plan(_ context.Context, s *Site, r iikanji.Remedy) (*iikanji.Change, error) {
-	old, err := s.ReadOld(r.Args["path"])
+	old, err := s.ReadOld("", r.Args["path"])
 	c := &iikanji.Change{Kind: "overwriting", Target: "t", Says: "s"}
-	FromEdits(c, iikanji.VerbUnknown, Edit{r.Args["path"], old, k.new})
+	FromEdits(c, iikanji.VerbUnknown, Edit{Path: r.Args["path"], Old: old, New: k.new})
 	return c, err
 }
 
@@ -98,7 +98,7 @@ func (k weighing) Acts() []Act                       { return []Act{k.act} }
 func (k weighing) Match(iikanji.Remedy) (Act, error) { return k.act, nil }
 func (k weighing) Plan(context.Context, *Site, iikanji.Remedy) (*iikanji.Change, error) {
 	c := &iikanji.Change{Kind: "weighing", Target: "t", Says: "s", Weakens: k.weakens}
-	FromEdits(c, iikanji.VerbUnknown, Edit{"/nowhere/at/all", nil, []byte("x")})
+	FromEdits(c, iikanji.VerbUnknown, Edit{Path: "/nowhere/at/all", Old: nil, New: []byte("x")})
 	return c, nil
 }
 

@@ -57,15 +57,15 @@ type result struct {
 	from *view
 }
 
-// What is too little to be told: less than this share of the seconds of all
-// statements, or than these seconds in a run.
+// Thresholds of a gain: the share of the seconds of all statements, and the
+// seconds in a run. Smaller gains are not reported.
 const (
 	leastShare   = 0.005
 	leastSeconds = 0.05
 )
 
-// All runs every rule and ranks the findings by what their cures save of the
-// binding resource: see [view.rank].
+// All runs every rule and ranks the findings by the seconds of the binding
+// resource that their remedies save: see [view.rank].
 func All(in Input) ([]iikanji.Finding, error) {
 	v, err := look(in)
 	if err != nil {
@@ -101,17 +101,17 @@ func (f *result) name() {
 	}
 }
 
-// worth says whether a gain can be felt.
+// worth reports whether a gain is large enough to be reported.
 func (v *view) worth(r iikanji.Range) bool {
 	return r.Hi >= leastSeconds && r.Hi >= leastShare*v.seconds
 }
 
-// between makes a range of two shares of some seconds.
+// between is the range between two shares of some seconds.
 func between(seconds, lo, hi float64) iikanji.Range {
 	return iikanji.Range{Lo: round(seconds * lo), Hi: round(seconds * hi)}
 }
 
-// round keeps three decimals: what is finer is noise, and golden files like it.
+// round keeps three decimals: smaller differences are noise.
 func round(x float64) float64 {
 	return float64(int64(x*1000+0.5)) / 1000
 }

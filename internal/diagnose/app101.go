@@ -6,12 +6,13 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// leastOwn is the share of the cores from which on the own code of the apps is
-// reported.
+// leastOwn is the least share of the cores that the code of the apps uses in a
+// finding.
 const leastOwn = 0.4
 
-// app101 says that the apps' own code takes most of the cores that the stack
-// has, and that they are full. Each app that has its part in that is reported.
+// app101 reports apps whose own code uses most of the stack's cores while these
+// are full. With several apps, each with a considerable part of that use is
+// reported.
 func app101(v *view) []iikanji.Finding {
 	if v.binding.Resource != "cpu" || !v.appsLead() {
 		return nil

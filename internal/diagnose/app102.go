@@ -7,16 +7,16 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// printed is what a line of an app's log costs: put together, encoded, and
-// written by a system call of its own, under a lock. Seconds.
+// printed is the cost of a line of an app's log in seconds: formatting it, and
+// writing it with a system call of its own under a lock.
 var printed = iikanji.Range{Lo: 5e-6, Hi: 40e-6}
 
-// leastLines is how many lines for each request are a log of the requests, and
-// not news of the app.
+// leastLines is the number of lines per request from which on a log counts as
+// one of requests.
 const leastLines = 0.2
 
-// app102 reports an app that writes a line for each thing it does. Warnings
-// and errors do not count: they are news, also where there are many.
+// app102 reports an app that writes a line for each request or action. Warnings
+// and errors do not count, however many there are.
 func app102(v *view) []iikanji.Finding {
 	requests := v.requests()
 	type output struct {

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	poolBusy   = 0.7 // share of the connections' time that starves a pool
-	poolMost   = 64  // connections from which on more are no cure
-	poolQueue  = 2.0 // requests under way for each connection: with fewer nobody waits long
-	poolGrowth = 4   // times as many as there were
-	poolLocked = 0.3 // share of all statement seconds in locks that makes a pool too large
-	poolLarge  = 4   // connections for each core, from which on fewer may do
+	poolBusy   = 0.7 // share of the connections' time from which on requests wait for one
+	poolMost   = 64  // pools of this size are not made larger
+	poolQueue  = 2.0 // least number of concurrent requests per connection
+	poolGrowth = 4   // factor by which a pool is enlarged or reduced
+	poolLocked = 0.3 // share of statement seconds spent in locks above which a pool is too large
+	poolLarge  = 4   // connections per core above which fewer may suffice
 )
 
 // A pool is how the connections of one app to one database were used.
@@ -26,12 +26,11 @@ type pool struct {
 	load float64 // requests under way, on average
 }
 
-// pools are the pools of connections to a database. They reckon with the
-// seconds of all its statements and a round trip for each. What a connection
-// waits between the statements of a transaction is not seen, so that the true
-// share is larger. Which app sent a statement is not in the log: of several
-// apps, each has the part of the statements and of the requests that it has of
-// the connections.
+// pools are the pools of connections to a database. A connection is busy for the
+// time of its statements and one round trip each. The time between the
+// statements of a transaction is unknown, so the true share is larger. The log
+// does not name the app of a statement: with several apps, statements and
+// requests are divided in proportion to the connections.
 func (in Input) pools(database iikanji.Service) []pool {
 	in = in.of(database)
 	sizes, total := map[string]int{}, 0
@@ -67,16 +66,16 @@ func (in Input) pools(database iikanji.Service) []pool {
 	return out
 }
 
-// starved says whether requests had to wait for a connection: all of them were
-// busy, and there were several requests for each.
+// starved reports whether requests had to wait for a connection: all
+// connections were busy, and there were several requests for each.
 func (p pool) starved() bool {
 	return p.size > 0 && p.busy >= poolBusy && p.load >= poolQueue*float64(p.size)
 }
 
-// app103 reports a pool whose connections were busy all the time: whoever came
-// then had to wait for one. Where statements wait for each other's locks more
-// of them would only wait together (APP104), and where the CPU is used up they
-// hold their connections because they wait for it: more of them wait for it too.
+// app103 reports pools whose connections were always busy (APP103), so that
+// requests waited for one, and pools whose connections mostly wait for each
+// other's locks (APP104). Where the CPU is used up, connections are held
+// because statements wait for the CPU: a larger pool does not help.
 func app103(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, p := range v.in.pools(v.self) {
@@ -103,9 +102,9 @@ func (v *view) ofPool(p pool) []iikanji.Finding {
 		return nil
 	}
 	n := min(poolMost, p.size*poolGrowth)
-	// A pool of as many connections as are wanted at once, up to n, does the
-	// same in the share size/wanted of the time. It is the most: another
-	// resource may be used up before.
+	// With as many connections as there are concurrent requests, up to n, the
+	// same work takes the share size/wanted of the time. This is an upper bound:
+	// another resource may become the limit first.
 	wanted := min(p.load, float64(n))
 	return []iikanji.Finding{{Code: "APP103", Where: p.app,
 		Claim:    fmt.Sprintf("all %d connections to %s are busy %.0f %% of the time: requests wait for one", p.size, v.in.called(v.self.Name), 100*min(1, p.busy)),
@@ -113,7 +112,8 @@ func (v *view) ofPool(p pool) []iikanji.Finding {
 		Remedies: []iikanji.Remedy{{Kind: "appenv", Target: p.app, Says: fmt.Sprintf("a pool of %d connections, as many kept idle as open", n), Args: map[string]string{"pool": fmt.Sprint(n)}}}}}
 }
 
-// lockedPool says whether there are many connections and they wait for locks.
+// lockedPool reports whether a pool is large and its connections wait for
+// locks.
 func (v *view) lockedPool(p pool) bool {
 	cores := 1
 	if v.in.Run != nil {

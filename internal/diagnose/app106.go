@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// capped is the share of the cores that a program may use from which on it
-	// is held back by that.
+	// capped is the used share of its permitted cores from which on a program is
+	// limited by them.
 	capped = 0.8
-	// leastIdle is how many cores must have had nothing to do meanwhile.
+	// leastIdle is the least number of cores that were idle meanwhile.
 	leastIdle = 0.3
-	// oneThread is the share of a program's CPU time from which on one thread
-	// does its work, and the others only help (Node.js: collector, file system).
+	// oneThread is the share of a program's CPU time in one thread from which on
+	// the others are helpers (in Node.js: garbage collector, file system).
 	oneThread = 0.75
 )
 
-// app106 reports a program that used all the cores that it may use while others
-// of the machine had nothing to do.
+// app106 reports a program that used all cores that it may use while other
+// cores were idle.
 func app106(v *view) []iikanji.Finding {
 	m := v.machine()
 	if m == nil || m.Wall <= 0 || v.in.Run == nil {
@@ -49,8 +49,7 @@ func app106(v *view) []iikanji.Finding {
 	return out
 }
 
-// mayUse is how many cores a program may use, and who says so; 0 when nobody
-// does.
+// mayUse is how many cores a program may use, and the reason; 0 when unknown.
 func (v *view) mayUse(name string) (n float64, why string) {
 	if c, ok := v.fact(name, iikanji.TopicProcess, "cores"); ok && c > 0 {
 		n, why = c, fmt.Sprintf("the kernel lets it run on %.3g cores", c)
@@ -66,10 +65,10 @@ func (v *view) mayUse(name string) (n float64, why string) {
 	return n, why
 }
 
-// worksAlone says whether one thread of an app did nearly all of its work and
-// had a core full, as the main thread of an interpreter does, and the cores that
-// it used. A database has a thread for each connection and a web server several
-// workers: with one of them busy, they may still use more.
+// worksAlone reports whether one thread of an app did nearly all of its work
+// and filled a core, as the main thread of an interpreter does, and how many
+// cores that thread used. Databases have a thread for each connection and web
+// servers have several workers: one busy thread is no limit there.
 func (v *view) worksAlone(name string) (cores float64, alone bool) {
 	h, m := v.host(name), v.machine()
 	role := v.in.role(name)
@@ -80,8 +79,8 @@ func (v *view) worksAlone(name string) (cores float64, alone bool) {
 	return cores, cores >= capped && h.Busiest.Seconds() >= oneThread*(h.User+h.System).Seconds()
 }
 
-// coresOf is how many cores a list as in "0-2,5" has; all of them for "all"
-// and for what is no list.
+// coresOf is the number of cores in a list as in "0-2,5"; all cores for "all"
+// and for anything that is not a list.
 func coresOf(list string, all int) float64 {
 	n := 0
 	for part := range strings.SplitSeq(list, ",") {

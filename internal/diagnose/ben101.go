@@ -6,8 +6,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// ben101 says that the load generator was the limit, so that nothing else is
-// worth being believed.
+// ben101 reports that the load generator was the limit: no other finding of the
+// run is reliable.
 func ben101(v *view) []iikanji.Finding {
 	b := v.binding
 	if b.Resource != "generator" {

@@ -7,11 +7,11 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// leastRequests is how many requests a run needs for a rate with meaning:
-// requests that come by chance are counted within 2/√n, which is 10 % then.
+// leastRequests is the least number of requests for a usable rate: random
+// arrivals are counted within 2/√n, which is 10 % at 400.
 const leastRequests = 400
 
-// ben102 says that a run had too few requests for its numbers to be believed.
+// ben102 reports a run with too few requests for reliable numbers.
 func ben102(v *view) []iikanji.Finding {
 	n := v.requests()
 	if v.in.Run == nil || n == 0 || n >= leastRequests {

@@ -6,8 +6,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// ben103 names the sensors that did not see this run: what they would have
-// shown is missing from the list, and nobody should take that for a good sign.
+// ben103 reports the sensors that did not observe the run: their findings are
+// missing, which does not mean that there are none.
 func ben103(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, s := range v.in.Blind {

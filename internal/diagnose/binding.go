@@ -8,29 +8,29 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// A Binding is the resource that a run had too little of.
+// A Binding is the resource that limited a run.
 type Binding struct {
-	Resource string // cpu, locks, disk, pool, generator, or "" when none was used up
+	Resource string // cpu, locks, disk, pool, generator; "" for none
 	Who      string // the service that used most of it
-	// Share of the resource that was used. For the CPU it is what Who used of
-	// the cores that the stack has: all of the machine's, unless it is pinned.
+	// Share of the resource that was used. For the CPU it is the part of the
+	// stack's cores that Who used. The stack has all cores unless it is pinned.
 	Share float64
 }
 
-// From which share on a resource is the limit: of the cores that a service may
-// use, of the time in which somebody waited for the disk, of the time of all
-// statements that went into waiting for locks.
+// The share from which on a resource is the limit: of the cores that a service
+// may use, of the time in which any task waited for the disk, of the time of all
+// statements that was spent waiting for locks.
 const (
 	full        = 0.85
 	diskBound   = 0.5
 	lockBound   = 0.3
-	leastLocked = 0.5 // statements that waited for a lock at any moment, on average
+	leastLocked = 0.5 // mean number of statements waiting for a lock
 )
 
-// Binding tells what bound a run. Services that share cores share a limit: a
-// second saved in one of them serves all. Idle cores with statements that wait
-// for each other point to locks, with processes that wait for the disk to the
-// disk, and with all connections busy to the pool.
+// Binding finds the resource that limited a run. Services that share cores share
+// a limit: a second saved in one of them helps all. With idle cores the limit is
+// the locks if statements wait for each other, the disk if processes wait for
+// it, or the pool if all connections are busy.
 func (in Input) Binding() Binding {
 	run := in.Run
 	if run == nil {
@@ -51,9 +51,9 @@ func (in Input) Binding() Binding {
 	return Binding{}
 }
 
-// cpuBinding says whether the cores of the stack were used up. A stack that is
-// pinned has those cores only; others' work on them is not known apart from
-// work elsewhere, so that only what the stack itself used counts then.
+// cpuBinding reports whether the cores of the stack were used up. If the stack
+// is pinned, only its own use counts: how much of the other processes' work ran
+// on its cores is unknown.
 func cpuBinding(run *iikanji.Run) (Binding, bool) {
 	all := float64(max(run.Place.Cores, 1))
 	cores, pinned := stackCores(run)
@@ -81,7 +81,8 @@ func stackCores(run *iikanji.Run) (n float64, pinned bool) {
 	return float64(max(run.Place.Cores, 1)), false
 }
 
-// coresIn counts the CPUs of a list as in "0,2-3"; 0 for "all" and what is no list.
+// coresIn counts the CPUs of a list as in "0,2-3"; 0 for "all" and for anything
+// that is not a list.
 func coresIn(list string) int {
 	n := 0
 	for part := range strings.SplitSeq(list, ",") {
@@ -99,8 +100,9 @@ func coresIn(list string) int {
 	return n
 }
 
-// lockBinding says whether the statements of a database mostly waited for each
-// other: of the database whose statements waited longest.
+// lockBinding reports whether the statements of a database mostly waited for
+// each other's locks. Of several such databases it returns the one with the
+// longest waits.
 func (in Input) lockBinding() (best Binding, found bool) {
 	most := 0.0
 	for _, s := range in.Target.WithRole(iikanji.RoleDatabase) {
@@ -114,7 +116,7 @@ func (in Input) lockBinding() (best Binding, found bool) {
 	return best, found
 }
 
-// statementSeconds is what the statements of the Slow profiles took.
+// statementSeconds is the total time of the statements of the Slow profiles.
 func (in Input) statementSeconds() float64 {
 	took := 0.0
 	for _, r := range in.rows(iikanji.Slow) {
@@ -123,7 +125,7 @@ func (in Input) statementSeconds() float64 {
 	return took
 }
 
-// diskBinding says whether processes mostly waited for the disk.
+// diskBinding reports whether processes mostly waited for the disk.
 func (in Input) diskBinding() (Binding, bool) {
 	share, who, most := 0.0, "", iikanji.Bytes(0)
 	for _, r := range in.rows(iikanji.Host) {
@@ -144,8 +146,8 @@ func (in Input) diskBinding() (Binding, bool) {
 	return Binding{"disk", who, share}, share >= diskBound && who != ""
 }
 
-// poolBinding says whether the connections of an app to a database were all
-// busy: of those pools, the busiest.
+// poolBinding reports whether all connections of an app to a database were
+// busy. Of several such pools it returns the busiest.
 func (in Input) poolBinding() (best Binding, found bool) {
 	for _, s := range in.Target.WithRole(iikanji.RoleDatabase) {
 		for _, p := range in.pools(s) {
@@ -157,7 +159,7 @@ func (in Input) poolBinding() (best Binding, found bool) {
 	return best, found
 }
 
-// rows are the rows of one side, when it was seen.
+// rows are the rows of all profiles of a source, none when its sensor is blind.
 func (in Input) rows(s iikanji.Source) []iikanji.Row {
 	var out []iikanji.Row
 	for _, p := range in.Profiles {

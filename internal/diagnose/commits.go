@@ -9,28 +9,30 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// commitFelt is the share of all statement seconds that commits have to take
-// before anything is said of what makes them slow.
+// commitFelt is the least share of all statement seconds that commits take in a
+// finding about them.
 const commitFelt = 0.05
 
-// syncsWaited is how many syncs a commit waits for at the most: the one that is
-// under way when it comes, and its own, which it shares with others.
+// syncsWaited is the largest number of syncs that a commit waits for: the one
+// in progress when it arrives, and the next one, which it shares with other
+// commits.
 const syncsWaited = 2.0
 
-// commitCost is what is known of commits.
+// commitCost is the number of commits and their waiting time.
 type commitCost struct {
-	commits, seconds      float64 // COMMIT statements
-	writes, writeSeconds  float64 // statements that write; seconds that nothing but the commit explains
+	commits, seconds      float64 // of COMMIT statements
+	writes, writeSeconds  float64 // of statements that write; see unexplained
 	rows                  []iikanji.Evidence
 	redo, binlog, durable bool // what is synced at commit
 	syncs                 float64
-	single                bool // writes commit themselves
+	single                bool // writes commit one by one, without a transaction
 
-	sync float64 // what the disk needs for one sync at the most, seconds; 0 when nobody knows
+	sync float64 // upper bound of the seconds for one sync; 0 when unknown
 }
 
-// weight are the seconds in which commits waited, of COMMIT or of the writes
-// that commit themselves: no more than the disk can have kept them waiting.
+// weight is the seconds that commits waited, of COMMIT statements or of writes
+// that commit themselves. It is bounded by the time that the disk needs for the
+// syncs.
 func (c commitCost) weight() float64 {
 	took, n := c.seconds, c.commits
 	if c.single {
@@ -42,7 +44,8 @@ func (c commitCost) weight() float64 {
 	return took
 }
 
-// evidence is how long the disk can have kept commits waiting, where it is known.
+// evidence states how long the disk can have delayed a commit, if that is
+// known.
 func (c commitCost) evidence() []iikanji.Evidence {
 	if c.sync == 0 {
 		return nil
@@ -50,10 +53,11 @@ func (c commitCost) evidence() []iikanji.Evidence {
 	return []iikanji.Evidence{{Source: "host", Text: fmt.Sprintf("a sync takes the disk %.2f ms at the most, and a commit waits for %.0f of them", 1000*c.sync, syncsWaited)}}
 }
 
-// rowRead is about what a row costs that is read in memory. Seconds.
+// rowRead is the approximate time to read one row in memory, in seconds.
 const rowRead = 1e-6
 
-// leastCommits is how many writes have to commit themselves before it is told.
+// leastCommits is the least number of writes that commit themselves in a
+// finding about them.
 const leastCommits = 500.0
 
 // commitCost counts commits and what they wait for.
@@ -73,29 +77,30 @@ func (v *view) commitCost() commitCost {
 	c.redo = v.vars["innodb_flush_log_at_trx_commit"] == "1"
 	c.binlog = v.vars["sync_binlog"] == "1" && v.vars["log_bin"] == "ON"
 	c.durable = c.redo || c.binlog
-	c.syncs = v.status["innodb_os_log_fsyncs"] // MariaDB from 10.8 counts all files together
+	c.syncs = v.status["innodb_os_log_fsyncs"] // MariaDB 10.8 and later count all files in innodb_data_fsyncs
 	if c.syncs == 0 {
 		c.syncs = v.status["innodb_data_fsyncs"]
 	}
-	// A sync is three writes and two flushes at the most: the data, the file
-	// system's journal and its commit record. Syncs that the disk did not hear
-	// of went to another one, or nowhere.
+	// A sync is at most three writes and two flushes: the data, the journal of
+	// the file system and its commit record. If the disk counted far fewer
+	// flushes than the server made syncs, they went to another disk, or to none.
 	if m := v.machine(); m != nil && m.FlushTook > 0 && float64(m.DiskFlushes) >= c.syncs/2 {
 		c.sync = (3*m.WriteTook + 2*m.FlushTook).Seconds()
 	}
-	// Each commits itself where there are hardly any COMMITs, and that costs
-	// where the disk was asked so often, or where one request sends many.
+	// Hardly any COMMITs means that each write commits itself. That matters if
+	// the number of syncs shows it, or if one request sends many writes in series.
 	c.single = c.commits < c.writes/20 && c.writes > leastCommits && (c.syncs > c.writes/4 || series > c.writes/2)
 	return c
 }
 
-// unexplained are the seconds of a write that neither an index saves nor locks
-// or the rows that it read explain: what is left may be its commit.
+// unexplained is the seconds of a write that are explained neither by a missing
+// index nor by locks nor by the rows that it examined: the commit may be the
+// rest.
 func (d digest) unexplained() float64 {
 	return max(0, d.left()-d.Query.Lock.Seconds()-d.q.Examined*rowRead)
 }
 
-// payers are the transactions that paid most for their commits.
+// payers are the transactions with the most expensive commits.
 func (v *view) payers() []iikanji.Evidence {
 	var all []iikanji.Transaction
 	for _, p := range v.in.Profiles {

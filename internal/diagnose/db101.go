@@ -8,13 +8,13 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// db101 reports indexes to add: DB101, DB102 when an index of the wrong column
-// stands in its place, DB108 for geometry.
+// db101 reports indexes to add: DB101, DB102 where an existing index continues
+// with the wrong column, DB108 for geometry.
 func db101(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, p := range v.advice.Add {
 		if p.onlyCovers() && v.onHistories(p) {
-			continue // the rows will not be asked for once the history is not
+			continue // once the history is no longer read, neither are these rows
 		}
 		f := iikanji.Finding{Code: "DB101", Where: tableName(p.Table) + " " + shown(p.Index)}
 		rows := [2]float64{}
@@ -54,7 +54,8 @@ func db101(v *view) []iikanji.Finding {
 	return out
 }
 
-// onlyCovers says whether an index saves look-ups, and neither rows nor sorts.
+// onlyCovers reports whether an index saves only look-ups in the clustered
+// index, neither rows nor sorts.
 func (p Proposal) onlyCovers() bool {
 	for _, s := range p.Serves {
 		if s.RowsAfter < 0.9*s.RowsBefore || s.SortBefore && !s.SortAfter || s.TempBefore && !s.TempAfter {
@@ -64,7 +65,8 @@ func (p Proposal) onlyCovers() bool {
 	return true
 }
 
-// onHistories says whether all that a proposal serves are whole histories, see DB110.
+// onHistories reports whether a proposal serves only statements that send whole
+// histories, see DB110.
 func (v *view) onHistories(p Proposal) bool {
 	for _, s := range p.Serves {
 		i := slices.IndexFunc(v.digests, func(d digest) bool { return d.Query.Digest == s.Query.Digest })
@@ -75,7 +77,8 @@ func (v *view) onHistories(p Proposal) bool {
 	return true
 }
 
-// before is the rows read by one execution: as the server counted them, if it did.
+// before is the rows read by one execution: as counted by the server, else as
+// planned.
 func (s Served) before() float64 {
 	if s.Query.Examined > 0 && s.Query.Count > 0 {
 		return s.Query.Examined / s.Query.Count
@@ -83,9 +86,9 @@ func (s Served) before() float64 {
 	return s.RowsBefore
 }
 
-// saving is the seconds that an index gives one query. Time is taken to be in
-// proportion to cost; where the server counted far fewer rows than the plan
-// foresees, its count is believed. The lower end is half: part of a
+// saving is the seconds that an index saves for one query. Time is assumed to
+// be proportional to cost. Where the server counted far fewer rows than
+// planned, its count is used. The lower end is half of the upper one: part of a
 // statement's time is waiting, which an index does not shorten by itself.
 func saving(s Served) iikanji.Range {
 	before := s.costBefore()
@@ -107,8 +110,8 @@ func served(s Served) iikanji.Evidence {
 	return iikanji.Evidence{Source: "digest " + s.Query.Digest, Text: text}
 }
 
-// indexRemedies are intentions for the kind ddl. columns is the list as DDL
-// has it, directions and prefixes included.
+// indexRemedies are the remedies of kind ddl. Args["columns"] is the column
+// list as in DDL, with directions and prefixes.
 func (v *view) indexRemedies(p Proposal) []iikanji.Remedy {
 	args := map[string]string{"act": "add index", "schema": p.Table.Schema, "table": p.Table.Name, "columns": columnList(p.Index), "index": p.Index.Kind,
 		"weakens": v.rowOrder(p.Table.Name)}
@@ -142,7 +145,7 @@ func tableName(t iikanji.Table) string {
 	return t.Schema + "." + t.Name
 }
 
-// shown prints an index's parts for people.
+// shown formats the parts of an index for people.
 func shown(ix iikanji.Index) string { return "(" + columnList(ix) + ")" }
 
 func columnList(ix iikanji.Index) string {
@@ -153,7 +156,7 @@ func columnList(ix iikanji.Index) string {
 	return strings.Join(parts, ", ")
 }
 
-// leading names the columns of an index for a sentence.
+// leading names the columns of an index in a sentence.
 func leading(ix iikanji.Index) string {
 	if len(ix.Parts) == 1 {
 		return ix.Parts[0].Column
@@ -161,7 +164,7 @@ func leading(ix iikanji.Index) string {
 	return shown(ix)
 }
 
-// plural counts a noun.
+// plural formats a count with its noun.
 func plural(n float64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -169,7 +172,7 @@ func plural(n float64, noun string) string {
 	return people(n) + " " + noun + "s"
 }
 
-// people prints a count for a sentence: 12, 3,400, 1.2 M.
+// people formats a count for a sentence: 12, 3,400, 1.2 M.
 func people(n float64) string {
 	switch {
 	case n >= 1e9:

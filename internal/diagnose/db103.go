@@ -6,16 +6,16 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// entrySeconds is the time that one entry of a secondary index costs a write,
-// in memory; a range, as pages may have to be split or read.
+// entrySeconds is the time to write one entry of a secondary index in memory.
+// It is a range because pages may have to be split or read.
 var entrySeconds = iikanji.Range{Lo: 3e-6, Hi: 20e-6}
 
-// costWrite is the same in the units of work.
+// costWrite is the same in units of work.
 const costWrite = 10.0
 
-// db103 reports indexes to drop: DB103 redundant, DB104 unused. What is
-// written to them says what they cost; one that nothing is written to is left
-// in peace.
+// db103 reports indexes to drop: DB103 redundant, DB104 unused. Their gain is
+// the cost of the rows written to them; an index without writes is not
+// reported.
 func db103(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, d := range v.advice.Drop {

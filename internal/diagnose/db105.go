@@ -6,8 +6,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// marksAs tells the code and the cure of each kind of predicate or order that
-// keeps a statement from every index.
+// marksAs has the code, the claim and the remedy for each kind of predicate or
+// order that no index can serve.
 var marksAs = map[string]struct {
 	code        iikanji.Code
 	claim, cure string
@@ -20,9 +20,9 @@ var marksAs = map[string]struct {
 	"random":     {"DB122", "rows are sorted at random%s: %s", "pick random keys and fetch those rows"},
 }
 
-// db105 reports statements that no index can help as they are written. Only
-// those that really read many rows for few: a hidden column beside a good
-// index does no harm.
+// db105 reports statements that no index can serve as they are written. They
+// must read many rows for each row sent: such a predicate beside one with a
+// good index is harmless.
 func db105(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	seen := map[string]bool{}

@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	spillEach  = 2000.0 // work of a temporary table on disk, beside its rows
-	spillLeast = 10.0   // of them in a run
+	spillEach  = 2000.0 // work to create a temporary table on disk, without its rows
+	spillLeast = 10.0   // least number of such tables in a run
 	spillSize  = "67108864"
 )
 
-// db109 reports temporary tables that went to disk, unless an advised index
-// makes them needless: because of a large column, or of their size.
+// db109 reports temporary tables that went to disk because of a large column or
+// of their size, unless an advised index makes them unnecessary.
 func db109(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, d := range v.digests {
@@ -37,7 +37,7 @@ func db109(v *view) []iikanji.Finding {
 	return out
 }
 
-// noTemp says whether an advised index spares a digest its temporary table.
+// noTemp reports whether an advised index saves a digest its temporary table.
 func (v *view) noTemp(d digest) bool {
 	for _, p := range v.advice.Add {
 		for _, s := range p.Serves {
@@ -49,7 +49,8 @@ func (v *view) noTemp(d digest) bool {
 	return false
 }
 
-// longColumn is a column that a digest wants and that only disk can hold.
+// longColumn is a column that a digest reads and that does not fit into a
+// temporary table in memory.
 func longColumn(d digest) string {
 	if d.st == nil {
 		return ""

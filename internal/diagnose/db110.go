@@ -6,13 +6,12 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// What counts as a history: rows sent by one execution, on average.
+// historyRows is the least mean number of rows per execution of a history.
 const historyRows = 50.0
 
-// db110 reports statements that send a whole history in order, without a
-// LIMIT: whoever wants the newest row reads all the others too. Whether the
-// caller does want only the first cannot be seen from the server: the gain
-// starts at nothing.
+// db110 reports statements that send a whole history in order, without a LIMIT.
+// If the caller uses only the newest row, the others are read for nothing. The
+// server cannot show that: the lower end of the gain is 0.
 func db110(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for i, d := range v.digests {
@@ -31,7 +30,8 @@ func db110(v *view) []iikanji.Finding {
 	return out
 }
 
-// history says whether a digest sends whole histories that can be felt.
+// history reports whether a digest sends whole histories with considerable
+// work.
 func (v *view) history(at int) bool {
 	d := v.digests[at]
 	blk := d.block()
@@ -45,8 +45,8 @@ func (v *view) history(at int) bool {
 	return v.felt(d.q.Count * (sent - 1) * (1 + costLook))
 }
 
-// parent says whether another statement runs once for each row of a digest:
-// then all its rows are wanted.
+// parent reports whether another statement runs once for each row of a digest:
+// then all its rows are used.
 func (v *view) parent(at int) bool {
 	p := v.digests[at]
 	for i, d := range v.digests {
@@ -57,9 +57,9 @@ func (v *view) parent(at int) bool {
 	return false
 }
 
-// bounded says whether ranges on an ordered column close the history in at
-// both ends: a day, a page; all of that is wanted. Everything before some time
-// is still a history.
+// bounded reports whether predicates on an ordered column limit the history at
+// both ends, as a day or a page: then all its rows are used. A limit at one end
+// still leaves a history.
 func bounded(blk *block) bool {
 	for _, o := range blk.order {
 		ends := 0
@@ -79,7 +79,7 @@ func bounded(blk *block) bool {
 	return false
 }
 
-// fromTable names the tables of a block.
+// fromTable is the name of the first table of a block.
 func fromTable(blk *block) string {
 	if t := blk.refs[0].table; t != nil {
 		return t.Name
@@ -87,7 +87,7 @@ func fromTable(blk *block) string {
 	return blk.refs[0].alias
 }
 
-// evidence is the row of a digest as a line.
+// evidence formats a digest with its counts and times.
 func (d digest) evidence() iikanji.Evidence {
 	n := max(1, d.q.Count)
 	return iikanji.Evidence{Source: "digest " + d.Query.Digest, Text: fmt.Sprintf("%s× %s: %s rows examined, %s sent each, %.1f ms, %.2f s in all",

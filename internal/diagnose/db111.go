@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	blobLeast  = 1024.0 // bytes a row: shorter ones lie in the row's own page
+	blobLeast  = 1024.0 // bytes per row: shorter values are stored in the page of the row
 	blobAlong  = 2000.0 // bytes that cost about as much as the rest of a row
-	blobPerRun = 10e6   // bytes a run: less is not felt
+	blobPerRun = 10e6   // bytes per run: less has no measurable effect
 )
 
-// db111 reports large columns dragged through statements that read more than
-// them: SELECT * over a table with a blob or a long text, or a blob that is
-// named among other columns. A text that is named is shown, as a rule, and a
-// statement that asks for the blob alone wants it. Whether the caller uses the
-// column cannot be seen from the server: the gain starts at nothing.
+// db111 reports large columns in results beside other columns: SELECT * over a
+// table with a blob or a long text, or a blob in a list of columns. A text in a
+// list of columns is usually displayed, and a statement that reads only the
+// blob needs it. Whether the caller uses the column is not visible from the
+// server: the lower end of the gain is 0.
 func db111(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, d := range v.digests {
@@ -47,8 +47,8 @@ func db111(v *view) []iikanji.Finding {
 	return out
 }
 
-// blob is the largest long column that a block reads of a ref beside others,
-// and its mean length; 0 when there is none.
+// blob is the largest long column that a block reads of a ref beside other
+// columns, and its mean length; 0 for none.
 func (blk *block) blob(r int) (name string, bytes float64) {
 	t := blk.refs[r].table
 	if t == nil || !blk.all[r] && len(blk.outs) < 3 {
@@ -65,8 +65,8 @@ func (blk *block) blob(r int) (name string, bytes float64) {
 	return name, bytes
 }
 
-// length is the mean length of a long column, by measure, or what is left of
-// the table's size when nobody measured and it has but one.
+// length is the mean length of a long column: as measured, or derived from the
+// size of the table if that is its only long column.
 func (t *table) length(col string) float64 {
 	if n, ok := t.size.Lengths[col]; ok {
 		return float64(n)

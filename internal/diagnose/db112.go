@@ -6,11 +6,10 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// db112 reports counts over a whole unique key, whose answer can only be 0 or
-// 1: the caller asks for existence; little is saved, unless the question goes
-// away. And it reports counts that read many rows each time and that no index
-// shortens. Whether the caller asks only "is there one" cannot be seen from
-// the server: the claim says so and the gain starts at nothing.
+// db112 reports counts over a whole unique key, which can only be 0 or 1, and
+// counts that read many rows each time and that no index shortens. Whether the
+// caller only tests for existence is not visible from the server: the claim
+// states that and the lower end of the gain is small.
 func db112(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, d := range v.digests {
@@ -39,7 +38,7 @@ func db112(v *view) []iikanji.Finding {
 	return out
 }
 
-// countOne is the finding of a count that can only be 0 or 1.
+// countOne is the finding about a count that can only be 0 or 1.
 func (v *view) countOne(d digest, blk *block) (iikanji.Finding, bool) {
 	if blk.refs[0].table == nil || !blk.whole() || d.q.Count < manyRuns {
 		return iikanji.Finding{}, false
@@ -53,8 +52,8 @@ func (v *view) countOne(d digest, blk *block) (iikanji.Finding, bool) {
 	return f, v.felt(d.q.Count * costStatement / 2)
 }
 
-// advised says whether an index is advised for the first table of a block:
-// then that comes first.
+// advised reports whether an index is advised for the first table of a block:
+// DB101 then comes first.
 func (v *view) advised(blk *block) bool {
 	t := blk.refs[0].table
 	for _, p := range v.advice.Add {

@@ -9,40 +9,40 @@ import (
 )
 
 const (
-	manyPerRow     = 5.0   // executions for one of the parent's that make a loop by themselves
-	fewPerRow      = 2.0   // and that do when there is a second sign of a loop
-	manyRuns       = 200.0 // executions in a run: fewer prove nothing
-	sameWithin     = 0.03  // executions ≈ the parent's rows
-	seriesWithin   = 0.10  // … of a look-up that runs in series
-	exactWithin    = 0.005 // … of one that loops a few times, with a sign of it
-	exactRows      = 2.0   // rows … of one that has no other sign of a loop than its column
-	seriesMost     = 0.5   // share of the executions in series: they mostly come so
-	seriesSome     = 0.1   // … some do: other requests come between on a shared pool
-	roundTrip      = 60e-6 // seconds between app and server that the log does not see: loopback
-	manyRequests   = 1.5   // executions per request of the whole run that make a loop
-	manyPerRoute   = 3.0   // executions per request of one route that make a loop
-	manyPerRequest = 1.2   // and that make a refetch
-	refetchEach    = 10.0  // times that each row of a table is fetched, on average
+	manyPerRow     = 5.0   // executions per execution of the parent that prove a loop alone
+	fewPerRow      = 2.0   // and that prove it with a second sign of a loop
+	manyRuns       = 200.0 // least executions in a run
+	sameWithin     = 0.03  // tolerance between executions and the parent's rows
+	seriesWithin   = 0.10  // the same for a look-up that runs in series
+	exactWithin    = 0.005 // the same for few executions per parent, with a second sign
+	exactRows      = 2.0   // the same in rows, without another sign than the column
+	seriesMost     = 0.5   // share of the executions in series: most
+	seriesSome     = 0.1   // share of the executions in series: some, as requests interleave on a shared pool
+	roundTrip      = 60e-6 // seconds between app and server on a loopback, which are not in the log
+	manyRequests   = 1.5   // executions per request of the whole run that prove a loop
+	manyPerRoute   = 3.0   // executions per request of one route that prove a loop
+	manyPerRequest = 1.2   // executions per request that prove a refetch
+	refetchEach    = 10.0  // mean number of times that each row of a table is fetched
 )
 
 // db113 reports loops around statements.
 //
-// N+1 (DB113), by its parent: a look-up runs as often as another statement
-// sent rows, once for each of them, and several times as often as that one
-// ran. Two counts can agree by accident, so that the parent has to be the only
-// one that fits or one of two, and the fewer rows it sends at a time the more
-// has to speak for it: see [view.fits].
+// N+1 (DB113), by its parent: a look-up runs once for each row that another
+// statement sent, and several times as often as that statement ran. Two counts
+// can agree by accident: at most two statements may qualify as the parent, and
+// the fewer rows per execution the parent sends, the stronger the other evidence
+// must be (see [view.fits]).
 //
-// By its route: the executions of a look-up come and go with the requests of
-// one route, several to each (dbroutes.go).
+// By its route: the number of executions follows the requests of one route, with
+// several executions per request (dbroutes.go).
 //
-// By all requests: a look-up runs more than once and a half per request of
-// the whole run, in series on one connection. Series alone prove nothing,
-// because requests follow each other on a connection.
+// By all requests: a look-up runs more than 1.5 times per request of the whole
+// run, in series on one connection. A series alone proves nothing, because
+// requests follow each other on a connection.
 //
 // Refetch (DB114): a look-up by a whole unique key runs many times more often
-// than there are rows to look up, or mostly with values that its connection
-// had just used, and more than once per request.
+// than there are rows, or mostly with values that its connection had just used,
+// and more than once per request.
 func db113(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for i, d := range v.digests {
@@ -59,8 +59,8 @@ func db113(v *view) []iikanji.Finding {
 	return out
 }
 
-// lookup says whether a digest is a SELECT that finds few rows by equality, in
-// one table or in one that leads to all others of a join.
+// lookup reports whether a digest is a SELECT that finds few rows by equality,
+// in one table or in the table that leads to all others of a join.
 func (v *view) lookup(d digest) bool {
 	blk := d.block()
 	if blk == nil || d.q.Count < manyRuns || len(blk.refs) > wideJoin {
@@ -74,7 +74,8 @@ func (v *view) lookup(d digest) bool {
 	return false
 }
 
-// leads says whether a ref leads to all others of its block by equal columns.
+// leads reports whether equal columns lead from a ref to all other refs of its
+// block.
 func (blk *block) leads(ref int) bool {
 	found := bound(0).with(ref)
 	for changed := true; changed; {
@@ -93,8 +94,8 @@ func (blk *block) leads(ref int) bool {
 	return true
 }
 
-// fits says whether d may run once for each row that p sends, and how far the
-// counts are apart, as a share.
+// fits reports whether d may run once for each row that p sends, and the
+// relative difference of the two counts.
 func (v *view) fits(p, d digest) (off float64, ok bool) {
 	if p.block() == nil || p.q.Sent == 0 || p.q.Count*fewPerRow > d.q.Count {
 		return 0, false
@@ -115,8 +116,9 @@ func (v *view) fits(p, d digest) (off float64, ok bool) {
 	return off, off*d.q.Count <= exactRows && links(p, d)
 }
 
-// threaded says whether the log tells connections apart: then a loop shows in
-// series on one of them, and a look-up without any is no loop.
+// threaded reports whether the log tells connections apart. Then a loop is
+// visible as a series on one connection, and a look-up without any series is
+// not a loop.
 func (v *view) threaded() bool {
 	for _, p := range v.in.Profiles {
 		if len(p.Repeats) > 0 || len(p.Transactions) > 0 {
@@ -126,8 +128,8 @@ func (v *view) threaded() bool {
 	return false
 }
 
-// links says whether a look-up is by a column whose values the other statement
-// sends: of the same name, or as "id" and "user_id" are.
+// links reports whether a look-up is by a column whose values the other
+// statement sends: a column of the same name, or named as "id" and "user_id".
 func links(p, d digest) bool {
 	var sends []string
 	blk := p.block()
@@ -181,8 +183,8 @@ func (v *view) nPlusOne(at int, d digest) (iikanji.Finding, bool) {
 	return f, v.felt(d.looped(p.q.Count))
 }
 
-// looping is a finding of a loop that a few executions could replace. parent is
-// the digest of the statement that it loops over, "" where it is not known.
+// looping is the finding about a loop that few executions could replace. parent
+// is the digest of the statement whose rows are looped over, "" if unknown.
 func (v *view) looping(d digest, claim string, few float64, parent string, e ...iikanji.Evidence) iikanji.Finding {
 	spare := 1 - few/d.q.Count
 	trips := d.q.Count * spare * roundTrip
@@ -201,7 +203,7 @@ func (v *view) looping(d digest, claim string, few float64, parent string, e ...
 		Remedies: v.patch("fetch all of them at once with IN (…) or a join", args)}
 }
 
-// repeat is what the log of threads knows of a digest, or zero.
+// repeat is the series of a digest in the log, zero if there are none.
 func (v *view) repeat(d digest) iikanji.Repeat {
 	for _, p := range v.in.Profiles {
 		for _, r := range p.Repeats {
@@ -213,14 +215,14 @@ func (v *view) repeat(d digest) iikanji.Repeat {
 	return iikanji.Repeat{}
 }
 
-// series tells of a digest's series on one connection.
+// series is the evidence of a digest's series on one connection.
 func (v *view) series(d digest) (iikanji.Evidence, bool) {
 	r := v.repeat(d)
 	return iikanji.Evidence{Source: "threads", Text: fmt.Sprintf("%s series on one connection, the longest of %d; %s executions beyond the first of each, %s with the values just used",
 		people(float64(r.Runs)), r.Longest, people(float64(r.Count)), people(float64(r.Same)))}, r.Runs > 0
 }
 
-// perRoute is an N+1 whose parent is not known, but whose route is.
+// perRoute finds an N+1 whose parent is unknown and whose route is known.
 func (v *view) perRoute(_ int, d digest) (iikanji.Finding, bool) {
 	if d.route == nil || d.route.each < manyPerRoute || d.route.each-2*d.route.err < fewPerRow {
 		return iikanji.Finding{}, false
@@ -230,7 +232,7 @@ func (v *view) perRoute(_ int, d digest) (iikanji.Finding, bool) {
 	return v.looping(d, claim, few, ""), v.felt(d.looped(few))
 }
 
-// loop is an N+1 of which neither the parent nor the route is known.
+// loop finds an N+1 whose parent and route are unknown.
 func (v *view) loop(_ int, d digest) (iikanji.Finding, bool) {
 	requests := v.requests()
 	if requests == 0 || d.q.Count < manyRequests*requests || float64(v.repeat(d).Count) < d.q.Count/2 {
@@ -240,7 +242,7 @@ func (v *view) loop(_ int, d digest) (iikanji.Finding, bool) {
 	return v.looping(d, claim, requests, "", v.asked()), v.felt(d.looped(requests))
 }
 
-// asked tells how many requests there were.
+// asked is the evidence of the number of requests.
 func (v *view) asked() iikanji.Evidence {
 	return iikanji.Evidence{Source: "requests", Text: people(v.requests()) + " requests in the run"}
 }
@@ -268,13 +270,13 @@ func (v *view) refetch(_ int, d digest) (iikanji.Finding, bool) {
 	return f, v.felt(d.q.Count * costStatement)
 }
 
-// looped is the work that goes away when a few executions fetch what all of
-// them did: most of the round trips, and some of the reading.
+// looped is the work that is saved when few executions fetch what all of them
+// did: most of the round trips, and part of the reading.
 func (d digest) looped(few float64) float64 {
 	return (1 - few/d.q.Count) * (d.q.Count*costStatement + 0.3*d.q.Examined)
 }
 
-// whole says whether a block gives all of a unique key.
+// whole reports whether a block fixes all columns of a unique key.
 func (blk *block) whole() bool {
 	t := blk.refs[0].table
 	m := map[string]limits{}
@@ -291,7 +293,7 @@ func (blk *block) whole() bool {
 	return false
 }
 
-// times prints how often something happens: 2.6, 61.
+// times formats a factor: 2.6, 61.
 func times(n float64) string {
 	if n < 10 {
 		return fmt.Sprintf("%.1f", n)

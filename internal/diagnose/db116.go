@@ -6,13 +6,13 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// What fewer commits save of the seconds in which commits wait.
+// Range of the share of commit time that fewer commits save.
 const (
 	commitLeast = 0.2
 	commitMost  = 0.6
 )
 
-// db116 reports the cost of commits: seconds in COMMIT, or writes outside of
+// db116 reports the cost of commits: time in COMMIT, or writes outside of
 // transactions, each of which waits for the log on disk.
 func db116(v *view) []iikanji.Finding {
 	c := v.commitCost()

@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	leastLockWaits = 100.0 // waits for row locks in a run: fewer are chance
-	lockEach       = 0.005 // waits for each statement that writes: rarer ones are no pattern
-	lockTold       = 3     // pairs of statements that the evidence quotes
-	// leastHistory is by how many the list of old rows must grow before it tells
-	// of a transaction that stays open: purge is behind by thousands in any load.
+	leastLockWaits = 100.0 // least waits for row locks in a run
+	lockEach       = 0.005 // least waits per statement that writes
+	lockTold       = 3     // pairs of statements in the evidence
+	// leastHistory is the growth of the history list that shows a transaction
+	// which stays open: under load, purge is always thousands of entries behind.
 	leastHistory = 20_000.0
 )
 
 // locked are the seconds that statements waited for row locks.
 func (v *view) locked() float64 { return v.in.locked() }
 
-// locked takes InnoDB's own sum where the server's counters are known. The
-// Lock_time of a slow log has what opening tables took too, some ten
-// microseconds for each statement.
+// locked is InnoDB's own sum if the server's counters are known. Lock_time in a
+// slow log also contains the time to open tables, about ten microseconds per
+// statement.
 func (in Input) locked() float64 {
 	sum, counted := 0.0, false
 	for _, f := range in.Facts {
@@ -52,8 +52,9 @@ func (in Input) locked() float64 {
 	return sum
 }
 
-// db117 reports statements that wait for row locks: how often by InnoDB's
-// counters, which ones by the slow log, and for whom by samples of the run.
+// db117 reports statements that wait for row locks: how often, by InnoDB's
+// counters; which ones, by the slow log; and for which statements, by samples
+// taken during the run.
 func db117(v *view) []iikanji.Finding {
 	waits, writes := v.status["innodb_row_lock_waits"], 0.0
 	for _, d := range v.digests {
@@ -85,7 +86,7 @@ func db117(v *view) []iikanji.Finding {
 	return []iikanji.Finding{f}
 }
 
-// waiter is the digest that waited longest for locks.
+// waiter is the digest with the longest total lock time.
 func (v *view) waiter() (best digest, ok bool) {
 	for _, d := range v.digests {
 		if d.Query.Lock > 0 && (!ok || d.Query.Lock > best.Query.Lock) {
@@ -95,7 +96,8 @@ func (v *view) waiter() (best digest, ok bool) {
 	return best, ok
 }
 
-// A lockPair is who waits for whom, values folded.
+// A lockPair is a statement that waits and the statement that blocks it, both
+// normalized.
 type lockPair struct {
 	waiting, blocking, row string
 	seen                   int64
@@ -110,7 +112,7 @@ func (p lockPair) text() string {
 	return fmt.Sprintf("%s× seen: %s waits for %s of %s, up to %.0f ms", people(float64(p.seen)), cut(p.waiting, 100), p.row, holder, 1000*p.longest.Seconds())
 }
 
-// lockPairs adds up the waits that samples saw, the most frequent first.
+// lockPairs sums the sampled waits, the most frequent first.
 func (v *view) lockPairs() []lockPair {
 	sums := map[lockPair]*lockPair{}
 	for _, f := range v.in.Facts {

@@ -26,7 +26,7 @@ func db118(v *view) []iikanji.Finding {
 	f := iikanji.Finding{Code: "DB118", Where: v.self.Name,
 		Claim:    fmt.Sprintf("%s: transactions take the same rows in different orders, and the server ends one of them", plural(n, "deadlock")),
 		Evidence: []iikanji.Evidence{{Source: "status", Text: fmt.Sprintf("Innodb_deadlocks +%.0f", n)}},
-		Gain:     between(n*v.transactionSeconds(), 1, 2), // what was rolled back, and once more
+		Gain:     between(n*v.transactionSeconds(), 1, 2), // the work that was rolled back, and its repetition
 		Remedies: v.patch("take rows in one order everywhere (sort the keys, SELECT … FOR UPDATE first), and retry what is rolled back", nil),
 	}
 	if latest != nil {
@@ -35,8 +35,8 @@ func db118(v *view) []iikanji.Finding {
 	return []iikanji.Finding{f}
 }
 
-// transactionSeconds is how long a transaction takes, on average; without
-// threads in the log, ten statements.
+// transactionSeconds is the mean time of a transaction; without threads in the
+// log, of ten statements.
 func (v *view) transactionSeconds() float64 {
 	n, took := 0.0, 0.0
 	for _, p := range v.in.Profiles {
@@ -54,7 +54,8 @@ func (v *view) transactionSeconds() float64 {
 	return 10 * v.seconds / max(1, all)
 }
 
-// deadlockEvidence quotes what each of the transactions was at.
+// deadlockEvidence lists what each transaction of a deadlock waited for and
+// held.
 func deadlockEvidence(d *iikanji.Deadlock) []iikanji.Evidence {
 	var out []iikanji.Evidence
 	for i, p := range d.Parts {

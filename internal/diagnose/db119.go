@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	oneByOne     = 1000.0 // executions of an INSERT that are worth a word
-	leastBundle  = 1.5    // of them in each transaction, or in a row, at the least
-	oneRowWrites = 1.5    // rows affected by one row of VALUES at the most, none found there
-	upsertWrites = 2.0    // and with some found there: the server counts two for each
+	oneByOne     = 1000.0 // least executions of an INSERT
+	leastBundle  = 1.5    // least executions per transaction, or in a row
+	oneRowWrites = 1.5    // most rows affected by one row of VALUES if no row exists
+	upsertWrites = 2.0    // the same if rows exist: the server counts 2 for each
 )
 
 // db119 reports rows that arrive together and are inserted one by one: several
-// single-row INSERTs of one digest in each transaction, or, where each commits
-// itself, one after the other on a connection.
+// single-row INSERTs of one digest in each transaction, or, if each commits
+// itself, in series on a connection.
 func db119(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, d := range v.digests {
@@ -40,10 +40,10 @@ func db119(v *view) []iikanji.Finding {
 	return out
 }
 
-// singleRow says whether a digest inserts one row at a time: its example does,
-// and what the server counted does not contradict. A digest may have other
-// numbers of rows than its example, and of an example that is cut off in its
-// rows nobody knows how many there are, unless the server counted.
+// singleRow reports whether a digest inserts one row at a time: its example
+// does, and the server's count agrees. Other executions of the digest may have
+// more rows than the example. If the example is cut off within its rows, only
+// the server's count is reliable.
 func (d digest) singleRow() bool {
 	st := d.st
 	if st.verb != "insert" && st.verb != "replace" || st.rows != 1 || st.cut && d.q.Affected == 0 {
@@ -55,16 +55,16 @@ func (d digest) singleRow() bool {
 	return d.q.Affected <= oneRowWrites*d.q.Count
 }
 
-// A bundle is how many times the rows of a digest arrived together.
+// A bundle is the number of groups in which the rows of a digest arrived.
 type bundle struct {
 	n    float64
-	of   string // for people
+	of   string // what they are counted by, for people
 	seen iikanji.Evidence
 }
 
-// bundles finds out which executions belong together: those of one transaction,
-// or those in series on one connection. Series alone prove nothing, because
-// requests follow each other on a connection: there have to be more executions
+// bundles groups the executions that belong together: those of one transaction,
+// or those in series on one connection. A series alone proves nothing, because
+// requests follow each other on a connection: there must be more executions
 // than requests of their route, or of the whole run.
 func (v *view) bundles(d digest) (bundle, bool) {
 	ended := v.transactionsWith(d)
@@ -83,7 +83,8 @@ func (v *view) bundles(d digest) (bundle, bool) {
 		requests > 0 && float64(r.Count) >= d.q.Count/2
 }
 
-// commits is the COMMITs of the run, as the server counted or the log has them.
+// commits is the number of COMMITs of the run, by the server's counter or by
+// the log.
 func (v *view) commits() float64 {
 	n := v.status["com_commit"]
 	for _, d := range v.digests {
@@ -94,8 +95,8 @@ func (v *view) commits() float64 {
 	return n
 }
 
-// transactionsWith counts the transactions that a digest is part of, where the
-// log knows threads.
+// transactionsWith counts the transactions that contain a digest, if the log
+// identifies threads.
 func (v *view) transactionsWith(d digest) float64 {
 	n := 0.0
 	for _, p := range v.in.Profiles {

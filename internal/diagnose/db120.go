@@ -6,8 +6,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// db120 reports paging by a deep OFFSET: the rows before the page are read and
-// thrown away.
+// db120 reports paging by a large OFFSET: the rows before the page are read and
+// discarded.
 func db120(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, d := range v.digests {

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	hotTable  = 0.05 // of the work of a run that touches a table: less is in nobody's way
-	keyedTold = 4    // statements that the evidence quotes, the heaviest ones
-	keyedLook = 0.3  // of a statement's time that a key of its own can save at the most
+	hotTable  = 0.05 // least share of the run's work on a table
+	keyedTold = 4    // statements in the evidence
+	keyedLook = 0.3  // largest share of a statement's time that a primary key saves
 )
 
-// db121 reports tables that statements use much and that have no key of their
-// own: InnoDB then numbers the rows itself, in a column that nobody can ask
-// for, so that every row is found through a second index or by scanning.
+// db121 reports frequently used tables without a primary key and without a
+// unique key of NOT NULL columns. InnoDB then clusters the rows by a hidden
+// number, so that every row is found through a secondary index or by a scan.
 func db121(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, t := range v.schema.tables {
@@ -31,7 +31,7 @@ func db121(v *view) []iikanji.Finding {
 				continue
 			}
 			work += workOf(d)
-			if reads { // a row that is only written needs no finding
+			if reads { // writing does not search for a row
 				f.Gain.Hi += d.left() * keyedLook / float64(len(d.st.tables()))
 			}
 			f.Evidence = append(f.Evidence, d.evidence())
@@ -58,11 +58,11 @@ func db121(v *view) []iikanji.Finding {
 	return out
 }
 
-// touches says whether a digest reads a table.
+// touches reports whether a digest reads a table.
 func (v *view) touches(d digest, t *table) bool { return d.st != nil && d.st.tables()[t] }
 
-// keyed says whether InnoDB keeps the rows of a table under a key of its
-// own columns: the primary key, or the first unique one without NULLs and prefixes.
+// keyed reports whether InnoDB clusters a table by its own columns: by the
+// primary key, or by the first unique key without NULLs and prefixes.
 func (t *table) keyed() bool {
 	return slices.ContainsFunc(t.Indexes, func(ix iikanji.Index) bool {
 		return ix.Primary || ix.Unique && !slices.ContainsFunc(ix.Parts, func(p iikanji.IndexPart) bool {
@@ -72,8 +72,9 @@ func (t *table) keyed() bool {
 	})
 }
 
-// candidate is the first column that tells all rows apart, as counted; "" for
-// none. What the server holds of an index nobody has counted.
+// candidate is the first column whose counted distinct values equal the number
+// of rows, "" for none. The server's estimate for an indexed column is not a
+// count.
 func (t *table) candidate() string {
 	for _, c := range t.Columns {
 		if _, counted := t.size.Held[c.Name]; !counted && t.leads(strings.ToLower(c.Name)) {
@@ -86,7 +87,8 @@ func (t *table) candidate() string {
 	return ""
 }
 
-// leastKeyed rows must differ in a column before it is taken for a key.
+// leastKeyed is the least number of rows that must differ in a column before it
+// is proposed as a key.
 const leastKeyed = 100
 
 // indexed lists the indexes of a table for people.

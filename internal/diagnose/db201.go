@@ -9,16 +9,17 @@ import (
 )
 
 const (
-	leastReads = 1000.0  // pages read from disk in a run
-	readShare  = 0.005   // of all page requests
-	pageRead   = 100e-6  // seconds for a page, where nobody measured: a solid-state disk
-	poolSpare  = 1.2     // room for what the run adds, and for InnoDB's own
-	memoryPart = 0.5     // of the memory that was free at the worst moment, for the pool
-	poolStep   = 1 << 27 // bytes in which a pool grows
+	leastReads = 1000.0  // least pages read from disk in a run
+	readShare  = 0.005   // least share of all page requests
+	pageRead   = 100e-6  // assumed seconds to read a page: a solid-state disk
+	poolSpare  = 1.2     // factor for growth during the run and for InnoDB's own data
+	memoryPart = 0.5     // share of the least free memory that the pool may take
+	poolStep   = 1 << 27 // granularity of the pool's size in bytes
 )
 
-// db201 reports a buffer pool that is smaller than the data, while pages are
-// read from disk: with the size that would hold them, if memory allows it.
+// db201 reports a buffer pool that is smaller than the data while pages are
+// read from disk. The remedy has the size that holds the data, if there is
+// enough memory.
 func db201(v *view) []iikanji.Finding {
 	reads, requests := v.status["innodb_buffer_pool_reads"], v.status["innodb_buffer_pool_read_requests"]
 	size, known := v.bytes("innodb_buffer_pool_size")
@@ -27,7 +28,7 @@ func db201(v *view) []iikanji.Finding {
 		data += float64(t.size.Data + t.size.Index)
 	}
 	if !known || reads < leastReads || reads < readShare*requests || data*poolSpare <= size {
-		return nil // what is read once to warm the pool up is no lack of room
+		return nil // reads that only warm the pool up are harmless
 	}
 	each, by := pageRead, "assumed"
 	free := math.Inf(1)
@@ -60,7 +61,7 @@ func db201(v *view) []iikanji.Finding {
 	return []iikanji.Finding{f}
 }
 
-// bytes is a variable that is a number.
+// bytes is the value of a numeric variable.
 func (v *view) bytes(name string) (float64, bool) {
 	n, err := strconv.ParseFloat(v.vars[name], 64)
 	return n, err == nil

@@ -9,30 +9,30 @@ import (
 )
 
 const (
-	logRuns  = 2.0     // runs that the new log should hold
-	logMost  = 4 << 30 // bytes; starting after a crash reads all of it
-	logWaits = 10.0    // waits for the log's buffer that are told of
-	// logWrite is what such a wait takes at the most: the buffer is written
-	// out and synced. Seconds.
+	logRuns  = 2.0     // number of runs that the new log should hold
+	logMost  = 4 << 30 // bytes; recovery after a crash reads all of it
+	logWaits = 10.0    // least number of waits for the log buffer
+	// logWrite is the longest time of such a wait in seconds: the buffer is
+	// written and synced.
 	logWrite = 10e-3
-	// logBuffer is the least that is proposed for the buffer, in bytes.
+	// logBuffer is the least proposed size of the buffer in bytes.
 	logBuffer = 64 << 20
-	// logPressed is the share of what the log can hold between checkpoints from
-	// which on InnoDB writes pages out in haste: at seven eighths writers help,
-	// and each such turn takes it down some way.
+	// logPressed is the checkpoint age, as a share of logRoom, from which on
+	// InnoDB flushes aggressively. At 7/8, writers have to flush too, and each
+	// flush lowers the age again.
 	logPressed = 0.75
 )
 
-// logRoom is how many bytes lie between the last checkpoint and the point at
-// which writers have to wait for the next one, as log0log.cc reckons it in MariaDB
-// and MySQL up to 8.0: nine tenths, less 48 pages, of which nine tenths.
+// logRoom is the largest checkpoint age in bytes, from which on writers have to
+// wait for a checkpoint. The formula is that of log0log.cc in MariaDB and in
+// MySQL up to 8.0: nine tenths, less 48 pages, of which nine tenths.
 func logRoom(size float64) float64 { return 0.9 * (0.9*size - 48*16384) }
 
-// db202 reports a redo log that one run fills, so that pages have to be written
-// out before it can go on, and a buffer of that log into which what
-// transactions write does not fit. That the log fills is no harm by itself, and
-// no counter tells who waits for a checkpoint: it shows in how far the last one
-// is behind. The buffer has a counter of its own, which says nothing of the log.
+// db202 reports a redo log that one run fills, so that pages must be flushed
+// before writing can continue, and a log buffer that is too small for the
+// transactions. A full log is harmless by itself, and no counter shows waits
+// for a checkpoint: the evidence is the checkpoint age. The log buffer has a
+// counter of its own, which is independent of the size of the log.
 func db202(v *view) []iikanji.Finding {
 	writes := 0.0
 	for _, d := range v.digests {
@@ -49,8 +49,8 @@ func db202(v *view) []iikanji.Finding {
 	return out
 }
 
-// fullLog is the finding of a log that the run filled. writes are the seconds
-// of all statements that write.
+// fullLog is the finding about a log that the run filled. writes are the
+// seconds of all statements that write.
 func (v *view) fullLog(writes float64) (iikanji.Finding, bool) {
 	name, size := v.redoLog()
 	written, age, room := v.status["innodb_os_log_written"], v.innodb("checkpoint_age"), logRoom(size)
@@ -58,7 +58,7 @@ func (v *view) fullLog(writes float64) (iikanji.Finding, bool) {
 		return iikanji.Finding{}, false
 	}
 	want := min(logMost, math.Exp2(math.Ceil(math.Log2(written*logRuns))))
-	one, _ := v.bytes(name) // there may be several files of this size
+	one, _ := v.bytes(name) // innodb_log_files_in_group files have this size
 	return iikanji.Finding{Code: "DB202", Where: v.self.Name,
 		Claim: fmt.Sprintf("the run wrote %s into a redo log of %s, which was full at the end: pages are written out in haste to make room", iikanji.Bytes(written), iikanji.Bytes(size)),
 		Evidence: []iikanji.Evidence{
@@ -69,8 +69,9 @@ func (v *view) fullLog(writes float64) (iikanji.Finding, bool) {
 		Remedies: []iikanji.Remedy{v.onSelf("mysqlconf", fmt.Sprintf("a redo log of %s; starting after a crash takes longer", iikanji.Bytes(want)), map[string]string{name: strconv.FormatFloat(math.Ceil(want*one/size), 'f', 0, 64)})}}, true
 }
 
-// redoLog is the variable that sets how large the redo log is, and how large it
-// is: MySQL has one for all files since 8.0.30, which supersedes those before.
+// redoLog is the variable that sets the size of the redo log, and that size.
+// MySQL 8.0.30 and later have one variable for all files, which supersedes the
+// older ones.
 func (v *view) redoLog() (name string, size float64) {
 	name = "innodb_redo_log_capacity"
 	if size, ok := v.bytes(name); ok {
@@ -84,8 +85,8 @@ func (v *view) redoLog() (name string, size float64) {
 	return name, size
 }
 
-// smallLogBuffer is the finding of a log buffer that was full before it could be
-// written out.
+// smallLogBuffer is the finding about a log buffer that was full before it was
+// written.
 func (v *view) smallLogBuffer(writes float64) (iikanji.Finding, bool) {
 	const name = "innodb_log_buffer_size"
 	size, known := v.bytes(name)

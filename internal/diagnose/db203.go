@@ -8,15 +8,14 @@ import (
 )
 
 const (
-	cacheInserts = 1000.0 // results put into the query cache in a run
-	cacheHits    = 0.5    // hits for each of them, from which on it pays
-	cacheInsert  = 20e-6  // seconds to put one in and to throw it out, under one lock
+	cacheInserts = 1000.0 // least results stored in the query cache in a run
+	cacheHits    = 0.5    // hits per stored result from which on the cache is useful
+	cacheInsert  = 20e-6  // seconds to store and to invalidate a result, under one lock
 )
 
-// db203 reports a query cache that is filled and hardly hit: every result goes
-// in under one lock of the whole server, and every write throws out all of its
-// table. Where most statements hit, it is left alone: many a run got slower
-// without it.
+// db203 reports a query cache that is filled and rarely hit: each result is
+// stored under one lock of the whole server, and each write invalidates all
+// results of its table. A cache that most statements hit is not reported.
 func db203(v *view) []iikanji.Finding {
 	size, _ := v.bytes("query_cache_size")
 	kind := strings.ToUpper(v.vars["query_cache_type"])

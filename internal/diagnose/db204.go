@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	connectionSeconds = 0.02   // that a refused client loses: it dials again, or fails
-	cacheMisses       = 1000.0 // tables opened, or threads made, in a run
-	missShare         = 0.05   // of all look-ups in the cache
+	connectionSeconds = 0.02   // lost by a refused client: it reconnects, or fails
+	cacheMisses       = 1000.0 // least tables opened, or threads created, in a run
+	missShare         = 0.05   // least share of all look-ups in the cache
 	tableOpen         = 50e-6  // seconds to open a table again
-	threadMade        = 40e-6  // seconds to make a thread, beside the connection itself
+	threadMade        = 40e-6  // seconds to create a thread, without the connection itself
 )
 
-// db204 reports clients that were refused because max_connections were there.
+// db204 reports clients that were refused because max_connections was reached.
 func db204(v *view) []iikanji.Finding {
 	n := v.status["connection_errors_max_connections"]
 	most, known := v.bytes("max_connections")

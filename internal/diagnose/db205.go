@@ -9,25 +9,25 @@ import (
 )
 
 const (
-	staleTimes = 10.0  // the server's number of distinct values and the counted one are this far apart
-	staleRows  = 500.0 // rows that a table must have: of few nobody can be far off
-	staleStep  = 100.0 // rows by which a step of a plan must be off before it is quoted
-	staleRead  = 10.0  // times as many rows were read as a plan by the counted numbers would
+	staleTimes = 10.0  // least factor between the estimated and the counted distinct values
+	staleRows  = 500.0 // least rows of a table
+	staleStep  = 100.0 // least difference in rows of a quoted step of a plan
+	staleRead  = 10.0  // least factor between the examined rows and those of a plan by counted values
 )
 
-// A stale is a column of which the server's statistics are far from its rows.
+// A stale is a column whose statistics in the server are far from its data.
 type stale struct {
 	t             *table
 	column        string // lower case
 	held, counted float64
 }
 
-// db205 reports statements that were planned by statistics far from the truth.
-// Three things must come together: an index that leads the statement from one
-// table to another is much more, or much less, selective than the server
-// holds; the statement read many times the rows that the best plan by counted
-// numbers needs; and that can be felt. Constants do not count: for them the
-// server looks into the index itself.
+// db205 reports statements that were planned by wrong statistics. Three
+// conditions must hold: an index that joins one table to another is much more,
+// or much less, selective than the server estimates; the statement examined
+// many times the rows of the best plan by counted values; and the difference is
+// considerable. Predicates with constants do not count: for them the server
+// probes the index itself.
 func db205(v *view) []iikanji.Finding {
 	plans := known[iikanji.Plan](v, iikanji.TopicPlan)
 	real := avail{}
@@ -67,8 +67,7 @@ func db205(v *view) []iikanji.Finding {
 	return out
 }
 
-// stale is the column, the farthest off, by which a statement joins and whose
-// index the server misjudges.
+// stale is the join column of a statement whose estimate is the farthest off.
 func (v *view) stale(d digest) (worst stale, ok bool) {
 	if d.st == nil {
 		return worst, false
@@ -93,7 +92,7 @@ func (v *view) stale(d digest) (worst stale, ok bool) {
 	return worst, ok
 }
 
-// off is how many times one number is the other; 1 where one is not known.
+// off is the factor between the estimate and the count; 1 if one is unknown.
 func (s stale) off() float64 {
 	if s.held <= 0 || s.counted <= 0 {
 		return 1
@@ -101,13 +100,13 @@ func (s stale) off() float64 {
 	return max(s.held/s.counted, s.counted/s.held)
 }
 
-// leads says whether an index begins with a column.
+// leads reports whether an index begins with a column.
 func (t *table) leads(col string) bool {
 	return slices.ContainsFunc(t.real(), func(ix *index) bool { return len(ix.cols) > 0 && ix.cols[0] == col })
 }
 
-// misjudged quotes the steps of an executed plan that met far other numbers of
-// rows than foreseen.
+// misjudged quotes the steps of an executed plan whose rows were far from the
+// estimate.
 func misjudged(p iikanji.Plan) []iikanji.Evidence {
 	var out []iikanji.Evidence
 	for _, s := range p.Steps {

@@ -6,9 +6,9 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// db206 names what a lesser promise would save, as an option: commits wait for
-// the log on disk because the server is told so. What a change of the app
-// would save (DB116) is taken off.
+// db206 reports as an option what a weaker durability promise saves: commits
+// wait for the log on disk because of innodb_flush_log_at_trx_commit. The
+// saving of a change of the app (DB116) is subtracted.
 func db206(v *view) []iikanji.Finding {
 	c := v.commitCost()
 	if !c.redo || c.weight() < commitFelt*v.seconds || c.commits+c.writes < manyRuns {

@@ -7,7 +7,7 @@ import (
 )
 
 // db207 reports a binary log that is synced at each commit. Whether a replica
-// or a backup reads it cannot be seen from the server's counters.
+// or a backup reads it is not visible in the server's counters.
 func db207(v *view) []iikanji.Finding {
 	c := v.commitCost()
 	written := v.status["binlog_bytes_written"]

@@ -8,7 +8,7 @@ import (
 )
 
 // db208 reports caches of open tables and of threads that are too small, so
-// that they are opened and made again and again.
+// that tables are reopened and threads recreated.
 func db208(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	add := func(what, name string, misses, all, seconds float64, status string) {
@@ -25,7 +25,7 @@ func db208(v *view) []iikanji.Finding {
 		})
 	}
 	misses, hits, over := v.status["table_open_cache_misses"], v.status["table_open_cache_hits"], v.status["table_open_cache_overflows"]
-	if over > 0 { // else they are the first time that a table is opened
+	if over > 0 { // without overflows, the misses are first openings
 		add("a table was opened", "table_open_cache", misses, misses+hits, tableOpen,
 			fmt.Sprintf("Table_open_cache_misses +%.0f, Table_open_cache_hits +%.0f, Table_open_cache_overflows +%.0f", misses, hits, over))
 	}

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	twicePages = 2000.0 // pages written twice in a run
-	pageWrite  = 50e-6  // seconds of the disk for a page, where nobody measured
+	twicePages = 2000.0 // least pages written twice in a run
+	pageWrite  = 50e-6  // assumed seconds to write a page
 )
 
-// db209 names the doublewrite buffer as an option, where the disk is the limit:
-// each page goes there first, so that a power cut in the middle of writing it
-// can be repaired.
+// db209 reports the doublewrite buffer as an option where the disk is the
+// limit. Each page is first written there, so that a page torn by a power cut
+// can be restored.
 func db209(v *view) []iikanji.Finding {
 	pages := v.status["innodb_dblwr_pages_written"]
 	on := strings.ToUpper(v.vars["innodb_doublewrite"])
@@ -31,7 +31,7 @@ func db209(v *view) []iikanji.Finding {
 		Claim: fmt.Sprintf("%s pages were written twice, and the disk is the limit: an option, where the database can be made anew after a power cut", people(pages)),
 		Evidence: []iikanji.Evidence{{Source: "status", Text: fmt.Sprintf("Innodb_dblwr_pages_written +%.0f; %.2f ms for a write (%s)", pages, 1000*each, by)},
 			{Source: "variable", Text: "innodb_doublewrite = " + v.vars["innodb_doublewrite"]}},
-		Gain:     between(pages*each, 0.05, 0.5), // they are written together, many at a time
+		Gain:     between(pages*each, 0.05, 0.5), // pages are written in batches
 		Remedies: []iikanji.Remedy{v.onSelf("mysqlconf", "write pages once (promise: durability)", map[string]string{"innodb_doublewrite": "0"})},
 	}}
 }

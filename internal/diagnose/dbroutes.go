@@ -9,41 +9,40 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// Which route sends a statement is in no log of a server. But load is never
-// quite even, and the statements of a route come and go with its requests: so
-// the counts of a digest by second are held against the counts of each route.
+// No log shows which route sends a statement. But load varies, and the number of
+// statements of a route varies with its requests: the counts of a digest by
+// second are fitted to the counts of each route.
 //
 //	statements(t) = each × (w × requests(t) + (1−w) × requests(t+1)) + noise
 //
-// Requests are logged when they end and their statements before that, so some
-// (1−w) belong to lines of the next second. No constant: without requests
-// there are no statements. A route is named only where it explains most of the
-// coming and going and no other one does nearly as well; in steady load nobody
-// can tell, and nothing is said.
+// Requests are logged when they end, statements before that, so a share (1−w)
+// belongs to requests of the next second. There is no constant term: without
+// requests there are no statements. A route is reported only if it explains most
+// of the variance and no other route explains nearly as much. Under steady load
+// no route can be found.
 //
-// Routes go along with each other too: the page before its data, the pictures
-// after the list. Hence files and pages that are always the same are left out,
-// and a number of statements per request that no single route would give (1.9,
-// or 0.7, or 3, unless the fit is very clear) is taken for what it is: several
-// routes, or one that goes along.
+// Routes correlate with each other too: a page with its data, pictures with
+// their list. Files and constant pages are therefore left out, and a number of
+// statements per request that a single route cannot have (1.9 or 0.7; 3 unless
+// the fit is very clear) means several routes, or a correlated one.
 
-// What makes a fit good enough to be told.
+// Thresholds of a fit.
 const (
-	fitSeconds = 6    // seconds of load at the least
-	fitWeighty = 5.0  // of them that matter, see weighty
-	fitAsked   = 20.0 // requests of a route at the least
-	fitR2      = 0.80 // explained share of the variance
-	fitRival   = 1.5  // times the squared error that the next best route leaves
-	fitClear   = 8.0  // the same for routes that do not send it once in each request, nor in a loop
+	fitSeconds = 6    // least seconds of load
+	fitWeighty = 5.0  // least effective number of seconds, see weighty
+	fitAsked   = 20.0 // least requests of a route
+	fitR2      = 0.80 // least explained share of the variance
+	fitRival   = 1.5  // least ratio of the squared error of the next best route
+	fitClear   = 8.0  // the same unless there is one statement per request, or a loop
 	fitClearR2 = 0.95
-	fitWhole   = 0.1 // from a whole number, for up to fitLoop statements in each request
+	fitWhole   = 0.1 // largest distance from an integer, for up to fitLoop statements per request
 	fitLoop    = 5.0
-	fitSecond  = 1.5 // times the squared error that goes away with a second route
-	fitPart    = 0.1 // of the executions that it has to send
-	fitPages   = 20  // answers of one size that make a page
+	fitSecond  = 1.5 // least factor by which a second route lowers the squared error
+	fitPart    = 0.1 // least share of the executions that the second route sends
+	fitPages   = 20  // least answers of one size of a constant page
 )
 
-// A fit is how well one route explains a digest.
+// A fit is the result of fitting one route to a digest.
 type fit struct {
 	route string
 	each  float64 // executions per request
@@ -55,7 +54,7 @@ type fit struct {
 	x     []float64 // its requests by second, as fitted
 }
 
-// evidence tells a fit with its confidence.
+// evidence formats a fit with its confidence.
 func (f fit) evidence() iikanji.Evidence {
 	return iikanji.Evidence{Source: "per second", Text: fmt.Sprintf("%.1f ± %.1f executions for each %s over %d s (r² = %.2f; the next best route: %.2f)",
 		f.each, 2*f.err, f.route, f.n, f.r2, max(0, f.rival))}
@@ -67,8 +66,8 @@ type counted struct {
 	counts []float64
 }
 
-// routes are the rows of the access log by second, files left out: no
-// statement is behind them. from is the first second of all.
+// bySecond has the rows of the access logs by second, without files: they have
+// no statements. from is the first second, n the number of seconds.
 func (v *view) bySecond() (routes []counted, from int64, n int) {
 	var rows []iikanji.Row
 	first, last := int64(math.MaxInt64), int64(0)
@@ -86,7 +85,7 @@ func (v *view) bySecond() (routes []counted, from int64, n int) {
 			}
 		}
 	}
-	if n = int(last - first - 1); n < fitSeconds { // the last second is cut: statements without their lines
+	if n = int(last - first - 1); n < fitSeconds { // the last second is incomplete: its requests were not logged
 		return nil, 0, 0
 	}
 	for _, r := range rows {
@@ -95,7 +94,7 @@ func (v *view) bySecond() (routes []counted, from int64, n int) {
 	return routes, first, n
 }
 
-// spread lays counts over the seconds from first on.
+// spread places counts in a series of n seconds that begins at first.
 func spread(p *iikanji.PerSecond, first int64, n int) []float64 {
 	out := make([]float64, n)
 	for i, c := range p.Counts {
@@ -106,7 +105,7 @@ func spread(p *iikanji.PerSecond, first int64, n int) []float64 {
 	return out
 }
 
-// findRoutes fits every digest that has counts by second.
+// findRoutes finds the route of each digest that has counts by second.
 func (v *view) findRoutes() {
 	routes, from, n := v.bySecond()
 	for i, d := range v.digests {
@@ -115,13 +114,13 @@ func (v *view) findRoutes() {
 		}
 		f := bestRoute(spread(d.PerSecond, from, n), routes)
 		if f != nil && f.each >= fitLoop && v.threaded() && float64(v.repeat(d).Count) < seriesSome*d.q.Count {
-			f = nil // a loop shows in series: this is a statement of many routes that go along
+			f = nil // a loop would be in series: the statement belongs to several correlated routes
 		}
 		v.digests[i].route = f
 	}
 }
 
-// bestRoute is the route that explains y, nil when none does, or several do.
+// bestRoute is the route that explains y; nil if none does, or if several do.
 func bestRoute(y []float64, routes []counted) *fit {
 	var fits []fit
 	for _, r := range routes {
@@ -131,7 +130,7 @@ func bestRoute(y []float64, routes []counted) *fit {
 	}
 	slices.SortStableFunc(fits, func(a, b fit) int { return cmp.Compare(a.rest, b.rest) })
 	if len(fits) < 2 || weighty(y) < fitWeighty || weighty(fits[0].x) < fitWeighty {
-		return nil // one route would explain everything
+		return nil // a single route would explain anything
 	}
 	best, next := fits[0], fits[1]
 	asked := 0.0
@@ -160,9 +159,9 @@ func bestRoute(y []float64, routes []counted) *fit {
 	return &best
 }
 
-// helps says whether a second route beside the best one explains a digest much
-// better, with a visible part of it: then several routes send it. Plain least
-// squares with two unknowns.
+// helps reports whether a second route besides the best one explains a digest
+// much better, with a considerable part of it: then several routes send it. It
+// is ordinary least squares with two unknowns.
 func helps(y []float64, a, b fit) bool {
 	aa, ab, bb, ay, by, all := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
 	for t := range y {
@@ -171,7 +170,7 @@ func helps(y []float64, a, b fit) bool {
 	}
 	det := aa*bb - ab*ab
 	if det < 1e-9*aa*bb {
-		return false // they go along: the rivals' rule decides
+		return false // collinear: the ratio to the next best route decides
 	}
 	ca, cb := (ay*bb-by*ab)/det, (by*aa-ay*ab)/det
 	if ca < 0 || cb < 0 {
@@ -185,8 +184,8 @@ func helps(y []float64, a, b fit) bool {
 	return rest*fitSecond < a.rest && part > fitPart*all
 }
 
-// weighty is how many seconds matter: all of them where the counts are alike,
-// one where a single burst has nearly everything. Any two bursts lie on a line.
+// weighty is the effective number of seconds: all of them if the counts are
+// equal, one if a single burst has nearly all. Any two bursts lie on a line.
 func weighty(y []float64) float64 {
 	sum, squares := 0.0, 0.0
 	for _, c := range y {
@@ -198,8 +197,8 @@ func weighty(y []float64) float64 {
 	return sum * sum / squares
 }
 
-// page says whether all answers of a route, but those without a body, had one
-// size: there are no rows in them.
+// page reports whether all answers of a route with a body had the same size:
+// then they contain no data from the database.
 func page(r iikanji.Row) bool {
 	if r.Web == nil || r.Web.Method != "GET" || r.Count < fitPages {
 		return false
@@ -207,7 +206,7 @@ func page(r iikanji.Row) bool {
 	return r.Web.Bytes > 0 && r.Web.Bytes == r.Web.MaxBytes*iikanji.Bytes(r.Count-r.Web.Status[3])
 }
 
-// fitRoute is the best fit of one route over the shares w.
+// fitRoute is the best fit of one route over several w.
 func fitRoute(y []float64, r counted) (best fit, ok bool) {
 	n := len(y)
 	for _, w := range []float64{1, 0.75, 0.5, 0.25, 0} {
@@ -233,7 +232,7 @@ func fitRoute(y []float64, r counted) (best fit, ok bool) {
 		if total == 0 {
 			return fit{}, false
 		}
-		f.r2, f.err = 1-f.rest/total, math.Sqrt(f.rest/float64(n-2)/xx) // w was chosen too
+		f.r2, f.err = 1-f.rest/total, math.Sqrt(f.rest/float64(n-2)/xx) // n-2: w is a fitted parameter too
 		if !ok || f.rest < best.rest {
 			best, ok = f, true
 		}
@@ -241,7 +240,8 @@ func fitRoute(y []float64, r counted) (best fit, ok bool) {
 	return best, ok
 }
 
-// place names a digest and, where it is known, the route that sends it.
+// place is the place of a digest in a finding: its route if known, and its
+// fingerprint.
 func (d digest) place() string {
 	if d.route == nil {
 		return d.where()
@@ -249,7 +249,7 @@ func (d digest) place() string {
 	return d.route.route + ": " + d.where()
 }
 
-// told adds the route to the evidence of a digest.
+// told is the evidence of a digest, with that of its route if known.
 func (d digest) told(e ...iikanji.Evidence) []iikanji.Evidence {
 	out := append([]iikanji.Evidence{d.evidence()}, e...)
 	if d.route != nil {

@@ -1,40 +1,38 @@
 package diagnose
 
-// A rule decides by what was counted, and not by what was timed: the same rows
-// take three times as long on a busy machine, and a finding that comes and
-// goes with that would teach nobody anything. So work is told in the units of
-// the index advice, of which one is a row read in memory (about a microsecond
-// on today's machines) and [costStatement] a statement with its round trip.
-// Seconds say only which finding stands first.
+// Rules decide by counts, not by times: the same rows take three times as long
+// on a busy machine, and findings must not depend on that. The unit of work is
+// the unit of the index advice: 1 is a row read in memory (about a microsecond),
+// [costStatement] a statement with its round trip. Seconds only rank findings.
 
-// Less work than this in a run is not worth a word: about a hundredth of a
-// second of one core, or this share of all that the run's statements did.
+// Thresholds of work in a finding: about a hundredth of a second of one core,
+// and a share of the work of all statements.
 const (
 	leastWork      = 10_000.0
 	leastWorkShare = 0.002
 )
 
-// workOf is the work of a digest by its counts, at the least: each row read in
-// order, none looked up.
+// workOf is a lower bound of the work of a digest by its counts: every row read
+// in order, none through a secondary index.
 func workOf(d digest) float64 {
 	return d.q.Count*costStatement + d.q.Examined + float64(d.Query.Affected)*costLook
 }
 
-// felt says whether work that goes away can be felt in a run: it is something
-// in itself, and not lost among all that the statements do.
+// felt reports whether saved work reaches both thresholds.
 func (v *view) felt(saved float64) bool {
 	return saved >= leastWork && saved >= leastWorkShare*v.work
 }
 
-// work is what an index saves one query, in the units of work.
+// work is the work that an index saves for one query.
 func (s Served) work() float64 {
 	before := s.costBefore()
 	return max(0, before-s.CostAfter) * s.Query.Count * s.Share
 }
 
-// attribute gives the seconds that an index saves to the index: what is said
-// of the same statement besides has only those that are left. The work goes
-// too: what one scan drowns today will be felt when its index is there.
+// attribute charges the seconds that an index saves to the index: other
+// findings about the same statement share the rest. The saved work is also
+// subtracted from the total, because findings that are small beside a full scan
+// matter once its index is there.
 func (v *view) attribute() {
 	rest := v.work
 	for _, p := range v.advice.Add {
@@ -53,10 +51,10 @@ func (v *view) attribute() {
 	v.work = max(0, rest)
 }
 
-// left are the seconds of a digest that no index saves.
+// left is the seconds of a digest that no advised index saves.
 func (d digest) left() float64 { return max(0, d.q.Seconds-d.saved) }
 
-// work is what an index saves all that it serves.
+// work is the work that an index saves for all queries that it serves.
 func (p Proposal) work() float64 {
 	sum := 0.0
 	for _, s := range p.Serves {
@@ -65,8 +63,8 @@ func (p Proposal) work() float64 {
 	return sum
 }
 
-// costBefore is the cost of one execution without the index: as foreseen, or
-// as the server counted it where it counted far fewer rows.
+// costBefore is the cost of one execution without the index: the planned cost,
+// or the cost of the rows that the server counted if those are fewer.
 func (s Served) costBefore() float64 {
 	if s.Query.Examined > 0 {
 		return min(s.CostBefore, costStatement+s.before()*(1+costLook))

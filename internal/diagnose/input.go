@@ -10,8 +10,8 @@ import (
 	"github.com/pingcap/tidb/pkg/parser"
 )
 
-// An Input is what a run showed and what its services say of themselves. Any
-// part may be missing; the rules that need it then say nothing.
+// An Input is what was observed of a run and of its services. Any part may be
+// missing: the rules that need it then make no findings.
 type Input struct {
 	Run *iikanji.Run
 	// Target has the services that findings and remedies name. Without any,
@@ -22,7 +22,7 @@ type Input struct {
 	// Blind are sensors whose proof failed in this run; findings that need
 	// them are held back.
 	Blind []iikanji.Source
-	// BlindWhy says why, for people; entries may be missing.
+	// BlindWhy has the reasons for people; entries may be missing.
 	BlindWhy map[iikanji.Source]string
 
 	settled bool // see settle
@@ -60,8 +60,8 @@ func ReadSchema(facts []iikanji.Fact) (*Schema, error) {
 }
 
 // WorkloadOf takes the statements of Slow profiles, each with its slowest
-// example. Rows without an example keep their fingerprint, whose placeholders
-// stand for unknown values.
+// example. A row without an example is represented by its fingerprint, whose
+// placeholders are unknown values.
 func WorkloadOf(profiles []iikanji.Profile) Workload {
 	w := Workload{Writes: map[string]float64{}}
 	for _, p := range profiles {
@@ -108,15 +108,16 @@ type view struct {
 	status map[string]float64 // growth over the run
 }
 
-// A digest is one row of a Slow profile with what was understood of it.
+// A digest is one row of a Slow profile with the statement that was parsed from
+// it.
 type digest struct {
 	iikanji.Row
 	q  Query
-	st *statement // nil when the parser does not know it
+	st *statement // nil when it cannot be parsed
 	in string     // the database that ran it
 
-	route *fit    // the route that sends it, nil when nobody knows
-	saved float64 // of its seconds, what an index of DB101 saves at the most
+	route *fit    // the route that sends it, nil when unknown
+	saved float64 // upper bound of its seconds that an index of DB101 saves
 }
 
 func look(in Input) (*view, error) {
@@ -163,7 +164,7 @@ func (v *view) database(of iikanji.Service) (*view, error) {
 	return v, nil
 }
 
-// statements reads the digests and asks for index advice.
+// statements reads the digests and computes the index advice.
 func (v *view) statements() {
 	v.load = WorkloadOf(v.in.Profiles)
 	p := parser.New()
@@ -187,8 +188,8 @@ func (v *view) statements() {
 	v.attribute()
 }
 
-// grow corrects row counts that the run has outgrown: a statement that scans
-// one table shows how many rows there were.
+// grow raises row counts that the run has outgrown: the rows that a scan of one
+// table examined are a lower bound.
 func (s *Schema) grow(digests []digest) {
 	for _, d := range digests {
 		if d.st == nil || len(d.st.blocks) != 1 || len(d.st.blocks[0].refs) != 1 || d.q.Count == 0 {
@@ -214,8 +215,8 @@ func (v *view) blind(s iikanji.Source) bool {
 	return false
 }
 
-// requests is the number of requests of the run, by the access log or, without
-// one, by the load generator; 0 when neither knows.
+// requests is the number of requests of the run: from the access logs or,
+// without one, from the load generator; 0 when unknown.
 func (v *view) requests() float64 {
 	n := 0.0
 	for _, p := range v.in.Profiles {
@@ -233,7 +234,7 @@ func (v *view) requests() float64 {
 	return n
 }
 
-// where names a digest for people: its fingerprint, cut.
+// where is the place of a digest in a finding: its fingerprint, cut.
 func (d digest) where() string {
 	f := d.Query.Fingerprint
 	if f == "" {
@@ -250,7 +251,7 @@ func cut(s string, n int) string {
 	return s
 }
 
-// block is the only block of a SELECT that reads something, or nil.
+// block is the only block of a SELECT that reads a table, or nil.
 func (d digest) block() *block {
 	if d.st == nil || d.st.verb != "select" || len(d.st.blocks) != 1 || len(d.st.blocks[0].refs) == 0 {
 		return nil

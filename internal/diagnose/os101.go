@@ -7,16 +7,16 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// nearLimit is the share of its descriptors from which on a process is about
-// to run out of them.
+// nearLimit is the share of its file descriptors from which on a process is
+// about to run out of them.
 const nearLimit = 0.8
 
-// wantFiles is the limit that is proposed at the least: a process that serves
-// tens of thousands of connections has enough of it, and it costs nothing.
+// wantFiles is the least limit that is proposed: enough for tens of thousands
+// of connections, and free of cost.
 const wantFiles = 65536
 
-// os101 reports services that ran out of descriptors, or nearly. What nginx
-// ran out of is WEB108.
+// os101 reports services that ran out of file descriptors, or nearly. Where
+// nginx ran out, WEB108 reports it.
 func os101(v *view) []iikanji.Finding {
 	rows, _ := v.ofKind("descriptors-exhausted", "")
 	names := v.services()

@@ -6,14 +6,14 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// leastOverflows is how many connections must have found a full queue: the
-// counter is of the whole network namespace, and a stray one may be anybody's.
+// leastOverflows is the least number of overflows in a finding: the counter
+// covers the whole network namespace, so a few may belong to other programs.
 const leastOverflows = 5
 
-// os102 reports connections that the kernel dropped because the queue of a
-// listening socket was full. A client tries again after a second. The counter
-// does not say whose queue: only where one of ours is seen full are the drops
-// ours, and else nothing is gained for sure.
+// os102 reports connections that the kernel dropped because the accept queue of
+// a listening socket was full; the client retries after a second. The counter
+// does not identify the socket: the drops count for the site only if one of its
+// queues was seen full. Otherwise the gain is 0.
 func os102(v *view) []iikanji.Finding {
 	f := iikanji.Finding{Code: "OS102", Where: "host"}
 	drops := 0.0
@@ -43,8 +43,8 @@ func os102(v *view) []iikanji.Finding {
 	return []iikanji.Finding{f}
 }
 
-// fullListener is the service whose queue was full at the end of the load, ""
-// for none, and what is known of all queues.
+// fullListener is the service whose accept queue was full at the end of the
+// load, "" for none, and the state of all queues.
 func (v *view) fullListener() (who string, queues []iikanji.Evidence) {
 	listeners := known[iikanji.Listener](v, iikanji.TopicListen)
 	for _, fact := range v.in.Facts {

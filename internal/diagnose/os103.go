@@ -7,17 +7,17 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// pageIn is what it costs to bring one page back from a disk. Seconds.
+// pageIn is the time to read one page back from swap, in seconds.
 var pageIn = iikanji.Range{Lo: 20e-6, Hi: 500e-6}
 
 const (
 	pageBytes = 4 << 10
-	// leastSwapped is how much must have come back from swap: what is only
-	// written out was not missed.
+	// leastSwapped is the least amount that was read back from swap: memory that
+	// was only written out was not needed.
 	leastSwapped = 1 << 20
 )
 
-// os103 reports memory that was swapped out and missed.
+// os103 reports memory that was swapped out and read back.
 func os103(v *view) []iikanji.Finding {
 	m := v.machine()
 	if m == nil || m.SwapIn < leastSwapped {

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// What others take is told from these shares of the machine on.
+	// Least shares of the machine's CPU in a finding.
 	leastSteal = 0.02
 	leastOther = 0.10
 )
 
-// os104 reports CPU that went to somebody else: to other guests of the same
-// hardware (steal), or to processes that are no part of the site.
+// os104 reports CPU time that went to other guests of the same hardware
+// (steal), or to processes that are not part of the site.
 func os104(v *view) []iikanji.Finding {
 	m := v.machine()
 	if m == nil || m.Wall <= 0 {
@@ -43,7 +43,7 @@ func os104(v *view) []iikanji.Finding {
 	return out
 }
 
-// neighbours names the programs of others with their CPU seconds.
+// neighbours lists other programs with their CPU seconds.
 func neighbours(of []iikanji.Usage) string {
 	var parts []string
 	for _, u := range of {

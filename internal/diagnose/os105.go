@@ -8,9 +8,9 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// os105 reports connections that could not be made because all local ports
-// were in use, most of them in TIME_WAIT. Ports are the host's: the finding is
-// one, at the service that could not connect most often.
+// os105 reports connections that could not be made because all local ports were
+// in use, most of them in TIME_WAIT. Ports belong to the host, so there is one
+// finding, at the service with the most failures.
 func os105(v *view) []iikanji.Finding {
 	rows, n := v.ofKind("ports-exhausted", "")
 	if n == 0 {
@@ -36,8 +36,8 @@ func os105(v *view) []iikanji.Finding {
 	return []iikanji.Finding{f}
 }
 
-// mostOften is the service that wrote most of some lines, the first of them
-// where several wrote as many.
+// mostOften is the service with most of some log lines, the first of those with
+// equally many.
 func mostOften(rows []logged) string {
 	counts, best := map[string]int64{}, rows[0].service
 	for _, r := range rows {
@@ -51,8 +51,8 @@ func mostOften(rows []logged) string {
 	return best
 }
 
-// dialing are the nginx services that wrote some lines, or all of them where
-// none did: then the connections that took the ports are theirs as a rule.
+// dialing are the nginx services with some of the log lines, or all nginx
+// services if there are none: connections to upstreams are the usual cause.
 func (v *view) dialing(rows []logged) []iikanji.Service {
 	all := v.in.Target.WithEngine(iikanji.EngineNginx)
 	var some []iikanji.Service

@@ -11,13 +11,13 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// slowStart is how many seconds a database may take until it answers, on a
-// machine that starts everything at once, where its log does not say.
+// slowStart is the assumed time in seconds until a database answers on a
+// machine that starts everything at once, if its log does not show it.
 const slowStart = 5.0
 
-// os106 reports services that a reboot may leave down: masked, started by
-// nothing, or ended because what they need was not there yet. It has no gain:
-// it stands below everything that costs seconds now.
+// os106 reports services that may be down after a reboot: masked, not enabled,
+// or ended because a service that they need did not answer yet. The finding has
+// no gain and ranks below all that have.
 func os106(v *view) []iikanji.Finding {
 	units := map[string]iikanji.Unit{}
 	for _, f := range v.in.Facts {
@@ -49,13 +49,13 @@ func os106(v *view) []iikanji.Finding {
 	return out
 }
 
-// A hazard is one way not to come back.
+// A hazard is one reason why a service may be down after a reboot.
 type hazard struct {
 	says, cure string
 	rows       []iikanji.Evidence
 }
 
-// hazards are what may keep the unit of a service down.
+// hazards are the reasons why the unit of a service may be down after a reboot.
 func (v *view) hazards(service string, units map[string]iikanji.Unit) []hazard {
 	u := units[service]
 	if u.Masked != "" {
@@ -80,7 +80,7 @@ func (v *view) hazards(service string, units map[string]iikanji.Unit) []hazard {
 	return out
 }
 
-// notEnabled is the hazard of a unit that no unit of a boot starts.
+// notEnabled is the hazard of a unit that the boot does not start.
 func notEnabled(u iikanji.Unit) hazard {
 	h := hazard{says: "nothing that a boot starts starts it",
 		cure: "start it at boot: WantedBy= a target that the boot reaches, as multi-user.target, and systemctl enable " + u.Name}
@@ -96,11 +96,11 @@ func notEnabled(u iikanji.Unit) hazard {
 	return h
 }
 
-// waiting is what start commands have in them that wait for others themselves.
+// waiting matches start commands that wait for other services themselves.
 var waiting = regexp.MustCompile(`(?i)\b(wait|until|sleep|ping|nc|mysqladmin)\b|wait_?for|is_?ready`)
 
-// unready is the hazard of a unit that is started before what it needs
-// answers, ends therefore, and is not started again, or not long enough.
+// unready is the hazard of a unit that is started before a needed service
+// answers, ends therefore, and is not restarted, or not for long enough.
 func (v *view) unready(u, d iikanji.Unit, needed string) (hazard, bool) {
 	for _, s := range u.Settings {
 		if s.Section == "Service" && (s.Key == "ExecStart" || s.Key == "ExecStartPre") && waiting.MatchString(s.Value) {
@@ -134,18 +134,19 @@ func (v *view) unready(u, d iikanji.Unit, needed string) (hazard, bool) {
 	}
 	wait := fmt.Sprintf("After=%s, Wants=%s and ", d.Name, d.Name)
 	if _, behind := u.Follows[d.Name]; behind {
-		wait = "" // it is there, and does not help
+		wait = "" // it is set already, and does not help
 	}
 	h.cure = fmt.Sprintf("in %s: [Unit] %sStartLimitIntervalSec=0; [Service] Restart=always and RestartSec=1; then systemctl daemon-reload", u.Name, wait)
 	return h, true
 }
 
-// signals are the types of services that are started only when they are ready;
-// of the others it is enough that their process is there (systemd.service(5)).
+// signals are the types of services that count as started only when they are
+// ready; other types are started when their process exists
+// (systemd.service(5)).
 var signals = []string{"notify", "notify-reload", "forking", "oneshot", "dbus"}
 
-// orderRow says how one unit is ordered after another, and whether that means
-// that the other is ready.
+// orderRow describes the order of one unit after another, and reports whether
+// that order implies that the other is ready.
 func orderRow(u, d iikanji.Unit) (row string, ready bool) {
 	kind := serviceType(d)
 	chain, behind := u.Follows[d.Name]
@@ -167,7 +168,7 @@ func orderRow(u, d iikanji.Unit) (row string, ready bool) {
 	return fmt.Sprintf("none of its After= leads to %s: %s", d.Name, strings.Join(after, ", ")), false
 }
 
-// serviceType is the type of a service, as systemd takes one that does not say.
+// serviceType is the type of a service, with systemd's default.
 func serviceType(u iikanji.Unit) iikanji.Setting {
 	def := "simple"
 	has := func(key string) bool {

@@ -7,9 +7,10 @@ import (
 )
 
 const (
-	// busyDisk is the share of the time in which a disk that is the limit works.
+	// busyDisk is the share of the time that a disk works from which on it is the
+	// limit.
 	busyDisk = 0.85
-	// leastWaiting is the share of all CPU time that waited for it.
+	// leastWaiting is the least share of all CPU time spent waiting for the disk.
 	leastWaiting = 0.10
 )
 

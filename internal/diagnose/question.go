@@ -7,8 +7,8 @@ import (
 	"github.com/pingcap/tidb/pkg/parser"
 )
 
-// A Question is what has to be counted in a table before advice is worth
-// anything: distinct values of columns, and shares of predicates.
+// A Question lists what has to be counted in a table before index advice is
+// reliable: distinct values of columns, and selectivities of predicates.
 type Question struct {
 	Schema, Table string
 	Columns       []string // as the schema spells them
@@ -16,7 +16,7 @@ type Question struct {
 }
 
 const (
-	mostPredicates = 40  // asked of one table
+	mostPredicates = 40  // for one table
 	longPredicate  = 500 // bytes
 )
 

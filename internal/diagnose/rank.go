@@ -10,10 +10,10 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// unfelt are, for each resource that can be the limit, the codes whose cures
-// give it nothing: they spare waiting where the limit is work, work where the
-// limit is waiting, or the network. Failed requests and errors (OS101, WEB109 …)
-// are felt always.
+// unfelt are, by binding resource, the codes whose remedies do not relieve it:
+// they save waiting where work is the limit, work where waiting is the limit, or
+// network traffic. Findings about failed requests and errors (OS101, WEB109 …)
+// always count.
 var unfelt = map[string][]iikanji.Code{
 	"cpu":   {"APP103", "APP104", "DB117", "DB201", "DB202", "OS107", "WEB105"},
 	"disk":  {"APP101", "APP103", "APP104", "APP106", "DB115", "OS104", "WEB102", "WEB105"},
@@ -21,10 +21,9 @@ var unfelt = map[string][]iikanji.Code{
 	"pool":  {"APP101", "APP102", "APP106", "OS104", "WEB101", "WEB102", "WEB105", "WEB106", "WEB110"},
 }
 
-// rank turns gains into seconds of the binding resource and sorts by them, the
-// middle of the range the greatest first. What the resource cannot feel stands
-// behind all that it can, and a measurement that cannot be trusted (BEN) before
-// everything else.
+// rank converts gains into seconds of the binding resource and sorts by the
+// middle of their ranges, the greatest first. Findings about the measurement
+// itself (BEN) come first, findings that do not relieve the binding resource last.
 func (v *view) rank(fs []result) {
 	b := v.binding
 	has := v.budget(b)
@@ -58,8 +57,8 @@ func (v *view) rank(fs []result) {
 	})
 }
 
-// StatementWeight is what a second of a statement takes of the binding
-// resource, in its seconds; a mean where there are several databases.
+// StatementWeight converts a second of a statement into seconds of the binding
+// resource; with several databases it is their weighted mean.
 func (in Input) StatementWeight() float64 {
 	in = in.settle()
 	b, databases := in.Binding(), in.Target.WithRole(iikanji.RoleDatabase)
@@ -78,9 +77,10 @@ func (in Input) StatementWeight() float64 {
 }
 
 // weightOf is the weight of the statements of one database. Where the CPU is
-// the limit statements mostly wait for it: they have used what the database
-// used. Where a pool to this database is, each holds one of its connections.
-// Else a second is one.
+// the limit, statements mostly wait for it, so that their time is scaled to the
+// CPU time that the database used. Where a pool of connections to this database
+// is the limit, each statement holds one of them. Otherwise a second is a
+// second.
 func (in Input) weightOf(database iikanji.Service, b Binding) float64 {
 	switch b.Resource {
 	case "cpu":
@@ -98,9 +98,9 @@ func (in Input) weightOf(database iikanji.Service, b Binding) float64 {
 	return 1
 }
 
-// budget is how many seconds of the binding resource the run used: no cure can
-// save more. Where neither the CPU nor the pool is the limit it is what all
-// cores had, or what statements took if that is more; 0 where nobody knows.
+// budget is how many seconds of the binding resource the run used, an upper
+// bound of every gain. Where neither the CPU nor the pool is the limit, it is
+// the time of all cores, or of all statements if that is more; 0 when unknown.
 func (v *view) budget(b Binding) float64 {
 	run := v.in.Run
 	switch {
@@ -114,7 +114,8 @@ func (v *view) budget(b Binding) float64 {
 	return max(v.seconds, run.Took.Seconds()*float64(max(1, run.Place.Cores)))
 }
 
-// usedBy is the CPU time of a service of the stack, or of all of them. Seconds.
+// usedBy is the CPU time of a service in seconds, of all services of the stack
+// for "".
 func usedBy(run *iikanji.Run, who string) float64 {
 	sum := 0.0
 	for _, u := range run.Usage {

@@ -2,16 +2,17 @@ package diagnose
 
 import "strings"
 
-// Args["weakens"] of a remedy of kind ddl: what an index change takes away.
+// Values of Args["weakens"] of a remedy of kind ddl: the promise that an index
+// change weakens.
 const (
 	takesRowOrder = "row-order"
 	takesNothing  = "nothing"
 )
 
-// rowOrder says what a change of a table's indexes may take away: the order of
-// rows that nobody asked for, where a statement of the run sent more than one
-// row of the table and sorts them by nothing. What the parser does not know
-// counts as such a statement when it names the table.
+// rowOrder is the promise that a change of a table's indexes may weaken: the
+// order of rows without ORDER BY, if a statement of the run sent several rows
+// of the table unsorted. A statement that cannot be parsed counts if it
+// contains the table's name.
 func (v *view) rowOrder(table string) string {
 	for _, d := range v.digests {
 		if d.q.Sent <= float64(d.Count) {

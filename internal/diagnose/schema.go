@@ -14,7 +14,7 @@ type Schema struct {
 	share  map[string]float64 // measured selectivities, by iikanji.SelectivityKey
 }
 
-// A table is a Table with what the arithmetic needs at hand.
+// A table is an iikanji.Table with lookup maps and derived numbers.
 type table struct {
 	iikanji.Table
 	size    iikanji.TableSize
@@ -28,7 +28,7 @@ func NewSchema(server iikanji.Dialect) *Schema {
 	return &Schema{Server: server, tables: map[string]*table{}, byName: map[string][]*table{}, share: map[string]float64{}}
 }
 
-// Add adds a table. The same name again replaces it.
+// Add adds a table, or replaces the table of the same name.
 func (s *Schema) Add(t iikanji.Table, size iikanji.TableSize) {
 	nt := &table{Table: t, size: size, columns: map[string]*iikanji.Column{}}
 	for i := range t.Columns {
@@ -51,14 +51,14 @@ func (s *Schema) Add(t iikanji.Table, size iikanji.TableSize) {
 	s.byName[name] = append(s.byName[name], nt)
 }
 
-// Measured notes the share of a table's rows that satisfy a predicate, as
-// measured for a [Question].
+// Measured stores the measured share of a table's rows that satisfy a predicate
+// of a [Question].
 func (s *Schema) Measured(schema, table, predicate string, share float64) {
 	s.share[iikanji.SelectivityKey(schema, table, predicate)] = share
 }
 
-// find looks a table up, in the schema named, or in the default one, or in the
-// only one that has it.
+// find looks a table up: in the named schema, in the default schema, or in the
+// only schema that has it.
 func (s *Schema) find(schema, name, byDefault string) *table {
 	name = strings.ToLower(name)
 	if schema == "" {
@@ -76,8 +76,8 @@ func (s *Schema) find(schema, name, byDefault string) *table {
 // rows is the number of rows, at least 1.
 func (t *table) rows() float64 { return max(1, float64(t.size.Rows)) }
 
-// count notes the distinct values that are known: as counted, and all rows for
-// a unique column.
+// count fills values: the counted distinct values, and the number of rows for a
+// unique column.
 func (t *table) count() {
 	t.values = map[string]float64{}
 	for _, ix := range t.Indexes {
@@ -90,7 +90,7 @@ func (t *table) count() {
 	}
 }
 
-// distinct is the number of distinct values of a column, or 0 when unknown.
+// distinct is the number of distinct values of a column, 0 when unknown.
 func (t *table) distinct(col string) float64 { return t.values[col] }
 
 func (t *table) name() string {
@@ -100,13 +100,13 @@ func (t *table) name() string {
 	return t.Schema + "." + t.Name
 }
 
-// text says whether a column holds characters.
+// text reports whether a column holds characters.
 func text(c *iikanji.Column) bool {
 	return strings.Contains(c.Type, "char") || strings.Contains(c.Type, "text") ||
 		strings.HasPrefix(c.Type, "enum") || strings.HasPrefix(c.Type, "set")
 }
 
-// numeric says whether a column holds numbers.
+// numeric reports whether a column holds numbers.
 func numeric(c *iikanji.Column) bool {
 	for _, w := range []string{"int", "decimal", "float", "double", "bit", "year"} {
 		if strings.Contains(c.Type, w) {

@@ -11,8 +11,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// What systemd does where nothing else is said: systemd-system.conf(5) for the
-// limit, systemd.service(5) for the others.
+// Defaults of systemd: systemd-system.conf(5) for the start limit,
+// systemd.service(5) for the others.
 const (
 	defaultInterval = "10s"
 	defaultBurst    = "5"
@@ -20,20 +20,20 @@ const (
 	defaultRestart  = "no"
 )
 
-// mostStarts bounds the counting: whoever asks for more means no limit.
+// mostStarts bounds the simulation: a larger burst is no limit in practice.
 const mostStarts = 1 << 20
 
-// restarts is what systemd does with a service that ends with a failure at once.
+// restarts is how systemd restarts a service that fails at once.
 type restarts struct {
 	again    bool    // it is started again
-	tries    int     // starts before systemd gives up; 0: it does not
-	patience float64 // seconds from the first start to the last of them, at the least
+	tries    int     // starts before systemd gives up; 0 for never
+	patience float64 // least number of seconds from the first start to the last of them
 	rows     []iikanji.Evidence
 }
 
-// restartsOf does the arithmetic of Restart= and of the start limit: more than
-// StartLimitBurst starts within StartLimitIntervalSec, counted from the first,
-// are refused, and the unit then stays down.
+// restartsOf applies Restart= and the start limit: more than StartLimitBurst
+// starts within StartLimitIntervalSec, counted from the first, are refused, and
+// the unit stays down.
 func restartsOf(u iikanji.Unit) restarts {
 	policy := lastOf(u, defaultRestart, func(s string) bool { return slices.Contains(policies, s) }, "Service.Restart")
 	r := restarts{again: policy.Value == "always" || policy.Value == "on-failure"}
@@ -63,12 +63,12 @@ func restartsOf(u iikanji.Unit) restarts {
 	}
 	n = min(n, mostStarts)
 	at, steps := 0.0, delays(u, first)
-	for i := uint64(1); i <= n; i++ { // at is when start number i is made
+	for i := uint64(1); i <= n; i++ { // at is the time of start number i
 		next := at + steps(int(i))
 		if next > window {
-			return r // a new interval begins: it never gives up
+			return r // a new interval begins: systemd never gives up
 		}
-		if i == n || first == 0 { // without a delay none is later
+		if i == n || first == 0 { // without a delay all starts are at the same time
 			break
 		}
 		at = next
@@ -77,12 +77,12 @@ func restartsOf(u iikanji.Unit) restarts {
 	return r
 }
 
-// policies are the values of Restart=. Those but two are for ends of another
-// kind than a program's that says that it failed.
+// policies are the values of Restart=. Only "always" and "on-failure" restart a
+// program that exits with a failure.
 var policies = []string{"no", "on-success", "on-failure", "on-abnormal", "on-watchdog", "on-abort", "always"}
 
-// delays says how long systemd waits before the i-th restart: RestartSec, or
-// growing from it to RestartMaxDelaySec in RestartSteps (systemd 254).
+// delays computes the wait before the i-th restart: RestartSec, or growing from
+// it to RestartMaxDelaySec in RestartSteps (systemd 254).
 func delays(u iikanji.Unit, first float64) func(i int) float64 {
 	most, _ := span(lastOf(u, "infinity", isSpan, "Service.RestartMaxDelaySec").Value)
 	n, _ := strconv.ParseUint(lastOf(u, "0", isCount, "Service.RestartSteps").Value, 0, 32)
@@ -103,9 +103,9 @@ func (r *restarts) show(settings ...iikanji.Setting) {
 	}
 }
 
-// lastOf is the last valid assignment of names of one thing, as in
-// "Service.Restart". What systemd's own configuration says counts where the
-// unit says nothing, and else the default.
+// lastOf is the last valid assignment of a setting, which may have several
+// names as in "Service.Restart". Assignments in systemd's own configuration
+// count only if the unit has none; the default is last.
 func lastOf(u iikanji.Unit, def string, valid func(string) bool, names ...string) iikanji.Setting {
 	_, key, _ := strings.Cut(names[0], ".")
 	best := iikanji.Setting{Key: key, Value: def}
@@ -120,7 +120,7 @@ func lastOf(u iikanji.Unit, def string, valid func(string) bool, names ...string
 	return best
 }
 
-// told prints a setting with its place.
+// told prints a setting with its file and line.
 func told(s iikanji.Setting) string {
 	if s.File == "" {
 		return fmt.Sprintf("%s=%s (systemd's default)", s.Key, s.Value)
@@ -160,7 +160,7 @@ func span(text string) (float64, bool) {
 	return sum, true
 }
 
-// cutWhile cuts off the runes at the beginning that are of a kind.
+// cutWhile splits off the leading runes of a kind.
 func cutWhile(s string, of func(rune) bool) (head, tail string) {
 	i := strings.IndexFunc(s, func(r rune) bool { return !of(r) })
 	if i < 0 {

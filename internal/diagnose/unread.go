@@ -6,9 +6,9 @@ import (
 	"github.com/pingcap/tidb/pkg/parser"
 )
 
-// Unread lists the statements of a workload that cannot be understood, the
-// most expensive first: nothing is advised for them, and their tables may want
-// indexes that seem to have no use.
+// Unread lists the statements of a workload that cannot be parsed, the most
+// expensive first. There is no advice for them, and indexes that only they use
+// seem unused.
 func (s *Schema) Unread(w Workload) []Unread {
 	p := parser.New()
 	var out []Unread

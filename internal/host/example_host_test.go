@@ -52,7 +52,7 @@ func (h readOnly) Signal(pid int, sig syscall.Signal) error {
 // passedOn are the methods that a readOnly leaves to the host that it embeds.
 // Dial and SQL are among them: what a connection may change is decided by the
 // account that it uses.
-var passedOn = []string{"Name", "Read", "Open", "Stat", "Lstat", "ReadDir", "Readlink", "RealPath", "Glob", "Walk", "ProcFolder", "Dial", "SQL"}
+var passedOn = []string{"Name", "Read", "Open", "Stat", "Lstat", "ReadDir", "Readlink", "RealPath", "Glob", "Walk", "FreeSpace", "ProcFolder", "Dial", "SQL"}
 
 // TestNewHost: a host with other rules is a type with the methods of Host, and
 // its errors wrap those of package fs. docs/contributing.md quotes the type.

@@ -31,6 +31,8 @@ type Fake struct {
 	// Listen maps an address or the path of a unix socket to an address of this
 	// machine, as {"unix", "/tmp/x.sock"}.
 	Listen map[string][2]string
+	// Space is how many bytes each file system has left; 0 is what this machine has.
+	Space int64
 	// Alive has the ids of the processes that exist on the host.
 	Alive map[int]bool
 
@@ -241,6 +243,19 @@ func (f *Fake) Replaceable(path string) error {
 		}
 	}
 	return Local{}.Replaceable(at)
+}
+
+// FreeSpace is Space.
+func (f *Fake) FreeSpace(path string) (int64, error) {
+	at, err := f.try("statfs", path, true)
+	if err != nil {
+		return 0, err
+	}
+	free, err := Local{}.FreeSpace(at)
+	if err == nil && f.Space > 0 {
+		free = f.Space
+	}
+	return free, err
 }
 
 // Signal records the signal. A process that is not in Alive has ended.

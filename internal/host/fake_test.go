@@ -215,3 +215,22 @@ func TestLogin(t *testing.T) {
 		db.Close()
 	}
 }
+
+// TestFreeSpace: the free space is that of the path's file system; a Fake has
+// what the test gives it.
+func TestFreeSpace(t *testing.T) {
+	for name, c := range both(t) {
+		if free, err := c.h.FreeSpace(c.prefix); err != nil || free <= 0 {
+			t.Errorf("%s: %d, %v", name, free, err)
+		}
+		if _, err := c.h.FreeSpace(filepath.Join(c.prefix, "missing")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: a path that does not exist: %v", name, err)
+		}
+		if f, ok := c.h.(*Fake); ok {
+			f.Space = 7
+			if free, err := f.FreeSpace(c.prefix); err != nil || free != 7 {
+				t.Errorf("%d, %v", free, err)
+			}
+		}
+	}
+}

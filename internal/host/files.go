@@ -55,6 +55,15 @@ func (Local) Mkdir(path string, perm os.FileMode) error {
 	return os.Chmod(path, perm)
 }
 
+// FreeSpace is how many bytes an unprivileged user may still write.
+func (Local) FreeSpace(path string) (int64, error) {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(path, &st); err != nil {
+		return 0, &fs.PathError{Op: "statfs", Path: path, Err: err}
+	}
+	return int64(st.Bavail) * st.Bsize, nil
+}
+
 // Signal sends a signal to a process. If the process has ended, the error wraps
 // os.ErrProcessDone.
 func (Local) Signal(pid int, sig syscall.Signal) error {

@@ -53,6 +53,10 @@ type Host interface {
 	// see Local.Replaceable.
 	Replaceable(path string) error
 
+	// FreeSpace is how many bytes an unprivileged user may still write to the
+	// file system of a path.
+	FreeSpace(path string) (int64, error)
+
 	// Signal sends a signal to a process.
 	Signal(pid int, sig syscall.Signal) error
 	// ProcFolder returns the folder of this machine where the host's /proc can be

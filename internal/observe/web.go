@@ -12,6 +12,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/accesslog"
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/lines"
 )
 
@@ -21,6 +22,7 @@ var errNoAccessLog = errors.New("looking at the log: the target has no web serve
 // A webWatch cuts the access log of one web server to the load.
 type webWatch struct {
 	service iikanji.Service
+	host    host.Host
 	several bool // the target has other web servers with an access log
 	front   bool // the load goes to this web server, as far as known
 	path    string
@@ -36,11 +38,12 @@ type webWatch struct {
 }
 
 // webWatches are the web servers of a target that have an access log.
-func webWatches(t iikanji.Target) []*webWatch {
+func webWatches(watched Watched) []*webWatch {
+	t := watched.Target
 	var out []*webWatch
 	for _, s := range t.WithRole(iikanji.RoleWeb) {
 		if path := s.LogPath("access"); path != "" {
-			out = append(out, &webWatch{service: s, path: path, front: serves(s.Address, t.Bench.URL)})
+			out = append(out, &webWatch{service: s, host: watched.host(s.Host), path: path, front: serves(s.Address, t.Bench.URL)})
 		}
 	}
 	some := false
@@ -80,7 +83,7 @@ func loopback(host string) bool {
 
 // configure asks the web server for its configuration, once.
 func (w *webWatch) configure(ctx context.Context, processIDs func(iikanji.Service) []int) {
-	if w.known, w.asked = askNginx(ctx, w.service); len(w.known) == 0 {
+	if w.known, w.asked = askNginx(ctx, w.host, w.service); len(w.known) == 0 {
 		return
 	}
 	var tree []iikanji.Directive
@@ -88,7 +91,7 @@ func (w *webWatch) configure(ctx context.Context, processIDs func(iikanji.Servic
 		return
 	}
 	w.conf = tree
-	w.flush = newLogFlush(tree, w.path, func() int {
+	w.flush = newLogFlush(tree, w.host, w.path, func() int {
 		if pids := processIDs(w.service); len(pids) > 0 {
 			return pids[0]
 		}
@@ -110,7 +113,7 @@ func (w *webWatch) begin(ctx context.Context) {
 // mark notes where the log ends when the load begins.
 func (w *webWatch) mark() {
 	var err error
-	w.from, err = size(w.path)
+	w.from, err = size(w.host, w.path)
 	w.note(err)
 }
 
@@ -118,7 +121,7 @@ func (w *webWatch) mark() {
 func (w *webWatch) end(ctx context.Context) {
 	w.note(w.flush.flush(ctx))
 	var err error
-	w.log, err = lines.Open(w.path, nil)
+	w.log, err = openLog(w.host, w.path)
 	w.note(err)
 }
 

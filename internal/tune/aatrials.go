@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/judge"
-
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/judge"
 	"github.com/iikanji/iikanji/internal/stats"
 )
 

@@ -4,11 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/observe"
-
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/observe"
 )
 
 // A Field is where a Tuner works: a site that can be loaded and watched.

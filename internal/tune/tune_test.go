@@ -19,6 +19,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	_ "github.com/iikanji/iikanji/internal/change/all"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // knob is a kind that sets one file below the site's root to a value.
@@ -28,7 +29,7 @@ func (knob) Name() string { return "knob" }
 
 func (knob) Plan(_ context.Context, s *change.Site, r iikanji.Remedy) (*iikanji.Change, error) {
 	path := filepath.Join(s.Roots[0], r.Args["name"])
-	old, err := s.ReadOld(path)
+	old, err := s.ReadOld("", path)
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +236,7 @@ func TestTuneInterrupted(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("stopped at run %d: %v", stop, err)
 		}
-		inForce := len(tu.book.InForce)
+		inForce := len(tu.ledger.InForce)
 		if got := len(m.on()); got != inForce {
 			t.Fatalf("stopped at run %d: %d changes are in force, the site is %v", stop, inForce, m.on())
 		}
@@ -339,7 +340,7 @@ func TestTuneBundle(t *testing.T) {
 	if !slices.ContainsFunc(out.Attempts, func(a Attempt) bool { return a.Remedy.Kind == bundleKind }) {
 		t.Errorf("no bundle was tried: %v", m.calls(out))
 	}
-	if want := len(tu.book.InForce); len(m.on()) != want {
+	if want := len(tu.ledger.InForce); len(m.on()) != want {
 		t.Errorf("%d changes in force, the site is %v", want, m.on())
 	}
 }
@@ -384,7 +385,8 @@ func TestCandidates(t *testing.T) {
 // TestRefused: a remedy that cannot be tried is reported with the reason, once.
 func TestRefused(t *testing.T) {
 	var said []string
-	tuner := &Tuner{Say: func(line string) { said = append(said, line) }}
+	tuner := &Tuner{Now: time.Now, Say: func(line string) { said = append(said, line) }}
+	tuner.begin()
 	_, refused := Candidates(&observe.Diagnosis{Run: &iikanji.Run{}, Findings: []iikanji.Finding{
 		{Code: "HOST1", Remedies: []iikanji.Remedy{{Kind: "topology", Says: "move it"}}},
 		{Code: "DB1", Remedies: []iikanji.Remedy{{Kind: "patch"}, {Kind: "patch", Args: map[string]string{"table": "t"}}}},
@@ -394,11 +396,53 @@ func TestRefused(t *testing.T) {
 	if len(said) != 2 || !strings.Contains(said[0], `move it: planning a change: no kind "topology"`) || !strings.Contains(said[1], "DB1, DB2: "+change.ErrNoDiff.Error()) {
 		t.Fatalf("said %q", said)
 	}
-	if a := tuner.book.Attempts; len(a) != 1 || a[0].Code != "HOST1" || !strings.Contains(a[0].Skipped, "topology") {
+	if a := tuner.ledger.Attempts; len(a) != 1 || a[0].Code != "HOST1" || !strings.Contains(a[0].Skipped, "topology") {
 		t.Errorf("%+v", a)
 	}
 	tuner.refuse(refused)
-	if len(said) != 3 || len(tuner.book.Attempts) != 1 {
+	if len(said) != 3 || len(tuner.ledger.Attempts) != 1 {
 		t.Errorf("reported twice: %q", said)
+	}
+}
+
+// TestFingerprintOfHosts: files of the same path on two hosts are two places of
+// a state's fingerprint.
+func TestFingerprintOfHosts(t *testing.T) {
+	hosts := map[string]host.Host{}
+	tuner := &Tuner{Site: &change.Site{Hosts: hosts}}
+	var changes []*iikanji.Change
+	for _, name := range []string{"db1", "db2"} {
+		root, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		hosts[name] = &host.Fake{Root: root, Host: name}
+		if err := hosts[name].Write("/my.cnf", []byte("x"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		c := &iikanji.Change{Target: "database"}
+		change.FromEdits(c, iikanji.VerbUnknown, change.Edit{Host: name, Path: "/my.cnf", New: []byte("y")})
+		changes = append(changes, c)
+	}
+	of := func() iikanji.Fingerprint {
+		print, err := tuner.fingerprint(t.Context(), changes...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return print
+	}
+	before := of()
+	for _, name := range []string{"db1", "db2"} {
+		if err := hosts[name].Write("/my.cnf", []byte("y"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if now := of(); now == before {
+			t.Errorf("the file of %s is not in the fingerprint", name)
+		} else {
+			before = now
+		}
+	}
+	if touch(changes[0], changes[1]) {
+		t.Error("changes of two hosts touch the same place")
 	}
 }

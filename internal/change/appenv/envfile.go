@@ -29,7 +29,7 @@ func readEnv(s *change.Site, svc change.Service) (*environment, error) {
 		return e, nil
 	}
 	var err error
-	if e.old, err = s.ReadOld(e.path); err != nil {
+	if e.old, err = s.ReadOld(svc.Host, e.path); err != nil {
 		return nil, err
 	}
 	for line := range strings.Lines(string(e.old)) {

@@ -63,7 +63,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 		}
 	}
 	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: w.says(), Weakens: w.weakens(), Risk: iikanji.RiskRestart}
-	change.FromEdits(c, iikanji.Restart, edits...)
+	change.FromEdits(c, iikanji.Restart, change.OnHost(svc.Host, edits...)...)
 	return c, nil
 }
 
@@ -86,7 +86,7 @@ func (w *wanted) inSource(s *change.Site, svc change.Service, env *environment) 
 	if svc.Source == "" || svc.Build == nil {
 		return nil, fmt.Errorf("the source of %s is not known", w.whose(dsn))
 	}
-	src, err := readSource(s, svc.Source)
+	src, err := readSource(s, svc.Host, svc.Source)
 	if err != nil {
 		return nil, err
 	}

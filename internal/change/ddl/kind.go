@@ -73,7 +73,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (c *ii
 	}
 	c = &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: a.says + " on " + schema + "." + name, Weakens: args.promises(), Risk: t.risk()}
 	if args.Into == "" {
-		onTable(c, t, before, trial.table)
+		onTable(c, s.Services[r.Target].Host, t, before, trial.table)
 		return c, nil
 	}
 	edit, err := trial.intoFile(ctx, s, args.File, before, a, t.after)
@@ -82,17 +82,17 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (c *ii
 	}
 	c.Says += ", and in " + filepath.Base(edit.Path)
 	change.FromEdits(c, iikanji.VerbUnknown, edit)
-	onTable(c, t, before, trial.table)
+	onTable(c, s.Services[r.Target].Host, t, before, trial.table)
 	return c, nil
 }
 
 // onTable has a change alter the table: behind the edit of the schema file,
 // and before it is undone.
-func onTable(c *iikanji.Change, t tried, before string, on table) {
+func onTable(c *iikanji.Change, host string, t tried, before string, on table) {
 	place, name := change.TablePlace(c.Target, on.schema, on.name), quote(on.schema)+"."+quote(on.name)
 	found, left := change.FingerprintOf([]byte(before)), change.FingerprintOf([]byte(t.after))
-	c.Do = append(c.Do, iikanji.Op{Verb: iikanji.SQL, Place: place, Body: altering(name, t.do), Expect: found})
-	c.Undo = append([]iikanji.Op{{Verb: iikanji.SQL, Place: place, Body: altering(name, t.undo), Expect: left}}, c.Undo...)
+	c.Do = append(c.Do, iikanji.Op{Verb: iikanji.SQL, Host: host, Place: place, Body: altering(name, t.do), Expect: found})
+	c.Undo = append([]iikanji.Op{{Verb: iikanji.SQL, Host: host, Place: place, Body: altering(name, t.undo), Expect: left}}, c.Undo...)
 	if c.Ground == "" {
 		c.Ground = found
 	} else {

@@ -75,7 +75,7 @@ func byExecuted(ctx context.Context, s *change.Site, r iikanji.Remedy, executed 
 	case 0:
 		return r, fmt.Errorf("initialize executed the CREATE TABLE of none of the files that make table %s (%s)", found.name, paths(found.found))
 	case 1:
-		r.Args["file"] = fits[0].path
+		r.Args["file"] = fits[0].location()
 		return r, nil
 	}
 	return r, fmt.Errorf("%s make table %s alike: which of them initialize executes is not known", paths(fits), found.name)

@@ -46,10 +46,10 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err != nil {
 		return nil, err
 	}
-	if err := budget(s, now, wanted); err != nil {
+	if err := budget(s, svc.Host, now, wanted); err != nil {
 		return nil, err
 	}
-	old, err := s.ReadOld(svc.DropIn)
+	old, err := s.ReadOld(svc.Host, svc.DropIn)
 	if err != nil {
 		return nil, err
 	}
@@ -58,11 +58,11 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 		return nil, err
 	}
 	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: "set " + change.SaySettings(wanted), Weakens: weakened(args.Values, now)}
-	file := change.Edit{Path: svc.DropIn, Old: old, New: edited}
+	file := change.Edit{Path: svc.DropIn, Old: old, New: edited, Host: svc.Host}
 	if live(changed, told) {
 		c.Risk = iikanji.RiskNone
 		change.FromEdits(c, iikanji.VerbUnknown, file)
-		setGlobals(c, changed, now, wanted)
+		setGlobals(c, svc.Host, changed, now, wanted)
 		return c, nil
 	}
 	c.Risk = iikanji.RiskRestart
@@ -105,14 +105,14 @@ func live(changed []string, told map[string]trait) bool {
 
 // setGlobals has a change set the running server's variables behind the file,
 // and take them back before it.
-func setGlobals(c *iikanji.Change, changed []string, now, wanted map[string]string) {
+func setGlobals(c *iikanji.Change, on string, changed []string, now, wanted map[string]string) {
 	ground := string(c.Ground)
 	for _, name := range changed {
 		is, then := now[name], shown(now[name], wanted[name])
 		place := change.VariablePlace(c.Target, name)
 		before, after := change.FingerprintOf([]byte(is+"\n")), change.FingerprintOf([]byte(then+"\n"))
-		c.Do = append(c.Do, iikanji.Op{Verb: iikanji.SQL, Place: place, Body: change.SetGlobal(name, then), Expect: before})
-		c.Undo = slices.Insert(c.Undo, 0, iikanji.Op{Verb: iikanji.SQL, Place: place, Body: change.SetGlobal(name, is), Expect: after})
+		c.Do = append(c.Do, iikanji.Op{Verb: iikanji.SQL, Host: on, Place: place, Body: change.SetGlobal(name, then), Expect: before})
+		c.Undo = slices.Insert(c.Undo, 0, iikanji.Op{Verb: iikanji.SQL, Host: on, Place: place, Body: change.SetGlobal(name, is), Expect: after})
 		ground += string(before)
 	}
 	c.Ground = change.FingerprintOf([]byte(ground))
@@ -154,6 +154,9 @@ func InForce(ctx context.Context, s *change.Site, c *iikanji.Change) error {
 // test has the server's program read the edited file, under a name that the
 // running server does not read at a restart (it wants ".cnf").
 func test(ctx context.Context, svc change.Service, edited []byte) error {
+	if err := svc.Here(); err != nil {
+		return err
+	}
 	return change.InScratchFile(filepath.Dir(svc.DropIn), ".tmp", edited, func(path string) error {
 		if err := svc.Check(ctx, path); err != nil {
 			return fmt.Errorf("the server refuses the settings: %w", err)

@@ -40,7 +40,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err != nil {
 		return nil, err
 	}
-	edits, err := editsOf(s, source, files)
+	edits, err := editsOf(s, s.Services[r.Target].Host, source, files)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 // The diff counts as applied before, and the result is change.ErrNothing, when
 // its reverse matches all files, and matches nearer to the stated lines than the
 // diff does.
-func editsOf(s *change.Site, source string, files []filePatch) ([]change.Edit, error) {
+func editsOf(s *change.Site, on, source string, files []filePatch) ([]change.Edit, error) {
 	left := budget(maxCompares)
 	var edits []change.Edit
 	var failed error
@@ -67,7 +67,7 @@ func editsOf(s *change.Site, source string, files []filePatch) ([]change.Edit, e
 		if err := f.allowed(); err != nil {
 			return nil, err
 		}
-		old, err := f.read(s, source)
+		old, err := f.read(s, on, source)
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +80,7 @@ func editsOf(s *change.Site, source string, files []filePatch) ([]change.Edit, e
 		}
 		offset += out.offset
 		if err == nil && !bytes.Equal(old, out.content) {
-			edits = append(edits, change.Edit{Path: filepath.Join(source, filepath.FromSlash(f.path)), Old: old, New: out.content})
+			edits = append(edits, change.Edit{Path: filepath.Join(source, filepath.FromSlash(f.path)), Old: old, New: out.content, Host: on})
 		}
 	}
 	if applied && (failed != nil || offsetBack < offset) || failed == nil && len(edits) == 0 {

@@ -47,7 +47,7 @@ const procSys = "/proc/sys"
 // plan sets kernel variables, now and after the machine's next start.
 func (a *variableArgs) plan(s *change.Site, svc change.Service, c *iikanji.Change) error {
 	args := a.Values
-	if !within(s.Roots, procSys) {
+	if !within(s.RootsOn(svc.Host), procSys) {
 		return fmt.Errorf("%s is a setting of the machine, and the target is not allowed to change the machine (%s is outside its folders)",
 			slices.Min(slices.Collect(maps.Keys(args))), procSys)
 	}
@@ -59,7 +59,7 @@ func (a *variableArgs) plan(s *change.Site, svc change.Service, c *iikanji.Chang
 	wanted := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		path := filepath.Join(procSys, strings.ReplaceAll(name, ".", "/"))
-		old, err := s.ReadOld(path)
+		old, err := s.ReadOld(svc.Host, path)
 		if err != nil {
 			return err
 		}
@@ -77,19 +77,19 @@ func (a *variableArgs) plan(s *change.Site, svc change.Service, c *iikanji.Chang
 	if len(live) == 0 {
 		return change.ErrNothing
 	}
-	if err := sideEffects(s, wanted); err != nil {
+	if err := sideEffects(s, svc.Host, wanted); err != nil {
 		return err
 	}
 	if err := portsStay(s.Target, wanted[portRange]); err != nil {
 		return err
 	}
-	old, err := s.ReadOld(svc.DropIn)
+	old, err := s.ReadOld(svc.Host, svc.DropIn)
 	if err != nil {
 		return err
 	}
 	c.Risk, c.Weakens = iikanji.RiskNone, weakens(now, wanted)
 	edits := append([]change.Edit{{Path: svc.DropIn, Old: old, New: edit(old, variablesHeader, wanted)}}, live...)
-	change.FromEdits(c, iikanji.VerbUnknown, edits...)
+	change.FromEdits(c, iikanji.VerbUnknown, change.OnHost(svc.Host, edits...)...)
 	return nil
 }
 
@@ -106,13 +106,13 @@ func plain(value string) string { return strings.Join(strings.Fields(value), " "
 
 // sideEffects refuses a variable that would change another one, which the
 // undo would not know.
-func sideEffects(s *change.Site, wanted map[string]string) error {
+func sideEffects(s *change.Site, on string, wanted map[string]string) error {
 	for _, name := range []string{"vm.dirty_ratio", "vm.dirty_background_ratio"} {
 		if _, ok := wanted[name]; !ok {
 			continue
 		}
 		bytes := strings.TrimSuffix(name, "ratio") + "bytes"
-		now, err := s.ReadOld(filepath.Join(procSys, strings.ReplaceAll(bytes, ".", "/")))
+		now, err := s.ReadOld(on, filepath.Join(procSys, strings.ReplaceAll(bytes, ".", "/")))
 		if err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func (a *limitArgs) plan(s *change.Site, svc change.Service, c *iikanji.Change) 
 	if svc.LimitsFile == "" || svc.Restart == nil {
 		return fmt.Errorf("service %q has no file of limits", c.Target)
 	}
-	old, err := s.ReadOld(svc.LimitsFile)
+	old, err := s.ReadOld(svc.Host, svc.LimitsFile)
 	if err != nil {
 		return err
 	}
@@ -155,6 +155,6 @@ func (a *limitArgs) plan(s *change.Site, svc change.Service, c *iikanji.Change) 
 		return change.ErrNothing
 	}
 	c.Risk = iikanji.RiskRestart
-	change.FromEdits(c, iikanji.Restart, change.Edit{Path: svc.LimitsFile, Old: old, New: edited})
+	change.FromEdits(c, iikanji.Restart, change.Edit{Path: svc.LimitsFile, Old: old, New: edited, Host: svc.Host})
 	return nil
 }
