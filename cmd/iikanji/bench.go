@@ -161,7 +161,7 @@ func (r *benchRun) stackOptions() stack.Options {
 	return stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack, Env: r.Env, Progress: func(line string) { r.progress.Say("%s", line) }}
 }
 
-// ready records the start time of the stack, and prints its URL.
+// ready records how long the stack took to come up, and prints its URL.
 func (r *benchRun) ready(began time.Time, s *site.Subject) {
 	r.boot = r.e.Now().Sub(began)
 	r.progress.Say("ready in %s: %s", report.Duration(r.boot), s.URL())

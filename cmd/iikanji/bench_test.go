@@ -14,7 +14,7 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// lockedBuffer is a writer that the progress of several goroutines may share.
+// A lockedBuffer is a writer that several goroutines may use at once.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -32,7 +32,7 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// workFolder is a folder that the database's unprivileged user can reach.
+// workFolder returns a new folder that the database's unprivileged user can reach.
 func workFolder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "iikanji-bench-")
@@ -64,9 +64,9 @@ func commandIn(ctx context.Context, e *env, args ...string) (status int, stdout 
 	return run(ctx, e, args), out.String()
 }
 
-// TestBenchForReal boots the arena in one work folder and runs the command as
-// a person would: checks only, a short load with --json, one that is
-// interrupted, and one against the URL of a stack that is up.
+// TestBenchForReal runs the command on a real arena in one work folder: checks
+// only, a short load with --json, an interrupted load, and checks of a stack by its
+// URL.
 func TestBenchForReal(t *testing.T) {
 	dir := preparedFolder(t, "isucondition")
 	t.Run("checks", func(t *testing.T) {
@@ -88,7 +88,7 @@ func loadForReal(t *testing.T, dir string) {
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatalf("--json is no document: %v\n%s\n%s", err, out, errs.String())
 	}
-	if status != exitDone && r.Outcome != iikanji.Void { // a busy machine may void the run: that is honest too
+	if status != exitDone && r.Outcome != iikanji.Void { // on a busy machine the run may rightly be void
 		t.Errorf("status %d, outcome %v: %v", status, r.Outcome, r.Reasons)
 	}
 	if r.ID != 2 || r.Score <= 0 && r.Outcome == iikanji.Passed || len(r.Steps) == 0 || r.Load.Requests == 0 {
@@ -115,8 +115,8 @@ func loadForReal(t *testing.T, dir string) {
 	}
 }
 
-// interruptForReal cancels in the middle of the load: what was measured is
-// kept and called partial.
+// interruptForReal cancels a run in the middle of its load: the measurement is saved
+// and marked as partial.
 func interruptForReal(t *testing.T, dir string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -141,7 +141,7 @@ func interruptForReal(t *testing.T, dir string) {
 	}
 }
 
-// urlForReal brings the stack up as `iikanji up` does and loads it by its URL.
+// urlForReal brings a stack up with iikanji up and checks it by its URL.
 func urlForReal(t *testing.T, dir string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var upErrs, errs lockedBuffer
@@ -166,7 +166,7 @@ func urlForReal(t *testing.T, dir string) {
 	}
 }
 
-// waitForURL waits until the stack says where it answers.
+// waitForURL waits until iikanji up has printed the URL of the stack.
 func waitForURL(t *testing.T, out *lockedBuffer) string {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -176,11 +176,11 @@ func waitForURL(t *testing.T, out *lockedBuffer) string {
 			}
 		}
 	}
-	t.Fatalf("the stack did not say where it answers:\n%s", out.String())
+	t.Fatalf("iikanji up did not print a URL:\n%s", out.String())
 	return ""
 }
 
-// TestBenchRefuses mistakes on the command line before anything is started.
+// TestBenchRefuses tests that usage errors are found before anything is started.
 func TestBenchRefuses(t *testing.T) {
 	for _, args := range [][]string{
 		{"bench"}, {"bench", "nonsense"}, {"bench", "isucondition", "--pin", "x"}, {"bench", "isucondition", "--load", "-1s"},

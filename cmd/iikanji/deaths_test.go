@@ -16,8 +16,9 @@ import (
 	"github.com/iikanji/iikanji/internal/tune"
 )
 
-// TestTrialDies: a service that dies while a candidate is on trial fails that
-// run and is there again for the next one; with no candidate it ends the search.
+// TestTrialDies tests that a service that dies while a candidate is on trial fails
+// that run and runs again in the next one; without a candidate on trial, a death
+// ends the search.
 func TestTrialDies(t *testing.T) {
 	err := onField(t, func(ctx context.Context, w *liveTarget, f *field.Field) error {
 		kill := func(service string) {
@@ -47,13 +48,13 @@ func TestTrialDies(t *testing.T) {
 			}
 			for _, reason := range run.Reasons {
 				if strings.Contains(reason, "while it ran") {
-					t.Errorf("the death of the %s is told of the next run: %s", service, reason)
+					t.Errorf("the death of the %s is a reason of the next run: %s", service, reason)
 				}
 			}
 		}
 		kill(stack.App)
 		if _, _, err := f.Bench(ctx, tune.BenchSpec{Load: deathLoad}); err == nil && ctx.Err() == nil {
-			t.Error("a death with no candidate on the site goes unnoticed")
+			t.Error("a death with no candidate on trial was not noticed")
 		}
 		return nil
 	})
@@ -62,18 +63,18 @@ func TestTrialDies(t *testing.T) {
 	}
 }
 
-// deathLoad is long enough for a death, the end of its run and the next run's first requests.
+// deathLoad is the load of each run: time for a kill and for the end of its run.
 const deathLoad = 2 * time.Second
 
-// onField brings isucondition up in a folder of its own, as the place of a
-// search's runs. Disturbed runs count.
+// onField brings isucondition up in a new work folder and calls do with its field
+// for the runs of a search. Disturbed runs count.
 func onField(t *testing.T, do func(ctx context.Context, w *liveTarget, f *field.Field) error) error {
 	t.Helper()
 	a, err := findTarget("isucondition")
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The untouched site caches nothing that a next run could see.
+	// No rest between runs: the original site has no cache that a later run could see.
 	e := &env{Stderr: &lockedBuffer{}, Now: time.Now, Cols: 80, Rest: time.Millisecond}
 	dir := preparedFolder(t, "isucondition")
 	r, err := (&benchCmd{Target: a.Name, Load: deathLoad, Seed: 1, Pin: "auto", Dir: dir}).prepare(e, a)

@@ -14,13 +14,12 @@ import (
 	"github.com/iikanji/iikanji/internal/observe"
 )
 
-// TestDiagnoseForReal boots the arena, observes a short run of it, and wants
-// the cause that everybody finds first to be found; then the same run is
-// diagnosed again from what was kept of it.
+// TestDiagnoseForReal observes a short run of a real arena. The best-known cause must
+// be among the first findings; then the saved run is diagnosed again.
 func TestDiagnoseForReal(t *testing.T) {
 	var dir string
 	var doc diagnosed
-	for range 3 { // where others take the machine, a sensor may rightly be red
+	for range 3 { // on a busy machine a sensor may rightly be red
 		dir = preparedFolder(t, "isucondition")
 		doc = diagnoseOnce(t, dir)
 		if !slices.ContainsFunc(doc.Sensors, func(s observe.Sensor) bool { return !s.Green }) {
@@ -32,8 +31,8 @@ func TestDiagnoseForReal(t *testing.T) {
 			t.Errorf("%s is red: %s", s.Name, s.Why())
 		}
 	}
-	// Which finding is first is a matter of seconds, and those of a short run on
-	// a busy machine are not to be relied on: that it is among the first is.
+	// The order of findings depends on seconds, which vary in a short run on a busy
+	// machine. So the finding must only be among the first five.
 	at := slices.IndexFunc(doc.Findings, func(f iikanji.Finding) bool {
 		return f.Code == "DB101" && strings.Contains(f.Where, "isu_condition (jia_isu_uuid")
 	})
@@ -51,7 +50,7 @@ func TestDiagnoseForReal(t *testing.T) {
 	recalled(t, dir, doc.Findings[at].Where, at+1)
 }
 
-// diagnosed is what diagnose --score --json prints.
+// diagnosed is the document of diagnose --score --json.
 type diagnosed struct {
 	observe.Diagnosis
 	Score grading.Score `json:"score"`
@@ -65,12 +64,12 @@ func diagnoseOnce(t *testing.T, dir string) (doc diagnosed) {
 		t.Fatalf("status %d\n%s\n%s", status, out, errs.String())
 	}
 	if err := json.Unmarshal([]byte(out), &doc); err != nil {
-		t.Fatalf("--json is no document: %v\n%s", err, out)
+		t.Fatalf("--json is not a document: %v\n%s", err, out)
 	}
 	return doc
 }
 
-// recalled shows the kept run in the forms for people.
+// recalled diagnoses the saved run again, in the text formats.
 func recalled(t *testing.T, dir, where string, at int) {
 	for _, c := range []struct {
 		args []string
@@ -96,7 +95,7 @@ func recalled(t *testing.T, dir, where string, at int) {
 	}
 }
 
-// TestDiagnoseRefuses mistakes on the command line before anything is started.
+// TestDiagnoseRefuses tests that usage errors are found before anything is started.
 func TestDiagnoseRefuses(t *testing.T) {
 	for _, args := range [][]string{
 		{"diagnose"}, {"diagnose", "nonsense"}, {"diagnose", "isucondition", "--load", "0s"}, {"diagnose", "isucondition", "--explain", "DB101", "--json"},

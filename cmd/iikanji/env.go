@@ -25,6 +25,9 @@ type env struct {
 	// Rest is the least time between two runs of a search; 0 means
 	// field.DefaultRest. Only tests set it.
 	Rest time.Duration
+	// LeastLoad is the shortest load of runs that tune accepts; 0 means
+	// defaultLeastLoad. Only tests set it.
+	LeastLoad time.Duration
 }
 
 func systemEnv() *env {

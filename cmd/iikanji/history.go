@@ -127,27 +127,27 @@ func (c *historyCmd) changes(e *env, h *history.History) error {
 	if err != nil {
 		return err
 	}
-	pasts := make([]*changeRecord, len(all))
+	records := make([]*changeRecord, len(all))
 	for i, x := range all {
-		if pasts[i], err = recordOf(h, x); err != nil {
+		if records[i], err = recordOf(h, x); err != nil {
 			return err
 		}
 	}
 	if c.Format == report.JSON {
 		return writeJSON(e.Stdout, struct {
 			Changes []*changeRecord `json:"changes"`
-		}{pasts})
+		}{records})
 	}
-	if len(pasts) == 0 && c.Format == report.Text {
+	if len(records) == 0 && c.Format == report.Text {
 		_, err := fmt.Fprintf(e.Stdout, "no change has been planned in %s\n", h.Dir())
 		return err
 	}
 	if c.Format == report.Text {
-		return c.lines(e, pasts)
+		return c.lines(e, records)
 	}
 	t := report.Table{Columns: []report.Column{{Name: "id"}, {Name: "kind", Left: true}, {Name: "stage", Left: true}, {Name: "effect", Left: true},
 		{Name: "verdict", Left: true}, {Name: "rule", Left: true}, {Name: "says", Left: true}, {Name: "reason", Left: true}}}
-	for _, p := range pasts {
+	for _, p := range records {
 		t.Rows = append(t.Rows, append(p.cells(), p.Says, p.Reason))
 	}
 	return t.Write(e.Stdout, c.Format, e.Cols)
@@ -164,10 +164,10 @@ func (p *changeRecord) cells() []string {
 
 // lines writes a row for each change and, on lines below it, what it does and the
 // reason for its stage: 80 columns are too few for both in the row.
-func (c *historyCmd) lines(e *env, pasts []*changeRecord) error {
+func (c *historyCmd) lines(e *env, records []*changeRecord) error {
 	t := report.Table{Columns: []report.Column{{Name: "id"}, {Name: "kind", Left: true}, {Name: "stage", Left: true},
 		{Name: "effect", Left: true}, {Name: "verdict", Left: true}, {Name: "rule", Left: true}}}
-	for _, p := range pasts {
+	for _, p := range records {
 		t.Rows = append(t.Rows, p.cells())
 	}
 	var rows strings.Builder
@@ -180,7 +180,7 @@ func (c *historyCmd) lines(e *env, pasts []*changeRecord) error {
 		if i == 0 {
 			continue
 		}
-		p, wide := pasts[i-1], max(e.Cols, 40)-6
+		p, wide := records[i-1], max(e.Cols, 40)-6
 		out.line("    %s", report.Shorten(report.Clean(p.Says), wide))
 		if p.Reason != "" {
 			out.line("    (%s)", report.Shorten(report.Clean(p.Reason), wide-2))
@@ -217,7 +217,7 @@ func (c *historyCmd) one(e *env, h *history.History) error {
 	out.line("%s\n", about)
 	out.diff(p.Diff)
 	if p.Verdict != nil {
-		if err := p.judged(out, h); err != nil {
+		if err := p.writeVerdict(out, h); err != nil {
 			return err
 		}
 	}
@@ -228,8 +228,8 @@ func (c *historyCmd) one(e *env, h *history.History) error {
 	return out.err
 }
 
-// judged writes the evidence: the verdict and each pair of runs.
-func (p *changeRecord) judged(out *output, h *history.History) error {
+// writeVerdict writes the evidence: the verdict and each pair of runs.
+func (p *changeRecord) writeVerdict(out *output, h *history.History) error {
 	v := p.Verdict
 	out.line("\nverdict: %s (%s), effect on the score %s", v.Call, v.Reason, export.Effect(v))
 	if v.Why != "" {

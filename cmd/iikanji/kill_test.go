@@ -18,18 +18,18 @@ import (
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
-// TestApplyKilled kills the real command at moments between the first line of
-// a change in the journal and its last. Until it is recovered nothing else may
-// be done; then every byte is what it was, or the change is there as a whole.
+// TestApplyKilled kills the real command between the first and the last journal line
+// of a change. Other commands must refuse to run until recover has run; after it,
+// the change is undone to the byte, or applied completely.
 func TestApplyKilled(t *testing.T) {
 	_, dir := shop(t)
 	each := oneOfEach()
-	shell(t, exitDone, "plan", "shop", "--dir", dir, "--file", remedyFile(t, each["mysqlconf"])) // lays the folder
+	shell(t, exitDone, "plan", "shop", "--dir", dir, "--file", remedyFile(t, each["mysqlconf"])) // fills the folder
 	original := filesBelow(t, dir)
 	halves := 0
 	for _, k := range []struct {
 		kind  string
-		lines int // of the journal: planned, applying, then two for each operation
+		lines int // in the journal: planned, applying, then two for each operation
 	}{{"mysqlconf", 3}, {"patch", 4}, {"ddl", 3}, {"mysqlconf", 5}} {
 		killedAfter(t, dir, remedyFile(t, each[k.kind]), k.lines)
 		h, err := history.View(filepath.Join(dir, "history"))
@@ -54,15 +54,15 @@ func TestApplyKilled(t *testing.T) {
 		if err := json.Unmarshal([]byte(out), &doc); err != nil || len(doc.Reverted) != len(half) {
 			t.Errorf("%d were half done, recovered: %v\n%s", len(half), err, out)
 		}
-		shell(t, exitDone, "revert", "shop", "--dir", dir, "--all") // where it was killed too late
+		shell(t, exitDone, "revert", "shop", "--dir", dir, "--all") // if the kill came after the change
 		same(t, "recovered", filesBelow(t, dir), original)
 	}
 	if halves == 0 {
-		t.Error("no command was killed in the middle: the test proves nothing")
+		t.Error("no command was killed in the middle of a change")
 	}
 }
 
-// killedAfter kills an apply once its change has so many lines in the journal.
+// killedAfter kills an apply when its change has the given number of journal lines.
 func killedAfter(t *testing.T, dir, remedy string, lines int) {
 	t.Helper()
 	journal := filepath.Join(dir, "history", "journal.jsonl")
@@ -96,11 +96,11 @@ func killedAfter(t *testing.T, dir, remedy string, lines int) {
 	<-ended
 }
 
-// TestRecoverBroken recovers a site that does not even come up: half of a patch
+// TestRecoverBroken recovers a site that cannot come up, because a half-applied patch
 // does not build.
 func TestRecoverBroken(t *testing.T) {
 	_, dir := shop(t)
-	shell(t, exitDone, "plan", "shop", "--dir", dir, "--file", remedyFile(t, oneOfEach()["mysqlconf"])) // lays the folder
+	shell(t, exitDone, "plan", "shop", "--dir", dir, "--file", remedyFile(t, oneOfEach()["mysqlconf"])) // fills the folder
 	original := filesBelow(t, dir)
 	word, main := filepath.Join(dir, "webapp/go/word.go"), filepath.Join(dir, "webapp/go/main.go")
 	c := &iikanji.Change{Kind: "patch", Target: stack.App, Says: "another name"}
@@ -134,7 +134,8 @@ func TestRecoverBroken(t *testing.T) {
 	same(t, "recovered again", filesBelow(t, dir), original)
 }
 
-// TestUpHasIt: a stack that somebody keeps up is not touched, and it is said who.
+// TestUpHasIt tests that a command does not touch a stack that iikanji up runs, and
+// that the error names that process.
 func TestUpHasIt(t *testing.T) {
 	dir := filepath.Join(workFolder(t), "isu")
 	s := startUp(t, "--dir", dir)

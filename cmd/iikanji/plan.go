@@ -112,7 +112,7 @@ type plannedRemedy struct {
 	// Change is nil if there is no plan; Why is the reason.
 	Change *iikanji.Change `json:"change,omitempty"`
 	Diff   string          `json:"diff,omitempty"`
-	// Forbidden lists the weakened promises that the target's policy does not allow to weaken.
+	// Forbidden lists the promises that it weakens although the target's policy forbids that.
 	Forbidden []iikanji.Promise `json:"forbidden,omitempty"`
 	Doubt     string            `json:"doubt,omitempty"` // a danger to its effect
 	Why       string            `json:"why,omitempty"`
@@ -367,7 +367,7 @@ func (p *plannedRemedy) write(out *output) {
 	}
 	out.line("%s", about)
 	if len(p.Forbidden) > 0 {
-		out.line("  the target's policy does not allow to weaken %s: it will not be applied", inWords(p.Forbidden))
+		out.line("  the target's policy forbids weakening %s: it will not be applied", inWords(p.Forbidden))
 	}
 	if p.Doubt != "" {
 		out.line("  doubt: %s", report.Clean(p.Doubt))

@@ -120,7 +120,7 @@ func (r *benchRun) priceAll(ctx context.Context, h *history.History) error {
 	})
 	r.progress.Done()
 	doc.Took = r.e.Now().Sub(doc.Began)
-	doc.settle()
+	doc.computeIntervals()
 	if err != nil && doc.Runs < 4 { // too few runs for a table
 		return err
 	}

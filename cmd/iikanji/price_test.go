@@ -14,7 +14,7 @@ import (
 	"github.com/iikanji/iikanji/internal/report"
 )
 
-// pairsOf are pairs of scores and CPU, each observed/bare.
+// pairsOf returns pairs with the given ratios of score and CPU, observed to bare.
 func pairsOf(ratios ...[2]float64) *sensorPrice {
 	p := &sensorPrice{}
 	for _, r := range ratios {
@@ -23,7 +23,7 @@ func pairsOf(ratios ...[2]float64) *sensorPrice {
 	return p
 }
 
-// TestPriceSays what the numbers can carry, and no more.
+// TestPriceSays tests the verdicts on sensors.
 func TestPriceSays(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -39,30 +39,30 @@ func TestPriceSays(t *testing.T) {
 		{"none", &sensorPrice{}, "not decided: more pairs"},
 	} {
 		l := &priceList{Sensors: []*sensorPrice{c.price}}
-		l.settle()
+		l.computeIntervals()
 		if c.price.Says != c.want {
 			t.Errorf("%s: %q, want %q (score %+v, CPU %+v)", c.name, c.price.Says, c.want, c.price.Score.Ratio, c.price.CPU.Ratio)
 		}
-		if _, err := json.Marshal(l); err != nil { // infinities are no JSON
+		if _, err := json.Marshal(l); err != nil { // JSON has no infinities
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 }
 
-// TestPriceBorrowsNoise: few pairs of one sensor have a narrower interval when
-// the other sensors' pairs are known to be quiet, around the same middle.
+// TestPriceBorrowsNoise tests that quiet pairs of other sensors make the interval of
+// a few pairs narrower, around the same middle.
 func TestPriceBorrowsNoise(t *testing.T) {
 	alone, helped := pairsOf([2]float64{0.99, 1}, [2]float64{1.01, 1}), pairsOf([2]float64{0.99, 1}, [2]float64{1.01, 1})
 	quiet := pairsOf([2]float64{0.9, 1}, [2]float64{0.905, 1}, [2]float64{0.895, 1}, [2]float64{0.9, 1}, [2]float64{0.9, 1})
-	(&priceList{Sensors: []*sensorPrice{alone}}).settle()
-	(&priceList{Sensors: []*sensorPrice{helped, quiet}}).settle()
+	(&priceList{Sensors: []*sensorPrice{alone}}).computeIntervals()
+	(&priceList{Sensors: []*sensorPrice{helped, quiet}}).computeIntervals()
 	a, h := alone.Score.Ratio, helped.Score.Ratio
 	if h.Hi-h.Lo >= a.Hi-a.Lo || math.Abs(a.Mid-h.Mid) > 1e-12 || math.Abs(h.Mid-1) > 0.001 {
 		t.Errorf("alone %+v, with others %+v", a, h)
 	}
 }
 
-// TestPriceLeavesOut scores that may not be believed, and says so.
+// TestPriceLeavesOut tests that invalid scores are left out, with a note.
 func TestPriceLeavesOut(t *testing.T) {
 	void := &iikanji.Run{ID: 7, Outcome: iikanji.Void, Score: 900, Steps: []iikanji.StepStat{{Count: 120, Cached: 20}},
 		Usage: []iikanji.Usage{{Who: "app", User: time.Second}, {Who: "other", User: time.Hour}}}
@@ -81,7 +81,7 @@ func TestPriceLeavesOut(t *testing.T) {
 		t.Errorf("a pair with a void run: %+v", p)
 	}
 	l := &priceList{Arena: "isucondition", Sensors: []*sensorPrice{p, pairsOf([2]float64{1, 1}, [2]float64{0.9, 1.1})}}
-	l.settle()
+	l.computeIntervals()
 	var out bytes.Buffer
 	if err := l.write(&out, 80); err != nil {
 		t.Fatal(err)
@@ -96,9 +96,9 @@ func TestPriceLeavesOut(t *testing.T) {
 	}
 }
 
-// TestPriceForReal makes pairs of runs, each of which proves that its sensors
-// were on and the others off. A machine that is too busy may fail single runs;
-// that is said, then, and the numbers of the others are left.
+// TestPriceForReal makes pairs of real runs; the command proves after each run that
+// exactly its sensors were on. On a busy machine single runs may fail; they are
+// listed, and the other runs keep their numbers.
 func TestPriceForReal(t *testing.T) {
 	dir := preparedFolder(t, "isucondition")
 	var errs lockedBuffer

@@ -69,10 +69,10 @@ func (p *sensorPrice) add(pair pricePair) {
 	}
 }
 
-// settle computes the intervals from the pairs. The noise of a few pairs is hard
+// computeIntervals computes the intervals from the pairs. The noise of a few pairs is hard
 // to estimate, so the pairs of the other sensors are its prior: their runs are alike.
-func (l *priceList) settle() {
-	settle := func(of func(p *sensorPrice) *cost) {
+func (l *priceList) computeIntervals() {
+	compute := func(of func(p *sensorPrice) *cost) {
 		for i, p := range l.Sensors {
 			var others [][]float64
 			for j, q := range l.Sensors {
@@ -80,18 +80,18 @@ func (l *priceList) settle() {
 					others = append(others, of(q).Logs)
 				}
 			}
-			of(p).settle(stats.NoisePrior(others...))
+			of(p).computeInterval(stats.NoisePrior(others...))
 		}
 	}
-	settle(func(p *sensorPrice) *cost { return &p.Score })
-	settle(func(p *sensorPrice) *cost { return &p.CPU })
+	compute(func(p *sensorPrice) *cost { return &p.Score })
+	compute(func(p *sensorPrice) *cost { return &p.CPU })
 	for _, p := range l.Sensors {
 		p.Says = p.verdict()
 	}
 }
 
-// settle computes the interval; it stays zero if the noise is not known.
-func (c *cost) settle(prior stats.Prior) {
+// computeInterval computes the interval; it stays zero if the noise is not known.
+func (c *cost) computeInterval(prior stats.Prior) {
 	c.Spread = stats.SD(c.Logs)
 	m := stats.Moderate(c.Logs, prior)
 	if m.N == 0 || m.DF <= 0 {

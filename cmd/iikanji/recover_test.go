@@ -9,12 +9,12 @@ import (
 	"github.com/iikanji/iikanji/internal/history"
 )
 
-// TestRecoverAway: what a search had taken away for a comparison in which it
-// was killed is not lost. Nothing else is done before it is put back.
+// TestRecoverAway tests that recover puts back a change that a killed search had
+// taken away for a comparison, and that other commands refuse to run before that.
 func TestRecoverAway(t *testing.T) {
 	_, dir := shop(t)
 	remedy := remedyFile(t, oneOfEach()["mysqlconf"])
-	shell(t, exitDone, "plan", "shop", "--dir", dir, "--file", remedy) // lays the folder
+	shell(t, exitDone, "plan", "shop", "--dir", dir, "--file", remedy) // fills the folder
 	original := filesBelow(t, dir)
 	shell(t, exitDone, "apply", "shop", "--dir", dir, "--file", remedy)
 	with := filesBelow(t, dir)

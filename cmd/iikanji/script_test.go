@@ -18,35 +18,40 @@ func TestMain(m *testing.M) {
 	testscript.Main(sweptRun{m}, map[string]func(){"iikanji": mainOfTests})
 }
 
-// restVariable sets the rest between the runs of a search, as in 1.2s.
-const restVariable = "IIKANJI_TEST_REST"
+// These variables set the rest between the runs of a search and the shortest load
+// that tune accepts, as in 1.2s.
+const (
+	restVariable      = "IIKANJI_TEST_REST"
+	leastLoadVariable = "IIKANJI_TEST_LEAST_LOAD"
+)
 
 // mainOfTests is main with the settings that only tests have.
 func mainOfTests() {
 	stack.MaybeSupervise()
 	e := systemEnv()
-	if text := os.Getenv(restVariable); text != "" {
-		var err error
-		if e.Rest, err = time.ParseDuration(text); err != nil {
-			panic(err)
+	for name, value := range map[string]*time.Duration{restVariable: &e.Rest, leastLoadVariable: &e.LeastLoad} {
+		if text := os.Getenv(name); text != "" {
+			var err error
+			if *value, err = time.ParseDuration(text); err != nil {
+				panic(err)
+			}
 		}
 	}
 	os.Exit(runProcess(e))
 }
 
-// A sweptRun runs all tests, then removes what they shared.
+// A sweptRun runs all tests, then removes their shared folders.
 type sweptRun struct{ *testing.M }
 
-// Run returns the status of the tests.
+// Run runs the tests and returns their status.
 func (r sweptRun) Run() int {
 	defer prepared.remove()
 	return r.M.Run()
 }
 
-// TestScripts runs testdata/*.txtar: the command line's contract. The first
-// word of a script's name is the command it is about (access_formats.txtar).
-// A script starts in an empty folder that holds its own files; tables are 80
-// columns wide there, as in any pipe.
+// TestScripts runs testdata/*.txtar, the contract of the command line. The first word
+// of a script's name is its command (access_formats.txtar). A script starts in a
+// folder that holds only its own files; tables are 80 columns wide, as in a pipe.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",

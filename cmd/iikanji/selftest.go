@@ -88,7 +88,7 @@ func (c *selftestCmd) Run(ctx context.Context, e *env) error {
 		rep.Total += cell.Trials
 	}
 	rep.Took = e.Now().Sub(began)
-	rep.Broken = append(rep.Broken, brokenPromises(rep.Cells)...)
+	rep.Broken = append(rep.Broken, exceededLimits(rep.Cells)...)
 	if err := c.print(e, rep); err != nil {
 		return err
 	}
@@ -208,9 +208,9 @@ const (
 	maxMeanPairs  = 4.5  // for +10 % at 5 % noise, on average
 )
 
-// brokenPromises lists the error rates that the judge exceeds by more than three
+// exceededLimits lists the error rates that the judge exceeds by more than three
 // standard errors of a share: chance does so in 1 of 700 self-tests.
-func brokenPromises(cells []*selftestCell) []string {
+func exceededLimits(cells []*selftestCell) []string {
 	var broken []string
 	for _, c := range cells {
 		if !c.Ours {

@@ -7,8 +7,8 @@ import (
 	"github.com/iikanji/iikanji/internal/judge"
 )
 
-// TestBrokenPromises: each promise can be broken, and only by the judge itself.
-func TestBrokenPromises(t *testing.T) {
+// TestExceededLimits tests that each limit can be exceeded, and only by the judge.
+func TestExceededLimits(t *testing.T) {
 	cell := func(ours bool, effect, kept, pairs float64) *selftestCell {
 		return &selftestCell{Ours: ours, Sigma: 0.05, Effect: effect, Kept: kept, Pairs: pairs, Tally: judge.Tally{Trials: 20_000}}
 	}
@@ -25,7 +25,7 @@ func TestBrokenPromises(t *testing.T) {
 		{"missed gain", cell(true, 0.10, 0.89, 4.3), "+10 % is kept in 89.0 %"},
 		{"slow gain", cell(true, 0.10, 0.93, 4.7), "takes 4.70 pairs"},
 	} {
-		got := strings.Join(brokenPromises([]*selftestCell{c.cell}), "; ")
+		got := strings.Join(exceededLimits([]*selftestCell{c.cell}), "; ")
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}

@@ -23,9 +23,9 @@ import (
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
-// The arena shop comes up in a moment and has something for each kind of
-// change: a table, settings, a config, a source, static files. It is there for
-// tests only: in this process always, in others with shopVariable.
+// shopVariable adds the arena "shop" to a command of the tests. The arena starts
+// quickly and has a place for each kind of change: a table, settings, a config,
+// sources, static files.
 const shopVariable = "IIKANJI_TEST_SHOP"
 
 func shopArena() *arena.Arena {
@@ -86,7 +86,7 @@ func init() {
 	}
 }
 
-// shop makes the arena known in this process, and returns a prepared work folder.
+// shop registers the arena in this process and returns a prepared work folder.
 func shop(t *testing.T) (a *arena.Arena, dir string) {
 	t.Helper()
 	if _, known := arena.Find("shop"); !known {
@@ -96,7 +96,7 @@ func shop(t *testing.T) (a *arena.Arena, dir string) {
 	return a, preparedFolder(t, "shop")
 }
 
-// oneOfEach is a remedy for each kind of change, and what it shows from outside.
+// oneOfEach returns a remedy for each kind of change.
 func oneOfEach() map[string]iikanji.Remedy {
 	return map[string]iikanji.Remedy{
 		"ddl":       {Kind: "ddl", Target: stack.Database, Args: map[string]string{"act": "add index", "schema": "shop", "table": "orders", "columns": "user, made DESC", "weakens": "nothing"}},
@@ -110,8 +110,8 @@ func oneOfEach() map[string]iikanji.Remedy {
 	}
 }
 
-// everything is all that undoing must give back: each file below the folders
-// that are written, with its mode, and how the tables are defined.
+// everything returns the state that an undo must restore: the files below the
+// written folders with their modes, the definition of the table, two variables.
 func everything(t *testing.T, dir string, site *change.Site) map[string]string {
 	t.Helper()
 	state := filesBelow(t, dir)
@@ -159,7 +159,7 @@ func filesBelow(t *testing.T, dir string) map[string]string {
 	return state
 }
 
-// same wants a state to be another one.
+// same tests that two states are equal.
 func same(t *testing.T, what string, got, want map[string]string) {
 	t.Helper()
 	for place := range got {
@@ -186,7 +186,7 @@ func differs(got, want map[string]string) bool {
 	return false
 }
 
-func ask(url string) (string, error) {
+func get(url string) (string, error) {
 	r, err := http.Get(url)
 	if err != nil {
 		return "", err
@@ -199,8 +199,8 @@ func ask(url string) (string, error) {
 	return string(b), err
 }
 
-// TestSite plans, applies and reverts a remedy of each kind on a stack that
-// runs: after each, every byte is what it was, and the site answers.
+// TestSite plans, applies and reverts a remedy of each kind on a running stack. After
+// each, every byte is as before, and the site answers.
 func TestSite(t *testing.T) {
 	a, dir := shop(t)
 	s, err := stack.Up(t.Context(), a, stack.Options{Dir: dir})
@@ -250,24 +250,24 @@ func thereAndBack(t *testing.T, dir string, w *liveTarget, h *history.History, r
 	if !differs(everything(t, dir, w.Site()), before) {
 		t.Error("applying changed nothing")
 	}
-	says, err := ask(w.Stack.Places().URL())
+	answer, err := get(w.Stack.Places().URL())
 	if err != nil {
 		t.Errorf("with the change: %v", err)
 	}
-	if want := map[bool]string{true: "good day", false: "hello"}[r.Kind == "patch"]; !strings.HasPrefix(says, want) {
-		t.Errorf("with the change the site says %q, want %q", says, want)
+	if want := map[bool]string{true: "good day", false: "hello"}[r.Kind == "patch"]; !strings.HasPrefix(answer, want) {
+		t.Errorf("with the change the site answers %q, want %q", answer, want)
 	}
 	if err := x.Revert(t.Context(), c.ID, "test"); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "undone", everything(t, dir, w.Site()), before)
-	if says, err := ask(w.Stack.Places().URL()); err != nil || !strings.HasPrefix(says, "hello") {
-		t.Errorf("after the undo the site says %q, %v", says, err)
+	if answer, err := get(w.Stack.Places().URL()); err != nil || !strings.HasPrefix(answer, "hello") {
+		t.Errorf("after the undo the site answers %q, %v", answer, err)
 	}
 }
 
-// checksForReal: each service is asked about what is wrong, and places outside
-// the site's folders are refused.
+// checksForReal tests that the checks of services find errors in their configs, and
+// that writes outside the site's folders are refused.
 func checksForReal(t *testing.T, dir string, site *change.Site) {
 	bad := filepath.Join(dir, "conf", ".iikanji-bad.cnf")
 	edit(t, bad, "[mysqld]\nno_such_variable = 1\n")
@@ -305,7 +305,8 @@ func remedyFile(t *testing.T, r ...iikanji.Remedy) string {
 	return file
 }
 
-// shell runs one command line in this process and wants its status.
+// shell runs one command line in this process; another status than the given one
+// ends the test.
 func shell(t *testing.T, status int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var errs lockedBuffer
@@ -318,7 +319,7 @@ func shell(t *testing.T, status int, args ...string) (stdout, stderr string) {
 	return out, errs.String()
 }
 
-// TestByHand is a day of somebody who tunes by hand.
+// TestByHand tunes a site with single commands: plan, apply, history, export, revert.
 func TestByHand(t *testing.T) {
 	_, dir := shop(t)
 	each := oneOfEach()
@@ -327,7 +328,7 @@ func TestByHand(t *testing.T) {
 		iikanji.Remedy{Kind: "topology", Target: "app", Says: "another machine"}, iikanji.Remedy{Kind: "ddl", Target: "elsewhere"})
 	out, _ := shell(t, exitDone, "plan", "shop", "--dir", dir, "--file", all)
 	for _, want := range []string{"5 of 7 remedies can be planned; nothing was changed", "#1 add index", "weakens: durability", "+innodb_flush_log_at_trx_commit = 2",
-		"does not allow to weaken freshness", "not planned:", "#6 topology on app: another machine\n    because: iikanji has no kind", "#7 ddl on elsewhere"} {
+		"forbids weakening freshness", "not planned:", "#6 topology on app: another machine\n    because: iikanji has no kind", "#7 ddl on elsewhere"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -374,7 +375,7 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// byHandRefused: what must not be done is refused, and said why.
+// byHandRefused tests the refusals and their reasons.
 func byHandRefused(t *testing.T, dir string, each map[string]iikanji.Remedy) {
 	out, _ := shell(t, exitDone, "apply", "shop", "--dir", dir, "--file", remedyFile(t, each["mysqlconf"]))
 	if !strings.Contains(out, "nothing to change") {
@@ -383,7 +384,7 @@ func byHandRefused(t *testing.T, dir string, each map[string]iikanji.Remedy) {
 	_, said := shell(t, exitFailed, "apply", "shop", "--dir", dir, "--file",
 		remedyFile(t, iikanji.Remedy{Kind: "nginxconf", Target: "nginx", Args: map[string]string{"act": "static files", "path": "/assets", "expires": "1d"}}))
 	if !strings.Contains(said, "weakens freshness, which the target's policy does not allow") {
-		t.Errorf("a promise that is to be kept: %s", said)
+		t.Errorf("a promise that the policy keeps: %s", said)
 	}
 
 	conf := filepath.Join(dir, "conf", "nginx.conf")
@@ -394,7 +395,7 @@ func byHandRefused(t *testing.T, dir string, each map[string]iikanji.Remedy) {
 	edit(t, conf, string(was)+"# by hand\n")
 	out, said = shell(t, exitFailed, "revert", "shop", "--dir", dir, "--all")
 	if !strings.Contains(said, "+# by hand") || !strings.Contains(out, "change 4 is undone") || strings.Contains(out, "change 3 is undone") {
-		t.Errorf("moved ground: %s\n%s", out, said)
+		t.Errorf("an edit since: %s\n%s", out, said)
 	}
 	edit(t, conf, string(was))
 	shell(t, exitDone, "apply", "shop", "--dir", dir, "--file", remedyFile(t, each["patch"]))
@@ -414,7 +415,7 @@ func byHandRefused(t *testing.T, dir string, each map[string]iikanji.Remedy) {
 	}
 }
 
-// byHandExported takes what is kept elsewhere.
+// byHandExported exports the kept changes.
 func byHandExported(t *testing.T, dir string) {
 	into := filepath.Join(t.TempDir(), "out")
 	out, _ := shell(t, exitDone, "export", "shop", into, "--dir", dir)

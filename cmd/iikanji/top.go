@@ -21,7 +21,7 @@ import (
 )
 
 type topCmd struct {
-	Arena string `arg:"" optional:"" help:"Target that is up (default: the only one that is up; if none is, all processes that listen on TCP)."`
+	Target string `arg:"" optional:"" help:"Target that is up (default: the only one that is up; if none is, all processes that listen on TCP)."`
 
 	Dir     string        `help:"Work folder of the stack that is up." type:"path" placeholder:"FOLDER"`
 	Service []string      `short:"s" help:"Service by its root process; with a stack, an additional service." placeholder:"NAME=PID"`
@@ -137,15 +137,15 @@ func (c *topCmd) lister() (serviceLister, error) {
 
 // folder returns the work folder of the stack to show, "" for none.
 func (c *topCmd) folder(named bool) (string, error) {
-	if c.Arena == "" && c.Dir == "" {
+	if c.Target == "" && c.Dir == "" {
 		if named {
 			return "", nil
 		}
 		return onlyStack()
 	}
 	dir, what := c.Dir, "a stack"
-	if c.Arena != "" {
-		a, err := findTarget(c.Arena)
+	if c.Target != "" {
+		a, err := findTarget(c.Target)
 		if err != nil {
 			return "", err
 		}
@@ -158,7 +158,7 @@ func (c *topCmd) folder(named bool) (string, error) {
 	}
 	pids, err := stack.Running(dir)
 	if err == nil && len(pids) == 0 {
-		err = hinted(fmt.Errorf("%s is not up in %s", what, dir), "iikanji up ARENA brings it up, and bench does for one run; if it has another folder, name that with --dir")
+		err = hinted(fmt.Errorf("%s is not up in %s", what, dir), "iikanji up TARGET brings it up, and bench does for one run; if it has another folder, name that with --dir")
 	}
 	return dir, err
 }

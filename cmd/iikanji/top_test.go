@@ -17,7 +17,7 @@ import (
 	"github.com/iikanji/iikanji/internal/report"
 )
 
-// busySample has the largest numbers that a column must hold.
+// busySample returns a sample with the largest numbers that a column must hold.
 func busySample(services ...string) *hoststat.Sample {
 	s := &hoststat.Sample{At: time.Date(2026, 11, 21, 23, 59, 59, 0, time.UTC), Cores: 2, User: 2, System: 2, IOWait: 2, Steal: 2,
 		Runnable: 999, PressureCPU: 1, PressureIO: 1, PressureMemory: 1, MemTotal: 999e9, MemAvailable: 999e9, SwapUsed: 999e9, SwapIn: 999e3, SwapOut: 999e3,
@@ -31,7 +31,7 @@ func busySample(services ...string) *hoststat.Sample {
 
 var fourServices = []string{"database", "app", "nginx", observe.Generator}
 
-// TestTopFits draws the worst line on every width there is.
+// TestTopFits draws the longest line at every width.
 func TestTopFits(t *testing.T) {
 	many := append([]string{"a-service-with-a-long-name", "日本語"}, fourServices...)
 	many = append(many, many...)
@@ -48,7 +48,7 @@ func TestTopFits(t *testing.T) {
 	}
 }
 
-// TestTopShows wants each number at 80 columns, and all of them on a wide screen.
+// TestTopShows tests that 80 columns hold the basic numbers and a wide screen all.
 func TestTopShows(t *testing.T) {
 	narrow, wide := topText(80), topText(300)
 	for _, name := range []string{"usr", "sys", "wai", "stl", "database", "app", "nginx", observe.Generator, "run", "stall %", "free", "disk"} {
@@ -65,8 +65,8 @@ func TestTopShows(t *testing.T) {
 
 func topText(cols int) string { return (&topTable{}).lines(busySample(fourServices...), cols, 24) }
 
-// TestTopHead comes again when it has left the screen or is another, and
-// numbers that are odd are red but there without colour too.
+// TestTopHead tests that the head is drawn again when it has scrolled off or changed,
+// and that marked numbers are red, with the same text without colour.
 func TestTopHead(t *testing.T) {
 	table := &topTable{color: true}
 	heads := 0
@@ -87,7 +87,7 @@ func TestTopHead(t *testing.T) {
 		t.Errorf("colour where none was asked for, or none:\n%q\n%q", plain, wide)
 	}
 	if naked := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(wide, ""); naked != plain {
-		t.Errorf("without colour it says something else:\n%s\n%s", naked, plain)
+		t.Errorf("without colour the text differs:\n%s\n%s", naked, plain)
 	}
 }
 
@@ -121,7 +121,7 @@ func (p *pane) tmux(args ...string) string {
 
 func (p *pane) typed(line string) { p.tmux("send-keys", "-l", line); p.tmux("send-keys", "Enter") }
 
-// until waits for a screen that is as wanted, and returns it.
+// until waits for a screen for which ok is true, and returns it.
 func (p *pane) until(what string, ok func(screen string) bool) string {
 	p.t.Helper()
 	screen := ""
@@ -136,7 +136,7 @@ func (p *pane) until(what string, ok func(screen string) bool) string {
 
 var topRow = regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d  .*$`)
 
-// appCell is what the newest row says of the app, by its place under the head.
+// appCell returns the cell below the head "app" in the newest row, and that row.
 func appCell(screen string) (cell, row string) {
 	rows := topRow.FindAllString(screen, -1)
 	at := strings.LastIndex(screen, " app ")
@@ -151,8 +151,8 @@ func appCell(screen string) (cell, row string) {
 	return strings.TrimSpace(row[at : at+3]), row
 }
 
-// TestTopInATerminal watches a stack that is up, through a restart of its app,
-// on a terminal that is made wider meanwhile.
+// TestTopInATerminal watches a stack that is up, through a restart of its app, on a
+// terminal that becomes wider meanwhile.
 func TestTopInATerminal(t *testing.T) {
 	dir := filepath.Join(workFolder(t), "tiny")
 	up := startUp(t, "--dir", dir)
@@ -171,7 +171,7 @@ func TestTopInATerminal(t *testing.T) {
 		}
 	}
 	if !regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d(  +\d+){4} .* - +\d+ `).MatchString(first) {
-		t.Errorf("a generator where nobody loads:\n%s", first)
+		t.Errorf("a generator without load:\n%s", first)
 	}
 
 	pid := runningApp(t, dir)
@@ -208,7 +208,7 @@ func TestTopInATerminal(t *testing.T) {
 	}
 }
 
-// runningApp is the app's process as top's own table of everything says it.
+// runningApp returns the process id of the app.
 func runningApp(t *testing.T, dir string) int {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, "processes.json"))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -72,7 +73,7 @@ func (c *tuneCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	o, err := c.options()
+	o, err := c.options(cmp.Or(e.LeastLoad, defaultLeastLoad))
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,11 @@ func (c *tuneCmd) ended(ctx context.Context, err error, a *arena.Arena) error {
 	return err
 }
 
-func (c *tuneCmd) options() (tune.TuneOptions, error) {
+// defaultLeastLoad is the shortest load of the runs of a search.
+const defaultLeastLoad = 3 * time.Second
+
+// options checks the flags. No run may have a shorter load than least.
+func (c *tuneCmd) options(least time.Duration) (tune.TuneOptions, error) {
 	o := tune.TuneOptions{Time: c.Time, Runs: c.Runs, Short: c.Short, Full: c.Full, Watch: c.Watch, Pairs: c.Pairs, Seed: c.Seed}
 	if c.Until != "" {
 		text := strings.TrimLeft(strings.ToLower(c.Until), "x×")
@@ -122,10 +127,10 @@ func (c *tuneCmd) options() (tune.TuneOptions, error) {
 		}
 	}
 	switch {
-	case c.Short < 3*time.Second || c.Full < c.Short || c.Full > time.Hour:
-		return o, usageError("--short %v and --full %v: want 3s or more, and --full not below --short", c.Short, c.Full)
-	case c.Watch < 3*time.Second:
-		return o, usageError("--watch %v: want 3s or more", c.Watch)
+	case c.Short < least || c.Full < c.Short || c.Full > time.Hour:
+		return o, usageError("--short %v and --full %v: want %v or more, and --full not below --short", c.Short, c.Full, least)
+	case c.Watch < least:
+		return o, usageError("--watch %v: want %v or more", c.Watch, least)
 	case c.Pairs < 2 || c.Pairs > 50:
 		return o, usageError("--pairs %d: want 2 to 50", c.Pairs)
 	case c.Runs < 0:

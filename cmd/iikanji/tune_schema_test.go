@@ -14,8 +14,8 @@ import (
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
-// TestWhichFile: of two schema files that make a table alike, the one is edited
-// whose statement initialize executes on the real arena.
+// TestWhichFile tests, on a real arena with two schema files that create the same
+// table, that the file whose statement initialize executes is edited.
 func TestWhichFile(t *testing.T) {
 	err := onField(t, func(ctx context.Context, w *liveTarget, f *field.Field) error {
 		sql := filepath.Join(w.Stack.Places().Dir, "webapp", "sql")

@@ -18,8 +18,8 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 )
 
-// tinyVariable puts an arena into this binary that comes up in a moment: the
-// real ones' data takes long to generate while the race detector watches.
+// tinyVariable adds an arena to this binary that starts quickly: the data of real
+// arenas takes long to generate with the race detector.
 const tinyVariable = "IIKANJI_TEST_TINY"
 
 func init() {
@@ -67,7 +67,7 @@ http {
 }
 `
 
-// A session is one `iikanji up` with all that it has said so far.
+// A session is a running iikanji up with its output so far.
 type session struct {
 	t     *testing.T
 	cmd   *exec.Cmd
@@ -93,7 +93,7 @@ func startUp(t *testing.T, args ...string) *session {
 	}
 	_ = w.Close()
 	t.Cleanup(func() {
-		_ = s.cmd.Process.Kill() // where the test ended early
+		_ = s.cmd.Process.Kill() // if the test ended early
 		_ = s.cmd.Wait()
 		_ = out.Close()
 	})
@@ -106,7 +106,7 @@ func startUp(t *testing.T, args ...string) *session {
 	return s
 }
 
-// expect reads on until a line matches, and returns its first group or all of it.
+// expect reads lines until one matches, and returns the last group of the match.
 func (s *session) expect(pattern string) string {
 	s.t.Helper()
 	re := regexp.MustCompile(pattern)
@@ -134,11 +134,11 @@ func (s *session) order(line string) {
 	}
 }
 
-// TestUp lives through a session of a person who edits the app.
+// TestUp edits and restarts an app in a session of iikanji up.
 func TestUp(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "isu")
 	for d := filepath.Dir(dir); strings.HasPrefix(d, os.TempDir()+"/"); d = filepath.Dir(d) {
-		if err := os.Chmod(d, 0o755); err != nil { // root's services run as nobody
+		if err := os.Chmod(d, 0o755); err != nil { // root's services run as another user
 			t.Fatal(err)
 		}
 	}
@@ -196,7 +196,7 @@ func TestUp(t *testing.T) {
 		t.Errorf("Ctrl-C: %v", err)
 	}
 
-	// Before it is up: nothing is left, and it says so.
+	// Ctrl-C while it comes up: it stops everything and prints that.
 	s = startUp(t, "--dir", dir)
 	s.expect(`^keeping your edits of webapp/go/main\.go$`)
 	s.expect(`^starting the database$`)

@@ -15,8 +15,9 @@ import (
 )
 
 // A Fake is a host for tests. Its files lie below a folder of this machine: its
-// /etc/my.cnf is Root/etc/my.cnf. Files behave as on a real host, with
-// modes, links and atomic writes; the test supplies programs and processes. Its methods may be called from several goroutines at once.
+// /etc/my.cnf is Root/etc/my.cnf. Files behave as on a real host, with modes, links
+// and atomic writes; the test supplies programs and processes. Several goroutines
+// may call its methods at once.
 type Fake struct {
 	Root string // an absolute path without symbolic links
 	Host string // its Name

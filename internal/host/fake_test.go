@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// both are a Local and a Fake with a folder that has the same content; prefix
-// is what a path of the folder begins with.
+// both returns a Local and a Fake, each with a folder of the same content. prefix is
+// the path of the folder.
 func both(t *testing.T) map[string]struct {
 	h      Host
 	prefix string
