@@ -35,7 +35,7 @@ func (j Judge) shifted(c Case, s sifted) string {
 		"so the last pair does not count; calibrate again", percent(stats.Mean(last)-stats.Mean(before)))
 }
 
-// LogScores is ln(score) of the clean runs.
+// LogScores is ln(score) of the clean runs with a positive score.
 func LogScores(runs []*iikanji.Run) []float64 {
 	var y []float64
 	for _, r := range runs {
@@ -47,7 +47,7 @@ func LogScores(runs []*iikanji.Run) []float64 {
 }
 
 // Noise is the prior from A/A pairs and from the pairs of past trials, each
-// around its own mean. Runs that are not clean are left out.
+// around its own mean. Unusable pairs are left out.
 func Noise(trials ...[]Pair) stats.Prior {
 	series := make([][]float64, len(trials))
 	for i, pairs := range trials {
