@@ -63,7 +63,7 @@ LOADED = /arenas/isucondition$$ /bench/worse$$ /cmd/iikanji$$ /internal/observe$
 test: export GORACE = atexit_sleep_ms=10
 
 test:
-	go test -race -timeout 20m $$(go list ./... | grep -v $(foreach p,$(LOADED),-e '$(p)'))
+	go test -race -timeout 20m -parallel 4 $$(go list ./... | grep -v $(foreach p,$(LOADED),-e '$(p)'))
 	go test -race -timeout 20m -p 1 $$(go list ./... | grep $(foreach p,$(LOADED),-e '$(p)'))
 
 fuzz:

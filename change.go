@@ -16,7 +16,13 @@ type Change struct {
 	Undo    []Op        `json:"undo"`
 	Weakens []Promise   `json:"weakens,omitempty"` // the target's Policy must allow each
 	Risk    Risk        `json:"risk"`
-	Stage   Stage       `json:"stage"`
+	// Worth is the least effect on ln(score) that is worth keeping; 0 in
+	// histories that do not have it.
+	Worth float64 `json:"worth,omitempty"`
+	// Simplifies: it removes work or state, or adds none, and may be kept
+	// without a proven gain.
+	Simplifies bool  `json:"simplifies,omitempty"`
+	Stage      Stage `json:"stage"`
 }
 
 // An Op is one touch of one place. Only package host performs Ops.

@@ -31,21 +31,22 @@ var layout = map[string][]string{
 	"internal/accesslog":               {"words", "internal/lines", "internal/tally", "internal/filter", "internal/nginx"},
 	"internal/slowlog":                 {"words", "internal/lines", "internal/tally", "internal/filter"},
 	"internal/errorlog":                {"words", "internal/lines"},
-	"internal/hoststat":                {"words"},
-	"internal/facts":                   {"words", "internal/nginx"},
+	"internal/hoststat":                {"words", "internal/host"},
+	"internal/facts":                   {"words", "internal/nginx", "internal/host", "internal/hoststat"},
 	"internal/facts/factstest":         {}, // a private MariaDB for tests
 	"internal/bench":                   {"words", "internal/scenario", "internal/tally"},
 	"internal/diagnose":                {"words"},
 	"internal/change":                  {"words", "internal/host", "internal/history"},
-	"internal/change/*":                {"words", "internal/history", "internal/change", "internal/nginx"},
+	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/nginx"},
 	"internal/change/all":              {"internal/change/*"},
 	"internal/export":                  {"words", "internal/history", "internal/change"},
-	"internal/propose":                 {"words"},
+	"internal/propose":                 {"words", "internal/change"},                 // describes the acts that kinds declare
 	"internal/stack":                   {"words", "internal/host", "internal/arena"}, // see docs/adr/0001
 	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/hoststat", "internal/change", "internal/observe", "internal/tune"},
 	"internal/site":                    {"words", "internal/scenario", "internal/host", "internal/arena", "internal/change", "internal/stack", "internal/field"}, // an arena's stack as a Subject
 	"internal/report":                  {"words"},
 	"internal/arena":                   {"words", "internal/scenario"},
+	"internal/arena/kit/*":             {"words", "internal/scenario", "internal/arena/kit/*"}, // what arenas' authors need again
 	"internal/arena/arenatest":         {"*"},
 	"internal/arena/arenatest/grading": {"words"},                   // answers.txt against findings
 	"internal/judge":                   {"words", "internal/stats"}, // pure: no clock, no I/O
@@ -53,7 +54,7 @@ var layout = map[string][]string{
 		"internal/slowlog", "internal/errorlog", "internal/hoststat", "internal/facts", "internal/bench", "internal/diagnose"},
 	"internal/tune": {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe"},
 	"arenas/all":    {"arenas/*"},
-	"arenas/*":      {"words", "internal/scenario", "internal/arena"},
+	"arenas/*":      {"words", "internal/scenario", "internal/arena", "internal/arena/kit/*"},
 	"bench/*":       {"*"}, // comparisons with peers: programs that nothing imports
 	"cmd/*":         {"*"},
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
@@ -70,11 +71,12 @@ func growth(updates, users int64) (more, used int64) {
 	return more, more * growPer * users
 }
 
-// A malformer posts conditions that no target may store.
+// A malformer posts conditions that no target may store, and reads some back.
 type malformer struct {
-	ct  *contest
-	cl  scenario.Client
-	rng *rand.Rand
+	ct    *contest
+	cl    scenario.Client
+	rng   *rand.Rand
+	posts int // of those that hold a well-formed condition
 }
 
 // malformed are conditions that no element may have, in posts whose first
@@ -87,38 +89,70 @@ var malformed = []string{
 	"",
 }
 
-// malformedBody is a post that must be refused whole. Its timestamps lie
-// between those of all slots, so that no condition of it can be taken for one
-// that was posted.
-func malformedBody(kind int, now int64) []byte {
-	ts := newestSlot(now)*slotSeconds + slotSeconds/2
+// readBackEach is how many malformed posts there are for one that is read back.
+// It is rare because a target without an index takes long to answer.
+const readBackEach = 4
+
+// malformedBody returns a post that must be refused whole, and its first
+// timestamp. Its timestamps lie between those of all slots, so that no condition
+// of it can be taken for one that was posted.
+func malformedBody(kind int, now int64) (body []byte, ts int64) {
+	ts = newestSlot(now)*slotSeconds + slotSeconds/2
 	element := func(condition string, ts int64) string {
 		return fmt.Sprintf(`{"is_sitting":true,"condition":%q,"message":"broken","timestamp":%d}`, condition, ts)
 	}
 	first := element(Flags(0).Condition(), ts)
 	switch {
 	case kind < len(malformed):
-		return []byte("[" + first + "," + element(malformed[kind], ts+1) + "]")
+		return []byte("[" + first + "," + element(malformed[kind], ts+1) + "]"), ts
 	case kind == len(malformed):
-		return []byte("[" + first)
+		return []byte("[" + first), ts
 	default:
-		return []byte("[]")
+		return []byte("[]"), ts
 	}
 }
 
-// post sends one to a random active ISU. The status is not looked at, for the
-// contest's app drops most posts unread; but a condition of it that comes back
-// in an answer was never posted.
+// post sends one to a random active ISU. It ignores the status, because the
+// contest's app drops most posts unread. But a condition of the post that comes
+// back in an answer was never posted.
 func (m *malformer) post(ctx context.Context, _ time.Time) {
 	active := m.ct.world.active()
 	if len(active) == 0 {
 		return
 	}
 	c := active[m.rng.IntN(len(active))]
-	body := malformedBody(m.rng.IntN(len(malformed)+2), m.ct.clock.now())
+	kind := m.rng.IntN(len(malformed) + 2)
+	body, ts := malformedBody(kind, m.ct.clock.now())
 	res, err := m.cl.Do(ctx, &scenario.Request{Step: stepPost, Method: http.MethodPost, Path: "/api/condition/" + c.uuid,
 		ContentType: "application/json", Body: body, Quiet: true})
-	if err == nil {
-		res.Release()
+	if err != nil {
+		return
+	}
+	res.Release()
+	if kind >= len(malformed) {
+		return
+	}
+	if m.posts++; m.posts%readBackEach == 1 {
+		m.readBack(ctx, c, ts)
+	}
+}
+
+// readBack reads the seconds of a malformed post as the owner of the ISU. Only a
+// failed check is reported: whether the target answers in time is a matter of
+// the users.
+func (m *malformer) readBack(ctx context.Context, c *chair, ts int64) {
+	b := m.ct.browser(0)
+	defer b.cl.Close()
+	if b.signIn(ctx, c.owner.id) != nil {
+		return
+	}
+	q := conditionQuery{start: ts, end: ts + 2, levels: allLevels}
+	asked := m.ct.clock.sinceOrigin(time.Now())
+	err := b.do(ctx, &scenario.Request{Step: stepCondition, Path: q.path(c.uuid), Quiet: true}, func(res *scenario.Response) error {
+		_, err := checkConditions(res, c, q, asked, nil)
+		return err
+	})
+	if scenario.KindOf(err) == iikanji.FaultCheck {
+		m.ct.s.Report(err)
 	}
 }

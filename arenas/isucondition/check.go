@@ -3,42 +3,11 @@ package isucondition
 import (
 	"crypto/md5"
 	"net/http"
+	"slices"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/arena/kit/verify"
 	"github.com/iikanji/iikanji/internal/scenario"
 )
-
-// wantReader checks status and type of a JSON answer and opens its body.
-func wantReader(res *scenario.Response, status int) (jsonReader, error) {
-	if err := scenario.WantStatus(res, status); err != nil {
-		return jsonReader{}, err
-	}
-	if err := scenario.WantType(res, "application/json"); err != nil {
-		return jsonReader{}, err
-	}
-	return jsonReader{b: res.Body}, nil
-}
-
-// wantEnd closes the body; what could not be read is a fault.
-func wantEnd(res *scenario.Response, r *jsonReader) error {
-	err := r.end()
-	if err == nil {
-		return nil
-	}
-	f := scenario.Wrong(res, "", "JSON: %v", err)
-	f.Kind, f.Cause = iikanji.FaultBody, err
-	return f
-}
-
-// wantError checks an error answer: status, type and exact text. check names
-// the rule that the target broke if it answered otherwise.
-func wantError(res *scenario.Response, check string, status int, text string) error {
-	err := scenario.WantText(res, status, text)
-	if f, ok := err.(*scenario.Fault); ok {
-		f.Check = check
-	}
-	return err
-}
 
 // The error texts of the API.
 const (
@@ -62,19 +31,19 @@ func checkEmptyOK(res *scenario.Response) error { return scenario.WantStatus(res
 
 // checkMe checks GET /api/user/me.
 func checkMe(res *scenario.Response, user string) error {
-	r, err := wantReader(res, http.StatusOK)
+	r, err := verify.OpenJSON(res, http.StatusOK)
 	if err != nil {
 		return err
 	}
 	var id string
-	r.object(func(name []byte) {
+	r.Object(func(name []byte) {
 		if string(name) == "jia_user_id" {
-			id = string(r.str())
+			id = string(r.Str())
 		} else {
-			r.skip()
+			r.Skip()
 		}
 	})
-	if err := wantEnd(res, &r); err != nil {
+	if err := verify.EndJSON(res, &r); err != nil {
 		return err
 	}
 	if id != user {
@@ -96,4 +65,17 @@ func checkIcon(res *scenario.Response, c *chair, sure bool) error {
 		return scenario.Wrong(res, "icon-md5", "%d bytes with another MD5 than the icon that was registered", len(res.Body))
 	}
 	return nil
+}
+
+// checkPage checks the landing page: an HTML text that refers to exactly the
+// assets of the page. Its other bytes are free.
+func checkPage(res *scenario.Response, assets []Asset) error {
+	var want []string
+	for _, a := range assets {
+		if !a.Scripted && a.Path != "/" {
+			want = append(want, a.Path)
+		}
+	}
+	slices.Sort(want)
+	return verify.Page(res, want)
 }

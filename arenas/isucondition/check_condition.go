@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/iikanji/iikanji/internal/arena/kit/jsonread"
+	"github.com/iikanji/iikanji/internal/arena/kit/verify"
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
@@ -29,38 +31,38 @@ type wireCondition struct {
 // allFields are the bits of the fields that a condition must have.
 const allFields = 1<<7 - 1
 
-// condition reads one condition object.
-func (r *jsonReader) condition() (w wireCondition) {
+// readCondition reads one condition object.
+func readCondition(r *jsonread.Reader) (w wireCondition) {
 	var flagsOK, levelOK bool
-	r.object(func(name []byte) {
+	r.Object(func(name []byte) {
 		switch string(name) {
 		case "jia_isu_uuid":
-			w.uuid = r.str()
+			w.uuid = r.Str()
 			w.fields |= 1
 		case "isu_name":
-			w.name = r.str()
+			w.name = r.Str()
 			w.fields |= 2
 		case "timestamp":
-			w.ts = r.int()
+			w.ts = r.Int()
 			w.fields |= 4
 		case "is_sitting":
-			if r.bool() {
+			if r.Bool() {
 				w.state |= sittingBit
 			}
 			w.fields |= 8
 		case "condition":
 			var f Flags
-			f, flagsOK = ParseFlags(string(r.str()))
+			f, flagsOK = ParseFlags(string(r.Str()))
 			w.state |= state(f)
 			w.fields |= 16
 		case "condition_level":
-			w.level, levelOK = ParseLevel(string(r.str()))
+			w.level, levelOK = ParseLevel(string(r.Str()))
 			w.fields |= 32
 		case "message":
-			w.message = r.str()
+			w.message = r.Str()
 			w.fields |= 64
 		default:
-			r.skip()
+			r.Skip()
 		}
 	})
 	w.wellFormed = flagsOK && levelOK
@@ -135,19 +137,19 @@ type page struct {
 // was sent, in ms since the clock's origin; recent are places in the history
 // that this client read before and that must still be there.
 func checkConditions(res *scenario.Response, c *chair, q conditionQuery, asked int64, recent []int32) (p page, err error) {
-	r, err := wantReader(res, http.StatusOK)
+	r, err := verify.OpenJSON(res, http.StatusOK)
 	if err != nil {
 		return p, err
 	}
 	var wires [pageLimit]wireCondition
 	n := 0
-	r.array(func() {
-		if w := r.condition(); n < pageLimit {
+	r.Array(func() {
+		if w := readCondition(&r); n < pageLimit {
 			wires[n] = w
 		}
 		n++
 	})
-	if err := wantEnd(res, &r); err != nil {
+	if err := verify.EndJSON(res, &r); err != nil {
 		return p, err
 	}
 	if n > pageLimit {

@@ -3,6 +3,8 @@ package isucondition
 import (
 	"net/http"
 
+	"github.com/iikanji/iikanji/internal/arena/kit/jsonread"
+	"github.com/iikanji/iikanji/internal/arena/kit/verify"
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
@@ -26,41 +28,41 @@ type graphHour struct {
 const hourFields = 1<<4 - 1 // start_at, end_at, data, condition_timestamps
 const dataFields = 1<<5 - 1 // percentages and score
 
-// hour reads one item; its timestamps go to stamps.
-func (r *jsonReader) hour(stamps *[]int64) (h graphHour) {
-	r.object(func(name []byte) {
+// readHour reads one item; its timestamps go to stamps.
+func readHour(r *jsonread.Reader, stamps *[]int64) (h graphHour) {
+	r.Object(func(name []byte) {
 		switch string(name) {
 		case "start_at":
-			h.start = r.int()
+			h.start = r.Int()
 			h.fields |= 1
 		case "end_at":
-			h.end = r.int()
+			h.end = r.Int()
 			h.fields |= 2
 		case "data":
 			h.fields |= 4
-			if h.hasData = !r.null(); h.hasData {
-				r.hourData(&h)
+			if h.hasData = !r.Null(); h.hasData {
+				readHourData(r, &h)
 			}
 		case "condition_timestamps":
 			h.fields |= 8
-			r.array(func() { *stamps = append(*stamps, r.int()); h.stamps++ })
+			r.Array(func() { *stamps = append(*stamps, r.Int()); h.stamps++ })
 		default:
-			r.skip()
+			r.Skip()
 		}
 	})
 	return h
 }
 
-// hourData reads the data of an hour.
-func (r *jsonReader) hourData(h *graphHour) {
+// readHourData reads the data of an hour.
+func readHourData(r *jsonread.Reader, h *graphHour) {
 	fields := 0
-	r.object(func(name []byte) {
+	r.Object(func(name []byte) {
 		switch string(name) {
 		case "score":
-			h.score = r.int()
+			h.score = r.Int()
 			fields |= 1 << 4
 		case "percentage":
-			r.object(func(name []byte) {
+			r.Object(func(name []byte) {
 				i := -1
 				switch string(name) {
 				case "is_broken":
@@ -73,38 +75,38 @@ func (r *jsonReader) hourData(h *graphHour) {
 					i = 3
 				}
 				if i < 0 {
-					r.skip()
+					r.Skip()
 					return
 				}
-				h.percent[i] = r.int()
+				h.percent[i] = r.Int()
 				fields |= 1 << i
 			})
 		default:
-			r.skip()
+			r.Skip()
 		}
 	})
-	if fields != dataFields && r.err == nil {
-		r.fail("data of an hour lacks score or percentages")
+	if fields != dataFields && r.Err() == nil {
+		r.Fail("data of an hour lacks score or percentages")
 	}
 }
 
 // checkGraph checks the graph of a chair's day. asked is when the request was
 // sent, in ms since the clock's origin.
 func checkGraph(res *scenario.Response, c *chair, day, asked int64) (*graph, error) {
-	r, err := wantReader(res, http.StatusOK)
+	r, err := verify.OpenJSON(res, http.StatusOK)
 	if err != nil {
 		return nil, err
 	}
 	var hours [24]graphHour
 	stamps := make([]int64, 0, 256)
 	n := 0
-	r.array(func() {
-		if h := r.hour(&stamps); n < len(hours) {
+	r.Array(func() {
+		if h := readHour(&r, &stamps); n < len(hours) {
 			hours[n] = h
 		}
 		n++
 	})
-	if err := wantEnd(res, &r); err != nil {
+	if err := verify.EndJSON(res, &r); err != nil {
 		return nil, err
 	}
 	if n != len(hours) {

@@ -3,6 +3,8 @@ package isucondition
 import (
 	"net/http"
 
+	"github.com/iikanji/iikanji/internal/arena/kit/jsonread"
+	"github.com/iikanji/iikanji/internal/arena/kit/verify"
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
@@ -15,25 +17,25 @@ type wireISU struct {
 	listed                bool // latest_isu_condition was there, null or not
 }
 
-// isu reads one ISU object.
-func (r *jsonReader) isu() (w wireISU) {
-	r.object(func(name []byte) {
+// readWireISU reads one ISU object.
+func readWireISU(r *jsonread.Reader) (w wireISU) {
+	r.Object(func(name []byte) {
 		switch string(name) {
 		case "id":
-			w.id = r.int()
+			w.id = r.Int()
 		case "jia_isu_uuid":
-			w.uuid = r.str()
+			w.uuid = r.Str()
 		case "name":
-			w.name = r.str()
+			w.name = r.Str()
 		case "character":
-			w.character = r.str()
+			w.character = r.Str()
 		case "latest_isu_condition":
 			w.listed = true
-			if w.hasLatest = !r.null(); w.hasLatest {
-				w.latest = r.condition()
+			if w.hasLatest = !r.Null(); w.hasLatest {
+				w.latest = readCondition(r)
 			}
 		default:
-			r.skip()
+			r.Skip()
 		}
 	})
 	return w
@@ -41,12 +43,12 @@ func (r *jsonReader) isu() (w wireISU) {
 
 // readISU reads an answer that is one ISU.
 func readISU(res *scenario.Response, status int) (wireISU, error) {
-	r, err := wantReader(res, status)
+	r, err := verify.OpenJSON(res, status)
 	if err != nil {
 		return wireISU{}, err
 	}
-	w := r.isu()
-	return w, wantEnd(res, &r)
+	w := readWireISU(&r)
+	return w, verify.EndJSON(res, &r)
 }
 
 // checkISU checks an answer that shows one chair. The id must be the one told
@@ -79,21 +81,21 @@ func wantISU(res *scenario.Response, check string, w *wireISU, c *chair) error {
 // each with a condition that was posted or none. exact wants the newest
 // condition. seen is called with each chair's latest timestamp, 0 for none.
 func checkList(res *scenario.Response, chairs []*chair, exact bool, seen func(i int, latest int64)) error {
-	r, err := wantReader(res, http.StatusOK)
+	r, err := verify.OpenJSON(res, http.StatusOK)
 	if err != nil {
 		return err
 	}
 	i, wrong := 0, error(nil)
-	r.array(func() {
-		w := r.isu()
-		if wrong == nil && r.err == nil && i < len(chairs) {
+	r.Array(func() {
+		w := readWireISU(&r)
+		if wrong == nil && r.Err() == nil && i < len(chairs) {
 			if wrong = wantListed(res, &w, chairs[i], exact); wrong == nil && seen != nil {
 				seen(i, w.latest.ts)
 			}
 		}
 		i++
 	})
-	if err := wantEnd(res, &r); err != nil {
+	if err := verify.EndJSON(res, &r); err != nil {
 		return err
 	}
 	if i != len(chairs) {

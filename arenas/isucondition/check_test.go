@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/arena/kit/jsonread"
+	"github.com/iikanji/iikanji/internal/arena/kit/verify"
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
@@ -124,7 +126,7 @@ func TestWantError(t *testing.T) {
 		{textAnswer(404, "application/json", "not found: isu"), iikanji.FaultContentType},
 		{textAnswer(404, "text/plain", "not found"), iikanji.FaultCheck},
 	} {
-		err := wantError(c.res, "foreign-isu", 404, textNoISU)
+		err := verify.Refusal(c.res, "foreign-isu", 404, textNoISU)
 		if got := scenario.KindOf(err); got != c.kind {
 			t.Errorf("%d %q: %v, want kind %s", c.res.Status, c.res.Body, err, c.kind)
 		}
@@ -168,8 +170,8 @@ func TestCheckStatic(t *testing.T) {
 	if scenario.KindOf(checkPage(textAnswer(200, "text/plain", page), assets)) != iikanji.FaultContentType {
 		t.Error("a page of type text/plain passed")
 	}
-	wantFault(t, "asset", checkAsset(textAnswer(200, "", "a"), assets[1], false), "")
-	wantFault(t, "another asset", checkAsset(textAnswer(200, "", "A"), assets[1], true), "asset-crc")
+	wantFault(t, "asset", verify.File(textAnswer(200, "", "a"), assets[1].Sum, false), "")
+	wantFault(t, "another asset", verify.File(textAnswer(200, "", "A"), assets[1].Sum, true), "asset-crc")
 }
 
 func TestBeSure(t *testing.T) {
@@ -177,7 +179,7 @@ func TestBeSure(t *testing.T) {
 	if b.isSure("/x") || b.beSure("/x", nil) != nil || !b.isSure("/x") {
 		t.Error("a right answer was not taken for right")
 	}
-	if b.beSure("/x", errEnd) != errEnd || b.isSure("/x") {
+	if b.beSure("/x", jsonread.ErrEnd) != jsonread.ErrEnd || b.isSure("/x") {
 		t.Error("after a wrong answer the cache is still taken for right")
 	}
 }

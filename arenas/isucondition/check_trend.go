@@ -5,6 +5,8 @@ import (
 	"math"
 	"net/http"
 
+	"github.com/iikanji/iikanji/internal/arena/kit/jsonread"
+	"github.com/iikanji/iikanji/internal/arena/kit/verify"
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
@@ -42,13 +44,13 @@ func (w *trendWatch) checkTrend(res *scenario.Response, ids map[int64]*chair, fr
 		a.isus = len(w.last)
 		return a, nil // byte for byte what was checked already
 	}
-	t := trendReading{trendWatch: w, res: res, ids: ids, freshAfter: freshAfter, r: jsonReader{b: res.Body}}
+	t := trendReading{trendWatch: w, res: res, ids: ids, freshAfter: freshAfter, r: jsonread.New(res.Body)}
 	if w.last == nil {
 		w.last = map[int64]glimpse{}
 	}
 	w.turn++
-	t.r.array(t.character)
-	if err := wantEnd(res, &t.r); err != nil {
+	t.r.Array(t.character)
+	if err := verify.EndJSON(res, &t.r); err != nil {
 		return a, err
 	}
 	if t.wrong != nil {
@@ -78,7 +80,7 @@ type trendReading struct {
 	*trendWatch
 	trendAnswer
 	res        *scenario.Response
-	r          jsonReader
+	r          jsonread.Reader
 	ids        map[int64]*chair
 	freshAfter int64
 	characters uint32 // bits of Labels met
@@ -87,7 +89,7 @@ type trendReading struct {
 }
 
 func (t *trendReading) fail(check, format string, args ...any) {
-	if t.wrong == nil && t.r.err == nil {
+	if t.wrong == nil && t.r.Err() == nil {
 		t.wrong = scenario.Wrong(t.res, check, format, args...)
 	}
 }
@@ -97,10 +99,10 @@ func (t *trendReading) fail(check, format string, args ...any) {
 func (t *trendReading) character() {
 	t.name()
 	lists := 0
-	t.r.object(func(name []byte) {
+	t.r.Object(func(name []byte) {
 		level, ok := ParseLevel(string(name))
 		if !ok {
-			t.r.skip()
+			t.r.Skip()
 			return
 		}
 		lists |= 1 << level
@@ -115,19 +117,17 @@ func (t *trendReading) character() {
 func (t *trendReading) name() {
 	var label []byte
 	ahead := t.r
-	if ahead.enter('{', '}') {
-		if first := ahead.str(); string(first) == "character" && ahead.take(':') {
-			label = ahead.str()
-		} else {
-			ahead = t.r
-			ahead.object(func(name []byte) {
-				if string(name) == "character" {
-					label = ahead.str()
-				} else {
-					ahead.skip()
-				}
-			})
-		}
+	if ahead.First("character") {
+		label = ahead.Str()
+	} else {
+		ahead = t.r
+		ahead.Object(func(name []byte) {
+			if string(name) == "character" {
+				label = ahead.Str()
+			} else {
+				ahead.Skip()
+			}
+		})
 	}
 	if t.current = CharacterOf(string(label)); t.current < 0 {
 		t.fail("trend-characters", "unknown character %q", label)
@@ -141,16 +141,16 @@ func (t *trendReading) name() {
 // list reads the ISU of one level.
 func (t *trendReading) list(level Level) {
 	last := int64(math.MaxInt64)
-	t.r.array(func() {
+	t.r.Array(func() {
 		var id, ts int64
-		t.r.object(func(name []byte) {
+		t.r.Object(func(name []byte) {
 			switch string(name) {
 			case "isu_id":
-				id = t.r.int()
+				id = t.r.Int()
 			case "timestamp":
-				ts = t.r.int()
+				ts = t.r.Int()
 			default:
-				t.r.skip()
+				t.r.Skip()
 			}
 		})
 		if ts > last {

@@ -11,12 +11,11 @@ import (
 )
 
 const (
-	imageSeed    = 11
-	imageBases   = 14  // drawings that the pool varies
-	pictureSize  = 336 // pixels, a multiple of the 16 that the encoder works in
-	lowQuality   = 5
-	highQuality  = 99
-	noImageGrain = 0
+	imageSeed   = 11
+	imageBases  = 14  // drawings that the pool varies
+	pictureSize = 336 // pixels, a multiple of the 16 that the encoder works in
+	lowQuality  = 5
+	highQuality = 99
 )
 
 // thePool draws the icons once in a process, at the first need of them.
@@ -200,24 +199,4 @@ func (ch sketch) drawSeat(c *canvas) {
 		point{ch.x + ch.w, front}, point{ch.x - ch.w, front})
 	c.rect(ch.x-ch.w, front, ch.x+ch.w, front+ch.thick, ch.seat.shade(76))
 	c.ellipse(ch.seat.shade(118), point{ch.x - 10, ch.y - 4}, ch.w-50, ch.d/3)
-}
-
-// drawNoImage makes the icon of an ISU without one: a pale chair on grey. The
-// result is kept as files/NoImage.jpg.
-func drawNoImage() ([]byte, error) {
-	c := newCanvas(2 * pictureSize)
-	c.rect(0, 0, c.size, c.size, ink{222, 222, 226})
-	ch := sketch{seat: ink{190, 190, 196}, wood: ink{170, 170, 178}, x: c.size / 2, y: c.size * 58 / 100,
-		w: 136, d: 76, leg: 168, back: 248, thick: 30, slats: 2}
-	ch.drawLegs(c)
-	ch.drawBack(c)
-	ch.drawSeat(c)
-	c.line(ink{222, 222, 226}, point{96, 560}, point{560, 96}, 48)
-	c.line(ink{150, 150, 158}, point{96, 544}, point{544, 96}, 21)
-	var b bytes.Buffer
-	img := c.picture(rand.New(rand.NewPCG(imageSeed, 1)), noImageGrain)
-	if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: 76}); err != nil {
-		return nil, fmt.Errorf("encoding the default icon: %w", err)
-	}
-	return b.Bytes(), nil
 }

@@ -73,13 +73,6 @@ func writeJSON(w io.Writer, users []User) error {
 	return e.Encode(list)
 }
 
-// Generated says whether a folder holds what this build's Generate writes for
-// the benchmarker.
-func Generated(dir string) bool {
-	version, err := os.ReadFile(filepath.Join(dir, versionFile))
-	return err == nil && strings.TrimSpace(string(version)) == generatedVersion()
-}
-
 // LoadData reads the benchmarker's copy of the initial data from the folder
 // that Generate wrote.
 func LoadData(dir string) (*Data, error) {

@@ -3,8 +3,9 @@ package isucondition
 import (
 	"crypto/md5"
 	"fmt"
-	"hash/crc32"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/arena/kit/verify"
 )
 
 // T0 is the virtual instant at which a run begins: 2021-08-08 00:00:00 JST.
@@ -160,15 +161,14 @@ func newImage(b []byte) Image { return Image{Bytes: b, MD5: md5.Sum(b)} }
 
 // An Asset is one static file, as it must be served.
 type Asset struct {
-	Path     string // as in "/assets/index.0a1b2c3d.js"; "/" for index.html
-	CRC32    uint32 // IEEE
-	Size     int
+	Path string // as in "/assets/index.0a1b2c3d.js"; "/" for index.html
+	verify.Sum
 	Scripted bool // not referenced by index.html but loaded by its script
 }
 
-// newAsset sums a static file.
+// newAsset returns the asset of a static file.
 func newAsset(path string, body []byte, scripted bool) Asset {
-	return Asset{Path: path, CRC32: crc32.ChecksumIEEE(body), Size: len(body), Scripted: scripted}
+	return Asset{Path: path, Sum: verify.SumOf(body), Scripted: scripted}
 }
 
 // Message is what an ISU of a character says in a state. character is an

@@ -85,9 +85,9 @@ func queued() arenatest.Hook {
 
 // loadFaults show themselves under load only.
 var loadFaults = []arenatest.Fault{
-	{Name: "load: trend going backwards", Load: short, Want: by("trend-backwards"), Also: by("trend-shrunk"), Spoil: oldTrend},
-	{Name: "load: trend losing an ISU", Load: short, Want: by("trend-shrunk"), Spoil: shrunkTrend},
-	{Name: "load: trend ahead of its ISU", Load: short, Want: by("trend-unknown"), Also: by("trend-order"),
+	{Name: "load: trend going backwards", UnderLoad: true, Want: by("trend-backwards"), Also: by("trend-shrunk"), Spoil: oldTrend},
+	{Name: "load: trend losing an ISU", UnderLoad: true, Want: by("trend-shrunk"), Spoil: shrunkTrend},
+	{Name: "load: trend ahead of its ISU", UnderLoad: true, Want: by("trend-unknown"), Also: by("trend-order"),
 		Spoil: loaded("/api/trend", func(_ *arenatest.Exchange, v []object) []object {
 			for _, o := range v {
 				for _, isu := range o["info"].([]any) {
@@ -96,46 +96,46 @@ var loadFaults = []arenatest.Fault{
 			}
 			return v
 		})},
-	{Name: "load: condition lost between two reads", Load: short, Want: by("condition-lost"), Spoil: forgetful},
-	{Name: "load: graph knows less than the history", Load: short, Want: by("graph-lost"),
+	{Name: "load: condition lost between two reads", UnderLoad: true, Want: by("condition-lost"), Spoil: forgetful},
+	{Name: "load: graph knows less than the history", UnderLoad: true, Want: by("graph-lost"),
 		Spoil: loaded("/api/isu/*/graph", func(_ *arenatest.Exchange, v []object) []object {
 			for _, o := range v {
 				o["data"], o["condition_timestamps"] = nil, []int{}
 			}
 			return v
 		})},
-	{Name: "load: message altered", Load: short, Want: by("condition-altered"),
+	{Name: "load: message altered", UnderLoad: true, Want: by("condition-altered"),
 		Spoil: loaded("/api/condition/*", func(_ *arenatest.Exchange, v []object) []object {
 			for _, o := range v {
 				o["message"] = "?"
 			}
 			return v
 		})},
-	{Name: "load: limit 21", Load: short, Want: by("condition-limit", "condition-order"),
+	{Name: "load: limit 21", UnderLoad: true, Want: by("condition-limit", "condition-order"),
 		Spoil: loaded("/api/condition/*", func(_ *arenatest.Exchange, v []object) []object {
 			if len(v) == 20 {
 				v = append(v, v[19])
 			}
 			return v
 		})},
-	{Name: "load: list without an ISU", Load: short, Want: by("list-length"),
+	{Name: "load: list without an ISU", UnderLoad: true, Want: by("list-length"),
 		Spoil: loaded("/api/isu", func(_ *arenatest.Exchange, v []object) []object { return v[min(1, len(v)):] })},
-	{Name: "load: icon of somebody else", Load: short, Want: by("icon-md5"),
+	{Name: "load: icon of somebody else", UnderLoad: true, Want: by("icon-md5"),
 		Spoil: plain(arenatest.When("load", "GET", "/api/isu/*/icon", arenatest.After(200, func(x *arenatest.Exchange) {
 			x.Reply = append(slices.Clone(x.Reply), 0)
 		})))},
-	{Name: "load: sign-out without effect", Load: short, Want: by("signout"),
+	{Name: "load: sign-out without effect", UnderLoad: true, Want: by("signout"),
 		Spoil: plain(arenatest.When("load", "POST", "/api/signout", arenatest.After(200, func(x *arenatest.Exchange) {
 			x.Answer.Del("Set-Cookie")
 		})))},
-	{Name: "load: tokens of strangers accepted", Load: short, Want: by("auth-key", "auth-tampered"), Also: by("auth-hs256",
+	{Name: "load: tokens of strangers accepted", UnderLoad: true, Want: by("auth-key", "auth-tampered"), Also: by("auth-hs256",
 		"auth-expired", "auth-missing", "auth-no-jwt", "unauthorized"),
 		Spoil: plain(arenatest.When("load", "POST", "/api/auth", arenatest.After(403, func(x *arenatest.Exchange) { x.Give(200, "", "") })))},
-	{Name: "load: 500s", Load: short, Want: on(iikanji.FaultStatus, onISU),
+	{Name: "load: 500s", UnderLoad: true, Want: on(iikanji.FaultStatus, onISU),
 		Spoil: plain(arenatest.When("load", "GET", "/api/isu/*", arenatest.After(200, func(x *arenatest.Exchange) { x.Give(500, "", "") })))},
-	{Name: "load: connections closed", Load: short, Want: on(iikanji.FaultClosed, onCondition),
+	{Name: "load: connections closed", UnderLoad: true, Want: on(iikanji.FaultClosed, onCondition),
 		Spoil: plain(arenatest.When("load", "GET", "/api/condition/*", arenatest.After(200, func(x *arenatest.Exchange) { x.Cut = 1 })))},
-	{Name: "load: slow answers", Load: short, Want: on(iikanji.FaultTimeout, onGraph), Survives: true,
+	{Name: "load: slow answers", UnderLoad: true, Want: on(iikanji.FaultTimeout, onGraph), Survives: true,
 		Spoil: plain(arenatest.When("load", "GET", "/api/isu/*/graph", arenatest.Slow(1200*time.Millisecond)))},
 }
 

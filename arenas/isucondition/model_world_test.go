@@ -1,6 +1,7 @@
 package isucondition
 
 import (
+	"github.com/iikanji/iikanji/internal/arena/kit/jsonread"
 	"testing"
 	"time"
 )
@@ -80,25 +81,25 @@ func TestPosterBody(t *testing.T) {
 	if n != postBatch || c.past.len() != postBatch {
 		t.Fatalf("%d conditions of 25 slots, want the newest %d", n, postBatch)
 	}
-	r, i := jsonReader{b: body}, 0
-	r.array(func() {
+	r, i := jsonread.New(body), 0
+	r.Array(func() {
 		s, ts, message := state(0), int64(0), ""
-		r.object(func(name []byte) {
+		r.Object(func(name []byte) {
 			switch string(name) {
 			case "is_sitting":
-				if r.bool() {
+				if r.Bool() {
 					s |= sittingBit
 				}
 			case "condition":
-				f, ok := ParseFlags(string(r.str()))
+				f, ok := ParseFlags(string(r.Str()))
 				if !ok {
 					t.Error("no condition string")
 				}
 				s |= state(f)
 			case "message":
-				message = string(r.str())
+				message = string(r.Str())
 			case "timestamp":
-				ts = r.int()
+				ts = r.Int()
 			default:
 				t.Errorf("field %s", name)
 			}
@@ -108,8 +109,8 @@ func TestPosterBody(t *testing.T) {
 		}
 		i++
 	})
-	if r.end() != nil || i != n {
-		t.Errorf("%d elements, %v", i, r.err)
+	if r.End() != nil || i != n {
+		t.Errorf("%d elements, %v", i, r.Err())
 	}
 	if last := unixOf(c.past.times[n-1]); last > ct.clock.now() {
 		t.Errorf("a condition of the future: %d", last)
@@ -119,19 +120,19 @@ func TestPosterBody(t *testing.T) {
 // TestMalformed: no malformed post may hold what the API accepts whole.
 func TestMalformed(t *testing.T) {
 	for kind := range len(malformed) + 2 {
-		body := malformedBody(kind, T0.Unix())
-		r, good, n := jsonReader{b: body}, 0, 0
-		r.array(func() {
+		body, _ := malformedBody(kind, T0.Unix())
+		r, good, n := jsonread.New(body), 0, 0
+		r.Array(func() {
 			n++
-			r.object(func(name []byte) {
+			r.Object(func(name []byte) {
 				if string(name) != "condition" {
-					r.skip()
-				} else if _, ok := ParseFlags(string(r.str())); ok {
+					r.Skip()
+				} else if _, ok := ParseFlags(string(r.Str())); ok {
 					good++
 				}
 			})
 		})
-		if r.end() == nil && n > 0 && good == n {
+		if r.End() == nil && n > 0 && good == n {
 			t.Errorf("kind %d is well-formed: %s", kind, body)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/iikanji/iikanji/internal/arena/kit/verify"
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
@@ -124,13 +125,13 @@ func (g *guests) checkUnregistered(ctx context.Context, host *browser) error {
 func (g *guests) unheard(ctx context.Context, host *browser, c *chair) error {
 	q := conditionQuery{start: fromEver, end: g.ct.clock.now() + 365*daySeconds, levels: allLevels}
 	return host.get(ctx, stepCondition, q.path(c.uuid), func(res *scenario.Response) error {
-		r, err := wantReader(res, http.StatusOK)
+		r, err := verify.OpenJSON(res, http.StatusOK)
 		if err != nil {
 			return err
 		}
 		n := 0
-		r.array(func() { r.skip(); n++ })
-		if err := wantEnd(res, &r); err != nil {
+		r.Array(func() { r.Skip(); n++ })
+		if err := verify.EndJSON(res, &r); err != nil {
 			return err
 		}
 		if n > 0 {

@@ -7,16 +7,17 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/iikanji/iikanji/internal/arena/kit/verify"
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
 // wantSignedOut wants the answer of an endpoint to someone who is not signed in.
 func wantSignedOut(res *scenario.Response) error {
-	return wantError(res, "unauthorized", http.StatusUnauthorized, textSignedOut)
+	return verify.Refusal(res, "unauthorized", http.StatusUnauthorized, textSignedOut)
 }
 
 func wantNoISU(check string) func(res *scenario.Response) error {
-	return func(res *scenario.Response) error { return wantError(res, check, http.StatusNotFound, textNoISU) }
+	return func(res *scenario.Response) error { return verify.Refusal(res, check, http.StatusNotFound, textNoISU) }
 }
 
 // An irregular is one request that must be refused.
@@ -68,7 +69,7 @@ func (b *browser) badLogins(ctx context.Context, user string, report func(error)
 	}
 	for _, t := range tokens {
 		err := b.auth(ctx, t.token, t.named, func(res *scenario.Response) error {
-			return wantError(res, t.check, t.code, t.text)
+			return verify.Refusal(res, t.check, t.code, t.text)
 		})
 		if err != nil && report == nil {
 			return err
@@ -81,7 +82,7 @@ func (b *browser) badLogins(ctx context.Context, user string, report func(error)
 
 func (b *browser) irregular(ctx context.Context, i irregular) error {
 	return b.do(ctx, &scenario.Request{Step: i.step, Method: i.method, Path: i.path}, func(res *scenario.Response) error {
-		return wantError(res, i.check, i.status, i.text)
+		return verify.Refusal(res, i.check, i.status, i.text)
 	})
 }
 

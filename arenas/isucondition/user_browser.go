@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/iikanji/iikanji/internal/arena/kit/verify"
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
@@ -89,7 +90,7 @@ func (b *browser) landing(ctx context.Context, path string) error {
 			return nil
 		}
 		return b.get(ctx, stepAsset, a.Path, func(res *scenario.Response) error {
-			return b.beSure(a.Path, checkAsset(res, a, b.isSure(a.Path)))
+			return b.beSure(a.Path, verify.File(res, a.Sum, b.isSure(a.Path)))
 		})
 	})
 }
@@ -155,7 +156,7 @@ func (b *browser) me(ctx context.Context, user string) error {
 // meRefused wants the answer of someone who is not signed in.
 func (b *browser) meRefused(ctx context.Context, check string) error {
 	return b.get(ctx, stepMe, "/api/user/me", func(res *scenario.Response) error {
-		return wantError(res, check, http.StatusUnauthorized, textSignedOut)
+		return verify.Refusal(res, check, http.StatusUnauthorized, textSignedOut)
 	})
 }
 

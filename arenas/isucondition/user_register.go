@@ -9,6 +9,7 @@ import (
 	"net/textproto"
 	"time"
 
+	"github.com/iikanji/iikanji/internal/arena/kit/verify"
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
@@ -54,7 +55,7 @@ func (b *browser) register(ctx context.Context, c *chair) error {
 	known := false
 	err := b.sendForm(ctx, c, func(res *scenario.Response) (err error) {
 		if known = res.Status == http.StatusConflict; known {
-			return wantError(res, "duplicate", http.StatusConflict, textDuplicate)
+			return verify.Refusal(res, "duplicate", http.StatusConflict, textDuplicate)
 		}
 		id, err = checkISU(res, http.StatusCreated, c)
 		return err
@@ -91,7 +92,7 @@ func (ct *contest) insist(ctx context.Context, act func() error) bool {
 
 // refused wants a registration to be refused.
 func (b *browser) refused(ctx context.Context, c *chair, check string, status int, text string) error {
-	return b.sendForm(ctx, c, func(res *scenario.Response) error { return wantError(res, check, status, text) })
+	return b.sendForm(ctx, c, func(res *scenario.Response) error { return verify.Refusal(res, check, status, text) })
 }
 
 // brokenForm sends a registration whose icon ends in the middle.
@@ -99,6 +100,6 @@ func (b *browser) brokenForm(ctx context.Context, c *chair) error {
 	contentType, body := registerForm(c.uuid, c.name, []byte(fmt.Sprintf("%0512d", 0)))
 	return b.do(ctx, &scenario.Request{Step: stepRegister, Method: http.MethodPost, Path: "/api/isu",
 		ContentType: contentType, Body: body[:len(body)-256]}, func(res *scenario.Response) error {
-		return wantError(res, "icon-form", http.StatusBadRequest, textBadIcon)
+		return verify.Refusal(res, "icon-form", http.StatusBadRequest, textBadIcon)
 	})
 }

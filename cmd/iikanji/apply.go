@@ -14,25 +14,25 @@ import (
 )
 
 type applyCmd struct {
-	Target string `arg:"" help:"Target to change: the name of an arena, as in isucondition."`
-	Code   string `arg:"" optional:"" help:"What to cure, as in DB101 (the best remedy that can be planned) or DB101.2."`
+	Target string `arg:"" help:"Target to change, such as isucondition (an arena is a target)."`
+	Code   string `arg:"" optional:"" help:"Finding to remedy, as in DB101 (the best remedy that can be planned) or DB101.2."`
 
 	File   string `help:"Apply the one remedy of this JSON file instead; - is standard input." placeholder:"FILE"`
 	Of     int    `name:"run" help:"Take the findings of this observed run (default: the latest)." placeholder:"N"`
-	DryRun bool   `help:"Show what would be done; change nothing, note nothing."`
-	Keep   bool   `help:"Let it stay; --no-keep takes it back at once, to see that both ways work." default:"true" negatable:""`
+	DryRun bool   `help:"Show the change only; apply and record nothing."`
+	Keep   bool   `help:"Keep the change; --no-keep reverts it at once, to test that it can be applied and undone." default:"true" negatable:""`
 	JSON   bool   `help:"Print one JSON document."`
 	placeFlags
 }
 
-// Help is the long help of the command.
+// Help returns the long help of the command.
 func (applyCmd) Help() string {
-	return `Makes one change by hand: plans it, writes plan and undo into the history,
-applies it, and prints its diff and its number. Whether it helps is for iikanji
-bench, or for iikanji tune, to say. When anything goes wrong on the way, what
-was done is undone at once; after kill -9, iikanji recover does that.
+	return `Makes one change: plans it, records the change and its undo in the history,
+applies it, and prints its diff and its number. It does not measure the effect:
+iikanji bench and iikanji tune do. If a step fails, the steps before it are
+undone at once. After kill -9, use iikanji recover.
 
-The arena is brought up for it and taken down again; the change stays.
+The target is brought up for this and taken down again; the change stays.
 
 Examples:
   iikanji apply isucondition DB101 --dry-run
@@ -40,11 +40,11 @@ Examples:
   iikanji apply isucondition WEB102.1 --run 7
   iikanji apply isucondition --file remedy.json
 
-Exit status: 0 applied, or nothing to do; 1 failed to run (nothing is left
-changed), 2 usage.`
+Exit status: 0 applied, or nothing to change; 1 failed to run (no change is
+left), 2 usage.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *applyCmd) Run(ctx context.Context, e *env) error {
 	a, err := findTarget(c.Target)
 	if err != nil {
@@ -66,11 +66,11 @@ func (c *applyCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer h.Close()
-	if err := whole(h, a, c.placeFlags); err != nil {
+	if err := refuseHalfDoneOrAway(h, a, c.placeFlags); err != nil {
 		return err
 	}
-	var chosen *planned
-	err = withSite(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
+	var chosen *plannedRemedy
+	err = withLiveTarget(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
 		if chosen, err = o.choose(ctx, w.Site()); err != nil || chosen.Change == nil || c.DryRun {
 			return err
 		}
@@ -83,12 +83,12 @@ func (c *applyCmd) Run(ctx context.Context, e *env) error {
 	return c.print(e, chosen)
 }
 
-// options are the remedies that fit what the person named.
-func (c *applyCmd) options(e *env, hist, arena string) (*planOptions, error) {
+// options returns the remedies that match the command line.
+func (c *applyCmd) options(e *env, hist, arena string) (*remedyList, error) {
 	if c.File != "" {
 		o, err := readRemedies(e.Stdin, c.File)
 		if err == nil && len(o.Plans) != 1 {
-			err = usageError("%s: it has %d remedies, one is applied at a time", c.File, len(o.Plans))
+			err = usageError("%s: it has %d remedies; apply takes one at a time", c.File, len(o.Plans))
 		}
 		return o, err
 	}
@@ -98,15 +98,16 @@ func (c *applyCmd) options(e *env, hist, arena string) (*planOptions, error) {
 	}
 	o := all.only([]string{c.Code}, nil)
 	if len(o.Plans) == 0 {
-		return nil, hinted(fmt.Errorf("run %d has no remedy %s", all.Run, report.Clean(c.Code)), fmt.Sprintf("iikanji plan %s lists what it has", arena))
+		return nil, hinted(fmt.Errorf("run %d has no remedy %s", all.Run, report.Clean(c.Code)), fmt.Sprintf("iikanji plan %s lists its remedies", arena))
 	}
 	return o, nil
 }
 
-// choose plans one remedy after the other until one can be applied. One that
-// finds nothing to do is the choice when no other can; its Change is nil.
-func (o *planOptions) choose(ctx context.Context, site *change.Site) (*planned, error) {
-	var idle *planned
+// choose plans one remedy after the other and returns the first that can be
+// applied. If none can be, it returns the first with nothing to change, whose
+// Change is nil.
+func (o *remedyList) choose(ctx context.Context, site *change.Site) (*plannedRemedy, error) {
+	var idle *plannedRemedy
 	var whys []string
 	for i := range o.Plans {
 		p := &o.Plans[i]
@@ -129,19 +130,19 @@ func (o *planOptions) choose(ctx context.Context, site *change.Site) (*planned, 
 	if idle != nil {
 		return idle, nil
 	}
-	return nil, errors.New("it cannot be applied: " + strings.Join(whys, "; "))
+	return nil, errors.New("no remedy can be applied: " + strings.Join(whys, "; "))
 }
 
-// name is what a remedy is called in a sentence.
-func (p *planned) name() string {
+// name is the name of a remedy in a message.
+func (p *plannedRemedy) name() string {
 	if p.Ref != "" {
 		return p.Ref
 	}
 	return p.Remedy.Kind + " on " + report.Clean(p.Remedy.Target)
 }
 
-// apply writes the change down and does it; --no-keep takes it back.
-func (c *applyCmd) apply(ctx context.Context, x *change.Executor, h *history.History, p *planned) error {
+// apply records the change and applies it; with --no-keep it then reverts it.
+func (c *applyCmd) apply(ctx context.Context, x *change.Executor, h *history.History, p *plannedRemedy) error {
 	if err := h.AddChange(p.Change, p.Diff); err != nil {
 		return err
 	}
@@ -152,7 +153,7 @@ func (c *applyCmd) apply(ctx context.Context, x *change.Executor, h *history.His
 	if c.Keep {
 		err = x.Keep(p.Change.ID, "applied by hand, not judged")
 	} else {
-		err = x.Revert(ctx, p.Change.ID, "only tried, by hand")
+		err = x.Revert(ctx, p.Change.ID, "applied with --no-keep")
 	}
 	if err != nil {
 		return err
@@ -164,13 +165,13 @@ func (c *applyCmd) apply(ctx context.Context, x *change.Executor, h *history.His
 	return err
 }
 
-func (c *applyCmd) print(e *env, p *planned) error {
+func (c *applyCmd) print(e *env, p *plannedRemedy) error {
 	if c.JSON {
 		return writeJSON(e.Stdout, p)
 	}
-	out := &paper{w: e.Stdout, color: e.Color}
+	out := &output{w: e.Stdout, color: e.Color}
 	if p.Change == nil {
-		out.line("nothing to do for %s: %s", p.name(), report.Clean(p.Why))
+		out.line("nothing to change for %s: %s", p.name(), report.Clean(p.Why))
 		return out.err
 	}
 	p.write(out)
@@ -179,9 +180,9 @@ func (c *applyCmd) print(e *env, p *planned) error {
 	case c.DryRun:
 		out.line("\nnothing was changed")
 	case c.Keep:
-		out.line("\nchange %d is applied; %s takes it back", p.Change.ID, undo)
+		out.line("\nchange %d is applied; %s undoes it", p.Change.ID, undo)
 	default:
-		out.line("\nchange %d was applied and taken back", p.Change.ID)
+		out.line("\nchange %d was applied and reverted", p.Change.ID)
 	}
 	return out.err
 }

@@ -22,20 +22,20 @@ import (
 )
 
 type benchCmd struct {
-	Target string `arg:"" help:"Target to load: the name of an arena, as in isucondition."`
+	Target string `arg:"" help:"Target to load, such as isucondition (an arena is a target)."`
 
-	URL     string        `help:"Load a deployment that somebody else runs (its initialize is called; nothing of it is started or stopped)." placeholder:"URL"`
-	Load    time.Duration `help:"Length of the load phase (default: the contest's own, 60s)."`
+	URL     string        `help:"Load a deployment that runs elsewhere (iikanji calls its initialize, and starts and stops nothing)." placeholder:"URL"`
+	Load    time.Duration `help:"Length of the load phase (default: that of the contest, 60s)."`
 	Seed    uint64        `help:"Seed of the offered work." default:"1"`
 	NoLoad  bool          `help:"Initialize and check only."`
-	Clock   float64       `help:"Speed of virtual time (default: the arena's)." placeholder:"X"`
+	Clock   float64       `help:"Speed of virtual time (default: that of the target)." placeholder:"X"`
 	Pin     string        `help:"CPUs: auto, off, or GENERATOR/STACK as in 0/1." default:"auto"`
 	Dir     string        `help:"Work folder of the stack (default: below the user's state folder)." type:"path" placeholder:"FOLDER"`
 	History string        `help:"Folder for runs (default: history in the work folder)." type:"path" placeholder:"FOLDER"`
-	Env     []string      `help:"Further environment of the app." placeholder:"K=V" sep:"none"`
+	Env     []string      `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
 
 	Set     []string `help:"Setting of the arena; also --NAME VALUE." placeholder:"NAME=VALUE" sep:"none"`
-	Address []string `help:"Further addresses that the target may name for itself." placeholder:"HOST:PORT"`
+	Address []string `help:"Additional address that the target may give as its own." placeholder:"HOST:PORT"`
 	TLSAny  bool     `name:"insecure" help:"Accept any certificate of an https target."`
 
 	Price bool `help:"Measure what each sensor costs, by alternating observed and bare runs."`
@@ -46,12 +46,12 @@ type benchCmd struct {
 	JSON bool `help:"Print the run as one JSON document."`
 }
 
-// Help is the long help of the command.
+// Help returns the long help of the command.
 func (benchCmd) Help() string {
-	return `Boots the arena in a work folder of its own (MariaDB, nginx and the app as
-children of iikanji), loads it with every answer checked, and prints the score
-with its reasons. Every run is kept under history/runs/NNNN, with what the
-machine did each second in host.tsv.
+	return `Starts the target in a work folder of its own (an arena's MariaDB, nginx and app
+are child processes of iikanji), loads it, checks every answer, and prints the
+score with its reasons. Each run is saved in history/runs/NNNN, with samples of
+the machine, one per second, in host.tsv.
 
 Examples:
   iikanji bench isucondition
@@ -63,7 +63,7 @@ Examples:
 3 checks failed.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *benchCmd) Run(ctx context.Context, e *env) error {
 	a, err := findTarget(c.Target)
 	if err != nil {
@@ -115,7 +115,7 @@ func (c *benchCmd) prepare(e *env, a *arena.Arena) (*benchRun, error) {
 			return nil, usageError("--url %q: want http://HOST[:PORT] or https://HOST[:PORT]", c.URL)
 		}
 		c.URL = u.Scheme + "://" + u.Host
-		if c.Pin == "auto" { // where somebody else's stack runs is not known
+		if c.Pin == "auto" { // the CPUs of a stack that runs elsewhere are not known
 			c.Pin = "off"
 		}
 	}
@@ -140,15 +140,15 @@ func (c *benchCmd) prepare(e *env, a *arena.Arena) (*benchRun, error) {
 	return r, nil
 }
 
-// local boots the target, runs its scenario and takes the stack down again.
+// local brings the target up, runs its scenario and takes the stack down again.
 func (r *benchRun) local(ctx context.Context, h *history.History) error {
 	return r.withSubject(ctx, func(ctx context.Context, s *site.Subject) error {
 		return r.bench(ctx, r.field(h, s, r.scenarioOf(s)))
 	})
 }
 
-// withSubject boots the target, calls use with it and takes it down again. The
-// context of use ends also when a service dies.
+// withSubject brings the target up, calls use with it and takes it down again.
+// The death of a service also ends the context of use.
 func (r *benchRun) withSubject(ctx context.Context, use func(context.Context, *site.Subject) error) error {
 	began := r.e.Now()
 	return site.Use(ctx, r.arena, r.stackOptions(), func(ctx context.Context, s *site.Subject) error {
@@ -161,18 +161,18 @@ func (r *benchRun) stackOptions() stack.Options {
 	return stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack, Env: r.Env, Progress: func(line string) { r.progress.Say("%s", line) }}
 }
 
-// ready notes how long the stack took, and shows where it answers.
+// ready records the start time of the stack, and prints its URL.
 func (r *benchRun) ready(began time.Time, s *site.Subject) {
 	r.boot = r.e.Now().Sub(began)
 	r.progress.Say("ready in %s: %s", report.Duration(r.boot), s.URL())
 }
 
-// scenarioOf is the loader of the target's own benchmarker with the options of the command.
+// scenarioOf returns the loader of the target's benchmarker with the command's options.
 func (r *benchRun) scenarioOf(s *site.Subject) *field.Scenario {
 	return r.placed(s.Scenario(arena.Options{Set: r.settings, Clock: r.Clock, Addresses: r.Address}))
 }
 
-// placed fills in what the command line decides for every loader.
+// placed fills in the options that the command line sets for every loader.
 func (r *benchRun) placed(l *field.Scenario) *field.Scenario {
 	l.Seed, l.CPUs, l.AnyCertificate, l.Place = r.Seed, r.pin.generator, r.TLSAny, r.pin.placement()
 	if r.URL != "" {
@@ -181,7 +181,7 @@ func (r *benchRun) placed(l *field.Scenario) *field.Scenario {
 	return l
 }
 
-// field is the place of the command's runs; s is nil for a site that other people run.
+// field returns the field of the command's runs; s is nil for a site that runs elsewhere.
 func (r *benchRun) field(h *history.History, s *site.Subject, l field.Loader) *field.Field {
 	f := &field.Field{Loader: l, History: h, Now: r.e.Now, Boot: r.boot, Progress: r.show, Say: func(line string) { r.progress.Say("%s", line) }}
 	if s != nil { // a nil *Subject is not a nil interface
@@ -190,7 +190,7 @@ func (r *benchRun) field(h *history.History, s *site.Subject, l field.Loader) *f
 	return f
 }
 
-// remote loads a site that other people run.
+// remote loads a site that runs elsewhere.
 func (r *benchRun) remote(ctx context.Context, h *history.History) error {
 	data, err := r.ownData(ctx)
 	if err != nil {
@@ -200,8 +200,8 @@ func (r *benchRun) remote(ctx context.Context, h *history.History) error {
 	return r.bench(ctx, r.field(h, nil, r.placed(site.ScenarioOf(r.arena, r.URL, o))))
 }
 
-// ownData makes the benchmarker's copy of the arena's data, once per version:
-// without a stack of ours nobody else has done it.
+// ownData generates the benchmarker's copy of the arena's data, once per version.
+// A local stack generates it when it comes up; a site elsewhere has no such copy here.
 func (r *benchRun) ownData(ctx context.Context) (string, error) {
 	if r.arena.Generate == nil {
 		return "", nil
@@ -228,13 +228,13 @@ func (r *benchRun) ownData(ctx context.Context) (string, error) {
 	return dir, nil
 }
 
-// The samples of the host are kept beside the run.
+// The samples of the host are saved in the folder of the run.
 const (
 	hostFile  = "host.tsv"
 	hostEvery = time.Second
 )
 
-// bench makes one run, keeps it and prints it.
+// bench makes one run, saves it and prints it.
 func (r *benchRun) bench(ctx context.Context, f *field.Field) error {
 	m, err := f.Run(ctx, field.Spec{Load: field.Load{Time: r.Load, CheckOnly: r.NoLoad}, HostEvery: hostEvery, KeepSamples: true})
 	if err != nil {
@@ -248,7 +248,7 @@ func (r *benchRun) bench(ctx context.Context, f *field.Field) error {
 	}
 	saved := errors.Join(f.History.SaveRun(run), f.History.SaveFile(run.ID, hostFile, hoststat.TSV(m.Samples())))
 	if saved != nil {
-		dir = "" // on a full disk the measurement is shown at least
+		dir = "" // the run is printed all the same, for example when the disk is full
 	}
 	r.progress.Done()
 	if err := errors.Join(saved, r.print(run, dir)); err != nil {
@@ -270,7 +270,7 @@ func (r *benchRun) show(p bench.Progress) {
 		report.Count(int64(p.Score)), report.Number(p.Requests, "request"), report.Number(p.Errors, "error"), report.Number(p.Timeouts, "timeout"))
 }
 
-// print writes the run; dir is where it is kept, "" where it could not be.
+// print writes the run; dir is its folder, "" if it could not be saved.
 func (r *benchRun) print(run *iikanji.Run, dir string) error {
 	if r.JSON {
 		return writeJSON(r.e.Stdout, run)
@@ -286,14 +286,15 @@ func (r *benchRun) print(run *iikanji.Run, dir string) error {
 	return err
 }
 
-// verdictOf turns an outcome into an exit status; all was said already.
+// verdictOf turns an outcome into an exit status. It adds no message: print wrote
+// the reasons.
 func verdictOf(run *iikanji.Run) error {
 	switch run.Outcome {
 	case iikanji.Passed:
 		return nil
 	case iikanji.Failed:
 		for _, f := range run.Faults {
-			if f.Fatal && f.Check == "internal" { // ours: nothing of the target was checked
+			if f.Fatal && f.Check == "internal" { // a bug of iikanji: nothing of the target was checked
 				return &exitError{Status: exitFailed}
 			}
 		}

@@ -48,8 +48,19 @@ func workFolder(t *testing.T) string {
 
 // command runs one command line in this process.
 func command(ctx context.Context, errs *lockedBuffer, args ...string) (status int, stdout string) {
+	return commandIn(ctx, &env{Stderr: errs}, args...)
+}
+
+// commandOnTerminal runs one command line that draws its progress at once, as on
+// a terminal. Elsewhere a line of progress is written every 10 s.
+func commandOnTerminal(ctx context.Context, errs *lockedBuffer, args ...string) (status int, stdout string) {
+	return commandIn(ctx, &env{Stderr: errs, TTY: true}, args...)
+}
+
+// commandIn fills in the rest of an environment and runs one command line in it.
+func commandIn(ctx context.Context, e *env, args ...string) (status int, stdout string) {
 	var out bytes.Buffer
-	e := &env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: errs, Now: time.Now, Cols: 80}
+	e.Stdin, e.Stdout, e.Now, e.Cols = strings.NewReader(""), &out, time.Now, 80
 	return run(ctx, e, args), out.String()
 }
 
@@ -57,7 +68,7 @@ func command(ctx context.Context, errs *lockedBuffer, args ...string) (status in
 // a person would: checks only, a short load with --json, one that is
 // interrupted, and one against the URL of a stack that is up.
 func TestBenchForReal(t *testing.T) {
-	dir := workFolder(t)
+	dir := preparedFolder(t, "isucondition")
 	t.Run("checks", func(t *testing.T) {
 		var errs lockedBuffer
 		status, out := command(t.Context(), &errs, "bench", "isucondition", "--dir", dir, "--no-load")
@@ -120,7 +131,7 @@ func interruptForReal(t *testing.T, dir string) {
 		}
 		cancel()
 	}()
-	status, out := command(ctx, &errs, "bench", "isucondition", "--dir", dir, "--load", "2m")
+	status, out := commandOnTerminal(ctx, &errs, "bench", "isucondition", "--dir", dir, "--load", "2m")
 	if status != exitFailed || !strings.Contains(out, "INTERRUPTED (partial)") {
 		t.Fatalf("status %d\n%s\n%s", status, out, errs.String())
 	}

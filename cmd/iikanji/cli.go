@@ -12,39 +12,39 @@ import (
 	_ "github.com/iikanji/iikanji/arenas/all"
 )
 
-// cli is the whole command line; each command is a struct in its own file with
-// a method Run(ctx, *env) error.
+// cli is the command line. Each command is a struct in a file of its own with a
+// method Run(ctx, *env) error.
 type cli struct {
-	Up       upCmd       `cmd:"" help:"Bring an arena up and keep it up until Ctrl-C."`
-	Bench    benchCmd    `cmd:"" help:"Load an arena with every answer checked, and score it."`
-	Diagnose diagnoseCmd `cmd:"" help:"Load an arena observed, and tell what is slow, why, and what to do."`
-	Plan     planCmd     `cmd:"" help:"Show what could be done about what was found, and change nothing."`
-	Apply    applyCmd    `cmd:"" help:"Make one change by hand; it can be undone."`
-	Revert   revertCmd   `cmd:"" help:"Undo one change, or all."`
-	Recover  recoverCmd  `cmd:"" help:"Undo what was half done when iikanji was killed."`
-	History  historyCmd  `cmd:"" help:"List changes with their proof, or runs."`
-	Export   exportCmd   `cmd:"" help:"Write the kept changes as files to take elsewhere."`
-	Tune     tuneCmd     `cmd:"" help:"Make an arena fast: try what may help, keep what is proven, undo the rest."`
+	Up       upCmd       `cmd:"" help:"Bring a target up and keep it up until Ctrl-C."`
+	Bench    benchCmd    `cmd:"" help:"Load a target, check every answer, and score it."`
+	Diagnose diagnoseCmd `cmd:"" help:"Load a target under observation; show what is slow, why, and what to do."`
+	Plan     planCmd     `cmd:"" help:"Show the changes that the findings allow; apply none."`
+	Apply    applyCmd    `cmd:"" help:"Apply one change; it can be undone."`
+	Revert   revertCmd   `cmd:"" help:"Undo one change, or all changes."`
+	Recover  recoverCmd  `cmd:"" help:"Undo changes that were half done when iikanji was killed."`
+	History  historyCmd  `cmd:"" help:"List the changes with their evidence, or the runs."`
+	Export   exportCmd   `cmd:"" help:"Write the kept changes as files for another machine."`
+	Tune     tuneCmd     `cmd:"" help:"Make a target fast: try changes, keep proven ones, undo the rest."`
 	Arena    arenaCmd    `cmd:"" help:"List arenas, or write the files of one."`
-	Top      topCmd      `cmd:"" help:"Show live what this machine and its services are doing."`
-	Selftest selftestCmd `cmd:"" help:"Hold the judge of changes against simulated trials."`
-	Access   accessCmd   `cmd:"" help:"Tell where the time of access logs went, by route."`
-	Slow     slowCmd     `cmd:"" help:"Tell where the time of a slow log went, by digest and transaction."`
+	Top      topCmd      `cmd:"" help:"Show the load of this machine and its services, live."`
+	Selftest selftestCmd `cmd:"" help:"Test the judge of changes on simulated trials."`
+	Access   accessCmd   `cmd:"" help:"Show where the time in access logs went, by route."`
+	Slow     slowCmd     `cmd:"" help:"Show where the time in a slow log went, by digest and transaction."`
 	Diff     diffCmd     `cmd:"" help:"Compare two logs, or two saved profiles, row by row."`
 	Merge    mergeCmd    `cmd:"" help:"Join saved profiles of several hosts or hours into one."`
-	Version  versionCmd  `cmd:"" help:"Print the version and what it was built with."`
+	Version  versionCmd  `cmd:"" help:"Print the version, the commit and the compiler."`
 }
 
 const description = `iikanji makes a web stack fast, and proves it.
 
 Exit status: 0 done, 1 failed to run, 2 usage, 3 checks failed.`
 
-// exitCode carries kong's wish to end the process (after --help) out of Parse.
+// exitCode is the panic value that carries kong's exit status (after --help) out of Parse.
 type exitCode int
 
 // run parses the arguments, runs the command and returns the exit status.
 func run(ctx context.Context, e *env, args []string) (status int) {
-	bare := len(args) == 0 // somebody who asks what there is
+	bare := len(args) == 0 // show the list of commands
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -84,7 +84,8 @@ func run(ctx context.Context, e *env, args []string) (status int) {
 	return explain(e.Stderr, quiet(interrupted(ctx, k.Run())))
 }
 
-// commandOf is the command that a mistake is in, as in " arena files"; "" for none.
+// commandOf returns the command that a usage error is about, as in " arena files";
+// "" for none.
 func commandOf(err error) (text string) {
 	var mistake *kong.ParseError
 	if !errors.As(err, &mistake) {
@@ -98,8 +99,8 @@ func commandOf(err error) (text string) {
 	return text
 }
 
-// interrupted says in one way that a person ended a command, however deep in it
-// the wait was that was cut.
+// interrupted replaces the error of a command that was interrupted by one message,
+// whichever call returned it.
 func interrupted(ctx context.Context, err error) error {
 	var said *exitError
 	if err == nil || ctx.Err() == nil || errors.As(err, &said) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,7 +19,7 @@ import (
 // TestTrialDies: a service that dies while a candidate is on trial fails that
 // run and is there again for the next one; with no candidate it ends the search.
 func TestTrialDies(t *testing.T) {
-	err := onField(t, func(ctx context.Context, w *worksite, f *field.Field) error {
+	err := onField(t, func(ctx context.Context, w *liveTarget, f *field.Field) error {
 		kill := func(service string) {
 			done := false
 			f.Progress = func(p bench.Progress) {
@@ -34,7 +33,7 @@ func TestTrialDies(t *testing.T) {
 		}
 		for _, service := range []string{stack.App, stack.Database} {
 			kill(service)
-			run, _, err := f.Bench(ctx, tune.BenchSpec{Load: 3 * time.Second, Trial: true})
+			run, _, err := f.Bench(ctx, tune.BenchSpec{Load: deathLoad, Trial: true})
 			if err != nil {
 				t.Fatalf("%s died on trial: %v", service, err)
 			}
@@ -42,7 +41,7 @@ func TestTrialDies(t *testing.T) {
 				t.Errorf("%s died on trial: %s, score %v: %s", service, run.Outcome, run.Score, why)
 			}
 			f.Progress = nil
-			run, _, err = f.Bench(ctx, tune.BenchSpec{Load: 3 * time.Second})
+			run, _, err = f.Bench(ctx, tune.BenchSpec{Load: deathLoad})
 			if err != nil || len(run.Steps) == 0 {
 				t.Fatalf("the run after the death of the %s: %v", service, err)
 			}
@@ -53,7 +52,7 @@ func TestTrialDies(t *testing.T) {
 			}
 		}
 		kill(stack.App)
-		if _, _, err := f.Bench(ctx, tune.BenchSpec{Load: 3 * time.Second}); err == nil && ctx.Err() == nil {
+		if _, _, err := f.Bench(ctx, tune.BenchSpec{Load: deathLoad}); err == nil && ctx.Err() == nil {
 			t.Error("a death with no candidate on the site goes unnoticed")
 		}
 		return nil
@@ -63,17 +62,21 @@ func TestTrialDies(t *testing.T) {
 	}
 }
 
+// deathLoad is long enough for a death, the end of its run and the next run's first requests.
+const deathLoad = 2 * time.Second
+
 // onField brings isucondition up in a folder of its own, as the place of a
 // search's runs. Disturbed runs count.
-func onField(t *testing.T, do func(ctx context.Context, w *worksite, f *field.Field) error) error {
+func onField(t *testing.T, do func(ctx context.Context, w *liveTarget, f *field.Field) error) error {
 	t.Helper()
 	a, err := findTarget("isucondition")
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &env{Stderr: &lockedBuffer{}, Now: time.Now, Cols: 80}
-	dir := filepath.Join(workFolder(t), "isucondition")
-	r, err := (&benchCmd{Target: a.Name, Load: 3 * time.Second, Seed: 1, Pin: "auto", Dir: dir}).prepare(e, a)
+	// The untouched site caches nothing that a next run could see.
+	e := &env{Stderr: &lockedBuffer{}, Now: time.Now, Cols: 80, Rest: time.Millisecond}
+	dir := preparedFolder(t, "isucondition")
+	r, err := (&benchCmd{Target: a.Name, Load: deathLoad, Seed: 1, Pin: "auto", Dir: dir}).prepare(e, a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +85,7 @@ func onField(t *testing.T, do func(ctx context.Context, w *worksite, f *field.Fi
 		t.Fatal(err)
 	}
 	defer h.Close()
-	return withSite(t.Context(), e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
+	return withLiveTarget(t.Context(), e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
 		return do(ctx, w, r.searchField(h, w, true))
 	})
 }

@@ -21,32 +21,32 @@ import (
 )
 
 type diagnoseCmd struct {
-	Target string `arg:"" help:"Target to observe: the name of an arena, as in isucondition."`
+	Target string `arg:"" help:"Target to observe, such as isucondition (an arena is a target)."`
 
 	Load    time.Duration `help:"Length of the load phase." default:"20s"`
-	Of      int           `name:"run" help:"Diagnose this kept run again; nothing is started." placeholder:"N"`
+	Of      int           `name:"run" help:"Diagnose this saved run again; start nothing." placeholder:"N"`
 	Seed    uint64        `help:"Seed of the offered work." default:"1"`
-	Clock   float64       `help:"Speed of virtual time (default: the arena's)." placeholder:"X"`
+	Clock   float64       `help:"Speed of virtual time (default: that of the target)." placeholder:"X"`
 	Pin     string        `help:"CPUs: auto, off, or GENERATOR/STACK as in 0/1." default:"auto"`
 	Dir     string        `help:"Work folder of the stack (default: below the user's state folder)." type:"path" placeholder:"FOLDER"`
 	History string        `help:"Folder for runs (default: history in the work folder)." type:"path" placeholder:"FOLDER"`
-	Env     []string      `help:"Further environment of the app." placeholder:"K=V" sep:"none"`
+	Env     []string      `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
 
-	Explain string        `help:"Show evidence, plans and remedies of the findings of this code." placeholder:"CODE"`
-	Score   bool          `help:"Hold the findings against the arena's known causes."`
+	Explain string        `help:"Show evidence, plans and remedies of the findings with this code." placeholder:"CODE"`
+	Score   bool          `help:"Compare the findings with the known causes of the target."`
 	Format  report.Format `help:"table, tsv, csv, markdown or json." enum:"table,tsv,csv,markdown,json" default:"table"`
 	JSON    bool          `help:"The same as --format json."`
 }
 
-// Help is the long help of the command.
+// Help returns the long help of the command.
 func (diagnoseCmd) Help() string {
-	return `Boots the arena, loads it once with the slow log of every statement on, and
-prints what is slow, why, what it costs in seconds, and what to do, best first.
-The score of such a run is not to be compared: observing costs. Nothing is
-changed but the log settings of the arena's own database, for the run.
+	return `Brings the target up, loads it once with the slow log on for every statement,
+and prints what is slow, why, its cost in seconds, and what to do, best first.
+Do not compare the score of such a run with others: observing costs time. The
+command changes nothing but the target's log settings, for the run.
 
-A sensor that cannot prove that it saw the run is named, and the findings that
-need it are held back.
+A sensor without proof that it saw the run is listed, and findings that depend
+on it are left out.
 
 Examples:
   iikanji diagnose isucondition
@@ -57,7 +57,7 @@ Examples:
 Exit status: 0 done, 1 failed to run (also: interrupted), 2 usage.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 	a, err := findTarget(c.Target)
 	if err != nil {
@@ -94,7 +94,7 @@ func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 	return c.print(e, a, d, r.history)
 }
 
-// recall diagnoses a kept run.
+// recall diagnoses a saved run again.
 func recall(dir string, id iikanji.RunID) (*observe.Diagnosis, error) {
 	h, err := history.View(dir)
 	if err != nil {
@@ -103,7 +103,7 @@ func recall(dir string, id iikanji.RunID) (*observe.Diagnosis, error) {
 	defer h.Close()
 	ob, known, err := observe.Recall(h, id)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, hinted(fmt.Errorf("run %d is not there, or was not observed", id), "iikanji diagnose without --run makes one that is")
+		return nil, hinted(fmt.Errorf("run %d is not there, or was not observed", id), "iikanji diagnose without --run makes an observed run")
 	}
 	if err != nil {
 		return nil, err
@@ -111,8 +111,8 @@ func recall(dir string, id iikanji.RunID) (*observe.Diagnosis, error) {
 	return observe.Orient(ob, known)
 }
 
-// diagnoseNew boots the target, makes one observed run and takes the target
-// down again, with its databases' settings as they were.
+// diagnoseNew brings the target up, makes one observed run and takes the target
+// down again, with its databases' settings as before.
 func diagnoseNew(ctx context.Context, r *benchRun) (d *observe.Diagnosis, err error) {
 	h, err := history.Open(r.history)
 	if err != nil {
@@ -152,7 +152,7 @@ func (c *diagnoseCmd) print(e *env, a *arena.Arena, d *observe.Diagnosis, dir st
 	if c.Explain != "" {
 		some, err := page.Explain(e.Stdout, iikanji.Code(c.Explain), c.Format, e.Cols)
 		if err == nil && !some {
-			return hinted(fmt.Errorf("run %d has no finding %s", d.Run.ID, c.Explain), fmt.Sprintf("iikanji diagnose %s --run %d lists what it has", a.Name, d.Run.ID))
+			return hinted(fmt.Errorf("run %d has no finding %s", d.Run.ID, c.Explain), fmt.Sprintf("iikanji diagnose %s --run %d lists its findings", a.Name, d.Run.ID))
 		}
 		return err
 	}
@@ -175,8 +175,8 @@ func (c *diagnoseCmd) print(e *env, a *arena.Arena, d *observe.Diagnosis, dir st
 	return err
 }
 
-// findingsPage says above the table what its numbers are of and which sensors
-// did not see the run.
+// findingsPage builds the page of findings. The notes above its table explain the
+// numbers and list the sensors that did not see the run.
 func findingsPage(d *observe.Diagnosis) *report.Findings {
 	run := d.Run
 	p := &report.Findings{Title: fmt.Sprintf("%s  run %d, %s of load: %s", run.Scenario, run.ID, report.Duration(run.Took), run.Outcome),
@@ -205,7 +205,7 @@ func findingsPage(d *observe.Diagnosis) *report.Findings {
 		p.Notes = append(p.Notes, run.Reasons...)
 	}
 	for _, w := range run.Warnings {
-		red := func(s observe.Sensor) bool { return !s.Green && strings.HasPrefix(w, s.Name+": ") } // told above
+		red := func(s observe.Sensor) bool { return !s.Green && strings.HasPrefix(w, s.Name+": ") } // already in the notes
 		if !slices.ContainsFunc(d.Sensors, red) {
 			p.Notes = append(p.Notes, "doubt: "+w)
 		}
@@ -213,7 +213,7 @@ func findingsPage(d *observe.Diagnosis) *report.Findings {
 	return p
 }
 
-// writeScore says which known causes were found, and where.
+// writeScore lists the known causes with the rank of their findings.
 func writeScore(e *env, f report.Format, s grading.Score) error {
 	if _, err := fmt.Fprintf(e.Stdout, "\nof %d known causes: %d among the first 5 findings, %d among the first 10, %d in all\n%d unexpected findings (no known cause has their code and place), %d that show a found cause again\n\n",
 		len(s.Answers), s.At5, s.At10, s.All, len(s.Unexpected), s.Doubled); err != nil {

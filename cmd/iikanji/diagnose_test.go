@@ -21,7 +21,7 @@ func TestDiagnoseForReal(t *testing.T) {
 	var dir string
 	var doc diagnosed
 	for range 3 { // where others take the machine, a sensor may rightly be red
-		dir = workFolder(t)
+		dir = preparedFolder(t, "isucondition")
 		doc = diagnoseOnce(t, dir)
 		if !slices.ContainsFunc(doc.Sensors, func(s observe.Sensor) bool { return !s.Green }) {
 			break

@@ -19,22 +19,22 @@ import (
 
 type diffCmd struct {
 	Before string `arg:"" help:"A log, or a profile that access or slow saved."`
-	After  string `arg:"" help:"Another one of the same kind."`
+	After  string `arg:"" help:"Another log or profile of the same kind."`
 
-	Kind string `help:"What logs are: access, slow, or auto to find out." default:"auto" enum:"auto,access,slow"`
+	Kind string `help:"Kind of the logs: access, slow, or auto to detect it." default:"auto" enum:"auto,access,slow"`
 	accessFlags
 	Limit  int    `help:"Rows to show; 0 for all (default: 40 in a table, else all)." default:"-1" placeholder:"N"`
 	Format string `help:"table, tsv, csv, markdown or json." default:"table" enum:"table,tsv,csv,markdown,json"`
 	JSON   bool   `help:"The same as --format json."`
 }
 
-// Help is the long help of the command.
+// Help returns the long help of the command.
 func (diffCmd) Help() string {
 	return `Compares two access logs, two slow logs, or two saved profiles of either kind,
 row by row: total before and after, and how total, count, mean and p99 changed.
-New and gone rows say so. The largest change of time stands first.
+New and gone rows are marked. The largest change of total time comes first.
 
-iikanji access diff and iikanji slow diff are the same for logs of one kind.
+iikanji access diff and iikanji slow diff do the same for logs of one kind.
 
 Examples:
   iikanji diff access.log.1 access.log
@@ -44,7 +44,7 @@ Examples:
 Exit status: 0 done (whatever changed), 1 failed to run, 2 usage.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *diffCmd) Run(ctx context.Context, e *env) error {
 	opt, err := c.accessFlags.options()
 	if err != nil {
@@ -87,7 +87,7 @@ func kindOf(p *iikanji.Profile) string {
 	return "a " + p.Source.String() + " log"
 }
 
-// writeSlow writes what iikanji slow diff writes.
+// writeSlow writes the output of iikanji slow diff.
 func (c *diffCmd) writeSlow(e *env, before, after *iikanji.Profile) error {
 	format, limit := c.Format, c.Limit
 	if c.JSON {
@@ -102,10 +102,10 @@ func (c *diffCmd) writeSlow(e *env, before, after *iikanji.Profile) error {
 	return report.SlowDiffText(e.Stdout, before, after, report.Format(format), e.Cols, limit)
 }
 
-// read makes a profile of a file: a saved one, or a log of either kind.
+// read returns the profile of a file: a saved profile, or a log of either kind.
 func (c *diffCmd) read(ctx context.Context, e *env, name string, opt accesslog.Options) (*iikanji.Profile, error) {
 	if name == "-" {
-		return nil, usageError("diff wants files: standard input is one log only")
+		return nil, usageError("diff reads two files: standard input can be only one log")
 	}
 	if isProfile(name) {
 		return loadProfile(name)
@@ -122,7 +122,7 @@ func (c *diffCmd) read(ctx context.Context, e *env, name string, opt accesslog.O
 	p, err := readSlow(ctx, e, []string{name}, slowlog.Options{})
 	if err != nil && access != nil {
 		return nil, hinted(fmt.Errorf("reading %s: it is neither a profile nor an access log nor a slow log", name),
-			"--kind access or --kind slow says why not")
+			"--kind access or --kind slow shows the reason")
 	}
 	return p, err
 }
@@ -136,7 +136,7 @@ func readAccess(ctx context.Context, e *env, name string, opt accesslog.Options)
 	return accesslog.Read(ctx, []*lines.Input{in}, opt)
 }
 
-// isProfile looks whether a file begins as --save writes it.
+// isProfile reports whether a file begins like a profile that --save wrote.
 func isProfile(name string) bool {
 	f, err := os.Open(name)
 	if err != nil {

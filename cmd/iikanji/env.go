@@ -11,17 +11,20 @@ import (
 	"golang.org/x/term"
 )
 
-// An env is what a command may touch of the process it runs in.
+// An env is the part of the process that a command may use.
 type env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Now            func() time.Time
-	// TTY says whether Stderr is a terminal, so that progress may be drawn over.
+	// TTY is true if Stderr is a terminal, where progress lines can be redrawn.
 	TTY bool
-	// Cols is the width for tables, in terminal columns.
+	// Cols is the width of tables, in terminal columns.
 	Cols int
-	// Color says whether Stdout takes colours.
+	// Color is true if Stdout shows colours.
 	Color bool
+	// Rest is the least time between two runs of a search; 0 means
+	// field.DefaultRest. Only tests set it.
+	Rest time.Duration
 }
 
 func systemEnv() *env {
@@ -39,7 +42,7 @@ func systemEnv() *env {
 	return e
 }
 
-// width is how many columns there are now: a terminal may have been resized
+// width returns the current number of columns: the terminal may have been resized
 // since the start.
 func (e *env) width() int {
 	f, ok := e.Stderr.(*os.File)
@@ -60,8 +63,8 @@ const (
 	exitChecks = 3 // checks failed
 )
 
-// An exitError ends the process with a status. Err may be nil when all was
-// said already; Hints are printed below it.
+// An exitError ends the process with a status. Err is nil if the message was
+// printed already; Hints are printed below Err.
 type exitError struct {
 	Status int
 	Err    error
@@ -77,7 +80,7 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.Err }
 
-// hinted adds lines that say what to do about an error.
+// hinted adds hints to an error: lines with a way out.
 func hinted(err error, hints ...string) error {
 	return &exitError{Status: exitFailed, Err: err, Hints: hints}
 }
@@ -87,10 +90,10 @@ func usageError(format string, args ...any) error {
 	return &exitError{Status: exitUsage, Err: fmt.Errorf(format, args...)}
 }
 
-// A hinter is an error of a room that knows what to do about itself.
+// A hinter is an error of another package that has hints.
 type hinter interface{ Hints() []string }
 
-// explain prints an error for people and returns the exit status.
+// explain prints an error with its hints and returns the exit status.
 func explain(w io.Writer, err error) int {
 	if err == nil {
 		return exitDone

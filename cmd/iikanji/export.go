@@ -12,23 +12,23 @@ import (
 )
 
 type exportCmd struct {
-	Target string `arg:"" help:"Target whose changes to take elsewhere: the name of an arena, as in isucondition."`
-	Into   string `arg:"" name:"dir" help:"Folder to write; it must be empty or not there." type:"path"`
+	Target string `arg:"" help:"Target whose changes to export, such as isucondition (an arena is a target)."`
+	Into   string `arg:"" name:"dir" help:"Folder to write; it must be empty or missing." type:"path"`
 
-	JSON bool `help:"Print one JSON document: what was written."`
+	JSON bool `help:"Print one JSON document that lists the written files."`
 	placeFlags
 }
 
-// Help is the long help of the command.
+// Help returns the long help of the command.
 func (exportCmd) Help() string {
-	return `Writes the changes that are kept as files for another machine: each changed file
-whole and as a patch, statements with their undo, a README.md with every change's
-claim, effect and diff, and two scripts. sh apply.sh shows what it would do and
-asks for the places by variables (NGINX_CONF, MARIADB_CONF_DIR, WEBAPP …); with
---yes it does it, but for the changes whose numbers are in SKIP, as SKIP='3 7'.
-sh undo.sh takes it back.
+	return `Writes the kept changes as files for another machine: each changed file, complete
+and as a patch, statements with their undo, a README.md with the claim, effect
+and diff of each change, and two scripts. sh apply.sh prints its steps and takes
+the places from variables (NGINX_CONF, MARIADB_CONF_DIR, WEBAPP …); with --yes it
+applies the changes, except those whose numbers are in SKIP, as in SKIP='3 7'.
+sh undo.sh undoes them.
 
-It reads the history only; nothing is started.
+The command only reads the history; it starts nothing.
 
 Examples:
   iikanji export isucondition ./tuned
@@ -37,9 +37,9 @@ Examples:
 Exit status: 0 written, 1 failed to run (also: no change is kept), 2 usage.`
 }
 
-// elsewhere are the parts of a stack's folder that another machine has at
-// other places, each under a name of its own.
-var elsewhere = []export.Place{
+// exportPlaces are the parts of a stack's folder that lie at other places on
+// another machine, each with the variable of the scripts that names its place.
+var exportPlaces = []export.Place{
 	{Path: "conf/nginx.conf", Var: "NGINX_CONF", Says: "nginx's configuration file, as /etc/nginx/nginx.conf"},
 	{Path: "conf/nginx.d", Var: "NGINX_CONF_DIR", Says: "a folder that it includes, as /etc/nginx/conf.d"},
 	{Path: "conf/my.cnf", Var: "MARIADB_CONF", Says: "the database's configuration file, as /etc/mysql/my.cnf"},
@@ -51,7 +51,7 @@ var elsewhere = []export.Place{
 	{Path: "log", Var: "LOG_DIR", Says: "the folder of logs, as /var/log"},
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *exportCmd) Run(_ context.Context, e *env) error {
 	a, err := findTarget(c.Target)
 	if err != nil {
@@ -66,15 +66,15 @@ func (c *exportCmd) Run(_ context.Context, e *env) error {
 		return err
 	}
 	defer h.Close()
-	if err := whole(h, a, c.placeFlags); err != nil {
+	if err := refuseHalfDoneOrAway(h, a, c.placeFlags); err != nil {
 		return err
 	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil { // places are told by their real paths
+	if dir, err = filepath.EvalSymlinks(dir); err != nil { // operations name their places by real paths
 		return fmt.Errorf("finding the work folder: %w", err)
 	}
-	r, err := export.Write(c.Into, h, export.Options{Name: a.Name, Root: dir, Places: elsewhere})
+	r, err := export.Write(c.Into, h, export.Options{Name: a.Name, Root: dir, Places: exportPlaces})
 	if errors.Is(err, export.ErrNothing) {
-		return hinted(err, fmt.Sprintf("iikanji history %s%s shows what was tried", a.Name, c.flags()))
+		return hinted(err, fmt.Sprintf("iikanji history %s%s shows the tried changes", a.Name, c.flags()))
 	}
 	if err != nil {
 		return err
@@ -82,8 +82,8 @@ func (c *exportCmd) Run(_ context.Context, e *env) error {
 	if c.JSON {
 		return writeJSON(e.Stdout, r)
 	}
-	out := &paper{w: e.Stdout}
+	out := &output{w: e.Stdout}
 	out.line("%s and %s are in %s", report.Number(len(r.Changes), "change"), report.Number(len(r.Files), "file"), report.Clean(r.Dir))
-	out.line("begin with README.md; sh apply.sh shows what it would do elsewhere")
+	out.line("begin with README.md; sh apply.sh prints what it would do on the other machine")
 	return out.err
 }

@@ -19,8 +19,8 @@ import (
 )
 
 type historyCmd struct {
-	Target string `arg:"" help:"Target whose history to show: the name of an arena, as in isucondition."`
-	ID     int    `arg:"" optional:"" help:"Show this change: its diff, its verdict, its runs, what happened to it."`
+	Target string `arg:"" help:"Target whose history to show, such as isucondition (an arena is a target)."`
+	ID     int    `arg:"" optional:"" help:"Show this change: its diff, its verdict, its runs and its stages."`
 
 	Runs   bool          `help:"Show the runs instead of the changes."`
 	Format report.Format `help:"table, tsv, csv, markdown or json." enum:"table,tsv,csv,markdown,json" default:"table"`
@@ -28,15 +28,15 @@ type historyCmd struct {
 	placeFlags
 }
 
-// Help is the long help of the command.
+// Help returns the long help of the command.
 func (historyCmd) Help() string {
-	return `Lists every change that was planned, by a person or by iikanji tune: what it was,
-whether it is in force, its effect on the score with the interval, the verdict
-and the reason. With a number: that change as a whole. Nothing is started, and
-another iikanji may be at work on the same history.
+	return `Lists every change that was planned, with iikanji apply or iikanji tune: what it
+does, its stage, its effect on the score with the interval, the verdict and the
+reason. With a number, it shows all of that change. The command starts nothing,
+and another iikanji may be using the same history.
 
-The effect is that of the score, in percent, with its repeated confidence
-interval; "-" where no interleaved runs have been compared.
+The effect is on the score, in percent, with its repeated confidence interval;
+"-" if no interleaved runs were compared.
 
 Examples:
   iikanji history isucondition
@@ -46,7 +46,7 @@ Examples:
 Exit status: 0 done, 1 failed to run (also: there is no history), 2 usage.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *historyCmd) Run(_ context.Context, e *env) error {
 	a, err := findTarget(c.Target)
 	if err != nil {
@@ -82,25 +82,25 @@ func (c *historyCmd) Run(_ context.Context, e *env) error {
 	return c.changes(e, h)
 }
 
-// A past is a change with what became of it.
-type past struct {
+// A changeRecord is a change with its verdict and its stages.
+type changeRecord struct {
 	*iikanji.Change
 	Verdict *iikanji.Verdict `json:"verdict,omitempty"`
 	Diff    string           `json:"diff,omitempty"`
-	Reason  string           `json:"reason,omitempty"` // of its stage or of its verdict
-	Moves   []move           `json:"moves,omitempty"`
+	Reason  string           `json:"reason,omitempty"` // for its stage or its verdict
+	Moves   []stageEntry     `json:"moves,omitempty"`
 }
 
-// A move is a stage that a change has reached.
-type move struct {
+// A stageEntry is a stage that a change reached.
+type stageEntry struct {
 	At    time.Time     `json:"at"`
 	Stage iikanji.Stage `json:"stage"`
 	Why   string        `json:"why,omitempty"`
 }
 
-// pastOf finds out what became of a change.
-func pastOf(h *history.History, c *iikanji.Change) (*past, error) {
-	p := &past{Change: c}
+// recordOf reads the verdict and the stages of a change.
+func recordOf(h *history.History, c *iikanji.Change) (*changeRecord, error) {
+	p := &changeRecord{Change: c}
 	var err error
 	if p.Verdict, err = h.LoadVerdict(c.ID); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -109,33 +109,33 @@ func pastOf(h *history.History, c *iikanji.Change) (*past, error) {
 		switch {
 		case e.Change != c.ID:
 		case e.What == history.ChangeMade:
-			p.Moves = append(p.Moves, move{e.At, iikanji.Planned, ""})
+			p.Moves = append(p.Moves, stageEntry{e.At, iikanji.Planned, ""})
 		case e.What == history.Staged:
-			p.Moves = append(p.Moves, move{e.At, e.Stage, e.Text})
+			p.Moves = append(p.Moves, stageEntry{e.At, e.Stage, e.Text})
 			p.Reason = cmp.Or(e.Text, p.Reason)
 		}
 	}
-	if p.Verdict != nil && p.Verdict.Why != "" && c.Stage != iikanji.Stuck { // why it is stuck matters more
+	if p.Verdict != nil && p.Verdict.Why != "" && c.Stage != iikanji.Stuck { // the reason why it is stuck is more important
 		p.Reason = p.Verdict.Why
 	}
 	return p, nil
 }
 
-// changes lists them all.
+// changes lists all changes.
 func (c *historyCmd) changes(e *env, h *history.History) error {
 	all, err := h.Changes()
 	if err != nil {
 		return err
 	}
-	pasts := make([]*past, len(all))
+	pasts := make([]*changeRecord, len(all))
 	for i, x := range all {
-		if pasts[i], err = pastOf(h, x); err != nil {
+		if pasts[i], err = recordOf(h, x); err != nil {
 			return err
 		}
 	}
 	if c.Format == report.JSON {
 		return writeJSON(e.Stdout, struct {
-			Changes []*past `json:"changes"`
+			Changes []*changeRecord `json:"changes"`
 		}{pasts})
 	}
 	if len(pasts) == 0 && c.Format == report.Text {
@@ -153,8 +153,8 @@ func (c *historyCmd) changes(e *env, h *history.History) error {
 	return t.Write(e.Stdout, c.Format, e.Cols)
 }
 
-// cells are what a table shows of a change in a few columns.
-func (p *past) cells() []string {
+// cells returns the cells of the change's first columns.
+func (p *changeRecord) cells() []string {
 	cells := []string{strconv.Itoa(int(p.ID)), p.Kind, p.Stage.String(), export.Effect(p.Verdict), "-", "-"}
 	if v := p.Verdict; v != nil {
 		cells[4], cells[5] = v.Call.String(), v.Reason.String()
@@ -162,9 +162,9 @@ func (p *past) cells() []string {
 	return cells
 }
 
-// lines writes a row for each change and, below it, what it does and why it
-// stands where it stands: side by side 80 columns would hold neither.
-func (c *historyCmd) lines(e *env, pasts []*past) error {
+// lines writes a row for each change and, on lines below it, what it does and the
+// reason for its stage: 80 columns are too few for both in the row.
+func (c *historyCmd) lines(e *env, pasts []*changeRecord) error {
 	t := report.Table{Columns: []report.Column{{Name: "id"}, {Name: "kind", Left: true}, {Name: "stage", Left: true},
 		{Name: "effect", Left: true}, {Name: "verdict", Left: true}, {Name: "rule", Left: true}}}
 	for _, p := range pasts {
@@ -174,7 +174,7 @@ func (c *historyCmd) lines(e *env, pasts []*past) error {
 	if err := t.Write(&rows, report.Text, e.Cols); err != nil {
 		return err
 	}
-	out := &paper{w: e.Stdout}
+	out := &output{w: e.Stdout}
 	for i, row := range strings.Split(strings.TrimSuffix(rows.String(), "\n"), "\n") {
 		out.line("%s", row)
 		if i == 0 {
@@ -189,23 +189,23 @@ func (c *historyCmd) lines(e *env, pasts []*past) error {
 	return out.err
 }
 
-// one shows a change as a whole.
+// one shows all of one change.
 func (c *historyCmd) one(e *env, h *history.History) error {
 	x, err := h.LoadChange(iikanji.ChangeID(c.ID))
 	if err != nil {
 		return err
 	}
-	p, err := pastOf(h, x)
+	p, err := recordOf(h, x)
 	if err != nil {
 		return err
 	}
 	if p.Diff, err = h.Diff(x.ID); err != nil {
-		p.Diff = change.Diff(x) // made of the same data
+		p.Diff = change.Diff(x) // built from the same data
 	}
 	if c.Format == report.JSON {
 		return writeJSON(e.Stdout, p)
 	}
-	out := &paper{w: e.Stdout, color: e.Color}
+	out := &output{w: e.Stdout, color: e.Color}
 	out.line("change %d: %s", p.ID, report.Clean(p.Says))
 	about := fmt.Sprintf("  %s on %s, %s; risk: %s", p.Kind, report.Clean(p.Target), p.Stage, riskSays[p.Risk])
 	if p.Answers != "" {
@@ -228,8 +228,8 @@ func (c *historyCmd) one(e *env, h *history.History) error {
 	return out.err
 }
 
-// judged shows the proof: the verdict and each pair of runs.
-func (p *past) judged(out *paper, h *history.History) error {
+// judged writes the evidence: the verdict and each pair of runs.
+func (p *changeRecord) judged(out *output, h *history.History) error {
 	v := p.Verdict
 	out.line("\nverdict: %s (%s), effect on the score %s", v.Call, v.Reason, export.Effect(v))
 	if v.Why != "" {
@@ -262,7 +262,7 @@ func (p *past) judged(out *paper, h *history.History) error {
 	return out.err
 }
 
-// scoresOf are the scores of all runs, for people.
+// scoresOf returns the scores of all runs, as text.
 func scoresOf(h *history.History) (map[iikanji.RunID]string, error) {
 	list, err := h.RunList()
 	if err != nil {
@@ -275,7 +275,7 @@ func scoresOf(h *history.History) (map[iikanji.RunID]string, error) {
 	return scores, nil
 }
 
-// scoreOf is a run's score, or why it has none that counts.
+// scoreOf returns a run's score, or the reason why it has no valid one.
 func scoreOf(r history.RunEntry) string {
 	switch {
 	case !r.Saved:
@@ -286,7 +286,7 @@ func scoreOf(r history.RunEntry) string {
 	return r.Outcome.String()
 }
 
-// runs lists them all, each with the changes whose proof it is a part of.
+// runs lists all runs, each with the changes whose evidence it is part of.
 func (c *historyCmd) runs(e *env, h *history.History) error {
 	list, err := h.RunList()
 	if err != nil {
@@ -333,7 +333,8 @@ func (c *historyCmd) runs(e *env, h *history.History) error {
 	return t.Write(e.Stdout, c.Format, e.Cols)
 }
 
-// sidesOf says of each run on which side of which change's proof it stands.
+// sidesOf returns for each run the changes whose evidence it is part of, and
+// whether it ran with or without each change.
 func sidesOf(h *history.History) (map[iikanji.RunID][]string, error) {
 	all, err := h.Changes()
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// writeJSON prints one document as every --json does: indented, and with
-// <, > and & as they are, because no browser reads it as HTML.
+// writeJSON prints the document of --json: indented, and with <, > and & unescaped,
+// because no browser reads it as HTML.
 func writeJSON(w io.Writer, document any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

@@ -36,7 +36,7 @@ func TestApplyKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		half, err := underWay(h)
+		half, err := halfDone(h)
 		if err := errors.Join(err, h.Close()); err != nil {
 			t.Fatal(err)
 		}

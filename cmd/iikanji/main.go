@@ -12,10 +12,16 @@ import (
 
 func main() {
 	stack.MaybeSupervise()
+	os.Exit(runProcess(systemEnv()))
+}
+
+// runProcess runs the command line of this process until its end or a signal,
+// and returns the exit status.
+func runProcess(e *env) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// After the first signal the default is back: a second Ctrl-C ends at once,
-	// and the supervisor takes the stack down.
+	// After the first signal the default handler is back: a second Ctrl-C ends the
+	// process at once, and the supervisor takes the stack down.
 	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, systemEnv(), os.Args[1:]))
+	return run(ctx, e, os.Args[1:])
 }

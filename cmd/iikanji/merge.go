@@ -14,16 +14,16 @@ import (
 )
 
 type mergeCmd struct {
-	Profiles []string `arg:"" help:"Profiles that access or slow saved (--save)." placeholder:"FILE"`
+	Profiles []string `arg:"" help:"Profiles that access or slow wrote with --save." placeholder:"FILE"`
 
 	tableFlags
-	Save string `help:"Also save the merged profile here." placeholder:"FILE"`
+	Save string `help:"Also save the merged profile to this file." placeholder:"FILE"`
 }
 
-// Help is the long help of the command.
+// Help returns the long help of the command.
 func (mergeCmd) Help() string {
-	return `Joins profiles of several hosts or hours into one: counts and sums add up
-exactly, percentiles stay within 1 %. All must be of the same kind.
+	return `Joins profiles of several hosts or hours into one. Counts and sums are exact,
+percentiles are within 1 %. All profiles must be of the same kind.
 
 Examples:
   iikanji access --save a.json host-a.log
@@ -34,7 +34,7 @@ Examples:
 Exit status: 0 done, 1 failed to run, 2 usage.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *mergeCmd) Run(_ context.Context, e *env) error {
 	var all []*iikanji.Profile
 	for _, name := range c.Profiles {

@@ -12,7 +12,7 @@ import (
 	"github.com/iikanji/iikanji/internal/tally"
 )
 
-// A percentile is one that the user chose: its column and its quantile.
+// A percentile is a percentile that the user chose: its column and its quantile.
 type percentile struct {
 	name string
 	q    float64
@@ -33,8 +33,8 @@ func parsePercentiles(list string) (all []percentile, err error) {
 	return all, nil
 }
 
-// addPercentiles adds columns to a view, and shows them in place of those that
-// it shows by default.
+// addPercentiles adds columns to a view. They replace the default percentiles in
+// its tables.
 func addPercentiles(v *report.View, all []percentile) {
 	if len(all) == 0 {
 		return
@@ -71,8 +71,7 @@ func percentileColumn(name string) report.RowColumn {
 		Value: func(r *iikanji.Row) float64 { return float64(of(r)) }}
 }
 
-// fillPercentiles computes the chosen percentiles of all rows from their
-// sketches.
+// fillPercentiles computes the chosen percentiles of all rows from their sketches.
 func fillPercentiles(p *iikanji.Profile, all []percentile) error {
 	for i := range p.Rows {
 		row := &p.Rows[i]

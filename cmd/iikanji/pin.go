@@ -10,8 +10,8 @@ import (
 	"github.com/iikanji/iikanji/internal/bench"
 )
 
-// A pinning says which CPUs the load generator and the stack may use; nil
-// lists mean all.
+// A pinning is the CPUs that the load generator and the stack may use; a nil list
+// means all CPUs.
 type pinning struct{ generator, stack []int }
 
 // parsePin reads the value of --pin: "auto" gives the generator a quarter of
@@ -52,11 +52,11 @@ func parseCPUs(list string, allowed []int) ([]int, error) {
 		a, err1 := strconv.Atoi(from)
 		b, err2 := strconv.Atoi(to)
 		if err1 != nil || err2 != nil || a > b || b > 1<<16 {
-			return nil, usageError("--pin: %q is no CPU list", list)
+			return nil, usageError("--pin: %q is not a CPU list", list)
 		}
 		for c := a; c <= b; c++ {
 			if !slices.Contains(allowed, c) {
-				return nil, usageError("--pin: CPU %d is not one of those that may be used here: %s", c, bench.CPUList(allowed))
+				return nil, usageError("--pin: CPU %d is not among the CPUs that this process may use: %s", c, bench.CPUList(allowed))
 			}
 			cpus = append(cpus, c)
 		}

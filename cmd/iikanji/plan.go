@@ -21,8 +21,8 @@ import (
 )
 
 type planCmd struct {
-	Target string   `arg:"" help:"Target to plan for: the name of an arena, as in isucondition."`
-	Codes  []string `arg:"" optional:"" help:"Plan only these, as in DB101 or DB101.2."`
+	Target string   `arg:"" help:"Target to plan for, such as isucondition (an arena is a target)."`
+	Codes  []string `arg:"" optional:"" help:"Plan only for these findings or remedies, as in DB101 or DB101.2."`
 
 	Of   int      `name:"run" help:"Take the findings of this observed run (default: the latest)." placeholder:"N"`
 	Kind []string `help:"Plan only changes of this kind." placeholder:"KIND"`
@@ -31,12 +31,12 @@ type planCmd struct {
 	placeFlags
 }
 
-// Help is the long help of the command.
+// Help returns the long help of the command.
 func (planCmd) Help() string {
-	return `Shows what could be done about what iikanji diagnose found: for each remedy the
-diff of files, statements and restarts, its risk and the promises that it
-weakens; and which remedies cannot be planned, and why. The arena is brought up,
-asked, and taken down again. Nothing is changed.
+	return `Plans the remedies of the findings of iikanji diagnose. For each remedy it shows
+the diff of files, statements and restarts, the risk and the promises that it
+weakens, or the reason why it cannot be planned. The target is brought up,
+read, and taken down again. Nothing is changed.
 
 A file of remedies is a JSON list of objects like
   {"kind": "ddl", "target": "database", "says": "find posts by user",
@@ -53,14 +53,14 @@ Exit status: 0 done (also when nothing could be planned), 1 failed to run,
 2 usage.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *planCmd) Run(ctx context.Context, e *env) error {
 	a, err := findTarget(c.Target)
 	if err != nil {
 		return err
 	}
 	if c.File != "" && (len(c.Codes) > 0 || c.Of != 0) {
-		return usageError("--file brings its own remedies: it goes without codes and --run")
+		return usageError("--file brings its own remedies: it cannot be combined with codes or --run")
 	}
 	dir, hist, err := c.folders(a)
 	if err != nil {
@@ -70,16 +70,16 @@ func (c *planCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	if h, err := history.View(hist); err == nil { // with --file there need be none
-		err = whole(h, a, c.placeFlags)
+	if h, err := history.View(hist); err == nil { // with --file a history is not needed
+		err = refuseHalfDoneOrAway(h, a, c.placeFlags)
 		if err := errors.Join(err, h.Close()); err != nil {
 			return err
 		}
 	}
 	if o = o.only(c.Codes, c.Kind); len(o.Plans) == 0 {
-		return hinted(errors.New("no remedy fits what was asked for"), fmt.Sprintf("iikanji diagnose %s tells what was found", a.Name))
+		return hinted(errors.New("no remedy matches the command line"), fmt.Sprintf("iikanji diagnose %s shows the findings", a.Name))
 	}
-	err = withSite(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
+	err = withLiveTarget(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
 		return o.plan(ctx, w.Site())
 	})
 	if err != nil {
@@ -91,43 +91,43 @@ func (c *planCmd) Run(ctx context.Context, e *env) error {
 	return o.write(e, a.Name)
 }
 
-// options takes the remedies from where the person wants them.
-func (c *planCmd) options(e *env, hist, arena string) (*planOptions, error) {
+// options returns the remedies of the file or of the run that the flags name.
+func (c *planCmd) options(e *env, hist, arena string) (*remedyList, error) {
 	if c.File != "" {
 		return readRemedies(e.Stdin, c.File)
 	}
 	return remediesOf(hist, iikanji.RunID(c.Of), arena)
 }
 
-// A planned is a remedy and what a kind made of it.
-type planned struct {
-	// Ref is how a person names it: the finding's code, and its number among
-	// the remedies of this code. Empty for remedies from a file.
+// A plannedRemedy is a remedy and its planned change, or the reason why there is none.
+type plannedRemedy struct {
+	// Ref is its name on the command line: the finding's code, and its number
+	// among the remedies of this code. Empty for remedies from a file.
 	Ref string `json:"ref,omitempty"`
 	// Number is its place in a file, from 1; 0 for remedies of findings.
 	Number int            `json:"number,omitempty"`
 	Where  string         `json:"where,omitempty"`
 	Gain   *iikanji.Range `json:"gain_seconds,omitempty"`
 	Remedy iikanji.Remedy `json:"remedy"`
-	// Change is not there when Why tells why not.
+	// Change is nil if there is no plan; Why is the reason.
 	Change *iikanji.Change `json:"change,omitempty"`
 	Diff   string          `json:"diff,omitempty"`
-	// Forbidden are the promises it weakens that the target's policy keeps.
+	// Forbidden lists the weakened promises that the target's policy does not allow to weaken.
 	Forbidden []iikanji.Promise `json:"forbidden,omitempty"`
-	Doubt     string            `json:"doubt,omitempty"` // what may become of it
+	Doubt     string            `json:"doubt,omitempty"` // a danger to its effect
 	Why       string            `json:"why,omitempty"`
 	err       error
 }
 
-// planOptions are remedies to choose from.
-type planOptions struct {
-	Run   iikanji.RunID `json:"run,omitempty"` // whose findings they answer
-	Plans []planned     `json:"plans"`
+// A remedyList is a list of remedies to choose from.
+type remedyList struct {
+	Run   iikanji.RunID   `json:"run,omitempty"` // the run with their findings
+	Plans []plannedRemedy `json:"plans"`
 }
 
 // remediesOf lists the remedies for a run's findings, best first; run 0 is the
 // latest that was observed.
-func remediesOf(hist string, id iikanji.RunID, arena string) (*planOptions, error) {
+func remediesOf(hist string, id iikanji.RunID, arena string) (*remedyList, error) {
 	h, err := history.View(hist)
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func remediesOf(hist string, id iikanji.RunID, arena string) (*planOptions, erro
 	defer h.Close()
 	d, err := recallLatest(h, id)
 	if errors.Is(err, fs.ErrNotExist) {
-		what := "no observed run is there to take findings from"
+		what := "there is no observed run to take findings from"
 		if id != 0 {
 			what = fmt.Sprintf("run %d is not there, or was not observed", id)
 		}
@@ -144,20 +144,20 @@ func remediesOf(hist string, id iikanji.RunID, arena string) (*planOptions, erro
 	if err != nil {
 		return nil, err
 	}
-	o := &planOptions{Run: d.Run.ID}
+	o := &remedyList{Run: d.Run.ID}
 	number := map[iikanji.Code]int{}
 	for i := range d.Findings {
 		f := &d.Findings[i]
 		for _, r := range f.Remedies {
 			number[f.Code]++
-			o.Plans = append(o.Plans, planned{Ref: fmt.Sprintf("%s.%d", f.Code, number[f.Code]), Where: f.Where, Gain: &f.Gain, Remedy: r})
+			o.Plans = append(o.Plans, plannedRemedy{Ref: fmt.Sprintf("%s.%d", f.Code, number[f.Code]), Where: f.Where, Gain: &f.Gain, Remedy: r})
 		}
 	}
 	return o, nil
 }
 
-// recallLatest diagnoses a kept run again: the one asked for, or the latest
-// that was observed. The error is fs.ErrNotExist when there is none.
+// recallLatest diagnoses a saved run again: run id, or, for 0, the latest observed
+// run. The error is fs.ErrNotExist if there is none.
 func recallLatest(h *history.History, id iikanji.RunID) (*observe.Diagnosis, error) {
 	ids := []iikanji.RunID{id}
 	if id == 0 {
@@ -180,11 +180,11 @@ func recallLatest(h *history.History, id iikanji.RunID) (*observe.Diagnosis, err
 	return nil, fs.ErrNotExist
 }
 
-// maxRemedies bounds a file of remedies, in bytes.
+// maxRemedies is the maximum size of a file of remedies, in bytes.
 const maxRemedies = 16 << 20
 
 // readRemedies reads one remedy or a list of them.
-func readRemedies(stdin io.Reader, file string) (*planOptions, error) {
+func readRemedies(stdin io.Reader, file string) (*remedyList, error) {
 	in := stdin
 	if file != "-" {
 		f, err := os.Open(file)
@@ -206,9 +206,9 @@ func readRemedies(stdin io.Reader, file string) (*planOptions, error) {
 		return nil, &exitError{Status: exitUsage, Err: fmt.Errorf("%s: %w", file, err),
 			Hints: []string{`want [{"kind": "…", "target": "…", "says": "…", "args": {"…": "…"}}, …], see iikanji plan --help`}}
 	}
-	o := &planOptions{}
+	o := &remedyList{}
 	for i, r := range remedies {
-		o.Plans = append(o.Plans, planned{Number: i + 1, Remedy: r})
+		o.Plans = append(o.Plans, plannedRemedy{Number: i + 1, Remedy: r})
 	}
 	return o, nil
 }
@@ -221,7 +221,7 @@ func parseRemedies(b []byte) ([]iikanji.Remedy, error) {
 			return err
 		}
 		if _, err := d.Token(); err != io.EOF {
-			return errors.New("something follows the JSON document")
+			return errors.New("there is text after the JSON document")
 		}
 		return nil
 	}
@@ -240,15 +240,15 @@ func parseRemedies(b []byte) ([]iikanji.Remedy, error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, errors.New("no remedy in it")
+		return nil, errors.New("the list has no remedy")
 	}
 	return list, nil
 }
 
-// only keeps what was asked for: codes (DB101) or single remedies of them
-// (DB101.2), and kinds. Nothing asked is everything.
-func (o *planOptions) only(codes, kinds []string) *planOptions {
-	left := &planOptions{Run: o.Run}
+// only returns the remedies with these codes (DB101) or references (DB101.2), and
+// of these kinds. An empty list matches everything.
+func (o *remedyList) only(codes, kinds []string) *remedyList {
+	left := &remedyList{Run: o.Run}
 	for _, p := range o.Plans {
 		if (len(codes) == 0 || slices.ContainsFunc(codes, p.named)) && (len(kinds) == 0 || slices.Contains(kinds, p.Remedy.Kind)) {
 			left.Plans = append(left.Plans, p)
@@ -257,22 +257,22 @@ func (o *planOptions) only(codes, kinds []string) *planOptions {
 	return left
 }
 
-// named says whether a person who says code means this remedy.
-func (p *planned) named(code string) bool {
+// named reports whether code is the code or the reference of this remedy.
+func (p *plannedRemedy) named(code string) bool {
 	code = strings.ToUpper(code)
 	own, _, _ := strings.Cut(p.Ref, ".")
 	return code == p.Ref || code == own
 }
 
-// code is the finding that the remedy answers.
-func (p *planned) code() iikanji.Code {
+// code returns the code of the remedy's finding.
+func (p *plannedRemedy) code() iikanji.Code {
 	code, _, _ := strings.Cut(p.Ref, ".")
 	return iikanji.Code(code)
 }
 
-// plan asks the kinds. Only the end of ctx is an error: what a kind says to a
-// remedy is a part of the answer.
-func (o *planOptions) plan(ctx context.Context, site *change.Site) error {
+// plan plans every remedy. Only the end of ctx is an error: a remedy that cannot be
+// planned is part of the result.
+func (o *remedyList) plan(ctx context.Context, site *change.Site) error {
 	for i := range o.Plans {
 		o.Plans[i].plan(ctx, site)
 		if ctx.Err() != nil {
@@ -282,15 +282,15 @@ func (o *planOptions) plan(ctx context.Context, site *change.Site) error {
 	return nil
 }
 
-func (p *planned) plan(ctx context.Context, site *change.Site) {
+func (p *plannedRemedy) plan(ctx context.Context, site *change.Site) {
 	if !slices.Contains(change.Names(), p.Remedy.Kind) {
-		p.Why = "iikanji has no kind of change that could do it: it is for a person"
+		p.Why = "iikanji has no kind of change for it: it needs manual work"
 		return
 	}
 	c, err := p.lasting(ctx, site)
 	if err != nil {
 		p.err = err
-		if inner := errors.Unwrap(err); inner != nil { // kind and target are told beside it
+		if inner := errors.Unwrap(err); inner != nil { // the output already shows kind and target
 			err = inner
 		}
 		p.Why = err.Error()
@@ -305,13 +305,13 @@ func (p *planned) plan(ctx context.Context, site *change.Site) {
 	}
 }
 
-// lasting plans the remedy so that the site's initialize does not wipe it out:
-// a change of a table goes into the file, too, that makes the table anew. A
-// remedy that says itself where it goes ("into", also empty) is taken at its word.
-func (p *planned) lasting(ctx context.Context, site *change.Site) (*iikanji.Change, error) {
-	_, said := p.Remedy.Args["into"]
+// lasting plans the remedy so that it survives the site's initialize: a change of a
+// table is also made in the schema file that creates the table. A remedy with an
+// argument "into", even an empty one, is planned as it is.
+func (p *plannedRemedy) lasting(ctx context.Context, site *change.Site) (*iikanji.Change, error) {
+	_, given := p.Remedy.Args["into"]
 	loads := slices.ContainsFunc(slices.Collect(maps.Values(site.Services)), func(s change.Service) bool { return len(s.Loads) > 0 })
-	if p.Remedy.Kind != "ddl" || said || !loads {
+	if p.Remedy.Kind != "ddl" || given || !loads {
 		return change.Plan(ctx, site, p.Remedy)
 	}
 	r := p.Remedy
@@ -323,14 +323,14 @@ func (p *planned) lasting(ctx context.Context, site *change.Site) (*iikanji.Chan
 	}
 	c, other := change.Plan(ctx, site, p.Remedy)
 	if other == nil {
-		p.Doubt = "an initialize that makes the table anew wipes it out: " + errors.Unwrap(err).Error()
+		p.Doubt = "initialize undoes it if it creates the table again: " + errors.Unwrap(err).Error()
 	}
 	return c, other
 }
 
-// write shows what can be done, then what cannot.
-func (o *planOptions) write(e *env, arena string) error {
-	var could, not []*planned
+// write shows the planned remedies, then the others.
+func (o *remedyList) write(e *env, arena string) error {
+	var could, not []*plannedRemedy
 	for i := range o.Plans {
 		if o.Plans[i].Change != nil {
 			could = append(could, &o.Plans[i])
@@ -338,10 +338,10 @@ func (o *planOptions) write(e *env, arena string) error {
 			not = append(not, &o.Plans[i])
 		}
 	}
-	out := &paper{w: e.Stdout, color: e.Color}
+	out := &output{w: e.Stdout, color: e.Color}
 	from := ""
 	if o.Run != 0 {
-		from = fmt.Sprintf(" for what run %d shows", o.Run)
+		from = fmt.Sprintf(" for the findings of run %d", o.Run)
 	}
 	out.line("%d of %s%s can be planned; nothing was changed", len(could), report.Number(len(o.Plans), "remedy"), from)
 	for _, p := range could {
@@ -360,8 +360,8 @@ func (o *planOptions) write(e *env, arena string) error {
 	return out.err
 }
 
-// write shows a plan: what it does, what it costs, the diff.
-func (p *planned) write(out *paper) {
+// write shows a plan: its claim, its risk, its expected gain, the diff.
+func (p *plannedRemedy) write(out *output) {
 	out.line("%s %s", p.label(), report.Clean(p.Change.Says))
 	about := fmt.Sprintf("  %s on %s; risk: %s", p.Change.Kind, report.Clean(p.Change.Target), riskSays[p.Change.Risk])
 	if len(p.Change.Weakens) > 0 {
@@ -369,7 +369,7 @@ func (p *planned) write(out *paper) {
 	}
 	out.line("%s", about)
 	if len(p.Forbidden) > 0 {
-		out.line("  the target's policy does not let %s go: it will not be applied", inWords(p.Forbidden))
+		out.line("  the target's policy does not allow to weaken %s: it will not be applied", inWords(p.Forbidden))
 	}
 	if p.Doubt != "" {
 		out.line("  doubt: %s", report.Clean(p.Doubt))
@@ -380,7 +380,7 @@ func (p *planned) write(out *paper) {
 	out.diff(p.Diff)
 }
 
-func (p *planned) label() string {
+func (p *plannedRemedy) label() string {
 	if p.Ref == "" {
 		return fmt.Sprintf("#%d", p.Number)
 	}
@@ -392,40 +392,11 @@ var riskSays = map[iikanji.Risk]string{
 	iikanji.RiskLock: "tables are locked while it is applied", iikanji.RiskData: "data may be lost",
 }
 
-// inWords lists words of ours.
+// inWords joins the names of values with commas.
 func inWords[T fmt.Stringer](words []T) string {
 	var texts []string
 	for _, w := range words {
 		texts = append(texts, w.String())
 	}
 	return strings.Join(texts, ", ")
-}
-
-// A paper is standard output; the first error stays and ends it.
-type paper struct {
-	w     io.Writer
-	color bool
-	err   error
-}
-
-func (p *paper) line(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
-	}
-}
-
-// diff writes a diff, indented, with what it adds and takes away in colours.
-func (p *paper) diff(text string) {
-	for line := range strings.Lines(text) {
-		line = "  " + strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "    ")
-		line = strings.TrimRight(report.Clean(line), " ")
-		switch {
-		case !p.color || strings.HasPrefix(line, "  +++") || strings.HasPrefix(line, "  ---"):
-		case strings.HasPrefix(line, "  +"):
-			line = "\x1b[32m" + line + "\x1b[0m"
-		case strings.HasPrefix(line, "  -"):
-			line = "\x1b[31m" + line + "\x1b[0m"
-		}
-		p.line("%s", line)
-	}
 }

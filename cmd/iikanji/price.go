@@ -24,29 +24,32 @@ import (
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
-// What observing costs is measured as what a change gains is: by pairs of
-// runs, one observed and one bare, in an order that a seeded coin decides.
+// The cost of a sensor is measured like the gain of a change: by pairs of runs,
+// one observed and one bare, in a seeded random order.
 //
 //  1. The stack comes up once. Each run turns its sensors on and all others
-//     off by drop-in configs, and restarts every service, so that both runs of
-//     a pair begin alike.
-//  2. Each run proves that its sensors saw it, and that the others were off.
-//  3. Rounds go over all sensors: what drifts meanwhile meets all of them.
+//     off with drop-in configs, and restarts every service, so that both runs
+//     of a pair start from the same state.
+//  2. After each run there must be proof that its sensors saw it and that the
+//     others were off.
+//  3. Each round measures every sensor once, so that a drift of the machine
+//     affects all sensors alike.
 //
-// The drop-ins are of the kind that ends with the stack (stack.Pass).
+// The drop-ins are removed when the stack goes down (stack.Pass).
 
-// A sensors says which sensors are on.
+// A sensors is the set of sensors that are on.
 type sensors struct{ access, slow, host, perf bool }
 
-// A pricing is sensors that are measured together against a run without any.
+// A pricing is a set of sensors that are measured together, against a run without
+// sensors.
 type pricing struct {
 	key  string // on the command line
 	name string
 	on   sensors
 }
 
-// priced are all of them. The default set is what bench has on: see
-// docs/price.md for why.
+// priced lists all sets. The set "default" is on in iikanji bench; docs/price.md
+// gives the reason.
 var priced = []pricing{
 	{"access", "access log", sensors{access: true}},
 	{"host", "host sampler", sensors{host: true}},
@@ -55,7 +58,7 @@ var priced = []pricing{
 	{"default", "default: access log, host sampler", sensors{access: true, host: true}},
 }
 
-// choosePriced takes those that were named, all if none was.
+// choosePriced returns the sets with these keys; no keys mean all sets.
 func choosePriced(keys []string) ([]pricing, error) {
 	if len(keys) == 0 {
 		return priced, nil
@@ -74,11 +77,12 @@ func choosePriced(keys []string) ([]pricing, error) {
 	return chosen, nil
 }
 
-// priceLoad is the length of the load phase when none is given.
+// priceLoad is the default length of the load phase.
 const priceLoad = 20 * time.Second
 
-// mostFailed runs in a row without any load end it: this is no accident.
-const mostFailed = 3
+// maxFailed is how many runs in a row may fail before their load; then the
+// measurement ends.
+const maxFailed = 3
 
 // A pricer makes the runs of one invocation.
 type pricer struct {
@@ -88,17 +92,17 @@ type pricer struct {
 	priced []pricing
 	rng    *rand.Rand
 	began  time.Time
-	done   int // runs
+	done   int // runs made
 	total  int
-	spent  time.Duration // on those that are done
+	spent  time.Duration // on the runs made
 	failed int           // in a row, before their load
 }
 
-// priceAll is the command with --price.
+// priceAll runs the command with --price.
 func (r *benchRun) priceAll(ctx context.Context, h *history.History) error {
 	switch {
 	case r.URL != "" || r.NoLoad:
-		return usageError("--price starts a stack of its own and loads it: it does not go with --url or --no-load")
+		return usageError("--price starts a stack of its own and loads it: it cannot be combined with --url or --no-load")
 	case r.Pairs < 2 || r.Pairs > 100:
 		return usageError("--pairs %d: want 2 to 100", r.Pairs)
 	}
@@ -117,7 +121,7 @@ func (r *benchRun) priceAll(ctx context.Context, h *history.History) error {
 	r.progress.Done()
 	doc.Took = r.e.Now().Sub(doc.Began)
 	doc.settle()
-	if err != nil && doc.Runs < 4 { // nothing to show
+	if err != nil && doc.Runs < 4 { // too few runs for a table
 		return err
 	}
 	err = errors.Join(err, doc.keep(h))
@@ -127,7 +131,7 @@ func (r *benchRun) priceAll(ctx context.Context, h *history.History) error {
 	return errors.Join(doc.write(r.e.Stdout, r.e.Cols), err)
 }
 
-// priceFile is the list beside the last of its runs.
+// priceFile is the file of the list, in the folder of the last run.
 const priceFile = "price.json"
 
 func (l *priceList) keep(h *history.History) error {
@@ -138,7 +142,7 @@ func (l *priceList) keep(h *history.History) error {
 	return h.SaveFile(l.last, priceFile, append(b, '\n'))
 }
 
-// rounds makes one pair for each sensor, again and again.
+// rounds makes one pair of runs per sensor in each round.
 func (p *pricer) rounds(ctx context.Context, doc *priceList) error {
 	for _, x := range p.priced {
 		doc.Sensors = append(doc.Sensors, &sensorPrice{Sensor: x.name})
@@ -157,7 +161,7 @@ func (p *pricer) rounds(ctx context.Context, doc *priceList) error {
 	return nil
 }
 
-// pair makes an observed and a bare run of the same offered work.
+// pair makes an observed and a bare run with the same offered work.
 func (p *pricer) pair(ctx context.Context, name string, on sensors, seed uint64) (pricePair, error) {
 	var pair pricePair
 	var err error
@@ -173,7 +177,7 @@ func (p *pricer) pair(ctx context.Context, name string, on sensors, seed uint64)
 	return pair, second()
 }
 
-// run makes one run with some sensors on.
+// run makes one run with the given sensors on.
 func (p *pricer) run(ctx context.Context, name string, on sensors, seed uint64) (priceRun, error) {
 	if err := p.set(ctx, on); err != nil {
 		return priceRun{}, err
@@ -194,16 +198,16 @@ func (p *pricer) run(ctx context.Context, name string, on sensors, seed uint64) 
 	run, id := m.Run, m.Run.ID
 	p.done, p.spent = p.done+1, p.e.Now().Sub(p.began)
 	m.Complete()
-	run.Warnings = append(run.Warnings, "made to measure what sensors cost ("+name+"): compare its score with that of its pair only")
+	run.Warnings = append(run.Warnings, "made to measure the cost of sensors ("+name+"): compare its score only with that of its pair")
 	if err := p.field.History.SaveRun(run); err != nil {
 		return priceRun{}, err
 	}
 	switch {
 	case context.Cause(ctx) != nil:
 		return priceRun{}, fmt.Errorf("after %d of %d runs: %w", p.done-1, p.total, context.Cause(ctx))
-	case run.Took == 0: // a check failed before, as on a machine that is too busy
+	case run.Took == 0: // a check failed before the load, for example on a busy machine
 		why := fmt.Sprintf("run %d had no load: %s", id, strings.Join(run.Reasons, "; "))
-		if p.failed++; p.failed == mostFailed {
+		if p.failed++; p.failed == maxFailed {
 			return priceRun{}, fmt.Errorf("%d runs in a row had no load; the last, %s: %s", p.failed, name, why)
 		}
 		return priceRun{id: id, why: why}, nil
@@ -215,7 +219,7 @@ func (p *pricer) run(ctx context.Context, name string, on sensors, seed uint64) 
 	return priceOf(run), nil
 }
 
-// set turns sensors on and the others off, and starts every service again.
+// set turns the given sensors on and all others off, and restarts every service.
 func (p *pricer) set(ctx context.Context, on sensors) error {
 	database, nginx := "", ""
 	if on.slow {
@@ -225,7 +229,7 @@ func (p *pricer) set(ctx context.Context, on sensors) error {
 	if on.perf {
 		database += "performance_schema = ON\nperformance_schema_consumer_statements_digest = ON\nperformance_schema_instrument = 'statement/%=ON'\n"
 	}
-	if database == "" { // as off as it gets, whatever the folder's own configs say
+	if database == "" { // overrides the configs of the folder
 		database = "slow_query_log = 0\nperformance_schema = OFF\n"
 	}
 	if !on.access {
@@ -245,7 +249,7 @@ func (p *pricer) set(ctx context.Context, on sensors) error {
 	return nil
 }
 
-// clear leaves the work folder as it was.
+// clear removes the drop-ins and the log of this measurement.
 func (p *pricer) clear() error {
 	err := errors.Join(p.s.Pass(stack.Database, ""), p.s.Pass(stack.Nginx, ""))
 	if gone := os.Remove(p.slowLog()); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
@@ -254,10 +258,11 @@ func (p *pricer) clear() error {
 	return err
 }
 
-// slowLog is a log of our own: the stack's keeps what it has.
+// slowLog is the path of the slow log of this measurement. The stack's own slow log
+// is not touched.
 func (p *pricer) slowLog() string { return filepath.Join(p.s.Logs(), "price-slow.log") }
 
-// sizeOf is 0 for a file that is not there.
+// sizeOf returns the size of a file, 0 if it is missing.
 func sizeOf(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -266,8 +271,8 @@ func sizeOf(path string) int64 {
 	return info.Size()
 }
 
-// prove holds what the sensors saw against what they should have: a price of
-// a sensor that was off, or of a bare run that was not bare, is none.
+// prove returns an error unless exactly the given sensors saw the run. Otherwise
+// the pair would compare other sensors than those of its row.
 func (p *pricer) prove(ctx context.Context, on sensors, access int64, samples int) error {
 	digests, err := p.digests(ctx)
 	if err != nil {
@@ -291,7 +296,7 @@ func (p *pricer) prove(ctx context.Context, on sensors, access int64, samples in
 	return nil
 }
 
-// digests counts the statements that performance_schema has seen.
+// digests returns the number of statement digests in performance_schema.
 func (p *pricer) digests(ctx context.Context) (n int64, err error) {
 	db, err := host.Local{}.SQL(host.Login{Socket: p.s.Places().DBSocket})
 	if err != nil {
@@ -299,12 +304,12 @@ func (p *pricer) digests(ctx context.Context) (n int64, err error) {
 	}
 	defer db.Close()
 	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM performance_schema.events_statements_summary_by_digest").Scan(&n); err != nil {
-		return 0, fmt.Errorf("asking performance_schema for its digests: %w", err)
+		return 0, fmt.Errorf("reading the digests of performance_schema: %w", err)
 	}
 	return n, nil
 }
 
-// shower draws the progress of one run among all.
+// shower returns a function that draws the progress of one run among all.
 func (p *pricer) shower(name string) func(bench.Progress) {
 	return func(b bench.Progress) {
 		left := "time left not known yet"
@@ -316,16 +321,16 @@ func (p *pricer) shower(name string) func(bench.Progress) {
 	}
 }
 
-// A priceRun is what one run says of the cost of what was on.
+// A priceRun is the score and the CPU time of one run.
 type priceRun struct {
 	id    iikanji.RunID
-	score float64 // 0 where it may not be believed
-	cpu   float64 // seconds of the stack and the generator per request; 0 where not known
-	why   string  // of a score of 0
+	score float64 // 0 if the run is not valid
+	cpu   float64 // seconds of the stack and the generator per request; 0 if not known
+	why   string  // reason for a score of 0
 }
 
-// priceOf takes the CPU of every part of the run, as a sensor may cost any of
-// them, and of nothing else: strangers' programs are not the sensor's.
+// priceOf adds up the CPU time of all services and of the generator, because a
+// sensor can cost time in each of them. Other programs do not count.
 func priceOf(run *iikanji.Run) priceRun {
 	r := priceRun{id: run.ID}
 	if run.Clean() && run.Score > 0 {

@@ -86,7 +86,7 @@ func TestPriceLeavesOut(t *testing.T) {
 	if err := l.write(&out, 80); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "slow log, all statements: a pair's scores are left out: run 7 is void") {
+	if !strings.Contains(out.String(), "slow log, all statements: the scores of a pair are left out: run 7 is void") {
 		t.Errorf("it does not say what was left out:\n%s", out.String())
 	}
 	for line := range strings.Lines(out.String()) {
@@ -100,9 +100,9 @@ func TestPriceLeavesOut(t *testing.T) {
 // were on and the others off. A machine that is too busy may fail single runs;
 // that is said, then, and the numbers of the others are left.
 func TestPriceForReal(t *testing.T) {
-	dir := workFolder(t)
+	dir := preparedFolder(t, "isucondition")
 	var errs lockedBuffer
-	status, out := command(t.Context(), &errs, "bench", "isucondition", "--dir", dir, "--price", "--pairs", "2", "--load", "3s", "--sensors", "perf", "--json")
+	status, out := commandOnTerminal(t.Context(), &errs, "bench", "isucondition", "--dir", dir, "--price", "--pairs", "2", "--load", "2s", "--sensors", "perf", "--json")
 	var l priceList
 	if err := json.Unmarshal([]byte(out), &l); err != nil || status != exitDone {
 		t.Fatalf("status %d, %v\n%s\n%s", status, err, out, errs.String())

@@ -11,22 +11,22 @@ import (
 	"github.com/iikanji/iikanji/internal/stats"
 )
 
-// priceAim is the share of the score that the default set may cost.
+// priceAim is the largest acceptable cost of the default set, as a share of the score.
 const priceAim = 0.03
 
-// priceLevel is the level of the intervals.
+// priceLevel is the confidence level of the intervals.
 const priceLevel = 0.95
 
-// A pricePair is two runs of the same offered work.
+// A pricePair is two runs with the same offered work.
 type pricePair struct{ observed, bare priceRun }
 
-// A priceList is what --price prints; --json prints it as it is.
+// A priceList is the result of --price, and the document of its --json.
 type priceList struct {
 	Version int            `json:"version"`
 	Arena   string         `json:"arena"`
 	Seed    uint64         `json:"seed"`
 	Load    time.Duration  `json:"load_ns"`
-	Pairs   int            `json:"pairs"` // asked for, per sensor
+	Pairs   int            `json:"pairs"` // requested, per sensor
 	Runs    int            `json:"runs"`  // made
 	Began   time.Time      `json:"began"`
 	Took    time.Duration  `json:"took_ns"`
@@ -40,7 +40,7 @@ type sensorPrice struct {
 	Sensor string `json:"sensor"`
 	Score  cost   `json:"score"`           // observed / bare
 	CPU    cost   `json:"cpu_per_request"` // observed / bare
-	// Left are pairs whose scores may not be compared, and why.
+	// Left has the reason for each pair whose scores cannot be compared.
 	Left []string `json:"left_out,omitempty"`
 	Says string   `json:"says"`
 }
@@ -52,7 +52,7 @@ type cost struct {
 	Ratio  iikanji.Interval `json:"ratio"`
 }
 
-// add takes a pair's numbers, those that may be believed.
+// add adds the valid numbers of a pair.
 func (p *sensorPrice) add(pair pricePair) {
 	a, b := pair.observed, pair.bare
 	if a.score > 0 && b.score > 0 {
@@ -69,8 +69,8 @@ func (p *sensorPrice) add(pair pricePair) {
 	}
 }
 
-// settle makes intervals of the pairs. Few pairs know little of their noise:
-// each sensor borrows what the others' pairs know, as their runs are alike.
+// settle computes the intervals from the pairs. The noise of a few pairs is hard
+// to estimate, so the pairs of the other sensors are its prior: their runs are alike.
 func (l *priceList) settle() {
 	settle := func(of func(p *sensorPrice) *cost) {
 		for i, p := range l.Sensors {
@@ -90,7 +90,7 @@ func (l *priceList) settle() {
 	}
 }
 
-// settle leaves the zero interval where nothing is known of the noise.
+// settle computes the interval; it stays zero if the noise is not known.
 func (c *cost) settle(prior stats.Prior) {
 	c.Spread = stats.SD(c.Logs)
 	m := stats.Moderate(c.Logs, prior)
@@ -103,10 +103,10 @@ func (c *cost) settle(prior stats.Prior) {
 
 func (c *cost) known() bool { return c.Ratio.Level > 0 }
 
-// verdict says whether a sensor may be on in runs whose score is used: by the
-// score where it can tell, else by the CPU per request, which is less noisy.
-// On a stack that is short of CPU, x % more of it per request is about x % less
-// of the score; on any other it is less.
+// verdict compares the cost of a sensor with priceAim: by the score if its interval
+// decides, else by the CPU per request, which is less noisy. On a stack that is
+// limited by CPU, x % more CPU per request means about x % less score; on any other
+// stack it means less.
 func (p *sensorPrice) verdict() string {
 	least, most := 1-priceAim, 1+priceAim
 	switch s, c := p.Score.Ratio, p.CPU.Ratio; {
@@ -122,7 +122,7 @@ func (p *sensorPrice) verdict() string {
 	return "not decided: more pairs"
 }
 
-// write prints the table for people.
+// write prints the list as tables.
 func (l *priceList) write(w io.Writer, cols int) error {
 	if _, err := fmt.Fprintf(w, "What sensors cost: %s, %d pairs each of observed and bare runs of %s of load,\nseed %d, %d runs in %s\n\n",
 		l.Arena, l.Pairs, report.Duration(l.Load), l.Seed, l.Runs, report.Duration(l.Took)); err != nil {
@@ -156,7 +156,7 @@ func (l *priceList) write(w io.Writer, cols int) error {
 	return l.notes(w)
 }
 
-// cells are a cost in percent: change, its interval, and the spread of pairs.
+// cells returns a cost in percent: change, interval, and the spread of the pairs.
 func (c *cost) cells() []string {
 	percent := func(ratio float64) string { return fmt.Sprintf("%+.1f%%", 100*(ratio-1)) }
 	if !c.known() {
@@ -171,7 +171,7 @@ func (l *priceList) notes(w io.Writer) error {
 	}
 	for _, p := range l.Sensors {
 		for _, why := range p.Left {
-			if _, err := fmt.Fprintf(w, "%s: a pair's scores are left out: %s\n", p.Sensor, why); err != nil {
+			if _, err := fmt.Fprintf(w, "%s: the scores of a pair are left out: %s\n", p.Sensor, why); err != nil {
 				return err
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
@@ -18,18 +17,18 @@ import (
 )
 
 type recoverCmd struct {
-	Target string `arg:"" help:"Target to recover: the name of an arena, as in isucondition."`
+	Target string `arg:"" help:"Target to recover, such as isucondition (an arena is a target)."`
 
-	JSON bool `help:"Print one JSON document: the changes that were undone, and those that were put back."`
+	JSON bool `help:"Print one JSON document: the changes that were undone or put back."`
 	placeFlags
 }
 
-// Help is the long help of the command.
+// Help returns the long help of the command.
 func (recoverCmd) Help() string {
-	return `After iikanji was killed, or the power went, in the middle of a change: undoes
-what was half done, so that the site is in a known state again. Changes that
-were applied stay, and those that a search had taken away for a comparison are
-put back. Doing it twice, or when nothing was half done, does no harm.
+	return `Undoes half-done changes after iikanji was killed, or the power failed, in the
+middle of a change, so that the state of the site is known again. Applied changes
+stay; changes that a search had taken away for a comparison are put back. It is
+safe to run it twice, or if no change is half done.
 
 Examples:
   iikanji recover isucondition
@@ -37,7 +36,7 @@ Examples:
 Exit status: 0 the state is known, 1 it is not (a change is stuck), 2 usage.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 	a, err := findTarget(c.Target)
 	if err != nil {
@@ -52,7 +51,7 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer h.Close()
-	half, err := underWay(h)
+	half, err := halfDone(h)
 	if err != nil {
 		return err
 	}
@@ -66,29 +65,28 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 			return errors.Join(c.print(e, done), err)
 		}
 	}
-	// A plan that was killed is in no history: it leaves scratch copies at the most.
+	// A killed plan leaves no entry in the history, but may leave scratch copies.
 	if err := site.Files(iikanji.Target{}, a, filepath.Join(dir, "conf"), filepath.Join(dir, "webapp")).Sweep(); err != nil {
 		return errors.Join(c.print(e, done), err)
 	}
 	if err := c.print(e, done); err != nil {
 		return err
 	}
-	return stuckOnes(h, a, c.placeFlags)
+	return refuseStuck(h, a, c.placeFlags)
 }
 
-// recovered is what was brought into order.
+// A recovered lists the changes that recover undid or put back.
 type recovered struct {
 	Undone []*iikanji.Change `json:"reverted"`
 	Back   []*iikanji.Change `json:"put_back"`
 }
 
-// recover brings the site up, undoes what is half done and puts back what was
-// away. Half a change may keep a server from starting, or the app from
-// building: then its files are put back first, as the servers are not needed
-// for that.
+// recover brings the site up, undoes half-done changes and puts back changes that
+// were away. If a half-done change keeps a server from starting, or the app from
+// building, its files are put back first: that needs no server.
 func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir string, h *history.History, half []*iikanji.Change, done *recovered) error {
 	up := func() error {
-		return withSite(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
+		return withLiveTarget(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
 			if err := done.undo(ctx, w, h); err != nil {
 				return err
 			}
@@ -103,7 +101,7 @@ func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir st
 	if first == nil || ctx.Err() != nil || errors.As(first, &busy) {
 		return first
 	}
-	if left, err := underWay(h); err != nil || len(left) == 0 {
+	if left, err := halfDone(h); err != nil || len(left) == 0 {
 		return errors.Join(first, err)
 	}
 	real, err := filepath.EvalSymlinks(dir)
@@ -114,21 +112,21 @@ func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir st
 	if err := field.PutFilesBack(ctx, site, half); err != nil {
 		return errors.Join(first, err)
 	}
-	fmt.Fprintln(e.Stderr, "the stack did not come up: the files of what is half done were put back, once more")
+	fmt.Fprintln(e.Stderr, "the stack did not come up: the files of the half-done changes were put back; trying again")
 	return up()
 }
 
-// undo undoes what is half done.
-func (r *recovered) undo(ctx context.Context, w *worksite, h *history.History) error {
+// undo undoes the half-done changes.
+func (r *recovered) undo(ctx context.Context, w *liveTarget, h *history.History) error {
 	ids, err := w.executor(h).Recover(ctx)
 	undone, e := loaded(h, ids)
 	r.Undone = append(r.Undone, undone...)
 	return errors.Join(err, e)
 }
 
-// putBack puts back what a comparison had taken away, and tells of what it
-// could not: that is for a person to read, and no failure.
-func (r *recovered) putBack(ctx context.Context, w *worksite, h *history.History) error {
+// putBack puts back the changes that a comparison had taken away. It prints a note
+// for each change that it could not put back; this is not an error.
+func (r *recovered) putBack(ctx context.Context, w *liveTarget, h *history.History) error {
 	ids, notes, err := tune.PutBack(ctx, h, w.executor(h))
 	for _, line := range notes {
 		w.progress.Say("%s", report.Clean(line))
@@ -138,7 +136,7 @@ func (r *recovered) putBack(ctx context.Context, w *worksite, h *history.History
 	return errors.Join(err, e)
 }
 
-// loaded are changes as they are now.
+// loaded reads changes from the history, in their present stage.
 func loaded(h *history.History, ids []iikanji.ChangeID) (changes []*iikanji.Change, err error) {
 	for _, id := range ids {
 		x, e := h.LoadChange(id)
@@ -149,31 +147,13 @@ func loaded(h *history.History, ids []iikanji.ChangeID) (changes []*iikanji.Chan
 	return changes, err
 }
 
-// stuckOnes tells of changes that could not be undone and need a person.
-func stuckOnes(h *history.History, a *arena.Arena, f placeFlags) error {
-	all, err := h.Changes()
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, c := range all {
-		if c.Stage == iikanji.Stuck {
-			errs = append(errs, fmt.Errorf("change %d (%s) is stuck: it could not be undone", c.ID, report.Clean(c.Says)))
-		}
-	}
-	if len(errs) == 0 {
-		return nil
-	}
-	return hinted(errors.Join(errs...), fmt.Sprintf("iikanji history %s%s N tells why; then iikanji revert %s%s N tries again", a.Name, f.flags(), a.Name, f.flags()))
-}
-
 func (c *recoverCmd) print(e *env, done recovered) error {
 	if c.JSON {
-		done.Undone = append([]*iikanji.Change{}, done.Undone...) // lists, also of nothing
+		done.Undone = append([]*iikanji.Change{}, done.Undone...) // empty lists, not null
 		done.Back = append([]*iikanji.Change{}, done.Back...)
 		return writeJSON(e.Stdout, done)
 	}
-	out := &paper{w: e.Stdout}
+	out := &output{w: e.Stdout}
 	for _, x := range done.Undone {
 		out.line("change %d was half done and is undone: %s", x.ID, report.Clean(x.Says))
 	}
@@ -184,23 +164,4 @@ func (c *recoverCmd) print(e *env, done recovered) error {
 		out.line("nothing was half done")
 	}
 	return out.err
-}
-
-// whole refuses a history with changes that are half done, or away for a
-// comparison that was cut off: until they are back, what is in force is not
-// what was kept.
-func whole(h *history.History, a *arena.Arena, f placeFlags) error {
-	if err := settled(h, a, f); err != nil {
-		return err
-	}
-	away, err := tune.Away(h)
-	if err != nil || len(away) == 0 {
-		return err
-	}
-	var names []string
-	for _, c := range away {
-		names = append(names, fmt.Sprintf("change %d (%s)", c.ID, report.Clean(c.Says)))
-	}
-	return hinted(fmt.Errorf("a search was killed in a comparison, for which it had taken away %s", strings.Join(names, ", ")),
-		fmt.Sprintf("iikanji recover %s%s puts it back first", a.Name, f.flags()))
 }

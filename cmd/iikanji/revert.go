@@ -15,28 +15,28 @@ import (
 )
 
 type revertCmd struct {
-	Target string `arg:"" help:"Target to change back: the name of an arena, as in isucondition."`
+	Target string `arg:"" help:"Target to restore, such as isucondition (an arena is a target)."`
 	ID     int    `arg:"" optional:"" help:"Number of the change to undo, see iikanji history."`
 
-	All  bool `help:"Undo every change that is in force, the latest first: the original is back."`
+	All  bool `help:"Undo every applied change, the latest first: this restores the original state."`
 	JSON bool `help:"Print one JSON document: the changes that were undone."`
 	placeFlags
 }
 
-// Help is the long help of the command.
+// Help returns the long help of the command.
 func (revertCmd) Help() string {
-	return `Undoes one change, or all of them. Files get the bytes back that they had, tables
-the definition; then services reload or restart. A place that somebody else has
-edited since is not touched: the command shows the difference and ends.
+	return `Undoes one change, or all changes. It restores the bytes of files and the
+definitions of tables, then reloads or restarts the services. It does not touch a
+place that was edited since: it shows the difference and ends.
 
 Examples:
   iikanji revert isucondition 3
   iikanji revert isucondition --all
 
-Exit status: 0 undone, 1 failed to run (also: somebody edited a place), 2 usage.`
+Exit status: 0 undone, 1 failed to run (also: a place was edited since), 2 usage.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *revertCmd) Run(ctx context.Context, e *env) error {
 	a, err := findTarget(c.Target)
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *revertCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer h.Close()
-	if err := whole(h, a, c.placeFlags); err != nil {
+	if err := refuseHalfDoneOrAway(h, a, c.placeFlags); err != nil {
 		return err
 	}
 	inForce, err := c.chosen(h)
@@ -63,15 +63,15 @@ func (c *revertCmd) Run(ctx context.Context, e *env) error {
 	}
 	var done []*iikanji.Change
 	if len(inForce) > 0 {
-		err = withSite(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *worksite) error {
-			done, err = revertThese(ctx, w, h, inForce)
+		err = withLiveTarget(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
+			done, err = revertInOrder(ctx, w, h, inForce)
 			return err
 		})
 	}
 	return errors.Join(c.print(e, done), err)
 }
 
-// openExisting opens a history that must be there.
+// openExisting opens a history; it does not create one.
 func openExisting(dir string) (*history.History, error) {
 	v, err := history.View(dir)
 	if err != nil {
@@ -83,7 +83,7 @@ func openExisting(dir string) (*history.History, error) {
 	return history.Open(dir)
 }
 
-// chosen are the changes to undo, the latest first.
+// chosen returns the changes to undo, the latest first.
 func (c *revertCmd) chosen(h *history.History) ([]*iikanji.Change, error) {
 	all, err := inForce(h)
 	if err != nil || c.All {
@@ -101,8 +101,8 @@ func (c *revertCmd) chosen(h *history.History) ([]*iikanji.Change, error) {
 	return nil, hinted(fmt.Errorf("change %d is %s: there is nothing to undo", x.ID, x.Stage), fmt.Sprintf("iikanji history %s%s lists them", c.Target, c.flags()))
 }
 
-// inForce are the changes that could be undone, in the order in which that
-// must be done: the one that was applied last comes first.
+// inForce returns the changes that can be undone, in the order in which they must
+// be undone: the one applied last comes first.
 func inForce(h *history.History) ([]*iikanji.Change, error) {
 	all, err := h.Changes()
 	if err != nil {
@@ -119,13 +119,13 @@ func inForce(h *history.History) ([]*iikanji.Change, error) {
 	return all, nil
 }
 
-// revertThese undoes changes in order, and stops at the first that it cannot.
-func revertThese(ctx context.Context, w *worksite, h *history.History, changes []*iikanji.Change) (done []*iikanji.Change, err error) {
+// revertInOrder undoes changes in order, and stops at the first failure.
+func revertInOrder(ctx context.Context, w *liveTarget, h *history.History, changes []*iikanji.Change) (done []*iikanji.Change, err error) {
 	x := w.executor(h)
 	for _, c := range changes {
 		w.progress.Say("undoing change %d: %s", c.ID, report.Clean(c.Says))
-		if err := x.Revert(ctx, c.ID, "taken back by hand"); err != nil {
-			return done, laterOn(h, c, err)
+		if err := x.Revert(ctx, c.ID, "reverted by hand"); err != nil {
+			return done, withLaterChange(h, c, err)
 		}
 		now, err := h.LoadChange(c.ID)
 		if err != nil {
@@ -136,9 +136,9 @@ func revertThese(ctx context.Context, w *worksite, h *history.History, changes [
 	return done, nil
 }
 
-// laterOn names changes on the same place that came later: ground that was
-// moved by ourselves is to be moved back in order.
-func laterOn(h *history.History, c *iikanji.Change, err error) error {
+// withLaterChange adds a hint to a MovedError if a later change of the history edited
+// the same place: changes of one place must be undone in order.
+func withLaterChange(h *history.History, c *iikanji.Change, err error) error {
 	var moved *change.MovedError
 	if !errors.As(err, &moved) {
 		return err
@@ -152,18 +152,18 @@ func laterOn(h *history.History, c *iikanji.Change, err error) error {
 			break
 		}
 		if slices.ContainsFunc(later.Do, func(op iikanji.Op) bool { return op.Place == moved.Place }) {
-			return hinted(err, fmt.Sprintf("change %d changed it too, and later: undo that first", later.ID))
+			return hinted(err, fmt.Sprintf("change %d edited it later: undo that change first", later.ID))
 		}
 	}
 	return err
 }
 
-// print says what was undone, also where not all could be.
+// print lists the changes that were undone, also after a failure.
 func (c *revertCmd) print(e *env, done []*iikanji.Change) error {
 	if c.JSON {
 		return writeReverted(e.Stdout, done)
 	}
-	out := &paper{w: e.Stdout}
+	out := &output{w: e.Stdout}
 	for _, x := range done {
 		out.line("change %d is undone: %s", x.ID, report.Clean(x.Says))
 	}
@@ -173,7 +173,7 @@ func (c *revertCmd) print(e *env, done []*iikanji.Change) error {
 	return out.err
 }
 
-// writeReverted is the --json of what was undone: a list, also of nothing.
+// writeReverted writes the --json document: a list of changes, which may be empty.
 func writeReverted(w io.Writer, done []*iikanji.Change) error {
 	if done == nil {
 		done = []*iikanji.Change{}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"flag"
+	"os"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -13,7 +15,32 @@ var update = flag.Bool("update", false, "write what the scripts' cmp commands sa
 
 func TestMain(m *testing.M) {
 	stack.MaybeSupervise()
-	testscript.Main(m, map[string]func(){"iikanji": main})
+	testscript.Main(sweptRun{m}, map[string]func(){"iikanji": mainOfTests})
+}
+
+// restVariable sets the rest between the runs of a search, as in 1.2s.
+const restVariable = "IIKANJI_TEST_REST"
+
+// mainOfTests is main with the settings that only tests have.
+func mainOfTests() {
+	stack.MaybeSupervise()
+	e := systemEnv()
+	if text := os.Getenv(restVariable); text != "" {
+		var err error
+		if e.Rest, err = time.ParseDuration(text); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(runProcess(e))
+}
+
+// A sweptRun runs all tests, then removes what they shared.
+type sweptRun struct{ *testing.M }
+
+// Run returns the status of the tests.
+func (r sweptRun) Run() int {
+	defer prepared.remove()
+	return r.M.Run()
 }
 
 // TestScripts runs testdata/*.txtar: the command line's contract. The first

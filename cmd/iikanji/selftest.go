@@ -13,46 +13,46 @@ import (
 	"github.com/iikanji/iikanji/internal/report"
 )
 
-// selftestCmd holds the judge against trials whose truth is known.
+// selftestCmd tests the judge on trials whose true effect is known.
 type selftestCmd struct {
 	Trials int    `default:"20000" help:"Simulated trials per cell of the table."`
 	Seed   uint64 `default:"1" help:"Seed of the simulation; the same seed gives the same table."`
 	JSON   bool   `help:"Print one JSON document."`
 
-	Arena string        `help:"Hold the judge against real runs of this untouched arena instead." placeholder:"ARENA"`
-	AA    int           `name:"aa" help:"With --arena: trials." default:"10"`
-	Load  time.Duration `help:"With --arena: load of a run." default:"5s"`
-	Noisy bool          `help:"With --arena: let runs count that were disturbed from outside."`
+	Arena string        `help:"Test the judge on real runs of this unchanged arena instead." placeholder:"ARENA"`
+	AA    int           `name:"aa" help:"With --arena: number of trials." default:"10"`
+	Load  time.Duration `help:"With --arena: length of the load of a run." default:"5s"`
+	Noisy bool          `help:"With --arena: use runs that other programs disturbed."`
 	Pin   string        `help:"With --arena: CPUs, as in iikanji bench." default:"auto"`
 	placeFlags
 }
 
-// Help is printed below the flags.
+// Help returns the long help of the command.
 func (selftestCmd) Help() string {
-	return `Runs the judge that decides what tune keeps on simulated runs: changes that do
-nothing, and changes of a known effect. Prints how often each kind was kept,
-beside rules that compare one run with one run.
+	return `Runs the judge, which decides what tune keeps, on simulated runs: of changes that
+do nothing, and of changes with a known effect. Prints how often each was kept,
+next to simple rules that compare one run with one run.
 
-With --arena the runs are real ones, of an arena that nothing is done to: every
-change that the judge would keep is a false one.
+With --arena the runs are real, on an arena that does not change: every change
+that the judge keeps there is a false positive.
 
 Examples:
   iikanji selftest
   iikanji selftest --arena isucondition --aa 10
 
-Exit status: 0 the judge is as good as promised, 1 failed to run, 2 usage,
-3 a promise is broken: a no-op kept more than 5 % of the time, +10 % at 5 %
-noise kept less than 90 %, or that takes more than 4.5 pairs on average (each
-beyond what the number of trials explains).`
+Exit status: 0 the judge is within its error rates, 1 failed to run, 2 usage,
+3 it is not: it keeps a no-op more than 5 % of the time, keeps +10 % at 5 %
+noise less than 90 % of the time, or needs more than 4.5 pairs for that on
+average (each beyond what the number of trials explains).`
 }
 
-// A selftestCell is one world that one rule was tried in.
+// A selftestCell is the result of one rule in one simulated world.
 type selftestCell struct {
 	Rule   string  `json:"rule"`
 	World  string  `json:"world"`
 	Sigma  float64 `json:"sigma"`
 	Effect float64 `json:"effect"`
-	Ours   bool    `json:"ours"` // the judge itself, with a prior
+	Ours   bool    `json:"ours"` // the judge with a prior, in the assumed world
 	judge.Tally
 	Kept  float64 `json:"kept_share"`
 	Pairs float64 `json:"mean_pairs"`
@@ -70,7 +70,7 @@ type selftestReport struct {
 	Broken []string        `json:"broken"`
 }
 
-// Run simulates, prints and checks.
+// Run simulates the trials, prints the tables and checks the error rates.
 func (c *selftestCmd) Run(ctx context.Context, e *env) error {
 	if c.Trials < 100 || c.Trials > 10_000_000 {
 		return usageError("--trials %d: from 100 to 10000000", c.Trials)
@@ -98,11 +98,11 @@ func (c *selftestCmd) Run(ctx context.Context, e *env) error {
 	return nil
 }
 
-// effects are the columns of the first table.
+// selftestEffects are the columns of the first table.
 var selftestEffects = [...]float64{0, 0.05, 0.10, 0.20, -0.05}
 
-// selftestCells lists what is tried: the rules people use and ours in the
-// world that the method assumes, then ours where the world is another.
+// selftestCells lists the cells: simple rules and the judge in the world that the
+// method assumes, then the judge in worlds that violate the assumptions.
 func selftestCells() []*selftestCell {
 	var cells []*selftestCell
 	add := func(rule string, r judge.Rule, ours bool, w judge.World, effects ...float64) {
@@ -136,7 +136,7 @@ func selftestCells() []*selftestCell {
 	return cells
 }
 
-// simulate fills the cells' tallies, a block of trials at a time, on all CPUs.
+// simulate fills the tallies of the cells, in blocks of trials, on all CPUs.
 func (c *selftestCmd) simulate(ctx context.Context, e *env, cells []*selftestCell) error {
 	const block = 500
 	type job struct{ cell, first, n int }
@@ -177,7 +177,7 @@ feed:
 	return nil
 }
 
-// progress draws one line over and over, on a terminal only.
+// A progress redraws one line on a terminal; elsewhere it writes nothing.
 type progress struct {
 	e    *env
 	last time.Time
@@ -201,15 +201,15 @@ func (p *progress) clear() {
 	}
 }
 
-// Promises of the judge; docs/method.md repeats them.
+// The error rates that the judge must keep; docs/method.md lists them too.
 const (
-	mostFalseKeeps = 0.05
-	leastTrueKeeps = 0.90 // of +10 % at 5 % noise
-	mostPairs      = 4.5  // for that, on average
+	maxFalseKeeps = 0.05
+	minTrueKeeps  = 0.90 // of +10 % at 5 % noise
+	maxMeanPairs  = 4.5  // for +10 % at 5 % noise, on average
 )
 
-// brokenPromises names what the judge did not keep, where chance does not
-// explain it: three standard errors of a share, as in 1 of 700 self-tests.
+// brokenPromises lists the error rates that the judge exceeds by more than three
+// standard errors of a share: chance does so in 1 of 700 self-tests.
 func brokenPromises(cells []*selftestCell) []string {
 	var broken []string
 	for _, c := range cells {
@@ -217,15 +217,15 @@ func brokenPromises(cells []*selftestCell) []string {
 			continue
 		}
 		slack := func(share float64) float64 { return 3 * math.Sqrt(share*(1-share)/float64(c.Trials)) }
-		if c.Effect == 0 && c.Kept > mostFalseKeeps+slack(mostFalseKeeps) {
-			broken = append(broken, fmt.Sprintf("a no-op is kept in %.2f %% of trials at %.0f %% noise, over %.0f %%", 100*c.Kept, 100*c.Sigma, 100*mostFalseKeeps))
+		if c.Effect == 0 && c.Kept > maxFalseKeeps+slack(maxFalseKeeps) {
+			broken = append(broken, fmt.Sprintf("a no-op is kept in %.2f %% of trials at %.0f %% noise, over %.0f %%", 100*c.Kept, 100*c.Sigma, 100*maxFalseKeeps))
 		}
-		if c.Effect == 0.10 && c.Kept < leastTrueKeeps-slack(leastTrueKeeps) {
-			broken = append(broken, fmt.Sprintf("+10 %% is kept in %.1f %% of trials at %.0f %% noise, under %.0f %%", 100*c.Kept, 100*c.Sigma, 100*leastTrueKeeps))
+		if c.Effect == 0.10 && c.Kept < minTrueKeeps-slack(minTrueKeeps) {
+			broken = append(broken, fmt.Sprintf("+10 %% is kept in %.1f %% of trials at %.0f %% noise, under %.0f %%", 100*c.Kept, 100*c.Sigma, 100*minTrueKeeps))
 		}
 		// No trial takes more than 8 pairs or fewer than 2.
-		if c.Effect == 0.10 && c.Pairs > mostPairs+3*3/math.Sqrt(float64(c.Trials)) {
-			broken = append(broken, fmt.Sprintf("+10 %% takes %.2f pairs on average at %.0f %% noise, over %.1f", c.Pairs, 100*c.Sigma, mostPairs))
+		if c.Effect == 0.10 && c.Pairs > maxMeanPairs+3*3/math.Sqrt(float64(c.Trials)) {
+			broken = append(broken, fmt.Sprintf("+10 %% takes %.2f pairs on average at %.0f %% noise, over %.1f", c.Pairs, 100*c.Sigma, maxMeanPairs))
 		}
 	}
 	return broken
@@ -239,7 +239,7 @@ func (c *selftestCmd) print(e *env, rep *selftestReport) error {
 	if err := rulesTable(rep.Cells).Write(e.Stdout, report.Text, e.Cols); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.Stdout, "\nThe judge where the world is not as it assumes\n\n")
+	fmt.Fprintf(e.Stdout, "\nThe judge in worlds that violate its assumptions\n\n")
 	if err := worldsTable(rep.Cells).Write(e.Stdout, report.Text, e.Cols); err != nil {
 		return err
 	}

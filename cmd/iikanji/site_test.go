@@ -86,15 +86,14 @@ func init() {
 	}
 }
 
-// shop makes the arena known in this process, and gives a work folder.
+// shop makes the arena known in this process, and returns a prepared work folder.
 func shop(t *testing.T) (a *arena.Arena, dir string) {
 	t.Helper()
 	if _, known := arena.Find("shop"); !known {
 		arena.Register(shopArena())
 	}
 	a, _ = arena.Find("shop")
-	dir = filepath.Join(workFolder(t), "shop")
-	return a, dir
+	return a, preparedFolder(t, "shop")
 }
 
 // oneOfEach is a remedy for each kind of change, and what it shows from outside.
@@ -227,14 +226,14 @@ func TestSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	w := &worksite{Subject: site.New(a, s, wired)}
+	w := &liveTarget{Subject: site.New(a, s, wired)}
 	for name, r := range oneOfEach() {
 		t.Run(name, func(t *testing.T) { thereAndBack(t, dir, w, h, r) })
 	}
 	t.Run("checks", func(t *testing.T) { checksForReal(t, dir, wired) })
 }
 
-func thereAndBack(t *testing.T, dir string, w *worksite, h *history.History, r iikanji.Remedy) {
+func thereAndBack(t *testing.T, dir string, w *liveTarget, h *history.History, r iikanji.Remedy) {
 	before := everything(t, dir, w.Site())
 	c, err := change.Plan(t.Context(), w.Site(), r)
 	if err != nil {
@@ -328,7 +327,7 @@ func TestByHand(t *testing.T) {
 		iikanji.Remedy{Kind: "topology", Target: "app", Says: "another machine"}, iikanji.Remedy{Kind: "ddl", Target: "elsewhere"})
 	out, _ := shell(t, exitDone, "plan", "shop", "--dir", dir, "--file", all)
 	for _, want := range []string{"5 of 7 remedies can be planned; nothing was changed", "#1 add index", "weakens: durability", "+innodb_flush_log_at_trx_commit = 2",
-		"does not let freshness go", "not planned:", "#6 topology on app: another machine\n    because: iikanji has no kind", "#7 ddl on elsewhere"} {
+		"does not allow to weaken freshness", "not planned:", "#6 topology on app: another machine\n    because: iikanji has no kind", "#7 ddl on elsewhere"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -348,7 +347,7 @@ func TestByHand(t *testing.T) {
 			same(t, "--dry-run", filesBelow(t, dir), original)
 		}
 		out, _ := shell(t, exitDone, "apply", "shop", "--dir", dir, "--file", file)
-		if want := fmt.Sprintf("change %d is applied; iikanji revert shop %d --dir %s takes it back", i+1, i+1, dir); !strings.Contains(out, want) {
+		if want := fmt.Sprintf("change %d is applied; iikanji revert shop %d --dir %s undoes it", i+1, i+1, dir); !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
@@ -365,7 +364,7 @@ func TestByHand(t *testing.T) {
 	}
 	same(t, "revert --all", filesBelow(t, dir), original)
 	out, _ = shell(t, exitDone, "apply", "shop", "--dir", dir, "--file", remedyFile(t, each["nginxconf"]), "--no-keep")
-	if !strings.Contains(out, "change 6 was applied and taken back") {
+	if !strings.Contains(out, "change 6 was applied and reverted") {
 		t.Errorf("--no-keep:\n%s", out)
 	}
 	same(t, "--no-keep", filesBelow(t, dir), original)
@@ -378,7 +377,7 @@ func TestByHand(t *testing.T) {
 // byHandRefused: what must not be done is refused, and said why.
 func byHandRefused(t *testing.T, dir string, each map[string]iikanji.Remedy) {
 	out, _ := shell(t, exitDone, "apply", "shop", "--dir", dir, "--file", remedyFile(t, each["mysqlconf"]))
-	if !strings.Contains(out, "nothing to do") {
+	if !strings.Contains(out, "nothing to change") {
 		t.Errorf("applied twice:\n%s", out)
 	}
 	_, said := shell(t, exitFailed, "apply", "shop", "--dir", dir, "--file",

@@ -6,7 +6,7 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 )
 
-// findTarget returns the target of a name. Every target is an arena so far.
+// findTarget returns the target of a name. So far every target is an arena.
 func findTarget(name string) (*arena.Arena, error) {
 	a, ok := arena.Find(name)
 	if !ok {

@@ -14,38 +14,39 @@ import (
 	"golang.org/x/term"
 
 	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/hoststat"
 	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
 type topCmd struct {
-	Arena string `arg:"" optional:"" help:"Arena that is up (default: the one that is; without any, every process that listens on TCP)."`
+	Arena string `arg:"" optional:"" help:"Target that is up (default: the only one that is up; if none is, all processes that listen on TCP)."`
 
 	Dir     string        `help:"Work folder of the stack that is up." type:"path" placeholder:"FOLDER"`
-	Service []string      `short:"s" help:"A service by its root process; with a stack, one more." placeholder:"NAME=PID"`
+	Service []string      `short:"s" help:"Service by its root process; with a stack, an additional service." placeholder:"NAME=PID"`
 	Every   time.Duration `help:"Length of an interval." default:"1s"`
 	Count   int           `short:"n" help:"Intervals to show; 0 means until Ctrl-C." default:"0"`
 	Format  string        `help:"table, tsv or json (one document a line)." enum:"table,tsv,json" default:"table"`
 	JSON    bool          `help:"The same as --format json."`
 }
 
-// Help is the long help of the command.
+// Help returns the long help of the command.
 func (topCmd) Help() string {
-	return `One line per interval. In another terminal an arena is up (iikanji up) or under
-load (bench, diagnose, tune): its database, app, nginx and load generator have
-columns of their own, also after a restart. "-" is a service that does not run.
+	return `Prints one line per interval. If a target is up in another terminal (iikanji up)
+or under load (bench, diagnose, tune), each of its services and the load
+generator has a column, also after a restart. "-" is a service that is down.
 
   cpu        % of all cores: user, system, waiting for disk, stolen
   services   % of one core
   run        processes that run or wait for a core
   stall      % of the time in which some process waited for cpu, disk, memory
-  free       memory that programs could have
-  disk       bytes a second, read and written
+  free       memory available to programs
+  disk       bytes per second, read and written
 
 A wider terminal shows more: reads, writes and fsyncs with their mean times in
-ms, network, context switches, descriptors and sockets by service, swap, and
-what TCP dropped or sent again. --format tsv and json have everything.
+ms, network, context switches, descriptors and sockets by service, swap, TCP
+drops and retransmits. --format tsv and json have all columns.
 
 Examples:
   iikanji top
@@ -55,10 +56,11 @@ Examples:
 Exit status: 0 done, 1 failed to run, 2 usage.`
 }
 
-// A roster says who the services are, anew for each interval.
-type roster func() ([]hoststat.Service, error)
+// A serviceLister returns the services with their present processes. It is called
+// for each interval.
+type serviceLister func() ([]hoststat.Service, error)
 
-// Run prints until the count or Ctrl-C ends it.
+// Run prints lines until the count is reached or until Ctrl-C.
 func (c *topCmd) Run(ctx context.Context, e *env) error {
 	if c.Every < 100*time.Millisecond || c.Every > time.Hour {
 		return usageError("--every %v: want 100ms to 1h", c.Every)
@@ -66,20 +68,20 @@ func (c *topCmd) Run(ctx context.Context, e *env) error {
 	if c.JSON {
 		c.Format = "json"
 	}
-	who, err := c.roster()
+	list, err := c.lister()
 	if err != nil {
 		return err
 	}
-	first, err := who()
+	first, err := list()
 	if err != nil {
 		return err
 	}
-	s, err := hoststat.NewSampler(e.Now())
+	s, err := hoststat.NewSampler(host.Local{}, e.Now())
 	if err != nil {
 		return err
 	}
-	// From here on the services' own totals are known: the first interval that
-	// is shown is whole.
+	// This sample sets the counters of the services, so that the first interval
+	// that is shown is complete.
 	if _, err := s.Sample(e.Now(), first); err != nil {
 		return err
 	}
@@ -90,12 +92,12 @@ func (c *topCmd) Run(ctx context.Context, e *env) error {
 		select {
 		case <-ctx.Done():
 			if isTerminal(e.Stdout) {
-				fmt.Fprintln(e.Stdout) // the terminal has written ^C
+				fmt.Fprintln(e.Stdout) // ends the line on which the terminal wrote ^C
 			}
 			return nil
 		case <-tick.C:
 		}
-		services, err := who()
+		services, err := list()
 		if err != nil {
 			return err
 		}
@@ -110,9 +112,9 @@ func (c *topCmd) Run(ctx context.Context, e *env) error {
 	return nil
 }
 
-// roster finds out whom to show: a stack that is up, the processes that were
-// named, or everybody who listens.
-func (c *topCmd) roster() (roster, error) {
+// lister returns the lister of the services to show: those of a stack that is up,
+// the named processes, or all processes that listen on TCP.
+func (c *topCmd) lister() (serviceLister, error) {
 	named, err := parseServices(c.Service)
 	if err != nil {
 		return nil, err
@@ -130,10 +132,10 @@ func (c *topCmd) roster() (roster, error) {
 	if len(named) > 0 {
 		return func() ([]hoststat.Service, error) { return named, nil }, nil
 	}
-	return hoststat.Discover, nil
+	return func() ([]hoststat.Service, error) { return hoststat.Discover(host.Local{}) }, nil
 }
 
-// folder is the work folder of the stack to show, "" for none.
+// folder returns the work folder of the stack to show, "" for none.
 func (c *topCmd) folder(named bool) (string, error) {
 	if c.Arena == "" && c.Dir == "" {
 		if named {
@@ -156,12 +158,12 @@ func (c *topCmd) folder(named bool) (string, error) {
 	}
 	pids, err := stack.Running(dir)
 	if err == nil && len(pids) == 0 {
-		err = hinted(fmt.Errorf("%s is not up in %s", what, dir), "iikanji up ARENA brings one up, and bench does for a run; --dir names its folder if it is another")
+		err = hinted(fmt.Errorf("%s is not up in %s", what, dir), "iikanji up ARENA brings it up, and bench does for one run; if it has another folder, name that with --dir")
 	}
 	return dir, err
 }
 
-// onlyStack is the one default work folder in which a stack is up, "" for none.
+// onlyStack returns the only default work folder with a running stack, "" for none.
 func onlyStack() (string, error) {
 	var dirs, names []string
 	for _, name := range arena.Names() {
@@ -174,13 +176,13 @@ func onlyStack() (string, error) {
 		}
 	}
 	if len(dirs) > 1 {
-		return "", usageError("%s are up: name one", strings.Join(names, " and "))
+		return "", usageError("%s are up: name one of them", strings.Join(names, " and "))
 	}
 	return strings.Join(dirs, ""), nil
 }
 
-// stackServices are the services of a stack in the order of a request's way
-// back. One that does not run has no process.
+// stackServices returns the services of a stack, from the database to nginx, and the
+// load generator. A service that is down has no process.
 func stackServices(dir string) ([]hoststat.Service, error) {
 	pids, err := stack.Running(dir)
 	if err != nil {
@@ -195,14 +197,14 @@ func stackServices(dir string) ([]hoststat.Service, error) {
 		out = append(out, sv)
 	}
 	load := hoststat.Service{Name: observe.Generator}
-	// Who only keeps a stack up loads nothing.
+	// iikanji up owns the stack but generates no load.
 	if pid, runs := pids[stack.Owner]; runs && stack.OwnerCommand(pid) != "up" {
 		load.PIDs = []int{pid}
 	}
 	return append(out, load), nil
 }
 
-// join adds processes to services of the same names, and services.
+// join merges services: services of the same name become one with all processes.
 func join(to, more []hoststat.Service) []hoststat.Service {
 	for _, m := range more {
 		if i := slices.IndexFunc(to, func(s hoststat.Service) bool { return s.Name == m.Name }); i >= 0 {
@@ -214,7 +216,7 @@ func join(to, more []hoststat.Service) []hoststat.Service {
 	return to
 }
 
-// parseServices reads NAME=PID pairs; one name may have several.
+// parseServices reads NAME=PID pairs; one name may occur several times.
 func parseServices(pairs []string) ([]hoststat.Service, error) {
 	var out []hoststat.Service
 	for _, p := range pairs {
@@ -228,7 +230,7 @@ func parseServices(pairs []string) ([]hoststat.Service, error) {
 	return out, nil
 }
 
-// printer shows one sample after the other in the format that was asked for.
+// printer returns a function that writes one sample in the chosen format.
 func (c *topCmd) printer(e *env) func(*hoststat.Sample) error {
 	switch c.Format {
 	case "json":
@@ -250,11 +252,11 @@ func (c *topCmd) printer(e *env) func(*hoststat.Sample) error {
 	}
 }
 
-// plainRows is how many rows a head is good for where there is no screen.
+// plainRows is the number of lines per head if standard output is not a terminal.
 const plainRows = 20
 
-// screen is the size of the terminal of this moment: people resize theirs.
-// COLUMNS in the environment wins, as everywhere.
+// screen returns the present size of the terminal, which may have been resized.
+// COLUMNS in the environment takes precedence, as in all commands.
 func screen(e *env) (cols, rows int) {
 	cols, rows = e.Cols, plainRows
 	f, ok := e.Stdout.(*os.File)

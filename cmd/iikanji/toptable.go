@@ -13,20 +13,20 @@ import (
 	"github.com/iikanji/iikanji/internal/report"
 )
 
-// A topCell is a number and whether it wants attention.
+// A topCell is a number; odd marks it in red.
 type topCell struct {
 	text string
 	odd  bool
 }
 
-// A topColumn is a name above numbers, right-aligned.
+// A topColumn is a right-aligned column of numbers below a name.
 type topColumn struct {
 	name  string
 	width int
 	cell  func(s *hoststat.Sample) topCell
 }
 
-// A topGroup is columns that are shown together or not at all.
+// A topGroup is a group of columns that are shown together or not at all.
 type topGroup struct {
 	label   string // above the names
 	columns []topColumn
@@ -40,19 +40,18 @@ func (g *topGroup) width() int {
 	return w
 }
 
-// A topTable draws one line per sample, and the head again whenever it has
-// left the screen or is another.
+// A topTable draws one line per sample. It draws the head again when the head has
+// scrolled off the screen or has changed.
 type topTable struct {
 	color bool
 	head  string
 	since int // lines below the head
 }
 
-// gap stands between groups.
+// gap separates groups.
 const gap = "  "
 
-// lines draws a sample for a screen of cols columns, on which a head is good
-// for rows lines.
+// lines draws a sample for a screen of cols columns and rows lines.
 func (t *topTable) lines(s *hoststat.Sample, cols, rows int) string {
 	groups, rest := topLayout(s, cols)
 	names, line := topHead(groups, rest > 0), topLine(groups, s, t.color)
@@ -69,7 +68,7 @@ func (t *topTable) lines(s *hoststat.Sample, cols, rows int) string {
 	return b.String() + line + "\n"
 }
 
-// paint is text in a terminal's attribute.
+// paint returns text with a terminal attribute, such as 1 for bold.
 func paint(text, attribute string, color bool) string {
 	if !color {
 		return text
@@ -77,22 +76,22 @@ func paint(text, attribute string, color bool) string {
 	return "\x1b[" + attribute + "m" + text + "\x1b[0m"
 }
 
-// topLayout chooses the groups that fit. Where the services are too many for
-// columns, rest columns at the end of the line are left for the busiest.
+// topLayout chooses the groups that fit. If the services do not fit as columns, rest
+// is the width at the end of the line for a list of the busiest ones.
 func topLayout(s *hoststat.Sample, cols int) (groups []topGroup, rest int) {
 	first := []topGroup{timeGroup(), cpuGroup()}
 	left := cols
 	for i := range first {
 		left -= first[i].width() + len(gap)
 	}
-	left += len(gap) // none before the first
+	left += len(gap) // there is no gap before the first group
 	services := serviceGroup(s, "% of a core", coreWidth(s), coreCell)
 	listed := len(services.columns) == 0 || services.width()+len(gap) > left
 	if !listed {
 		left -= services.width() + len(gap)
 		first = append(first, services)
-	} else if cols >= 80 { // else the list gets all there is
-		left -= leastList
+	} else if cols >= 80 { // a narrower screen has room for the list only
+		left -= minListWidth
 	}
 	for _, g := range furtherGroups(s, !listed) {
 		if w := g.width() + len(gap); len(g.columns) > 0 && w <= left && !(listed && cols < 80) {
@@ -104,19 +103,20 @@ func topLayout(s *hoststat.Sample, cols int) (groups []topGroup, rest int) {
 		return first, 0
 	}
 	if cols >= 80 {
-		left += leastList
+		left += minListWidth
 	}
 	return first, max(left-len(gap), 1)
 }
 
-// leastList is what a list of services needs at least.
-const leastList = 26
+// minListWidth is the least width of a list of services.
+const minListWidth = 26
 
 func timeGroup() topGroup {
 	return topGroup{columns: []topColumn{{"time", 8, func(s *hoststat.Sample) topCell { return topCell{text: s.At.Format("15:04:05")} }}}}
 }
 
-// percent is a column of a share of 1; odd from a limit on, 0 for never.
+// percent returns a column of a share of 1, in percent. Values from odd on are
+// marked; 0 marks none.
 func percent(name string, width int, odd float64, of func(s *hoststat.Sample) float64) topColumn {
 	return topColumn{name, width, func(s *hoststat.Sample) topCell {
 		v := of(s)
@@ -136,14 +136,14 @@ func cpuGroup() topGroup {
 	}}
 }
 
-// coreWidth holds the percent of one core that all cores together can reach.
+// coreWidth is the width of the largest CPU share: all cores, in percent of one core.
 func coreWidth(s *hoststat.Sample) int { return len(strconv.Itoa(100 * max(s.Cores, 1))) }
 
 func coreCell(v *hoststat.ServiceSample) topCell {
 	return topCell{text: fmt.Sprintf("%.0f", 100*(v.User+v.System))}
 }
 
-// serviceGroup is a column for each service.
+// serviceGroup returns a group with a column for each service.
 func serviceGroup(s *hoststat.Sample, label string, least int, cell func(v *hoststat.ServiceSample) topCell) topGroup {
 	g := topGroup{label: label}
 	for i := range s.Services {
@@ -161,11 +161,11 @@ func serviceGroup(s *hoststat.Sample, label string, least int, cell func(v *host
 	return g
 }
 
-// crowded is the share of its limit from which a service's descriptors are odd.
+// crowded is the share of the descriptor limit from which the number is marked.
 const crowded = 0.8
 
-// furtherGroups are what a line has besides time, CPU and services, the most
-// telling first.
+// furtherGroups returns the groups besides time, CPU and services, the most
+// important first.
 func furtherGroups(s *hoststat.Sample, byService bool) []topGroup {
 	groups := []topGroup{waitGroup(), sizeGroup()}
 	if byService {
@@ -202,7 +202,8 @@ func sizeGroup() topGroup {
 	return topGroup{"mem  disk", []topColumn{free, rate("r+w", 4, false, func(s *hoststat.Sample) float64 { return s.DiskIn + s.DiskOut })}}
 }
 
-// rate is a column of something per second; odd where it should never happen.
+// rate returns a column of events or bytes per second. never marks every value
+// above 0.
 func rate(name string, width int, never bool, of func(s *hoststat.Sample) float64) topColumn {
 	return topColumn{name, width, func(s *hoststat.Sample) topCell {
 		v := of(s)
@@ -214,7 +215,7 @@ func rateGroup(label, a string, ofA func(s *hoststat.Sample) float64, b string, 
 	return topGroup{label, []topColumn{rate(a, 4, false, ofA), rate(b, 4, false, ofB)}}
 }
 
-// otherGroup is the CPU of what is no service's.
+// otherGroup returns the CPU column of all processes that belong to no service.
 func otherGroup(s *hoststat.Sample) topGroup {
 	return topGroup{columns: []topColumn{{hoststat.Other, max(5, coreWidth(s)), func(s *hoststat.Sample) topCell {
 		for i := range s.Services {
@@ -226,15 +227,15 @@ func otherGroup(s *hoststat.Sample) topGroup {
 	}}}}
 }
 
-// diskGroups are operations per second and their mean times. A sync is a flush
-// of the disk's own cache, which an fsync ends with.
+// diskGroups returns bytes and syncs per second and mean times. A sync is a flush of
+// the disk's own cache; every fsync ends with one.
 func diskGroups() []topGroup {
 	ms := func(name string, width int, of func(s *hoststat.Sample) time.Duration) topColumn {
 		return topColumn{name, width, func(s *hoststat.Sample) topCell {
 			if d := of(s); d > 0 {
 				return topCell{text: fmt.Sprintf("%.1f", d.Seconds()*1000)}
 			}
-			return topCell{text: "-"} // there was none
+			return topCell{text: "-"} // no such operation
 		}}
 	}
 	return []topGroup{
@@ -255,8 +256,8 @@ func memoryGroup() topGroup {
 		rate("out", 4, true, func(s *hoststat.Sample) float64 { return s.SwapOut })}}
 }
 
-// topHead is the labels of the groups above the names of the columns. A list
-// of services has a label of its own at the end.
+// topHead returns the labels of the groups above the names of the columns. list adds
+// the heading of the list of services.
 func topHead(groups []topGroup, list bool) string {
 	var labels, names []string
 	for _, g := range groups {
@@ -281,7 +282,7 @@ func topLine(groups []topGroup, s *hoststat.Sample, color bool) string {
 		for _, c := range g.columns {
 			v := c.cell(s)
 			text := pad(v.text, c.width)
-			if v.odd { // the number says it; red only leads the eye
+			if v.odd { // a mark only: the number is there without colour too
 				text = paint(text, "1;31", color)
 			}
 			row = append(row, text)
@@ -295,7 +296,7 @@ func pad(text string, width int) string {
 	return strings.Repeat(" ", max(width-report.Width(text), 0)) + text
 }
 
-// busiest lists the services by the CPU that they used.
+// busiest lists the services, those with the most CPU time first.
 func busiest(s *hoststat.Sample) string {
 	services := slices.SortedFunc(slices.Values(s.Services), func(a, b hoststat.ServiceSample) int {
 		return cmp.Compare(b.User+b.System, a.User+a.System)

@@ -23,50 +23,50 @@ import (
 )
 
 type tuneCmd struct {
-	Target string `arg:"" help:"Target to tune: the name of an arena, as in isucondition."`
+	Target string `arg:"" help:"Target to tune, such as isucondition (an arena is a target)."`
 
-	Time     time.Duration `help:"Time for everything, the last comparison included." default:"15m"`
-	Runs     int           `help:"Most runs of the search." placeholder:"N"`
-	Until    string        `help:"Stop searching at this multiple of the first score, as in x5." placeholder:"xN"`
-	Short    time.Duration `help:"Load of the runs that search." default:"10s"`
-	Full     time.Duration `help:"Load of the runs of the last comparison, where the time allows." default:"60s"`
-	Watch    time.Duration `help:"Load of observed runs." default:"10s"`
-	Pairs    int           `help:"Pairs of the last comparison." default:"4"`
-	Proposer string        `help:"Program, with arguments, that gets findings and facts as JSON and answers with changes." placeholder:"CMD"`
-	Noisy    bool          `help:"Let runs count that were disturbed from outside. The result is not to be trusted."`
+	Time     time.Duration `help:"Time limit for all of it, including the last comparison; 0 for no limit." default:"15m"`
+	Runs     int           `help:"Maximum number of runs of the search." placeholder:"N"`
+	Until    string        `help:"Stop the search at this multiple of the first score, as in x5." placeholder:"xN"`
+	Short    time.Duration `help:"Length of the load of the search's runs." default:"10s"`
+	Full     time.Duration `help:"Length of the load in the last comparison, if the time allows it." default:"60s"`
+	Watch    time.Duration `help:"Length of the load of observed runs." default:"10s"`
+	Pairs    int           `help:"Pairs of runs in the last comparison." default:"4"`
+	Proposer string        `help:"Program, with arguments, that reads findings and facts as JSON and writes changes." placeholder:"CMD"`
+	Noisy    bool          `help:"Use runs that other programs disturbed. The result is not reliable."`
 
-	Seed  uint64   `help:"Seed of the offered work and of orders." default:"1"`
-	Clock float64  `help:"Speed of virtual time (default: the arena's)." placeholder:"X"`
+	Seed  uint64   `help:"Seed of the offered work and of the order of runs." default:"1"`
+	Clock float64  `help:"Speed of virtual time (default: that of the target)." placeholder:"X"`
 	Pin   string   `help:"CPUs: auto, off, or GENERATOR/STACK as in 0/1." default:"auto"`
-	Env   []string `help:"Further environment of the app." placeholder:"K=V" sep:"none"`
+	Env   []string `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
 	placeFlags
 
 	JSON bool `help:"Print the outcome as one JSON document."`
 }
 
-// Help is the long help of the command.
+// Help returns the long help of the command.
 func (tuneCmd) Help() string {
-	return `Boots the arena and goes round the circle, unattended: runs the untouched site
-against itself to know the noise, observes a run, tries the remedies of what it
-finds one at a time in interleaved pairs of runs, keeps what they prove, undoes
-the rest to the byte, and observes again. At the end every service is killed and
-started in the worst order, and the untouched site is measured against the final
-one in full runs: that ratio is the headline.
+	return `Brings the target up and tunes it, unattended, in a loop: compares the original
+site with itself to measure the noise, observes a run, tries the remedies of the
+findings one at a time in interleaved pairs of runs, keeps those with a proven
+gain, undoes the others to the byte, and observes again. At the end it kills
+every service and starts them in the worst order, and compares the original site
+with the final one in full runs: that ratio is the headline.
 
-Ctrl-C undoes the candidate under trial and leaves what was kept; the same
-command goes on from there. iikanji history shows each change with its proof,
-iikanji revert --all gives the original bytes back.
+Ctrl-C undoes the candidate on trial and leaves the kept changes; the same
+command then continues the search. iikanji history shows each change with its
+evidence, iikanji revert --all restores the original bytes.
 
 Examples:
   iikanji tune isucondition
   iikanji tune isucondition --time 1h --until x10
   iikanji tune isucondition --proposer ./propose.py
 
-Exit status: 0 done, 1 failed to run (also: interrupted, a machine too noisy to
-prove anything), 2 usage, 3 the site fails its checks.`
+Exit status: 0 done, 1 failed to run (also: interrupted, or the machine is too
+noisy), 2 usage, 3 the site fails its checks.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *tuneCmd) Run(ctx context.Context, e *env) error {
 	a, err := findTarget(c.Target)
 	if err != nil {
@@ -86,11 +86,11 @@ func (c *tuneCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer h.Close()
-	if err := settled(h, a, c.placeFlags); err != nil {
+	if err := refuseHalfDone(h, a, c.placeFlags); err != nil {
 		return err
 	}
 	var out *tune.Outcome
-	err = withSite(ctx, e, a, stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack, Env: r.Env}, func(ctx context.Context, w *worksite) (err error) {
+	err = withLiveTarget(ctx, e, a, stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack, Env: r.Env}, func(ctx context.Context, w *liveTarget) (err error) {
 		w.progress.Done()
 		out, err = c.tune(ctx, r, w, h, o)
 		return err
@@ -101,13 +101,13 @@ func (c *tuneCmd) Run(ctx context.Context, e *env) error {
 	return errors.Join(c.print(e, a, out), c.ended(ctx, err, a))
 }
 
-// ended makes an exit status of how the search ended.
+// ended returns the error with the exit status of a search that ended with err.
 func (c *tuneCmd) ended(ctx context.Context, err error, a *arena.Arena) error {
 	switch {
 	case err != nil && ctx.Err() == nil && errors.Is(err, tune.ErrChecks):
 		return &exitError{Status: exitChecks, Err: err}
 	case err != nil && ctx.Err() != nil:
-		return hinted(errors.New("interrupted: what was kept stays, the candidate is undone"), "the same command goes on from here")
+		return hinted(errors.New("interrupted: the kept changes stay, the candidate is undone"), "the same command continues the search")
 	}
 	return err
 }
@@ -123,23 +123,23 @@ func (c *tuneCmd) options() (tune.TuneOptions, error) {
 	}
 	switch {
 	case c.Short < 3*time.Second || c.Full < c.Short || c.Full > time.Hour:
-		return o, usageError("--short %v and --full %v: want 3s or more, and the full one not shorter", c.Short, c.Full)
+		return o, usageError("--short %v and --full %v: want 3s or more, and --full not below --short", c.Short, c.Full)
 	case c.Watch < 3*time.Second:
 		return o, usageError("--watch %v: want 3s or more", c.Watch)
 	case c.Pairs < 2 || c.Pairs > 50:
 		return o, usageError("--pairs %d: want 2 to 50", c.Pairs)
 	case c.Runs < 0:
-		return o, usageError("--runs %d: want 1 or more, or 0 for no end", c.Runs)
+		return o, usageError("--runs %d: want 1 or more, or 0 for no limit", c.Runs)
 	case c.Time != 0 && c.Time < o.LeastTime():
-		return o, usageError("--time %v: the noise, one trial and the last comparison take %v with these runs; 0 is for no end", c.Time, o.LeastTime())
+		return o, usageError("--time %v: with these runs, the noise, one trial and the last comparison take %v; 0 means no limit", c.Time, o.LeastTime())
 	}
 	return o, nil
 }
 
-// tune wires the tuner up and runs it, with its live view.
-func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *worksite, h *history.History, o tune.TuneOptions) (*tune.Outcome, error) {
+// tune runs the tuner with its live view.
+func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *liveTarget, h *history.History, o tune.TuneOptions) (*tune.Outcome, error) {
 	e := r.e
-	r.progress = report.NewProgress(io.Discard, false, e.Cols, e.Now) // the view speaks, not the runs in it
+	r.progress = report.NewProgress(io.Discard, false, e.Cols, e.Now) // the live view replaces the progress of single runs
 	live := &tuneView{live: report.NewLive(e.Stderr, e.TTY, e.width, e.Now), began: e.Now(), now: e.Now}
 	defer live.live.Done()
 	f := r.searchField(h, w, c.Noisy)
@@ -149,8 +149,8 @@ func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *worksite, h *history
 		return nil, err
 	}
 	o.Basis = c.basis(r)
-	t := &tune.Tuner{Field: f, Site: w.Site(), Acts: w.executor(h), History: h, Options: o, Now: e.Now, Show: live.show, Say: live.say, Propose: propose, WhichFile: (&schemaFiles{f}).choose}
-	limit := "until nothing is left to try"
+	t := &tune.Tuner{Field: f, Site: w.Site(), Acts: w.executor(h), History: h, Options: o, Now: e.Now, Show: live.show, Say: live.say, Propose: propose, WhichFile: f.WhichFile}
+	limit := "until no candidate is left"
 	if o.Time > 0 {
 		limit = "for at most " + o.Time.String()
 	}
@@ -158,9 +158,9 @@ func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *worksite, h *history
 	return t.Tune(ctx)
 }
 
-// basis names what runs must share to be compared: scores of another machine,
-// of other CPUs or of other offered work say nothing about these. Environment
-// may hold secrets, so only its digest is noted.
+// basis describes the conditions that runs must share to be compared: scores of
+// another machine, of other CPUs or of other offered work are not comparable.
+// Environment variables may be secret, so only their digest is recorded.
 func (c *tuneCmd) basis(r *benchRun) string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -177,12 +177,12 @@ func (c *tuneCmd) basis(r *benchRun) string {
 	return text
 }
 
-// A tuneView draws where a search stands.
+// A tuneView draws the state of a search.
 type tuneView struct {
 	live  *report.Live
 	began time.Time
 	now   func() time.Time
-	mu    sync.Mutex // a run tells of itself from its own goroutines
+	mu    sync.Mutex // a run reports its progress from other goroutines
 	view  tune.View
 	run   bench.Progress
 }
@@ -202,7 +202,7 @@ func (v *tuneView) show(view tune.View) {
 	v.draw()
 }
 
-// tick is told by the engine while a run goes on.
+// tick takes the progress of the current run.
 func (v *tuneView) tick(p bench.Progress) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -246,13 +246,13 @@ func (v *tuneView) draw() {
 	v.live.Draw(append(lines, stand)...)
 }
 
-// effectText is an effect on ln(score) with its interval, in percent.
+// effectText formats an effect on ln(score) with its interval, in percent.
 func effectText(mid, lo, hi float64) string {
 	pct := func(x float64) string { return fmt.Sprintf("%+.1f", 100*math.Expm1(x)) }
 	return fmt.Sprintf("%s %% (%s to %s)", pct(mid), pct(lo), pct(hi))
 }
 
-// print shows what came of it.
+// print writes the outcome.
 func (c *tuneCmd) print(e *env, a *arena.Arena, out *tune.Outcome) error {
 	if c.JSON {
 		return writeJSON(e.Stdout, out)
@@ -264,6 +264,6 @@ func (c *tuneCmd) print(e *env, a *arena.Arena, out *tune.Outcome) error {
 		return err
 	}
 	where := "iikanji %s " + a.Name + c.flags()
-	_, err := fmt.Fprintf(e.Stdout, "\nproofs and diffs: %s\nundo: %s --all\n", fmt.Sprintf(where, "history"), fmt.Sprintf(where, "revert"))
+	_, err := fmt.Fprintf(e.Stdout, "\nevidence and diffs: %s\nundo: %s --all\n", fmt.Sprintf(where, "history"), fmt.Sprintf(where, "revert"))
 	return err
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/iikanji/iikanji/internal/tune"
 )
 
-// printTrials tells of all trials in the order in which they were held: the
-// change on a line of its own, since it needs the width, what came of it below.
+// printTrials lists all trials in their order: the change on a line of its own,
+// because it needs the width, and its verdict on the line below.
 func printTrials(e *env, out *tune.Outcome) error {
 	var b strings.Builder
 	trials := 0
@@ -46,22 +46,22 @@ func printTrials(e *env, out *tune.Outcome) error {
 	}
 	head := "\nTrials: change, verdict, effect on the score with its interval\n"
 	if trials == 0 {
-		head = "no change had its trial\n"
+		head = "no change was tried\n"
 	}
 	if skipped := len(out.Attempts) - trials; skipped > 0 {
-		fmt.Fprintf(&b, "%d remedies could not be tried: --json tells why, for each\n", skipped)
+		fmt.Fprintf(&b, "%d remedies could not be tried: --json has the reason of each\n", skipped)
 	}
 	_, err := fmt.Fprint(e.Stdout, head+b.String())
 	return err
 }
 
-// verdictWord is the end of an attempt and the rule that made it.
+// verdictWord returns the verdict of an attempt with its reason.
 func verdictWord(a tune.Attempt) string {
 	switch v := a.Verdict; {
 	case a.Dropped:
 		return "DROPPED, no longer needed"
 	case a.Undone:
-		return "taken back by hand"
+		return "reverted by hand"
 	case v.Call == iikanji.Keep && a.Fast && len(v.Base) == 0:
 		return "provisional"
 	case v.Call == iikanji.Keep:
@@ -72,7 +72,7 @@ func verdictWord(a tune.Attempt) string {
 	return "parked, " + a.Verdict.Reason.String()
 }
 
-// printHeadline is what it all came to.
+// printHeadline writes the result of the whole search.
 func printHeadline(e *env, a *arena.Arena, out *tune.Outcome) error {
 	var b strings.Builder
 	if n := len(out.Final); n > 0 {
@@ -92,7 +92,7 @@ func printHeadline(e *env, a *arena.Arena, out *tune.Outcome) error {
 	if g := out.Agreement; g != nil {
 		fmt.Fprintf(&b, "  short and full runs rank %d states with Kendall's tau %.2f\n", g.States, g.Tau)
 		if g.Tau < leastTau {
-			writeWrapped(&b, "the short runs do not rank as the full ones do: what they kept is doubtful, search with longer ones (--short)", e.Cols)
+			writeWrapped(&b, "the short runs rank the states differently from the full runs: the kept changes are doubtful; search with longer runs (--short)", e.Cols)
 		}
 	}
 	if out.Rehearsal.Done {
@@ -106,11 +106,11 @@ func printHeadline(e *env, a *arena.Arena, out *tune.Outcome) error {
 	return err
 }
 
-// leastTau is the rank agreement below which short runs are no stand-in for
-// full ones (docs/method.md).
+// leastTau is the rank agreement below which short runs cannot replace full ones
+// (docs/method.md).
 const leastTau = 0.6
 
-// writeWrapped writes a sentence, indented, with breaks between words.
+// writeWrapped writes a sentence, indented and wrapped at cols.
 func writeWrapped(b *strings.Builder, text string, cols int) {
 	line := " "
 	for word := range strings.FieldsSeq(text) {

@@ -13,12 +13,12 @@ import (
 	"github.com/iikanji/iikanji/internal/tune"
 )
 
-// proposeFunc is tune.Tuner.Propose.
+// proposeFunc is the type of tune.Tuner.Propose.
 type proposeFunc = func(ctx context.Context, d *observe.Diagnosis, known []iikanji.Fact, tried []tune.Attempt) ([]tune.Candidate, error)
 
-// proposer makes the function that asks the --proposer; nil without one. The
-// words of the command line are its arguments, cut at spaces: no shell reads them.
-func (c *tuneCmd) proposer(w *worksite) (proposeFunc, error) {
+// proposer returns the function that runs the program of --proposer; nil without
+// one. The value is split at spaces into program and arguments, without a shell.
+func (c *tuneCmd) proposer(w *liveTarget) (proposeFunc, error) {
 	command := strings.Fields(c.Proposer)
 	if len(command) == 0 {
 		return nil, nil
@@ -35,7 +35,7 @@ func (c *tuneCmd) proposer(w *worksite) (proposeFunc, error) {
 		}
 		proposals, err := propose.Run(ctx, command, in)
 		if err != nil {
-			return nil, fmt.Errorf("asking the proposer: %w", err)
+			return nil, fmt.Errorf("running the proposer: %w", err)
 		}
 		var out []tune.Candidate
 		for _, p := range proposals {

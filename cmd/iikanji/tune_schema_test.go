@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,8 +17,7 @@ import (
 // TestWhichFile: of two schema files that make a table alike, the one is edited
 // whose statement initialize executes on the real arena.
 func TestWhichFile(t *testing.T) {
-	err := onField(t, func(ctx context.Context, w *worksite, f *field.Field) error {
-		files := &schemaFiles{f}
+	err := onField(t, func(ctx context.Context, w *liveTarget, f *field.Field) error {
 		sql := filepath.Join(w.Stack.Places().Dir, "webapp", "sql")
 		schema, err := os.ReadFile(filepath.Join(sql, "0_Schema.sql"))
 		if err != nil {
@@ -36,10 +36,11 @@ func TestWhichFile(t *testing.T) {
 		if refused == nil {
 			t.Fatal("with two files that make the table it is planned as if there were one")
 		}
-		if _, ok, err := files.choose(ctx, index, "something else"); ok || err != nil {
-			t.Errorf("another refusal: %v %v", ok, err)
+		var which *change.WhichFileError
+		if !errors.As(refused, &which) {
+			t.Fatalf("refused: %v", refused)
 		}
-		chosen, ok, err := files.choose(ctx, index, refused.Error())
+		chosen, ok, err := f.WhichFile(ctx, which)
 		if err != nil || !ok || filepath.Base(chosen.Args["file"]) != "0_Schema.sql" {
 			t.Fatalf("chosen %v %v %v, of: %v", chosen.Args, ok, err, refused)
 		}

@@ -10,7 +10,7 @@ type versionCmd struct {
 	JSON bool `help:"Print one JSON document."`
 }
 
-// Help is the long help of the command.
+// Help returns the long help of the command.
 func (versionCmd) Help() string {
 	return `Examples:
   iikanji version

@@ -26,26 +26,45 @@ const maxWorkers = 8
 // inputs' order is that of the log. Errors: UnknownFormatError, UnprovenError,
 // EmptyError, and those of package lines.
 func Read(ctx context.Context, inputs []*lines.Input, opt Options) (*iikanji.Profile, error) {
-	r := &reading{inputs: inputs, opt: opt.filled(), seed: rand.Uint64(), files: newIntakes(len(inputs))}
-	r.slowest.limit = r.opt.Slowest
-	if err := r.recognise(); err != nil {
+	r, err := newReading(inputs, opt)
+	if err != nil {
 		return nil, err
 	}
-	workers := r.opt.Workers
+	r.reader = newReader(inputs, r.opt)
+	return r.read(ctx)
+}
+
+// newReading recognises the formats of the inputs.
+func newReading(inputs []*lines.Input, opt Options) (*reading, error) {
+	r := &reading{inputs: inputs, opt: opt.filled(), seed: rand.Uint64(), files: newIntakes(len(inputs))}
+	r.slowest.limit = r.opt.Slowest
+	r.byTable = !slices.Contains(r.opt.keys(), ByRoute)
+	return r, r.recognise()
+}
+
+func newReader(inputs []*lines.Input, opt Options) *lines.Reader {
+	workers := opt.Workers
 	if workers == 0 {
 		workers = min(runtime.GOMAXPROCS(0), maxWorkers)
 	}
-	r.reader = lines.NewReader(inputs, lines.Options{Workers: workers, BlockSize: r.opt.BlockSize,
-		Whole: r.opt.Whole, Partial: r.opt.Partial})
-	keys := r.opt.keys()
-	r.byTable = !slices.Contains(keys, ByRoute)
+	return lines.NewReader(inputs, lines.Options{Workers: workers, BlockSize: opt.BlockSize, Whole: opt.Whole, Partial: opt.Partial})
+}
+
+// read counts the log from its start.
+func (r *reading) read(ctx context.Context) (*iikanji.Profile, error) {
 	if err := r.countAll(ctx); err != nil {
 		return nil, err
 	}
-	if len(keys) > 1 && !r.byTable {
+	if r.usesRoutesAndMore() {
 		return r.byRouteAndMore(ctx)
 	}
 	return r.profile()
+}
+
+// usesRoutesAndMore reports whether routes are one of several keys.
+func (r *reading) usesRoutesAndMore() bool {
+	keys := r.opt.keys()
+	return len(keys) > 1 && slices.Contains(keys, ByRoute)
 }
 
 // byRouteAndMore reads the inputs again, with the learned routes as a part of
@@ -102,9 +121,14 @@ func (r *reading) countAll(ctx context.Context) error {
 			unproven.Changed = r.formats[unproven.file].name()
 			return err
 		}
-		r.files, r.tree, r.overflow, r.nothing, r.table = newIntakes(len(r.inputs)), nil, nil, nil, nil
-		r.slowest.all = nil
+		r.reset()
 	}
+}
+
+// reset forgets what was counted.
+func (r *reading) reset() {
+	r.files, r.tree, r.overflow, r.nothing, r.table = newIntakes(len(r.inputs)), nil, nil, nil, nil
+	r.slowest.all = nil
 }
 
 // A reading is one call of Read.
@@ -124,6 +148,7 @@ type reading struct {
 
 	files    []intake
 	tree     *tree // rows of ByRoute
+	marks    int   // names that the beginning of the log taught, of ReadAll
 	overflow *row
 	nothing  *row
 	table    *tally.Table[row] // rows of every other grouping
@@ -344,6 +369,12 @@ func (r *reading) run(ctx context.Context, upTo int64) error {
 	if err != nil {
 		return err
 	}
+	r.collect(counters)
+	return nil
+}
+
+// collect joins the results of workers.
+func (r *reading) collect(counters []*counter) {
 	for _, c := range counters {
 		for i := range c.files {
 			r.files[i].add(&c.files[i])
@@ -356,7 +387,6 @@ func (r *reading) run(ctx context.Context, upTo int64) error {
 	if !r.byTable {
 		r.join(counters)
 	}
-	return nil
 }
 
 // join adds the routes of all workers to the tree and learns.

@@ -18,11 +18,14 @@ import (
 //	default:"value"      of an argument that is not given
 //	range:"from,to"      bounds of an int
 //	oneof:"word,word"    the words that a string may be
+//	arg:"env.NAME,many"  any number of arguments that begin with "env."
 //
 // A field is a string, an int, a pointer to one of them (nil if the argument is
 // not given), or of a type whose pointer implements encoding.TextUnmarshaler.
-// If the struct has a method Validate() error, it is called last. Fields
-// without the tag are left alone.
+// A field with "many" is a map[string]string; its keys are the names without
+// what stands ahead of NAME, and arguments that another field declares are not
+// among them. If the struct has a method Validate() error, it is called last.
+// Fields of embedded structs count; fields without the tag are left alone.
 
 // ArgsOf lists the arguments that a struct, or a pointer to one, declares.
 func ArgsOf(of any) []Arg {
@@ -31,8 +34,8 @@ func ArgsOf(of any) []Arg {
 		t = t.Elem()
 	}
 	var args []Arg
-	for i := range t.NumField() {
-		if a, ok := argOf(t.Field(i)); ok {
+	for _, f := range reflect.VisibleFields(t) {
+		if a, ok := argOf(f); ok {
 			args = append(args, a)
 		}
 	}
@@ -45,28 +48,42 @@ func argOf(f reflect.StructField) (Arg, bool) {
 		return Arg{}, false
 	}
 	name, option, _ := strings.Cut(tag, ",")
-	return Arg{Name: name, Help: f.Tag.Get("help"), Required: option == "required", Default: f.Tag.Get("default")}, true
+	return Arg{Name: name, Help: f.Tag.Get("help"), Required: option == "required", Many: option == "many", Default: f.Tag.Get("default")}, true
+}
+
+// prefix begins the names of the arguments of an Arg that stands for many.
+func (a Arg) prefix() string { return strings.TrimSuffix(a.Name, "NAME") }
+
+// declares reports whether an argument of this name is declared.
+func declares(declared []Arg, name string) bool {
+	return slices.ContainsFunc(declared, func(a Arg) bool {
+		return a.Name == name && !a.Many || a.Many && strings.HasPrefix(name, a.prefix())
+	})
 }
 
 // Decode fills the struct that into points to with the arguments of a remedy
 // and validates them. An empty argument is one that is not given. The argument
 // "act" is not decoded; any other that the struct does not declare is an error.
 func Decode(args map[string]string, into any) error {
-	if err := CheckNames(args, ArgsOf(into)); err != nil {
+	declared := ArgsOf(into)
+	if err := CheckNames(args, declared); err != nil {
 		return err
 	}
 	v := reflect.ValueOf(into).Elem()
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
+	for _, f := range reflect.VisibleFields(v.Type()) {
 		a, ok := argOf(f)
 		if !ok {
+			continue
+		}
+		if a.Many {
+			v.FieldByIndex(f.Index).Set(reflect.ValueOf(manyOf(args, a, declared)))
 			continue
 		}
 		text := cmp.Or(args[a.Name], a.Default)
 		if text == "" {
 			continue
 		}
-		if err := decodeField(v.Field(i), f.Tag, text); err != nil {
+		if err := decodeField(v.FieldByIndex(f.Index), f.Tag, text); err != nil {
 			return fmt.Errorf("%s %.200q: %w", a.Name, text, err)
 		}
 	}
@@ -74,6 +91,18 @@ func Decode(args map[string]string, into any) error {
 		return valid.Validate()
 	}
 	return nil
+}
+
+// manyOf are the arguments that an Arg that stands for many takes.
+func manyOf(args map[string]string, a Arg, declared []Arg) map[string]string {
+	many := map[string]string{}
+	single := slices.DeleteFunc(slices.Clone(declared), func(a Arg) bool { return a.Many })
+	for name, value := range args {
+		if rest, ok := strings.CutPrefix(name, a.prefix()); ok && name != "act" && !declares(single, name) {
+			many[rest] = value
+		}
+	}
+	return many
 }
 
 // CheckNames refuses arguments that are not declared, and required ones that
@@ -84,7 +113,7 @@ func CheckNames(args map[string]string, declared []Arg) error {
 		names = append(names, a.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(args)) {
-		if name != "act" && !slices.Contains(names, name) {
+		if name != "act" && !declares(declared, name) {
 			return unknownArg(name, names)
 		}
 	}

@@ -46,7 +46,7 @@ func TestDecode(t *testing.T) {
 	if err := Decode(map[string]string{"count": "10"}, &least); err != nil || least.Min != nil || least.other != 0 {
 		t.Errorf("%+v, %v", least, err)
 	}
-	want := []Arg{{"count", "how many", true, ""}, {"word", "", false, "on"}, {"min", "", false, ""}, {"big", "", false, ""}, {"free-text", "", false, ""}}
+	want := []Arg{{Name: "count", Help: "how many", Required: true}, {Name: "word", Default: "on"}, {Name: "min"}, {Name: "big"}, {Name: "free-text"}}
 	if got := ArgsOf(&least); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
@@ -87,4 +87,37 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%+v", s)
 		}
 	})
+}
+
+type inner struct {
+	Deep string `arg:"deep" help:"of an embedded struct"`
+}
+
+type manyArgs struct {
+	inner
+	Env  map[string]string `arg:"env.NAME,many"`
+	Pool int               `arg:"pool"`
+}
+
+type anyArgs struct {
+	Own    string            `arg:"own"`
+	Values map[string]string `arg:"NAME,many"`
+}
+
+// TestDecodeMany: a map takes the arguments that no other field declares.
+func TestDecodeMany(t *testing.T) {
+	var got manyArgs
+	if err := Decode(map[string]string{"env.A": "1", "env.pool": "", "pool": "3", "deep": "d"}, &got); err != nil {
+		t.Fatal(err)
+	}
+	if want := (manyArgs{inner{"d"}, map[string]string{"A": "1", "pool": ""}, 3}); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if err := Decode(map[string]string{"environment": "1"}, &got); err == nil || !strings.Contains(err.Error(), `unknown argument "environment"`) {
+		t.Errorf("%v", err)
+	}
+	var all anyArgs
+	if err := Decode(map[string]string{"act": "x", "own": "o", "a": "1", "act2": "2"}, &all); err != nil || !reflect.DeepEqual(all, anyArgs{"o", map[string]string{"a": "1", "act2": "2"}}) {
+		t.Errorf("%+v, %v", all, err)
+	}
 }

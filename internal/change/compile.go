@@ -23,6 +23,9 @@ const (
 // The copy lies beside the source, so that "replace x => ../x" of go.mod means
 // what it means there.
 func Compile(ctx context.Context, svc Service, source string, edits []Edit) error {
+	if err := svc.Here(); err != nil {
+		return err
+	}
 	return inScratchFolder(filepath.Dir(source), func(dir string) error {
 		if err := os.Chmod(dir, 0o755); err != nil { // the compiler may run with another account
 			return fmt.Errorf("copying the source to compile it: %w", err)

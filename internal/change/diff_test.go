@@ -42,7 +42,7 @@ func TestDiffApplies(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := &iikanji.Change{}
-		FromEdits(c, iikanji.VerbUnknown, Edit{path, []byte(old), []byte(new)})
+		FromEdits(c, iikanji.VerbUnknown, Edit{Path: path, Old: []byte(old), New: []byte(new)})
 		cmd := exec.Command("patch", "-s", "--posix", "-p0", path)
 		cmd.Stdin = strings.NewReader(Diff(c))
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -57,7 +57,7 @@ func TestDiffApplies(t *testing.T) {
 // TestDiffFormat: the output has the format of diff -u.
 func TestDiffFormat(t *testing.T) {
 	c := &iikanji.Change{Target: "nginx"}
-	FromEdits(c, iikanji.Reload, Edit{"/etc/a", []byte("1\n2\n3\n4\n5\n6\n"), []byte("1\n2\n3\n4\nfive\n6\n")}, Edit{"/etc/b", nil, []byte("x")})
+	FromEdits(c, iikanji.Reload, Edit{Path: "/etc/a", Old: []byte("1\n2\n3\n4\n5\n6\n"), New: []byte("1\n2\n3\n4\nfive\n6\n")}, Edit{Path: "/etc/b", Old: nil, New: []byte("x")})
 	want := `--- a/etc/a
 +++ b/etc/a
 @@ -2,5 +2,5 @@
@@ -91,7 +91,7 @@ func TestDiffOfLargeFiles(t *testing.T) {
 // TestDiffOfBinaryFiles: the diff has the sizes of binary files and none of their bytes.
 func TestDiffOfBinaryFiles(t *testing.T) {
 	c := &iikanji.Change{}
-	FromEdits(c, iikanji.VerbUnknown, Edit{"/a.gz", nil, []byte("\x1f\x8b\x00\xff")})
+	FromEdits(c, iikanji.VerbUnknown, Edit{Path: "/a.gz", Old: nil, New: []byte("\x1f\x8b\x00\xff")})
 	if got, want := Diff(c), "Binary files /dev/null (0 bytes) and b/a.gz (4 bytes) differ\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

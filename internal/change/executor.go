@@ -107,11 +107,11 @@ func (x *Executor) moved(ctx context.Context, c *iikanji.Change, op iikanji.Op) 
 	}
 	want, had := "", false
 	for _, o := range slices.Concat(c.Do, c.Undo) { // the op that leaves what this one expects
-		if o.Place == op.Place && o.Verb == iikanji.Write && stateAfter(o) == op.Expect {
+		if o.Location() == op.Location() && o.Verb == iikanji.Write && stateAfter(o) == op.Expect {
 			want, had = o.Body, true
 		}
 	}
-	return &MovedError{op.Place, unified(op.Place, want, content, had, true)}
+	return &MovedError{op.Location(), unified(op.Location(), want, content, had, true)}
 }
 
 // perform does ops in order, each told to the journal before and after.
@@ -244,10 +244,10 @@ func (x *Executor) Stand(ctx context.Context, ids ...iikanji.ChangeID) error {
 			return err
 		}
 		for _, op := range c.Undo {
-			if op.Expect == "" || seen[op.Place] {
+			if op.Expect == "" || seen[op.Location()] {
 				continue
 			}
-			seen[op.Place] = true
+			seen[op.Location()] = true
 			if err := x.oursAt(ctx, c, op); err != nil {
 				return fmt.Errorf("change %d (%s) is not as it was made: %w", id, c.Says, err)
 			}

@@ -83,15 +83,15 @@ func (r *rig) files(t *testing.T) string {
 func (r *rig) plan(t *testing.T) *iikanji.Change {
 	t.Helper()
 	c := &iikanji.Change{Kind: "test", Target: "web", Says: "test"}
-	a, err := r.site.ReadOld(r.path("a.conf"))
+	a, err := r.site.ReadOld("", r.path("a.conf"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := r.site.ReadOld(r.path("b.conf"))
+	b, err := r.site.ReadOld("", r.path("b.conf"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	FromEdits(c, iikanji.Reload, Edit{r.path("a.conf"), a, append(slices.Clone(a), "more\n"...)}, Edit{r.path("b.conf"), b, []byte{}})
+	FromEdits(c, iikanji.Reload, Edit{Path: r.path("a.conf"), Old: a, New: append(slices.Clone(a), "more\n"...)}, Edit{Path: r.path("b.conf"), Old: b, New: []byte{}})
 	if err := Check(c); err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +340,7 @@ func TestPolicy(t *testing.T) {
 func TestCheck(t *testing.T) {
 	good := func() *iikanji.Change {
 		c := &iikanji.Change{Kind: "k", Target: "t", Says: "s"}
-		FromEdits(c, iikanji.Reload, Edit{"/a", []byte("1"), []byte("2")}, Edit{"/b", nil, []byte("3")})
+		FromEdits(c, iikanji.Reload, Edit{Path: "/a", Old: []byte("1"), New: []byte("2")}, Edit{Path: "/b", Old: nil, New: []byte("3")})
 		return c
 	}
 	if err := Check(good()); err != nil {

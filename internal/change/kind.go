@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 
 	"github.com/iikanji/iikanji"
@@ -15,6 +14,13 @@ import (
 // nothing but scratch files of its own.
 type Kind interface {
 	Name() string // as in Remedy.Kind
+	Help() string // what it changes, in one line
+	Acts() []Act  // in the order of the documentation
+	// Match finds the act of a remedy and validates its arguments as far as
+	// that needs no site. The act's Belief, Worth, Blinds and Simplifies are
+	// those for the remedy's arguments. A remedy that a person has to complete
+	// first is an error that wraps ErrNoDiff.
+	Match(r iikanji.Remedy) (Act, error)
 	// Plan turns an intention into a change. It returns ErrNothing when the
 	// site already is as the remedy wants it, and an error that names the
 	// argument when the remedy makes no sense.
@@ -48,16 +54,51 @@ func Names() []string {
 	return names
 }
 
-// Plan has the remedy's kind plan it and checks what comes back. The remedy
-// may come from anywhere (a finding, a person, a proposer).
-func Plan(ctx context.Context, s *Site, r iikanji.Remedy) (*iikanji.Change, error) {
+// Lookup finds a kind by its name.
+func Lookup(name string) (k Kind, ok bool) {
+	k, ok = registry[name]
+	return k, ok
+}
+
+// Match finds the act of a remedy. See Kind.Match.
+func Match(r iikanji.Remedy) (Act, error) {
+	_, act, err := match(r)
+	return act, err
+}
+
+func match(r iikanji.Remedy) (Kind, Act, error) {
 	k, ok := registry[r.Kind]
 	if !ok {
-		return nil, fmt.Errorf("planning a change: no kind %q; there are %v", r.Kind, Names())
+		return nil, Act{}, fmt.Errorf("planning a change: no kind %q; there are %v", r.Kind, Names())
+	}
+	act, err := k.Match(r)
+	if err != nil {
+		return nil, Act{}, fmt.Errorf("planning %s on %s: %w", r.Kind, r.Target, err)
+	}
+	return k, act, nil
+}
+
+// Plan has the remedy's kind plan it and checks the result. The remedy may come
+// from anywhere (a finding, a person, a proposer).
+//
+// The change's least effect worth keeping is its act's, or WorthState if it
+// weakens durability or freshness. It simplifies the site if its act does and
+// it weakens no promise but the order of rows without ORDER BY.
+func Plan(ctx context.Context, s *Site, r iikanji.Remedy) (*iikanji.Change, error) {
+	k, act, err := match(r)
+	if err != nil {
+		return nil, err
 	}
 	c, err := k.Plan(ctx, s, r)
 	if err != nil {
 		return nil, fmt.Errorf("planning %s on %s: %w", r.Kind, r.Target, err)
+	}
+	c.Worth, c.Simplifies = act.Worth, act.Simplifies
+	for _, p := range c.Weakens {
+		if p == iikanji.Durability || p == iikanji.Freshness {
+			c.Worth = max(c.Worth, WorthState)
+		}
+		c.Simplifies = c.Simplifies && p == iikanji.RowOrder
 	}
 	if err := Check(c); err != nil {
 		panic("BUG: kind " + r.Kind + " planned what cannot be undone: " + err.Error())
@@ -75,10 +116,14 @@ func (s *Site) replaceable(c *iikanji.Change) error {
 		if op.Verb != iikanji.Write && op.Verb != iikanji.Remove {
 			continue
 		}
-		if err := s.Host.Replaceable(op.Place); err != nil {
+		h, err := s.On(op.Host)
+		if err != nil {
+			return err
+		}
+		if err := h.Replaceable(op.Place); err != nil {
 			return fmt.Errorf("it could not be undone: %w", err)
 		}
-		if info, err := os.Lstat(op.Place); err == nil && op.Verb == iikanji.Remove && info.Mode()&fs.ModeSymlink != 0 {
+		if info, err := h.Lstat(op.Place); err == nil && op.Verb == iikanji.Remove && info.Mode()&fs.ModeSymlink != 0 {
 			return fmt.Errorf("it could not be undone: %s is a symbolic link", op.Place)
 		}
 	}

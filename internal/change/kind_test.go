@@ -14,7 +14,10 @@ import (
 // careless is a kind whose undo leads nowhere.
 type careless struct{}
 
-func (careless) Name() string { return "careless" }
+func (careless) Name() string                      { return "careless" }
+func (careless) Help() string                      { return "" }
+func (careless) Acts() []Act                       { return nil }
+func (careless) Match(iikanji.Remedy) (Act, error) { return Act{}, nil }
 func (careless) Plan(context.Context, *Site, iikanji.Remedy) (*iikanji.Change, error) {
 	return &iikanji.Change{Kind: "careless", Target: "t", Says: "s", Ground: "g",
 		Do:   []iikanji.Op{{Verb: iikanji.Write, Place: "/a", Body: "x", Expect: Absent}},
@@ -48,11 +51,14 @@ func TestRegistry(t *testing.T) {
 // overwriting is a kind that writes or removes one file.
 type overwriting struct{ new []byte }
 
-func (overwriting) Name() string { return "overwriting" }
+func (overwriting) Name() string                      { return "overwriting" }
+func (overwriting) Help() string                      { return "" }
+func (overwriting) Acts() []Act                       { return nil }
+func (overwriting) Match(iikanji.Remedy) (Act, error) { return Act{}, nil }
 func (k overwriting) Plan(_ context.Context, s *Site, r iikanji.Remedy) (*iikanji.Change, error) {
-	old, err := s.ReadOld(r.Args["path"])
+	old, err := s.ReadOld("", r.Args["path"])
 	c := &iikanji.Change{Kind: "overwriting", Target: "t", Says: "s"}
-	FromEdits(c, iikanji.VerbUnknown, Edit{r.Args["path"], old, k.new})
+	FromEdits(c, iikanji.VerbUnknown, Edit{Path: r.Args["path"], Old: old, New: k.new})
 	return c, err
 }
 
@@ -77,5 +83,46 @@ func TestPlanReplaceable(t *testing.T) {
 			}
 		}
 		delete(registry, "overwriting")
+	}
+}
+
+// weighing is a kind whose changes weaken promises.
+type weighing struct {
+	act     Act
+	weakens []iikanji.Promise
+}
+
+func (weighing) Name() string                        { return "weighing" }
+func (weighing) Help() string                        { return "" }
+func (k weighing) Acts() []Act                       { return []Act{k.act} }
+func (k weighing) Match(iikanji.Remedy) (Act, error) { return k.act, nil }
+func (k weighing) Plan(context.Context, *Site, iikanji.Remedy) (*iikanji.Change, error) {
+	c := &iikanji.Change{Kind: "weighing", Target: "t", Says: "s", Weakens: k.weakens}
+	FromEdits(c, iikanji.VerbUnknown, Edit{Path: "/nowhere/at/all", Old: nil, New: []byte("x")})
+	return c, nil
+}
+
+// TestPlanWorth: a change has its act's worth, and that of what it weakens.
+func TestPlanWorth(t *testing.T) {
+	line := Act{Worth: WorthLine, Simplifies: true}
+	for _, c := range []struct {
+		k          weighing
+		worth      float64
+		simplifies bool
+	}{
+		{weighing{line, nil}, 0.01, true},
+		{weighing{line, []iikanji.Promise{iikanji.RowOrder}}, 0.01, true},
+		{weighing{line, []iikanji.Promise{iikanji.Observability}}, 0.01, false},
+		{weighing{line, []iikanji.Promise{iikanji.RowOrder, iikanji.Durability}}, 0.03, false},
+		{weighing{line, []iikanji.Promise{iikanji.Freshness}}, 0.03, false},
+		{weighing{Act{Worth: WorthIndex}, nil}, 0.02, false},
+		{weighing{Act{Worth: 0.05}, []iikanji.Promise{iikanji.Freshness}}, 0.05, false},
+	} {
+		Register(c.k)
+		got, err := Plan(t.Context(), &Site{}, iikanji.Remedy{Kind: "weighing"})
+		if err != nil || got.Worth != c.worth || got.Simplifies != c.simplifies {
+			t.Errorf("%+v: %v, %v", c.k, got, err)
+		}
+		delete(registry, "weighing")
 	}
 }

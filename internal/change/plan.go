@@ -25,11 +25,26 @@ func FingerprintOf(content []byte) iikanji.Fingerprint {
 type Edit struct {
 	Path     string
 	Old, New []byte // nil means that there is no file
+	Host     string // HostRef.Name; "" is this machine
 }
 
-// ReadOld reads what a file holds before an edit; nil when it is not there.
-func (s *Site) ReadOld(path string) ([]byte, error) {
-	b, err := s.Host.Read(path)
+// OnHost sets the host of edits.
+func OnHost(name string, edits ...Edit) []Edit {
+	edits = slices.Clone(edits)
+	for i := range edits {
+		edits[i].Host = name
+	}
+	return edits
+}
+
+// ReadOld reads the content of a host's file before an edit; nil if there is no
+// such file.
+func (s *Site) ReadOld(on, path string) ([]byte, error) {
+	h, err := s.On(on)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	b, err := h.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {
@@ -41,30 +56,33 @@ func (s *Site) ReadOld(path string) ([]byte, error) {
 	return b, nil
 }
 
-// FromEdits makes Do and Undo of a change: the files, then what makes the
-// service take notice (Reload or Restart of c.Target), both ways.
+// FromEdits makes Do and Undo of a change: the files, then the Reload or Restart
+// of c.Target, if any, both ways.
 func FromEdits(c *iikanji.Change, notice iikanji.Verb, edits ...Edit) {
 	ground := sha256.New()
 	for _, e := range edits {
-		do, undo := writeOp(e.Path, e.New), writeOp(e.Path, e.Old)
+		do, undo := writeOp(e, e.New), writeOp(e, e.Old)
 		do.Expect, undo.Expect = stateAfter(undo), stateAfter(do)
 		c.Do = append(c.Do, do)
 		c.Undo = append(c.Undo, undo)
-		fmt.Fprintf(ground, "%s %s\n", e.Path, do.Expect)
+		fmt.Fprintf(ground, "%s %s\n", do.Location(), do.Expect)
 	}
 	slices.Reverse(c.Undo)
 	c.Ground = iikanji.Fingerprint(hex.EncodeToString(ground.Sum(nil)))
 	if notice != iikanji.VerbUnknown {
 		op := iikanji.Op{Verb: notice, Place: c.Target}
+		if len(edits) > 0 {
+			op.Host = edits[0].Host
+		}
 		c.Do, c.Undo = append(c.Do, op), append(c.Undo, op)
 	}
 }
 
-func writeOp(path string, content []byte) iikanji.Op {
+func writeOp(e Edit, content []byte) iikanji.Op {
 	if content == nil {
-		return iikanji.Op{Verb: iikanji.Remove, Place: path}
+		return iikanji.Op{Verb: iikanji.Remove, Host: e.Host, Place: e.Path}
 	}
-	return iikanji.Op{Verb: iikanji.Write, Place: path, Body: string(content)}
+	return iikanji.Op{Verb: iikanji.Write, Host: e.Host, Place: e.Path, Body: string(content)}
 }
 
 // stateAfter is the fingerprint of a file once an op was performed; "" for ops
@@ -86,7 +104,7 @@ func leaves(c *iikanji.Change, op iikanji.Op) iikanji.Fingerprint {
 		return stateAfter(op)
 	}
 	for _, o := range slices.Concat(c.Do, c.Undo) {
-		if o.Verb == iikanji.SQL && o.Place == op.Place && o.Expect != op.Expect {
+		if o.Verb == iikanji.SQL && o.Location() == op.Location() && o.Expect != op.Expect {
 			return o.Expect
 		}
 	}
@@ -128,13 +146,13 @@ func states(ops []iikanji.Op) (map[string]iikanji.Op, error) {
 		}
 		switch op.Verb {
 		case iikanji.Write, iikanji.Remove, iikanji.SQL:
-			if _, twice := by[op.Place]; twice {
-				return nil, fmt.Errorf("%s is touched twice", op.Place)
+			if _, twice := by[op.Location()]; twice {
+				return nil, fmt.Errorf("%s is touched twice", op.Location())
 			}
 			if op.Expect == "" {
-				return nil, fmt.Errorf("no state is expected at %s", op.Place)
+				return nil, fmt.Errorf("no state is expected at %s", op.Location())
 			}
-			by[op.Place] = op
+			by[op.Location()] = op
 		case iikanji.Reload, iikanji.Restart:
 		default:
 			return nil, fmt.Errorf("no op %s can be undone", op.Verb)
@@ -148,19 +166,19 @@ func Diff(c *iikanji.Change) string {
 	undo := map[string]string{}
 	for _, op := range c.Undo {
 		if op.Verb == iikanji.Write {
-			undo[op.Place] = op.Body
+			undo[op.Location()] = op.Body
 		}
 	}
 	var b strings.Builder
 	for _, op := range c.Do {
 		switch op.Verb {
 		case iikanji.Write, iikanji.Remove:
-			old, had := undo[op.Place]
-			b.WriteString(unified(op.Place, old, op.Body, had, op.Verb == iikanji.Write))
+			old, had := undo[op.Location()]
+			b.WriteString(unified(op.Location(), old, op.Body, had, op.Verb == iikanji.Write))
 		case iikanji.SQL:
-			fmt.Fprintf(&b, "# on %s\n%s;\n", op.Place, op.Body)
+			fmt.Fprintf(&b, "# on %s\n%s;\n", op.Location(), op.Body)
 		default:
-			fmt.Fprintf(&b, "# %s %s\n", op.Verb, op.Place)
+			fmt.Fprintf(&b, "# %s %s\n", op.Verb, op.Location())
 		}
 	}
 	return b.String()

@@ -10,10 +10,16 @@ import (
 	"syscall"
 )
 
-// Plans have what they made read or compiled before anything is touched: in
-// files and folders of these names, beside the real ones. Each is locked
-// (flock(2)) for as long as its plan lives, and a lock ends with its process:
-// what has none was left behind by a plan that was killed.
+// A plan is read or compiled by the service's own programs before anything is
+// changed: in files and folders of these names, beside the real ones. Each is
+// locked (flock(2)) for as long as its plan lives, and a lock ends with its
+// process: a scratch file without a lock was left behind by a plan that was
+// killed.
+//
+// Scratch files are on this machine, not on a host.Host: a lock that ends with
+// this process has no counterpart over a connection, and the programs that read
+// the files (Service.Check, Service.Build) are started here. Service.Here
+// refuses other hosts.
 const (
 	scratchFile   = ".iikanji-test-"
 	scratchFolder = ".iikanji-build-"

@@ -3,6 +3,7 @@ package change
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -25,9 +26,10 @@ type Hands interface {
 // A Site is a running target, as kinds read it and the executor changes it.
 type Site struct {
 	Target iikanji.Target
-	Host   host.Local
-	// Roots are the folders under which files may be written; nothing else is,
-	// whoever planned it.
+	// Hosts by HostRef.Name. This machine need not be in it: see On.
+	Hosts map[string]host.Host
+	// Roots are the folders under which files may be written, and no others; one
+	// on another host is "name:/path", as in Op.Location.
 	Roots []string
 	// Services by name, as in Target.Services.
 	Services map[string]Service
@@ -35,6 +37,8 @@ type Site struct {
 
 // A Service is what a running part of the site can be told.
 type Service struct {
+	// Host is the HostRef.Name of the host with its files; "" is this machine.
+	Host   string
 	Config string // its main configuration file
 	// DropIn is a file that the service reads after its main one, and that is
 	// iikanji's alone; it need not be there.
@@ -72,11 +76,46 @@ type Service struct {
 
 var _ Hands = (*Site)(nil)
 
+// On is the host of a name; "" is this machine.
+func (s *Site) On(name string) (host.Host, error) {
+	if h := s.Hosts[name]; h != nil {
+		return h, nil
+	}
+	if name == "" {
+		return host.Local{}, nil
+	}
+	return nil, fmt.Errorf("no host %q", name)
+}
+
+// RootsOn are the folders of a host under which files may be written.
+func (s *Site) RootsOn(name string) []string {
+	var roots []string
+	for _, root := range s.Roots {
+		if filepath.IsAbs(root) && name == "" {
+			roots = append(roots, root)
+		} else if on, path, ok := strings.Cut(root, ":"); ok && on == name && on != "" && filepath.IsAbs(path) {
+			roots = append(roots, path)
+		}
+	}
+	return roots
+}
+
+// ErrNotHere is the error of a step that works on this machine only.
+var ErrNotHere = errors.New("the service is on another host, where a plan cannot be tested")
+
+// Here refuses a service on another host, for steps that need a scratch copy.
+func (svc Service) Here() error {
+	if svc.Host != "" {
+		return fmt.Errorf("host %s: %w", svc.Host, ErrNotHere)
+	}
+	return nil
+}
+
 // State implements Hands.
 func (s *Site) State(ctx context.Context, op iikanji.Op) (iikanji.Fingerprint, error) {
 	switch op.Verb {
 	case iikanji.Write, iikanji.Remove:
-		b, err := s.ReadOld(op.Place)
+		b, err := s.ReadOld(op.Host, op.Place)
 		if err != nil {
 			return "", err
 		}
@@ -99,7 +138,7 @@ func (s *Site) Content(ctx context.Context, op iikanji.Op) (string, error) {
 	if op.Verb == iikanji.SQL {
 		return s.onDatabase(ctx, op.Place, "")
 	}
-	b, err := s.ReadOld(op.Place)
+	b, err := s.ReadOld(op.Host, op.Place)
 	return string(b), err
 }
 
@@ -110,13 +149,17 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 	}
 	switch op.Verb {
 	case iikanji.Write, iikanji.Remove:
-		if err := s.confine(op.Place); err != nil {
+		h, err := s.On(op.Host)
+		if err != nil {
+			return err
+		}
+		if err := s.MayWrite(op.Host, op.Place); err != nil {
 			return err
 		}
 		if op.Verb == iikanji.Write {
-			return s.Host.Write(op.Place, []byte(op.Body), 0o644)
+			return h.Write(op.Place, []byte(op.Body), 0o644)
 		}
-		return s.Host.Remove(op.Place)
+		return h.Remove(op.Place)
 	case iikanji.SQL:
 		_, err := s.onDatabase(ctx, op.Place, op.Body)
 		return err
@@ -137,24 +180,26 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 	return fmt.Errorf("no hands for op %s", op.Verb)
 }
 
-// MayWrite says why a file may not be written, for kinds to refuse it in time.
-func (s *Site) MayWrite(path string) error { return s.confine(path) }
-
-// confine refuses a path outside the roots, also by way of links.
-func (s *Site) confine(path string) error {
+// MayWrite refuses a path of a host that is outside of the roots, also by way of
+// symbolic links.
+func (s *Site) MayWrite(on, path string) error {
+	h, err := s.On(on)
+	if err != nil {
+		return err
+	}
 	if !filepath.IsAbs(path) || filepath.Clean(path) != path {
 		return fmt.Errorf("%s is not a plain absolute path", path)
 	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil { // not there yet: its folder must be
-		dir, derr := filepath.EvalSymlinks(filepath.Dir(path))
+	real, err := h.RealPath(path)
+	if err != nil { // the file may not exist yet; its folder must
+		dir, derr := h.RealPath(filepath.Dir(path))
 		if derr != nil {
 			return fmt.Errorf("finding the folder of %s: %w", path, derr)
 		}
 		real = filepath.Join(dir, filepath.Base(path))
 	}
-	for _, root := range s.Roots {
-		if root, err = filepath.EvalSymlinks(root); err == nil && strings.HasPrefix(real, root+string(filepath.Separator)) {
+	for _, root := range s.RootsOn(on) {
+		if root, err = h.RealPath(root); err == nil && strings.HasPrefix(real, root+string(filepath.Separator)) {
 			return nil
 		}
 	}

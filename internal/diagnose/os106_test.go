@@ -10,6 +10,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/diagnose"
 	"github.com/iikanji/iikanji/internal/facts"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // sound is a folder of units that come back: a database that says when it is
@@ -60,7 +61,7 @@ func plantUnits(t *testing.T, instead map[string]string) string {
 // the database, which took some seconds to start; "" when nobody knows.
 func unitsSeen(t *testing.T, dir, seconds string) *scene {
 	t.Helper()
-	known, err := facts.UnitFacts(iikanji.Target{Name: "site", UnitFolders: []string{dir}, Services: []iikanji.Service{
+	known, err := facts.UnitFacts(host.Local{}, iikanji.Target{Name: "site", UnitFolders: []string{dir}, Services: []iikanji.Service{
 		{Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Unit: "db"}, {Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo, Unit: "app.service"}, {Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx, Unit: "nginx"}}})
 	if err != nil {
 		t.Fatal(err)

@@ -70,28 +70,28 @@ func fold(items []Item, root string) (*folded, error) {
 		before := map[string][]byte{}
 		for _, op := range it.Change.Undo {
 			if op.Verb == iikanji.Write {
-				before[op.Place] = []byte(op.Body)
+				before[op.Location()] = []byte(op.Body)
 			}
 		}
 		for _, op := range it.Change.Do {
 			switch op.Verb {
 			case iikanji.Write, iikanji.Remove:
-				i, known := index[op.Place]
+				i, known := index[op.Location()]
 				if !known {
-					rel, err := below(root, op.Place)
+					rel, err := below(root, op.Location()) // refuses a file on another host
 					if err != nil {
 						return nil, fmt.Errorf("change %d: %w", it.Change.ID, err)
 					}
 					i = len(f.files)
-					index[op.Place] = i
-					f.files = append(f.files, file{rel: rel, old: before[op.Place]})
+					index[op.Location()] = i
+					f.files = append(f.files, file{rel: rel, old: before[op.Location()]})
 				}
 				f.files[i].of = with(f.files[i].of, it.Change.ID)
 				if f.files[i].new = nil; op.Verb == iikanji.Write {
 					f.files[i].new = []byte(op.Body)
 				}
 			case iikanji.Restart, iikanji.Reload:
-				text := op.Verb.String() + " " + op.Place
+				text := op.Verb.String() + " " + op.Location()
 				i := slices.IndexFunc(f.notices, func(n notice) bool { return n.text == text })
 				if i < 0 {
 					i = len(f.notices)

@@ -26,8 +26,8 @@ func statements(c *iikanji.Change) []statement {
 		if op.Verb != iikanji.SQL {
 			continue
 		}
-		if _, known := first[op.Place]; !known {
-			first[op.Place] = len(all)
+		if _, known := first[op.Location()]; !known {
+			first[op.Location()] = len(all)
 		}
 		all = append(all, statement{name: fmt.Sprintf("%04d-%d", c.ID, len(all)+1), do: op.Body})
 	}
@@ -35,7 +35,7 @@ func statements(c *iikanji.Change) []statement {
 		all[0].name = fmt.Sprintf("%04d", c.ID)
 	}
 	for _, op := range c.Undo {
-		if i, known := first[op.Place]; op.Verb == iikanji.SQL && known {
+		if i, known := first[op.Location()]; op.Verb == iikanji.SQL && known {
 			all[i].undo = append(all[i].undo, op.Body)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 const (
@@ -29,9 +30,9 @@ const (
 // query by route, as in "GET /a/:id" → "/a/7"; base is as in
 // "http://127.0.0.1:80". Answers are looked for in folders, see [FileFolders].
 // A route that does not answer has no fact.
-func AnswerFacts(ctx context.Context, target, base string, urls map[string]string, folders []string) ([]iikanji.Fact, error) {
+func AnswerFacts(ctx context.Context, h host.Host, target, base string, urls map[string]string, folders []string) ([]iikanji.Fact, error) {
 	client := &http.Client{Timeout: answerLimit, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{DisableCompression: true, Proxy: nil}}
+		Transport: &http.Transport{DisableCompression: true, Proxy: nil, DialContext: h.Dial}}
 	defer client.CloseIdleConnections()
 	var out []iikanji.Fact
 	for i, route := range slices.Sorted(maps.Keys(urls)) {
@@ -50,7 +51,7 @@ func AnswerFacts(ctx context.Context, target, base string, urls map[string]strin
 		a.Same = first.Status == second.Status && bytes.Equal(first.body, second.body)
 		a.Cookie = a.Cookie || first.Cookie
 		a.Took = min(first.Took, second.Took)
-		a.File = second.onDisk(folders)
+		a.File = second.onDisk(h, folders)
 		a.Unchanged = unchanged(ctx, client, base, urls[route], second.etag)
 		out = append(out, pack(target, iikanji.TopicAnswer, route, a, true))
 	}

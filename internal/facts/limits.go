@@ -4,16 +4,14 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
+	"maps"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/prometheus/procfs"
-	"golang.org/x/sys/unix"
-
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/hoststat"
 )
 
 // limitRows are the lines of /proc/PID/limits that are told, and their names.
@@ -21,17 +19,17 @@ var limitRows = map[string]string{"Max open files": "nofile", "Max processes": "
 
 // LimitFacts are the soft limits of a service's process, how many cores it may
 // use, and, where it is a Go program told so, how many it wants to.
-func LimitFacts(service string, pid int) ([]iikanji.Fact, error) {
+func LimitFacts(h host.Host, service string, pid int) ([]iikanji.Fact, error) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
-	text, err := os.ReadFile(filepath.Join(dir, "limits"))
+	text, err := h.Read(filepath.Join(dir, "limits"))
 	if err != nil {
 		return nil, fmt.Errorf("reading the limits of %s: %w", service, err)
 	}
 	out := parseLimits(service, string(text))
-	if n := coresOf(pid); n > 0 {
+	if n := coresOf(h, pid); n > 0 {
 		out = append(out, iikanji.Fact{Target: service, Topic: iikanji.TopicProcess, Key: "cores", Value: strconv.FormatFloat(n, 'g', 4, 64)})
 	}
-	if env, err := os.ReadFile(filepath.Join(dir, "environ")); err == nil {
+	if env, err := h.Read(filepath.Join(dir, "environ")); err == nil {
 		for kv := range bytes.SplitSeq(env, []byte{0}) {
 			if v, ok := bytes.CutPrefix(kv, []byte("GOMAXPROCS=")); ok {
 				out = append(out, iikanji.Fact{Target: service, Topic: iikanji.TopicProcess, Key: "gomaxprocs", Value: string(v)})
@@ -56,14 +54,13 @@ func parseLimits(service, text string) []iikanji.Fact {
 }
 
 // coresOf is how many cores a process may use: those of its affinity, or fewer
-// by the quota of its control group; 0 where nobody says.
-func coresOf(pid int) float64 {
-	var set unix.CPUSet
-	if unix.SchedGetaffinity(pid, &set) != nil {
+// by the quota of its control group; 0 where that is not known.
+func coresOf(h host.Host, pid int) float64 {
+	n := float64(allowedCPUs(h, pid))
+	if n == 0 {
 		return 0
 	}
-	n := float64(set.Count())
-	group, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	group, err := h.Read(fmt.Sprintf("/proc/%d/cgroup", pid))
 	if err != nil {
 		return n
 	}
@@ -72,7 +69,7 @@ func coresOf(pid int) float64 {
 		if !ok {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join("/sys/fs/cgroup", path, "cpu.max"))
+		text, err := h.Read(filepath.Join("/sys/fs/cgroup", path, "cpu.max"))
 		if f := strings.Fields(string(text)); err == nil && len(f) == 2 {
 			quota, err1 := strconv.ParseFloat(f[0], 64)
 			period, err2 := strconv.ParseFloat(f[1], 64)
@@ -84,15 +81,58 @@ func coresOf(pid int) float64 {
 	return n
 }
 
+// allowedCPUs counts the CPUs that a process may run on and that are online; 0
+// where that is not known.
+func allowedCPUs(h host.Host, pid int) int {
+	status, err := h.Read(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	var allowed map[int]bool
+	for line := range strings.Lines(string(status)) {
+		if list, ok := strings.CutPrefix(line, "Cpus_allowed_list:"); ok {
+			allowed = parseCPUs(list)
+		}
+	}
+	if online, err := h.Read("/sys/devices/system/cpu/online"); err == nil {
+		there := parseCPUs(string(online))
+		maps.DeleteFunc(allowed, func(cpu int, _ bool) bool { return !there[cpu] })
+	}
+	return len(allowed)
+}
+
+// mostCPUs bounds the numbers of CPUs: the kernel has at most 8192.
+const mostCPUs = 1 << 14
+
+// parseCPUs reads the kernel's lists of CPUs, as in "0-3,7".
+func parseCPUs(list string) map[int]bool {
+	out := map[int]bool{}
+	for part := range strings.SplitSeq(strings.TrimSpace(list), ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		first, err := strconv.Atoi(from)
+		last := first
+		if isRange && err == nil {
+			last, err = strconv.Atoi(to)
+		}
+		if err != nil || first < 0 || last >= mostCPUs {
+			continue
+		}
+		for cpu := first; cpu <= last; cpu++ {
+			out[cpu] = true
+		}
+	}
+	return out
+}
+
 // sysctls are the kernel's parameters that web stacks run into.
 var sysctls = []string{"net.core.somaxconn", "net.ipv4.tcp_max_syn_backlog", "net.core.netdev_max_backlog", "net.ipv4.ip_local_port_range",
 	"net.ipv4.tcp_tw_reuse", "net.ipv4.tcp_fin_timeout", "net.ipv4.tcp_max_tw_buckets", "fs.file-max", "fs.nr_open", "vm.swappiness", "vm.overcommit_memory"}
 
-// SysctlFacts are the parameters of this host's kernel that it has.
-func SysctlFacts(target string) []iikanji.Fact {
+// SysctlFacts are the parameters of a host's kernel that it has.
+func SysctlFacts(h host.Host, target string) []iikanji.Fact {
 	var out []iikanji.Fact
 	for _, name := range sysctls {
-		text, err := os.ReadFile(filepath.Join("/proc/sys", strings.ReplaceAll(name, ".", "/")))
+		text, err := h.Read(filepath.Join("/proc/sys", strings.ReplaceAll(name, ".", "/")))
 		if err == nil {
 			out = append(out, iikanji.Fact{Target: target, Topic: iikanji.TopicSysctl, Key: name, Value: strings.Join(strings.Fields(string(text)), " ")})
 		}
@@ -100,39 +140,16 @@ func SysctlFacts(target string) []iikanji.Fact {
 	return out
 }
 
-// family lists processes and all that descend from them.
-func family(roots []int) ([]int, error) {
-	procs, err := procfs.AllProcs()
-	if err != nil {
-		return nil, fmt.Errorf("listing processes: %w", err)
-	}
-	children := map[int][]int{}
-	for _, p := range procs {
-		if st, err := p.Stat(); err == nil {
-			children[st.PPID] = append(children[st.PPID], p.PID)
-		}
-	}
-	all := slices.Clone(roots)
-	for i := 0; i < len(all); i++ {
-		for _, c := range children[all[i]] {
-			if !slices.Contains(all, c) {
-				all = append(all, c)
-			}
-		}
-	}
-	return all, nil
-}
-
 // Busiest is the process, of some and all that descend from them, that has the
 // most open descriptors: a worker and not its master. 0 when none is there.
-func Busiest(roots []int) int {
-	pids, err := family(roots)
+func Busiest(h host.Host, roots []int) int {
+	pids, err := hoststat.Family(h, roots)
 	if err != nil {
 		return 0
 	}
 	best, most := 0, -1
 	for _, pid := range pids {
-		if entries, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "fd")); err == nil && len(entries) > most {
+		if entries, err := h.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "fd")); err == nil && len(entries) > most {
 			best, most = pid, len(entries)
 		}
 	}

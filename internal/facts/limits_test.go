@@ -3,14 +3,19 @@ package facts
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 func value(t *testing.T, fs []iikanji.Fact, topic, key string, into any) {
@@ -29,7 +34,7 @@ func value(t *testing.T, fs []iikanji.Fact, topic, key string, into any) {
 // TestLimitFacts holds what is read of this process against what the kernel
 // tells it itself.
 func TestLimitFacts(t *testing.T) {
-	fs, err := LimitFacts("me", os.Getpid())
+	fs, err := LimitFacts(host.Local{}, "me", os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,13 +44,13 @@ func TestLimitFacts(t *testing.T) {
 	if files < 10 || cores <= 0 {
 		t.Errorf("%v files, %v cores", files, cores)
 	}
-	if _, err := LimitFacts("gone", 1<<30); err == nil || !strings.Contains(err.Error(), "limits of gone") {
+	if _, err := LimitFacts(host.Local{}, "gone", 1<<30); err == nil || !strings.Contains(err.Error(), "limits of gone") {
 		t.Errorf("a process that is not there: %v", err)
 	}
 	if got := parseLimits("x", "Limit  Soft Limit\nMax open files            unlimited            4096   files\nMax cpu time  1 2\nMax processes\n"); len(got) != 1 || got[0].Value != "unlimited" {
 		t.Errorf("%v", got)
 	}
-	if fs := SysctlFacts("host"); len(fs) < 3 || fs[0].Key != "net.core.somaxconn" || fs[0].Value == "" {
+	if fs := SysctlFacts(host.Local{}, "host"); len(fs) < 3 || fs[0].Key != "net.core.somaxconn" || fs[0].Value == "" {
 		t.Errorf("%v", fs)
 	}
 }
@@ -63,7 +68,7 @@ func TestListenFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	fs, err := ListenFacts(map[string][]int{"me": {os.Getpid()}, "gone": {1 << 30}})
+	fs, err := ListenFacts(host.Local{}, map[string][]int{"me": {os.Getpid()}, "gone": {1 << 30}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +111,7 @@ func TestAnswerFacts(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	fs, err := AnswerFacts(t.Context(), "nginx", s.URL, map[string]string{"GET /text": "/text?x=1", "GET /counts": "/counts", "GET /kept": "/kept", "GET /elsewhere": "/elsewhere", "GET /dead": "/dead"}, nil)
+	fs, err := AnswerFacts(t.Context(), host.Local{}, "nginx", s.URL, map[string]string{"GET /text": "/text?x=1", "GET /counts": "/counts", "GET /kept": "/kept", "GET /elsewhere": "/elsewhere", "GET /dead": "/dead"}, nil)
 	if err != nil || len(fs) != 4 {
 		t.Fatalf("%v, %v", fs, err)
 	}
@@ -124,4 +129,74 @@ func TestAnswerFacts(t *testing.T) {
 	if counts.Same || !counts.Cookie || !counts.ETag || elsewhere.Status != 302 {
 		t.Errorf("%+v %+v", counts, elsewhere)
 	}
+}
+
+// TestLimitsOfAnotherHost reads the limits of a process of a host that is not
+// this machine: its own /proc and /sys only.
+func TestLimitsOfAnotherHost(t *testing.T) {
+	h := &host.Fake{Root: t.TempDir(), Host: "other"}
+	for name, text := range map[string]string{
+		"proc/7/limits":                   "Limit                     Soft Limit           Hard Limit           Units\nMax open files            123                  4096                 files\n",
+		"proc/7/status":                   "Name:\tapp\nCpus_allowed_list:\t0-7\n",
+		"proc/7/cgroup":                   "0::/app.slice\n",
+		"proc/7/environ":                  "A=b\x00GOMAXPROCS=3\x00",
+		"proc/sys/net/core/somaxconn":     "99\n",
+		"sys/devices/system/cpu/online":   "0-3,6\n",
+		"sys/fs/cgroup/app.slice/cpu.max": "450000 100000\n",
+	} {
+		path := filepath.Join(h.Root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	known, err := LimitFacts(h, "app", 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, f := range append(known, SysctlFacts(h, "other")...) {
+		got[f.Topic+" "+f.Key] = f.Value
+	}
+	want := map[string]string{"limit nofile": "123", "process cores": "4.5", "process gomaxprocs": "3", "sysctl net.core.somaxconn": "99"}
+	if !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if err := os.Remove(filepath.Join(h.Root, "sys/fs/cgroup/app.slice/cpu.max")); err != nil {
+		t.Fatal(err)
+	}
+	if n := coresOf(h, 7); n != 5 {
+		t.Errorf("%v cores, want the 5 of those allowed that are online", n)
+	}
+	if n := coresOf(h, 8); n != 0 {
+		t.Errorf("%v cores of a process that is not there", n)
+	}
+}
+
+// TestCoresOfThisProcess compares the CPUs of this process with what the
+// kernel returns by sched_getaffinity(2).
+func TestCoresOfThisProcess(t *testing.T) {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		t.Fatal(err)
+	}
+	if n := allowedCPUs(host.Local{}, os.Getpid()); n != set.Count() {
+		t.Errorf("%d CPUs, want %d", n, set.Count())
+	}
+}
+
+// FuzzCPUs reads lists of CPUs: no number is out of the kernel's range.
+func FuzzCPUs(f *testing.F) {
+	for _, s := range []string{"0-3,7", "", "5", "3-1", "-1", "0-99999999", "x,2"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, list string) {
+		for cpu := range parseCPUs(list) {
+			if cpu < 0 || cpu >= mostCPUs {
+				t.Errorf("%q: CPU %d", list, cpu)
+			}
+		}
+	})
 }

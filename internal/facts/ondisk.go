@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // besideApp are the folders, from where an app works, in which its files
@@ -22,10 +22,10 @@ var besideApp = []string{".", "public", "static", "../public"}
 // name them: each root that the web server's configuration has, where the
 // processes of its apps work, and the usual folders beside that. Not all of
 // them need to exist.
-func FileFolders(apps []int, conf []iikanji.Directive) []string {
+func FileFolders(h host.Host, apps []int, conf []iikanji.Directive) []string {
 	out := roots(conf)
 	for _, pid := range apps {
-		cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+		cwd, err := h.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
 		if err != nil { // it is gone, or another user's
 			continue
 		}
@@ -51,7 +51,7 @@ func roots(conf []iikanji.Directive) []string {
 
 // onDisk is the file in one of some folders that has an answer's bytes, "" for
 // none.
-func (a *asked) onDisk(folders []string) string {
+func (a *asked) onDisk(h host.Host, folders []string) string {
 	u, err := url.ParseRequestURI(a.URL)
 	if err != nil || a.Status != 200 || len(a.body) == 0 {
 		return ""
@@ -62,11 +62,11 @@ func (a *asked) onDisk(folders []string) string {
 	}
 	for _, folder := range folders {
 		name := filepath.Join(folder, filepath.FromSlash(path.Clean("/"+u.Path)))
-		info, err := os.Stat(name)
+		info, err := h.Stat(name)
 		if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(body)) {
 			continue
 		}
-		if text, err := os.ReadFile(name); err == nil && bytes.Equal(text, body) {
+		if text, err := h.Read(name); err == nil && bytes.Equal(text, body) {
 			return name
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // TestAnswersOnDisk asks a server that works in a folder of its own: what it
@@ -55,7 +56,7 @@ func TestAnswersOnDisk(t *testing.T) {
 	if err := os.WriteFile("public/css/css/a.css", text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	folders := FileFolders([]int{os.Getpid(), 1 << 30},
+	folders := FileFolders(host.Local{}, []int{os.Getpid(), 1 << 30},
 		[]iikanji.Directive{{Name: "http", Block: []iikanji.Directive{{Name: "root", Args: []string{"/srv/www/"}}}}})
 	if !slices.Contains(folders, "/srv/www") || !slices.Contains(folders, filepath.Join(dir, "public")) || !slices.Contains(folders, dir) {
 		t.Errorf("folders %q", folders)
@@ -66,7 +67,7 @@ func TestAnswersOnDisk(t *testing.T) {
 	for url := range want {
 		urls["GET "+url] = url
 	}
-	fs, err := AnswerFacts(t.Context(), "nginx", s.URL, urls, folders)
+	fs, err := AnswerFacts(t.Context(), host.Local{}, "nginx", s.URL, urls, folders)
 	if err != nil || len(fs) != len(want) {
 		t.Fatalf("%d facts, %v", len(fs), err)
 	}

@@ -3,13 +3,13 @@ package facts
 import (
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // readyTail is how much of the end of a log is read for its starts.
@@ -22,19 +22,19 @@ var (
 	answers = regexp.MustCompile(`(?i)\bready for connections\b`)
 )
 
-// ReadyFacts are how long the databases of a target took to start, by their
-// error logs. A log that cannot be read tells of none.
-func ReadyFacts(t iikanji.Target) []iikanji.Fact {
+// ReadyFacts are how long the databases of a target that run on a host took to
+// start, by their error logs. A log that cannot be read has no fact.
+func ReadyFacts(h host.Host, t iikanji.Target) []iikanji.Fact {
 	var out []iikanji.Fact
 	for _, s := range t.Services {
-		if !s.Engine.MySQLFamily() {
+		if !s.Engine.MySQLFamily() || s.Host != h.Name() {
 			continue
 		}
 		for _, l := range s.Logs {
 			if l.Kind != "error" {
 				continue
 			}
-			text, err := tail(l.Path, readyTail)
+			text, err := tail(h, l.Path, readyTail)
 			if took, ok := longestStart(text); err == nil && ok {
 				out = append(out, iikanji.Fact{Target: s.Name, Topic: iikanji.TopicReady, Key: "seconds", Value: strconv.FormatFloat(took.Seconds(), 'f', -1, 64), Moves: true})
 			}
@@ -79,8 +79,8 @@ func logTime(line string) (time.Time, bool) {
 }
 
 // tail reads the last n bytes of a file.
-func tail(path string, n int64) (string, error) {
-	f, err := os.Open(path)
+func tail(h host.Host, path string, n int64) (string, error) {
+	f, err := h.Open(path)
 	if err != nil {
 		return "", fmt.Errorf("reading the end of a log: %w", err)
 	}
@@ -89,10 +89,7 @@ func tail(path string, n int64) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading the end of a log: %w", err)
 	}
-	if _, err := f.Seek(max(0, st.Size()-n), io.SeekStart); err != nil {
-		return "", fmt.Errorf("reading the end of a log: %w", err)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, n))
+	text, err := io.ReadAll(io.NewSectionReader(f, max(0, st.Size()-n), n))
 	if err != nil {
 		return "", fmt.Errorf("reading the end of a log: %w", err)
 	}

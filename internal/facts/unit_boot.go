@@ -90,7 +90,7 @@ func (t *unitTree) linked(u *loadedUnit) []string {
 		seen := map[string]bool{}
 		for _, name := range append([]string{u.Name}, u.Aliases...) {
 			for _, d := range t.folders[name+ext] {
-				entries, err := os.ReadDir(d.path)
+				entries, err := t.host.ReadDir(d.path)
 				if err != nil {
 					continue
 				}
@@ -99,7 +99,7 @@ func (t *unitTree) linked(u *loadedUnit) []string {
 						continue
 					}
 					seen[e.Name()] = true
-					if to, err := os.Readlink(filepath.Join(d.path, e.Name())); err == nil && to != os.DevNull {
+					if to, err := t.host.Readlink(filepath.Join(d.path, e.Name())); err == nil && to != os.DevNull {
 						out = append(out, e.Name())
 					}
 				}

@@ -2,12 +2,12 @@ package facts
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // unitFolders are where systemd looks for units that are still there after a
@@ -15,15 +15,18 @@ import (
 // /run/systemd/system is gone then; what generators make is made again.
 var unitFolders = []string{"/etc/systemd/system", "/run/systemd/generator", "/usr/local/lib/systemd/system", "/lib/systemd/system", "/usr/lib/systemd/system", "/run/systemd/generator.late"}
 
-// UnitFacts are the units of a target's services as systemd would read them
-// when the machine starts. Services that no unit runs have none, and nothing is
-// read where no service has one.
-func UnitFacts(t iikanji.Target) ([]iikanji.Fact, error) {
+// UnitFacts are the units of a target's services on a host, as systemd would
+// read them when the machine starts. A service that no unit runs has no fact,
+// and nothing is read where no service has a unit.
+func UnitFacts(h host.Host, t iikanji.Target) ([]iikanji.Fact, error) {
 	names := map[string]string{} // of units, by service
 	for _, s := range t.Services {
+		if s.Host != h.Name() {
+			continue
+		}
 		name := s.Unit
 		if name == "" {
-			name = unitOf(s.PIDs)
+			name = unitOf(h, s.PIDs)
 		}
 		if name != "" { // the ending may be left out, as with systemctl
 			names[s.Name] = strings.TrimSuffix(name, ".service") + ".service"
@@ -36,7 +39,7 @@ func UnitFacts(t iikanji.Target) ([]iikanji.Fact, error) {
 	if len(folders) == 0 {
 		folders = unitFolders
 	}
-	tree, err := openUnits(folders)
+	tree, err := openUnits(h, folders)
 	if err != nil {
 		return nil, fmt.Errorf("reading the units of %s: %w", t.Name, err)
 	}
@@ -44,7 +47,7 @@ func UnitFacts(t iikanji.Target) ([]iikanji.Fact, error) {
 	for _, name := range names {
 		all = append(all, tree.canonical(name))
 	}
-	b, manager := bootOf(tree), managerSettings(folders)
+	b, manager := bootOf(tree), managerSettings(h, folders)
 	var out []iikanji.Fact
 	for _, s := range t.Services {
 		name, ok := names[s.Name]
@@ -86,7 +89,7 @@ func telling(all []iikanji.Setting) []iikanji.Setting {
 
 // managerSettings are what system.conf and its drop-ins, beside a folder named
 // "system", say of all units (systemd-system.conf(5)).
-func managerSettings(folders []string) []iikanji.Setting {
+func managerSettings(h host.Host, folders []string) []iikanji.Setting {
 	var files []string
 	var dirs []unitDir
 	for rank, folder := range folders {
@@ -94,15 +97,15 @@ func managerSettings(folders []string) []iikanji.Setting {
 			continue
 		}
 		if file := filepath.Join(filepath.Dir(folder), "system.conf"); len(files) == 0 {
-			if _, err := os.Stat(file); err == nil {
+			if _, err := h.Stat(file); err == nil {
 				files = append(files, file)
 			}
 		}
 		dirs = append(dirs, unitDir{rank, filepath.Join(filepath.Dir(folder), "system.conf.d")})
 	}
 	var all []iikanji.Setting
-	for _, file := range append(files, confFiles(dirs)...) {
-		if text, err := readUnit(file); err == nil {
+	for _, file := range append(files, confFiles(h, dirs)...) {
+		if text, err := readUnit(h, file); err == nil {
 			all = append(all, ParseUnit(file, text)...)
 		}
 	}
@@ -111,13 +114,13 @@ func managerSettings(folders []string) []iikanji.Setting {
 
 // unitOf is the unit of the system in which processes run, "" for none. The
 // one that this process itself runs in says nothing of its children.
-func unitOf(pids []int) string {
+func unitOf(h host.Host, pids []int) string {
 	own := ""
-	if text, err := os.ReadFile("/proc/self/cgroup"); err == nil {
+	if text, err := h.Read("/proc/self/cgroup"); err == nil {
 		own = cgroupUnit(string(text))
 	}
 	for _, pid := range pids {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+		text, err := h.Read(fmt.Sprintf("/proc/%d/cgroup", pid))
 		if name := cgroupUnit(string(text)); err == nil && name != "" && name != own {
 			return name
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/facts/factstest"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 const appUnit = `# the app; [Service] of its own
@@ -154,7 +155,7 @@ func unitsOf(t *testing.T, folders []string, names ...string) map[string]iikanji
 	for _, n := range names {
 		target.Services = append(target.Services, iikanji.Service{Name: n, Unit: n})
 	}
-	known, err := UnitFacts(target)
+	known, err := UnitFacts(host.Local{}, target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +241,7 @@ func TestUnitFolders(t *testing.T) {
 
 // TestUnitFactsNone: what no unit runs has no facts, whatever units there are.
 func TestUnitFactsNone(t *testing.T) {
-	fs, err := UnitFacts(iikanji.Target{Services: []iikanji.Service{{Name: "app"}, {Name: "me", PIDs: []int{os.Getpid(), 1 << 30}}}, UnitFolders: []string{plant(t, system)}})
+	fs, err := UnitFacts(host.Local{}, iikanji.Target{Services: []iikanji.Service{{Name: "app"}, {Name: "me", PIDs: []int{os.Getpid(), 1 << 30}}}, UnitFolders: []string{plant(t, system)}})
 	if err != nil || len(fs) != 0 {
 		t.Errorf("%v, %v", fs, err)
 	}
@@ -248,7 +249,7 @@ func TestUnitFactsNone(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := UnitFacts(iikanji.Target{Services: []iikanji.Service{{Name: "app", Unit: "app"}}, UnitFolders: []string{file}}); err == nil || !strings.Contains(err.Error(), "listing systemd's units") {
+	if _, err := UnitFacts(host.Local{}, iikanji.Target{Services: []iikanji.Service{{Name: "app", Unit: "app"}}, UnitFolders: []string{file}}); err == nil || !strings.Contains(err.Error(), "listing systemd's units") {
 		t.Errorf("a file for a folder: %v", err)
 	}
 }
@@ -356,7 +357,7 @@ func TestReadyFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer srv.Stop()
-	fs := ReadyFacts(iikanji.Target{Services: []iikanji.Service{{Name: "db", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Logs: []iikanji.Log{{Kind: "slow", Path: log}, {Kind: "error", Path: log}}}, {Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo}}})
+	fs := ReadyFacts(host.Local{}, iikanji.Target{Services: []iikanji.Service{{Name: "db", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Logs: []iikanji.Log{{Kind: "slow", Path: log}, {Kind: "error", Path: log}}}, {Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo}}})
 	if len(fs) != 1 || fs[0].Target != "db" {
 		text, _ := os.ReadFile(log)
 		t.Fatalf("%v of\n%s", fs, text)

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // mostUnitBytes is how much of one file is read: systemd's own limit of a line.
@@ -21,6 +22,7 @@ const mostUnitBytes = 1 << 20
 // they are asked for. Names come from files and are only ever looked up in the
 // listing, so that none leads out of the folders.
 type unitTree struct {
+	host    host.Host
 	files   map[string]string    // path of a unit's file by its name, of the first folder that has one
 	links   map[string]string    // what the file of a name is a link to, by its last element
 	folders map[string][]unitDir // "app.service.d", "multi-user.target.wants": where they are, the first folder first
@@ -41,10 +43,10 @@ type loadedUnit struct {
 }
 
 // openUnits lists folders. One that is not there has no units.
-func openUnits(folders []string) (*unitTree, error) {
-	t := &unitTree{files: map[string]string{}, links: map[string]string{}, folders: map[string][]unitDir{}, others: map[string][]string{}, loaded: map[string]*loadedUnit{}}
+func openUnits(h host.Host, folders []string) (*unitTree, error) {
+	t := &unitTree{host: h, files: map[string]string{}, links: map[string]string{}, folders: map[string][]unitDir{}, others: map[string][]string{}, loaded: map[string]*loadedUnit{}}
 	for rank, folder := range folders {
-		entries, err := os.ReadDir(folder)
+		entries, err := h.ReadDir(folder)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("listing systemd's units: %w", err)
 		}
@@ -73,7 +75,7 @@ func (t *unitTree) list(rank int, path string, e fs.DirEntry) {
 		return
 	}
 	t.files[name] = path
-	to, err := os.Readlink(path)
+	to, err := t.host.Readlink(path)
 	if base := filepath.Base(to); err == nil && base != name && base != templateOf(name) && filepath.Ext(base) == filepath.Ext(name) {
 		t.links[name] = base
 	}
@@ -114,7 +116,7 @@ func (t *unitTree) load(name string) *loadedUnit {
 		path, ok = t.files[templateOf(name)]
 	}
 	var all []iikanji.Setting
-	if text, err := readUnit(path); ok && err == nil {
+	if text, err := readUnit(t.host, path); ok && err == nil {
 		u.there = true
 		if text == "" { // a link to /dev/null, or nothing in it
 			u.Masked = path
@@ -122,7 +124,7 @@ func (t *unitTree) load(name string) *loadedUnit {
 		u.Files, all = append(u.Files, path), append(all, ParseUnit(path, text)...)
 	}
 	for _, path := range t.dropIns(u) {
-		if text, err := readUnit(path); err == nil && text != "" {
+		if text, err := readUnit(t.host, path); err == nil && text != "" {
 			u.Files, all = append(u.Files, path), append(all, ParseUnit(path, text)...)
 		}
 	}
@@ -141,15 +143,15 @@ func (t *unitTree) dropIns(u *loadedUnit) []string {
 		}
 	}
 	slices.SortStableFunc(dirs, func(a, b unitDir) int { return a.rank - b.rank })
-	return confFiles(dirs)
+	return confFiles(t.host, dirs)
 }
 
 // confFiles are the drop-ins of some folders, sorted by their names; of a name
 // that several have, that of the first.
-func confFiles(dirs []unitDir) []string {
+func confFiles(h host.Host, dirs []unitDir) []string {
 	paths := map[string]string{}
 	for _, d := range dirs {
-		entries, err := os.ReadDir(d.path)
+		entries, err := h.ReadDir(d.path)
 		if err != nil {
 			continue
 		}
@@ -185,18 +187,18 @@ func dropInNames(name string) []string {
 
 // readUnit reads a file; of /dev/null the text is empty. Nothing that could
 // block or has no end is read.
-func readUnit(path string) (string, error) {
-	st, err := os.Stat(path)
+func readUnit(h host.Host, path string) (string, error) {
+	st, err := h.Stat(path)
 	if err != nil {
 		return "", err
 	}
 	if !st.Mode().IsRegular() {
-		if real, err := filepath.EvalSymlinks(path); err == nil && real == os.DevNull {
+		if real, err := h.RealPath(path); err == nil && real == os.DevNull {
 			return "", nil
 		}
 		return "", fmt.Errorf("%s is no file", path)
 	}
-	f, err := os.Open(path)
+	f, err := h.Open(path)
 	if err != nil {
 		return "", err
 	}

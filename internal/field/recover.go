@@ -79,7 +79,11 @@ func SweepTemporary(ctx context.Context, site *change.Site, interrupted []*iikan
 
 func sweepBeside(ctx context.Context, site *change.Site, op iikanji.Op) error {
 	dir, prefix := filepath.Dir(op.Place), "."+filepath.Base(op.Place)+"."
-	entries, err := site.Host.ReadDir(dir)
+	on, err := site.On(op.Host)
+	if err != nil {
+		return fmt.Errorf("listing the temporary files of killed writes: %w", err)
+	}
+	entries, err := on.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

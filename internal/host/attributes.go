@@ -10,12 +10,13 @@ import (
 	"syscall"
 )
 
-// keep gives a new file what the old one at path has beside its content: the
-// owner, the mode with its special bits, and extended attributes, which access
-// control lists are among. Another's file that we may write but not give away
-// becomes ours; then it loses the special bits, as they would act for us.
+// keep copies the metadata of the old file at path to its replacement f: owner,
+// mode with special bits, and extended attributes, which include access control
+// lists. If this process may not give the file to the old owner, the file belongs
+// to this process's user and loses setuid and setgid, which would otherwise grant
+// that user's rights.
 //
-// It comes after the content: writing clears some of it.
+// Call it after writing the content: a write clears some of the metadata.
 func keep(f *os.File, path string, old os.FileInfo) error {
 	mode := old.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
 	if st, ok := old.Sys().(*syscall.Stat_t); ok {
@@ -32,12 +33,13 @@ func keep(f *os.File, path string, old os.FileInfo) error {
 	return copyAttributes(path, f.Name())
 }
 
-// ofContent are attributes that sign what a file held: the kernel makes them
-// anew, or the new content has none.
+// ofContent are attributes that hold a signature or hash of the content: the kernel
+// computes them again, or they do not apply to the new content.
 var ofContent = []string{"security.ima", "security.evm"}
 
-// copyAttributes copies extended attributes, see xattr(7), as far as the file
-// system has them and we may: a label that only the system gives is the system's.
+// copyAttributes copies extended attributes, see xattr(7). It skips those that the
+// file system does not support or that this process may not set, such as security
+// labels that only the kernel assigns.
 func copyAttributes(from, to string) error {
 	names, err := attributes(from)
 	if err != nil {
@@ -60,13 +62,13 @@ func copyAttributes(from, to string) error {
 	return nil
 }
 
-// attributes are the names of a file's extended attributes.
+// attributes returns the names of a file's extended attributes.
 func attributes(path string) ([]string, error) {
 	list, err := grown(func(buf []byte) (int, error) { return syscall.Listxattr(path, buf) })
 	if errors.Is(err, syscall.ENOTSUP) {
 		return nil, nil
 	} else if err != nil {
-		return nil, fmt.Errorf("listing its attributes: %w", err)
+		return nil, fmt.Errorf("listing the attributes of %s: %w", path, err)
 	}
 	var names []string
 	for name := range bytes.SplitSeq(bytes.TrimSuffix(list, []byte{0}), []byte{0}) {
@@ -81,8 +83,8 @@ func attribute(path, name string) ([]byte, error) {
 	return grown(func(buf []byte) (int, error) { return syscall.Getxattr(path, name, buf) })
 }
 
-// grown calls for an answer of unknown size until the buffer is large enough.
-// The kernel has no larger one than 64 KiB.
+// grown repeats a call with larger buffers until the result fits. The kernel's limit
+// is 64 KiB.
 func grown(call func(buf []byte) (int, error)) ([]byte, error) {
 	for size := 1 << 10; ; size *= 4 {
 		buf := make([]byte, size)
@@ -94,9 +96,9 @@ func grown(call func(buf []byte) (int, error)) ([]byte, error) {
 	}
 }
 
-// Replaceable says why Write would not keep what a path is, whatever it holds:
-// a link to nothing would become a file, and of a file with several names one
-// would be cut off from the others. A path with nothing there is replaceable.
+// Replaceable returns an error if Write would change the kind of what is at path: a
+// dangling symbolic link would become a file, and a file with several hard links
+// would be separated from the others. A missing path is replaceable.
 func (Local) Replaceable(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -105,10 +107,10 @@ func (Local) Replaceable(path string) error {
 		}
 		return nil
 	} else if err != nil {
-		return fmt.Errorf("looking at %s: %w", path, err)
+		return fmt.Errorf("checking %s: %w", path, err)
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && info.Mode().IsRegular() && st.Nlink > 1 {
-		return fmt.Errorf("%s has %d names (hard links), which would no longer be one file", path, st.Nlink)
+		return fmt.Errorf("%s has %d names (hard links), which a write would separate", path, st.Nlink)
 	}
 	return nil
 }

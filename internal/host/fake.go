@@ -14,30 +14,32 @@ import (
 	"syscall"
 )
 
-// A Fake is a host for tests whose files lie below a folder of this machine:
-// its /etc/my.cnf is Root/etc/my.cnf. Files behave as on a real host, with
-// modes, links and atomic writes; programs and processes are functions of the
-// test. Its methods may be called from several goroutines at once.
+// A Fake is a host for tests. Its files lie below a folder of this machine: its
+// /etc/my.cnf is Root/etc/my.cnf. Files behave as on a real host, with
+// modes, links and atomic writes; the test supplies programs and processes. Its methods may be called from several goroutines at once.
 type Fake struct {
 	Root string // an absolute path without symbolic links
 	Host string // its Name
 
-	// Run stands in for programs; nil refuses every command.
+	// Run replaces programs; with nil every command fails.
 	Run func(ctx context.Context, c Command) (Result, error)
-	// Fail is asked before each operation on a file ("read", "write", "remove" …)
-	// and may return its error, such as syscall.ENOSPC; nil fails nothing.
+	// Fail is called before each operation on a file ("read", "write", "remove" …).
+	// The operation fails with the error that it returns, such as syscall.ENOSPC.
+	// nil means no failures.
 	Fail func(operation, path string) error
 	// Listen maps an address or the path of a unix socket to an address of this
 	// machine, as {"unix", "/tmp/x.sock"}.
 	Listen map[string][2]string
-	// Alive are the process ids that exist on the host.
+	// Space is how many bytes each file system has left; 0 is what this machine has.
+	Space int64
+	// Alive has the ids of the processes that exist on the host.
 	Alive map[int]bool
 
 	mu      sync.Mutex
 	signals []Sent
 }
 
-// A Sent is a signal that a Fake was asked to send.
+// A Sent is a signal that was sent through a Fake.
 type Sent struct {
 	PID    int
 	Signal syscall.Signal
@@ -45,20 +47,20 @@ type Sent struct {
 
 var _ Host = (*Fake)(nil)
 
-// Name is the host's name.
+// Name returns the host's name.
 func (f *Fake) Name() string { return f.Host }
 
-// at is where a path of the host lies on this machine. Links are followed
+// at returns the path on this machine of a path of the host. Links are followed
 // within the host: an absolute target begins at Root.
 func (f *Fake) at(path string, followLast bool) (string, error) {
 	real, err := f.resolve(path, followLast)
 	return filepath.Join(f.Root, real), err
 }
 
-// maxLinks bounds the links of one path, as the kernel does (ELOOP).
+// maxLinks is the maximum number of links in one path, as in the kernel (ELOOP).
 const maxLinks = 40
 
-// resolve follows the links of a path step by step; the result is a path of the host.
+// resolve follows the links of a path; the result is a path of the host.
 func (f *Fake) resolve(path string, followLast bool) (string, error) {
 	if !filepath.IsAbs(path) {
 		return "", &fs.PathError{Op: "open", Path: path, Err: fs.ErrInvalid}
@@ -71,7 +73,7 @@ func (f *Fake) resolve(path string, followLast bool) (string, error) {
 			return next, nil
 		}
 		to, err := os.Readlink(filepath.Join(f.Root, next))
-		if err != nil { // not a link, or not there: the operation itself finds out
+		if err != nil { // not a link, or missing: the operation itself returns the error
 			done = next
 			continue
 		}
@@ -86,7 +88,7 @@ func (f *Fake) resolve(path string, followLast bool) (string, error) {
 	return done, nil
 }
 
-// try asks Fail, then finds the path on this machine.
+// try calls Fail, then returns the path on this machine.
 func (f *Fake) try(operation, path string, followLast bool) (string, error) {
 	if f.Fail != nil {
 		if err := f.Fail(operation, path); err != nil {
@@ -149,7 +151,7 @@ func (f *Fake) ReadDir(path string) ([]fs.DirEntry, error) {
 	return os.ReadDir(at)
 }
 
-// Readlink is the target of a link.
+// Readlink returns the target of a link.
 func (f *Fake) Readlink(path string) (string, error) {
 	at, err := f.try("readlink", path, false)
 	if err != nil {
@@ -158,7 +160,7 @@ func (f *Fake) Readlink(path string) (string, error) {
 	return os.Readlink(at)
 }
 
-// RealPath is a path without links, on the host.
+// RealPath returns the path of the host without links.
 func (f *Fake) RealPath(path string) (string, error) {
 	if _, err := f.Stat(path); err != nil {
 		return "", err
@@ -186,7 +188,7 @@ func (f *Fake) Walk(root string, fn fs.WalkDirFunc) error {
 	})
 }
 
-// Write replaces a file's content at once.
+// Write replaces a file's content atomically.
 func (f *Fake) Write(path string, body []byte, perm os.FileMode) error {
 	at, err := f.try("write", path, true)
 	if err != nil {
@@ -225,7 +227,7 @@ func (f *Fake) Mkdir(path string, perm os.FileMode) error {
 	return Local{}.Mkdir(at, perm)
 }
 
-// Replaceable reports why Write would not keep what a path is.
+// Replaceable returns an error if Write would change the kind of what is at path.
 func (f *Fake) Replaceable(path string) error {
 	at, err := f.at(path, false)
 	if err != nil {
@@ -242,7 +244,20 @@ func (f *Fake) Replaceable(path string) error {
 	return Local{}.Replaceable(at)
 }
 
-// Signal notes the signal. A process that is not Alive has ended.
+// FreeSpace is Space.
+func (f *Fake) FreeSpace(path string) (int64, error) {
+	at, err := f.try("statfs", path, true)
+	if err != nil {
+		return 0, err
+	}
+	free, err := Local{}.FreeSpace(at)
+	if err == nil && f.Space > 0 {
+		free = f.Space
+	}
+	return free, err
+}
+
+// Signal records the signal. A process that is not in Alive has ended.
 func (f *Fake) Signal(pid int, sig syscall.Signal) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -256,17 +271,17 @@ func (f *Fake) Signal(pid int, sig syscall.Signal) error {
 	return nil
 }
 
-// Signals are the signals that were sent, in order.
+// Signals returns the sent signals, in order.
 func (f *Fake) Signals() []Sent {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return append([]Sent(nil), f.signals...)
 }
 
-// ProcFolder is the host's own /proc, below Root.
+// ProcFolder returns the folder of the host's /proc, below Root.
 func (f *Fake) ProcFolder() string { return filepath.Join(f.Root, "proc") }
 
-// Dial connects to what Listen maps the address to.
+// Dial connects to the address of this machine that Listen has for address.
 func (f *Fake) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	to, ok := f.Listen[address]
 	if !ok {

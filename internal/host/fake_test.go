@@ -38,7 +38,7 @@ func both(t *testing.T) map[string]struct {
 	}{"local": {Local{}, local}, "fake": {&Fake{Root: fake, Host: "db1"}, "/etc"}}
 }
 
-// TestHosts holds every Host to the same behaviour of files.
+// TestHosts tests that file operations behave alike on every Host.
 func TestHosts(t *testing.T) {
 	for name, c := range both(t) {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// TestFakeLinks wants a link of the host to stay within the host.
+// TestFakeLinks tests that links of the host are followed within the host.
 func TestFakeLinks(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -137,7 +137,7 @@ func TestFakeLinks(t *testing.T) {
 	}
 }
 
-// TestFakeFails wants failures on purpose, signals and connections.
+// TestFakeFails tests injected failures, signals and connections.
 func TestFakeFails(t *testing.T) {
 	root := t.TempDir()
 	f := &Fake{Root: root, Alive: map[int]bool{7: true}, Fail: func(op, path string) error {
@@ -177,7 +177,7 @@ func TestFakeFails(t *testing.T) {
 	c.Close()
 }
 
-// TestLocalSignal ends a process of ours and finds it gone.
+// TestLocalSignal kills a child process, then signals it again.
 func TestLocalSignal(t *testing.T) {
 	cmd := exec.Command("/bin/sleep", "100")
 	if err := cmd.Start(); err != nil {
@@ -197,7 +197,7 @@ func TestLocalSignal(t *testing.T) {
 	}
 }
 
-// TestLogin wants the account of this process where no other is named.
+// TestLogin tests that an empty user means the account of this process.
 func TestLogin(t *testing.T) {
 	var network, address string
 	dial := func(_ context.Context, n, a string) (net.Conn, error) {
@@ -213,5 +213,24 @@ func TestLogin(t *testing.T) {
 			t.Errorf("%+v dials %s %s: %v", login, network, address, err)
 		}
 		db.Close()
+	}
+}
+
+// TestFreeSpace: the free space is that of the path's file system; a Fake has
+// what the test gives it.
+func TestFreeSpace(t *testing.T) {
+	for name, c := range both(t) {
+		if free, err := c.h.FreeSpace(c.prefix); err != nil || free <= 0 {
+			t.Errorf("%s: %d, %v", name, free, err)
+		}
+		if _, err := c.h.FreeSpace(filepath.Join(c.prefix, "missing")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: a path that does not exist: %v", name, err)
+		}
+		if f, ok := c.h.(*Fake); ok {
+			f.Space = 7
+			if free, err := f.FreeSpace(c.prefix); err != nil || free != 7 {
+				t.Errorf("%d, %v", free, err)
+			}
+		}
 	}
 }

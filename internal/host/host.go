@@ -10,13 +10,13 @@ import (
 	"syscall"
 )
 
-// A Host is one machine. Every read and every effect on it goes through these
-// methods, so that the same code works here, over a connection, and in tests.
-// Paths are absolute paths on the host. Errors wrap the fs errors (fs.ErrNotExist,
-// fs.ErrPermission) of what they are about.
+// A Host is one machine. All reads and effects on it go through these methods, so
+// that the same code works on this machine, over a connection, and in tests. Paths
+// are absolute paths on the host. Errors wrap the errors of package fs
+// (fs.ErrNotExist, fs.ErrPermission).
 //
-// Methods that may wait take a context. Reads of small files take none: they
-// are as quick as their file system.
+// Methods that may wait take a context. Reads of small files take none: they do
+// not wait for another process.
 type Host interface {
 	// Name is the HostRef.Name of the host; "" for this machine.
 	Name() string
@@ -31,36 +31,41 @@ type Host interface {
 	// Stat describes a file; Lstat does not follow a symbolic link.
 	Stat(path string) (fs.FileInfo, error)
 	Lstat(path string) (fs.FileInfo, error)
-	// ReadDir lists a folder in the order of names.
+	// ReadDir lists a folder, sorted by name.
 	ReadDir(path string) ([]fs.DirEntry, error)
-	// Readlink is the target of a symbolic link, RealPath the path without any.
+	// Readlink returns the target of a symbolic link, RealPath the path without any.
 	Readlink(path string) (string, error)
 	RealPath(path string) (string, error)
-	// Glob lists the paths that match a pattern, in the order of names.
+	// Glob lists the paths that match a pattern, sorted by name.
 	Glob(pattern string) ([]string, error)
 	// Walk calls fn for a folder and everything below it; see fs.WalkDir.
 	Walk(root string, fn fs.WalkDirFunc) error
 
-	// Write replaces a file's content at once; see Local.Write.
+	// Write replaces a file's content atomically; see Local.Write.
 	Write(path string, body []byte, perm os.FileMode) error
-	// Remove removes a file for good; see Local.Remove.
+	// Remove removes a file durably; see Local.Remove.
 	Remove(path string) error
 	// RemoveAll removes a folder with its content, or a file.
 	RemoveAll(path string) error
 	// Mkdir makes a folder with exactly these permissions.
 	Mkdir(path string, perm os.FileMode) error
-	// Replaceable reports why Write would not keep what a path is; see Local.Replaceable.
+	// Replaceable returns an error if Write would change the kind of what is at path;
+	// see Local.Replaceable.
 	Replaceable(path string) error
+
+	// FreeSpace is how many bytes an unprivileged user may still write to the
+	// file system of a path.
+	FreeSpace(path string) (int64, error)
 
 	// Signal sends a signal to a process.
 	Signal(pid int, sig syscall.Signal) error
-	// ProcFolder is where the host's /proc can be read on this machine, for
-	// readers of many small files; "" where it cannot.
+	// ProcFolder returns the folder of this machine where the host's /proc can be
+	// read, for readers of many small files; "" if there is none.
 	ProcFolder() string
 
 	// Dial connects to an address or a unix socket of the host.
 	Dial(ctx context.Context, network, address string) (net.Conn, error)
-	// SQL opens a pool to a database server that has MySQL's protocol.
+	// SQL opens a pool to a database server with the MySQL protocol.
 	SQL(login Login) (*sql.DB, error)
 }
 
@@ -72,12 +77,12 @@ type File interface {
 	Stat() (fs.FileInfo, error)
 }
 
-// A Login says how to reach a database server, and as whom.
+// A Login is the address of a database server and the account to use.
 type Login struct {
 	Socket  string // path of the unix socket; empty: Address
 	Address string // host:port
-	// User is the account; empty means the account that this process runs as,
-	// which the server accepts by its socket without a password.
+	// User is the account; empty means the account of this process, which the
+	// server accepts through its socket without a password.
 	User, Password string
 	Schema         string
 	// Idle is how many idle connections the pool keeps.

@@ -32,20 +32,20 @@ func TestExec(t *testing.T) {
 	}
 	t.Setenv("SECRET", "1")
 	if r, err = (Local{}).Exec(t.Context(), sh("echo ${SECRET-none}")); err != nil || string(r.Output) != "none\n" {
-		t.Errorf("our environment was handed on: %s %v", r.Output, err)
+		t.Errorf("the environment of this process was passed on: %s %v", r.Output, err)
 	}
 	if r, err = (Local{}).Exec(t.Context(), sh("head -c 3000000 /dev/zero; echo end >&2")); err != nil || len(r.Output) != MaxOutput || r.Status != 0 {
 		t.Errorf("large output: %d bytes, status %d, %v", len(r.Output), r.Status, err)
 	}
 }
 
-// TestExecEnds wants the end of the context to end grandchildren too, and a
-// daemon that keeps the output open not to be waited for.
+// TestExecEnds tests that the end of the context ends grandchildren too, and that
+// Exec does not wait for a daemon that keeps the output open.
 func TestExecEnds(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		for { // until the grandchild is there
+		for { // until the grandchild runs
 			if b, _ := os.ReadFile(file); bytes.HasSuffix(b, []byte("\n")) {
 				cancel()
 				return
@@ -86,7 +86,7 @@ func TestExecEnds(t *testing.T) {
 	}
 }
 
-// gone says whether a process has ended, reaped or not.
+// gone reports whether a process has ended, reaped or not.
 func gone(pid int) bool {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	return err != nil || bytes.Contains(b, []byte(") Z "))
@@ -134,8 +134,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestWriteKeeps wants what a file has beside its content to stay: special
-// bits, an access control list, other extended attributes.
+// TestWriteKeeps tests that a file keeps its metadata: special bits, an access
+// control list, other extended attributes.
 func TestWriteKeeps(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.conf")
 	if err := os.WriteFile(file, []byte("one"), 0o640); err != nil {
@@ -146,11 +146,11 @@ func TestWriteKeeps(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// acl(5) as the kernel keeps it: its version, then tag, rights and whose.
+	// acl(5) in the kernel's format: version, then tag, rights and id of each entry.
 	acl := []byte("\x02\x00\x00\x00" +
 		"\x01\x00\x06\x00\xff\xff\xff\xff" + "\x02\x00\x04\x00\x38\x00\x00\x00" + "\x04\x00\x04\x00\xff\xff\xff\xff" +
 		"\x10\x00\x04\x00\xff\xff\xff\xff" + "\x20\x00\x00\x00\xff\xff\xff\xff")
-	large := bytes.Repeat([]byte("x"), 2000) // larger than the first guess
+	large := bytes.Repeat([]byte("x"), 2000) // larger than the first buffer
 	want := map[string][]byte{}
 	for name, value := range map[string][]byte{"user.iikanji": large, "system.posix_acl_access": acl} {
 		switch err := syscall.Setxattr(file, name, value, 0); {
@@ -187,7 +187,7 @@ func TestWriteKeeps(t *testing.T) {
 	}
 }
 
-// TestReplaceable refuses what a replaced file would no longer be.
+// TestReplaceable tests which kinds of files Write can replace.
 func TestReplaceable(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -203,7 +203,8 @@ func TestReplaceable(t *testing.T) {
 	}
 }
 
-// TestWriteFails wants nothing to be left, and the old content to stay.
+// TestWriteFails tests that a failed write leaves no temporary file and keeps the
+// old content.
 func TestWriteFails(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a.conf")
@@ -216,8 +217,8 @@ func TestWriteFails(t *testing.T) {
 	if err := (Local{}).Write(dir, []byte("new"), 0o644); err == nil {
 		t.Error("a folder was replaced by a file")
 	}
-	// A limit on the size of files stands in for a full disk. It is above what
-	// the testing package writes to files of its own meanwhile.
+	// A limit on the size of files replaces a full disk. It is above the size of the
+	// files that the testing package writes meanwhile.
 	const limit = 1 << 20
 	var was syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
@@ -241,8 +242,8 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// TestWriteKernel writes a variable of the kernel, our own thread's name,
-// which cannot be replaced as a file is, and one that refuses the value.
+// TestWriteKernel writes the name of its thread, a kernel variable that cannot be
+// replaced like a file, and one that refuses the value.
 func TestWriteKernel(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

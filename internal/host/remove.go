@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Remove removes a file for good: it stays away after a power cut. A file that
-// is not there is no error; a folder is.
+// Remove removes a file durably: it stays removed after a power failure. A missing
+// file is not an error; a folder is one.
 func (Local) Remove(path string) error {
 	info, err := os.Lstat(path)
 	switch {

@@ -13,7 +13,7 @@ import (
 // SQL opens a pool to a database server of this machine.
 func (l Local) SQL(login Login) (*sql.DB, error) { return openMySQL(login, l.Dial) }
 
-// openMySQL makes a pool whose connections are dialled by a host. It does not
+// openMySQL makes a pool that connects through a host's dial function. It does not
 // connect yet.
 func openMySQL(login Login, dial func(ctx context.Context, network, address string) (net.Conn, error)) (*sql.DB, error) {
 	if login.User == "" {

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// write writes beside the file, syncs, and renames over it. A symbolic link
-// stays one: its target is what is replaced.
+// write writes a temporary file in the same folder, syncs it, and renames it over
+// the file. A symbolic link stays a link: its target is replaced.
 func write(path string, body []byte, perm os.FileMode) (err error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -37,7 +37,7 @@ func write(path string, body []byte, perm os.FileMode) (err error) {
 	return syncDir(filepath.Dir(path))
 }
 
-// fill gives a new file its content, and what the old one at path has beside it.
+// fill writes the content of a new file and copies the metadata of the old one at path.
 func fill(f *os.File, path string, body []byte, perm os.FileMode) error {
 	if _, err := f.Write(body); err != nil {
 		return err
@@ -54,7 +54,7 @@ func fill(f *os.File, path string, body []byte, perm os.FileMode) error {
 	return f.Sync()
 }
 
-// syncDir makes a rename outlive a power cut.
+// syncDir makes a rename durable.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -63,14 +63,14 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// The file systems whose files are the kernel's variables, see statfs(2).
+// The file systems whose files are kernel variables, see statfs(2).
 const (
 	procMagic  = 0x9fa0
 	sysfsMagic = 0x62656572
 )
 
-// ofKernel says whether a file is one of the kernel's variables. Nothing can
-// be renamed over these, and one write is taken as a whole or refused.
+// ofKernel reports whether a file is a kernel variable. No file can be renamed over
+// it, and the kernel takes or refuses one write as a whole.
 func ofKernel(path string) bool {
 	var st syscall.Statfs_t
 	return syscall.Statfs(path, &st) == nil && (int64(st.Type) == procMagic || int64(st.Type) == sysfsMagic)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/prometheus/procfs"
 	"github.com/prometheus/procfs/blockdevice"
+
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // counters are the host's own running totals at one instant.
@@ -56,7 +58,7 @@ func readCounters(fs procfs.FS, mount string) (counters, error) {
 	}
 	c.readDisks(mount)
 	c.readNet(fs)
-	c.readSwap(mount)
+	c.swapIn, c.swapOut = readSwap(mount)
 	return c, nil
 }
 
@@ -121,11 +123,15 @@ func (c *counters) readNet(fs procfs.FS) {
 	}
 }
 
-// readSwap reads pages swapped in and out from /proc/vmstat.
-func (c *counters) readSwap(mount string) {
+// Swapped counts the pages that a host swapped in and out since it booted; 0
+// where its kernel does not report it.
+func Swapped(h host.Host) (in, out uint64) { return readSwap(h.ProcFolder()) }
+
+// readSwap reads the pages swapped in and out from vmstat in /proc.
+func readSwap(mount string) (in, out uint64) {
 	data, err := os.ReadFile(filepath.Join(mount, "vmstat"))
 	if err != nil {
-		return
+		return 0, 0
 	}
 	for line := range strings.Lines(string(data)) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -133,9 +139,10 @@ func (c *counters) readSwap(mount string) {
 		switch {
 		case err != nil:
 		case name == "pswpin":
-			c.swapIn = n
+			in = n
 		case name == "pswpout":
-			c.swapOut = n
+			out = n
 		}
 	}
+	return in, out
 }

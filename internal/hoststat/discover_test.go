@@ -5,11 +5,13 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 func TestDiscoverFindsAListener(t *testing.T) {
 	holds := func() bool {
-		found, err := Discover()
+		found, err := Discover(host.Local{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,8 @@ package hoststat
 import (
 	"sync"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // A Recorder samples in the background, once an interval, until it is stopped.
@@ -19,8 +21,8 @@ type Recorder struct {
 
 // Record begins the first interval now. services is asked anew for each
 // sample, as a service that restarts has other processes.
-func Record(now func() time.Time, every time.Duration, services func() []Service) (*Recorder, error) {
-	s, err := NewSampler(now())
+func Record(h host.Host, now func() time.Time, every time.Duration, services func() []Service) (*Recorder, error) {
+	s, err := NewSampler(h, now())
 	if err != nil {
 		return nil, err
 	}

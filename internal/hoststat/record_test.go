@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // TestRecorderAsksAnew: a service is charged under the processes that it has
@@ -15,7 +17,7 @@ import (
 func TestRecorderAsksAnew(t *testing.T) {
 	var mu sync.Mutex
 	asked := 0
-	r, err := Record(time.Now, 20*time.Millisecond, func() []Service {
+	r, err := Record(host.Local{}, time.Now, 20*time.Millisecond, func() []Service {
 		mu.Lock()
 		defer mu.Unlock()
 		if asked++; asked < 3 {
@@ -52,7 +54,7 @@ func TestRecorderAsksAnew(t *testing.T) {
 // somebody names it shows only what it did in the interval.
 func TestTotalsOfALifeAreNoRate(t *testing.T) {
 	write(t, 4<<20)
-	s, err := NewSampler(time.Now())
+	s, err := NewSampler(host.Local{}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +155,7 @@ func BenchmarkSampleOfAServer(b *testing.B) {
 		}
 		defer a.Close()
 	}
-	s, err := NewSampler(time.Now())
+	s, err := NewSampler(host.Local{}, time.Now())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // A Sample is what a host did in one interval. CPU figures are in cores (0.5 is
@@ -125,13 +126,12 @@ type procCounters struct {
 	threads       map[int]threadCounter
 }
 
-// NewSampler returns a Sampler that has read the totals once: the first
-// interval begins now.
-func NewSampler(now time.Time) (*Sampler, error) {
-	mount := procfs.DefaultMountPoint
-	fs, err := procfs.NewFS(mount)
+// NewSampler returns a Sampler of a host that has read the totals once: the
+// first interval begins now.
+func NewSampler(h host.Host, now time.Time) (*Sampler, error) {
+	fs, mount, err := procOf(h)
 	if err != nil {
-		return nil, fmt.Errorf("opening /proc: %w", err)
+		return nil, err
 	}
 	s := &Sampler{fs: fs, mount: mount, procs: map[procKey]procCounters{}, limit: map[procKey]int64{}, buf: make([]byte, 256)}
 	_, err = s.Sample(now, nil)

@@ -12,13 +12,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // TestSampleSeesThisProcess makes this process burn CPU, write to disk and
 // hold sockets, and wants to see each in its service's line.
 func TestSampleSeesThisProcess(t *testing.T) {
 	began := time.Now()
-	s, err := NewSampler(began)
+	s, err := NewSampler(host.Local{}, began)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +80,7 @@ func TestOthersHaveNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	me := strings.TrimSpace(string(comm))
-	s, err := NewSampler(time.Now())
+	s, err := NewSampler(host.Local{}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +168,7 @@ func field(data []byte, name string) string {
 }
 
 func BenchmarkSample(b *testing.B) {
-	s, err := NewSampler(time.Now())
+	s, err := NewSampler(host.Local{}, time.Now())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/procfs"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // tick is the kernel's USER_HZ, the unit of CPU times in /proc: 100 a second
@@ -32,13 +33,13 @@ type spent struct {
 	rss          iikanji.Bytes // sum of the peaks of the live processes
 }
 
-// Take reads /proc. groups maps a service to its root process ids; each group
+// Take reads a host's /proc. groups maps a service to its root process ids; each group
 // covers their descendants too, and a process belongs to the nearest root
 // above it. Processes that are gone simply do not count.
-func Take(now time.Time, groups map[string][]int) (*Reading, error) {
-	fs, err := procfs.NewDefaultFS()
+func Take(h host.Host, now time.Time, groups map[string][]int) (*Reading, error) {
+	fs, _, err := procOf(h)
 	if err != nil {
-		return nil, fmt.Errorf("opening /proc: %w", err)
+		return nil, err
 	}
 	r := &Reading{at: now, groups: map[string]spent{}}
 	if err := r.readHost(fs); err != nil {

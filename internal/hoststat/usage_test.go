@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // TestBetweenSeesABusyChild: a shell that burns CPU in a child of its own is
@@ -24,14 +26,14 @@ func TestBetweenSeesABusyChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	groups := map[string][]int{"shell": {cmd.Process.Pid}, "me": {os.Getpid()}, "gone": {1 << 30}}
-	from, err := Take(time.Now(), groups)
+	from, err := Take(host.Local{}, time.Now(), groups)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := out.Read(make([]byte, 8)); err != nil { // "done": the child was waited for
 		t.Fatal(err)
 	}
-	to, err := Take(time.Now(), groups)
+	to, err := Take(host.Local{}, time.Now(), groups)
 	if err != nil {
 		t.Fatal(err)
 	}

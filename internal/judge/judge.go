@@ -3,7 +3,6 @@ package judge
 import (
 	"cmp"
 	"math"
-	"slices"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/stats"
@@ -62,23 +61,12 @@ type Pair struct {
 	Sick string
 }
 
-// Worth is the least effect δ on ln(score) that is worth keeping: 0.01 for a
-// reversible line of configuration, 0.02 for an index (it taxes writes), 0.03
-// for what adds state or weakens durability. A patch may add state, and nothing
-// says whether it does: 0.03.
-func Worth(c *iikanji.Change) float64 {
-	switch {
-	case slices.Contains(c.Weakens, iikanji.Durability), slices.Contains(c.Weakens, iikanji.Freshness):
-		return 0.03
-	case c.Kind == "patch":
-		return 0.03
-	case c.Kind == "ddl":
-		return 0.02
-	}
-	return LeastWorth
-}
+// Worth is the least effect δ on ln(score) that is worth keeping: the change's,
+// or LeastWorth if its history has none.
+func Worth(c *iikanji.Change) float64 { return cmp.Or(c.Worth, LeastWorth) }
 
-// LeastWorth is what a reversible line of configuration has to bring.
+// LeastWorth is the least effect of a reversible line of configuration that is
+// worth keeping.
 const LeastWorth = 0.01
 
 // Decide says what the pairs prove: gates first, then the numbers, and only at

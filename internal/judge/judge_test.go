@@ -69,10 +69,11 @@ func TestDecide(t *testing.T) {
 		{"no prior, two pairs", stats.Prior{}, trialOf(10, 14), iikanji.CallUnknown, iikanji.TooFew, 1, ""},
 		{"no prior, three pairs", stats.Prior{}, trialOf(10, 11, 10), iikanji.Keep, iikanji.Proven, 0, ""},
 		{"an index must give 2 %", known, with(trialOf(1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2), func(c *Case) {
-			c.Change.Kind = "ddl"
+			c.Change.Worth = 0.02
 		}), iikanji.Revert, iikanji.NoGain, 0, "2 % or more"},
 		{"durability must be worth 3 %", known, with(trialOf(2.5, 2.5, 2.5, 2.5, 2.5, 2.5, 2.5, 2.5), func(c *Case) {
 			c.Change.Weakens, c.Allow = []iikanji.Promise{iikanji.Durability}, []iikanji.Promise{iikanji.Durability}
+			c.Change.Worth = 0.03
 		}), iikanji.Inconclusive, iikanji.Undecided, 0, ""},
 
 		{"a promise that policy keeps", known, with(trialOf(50, 50), func(c *Case) {
@@ -423,5 +424,16 @@ func TestFastLaneChance(t *testing.T) {
 	}
 	if got := share(1); got < 0.95 {
 		t.Errorf("doubles taken: %.4f", got)
+	}
+}
+
+// TestWorth: the least effect is the case's, else the change's, else that of
+// a line of configuration.
+func TestWorth(t *testing.T) {
+	for _, c := range []struct{ ofCase, ofChange, want float64 }{{0, 0, 0.01}, {0, 0.03, 0.03}, {0.05, 0.03, 0.05}} {
+		v := NewJudge(known).Decide(Case{Change: iikanji.Change{ID: 1, Worth: c.ofChange}, Worth: c.ofCase})
+		if v.Worth != c.want {
+			t.Errorf("worth %v, want %v", v.Worth, c.want)
+		}
 	}
 }

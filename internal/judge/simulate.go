@@ -45,7 +45,7 @@ func JudgeRule(w World, rng *rand.Rand) Trial {
 		prior = sim.prior()
 	}
 	j := NewJudge(prior)
-	c := Case{Change: iikanji.Change{ID: 1, Kind: "nginxconf"}, Pairs: make([]Pair, 0, 8)}
+	c := Case{Change: iikanji.Change{ID: 1}, Pairs: make([]Pair, 0, 8)}
 	for {
 		c.Pairs = append(c.Pairs, sim.pair(len(c.Pairs)))
 		if v := j.Decide(c); v.Call != iikanji.CallUnknown {

@@ -52,6 +52,19 @@ func Open(name string, stdin io.Reader) (*Input, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", name, reason(err))
 	}
+	return File(name, f)
+}
+
+// An OpenFile is a log that was opened by its owner.
+type OpenFile interface {
+	io.Reader
+	io.ReaderAt
+	io.Closer
+	Stat() (fs.FileInfo, error)
+}
+
+// File returns an input that reads an open file and closes it.
+func File(name string, f OpenFile) (*Input, error) {
 	in, err := fromFile(name, f)
 	if err != nil {
 		f.Close()
@@ -68,7 +81,7 @@ func reason(err error) error {
 	return err
 }
 
-func fromFile(name string, f *os.File) (*Input, error) {
+func fromFile(name string, f OpenFile) (*Input, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", name, reason(err))

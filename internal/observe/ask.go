@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,7 +33,10 @@ func (o *Observer) Ask(ctx context.Context, ob *Observation) ([]iikanji.Fact, er
 		known = append(known, f...)
 	}
 	known = append(known, ob.Seen...)
-	return append(known, askUnits(o.w.Target, ob)...), nil
+	for _, w := range o.hosts {
+		known = append(known, askUnits(w.h, o.w.Target, ob)...)
+	}
+	return o.w.placed(known), nil
 }
 
 // A question collects facts of one service.
@@ -61,18 +63,20 @@ func (o *Observer) questions(ob *Observation) []question {
 	}
 	for i, w := range o.webs {
 		out = append(out, question{webs[i], func(ctx context.Context) ([]iikanji.Fact, error) {
-			return askAnswers(ctx, w.service, facts.FileFolders(o.apps(), w.conf), ob.Seen)
+			return askAnswers(ctx, w.host, w.service, facts.FileFolders(w.host, o.appsOn(w.host), w.conf), ob.Seen)
 		}})
 	}
 	return out
 }
 
-// apps are the processes of the target's apps at this moment: they may have
+// appsOn are the processes of the apps on a host at this moment: they may have
 // been started again since the target was described.
-func (o *Observer) apps() []int {
+func (o *Observer) appsOn(h host.Host) []int {
 	var out []int
 	for _, s := range o.w.Target.WithRole(iikanji.RoleApp) {
-		out = append(out, o.processIDs(s)...)
+		if o.w.host(s.Host).Name() == h.Name() {
+			out = append(out, o.processIDs(s)...)
+		}
 	}
 	return out
 }
@@ -201,17 +205,17 @@ func plan(ctx context.Context, srv *facts.Server, sql string) (iikanji.Plan, boo
 // askNginx has the program that runs as nginx print its whole configuration,
 // which is the first fact, and its version. A service of another engine, or
 // whose process is not known, has no facts.
-func askNginx(ctx context.Context, s iikanji.Service) ([]iikanji.Fact, error) {
+func askNginx(ctx context.Context, h host.Host, s iikanji.Service) ([]iikanji.Fact, error) {
 	if s.Engine != iikanji.EngineNginx || len(s.PIDs) == 0 || len(s.Configs) == 0 {
 		return nil, nil
 	}
-	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", s.PIDs[0]))
+	program, err := h.Readlink(fmt.Sprintf("/proc/%d/exe", s.PIDs[0]))
 	if err != nil {
 		return nil, fmt.Errorf("finding the program of nginx: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	r, err := host.Local{}.Exec(ctx, host.Command{Path: program, Args: []string{"-T", "-q", "-c", s.Configs[0]}})
+	r, err := h.Exec(ctx, host.Command{Path: program, Args: []string{"-T", "-q", "-c", s.Configs[0]}})
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +226,7 @@ func askNginx(ctx context.Context, s iikanji.Service) ([]iikanji.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r, err = (host.Local{}).Exec(ctx, host.Command{Path: program, Args: []string{"-v"}}); err != nil {
+	if r, err = h.Exec(ctx, host.Command{Path: program, Args: []string{"-v"}}); err != nil {
 		return known, err
 	}
 	version, err := facts.NginxVersionFact(s.Name, string(r.Output))
@@ -234,20 +238,20 @@ func askNginx(ctx context.Context, s iikanji.Service) ([]iikanji.Fact, error) {
 
 // askUnits reads how systemd would start the services of a target after a
 // reboot. Services that it does not run, as those of an arena, have no facts.
-func askUnits(t iikanji.Target, ob *Observation) []iikanji.Fact {
-	units, err := facts.UnitFacts(t)
+func askUnits(h host.Host, t iikanji.Target, ob *Observation) []iikanji.Fact {
+	units, err := facts.UnitFacts(h, t)
 	if err != nil {
 		ob.Run.Warnings = append(ob.Run.Warnings, "less is known of how services start: "+err.Error())
 	}
 	if len(units) == 0 {
 		return nil
 	}
-	return append(units, facts.ReadyFacts(t)...)
+	return append(units, facts.ReadyFacts(h, t)...)
 }
 
 // askAnswers asks a web server for one URL of each route that it served.
 // Answers may be files in folders.
-func askAnswers(ctx context.Context, s iikanji.Service, folders []string, seen []iikanji.Fact) ([]iikanji.Fact, error) {
+func askAnswers(ctx context.Context, h host.Host, s iikanji.Service, folders []string, seen []iikanji.Fact) ([]iikanji.Fact, error) {
 	urls := urlsToAsk(seen, s.Name)
 	if len(urls) == 0 {
 		return nil, nil
@@ -257,7 +261,7 @@ func askAnswers(ctx context.Context, s iikanji.Service, folders []string, seen [
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*askLimit)
 	defer cancel()
-	known, err := facts.AnswerFacts(ctx, s.Name, "http://"+s.Address, urls, folders)
+	known, err := facts.AnswerFacts(ctx, h, s.Name, "http://"+s.Address, urls, folders)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil // what did answer is known
 	}

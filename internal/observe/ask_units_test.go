@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // TestAskUnits: a service that systemd runs is known with its unit and how long
@@ -26,16 +27,16 @@ func TestAskUnits(t *testing.T) {
 	target := iikanji.Target{Name: "site", UnitFolders: []string{dir}, Services: []iikanji.Service{
 		{Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Unit: "db", Logs: []iikanji.Log{{Kind: "error", Path: log}}}, {Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo, PIDs: []int{os.Getpid()}}}}
 	ob := &Observation{Run: &iikanji.Run{}}
-	known := askUnits(target, ob)
+	known := askUnits(host.Local{}, target, ob)
 	if len(known) != 2 || known[0].Topic != iikanji.TopicUnit || known[0].Target != "database" || known[1].Topic != iikanji.TopicReady || known[1].Value != "7" || len(ob.Run.Warnings) > 0 {
 		t.Errorf("%+v, %v", known, ob.Run.Warnings)
 	}
 	target.Services[0].Unit = ""
-	if known := askUnits(target, ob); len(known) > 0 || len(ob.Run.Warnings) > 0 {
+	if known := askUnits(host.Local{}, target, ob); len(known) > 0 || len(ob.Run.Warnings) > 0 {
 		t.Errorf("%+v, %v", known, ob.Run.Warnings)
 	}
 	target.Services[0].Unit, target.UnitFolders = "db", []string{log}
-	if known := askUnits(target, ob); len(known) > 0 || len(ob.Run.Warnings) != 1 || !strings.HasPrefix(ob.Run.Warnings[0], "less is known of how services start: reading the units of site: ") {
+	if known := askUnits(host.Local{}, target, ob); len(known) > 0 || len(ob.Run.Warnings) != 1 || !strings.HasPrefix(ob.Run.Warnings[0], "less is known of how services start: reading the units of site: ") {
 		t.Errorf("%+v, %v", known, ob.Run.Warnings)
 	}
 }

@@ -5,21 +5,23 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os/user"
 	"time"
-
-	"github.com/go-sql-driver/mysql"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/facts"
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/lines"
 	"github.com/iikanji/iikanji/internal/slowlog"
 )
+
+// idleConnections is how many idle connections to a database are kept open.
+const idleConnections = 2
 
 // A databaseWatch observes one database of MySQL's family during the load: its
 // statements, its counters, and who waits for locks.
 type databaseWatch struct {
 	service iikanji.Service
+	host    host.Host
 	several bool   // the target has other databases
 	schema  string // that the site uses
 	db      *sql.DB
@@ -38,7 +40,7 @@ func databaseWatches(w Watched) []*databaseWatch {
 	all := w.Target.WithEngine(iikanji.EngineMariaDB, iikanji.EngineMySQL)
 	var out []*databaseWatch
 	for _, s := range all {
-		d := &databaseWatch{service: s, several: len(all) > 1, schema: s.Schema}
+		d := &databaseWatch{service: s, host: w.host(s.Host), several: len(all) > 1, schema: s.Schema}
 		if d.schema == "" {
 			d.schema = w.Schema
 		}
@@ -56,7 +58,7 @@ func (d *databaseWatch) note(err error) {
 
 // connect opens the database for all readers of it, and prepares its slow log.
 func (d *databaseWatch) connect(ctx context.Context, user string) (err error) {
-	if d.db, err = openDatabase(d.service.Socket, user, d.schema); err != nil {
+	if d.db, err = d.host.SQL(host.Login{Socket: d.service.Socket, Address: d.service.Address, User: user, Schema: d.schema, Idle: idleConnections}); err != nil {
 		return err
 	}
 	if d.asker, err = facts.Connect(ctx, d.db, askLimit); err != nil {
@@ -67,28 +69,8 @@ func (d *databaseWatch) connect(ctx context.Context, user string) (err error) {
 	if d.several { // their own logs may be in one folder
 		file = nameFor(observedLog, d.service.Name)
 	}
-	d.slow, err = newSlowSwitch(ctx, d.db, d.service.LogPath("slow"), file)
+	d.slow, err = newSlowSwitch(ctx, d.db, d.host, d.service.LogPath("slow"), file)
 	return err
-}
-
-// openDatabase opens a pool by a socket. The empty user is the account that
-// this process runs as.
-func openDatabase(socket, account, schema string) (*sql.DB, error) {
-	if account == "" {
-		me, err := user.Current()
-		if err != nil {
-			return nil, fmt.Errorf("finding the account of this process: %w", err)
-		}
-		account = me.Username
-	}
-	c := mysql.NewConfig()
-	c.User, c.Net, c.Addr, c.DBName = account, "unix", socket, schema
-	c.InterpolateParams = true
-	connector, err := mysql.NewConnector(c)
-	if err != nil {
-		return nil, fmt.Errorf("connecting to the database: %w", err)
-	}
-	return sql.OpenDB(connector), nil
 }
 
 // begin reads the counters and starts the lock watch. The slow log is turned
@@ -119,7 +101,7 @@ func (d *databaseWatch) openLog() {
 		return
 	}
 	var err error
-	d.log, err = lines.Open(d.slow.path, nil)
+	d.log, err = openLog(d.host, d.slow.path)
 	d.note(err)
 }
 

@@ -8,11 +8,13 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/errorlog"
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/lines"
 )
 
 // A logWatch cuts one error log, or the output of a service, to the load.
 type logWatch struct {
+	host                host.Host
 	service, kind, path string
 	form                errorlog.Form
 	from, to            int64
@@ -21,14 +23,14 @@ type logWatch struct {
 }
 
 // logWatches are the error logs and outputs of a target's services.
-func logWatches(t iikanji.Target) []*logWatch {
+func logWatches(watched Watched) []*logWatch {
 	var out []*logWatch
-	for _, s := range t.Services {
+	for _, s := range watched.Target.Services {
 		for _, l := range s.Logs {
 			if l.Kind != "error" && l.Kind != "output" {
 				continue
 			}
-			w := &logWatch{service: s.Name, kind: l.Kind, path: l.Path}
+			w := &logWatch{host: watched.host(s.Host), service: s.Name, kind: l.Kind, path: l.Path}
 			switch s.Engine {
 			case iikanji.EngineNginx:
 				w.form = errorlog.Nginx
@@ -49,18 +51,18 @@ func (w *logWatch) fail(err error) {
 
 func (w *logWatch) begin() {
 	var err error
-	w.from, err = size(w.path)
+	w.from, err = size(w.host, w.path)
 	w.fail(err)
 }
 
 // end opens the log, which fixes where it ends.
 func (w *logWatch) end() {
 	var err error
-	if w.to, err = size(w.path); err != nil || w.to == w.from {
+	if w.to, err = size(w.host, w.path); err != nil || w.to == w.from {
 		w.fail(err)
 		return
 	}
-	if w.in, err = lines.Open(w.path, nil); err != nil {
+	if w.in, err = openLog(w.host, w.path); err != nil {
 		w.fail(err)
 		return
 	}

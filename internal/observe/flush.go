@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 const (
@@ -22,6 +23,7 @@ const (
 // without it the lines of the last second would be missing, and those of the
 // checks before the load would come within it.
 type logFlush struct {
+	host host.Host
 	path string
 	pid  func() int // of the master, 0 when it is not known
 }
@@ -78,11 +80,11 @@ func hides(block []iikanji.Directive, around bool) bool {
 }
 
 // newLogFlush looks in the configuration for a log with a buffer; nil without one.
-func newLogFlush(tree []iikanji.Directive, path string, master func() int) *logFlush {
+func newLogFlush(tree []iikanji.Directive, h host.Host, path string, master func() int) *logFlush {
 	if path == "" || !slices.ContainsFunc(tree, func(d iikanji.Directive) bool { return buffers(d, path) }) {
 		return nil
 	}
-	return &logFlush{path: path, pid: master}
+	return &logFlush{host: h, path: path, pid: master}
 }
 
 // buffers says whether a directive, or one in it, writes the log through a buffer.
@@ -99,7 +101,7 @@ func (f *logFlush) flush(ctx context.Context) error {
 	if f == nil || f.pid() == 0 {
 		return nil
 	}
-	if err := syscall.Kill(f.pid(), syscall.SIGUSR1); err != nil {
+	if err := f.host.Signal(f.pid(), syscall.SIGUSR1); err != nil {
 		return err
 	}
 	last, since := int64(-1), time.Duration(0)
@@ -111,7 +113,7 @@ func (f *logFlush) flush(ctx context.Context) error {
 			return context.Cause(ctx)
 		case <-tick.C:
 		}
-		now, err := size(f.path)
+		now, err := size(f.host, f.path)
 		if err != nil {
 			return err
 		}

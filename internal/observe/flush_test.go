@@ -7,6 +7,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/diagnose"
 	"github.com/iikanji/iikanji/internal/facts"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // TestBuffers finds the log that is written through a buffer, however deep.
@@ -26,14 +27,14 @@ func TestBuffers(t *testing.T) {
 		{in("off"), false},
 		{nil, false},
 	} {
-		if got := newLogFlush(c.tree, "/log", none) != nil; got != c.want {
+		if got := newLogFlush(c.tree, host.Local{}, "/log", none) != nil; got != c.want {
 			t.Errorf("%v: %v, want %v", c.tree, got, c.want)
 		}
 	}
-	if newLogFlush(in("", "", "buffer=1k"), "", none) != nil {
+	if newLogFlush(in("", "", "buffer=1k"), host.Local{}, "", none) != nil {
 		t.Error("a target without an access log is flushed")
 	}
-	if err := newLogFlush(in("/log", "x", "buffer=1k"), "/log", none).flush(t.Context()); err != nil {
+	if err := newLogFlush(in("/log", "x", "buffer=1k"), host.Local{}, "/log", none).flush(t.Context()); err != nil {
 		t.Errorf("an nginx that nobody knows: %v", err)
 	}
 }

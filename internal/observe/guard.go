@@ -7,13 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/hoststat"
 	"github.com/iikanji/iikanji/internal/scenario"
 )
@@ -69,7 +69,7 @@ func (g *Guard) Phase(p scenario.Phase, begins bool) {
 	if !begins {
 		g.Stop()
 	}
-	r, err := hoststat.Take(g.Now(), g.groups())
+	r, err := hoststat.Take(host.Local{}, g.Now(), g.groups())
 	if err != nil {
 		g.Err = fmt.Errorf("who used the CPU is not known: %w", err)
 		return
@@ -100,7 +100,7 @@ func (g *Guard) sample() {
 		return
 	}
 	var err error
-	g.recorder, err = hoststat.Record(g.Now, g.Every, func() (services []hoststat.Service) {
+	g.recorder, err = hoststat.Record(host.Local{}, g.Now, g.Every, func() (services []hoststat.Service) {
 		groups := g.groups()
 		for _, name := range slices.Sorted(maps.Keys(groups)) {
 			services = append(services, hoststat.Service{Name: name, PIDs: groups[name]})
@@ -206,21 +206,10 @@ func busyTimers() []string {
 	return found
 }
 
-// swapped counts the pages that were swapped in and out since boot; 0 where
-// the kernel does not tell.
+// swapped counts the pages that this machine swapped in and out since it booted.
 func swapped() int64 {
-	b, err := os.ReadFile("/proc/vmstat")
-	if err != nil {
-		return 0
-	}
-	var sum int64
-	for line := range strings.Lines(string(b)) {
-		if f := strings.Fields(line); len(f) == 2 && (f[0] == "pswpin" || f[0] == "pswpout") {
-			n, _ := strconv.ParseInt(f[1], 10, 64) // the kernel writes numbers
-			sum += n
-		}
-	}
-	return sum
+	in, out := hoststat.Swapped(host.Local{})
+	return int64(in + out)
 }
 
 func freeSpace(dir string) (int64, bool) {

@@ -19,7 +19,7 @@ const pageSize = 4 << 10
 // for the host as a whole, the heaviest first. Total is CPU time, Share the
 // share of all cores.
 func hostProfile(samples []hoststat.Sample) *iikanji.Profile {
-	p := &iikanji.Profile{Version: iikanji.ProfileVersion, Source: iikanji.Host, Target: "local", Intake: iikanji.Intake{Format: "proc", Lines: int64(len(samples))}}
+	p := &iikanji.Profile{Version: iikanji.ProfileVersion, Source: iikanji.Host, Target: thisMachine, Intake: iikanji.Intake{Format: "proc", Lines: int64(len(samples))}}
 	if len(samples) == 0 {
 		return p
 	}

@@ -92,6 +92,11 @@ func Keep(h *history.History, ob *Observation, known []iikanji.Fact) error {
 	if err := h.SaveFile(id, hostFile, hoststat.TSV(ob.Host)); err != nil {
 		return err
 	}
+	for _, other := range ob.Hosts {
+		if err := h.SaveFile(id, nameFor(hostFile, other.Host), hoststat.TSV(other.Samples)); err != nil {
+			return err
+		}
+	}
 	if err := keepJSON(h, id, factsFile, known); err != nil {
 		return err
 	}

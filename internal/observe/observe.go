@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/hoststat"
 	"github.com/iikanji/iikanji/internal/scenario"
 )
@@ -25,6 +24,8 @@ type Watched struct {
 	// Groups are the root processes of each service of this moment; nil for none.
 	Groups func() map[string][]int
 	Now    func() time.Time
+	// Hosts finds the host of a name; nil where all services are on this machine.
+	Hosts func(name string) host.Host
 }
 
 // An Observation is one run as its sensors saw it.
@@ -37,9 +38,16 @@ type Observation struct {
 	// written to logs, statuses, how answers were in size.
 	Seen    []iikanji.Fact
 	Sensors []Sensor
-	Host    []hoststat.Sample // one a second
+	Host    []hoststat.Sample // of this machine, one a second
+	Hosts   []HostSamples     // of the other hosts of the target
 
 	slowLogs []slowLog // that the Slow profiles were read from
+}
+
+// HostSamples are the samples of one host.
+type HostSamples struct {
+	Host    string
+	Samples []hoststat.Sample
 }
 
 // A slowLog is the observed slow log of a database.
@@ -64,11 +72,9 @@ type Observer struct {
 	databases []*databaseWatch
 	webs      []*webWatch
 	logs      []*logWatch
-	host      *hoststat.Recorder // nil before the load
+	hosts     []*hostWatch
 
-	samples      string // folder of the load generator's samples, "" for none
-	hosted       []hoststat.Sample
-	hostErr      error          // the first
+	samples      string         // folder of the load generator's samples, "" for none
 	seen         []iikanji.Fact // of the end of the load
 	began, ended time.Time
 }
@@ -77,7 +83,10 @@ type Observer struct {
 // database that does not answer, or keeps no log, makes its sensor red; the
 // other sensors work without it. The error is only that of ctx.
 func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
-	o := &Observer{w: w, databases: databaseWatches(w), webs: webWatches(w.Target), logs: logWatches(w.Target)}
+	o := &Observer{w: w, databases: databaseWatches(w), webs: webWatches(w), logs: logWatches(w)}
+	for _, h := range w.hosts() {
+		o.hosts = append(o.hosts, &hostWatch{h: h, several: len(w.hosts()) > 1})
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, o.Close())
@@ -103,21 +112,6 @@ func (o *Observer) processIDs(s iikanji.Service) []int {
 	return s.PIDs
 }
 
-// services are the processes to charge what the host does to; the rest of the
-// stack descends from this process, and the nearest root wins.
-func (o *Observer) services() []hoststat.Service {
-	groups := map[string][]int{}
-	if o.w.Groups != nil {
-		maps.Copy(groups, o.w.Groups())
-	}
-	groups[Generator] = []int{os.Getpid()}
-	var out []hoststat.Service
-	for _, name := range slices.Sorted(maps.Keys(groups)) {
-		out = append(out, hoststat.Service{Name: name, PIDs: groups[name]})
-	}
-	return out
-}
-
 // Phase is to be called by the engine at the begin and end of each phase.
 func (o *Observer) Phase(p scenario.Phase, begins bool) {
 	if p != scenario.Load {
@@ -137,7 +131,9 @@ func (o *Observer) begin(ctx context.Context) {
 	for _, w := range o.webs {
 		w.begin(ctx)
 	}
-	o.host, o.hostErr = hoststat.Record(o.w.Now, sampleEvery, o.services)
+	for _, h := range o.hosts {
+		h.begin(o.w)
+	}
 	for _, l := range o.logs {
 		l.begin()
 	}
@@ -176,25 +172,14 @@ func (o *Observer) end(ctx context.Context) {
 	for _, d := range o.databases {
 		o.seen = append(o.seen, d.locks.end(ctx)...)
 	}
-	if o.host != nil {
-		var err error
-		if o.hosted, err = o.host.Stop(); o.hostErr == nil {
-			o.hostErr = err
-		}
+	for _, h := range o.hosts {
+		h.end()
 	}
 }
 
 // Samples tells the folder in which the load generator keeps its samples of
 // the run; without it less is known of how answers differed between clients.
 func (o *Observer) Samples(dir string) { o.samples = dir }
-
-func size(path string) (int64, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0, fmt.Errorf("looking at the log: %w", err)
-	}
-	return info.Size(), nil
-}
 
 // Finish reads what the sensors saw of the load phase of a run and proves
 // them. A sensor that cannot be read is red, not an error; the error is only
@@ -203,21 +188,26 @@ func (o *Observer) Finish(ctx context.Context, run *iikanji.Run) (*Observation, 
 	if o.ended.IsZero() {
 		return nil, errors.New("the run had no load phase: there is nothing to diagnose")
 	}
-	ob := &Observation{Run: run, Target: servicesOf(o.w.Target), Host: o.hosted, Seen: o.seen}
+	ob := &Observation{Run: run, Target: servicesOf(o.w.Target), Seen: o.seen}
 	wall := o.ended.Sub(o.began)
 	access, sensors := o.readAccess(ctx, run)
 	slow, more := o.readStatements(ctx, ob, wall)
-	host := hostProfile(o.hosted)
-	for _, p := range append(append(slices.Clone(access), slow...), host) {
+	var profiles []*iikanji.Profile
+	for _, a := range access {
+		profiles = append(profiles, a.routes)
+	}
+	hosts, others := o.readHosts(ob, wall)
+	for _, p := range slices.Concat(profiles, slow, hosts) {
 		if p != nil && len(p.Rows) > 0 {
 			ob.Profiles = append(ob.Profiles, *p)
 		}
 	}
-	ob.Sensors = append(append(sensors, more...), proveHost(host, wall, o.hostErr))
+	ob.Sensors = slices.Concat(sensors, more, others)
 	o.readErrors(ctx, ob)
 	for i, w := range o.webs {
-		o.readAnswers(ctx, ob, w, access[i])
+		o.readAnswers(ob, w, access[i])
 	}
+	ob.Status, ob.Seen = o.w.placed(ob.Status), o.w.placed(ob.Seen)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -233,6 +223,22 @@ func (o *Observer) Finish(ctx context.Context, run *iikanji.Run) (*Observation, 
 // left out: the command's arguments may hold secrets.
 func servicesOf(t iikanji.Target) iikanji.Target {
 	return iikanji.Target{Name: t.Name, Hosts: t.Hosts, Services: t.Services}
+}
+
+// readHosts sums up the samples of all hosts.
+func (o *Observer) readHosts(ob *Observation, wall time.Duration) (profiles []*iikanji.Profile, sensors []Sensor) {
+	for _, w := range o.hosts {
+		p := hostProfile(w.samples)
+		p.Target = w.name()
+		profiles = append(profiles, p)
+		sensors = append(sensors, proveHost(p, wall, w.err).ofService(w.name(), w.several))
+		if w.h.Name() == "" {
+			ob.Host = w.samples
+		} else {
+			ob.Hosts = append(ob.Hosts, HostSamples{w.h.Name(), w.samples})
+		}
+	}
+	return profiles, sensors
 }
 
 // readStatements reads the statements of all databases.
@@ -258,8 +264,8 @@ var errNoDatabase = errors.New("observing the database: the target has none")
 // logs stay until the next observation, and Keep has a copy of them.
 func (o *Observer) Close() error {
 	var errs []error
-	if o.host != nil {
-		_, _ = o.host.Stop() // end has kept its error
+	for _, h := range o.hosts {
+		h.end()
 	}
 	for _, w := range o.webs {
 		errs = append(errs, w.close())

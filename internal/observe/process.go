@@ -7,36 +7,36 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/facts"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
-// processes says what the processes of the services may use and how they are
-// connected, while the load still lasts. What cannot be read has no fact: the
-// rules then say nothing.
+// processes are the limits, the listening sockets and the connections of the
+// services' processes, while the load still lasts, and the parameters of their
+// hosts' kernels. What cannot be read has no fact.
 func (o *Observer) processes(ctx context.Context) []iikanji.Fact {
-	groups := map[string][]int{}
-	if o.w.Groups != nil {
-		maps.Copy(groups, o.w.Groups())
-	}
-	out := facts.SysctlFacts("local")
-	for _, name := range slices.Sorted(maps.Keys(groups)) {
-		if f, err := facts.LimitFacts(name, facts.Busiest(groups[name])); err == nil {
+	var out []iikanji.Fact
+	for _, w := range o.hosts {
+		for _, f := range facts.SysctlFacts(w.h, w.name()) {
+			f.Host = w.h.Name()
+			out = append(out, f)
+		}
+		groups := o.w.groupsOn(w.h)
+		for _, name := range slices.Sorted(maps.Keys(groups)) {
+			if f, err := facts.LimitFacts(w.h, name, facts.Busiest(w.h, groups[name])); err == nil {
+				out = append(out, f...)
+			}
+		}
+		if f, err := facts.ListenFacts(w.h, groups); err == nil {
 			out = append(out, f...)
 		}
 	}
-	if f, err := facts.ListenFacts(groups); err == nil {
-		out = append(out, f...)
-	}
-	return append(out, o.connections(ctx, groups)...)
+	return append(out, o.connections(ctx)...)
 }
 
 // connections are how each app is connected to each database. With several
 // apps they are told apart by the processes that hold the clients' sockets.
-func (o *Observer) connections(ctx context.Context, groups map[string][]int) []iikanji.Fact {
+func (o *Observer) connections(ctx context.Context) []iikanji.Fact {
 	apps := o.w.Target.WithRole(iikanji.RoleApp)
-	processes := map[string][]int{}
-	for _, a := range apps {
-		processes[a.Name] = groups[a.Name]
-	}
 	var out []iikanji.Fact
 	for _, d := range o.databases {
 		switch {
@@ -46,13 +46,35 @@ func (o *Observer) connections(ctx context.Context, groups map[string][]int) []i
 				out = append(out, facts.ConnectionFact(apps[0].Name, d.service.Name, c))
 			}
 		default:
-			by, err := d.asker.ClientsOf(ctx, d.service.Socket, processes)
-			for _, a := range apps {
-				if c, ok := by[a.Name]; ok && err == nil {
-					out = append(out, facts.ConnectionFact(a.Name, d.service.Name, c))
-				}
+			for _, w := range o.hosts {
+				out = append(out, o.connectionsFrom(ctx, w.h, d)...)
 			}
 		}
+	}
+	return out
+}
+
+// connectionsFrom are how the apps of a host are connected to a database.
+func (o *Observer) connectionsFrom(ctx context.Context, h host.Host, d *databaseWatch) []iikanji.Fact {
+	groups := o.w.groupsOn(h)
+	maps.DeleteFunc(groups, func(name string, _ []int) bool {
+		s, _ := o.w.Target.Service(name)
+		return s.Role != iikanji.RoleApp
+	})
+	if len(groups) == 0 {
+		return nil
+	}
+	socket := ""
+	if d.host.Name() == h.Name() {
+		socket = d.service.Socket
+	}
+	by, err := d.asker.ClientsOf(ctx, h, socket, groups)
+	if err != nil {
+		return nil
+	}
+	var out []iikanji.Fact
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		out = append(out, facts.ConnectionFact(name, d.service.Name, by[name]))
 	}
 	return out
 }
@@ -60,20 +82,20 @@ func (o *Observer) connections(ctx context.Context, groups map[string][]int) []i
 // readAnswers adds what only the access log, read in other ways, and the
 // samples of the load generator contain about answers. It belongs to the sensor
 // of the access log: where that is red, rules use none of it.
-func (o *Observer) readAnswers(ctx context.Context, ob *Observation, w *webWatch, access *iikanji.Profile) {
-	if access == nil || len(access.Rows) == 0 {
+func (o *Observer) readAnswers(ob *Observation, w *webWatch, access *accessRead) {
+	if access.routes == nil || len(access.routes.Rows) == 0 {
 		return
 	}
 	name := w.service.Name
 	ob.Seen = append(ob.Seen, volumeFact(name, "access", w.written()))
-	statuses, err := w.statuses(ctx)
+	statuses, err := access.statuses(name)
 	o.doubt(ob, err)
 	ob.Seen = append(ob.Seen, statuses...)
-	series, err := w.series(ctx, access)
-	o.doubt(ob, err)
-	if err != nil {
+	if access.urls.Err != nil {
+		o.doubt(ob, access.urls.Err)
 		return
 	}
+	series := seriesOf(access.routes, access.urls.Profile)
 	if w.front {
 		o.doubt(ob, addClients(series, o.samples))
 	}

@@ -288,7 +288,7 @@ func TestFront(t *testing.T) {
 	services := []iikanji.Service{service("one", "127.0.0.1:8080"), service("two", "0.0.0.0:80"), service("three", "10.0.0.3:443"), {Name: "none", Role: iikanji.RoleWeb, Address: ":80"}}
 	for to, want := range map[string]string{"http://localhost:8080/x": "one", "http://site": "two", "https://10.0.0.3": "three", "": "one two three", "http://elsewhere:99": "one two three"} {
 		var front []string
-		for _, w := range webWatches(iikanji.Target{Services: services, Bench: iikanji.BenchRef{URL: to}}) {
+		for _, w := range webWatches(Watched{Target: iikanji.Target{Services: services, Bench: iikanji.BenchRef{URL: to}}}) {
 			if w.front {
 				front = append(front, w.service.Name)
 			}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"golang.org/x/sys/unix"
+
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // observedLog stands beside the server's own slow log.
@@ -49,7 +51,10 @@ type slowSwitch struct {
 
 // newSlowSwitch makes a file of a name beside the server's own log and prepares
 // the server to log into it. Nothing is logged yet.
-func newSlowSwitch(ctx context.Context, db *sql.DB, own, file string) (_ *slowSwitch, err error) {
+func newSlowSwitch(ctx context.Context, db *sql.DB, h host.Host, own, file string) (_ *slowSwitch, err error) {
+	if h.Name() != "" {
+		return nil, fmt.Errorf("observing the database: a log file on %s cannot be prepared from here", h.Name())
+	}
 	if own == "" {
 		return nil, errors.New("observing the database: the target names no slow log")
 	}

@@ -8,9 +8,11 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/accesslog"
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/lines"
 )
 
@@ -20,6 +22,7 @@ var errNoAccessLog = errors.New("looking at the log: the target has no web serve
 // A webWatch cuts the access log of one web server to the load.
 type webWatch struct {
 	service iikanji.Service
+	host    host.Host
 	several bool // the target has other web servers with an access log
 	front   bool // the load goes to this web server, as far as known
 	path    string
@@ -35,11 +38,12 @@ type webWatch struct {
 }
 
 // webWatches are the web servers of a target that have an access log.
-func webWatches(t iikanji.Target) []*webWatch {
+func webWatches(watched Watched) []*webWatch {
+	t := watched.Target
 	var out []*webWatch
 	for _, s := range t.WithRole(iikanji.RoleWeb) {
 		if path := s.LogPath("access"); path != "" {
-			out = append(out, &webWatch{service: s, path: path, front: serves(s.Address, t.Bench.URL)})
+			out = append(out, &webWatch{service: s, host: watched.host(s.Host), path: path, front: serves(s.Address, t.Bench.URL)})
 		}
 	}
 	some := false
@@ -79,7 +83,7 @@ func loopback(host string) bool {
 
 // configure asks the web server for its configuration, once.
 func (w *webWatch) configure(ctx context.Context, processIDs func(iikanji.Service) []int) {
-	if w.known, w.asked = askNginx(ctx, w.service); len(w.known) == 0 {
+	if w.known, w.asked = askNginx(ctx, w.host, w.service); len(w.known) == 0 {
 		return
 	}
 	var tree []iikanji.Directive
@@ -87,7 +91,7 @@ func (w *webWatch) configure(ctx context.Context, processIDs func(iikanji.Servic
 		return
 	}
 	w.conf = tree
-	w.flush = newLogFlush(tree, w.path, func() int {
+	w.flush = newLogFlush(tree, w.host, w.path, func() int {
 		if pids := processIDs(w.service); len(pids) > 0 {
 			return pids[0]
 		}
@@ -109,7 +113,7 @@ func (w *webWatch) begin(ctx context.Context) {
 // mark notes where the log ends when the load begins.
 func (w *webWatch) mark() {
 	var err error
-	w.from, err = size(w.path)
+	w.from, err = size(w.host, w.path)
 	w.note(err)
 }
 
@@ -117,7 +121,7 @@ func (w *webWatch) mark() {
 func (w *webWatch) end(ctx context.Context) {
 	w.note(w.flush.flush(ctx))
 	var err error
-	w.log, err = lines.Open(w.path, nil)
+	w.log, err = openLog(w.host, w.path)
 	w.note(err)
 }
 
@@ -129,23 +133,68 @@ func (w *webWatch) written() int64 {
 	return w.log.Size() - w.from
 }
 
-// read reads the lines that were written during the load.
-func (w *webWatch) read(ctx context.Context) (*iikanji.Profile, error) {
+// An accessRead is the part of an access log that was written during the load,
+// counted in every way that the observer needs.
+type accessRead struct {
+	routes   *iikanji.Profile // nil where the log could not be read
+	urls     accesslog.Result // successful GETs, by URL
+	byStatus []statusRead
+}
+
+// A statusRead is the count, by route, of the answers with one status.
+type statusRead struct {
+	status string
+	accesslog.Result
+}
+
+// read reads the lines that were written during the load, once.
+func (w *webWatch) read(ctx context.Context) (*accessRead, error) {
+	out := &accessRead{}
 	if w.log == nil {
-		return nil, w.err
+		return out, w.err
 	}
 	if err := w.log.SeekTo(w.from); err != nil {
-		return nil, err
+		return out, err
 	}
 	if w.several && w.written() == 0 && w.err == nil { // the others served everything
-		return &iikanji.Profile{Version: iikanji.ProfileVersion, Source: iikanji.Access, Target: w.service.Name}, nil
+		out.routes = &iikanji.Profile{Version: iikanji.ProfileVersion, Source: iikanji.Access, Target: w.service.Name}
+		return out, nil
 	}
-	p, err := accesslog.Read(ctx, []*lines.Input{w.log}, accesslog.Options{Whole: true, PerSecond: true})
+	ways, err := accessWays()
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	p.Target = w.service.Name
-	return p, nil
+	results, err := accesslog.ReadAll(ctx, []*lines.Input{w.log}, ways)
+	if err != nil {
+		return out, err
+	}
+	if err := results[0].Err; err != nil {
+		return out, err
+	}
+	out.routes, out.urls = results[0].Profile, results[1]
+	out.routes.Target = w.service.Name
+	for i, status := range brokenDown {
+		out.byStatus = append(out.byStatus, statusRead{status, results[2+i]})
+	}
+	return out, nil
+}
+
+// accessWays are the ways in which an access log is counted: by route,
+// successful GETs by URL, and by route each status that is broken down.
+func accessWays() ([]accesslog.Options, error) {
+	out := []accesslog.Options{{Whole: true, PerSecond: true}, {Whole: true, By: accesslog.ByURL}}
+	for i, text := range append([]string{"200,method=GET"}, brokenDown...) {
+		where, err := accesslog.ParseWhere("status="+text, time.UTC)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			out[1].Where = where
+			continue
+		}
+		out = append(out, accesslog.Options{Whole: true, Where: where})
+	}
+	return out, nil
 }
 
 func (w *webWatch) close() error {
@@ -158,22 +207,22 @@ func (w *webWatch) close() error {
 // readAccess reads the access logs of all web servers and proves them. The
 // requests that were sent are compared with the lines of the web servers that
 // the load goes to, together.
-func (o *Observer) readAccess(ctx context.Context, run *iikanji.Run) (profiles []*iikanji.Profile, sensors []Sensor) {
+func (o *Observer) readAccess(ctx context.Context, run *iikanji.Run) (reads []*accessRead, sensors []Sensor) {
 	if len(o.webs) == 0 {
 		return nil, []Sensor{proveAccess(nil, run, errNoAccessLog)}
 	}
 	var front []iikanji.Row
 	for _, w := range o.webs {
-		p, err := w.read(ctx)
+		read, err := w.read(ctx)
 		w.note(err)
-		if profiles = append(profiles, p); p != nil && w.front {
-			front = append(front, p.Rows...)
+		if reads = append(reads, read); read.routes != nil && w.front {
+			front = append(front, read.routes.Rows...)
 		}
 	}
 	for i, w := range o.webs {
-		sensors = append(sensors, w.prove(profiles[i], front, run).ofService(w.service.Name, w.several))
+		sensors = append(sensors, w.prove(reads[i].routes, front, run).ofService(w.service.Name, w.several))
 	}
-	return profiles, sensors
+	return reads, sensors
 }
 
 // prove is the sensor of one web server; front are the rows of all web servers

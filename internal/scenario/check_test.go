@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -90,38 +89,6 @@ func TestRelease(t *testing.T) {
 	if n != 1 {
 		t.Errorf("released %d times", n)
 	}
-}
-
-func TestParallel(t *testing.T) {
-	var n atomic.Int64
-	first := errors.New("first")
-	err := Parallel(20, func(i int) error {
-		n.Add(1)
-		if i >= 5 {
-			return fmt.Errorf("%d", i)
-		}
-		if i == 3 {
-			return first
-		}
-		return nil
-	})
-	if err != first || n.Load() != 20 {
-		t.Errorf("%v after %d calls", err, n.Load())
-	}
-	if err := Parallel(0, nil); err != nil {
-		t.Error(err)
-	}
-	defer func() {
-		if recover() != "ouch" {
-			t.Error("the panic is lost")
-		}
-	}()
-	_ = Parallel(3, func(i int) error {
-		if i == 1 {
-			panic("ouch")
-		}
-		return nil
-	})
 }
 
 func TestSleep(t *testing.T) {

@@ -1,6 +1,6 @@
 // Package scenario defines load scenarios: steps, events with their points,
-// checks, a ledger of written values, and up to three phases. It does not depend
-// on the engine: package bench runs scenarios.
+// checks, and up to three phases. It does not depend on the engine: package bench
+// runs scenarios.
 //
 //  1. A [Scenario] describes itself once ([Info]: steps, events, score table).
 //  2. A [Preparer] initialises the target and checks its answers before the load.

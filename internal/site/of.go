@@ -12,9 +12,8 @@ import (
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
-// Of is a running stack as something that kinds of change read and the
-// executor changes. The function that comes with it closes the site's
-// connections to the database.
+// Of is the site of a running stack. The function that it returns closes the
+// site's connections to the database.
 func Of(ctx context.Context, s *stack.Stack, a *arena.Arena) (*change.Site, func() error, error) {
 	p := s.Places()
 	db, err := openDatabase(ctx, p)
@@ -39,9 +38,9 @@ func Of(ctx context.Context, s *stack.Stack, a *arena.Arena) (*change.Site, func
 	return site, db.Close, nil
 }
 
-// openDatabase is a pool to the stack's database by its socket, with every
-// right. It asks the server once. No connection stays idle: restarts break
-// idle ones, and a run should not find any.
+// openDatabase is a pool to the stack's database as the user that runs this
+// process: by the socket, with every right. It pings the server once. No
+// connection stays idle: restarts break idle ones, and a run should find none.
 func openDatabase(ctx context.Context, p arena.Places) (*sql.DB, error) {
 	db, err := host.Local{}.SQL(host.Login{Socket: p.DBSocket, Schema: p.DBName})
 	if err != nil {

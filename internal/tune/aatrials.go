@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/judge"
-
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/judge"
 	"github.com/iikanji/iikanji/internal/stats"
 )
 
@@ -50,7 +49,7 @@ func RunAATrials(ctx context.Context, f Field, n int, load time.Duration, tell f
 		if out.Noise == 0 {
 			out.Noise = j.Prior.SD()
 		}
-		c := judge.Case{Change: iikanji.Change{ID: iikanji.ChangeID(len(out.Verdicts) + 1), Kind: "nginxconf"}}
+		c := judge.Case{Change: iikanji.Change{ID: iikanji.ChangeID(len(out.Verdicts) + 1)}}
 		for v := (iikanji.Verdict{}); v.Call == iikanji.CallUnknown; {
 			p, err := out.pair(ctx, f, load)
 			if err != nil {

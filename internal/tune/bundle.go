@@ -23,7 +23,7 @@ func (t *Tuner) bundle(ctx context.Context) (tried bool, err error) {
 func (t *Tuner) parts() []Candidate {
 	var parts []Candidate
 	seen := map[string]bool{}
-	for _, a := range slices.Backward(t.book.Attempts) {
+	for _, a := range slices.Backward(t.ledger.Attempts) {
 		if seen[a.Key] || a.Kind() == bundleKind {
 			continue
 		}
@@ -81,15 +81,6 @@ func (t *Tuner) handful(first Candidate) []Candidate {
 	return parts
 }
 
-// waiting are the candidates that have had no trial yet, best first, of those
-// that blind the sensors or of the others.
-func (t *Tuner) waiting(blind bool) []Candidate {
-	return slices.DeleteFunc(Ranked(t.queue, t.judge.Prior.SD()), func(c Candidate) bool {
-		tried, _ := t.tried(c)
-		return tried || blinds(c.Remedy) != blind || t.trifling(c)
-	})
-}
-
 // bundleOf is several candidates as one.
 func bundleOf(parts []Candidate, why string) Candidate {
 	one := Candidate{Remedy: iikanji.Remedy{Kind: bundleKind, Target: "several", Args: map[string]string{}}, Why: why}
@@ -138,10 +129,10 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate, why string) (tr
 		return true, err
 	}
 	if tr.replan {
-		t.book.Wiped = true
+		t.ledger.Wiped = true
 		a.Skipped = "initialize makes a table anew and wipes a part of it out"
 	}
-	t.book.Attempts = append(t.book.Attempts, a)
+	t.ledger.Attempts = append(t.ledger.Attempts, a)
 	if err := t.judged(a); err != nil {
 		return true, err
 	}
@@ -178,21 +169,21 @@ func (t *Tuner) planAll(ctx context.Context, parts []Candidate) (left []Candidat
 	stand := 0 // so many of the planned ones are applied
 	for _, p := range parts {
 		tried := p
-		if t.book.Wiped {
-			tried.Remedy = intoSchemaFile(tried.Remedy)
+		if t.ledger.Wiped {
+			tried.Remedy = change.IntoSchemaFile(tried.Remedy)
 		}
-		c, why, err := t.look(ctx, tried)
-		if err == nil && why == "" && slices.ContainsFunc(planned[stand:], func(o *iikanji.Change) bool { return touch(o, c) }) {
-			if stand, why, err = t.applyFrom(ctx, planned, stand); err == nil && why == "" {
-				c, why, err = t.look(ctx, tried)
+		c, refused, err := t.look(ctx, tried)
+		if err == nil && refused == nil && slices.ContainsFunc(planned[stand:], func(o *iikanji.Change) bool { return touch(o, c) }) {
+			if stand, refused, err = t.applyFrom(ctx, planned, stand); err == nil && refused == nil {
+				c, refused, err = t.look(ctx, tried)
 			}
 		}
 		if err != nil {
 			return nil, planned, err
 		}
-		if why != "" {
-			t.say("not tried: %s: %s", p.Remedy.Says, firstLine(why))
-			t.book.Attempts = append(t.book.Attempts, Attempt{Candidate: p, Key: p.Key(), Says: p.Remedy.Says, Binding: t.binding(), Skipped: why})
+		if refused != nil {
+			t.say("not tried: %s: %s", p.Remedy.Says, firstLine(refused.Error()))
+			t.ledger.Attempts = append(t.ledger.Attempts, Attempt{Candidate: p, Key: p.Key(), Says: p.Remedy.Says, Binding: t.binding(), Skipped: refused.Error()})
 			continue
 		}
 		if err := t.History.AddChange(c, change.Diff(c)); err != nil {
@@ -203,26 +194,26 @@ func (t *Tuner) planAll(ctx context.Context, parts []Candidate) (left []Candidat
 	return left, planned, nil
 }
 
-// applyFrom applies the changes from an index on; why says what the site did
-// not take.
-func (t *Tuner) applyFrom(ctx context.Context, changes []*iikanji.Change, from int) (stand int, why string, err error) {
+// applyFrom applies the changes from an index on; refused is the change that
+// the site did not take.
+func (t *Tuner) applyFrom(ctx context.Context, changes []*iikanji.Change, from int) (stand int, refused, err error) {
 	for i := from; i < len(changes); i++ {
 		err := t.Acts.Apply(ctx, changes[i].ID)
 		if err == nil {
 			continue
 		}
 		if now, e := t.History.LoadChange(changes[i].ID); ctx.Err() == nil && e == nil && now.Stage == iikanji.Reverted {
-			return i, fmt.Sprintf("the site did not take another part of the bundle (%s): %s", changes[i].Says, firstLine(err.Error())), nil
+			return i, fmt.Errorf("the site did not take another part of the bundle (%s): %s", changes[i].Says, firstLine(err.Error())), nil
 		}
-		return i, "", err
+		return i, nil, err
 	}
-	return len(changes), "", nil
+	return len(changes), nil, nil
 }
 
 // touch says whether two changes alter a place of each other's.
 func touch(a, b *iikanji.Change) bool {
 	for _, x := range a.Do {
-		if x.Expect != "" && slices.ContainsFunc(b.Do, func(y iikanji.Op) bool { return y.Expect != "" && y.Place == x.Place }) {
+		if x.Expect != "" && slices.ContainsFunc(b.Do, func(y iikanji.Op) bool { return y.Expect != "" && y.Location() == x.Location() }) {
 			return true
 		}
 	}

@@ -72,8 +72,8 @@ func crash(t *testing.T, tu *Tuner, n int, before bool) (killed bool) {
 // certain are the changes that a ledger has in force and that were proven.
 func certain(t *testing.T, h *history.History) []iikanji.ChangeID {
 	t.Helper()
-	var b book
-	if err := h.ReadLedger(bookVersion, &b); err != nil && !errors.Is(err, os.ErrNotExist) {
+	var b ledger
+	if err := h.ReadLedger(ledgerVersion, &b); err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
 	ids := slices.Clone(b.InForce)
@@ -88,12 +88,12 @@ func (m *meadow) wantInForce(tu *Tuner, what string) {
 	m.t.Helper()
 	want := map[string]bool{}
 	last := map[string]string{}
-	for _, id := range tu.book.InForce {
+	for _, id := range tu.ledger.InForce {
 		c, err := tu.History.LoadChange(id)
 		if err != nil {
 			m.t.Fatal(err)
 		}
-		if c.Stage != iikanji.Kept && !tu.isOpen(id) {
+		if c.Stage != iikanji.Kept && !tu.ledger.isOpen(id) {
 			m.t.Fatalf("%s: change %d is in force and %s", what, id, c.Stage)
 		}
 		for _, op := range c.Do {
@@ -113,7 +113,7 @@ func (m *meadow) wantInForce(tu *Tuner, what string) {
 		m.t.Fatal(err)
 	}
 	for _, c := range changes {
-		if c.Stage.May(iikanji.Reverting) && !slices.Contains(tu.book.InForce, c.ID) {
+		if c.Stage.May(iikanji.Reverting) && !slices.Contains(tu.ledger.InForce, c.ID) {
 			m.t.Fatalf("%s: change %d is %s and not in force", what, c.ID, c.Stage)
 		}
 	}
@@ -167,8 +167,8 @@ func TestTuneKilled(t *testing.T) {
 		}
 		m.wantInForce(tu, "gone on")
 		for _, id := range proven {
-			dropped := slices.ContainsFunc(tu.book.Attempts, func(a Attempt) bool { return a.Dropped && slices.Contains(a.Changes, id) })
-			if !slices.Contains(tu.book.InForce, id) && !dropped {
+			dropped := slices.ContainsFunc(tu.ledger.Attempts, func(a Attempt) bool { return a.Dropped && slices.Contains(a.Changes, id) })
+			if !slices.Contains(tu.ledger.InForce, id) && !dropped {
 				t.Fatalf("killed at event %d: change %d was kept and is lost", n, id)
 			}
 		}

@@ -5,13 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/judge"
-
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/judge"
 	"github.com/iikanji/iikanji/internal/stats"
 )
 
@@ -28,8 +26,8 @@ func (t *Tuner) finish(ctx context.Context, out *Outcome) error {
 	if err := t.dropOne(ctx); err != nil {
 		return err
 	}
-	if len(t.book.InForce) == 0 {
-		if len(t.book.Attempts) == 0 && t.Options.Time > 0 {
+	if len(t.ledger.InForce) == 0 {
+		if len(t.ledger.Attempts) == 0 && t.Options.Time > 0 {
 			t.note("the time may have been too short for a trial: a run takes %s here", t.cost.Round(time.Second))
 		}
 		t.note("nothing was kept: there is nothing to compare")
@@ -48,7 +46,7 @@ func (t *Tuner) finish(ctx context.Context, out *Outcome) error {
 
 // confirmNow runs the site as often as an open fast-lane change needs.
 func (t *Tuner) confirmNow(ctx context.Context) error {
-	for t.book.Open != nil && len(t.book.Open.Since) < 2 {
+	for t.ledger.Open != nil && len(t.ledger.Open.Since) < 2 {
 		t.show(func(v *View) { v.Phase, v.Doing = "trial", "confirming what the fast lane let in" })
 		run, void, err := t.bench(ctx, BenchSpec{Load: t.Options.Short})
 		if err != nil {
@@ -59,14 +57,6 @@ func (t *Tuner) confirmNow(ctx context.Context) error {
 		}
 	}
 	return t.confirm(ctx, 2)
-}
-
-// tailLeft is the time that is left before the last comparison has to begin.
-func (t *Tuner) tailLeft() time.Duration {
-	if t.Options.Time <= 0 {
-		return math.MaxInt64
-	}
-	return t.timeLeft() - t.endTime()
 }
 
 // blindLast tries what turns logs off, now that no diagnosis needs them.
@@ -95,13 +85,13 @@ func (t *Tuner) blindLast(ctx context.Context) error {
 // keeping goes.
 func (t *Tuner) dropOne(ctx context.Context) error {
 	var kept []int
-	for i, a := range t.book.Attempts {
-		if a.Verdict.Call == iikanji.Keep && !a.Dropped && len(t.standing(&a)) > 0 {
+	for i, a := range t.ledger.Attempts {
+		if a.Verdict.Call == iikanji.Keep && !a.Dropped && len(t.ledger.standing(&a)) > 0 {
 			kept = append(kept, i)
 		}
 	}
 	slices.SortStableFunc(kept, func(a, b int) int {
-		return cmp.Compare(t.book.Attempts[a].Verdict.Effect.Lo, t.book.Attempts[b].Verdict.Effect.Lo)
+		return cmp.Compare(t.ledger.Attempts[a].Verdict.Effect.Lo, t.ledger.Attempts[b].Verdict.Effect.Lo)
 	})
 	if len(kept) < 2 {
 		return nil
@@ -112,7 +102,7 @@ func (t *Tuner) dropOne(ctx context.Context) error {
 			t.note("drop-one checks: %d of %d kept changes; there was no time for the others", checked, len(kept))
 			break
 		}
-		if err := t.recheck(ctx, &t.book.Attempts[i]); err != nil {
+		if err := t.recheck(ctx, &t.ledger.Attempts[i]); err != nil {
 			return err
 		}
 		checked++
@@ -122,7 +112,7 @@ func (t *Tuner) dropOne(ctx context.Context) error {
 
 // recheck holds a kept change against the final state without it.
 func (t *Tuner) recheck(ctx context.Context, a *Attempt) error {
-	ids := t.standing(a)
+	ids := t.ledger.standing(a)
 	changes, err := t.changes(ids)
 	if err != nil || len(changes) == 0 {
 		return err
@@ -140,7 +130,7 @@ func (t *Tuner) recheck(ctx context.Context, a *Attempt) error {
 	t.show(func(v *View) {
 		v.Phase, v.Doing, v.Why, v.Pairs, v.Effect = "drop-one", "without: "+a.Says, "is it still needed?", 0, nil
 	})
-	t.book.Away = ids // where this is cut off they are put back
+	t.ledger.Away = ids // where this is cut off they are put back
 	if err := t.save(); err != nil {
 		return err
 	}
@@ -160,8 +150,8 @@ func (tr *trial) drop(ctx context.Context, a *Attempt, v iikanji.Verdict) error 
 		return err
 	}
 	a.Dropped = true
-	tr.book.InForce = slices.DeleteFunc(tr.book.InForce, func(id iikanji.ChangeID) bool { return slices.Contains(a.Changes, id) })
-	tr.book.Away, tr.incumbent, tr.fresh = nil, nil, nil
+	tr.ledger.InForce = slices.DeleteFunc(tr.ledger.InForce, func(id iikanji.ChangeID) bool { return slices.Contains(a.Changes, id) })
+	tr.ledger.Away, tr.incumbent, tr.fresh = nil, nil, nil
 	for _, p := range tr.c.Pairs {
 		if p.Void == "" && p.A != nil {
 			tr.incumbent = append(tr.incumbent, p.A)
@@ -322,11 +312,11 @@ func (t *Tuner) conclude(out *Outcome) {
 
 // allAway takes every change away, the latest first; the notes say so before.
 func (t *Tuner) allAway(ctx context.Context) error {
-	t.book.Away = slices.Clone(t.book.InForce)
+	t.ledger.Away = slices.Clone(t.ledger.InForce)
 	if err := t.save(); err != nil {
 		return err
 	}
-	for _, id := range slices.Backward(t.book.InForce) {
+	for _, id := range slices.Backward(t.ledger.InForce) {
 		if err := t.Acts.Revert(ctx, id, "for the last comparison"); err != nil {
 			return err
 		}
@@ -336,7 +326,7 @@ func (t *Tuner) allAway(ctx context.Context) error {
 
 // allBack puts back what is away, in the order of application.
 func (t *Tuner) allBack(ctx context.Context) error {
-	for _, id := range t.book.InForce {
+	for _, id := range t.ledger.InForce {
 		c, err := t.History.LoadChange(id)
 		if err != nil {
 			return err
@@ -345,6 +335,6 @@ func (t *Tuner) allBack(ctx context.Context) error {
 			return err
 		}
 	}
-	t.book.Away = nil
+	t.ledger.Away = nil
 	return t.save()
 }

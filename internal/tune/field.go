@@ -4,11 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/observe"
-
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/observe"
 )
 
 // A Field is where a Tuner works: a site that can be loaded and watched.
@@ -73,10 +72,10 @@ type Tuner struct {
 	// Propose asks somebody else for candidates; nil for nobody.
 	Propose func(ctx context.Context, d *observe.Diagnosis, known []iikanji.Fact, tried []Attempt) ([]Candidate, error)
 
-	// WhichFile chooses the schema file for a remedy of an index that was
-	// refused with the reason why; ok is false when it has no choice to make.
-	// nil where nobody can.
-	WhichFile func(ctx context.Context, r iikanji.Remedy, why string) (_ iikanji.Remedy, ok bool, err error)
+	// WhichFile makes the choice that a refusal leaves open: the remedy with the
+	// schema file that initialize executes. ok is false if it cannot choose; nil
+	// stands for a WhichFile that never can.
+	WhichFile func(ctx context.Context, refused *change.WhichFileError) (_ iikanji.Remedy, ok bool, err error)
 
 	state
 }

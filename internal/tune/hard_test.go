@@ -39,8 +39,8 @@ func TestTuneStacked(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.wantInForce(tu, "at the end")
-	if !m.on()["x=3"] || len(tu.book.InForce) != 3 || len(out.Final) != 4 {
-		t.Errorf("the site is %v, in force %v, compared in %v", m.on(), tu.book.InForce, out.Final)
+	if !m.on()["x=3"] || len(tu.ledger.InForce) != 3 || len(out.Final) != 4 {
+		t.Errorf("the site is %v, in force %v, compared in %v", m.on(), tu.ledger.InForce, out.Final)
 	}
 	if notes := strings.Join(out.Notes, "\n"); !strings.Contains(notes, "not checked alone: turn x to 1: 2 later changes stand on it") {
 		t.Errorf("notes:\n%s", notes)
@@ -226,7 +226,7 @@ func TestTuneTakenBack(t *testing.T) {
 	if err != nil || len(m.on()) != 2 || len(out.Final) != 4 {
 		t.Fatalf("after all was taken back: %v, the site is %v", err, m.on())
 	}
-	if err := tu.Acts.Revert(t.Context(), tu.book.InForce[1], "by hand"); err != nil {
+	if err := tu.Acts.Revert(t.Context(), tu.ledger.InForce[1], "by hand"); err != nil {
 		t.Fatal(err)
 	}
 	left := m.on()
@@ -272,8 +272,8 @@ func TestTuneOtherConditions(t *testing.T) {
 			cancel()
 		}
 	}
-	if _, err := tu.Tune(ctx); !errors.Is(err, context.Canceled) || tu.book.Open == nil {
-		t.Fatalf("%v, open %+v", err, tu.book.Open)
+	if _, err := tu.Tune(ctx); !errors.Is(err, context.Canceled) || tu.ledger.Open == nil {
+		t.Fatalf("%v, open %+v", err, tu.ledger.Open)
 	}
 	hist := tu.History.Dir()
 	if err := tu.History.Close(); err != nil {
@@ -295,7 +295,7 @@ func TestTuneNoTime(t *testing.T) {
 	m, tu := newMeadow(t, 20)
 	m.finds = func(map[string]bool) []iikanji.Finding { return []iikanji.Finding{turn("DB101", "big", "1", 8)} }
 	tu.Options.Time = 20 * time.Second
-	if _, err := tu.Tune(t.Context()); !errors.Is(err, errTime) || len(m.on()) != 0 || len(tu.book.AA) == 0 {
+	if _, err := tu.Tune(t.Context()); !errors.Is(err, errTime) || len(m.on()) != 0 || len(tu.ledger.AA) == 0 {
 		t.Errorf("%v, the site is %v", err, m.on())
 	}
 	if e := tu.History.Events(); slices.ContainsFunc(e, func(e history.Event) bool { return e.What == history.Staged }) {

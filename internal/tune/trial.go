@@ -4,16 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/judge"
-
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/stats"
+	"github.com/iikanji/iikanji/internal/judge"
 )
 
 // A trial holds changes against the site without them, in interleaved pairs.
@@ -37,124 +34,17 @@ var errTime = errors.New("the time is up")
 // errNoisy says that the machine is no place for measurements now.
 var errNoisy = errors.New("the machine is too noisy to prove anything")
 
-// try gives one candidate its trial: plan, apply, pairs, verdict, keep or undo.
-func (t *Tuner) try(ctx context.Context, c Candidate) (Attempt, error) {
-	a := Attempt{Candidate: c, Key: c.Key(), Says: c.Remedy.Says, Binding: t.binding()}
-	t.under = a.Key
-	defer func() { t.under = "" }()
-	plain, asked := c.Remedy, c.Remedy.Args["into"]
-	if t.book.Wiped {
-		c.Remedy = intoSchemaFile(c.Remedy)
-	}
-	for again := false; ; again = true {
-		planned, why, err := t.planned(ctx, &c)
-		if err == nil && why != "" && !again && t.book.Wiped && c.Remedy.Args["into"] != asked {
-			// Not every table is made anew: without the file, then; a run will show.
-			c.Remedy = plain
-			planned, why, err = t.plan(ctx, c)
-		}
-		if err != nil || why != "" {
-			a.Skipped = why
-			return a, err
-		}
-		tr := t.newTrial(planned)
-		a.Changes, a.Says = append(a.Changes, planned.ID), planned.Says
-		err = tr.hold(ctx, &a)
-		a.Runs, a.Took = a.Runs+tr.runs, a.Took+t.Now().Sub(tr.began)
-		if err != nil || !tr.replan {
-			return a, err
-		}
-		if again || c.Remedy.Args["into"] != "" {
-			a.Skipped = "initialize makes the table anew and wipes it out, and its schema file is not to be edited so"
-			return a, nil
-		}
-		t.book.Wiped = true
-		t.say("initialize makes the table anew and wipes it out: it goes into the schema file that initialize loads")
-		c.Remedy = intoSchemaFile(c.Remedy)
-	}
-}
-
-// planned plans a candidate; where several schema files make its table alike,
-// what initialize executes chooses between them.
-func (t *Tuner) planned(ctx context.Context, c *Candidate) (*iikanji.Change, string, error) {
-	planned, why, err := t.plan(ctx, *c)
-	if err != nil || why == "" || t.WhichFile == nil || c.Remedy.Args["into"] == "" {
-		return planned, why, err
-	}
-	r, ok, err := t.WhichFile(ctx, c.Remedy, why)
-	if err != nil || !ok {
-		return nil, why, err
-	}
-	c.Remedy = r
-	return t.plan(ctx, *c)
-}
-
-// intoSchemaFile asks for a change of an index to be made where initialize
-// takes the table's definition from, as well.
-func intoSchemaFile(r iikanji.Remedy) iikanji.Remedy {
-	if r.Kind != "ddl" {
-		return r
-	}
-	args := map[string]string{"into": "schema file"}
-	for k, v := range r.Args {
-		args[k] = v
-	}
-	r.Args = args
-	return r
-}
-
-// plan asks the kind for a change and notes it in the history; why says why
-// there is none.
-func (t *Tuner) plan(ctx context.Context, c Candidate) (planned *iikanji.Change, why string, err error) {
-	if planned, why, err = t.look(ctx, c); err != nil || why != "" {
-		return nil, why, err
-	}
-	return planned, "", t.History.AddChange(planned, change.Diff(planned))
-}
-
-// look asks the kind for a change.
-func (t *Tuner) look(ctx context.Context, c Candidate) (planned *iikanji.Change, why string, err error) {
-	planned, err = change.Plan(ctx, t.Site, c.Remedy)
-	switch {
-	case ctx.Err() != nil:
-		return nil, "", ctx.Err()
-	case errors.Is(err, change.ErrNothing):
-		return nil, change.ErrNothing.Error(), nil
-	case err != nil:
-		return nil, err.Error(), nil
-	}
-	planned.Answers = c.Code
-	if p, no := judge.Forbidden(planned, t.Acts.Policy.Allow); no {
-		return nil, fmt.Sprintf("it weakens the promise of %s, which the target's policy does not allow", p), nil
-	}
-	return planned, "", nil
-}
-
 func (t *Tuner) newTrial(changes ...*iikanji.Change) *trial {
 	tr := &trial{Tuner: t, changes: changes, began: t.Now(), free: t.fresh, order: judge.BA}
-	if tr.free != nil || t.book.Open != nil { // what is open is confirmed by the incumbent's runs
+	if tr.free != nil || t.ledger.Open != nil { // what is open is confirmed by the incumbent's runs
 		tr.order = judge.AB
 	}
 	tr.c = judge.Case{Change: bundled(changes), Worth: worthOf(changes), Allow: t.Acts.Policy.Allow, Known: t.knownFaults()}
 	if len(t.incumbent) >= judge.ShiftRuns {
 		tr.c.Before = slices.Clone(t.incumbent)
 	}
-	for _, c := range changes {
-		for _, op := range c.Do {
-			tr.c.Simplifies = tr.c.Simplifies || op.Verb == iikanji.SQL && strings.Contains(op.Body, "DROP INDEX") && !strings.Contains(op.Body, "ADD ")
-		}
-		// A line of configuration that adds no state and takes no promise costs nothing to keep.
-		tr.c.Simplifies = tr.c.Simplifies || judge.Worth(c) == judge.LeastWorth && len(c.Weakens) == 0
-	}
+	tr.c.Simplifies = slices.ContainsFunc(changes, func(c *iikanji.Change) bool { return c.Simplifies })
 	return tr
-}
-
-func (t *Tuner) knownFaults() []iikanji.Fault {
-	var all []iikanji.Fault
-	for _, f := range t.known {
-		all = append(all, f)
-	}
-	return all
 }
 
 // worthOf is the least effect on ln(score) that changes have to bring together
@@ -180,7 +70,9 @@ func bundled(changes []*iikanji.Change) iikanji.Change {
 // hold runs the trial to its verdict and leaves the site as the verdict says;
 // whatever ends it early undoes the candidate.
 func (tr *trial) hold(ctx context.Context, a *Attempt) (err error) {
-	tr.show(func(v *View) { v.Phase, v.Doing, v.Why, v.Pairs, v.Effect = "trial", a.Says, why(a.Candidate), 0, nil })
+	tr.show(func(v *View) {
+		v.Phase, v.Doing, v.Why, v.Pairs, v.Effect = "trial", a.Says, a.Candidate.reason(), 0, nil
+	})
 	defer func() {
 		if died := context.Cause(ctx); err != nil && tr.on && died != nil && !errors.Is(died, context.Canceled) {
 			a.Verdict = iikanji.Verdict{Change: tr.changes[0].ID, Call: iikanji.Revert, Reason: iikanji.Gate, Why: "while it was on trial: " + firstLine(died.Error())}
@@ -201,13 +93,6 @@ func (tr *trial) hold(ctx context.Context, a *Attempt) (err error) {
 		return tr.provisional(a, fast)
 	}
 	return tr.settle(ctx, a)
-}
-
-func why(c Candidate) string {
-	if c.Code == "" {
-		return c.Why
-	}
-	return string(c.Code) + ": " + c.Why
 }
 
 // refused is the end of a change that the site did not take: the executor has
@@ -234,47 +119,6 @@ func (tr *trial) refused(ctx context.Context, a *Attempt, err error) error {
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
-}
-
-// put brings the site into one arm of the trial. The same arm again gets the
-// same restarts, so that no arm has the warmer caches.
-func (tr *trial) put(ctx context.Context, on bool) error {
-	if tr.on == on {
-		return tr.notice(ctx)
-	}
-	tr.fresh = nil
-	if on {
-		tr.on = true // parts of a bundle may stand when the next one fails
-		for _, c := range tr.changes {
-			if err := tr.Acts.Apply(ctx, c.ID); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	for _, c := range slices.Backward(tr.changes) {
-		if err := tr.Acts.Revert(ctx, c.ID, "the arm without it"); err != nil {
-			return err
-		}
-	}
-	tr.on = false
-	return nil
-}
-
-// notice does what the change's operations do besides changing a place.
-func (tr *trial) notice(ctx context.Context) error {
-	done := map[string]bool{}
-	for _, c := range tr.changes {
-		for _, op := range c.Do {
-			if (op.Verb == iikanji.Reload || op.Verb == iikanji.Restart) && !done[op.Place] {
-				done[op.Place] = true
-				if err := tr.Site.Perform(ctx, op); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
 }
 
 // away undoes the candidate, also when ctx is done.
@@ -332,14 +176,6 @@ func (tr *trial) decide(ctx context.Context) (judge.Provisional, iikanji.Verdict
 	}
 }
 
-// ahead says whether a trial is so likely to end in a gain that it may go on
-// at the cost of the length of the last comparison's runs, which stay twice as
-// long as its own.
-func (tr *trial) ahead(v iikanji.Verdict) bool {
-	end := time.Duration(2*tr.Options.Pairs)*(2*tr.Options.Short+tr.overhead()) + 3*tr.cost
-	return v.Effect.Lo > 0 && v.Shrunk >= leap/2 && tr.timeLeft()-end > 2*tr.cost
-}
-
 // stuck says why more pairs would prove nothing: too many of them did not
 // count, or the time is up.
 func (tr *trial) stuck(usable int) string {
@@ -363,109 +199,6 @@ func (tr *trial) giveUp(why string) iikanji.Verdict {
 		v.Call, v.Reason, v.Needed, v.Why = iikanji.Inconclusive, iikanji.Undecided, 0, why
 	}
 	return v
-}
-
-// pair runs one pair. The first one may take the incumbent's run of just
-// before as its A; then one B far beyond it may open the fast lane.
-func (tr *trial) pair(ctx context.Context, usable int) (p judge.Pair, fast judge.Provisional, err error) {
-	first := len(tr.c.Pairs) == 0
-	order := tr.order
-	if usable%2 == 1 { // two pairs cancel a linear drift
-		order = judge.AB + judge.BA - order
-	}
-	if first {
-		p.A = tr.free
-	}
-	for _, on := range order.Arms() {
-		if !on && p.A != nil {
-			continue
-		}
-		run, void, err := tr.arm(ctx, on)
-		if err != nil || tr.replan {
-			return p, fast, err
-		}
-		if p.Put(on, run, void); void != "" {
-			return p, fast, nil
-		}
-		if on && first && tr.book.Open == nil {
-			if fast = tr.judge.FastLane(tr.c, tr.incumbent, run); fast.OK {
-				return tr.andBack(ctx, p, fast)
-			}
-		}
-		if on && judge.Failed(run) && p.A == nil && len(tr.incumbent) > 0 {
-			p.A = tr.incumbent[len(tr.incumbent)-1] // what has failed needs no further comparison
-			return p, fast, nil
-		}
-	}
-	return p, fast, nil
-}
-
-// andBack runs the incumbent once more after a run that is beyond what it
-// gives by chance: when this one is too, it is the machine that has become
-// faster, and pairs decide.
-func (tr *trial) andBack(ctx context.Context, p judge.Pair, fast judge.Provisional) (judge.Pair, judge.Provisional, error) {
-	run, void, err := tr.arm(ctx, false)
-	if err != nil {
-		return p, judge.Provisional{}, err
-	}
-	p.A, p.Void = run, void
-	if void != "" || !run.Clean() || !(run.Score > 0) || math.Log(run.Score) > fast.Bound {
-		return p, judge.Provisional{}, nil
-	}
-	fast.Why += fmt.Sprintf("; run %d, without it right after, scored %.0f", run.ID, run.Score)
-	return p, fast, tr.put(ctx, true)
-}
-
-// arm is one run of one arm.
-func (tr *trial) arm(ctx context.Context, on bool) (*iikanji.Run, string, error) {
-	if err := tr.put(ctx, on); err != nil {
-		return nil, "", err
-	}
-	if on { // a candidate may be the cause itself: only the incumbent's runs tell of the machine
-		tr.voids = min(tr.voids, maxVoids-2)
-	}
-	spec := BenchSpec{Load: tr.Options.Short, Trial: on}
-	if on {
-		spec.Ready = func(ctx context.Context) bool { // an error will be there after the run as well
-			tr.replan, _ = tr.wiped(ctx)
-			return !tr.replan
-		}
-	}
-	run, void, err := tr.bench(ctx, spec, tr.changes...)
-	if err != nil {
-		return nil, "", err
-	}
-	tr.runs++
-	if on && !tr.replan {
-		tr.replan, err = tr.wiped(ctx)
-	}
-	if on {
-		return run, void, err
-	}
-	if void == "" {
-		tr.incumbentRan(run)
-	}
-	return run, void, nil
-}
-
-// wiped says whether initialize has undone a change of an index: the table is
-// as it was before.
-func (tr *trial) wiped(ctx context.Context) (bool, error) {
-	for _, c := range tr.changes {
-		for _, op := range c.Do {
-			if op.Verb != iikanji.SQL || op.Expect == "" {
-				continue
-			}
-			now, err := tr.Site.State(ctx, op)
-			if err != nil {
-				return false, err
-			}
-			if now == op.Expect {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
 }
 
 // recalibrate voids the last pair and runs the incumbent again, as the
@@ -501,10 +234,10 @@ func (tr *trial) settle(ctx context.Context, a *Attempt) error {
 		return err
 	}
 	for _, c := range tr.changes {
-		if err := tr.Acts.Keep(c.ID, a.why()); err != nil {
+		if err := tr.Acts.Keep(c.ID, a.verdictText()); err != nil {
 			return err
 		}
-		tr.book.InForce = append(tr.book.InForce, c.ID)
+		tr.ledger.InForce = append(tr.ledger.InForce, c.ID)
 	}
 	tr.incumbent, tr.fresh = nil, nil
 	tr.stale, tr.moved = tr.stale || v.Effect.Mid >= leap, true
@@ -522,44 +255,6 @@ func (tr *trial) settle(ctx context.Context, a *Attempt) error {
 // the bottleneck, so that a run has to be observed again.
 const leap = 0.095
 
-// better says whether another candidate promises more per run than going on
-// with this trial does. Giving up early keeps nothing, so it errs to one side.
-func (tr *trial) better(v iikanji.Verdict) bool {
-	if tr.Options.Time <= 0 || len(v.Tried) < 1 {
-		return false
-	}
-	sd := tr.judge.Prior.SD()
-	ahead := promise(v, sd, tr.judge.Looks)
-	little := len(v.Tried) > 1 && ahead < trifle // the time has other uses
-	if len(tr.changes) > 1 {                     // nothing is put before a bundle
-		return little
-	}
-	if tr.due() && tr.timeFor() < lastCall*tr.cost {
-		return true
-	}
-	next, ok := tr.next(false)
-	if !ok || slices.ContainsFunc(tr.book.Attempts, func(a Attempt) bool { return a.Key == next.Key() && a.Deferred }) {
-		return little
-	}
-	return ahead < next.Chance*next.Gain/runsFor(next.Gain, sd)
-}
-
-// promise is what going on with a trial may bring per run: at the best of the
-// looks to come, the chance that the mean of then proves a gain, times that gain.
-func promise(v iikanji.Verdict, sd float64, looks stats.Looks) float64 {
-	n, best := float64(len(v.Tried)), 0.0
-	for _, size := range looks.Sizes {
-		l := float64(size)
-		if l <= n {
-			continue
-		}
-		need := max(v.Worth, 2.12*sd/math.Sqrt(l)) // the bound of that look, about
-		z := (v.Shrunk - need) / (sd * math.Sqrt(1/n-1/l))
-		best = max(best, stats.NormalCDF(z)*max(v.Shrunk, need)/(2*(l-n)))
-	}
-	return best
-}
-
 // notePairs keeps the pairs for the noise of later searches.
 func (tr *trial) notePairs() {
 	var pairs [][2]int
@@ -568,16 +263,16 @@ func (tr *trial) notePairs() {
 			pairs = append(pairs, [2]int{int(p.A.ID), int(p.B.ID)})
 		}
 	}
-	tr.book.Pairs = append(tr.book.Pairs, pairs)
+	tr.ledger.Pairs = append(tr.ledger.Pairs, pairs)
 }
 
 // provisional makes the candidate the incumbent before it is proven. The run
 // that let it in was chosen for being good and proves nothing further: the
 // confirmation is what the incumbent does from now on.
 func (tr *trial) provisional(a *Attempt, fast judge.Provisional) error {
-	tr.book.Open = &open{Attempt: len(tr.book.Attempts), Bound: fast.Bound, Before: ids(tr.incumbent)}
+	tr.ledger.Open = &unconfirmed{Attempt: len(tr.ledger.Attempts), Bound: fast.Bound, Before: ids(tr.incumbent)}
 	for _, c := range tr.changes {
-		tr.book.InForce = append(tr.book.InForce, c.ID)
+		tr.ledger.InForce = append(tr.ledger.InForce, c.ID)
 	}
 	tr.incumbent, tr.fresh, tr.stale = nil, nil, true
 	return nil

@@ -17,7 +17,9 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	_ "github.com/iikanji/iikanji/internal/change/all"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // knob is a kind that sets one file below the site's root to a value.
@@ -27,7 +29,7 @@ func (knob) Name() string { return "knob" }
 
 func (knob) Plan(_ context.Context, s *change.Site, r iikanji.Remedy) (*iikanji.Change, error) {
 	path := filepath.Join(s.Roots[0], r.Args["name"])
-	old, err := s.ReadOld(path)
+	old, err := s.ReadOld("", path)
 	if err != nil {
 		return nil, err
 	}
@@ -42,9 +44,16 @@ func (knob) Plan(_ context.Context, s *change.Site, r iikanji.Remedy) (*iikanji.
 	return c, nil
 }
 
+func (knob) Help() string       { return "a knob of the meadow" }
+func (knob) Acts() []change.Act { return []change.Act{knobAct} }
+func (knob) Match(iikanji.Remedy) (change.Act, error) {
+	return knobAct, nil
+}
+
+var knobAct = change.Act{Help: "turn it", Belief: change.Belief{Chance: 0.5, Gain: 0.05}, Worth: change.WorthLine, Simplifies: true}
+
 func init() {
 	change.Register(knob{})
-	beliefs["knob"] = belief{0.5, 0.05}
 }
 
 // meadow is a field whose score depends on files, with noise, on a clock of
@@ -227,7 +236,7 @@ func TestTuneInterrupted(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("stopped at run %d: %v", stop, err)
 		}
-		inForce := len(tu.book.InForce)
+		inForce := len(tu.ledger.InForce)
 		if got := len(m.on()); got != inForce {
 			t.Fatalf("stopped at run %d: %d changes are in force, the site is %v", stop, inForce, m.on())
 		}
@@ -331,7 +340,7 @@ func TestTuneBundle(t *testing.T) {
 	if !slices.ContainsFunc(out.Attempts, func(a Attempt) bool { return a.Remedy.Kind == bundleKind }) {
 		t.Errorf("no bundle was tried: %v", m.calls(out))
 	}
-	if want := len(tu.book.InForce); len(m.on()) != want {
+	if want := len(tu.ledger.InForce); len(m.on()) != want {
 		t.Errorf("%d changes in force, the site is %v", want, m.on())
 	}
 }
@@ -339,14 +348,16 @@ func TestTuneBundle(t *testing.T) {
 // TestCandidates orders by expected gain per run, tries no remedy twice, and
 // leaves what blinds the sensors to the end.
 func TestCandidates(t *testing.T) {
+	index := map[string]string{"act": "add index", "schema": "s", "table": "t", "columns": "c"}
 	d := &observe.Diagnosis{Run: &iikanji.Run{Usage: []iikanji.Usage{{Who: "database", User: 6 * time.Second}, {Who: "app", User: 2 * time.Second}, {Who: "generator", User: 9 * time.Second}}},
 		Statements: 10, CPU: 10, Findings: []iikanji.Finding{
 			{Code: "WEB110", Gain: iikanji.Range{Lo: 9, Hi: 9}, Remedies: []iikanji.Remedy{{Kind: "nginxconf", Args: map[string]string{"act": "set", "directive": "access_log", "value": "off"}}}},
 			{Code: "WEB105", Gain: iikanji.Range{Lo: 0, Hi: 0.1}, Remedies: []iikanji.Remedy{{Kind: "nginxconf", Args: map[string]string{"act": "gzip"}}}},
-			{Code: "DB101", Gain: iikanji.Range{Lo: 8, Hi: 8}, Remedies: []iikanji.Remedy{{Kind: "ddl", Args: map[string]string{"act": "add index"}}, {Kind: "topology"}}},
-			{Code: "DB102", Gain: iikanji.Range{Lo: 8, Hi: 8}, Remedies: []iikanji.Remedy{{Kind: "ddl", Args: map[string]string{"act": "add index"}}}},
+			{Code: "DB101", Gain: iikanji.Range{Lo: 8, Hi: 8}, Remedies: []iikanji.Remedy{{Kind: "ddl", Args: index}, {Kind: "topology"}, {Kind: "patch"}}},
+			{Code: "DB102", Gain: iikanji.Range{Lo: 8, Hi: 8}, Remedies: []iikanji.Remedy{{Kind: "ddl", Args: index}, {Kind: "ddl", Args: map[string]string{"act": "make it fast"}}}},
 		}}
-	got := Ranked(Candidates(d), 0.04)
+	found, refused := Candidates(d)
+	got := Ranked(found, 0.04)
 	var codes []iikanji.Code
 	for _, c := range got {
 		codes = append(codes, c.Code)
@@ -356,5 +367,82 @@ func TestCandidates(t *testing.T) {
 	}
 	if want := -math.Log(1 - 0.8*0.75); math.Abs(got[0].Gain-want) > 1e-9 { // the database used 6 of 8 seconds
 		t.Errorf("gain %v, want %v", got[0].Gain, want)
+	}
+	if got[0].Chance != 0.6 || got[1].Chance != 0.15 {
+		t.Errorf("chances %v and %v, want those of the acts", got[0].Chance, got[1].Chance)
+	}
+	want := []string{`no kind "topology"`, change.ErrNoDiff.Error(), `no act "make it fast"`}
+	if len(refused) != len(want) || !errors.Is(refused[1].Err, change.ErrNoDiff) {
+		t.Fatalf("refused %v", refused)
+	}
+	for i, r := range refused {
+		if !strings.Contains(r.Err.Error(), want[i]) {
+			t.Errorf("refused: %v, want %s", r.Err, want[i])
+		}
+	}
+}
+
+// TestRefused: a remedy that cannot be tried is reported with the reason, once.
+func TestRefused(t *testing.T) {
+	var said []string
+	tuner := &Tuner{Now: time.Now, Say: func(line string) { said = append(said, line) }}
+	tuner.begin()
+	_, refused := Candidates(&observe.Diagnosis{Run: &iikanji.Run{}, Findings: []iikanji.Finding{
+		{Code: "HOST1", Remedies: []iikanji.Remedy{{Kind: "topology", Says: "move it"}}},
+		{Code: "DB1", Remedies: []iikanji.Remedy{{Kind: "patch"}, {Kind: "patch", Args: map[string]string{"table": "t"}}}},
+		{Code: "DB2", Remedies: []iikanji.Remedy{{Kind: "patch", Args: map[string]string{"table": "u"}}}},
+	}})
+	tuner.refuse(refused)
+	if len(said) != 2 || !strings.Contains(said[0], `move it: planning a change: no kind "topology"`) || !strings.Contains(said[1], "DB1, DB2: "+change.ErrNoDiff.Error()) {
+		t.Fatalf("said %q", said)
+	}
+	if a := tuner.ledger.Attempts; len(a) != 1 || a[0].Code != "HOST1" || !strings.Contains(a[0].Skipped, "topology") {
+		t.Errorf("%+v", a)
+	}
+	tuner.refuse(refused)
+	if len(said) != 3 || len(tuner.ledger.Attempts) != 1 {
+		t.Errorf("reported twice: %q", said)
+	}
+}
+
+// TestFingerprintOfHosts: files of the same path on two hosts are two places of
+// a state's fingerprint.
+func TestFingerprintOfHosts(t *testing.T) {
+	hosts := map[string]host.Host{}
+	tuner := &Tuner{Site: &change.Site{Hosts: hosts}}
+	var changes []*iikanji.Change
+	for _, name := range []string{"db1", "db2"} {
+		root, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		hosts[name] = &host.Fake{Root: root, Host: name}
+		if err := hosts[name].Write("/my.cnf", []byte("x"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		c := &iikanji.Change{Target: "database"}
+		change.FromEdits(c, iikanji.VerbUnknown, change.Edit{Host: name, Path: "/my.cnf", New: []byte("y")})
+		changes = append(changes, c)
+	}
+	of := func() iikanji.Fingerprint {
+		print, err := tuner.fingerprint(t.Context(), changes...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return print
+	}
+	before := of()
+	for _, name := range []string{"db1", "db2"} {
+		if err := hosts[name].Write("/my.cnf", []byte("y"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if now := of(); now == before {
+			t.Errorf("the file of %s is not in the fingerprint", name)
+		} else {
+			before = now
+		}
+	}
+	if touch(changes[0], changes[1]) {
+		t.Error("changes of two hosts touch the same place")
 	}
 }

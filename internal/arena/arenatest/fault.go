@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/iikanji/iikanji"
 )
@@ -17,9 +16,9 @@ type Fault struct {
 	Spoil func() Hook
 	// Edits break the app's source.
 	Edits []Edit
-	// Load is how long the load lasts; 0 means that the checks before it must
-	// catch the fault.
-	Load time.Duration
+	// UnderLoad means that the load must catch the fault. It ends soon after the
+	// first wanted fault. Otherwise the checks before the load must catch it.
+	UnderLoad bool
 	// Want is what must catch it; any one of them does.
 	Want []Caught
 	// Also may appear besides: what follows from the fault.
@@ -87,7 +86,7 @@ func (p *Fault) verdict(run *iikanji.Run) (caught string, wrong []string) {
 			if caught == "" {
 				caught = describe(f)
 			}
-		case f.Kind == iikanji.FaultTimeout && p.Load > 0:
+		case f.Kind == iikanji.FaultTimeout && p.UnderLoad:
 			// A busy machine has them.
 		case !anyMatches(p.Also, f):
 			wrong = append(wrong, fmt.Sprintf("an unexpected fault: %s: %s", describe(f), f.Message))
@@ -96,10 +95,10 @@ func (p *Fault) verdict(run *iikanji.Run) (caught string, wrong []string) {
 	if caught == "" {
 		wrong = append(wrong, fmt.Sprintf("not caught, want one of %v; the run %s: %v", p.Want, run.Outcome, run.Reasons))
 	}
-	if p.Load == 0 && run.Outcome != iikanji.Failed {
+	if !p.UnderLoad && run.Outcome != iikanji.Failed {
 		wrong = append(wrong, fmt.Sprintf("the checks %s", run.Outcome))
 	}
-	if p.Load > 0 && !p.Survives && run.Outcome != iikanji.Failed && run.Deducted == 0 {
+	if p.UnderLoad && !p.Survives && run.Outcome != iikanji.Failed && run.Deducted == 0 {
 		wrong = append(wrong, "it cost nothing")
 	}
 	return caught, wrong

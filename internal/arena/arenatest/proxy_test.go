@@ -1,12 +1,13 @@
 package arenatest
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/scenario"
@@ -94,6 +95,45 @@ func TestMatchPath(t *testing.T) {
 	}
 }
 
+// recorder is a session that records what is reported.
+type recorder struct {
+	scenario.Session
+	reported, failed []error
+}
+
+func (r *recorder) Report(err error) { r.reported = append(r.reported, err) }
+func (r *recorder) Fail(err error)   { r.failed = append(r.failed, err) }
+
+// stepsOnly is a scenario without phases.
+type stepsOnly struct{}
+
+func (stepsOnly) Info() scenario.Info { return scenario.Info{Steps: []string{"GET /", "GET /x"}} }
+
+// TestWatched checks that the first wanted fault ends a run, and that the
+// session gets every fault.
+func TestWatched(t *testing.T) {
+	ended := 0
+	w := &watched{Scenario: stepsOnly{}, end: func() { ended++ },
+		until: func(f *iikanji.Fault) bool {
+			return On(iikanji.FaultStatus, "GET /x").matches(f) || By("page").matches(f)
+		}}
+	r := &recorder{}
+	s := w.session(r)
+	s.Report(nil)
+	s.Report(errors.New("not a fault"))
+	s.Report(&scenario.Fault{Kind: iikanji.FaultStatus, Step: 0})
+	s.Report(&scenario.Fault{Kind: iikanji.FaultStatus, Step: -1})
+	s.Report(&scenario.Fault{Kind: iikanji.FaultStatus, Step: 2})
+	if ended != 0 {
+		t.Errorf("ended %d times without the wanted fault", ended)
+	}
+	s.Report(fmt.Errorf("wrapped: %w", &scenario.Fault{Kind: iikanji.FaultStatus, Step: 1}))
+	s.Fail(scenario.Wrong(nil, "page", "x"))
+	if ended != 2 || len(r.reported) != 6 || len(r.failed) != 1 {
+		t.Errorf("ended %d times, %d reported, %d failed", ended, len(r.reported), len(r.failed))
+	}
+}
+
 // TestVerdict: the suite itself must be able to fail.
 func TestVerdict(t *testing.T) {
 	run := func(outcome iikanji.Outcome, faults ...iikanji.Fault) *iikanji.Run {
@@ -103,7 +143,7 @@ func TestVerdict(t *testing.T) {
 	other := iikanji.Fault{Kind: iikanji.FaultStatus, Step: "GET /", Count: 1}
 	slow := iikanji.Fault{Kind: iikanji.FaultTimeout, Step: "GET /x", Count: 1}
 	checks := Fault{Want: []Caught{By("page")}}
-	load := Fault{Want: []Caught{By("page")}, Load: time.Second}
+	load := Fault{Want: []Caught{By("page")}, UnderLoad: true}
 	tolerant := Fault{Want: []Caught{By("page")}, Also: []Caught{On(iikanji.FaultStatus, "GET /")}}
 	for _, c := range []struct {
 		says  string
@@ -121,6 +161,7 @@ func TestVerdict(t *testing.T) {
 		{"a timeout in the checks", checks, run(iikanji.Failed, right, slow), false},
 		{"a timeout under load", load, run(iikanji.Failed, right, slow), true},
 		{"caught under load for nothing", load, run(iikanji.Passed, right), false},
+		{"not caught before the load was ended", load, run(iikanji.Interrupted), false},
 	} {
 		if _, wrong := c.fault.verdict(c.run); (len(wrong) == 0) != c.ok {
 			t.Errorf("%s: %v", c.says, wrong)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -93,6 +94,9 @@ type test struct {
 	seed  uint64
 	load  time.Duration // 0 means the checks only
 	clock float64
+	// until ends the load [afterFault] after a fault for which it returns true; it
+	// may be nil.
+	until func(f *iikanji.Fault) bool
 }
 
 func (s *suite) run(t *testing.T, o test) *iikanji.Run {
@@ -107,45 +111,14 @@ func (s *suite) run(t *testing.T, o test) *iikanji.Run {
 	defer cancel()
 	s.proxy.SetPhase(scenario.Prepare)
 	if o.load > 0 {
-		sc = announced{sc, s.proxy}
+		end := sync.OnceFunc(func() { time.AfterFunc(afterFault, cancel) })
+		sc = &watched{Scenario: sc, proxy: s.proxy, until: o.until, end: end}
 	}
 	run, err := bench.Run(ctx, sc, bench.Options{URL: o.url, Seed: o.seed, Load: o.load})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return run
-}
-
-// announced is a scenario that tells the proxy when its load begins.
-type announced struct {
-	scenario.Scenario
-	proxy *Proxy
-}
-
-// Prepare is the scenario's own.
-func (a announced) Prepare(ctx context.Context, s scenario.Session) error {
-	if p, ok := a.Scenario.(scenario.Preparer); ok {
-		return p.Prepare(ctx, s)
-	}
-	return nil
-}
-
-// Load is the scenario's own.
-func (a announced) Load(ctx context.Context, s scenario.Session) error {
-	a.proxy.SetPhase(scenario.Load)
-	if l, ok := a.Scenario.(scenario.Loader); ok {
-		return l.Load(ctx, s)
-	}
-	return nil
-}
-
-// Validate is the scenario's own.
-func (a announced) Validate(ctx context.Context, s scenario.Session) error {
-	a.proxy.SetPhase(scenario.Validate)
-	if v, ok := a.Scenario.(scenario.Validator); ok {
-		return v.Validate(ctx, s)
-	}
-	return nil
 }
 
 func (s *suite) direct() string { return s.stack.Places().URL() }
@@ -207,6 +180,14 @@ func (s *suite) sameWork(t *testing.T, work float64) {
 	}
 }
 
+// A run with a planted fault under load ends afterFault after the first wanted
+// fault, so that what follows from it is seen too. A fault that is not caught
+// within faultDeadline is not caught; a machine under load needs a few seconds.
+const (
+	afterFault    = 500 * time.Millisecond
+	faultDeadline = 60 * time.Second
+)
+
 // voidTries is how often a fault is planted while the run is void: on a busy
 // machine the generator is the limit, and what it did not send was not checked.
 const voidTries = 4
@@ -243,7 +224,10 @@ func (s *suite) plant(t *testing.T, p *Fault) *iikanji.Run {
 	if (p.Spoil == nil) == (len(p.Edits) == 0) {
 		t.Fatal("BUG: a fault needs either a hook or edits")
 	}
-	o := test{url: s.proxy.URL(), seed: 1, load: p.Load, clock: s.opt.Clock}
+	o := test{url: s.proxy.URL(), seed: 1, clock: s.opt.Clock}
+	if p.UnderLoad {
+		o.load, o.until = faultDeadline, func(f *iikanji.Fault) bool { return anyMatches(p.Want, f) }
+	}
 	if p.Spoil != nil {
 		s.proxy.Spoil(p.Spoil())
 		defer s.proxy.Spoil(nil)

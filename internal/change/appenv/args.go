@@ -2,69 +2,21 @@ package appenv
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// What a remedy asks for, checked.
-type wanted struct {
-	env    map[string]string // variables by name
-	dsn    []param
-	socket bool // the database's unix socket
-	pool   int  // 0: not asked for
-	quiet  bool // no debug log
-}
-
 // A param is one parameter of a DSN.
 type param struct {
 	name, value string
 	socket      bool // name and value are none; the value is a socket's path
-}
-
-const (
-	envPrefix = "env."
-	maxPool   = 10_000
-)
-
-func parse(args map[string]string) (*wanted, error) {
-	w := &wanted{env: map[string]string{}}
-	for _, arg := range slices.Sorted(maps.Keys(args)) {
-		value := args[arg]
-		var err error
-		name, isEnv := strings.CutPrefix(arg, envPrefix)
-		switch {
-		case isEnv:
-			w.env[name] = value
-		case arg == "dsn":
-			err = w.parseDSN(value)
-		case arg == "pool":
-			if w.pool, err = strconv.Atoi(value); err != nil || w.pool < 1 || w.pool > maxPool {
-				err = fmt.Errorf("pool = %q: want a number from 1 to %d", value, maxPool)
-			}
-		case arg == "log":
-			if w.quiet = value == "off"; !w.quiet {
-				err = fmt.Errorf("log = %q: want off", value)
-			}
-		default:
-			err = fmt.Errorf("no argument %q; there are env.NAME, dsn, pool and log", arg)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	if len(args) == 0 {
-		return nil, errors.New("nothing is asked for")
-	}
-	return w, nil
 }
 
 var (
@@ -83,10 +35,17 @@ var dsnParams = map[string]struct {
 	"maxAllowedPacket":  {number, "MaxAllowedPacket"},
 }
 
-func (w *wanted) parseDSN(text string) error {
-	for part := range strings.SplitSeq(text, "&") {
+// dsnParts are what a DSN is to have.
+type dsnParts struct {
+	params []param
+	socket bool // the database's unix socket
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *dsnParts) UnmarshalText(b []byte) error {
+	for part := range strings.SplitSeq(string(b), "&") {
 		if part == "socket" || part == "socket=true" {
-			w.socket = true
+			d.socket = true
 			continue
 		}
 		name, value, _ := strings.Cut(part, "=")
@@ -97,10 +56,10 @@ func (w *wanted) parseDSN(text string) error {
 		if !kind.form.MatchString(value) {
 			return fmt.Errorf("dsn parameter %s = %q: want %s", name, value, kind.form)
 		}
-		if slices.ContainsFunc(w.dsn, func(p param) bool { return p.name == name }) {
+		if slices.ContainsFunc(d.params, func(p param) bool { return p.name == name }) {
 			return fmt.Errorf("dsn parameter %s is given twice", name)
 		}
-		w.dsn = append(w.dsn, param{name: name, value: value})
+		d.params = append(d.params, param{name: name, value: value})
 	}
 	return nil
 }
@@ -110,8 +69,8 @@ var socketForm = regexp.MustCompile(`^/[A-Za-z0-9._/-]{1,106}$`)
 
 // params are the parameters to set, with the path of the database's socket.
 func (w *wanted) params(s *change.Site) ([]param, error) {
-	if !w.socket {
-		return w.dsn, nil
+	if !w.DSN.socket {
+		return w.DSN.params, nil
 	}
 	var paths []string
 	for _, svc := range s.Target.Services {
@@ -125,7 +84,7 @@ func (w *wanted) params(s *change.Site) ([]param, error) {
 	if path := paths[0]; !socketForm.MatchString(path) || filepath.Clean(path) != path {
 		return nil, fmt.Errorf("dsn socket: the path %q cannot stand in a DSN", path)
 	}
-	return append(slices.Clone(w.dsn), param{value: paths[0], socket: true}), nil
+	return append(slices.Clone(w.DSN.params), param{value: paths[0], socket: true}), nil
 }
 
 // spare are connections that the database must have left for people.
@@ -134,15 +93,15 @@ const spare = 5
 // affordable holds the pool against what the databases of the site accept.
 func (w *wanted) affordable(ctx context.Context, s *change.Site) error {
 	for name, svc := range s.Services {
-		if w.pool == 0 || svc.DB == nil {
+		if w.Pool == 0 || svc.DB == nil {
 			continue
 		}
 		var most int
 		if err := svc.DB.QueryRowContext(ctx, "SELECT @@GLOBAL.max_connections").Scan(&most); err != nil {
 			return fmt.Errorf("asking %s how many connections it takes: %w", name, err)
 		}
-		if w.pool > most-spare {
-			return fmt.Errorf("pool = %d: %s takes %d connections (max_connections)", w.pool, name, most)
+		if w.Pool > most-spare {
+			return fmt.Errorf("pool = %d: %s takes %d connections (max_connections)", w.Pool, name, most)
 		}
 	}
 	return nil
@@ -150,7 +109,7 @@ func (w *wanted) affordable(ctx context.Context, s *change.Site) error {
 
 // weakens names the promises that go.
 func (w *wanted) weakens() []iikanji.Promise {
-	if _, level := w.env[logLevel]; level || w.quiet {
+	if _, level := w.Env[logLevel]; level || w.quiet() {
 		return []iikanji.Promise{iikanji.Observability}
 	}
 	return nil
@@ -159,19 +118,19 @@ func (w *wanted) weakens() []iikanji.Promise {
 // says is the change in words.
 func (w *wanted) says() string {
 	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(w.env)) {
-		parts = append(parts, "set "+name+" = "+w.env[name])
+	for _, name := range slices.Sorted(maps.Keys(w.Env)) {
+		parts = append(parts, "set "+name+" = "+w.Env[name])
 	}
-	for _, p := range w.dsn {
+	for _, p := range w.DSN.params {
 		parts = append(parts, "connect with "+p.name+" = "+p.value)
 	}
-	if w.socket {
+	if w.DSN.socket {
 		parts = append(parts, "connect by the unix socket")
 	}
-	if w.pool > 0 {
-		parts = append(parts, fmt.Sprintf("a pool of %d connections", w.pool))
+	if w.Pool > 0 {
+		parts = append(parts, fmt.Sprintf("a pool of %d connections", w.Pool))
 	}
-	if w.quiet {
+	if w.quiet() {
 		parts = append(parts, "no debug log and no line per request")
 	}
 	return strings.Join(parts, ", ")

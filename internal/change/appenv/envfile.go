@@ -29,7 +29,7 @@ func readEnv(s *change.Site, svc change.Service) (*environment, error) {
 		return e, nil
 	}
 	var err error
-	if e.old, err = s.ReadOld(e.path); err != nil {
+	if e.old, err = s.ReadOld(svc.Host, e.path); err != nil {
 		return nil, err
 	}
 	for line := range strings.Lines(string(e.old)) {
@@ -52,12 +52,12 @@ func variable(line string) (name, value string, ok bool) {
 
 // set wants variables to have values.
 func (e *environment) set(w *wanted) error {
-	for _, name := range slices.Sorted(maps.Keys(w.env)) {
+	for _, name := range slices.Sorted(maps.Keys(w.Env)) {
 		now, has := e.now[name]
-		if err := allowed(name, w.env[name], now, has); err != nil {
+		if err := allowed(name, w.Env[name], now, has); err != nil {
 			return err
 		}
-		if err := e.put(name, w.env[name]); err != nil {
+		if err := e.put(name, w.Env[name]); err != nil {
 			return err
 		}
 	}

@@ -25,7 +25,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if !ok {
 		return nil, fmt.Errorf("no service %q", r.Target)
 	}
-	w, err := parse(r.Args)
+	_, w, err := match(r)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 		}
 	}
 	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: w.says(), Weakens: w.weakens(), Risk: iikanji.RiskRestart}
-	change.FromEdits(c, iikanji.Restart, edits...)
+	change.FromEdits(c, iikanji.Restart, change.OnHost(svc.Host, edits...)...)
 	return c, nil
 }
 
@@ -80,23 +80,23 @@ func (w *wanted) inSource(s *change.Site, svc change.Service, env *environment) 
 		}
 	}
 	dsn := len(params) > 0 && !inVariable
-	if !dsn && w.pool == 0 && !w.quiet {
+	if !dsn && w.Pool == 0 && !w.quiet() {
 		return &source{}, nil
 	}
 	if svc.Source == "" || svc.Build == nil {
 		return nil, fmt.Errorf("the source of %s is not known", w.whose(dsn))
 	}
-	src, err := readSource(s, svc.Source)
+	src, err := readSource(s, svc.Host, svc.Source)
 	if err != nil {
 		return nil, err
 	}
 	if dsn {
 		err = src.setDSN(params)
 	}
-	if err == nil && w.pool > 0 {
-		err = src.setPool(w.pool)
+	if err == nil && w.Pool > 0 {
+		err = src.setPool(w.Pool)
 	}
-	if err == nil && w.quiet {
+	if err == nil && w.quiet() {
 		src.quieten()
 	}
 	return src, err
@@ -108,10 +108,10 @@ func (w *wanted) whose(dsn bool) string {
 	if dsn {
 		parts = append(parts, "the DSN")
 	}
-	if w.pool > 0 {
+	if w.Pool > 0 {
 		parts = append(parts, "the pool")
 	}
-	if w.quiet {
+	if w.quiet() {
 		parts = append(parts, "the log")
 	}
 	return strings.Join(parts, " and ")

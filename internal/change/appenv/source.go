@@ -8,13 +8,13 @@ import (
 	"go/token"
 	"io/fs"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // A source is the Go files of an application, parsed.
@@ -75,10 +75,14 @@ const (
 
 // readSource reads the Go files below a folder, but for tests and folders that
 // the go command leaves out too. Links are not followed.
-func readSource(s *change.Site, root string) (*source, error) {
+func readSource(s *change.Site, on, root string) (*source, error) {
+	h, err := s.On(on)
+	if err != nil {
+		return nil, fmt.Errorf("reading the source: %w", err)
+	}
 	src := &source{}
 	fset := token.NewFileSet()
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	err = h.Walk(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -95,7 +99,7 @@ func readSource(s *change.Site, root string) (*source, error) {
 		if info, err := d.Info(); err != nil || info.Size() > maxBytes || len(src.files) == maxFiles {
 			return errors.Join(err, fmt.Errorf("%s: too large a source", path))
 		}
-		f, err := parseFile(s, fset, path)
+		f, err := parseFile(h, fset, path)
 		if err == nil {
 			src.files = append(src.files, f)
 		}
@@ -110,8 +114,8 @@ func readSource(s *change.Site, root string) (*source, error) {
 	return src, nil
 }
 
-func parseFile(s *change.Site, fset *token.FileSet, path string) (*file, error) {
-	text, err := s.Host.Read(path)
+func parseFile(h host.Host, fset *token.FileSet, path string) (*file, error) {
+	text, err := h.Read(path)
 	if err != nil {
 		return nil, err
 	}

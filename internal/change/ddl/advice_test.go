@@ -63,7 +63,7 @@ func TestAdviceIsPlanned(t *testing.T) {
 			site := &change.Site{Roots: []string{dir}, Services: map[string]change.Service{"database": {DB: db, Loads: []string{dir}}}}
 			for _, r := range advised(t, db, parts["query.sql"], parts["expect"]) {
 				acts[r.Args["act"]+" "+r.Args["index"]]++
-				for _, r := range []iikanji.Remedy{r, IntoSchemaFile(r)} {
+				for _, r := range []iikanji.Remedy{r, change.IntoSchemaFile(r)} {
 					if _, err := change.Plan(t.Context(), site, r); err != nil && !errors.Is(err, change.ErrNothing) {
 						t.Errorf("%s %v: %v", r.Says, r.Args, err)
 					}

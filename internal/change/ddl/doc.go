@@ -25,7 +25,7 @@
 //
 // As both ways give the same definition, a table that initialize made anew from
 // the edited file is as the change left it: Revert and Recover accept it. The
-// loop asks Wiped after a run, and replans with IntoSchemaFile.
+// tuner calls Wiped after a run, and plans again with IntoSchemaFile.
 //
 // Note: an undo that re-adds a dropped index puts it behind the others, where
 // SHOW CREATE TABLE shows it, so the undo re-adds those behind it too. A plan

@@ -69,7 +69,7 @@ func TestFileStyles(t *testing.T) {
 			}
 			s.runFile(t)
 			site := s.open(s.dir)
-			ch, err := change.Plan(t.Context(), site, IntoSchemaFile(c.r))
+			ch, err := change.Plan(t.Context(), site, change.IntoSchemaFile(c.r))
 			if want, refused := strings.CutPrefix(c.new, "!"); refused {
 				if err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("%v, want %q", err, want)

@@ -131,9 +131,9 @@ func TestConformanceIntoFile(t *testing.T) {
 	changetest.Run(t, changetest.Case{
 		Dir: s.dir, Open: s.open, State: s.state,
 		Remedies: map[string]iikanji.Remedy{
-			"add":     IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp DESC")),
-			"replace": IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp DESC", "drop", "wrong")),
-			"drop":    IntoSchemaFile(remedy("drop index", "isu_condition", "name", "wrong")),
+			"add":     change.IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp DESC")),
+			"replace": change.IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp DESC", "drop", "wrong")),
+			"drop":    change.IntoSchemaFile(remedy("drop index", "isu_condition", "name", "wrong")),
 		},
 		Serves:  func() error { return s.db.Ping() },
 		Disturb: s.disturb,
@@ -182,7 +182,7 @@ func (a acts) revert(c *iikanji.Change) {
 
 func (a acts) wiped(c *iikanji.Change) bool {
 	a.Helper()
-	is, err := Wiped(a.Context(), a.site, c)
+	is, err := change.Wiped(a.Context(), a.site, c)
 	if err != nil {
 		a.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestSurvivesInitialize(t *testing.T) {
 	a.revert(plain)
 	same("after reverting what was wiped out")
 
-	moved := a.apply(IntoSchemaFile(r))
+	moved := a.apply(change.IntoSchemaFile(r))
 	if a.wiped(moved) {
 		t.Error("wiped before any initialize")
 	}
@@ -241,7 +241,7 @@ func TestSurvivesInitialize(t *testing.T) {
 	if _, err := s.db.Exec("ALTER TABLE isu_condition ADD COLUMN by_hand int"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Wiped(t.Context(), a.site, moved); err == nil || !strings.Contains(err.Error(), "neither") {
+	if _, err := change.Wiped(t.Context(), a.site, moved); err == nil || !strings.Contains(err.Error(), "neither") {
 		t.Errorf("a table that was changed by hand: %v", err)
 	}
 }
@@ -256,10 +256,10 @@ func TestChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := []*iikanji.Change{
-		a.apply(IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp"))),
-		a.apply(IntoSchemaFile(remedy("add index", "isu", "columns", "name"))),
-		a.apply(IntoSchemaFile(remedy("drop index", "isu_condition", "name", "wrong"))),
-		a.apply(IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp DESC, id", "drop", "iikanji_uuid_timestamp"))),
+		a.apply(change.IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp"))),
+		a.apply(change.IntoSchemaFile(remedy("add index", "isu", "columns", "name"))),
+		a.apply(change.IntoSchemaFile(remedy("drop index", "isu_condition", "name", "wrong"))),
+		a.apply(change.IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp DESC, id", "drop", "iikanji_uuid_timestamp"))),
 	}
 	s.initialize(t)
 	for _, c := range all {
@@ -303,7 +303,7 @@ func TestContestFile(t *testing.T) {
 	s.write(t, "1_Data.sql", "INSERT INTO isu_association_config (name, url) VALUES ('jia', 'http://127.0.0.1')")
 	s.initialize(t)
 	a := newActs(t, s.open(s.dir))
-	c := a.apply(IntoSchemaFile(remedy("add index", "isu_condition", "columns", "jia_isu_uuid, timestamp DESC")))
+	c := a.apply(change.IntoSchemaFile(remedy("add index", "isu_condition", "columns", "jia_isu_uuid, timestamp DESC")))
 	want := strings.Replace(text, "  `created_at` datetime(6) DEFAULT current_timestamp(6),\n  PRIMARY KEY (`id`)\n",
 		"  `created_at` datetime(6) DEFAULT current_timestamp(6),\n  PRIMARY KEY (`id`),\n  KEY `iikanji_jia_isu_uuid_timestamp` (`jia_isu_uuid`,`timestamp` DESC)\n", 1)
 	if now := s.read(t, "0_Schema.sql"); now != want || want == text {
@@ -329,7 +329,7 @@ func TestInitializeKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := a.apply(IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp")))
+	c := a.apply(change.IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp")))
 	if _, err := s.db.Exec("DROP TABLE isu_condition"); err != nil {
 		t.Fatal(err)
 	}
@@ -415,7 +415,7 @@ func TestNotOnline(t *testing.T) {
 func TestWhichFile(t *testing.T) {
 	s := newLoadedSite(t)
 	site := s.open(s.dir)
-	r := IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp"))
+	r := change.IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp"))
 	plan := func(r iikanji.Remedy, want string) {
 		t.Helper()
 		c, err := change.Plan(t.Context(), site, r)
@@ -434,16 +434,21 @@ func TestWhichFile(t *testing.T) {
 	plan(r, "is not known")
 	at := strings.Index(loadSchema, "CREATE TABLE isu_condition")
 	executed := []string{"SET NAMES utf8mb4", strings.Join(strings.Fields(strings.Split(strings.Split(loadSchema[at:], ";\n")[0], "-- DESC")[0]), " ")}
-	if _, err := ByExecuted(t.Context(), site, r, executed); err == nil || !strings.Contains(err.Error(), "none of") {
+	if _, err := byExecuted(t.Context(), site, r, executed); err == nil || !strings.Contains(err.Error(), "none of") {
 		t.Errorf("%v", err)
 	}
 	executed = append(executed, loadSchema[at:])
-	if _, err := ByExecuted(t.Context(), site, r, executed); err == nil || !strings.Contains(err.Error(), "none of") && !strings.Contains(err.Error(), "alike") {
+	if _, err := byExecuted(t.Context(), site, r, executed); err == nil || !strings.Contains(err.Error(), "none of") && !strings.Contains(err.Error(), "alike") {
 		t.Errorf("the same tokens in two files: %v", err)
 	}
 	s.write(t, "b_copy.sql", strings.Replace(loadSchema, "KEY wrong", "INDEX wrong", 1))
 	plan(r, "is not known")
-	chosen, err := ByExecuted(t.Context(), site, r, executed)
+	_, refused := change.Plan(t.Context(), site, r)
+	var which *change.WhichFileError
+	if !errors.As(refused, &which) || len(which.Files) != 2 || which.Table != "isu_condition" {
+		t.Fatalf("refused: %v", refused)
+	}
+	chosen, err := which.Choose(t.Context(), executed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -477,7 +482,7 @@ func TestAlreadyThere(t *testing.T) {
 	a := newActs(t, s.open(s.dir))
 	r := remedy("add index", "isu_condition", "columns", "uuid, timestamp")
 	a.apply(r)
-	if _, err := change.Plan(t.Context(), a.site, IntoSchemaFile(r)); err == nil || errors.Is(err, change.ErrNothing) || !strings.Contains(err.Error(), "take the change") {
+	if _, err := change.Plan(t.Context(), a.site, change.IntoSchemaFile(r)); err == nil || errors.Is(err, change.ErrNothing) || !strings.Contains(err.Error(), "take the change") {
 		t.Errorf("%v", err)
 	}
 }

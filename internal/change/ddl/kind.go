@@ -14,41 +14,34 @@ import (
 func init() { change.Register(Kind{}) }
 
 // Kind plans changes of indexes. Remedy.Target is the database service;
-// Args["act"] chooses:
-//
-//	add index   schema table columns [index] [name] [drop] [srid] [weakens] [into [file]]
-//	drop index  schema table name [weakens] [into [file]]
-//
-// columns is a list as DDL has it, "a, b DESC, c(10)"; index is btree or
-// spatial; drop is an index that the new one replaces in the same statement;
-// weakens is "nothing" when every query that shows several rows of the table
-// sorts them; else another order may show, which is taken for granted. into is
-// "schema file" for an index that initialize would wipe out, and file the one
-// to edit where several create the table.
+// Args["act"] the act; see acts.go for the acts and their arguments.
 type Kind struct{}
 
-var _ change.Kind = Kind{}
+var _ change.Laster = Kind{}
 
 // Name implements change.Kind.
 func (Kind) Name() string { return "ddl" }
 
-// plainName is what names of schemas and tables may be made of here: an op's
-// place is cut at "/" and ".".
-var plainName = regexp.MustCompile(`^[\p{L}\p{N}_$-]{1,64}$`)
+// plainForm is the form of a plainName.
+var plainForm = regexp.MustCompile(`^[\p{L}\p{N}_$-]{1,64}$`)
 
 // Plan implements change.Kind.
 func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (c *iikanji.Change, err error) {
-	schema, name := r.Args["schema"], r.Args["table"]
-	if !plainName.MatchString(schema) || !plainName.MatchString(name) {
-		return nil, fmt.Errorf("table %q of schema %q: want plain names", name, schema)
-	}
-	if into := r.Args[argInto]; into != "" && into != schemaArg {
-		return nil, fmt.Errorf("into %q: want %q", into, schemaArg)
-	}
-	weakens, err := promises(r.Args)
+	_, act, err := match(r)
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		var which *change.WhichFileError
+		if errors.As(err, &which) {
+			which.Service = r.Target
+			which.Choose = func(ctx context.Context, executed []string) (iikanji.Remedy, error) {
+				return byExecuted(ctx, s, r, executed)
+			}
+		}
+	}()
+	args := act.common()
+	schema, name := string(args.Schema), string(args.Table)
 	db := s.Services[r.Target].DB
 	if db == nil {
 		return nil, fmt.Errorf("no database %q", r.Target)
@@ -62,8 +55,8 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (c *ii
 	if err != nil {
 		return nil, err
 	}
-	a, nothing := alterFor(before, r.Args)
-	if nothing != nil && (r.Args[argInto] == "" || !errors.Is(nothing, change.ErrNothing)) {
+	a, nothing := alterFor(before, act)
+	if nothing != nil && (args.Into == "" || !errors.Is(nothing, change.ErrNothing)) {
 		return nil, nothing
 	}
 	trial, err := openScratch(ctx, db, conn, schema, name)
@@ -72,34 +65,34 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (c *ii
 	}
 	defer func() { err = errors.Join(err, trial.close(ctx)) }()
 	if nothing != nil {
-		return nil, trial.already(ctx, s, r.Args[argFile], before)
+		return nil, trial.already(ctx, s, args.File, before)
 	}
 	a, t, err := trial.try(ctx, before, a)
 	if err != nil {
 		return nil, err
 	}
-	c = &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: a.says + " on " + schema + "." + name, Weakens: weakens, Risk: t.risk()}
-	if r.Args[argInto] == "" {
-		onTable(c, t, before, trial.table)
+	c = &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: a.says + " on " + schema + "." + name, Weakens: args.promises(), Risk: t.risk()}
+	if args.Into == "" {
+		onTable(c, s.Services[r.Target].Host, t, before, trial.table)
 		return c, nil
 	}
-	edit, err := trial.intoFile(ctx, s, r.Args[argFile], before, a, t.after)
+	edit, err := trial.intoFile(ctx, s, args.File, before, a, t.after)
 	if err != nil {
 		return nil, err
 	}
 	c.Says += ", and in " + filepath.Base(edit.Path)
 	change.FromEdits(c, iikanji.VerbUnknown, edit)
-	onTable(c, t, before, trial.table)
+	onTable(c, s.Services[r.Target].Host, t, before, trial.table)
 	return c, nil
 }
 
 // onTable has a change alter the table: behind the edit of the schema file,
 // and before it is undone.
-func onTable(c *iikanji.Change, t tried, before string, on table) {
+func onTable(c *iikanji.Change, host string, t tried, before string, on table) {
 	place, name := change.TablePlace(c.Target, on.schema, on.name), quote(on.schema)+"."+quote(on.name)
 	found, left := change.FingerprintOf([]byte(before)), change.FingerprintOf([]byte(t.after))
-	c.Do = append(c.Do, iikanji.Op{Verb: iikanji.SQL, Place: place, Body: altering(name, t.do), Expect: found})
-	c.Undo = append([]iikanji.Op{{Verb: iikanji.SQL, Place: place, Body: altering(name, t.undo), Expect: left}}, c.Undo...)
+	c.Do = append(c.Do, iikanji.Op{Verb: iikanji.SQL, Host: host, Place: place, Body: altering(name, t.do), Expect: found})
+	c.Undo = append([]iikanji.Op{{Verb: iikanji.SQL, Host: host, Place: place, Body: altering(name, t.undo), Expect: left}}, c.Undo...)
 	if c.Ground == "" {
 		c.Ground = found
 	} else {
@@ -113,21 +106,4 @@ func (t tried) risk() iikanji.Risk {
 		return iikanji.RiskNone
 	}
 	return iikanji.RiskLock
-}
-
-func alterFor(before string, args map[string]string) (alter, error) {
-	d, ok := parseDefinition(before)
-	if !ok {
-		return alter{}, fmt.Errorf("the definition is not understood (a view?):\n%s", before)
-	}
-	switch args["act"] {
-	case "add index":
-		return addIndex(d, args)
-	case "drop index":
-		if args["name"] == "" {
-			return alter{}, fmt.Errorf("no name of an index to drop")
-		}
-		return dropIndex(d, args["name"])
-	}
-	return alter{}, fmt.Errorf("no act %q", args["act"])
 }

@@ -195,7 +195,7 @@ func TestRefused(t *testing.T) {
 		{remedy("add index", "cond`; DROP TABLE isu; --", "columns", "id"), "plain names"},
 		{remedy("add index", "cond", "columns", "nope"), "nope"},
 		{remedy("add index", "cond", "columns", "id), DROP COLUMN (jia"), "no column"},
-		{remedy("add index", "cond", "columns", ""), "no column"},
+		{remedy("add index", "cond", "columns", ""), "argument columns is missing"},
 		{remedy("add index", "cond", "columns", "id", "name", "late"), "late"},
 		{remedy("add index", "cond", "columns", "id", "index", "rtree"), "rtree"},
 		{remedy("add index", "cond", "columns", "jia", "index", "spatial"), "empty copy"},
@@ -208,7 +208,7 @@ func TestRefused(t *testing.T) {
 		{remedy("add index", "cond", "columns", "id", "weakens", "durability"), "weakens"},
 		{remedy("add index", "cond", "columns", "jia, created_at"), change.ErrNothing.Error()}, // but for its comment
 		{remedy("drop index", "cond", "name", "not there"), change.ErrNothing.Error()},
-		{remedy("drop index", "cond"), "no name"},
+		{remedy("drop index", "cond"), "argument name is missing"},
 		{remedy("drop index", "cond", "name", "u"), "unique"},
 		{remedy("drop index", "isu", "name", "cond_id"), "foreign key"},
 		{iikanji.Remedy{Kind: "ddl", Target: "cache", Args: map[string]string{"act": "drop index", "schema": "site", "table": "cond"}}, "cache"},

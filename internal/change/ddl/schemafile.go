@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // Bounds of a search for the schema file.
@@ -26,6 +26,7 @@ const (
 
 // A schemaFile is a file that creates the table.
 type schemaFile struct {
+	on   string // HostRef.Name
 	path string
 	sql  string
 	all  []statement
@@ -35,13 +36,19 @@ type schemaFile struct {
 // A search is what the folders hold that initialize loads.
 type search struct {
 	table
-	dirs  []string
+	dirs  []folder
 	found []schemaFile
 	more  []tableStatement // on the table, in files that do not create it
 	large []string         // too large to be read whole, with the table or not
 	// creates are those of large that create the table in what was read of them.
 	creates []string
 }
+
+// A folder is one of a host.
+type folder struct{ on, dir string }
+
+// location is a path with its host, as in Op.Location.
+func location(on, path string) string { return iikanji.Op{Host: on, Place: path}.Location() }
 
 // A table is one of a schema.
 type table struct {
@@ -55,38 +62,43 @@ func searchFiles(ctx context.Context, s *change.Site, t table) (*search, error) 
 	found := &search{table: t}
 	for _, name := range slices.Sorted(maps.Keys(s.Services)) {
 		for _, dir := range s.Services[name].Loads {
-			if !slices.Contains(found.dirs, filepath.Clean(dir)) {
-				found.dirs = append(found.dirs, filepath.Clean(dir))
+			if f := (folder{s.Services[name].Host, filepath.Clean(dir)}); !slices.Contains(found.dirs, f) {
+				found.dirs = append(found.dirs, f)
 			}
 		}
 	}
 	if len(found.dirs) == 0 {
 		return nil, errors.New("it is not known where the SQL files lie that initialize loads")
 	}
-	paths, err := sqlFiles(ctx, found.dirs)
+	files, err := sqlFiles(ctx, s, found.dirs)
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range paths {
-		sql, large, err := readHead(path)
+	for _, f := range files {
+		h, err := s.On(f.on)
 		if err != nil {
 			return nil, err
 		}
-		found.add(path, sql, large)
+		sql, large, err := readHead(h, f.path)
+		if err != nil {
+			return nil, err
+		}
+		f.sql = sql
+		found.add(f, large)
 	}
 	return found, nil
 }
 
-// add reads one file.
-func (found *search) add(path, sql string, large bool) {
-	f := schemaFile{path: path, sql: sql, all: statements(sql)}
+// add reads the statements of one file.
+func (found *search) add(f schemaFile, large bool) {
+	f.all = statements(f.sql)
 	f.defs = found.definitions(f.all)
 	creates := len(f.defs) > 0 && f.defs[0].verb == createTable
 	switch {
 	case large:
-		found.large = append(found.large, path)
+		found.large = append(found.large, f.location())
 		if creates {
-			found.creates = append(found.creates, path)
+			found.creates = append(found.creates, f.location())
 		}
 	case creates:
 		found.found = append(found.found, f)
@@ -96,10 +108,18 @@ func (found *search) add(path, sql string, large bool) {
 }
 
 // sqlFiles lists the SQL files of folders and of those in them, but hidden ones.
-func sqlFiles(ctx context.Context, dirs []string) ([]string, error) {
-	var paths []string
-	for _, dir := range dirs {
-		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+func sqlFiles(ctx context.Context, s *change.Site, dirs []folder) ([]schemaFile, error) {
+	var files []schemaFile
+	for _, in := range dirs {
+		dir := in.dir
+		h, err := s.On(in.on)
+		if err != nil {
+			return nil, err
+		}
+		known := func(path string) bool {
+			return slices.ContainsFunc(files, func(f schemaFile) bool { return f.on == in.on && f.path == path })
+		}
+		err = h.Walk(dir, func(path string, d fs.DirEntry, err error) error {
 			if err == nil {
 				err = ctx.Err()
 			}
@@ -110,29 +130,29 @@ func sqlFiles(ctx context.Context, dirs []string) ([]string, error) {
 				if d.IsDir() {
 					return filepath.SkipDir
 				}
-			case d.IsDir() || !strings.EqualFold(filepath.Ext(path), ".sql") || slices.Contains(paths, path):
-			case len(paths) == maxFiles:
+			case d.IsDir() || !strings.EqualFold(filepath.Ext(path), ".sql") || known(path):
+			case len(files) == maxFiles:
 				return fmt.Errorf("more than %d SQL files", maxFiles)
 			default:
-				paths = append(paths, path)
+				files = append(files, schemaFile{on: in.on, path: path})
 			}
 			return nil
 		})
 		if err != nil {
-			return nil, fmt.Errorf("looking for the schema file below %s: %w", dir, err)
+			return nil, fmt.Errorf("looking for the schema file below %s: %w", location(in.on, dir), err)
 		}
 	}
-	return paths, nil
+	return files, nil
 }
 
 // readHead reads a file, or the beginning of a large one. What is no file (a
 // pipe, a broken link) is as if it were empty.
-func readHead(path string) (sql string, large bool, err error) {
-	info, err := os.Stat(path)
+func readHead(h host.Host, path string) (sql string, large bool, err error) {
+	info, err := h.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return "", false, nil
 	}
-	f, err := os.Open(path)
+	f, err := h.Open(path)
 	if err != nil {
 		return "", false, fmt.Errorf("looking for the schema file: %w", err)
 	}
@@ -180,12 +200,15 @@ func or(a, b string) string {
 	return b
 }
 
+// location is the file's path with its host.
+func (f schemaFile) location() string { return location(f.on, f.path) }
+
 // editable refuses a file that cannot be written as data that are shown.
 func (f schemaFile) editable(s *change.Site) error {
 	if !utf8.ValidString(f.sql) {
 		return fmt.Errorf("%s holds bytes that are not UTF-8: it cannot be edited and shown as text", f.path)
 	}
-	return s.MayWrite(f.path)
+	return s.MayWrite(f.on, f.path)
 }
 
 // schemaFileOf finds the one file that makes the table as it is. wanted names
@@ -198,7 +221,7 @@ func (s *scratch) schemaFileOf(ctx context.Context, site *change.Site, wanted, b
 	var fits []schemaFile
 	var why error
 	for _, f := range found.found {
-		if wanted != "" && f.path != wanted {
+		if wanted != "" && f.location() != wanted {
 			continue
 		}
 		if text, err := s.load(ctx, f.all, f.defs, found.more); err != nil {
@@ -213,7 +236,7 @@ func (s *scratch) schemaFileOf(ctx context.Context, site *change.Site, wanted, b
 	case len(fits) == 1:
 		return found, fits[0], nil
 	case len(fits) > 1:
-		err = fmt.Errorf("%s all make table %s, and which of them initialize executes %w", paths(fits), found.name, ErrWhichFile)
+		err = &change.WhichFileError{Table: found.name, Files: pathsOf(fits)}
 	case why != nil:
 		err = fmt.Errorf("no file makes table %s as it is: %w", found.name, why)
 	default:
@@ -240,20 +263,26 @@ func (found *search) nothing(wanted string) error {
 		return fmt.Errorf("table %s is created in %s, which is larger than %s: a file of data is not edited",
 			found.name, strings.Join(found.creates, ", "), iikanji.Bytes(maxFile))
 	}
-	err := fmt.Errorf("no SQL file below %s creates table %s", strings.Join(found.dirs, ", "), found.name)
+	var dirs []string
+	for _, in := range found.dirs {
+		dirs = append(dirs, location(in.on, in.dir))
+	}
+	err := fmt.Errorf("no SQL file below %s creates table %s", strings.Join(dirs, ", "), found.name)
 	if len(found.large) > 0 {
 		err = fmt.Errorf("%w (only the first %s were read of %s)", err, iikanji.Bytes(fileHead), strings.Join(found.large, ", "))
 	}
 	return err
 }
 
-func paths(files []schemaFile) string {
+func pathsOf(files []schemaFile) []string {
 	var all []string
 	for _, f := range files {
-		all = append(all, f.path)
+		all = append(all, f.location())
 	}
-	return strings.Join(all, ", ")
+	return all
 }
+
+func paths(files []schemaFile) string { return strings.Join(pathsOf(files), ", ") }
 
 // intoFile edits the schema file so that initialize makes the table as the
 // change leaves it.
@@ -270,7 +299,7 @@ func (s *scratch) intoFile(ctx context.Context, site *change.Site, wanted, befor
 		all := statements(sql)
 		text, err := s.load(ctx, all, found.definitions(all), found.more)
 		if err == nil && text == after {
-			return change.Edit{Path: f.path, Old: []byte(f.sql), New: []byte(sql)}, nil
+			return change.Edit{Path: f.path, Old: []byte(f.sql), New: []byte(sql), Host: f.on}, nil
 		}
 		if err == nil {
 			err = fmt.Errorf("it would make\n%sinstead of\n%s", text, after)

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 )
 
@@ -116,20 +115,17 @@ func nameFor(d definition, wanted string, columns []string) (string, error) {
 
 // kinds of index. FULLTEXT is none: it answers only queries that are written
 // for it, and InnoDB keeps tables and a column of its own for it.
-var kinds = map[string]string{"": "KEY", "btree": "KEY", "spatial": "SPATIAL KEY"}
+var kinds = map[string]string{"btree": "KEY", "spatial": "SPATIAL KEY"}
 
-// addIndex adds an index, in place of another where one is named.
-func addIndex(d definition, args map[string]string) (alter, error) {
-	kind, ok := kinds[args["index"]]
-	if !ok {
-		return alter{}, fmt.Errorf("index %q: want btree or spatial", args["index"])
-	}
-	spec, names, err := columnsOf(d, args["columns"])
+// alter adds an index, in place of another where one is named.
+func (a *addArgs) alter(d definition) (alter, error) {
+	kind := kinds[a.Index]
+	spec, names, err := columnsOf(d, a.Columns)
 	if err != nil {
 		return alter{}, err
 	}
 	if kind == "SPATIAL KEY" {
-		if err := spatial(d, names, args); err != nil {
+		if err := spatial(d, names, a.SRID); err != nil {
 			return alter{}, err
 		}
 	}
@@ -139,27 +135,27 @@ func addIndex(d definition, args map[string]string) (alter, error) {
 			return alter{}, change.ErrNothing
 		}
 	}
-	name, err := nameFor(d, args["name"], names)
+	name, err := nameFor(d, a.Name, names)
 	if err != nil {
 		return alter{}, err
 	}
-	a := alter{add: key{kind, name, spec}, says: "add index " + spec}
-	if args["drop"] == "" {
-		return a, nil
+	out := alter{add: key{kind, name, spec}, says: "add index " + spec}
+	if a.Drop == "" {
+		return out, nil
 	}
-	old, err := dropIndex(d, args["drop"])
+	old, err := dropIndex(d, a.Drop)
 	if errors.Is(err, change.ErrNothing) {
-		return a, nil
+		return out, nil
 	} else if err != nil {
 		return alter{}, err
 	}
-	a.drop, a.says = old.drop, a.says+" in place of "+old.drop
-	return a, nil
+	out.drop, out.says = old.drop, out.says+" in place of "+old.drop
+	return out, nil
 }
 
 // spatial refuses what a spatial index cannot be made on as the table is: one
 // column that is NOT NULL, and with an SRID where the optimizer wants one.
-func spatial(d definition, names []string, args map[string]string) error {
+func spatial(d definition, names []string, srid string) error {
 	if len(names) != 1 {
 		return errors.New("a spatial index has one column")
 	}
@@ -168,9 +164,9 @@ func spatial(d definition, names []string, args map[string]string) error {
 	case !strings.Contains(column, " NOT NULL"):
 		return fmt.Errorf("column %s may be NULL, and a spatial index wants one that is NOT NULL: "+
 			"make it so in the schema, if no row lacks it; an index's change alters no column", names[0])
-	case args["srid"] != "" && !strings.Contains(column, "SRID "+args["srid"]):
+	case srid != "" && !strings.Contains(column, "SRID "+srid):
 		return fmt.Errorf("column %s declares no SRID, without which the optimizer passes over the index: "+
-			"declare SRID %s in the schema; an index's change alters no column", names[0], args["srid"])
+			"declare SRID %s in the schema; an index's change alters no column", names[0], srid)
 	}
 	return nil
 }
@@ -193,16 +189,4 @@ func dropIndex(d definition, name string) (alter, error) {
 // altering is an ALTER TABLE of a quoted name.
 func altering(name string, clauses []string) string {
 	return "ALTER TABLE " + name + " " + strings.Join(clauses, ", ")
-}
-
-// promises are what an index weakens: the order of rows that no query sorts,
-// unless the one who asks has looked and knows that there is no such query.
-func promises(args map[string]string) ([]iikanji.Promise, error) {
-	switch args["weakens"] {
-	case "", iikanji.RowOrder.String():
-		return []iikanji.Promise{iikanji.RowOrder}, nil
-	case "nothing":
-		return nil, nil
-	}
-	return nil, fmt.Errorf("weakens %q: an index weakens %s, or nothing", args["weakens"], iikanji.RowOrder)
 }

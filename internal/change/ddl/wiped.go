@@ -2,7 +2,6 @@ package ddl
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -11,17 +10,11 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// Arguments of a remedy by which an index goes into the schema file too.
-const (
-	argInto   = "into"
-	schemaArg = "schema file"
-	argFile   = "file"
-)
+// schemaFileArg is the value of the argument "into".
+const schemaFileArg = "schema file"
 
-// Wiped says whether an applied change is no longer there because a table is
-// as it was before the change: the benchmark's initialize has made it anew.
-// A table that is neither as before nor as the change left it is an error.
-func Wiped(ctx context.Context, s *change.Site, c *iikanji.Change) (bool, error) {
+// Wiped implements change.Laster.
+func (Kind) Wiped(ctx context.Context, s *change.Site, c *iikanji.Change) (bool, error) {
 	wiped := false
 	for _, undo := range c.Undo {
 		if undo.Verb != iikanji.SQL {
@@ -29,14 +22,14 @@ func Wiped(ctx context.Context, s *change.Site, c *iikanji.Change) (bool, error)
 		}
 		now, err := s.State(ctx, undo)
 		if err != nil {
-			return false, fmt.Errorf("asking whether initialize wiped change %d out: %w", c.ID, err)
+			return false, fmt.Errorf("checking whether initialize undid change %d: %w", c.ID, err)
 		}
 		if now == undo.Expect {
 			continue
 		}
 		for _, do := range c.Do {
 			if do.Verb == iikanji.SQL && do.Place == undo.Place && do.Expect != now {
-				return false, fmt.Errorf("%s is neither as change %d found it nor as it left it", do.Place, c.ID)
+				return false, fmt.Errorf("%s, of change %d: %w", do.Place, c.ID, change.ErrForeignState)
 			}
 		}
 		wiped = true
@@ -44,25 +37,24 @@ func Wiped(ctx context.Context, s *change.Site, c *iikanji.Change) (bool, error)
 	return wiped, nil
 }
 
-// IntoSchemaFile is the remedy that also edits the schema file that initialize
-// loads, so that the index outlives it. Revert the plain change first.
-func IntoSchemaFile(r iikanji.Remedy) iikanji.Remedy {
+// IntoSchemaFile implements change.Laster.
+func (Kind) IntoSchemaFile(r iikanji.Remedy) iikanji.Remedy {
 	r.Args = maps.Clone(r.Args)
 	if r.Args == nil {
 		r.Args = map[string]string{}
 	}
-	r.Args[argInto] = schemaArg
+	r.Args["into"] = schemaFileArg
 	return r
 }
 
-// ErrWhichFile says that several files make a table alike: ByExecuted chooses.
-var ErrWhichFile = errors.New("is not known")
+// InSchemaFile implements change.Laster.
+func (Kind) InSchemaFile(r iikanji.Remedy) bool { return r.Args["into"] == schemaFileArg }
 
-// ByExecuted chooses among several files that create the table: the one whose
+// byExecuted chooses among several files that create the table: the one whose
 // CREATE TABLE is among the statements that initialize executed, as a log of
 // the server has them. Space and comments do not count.
-func ByExecuted(ctx context.Context, s *change.Site, r iikanji.Remedy, executed []string) (iikanji.Remedy, error) {
-	r = IntoSchemaFile(r)
+func byExecuted(ctx context.Context, s *change.Site, r iikanji.Remedy, executed []string) (iikanji.Remedy, error) {
+	r = Kind{}.IntoSchemaFile(r)
 	found, err := searchFiles(ctx, s, table{schema: r.Args["schema"], name: r.Args["table"]})
 	if err != nil {
 		return r, err
@@ -83,7 +75,7 @@ func ByExecuted(ctx context.Context, s *change.Site, r iikanji.Remedy, executed 
 	case 0:
 		return r, fmt.Errorf("initialize executed the CREATE TABLE of none of the files that make table %s (%s)", found.name, paths(found.found))
 	case 1:
-		r.Args[argFile] = fits[0].path
+		r.Args["file"] = fits[0].location()
 		return r, nil
 	}
 	return r, fmt.Errorf("%s make table %s alike: which of them initialize executes is not known", paths(fits), found.name)

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
-	"syscall"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // logShare is how much of the free disk the redo log may take: the server that
@@ -26,7 +26,7 @@ func redoLog(vars map[string]string) iikanji.Bytes {
 }
 
 // disk refuses a larger redo log that the disk has no place for.
-func disk(now, then map[string]string) error {
+func disk(h host.Host, now, then map[string]string) error {
 	need := redoLog(then)
 	if need <= redoLog(now) {
 		return nil
@@ -35,11 +35,11 @@ func disk(now, then map[string]string) error {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(now["datadir"], dir)
 	}
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(dir, &fs); err != nil {
-		return fmt.Errorf("asking for the disk of the redo log: %w", err)
+	space, err := h.FreeSpace(dir)
+	if err != nil {
+		return fmt.Errorf("reading the free space for the redo log: %w", err)
 	}
-	free := float64(fs.Bavail) * float64(fs.Bsize)
+	free := float64(space)
 	if float64(need) > logShare*free {
 		return fmt.Errorf("the redo log would take %s of disk; it may have %.0f %% of the %s that are free in %s", need, 100*logShare, iikanji.Bytes(free), dir)
 	}

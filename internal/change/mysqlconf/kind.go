@@ -30,8 +30,9 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if svc.DropIn == "" || svc.DB == nil || svc.Check == nil {
 		return nil, fmt.Errorf("no database %q with a folder for further settings", r.Target)
 	}
-	if len(r.Args) == 0 {
-		return nil, fmt.Errorf("no variable to set")
+	_, args, err := match(r)
+	if err != nil {
+		return nil, err
 	}
 	now, err := variables(ctx, svc.DB)
 	if err != nil {
@@ -41,18 +42,14 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err != nil {
 		return nil, err
 	}
-	weakens, err := check(r.Args, now)
+	wanted, changed, err := different(args.Values, now, told)
 	if err != nil {
 		return nil, err
 	}
-	wanted, changed, err := different(r.Args, now, told)
-	if err != nil {
+	if err := budget(s, svc.Host, now, wanted); err != nil {
 		return nil, err
 	}
-	if err := budget(s, now, wanted); err != nil {
-		return nil, err
-	}
-	old, err := s.ReadOld(svc.DropIn)
+	old, err := s.ReadOld(svc.Host, svc.DropIn)
 	if err != nil {
 		return nil, err
 	}
@@ -60,12 +57,12 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err := test(ctx, svc, edited); err != nil {
 		return nil, err
 	}
-	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: "set " + change.SaySettings(wanted), Weakens: weakens}
-	file := change.Edit{Path: svc.DropIn, Old: old, New: edited}
+	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: "set " + change.SaySettings(wanted), Weakens: weakened(args.Values, now)}
+	file := change.Edit{Path: svc.DropIn, Old: old, New: edited, Host: svc.Host}
 	if live(changed, told) {
 		c.Risk = iikanji.RiskNone
 		change.FromEdits(c, iikanji.VerbUnknown, file)
-		setGlobals(c, changed, now, wanted)
+		setGlobals(c, svc.Host, changed, now, wanted)
 		return c, nil
 	}
 	c.Risk = iikanji.RiskRestart
@@ -108,14 +105,14 @@ func live(changed []string, told map[string]trait) bool {
 
 // setGlobals has a change set the running server's variables behind the file,
 // and take them back before it.
-func setGlobals(c *iikanji.Change, changed []string, now, wanted map[string]string) {
+func setGlobals(c *iikanji.Change, on string, changed []string, now, wanted map[string]string) {
 	ground := string(c.Ground)
 	for _, name := range changed {
 		is, then := now[name], shown(now[name], wanted[name])
 		place := change.VariablePlace(c.Target, name)
 		before, after := change.FingerprintOf([]byte(is+"\n")), change.FingerprintOf([]byte(then+"\n"))
-		c.Do = append(c.Do, iikanji.Op{Verb: iikanji.SQL, Place: place, Body: change.SetGlobal(name, then), Expect: before})
-		c.Undo = slices.Insert(c.Undo, 0, iikanji.Op{Verb: iikanji.SQL, Place: place, Body: change.SetGlobal(name, is), Expect: after})
+		c.Do = append(c.Do, iikanji.Op{Verb: iikanji.SQL, Host: on, Place: place, Body: change.SetGlobal(name, then), Expect: before})
+		c.Undo = slices.Insert(c.Undo, 0, iikanji.Op{Verb: iikanji.SQL, Host: on, Place: place, Body: change.SetGlobal(name, is), Expect: after})
 		ground += string(before)
 	}
 	c.Ground = change.FingerprintOf([]byte(ground))
@@ -157,6 +154,9 @@ func InForce(ctx context.Context, s *change.Site, c *iikanji.Change) error {
 // test has the server's program read the edited file, under a name that the
 // running server does not read at a restart (it wants ".cnf").
 func test(ctx context.Context, svc change.Service, edited []byte) error {
+	if err := svc.Here(); err != nil {
+		return err
+	}
 	return change.InScratchFile(filepath.Dir(svc.DropIn), ".tmp", edited, func(path string) error {
 		if err := svc.Check(ctx, path); err != nil {
 			return fmt.Errorf("the server refuses the settings: %w", err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // What a server takes once, and what each connection may take at its worst
@@ -86,12 +87,16 @@ func kilobytes(text []byte, name string) (iikanji.Bytes, error) {
 }
 
 // budget refuses settings that the memory or the disk is not there for.
-func budget(s *change.Site, now, wanted map[string]string) error {
-	info, err := s.Host.Read("/proc/meminfo")
+func budget(s *change.Site, on string, now, wanted map[string]string) error {
+	h, err := s.On(on)
+	if err != nil {
+		return err
+	}
+	info, err := h.Read("/proc/meminfo")
 	if err != nil {
 		return fmt.Errorf("reading the machine's memory: %w", err)
 	}
-	memory, err := machineMemory(info, ownStatus(s, now))
+	memory, err := machineMemory(info, ownStatus(h, now))
 	if err != nil {
 		return err
 	}
@@ -100,17 +105,17 @@ func budget(s *change.Site, now, wanted map[string]string) error {
 	if err := fits(now, then, memory); err != nil {
 		return err
 	}
-	return disk(now, then)
+	return disk(h, now, then)
 }
 
 // ownStatus is what the system knows of the server's process; nothing when it
 // runs elsewhere.
-func ownStatus(s *change.Site, vars map[string]string) []byte {
+func ownStatus(h host.Host, vars map[string]string) []byte {
 	file := vars["pid_file"]
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(vars["datadir"], file)
 	}
-	pid, err := s.Host.Read(file)
+	pid, err := h.Read(file)
 	if err != nil {
 		return nil
 	}
@@ -118,7 +123,7 @@ func ownStatus(s *change.Site, vars map[string]string) []byte {
 	if err != nil {
 		return nil
 	}
-	status, _ := s.Host.Read(fmt.Sprintf("/proc/%d/status", n))
+	status, _ := h.Read(fmt.Sprintf("/proc/%d/status", n))
 	return status
 }
 

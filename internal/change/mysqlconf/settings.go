@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
 )
 
 var (
@@ -30,7 +31,9 @@ type setting struct {
 	live bool
 	// sensed: sensors set it for the time of a run.
 	sensed bool
-	line   string // in the drop-in file, where it is not "name = value"
+	line   string        // in the drop-in file, where it is not "name = value"
+	belief change.Belief // if it differs from the usual one
+	blinds bool          // its value decides what sensors see of statements
 }
 
 // settings are what may be set, as a remedy may come from anywhere: nothing
@@ -56,7 +59,7 @@ var settings = map[string]setting{
 	"innodb_log_file_size":           {form: size},
 	"innodb_redo_log_capacity":       {form: size}, // MySQL
 	"innodb_log_buffer_size":         {form: size},
-	"innodb_flush_log_at_trx_commit": {form: zero3, promise: iikanji.Durability, safe: []string{"1", "3"}, live: true},
+	"innodb_flush_log_at_trx_commit": {form: zero3, promise: iikanji.Durability, safe: []string{"1", "3"}, live: true, belief: change.Belief{Chance: 0.6, Gain: 0.12}},
 	"innodb_doublewrite":             {form: onOff, promise: iikanji.Durability, safe: []string{"1"}},
 	"sync_binlog":                    {form: number, promise: iikanji.Durability, safe: []string{"1"}, live: true},
 	"log_bin":                        {form: off, promise: iikanji.Durability, safe: []string{"1"}, line: "skip_log_bin"},
@@ -85,39 +88,41 @@ var settings = map[string]setting{
 	"key_buffer_size":                {form: size},
 	"aria_pagecache_buffer_size":     {form: size},
 	"query_cache_type":               {form: onOff},
-	"query_cache_size":               {form: size},
+	"query_cache_size":               {form: size, belief: change.Belief{Chance: 0.4, Gain: 0.04}},
 	"skip_name_resolve":              {form: onOff},
-	"performance_schema":             {form: onOff, promise: iikanji.Observability, safe: []string{"1"}},
-	"slow_query_log":                 {form: onOff, promise: iikanji.Observability, safe: []string{"1"}, sensed: true},
+	"performance_schema":             {form: onOff, promise: iikanji.Observability, safe: []string{"1"}, blinds: true},
+	"slow_query_log":                 {form: onOff, promise: iikanji.Observability, safe: []string{"1"}, sensed: true, blinds: true},
 	"long_query_time":                {form: number, sensed: true},
 }
 
-// check refuses what may not be set, and names the promises that go. now are
-// the server's variables: what is off already is not weakened.
-func check(wanted, now map[string]string) ([]iikanji.Promise, error) {
-	var weak [8]bool
-	for name, value := range wanted {
-		set, ok := settings[name]
-		if !ok {
-			return nil, fmt.Errorf("variable %q is not one that may be set", name)
-		}
-		if !set.form.MatchString(value) {
-			return nil, fmt.Errorf("%s = %q: want %s", name, value, set.form)
-		}
-		if _, ok := bytesOf(value); set.form == size && !ok {
-			return nil, fmt.Errorf("%s = %q: no server has that much", name, value)
-		}
-		if set.promise != iikanji.PromiseUnknown && !slices.Contains(set.safe, plain(value)) && slices.Contains(set.safe, plain(now[name])) {
-			weak[set.promise] = true
-		}
+// check refuses a variable that may not be set, or not to this value.
+func check(name, value string) error {
+	set, ok := settings[name]
+	if !ok {
+		return fmt.Errorf("variable %q is not one that may be set", name)
 	}
+	if !set.form.MatchString(value) {
+		return fmt.Errorf("%s = %q: want %s", name, value, set.form)
+	}
+	if _, ok := bytesOf(value); set.form == size && !ok {
+		return fmt.Errorf("%s = %q: no server has that much", name, value)
+	}
+	return nil
+}
+
+// weakened are the promises that values weaken. now are the server's variables:
+// what is off already is not weakened.
+func weakened(wanted, now map[string]string) []iikanji.Promise {
 	var promises []iikanji.Promise
-	for p, is := range weak {
-		if is {
-			promises = append(promises, iikanji.Promise(p))
+	for name, value := range wanted {
+		set := settings[name]
+		weak := set.promise != iikanji.PromiseUnknown && !slices.Contains(set.safe, plain(value)) && slices.Contains(set.safe, plain(now[name]))
+		if weak && !slices.Contains(promises, set.promise) {
+			promises = append(promises, set.promise)
 		}
 	}
-	return promises, nil
+	slices.Sort(promises)
+	return promises
 }
 
 // plain is a value as one spelling of it: 256M and 268435456, ON and 1.

@@ -27,7 +27,7 @@ func (a *accessLog) Validate() error {
 	return nil
 }
 
-func (a *accessLog) refine(act *change.Act) { act.Simplifies = a.Log != "off" }
+func (a *accessLog) Refine(act *change.Act) { act.Simplifies = a.Log != "off" }
 
 func (a *accessLog) edit(t *task) error {
 	if a.Log == "off" {

@@ -1,9 +1,6 @@
 package nginxconf
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 )
@@ -11,127 +8,88 @@ import (
 // acts are what this kind can plan. An entry and the type that it names are the
 // whole declaration of an act: help, documentation, beliefs and the decoding of
 // arguments derive from them.
-var acts = []act{
+var acts = []change.DeclaredAct{
 	declare[upstreamKeepalive](change.Act{
 		Name: "upstream keepalive", Help: "keep connections to the app open",
-		Belief: change.Belief{Chance: 0.6, Gain: 0.08}, Worth: worthLine, Simplifies: true,
+		Belief: change.Belief{Chance: 0.6, Gain: 0.08}, Worth: change.WorthLine, Simplifies: true,
 	}),
 	declare[upstreamSocket](change.Act{
 		Name: "upstream socket", Help: "connect to the app by its unix socket",
-		Belief: usual, Worth: worthLine, Simplifies: true,
+		Belief: usual, Worth: change.WorthLine, Simplifies: true,
 	}),
 	declare[staticFiles](change.Act{
 		Name: "static files", Help: "serve files from disk, and from the app where there is no file",
-		Belief: change.Belief{Chance: 0.5, Gain: 0.05}, Worth: worthLine, Simplifies: true,
+		Belief: change.Belief{Chance: 0.5, Gain: 0.05}, Worth: change.WorthLine, Simplifies: true,
 	}),
 	declare[gzipAnswers](change.Act{
 		Name: "gzip", Help: "compress answers",
-		Belief: change.Belief{Chance: 0.15, Gain: 0.02}, Worth: worthLine, Simplifies: true,
+		Belief: change.Belief{Chance: 0.15, Gain: 0.02}, Worth: change.WorthLine, Simplifies: true,
 	}),
 	declare[gzipStatic](change.Act{
 		Name: "gzip static", Help: "make compressed copies, once, of files that nginx serves from disk already",
-		Belief: usual, Worth: worthLine, Simplifies: true,
+		Belief: usual, Worth: change.WorthLine, Simplifies: true,
 	}),
 	declare[expires](change.Act{
 		Name: "expires", Help: "how long clients may keep an answer; weakens freshness",
-		Belief: usual, Worth: worthStale,
+		Belief: usual, Worth: change.WorthState,
 	}),
 	declare[cache](change.Act{
 		Name: "cache", Help: "keep answers to GET and HEAD for a short time; weakens freshness",
-		Belief: change.Belief{Chance: 0.5, Gain: 0.10}, Worth: worthStale,
+		Belief: change.Belief{Chance: 0.5, Gain: 0.10}, Worth: change.WorthState,
 	}),
 	declare[buffers](change.Act{
 		Name: "buffers", Help: "hold bodies and answers in memory",
-		Belief: usual, Worth: worthLine, Simplifies: true,
+		Belief: usual, Worth: change.WorthLine, Simplifies: true,
 	}),
 	declare[workers](change.Act{
 		Name: "workers", Help: "the number of worker processes and their limits",
-		Belief: usual, Worth: worthLine, Simplifies: true,
+		Belief: usual, Worth: change.WorthLine, Simplifies: true,
 	}),
 	declare[openFileCache](change.Act{
 		Name: "open file cache", Help: "keep descriptors of files open; weakens freshness",
-		Belief: usual, Worth: worthStale,
+		Belief: usual, Worth: change.WorthState,
 	}),
 	declare[accessLog](change.Act{
 		Name: "access log", Help: "how the access log is written",
-		Belief: usual, Worth: worthLine, Blinds: []iikanji.Source{iikanji.Access}, Simplifies: true,
+		Belief: usual, Worth: change.WorthLine, Blinds: []iikanji.Source{iikanji.Access}, Simplifies: true,
 	}),
 	declare[refuseUserAgents](change.Act{
 		Name: "refuse user agents", Help: "refuse requests by their User-Agent; weakens availability",
-		Belief: usual, Worth: worthLine,
+		Belief: usual, Worth: change.WorthLine,
 	}),
 	declare[setDirective](change.Act{
 		Name: "set", Help: "set one directive, such as worker_connections, sendfile, tcp_nopush, keepalive_requests, proxy_buffers, gzip_static",
-		Belief: usual, Worth: worthLine, Simplifies: true,
+		Belief: usual, Worth: change.WorthLine, Simplifies: true,
 	}),
 }
 
-// Least effects on ln(score) that are worth keeping.
-const (
-	worthLine  = 0.01 // of a reversible line of configuration
-	worthStale = 0.03 // of a change that adds state or weakens freshness
-)
-
 // usual is the belief of an act of which there is no experience of its own.
 var usual = change.Belief{Chance: 0.3, Gain: 0.03}
-
-// An act is a declaration and the decoder of its arguments.
-type act struct {
-	change.Act
-	decode func(args map[string]string) (editor, error)
-}
 
 // An editor is the decoded arguments of an act.
 type editor interface {
 	edit(t *task) error
 }
 
-// A refiner is an editor whose arguments change what is known of the act.
-type refiner interface {
-	refine(a *change.Act)
-}
-
 // declare makes an act of a declaration and the struct of its arguments.
 func declare[A any, P interface {
 	*A
 	editor
-}](a change.Act) act {
-	a.Args = change.ArgsOf(P(new(A)))
-	return act{a, func(args map[string]string) (editor, error) {
-		e := P(new(A))
-		return e, change.Decode(args, e)
-	}}
+}](a change.Act) change.DeclaredAct {
+	return change.Declare[A](a)
 }
 
 // match finds the act of a remedy and decodes its arguments.
 func match(r iikanji.Remedy) (change.Act, editor, error) {
-	name := r.Args["act"]
-	var names []string
-	for _, a := range acts {
-		if a.Name != name {
-			names = append(names, a.Name)
-			continue
-		}
-		e, err := a.decode(r.Args)
-		if err != nil {
-			return change.Act{}, nil, fmt.Errorf("act %q: %w", name, err)
-		}
-		if r, ok := e.(refiner); ok {
-			r.refine(&a.Act)
-		}
-		return a.Act, e, nil
+	a, args, err := change.MatchAct(acts, r)
+	if err != nil {
+		return change.Act{}, nil, err
 	}
-	return change.Act{}, nil, fmt.Errorf("no act %q; there are %s", name, strings.Join(names, ", "))
+	return a, args.(editor), nil
 }
 
 // Acts implements change.Kind.
-func (Kind) Acts() []change.Act {
-	all := make([]change.Act, 0, len(acts))
-	for _, a := range acts {
-		all = append(all, a.Act)
-	}
-	return all
-}
+func (Kind) Acts() []change.Act { return change.ActsOf(acts) }
 
 // Match implements change.Kind. The act's Worth, Blinds and Simplifies are
 // those for the remedy's arguments.

@@ -123,7 +123,7 @@ func TestRefine(t *testing.T) {
 		}
 	}
 	for _, a := range (Kind{}).Acts() {
-		if a.Name == "set" && (a.Blinds != nil || a.Worth != worthLine) {
+		if a.Name == "set" && (a.Blinds != nil || a.Worth != change.WorthLine) {
 			t.Errorf("a remedy changed the declaration: %+v", a)
 		}
 	}
@@ -150,7 +150,7 @@ func (a *serverTokens) edit(t *task) error {
 func TestNewAct(t *testing.T) {
 	before := acts
 	defer func() { acts = before }()
-	acts = append(slices.Clip(acts), declare[serverTokens](change.Act{Name: "server tokens", Help: "h", Belief: usual, Worth: worthLine}))
+	acts = append(slices.Clip(acts), declare[serverTokens](change.Act{Name: "server tokens", Help: "h", Belief: usual, Worth: change.WorthLine}))
 
 	all := Kind{}.Acts()
 	if a := all[len(all)-1]; a.Name != "server tokens" || len(a.Args) != 1 || a.Args[0] != (change.Arg{Name: "show", Help: "whether answers have nginx's version", Default: "off"}) {

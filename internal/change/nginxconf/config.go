@@ -5,6 +5,7 @@ import (
 	"io/fs"
 
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/nginx"
 )
 
@@ -20,12 +21,15 @@ func load(path string, files nginx.Files) (*conf, error) {
 	return &conf{c}, nil
 }
 
-// siteFiles are the files of a site's host.
-type siteFiles struct{ *change.Site }
+// siteFiles are the files of the service's host.
+type siteFiles struct {
+	site *change.Site
+	host host.Host
+}
 
 // Read implements nginx.Files.
 func (s siteFiles) Read(path string) ([]byte, error) {
-	text, err := s.ReadOld(path)
+	text, err := s.site.ReadOld(s.host.Name(), path)
 	if err == nil && text == nil {
 		err = fmt.Errorf("%s: %w", path, fs.ErrNotExist)
 	}

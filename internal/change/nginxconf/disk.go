@@ -3,35 +3,34 @@ package nginxconf
 import (
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 // Glob implements nginx.Files.
-func (s siteFiles) Glob(pattern string) ([]string, error) { return filepath.Glob(pattern) }
+func (s siteFiles) Glob(pattern string) ([]string, error) { return s.host.Glob(pattern) }
 
 // exists reports whether there is a file, a folder or a link.
 func (t *task) exists(path string) bool {
-	_, err := os.Lstat(path)
+	_, err := t.host.Lstat(path)
 	return err == nil
 }
 
 // regular reports whether there is a regular file, not a link to one.
 func (t *task) regular(path string) bool {
-	info, err := os.Lstat(path)
+	info, err := t.host.Lstat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 
 // stat describes a file; links are followed.
-func (t *task) stat(path string) (fs.FileInfo, error) { return os.Stat(path) }
+func (t *task) stat(path string) (fs.FileInfo, error) { return t.host.Stat(path) }
 
 // read reads a file.
-func (t *task) read(path string) ([]byte, error) { return os.ReadFile(path) }
+func (t *task) read(path string) ([]byte, error) { return t.host.Read(path) }
 
 // realPath is a path without links.
-func (t *task) realPath(path string) (string, error) { return filepath.EvalSymlinks(path) }
+func (t *task) realPath(path string) (string, error) { return t.host.RealPath(path) }
 
 // walkFiles calls f for all that is under a folder.
-func (t *task) walkFiles(dir string, f fs.WalkDirFunc) error { return filepath.WalkDir(dir, f) }
+func (t *task) walkFiles(dir string, f fs.WalkDirFunc) error { return t.host.Walk(dir, f) }
 
 // removeScratch removes the folders that nginx made when it tested the
 // configuration. A folder that is in use is not empty and stays.

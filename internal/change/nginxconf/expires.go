@@ -35,9 +35,9 @@ func (a *expires) Validate() error {
 // fresh reports whether no client keeps an answer.
 func (a *expires) fresh() bool { return slices.Contains(keepsFresh, a.Expires) }
 
-func (a *expires) refine(act *change.Act) {
+func (a *expires) Refine(act *change.Act) {
 	if a.fresh() {
-		act.Worth, act.Simplifies = worthLine, true
+		act.Worth, act.Simplifies = change.WorthLine, true
 	}
 }
 

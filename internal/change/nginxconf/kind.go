@@ -29,6 +29,11 @@ var _ change.Kind = Kind{}
 // Name implements change.Kind.
 func (Kind) Name() string { return "nginxconf" }
 
+// Help implements change.Kind.
+func (Kind) Help() string {
+	return "Edits of nginx's configuration; comments and order stay. The target is nginx's service. Needs a reload."
+}
+
 // Plan implements change.Kind.
 func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iikanji.Change, error) {
 	svc, ok := s.Services[r.Target]
@@ -39,11 +44,15 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err != nil {
 		return nil, err
 	}
-	tree, err := load(svc.Config, siteFiles{s})
+	h, err := s.On(svc.Host)
 	if err != nil {
 		return nil, err
 	}
-	t := &task{ctx: ctx, site: s, name: r.Target, conf: tree, svc: svc}
+	tree, err := load(svc.Config, siteFiles{s, h})
+	if err != nil {
+		return nil, err
+	}
+	t := &task{ctx: ctx, site: s, name: r.Target, conf: tree, svc: svc, host: h}
 	if err := editor.edit(t); err != nil {
 		return nil, err
 	}
@@ -58,7 +67,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 		return nil, err
 	}
 	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: t.says, Weakens: t.weakens, Risk: iikanji.RiskReload}
-	change.FromEdits(c, iikanji.Reload, edits...)
+	change.FromEdits(c, iikanji.Reload, change.OnHost(svc.Host, edits...)...)
 	return c, nil
 }
 
@@ -76,6 +85,9 @@ func (t *task) edits() []change.Edit {
 // one scratch file in the folder of the main file, so that relative paths keep
 // their meaning. Folders that nginx makes during the test are removed.
 func (t *task) test() error {
+	if err := t.svc.Here(); err != nil {
+		return err
+	}
 	defer t.removeScratch()
 	return change.InScratchFile(filepath.Dir(t.svc.Config), ".conf", []byte(t.Flat()), func(path string) error {
 		if err := t.svc.Check(t.ctx, path); err != nil {

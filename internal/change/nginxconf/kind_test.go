@@ -15,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/nginx"
 )
 
@@ -199,7 +200,7 @@ func editTree(t *testing.T, tree *conf, r iikanji.Remedy) error {
 	if err != nil {
 		return err
 	}
-	return e.edit(&task{ctx: t.Context(), site: &change.Site{}, conf: tree, svc: change.Service{Public: public}})
+	return e.edit(&task{ctx: t.Context(), site: &change.Site{}, conf: tree, svc: change.Service{Public: public}, host: host.Local{}})
 }
 
 // TestEdits shows edits: the text before, the remedy, the text after.

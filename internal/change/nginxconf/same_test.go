@@ -239,8 +239,10 @@ var refusals = map[string]string{
 // that it is meant to change; planned again there is nothing to change; and
 // undone every byte is as before.
 func TestSame(t *testing.T) {
+	t.Parallel()
 	for shape, conf := range shapes {
 		t.Run(shape, func(t *testing.T) {
+			t.Parallel() // each shape has an nginx of its own
 			files := map[string]string{"run/x": ""}
 			for _, m := range []map[string]string{conf, publicOfSame} {
 				for k, v := range m {

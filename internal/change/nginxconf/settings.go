@@ -109,10 +109,10 @@ func (a *setDirective) promises() []iikanji.Promise {
 	return a.set.weakens
 }
 
-func (a *setDirective) refine(act *change.Act) {
+func (a *setDirective) Refine(act *change.Act) {
 	act.Simplifies = len(a.promises()) == 0
 	if slices.Contains(a.promises(), iikanji.Freshness) {
-		act.Worth = worthStale
+		act.Worth = change.WorthState
 	}
 	if a.Directive == "access_log" {
 		act.Blinds = []iikanji.Source{iikanji.Access}

@@ -3,7 +3,6 @@ package nginxconf
 import (
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -59,8 +58,7 @@ func (t *task) usable(sock string) error {
 	if err := t.isTargets(sock); err != nil {
 		return err
 	}
-	var d net.Dialer
-	conn, err := d.DialContext(t.ctx, "unix", sock)
+	conn, err := t.host.Dial(t.ctx, "unix", sock)
 	if err != nil {
 		return fmt.Errorf("socket %s does not accept: %w", sock, err)
 	}
@@ -72,11 +70,11 @@ func (t *task) usable(sock string) error {
 // other than a database, or is in the folders of the target's files.
 func (t *task) isTargets(sock string) error {
 	for _, svc := range t.site.Target.Services {
-		if svc.Socket == sock && svc.Name != t.name && t.site.Services[svc.Name].DB == nil {
+		if svc.Socket == sock && svc.Host == t.svc.Host && svc.Name != t.name && t.site.Services[svc.Name].DB == nil {
 			return nil
 		}
 	}
-	if err := t.site.MayWrite(sock); err != nil {
+	if err := t.site.MayWrite(t.svc.Host, sock); err != nil {
 		return fmt.Errorf("socket %s is not one of the target's: %w", sock, err)
 	}
 	return nil

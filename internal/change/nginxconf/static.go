@@ -47,9 +47,9 @@ func (a *staticFiles) Validate() error {
 	return checkExpires(a.Expires)
 }
 
-func (a *staticFiles) refine(act *change.Act) {
+func (a *staticFiles) Refine(act *change.Act) {
 	if !slices.Contains(keepsFresh, a.Expires) {
-		act.Worth, act.Simplifies = worthStale, false
+		act.Worth, act.Simplifies = change.WorthState, false
 	}
 }
 

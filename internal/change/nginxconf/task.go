@@ -7,6 +7,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // A task is one plan under way: the configuration's trees, which an editor
@@ -17,6 +18,7 @@ type task struct {
 	site *change.Site
 	name string // of the service
 	svc  change.Service
+	host host.Host // of the service
 
 	// one is set if the remedy names a path or a server: no other may change.
 	one     bool

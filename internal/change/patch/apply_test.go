@@ -131,7 +131,7 @@ func TestAppliedBefore(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = editsOf(site, dir, files)
+		_, err = editsOf(site, "", dir, files)
 		return err
 	}
 	twice := head + "@@ -2,2 +2,3 @@\n a\n+n\n b\n"

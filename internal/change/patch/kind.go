@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
@@ -16,13 +13,8 @@ import (
 
 func init() { change.Register(Kind{}) }
 
-// Kind plans patches of source. Remedy.Target is the service; Args are
-//
-//	diff     a unified diff; names are relative to the source folder
-//	says     what it does, one sentence (else Remedy.Says)
-//	weakens  promises that it weakens, as "freshness,row-order"
-//
-// Findings propose a patch without a diff; planning it returns change.ErrNoDiff.
+// Kind plans patches of source. Remedy.Target is the service; see acts.go for
+// the arguments. Findings propose a patch without a diff; planning it returns change.ErrNoDiff.
 type Kind struct{}
 
 var _ change.Kind = Kind{}
@@ -32,10 +24,11 @@ func (Kind) Name() string { return "patch" }
 
 // Plan implements change.Kind.
 func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iikanji.Change, error) {
-	if r.Args["diff"] == "" {
-		return nil, change.ErrNoDiff
+	_, args, err := match(r)
+	if err != nil {
+		return nil, err
 	}
-	says, weakens, err := arguments(r)
+	says, err := sentence(args.Says, r.Says)
 	if err != nil {
 		return nil, err
 	}
@@ -43,55 +36,21 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err != nil {
 		return nil, err
 	}
-	files, err := parse(r.Args["diff"])
+	files, err := parse(args.Diff)
 	if err != nil {
 		return nil, err
 	}
-	edits, err := editsOf(s, source, files)
+	edits, err := editsOf(s, s.Services[r.Target].Host, source, files)
 	if err != nil {
 		return nil, err
 	}
 	if err := change.Compile(ctx, s.Services[r.Target], source, edits); err != nil {
 		return nil, err
 	}
-	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Weakens: weakens, Risk: iikanji.RiskRestart,
+	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Weakens: args.Weakens, Risk: iikanji.RiskRestart,
 		Says: says + " (" + summary(files) + ")"}
 	change.FromEdits(c, iikanji.Restart, edits...)
 	return c, nil
-}
-
-const maxSays = 300 // bytes of the argument says
-
-// arguments decodes all arguments but the diff. An unknown argument is an error:
-// it may be a misspelled promise.
-func arguments(r iikanji.Remedy) (says string, weakens []iikanji.Promise, err error) {
-	for _, name := range slices.Sorted(maps.Keys(r.Args)) {
-		if name != "diff" && name != "says" && name != "weakens" {
-			return "", nil, fmt.Errorf("no argument %q; the arguments are diff, says and weakens", name)
-		}
-	}
-	if says = r.Args["says"]; says == "" {
-		says = r.Says
-	}
-	if says == "" {
-		says = "patch the source"
-	}
-	if len(says) > maxSays || strings.ContainsFunc(says, func(c rune) bool { return !unicode.IsPrint(c) }) {
-		return "", nil, fmt.Errorf("says: want one line of at most %d bytes", maxSays)
-	}
-	for word := range strings.SplitSeq(r.Args["weakens"], ",") {
-		if word = strings.TrimSpace(word); word == "" {
-			continue
-		}
-		var p iikanji.Promise
-		if err := p.UnmarshalText([]byte(word)); err != nil || p == iikanji.PromiseUnknown {
-			return "", nil, fmt.Errorf("weakens: %q is not a promise", word)
-		}
-		if !slices.Contains(weakens, p) {
-			weakens = append(weakens, p)
-		}
-	}
-	return says, weakens, nil
 }
 
 // editsOf reads the files of a diff and applies it to them in memory.
@@ -99,7 +58,7 @@ func arguments(r iikanji.Remedy) (says string, weakens []iikanji.Promise, err er
 // The diff counts as applied before, and the result is change.ErrNothing, when
 // its reverse matches all files, and matches nearer to the stated lines than the
 // diff does.
-func editsOf(s *change.Site, source string, files []filePatch) ([]change.Edit, error) {
+func editsOf(s *change.Site, on, source string, files []filePatch) ([]change.Edit, error) {
 	left := budget(maxCompares)
 	var edits []change.Edit
 	var failed error
@@ -108,7 +67,7 @@ func editsOf(s *change.Site, source string, files []filePatch) ([]change.Edit, e
 		if err := f.allowed(); err != nil {
 			return nil, err
 		}
-		old, err := f.read(s, source)
+		old, err := f.read(s, on, source)
 		if err != nil {
 			return nil, err
 		}
@@ -121,7 +80,7 @@ func editsOf(s *change.Site, source string, files []filePatch) ([]change.Edit, e
 		}
 		offset += out.offset
 		if err == nil && !bytes.Equal(old, out.content) {
-			edits = append(edits, change.Edit{Path: filepath.Join(source, filepath.FromSlash(f.path)), Old: old, New: out.content})
+			edits = append(edits, change.Edit{Path: filepath.Join(source, filepath.FromSlash(f.path)), Old: old, New: out.content, Host: on})
 		}
 	}
 	if applied && (failed != nil || offsetBack < offset) || failed == nil && len(edits) == 0 {

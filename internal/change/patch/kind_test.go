@@ -109,7 +109,7 @@ func TestRefused(t *testing.T) {
 		"replace":            {remedy("--- a/go.mod\n+++ b/go.mod\n@@ -1,3 +1,4 @@\n module example.org/app\n \n go 1.24\n+replace example.org/x => /etc\n"), "only lines that require a module"},
 		"go.work":            {create("go.work"), "controls the build"},
 		"nested module":      {create("go.mod"), "not be created or removed"},
-		"unknown argument":   {remedy(fast, "weaken", "freshness"), `no argument "weaken"`},
+		"unknown argument":   {remedy(fast, "weaken", "freshness"), `unknown argument "weaken"`},
 		"unknown promise":    {remedy(fast, "weakens", "speed"), "is not a promise"},
 		"says has a newline": {remedy(fast, "says", "a\x1b[2J"), "want one line"},
 	} {

@@ -24,12 +24,16 @@ func sourceOf(s *change.Site, service string) (string, error) {
 	if svc.Build == nil || svc.Restart == nil {
 		return "", fmt.Errorf("no command is known that compiles the source of %s or restarts it", service)
 	}
-	real, err := filepath.EvalSymlinks(svc.Source)
+	h, err := s.On(svc.Host)
 	if err != nil {
 		return "", fmt.Errorf("finding the source of %s: %w", service, err)
 	}
-	for _, root := range s.Roots {
-		if root, err = filepath.EvalSymlinks(root); err == nil && (real == root || strings.HasPrefix(real, root+string(filepath.Separator))) {
+	real, err := h.RealPath(svc.Source)
+	if err != nil {
+		return "", fmt.Errorf("finding the source of %s: %w", service, err)
+	}
+	for _, root := range s.RootsOn(svc.Host) {
+		if root, err = h.RealPath(root); err == nil && (real == root || strings.HasPrefix(real, root+string(filepath.Separator))) {
 			return real, nil
 		}
 	}
@@ -38,13 +42,17 @@ func sourceOf(s *change.Site, service string) (string, error) {
 
 // read returns the content of a patched file, nil when it does not exist. No
 // part of its path below the source folder may be a link.
-func (f *filePatch) read(s *change.Site, source string) ([]byte, error) {
+func (f *filePatch) read(s *change.Site, on, source string) ([]byte, error) {
+	h, err := s.On(on)
+	if err != nil {
+		return nil, err
+	}
 	parts := strings.Split(f.path, "/")
 	at := source
 	for i, part := range parts {
 		at = filepath.Join(at, part)
 		last := i == len(parts)-1
-		info, err := os.Lstat(at)
+		info, err := h.Lstat(at)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && last:
 			return nil, nil
@@ -62,7 +70,7 @@ func (f *filePatch) read(s *change.Site, source string) ([]byte, error) {
 			}
 		}
 	}
-	return s.ReadOld(at)
+	return s.ReadOld(on, at)
 }
 
 // noFolder returns the error for a file in a missing folder. The folder is not

@@ -2,7 +2,6 @@ package sysctl
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -31,22 +30,12 @@ func (k Kind) Plan(_ context.Context, s *change.Site, r iikanji.Remedy) (*iikanj
 	if !ok {
 		return nil, fmt.Errorf("no service %q", r.Target)
 	}
-	args := maps.Clone(r.Args)
-	delete(args, "act")
-	if len(args) == 0 {
-		return nil, errors.New("nothing is asked for")
-	}
-	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: "set " + change.SaySettings(args)}
-	var err error
-	switch act := r.Args["act"]; act {
-	case "sysctl":
-		err = planVariables(s, svc, c, args)
-	case "limits":
-		err = planLimits(s, svc, c, args)
-	default:
-		err = fmt.Errorf("act %q: want sysctl or limits", act)
-	}
+	_, args, err := match(r)
 	if err != nil {
+		return nil, err
+	}
+	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: "set " + change.SaySettings(args.values())}
+	if err := args.plan(s, svc, c); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -55,9 +44,10 @@ func (k Kind) Plan(_ context.Context, s *change.Site, r iikanji.Remedy) (*iikanj
 // procSys is where the kernel's variables are files.
 const procSys = "/proc/sys"
 
-// planVariables sets kernel variables, now and after the machine's next start.
-func planVariables(s *change.Site, svc change.Service, c *iikanji.Change, args map[string]string) error {
-	if !within(s.Roots, procSys) {
+// plan sets kernel variables, now and after the machine's next start.
+func (a *variableArgs) plan(s *change.Site, svc change.Service, c *iikanji.Change) error {
+	args := a.Values
+	if !within(s.RootsOn(svc.Host), procSys) {
 		return fmt.Errorf("%s is a setting of the machine, and the target is not allowed to change the machine (%s is outside its folders)",
 			slices.Min(slices.Collect(maps.Keys(args))), procSys)
 	}
@@ -68,11 +58,8 @@ func planVariables(s *change.Site, svc change.Service, c *iikanji.Change, args m
 	var live []change.Edit
 	wanted := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(args)) {
-		if err := checkVariable(name, args[name]); err != nil {
-			return err
-		}
 		path := filepath.Join(procSys, strings.ReplaceAll(name, ".", "/"))
-		old, err := s.ReadOld(path)
+		old, err := s.ReadOld(svc.Host, path)
 		if err != nil {
 			return err
 		}
@@ -90,19 +77,19 @@ func planVariables(s *change.Site, svc change.Service, c *iikanji.Change, args m
 	if len(live) == 0 {
 		return change.ErrNothing
 	}
-	if err := sideEffects(s, wanted); err != nil {
+	if err := sideEffects(s, svc.Host, wanted); err != nil {
 		return err
 	}
 	if err := portsStay(s.Target, wanted[portRange]); err != nil {
 		return err
 	}
-	old, err := s.ReadOld(svc.DropIn)
+	old, err := s.ReadOld(svc.Host, svc.DropIn)
 	if err != nil {
 		return err
 	}
 	c.Risk, c.Weakens = iikanji.RiskNone, weakens(now, wanted)
 	edits := append([]change.Edit{{Path: svc.DropIn, Old: old, New: edit(old, variablesHeader, wanted)}}, live...)
-	change.FromEdits(c, iikanji.VerbUnknown, edits...)
+	change.FromEdits(c, iikanji.VerbUnknown, change.OnHost(svc.Host, edits...)...)
 	return nil
 }
 
@@ -119,13 +106,13 @@ func plain(value string) string { return strings.Join(strings.Fields(value), " "
 
 // sideEffects refuses a variable that would change another one, which the
 // undo would not know.
-func sideEffects(s *change.Site, wanted map[string]string) error {
+func sideEffects(s *change.Site, on string, wanted map[string]string) error {
 	for _, name := range []string{"vm.dirty_ratio", "vm.dirty_background_ratio"} {
 		if _, ok := wanted[name]; !ok {
 			continue
 		}
 		bytes := strings.TrimSuffix(name, "ratio") + "bytes"
-		now, err := s.ReadOld(filepath.Join(procSys, strings.ReplaceAll(bytes, ".", "/")))
+		now, err := s.ReadOld(on, filepath.Join(procSys, strings.ReplaceAll(bytes, ".", "/")))
 		if err != nil {
 			return err
 		}
@@ -154,25 +141,20 @@ func portsStay(t iikanji.Target, ports string) error {
 	return nil
 }
 
-// planLimits sets limits of a service's process.
-func planLimits(s *change.Site, svc change.Service, c *iikanji.Change, args map[string]string) error {
+// plan sets limits of a service's process.
+func (a *limitArgs) plan(s *change.Site, svc change.Service, c *iikanji.Change) error {
 	if svc.LimitsFile == "" || svc.Restart == nil {
 		return fmt.Errorf("service %q has no file of limits", c.Target)
 	}
-	for _, name := range slices.Sorted(maps.Keys(args)) {
-		if err := checkLimit(name, args[name]); err != nil {
-			return err
-		}
-	}
-	old, err := s.ReadOld(svc.LimitsFile)
+	old, err := s.ReadOld(svc.Host, svc.LimitsFile)
 	if err != nil {
 		return err
 	}
-	edited := edit(old, limitsHeader, args)
+	edited := edit(old, limitsHeader, a.values())
 	if string(edited) == string(old) {
 		return change.ErrNothing
 	}
 	c.Risk = iikanji.RiskRestart
-	change.FromEdits(c, iikanji.Restart, change.Edit{Path: svc.LimitsFile, Old: old, New: edited})
+	change.FromEdits(c, iikanji.Restart, change.Edit{Path: svc.LimitsFile, Old: old, New: edited, Host: svc.Host})
 	return nil
 }

@@ -1,82 +1,37 @@
 package observe
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
-	"io"
-	"os"
-	"slices"
+	"errors"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/accesslog"
-	"github.com/iikanji/iikanji/internal/lines"
 )
 
-// told are the statuses of which it is told which routes had them: the client
-// gave up, or the app did not answer.
-var told = []string{"499", "502", "503", "504"}
+// brokenDown are the statuses that are broken down by route: the client gave
+// up, or the app did not answer.
+var brokenDown = []string{"499", "502", "503", "504"}
 
-// accessBy reads the part of the access log that was written during the load
-// once more, in another way. Line numbers count from where it begins.
-func (w *webWatch) accessBy(ctx context.Context, opt accesslog.Options) (*iikanji.Profile, error) {
-	f, err := os.Open(w.path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the access log again: %w", err)
-	}
-	defer f.Close()
-	in, err := lines.Stream(w.path, io.NewSectionReader(f, w.from, w.written()))
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	opt.Whole = true
-	return accesslog.Read(ctx, []*lines.Input{in}, opt)
-}
-
-// statuses says which routes had the answers that nobody wants. Requests that
-// the end of the load cut off are 499 too, but written later.
-func (w *webWatch) statuses(ctx context.Context) ([]iikanji.Fact, error) {
-	by, err := w.accessBy(ctx, accesslog.Options{By: accesslog.ByStatus})
-	if err != nil {
-		return nil, err
-	}
+// statuses are the facts of which routes had the statuses that are broken down.
+// Requests that the end of the load cut off are 499 too, but are logged later.
+func (a *accessRead) statuses(service string) ([]iikanji.Fact, error) {
 	var out []iikanji.Fact
-	for _, status := range told {
-		if !slices.ContainsFunc(by.Rows, func(r iikanji.Row) bool { return r.Key == status }) {
+	for _, s := range a.byStatus {
+		var empty *accesslog.EmptyError
+		if errors.As(s.Err, &empty) { // no answer has this status
 			continue
 		}
-		where, err := accesslog.ParseWhere("status="+status, time.UTC)
-		if err != nil {
-			return nil, err
+		if s.Err != nil {
+			return nil, s.Err
 		}
-		p, err := w.accessBy(ctx, accesslog.Options{Where: where})
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range p.Rows {
-			out = append(out, iikanji.Fact{Target: w.service.Name, Topic: iikanji.TopicHTTPStatus, Key: status + " " + r.Key,
+		for _, r := range s.Profile.Rows {
+			out = append(out, iikanji.Fact{Target: service, Topic: iikanji.TopicHTTPStatus, Key: s.status + " " + r.Key,
 				Value: strconv.FormatInt(r.Count, 10), Moves: true})
 		}
 	}
 	return out, nil
-}
-
-// series says of each route of successful GETs how its answers were in size,
-// by URL.
-func (w *webWatch) series(ctx context.Context, access *iikanji.Profile) (map[string]*iikanji.Series, error) {
-	where, err := accesslog.ParseWhere("status=200,method=GET", time.UTC)
-	if err != nil {
-		return nil, err
-	}
-	p, err := w.accessBy(ctx, accesslog.Options{By: accesslog.ByURL, Where: where})
-	if err != nil {
-		return nil, err
-	}
-	return seriesOf(access, p), nil
 }
 
 // seriesOf folds the rows of URLs into routes.

@@ -13,10 +13,10 @@ import (
 	"github.com/iikanji/iikanji/internal/history"
 )
 
-// stand brings the site to what the notes say is in force: a search that was
+// resume brings the site to what the notes say is in force: a search that was
 // killed during a comparison has left it without some of its changes. A place
 // that somebody else has changed ends it here, and not after hours of trials.
-func (t *Tuner) stand(ctx context.Context) error {
+func (t *Tuner) resume(ctx context.Context) error {
 	changes, err := t.History.Changes()
 	if err != nil {
 		return err
@@ -24,13 +24,13 @@ func (t *Tuner) stand(ctx context.Context) error {
 	if err := t.unstick(ctx, changes); err != nil {
 		return err
 	}
-	if err := t.Acts.Stand(ctx, t.standingNow(changes)...); err != nil {
+	if err := t.Acts.Stand(ctx, t.appliedNow(changes)...); err != nil {
 		return fmt.Errorf("going on with an earlier search: %w", err)
 	}
-	had := len(t.book.InForce)
-	t.forgetUndone(changes)
+	had := len(t.ledger.InForce)
+	t.ledger.forgetUndone(changes)
 	for _, c := range slices.Backward(changes) { // a trial that was cut off
-		if c.Stage == iikanji.Applied && !slices.Contains(t.book.InForce, c.ID) {
+		if c.Stage == iikanji.Applied && !slices.Contains(t.ledger.InForce, c.ID) {
 			if err := t.Acts.Revert(ctx, c.ID, "its trial was cut off"); err != nil {
 				return err
 			}
@@ -41,9 +41,9 @@ func (t *Tuner) stand(ctx context.Context) error {
 		return fmt.Errorf("going on with an earlier search: %w", err)
 	}
 	t.begunAnew(had)
-	for _, id := range t.standingNow(changes) { // applied by hand, or kept and killed before the notes knew
-		if !slices.Contains(t.book.InForce, id) {
-			t.book.InForce = append(t.book.InForce, id)
+	for _, id := range t.appliedNow(changes) { // applied by hand, or kept and killed before the notes knew
+		if !slices.Contains(t.ledger.InForce, id) {
+			t.ledger.InForce = append(t.ledger.InForce, id)
 		}
 	}
 	now, err := t.fingerprint(ctx)
@@ -72,8 +72,8 @@ func (t *Tuner) unstick(ctx context.Context, changes []*iikanji.Change) error {
 	return nil
 }
 
-// standingNow are the changes that stand, in the order of application.
-func (t *Tuner) standingNow(changes []*iikanji.Change) []iikanji.ChangeID {
+// appliedNow are the changes that stand, in the order of application.
+func (t *Tuner) appliedNow(changes []*iikanji.Change) []iikanji.ChangeID {
 	var stand []iikanji.ChangeID
 	for _, c := range changes {
 		if c.Stage == iikanji.Applied || c.Stage == iikanji.Kept {
@@ -99,7 +99,7 @@ func PutBack(ctx context.Context, h *history.History, acts *change.Executor) (ba
 	if _, err := Away(h); err != nil {
 		return nil, nil, err
 	}
-	if err := h.ReadLedger(bookVersion, &t.book); errors.Is(err, fs.ErrNotExist) {
+	if err := h.ReadLedger(ledgerVersion, &t.ledger); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	} else if err != nil {
 		return nil, nil, err
@@ -108,18 +108,18 @@ func PutBack(ctx context.Context, h *history.History, acts *change.Executor) (ba
 	if err != nil {
 		return nil, nil, err
 	}
-	had := len(t.book.InForce)
-	t.forgetUndone(changes)
+	had := len(t.ledger.InForce)
+	t.ledger.forgetUndone(changes)
 	back, err = t.restore(ctx, changes)
 	t.begunAnew(had)
-	return back, t.notes, errors.Join(err, h.SaveLedger(&t.book))
+	return back, t.notes, errors.Join(err, h.SaveLedger(&t.ledger))
 }
 
 // Away are the changes in force that a search has taken away for a comparison
 // in which it was killed: PutBack puts them back.
 func Away(h *history.History) ([]*iikanji.Change, error) {
-	var b book
-	if err := h.ReadLedger(bookVersion, &b); errors.Is(err, fs.ErrNotExist) {
+	var b ledger
+	if err := h.ReadLedger(ledgerVersion, &b); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
@@ -137,21 +137,21 @@ func Away(h *history.History) ([]*iikanji.Change, error) {
 // what it put back. What cannot be, as somebody has edited its place since, is
 // his from then on: it leaves the notes, and so does what stands on it.
 func (t *Tuner) restore(ctx context.Context, changes []*iikanji.Change) (back []iikanji.ChangeID, err error) {
-	for _, id := range slices.Clone(t.book.InForce) {
+	for _, id := range slices.Clone(t.ledger.InForce) {
 		i := slices.IndexFunc(changes, func(c *iikanji.Change) bool { return c.ID == id })
 		err := t.putBack(ctx, id, changes[i].Stage)
 		var moved *change.MovedError
 		switch {
 		case changes[i].Stage == iikanji.Reverted && errors.As(err, &moved):
 			t.note("change %d (%s) stays away: it was taken away for a comparison, and %s was changed by somebody else since", id, changes[i].Says, moved.Place)
-			t.book.InForce = slices.DeleteFunc(t.book.InForce, func(x iikanji.ChangeID) bool { return x == id })
+			t.ledger.InForce = slices.DeleteFunc(t.ledger.InForce, func(x iikanji.ChangeID) bool { return x == id })
 		case err != nil:
 			return back, err
 		case changes[i].Stage == iikanji.Reverted:
 			back, changes[i].Stage = append(back, id), iikanji.Applied
 		}
 	}
-	t.book.Away = nil
+	t.ledger.Away = nil
 	return back, nil
 }
 
@@ -170,7 +170,7 @@ func (t *Tuner) putBack(ctx context.Context, id iikanji.ChangeID, at iikanji.Sta
 		at = iikanji.Applied
 	}
 	switch {
-	case at == iikanji.Applied && !t.isOpen(id):
+	case at == iikanji.Applied && !t.ledger.isOpen(id):
 		return t.Acts.Keep(id, "put back after a comparison")
 	case at == iikanji.Applied, at == iikanji.Kept:
 		return nil
@@ -181,8 +181,7 @@ func (t *Tuner) putBack(ctx context.Context, id iikanji.ChangeID, at iikanji.Sta
 // forgetUndone takes out of the notes what a person has taken back since. The
 // rest stays in the order of the notes: that is the order to put it back, while
 // the journal's shows what a killed comparison was in the middle of.
-func (t *Tuner) forgetUndone(changes []*iikanji.Change) {
-	b := &t.book
+func (b *ledger) forgetUndone(changes []*iikanji.Change) {
 	at := map[iikanji.ChangeID]iikanji.Stage{}
 	for _, c := range changes {
 		at[c.ID] = c.Stage
@@ -197,8 +196,8 @@ func (t *Tuner) forgetUndone(changes []*iikanji.Change) {
 // were before. A change that was taken back by itself is left alone from then
 // on; when all of them were, the search begins anew.
 func (t *Tuner) begunAnew(had int) {
-	b := &t.book
-	if b.Open != nil && len(t.standing(&b.Attempts[b.Open.Attempt])) == 0 {
+	b := &t.ledger
+	if b.Open != nil && len(t.ledger.standing(&b.Attempts[b.Open.Attempt])) == 0 {
 		b.Open = nil
 	}
 	if had > 0 && len(b.InForce) == 0 {
@@ -206,18 +205,18 @@ func (t *Tuner) begunAnew(had int) {
 		b.Attempts = nil
 	}
 	for i := range b.Attempts {
-		if a := &b.Attempts[i]; a.Verdict.Call == iikanji.Keep && !a.Dropped && len(t.standing(a)) == 0 {
+		if a := &b.Attempts[i]; a.Verdict.Call == iikanji.Keep && !a.Dropped && len(t.ledger.standing(a)) == 0 {
 			a.Undone = true
 		}
 	}
 }
 
 // standing are the changes of an attempt that are in force.
-func (t *Tuner) standing(a *Attempt) []iikanji.ChangeID {
-	return slices.DeleteFunc(slices.Clone(a.Changes), func(id iikanji.ChangeID) bool { return !slices.Contains(t.book.InForce, id) })
+func (b *ledger) standing(a *Attempt) []iikanji.ChangeID {
+	return slices.DeleteFunc(slices.Clone(a.Changes), func(id iikanji.ChangeID) bool { return !slices.Contains(b.InForce, id) })
 }
 
 // isOpen says whether a change stands and waits for its confirmation.
-func (t *Tuner) isOpen(id iikanji.ChangeID) bool {
-	return t.book.Open != nil && slices.Contains(t.book.Attempts[t.book.Open.Attempt].Changes, id)
+func (b *ledger) isOpen(id iikanji.ChangeID) bool {
+	return b.Open != nil && slices.Contains(b.Attempts[b.Open.Attempt].Changes, id)
 }

@@ -2,9 +2,9 @@ package main
 
 import "context"
 
-// orInterrupted returns what f does, or ctx's error as soon as ctx is done. A
-// read of a pipe or a terminal cannot be called back: f is left behind then,
-// and ends with the process, so it must change nothing but what it returns.
+// orInterrupted returns the result of f, or ctx's error as soon as ctx is done. A
+// read of a pipe or a terminal cannot be cancelled: f then goes on in the
+// background until the process ends. So f must have no effect but its result.
 func orInterrupted[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type result struct {
 		v   T

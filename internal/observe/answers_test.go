@@ -1,11 +1,17 @@
 package observe
 
 import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 func TestFits(t *testing.T) {
@@ -77,7 +83,45 @@ func TestURLsToAsk(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	seen := []iikanji.Fact{{Target: "front", Topic: iikanji.TopicSeries, Key: "GET /", Value: `{"heaviest":"/"}`}}
-	if _, err := askAnswers(t.Context(), iikanji.Service{Name: "front"}, nil, seen); err == nil {
+	if _, err := askAnswers(t.Context(), host.Local{}, iikanji.Service{Name: "front"}, nil, seen); err == nil {
 		t.Error("a web server without an address was asked")
+	}
+}
+
+// TestAccessRead counts the part of a log from the load in all ways at once:
+// what was written before is in none of them.
+func TestAccessRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "access.log")
+	line := func(method, url string, status int) string {
+		return fmt.Sprintf("127.0.0.1 - - [22/Nov/2026:06:00:00 +0000] \"%s %s HTTP/1.1\" %d 7 \"-\" \"-\"\n", method, url, status)
+	}
+	before := strings.Repeat(line("GET", "/before", 502), 50)
+	load := strings.Repeat(line("GET", "/page?n=1", 200), 60) + strings.Repeat(line("GET", "/page", 504), 3) + strings.Repeat(line("POST", "/order", 502), 5) + line("POST", "/order", 200)
+	if err := os.WriteFile(path, []byte(before+load), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w := &webWatch{host: host.Local{}, service: iikanji.Service{Name: "edge"}, path: path, from: int64(len(before))}
+	w.end(t.Context())
+	defer w.close()
+	read, err := w.read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	known, err := read.statuses("edge")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range known {
+		got[f.Target+" "+f.Key] = f.Value
+	}
+	if want := map[string]string{"edge 504 GET /page": "3", "edge 502 POST /order": "5"}; !maps.Equal(got, want) {
+		t.Errorf("statuses %v, want %v", got, want)
+	}
+	if n := read.routes.Intake.Lines; n != 69 || read.routes.Target != "edge" {
+		t.Errorf("%d lines of %s", n, read.routes.Target)
+	}
+	if s := seriesOf(read.routes, read.urls.Profile)["GET /page"]; s == nil || s.URLs != 1 || s.Repeats != 59 {
+		t.Errorf("series %+v", s)
 	}
 }

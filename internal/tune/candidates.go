@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/observe"
-
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/observe"
 )
 
 // A Candidate is a remedy that may be worth a trial.
@@ -42,47 +42,6 @@ func keyOfRemedy(r iikanji.Remedy) string {
 	return strings.Join(parts, "\x1f")
 }
 
-// A belief is what experience says of a sort of remedy before any run: how
-// often it is kept, and the least gain on ln(score) to expect of it when it
-// is. They only order the trials; the judge never sees them.
-type belief struct{ chance, gain float64 }
-
-// beliefs by kind, and by "kind act" or "kind argument" where that says more.
-// The effects are those that were told of contest machines with two cores: ten
-// indexes 2.2×, pool +21 %, commit path +13 %, buffer pool and
-// performance_schema nothing measurable.
-var beliefs = map[string]belief{
-	"ddl":                          {0.6, 0.08},
-	"ddl drop index":               {0.3, 0.02},
-	"appenv":                       {0.3, 0.03},
-	"appenv dsn":                   {0.7, 0.10},
-	"appenv pool":                  {0.5, 0.10},
-	"appenv log":                   {0.5, 0.05},
-	"nginxconf":                    {0.3, 0.03},
-	"nginxconf upstream keepalive": {0.6, 0.08},
-	"nginxconf static files":       {0.5, 0.05},
-	"nginxconf cache":              {0.5, 0.10},
-	"nginxconf gzip":               {0.15, 0.02},
-	"mysqlconf":                    {0.2, 0.02},
-	"mysqlconf innodb_flush_log_at_trx_commit": {0.6, 0.12},
-	"mysqlconf query_cache_size":               {0.4, 0.04},
-	"sysctl":                                   {0.1, 0.01},
-	"patch":                                    {0.4, 0.10},
-}
-
-func beliefOf(r iikanji.Remedy) belief {
-	if b, ok := beliefs[r.Kind+" "+r.Args["act"]]; ok {
-		return b
-	}
-	best := beliefs[r.Kind]
-	for arg := range r.Args {
-		if b, ok := beliefs[r.Kind+" "+arg]; ok && b.chance*b.gain > best.chance*best.gain {
-			best = b
-		}
-	}
-	return best
-}
-
 // maxSaved bounds the share of the binding resource that a single cure is
 // expected to save: an estimate of everything is an estimate of nothing.
 const maxSaved = 0.9
@@ -91,22 +50,34 @@ const maxSaved = 0.9
 // saving the share s of the binding resource makes room for 1/(1−s) of the
 // work. Remedies of findings that the bottleneck cannot feel come late by
 // their small gain, not by a rule of their own.
-func Candidates(d *observe.Diagnosis) []Candidate {
-	var out []Candidate
+//
+// refused are the remedies that cannot be tried.
+func Candidates(d *observe.Diagnosis) (cs []Candidate, refused []Refusal) {
+	seen := map[string]bool{}
 	for _, f := range d.Findings {
 		saved := savedBy(d, f)
 		for _, r := range f.Remedies {
-			b := beliefOf(r)
-			if b.chance == 0 || r.Kind == "patch" && r.Args["diff"] == "" { // no kind of ours, or for a person to write
+			c := Candidate{Remedy: r, Code: f.Code, Why: f.Claim, Where: f.Where}
+			if seen[c.Key()] {
 				continue
 			}
-			c := Candidate{Remedy: r, Code: f.Code, Why: f.Claim, Where: f.Where, Chance: b.chance, Gain: max(b.gain, -math.Log(1-saved))}
-			if !slices.ContainsFunc(out, func(o Candidate) bool { return o.Key() == c.Key() }) {
-				out = append(out, c)
+			seen[c.Key()] = true
+			act, err := change.Match(r)
+			if err != nil {
+				refused = append(refused, Refusal{c, err})
+				continue
 			}
+			c.Chance, c.Gain = act.Belief.Chance, max(act.Belief.Gain, -math.Log(1-saved))
+			cs = append(cs, c)
 		}
 	}
-	return out
+	return cs, refused
+}
+
+// A Refusal is a remedy that cannot be tried, with the reason.
+type Refusal struct {
+	Candidate
+	Err error
 }
 
 // savedBy is the share of what the stack's CPU did that a cure would save. A
@@ -167,9 +138,8 @@ func Ranked(cs []Candidate, sd float64) []Candidate {
 	return cs
 }
 
-// blinds says whether a remedy turns off what the sensors read.
+// blinds reports whether sensors see less once a remedy is applied.
 func blinds(r iikanji.Remedy) bool {
-	return r.Kind == "nginxconf" && (r.Args["directive"] == "access_log" || r.Args["act"] == "access log") ||
-		r.Kind == "appenv" && r.Args["log"] != "" ||
-		r.Kind == "mysqlconf" && (r.Args["slow_query_log"] != "" || r.Args["performance_schema"] != "")
+	act, err := change.Match(r)
+	return err == nil && len(act.Blinds) > 0
 }

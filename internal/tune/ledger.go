@@ -8,23 +8,19 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/judge"
-	"github.com/iikanji/iikanji/internal/observe"
-
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/stats"
+	"github.com/iikanji/iikanji/internal/judge"
 )
 
-// bookVersion is the version of a Tuner's notes.
-const bookVersion = 1
+// ledgerVersion is the version of a Tuner's notes.
+const ledgerVersion = 1
 
 // A book is what a Tuner notes beside the journal, so that the next one goes on
 // where it was. Runs are known by number; what stands is the journal's to say.
-type book struct {
+type ledger struct {
 	Version  int                `json:"version"`
 	Basis    string             `json:"basis"` // of the runs: see TuneOptions
 	Short    time.Duration      `json:"short_ns"`
@@ -32,7 +28,7 @@ type book struct {
 	Attempts []Attempt          `json:"attempts"`       // in the order in which they were tried
 	InForce  []iikanji.ChangeID `json:"in_force"`       // in the order in which they were applied
 	Away     []iikanji.ChangeID `json:"away,omitempty"` // of them, what a comparison or a drop-one check may have taken away
-	Open     *open              `json:"open,omitempty"`
+	Open     *unconfirmed       `json:"open,omitempty"`
 	Wiped    bool               `json:"wiped"` // initialize makes the tables anew
 	Pairs    [][][2]int         `json:"pairs"` // of past trials, for the noise
 	Incumb   []iikanji.RunID    `json:"incumbent"`
@@ -40,49 +36,25 @@ type book struct {
 	Voided   int                `json:"voided"`
 }
 
-// open is a change that the fast lane let in and that is not confirmed yet.
-type open struct {
+// An unconfirmed is a change that the fast lane let in and that is not confirmed yet.
+type unconfirmed struct {
 	Attempt int             `json:"attempt"` // index
 	Bound   float64         `json:"bound"`
 	Before  []iikanji.RunID `json:"before"`
 	Since   []iikanji.RunID `json:"since"`
 }
 
-// state is what a search knows.
-type state struct {
-	book      book
-	began     time.Time
-	judge     judge.Judge
-	aa        []*iikanji.Run
-	untouched []*iikanji.Run // short runs of the untouched site
-	incumbent []*iikanji.Run // short runs of the present state
-	fresh     *iikanji.Run   // the incumbent's, if nothing has happened since
-	past      [][]judge.Pair
-	known     map[judge.FaultKey]iikanji.Fault
-	diagnosis *observe.Diagnosis
-	queue     []Candidate
-	stale     bool // the bottleneck may have moved: observe again
-	ending    bool // the search is over
-	moved     bool // something small was kept since the last observation
-	voids     int  // in a row
-	cost      time.Duration
-	under     string // the key of the candidate under trial
-	view      View
-	notes     []string
-	before    [2]int // runs of earlier searches on this history, and the void ones
-}
-
 // freshFor is how long a calibration says what the noise is: the hour of the
 // day, and who else is on the machine, change it.
 const freshFor = 12 * time.Hour
 
-// open reads the notes of an earlier search on this history, if there are any.
-func (t *Tuner) open() error {
-	t.state = state{began: t.Now(), stale: true, known: map[judge.FaultKey]iikanji.Fault{}}
-	b := &t.book
-	switch err := t.History.ReadLedger(bookVersion, b); {
+// openLedger reads the ledger of an earlier search on this history, if there are any.
+func (t *Tuner) openLedger() error {
+	t.begin()
+	b := &t.ledger
+	switch err := t.History.ReadLedger(ledgerVersion, b); {
 	case errors.Is(err, fs.ErrNotExist):
-		*b = book{Version: bookVersion}
+		*b = ledger{Version: ledgerVersion}
 	case err != nil:
 		return err
 	case b.Short != t.Options.Short:
@@ -99,7 +71,7 @@ func (t *Tuner) open() error {
 
 // forgetRuns drops what cannot be compared with the runs to come. What stands
 // unconfirmed could never be confirmed: it is undone as a trial that was cut off.
-func (b *book) forgetRuns() {
+func (b *ledger) forgetRuns() {
 	b.AA, b.Incumb, b.Pairs = nil, nil, nil
 	if b.Open == nil {
 		return
@@ -112,14 +84,14 @@ func (b *book) forgetRuns() {
 
 // recall loads the runs that the notes name.
 func (t *Tuner) recall() (err error) {
-	b := &t.book
+	b := &t.ledger
 	if t.aa, err = t.load(b.AA); err != nil {
 		return err
 	}
 	if t.incumbent, err = t.load(b.Incumb); err != nil {
 		return err
 	}
-	t.untouched = t.ofUntouched(t.aa)
+	t.untouched = untouchedOf(t.aa)
 	if n := len(t.aa); n > 0 && t.began.Sub(t.aa[n-1].Began) > freshFor {
 		t.say("the noise was measured more than %s ago: calibrating anew", freshFor)
 		t.aa = nil
@@ -139,13 +111,6 @@ func (t *Tuner) recall() (err error) {
 	return nil
 }
 
-// ofUntouched are the runs of the site without any change in force.
-func (t *Tuner) ofUntouched(runs []*iikanji.Run) []*iikanji.Run {
-	sum := sha256.Sum256(nil) // what fingerprint makes of no place at all
-	untouched := iikanji.Fingerprint(hex.EncodeToString(sum[:]))
-	return slices.DeleteFunc(slices.Clone(runs), func(r *iikanji.Run) bool { return r.State != untouched })
-}
-
 func (t *Tuner) load(ids []iikanji.RunID) ([]*iikanji.Run, error) {
 	var runs []*iikanji.Run
 	for _, id := range ids {
@@ -158,24 +123,10 @@ func (t *Tuner) load(ids []iikanji.RunID) ([]*iikanji.Run, error) {
 	return runs, nil
 }
 
-// remember notes the faults that the incumbent shows.
-func (t *Tuner) remember(r *iikanji.Run) {
-	for _, f := range r.Faults {
-		if _, ok := t.known[judge.KeyOf(f)]; !ok {
-			t.known[judge.KeyOf(f)] = f
-		}
-	}
-}
-
-// learn takes the noise from calibration and past trials.
-func (t *Tuner) learn() {
-	t.judge = judge.NewJudge(judge.Noise(append(slices.Clone(t.past), judge.PairRuns(t.aa))...))
-}
-
 // save writes the notes.
 func (t *Tuner) save() error {
-	t.book.AA, t.book.Incumb = ids(t.aa), ids(t.incumbent)
-	return t.History.SaveLedger(&t.book)
+	t.ledger.AA, t.ledger.Incumb = ids(t.aa), ids(t.incumbent)
+	return t.History.SaveLedger(&t.ledger)
 }
 
 func ids(runs []*iikanji.Run) []iikanji.RunID {
@@ -192,11 +143,11 @@ func (t *Tuner) fingerprint(ctx context.Context, more ...*iikanji.Change) (iikan
 	collect := func(c *iikanji.Change) {
 		for _, op := range c.Do {
 			if op.Expect != "" {
-				places[op.Place] = op
+				places[op.Location()] = op
 			}
 		}
 	}
-	for _, id := range t.book.InForce {
+	for _, id := range t.ledger.InForce {
 		c, err := t.History.LoadChange(id)
 		if err != nil {
 			return "", err
@@ -215,48 +166,4 @@ func (t *Tuner) fingerprint(ctx context.Context, more ...*iikanji.Change) (iikan
 		fmt.Fprintf(sum, "%s %s\n", place, now)
 	}
 	return iikanji.Fingerprint(hex.EncodeToString(sum.Sum(nil))), nil
-}
-
-func (t *Tuner) say(format string, args ...any) {
-	if t.Say != nil {
-		t.Say(fmt.Sprintf(format, args...))
-	}
-}
-
-// note keeps a sentence for the end as well.
-func (t *Tuner) note(format string, args ...any) {
-	line := fmt.Sprintf(format, args...)
-	t.notes = append(t.notes, line)
-	t.say("%s", line)
-}
-
-// show tells the view where things stand.
-func (t *Tuner) show(edit func(v *View)) {
-	edit(&t.view)
-	v := &t.view
-	v.Score, v.First, v.Runs, v.Left = geomean(t.incumbent), geomean(t.untouched), t.book.Runs, 0
-	v.Kept, v.Tried = 0, 0
-	for _, a := range t.book.Attempts {
-		if a.Skipped == "" {
-			v.Tried++
-		}
-		if callOf(a) == iikanji.Keep.String() { // what is provisional is not
-			v.Kept++
-		}
-	}
-	if t.Options.Time > 0 {
-		v.Left = max(0, t.Options.Time-t.Now().Sub(t.began))
-	}
-	if t.Show != nil {
-		t.Show(*v)
-	}
-}
-
-// geomean is the geometric mean of the scores of runs; 0 for none.
-func geomean(runs []*iikanji.Run) float64 {
-	y := judge.LogScores(runs)
-	if len(y) == 0 {
-		return 0
-	}
-	return math.Exp(stats.Mean(y))
 }

@@ -1,11 +1,11 @@
-package isucondition
+package jsonread
 
 import (
 	"encoding/json"
 	"testing"
 )
 
-func TestJSONReader(t *testing.T) {
+func TestReader(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		ok   bool
@@ -16,51 +16,51 @@ func TestJSONReader(t *testing.T) {
 		{`01`, false}, {`+1`, false}, {`tru`, false}, {`nul`, false}, {"\"a\nb\"", false}, {`"a`, false}, {`"\`, false},
 		{`"\x"`, false}, {`[}`, false}, {`1 2`, false}, {`[1`, false}, {"[\x00]", false}, {"\"\xff\"", false},
 	} {
-		r := jsonReader{b: []byte(c.text)}
-		r.skip()
-		if err := r.end(); (err == nil) != c.ok {
+		r := New([]byte(c.text))
+		r.Skip()
+		if err := r.End(); (err == nil) != c.ok {
 			t.Errorf("%q: %v, want ok %v", c.text, err, c.ok)
 		}
 	}
 }
 
-func TestJSONReaderDepth(t *testing.T) {
+func TestReaderDepth(t *testing.T) {
 	deep := make([]byte, 1<<20)
 	for i := range deep {
 		deep[i] = '['
 	}
-	r := jsonReader{b: deep}
-	r.skip()
-	if r.end() == nil {
+	r := New(deep)
+	r.Skip()
+	if r.End() == nil {
 		t.Error("a million open brackets were accepted")
 	}
 }
 
-func TestJSONReaderInt(t *testing.T) {
+func TestReaderInt(t *testing.T) {
 	for text, want := range map[string]int64{"0": 0, "-1": -1, " 1628380800": 1628380800, "999999999999999999": 999999999999999999} {
-		r := jsonReader{b: []byte(text)}
-		if got := r.int(); got != want || r.end() != nil {
-			t.Errorf("%q: %d, %v", text, got, r.err)
+		r := New([]byte(text))
+		if got := r.Int(); got != want || r.End() != nil {
+			t.Errorf("%q: %d, %v", text, got, r.Err())
 		}
 	}
 	for _, text := range []string{"", "-", "1.0", "1e3", "01", "99999999999999999999", "null", `"1"`} {
-		r := jsonReader{b: []byte(text)}
-		if n := r.int(); r.end() == nil {
+		r := New([]byte(text))
+		if n := r.Int(); r.End() == nil {
 			t.Errorf("%q was read as the integer %d", text, n)
 		}
 	}
 }
 
-// FuzzJSONReader holds the reader against encoding/json: it accepts the same
-// texts, but for bytes that are no UTF-8 and nesting beyond its depth.
-func FuzzJSONReader(f *testing.F) {
+// FuzzReader compares the reader with encoding/json: both accept the same texts,
+// except for invalid UTF-8 and for nesting beyond the reader's depth.
+func FuzzReader(f *testing.F) {
 	for _, s := range []string{`[{"start_at":1,"data":null,"condition_timestamps":[1,2]}]`, `{"aあ":"\ud83d\ude00"}`, `[-1.5e+3,true]`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		r := jsonReader{b: text}
-		r.skip()
-		err := r.end()
+		r := New(text)
+		r.Skip()
+		err := r.End()
 		if err == nil && !json.Valid(text) {
 			t.Fatalf("%q is no JSON but was accepted", text)
 		}
@@ -70,7 +70,7 @@ func FuzzJSONReader(f *testing.F) {
 	})
 }
 
-// tolerated says whether the reader may refuse a valid text.
+// tolerated reports whether the reader may refuse a valid text.
 func tolerated(text []byte) bool {
 	depth, deepest := 0, 0
 	for _, c := range text {

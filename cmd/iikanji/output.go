@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/iikanji/iikanji/internal/report"
+)
+
+// An output writes lines to standard output. After the first error it writes
+// nothing more and keeps that error.
+type output struct {
+	w     io.Writer
+	color bool
+	err   error
+}
+
+func (p *output) line(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+	}
+}
+
+// diff writes a diff, indented, with added and removed lines in colours.
+func (p *output) diff(text string) {
+	for line := range strings.Lines(text) {
+		line = "  " + strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "    ")
+		line = strings.TrimRight(report.Clean(line), " ")
+		switch {
+		case !p.color || strings.HasPrefix(line, "  +++") || strings.HasPrefix(line, "  ---"):
+		case strings.HasPrefix(line, "  +"):
+			line = "\x1b[32m" + line + "\x1b[0m"
+		case strings.HasPrefix(line, "  -"):
+			line = "\x1b[31m" + line + "\x1b[0m"
+		}
+		p.line("%s", line)
+	}
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/tune"
+)
+
+// halfDone returns the changes whose application or reversal was interrupted.
+// Until they are recovered, the state of the site is not known.
+func halfDone(h *history.History) ([]*iikanji.Change, error) {
+	all, err := h.Changes()
+	if err != nil {
+		return nil, err
+	}
+	var half []*iikanji.Change
+	for _, c := range all {
+		if c.Stage == iikanji.Applying || c.Stage == iikanji.Reverting {
+			half = append(half, c)
+		}
+	}
+	return half, nil
+}
+
+// refuseHalfDone returns an error if a change of the history is half done.
+func refuseHalfDone(h *history.History, a *arena.Arena, f placeFlags) error {
+	half, err := halfDone(h)
+	if err != nil || len(half) == 0 {
+		return err
+	}
+	var names []string
+	for _, c := range half {
+		names = append(names, fmt.Sprintf("change %d (%s) is half done: it was %s", c.ID, report.Clean(c.Says), c.Stage))
+	}
+	return hinted(errors.New(strings.Join(names, "; ")), fmt.Sprintf("iikanji recover %s%s brings the site to a known state first", a.Name, f.flags()))
+}
+
+// refuseHalfDoneOrAway returns an error if a change of the history is half done,
+// or if an interrupted comparison took a kept change away: until that is back, the
+// changes in force are not the kept ones.
+func refuseHalfDoneOrAway(h *history.History, a *arena.Arena, f placeFlags) error {
+	if err := refuseHalfDone(h, a, f); err != nil {
+		return err
+	}
+	away, err := tune.Away(h)
+	if err != nil || len(away) == 0 {
+		return err
+	}
+	var names []string
+	for _, c := range away {
+		names = append(names, fmt.Sprintf("change %d (%s)", c.ID, report.Clean(c.Says)))
+	}
+	return hinted(fmt.Errorf("a search was killed in a comparison that had taken away %s", strings.Join(names, ", ")),
+		fmt.Sprintf("iikanji recover %s%s puts it back first", a.Name, f.flags()))
+}
+
+// refuseStuck returns an error that lists the changes that could not be undone.
+// They need a manual repair.
+func refuseStuck(h *history.History, a *arena.Arena, f placeFlags) error {
+	all, err := h.Changes()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, c := range all {
+		if c.Stage == iikanji.Stuck {
+			errs = append(errs, fmt.Errorf("change %d (%s) is stuck: it could not be undone", c.ID, report.Clean(c.Says)))
+		}
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return hinted(errors.Join(errs...), fmt.Sprintf("iikanji history %s%s N shows the reason; then iikanji revert %s%s N tries again", a.Name, f.flags(), a.Name, f.flags()))
+}

@@ -1,0 +1,83 @@
+package arenatest
+
+import (
+	"context"
+	"errors"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/scenario"
+)
+
+// A watched scenario reports its phases to the proxy, and calls end when it
+// reports a fault for which until returns true.
+type watched struct {
+	scenario.Scenario
+	proxy *Proxy
+	until func(f *iikanji.Fault) bool // may be nil
+	end   func()
+}
+
+// Prepare runs the scenario's own.
+func (w *watched) Prepare(ctx context.Context, s scenario.Session) error {
+	if p, ok := w.Scenario.(scenario.Preparer); ok {
+		return p.Prepare(ctx, w.session(s))
+	}
+	return nil
+}
+
+// Load runs the scenario's own.
+func (w *watched) Load(ctx context.Context, s scenario.Session) error {
+	w.proxy.SetPhase(scenario.Load)
+	if l, ok := w.Scenario.(scenario.Loader); ok {
+		return l.Load(ctx, w.session(s))
+	}
+	return nil
+}
+
+// Validate runs the scenario's own.
+func (w *watched) Validate(ctx context.Context, s scenario.Session) error {
+	w.proxy.SetPhase(scenario.Validate)
+	if v, ok := w.Scenario.(scenario.Validator); ok {
+		return v.Validate(ctx, w.session(s))
+	}
+	return nil
+}
+
+func (w *watched) session(s scenario.Session) scenario.Session {
+	if w.until == nil {
+		return s
+	}
+	return watchedSession{s, w}
+}
+
+// A watchedSession looks at each reported fault.
+type watchedSession struct {
+	scenario.Session
+	scenario *watched
+}
+
+// Report counts an error as the session does, then looks at it.
+func (s watchedSession) Report(err error) {
+	s.Session.Report(err)
+	s.look(err)
+}
+
+// Fail ends the run as the session does, then looks at the error.
+func (s watchedSession) Fail(err error) {
+	s.Session.Fail(err)
+	s.look(err)
+}
+
+func (s watchedSession) look(err error) {
+	var f *scenario.Fault
+	if !errors.As(err, &f) {
+		return
+	}
+	seen := iikanji.Fault{Kind: f.Kind, Check: f.Check}
+	if steps := s.scenario.Info().Steps; f.Step >= 0 && int(f.Step) < len(steps) {
+		seen.Step = steps[f.Step]
+	}
+	if s.scenario.until(&seen) {
+		s.scenario.end()
+	}
+}

@@ -1,0 +1,80 @@
+package appenv
+
+import (
+	"errors"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+)
+
+// acts are what this kind can plan.
+var acts = []change.DeclaredAct{
+	change.Declare[wanted](change.Act{
+		Help:   "any of these together",
+		Belief: change.Belief{Chance: 0.3, Gain: 0.03}, Worth: change.WorthLine, Simplifies: true,
+	}),
+}
+
+// wanted is the arguments of a remedy.
+type wanted struct {
+	Env  map[string]string `arg:"env.NAME,many" help:"a value for the variable NAME, one of those that are known to be about speed, as env.GOGC = 400 or env.GOMAXPROCS = 2"`
+	DSN  dsnParts          `arg:"dsn" help:"parameters of go-sql-driver/mysql, joined by &, as interpolateParams=true; socket among them: the database's unix socket"`
+	Pool int               `arg:"pool" range:"1,10000" help:"how many connections to the database may be open, and stay open when idle"`
+	Log  string            `arg:"log" oneof:"off" help:"off: no debug log and no line per request"`
+}
+
+// Validate refuses a remedy without arguments.
+func (w *wanted) Validate() error {
+	if len(w.Env) == 0 && !w.dsn() && w.Pool == 0 && !w.quiet() {
+		return errors.New("nothing is asked for")
+	}
+	return nil
+}
+
+// dsn reports whether a change of the DSN is wanted.
+func (w *wanted) dsn() bool { return len(w.DSN.params) > 0 || w.DSN.socket }
+
+// quiet reports whether no debug log is wanted.
+func (w *wanted) quiet() bool { return w.Log == "off" }
+
+// Refine implements change.Refiner: the belief is that of the argument that
+// promises most.
+func (w *wanted) Refine(act *change.Act) {
+	for _, b := range []struct {
+		asked  bool
+		belief change.Belief
+	}{
+		{w.dsn(), change.Belief{Chance: 0.7, Gain: 0.10}},
+		{w.Pool > 0, change.Belief{Chance: 0.5, Gain: 0.10}},
+		{w.quiet(), change.Belief{Chance: 0.5, Gain: 0.05}},
+	} {
+		if b.asked && b.belief.Product() > act.Belief.Product() {
+			act.Belief = b.belief
+		}
+	}
+	if w.quiet() {
+		act.Blinds = []iikanji.Source{iikanji.Errors}
+	}
+}
+
+func match(r iikanji.Remedy) (change.Act, *wanted, error) {
+	act, args, err := change.MatchAct(acts, r)
+	if err != nil {
+		return change.Act{}, nil, err
+	}
+	return act, args.(*wanted), nil
+}
+
+// Help implements change.Kind.
+func (Kind) Help() string {
+	return "How the application is set up. The target is the app's service. Needs a restart."
+}
+
+// Acts implements change.Kind.
+func (Kind) Acts() []change.Act { return change.ActsOf(acts) }
+
+// Match implements change.Kind.
+func (Kind) Match(r iikanji.Remedy) (change.Act, error) {
+	act, _, err := match(r)
+	return act, err
+}

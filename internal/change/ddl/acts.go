@@ -1,0 +1,109 @@
+package ddl
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+)
+
+// indexActs are what this kind can plan.
+var indexActs = []change.DeclaredAct{
+	change.Declare[addArgs](change.Act{
+		Name: "add index", Help: "add an index, or replace one by it",
+		Belief: change.Belief{Chance: 0.6, Gain: 0.08}, Worth: change.WorthIndex, Lasts: change.LastsInSchemaFile,
+	}),
+	change.Declare[dropArgs](change.Act{
+		Name: "drop index", Help: "drop an index",
+		Belief: change.Belief{Chance: 0.3, Gain: 0.02}, Worth: change.WorthIndex, Lasts: change.LastsInSchemaFile, Simplifies: true,
+	}),
+}
+
+// tableArgs are the arguments of both acts.
+type tableArgs struct {
+	Schema  plainName `arg:"schema,required" help:"the database"`
+	Table   plainName `arg:"table,required" help:"the table"`
+	Weakens string    `arg:"weakens" oneof:"row-order,nothing" default:"row-order" help:"row-order: a query without ORDER BY may then show another order; nothing: every query that shows several rows of the table sorts them"`
+	Into    string    `arg:"into" oneof:"schema file" help:"schema file, for an index that initialize would wipe out"`
+	File    string    `arg:"file" help:"the schema file, where several create the table"`
+}
+
+func (a *tableArgs) common() *tableArgs { return a }
+
+// promises are those that a change of an index weakens. The order of rows that
+// no query sorts may change, unless it is known that there is no such query.
+func (a *tableArgs) promises() []iikanji.Promise {
+	if a.Weakens == "nothing" {
+		return nil
+	}
+	return []iikanji.Promise{iikanji.RowOrder}
+}
+
+// addArgs is the arguments of "add index".
+type addArgs struct {
+	tableArgs
+	Columns string `arg:"columns,required" help:"key parts as DDL has them: a, b DESC, c(10)"`
+	Index   string `arg:"index" oneof:"btree,spatial" default:"btree" help:"btree or spatial"`
+	Name    string `arg:"name" help:"the new index's name"`
+	Drop    string `arg:"drop" help:"an index that the new one replaces, in the same statement"`
+	SRID    string `arg:"srid" help:"the SRID that a spatial column must declare"`
+	NotNull string `arg:"not null" oneof:"true" help:"true: a finding's remark that a spatial column must become NOT NULL first, which this act does not do"`
+}
+
+// dropArgs is the arguments of "drop index".
+type dropArgs struct {
+	tableArgs
+	Name string `arg:"name,required" help:"the index"`
+}
+
+// An indexAct is the decoded arguments of an act.
+type indexAct interface {
+	common() *tableArgs
+	alter(d definition) (alter, error)
+}
+
+func match(r iikanji.Remedy) (change.Act, indexAct, error) {
+	act, args, err := change.MatchAct(indexActs, r)
+	if err != nil {
+		return change.Act{}, nil, err
+	}
+	return act, args.(indexAct), nil
+}
+
+// Help implements change.Kind.
+func (Kind) Help() string {
+	return "Indexes. The target is the database's service. Tried on an empty copy first; kept only if it is still there after the benchmark's initialize."
+}
+
+// Acts implements change.Kind.
+func (Kind) Acts() []change.Act { return change.ActsOf(indexActs) }
+
+// Match implements change.Kind.
+func (Kind) Match(r iikanji.Remedy) (change.Act, error) {
+	act, _, err := match(r)
+	return act, err
+}
+
+// A plainName is the name of a schema or a table, without characters that have
+// a meaning in an op's place, which is split at "/" and ".".
+type plainName string
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (n *plainName) UnmarshalText(b []byte) error {
+	if !plainForm.Match(b) {
+		return errors.New("want plain names of a schema and a table")
+	}
+	*n = plainName(b)
+	return nil
+}
+
+func alterFor(before string, act indexAct) (alter, error) {
+	d, ok := parseDefinition(before)
+	if !ok {
+		return alter{}, fmt.Errorf("the definition is not understood (a view?):\n%s", before)
+	}
+	return act.alter(d)
+}
+
+func (a *dropArgs) alter(d definition) (alter, error) { return dropIndex(d, a.Name) }

@@ -1,0 +1,152 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/judge"
+)
+
+// pair runs one pair. The first one may take the incumbent's run of just
+// before as its A; then one B far beyond it may open the fast lane.
+func (tr *trial) pair(ctx context.Context, usable int) (p judge.Pair, fast judge.Provisional, err error) {
+	first := len(tr.c.Pairs) == 0
+	order := tr.order
+	if usable%2 == 1 { // two pairs cancel a linear drift
+		order = judge.AB + judge.BA - order
+	}
+	if first {
+		p.A = tr.free
+	}
+	for _, on := range order.Arms() {
+		if !on && p.A != nil {
+			continue
+		}
+		run, void, err := tr.arm(ctx, on)
+		if err != nil || tr.replan {
+			return p, fast, err
+		}
+		if p.Put(on, run, void); void != "" {
+			return p, fast, nil
+		}
+		if on && first && tr.ledger.Open == nil {
+			if fast = tr.judge.FastLane(tr.c, tr.incumbent, run); fast.OK {
+				return tr.andBack(ctx, p, fast)
+			}
+		}
+		if on && judge.Failed(run) && p.A == nil && len(tr.incumbent) > 0 {
+			p.A = tr.incumbent[len(tr.incumbent)-1] // what has failed needs no further comparison
+			return p, fast, nil
+		}
+	}
+	return p, fast, nil
+}
+
+// andBack runs the incumbent once more after a run that is beyond what it
+// gives by chance: when this one is too, it is the machine that has become
+// faster, and pairs decide.
+func (tr *trial) andBack(ctx context.Context, p judge.Pair, fast judge.Provisional) (judge.Pair, judge.Provisional, error) {
+	run, void, err := tr.arm(ctx, false)
+	if err != nil {
+		return p, judge.Provisional{}, err
+	}
+	p.A, p.Void = run, void
+	if void != "" || !run.Clean() || !(run.Score > 0) || math.Log(run.Score) > fast.Bound {
+		return p, judge.Provisional{}, nil
+	}
+	fast.Why += fmt.Sprintf("; run %d, without it right after, scored %.0f", run.ID, run.Score)
+	return p, fast, tr.put(ctx, true)
+}
+
+// arm is one run of one arm.
+func (tr *trial) arm(ctx context.Context, on bool) (*iikanji.Run, string, error) {
+	if err := tr.put(ctx, on); err != nil {
+		return nil, "", err
+	}
+	if on { // a candidate may be the cause itself: only the incumbent's runs tell of the machine
+		tr.voids = min(tr.voids, maxVoids-2)
+	}
+	spec := BenchSpec{Load: tr.Options.Short, Trial: on}
+	if on {
+		spec.Ready = func(ctx context.Context) bool { // an error will be there after the run as well
+			tr.replan, _ = tr.wiped(ctx)
+			return !tr.replan
+		}
+	}
+	run, void, err := tr.bench(ctx, spec, tr.changes...)
+	if err != nil {
+		return nil, "", err
+	}
+	tr.runs++
+	if on && !tr.replan {
+		tr.replan, err = tr.wiped(ctx)
+	}
+	if on {
+		return run, void, err
+	}
+	if void == "" {
+		tr.incumbentRan(run)
+	}
+	return run, void, nil
+}
+
+// wiped reports whether initialize undid one of the changes. A table that a
+// later change of the bundle altered, too, is in a state foreign to the earlier.
+func (tr *trial) wiped(ctx context.Context) (bool, error) {
+	for _, c := range tr.changes {
+		wiped, err := change.Wiped(ctx, tr.Site, c)
+		if err != nil && !errors.Is(err, change.ErrForeignState) {
+			return false, err
+		}
+		if wiped {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// put brings the site into one arm of the trial. The same arm again gets the
+// same restarts, so that no arm has the warmer caches.
+func (tr *trial) put(ctx context.Context, on bool) error {
+	if tr.on == on {
+		return tr.notice(ctx)
+	}
+	tr.fresh = nil
+	if on {
+		tr.on = true // parts of a bundle may stand when the next one fails
+		for _, c := range tr.changes {
+			if err := tr.Acts.Apply(ctx, c.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, c := range slices.Backward(tr.changes) {
+		if err := tr.Acts.Revert(ctx, c.ID, "the arm without it"); err != nil {
+			return err
+		}
+	}
+	tr.on = false
+	return nil
+}
+
+// notice does what the change's operations do besides changing a place.
+func (tr *trial) notice(ctx context.Context) error {
+	done := map[string]bool{}
+	for _, c := range tr.changes {
+		for _, op := range c.Do {
+			if (op.Verb == iikanji.Reload || op.Verb == iikanji.Restart) && !done[op.Location()] {
+				done[op.Location()] = true
+				if err := tr.Site.Perform(ctx, op); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}

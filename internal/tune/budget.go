@@ -1,0 +1,74 @@
+package tune
+
+import (
+	"math"
+	"time"
+)
+
+// A budget is the time of a search and how it is divided.
+type budget struct {
+	options TuneOptions
+	now     func() time.Time
+	began   time.Time
+	cost    time.Duration // of a run of the short load, with its reset
+	ending  bool          // the search is over; the rest is for the end phase
+}
+
+// timeLeft is what is left of all the time.
+func (b *budget) timeLeft() time.Duration {
+	if b.options.Time <= 0 {
+		return math.MaxInt64
+	}
+	return b.options.Time - b.now().Sub(b.began)
+}
+
+// timeFor is what is left for searching.
+func (b *budget) timeFor() time.Duration { return b.tailLeft() - b.tailTime() }
+
+// fullLoad is how long a full run may be so that the last comparison has at
+// most 28 % of the time.
+func (b *budget) fullLoad() time.Duration {
+	if b.options.Time <= 0 {
+		return b.options.Full
+	}
+	return b.fullIn(b.options.Time * 28 / 100)
+}
+
+// fullIn is how long the runs of a last comparison may be that takes no more than d.
+func (b *budget) fullIn(d time.Duration) time.Duration {
+	each := d/time.Duration(2*b.options.Pairs) - b.overhead()
+	return max(b.options.Short, min(b.options.Full, each.Truncate(time.Second)))
+}
+
+// overhead is what a run takes beyond its load.
+func (b *budget) overhead() time.Duration { return max(2*time.Second, b.cost-b.options.Short) }
+
+// endTime is what the rehearsal and the last comparison will take.
+func (b *budget) endTime() time.Duration {
+	return time.Duration(2*b.options.Pairs)*(b.fullLoad()+b.overhead()) + 3*b.cost
+}
+
+// tailTime is what turning logs off and drop-one checks are given.
+func (b *budget) tailTime() time.Duration {
+	if b.options.Time <= 0 || b.ending {
+		return 0
+	}
+	return b.options.Time / 12
+}
+
+// LeastTime is the least time that a search is worth beginning with: for the
+// noise, one look around, one trial of two pairs and the last comparison, each
+// run taking two seconds beyond its load.
+func (o TuneOptions) LeastTime() time.Duration {
+	const beyond = 2 * time.Second
+	runs := 2*calibrationPairs + 4 + 2*o.Pairs + 3
+	return time.Duration(runs)*(o.Short+beyond) + o.Watch + beyond
+}
+
+// tailLeft is the time that is left before the last comparison has to begin.
+func (b *budget) tailLeft() time.Duration {
+	if b.options.Time <= 0 {
+		return math.MaxInt64
+	}
+	return b.timeLeft() - b.endTime()
+}

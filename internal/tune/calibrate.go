@@ -1,0 +1,110 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/judge"
+)
+
+// calibrate runs the site against itself until there are four A/A pairs, as
+// the method wants, or, in a state whose noise is known, two runs of it.
+func (t *Tuner) calibrate(ctx context.Context) error {
+	const want = 2 * calibrationPairs
+	known := len(t.aa) >= want
+	if !known && len(t.ledger.InForce) > 0 { // the noise of what is there now, then
+		t.aa = nil
+	}
+	for bad := 0; !known && len(t.aa) < want || len(t.incumbent) < 2; {
+		t.show(func(v *View) {
+			v.Phase, v.Doing, v.Why = "calibrate", "a run of the site as it is", "how much do scores differ by chance?"
+			if !known {
+				v.Doing = fmt.Sprintf("run %d of %d of the site as it is", len(t.aa)+1, want)
+			}
+		})
+		if t.timeLeft() <= 0 {
+			return fmt.Errorf("%w before the noise was known (%d runs of %d): more time is needed; what was run is kept", errTime, len(t.aa), want)
+		}
+		run, void, err := t.bench(ctx, BenchSpec{Load: t.Options.Short})
+		if err != nil {
+			return err
+		}
+		if void != "" {
+			continue
+		}
+		if judge.Failed(run) {
+			if bad++; bad == maxFailed {
+				return fmt.Errorf("%w: %s", ErrChecks, strings.Join(run.Reasons, "; "))
+			}
+			t.say("run %d failed its checks and is repeated: %s", run.ID, strings.Join(run.Reasons, "; "))
+			continue
+		}
+		bad = 0
+		if !known {
+			t.aa = append(t.aa, run)
+		}
+		t.incumbentRan(run)
+	}
+	if len(t.untouched) == 0 {
+		t.untouched = untouchedOf(t.aa)
+	}
+	t.learn()
+	t.say("noise: the two runs of a pair differ by %.1f %% (standard deviation); score %.0f", 100*t.judge.Prior.SD(), geomean(t.incumbent))
+	return t.save()
+}
+
+// maxFailed in a row of the site as it is end the search: one may be an
+// accident of a busy machine.
+const maxFailed = 3
+
+// ErrChecks says that the site failed its checks with no candidate on it.
+var ErrChecks = errors.New("the site as it is fails its checks")
+
+// bench runs the site once. A void run is counted, named, and of no use.
+func (t *Tuner) bench(ctx context.Context, spec BenchSpec, touched ...*iikanji.Change) (*iikanji.Run, string, error) {
+	var err error
+	if spec.State, err = t.fingerprint(ctx, touched...); err != nil {
+		return nil, "", err
+	}
+	began := t.Now()
+	t.fresh = nil
+	run, void, err := t.Field.Bench(ctx, spec)
+	if err != nil {
+		return nil, "", err
+	}
+	if ctx.Err() != nil {
+		return nil, "", context.Cause(ctx)
+	}
+	t.ledger.Runs++
+	t.cost = max(t.cost*9/10, t.Now().Sub(began))
+	if void == "" && (run.Load.Void || run.Outcome == iikanji.Void) {
+		void = cmp.Or(run.Load.Why, "not a valid measurement")
+	}
+	if void == "" {
+		t.voids = 0
+		return run, "", nil
+	}
+	t.ledger.Voided++
+	t.say("run %d does not count: %s", run.ID, void)
+	if t.voids++; t.voids >= maxVoids {
+		return nil, "", fmt.Errorf("%w: %d runs in a row do not count; the last one because %s", errNoisy, t.voids, void)
+	}
+	return run, void, nil
+}
+
+// maxVoids in a row end the search: waiting for a quiet machine is a person's choice.
+const maxVoids = 6
+
+// incumbentRan notes a run of the site as it stands; it may be what confirms
+// a change that the fast lane let in.
+func (t *Tuner) incumbentRan(run *iikanji.Run) {
+	t.remember(run)
+	t.incumbent, t.fresh = append(t.incumbent, run), run
+	if o := t.ledger.Open; o != nil {
+		o.Since = append(o.Since, run.ID)
+	}
+}

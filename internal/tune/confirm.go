@@ -1,0 +1,159 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/judge"
+)
+
+// judged keeps the verdict of an attempt with each of its changes.
+func (t *Tuner) judged(a Attempt) error {
+	if a.Verdict.Call == iikanji.CallUnknown || a.Fast && len(a.Verdict.Base) == 0 { // none yet
+		return nil
+	}
+	for _, id := range a.Changes {
+		v := a.Verdict
+		v.Change, v.Why = id, a.verdictText()
+		if err := t.History.SaveVerdict(id, &v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// why is the sentence of the verdict, for each of the changes that it is of.
+func (a Attempt) verdictText() string {
+	if n := len(a.Changes); len(a.Parts) > 0 && n > 1 {
+		return fmt.Sprintf("tried as one with %d others: %s", n-1, a.Verdict.Why)
+	}
+	return a.Verdict.Why
+}
+
+// callOf is the end of an attempt in a word.
+func callOf(a Attempt) string {
+	switch {
+	case a.Skipped != "":
+		return "not tried"
+	case a.Dropped:
+		return "dropped"
+	case a.Undone:
+		return "undone"
+	case a.Verdict.Call == iikanji.Keep && a.Fast && len(a.Verdict.Base) == 0:
+		return "provisional"
+	case a.Parked:
+		return "parked"
+	}
+	return a.Verdict.Call.String()
+}
+
+// confirm decides on a change that the fast lane let in once there are enough
+// runs with it.
+func (t *Tuner) confirm(ctx context.Context, least int) error {
+	o := t.ledger.Open
+	if o == nil || len(o.Since) < least {
+		return nil
+	}
+	before, err := t.load(o.Before)
+	if err != nil {
+		return err
+	}
+	since, err := t.load(o.Since)
+	if err != nil {
+		return err
+	}
+	a := &t.ledger.Attempts[o.Attempt]
+	stand := t.ledger.standing(a)
+	changes, err := t.changes(stand)
+	if err != nil {
+		return err
+	}
+	v := t.judge.Confirm(changes[0].ID, worthOf(changes), judge.Provisional{OK: true, Bound: o.Bound}, before, since)
+	a.Verdict = v
+	if err := t.judged(*a); err != nil {
+		return err
+	}
+	t.say("%s: %s: %s", strings.ToUpper(callOf(*a)), a.Says, v.Why)
+	if v.Call != iikanji.Keep {
+		a.Parked, t.stale = true, true
+		return t.takeBack(ctx, stand, v.Why)
+	}
+	for _, id := range stand {
+		if err := t.Acts.Keep(id, v.Why); err != nil {
+			return err
+		}
+	}
+	t.ledger.Open = nil
+	return t.save()
+}
+
+// changes loads changes by their numbers.
+func (t *Tuner) changes(ids []iikanji.ChangeID) ([]*iikanji.Change, error) {
+	var out []*iikanji.Change
+	for _, id := range ids {
+		c, err := t.History.LoadChange(id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// takeBack undoes changes that are in force. What came later and stands on the
+// same places goes with them, and gets another trial.
+func (t *Tuner) takeBack(ctx context.Context, gone []iikanji.ChangeID, why string) error {
+	above, err := t.above(gone)
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.Backward(t.ledger.InForce) {
+		says := why
+		switch {
+		case slices.Contains(above, id):
+			says = "it stands on a change that is undone: " + why
+		case !slices.Contains(gone, id):
+			continue
+		}
+		if err := t.Acts.Revert(ctx, id, says); err != nil {
+			return err
+		}
+	}
+	all := slices.Concat(gone, above)
+	t.ledger.InForce = slices.DeleteFunc(t.ledger.InForce, func(id iikanji.ChangeID) bool { return slices.Contains(all, id) })
+	for i := range t.ledger.Attempts {
+		a := &t.ledger.Attempts[i]
+		if a.Verdict.Call == iikanji.Keep && slices.ContainsFunc(a.Changes, func(id iikanji.ChangeID) bool { return slices.Contains(above, id) }) {
+			t.say("to be tried again: %s: what it stood on is undone", a.Says)
+			a.again("what it stood on was undone: to be tried again")
+		}
+	}
+	t.ledger.Open, t.incumbent, t.fresh = nil, nil, nil
+	return t.save()
+}
+
+// above are changes in force that were made later than some others, on a
+// place of theirs or of one that is above them itself.
+func (t *Tuner) above(below []iikanji.ChangeID) ([]iikanji.ChangeID, error) {
+	var above []iikanji.ChangeID
+	places := map[string]bool{}
+	for _, id := range t.ledger.InForce {
+		c, err := t.History.LoadChange(id)
+		if err != nil {
+			return nil, err
+		}
+		on := slices.ContainsFunc(c.Do, func(op iikanji.Op) bool { return op.Expect != "" && places[op.Location()] })
+		if on && !slices.Contains(below, id) {
+			above = append(above, id)
+		}
+		if on || slices.Contains(below, id) {
+			for _, op := range c.Do {
+				places[op.Location()] = places[op.Location()] || op.Expect != ""
+			}
+		}
+	}
+	return above, nil
+}

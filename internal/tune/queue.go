@@ -1,0 +1,102 @@
+package tune
+
+import (
+	"slices"
+
+	"github.com/iikanji/iikanji/internal/observe"
+)
+
+// A queue is the candidates of the latest diagnosis, and of earlier ones. What
+// the ledger and the evidence have decides which of them waits for a trial.
+type queue struct {
+	candidates []Candidate
+	under      string // the key of the candidate under trial
+	diagnosis  *observe.Diagnosis
+	options    TuneOptions
+	ledger     *ledger
+	evidence   *evidence
+}
+
+// binding is the resource that the latest diagnosis found to be the limit.
+func (q *queue) binding() string {
+	if q.diagnosis == nil {
+		return ""
+	}
+	return q.diagnosis.Binding
+}
+
+// faded is what is left of a candidate's chance once its cause no longer shows:
+// a bottleneck may hide it.
+const faded = 0.7
+
+// carry keeps candidates of earlier diagnoses that this one does not have.
+//
+// Of a cause that was cured they are other cures: it would show if it were there.
+func (q *queue) carry(older []Candidate) {
+	for _, c := range older {
+		if q.cured(c) {
+			continue
+		}
+		if !slices.ContainsFunc(q.candidates, func(o Candidate) bool { return o.Key() == c.Key() }) {
+			c.Chance *= faded
+			q.candidates = append(q.candidates, c)
+		}
+	}
+}
+
+// cured says whether another remedy of the same finding is in force. Logs that
+// are written better may still be turned off.
+func (q *queue) cured(c Candidate) bool {
+	return c.Code != "" && !blinds(c.Remedy) && slices.ContainsFunc(q.ledger.Attempts, func(a Attempt) bool {
+		return (a.cause() == c.cause() || slices.Contains(a.Causes, c.cause())) && len(q.ledger.standing(&a)) > 0
+	})
+}
+
+// next takes the best candidate that has not had its trial under this
+// bottleneck, of those that blind the sensors or of the others.
+func (q *queue) next(blind bool) (Candidate, bool) {
+	again := Candidate{}
+	for _, c := range Ranked(q.candidates, q.evidence.judge.Prior.SD()) {
+		if blinds(c.Remedy) != blind || c.Key() == q.under || q.trifling(c) {
+			continue
+		}
+		switch tried, deferred := q.tried(c); {
+		case !tried:
+			return c, true
+		case deferred && again.Key() == (Candidate{}).Key():
+			again = c
+		}
+	}
+	return again, again.Remedy.Kind != ""
+}
+
+// trifle is the expected gain on ln(score), its chance taken into account,
+// below which a candidate is not worth any of a bounded time.
+const trifle = 0.004
+
+func (q *queue) trifling(c Candidate) bool {
+	return q.options.Time > 0 && !blinds(c.Remedy) && c.Chance*c.Gain < trifle
+}
+
+// tried says whether a candidate has had its trial, and whether that was put
+// off. What was parked comes back when the bottleneck has moved.
+func (q *queue) tried(c Candidate) (tried, deferred bool) {
+	for _, a := range slices.Backward(q.ledger.Attempts) {
+		if a.Key == c.Key() {
+			return !a.Parked || a.Binding == q.binding(), a.Deferred
+		}
+		if _, part := a.Remedy.Args[c.Key()]; part && a.Kind() == bundleKind && len(q.ledger.standing(&a)) > 0 {
+			return true, false
+		}
+	}
+	return false, false
+}
+
+// waiting are the candidates that have had no trial yet, best first, of those
+// that blind the sensors or of the others.
+func (q *queue) waiting(blind bool) []Candidate {
+	return slices.DeleteFunc(Ranked(q.candidates, q.evidence.judge.Prior.SD()), func(c Candidate) bool {
+		tried, _ := q.tried(c)
+		return tried || blinds(c.Remedy) != blind || q.trifling(c)
+	})
+}

@@ -1,0 +1,118 @@
+package tune
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/judge"
+	"github.com/iikanji/iikanji/internal/stats"
+)
+
+// state is what a search knows: one part for each of its jobs.
+type state struct {
+	ledger ledger // what outlives the search
+	budget
+	evidence
+	queue
+	stale  bool // the bottleneck may have moved: observe again
+	moved  bool // a change of a small effect was kept since the last observation
+	voids  int  // in a row
+	view   View
+	notes  []string
+	before [2]int // runs of earlier searches on this history, and the void ones
+}
+
+// An evidence is the runs that verdicts rest on.
+type evidence struct {
+	judge     judge.Judge
+	aa        []*iikanji.Run // of the calibration
+	untouched []*iikanji.Run // short runs of the untouched site
+	incumbent []*iikanji.Run // short runs of the present state
+	fresh     *iikanji.Run   // the incumbent's, if nothing has happened since
+	past      [][]judge.Pair // of earlier trials
+	known     map[judge.FaultKey]iikanji.Fault
+}
+
+// begin empties the state at the start of a search.
+func (t *Tuner) begin() {
+	t.state = state{budget: budget{options: t.Options, now: t.Now, began: t.Now()}, stale: true}
+	t.known = map[judge.FaultKey]iikanji.Fault{}
+	t.queue = queue{options: t.Options, ledger: &t.ledger, evidence: &t.evidence}
+}
+
+// remember notes the faults that the incumbent shows.
+func (e *evidence) remember(r *iikanji.Run) {
+	for _, f := range r.Faults {
+		if _, ok := e.known[judge.KeyOf(f)]; !ok {
+			e.known[judge.KeyOf(f)] = f
+		}
+	}
+}
+
+// learn takes the noise from calibration and past trials.
+func (e *evidence) learn() {
+	e.judge = judge.NewJudge(judge.Noise(append(slices.Clone(e.past), judge.PairRuns(e.aa))...))
+}
+
+// show tells the view where things stand.
+func (t *Tuner) show(edit func(v *View)) {
+	edit(&t.view)
+	v := &t.view
+	v.Score, v.First, v.Runs, v.Left = geomean(t.incumbent), geomean(t.untouched), t.ledger.Runs, 0
+	v.Kept, v.Tried = 0, 0
+	for _, a := range t.ledger.Attempts {
+		if a.Skipped == "" {
+			v.Tried++
+		}
+		if callOf(a) == iikanji.Keep.String() { // what is provisional is not
+			v.Kept++
+		}
+	}
+	if t.Options.Time > 0 {
+		v.Left = max(0, t.Options.Time-t.Now().Sub(t.began))
+	}
+	if t.Show != nil {
+		t.Show(*v)
+	}
+}
+
+// geomean is the geometric mean of the scores of runs; 0 for none.
+func geomean(runs []*iikanji.Run) float64 {
+	y := judge.LogScores(runs)
+	if len(y) == 0 {
+		return 0
+	}
+	return math.Exp(stats.Mean(y))
+}
+
+func (t *Tuner) say(format string, args ...any) {
+	if t.Say != nil {
+		t.Say(fmt.Sprintf(format, args...))
+	}
+}
+
+// note keeps a sentence for the end as well.
+func (t *Tuner) note(format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	t.notes = append(t.notes, line)
+	t.say("%s", line)
+}
+
+// untouchedOf are the runs of the site without any change in force.
+func untouchedOf(runs []*iikanji.Run) []*iikanji.Run {
+	sum := sha256.Sum256(nil) // what fingerprint makes of no place at all
+	untouched := iikanji.Fingerprint(hex.EncodeToString(sum[:]))
+	return slices.DeleteFunc(slices.Clone(runs), func(r *iikanji.Run) bool { return r.State != untouched })
+}
+
+func (e *evidence) knownFaults() []iikanji.Fault {
+	var all []iikanji.Fault
+	for _, f := range e.known {
+		all = append(all, f)
+	}
+	return all
+}

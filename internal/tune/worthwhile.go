@@ -1,0 +1,56 @@
+package tune
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/stats"
+)
+
+// better says whether another candidate promises more per run than going on
+// with this trial does. Giving up early keeps nothing, so it errs to one side.
+func (tr *trial) better(v iikanji.Verdict) bool {
+	if tr.Options.Time <= 0 || len(v.Tried) < 1 {
+		return false
+	}
+	sd := tr.judge.Prior.SD()
+	ahead := promise(v, sd, tr.judge.Looks)
+	little := len(v.Tried) > 1 && ahead < trifle // the time has other uses
+	if len(tr.changes) > 1 {                     // nothing is put before a bundle
+		return little
+	}
+	if tr.due() && tr.timeFor() < lastCall*tr.cost {
+		return true
+	}
+	next, ok := tr.next(false)
+	if !ok || slices.ContainsFunc(tr.ledger.Attempts, func(a Attempt) bool { return a.Key == next.Key() && a.Deferred }) {
+		return little
+	}
+	return ahead < next.Chance*next.Gain/runsFor(next.Gain, sd)
+}
+
+// promise is what going on with a trial may bring per run: at the best of the
+// looks to come, the chance that the mean of then proves a gain, times that gain.
+func promise(v iikanji.Verdict, sd float64, looks stats.Looks) float64 {
+	n, best := float64(len(v.Tried)), 0.0
+	for _, size := range looks.Sizes {
+		l := float64(size)
+		if l <= n {
+			continue
+		}
+		need := max(v.Worth, 2.12*sd/math.Sqrt(l)) // the bound of that look, about
+		z := (v.Shrunk - need) / (sd * math.Sqrt(1/n-1/l))
+		best = max(best, stats.NormalCDF(z)*max(v.Shrunk, need)/(2*(l-n)))
+	}
+	return best
+}
+
+// ahead says whether a trial is so likely to end in a gain that it may go on
+// at the cost of the length of the last comparison's runs, which stay twice as
+// long as its own.
+func (tr *trial) ahead(v iikanji.Verdict) bool {
+	end := time.Duration(2*tr.Options.Pairs)*(2*tr.Options.Short+tr.overhead()) + 3*tr.cost
+	return v.Effect.Lo > 0 && v.Shrunk >= leap/2 && tr.timeLeft()-end > 2*tr.cost
+}
