@@ -304,6 +304,7 @@ func TestRuleFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	rules := 0
+	files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, "_test.go") })
 	for _, file := range files {
 		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 		if err != nil {
