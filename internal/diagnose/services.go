@@ -58,6 +58,15 @@ func (in Input) settle() Input {
 	return in
 }
 
+// Databases are the names of the target's databases.
+func (in Input) Databases() []string {
+	var names []string
+	for _, s := range in.settle().Target.WithRole(iikanji.RoleDatabase) {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
 // owner is the service of a role that a name stands for: the service of that
 // name, the service that writes one of the files, or the only service of the
 // role. A name that stands for none of them is returned as it is: with several

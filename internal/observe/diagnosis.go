@@ -18,6 +18,8 @@ type Diagnosis struct {
 	Statements float64 `json:"statement_seconds"`
 	CPU        float64 `json:"cpu_seconds"`
 	Binding    string  `json:"binding"` // the resource that the run had too little of, "" for none
+	// Databases are the names of the services whose CPU time statements cost.
+	Databases []string `json:"-"`
 	// Plans by digest, of the heaviest statements.
 	Plans map[string]iikanji.Plan `json:"plans,omitempty"`
 }
@@ -57,6 +59,7 @@ func Orient(ob *Observation, known []iikanji.Fact) (*Diagnosis, error) {
 			d.Plans[f.Key] = p
 		}
 	}
+	d.Databases = in.Databases()
 	d.Statements *= in.StatementWeight()
 	var err error
 	d.Findings, err = diagnose.All(in)

@@ -89,7 +89,7 @@ func savedBy(d *observe.Diagnosis, f iikanji.Finding) float64 {
 			continue
 		}
 		s := (u.User + u.System).Seconds()
-		if stack += s; u.Who == "database" {
+		if stack += s; slices.Contains(d.Databases, u.Who) {
 			database += s
 		}
 	}
