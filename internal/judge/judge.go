@@ -46,15 +46,12 @@ type Case struct {
 	// Simplifies: the change removes work or state, or adds none, so that it may be
 	// kept without a proven gain.
 	Simplifies bool
-	Cuped      stats.Cuped // learned from A/A runs; the zero one adjusts nothing
 }
 
 // A Pair is one run of the incumbent A and one of the candidate B, one after
 // the other from the same reset.
 type Pair struct {
 	A, B *iikanji.Run
-	// XA and XB are the covariate measured just before each run, for Case.Cuped.
-	XA, XB float64
 	// Void is why the environment guard voided the pair, which then never counts.
 	Void string
 	// Sick is why the candidate's health check failed; the verdict is to revert.
@@ -221,7 +218,7 @@ func sift(c Case) sifted {
 			s.warn(i, why)
 			continue
 		}
-		ya, yb := c.Cuped.Adjust(math.Log(p.A.Score), p.XA), c.Cuped.Adjust(math.Log(p.B.Score), p.XB)
+		ya, yb := math.Log(p.A.Score), math.Log(p.B.Score)
 		if s.pairs = append(s.pairs, p); p.A.ID <= since {
 			s.old = len(s.pairs)
 		}

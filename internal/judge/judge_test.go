@@ -259,20 +259,6 @@ func TestShift(t *testing.T) {
 	}
 }
 
-// TestCupedEnters: a covariate that explains the noise is taken out.
-func TestCupedEnters(t *testing.T) {
-	c := trialOf(0, 0)
-	for i := range c.Pairs {
-		p := &c.Pairs[i]
-		p.XA, p.XB = 10, 10-float64(i) // the machine was slower when B ran
-		p.B.Score = 1100 * math.Exp(-0.05*float64(i))
-	}
-	c.Cuped = stats.Cuped{Theta: 0.05, MeanX: 10, Used: true}
-	if v := NewJudge(known).Decide(c); v.Call != iikanji.Keep || math.Abs(v.Effect.Mid-math.Log(1.1)) > 1e-9 {
-		t.Errorf("%v, effect %v", v.Call, v.Effect)
-	}
-}
-
 // TestOrder alternates from a coin that both sides of fall.
 func TestOrder(t *testing.T) {
 	first := map[Order]int{}

@@ -13,7 +13,7 @@
 //  3. looks.go: the sizes at which to look, and the level of each look
 //  4. power.go, predict.go: pairs needed, and the range of one more run
 //  5. signflip.go: a test that assumes symmetry only
-//  6. ewma.go, cuped.go, shrink.go: drift, covariates, the winner's curse
+//  6. ewma.go, shrink.go: drift, the winner's curse
 //  7. kendall.go: whether short runs rank candidates as full runs do
 //
 // Rank tests (Mann-Whitney) are absent on purpose: with fewer than six values a

@@ -208,13 +208,6 @@ func TestEWMA(t *testing.T) {
 	}
 }
 
-func TestCuped(t *testing.T) {
-	c := Cuped{Theta: 3, MeanX: 50, Used: true}
-	near(t, "adjusted", c.Adjust(157, 52), 151, 0)
-	c.Used = false
-	near(t, "not used", c.Adjust(157, 52), 157, 0)
-}
-
 func TestShrink(t *testing.T) {
 	near(t, "half", Shrink(0.1, 0.01, 0.01), 0.05, 1e-15)
 	near(t, "exact", Shrink(0.1, 0, 0), 0.1, 0)
