@@ -11,19 +11,19 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// An account is whom the services run as: ourselves, or, when we are root, the
-// user called nobody. MariaDB refuses to run as root, and an arena's app is
-// slow on purpose and safe by no promise.
+// An account is the user that the services run as: the calling user, or, when
+// the caller is root, the user nobody. MariaDB refuses to run as root, and an
+// arena's app is slow on purpose and not guaranteed to be safe.
 //
-// Note: the package's user mysql would do, but it owns the data of the
-// machine's own MariaDB, which nothing of ours shall be able to touch.
+// The user mysql of the Debian package is not used: it owns the data of the
+// machine's own MariaDB, which the stack must never be able to touch.
 type account struct {
 	drop     bool
 	uid, gid int
 	name     string
 }
 
-// overflowID is nobody's number wherever there is no name for it.
+// overflowID is the user ID of nobody on machines where the name does not resolve.
 const overflowID = 65534
 
 func serviceAccount() account {
@@ -41,7 +41,7 @@ func serviceAccount() account {
 	return a
 }
 
-// userName is a user's name, or its number where it has none.
+// userName returns the name of a user, or its ID as text if it has no name.
 func userName(uid int) string {
 	if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
 		return u.Username
@@ -51,7 +51,7 @@ func userName(uid int) string {
 
 func ownerName(uid uint32) string { return userName(int(uid)) }
 
-// own gives a path to the account.
+// own makes the account the owner and group of a path.
 func (a account) own(path string) error {
 	if !a.drop {
 		return nil
@@ -59,7 +59,7 @@ func (a account) own(path string) error {
 	return os.Lchown(path, a.uid, a.gid)
 }
 
-// share gives a path to the account's group and leaves it its owner.
+// share gives a path to the account's group and keeps its owner.
 func (a account) share(path string) error {
 	if !a.drop {
 		return nil
@@ -74,8 +74,8 @@ func (a account) credential() *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(a.uid), Gid: uint32(a.gid)}
 }
 
-// reach asks, as the account, whether a folder can be entered: access lists
-// and mount options make a guess from the modes wrong.
+// reach checks, as the account, whether a directory can be entered. Mode bits
+// alone are not enough: access control lists and mount options matter too.
 func (a account) reach(ctx context.Context, dir string) error {
 	if !a.drop {
 		return nil

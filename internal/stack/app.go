@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// appSpec is the app as a process.
+// appSpec describes the app's process.
 func (s *Stack) appSpec() (spec, error) {
 	env, err := s.appEnv()
 	return spec{Name: App, Path: s.dir.path(binDir, "app"), Dir: s.dir.path(webappDir, s.arena.App.Dir),
@@ -17,8 +17,8 @@ func (s *Stack) appSpec() (spec, error) {
 		Stop: []stopStep{{syscall.SIGTERM, 3000}}}, err
 }
 
-// baseEnv is what every service gets: little, and the same for everyone, so
-// that a run does not depend on whose shell it was started from.
+// baseEnv is the environment that every service gets. It is small and the same
+// for all, so that a run does not depend on the caller's shell.
 func (f folder) baseEnv(p programs) []string {
 	env := []string{"PATH=" + p.path, "HOME=" + f.path(tmpDir), "TMPDIR=" + f.path(tmpDir), "LANG=C.UTF-8", "USER=" + f.as.name}
 	if tz := os.Getenv("TZ"); tz != "" {
@@ -27,17 +27,17 @@ func (f folder) baseEnv(p programs) []string {
 	return env
 }
 
-const loader = "data loader" // the process's name
+const loader = "data loader" // process name
 
-// load fills the database by the arena's command, when the database is new or
-// was filled from other data.
+// load fills the database with the arena's load command if the database is new
+// or was filled from other data.
 func (s *Stack) load(ctx context.Context, st *state) error {
 	want := "loaded " + s.arena.GeneratedVersion
 	if s.arena.App.Load == "" || st.Loaded == want {
 		return nil
 	}
 	s.progress("loading the initial data")
-	st.Loaded = "" // half of it may be there from now on
+	st.Loaded = "" // the database may be partly filled from here on
 	if err := errors.Join(s.dir.writeState(*st), s.dir.emptyLog(loadLog)); err != nil {
 		return s.dir.full(err, "")
 	}

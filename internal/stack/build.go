@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-const builder = "build" // the process's name
+const builder = "build" // process name
 
-// sourceSum is a hash over the app's source folder: names and contents.
+// sourceSum hashes the names and contents of the files in the app's source folder.
 func (f folder) sourceSum(source string) (string, error) {
 	root := f.path(webappDir, source)
 	h := sha256.New()
@@ -46,8 +46,8 @@ func (f folder) sourceSum(source string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// build compiles the app from its source as it is. The running app's binary is
-// replaced by a rename, and only when everything compiled.
+// build compiles the app from its current source. A rename replaces the binary
+// of the running app, and only after the whole build succeeded.
 func (f folder) build(ctx context.Context, c *control, source string, o Options) error {
 	gobin, ok := find(searchPath(o), "go")
 	if !ok {
@@ -70,16 +70,16 @@ func (f folder) build(ctx context.Context, c *control, source string, o Options)
 	return nil
 }
 
-// buildSpec is the compiler as a process.
+// buildSpec describes the compiler's process.
 func (f folder) buildSpec(name, gobin, dir, out, log string) spec {
 	return spec{Name: name, Path: gobin, Dir: dir, Log: f.path(logDir, log), Rank: rankJob,
 		Args: []string{"build", "-mod=readonly", "-buildvcs=false", "-o", out, "."}, Env: f.buildEnv(dir)}
 }
 
-// buildEnv is ours, for the module cache and the proxy settings in it, but
-// free of what would let the folder's place matter. The toolchain is the one
-// that is there: a line of a go.mod, which a patch may have written, does not
-// make the go command fetch and run another.
+// buildEnv is the caller's environment, which has the module cache and the proxy
+// settings. Variables that would make the folder's location matter are overridden.
+// GOTOOLCHAIN=local keeps the installed toolchain: a patch may have edited
+// go.mod, and such a line must not make the go command fetch and run another one.
 func (f folder) buildEnv(dir string) []string {
 	env := append(os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "PWD="+dir, "GOTMPDIR="+f.path(binDir))
 	if os.Getenv("CGO_ENABLED") == "" {
@@ -90,14 +90,14 @@ func (f folder) buildEnv(dir string) []string {
 
 const compilerLines = 20
 
-// What the go command says when it cannot have modules, or is too old; an old
-// one does not even understand the line "go 1.26.0".
+// networkSigns and toolchainSigns match the go command's output when it cannot
+// get modules and when it is too old. An old one cannot even parse "go 1.26.0".
 var (
 	networkSigns   = regexp.MustCompile(`dial tcp|: lookup |disabled by GOPROXY=off|i/o timeout|missing go\.sum entry`)
 	toolchainSigns = regexp.MustCompile(`requires go >= |toolchain not available|invalid go version`)
 )
 
-// buildError reads the compiler's output back.
+// buildError makes a *BuildError from the compiler's log.
 func (f folder) buildError(dir, log, status string) error {
 	b, _ := f.read(logDir, log)
 	text := string(b)
@@ -114,7 +114,7 @@ func (f folder) buildError(dir, log, status string) error {
 	return f.full(e, text)
 }
 
-// ensureApp builds the app unless bin/app was built from this source.
+// ensureApp builds the app unless bin/app was built from the current source.
 func (f folder) ensureApp(ctx context.Context, c *control, source string, o Options, built string, progress func(string)) (sum string, err error) {
 	if sum, err = f.sourceSum(source); err != nil {
 		return "", err

@@ -15,19 +15,19 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// What is tried here before it is done leaves nothing behind: what a crash
-// leaves is swept by the next Up.
+// Files and folders of the checks. A check removes them when it ends; after a
+// crash the next Up removes them.
 const (
-	// scratchPrefix begins the names of files in conf/ that are only there to
-	// be tested, ours and those of others.
+	// scratchPrefix begins the names of files in conf/ that exist only to be
+	// tested. Other packages use it too.
 	scratchPrefix = ".iikanji-"
 	checkedApp    = "app.check" // in bin/
 	checkDir      = "check"     // in tmp/
 )
 
-// CheckNginx has nginx read another main config, as the user, with the prefix
-// and in the environment with which it would run. The error is a *ConfigError.
-// Relative paths in it are as if it stood in its own folder.
+// CheckNginx tests another main config with nginx, with the user, the prefix
+// and the environment of the real server. The error is a *ConfigError. Relative
+// paths in the config are resolved from the config's own folder.
 func (s *Stack) CheckNginx(ctx context.Context, path string) (err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *Stack) CheckNginx(ctx context.Context, path string) (err error) {
 	if !s.dir.as.drop || info.Mode()&0o004 != 0 {
 		return s.checkNginx(ctx, path)
 	}
-	// Only we may read it: nginx gets a copy beside it.
+	// The services' user cannot read the file: test a readable copy beside it.
 	body, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("testing nginx's config: %w", err)
@@ -57,7 +57,7 @@ func (s *Stack) CheckNginx(ctx context.Context, path string) (err error) {
 	return err
 }
 
-// renamed says the real name of a file where the server knew a copy.
+// renamed replaces the path of a copy in the server's messages by the real path.
 func (e *ConfigError) renamed(copied, real string) {
 	e.Path = real
 	for i := range e.Lines {
@@ -65,9 +65,9 @@ func (e *ConfigError) renamed(copied, real string) {
 	}
 }
 
-// BuildIn compiles a copy of the app's source that lies in dir, as the app
-// itself is compiled, and throws the result away. When it does not compile,
-// the error is a *BuildError.
+// BuildIn compiles a copy of the app's source in dir, with the settings of the
+// real build, and deletes the binary. If the source does not compile, the error
+// is a *BuildError.
 func (s *Stack) BuildIn(ctx context.Context, dir string) error {
 	s.checks.Lock()
 	defer s.checks.Unlock()
@@ -89,20 +89,21 @@ func (s *Stack) BuildIn(ctx context.Context, dir string) error {
 	return errors.Join(err, removeFile(out))
 }
 
-const databaseChecker = "check of the database's config" // the process's name
+const databaseChecker = "check of the database's config" // process name
 
-// checkWait is how long a new, empty database may take to come up.
+// checkWait limits the start of a new, empty database.
 const checkWait = 60 * time.Second
 
-// CheckDatabase starts a second, empty database with the configs of the real
-// one, where the file at path takes the place of conf/mariadb.d/iikanji.cnf,
-// and ends it as soon as it answers. It takes the memory that it is told to
-// take, and its logs their disk space. The error is a *ConfigError when it does
-// not come up, or comes up with another value than the file at path says.
+// CheckDatabase starts a second, empty database with the real one's configs,
+// except that the file at path replaces conf/mariadb.d/iikanji.cnf. It stops the
+// database as soon as it answers. The second database uses as much memory, and
+// as much disk space for logs, as the configs set. The error is a *ConfigError
+// if the database does not start, or starts with a value that differs from the
+// file at path.
 //
-// Note: the server makes an empty data folder usable by itself, but for the
-// grant tables, which only mysql_install_db makes; without these it takes a
-// second and not half a minute, and every setting is judged but for accounts.
+// The server initialises an empty data folder by itself, except for the grant
+// tables, which only mysql_install_db creates. Without them the check takes a
+// second instead of half a minute, and covers every setting except accounts.
 func (s *Stack) CheckDatabase(ctx context.Context, path string) (err error) {
 	s.checks.Lock()
 	defer s.checks.Unlock()
@@ -139,16 +140,16 @@ func (s *Stack) CheckDatabase(ctx context.Context, path string) (err error) {
 	case err == nil:
 		err = s.corrected(path)
 	}
-	// Its data are nobody's: it is killed, and nothing waits for a shutdown.
+	// The data is thrown away, so the server is killed without a shutdown.
 	return errors.Join(err, s.control.stop(context.WithoutCancel(ctx), databaseChecker))
 }
 
-// adjusted is how the server says that a value is out of bounds, and that it
-// took another one.
+// adjusted matches the server's warning that a value is out of bounds and was
+// replaced by another one.
 var adjusted = regexp.MustCompile(`\[Warning\] .*option '([a-z0-9_-]+)'.* adjusted to `)
 
-// corrected finds settings of a config that the second database did not take
-// as they are. Those of other files are not this one's fault.
+// corrected reports settings of the config at path that the second database
+// changed. Warnings about settings of other files are ignored.
 func (s *Stack) corrected(path string) error {
 	log, err := s.dir.read(logDir, checkDatabaseLog)
 	if err != nil {
@@ -158,7 +159,7 @@ func (s *Stack) corrected(path string) error {
 	if err != nil {
 		return err
 	}
-	sets := map[string]bool{} // the server takes "-" for "_" in names
+	sets := map[string]bool{} // the server treats "-" and "_" in option names alike
 	for line := range strings.Lines(string(text)) {
 		name, _, _ := strings.Cut(line, "=")
 		sets[strings.ReplaceAll(strings.TrimSpace(name), "-", "_")] = true
@@ -175,10 +176,10 @@ func (s *Stack) corrected(path string) error {
 	return e
 }
 
-// dropInCnf is the file of mariadb.d that is iikanji's alone.
+// dropInCnf is the file in mariadb.d that only iikanji writes.
 const dropInCnf = "iikanji.cnf"
 
-// scratchConf writes copies of the database's configs that include each other.
+// scratchConf writes a copy of the database's configs that includes only copies.
 func (s *Stack) scratchConf(scratch, candidate string) (conf string, err error) {
 	f := s.dir
 	included := filepath.Join(scratch, "mariadb.d")
@@ -215,14 +216,15 @@ func (s *Stack) scratchConf(scratch, candidate string) (conf string, err error) 
 	return conf, os.WriteFile(conf, []byte(text), 0o644)
 }
 
-// scratchSocket is as long as the real one's path, and in the same folder.
+// scratchSocket is in the real socket's folder and not longer than its path,
+// so it never exceeds the limit of a socket address.
 func (s *Stack) scratchSocket() string {
 	return filepath.Join(filepath.Dir(s.places.DBSocket), "ck.sock")
 }
 
-// scratchSpec is the second database as a process. Whatever the configs say,
-// no file of the real one is opened and no port taken: what names a place
-// stands on the command line, which wins.
+// scratchSpec describes the second database's process. Every option that names a
+// place is set on the command line, which overrides the configs. So no config can
+// make the process open a file or take a port of the real database.
 func (s *Stack) scratchSpec(scratch, conf string) spec {
 	data := filepath.Join(scratch, "data")
 	sp := s.databaseSpec()
@@ -236,7 +238,7 @@ func (s *Stack) scratchSpec(scratch, conf string) spec {
 	return sp
 }
 
-// at puts options that name a folder there.
+// at sets each option to the folder.
 func at(dir string, options ...string) []string {
 	var args []string
 	for _, o := range options {
@@ -245,7 +247,7 @@ func at(dir string, options ...string) []string {
 	return args
 }
 
-// pingScratch asks a server that lets everybody in.
+// pingScratch pings the second database, which runs without access control.
 func pingScratch(ctx context.Context, socket string) error {
 	c := mysql.NewConfig()
 	c.Net, c.Addr, c.User, c.Logger = "unix", socket, "root", &mysql.NopLogger{}

@@ -20,10 +20,10 @@ import (
 type control struct {
 	cmd  *exec.Cmd
 	conn *net.UnixConn
-	gone chan struct{} // closed when the supervisor is
+	gone chan struct{} // closed when the supervisor has ended
 
 	mu      sync.Mutex
-	last    int // request
+	last    int // ID of the last request
 	waiting map[int]chan event
 	running map[string]*process
 }
@@ -32,17 +32,17 @@ type control struct {
 type process struct {
 	proc
 	name string
-	done chan struct{} // closed when it has ended; what follows is valid then
-	// status is as in "exit status 1"; ok that it is 0; asked that it was told to end.
+	done chan struct{} // closed when the process has ended; the fields below are valid after that
+	// status is as in "exit status 1"; ok: it is 0; asked: the stack ended the process.
 	status    string
 	ok, asked bool
 }
 
-// helloWait is how long a supervisor may take to come up.
+// helloWait limits the supervisor's start.
 const helloWait = 20 * time.Second
 
-// newControl executes this binary again as the folder's supervisor and hands
-// it a share of the folder's lock.
+// newControl executes this binary again as the folder's supervisor and passes
+// it the open lock file.
 func newControl(ctx context.Context, dir, log string, lock *os.File) (*control, error) {
 	if !armed.Load() || os.Getenv(supervisorVariable) != "" {
 		panic("BUG: main (in tests: TestMain too) must call stack.MaybeSupervise first")
@@ -52,7 +52,7 @@ func newControl(ctx context.Context, dir, log string, lock *os.File) (*control, 
 		return nil, fmt.Errorf("making the supervisor's socket: %w", err)
 	}
 	ours, theirs := os.NewFile(uintptr(fds[0]), "supervisor"), os.NewFile(uintptr(fds[1]), "stack")
-	defer ours.Close() // net.FileConn duplicates
+	defer ours.Close() // net.FileConn duplicates the descriptor
 	defer theirs.Close()
 	conn, err := net.FileConn(ours)
 	if err != nil {
@@ -82,7 +82,7 @@ func newControl(ctx context.Context, dir, log string, lock *os.File) (*control, 
 	return c, nil
 }
 
-// read takes the supervisor's events until it is gone.
+// read handles the supervisor's events until the supervisor has ended.
 func (c *control) read() {
 	d := json.NewDecoder(c.conn)
 	for {
@@ -93,7 +93,7 @@ func (c *control) read() {
 		c.take(e)
 	}
 	_ = c.conn.Close()
-	_ = c.cmd.Wait() // its status says nothing that the end of the socket does not
+	_ = c.cmd.Wait() // the end of the socket is enough; the exit status adds nothing
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for name, p := range c.running {
@@ -115,7 +115,7 @@ func (c *control) take(e event) {
 		}
 		return
 	}
-	if e.Proc != nil { // a start: known before its end can be reported
+	if e.Proc != nil { // the answer to a start; it arrives before the event of the process's end
 		if p := c.running[e.Name]; p != nil {
 			p.proc = *e.Proc
 		}
@@ -165,11 +165,11 @@ func (c *control) send(r request) (<-chan event, error) {
 	return answer, nil
 }
 
-// startWait is how long the supervisor may take to fork and execute.
+// startWait limits the supervisor's fork and exec.
 const startWait = 30 * time.Second
 
-// start starts a process. It cannot be cut short by a context: a start under
-// way must be known to whoever cleans up.
+// start starts a process. It takes no context: a start must run to its end, or
+// cleanup would not know the process.
 func (c *control) start(sp spec) (*process, error) {
 	p := &process{name: sp.Name, done: make(chan struct{})}
 	sp.Env = lastWins(sp.Env)
@@ -191,8 +191,8 @@ func (c *control) start(sp spec) (*process, error) {
 	return p, nil
 }
 
-// lastWins drops all but the last value of each variable: what a program does
-// with two values is its own choice, and mostly the first.
+// lastWins keeps only the last value of each variable. Programs differ in which
+// of two values they use; most use the first.
 func lastWins(env []string) []string {
 	at := map[string]int{}
 	var out []string
@@ -208,8 +208,8 @@ func lastWins(env []string) []string {
 	return out
 }
 
-// stop ends a process by its steps and waits for it. The end of ctx leaves the
-// steps to go on.
+// stop ends a process by its stop steps and waits for it. If ctx ends first, the
+// steps still continue.
 func (c *control) stop(ctx context.Context, name string) error {
 	if _, err := c.ask(ctx, request{Op: opStop, Name: name}); err != nil {
 		return fmt.Errorf("stopping the %s: %w", name, err)
@@ -223,7 +223,7 @@ func (c *control) tell(ctx context.Context, name string, sig syscall.Signal) err
 	return err
 }
 
-// run starts a process, waits for its end and says whether its status is 0.
+// run starts a process and waits for its end; ok in the result means status 0.
 func (c *control) run(ctx context.Context, sp spec) (*process, error) {
 	p, err := c.start(sp)
 	if err != nil {
@@ -233,16 +233,16 @@ func (c *control) run(ctx context.Context, sp spec) (*process, error) {
 	case <-p.done:
 		return p, nil
 	case <-ctx.Done():
-		_ = c.stop(context.Background(), sp.Name) // bounded by the steps; ctx's end is what is told
+		_ = c.stop(context.Background(), sp.Name) // the stop steps limit the wait; the error to return is ctx's
 		return nil, fmt.Errorf("running the %s: %w", sp.Name, ctx.Err())
 	}
 }
 
-// down stops everything and waits for the supervisor's end; the end of ctx
-// kills what is left.
+// down stops everything and waits for the supervisor's end. If ctx ends first,
+// the remaining processes are killed.
 func (c *control) down(ctx context.Context) error {
 	if _, err := c.send(request{Op: opDown}); err != nil {
-		<-c.gone // the reader sees the same end
+		<-c.gone // read sees the closed socket too
 		return nil
 	}
 	select {
@@ -250,7 +250,7 @@ func (c *control) down(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	_, _ = c.send(request{Op: opKill}) // a supervisor that is gone has killed
+	_, _ = c.send(request{Op: opKill}) // no error to handle: a supervisor that has ended has killed its children
 	select {
 	case <-c.gone:
 		return nil

@@ -6,20 +6,20 @@ import (
 )
 
 // The errors below are typed because callers branch on them or print their
-// hints: each has Hints, lines that say what a person can do.
+// hints. Each has Hints: lines with what the user can do.
 
-// A BusyError says that another process runs a stack in the folder.
+// A BusyError means that another process already runs a stack in the folder.
 type BusyError struct {
 	Dir string
 	PID int
-	URL string // where that stack answers, if known
+	URL string // URL of that stack, if known
 }
 
 func (e *BusyError) Error() string {
 	return fmt.Sprintf("process %d runs a stack in %s already", e.PID, e.Dir)
 }
 
-// Hints name the two ways out: another folder, or that stack's URL.
+// Hints names the two options: another folder, or that stack's URL.
 func (e *BusyError) Hints() []string {
 	h := []string{"end it with Ctrl-C there, or choose another folder with --dir"}
 	if e.URL != "" {
@@ -28,10 +28,10 @@ func (e *BusyError) Hints() []string {
 	return h
 }
 
-// A MissingError says that programs are not installed.
+// A MissingError means that programs are not installed.
 type MissingError struct {
 	Program string // several are separated by ", "
-	Package string // Debian's, separated by spaces; empty for the Go toolchain
+	Package string // Debian packages, separated by spaces; empty for the Go toolchain
 }
 
 func (e *MissingError) Error() string {
@@ -41,7 +41,7 @@ func (e *MissingError) Error() string {
 	return e.Program + " is not installed"
 }
 
-// Hints give the line to install it.
+// Hints gives the command that installs it.
 func (e *MissingError) Hints() []string {
 	if e.Package == "" {
 		return []string{"install Go from https://go.dev/dl/ and put its bin folder into PATH"}
@@ -49,14 +49,14 @@ func (e *MissingError) Hints() []string {
 	return []string{"sudo apt-get install -y " + e.Package}
 }
 
-// A PortError says that a port cannot be had.
+// A PortError means that a port is not available.
 type PortError struct {
 	Service string
 	Port    int
-	PID     int    // of the process that listens there; 0 if it is not ours to see
-	Program string // its name
-	// Edited is a config that a person edited and that names another port than
-	// the one wished for; nobody has taken anything then.
+	PID     int    // process that listens on the port; 0 if it cannot be seen
+	Program string // name of that process
+	// Edited is a user-edited config that names another port than the requested
+	// one. In this case no other process has the port.
 	Edited string
 }
 
@@ -71,7 +71,7 @@ func (e *PortError) Error() string {
 	return fmt.Sprintf("port %d for the %s is taken by %s", e.Port, e.Service, by)
 }
 
-// Hints say how to get another port.
+// Hints tells how to get another port.
 func (e *PortError) Hints() []string {
 	if e.Edited != "" {
 		return []string{"change the port in it, or delete it to have it rendered again"}
@@ -79,12 +79,12 @@ func (e *PortError) Hints() []string {
 	return []string{"end that program, or choose another port (one that an edited config names is kept)"}
 }
 
-// A DiskFullError says that the folder's disk (or quota) has no room left.
+// A DiskFullError means that the folder's disk is full, or a quota is used up.
 type DiskFullError struct {
 	Path string
-	Free int64 // bytes free to us on that disk, after what was half written is gone
-	Need int64 // bytes wanted, 0 if a write failed in the middle
-	Err  error // what failed, nil if this was asked in advance
+	Free int64 // bytes available on that disk, after partly written files were removed
+	Need int64 // bytes needed; 0 if a write failed
+	Err  error // the failed operation; nil if the space was checked beforehand
 }
 
 func (e *DiskFullError) Error() string {
@@ -97,19 +97,19 @@ func (e *DiskFullError) Error() string {
 
 func (e *DiskFullError) Unwrap() error { return e.Err }
 
-// Hints say where else to go.
+// Hints names the ways to get more space.
 func (e *DiskFullError) Hints() []string {
 	return []string{"make room there, or choose a folder on another disk with --dir"}
 }
 
-// A BuildError says that the app does not build.
+// A BuildError means that the app does not build.
 type BuildError struct {
 	Source string
-	Lines  []string // the compiler's
-	Log    string   // file with all of its output
+	Lines  []string // compiler output
+	Log    string   // file with the whole output
 	// Network: modules are missing from the module cache and could not be fetched.
 	Network bool
-	// Toolchain: go.mod asks for a newer Go than the one installed.
+	// Toolchain: go.mod requires a newer Go than the installed one.
 	Toolchain bool
 }
 
@@ -117,7 +117,7 @@ func (e *BuildError) Error() string {
 	return withLines(fmt.Sprintf("building the app in %s", e.Source), e.Lines)
 }
 
-// Hints say where the source is, or what to fetch.
+// Hints names the source folder, or the command that fetches modules.
 func (e *BuildError) Hints() []string {
 	if e.Toolchain {
 		return []string{"the Go toolchain is older than " + e.Source + "/go.mod asks for: install a newer one from https://go.dev/dl/"}
@@ -128,7 +128,7 @@ func (e *BuildError) Hints() []string {
 	return []string{"edit " + e.Source + ", or restore the arena's source with --fresh"}
 }
 
-// A DiedError says that a service ended without being asked to.
+// A DiedError means that a service ended although the stack did not stop it.
 type DiedError struct {
 	Service string
 	Status  string   // as in "exit status 1" or "signal: killed"
@@ -140,14 +140,14 @@ func (e *DiedError) Error() string {
 	return withLines(fmt.Sprintf("the %s died (%s)", e.Service, e.Status), e.Tail)
 }
 
-// Hints name the log.
+// Hints names the log.
 func (e *DiedError) Hints() []string { return []string{"its log is " + e.Log} }
 
-// A NotReadyError says that a service runs but did not answer in time.
+// A NotReadyError means that a service runs but did not answer in time.
 type NotReadyError struct {
 	Service string
 	Waited  string // as in "30s"
-	Last    error  // what the last question yielded
+	Last    error  // error of the last poll
 	Log     string
 }
 
@@ -157,26 +157,26 @@ func (e *NotReadyError) Error() string {
 
 func (e *NotReadyError) Unwrap() error { return e.Last }
 
-// Hints name the log.
+// Hints names the log.
 func (e *NotReadyError) Hints() []string { return []string{"its log is " + e.Log} }
 
-// A ConfigError says that a service refuses its configuration.
+// A ConfigError means that a service rejects its configuration.
 type ConfigError struct {
 	Service string
 	Path    string
-	Lines   []string // what the service says of it
+	Lines   []string // messages of the service
 }
 
 func (e *ConfigError) Error() string {
 	return withLines(fmt.Sprintf("the %s config is invalid", e.Service), e.Lines)
 }
 
-// Hints name the file.
+// Hints names the file.
 func (e *ConfigError) Hints() []string {
 	return []string{"edit " + e.Path + ", or delete it to have it rendered again"}
 }
 
-// A ReachError says that the user that the services run as cannot reach the folder.
+// A ReachError means that the services' user cannot enter the folder.
 type ReachError struct {
 	Dir, User string
 }
@@ -185,17 +185,17 @@ func (e *ReachError) Error() string {
 	return fmt.Sprintf("user %s, who runs the services when root starts them, cannot reach %s", e.User, e.Dir)
 }
 
-// Hints give a folder that works.
+// Hints suggests folders that work.
 func (e *ReachError) Hints() []string {
 	return []string{"choose a folder below /var/lib or /tmp with --dir, or start iikanji as another user than root"}
 }
 
-// A ForeignDirError says that a folder is not this stack's to use.
+// A ForeignDirError means that the folder is not a work folder of this stack.
 type ForeignDirError struct {
 	Dir   string
-	Entry string // something in it that no stack puts there
-	Owner string // or: the user whose it is
-	Arena string // or: the arena that it holds
+	Entry string // an entry that no stack creates
+	Owner string // or: the other user that owns the folder
+	Arena string // or: the other arena that the folder belongs to
 }
 
 func (e *ForeignDirError) Error() string {
@@ -208,12 +208,12 @@ func (e *ForeignDirError) Error() string {
 	return fmt.Sprintf("%s is no work folder of a stack: it holds %q", e.Dir, e.Entry)
 }
 
-// Hints ask for another folder.
+// Hints asks for another folder.
 func (e *ForeignDirError) Hints() []string {
 	return []string{"choose an empty or a new folder with --dir"}
 }
 
-// withLines puts indented lines below a message.
+// withLines appends indented lines to a message.
 func withLines(message string, lines []string) string {
 	if len(lines) == 0 {
 		return message

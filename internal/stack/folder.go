@@ -17,7 +17,7 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// What lies in a work folder. A folder with anything else in it is somebody's.
+// The entries of a work folder. A folder with any other entry is not a work folder.
 const (
 	lockFile      = "lock"
 	stateFile     = "state.json"
@@ -32,7 +32,7 @@ const (
 	runDir        = "run"
 	tmpDir        = "tmp"
 	oldDir        = "old"
-	historyDir    = "history" // the benchmark's, not ours
+	historyDir    = "history" // written by the benchmark, not by this package
 )
 
 var known = []string{lockFile, stateFile, manifestFile, processesFile, webappDir, dataDir, confDir,
@@ -48,12 +48,12 @@ func (f folder) path(elem ...string) string {
 	return filepath.Join(append([]string{f.root}, elem...)...)
 }
 
-// unfit are characters that the configs of nginx and MariaDB cannot carry in
-// a path without quoting, which the arenas' templates are spared.
+// unfit lists the characters that a path in nginx's and MariaDB's configs may
+// only have in quotes. The arenas' templates do not quote paths.
 const unfit = " \t\r\n\"'\\;{}$#"
 
-// openFolder makes the work folder where it is missing and refuses one that is
-// another's or that holds something else.
+// openFolder creates the work folder if it is missing. It refuses a folder that
+// belongs to another user or has entries of another kind.
 func openFolder(dir string, as account) (folder, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -89,8 +89,8 @@ func openFolder(dir string, as account) (folder, error) {
 	return f, nil
 }
 
-// makeAll is os.MkdirAll with a fixed mode for what it makes: under a strict
-// umask the services could not enter.
+// makeAll is os.MkdirAll with a fixed mode for the folders it creates: with the
+// mode of a strict umask the services could not enter them.
 func makeAll(dir string) error {
 	err := os.Mkdir(dir, 0o755)
 	switch {
@@ -107,8 +107,8 @@ func makeAll(dir string) error {
 	return err
 }
 
-// prepare makes the folders below, each with the owner and mode it needs. What
-// the services write is theirs; everything else stays the person's.
+// prepare creates the subfolders, each with the owner and mode it needs. The
+// services own what they write; everything else belongs to the calling user.
 func (f folder) prepare(ctx context.Context) error {
 	if err := os.Chmod(f.root, 0o755); err != nil {
 		return err
@@ -140,8 +140,8 @@ func (f folder) prepare(ctx context.Context) error {
 	return nil
 }
 
-// clearScratch removes what never outlives an instance: sockets, pid files,
-// temporary files, and what a write was killed over.
+// clearScratch removes files that belong to one instance only: sockets, pid
+// files, temporary files, and files of interrupted writes.
 func (f folder) clearScratch() error {
 	err := errors.Join(os.RemoveAll(f.path(runDir)), os.RemoveAll(f.path(tmpDir)),
 		os.RemoveAll(f.path(mariadbDir+".new")), os.RemoveAll(f.path(newDir)), f.clearPassing())
@@ -154,8 +154,8 @@ func (f folder) clearScratch() error {
 	return err
 }
 
-// free says how many bytes of the folder's disk are free to us; negative
-// where the file system does not tell.
+// free returns the bytes available on the folder's disk, or a negative number
+// if the file system does not report them.
 func (f folder) free() int64 {
 	var st unix.Statfs_t
 	if unix.Statfs(f.root, &st) != nil || st.Blocks == 0 {
@@ -164,7 +164,7 @@ func (f folder) free() int64 {
 	return int64(st.Bavail) * st.Bsize
 }
 
-// room asks in advance whether there is room for need bytes.
+// room checks beforehand that need bytes are available.
 func (f folder) room(need int64) error {
 	if free := f.free(); free >= 0 && free < need {
 		return &DiskFullError{Path: f.root, Free: free, Need: need}
@@ -172,11 +172,11 @@ func (f folder) room(need int64) error {
 	return nil
 }
 
-// fullSigns are the words of Go, MariaDB and the C library for it; 28 is ENOSPC.
+// fullSigns matches how Go, MariaDB and the C library report it; 28 is ENOSPC.
 var fullSigns = regexp.MustCompile(`(?i)no space left on device|err(or|no|code):? 28\b|disk( is)? full|disk quota exceeded|file too large|file size limit exceeded`)
 
-// full turns an error that a full disk caused into a *DiskFullError. Servers
-// say it in words only; text is what they wrote.
+// full turns an error caused by a full disk into a *DiskFullError. Servers
+// report a full disk only in their output, which is text.
 func (f folder) full(err error, text string) error {
 	var already *DiskFullError
 	if err == nil || errors.As(err, &already) {
@@ -190,7 +190,7 @@ func (f folder) full(err error, text string) error {
 	return &DiskFullError{Path: f.root, Free: max(f.free(), 0), Err: err}
 }
 
-// write writes a file of the folder at once.
+// write replaces a file of the folder atomically.
 func (f folder) write(body []byte, perm os.FileMode, elem ...string) error {
 	return host.Local{}.Write(f.path(elem...), body, perm)
 }

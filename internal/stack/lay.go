@@ -23,8 +23,8 @@ const (
 	fromConf      = "conf"
 )
 
-// layFiles copies the arena's files into webapp/. It leaves out the template of
-// nginx's configuration: the file to edit is the one rendered from it in conf/.
+// layFiles copies the arena's files into webapp/. It omits the template of
+// nginx's configuration: the file to edit is the rendered one in conf/.
 func (f folder) layFiles(ctx context.Context, a *arena.Arena, m *manifest) error {
 	err := fs.WalkDir(a.Files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || ctx.Err() != nil {
@@ -51,8 +51,8 @@ func (f folder) layFiles(ctx context.Context, a *arena.Arena, m *manifest) error
 	return nil
 }
 
-// layModule writes a go.mod for an app that has none and so can use the
-// standard library only.
+// layModule writes a go.mod for an app that has none. Such an app can only use
+// the standard library.
 func (f folder) layModule(a *arena.Arena, m *manifest) error {
 	if _, err := fs.Stat(a.Files, path.Join(a.App.Source, "go.mod")); err == nil {
 		return nil
@@ -61,7 +61,7 @@ func (f folder) layModule(a *arena.Arena, m *manifest) error {
 	return f.put(m, path.Join(webappDir, a.App.Source, "go.mod"), []byte(mod), fromFiles)
 }
 
-// put lays one file unless a person's is there.
+// put writes one file unless a user-edited one is there.
 func (f folder) put(m *manifest, rel string, body []byte, from string) error {
 	want := sumOfBytes(body)
 	v, err := m.judge(rel, want, from)
@@ -82,8 +82,8 @@ func (f folder) put(m *manifest, rel string, body []byte, from string) error {
 	return m.record(rel, want, from)
 }
 
-// modeOf makes scripts executable, since embedded files carry no modes, and
-// lets the services' group write in the webapp where that is another than ours.
+// modeOf makes scripts executable, since embedded files carry no modes. If the
+// services run as another user, it lets their group write files of the webapp.
 func (f folder) modeOf(body []byte, from string) os.FileMode {
 	mode := os.FileMode(0o644)
 	if bytes.HasPrefix(body, []byte("#!")) {
@@ -95,9 +95,9 @@ func (f folder) modeOf(body []byte, from string) os.FileMode {
 	return mode
 }
 
-// makeParents makes the folders above a file. Those of the webapp are open to
-// the services' group, for apps that write files of their own, and hand this
-// group on to what is created in them.
+// makeParents creates the folders above a file. In the webapp, the services'
+// group may write to them, for apps that create files, and the setgid bit gives
+// new entries the same group.
 func (f folder) makeParents(rel string) error {
 	dir := path.Dir(rel)
 	if dir == "." {
@@ -121,10 +121,10 @@ func (f folder) makeParents(rel string) error {
 	return err
 }
 
-// newDir holds generated data until all of it is there.
+// newDir holds generated data until all of it has been written.
 const newDir = ".new"
 
-// generate has the arena write its data, beside at first, and moves it in.
+// generate makes the arena write its data into newDir, then moves it into place.
 func (f folder) generate(ctx context.Context, a *arena.Arena, m *manifest) error {
 	if a.Generate == nil {
 		return nil
@@ -141,7 +141,7 @@ func (f folder) generate(ctx context.Context, a *arena.Arena, m *manifest) error
 	if err == nil {
 		err = m.retire(fromGenerated)
 	}
-	if err == nil { // the benchmarker's copy is nobody's to edit
+	if err == nil { // the benchmarker's copy is not meant to be edited
 		err = os.RemoveAll(f.path(dataDir))
 	}
 	if err == nil {
@@ -156,7 +156,7 @@ func (f folder) generate(ctx context.Context, a *arena.Arena, m *manifest) error
 	return os.RemoveAll(tmp)
 }
 
-// adopt moves generated files into webapp/ unless a person's are there.
+// adopt moves generated files into webapp/, except where a user-edited one is.
 func (f folder) adopt(ctx context.Context, m *manifest, webapp string) error {
 	if err := syncTree(webapp); err != nil {
 		return err
@@ -195,7 +195,7 @@ func (f folder) adopt(ctx context.Context, m *manifest, webapp string) error {
 	})
 }
 
-// fresh moves webapp/ and conf/ into old/N and drops the database.
+// fresh moves webapp/ and conf/ into old/N and deletes the database.
 func (f folder) fresh(m *manifest, s *state) (string, error) {
 	old := ""
 	for n := 1; ; n++ {
@@ -225,8 +225,9 @@ func (f folder) fresh(m *manifest, s *state) (string, error) {
 	return old, errors.Join(f.writeManifest(m), f.writeState(*s))
 }
 
-// syncTree makes every file of a tree outlive a power cut. In parallel, since
-// a file system's journal takes many waiters along with one write.
+// syncTree flushes every file of a tree to disk, so that it survives a power
+// cut. It runs in parallel: one journal write of the file system serves many
+// fsync calls.
 func syncTree(root string) error {
 	var files []string
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {

@@ -13,24 +13,24 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// markName is a variable that every process of ours inherits from the
-// supervisor; its value names the supervisor.
+// markName is a variable that every process of a stack inherits from the
+// supervisor. Its value identifies the supervisor.
 const markName = "IIKANJI_STACK"
 
 func mark(rec processes) string {
 	return fmt.Sprintf("%s=%d:%d", markName, rec.Supervisor.PID, rec.Supervisor.Start)
 }
 
-// leftovers lists the processes of a crashed instance that still run. Ours is
-// what is proven to be, within this boot:
+// leftovers lists the processes of a crashed instance that still run. A process
+// belongs to the instance only if this is proven, within the same boot:
 //
-//   - the recorded pid with the recorded start time,
-//   - a member of the recorded supervisor's session that works in this folder
-//     (nginx's workers, whose pids nobody recorded and who overwrite their
-//     environment): a session's number is not given to another process while
-//     one member lives, and the folder rules a later session out,
-//   - what carries the supervisor's mark in its environment (a daemon of the
-//     app's, with a session of its own).
+//   - It has a recorded pid and the recorded start time.
+//   - It is a member of the recorded supervisor's session and works in this
+//     folder. This covers nginx's workers: their pids are not recorded, and they
+//     overwrite their environment. The kernel does not reuse a session's number
+//     while one member lives, and the folder excludes a later session.
+//   - It has the supervisor's mark in its environment. This covers a daemon of
+//     the app in a session of its own.
 func (f folder) leftovers(rec processes) ([]proc, error) {
 	if rec.Boot != bootID() || rec.Supervisor.PID == 0 {
 		return nil, nil
@@ -56,11 +56,11 @@ func (f folder) leftovers(rec processes) ([]proc, error) {
 	return left, nil
 }
 
-// leftWait is how long leftover processes may take to end on SIGTERM: a
-// database writes its pages out.
+// leftWait is how long leftover processes may take to end after SIGTERM. A
+// database flushes its pages in this time.
 const leftWait = 15 * time.Second
 
-// cleanUp ends the leftovers of a crashed instance and removes its record.
+// cleanUp ends the leftover processes of a crashed instance and removes its record.
 func (f folder) cleanUp(ctx context.Context, progress func(string)) error {
 	b, err := host.Local{}.Read(f.path(processesFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +68,7 @@ func (f folder) cleanUp(ctx context.Context, progress func(string)) error {
 	}
 	var rec processes
 	if err == nil {
-		// A record that is no JSON is not ours: we write it at once or not at all.
+		// A record is written atomically, so a file that is not JSON is not ours.
 		err = json.Unmarshal(b, &rec)
 	}
 	if err != nil {
@@ -90,12 +90,12 @@ func (f folder) cleanUp(ctx context.Context, progress func(string)) error {
 			return fmt.Errorf("ending what a crashed instance left: process %d (%s) does not end", left[0].PID, left[0].name())
 		}
 		for _, p := range left {
-			if p.PID == rec.Supervisor.PID { // it hangs, or it would have ended the others
+			if p.PID == rec.Supervisor.PID { // it hangs; otherwise it would have ended the others
 				_ = unix.Kill(p.PID, unix.SIGKILL)
 				continue
 			}
 			_ = unix.Kill(p.PID, sig)
-			_ = unix.Kill(p.PID, unix.SIGCONT) // one that was stopped takes no other signal
+			_ = unix.Kill(p.PID, unix.SIGCONT) // a stopped process handles SIGTERM only after SIGCONT
 		}
 		select {
 		case <-time.After(50 * time.Millisecond):

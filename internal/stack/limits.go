@@ -13,21 +13,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// LimitsFile is a file of "name = value" lines that are applied to a service,
-// soft and hard alike, at each start: nofile, nproc (counts), core and memlock
-// (bytes, also with K, M or G), each also "unlimited". It need not be there.
+// LimitsFile is a file of "name = value" lines. At each start of a service, each
+// line sets a soft and a hard limit: nofile and nproc (counts), core and memlock
+// (bytes, also with K, M or G). Each value may be "unlimited". The file is optional.
 func (s *Stack) LimitsFile(service string) string {
 	return s.dir.path(confDir, limitsDir, service+".conf")
 }
 
-// A limit is a resource of setrlimit(2) and its bound, soft and hard.
+// A limit is a resource of setrlimit(2) with its value, for soft and hard limit.
 type limit struct {
 	Resource int
 	Max      uint64
 	Says     string // as in "nofile = 65536"
 }
 
-// limitable are the resources by name. least keeps a service able to start at all.
+// limitable maps names to resources. A service can still start with the limit least.
 var limitable = map[string]struct {
 	resource int
 	least    uint64
@@ -39,8 +39,8 @@ var limitable = map[string]struct {
 	"memlock": {resource: unix.RLIMIT_MEMLOCK, bytes: true},
 }
 
-// limits reads a service's limits and refuses what the kernel would refuse,
-// while there is somebody to tell.
+// limits reads a service's limits. It rejects limits that the kernel would
+// refuse, while an error can still be returned to the caller.
 func (f folder) limits(service string) ([]limit, error) {
 	lines, err := f.settings(confDir, limitsDir, service+".conf")
 	if err != nil {
@@ -83,8 +83,9 @@ func parseLimit(s setting) (limit, error) {
 	return l, nil
 }
 
-// possible says whether we may set a limit: up to our own hard one, or with
-// CAP_SYS_RESOURCE to any, but for open files up to fs.nr_open.
+// possible checks whether this process may set a limit. Without CAP_SYS_RESOURCE
+// the maximum is its own hard limit. With it there is no maximum, except
+// fs.nr_open for open files.
 func (l limit) possible() error {
 	var ours unix.Rlimit
 	if err := unix.Getrlimit(l.Resource, &ours); err != nil {
@@ -106,7 +107,7 @@ func (l limit) possible() error {
 	return fmt.Errorf("%s: fs.nr_open allows %d, more is not possible here", l.Says, most)
 }
 
-// mayRaise says whether we may raise hard limits.
+// mayRaise reports whether this process may raise hard limits.
 func mayRaise() bool {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
@@ -116,20 +117,20 @@ func mayRaise() bool {
 	return data[0].Effective&(1<<unix.CAP_SYS_RESOURCE) != 0
 }
 
-// openFilesOfKernel is fs.nr_open, 0 where the kernel does not tell.
+// openFilesOfKernel returns fs.nr_open, or 0 if it cannot be read.
 func openFilesOfKernel() uint64 {
 	b, _ := os.ReadFile("/proc/sys/fs/nr_open")
 	n, _ := strconv.ParseUint(strings.TrimSpace(string(b)), 10, 64)
 	return n
 }
 
-// limitedName is argv[0] of this binary when it is only the step between fork
-// and exec of a process with limits: the supervisor cannot lower its own hard
-// limits for a moment and have them back, and a limit that is set after exec
-// comes too late for programs that read theirs at the start.
+// limitedName is argv[0] of this binary when it runs only between fork and exec
+// of a process with limits. The supervisor cannot set the limits on itself: a
+// lowered hard limit cannot be raised again. Setting them after exec is too late
+// for programs that read their limits at the start.
 const limitedName = "iikanji-limited"
 
-// A limitedStart is what that step is told, as JSON in argv[1].
+// A limitedStart is the input of that step, as JSON in argv[1].
 type limitedStart struct {
 	Limits     []limit
 	Supervisor int
@@ -139,13 +140,13 @@ type limitedStart struct {
 	UID, GID   int
 }
 
-// become sets the limits while it still may, then drops to the account, then
-// executes the program: the process stays the one that the supervisor forked.
+// become sets the limits while it has the rights to, changes to the account, then
+// executes the program. The pid stays the one that the supervisor forked.
 func (l limitedStart) become() error {
-	runtime.LockOSThread() // the parent-death signal is this thread's
+	runtime.LockOSThread() // the parent-death signal belongs to this thread
 	for _, one := range l.Limits {
-		// Not unix.Setrlimit: the runtime must learn of it, or exec puts its
-		// own idea of nofile back.
+		// Not unix.Setrlimit: the runtime must notice the change, or exec restores
+		// the nofile limit that the runtime saved.
 		if err := syscall.Setrlimit(one.Resource, &syscall.Rlimit{Cur: one.Max, Max: one.Max}); err != nil {
 			return fmt.Errorf("setting %s: %w", one.Says, err)
 		}
@@ -157,7 +158,7 @@ func (l limitedStart) become() error {
 			}
 		}
 	}
-	// Changing the user has cleared it.
+	// Changing the user has cleared the parent-death signal.
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGTERM), 0, 0, 0); err != nil {
 		return fmt.Errorf("asking for the signal of the supervisor's death: %w", err)
 	}
@@ -167,7 +168,7 @@ func (l limitedStart) become() error {
 	return fmt.Errorf("executing %s: %w", l.Path, syscall.Exec(l.Path, append([]string{l.Path}, l.Args...), os.Environ()))
 }
 
-// limited runs the step where this process is one, and then never returns.
+// limited runs that step if this process was started for it, and then never returns.
 func limited() {
 	if len(os.Args) != 2 || os.Args[0] != limitedName {
 		return
@@ -181,7 +182,7 @@ func limited() {
 	os.Exit(126)
 }
 
-// through is the spec of a process with limits by way of that step.
+// through returns the spec that starts the process with that step in between.
 func (sp spec) through(supervisor int) (spec, error) {
 	b, err := json.Marshal(limitedStart{sp.Limits, supervisor, sp.Path, sp.Args, sp.Drop, sp.UID, sp.GID})
 	if err != nil {

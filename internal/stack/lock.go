@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock takes the folder for one stack. The lock is shared with the supervisor
-// (one open file), so that it lasts until that has stopped everything, also
-// when the process that took it is dead.
+// lock locks the folder for one stack. The supervisor shares the open file, so
+// the lock lasts until the supervisor has stopped everything, even if the process
+// that took the lock is dead.
 func (f folder) lock(ctx context.Context, progress func(string)) (*os.File, error) {
 	l, err := os.OpenFile(f.path(lockFile), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -35,7 +35,7 @@ func (f folder) lock(ctx context.Context, progress func(string)) (*os.File, erro
 }
 
 // crashWait is how long the supervisor of a dead process may take to stop its
-// services: the sum of their steps and a little.
+// services: the sum of their stop steps plus a margin.
 const crashWait = 40 * time.Second
 
 func (f folder) acquire(ctx context.Context, l *os.File, progress func(string)) error {
@@ -52,7 +52,7 @@ func (f folder) acquire(ctx context.Context, l *os.File, progress func(string)) 
 			return &BusyError{Dir: f.root, PID: owner.PID, URL: f.lastURL()}
 		}
 		if time.Now().After(end) {
-			// A supervisor that hangs is ended by its record, not by its name.
+			// A supervisor that hangs is identified by its record, not by its name.
 			if err := f.cleanUp(ctx, progress); err != nil {
 				return err
 			}
@@ -63,14 +63,14 @@ func (f folder) acquire(ctx context.Context, l *os.File, progress func(string)) 
 			progress("the stack of a process that died is stopping, waiting for it")
 		}
 		select {
-		case <-time.After(20 * time.Millisecond): // the kernel tells nobody whose lock ended
+		case <-time.After(20 * time.Millisecond): // poll: the kernel sends no event when another process's lock ends
 		case <-ctx.Done():
 			return fmt.Errorf("waiting for the work folder: %w", ctx.Err())
 		}
 	}
 }
 
-// lockOwner is the process that took the lock last.
+// lockOwner returns the process that took the lock last.
 func lockOwner(l *os.File) proc {
 	b := make([]byte, 128)
 	n, _ := l.ReadAt(b, 0)

@@ -19,18 +19,18 @@ const (
 	appLog        = "app.log"
 	accessLog     = "access.log"
 	errorLog      = "error.log"
-	nginxLog      = "nginx.log" // what nginx says before and beside its error log
+	nginxLog      = "nginx.log" // nginx's output outside of its error log
 	buildLog      = "build.log"
 	initLog       = "init.log"
 	loadLog       = "load.log"
 	supervisorLog = "supervisor.log"
-	// Of what is tried before it is done: a source, a database's config.
+	// Logs of checks: the app's source, a database config.
 	checkBuildLog    = "check-build.log"
 	checkDatabaseLog = "check-database.log"
 )
 
-// turnLogs keeps one older copy of each log and makes the new ones, owned by
-// the services. A log that grew over weeks would hide what is new in it.
+// turnLogs keeps one older copy of each log and creates new ones, owned by the
+// services. In a log that grew over weeks, new lines would be hard to find.
 func (f folder) turnLogs() error {
 	for _, name := range []string{databaseLog, slowLog, appLog, accessLog, errorLog, nginxLog, supervisorLog} {
 		path := f.path(logDir, name)
@@ -46,7 +46,7 @@ func (f folder) turnLogs() error {
 	return nil
 }
 
-// emptyLog makes a log that is there and empty.
+// emptyLog creates a log, or truncates it.
 func (f folder) emptyLog(name string) error {
 	file, err := os.OpenFile(f.path(logDir, name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o644)
 	if err != nil {
@@ -58,7 +58,7 @@ func (f folder) emptyLog(name string) error {
 	return errors.Join(err, file.Chmod(0o644), file.Close())
 }
 
-// size is where a log ends now, so that only what follows is quoted later.
+// size returns where a log ends now; later only the lines after it are quoted.
 func (f folder) size(log string) int64 {
 	info, err := os.Stat(f.path(logDir, log))
 	if err != nil {
@@ -73,9 +73,9 @@ const (
 	lineBytes = 240
 )
 
-// tail quotes a log from an offset on: its last lines, or, where these are
-// the rest of a panic's goroutines or of a server's farewell, the lines that
-// say why.
+// tail quotes a log from an offset on. It returns the last lines, or the lines
+// with the cause if the last ones are only the rest of a panic's goroutines or
+// messages of a server's shutdown.
 func (f folder) tail(log string, from int64) []string {
 	file, err := os.OpenFile(f.path(logDir, log), os.O_RDONLY|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -85,12 +85,12 @@ func (f folder) tail(log string, from int64) []string {
 	if info, err := file.Stat(); err == nil {
 		from = max(from, info.Size()-tailBytes)
 	}
-	b, _ := io.ReadAll(io.NewSectionReader(file, from, tailBytes)) // what could be read is better than nothing
+	b, _ := io.ReadAll(io.NewSectionReader(file, from, tailBytes)) // after an error the part that was read is still useful
 	return telling(b)
 }
 
-// printable makes a line safe for a terminal: what a program logs may be what
-// a stranger sent to it.
+// printable makes a line safe for a terminal. A program may log what an attacker
+// sent to it.
 func printable(line []byte) string {
 	text := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
@@ -104,7 +104,7 @@ func printable(line []byte) string {
 	return text
 }
 
-// telling picks at most tailLines lines that say why a program ended.
+// telling picks at most tailLines lines that show why a program ended.
 func telling(b []byte) []string {
 	var lines, errs []string
 	for l := range bytes.Lines(b) {

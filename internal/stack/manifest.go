@@ -17,21 +17,21 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// A manifest knows what was laid into the folder, so that what a person edited
-// can be told from what only got old. Paths are relative to the folder.
+// A manifest records the files laid out in the folder. It distinguishes a file
+// that a user edited from one that is only outdated. Paths are relative to the folder.
 type manifest struct {
 	dir     string
 	entries map[string]laid
-	touched map[string]bool // by this instance
-	kept    []string        // edited files that were left alone
-	stale   []string        // those of them of which the arena has another version now
+	touched map[string]bool // handled by this instance
+	kept    []string        // edited files, left unchanged
+	stale   []string        // the files of kept for which the arena has a newer version
 }
 
-// laid is one file as it was laid.
+// laid describes one file as it was laid out.
 type laid struct {
 	Sum  string    `json:"sum"` // SHA-256, hexadecimal
 	Size int64     `json:"size"`
-	Time time.Time `json:"time"` // of modification: same size and time need no reading
+	Time time.Time `json:"time"` // modification time; a file with the same size and time is not read
 	From string    `json:"from"` // files, generated, conf
 }
 
@@ -49,7 +49,7 @@ func (f folder) readManifest() (*manifest, error) {
 	}
 	for _, top := range []string{webappDir, confDir} {
 		if _, err := os.Stat(f.path(top)); errors.Is(err, fs.ErrNotExist) {
-			m.forget(top + "/") // removed as a whole: laid anew
+			m.forget(top + "/") // the whole folder was removed: lay it out again
 		}
 	}
 	return m, nil
@@ -72,17 +72,17 @@ func (m *manifest) forget(prefix string) {
 	}
 }
 
-// A verdict says what to do with one file.
+// A verdict is what to do with one file.
 type verdict int
 
 const (
-	keep verdict = iota // it is as it should be, or a person's
-	lay                 // it is missing, or unedited and old
+	keep verdict = iota // it is up to date, or a user edited it
+	lay                 // it is missing, or outdated and not edited
 )
 
-// judge compares a file on disk with what was laid there and with what is
-// wanted there now. Removing a laid file is an edit as well (a source file that
-// was split must not come back), but a removed config is rendered again.
+// judge compares a file on disk with what was laid out there and with what is
+// wanted there now. Removing a file counts as an edit too (a source file that the
+// user split must not come back), but a removed config is rendered again.
 func (m *manifest) judge(rel, want, from string) (verdict, error) {
 	m.touched[rel] = true
 	entry, known := m.entries[rel]
@@ -106,7 +106,7 @@ func (m *manifest) judge(rel, want, from string) (verdict, error) {
 	return keep, nil
 }
 
-// edited says whether a laid file is no longer as it was laid.
+// edited reports whether a file differs from what was laid out.
 func (m *manifest) edited(rel string) bool {
 	entry, known := m.entries[rel]
 	now, err := m.onDisk(rel, entry)
@@ -116,7 +116,7 @@ func (m *manifest) edited(rel string) bool {
 	return !known || now.Sum != entry.Sum
 }
 
-// onDisk describes a file as it is.
+// onDisk describes a file as it is on disk.
 func (m *manifest) onDisk(rel string, entry laid) (laid, error) {
 	path := filepath.Join(m.dir, rel)
 	info, err := os.Stat(path)
@@ -125,7 +125,7 @@ func (m *manifest) onDisk(rel string, entry laid) (laid, error) {
 	}
 	now := laid{Size: info.Size(), Time: info.ModTime().UTC(), From: entry.From}
 	if info.IsDir() {
-		now.Sum = "folder" // in the way of a file: a person's
+		now.Sum = "folder" // a user's folder where the file would be
 		return now, nil
 	}
 	if entry.Sum != "" && now.Size == entry.Size && now.Time.Equal(entry.Time) {
@@ -141,7 +141,7 @@ func (m *manifest) onDisk(rel string, entry laid) (laid, error) {
 	return now, err
 }
 
-// record notes that a file is now as it was laid by us.
+// record notes that the file on disk is the one that was laid out.
 func (m *manifest) record(rel, sum, from string) error {
 	info, err := os.Stat(filepath.Join(m.dir, rel))
 	if err != nil {
@@ -151,8 +151,8 @@ func (m *manifest) record(rel, sum, from string) error {
 	return nil
 }
 
-// retire removes what came from somewhere and comes no more, where it is
-// unedited; an edited file is its editor's from now on.
+// retire removes files whose origin no longer provides them, if they are not
+// edited. An edited file stays and leaves the manifest.
 func (m *manifest) retire(from string) error {
 	for rel, entry := range m.entries {
 		if entry.From != from || m.touched[rel] {
@@ -177,6 +177,6 @@ func sumOf(r io.Reader) (string, error) {
 }
 
 func sumOfBytes(b []byte) string {
-	s, _ := sumOf(bytes.NewReader(b)) // a bytes.Reader has no errors
+	s, _ := sumOf(bytes.NewReader(b)) // a bytes.Reader returns no errors
 	return s
 }

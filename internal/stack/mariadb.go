@@ -15,14 +15,14 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-const installer = "database setup" // the process's name
+const installer = "database setup" // process name
 
-// initDatabase makes the data folder once. It is made beside and renamed when
-// it is whole, so that a crash in the middle costs nothing but the time.
+// initDatabase creates the data folder once. It creates it under another name and
+// renames it when it is complete, so a crash in between costs only time.
 //
-// Note: the installer syncs some thousand times, which takes half a minute on
-// a slow disk; we switch that off and sync the result as a whole instead. Its
-// --user is not used: it would give system folders to that user.
+// The installer calls fsync some thousand times, which takes half a minute on a
+// slow disk. This is switched off; the result is synced once instead. The
+// installer's --user is not used: it would give system folders to that user.
 func (s *Stack) initDatabase(ctx context.Context) (err error) {
 	f := s.dir
 	if info, err := os.Stat(f.path(mariadbDir)); err == nil {
@@ -58,7 +58,7 @@ func (s *Stack) initDatabase(ctx context.Context) (err error) {
 	return nil
 }
 
-// reown gives the data folder to the account when it is another's, as in a
+// reown gives the data folder to the account if another user owns it, as in a
 // folder that was copied from another machine.
 func (f folder) reown(dir string, info fs.FileInfo) error {
 	if st, ok := info.Sys().(*syscall.Stat_t); !ok || !f.as.drop || int(st.Uid) == f.as.uid {
@@ -69,12 +69,12 @@ func (f folder) reown(dir string, info fs.FileInfo) error {
 	})
 }
 
-// socketLimit is what a unix socket's address holds (108 bytes with a NUL).
+// socketLimit is the maximum length of a unix socket's path (108 bytes with a NUL).
 const socketLimit = 107
 
-// databaseSocket is run/db.sock, or, where that path is too long for a socket,
-// a name in a short folder of its own outside. That folder is returned as
-// well, empty if none is needed.
+// databaseSocket returns run/db.sock. If that path is too long for a socket, it
+// returns a path in a short folder outside, and that folder too; outside is
+// otherwise empty.
 func (f folder) databaseSocket() (socket, outside string) {
 	socket = f.path(runDir, "db.sock")
 	if len(socket) <= socketLimit {
@@ -90,8 +90,8 @@ func (f folder) databaseSocket() (socket, outside string) {
 	return filepath.Join(outside, "db.sock"), outside
 }
 
-// claimOutside makes the short folder. Anybody may make folders in /tmp: one
-// that is there must be ours, and nobody else's to write.
+// claimOutside creates the short folder. Every user may create folders in /tmp:
+// an existing one must belong to the account and be writable for it alone.
 func (f folder) claimOutside(dir string) error {
 	if dir == "" {
 		return nil
@@ -114,7 +114,7 @@ func (f folder) claimOutside(dir string) error {
 	return nil
 }
 
-// databaseConf renders my.cnf: where everything is, then the contest's lines.
+// databaseConf renders my.cnf: first the places, then the contest's settings.
 func (s *Stack) databaseConf() []byte {
 	f, p := s.dir, s.places
 	var b strings.Builder
@@ -139,9 +139,9 @@ slow-query-log-file = %s
 
 const initSQL = "init.sql"
 
-// writeInitSQL writes what the server executes at each start, before it takes
-// connections: the arena's database and user, and an account for the person
-// who runs us, by the socket and without a password.
+// writeInitSQL writes the SQL that the server executes at each start, before it
+// accepts connections. It creates the arena's database and user, and an account
+// for the calling user, who logs in by the socket without a password.
 func (s *Stack) writeInitSQL() error {
 	d := s.arena.Database
 	me := userName(os.Geteuid())
@@ -164,7 +164,7 @@ func quoteText(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`).Replace(text) + "'"
 }
 
-// databaseSpec is MariaDB as a process.
+// databaseSpec describes MariaDB's process.
 func (s *Stack) databaseSpec() spec {
 	f := s.dir
 	sp := spec{Name: Database, Path: s.programs.mariadbd, Args: []string{"--defaults-file=" + f.path(confDir, myCnf)}, Dir: f.path(mariadbDir),
@@ -178,7 +178,7 @@ func (s *Stack) databaseSpec() spec {
 
 const myCnf = "my.cnf"
 
-// pingDatabase asks the database as the app will.
+// pingDatabase queries the database with the app's user and password.
 func (s *Stack) pingDatabase(ctx context.Context) error {
 	c := mysql.NewConfig()
 	c.Net, c.Addr, c.DBName = "unix", s.places.DBSocket, s.places.DBName

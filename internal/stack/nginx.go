@@ -32,14 +32,15 @@ func (s *Stack) renderNginx() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// nginxArgs bind nginx to the folder: prefix, config, and its first error log,
-// which otherwise is the system's. The config itself must not say "daemon".
+// nginxArgs keeps nginx in the folder: prefix, config, and the error log that
+// nginx uses before it reads its config (by default the system's). The config
+// itself must not set "daemon".
 func (s *Stack) nginxArgs(conf string) []string {
 	f := s.dir
 	return []string{"-p", f.path(runDir), "-c", conf, "-e", f.path(logDir, errorLog), "-g", "daemon off;"}
 }
 
-// nginxSpec is nginx as a process. QUIT lets it finish what it answers.
+// nginxSpec describes nginx's process. QUIT lets it finish open requests.
 func (s *Stack) nginxSpec() spec {
 	f := s.dir
 	return spec{Name: Nginx, Path: s.programs.nginx, Args: s.nginxArgs(f.path(confDir, nginxConf)), Dir: f.path(runDir), Log: f.path(logDir, nginxLog),
@@ -47,7 +48,7 @@ func (s *Stack) nginxSpec() spec {
 		Stop: []stopStep{{syscall.SIGQUIT, 2000}, {syscall.SIGTERM, 1000}}}
 }
 
-// testNginx has nginx read its config.
+// testNginx tests the config in conf/ with nginx.
 func (s *Stack) testNginx(ctx context.Context) error {
 	return s.checkNginx(ctx, s.dir.path(confDir, nginxConf))
 }

@@ -12,37 +12,37 @@ import (
 type Options struct {
 	// Dir is the work folder; empty means DefaultDir of the arena's name.
 	Dir string
-	// StackCPUs are the cores on which every service runs; nil means all.
+	// StackCPUs are the cores that every service is pinned to; nil means all.
 	StackCPUs []int
 	// Env is added to the app's environment, as "K=V".
 	Env []string
-	// Port is where nginx answers; 0 means a free one, the same as last time
-	// where it is still free.
+	// Port is nginx's port; 0 means a free one: the port of the last start if it
+	// is still free.
 	Port int
-	// Fresh moves the webapp and the configs out of the way (into Dir/old/N),
-	// lays them anew and starts from an empty database.
+	// Fresh moves the webapp and the configs away (into Dir/old/N), lays them
+	// out again and starts with an empty database.
 	Fresh bool
-	// Progress is told what is being done, one line at a time and never from
-	// two goroutines at once; nil means nobody is told.
+	// Progress receives one line for each step, never from two goroutines at
+	// once; nil discards the lines.
 	Progress func(line string)
-	// Spare is asked of each service that dies, with the *DiedError: what it
-	// spares (somebody killed it on purpose, or will start it again) does not
-	// end Use. nil spares nothing.
+	// Spare is called with the *DiedError of each service that dies. If it
+	// returns true (the service was killed on purpose, or will be started again),
+	// the death does not end Use. nil is the same as always false.
 	Spare func(died error) bool
-	// Path is where programs are looked for; empty means $PATH and the
-	// folders for system programs, which a user's PATH often leaves out.
+	// Path is the search path for programs. Empty means $PATH plus the folders
+	// of system programs, which a user's PATH often omits.
 	Path string
 }
 
-// DefaultDir is the work folder of an arena when none is chosen:
+// DefaultDir is the work folder of an arena when the user chooses none:
 // $XDG_STATE_HOME/iikanji/<arena>, else ~/.local/state/iikanji/<arena>. For
-// root without XDG_STATE_HOME it is /var/lib/iikanji/<arena>, the place for a
-// system's state: root's home is closed to the user that the services run as.
+// root without XDG_STATE_HOME it is /var/lib/iikanji/<arena>, the standard place
+// for system state: the services' user cannot enter root's home.
 func DefaultDir(arena string) (string, error) {
 	if arena == "" || arena != filepath.Base(arena) || arena == ".." || arena == "." {
 		return "", fmt.Errorf("choosing a work folder: %q is no arena's name", arena)
 	}
-	if x := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(x) { // the XDG rule: others are ignored
+	if x := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(x) { // the XDG specification says to ignore relative paths
 		return filepath.Join(x, "iikanji", arena), nil
 	}
 	if os.Geteuid() == 0 {

@@ -6,20 +6,20 @@ import (
 	"path/filepath"
 )
 
-// passingName is the file of a passing drop-in in its service's folder: last
-// in the alphabet, so that it wins.
+// passingName is the base name of a temporary drop-in config. It sorts last in
+// its folder, so its settings override the others.
 const passingName = "zz-passing"
 
-// passingPlaces are the folders that the services' configs include.
+// passingPlaces are the drop-ins' paths, in folders that the services' configs include.
 var passingPlaces = map[string]string{
 	Database: filepath.Join(confDir, "mariadb.d", passingName+".cnf"),
 	Nginx:    filepath.Join(confDir, "nginx.d", passingName+".conf"),
 }
 
-// Pass writes a drop-in config of the database or of nginx that lasts no
-// longer than this stack: the next one that comes up in the folder removes it,
-// also where this one was killed. An empty body removes it. It is in force
-// when the service has been restarted.
+// Pass writes a drop-in config of the database or of nginx that lasts only as
+// long as this stack: the next Up in the folder removes it, even if this stack was
+// killed. An empty body removes it. The change takes effect when the service is
+// restarted.
 func (s *Stack) Pass(service, body string) error {
 	place, ok := passingPlaces[service]
 	if !ok {
@@ -38,7 +38,7 @@ func (s *Stack) Pass(service, body string) error {
 	return nil
 }
 
-// clearPassing removes what a killed stack passed.
+// clearPassing removes the drop-ins that Pass wrote for an earlier stack.
 func (f folder) clearPassing() error {
 	var errs []error
 	for _, place := range passingPlaces {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// ports are where the services listen on 127.0.0.1.
+// ports are the services' TCP ports on 127.0.0.1.
 type ports struct {
 	Nginx    int `json:"nginx"`
 	App      int `json:"app"`
@@ -29,7 +29,7 @@ func (p *ports) each() [3]struct {
 
 const firstPort = 10240
 
-// portRange is where we look: below the ports that the kernel gives to
+// portRange is the range to search: below the kernel's ephemeral ports for
 // outgoing connections. A load generator opens thousands of these, and one of
 // them could take a service's port while the service restarts.
 func portRange() (low, high int) {
@@ -43,11 +43,12 @@ func portRange() (low, high int) {
 	return low, high
 }
 
-// choosePorts keeps last's where they are free and finds others where not,
-// beginning at a number that depends on the folder, so that two folders
-// seldom want the same one. Ports in avoid were lost to somebody between
-// asking and listening. fixed is nginx's by a person's wish, 0 without.
-// With pinned, last's must be free: an edited config names them.
+// choosePorts keeps the ports of last that are free and finds others for the
+// rest. The search begins at a number derived from the folder, so that two folders
+// seldom choose the same port. Ports in avoid were taken by another process
+// between the check and the service's listen. fixed is nginx's port as the user
+// requested it, or 0. With pinned, the ports of last must be free, because an
+// edited config names them.
 func choosePorts(dir string, last ports, fixed int, pinned bool, avoid map[int]bool) (ports, error) {
 	p := last
 	if fixed != 0 {
@@ -82,7 +83,7 @@ func choosePorts(dir string, last ports, fixed int, pinned bool, avoid map[int]b
 	return p, nil
 }
 
-// portFree asks by listening, on all addresses as an app may.
+// portFree tests a port by listening, on all addresses too, as an app may do.
 func portFree(port int) bool {
 	for _, addr := range []string{"127.0.0.1", ""} {
 		l, err := net.Listen("tcp", net.JoinHostPort(addr, strconv.Itoa(port)))
@@ -99,7 +100,7 @@ func portError(service string, port int) error {
 	return &PortError{Service: service, Port: port, PID: p.PID, Program: p.name()}
 }
 
-// lostPort says whether a service's last words mean that its port is taken.
+// lostPort reports whether a service's last log lines mean that its port is taken.
 func lostPort(tail []string) bool {
 	for _, line := range tail {
 		l := strings.ToLower(line)
@@ -110,14 +111,15 @@ func lostPort(tail []string) bool {
 	return false
 }
 
-// ownPort makes sure that it is one of ours who answers on a port, not
-// somebody who was there before a service that is yet to notice.
+// ownPort checks that the process listening on a port belongs to the service. A
+// foreign process may have had the port before, and the service may not have
+// noticed yet.
 func ownPort(service string, port, root int) error {
 	var p proc
-	for range 3 { // a socket may close between the two readings of /proc
+	for range 3 { // a socket may close between the two reads of /proc
 		var listens bool
 		if p, listens = listener(port); !listens || p.PID == root {
-			return nil // where nobody listens any more, the next question tells
+			return nil // if the port has no listener any more, the next poll fails
 		}
 		if p.PID != 0 {
 			break
@@ -134,7 +136,7 @@ func ownPort(service string, port, root int) error {
 	return &PortError{Service: service, Port: port, PID: p.PID, Program: p.name()}
 }
 
-// visible says whether we may see the open files of a process at all.
+// visible reports whether the open files of a process can be read.
 func visible(pid int) bool {
 	_, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	return err == nil

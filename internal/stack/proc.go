@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// A proc is what /proc tells of one process. Start (clock ticks since boot)
-// makes the pid unique within one boot: a pid alone may be somebody else's by
-// the time it is read.
+// A proc is one process as in /proc. Start (clock ticks since boot) makes the pid
+// unique within one boot: the kernel may have given the same pid to another
+// process by the time it is read.
 type proc struct {
 	PID   int    `json:"pid"`
 	Start uint64 `json:"start"`
@@ -21,13 +21,13 @@ type proc struct {
 	state           byte
 }
 
-// readProc asks for one process; os.ErrNotExist where there is none.
+// readProc reads one process. It returns os.ErrNotExist if there is none.
 func readProc(pid int) (proc, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return proc{}, err // ESRCH while it ends
+		return proc{}, err // ESRCH while the process ends
 	}
-	// The name in brackets may hold anything, brackets too: cut at the last one.
+	// The name in brackets may contain any character, also brackets: cut at the last one.
 	s := string(b)
 	f := strings.Fields(s[strings.LastIndexByte(s, ')')+1:])
 	if len(f) < 20 {
@@ -41,32 +41,32 @@ func readProc(pid int) (proc, error) {
 	return p, errors.Join(errs[:]...)
 }
 
-// alive says whether exactly this process still runs; a zombie does not.
+// alive reports whether exactly this process still runs. A zombie does not count.
 func (p proc) alive() bool {
 	now, err := readProc(p.PID)
 	return err == nil && now.Start == p.Start && now.state != 'Z' && now.state != 'X'
 }
 
-// within says whether the process works in the folder or below it.
+// within reports whether the process's working directory is the folder or below it.
 func (p proc) within(dir string) bool {
 	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", p.PID))
 	cwd = strings.TrimSuffix(cwd, " (deleted)")
 	return err == nil && (cwd == dir || strings.HasPrefix(cwd, dir+"/"))
 }
 
-// marked says whether the process was given a variable, as "K=V".
+// marked reports whether the process was started with a variable, as "K=V".
 func (p proc) marked(variable string) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.PID))
 	return err == nil && slices.Contains(strings.Split(string(b), "\x00"), variable)
 }
 
-// name is the program's short name, empty if it is gone.
+// name returns the program's short name, empty if the process is gone.
 func (p proc) name() string {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", p.PID))
 	return strings.TrimSpace(string(b))
 }
 
-// allProcs lists the processes of the machine that can be seen.
+// allProcs lists the visible processes of the machine.
 func allProcs() ([]proc, error) {
 	d, err := os.Open("/proc")
 	if err != nil {
@@ -83,14 +83,14 @@ func allProcs() ([]proc, error) {
 		if err != nil {
 			continue
 		}
-		if p, err := readProc(pid); err == nil { // else it has ended meanwhile
+		if p, err := readProc(pid); err == nil { // otherwise the process has ended meanwhile
 			all = append(all, p)
 		}
 	}
 	return all, nil
 }
 
-// descendants lists the processes below the roots, without them.
+// descendants lists the processes below the roots, without the roots.
 func descendants(roots ...int) []proc {
 	all, err := allProcs()
 	if err != nil {
@@ -113,15 +113,15 @@ func descendants(roots ...int) []proc {
 	return found
 }
 
-// bootID tells one boot of the machine from another: start times count anew.
+// bootID identifies one boot of the machine. Start times are only valid within it.
 func bootID() string {
 	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(b))
 }
 
-// listener finds who listens on a TCP port of this machine: the inodes of the
-// listening sockets, and the process that holds one of them (0 where it is not
-// ours to see, as is another user's).
+// listener finds the process that listens on a TCP port of this machine: first
+// the inodes of the listening sockets, then a process that has one of them open.
+// PID is 0 if that process cannot be seen, for example another user's.
 func listener(port int) (p proc, listens bool) {
 	inodes := listening(port)
 	if len(inodes) == 0 {

@@ -9,17 +9,17 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 )
 
-// programs are where the programs are.
+// programs are the paths of the programs.
 type programs struct {
 	mariadbd, installDB, nginx string
 	path                       string // the services' PATH
 }
 
-// systemDirs are searched after PATH: Debian leaves the sbin folders out of a
-// user's PATH, and the Go archive's own place is nobody's default.
+// systemDirs are searched after PATH. Debian omits the sbin folders from a
+// user's PATH, and the default folder of the Go archive is in no default PATH.
 var systemDirs = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/go/bin"}
 
-// searchPath is where programs are looked for.
+// searchPath returns the folders to search for programs.
 func searchPath(o Options) []string {
 	if o.Path != "" {
 		return filepath.SplitList(o.Path)
@@ -27,7 +27,7 @@ func searchPath(o Options) []string {
 	return append(filepath.SplitList(os.Getenv("PATH")), systemDirs...)
 }
 
-// find looks for a program as a shell would, in absolute folders only.
+// find looks for a program as a shell does, but in absolute folders only.
 func find(dirs []string, name string) (string, bool) {
 	for _, d := range dirs {
 		if !filepath.IsAbs(d) {
@@ -41,8 +41,8 @@ func find(dirs []string, name string) (string, bool) {
 	return "", false
 }
 
-// findPrograms finds what every start needs, and names all that is missing at
-// once. The Go toolchain is looked for when there is something to build.
+// findPrograms finds the programs that every start needs. Its error names all
+// missing ones at once. The Go toolchain is searched only when a build is needed.
 func findPrograms(a *arena.Arena, o Options) (programs, error) {
 	dirs := searchPath(o)
 	p := programs{path: strings.Join(dirs, ":")}
@@ -68,13 +68,13 @@ func findPrograms(a *arena.Arena, o Options) (programs, error) {
 	return p, nil
 }
 
-// A want is a program to find, and the Debian package that has it.
+// A want is a program to find, with its Debian package.
 type want struct {
 	to           *string
 	program, deb string
 }
 
-// packageOf is the Debian package of a program that an app calls.
+// packageOf returns the Debian package of a program that an app calls.
 func packageOf(program string) string {
 	if program == "mysql" || program == "mariadb" {
 		return "mariadb-client"

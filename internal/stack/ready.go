@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// Limits of the time until a service answers. A database that was killed reads
-// its log again first; an app may wait for its database.
+// Limits of the time until a service answers. A database that was killed first
+// recovers from its redo log; an app may wait for its database.
 const (
 	databaseWait = 90 * time.Second
 	appWait      = 30 * time.Second
 	nginxWait    = 10 * time.Second
-	// questionWait bounds one question.
+	// questionWait limits one poll.
 	questionWait = 2 * time.Second
 )
 
-// await asks until the answer is no error. It ends early when the process
-// does, and with ctx.
+// await polls until question returns nil. It ends early when the process ends
+// or ctx is done.
 func await(ctx context.Context, p *process, limit time.Duration, question func(context.Context) error) error {
 	begin := time.Now()
 	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
@@ -31,7 +31,7 @@ func await(ctx context.Context, p *process, limit time.Duration, question func(c
 		}
 		var port *PortError
 		var config *ConfigError
-		if errors.As(last, &port) || errors.As(last, &config) { // no waiting mends these
+		if errors.As(last, &port) || errors.As(last, &config) { // waiting does not fix these
 			return last
 		}
 		if time.Since(begin) > limit {
@@ -47,8 +47,8 @@ func await(ctx context.Context, p *process, limit time.Duration, question func(c
 	}
 }
 
-// ask asks once; the end of the process is the end of the question, since
-// somebody else may have its port and be silent.
+// ask polls once. It ends when the process ends, because another process may
+// have its port and never answer.
 func (p *process) ask(ctx context.Context, question func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, questionWait)
 	defer cancel()
@@ -62,16 +62,16 @@ func (p *process) ask(ctx context.Context, question func(context.Context) error)
 	return question(ctx)
 }
 
-// errDied says that the process asked has ended; its log says why.
+// errDied means that the polled process has ended; the cause is in its log.
 var errDied = errors.New("died")
 
-// get asks for a page; any answer at all will do.
+// get requests a page. Any response counts as success.
 func get(ctx context.Context, url string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}
-	t := &http.Transport{DisableKeepAlives: true} // no proxy from the environment either
+	t := &http.Transport{DisableKeepAlives: true} // also ignores the environment's proxy
 	res, err := t.RoundTrip(req)
 	if err != nil {
 		return err
@@ -80,7 +80,8 @@ func get(ctx context.Context, url string) error {
 	return errors.Join(err, res.Body.Close())
 }
 
-// askHTTP is the question whether the service on a port answers, and is ours.
+// askHTTP returns a poll that checks that a service answers on its port, and
+// that the listening process belongs to root.
 func (s *Stack) askHTTP(service string, port int, root *process) func(context.Context) error {
 	ready := "/" + strings.TrimPrefix(s.arena.App.Ready, "/")
 	return func(ctx context.Context) error {
