@@ -19,7 +19,7 @@ import (
 // crash the next Up removes them.
 const (
 	// scratchPrefix begins the names of files in conf/ that exist only to be
-	// tested. Other packages use it too.
+	// tested, by this package or another one.
 	scratchPrefix = ".iikanji-"
 	checkedApp    = "app.check" // in bin/
 	checkDir      = "check"     // in tmp/

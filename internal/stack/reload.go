@@ -11,13 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reloadWait is how long nginx may take to have new workers answer and the old
-// ones let go of their sockets.
+// reloadWait is how long nginx may take until new workers answer and the old
+// ones have closed their listening sockets.
 const reloadWait = 30 * time.Second
 
-// Reload has nginx take its config without a break. It returns once the new
-// workers answer and no old one takes a new connection; requests that old ones
-// have begun are finished by them. An invalid config leaves nginx as it is.
+// Reload makes nginx take its config without an interruption. It returns when the
+// new workers answer and no old worker accepts connections. Old workers finish
+// the requests that they have begun. An invalid config leaves nginx unchanged.
 func (s *Stack) Reload(ctx context.Context, service string) error {
 	s.act.Lock()
 	defer s.act.Unlock()
@@ -52,13 +52,13 @@ func (s *Stack) Reload(ctx context.Context, service string) error {
 	return err
 }
 
-// reloaded says what is still missing. What a test of the config cannot see
-// (another key of a shared zone, an address is taken) makes the master
-// keep its old workers and say so in the log.
+// reloaded returns an error that names what is still missing. Some errors are
+// not visible to a test of the config (another key of a shared zone, an address
+// in use). For these the master keeps its old workers and logs the error.
 func (s *Stack) reloaded(master int, old []proc, from map[string]int64) error {
 	for _, log := range []string{errorLog, nginxLog} {
 		tail := s.dir.tail(log, from[log])
-		// An address that is taken is tried again before the last word.
+		// nginx retries an address that is in use before it gives up.
 		if slices.ContainsFunc(tail, func(l string) bool { return strings.Contains(l, "[emerg]") && !strings.Contains(l, "bind() to") }) {
 			return &ConfigError{Service: Nginx, Path: s.dir.path(confDir, nginxConf), Lines: tail}
 		}
@@ -86,8 +86,7 @@ func (s *Stack) reloaded(master int, old []proc, from map[string]int64) error {
 	return nil
 }
 
-// childrenOf lists the processes whose parent is pid, but for those that have
-// ended.
+// childrenOf lists the running processes whose parent is pid.
 func childrenOf(pid int) []proc {
 	all, err := allProcs()
 	if err != nil {
@@ -102,10 +101,10 @@ func childrenOf(pid int) []proc {
 	return of
 }
 
-// holds says whether a process has one of the sockets open.
+// holds reports whether a process has one of the sockets open.
 func (p proc) holds(inodes map[string]bool) bool {
 	dir := fmt.Sprintf("/proc/%d/fd", p.PID)
-	entries, _ := os.ReadDir(dir) // nothing: it has ended meanwhile
+	entries, _ := os.ReadDir(dir) // no entries if the process has ended meanwhile
 	for _, e := range entries {
 		to, err := os.Readlink(dir + "/" + e.Name())
 		if err == nil && strings.HasPrefix(to, "socket:[") && inodes[strings.Trim(to, "socket:[]")] {
@@ -115,7 +114,7 @@ func (p proc) holds(inodes map[string]bool) bool {
 	return false
 }
 
-// listeners are the inodes of all sockets of this machine that listen.
+// listeners returns the inodes of all listening sockets of this machine.
 func listeners() (map[string]bool, error) {
 	inodes := map[string]bool{}
 	for _, file := range []struct {

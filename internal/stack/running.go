@@ -12,15 +12,15 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// Owner is the name under which [Running] gives the process that brought the
+// Owner is the key under which [Running] returns the process that brought the
 // stack up.
 const Owner = "owner"
 
-// Running asks a work folder which processes a stack has at this moment: the
-// root process of each service that runs, by the service's name, and the
-// process that brought it up as [Owner]. It is empty where nothing runs. It
-// takes no lock and changes nothing; a caller who watches asks again, as a
-// service that restarts has another process.
+// Running returns the processes of a work folder's stack at this moment: the root
+// process of each running service, by the service's name, and the process that
+// brought the stack up, as [Owner]. The map is empty if nothing runs. Running takes
+// no lock and changes nothing. A caller that watches a stack must call it again,
+// because a restarted service has another process.
 func Running(dir string) (map[string]int, error) {
 	b, err := host.Local{}.Read(filepath.Join(dir, processesFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -34,10 +34,10 @@ func Running(dir string) (map[string]int, error) {
 		return nil, fmt.Errorf("reading %s: %w", filepath.Join(dir, processesFile), err)
 	}
 	if rec.Boot != bootID() || !rec.Supervisor.alive() {
-		return nil, nil // what a crash left
+		return nil, nil // the record of a crashed instance
 	}
 	pids := map[string]int{}
-	for _, name := range []string{Database, App, Nginx} { // builds and the like are no services
+	for _, name := range []string{Database, App, Nginx} { // builds and other jobs are not services
 		if p := rec.Services[name]; p.PID != 0 && p.alive() {
 			pids[name] = p.PID
 		}
@@ -46,13 +46,13 @@ func Running(dir string) (map[string]int, error) {
 		if p := lockOwner(l); p.PID != 0 && p.alive() {
 			pids[Owner] = p.PID
 		}
-		_ = l.Close() // was only read
+		_ = l.Close() // the file was only read
 	}
 	return pids, nil
 }
 
-// OwnerCommand is the command that an owner was started with, as in "bench"
-// or "up"; "" where it cannot be known.
+// OwnerCommand returns the subcommand that an owner was started with, as in
+// "bench" or "up", or "" if it cannot be determined.
 func OwnerCommand(pid int) string {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil {

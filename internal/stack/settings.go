@@ -7,24 +7,25 @@ import (
 	"strings"
 )
 
-// The drop-in files are beside the configs and no part of what is laid: they
-// are not there until somebody writes them, and whoever wrote them keeps them.
+// Drop-in files are next to the configs, but they are not laid out. They do not
+// exist until another package or a user writes them, and this package does not
+// change them.
 const (
 	envFile   = "app.env"
 	limitsDir = "limits"
 )
 
 // EnvFile is a file of K=V lines, with # for comments, that is read at every
-// start of the app: after the arena's environment, so that it wins over that,
-// and before [Options].Env. It need not be there. A value is what follows the
-// "=", without blanks around it and without any quoting.
+// start of the app. Its variables override the arena's environment, and
+// [Options].Env overrides them. The file is optional. A value is the text after
+// the "=", without surrounding blanks. There is no quoting.
 func (s *Stack) EnvFile() string { return s.dir.path(confDir, envFile) }
 
-// AppEnv is the app's environment as "K=V", without what EnvFile adds. It
-// holds the database's password.
+// AppEnv is the app's environment as "K=V", without the variables of EnvFile. It
+// contains the database's password.
 func (s *Stack) AppEnv() []string { return lastWins(append(s.arenaEnv(), s.options.Env...)) }
 
-// arenaEnv is what the app gets whatever a person says.
+// arenaEnv is the app's environment without user settings.
 func (s *Stack) arenaEnv() []string {
 	env := s.dir.baseEnv(s.programs)
 	if s.arena.App.Env != nil {
@@ -46,11 +47,11 @@ func (s *Stack) appEnv() ([]string, error) {
 		}
 		env = append(env, l.name+"="+l.value)
 	}
-	return append(env, s.options.Env...), nil // of two values the last counts, see lastWins
+	return append(env, s.options.Env...), nil // the last of two values counts, see lastWins
 }
 
-// CheckEnv says what is wrong with variables for the app, as in [Options].Env.
-// It does not repeat them: what is mistyped may be a secret.
+// CheckEnv checks variables for the app, as in [Options].Env. Its error does not
+// quote them: a mistyped variable may contain a secret.
 func CheckEnv(env []string) error {
 	for _, kv := range env {
 		if strings.IndexByte(kv, '=') < 1 || strings.IndexByte(kv, 0) >= 0 {
@@ -60,7 +61,7 @@ func CheckEnv(env []string) error {
 	return nil
 }
 
-// variableName says whether a name is one that a shell could set.
+// variableName reports whether a shell could set a variable with this name.
 func variableName(name string) bool {
 	for i, r := range name {
 		letter := r == '_' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
@@ -71,10 +72,10 @@ func variableName(name string) bool {
 	return name != ""
 }
 
-// A setting is one line of a drop-in file; at is its place, "file:line".
+// A setting is one line of a drop-in file; at is its position, "file:line".
 type setting struct{ name, value, at string }
 
-// settings reads a drop-in file of "name = value" lines. No file is no lines.
+// settings reads a drop-in file of "name = value" lines. A missing file counts as empty.
 func (f folder) settings(elem ...string) ([]setting, error) {
 	b, err := f.read(elem...)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -95,7 +96,7 @@ func (f folder) settings(elem ...string) ([]setting, error) {
 		name, value, ok := strings.Cut(line, "=")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		if !ok || name == "" || strings.IndexByte(line, 0) >= 0 {
-			// Not the line itself: what is mistyped may be a secret.
+			// The error does not quote the line: it may contain a secret.
 			return nil, fmt.Errorf("%s: want name=value", at)
 		}
 		all = append(all, setting{name, value, at})

@@ -13,14 +13,14 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 )
 
-// Names of the services, as they stand in Target, Groups and errors.
+// Names of the services, as used in Target, Groups and errors.
 const (
 	Database = "database"
 	App      = "app"
 	Nginx    = "nginx"
 )
 
-// Ranks order the end: what asks is stopped before what answers.
+// Ranks order the shutdown: a client is stopped before the server it calls.
 const (
 	rankDatabase = iota + 1
 	rankApp
@@ -38,7 +38,7 @@ type Stack struct {
 	lock     *os.File
 	control  *control
 	places   arena.Places
-	outside  string // short folder for the socket, empty if none is needed
+	outside  string // short folder for the socket, empty if not needed
 
 	say      sync.Mutex // one progress line at a time
 	act      sync.Mutex // one restart or reload at a time
@@ -48,24 +48,24 @@ type Stack struct {
 
 	mu    sync.Mutex
 	procs map[string]*process
-	from  map[string]int64 // where the log of a service's present process begins
+	from  map[string]int64 // offset in the service's log at which its current process began
 	ended bool
 }
 
-// Places are the stack's addresses and files.
+// Places returns the stack's addresses and files.
 func (s *Stack) Places() arena.Places { return s.places }
 
-// Data is the folder with the benchmarker's copy of the generated data.
+// Data returns the folder with the benchmarker's copy of the generated data.
 func (s *Stack) Data() string { return s.dir.path(dataDir) }
 
-// Source is the folder with the app's source: the place to edit.
+// Source returns the folder with the app's source: the place to edit.
 func (s *Stack) Source() string { return s.dir.path(webappDir, s.arena.App.Source) }
 
-// Logs is the folder with every log.
+// Logs returns the folder with every log.
 func (s *Stack) Logs() string { return s.dir.path(logDir) }
 
-// Target is the stack as something to tune: services with their processes of
-// this moment, logs, configs and sockets.
+// Target describes the stack as a tuning target: services with their current
+// processes, logs, configs and sockets.
 func (s *Stack) Target() iikanji.Target {
 	p, f := s.places, s.dir
 	local := func(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
@@ -88,8 +88,9 @@ func (s *Stack) Target() iikanji.Target {
 	}
 }
 
-// Groups are the root processes of each service of this moment, by its name:
-// they and their descendants are what the service's CPU time is made of.
+// Groups returns the current root process of each running service, by the
+// service's name. The service's CPU time is that of the root processes and their
+// descendants.
 func (s *Stack) Groups() map[string][]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,13 +105,13 @@ func (s *Stack) Groups() map[string][]int {
 	return groups
 }
 
-// Died yields a typed error (*DiedError as a rule) for every service that
-// ended without being asked to, and is closed when the stack is down.
+// Died yields a typed error (usually *DiedError) for every service that ended
+// although the stack did not stop it. The channel is closed when the stack is down.
 func (s *Stack) Died() <-chan error { return s.dead }
 
 // Restart stops one service, starts it again and waits until it answers. For
-// nginx the config is tested first, and an invalid one leaves the running
-// server alone. A service that is down already is started.
+// nginx the config is tested first; an invalid config leaves the running server
+// unchanged. A service that does not run is started.
 func (s *Stack) Restart(ctx context.Context, service string) error {
 	s.act.Lock()
 	defer s.act.Unlock()
@@ -127,7 +128,7 @@ func (s *Stack) restart(ctx context.Context, service string) error {
 	default:
 		return fmt.Errorf("restarting %q: there is no such service", service)
 	}
-	// What cannot be started again is not stopped.
+	// A service that cannot be started again must not be stopped.
 	if _, err := s.specOf(service); err != nil {
 		return fmt.Errorf("restarting the %s: %w", service, err)
 	}
@@ -141,8 +142,8 @@ func (s *Stack) restart(ctx context.Context, service string) error {
 	return err
 }
 
-// RestartFor restarts one service so that it runs what its files say now: the
-// app is built before when its source differs from what it was built from.
+// RestartFor restarts one service so that it uses the current contents of its
+// files. For the app, it builds first if the source differs from that of the last build.
 func (s *Stack) RestartFor(ctx context.Context, service string) error {
 	s.act.Lock()
 	defer s.act.Unlock()
@@ -163,8 +164,8 @@ func (s *Stack) RestartFor(ctx context.Context, service string) error {
 	return s.restartApp(ctx)
 }
 
-// RestartApp builds the app from its source as it is now and restarts it. When
-// it does not build, the error is a *BuildError and the running app is left alone.
+// RestartApp builds the app from its current source and restarts it. If the build
+// fails, the error is a *BuildError and the running app is left unchanged.
 func (s *Stack) RestartApp(ctx context.Context) error {
 	s.act.Lock()
 	defer s.act.Unlock()
@@ -172,7 +173,7 @@ func (s *Stack) RestartApp(ctx context.Context) error {
 }
 
 func (s *Stack) restartApp(ctx context.Context) error {
-	// Before the build: what changes meanwhile is built by the next one.
+	// Hash before the build: the next build then covers edits made during this one.
 	sum, err := s.dir.sourceSum(s.arena.App.Source)
 	if err != nil {
 		return err
@@ -192,9 +193,9 @@ func (s *Stack) restartApp(ctx context.Context) error {
 	return s.restart(ctx, App)
 }
 
-// Down stops nginx, the app and the database in this order and returns when no
-// process is left. A service that does not stop in time is killed; the end of
-// ctx kills all at once. A second call does nothing.
+// Down stops nginx, the app and the database in this order and returns when all
+// processes have ended. A service that does not stop in time is killed. When ctx
+// ends, all are killed at once. A second call does nothing.
 func (s *Stack) Down(ctx context.Context) error {
 	s.mu.Lock()
 	ended := s.ended
@@ -204,15 +205,15 @@ func (s *Stack) Down(ctx context.Context) error {
 		return nil
 	}
 	err := s.control.down(ctx)
-	// Where the supervisor was killed, what it watched over may still be ending.
+	// If the supervisor was killed, its children may still be ending.
 	err = errors.Join(err, s.dir.cleanUp(context.WithoutCancel(ctx), func(string) {}))
 	s.watchers.Wait()
 	close(s.dead)
 	return errors.Join(err, s.lock.Close())
 }
 
-// start starts a service and waits until it answers. The process is returned
-// also where it did not.
+// start starts a service and waits until it answers. It also returns the process
+// if the service runs but did not answer.
 func (s *Stack) start(ctx context.Context, service string) (*process, error) {
 	sp, err := s.specOf(service)
 	if err != nil {
@@ -246,7 +247,7 @@ func (s *Stack) start(ctx context.Context, service string) (*process, error) {
 
 var logOf = map[string]string{Database: databaseLog, App: appLog, Nginx: nginxLog}
 
-// specOf is a service as a process, with its limits.
+// specOf describes a service's process, with its limits.
 func (s *Stack) specOf(service string) (sp spec, err error) {
 	switch service {
 	case Database:
@@ -264,7 +265,7 @@ func (s *Stack) specOf(service string) (sp spec, err error) {
 	return sp, err
 }
 
-// readiness is how long a service's start may take, and what to ask it.
+// readiness returns how long a service's start may take, and its readiness poll.
 func (s *Stack) readiness(service string) (time.Duration, func(*process) func(context.Context) error) {
 	switch service {
 	case Database:
@@ -275,13 +276,13 @@ func (s *Stack) readiness(service string) (time.Duration, func(*process) func(co
 	return nginxWait, func(p *process) func(context.Context) error { return s.askHTTP(Nginx, s.places.NginxPort, p) }
 }
 
-// dropped makes a process run as the services' account.
+// dropped sets the services' account as the user of a process.
 func (s *Stack) dropped(sp spec) spec {
 	sp.Drop, sp.UID, sp.GID = s.dir.as.drop, s.dir.as.uid, s.dir.as.gid
 	return sp
 }
 
-// died says why a process ended, from what it wrote last.
+// died makes the error of an ended process from its last log lines.
 func (s *Stack) died(name, log string, from int64, status string) error {
 	tail := s.dir.tail(log, from)
 	if name == Nginx && len(tail) == 0 {
@@ -302,7 +303,7 @@ func (s *Stack) portOf(service string) int {
 	return map[string]int{Database: s.places.DBPort, App: s.places.AppPort, Nginx: s.places.NginxPort}[service]
 }
 
-// watch reports a service that ends without being asked to.
+// watch reports the end of a service that the stack did not stop.
 func (s *Stack) watch(p *process) {
 	s.watchers.Go(func() {
 		<-p.done
@@ -314,12 +315,12 @@ func (s *Stack) watch(p *process) {
 		}
 		select {
 		case s.dead <- s.died(p.name, logOf[p.name], from, p.status):
-		default: // nobody has listened for a long time
+		default: // the channel is full: the caller has not received for a long time
 		}
 	})
 }
 
-// progress tells the caller what is being done.
+// progress passes a line to Options.Progress.
 func (s *Stack) progress(line string) {
 	if s.options.Progress == nil {
 		return
@@ -329,7 +330,7 @@ func (s *Stack) progress(line string) {
 	s.options.Progress(line)
 }
 
-// running are the processes that were started last, by service.
+// running returns each service's last started process.
 func (s *Stack) running() map[string]*process {
 	s.mu.Lock()
 	defer s.mu.Unlock()

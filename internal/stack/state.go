@@ -10,14 +10,14 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// A state is what an instance leaves to the next one: state.json.
+// A state is what one instance stores for the next one, in state.json.
 type state struct {
 	Version   int    `json:"version"`
 	Arena     string `json:"arena"`
 	Ports     ports  `json:"ports"`
 	Generated string `json:"generated,omitempty"` // version of the generated data
-	Source    string `json:"source,omitempty"`    // hash of what bin/app was built from
-	Loaded    string `json:"loaded,omitempty"`    // what the database was filled from
+	Source    string `json:"source,omitempty"`    // hash of the source of bin/app
+	Loaded    string `json:"loaded,omitempty"`    // data that the database was filled from
 }
 
 const stateVersion = 1
@@ -51,8 +51,8 @@ func (f folder) writeState(s state) error {
 	return f.write(append(b, '\n'), 0o644, stateFile)
 }
 
-// lastURL is where the instance that has the folder answers, as far as it has
-// said.
+// lastURL returns the URL recorded in state.json, or "" if there is none. Another
+// instance that holds the folder answers there.
 func (f folder) lastURL() string {
 	var s state
 	b, err := host.Local{}.Read(f.path(stateFile))

@@ -19,13 +19,13 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// armed says that this binary can be its own supervisor: a second copy of a
-// program that never asks would run the program again, and again.
+// armed is set if this binary can be its own supervisor. Without the check, a
+// program that never calls MaybeSupervise would start copies of itself endlessly.
 var armed atomic.Bool
 
-// MaybeSupervise turns the process into a stack's supervisor when it was
-// executed as one, and then never returns. It must be the first thing that
-// main, and TestMain of tests that bring a stack up, call.
+// MaybeSupervise turns the process into a stack's supervisor if it was executed
+// as one, and then never returns. It must be the first call of main, and of
+// TestMain in tests that bring a stack up.
 func MaybeSupervise() {
 	armed.Store(true)
 	limited()
@@ -39,29 +39,29 @@ func MaybeSupervise() {
 	os.Exit(0)
 }
 
-// A supervisor is one loop in one thread: it alone forks, reaps and signals,
-// so nothing of this can race, and the parent-death signal of its children,
-// which looks at the forking thread, means the supervisor itself.
+// A supervisor is one loop in one thread. Only this thread forks, reaps and
+// signals, so these operations cannot race. The parent-death signal of a child is
+// bound to the forking thread, which here lives as long as the supervisor.
 type supervisor struct {
 	dir      string
 	conn     *net.UnixConn
 	children map[string]*child
 	closing  bool
-	cpus     unix.CPUSet // ours at the start
-	mark     string      // what every child inherits, see leftovers
+	cpus     unix.CPUSet // the supervisor's own at its start
+	mark     string      // every child inherits it, see leftovers
 }
 
 type child struct {
 	spec
 	proc
 	asked   bool
-	step    int       // of Stop; len(Stop) is SIGKILL
+	step    int       // index into Stop; len(Stop) is SIGKILL
 	due     time.Time // of the next step
-	waiters []int     // requests to answer when it has ended
+	waiters []int     // requests to answer when the child has ended
 }
 
-// lastWait is how long the end of a killed process is waited for: one that the
-// kernel does not let go (a dead disk) must not keep us.
+// lastWait limits the wait for a killed process. The kernel may not end it (a
+// dead disk), and the supervisor must not hang then.
 const lastWait = 10 * time.Second
 
 func supervise(dir string) error {
@@ -87,10 +87,10 @@ func supervise(dir string) error {
 	return s.sweep()
 }
 
-// loop ends when everything has been told to stop and has ended.
+// loop ends when every child has been stopped and has ended.
 func (s *supervisor) loop() {
 	signals := make(chan os.Signal, 16)
-	// Caught and not ignored: what is ignored stays so in children.
+	// Caught, not ignored: children would inherit an ignored signal.
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGPIPE)
 	requests := make(chan request)
 	go s.read(requests)
@@ -112,7 +112,8 @@ func (s *supervisor) loop() {
 	}
 }
 
-// read turns the socket into a channel, closed when the stack is gone.
+// read passes requests from the socket to a channel and closes it when the
+// stack has ended.
 func (s *supervisor) read(requests chan<- request) {
 	defer close(requests)
 	for d := json.NewDecoder(s.conn); ; {
@@ -124,13 +125,13 @@ func (s *supervisor) read(requests chan<- request) {
 	}
 }
 
-// send tells the stack, if it is still there and listens.
+// send sends an event to the stack; it gives up after a second.
 func (s *supervisor) send(e event) {
 	_ = s.conn.SetWriteDeadline(time.Now().Add(time.Second))
-	_ = json.NewEncoder(s.conn).Encode(e) // when it is gone, the reader notices
+	_ = json.NewEncoder(s.conn).Encode(e) // if the stack has ended, read notices
 }
 
-// next yields the time at which the next process must be told again to stop.
+// next fires when the next stop step of a child is due.
 func (s *supervisor) next() <-chan time.Time {
 	var first time.Time
 	for _, c := range s.children {
@@ -163,7 +164,7 @@ func (s *supervisor) serve(r request) {
 		c.ask(time.Now())
 	case opTell:
 		e := event{ID: r.ID}
-		// A child that we have not reaped keeps its number.
+		// A child that is not reaped yet keeps its pid.
 		if c := s.children[r.Name]; c == nil {
 			e.Error = fmt.Sprintf("the %s does not run", r.Name)
 		} else if err := unix.Kill(c.PID, r.Signal); err != nil {
@@ -180,8 +181,8 @@ func (s *supervisor) serve(r request) {
 	}
 }
 
-// start forks and records. Between the two the process is ours by its session
-// and its mark alone (see leftovers).
+// start forks a process and records it. Between the two, only its session and
+// its mark identify the process (see leftovers).
 func (s *supervisor) start(sp spec) (proc, error) {
 	if s.closing {
 		return proc{}, errors.New("the stack is going down")
@@ -194,7 +195,7 @@ func (s *supervisor) start(sp spec) (proc, error) {
 		return proc{}, err
 	}
 	p, err := readProc(pid)
-	if err != nil { // a child of ours that we have not reaped is always there
+	if err != nil { // cannot happen: a child that is not reaped is in /proc
 		p = proc{PID: pid}
 	}
 	s.children[sp.Name] = &child{spec: sp, proc: p}
@@ -234,7 +235,7 @@ func (s *supervisor) fork(sp spec) (int, error) {
 			cpus.Set(c)
 		}
 	}
-	// The child is a copy of this thread, its CPUs included.
+	// The child inherits this thread's CPU affinity.
 	if err := unix.SchedSetaffinity(0, &cpus); err != nil {
 		return 0, fmt.Errorf("pinning the %s to CPUs %v: %w", sp.Name, sp.CPUs, err)
 	}
@@ -249,8 +250,8 @@ func (s *supervisor) fork(sp spec) (int, error) {
 	return pid, nil
 }
 
-// openLog never follows a symbolic link: the folder of logs can be written by
-// the user whom services run as, and we may be root.
+// openLog never follows a symbolic link: the services' user can write to the log
+// folder, and the supervisor may be root.
 func openLog(sp spec) (*os.File, error) {
 	f, err := os.OpenFile(sp.Log, os.O_WRONLY|os.O_CREATE|os.O_APPEND|unix.O_NOFOLLOW, 0o640)
 	if err != nil {
@@ -264,7 +265,7 @@ func openLog(sp spec) (*os.File, error) {
 	return f, nil
 }
 
-// reap takes the ended children, also those that others left to us.
+// reap reaps ended children, including orphans that it inherited as subreaper.
 func (s *supervisor) reap() {
 	for {
 		var ws unix.WaitStatus
@@ -284,11 +285,12 @@ func (s *supervisor) reap() {
 	}
 }
 
-// ended kills what a process left of its group and tells who waits.
+// ended kills the rest of a process's group, reports its end and answers waiting
+// stop requests.
 func (s *supervisor) ended(c *child, ws unix.WaitStatus) {
 	_ = unix.Kill(-c.PID, unix.SIGKILL)
 	delete(s.children, c.Name)
-	_ = s.record() // a process too many in the record does no harm
+	_ = s.record() // an ended process in the record does no harm
 	for _, path := range c.Sweep {
 		_ = os.Remove(path)
 	}
@@ -305,8 +307,8 @@ func statusText(ws unix.WaitStatus) string {
 	return fmt.Sprintf("exit status %d", ws.ExitStatus())
 }
 
-// advance asks those of the highest rank to stop when all shall, and asks
-// louder where the time is over.
+// advance starts to stop the children of the highest rank if the stack is going
+// down, and takes the next stop step of each child whose wait is over.
 func (s *supervisor) advance(now time.Time) {
 	if s.closing {
 		top := -1
@@ -323,7 +325,7 @@ func (s *supervisor) advance(now time.Time) {
 		if !c.asked || now.Before(c.due) {
 			continue
 		}
-		if c.step > len(c.Stop) { // not even SIGKILL
+		if c.step > len(c.Stop) { // SIGKILL had no effect either
 			delete(s.children, name)
 			continue
 		}
@@ -338,14 +340,14 @@ func (s *supervisor) advance(now time.Time) {
 	}
 }
 
-// ask begins the steps of a child's end.
+// ask starts the stop steps of a child.
 func (c *child) ask(now time.Time) {
 	if !c.asked {
 		c.asked, c.due = true, now
 	}
 }
 
-// record writes who is ours.
+// record writes processes.json.
 func (s *supervisor) record() error {
 	self, err := readProc(os.Getpid())
 	if err != nil {
@@ -363,8 +365,8 @@ func (s *supervisor) record() error {
 	return host.Local{}.Write(filepath.Join(s.dir, processesFile), append(b, '\n'), 0o644)
 }
 
-// sweep ends what left its process group (a daemon of the app's) and came to
-// us when its parent died.
+// sweep kills processes that left their process group (for example a daemon of
+// the app) and became children of the supervisor when their parent died.
 func (s *supervisor) sweep() error {
 	for end := time.Now().Add(lastWait); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		s.reap()

@@ -12,19 +12,20 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 )
 
-// Disk space wanted in advance: MariaDB's own files are 130 MB, the build and
-// the temporary tablespace come on top; an existing folder has most of it.
+// Disk space that must be free beforehand. MariaDB's own files take 130 MB; the
+// build and the temporary tablespace need more. An existing folder has most of
+// this already.
 const (
 	firstRoom = 300 << 20
 	laterRoom = 40 << 20
 )
 
-// undoWait bounds the way back from a start that failed.
+// undoWait limits the cleanup after a failed start.
 const undoWait = 30 * time.Second
 
-// Up brings an arena up and returns once every service answers. On an error
-// (also of ctx) nothing is left running. A Stack that is no longer wanted must
-// be taken Down; ctx bounds the coming up only.
+// Up brings an arena up and returns when every service answers. After an error,
+// also of ctx, nothing is left running. The caller must call Down on the Stack. ctx
+// covers only the start.
 func Up(ctx context.Context, a *arena.Arena, o Options) (_ *Stack, err error) {
 	s := &Stack{arena: a, options: o, dead: make(chan error, 16), procs: map[string]*process{}, from: map[string]int64{}}
 	if err := CheckEnv(o.Env); err != nil {
@@ -66,7 +67,7 @@ func Up(ctx context.Context, a *arena.Arena, o Options) (_ *Stack, err error) {
 	return s, nil
 }
 
-// undo leaves nothing running and nobody locked out.
+// undo stops everything and releases the lock.
 func (s *Stack) undo(ctx context.Context) error {
 	if s.control == nil {
 		return s.lock.Close()
@@ -76,8 +77,8 @@ func (s *Stack) undo(ctx context.Context) error {
 	return s.Down(ctx)
 }
 
-// layOut makes the folder what the services will find: nothing of a crashed
-// instance, the arena's files and data, logs that begin now.
+// layOut prepares the folder for the services: it removes what a crashed instance
+// left, lays out the arena's files and data, and starts new logs.
 func (s *Stack) layOut(ctx context.Context) (*state, *manifest, error) {
 	f := s.dir
 	if err := errors.Join(f.cleanUp(ctx, s.progress), f.clearScratch()); err != nil {
@@ -116,7 +117,7 @@ func (s *Stack) layOut(ctx context.Context) (*state, *manifest, error) {
 	return &st, m, s.layAll(ctx, &st, m)
 }
 
-// layAll lays files and generated data, and says what it left alone.
+// layAll lays out files and generated data, and reports the files it left unchanged.
 func (s *Stack) layAll(ctx context.Context, st *state, m *manifest) error {
 	f := s.dir
 	err := f.layFiles(ctx, s.arena, m)
@@ -126,7 +127,7 @@ func (s *Stack) layAll(ctx context.Context, st *state, m *manifest) error {
 			st.Generated = s.arena.GeneratedVersion
 		}
 	}
-	// Also after an error: what was laid is laid.
+	// Also after an error: the files laid out so far must be recorded.
 	if err := errors.Join(err, f.writeManifest(m), f.writeState(*st)); err != nil {
 		return err
 	}
@@ -144,7 +145,7 @@ func (s *Stack) missing(name string) bool {
 	return err != nil
 }
 
-// some lists a few names.
+// some lists the first few names.
 func some(names []string) string {
 	const few = 4
 	if len(names) <= few {
@@ -153,8 +154,8 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
 }
 
-// come chooses ports and starts everything. A port that somebody took between
-// our asking and a service's listening is given up for another one.
+// come chooses ports and starts everything. If another process takes a port
+// between the check and the service's listen, come tries another port.
 func (s *Stack) come(ctx context.Context, st *state, m *manifest) error {
 	avoid := map[int]bool{}
 	pinned := st.Ports != ports{} && (m.edited(confDir+"/"+nginxConf) && !s.missing(filepath.Join(confDir, nginxConf)) ||
@@ -178,7 +179,7 @@ func (s *Stack) come(ctx context.Context, st *state, m *manifest) error {
 	}
 }
 
-// configure settles the places and writes the configs that nobody edited.
+// configure chooses the places and writes the configs that the user did not edit.
 func (s *Stack) configure(ctx context.Context, st *state, m *manifest, pinned bool, avoid map[int]bool) error {
 	f, d := s.dir, s.arena.Database
 	if o := s.options.Port; pinned && o != 0 && o != st.Ports.Nginx {
@@ -209,8 +210,8 @@ func (s *Stack) configure(ctx context.Context, st *state, m *manifest, pinned bo
 	return s.testNginx(ctx)
 }
 
-// startAll sets the database up and starts it while the app is being built,
-// then starts app and nginx.
+// startAll sets up and starts the database while the app is being built, then
+// starts app and nginx.
 func (s *Stack) startAll(ctx context.Context, st *state) error {
 	if s.missing(mariadbDir) {
 		st.Loaded = ""
@@ -235,7 +236,7 @@ func (s *Stack) startAll(ctx context.Context, st *state) error {
 		cancel(err)
 	}
 	if buildErr := <-built; buildErr != nil || err != nil {
-		return context.Cause(both) // the first of the two; the other was cut short by it
+		return context.Cause(both) // the first error; it caused the other one by cancelling both
 	}
 	st.Source = sum
 	if err := s.dir.writeState(*st); err != nil {

@@ -8,13 +8,13 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 )
 
-// downTime bounds taking down what Use brought up; then all is killed.
+// downTime limits the shutdown of the stack in Use; after it everything is killed.
 const downTime = time.Minute
 
-// Use brings an arena up, does something with it, and takes it down again,
-// whatever came of it. The context of do ends also when a service dies, with
-// the reason as its cause; which error to tell is do's to say. What
-// Options.Spare spares does not end it.
+// Use brings an arena up, calls do, and takes the arena down again, whatever do
+// returns. The context of do also ends when a service dies, with the death as its
+// cause; do decides which error to return. A death for which Options.Spare returns
+// true does not end it.
 func Use(ctx context.Context, a *arena.Arena, o Options, do func(ctx context.Context, s *Stack) error) (err error) {
 	s, err := Up(ctx, a, o)
 	if err != nil {
