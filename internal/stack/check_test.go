@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// leavesNothing wants a check to leave nothing: no process, no file.
+// leavesNothing asserts that a check left neither a process nor a file.
 func leavesNothing(t *testing.T, s *Stack) {
 	t.Helper()
 	mustExist(t, s.dir.path(tmpDir, checkDir), false)
@@ -33,10 +33,10 @@ func TestCheckDatabase(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	dir := t.TempDir()
 	candidate := filepath.Join(dir, "candidate.cnf")
-	lend(t, s.dir.path(confDir, "mariadb.d", "iikanji.cnf"), "[mysqld]\nno_such_thing_of_old = 1\n") // the candidate takes its place
+	lend(t, s.dir.path(confDir, "mariadb.d", "iikanji.cnf"), "[mysqld]\nno_such_thing_of_old = 1\n") // the candidate replaces it
 	for _, c := range []struct {
 		name, text string
-		says       []string // none where it is good
+		says       []string // empty if the config is valid
 	}{
 		{"good", "[mysqld]\ninnodb_buffer_pool_size = 64M\ninnodb_flush_log_at_trx_commit = 2\n", nil},
 		{"empty", "", nil},
@@ -65,11 +65,11 @@ func TestCheckDatabase(t *testing.T) {
 	for _, not := range []string{"binlog.index", "elsewhere"} {
 		mustExist(t, s.dir.path(tmpDir, not), false)
 	}
-	// The real one has gone on, with its own config.
+	// The real database still runs, with its own config.
 	if got := page(t, s.Places().URL()); got != "hello 3" {
 		t.Errorf("page: %q", got)
 	}
-	// It starts with the limits of the real one.
+	// The second database starts with the limits of the real one.
 	lend(t, s.LimitsFile(Database), "nofile = 1024\n")
 	lend(t, candidate, "[mysqld]\nmax_connections = 9000\n")
 	must(t, s.CheckDatabase(t.Context(), candidate))
@@ -96,7 +96,7 @@ func TestCheckNginx(t *testing.T) {
 	must(t, err)
 	candidate := s.dir.path(confDir, scratchPrefix+"test.conf")
 	t.Cleanup(func() { _ = os.Remove(candidate) })
-	for _, mode := range []os.FileMode{0o644, 0o600} { // the second one is ours alone to read
+	for _, mode := range []os.FileMode{0o644, 0o600} { // only the calling user may read the second one
 		must(t, os.WriteFile(candidate, conf, mode))
 		must(t, os.Chmod(candidate, mode))
 		must(t, s.CheckNginx(t.Context(), candidate))
@@ -134,7 +134,7 @@ func TestBuildIn(t *testing.T) {
 	}
 }
 
-// TestSweep wants what a crash left of a check gone at the next Up.
+// TestSweep asserts that the next Up removes what a crash left of a check.
 func TestSweep(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	down(t, s)
@@ -148,8 +148,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestCheckKilled kills a process in the middle of a database's check: the
-// second database must end too, and the next Up remove its files.
+// TestCheckKilled kills a process during a check of the database's config. The
+// second database must end too, and the next Up must remove its files.
 func TestCheckKilled(t *testing.T) {
 	dir := shared(t)
 	t.Setenv(checkVariable, "yes")

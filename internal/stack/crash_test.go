@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestKilledParent kills the process that brought the stack up: everything
-// must go with it, also a daemon of the app's that left its session.
+// TestKilledParent kills the process that brought the stack up. Every process of
+// the stack must end, including a daemon of the app that left its session.
 func TestKilledParent(t *testing.T) {
 	dir := shared(t)
 	cmd, r := another(t, dir, nil)
@@ -28,7 +28,7 @@ func TestKilledParent(t *testing.T) {
 	if !errors.As(err, &busy) || busy.PID != cmd.Process.Pid || busy.URL != r.Places.URL() {
 		t.Errorf("a second instance: %v", err)
 	}
-	// At once, while it still goes down, which it is held up in: the new one waits.
+	// Start again while the shutdown is held up: the new instance must wait.
 	supervisor := stopSupervisor(t, r)
 	must(t, cmd.Process.Kill())
 	_ = cmd.Wait()
@@ -55,7 +55,7 @@ func TestKilledParent(t *testing.T) {
 	down(t, s)
 }
 
-// TestKilledParentAlone is the same without anybody who comes after.
+// TestKilledParentAlone does the same without a later instance.
 func TestKilledParentAlone(t *testing.T) {
 	dir := shared(t)
 	cmd, r := another(t, dir, nil)
@@ -73,7 +73,7 @@ func TestKilledParentAlone(t *testing.T) {
 func TestCtrlC(t *testing.T) {
 	dir := shared(t)
 	cmd, _ := another(t, dir, nil)
-	// As a terminal does it: to the whole process group.
+	// As a terminal does: to the whole process group.
 	if err := unix.Kill(-cmd.Process.Pid, unix.SIGINT); err != nil {
 		t.Fatal(err)
 	}
@@ -84,9 +84,9 @@ func TestCtrlC(t *testing.T) {
 	mustExist(t, dir+"/"+processesFile, false)
 }
 
-// TestKilledWithSupervisor kills the parent, the supervisor and nginx's master
-// at once: the workers are left, whom nobody recorded, and so is a daemon of the
-// app's that has a session of its own. The next start finds them.
+// TestKilledWithSupervisor kills the parent, the supervisor and nginx's master at
+// once. Two kinds of processes remain: nginx's workers, which are not recorded,
+// and a daemon of the app in a session of its own. The next start must find both.
 func TestKilledWithSupervisor(t *testing.T) {
 	dir := shared(t)
 	cmd, r := another(t, dir, nil)
@@ -96,7 +96,7 @@ func TestKilledWithSupervisor(t *testing.T) {
 	if len(workers) != 2 {
 		t.Fatalf("%d workers of nginx, want 2", len(workers))
 	}
-	supervisor := stopSupervisor(t, r) // so that it cannot act in between
+	supervisor := stopSupervisor(t, r) // so that it cannot react in between
 	must(t, unix.Kill(r.Groups[Nginx][0], unix.SIGKILL))
 	must(t, unix.Kill(supervisor, unix.SIGKILL))
 	must(t, cmd.Process.Kill())
@@ -146,7 +146,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestSupervisorKilled kills the supervisor under a living parent.
+// TestSupervisorKilled kills the supervisor while its parent lives.
 func TestSupervisorKilled(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	must(t, s.control.cmd.Process.Kill())
@@ -162,7 +162,7 @@ func TestSupervisorKilled(t *testing.T) {
 	down(t, s)
 }
 
-// TestLeftoversAreProven wants no process to be touched for its number alone.
+// TestLeftoversAreProven asserts that a matching pid alone proves nothing.
 func TestLeftoversAreProven(t *testing.T) {
 	dir := t.TempDir()
 	self, err := readProc(os.Getpid())
@@ -171,7 +171,7 @@ func TestLeftoversAreProven(t *testing.T) {
 	for _, rec := range []processes{
 		{Boot: bootID(), Supervisor: proc{PID: self.PID, Start: self.Start + 1}},
 		{Boot: "another boot", Supervisor: self},
-		{Boot: bootID(), Supervisor: proc{PID: self.session, Start: 1}}, // our session, but not that folder
+		{Boot: bootID(), Supervisor: proc{PID: self.session, Start: 1}}, // our session, but another folder
 	} {
 		if left, err := f.leftovers(rec); err != nil || len(left) != 0 {
 			t.Errorf("%+v: %v %v", rec, left, err)
@@ -187,7 +187,8 @@ func TestLeftoversAreProven(t *testing.T) {
 	}
 }
 
-// TestOrder wants the end in the right order, with a stubborn app killed.
+// TestOrder asserts the order of the shutdown, and that an app that ignores
+// SIGTERM is killed.
 func TestOrder(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t), Env: []string{"APP_STUBBORN=1"}})
 	ends := make(chan string, 3)
@@ -209,7 +210,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestDownAtOnce wants an ended context to kill.
+// TestDownAtOnce asserts that Down kills all processes when its context has ended.
 func TestDownAtOnce(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t), Env: []string{"APP_STUBBORN=1"}})
 	must(t, unix.Kill(s.Groups()[Database][0], unix.SIGSTOP))
@@ -218,7 +219,7 @@ func TestDownAtOnce(t *testing.T) {
 	must(t, s.Down(ctx))
 	nothingRuns(t, s.dir.root)
 	must(t, s.Down(ctx))
-	// The database was killed: it must come back.
+	// The database was killed: it must start again.
 	s = bring(t, tiny(), Options{Dir: s.dir.root})
 	page(t, s.Places().URL())
 }

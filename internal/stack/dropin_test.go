@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lend writes a file that is removed at the test's end.
+// lend writes a file and removes it at the test's end.
 func lend(t *testing.T, path, text string) {
 	t.Helper()
 	must(t, os.WriteFile(path, []byte(text), 0o644))
@@ -20,8 +20,9 @@ func lend(t *testing.T, path, text string) {
 
 func has(text, line string) bool { return strings.Contains("\n"+text+"\n", "\n"+line+"\n") }
 
-// TestEnvFile wants the file read at every start, between the arena's words
-// and the person's, and a bad line to leave the running app alone.
+// TestEnvFile asserts that the file is read at every start, that it ranks between
+// the arena's environment and the user's, and that a bad line leaves the running
+// app unchanged.
 func TestEnvFile(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t), Env: []string{"MINE=person"}})
 	url := s.Places().URL()
@@ -63,7 +64,7 @@ func TestEnvFile(t *testing.T) {
 	}
 }
 
-// limitOf reads a limit of a running process: soft, hard.
+// limitOf reads the soft and the hard limit of a running process.
 func limitOf(t *testing.T, pid int, name string) (soft, hard string) {
 	t.Helper()
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/limits")
@@ -78,8 +79,8 @@ func limitOf(t *testing.T, pid int, name string) (soft, hard string) {
 	return "", ""
 }
 
-// TestLimits wants each service to have exactly what its file says, still run
-// as the account and die with the supervisor, and to lose it without the file.
+// TestLimits asserts that each service has exactly the limits in its file, still
+// runs as the account and dies with the supervisor. Without the file the limits are gone.
 func TestLimits(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	was, _ := limitOf(t, s.Groups()[App][0], "Max open files")
@@ -106,8 +107,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestLimitsRefused wants what the kernel would refuse told with its line,
-// before anything is stopped.
+// TestLimitsRefused asserts that a limit the kernel would refuse is reported with
+// its line before anything is stopped.
 func TestLimitsRefused(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	var ours unix.Rlimit
@@ -142,7 +143,7 @@ func TestLimitsRefused(t *testing.T) {
 	}
 }
 
-// TestRestartFor wants the app built when its source has changed, and only then.
+// TestRestartFor asserts that the app is built if and only if its source has changed.
 func TestRestartFor(t *testing.T) {
 	l := &lines{}
 	s := bring(t, tiny(), Options{Dir: shared(t), Progress: l.say})

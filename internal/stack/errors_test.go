@@ -24,7 +24,7 @@ import (
 var _ = []interface{ Hints() []string }{&BusyError{}, &MissingError{}, &PortError{}, &DiskFullError{}, &BuildError{},
 	&DiedError{}, &NotReadyError{}, &ConfigError{}, &ReachError{}, &ForeignDirError{}}
 
-// take listens where somebody else wants to.
+// take listens on a port that a service is going to use.
 func take(t *testing.T, port int) int {
 	t.Helper()
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
@@ -47,8 +47,9 @@ func TestPortWished(t *testing.T) {
 	}
 }
 
-// TestPortMoves takes two ports of the last time away: others are found, and
-// the configs follow, also that of a service that loses its port while it is up.
+// TestPortMoves occupies two ports of the last start. Other ports must be found
+// and the configs must follow, also for a service that loses its port while the
+// stack is up.
 func TestPortMoves(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	was := s.Places()
@@ -80,8 +81,8 @@ func TestPortMoves(t *testing.T) {
 	}
 }
 
-// TestPortEdited wants ports that an edited config names to be kept or
-// reported, never to be changed behind the editor's back.
+// TestPortEdited asserts that ports in an edited config are kept or reported, but
+// never changed.
 func TestPortEdited(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	p := s.Places()
@@ -160,8 +161,8 @@ func TestBuildOffline(t *testing.T) {
 	}
 }
 
-// TestBuildOldGo has a source that is newer than the toolchain. No other one is
-// fetched, whatever the caller's environment says.
+// TestBuildOldGo has a source that requires a newer toolchain. No other toolchain
+// may be fetched, whatever the caller's environment sets.
 func TestBuildOldGo(t *testing.T) {
 	proxy := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("the module proxy was asked for %s", r.URL)
@@ -179,8 +180,8 @@ func TestBuildOldGo(t *testing.T) {
 	}
 }
 
-// TestLoadFails has data that the database refuses; the next start, with other
-// data, loads again.
+// TestLoadFails has data that the database rejects. The next start has other data
+// and must load again.
 func TestLoadFails(t *testing.T) {
 	a := tiny()
 	a.GeneratedVersion = "broken"
@@ -226,7 +227,7 @@ func TestAppDies(t *testing.T) {
 	if err := <-s.Died(); !errors.As(err, &d) || d.Service != Nginx || d.Status != "signal: killed" {
 		t.Errorf("died: %v", err)
 	}
-	must(t, s.Restart(t.Context(), Nginx)) // its workers are gone too, or the port would be taken
+	must(t, s.Restart(t.Context(), Nginx)) // nginx's workers must have ended too, or the port would be in use
 	page(t, s.Places().URL())
 }
 
@@ -275,7 +276,7 @@ func TestNginxInvalid(t *testing.T) {
 	if err := s.Restart(t.Context(), Nginx); !errors.As(err, &c) || c.Path != conf || !strings.Contains(err.Error(), `unknown directive "no_such_directive" in `+conf+":") {
 		t.Fatalf("error: %v", err)
 	}
-	page(t, s.Places().URL()) // the old one still runs
+	page(t, s.Places().URL()) // the old nginx still runs
 	down(t, s)
 	if _, err := Up(t.Context(), tiny(), Options{Dir: s.dir.root}); !errors.As(err, &c) || c.Service != Nginx {
 		t.Errorf("error: %v", err)
@@ -286,8 +287,8 @@ func TestNginxInvalid(t *testing.T) {
 	page(t, s.Places().URL())
 }
 
-// small makes a folder on a small disk: a tmpfs of its own for root, and for
-// others a limit on the size of any file.
+// small creates a folder with little space: on a tmpfs of its own for root, and
+// for other users with a limit on the size of any file.
 func small(t *testing.T, mib int) string {
 	t.Helper()
 	dir := openDir(t)
@@ -320,7 +321,7 @@ func TestDiskFull(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		disk, mib int
-		asked     bool // before anything is written
+		asked     bool // the space is checked before anything is written
 	}{
 		{"in advance", 64, 0, true},
 		{"generating", 310, 330, false},
@@ -347,7 +348,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestConfigTemplate wants a broken template of an arena to be an error.
+// TestConfigTemplate asserts that a broken template of an arena is an error.
 func TestConfigTemplate(t *testing.T) {
 	a := tiny()
 	a.Files.(fstest.MapFS)["etc/nginx.conf"] = &fstest.MapFile{Data: []byte("{{.NoSuchPlace}}")}

@@ -16,13 +16,13 @@ import (
 )
 
 // upVariable makes a copy of the test binary bring the tiny arena up in the
-// folder that it names.
+// folder that the variable names.
 const upVariable = "IIKANJI_TEST_UP"
 
-// checkVariable makes it check a database's config over and over then.
+// checkVariable makes that copy check a database config in a loop afterwards.
 const checkVariable = "IIKANJI_TEST_CHECK"
 
-// A report is what such a copy prints once it is up.
+// A report is the output of such a copy when its arena is up.
 type report struct {
 	Places arena.Places
 	Groups map[string][]int
@@ -60,8 +60,8 @@ func upAndWait(dir string) error {
 	return s.Down(context.Background())
 }
 
-// another starts a copy of this binary that brings the tiny arena up in dir,
-// and waits until it has.
+// another starts a copy of this binary that brings the tiny arena up in dir, and
+// waits until it is up.
 func another(t *testing.T, dir string, as *syscall.Credential) (*exec.Cmd, report) {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe")
@@ -76,7 +76,7 @@ func another(t *testing.T, dir string, as *syscall.Credential) (*exec.Cmd, repor
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // where the test ended early
+		_ = cmd.Process.Kill() // in case the test ended early
 		_ = cmd.Wait()
 	})
 	var r report
@@ -90,7 +90,7 @@ func another(t *testing.T, dir string, as *syscall.Credential) (*exec.Cmd, repor
 	return cmd, r
 }
 
-// quiet waits until no process works in a folder, for a bounded time.
+// quiet waits, for a limited time, until no process works in a folder.
 func quiet(t *testing.T, dir string) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {

@@ -13,7 +13,7 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 )
 
-// layOnce lays files and data into a folder as one start does.
+// layOnce lays out files and data in a folder as one start does.
 func layOnce(t *testing.T, f folder, files fstest.MapFS, generated map[string]string) *manifest {
 	t.Helper()
 	a := &arena.Arena{Name: "tiny", Files: files, App: arena.App{Source: "go"}, NginxConf: "nginx.conf",
@@ -45,8 +45,8 @@ func mapFS(files map[string]string) fstest.MapFS {
 	return m
 }
 
-// TestLaying tells a history of one folder: each step is what happened since
-// the last start, the arena's files now, and what must be there after.
+// TestLaying is the history of one folder. Each step has the edits since the last
+// start, the arena's files now, and the files expected after the start.
 func TestLaying(t *testing.T) {
 	f := folder{root: t.TempDir(), as: serviceAccount()}
 	v1 := map[string]string{"go/main.go": "main 1", "go/isu.go": "isu 1", "sql/init.sh": "#!/bin/sh\n", "nginx.conf": "template", "public/a": "a"}
@@ -55,7 +55,7 @@ func TestLaying(t *testing.T) {
 		name        string
 		happens     func()
 		files, data map[string]string
-		want        map[string]string // "" means gone
+		want        map[string]string // "" means that the file is gone
 		kept, stale []string
 	}{
 		{name: "first", files: v1, data: map[string]string{"sql/data.sql": "data 1"},
@@ -109,8 +109,8 @@ func put(t *testing.T, f folder, rel, text string) {
 	must(t, os.WriteFile(f.path(rel), []byte(text), 0o644))
 }
 
-// TestLayingCrash loses the manifest between a file's laying and its own
-// writing: what is as it should be is no edit.
+// TestLayingCrash loses the manifest after a file was laid out and before the
+// manifest was written. A file with the wanted contents is not an edit.
 func TestLayingCrash(t *testing.T) {
 	f := folder{root: t.TempDir(), as: serviceAccount()}
 	m := layOnce(t, f, mapFS(map[string]string{"go/main.go": "main 1"}), nil)
@@ -130,8 +130,8 @@ func TestLayingCrash(t *testing.T) {
 	}
 }
 
-// TestLayingModule checks that an arena's own module file is kept, and that an
-// app without one gets a module of the standard library.
+// TestLayingModule checks that an arena's own module file is kept, and that an app
+// without one gets a module file without dependencies.
 func TestLayingModule(t *testing.T) {
 	f := folder{root: t.TempDir(), as: serviceAccount()}
 	layOnce(t, f, mapFS(map[string]string{"go/main.go": "package main"}), nil)
@@ -148,8 +148,8 @@ func TestLayingModule(t *testing.T) {
 	mustExist(t, f.path(webappDir, "go", "go.sum"), false)
 }
 
-// TestModes wants scripts to be executable, and an app that runs as another
-// user to be able to write beside its files.
+// TestModes asserts that scripts are executable, and that an app that runs as
+// another user can write next to its files.
 func TestModes(t *testing.T) {
 	f := folder{root: t.TempDir(), as: serviceAccount()}
 	layOnce(t, f, mapFS(map[string]string{"go/main.go": "package main", "sql/init.sh": "#!/bin/sh\n"}), nil)

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzTelling wants any log to yield few, short, printable lines.
+// FuzzTelling asserts that any log yields few, short, printable lines.
 func FuzzTelling(f *testing.F) {
 	f.Add([]byte("0 [ERROR] Aborting\n\x1b[31mpanic: \xff\n\n"))
 	f.Add([]byte("panic: a\r\n\tb\u202e\n"))

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// conn is a keep-alive connection to nginx.
+// connect opens a keep-alive connection to nginx.
 func connect(t *testing.T, s *Stack) func() (string, error) {
 	t.Helper()
 	address := strings.TrimPrefix(s.Places().URL(), "http://")
@@ -37,8 +37,8 @@ func connect(t *testing.T, s *Stack) func() (string, error) {
 	}
 }
 
-// TestReload wants every connection that is made after Reload to get the new
-// config, none to be refused meanwhile, and the master to stay.
+// TestReload asserts that every connection opened after Reload gets the new
+// config, that no connection is refused meanwhile, and that the master stays.
 func TestReload(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	master := s.Groups()[Nginx][0]
@@ -83,8 +83,9 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// TestReloadRefused wants an invalid config, and one that only the running
-// master can refuse, told in nginx's words, and the old one to go on.
+// TestReloadRefused asserts that an invalid config, and one that only the running
+// master can reject, are reported with nginx's messages and leave the old config
+// in force.
 func TestReloadRefused(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	conf := s.dir.path(confDir, "nginx.d", "test.conf")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestRunningSeesRestarts asks from outside, as another terminal would.
+// TestRunningSeesRestarts calls Running as another process would.
 func TestRunningSeesRestarts(t *testing.T) {
 	dir := shared(t)
 	s := bring(t, tiny(), Options{Dir: dir})
@@ -45,8 +45,8 @@ func TestRunningSeesRestarts(t *testing.T) {
 	}
 }
 
-// TestPassIsGoneAfterwards: what was passed is in force after a restart, and a
-// stack that never took it back leaves nothing of it to the next one.
+// TestPassIsGoneAfterwards asserts that a drop-in of Pass is in force after a
+// restart. A stack that never removed it must leave nothing of it to the next stack.
 func TestPassIsGoneAfterwards(t *testing.T) {
 	dir := shared(t)
 	s := bring(t, tiny(), Options{Dir: dir})
@@ -76,7 +76,7 @@ func TestPassIsGoneAfterwards(t *testing.T) {
 	}
 	down(t, s)
 	for _, place := range passingPlaces {
-		mustExist(t, s.dir.path(place), true) // or the next lines prove nothing
+		mustExist(t, s.dir.path(place), true) // otherwise the next lines prove nothing
 	}
 	next := bring(t, tiny(), Options{Dir: dir})
 	if now := value(t, next, "long_query_time"); now != was {

@@ -38,7 +38,7 @@ func TestDefaultDir(t *testing.T) {
 	if dir, err := DefaultDir("tiny"); err != nil || dir != "/x/state/iikanji/tiny" {
 		t.Error(dir, err)
 	}
-	t.Setenv("XDG_STATE_HOME", "relative") // the standard says: ignore it
+	t.Setenv("XDG_STATE_HOME", "relative") // the XDG specification says to ignore it
 	t.Setenv("HOME", "/home/somebody")
 	want := "/home/somebody/.local/state/iikanji/tiny"
 	if os.Geteuid() == 0 {
@@ -54,8 +54,8 @@ func TestDefaultDir(t *testing.T) {
 	}
 }
 
-// TestChoosePorts wants ports below those of outgoing connections, distinct,
-// the same for the same folder, and kept.
+// TestChoosePorts asserts that ports are below the ephemeral range, distinct, the
+// same for the same folder, and kept.
 func TestChoosePorts(t *testing.T) {
 	low, high := portRange()
 	p, err := choosePorts("/a/folder", ports{}, 0, false, nil)

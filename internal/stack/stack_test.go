@@ -19,7 +19,7 @@ import (
 func TestMain(m *testing.M) {
 	MaybeSupervise()
 	beSomething()
-	// Race-detecting copies of this binary would sleep for a second at their end.
+	// Copies of this binary built with -race would sleep for a second at exit.
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
 	code := m.Run()
 	_ = os.RemoveAll(sharedDir)
@@ -69,8 +69,8 @@ func tiny() *arena.Arena {
 	}
 }
 
-// openDir is a temporary folder that the services' user can reach: what
-// testing makes is closed to everybody else.
+// openDir returns a temporary folder that the services' user can enter. The
+// folders of package testing are closed to other users.
 func openDir(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -82,8 +82,8 @@ func openDir(t testing.TB) string {
 	return filepath.Join(dir, "stack")
 }
 
-// sharedDir is used by test after test, as a person's folder is by start after
-// start: setting the database up anew each time would be most of the time.
+// sharedDir is reused by many tests, as a user's folder is by many starts: a new
+// database for each test would take most of the time.
 var sharedDir string
 
 func shared(t testing.TB) string {
@@ -101,7 +101,7 @@ func shared(t testing.TB) string {
 	return filepath.Join(sharedDir, "stack")
 }
 
-// lines collects progress.
+// lines collects progress lines.
 type lines struct{ all []string }
 
 func (l *lines) say(line string) { l.all = append(l.all, line) }
@@ -131,7 +131,8 @@ func down(t testing.TB, s *Stack) {
 	nothingRuns(t, s.dir.root)
 }
 
-// nothingRuns looks for processes that work in a folder or name it.
+// nothingRuns asserts that no process works in a folder, names it in its
+// arguments or has its executable there.
 func nothingRuns(t testing.TB, dir string) {
 	t.Helper()
 	all, err := allProcs()
@@ -178,7 +179,7 @@ func mustExist(t testing.TB, path string, want bool) {
 	}
 }
 
-// value asks the running database for a variable, as the app's user.
+// value reads a variable of the running database, as the app's user.
 func value(t testing.TB, s *Stack, variable string) string {
 	t.Helper()
 	client, ok := find(systemDirs, "mariadb")

@@ -33,7 +33,7 @@ func TestUp(t *testing.T) {
 	}
 	mustExist(t, filepath.Join(s.Data(), "things.json"), true)
 	mustExist(t, filepath.Join(s.Source(), "go.mod"), true)
-	mustExist(t, filepath.Join(p.Webapp, "etc", "nginx.conf"), false) // its rendering is the one to edit
+	mustExist(t, filepath.Join(p.Webapp, "etc", "nginx.conf"), false) // the file to edit is the rendered one
 	checkTarget(t, s)
 	checkUsers(t, s)
 	env := page(t, p.URL()+"/env")
@@ -90,7 +90,7 @@ func checkTarget(t *testing.T, s *Stack) {
 	mustExist(t, target.Services[0].Socket, true)
 }
 
-// checkUsers wants no service to run as root, nor as anybody but the account.
+// checkUsers asserts that no service runs as root, and that all run as the account.
 func checkUsers(t *testing.T, s *Stack) {
 	t.Helper()
 	for name, pids := range s.Groups() {
@@ -104,8 +104,8 @@ func checkUsers(t *testing.T, s *Stack) {
 	}
 }
 
-// TestOutside wants the files outside of the folder that a server would touch
-// by default to be untouched, and Debian's own configuration unread.
+// TestOutside asserts that files outside of the folder that a server touches by
+// default stay untouched, and that Debian's own configuration is not read.
 func TestOutside(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	for name, pids := range s.Groups() {
@@ -159,7 +159,7 @@ func TestPinning(t *testing.T) {
 	}
 }
 
-// TestLongPath brings a stack up where its socket's path would be too long.
+// TestLongPath brings a stack up where the socket's default path would be too long.
 func TestLongPath(t *testing.T) {
 	dir := filepath.Join(openDir(t), strings.Repeat("long", 20), "stack")
 	s := bring(t, tiny(), Options{Dir: dir})
@@ -204,8 +204,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestNoGo wants a start without a Go toolchain to work as long as there is
-// nothing to build.
+// TestNoGo asserts that a start works without a Go toolchain if nothing has to be
+// built.
 func TestNoGo(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	down(t, s)
@@ -257,8 +257,8 @@ func TestForeignFolder(t *testing.T) {
 	}
 }
 
-// TestInterrupted ends the context while the app is being built: a script
-// stands in for a compiler that takes long.
+// TestInterrupted cancels the context while the app is being built. A script acts
+// as a slow compiler.
 func TestInterrupted(t *testing.T) {
 	bin := t.TempDir()
 	if err := os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\nsleep 1000\n"), 0o755); err != nil {
@@ -283,7 +283,7 @@ func TestInterrupted(t *testing.T) {
 	nothingRuns(t, dir)
 }
 
-// TestUnprivileged runs everything as a user without any rights.
+// TestUnprivileged runs everything as a user without any privileges.
 func TestUnprivileged(t *testing.T) {
 	if os.Geteuid() != 0 {
 		s := bring(t, tiny(), Options{Dir: shared(t)})
@@ -292,9 +292,9 @@ func TestUnprivileged(t *testing.T) {
 	}
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	down(t, s)
-	// The binary is taken along: that user has no module cache to build it from.
+	// Copy the binary too: that user has no module cache to build it from.
 	dir := openDir(t)
-	const nobody = 12345 // without a name even
+	const nobody = 12345 // a user ID without a name
 	for _, name := range []string{"bin/app", stateFile} {
 		b, err := os.ReadFile(s.dir.path(name))
 		if err == nil {
@@ -342,7 +342,7 @@ func TestUnprivileged(t *testing.T) {
 	}
 }
 
-// TestReach wants a folder that the services' user cannot enter to be named.
+// TestReach asserts that the error names a folder that the services' user cannot enter.
 func TestReach(t *testing.T) {
 	if os.Geteuid() != 0 {
 		if err := serviceAccount().reach(t.Context(), "/nowhere"); err != nil {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestUse wants what is done to go on when a service is killed on purpose, to
-// end, with the reason, when one dies by itself, and nothing to be left.
+// TestUse asserts that do continues when a service is killed on purpose, that it
+// ends with the reason when a service dies by itself, and that nothing is left.
 func TestUse(t *testing.T) {
 	dir := shared(t)
 	onPurpose := true
