@@ -19,9 +19,9 @@ type Fault struct {
 	// UnderLoad means that the load must catch the fault; the load ends soon after the
 	// first wanted fault. Otherwise the checks before the load must catch it.
 	UnderLoad bool
-	// Want is what must catch it; any one of them does.
+	// Want lists the faults of a run that count as catching it; one is enough.
 	Want []Caught
-	// Also may appear besides: what follows from the fault.
+	// Also lists further faults that may follow from the planted one.
 	Also []Caught
 	// Survives means that the run passes in spite of the fault (timeouts do not fail a
 	// run). Any other planted fault must fail the run, or cost points under load.

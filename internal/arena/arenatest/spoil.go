@@ -32,7 +32,7 @@ func After(status int, change func(x *Exchange)) Hook {
 	}
 }
 
-// Before changes requests.
+// Before changes a request before it is forwarded.
 func Before(change func(x *Exchange)) Hook {
 	return func(x *Exchange, forward func()) {
 		change(x)
