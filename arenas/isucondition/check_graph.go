@@ -129,7 +129,8 @@ func checkGraph(res *scenario.Response, c *chair, day, asked int64) (*graph, err
 	return g, g.wantKept(res, c, asked)
 }
 
-// wantHour checks start, end and fields of one hour.
+// wantHour checks start, end and fields of one hour, and that data is null if and
+// only if there are no timestamps.
 func wantHour(res *scenario.Response, h *graphHour, start int64) error {
 	switch {
 	case h.fields != hourFields:

@@ -172,7 +172,7 @@ func (t *trendReading) isu(id, ts int64, level Level) {
 	case ts < seen.ts:
 		t.fail("trend-backwards", "isu_id %d was at %d and is now at %d", id, seen.ts, ts)
 	case ts == seen.ts && level == seen.level:
-		// Unchanged since the last checked answer.
+		// Unchanged since the viewer last saw the ISU, and correct then.
 	default:
 		t.posted(id, ts, level)
 		if ts > t.freshAfter {

@@ -73,8 +73,8 @@ func generateISU(r *rand.Rand, id int, created time.Time, p dataOwner, pool []Im
 	return isu
 }
 
-// nextCondition draws the state that follows last; nil means that there is no
-// earlier state.
+// nextCondition draws the condition that follows last; nil means that there is no
+// earlier condition.
 func nextCondition(r *rand.Rand, last *Condition, character int, at int64) Condition {
 	one := func(in int) bool { return r.IntN(in) == 0 }
 	c := Condition{Timestamp: at}

@@ -13,7 +13,7 @@ type guests struct {
 	ct                 *contest
 	host, other        *owner
 	bare, dressed      *chair // registered by the host: one without and one with an image
-	unregistered, none *chair // unregistered posts before it is registered; JIA does not know none
+	unregistered, none *chair // unregistered posts before its registration; none is unknown to JIA
 }
 
 // inviteGuests plans the guests. They are not part of the load.

@@ -15,9 +15,9 @@ import (
 const (
 	saleShows     = 20
 	saleStock     = 1_000_000
-	saleHot       = 2   // hot shows: every order includes one of them
+	saleHot       = 2   // number of hot shows; every order includes one of them
 	saleCustomers = 200 // concurrent customers, each sending the next request after the last answer
-	saleOdd       = 50  // one customer in this many names the hot show last, which causes deadlocks
+	saleOdd       = 50  // one order in this many names the hot show last, which causes deadlocks
 	saleTimeout   = 10 * time.Second
 )
 
