@@ -11,17 +11,17 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// The actors of the load beside users, viewers and ISU.
+// Limits of the actors of the load other than users, viewers and ISU.
 const (
-	firstUsers    = 6 // and the user "isucon"
+	firstUsers    = 6 // besides the user "isucon"
 	growEvery     = 5 * time.Second
-	growPer       = 500 // updates seen by viewers, per user, for one more user
-	patience      = 20  // timeouts per user after which nobody comes any more
+	growPer       = 500 // updates seen by viewers, per user, that add one user
+	patience      = 20  // timeouts per user after which no user is added any more
 	malformEvery  = time.Second
 	irregularEach = 500 * time.Millisecond
 )
 
-// Load starts everybody.
+// Load starts all actors.
 func (ct *contest) Load(ctx context.Context, s scenario.Session) error {
 	ct.loading.Store(true)
 	for range firstUsers {
@@ -42,8 +42,8 @@ func (ct *contest) Load(ctx context.Context, s scenario.Session) error {
 	return nil
 }
 
-// grow lets users come for what viewers have seen, or, where too many
-// requests took too long, makes the viewers leave and nobody come again.
+// grow adds users according to the updates that viewers have seen. After too many
+// timeouts it makes the viewers leave and adds no users any more.
 func (ct *contest) grow(context.Context, time.Time) {
 	users := ct.users.Load()
 	if ct.s.Timeouts() > patience*users {
@@ -64,23 +64,24 @@ func (ct *contest) grow(context.Context, time.Time) {
 	}
 }
 
-// growth is how many users come for so many updates seen, and how many of the
-// updates that uses up.
+// growth returns how many users the updates seen add, and how many of the updates
+// that consumes.
 func growth(updates, users int64) (more, used int64) {
 	more = updates / (growPer * users)
 	return more, more * growPer * users
 }
 
-// A malformer posts conditions that no target may store, and reads some back.
+// A malformer posts conditions that no target may store, and reads some of them
+// back.
 type malformer struct {
 	ct    *contest
 	cl    scenario.Client
 	rng   *rand.Rand
-	posts int // of those that hold a well-formed condition
+	posts int // posts that hold a well-formed condition
 }
 
-// malformed are conditions that no element may have, in posts whose first
-// element is well-formed: all of it must be refused.
+// malformed lists conditions that are invalid as elements of a post. The first
+// element of the post is well-formed; the whole post must be refused.
 var malformed = []string{
 	"is_dirty=false,is_overweight=false",
 	"is_broken=false,is_dirty=false,is_overweight=false",
@@ -89,13 +90,13 @@ var malformed = []string{
 	"",
 }
 
-// readBackEach is how many malformed posts there are for one that is read back.
-// It is rare because a target without an index takes long to answer.
+// readBackEach is the number of malformed posts per post that is read back.
+// Reading back is rare because a target without an index takes long to answer.
 const readBackEach = 4
 
 // malformedBody returns a post that must be refused whole, and its first
-// timestamp. Its timestamps lie between those of all slots, so that no condition
-// of it can be taken for one that was posted.
+// timestamp. Its timestamps lie between those of all slots, so that none of its
+// conditions can be confused with a posted one.
 func malformedBody(kind int, now int64) (body []byte, ts int64) {
 	ts = newestSlot(now)*slotSeconds + slotSeconds/2
 	element := func(condition string, ts int64) string {
@@ -112,9 +113,9 @@ func malformedBody(kind int, now int64) (body []byte, ts int64) {
 	}
 }
 
-// post sends one to a random active ISU. It ignores the status, because the
-// contest's app drops most posts unread. But a condition of the post that comes
-// back in an answer was never posted.
+// post sends one malformed post to a random active ISU. It ignores the status,
+// because the contest's app drops most posts unread. But a condition of the post
+// that appears in an answer is a fault: it was never validly posted.
 func (m *malformer) post(ctx context.Context, _ time.Time) {
 	active := m.ct.world.active()
 	if len(active) == 0 {
@@ -137,9 +138,8 @@ func (m *malformer) post(ctx context.Context, _ time.Time) {
 	}
 }
 
-// readBack reads the seconds of a malformed post as the owner of the ISU. Only a
-// failed check is reported: whether the target answers in time is a matter of
-// the users.
+// readBack reads the seconds of a malformed post as the owner of the ISU. It
+// reports only failed checks; slow answers are measured by the users.
 func (m *malformer) readBack(ctx context.Context, c *chair, ts int64) {
 	b := m.ct.browser(0)
 	defer b.cl.Close()

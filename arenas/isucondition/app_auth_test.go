@@ -50,7 +50,7 @@ func testInitialize(t *testing.T) {
 	}
 }
 
-// testSchema wants the tables of the rules, without one index more.
+// testSchema checks the tables against the rules: no more indexes than these.
 func testSchema(t *testing.T) {
 	c := fresh(t)
 	rows, err := c.db.Query(`SELECT table_name, GROUP_CONCAT(DISTINCT CONCAT(index_name, ' ', column_name) ORDER BY index_name)
@@ -90,7 +90,7 @@ func testSchema(t *testing.T) {
 	}
 }
 
-// signed makes a token in any way.
+// signed signs a token with any method and key.
 func signed(t *testing.T, method jwt.SigningMethod, key any, claims jwt.MapClaims) string {
 	t.Helper()
 	token, err := jwt.NewWithClaims(method, claims).SignedString(key)
@@ -194,8 +194,8 @@ func testSession(t *testing.T) {
 	}).want(t, 401, "you are not signed in")
 }
 
-// testSignedOut wants every endpoint of users to refuse strangers before
-// it looks at anything else.
+// testSignedOut checks that every user endpoint refuses requests without a session
+// before it examines anything else.
 func testSignedOut(t *testing.T) {
 	c := fresh(t)
 	g := newGuest(t)

@@ -12,7 +12,7 @@ import (
 	. "github.com/iikanji/iikanji/arenas/isucondition"
 )
 
-// wanted computes a page of the history as the rules say.
+// wanted computes a page of the history according to the rules.
 func wanted(isu ISU, start, end int64, levels string) []apiCondition {
 	page := []apiCondition{}
 	for _, c := range slices.Backward(isu.Conditions) {
@@ -74,7 +74,7 @@ func testHistory(t *testing.T) {
 		"end_time=1&condition_level=info&start_time=x": "bad format: start_time",
 	} {
 		g.get("/api/condition/"+isu.UUID+"?"+query).want(t, 400, text)
-		g.get("/api/condition/unknown?"+query).want(t, 400, text) // looked at before the ISU is
+		g.get("/api/condition/unknown?"+query).want(t, 400, text) // checked before the ISU is
 	}
 }
 
@@ -86,8 +86,9 @@ type report struct {
 	Timestamp int64  `json:"timestamp"`
 }
 
-// untilRead repeats a POST of conditions until the app does not drop it: its
-// answer then is another one than a drop's, or the count of rows has changed.
+// untilRead repeats a POST of conditions until the app does not drop it. A post
+// was not dropped if the answer differs from a drop's, or if the number of rows
+// changed.
 func untilRead(t *testing.T, uuid string, body edit) answer {
 	t.Helper()
 	count := func() (n int) {
@@ -98,7 +99,7 @@ func untilRead(t *testing.T, uuid string, body edit) answer {
 	}
 	g := newGuest(t)
 	before := count()
-	for range 400 { // all of them are dropped once in 10^18 times
+	for range 400 { // the probability that all are dropped is 10^-18
 		res := g.send("POST", "/api/condition/"+uuid, body)
 		if res.status != http.StatusAccepted || count() != before {
 			return res
@@ -156,7 +157,7 @@ func testRefusesReports(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			untilRead(t, uuid, body).want(t, 400, "bad request body")
-			untilRead(t, "unknown", body).want(t, 400, "bad request body") // looked at before the ISU is
+			untilRead(t, "unknown", body).want(t, 400, "bad request body") // checked before the ISU is
 		})
 	}
 	untilRead(t, "unknown", one("is_dirty=true,is_overweight=true,is_broken=true")).want(t, 404, "not found: isu")
@@ -166,7 +167,7 @@ func testRefusesReports(t *testing.T) {
 	}
 }
 
-// testDrops wants nine in ten posts to be thrown away, without being read.
+// testDrops checks that nine in ten posts are dropped without being read.
 func testDrops(t *testing.T) {
 	c := fresh(t)
 	uuid := c.data.Users[0].ISUs[0].UUID
@@ -180,7 +181,8 @@ func testDrops(t *testing.T) {
 	if err := c.db.QueryRow("SELECT COUNT(*) FROM isu_condition WHERE message = 'drop'").Scan(&n); err != nil {
 		t.Fatal(err)
 	}
-	// The mean is 60 with a deviation of 7.3: five of them to each side.
+	// The mean is 60, the standard deviation 7.3; the limits are five deviations to
+	// each side.
 	if n < 23 || n > 97 {
 		t.Errorf("%d of %d posts are stored, want about a tenth", n, posts)
 	}
@@ -201,7 +203,7 @@ type apiGraph struct {
 	Timestamps []int64 `json:"condition_timestamps"`
 }
 
-// checkGraph holds a graph against conditions, hour by hour.
+// checkGraph compares a graph with conditions, hour by hour.
 func checkGraph(t *testing.T, graph []apiGraph, start int64, conditions []Condition) {
 	t.Helper()
 	if len(graph) != 24 {
@@ -264,7 +266,7 @@ func testGraph(t *testing.T) {
 	t.Run("last second of the hour", func(t *testing.T) { ask(t, midnight+3599, midnight, isu.Conditions) })
 
 	t.Run("borders and rounding", func(t *testing.T) {
-		// Odd numbers in the hour, both its ends, and the hours next to it.
+		// Odd numbers within the hour, both its ends, and the neighboring hours.
 		start := T0.AddDate(0, 0, 3).Unix()
 		var conditions []Condition
 		for i, at := range []int64{start - 1, start, start + 1, start + 59, start + 600, start + 601, start + 3000, start + 3599, start + 3600,

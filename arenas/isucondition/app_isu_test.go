@@ -16,7 +16,7 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 )
 
-// The objects of the API, as the rules spell them.
+// The objects of the API, with the field names of the rules.
 type (
 	apiISU struct {
 		ID        int    `json:"id"`
@@ -105,7 +105,7 @@ func testForeign(t *testing.T) {
 	}
 }
 
-// form makes a registration; a nil image leaves the file out.
+// form builds a registration request. With a nil image it has no file.
 func form(t *testing.T, uuid, name string, image []byte) edit {
 	t.Helper()
 	var b bytes.Buffer
@@ -207,7 +207,7 @@ func testTrend(t *testing.T) {
 		}
 	}
 
-	// An ISU without conditions is in no list.
+	// An ISU without conditions appears in no list of the trend.
 	signedIn(t, "isucon").send("POST", "/api/isu", form(t, "a-silent", "黙", nil)).want(t, 201, "")
 	again := newGuest(t).get("/api/trend")
 	if strings.Contains(string(again.body), `"isu_id":29`) {

@@ -23,12 +23,12 @@ import (
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
-// The stack's supervisor is this same binary, executed again: it must turn
-// into it before any test runs.
+// The stack's supervisor is this same binary, executed again. It must branch into
+// the supervisor before any test runs.
 func init() { stack.MaybeSupervise() }
 
-// TestContest runs the app for real: its own MariaDB and nginx, brought up
-// once for all of the tests below and initialised anew by each.
+// TestContest runs the app with its own MariaDB and nginx. They are started once
+// for all tests below; each test initializes the app anew.
 func TestContest(t *testing.T) {
 	contest.up(t)
 	for _, c := range []struct {
@@ -47,7 +47,7 @@ func TestContest(t *testing.T) {
 	}
 }
 
-// theContest is the running stack and what the tests know of it.
+// theContest holds the running stack and what the tests need of it.
 type theContest struct {
 	stack *stack.Stack
 	data  *Data
@@ -57,7 +57,7 @@ type theContest struct {
 
 var contest theContest
 
-// up brings the stack up, to be taken down when t is over.
+// up starts the stack and stops it when t is over.
 func (c *theContest) up(t *testing.T) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "iikanji-isucondition-test-")
@@ -65,7 +65,7 @@ func (c *theContest) up(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil { // the services' user comes by
+	if err := os.Chmod(dir, 0o755); err != nil { // the services' user needs access
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -96,8 +96,9 @@ func (c *theContest) up(t *testing.T) {
 	t.Cleanup(c.jia.Close)
 }
 
-// activateForTest is JIA: UUIDs that begin with "a" are ISUs of character 3,
-// those that begin with digits are refused with that status, others unknown.
+// activateForTest acts as JIA. UUIDs that begin with "a" are ISUs of character 3.
+// UUIDs that begin with digits are refused with those digits as the status. Others
+// are unknown.
 func activateForTest(w http.ResponseWriter, r *http.Request) {
 	var order struct {
 		Target string `json:"target_base_url"`
@@ -119,7 +120,7 @@ func activateForTest(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// fresh gives the running contest with its initial data.
+// fresh returns the running contest with its initial data restored.
 func fresh(t *testing.T) *theContest {
 	t.Helper()
 	res := newGuest(t).send("POST", "/initialize", withJSON(map[string]string{"jia_service_url": contest.jia.URL}))
@@ -127,7 +128,7 @@ func fresh(t *testing.T) *theContest {
 	return &contest
 }
 
-// A guest is one browser of a test.
+// A guest is one client of a test, with its own cookies.
 type guest struct {
 	t      *testing.T
 	client *http.Client
@@ -141,7 +142,7 @@ func newGuest(t *testing.T) *guest {
 	return &guest{t, &http.Client{Jar: jar, Timeout: 30 * time.Second}}
 }
 
-// signedIn is a browser of a user.
+// signedIn returns a guest signed in as a user.
 func signedIn(t *testing.T, user string) *guest {
 	t.Helper()
 	g := newGuest(t)
@@ -185,7 +186,7 @@ func withJSON(v any) edit {
 	return withBody("application/json", string(body))
 }
 
-// An answer is what came back.
+// An answer is a received response.
 type answer struct {
 	what   string
 	status int
@@ -216,7 +217,7 @@ func (g *guest) send(method, path string, edits ...edit) answer {
 
 func (g *guest) get(path string) answer { g.t.Helper(); return g.send("GET", path) }
 
-// want checks the status, and where text is not empty a text/plain body.
+// want checks the status and, if text is not empty, a text/plain body.
 func (a answer) want(t *testing.T, status int, text string) {
 	t.Helper()
 	if a.status != status {
@@ -243,8 +244,7 @@ func (a answer) wantEmpty(t *testing.T, status int) {
 	}
 }
 
-// decode checks the status and decodes JSON strictly: fields that v does not
-// have are an error.
+// decode checks the status and decodes JSON strictly: unknown fields are an error.
 func (a answer) decode(t *testing.T, status int, v any) {
 	t.Helper()
 	a.want(t, status, "")

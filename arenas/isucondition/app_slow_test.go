@@ -9,12 +9,12 @@ import (
 	. "github.com/iikanji/iikanji/arenas/isucondition"
 )
 
-// work is what the database had to do.
+// work is the work of the database.
 type work struct {
 	selects, inserts, prepares, commits, scanned int
 }
 
-// workOf counts the database's work during do. Nobody else works there.
+// workOf counts the database's work during do. No other client uses the database.
 func workOf(t *testing.T, do func()) work {
 	t.Helper()
 	read := func() (n map[string]int) {
@@ -51,21 +51,21 @@ func workOf(t *testing.T, do func()) work {
 	}
 }
 
-// testSlow wants the app to be slow in the places of the rules: what a
-// competitor is to find must be there.
+// testSlow checks that the app is slow in the places that the rules describe,
+// because competitors must be able to find them.
 func testSlow(t *testing.T) {
 	c := fresh(t)
 	g := signedIn(t, "isucon2")
 	user := c.data.Users[1]
 	uuid := user.ISUs[0].UUID
-	idle := workOf(t, func() {}) // reading the counters is work too
+	idle := workOf(t, func() {}) // reading the counters counts as work too
 	const rows = 618
 	for _, s := range []struct {
 		name, path string
 		want       work
 	}{
-		// One query for the characters, one for each, one for each ISU; every
-		// one of the last reads the table of conditions from end to end.
+		// One query for the characters, one per character, one per ISU. Each query per ISU
+		// is a full scan of the table of conditions.
 		{"trend", "/api/trend", work{selects: 1 + Characters + 28, prepares: Characters + 28, scanned: 28 * rows}},
 		{"list", "/api/isu", work{selects: 2 + 20, prepares: 2 + 20, commits: 1, scanned: 20 * rows}},
 		{"history", "/api/condition/" + uuid + "?end_time=9999999999&condition_level=critical", work{selects: 3, prepares: 3, scanned: rows}},
@@ -96,7 +96,7 @@ func testSlow(t *testing.T) {
 			if got != idle {
 				break
 			}
-			got = post() // a dropped post costs the database nothing
+			got = post() // a dropped post causes no database work
 		}
 		if want := (work{selects: 1, inserts: 10, prepares: 11, commits: 1, scanned: got.scanned}); got != want {
 			t.Errorf("the database did %+v, want %+v", got, want)
@@ -113,7 +113,7 @@ func testSlow(t *testing.T) {
 		if err := c.db.QueryRow("SHOW GLOBAL STATUS LIKE 'Max_used_connections'").Scan(&name, &most); err != nil {
 			t.Fatal(err)
 		}
-		if most < 10 || most > 10+2 { // ours, and that of the program that loads the data
+		if most < 10 || most > 10+2 { // the test's own connection, and that of the program that loads the data
 			t.Errorf("%d connections were in use at once, want the app's 10 and one or two", most)
 		}
 	})

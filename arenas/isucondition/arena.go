@@ -12,21 +12,21 @@ import (
 //go:embed answers.txt
 var answers string
 
-// conf is what the contest's server had beyond the defaults, in MariaDB 10.11's
-// words: a query cache of 16 MiB, which switches itself on by having a size,
-// and one zone and one character set everywhere. The buffer pool has its
-// default of 128 MiB.
+// conf holds the settings in which the contest's server differed from the
+// defaults, as MariaDB 10.11 spells them: a query cache of 16 MiB, which a size
+// above 0 turns on, and one time zone and one character set everywhere. The buffer
+// pool keeps its default of 128 MiB.
 const conf = `character-set-server = utf8mb4
 collation-server = utf8mb4_general_ci
 default-time-zone = '+09:00'
 query_cache_size = 16M
 `
 
-// allowed are the promises that the rules let go: posted conditions may appear
-// late or never, and data must survive a restart of the services, not a power
-// cut (durability, freshness); every list that a client sees is sorted by what
-// it shows, or its order is free, as that of the trend's characters
-// (row order); the logs are nobody's but the contestant's (observability).
+// allowed lists the promises that the rules do not require. Posted conditions may
+// appear late or never, and data must survive a restart of the services but not a
+// power cut (durability, freshness). Every list that a client sees is sorted by
+// fields that it shows, or its order is free, as with the trend's characters (row
+// order). The logs are used by the contestant only (observability).
 var allowed = []iikanji.Promise{iikanji.Durability, iikanji.Freshness, iikanji.RowOrder, iikanji.Observability}
 
 func init() {
@@ -60,7 +60,7 @@ func init() {
 	})
 }
 
-// appEnv is the app's environment, all that it reads.
+// appEnv returns all environment variables that the app reads.
 func appEnv(p arena.Places) []string {
 	return []string{
 		"MYSQL_HOST=127.0.0.1",

@@ -26,7 +26,7 @@ const (
 	textBadRequest  = "bad request body"
 )
 
-// checkEmptyOK checks an answer that says nothing but 200.
+// checkEmptyOK checks an answer that consists of status 200 only.
 func checkEmptyOK(res *scenario.Response) error { return scenario.WantStatus(res, http.StatusOK) }
 
 // checkMe checks GET /api/user/me.
@@ -52,8 +52,8 @@ func checkMe(res *scenario.Response, user string) error {
 	return nil
 }
 
-// checkIcon checks the icon of a chair. sure says that this client has found
-// the bytes of its cache to be right before.
+// checkIcon checks the icon of a chair. sure means that this client has already
+// found the bytes in its cache to be right.
 func checkIcon(res *scenario.Response, c *chair, sure bool) error {
 	if err := scenario.WantStatus(res, http.StatusOK); err != nil {
 		return err
@@ -68,7 +68,7 @@ func checkIcon(res *scenario.Response, c *chair, sure bool) error {
 }
 
 // checkPage checks the landing page: an HTML text that refers to exactly the
-// assets of the page. Its other bytes are free.
+// assets of the page. The rest of its bytes is not checked.
 func checkPage(res *scenario.Response, assets []Asset) error {
 	var want []string
 	for _, a := range assets {

@@ -10,25 +10,25 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// pageLimit is how many conditions one answer holds at most.
+// pageLimit is the maximum number of conditions in one answer.
 const pageLimit = 20
 
-// crossDelay is how long, in ms, the two readers of conditions may differ in
-// what they give back.
+// crossDelay is how long, in ms, the two endpoints that return conditions may
+// differ in their content.
 const crossDelay = 1000
 
-// A wireCondition is a condition as the API shows it. The zero timestamp
-// means that there was none.
+// A wireCondition is a condition as the API shows it. A zero timestamp means that
+// there is no condition.
 type wireCondition struct {
 	uuid, name, message []byte
 	ts                  int64
 	state               state
 	level               Level
-	wellFormed          bool // condition and condition_level are of the known texts
+	wellFormed          bool // condition and condition_level have known values
 	fields              uint8
 }
 
-// allFields are the bits of the fields that a condition must have.
+// allFields has the bits of all fields that a condition must have.
 const allFields = 1<<7 - 1
 
 // readCondition reads one condition object.
@@ -69,8 +69,8 @@ func readCondition(r *jsonread.Reader) (w wireCondition) {
 	return w
 }
 
-// wantPosted compares a condition with what its chair posted and returns its
-// place in the history. The caller holds the chair's lock.
+// wantPosted compares a condition with the one that its chair posted, and returns
+// its index in the history. The caller holds the chair's lock.
 func wantPosted(res *scenario.Response, check string, w *wireCondition, c *chair) (int, error) {
 	switch {
 	case w.fields != allFields:
@@ -92,7 +92,7 @@ func wantPosted(res *scenario.Response, check string, w *wireCondition, c *chair
 	return i, nil
 }
 
-// A levelSet is a set of levels, as bits.
+// A levelSet is a set of levels, as a bit mask.
 type levelSet uint8
 
 func setOf(levels ...Level) (s levelSet) {
@@ -109,16 +109,16 @@ var (
 
 func (s levelSet) has(l Level) bool { return s&(1<<l) != 0 }
 
-// A conditionQuery is what a GET /api/condition/:uuid asks for.
+// A conditionQuery holds the parameters of a GET /api/condition/:uuid.
 type conditionQuery struct {
-	start  int64 // fromEver where the parameter is left out
+	start  int64 // fromEver if the parameter is omitted
 	end    int64
 	levels levelSet
 }
 
 const fromEver = math.MinInt64
 
-// from is the start of the range, for people.
+// from returns the start of the range in readable form.
 func (q conditionQuery) from() string {
 	if q.start == fromEver {
 		return "-∞"
@@ -126,16 +126,16 @@ func (q conditionQuery) from() string {
 	return strconv.FormatInt(q.start, 10)
 }
 
-// A page is a checked answer: places in the history, newest first.
+// A page is a checked answer: indexes in the history, newest first.
 type page struct {
 	at     [pageLimit]int32
-	states [pageLimit]state // as they were when the page was checked
+	states [pageLimit]state // at the time of the check
 	n      int
 }
 
-// checkConditions checks one page of conditions. asked is when the request
-// was sent, in ms since the clock's origin; recent are places in the history
-// that this client read before and that must still be there.
+// checkConditions checks one page of conditions. asked is when the request was
+// sent, in ms since the clock's origin. recent holds indexes in the history that
+// this client read before and that must still be returned.
 func checkConditions(res *scenario.Response, c *chair, q conditionQuery, asked int64, recent []int32) (p page, err error) {
 	r, err := verify.OpenJSON(res, http.StatusOK)
 	if err != nil {
@@ -174,7 +174,8 @@ func checkConditions(res *scenario.Response, c *chair, q conditionQuery, asked i
 	return p, wantKept(res, c, q, &p, asked, recent)
 }
 
-// wantOrder wants timestamps in the range asked for, each below the one before.
+// wantOrder checks that the timestamps are within the requested range and strictly
+// descending.
 func wantOrder(res *scenario.Response, wires []wireCondition, q conditionQuery) error {
 	for i := range wires {
 		ts := wires[i].ts
@@ -188,9 +189,9 @@ func wantOrder(res *scenario.Response, wires []wireCondition, q conditionQuery) 
 	return nil
 }
 
-// wantKept wants every condition that was given back before and that this
-// answer covers. A full page covers what is newer than its last; a short one
-// covers the whole range.
+// wantKept checks that the answer contains every condition in its range that was
+// returned before. A full page covers the range down to its last condition; a
+// short page covers the whole range.
 func wantKept(res *scenario.Response, c *chair, q conditionQuery, p *page, asked int64, recent []int32) error {
 	lo, hi := 0, c.past.from(q.end)
 	if q.start != fromEver {
@@ -199,7 +200,7 @@ func wantKept(res *scenario.Response, c *chair, q conditionQuery, p *page, asked
 	if p.n == pageLimit {
 		lo = max(lo, int(p.at[p.n-1]))
 	}
-	next := 0 // of the page's places that are not above i
+	next := 0 // first index in the page that may equal i
 	for i := hi - 1; i >= lo; i-- {
 		if next < p.n && int(p.at[next]) == i {
 			next++
@@ -212,7 +213,8 @@ func wantKept(res *scenario.Response, c *chair, q conditionQuery, p *page, asked
 	return nil
 }
 
-// missing is the fault of leaving out a condition that the target has.
+// missing returns the fault for an answer that omits a condition which the target
+// has.
 func (c *chair) missing(res *scenario.Response, check string, i int) error {
 	if ts := unixOf(c.past.times[i]); i >= c.past.loaded {
 		return scenario.Wrong(res, check+"-lost", "the condition of %d is missing; it was given back before", ts)
@@ -230,9 +232,9 @@ func holds(places []int32, i int) bool {
 	return false
 }
 
-// sightPage notes that a page's conditions were given back at a time, in ms
-// since the clock's origin. With points set they count as read by their owner;
-// fresh is how many of each level had not been read before.
+// sightPage records that a page's conditions were returned at a time, in ms since
+// the clock's origin. With points set, the conditions count as read by their
+// owner, and fresh is the number per level that had not been read before.
 func (c *chair) sightPage(p *page, ms int64, points bool) (fresh [Critical + 1]int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// pageOf is a right answer: the newest conditions of a query.
+// pageOf returns a correct answer: the newest conditions of a query.
 func pageOf(c *chair, q conditionQuery) (page []testCondition) {
 	for i := c.past.len() - 1; i >= 0 && len(page) < pageLimit; i-- {
 		if ts := unixOf(c.past.times[i]); ts >= q.start && ts < q.end && q.levels.has(c.past.states[i].level()) {
@@ -81,7 +81,8 @@ func TestCheckConditionsWrong(t *testing.T) {
 	wantFault(t, "fields left out", err, "condition-fields")
 }
 
-// TestConditionsLost: what may be missing, and from when on.
+// TestConditionsLost tests which conditions may be missing, and from what time on
+// they may not.
 func TestConditionsLost(t *testing.T) {
 	q := conditionQuery{start: fromEver, end: testStart + 1e6, levels: allLevels}
 	c := testChair(10)

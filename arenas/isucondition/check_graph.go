@@ -12,7 +12,7 @@ import (
 type graph struct {
 	day    int64
 	counts [24]int // conditions per hour
-	at     []int32 // places in the history, ascending
+	at     []int32 // indexes in the history, ascending
 }
 
 // A graphHour is one item of the answer.
@@ -22,13 +22,13 @@ type graphHour struct {
 	score      int64
 	percent    [4]int64 // broken, overweight, dirty (by bit of Flags), sitting
 	fields     uint8
-	stamps     int // how many timestamps it lists
+	stamps     int // number of timestamps listed
 }
 
 const hourFields = 1<<4 - 1 // start_at, end_at, data, condition_timestamps
 const dataFields = 1<<5 - 1 // percentages and score
 
-// readHour reads one item; its timestamps go to stamps.
+// readHour reads one item and appends its timestamps to stamps.
 func readHour(r *jsonread.Reader, stamps *[]int64) (h graphHour) {
 	r.Object(func(name []byte) {
 		switch string(name) {
@@ -129,7 +129,8 @@ func checkGraph(res *scenario.Response, c *chair, day, asked int64) (*graph, err
 	return g, g.wantKept(res, c, asked)
 }
 
-// wantHour checks the frame of one hour.
+// wantHour checks start, end and fields of one hour, and that data is null if and
+// only if there are no timestamps.
 func wantHour(res *scenario.Response, h *graphHour, start int64) error {
 	switch {
 	case h.fields != hourFields:
@@ -142,7 +143,7 @@ func wantHour(res *scenario.Response, h *graphHour, start int64) error {
 	return nil
 }
 
-// wantData checks the timestamps of one hour and computes its numbers anew.
+// wantData checks the timestamps of one hour and recomputes its numbers.
 func (g *graph) wantData(res *scenario.Response, c *chair, h *graphHour, stamps []int64) error {
 	var sum, counts = int64(0), [4]int64{}
 	for i, ts := range stamps {
@@ -179,7 +180,8 @@ func (g *graph) wantData(res *scenario.Response, c *chair, h *graphHour, stamps 
 	return nil
 }
 
-// wantKept wants every condition of the day that was given back before.
+// wantKept checks that every condition of the day that was returned before is in
+// the graph.
 func (g *graph) wantKept(res *scenario.Response, c *chair, asked int64) error {
 	next := 0
 	for i, end := c.past.from(g.day), c.past.from(g.day+daySeconds); i < end; i++ {
@@ -192,7 +194,7 @@ func (g *graph) wantKept(res *scenario.Response, c *chair, asked int64) error {
 	return nil
 }
 
-// sightGraph notes that a graph's conditions were given back at a time, in ms
+// sightGraph records that a graph's conditions were returned at a time, in ms
 // since the clock's origin.
 func (c *chair) sightGraph(g *graph, ms int64) {
 	c.mu.Lock()

@@ -17,7 +17,7 @@ type testHour struct {
 	Stamps []int64   `json:"condition_timestamps"`
 }
 
-// graphOf is a right answer.
+// graphOf returns a correct answer.
 func graphOf(c *chair, day int64) (hours []testHour) {
 	for h := range int64(24) {
 		start := day + h*hourSeconds
@@ -47,7 +47,7 @@ func graphOf(c *chair, day int64) (hours []testHour) {
 	return hours
 }
 
-// testGraphChair has a condition each minute of the hours 1, 2 and 23.
+// testGraphChair has one condition per minute in the hours 1, 2 and 23.
 func testGraphChair() *chair {
 	c := testChair(0)
 	for _, h := range []int64{1, 2, 23} {
@@ -118,7 +118,8 @@ func TestCheckGraphFields(t *testing.T) {
 	}
 }
 
-// TestGraphLost: the two readers of conditions must agree after a second.
+// TestGraphLost checks that the two endpoints that return conditions must agree
+// after a second.
 func TestGraphLost(t *testing.T) {
 	c := testGraphChair()
 	c.past.sight(30, 7000)

@@ -14,7 +14,7 @@ type wireISU struct {
 	uuid, name, character []byte
 	latest                wireCondition
 	hasLatest             bool
-	listed                bool // latest_isu_condition was there, null or not
+	listed                bool // latest_isu_condition was present, null or not
 }
 
 // readWireISU reads one ISU object.
@@ -51,8 +51,8 @@ func readISU(res *scenario.Response, status int) (wireISU, error) {
 	return w, verify.EndJSON(res, &r)
 }
 
-// checkISU checks an answer that shows one chair. The id must be the one told
-// before, or, where none was, above 0.
+// checkISU checks an answer that shows one chair. The id must equal the one in an
+// earlier answer; the first id must be above 0.
 func checkISU(res *scenario.Response, status int, c *chair) (id int64, err error) {
 	w, err := readISU(res, status)
 	if err != nil {
@@ -61,8 +61,8 @@ func checkISU(res *scenario.Response, status int, c *chair) (id int64, err error
 	return w.id, wantISU(res, "isu", &w, c)
 }
 
-// wantISU compares an ISU with the chair that it must be. check is the first
-// word of the checks' names.
+// wantISU compares an ISU with the chair that it must show. check is the prefix of
+// the checks' names.
 func wantISU(res *scenario.Response, check string, w *wireISU, c *chair) error {
 	switch id := c.id.Load(); {
 	case string(w.uuid) != c.uuid:
@@ -77,9 +77,9 @@ func wantISU(res *scenario.Response, check string, w *wireISU, c *chair) error {
 	return nil
 }
 
-// checkList checks GET /api/isu: exactly the owner's chairs, newest first,
-// each with a condition that was posted or none. exact wants the newest
-// condition. seen is called with each chair's latest timestamp, 0 for none.
+// checkList checks GET /api/isu: exactly the owner's chairs, newest first, each
+// with a posted condition or with none. exact requires the newest condition. seen
+// is called with each chair's latest timestamp, 0 for none.
 func checkList(res *scenario.Response, chairs []*chair, exact bool, seen func(i int, latest int64)) error {
 	r, err := verify.OpenJSON(res, http.StatusOK)
 	if err != nil {

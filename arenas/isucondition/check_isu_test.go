@@ -19,7 +19,7 @@ type testListed struct {
 	Latest *testCondition `json:"latest_isu_condition"`
 }
 
-// testOwned has three chairs, newest first, the second of which never posted.
+// testOwned returns three chairs, newest first. The second has never posted.
 func testOwned() (chairs []*chair) {
 	for i, n := range []int{5, 0, 9} {
 		c := testChair(n)
@@ -32,7 +32,7 @@ func testOwned() (chairs []*chair) {
 
 func shownISU(c *chair) testISU { return testISU{c.id.Load(), c.uuid, c.name, Labels[c.character]} }
 
-// listOf is a right answer with the newest conditions.
+// listOf returns a correct answer with the newest conditions.
 func listOf(chairs []*chair) (list []testListed) {
 	for _, c := range chairs {
 		l := testListed{testISU: shownISU(c)}

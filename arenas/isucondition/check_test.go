@@ -12,13 +12,14 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// The checks are tested on answers made of these, each broken in one way.
+// The checks are tested on correct answers made of these types, each broken in one
+// way.
 
 // testStart is when the chairs of the tests began to post.
 var testStart = T0.Unix()
 
-// testChair has one condition a minute, n of them, with all combinations of
-// state in turn.
+// testChair has n conditions, one per minute, and cycles through all combinations
+// of the state.
 func testChair(n int) *chair {
 	c := &chair{uuid: "11111111-2222-4333-8444-555555555555", name: "月曜日の椅子", character: 3, owner: &owner{id: "able_abe"}}
 	c.id.Store(42)
@@ -28,7 +29,7 @@ func testChair(n int) *chair {
 	return c
 }
 
-// knowAll marks all of a chair's conditions as given back at a time, in ms.
+// knowAll marks all of a chair's conditions as returned at a time, in ms.
 func knowAll(c *chair, ms int64) *chair {
 	for i := range c.past.times {
 		c.past.sight(i, ms)
@@ -46,14 +47,14 @@ type testCondition struct {
 	Message string `json:"message"`
 }
 
-// shown is the i-th condition of a chair as a right answer shows it.
+// shown returns the i-th condition of a chair as a correct answer shows it.
 func (c *chair) shown(i int) testCondition {
 	s := c.past.states[i]
 	return testCondition{c.uuid, c.name, unixOf(c.past.times[i]), s.sitting(), s.flags().Condition(), s.level().String(),
 		Message(c.character, s.flags())}
 }
 
-// answer is a 200 with a JSON body.
+// answer returns a 200 response with a JSON body.
 func answer(t *testing.T, v any) *scenario.Response {
 	t.Helper()
 	body, err := json.Marshal(v)
@@ -68,7 +69,8 @@ func textAnswer(status int, contentType, body string) *scenario.Response {
 		Fields: []scenario.HeaderField{{Name: []byte("content-type"), Value: []byte(contentType)}}}
 }
 
-// wantFault wants a fault of a check; "" wants none.
+// wantFault checks that err is a fault of a check. For check "" there must be no
+// fault.
 func wantFault(t *testing.T, says string, err error, check string) {
 	t.Helper()
 	var f *scenario.Fault
@@ -82,7 +84,8 @@ func wantFault(t *testing.T, says string, err error, check string) {
 	}
 }
 
-// TestTransport: every JSON check refuses other statuses, types and bodies.
+// TestTransport checks that every JSON check refuses wrong statuses, types and
+// bodies.
 func TestTransport(t *testing.T) {
 	c := testChair(0)
 	checks := map[string]func(res *scenario.Response) error{

@@ -10,29 +10,30 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// A trendWatch is what one viewer has seen of the trend; each viewer has its own.
+// A trendWatch holds what one viewer has seen of the trend. It is not shared
+// between viewers.
 type trendWatch struct {
-	last map[int64]glimpse // by the target's id
-	body []byte            // of the last good answer
-	turn int64             // counts answers
+	last map[int64]glimpse // key: the target's id
+	body []byte            // body of the last correct answer
+	turn int64             // number of the answer
 }
 
-// A glimpse is the newest that a viewer saw of one ISU.
+// A glimpse is the newest condition that a viewer saw of one ISU.
 type glimpse struct {
 	ts    int64
 	level Level
-	turn  int64 // of the answer that showed it last
+	turn  int64 // turn of the last answer that listed the ISU
 }
 
-// A trendAnswer is what a checked answer tells.
+// A trendAnswer is the result of checking one answer.
 type trendAnswer struct {
 	isus    int
-	updates int64 // ISU that show another timestamp than before, and a fresh one
+	updates int64 // ISU with a new timestamp that is also fresh
 }
 
-// checkTrend checks GET /api/trend against the viewer's memory and what was
-// posted. Timestamps above freshAfter (virtual Unix seconds) count as updates
-// where they are new to the viewer.
+// checkTrend checks GET /api/trend against what the viewer saw before and what was
+// posted. A timestamp above freshAfter (virtual Unix seconds) counts as an update
+// if it is new to the viewer.
 func (w *trendWatch) checkTrend(res *scenario.Response, ids map[int64]*chair, freshAfter int64) (a trendAnswer, err error) {
 	if err := scenario.WantStatus(res, http.StatusOK); err != nil {
 		return a, err
@@ -42,7 +43,7 @@ func (w *trendWatch) checkTrend(res *scenario.Response, ids map[int64]*chair, fr
 	}
 	if len(w.body) > 0 && bytes.Equal(res.Body, w.body) {
 		a.isus = len(w.last)
-		return a, nil // byte for byte what was checked already
+		return a, nil // identical to the last checked answer
 	}
 	t := trendReading{trendWatch: w, res: res, ids: ids, freshAfter: freshAfter, r: jsonread.New(res.Body)}
 	if w.last == nil {
@@ -75,7 +76,7 @@ func firstMissing(characters uint32) string {
 	return "none"
 }
 
-// A trendReading is the reading of one answer.
+// A trendReading is the state of reading one answer.
 type trendReading struct {
 	*trendWatch
 	trendAnswer
@@ -83,9 +84,9 @@ type trendReading struct {
 	r          jsonread.Reader
 	ids        map[int64]*chair
 	freshAfter int64
-	characters uint32 // bits of Labels met
+	characters uint32 // bits of the Labels found
 	current    int    // index of the label being read
-	wrong      error  // the first one
+	wrong      error  // the first fault
 }
 
 func (t *trendReading) fail(check, format string, args ...any) {
@@ -94,7 +95,7 @@ func (t *trendReading) fail(check, format string, args ...any) {
 	}
 }
 
-// character reads one item. Its name may come behind its lists, so it is read
+// character reads one item. The name may follow the lists, so it is looked up
 // first.
 func (t *trendReading) character() {
 	t.name()
@@ -138,7 +139,7 @@ func (t *trendReading) name() {
 	}
 }
 
-// list reads the ISU of one level.
+// list reads the ISU listed under one level.
 func (t *trendReading) list(level Level) {
 	last := int64(math.MaxInt64)
 	t.r.Array(func() {
@@ -161,7 +162,7 @@ func (t *trendReading) list(level Level) {
 	})
 }
 
-// isu checks one ISU against memory and history.
+// isu checks one ISU against the viewer's memory and the history.
 func (t *trendReading) isu(id, ts int64, level Level) {
 	t.isus++
 	seen := t.last[id]
@@ -171,7 +172,7 @@ func (t *trendReading) isu(id, ts int64, level Level) {
 	case ts < seen.ts:
 		t.fail("trend-backwards", "isu_id %d was at %d and is now at %d", id, seen.ts, ts)
 	case ts == seen.ts && level == seen.level:
-		// As before: known to be right.
+		// Unchanged since the viewer last saw the ISU, and correct then.
 	default:
 		t.posted(id, ts, level)
 		if ts > t.freshAfter {
@@ -183,8 +184,8 @@ func (t *trendReading) isu(id, ts int64, level Level) {
 	}
 }
 
-// posted wants a condition that the ISU posted. Ids that nobody knows yet are
-// tolerated: their registration may still be on its way.
+// posted checks that the ISU posted this condition. Unknown ids are accepted,
+// because the answer to their registration may still be in transit.
 func (t *trendReading) posted(id, ts int64, level Level) {
 	c := t.ids[id]
 	if c == nil {
@@ -202,8 +203,8 @@ func (t *trendReading) posted(id, ts int64, level Level) {
 	}
 }
 
-// checkTrendExact checks the trend of a target that holds the initial data
-// only: all its ISU with their newest conditions, and no others.
+// checkTrendExact checks the trend of a target that holds the initial data only:
+// exactly all its ISU, with their newest conditions.
 func checkTrendExact(res *scenario.Response, w *world) error {
 	var watch trendWatch
 	if _, err := watch.checkTrend(res, w.ids(), math.MaxInt64); err != nil {

@@ -19,8 +19,8 @@ type testTrend struct {
 	Critical  []testTrendISU `json:"critical"`
 }
 
-// trendWorld has three ISU of one character, with the ids 1, 2 and 3, that
-// post every minute, and one of another with the id 4.
+// trendWorld has three ISU of one character, with the ids 1, 2 and 3, and one ISU
+// of another character with the id 4. All post every minute.
 func trendWorld() map[int64]*chair {
 	ids := map[int64]*chair{}
 	for id := int64(1); id <= 4; id++ {
@@ -35,7 +35,7 @@ func trendWorld() map[int64]*chair {
 	return ids
 }
 
-// trendOf is a right answer that shows each ISU's n-th condition.
+// trendOf returns a correct answer that shows each ISU's n-th condition.
 func trendOf(ids map[int64]*chair, n int) []testTrend {
 	all := make([]testTrend, Characters)
 	for i := range all {
@@ -115,10 +115,10 @@ func TestCheckTrendWrong(t *testing.T) {
 	}
 }
 
-// TestTrendNameLast: fields may come in any order.
+// TestTrendNameLast checks that fields may come in any order.
 func TestTrendNameLast(t *testing.T) {
 	ids := trendWorld()
-	var v []map[string]any // maps are written in alphabetical order: character first
+	var v []map[string]any // maps are encoded in alphabetical order: character first
 	for _, c := range trendOf(ids, 11) {
 		v = append(v, map[string]any{"critical": c.Critical, "info": c.Info, "warning": c.Warning, "zz": 1})
 	}
@@ -153,7 +153,6 @@ func TestCheckTrendExact(t *testing.T) {
 	wantFault(t, "one more", check(more), "trend-extra")
 }
 
-// replaceFirst replaces the first occurrence.
 func replaceFirst(s, old, new string) string {
 	for i := 0; i+len(old) <= len(s); i++ {
 		if s[i:i+len(old)] == old {

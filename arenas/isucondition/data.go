@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// dataVersion changes whenever the generator writes other bytes.
+	// dataVersion must change whenever the generator's output changes.
 	dataVersion = "1"
 
 	initialFile = "initialize.json"
@@ -27,22 +27,22 @@ const (
 	sqlTime = "2006-01-02 15:04:05.000000"
 )
 
-// imageSums are the MD5 sums of the pool, one a line, as they were when the
-// arena was made: a test holds the drawings to them.
+// imageSums are the MD5 sums of the pool, one per line, recorded when the arena
+// was made. A test compares the drawings with them.
 //
 //go:embed images.md5
 var imageSums string
 
-// generatedVersion names what Generate writes.
+// generatedVersion returns the version of what Generate writes.
 func generatedVersion() string {
 	sum := sha256.Sum256([]byte(dataVersion + "\n" + imageSums))
 	return dataVersion + "-" + hex.EncodeToString(sum[:6])
 }
 
-// Generate writes the initial data twice: as SQL into webapp/sql for the app,
-// and with the pool of icons into data for the benchmarker. An empty webapp
-// leaves the SQL out. The same bytes are written every time; each file is
-// complete or absent, and the version is written last.
+// Generate writes the initial data twice: as SQL into webapp/sql for the app, and
+// with the pool of icons into data for the benchmarker. With an empty webapp it
+// writes no SQL. The output is the same every time. Each file is complete or
+// absent, and the version is written last.
 func Generate(ctx context.Context, webapp, data string) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("generating the initial data: %w", err)
@@ -77,7 +77,7 @@ func Generate(ctx context.Context, webapp, data string) error {
 	return writeBytes(filepath.Join(data, versionFile), []byte(generatedVersion()+"\n"))
 }
 
-// sums lists the MD5 sums of icons, one a line.
+// sums lists the MD5 sums of icons, one per line.
 func sums(pool []Image) string {
 	var b strings.Builder
 	for _, img := range pool {
@@ -94,7 +94,8 @@ func writeBytes(path string, body []byte) error {
 	return writeFile(path, func(w io.Writer) error { _, err := w.Write(body); return err })
 }
 
-// writeFile writes a file beside its place and moves it there when it is complete.
+// writeFile writes a temporary file in the same folder and renames it when it is
+// complete.
 func writeFile(path string, write func(io.Writer) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("making the folder of %s: %w", path, err)
@@ -103,7 +104,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	defer os.Remove(f.Name()) // of no effect once it was moved
+	defer os.Remove(f.Name()) // no effect after the rename
 	w := bufio.NewWriter(f)
 	err = write(w)
 	if err == nil {
@@ -124,7 +125,8 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// writeSQL writes the data as the app's database loads it. Times are JST.
+// writeSQL writes the data in the form that the app's database loads. Times are
+// JST.
 func writeSQL(w io.Writer, users []User, pool []Image) error {
 	images := map[MD5][]byte{}
 	for _, img := range pool {

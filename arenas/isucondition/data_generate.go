@@ -9,14 +9,14 @@ import (
 
 const dataSeed = 2021
 
-// A dataOwner is one line of the initial data set: who has how many ISUs with how
-// many conditions how far apart.
+// A dataOwner is one line of the initial data set: a user, the number of ISUs, the
+// number of conditions of each, and the time between conditions.
 type dataOwner struct {
-	user       string // "" is a random name
+	user       string // "" means a random name
 	isus       int
 	conditions int
 	spacing    time.Duration
-	earlier    time.Duration // how much longer ago than others the user came
+	earlier    time.Duration // how much earlier than other users this user signed up
 }
 
 var dataOwners = []dataOwner{
@@ -27,7 +27,8 @@ var dataOwners = []dataOwner{
 	{isus: 1, conditions: 6, spacing: 10 * time.Minute},
 }
 
-// generateUsers makes the initial data, the same at every call. pool lends the icons.
+// generateUsers makes the initial data. The result is the same at every call. The
+// icons come from pool.
 func generateUsers(pool []Image) []User {
 	r := rand.New(rand.NewPCG(dataSeed, 0))
 	var names seeded.UserNames
@@ -47,8 +48,8 @@ func generateUsers(pool []Image) []User {
 	return users
 }
 
-// generateISU makes one ISU. The first ones have every character once, as the
-// check of the trend wants all of them.
+// generateISU makes one ISU. The first ISUs have each character once, because the
+// check of the trend requires every character.
 func generateISU(r *rand.Rand, id int, created time.Time, p dataOwner, pool []Image) ISU {
 	character := id - 1
 	if character >= Characters {
@@ -72,7 +73,8 @@ func generateISU(r *rand.Rand, id int, created time.Time, p dataOwner, pool []Im
 	return isu
 }
 
-// nextCondition rolls the state that follows another; nil is the very first.
+// nextCondition draws the condition that follows last; nil means that there is no
+// earlier condition.
 func nextCondition(r *rand.Rand, last *Condition, character int, at int64) Condition {
 	one := func(in int) bool { return r.IntN(in) == 0 }
 	c := Condition{Timestamp: at}

@@ -14,17 +14,17 @@ import (
 
 const (
 	imageSeed   = 11
-	imageBases  = 14  // drawings that the pool varies
-	pictureSize = 336 // pixels, a multiple of the 16 that the encoder works in
+	imageBases  = 14  // drawings, each used for several images of the pool
+	pictureSize = 336 // pixels; a multiple of 16, the encoder's block size
 	lowQuality  = 5
 	highQuality = 99
 )
 
-// thePool draws the icons once in a process, at the first need of them.
+// thePool draws the icons once per process, at first use.
 var thePool = sync.OnceValues(drawPool)
 
-// drawPool makes the icons of the pool: every drawing in many exposures, as
-// cheap cameras would take it. The same bytes come out on every machine.
+// drawPool makes the icons of the pool: every drawing in many exposures, like
+// photos of cheap cameras. The bytes are the same on every machine.
 func drawPool() ([]Image, error) {
 	r := rand.New(rand.NewPCG(imageSeed, 0))
 	bases := make([]*image.YCbCr, imageBases)
@@ -64,7 +64,7 @@ func expose(base *image.YCbCr, r *rand.Rand) *image.YCbCr {
 	return img
 }
 
-// remap copies a plane through a table, mirrored if wanted.
+// remap copies a plane through a table, optionally mirrored.
 func remap(to, from []uint8, stride int, table *[256]uint8, mirror bool) {
 	for start := 0; start < len(from); start += stride {
 		for x := range stride {
@@ -86,18 +86,18 @@ var (
 
 func pick(r *rand.Rand, inks []draw.Ink) draw.Ink { return inks[r.IntN(len(inks))] }
 
-// A sketch is the measure of one drawing, in pixels of the canvas.
+// A sketch holds the measures of one drawing, in pixels of the canvas.
 type sketch struct {
 	seat, wood   draw.Ink
-	x, y         int // middle of the seat
+	x, y         int // center of the seat
 	w, d         int // half width and depth of the seat
 	leg, back    int // heights
 	thick        int
-	slats        int // 0 is a solid back, below 0 a round one
+	slats        int // 0 means a solid back, below 0 a round one
 	column, arms bool
 }
 
-// drawChair draws one chair in its room. Number decides on its kind.
+// drawChair draws one chair in its room. number selects the kind of chair.
 func drawChair(r *rand.Rand, number int) *image.YCbCr {
 	c := draw.NewCanvas(2 * pictureSize)
 	drawRoom(c, r)

@@ -41,7 +41,7 @@ type (
 	}
 )
 
-// list is where the conditions of a level are.
+// list returns the list that holds the conditions of a level.
 func (c *jsonConditions) list(l Level) *[]jsonCondition {
 	switch l {
 	case Info:
@@ -53,7 +53,7 @@ func (c *jsonConditions) list(l Level) *[]jsonCondition {
 	}
 }
 
-// writeJSON writes the users as the benchmarker reads them.
+// writeJSON writes the users in the form that the benchmarker reads.
 func writeJSON(w io.Writer, users []User) error {
 	list := make([]jsonUser, len(users))
 	for i, u := range users {
@@ -92,7 +92,7 @@ func LoadData(dir string) (*Data, error) {
 	return &Data{Users: users, Pool: pool, NoImage: newImage(mustRead("NoImage.jpg")), Assets: assets()}, nil
 }
 
-// parseUsers reads the JSON copy back into the order of the database.
+// parseUsers reads the JSON copy and restores the order of the database.
 func parseUsers(text []byte) ([]User, error) {
 	var list []jsonUser
 	if err := json.Unmarshal(text, &list); err != nil {
@@ -120,7 +120,7 @@ func parseUsers(text []byte) ([]User, error) {
 	return users, nil
 }
 
-// loadPool reads the icons and holds them against the sums that Generate wrote.
+// loadPool reads the icons and compares them with the sums that Generate wrote.
 func loadPool(dir string) ([]Image, error) {
 	text, err := os.ReadFile(filepath.Join(dir, sumsFile))
 	if err != nil {

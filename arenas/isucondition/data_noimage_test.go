@@ -11,8 +11,8 @@ import (
 	"github.com/iikanji/iikanji/internal/arena/kit/draw"
 )
 
-// drawNoImage draws the icon of an ISU without one: a pale chair on grey, without
-// grain. files/NoImage.jpg is its result.
+// drawNoImage draws the icon of an ISU without an image: a pale chair on grey,
+// without grain. files/NoImage.jpg is its output.
 func drawNoImage() ([]byte, error) {
 	c := draw.NewCanvas(2 * pictureSize)
 	c.Rect(0, 0, c.Size, c.Size, draw.RGB(222, 222, 226))

@@ -26,7 +26,7 @@ func testPool(t *testing.T) []Image {
 	return pool
 }
 
-// TestPool wants the icons of the day on which the arena was made.
+// TestPool compares the icons with the sums recorded when the arena was made.
 func TestPool(t *testing.T) {
 	pool := testPool(t)
 	if *update {
@@ -56,7 +56,7 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// TestInitialData holds the data set to the table of the rules.
+// TestInitialData compares the data set with the table of the rules.
 func TestInitialData(t *testing.T) {
 	users := generateUsers(testPool(t))
 	uuid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
@@ -97,12 +97,13 @@ func TestInitialData(t *testing.T) {
 	}
 }
 
-// TestWalk wants the odds of the rules, over many steps.
+// TestWalk compares the frequencies over many steps with the probabilities of the
+// rules.
 func TestWalk(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const steps = 40000
 	var last *Condition
-	var sitting, dirty [2][2]float64 // by state before: number, true after
+	var sitting, dirty [2][2]float64 // index: state before; values: number of steps, number that are true after
 	bit := map[bool]int{true: 1}
 	for range steps {
 		c := nextCondition(r, last, 0, 0)
@@ -149,7 +150,7 @@ func TestGenerate(t *testing.T) {
 		t.Fatal(err)
 	}
 	users := generateUsers(loaded.Pool)
-	for i := range users { // one zone by value, not by pointer
+	for i := range users { // compared as text, because the time zones are different pointers
 		if !reflect.DeepEqual(fmt.Sprint(users[i]), fmt.Sprint(loaded.Users[i])) {
 			t.Errorf("loaded %v\nwant %v", loaded.Users[i], users[i])
 		}
@@ -164,7 +165,8 @@ func TestGenerate(t *testing.T) {
 	loadDamaged(t, data)
 }
 
-// loadDamaged spoils one file after the other and wants an error that names it.
+// loadDamaged damages one file after another and expects an error that names the
+// file.
 func loadDamaged(t *testing.T, data string) {
 	t.Helper()
 	for _, c := range []struct{ file, body, says string }{
@@ -222,7 +224,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestReportSize wants a POST of ten conditions to weigh what it did in the contest.
+// TestReportSize checks that a POST of ten conditions has the same size as in the
+// contest.
 func TestReportSize(t *testing.T) {
 	total := 0
 	for c := range messages {
@@ -272,7 +275,8 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// FuzzParseUsers wants what can be read to be written and read again as the same.
+// FuzzParseUsers checks that whatever can be parsed is written and parsed again to
+// the same value.
 func FuzzParseUsers(f *testing.F) {
 	f.Add([]byte(`[{"jia_user_id":"u","created_at":"2021-01-02T03:04:05+09:00","isu":{"x":{"id":1,"name":"n","image_file_hash":[1,2],"character":"c",
 		"conditions":{"warning":[{"timestamp":5,"is_sitting":true,"condition":"is_dirty=true,is_overweight=false,is_broken=false","message":"m"}]}}}}]`))
@@ -284,7 +288,7 @@ func FuzzParseUsers(f *testing.F) {
 		}
 		var again bytes.Buffer
 		if err := writeJSON(&again, users); err != nil {
-			return // years beyond what JSON times can say
+			return // years that JSON times cannot represent
 		}
 		if back, err := parseUsers(again.Bytes()); err != nil || len(back) != len(users) {
 			t.Errorf("written and read again: %d users of %d (%v)", len(back), len(users), err)

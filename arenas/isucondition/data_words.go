@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Labels are the personalities that JIA gives to an ISU when it is activated.
-// The trend groups by them.
+// Labels are the characters that JIA gives to ISUs at activation. The trend groups
+// ISUs by character.
 var Labels = func() (labels [Characters]string) {
 	for i, v := range voices {
 		labels[i] = v.label
@@ -14,7 +14,8 @@ var Labels = func() (labels [Characters]string) {
 	return labels
 }()
 
-// A voice is how a character speaks: when all is well and of each of its troubles.
+// A voice holds the phrases of one character: one for a good condition and one for
+// each flag.
 type voice struct{ label, well, dirty, heavy, broken string }
 
 var voices = [Characters]voice{
@@ -45,7 +46,7 @@ var voices = [Characters]voice{
 	{"わらいじょうご", "あはは、快適", "ふふ、くすぐったい", "あはは、重い重い", "笑って折れた"},
 }
 
-// messages is the table of what is said: by character and flags.
+// messages holds every message, by character and flags.
 var messages = func() (table [Characters][8]string) {
 	for c, v := range voices {
 		table[c][0] = v.well
@@ -78,7 +79,7 @@ var (
 	}
 )
 
-// ISUName makes the name of an ISU.
+// ISUName returns a random name for an ISU.
 func ISUName(r *rand.Rand) string {
 	return namePrefixes[r.IntN(len(namePrefixes))] + nameSuffixes[r.IntN(len(nameSuffixes))]
 }

@@ -11,10 +11,11 @@ import (
 	"github.com/iikanji/iikanji/internal/arena/arenatest"
 )
 
-// plain is a hook without state.
+// plain wraps a hook without state.
 func plain(h arenatest.Hook) func() arenatest.Hook { return func() arenatest.Hook { return h } }
 
-// checkFaults are caught before any load: pages, logins, refusals, transport.
+// checkFaults are caught before any load: faults of pages, logins, refusals and
+// transport.
 var checkFaults = []arenatest.Fault{
 	{Name: "wrong asset", Want: by("asset-crc"),
 		Spoil: plain(arenatest.When("", "GET", "/assets/*", arenatest.After(200, func(x *arenatest.Exchange) {
@@ -83,7 +84,7 @@ var checkFaults = []arenatest.Fault{
 	{Name: "304 for someone who has signed out", Want: by("signout"), Spoil: plain(timeless)},
 }
 
-// token accepts tokens that begin with a prefix.
+// token makes the app accept login tokens that begin with a prefix.
 func token(prefix string) arenatest.Hook {
 	return arenatest.When("", "POST", "/api/auth", func(x *arenatest.Exchange, forward func()) {
 		forward()
@@ -93,7 +94,7 @@ func token(prefix string) arenatest.Hook {
 	})
 }
 
-// cachedByPath is a shared cache that forgets who asked.
+// cachedByPath is a shared cache that ignores the session.
 func cachedByPath(pattern string) func() arenatest.Hook {
 	return func() arenatest.Hook {
 		var cache sync.Map
@@ -109,7 +110,8 @@ func cachedByPath(pattern string) func() arenatest.Hook {
 	}
 }
 
-// timeless gives an answer that depends on the session a validator that never changes.
+// timeless adds a validator that never changes to an answer that depends on the
+// session.
 func timeless(x *arenatest.Exchange, forward func()) {
 	if !x.Is("GET", "/api/user/me") {
 		forward()

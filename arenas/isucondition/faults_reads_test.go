@@ -13,13 +13,13 @@ import (
 // An object is a JSON object whose fields do not matter here.
 type object = map[string]any
 
-// list changes a JSON array of objects.
+// list changes a JSON array of objects in the answer.
 func list(pattern string, change func(v []object) []object) func() arenatest.Hook {
 	return plain(arenatest.When("", "GET", pattern, arenatest.After(200, arenatest.JSON(
 		func(_ *arenatest.Exchange, v []object) []object { return change(v) }))))
 }
 
-// each changes each object.
+// each changes each object of a JSON array.
 func each(pattern string, change func(o object)) func() arenatest.Hook {
 	return list(pattern, func(v []object) []object {
 		for _, o := range v {
@@ -41,7 +41,7 @@ func query(pattern string, change func(q url.Values)) func() arenatest.Hook {
 	})))
 }
 
-// shift adds to a parameter, if it is a number.
+// shift adds to a parameter if its value is a number.
 func shift(name string, by int64) func(q url.Values) {
 	return func(q url.Values) {
 		if n, err := strconv.ParseInt(q.Get(name), 10, 64); err == nil {
@@ -52,7 +52,7 @@ func shift(name string, by int64) func(q url.Values) {
 
 func reversed(v []object) []object { slices.Reverse(v); return v }
 
-// readFaults are wrong readings of the initial data.
+// readFaults are wrong answers about the initial data.
 var readFaults = []arenatest.Fault{
 	{Name: "list in the wrong order", Want: by("list-uuid"), Spoil: list("/api/isu", reversed)},
 	{Name: "list without newest conditions", Want: by("list-latest"),
@@ -123,7 +123,7 @@ var readFaults = []arenatest.Fault{
 	})},
 }
 
-// sameIcon is a cache that knows one icon only.
+// sameIcon is a cache that holds one icon and returns it for every ISU.
 func sameIcon() arenatest.Hook {
 	first := make(chan []byte, 1)
 	return arenatest.When("", "GET", "/api/isu/*/icon", arenatest.After(200, func(x *arenatest.Exchange) {
@@ -137,7 +137,7 @@ func sameIcon() arenatest.Hook {
 	}))
 }
 
-// limit21 appends the condition that follows a full page.
+// limit21 appends the next condition to a full page.
 func limit21() arenatest.Hook {
 	return arenatest.When("", "GET", "/api/condition/*", arenatest.After(200, arenatest.JSON(func(x *arenatest.Exchange, v []object) []object {
 		q, err := url.ParseQuery(x.Query)
@@ -153,7 +153,8 @@ func limit21() arenatest.Hook {
 	})))
 }
 
-// filterLate asks for 20 of all levels and keeps those that were wanted.
+// filterLate fetches 20 conditions of all levels and keeps those of the requested
+// levels.
 func filterLate() arenatest.Hook {
 	return arenatest.When("", "GET", "/api/condition/*", func(x *arenatest.Exchange, forward func()) {
 		q, err := url.ParseQuery(x.Query)

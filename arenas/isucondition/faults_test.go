@@ -7,7 +7,7 @@ import (
 	"github.com/iikanji/iikanji/internal/arena/arenatest"
 )
 
-// The routes, as the benchmarker names its steps.
+// The routes; the names are the benchmarker's step names.
 const (
 	onMe        = "GET /api/user/me"
 	onList      = "GET /api/isu"
@@ -19,7 +19,7 @@ const (
 	onRegister  = "POST /api/isu"
 )
 
-// by and on say what must catch a fault.
+// by and on make the patterns for the faults that must be reported.
 func by(checks ...string) (want []arenatest.Caught) {
 	for _, c := range checks {
 		want = append(want, arenatest.By(c))
@@ -31,14 +31,15 @@ func on(kind iikanji.FaultKind, step string) []arenatest.Caught {
 	return []arenatest.Caught{arenatest.On(kind, step)}
 }
 
-// ease is the first thing that anybody would do.
+// ease is the most obvious first optimization.
 var ease = []arenatest.Edit{{File: "sql/0_Schema.sql", Old: "`message` varchar(255) NOT NULL,",
 	New: "`message` varchar(255) NOT NULL, KEY (`jia_isu_uuid`, `timestamp`),"}}
 
-// faults are the planted ones.
+// faults lists all planted faults.
 var faults = slices.Concat(checkFaults, readFaults, writeFaults, loadFaults, appFaults)
 
-// appFaults are broken apps: what no proxy could know. "go/" is the app's source.
+// appFaults break the app's source, where a proxy lacks the necessary data. "go/"
+// is the folder of the app's source.
 var appFaults = []arenatest.Fault{
 	{Name: "app: unregistered ISU accepted", Want: by("unregistered-accepted"), Edits: []arenatest.Edit{
 		{File: "go/condition.go", Old: "dropProbability = 0.9", New: "dropProbability = 0.0"},
@@ -48,7 +49,7 @@ var appFaults = []arenatest.Fault{
 		{File: "go/condition.go", Old: "`timestamp` < ? ORDER BY", New: "`timestamp` <= ? ORDER BY"},
 	}},
 	{Name: "app: malformed post stored", UnderLoad: true, Want: by("condition-unknown", "list-unknown", "graph-unknown", "trend-unknown"),
-		// The app itself stumbles over what it should not have stored.
+		// The app also fails on conditions that it should not have stored.
 		Also: append(by("condition-altered", "list-altered"), arenatest.Caught{Kind: iikanji.FaultStatus}), Edits: []arenatest.Edit{
 			{File: "go/condition.go", Old: "dropProbability = 0.9", New: "dropProbability = 0.2"},
 			{File: "go/condition.go", Old: "if !isConditionFormat(r.Condition) {", New: "if r.Timestamp < 0 {"},

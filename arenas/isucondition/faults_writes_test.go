@@ -14,7 +14,7 @@ import (
 
 var formUUID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// registered answers a registration as if it had gone well.
+// registered answers a registration as if it had succeeded.
 func registered(status int) func() arenatest.Hook {
 	return plain(arenatest.When("", "POST", "/api/isu", arenatest.After(status, func(x *arenatest.Exchange) {
 		x.Give(201, "application/json", fmt.Sprintf(`{"id":1,"jia_isu_uuid":%q,"name":"","character":""}`, formUUID.Find(x.Body)))
@@ -38,7 +38,7 @@ var writeFaults = []arenatest.Fault{
 	{Name: "posts before the registration kept", Want: by("unregistered-accepted"), Spoil: queued},
 }
 
-// cachedList keeps each user's list for a second.
+// cachedList caches each user's list for a second.
 func cachedList() arenatest.Hook {
 	type entry struct {
 		x  arenatest.Exchange
@@ -58,8 +58,8 @@ func cachedList() arenatest.Hook {
 	})
 }
 
-// queued keeps what is posted and shows it later, without asking whether the
-// ISU was registered when it came.
+// queued stores the posted conditions and shows them later, without checking
+// whether the ISU was registered when they arrived.
 func queued() arenatest.Hook {
 	var mu sync.Mutex
 	posts := map[string]bool{}
@@ -83,7 +83,7 @@ func queued() arenatest.Hook {
 	}
 }
 
-// loadFaults show themselves under load only.
+// loadFaults appear under load only.
 var loadFaults = []arenatest.Fault{
 	{Name: "load: trend going backwards", UnderLoad: true, Want: by("trend-backwards"), Also: by("trend-shrunk"), Spoil: oldTrend},
 	{Name: "load: trend losing an ISU", UnderLoad: true, Want: by("trend-shrunk"), Spoil: shrunkTrend},
@@ -144,8 +144,8 @@ func loaded(pattern string, change func(x *arenatest.Exchange, v []object) []obj
 	return plain(arenatest.When("load", "GET", pattern, arenatest.After(200, arenatest.JSON(change))))
 }
 
-// oldTrend is one of two caches that nobody purges: every third answer is the
-// first one ever.
+// oldTrend acts like one of several caches that is never purged: after the 20th
+// answer, every third answer repeats the 20th.
 func oldTrend() arenatest.Hook {
 	var mu sync.Mutex
 	var first []byte
@@ -162,7 +162,7 @@ func oldTrend() arenatest.Hook {
 	}))
 }
 
-// shrunkTrend leaves out the ISU of one character after a while.
+// shrunkTrend omits the ISU of one character after a while.
 func shrunkTrend() arenatest.Hook {
 	var mu sync.Mutex
 	n := 0
@@ -176,7 +176,7 @@ func shrunkTrend() arenatest.Hook {
 	})))
 }
 
-// forgetful leaves out what it has given back before.
+// forgetful omits conditions that it has returned before.
 func forgetful() arenatest.Hook {
 	var mu sync.Mutex
 	given := map[string]bool{}

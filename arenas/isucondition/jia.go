@@ -14,18 +14,18 @@ import (
 	"time"
 )
 
-// activationTime is how long JIA takes to answer.
+// activationTime is the delay of JIA's answer to an activation.
 const activationTime = 50 * time.Millisecond
 
-// contestHosts are the names that the contest's machines had; the i-th stands
-// for the i-th address.
+// contestHosts are the host names of the contest's machines; the i-th name maps to
+// the i-th address.
 var contestHosts = []string{"isucondition-1.t.isucon.dev", "isucondition-2.t.isucon.dev", "isucondition-3.t.isucon.dev"}
 
-// A jia is the association that activates ISU, as the target sees it.
+// A jia implements the association that activates ISU, for use by the target.
 type jia struct {
-	url      string   // as told to the target
+	url      string   // sent to the target at initialize
 	hosts    []string // allowed, host:port
-	machines []string // what contestHosts stand for
+	machines []string // hosts that contestHosts map to
 	find     func(uuid string) *chair
 	activate func(c *chair, target *url.URL) // called once per chair
 
@@ -33,10 +33,11 @@ type jia struct {
 	server   *http.Server
 	mu       sync.Mutex
 	known    map[*chair]bool
-	denied   string // the first target that was refused, for a hint
+	denied   string // first target that was refused; used in a hint
 }
 
-// newJIA knows the hosts that the target may name: that of its URL, and addresses.
+// newJIA allows the target to name these hosts: the host of its URL, and
+// addresses.
 func newJIA(target string, addresses []string) (*jia, error) {
 	u, err := url.Parse(target)
 	if err != nil {
@@ -56,7 +57,7 @@ func newJIA(target string, addresses []string) (*jia, error) {
 	return j, nil
 }
 
-// hostPort is the host of a URL with its port, in lower case.
+// hostPort returns a URL's host and port, in lower case.
 func hostPort(u *url.URL) string {
 	port := u.Port()
 	if port == "" {
@@ -68,8 +69,8 @@ func hostPort(u *url.URL) string {
 	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
-// listen opens an address, which gives the URL to tell. own is how the target
-// reaches it; empty means by that address.
+// listen opens an address and sets the URL for the target. own is the URL under
+// which the target reaches JIA; if empty, the URL is derived from the address.
 func (j *jia) listen(address, own string) (err error) {
 	if address == "" {
 		address = jiaAddress
@@ -83,7 +84,8 @@ func (j *jia) listen(address, own string) (err error) {
 	return nil
 }
 
-// serve answers until close. Who came before has waited.
+// serve answers requests until close. Connections made before serve wait in the
+// listener's queue.
 func (j *jia) serve() {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /api/activate", j.answer)
@@ -100,7 +102,7 @@ func (j *jia) close() {
 	}
 }
 
-// answer is POST /api/activate.
+// answer handles POST /api/activate.
 func (j *jia) answer(w http.ResponseWriter, r *http.Request) {
 	if !pause(r.Context(), activationTime) {
 		return
@@ -129,7 +131,7 @@ func (j *jia) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(http.StatusAccepted)
-	json.NewEncoder(w).Encode(map[string]string{"character": Labels[c.character]}) // a target that is gone needs no answer
+	json.NewEncoder(w).Encode(map[string]string{"character": Labels[c.character]}) // an error means that the target closed the connection
 }
 
 func refuse(w http.ResponseWriter, status int, text string) {
@@ -138,7 +140,7 @@ func refuse(w http.ResponseWriter, status int, text string) {
 	io.WriteString(w, text)
 }
 
-// first says whether a chair was never activated before.
+// first reports whether this is the first activation of a chair.
 func (j *jia) first(c *chair) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -147,8 +149,8 @@ func (j *jia) first(c *chair) bool {
 	return !known
 }
 
-// target reads a target_base_url and maps the contest's host names. Only the
-// hosts known are allowed: an ISU must not be made to post to strangers.
+// target reads a target_base_url and maps the contest's host names. Only known
+// hosts are allowed, so that ISU cannot be made to post to other hosts.
 func (j *jia) target(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -168,7 +170,7 @@ func (j *jia) target(text string) (*url.URL, error) {
 	return &url.URL{Scheme: u.Scheme, Host: host, Path: strings.TrimSuffix(u.Path, "/")}, nil
 }
 
-// hint explains why ISU could not be activated, if it is known.
+// hint explains why ISU could not be activated, if the reason is known.
 func (j *jia) hint() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -178,7 +180,7 @@ func (j *jia) hint() string {
 	return fmt.Sprintf("JIA refused target_base_url %s: allowed hosts are %s", j.denied, strings.Join(j.hosts, ", "))
 }
 
-// pause waits; false means that ctx ended first.
+// pause waits for d. It returns false if ctx ended first.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

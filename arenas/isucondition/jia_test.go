@@ -81,7 +81,8 @@ func TestJIA(t *testing.T) {
 	}
 }
 
-// TestJIATakesTime: a target that activates within a transaction pays for it.
+// TestJIATakesTime checks the delay of JIA's answer, which makes an activation
+// within a transaction expensive.
 func TestJIATakesTime(t *testing.T) {
 	j, _ := served(t)
 	begun := time.Now()
@@ -117,7 +118,7 @@ func TestJIAHosts(t *testing.T) {
 	}
 }
 
-// TestTokens has the library that the app uses judge ours.
+// TestTokens verifies our tokens with the JWT library that the app uses.
 func TestTokens(t *testing.T) {
 	key, err := SigningKey("")
 	if err != nil {

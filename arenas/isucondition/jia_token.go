@@ -13,16 +13,17 @@ import (
 	"time"
 )
 
-// tokenLife is how long a login token is good for.
+// tokenLife is the validity period of a login token.
 const tokenLife = 30 * time.Second
 
-// claimsOf are the claims of a login: issued a second ago, so that clocks may differ.
+// claimsOf returns the claims of a login. The token is issued one second in the
+// past, to tolerate clock differences.
 func claimsOf(user any, now time.Time) map[string]any {
 	issued := now.Add(-time.Second)
 	return map[string]any{"jia_user_id": user, "iat": issued.Unix(), "exp": issued.Add(tokenLife).Unix()}
 }
 
-// loginToken signs a user's login.
+// loginToken returns a signed login token of a user.
 func loginToken(key *ecdsa.PrivateKey, user string, now time.Time) (string, error) {
 	return SignToken(key, claimsOf(user, now))
 }
@@ -31,12 +32,12 @@ func loginToken(key *ecdsa.PrivateKey, user string, now time.Time) (string, erro
 type badToken struct {
 	check string // name of the check
 	token string
-	named bool // sent at all
+	named bool // false: the request has no token
 	text  string
 	code  int
 }
 
-// badTokens makes the eight kinds of logins that must be refused.
+// badTokens returns the eight kinds of logins that must be refused.
 func badTokens(key *ecdsa.PrivateKey, user string, now time.Time) ([]badToken, error) {
 	stranger, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -71,7 +72,7 @@ func badTokens(key *ecdsa.PrivateKey, user string, now time.Time) ([]badToken, e
 	return bad, firstErr
 }
 
-// hs256 signs claims with a password instead of the key.
+// hs256 signs claims with HMAC and a password instead of the key.
 func hs256(claims map[string]any) string {
 	enc := base64.RawURLEncoding
 	text := enc.EncodeToString([]byte(`{"alg":"HS256","typ":"JWT"}`)) + "." + claimsText(claims)
@@ -80,7 +81,7 @@ func hs256(claims map[string]any) string {
 	return text + "." + enc.EncodeToString(mac.Sum(nil))
 }
 
-// tampered puts other claims into a signed token.
+// tampered replaces the claims of a signed token.
 func tampered(token string, claims map[string]any) string {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -29,25 +29,26 @@ const (
 	mockTokenLife = 30 * time.Minute
 )
 
-// A JIAMock is the association for people who try the web page by hand: a
-// login form for users isucon, isucon1, isucon2 and isucon3 (password = name),
-// and ten ISUs that post for ever once they are activated. It must be stopped
-// before a benchmark, as its ISUs are strangers there.
+// A JIAMock serves the association's API for manual tests of the web page: a login
+// form for the users isucon, isucon1, isucon2 and isucon3 (password = name), and
+// ten ISUs that post without end after their activation. Stop it before a
+// benchmark, because the benchmarker does not know its ISUs.
 type JIAMock struct {
-	// Interval is the time between two posts of an ISU, 3 s unless changed before Serve.
+	// Interval is the time between two posts of an ISU: 3 s unless changed before
+	// Serve.
 	Interval time.Duration
 
 	key    *ecdsa.PrivateKey
 	say    func(line string)
 	client *http.Client
 
-	ctx     context.Context // of the ISUs; they outlive the requests that activate them
+	ctx     context.Context // context of the ISUs, which outlive the requests that activate them
 	posting sync.WaitGroup
 	mu      sync.Mutex
 	active  map[string]bool
 }
 
-// MockUUIDs are the ISUs that a JIAMock knows.
+// MockUUIDs returns the ISUs of a JIAMock.
 func MockUUIDs() []string {
 	r := rand.New(rand.NewPCG(mockSeed, 0))
 	uuids := make([]string, mockISUs)
@@ -57,8 +58,8 @@ func MockUUIDs() []string {
 	return uuids
 }
 
-// NewJIAMock makes a mock that signs logins with key. say, which may be nil,
-// is told what happens, from several goroutines.
+// NewJIAMock makes a mock that signs logins with key. say may be nil; it receives
+// progress lines from several goroutines.
 func NewJIAMock(key *ecdsa.PrivateKey, say func(line string)) *JIAMock {
 	if say == nil {
 		say = func(string) {}
@@ -66,7 +67,7 @@ func NewJIAMock(key *ecdsa.PrivateKey, say func(line string)) *JIAMock {
 	return &JIAMock{key: key, say: say, Interval: mockInterval, client: &http.Client{Timeout: mockInterval}, active: map[string]bool{}}
 }
 
-// Serve answers on an address, as in "127.0.0.1:5000", until ctx is done, and
+// Serve answers on an address such as "127.0.0.1:5000" until ctx is done. It
 // returns when the last ISU has stopped posting.
 func (m *JIAMock) Serve(ctx context.Context, address string) error {
 	l, err := net.Listen("tcp", address)
@@ -100,7 +101,7 @@ var mockPage string
 
 var mockForm = template.Must(template.New("form").Parse(mockPage))
 
-// form is the login page; after it the browser goes to the callback.
+// form shows the login page. After the login, the browser is sent to the callback.
 func (m *JIAMock) form(w http.ResponseWriter, r *http.Request) { m.show(w, r, http.StatusOK, "") }
 
 func (m *JIAMock) show(w http.ResponseWriter, r *http.Request, status int, problem string) {
@@ -115,10 +116,10 @@ func (m *JIAMock) show(w http.ResponseWriter, r *http.Request, status int, probl
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	w.Write(page.Bytes()) // a browser that is gone needs no answer
+	w.Write(page.Bytes()) // an error means that the browser closed the connection
 }
 
-// login takes the form and leads back with a token.
+// login handles the form and redirects to the callback with a token.
 func (m *JIAMock) login(w http.ResponseWriter, r *http.Request) {
 	token, err := m.token(r.FormValue("user"), r.FormValue("password"))
 	if err != nil {
@@ -136,7 +137,7 @@ func (m *JIAMock) login(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, back.String(), http.StatusSeeOther)
 }
 
-// auth gives a token as text, for programs.
+// auth returns a token as plain text, for programs.
 func (m *JIAMock) auth(w http.ResponseWriter, r *http.Request) {
 	var who struct{ User, Password string }
 	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<16)).Decode(&who); err != nil {
@@ -149,7 +150,7 @@ func (m *JIAMock) auth(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	io.WriteString(w, token) // a client that is gone needs no answer
+	io.WriteString(w, token) // an error means that the client closed the connection
 }
 
 func (m *JIAMock) token(user, password string) (string, error) {
@@ -165,7 +166,8 @@ func (m *JIAMock) token(user, password string) (string, error) {
 	return SignToken(m.key, map[string]any{"jia_user_id": user, "iat": now.Unix() - 1, "exp": now.Add(mockTokenLife).Unix()})
 }
 
-// activate lets one of the known ISUs post from now on. Its first target stays.
+// activate starts the posts of one of the known ISUs. Further calls do not change
+// its target.
 func (m *JIAMock) activate(w http.ResponseWriter, r *http.Request) {
 	var order struct {
 		Target string `json:"target_base_url"`
@@ -203,7 +205,7 @@ func (m *JIAMock) start(character int, uuid, target string) {
 	go m.post(character, target+"/api/condition/"+uuid)
 }
 
-// post sends three conditions every three seconds until the mock ends.
+// post sends three conditions per interval until the mock ends.
 func (m *JIAMock) post(character int, address string) {
 	defer m.posting.Done()
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), uint64(character)))
@@ -215,7 +217,7 @@ func (m *JIAMock) post(character int, address string) {
 		var batch []map[string]any
 		at := time.Now().Unix() - mockBatch + 1
 		if last != nil {
-			at = max(at, last.Timestamp+1) // never twice
+			at = max(at, last.Timestamp+1) // timestamps must be unique
 		}
 		for i := range int64(mockBatch) {
 			c := nextCondition(r, last, character, at+i)
@@ -234,7 +236,7 @@ func (m *JIAMock) post(character int, address string) {
 	}
 }
 
-// send posts one batch and says how that went, "ok" where it was taken.
+// send posts one batch and returns the outcome, "ok" if it was accepted.
 func (m *JIAMock) send(address string, batch []map[string]any) string {
 	body, err := json.Marshal(batch)
 	if err != nil {
@@ -250,7 +252,7 @@ func (m *JIAMock) send(address string, batch []map[string]any) string {
 		return err.Error()
 	}
 	defer res.Body.Close()
-	io.Copy(io.Discard, res.Body) // only keeps the connection usable
+	io.Copy(io.Discard, res.Body) // reads to the end so that the connection is reused
 	if res.StatusCode != http.StatusAccepted {
 		return res.Status
 	}

@@ -56,8 +56,8 @@ func mock(t *testing.T) (address string) {
 	return "http://" + free.Addr().String()
 }
 
-// testMock goes a person's way: log in at JIA, come back, register an ISU, see
-// what it posts.
+// testMock follows the steps of a manual test: log in at JIA, return, register an
+// ISU, see what it posts.
 func testMock(t *testing.T) {
 	fresh(t)
 	jia := mock(t)
@@ -89,7 +89,7 @@ func testMock(t *testing.T) {
 	}
 	g.send("POST", "/api/isu", formISU(t, "00000000-0000-4000-8000-000000000000", "x")).want(t, 404, "JIAService returned error")
 
-	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) { // one post in ten is kept
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) { // one post in ten is stored
 		var n, distinct int
 		if err := contest.db.QueryRow("SELECT COUNT(*), COUNT(DISTINCT `timestamp`) FROM isu_condition WHERE jia_isu_uuid = ?", uuid).Scan(&n, &distinct); err != nil {
 			t.Fatal(err)

@@ -15,14 +15,14 @@ import (
 )
 
 // trainingKey is the arena's own ES256 key, the private half of
-// files/ec256-public.pem. It is public on purpose: it signs logins of a
-// contest that everybody runs for himself and protects nothing.
+// files/ec256-public.pem. It is public on purpose: it signs only the logins of
+// local practice runs and protects no real account.
 //
 //go:embed keys/ec256-private.pem
 var trainingKey []byte
 
-// SigningKey reads the private key (PEM, PKCS #8 or SEC 1) that signs login
-// tokens from a file; an empty path means the arena's own.
+// SigningKey reads from a file the private key (PEM, PKCS #8 or SEC 1) that signs
+// login tokens. With an empty path it returns the arena's own key.
 func SigningKey(path string) (*ecdsa.PrivateKey, error) {
 	if path == "" {
 		return parseKey(trainingKey)
@@ -57,7 +57,7 @@ func parseKey(text []byte) (*ecdsa.PrivateKey, error) {
 	return ec, nil
 }
 
-// SignToken makes a JWT of claims, signed with ES256 (RFC 7518, 3.4).
+// SignToken returns a JWT with the claims, signed with ES256 (RFC 7518, 3.4).
 func SignToken(key *ecdsa.PrivateKey, claims map[string]any) (string, error) {
 	body, err := json.Marshal(claims)
 	if err != nil {

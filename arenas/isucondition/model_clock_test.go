@@ -28,7 +28,8 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestClockRelation holds the relation that the bands rest on, at every speed.
+// TestClockRelation checks the relations that the bands rest on, at every clock
+// rate.
 func TestClockRelation(t *testing.T) {
 	for _, rate := range []float64{30000, 15000, 12000, 6000, 100} {
 		c := clock{rate: rate}

@@ -2,8 +2,8 @@ package isucondition
 
 import "slices"
 
-// A state is what one condition says, in a byte: three bits of Flags, whether
-// someone sits, and whether the owner has read it for points.
+// A state is the content of one condition in a byte: three bits of Flags, a bit
+// for sitting, and a bit that is set when the owner has read it for points.
 type state uint8
 
 const (
@@ -22,20 +22,21 @@ func (s state) flags() Flags  { return Flags(s & 7) }
 func (s state) sitting() bool { return s&sittingBit != 0 }
 func (s state) level() Level  { return s.flags().Level() }
 
-// saidBits leaves what was posted: flags and sitting.
+// said returns the posted part: flags and sitting.
 func (s state) said() state { return s & (7 | sittingBit) }
 
-// A history remembers every condition that one ISU has offered, in ascending
-// order of time, at 9 bytes each: a run offers millions. It is also the ledger
-// of freshness: when each condition was first given back by the target.
+// A history holds every condition that one ISU has offered, in ascending order of
+// time. An entry takes 9 bytes, because a run offers millions. It also records
+// when the target first returned each condition.
 type history struct {
 	times  []int32 // seconds since T0
 	states []state
-	seen   []uint32 // when it was first given back, in ms since the clock's origin plus 1; 0 is never
-	loaded int      // so many of the first are initial data: the target has them from the start
+	seen   []uint32 // when the target first returned it, in ms since the clock's origin plus 1; 0 means never
+	loaded int      // number of leading entries that are initial data: the target has them from the start
 }
 
-// since turns Unix seconds to the form stored; ok is false where it is out of range.
+// since converts Unix seconds to the stored form. ok is false if they are out of
+// range.
 func since(ts int64) (t int32, ok bool) {
 	d := ts - T0.Unix()
 	return int32(d), d == int64(int32(d))
@@ -56,14 +57,14 @@ func (h *history) add(ts int64, s state) {
 
 func (h *history) len() int { return len(h.times) }
 
-// from is the index of the first condition at or after a timestamp.
+// from returns the index of the first condition at or after a timestamp.
 func (h *history) from(ts int64) int {
 	d := min(max(ts-T0.Unix(), -1<<31), 1<<31-1)
 	i, _ := slices.BinarySearch(h.times, int32(d))
 	return i
 }
 
-// find is the index of the condition with exactly this timestamp.
+// find returns the index of the condition with exactly this timestamp.
 func (h *history) find(ts int64) (int, bool) {
 	t, ok := since(ts)
 	if !ok {
@@ -72,16 +73,16 @@ func (h *history) find(ts int64) (int, bool) {
 	return slices.BinarySearch(h.times, t)
 }
 
-// sight notes that the target gave a condition back at a time, in ms since
-// the clock's origin. The first sighting stands.
+// sight records that the target returned a condition at a time, in ms since the
+// clock's origin. Only the first time is kept.
 func (h *history) sight(i int, ms int64) {
 	if h.seen[i] == 0 {
 		h.seen[i] = uint32(max(ms, 0)) + 1
 	}
 }
 
-// known says whether a condition had been given back at or before a time, in
-// ms since the clock's origin.
+// known reports whether the target had returned a condition at or before a time,
+// in ms since the clock's origin.
 func (h *history) known(i int, ms int64) bool {
 	return i < h.loaded || h.seen[i] != 0 && int64(h.seen[i])-1 <= ms
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/iikanji/iikanji/internal/arena/kit/seeded"
 )
 
-// countSeed seeds the sequence of how many ISU the next user brings. It is no
-// part of the run's seed: the size of the work is the same in every run.
+// countSeed seeds the number of ISU per user. It is independent of the run's seed,
+// so that every run has the same amount of work.
 const countSeed = 11
 
-// Every twentieth ISU is registered without an image.
+// bareEvery: one ISU in this many is registered without an image.
 const bareEvery = 20
 
-// A plan is the work that a seed offers: users in the order of their arrival,
-// with their ISU. It is not safe for concurrent use.
+// A plan is the work that a seed offers: users in order of arrival, with their
+// ISU. It is not safe for concurrent use.
 type plan struct {
 	counts *rand.Rand
 	rng    *rand.Rand
@@ -27,7 +27,7 @@ type plan struct {
 	digest hash.Hash64
 }
 
-// A plannedUser is one user to come.
+// A plannedUser is a user who has not arrived yet.
 type plannedUser struct {
 	id   string
 	isus []plannedISU
@@ -35,11 +35,12 @@ type plannedUser struct {
 
 type plannedISU struct {
 	uuid, name string
-	image      int // index in the pool; -1 is none
+	image      int // index in the pool; -1 means no image
 	character  int // index in Labels
 }
 
-// newPlan makes the plan of a generator. Names of the initial users are not given again.
+// newPlan makes the plan for a random generator. It does not reuse the names of
+// the initial users.
 func newPlan(rng *rand.Rand, data *Data) *plan {
 	p := &plan{counts: rand.New(rand.NewPCG(countSeed, 0)), rng: rng, pool: len(data.Pool), digest: fnv.New64a()}
 	for _, u := range data.Users {
@@ -51,7 +52,8 @@ func newPlan(rng *rand.Rand, data *Data) *plan {
 	return p
 }
 
-// next plans one more user with 1 to 9 ISU; an empty id gets a name.
+// next plans one more user with 1 to 9 ISU. If id is empty, the user gets a
+// generated name.
 func (p *plan) next(id string) plannedUser {
 	if id == "" {
 		id = p.names.Next(p.rng)
@@ -74,6 +76,6 @@ func (p *plan) isu() plannedISU {
 	return i
 }
 
-// sum is a digest of all that was planned so far, in 48 bits so that a float64
+// sum is a digest of everything planned so far, cut to 48 bits so that a float64
 // holds it exactly.
 func (p *plan) sum() float64 { return float64(p.digest.Sum64() >> 16) }

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// The random walk of an ISU's state, per slot of a virtual minute.
+// The random walk of an ISU's state, with one slot per virtual minute.
 const (
 	sittingToggles                  = 0.11
 	overweightComes, overweightRest = 2.0 / 5000, 12 * hourSeconds // only while someone sits
@@ -13,29 +13,29 @@ const (
 	brokenComes, brokenRest         = 2.0 / 10000, 24 * hourSeconds
 )
 
-// A walk is the state of one ISU as it moves on. It starts all good; a bad
-// flag stays until its owner repairs it, and does not come back for the flag's
-// rest. Each slot takes the same number of draws, whatever was repaired, so
-// that runs of one seed meet the same luck.
+// A walk is the changing state of one ISU. It starts without flags. A flag stays
+// until the owner repairs it, and cannot return during the flag's rest. Each slot
+// takes the same number of random draws, whatever was repaired, so that runs of
+// one seed get the same random events.
 //
-// A walk belongs to its poster; only repair may be called by others.
+// A walk belongs to its poster; other goroutines may call repair only.
 type walk struct {
 	rng     *rand.Rand
-	slot    int64 // of the state: Unix seconds / slotSeconds
+	slot    int64 // slot of the current state: Unix seconds / slotSeconds
 	sitting bool
 	flags   Flags
-	rested  [3]int64 // slot from which on each of Broken, Overweight, Dirty may come
+	rested  [3]int64 // first slot in which each of Broken, Overweight, Dirty may return
 	repairs atomic.Uint32
 }
 
-// newWalk starts at a slot, all good and just repaired.
+// newWalk starts at a slot, without flags and with all rests beginning there.
 func newWalk(rng *rand.Rand, slot int64) *walk {
 	w := &walk{rng: rng, slot: slot}
 	w.mend(Broken|Overweight|Dirty, slot)
 	return w
 }
 
-// repair asks for flags to be mended in the next slot.
+// repair clears flags in the next slot.
 func (w *walk) repair(f Flags) { w.repairs.Or(uint32(f)) }
 
 func (w *walk) mend(f Flags, slot int64) {
@@ -47,8 +47,8 @@ func (w *walk) mend(f Flags, slot int64) {
 	}
 }
 
-// step moves to the next slot and returns its report: a timestamp within 5 s
-// of the slot, and the state.
+// step moves to the next slot and returns its condition: a timestamp within 5 s of
+// the slot, and the state.
 func (w *walk) step() (ts int64, state state) {
 	w.slot++
 	jitter := int64(w.rng.IntN(11)) - 5
@@ -71,5 +71,6 @@ func (w *walk) step() (ts int64, state state) {
 	return w.slot*slotSeconds + jitter, stateOf(w.sitting, w.flags)
 }
 
-// newestSlot is the newest slot whose timestamp has surely passed at a virtual time.
+// newestSlot returns the newest slot whose timestamp is certainly past at a
+// virtual time.
 func newestSlot(now int64) int64 { return (now - 5) / slotSeconds }

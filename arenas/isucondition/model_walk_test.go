@@ -16,7 +16,7 @@ func TestWalkRates(t *testing.T) {
 	toggles, sat, came := 0, 0, [3]int{}
 	was := false
 	for range steps {
-		w.rested, w.flags = [3]int64{}, 0 // mended at once, without rest
+		w.rested, w.flags = [3]int64{}, 0 // repaired at once, without rest
 		_, s := w.step()
 		if s.sitting() != was {
 			toggles++
@@ -42,7 +42,7 @@ func TestWalkRates(t *testing.T) {
 	near("dirty comes", float64(came[2])/steps, dirtyComes)
 }
 
-// TestWalkRules walks far and holds each slot against the rules.
+// TestWalkRules checks each slot of a long walk against the rules.
 func TestWalkRules(t *testing.T) {
 	w := testWalk(2)
 	rests := [3]int64{brokenRest, overweightRest, dirtyRest}
@@ -87,7 +87,8 @@ func TestWalkRules(t *testing.T) {
 	}
 }
 
-// TestWalkLuck: whatever the owners repair, and when, the luck of each slot is the same.
+// TestWalkLuck checks that the random events of each slot are the same whatever
+// the owners repair, and when.
 func TestWalkLuck(t *testing.T) {
 	a, b := testWalk(3), testWalk(3)
 	for i := range 20_000 {

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// A chair is one ISU as the benchmarker knows it.
+// A chair is the benchmarker's model of one ISU.
 type chair struct {
 	uuid, name string
 	character  int // index in Labels
@@ -17,8 +17,8 @@ type chair struct {
 	bare       bool // registered without an image: icon is the default one
 	owner      *owner
 
-	id   atomic.Int64         // the target's own; 0 until it told us
-	walk atomic.Pointer[walk] // its state, once JIA has activated it
+	id   atomic.Int64         // the target's id; 0 until the target returned it
+	walk atomic.Pointer[walk] // set when JIA has activated the ISU
 
 	mu   sync.RWMutex // guards past
 	past history
@@ -32,37 +32,38 @@ type owner struct {
 	chairs []*chair // registered ones, newest id first, as the list shows them
 }
 
-// add puts a registered chair into the list's order.
+// add inserts a registered chair in list order.
 func (o *owner) add(c *chair) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	i, _ := slices.BinarySearchFunc(o.chairs, c.id.Load(), func(c *chair, id int64) int {
 		return cmp.Compare(id, c.id.Load())
 	})
-	// A new slice, so that list's callers may keep the old one.
+	// A new slice, because callers of list may still use the old one.
 	o.chairs = slices.Insert(slices.Clone(o.chairs), i, c)
 }
 
-// list is the owner's registered chairs, newest id first. It must not be changed.
+// list returns the owner's registered chairs, newest id first. Callers must not
+// change it.
 func (o *owner) list() []*chair {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.chairs
 }
 
-// A world is everything that the benchmarker knows to be true of the target.
+// A world is the benchmarker's model of the target's correct content.
 type world struct {
 	data *Data
 
 	mu     sync.RWMutex
 	owners []*owner
 	byUUID map[string]*chair
-	posing []*chair // those that post
-	plans  []*chair // those of users who come under load
+	posing []*chair // chairs that post
+	plans  []*chair // chairs of the users who arrive under load
 	byID   atomic.Pointer[map[int64]*chair]
 }
 
-// newWorld knows the initial data.
+// newWorld returns a world with the initial data.
 func newWorld(data *Data) (*world, error) {
 	w := &world{data: data, byUUID: map[string]*chair{}}
 	ids := map[int64]*chair{}
@@ -101,7 +102,8 @@ func (w *world) initial(o *owner, isu ISU) (*chair, error) {
 	return c, nil
 }
 
-// admit makes an owner and the chairs that JIA shall know, none registered yet.
+// admit makes an owner and the chairs that JIA can activate. No chair is
+// registered yet.
 func (w *world) admit(u plannedUser) (*owner, []*chair) {
 	o := &owner{id: u.id}
 	var chairs []*chair
@@ -125,7 +127,7 @@ func (w *world) chairOf(o *owner, p plannedISU) *chair {
 	return c
 }
 
-// registered notes the id that the target gave to a chair.
+// registered records the id that the target gave to a chair.
 func (w *world) registered(c *chair, id int64) {
 	w.mu.Lock()
 	ids := maps.Clone(*w.byID.Load())
@@ -136,31 +138,31 @@ func (w *world) registered(c *chair, id int64) {
 	c.owner.add(c)
 }
 
-// poses notes that a chair posts from now on.
+// poses adds a chair to those that post.
 func (w *world) poses(c *chair) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.posing = append(w.posing, c)
 }
 
-// chair finds a chair that JIA knows.
+// chair returns the chair with a UUID, or nil if JIA does not know it.
 func (w *world) chair(uuid string) *chair {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	return w.byUUID[uuid]
 }
 
-// ids maps the target's ids to chairs. It must not be changed.
+// ids maps the target's ids to chairs. Callers must not change it.
 func (w *world) ids() map[int64]*chair { return *w.byID.Load() }
 
-// planned lists the chairs of those who come under load, in the order of their plan.
+// planned lists the chairs of the users who arrive under load, in planned order.
 func (w *world) planned() []*chair {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	return w.plans
 }
 
-// active lists the chairs that post. It must not be changed.
+// active lists the chairs that post. Callers must not change it.
 func (w *world) active() []*chair {
 	w.mu.RLock()
 	defer w.mu.RUnlock()

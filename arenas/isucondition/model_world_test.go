@@ -68,7 +68,8 @@ func TestWorld(t *testing.T) {
 	}
 }
 
-// TestPosterBody: what is posted is the newest ten, and is what is remembered.
+// TestPosterBody checks that a post holds the newest ten conditions, and that the
+// history records the same ones.
 func TestPosterBody(t *testing.T) {
 	c := testChair(0)
 	ct := &contest{clock: clock{origin: time.Now(), rate: 30000}}
@@ -117,7 +118,8 @@ func TestPosterBody(t *testing.T) {
 	}
 }
 
-// TestMalformed: no malformed post may hold what the API accepts whole.
+// TestMalformed checks that no malformed post is one that the API would accept
+// whole.
 func TestMalformed(t *testing.T) {
 	for kind := range len(malformed) + 2 {
 		body, _ := malformedBody(kind, T0.Unix())

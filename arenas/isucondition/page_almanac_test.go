@@ -17,8 +17,8 @@ const (
 	tokyoLongitude = 139.6917
 )
 
-// almanacTable writes the table at the end of the vendor script: for each day
-// in Tokyo, sunrise and sunset as HHMM and tenths of days since new moon.
+// almanacTable returns the table at the end of the vendor script. It holds, for
+// each day in Tokyo, sunrise and sunset as HHMM and tenths of days since new moon.
 func almanacTable() string {
 	var b strings.Builder
 	b.WriteString(almanacMark)
@@ -35,16 +35,16 @@ func almanacTable() string {
 	return b.String()
 }
 
-// julian is the Julian day number of an instant.
+// julian returns the Julian day number of an instant.
 func julian(t time.Time) float64 { return float64(t.Unix())/86400 + 2440587.5 }
 
 func sind(degrees float64) float64 { return math.Sin(degrees * math.Pi / 180) }
 func cosd(degrees float64) float64 { return math.Cos(degrees * math.Pi / 180) }
 
-// sunInTokyo computes sunrise and sunset in minutes after midnight JST, by the
-// low-precision formulas of Meeus, Astronomical Algorithms, chapter 25, as
-// NOAA's solar calculator uses them; the sun's upper edge on the horizon, 34'
-// of refraction.
+// sunInTokyo computes sunrise and sunset in minutes after midnight JST. It uses
+// the low-precision formulas of Meeus, Astronomical Algorithms, chapter 25, in the
+// form of NOAA's solar calculator: the sun's upper edge is on the horizon, with
+// 34' of refraction.
 func sunInTokyo(day time.Time) (rise, set int) {
 	t := (julian(day.Add(12*time.Hour)) - 2451545) / 36525
 	meanLongitude := math.Mod(280.46646+36000.76983*t+0.0003032*t*t, 360)
@@ -64,7 +64,7 @@ func sunInTokyo(day time.Time) (rise, set int) {
 	return int(math.Round(noon - 4*angle)), int(math.Round(noon + 4*angle))
 }
 
-// moonAge is the time since new moon at noon JST, in tenths of days.
+// moonAge returns the time since new moon at noon JST, in tenths of days.
 func moonAge(day time.Time) int {
 	noon := julian(day.Add(12 * time.Hour))
 	k := math.Floor((noon-2451550.1)/29.530588861) + 1
@@ -74,7 +74,7 @@ func moonAge(day time.Time) int {
 	return int((noon - newMoon(k)) * 10)
 }
 
-// newMoon is the Julian day of the k-th new moon after January 2000, by the
+// newMoon returns the Julian day of the k-th new moon after January 2000, by the
 // main terms of Meeus, chapter 49.
 func newMoon(k float64) float64 {
 	t := k / 1236.85
@@ -88,8 +88,8 @@ func newMoon(k float64) float64 {
 		0.00111*sind(moon-2*node) - 0.00057*sind(moon+2*node) + 0.00056*e*sind(2*moon+sun)
 }
 
-// TestAlmanac holds the computation to published times, and the vendor
-// script's table to the computation.
+// TestAlmanac compares the computation with published times, and the vendor
+// script's table with the computation.
 func TestAlmanac(t *testing.T) {
 	clock := func(hour, minute int) int { return hour*60 + minute }
 	for _, c := range []struct {

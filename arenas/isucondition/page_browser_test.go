@@ -21,8 +21,8 @@ import (
 	. "github.com/iikanji/iikanji/arenas/isucondition"
 )
 
-// browse opens a page of the running contest in a real browser and returns
-// what its scripts made of it. A new profile every time: nobody is signed in.
+// browse opens a page of the running contest in a real browser and returns the DOM
+// after its scripts ran. The profile is new every time, so no user is signed in.
 func browse(t *testing.T, address string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -30,7 +30,7 @@ func browse(t *testing.T, address string) string {
 	var errors bytes.Buffer
 	flags := []string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--window-size=1200,1400",
 		"--user-data-dir=" + t.TempDir(), "--virtual-time-budget=4000"}
-	if dir := os.Getenv("SCREENSHOTS"); dir != "" { // for a person who wants to look
+	if dir := os.Getenv("SCREENSHOTS"); dir != "" { // for inspection by hand
 		file := dir + "/" + strings.ReplaceAll(t.Name(), "/", "_") + ".png"
 		if err := exec.CommandContext(ctx, "chromium", append(flags, "--screenshot="+file, address)...).Run(); err != nil {
 			t.Fatalf("taking a screenshot: %v", err)
@@ -46,7 +46,7 @@ func browse(t *testing.T, address string) string {
 	return string(page)
 }
 
-// all lists what the group of a pattern matches, in order.
+// all lists the matches of a pattern's group, in order.
 func all(page, pattern string) []string {
 	var found []string
 	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(page, -1) {
@@ -158,7 +158,7 @@ func testBrowserOwner(t *testing.T) {
 		midnight := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, JST)
 		var hours []int
 		var scores, sitting []string
-		for _, k := range isu.Conditions { // one an hour
+		for _, k := range isu.Conditions { // one per hour
 			at := time.Unix(k.Timestamp, 0).In(JST)
 			if at.YearDay() != day.YearDay() {
 				continue
@@ -185,7 +185,8 @@ func shownTimes(page []apiCondition) []string {
 	return numbers(times)
 }
 
-// driven puts a script into the pages of the contest, to do what a person would.
+// driven serves the contest's pages with an added script that performs a user's
+// actions.
 func driven(t *testing.T, script string) *httptest.Server {
 	t.Helper()
 	target, err := url.Parse(contest.stack.Places().URL())

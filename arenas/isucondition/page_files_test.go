@@ -18,10 +18,10 @@ var update = flag.Bool("update", false, "write what is computed: names of assets
 
 const publicDir = "files/public"
 
-// assetName splits an asset's file name: what it is called, its hash, its kind.
+// assetName splits an asset's file name into base name, hash and extension.
 var assetName = regexp.MustCompile(`^(\w+)\.([0-9a-f]{8})\.(\w+)$`)
 
-// assetFile finds the one file of a name and kind.
+// assetFile returns the path of the only file with a name and extension.
 func assetFile(t *testing.T, name, kind string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(publicDir, "assets", name+".????????."+kind))
@@ -42,15 +42,16 @@ func readFile(t *testing.T, path string) string {
 
 func vendorScript(t *testing.T) string { return readFile(t, assetFile(t, "vendor", "js")) }
 
-// pageAssets are in the order in which hashes flow: a file refers to earlier ones only.
+// pageAssets is in the order in which hashes are computed: a file refers to
+// earlier ones only.
 var pageAssets = []struct{ name, kind string }{
 	{"favicon", "svg"}, {"logo_white", "svg"}, {"logo_orange", "svg"}, {"vendor", "js"}, {"index", "css"}, {"index", "js"},
 }
 
-// TestPageFiles wants each asset to be named after its content and each
-// reference to follow. With -update it renames and writes them.
+// TestPageFiles checks that each asset's name has the hash of its content and that
+// each reference uses that name. With -update it renames and rewrites the files.
 func TestPageFiles(t *testing.T) {
-	names := map[string]string{} // name as found → name as it should be
+	names := map[string]string{} // name found → correct name
 	put := func(path string, body string) {
 		if body == readFile(t, path) {
 			return
@@ -92,7 +93,8 @@ func TestPageFiles(t *testing.T) {
 	put(index, refer(readFile(t, index)))
 }
 
-// TestAssets wants the benchmarker's list to be the files, in the order that it promises.
+// TestAssets compares the benchmarker's list with the files, in the documented
+// order.
 func TestAssets(t *testing.T) {
 	var paths []string
 	for i, a := range assets() {

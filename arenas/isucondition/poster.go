@@ -11,13 +11,13 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// postTimeout is how long an ISU waits for an answer, which it ignores.
+// postTimeout is how long an ISU waits for an answer. The answer is ignored.
 const postTimeout = 100 * time.Millisecond
 
-// posterAgent is how ISU name themselves.
+// posterAgent is the User-Agent of ISU.
 const posterAgent = "JIA-Members-Client/1.2"
 
-// A poster is the sending half of an activated ISU.
+// A poster sends the conditions of an activated ISU.
 type poster struct {
 	ct   *contest
 	c    *chair
@@ -27,12 +27,12 @@ type poster struct {
 	said *[16]string
 }
 
-// activate makes an ISU post to a target from now on.
+// activate starts the posts of an ISU to a target.
 func (ct *contest) activate(c *chair, target *url.URL) {
 	w := newWalk(ct.s.Rand("walk "+c.uuid), newestSlot(ct.clock.now()))
 	c.walk.Store(w)
 	if !ct.loading.Load() {
-		return // activated by the checks: nobody owns it under load
+		return // activated by the checks: the ISU has no owner under load
 	}
 	p := &poster{ct: ct, c: c, walk: w, said: &utterances[c.character]}
 	p.cl = ct.s.NewClient(scenario.ClientOptions{BaseURL: target.Scheme + "://" + target.Host, MaxConns: 1,
@@ -45,8 +45,8 @@ func (ct *contest) activate(c *chair, target *url.URL) {
 	ct.s.Every("poster", scenario.Arrivals{First: first, Period: tick}, p.post)
 }
 
-// post sends the newest conditions since the last time. What the target
-// answers, and whether, is of no account.
+// post sends the newest conditions since the last post. It ignores the answer, and
+// errors too.
 func (p *poster) post(ctx context.Context, due time.Time) {
 	body, n := p.conditions(p.req.Body[:0])
 	if n == 0 {
@@ -60,9 +60,9 @@ func (p *poster) post(ctx context.Context, due time.Time) {
 	}
 }
 
-// conditions moves the state on to now and appends the newest conditions as
-// JSON. They are noted as posted before they are sent, for an answer may show
-// them before ours arrives.
+// conditions advances the state to now and appends the newest conditions as JSON.
+// It records them as posted before they are sent, because another answer may show
+// them before the answer to the post arrives.
 func (p *poster) conditions(b []byte) ([]byte, int) {
 	newest := newestSlot(p.ct.clock.now())
 	p.c.mu.Lock()
@@ -95,8 +95,8 @@ func appendCondition(b []byte, i int, said *[16]string, ts int64, s state) []byt
 	return append(b, '}')
 }
 
-// utterances are the JSON objects of all that an ISU can post, by character
-// and state, up to the timestamp.
+// utterances holds the JSON objects of everything that an ISU can post, up to the
+// timestamp, by character and state.
 var utterances = func() (all [Characters][16]string) {
 	for c := range all {
 		for s := range all[c] {

@@ -16,13 +16,14 @@ const (
 	initializeTimeout = 20 * time.Second
 	checkTimeout      = 3 * time.Second // per request of the checks
 	strangeEvery      = 20 * time.Millisecond
-	strangeGrace      = time.Second // what was posted before may trickle in for so long
-	// strangeTimeout is long: a post that was given up could still be on its way
-	// within the target when the ISU is registered, and then rightly be stored.
+	strangeGrace      = time.Second // conditions posted before may still appear during this time
+	// strangeTimeout is long because a post that the client abandoned could still be
+	// in progress in the target when the ISU is registered, and would then rightly be
+	// stored.
 	strangeTimeout = 15 * time.Second
 )
 
-// Prepare initialises the target and checks that it is compatible.
+// Prepare initializes the target and checks that it is compatible.
 func (ct *contest) Prepare(ctx context.Context, s scenario.Session) (err error) {
 	if err := ct.begin(s); err != nil {
 		return err
@@ -32,7 +33,7 @@ func (ct *contest) Prepare(ctx context.Context, s scenario.Session) (err error) 
 			ct.jia.close()
 		}
 	}()
-	s.Phase(scenario.Initialize) // by name, for the run of a target that cannot
+	s.Phase(scenario.Initialize) // set first, so that a run whose initialize fails names this phase
 	old := ct.oldSession(ctx)
 	defer old.close()
 	if err := ct.initialize(ctx); err != nil {
@@ -47,8 +48,8 @@ func (ct *contest) Prepare(ctx context.Context, s scenario.Session) (err error) 
 	return nil
 }
 
-// explained adds to the error of a check what a person would ask next: mistakes
-// in how a target was set up show as answers that say nothing of them.
+// explained adds a hint to the error of a check. Mistakes in the target's setup
+// appear as answers that do not show the cause.
 func (ct *contest) explained(err error) error {
 	var f *scenario.Fault
 	if !errors.As(err, &f) {
@@ -64,7 +65,7 @@ func (ct *contest) explained(err error) error {
 	return err
 }
 
-// A session is a browser that is signed in, or none.
+// A session is a signed-in browser, or empty.
 type session struct{ *browser }
 
 func (o session) close() {
@@ -73,8 +74,9 @@ func (o session) close() {
 	}
 }
 
-// oldSession signs somebody up before the target is initialised: afterwards
-// nobody may know him. A target that cannot serve him yet has none.
+// oldSession signs up a user before the target is initialized; after that, the
+// target must not know the user. The session is empty if the target cannot sign
+// users in yet.
 func (ct *contest) oldSession(ctx context.Context) session {
 	b := ct.browser(checkTimeout)
 	token, err := loginToken(ct.key, "before_initialize", time.Now())
@@ -94,7 +96,7 @@ func (ct *contest) oldSession(ctx context.Context) session {
 	return session{b}
 }
 
-// initialize calls the target's initialize.
+// initialize calls the target's POST /initialize.
 func (ct *contest) initialize(ctx context.Context) error {
 	body, err := json.Marshal(map[string]string{"jia_service_url": ct.jia.url})
 	if err != nil {
@@ -118,7 +120,7 @@ func (ct *contest) initialize(ctx context.Context) error {
 	})
 }
 
-// compatible is the compatibility check: who fails it does not get load.
+// compatible is the compatibility check. A target that fails it gets no load.
 func (ct *contest) compatible(ctx context.Context, old session) error {
 	if old.browser != nil {
 		if err := old.meRefused(ctx, "session-stale"); err != nil {
@@ -132,8 +134,8 @@ func (ct *contest) compatible(ctx context.Context, old session) error {
 	defer hush()
 
 	checks := []func(ctx context.Context) error{ct.checkPages, ct.checkTrendOnce}
-	// All of the few initial users: what only one's data can show must not
-	// depend on a draw.
+	// All initial users are checked. They are few, and a fault that only one user's
+	// data shows must not depend on a random draw.
 	for i := range ct.data.Users {
 		checks = append(checks, func(ctx context.Context) error { return ct.checkOwner(ctx, ct.world.owners[i]) })
 	}
@@ -147,7 +149,8 @@ func (ct *contest) compatible(ctx context.Context, old session) error {
 	return guests.check(ctx, hush)
 }
 
-// checkPages checks that each page of the application is its one page.
+// checkPages checks that every page path of the application returns the same
+// single page.
 func (ct *contest) checkPages(ctx context.Context) error {
 	b := ct.browser(checkTimeout)
 	defer b.cl.Close()
@@ -160,11 +163,11 @@ func (ct *contest) checkPages(ctx context.Context) error {
 	return nil
 }
 
-// checkTrendOnce checks the trend of the initial data, as a stranger sees it.
+// checkTrendOnce checks the trend of the initial data without a session.
 func (ct *contest) checkTrendOnce(ctx context.Context) error {
 	b := ct.browser(checkTimeout)
 	defer b.cl.Close()
-	for range 2 { // the second may come from a cache
+	for range 2 { // the second answer may come from a cache
 		err := b.get(ctx, stepTrend, "/api/trend", func(res *scenario.Response) error { return checkTrendExact(res, ct.world) })
 		if err != nil {
 			return err
@@ -173,8 +176,8 @@ func (ct *contest) checkTrendOnce(ctx context.Context) error {
 	return nil
 }
 
-// strange makes an ISU that nobody has registered post until the returned
-// function is called, which waits until no post is under way.
+// strange makes an unregistered ISU post until the returned function is called.
+// That function waits until no post is in progress.
 func (ct *contest) strange(ctx context.Context, c *chair) (hush func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -189,7 +192,7 @@ func (ct *contest) strange(ctx context.Context, c *chair) (hush func()) {
 				ts, s := w.step()
 				body = appendCondition(body, i, &utterances[c.character], ts, s)
 			}
-			// Not with ctx: a post that was begun is brought to its end.
+			// Without ctx's cancellation: a post that has begun is completed.
 			res, err := cl.Do(context.WithoutCancel(ctx), &scenario.Request{Step: stepPost, Method: http.MethodPost,
 				Path: "/api/condition/" + c.uuid, ContentType: "application/json", Body: append(body, ']'), Quiet: true})
 			if err == nil {

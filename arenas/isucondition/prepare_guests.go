@@ -8,15 +8,15 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// guests are the people and ISU of the registration checks.
+// guests are the users and ISU of the registration checks.
 type guests struct {
 	ct                 *contest
 	host, other        *owner
-	bare, dressed      *chair // registered by the host: without and with an image
-	unregistered, none *chair // the one that posts before it is registered; one that JIA does not know
+	bare, dressed      *chair // registered by the host: one without and one with an image
+	unregistered, none *chair // unregistered posts before its registration; none is unknown to JIA
 }
 
-// inviteGuests plans them. They are no part of the load.
+// inviteGuests plans the guests. They are not part of the load.
 func (ct *contest) inviteGuests() *guests {
 	rng := ct.s.Rand("guests")
 	p := newPlan(rng, ct.data)
@@ -30,14 +30,14 @@ func (ct *contest) inviteGuests() *guests {
 		none: ct.world.chairOf(o, p.isu())}
 }
 
-// check registers ISU in all the ways that are allowed and that are not.
-// hush ends the posts of the unregistered one.
+// check tries the allowed and the forbidden ways to register ISU. hush ends the
+// posts of the unregistered ISU.
 func (g *guests) check(ctx context.Context, hush func()) error {
 	host, other := g.ct.browser(checkTimeout), g.ct.browser(checkTimeout)
 	defer host.cl.Close()
 	defer other.cl.Close()
-	// Without an image: a target may answer before it has read the body, and what
-	// a proxy in between makes of that is another matter.
+	// Without an image, because a target may answer before it has read the body, and a
+	// proxy in between may then return another error.
 	if err := host.refused(ctx, g.bare, "unauthorized", http.StatusUnauthorized, textSignedOut); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (g *guests) check(ctx context.Context, hush func()) error {
 	return g.checkUnregistered(ctx, host)
 }
 
-// checkNew registers an ISU and looks at it.
+// checkNew registers an ISU and checks what the target shows of it.
 func (b *browser) checkNew(ctx context.Context, c *chair) error {
 	if err := b.register(ctx, c); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (b *browser) checkNew(ctx context.Context, c *chair) error {
 	return b.checkNothing(ctx, c, b.ct.clock.now())
 }
 
-// refusals are the registrations that must leave nothing behind.
+// refusals tries registrations that must be refused and must leave no data behind.
 func (g *guests) refusals(ctx context.Context, host, other *browser) error {
 	for _, b := range []*browser{host, other} {
 		if err := b.refused(ctx, g.dressed, "duplicate", http.StatusConflict, textDuplicate); err != nil {
@@ -98,8 +98,9 @@ func (g *guests) refusals(ctx context.Context, host, other *browser) error {
 	return host.list(ctx, g.host.list(), true, nil)
 }
 
-// checkUnregistered registers the ISU that has posted all the time: nothing of
-// that may be there, neither at once nor when buffers have been written.
+// checkUnregistered registers the ISU that posted while it was unregistered. None
+// of those conditions may appear, neither at once nor after buffers have been
+// written.
 func (g *guests) checkUnregistered(ctx context.Context, host *browser) error {
 	c := g.unregistered
 	if err := host.register(ctx, c); err != nil {
@@ -121,7 +122,7 @@ func (g *guests) checkUnregistered(ctx context.Context, host *browser) error {
 	return nil
 }
 
-// unheard wants an empty list of conditions.
+// unheard checks that the list of conditions is empty.
 func (g *guests) unheard(ctx context.Context, host *browser, c *chair) error {
 	q := conditionQuery{start: fromEver, end: g.ct.clock.now() + 365*daySeconds, levels: allLevels}
 	return host.get(ctx, stepCondition, q.path(c.uuid), func(res *scenario.Response) error {

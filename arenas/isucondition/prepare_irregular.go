@@ -12,7 +12,7 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// wantSignedOut wants the answer of an endpoint to someone who is not signed in.
+// wantSignedOut checks an endpoint's refusal of a request without a session.
 func wantSignedOut(res *scenario.Response) error {
 	return verify.Refusal(res, "unauthorized", http.StatusUnauthorized, textSignedOut)
 }
@@ -31,19 +31,19 @@ type irregular struct {
 	text   string
 }
 
-// checkIrregular goes through all that must be refused: of o, who owns ISU,
-// with those of a stranger as foreign ones. Without report the first error
-// ends it; with report all are reported.
+// checkIrregular tries all requests that must be refused. o is an owner of ISU;
+// the ISU of stranger serve as foreign ones. If report is nil, the first error
+// ends the check; otherwise every error is reported.
 func (ct *contest) checkIrregular(ctx context.Context, o, stranger *owner, timeout time.Duration, report func(error)) error {
 	b := ct.browser(timeout)
 	defer b.cl.Close()
 	own, foreign := o.list()[0].uuid, stranger.list()[0].uuid
-	unknown := seeded.UUID(rand.New(rand.NewPCG(rand.Uint64(), 0))) // no part of the work
+	unknown := seeded.UUID(rand.New(rand.NewPCG(rand.Uint64(), 0))) // not part of the planned work
 	acts := []func() error{func() error { return b.badLogins(ctx, o.id, report) }}
 	for _, i := range uninvited(own) {
 		acts = append(acts, func() error { return b.irregular(ctx, i) })
 	}
-	for range 2 { // the second is a double login
+	for range 2 { // the second is a login in an existing session
 		acts = append(acts, func() error { return b.signIn(ctx, o.id) })
 	}
 	for _, i := range refusable(own, foreign, unknown, ct.clock.now()) {
@@ -87,8 +87,9 @@ func (b *browser) irregular(ctx context.Context, i irregular) error {
 	})
 }
 
-// uninvited are the endpoints for people who are signed in, called by one who
-// is not. Parameters are right: who is asked first does not matter.
+// uninvited lists the endpoints that need a session, to be called without one. The
+// parameters are valid, so it does not matter whether the target checks the
+// session or the parameters first.
 func uninvited(uuid string) []irregular {
 	refused := func(step scenario.Step, method, path string) irregular {
 		return irregular{step, method, path, "unauthorized", http.StatusUnauthorized, textSignedOut}
@@ -104,8 +105,8 @@ func uninvited(uuid string) []irregular {
 	}
 }
 
-// refusable are the requests of someone who is signed in that must be
-// refused: ISU that are not his or nobody's, parameters missing or bad.
+// refusable lists the requests of a signed-in user that must be refused: ISU of
+// another user, unknown ISU, missing or bad parameters.
 func refusable(own, foreign, unknown string, now int64) []irregular {
 	var all []irregular
 	for _, whose := range []struct{ uuid, check string }{{foreign, "foreign-isu"}, {unknown, "unknown-isu"}} {
@@ -132,8 +133,8 @@ func refusable(own, foreign, unknown string, now int64) []irregular {
 	return all
 }
 
-// checkSomebody repeats the irregular checks under load, on somebody who has
-// ISU and with somebody else's as foreign ones.
+// checkSomebody repeats the irregular checks under load, with a random owner of
+// ISU, and the ISU of another owner as foreign ones.
 func (ct *contest) checkSomebody(ctx context.Context, rng *rand.Rand) {
 	owners := ct.world.seated()
 	i := rng.IntN(len(owners))

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// checkedISU is how many ISU of an owner are looked at closely.
+// checkedISU is how many ISU of an owner are checked in detail.
 const checkedISU = 5
 
-// checkOwner checks all that an owner of the initial data can read. His
-// history is known whole, so every answer must be exact.
+// checkOwner checks everything that an owner of the initial data can read. The
+// whole history is known, so every answer must be exact.
 func (ct *contest) checkOwner(ctx context.Context, o *owner) error {
 	b := ct.browser(checkTimeout)
 	defer b.cl.Close()
@@ -44,7 +44,7 @@ func (b *browser) checkChair(ctx context.Context, rng *rand.Rand, c *chair) erro
 	if _, err := b.detail(ctx, c); err != nil {
 		return err
 	}
-	for range 2 { // the second may be answered 304, if the target knows how
+	for range 2 { // the second answer may be 304, if the target supports it
 		if err := b.icon(ctx, c); err != nil {
 			return err
 		}
@@ -66,8 +66,8 @@ func (b *browser) checkChair(ctx context.Context, rng *rand.Rand, c *chair) erro
 	return nil
 }
 
-// queries are what is asked of an ISU's initial history. Ends and starts fall
-// on conditions, for the range is half open.
+// queries returns the condition queries for an ISU's initial history. Starts and
+// ends lie exactly on conditions, to check that the range is half-open.
 func (b *browser) queries(rng *rand.Rand, c *chair) []conditionQuery {
 	n := c.past.len()
 	at := func(i int) int64 { return unixOf(c.past.times[i]) }
@@ -90,7 +90,8 @@ func (b *browser) queries(rng *rand.Rand, c *chair) []conditionQuery {
 	return queries
 }
 
-// checkNothing checks an ISU that has never posted: no condition, no graph.
+// checkNothing checks an ISU that has never posted: no conditions and an empty
+// graph.
 func (b *browser) checkNothing(ctx context.Context, c *chair, now int64) error {
 	if _, _, err := b.conditions(ctx, c, conditionQuery{start: fromEver, end: now + daySeconds, levels: allLevels}, nil, false); err != nil {
 		return err
@@ -99,7 +100,7 @@ func (b *browser) checkNothing(ctx context.Context, c *chair, now int64) error {
 	return err
 }
 
-// patient waits within the checks.
+// patient waits for d during the checks.
 func patient(ctx context.Context, d time.Duration) error {
 	if !pause(ctx, d) {
 		return ctx.Err()

@@ -12,7 +12,7 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// clockRate is how fast virtual time runs by default. See README.md for why.
+// clockRate is the default speed of virtual time. README.md gives the reason.
 const clockRate = 30000
 
 const (
@@ -20,7 +20,7 @@ const (
 	requestTimeout = time.Second
 )
 
-// newScenario makes the benchmarker.
+// newScenario returns the benchmarker.
 func newScenario(o arena.Options) (scenario.Scenario, error) {
 	if o.Clock < 0 || o.Clock > 1e6 {
 		return nil, fmt.Errorf("choosing the clock: %g virtual seconds per second is not between 0 and 1,000,000", o.Clock)
@@ -61,7 +61,7 @@ type contest struct {
 	loading       atomic.Bool
 	users         atomic.Int64
 	viewers       atomic.Int64
-	viewersGone   atomic.Bool // too many timeouts: none may come
+	viewersGone   atomic.Bool // true after too many timeouts: no viewer or user may come
 	updates       atomic.Int64
 	posts         atomic.Int64
 	offered, read atomic.Int64 // conditions
@@ -82,12 +82,12 @@ var (
 	_ scenario.Preparer = checksOnly{}
 )
 
-// Info says what the benchmarker is made of.
+// Info describes the benchmarker.
 func (ct *contest) Info() scenario.Info {
 	return scenario.Info{Name: "isucondition", Steps: stepNames, Table: table, Load: loadTime, Timeout: requestTimeout}
 }
 
-// begin knows the target.
+// begin sets up the contest for a session's target.
 func (ct *contest) begin(s scenario.Session) error {
 	world, err := newWorld(ct.data)
 	if err != nil {
@@ -106,7 +106,7 @@ func (ct *contest) begin(s scenario.Session) error {
 	return nil
 }
 
-// gauges explain the run.
+// gauges reports figures that explain the run.
 func (ct *contest) gauges() {
 	registered := len(ct.world.ids())
 	for _, g := range []struct {
@@ -126,8 +126,8 @@ func (ct *contest) gauges() {
 	}
 }
 
-// work is a digest of the work that the seed offers: users, their ISU, and the
-// luck of each ISU's first virtual days.
+// work returns a digest of the work that the seed offers: users, their ISU, and
+// the random events of each ISU's first virtual days.
 func (ct *contest) work() float64 {
 	ct.planMu.Lock()
 	defer ct.planMu.Unlock()

@@ -23,8 +23,8 @@ import (
 	"github.com/iikanji/iikanji/internal/bench"
 )
 
-// A perfectApp keeps the contest's API in memory: it stores every post, shows
-// it at once, and is quick: the benchmarker must find no fault with it.
+// A perfectApp implements the contest's API in memory. It stores every post, shows
+// it at once, and is fast, so the benchmarker must find no fault.
 type perfectApp struct {
 	data *Data
 	key  any
@@ -52,7 +52,8 @@ func newPerfectApp(t *testing.T) *perfectApp {
 	return &perfectApp{data: perfectData(), key: &key.PublicKey}
 }
 
-// perfectData is initial data of the contest's shape: the pool need not be real images.
+// perfectData is initial data of the contest's shape, but the images of the pool
+// are not real.
 func perfectData() *Data {
 	pool := make([]Image, 8)
 	for i := range pool {
@@ -64,7 +65,7 @@ func perfectData() *Data {
 
 const perfectPage = `<!DOCTYPE html><script src="/assets/a.js"></script>`
 
-// initialize is the initial state.
+// initialize restores the initial state.
 func (a *perfectApp) initialize() {
 	a.users, a.isus, a.byID = map[string]bool{}, nil, map[string]*perfectISU{}
 	for _, u := range a.data.Users {
@@ -160,7 +161,7 @@ func (a *perfectApp) auth(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, &http.Cookie{Name: "u", Value: user, Path: "/"})
 }
 
-// mine lets people in who are signed in.
+// mine refuses requests without a session.
 func (a *perfectApp) mine(do func(w http.ResponseWriter, r *http.Request, user string)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c, err := r.Cookie("u")
@@ -175,7 +176,7 @@ func (a *perfectApp) mine(do func(w http.ResponseWriter, r *http.Request, user s
 	}
 }
 
-// own finds the user's ISU and holds it still.
+// own finds the user's ISU and locks it.
 func (a *perfectApp) own(do func(w http.ResponseWriter, r *http.Request, p *perfectISU)) func(http.ResponseWriter, *http.Request, string) {
 	return func(w http.ResponseWriter, r *http.Request, user string) {
 		a.mu.RLock()
@@ -284,7 +285,7 @@ func (a *perfectApp) post(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// between are an ISU's conditions in [start, end).
+// between returns an ISU's conditions in [start, end).
 func (p *perfectISU) between(start, end int64) []testCondition {
 	at := func(ts int64) int {
 		i, _ := slices.BinarySearchFunc(p.past, ts, func(k testCondition, ts int64) int { return int(k.TS - ts) })
@@ -365,8 +366,8 @@ func (a *perfectApp) trend(w http.ResponseWriter, _ *http.Request) {
 	sendJSON(w, 200, all)
 }
 
-// TestPerfectApp runs the whole benchmarker against it, twice as fast as the
-// contest, so that days are completed within seconds.
+// TestPerfectApp runs the whole benchmarker against a perfectApp, with virtual
+// time twice as fast as in the contest, so that days are completed within seconds.
 func TestPerfectApp(t *testing.T) {
 	app := newPerfectApp(t)
 	server := httptest.NewServer(app.routes())
@@ -381,7 +382,7 @@ func TestPerfectApp(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range run.Faults {
-		if f.Kind != iikanji.FaultTimeout { // a busy machine may have those
+		if f.Kind != iikanji.FaultTimeout { // timeouts happen on a busy machine
 			t.Errorf("fault %s %s %s: %s %+v", f.Kind, f.Step, f.Check, f.Message, f.Example)
 		}
 	}
@@ -395,7 +396,7 @@ func TestPerfectApp(t *testing.T) {
 			days += p.Count
 		}
 	}
-	// How many, and in which bands, is a matter of how busy this machine is.
+	// The number of graphs and their bands depend on the load of this machine.
 	if points["50 info conditions read"] == 0 || graphs == 0 || days == 0 {
 		t.Errorf("a perfect app got too little: %v", points)
 	}

@@ -10,15 +10,15 @@ const (
 	eventDay // + band: graphs of completed days
 )
 
-// eventToday + band are the graphs of the day that is running.
+// eventToday + band are the graphs of the current day.
 const eventToday = eventDay + bands
 
-// A band says how complete a graph is, 0 the best.
+// A band is the completeness of a graph; 0 is the best.
 const bands = 4
 
 var bandNames = [bands]string{"good", "fair", "poor", "bare"}
 
-// table is section 12 and 13 of the rules.
+// table is the score table of sections 12 and 13 of the rules.
 var table = scenario.Table{
 	Base: 1000,
 	Events: []scenario.EventRule{
@@ -40,7 +40,7 @@ var table = scenario.Table{
 	FailAtZero:  true,
 }
 
-// bandOf is the band of a graph whose barest hour has n conditions.
+// bandOf returns the band of a graph whose emptiest hour has n conditions.
 func bandOf(n int) int {
 	switch {
 	case n > 20:
@@ -54,27 +54,27 @@ func bandOf(n int) int {
 	}
 }
 
-// levelEvent is the event of a condition read.
+// levelEvent returns the event for reading a condition of a level.
 func levelEvent(l Level) scenario.Event { return eventInfo + scenario.Event(l-Info) }
 
-// A ledger is what one ISU's graphs have been paid for. Days are JST midnights
-// in Unix seconds.
+// A ledger records which graphs of one ISU have scored. Days are JST midnights in
+// Unix seconds.
 type ledger struct {
-	born     int64 // the day of registration: no graph before it
-	complete int64 // the newest day known to be complete; below born there is none
+	born     int64 // the day of registration; earlier days have no graph
+	complete int64 // the newest day known to be complete; none if below born
 	paid     map[int64]bool
-	firstDue int64 // every day before it is paid
+	firstDue int64 // every earlier day is paid
 }
 
-// newLedger knows that an ISU was registered at a virtual time.
+// newLedger returns the ledger of an ISU registered at a virtual time.
 func newLedger(registered int64) *ledger {
 	day := dayOf(registered)
 	return &ledger{born: day, complete: day - daySeconds, paid: map[int64]bool{}, firstDue: day}
 }
 
-// learn applies the written rule of completed days to a graph just read: data
-// at or after noon of day completes all days before it; data in the morning
-// only completes all but the day before.
+// learn applies the rule of completed days to a graph just read. Data at or after
+// noon of a day completes all days before it. Data in the morning only completes
+// all days except the one directly before.
 func (l *ledger) learn(day int64, hours *[24]int) {
 	morning, noon := false, false
 	for h, n := range hours {
@@ -89,34 +89,33 @@ func (l *ledger) learn(day int64, hours *[24]int) {
 	}
 }
 
-// wants says whether the graph of a day is still to be read on a walk back
-// from today: not before the registration, and not once it and all before it
-// are paid.
+// wants reports whether a walk back from today should still read the graph of a
+// day. Days before the registration, and paid days with all earlier days paid too,
+// need no reading.
 func (l *ledger) wants(day int64) bool { return day >= l.firstDue }
 
-// pay returns the band that a completed day pays; ok is false when the day is
-// not complete or was paid before.
+// pay returns the band that a completed day scores. ok is false if the day is not
+// complete or was paid before.
 func (l *ledger) pay(day int64, hours *[24]int) (band int, ok bool) {
 	if day < l.born || day > l.complete || l.paid[day] {
 		return 0, false
 	}
 	l.paid[day] = true
 	for l.paid[l.firstDue] {
-		delete(l.paid, l.firstDue) // firstDue remembers it
+		delete(l.paid, l.firstDue) // firstDue covers it
 		l.firstDue += daySeconds
 	}
 	return bandOf(barest(hours[:])), true
 }
 
-// payToday returns the band of the graph of the running day at a virtual
-// time. Hours that have not ended lie in the future, in part or wholly, and
-// are ignored.
+// payToday returns the band of the current day's graph at a virtual time. Hours
+// that have not ended are ignored.
 func payToday(day, now int64, hours *[24]int) int {
 	ended := min(max((now-day)/hourSeconds, 0), 24)
 	return bandOf(barest(hours[:ended]))
 }
 
-// barest is the smallest count; 0 where there are none.
+// barest returns the smallest count, or 0 if there are none.
 func barest(hours []int) int {
 	if len(hours) == 0 {
 		return 0

@@ -33,7 +33,7 @@ func TestScoreTable(t *testing.T) {
 	}
 }
 
-// hours makes a graph's counts: n conditions in the hours [from, to).
+// hours returns a graph's counts: n conditions in the hours [from, to).
 func hours(n, from, to int) (h [24]int) {
 	for i := from; i < to; i++ {
 		h[i] = n
@@ -41,14 +41,14 @@ func hours(n, from, to int) (h [24]int) {
 	return h
 }
 
-// TestCompleteDays is the written rule as a table: what one graph of day 5
-// completes.
+// TestCompleteDays tests the rule of completed days as a table: which days one
+// graph of day 5 completes.
 func TestCompleteDays(t *testing.T) {
 	day := func(n int64) int64 { return T0.Unix() + n*daySeconds }
 	for _, c := range []struct {
 		says  string
 		hours [24]int
-		want  int64 // newest complete day
+		want  int64 // newest completed day
 	}{
 		{"no data completes nothing", hours(0, 0, 24), -1},
 		{"hour 0 completes all before yesterday", hours(1, 0, 1), 3},
@@ -109,7 +109,7 @@ func TestPay(t *testing.T) {
 func TestPayToday(t *testing.T) {
 	day := T0.Unix()
 	h := hours(30, 0, 10)
-	h[10] = 7 // the hour that is running
+	h[10] = 7 // the current hour
 	for _, c := range []struct {
 		says string
 		now  int64

@@ -15,7 +15,7 @@ const (
 	listenSetting = "listen"
 )
 
-// Default addresses. The web page looks for JIA on port 5000.
+// Default addresses. The web page expects JIA on port 5000.
 const (
 	jiaAddress  = "127.0.0.1:0"
 	mockAddress = "127.0.0.1:5000"

@@ -8,25 +8,25 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// userPause is the least time between two iterations of a user.
+// userPause is the minimum time between the starts of two iterations of a user.
 const userPause = 10 * time.Millisecond
 
-// leaves is how likely a user signs out after a step.
+// leaves is the probability that a user signs out after a step.
 const leaves = 0.2
 
-// A user is an owner at his browser: he goes round his ISU, one at a time, in
-// three steps each.
+// A user is an owner under load. The user visits each ISU in turn, with three
+// steps per ISU.
 type user struct {
 	*browser
 	owner  *owner
 	rng    *rand.Rand
 	chairs []*chair // in order of registration
-	minds  []mind   // by chair
-	next   int      // the chair whose turn it is
+	minds  []mind   // same order as chairs
+	next   int      // index of the current chair
 	step   int
 }
 
-// A mind is what a user remembers of one of his ISU.
+// A mind is what a user remembers of one ISU.
 type mind struct {
 	newest int64 // timestamp of the newest condition read
 	bad    int64 // timestamp of the newest bad condition read
@@ -34,7 +34,7 @@ type mind struct {
 	graphs *ledger
 }
 
-// admitUser lets a new user come: his own name, or a planned one.
+// admitUser starts a new user, with the given id or, if empty, a planned one.
 func (ct *contest) admitUser(id string) {
 	ct.planMu.Lock()
 	planned := ct.plan.next(id)
@@ -45,7 +45,7 @@ func (ct *contest) admitUser(id string) {
 	ct.s.Go("user", u.run)
 }
 
-// run is the user's stay.
+// run executes the user's iterations until the phase ends.
 func (u *user) run(ctx context.Context) {
 	defer u.cl.Close()
 	if !u.arrive(ctx) {
@@ -60,7 +60,7 @@ func (u *user) run(ctx context.Context) {
 	}
 }
 
-// arrive signs up and registers all chairs; false means that the phase ended.
+// arrive signs up and registers all chairs. It returns false if the phase ended.
 func (u *user) arrive(ctx context.Context) bool {
 	if !u.enter(ctx) {
 		return false
@@ -74,7 +74,7 @@ func (u *user) arrive(ctx context.Context) bool {
 	return true
 }
 
-// enter comes in by the landing page and signs in, however often it takes.
+// enter loads the landing page and signs in, and repeats until it succeeds.
 func (u *user) enter(ctx context.Context) bool {
 	return u.ct.insist(ctx, func() error { return u.landing(ctx, "/") }) &&
 		u.glanceAtTrend(ctx) &&
@@ -83,8 +83,8 @@ func (u *user) enter(ctx context.Context) bool {
 		u.ct.insist(ctx, func() error { return u.home(ctx) })
 }
 
-// glanceAtTrend asks for the trend that the landing page shows and does not
-// wait for it.
+// glanceAtTrend requests the trend that the landing page shows, without waiting
+// for the answer.
 func (u *user) glanceAtTrend(ctx context.Context) bool {
 	u.ct.s.Go("glance", func(ctx context.Context) {
 		res, err := u.cl.Do(ctx, &scenario.Request{Step: stepTrend, Path: "/api/trend", Quiet: true})
@@ -95,7 +95,7 @@ func (u *user) glanceAtTrend(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// home is the list with its icons.
+// home loads the list page with its icons.
 func (u *user) home(ctx context.Context) error {
 	chairs := u.owner.list()
 	if err := u.list(ctx, chairs, false, nil); err != nil {
@@ -104,8 +104,8 @@ func (u *user) home(ctx context.Context) error {
 	return u.icons(ctx, chairs)
 }
 
-// iterate is one iteration: the list page, the ISU's page, one step. An error
-// leaves all as it was, so that the step is repeated.
+// iterate is one iteration: the list page, the ISU's page, one step. After an
+// error the state is unchanged, so that the step is repeated.
 func (u *user) iterate(ctx context.Context) error {
 	c, m := u.chairs[u.next], &u.minds[u.next]
 	shown := u.owner.list()
@@ -143,14 +143,14 @@ func (u *user) iterate(ctx context.Context) error {
 	return nil
 }
 
-// finish goes on to the next chair; someone else becomes curious.
+// finish moves on to the next chair and offers one more viewer.
 func (u *user) finish() {
 	u.step = 0
 	u.next = (u.next + 1) % len(u.chairs)
 	u.ct.offerViewer()
 }
 
-// comeBack signs out, makes sure of it, and comes in again as if at another machine.
+// comeBack signs out, verifies it, and signs in again with an empty browser.
 func (u *user) comeBack(ctx context.Context) {
 	again := false
 	if !u.ct.insist(ctx, func() error {

@@ -12,23 +12,24 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// A browser is one person's browser: cookies and a private cache, and what was
-// found right in that cache, so that no bytes are hashed twice.
+// A browser models one user's browser: cookies, a private cache, and the set of
+// cached bodies already found right, so that no bytes are hashed twice.
 type browser struct {
 	ct *contest
 	cl scenario.Client
 
 	mu   sync.Mutex
-	sure map[string]bool // by path: the cached bytes are the right ones
+	sure map[string]bool // key: path; the cached bytes are known to be right
 }
 
-// browser opens a new one. timeout 0 means that of the load phase.
+// browser opens a new browser. With timeout 0 it uses the timeout of the load
+// phase.
 func (ct *contest) browser(timeout time.Duration) *browser {
 	cl := ct.s.NewClient(scenario.ClientOptions{Cache: true, Gzip: true, Timeout: timeout, UserAgent: "iikanji-browser/1"})
 	return &browser{ct: ct, cl: cl, sure: map[string]bool{}}
 }
 
-// forget empties the browser as a new profile would be.
+// forget empties the browser, like a new profile.
 func (b *browser) forget() {
 	b.cl.Forget()
 	b.mu.Lock()
@@ -42,8 +43,8 @@ func (b *browser) isSure(path string) bool {
 	return b.sure[path]
 }
 
-// beSure notes what a check of a path's answer found: only what was right is
-// taken for right again when it comes back from the cache.
+// beSure records the result of a check of a path's answer. Only an answer that was
+// right is trusted when it returns from the cache.
 func (b *browser) beSure(path string, err error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -55,7 +56,7 @@ func (b *browser) beSure(path string, err error) error {
 	return err
 }
 
-// get sends a GET and hands the answer to check.
+// get sends a GET and passes the answer to check.
 func (b *browser) get(ctx context.Context, step scenario.Step, path string, check func(res *scenario.Response) error) error {
 	return b.do(ctx, &scenario.Request{Step: step, Path: path}, check)
 }
@@ -74,8 +75,8 @@ func (b *browser) do(ctx context.Context, r *scenario.Request, check func(res *s
 	return check(res)
 }
 
-// landing loads a page of the application and its assets, as a browser does:
-// first the page, then all that it refers to at once.
+// landing loads a page of the application and its assets in the order of a real
+// browser: first the page, then everything that it refers to at once.
 func (b *browser) landing(ctx context.Context, path string) error {
 	assets := b.ct.world.data.Assets
 	err := b.get(ctx, stepPage, path, func(res *scenario.Response) error {
@@ -95,7 +96,7 @@ func (b *browser) landing(ctx context.Context, path string) error {
 	})
 }
 
-// checkPageOnce leaves out what was found right in the cache.
+// checkPageOnce skips the check if the cached page is known to be right.
 func checkPageOnce(res *scenario.Response, assets []Asset, sure bool) error {
 	if sure && (res.Cached || res.NotModified) {
 		return nil
@@ -103,7 +104,7 @@ func checkPageOnce(res *scenario.Response, assets []Asset, sure bool) error {
 	return checkPage(res, assets)
 }
 
-// together runs n calls at once and returns the first error, all done.
+// together runs n calls concurrently, waits for all, and returns the first error.
 func together(n int, do func(i int) error) error {
 	errs := make([]error, n)
 	var wg sync.WaitGroup
@@ -119,7 +120,7 @@ func together(n int, do func(i int) error) error {
 	return nil
 }
 
-// signIn signs a user in, and up when he is new.
+// signIn signs a user in. The first sign-in of a user is also the sign-up.
 func (b *browser) signIn(ctx context.Context, user string) error {
 	token, err := loginToken(b.ct.key, user, time.Now())
 	if err != nil {
@@ -128,7 +129,7 @@ func (b *browser) signIn(ctx context.Context, user string) error {
 	return b.auth(ctx, token, true, checkEmptyOK)
 }
 
-// auth sends a token, or none.
+// auth sends a login token, or no token.
 func (b *browser) auth(ctx context.Context, token string, send bool, check func(res *scenario.Response) error) error {
 	r := scenario.Request{Step: stepAuth, Method: http.MethodPost, Path: "/api/auth"}
 	if send {
@@ -137,9 +138,8 @@ func (b *browser) auth(ctx context.Context, token string, send bool, check func(
 	return b.do(ctx, &r, check)
 }
 
-// signOut ends the session. again says that it was tried before and the answer
-// was not good or never came: a target that keeps sessions may have ended this
-// one then.
+// signOut ends the session. again means that an earlier attempt got a bad answer
+// or none. Then a target that stores sessions may have ended this one already.
 func (b *browser) signOut(ctx context.Context, again bool) error {
 	return b.post(ctx, stepSignout, "/api/signout", func(res *scenario.Response) error {
 		if again && res.Status == http.StatusUnauthorized {
@@ -153,7 +153,7 @@ func (b *browser) me(ctx context.Context, user string) error {
 	return b.get(ctx, stepMe, "/api/user/me", func(res *scenario.Response) error { return checkMe(res, user) })
 }
 
-// meRefused wants the answer of someone who is not signed in.
+// meRefused checks that GET /api/user/me refuses a browser without a session.
 func (b *browser) meRefused(ctx context.Context, check string) error {
 	return b.get(ctx, stepMe, "/api/user/me", func(res *scenario.Response) error {
 		return verify.Refusal(res, check, http.StatusUnauthorized, textSignedOut)
@@ -190,7 +190,7 @@ func (b *browser) icons(ctx context.Context, chairs []*chair) error {
 	return together(len(chairs), func(i int) error { return b.icon(ctx, chairs[i]) })
 }
 
-// graph reads the graph of a chair's day and notes what it gave back.
+// graph reads the graph of a chair's day and records what it returned.
 func (b *browser) graph(ctx context.Context, c *chair, day int64) (g *graph, err error) {
 	asked := b.ct.clock.sinceOrigin(time.Now())
 	err = b.get(ctx, stepGraph, isuPath(c.uuid, "/graph?datetime=")+strconv.FormatInt(day, 10), func(res *scenario.Response) error {
@@ -203,7 +203,7 @@ func (b *browser) graph(ctx context.Context, c *chair, day int64) (g *graph, err
 	return g, err
 }
 
-// path is the query as the API wants it.
+// path returns the request path with the query in the API's form.
 func (q conditionQuery) path(uuid string) string {
 	p := "/api/condition/" + uuid + "?end_time=" + strconv.FormatInt(q.end, 10) + "&condition_level=" + q.levels.param()
 	if q.start != fromEver {
@@ -222,8 +222,8 @@ func (s levelSet) param() string {
 	return strings.Join(names, "%2C")
 }
 
-// conditions reads one page and notes what it gave back; with points set,
-// fresh is what of it the owner had not read before, by level.
+// conditions reads one page and records what it returned. With points set, fresh
+// is the number of conditions per level that the owner had not read before.
 func (b *browser) conditions(ctx context.Context, c *chair, q conditionQuery, recent []int32, points bool) (p page, fresh [Critical + 1]int64, err error) {
 	asked := b.ct.clock.sinceOrigin(time.Now())
 	err = b.get(ctx, stepCondition, q.path(c.uuid), func(res *scenario.Response) error {

@@ -13,14 +13,15 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// retryPause keeps a person from hammering a button that fails at once.
+// retryPause limits the rate of retries when a request fails at once.
 const retryPause = 50 * time.Millisecond
 
-// registerForm is the form of a registration; no image where icon is empty.
+// registerForm builds the form of a registration. With an empty icon it has no
+// image.
 func registerForm(uuid, name string, icon []byte) (contentType string, body []byte) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
-	w.WriteField("jia_isu_uuid", uuid) // a bytes.Buffer takes all writes
+	w.WriteField("jia_isu_uuid", uuid) // writing to a bytes.Buffer cannot fail
 	w.WriteField("isu_name", name)
 	if len(icon) > 0 {
 		h := textproto.MIMEHeader{}
@@ -47,9 +48,8 @@ func (b *browser) sendForm(ctx context.Context, c *chair, check func(res *scenar
 		ContentType: contentType, Body: body}, check)
 }
 
-// register registers a chair once. An answer that it is there already, which
-// follows a registration whose answer never came, counts as done: then its id
-// is asked for.
+// register registers a chair once. A conflict after a registration without an
+// answer counts as success; register then reads the id separately.
 func (b *browser) register(ctx context.Context, c *chair) error {
 	var id int64
 	known := false
@@ -75,14 +75,14 @@ func (b *browser) register(ctx context.Context, c *chair) error {
 	return nil
 }
 
-// insist repeats an act until it succeeds; false means that the phase ended.
+// insist repeats an act until it succeeds. It returns false if the phase ended.
 func (ct *contest) insist(ctx context.Context, act func() error) bool {
 	for ctx.Err() == nil {
 		err := act()
 		if err == nil {
 			return true
 		}
-		if ctx.Err() != nil { // JIA closes at the end of the phase: the target may answer 500 then
+		if ctx.Err() != nil { // JIA closes at the end of the phase, so the target may answer 500 then
 			break
 		}
 		ct.s.Report(err)
@@ -93,12 +93,12 @@ func (ct *contest) insist(ctx context.Context, act func() error) bool {
 	return false
 }
 
-// refused wants a registration to be refused.
+// refused checks that a registration is refused.
 func (b *browser) refused(ctx context.Context, c *chair, check string, status int, text string) error {
 	return b.sendForm(ctx, c, func(res *scenario.Response) error { return verify.Refusal(res, check, status, text) })
 }
 
-// brokenForm sends a registration whose icon ends in the middle.
+// brokenForm sends a registration whose icon is cut off in the middle.
 func (b *browser) brokenForm(ctx context.Context, c *chair) error {
 	contentType, body := registerForm(c.uuid, c.name, []byte(fmt.Sprintf("%0512d", 0)))
 	return b.do(ctx, &scenario.Request{Step: stepRegister, Method: http.MethodPost, Path: "/api/isu",

@@ -8,11 +8,11 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// recent are the places in a history that a user saw last in GET condition,
-// newest first.
+// recent holds the history indexes that a user saw last in GET condition, newest
+// first.
 type recent []int32
 
-// see puts a page's places among the newest seen.
+// see merges a page's indexes into the newest seen.
 func (r recent) see(p *page) recent {
 	all := append(slices.Clone(r), p.at[:p.n]...)
 	slices.SortFunc(all, func(a, b int32) int { return int(b - a) })
@@ -20,7 +20,7 @@ func (r recent) see(p *page) recent {
 	return all[:min(len(all), pageLimit)]
 }
 
-// doStep takes the step whose turn it is.
+// doStep executes the user's current step.
 func (u *user) doStep(ctx context.Context, c *chair, m *mind) error {
 	switch u.step {
 	case 0:
@@ -32,7 +32,7 @@ func (u *user) doStep(ctx context.Context, c *chair, m *mind) error {
 	}
 }
 
-// read reads a page of conditions and remembers it.
+// read reads a page of conditions and records it.
 func (u *user) read(ctx context.Context, c *chair, m *mind, q conditionQuery, points bool) (page, int64, error) {
 	p, fresh, err := u.conditions(ctx, c, q, m.recent, points)
 	if err != nil {
@@ -50,7 +50,8 @@ func (u *user) read(ctx context.Context, c *chair, m *mind, q conditionQuery, po
 	return p, sum, nil
 }
 
-// readNew is step 0: pages of new conditions, back to what was read before.
+// readNew is step 0: it reads pages of new conditions back to the last one read
+// before.
 func (u *user) readNew(ctx context.Context, c *chair, m *mind) error {
 	q := conditionQuery{start: fromEver, end: u.ct.clock.now(), levels: allLevels}
 	for {
@@ -68,15 +69,15 @@ func (u *user) readNew(ctx context.Context, c *chair, m *mind) error {
 	}
 }
 
-// timeAt is the timestamp of a place in the history.
+// timeAt returns the timestamp of an index in the history.
 func (c *chair) timeAt(at int32) int64 {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return unixOf(c.past.times[at])
 }
 
-// readBad is step 1: bad conditions. When there is a newer one than last
-// time, what is wrong in it gets repaired.
+// readBad is step 1: it reads bad conditions. If there is a newer one than last
+// time, it repairs its flags.
 func (u *user) readBad(ctx context.Context, c *chair, m *mind) error {
 	q := conditionQuery{start: fromEver, end: u.ct.clock.now(), levels: badLevels}
 	p, _, err := u.read(ctx, c, m, q, false)
@@ -92,8 +93,8 @@ func (u *user) readBad(ctx context.Context, c *chair, m *mind) error {
 	return nil
 }
 
-// readGraphs is step 2: the graphs from today back to the days that are paid,
-// then the conditions of one hour of them.
+// readGraphs is step 2: it reads the graphs from today back to the days that are
+// paid, then the conditions of one hour of them.
 func (u *user) readGraphs(ctx context.Context, c *chair, m *mind) error {
 	now := u.ct.clock.now()
 	today, todays := dayOf(now), scenario.Event(0)
@@ -118,7 +119,7 @@ func (u *user) readGraphs(ctx context.Context, c *chair, m *mind) error {
 			break
 		}
 	}
-	u.ct.s.Add(eventToday+todays, 1) // only now: a walk that fails is walked again
+	u.ct.s.Add(eventToday+todays, 1) // added last, because a walk that fails is repeated
 	if len(hours) == 0 {
 		return nil
 	}
@@ -127,7 +128,7 @@ func (u *user) readGraphs(ctx context.Context, c *chair, m *mind) error {
 	return err
 }
 
-// offerViewer lets one more viewer come, up to three for each user.
+// offerViewer adds one more viewer, up to three per user.
 func (ct *contest) offerViewer() {
 	for {
 		n := ct.viewers.Load()
@@ -142,7 +143,8 @@ func (ct *contest) offerViewer() {
 	ct.s.Go("viewer", v.run)
 }
 
-// untilNext waits for the rest of a loop's least time; false means that ctx ended.
+// untilNext waits for the rest of a loop's minimum time. It returns false if ctx
+// ended.
 func untilNext(ctx context.Context, begun time.Time, least time.Duration) bool {
 	if wait := least - time.Since(begun); wait > 0 {
 		return pause(ctx, wait)

@@ -7,27 +7,27 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// viewersPerUser is how many viewers there are at most for each user.
+// viewersPerUser is the maximum number of viewers per user.
 const viewersPerUser = 3
 
-// viewerPause is the least time between two loops of a viewer.
+// viewerPause is the minimum time between the starts of two loops of a viewer.
 const viewerPause = 100 * time.Millisecond
 
-// freshFor is how young (in real time, before the request) an ISU's newest
-// condition must be to please a viewer.
+// freshFor is the maximum age (in real time, before the request) at which an ISU's
+// newest condition counts as an update for a viewer.
 const freshFor = 2 * time.Second
 
-// A viewer is a stranger who watches the trend until something fails.
+// A viewer watches the trend without a session until something fails.
 type viewer struct {
 	*browser
 	watch trendWatch
 }
 
-// run is the viewer's stay.
+// run executes the viewer's loops.
 func (v *viewer) run(ctx context.Context) {
 	defer v.cl.Close()
 	defer func() {
-		if ctx.Err() == nil { // the end of the load is no leaving
+		if ctx.Err() == nil { // the end of the load does not count as leaving
 			v.ct.viewers.Add(-1)
 		}
 	}()
@@ -43,7 +43,7 @@ func (v *viewer) run(ctx context.Context) {
 	}
 }
 
-// look is one loop: the landing page and the trend on it.
+// look is one loop: it loads the landing page and its trend.
 func (v *viewer) look(ctx context.Context) error {
 	if err := v.landing(ctx, "/"); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"github.com/iikanji/iikanji/internal/tune"
 )
 
-// A trialField is a field for trials alone: no observation, no rehearsal.
+// A trialField is a field for trials only, without observation and rehearsal.
 type trialField struct {
 	*field.Field
 	ran func(*iikanji.Run) // called with each run
@@ -26,13 +26,14 @@ func (f *trialField) Bench(ctx context.Context, spec tune.BenchSpec) (*iikanji.R
 	return run, void, err
 }
 
-// Observe implements tune.Field. It observes nothing: all candidates come from
-// the proposer.
+// Observe implements tune.Field. It observes nothing, because all candidates come
+// from the proposer.
 func (f *trialField) Observe(context.Context, tune.BenchSpec) (*observe.Diagnosis, []iikanji.Fact, error) {
 	return &observe.Diagnosis{Run: &iikanji.Run{}}, nil, nil
 }
 
-// Rehearse implements tune.Field. A restart proves nothing about a gain.
+// Rehearse implements tune.Field. It is skipped, because a restart gives no
+// information about a gain.
 func (f *trialField) Rehearse(context.Context) (tune.Rehearsal, error) {
 	return tune.Rehearsal{Says: "left out: only the trials count here"}, nil
 }

@@ -1,28 +1,29 @@
-// Command worse puts changes before the judge that teams made in contests and
-// had to take back, and says what became of them:
+// Command worse tests the judge with changes that teams made in contests and had
+// to take back, and reports the verdicts:
 //
 //   - a connection pool of 200 instead of 10, where orders wait for row locks;
-//   - an index on the wrong column, beside the right one;
+//   - an index on the wrong column, in addition to the right one;
 //   - gzip of answers, where client and server share one machine's CPU.
 //
-// The trial is the one of iikanji tune: a proposer of the real protocol (this
-// program in another role), real servers, interleaved pairs of runs, the gates
-// and the judge of internal/loop. There is no threshold here: what the judge
-// says is what is printed, with the number that it says it by. The status is 3
-// when it kept one of them.
+// The trials are those of iikanji tune: a proposer that uses the real protocol
+// (this program in another role), real servers, interleaved pairs of runs, the
+// gates and the judge of internal/loop. This program has no threshold of its own:
+// it prints the judge's verdict with the number that the verdict is based on. The
+// exit status is 3 if the judge kept one of the changes.
 //
-// It tunes nothing and finds nothing by itself, and the numbers are of this
-// machine: that a change made it worse elsewhere does not mean that it does so
-// here. What is wanted is that nothing stays which does not help.
+// The program tunes nothing and finds nothing by itself. The numbers hold for this
+// machine: a change that made the score worse elsewhere need not do so here. The
+// requirement is that no change is kept that does not help.
 //
-//  1. For each arena: bring it up in a folder of its own, put in force what
-//     the teams had at that time, and know the noise from runs of one state.
-//  2. Ask the proposer; try what it answers, one change at a time.
-//  3. Take everything back, end all processes, remove the folder.
+//  1. For each arena: start it in a folder of its own, apply the changes that
+//     the teams already had at that time, and measure the noise from runs of one
+//     state.
+//  2. Call the proposer, and try the changes of its answer one at a time.
+//  3. Undo every change, end all processes, remove the folder.
 //
-// The work folder of isucondition may be a lasting one, --dir: its data need
-// not be made anew then. The app that is bound by locks is in the folder
-// _tickets, and its load in sale.go.
+// With --dir, the work folder of isucondition can be a permanent one, so that its
+// data need not be generated again. The app that is bound by locks is in the
+// folder _tickets, and its load in sale.go.
 package main
 
 import (
@@ -40,12 +41,12 @@ import (
 
 	_ "github.com/iikanji/iikanji/arenas/isucondition"
 	"github.com/iikanji/iikanji/internal/arena"
-	_ "github.com/iikanji/iikanji/internal/change/all" // every kind
+	_ "github.com/iikanji/iikanji/internal/change/all" // registers every kind of change
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
-// Exit statuses: a proposal that was kept is not the same as a trial that did
-// not take place.
+// Exit statuses. A kept proposal has another status than trials that did not take
+// place.
 const (
 	statusDone   = 0
 	statusFailed = 1
@@ -53,10 +54,10 @@ const (
 	statusKept   = 3
 )
 
-// isuName is the arena whose work folder --dir names.
+// isuName is the arena whose work folder --dir sets.
 const isuName = "isucondition"
 
-// roleProposer is this program as a proposer.
+// roleProposer is the role in which this program is a proposer.
 const roleProposer = "proposer"
 
 type options struct {
@@ -73,7 +74,7 @@ type options struct {
 
 func main() {
 	stack.MaybeSupervise()
-	runtime.LockOSThread() // children are killed when the thread that made them ends
+	runtime.LockOSThread() // children are killed when the thread that started them ends
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
@@ -113,7 +114,7 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	return r.status()
 }
 
-// failed tells of an error, and makes a status of it.
+// failed prints an error and returns the exit status for it.
 func (o *options) failed(err error) int {
 	if err == nil {
 		return statusDone
@@ -122,15 +123,15 @@ func (o *options) failed(err error) int {
 	return statusFailed
 }
 
-// say tells what happens, with the time since the beginning.
+// say prints progress, with the time since the start.
 func (o *options) say(line string) {
 	d := time.Since(o.began)
 	fmt.Fprintf(o.stderr, "%02d:%02d  %s\n", int(d.Minutes()), int(d.Seconds())%60, line)
 }
 
-// arenas are those of the proposals, the quick one first.
+// arenas returns the arenas of the proposals, the fast one first.
 func (o *options) arenas() []*arena.Arena {
-	isu, _ := arena.Find(isuName) // it is linked
+	isu, _ := arena.Find(isuName) // always found: it is linked in
 	var chosen []*arena.Arena
 	for _, a := range []*arena.Arena{ticketsArena(), isu} {
 		if o.only == "" || o.only == a.Name {
@@ -140,7 +141,7 @@ func (o *options) arenas() []*arena.Arena {
 	return chosen
 }
 
-// all holds every trial. What has ended is handed back also with an error.
+// all runs every trial. On an error it returns the results so far as well.
 func (o *options) all(ctx context.Context) (r *result, err error) {
 	r = &result{Began: o.began, Load: o.load, Noisy: o.noisy}
 	tmp, err := os.MkdirTemp("", "iikanji-worse-")
@@ -148,7 +149,7 @@ func (o *options) all(ctx context.Context) (r *result, err error) {
 		return r, fmt.Errorf("making a work folder: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
-	if err := os.Chmod(tmp, 0o755); err != nil { // run by root, the services are somebody else's
+	if err := os.Chmod(tmp, 0o755); err != nil { // if root runs this, the services run as another user
 		return r, fmt.Errorf("opening the work folder to the services: %w", err)
 	}
 	for _, a := range o.arenas() {

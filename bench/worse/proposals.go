@@ -18,14 +18,15 @@ import (
 // A proposal is a change that a team made and had to take back.
 type proposal struct {
 	arena string
-	name  string // in a table
-	told  string // what became of it there
-	// given are remedies that are in force before it is tried, as they were there.
+	name  string // for the table
+	told  string // effect that the change had in the contest
+	// given lists remedies that are applied before the trial, as they were in the
+	// contest.
 	given  []iikanji.Remedy
 	remedy iikanji.Remedy
 }
 
-// proposals are the changes that are put before the judge.
+// proposals lists the changes that the judge is tested with.
 var proposals = []proposal{
 	{
 		arena: "tickets", name: "pool of 200 where rows are locked",
@@ -46,17 +47,17 @@ var proposals = []proposal{
 	},
 }
 
-// conditionIndex is an index of conditions by chair and one more column, made
-// so that initialize does not wipe it out.
+// conditionIndex is an index of conditions by chair and one more column, created
+// in such a way that initialize does not remove it.
 func conditionIndex(column string) iikanji.Remedy {
 	return iikanji.Remedy{Kind: "ddl", Target: stack.Database, Says: "index of isu_condition by chair and " + column,
 		Args: map[string]string{"act": "add index", "schema": "isucondition", "table": "isu_condition",
 			"columns": "jia_isu_uuid, " + column, "into": "schema file"}}
 }
 
-// answerQuestion is the proposer's side of the protocol (docs/proposer.md): it
-// reads what is known, of which only the target's name matters here, and
-// writes what shall be tried.
+// answerQuestion is the proposer's side of the protocol (docs/proposer.md). It
+// reads the question, of which only the target's name matters here, and writes the
+// changes to try.
 func answerQuestion(in io.Reader, out io.Writer) error {
 	var q struct {
 		Version int
@@ -86,8 +87,8 @@ func answerQuestion(in io.Reader, out io.Writer) error {
 	return json.NewEncoder(out).Encode(&doc)
 }
 
-// ask starts this program as a proposer and asks it, as the tune command asks
-// a stranger's.
+// ask starts this program as a proposer and sends it a question, in the same way
+// as the tune command does with an external proposer.
 func ask(site *change.Site) func(context.Context, *observe.Diagnosis, []iikanji.Fact, []tune.Attempt) ([]tune.Candidate, error) {
 	return func(ctx context.Context, d *observe.Diagnosis, known []iikanji.Fact, _ []tune.Attempt) ([]tune.Candidate, error) {
 		self, err := os.Executable()

@@ -12,44 +12,44 @@ import (
 	"github.com/iikanji/iikanji/internal/tune"
 )
 
-// A result is what became of all proposals.
+// A result holds the outcome of all proposals.
 type result struct {
 	Began  time.Time     `json:"began"`
 	Took   time.Duration `json:"took_ns"`
 	Load   time.Duration `json:"load_ns"`
-	Noisy  bool          `json:"noisy"` // runs counted that were disturbed from outside
+	Noisy  bool          `json:"noisy"` // runs with disturbances from outside counted too
 	Sites  []siteResult  `json:"sites"`
 	Trials []trialResult `json:"trials"`
 }
 
-// A siteResult is the setting of the trials on one arena.
+// A siteResult describes the site and the runs of one arena.
 type siteResult struct {
 	Arena  string  `json:"arena"`
-	Score  float64 `json:"score"` // geometric mean of the runs of the site as the trials left it
+	Score  float64 `json:"score"` // geometric mean of the runs of the site in its final state
 	Noise  float64 `json:"noise"` // SD of the difference of two runs of one state, on ln(score)
 	Runs   int     `json:"runs"`
 	Voided int     `json:"voided"`
 }
 
-// A trialResult is the end of one proposal.
+// A trialResult is the outcome of one proposal.
 type trialResult struct {
 	Arena    string          `json:"arena"`
 	Name     string          `json:"name"`
 	Told     string          `json:"told"`
-	Says     string          `json:"says"` // the change as it was planned
+	Says     string          `json:"says"` // description of the planned change
 	Call     string          `json:"call"`
 	Kept     bool            `json:"kept"`
-	Parked   bool            `json:"parked"` // undone, and not decided
+	Parked   bool            `json:"parked"` // undone without a decision
 	Runs     int             `json:"runs"`
-	Scores   [][2]float64    `json:"scores"` // of each pair that counted: without it, with it
+	Scores   [][2]float64    `json:"scores"` // per pair that counted: without the change, with the change
 	Verdict  iikanji.Verdict `json:"verdict"`
 	NotTried string          `json:"not_tried,omitempty"`
 }
 
-// neverHeld is why a proposal has no verdict when the trials ended before it.
+// neverHeld is the reason for a missing verdict when the trials ended early.
 const neverHeld = "the trials ended before it had its verdict"
 
-// add takes what came of one arena.
+// add adds the outcome of one arena.
 func (r *result) add(arena string, out *held) {
 	r.Took = time.Since(r.Began)
 	r.Sites = append(r.Sites, siteResult{Arena: arena, Score: out.Short[1], Noise: out.Noise, Runs: out.Runs, Voided: out.Voided})
@@ -65,7 +65,7 @@ func (r *result) add(arena string, out *held) {
 		}
 		r.Trials = append(r.Trials, t)
 	}
-	for _, a := range out.Attempts { // what was parked alone may have been tried together
+	for _, a := range out.Attempts { // a change that was parked alone may have been tried in a bundle
 		if a.Remedy.Kind == "bundle" {
 			t := trialResult{Arena: arena, Name: "what was parked, together"}
 			t.take(a, out.scores)
@@ -74,11 +74,11 @@ func (r *result) add(arena string, out *held) {
 	}
 }
 
-// take notes the end of a proposal's trial; a later one counts.
+// take records the outcome of a proposal's trial; a later one replaces it.
 func (t *trialResult) take(a tune.Attempt, scores map[iikanji.RunID]float64) {
 	t.Says, t.Verdict, t.Runs, t.Parked, t.NotTried = a.Says, a.Verdict, a.Runs, a.Parked, a.Skipped
 	t.Kept, t.Scores = a.Verdict.Call == iikanji.Keep, [][2]float64{}
-	if v := a.Verdict; len(v.Base) == len(v.Tried) { // after the fast lane they are two groups
+	if v := a.Verdict; len(v.Base) == len(v.Tried) { // after the fast lane, Base and Tried are two groups instead
 		for i := range v.Base {
 			t.Scores = append(t.Scores, [2]float64{scores[v.Base[i]], scores[v.Tried[i]]})
 		}
@@ -97,7 +97,8 @@ func (t *trialResult) take(a tune.Attempt, scores map[iikanji.RunID]float64) {
 	}
 }
 
-// status is 3 when a proposal was kept, and 1 when one has no verdict.
+// status returns the exit status: 3 if a proposal was kept, 1 if one has no
+// verdict.
 func (r *result) status() int {
 	status := statusDone
 	for _, t := range r.Trials {
@@ -144,7 +145,7 @@ func (o *options) print(w io.Writer, r *result) error {
 	return err
 }
 
-// effect is an effect on ln(score) with its interval, in percent.
+// effect formats an effect on ln(score) with its interval, in percent.
 func effect(e iikanji.Interval) string {
 	if e.Level == 0 {
 		return "-"

@@ -11,13 +11,13 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// The sale as the app begins it, and who comes.
+// The initial state of the sale, and its customers.
 const (
 	saleShows     = 20
 	saleStock     = 1_000_000
-	saleHot       = 2   // shows that everybody wants one of
-	saleCustomers = 200 // at once, each asking for the next thing when he has an answer
-	saleOdd       = 50  // one customer in so many names the hot show last, which makes deadlocks
+	saleHot       = 2   // number of hot shows; every order includes one of them
+	saleCustomers = 200 // concurrent customers, each sending the next request after the last answer
+	saleOdd       = 50  // one order in this many names the hot show last, which causes deadlocks
 	saleTimeout   = 10 * time.Second
 )
 
@@ -32,12 +32,12 @@ const (
 	eventShows
 )
 
-// A sale is the load of the tickets app: customers in a closed loop, who order
-// a hot show and another one, and then look at what is left.
+// A sale is the load of the tickets app. Customers in a closed loop order a hot
+// show and another one, and then request the remaining tickets.
 type sale struct {
 	noLoad bool
-	// Tickets of each show, by its number: those that were asked for, and those
-	// of them that were sold for certain.
+	// Tickets per show, by its number: those ordered, and those of them that were
+	// certainly sold.
 	asked, sold [saleShows + 1]atomic.Int64
 }
 
@@ -91,12 +91,12 @@ func (l *sale) Load(_ context.Context, s scenario.Session) error {
 	return nil
 }
 
-// customer orders and looks until the load is over.
+// customer sends orders and reads the remaining tickets until the load ends.
 func (l *sale) customer(ctx context.Context, s scenario.Session, cl scenario.Client, rng *rand.Rand) {
 	for ctx.Err() == nil {
 		first, second := 1+rng.IntN(saleHot), 1+rng.IntN(saleShows-1)
 		if second >= first {
-			second++ // another one than the first
+			second++ // must differ from the first
 		}
 		if rng.IntN(saleOdd) == 0 {
 			first, second = second, first
@@ -146,8 +146,8 @@ func (l *sale) order(ctx context.Context, cl scenario.Client, first, second int)
 	return nil
 }
 
-// balance checks what is left of each show: every ticket that was sold for
-// certain is gone, and no other than those that were asked for.
+// balance checks the remaining tickets of each show: every ticket that was
+// certainly sold is gone, and at most the ordered tickets are gone.
 func (l *sale) balance(ctx context.Context, cl scenario.Client) error {
 	left, err := remaining(ctx, cl)
 	if err != nil {
@@ -162,7 +162,7 @@ func (l *sale) balance(ctx context.Context, cl scenario.Client) error {
 	return nil
 }
 
-// remaining asks what is left, by show.
+// remaining reads the remaining tickets per show.
 func remaining(ctx context.Context, cl scenario.Client) (left [saleShows + 1]int64, err error) {
 	res, err := cl.Do(ctx, &scenario.Request{Step: stepShows, Path: "/shows"})
 	if err != nil {

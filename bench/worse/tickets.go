@@ -3,7 +3,7 @@ package main
 import (
 	_ "embed"
 	"fmt"
-	"testing/fstest" // for its file system in memory
+	"testing/fstest" // for its in-memory file system
 	"time"
 
 	"github.com/iikanji/iikanji/internal/arena"

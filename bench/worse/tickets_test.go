@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// workFolder is one that the services may enter.
+// workFolder returns a folder that the services may enter.
 func workFolder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "iikanji-worse-test-")
@@ -44,8 +44,8 @@ func workFolder(t *testing.T) string {
 	return dir
 }
 
-// TestTickets: the app answers rightly, as its own load sees it; the larger
-// pool that is proposed takes effect, and is undone to the byte.
+// TestTickets checks that the app answers correctly under its own load, that the
+// proposed larger pool takes effect, and that undoing it restores every byte.
 func TestTickets(t *testing.T) {
 	dir := filepath.Join(workFolder(t), "tickets")
 	a := ticketsArena()
@@ -88,7 +88,7 @@ func TestTickets(t *testing.T) {
 	}
 }
 
-// send sends one request and wants a status.
+// send sends one request and checks the status.
 func send(t *testing.T, method, url string, status int) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, nil)
@@ -107,7 +107,7 @@ func send(t *testing.T, method, url string, status int) string {
 	return string(b)
 }
 
-// answersRight goes through what the app can do, once.
+// answersRight tries each function of the app once.
 func answersRight(t *testing.T, url string) {
 	t.Helper()
 	if got, want := send(t, "POST", url+"/initialize", 200), fmt.Sprintf(`{"shows":%d,"stock":%d}`, saleShows, saleStock); strings.TrimSpace(got) != want {
@@ -124,8 +124,8 @@ func answersRight(t *testing.T, url string) {
 	}
 }
 
-// loaded runs the load for a moment: every answer and the balance at the end
-// are checked, deadlocks are not seen by customers.
+// loaded runs the load for a moment. Every answer and the final balance are
+// checked; customers must not see deadlocks.
 func loaded(ctx context.Context, t *testing.T, p *site.Subject) {
 	t.Helper()
 	run, err := p.Scenario(arena.Options{}).Load(ctx, field.Load{Time: time.Second, Seed: 1})
@@ -133,7 +133,7 @@ func loaded(ctx context.Context, t *testing.T, p *site.Subject) {
 		t.Fatal(err)
 	}
 	for _, f := range run.Faults {
-		if f.Kind != iikanji.FaultTimeout { // the machine may be busy
+		if f.Kind != iikanji.FaultTimeout { // timeouts happen on a busy machine
 			t.Errorf("fault: %+v", f)
 		}
 	}
@@ -142,7 +142,7 @@ func loaded(ctx context.Context, t *testing.T, p *site.Subject) {
 	}
 }
 
-// heldRow is a connection of ours, to hold a row's lock with.
+// heldRow returns a connection that the test uses to lock a row.
 func heldRow(ctx context.Context, t *testing.T, p *site.Subject) *sql.Conn {
 	t.Helper()
 	c, err := p.Site().Services[stack.Database].DB.Conn(ctx)
@@ -153,10 +153,10 @@ func heldRow(ctx context.Context, t *testing.T, p *site.Subject) *sql.Conn {
 	return c
 }
 
-// pooled holds a hot row and sends more orders for it than a pool of 10 has
-// connections: the number of those that wait for the row is that of the
-// connections. It waits until there are as many as wanted, and a moment longer
-// for more.
+// pooled locks a hot row and sends more orders for it than a pool of 10 has
+// connections, so that every connection of the app ends up waiting for the row. It
+// returns the largest number of connections seen. It waits until that number is as
+// large as wanted, and a moment longer to detect a larger one.
 func pooled(ctx context.Context, t *testing.T, p *site.Subject, url string, hold *sql.Conn, want int) int {
 	t.Helper()
 	for _, s := range []string{"BEGIN", "SELECT remaining FROM shows WHERE id = 1 FOR UPDATE"} {
@@ -183,7 +183,7 @@ func pooled(ctx context.Context, t *testing.T, p *site.Subject, url string, hold
 			t.Fatal(err)
 		}
 		if most = max(most, n); most >= want && time.Until(end) > time.Second {
-			end = time.Now().Add(time.Second) // once more than wanted is what must not be
+			end = time.Now().Add(time.Second) // wait a moment longer: more connections than wanted would be a fault
 		}
 	}
 	if _, err := hold.ExecContext(ctx, "ROLLBACK"); err != nil {
@@ -197,7 +197,7 @@ func pooled(ctx context.Context, t *testing.T, p *site.Subject, url string, hold
 	return most
 }
 
-// TestProposer: the proposals are what the real protocol accepts, each for its
+// TestProposer checks that the real protocol accepts the proposals, each for its
 // own arena only.
 func TestProposer(t *testing.T) {
 	for _, arena := range []string{"tickets", "isucondition", "elsewhere"} {
@@ -233,8 +233,8 @@ func TestProposer(t *testing.T) {
 	}
 }
 
-// TestStatus: a keep is told by the status, whatever else there is, and so is
-// a proposal that had no verdict.
+// TestStatus checks that the exit status shows a kept proposal, whatever else
+// happened, and also a proposal without a verdict.
 func TestStatus(t *testing.T) {
 	attempt := func(call iikanji.Call, parked bool, skipped string) tune.Attempt {
 		r := proposals[0].remedy
@@ -272,8 +272,8 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestUntouched: a work folder in whose history a change is in force is
-// refused, and no other.
+// TestUntouched checks that a work folder is refused if its history has a change
+// in force, and accepted otherwise.
 func TestUntouched(t *testing.T) {
 	dir := t.TempDir()
 	if err := untouched(dir); err != nil {
@@ -301,7 +301,7 @@ func TestUntouched(t *testing.T) {
 	}
 }
 
-// TestUsage: a wrong command line starts nothing.
+// TestUsage checks that a wrong command line starts nothing.
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{{"x"}, {"-only", "elsewhere"}, {"-load", "1s"}, {"-time", "1s"}, {"-role", "x"}, {"-no-such"}} {
 		var errs bytes.Buffer

@@ -21,17 +21,18 @@ import (
 	"github.com/iikanji/iikanji/internal/tune"
 )
 
-// undoTime bounds giving a site back as it was.
+// undoTime limits the time for restoring a site.
 const undoTime = 2 * time.Minute
 
-// held is what came of the trials on one arena.
+// held is the outcome of the trials on one arena.
 type held struct {
 	*tune.Outcome
-	scores map[iikanji.RunID]float64 // of every run
+	scores map[iikanji.RunID]float64 // scores of all runs
 }
 
-// trials puts the proposals of one arena before the judge, in dir, with the
-// history in hist. What it hands back is whole also when it was cut off.
+// trials runs the trials of one arena's proposals in dir, with the history in
+// hist. After an interruption the returned outcome is still complete up to that
+// point.
 func (o *options) trials(ctx context.Context, a *arena.Arena, dir, hist string) (out held, err error) {
 	out = held{&tune.Outcome{}, map[iikanji.RunID]float64{}}
 	generator, rest, err := split()
@@ -66,8 +67,8 @@ func (o *options) trials(ctx context.Context, a *arena.Arena, dir, hist string) 
 		t := &tune.Tuner{
 			Field: &trialField{Field: o.field(p, h, generator, dir), ran: out.ran},
 			Site:  changed, Acts: acts, History: h, Now: time.Now,
-			// No end of its own: a trial that is cut short would be undone for
-			// that alone. Nor a last comparison: there is nothing to compare.
+			// No time limit: a trial that is cut short would be undone for that reason alone.
+			// No final comparison either, because there is nothing to compare.
 			Options: tune.TuneOptions{Short: o.load, Full: o.load, Watch: o.load, Seed: o.seed},
 			Say:     func(line string) { o.say(a.Name + ": " + line) },
 			Propose: ask(changed),
@@ -81,20 +82,20 @@ func (o *options) trials(ctx context.Context, a *arena.Arena, dir, hist string) 
 	return out, err
 }
 
-// field is the place of the runs on one arena.
+// field returns the field that makes the runs on one arena.
 func (o *options) field(p *site.Subject, h *history.History, cpus []int, dir string) *field.Field {
 	l := p.Scenario(arena.Options{})
 	l.Seed, l.CPUs, l.Place = o.seed, cpus, iikanji.Placement{Cores: runtime.NumCPU(), Generator: bench.CPUList(cpus)}
 	return &field.Field{Subject: p, Loader: l, History: h, Now: time.Now, Dir: dir, Noisy: o.noisy}
 }
 
-// ran notes the score of a run.
+// ran records the score of a run.
 func (out *held) ran(r *iikanji.Run) { out.scores[r.ID] = r.Score }
 
-// give puts a change in force that the proposals come on top of.
+// give applies a change that the proposals build on.
 func give(ctx context.Context, site *change.Site, h *history.History, acts *change.Executor, r iikanji.Remedy) error {
 	c, err := change.Plan(ctx, site, r)
-	if errors.Is(err, change.ErrNothing) { // the site has it
+	if errors.Is(err, change.ErrNothing) { // nothing to change
 		return nil
 	}
 	if err == nil {
@@ -113,7 +114,7 @@ func give(ctx context.Context, site *change.Site, h *history.History, acts *chan
 }
 
 // split gives the load generator a quarter of the cores, at least one, and the
-// stack the others; on a machine with one core both have all.
+// stack the rest. On a machine with one core both use that core.
 func split() (generator, rest []int, err error) {
 	cpus, err := bench.AllowedCPUs()
 	if err != nil || len(cpus) < 2 {
@@ -123,8 +124,8 @@ func split() (generator, rest []int, err error) {
 	return cpus[:n], cpus[n:], nil
 }
 
-// untouched refuses a work folder in whose history changes are in force: the
-// proposals are to meet the arena as it is.
+// untouched refuses a work folder whose history has changes in force, because the
+// proposals must be tried on the unchanged arena.
 func untouched(dir string) error {
 	hist := filepath.Join(dir, "history")
 	if _, err := os.Stat(hist); errors.Is(err, fs.ErrNotExist) {

@@ -11,41 +11,41 @@ import (
 // A Fault is one planted fault. Exactly one of Spoil and Edits is set.
 type Fault struct {
 	Name string
-	// Spoil makes the hook that corrupts the traffic; it is called once per
-	// run, so that its state is the run's.
+	// Spoil makes the hook that corrupts the traffic. It is called once per run, so
+	// that no state is shared between runs.
 	Spoil func() Hook
 	// Edits break the app's source.
 	Edits []Edit
-	// UnderLoad means that the load must catch the fault. It ends soon after the
+	// UnderLoad means that the load must catch the fault; the load ends soon after the
 	// first wanted fault. Otherwise the checks before the load must catch it.
 	UnderLoad bool
-	// Want is what must catch it; any one of them does.
+	// Want lists the faults of a run that count as catching it; one is enough.
 	Want []Caught
-	// Also may appear besides: what follows from the fault.
+	// Also lists further faults that may follow from the planted one.
 	Also []Caught
-	// Survives says that the run passes in spite of the fault (timeouts do not
-	// fail a run). All others must fail it, or cost points under load.
+	// Survives means that the run passes in spite of the fault (timeouts do not fail a
+	// run). Any other planted fault must fail the run, or cost points under load.
 	Survives bool
 }
 
-// An Edit replaces a piece of a file of the app's source. The piece must be
-// there exactly once.
+// An Edit replaces a piece of a file of the app's source. The piece must occur
+// exactly once in the file.
 type Edit struct {
 	File     string // in the arena's webapp folder
 	Old, New string
 }
 
-// A Caught says which fault of a run is meant. Empty fields match all.
+// A Caught is a pattern for a run's faults. An empty field matches every value.
 type Caught struct {
 	Kind  iikanji.FaultKind
 	Step  string
 	Check string
 }
 
-// By is a check's name.
+// By matches the faults that a check of this name reports.
 func By(check string) Caught { return Caught{Check: check} }
 
-// On is a kind of fault at a step.
+// On matches the faults of a kind at a step.
 func On(kind iikanji.FaultKind, step string) Caught { return Caught{Kind: kind, Step: step} }
 
 func (c Caught) matches(f *iikanji.Fault) bool {
@@ -53,7 +53,7 @@ func (c Caught) matches(f *iikanji.Fault) bool {
 		(c.Check == "" || c.Check == f.Check)
 }
 
-// String is as the suite prints it.
+// String returns the form that the suite prints.
 func (c Caught) String() string {
 	var words []string
 	if c.Kind != iikanji.FaultUnknown {
@@ -67,7 +67,7 @@ func (c Caught) String() string {
 	return strings.Join(words, " ")
 }
 
-// describe is a run's fault in the same words.
+// describe returns a run's fault in the same form as [Caught.String].
 func describe(f *iikanji.Fault) string {
 	return fmt.Sprintf("%s ×%d", Caught{f.Kind, f.Step, f.Check}, f.Count)
 }
@@ -76,8 +76,8 @@ func anyMatches(all []Caught, f *iikanji.Fault) bool {
 	return slices.ContainsFunc(all, func(c Caught) bool { return c.matches(f) })
 }
 
-// verdict compares a run with a planted fault: caught is the fault that caught
-// it, wrong says what is not as it must be.
+// verdict compares a run with a planted fault. caught is the fault that caught it;
+// wrong lists the deviations from what was expected.
 func (p *Fault) verdict(run *iikanji.Run) (caught string, wrong []string) {
 	for i := range run.Faults {
 		f := &run.Faults[i]
@@ -87,7 +87,7 @@ func (p *Fault) verdict(run *iikanji.Run) (caught string, wrong []string) {
 				caught = describe(f)
 			}
 		case f.Kind == iikanji.FaultTimeout && p.UnderLoad:
-			// A busy machine has them.
+			// Timeouts happen on a busy machine.
 		case !anyMatches(p.Also, f):
 			wrong = append(wrong, fmt.Sprintf("an unexpected fault: %s: %s", describe(f), f.Message))
 		}

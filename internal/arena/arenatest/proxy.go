@@ -13,12 +13,12 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// A Hook sees every exchange. It may change the request, call forward (or
-// not: then it must set Status), and change the answer. It is called from many
-// goroutines at once.
+// A Hook sees every exchange. It may change the request, call forward, and change
+// the answer. A hook that does not call forward must set Status. A hook is called
+// from many goroutines at once.
 type Hook func(x *Exchange, forward func())
 
-// An Exchange is one request with its answer.
+// An Exchange is one request and its answer.
 type Exchange struct {
 	Phase  scenario.Phase // of the run
 	Method string
@@ -27,19 +27,19 @@ type Exchange struct {
 	Header http.Header // of the request
 	Body   []byte      // of the request
 
-	Status int // of the answer, and so on
+	Status int // of the answer, as are the fields below
 	Answer http.Header
 	Reply  []byte
 
-	// Cut, where it is above 0, closes the connection after so many bytes of
-	// the reply, whose Content-Length says more.
+	// Cut, if above 0, closes the connection after that many bytes of the reply, while
+	// Content-Length gives the full size.
 	Cut int
 
 	proxy *Proxy
 }
 
-// Is says whether the request is of a method and a path in which * stands for
-// one segment, as in "/api/isu/*/icon".
+// Is reports whether the request has a method and a path. In the pattern, *
+// matches one segment, as in "/api/isu/*/icon".
 func (x *Exchange) Is(method, pattern string) bool {
 	return x.Method == method && matchPath(pattern, x.Path)
 }
@@ -74,7 +74,7 @@ func (x *Exchange) Give(status int, contentType, body string) {
 	}
 }
 
-// Fetch asks the app something else with the header of this request.
+// Fetch sends another GET to the app, with the header of this request.
 func (x *Exchange) Fetch(path, query string) (status int, body []byte) {
 	y := *x
 	y.Method, y.Path, y.Query, y.Body = http.MethodGet, path, query, nil
@@ -82,7 +82,8 @@ func (x *Exchange) Fetch(path, query string) (status int, body []byte) {
 	return y.Status, y.Reply
 }
 
-// A Proxy stands between benchmarker and target and does what its hook does.
+// A Proxy sits between benchmarker and target and passes each exchange to its
+// hook.
 type Proxy struct {
 	target string
 	phase  atomic.Value // scenario.Phase
@@ -92,7 +93,7 @@ type Proxy struct {
 	client *http.Client
 }
 
-// NewProxy starts a proxy before a target, as in "http://127.0.0.1:8080".
+// NewProxy starts a proxy in front of a target such as "http://127.0.0.1:8080".
 func NewProxy(target string) (*Proxy, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -110,10 +111,10 @@ func NewProxy(target string) (*Proxy, error) {
 	return p, nil
 }
 
-// URL is where the proxy answers.
+// URL returns the address of the proxy.
 func (p *Proxy) URL() string { return "http://" + p.addr }
 
-// Spoil sets the hook; nil passes everything on.
+// Spoil sets the hook. With nil, every exchange passes unchanged.
 func (p *Proxy) Spoil(h Hook) {
 	if h == nil {
 		h = func(_ *Exchange, forward func()) { forward() }
@@ -121,7 +122,7 @@ func (p *Proxy) Spoil(h Hook) {
 	p.hook.Store(h)
 }
 
-// SetPhase tells the hooks which phase the run is in.
+// SetPhase sets the phase of the run that hooks see in [Exchange].
 func (p *Proxy) SetPhase(phase scenario.Phase) { p.phase.Store(phase) }
 
 // Close ends the proxy and its connections.
@@ -130,11 +131,11 @@ func (p *Proxy) Close() {
 	p.client.CloseIdleConnections()
 }
 
-// ServeHTTP is one exchange.
+// ServeHTTP handles one exchange.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the benchmarker has gone
+		return // the benchmarker closed the connection
 	}
 	x := &Exchange{Phase: p.phase.Load().(scenario.Phase), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,
 		Header: r.Header.Clone(), Body: body, proxy: p}
@@ -145,7 +146,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if x.Answer.Get("Content-Type") == "" {
-		w.Header()["Content-Type"] = nil // or net/http would guess one
+		w.Header()["Content-Type"] = nil // otherwise net/http would guess one
 	}
 	if x.Status != http.StatusNotModified {
 		w.Header().Set("Content-Length", strconv.Itoa(len(x.Reply)))
@@ -155,10 +156,11 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Write(x.Reply[:min(x.Cut, len(x.Reply))])
 		panic(http.ErrAbortHandler) // closes the connection
 	}
-	w.Write(x.Reply) // a benchmarker that has gone needs no answer
+	w.Write(x.Reply) // an error means that the benchmarker closed the connection
 }
 
-// forward sends an exchange's request to the target and fills its answer.
+// forward sends an exchange's request to the target and stores the answer in the
+// exchange.
 func (p *Proxy) forward(x *Exchange) {
 	url := p.target + x.Path
 	if x.Query != "" {

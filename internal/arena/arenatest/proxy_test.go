@@ -13,7 +13,7 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// echo answers what it was asked.
+// echo answers with the request that it received.
 func echo(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	w.Header().Set("Content-Type", "application/json")
@@ -109,8 +109,8 @@ type stepsOnly struct{}
 
 func (stepsOnly) Info() scenario.Info { return scenario.Info{Steps: []string{"GET /", "GET /x"}} }
 
-// TestWatched checks that the first wanted fault ends a run, and that the
-// session gets every fault.
+// TestWatched checks that the first wanted fault ends a run, and that the session
+// still receives every fault.
 func TestWatched(t *testing.T) {
 	ended := 0
 	w := &watched{Scenario: stepsOnly{}, end: func() { ended++ },
@@ -134,7 +134,7 @@ func TestWatched(t *testing.T) {
 	}
 }
 
-// TestVerdict: the suite itself must be able to fail.
+// TestVerdict checks that the suite itself can fail.
 func TestVerdict(t *testing.T) {
 	run := func(outcome iikanji.Outcome, faults ...iikanji.Fault) *iikanji.Run {
 		return &iikanji.Run{Outcome: outcome, Faults: faults}

@@ -7,10 +7,11 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// The hooks below are what planted faults are made of.
+// The hooks below are the building blocks of planted faults.
 
-// When passes everything on but the exchanges of a phase, a method and a path
-// (see [Exchange.Is]); an empty phase means all.
+// When applies a hook to the exchanges of a phase, a method and a path (see
+// [Exchange.Is]), and passes all others on unchanged. An empty phase means every
+// phase.
 func When(phase scenario.Phase, method, pattern string, hook Hook) Hook {
 	return func(x *Exchange, forward func()) {
 		if (phase == "" || phase == x.Phase) && x.Is(method, pattern) {
@@ -21,7 +22,7 @@ func When(phase scenario.Phase, method, pattern string, hook Hook) Hook {
 	}
 }
 
-// After changes answers of a status.
+// After changes the answers that have a status.
 func After(status int, change func(x *Exchange)) Hook {
 	return func(x *Exchange, forward func()) {
 		forward()
@@ -31,7 +32,7 @@ func After(status int, change func(x *Exchange)) Hook {
 	}
 }
 
-// Before changes requests.
+// Before changes a request before it is forwarded.
 func Before(change func(x *Exchange)) Hook {
 	return func(x *Exchange, forward func()) {
 		change(x)
@@ -39,12 +40,12 @@ func Before(change func(x *Exchange)) Hook {
 	}
 }
 
-// Instead answers by itself.
+// Instead answers without calling the app.
 func Instead(status int, contentType, body string) Hook {
 	return func(x *Exchange, _ func()) { x.Give(status, contentType, body) }
 }
 
-// Slow passes on after a while.
+// Slow delays a request before it passes it on.
 func Slow(d time.Duration) Hook {
 	return func(_ *Exchange, forward func()) {
 		time.Sleep(d)
@@ -52,7 +53,8 @@ func Slow(d time.Duration) Hook {
 	}
 }
 
-// JSON changes an answer as a value. An answer that is none of the type is left as it is.
+// JSON decodes an answer as T and changes the value. An answer that does not
+// decode as T is left unchanged.
 func JSON[T any](change func(x *Exchange, v T) T) func(x *Exchange) {
 	return func(x *Exchange) {
 		var v T

@@ -17,21 +17,21 @@ import (
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
-// WorkGauge is the gauge in which every arena's benchmarker says what work its
-// seed offers: a digest, the same for the same work.
+// WorkGauge is the gauge in which every arena's benchmarker reports the work that
+// its seed offers. The value is a digest: equal work gives an equal digest.
 const WorkGauge = "offered work (digest)"
 
-// Opt says how the suite goes about it.
+// Opt holds the suite's options.
 type Opt struct {
-	Load  time.Duration // of the untouched app; 0 means 6 s
-	Clock float64       // of the runs with planted faults; 0 means the arena's own
-	// Ease are edits that make the app quick enough for a short load to meet
-	// every check a few times; the planted faults are planted into the eased app.
+	Load  time.Duration // duration for the untouched app; 0 means 6 s
+	Clock float64       // clock rate of the runs with planted faults; 0 means the arena's own
+	// Ease lists edits that make the app fast enough for a short load to reach every
+	// check a few times. The faults are planted into the eased app.
 	Ease   []Edit
 	Faults []Fault
 }
 
-// A suite is an arena that is up.
+// A suite holds an arena that is up.
 type suite struct {
 	arena *arena.Arena
 	opt   Opt
@@ -39,8 +39,8 @@ type suite struct {
 	proxy *Proxy
 }
 
-// Suite holds an arena against all that an arena must be. The test's TestMain
-// must call [stack.MaybeSupervise] first: the stack's supervisor is this same binary.
+// Suite runs the conformance suite on an arena. The test's TestMain must call
+// [stack.MaybeSupervise] first, because the stack's supervisor is the same binary.
 func Suite(t *testing.T, name string, o Opt) {
 	a, ok := arena.Find(name)
 	if !ok {
@@ -58,14 +58,15 @@ func Suite(t *testing.T, name string, o Opt) {
 	s.faults(t)
 }
 
-// up boots the arena in a folder of its own.
+// up starts the arena in a folder of its own.
 func (s *suite) up(t *testing.T) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "iikanji-arena-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Run by root, the services run as another user, who must get there.
+	// If root runs the test, the services run as another user, who needs access to the
+	// folder.
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -94,8 +95,8 @@ type test struct {
 	seed  uint64
 	load  time.Duration // 0 means the checks only
 	clock float64
-	// until ends the load [afterFault] after a fault for which it returns true; it
-	// may be nil.
+	// until ends the load [afterFault] after the first fault for which it returns
+	// true. It may be nil.
 	until func(f *iikanji.Fault) bool
 }
 
@@ -123,12 +124,13 @@ func (s *suite) run(t *testing.T, o test) *iikanji.Run {
 
 func (s *suite) direct() string { return s.stack.Places().URL() }
 
-// untouched wants the app as it is to pass, and returns the digest of its work.
+// untouched checks that the unchanged app passes, and returns the digest of its
+// work.
 func (s *suite) untouched(t *testing.T) float64 {
 	run := s.run(t, test{url: s.direct(), seed: 1, load: s.opt.Load})
 	t.Logf("score %.0f in %v: %v", run.Score, s.opt.Load, run.Reasons)
 	for _, f := range run.Faults {
-		if f.Kind != iikanji.FaultTimeout { // a slow app on a busy machine has those
+		if f.Kind != iikanji.FaultTimeout { // timeouts happen with a slow app on a busy machine
 			t.Errorf("fault %s: %s: %+v", describe(&f), f.Message, f.Example)
 		}
 	}
@@ -141,7 +143,7 @@ func (s *suite) untouched(t *testing.T) float64 {
 	return s.work(t, run)
 }
 
-// work is the digest of the work that a run offered.
+// work returns the digest of the work that a run offered.
 func (s *suite) work(t *testing.T, run *iikanji.Run) float64 {
 	t.Helper()
 	for _, g := range run.Gauges {
@@ -153,8 +155,8 @@ func (s *suite) work(t *testing.T, run *iikanji.Run) float64 {
 	return 0
 }
 
-// again initialises twice more: after a load, and after no load. The time is
-// reported; only the arena's own limit is a limit.
+// again calls initialize twice more: after a load, and after no load. It reports
+// the duration; the only limit is the arena's own.
 func (s *suite) again(t *testing.T) {
 	for range 2 {
 		run := s.run(t, test{url: s.direct(), seed: 1})
@@ -170,8 +172,8 @@ func (s *suite) again(t *testing.T) {
 	}
 }
 
-// sameWork wants one seed to offer what it offered before, and another seed
-// something else.
+// sameWork checks that the same seed offers the same work as before, and that
+// another seed offers other work.
 func (s *suite) sameWork(t *testing.T, work float64) {
 	same := s.work(t, s.run(t, test{url: s.direct(), seed: 1, load: time.Second}))
 	other := s.work(t, s.run(t, test{url: s.direct(), seed: 2, load: time.Second}))
@@ -181,18 +183,20 @@ func (s *suite) sameWork(t *testing.T, work float64) {
 }
 
 // A run with a planted fault under load ends afterFault after the first wanted
-// fault, so that what follows from it is seen too. A fault that is not caught
-// within faultDeadline is not caught; a machine under load needs a few seconds.
+// fault, so that consequences of the fault are seen too. A fault that is not
+// caught within faultDeadline counts as missed; a machine under load needs a few
+// seconds.
 const (
 	afterFault    = 500 * time.Millisecond
 	faultDeadline = 60 * time.Second
 )
 
-// voidTries is how often a fault is planted while the run is void: on a busy
-// machine the generator is the limit, and what it did not send was not checked.
+// voidTries limits how often a fault is planted again after a void run. On a busy
+// machine the generator is the limit, and requests that it did not send were not
+// checked.
 const voidTries = 4
 
-// faults plants one fault after the other and prints what caught each.
+// faults plants one fault after another and prints what caught each.
 func (s *suite) faults(t *testing.T) {
 	if len(s.opt.Ease) > 0 {
 		defer s.edit(t, s.opt.Ease)()
@@ -218,7 +222,7 @@ func (s *suite) faults(t *testing.T) {
 	t.Logf("%d planted faults and what caught each:%s", len(s.opt.Faults), table.String())
 }
 
-// plant runs the benchmarker against a fault.
+// plant runs the benchmarker against a planted fault.
 func (s *suite) plant(t *testing.T, p *Fault) *iikanji.Run {
 	t.Helper()
 	if (p.Spoil == nil) == (len(p.Edits) == 0) {
@@ -238,7 +242,7 @@ func (s *suite) plant(t *testing.T, p *Fault) *iikanji.Run {
 	return s.run(t, o)
 }
 
-// edit breaks the app's source and returns what mends it.
+// edit breaks the app's source and returns a function that restores it.
 func (s *suite) edit(t *testing.T, edits []Edit) (mend func()) {
 	t.Helper()
 	was := map[string][]byte{}
@@ -280,7 +284,7 @@ func write(t *testing.T, path string, text []byte) {
 	}
 }
 
-// restart builds and starts the app as its source is now.
+// restart builds the app from its current source and starts it.
 func (s *suite) restart() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()

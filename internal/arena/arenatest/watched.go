@@ -8,8 +8,8 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// A watched scenario reports its phases to the proxy, and calls end when it
-// reports a fault for which until returns true.
+// A watched scenario reports its phases to the proxy, and calls end when the
+// scenario reports a fault for which until returns true.
 type watched struct {
 	scenario.Scenario
 	proxy *Proxy
@@ -17,7 +17,7 @@ type watched struct {
 	end   func()
 }
 
-// Prepare runs the scenario's own.
+// Prepare runs the wrapped scenario's Prepare.
 func (w *watched) Prepare(ctx context.Context, s scenario.Session) error {
 	if p, ok := w.Scenario.(scenario.Preparer); ok {
 		return p.Prepare(ctx, w.session(s))
@@ -25,7 +25,7 @@ func (w *watched) Prepare(ctx context.Context, s scenario.Session) error {
 	return nil
 }
 
-// Load runs the scenario's own.
+// Load runs the wrapped scenario's Load.
 func (w *watched) Load(ctx context.Context, s scenario.Session) error {
 	w.proxy.SetPhase(scenario.Load)
 	if l, ok := w.Scenario.(scenario.Loader); ok {
@@ -34,7 +34,7 @@ func (w *watched) Load(ctx context.Context, s scenario.Session) error {
 	return nil
 }
 
-// Validate runs the scenario's own.
+// Validate runs the wrapped scenario's Validate.
 func (w *watched) Validate(ctx context.Context, s scenario.Session) error {
 	w.proxy.SetPhase(scenario.Validate)
 	if v, ok := w.Scenario.(scenario.Validator); ok {
@@ -50,19 +50,19 @@ func (w *watched) session(s scenario.Session) scenario.Session {
 	return watchedSession{s, w}
 }
 
-// A watchedSession looks at each reported fault.
+// A watchedSession inspects each reported fault.
 type watchedSession struct {
 	scenario.Session
 	scenario *watched
 }
 
-// Report counts an error as the session does, then looks at it.
+// Report reports an error to the session, then inspects it.
 func (s watchedSession) Report(err error) {
 	s.Session.Report(err)
 	s.look(err)
 }
 
-// Fail ends the run as the session does, then looks at the error.
+// Fail ends the run through the session, then inspects the error.
 func (s watchedSession) Fail(err error) {
 	s.Session.Fail(err)
 	s.look(err)
