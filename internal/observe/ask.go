@@ -69,8 +69,8 @@ func (o *Observer) questions(ob *Observation) []question {
 	return out
 }
 
-// appsOn are the processes of the apps on a host at this moment: they may have
-// been started again since the target was described.
+// appsOn are the current processes of the apps on a host: the apps may have been
+// restarted since the target was described.
 func (o *Observer) appsOn(h host.Host) []int {
 	var out []int
 	for _, s := range o.w.Target.WithRole(iikanji.RoleApp) {
@@ -120,7 +120,7 @@ func askDatabase(ctx context.Context, d *databaseWatch, ob *Observation) ([]iika
 		if err != nil { // too large to be counted in the time that a question has
 			ob.Run.Warnings = append(ob.Run.Warnings, fmt.Sprintf("advice on %s goes by the server's estimates: %v", q.Table, err))
 		}
-		known = append(known, facts.TableFacts(target, tables[i])...) // the last word on a table counts
+		known = append(known, facts.TableFacts(target, tables[i])...) // the last fact about a table counts
 		known = append(known, facts.SelectivityFacts(target, tables[i], shares)...)
 	}
 	return append(known, plans(ctx, srv, target, d.schema, statements)...), ctx.Err()
