@@ -19,7 +19,7 @@ var (
 	lockLine   = regexp.MustCompile("^(?:RECORD|TABLE) LOCKS? .*?(?:index `?([^` ]*)`? of )?table (`[^`]*`\\.`[^`]*`)(?: .*?)?trx id \\d+ (?:lock_mode|lock mode) (.*)$")
 )
 
-// Limits of what is kept of a deadlock. InnoDB prints a few transactions with the
+// Limits for the stored data of a deadlock. InnoDB prints a few transactions with the
 // beginnings of their statements, but hostile text may contain anything.
 const (
 	mostParts = 16

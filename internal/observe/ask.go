@@ -86,7 +86,7 @@ func ofTarget(profiles []iikanji.Profile, service string) []iikanji.Profile {
 	return slices.DeleteFunc(slices.Clone(profiles), func(p iikanji.Profile) bool { return p.Target != service })
 }
 
-// askDatabase collects the form of a database, what is to be counted in it,
+// askDatabase collects the definitions of a database's tables, the counts in them,
 // and the plans of the heaviest statements. A server that does not answer has
 // no facts.
 func askDatabase(ctx context.Context, d *databaseWatch, ob *Observation) ([]iikanji.Fact, error) {
@@ -249,7 +249,7 @@ func askUnits(h host.Host, t iikanji.Target, ob *Observation) []iikanji.Fact {
 	return append(units, facts.ReadyFacts(h, t)...)
 }
 
-// askAnswers asks a web server for one URL of each route that it served.
+// askAnswers requests one URL of each route that a web server served.
 // Answers may be files in folders.
 func askAnswers(ctx context.Context, h host.Host, s iikanji.Service, folders []string, seen []iikanji.Fact) ([]iikanji.Fact, error) {
 	urls := urlsToAsk(seen, s.Name)

@@ -83,7 +83,7 @@ func says(t *testing.T, path, line string) {
 // spill is a line of nginx's error log.
 const spill = `2026/11/21 11:57:21 [warn] 12#12: *3 a client request body is buffered to a temporary file /body/0000000001, client: 127.0.0.1, server: , request: "POST /%s HTTP/1.1"`
 
-// requests writes lines to the logs and asks the database once for each.
+// requests writes lines to the logs and sends one query to the database for each.
 func (s *stage) requests(t *testing.T, n int, what string) {
 	t.Helper()
 	f, err := os.OpenFile(s.access, os.O_WRONLY|os.O_APPEND, 0)
