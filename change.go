@@ -3,29 +3,29 @@ package iikanji
 // A ChangeID counts up from 1 within one history and is never reused.
 type ChangeID int
 
-// A Change is a planned act and its undoing, both as data, planned from one
-// reading of the state.
+// A Change is a planned modification with its undo operations, both as data. It
+// is planned from one reading of the state.
 type Change struct {
 	ID      ChangeID    `json:"id"`
 	Kind    string      `json:"kind"`
 	Target  string      `json:"target"`
-	Answers Code        `json:"answers,omitempty"` // the Finding that asked
+	Answers Code        `json:"answers,omitempty"` // code of the Finding that it remedies
 	Says    string      `json:"says"`
-	Ground  Fingerprint `json:"ground"` // the state it was planned on; applying refuses another
+	Ground  Fingerprint `json:"ground"` // the state it was planned on; it is not applied to any other state
 	Do      []Op        `json:"do"`
 	Undo    []Op        `json:"undo"`
 	Weakens []Promise   `json:"weakens,omitempty"` // the target's Policy must allow each
 	Risk    Risk        `json:"risk"`
-	// Worth is the least effect on ln(score) that is worth keeping; 0 in
-	// histories that do not have it.
+	// Worth is the least effect on ln(score) that is worth keeping; 0 if the
+	// history does not record it.
 	Worth float64 `json:"worth,omitempty"`
-	// Simplifies: it removes work or state, or adds none, and may be kept
-	// without a proven gain.
+	// Simplifies marks a change that removes work or state, or adds none. It may
+	// be kept without a proven gain.
 	Simplifies bool  `json:"simplifies,omitempty"`
 	Stage      Stage `json:"stage"`
 }
 
-// An Op is one touch of one place. Only package host performs Ops.
+// An Op is one operation on one place. Only package host performs Ops.
 type Op struct {
 	Verb   Verb        `json:"verb"`
 	Host   string      `json:"host,omitempty"` // HostRef.Name; empty: this machine
@@ -43,7 +43,7 @@ func (o Op) Location() string {
 	return o.Host + ":" + o.Place
 }
 
-// A Verb is what an Op does.
+// A Verb is the kind of an Op.
 type Verb uint8
 
 const (
@@ -63,7 +63,8 @@ func (v Verb) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 // UnmarshalText accepts the words that String prints.
 func (v *Verb) UnmarshalText(b []byte) error { return parseWord(verbWords, b, v, "verb") }
 
-// A Promise is something that a Change may take from the site's users or owners.
+// A Promise is a guarantee of the site to its users or owners that a Change may
+// weaken.
 type Promise uint8
 
 const (
@@ -72,7 +73,7 @@ const (
 	Freshness              // answers show the newest data
 	RowOrder               // the order of a query without ORDER BY
 	Observability          // logs
-	Availability           // whoever asks is answered
+	Availability           // every request gets an answer
 )
 
 var promiseWords = []string{"unknown", "durability", "freshness", "row-order", "observability", "availability"}
@@ -83,7 +84,7 @@ func (p Promise) MarshalText() ([]byte, error) { return []byte(p.String()), nil 
 // UnmarshalText accepts the words that String prints.
 func (p *Promise) UnmarshalText(b []byte) error { return parseWord(promiseWords, b, p, "promise") }
 
-// A Risk is the worst that applying a Change does to a running site.
+// A Risk is the worst effect on a running site while a Change is applied.
 type Risk uint8
 
 const (
@@ -103,9 +104,9 @@ func (r Risk) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 // UnmarshalText accepts the words that String prints.
 func (r *Risk) UnmarshalText(b []byte) error { return parseWord(riskWords, b, r, "risk") }
 
-// A Stage is where a Change stands in its life. The only legal moves:
+// A Stage is a Change's state in its life cycle. The only legal transitions:
 // planned|reverted → applying → applied → kept; applying|applied|kept|stuck → reverting → reverted|stuck.
-// A trial takes a change away and puts it back, once for each pair of runs.
+// A trial reverts a change and applies it again, once for each pair of runs.
 type Stage uint8
 
 const (
@@ -124,7 +125,7 @@ var stageWords = []string{"unknown", "planned", "applying", "applied", "kept", "
 func (s Stage) String() string               { return wordOf(stageWords, s) }
 func (s Stage) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// May says whether the move from s to next is legal.
+// May reports whether the transition from s to next is legal.
 func (s Stage) May(next Stage) bool {
 	switch next {
 	case Planned:
@@ -136,7 +137,7 @@ func (s Stage) May(next Stage) bool {
 	case Kept:
 		return s == Applied
 	case Reverting:
-		// A kept change may be taken back later, and a stuck one tried again.
+		// A kept change may be reverted later. Reverting a stuck change may be retried.
 		return s == Applying || s == Applied || s == Kept || s == Stuck
 	case Reverted, Stuck:
 		return s == Reverting

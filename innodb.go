@@ -1,15 +1,15 @@
 package iikanji
 
-// TopicInnoDB is the topic of what InnoDB's own status tells beyond the
-// counters: Key the number's name, as package facts reads it, Value a Moved;
+// TopicInnoDB is the topic of the numbers in InnoDB's own status that are not
+// server counters: Key the number's name, as in package facts, Value a Moved;
 // Moves.
 const TopicInnoDB = "innodb"
 
-// A Moved is a number as it was when the load of a run began, and when it ended.
+// A Moved is a number at the start and at the end of the load of a run.
 type Moved struct {
 	Before float64 `json:"before"`
 	After  float64 `json:"after"`
 }
 
-// Grown is what the load added; less than 0 where it took away.
+// Grown is the difference between both; negative if the number fell.
 func (m Moved) Grown() float64 { return m.After - m.Before }

@@ -14,10 +14,10 @@ import (
 
 const module = "github.com/iikanji/iikanji"
 
-// layout is the statement of policy: which rooms a room may import, of ours.
-// "words" is the root package. A key ending in "/*" covers every folder below
-// it that has no line of its own. A new arrow needs a line here and a reason
-// in the commit.
+// layout is the import policy: the packages of this module that each package may
+// import. "words" is the root package. A key ending in "/*" covers every folder
+// below it that has no line of its own. A new import needs a line here and a
+// reason in the commit.
 var layout = map[string][]string{
 	"words":                            {},
 	"internal/stats":                   {},
@@ -40,13 +40,13 @@ var layout = map[string][]string{
 	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/nginx"},
 	"internal/change/all":              {"internal/change/*"},
 	"internal/export":                  {"words", "internal/history", "internal/change"},
-	"internal/propose":                 {"words", "internal/change"},                 // describes the acts that kinds declare
+	"internal/propose":                 {"words", "internal/change"},                 // describes the acts that kinds of change declare
 	"internal/stack":                   {"words", "internal/host", "internal/arena"}, // see docs/adr/0001
 	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/hoststat", "internal/change", "internal/observe", "internal/tune"},
 	"internal/site":                    {"words", "internal/scenario", "internal/host", "internal/arena", "internal/change", "internal/stack", "internal/field"}, // an arena's stack as a Subject
 	"internal/report":                  {"words"},
 	"internal/arena":                   {"words", "internal/scenario"},
-	"internal/arena/kit/*":             {"words", "internal/scenario", "internal/arena/kit/*"}, // what arenas' authors need again
+	"internal/arena/kit/*":             {"words", "internal/scenario", "internal/arena/kit/*"}, // code that several arenas need
 	"internal/arena/arenatest":         {"*"},
 	"internal/arena/arenatest/grading": {"words"},                   // answers.txt against findings
 	"internal/judge":                   {"words", "internal/stats"}, // pure: no clock, no I/O
@@ -84,7 +84,7 @@ func listPackages(t *testing.T) []pkg {
 	}
 }
 
-// room is the name by which the table knows a package, or "" for a stranger's.
+// room is the name of a package in the table, or "" for a package of another module.
 func room(path string) string {
 	if path == module {
 		return "words"
@@ -95,7 +95,7 @@ func room(path string) string {
 	return ""
 }
 
-// rule finds the line of a room: its own, or the nearest one above that ends in "/*".
+// rule finds the line of a package: its own, or the nearest parent that ends in "/*".
 func rule(room string) (key string, ok bool) {
 	if _, ok := layout[room]; ok {
 		return room, true
@@ -108,7 +108,7 @@ func rule(room string) (key string, ok bool) {
 	return "", false
 }
 
-// covers says whether an allowance covers a room.
+// covers reports whether an allowance covers a package.
 func covers(allowed []string, to string) bool {
 	return slices.ContainsFunc(allowed, func(a string) bool {
 		if prefix, ok := strings.CutSuffix(a, "*"); ok {
@@ -118,7 +118,7 @@ func covers(allowed []string, to string) bool {
 	})
 }
 
-// breaches lists the arrows of imports that the table does not allow.
+// breaches lists the imports that the table does not allow.
 func breaches(from string, imports []string) []string {
 	key, ok := rule(from)
 	if !ok {
@@ -135,7 +135,7 @@ func breaches(from string, imports []string) []string {
 	return bad
 }
 
-// TestLayout holds the import table against the source. Tests may import more
+// TestLayout compares the source with the import table. Tests may import more
 // (a reader's test may boot a real server), but never cmd or the portal.
 func TestLayout(t *testing.T) {
 	pkgs := listPackages(t)
@@ -154,7 +154,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// unused lists the lines of the table for rooms that do not exist, and the
+// unused lists the lines of the table for packages that do not exist, and the
 // allowances that no import uses.
 func unused(table map[string][]string, pkgs []pkg) []string {
 	used := map[string]map[string]bool{} // allowance by line
@@ -190,7 +190,7 @@ func unused(table map[string][]string, pkgs []pkg) []string {
 	return out
 }
 
-// TestLayoutUsed keeps the table as small as the source needs it.
+// TestLayoutUsed checks that the table has no unused lines or allowances.
 func TestLayoutUsed(t *testing.T) {
 	pkgs := listPackages(t)
 	for _, u := range unused(layout, pkgs) {
@@ -205,7 +205,7 @@ func TestLayoutUsed(t *testing.T) {
 // impure are packages of the standard library that read a clock, wait, or do I/O.
 var impure = []string{"os", "os/exec", "net", "net/http", "database/sql", "syscall", "io/fs", "log", "log/slog", "context"}
 
-// TestPure holds the pure rooms to plain computation.
+// TestPure checks that pure packages import no impure package.
 func TestPure(t *testing.T) {
 	pure := []string{"words", "internal/stats", "internal/judge", "internal/diagnose"}
 	for _, p := range listPackages(t) {
@@ -220,7 +220,7 @@ func TestPure(t *testing.T) {
 	}
 }
 
-// TestLayoutCatches proves that the table can fail.
+// TestLayoutCatches checks that TestLayout can fail.
 func TestLayoutCatches(t *testing.T) {
 	for _, c := range []struct{ from, to string }{
 		{"words", "internal/tally"},
@@ -240,8 +240,8 @@ func TestLayoutCatches(t *testing.T) {
 	}
 }
 
-// TestRootEntries keeps the root readable: under 20 folders and files besides
-// the words themselves and their tests.
+// TestRootEntries limits the entries of the root folder: at most 20 folders and
+// files, without hidden ones and Go files.
 func TestRootEntries(t *testing.T) {
 	entries, err := os.ReadDir(".")
 	if err != nil {

@@ -5,29 +5,30 @@ import "time"
 // Topics of facts about statements that wait for each other.
 const (
 	TopicLockWait = "lock_wait" // Key the waiting statement, Value a LockWait; Moves
-	TopicDeadlock = "deadlock"  // Key when it was, Value a Deadlock; Moves
+	TopicDeadlock = "deadlock"  // Key the time of the deadlock, Value a Deadlock; Moves
 )
 
-// A LockWait is one pair of statements of which one waited for a row that the
-// other's transaction had locked, as samples of a run showed it.
+// A LockWait is a pair of statements in the samples of a run: one waited for a row
+// that the transaction of the other had locked.
 type LockWait struct {
-	Waiting string `json:"waiting"` // with its values
-	// Blocking is what the holder executed at that moment; "" where it was
-	// between two statements: the application kept the lock.
+	Waiting string `json:"waiting"` // the waiting statement, with its values
+	// Blocking is the statement that the lock's holder was executing at that
+	// moment. It is "" if the holder was between two statements, that is, if the
+	// application held the lock.
 	Blocking string `json:"blocking,omitempty"`
 	Table    string `json:"table"` // schema.table
 	Index    string `json:"index"`
 	Mode     string `json:"mode"` // X, S, IX …
-	Seen     int64  `json:"seen"` // sightings, all samples together
-	// Longest is how long one of them had waited when it was seen.
+	Seen     int64  `json:"seen"` // number of times seen, in all samples
+	// Longest is the longest wait so far that a sample showed.
 	Longest time.Duration `json:"longest_ns"`
 }
 
-// A Deadlock is the latest one that InnoDB tells of.
+// A Deadlock is the latest deadlock in InnoDB's status.
 type Deadlock struct {
 	At     string         `json:"at"` // as the server prints it
 	Parts  []DeadlockPart `json:"parts"`
-	Victim int            `json:"victim"` // number of the part that was rolled back, from 1; 0 where it is not told
+	Victim int            `json:"victim"` // number of the part that was rolled back, from 1; 0 if unknown
 }
 
 // A DeadlockPart is one of the transactions in a deadlock.

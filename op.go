@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// opJSON is an Op in a document. JSON's strings hold text only: a body of
-// other bytes, a compressed file's for one, goes as base64 in a field of its own.
+// opJSON is the JSON form of an Op. JSON strings can contain only text. A body
+// with other bytes, such as a compressed file, is base64 in a separate field.
 type opJSON struct {
 	plainOp
 	Bytes []byte `json:"body_base64,omitempty"`
@@ -15,7 +15,7 @@ type opJSON struct {
 
 type plainOp Op // without Op's methods
 
-// MarshalJSON writes an op so that its body comes back to the byte.
+// MarshalJSON encodes an op so that UnmarshalJSON restores its body byte for byte.
 func (o Op) MarshalJSON() ([]byte, error) {
 	if utf8.ValidString(o.Body) {
 		return json.Marshal(plainOp(o))
@@ -25,7 +25,7 @@ func (o Op) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON decodes the output of MarshalJSON.
 func (o *Op) UnmarshalJSON(b []byte) error {
 	var j opJSON
 	if err := json.Unmarshal(b, &j); err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// TestOpComesBack: bodies come back to the byte, and text stays readable.
+// TestOpComesBack checks that bodies are restored byte for byte, and that text stays
+// readable in JSON.
 func TestOpComesBack(t *testing.T) {
 	for _, body := range []string{"", "text <b> & \u2028", "\x1f\x8b\x08\x00\xff", "\x00", "half \xe3\x81", "\xff\xfe", strings.Repeat("\x80", 4096)} {
 		op := iikanji.Op{Verb: iikanji.Write, Place: "/a", Body: body, Expect: "absent"}

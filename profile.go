@@ -5,7 +5,7 @@ import "time"
 // ProfileVersion is the version of the JSON form of a [Profile].
 const ProfileVersion = 1
 
-// A Source names the side from which a Profile looks.
+// A Source is the kind of data that a Profile was made from.
 type Source uint8
 
 const (
@@ -24,8 +24,9 @@ func (s Source) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // UnmarshalText accepts the words that String prints.
 func (s *Source) UnmarshalText(b []byte) error { return parseWord(sourceWords, b, s, "source") }
 
-// A Profile says where time went, seen from one side. Profiles of the same
-// Source merge: counts and sums add exactly, percentiles through the sketches.
+// A Profile breaks down the time spent, as measured by one Source. Profiles of
+// the same Source can be merged: counts and sums are added exactly, percentiles
+// are computed from the merged sketches.
 type Profile struct {
 	Version int       `json:"version"`
 	Source  Source    `json:"source"`
@@ -34,11 +35,11 @@ type Profile struct {
 	Last    time.Time `json:"last,omitzero"`
 	Rows    []Row     `json:"rows"` // heaviest first
 	Intake  Intake    `json:"intake"`
-	Notes   []string  `json:"notes,omitempty"` // what was inferred, said aloud
+	Notes   []string  `json:"notes,omitempty"` // assumptions that the reader inferred from the input
 
-	Slowest []Sighting `json:"slowest,omitempty"` // single requests, of Access profiles whose reader was asked for them
+	Slowest []Sighting `json:"slowest,omitempty"` // the slowest single requests; only in Access profiles, and only on request
 
-	// Of Slow profiles whose log names threads, most expensive first:
+	// Only in Slow profiles whose log names threads; most expensive first:
 	Transactions []Transaction `json:"transactions,omitempty"`
 	Repeats      []Repeat      `json:"repeats,omitempty"`
 }
@@ -58,10 +59,10 @@ type Row struct {
 	P95    time.Duration `json:"p95_ns"`
 	P99    time.Duration `json:"p99_ns"`
 	Max    time.Duration `json:"max_ns"`
-	// Percentiles are those that the user chose, by name ("p99.9").
+	// Percentiles are those that the user selected, by name ("p99.9").
 	Percentiles map[string]time.Duration `json:"percentiles_ns,omitempty"`
-	// Time is the serialised sketch of the durations (package tally), so that
-	// saved profiles merge.
+	// Time is the serialised sketch of the durations (package tally). With it,
+	// saved profiles can be merged.
 	Time []byte `json:"time,omitempty"`
 
 	Web   *WebRow `json:"web,omitempty"`   // of Access rows
@@ -70,18 +71,18 @@ type Row struct {
 
 	Host *HostRow `json:"host,omitempty"` // of Host rows
 
-	Example Sighting `json:"example,omitzero"` // the slowest one
+	Example Sighting `json:"example,omitzero"` // the slowest request, statement or line
 
-	PerSecond *PerSecond `json:"per_second,omitempty"` // by second, where the reader was asked for it
+	PerSecond *PerSecond `json:"per_second,omitempty"` // by second, only on request
 }
 
-// A PerSecond counts by second: Counts[i] is of the second From+i of Unix time.
+// A PerSecond holds counts by second: Counts[i] is for the second From+i of Unix time.
 type PerSecond struct {
 	From   int64   `json:"from"`
 	Counts []int32 `json:"counts"`
 }
 
-// A Sighting is one line or statement of a log, with its place.
+// A Sighting is one line or statement of a log, with its position.
 type Sighting struct {
 	Text string        `json:"text"`
 	File string        `json:"file,omitempty"`
@@ -89,7 +90,7 @@ type Sighting struct {
 	Took time.Duration `json:"took_ns,omitempty"`
 }
 
-// A WebRow is what an access log knows beyond counts and times.
+// A WebRow is the data of an access log beyond counts and times.
 type WebRow struct {
 	Method      string        `json:"method,omitempty"`
 	Status      [6]int64      `json:"status"` // by class: [1]=1xx … [5]=5xx, [0]=other
@@ -101,7 +102,7 @@ type WebRow struct {
 	MaxReqBytes Bytes         `json:"max_request_bytes,omitempty"`
 }
 
-// A SQLRow is what a statement log knows beyond counts and times.
+// A SQLRow is the data of a statement log beyond counts and times.
 type SQLRow struct {
 	Digest      string        `json:"digest"` // 16 hex digits of the fingerprint
 	Fingerprint string        `json:"fingerprint"`
@@ -119,17 +120,17 @@ type SQLRow struct {
 	Filesort    int64         `json:"filesort,omitempty"`
 	TmpTable    int64         `json:"tmp_table,omitempty"`
 	TmpDisk     int64         `json:"tmp_table_on_disk,omitempty"`
-	VM          float64       `json:"variance_to_mean"` // seconds, as pt-query-digest prints
+	VM          float64       `json:"variance_to_mean"` // in seconds, as in pt-query-digest
 	Typical     Sighting      `json:"typical,omitzero"` // a statement near the median
 
 	// Prepares counts the Prepare commands that a thread sent right before this
-	// statement; PrepareTime is what they and their Close took.
+	// statement; PrepareTime is the time of these commands and of their Close.
 	Prepares    int64         `json:"prepares,omitempty"`
 	PrepareTime time.Duration `json:"prepare_ns,omitempty"`
 
 	// Decades counts executions by time: [0] under 10 µs, then under 100 µs,
-	// 1 ms, 10 ms, 100 ms, 1 s, 10 s, and [7] from 10 s on. All 0 where the
-	// source keeps sums only.
+	// 1 ms, 10 ms, 100 ms, 1 s, 10 s, and [7] from 10 s on. All are 0 if the
+	// source keeps only sums.
 	Decades [8]int64 `json:"decades"`
 
 	DBs     []Named  `json:"dbs,omitempty"` // most frequent first, as Users and Hosts
@@ -138,13 +139,13 @@ type SQLRow struct {
 	Spreads []Spread `json:"spreads,omitempty"`
 }
 
-// A Named counts a name.
+// A Named is a name with its count.
 type Named struct {
 	Name  string `json:"name"`
 	Count int64  `json:"count"`
 }
 
-// A Spread is the distribution of a quantity besides the time of a row: "lock"
+// A Spread is the distribution of a quantity of a row other than its time: "lock"
 // in nanoseconds, "rows_sent", "rows_examined", "rows_affected" in rows,
 // "bytes_sent" in bytes.
 type Spread struct {
@@ -159,12 +160,13 @@ type Spread struct {
 	Sketch []byte `json:"sketch,omitempty"` // as in Row.Time
 }
 
-// A Transaction is a shape of transactions: the statements that one thread
-// sent between BEGIN and COMMIT, by digest, repeated ones once. What the
-// COMMIT took (its fsync, its binlog) is charged to the shape that paid it.
+// A Transaction is a group of transactions of the same shape. The shape is the
+// digests of the statements that one thread sent between BEGIN and COMMIT;
+// a repeated digest appears once. The time of the COMMIT (its fsync, its binlog)
+// belongs to the shape.
 type Transaction struct {
-	Shape      string        `json:"shape"`   // as in "begin; update t; commit", for people
-	Digest     string        `json:"digest"`  // 16 hex digits over the digests in it
+	Shape      string        `json:"shape"`   // as in "begin; update t; commit", for human readers
+	Digest     string        `json:"digest"`  // 16 hex digits, computed from Digests
 	Digests    []string      `json:"digests"` // of its statements, in order
 	Count      int64         `json:"count"`   // ended by COMMIT or ROLLBACK
 	Rollbacks  int64         `json:"rollbacks,omitempty"`
@@ -177,31 +179,31 @@ type Transaction struct {
 	Autocommit bool          `json:"autocommit_off,omitempty"` // begun by autocommit=0, not by BEGIN
 }
 
-// A Repeat is a digest that threads sent again and again: with other values
-// (a loop in the application: N+1) or with the same (fetched again).
+// A Repeat is a digest that threads sent repeatedly: with different values
+// (a loop in the application: N+1) or with the same values (fetched again).
 type Repeat struct {
 	Digest  string        `json:"digest"`
 	Key     string        `json:"key"`     // the fingerprint
 	Runs    int64         `json:"runs"`    // series of at least 5 on one thread
 	Longest int64         `json:"longest"` // executions in the longest series
-	Count   int64         `json:"count"`   // executions in series beyond the first of each: what one statement could save
-	Time    time.Duration `json:"time_ns"` // of those
+	Count   int64         `json:"count"`   // executions in series without the first of each: a single statement could save them
+	Time    time.Duration `json:"time_ns"` // of the executions in Count
 	Same    int64         `json:"same"`    // executions with values that the thread had just used
-	// SameTime is the time of those.
+	// SameTime is the time of the executions in Same.
 	SameTime time.Duration `json:"same_ns"`
 }
 
-// An Intake proves how much of a log a reader saw.
+// An Intake counts how much of a log a reader read and parsed.
 type Intake struct {
 	Format string    `json:"format"`
 	Files  []string  `json:"files,omitempty"`
-	Lines  int64     `json:"lines"` // or events, where an event spans lines
+	Lines  int64     `json:"lines"` // or events, if an event spans several lines
 	Bytes  Bytes     `json:"bytes"`
 	Bad    int64     `json:"bad"`      // lines that did not parse
-	Left   int64     `json:"left_out"` // lines that parsed and that a filter left out
+	Left   int64     `json:"left_out"` // parsed lines that a filter excluded
 	First  time.Time `json:"first,omitzero"`
 	Last   time.Time `json:"last,omitzero"`
-	// BadLines quotes the first few bad lines, with place and reason.
+	// BadLines quotes the first few bad lines, with position and reason.
 	BadLines []BadLine `json:"bad_lines,omitempty"`
 }
 

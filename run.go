@@ -3,14 +3,15 @@ package iikanji
 import "time"
 
 // RunVersion is the version of the JSON form of a [Run]; readers refuse a
-// larger one. It grows when a field changes its meaning, not when one is added.
+// larger one. It is increased when the meaning of a field changes, not when a
+// field is added.
 const RunVersion = 1
 
 // A RunID counts up from 1 within one history and is never reused.
 type RunID int
 
-// A Fingerprint is a digest, in lower-case hex, of state that a [Change] may
-// touch. Facts that move by themselves (row counts, uptimes) are no part of it.
+// A Fingerprint is a digest, in lower-case hex, of the state that a [Change] may
+// modify. It excludes facts that change by themselves (row counts, uptimes).
 type Fingerprint string
 
 // A Run is one benchmark of one state of a target.
@@ -27,31 +28,31 @@ type Run struct {
 	Outcome Outcome `json:"outcome"`
 	// Score is meaningful only when Outcome is Passed.
 	Score float64 `json:"score"`
-	// Raw is the score before deductions; Deducted is what was taken off.
+	// Raw is the score before deductions; Deducted is the sum of the deductions.
 	Raw      float64     `json:"raw"`
 	Deducted float64     `json:"deducted"`
 	Points   []PointStat `json:"points"`  // score by event, in the scenario's order
-	Reasons  []string    `json:"reasons"` // why the Outcome is what it is, for people
+	Reasons  []string    `json:"reasons"` // reasons for the Outcome, for human readers
 	Steps    []StepStat  `json:"steps"`
-	Faults   []Fault     `json:"faults"` // failed checks and errors, gravest first
+	Faults   []Fault     `json:"faults"` // failed checks and errors, most severe first
 	Phases   []PhaseStat `json:"phases"`
-	Gauges   []Gauge     `json:"gauges,omitempty"` // counts of the scenario's own, such as users at the end
+	Gauges   []Gauge     `json:"gauges,omitempty"` // counts that the scenario defines, such as users at the end
 	Load     Generator   `json:"generator"`
-	Usage    []Usage     `json:"usage,omitempty"` // who used the CPU during the load phase
-	// Counts is what the database did during the load phase by its own
-	// counters, as in "queries" or "rows examined".
+	Usage    []Usage     `json:"usage,omitempty"` // CPU time by service during the load phase
+	// Counts is the growth of the database's own counters during the load
+	// phase, as in "queries" or "rows examined".
 	Counts   map[string]float64 `json:"counts,omitempty"`
 	Place    Placement          `json:"placement"`
 	Profiles []Profile          `json:"profiles,omitempty"`
-	Notes    []string           `json:"notes,omitempty"`    // what the scenario said on its way
+	Notes    []string           `json:"notes,omitempty"`    // messages of the scenario during the run
 	Warnings []string           `json:"warnings,omitempty"` // doubts about the measurement itself
-	Partial  bool               `json:"partial,omitempty"`  // interrupted: covers less than was asked for
+	Partial  bool               `json:"partial,omitempty"`  // interrupted: covers less than was requested
 }
 
-// Clean says whether the run's score may be believed and compared.
+// Clean reports whether the run's score is valid and may be compared.
 func (r *Run) Clean() bool { return r.Outcome == Passed && !r.Partial && !r.Load.Void }
 
-// An Outcome says how a Run ended.
+// An Outcome is the way in which a Run ended.
 type Outcome uint8
 
 const (
@@ -62,7 +63,7 @@ const (
 	Failed
 	// Void: the measurement is not valid (the generator was the limit).
 	Void
-	// Interrupted: stopped by a person before the end.
+	// Interrupted: stopped by the user before the end.
 	Interrupted
 )
 
@@ -80,15 +81,16 @@ type StepStat struct {
 	Count    int64  `json:"count"`  // answers, errors included
 	Errors   int64  `json:"errors"` // answers that were faults, timeouts included
 	Timeouts int64  `json:"timeouts"`
-	// Cut counts requests that the end of the load phase cut off; they are no
-	// part of Count, of Errors or of the latencies.
+	// Cut counts requests that the end of the load phase cut off; Count, Errors
+	// and the latencies exclude them.
 	Cut      int64 `json:"cut"`
-	Cached   int64 `json:"cached"`       // answered by the private browser cache, nothing sent
+	Cached   int64 `json:"cached"`       // answered by the simulated browser cache without a request
 	NotMod   int64 `json:"not_modified"` // answered 304
 	Sent     Bytes `json:"sent"`
 	Received Bytes `json:"received"`
-	// Latencies of answers that came, from the due time where arrivals are
-	// scheduled and from the start of sending otherwise. Percentiles are within 1 %.
+	// Latencies of the answers that arrived. They are measured from the due time
+	// if arrivals are scheduled, and otherwise from the start of sending. The
+	// error of the percentiles is at most 1 %.
 	Total time.Duration `json:"total_ns"`
 	Mean  time.Duration `json:"mean_ns"`
 	P50   time.Duration `json:"p50_ns"`
@@ -98,28 +100,28 @@ type StepStat struct {
 	Max   time.Duration `json:"max_ns"`
 }
 
-// A PointStat is one line of a score: an event, how often it happened, what it paid.
+// A PointStat is one line of a score: an event, its count and its points.
 type PointStat struct {
 	Event  string  `json:"event"`
 	Count  int64   `json:"count"`
 	Points float64 `json:"points"`
 }
 
-// A PhaseStat says how long one phase of a run took.
+// A PhaseStat is the duration of one phase of a run.
 type PhaseStat struct {
 	Phase string        `json:"phase"` // boot, initialize, prepare, load, validate
 	Took  time.Duration `json:"took_ns"`
 }
 
-// A Gauge is a number that the scenario counts for its own explanation.
+// A Gauge is a number that the scenario counts to explain its score.
 type Gauge struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
 	Unit  string  `json:"unit,omitempty"`
 }
 
-// A Generator tells how the load generator itself fared; a generator that was
-// the limit makes the run void.
+// A Generator is the load generator's own resource use. A run is void if the
+// generator was the bottleneck.
 type Generator struct {
 	CPUShare   float64       `json:"cpu_share"`  // of the cores it may use, 0..1
 	Cores      int           `json:"cores"`      // cores it may use
@@ -145,9 +147,9 @@ type Usage struct {
 	PeakRS Bytes         `json:"peak_rss,omitempty"`
 }
 
-// A Placement says which CPUs the generator and the stack were allowed to use.
+// A Placement lists the CPUs that the generator and the stack were allowed to use.
 type Placement struct {
 	Cores     int    `json:"cores"`     // of the machine
 	Generator string `json:"generator"` // CPU list as in "0", or "all"
-	Stack     string `json:"stack"`     // likewise; "" where it is not known
+	Stack     string `json:"stack"`     // in the same form; "" if unknown
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// The forms in which SQL servers travel inside Facts: Value is one of these as
-// JSON, Topic and Key are as told. They are plain data: facts reads them,
-// diagnose reasons on them, change/ddl plans with them.
+// Topics of facts about SQL servers, with the contents of Key and Value. Value is
+// JSON if it is one of the types below. facts reads them, diagnose derives
+// findings from them, and change/ddl plans changes with them.
 const (
 	TopicTable       = "table"       // Key schema.table, Value a Table
 	TopicSize        = "size"        // Key schema.table, Value a TableSize; Moves
@@ -19,8 +19,9 @@ const (
 	TopicDirective   = "directive"   // Key the configuration's path, Value its text
 )
 
-// TypicalPlan ends the Key of a plan fact whose statement is one near the
-// median of its digest. Without it the plan is of the slowest.
+// TypicalPlan is the suffix of the Key of a plan fact whose statement has a time
+// near the median of its digest. Without the suffix, the plan is for the slowest
+// statement of the digest.
 const TypicalPlan = " typical"
 
 // SelectivityKey is the Key of a selectivity fact: the share of the rows of a
@@ -29,7 +30,7 @@ func SelectivityKey(schema, table, predicate string) string {
 	return strings.ToLower(schema+"."+table) + " " + predicate
 }
 
-// A Table is what an SQL server says of the form of one table.
+// A Table is the definition of one table, as an SQL server reports it.
 type Table struct {
 	Schema  string   `json:"schema"`
 	Name    string   `json:"name"`
@@ -44,17 +45,17 @@ type Column struct {
 	Name     string `json:"name"`
 	Type     string `json:"type"` // as the server prints it, lower case: varchar(255), bigint(20) unsigned
 	Nullable bool   `json:"nullable,omitempty"`
-	// Width is the most bytes that an index entry needs for the column; 0 for
-	// columns too long to be indexed whole (blob, text, json).
+	// Width is the largest number of bytes of the column in an index entry; 0 for
+	// columns that are too long to be indexed as a whole (blob, text, json).
 	Width     Bytes  `json:"width,omitempty"`
 	Collation string `json:"collation,omitempty"`
 	Generated bool   `json:"generated,omitempty"`
-	Auto      bool   `json:"auto,omitempty"` // counts up by itself
-	SRID      *int   `json:"srid,omitempty"` // spatial columns of MySQL 8 that declare one
+	Auto      bool   `json:"auto,omitempty"` // AUTO_INCREMENT
+	SRID      *int   `json:"srid,omitempty"` // of spatial columns of MySQL 8 that declare an SRID
 }
 
-// Long says whether the column is of a type that is kept whole only outside
-// of indexes: blob, text, json.
+// Long reports whether an index cannot contain the whole column because of its
+// type: blob, text, json.
 func (c Column) Long() bool {
 	for _, w := range []string{"blob", "text", "json"} {
 		if strings.Contains(c.Type, w) {
@@ -64,7 +65,7 @@ func (c Column) Long() bool {
 	return false
 }
 
-// Spatial says whether the column holds geometry.
+// Spatial reports whether the column has a geometry type.
 func (c Column) Spatial() bool {
 	switch c.Type {
 	case "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring",
@@ -80,7 +81,7 @@ type Index struct {
 	Kind    string      `json:"kind"` // btree, hash, spatial, fulltext
 	Unique  bool        `json:"unique,omitempty"`
 	Primary bool        `json:"primary,omitempty"`
-	Hidden  bool        `json:"hidden,omitempty"` // ignored (MariaDB) or invisible (MySQL): kept, not used
+	Hidden  bool        `json:"hidden,omitempty"` // ignored (MariaDB) or invisible (MySQL): maintained but not used
 	Parts   []IndexPart `json:"parts"`
 }
 
@@ -91,7 +92,7 @@ type IndexPart struct {
 	Prefix int    `json:"prefix,omitempty"` // characters; 0 for the whole column
 }
 
-// String prints the part as DDL does, as in "created_at DESC".
+// String formats the part as in DDL: "created_at DESC".
 func (p IndexPart) String() string {
 	s := p.Column
 	if p.Prefix > 0 {
@@ -107,26 +108,26 @@ func (p IndexPart) String() string {
 type Link struct {
 	Name      string   `json:"name"`
 	Columns   []string `json:"columns"`
-	Table     string   `json:"table"` // referred to, in the same schema unless it has a dot
+	Table     string   `json:"table"` // referenced table; in the same schema unless the name has a dot
 	Reference []string `json:"reference"`
 }
 
-// A TableSize is what moves by itself about a Table.
+// A TableSize is the data of a Table that changes by itself.
 type TableSize struct {
-	Rows  int64 `json:"rows"` // an estimate of the server
+	Rows  int64 `json:"rows"` // the server's estimate, or an exact count
 	Data  Bytes `json:"data"`
 	Index Bytes `json:"index"`
-	// Distinct is the number of distinct values by column, where known.
+	// Distinct is the number of distinct values by column, if known.
 	Distinct map[string]float64 `json:"distinct,omitempty"`
-	// Held is what the server's statistics hold of the columns that were counted
-	// since, where it keeps an index that begins with them.
+	// Held is the number of distinct values in the server's own statistics, for
+	// the columns that were counted later and that are the first column of an index.
 	Held map[string]float64 `json:"held,omitempty"`
-	// Lengths is the mean stored length of long columns, where known.
+	// Lengths is the mean stored length of long columns, if known.
 	Lengths map[string]Bytes `json:"lengths,omitempty"`
 }
 
-// A Dialect is the product and version of an SQL server, from which follows
-// what it can do.
+// A Dialect is the product and version of an SQL server. They determine its
+// features.
 type Dialect struct {
 	Product string `json:"product"` // mariadb, mysql, sqlite
 	Major   int    `json:"major"`
@@ -134,7 +135,7 @@ type Dialect struct {
 	Patch   int    `json:"patch"`
 }
 
-// String prints as in "mariadb 10.11.6".
+// String formats the dialect as in "mariadb 10.11.6".
 func (d Dialect) String() string {
 	return fmt.Sprintf("%s %d.%d.%d", d.Product, d.Major, d.Minor, d.Patch)
 }
@@ -150,8 +151,9 @@ func (d Dialect) AtLeast(major, minor, patch int) bool {
 	return d.Patch >= patch
 }
 
-// StoresDesc says whether DESC key parts are really stored descending: MySQL
-// 8.0, MariaDB 10.8, SQLite always. Older servers read the word and ignore it.
+// StoresDesc reports whether DESC key parts are stored in descending order: MySQL
+// from 8.0.1, MariaDB from 10.8.1, SQLite always. Older servers accept the keyword
+// and ignore it.
 func (d Dialect) StoresDesc() bool {
 	switch d.Product {
 	case "mysql":
@@ -162,8 +164,8 @@ func (d Dialect) StoresDesc() bool {
 	return d.Product == "sqlite"
 }
 
-// HidesIndexes returns the word with which an index can be kept but not used,
-// or "": INVISIBLE in MySQL 8.0, IGNORED in MariaDB 10.6.
+// HidesIndexes returns the keyword for an index that is maintained but not used:
+// INVISIBLE in MySQL from 8.0, IGNORED in MariaDB from 10.6, "" otherwise.
 func (d Dialect) HidesIndexes() string {
 	switch {
 	case d.Product == "mysql" && d.AtLeast(8, 0, 0):
@@ -174,22 +176,22 @@ func (d Dialect) HidesIndexes() string {
 	return ""
 }
 
-// SpatialWantsSRID says whether the optimiser passes over a spatial index
-// whose column declares no SRID: MySQL from 8.0.
+// SpatialWantsSRID reports whether the optimizer ignores a spatial index whose
+// column declares no SRID: MySQL from 8.0.3.
 func (d Dialect) SpatialWantsSRID() bool { return d.Product == "mysql" && d.AtLeast(8, 0, 3) }
 
-// SkipsScans says whether the server can use an index whose first column the
-// query leaves free (skip scan): MySQL from 8.0.13.
+// SkipsScans reports whether the server can use an index whose first column the
+// query does not restrict (skip scan): MySQL from 8.0.13.
 func (d Dialect) SkipsScans() bool { return d.Product == "mysql" && d.AtLeast(8, 0, 13) }
 
-// MergesIndexes says whether an OR over two columns can be read as the union
+// MergesIndexes reports whether an OR over two columns can be read as the union
 // of two indexes.
 func (d Dialect) MergesIndexes() bool { return true }
 
-// A Plan is how a server would run, or has run, one statement.
+// A Plan is the execution plan of one statement, estimated or executed.
 type Plan struct {
 	SQL   string     `json:"sql"`
-	Ran   bool       `json:"ran,omitempty"` // numbers are of an execution, not estimates
+	Ran   bool       `json:"ran,omitempty"` // the numbers were measured in an execution, not estimated
 	Steps []PlanStep `json:"steps"`
 	Sort  bool       `json:"sort,omitempty"`      // a filesort somewhere
 	Temp  bool       `json:"temporary,omitempty"` // a temporary table somewhere
@@ -203,9 +205,9 @@ type PlanStep struct {
 	Key      string   `json:"key,omitempty"`
 	KeyParts []string `json:"key_parts,omitempty"`
 	Possible []string `json:"possible,omitempty"`
-	Rows     float64  `json:"rows"`               // read per loop; of the execution where Ran
-	Foreseen float64  `json:"foreseen,omitempty"` // what Rows was estimated to be, where Ran
+	Rows     float64  `json:"rows"`               // rows read per loop; measured if Ran
+	Foreseen float64  `json:"foreseen,omitempty"` // the estimate of Rows, if Ran
 	Loops    float64  `json:"loops,omitempty"`
-	Filtered float64  `json:"filtered"` // percent of Rows that pass
+	Filtered float64  `json:"filtered"` // percentage of Rows that pass the conditions
 	Covering bool     `json:"covering,omitempty"`
 }

@@ -3,31 +3,31 @@ package iikanji
 // Topics of facts about how systemd starts services.
 const (
 	TopicUnit  = "unit"  // Target the service, Key the unit's name, Value a Unit
-	TopicReady = "ready" // Target the service, Key "seconds", Value the longest of its starts, from process to answer, that its log tells of; Moves
+	TopicReady = "ready" // Target the service, Key "seconds", Value the time from process start to readiness of the slowest start in its log; Moves
 )
 
-// A Unit is what systemd would read of the unit of one service when the
-// machine starts, and what would come of it.
+// A Unit is the systemd unit of one service, as systemd would load it when the
+// machine boots, with the start order that follows from it.
 type Unit struct {
-	Name    string   `json:"name"`              // as in "app.service"; of an alias, what it stands for
-	Aliases []string `json:"aliases,omitempty"` // other names of it
+	Name    string   `json:"name"`              // as in "app.service"; the canonical name if the service uses an alias
+	Aliases []string `json:"aliases,omitempty"` // other names of the unit
 	Files   []string `json:"files,omitempty"`   // the unit's file and its drop-ins, in the order in which they are read
 	Masked  string   `json:"masked,omitempty"`  // the file that masks it, "" for none
-	// Boot is a chain of units by which a boot comes to start it, from the
-	// boot's target to itself; empty when nothing starts it.
+	// Boot is a chain of units that starts this unit at boot, from the boot's
+	// target to the unit itself; empty if a boot does not start it.
 	Boot []string `json:"boot,omitempty"`
-	// Follows are the units of other services of the target whose start systemd
-	// waits for before it starts this one, each with the chain of units from
-	// this one to that.
+	// Follows are the units of other services of the target that systemd starts
+	// before this unit, and waits for. Each has the chain of units from this unit
+	// to it.
 	Follows map[string][]string `json:"follows,omitempty"`
-	// Settings are the assignments that hold and say when it is started and
-	// started again, in the order of reading. Of lists all are there; of what has
-	// one value, the last valid one counts. Those of section Manager are systemd's
-	// own, from system.conf.
+	// Settings are the effective assignments about starting and restarting the
+	// unit, in the order in which systemd reads them. A key with a list of values
+	// has all its assignments here; for a key with a single value, the last valid
+	// one counts. Settings of section Manager are systemd's own, from system.conf.
 	Settings []Setting `json:"settings"`
 }
 
-// A Setting is one assignment of a unit file, with its place.
+// A Setting is one assignment of a unit file, with its position.
 type Setting struct {
 	Section string `json:"section"` // Unit, Service, Install, Manager
 	Key     string `json:"key"`

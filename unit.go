@@ -8,8 +8,8 @@ import (
 // Bytes is a size in bytes.
 type Bytes int64
 
-// String prints the size with a binary unit and at most one decimal, as in
-// "1.4 MiB"; sizes under 1 KiB print as whole bytes, as in "512 B".
+// String formats the size with a binary unit and at most one decimal, as in
+// "1.4 MiB"; sizes under 1 KiB are whole bytes, as in "512 B".
 func (b Bytes) String() string {
 	const units = "KMGTPE"
 	n := float64(b)
@@ -28,7 +28,7 @@ func (b Bytes) String() string {
 }
 
 // A Range is an interval of a quantity that is not known exactly, such as the
-// seconds that a cure could save. Lo ≤ Hi; both have the unit of the field
+// seconds that a remedy could save. Lo ≤ Hi; both have the unit of the field
 // that holds the Range.
 type Range struct {
 	Lo float64 `json:"lo"`

@@ -1,28 +1,29 @@
 package iikanji
 
-// A Verdict says what interleaved runs prove about a Change.
+// A Verdict is the result of the interleaved runs of a Change.
 type Verdict struct {
 	Change ChangeID `json:"change"`
 	Call   Call     `json:"call"`
 	Reason Reason   `json:"reason"`
 	Base   []RunID  `json:"base"`  // the incumbent's runs that counted
-	Tried  []RunID  `json:"tried"` // the candidate's, each beside its partner in Base
-	// Effect is on ln(score), with the repeated confidence interval: its Level
-	// holds although the runs were looked at more than once.
+	Tried  []RunID  `json:"tried"` // the candidate's runs; Tried[i] is paired with Base[i]
+	// Effect is the effect on ln(score), with its repeated confidence interval:
+	// its Level holds in spite of several interim analyses.
 	Effect Interval `json:"effect"`
-	// Shrunk is Effect.Mid less the winner's curse: what to expect of it later.
+	// Shrunk is Effect.Mid, corrected for the winner's curse: the effect to expect
+	// in later runs.
 	Shrunk    float64  `json:"shrunk"`
-	P         float64  `json:"p"`      // one-sided, of this look alone
+	P         float64  `json:"p"`      // one-sided, of this interim analysis alone
 	Worth     float64  `json:"worth"`  // the least effect on ln(score) worth keeping
-	Needed    int      `json:"needed"` // further pairs that could decide; 0 for none
+	Needed    int      `json:"needed"` // further pairs of runs that could give a decision; 0 for none
 	Work      []Work   `json:"work,omitempty"`
 	NewFaults []Fault  `json:"new_faults,omitempty"`
 	Why       string   `json:"why"`
 	Warnings  []string `json:"warnings,omitempty"`
 }
 
-// A Work is what became of the work per successful request: queries, rows,
-// bytes, CPU. It explains the score and varies far less than it.
+// A Work is the effect of a Change on the work per successful request: queries,
+// rows, bytes, CPU. The work explains the score and varies far less than the score.
 type Work struct {
 	Name   string   `json:"name"`
 	Effect Interval `json:"effect"` // on ln(work per request)
@@ -46,17 +47,17 @@ func (c Call) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 // UnmarshalText accepts the words that String prints.
 func (c *Call) UnmarshalText(b []byte) error { return parseWord(callWords, b, c, "call") }
 
-// A Reason says which rule of the method made the Call.
+// A Reason is the rule of the method that led to the Call.
 type Reason uint8
 
 const (
 	ReasonUnknown Reason = iota
-	Proven               // keep: the gain is proven and worth it
-	Neutral              // keep: no loss, less work, a simpler system
-	Gate                 // revert: wrong answers, failures, a broken promise; whatever the score
+	Proven               // keep: the gain is proven and large enough
+	Neutral              // keep: no loss, and less work or a simpler system
+	Gate                 // revert: wrong answers, failures or a broken promise, regardless of the score
 	NoGain               // revert: a gain worth keeping is ruled out
-	Undecided            // inconclusive: the last look has passed; park it
-	TooFew               // no call yet: more pairs may decide
+	Undecided            // inconclusive: no interim analysis is left; put the change aside
+	TooFew               // no call yet: more pairs of runs may give a decision
 	Shifted              // no call yet: the environment has shifted; the last pair is void, calibrate again
 )
 

@@ -2,8 +2,8 @@ package iikanji
 
 import "fmt"
 
-// wordOf returns the word of enum value v, or its number when it has none, so
-// that a file of a newer version can still be printed.
+// wordOf returns the word of enum value v. A value without a word is formatted
+// with its number, so that a file of a newer version can still be printed.
 func wordOf[E ~uint8](words []string, v E) string {
 	if int(v) < len(words) {
 		return words[v]

@@ -28,23 +28,22 @@ var (
 	foreseen = flag.Int("rivals", 2, "rivals per case taken at random from all indexes of one to three columns; -1 for all")
 )
 
-// What counts as tied: rows read within a tenth and a few rows, as many as are
-// read at the best, one for a point read. Where a case is about the width of
-// an index or about look-ups, pages read instead of rows.
+// Limits within which two results are tied: a tenth of the rows read, plus a few
+// rows, as many as the best set reads, one for a point read. Cases about the width
+// of an index or about look-ups compare pages read instead of rows.
 const (
 	tieShare  = 1.10
 	tieRows   = 5.0
-	lostShare = 1.02 // rows that may be read more when an index goes
+	lostShare = 1.02 // largest ratio of rows read after and before an index is dropped
 )
 
-// aheadPages are looked at by one execution for rows that nobody asked for:
-// InnoDB fetches 8 at once when a whole key prefix is given and the index is
-// read forwards, and none when it is read backwards. In time the two are the
-// same.
+// aheadPages is the number of pages that one execution reads for prefetched rows:
+// InnoDB fetches 8 rows at once if a whole key prefix is given and the index is
+// read forwards, and none if it is read backwards. Both take the same time.
 const aheadPages = 8 * 2
 
-// A measure is what is compared of two costs, and what may differ for one
-// execution whatever the index.
+// A measure is a quantity in which two costs are compared, with the difference for
+// one execution that is possible with any index.
 type measure struct {
 	of    func(cost) float64
 	slack float64
@@ -56,9 +55,9 @@ var (
 	byWork  = measure{cost.work, aheadPages}
 )
 
-// measures are what a set of indexes is judged by: rows and work, each by
-// itself. Where rows are the same whatever there is, a case says so and pages
-// are counted alone.
+// measures are the quantities by which sets of indexes are compared: rows and work,
+// each separately. A case in which rows do not depend on the indexes is marked, and
+// only its pages are counted.
 func (c indexCase) measures() []measure {
 	if c.expect["measure"] == "pages" {
 		return []measure{byPages}
@@ -77,7 +76,7 @@ func (c indexCase) reads() float64 {
 	return n
 }
 
-// tied reports whether what was read is as good as another price.
+// tied reports whether a cost is as good as another one.
 func (c indexCase) tied(m measure, got, than cost) bool {
 	n, best := c.reads(), m.of(than)
 	return m.of(got) <= best*tieShare+n*(m.slack+min(tieRows, max(1, best/n)))
@@ -128,8 +127,8 @@ func readCase(t *testing.T, file string) indexCase {
 	return c
 }
 
-// readQueries reads statements that end with a semicolon; a line "-- x100"
-// before one says how often a run sends it.
+// readQueries parses statements that end with a semicolon. A line "-- x100" before
+// a statement is the number of times that a run sends it.
 func readQueries(body string) []diagnose.Query {
 	var out []diagnose.Query
 	count := 1.0
@@ -160,7 +159,7 @@ func readSets(body string) [][]string {
 
 var specPattern = regexp.MustCompile(`^(SPATIAL )?(\w+)\((.*)\)$`)
 
-// A bed is one case on a real server.
+// A bed is one case, loaded into a real server.
 type bed struct {
 	t    *testing.T
 	ctx  context.Context
@@ -170,13 +169,13 @@ type bed struct {
 	memo map[string]cost
 }
 
-// A cost is what the queries of a case read, weighted by how often a run sends
-// each.
+// A cost is the rows and pages that the queries of a case read, each weighted by how
+// often a run sends it.
 type cost struct{ rows, pages float64 }
 
-// work counts a page that is looked at as a row: finding it and searching in it
-// takes about as long. It tells look-ups from entries of an index that has the
-// columns itself, which rows alone do not.
+// work counts each page read as one row, because finding the page and searching in
+// it takes about as long. Unlike rows alone, it distinguishes look-ups from entries
+// of a covering index.
 func (c cost) work() float64 { return c.rows + c.pages }
 
 func (c cost) plus(n float64, d cost) cost { return cost{c.rows + n*d.rows, c.pages + n*d.pages} }
@@ -199,14 +198,14 @@ func (b *bed) costs(set []string) cost {
 	return c
 }
 
-// again measures a set once more: the lesser of both is right, as what the
-// server does beside only adds.
+// again measures a set once more. The smaller cost is correct, because background
+// work of the server can only increase it.
 func (b *bed) again(set []string, was cost) cost {
 	c := b.build(set)
 	return cost{min(c.rows, was.rows), min(c.pages, was.pages)}
 }
 
-// build builds a set of indexes, runs the queries and takes the set away.
+// build builds a set of indexes, runs the queries and drops the set.
 func (b *bed) build(set []string) cost {
 	tables := map[string]bool{}
 	for i, spec := range set {
@@ -237,7 +236,7 @@ const pagesQuery = "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS 
 func (b *bed) run(q string) cost {
 	b.once(q)
 	c := cost{pages: math.Inf(1)}
-	for range 2 { // the server's own threads look at pages too
+	for range 2 { // the server's background threads read pages, too
 		before := b.number(pagesQuery)
 		b.exec("FLUSH STATUS")
 		b.once(q)
@@ -270,8 +269,8 @@ func (b *bed) number(q string) float64 {
 	return v
 }
 
-// handlers sums what the session read: rows by index and by scan, entries that
-// the engine tested and threw away, rows sorted, rows put into temporary tables.
+// handlers sums the session's reads: rows by index and by scan, entries that the
+// engine tested and rejected, rows sorted, rows written to temporary tables.
 func (b *bed) handlers() float64 {
 	rows, err := b.conn.QueryContext(b.ctx, "SHOW SESSION STATUS")
 	if err != nil {
@@ -295,7 +294,7 @@ func (b *bed) handlers() float64 {
 	return sum
 }
 
-// advise asks the advisor, with facts of the server.
+// advise runs the advisor with facts of the server.
 func (b *bed) advise() diagnose.Advice {
 	srv, err := facts.Connect(b.ctx, b.db, 5*time.Second)
 	if err != nil {
@@ -353,7 +352,7 @@ func specs(a diagnose.Advice) []string {
 	return out
 }
 
-// An outcome is what a case came to.
+// An outcome is the result of a case.
 type outcome struct {
 	name, verdict   string
 	advised         []string
@@ -424,14 +423,14 @@ func (b *bed) judge(a diagnose.Advice) outcome {
 	return o
 }
 
-// harmed reports whether more is read than before some indexes went: more rows,
-// but one for each execution, or much more work.
+// harmed reports whether the queries read more than before indexes were dropped: more
+// rows, beyond one for each execution, or much more work.
 func (c indexCase) harmed(after, before cost) bool {
 	return after.rows > before.rows*lostShare+c.reads() || !c.tied(byWork, after, before)
 }
 
-// idle names an index of a set as it is without its last part, when neither
-// more rows nor more pages are read that way; "" when every part does something.
+// idle is an index of a set without its last part, if the queries read neither more
+// rows nor more pages without this part; "" if every part is useful.
 func (b *bed) idle(set []string) string {
 	all := b.costs(set)
 	for i, spec := range set {
@@ -448,8 +447,8 @@ func (b *bed) idle(set []string) string {
 	return ""
 }
 
-// without prices the advice as a whole: what it adds is built, and all that it
-// drops or replaces is gone. The indexes do not come back.
+// without measures the whole advice: the new indexes are built, and all dropped or
+// replaced indexes are removed. They are not restored.
 func (b *bed) without(a diagnose.Advice) cost {
 	gone := map[string]bool{}
 	for _, d := range a.Drop {
@@ -469,9 +468,9 @@ func (b *bed) without(a diagnose.Advice) cost {
 	return b.costs(specs(a))
 }
 
-// unforeseen are rivals that the case's author did not think of: of all
-// indexes of one to three columns that the queries name, in all directions
-// that differ, some at random, always the same for one case.
+// unforeseen are generated rivals, beyond those in the case's file: a random sample
+// of all indexes of one to three columns that the queries name, in all different
+// directions. The sample is always the same for one case.
 func (b *bed) unforeseen() [][]string {
 	var all [][]string
 	for table, columns := range b.named() {
@@ -504,8 +503,8 @@ func (b *bed) unforeseen() [][]string {
 	return all[:min(*foreseen, len(all))]
 }
 
-// named lists, by table, the columns that the case's queries name and that an
-// index can hold whole.
+// named lists, by table, the columns that the case's queries name and that an index
+// can contain as a whole.
 func (b *bed) named() map[string][]string {
 	text := ""
 	for _, q := range b.c.queries {
@@ -559,8 +558,8 @@ func (b *bed) extras(a diagnose.Advice) string {
 
 func hasKey(m map[string]string, k string) bool { _, ok := m[k]; return ok }
 
-// TestIndexAdvice builds what the advisor says on a real MariaDB and compares
-// rows read with none, the known best index and its rivals.
+// TestIndexAdvice builds the advised indexes on a real MariaDB and compares the rows
+// read with those of no index, of the known best index and of its rivals.
 func TestIndexAdvice(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Minute)
 	defer cancel()
@@ -597,7 +596,7 @@ func TestIndexAdvice(t *testing.T) {
 	}
 }
 
-// inBed builds a case on the server, and hands it on.
+// inBed loads a case into the server and passes it to a function.
 func inBed(ctx context.Context, t *testing.T, srv *factstest.Server, c indexCase, then func(*bed)) {
 	t.Helper()
 	db, err := srv.Open(ctx, "suite")
@@ -619,8 +618,8 @@ func inBed(ctx context.Context, t *testing.T, srv *factstest.Server, c indexCase
 	then(b)
 }
 
-// TestSuiteSees gives the suite advice that is wrong in each of the ways that
-// it has a word for.
+// TestSuiteSees checks that the suite detects each kind of wrong advice that it
+// distinguishes.
 func TestSuiteSees(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()

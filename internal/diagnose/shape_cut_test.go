@@ -14,12 +14,12 @@ import (
 	"github.com/iikanji/iikanji/internal/slowlog"
 )
 
-// TestCutInserts: of an INSERT that is cut off anywhere behind VALUES the rules
-// know what it writes; one that ends before is not read, and says so.
+// TestCutInserts checks that the writes of an INSERT are known if it is cut off
+// anywhere after VALUES. An INSERT that is cut off before is reported as unread.
 func TestCutInserts(t *testing.T) {
 	whole := "INSERT INTO `log``s` (`a`, `values`) /* ( ' */ VALUES (1, 'it''s (\\') '), (2, \"x), (\"), (3, NOW()) ON DUPLICATE KEY UPDATE a = VALUES(a)"
 	s := diagnose.NewSchema(iikanji.Dialect{Product: "mariadb", Major: 10, Minor: 11})
-	behind := strings.Index(whole, "VALUES") + len("VALUE") // which is a word for it, too
+	behind := strings.Index(whole, "VALUES") + len("VALUE") // VALUE is a synonym
 	for i := range len(whole) {
 		for _, mark := range []string{"", " …", "..."} {
 			w := diagnose.Workload{Queries: []diagnose.Query{{SQL: whole[:i] + mark, DB: "app"}}}
@@ -36,9 +36,9 @@ func TestCutInserts(t *testing.T) {
 	}
 }
 
-// TestLongInsert has a real server log one INSERT of many rows and one of a
-// large picture, longer than what is kept of an example: both are read, and the
-// writes of their tables count, so that the index that nobody uses is told.
+// TestLongInsert makes a real server log one INSERT of many rows and one of a large
+// picture, both longer than the kept part of an example. Both are analysed and
+// count as writes to their tables, so that the unused index is reported.
 func TestLongInsert(t *testing.T) {
 	ctx := t.Context()
 	srv, err := factstest.Start(ctx, "")

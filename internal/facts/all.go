@@ -11,9 +11,9 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// All reads the dialect, the variables and the tables of schemas and packs
-// them as facts of a target. Sizes are marked as moving; variables that move
-// by themselves (clocks, ids of connections) are left out.
+// All reads the dialect, the variables and the tables of schemas and returns
+// them as facts of a target. Sizes are marked with Moves. Variables that change
+// by themselves (clocks, connection ids) are excluded.
 func (s *Server) All(ctx context.Context, target string, schemas ...string) ([]iikanji.Fact, []SizedTable, error) {
 	vars, err := s.Variables(ctx)
 	if err != nil {
@@ -39,12 +39,13 @@ func (s *Server) All(ctx context.Context, target string, schemas ...string) ([]i
 	return out, tables, nil
 }
 
-// moving are variables of the session or the clock.
+// moving are variables that depend on the session or the clock.
 var moving = map[string]bool{"timestamp": true, "pseudo_thread_id": true, "rand_seed1": true, "rand_seed2": true, "last_insert_id": true,
 	"insert_id": true, "identity": true, "error_count": true, "warning_count": true, "in_transaction": true, "gtid_binlog_pos": true,
 	"gtid_binlog_state": true, "gtid_current_pos": true, "server_uid": true, "last_gtid": true}
 
-// TableFacts are the facts of one table: its form, and its size, which moves.
+// TableFacts are the facts of one table: its definition, and its size, which has
+// Moves set.
 func TableFacts(target string, t SizedTable) []iikanji.Fact {
 	key := t.Schema + "." + t.Name
 	return []iikanji.Fact{
@@ -53,7 +54,8 @@ func TableFacts(target string, t SizedTable) []iikanji.Fact {
 	}
 }
 
-// SelectivityFacts are the facts of measured predicates of a table.
+// SelectivityFacts are the facts of the measured selectivities of predicates on a
+// table.
 func SelectivityFacts(target string, t SizedTable, shares map[string]float64) []iikanji.Fact {
 	var out []iikanji.Fact
 	for _, p := range slices.Sorted(maps.Keys(shares)) {
@@ -68,8 +70,8 @@ func PlanFact(target, digest string, p iikanji.Plan) iikanji.Fact {
 	return pack(target, iikanji.TopicPlan, digest, p, true)
 }
 
-// StatusFacts are the growths of counters between two readings of
-// [Server.Status], those that grew.
+// StatusFacts are the increases of counters between two readings of
+// [Server.Status]. Counters that did not increase have no fact.
 func StatusFacts(target string, before, after map[string]string) []iikanji.Fact {
 	var out []iikanji.Fact
 	for _, name := range slices.Sorted(maps.Keys(after)) {

@@ -19,7 +19,7 @@ import (
 
 const (
 	mostAnswers = 40      // routes that are requested
-	mostBody    = 4 << 20 // bytes of an answer that are read
+	mostBody    = 4 << 20 // largest number of bytes read of an answer
 	answerLimit = 2 * time.Second
 )
 
@@ -28,8 +28,8 @@ const (
 // validators of the answers, whether both were the same, and how long an answer
 // to their ETag takes. urls are paths with their
 // query by route, as in "GET /a/:id" → "/a/7"; base is as in
-// "http://127.0.0.1:80". Answers are looked for in folders, see [FileFolders].
-// A route that does not answer has no fact.
+// "http://127.0.0.1:80". Files with the same bytes as an answer are searched in
+// folders, see [FileFolders]. A route that does not answer has no fact.
 func AnswerFacts(ctx context.Context, h host.Host, target, base string, urls map[string]string, folders []string) ([]iikanji.Fact, error) {
 	client := &http.Client{Timeout: answerLimit, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{DisableCompression: true, Proxy: nil, DialContext: h.Dial}}
@@ -124,7 +124,7 @@ func packed(body []byte) iikanji.Bytes {
 		panic("BUG: gzip has no fastest level: " + err.Error())
 	}
 	_, err = w.Write(body)
-	if err != nil || w.Close() != nil { // a buffer takes everything
+	if err != nil || w.Close() != nil { // writing to a buffer does not fail
 		return 0
 	}
 	return iikanji.Bytes(b.Len())

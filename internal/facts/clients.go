@@ -10,11 +10,11 @@ import (
 	"github.com/iikanji/iikanji/internal/hoststat"
 )
 
-// ClientsOf reports how services of a host are connected to the server now. A
-// connection belongs to the service whose processes hold the client's end of
-// it: for TCP the socket with the port that the server's process list names,
-// for the unix socket the peer of a socket of that path. A service without
-// connections is not in the result.
+// ClientsOf counts the current connections of services of a host to the server. A
+// connection belongs to the service whose processes have its client socket open:
+// for TCP, the socket with the port in the server's process list; for the unix
+// socket, the peer of a socket with that path. A service without connections is
+// not in the result.
 func (s *Server) ClientsOf(ctx context.Context, h host.Host, socket string, services map[string][]int) (map[string]iikanji.Connections, error) {
 	owner, err := hoststat.Owners(h, services)
 	if err != nil {

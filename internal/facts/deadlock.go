@@ -19,20 +19,20 @@ var (
 	lockLine   = regexp.MustCompile("^(?:RECORD|TABLE) LOCKS? .*?(?:index `?([^` ]*)`? of )?table (`[^`]*`\\.`[^`]*`)(?: .*?)?trx id \\d+ (?:lock_mode|lock mode) (.*)$")
 )
 
-// What is kept of a deadlock: InnoDB tells of a few transactions with the
-// beginnings of their statements, hostile text of anything.
+// Limits for the stored data of a deadlock. InnoDB prints a few transactions with the
+// beginnings of their statements, but hostile text may contain anything.
 const (
 	mostParts = 16
 	mostSQL   = 16 << 10
 	mostLocks = 100
 )
 
-// ParseDeadlock reads the latest deadlock out of what SHOW ENGINE INNODB STATUS
-// prints; nil where it tells of none. MariaDB tells what each transaction
-// waited for, MySQL what it held too.
+// ParseDeadlock reads the latest deadlock from the output of SHOW ENGINE INNODB
+// STATUS; nil if there is none. MariaDB prints the locks that each transaction
+// waited for, MySQL also those that it held.
 //
-// A statement may hold lines that look like any other line of the text, and
-// nothing tells them apart: what is read then is wrong, and only shown.
+// A statement may contain lines that look like any other line of the output. They
+// cannot be distinguished, so the result may then be wrong. It is only displayed.
 func ParseDeadlock(status string) *iikanji.Deadlock {
 	_, text, ok := strings.Cut(status, deadlockHead+"\n")
 	if !ok {
@@ -44,7 +44,7 @@ func ParseDeadlock(status string) *iikanji.Deadlock {
 		line = strings.TrimRight(line, "\r\n")
 		if strings.HasPrefix(line, "------") {
 			if first {
-				continue // the line under the head
+				continue // the line below the heading
 			}
 			break
 		}
@@ -65,7 +65,7 @@ func ParseDeadlock(status string) *iikanji.Deadlock {
 	return p.d
 }
 
-// stamp is the time of "2026-11-21 12:17:40 0x7f50941cf6c0", which ends in a thread.
+// stamp is the time in "2026-11-21 12:17:40 0x7f50941cf6c0"; a thread follows it.
 func stamp(line string) string {
 	if i := strings.LastIndex(line, " 0x"); i > 0 {
 		return line[:i]
@@ -73,15 +73,15 @@ func stamp(line string) string {
 	return line
 }
 
-// A deadlockParser is within the text of one deadlock.
+// A deadlockParser parses the text of one deadlock.
 type deadlockParser struct {
 	d       *iikanji.Deadlock
-	part    *iikanji.DeadlockPart // that lines belong to, nil before the first
-	inSQL   bool                  // lines are of its statement
-	section *[]iikanji.RowLock    // that locks belong to, nil for those of others
+	part    *iikanji.DeadlockPart // the current part, nil before the first
+	inSQL   bool                  // lines belong to the statement of part
+	section *[]iikanji.RowLock    // where locks are added; nil: ignore them
 }
 
-// line takes one line; false ends the deadlock.
+// line parses one line; false means the end of the deadlock.
 func (p *deadlockParser) line(line string) bool {
 	if strings.HasPrefix(line, "*** ") {
 		return p.head(line)
@@ -109,7 +109,7 @@ func (p *deadlockParser) line(line string) bool {
 	return true
 }
 
-// head takes a line that begins a section.
+// head parses a line that begins a section.
 func (p *deadlockParser) head(line string) bool {
 	p.inSQL = false
 	switch {
@@ -124,7 +124,7 @@ func (p *deadlockParser) head(line string) bool {
 		p.section = &p.part.Holds
 	case waitsHead.MatchString(line):
 		p.section = &p.part.Waits
-	default: // CONFLICTING WITH: a lock of somebody else
+	default: // CONFLICTING WITH: a lock of another transaction
 		p.section = nil
 		if m := victimLine.FindStringSubmatch(line); m != nil {
 			p.d.Victim, _ = strconv.Atoi(m[1])

@@ -12,14 +12,14 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// An InnoDB is what SHOW ENGINE INNODB STATUS tells at one moment.
+// An InnoDB is the content of SHOW ENGINE INNODB STATUS at one moment.
 type InnoDB struct {
-	Deadlock *iikanji.Deadlock // the latest one since the server started, nil for none
-	// Numbers by name, those that the server prints; see [ParseInnoDB].
+	Deadlock *iikanji.Deadlock // the latest one since the server start, nil for none
+	// Numbers that the server prints, by name; see [ParseInnoDB].
 	Numbers map[string]float64
 }
 
-// InnoDB asks for the engine's status. A server without the engine tells nothing.
+// InnoDB reads the engine's status. Without the engine the result is empty.
 func (s *Server) InnoDB(ctx context.Context) (InnoDB, error) {
 	rows, err := s.rows(ctx, "SHOW ENGINE INNODB STATUS")
 	if err != nil {
@@ -36,12 +36,13 @@ func (s *Server) InnoDB(ctx context.Context) (InnoDB, error) {
 type statusLine struct {
 	section string
 	line    *regexp.Regexp
-	names   []string // of its groups
-	adds    bool     // there may be several such lines: they are added up
+	names   []string // names of the pattern's groups
+	adds    bool     // there may be several such lines; their numbers are summed
 }
 
-// statusLines are the numbers that the counters (SHOW GLOBAL STATUS) do not give,
-// or not on every server. The forms of MariaDB 10.2 to 11 and of MySQL 5.7 to 8.4.
+// statusLines are the numbers that the counters (SHOW GLOBAL STATUS) do not
+// contain, or not on every server. The patterns match MariaDB 10.2 to 11 and MySQL
+// 5.7 to 8.4.
 var statusLines = []statusLine{
 	{"SEMAPHORES", regexp.MustCompile(`^OS WAIT ARRAY INFO: reservation count (\d+)`), []string{"semaphore_waits"}, false},
 	{"SEMAPHORES", regexp.MustCompile(`^RW-\w+ spins \d+, rounds \d+, OS waits (\d+)`), []string{"latch_waits"}, true},
@@ -70,19 +71,19 @@ var (
 	sectionName = regexp.MustCompile(`^[A-Z][A-Z/ ]+$`)
 )
 
-// ParseInnoDB reads the numbers out of what SHOW ENGINE INNODB STATUS prints,
-// each in its section: positions of the redo log in bytes, pages, reads,
-// writes and syncs since the server started or that wait at this moment. What
-// a server does not print is not there. Beside those, "checkpoint_age" is how
-// many bytes of redo log a crash would have to read, and "purge_lag" how many
-// transactions purge is behind.
+// ParseInnoDB reads the numbers in the output of SHOW ENGINE INNODB STATUS, each
+// from its section: positions in the redo log in bytes; pages; reads, writes and
+// syncs, either since the server start or pending at this moment. A number that
+// the server does not print is missing. Two numbers are added: "checkpoint_age"
+// is the number of bytes of redo log that crash recovery would have to read, and
+// "purge_lag" the number of transactions that purge is behind.
 //
-// Statements in the text may hold lines that look like a section: what is read
-// then is wrong. The last section of a name counts, as InnoDB prints the
-// statements before most of its numbers.
+// Statements in the output may contain lines that look like a section, so the
+// result may then be wrong. The last section of a name counts, because InnoDB
+// prints the statements before most of its numbers.
 func ParseInnoDB(status string) map[string]float64 {
 	out := map[string]float64{}
-	section, name, rule := "", "", false // rule: the line before name was of dashes
+	section, name, rule := "", "", false // rule: the line before name consisted of dashes
 	for line := range strings.Lines(status) {
 		line = strings.TrimRight(line, " \r\n")
 		switch isRule := dashes.MatchString(line); {
@@ -111,7 +112,7 @@ func ParseInnoDB(status string) map[string]float64 {
 	return out
 }
 
-// forget takes away what an earlier section of the same name told.
+// forget deletes the numbers of an earlier section of the same name.
 func forget(out map[string]float64, section string) {
 	for _, p := range statusLines {
 		if p.section == section {
@@ -122,7 +123,7 @@ func forget(out map[string]float64, section string) {
 	}
 }
 
-// read notes the numbers of a line. Groups of one name are added up.
+// read records the numbers of a line. Groups of the same name are summed.
 func (p statusLine) read(line string, out map[string]float64) {
 	m := p.line.FindStringSubmatch(line)
 	if m == nil {
@@ -131,7 +132,7 @@ func (p statusLine) read(line string, out map[string]float64) {
 	sums := map[string]float64{}
 	for i, name := range p.names {
 		text := m[i+1]
-		if text == "-" { // the line itself counts
+		if text == "-" { // the number of such lines is counted
 			text = "1"
 		}
 		if text == "" {
@@ -151,7 +152,7 @@ func (p statusLine) read(line string, out map[string]float64) {
 	}
 }
 
-// difference notes how far one position is ahead of another, where both are known.
+// difference records how far one position is ahead of another, if both are known.
 func difference(out map[string]float64, name, ahead, behind string) {
 	a, known1 := out[ahead]
 	b, known2 := out[behind]
@@ -160,8 +161,8 @@ func difference(out map[string]float64, name, ahead, behind string) {
 	}
 }
 
-// InnoDBFacts are the numbers of two moments side by side, those that both
-// tell, and the deadlock that was not there before.
+// InnoDBFacts are the numbers that both readings contain, as pairs, and the
+// deadlock if it is new.
 func InnoDBFacts(target string, before, after InnoDB) []iikanji.Fact {
 	var out []iikanji.Fact
 	for _, name := range slices.Sorted(maps.Keys(after.Numbers)) {

@@ -12,8 +12,9 @@ import (
 	"github.com/iikanji/iikanji/internal/facts"
 )
 
-// TestInnoDBForReal reads the status of a real server before and after writes:
-// the log and the transactions go forward, and a checkpoint is never ahead.
+// TestInnoDBForReal reads the status of a real server before and after writes: the
+// positions of the log and of the transactions increase, and the checkpoint is
+// never ahead of the log.
 func TestInnoDBForReal(t *testing.T) {
 	ctx := t.Context()
 	db, err := server.Open(ctx, "moved")
@@ -164,8 +165,8 @@ func TestParseInnoDB(t *testing.T) {
 	}
 }
 
-// FuzzParseInnoDB holds that any text gives numbers of names that are known,
-// none of them below zero.
+// FuzzParseInnoDB checks that any text gives only numbers with known names, and no
+// negative number.
 func FuzzParseInnoDB(f *testing.F) {
 	f.Add(oldStatus)
 	f.Add(mysqlDeadlock)

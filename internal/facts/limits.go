@@ -14,11 +14,11 @@ import (
 	"github.com/iikanji/iikanji/internal/hoststat"
 )
 
-// limitRows are the lines of /proc/PID/limits that are told, and their names.
+// limitRows are the lines of /proc/PID/limits that become facts, with their keys.
 var limitRows = map[string]string{"Max open files": "nofile", "Max processes": "nproc", "Max core file size": "core", "Max locked memory": "memlock"}
 
-// LimitFacts are the soft limits of a service's process, how many cores it may
-// use, and, where it is a Go program told so, how many it wants to.
+// LimitFacts are the soft limits of a service's process, the number of cores that
+// it may use, and GOMAXPROCS, if it is set in the environment of the process.
 func LimitFacts(h host.Host, service string, pid int) ([]iikanji.Fact, error) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	text, err := h.Read(filepath.Join(dir, "limits"))
@@ -53,8 +53,8 @@ func parseLimits(service, text string) []iikanji.Fact {
 	return out
 }
 
-// coresOf is how many cores a process may use: those of its affinity, or fewer
-// by the quota of its control group; 0 where that is not known.
+// coresOf is the number of cores that a process may use: the smaller of its CPU
+// affinity and the quota of its control group; 0 if unknown.
 func coresOf(h host.Host, pid int) float64 {
 	n := float64(allowedCPUs(h, pid))
 	if n == 0 {
@@ -81,8 +81,7 @@ func coresOf(h host.Host, pid int) float64 {
 	return n
 }
 
-// allowedCPUs counts the CPUs that a process may run on and that are online; 0
-// where that is not known.
+// allowedCPUs counts the online CPUs that a process may run on; 0 if unknown.
 func allowedCPUs(h host.Host, pid int) int {
 	status, err := h.Read(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -101,10 +100,10 @@ func allowedCPUs(h host.Host, pid int) int {
 	return len(allowed)
 }
 
-// mostCPUs bounds the numbers of CPUs: the kernel has at most 8192.
+// mostCPUs limits CPU numbers: the kernel supports at most 8192 CPUs.
 const mostCPUs = 1 << 14
 
-// parseCPUs reads the kernel's lists of CPUs, as in "0-3,7".
+// parseCPUs parses a CPU list of the kernel, as in "0-3,7".
 func parseCPUs(list string) map[int]bool {
 	out := map[int]bool{}
 	for part := range strings.SplitSeq(strings.TrimSpace(list), ",") {
@@ -124,11 +123,12 @@ func parseCPUs(list string) map[int]bool {
 	return out
 }
 
-// sysctls are the kernel's parameters that web stacks run into.
+// sysctls are the kernel parameters that can limit a web stack.
 var sysctls = []string{"net.core.somaxconn", "net.ipv4.tcp_max_syn_backlog", "net.core.netdev_max_backlog", "net.ipv4.ip_local_port_range",
 	"net.ipv4.tcp_tw_reuse", "net.ipv4.tcp_fin_timeout", "net.ipv4.tcp_max_tw_buckets", "fs.file-max", "fs.nr_open", "vm.swappiness", "vm.overcommit_memory"}
 
-// SysctlFacts are the parameters of a host's kernel that it has.
+// SysctlFacts are the values of sysctls on a host. A parameter that its kernel does
+// not have has no fact.
 func SysctlFacts(h host.Host, target string) []iikanji.Fact {
 	var out []iikanji.Fact
 	for _, name := range sysctls {
@@ -140,8 +140,9 @@ func SysctlFacts(h host.Host, target string) []iikanji.Fact {
 	return out
 }
 
-// Busiest is the process, of some and all that descend from them, that has the
-// most open descriptors: a worker and not its master. 0 when none is there.
+// Busiest is the process with the most open descriptors among the roots and their
+// descendants. This selects a worker rather than its master. 0 if no process
+// exists.
 func Busiest(h host.Host, roots []int) int {
 	pids, err := hoststat.Family(h, roots)
 	if err != nil {
@@ -156,8 +157,8 @@ func Busiest(h host.Host, roots []int) int {
 	return best
 }
 
-// Clients says how everybody but the user of this connection is connected to
-// the server now.
+// Clients counts the current connections to the server, without those of the
+// user of this connection.
 func (s *Server) Clients(ctx context.Context) (iikanji.Connections, error) {
 	rows, err := s.rows(ctx, "SELECT host, COUNT(*) AS n FROM information_schema.processlist"+
 		" WHERE command NOT IN ('Daemon', 'Binlog Dump') AND user NOT IN ('system user', 'event_scheduler', SUBSTRING_INDEX(USER(), '@', 1)) GROUP BY host")
@@ -170,7 +171,7 @@ func (s *Server) Clients(ctx context.Context) (iikanji.Connections, error) {
 		switch {
 		case err != nil:
 			return c, fmt.Errorf("counting connections: %w", err)
-		case strings.Contains(r["host"], ":"): // its port
+		case strings.Contains(r["host"], ":"): // the host has a port
 			c.TCP += n
 		default:
 			c.Unix += n

@@ -31,8 +31,8 @@ func value(t *testing.T, fs []iikanji.Fact, topic, key string, into any) {
 	t.Fatalf("no fact %s %s among %v", topic, key, fs)
 }
 
-// TestLimitFacts holds what is read of this process against what the kernel
-// tells it itself.
+// TestLimitFacts compares the limits read for this process with the kernel's
+// system calls.
 func TestLimitFacts(t *testing.T) {
 	fs, err := LimitFacts(host.Local{}, "me", os.Getpid())
 	if err != nil {
@@ -55,7 +55,7 @@ func TestLimitFacts(t *testing.T) {
 	}
 }
 
-// TestListenFacts: a socket of this process is found with its queue and with
+// TestListenFacts checks that a socket of this process is found, with its queue and
 // the connection that waits in it.
 func TestListenFacts(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -187,7 +187,7 @@ func TestCoresOfThisProcess(t *testing.T) {
 	}
 }
 
-// FuzzCPUs reads lists of CPUs: no number is out of the kernel's range.
+// FuzzCPUs checks that no parsed CPU number is outside the kernel's range.
 func FuzzCPUs(f *testing.F) {
 	for _, s := range []string{"0-3,7", "", "5", "3-1", "-1", "0-99999999", "x,2"} {
 		f.Add(s)

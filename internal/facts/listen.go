@@ -6,11 +6,10 @@ import (
 	"github.com/iikanji/iikanji/internal/hoststat"
 )
 
-// ListenFacts are the TCP sockets on which the processes of services take
-// connections, with the length of their queues: what the kernel allows, which
-// is the smaller of what the program asked for and net.core.somaxconn, and
-// what waited in it at this moment. Sockets whose queue has no known length
-// have no fact.
+// ListenFacts are the listening TCP sockets of the processes of services, with
+// their queues: the limit, which is the smaller of the program's backlog and
+// net.core.somaxconn, and the number of connections waiting at this moment.
+// Sockets whose limit is unknown have no fact.
 func ListenFacts(h host.Host, services map[string][]int) ([]iikanji.Fact, error) {
 	owner, err := hoststat.Owners(h, services)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// Who waits for whom. MariaDB and MySQL up to 5.7 have it in
-// information_schema, MySQL from 8.0 in performance_schema, where it is always
-// on.
+// Queries for lock waits. MariaDB and MySQL up to 5.7 have the lock waits in
+// information_schema, MySQL from 8.0 in performance_schema, where they are always
+// enabled.
 const (
 	waitsOld = `SELECT r.trx_query AS waiting, b.trx_query AS blocking, l.lock_table AS tab, l.lock_index AS ix, l.lock_mode AS mode,
  TIMESTAMPDIFF(MICROSECOND, r.trx_wait_started, NOW(6)) AS us
@@ -30,15 +30,15 @@ const (
  JOIN performance_schema.data_locks l ON l.engine_lock_id = w.requesting_engine_lock_id`
 )
 
-// mostWaits is how many waits one sample tells of: of a hundred connections
-// that queue for one row each waits for all before it.
+// mostWaits limits the waits in one sample: if a hundred connections queue for one
+// row, each waits for all connections before it.
 const mostWaits = 200
 
-// LockWaits tells which statements wait for row locks at this moment, and what
-// the holders of the locks do meanwhile. It costs one short statement; call it
-// once a second during a load and hand all that it said to [LockWaitFacts].
-// MariaDB answers from a cache that it renews only when nobody has asked for a
-// tenth of a second: asking more often shows the same again and again.
+// LockWaits reads which statements wait for row locks at this moment, and which
+// statements the holders of the locks execute. It costs one short statement. Call
+// it once a second during a load and pass all results to [LockWaitFacts]. MariaDB
+// answers from a cache, which it renews only if the last read was at least 0.1 s
+// ago: more frequent calls return the same data.
 func (s *Server) LockWaits(ctx context.Context) ([]iikanji.LockWait, error) {
 	query := waitsOld
 	if s.dialect.Product == "mysql" && s.dialect.AtLeast(8, 0, 1) {
@@ -50,19 +50,19 @@ func (s *Server) LockWaits(ctx context.Context) ([]iikanji.LockWait, error) {
 	}
 	var out []iikanji.LockWait
 	for _, r := range rows {
-		us, _ := strconv.ParseInt(r["us"], 10, 64) // NULL: it has got the lock meanwhile
+		us, _ := strconv.ParseInt(r["us"], 10, 64) // NULL: the lock was granted in the meantime
 		out = append(out, iikanji.LockWait{Waiting: r["waiting"], Blocking: r["blocking"], Table: strings.ReplaceAll(r["tab"], "`", ""),
 			Index: r["ix"], Mode: r["mode"], Seen: 1, Longest: time.Duration(us) * time.Microsecond})
 	}
 	return out, nil
 }
 
-// mostPairs is how many pairs of statements are kept of a run.
+// mostPairs limits the pairs of statements that are kept of a run.
 const mostPairs = 200
 
-// LockWaitFacts adds up what [Server.LockWaits] said during a run: a fact for
-// each pair of statements, the most frequent first. Statements that differ in
-// their values only are different ones here; diagnose knows better.
+// LockWaitFacts sums up the results of [Server.LockWaits] during a run: one fact
+// for each pair of statements, the most frequent first. Statements that differ
+// only in their values count as different here; diagnose combines them.
 func LockWaitFacts(target string, waits []iikanji.LockWait) []iikanji.Fact {
 	sums := map[iikanji.LockWait]*iikanji.LockWait{}
 	var order []*iikanji.LockWait
@@ -87,15 +87,15 @@ func LockWaitFacts(target string, waits []iikanji.LockWait) []iikanji.Fact {
 	return out
 }
 
-// Deadlock is the latest deadlock since the server started, nil for none. It
-// stays until the next one: whoever asks about a run compares At with that of
-// an answer from before.
+// Deadlock is the latest deadlock since the server start, nil for none. It remains
+// until the next one. To find a deadlock of a run, compare At with the result
+// from before the run.
 func (s *Server) Deadlock(ctx context.Context) (*iikanji.Deadlock, error) {
 	in, err := s.InnoDB(ctx)
 	return in.Deadlock, err
 }
 
-// DeadlockFacts is the fact of a deadlock that was not there before the run.
+// DeadlockFacts is the fact of a deadlock that is new since before the run.
 func DeadlockFacts(target string, before, after *iikanji.Deadlock) []iikanji.Fact {
 	if after == nil || before != nil && before.At == after.At {
 		return nil

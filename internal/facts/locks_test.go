@@ -48,7 +48,7 @@ func newDuel(t *testing.T) *duel {
 	return d
 }
 
-// waiting waits until somebody waits for a lock.
+// waiting blocks until a transaction waits for a lock.
 func (d *duel) waiting() []iikanji.LockWait {
 	for {
 		w, err := d.srv.LockWaits(d.ctx)
@@ -61,7 +61,7 @@ func (d *duel) waiting() []iikanji.LockWait {
 		select {
 		case <-d.ctx.Done():
 			d.t.Fatal("nobody waits")
-		case <-time.After(150 * time.Millisecond): // see LockWaits on its cache
+		case <-time.After(150 * time.Millisecond): // the cache of the server; see LockWaits
 		}
 	}
 }
@@ -113,7 +113,7 @@ func TestLocksForReal(t *testing.T) {
 	}
 }
 
-// mysqlDeadlock is in the form of MySQL 8, which tells what is held, too.
+// mysqlDeadlock has the format of MySQL 8, which also prints the locks held.
 const mysqlDeadlock = `
 ------------------------
 LATEST DETECTED DEADLOCK
@@ -163,8 +163,8 @@ func TestParseDeadlockOfMySQL(t *testing.T) {
 	}
 }
 
-// FuzzParseDeadlock holds that any text is read without a panic, into a bounded
-// number of parts, none of which says more than the text does.
+// FuzzParseDeadlock checks that any text is parsed without a panic, into a bounded
+// number of parts that together are no longer than the text.
 func FuzzParseDeadlock(f *testing.F) {
 	f.Add(mysqlDeadlock)
 	f.Add(strings.Repeat("LATEST DETECTED DEADLOCK\n*** (1) TRANSACTION:\n", 3))

@@ -9,8 +9,8 @@ import (
 	"github.com/iikanji/iikanji/internal/nginx"
 )
 
-// NginxFact is the fact of the configuration that nginx -T printed, with the
-// content of each include in the place of the include.
+// NginxFact is the fact of the configuration that nginx -T printed. Each include
+// is replaced by the content of its files.
 func NginxFact(target, dump string) (iikanji.Fact, error) {
 	return nginxFact(target, nginx.SplitDump(dump))
 }
@@ -27,8 +27,8 @@ func nginxFact(target string, dump nginx.Dump) (iikanji.Fact, error) {
 	return iikanji.Fact{Target: target, Topic: iikanji.TopicNginx, Key: conf.Files[0].Path, Value: string(b)}, nil
 }
 
-// NginxFacts are the facts of what nginx -T printed: the configuration as
-// [NginxFact] has it first, then the text of each file.
+// NginxFacts are the facts of the output of nginx -T: first the configuration
+// (see [NginxFact]), then the text of each file.
 func NginxFacts(target, dump string) ([]iikanji.Fact, error) {
 	files := nginx.SplitDump(dump)
 	tree, err := nginxFact(target, files)
@@ -44,8 +44,8 @@ func NginxFacts(target, dump string) ([]iikanji.Fact, error) {
 
 const versionMark = "nginx version: "
 
-// NginxVersionFact is the fact of what nginx -v printed: name and version,
-// without what a distribution adds.
+// NginxVersionFact is the fact of the output of nginx -v: name and version, without
+// a distribution's suffix.
 func NginxVersionFact(target, printed string) (iikanji.Fact, error) {
 	for line := range strings.Lines(printed) {
 		if rest, ok := strings.CutPrefix(line, versionMark); ok && len(strings.Fields(rest)) > 0 {
@@ -55,8 +55,8 @@ func NginxVersionFact(target, printed string) (iikanji.Fact, error) {
 	return iikanji.Fact{}, fmt.Errorf("reading nginx -v: no version in %.100q", printed)
 }
 
-// ParseConf reads one file of nginx's configuration. Comments and white space
-// are not in the result; Start and End of a directive are its bytes in text.
+// ParseConf parses one file of nginx's configuration. Comments and white space
+// are not in the result; Start and End of a directive are byte offsets in text.
 func ParseConf(name, text string) ([]iikanji.Directive, error) {
 	root, err := nginx.Parse(name, text)
 	if err != nil {
@@ -65,8 +65,8 @@ func ParseConf(name, text string) ([]iikanji.Directive, error) {
 	return directives(new(nginx.Config), root), nil
 }
 
-// directives are the directives of a block. An include that conf has loaded is
-// replaced by the content of the files that it matches.
+// directives are the directives of a block. An include whose files conf
+// has loaded is replaced by the content of these files.
 func directives(conf *nginx.Config, b *nginx.Block) []iikanji.Directive {
 	var out []iikanji.Directive
 	for _, d := range b.Items {

@@ -36,8 +36,8 @@ const siteConf = `server {
 }
 `
 
-// TestNginxDump reads the output of a real nginx -T: the files have their bytes,
-// and the directives their places.
+// TestNginxDump parses the output of a real nginx -T and checks the bytes of the
+// files and the positions of the directives.
 func TestNginxDump(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "conf.d"), 0o755); err != nil {
@@ -92,8 +92,8 @@ func TestNginxDump(t *testing.T) {
 	}
 }
 
-// TestNginxFacts: the facts have every file of a configuration to the byte, and
-// every directive of the tree is at its place in its file.
+// TestNginxFacts checks that the facts contain every file of a configuration byte
+// for byte, and that every directive of the tree has its position in its file.
 func TestNginxFacts(t *testing.T) {
 	dump := "# configuration file /etc/nginx.conf:\n" + mainConf + "\n# configuration file /etc/conf.d/site.conf:\n" + siteConf + "\n"
 	fs, err := NginxFacts("nginx", dump)
@@ -163,8 +163,8 @@ func TestParseConfErrors(t *testing.T) {
 	}
 }
 
-// FuzzParseConf: directives are in order within the text, and the bytes of each
-// one are that directive.
+// FuzzParseConf checks that directives are in order within the text, and that the
+// bytes of each one are that directive.
 func FuzzParseConf(f *testing.F) {
 	f.Add(mainConf)
 	f.Add(siteConf)

@@ -14,19 +14,19 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// besideApp are the folders, from where an app works, in which its files
-// usually lie as their URLs name them.
+// besideApp are the usual folders of an app's static files, relative to its
+// working directory.
 var besideApp = []string{".", "public", "static", "../public"}
 
-// FileFolders are the folders in which files of a target may lie as their URLs
-// name them: each root that the web server's configuration has, where the
-// processes of its apps work, and the usual folders beside that. Not all of
-// them need to exist.
+// FileFolders are the folders in which a URL's path may name a file of a target:
+// each root in the web server's configuration, the working directories of the
+// processes of its apps, and the usual folders beside those. Some of them may not
+// exist.
 func FileFolders(h host.Host, apps []int, conf []iikanji.Directive) []string {
 	out := roots(conf)
 	for _, pid := range apps {
 		cwd, err := h.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
-		if err != nil { // it is gone, or another user's
+		if err != nil { // the process has ended, or belongs to another user
 			continue
 		}
 		for _, beside := range besideApp {
@@ -37,7 +37,7 @@ func FileFolders(h host.Host, apps []int, conf []iikanji.Directive) []string {
 	return slices.Compact(out)
 }
 
-// roots are the folders that a configuration names as roots.
+// roots are the folders in the root directives of a configuration.
 func roots(conf []iikanji.Directive) []string {
 	var out []string
 	for _, d := range conf {
@@ -49,8 +49,8 @@ func roots(conf []iikanji.Directive) []string {
 	return out
 }
 
-// onDisk is the file in one of some folders that has an answer's bytes, "" for
-// none.
+// onDisk is the path of a file in folders with the same bytes as the answer, ""
+// for none.
 func (a *asked) onDisk(h host.Host, folders []string) string {
 	u, err := url.ParseRequestURI(a.URL)
 	if err != nil || a.Status != 200 || len(a.body) == 0 {
@@ -73,8 +73,8 @@ func (a *asked) onDisk(h host.Host, folders []string) string {
 	return ""
 }
 
-// plain is an answer's body without its encoding; whole is false where it has
-// another one or is longer than what was read.
+// plain is an answer's body, decoded; whole is false if the encoding is not
+// supported or the body is longer than the part that was read.
 func (a *asked) plain() (body []byte, whole bool) {
 	switch a.Encoding {
 	case "":

@@ -14,9 +14,9 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// TestAnswersOnDisk asks a server that works in a folder of its own: what it
-// sends of its files is found there, also when it is compressed; what it makes
-// up under the name of a file is not.
+// TestAnswersOnDisk requests answers of a server with its own working directory.
+// An answer that is a file is found there, also if it is compressed. A generated
+// answer with the name of a file is not.
 func TestAnswersOnDisk(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -11,16 +11,16 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// Explain asks how the server would run a statement. Nothing is run. A write
-// is planned through [Reading].
+// Explain reads the server's plan for a statement without running it. The plan of
+// a write is that of its [Reading].
 func (s *Server) Explain(ctx context.Context, sql string) (iikanji.Plan, error) {
 	return s.plan(ctx, "EXPLAIN FORMAT=JSON ", sql)
 }
 
-// Analyze runs a SELECT, under the connection's time limit and read-only, and
-// tells what it met: ANALYZE FORMAT=JSON of MariaDB, EXPLAIN ANALYZE of MySQL
-// from 8.0.21 on. Older servers, statements that are no SELECT, and those that
-// bring a time limit of their own are only explained.
+// Analyze runs a SELECT, read-only and under the connection's time limit, and
+// reads its plan with measured numbers: by ANALYZE FORMAT=JSON of MariaDB, or
+// EXPLAIN ANALYZE of MySQL from 8.0.21. It only explains the statement on older
+// servers, if it is not a SELECT, or if it has a time limit of its own.
 func (s *Server) Analyze(ctx context.Context, sql string) (iikanji.Plan, error) {
 	switch {
 	case !isSelect(sql) || endless(sql):
@@ -33,7 +33,7 @@ func (s *Server) Analyze(ctx context.Context, sql string) (iikanji.Plan, error) 
 	return s.Explain(ctx, sql)
 }
 
-// Use makes a schema the one that names without one are of.
+// Use selects the default schema, for names without a schema.
 func (s *Server) Use(ctx context.Context, schema string) error {
 	if _, err := s.conn.ExecContext(ctx, "USE "+quote(schema)); err != nil {
 		return fmt.Errorf("turning to schema %s: %w", schema, err)
@@ -61,10 +61,10 @@ func (s *Server) plan(ctx context.Context, how, sql string) (iikanji.Plan, error
 	return p, nil
 }
 
-// Reading is the SELECT that finds the rows that a statement reads: the
-// statement itself when it is one, SELECT 1 over the same tables and WHERE for
-// UPDATE and DELETE, the inner SELECT for INSERT … SELECT. Others have none, and
-// neither have those that do more than read rows.
+// Reading is a SELECT that finds the rows that a statement reads: a SELECT itself,
+// SELECT 1 with the same tables and WHERE for UPDATE and DELETE, the inner SELECT
+// for INSERT … SELECT. It is an error for other statements, and for a SELECT that
+// does more than read rows.
 func Reading(sql string) (string, error) {
 	reading, err := readingOf(sql)
 	if err != nil {
@@ -124,13 +124,13 @@ func updateReading(sql string, words []word) (string, error) {
 	return "SELECT 1 FROM " + tables + rest, nil
 }
 
-// A word is a keyword or name outside of strings and comments.
+// A word is a keyword or name outside strings and comments.
 type word struct {
 	text   string // lower case
 	at     int
-	depth  int  // parentheses around it
-	member bool // after a name and a dot: a name, whatever it says
-	called bool // before a parenthesis
+	depth  int  // number of enclosing parentheses
+	member bool // follows a name and a dot, so it is a name even if it looks like a keyword
+	called bool // followed by a parenthesis
 }
 
 func first(words []word, text string) int {
@@ -151,7 +151,7 @@ func scan(sql string) []word {
 func scanAll(sql string) []word {
 	var out []word
 	depth := 0
-	named, dotted := false, false // what was read last is a name; a name and a dot
+	named, dotted := false, false // the last token was a name; the last two were a name and a dot
 	for i := 0; i < len(sql); {
 		c := sql[i]
 		if next, ok := passed(sql, i); ok {
@@ -192,8 +192,8 @@ func scanAll(sql string) []word {
 	return out
 }
 
-// passed returns the place after white space or a comment that starts at i. A
-// comment without an end reaches to the end of the statement.
+// passed returns the position after white space or a comment that starts at i. A
+// comment without an end extends to the end of the statement.
 func passed(sql string, i int) (next int, ok bool) {
 	open, end := 0, ""
 	switch {
@@ -215,7 +215,7 @@ func passed(sql string, i int) (next int, ok bool) {
 
 func letter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }
 
-// quoted returns the place after a quoted string that starts at i.
+// quoted returns the position after a quoted string that starts at i.
 func quoted(sql string, i int) int {
 	q := sql[i]
 	for j := i + 1; j < len(sql); j++ {
@@ -236,9 +236,9 @@ func isSelect(sql string) bool {
 	return len(w) > 0 && (w[0].text == "select" || w[0].text == "with" || w[0].text == "(")
 }
 
-// ParsePlan reads EXPLAIN or ANALYZE FORMAT=JSON of MariaDB and MySQL. Their
-// trees differ by version and nest tables in ever new ways; a table is any
-// object under the key "table" that has an access type.
+// ParsePlan parses EXPLAIN or ANALYZE FORMAT=JSON of MariaDB and MySQL. The nesting
+// of tables differs between versions, so every object under the key "table" that
+// has an access type counts as a table.
 func ParsePlan(text []byte) (iikanji.Plan, error) {
 	var tree any
 	if err := json.Unmarshal(text, &tree); err != nil {
@@ -249,7 +249,7 @@ func ParsePlan(text []byte) (iikanji.Plan, error) {
 	return p, nil
 }
 
-// walkPlan goes through the tree in a fixed order.
+// walkPlan visits the tree in a fixed order.
 func walkPlan(node any, key string, p *iikanji.Plan) {
 	switch n := node.(type) {
 	case []any:
@@ -313,7 +313,7 @@ func strs(v any) []string {
 	return out
 }
 
-// num reads a number, which MySQL writes as text in some places.
+// num reads a number. MySQL writes some numbers as text.
 func num(v any) float64 {
 	switch x := v.(type) {
 	case float64:

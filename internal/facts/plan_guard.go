@@ -2,9 +2,9 @@ package facts
 
 import "strings"
 
-// effects are functions that do more than tell a value: they take locks that
-// outlive the statement, wait, count a sequence on, or read files. A session
-// that is read-only does not stop them.
+// effects are functions with side effects: they take locks that outlive the
+// statement, wait, advance a sequence, or read files. A read-only session does
+// not prevent them.
 var effects = map[string]bool{
 	"get_lock": true, "release_lock": true, "release_all_locks": true,
 	"sleep": true, "benchmark": true, "load_file": true,
@@ -13,10 +13,10 @@ var effects = map[string]bool{
 	"nextval": true, "setval": true,
 }
 
-// acts says what a reading statement does besides reading rows, at any depth:
-// it locks rows, writes files or variables, changes rows after all, or calls a
-// function that does something. Such a one is neither run nor planned: a server
-// may evaluate a constant while it plans. "" for none.
+// acts names a side effect of a SELECT, at any depth, or "": it locks rows, writes
+// files or variables, modifies rows, or calls a function with side effects. Such
+// a statement is neither run nor planned, because a server may evaluate constant
+// expressions while it plans.
 func acts(sql string) string {
 	words := scanAll(sql)
 	top := ""
@@ -45,6 +45,6 @@ func acts(sql string) string {
 	return ""
 }
 
-// endless says whether a statement brings a time limit of its own, which would
-// take the place of the session's.
+// endless reports whether a statement has a time limit of its own, which would
+// replace the limit of the session.
 func endless(sql string) bool { return strings.Contains(strings.ToLower(sql), "max_execution_time") }

@@ -54,8 +54,8 @@ func TestReading(t *testing.T) {
 	}
 }
 
-// FuzzReading holds that what is sent to be planned always starts as a
-// reading statement does, and that nothing panics.
+// FuzzReading checks that a statement sent for planning always starts like a SELECT,
+// and that nothing panics.
 func FuzzReading(f *testing.F) {
 	for _, s := range []string{"UPDATE a SET x=1 WHERE y='a\\'b'", "DELETE FROM a /* x", "insert into a select 1", "((", "`", "-- x"} {
 		f.Add(s)
@@ -90,7 +90,7 @@ func TestParsePlanMySQL(t *testing.T) {
 	}
 }
 
-// TestParseTree reads what MySQL's EXPLAIN ANALYZE printed and puts it into the
+// TestParseTree parses an output of MySQL's EXPLAIN ANALYZE and merges it into the
 // steps of the plan.
 func TestParseTree(t *testing.T) {
 	mets := ParseTree(strings.TrimPrefix(`

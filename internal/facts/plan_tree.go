@@ -11,8 +11,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// analyzeTree runs a SELECT by MySQL's EXPLAIN ANALYZE, which tells what it met
-// as a tree of text, and puts its numbers into the steps of EXPLAIN.
+// analyzeTree runs a SELECT by MySQL's EXPLAIN ANALYZE, which prints the measured
+// numbers as a tree of text, and adds these numbers to the steps of EXPLAIN.
 func (s *Server) analyzeTree(ctx context.Context, sql string) (iikanji.Plan, error) {
 	p, err := s.Explain(ctx, sql)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *Server) analyzeTree(ctx context.Context, sql string) (iikanji.Plan, err
 	return p, nil
 }
 
-// A Met is what a step of an executed plan met at one table.
+// A Met is the measured access to one table in an executed plan.
 type Met struct {
 	Table string  // alias as in the statement
 	Key   string  // index, "" for none
@@ -42,11 +42,11 @@ type Met struct {
 //
 //	-> Covering index lookup on p using newest (user_id=3)  (cost=1.9 rows=15) (actual time=0.03..0.04 rows=15 loops=1)
 //
-// What it tells ends with the numbers or with "(never executed)".
+// A node ends with the numbers or with "(never executed)".
 var treeLine = regexp.MustCompile("^\\s*-> (?:[A-Z][A-Za-z-]*(?: [a-z-]+)*) on (`[^`]+`|[^\\s`]+)(?: using (\\S+))?.*\\((?:actual time=\\S+ rows=(\\S+) loops=(\\S+)|never executed)\\)\\s*$")
 
-// ParseTree reads the accesses to tables of EXPLAIN ANALYZE FORMAT=TREE, in the
-// order of the text. Nodes that read no table have none.
+// ParseTree parses the table accesses in the output of EXPLAIN ANALYZE
+// FORMAT=TREE, in the order of the text. It skips nodes that read no table.
 func ParseTree(text string) []Met {
 	var out []Met
 	for line := range strings.Lines(text) {
@@ -62,9 +62,9 @@ func ParseTree(text string) []Met {
 	return out
 }
 
-// meet gives the steps of a plan the numbers of the accesses to their tables,
-// each access once. Constant tables are read while it is planned and are in no
-// tree: their steps keep what was foreseen.
+// meet sets the steps of a plan to the measured numbers of the accesses to their
+// tables. Each access is used once. Constant tables are read during planning and
+// are not in the tree, so their steps keep the estimates.
 func meet(p *iikanji.Plan, mets []Met) {
 	p.Ran = true
 	mets = slices.Clone(mets)

@@ -12,7 +12,7 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// readyTail is how much of the end of a log is read for its starts.
+// readyTail is the number of bytes, at the end of a log, that are searched for starts.
 const readyTail = 1 << 20
 
 // started and answers match the lines that MariaDB and MySQL write into their error
@@ -22,8 +22,8 @@ var (
 	answers = regexp.MustCompile(`(?i)\bready for connections\b`)
 )
 
-// ReadyFacts are how long the databases of a target that run on a host took to
-// start, by their error logs. A log that cannot be read has no fact.
+// ReadyFacts are the start times of the databases of a target that run on a host,
+// from their error logs. A log that cannot be read has no fact.
 func ReadyFacts(h host.Host, t iikanji.Target) []iikanji.Fact {
 	var out []iikanji.Fact
 	for _, s := range t.Services {
@@ -43,8 +43,9 @@ func ReadyFacts(h host.Host, t iikanji.Target) []iikanji.Fact {
 	return out
 }
 
-// longestStart is the time of the slowest start. If the log has whole seconds only,
-// as MariaDB's does, one second is added, as the start may have taken that much more.
+// longestStart is the time of the slowest start. If the log has only whole seconds,
+// as in MariaDB, one second is added, because the start may have taken up to one
+// second longer.
 func longestStart(text string) (longest time.Duration, ok bool) {
 	var from time.Time
 	for line := range strings.Lines(text) {
@@ -65,8 +66,8 @@ func longestStart(text string) (longest time.Duration, ok bool) {
 	return longest, ok
 }
 
-// logTime reads the time that begins a line: as MariaDB writes it, hours
-// without a leading zero too, or as MySQL does.
+// logTime parses the time at the start of a line, in the format of MariaDB, whose
+// hours may have no leading zero, or of MySQL.
 func logTime(line string) (time.Time, bool) {
 	if len(line) >= 19 {
 		if at, err := time.Parse("2006-01-02 15:04:05", strings.Replace(line[:19], "  ", " 0", 1)); err == nil {

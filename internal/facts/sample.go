@@ -11,11 +11,12 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// sampleRows is the most rows that are counted in one table. Larger tables are
-// read at random: a head or a tail of the primary key would be of one season.
+// sampleRows is the largest number of rows that are counted in one table. Larger
+// tables are sampled at random: the start or the end of the primary key would
+// contain rows from one period only.
 const sampleRows = 200_000
 
-// from returns what to count in: the table, or a random part of it of about
+// from returns the FROM item to count in: the table, or a random sample of about
 // sampleRows rows.
 func from(t SizedTable) string {
 	name := quote(t.Schema) + "." + quote(t.Name)
@@ -25,11 +26,11 @@ func from(t SizedTable) string {
 	return fmt.Sprintf("%s WHERE RAND() < %.6f", name, float64(sampleRows)/float64(t.Size.Rows))
 }
 
-// Distinct counts the rows and the distinct values of columns, and the mean
-// length of long ones, and notes them in t.Size; what the server held before
-// goes into t.Size.Held. One scan of the table, or of
-// a sample when it is large; where sampled, distinct values are scaled up by
-// (rows/sample)^(distinct/sample), which is exact for keys and for flags.
+// Distinct counts the rows, the distinct values of columns and the mean length of
+// long columns, and stores them in t.Size. The server's previous estimates are
+// stored in t.Size.Held. It scans the table once, or a sample of a large table. A
+// distinct count from a sample is multiplied by (rows/sample)^(distinct/sample),
+// which is exact for keys and for flags.
 func (s *Server) Distinct(ctx context.Context, t *SizedTable, columns []string) error {
 	exprs := []string{"COUNT(*)"}
 	for _, name := range columns {
@@ -50,7 +51,7 @@ func (s *Server) Distinct(ctx context.Context, t *SizedTable, columns []string) 
 	seen := got[0]
 	scale := 1.0
 	if t.Size.Rows <= sampleRows {
-		t.Size.Rows = int64(seen) // the server's own number is an estimate, this one is exact
+		t.Size.Rows = int64(seen) // the server's number is an estimate; this one is exact
 	} else if seen > 0 {
 		scale = float64(t.Size.Rows) / seen
 	}
@@ -69,8 +70,8 @@ func (s *Server) Distinct(ctx context.Context, t *SizedTable, columns []string) 
 	return nil
 }
 
-// hold keeps the number of distinct values that the server's statistics have
-// of the first column of an index; counting again leaves it.
+// hold keeps the number of distinct values in the server's statistics for the
+// first column of an index. A second count does not change it.
 func (t *SizedTable) hold(column string) {
 	n, known := t.Size.Distinct[column]
 	_, held := t.Size.Held[column]
@@ -83,9 +84,9 @@ func (t *SizedTable) hold(column string) {
 	t.Size.Held[column] = n
 }
 
-// Selectivity measures which share of the rows satisfies each predicate.
-// Predicates are text that diagnose made from parsed statements: a column, an
-// operator and literals. One that the server refuses is left out.
+// Selectivity measures the share of the rows that satisfy each predicate.
+// Predicates are text that diagnose generates from parsed statements: a column, an
+// operator and literals. A predicate that the server rejects is not in the result.
 func (s *Server) Selectivity(ctx context.Context, t SizedTable, predicates []string) (map[string]float64, error) {
 	out := make(map[string]float64, len(predicates))
 	if len(predicates) == 0 {
@@ -101,7 +102,7 @@ func (s *Server) Selectivity(ctx context.Context, t SizedTable, predicates []str
 	if len(predicates) == 1 || ctx.Err() != nil {
 		return out, ctx.Err()
 	}
-	half := len(predicates) / 2 // one of them is refused: find it by halving
+	half := len(predicates) / 2 // the server rejects one of them: find it by bisection
 	for _, part := range [][]string{predicates[:half], predicates[half:]} {
 		m, err := s.Selectivity(ctx, t, part)
 		if err != nil {
@@ -131,7 +132,7 @@ func (s *Server) shares(ctx context.Context, t SizedTable, predicates []string) 
 	return got[1:], nil
 }
 
-// numbers reads one row of numbers; NULL is 0.
+// numbers reads one row of n numbers; NULL is 0.
 func (s *Server) numbers(ctx context.Context, query string, n int) ([]float64, error) {
 	cells := make([]*string, n)
 	into := make([]any, n)

@@ -8,9 +8,9 @@ import (
 	"github.com/iikanji/iikanji/internal/facts"
 )
 
-// TestHeld fills a table behind the back of its statistics: what the server
-// holds of an index stays beside what is counted, and an executed plan tells
-// what was foreseen and what was met.
+// TestHeld fills a table without updating its statistics. The server's estimate for
+// an index is kept beside the count, and an executed plan has both the estimated
+// and the measured rows.
 func TestHeld(t *testing.T) {
 	ctx := t.Context()
 	db, err := server.Open(ctx, "stale")
@@ -34,7 +34,7 @@ func TestHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	reading := &tables[slices.IndexFunc(tables, func(t facts.SizedTable) bool { return t.Name == "reading" })]
-	for range 2 { // counting again must not take the count for what is held
+	for range 2 { // a second count must not replace the server's estimate
 		if err := s.Distinct(ctx, reading, []string{"device", "v"}); err != nil {
 			t.Fatal(err)
 		}

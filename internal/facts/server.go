@@ -21,8 +21,8 @@ type Server struct {
 	dialect iikanji.Dialect
 }
 
-// Connect takes a connection of the pool and turns it read-only; statements
-// longer than limit are ended by the server (MariaDB: all, MySQL: SELECTs).
+// Connect takes a connection from the pool and makes it read-only. The server ends
+// statements that take longer than limit (MariaDB: all statements, MySQL: SELECTs).
 func Connect(ctx context.Context, db *sql.DB, limit time.Duration) (*Server, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -50,8 +50,8 @@ func (s *Server) begin(ctx context.Context, limit time.Duration) error {
 	if d.Product == "mariadb" {
 		set = fmt.Sprintf("SET SESSION max_statement_time = %.3f", limit.Seconds())
 	}
-	// A backslash has to mean to the server what it means to quoted, by which
-	// statements are found to be harmless.
+	// The server must interpret a backslash in the same way as the function
+	// quoted, on which the check for harmless statements depends.
 	escapes := "SET SESSION sql_mode = REPLACE(@@sql_mode, 'NO_BACKSLASH_ESCAPES', '')"
 	for _, q := range []string{set, "SET SESSION TRANSACTION READ ONLY", "SET SESSION group_concat_max_len = 1000000", escapes} {
 		if _, err := s.conn.ExecContext(ctx, q); err != nil {
@@ -61,8 +61,8 @@ func (s *Server) begin(ctx context.Context, limit time.Duration) error {
 	return nil
 }
 
-// Close ends the connection; it does not go back to the pool, because its
-// session is read-only.
+// Close ends the connection. It is not returned to the pool, because its session
+// is read-only.
 func (s *Server) Close() error {
 	_ = s.conn.Raw(func(any) error { return driver.ErrBadConn })
 	if err := s.conn.Close(); err != nil && !errors.Is(err, sql.ErrConnDone) {
@@ -76,9 +76,9 @@ func (s *Server) Dialect() iikanji.Dialect { return s.dialect }
 
 var versionPattern = regexp.MustCompile(`^(?:5\.5\.5-)?(\d+)\.(\d+)\.(\d+)`)
 
-// ParseVersion reads what SELECT VERSION() says, as "10.11.6-MariaDB-1" or
-// "8.0.36-0ubuntu0.22.04.1". The 5.5.5- that MariaDB puts before its version
-// for old replicas is passed over.
+// ParseVersion parses the result of SELECT VERSION(), as "10.11.6-MariaDB-1" or
+// "8.0.36-0ubuntu0.22.04.1". It skips the prefix 5.5.5-, which MariaDB adds for old
+// replicas.
 func ParseVersion(v string) (iikanji.Dialect, error) {
 	m := versionPattern.FindStringSubmatch(v)
 	if m == nil {
@@ -116,9 +116,9 @@ func (s *Server) pairs(ctx context.Context, query string) (map[string]string, er
 	return m, nil
 }
 
-// rows reads a whole answer, by column name in lower case. NULL is the empty
-// string. The answers of information_schema differ between products in their
-// columns, so that reading by name is the only portable way.
+// rows reads a whole result, by column name in lower case. NULL is the empty
+// string. Values are read by name because the columns of information_schema differ
+// between products.
 func (s *Server) rows(ctx context.Context, query string, args ...any) ([]map[string]string, error) {
 	rs, err := s.conn.QueryContext(ctx, query, args...)
 	if err != nil {

@@ -147,9 +147,9 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// TestBackslashes holds that the server reads strings as we do, also one that is
-// told to take a backslash for itself: else what follows one could be hidden
-// from us.
+// TestBackslashes checks that the server and quoted agree on the end of strings, even
+// if the server is set to NO_BACKSLASH_ESCAPES. Otherwise the text after a
+// backslash could escape the check for harmless statements.
 func TestBackslashes(t *testing.T) {
 	_, db := open(t)
 	db.SetMaxIdleConns(0) // new connections have the new mode
@@ -176,8 +176,8 @@ func TestBackslashes(t *testing.T) {
 	}
 }
 
-// TestUse plans a statement whose names are of another schema than the
-// connection's.
+// TestUse plans a statement whose names refer to another schema than the
+// connection's default.
 func TestUse(t *testing.T) {
 	s, db := open(t)
 	if _, err := db.ExecContext(t.Context(), "CREATE DATABASE IF NOT EXISTS `oth``er`; CREATE OR REPLACE TABLE `oth``er`.only_there (id INT PRIMARY KEY); INSERT INTO `oth``er`.only_there VALUES (1), (2)"); err != nil {
@@ -198,8 +198,8 @@ func TestUse(t *testing.T) {
 	}
 }
 
-// TestNothingIsWritten runs everything on writes and on statements that take
-// long, and finds the data as it was.
+// TestNothingIsWritten calls every method with writes and with slow statements, and
+// checks that the data is unchanged.
 func TestNothingIsWritten(t *testing.T) {
 	s, db := open(t)
 	p, err := s.Analyze(t.Context(), "DELETE FROM posts WHERE kind = 3")
@@ -212,7 +212,7 @@ func TestNothingIsWritten(t *testing.T) {
 	if _, err := s.Analyze(t.Context(), "SELECT * FROM posts FOR UPDATE"); err == nil {
 		t.Error("a locking SELECT was planned")
 	}
-	// neither are files written nor locks taken, wherever the words stand
+	// no file is written and no lock is taken, wherever the keywords occur
 	file := filepath.Join(t.TempDir(), "rows")
 	if err := os.Chmod(filepath.Dir(file), 0o777); err != nil {
 		t.Fatal(err)
@@ -236,7 +236,7 @@ func TestNothingIsWritten(t *testing.T) {
 	if err := db.QueryRowContext(t.Context(), "SELECT IS_USED_LOCK('iikanji')").Scan(&holder); err != nil || holder.Valid {
 		t.Errorf("the lock is held by %d, %v", holder.Int64, err)
 	}
-	// a predicate that writes does not get through a read-only session
+	// a read-only session rejects a predicate that writes
 	if _, err := db.ExecContext(t.Context(), "CREATE FUNCTION boom() RETURNS INT MODIFIES SQL DATA BEGIN DELETE FROM posts; RETURN 1; END"); err != nil {
 		t.Fatal(err)
 	}

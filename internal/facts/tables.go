@@ -11,15 +11,15 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// A SizedTable is a table with what moves about it.
+// A SizedTable is a table with the data that changes by itself.
 type SizedTable struct {
 	iikanji.Table
 	Size iikanji.TableSize
 }
 
-// Tables reads the form and size of all base tables of a schema, by name.
-// Row counts are the server's estimates; distinct values are known for the
-// first columns of indexes only, see [Server.Distinct].
+// Tables reads the definition and size of all base tables of a schema, by name.
+// Row counts are the server's estimates. Distinct values are known only for the
+// first columns of indexes; see [Server.Distinct].
 func (s *Server) Tables(ctx context.Context, schema string) ([]SizedTable, error) {
 	rows, err := s.rows(ctx, `SELECT TABLE_NAME, ENGINE, TABLE_ROWS, DATA_LENGTH, INDEX_LENGTH
 		FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_TYPE = 'BASE TABLE'`, schema)
@@ -78,15 +78,15 @@ func (s *Server) columns(ctx context.Context, schema string, find func(string) *
 }
 
 // fixedWidths are the stored bytes of types of fixed size, as the MySQL manual
-// gives them under "Data Type Storage Requirements"; fractions of seconds
-// included at their largest.
+// gives them under "Data Type Storage Requirements", with fractional seconds of
+// the highest precision.
 var fixedWidths = map[string]iikanji.Bytes{
 	"tinyint": 1, "smallint": 2, "mediumint": 3, "int": 4, "bigint": 8, "float": 4, "double": 8, "bit": 8,
 	"date": 3, "year": 1, "datetime": 8, "timestamp": 7, "time": 6, "enum": 2, "set": 8, "uuid": 16,
 	"inet6": 16, "inet4": 4, "decimal": 16,
 }
 
-// width is the most bytes of a column in an index entry, 0 for long types.
+// width is the largest number of bytes of a column in an index entry, 0 for long types.
 func width(c iikanji.Column, kind string, octets int64) iikanji.Bytes {
 	if c.Long() || c.Spatial() {
 		return 0
@@ -118,9 +118,9 @@ func (s *Server) indexes(ctx context.Context, schema string, find func(string) *
 	return nil
 }
 
-// indexPart adds one row of STATISTICS. A part that is an expression (MySQL
-// 8.0.13) has no column name: it stays a part without one, and its cardinality
-// is that of no column.
+// indexPart adds one row of STATISTICS. A part that is an expression (MySQL from
+// 8.0.13) has no column name; it becomes a part without a column, and its
+// cardinality is not used for any column.
 func (t *SizedTable) indexPart(r map[string]string) {
 	if r["seq_in_index"] == "1" {
 		t.Indexes = append(t.Indexes, iikanji.Index{
@@ -135,7 +135,7 @@ func (t *SizedTable) indexPart(r map[string]string) {
 	ix.Parts = append(ix.Parts, iikanji.IndexPart{Column: r["column_name"], Desc: r["collation"] == "D", Prefix: prefix(ix.Kind, r["sub_part"])})
 }
 
-// prefix reads SUB_PART; MariaDB gives 32 for spatial indexes, which means nothing.
+// prefix reads SUB_PART. For spatial indexes MariaDB reports 32, which has no meaning.
 func prefix(kind, sub string) int {
 	if kind == "spatial" || kind == "fulltext" {
 		return 0
@@ -169,7 +169,7 @@ func (s *Server) links(ctx context.Context, schema string, find func(string) *Si
 	return nil
 }
 
-// number reads a count; what is none is 0.
+// number parses a count; other text is 0.
 func number(s string) int64 {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// TestIndexPartExpression reads rows as MySQL 8 gives them for
+// TestIndexPartExpression reads rows in the form of MySQL 8 for
 // KEY lower_email ((lower(email)), id): COLUMN_NAME is NULL.
 func TestIndexPartExpression(t *testing.T) {
 	tab := SizedTable{Size: iikanji.TableSize{Distinct: map[string]float64{}}}

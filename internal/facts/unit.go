@@ -7,18 +7,18 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// unitBlank is what systemd takes for white space in its files.
+// unitBlank is the set of characters that systemd treats as white space in its files.
 const unitBlank = " \t\r\n"
 
-// ParseUnit reads the assignments of one of systemd's files, in order, empty
-// ones too. As systemd does (systemd.syntax(7)) it passes over comments, also
-// within a continued line, and over lines that are no assignment or stand in no
-// section. It never fails: what cannot be read is left out.
+// ParseUnit parses the assignments of a systemd file, in order, including empty
+// ones. Like systemd (systemd.syntax(7)), it skips comments, also within a continued
+// line, and lines that are not assignments or not in a section. It never fails: it
+// skips lines that cannot be parsed.
 func ParseUnit(file, text string) []iikanji.Setting {
 	text = strings.TrimPrefix(strings.ToValidUTF8(text, "\uFFFD"), "\uFEFF")
 	p := unitParser{file: file}
 	var whole []byte
-	n, from := 0, 0 // lines: this one, and where the assignment began
+	n, from := 0, 0 // numbers of the current line and of the first line of the assignment
 	for line := range strings.Lines(text) {
 		n++
 		line = strings.TrimRight(line, "\r\n")
@@ -40,7 +40,7 @@ func ParseUnit(file, text string) []iikanji.Setting {
 	return p.out
 }
 
-// continued says whether a line ends in a backslash that no other one escapes.
+// continued reports whether a line ends in an unescaped backslash.
 func continued(line string) bool {
 	return (len(line)-len(strings.TrimRight(line, `\`)))%2 == 1
 }
@@ -50,11 +50,11 @@ type unitParser struct {
 	out           []iikanji.Setting
 }
 
-// line reads one line, continuations put together.
+// line parses one line, with its continuation lines joined.
 func (p *unitParser) line(text string, n int) {
 	text = strings.Trim(text, unitBlank)
 	if strings.HasPrefix(text, "[") {
-		p.section = "" // of a header that has no end nothing is known
+		p.section = "" // a header without an end names no section
 		if name, ok := strings.CutSuffix(text[1:], "]"); ok {
 			p.section = name
 		}
@@ -67,16 +67,16 @@ func (p *unitParser) line(text string, n int) {
 	p.out = append(p.out, iikanji.Setting{Section: p.section, Key: key, Value: strings.Trim(value, unitBlank), File: p.file, Line: n})
 }
 
-// Keys that an empty assignment does not reset: dependencies can only be added
-// to (systemd.unit(5)), and of what has one value an empty one is not valid and
-// passed over.
+// Keys that an empty assignment does not reset. Dependencies can only be added
+// (systemd.unit(5)). For keys with a single value, an empty value is invalid and
+// ignored.
 var (
 	dependencies = []string{"After", "Before", "Wants", "Requires", "Requisite", "BindsTo", "PartOf", "Upholds", "Conflicts"}
 	scalars      = []string{"Type", "Restart", "RestartSec", "RestartSteps", "RestartMaxDelaySec", "StartLimitInterval", "StartLimitIntervalSec", "StartLimitBurst",
 		"DefaultStartLimitInterval", "DefaultStartLimitIntervalSec", "DefaultStartLimitBurst", "DefaultRestartSec"}
 )
 
-// effective applies empty assignments: one resets the list of its key.
+// effective applies empty assignments: each resets the list of its key.
 func effective(all []iikanji.Setting) []iikanji.Setting {
 	var out []iikanji.Setting
 	for _, s := range all {

@@ -9,20 +9,20 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// A boot is what systemd would start when the machine starts, by the unit
-// files alone: conditions are taken to hold.
+// A boot is the set of units that systemd would start when the machine boots,
+// according to the unit files alone: all conditions are assumed to hold.
 type boot struct {
 	tree  *unitTree
-	from  map[string]string   // of each unit that is started, the one that wants it; "" of the first
-	order []string            // of units that are started, as they were found
-	after map[string][]string // which units each is started after, of those that are started
+	from  map[string]string   // the unit that pulls in each started unit; "" for the roots
+	order []string            // the started units, in the order of discovery
+	after map[string][]string // the started units that each unit is ordered after
 }
 
-// bootOf follows what the boot's target wants, and what that wants.
+// bootOf collects the units that the boot's target pulls in, transitively.
 func bootOf(t *unitTree) *boot {
 	b := &boot{tree: t, from: map[string]string{}, after: map[string][]string{}}
 	roots := []string{"default.target"}
-	if _, ok := t.files[roots[0]]; !ok { // the folders are not a whole system's
+	if _, ok := t.files[roots[0]]; !ok { // the folders do not contain a whole system
 		roots = []string{"multi-user.target", "graphical.target", "sockets.target", "timers.target", "paths.target"}
 	}
 	for _, r := range roots {
@@ -49,7 +49,7 @@ func (b *boot) start(name, by string) {
 	}
 }
 
-// chain is how a boot comes to a unit, or nil.
+// chain is the chain of units from the boot's root to a unit; nil if it is not started.
 func (b *boot) chain(name string) []string {
 	var out []string
 	for by, ok := b.from[name]; ok; by, ok = b.from[name] {
@@ -60,9 +60,8 @@ func (b *boot) chain(name string) []string {
 	return out
 }
 
-// pulls are the units that a unit starts with itself: by links in its folders,
-// by its own words, and, of sockets, timers and paths, the service that they
-// start when it is time.
+// pulls are the units that a unit pulls in: by links in its folders, by its own
+// settings, and, for sockets, timers and paths, the service that they activate.
 func (t *unitTree) pulls(u *loadedUnit) []string {
 	out := t.linked(u)
 	for _, key := range []string{"Wants", "Requires", "BindsTo", "Upholds"} {
@@ -82,8 +81,8 @@ func (t *unitTree) pulls(u *loadedUnit) []string {
 	return out
 }
 
-// linked are the names in a unit's folders of links. A link to /dev/null takes
-// the place of one of a later folder.
+// linked are the names in a unit's folders of links. A link to /dev/null hides a
+// link of the same name in a later folder.
 func (t *unitTree) linked(u *loadedUnit) []string {
 	var out []string
 	for _, ext := range []string{".wants", ".requires", ".upholds"} {
@@ -122,8 +121,9 @@ func words(u *loadedUnit, section, key string) []string {
 	return out
 }
 
-// orders notes which units one is started after and before. A target comes after
-// what it wants, where nothing else is said between the two.
+// orders records the units that a unit is ordered after and before. By default, a
+// target is ordered after the units that it pulls in, unless such a unit is
+// ordered after the target.
 func (b *boot) orders(u *loadedUnit) {
 	for _, name := range words(u, "Unit", "After") {
 		b.behind(u.Name, b.tree.canonical(name))
@@ -143,17 +143,17 @@ func (b *boot) orders(u *loadedUnit) {
 	}
 }
 
-// behind notes an order; of what is not started nobody waits.
+// behind records an order. Orders after units that are not started have no effect.
 func (b *boot) behind(later, earlier string) {
 	if _, ok := b.from[earlier]; ok {
 		b.after[later] = append(b.after[later], earlier)
 	}
 }
 
-// follows are those of some units that one is started after, each with the
-// chain to it.
+// follows are the units in of that a unit is ordered after, each with the chain of
+// units to it.
 func (b *boot) follows(name string, of []string) map[string][]string {
-	before := map[string]string{name: ""} // the one that is started after it
+	before := map[string]string{name: ""} // for each unit, the next unit of the chain back to name
 	queue := []string{name}
 	for i := 0; i < len(queue); i++ {
 		for _, next := range b.after[queue[i]] {

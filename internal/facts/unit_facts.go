@@ -10,16 +10,16 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// unitFolders are where systemd looks for units that are still there after a
-// reboot (systemd.unit(5)), first come first served. What is in
-// /run/systemd/system is gone then; what generators make is made again.
+// unitFolders are systemd's folders of units that exist after a reboot
+// (systemd.unit(5)), in order of precedence. A reboot deletes the content of
+// /run/systemd/system; generators create their units again.
 var unitFolders = []string{"/etc/systemd/system", "/run/systemd/generator", "/usr/local/lib/systemd/system", "/lib/systemd/system", "/usr/lib/systemd/system", "/run/systemd/generator.late"}
 
-// UnitFacts are the units of a target's services on a host, as systemd would
-// read them when the machine starts. A service that no unit runs has no fact,
-// and nothing is read where no service has a unit.
+// UnitFacts are the units of a target's services on a host, as systemd would load
+// them when the machine boots. A service without a unit has no fact. Nothing is
+// read if no service has a unit.
 func UnitFacts(h host.Host, t iikanji.Target) ([]iikanji.Fact, error) {
-	names := map[string]string{} // of units, by service
+	names := map[string]string{} // names of units, by service
 	for _, s := range t.Services {
 		if s.Host != h.Name() {
 			continue
@@ -28,7 +28,7 @@ func UnitFacts(h host.Host, t iikanji.Target) ([]iikanji.Fact, error) {
 		if name == "" {
 			name = unitOf(h, s.PIDs)
 		}
-		if name != "" { // the ending may be left out, as with systemctl
+		if name != "" { // the suffix is optional, as with systemctl
 			names[s.Name] = strings.TrimSuffix(name, ".service") + ".service"
 		}
 	}
@@ -55,13 +55,13 @@ func UnitFacts(h host.Host, t iikanji.Target) ([]iikanji.Fact, error) {
 			continue
 		}
 		u := tree.load(name)
-		if !u.there { // made at run time, or of another machine
+		if !u.there { // created at run time, or on another machine
 			continue
 		}
 		told := u.Unit
 		told.Boot = b.chain(u.Name)
 		if len(told.Boot) == 0 {
-			b.orders(u) // in what order it would be, started with the others
+			b.orders(u) // the order that it would have if it were started
 		}
 		told.Follows = b.follows(u.Name, all)
 		told.Settings = telling(append(told.Settings[:len(told.Settings):len(told.Settings)], manager...))
@@ -70,8 +70,8 @@ func UnitFacts(h host.Host, t iikanji.Target) ([]iikanji.Fact, error) {
 	return out, nil
 }
 
-// telling keeps the settings that decide when a unit is started and restarted. The
-// others are left out, as an Environment= may hold secrets.
+// telling keeps the settings that determine when a unit is started and restarted.
+// Other settings are dropped, because an Environment= may contain secrets.
 func telling(all []iikanji.Setting) []iikanji.Setting {
 	var out []iikanji.Setting
 	for _, s := range all {
@@ -112,8 +112,8 @@ func managerSettings(h host.Host, folders []string) []iikanji.Setting {
 	return effective(all)
 }
 
-// unitOf is the unit of the system in which processes run, "" for none. The
-// unit of this process itself does not count: its children would have it too.
+// unitOf is the system unit in which processes run, "" for none. The unit of this
+// process does not count, because child processes of this process are in it too.
 func unitOf(h host.Host, pids []int) string {
 	own := ""
 	if text, err := h.Read("/proc/self/cgroup"); err == nil {
@@ -128,9 +128,9 @@ func unitOf(h host.Host, pids []int) string {
 	return ""
 }
 
-// cgroupUnit reads the service out of the control group that systemd made for
-// it: below slices, the first that is none. A user's services are not the
-// system's, and containers and logins are scopes.
+// cgroupUnit is the service in the path of a control group that systemd created:
+// the first element below the slices. Services of a user are not system services,
+// and containers and logins are scopes; for all of these the result is "".
 func cgroupUnit(text string) string {
 	for line := range strings.Lines(text) {
 		id, path, ok := strings.Cut(strings.TrimSpace(line), ":/")

@@ -84,8 +84,8 @@ func TestParseUnit(t *testing.T) {
 	}
 }
 
-// TestEffective: an empty assignment resets a list, but no dependency and
-// nothing that has one value.
+// TestEffective checks that an empty assignment resets a list, but not dependencies
+// and not keys with a single value.
 func TestEffective(t *testing.T) {
 	got := printed(effective(ParseUnit("f", "[Unit]\nAfter=a\nAfter=\nAfter=b\n[Service]\nExecStart=x\nExecStart=\nExecStart=y\nRestart=always\nRestart=\nEnvironment=A=1\n[Install]\nEnvironment=\n")))
 	if want := "2 Unit.After=a\n4 Unit.After=b\n8 Service.ExecStart=y\n9 Service.Restart=always\n11 Service.Environment=A=1\n"; got != want {
@@ -93,8 +93,8 @@ func TestEffective(t *testing.T) {
 	}
 }
 
-// FuzzParseUnit holds that whatever is read is a whole assignment of a line
-// that there is, and reads the same when it is written again.
+// FuzzParseUnit checks that each result is a complete assignment of an existing line,
+// and that it is parsed to the same value after it is written again.
 func FuzzParseUnit(f *testing.F) {
 	f.Add(appUnit)
 	f.Add("[X]\nA=\\\n\\\n#\nB=\\\\\\")
@@ -108,7 +108,7 @@ func FuzzParseUnit(f *testing.F) {
 				t.Fatalf("%q: %+v after line %d", text, s, last)
 			}
 			last = s.Line
-			fmt.Fprintf(&again, "[%s]\n%s=%s \n", s.Section, s.Key, s.Value) // the blank: a backslash at the end is the value's
+			fmt.Fprintf(&again, "[%s]\n%s=%s \n", s.Section, s.Key, s.Value) // the blank keeps a final backslash in the value
 		}
 		for i, s := range ParseUnit("f", again.String()) {
 			if s.Line = all[i].Line; s != all[i] {
@@ -122,8 +122,8 @@ func FuzzParseUnit(f *testing.F) {
 	})
 }
 
-// system is a small system: what a boot starts goes through a target of its
-// own, an alias and a socket.
+// system is a small system, whose boot starts units through a custom target, an
+// alias and a socket.
 var system = map[string]string{
 	"default.target":    "-> multi-user.target",
 	"multi-user.target": "[Unit]\nRequires=basic.target\nAfter=basic.target\n",
@@ -148,7 +148,7 @@ var system = map[string]string{
 	"multi-user.target.wants/worker@1.service": "-> ../worker@.service",
 }
 
-// unitsOf are the units of services that are named as their units.
+// unitsOf are the units of services with the same names as their units.
 func unitsOf(t *testing.T, folders []string, names ...string) map[string]iikanji.Unit {
 	t.Helper()
 	target := iikanji.Target{Name: "test", UnitFolders: folders}
@@ -206,8 +206,9 @@ func TestUnitFacts(t *testing.T) {
 	}
 }
 
-// TestUnitFolders: the first folder that has a name wins, for units, drop-ins
-// and links, and systemd's own configuration lies beside.
+// TestUnitFolders checks that the first folder with a name takes precedence, for
+// units, drop-ins and links, and that systemd's own configuration is read beside
+// the folders.
 func TestUnitFolders(t *testing.T) {
 	etc := plant(t, map[string]string{
 		"app.service.d/a.conf":                "-> /dev/null",
@@ -239,7 +240,8 @@ func TestUnitFolders(t *testing.T) {
 	}
 }
 
-// TestUnitFactsNone: what no unit runs has no facts, whatever units there are.
+// TestUnitFactsNone checks that a service without a unit has no facts, whatever units
+// exist.
 func TestUnitFactsNone(t *testing.T) {
 	fs, err := UnitFacts(host.Local{}, iikanji.Target{Services: []iikanji.Service{{Name: "app"}, {Name: "me", PIDs: []int{os.Getpid(), 1 << 30}}}, UnitFolders: []string{plant(t, system)}})
 	if err != nil || len(fs) != 0 {
@@ -271,7 +273,7 @@ func TestCgroupUnit(t *testing.T) {
 	}
 }
 
-// TestAgainstSystemctl asks the real systemctl about the same folder.
+// TestAgainstSystemctl compares with the real systemctl on the same folder.
 func TestAgainstSystemctl(t *testing.T) {
 	systemctl, err := exec.LookPath("systemctl")
 	if err != nil {
@@ -287,7 +289,7 @@ func TestAgainstSystemctl(t *testing.T) {
 	}
 	units := unitsOf(t, []string{filepath.Join(root, "etc/systemd/system")}, "mariadb", "app", "late", "off", "masked")
 	for name, u := range units {
-		out, _ := exec.CommandContext(t.Context(), systemctl, "--root="+root, "is-enabled", u.Name).Output() // its status says the same
+		out, _ := exec.CommandContext(t.Context(), systemctl, "--root="+root, "is-enabled", u.Name).Output() // the exit status repeats the output
 		want := "enabled"
 		switch {
 		case u.Masked != "":
@@ -304,8 +306,8 @@ func TestAgainstSystemctl(t *testing.T) {
 	}
 }
 
-// TestAgainstVerify holds what is passed over against what the real systemd
-// says that it passes over.
+// TestAgainstVerify compares the skipped lines with those that the real systemd
+// reports as ignored.
 func TestAgainstVerify(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
@@ -313,7 +315,7 @@ func TestAgainstVerify(t *testing.T) {
 	}
 	const text = "[Unit]\nDescription=x\n[Service]\nStartLimitIntervalSec=0\nStartLimitInterval=0\nRestart=always\nRestart=\nRestartSec=\nStartLimitBurst=\nType=\nno assignment\nExecStart=/bin/true \\\n# no = and no end \\\n a=b\n"
 	dir := plant(t, map[string]string{"odd.service": text})
-	out, _ := exec.CommandContext(t.Context(), analyze, "verify", filepath.Join(dir, "odd.service")).CombinedOutput() // its status differs by version
+	out, _ := exec.CommandContext(t.Context(), analyze, "verify", filepath.Join(dir, "odd.service")).CombinedOutput() // the exit status differs by version
 	var passed []string
 	for line := range strings.Lines(string(out)) {
 		if _, rest, ok := strings.Cut(line, "odd.service:"); ok {
@@ -321,7 +323,7 @@ func TestAgainstVerify(t *testing.T) {
 			passed = append(passed, n)
 		}
 	}
-	// What systemd says of empty values may differ by version.
+	// Systemd's messages about empty values may differ by version.
 	if !slices.Contains(passed, "4") || !slices.Contains(passed, "11") || slices.Contains(passed, "12") || slices.Contains(passed, "14") {
 		t.Errorf("systemd passes over lines %v:\n%s", passed, out)
 	}
@@ -364,7 +366,7 @@ func TestReadyFacts(t *testing.T) {
 	}
 	var took float64
 	value(t, fs, iikanji.TopicReady, "seconds", &took)
-	if took < 1 || took > 600 { // one more than the clock shows
+	if took < 1 || took > 600 { // whole seconds, plus one for rounding
 		t.Errorf("%v s", took)
 	}
 }

@@ -15,34 +15,34 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// mostUnitBytes is how much of one file is read: systemd's own limit of a line.
+// mostUnitBytes limits the bytes read of one file; it is systemd's limit for a line.
 const mostUnitBytes = 1 << 20
 
-// A unitTree is the folders of systemd's units, listed. Units are read when
-// they are asked for. Names come from files and are only ever looked up in the
-// listing, so that none leads out of the folders.
+// A unitTree is the listing of systemd's unit folders. Units are read on demand.
+// Names come from untrusted files. They are only looked up in the listing, so that
+// no name leads out of the folders.
 type unitTree struct {
 	host    host.Host
-	files   map[string]string    // path of a unit's file by its name, of the first folder that has one
-	links   map[string]string    // what the file of a name is a link to, by its last element
-	folders map[string][]unitDir // "app.service.d", "multi-user.target.wants": where they are, the first folder first
+	files   map[string]string    // path of a unit's file by its name, in the first folder that has it
+	links   map[string]string    // last path element of the link target, by name of the link
+	folders map[string][]unitDir // paths of "app.service.d", "multi-user.target.wants", in order of precedence
 	others  map[string][]string  // aliases of a name
 	loaded  map[string]*loadedUnit
 }
 
 // A unitDir is a folder that belongs to a unit.
 type unitDir struct {
-	rank int // of the folder that it is in
+	rank int // precedence of the parent folder, 0 is the highest
 	path string
 }
 
 // A loadedUnit is a unit with its drop-ins.
 type loadedUnit struct {
 	iikanji.Unit
-	there bool // it has a file of its own, masked or not
+	there bool // the unit has a file, masked or not
 }
 
-// openUnits lists folders. One that is not there has no units.
+// openUnits lists folders. A missing folder has no units.
 func openUnits(h host.Host, folders []string) (*unitTree, error) {
 	t := &unitTree{host: h, files: map[string]string{}, links: map[string]string{}, folders: map[string][]unitDir{}, others: map[string][]string{}, loaded: map[string]*loadedUnit{}}
 	for rank, folder := range folders {
@@ -81,10 +81,10 @@ func (t *unitTree) list(rank int, path string, e fs.DirEntry) {
 	}
 }
 
-// canonical follows aliases: links to another unit of the folders. A link out
-// of them is a unit of its own, whatever the file is called there.
+// canonical resolves aliases: links to another unit in the folders. A link to a
+// file outside the folders is a separate unit, regardless of that file's name.
 func (t *unitTree) canonical(name string) string {
-	for range 8 { // a circle of links is no unit
+	for range 8 { // a cycle of links is not a unit
 		to, ok := t.links[name]
 		if _, there := t.files[to]; !ok || !there {
 			break
@@ -94,7 +94,7 @@ func (t *unitTree) canonical(name string) string {
 	return name
 }
 
-// templateOf is "app@.service" of "app@1.service", or "".
+// templateOf is "app@.service" for "app@1.service", or "".
 func templateOf(name string) string {
 	prefix, rest, ok := strings.Cut(name, "@")
 	if ext := filepath.Ext(rest); ok && len(rest) > len(ext) {
@@ -103,7 +103,7 @@ func templateOf(name string) string {
 	return ""
 }
 
-// load reads a unit with its drop-ins. What cannot be read is as if it were not there.
+// load reads a unit with its drop-ins. A file that cannot be read counts as missing.
 func (t *unitTree) load(name string) *loadedUnit {
 	name = t.canonical(name)
 	if u, ok := t.loaded[name]; ok {
@@ -118,7 +118,7 @@ func (t *unitTree) load(name string) *loadedUnit {
 	var all []iikanji.Setting
 	if text, err := readUnit(t.host, path); ok && err == nil {
 		u.there = true
-		if text == "" { // a link to /dev/null, or nothing in it
+		if text == "" { // a link to /dev/null, or an empty file
 			u.Masked = path
 		}
 		u.Files, all = append(u.Files, path), append(all, ParseUnit(path, text)...)
@@ -132,9 +132,9 @@ func (t *unitTree) load(name string) *loadedUnit {
 	return u
 }
 
-// dropIns are the files that are read after a unit's own, by their names. Of
-// two with one name that of the earlier folder counts, and within a folder that
-// of the longer name of the unit.
+// dropIns are the files that are read after a unit's own file, sorted by name. Of
+// two files with the same name, the one in the earlier folder counts; within one
+// folder, the one for the longer name of the unit.
 func (t *unitTree) dropIns(u *loadedUnit) []string {
 	var dirs []unitDir
 	for _, name := range append([]string{u.Name}, u.Aliases...) {
@@ -146,8 +146,8 @@ func (t *unitTree) dropIns(u *loadedUnit) []string {
 	return confFiles(t.host, dirs)
 }
 
-// confFiles are the drop-ins of some folders, sorted by their names; of a name
-// that several have, that of the first.
+// confFiles are the drop-ins in folders, sorted by name. If several folders have a
+// name, the first one counts.
 func confFiles(h host.Host, dirs []unitDir) []string {
 	paths := map[string]string{}
 	for _, d := range dirs {
@@ -168,8 +168,8 @@ func confFiles(h host.Host, dirs []unitDir) []string {
 	return out
 }
 
-// dropInNames are the names whose ".d" a unit takes part in: its own, that of
-// its template, those cut after each dash, and that of its type.
+// dropInNames are the names whose ".d" folders apply to a unit: its own name, that of
+// its template, its name cut off after each dash, and its type.
 func dropInNames(name string) []string {
 	ext := filepath.Ext(name)
 	out := []string{name}
@@ -185,8 +185,8 @@ func dropInNames(name string) []string {
 	return append(out, strings.TrimPrefix(ext, "."))
 }
 
-// readUnit reads a file; of /dev/null the text is empty. Nothing that could
-// block or has no end is read.
+// readUnit reads a file; the text of /dev/null is empty. It reads no file that
+// could block or has no end.
 func readUnit(h host.Host, path string) (string, error) {
 	st, err := h.Stat(path)
 	if err != nil {

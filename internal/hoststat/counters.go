@@ -19,7 +19,7 @@ type counters struct {
 	user, system, iowait, idle, steal float64 // seconds of all cores
 	ctxt                              uint64
 	cores                             int
-	running, blocked                  uint64           // processes, now: the two levels of /proc/stat
+	running, blocked                  uint64           // processes at this instant: the two gauges of /proc/stat
 	psi                               [3]time.Duration // some: cpu, io, memory
 	disk                              diskCounters
 	rx, tx                            uint64 // bytes, loopback left out
@@ -38,8 +38,8 @@ type diskCounters struct {
 // psiNames are the resources of pressure stall information, in the order of counters.psi.
 var psiNames = [3]string{"cpu", "io", "memory"}
 
-// readCounters reads everything that counts up. Files that a kernel does not
-// have (pressure, netstat) leave their fields at 0.
+// readCounters reads all running totals. If a kernel does not have a file
+// (pressure, netstat), its fields stay 0.
 func readCounters(fs procfs.FS, mount string) (counters, error) {
 	var c counters
 	st, err := fs.Stat()
@@ -62,10 +62,10 @@ func readCounters(fs procfs.FS, mount string) (counters, error) {
 	return c, nil
 }
 
-// sector is the unit of /proc/diskstats, whatever the device's own is.
+// sector is the unit of /proc/diskstats, regardless of the sector size of the device.
 const sector = 512
 
-// readDisks adds up whole devices: partitions and stacked devices would count twice.
+// readDisks sums up whole devices; partitions and stacked devices would be counted twice.
 func (c *counters) readDisks(mount string) {
 	fs, err := blockdevice.NewFS(mount, "/sys")
 	if err != nil {

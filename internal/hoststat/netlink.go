@@ -29,7 +29,7 @@ const (
 	diagInode        = 68
 )
 
-// netlinkSockets asks the kernel of this machine by netlink, as ss does.
+// netlinkSockets reads the sockets of this machine by netlink, as ss does.
 func netlinkSockets(state tcpState) ([]Socket, error) {
 	var out []Socket
 	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
@@ -73,7 +73,7 @@ const (
 )
 
 // UnixClients lists the inodes of the sockets of the clients that are connected
-// to the server that listens on a path. The kernel of another host cannot be asked.
+// to the server that listens on a path. It works only on this machine.
 func UnixClients(h host.Host, path string) ([]uint64, error) {
 	if path == "" {
 		return nil, nil

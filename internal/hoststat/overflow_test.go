@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestOverflows fills the queue of a socket that nobody accepts from and wants
-// the kernel's counter to have grown in the readings around it.
+// TestOverflows fills the queue of a socket without accepting connections, and
+// checks that the kernel's counter increased between the readings before and after.
 func TestOverflows(t *testing.T) {
 	fs, err := procfs.NewDefaultFS()
 	if err != nil {

@@ -15,12 +15,12 @@ type Recorder struct {
 	quit    chan struct{}
 	once    sync.Once
 	done    sync.WaitGroup
-	samples []Sample // the loop's until done
+	samples []Sample // owned by the loop until done is closed
 	err     error
 }
 
 // Record begins the first interval now. services is called for each
-// sample, because a restarted service has other processes.
+// sample, because a restarted service has new processes.
 func Record(h host.Host, now func() time.Time, every time.Duration, services func() []Service) (*Recorder, error) {
 	s, err := NewSampler(h, now())
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// TestRecorderAsksAnew: a service is charged under the processes that it has
-// at each sample, and what a process did before it was asked for is not its.
+// TestRecorderAsksAnew checks that a service consists of the processes that it has at
+// each sample, and that the earlier work of a new process is not charged to it.
 func TestRecorderAsksAnew(t *testing.T) {
 	var mu sync.Mutex
 	asked := 0
@@ -50,8 +50,8 @@ func TestRecorderAsksAnew(t *testing.T) {
 	}
 }
 
-// TestTotalsOfALifeAreNoRate: a process that has worked for long before
-// somebody names it shows only what it did in the interval.
+// TestTotalsOfALifeAreNoRate checks that a process that worked long before it was
+// assigned to a service is charged only for its work in the interval.
 func TestTotalsOfALifeAreNoRate(t *testing.T) {
 	write(t, 4<<20)
 	s, err := NewSampler(host.Local{}, time.Now())
@@ -67,8 +67,8 @@ func TestTotalsOfALifeAreNoRate(t *testing.T) {
 	}
 }
 
-// TestSwitchesOfAllThreads: threads beside the first one count, those that
-// have ended do not make the count fall.
+// TestSwitchesOfAllThreads checks that all threads of a process count, and that ended
+// threads do not decrease the count.
 func TestSwitchesOfAllThreads(t *testing.T) {
 	if !schedstat() {
 		t.Skip("this kernel counts no turns of threads")
@@ -78,7 +78,7 @@ func TestSwitchesOfAllThreads(t *testing.T) {
 	const naps = 50
 	done := make(chan struct{})
 	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends
+		runtime.LockOSThread() // never unlocked, so that the thread ends
 		for range naps {
 			time.Sleep(time.Millisecond) // other threads wake it
 		}
@@ -135,8 +135,8 @@ func TestTSVIsATable(t *testing.T) {
 	}
 }
 
-// BenchmarkSampleOfAServer samples a process with a thousand sockets, as an
-// app under load has.
+// BenchmarkSampleOfAServer samples a process with a thousand sockets, like an app
+// under load.
 func BenchmarkSampleOfAServer(b *testing.B) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

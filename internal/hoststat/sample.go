@@ -16,7 +16,7 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// A Sample is what a host did in one interval. CPU figures are in cores (0.5 is
+// A Sample is the activity of a host in one interval. CPU figures are in cores (0.5 is
 // half a core), rates are per second.
 type Sample struct {
 	At    time.Time     `json:"at"` // the end of the interval
@@ -29,11 +29,11 @@ type Sample struct {
 	Idle   float64 `json:"idle"`
 	Steal  float64 `json:"steal"`
 
-	Runnable int64   `json:"runnable"` // processes that run or wait for a core, now
-	Blocked  int64   `json:"blocked"`  // processes that wait for I/O, now
+	Runnable int64   `json:"runnable"` // processes that run or wait for a core, at the end
+	Blocked  int64   `json:"blocked"`  // processes that wait for I/O, at the end
 	Switches float64 `json:"context_switches"`
-	// Pressure is the share of the interval in which some process waited for
-	// the resource (PSI "some"), 0..1.
+	// The pressures are the shares of the interval in which at least one process
+	// waited for the resource (PSI "some"), 0..1.
 	PressureCPU    float64 `json:"pressure_cpu"`
 	PressureIO     float64 `json:"pressure_io"`
 	PressureMemory float64 `json:"pressure_memory"`
@@ -57,28 +57,28 @@ type Sample struct {
 	NetIn       float64 `json:"net_in_bytes"` // loopback left out
 	NetOut      float64 `json:"net_out_bytes"`
 	ListenDrops float64 `json:"listen_drops"`
-	// ListenOverflows are the drops for which a socket's queue was full.
+	// ListenOverflows are the drops caused by a full queue of a socket.
 	ListenOverflows float64 `json:"listen_overflows"`
 	Retransmits     float64 `json:"retransmits"`
 
-	Services []ServiceSample `json:"services"` // in the order asked for, then "other"
-	// Others are the programs of "other" that used most CPU, the heaviest first.
+	Services []ServiceSample `json:"services"` // in the order of the request, then "other"
+	// Others are the programs of "other" with the most CPU time, the heaviest first.
 	Others []Program `json:"others,omitempty"`
 }
 
-// A Program is what all processes of one name, of no service, did in the
-// interval.
+// A Program is the activity, in the interval, of all processes with one name that
+// belong to no service.
 type Program struct {
-	Name      string  `json:"name"` // as the kernel has it, cut after 15 bytes
+	Name      string  `json:"name"` // the kernel's name of the process, cut after 15 bytes
 	Processes int     `json:"processes"`
 	User      float64 `json:"user"` // cores
 	System    float64 `json:"system"`
 }
 
-// mostOthers is how many programs of no service are named.
+// mostOthers limits the programs that are listed in Others.
 const mostOthers = 5
 
-// A ServiceSample is what one service did in the interval.
+// A ServiceSample is the activity of one service in the interval.
 type ServiceSample struct {
 	Name      string        `json:"name"`
 	Processes int           `json:"processes"`
@@ -88,14 +88,14 @@ type ServiceSample struct {
 	RSS       iikanji.Bytes `json:"rss"`
 	Read      float64       `json:"read_bytes"`  // from disk, per second
 	Written   float64       `json:"write_bytes"` // to disk, per second
-	FDs       int           `json:"descriptors"` // of the process that has the most
+	FDs       int           `json:"descriptors"` // of the process with the most
 	FDLimit   int64         `json:"descriptor_limit"`
 	Sockets   int           `json:"sockets"`          // open sockets of all its processes, listening ones included
 	Switches  float64       `json:"context_switches"` // of all its threads
-	Busiest   float64       `json:"busiest_thread"`   // cores of the thread that ran most; 0 where the kernel does not tell
+	Busiest   float64       `json:"busiest_thread"`   // cores of the thread that ran most; 0 if the kernel does not report it
 }
 
-// A Service names root processes; it covers their descendants.
+// A Service is a name with root processes; it includes their descendants.
 type Service struct {
 	Name string
 	PIDs []int
@@ -113,7 +113,7 @@ type Sampler struct {
 	buf   []byte
 }
 
-// A procKey is a process that cannot be mistaken for a later one with its pid.
+// A procKey identifies a process; a later process with the same pid has another key.
 type procKey struct {
 	pid   int
 	start uint64
@@ -121,13 +121,13 @@ type procKey struct {
 
 type procCounters struct {
 	user, system  time.Duration
-	named         bool // belongs to a service; only then has what follows been read
+	named         bool // belongs to a service; the fields below were read only then
 	read, written uint64
 	threads       map[int]threadCounter
 }
 
-// NewSampler returns a Sampler of a host that has read the totals once: the
-// first interval begins now.
+// NewSampler returns a Sampler of a host and reads the totals once: the first
+// interval begins now.
 func NewSampler(h host.Host, now time.Time) (*Sampler, error) {
 	fs, mount, err := procOf(h)
 	if err != nil {
@@ -138,7 +138,7 @@ func NewSampler(h host.Host, now time.Time) (*Sampler, error) {
 	return s, err
 }
 
-// Sample ends the interval that began with the last call and describes it.
+// Sample ends the interval that began with the last call and returns its sample.
 func (s *Sampler) Sample(now time.Time, services []Service) (*Sample, error) {
 	c, err := readCounters(s.fs, s.mount)
 	if err != nil {
@@ -160,7 +160,7 @@ func (s *Sampler) Sample(now time.Time, services []Service) (*Sample, error) {
 	return out, nil
 }
 
-// rates fills in what is a difference of totals.
+// rates sets the fields that are differences of totals.
 func (o *Sample) rates(a, b *counters, over time.Duration) {
 	sec := over.Seconds()
 	rate := func(from, to uint64) float64 {
@@ -194,7 +194,7 @@ func mean(total time.Duration, n uint64) time.Duration {
 	return total / time.Duration(n)
 }
 
-// level fills in what is a level, not a rate.
+// level sets the fields that are gauges, not rates.
 func (s *Sampler) level(o *Sample, c *counters) error {
 	o.Cores, o.Runnable, o.Blocked = c.cores, int64(c.running), int64(c.blocked)
 	m, err := s.fs.Meminfo()
@@ -269,7 +269,8 @@ func count(others map[string]*Program, name string, user, system float64) {
 	g.Processes, g.User, g.System = g.Processes+1, g.User+user, g.System+system
 }
 
-// heaviest are the programs that used any CPU, the first mostOthers of them.
+// heaviest are the programs with the most CPU time, at most mostOthers, without those
+// that used none.
 func heaviest(others map[string]*Program) []Program {
 	var out []Program
 	for _, g := range others {
@@ -284,9 +285,8 @@ func heaviest(others map[string]*Program) []Program {
 }
 
 // charge adds one process to its service and returns the cores that it used.
-// Descriptors, sockets and disk bytes
-// are read for named services only: for all processes they would cost more
-// than the rest together.
+// Descriptors, sockets and disk bytes are read only for named services: for all
+// processes, reading them would cost more than the rest of the sample.
 func (s *Sampler) charge(sv *ServiceSample, p procfs.Proc, st procfs.ProcStat, named bool, over time.Duration, seen map[procKey]procCounters) (user, system float64) {
 	key := procKey{p.PID, st.Starttime}
 	now := procCounters{user: time.Duration(st.UTime) * tick, system: time.Duration(st.STime) * tick, named: named}
@@ -309,7 +309,7 @@ func (s *Sampler) charge(sv *ServiceSample, p procfs.Proc, st procfs.ProcStat, n
 	user, system = (now.user-before.user).Seconds()/sec, (now.system-before.system).Seconds()/sec
 	sv.User += user
 	sv.System += system
-	if known && !before.named { // its totals are of its whole life
+	if known && !before.named { // its totals cover its whole lifetime
 		return user, system
 	}
 	sv.Read += float64(now.read-min(before.read, now.read)) / sec
@@ -320,10 +320,10 @@ func (s *Sampler) charge(sv *ServiceSample, p procfs.Proc, st procfs.ProcStat, n
 	return user, system
 }
 
-// descriptors counts a process's open files and sockets and asks once for its limit.
+// descriptors counts a process's open files and sockets, and reads its limit once.
 func (s *Sampler) descriptors(sv *ServiceSample, p procfs.Proc, key procKey) {
 	fds, sockets, err := countDescriptors(filepath.Join(s.mount, strconv.Itoa(p.PID), "fd"), s.buf)
-	if err != nil { // another user's, or gone
+	if err != nil { // the process belongs to another user, or has ended
 		return
 	}
 	sv.Sockets += sockets
@@ -340,8 +340,8 @@ func (s *Sampler) descriptors(sv *ServiceSample, p procfs.Proc, key procKey) {
 }
 
 // countDescriptors counts the entries of a process's fd folder, and those of
-// them that are links to sockets. It names each by the open folder: a path for
-// each would be most of the cost of an app with a thousand connections.
+// them that are links to sockets. It reads each link relative to the open folder:
+// for an app with a thousand connections, full paths would be most of the cost.
 func countDescriptors(dir string, buf []byte) (fds, sockets int, err error) {
 	d, err := os.Open(dir)
 	if err != nil {

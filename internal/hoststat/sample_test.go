@@ -16,8 +16,8 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// TestSampleSeesThisProcess makes this process burn CPU, write to disk and
-// hold sockets, and wants to see each in its service's line.
+// TestSampleSeesThisProcess makes this process use CPU, write to disk and open
+// sockets, and checks each in its service's sample.
 func TestSampleSeesThisProcess(t *testing.T) {
 	began := time.Now()
 	s, err := NewSampler(host.Local{}, began)
@@ -25,7 +25,7 @@ func TestSampleSeesThisProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	me := []Service{{Name: "me", PIDs: []int{os.Getpid()}}, {Name: "gone", PIDs: []int{1 << 30}}}
-	if _, err := s.Sample(time.Now(), me); err != nil { // from here on the process is known
+	if _, err := s.Sample(time.Now(), me); err != nil { // the process is known from now on
 		t.Fatal(err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -72,8 +72,8 @@ func TestSampleSeesThisProcess(t *testing.T) {
 	}
 }
 
-// TestOthersHaveNames: a program that belongs to no service is named once it
-// works, with what it used.
+// TestOthersHaveNames checks that a working program that belongs to no service is
+// listed by name, with its usage.
 func TestOthersHaveNames(t *testing.T) {
 	comm, err := os.ReadFile("/proc/self/comm")
 	if err != nil {
@@ -85,7 +85,7 @@ func TestOthersHaveNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got *Sample
-	for range 30 { // others may work too, but not five of them more than a loop, and for ever
+	for range 30 { // other programs may work, too, but five of them will not use more than a busy loop in every interval
 		burn(t, 50*time.Millisecond)
 		if got, err = s.Sample(time.Now(), nil); err != nil {
 			t.Fatal(err)
@@ -103,7 +103,7 @@ func TestOthersHaveNames(t *testing.T) {
 	t.Errorf("%s is not among %+v", me, got.Others)
 }
 
-// burn works until this process has used so much more of the CPU.
+// burn works until this process has used this much more CPU time.
 func burn(t *testing.T, d time.Duration) {
 	t.Helper()
 	used := func() time.Duration {
@@ -117,7 +117,7 @@ func burn(t *testing.T, d time.Duration) {
 	}
 }
 
-// schedstat says whether this kernel counts what threads got of the cores.
+// schedstat reports whether this kernel counts the core time of threads.
 func schedstat() bool {
 	_, err := os.Stat("/proc/self/schedstat")
 	return err == nil
@@ -139,8 +139,8 @@ func write(t *testing.T, n int) {
 	}
 }
 
-// onDisk says whether the temporary folder charges writes at all; memory file
-// systems do not.
+// onDisk reports whether writes to the temporary folder are charged to the process;
+// on memory file systems they are not.
 func onDisk(t *testing.T) bool {
 	t.Helper()
 	before, err := os.ReadFile("/proc/self/io")

@@ -33,7 +33,7 @@ const (
 	listening   tcpState = 10
 )
 
-// Listening lists the sockets of a host that take TCP connections.
+// Listening lists the listening TCP sockets of a host.
 func Listening(h host.Host) ([]Socket, error) { return sockets(h, listening) }
 
 // Established lists the sockets of a host's TCP connections.
@@ -59,7 +59,7 @@ func sockets(h host.Host, state tcpState) ([]Socket, error) {
 	}
 	//lint:ignore SA1019 as above
 	six, err := proc.NetTCP6()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a kernel without IPv6
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the kernel has no IPv6
 		return nil, fmt.Errorf("reading the TCP sockets: %w", err)
 	}
 	var out []Socket
@@ -89,7 +89,7 @@ func procOf(h host.Host) (procfs.FS, string, error) {
 }
 
 // Owners maps the inode of each socket of services to the service. services are
-// root processes by name; a service has their descendants too.
+// root processes by name; a service includes their descendants.
 func Owners(h host.Host, services map[string][]int) (map[uint64]string, error) {
 	owner := map[uint64]string{}
 	for name, roots := range services {
@@ -106,7 +106,7 @@ func Owners(h host.Host, services map[string][]int) (map[uint64]string, error) {
 	return owner, nil
 }
 
-// Family lists processes and all that descend from them.
+// Family lists processes and all their descendants.
 func Family(h host.Host, roots []int) ([]int, error) {
 	proc, _, err := procOf(h)
 	if err != nil {

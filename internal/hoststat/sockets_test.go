@@ -16,14 +16,14 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// elsewhere is this machine's /proc under another name, so that it is read as
-// that of another host.
+// elsewhere is this machine's /proc under another path, so that it is read like that
+// of another host.
 type elsewhere struct{ host.Local }
 
 func (elsewhere) Name() string { return "elsewhere" }
 
-// TestSockets finds the two ends of a connection and the socket that took it,
-// by netlink and in /proc, with the process that has them open.
+// TestSockets finds both ends of a connection and the socket that accepted it, by
+// netlink and in /proc, with the process that has them open.
 func TestSockets(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -101,8 +101,8 @@ func TestUnixClients(t *testing.T) {
 	}
 }
 
-// TestFakeProc reads the processes, sockets and swapping of a host that has a
-// /proc of its own.
+// TestFakeProc reads the processes, sockets and swapping of a host with a separate
+// /proc.
 func TestFakeProc(t *testing.T) {
 	h := &host.Fake{Root: t.TempDir(), Host: "other"}
 	write := func(name, text string) {
@@ -147,7 +147,7 @@ func TestFakeProc(t *testing.T) {
 	}
 }
 
-// FuzzSocket reads what a kernel might send.
+// FuzzSocket parses arbitrary messages as answers of the kernel.
 func FuzzSocket(f *testing.F) {
 	ne := binary.NativeEndian
 	b := make([]byte, unixAnswer)

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// A threadCounter is how long a thread has run on a core, and in how many turns.
+// A threadCounter is the time of a thread on a core, and its number of turns there.
 type threadCounter struct {
 	ran   time.Duration
 	turns uint64
 }
 
-// threadsOf reads how much the threads of a process got of the cores. The
-// process's own status has the turns of its first thread only, so each thread's
-// schedstat is read: time on a core in ns, time waited for one, and turns
-// (Documentation/scheduler/sched-stats in the kernel's source). A kernel
-// without it counts nothing.
+// threadsOf reads the core time of each thread of a process. The process's own
+// status has the turns of its first thread only, so each thread's schedstat is
+// read: time on a core in ns, time waiting for a core, and turns
+// (Documentation/scheduler/sched-stats in the kernel's source). The result is
+// empty if the kernel does not have schedstat.
 func threadsOf(mount string, pid int, buf []byte) map[int]threadCounter {
 	dir := filepath.Join(mount, strconv.Itoa(pid), "task")
 	d, err := os.Open(dir)
@@ -52,9 +52,9 @@ func threadsOf(mount string, pid int, buf []byte) map[int]threadCounter {
 	return threads
 }
 
-// threadsBetween adds up the turns that each thread had since before, and finds
-// the time of the one that ran longest; a thread that was not there before, or
-// that got an ended one's number, began at 0.
+// threadsBetween sums up the turns of all threads since before, and finds the time
+// of the thread that ran longest. A thread that is new, or that has the reused
+// number of an ended thread, starts at 0.
 func threadsBetween(before, now map[int]threadCounter) (turns uint64, longest time.Duration) {
 	for tid, n := range now {
 		if was := before[tid]; n.turns >= was.turns {

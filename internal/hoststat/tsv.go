@@ -10,8 +10,8 @@ import (
 // Host is the service name of the rows that are about the whole machine.
 const Host = "host"
 
-// A tsvColumn has a cell on the rows of the host, on those of services, or on
-// both. Units stand in the names; rates are per second of the interval.
+// A tsvColumn has values in the rows of the host, in those of services, or in
+// both. The names contain the units; rates are per second of the interval.
 type tsvColumn struct {
 	name    string
 	host    func(s *Sample) string
@@ -75,8 +75,8 @@ func TSVHead() string {
 }
 
 // TSV is one row for the host, one for each service, and one, as "other/NAME",
-// for each of Others, with every number of the sample; a cell that a row cannot
-// have is empty. Times are RFC 3339 in UTC.
+// for each of Others, with every number of the sample; a cell that does not apply
+// to a row is empty. Times are RFC 3339 in UTC.
 func (s *Sample) TSV() string {
 	columns := tsvColumns()
 	at := s.At.UTC().Format(time.RFC3339Nano)
@@ -118,7 +118,8 @@ func (s *Sample) TSV() string {
 	return b.String()
 }
 
-// plain keeps the names of strangers' programs from breaking rows.
+// plain removes characters from program names that would break rows; the names are
+// hostile input.
 var plain = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
 
 // TSV is a whole recording: the head and the rows of all samples.

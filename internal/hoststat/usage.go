@@ -16,7 +16,7 @@ import (
 // on every architecture that Go runs on under Linux.
 const tick = time.Second / 100
 
-// Other is the name of the processes that belong to no group.
+// Other is the name for the processes that belong to no group.
 const Other = "other"
 
 // A Reading is the CPU counters of one host at one instant.
@@ -65,9 +65,9 @@ func (r *Reading) readHost(fs procfs.FS) error {
 	return nil
 }
 
-// readProcs adds up user and system time, with that of children that were waited
-// for: the sum over the live processes of a tree then includes the time of processes
-// that ended in between.
+// readProcs sums up user and system time, including the time of children that were
+// waited for. The sum over the live processes of a tree then includes the time of
+// processes that ended in between.
 func (r *Reading) readProcs(procs procfs.Procs, groups map[string][]int) {
 	root := map[int]string{}
 	for name, pids := range groups {
@@ -98,7 +98,7 @@ func (r *Reading) readProcs(procs procfs.Procs, groups map[string][]int) {
 	}
 }
 
-// groupOf walks up the parents to the nearest root.
+// groupOf follows the parents up to the nearest root.
 func groupOf(pid int, stats map[int]procfs.ProcStat, root map[int]string) string {
 	for range 64 { // no service has a deeper tree
 		if name, ok := root[pid]; ok {

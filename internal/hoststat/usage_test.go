@@ -9,8 +9,8 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// TestBetweenSeesABusyChild: a shell that burns CPU in a child of its own is
-// charged to the group of the shell, also after the child has ended.
+// TestBetweenSeesABusyChild checks that the CPU time of a shell's child is charged to
+// the group of the shell, also after the child has ended.
 func TestBetweenSeesABusyChild(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c",
 		`/bin/sh -c 'i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done'; echo done; read x`)

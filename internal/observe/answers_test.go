@@ -36,8 +36,8 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// TestSeriesOf folds URLs into routes: of two icons one changed its size, and
-// one was asked for once, of which nothing can be said.
+// TestSeriesOf folds URLs into routes: one icon changed its size, and another one was
+// requested only once, so that it is not counted as fixed or changed.
 func TestSeriesOf(t *testing.T) {
 	row := func(key string, n int64, bytes, most iikanji.Bytes) iikanji.Row {
 		return iikanji.Row{Key: key, Count: n, Web: &iikanji.WebRow{Bytes: bytes, MaxBytes: most}}
@@ -50,8 +50,8 @@ func TestSeriesOf(t *testing.T) {
 	}
 }
 
-// TestCompare: answers to two clients right after each other are compared,
-// those to one client and those far apart are not.
+// TestCompare checks that consecutive answers to two clients are compared, and that
+// answers to one client and answers far apart are not.
 func TestCompare(t *testing.T) {
 	at := func(ms int, client, bytes uint32) bench.Sample {
 		return bench.Sample{End: time.Duration(ms) * time.Millisecond, Client: client, Bytes: bytes}
@@ -63,8 +63,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestSeriesWithoutSizes: a log that has no sizes says nothing of how answers
-// changed, and its URLs can be asked for all the same.
+// TestSeriesWithoutSizes checks that a log without sizes gives no data about changed
+// answers, and that its URLs can still be requested.
 func TestSeriesWithoutSizes(t *testing.T) {
 	access := &iikanji.Profile{Rows: []iikanji.Row{{Key: "GET /a/:file.js"}}}
 	urls := &iikanji.Profile{Rows: []iikanji.Row{{Key: "GET /a/x.js", Count: 50, Web: &iikanji.WebRow{}}, {Key: "GET /a/y.js", Count: 9, Web: &iikanji.WebRow{}}}}
@@ -88,8 +88,8 @@ func TestURLsToAsk(t *testing.T) {
 	}
 }
 
-// TestAccessRead counts the part of a log from the load in all ways at once:
-// what was written before is in none of them.
+// TestAccessRead counts the part of a log from the load in all ways at once. Earlier
+// lines are in none of the counts.
 func TestAccessRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "access.log")
 	line := func(method, url string, status int) string {

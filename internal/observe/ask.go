@@ -69,8 +69,8 @@ func (o *Observer) questions(ob *Observation) []question {
 	return out
 }
 
-// appsOn are the processes of the apps on a host at this moment: they may have
-// been started again since the target was described.
+// appsOn are the current processes of the apps on a host: the apps may have been
+// restarted since the target was described.
 func (o *Observer) appsOn(h host.Host) []int {
 	var out []int
 	for _, s := range o.w.Target.WithRole(iikanji.RoleApp) {
@@ -86,7 +86,7 @@ func ofTarget(profiles []iikanji.Profile, service string) []iikanji.Profile {
 	return slices.DeleteFunc(slices.Clone(profiles), func(p iikanji.Profile) bool { return p.Target != service })
 }
 
-// askDatabase collects the form of a database, what is to be counted in it,
+// askDatabase collects the definitions of a database's tables, the counts in them,
 // and the plans of the heaviest statements. A server that does not answer has
 // no facts.
 func askDatabase(ctx context.Context, d *databaseWatch, ob *Observation) ([]iikanji.Fact, error) {
@@ -120,7 +120,7 @@ func askDatabase(ctx context.Context, d *databaseWatch, ob *Observation) ([]iika
 		if err != nil { // too large to be counted in the time that a question has
 			ob.Run.Warnings = append(ob.Run.Warnings, fmt.Sprintf("advice on %s goes by the server's estimates: %v", q.Table, err))
 		}
-		known = append(known, facts.TableFacts(target, tables[i])...) // the last word on a table counts
+		known = append(known, facts.TableFacts(target, tables[i])...) // the last fact about a table counts
 		known = append(known, facts.SelectivityFacts(target, tables[i], shares)...)
 	}
 	return append(known, plans(ctx, srv, target, d.schema, statements)...), ctx.Err()
@@ -249,7 +249,7 @@ func askUnits(h host.Host, t iikanji.Target, ob *Observation) []iikanji.Fact {
 	return append(units, facts.ReadyFacts(h, t)...)
 }
 
-// askAnswers asks a web server for one URL of each route that it served.
+// askAnswers requests one URL of each route that a web server served.
 // Answers may be files in folders.
 func askAnswers(ctx context.Context, h host.Host, s iikanji.Service, folders []string, seen []iikanji.Fact) ([]iikanji.Fact, error) {
 	urls := urlsToAsk(seen, s.Name)

@@ -11,8 +11,8 @@ import (
 	"github.com/iikanji/iikanji/internal/facts/factstest"
 )
 
-// TestPlans wants two plans of a statement, of its slowest example and of a
-// usual one, each made in the schema that the statement was sent to.
+// TestPlans expects two plans of a statement, of its slowest example and of a typical
+// one, each made in the schema that the statement was sent to.
 func TestPlans(t *testing.T) {
 	srv, err := factstest.Start(t.Context(), "")
 	if err != nil {

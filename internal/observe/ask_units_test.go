@@ -10,8 +10,8 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// TestAskUnits: a service that systemd runs is known with its unit and how long
-// it took to start; one that it does not run, as those of an arena, is not.
+// TestAskUnits checks that a service run by systemd has facts about its unit and its
+// start time, and that a service without a unit, as in an arena, has none.
 func TestAskUnits(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

@@ -10,8 +10,8 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// TestCounter counts what a real database does between the two readings, and
-// says so when it cannot be asked.
+// TestCounter counts the work of a real database between the two readings, and
+// checks the error if the database cannot be read.
 func TestCounter(t *testing.T) {
 	srv, err := factstest.Start(t.Context(), "")
 	if err != nil {
@@ -33,7 +33,7 @@ func TestCounter(t *testing.T) {
 	}
 	run("CREATE TABLE seat (n int PRIMARY KEY, who varchar(9))", "INSERT INTO seat SELECT seq, 'x' FROM seq_1_to_500")
 	c := &Counter{DB: db}
-	c.Phase(scenario.Prepare, true) // no load: not looked at
+	c.Phase(scenario.Prepare, true) // not the load phase: no reading
 	if c.before != nil {
 		t.Error("a reading outside of the load")
 	}

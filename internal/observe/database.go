@@ -18,7 +18,7 @@ import (
 const idleConnections = 2
 
 // A databaseWatch observes one database of MySQL's family during the load: its
-// statements, its counters, and who waits for locks.
+// statements, its counters, and its lock waits.
 type databaseWatch struct {
 	service iikanji.Service
 	host    host.Host

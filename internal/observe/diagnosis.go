@@ -7,7 +7,7 @@ import (
 	"github.com/iikanji/iikanji/internal/diagnose"
 )
 
-// A Diagnosis is what an observed run teaches: causes, best first.
+// A Diagnosis is the findings of an observed run, best first.
 type Diagnosis struct {
 	Run      *iikanji.Run      `json:"run"`
 	Sensors  []Sensor          `json:"sensors"`
@@ -24,15 +24,15 @@ type Diagnosis struct {
 	Plans map[string]iikanji.Plan `json:"plans,omitempty"`
 }
 
-// Orient makes findings of an observation and of facts. What a red sensor saw
-// is not used at all; a finding BEN103 says so.
+// Orient derives findings from an observation and facts. Data of a red sensor is
+// not used at all; a finding BEN103 reports it.
 func Orient(ob *Observation, known []iikanji.Fact) (*Diagnosis, error) {
 	d := &Diagnosis{Run: ob.Run, Sensors: ob.Sensors, Plans: map[string]iikanji.Plan{}}
 	in := diagnose.Input{Run: ob.Run, Target: ob.Target, Facts: known, BlindWhy: map[iikanji.Source]string{}}
 	for _, s := range ob.Sensors {
 		switch why, red := in.BlindWhy[s.Source]; {
 		case s.Green:
-		case red: // of another service
+		case red: // the sensor of another service
 			in.BlindWhy[s.Source] = why + "; " + s.Why()
 		default:
 			in.Blind = append(in.Blind, s.Source)
@@ -55,7 +55,7 @@ func Orient(ob *Observation, known []iikanji.Fact) (*Diagnosis, error) {
 			continue
 		}
 		var p iikanji.Plan
-		if json.Unmarshal([]byte(f.Value), &p) == nil { // a plan is for reading: without it all else holds
+		if json.Unmarshal([]byte(f.Value), &p) == nil { // a plan is only displayed: the diagnosis is valid without it
 			d.Plans[f.Key] = p
 		}
 	}

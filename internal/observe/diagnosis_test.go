@@ -49,8 +49,8 @@ func codes(fs []iikanji.Finding) []iikanji.Code {
 	return out
 }
 
-// TestOrient finds the missing index while the sensor is green; once it is
-// red, the finding is held back and BEN103 says why.
+// TestOrient finds the missing index while the sensor is green. If the sensor is red,
+// the finding is held back and BEN103 has the reason.
 func TestOrient(t *testing.T) {
 	ob, known := scanned(t)
 	d, err := Orient(ob, known)
@@ -81,7 +81,7 @@ func mustOrient(t *testing.T, ob *Observation, known []iikanji.Fact) []iikanji.F
 	return d.Findings
 }
 
-// TestKeep saves a diagnosed run and gets the same diagnosis of it again.
+// TestKeep saves a diagnosed run and derives the same diagnosis from the saved files.
 func TestKeep(t *testing.T) {
 	h, err := history.Open(t.TempDir())
 	if err != nil {
@@ -133,9 +133,9 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestKeepTarget: the services of a kept run have their own names in its
-// findings, also after it was recalled; a run that was kept without a target has
-// the usual ones.
+// TestKeepTarget checks that the findings of a saved run have the names of its
+// services, also after it was recalled. A run saved without a target has the
+// default names.
 func TestKeepTarget(t *testing.T) {
 	h, err := history.Open(t.TempDir())
 	if err != nil {

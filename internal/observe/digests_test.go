@@ -10,9 +10,9 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// TestObserveDigests: where the slow log cannot see the run and the server
-// keeps sums by digest, these stand in, cut to the load and proven like a log;
-// where the slow log sees it, they do not.
+// TestObserveDigests checks that the server's sums by digest replace a slow log that
+// does not see the run. They are cut to the load and proven like a log. They are not
+// used if the slow log sees the run.
 func TestObserveDigests(t *testing.T) {
 	srv, err := factstest.Start(t.Context(), "", "--performance-schema=ON", "--performance-schema-consumer-statements-digest=ON", "--performance-schema-instrument=statement/%=ON")
 	if err != nil {

@@ -28,7 +28,7 @@ const StealLimit = 0.02
 
 // Limits beyond which a run proves nothing about a change.
 const (
-	otherLimit = 0.10 // of the machine, by programs that are no part of the run
+	otherLimit = 0.10 // of the machine, by programs that do not belong to the run
 	swapLimit  = 256  // pages swapped in or out during the load
 	diskLeast  = 512 << 20
 )

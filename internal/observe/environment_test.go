@@ -13,8 +13,8 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// TestGuardWatches wants the load, and nothing else, measured: who used the CPU,
-// and samples of the host, which Stop hands over also when a run breaks off.
+// TestGuardWatches checks that only the load is measured: the CPU time by service, and
+// samples of the host, which Stop returns even if a run is broken off.
 func TestGuardWatches(t *testing.T) {
 	used := func(g *Guard, who string) time.Duration {
 		i := slices.IndexFunc(g.Usage, func(u iikanji.Usage) bool { return u.Who == who })
@@ -55,8 +55,8 @@ func TestGuardWatches(t *testing.T) {
 	}
 }
 
-// TestGuardSays wants the same things told of a run that stands alone and of
-// one of many, and nothing of a quiet one.
+// TestGuardSays checks that a single run and a run that is one of many get the same
+// warnings, and that an undisturbed run gets none.
 func TestGuardSays(t *testing.T) {
 	unseen := errors.New("it was not seen")
 	for _, c := range []struct {

@@ -12,8 +12,9 @@ import (
 	"github.com/iikanji/iikanji/internal/facts/factstest"
 )
 
-// TestExecuted: what a real database executes meanwhile is told, also what has
-// several lines, nothing from before or after, and its settings are as they were.
+// TestExecuted checks that the statements executed by a real database meanwhile are
+// returned, including those of several lines and without earlier or later ones, and
+// that the database's settings are restored.
 func TestExecuted(t *testing.T) {
 	srv, err := factstest.Start(t.Context(), "")
 	if err != nil {
@@ -73,7 +74,7 @@ func TestExecuted(t *testing.T) {
 	}
 }
 
-// TestParseExecuted reads the form of both servers.
+// TestParseExecuted parses the formats of both servers.
 func TestParseExecuted(t *testing.T) {
 	log := "/usr/sbin/mariadbd, Version: 10.11\nTcp port: 0\nTime\t\t    Id Command\tArgument\n" +
 		"261121 16:20:01\t     5 Connect\troot@localhost on x\n\t\t     5 Query\tSELECT 1\n\t\t     6 Init DB\tx\n\t\t     5 Prepare\tSELECT ?\n\t\t     5 Execute\tSELECT 2\n\t\t     5 Close stmt\t\n" +

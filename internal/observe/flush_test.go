@@ -10,7 +10,7 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// TestBuffers finds the log that is written through a buffer, however deep.
+// TestBuffers finds the log that is written through a buffer, at any depth of blocks.
 func TestBuffers(t *testing.T) {
 	in := func(args ...string) []iikanji.Directive {
 		log := iikanji.Directive{Name: "access_log", Args: args}
@@ -70,7 +70,8 @@ func TestHidesWarnings(t *testing.T) {
 	}
 }
 
-// TestTellUnread warns of queries that are not understood, and of nothing else.
+// TestTellUnread checks that there are warnings for queries that cannot be parsed, and
+// for nothing else.
 func TestTellUnread(t *testing.T) {
 	ob := &Observation{Run: &iikanji.Run{}}
 	tellUnread(ob, []diagnose.Unread{{Query: diagnose.Query{SQL: "administrator command: Prepare", Seconds: 9}}, {Query: diagnose.Query{SQL: "SET x = 1"}}})

@@ -15,8 +15,8 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// A second host has files of its own and, as there is one kernel in a test, the
-// processes of this machine.
+// A second host has separate files. Its processes are those of this machine, because a
+// test has only one kernel.
 type second struct{ *host.Fake }
 
 func (second) ProcFolder() string { return "/proc" }
@@ -35,9 +35,8 @@ func (s second) ReadDir(path string) ([]fs.DirEntry, error) {
 	return s.Fake.ReadDir(path)
 }
 
-// TestObserveTwoHosts observes a web server and an app on another host: their
-// logs are read there, their processes are charged there, and their facts carry
-// its name.
+// TestObserveTwoHosts observes a web server and an app on another host: their logs are
+// read there, their processes are counted there, and their facts have its name.
 func TestObserveTwoHosts(t *testing.T) {
 	far := second{&host.Fake{Root: t.TempDir(), Host: "far"}}
 	write := func(name, text string) {
@@ -117,7 +116,7 @@ func TestObserveTwoHosts(t *testing.T) {
 	}
 }
 
-// testRowsByHost wants each service in the profile of its own host only.
+// testRowsByHost checks that each service is in the profile of its own host only.
 func testRowsByHost(t *testing.T, ob *Observation) {
 	t.Helper()
 	rows := map[string][]string{}

@@ -66,7 +66,7 @@ func (ob *Observation) profileNames() []string {
 }
 
 // Keep saves a run with what was observed of it, so that it can be diagnosed
-// again. What a red sensor saw is kept too, so that its failure can be examined.
+// again. Data of a red sensor is saved too, so that its failure can be examined.
 func Keep(h *history.History, ob *Observation, known []iikanji.Fact) error {
 	id := ob.Run.ID
 	for _, l := range ob.slowLogs {

@@ -177,8 +177,8 @@ func (o *Observer) end(ctx context.Context) {
 	}
 }
 
-// Samples tells the folder in which the load generator keeps its samples of
-// the run; without it less is known of how answers differed between clients.
+// Samples sets the folder in which the load generator keeps its samples of the
+// run. Without it, less is known about how answers differed between clients.
 func (o *Observer) Samples(dir string) { o.samples = dir }
 
 // Finish reads what the sensors saw of the load phase of a run and proves

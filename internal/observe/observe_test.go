@@ -35,7 +35,7 @@ type stage struct {
 	errors string // error log of nginx
 	output string // of the app
 	root   *sql.DB
-	app    *sql.DB // opened once the observer is there
+	app    *sql.DB // opened after the observer has started
 }
 
 func newStage(t *testing.T, srv *factstest.Server) *stage {
@@ -83,7 +83,7 @@ func says(t *testing.T, path, line string) {
 // spill is a line of nginx's error log.
 const spill = `2026/11/21 11:57:21 [warn] 12#12: *3 a client request body is buffered to a temporary file /body/0000000001, client: 127.0.0.1, server: , request: "POST /%s HTTP/1.1"`
 
-// requests writes lines to the logs and asks the database once for each.
+// requests writes lines to the logs and sends one query to the database for each.
 func (s *stage) requests(t *testing.T, n int, what string) {
 	t.Helper()
 	f, err := os.OpenFile(s.access, os.O_WRONLY|os.O_APPEND, 0)
@@ -101,7 +101,7 @@ func (s *stage) requests(t *testing.T, n int, what string) {
 	}
 }
 
-// TestObserve holds the observer against a real database.
+// TestObserve runs the observer with a real database.
 func TestObserve(t *testing.T) {
 	srv, err := factstest.Start(t.Context(), "")
 	if err != nil {
@@ -138,12 +138,12 @@ func (s *stage) quarrel(t *testing.T) (release func()) {
 	}
 }
 
-// testWindow observes a run with work before, within and behind its load
-// phase, and wants of it exactly what is within, in both logs, and the
-// database's settings as they were.
+// testWindow observes a run with work before, during and after its load phase. Both
+// profiles must contain exactly the work of the load phase, and the database must
+// have its former settings.
 func testWindow(t *testing.T, srv *factstest.Server) {
 	s := newStage(t, srv)
-	s.root.SetMaxIdleConns(2) // of before the observation: not logged
+	s.root.SetMaxIdleConns(2) // connections from before the observation are not logged
 	for _, q := range []string{"CREATE TABLE seat (n INT PRIMARY KEY)", "INSERT INTO seat VALUES (1)"} {
 		if _, err := s.root.Exec(q); err != nil {
 			t.Fatal(err)
@@ -218,8 +218,8 @@ func testWindow(t *testing.T, srv *factstest.Server) {
 	}
 }
 
-// testSeen wants the facts of the load: limits of this process, which plays the
-// app, what was written, and that all answers to the one URL had one size.
+// testSeen checks the facts of the load: limits of this process, which acts as the
+// app, bytes written to logs, and one size of all answers to the one URL.
 func testSeen(t *testing.T, ob *Observation) {
 	seen := map[string]string{}
 	for _, f := range ob.Seen {
@@ -241,8 +241,8 @@ func testSeen(t *testing.T, ob *Observation) {
 	}
 }
 
-// testBlind breaks the sensors of a real observation: an access log that was
-// replaced, an app whose connections are older than the observer.
+// testBlind breaks the sensors of a real observation: the access log is replaced, and
+// the app's connections are older than the observer.
 func testBlind(t *testing.T, srv *factstest.Server) {
 	s := newStage(t, srv)
 	s.requests(t, 100, "before") // also opens the app's connection
@@ -278,13 +278,13 @@ func testBlind(t *testing.T, srv *factstest.Server) {
 	}
 }
 
-// testWithout observes sites whose database keeps no log, is down, or is not
-// there: the slow log's sensor alone is red, and says why.
+// testWithout observes sites whose database keeps no log, is down, or does not exist:
+// only the slow log's sensor is red, with the reason.
 func testWithout(t *testing.T, srv *factstest.Server) {
 	for _, c := range []struct {
 		name, why string
 		change    func(db *iikanji.Service)
-		known     bool // is the database asked for facts?
+		known     bool // facts of the database are expected
 	}{
 		{"no log", "the target names no slow log", func(db *iikanji.Service) { db.Logs = nil }, true},
 		{"down", "connecting to the", func(db *iikanji.Service) { db.Socket += ".gone" }, false},
@@ -311,7 +311,7 @@ func testWithout(t *testing.T, srv *factstest.Server) {
 				t.Fatal(err)
 			}
 			for _, x := range ob.Sensors {
-				if x.Source == iikanji.Host { // no second has passed: it has no sample
+				if x.Source == iikanji.Host { // less than a second has passed, so there is no sample
 					continue
 				}
 				if x.Green == (x.Source == iikanji.Slow) || x.Source == iikanji.Slow && !strings.Contains(x.Why(), c.why) {
@@ -332,7 +332,8 @@ func testWithout(t *testing.T, srv *factstest.Server) {
 	}
 }
 
-// TestObserveRefuses a run without load, and to begin when it has been stopped.
+// TestObserveRefuses checks the errors for a run without load, and for a start after
+// the context was cancelled.
 func TestObserveRefuses(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -27,16 +27,16 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// A plant is one fault in a small site that has none: a Go app as a process of
-// its own behind a real nginx. code has to be first or second of what the
-// observed run finds.
+// A plant is one fault in a small site that otherwise has none: a Go app in a separate
+// process behind a real nginx. code has to be the first or second finding of the
+// observed run.
 type plant struct {
-	fault string // the app knows some of them
+	fault string // the app implements some of them
 	code  iikanji.Code
 	// conf replaces parts of nginx's configuration.
 	conf []string
-	dsn  string        // of the database, "" for an app that has none
-	pace time.Duration // between two rounds of a client
+	dsn  string        // of the database, "" for an app without a database
+	pace time.Duration // pause between two rounds of a client
 }
 
 var plants = []plant{
@@ -73,7 +73,7 @@ http {
 
 const appVariable, faultVariable, dsnVariable = "IIKANJI_TEST_APP", "IIKANJI_TEST_FAULT", "IIKANJI_TEST_DSN"
 
-// init makes this test's program an app where it is started as one.
+// init runs this test program as the app if it is started as one.
 func init() {
 	if address := os.Getenv(appVariable); address != "" {
 		plantedApp(address, os.Getenv(faultVariable), os.Getenv(dsnVariable))
@@ -83,8 +83,8 @@ func init() {
 // script is the one static file.
 var script = bytes.Repeat([]byte("function f() { return document.getElementById('a') }\n"), 800)
 
-// plantedApp serves until it is killed. With a database, pages come from it and
-// uploads are noted in it.
+// plantedApp serves until it is killed. With a database, it reads pages from it and
+// records uploads in it.
 func plantedApp(address, fault, dsn string) {
 	var db *sql.DB
 	if dsn != "" {
@@ -140,7 +140,8 @@ func plantedApp(address, fault, dsn string) {
 	panic(http.ListenAndServe(address, nil))
 }
 
-// hold opens files at once, as a handler that reads many does, and logs what fails.
+// hold opens files at the same time, like a handler that reads many files, and logs
+// failures.
 func hold(n int) {
 	var files []*os.File
 	for range n {
@@ -156,7 +157,7 @@ func hold(n int) {
 	}
 }
 
-// freeAddress is one at which nobody listens.
+// freeAddress is an address without a listener.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -201,7 +202,7 @@ func start(t *testing.T, cmd *exec.Cmd, address string) int {
 	}
 }
 
-// A smallSite is a site that is up, with what an observer wants to know of it.
+// A smallSite is a running site, with the data that an observer needs.
 type smallSite struct {
 	Watched
 	url string
@@ -247,7 +248,7 @@ func plantSite(t *testing.T, srv *factstest.Server, p plant) *smallSite {
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), appVariable+"="+app, faultVariable+"="+p.fault, dsnVariable+"="+p.dsn)
 	cmd.Stdout, cmd.Stderr = output, output
-	cmd.Dir = dir // where its files are
+	cmd.Dir = dir // the folder of its files
 	groups := map[string][]int{"app": {start(t, cmd, app)}}
 	groups["nginx"] = []int{start(t, exec.Command(nginx, "-p", dir, "-c", path("nginx.conf"), "-e", path("error.log"), "-g", "daemon off;"), front)}
 	target := iikanji.Target{Name: "small", Services: []iikanji.Service{
@@ -259,14 +260,14 @@ func plantSite(t *testing.T, srv *factstest.Server, p plant) *smallSite {
 		Groups: func() map[string][]int { return groups }}}
 }
 
-// load sends the fixed work of a fault with a few clients and returns the run.
+// load sends the fixed requests of a fault from a few clients and returns the run.
 func (s *smallSite) load(t *testing.T, p plant) *iikanji.Run {
 	t.Helper()
 	const clients, rounds = 6, 420
 	fault := p.fault
 	dialer := &net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
 		var err error
-		if fault == "answers spilled" { // clients that take little at a time
+		if fault == "answers spilled" { // slow clients
 			err = c.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 8<<10) })
 		}
 		return err
@@ -330,7 +331,7 @@ func (s *smallSite) load(t *testing.T, p plant) *iikanji.Run {
 	return run
 }
 
-// observed loads the site under observation and keeps of it what keep says.
+// observed loads the site under observation and keeps the parts selected by keep.
 func (s *smallSite) observed(ctx context.Context, t *testing.T, p plant, keep func(iikanji.Source) bool) (*Observation, *Diagnosis) {
 	t.Helper()
 	o, err := Observe(ctx, s.Watched)
@@ -358,10 +359,11 @@ func (s *smallSite) observed(ctx context.Context, t *testing.T, p plant, keep fu
 	return ob, d
 }
 
-// TestPlantedSite plants one fault at a time into a site that has none, loads
-// it under observation, and wants the fault first or second, and nothing at
-// all of the clean site. The database plays no part in it, and what else this
-// machine does is no fault of the site: both sensors are left out.
+// TestPlantedSite plants one fault at a time into a site without faults and loads it
+// under observation. The fault must be the first or second finding, and the clean
+// site must have none. The sensors of the database and of the host are excluded:
+// the database is not part of this test, and other work on this machine is not a
+// fault of the site.
 func TestPlantedSite(t *testing.T) {
 	srv, err := factstest.Start(t.Context(), "")
 	if err != nil {
@@ -388,7 +390,7 @@ func TestPlantedSite(t *testing.T) {
 	}
 }
 
-// toldBy is what findings say, a line each.
+// toldBy formats findings, one per line.
 func toldBy(fs []iikanji.Finding) string {
 	var b strings.Builder
 	for _, f := range fs {
@@ -403,9 +405,9 @@ CREATE TABLE upload (id INT AUTO_INCREMENT PRIMARY KEY, bytes INT NOT NULL);
 INSERT INTO page SELECT seq, REPEAT('u', 1 + seq MOD 40), seq, REPEAT('x', 1 + seq MOD 40) FROM seq_1_to_4000;
 ANALYZE TABLE page, upload`
 
-// TestCleanSite observes a whole site without a fault, database and host
-// included, with every sensor green, and wants no finding at all. Only what
-// other programs of this machine used is not the site's.
+// TestCleanSite observes a whole site without a fault, including database and host.
+// Every sensor must be green, and there must be no finding, except for the resource
+// use of other programs on this machine.
 func TestCleanSite(t *testing.T) {
 	srv, err := factstest.Start(t.Context(), "")
 	if err != nil {
@@ -425,7 +427,7 @@ func TestCleanSite(t *testing.T) {
 	p := plant{fault: "none", dsn: c.FormatDSN(), pace: 60 * time.Millisecond}
 	var ob *Observation
 	var d *Diagnosis
-	for range 3 { // where others take the machine, a sensor may rightly be red
+	for range 3 { // if other programs use the machine, a sensor may be red for a valid reason
 		site := plantSite(t, srv, p)
 		ob, d = site.observed(t.Context(), t, p, func(iikanji.Source) bool { return true })
 		if !slices.ContainsFunc(ob.Sensors, func(s Sensor) bool { return !s.Green }) {

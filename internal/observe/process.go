@@ -34,7 +34,7 @@ func (o *Observer) processes(ctx context.Context) []iikanji.Fact {
 }
 
 // connections are how each app is connected to each database. With several
-// apps they are told apart by the processes that hold the clients' sockets.
+// apps they are distinguished by the processes that have the clients' sockets open.
 func (o *Observer) connections(ctx context.Context) []iikanji.Fact {
 	apps := o.w.Target.WithRole(iikanji.RoleApp)
 	var out []iikanji.Fact

@@ -14,7 +14,7 @@ func profileOf(lines, bad int64, rows ...iikanji.Row) *iikanji.Profile {
 	return &iikanji.Profile{Rows: rows, Intake: iikanji.Intake{Lines: lines, Bad: bad}}
 }
 
-// wants says what a sensor has to be; why is part of the reason for red.
+// wants checks the state of a sensor; why is part of the reason for red.
 func wants(t *testing.T, name string, s Sensor, why string) {
 	t.Helper()
 	if s.Green != (why == "") || !strings.Contains(s.Why(), why) || s.Green && s.Why() != "" {
@@ -79,8 +79,8 @@ func TestProveSlow(t *testing.T) {
 	}
 }
 
-// TestProveHost wants samples for nearly all of the time, and services that do
-// not use more than the machine.
+// TestProveHost requires samples for nearly all of the time, and services that do not
+// use more CPU time than the machine has.
 func TestProveHost(t *testing.T) {
 	samples := func(n int, app float64) *iikanji.Profile {
 		var all []hoststat.Sample
@@ -123,7 +123,7 @@ func TestProveErrors(t *testing.T) {
 	}
 }
 
-// TestHostProfile: sums, means and extremes of two unlike intervals.
+// TestHostProfile checks sums, means and extremes of two different intervals.
 func TestHostProfile(t *testing.T) {
 	p := hostProfile([]hoststat.Sample{
 		{At: time.Unix(1, 0), Over: time.Second, Cores: 2, User: 1, Steal: 0.5, DiskFlushes: 10, FlushTook: time.Millisecond, ListenDrops: 3, ListenOverflows: 2, SwapOut: 2, MemAvailable: 100, PressureCPU: 0.2,
@@ -144,8 +144,8 @@ func TestHostProfile(t *testing.T) {
 	}
 }
 
-// TestHostProfileNames: the programs of others are added up by name, and the
-// time of the busiest thread.
+// TestHostProfileNames checks the sums by name of the programs of others, and the time
+// of the busiest thread.
 func TestHostProfileNames(t *testing.T) {
 	sample := func(at int64, busiest float64, others ...hoststat.Program) hoststat.Sample {
 		return hoststat.Sample{At: time.Unix(at, 0), Over: time.Second, Cores: 2, User: 1, Others: others,

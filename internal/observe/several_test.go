@@ -30,8 +30,8 @@ type lane struct {
 	target          []iikanji.Service
 }
 
-// newLane starts the three services. The database has a table whose name has
-// the lane's in it.
+// newLane starts the three services. The database has a table whose name contains the
+// lane's name.
 func newLane(t *testing.T, name string, tcp bool) *lane {
 	t.Helper()
 	l := &lane{web: "edge-" + name, app: "shop-" + name, store: "db-" + name, folder: t.TempDir(), pids: map[string][]int{}}
@@ -128,8 +128,8 @@ func (l *lane) ask(t *testing.T, n int, path string) {
 }
 
 // TestObserveSeveral observes a site of two web servers, two apps and two
-// databases, none of which has the name of its role: each has its own sensor,
-// profile and facts, and nothing of the others is in them.
+// databases, none of which has the name of its role. Each has its own sensor,
+// profile and facts, without data of the other services.
 func TestObserveSeveral(t *testing.T) {
 	a, b := newLane(t, "a", false), newLane(t, "b", true)
 	target := iikanji.Target{Name: "two", Services: slices.Concat(a.target, b.target)}
@@ -178,7 +178,7 @@ func TestObserveSeveral(t *testing.T) {
 	testKeptSeveral(t, ob, known)
 }
 
-// testCounts wants profiles with as many requests or statements as were sent.
+// testCounts checks that profiles have as many requests or statements as were sent.
 func testCounts(t *testing.T, ob *Observation, want map[string]int64) {
 	t.Helper()
 	for _, p := range ob.Profiles {
@@ -203,7 +203,7 @@ func testCounts(t *testing.T, ob *Observation, want map[string]int64) {
 	}
 }
 
-// testLaneFacts wants facts of each service, under its own name only.
+// testLaneFacts checks that each service has facts, only under its own name.
 func testLaneFacts(t *testing.T, a, b *lane, known []iikanji.Fact) {
 	t.Helper()
 	seen := map[string]string{}
@@ -243,7 +243,8 @@ func testLaneFacts(t *testing.T, a, b *lane, known []iikanji.Fact) {
 	}
 }
 
-// testKeptSeveral wants an observation of several services back as it was.
+// testKeptSeveral checks that a saved observation of several services is recalled
+// unchanged.
 func testKeptSeveral(t *testing.T, ob *Observation, known []iikanji.Fact) {
 	t.Helper()
 	h, err := history.Open(t.TempDir())
@@ -279,8 +280,8 @@ func testKeptSeveral(t *testing.T, ob *Observation, known []iikanji.Fact) {
 	}
 }
 
-// TestFront finds the web server that the load goes to; where that is not
-// known, all of them are.
+// TestFront finds the web server that receives the load; if it is unknown, all web
+// servers count.
 func TestFront(t *testing.T) {
 	service := func(name, address string) iikanji.Service {
 		return iikanji.Service{Name: name, Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx, Address: address, Logs: []iikanji.Log{{Kind: "access", Path: "/log"}}}

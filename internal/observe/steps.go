@@ -16,7 +16,7 @@ const stepFlight = 10
 // the access log.
 type tallied struct {
 	name       string // of the first of the steps
-	route      string // as a step names it; "" for what is of no step
+	route      string // route in a step's name; "" for lines without a step
 	sent, seen float64
 	gone       float64 // sent, and given up before nginx may have taken it
 	cut        float64

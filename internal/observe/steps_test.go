@@ -6,7 +6,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// TestProveSteps: an access log whose total is right may still lack a route.
+// TestProveSteps checks that a missing route is detected even if the total of the
+// access log is correct.
 func TestProveSteps(t *testing.T) {
 	steps := func() []iikanji.StepStat {
 		return []iikanji.StepStat{
@@ -26,7 +27,7 @@ func TestProveSteps(t *testing.T) {
 		name  string
 		line  string
 		n     int64
-		other string // takes what the line lacks, so that the total is right
+		other string // gets the missing requests, so that the total is correct
 		why   string
 	}{
 		{"exact", "GET /list", 100, "", ""},
@@ -54,7 +55,7 @@ func TestProveSteps(t *testing.T) {
 			}
 			wants(t, c.name, s, c.why)
 			if c.why != "" {
-				run.Steps = append(run.Steps, iikanji.StepStat{Step: "sign in", Count: 1}) // whose lines may be any
+				run.Steps = append(run.Steps, iikanji.StepStat{Step: "sign in", Count: 1}) // without a route, so that any line may belong to it
 				wants(t, "not by route", proveAccess(p, run, nil), "")
 			}
 		})

@@ -81,7 +81,7 @@ func loopback(host string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// configure asks the web server for its configuration, once.
+// configure reads the configuration of the web server, once.
 func (w *webWatch) configure(ctx context.Context, processIDs func(iikanji.Service) []int) {
 	if w.known, w.asked = askNginx(ctx, w.host, w.service); len(w.known) == 0 {
 		return
