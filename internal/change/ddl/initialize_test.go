@@ -392,8 +392,8 @@ func definitionOf(t *testing.T, s *testSite) string {
 	return text
 }
 
-// TestNotOnline: a table that the server can only copy is locked, and the risk
-// says so; a table for which that is noticed late is copied too.
+// TestNotOnline: a table that the server can only copy is locked, and the plan
+// has RiskLock; a table for which the server refuses only later is copied too.
 func TestNotOnline(t *testing.T) {
 	s := newTestSite(t)
 	site := s.open(s.dir)
