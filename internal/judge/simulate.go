@@ -8,36 +8,39 @@ import (
 	"github.com/iikanji/iikanji/internal/stats"
 )
 
-// A World is where simulated trials happen: what is true, and how noisy runs
-// are. The zero value of each field but Sigma is what the method assumes.
+// A World holds the parameters of simulated trials: the true effect and the
+// noise of runs. The zero value of each field except Sigma is what the method
+// assumes.
 type World struct {
 	Name   string
-	Effect float64 // of the change, as a share: 0.10 is +10 %
-	Sigma  float64 // of ln(score) of a single run
-	// NoPrior tries without any A/A pairs; otherwise the noise is estimated
-	// from nine of them. PriorSigma above 0 says that they were run at another
-	// time, when that was the noise of a run and nothing else disturbed it.
+	Effect float64 // true effect of the change, as a share: 0.10 is +10 %
+	Sigma  float64 // SD of ln(score) of a single run
+	// NoPrior: the trial starts without A/A pairs. Otherwise the noise is
+	// estimated from nine of them. If PriorSigma is above 0, it is the Sigma of
+	// those pairs, as if they ran at another time, without drift and other
+	// disturbances.
 	NoPrior    bool
 	PriorSigma float64
-	Drift      float64 // of ln(score) from one run to the next
+	Drift      float64 // drift of ln(score) from one run to the next
 	Outliers   float64 // share of runs that score 30 % less
-	Modes      float64 // distance on ln(score) of two modes, equally likely
-	Together   float64 // correlation of one run's noise with the one before
+	Modes      float64 // distance on ln(score) between two modes, equally likely
+	Together   float64 // correlation of a run's noise with that of the run before
 }
 
-// aaPairs is how many A/A pairs a simulated prior comes from: eight degrees of freedom.
+// aaPairs is the number of A/A pairs for a simulated prior: eight degrees of
+// freedom.
 const aaPairs = stats.MaxPriorDF + 1
 
-// A Trial is the end of one simulated trial.
+// A Trial is the result of one simulated trial.
 type Trial struct {
 	Call  iikanji.Call
 	Pairs int
 }
 
-// A Rule decides in a World by running as many runs as it needs.
+// A Rule decides a trial in a World, with as many runs as it needs.
 type Rule func(w World, rng *rand.Rand) Trial
 
-// JudgeRule is the real judge, fed with runs like any other.
+// JudgeRule is the real judge with simulated runs.
 func JudgeRule(w World, rng *rand.Rand) Trial {
 	sim := &simulation{World: w, rng: rng}
 	var prior stats.Prior
@@ -56,8 +59,8 @@ func JudgeRule(w World, rng *rand.Rand) Trial {
 	}
 }
 
-// SingleRunRule keeps a change when one run scores better than one run before
-// by more than a share, as people and other tools do.
+// SingleRunRule keeps a change if one run scores better than one earlier run by
+// more than a share, as is common practice.
 func SingleRunRule(better float64) Rule {
 	return func(w World, rng *rand.Rand) Trial {
 		sim := &simulation{World: w, rng: rng}
@@ -69,16 +72,16 @@ func SingleRunRule(better float64) Rule {
 	}
 }
 
-// A simulation makes runs one after the other.
+// A simulation generates runs in sequence.
 type simulation struct {
 	World
 	rng  *rand.Rand
 	ran  int
-	last float64 // noise of the run before
+	last float64 // noise of the previous run
 	coin uint64
 }
 
-// run makes a run of the incumbent or of the candidate.
+// run generates a run of the incumbent or of the candidate.
 func (s *simulation) run(candidate bool) *iikanji.Run {
 	s.last = s.Together*s.last + math.Sqrt(1-s.Together*s.Together)*s.rng.NormFloat64()
 	y := math.Log(10_000) + s.Sigma*s.last + s.Drift*float64(s.ran)
@@ -95,7 +98,8 @@ func (s *simulation) run(candidate bool) *iikanji.Run {
 	return &iikanji.Run{ID: iikanji.RunID(s.ran), Outcome: iikanji.Passed, Score: math.Exp(y)}
 }
 
-// pair runs the n-th pair (from 0) in the order that the method gives.
+// pair generates the n-th pair (from 0), in the order that the method
+// prescribes.
 func (s *simulation) pair(n int) Pair {
 	if n == 0 {
 		s.coin = s.rng.Uint64()
@@ -108,7 +112,7 @@ func (s *simulation) pair(n int) Pair {
 	return Pair{A: a, B: s.run(true)}
 }
 
-// prior runs A/A pairs.
+// prior generates A/A pairs and returns their prior.
 func (s *simulation) prior() stats.Prior {
 	quiet := *s
 	if s.PriorSigma > 0 {
@@ -123,12 +127,12 @@ func (s *simulation) prior() stats.Prior {
 	return Noise(pairs)
 }
 
-// A Tally counts how simulated trials ended.
+// A Tally counts the results of simulated trials.
 type Tally struct {
 	Trials, Kept, Reverted, Inconclusive, Pairs int
 }
 
-// Add counts one more.
+// Add counts one trial.
 func (t *Tally) Add(r Trial) {
 	t.Trials++
 	t.Pairs += r.Pairs
@@ -142,7 +146,7 @@ func (t *Tally) Add(r Trial) {
 	}
 }
 
-// Join adds another tally's counts.
+// Join adds the counts of another tally.
 func (t *Tally) Join(o Tally) {
 	t.Trials, t.Kept, t.Reverted = t.Trials+o.Trials, t.Kept+o.Kept, t.Reverted+o.Reverted
 	t.Inconclusive, t.Pairs = t.Inconclusive+o.Inconclusive, t.Pairs+o.Pairs
@@ -154,8 +158,8 @@ func (t Tally) KeptShare() float64 { return float64(t.Kept) / float64(t.Trials) 
 // MeanPairs is the mean number of pairs per trial.
 func (t Tally) MeanPairs() float64 { return float64(t.Pairs) / float64(t.Trials) }
 
-// Simulate runs trials first … first+n−1 of a world. Each trial has a seed of
-// its own, so that a sum over parts is the same however it is cut.
+// Simulate runs trials first … first+n−1 of a world. Each trial has its own
+// seed, so the sum over parts does not depend on how the trials are split.
 func Simulate(w World, rule Rule, seed uint64, first, n int) Tally {
 	var t Tally
 	for i := first; i < first+n; i++ {

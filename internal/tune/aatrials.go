@@ -13,8 +13,8 @@ import (
 	"github.com/iikanji/iikanji/internal/stats"
 )
 
-// AATrials hold the judge against a real site that nothing is done to: every
-// keep is a false one.
+// AATrials are the results of the judge on a real, unchanged site: every keep is
+// a false one.
 type AATrials struct {
 	Noise    float64           `json:"noise"` // SD of ln(score) of a pair's difference, from the pairs before the trials
 	Verdicts []iikanji.Verdict `json:"verdicts"`
@@ -24,12 +24,12 @@ type AATrials struct {
 	Voided   int               `json:"voided"`
 }
 
-// calibration pairs before the first trial.
+// calibrationPairs is the number of pairs before the first trial.
 const calibrationPairs = 4
 
 // RunAATrials runs an unchanged site until n trials have their verdicts. Each
-// trial has runs of its own; a pair that the guard voids is repeated. tell is
-// told of each pair and may be nil.
+// trial has its own runs; a pair that the guard voids is repeated. tell is
+// called after each pair and may be nil.
 func RunAATrials(ctx context.Context, f Field, n int, load time.Duration, tell func(AATrials)) (AATrials, error) {
 	var out AATrials
 	var past [][]judge.Pair
@@ -72,7 +72,7 @@ func RunAATrials(ctx context.Context, f Field, n int, load time.Duration, tell f
 	return out, nil
 }
 
-// pair is two runs of the same state.
+// pair makes two runs of the same state.
 func (o *AATrials) pair(ctx context.Context, f Field, load time.Duration) (judge.Pair, error) {
 	var p judge.Pair
 	for _, to := range []**iikanji.Run{&p.A, &p.B} {
@@ -103,8 +103,8 @@ func (o *AATrials) pair(ctx context.Context, f Field, load time.Duration) (judge
 	return p, nil
 }
 
-// Bound is the upper 95 % bound on the share of false keeps, given none or
-// some in so many trials (exact, Clopper–Pearson).
+// Bound returns the upper 95 % bound on the share of false keeps, from the
+// number of trials and of keeps (exact, Clopper–Pearson).
 func (o *AATrials) Bound() float64 {
 	n, k := len(o.Verdicts), o.Kept
 	if n == 0 || k >= n {
@@ -114,7 +114,7 @@ func (o *AATrials) Bound() float64 {
 		return stats.FailureBound(n, 0.05)
 	}
 	lo, hi := float64(k)/float64(n), 1.0
-	for range 60 { // the tail falls with p
+	for range 60 { // the tail decreases with p
 		mid := (lo + hi) / 2
 		if binomialTail(n, k, mid) > 0.05 {
 			lo = mid
@@ -125,7 +125,7 @@ func (o *AATrials) Bound() float64 {
 	return hi
 }
 
-// binomialTail is P(X ≤ k) of n trials of chance p.
+// binomialTail returns P(X ≤ k) for n trials with probability p.
 func binomialTail(n, k int, p float64) float64 {
 	sum, term := 0.0, math.Pow(1-p, float64(n))
 	for i := 0; i <= k; i++ {

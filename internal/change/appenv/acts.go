@@ -7,7 +7,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// acts are what this kind can plan.
+// acts are the acts that this kind can plan.
 var acts = []change.DeclaredAct{
 	change.Declare[wanted](change.Act{
 		Help:   "any of these together",
@@ -15,7 +15,7 @@ var acts = []change.DeclaredAct{
 	}),
 }
 
-// wanted is the arguments of a remedy.
+// wanted holds the arguments of a remedy.
 type wanted struct {
 	Env  map[string]string `arg:"env.NAME,many" help:"a value for the variable NAME, one of those that are known to be about speed, as env.GOGC = 400 or env.GOMAXPROCS = 2"`
 	DSN  dsnParts          `arg:"dsn" help:"parameters of go-sql-driver/mysql, joined by &, as interpolateParams=true; socket among them: the database's unix socket"`
@@ -31,14 +31,14 @@ func (w *wanted) Validate() error {
 	return nil
 }
 
-// dsn reports whether a change of the DSN is wanted.
+// dsn reports whether the remedy changes the DSN.
 func (w *wanted) dsn() bool { return len(w.DSN.params) > 0 || w.DSN.socket }
 
-// quiet reports whether no debug log is wanted.
+// quiet reports whether the remedy turns the debug log off.
 func (w *wanted) quiet() bool { return w.Log == "off" }
 
-// Refine implements change.Refiner: the belief is that of the argument that
-// promises most.
+// Refine implements change.Refiner: the belief is that of the argument with the
+// largest expected gain.
 func (w *wanted) Refine(act *change.Act) {
 	for _, b := range []struct {
 		asked  bool

@@ -16,7 +16,7 @@ import (
 // A param is one parameter of a DSN.
 type param struct {
 	name, value string
-	socket      bool // name and value are none; the value is a socket's path
+	socket      bool // name and value are unused; the value is the path of a socket
 }
 
 var (
@@ -24,8 +24,8 @@ var (
 	number = regexp.MustCompile(`^[0-9]{1,9}$`)
 )
 
-// dsnParams are the parameters that may be set: those that change how values
-// travel, and not what they are, who may connect, or where to.
+// dsnParams are the parameters that may be set. They change how values are
+// transmitted. They do not change the values, the account or the address.
 var dsnParams = map[string]struct {
 	form  *regexp.Regexp
 	field string // of mysql.Config
@@ -35,7 +35,7 @@ var dsnParams = map[string]struct {
 	"maxAllowedPacket":  {number, "MaxAllowedPacket"},
 }
 
-// dsnParts are what a DSN is to have.
+// dsnParts are the parts that the DSN must have afterwards.
 type dsnParts struct {
 	params []param
 	socket bool // the database's unix socket
@@ -64,10 +64,10 @@ func (d *dsnParts) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// socketForm is a path that needs no quoting in a DSN or in Go.
+// socketForm matches a path that needs no quoting in a DSN or in Go.
 var socketForm = regexp.MustCompile(`^/[A-Za-z0-9._/-]{1,106}$`)
 
-// params are the parameters to set, with the path of the database's socket.
+// params returns the parameters to set, with the path of the database's socket.
 func (w *wanted) params(s *change.Site) ([]param, error) {
 	if !w.DSN.socket {
 		return w.DSN.params, nil
@@ -87,10 +87,12 @@ func (w *wanted) params(s *change.Site) ([]param, error) {
 	return append(slices.Clone(w.DSN.params), param{value: paths[0], socket: true}), nil
 }
 
-// spare are connections that the database must have left for people.
+// spare is the number of connections that must stay free in the database, for
+// administrators.
 const spare = 5
 
-// affordable holds the pool against what the databases of the site accept.
+// affordable checks the pool size against max_connections of the site's
+// databases.
 func (w *wanted) affordable(ctx context.Context, s *change.Site) error {
 	for name, svc := range s.Services {
 		if w.Pool == 0 || svc.DB == nil {
@@ -107,7 +109,7 @@ func (w *wanted) affordable(ctx context.Context, s *change.Site) error {
 	return nil
 }
 
-// weakens names the promises that go.
+// weakens returns the promises that the change weakens.
 func (w *wanted) weakens() []iikanji.Promise {
 	if _, level := w.Env[logLevel]; level || w.quiet() {
 		return []iikanji.Promise{iikanji.Observability}
@@ -115,7 +117,7 @@ func (w *wanted) weakens() []iikanji.Promise {
 	return nil
 }
 
-// says is the change in words.
+// says describes the change in words.
 func (w *wanted) says() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(w.Env)) {

@@ -11,8 +11,9 @@ import (
 	"github.com/iikanji/iikanji/internal/change/changetest"
 )
 
-// setupApp starts an app of the standard library alone, with its own go.mod
-// and stand-ins for what it imports: testdata/setup. It says how it is set up.
+// setupApp starts an app that uses only the standard library, with its own
+// go.mod and stand-ins for its imports: testdata/setup. It answers with its
+// setup.
 func setupApp(t *testing.T, env ...string) *changetest.App {
 	t.Helper()
 	files := map[string]string{}
@@ -28,8 +29,8 @@ func setupApp(t *testing.T, env ...string) *changetest.App {
 	return changetest.NewApp(t, files, env...)
 }
 
-// conform holds remedies on an app to the promises of every kind: each is
-// really built and started anew, and says itself what has become of it.
+// conform checks the promises of every kind for remedies on an app. Each app is
+// really built and restarted, and its answer shows the effect.
 func conform(t *testing.T, a *changetest.App, remedies map[string]iikanji.Remedy, effects map[string]string) {
 	changetest.Run(t, changetest.Case{
 		Dir: a.Dir,
@@ -45,7 +46,7 @@ func conform(t *testing.T, a *changetest.App, remedies map[string]iikanji.Remedy
 	})
 }
 
-// TestConformance changes what stands in the source, and a variable.
+// TestConformance changes the source and a variable.
 func TestConformance(t *testing.T) {
 	conform(t, setupApp(t, "GOGC=100", "LOG_LEVEL=debug"),
 		map[string]iikanji.Remedy{
@@ -66,7 +67,7 @@ func TestConformance(t *testing.T) {
 		})
 }
 
-// TestConformanceVariable changes a DSN that stands in a variable.
+// TestConformanceVariable changes a DSN in a variable.
 func TestConformanceVariable(t *testing.T) {
 	conform(t, setupApp(t, "GOGC=100", "DATABASE_URL=me@tcp(127.0.0.1:3306)/db"),
 		map[string]iikanji.Remedy{"dsn": remedy(map[string]string{"dsn": "interpolateParams=true&socket"})},

@@ -8,23 +8,25 @@ import (
 	"strings"
 )
 
-// A dsn is the text of one, [user[:password]@][net[(addr)]]/dbname[?params], in
-// which there may be holes: verbs of a format, or other expressions.
+// A dsn is the text of a DSN, [user[:password]@][net[(addr)]]/dbname[?params].
+// It may contain holes: verbs of a format, or other expressions.
 type dsn struct {
 	text string
-	// format says that it is a format of Sprintf.
+	// format: the text is a format of Sprintf.
 	format bool
-	// transport is "net(addr)"; params are behind the "?", -1 where there is none.
+	// transport is the range of "net(addr)"; params is the range after the "?",
+	// -1 without one.
 	transport, params [2]int
 }
 
-// hole stands for an expression between literals that are added to each other.
+// hole stands for an expression between concatenated literals.
 const hole = "\x01"
 
-// dsnForm asks for the network in words: without, much looks like a DSN.
+// dsnForm requires the network by name: without it, many strings look like a
+// DSN.
 var dsnForm = regexp.MustCompile(`^\S*@((?:tcp6?|unix)\([^()\s]*\))/[^?\s/]*(?:\?(\S*))?$`)
 
-// shortForm is one without; only what is handed to Open can be taken for it.
+// shortForm has no network. Only an argument of Open is matched with it.
 var shortForm = regexp.MustCompile(`^(?:\S*@)?((?:tcp6?|unix)?(?:\([^()\s]*\))?)/[^?\s/]*(?:\?(\S*))?$`)
 
 func parseDSN(text string) (dsn, bool) { return matchDSN(dsnForm, text) }
@@ -37,11 +39,11 @@ func matchDSN(form *regexp.Regexp, text string) (dsn, bool) {
 	return dsn{text: text, transport: [2]int{m[2], m[3]}, params: [2]int{m[4], m[5]}}, true
 }
 
-// unsafeCharset are those whose second bytes may be a backslash: the driver
-// refuses to put values in with them.
+// unsafeCharset matches character sets whose second bytes may be a backslash:
+// the driver refuses to interpolate values with them.
 var unsafeCharset = regexp.MustCompile(`(?i)(charset|collation)=[^&]*(big5|cp932|gb2312|gbk|gb18030|sjis)`)
 
-// set is what to write where so that the DSN has the parameters.
+// set returns the splices that give the DSN the parameters.
 func (d dsn) set(params []param) ([]splice, error) {
 	var edits []splice
 	var further []string
@@ -79,13 +81,13 @@ func (d dsn) set(params []param) ([]splice, error) {
 		edits = append(edits, splice{len(d.text), len(d.text), "?" + list})
 	case at[0] == at[1]:
 		edits = append(edits, splice{at[0], at[0], list})
-	default: // in front: what is at the end may be an expression
+	default: // first, because the text at the end may be an expression
 		edits = append(edits, splice{at[0], at[0], list + "&"})
 	}
 	return edits, nil
 }
 
-// find lists where values of a parameter stand. The last one counts.
+// find returns the ranges of a parameter's values. The last one takes effect.
 func (d dsn) find(name string) [][2]int {
 	if d.params[0] < 0 {
 		return nil
@@ -101,9 +103,9 @@ func (d dsn) find(name string) [][2]int {
 	return found
 }
 
-// setSocket puts a unix socket in the place of the address. In a format, the
-// arguments of the verbs that go stay where they are: the next verb names the
-// number of its own.
+// setSocket replaces the address by a unix socket. In a format, the arguments of
+// the removed verbs stay: the next verb gets the explicit number of its
+// argument.
 func (d dsn) setSocket(path string) ([]splice, error) {
 	from, to := d.transport[0], d.transport[1]
 	want := "unix(" + path + ")"
@@ -132,8 +134,8 @@ func (d dsn) setSocket(path string) ([]splice, error) {
 	return append(edits, splice{next, next, fmt.Sprintf("[%d]", len(before)+len(within)+1)}), nil
 }
 
-// verbs lists where the verbs of a format begin; -1 for one that takes more
-// than its own argument or names one.
+// verbs returns the offsets of a format's verbs; -1 for a verb that takes
+// several arguments or an explicit argument number.
 func verbs(format string) (at []int) {
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' {

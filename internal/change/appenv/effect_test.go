@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// small is an arena of one page, see testdata/app.
+// small returns an arena of one page, see testdata/app.
 func small(t *testing.T) *arena.Arena {
 	t.Helper()
 	file := func(name string) *fstest.MapFile {
@@ -46,8 +46,8 @@ func small(t *testing.T) *arena.Arena {
 	}
 }
 
-// TestEffect edits a real app, has it built and started on a whole stack, and
-// wants the app itself to say that each argument has its effect.
+// TestEffect edits a real app, which is built and started on a whole stack, and
+// checks each argument's effect in the app's own answer.
 func TestEffect(t *testing.T) {
 	s, url := bringUp(t)
 	const before = "prepares true, socket false, pool 7, gogc 100\n"
@@ -73,7 +73,7 @@ func TestEffect(t *testing.T) {
 	}
 }
 
-// bringUp brings the stack up. The site that comes with it is the stack's.
+// bringUp brings the stack up and returns its site.
 func bringUp(t *testing.T) (site *change.Site, url string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "iikanji-appenv-test-")

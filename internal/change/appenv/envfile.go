@@ -11,12 +11,13 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// An environment is what the application has: its own, and the file over it.
+// An environment holds the application's variables: its own, overridden by the
+// file.
 type environment struct {
-	path  string // of the file, "" where there is none
+	path  string // of the file, "" without one
 	old   []byte // nil: no file
 	now   map[string]string
-	later map[string]string // what shall be in the file
+	later map[string]string // to be set in the file
 }
 
 func readEnv(s *change.Site, svc change.Service) (*environment, error) {
@@ -40,7 +41,7 @@ func readEnv(s *change.Site, svc change.Service) (*environment, error) {
 	return e, nil
 }
 
-// variable reads a line of the file, as the service's starter does.
+// variable parses a line of the file as the service's starter does.
 func variable(line string) (name, value string, ok bool) {
 	line = strings.TrimSpace(line)
 	if line == "" || line[0] == '#' {
@@ -50,7 +51,7 @@ func variable(line string) (name, value string, ok bool) {
 	return strings.TrimSpace(name), strings.TrimSpace(value), ok
 }
 
-// set wants variables to have values.
+// set records the new values of variables.
 func (e *environment) set(w *wanted) error {
 	for _, name := range slices.Sorted(maps.Keys(w.Env)) {
 		now, has := e.now[name]
@@ -75,7 +76,7 @@ func (e *environment) put(name, value string) error {
 	return nil
 }
 
-// setDSN sets parameters in the variables that hold a DSN, and says whether
+// setDSN sets parameters in the variables that hold a DSN, and reports whether
 // there are any.
 func (e *environment) setDSN(params []param) (found bool, err error) {
 	for _, name := range slices.Sorted(maps.Keys(e.now)) {
@@ -105,7 +106,7 @@ func (e *environment) setDSN(params []param) (found bool, err error) {
 
 const header = "# Variables that iikanji has set; `iikanji history` tells why. Read at each start of the app.\n"
 
-// edit is the file as it shall be.
+// edit returns the edit of the file.
 func (e *environment) edit() (change.Edit, bool) {
 	if len(e.later) == 0 {
 		return change.Edit{}, false

@@ -11,7 +11,7 @@ import (
 
 func init() { change.Register(Kind{}) }
 
-// Kind plans the setup of an application. See the package for its arguments.
+// Kind plans the setup of an application. The package comment has its arguments.
 type Kind struct{}
 
 var _ change.Kind = Kind{}
@@ -102,7 +102,7 @@ func (w *wanted) inSource(s *change.Site, svc change.Service, env *environment) 
 	return src, err
 }
 
-// whose names what is asked for.
+// whose names the settings that need the source, for an error.
 func (w *wanted) whose(dsn bool) string {
 	var parts []string
 	if dsn {

@@ -13,8 +13,8 @@ import (
 
 const plainApp = "package main\n\nfunc main() {}\n"
 
-// TestHostile wants what a proposer must not reach refused by name, and
-// nothing written.
+// TestHostile: settings that a proposer must not change are refused by name, and
+// nothing is written.
 func TestHostile(t *testing.T) {
 	s := sourceSite(t, map[string]string{"main.go": plainApp},
 		"DB_HOST=h", "DB_NAME=db", "DB_PASS=p", "SESSION_KEY=k", "BIN_DIR=/usr/bin", "HOOK=/bin/sh", "FEATURE=on", "MODE=fast", "LISTEN_PORT=80", "GODEBUG=1", "PATH=/bin")
@@ -31,7 +31,7 @@ func TestHostile(t *testing.T) {
 		{"dsn": ""}, {"dsn": "allowAllFiles=true"}, {"dsn": "multiStatements=true"}, {"dsn": "tls=false"}, {"dsn": "interpolateParams"},
 		{"dsn": "interpolateParams=true&interpolateParams=false"}, {"dsn": `interpolateParams=true"); exec(`}, {"dsn": "maxAllowedPacket=-1"}, {"dsn": "socket=/tmp/evil"},
 		{"pool": "0"}, {"pool": "-1"}, {"pool": "10001"}, {"pool": "1);panic("}, {"log": "on"},
-		{"dsn": "interpolateParams=true"}, {"pool": "3"}, // there is nothing to find
+		{"dsn": "interpolateParams=true"}, {"pool": "3"}, // nothing to edit in the source
 	} {
 		ch, err := change.Plan(t.Context(), s, remedy(args))
 		if err == nil || errors.Is(err, change.ErrNothing) {
@@ -51,8 +51,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestRefusedSources wants sources that cannot be edited soundly refused with
-// a place and a reason.
+// TestRefusedSources: sources that cannot be edited safely are refused with a
+// place and a reason.
 func TestRefusedSources(t *testing.T) {
 	for text, want := range map[string]string{
 		"package main\n\nfunc main( {}\n": "main.go:3",
@@ -71,8 +71,8 @@ func TestRefusedSources(t *testing.T) {
 	}
 }
 
-// TestVariable wants a DSN that stands in a variable set in the file, without
-// a look at the source; one with a password is refused, and told in no error.
+// TestVariable: a DSN in a variable is set in the file, without reading the
+// source. One with a password is refused, and no error shows the password.
 func TestVariable(t *testing.T) {
 	s := sourceSite(t, map[string]string{"main.go": "no Go"}, "A=x", "DATABASE_URL=me@tcp(h:3306)/db?parseTime=true", "B=mailto:me@tcp")
 	file := s.Services["app"].EnvFile
@@ -105,14 +105,14 @@ func TestVariable(t *testing.T) {
 	}
 }
 
-// TestSecrets wants no change that has a secret of the environment in it: it
-// would be in the history for ever.
+// TestSecrets: no change contains a secret of the environment, because it would
+// stay in the history for ever.
 func TestSecrets(t *testing.T) {
 	dsn, gogc := map[string]string{"dsn": "interpolateParams=true"}, map[string]string{"env.GOGC": "300"}
 	for _, c := range []struct {
 		env, file string
 		args      map[string]string
-		names     string // the variable that is named; "" for a change that is planned
+		names     string // the variable that the error names; "" if planning succeeds
 	}{
 		{"DATABASE_URL=me:s3cret@tcp(h:3306)/db", "", dsn, "DATABASE_URL"},
 		{"DATABASE_URL=me:s3cret@tcp(h:3306)/db", "", gogc, ""},
@@ -142,8 +142,8 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// FuzzDSN holds the editing of a DSN to two promises: the rest of the text
-// stays, and doing it twice is doing it once.
+// FuzzDSN: editing a DSN keeps the rest of the text, and a second edit changes
+// nothing.
 func FuzzDSN(f *testing.F) {
 	for _, text := range []string{"u:p@tcp(h:1)/d", "u@tcp(h)/d?", "u@unix(/s)/?a=b&interpolateParams=false&&interpolateParams=x", "@tcp()/?=", "u:?@tcp(h)/d?x=/?"} {
 		f.Add(text)

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// quieten takes the debug log and the lines per request out of the source.
-// What is told of errors stays.
+// quieten removes the debug log and the lines per request from the source. The
+// logging of errors stays.
 func (src *source) quieten() {
 	for _, f := range src.files {
-		gone := map[string]int{} // uses of an import that go, by its name
+		gone := map[string]int{} // removed uses of an import, by its name
 		f.lists(func(list []ast.Stmt) {
 			for _, stmt := range list {
 				f.quietenAssign(stmt)
@@ -25,7 +25,7 @@ func (src *source) quieten() {
 	}
 }
 
-// quietenAssign switches X.Debug = true off.
+// quietenAssign sets X.Debug = true to false.
 func (f *file) quietenAssign(stmt ast.Stmt) {
 	a, ok := stmt.(*ast.AssignStmt)
 	if !ok || len(a.Lhs) != 1 || len(a.Rhs) != 1 || !f.hasEcho() {
@@ -45,8 +45,8 @@ func (f *file) hasEcho() bool {
 	return false
 }
 
-// quietenCall raises X.SetLevel(log.DEBUG) to errors, which uses the import as
-// before, and takes the loggers out of X.Use(…).
+// quietenCall raises X.SetLevel(log.DEBUG) to errors, which keeps the import in
+// use, and removes the loggers from X.Use(…).
 func (f *file) quietenCall(stmt ast.Stmt, gone map[string]int) {
 	e, ok := stmt.(*ast.ExprStmt)
 	if !ok {
@@ -70,8 +70,8 @@ func (f *file) quietenCall(stmt ast.Stmt, gone map[string]int) {
 	}
 }
 
-// withoutLoggers removes a call's arguments that are loggers, and the call
-// where it has no others.
+// withoutLoggers removes a call's arguments that are loggers, and the whole call
+// if it has no other arguments.
 func (f *file) withoutLoggers(stmt ast.Stmt, call *ast.CallExpr, gone map[string]int) {
 	var kept []string
 	for _, arg := range call.Args {
@@ -91,8 +91,8 @@ func (f *file) withoutLoggers(stmt ast.Stmt, call *ast.CallExpr, gone map[string
 	}
 }
 
-// logger is the name of the import whose logger of requests an expression is,
-// called (echo, gin, fiber) or not (chi); "" where it is none.
+// logger returns the import name of an expression that is a request logger,
+// called (echo, gin, fiber) or not (chi); "" for other expressions.
 func (f *file) logger(e ast.Expr) string {
 	if call, ok := e.(*ast.CallExpr); ok {
 		e = call.Fun
@@ -106,7 +106,7 @@ func (f *file) logger(e ast.Expr) string {
 	return ""
 }
 
-// uses counts how often an import is used in the file.
+// uses counts the uses of an import in the file.
 func (f *file) uses(name string) int { return f.usesIn(f.tree, name) }
 
 func (f *file) usesIn(in ast.Node, name string) (n int) {
@@ -121,7 +121,7 @@ func (f *file) usesIn(in ast.Node, name string) (n int) {
 	return n
 }
 
-// removeImport takes an import away that nothing uses any more.
+// removeImport removes an import without remaining uses.
 func (f *file) removeImport(name string) {
 	for _, decl := range f.tree.Decls {
 		d, ok := decl.(*ast.GenDecl)

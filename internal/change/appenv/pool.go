@@ -11,15 +11,15 @@ const (
 	setIdle = "SetMaxIdleConns"
 )
 
-// setPool sets how many connections may be open, and lets as many stay open
-// when nobody uses them: the driver's default of two idle ones makes a larger
-// pool connect anew all the time.
+// setPool sets the maximum of open connections, and the same maximum of idle
+// ones: with the driver's default of two idle connections, a larger pool
+// reconnects all the time.
 func (src *source) setPool(n int) error {
 	found := 0
 	for _, f := range src.files {
 		found += f.setPools(n)
 	}
-	if found == 0 { // nothing bounds it yet: behind what opens it
+	if found == 0 { // no limit yet: add one after the opening
 		for _, f := range src.files {
 			found += f.addPools(n)
 		}
@@ -30,7 +30,7 @@ func (src *source) setPool(n int) error {
 	return nil
 }
 
-// setPools edits the calls that are there.
+// setPools edits the existing calls.
 func (f *file) setPools(n int) (found int) {
 	f.lists(func(list []ast.Stmt) {
 		for _, stmt := range list {
@@ -53,7 +53,7 @@ func (f *file) setPools(n int) (found int) {
 	return found
 }
 
-// limits reads a statement as the call of a method with one argument on a pool.
+// limits parses a statement as a call of a pool's method with one argument.
 func (f *file) limits(stmt ast.Stmt, method string) (db string, size ast.Expr) {
 	e, ok := stmt.(*ast.ExprStmt)
 	if !ok {
@@ -70,8 +70,8 @@ func (f *file) limits(stmt ast.Stmt, method string) (db string, size ast.Expr) {
 	return f.code(sel.X), call.Args[0]
 }
 
-// idle is the argument of the call beside that bounds a pool's idle
-// connections, nil where there is none.
+// idle returns the argument of the call in the same list that limits a pool's
+// idle connections, nil without one.
 func (f *file) idle(db string, list []ast.Stmt) (size ast.Expr) {
 	for _, stmt := range list {
 		if of, n := f.limits(stmt, setIdle); of == db {
@@ -81,7 +81,8 @@ func (f *file) idle(db string, list []ast.Stmt) (size ast.Expr) {
 	return size
 }
 
-// addPools adds the calls behind what opens a database and its error's handling.
+// addPools adds the calls after each opening of a database and the handling of
+// its error.
 func (f *file) addPools(n int) (found int) {
 	f.lists(func(list []ast.Stmt) {
 		for i, stmt := range list {

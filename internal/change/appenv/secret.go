@@ -12,12 +12,13 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// secretName are parts of names of variables whose values are told to nobody.
+// secretName matches parts of variable names whose values are never shown.
 var secretName = regexp.MustCompile(`(?i)KEY|SECRET|PASS|PWD|TOKEN|CRED|AUTH|SALT`)
 
-// withoutSecrets refuses an environment file that holds a secret: a change has
-// the file whole, and the history, its diffs and exports would have it with it.
-// Secrets are known by their variable's name and by the form of addresses.
+// withoutSecrets refuses an environment file that holds a secret: a change
+// contains the whole file, so the history, its diffs and exports would contain
+// the secret. Secrets are recognized by the variable's name and by the form of
+// addresses.
 func withoutSecrets(e change.Edit) error {
 	for line := range strings.Lines(string(e.New)) {
 		name, value, ok := variable(line)
@@ -29,7 +30,7 @@ func withoutSecrets(e change.Edit) error {
 	return nil
 }
 
-// hasPassword says whether a value is a DSN or a URL with a password.
+// hasPassword reports whether a value is a DSN or a URL with a password.
 func hasPassword(value string) bool {
 	if c, err := mysql.ParseDSN(value); err == nil && c.Passwd != "" {
 		return true

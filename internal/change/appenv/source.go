@@ -20,17 +20,17 @@ import (
 // A source is the Go files of an application, parsed.
 type source struct{ files []*file }
 
-// A file is one of them, and what shall become of it.
+// A file is one Go file with its pending edits.
 type file struct {
 	path    string
 	text    []byte
 	tree    *ast.File
 	tok     *token.File
-	imports map[string]string // paths by the names they have here
+	imports map[string]string // import paths by their names in this file
 	edits   splices
 }
 
-// A splice is text in the place of bytes from..to.
+// A splice replaces the bytes from..to by a text.
 type splice struct {
 	from, to int
 	text     string
@@ -38,7 +38,8 @@ type splice struct {
 
 type splices []splice
 
-// apply makes the splices in a text; those at one place in their order.
+// apply applies the splices to a text. Splices at the same place keep their
+// order.
 func (s splices) apply(text string) string {
 	var b strings.Builder
 	at := 0
@@ -55,7 +56,7 @@ func (s splices) sorted() splices {
 	return sorted
 }
 
-// overlap says whether two splices touch the same bytes.
+// overlap reports whether two splices touch the same bytes.
 func (s splices) overlap() bool {
 	at := 0
 	for _, e := range s.sorted() {
@@ -67,14 +68,15 @@ func (s splices) overlap() bool {
 	return false
 }
 
-// Limits of what is read: an application's own source, not a module cache.
+// Limits of the source that is read: an application's own code, not a module
+// cache.
 const (
 	maxFiles = 2000
 	maxBytes = 4 << 20 // of one file
 )
 
-// readSource reads the Go files below a folder, but for tests and folders that
-// the go command leaves out too. Links are not followed.
+// readSource reads the Go files below a folder, except tests and folders that
+// the go command also ignores. It does not follow links.
 func readSource(s *change.Site, on, root string) (*source, error) {
 	h, err := s.On(on)
 	if err != nil {
@@ -134,8 +136,8 @@ func parseFile(h host.Host, fset *token.FileSet, path string) (*file, error) {
 
 var major = regexp.MustCompile(`^v[0-9]+$`)
 
-// importName is the name that an import has in its file: the one given, or
-// what its path ends in.
+// importName returns the name of an import in its file: the explicit one, or the
+// one that its path ends with.
 func importName(spec *ast.ImportSpec, of string) string {
 	if spec.Name != nil {
 		return spec.Name.Name
@@ -146,7 +148,7 @@ func importName(spec *ast.ImportSpec, of string) string {
 	return path.Base(path.Dir(of))
 }
 
-// edits are the files that shall become others.
+// edits returns the edits of the changed files.
 func (src *source) edits() ([]change.Edit, error) {
 	var edits []change.Edit
 	for _, f := range src.files {
@@ -162,17 +164,18 @@ func (src *source) edits() ([]change.Edit, error) {
 
 func (f *file) offset(p token.Pos) int { return f.tok.Offset(p) }
 
-// code is a node as it is written.
+// code returns the source text of a node.
 func (f *file) code(n ast.Node) string { return string(f.text[f.offset(n.Pos()):f.offset(n.End())]) }
 
-// replace writes text in the place of a node, unless it reads so already.
+// replace replaces the text of a node, unless it is equal.
 func (f *file) replace(n ast.Node, text string) {
 	if f.code(n) != text {
 		f.edits = append(f.edits, splice{f.offset(n.Pos()), f.offset(n.End()), text})
 	}
 }
 
-// after adds a statement behind one, in a line of its own where that ends its line.
+// after adds a statement after another one, on a line of its own if that one
+// ends its line.
 func (f *file) after(stmt ast.Node, text string) {
 	end := f.offset(stmt.End())
 	rest, _, _ := strings.Cut(string(f.text[end:]), "\n")
@@ -189,8 +192,8 @@ func (f *file) after(stmt ast.Node, text string) {
 	f.edits = append(f.edits, splice{end, end, "\n" + indent + text})
 }
 
-// remove takes a statement away, with its line where it has one of its own and
-// with the linters' directives above it.
+// remove removes a statement, with its line if it is alone on it, and with the
+// linter directives above it.
 func (f *file) remove(stmt ast.Node) {
 	from, to := f.offset(stmt.Pos()), f.offset(stmt.End())
 	begin := strings.LastIndexByte(string(f.text[:from]), '\n') + 1
@@ -210,7 +213,7 @@ func (f *file) remove(stmt ast.Node) {
 	f.edits = append(f.edits, splice{from, to, ""})
 }
 
-// of is what a selector names of an imported package: its path and the name.
+// of returns the package path and the name of a selector of an imported package.
 func (f *file) of(e ast.Expr) (path, name string) {
 	sel, ok := e.(*ast.SelectorExpr)
 	if !ok {
@@ -238,8 +241,8 @@ func (f *file) lists(visit func(list []ast.Stmt)) {
 	})
 }
 
-// checked is the index of the statement behind list[i] that handles its error,
-// or i where there is none.
+// checked returns the index of the statement after list[i] that handles its
+// error, or i without one.
 func checked(list []ast.Stmt, i int) int {
 	if i+1 < len(list) {
 		if _, ok := list[i+1].(*ast.IfStmt); ok {

@@ -12,9 +12,9 @@ const driver = "github.com/go-sql-driver/mysql"
 // A config is a mysql.Config that the source makes.
 type config struct {
 	*file
-	literal *ast.CompositeLit // nil where a function makes it
-	// variable is what holds it, "" where nothing plain does; list[made] makes
-	// it, and behind list[ready] it can be written to.
+	literal *ast.CompositeLit // nil if a function makes it
+	// variable is the name of the variable that holds it, "" without a plain
+	// one. list[made] makes the config; after list[ready] its fields can be set.
 	variable    string
 	list        []ast.Stmt
 	made, ready int
@@ -35,7 +35,7 @@ func (f *file) setConfigs(params []param) (found int, err error) {
 	return found, nil
 }
 
-// configs finds them: first those that a variable holds, then other literals.
+// configs returns the configs: first those in a variable, then other literals.
 func (f *file) configs() []*config {
 	var all []*config
 	held := map[*ast.CompositeLit]bool{}
@@ -51,7 +51,7 @@ func (f *file) configs() []*config {
 				continue
 			}
 			c := &config{file: f, literal: lit, variable: name.Name, list: list, made: i, ready: i}
-			if len(a.Lhs) == 2 { // with an error
+			if len(a.Lhs) == 2 { // the call also returns an error
 				c.ready = checked(list, i)
 			}
 			held[lit] = true
@@ -67,8 +67,8 @@ func (f *file) configs() []*config {
 	return all
 }
 
-// makesConfig says whether an expression is a new mysql.Config; the literal is
-// nil where a function of the driver makes it.
+// makesConfig reports whether an expression is a new mysql.Config. The literal
+// is nil if a function of the driver makes it.
 func (f *file) makesConfig(e ast.Expr) (*ast.CompositeLit, bool) {
 	if u, ok := e.(*ast.UnaryExpr); ok && u.Op == token.AND {
 		e = u.X
@@ -81,7 +81,7 @@ func (f *file) makesConfig(e ast.Expr) (*ast.CompositeLit, bool) {
 		if path != driver || name != "ParseDSN" || len(e.Args) != 1 {
 			return nil, path == driver && name == "NewConfig"
 		}
-		_, literal := inner(e.Args[0]) // that is edited itself
+		_, literal := inner(e.Args[0]) // a literal argument is edited itself
 		return nil, !literal
 	}
 	return nil, false
@@ -92,8 +92,8 @@ func (f *file) isConfig(lit *ast.CompositeLit) bool {
 	return path == driver && name == "Config"
 }
 
-// setField gives a field a value: where it is assigned, else in the literal,
-// else behind what made the config.
+// setField sets a field: in its last assignment, else in the literal, else after
+// the statement that makes the config.
 func (c *config) setField(field, value string) {
 	if found := c.assigned(field); found != nil {
 		c.replace(found[len(found)-1].value, value)
@@ -121,7 +121,7 @@ func (c *config) setField(field, value string) {
 	c.edits = append(c.edits, splice{brace, brace, text})
 }
 
-// element is the value of a field in the literal; nil where it has none.
+// element returns the value of a field in the literal; nil without one.
 func (c *config) element(field string) ast.Expr {
 	for _, e := range c.literal.Elts {
 		if kv, ok := e.(*ast.KeyValueExpr); ok {
@@ -133,14 +133,15 @@ func (c *config) element(field string) ast.Expr {
 	return nil
 }
 
-// An assignment gives a field a value; stmt is the index of the statement in
-// the config's list in which it stands.
+// An assignment sets a field to a value; stmt is the index, in the config's
+// list, of the statement that contains it.
 type assignment struct {
 	value ast.Expr
 	stmt  int
 }
 
-// assigned lists the assignments to a field behind what made the config.
+// assigned returns the assignments to a field after the statement that makes the
+// config.
 func (c *config) assigned(field string) []assignment {
 	var found []assignment
 	if c.variable == "" {
@@ -167,8 +168,8 @@ func (c *config) assigned(field string) []assignment {
 	return found
 }
 
-// setSocket has the config lead to a unix socket. The assignments that are
-// there stay: what they read would be unused without them.
+// setSocket sets the config's address to a unix socket. Existing assignments
+// stay: otherwise the variables that they read could be unused.
 func (c *config) setSocket(path string) {
 	network, address := strconv.Quote("unix"), strconv.Quote(path)
 	if c.variable == "" {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// setDSN sets parameters wherever the source says how to connect.
+// setDSN sets parameters in each DSN and each mysql.Config of the source.
 func (src *source) setDSN(params []param) error {
 	found := 0
 	for _, f := range src.files {
@@ -29,13 +29,13 @@ func (src *source) setDSN(params []param) error {
 	return nil
 }
 
-// A chain is a string as the source makes it: a literal, or literals and other
-// expressions that are added to each other.
+// A chain is a string expression: a literal, or a concatenation of literals and
+// other expressions.
 type chain struct {
 	whole ast.Expr
 	parts []ast.Expr
-	// format says that it is handed to Sprintf, direct that it is handed to
-	// what opens a database.
+	// format: it is an argument of Sprintf; direct: it is an argument of a
+	// function that opens a database.
 	format, direct bool
 }
 
@@ -62,18 +62,18 @@ func (f *file) setLiterals(params []param) (found int, err error) {
 	return found, nil
 }
 
-// place is "file:line", for people.
+// place returns "file:line" of a node, for errors.
 func (f *file) place(n ast.Node) string {
 	return fmt.Sprintf("%s:%d", f.path, f.tok.Line(n.Pos()))
 }
 
-// openers are functions whose arguments are a driver's name and a DSN.
+// openers are the functions that take a driver's name and a DSN.
 var openers = map[string]map[string]bool{
 	"database/sql":            {"Open": true},
 	"github.com/jmoiron/sqlx": {"Open": true, "MustOpen": true, "Connect": true, "MustConnect": true, "ConnectContext": true},
 }
 
-// chains lists the strings of a file.
+// chains returns the string expressions of a file.
 func (f *file) chains() []chain {
 	var all []chain
 	format, direct := map[ast.Expr]bool{}, map[ast.Expr]bool{}
@@ -109,7 +109,7 @@ func (f *file) chains() []chain {
 	return all
 }
 
-// added are the operands of a chain of "+".
+// added returns the operands of a chain of "+".
 func added(e ast.Expr) []ast.Expr {
 	if b, ok := e.(*ast.BinaryExpr); ok && b.Op == token.ADD {
 		return append(added(b.X), added(b.Y)...)
@@ -126,8 +126,8 @@ func anyLiteral(parts []ast.Expr) bool {
 	return false
 }
 
-// inner is what stands between the quotes of a string literal. What may stand
-// in a DSN needs no escape, so that the bytes can be read and edited as they are.
+// inner returns the text between the quotes of a string literal. The characters
+// of a DSN need no escape, so the bytes can be read and edited directly.
 func inner(e ast.Expr) (string, bool) {
 	lit, ok := e.(*ast.BasicLit)
 	if !ok || lit.Kind != token.STRING || len(lit.Value) < 2 {
@@ -136,7 +136,7 @@ func inner(e ast.Expr) (string, bool) {
 	return lit.Value[1 : len(lit.Value)-1], true
 }
 
-// dsnOf reads a chain as a DSN, with holes for what is no literal.
+// dsnOf parses a chain as a DSN, with holes for the parts that are not literals.
 func (f *file) dsnOf(c chain) (dsn, bool) {
 	var b strings.Builder
 	for _, p := range c.parts {
@@ -155,7 +155,7 @@ func (f *file) dsnOf(c chain) (dsn, bool) {
 	return d, ok
 }
 
-// into says where in the file a splice of a chain's DSN is.
+// into converts a splice of a chain's DSN to one of the file.
 func (f *file) into(c chain, e splice) (splice, error) {
 	at := 0
 	for _, p := range c.parts {
@@ -170,7 +170,7 @@ func (f *file) into(c chain, e splice) (splice, error) {
 		}
 		at += len(text)
 	}
-	if e.from == at && e.to == at { // behind an expression at the end
+	if e.from == at && e.to == at { // after an expression at the end
 		end := f.offset(c.whole.End())
 		return splice{end, end, ` + "` + e.text + `"`}, nil
 	}

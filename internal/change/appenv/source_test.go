@@ -14,7 +14,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// sourceSite is an application that is only there to be compiled.
+// sourceSite returns an application that is only compiled.
 func sourceSite(t *testing.T, files map[string]string, env ...string) *change.Site {
 	t.Helper()
 	dir := t.TempDir()
@@ -46,7 +46,7 @@ func moduleFile(t *testing.T, name string) string {
 	return string(text)
 }
 
-// compile is what a Service's Build does.
+// compile does the same as a Service's Build.
 func compile(ctx context.Context, dir string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-buildvcs=false", "-o", os.DevNull, ".")
 	cmd.Dir = dir
@@ -72,8 +72,8 @@ func edited(c *iikanji.Change) map[string]string {
 	return texts
 }
 
-// Sources as people write them; <…> marks what each edit makes of a place:
-// <old|new>. What is not marked must stay to the byte.
+// Sources in common styles. <old|new> marks each edit; all other bytes must
+// stay.
 var shapes = []struct {
 	name, args string
 	text       string
@@ -266,7 +266,7 @@ func main() {
 `},
 }
 
-// sides are the old and the new text of a marked one.
+// sides returns the old and the new text of a marked one.
 func sides(marked string) (old, new string) {
 	for marked != "" {
 		begin := strings.IndexByte(marked, '<')
@@ -315,7 +315,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestContest plans everything at once on the real application of an arena.
+// TestContest plans all arguments at once on the real application of an arena.
 func TestContest(t *testing.T) {
 	from := filepath.Join("..", "..", "..", "arenas", "isucondition", "files", "_go")
 	files := map[string]string{}

@@ -8,7 +8,7 @@ import (
 
 const logLevel = "LOG_LEVEL"
 
-// variables are those that may be set whether the application has them or not.
+// variables may be set even if the application does not have them yet.
 var variables = map[string]*regexp.Regexp{
 	"GOMAXPROCS": regexp.MustCompile(`^[1-9][0-9]{0,2}$`),
 	"GOGC":       regexp.MustCompile(`^(off|[1-9][0-9]{0,3})$`),
@@ -19,22 +19,23 @@ var variables = map[string]*regexp.Regexp{
 
 var (
 	nameForm = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}$`)
-	// sizes are names of numbers that many applications read.
+	// sizes matches names of numbers that many applications read.
 	sizes = regexp.MustCompile(`(^|_)(POOL|MAX_OPEN|MAX_IDLE|MAX_CONNS|WORKERS|CONCURRENCY|BATCH_SIZE)($|_)`)
 	count = regexp.MustCompile(`^[0-9]{1,6}$`)
-	// switches are values that no application takes for a place or a program.
+	// switches matches values that no application interprets as a place or a
+	// program.
 	switches = regexp.MustCompile(`^([0-9]{1,9}(ms|s|m)?|true|false|on|off|yes|no)$`)
 )
 
-// unfit are parts of names of what must not be set by anybody's word: secrets,
-// accounts, addresses, places, programs, and what steers the loader, the Go
+// unfit matches parts of names of variables that must never be set: secrets,
+// accounts, addresses, places, programs, and controls of the loader, the Go
 // runtime or a shell.
 var unfit = regexp.MustCompile(`KEY|SECRET|PASS|PWD|TOKEN|CRED|AUTH|SALT|CERT|TLS|SSL|USER|UID|GID|HOST|PORT|ADDR|IP|URL|URI|SOCK|DSN|NAME|PROXY|` +
 	`PATH|DIR|FILE|HOME|ROOT|TMP|TEMP|CMD|COMMAND|EXEC|SHELL|PRELOAD|EDITOR|DEBUG|TRACE|` +
 	`^(LD|GO|CGO|GCC|GLIBC|MALLOC|LC|LANG|TZ|IFS|ENV|BASH|PERL|PYTHON|RUBY|NODE|JAVA|SSH|GIT|IIKANJI)($|_|[A-Z])`)
 
-// allowed says whether a variable may have a value. now is what it has, and
-// has whether it is there at all.
+// allowed checks whether a variable may get a value. now is its present value,
+// and has whether it is set.
 func allowed(name, value, now string, has bool) error {
 	if form, known := variables[name]; known {
 		if !form.MatchString(value) {
@@ -54,7 +55,7 @@ func allowed(name, value, now string, has bool) error {
 	if !has {
 		return fmt.Errorf("variable %q is not one that may be set: the application does not have it", name)
 	}
-	// What has been a switch or a number may be another one.
+	// A variable that holds a switch or a number may get another one.
 	if !switches.MatchString(strings.ToLower(now)) || !switches.MatchString(strings.ToLower(value)) {
 		return fmt.Errorf("variable %q is not one that may be set: only switches and numbers are, to switches and numbers", name)
 	}

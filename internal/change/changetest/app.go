@@ -19,15 +19,15 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// An App is the source of a Go program, with a supervisor that compiles it and
-// runs it. The program listens on the unix socket that is its first argument,
-// and tells whoever connects how it is set up.
+// An App is the source of a Go program, with a supervisor that compiles and runs
+// it. The program listens on the unix socket that is its first argument, and
+// answers each connection with a description of its setup.
 //
-// The supervisor lives in the test process; the child that is killed asks it
-// over a socket, as iikanji asks who runs a stack.
+// The supervisor is part of the test process. The child that is killed sends it
+// requests over a socket, as iikanji does with a stack's supervisor.
 type App struct {
 	Dir string
-	Env []string // of the program, without what EnvFile adds
+	Env []string // of the program, without the variables of EnvFile
 
 	mu  sync.Mutex
 	run *exec.Cmd
@@ -36,8 +36,8 @@ type App struct {
 // Service is the App's name among a site's services.
 const Service = "app"
 
-// NewApp lays files out in the source folder and starts the program, or finds
-// that of the parent.
+// NewApp writes files into the source folder and starts the program. In the
+// child it uses the parent's App.
 func NewApp(t *testing.T, files map[string]string, env ...string) *App {
 	t.Helper()
 	a := &App{Dir: ChildDir(), Env: env}
@@ -45,7 +45,7 @@ func NewApp(t *testing.T, files map[string]string, env ...string) *App {
 		return a
 	}
 	var err error
-	if a.Dir, err = os.MkdirTemp("", "app"); err != nil { // short, for the sockets in it
+	if a.Dir, err = os.MkdirTemp("", "app"); err != nil { // short, because of the sockets in it
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(a.Dir) })
@@ -69,18 +69,19 @@ func NewApp(t *testing.T, files map[string]string, env ...string) *App {
 	return a
 }
 
-// Path is a name in the App's folder.
+// Path returns a path in the App's folder.
 func (a *App) Path(name string) string { return filepath.Join(a.Dir, name) }
 
-// Source is a name in the folder of the program's source.
+// Source returns a path in the folder of the program's source.
 func (a *App) Source(name string) string { return filepath.Join(a.Dir, "src", name) }
 
-// EnvFile has variables that are read at each start.
+// EnvFile returns the path of the file with variables that are read at each
+// start.
 func (a *App) EnvFile() string { return a.Path("app.env") }
 
 func (a *App) control() string { return a.Path("control") }
 
-// Write writes a file of the source.
+// Write writes a source file.
 func (a *App) Write(t *testing.T, name, text string) {
 	t.Helper()
 	path := a.Source(name)
@@ -89,15 +90,15 @@ func (a *App) Write(t *testing.T, name, text string) {
 	}
 }
 
-// Open gives hands on the site in dir.
+// Open returns the site in dir.
 func (a *App) Open(dir string) *change.Site {
 	in := &App{Dir: dir, Env: a.Env}
 	return &change.Site{Roots: []string{dir}, Services: map[string]change.Service{Service: {
 		Source: in.Source(""), EnvFile: in.EnvFile(), Env: in.Env, Build: in.build, Restart: in.askRestart}}}
 }
 
-// State is all that lies in the App's folder of its source and its setup, and
-// what the program says.
+// State returns the source and setup in the App's folder, and the program's
+// answer.
 func (a *App) State() (string, error) {
 	text, err := Tree(a.Source(""))
 	if err != nil {
@@ -116,7 +117,7 @@ func (a *App) State() (string, error) {
 	return fmt.Sprintf("%sbeside it: %v\nit says: %s", text, left, said), err
 }
 
-// Ask is what the program says.
+// Ask returns the program's answer.
 func (a *App) Ask() (string, error) {
 	c, err := net.Dial("unix", a.Path("sock"))
 	if err != nil {
@@ -130,14 +131,15 @@ func (a *App) Ask() (string, error) {
 	return string(b), err
 }
 
-// build compiles a folder.
+// build compiles the program of a folder.
 func (a *App) build(ctx context.Context, dir string) error {
 	_, err := a.program(ctx, dir)
 	return err
 }
 
-// program is the program that the go command makes of a folder; that of the
-// same source is made once. Nothing is fetched: there is no network for it.
+// program returns the program that the go command makes of a folder. Equal
+// sources are compiled once. Nothing is downloaded: the go command has no
+// network.
 func (a *App) program(ctx context.Context, dir string) (string, error) {
 	text, err := tree(dir, false)
 	if err != nil {
@@ -157,7 +159,7 @@ func (a *App) program(ctx context.Context, dir string) (string, error) {
 	return out, os.Rename(half, out)
 }
 
-// supervise restarts the program for whoever asks, one after the other.
+// supervise restarts the program on request, one request at a time.
 func (a *App) supervise(l net.Listener) {
 	for {
 		c, err := l.Accept()
@@ -165,7 +167,7 @@ func (a *App) supervise(l net.Listener) {
 			return
 		}
 		answer := "done"
-		// What a killed process has asked for goes on.
+		// A restart continues even if the process that requested it was killed.
 		if err := a.restart(context.Background()); err != nil {
 			answer = err.Error()
 		}
@@ -174,7 +176,7 @@ func (a *App) supervise(l net.Listener) {
 	}
 }
 
-// askRestart has the supervisor restart the program, and waits for that.
+// askRestart sends the supervisor a restart request and waits until it is done.
 func (a *App) askRestart(ctx context.Context) error {
 	c, err := new(net.Dialer).DialContext(ctx, "unix", a.control())
 	if err != nil {
@@ -191,7 +193,7 @@ func (a *App) askRestart(ctx context.Context) error {
 	return nil
 }
 
-// restart compiles the source as it is, and starts that.
+// restart compiles the present source and starts the program.
 func (a *App) restart(ctx context.Context) error {
 	program, err := a.program(ctx, a.Source(""))
 	if err != nil {
@@ -210,7 +212,7 @@ func (a *App) restart(ctx context.Context) error {
 	a.run = exec.Command(program, a.Path("sock"))
 	a.run.Env = append(os.Environ(), a.Env...)
 	for line := range strings.Lines(string(env)) {
-		a.run.Env = append(a.run.Env, strings.TrimSpace(line)) // comments are no variables that anybody asks for
+		a.run.Env = append(a.run.Env, strings.TrimSpace(line)) // comment lines give variables that no program reads
 	}
 	a.run.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := a.run.Start(); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// ByHand edits the file of an op, as a person does meanwhile: it adds a line,
-// or makes the file where there is none. calm puts back what was there.
+// ByHand edits the file of an op, as a user edit would: it adds a line, or
+// creates a missing file. calm restores the previous state.
 func ByHand(op iikanji.Op) (calm func() error, err error) {
 	was, err := os.ReadFile(op.Place)
 	switch {

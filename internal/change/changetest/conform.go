@@ -1,16 +1,16 @@
-// Package changetest holds every kind of change to the same promises, against
-// real servers: a plan can be undone, undoing gives the old bytes back, and a
-// kill -9 at any step ends in a known state.
+// Package changetest checks the promises of every kind of change, with real
+// servers: a plan can be undone, undoing restores the old bytes, and a kill -9 at
+// any step ends in a known state.
 //
 // Steps, for each remedy of a Case:
 //
-//  1. plan, apply, plan again (nothing left to do), revert: the state is what it was;
-//  2. edit the ground between plan and apply, and between apply and revert, at
-//     each place of the change: both are refused with a diff and the edit stands;
-//  3. the first of it in a child process that kills itself at its n-th step, for
-//     every n until it survives; then recover here (kill.go).
+//  1. plan, apply, plan again (nothing to change), revert: the state is the old one;
+//  2. edit each place of the change between plan and apply, and between apply and
+//     revert: both are refused with a diff, and the edit is kept;
+//  3. step 1 in a child process that kills itself at its n-th step, for every n
+//     until it survives; then recover in the parent (kill.go).
 //
-// For kinds that change a program there is one to be changed (app.go).
+// app.go has a program for kinds that change one.
 package changetest
 
 import (
@@ -24,30 +24,31 @@ import (
 	"github.com/iikanji/iikanji/internal/history"
 )
 
-// A Case is a kind on a site of its own.
+// A Case is a kind with a site of its own.
 type Case struct {
 	// Dir is the folder of the prepared site, whose servers run in the test
-	// process; in the child it is the parent's.
+	// process. In the child it is the parent's.
 	Dir string
-	// Open gives hands on the site in Dir, from any process.
+	// Open returns the site in Dir; it works in every process.
 	Open     func(dir string) *change.Site
 	Policy   iikanji.Policy
 	Remedies map[string]iikanji.Remedy // by a name for the test
-	// Effects are what State says with a remedy in force, and does not say
-	// without it. A remedy without one changes State somehow.
+	// Effects are texts that State contains with a remedy applied, and does not
+	// contain without it. A remedy without an entry must change State in some
+	// way.
 	Effects map[string]string
-	// State is everything that undoing must give back: what lies there, and
-	// what the servers make of it.
+	// State returns all that an undo must restore: the files, and the state of
+	// the servers.
 	State func() (string, error)
-	// Serves says whether the site answers.
+	// Serves checks that the site answers.
 	Serves func() error
-	// Disturb edits the place of an op by hand, and returns how to put it back:
-	// nil for a place that it cannot edit. Without one it is ByHand.
+	// Disturb edits the place of an op by hand, and returns a function that
+	// restores it: nil for a place that it cannot edit. The default is ByHand.
 	Disturb func(op iikanji.Op) (calm func() error, err error)
 }
 
-// Run holds the case to the promises. The test that calls it is run again as
-// the child, so it must get here by its name alone.
+// Run checks the promises for the case. The calling test runs again as the
+// child, so its name alone must lead here.
 func Run(t *testing.T, c Case) {
 	if ChildDir() != "" {
 		c.child(t)
@@ -77,7 +78,8 @@ func (c *Case) executor(t *testing.T, remedy string) (*change.Executor, *history
 	return &change.Executor{Hands: c.Open(c.Dir), Journal: h, Policy: c.Policy}, h
 }
 
-// history is that of a remedy alone, as recovering reads all of it each time.
+// history opens a history for one remedy: recovering reads the whole history
+// each time.
 func (c *Case) history(remedy string) (*history.History, error) {
 	return history.Open(filepath.Join(c.Dir, "history of "+remedy))
 }
@@ -142,7 +144,8 @@ func (c *Case) roundTrip(t *testing.T, remedy string) {
 	}
 }
 
-// moved edits the ground by hand, after the plan and after applying.
+// moved edits the places of the change by hand, after the plan and after
+// applying.
 func (c *Case) moved(t *testing.T, remedy string) {
 	x, h := c.executor(t, remedy)
 	defer h.Close()
@@ -161,8 +164,8 @@ func (c *Case) moved(t *testing.T, remedy string) {
 	}
 }
 
-// refused wants an act refused with a diff whichever place of the change was
-// edited by hand, and the edit to stand.
+// refused checks, for each place of the change, that an act is refused with a
+// diff after a user edit of that place, and that the edit is kept.
 func (c *Case) refused(t *testing.T, ch *iikanji.Change, what string, act func() error) {
 	t.Helper()
 	disturb, edited := c.Disturb, 0

@@ -16,16 +16,16 @@ import (
 	"github.com/iikanji/iikanji/internal/history"
 )
 
-// Variables by which the child knows what to do.
+// Environment variables with the child's task.
 const (
 	childDir    = "CHANGETEST_DIR"
 	childStep   = "CHANGETEST_STEP"
 	childRemedy = "CHANGETEST_REMEDY"
 )
 
-// ChildDir is the folder of the site when this process is the child that is
-// killed, and "" in the test itself: a test opens that folder then, instead of
-// preparing one and starting servers.
+// ChildDir returns the folder of the site if this process is the child that is
+// killed, "" in the test itself. In the child, a test opens that folder instead
+// of preparing a site and starting servers.
 func ChildDir() string { return os.Getenv(childDir) }
 
 // maxSteps bounds the steps of one plan, apply and revert.
@@ -59,7 +59,7 @@ func (c *Case) runChild(t *testing.T, test, remedy string, step int) (survived b
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run", "^"+test+"$", "-test.timeout", "5m")
 	cmd.Env = append(os.Environ(), childDir+"="+c.Dir, childStep+"="+strconv.Itoa(step), childRemedy+"="+remedy,
-		"GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE")) // the race detector waits a second at the end
+		"GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE")) // otherwise the race detector waits a second at the end
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
@@ -86,7 +86,7 @@ func (c *Case) recover(t *testing.T, remedy, before string, step int) iikanji.St
 	if err != nil {
 		t.Fatal(err)
 	}
-	var stage iikanji.Stage // unknown: nothing was planned yet
+	var stage iikanji.Stage // zero value: nothing was planned yet
 	if len(changes) > 0 {
 		last := changes[len(changes)-1]
 		stage = last.Stage
@@ -108,7 +108,7 @@ func (c *Case) recover(t *testing.T, remedy, before string, step int) iikanji.St
 	return stage
 }
 
-// goesOn wants a change that was applied before the kill to be in force, and
+// goesOn checks that a change that was applied before the kill is in force, and
 // reverts it.
 func (c *Case) goesOn(t *testing.T, x *change.Executor, ch *iikanji.Change, before string, step int) {
 	t.Helper()
@@ -123,11 +123,11 @@ func (c *Case) goesOn(t *testing.T, x *change.Executor, ch *iikanji.Change, befo
 	}
 }
 
-// child plans, applies and reverts with hands and a journal that kill this
-// process at the step it was given.
+// child plans, applies and reverts, with a site and a journal that kill this
+// process at the given step.
 //
-// A step comes before each thing that outlives the process, and after the
-// last: between the end of one and the begin of the next there is only reading.
+// A step precedes each operation whose effect outlives the process, and follows
+// the last one: between two steps there are otherwise only reads.
 func (c *Case) child(t *testing.T) {
 	left, err := strconv.Atoi(os.Getenv(childStep))
 	if err != nil {
@@ -169,12 +169,13 @@ type deadly struct{ left int }
 func (d *deadly) step() {
 	if d.left--; d.left == 0 {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		time.Sleep(time.Minute) // the signal is on its way
+		time.Sleep(time.Minute) // until the signal arrives
 		panic(fmt.Sprintf("BUG: still alive at step %d", d.left))
 	}
 }
 
-// judging makes a step of what judges a plan: its scratch copy lies there then.
+// judging adds a step to each function that checks a plan: the scratch copy
+// exists at that time.
 func (d *deadly) judging(s *change.Site) {
 	deadly := func(judge func(context.Context, string) error) func(context.Context, string) error {
 		if judge == nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// Refuse wants each remedy refused with a word of why, or found to be nothing
-// to do where that is the word, and nothing touched: a remedy may come from
-// anywhere.
+// Refuse checks that each remedy is refused with a given reason, or with
+// change.ErrNothing if that is the reason, and that nothing is changed. A remedy
+// can come from any source.
 func Refuse(t *testing.T, site *change.Site, state func() (string, error), all []struct {
 	Remedy iikanji.Remedy
 	Why    string
@@ -34,7 +34,7 @@ func Refuse(t *testing.T, site *change.Site, state func() (string, error), all [
 	}
 }
 
-// Args are a remedy's arguments, from names and values in turn.
+// Args returns a remedy's arguments from alternating names and values.
 func Args(kv ...string) map[string]string {
 	args := map[string]string{}
 	for i := 0; i < len(kv); i += 2 {

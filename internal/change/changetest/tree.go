@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// Tree is all that lies in a folder: names, modes and contents.
+// Tree describes the content of a folder: names, modes and contents.
 func Tree(dir string) (string, error) { return tree(dir, true) }
 
-// tree is Tree, or without hidden names what the go command makes a program of.
+// tree is Tree, optionally without hidden names: only the files from which the
+// go command makes a program.
 func tree(dir string, hidden bool) (string, error) {
 	var b strings.Builder
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -38,7 +39,7 @@ func tree(dir string, hidden bool) (string, error) {
 	return b.String(), err
 }
 
-// contentOf is what a file holds, or where a link leads.
+// contentOf returns the content of a file, or the destination of a link.
 func contentOf(path string, info fs.FileInfo) (string, error) {
 	if info.Mode()&fs.ModeSymlink != 0 {
 		return os.Readlink(path)

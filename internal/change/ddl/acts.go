@@ -8,7 +8,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// indexActs are what this kind can plan.
+// indexActs are the acts that this kind can plan.
 var indexActs = []change.DeclaredAct{
 	change.Declare[addArgs](change.Act{
 		Name: "add index", Help: "add an index, or replace one by it",
@@ -20,7 +20,7 @@ var indexActs = []change.DeclaredAct{
 	}),
 }
 
-// tableArgs are the arguments of both acts.
+// tableArgs are the arguments that both acts share.
 type tableArgs struct {
 	Schema  plainName `arg:"schema,required" help:"the database"`
 	Table   plainName `arg:"table,required" help:"the table"`
@@ -31,8 +31,9 @@ type tableArgs struct {
 
 func (a *tableArgs) common() *tableArgs { return a }
 
-// promises are those that a change of an index weakens. The order of rows that
-// no query sorts may change, unless it is known that there is no such query.
+// promises returns the promises that a change of an index weakens. The order of
+// rows without ORDER BY may change, unless the remedy states that no query
+// depends on it.
 func (a *tableArgs) promises() []iikanji.Promise {
 	if a.Weakens == "nothing" {
 		return nil
@@ -40,7 +41,7 @@ func (a *tableArgs) promises() []iikanji.Promise {
 	return []iikanji.Promise{iikanji.RowOrder}
 }
 
-// addArgs is the arguments of "add index".
+// addArgs are the arguments of "add index".
 type addArgs struct {
 	tableArgs
 	Columns string `arg:"columns,required" help:"key parts as DDL has them: a, b DESC, c(10)"`
@@ -51,13 +52,13 @@ type addArgs struct {
 	NotNull string `arg:"not null" oneof:"true" help:"true: a finding's remark that a spatial column must become NOT NULL first, which this act does not do"`
 }
 
-// dropArgs is the arguments of "drop index".
+// dropArgs are the arguments of "drop index".
 type dropArgs struct {
 	tableArgs
 	Name string `arg:"name,required" help:"the index"`
 }
 
-// An indexAct is the decoded arguments of an act.
+// An indexAct holds the decoded arguments of an act.
 type indexAct interface {
 	common() *tableArgs
 	alter(d definition) (alter, error)
@@ -85,8 +86,8 @@ func (Kind) Match(r iikanji.Remedy) (change.Act, error) {
 	return act, err
 }
 
-// A plainName is the name of a schema or a table, without characters that have
-// a meaning in an op's place, which is split at "/" and ".".
+// A plainName is the name of a schema or a table. It has no characters with a
+// meaning in an op's place, which is split at "/" and ".".
 type plainName string
 
 // UnmarshalText implements encoding.TextUnmarshaler.

@@ -21,9 +21,9 @@ import (
 	"github.com/iikanji/iikanji/internal/facts/factstest"
 )
 
-// TestAdviceIsPlanned: every remedy that diagnose has for the cases of its own
-// suite of indexes can be planned, on a real server that has the case's data,
-// and into a file that makes the case's tables.
+// TestAdviceIsPlanned: every remedy that diagnose returns for the cases of its
+// own index tests can be planned, on a real server with the case's data, and
+// into a file that creates the case's tables.
 func TestAdviceIsPlanned(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads 100 small databases")
@@ -82,7 +82,7 @@ var (
 	writes = regexp.MustCompile(`writes=(\w+) ([0-9]+)`)
 )
 
-// advised are the remedies of the findings of a run that sent these statements.
+// advised returns the remedies of the findings of a run with these statements.
 func advised(t *testing.T, db *sql.DB, queries, expect string) []iikanji.Remedy {
 	t.Helper()
 	profile := iikanji.Profile{Source: iikanji.Slow}

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// A definition is SHOW CREATE TABLE cut into lines: the elements between the
-// brackets without their commas, and what stands around them. The server
-// writes one element per line and escapes newlines in comments.
+// A definition is the output of SHOW CREATE TABLE, cut into lines: the elements
+// between the brackets without their commas, and the text around them. The
+// server writes one element per line and escapes newlines in comments.
 type definition struct {
 	head     string // "CREATE TABLE `t` ("
 	elements []string
@@ -38,17 +38,18 @@ var (
 	columnForm = regexp.MustCompile("^  `((?:[^`]|``)+)` ")
 )
 
-// A key is one index but the primary one.
+// A key is one index other than the primary key.
 type key struct {
 	kind string // "KEY", "UNIQUE KEY", …
 	name string
 	rest string // "(`a`,`b` DESC) COMMENT …"
 }
 
-// element is the key as CREATE TABLE and ALTER TABLE … ADD want it.
+// element returns the key in the form that CREATE TABLE and ALTER TABLE … ADD
+// take.
 func (k key) element() string { return k.kind + " " + quote(k.name) + " " + k.rest }
 
-// keys lists the indexes in their order.
+// keys returns the indexes in their order.
 func (d definition) keys() []key {
 	var ks []key
 	for _, e := range d.elements {
@@ -68,8 +69,8 @@ func (d definition) key(name string) (key, bool) {
 	return ks[i], true
 }
 
-// column is the element that describes a column; "" when there is none. Names
-// have no case in SQL.
+// column returns the element that describes a column; "" when the table has no
+// such column. SQL ignores the case of column names.
 func (d definition) column(name string) string {
 	for _, e := range d.elements {
 		m := columnForm.FindStringSubmatch(e)
@@ -82,10 +83,11 @@ func (d definition) column(name string) string {
 
 var primaryForm = regexp.MustCompile("^  PRIMARY KEY (.*)$")
 
-// whole is the length of a part of an index that is no prefix.
+// whole is the length of an index part that covers the whole column, not a
+// prefix.
 const whole = 1 << 30
 
-// parts are the columns of an index and how much of each it holds.
+// parts returns the columns of an index with the prefix length of each.
 func (k key) parts() map[string]int {
 	ps := map[string]int{}
 	for _, s := range statements(k.rest) {
@@ -102,8 +104,8 @@ func (k key) parts() map[string]int {
 	return ps
 }
 
-// keptUnique says whether another unique index keeps the rule of a unique one:
-// each of its columns is in that one too, and at least as much of it.
+// keptUnique reports whether another unique index enforces the rule of a unique
+// index: it has no columns besides those of this one, and no longer prefixes.
 func (d definition) keptUnique(k key) bool {
 	rule := k.parts()
 	keeps := func(other key) bool {
@@ -125,7 +127,7 @@ func (d definition) keptUnique(k key) bool {
 	})
 }
 
-// constraints are the clauses that add the foreign keys.
+// constraints returns the clauses that add the foreign keys.
 func (d definition) constraints() []string {
 	var cs []string
 	for _, e := range d.elements {

@@ -1,33 +1,36 @@
-// Package ddl plans changes of indexes: add, drop, replace one by another; on
-// the table, and where asked also in the schema file that the benchmark's
-// initialize loads, so that they outlive it.
+// Package ddl plans changes of indexes: add one, drop one, replace one by
+// another. It changes the table and, on request, also the schema file that the
+// benchmark's initialize loads, so that the index survives initialize.
 //
-// It does not choose indexes (diagnose does), alters no data and no column,
-// makes no FULLTEXT index, and drops a unique one only where another keeps the
-// same rule: once a row has broken it, that could not be undone.
+// It does not choose indexes (diagnose does), alters no data and no column, and
+// makes no FULLTEXT index. It drops a unique index only when another one
+// enforces the same rule: after a row has broken the rule, the drop could not be
+// undone.
 //
 // Steps of a plan:
 //
-//  1. read the table's definition, SHOW CREATE TABLE (definition.go), and the
-//     change that is wanted (statement.go);
-//  2. try it on an empty copy in a scratch database, there and back
-//     (scratch.go): what the ALTER leaves is what the undo will expect, what the
-//     undo leaves must be the definition that was read, to the byte, and the
-//     server says whether it does both while others write;
-//  3. into the schema file: find the files that create the table among those
+//  1. read the table's definition with SHOW CREATE TABLE (definition.go), and
+//     derive the change (statement.go);
+//  2. try the change and its undo on an empty copy in a scratch database
+//     (scratch.go): the definition after the ALTER is the one that the undo
+//     expects; the definition after the undo must equal the original one to the
+//     byte; the server reports whether both run online, while others write;
+//  3. for the schema file: find the files that create the table among those
 //     that initialize loads (schemafile.go), cut them into statements
-//     (sqltext.go, tablestatement.go), and have the server make the table by them
-//     in the scratch database (load.go): one must make it as it is;
-//  4. edit that file losslessly (fileedit.go): in place in CREATE TABLE, or by a
-//     statement behind the last one that defines the table. The first edit of which
-//     the server makes what the ALTER leaves is taken; if none, there is no plan;
+//     (sqltext.go, tablestatement.go), and execute these in the scratch database
+//     (load.go): exactly one file must give the table's present definition;
+//  4. edit that file losslessly (fileedit.go): in place in CREATE TABLE, or with
+//     a statement after the last one that defines the table. The first edit that
+//     gives the definition after the ALTER is taken; without one, planning fails;
 //  5. return the edit and the ALTER as one Change.
 //
-// As both ways give the same definition, a table that initialize made anew from
-// the edited file is as the change left it: Revert and Recover accept it. The
-// tuner calls Wiped after a run, and plans again with IntoSchemaFile.
+// Both ways give the same definition. A table that initialize created from the
+// edited file is therefore in the state after the change, and Revert and Recover
+// accept it. The tuner calls Wiped after a run, and plans again with
+// IntoSchemaFile.
 //
-// Note: an undo that re-adds a dropped index puts it behind the others, where
-// SHOW CREATE TABLE shows it, so the undo re-adds those behind it too. A plan
-// that is killed leaves the scratch database, empty, to the next one.
+// Note: the server puts an index that an undo adds again after the others of its
+// sort in SHOW CREATE TABLE. The undo therefore also drops and adds the indexes
+// that followed it. A plan that is killed leaves the scratch database, with empty
+// tables; the next plan drops it.
 package ddl

@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// A splice replaces a stretch of a file.
+// A splice replaces a range of bytes in a file.
 type splice struct {
 	from, to int
 	with     string
 }
 
-// spliced is a file with its splices, which do not overlap; all other bytes stay.
+// spliced applies splices, which must not overlap, to a text. All other bytes
+// stay.
 func spliced(text string, all []splice) string {
 	slices.SortStableFunc(all, func(a, b splice) int { return a.from - b.from })
 	var b strings.Builder
@@ -25,9 +26,9 @@ func spliced(text string, all []splice) string {
 	return b.String()
 }
 
-// edits are the ways to put a change of indexes into a file, best first. defs
-// are the statements by which the file defines the table. None is proven: what
-// a server makes of the edited file decides.
+// edits returns the possible edits of a file for a change of indexes, best
+// first. defs are the statements in the file that define the table. No edit is
+// verified here: the caller executes each edited file on a server.
 func edits(sql string, defs []tableStatement, a alter) []string {
 	var ways []string
 	if all, ok := inPlace(sql, defs, a); ok {
@@ -36,8 +37,8 @@ func edits(sql string, defs []tableStatement, a alter) []string {
 	return append(ways, spliced(sql, []splice{behind(sql, defs, a)}))
 }
 
-// inPlace drops an index where the file makes it, and puts a new one behind
-// the last element of CREATE TABLE.
+// inPlace drops an index in the statement that makes it, and adds a new one
+// after the last element of CREATE TABLE.
 func inPlace(sql string, defs []tableStatement, a alter) ([]splice, bool) {
 	create := defs[0]
 	elements, ok := create.elements()
@@ -63,8 +64,8 @@ func inPlace(sql string, defs []tableStatement, a alter) ([]splice, bool) {
 	return append(gone, insertion(sql, create, elements, a.elements())...), ok
 }
 
-// best is the element that makes an index, or -1. skip is how many tokens
-// stand before an element proper.
+// best returns the position of the element that most surely makes an index, or
+// -1. skip is the number of tokens before the element itself.
 func best(all []item, skip int, index string) int {
 	found, surest := -1, 0
 	for i, it := range all {
@@ -75,7 +76,7 @@ func best(all []item, skip int, index string) int {
 	return found
 }
 
-// elsewhere drops an index that a statement behind CREATE TABLE makes.
+// elsewhere drops an index that a statement after CREATE TABLE makes.
 func elsewhere(sql string, defs []tableStatement, index string) ([]splice, bool) {
 	for _, d := range slices.Backward(defs) {
 		switch d.verb {
@@ -85,7 +86,7 @@ func elsewhere(sql string, defs []tableStatement, index string) ([]splice, bool)
 			}
 		case alterTable:
 			actions := d.actions()
-			i := best(actions, 1, index) // behind ADD
+			i := best(actions, 1, index) // after ADD
 			if i < 0 || !actions[i].tokens[0].is("add") {
 				continue
 			}
@@ -98,12 +99,12 @@ func elsewhere(sql string, defs []tableStatement, index string) ([]splice, bool)
 	return nil, false
 }
 
-// removal takes one item out of a list of several, with its comma.
+// removal removes one item from a list of several, with its comma.
 func removal(sql string, all []item, i int) ([]splice, bool) {
 	it := all[i]
 	if it.comma >= 0 {
 		gone := tidy(sql, it.start, it.comma+1)
-		if gone.from == it.start { // not a line of its own
+		if gone.from == it.start { // the item has no line of its own
 			gone.to += len(sql[gone.to:]) - len(strings.TrimLeft(sql[gone.to:], " \t"))
 		}
 		return []splice{gone}, true
@@ -115,10 +116,10 @@ func removal(sql string, all []item, i int) ([]splice, bool) {
 	if strings.TrimSpace(sql[comma+1:it.start]) == "" {
 		return []splice{{comma, it.end, ""}}, true
 	}
-	return []splice{{comma, comma + 1, ""}, tidy(sql, it.start, it.end)}, true // a comment stands between
+	return []splice{{comma, comma + 1, ""}, tidy(sql, it.start, it.end)}, true // a comment separates the item and the comma
 }
 
-// tidy removes a stretch, and the lines that it leaves empty.
+// tidy removes a range, and the lines that become empty by it.
 func tidy(sql string, from, to int) splice {
 	line := strings.LastIndexByte(sql[:from], '\n') + 1
 	end := to + lineLength(sql[to:])
@@ -128,8 +129,8 @@ func tidy(sql string, from, to int) splice {
 	return splice{line, min(end+1, len(sql)), ""}
 }
 
-// insertion puts indexes behind the last element, on lines of their own where
-// the elements stand on several. A comment behind the last element stays with it.
+// insertion adds indexes after the last element, on lines of their own if the
+// elements are on several lines. A comment after the last element stays with it.
 func insertion(sql string, create tableStatement, elements []item, indexes []string) []splice {
 	if len(indexes) == 0 {
 		return nil
@@ -142,24 +143,24 @@ func insertion(sql string, create tableStatement, elements []item, indexes []str
 	rest := strings.TrimLeft(sql[line:], " \t")
 	before := lineEnd(sql[:line]) + sql[line:len(sql)-len(rest)]
 	l := lexer{sql: sql, at: last.end}
-	l.skip() // to the bracket
+	l.skip() // up to the bracket
 	at := last.end + len(strings.TrimRight(sql[last.end:l.at], " \t\r\n"))
 	return []splice{{last.end, last.end, ","}, {at, at, before + strings.Join(indexes, ","+before)}}
 }
 
-// behind does the change in a statement of its own behind the last one that
+// behind makes the change with a statement of its own, after the last one that
 // defines the table.
 func behind(sql string, defs []tableStatement, a alter) splice {
 	d := defs[len(defs)-1]
 	stmt := "ALTER TABLE " + sql[d.from:d.to] + " " + strings.Join(a.clauses(), ", ")
 	newline := lineEnd(sql[:d.from])
-	if d.delimiter == "" { // the file ends with it
+	if d.delimiter == "" { // the file ends without a delimiter
 		return splice{d.end, d.end, ";" + newline + stmt + ";"}
 	}
 	return splice{d.next, d.next, newline + stmt + d.delimiter}
 }
 
-// lineEnd is how the last line of a text ends.
+// lineEnd returns the end of the last line of a text: LF or CR LF.
 func lineEnd(sql string) string {
 	if n := strings.LastIndexByte(sql, '\n'); n > 0 && sql[n-1] == '\r' {
 		return "\r\n"

@@ -9,9 +9,8 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// TestFileStyles: whatever way a file is written in, the edit is the least one,
-// and a real server makes of it what the ALTER leaves: the plan is made only
-// then.
+// TestFileStyles: for each style of file, the edit is minimal, and a real server
+// derives from it the definition after the ALTER: otherwise planning fails.
 func TestFileStyles(t *testing.T) {
 	s := newLoadedSite(t)
 	add := remedy("add index", "t", "columns", "b, c DESC", "name", "n")
@@ -20,7 +19,7 @@ func TestFileStyles(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		r        iikanji.Remedy
-		old, new string // new is what the edit makes of old; an error's part where it begins with "!"
+		old, new string // new is the edited old; with a leading "!", a part of the error
 	}{
 		{"one line", add, "create table t (a int primary key, b int, c int);", "create table t (a int primary key, b int, c int, KEY `n` (`b`,`c` DESC));"},
 		{"no end", add, "create table t(a int primary key,b int,c int)", "create table t(a int primary key,b int,c int, KEY `n` (`b`,`c` DESC))"},
@@ -91,7 +90,7 @@ func TestFileStyles(t *testing.T) {
 	}
 }
 
-// runFile loads the schema file into the site, where other databases are too.
+// runFile loads the schema file into the site, which also has other databases.
 func (s *loadedSite) runFile(t *testing.T) {
 	t.Helper()
 	if _, err := s.db.Exec("CREATE DATABASE IF NOT EXISTS other"); err != nil {
@@ -106,8 +105,8 @@ func (s *loadedSite) runFile(t *testing.T) {
 	s.initialize(t)
 }
 
-// ran performs the change and has initialize run the edited file: the table is
-// as the change leaves it both times, and the undo leads back.
+// ran performs the change and runs initialize with the edited file: both give
+// the same table, and the undo restores the old state.
 func (s *loadedSite) ran(t *testing.T, site *change.Site, ch *iikanji.Change) {
 	t.Helper()
 	holds := func(op iikanji.Op, when string) {
@@ -142,7 +141,8 @@ func (s *loadedSite) ran(t *testing.T, site *change.Site, ch *iikanji.Change) {
 	}
 }
 
-// TestKeptUnique: a unique index may go only where another one keeps its rule.
+// TestKeptUnique: a unique index may be dropped only if another one enforces its
+// rule.
 func TestKeptUnique(t *testing.T) {
 	d, ok := parseDefinition("CREATE TABLE `t` (\n  `a` int,\n  `b` varchar(9),\n  `c` int NOT NULL,\n  PRIMARY KEY (`c`,`b`),\n" +
 		"  UNIQUE KEY `abc` (`a`,`b` DESC,`c`) COMMENT '(`x`)',\n  UNIQUE KEY `a` (`A`),\n  UNIQUE KEY `b5` (`b`(5)),\n  UNIQUE KEY `b3` (`b`(3)),\n  UNIQUE KEY `ca` (`c`,`a`),\n  UNIQUE KEY `cb3` (`c`,`b`(3))\n) ENGINE=InnoDB")
@@ -156,8 +156,8 @@ func TestKeptUnique(t *testing.T) {
 	}
 }
 
-// FuzzStatements: any text is cut into tokens that lie in it, in order, and an
-// edit that puts something in leaves all other bytes.
+// FuzzStatements: tokens of any text lie inside it, in order, and an edit that
+// only inserts keeps all other bytes.
 func FuzzStatements(f *testing.F) {
 	f.Add(loadSchema)
 	f.Add("delimiter //\ncreate table t (a int, key k (a))// /*!50000 alter table t drop key k */// use x\n\\! ls\n'")
@@ -202,7 +202,7 @@ func FuzzStatements(f *testing.F) {
 	})
 }
 
-// subsequence says whether all bytes of a stand in b, in their order.
+// subsequence reports whether all bytes of a occur in b, in the same order.
 func subsequence(a, b string) bool {
 	left := []byte(a)
 	for _, c := range []byte(b) {

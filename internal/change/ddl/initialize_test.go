@@ -84,7 +84,7 @@ func (s *loadedSite) read(t *testing.T, name string) string {
 	return string(b)
 }
 
-// initialize is what a benchmark does first: everything anew.
+// initialize does what a benchmark does first: it creates everything anew.
 func (s *loadedSite) initialize(t *testing.T) {
 	t.Helper()
 	dsn, err := os.ReadFile(filepath.Join(s.dir, "dsn"))
@@ -110,7 +110,7 @@ func (s *loadedSite) open(dir string) *change.Site {
 	return site
 }
 
-// state is the definition of the tables and every SQL file.
+// state returns the definitions of the tables and every SQL file.
 func (s *loadedSite) state() (string, error) {
 	var b strings.Builder
 	for _, table := range []string{"isu", "isu_condition"} {
@@ -124,7 +124,7 @@ func (s *loadedSite) state() (string, error) {
 	return b.String() + files, err
 }
 
-// TestConformanceIntoFile: each act on an index of the table and of the schema
+// TestConformanceIntoFile: each act on an index of both the table and the schema
 // file keeps the promises of every kind.
 func TestConformanceIntoFile(t *testing.T) {
 	s := newLoadedSite(t)
@@ -140,7 +140,7 @@ func TestConformanceIntoFile(t *testing.T) {
 	})
 }
 
-// acts are the executor's, on a history of the test's own.
+// acts are the executor's acts, on the test's own history.
 type acts struct {
 	*testing.T
 	site *change.Site
@@ -189,9 +189,9 @@ func (a acts) wiped(c *iikanji.Change) bool {
 	return is
 }
 
-// TestSurvivesInitialize: a plain index is found wiped out; moved into the
-// schema file it stays through three initializes, and reverting gives table
-// and file back to the byte, before and after another initialize.
+// TestSurvivesInitialize: a plain index is reported as wiped. After it is moved
+// into the schema file, it survives three initializes, and a revert restores
+// table and file to the byte, before and after another initialize.
 func TestSurvivesInitialize(t *testing.T) {
 	s := newLoadedSite(t)
 	a := newActs(t, s.open(s.dir))
@@ -246,8 +246,9 @@ func TestSurvivesInitialize(t *testing.T) {
 	}
 }
 
-// TestChain: changes of one table, and of another in the same file, follow
-// each other and go back together, with initialize in between and at a crash.
+// TestChain: changes of one table, and of another one in the same file, are
+// applied in sequence and reverted together, with initialize in between and
+// after a crash.
 func TestChain(t *testing.T) {
 	s := newLoadedSite(t)
 	a := newActs(t, s.open(s.dir))
@@ -271,8 +272,8 @@ func TestChain(t *testing.T) {
 		t.Errorf("wiped %v, file\n%s", a.wiped(all[3]), s.read(t, "0_Schema.sql"))
 	}
 
-	// Half of the last one is undone when iikanji is killed, and somebody
-	// initializes before it recovers.
+	// iikanji is killed after half of the last change was undone, and initialize
+	// runs before the recovery.
 	if err := a.h.MoveChange(all[3].ID, iikanji.Reverting, "test"); err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +292,8 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// TestContestFile: the schema file of a contest gets the index that its table lacks.
+// TestContestFile: the schema file of a contest gets the index that its table
+// lacks.
 func TestContestFile(t *testing.T) {
 	s := newLoadedSite(t)
 	b, err := os.ReadFile("../../../arenas/isucondition/files/sql/0_Schema.sql")
@@ -320,8 +322,8 @@ func TestContestFile(t *testing.T) {
 }
 
 // TestInitializeKilled: an initialize that was killed leaves no table. The
-// change can be taken back all the same, and the next initialize makes the
-// table as it was; on a table that is not there nothing is applied.
+// change can still be reverted, and the next initialize creates the table in its
+// old state. Nothing is applied to a missing table.
 func TestInitializeKilled(t *testing.T) {
 	s := newLoadedSite(t)
 	a := newActs(t, s.open(s.dir))
@@ -347,7 +349,8 @@ func TestInitializeKilled(t *testing.T) {
 	}
 }
 
-// TestCancelled: a plan that is cancelled while it tries leaves nothing behind.
+// TestCancelled: a plan that is cancelled during the trial leaves nothing
+// behind.
 func TestCancelled(t *testing.T) {
 	s := newTestSite(t)
 	conn, err := s.db.Conn(t.Context())
@@ -368,7 +371,7 @@ func TestCancelled(t *testing.T) {
 	if err := trial.copyOf(t.Context(), definitionOf(t, s)); err != nil {
 		t.Errorf("the plan that had to wait took the scratch database away: %v", err)
 	}
-	if err := conn.Raw(func(c any) error { return c.(driver.Conn).Close() }); err != nil { // as the driver does then
+	if err := conn.Raw(func(c any) error { return c.(driver.Conn).Close() }); err != nil { // as the driver does on a cancel
 		t.Fatal(err)
 	}
 	if err := trial.close(ctx); err != nil {
@@ -389,8 +392,8 @@ func definitionOf(t *testing.T, s *testSite) string {
 	return text
 }
 
-// TestNotOnline: a table that the server can only copy is locked, and said to
-// be; one that turns out so late is copied too.
+// TestNotOnline: a table that the server can only copy is locked, and the plan
+// has RiskLock; a table for which the server refuses only later is copied too.
 func TestNotOnline(t *testing.T) {
 	s := newTestSite(t)
 	site := s.open(s.dir)
@@ -410,8 +413,9 @@ func TestNotOnline(t *testing.T) {
 	}
 }
 
-// TestWhichFile: of several files that create the table, the one that makes it
-// as it is, or whose statement was executed; and what is refused.
+// TestWhichFile: of several files that create the table, the one with its
+// present definition is taken, or the one whose statement was executed; other
+// cases are refused.
 func TestWhichFile(t *testing.T) {
 	s := newLoadedSite(t)
 	site := s.open(s.dir)
@@ -476,7 +480,8 @@ func TestWhichFile(t *testing.T) {
 	plan(r, "outside the folders")
 }
 
-// TestAlreadyThere: an index that the table has and the file has not is no plan.
+// TestAlreadyThere: an index that the table has and the file lacks gives an
+// error.
 func TestAlreadyThere(t *testing.T) {
 	s := newLoadedSite(t)
 	a := newActs(t, s.open(s.dir))

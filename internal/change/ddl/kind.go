@@ -13,8 +13,8 @@ import (
 
 func init() { change.Register(Kind{}) }
 
-// Kind plans changes of indexes. Remedy.Target is the database service;
-// Args["act"] the act; see acts.go for the acts and their arguments.
+// Kind plans changes of indexes. Remedy.Target is the database service,
+// Args["act"] the act. acts.go has the acts and their arguments.
 type Kind struct{}
 
 var _ change.Laster = Kind{}
@@ -86,8 +86,8 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (c *ii
 	return c, nil
 }
 
-// onTable has a change alter the table: behind the edit of the schema file,
-// and before it is undone.
+// onTable adds the ALTER to a change: after the edit of the schema file in Do,
+// before it in Undo.
 func onTable(c *iikanji.Change, host string, t tried, before string, on table) {
 	place, name := change.TablePlace(c.Target, on.schema, on.name), quote(on.schema)+"."+quote(on.name)
 	found, left := change.FingerprintOf([]byte(before)), change.FingerprintOf([]byte(t.after))
@@ -100,7 +100,7 @@ func onTable(c *iikanji.Change, host string, t tried, before string, on table) {
 	}
 }
 
-// risk is what altering the table does to those who use it.
+// risk returns the effect of the ALTER on clients that use the table.
 func (t tried) risk() iikanji.Risk {
 	if t.online {
 		return iikanji.RiskNone

@@ -18,8 +18,8 @@ import (
 	"github.com/iikanji/iikanji/internal/facts/factstest"
 )
 
-// schema has what makes an undo hard: several keys in an order, a counter,
-// comments that look like DDL, foreign keys, a check.
+// schema has the elements that make an undo difficult: several keys in an order,
+// a counter, comments that look like DDL, foreign keys, a check.
 const schema = "CREATE TABLE cond (id bigint AUTO_INCREMENT, jia varchar(36) NOT NULL, `timestamp` datetime(6) NOT NULL, `od``d` int COMMENT 'KEY `x` (`a`),\\n)', " +
 	"created_at datetime(6) DEFAULT current_timestamp(6), place point NOT NULL, PRIMARY KEY (id), KEY wrong (jia, created_at) COMMENT 'AUTO_INCREMENT=7', " +
 	"UNIQUE KEY u (`od``d`), KEY late (created_at DESC, id), KEY last (jia(10)), CONSTRAINT positive CHECK (char_length(jia) > 0)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;" +
@@ -70,7 +70,7 @@ func (s *testSite) open(string) *change.Site {
 	return &change.Site{Services: map[string]change.Service{"database": {DB: s.db}}}
 }
 
-// state is SHOW CREATE TABLE of every table, as the server shows it.
+// state returns SHOW CREATE TABLE of every table.
 func (s *testSite) state() (string, error) {
 	var b strings.Builder
 	for _, table := range []string{"cond", "isu"} {
@@ -86,12 +86,12 @@ func (s *testSite) state() (string, error) {
 	return b.String(), err
 }
 
-// remedy is one that weakens nothing, unless it says otherwise.
+// remedy returns a remedy that weakens nothing, unless an argument differs.
 func remedy(act, table string, kv ...string) iikanji.Remedy {
 	return iikanji.Remedy{Kind: "ddl", Target: "database", Args: changetest.Args(append([]string{"act", act, "schema", "site", "table", table, "weakens", "nothing"}, kv...)...)}
 }
 
-// TestConformance holds each act to the promises of every kind, with a real
+// TestConformance checks the promises of every kind for each act, with a real
 // MariaDB.
 func TestConformance(t *testing.T) {
 	s := newTestSite(t)
@@ -101,7 +101,7 @@ func TestConformance(t *testing.T) {
 			"add":         remedy("add index", "cond", "columns", "jia, id"),
 			"add spatial": remedy("add index", "cond", "columns", "place", "index", "spatial"),
 			"replace":     remedy("add index", "cond", "columns", "jia, timestamp DESC", "drop", "wrong"),
-			"drop":        remedy("drop index", "cond", "name", "late"), // the undo puts it back between others
+			"drop":        remedy("drop index", "cond", "name", "late"), // the undo adds it between others
 		},
 		Effects: map[string]string{
 			"add":         "KEY `iikanji_jia_id` (`jia`,`id`)",
@@ -113,7 +113,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// disturb edits the place of an op by hand: a table gets a column.
+// disturb edits the place of an op by hand: it adds a column to the table.
 func (s *testSite) disturb(op iikanji.Op) (calm func() error, err error) {
 	if op.Verb != iikanji.SQL {
 		return changetest.ByHand(op)
@@ -126,14 +126,14 @@ func (s *testSite) disturb(op iikanji.Op) (calm func() error, err error) {
 	return func() error { return alter("DROP COLUMN by_hand") }, alter("ADD COLUMN by_hand int")
 }
 
-// TestThereAndBack: each act does what it says, and its undo gives SHOW CREATE
-// TABLE back to the letter, while rows come in.
+// TestThereAndBack: each act has its effect, and its undo restores SHOW CREATE
+// TABLE exactly, while rows are inserted.
 func TestThereAndBack(t *testing.T) {
 	s := newTestSite(t)
 	for _, c := range []struct {
 		r    iikanji.Remedy
-		want string // in the definition, with the change
-		gone string // not in it
+		want string // part of the definition with the change
+		gone string // not part of it
 	}{
 		{remedy("add index", "cond", "columns", "jia,`timestamp` DESC"), "KEY `iikanji_jia_timestamp` (`jia`,`timestamp` DESC)", "\x00"},
 		{remedy("add index", "cond", "columns", "jia(5)", "name", "mine"), "KEY `mine` (`jia`(5))", "\x00"},
@@ -160,7 +160,7 @@ func TestThereAndBack(t *testing.T) {
 		}
 		for _, side := range []struct {
 			ops  []iikanji.Op
-			next iikanji.Op // whose expectation must hold then
+			next iikanji.Op // its Expect must hold afterwards
 		}{{ch.Do, ch.Undo[0]}, {ch.Undo, ch.Do[0]}} {
 			if err := site.Perform(t.Context(), side.ops[0]); err != nil {
 				t.Fatalf("%s: %v", side.ops[0].Body, err)
@@ -182,8 +182,8 @@ func TestThereAndBack(t *testing.T) {
 	}
 }
 
-// TestRefused: what cannot be done or undone is refused before anything is
-// touched. A remedy may come from anywhere.
+// TestRefused: a remedy that cannot be done or undone is refused before anything
+// is changed. A remedy can come from any source.
 func TestRefused(t *testing.T) {
 	s := newTestSite(t)
 	changetest.Refuse(t, s.open(""), s.state, []struct {
@@ -206,14 +206,14 @@ func TestRefused(t *testing.T) {
 		{remedy("add index", "cond", "columns", "jia", "into", "/etc/passwd"), "into"},
 		{remedy("add index", "cond", "columns", "jia", "into", "schema file"), "not known where"},
 		{remedy("add index", "cond", "columns", "id", "weakens", "durability"), "weakens"},
-		{remedy("add index", "cond", "columns", "jia, created_at"), change.ErrNothing.Error()}, // but for its comment
+		{remedy("add index", "cond", "columns", "jia, created_at"), change.ErrNothing.Error()}, // except for its comment
 		{remedy("drop index", "cond", "name", "not there"), change.ErrNothing.Error()},
 		{remedy("drop index", "cond"), "argument name is missing"},
 		{remedy("drop index", "cond", "name", "u"), "unique"},
 		{remedy("drop index", "isu", "name", "cond_id"), "foreign key"},
 		{iikanji.Remedy{Kind: "ddl", Target: "cache", Args: map[string]string{"act": "drop index", "schema": "site", "table": "cond"}}, "cache"},
 	})
-	for said, want := range map[string]int{"row-order": 1, "": 1, "nothing": 0} { // what nobody has looked at is taken for granted
+	for said, want := range map[string]int{"row-order": 1, "": 1, "nothing": 0} { // without the argument, the promise counts as weakened
 		r := remedy("add index", "cond", "columns", "id, jia", "weakens", said)
 		if said == "" {
 			delete(r.Args, "weakens")
@@ -225,9 +225,9 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestWaitsForTheDead: a statement whose client is gone goes on in the server.
-// The state is read when it has ended, or a recovery would believe that
-// nothing was done.
+// TestWaitsForTheDead: the server continues a statement after its client has
+// gone. The state is read after the statement has ended; otherwise a recovery
+// would conclude that nothing was done.
 func TestWaitsForTheDead(t *testing.T) {
 	s := newTestSite(t)
 	if _, err := s.db.Exec("INSERT INTO cond (jia, `timestamp`, place) SELECT uuid(), now(6), point(seq, 1) FROM seq_1_to_60000"); err != nil {

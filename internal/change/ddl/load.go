@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// load makes the table in the scratch database by the statements of a file,
-// under the settings that the file makes for its session, and says how it is
-// defined. all are the file's statements, own those that define the table, and
-// others those of further files.
+// load creates the table in the scratch database with the statements of a file,
+// under the session settings that the file makes, and returns the definition.
+// all are the file's statements, own are those that define the table, and others
+// are statements from further files.
 func (s *scratch) load(ctx context.Context, all []statement, own, others []tableStatement) (string, error) {
 	for _, d := range slices.Concat(own, others) {
 		if w := d.strays(); w != "" {
@@ -20,7 +20,7 @@ func (s *scratch) load(ctx context.Context, all []statement, own, others []table
 	if len(own) == 0 {
 		return "", fmt.Errorf("nothing creates the table")
 	}
-	// The client of initialize has the server's own mode.
+	// The client that initialize runs has the server's global sql_mode.
 	run := []string{"DROP TABLE IF EXISTS " + s.scratch, "SET SESSION sql_mode = @@GLOBAL.sql_mode, foreign_key_checks = 0"}
 	next := 0
 	for _, st := range all { // in the order of the file
@@ -39,7 +39,7 @@ func (s *scratch) load(ctx context.Context, all []statement, own, others []table
 			return "", fmt.Errorf("%s: %w", cut(stmt), err)
 		}
 	}
-	// The definition is read under the mode under which the table's own was.
+	// The definition is read under the same sql_mode as that of the real table.
 	if _, err := s.conn.ExecContext(ctx, "SET NAMES utf8mb4"); err != nil {
 		return "", err
 	}
@@ -49,12 +49,12 @@ func (s *scratch) load(ctx context.Context, all []statement, own, others []table
 	return s.shown(ctx)
 }
 
-// on is a statement with another table's name.
+// on returns the statement with another table name.
 func (d tableStatement) on(name string) string {
 	return d.sql[d.start:d.from] + name + d.sql[d.to:d.end]
 }
 
-// cut is a statement for an error.
+// cut shortens a statement for an error.
 func cut(stmt string) string {
 	if s := []rune(stmt); len(s) > 80 {
 		return string(s[:80]) + "…"
@@ -62,13 +62,13 @@ func cut(stmt string) string {
 	return stmt
 }
 
-// harmless are the variables of a session by which a file may change what a
-// CREATE TABLE makes.
+// harmless are the session variables by which a file may change the result of a
+// CREATE TABLE.
 var harmless = []string{"sql_mode", "foreign_key_checks", "unique_checks", "default_storage_engine", "storage_engine", "time_zone",
 	"character_set_client", "character_set_results", "character_set_connection", "collation_connection", "sql_notes",
 	"explicit_defaults_for_timestamp", "innodb_strict_mode", "names"}
 
-// sets says whether a statement sets a session's variables and nothing else.
+// sets reports whether a statement sets session variables and does nothing else.
 func (st statement) sets() bool {
 	c := &cursor{tokens: st.tokens}
 	if !c.take("set") {
@@ -88,7 +88,7 @@ func (st statement) sets() bool {
 			return false
 		}
 		for !c.peek().is(",") && c.peek().kind != mark {
-			if c.peek().is("(", "select") { // could do anything
+			if c.peek().is("(", "select") { // can have any effect
 				return false
 			}
 			c.i++
@@ -98,11 +98,12 @@ func (st statement) sets() bool {
 	return true
 }
 
-// reaching are words by which a statement on one table touches another one, a
-// file or another server.
+// reaching are the words by which a statement on one table affects another
+// table, a file or another server.
 var reaching = []string{"directory", "tablespace", "connection", "union", "exchange", "federated", "connect", "spider"}
 
-// strays names a word by which a statement could reach beyond the table.
+// strays returns a word by which a statement could affect more than the table,
+// "" without one.
 func (d tableStatement) strays() string {
 	options := d.options()
 	for i, t := range options {

@@ -17,10 +17,10 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// Bounds of a search for the schema file.
+// Limits of the search for the schema file.
 const (
-	maxFile  = 4 << 20 // a larger file is data: it is not edited
-	fileHead = 1 << 20 // and only this much of it is read
+	maxFile  = 4 << 20 // a larger file is taken for data and is not edited
+	fileHead = 1 << 20 // of a larger file, only this much is read
 	maxFiles = 1000
 )
 
@@ -33,30 +33,30 @@ type schemaFile struct {
 	defs []tableStatement // those of the table, CREATE TABLE first
 }
 
-// A search is what the folders hold that initialize loads.
+// A search holds what was found in the folders that initialize loads.
 type search struct {
 	table
 	dirs  []folder
 	found []schemaFile
-	more  []tableStatement // on the table, in files that do not create it
-	large []string         // too large to be read whole, with the table or not
-	// creates are those of large that create the table in what was read of them.
+	more  []tableStatement // statements on the table, in files that do not create it
+	large []string         // files too large to be read whole, with or without the table
+	// creates are the files of large whose beginning creates the table.
 	creates []string
 }
 
-// A folder is one of a host.
+// A folder is a folder of one host.
 type folder struct{ on, dir string }
 
-// location is a path with its host, as in Op.Location.
+// location returns a path with its host, as Op.Location does.
 func location(on, path string) string { return iikanji.Op{Host: on, Place: path}.Location() }
 
-// A table is one of a schema.
+// A table is a table of one schema.
 type table struct {
 	schema, name string
-	fold         bool // the server takes names of tables in any case
+	fold         bool // the server ignores the case of table names
 }
 
-// searchFiles looks for the files that create a table, in all folders that the
+// searchFiles finds the files that create a table, in all folders that the
 // site's initialize loads.
 func searchFiles(ctx context.Context, s *change.Site, t table) (*search, error) {
 	found := &search{table: t}
@@ -89,7 +89,7 @@ func searchFiles(ctx context.Context, s *change.Site, t table) (*search, error) 
 	return found, nil
 }
 
-// add reads the statements of one file.
+// add parses one file and records it.
 func (found *search) add(f schemaFile, large bool) {
 	f.all = statements(f.sql)
 	f.defs = found.definitions(f.all)
@@ -107,7 +107,8 @@ func (found *search) add(f schemaFile, large bool) {
 	}
 }
 
-// sqlFiles lists the SQL files of folders and of those in them, but hidden ones.
+// sqlFiles lists the SQL files in folders and their subfolders, except hidden
+// ones.
 func sqlFiles(ctx context.Context, s *change.Site, dirs []folder) ([]schemaFile, error) {
 	var files []schemaFile
 	for _, in := range dirs {
@@ -145,8 +146,8 @@ func sqlFiles(ctx context.Context, s *change.Site, dirs []folder) ([]schemaFile,
 	return files, nil
 }
 
-// readHead reads a file, or the beginning of a large one. What is no file (a
-// pipe, a broken link) is as if it were empty.
+// readHead reads a file, or the beginning of a large one. Anything but a regular
+// file (a pipe, a broken link) counts as empty.
 func readHead(h host.Host, path string) (sql string, large bool, err error) {
 	info, err := h.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -168,8 +169,8 @@ func readHead(h host.Host, path string) (sql string, large bool, err error) {
 	return string(b), large, nil
 }
 
-// definitions are the statements of a file that define the table, from its
-// last CREATE TABLE on where it has one.
+// definitions returns the statements of a file that define the table, from its
+// last CREATE TABLE on if it has one.
 func (t table) definitions(all []statement) []tableStatement {
 	same := func(a, b string) bool { return a == b || t.fold && strings.EqualFold(a, b) }
 	var defs []tableStatement
@@ -200,10 +201,11 @@ func or(a, b string) string {
 	return b
 }
 
-// location is the file's path with its host.
+// location returns the file's path with its host.
 func (f schemaFile) location() string { return location(f.on, f.path) }
 
-// editable refuses a file that cannot be written as data that are shown.
+// editable refuses a file that cannot be shown as text, or that the target does
+// not allow to be written.
 func (f schemaFile) editable(s *change.Site) error {
 	if !utf8.ValidString(f.sql) {
 		return fmt.Errorf("%s holds bytes that are not UTF-8: it cannot be edited and shown as text", f.path)
@@ -211,8 +213,8 @@ func (f schemaFile) editable(s *change.Site) error {
 	return s.MayWrite(f.on, f.path)
 }
 
-// schemaFileOf finds the one file that makes the table as it is. wanted names
-// it where several do.
+// schemaFileOf finds the one file that gives the table's present definition. If
+// several do, wanted must name one.
 func (s *scratch) schemaFileOf(ctx context.Context, site *change.Site, wanted, before string) (*search, schemaFile, error) {
 	found, err := searchFiles(ctx, site, s.table)
 	if err != nil {
@@ -245,8 +247,8 @@ func (s *scratch) schemaFileOf(ctx context.Context, site *change.Site, wanted, b
 	return nil, schemaFile{}, err
 }
 
-// already is the error of a table that has the effect already: ErrNothing if the
-// schema file creates it so, too.
+// already returns the error for a table that already has the change: ErrNothing
+// if the schema file has it too.
 func (s *scratch) already(ctx context.Context, site *change.Site, wanted, before string) error {
 	if _, _, err := s.schemaFileOf(ctx, site, wanted, before); err != nil {
 		return fmt.Errorf("the table has the index already, its file does not: revert the change of the table first: %w", err)
@@ -254,7 +256,8 @@ func (s *scratch) already(ctx context.Context, site *change.Site, wanted, before
 	return change.ErrNothing
 }
 
-// nothing says that no file creates the table, and which were not read whole.
+// nothing returns the error for a table that no file creates. It lists the files
+// that were not read whole.
 func (found *search) nothing(wanted string) error {
 	switch {
 	case wanted != "":
@@ -284,8 +287,8 @@ func pathsOf(files []schemaFile) []string {
 
 func paths(files []schemaFile) string { return strings.Join(pathsOf(files), ", ") }
 
-// intoFile edits the schema file so that initialize makes the table as the
-// change leaves it.
+// intoFile edits the schema file so that initialize creates the table in the
+// state after the change.
 func (s *scratch) intoFile(ctx context.Context, site *change.Site, wanted, before string, a alter, after string) (change.Edit, error) {
 	found, f, err := s.schemaFileOf(ctx, site, wanted, before)
 	if err != nil {

@@ -14,34 +14,36 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// scratchSchema is the database in which changes are tried. It is there for
-// the time of a plan only; what a killed plan left is dropped by the next one.
-// madeByUs is a table in it by which we know it: another's database of that
-// name is not touched.
+// scratchSchema is the database in which changes are tried. It exists only
+// during a plan; if a plan was killed, the next one drops it. madeByUs is a
+// table in it that marks it as iikanji's: a database of the same name without
+// that mark is not touched.
 const (
 	scratchSchema = "iikanji_trial"
 	madeByUs      = "iikanji_made_this"
 )
 
-// Bounds of a plan: waiting for another plan, and dropping the scratch.
+// Time limits of a plan: for waiting for another plan, and for dropping the
+// scratch database.
 const (
 	scratchWait = time.Minute
 	scratchDrop = 10 * time.Second
 )
 
-// A scratch is a connection that has the scratch database for itself. Empty
-// tables are made and altered there: unlike temporary ones, they show foreign
-// keys, partitions and whether an ALTER is done online.
+// A scratch is a connection with exclusive use of the scratch database. Empty
+// tables are made and altered there. They are not temporary tables, because
+// those do not show foreign keys, partitions, or whether an ALTER runs online.
 type scratch struct {
 	db   *sql.DB
 	conn *sql.Conn
 	table
-	scratch string // the table in the scratch database, quoted
-	mode    string // the sql_mode of connections of the pool
+	scratch string // the quoted name of the table in the scratch database
+	mode    string // the sql_mode of the pool's connections
 }
 
-// openScratch makes the scratch database for a table of a schema, whose
-// character set it takes over; the schema is where unqualified names lead.
+// openScratch creates the scratch database for a table of a schema, with the
+// schema's character set. The schema stays the default database, for unqualified
+// names.
 func openScratch(ctx context.Context, db *sql.DB, conn *sql.Conn, schema, name string) (_ *scratch, err error) {
 	s := &scratch{db: db, conn: conn, table: table{schema: schema, name: name}, scratch: quote(scratchSchema) + "." + quote(name)}
 	if mine, err := s.lock(ctx, scratchWait); err != nil {
@@ -78,14 +80,14 @@ func openScratch(ctx context.Context, db *sql.DB, conn *sql.Conn, schema, name s
 	return s, nil
 }
 
-// close drops the scratch database, and ends the connection with its lock and
-// its settings. A plan that was cancelled has lost its connection: another one
-// drops it then, unless the next plan is using it already.
+// close drops the scratch database and ends the connection, with its lock and
+// settings. A cancelled plan has lost its connection: then a new connection
+// drops the database, unless the next plan already uses it.
 func (s *scratch) close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), scratchDrop)
 	defer cancel()
 	err := s.drop(ctx)
-	_ = s.conn.Raw(func(any) error { return driver.ErrBadConn }) // the pool must not get it back
+	_ = s.conn.Raw(func(any) error { return driver.ErrBadConn }) // keeps the connection out of the pool
 	_ = s.conn.Close()
 	if err == nil || errors.Is(err, errNotOurs) {
 		return nil
@@ -96,7 +98,8 @@ func (s *scratch) close(ctx context.Context) error {
 	}
 	other := &scratch{conn: fresh}
 	defer func() { _ = fresh.Raw(func(any) error { return driver.ErrBadConn }); _ = fresh.Close() }()
-	// The server takes a moment to see that the connection with the lock is gone.
+	// The server notices only after a moment that the connection with the lock
+	// has ended.
 	if mine, err := other.lock(ctx, scratchDrop/2); err != nil || !mine {
 		return err
 	}
@@ -108,8 +111,9 @@ func (s *scratch) close(ctx context.Context) error {
 
 var errNotOurs = errors.New("iikanji has not made the database " + scratchSchema)
 
-// drop drops the scratch database, if it is there and ours. Who was killed
-// after making it and before marking it has left it empty.
+// drop drops the scratch database if it exists and is iikanji's. An empty one
+// without the mark comes from a plan that was killed between creating and
+// marking it.
 func (s *scratch) drop(ctx context.Context) error {
 	var tables, marks int
 	err := s.conn.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(TABLE_NAME = ?), 0) FROM information_schema.TABLES WHERE TABLE_SCHEMA = ?",
@@ -129,9 +133,9 @@ func (s *scratch) drop(ctx context.Context) error {
 // accessDenied is the server's ER_SPECIFIC_ACCESS_DENIED_ERROR.
 const accessDenied = 1227
 
-// unlogged keeps what this connection does out of the binary log: the scratch
-// database is no replica's business. Only an administrator may; with another
-// account replicas make it and drop it as well.
+// unlogged keeps the statements of this connection out of the binary log:
+// replicas do not need the scratch database. This takes an administrator's
+// privilege. With other accounts, replicas create and drop the database as well.
 func (s *scratch) unlogged(ctx context.Context) error {
 	err := s.exec(ctx, "SET SESSION sql_log_bin = 0")
 	var refused *mysql.MySQLError
@@ -143,7 +147,7 @@ func (s *scratch) unlogged(ctx context.Context) error {
 	return nil
 }
 
-// lock waits for other plans to be done with the scratch database.
+// lock waits until other plans have finished with the scratch database.
 func (s *scratch) lock(ctx context.Context, wait time.Duration) (bool, error) {
 	var got sql.NullInt64
 	err := s.conn.QueryRowContext(ctx, "SELECT GET_LOCK('"+scratchSchema+"', ?)", int(wait.Seconds())).Scan(&got)
@@ -158,21 +162,23 @@ func (s *scratch) exec(ctx context.Context, stmt string) error {
 	return err
 }
 
-// shown is how the table is defined now.
+// shown returns the present definition of the table in the scratch database.
 func (s *scratch) shown(ctx context.Context) (string, error) {
 	return change.TableDefinition(ctx, s.conn, s.scratch)
 }
 
-// Settings of a session that makes a table as it was shown, whatever its
-// default values and wherever its foreign keys lead; and of one that alters it.
+// lenient are session settings under which a table can be created from its
+// definition, whatever its default values and foreign keys are; strict are those
+// for altering it.
 const (
 	lenient = "SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO', foreign_key_checks = 0"
 	strict  = "SET SESSION sql_mode = ?, foreign_key_checks = 1"
 )
 
-// copyOf makes an empty copy of the table. Only LIKE copies what a definition
-// does not show (that an index was made for a foreign key, and goes when
-// another can serve it), and only foreign keys are left out by it.
+// copyOf makes an empty copy of the table with CREATE TABLE … LIKE. Only LIKE
+// copies a property that the definition does not show: that the server made an
+// index for a foreign key, and drops it when another index can serve the key.
+// LIKE omits foreign keys; they are added afterwards.
 func (s *scratch) copyOf(ctx context.Context, definition string) error {
 	d, _ := parseDefinition(definition)
 	run := []string{"DROP TABLE IF EXISTS " + s.scratch, lenient, "CREATE TABLE " + s.scratch + " LIKE " + quote(s.schema) + "." + quote(s.table.name)}
@@ -194,16 +200,17 @@ func (s *scratch) copyOf(ctx context.Context, definition string) error {
 	return err
 }
 
-// A tried change is one that an empty copy went through, there and back.
+// A tried is a change that was made and undone on an empty copy.
 type tried struct {
-	after    string   // the definition in between
-	do, undo []string // clauses of ALTER TABLE
-	online   bool     // the server does both while others write
+	after    string   // the definition with the change
+	do, undo []string // the clauses of ALTER TABLE
+	online   bool     // both run while others write
 }
 
-// try alters an empty copy there and back. An index that the server would drop
-// by itself, as the new one can serve its foreign key, is made to stay: what
-// cannot be seen in a definition could not be undone to the letter.
+// try makes and undoes a change on an empty copy. An index that the server would
+// drop by itself, because the new one can serve its foreign key, is added again
+// explicitly: the definition does not show that property, so an undo could not
+// restore it exactly.
 func (s *scratch) try(ctx context.Context, before string, a alter) (alter, tried, error) {
 	t, err := s.there(ctx, before, a)
 	if err != nil {
@@ -239,7 +246,7 @@ func (s *scratch) there(ctx context.Context, before string, a alter) (tried, err
 	return t, err
 }
 
-// back takes it back.
+// back undoes the change and compares the definition with the original one.
 func (s *scratch) back(ctx context.Context, before string, undo []string, t *tried) error {
 	t.undo = undo
 	if err := s.alter(ctx, t, t.undo); err != nil {
@@ -256,7 +263,7 @@ func (s *scratch) back(ctx context.Context, before string, undo []string, t *tri
 	return nil
 }
 
-// alter tries it online, and without where the server does not do that.
+// alter tries the ALTER online first, then without if the server refuses that.
 func (s *scratch) alter(ctx context.Context, t *tried, clauses []string) error {
 	err := s.exec(ctx, altering(s.scratch, append(clauses[:len(clauses):len(clauses)], change.Online...)))
 	var refused *mysql.MySQLError

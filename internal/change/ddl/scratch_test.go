@@ -13,8 +13,8 @@ import (
 	"github.com/iikanji/iikanji/internal/facts/factstest"
 )
 
-// TestScratchOfOthers: a database that happens to have the scratch's name is
-// not touched; what a killed plan left of the scratch is dropped.
+// TestScratchOfOthers: another database with the scratch database's name is not
+// touched; the scratch database of a killed plan is dropped.
 func TestScratchOfOthers(t *testing.T) {
 	s := newTestSite(t)
 	plan := func() error {
@@ -38,7 +38,7 @@ func TestScratchOfOthers(t *testing.T) {
 		t.Errorf("another's row is %d, %v", a, err)
 	}
 	run("DROP TABLE iikanji_trial.mine")
-	if err := plan(); err != nil { // killed before it was marked
+	if err := plan(); err != nil { // killed before marking it
 		t.Errorf("with an empty one: %v", err)
 	}
 	run("CREATE DATABASE iikanji_trial", "CREATE TABLE iikanji_trial."+madeByUs+" (a int)", "CREATE TABLE iikanji_trial.cond (a int)")
@@ -51,7 +51,8 @@ func TestScratchOfOthers(t *testing.T) {
 	}
 }
 
-// TestScratchUnlogged: replicas hear of the change, and not of its trial.
+// TestScratchUnlogged: the change is in the binary log for replicas, its trial
+// is not.
 func TestScratchUnlogged(t *testing.T) {
 	server, err := factstest.Start(t.Context(), "", "--log-bin=binlog", "--server-id=1")
 	if err != nil {
@@ -80,7 +81,7 @@ func TestScratchUnlogged(t *testing.T) {
 	}
 }
 
-// binlog is what the binary log says of statements.
+// binlog returns the statements in the binary log.
 func binlog(t *testing.T, db *sql.DB) string {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), "SHOW BINLOG EVENTS")
@@ -103,8 +104,8 @@ func binlog(t *testing.T, db *sql.DB) string {
 	return log.String()
 }
 
-// TestGivesWay: while a change waits for a table that a long transaction has,
-// others get to read it; when the transaction ends, the change is made.
+// TestGivesWay: while a change waits for a table that a long transaction uses,
+// other clients can read the table; after the transaction, the change is made.
 func TestGivesWay(t *testing.T) {
 	s := newTestSite(t)
 	c, err := change.Plan(t.Context(), s.open(s.dir), remedy("add index", "cond", "columns", "jia, id"))
@@ -132,7 +133,7 @@ func TestGivesWay(t *testing.T) {
 		case <-time.After(time.Millisecond):
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // for ever, were it not to give way
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // without giving way it would wait for ever
 	defer cancel()
 	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM cond").Scan(&n); err != nil {
 		t.Errorf("nobody can read the table: %v", err)
@@ -146,7 +147,7 @@ func TestGivesWay(t *testing.T) {
 	if text, err := s.state(); err != nil || !strings.Contains(text, "KEY `iikanji_jia_id`") {
 		t.Errorf("%v\n%s", err, text)
 	}
-	var wait, usual int // of the connection that is used again
+	var wait, usual int // of the reused connection
 	if err := s.db.QueryRowContext(t.Context(), "SELECT @@lock_wait_timeout, @@GLOBAL.lock_wait_timeout").Scan(&wait, &usual); err != nil || wait != usual {
 		t.Errorf("a connection of the pool waits %d s, not %d: %v", wait, usual, err)
 	}

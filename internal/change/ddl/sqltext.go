@@ -5,18 +5,19 @@ import (
 	"strings"
 )
 
-// A tokenKind is the sort of a token of SQL.
+// A tokenKind is the kind of an SQL token.
 type tokenKind uint8
 
 const (
-	word   tokenKind = iota // a keyword, a bare name or a number
+	word   tokenKind = iota // a keyword, an unquoted name or a number
 	quoted                  // a name in backticks
-	text                    // a string; also "…", which is a name in the mode ANSI_QUOTES
+	text                    // a string; also "…", which is a name in sql_mode ANSI_QUOTES
 	punct                   // one byte
-	mark                    // the opening or the end of a comment that the server executes
+	mark                    // the start or the end of a comment that the server executes
 )
 
-// A token is a piece of a file: what stands between two tokens is space and comments.
+// A token is one token of a file. Only space and comments lie between two
+// tokens.
 type token struct {
 	kind     tokenKind
 	start    int // offsets into the file
@@ -24,7 +25,7 @@ type token struct {
 	spelling string
 }
 
-// is says whether a token is one of these words, which have no case, or bytes.
+// is reports whether a token is one of these words, in any case, or bytes.
 func (t token) is(spellings ...string) bool {
 	if t.kind == word || t.kind == punct {
 		for _, s := range spellings {
@@ -36,7 +37,7 @@ func (t token) is(spellings ...string) bool {
 	return false
 }
 
-// name is the name that a token spells.
+// name returns the name that a token denotes.
 func (t token) name() (string, bool) {
 	switch {
 	case t.kind == word:
@@ -48,23 +49,23 @@ func (t token) name() (string, bool) {
 	return "", false
 }
 
-// A statement of a file for the server's command line client.
+// A statement is one statement of a file for the server's command line client.
 type statement struct {
-	sql       string // of the whole file
+	sql       string // the text of the whole file
 	tokens    []token
 	start     int
-	end       int    // behind the last token
-	next      int    // behind the delimiter
-	delimiter string // ";" as a rule; "" when the file ends without one
+	end       int    // after the last token
+	next      int    // after the delimiter
+	delimiter string // usually ";"; "" if the file ends without one
 }
 
-// maxVersion is above every version of a server: what a comment asks to be
-// executed from there on is executed by none (mariadb-dump's first line).
+// maxVersion is above every server version: no server executes a comment for
+// that version or a later one (the first line that mariadb-dump writes).
 const maxVersion = 200000
 
-// statements cuts a file as the client does: at the delimiter, and lines that
-// are the client's own commands at their end. It takes any text; what is no
-// SQL comes out as statements that mean nothing.
+// statements cuts a file as the client does: at the delimiter, and, for lines
+// that are commands of the client itself, at the end of the line. It accepts any
+// text; text that is not SQL gives statements without a meaning.
 func statements(sql string) []statement {
 	var all []statement
 	l := lexer{sql: sql}
@@ -99,21 +100,22 @@ func statements(sql string) []statement {
 		}
 		t := l.next(delimiter)
 		s.tokens = append(s.tokens, t)
-		// The client takes USE at the end of its line, delimiter or not.
+		// The client ends USE at the end of its line, with or without a
+		// delimiter.
 		if s.tokens[0].is("use") && len(s.tokens) == 2 && !strings.HasPrefix(strings.TrimLeft(sql[l.at:], " \t"), delimiter) {
 			finish(l.at, "")
 		}
 	}
 }
 
-// A lexer goes through a file.
+// A lexer reads a file token by token.
 type lexer struct {
 	sql   string
 	at    int
-	depth int // of comments that the server executes
+	depth int // nesting depth of comments that the server executes
 }
 
-// skip goes over space and comments.
+// skip moves past space and comments.
 func (l *lexer) skip() {
 	for l.at < len(l.sql) {
 		rest := l.sql[l.at:]
@@ -136,7 +138,7 @@ func (l *lexer) skip() {
 
 func isSpace(b byte) bool { return b == ' ' || b >= '\t' && b <= '\r' }
 
-// lineLength is the length of the first line without its end.
+// lineLength returns the length of the first line without its line end.
 func lineLength(s string) int {
 	if n := strings.IndexByte(s, '\n'); n >= 0 {
 		return n
@@ -144,8 +146,8 @@ func lineLength(s string) int {
 	return len(s)
 }
 
-// executed is the length of the opening of a comment that servers execute, as
-// "/*!40101"; 0 for a comment that is one.
+// executed returns the length of the start of a comment that servers execute,
+// such as "/*!40101"; 0 for a real comment.
 func executed(s string) int {
 	n := 2
 	if strings.HasPrefix(s[n:], "M!") {
@@ -165,8 +167,8 @@ func executed(s string) int {
 	return n
 }
 
-// command reads a line that is for the client: DELIMITER, SOURCE and
-// backslash commands. It returns its name, and its first word.
+// command reads a line for the client: DELIMITER, SOURCE or a backslash command.
+// It returns the command's name and its first argument.
 func (l *lexer) command() (name, argument string) {
 	line := l.sql[l.at : l.at+lineLength(l.sql[l.at:])]
 	fields := strings.FieldsFunc(line, func(r rune) bool { return r < 0x80 && isSpace(byte(r)) })
@@ -185,7 +187,7 @@ func (l *lexer) command() (name, argument string) {
 	return name, argument
 }
 
-// next reads a token; there is one.
+// next reads a token. The caller has checked that one follows.
 func (l *lexer) next(delimiter string) token {
 	rest := l.sql[l.at:]
 	t := token{kind: punct, start: l.at}
@@ -216,8 +218,8 @@ func isWord(c byte) bool {
 	return c == '_' || c == '$' || c >= 0x80 || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
-// quotedLength is the length of what begins with a quote and ends with the
-// same one that is not doubled; to the end of s when nothing ends it.
+// quotedLength returns the length of the quoted text at the start of s: up to
+// the same quote that is not doubled, or the end of s without one.
 func quotedLength(s string, backslashes bool) int {
 	for n := 1; n < len(s); n++ {
 		switch {

@@ -13,13 +13,13 @@ func quote(name string) string { return change.QuoteName(name) }
 
 // An alter is a change of a table's indexes.
 type alter struct {
-	add  key    // without a name when none is added
-	drop string // the name of one; "" when none is dropped
-	keep []key  // that the server would drop by itself
+	add  key    // without a name if no index is added
+	drop string // the index's name; "" if none is dropped
+	keep []key  // indexes that the server would drop by itself
 	says string
 }
 
-// clauses are those of an ALTER TABLE.
+// clauses returns the clauses of the ALTER TABLE.
 func (a alter) clauses() []string {
 	var cs []string
 	if a.drop != "" {
@@ -34,8 +34,8 @@ func (a alter) clauses() []string {
 	return cs
 }
 
-// elements are the indexes that are there with the change and that CREATE
-// TABLE does not list without it.
+// elements returns the indexes that exist after the change and that CREATE TABLE
+// does not list before it.
 func (a alter) elements() []string {
 	var es []string
 	for _, k := range a.keep {
@@ -47,9 +47,10 @@ func (a alter) elements() []string {
 	return es
 }
 
-// fromTo leads from one definition to another that differs in its indexes. The
-// server shows an index that is added behind those of its sort, so all behind
-// the first difference are dropped and added again in their order.
+// fromTo returns the clauses that lead from one definition to another with
+// different indexes. The server shows an added index after the others of its
+// sort. All indexes after the first difference are therefore dropped and added
+// again in their order.
 func fromTo(from, to definition) []string {
 	have, want := from.keys(), to.keys()
 	same := 0
@@ -68,8 +69,8 @@ func fromTo(from, to definition) []string {
 
 var partForm = regexp.MustCompile("^`?([^`(),]+?)`?(?: ?\\(([0-9]{1,4})\\))?(?: (?i:(ASC|DESC)))?$")
 
-// columnsOf writes a list of key parts ("a, b DESC, c(10)") as the server
-// shows it, and refuses columns that the table does not have.
+// columnsOf converts a list of key parts ("a, b DESC, c(10)") to the server's
+// form, and refuses columns that the table does not have.
 func columnsOf(d definition, list string) (spec string, names []string, err error) {
 	var parts []string
 	for _, p := range strings.Split(list, ",") {
@@ -89,10 +90,11 @@ func columnsOf(d definition, list string) (spec string, names []string, err erro
 	return "(" + strings.Join(parts, ",") + ")", names, nil
 }
 
-// maxName is the longest name of an index.
+// maxName is the longest index name.
 const maxName = 64
 
-// nameFor is the name of a new index: the one wanted, or one of ours that is free.
+// nameFor returns the name of a new index: the requested one, or a free
+// generated one.
 func nameFor(d definition, wanted string, columns []string) (string, error) {
 	if wanted != "" {
 		if _, taken := d.key(wanted); taken || len(wanted) > maxName || strings.EqualFold(wanted, "PRIMARY") {
@@ -113,11 +115,11 @@ func nameFor(d definition, wanted string, columns []string) (string, error) {
 	}
 }
 
-// kinds of index. FULLTEXT is none: it answers only queries that are written
-// for it, and InnoDB keeps tables and a column of its own for it.
+// kinds are the supported kinds of index. FULLTEXT is not supported: only
+// queries written for it use it, and InnoDB adds tables and a column for it.
 var kinds = map[string]string{"btree": "KEY", "spatial": "SPATIAL KEY"}
 
-// alter adds an index, in place of another where one is named.
+// alter adds an index, and replaces another one if drop names it.
 func (a *addArgs) alter(d definition) (alter, error) {
 	kind := kinds[a.Index]
 	spec, names, err := columnsOf(d, a.Columns)
@@ -130,7 +132,8 @@ func (a *addArgs) alter(d definition) (alter, error) {
 		}
 	}
 	for _, k := range d.keys() {
-		// What follows the list (a comment) makes no other index.
+		// Text after the list (a comment) does not make the index a different
+		// one.
 		if k.kind == kind && len(k.rest) >= len(spec) && strings.EqualFold(k.rest[:len(spec)], spec) {
 			return alter{}, change.ErrNothing
 		}
@@ -153,8 +156,8 @@ func (a *addArgs) alter(d definition) (alter, error) {
 	return out, nil
 }
 
-// spatial refuses what a spatial index cannot be made on as the table is: one
-// column that is NOT NULL, and with an SRID where the optimizer wants one.
+// spatial refuses a spatial index that the table cannot have: it takes one
+// column that is NOT NULL, and an SRID if the optimizer requires one.
 func spatial(d definition, names []string, srid string) error {
 	if len(names) != 1 {
 		return errors.New("a spatial index has one column")
@@ -171,9 +174,9 @@ func spatial(d definition, names []string, srid string) error {
 	return nil
 }
 
-// dropIndex drops an index. A unique one is a rule of the data that no promise
-// covers and that could not be put back once a row has broken it: it goes only
-// when another unique index keeps the same rule.
+// dropIndex drops an index. A unique index enforces a rule of the data that no
+// promise covers, and that could not be restored after a row has broken it: it
+// is dropped only if another unique index enforces the same rule.
 func dropIndex(d definition, name string) (alter, error) {
 	k, ok := d.key(name)
 	if !ok {
@@ -186,7 +189,7 @@ func dropIndex(d definition, name string) (alter, error) {
 	return alter{drop: k.name, says: "drop index " + k.name}, nil
 }
 
-// altering is an ALTER TABLE of a quoted name.
+// altering returns an ALTER TABLE of a quoted name.
 func altering(name string, clauses []string) string {
 	return "ALTER TABLE " + name + " " + strings.Join(clauses, ", ")
 }

@@ -2,7 +2,7 @@ package ddl
 
 import "strings"
 
-// A verb is what a statement does to a table's definition.
+// A verb is the effect of a statement on a table's definition.
 type verb uint8
 
 const (
@@ -17,15 +17,15 @@ const (
 type tableStatement struct {
 	statement
 	verb   verb
-	schema string // "" when the name is not qualified
+	schema string // "" if the name is not qualified
 	table  string
 	index  string // of createIndex and dropIndexOn
 	from   int    // offsets of the table's name in the file
 	to     int
-	rest   int // the token behind the name
+	rest   int // index of the token after the name
 }
 
-// A cursor goes through a statement's tokens but marks.
+// A cursor reads a statement's tokens without the marks.
 type cursor struct {
 	tokens []token
 	i      int
@@ -41,7 +41,7 @@ func (c *cursor) peek() token {
 	return c.tokens[c.i]
 }
 
-// take goes over words if all of them come.
+// take moves past a sequence of words if all of them follow.
 func (c *cursor) take(words ...string) bool {
 	was := c.i
 	for _, w := range words {
@@ -54,7 +54,7 @@ func (c *cursor) take(words ...string) bool {
 	return true
 }
 
-// any goes over one of these words, if it comes.
+// any moves past one of these words if it follows.
 func (c *cursor) any(words ...string) bool {
 	if !c.peek().is(words...) {
 		return false
@@ -71,7 +71,7 @@ func (c *cursor) name() (string, bool) {
 	return n, ok
 }
 
-// defines reads what a statement does to the definition of which table.
+// defines finds the table whose definition a statement changes, and how.
 func defines(s statement) (tableStatement, bool) {
 	c, t := &cursor{tokens: s.tokens}, tableStatement{statement: s}
 	switch {
@@ -132,16 +132,16 @@ func (t *tableStatement) named(c *cursor) (ok bool) {
 	return true
 }
 
-// An item is one of a list with commas: an element of a table, an action of
-// an ALTER.
+// An item is an item of a list with commas: an element of a table, or an action
+// of an ALTER.
 type item struct {
 	tokens []token
 	start  int
 	end    int
-	comma  int // the offset of the comma behind it, or -1
+	comma  int // the offset of the comma after it, or -1
 }
 
-// items cuts a list at its commas; brackets keep theirs.
+// items cuts a list at its commas, except those inside brackets.
 func items(tokens []token) []item {
 	var all []item
 	depth, from := 0, 0
@@ -167,8 +167,8 @@ func newItem(tokens []token, comma int) item {
 	return it
 }
 
-// elements are the elements of a table that CREATE TABLE lists; false where it
-// makes the table in another way (LIKE, SELECT).
+// elements returns the elements that CREATE TABLE lists; false if it makes the
+// table in another way (LIKE, SELECT).
 func (t tableStatement) elements() ([]item, bool) {
 	c := &cursor{tokens: t.tokens, i: t.rest}
 	if t.verb != createTable || !c.take("(") || c.peek().is("like", "select", "with", "(") {
@@ -183,8 +183,8 @@ func (t tableStatement) elements() ([]item, bool) {
 	return all, len(all) > 0
 }
 
-// inBrackets are the items between the first bracket, which comes first but
-// for marks, and its end; none when it has no end.
+// inBrackets returns the items between the first bracket, which must be the
+// first token except for marks, and its end; none if it does not end.
 func inBrackets(tokens []token) []item {
 	depth, from := 0, 0
 	for i, t := range tokens {
@@ -203,7 +203,7 @@ func inBrackets(tokens []token) []item {
 	return nil
 }
 
-// actions are what an ALTER does.
+// actions returns the actions of an ALTER.
 func (t tableStatement) actions() []item {
 	if t.verb != alterTable || t.rest >= len(t.tokens) {
 		return nil
@@ -211,7 +211,7 @@ func (t tableStatement) actions() []item {
 	return items(t.tokens[t.rest:])
 }
 
-// options are the tokens that do not describe columns and indexes.
+// options returns the tokens that do not describe columns and indexes.
 func (t tableStatement) options() []token {
 	if all, ok := t.elements(); ok {
 		last := all[len(all)-1].end
@@ -224,8 +224,9 @@ func (t tableStatement) options() []token {
 	return t.tokens[t.rest:]
 }
 
-// indexOf reads an element as an index, and returns its name; where it has
-// none, its first column, by which the server names it, with a number if need be.
+// indexOf parses an element as an index and returns its name. For an index
+// without a name it returns the first column: the server names the index after
+// it, with a number if the name is taken.
 func indexOf(c *cursor) (name string, named, ok bool) {
 	if c.take("constraint") && !c.peek().is("unique") {
 		name, named = c.name()
@@ -253,8 +254,8 @@ func indexOf(c *cursor) (name string, named, ok bool) {
 	return name, named, ok
 }
 
-// makes says how surely an element is the index of a name: 2 by its name, 1 by
-// its first column, 0 not at all.
+// makes returns how surely an element makes the index of a name: 2 by its name,
+// 1 by its first column, 0 not at all.
 func makes(c *cursor, index string) int {
 	name, named, ok := indexOf(c)
 	switch {

@@ -50,9 +50,9 @@ func (Kind) IntoSchemaFile(r iikanji.Remedy) iikanji.Remedy {
 // InSchemaFile implements change.Laster.
 func (Kind) InSchemaFile(r iikanji.Remedy) bool { return r.Args["into"] == schemaFileArg }
 
-// byExecuted chooses among several files that create the table: the one whose
-// CREATE TABLE is among the statements that initialize executed, as a log of
-// the server has them. Space and comments do not count.
+// byExecuted selects among several files that create the table: it takes the
+// file whose CREATE TABLE is among the statements that initialize executed,
+// according to a log of the server. Space and comments are ignored.
 func byExecuted(ctx context.Context, s *change.Site, r iikanji.Remedy, executed []string) (iikanji.Remedy, error) {
 	r = Kind{}.IntoSchemaFile(r)
 	found, err := searchFiles(ctx, s, table{schema: r.Args["schema"], name: r.Args["table"]})
@@ -81,7 +81,7 @@ func byExecuted(ctx context.Context, s *change.Site, r iikanji.Remedy, executed 
 	return r, fmt.Errorf("%s make table %s alike: which of them initialize executes is not known", paths(fits), found.name)
 }
 
-// normal is a statement without space and comments.
+// normal returns the statement without space and comments.
 func (st statement) normal() string {
 	var b strings.Builder
 	for _, t := range st.tokens {

@@ -9,7 +9,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// acts are what this kind can plan.
+// acts are the acts that this kind can plan.
 var acts = []change.DeclaredAct{
 	change.Declare[settingArgs](change.Act{
 		Help:   "set one or more variables that are about memory, flushing, caches, threads and logs",
@@ -17,7 +17,7 @@ var acts = []change.DeclaredAct{
 	}),
 }
 
-// settingArgs are variables and their values.
+// settingArgs are variables with their values.
 type settingArgs struct {
 	Values map[string]string `arg:"NAME,many" help:"the value of the variable NAME, as innodb_buffer_pool_size = 512M, innodb_flush_log_at_trx_commit = 2 (weakens durability), max_connections = 300"`
 }
@@ -35,8 +35,8 @@ func (a *settingArgs) Validate() error {
 	return nil
 }
 
-// Refine implements change.Refiner: the belief is that of the variable that
-// promises most.
+// Refine implements change.Refiner: the belief is that of the variable with the
+// largest expected gain.
 func (a *settingArgs) Refine(act *change.Act) {
 	for name := range a.Values {
 		set := settings[name]

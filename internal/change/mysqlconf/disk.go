@@ -9,23 +9,23 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// logShare is how much of the free disk the redo log may take: the server that
-// tries a plan makes one, and the real one has its old one still.
+// logShare is the maximum share of the free disk for the redo log: the trial
+// server creates one while the real server still has its old one.
 const logShare = 0.5
 
-// redoLog is the disk space that a server's redo log takes whole, from its
-// start on.
+// redoLog returns the disk space of a server's redo log, which is allocated
+// whole at the start.
 func redoLog(vars map[string]string) iikanji.Bytes {
 	one, _ := bytesOf(vars["innodb_log_file_size"])
 	files, err := strconv.ParseInt(vars["innodb_log_files_in_group"], 10, 64)
 	if err != nil || files < 1 {
 		files = 1
 	}
-	all, _ := bytesOf(vars["innodb_redo_log_capacity"]) // MySQL 8.0.30 and later
+	all, _ := bytesOf(vars["innodb_redo_log_capacity"]) // MySQL from 8.0.30 on
 	return iikanji.Bytes(max(one*min(files, 100), all))
 }
 
-// disk refuses a larger redo log that the disk has no place for.
+// disk refuses a larger redo log that does not fit on the disk.
 func disk(h host.Host, now, then map[string]string) error {
 	need := redoLog(then)
 	if need <= redoLog(now) {

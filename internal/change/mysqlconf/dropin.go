@@ -32,8 +32,8 @@ func edit(old []byte, wanted map[string]string) []byte {
 	}.Set(old, wanted)
 }
 
-// variableOf is the variable that the left side of a line sets. The server
-// takes "-" for "_".
+// variableOf returns the variable that the left side of a line sets. The server
+// treats "-" as "_".
 func variableOf(left string) string {
 	name := strings.ReplaceAll(strings.TrimSpace(left), "-", "_")
 	for variable, set := range settings {
@@ -51,7 +51,7 @@ func lineOf(name, value string) string {
 	return name + " = " + value
 }
 
-// set are the values that a drop-in file sets.
+// set returns the values that a drop-in file sets.
 func set(text []byte) map[string]string {
 	values, ours := map[string]string{}, false
 	for line := range strings.Lines(string(text)) {
@@ -69,5 +69,6 @@ func set(text []byte) map[string]string {
 	return values
 }
 
-// serverSections are read by the server, whichever brand and version.
+// serverSections are the sections that a server reads, depending on brand and
+// version.
 var serverSections = []string{"[mysqld]", "[mariadbd]", "[mariadb]", "[server]"}

@@ -14,9 +14,9 @@ import (
 
 func init() { change.Register(Kind{}) }
 
-// Kind plans settings of a database server. Remedy.Target is its service;
-// Args are variables and their values, as {"innodb_flush_log_at_trx_commit": "2"}:
-// those of settings.go. log_bin can only be turned off.
+// Kind plans settings of a database server. Remedy.Target is its service; Args
+// are variables from settings.go with their values, as
+// {"innodb_flush_log_at_trx_commit": "2"}. log_bin can only be turned off.
 type Kind struct{}
 
 var _ change.Kind = Kind{}
@@ -70,9 +70,9 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	return c, nil
 }
 
-// different wants variables that this server has, and some other value. It
-// returns the values as the server will have them, and the names of those that
-// are not so yet.
+// different checks that the server has the variables and that at least one value
+// differs. It returns the values as the server will store them, and the names of
+// the variables that differ.
 func different(args, now map[string]string, told map[string]trait) (wanted map[string]string, changed []string, err error) {
 	wanted = map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(args)) {
@@ -93,7 +93,7 @@ func different(args, now map[string]string, told map[string]trait) (wanted map[s
 	return wanted, changed, nil
 }
 
-// live says whether SET GLOBAL does all that a restart would do.
+// live reports whether SET GLOBAL has the full effect of a restart.
 func live(changed []string, told map[string]trait) bool {
 	for _, name := range changed {
 		if !settings[name].live || !told[name].dynamic {
@@ -103,8 +103,8 @@ func live(changed []string, told map[string]trait) bool {
 	return true
 }
 
-// setGlobals has a change set the running server's variables behind the file,
-// and take them back before it.
+// setGlobals adds ops that set the running server's variables: after the edit of
+// the file in Do, before it in Undo.
 func setGlobals(c *iikanji.Change, on string, changed []string, now, wanted map[string]string) {
 	ground := string(c.Ground)
 	for _, name := range changed {
@@ -118,7 +118,8 @@ func setGlobals(c *iikanji.Change, on string, changed []string, now, wanted map[
 	c.Ground = change.FingerprintOf([]byte(ground))
 }
 
-// shown spells a value as the server shows a variable that now shows is.
+// shown returns a value in the form in which the server shows the variable; is
+// is the value that it shows now.
 func shown(is, value string) string {
 	if is == "ON" || is == "OFF" {
 		return map[string]string{"1": "ON", "0": "OFF"}[plain(value)]
@@ -126,8 +127,8 @@ func shown(is, value string) string {
 	return plain(value)
 }
 
-// InForce says how the running server differs from the settings of a change
-// that was applied: a restart may have made other values of them.
+// InForce reports the differences between the running server and the settings of
+// an applied change: a restart may have changed values.
 func InForce(ctx context.Context, s *change.Site, c *iikanji.Change) error {
 	svc := s.Services[c.Target]
 	if svc.DB == nil {
@@ -151,8 +152,8 @@ func InForce(ctx context.Context, s *change.Site, c *iikanji.Change) error {
 	return errors.Join(wrong...)
 }
 
-// test has the server's program read the edited file, under a name that the
-// running server does not read at a restart (it wants ".cnf").
+// test lets the server's program read the edited file. The file has a name that
+// the running server does not read at a restart (it reads only "*.cnf").
 func test(ctx context.Context, svc change.Service, edited []byte) error {
 	if err := svc.Here(); err != nil {
 		return err

@@ -21,8 +21,8 @@ func remedy(kv ...string) iikanji.Remedy {
 	return iikanji.Remedy{Kind: "mysqlconf", Target: "database", Args: changetest.Args(kv...)}
 }
 
-// TestConformance holds the kind to the promises of every kind, with a real
-// MariaDB that is restarted each time.
+// TestConformance checks the promises of every kind, with a real MariaDB that is
+// restarted each time.
 func TestConformance(t *testing.T) {
 	s := newTestSite(t)
 	changetest.Run(t, changetest.Case{
@@ -42,14 +42,14 @@ func TestConformance(t *testing.T) {
 			case change.VariablePlace("database", "innodb_flush_log_at_trx_commit"):
 				return s.setByHand("innodb_flush_log_at_trx_commit", "0")
 			case change.VariablePlace("database", "innodb_adaptive_hash_index"):
-				return nil, nil // what is neither ON nor OFF is not to be had
+				return nil, nil // the variable has no third value besides ON and OFF
 			}
 			return changetest.ByHand(op)
 		},
 	})
 }
 
-// setByHand sets a variable, and returns how to put it back.
+// setByHand sets a variable, and returns a function that restores it.
 func (s *testSite) setByHand(name, value string) (calm func() error, err error) {
 	set := func(value string) error {
 		_, err := s.db.Exec("SET GLOBAL " + name + " = " + value)
@@ -62,7 +62,8 @@ func (s *testSite) setByHand(name, value string) (calm func() error, err error) 
 	return func() error { return set(was) }, set(value)
 }
 
-// TestEffect: a restarted server runs with what was set, and doing it again is nothing.
+// TestEffect: a restarted server has the set values, and a second plan changes
+// nothing.
 func TestEffect(t *testing.T) {
 	s := newTestSite(t)
 	site, r := s.open(s.dir), remedy("innodb_flush_log_at_trx_commit", "0", "sort_buffer_size", "1M", "slow_query_log", "ON")
@@ -100,8 +101,8 @@ func (s *testSite) apply(t *testing.T, ops []iikanji.Op) {
 	}
 }
 
-// TestLive: what is set without a restart is what a restart gives, for every
-// setting that is listed as live, and goes back without one.
+// TestLive: for every setting that is listed as live, setting it without a
+// restart gives the state after a restart, and so does the undo.
 func TestLive(t *testing.T) {
 	s := newTestSite(t)
 	site := s.open(s.dir)
@@ -160,8 +161,8 @@ func TestLive(t *testing.T) {
 	holds(before, "undone and restarted")
 }
 
-// TestMovedVariable: a variable that somebody set by hand since is not
-// overwritten, and one that the server makes another value of is an error.
+// TestMovedVariable: a variable that was set by hand since is not overwritten,
+// and a value that the server changes is an error.
 func TestMovedVariable(t *testing.T) {
 	s := newTestSite(t)
 	site := s.open(s.dir)
@@ -217,8 +218,8 @@ func TestMovedVariable(t *testing.T) {
 	}
 }
 
-// TestBinlogOff: what has no "name = value" that turns it off is turned off
-// and on again all the same.
+// TestBinlogOff: a setting that no "name = value" line turns off is turned off
+// and on again.
 func TestBinlogOff(t *testing.T) {
 	s := newTestSite(t)
 	if err := os.WriteFile(filepath.Join(s.dir, "conf.d", "a.cnf"), []byte("[mysqld]\nlog_bin = binlog\n"), 0o644); err != nil {
@@ -253,8 +254,8 @@ func TestBinlogOff(t *testing.T) {
 	}
 }
 
-// TestDiagnoseAsks: what the rules of diagnose ask for can be planned, in the
-// spelling in which they ask; sizes are rounded as the server rounds them.
+// TestDiagnoseAsks: the settings in the remedies of diagnose's rules can be
+// planned, in the rules' spelling; sizes are rounded as the server rounds them.
 func TestDiagnoseAsks(t *testing.T) {
 	s := newTestSite(t)
 	for _, c := range []struct {
@@ -278,8 +279,8 @@ func TestDiagnoseAsks(t *testing.T) {
 	}
 }
 
-// TestRefused: what may not be set, does not fit, or the server does not
-// take, is refused before anything is touched.
+// TestRefused: a setting that is not allowed, does not fit, or is not accepted
+// by the server is refused before anything is changed.
 func TestRefused(t *testing.T) {
 	s := newTestSite(t)
 	changetest.Refuse(t, s.open(s.dir), s.state, []struct {
@@ -299,7 +300,7 @@ func TestRefused(t *testing.T) {
 		{remedy("innodb_buffer_pool_size", "900G"), "of the machine's memory"},
 		{remedy("max_connections", "100000", "sort_buffer_size", "64M"), "of the machine's memory"},
 		{remedy("innodb_buffer_pool_size", "17179869184G"), "no server has that much"}, // 2^64
-		{remedy("innodb_buffer_pool_size", "17179869185G"), "no server has that much"}, // and 1 GiB
+		{remedy("innodb_buffer_pool_size", "17179869185G"), "no server has that much"}, // 2^64 and 1 GiB
 		{remedy("innodb_log_file_size", s.mostOfDisk(t)), "of disk"},
 		{remedy("innodb_flush_method", "O_DIRECT", "max_connections", "50.5"), "the server refuses"},
 		{remedy("max_connections", "50"), change.ErrNothing.Error()},
@@ -308,8 +309,8 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// mostOfDisk is three quarters of the free disk, or the largest log that the
-// server takes (512G), which must be more than half of the disk then.
+// mostOfDisk returns three quarters of the free disk, or the largest log that
+// the server accepts (512G), which must then be more than half of the disk.
 func (s *testSite) mostOfDisk(t *testing.T) string {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(s.dir, &fs); err != nil {
@@ -318,7 +319,7 @@ func (s *testSite) mostOfDisk(t *testing.T) string {
 	return strconv.FormatInt(min(int64(fs.Bavail)*fs.Bsize/4*3>>20, 512<<10), 10) + "M"
 }
 
-// TestBytes: a unit never makes a small number of a large one.
+// TestBytes: no unit turns a large number into a small one.
 func TestBytes(t *testing.T) {
 	for text, want := range map[string]int64{"0": 0, "1k": 1 << 10, "3M": 3 << 20, "2G": 2 << 30, "1048576G": 1 << 50, "1125899906842624": 1 << 50,
 		"1048577G": -1, "8589934592G": -1, "17179869185G": -1, "17592186044416M": -1, "1125899906842625": -1, "-1": -1, "": -1, "G": -1} {
@@ -332,7 +333,7 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestPromises: what is weakened is told, and only when it was kept until now.
+// TestPromises: a weakened promise is reported, and only if it was kept before.
 func TestPromises(t *testing.T) {
 	safe := map[string]string{"innodb_flush_log_at_trx_commit": "1", "innodb_doublewrite": "ON", "performance_schema": "ON", "max_connections": "9"}
 	for _, c := range []struct {
@@ -342,7 +343,7 @@ func TestPromises(t *testing.T) {
 		{map[string]string{"innodb_flush_log_at_trx_commit": "0"}, []iikanji.Promise{iikanji.Durability}},
 		{map[string]string{"innodb_flush_log_at_trx_commit": "1", "max_connections": "5"}, nil},
 		{map[string]string{"innodb_doublewrite": "0", "performance_schema": "off"}, []iikanji.Promise{iikanji.Durability, iikanji.Observability}},
-		{map[string]string{"sync_binlog": "0"}, nil}, // was not 1
+		{map[string]string{"sync_binlog": "0"}, nil}, // it was not 1
 	} {
 		err := (&settingArgs{c.set}).Validate()
 		if got := weakened(c.set, safe); err != nil || !slices.Equal(got, c.want) {
@@ -407,7 +408,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestExact: values are what the server would make of them, or refused.
+// TestExact: values are those that the server would store, or are refused.
 func TestExact(t *testing.T) {
 	tr := trait{number: true, min: 16384, max: 1 << 30, step: 1024}
 	for wanted, want := range map[string]string{"1M": "1M", "20000": "19456", "16384": "16384", "ON": "ON", "100": "", "2G": ""} {

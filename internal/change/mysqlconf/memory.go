@@ -14,25 +14,25 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// What a server takes once, and what each connection may take at its worst
-// (MariaDB Knowledge Base, "MariaDB Memory Allocation").
+// Memory that a server allocates once, and the most that each connection can
+// allocate (MariaDB Knowledge Base, "MariaDB Memory Allocation").
 var (
 	takenOnce = []string{"innodb_buffer_pool_size", "innodb_log_buffer_size", "key_buffer_size", "query_cache_size", "aria_pagecache_buffer_size"}
 	takenEach = []string{"sort_buffer_size", "join_buffer_size", "read_buffer_size", "read_rnd_buffer_size", "thread_stack", "net_buffer_length"}
 )
 
-// Shares of memory that a server may be able to take: of the machine's, and of
-// what is left by everybody else.
+// Limits of the server's memory: as a share of the machine's memory, and of the
+// memory that other processes leave.
 const (
 	memoryShare = 0.8
 	freeShare   = 0.9
 )
 
-// demand is the memory that a server with these variables takes at its worst.
-// Of temporary tables in memory only one is counted: few statements make a
-// large one, and never all connections at once.
+// demand returns the most memory that a server with these variables can take.
+// Only one in-memory temporary table is counted: few statements make a large
+// one, and never all connections at once.
 func demand(vars map[string]string) iikanji.Bytes {
-	of := func(name string) float64 { // a product of two may be more than an integer holds
+	of := func(name string) float64 { // float64, because a product of two values can overflow an integer
 		n, _ := bytesOf(vars[name])
 		return float64(n)
 	}
@@ -46,21 +46,21 @@ func demand(vars map[string]string) iikanji.Bytes {
 	return iikanji.Bytes(min(all, math.MaxInt64/2))
 }
 
-// A machine is the memory that the server may have a part of.
+// A machine is the memory from which the server may take a share.
 type machine struct {
-	total iikanji.Bytes // the machine's
-	// free is what everybody else leaves: what is available now, and what the
-	// server itself holds.
+	total iikanji.Bytes // the machine's memory
+	// free is the memory that other processes leave: what is available now, plus
+	// what the server itself holds.
 	free iikanji.Bytes
 }
 
-// most is how much of it the server may be able to take.
+// most returns how much of the memory the server may take.
 func (m machine) most() iikanji.Bytes {
 	return min(iikanji.Bytes(memoryShare*float64(m.total)), iikanji.Bytes(freeShare*float64(m.free)))
 }
 
 // machineMemory reads /proc/meminfo and the server's /proc/PID/status; without
-// the latter the server holds nothing.
+// the latter it counts 0 bytes for the server.
 func machineMemory(meminfo, status []byte) (machine, error) {
 	var m machine
 	var err error
@@ -86,7 +86,7 @@ func kilobytes(text []byte, name string) (iikanji.Bytes, error) {
 	return iikanji.Bytes(n << 10), err
 }
 
-// budget refuses settings that the memory or the disk is not there for.
+// budget refuses settings for which the memory or the disk is too small.
 func budget(s *change.Site, on string, now, wanted map[string]string) error {
 	h, err := s.On(on)
 	if err != nil {
@@ -108,7 +108,7 @@ func budget(s *change.Site, on string, now, wanted map[string]string) error {
 	return disk(h, now, then)
 }
 
-// ownStatus is what the system knows of the server's process; nothing when it
+// ownStatus returns /proc/PID/status of the server's process; nil if the server
 // runs elsewhere.
 func ownStatus(h host.Host, vars map[string]string) []byte {
 	file := vars["pid_file"]
@@ -127,8 +127,8 @@ func ownStatus(h host.Host, vars map[string]string) []byte {
 	return status
 }
 
-// fits refuses settings by which the server could outgrow what there is. A
-// server that could already may go on as long as it does not get worse.
+// fits refuses settings with which the server could exceed its memory. If it
+// already could before, only an increase is refused.
 func fits(now, then map[string]string, memory machine) error {
 	if need := demand(then); need > memory.most() && need > demand(now) {
 		return fmt.Errorf("the server could take %s (buffers, and %s connections with theirs); it may have %s: "+

@@ -32,19 +32,20 @@ func variables(ctx context.Context, db *sql.DB) (map[string]string, error) {
 	return vars, nil
 }
 
-// A trait is what the server says of a variable itself.
+// A trait holds the server's own description of a variable.
 type trait struct {
-	dynamic bool // SET GLOBAL changes it for connections that are there already, too
+	dynamic bool // SET GLOBAL also changes it for existing connections
 	number  bool
 	min     uint64
 	max     uint64
-	step    uint64 // values are rounded down to a multiple; 0 for none
+	step    uint64 // values are rounded down to a multiple of it; 0 for none
 }
 
 const traitsQuery = `SELECT LOWER(VARIABLE_NAME), READ_ONLY = 'NO' AND VARIABLE_SCOPE = 'GLOBAL',
 	IF(VARIABLE_TYPE LIKE '%INT%', NUMERIC_MIN_VALUE, NULL), NUMERIC_MAX_VALUE, NUMERIC_BLOCK_SIZE FROM information_schema.SYSTEM_VARIABLES`
 
-// traits reads them: MariaDB tells, MySQL does not, and gets none.
+// traits reads the traits. MariaDB has a table of them; MySQL has none, so the
+// result is nil.
 func traits(ctx context.Context, db *sql.DB) (map[string]trait, error) {
 	rows, err := db.QueryContext(ctx, traitsQuery)
 	var refused *mysql.MySQLError
@@ -82,9 +83,9 @@ func unsigned(s string, bad *error) uint64 {
 	return n
 }
 
-// exact is a value as the server would make it of what is wanted: rounded, and
-// refused where a bound would make another one of it. What a restart gives is
-// then what SET GLOBAL gives, and what the file says.
+// exact returns the value that the server will store: rounded to the step. It
+// refuses a value that the server would change to its bound. File, SET GLOBAL
+// and restart then give the same value.
 func (t trait) exact(name, wanted string) (string, error) {
 	n, ok := bytesOf(wanted)
 	if !t.number || !ok {

@@ -24,36 +24,36 @@ var (
 // A setting is one variable that may be set.
 type setting struct {
 	form    *regexp.Regexp
-	promise iikanji.Promise // that values other than safe weaken
-	safe    []string        // as plain spells them
-	// live: SET GLOBAL gives what a restart would give. The server must say so
-	// too (it is dynamic, and connections have no value of their own).
+	promise iikanji.Promise // weakened by values other than safe
+	safe    []string        // in the spelling of the function plain
+	// live: SET GLOBAL has the effect of a restart. The server must confirm it
+	// too (the variable is dynamic, and connections have no value of their own).
 	live bool
-	// sensed: sensors set it for the time of a run.
+	// sensed: sensors set it for the duration of a run.
 	sensed bool
-	line   string        // in the drop-in file, where it is not "name = value"
+	line   string        // in the drop-in file, if it differs from "name = value"
 	belief change.Belief // if it differs from the usual one
-	blinds bool          // its value decides what sensors see of statements
+	blinds bool          // its value decides which statements the sensors see
 }
 
-// settings are what may be set, as a remedy may come from anywhere: nothing
-// here names a file, a plugin, a user or a network address. MariaDB 10.11's
-// ranges and steps are asked of the server (traits).
+// settings are the variables that may be set. A remedy can come from any source,
+// so none of them names a file, a plugin, a user or a network address. The
+// ranges and steps of MariaDB 10.11 are read from the server (traits).
 //
-// Not live, though the server calls them dynamic:
+// Not live, although the server calls them dynamic:
 //
-//   - innodb_buffer_pool_size: it is resized while SET GLOBAL has returned long
-//     ago, and a shrunk or grown pool is not filled as a fresh one is;
+//   - innodb_buffer_pool_size: the pool is still being resized after SET GLOBAL
+//     has returned, and a resized pool is not filled like a fresh one;
 //   - innodb_log_file_size: the log is rewritten in the background;
-//   - innodb_io_capacity, …_max: setting one moves the other;
+//   - innodb_io_capacity, …_max: setting one changes the other;
 //   - max_connections, table_open_cache: a start lowers them to what the limit of
 //     open files allows, SET GLOBAL does not;
 //   - query_cache_size: a start with a size also turns the cache on;
-//   - those of a session: connections of the app's pool keep the old value.
+//   - session variables: connections of the application's pool keep the old value.
 //
-// Not here: innodb_autoinc_lock_mode, by which rows of one INSERT may get ids
-// that do not follow each other: no promise covers that; and skip_networking,
-// which the app may need.
+// Not in the list: innodb_autoinc_lock_mode, with which the rows of one INSERT
+// may get ids that are not consecutive, and no promise covers that; and
+// skip_networking, because the application may need the network.
 var settings = map[string]setting{
 	"innodb_buffer_pool_size":        {form: size},
 	"innodb_log_file_size":           {form: size},
@@ -95,7 +95,7 @@ var settings = map[string]setting{
 	"long_query_time":                {form: number, sensed: true},
 }
 
-// check refuses a variable that may not be set, or not to this value.
+// check refuses a variable that may not be set, or a value that it may not have.
 func check(name, value string) error {
 	set, ok := settings[name]
 	if !ok {
@@ -110,8 +110,8 @@ func check(name, value string) error {
 	return nil
 }
 
-// weakened are the promises that values weaken. now are the server's variables:
-// what is off already is not weakened.
+// weakened returns the promises that the values weaken. now are the present
+// values: a promise that is not kept now is not weakened.
 func weakened(wanted, now map[string]string) []iikanji.Promise {
 	var promises []iikanji.Promise
 	for name, value := range wanted {
@@ -125,7 +125,7 @@ func weakened(wanted, now map[string]string) []iikanji.Promise {
 	return promises
 }
 
-// plain is a value as one spelling of it: 256M and 268435456, ON and 1.
+// plain converts equal values to one spelling: 256M and 268435456, ON and 1.
 func plain(v string) string {
 	switch strings.ToUpper(v) {
 	case "ON":
@@ -142,10 +142,10 @@ func plain(v string) string {
 	return v
 }
 
-// most is the largest number that counts as one: 1 PiB.
+// most is the largest number that is accepted: 1 PiB.
 const most = 1 << 50
 
-// bytesOf reads a whole number with a unit, up to most.
+// bytesOf parses a whole number with a unit, up to most.
 func bytesOf(v string) (int64, bool) {
 	shift := 0
 	if len(v) > 0 {

@@ -38,8 +38,8 @@ max_connections = 50
 !includedir %[1]s/conf.d
 `
 
-// A testSite is a real MariaDB that the test starts again whenever it ends, as
-// a service manager does, so that any process may restart it.
+// A testSite is a real MariaDB that the test starts again after each end, as a
+// service manager does, so that any process can restart it.
 type testSite struct {
 	dir string
 	db  *sql.DB
@@ -49,13 +49,13 @@ func newTestSite(t *testing.T) *testSite {
 	t.Helper()
 	s := &testSite{dir: changetest.ChildDir()}
 	if s.dir == "" {
-		dir, err := os.MkdirTemp("", "ikj") // short: a socket's path is
+		dir, err := os.MkdirTemp("", "ikj") // short, because of the limit of a socket's path
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { os.RemoveAll(dir) })
 		s.dir = dir
-		for _, sub := range []string{"conf.d", "tmp"} { // servers clear out a /tmp that they share
+		for _, sub := range []string{"conf.d", "tmp"} { // servers delete files in a /tmp that they share
 			if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
 				t.Fatal(err)
 			}
@@ -86,7 +86,7 @@ func newTestSite(t *testing.T) *testSite {
 	return s
 }
 
-// supervise starts the server over and over until the test ends.
+// supervise starts the server again and again until the test ends.
 func (s *testSite) supervise(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	gone := make(chan struct{})
@@ -102,7 +102,7 @@ func (s *testSite) supervise(t *testing.T) {
 	t.Cleanup(func() { stop(); <-gone })
 }
 
-// answers waits until a server other than the one with the old process id answers.
+// answers waits until a server with a process id other than old answers.
 func (s *testSite) answers(ctx context.Context, old int) error {
 	err := errors.New("never asked")
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
@@ -146,7 +146,7 @@ func (s *testSite) open(dir string) *change.Site {
 	return &change.Site{Roots: []string{conf}, Services: map[string]change.Service{"database": svc}}
 }
 
-// state is the drop-in folder and what the server runs with.
+// state returns the drop-in folder and the running server's variables.
 func (s *testSite) state() (string, error) {
 	text, err := changetest.Tree(filepath.Join(s.dir, "conf.d"))
 	if err != nil {

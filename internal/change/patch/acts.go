@@ -11,8 +11,8 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// acts are what this kind can plan. A patch may add state, and nothing shows
-// whether it does: hence its Worth.
+// acts are the acts that this kind can plan. A patch may add state, and nothing
+// shows whether it does: hence its Worth.
 var acts = []change.DeclaredAct{
 	change.Declare[diffArgs](change.Act{
 		Help:   "apply a unified diff; every line of context must match",
@@ -56,7 +56,7 @@ func (Kind) Match(r iikanji.Remedy) (change.Act, error) {
 
 const maxSays = 300 // bytes of the argument says
 
-// sentence is what the change does: the argument, or what the remedy has.
+// sentence describes the change: the argument, or the remedy's own text.
 func sentence(arg, remedy string) (string, error) {
 	says := cmp.Or(arg, remedy, "patch the source")
 	if len(says) > maxSays || strings.ContainsFunc(says, func(c rune) bool { return !unicode.IsPrint(c) }) {

@@ -131,7 +131,7 @@ func TestNoDiff(t *testing.T) {
 	}
 }
 
-// TestOutside: a source outside of the target's folders is refused.
+// TestOutside: a source outside the target's folders is refused.
 func TestOutside(t *testing.T) {
 	a := newTestApp(t)
 	site := a.Open(a.Dir)

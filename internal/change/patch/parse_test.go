@@ -64,7 +64,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestNames: names that stand for a file of the source folder, and names that do not.
+// TestNames: names that denote a file of the source folder, and names that do
+// not.
 func TestNames(t *testing.T) {
 	for _, c := range []struct{ old, new, path string }{
 		{"a/main.go", "b/main.go", "main.go"},

@@ -9,7 +9,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// acts are what this kind can plan.
+// acts are the acts that this kind can plan.
 var acts = []change.DeclaredAct{
 	change.Declare[variableArgs](change.Act{
 		Name: "sysctl", Help: "set kernel variables; the target is a service that keeps a file of them",
@@ -23,7 +23,7 @@ var acts = []change.DeclaredAct{
 
 var usual = change.Belief{Chance: 0.1, Gain: 0.01}
 
-// A planner is the decoded arguments of an act.
+// A planner holds the decoded arguments of an act.
 type planner interface {
 	values() map[string]string
 	plan(s *change.Site, svc change.Service, c *iikanji.Change) error

@@ -16,7 +16,8 @@ import (
 
 func init() { change.Register(Kind{}) }
 
-// Kind plans kernel variables and process limits. See the package for its arguments.
+// Kind plans kernel variables and process limits. The package comment has its
+// arguments.
 type Kind struct{}
 
 var _ change.Kind = Kind{}
@@ -41,10 +42,10 @@ func (k Kind) Plan(_ context.Context, s *change.Site, r iikanji.Remedy) (*iikanj
 	return c, nil
 }
 
-// procSys is where the kernel's variables are files.
+// procSys is the folder in which the kernel shows its variables as files.
 const procSys = "/proc/sys"
 
-// plan sets kernel variables, now and after the machine's next start.
+// plan sets kernel variables, now and for the next start of the machine.
 func (a *variableArgs) plan(s *change.Site, svc change.Service, c *iikanji.Change) error {
 	args := a.Values
 	if !within(s.RootsOn(svc.Host), procSys) {
@@ -71,7 +72,8 @@ func (a *variableArgs) plan(s *change.Site, svc change.Service, c *iikanji.Chang
 			continue
 		}
 		wanted[name] = plain(args[name])
-		// As the kernel shows it, so that what is read back is what was written.
+		// In the kernel's own form, so that reading it back gives what was
+		// written.
 		live = append(live, change.Edit{Path: path, Old: old, New: []byte(strings.ReplaceAll(wanted[name], " ", "\t") + "\n")})
 	}
 	if len(live) == 0 {
@@ -93,7 +95,7 @@ func (a *variableArgs) plan(s *change.Site, svc change.Service, c *iikanji.Chang
 	return nil
 }
 
-// within says whether a folder is one of the roots, or below one.
+// within reports whether a folder is one of the roots, or below one.
 func within(roots []string, dir string) bool {
 	return slices.ContainsFunc(roots, func(root string) bool {
 		rel, err := filepath.Rel(root, dir)
@@ -101,11 +103,11 @@ func within(roots []string, dir string) bool {
 	})
 }
 
-// plain is a value with one blank between its parts.
+// plain returns a value with one blank between its parts.
 func plain(value string) string { return strings.Join(strings.Fields(value), " ") }
 
-// sideEffects refuses a variable that would change another one, which the
-// undo would not know.
+// sideEffects refuses a variable that would change another one: the undo would
+// not restore that one.
 func sideEffects(s *change.Site, on string, wanted map[string]string) error {
 	for _, name := range []string{"vm.dirty_ratio", "vm.dirty_background_ratio"} {
 		if _, ok := wanted[name]; !ok {
@@ -125,15 +127,16 @@ func sideEffects(s *change.Site, on string, wanted map[string]string) error {
 
 const portRange = "net.ipv4.ip_local_port_range"
 
-// portsStay refuses a range of outgoing ports ("" for none) with one in it on
-// which a service listens: while that restarts, a connection could take it.
+// portsStay refuses a range of outgoing ports that contains a port of a service:
+// an outgoing connection could take the port while the service restarts. ports
+// is "" if the range is not set.
 func portsStay(t iikanji.Target, ports string) error {
 	var low, high int
 	if _, err := fmt.Sscan(ports, &low, &high); err != nil {
-		return nil // none is asked for: the form was checked
+		return nil // no range is set; its form was checked before
 	}
 	for _, svc := range t.Services {
-		_, text, _ := net.SplitHostPort(svc.Address) // a service without one has no port
+		_, text, _ := net.SplitHostPort(svc.Address) // a service without an address has no port
 		if port, err := strconv.Atoi(text); err == nil && low <= port && port <= high {
 			return fmt.Errorf("%s = %s: the %s listens on port %d, which an outgoing connection could take", portRange, ports, svc.Name, port)
 		}

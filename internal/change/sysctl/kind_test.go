@@ -19,11 +19,12 @@ import (
 	"github.com/iikanji/iikanji/internal/change/changetest"
 )
 
-// hostNetwork is the network that the machine itself is in, for the process
-// that has left it: a test of it may write net.* below /proc/sys.
+// hostNetwork is the environment variable with the network namespace of the
+// machine. It is set for a process that has left that namespace: its test may
+// write net.* below /proc/sys.
 const hostNetwork = "SYSCTL_TEST_HOST_NETWORK"
 
-// network names the network of this process.
+// network returns the name of this process's network namespace.
 func network(t *testing.T) string {
 	t.Helper()
 	name, err := os.Readlink("/proc/self/ns/net")
@@ -33,8 +34,8 @@ func network(t *testing.T) string {
 	return name
 }
 
-// apart runs the calling test again in a network of its own and says whether
-// this is that run.
+// apart runs the calling test again in a network namespace of its own, and
+// reports whether this is that run.
 func apart(t *testing.T) bool {
 	t.Helper()
 	if was := os.Getenv(hostNetwork); was != "" {
@@ -57,7 +58,7 @@ func apart(t *testing.T) bool {
 		t.Skipf("this machine gives us no network of our own: %v", err)
 	case err == nil && bytes.Contains(out, []byte("--- SKIP")):
 		t.Skipf("in a network of its own:\n%s", out)
-	case err != nil || !bytes.Contains(out, []byte("kills ended")): // nothing was run
+	case err != nil || !bytes.Contains(out, []byte("kills ended")): // the test did not run
 		t.Errorf("in a network of its own: %v\n%s", err, out)
 	}
 	return false
@@ -65,8 +66,8 @@ func apart(t *testing.T) bool {
 
 var netVariables = []string{"/proc/sys/net/core/somaxconn", "/proc/sys/net/ipv4/ip_local_port_range", "/proc/sys/net/ipv4/tcp_fin_timeout"}
 
-// TestConformance writes real variables of a real kernel, those of a network
-// in which nobody else is.
+// TestConformance writes real variables of a real kernel, in a network namespace
+// that no other process uses.
 func TestConformance(t *testing.T) {
 	if !apart(t) {
 		return
@@ -109,8 +110,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// disturb edits the place of an op by hand. A variable of the kernel gets a
-// value that nobody asks for.
+// disturb edits the place of an op by hand. A kernel variable gets a value that
+// no remedy sets.
 func disturb(op iikanji.Op) (func() error, error) {
 	value, ok := map[string]string{netVariables[0]: "8765\n", netVariables[1]: "15000\t55000\n", netVariables[2]: "23\n"}[op.Place]
 	if !ok {
@@ -123,7 +124,7 @@ func disturb(op iikanji.Op) (func() error, error) {
 	return func() error { return os.WriteFile(op.Place, was, 0o644) }, os.WriteFile(op.Place, []byte(value), 0o644)
 }
 
-// TestConformanceLimits has a process that starts with what its file says.
+// TestConformanceLimits uses a process that starts with the limits in its file.
 func TestConformanceLimits(t *testing.T) {
 	dir := changetest.ChildDir()
 	if dir == "" {
@@ -161,14 +162,14 @@ func TestConformanceLimits(t *testing.T) {
 	})
 }
 
-// service waits as a process with the limits that its file names.
+// service sleeps, as a process with the limits in its file.
 const service = `cd "$0" || exit
 n=$(sed -n 's/^nofile = //p' limits.conf 2>/dev/null)
 [ -z "$n" ] || ulimit -n "$n"
 echo $$ >pid.new && mv pid.new pid
 exec sleep 100000`
 
-// keepRunning starts the service over and over until the test ends.
+// keepRunning starts the service again and again until the test ends.
 func keepRunning(t *testing.T, dir string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -184,7 +185,7 @@ func keepRunning(t *testing.T, dir string) {
 	t.Cleanup(func() { stop(); <-gone })
 }
 
-// running waits until the service sleeps, as another process than old.
+// running waits until the service sleeps in a process other than old.
 func running(ctx context.Context, dir string, old int) (int, error) {
 	for end := time.Now().Add(time.Minute); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(2 * time.Millisecond) {
 		text, _ := os.ReadFile(filepath.Join(dir, "pid"))
@@ -208,7 +209,8 @@ func restart(ctx context.Context, dir string) error {
 	return err
 }
 
-// TestHostile wants everything outside of the lists and their bounds refused.
+// TestHostile: names outside of the lists and values outside of their bounds are
+// refused.
 func TestHostile(t *testing.T) {
 	dir := t.TempDir()
 	s := &change.Site{Roots: []string{dir, procSys}, Services: map[string]change.Service{
@@ -250,8 +252,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestNotTheMachine wants a target without /proc/sys among its folders never
-// to have a change of the machine planned.
+// TestNotTheMachine: for a target without /proc/sys among its folders, no change
+// of the machine is planned.
 func TestNotTheMachine(t *testing.T) {
 	dir := t.TempDir()
 	for _, roots := range [][]string{{dir}, {dir, "/proc"}, {dir, "/proc/sys/net"}, nil} {

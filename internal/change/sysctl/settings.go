@@ -9,14 +9,14 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// A variable of the kernel may be set from min to max. The bounds are the
-// kernel's (Documentation/admin-guide/sysctl), narrowed to what a server can
-// live with.
+// A variable is a kernel variable that may be set from min to max. The bounds
+// are the kernel's (Documentation/admin-guide/sysctl), narrowed to values with
+// which a server works.
 type variable struct {
 	min, max uint64
-	// pair says that it is two of them, the first the smaller one.
+	// pair: the value is two numbers, the smaller one first.
 	pair bool
-	// promise goes when the value is raised.
+	// promise is weakened when the value is raised.
 	promise iikanji.Promise
 }
 
@@ -37,10 +37,11 @@ var variables = map[string]variable{
 	"fs.file-max":                        {min: 65536, max: 1 << 40},
 }
 
-// fewPorts is how many ports outgoing connections must have left.
+// fewPorts is the minimum number of ports for outgoing connections.
 const fewPorts = 10_000
 
-// number is one without a sign or a leading zero: as the kernel shows it.
+// number matches a number without a sign or a leading zero, as the kernel shows
+// it.
 var number = regexp.MustCompile(`^(0|[1-9][0-9]{0,14})$`)
 
 func checkVariable(name, value string) error {
@@ -65,19 +66,20 @@ func checkVariable(name, value string) error {
 	return nil
 }
 
-// weakens names the promises that go with values that are raised.
+// weakens returns the promises that raised values weaken.
 func weakens(now, wanted map[string]string) []iikanji.Promise {
 	for name, value := range wanted {
 		was, err1 := strconv.ParseUint(now[name], 10, 63)
 		is, err2 := strconv.ParseUint(value, 10, 63)
 		if p := variables[name].promise; p != iikanji.PromiseUnknown && (err1 != nil || err2 != nil || is > was) {
-			return []iikanji.Promise{p} // there is one such promise
+			return []iikanji.Promise{p} // only one variable has a promise
 		}
 	}
 	return nil
 }
 
-// limits of a process and their least values: below, a server does not start.
+// limits are the limits of a process with their minimum; below it, a server does
+// not start.
 var limits = map[string]struct {
 	min, max  uint64
 	unlimited bool
