@@ -15,7 +15,7 @@ const (
 // a digit stays, because a name with ? would then be read as a number.
 func (f *Fingerprinter) foldName(before tokenKind) {
 	isTable := f.movePlace(f.out[f.word:], before)
-	if class[f.out[f.word]] == clDigit {
+	if class[f.out[f.word]] == clDigit || f.out[f.word] == '.' { // ".00_0" begins as a number
 		return
 	}
 	if isTable {
