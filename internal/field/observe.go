@@ -42,8 +42,7 @@ func (f *Field) Observe(ctx context.Context, spec tune.BenchSpec) (d *observe.Di
 // the facts that it follows from. ready is called when the site is prepared,
 // before the run; nil for nothing. The databases' settings are put back.
 func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
-	t := f.Subject.Target()
-	o, err := observe.Observe(ctx, observe.Watched{Target: t, Schema: schemaOf(t), Groups: f.Subject.Groups, Now: f.Now})
+	o, err := observe.Observe(ctx, observe.Watched{Target: f.Subject.Target(), Groups: f.Subject.Groups, Now: f.Now})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -125,13 +124,4 @@ func (f *Field) restartApps(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func schemaOf(t iikanji.Target) string {
-	for _, s := range t.WithRole(iikanji.RoleDatabase) {
-		if s.Schema != "" {
-			return s.Schema
-		}
-	}
-	return ""
 }
