@@ -73,6 +73,7 @@ bench: setup-check build
 	go run ./bench/access
 	go run ./bench/routes
 	go run ./bench/slow
+	go run ./bench/memory -size 1000000000
 	go run ./bench/load
 
 install: build
