@@ -117,7 +117,7 @@ func TestRecoverBroken(t *testing.T) {
 
 	edit(t, word, newWord+"// by hand\n")
 	_, said := shell(t, exitFailed, "recover", "shop", "--dir", dir)
-	if b, err := os.ReadFile(word); err != nil || string(b) != newWord+"// by hand\n" || !strings.Contains(said, "was changed by somebody else since") {
+	if b, err := os.ReadFile(word); err != nil || string(b) != newWord+"// by hand\n" || !strings.Contains(said, "was edited since") {
 		t.Errorf("an edit by hand: %v, %q\n%s", err, b, said)
 	}
 	edit(t, word, newWord)

@@ -149,7 +149,7 @@ func TestUp(t *testing.T) {
 	s.expect(`^Ctrl-C stops it\.$`)
 
 	second := startUp(t, "--dir", dir)
-	second.expect(`^iikanji: process ` + strconv.Itoa(s.cmd.Process.Pid) + ` runs a stack in ` + dir + ` already$`)
+	second.expect(`^iikanji: process ` + strconv.Itoa(s.cmd.Process.Pid) + ` already runs a stack in ` + dir + `$`)
 	second.expect(`^hint: it answers at ` + url + `, `)
 	if err := second.cmd.Wait(); second.cmd.ProcessState.ExitCode() != exitFailed {
 		t.Errorf("the second instance: %v", err)
