@@ -143,7 +143,7 @@ func TestUpHasIt(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "iikanji", "plan", "tiny", "--dir", dir, "--file", remedyFile(t, oneOfEach()["mysqlconf"]))
 	cmd.Env = append(os.Environ(), tinyVariable+"=1")
 	out, _ := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(string(out), "iikanji up has the stack: process ") {
+	if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(string(out), "iikanji up uses the stack: process ") {
 		t.Errorf("%s", out)
 	}
 	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {

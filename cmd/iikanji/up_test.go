@@ -203,7 +203,7 @@ func TestUp(t *testing.T) {
 	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	s.expect(`^iikanji: interrupted while coming up; nothing is left running$`)
+	s.expect(`^iikanji: interrupted during the start; all started processes were stopped$`)
 	if err := s.cmd.Wait(); s.cmd.ProcessState.ExitCode() != exitFailed {
 		t.Errorf("Ctrl-C while coming up: %v", err)
 	}

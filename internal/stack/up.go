@@ -105,7 +105,7 @@ func (s *Stack) layOut(ctx context.Context) (*state, *manifest, error) {
 			return nil, nil, err
 		}
 		if old != "" {
-			s.progress("the earlier edits are in "  + old)
+			s.progress("the earlier edits are in " + old)
 		}
 	}
 	if err := f.prepare(ctx); err != nil {
