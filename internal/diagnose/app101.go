@@ -22,7 +22,7 @@ func app101(v *view) []iikanji.Finding {
 	cores, pinned := stackCores(run)
 	of := "the machine's cores, and all cores are busy"
 	if pinned && cores < all {
-		of = fmt.Sprintf("the %.0f of %.0f cores that the stack may use, and all of them are busy", cores, all)
+		of = fmt.Sprintf("the cores that the stack may use (%.0f of %.0f), and all of them are busy", cores, all)
 	}
 	share := 0.0
 	for _, u := range run.Usage {

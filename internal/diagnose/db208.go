@@ -21,7 +21,7 @@ func db208(v *view) []iikanji.Finding {
 			Claim:    fmt.Sprintf("%s times %s again, because the cache has room for %.0f", people(misses), what, size),
 			Evidence: []iikanji.Evidence{{Source: "status", Text: status}, {Source: "variable", Text: name + " = " + v.vars[name]}},
 			Gain:     between(misses*seconds, 0.3, 1),
-			Remedies: []iikanji.Remedy{v.onSelf("mysqlconf", "set "+name+" to "+want, map[string]string{name: want})},
+			Remedies: []iikanji.Remedy{v.onSelf("mysqlconf", "use a larger "+name+": "+want, map[string]string{name: want})},
 		})
 	}
 	misses, hits, over := v.status["table_open_cache_misses"], v.status["table_open_cache_hits"], v.status["table_open_cache_overflows"]
