@@ -50,7 +50,7 @@ func (c commitCost) evidence() []iikanji.Evidence {
 	if c.sync == 0 {
 		return nil
 	}
-	return []iikanji.Evidence{{Source: "host", Text: fmt.Sprintf("a sync takes the disk %.2f ms at the most, and a commit waits for %.0f of them", 1000*c.sync, syncsWaited)}}
+	return []iikanji.Evidence{{Source: "host", Text: fmt.Sprintf("a sync takes at most %.2f ms, and a commit waits for at most %.0f syncs", 1000*c.sync, syncsWaited)}}
 }
 
 // rowRead is the approximate time to read one row in memory, in seconds.

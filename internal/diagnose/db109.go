@@ -30,7 +30,7 @@ func db109(v *view) []iikanji.Finding {
 			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "schema", Text: "column " + col + " is too long for a temporary table in memory"})
 			f.Remedies = v.patch("leave "+col+" out of the grouping and fetch it by key afterwards", map[string]string{"digest": d.Query.Digest, "column": col})
 		} else {
-			f.Remedies = []iikanji.Remedy{v.onSelf("mysqlconf", "let temporary tables of up to 64 MiB stay in memory", map[string]string{"tmp_table_size": spillSize, "max_heap_table_size": spillSize})}
+			f.Remedies = []iikanji.Remedy{v.onSelf("mysqlconf", "keep temporary tables of up to 64 MiB in memory", map[string]string{"tmp_table_size": spillSize, "max_heap_table_size": spillSize})}
 		}
 		out = append(out, f)
 	}

@@ -227,7 +227,7 @@ func (v *view) perRoute(_ int, d digest) (iikanji.Finding, bool) {
 	if d.route == nil || d.route.each < manyPerRoute || d.route.each-2*d.route.err < fewPerRow {
 		return iikanji.Finding{}, false
 	}
-	claim := fmt.Sprintf("%s runs %s times in each %s: a loop sends it", cut(d.Query.Fingerprint, 60), times(d.route.each), d.route.route)
+	claim := fmt.Sprintf("%s runs %s times in each %s: it is sent in a loop", cut(d.Query.Fingerprint, 60), times(d.route.each), d.route.route)
 	few := d.q.Count / d.route.each
 	return v.looping(d, claim, few, ""), v.felt(d.looped(few))
 }
@@ -238,7 +238,7 @@ func (v *view) loop(_ int, d digest) (iikanji.Finding, bool) {
 	if requests == 0 || d.q.Count < manyRequests*requests || float64(v.repeat(d).Count) < d.q.Count/2 {
 		return iikanji.Finding{}, false
 	}
-	claim := fmt.Sprintf("%s runs %.1f times for each request of the run, in series: a loop sends it", cut(d.Query.Fingerprint, 60), d.q.Count/requests)
+	claim := fmt.Sprintf("%s runs %.1f times for each request of the run, in series: it is sent in a loop", cut(d.Query.Fingerprint, 60), d.q.Count/requests)
 	return v.looping(d, claim, requests, "", v.asked()), v.felt(d.looped(requests))
 }
 
@@ -258,7 +258,7 @@ func (v *view) refetch(_ int, d digest) (iikanji.Finding, bool) {
 	}
 	all := d.left() + d.q.Count*roundTrip
 	f := iikanji.Finding{Code: "DB114", Where: d.place(),
-		Claim: fmt.Sprintf("%s, %s in all, is fetched %s times, %.1f times in each request", t.Name, plural(t.rows(), "row"), people(d.q.Count), d.q.Count/requests),
+		Claim: fmt.Sprintf("%s, %s in all, is fetched %s times, %.1f times per request", t.Name, plural(t.rows(), "row"), people(d.q.Count), d.q.Count/requests),
 		Evidence: d.told(v.asked(),
 			iikanji.Evidence{Source: "schema", Text: fmt.Sprintf("%s has %s", t.name(), plural(t.rows(), "row"))}),
 		Gain:     between(all, 0.2, 0.95),

@@ -43,11 +43,11 @@ func db121(v *view) []iikanji.Finding {
 		f.Evidence = append([]iikanji.Evidence{schema}, f.Evidence[:min(len(f.Evidence), keyedTold)]...)
 		f.Gain.Hi = round(f.Gain.Hi)
 		key := t.candidate()
-		says := "give it a key: a column that counts up (BIGINT AUTO_INCREMENT PRIMARY KEY), or the columns that tell its rows apart"
+		says := "add a primary key: the columns that identify a row, or a new column (BIGINT AUTO_INCREMENT PRIMARY KEY)"
 		if key != "" {
 			says = fmt.Sprintf("make %s its primary key: it is never NULL and all %s values differ", key, people(t.rows()))
 		}
-		f.Claim = fmt.Sprintf("%s has no primary key and no unique one that is never NULL: its rows lie under a hidden number by which no statement can find them", t.Name)
+		f.Claim = fmt.Sprintf("%s has no primary key and no unique key without NULLs: InnoDB stores its rows under a hidden number that no statement can use", t.Name)
 		args := map[string]string{"table": t.Name}
 		if key != "" {
 			args["column"] = key

@@ -51,13 +51,13 @@ func db201(v *view) []iikanji.Finding {
 		Gain: between(reads*each, 0.2, min(1, (want-size)/max(1, data-size))),
 	}
 	if !math.IsInf(free, 1) {
-		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "host", Text: fmt.Sprintf("%s of memory were free at the least", iikanji.Bytes(free))})
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "host", Text: fmt.Sprintf("at least %s of memory was free during the run", iikanji.Bytes(free))})
 	}
 	if want <= size {
-		f.Remedies = []iikanji.Remedy{v.onSelf("topology", "memory is used up: give the database a machine with more of it", nil)}
+		f.Remedies = []iikanji.Remedy{v.onSelf("topology", "no memory is left: move the database to a machine with more", nil)}
 		return []iikanji.Finding{f}
 	}
-	f.Remedies = []iikanji.Remedy{v.onSelf("mysqlconf", fmt.Sprintf("a buffer pool of %s", iikanji.Bytes(want)), map[string]string{"innodb_buffer_pool_size": strconv.FormatFloat(want, 'f', 0, 64)})}
+	f.Remedies = []iikanji.Remedy{v.onSelf("mysqlconf", fmt.Sprintf("use a buffer pool of %s", iikanji.Bytes(want)), map[string]string{"innodb_buffer_pool_size": strconv.FormatFloat(want, 'f', 0, 64)})}
 	return []iikanji.Finding{f}
 }
 

@@ -50,7 +50,7 @@ func TestStaleStatistics(t *testing.T) {
 		if ok && (f.Where != "app.reading" || f.Gain.Lo != 0 || f.Gain.Hi < 4 || f.Gain.Hi > 5 || f.Remedies[0].Args["table"] != "reading") {
 			t.Errorf("%s: %+v", c.name, f)
 		}
-		if ok && f.Evidence[len(f.Evidence)-1].Text != "d (ref): 1 row foreseen each time, 2,000 met" {
+		if ok && f.Evidence[len(f.Evidence)-1].Text != "d (ref): 1 row estimated each time, 2,000 read" {
 			t.Errorf("%s: %+v", c.name, f.Evidence)
 		}
 	}

@@ -39,7 +39,7 @@ func (v *view) rank(fs []result) {
 		f.Gain = iikanji.Range{Lo: round(min(f.Gain.Lo*of, most)), Hi: round(min(f.Gain.Hi*of, most))}
 		if slices.Contains(unfelt[b.Resource], f.Code) {
 			f.Gain.Lo = 0
-			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "binding", Text: fmt.Sprintf("the limit of this run was %s (%s), which cannot feel this cure", b.Resource, b.Who)})
+			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "binding", Text: fmt.Sprintf("the limit of this run was %s (%s), which this remedy does not relieve", b.Resource, b.Who)})
 		}
 	}
 	tier := func(f result) int {

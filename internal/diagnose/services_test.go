@@ -284,8 +284,8 @@ func TestPoolOfEachApp(t *testing.T) {
 			got = append(got, fmt.Sprint(f.Where, " ", f.Remedies[0].Target, " ", f.Remedies[0].Args["pool"]), f.Claim)
 		}
 	}
-	want := []string{"books books 32", "all 8 connections to shelf-db are busy 83 % of the time: requests wait for one",
-		"accounts accounts 16", "all 4 connections to shelf-db are busy 83 % of the time: requests wait for one"}
+	want := []string{"books books 32", "all 8 connections to shelf-db are busy 83 % of the time: requests wait for a connection",
+		"accounts accounts 16", "all 4 connections to shelf-db are busy 83 % of the time: requests wait for a connection"}
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {

@@ -21,7 +21,7 @@ type ForeignStateError struct {
 }
 
 func (e *ForeignStateError) Error() string {
-	return fmt.Sprintf("putting back the files of change %d: %s was changed by somebody else since", e.Change, e.Place)
+	return fmt.Sprintf("putting back the files of change %d: %s was edited since", e.Change, e.Place)
 }
 
 // Hints tells where the change's diff is.

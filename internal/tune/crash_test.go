@@ -348,7 +348,7 @@ func TestPutBackEdited(t *testing.T) {
 		m.edit("x", "by hand")
 		if recovered {
 			back, notes, err := PutBack(t.Context(), tu.History, tu.Acts)
-			if err != nil || len(back) != 1 || len(notes) != 2 || !strings.Contains(notes[0], "was changed by somebody else since") {
+			if err != nil || len(back) != 1 || len(notes) != 2 || !strings.Contains(notes[0], "was edited since") {
 				t.Errorf("put back %v, %q, %v", back, notes, err)
 			}
 			tu = m.next(tu)

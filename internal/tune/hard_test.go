@@ -42,7 +42,7 @@ func TestTuneStacked(t *testing.T) {
 	if !m.on()["x=3"] || len(tu.ledger.InForce) != 3 || len(out.Final) != 4 {
 		t.Errorf("the site is %v, in force %v, compared in %v", m.on(), tu.ledger.InForce, out.Final)
 	}
-	if notes := strings.Join(out.Notes, "\n"); !strings.Contains(notes, "not checked alone: turn x to 1: 2 later changes stand on it") {
+	if notes := strings.Join(out.Notes, "\n"); !strings.Contains(notes, "not checked alone: turn x to 1: 2 later changes are built on it") {
 		t.Errorf("notes:\n%s", notes)
 	}
 	if _, err := tu.Acts.RevertAll(t.Context(), "all"); err != nil || len(m.on()) != 0 {
