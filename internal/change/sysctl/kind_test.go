@@ -16,6 +16,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/promise"
 	"github.com/iikanji/iikanji/internal/change/changetest"
 )
 
@@ -278,7 +279,7 @@ func TestPortsStay(t *testing.T) {
 func TestWeakens(t *testing.T) {
 	for value, want := range map[string]int{"6000": 1, "3000": 0, "100": 0} {
 		now, wanted := map[string]string{"vm.dirty_expire_centisecs": "3000", "vm.swappiness": "60"}, map[string]string{"vm.dirty_expire_centisecs": value, "vm.swappiness": "90"}
-		if got := weakens(now, wanted); len(got) != want {
+		if got := weakened(promise.Kernel, now, wanted); len(got) != want {
 			t.Errorf("%s: weakens %v", value, got)
 		}
 	}
