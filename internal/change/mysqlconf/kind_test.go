@@ -229,6 +229,18 @@ func TestBinlogOff(t *testing.T) {
 	if err := site.Services["database"].Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	drop := "DELETE FROM mysql.global_priv WHERE User <> '' AND Host NOT IN ('', '%', 'localhost', '127.0.0.1', '::1')" // the installer's account of this machine's name
+	for _, stmt := range []string{drop, "CREATE USER app@'db.example.org'", "FLUSH PRIVILEGES"} {
+		if _, err := s.db.Exec(stmt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c, err := change.Plan(t.Context(), site, remedy("skip_name_resolve", "ON")); err != nil || !slices.Equal(c.Weakens, []iikanji.Promise{iikanji.Availability}) {
+		t.Fatalf("an account by name: %+v %v", c, err)
+	}
+	if _, err := s.db.Exec("DROP USER app@'db.example.org'"); err != nil {
+		t.Fatal(err)
+	}
 	c, err := change.Plan(t.Context(), site, remedy("log_bin", "OFF", "skip_name_resolve", "ON"))
 	if err != nil || !slices.Equal(c.Weakens, []iikanji.Promise{iikanji.Durability}) || c.Risk != iikanji.RiskRestart {
 		t.Fatalf("%+v %v", c, err)

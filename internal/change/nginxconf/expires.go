@@ -91,10 +91,17 @@ func (c *conf) computes(d *nginx.Directive) bool {
 	})
 }
 
+// maxVariable is the longest name of a variable that fits nginx's default
+// variables_hash_bucket_size on every machine.
+const maxVariable = 40
+
 // unlessApp is a variable that has a value if the app's answer has no
 // Cache-Control, and another value if it has one.
 func (t *task) unlessApp(s spot, what, value, otherwise string) string {
 	name := "$iikanji_" + what + "_" + notWord.ReplaceAllString(value, "_")
+	if len(name) > maxVariable {
+		name = fmt.Sprintf("$iikanji_%s_%.16s", what, change.FingerprintOf([]byte(value)))
+	}
 	for _, m := range t.Get(s.chain[0], "map") {
 		if m.Arg(1) == name {
 			return name

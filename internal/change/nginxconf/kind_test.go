@@ -133,7 +133,7 @@ func TestRefused(t *testing.T) {
 		{remedy("static files", "path", "/assets/:id"), "want a folder"},
 		{remedy("gzip static", "path", "/assets"), "does not serve it"},
 		{remedy("gzip static", "path", "/ready", "root", "/etc"), "public folder"},
-		{remedy("set", "directive", "worker_processes", "value", "9999"), "worker"},
+		{remedy("set", "directive", "worker_processes", "value", "9999"), "count from 1"},
 		{remedy("set", "directive", "worker_processes", "value", "0"), "count from 1"},
 		{remedy("workers", "processes", "9999"), "count from 1"},
 		{remedy("set", "directive", "proxy_buffers", "value", "9999 999999k"), "each request may have"},

@@ -26,8 +26,8 @@ type task struct {
 	says    string // one sentence about the change
 	weakens []iikanji.Promise
 	proofs  []iikanji.Proof // of the remedy
-	beside  []change.Edit // of files beside the configuration
-	scratch []string      // folders that nginx makes when it tests the configuration
+	beside  []change.Edit   // of files beside the configuration
+	scratch []string        // folders that nginx makes when it tests the configuration
 }
 
 // alone refuses an edit for one path or server that would change others: an

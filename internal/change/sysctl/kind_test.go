@@ -16,8 +16,8 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/change/promise"
 	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/change/promise"
 )
 
 // hostNetwork is the environment variable with the network namespace of the
@@ -139,6 +139,7 @@ func TestConformanceLimits(t *testing.T) {
 			return &change.Site{Roots: []string{dir}, Services: map[string]change.Service{"app": {LimitsFile: file,
 				Restart: func(ctx context.Context) error { return restart(ctx, dir) }}}}
 		},
+		Policy:   iikanji.Policy{Allow: []iikanji.Promise{iikanji.Availability}}, // the test's process may have more
 		Remedies: map[string]iikanji.Remedy{"nofile": {Kind: "sysctl", Target: "app", Args: map[string]string{"act": "limits", "nofile": "1234"}}},
 		Effects:  map[string]string{"nofile": "1234                 1234                 files"},
 		State: func() (string, error) {
