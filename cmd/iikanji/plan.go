@@ -238,6 +238,9 @@ func parseRemedies(b []byte) ([]iikanji.Remedy, error) {
 		if r.Kind == "" || r.Target == "" {
 			return nil, fmt.Errorf("remedy %d has no kind or no target", i+1)
 		}
+		if len(r.Proof) > 0 {
+			return nil, fmt.Errorf("remedy %d has a proof: only an observed run proves anything", i+1)
+		}
 	}
 	if len(list) == 0 {
 		return nil, errors.New("the list has no remedy")

@@ -113,8 +113,7 @@ func served(s Served) iikanji.Evidence {
 // indexRemedies are the remedies of kind ddl. Args["columns"] is the column
 // list as in DDL, with directions and prefixes.
 func (v *view) indexRemedies(p Proposal) []iikanji.Remedy {
-	args := map[string]string{"act": "add index", "schema": p.Table.Schema, "table": p.Table.Name, "columns": columnList(p.Index), "index": p.Index.Kind,
-		"weakens": v.rowOrder(p.Table.Name)}
+	args := map[string]string{"act": "add index", "schema": p.Table.Schema, "table": p.Table.Name, "columns": columnList(p.Index), "index": p.Index.Kind}
 	says := fmt.Sprintf("add index %s on %s", shown(p.Index), p.Table.Name)
 	if p.Replaces != nil {
 		args["drop"] = p.Replaces.Name
@@ -135,7 +134,9 @@ func (v *view) indexRemedies(p Proposal) []iikanji.Remedy {
 			}
 		}
 	}
-	return []iikanji.Remedy{v.onSelf("ddl", says, args)}
+	r := v.onSelf("ddl", says, args)
+	r.Proof = v.rowOrder(p.Table.Name)
+	return []iikanji.Remedy{r}
 }
 
 func tableName(t iikanji.Table) string {

@@ -39,8 +39,9 @@ func db103(v *view) []iikanji.Finding {
 			continue
 		}
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "digests", Text: people(d.Writes) + " rows written in the run"})
-		f.Remedies = []iikanji.Remedy{v.onSelf("ddl", "drop index "+d.Index.Name+" of "+d.Table.Name, map[string]string{"act": "drop index", "schema": d.Table.Schema, "table": d.Table.Name, "name": d.Index.Name,
-			"weakens": v.rowOrder(d.Table.Name)})}
+		r := v.onSelf("ddl", "drop index "+d.Index.Name+" of "+d.Table.Name, map[string]string{"act": "drop index", "schema": d.Table.Schema, "table": d.Table.Name, "name": d.Index.Name})
+		r.Proof = v.rowOrder(d.Table.Name)
+		f.Remedies = []iikanji.Remedy{r}
 		out = append(out, f)
 	}
 	return out

@@ -37,7 +37,7 @@ func web106(v *view) []iikanji.Finding {
 		told := iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s: of %d URLs that were requested again, %d always had the same size; %s answers and %s beyond the first",
 			r.Key, s.Again, s.Fixed, people(float64(s.FixedRepeats)), s.FixedBytes)}
 		if _, file := staticPath(r); file && asked && a.Status == 200 && !expires(a) {
-			where, remedies := v.keep(r)
+			where, remedies := v.keep(r, a)
 			f := folders[where]
 			if f == nil {
 				f = &iikanji.Finding{Code: "WEB106", Where: "GET " + where}
@@ -127,7 +127,7 @@ func hashed(url string) bool { return hashes.MatchString(url) }
 // keep is the place of a file's finding, its folder or the file itself, and the
 // remedies. A file in the root folder is its own place: a rule for the root
 // folder would apply to all pages and answers of the app.
-func (v *view) keep(r iikanji.Row) (where string, _ []iikanji.Remedy) {
+func (v *view) keep(r iikanji.Row, a iikanji.Answer) (where string, _ []iikanji.Remedy) {
 	where, ok := folderOf(r.Key)
 	path := where
 	if !ok {
@@ -142,7 +142,11 @@ func (v *view) keep(r iikanji.Row) (where string, _ []iikanji.Remedy) {
 		says = "let clients keep them for ever: their names contain a hash of the content"
 		args["expires"], args["cache-control"] = "365d", "public, immutable"
 	}
-	return where, v.nginxconf(says, args)
+	if a.File == "" { // it may be one client's own: proxies between must not keep it
+		args["cache-control"] = strings.Replace(args["cache-control"], "public", "private", 1)
+		return where, v.nginxconf(says, args)
+	}
+	return where, proven(v.nginxconf(says, args), iikanji.SameForAll)
 }
 
 // keepData are the remedies for a route without a file extension.

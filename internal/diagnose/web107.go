@@ -109,7 +109,7 @@ func (v *view) keepShort(route string, others float64) []iikanji.Remedy {
 		renewed["stale"] = "updating"
 		out = append(v.nginxconf("cache it for 2 s in nginx, and renew it in the background: answers may be that old (freshness)", renewed), out...)
 	}
-	return out
+	return proven(out, iikanji.SameForAll)
 }
 
 // brief rounds a time to three digits.
