@@ -14,7 +14,7 @@ type Forest struct {
 	Width       float64
 }
 
-// An Effect is one row of a Forest. Bounded is false for an effect without an
+// An Effect is one row of a Forest, in percent. Bounded is false for an effect without an
 // interval, which has no mark.
 type Effect struct {
 	Label       string
@@ -25,18 +25,24 @@ type Effect struct {
 	Title       string
 }
 
-// SVG draws the effects. Values outside of the middle 98 % of all bounds are cut at
-// the edge, so that one wide interval does not hide the others.
+// SVG draws the effects. The axis covers the effects and most of their intervals: a
+// bound that is further from its effect than all effects are from 0 is cut at the
+// edge, so that one wide interval does not hide the others.
 func (f *Forest) SVG() template.HTML {
 	narrow := f.Width < 500
 	label, each := f.Width*0.45, 24.0
 	if narrow {
 		label, each = 10, 40
 	}
-	lo, hi := 0.0, 0.0
+	lo, hi, most := 0.0, 0.0, 10.0
 	for _, r := range f.Rows {
 		if r.Bounded {
-			lo, hi = min(lo, max(r.Lo, r.Mid-1)), max(hi, min(r.Hi, r.Mid+1))
+			most = max(most, math.Abs(r.Mid))
+		}
+	}
+	for _, r := range f.Rows {
+		if r.Bounded {
+			lo, hi = min(lo, max(r.Lo, r.Mid-most)), max(hi, min(r.Hi, r.Mid+most))
 		}
 	}
 	if lo == hi {

@@ -9,8 +9,9 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// A Comparison is where the time of two states goes. Its unit is the time per
-// request that was answered, so that states of different throughput compare.
+// A Comparison is where the time of two states goes: the share of each row, and the
+// mean time of one answer or statement. Sums do not compare, because a faster site
+// answers more requests in the same time.
 type Comparison struct {
 	Before string     `json:"before"` // what the first side is, in words
 	After  string     `json:"after"`
@@ -27,11 +28,13 @@ type Compared struct {
 // A Side is one state of a Compared.
 type Side struct {
 	Known bool    `json:"known"`
-	Count float64 `json:"per_1000_requests"`  // how often, per 1,000 requests
-	Total float64 `json:"ms_per_request"`     // milliseconds of all occurrences, per request
-	Mean  float64 `json:"mean_ms"`            // milliseconds of one occurrence
-	P95   float64 `json:"p95_ms,omitempty"`   // mean of the runs
-	Rows  float64 `json:"examined,omitempty"` // rows examined by one statement
+	Share float64 `json:"share"`                // of the time of all rows, 0..1
+	Rate  float64 `json:"per_second,omitempty"` // how often
+	Mean  float64 `json:"mean_ms"`              // milliseconds of one answer or statement; of a service: CPU per request
+	P95   float64 `json:"p95_ms,omitempty"`     // weighted mean of the runs
+	Rows  float64 `json:"examined,omitempty"`   // rows examined by one statement
+
+	total float64 // milliseconds
 }
 
 // A group is the runs of one state.
@@ -146,6 +149,8 @@ func observedGroup(o *Observed) group {
 // compareSides joins the rows of both states by key.
 func compareSides(a, b group, as, bs map[string]Side) Comparison {
 	c := Comparison{Before: a.name, After: b.name}
+	share(as)
+	share(bs)
 	for key := range as {
 		c.Rows = append(c.Rows, Compared{Key: key, A: as[key], B: bs[key]})
 	}
@@ -155,14 +160,36 @@ func compareSides(a, b group, as, bs map[string]Side) Comparison {
 		}
 	}
 	slices.SortFunc(c.Rows, func(x, y Compared) int {
-		return cmp.Or(cmp.Compare(max(y.A.Total, y.B.Total), max(x.A.Total, x.B.Total)), cmp.Compare(x.Key, y.Key))
+		return cmp.Or(cmp.Compare(max(y.A.Share, y.B.Share), max(x.A.Share, x.B.Share)), cmp.Compare(x.Key, y.Key))
 	})
 	return c
 }
 
+// share fills in the shares.
+func share(sides map[string]Side) {
+	all := 0.0
+	for _, s := range sides {
+		all += s.total
+	}
+	for key, s := range sides {
+		if all > 0 {
+			s.Share = s.total / all
+			sides[key] = s
+		}
+	}
+}
+
+// seconds is the time of the load of all runs.
+func (g group) seconds() float64 {
+	sum := 0.0
+	for _, r := range g.runs {
+		sum += r.Took.Seconds()
+	}
+	return max(sum, 1e-9)
+}
+
 // routesOf sums up the steps of runs: the waiting time of clients, by route.
 func routesOf(g group) map[string]Side {
-	n := g.requests()
 	type sum struct{ count, total, p95 float64 }
 	sums := map[string]*sum{}
 	for _, r := range g.runs {
@@ -181,7 +208,7 @@ func routesOf(g group) map[string]Side {
 	}
 	sides := map[string]Side{}
 	for key, s := range sums {
-		sides[key] = Side{Known: true, Count: 1000 * s.count / n, Total: s.total / n, Mean: s.total / s.count, P95: s.p95 / s.count}
+		sides[key] = Side{Known: true, Rate: s.count / g.seconds(), Mean: s.total / s.count, P95: s.p95 / s.count, total: s.total}
 	}
 	return sides
 }
@@ -197,7 +224,9 @@ func cpuOf(g group) map[string]Side {
 		for _, u := range r.Usage {
 			s := sides[u.Who]
 			s.Known = true
-			s.Total += (u.User + u.System).Seconds() * 1e3 / n
+			ms := (u.User + u.System).Seconds() * 1e3
+			s.Mean += ms / n
+			s.total += ms
 			sides[u.Who] = s
 		}
 	}
@@ -206,19 +235,16 @@ func cpuOf(g group) map[string]Side {
 
 // digestsOf sums up the statements of an observed run, by fingerprint.
 func digestsOf(o *Observed) map[string]Side {
-	n := observedGroup(o).requests()
+	seconds := observedGroup(o).seconds()
 	sides := map[string]Side{}
-	if n == 0 {
-		return sides
-	}
 	for _, r := range o.detail.rows(iikanji.Slow) {
 		if r.Count == 0 {
 			continue
 		}
 		s := sides[r.Key]
 		s.Known = true
-		s.Count += 1000 * float64(r.Count) / n
-		s.Total += r.Total.Seconds() * 1e3 / n
+		s.Rate += float64(r.Count) / seconds
+		s.total += r.Total.Seconds() * 1e3
 		s.Mean, s.P95 = r.Mean.Seconds()*1e3, r.P95.Seconds()*1e3
 		if r.Query != nil {
 			s.Rows = float64(r.Query.Examined) / float64(r.Count)

@@ -109,15 +109,13 @@ func (l *loader) trials() error {
 		if len(a.Parts) > 0 { // the sentence repeats the parts
 			t.Says = strings.Join(a.Parts, "; ")
 		}
-		l.place(a.Verdict.Tried, PartWith, t.N)
-		l.place(a.Verdict.Base, PartWithout, t.N)
 		t.Base = geomean(l.s, a.Verdict.Base)
 		for n, id := range a.Changes {
 			l.explain(id, &t, a, n)
 		}
 		l.s.Trials = append(l.s.Trials, t)
 	}
-	l.placeByState()
+	l.placeRuns()
 	return nil
 }
 
@@ -150,25 +148,51 @@ func (l *loader) explain(id iikanji.ChangeID, t *Trial, a tune.Attempt, n int) {
 	}
 }
 
-// placeByState gives a part to runs that no verdict names: those that were made
-// while a change was applied and not yet kept.
-func (l *loader) placeByState() {
+// placeRuns gives the runs of trials their parts. A run with the candidate is found
+// by the state of the site, because a verdict names only the runs that counted.
+// A run without it is in the verdict; the same run may be named by the verdict of an
+// earlier change that it confirms, or of a later one that it is compared with.
+func (l *loader) placeRuns() {
+	first, last := map[int]int{}, map[int]int{} // index of the runs with each trial's candidate
 	for i := range l.s.Runs {
 		r := &l.s.Runs[i]
 		if r.Part != PartSingle {
 			continue
 		}
-		kept := l.states[r.ID].kept
-		for _, id := range slices.Backward(r.With) {
-			if slices.Contains(kept, id) {
-				continue
+		if n := l.candidate(r); n > 0 {
+			r.Part, r.Trial = PartWith, n
+			if _, ok := first[n]; !ok {
+				first[n] = i
 			}
-			for _, c := range l.s.Changes {
-				if c.ID == id && c.Trial > 0 {
-					r.Part, r.Trial = PartWith, c.Trial
-				}
-			}
-			break
+			last[n] = i
 		}
 	}
+	for _, t := range l.s.Trials {
+		for _, id := range t.Verdict.Base {
+			i := slices.IndexFunc(l.s.Runs, func(r Run) bool { return r.ID == id })
+			if i < 0 || i < first[t.N]-1 || i > last[t.N]+1 {
+				continue
+			}
+			if r := &l.s.Runs[i]; r.Part == PartSingle || r.Part == PartWith && r.Trial < t.N {
+				r.Part, r.Trial = PartWithout, t.N
+			}
+		}
+	}
+	for _, t := range l.s.Trials {
+		l.place(t.Verdict.Tried, PartWith, t.N)
+		l.place(t.Verdict.Base, PartWithout, t.N)
+	}
+}
+
+// candidate is the latest trial of which a change was applied, and not yet kept, when
+// the run began; 0 for none.
+func (l *loader) candidate(r *Run) int {
+	for _, t := range slices.Backward(l.s.Trials) {
+		for _, id := range t.Changes {
+			if slices.Contains(r.With, id) && !slices.Contains(l.states[r.ID].kept, id) {
+				return t.N
+			}
+		}
+	}
+	return 0
 }

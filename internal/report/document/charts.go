@@ -11,6 +11,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/chart"
+	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/summary"
 )
 
@@ -238,7 +239,8 @@ func trialTitle(t *summary.Trial) string {
 // TrialsFigure draws the effects of all trials.
 func TrialsFigure(s *summary.Summary) *Figure {
 	f := chart.Forest{Title: "Effect of each trial on the score", Desc: "The table of trials has the same numbers.",
-		Format: func(d float64) string { return fmt.Sprintf("%+.0f %%", 100*math.Expm1(d)) }}
+		Format: func(v float64) string { return fmt.Sprintf("%+.0f %%", v) }}
+	percent := func(d float64) float64 { return 100 * math.Expm1(d) }
 	for i := range s.Trials {
 		t := &s.Trials[i]
 		if !t.Tried() {
@@ -246,7 +248,7 @@ func TrialsFigure(s *summary.Summary) *Figure {
 		}
 		shape, colour := look(t.Result)
 		v := t.Verdict.Effect
-		f.Rows = append(f.Rows, chart.Effect{Label: fmt.Sprintf("%d %s: %s", t.N, resultWord(t.Result), t.Says), Mid: v.Mid, Lo: v.Lo, Hi: v.Hi, Bounded: v.Level > 0, Shape: shape, Colour: colour, Title: trialTitle(t)})
+		f.Rows = append(f.Rows, chart.Effect{Label: fmt.Sprintf("%d %s: %s", t.N, resultWord(t.Result), t.Says), Mid: percent(v.Mid), Lo: percent(v.Lo), Hi: percent(v.Hi), Bounded: v.Level > 0, Shape: shape, Colour: colour, Title: trialTitle(t)})
 	}
 	if len(f.Rows) == 0 {
 		return nil
@@ -260,17 +262,17 @@ const mostBars = 12
 // PairsFigure draws the heaviest rows of a comparison.
 func PairsFigure(title string, c summary.Comparison) *Figure {
 	p := chart.Pairs{Title: title, Desc: "The table below has the same numbers.", Names: [2]string{"before", "after"},
-		Format: func(ms float64) string { return strconv.FormatFloat(ms, 'g', 3, 64) + " ms" }}
+		Format: func(ms float64) string { return report.Duration(time.Duration(ms * 1e6)) }}
 	for i, r := range c.Rows {
 		if i == mostBars {
 			break
 		}
 		row := chart.PairRow{Label: r.Key, A: -1, B: -1, Title: fmt.Sprintf("%s: %s", r.Key, difference(r))}
 		if r.A.Known {
-			row.A = r.A.Total
+			row.A = r.A.Mean
 		}
 		if r.B.Known {
-			row.B = r.B.Total
+			row.B = r.B.Mean
 		}
 		p.Rows = append(p.Rows, row)
 	}

@@ -153,12 +153,12 @@ func HTML(w io.Writer, s *summary.Summary, made time.Time) error {
 // sections are the comparisons that have rows.
 func sections(s *summary.Summary) (all []section) {
 	for _, x := range []section{
-		{Title: "Routes", Unit: "milliseconds that clients waited, per request", Of: s.Routes, Table: comparedTable("routes", "route", s.Routes, mostRows)},
-		{Title: "Statements", Unit: "milliseconds of the database, per request", Of: s.Digests, Table: comparedTable("digests", "statement", s.Digests, mostRows)},
-		{Title: "CPU by service", Unit: "milliseconds of CPU, per request", Of: s.CPU, Table: comparedTable("cpu", "service", s.CPU, mostRows)},
+		{Title: "Routes", Unit: "mean time that a client waited for an answer", Of: s.Routes, Table: comparedTable("routes", "route", s.Routes, mostRows)},
+		{Title: "Statements", Unit: "mean time of one execution in the database", Of: s.Digests, Table: comparedTable("digests", "statement", s.Digests, mostRows)},
+		{Title: "CPU by service", Unit: "CPU time per request", Of: s.CPU, Table: comparedTable("cpu", "service", s.CPU, mostRows)},
 	} {
 		if len(x.Of.Rows) > 0 {
-			x.Figure = PairsFigure(x.Title+": "+x.Unit, x.Of)
+			x.Figure = PairsFigure(x.Title+": "+x.Unit+", those with the largest share of the time first", x.Of)
 			all = append(all, x)
 		}
 	}

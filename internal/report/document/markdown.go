@@ -66,7 +66,7 @@ func Markdown(w io.Writer, s *summary.Summary) error {
 	m.table(trialsTable(s), 0)
 	m.line("## Where the time goes, before and after\n")
 	for _, x := range sections(s) {
-		m.line("### %s\n\n%s. Before: %s. After: %s.\n", x.Title, x.Unit, plain(x.Of.Before), plain(x.Of.After))
+		m.line("### %s\n\nMeans are the %s. Before: %s. After: %s.\n", x.Title, x.Unit, plain(x.Of.Before), plain(x.Of.After))
 		m.table(x.Table, markdownRows)
 	}
 	m.line("## Changes\n")

@@ -80,20 +80,20 @@ func changesTable(s *summary.Summary) Table {
 // comparedTable lists the rows of a comparison that took most; 0 means all.
 func comparedTable(name, key string, c summary.Comparison, most int) Table {
 	cpu := name == "cpu"
-	t := Table{Name: name, Table: report.Table{Columns: []report.Column{left(key), right("before ms/request"), right("after ms/request"), right("difference")}}}
+	t := Table{Name: name, Table: report.Table{Columns: []report.Column{left(key), right("mean before"), right("after"), right("difference"), right("share before"), right("after")}}}
 	if !cpu {
-		t.Columns = append(t.Columns, right("before mean"), right("after mean"), right("before p95"), right("after p95"), right("before per 1,000"), right("after per 1,000"))
+		t.Columns = append(t.Columns, right("p95 before"), right("after"), right("per second before"), right("after"))
 	}
 	if name == "digests" {
-		t.Columns = append(t.Columns, right("before rows"), right("after rows"))
+		t.Columns = append(t.Columns, right("rows examined before"), right("after"))
 	}
 	for i, r := range c.Rows {
 		if most > 0 && i == most {
 			break
 		}
-		row := []string{r.Key, milli(r.A, r.A.Total), milli(r.B, r.B.Total), difference(r)}
+		row := []string{r.Key, duration(r.A, r.A.Mean), duration(r.B, r.B.Mean), difference(r), known(r.A, report.Percent(r.A.Share)), known(r.B, report.Percent(r.B.Share))}
 		if !cpu {
-			row = append(row, duration(r.A, r.A.Mean), duration(r.B, r.B.Mean), duration(r.A, r.A.P95), duration(r.B, r.B.P95), known(r.A, report.Short(r.A.Count)), known(r.B, report.Short(r.B.Count)))
+			row = append(row, duration(r.A, r.A.P95), duration(r.B, r.B.P95), known(r.A, rate(r.A.Rate)), known(r.B, rate(r.B.Rate)))
 		}
 		if name == "digests" {
 			row = append(row, known(r.A, report.Short(r.A.Rows)), known(r.B, report.Short(r.B.Rows)))
@@ -234,24 +234,27 @@ func known(s summary.Side, text string) string {
 	return text
 }
 
-// milli formats milliseconds with three significant digits.
-func milli(s summary.Side, v float64) string {
-	return known(s, strconv.FormatFloat(v, 'g', 3, 64))
+// rate formats a number per second.
+func rate(v float64) string {
+	if v < 10 {
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return report.Short(v)
 }
 
 func duration(s summary.Side, ms float64) string {
 	return known(s, report.Duration(time.Duration(ms*1e6)))
 }
 
-// difference formats the change of the time per request.
+// difference formats the change of the mean.
 func difference(r summary.Compared) string {
 	switch {
 	case !r.A.Known:
 		return "new"
 	case !r.B.Known:
 		return "gone"
-	case r.A.Total <= 0:
+	case r.A.Mean <= 0:
 		return "-"
 	}
-	return fmt.Sprintf("%+.0f %%", 100*(r.B.Total/r.A.Total-1))
+	return fmt.Sprintf("%+.0f %%", 100*(r.B.Mean/r.A.Mean-1))
 }
