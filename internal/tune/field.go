@@ -56,6 +56,8 @@ type TuneOptions struct {
 	// Basis names what runs must share to be compared, beside their length, as
 	// in the arena, the machine and the CPUs that are used.
 	Basis string `json:"basis,omitempty"`
+	// Command is the command line that repeats the search, without secrets.
+	Command string `json:"command,omitempty"`
 }
 
 // A Tuner searches for changes that make its site faster. See Tune.

@@ -67,7 +67,7 @@ func (t *Tuner) openLedger() error {
 		b.forgetRuns()
 	}
 	b.Short, b.Basis = t.Options.Short, t.Options.Basis
-	t.before = [2]int{b.Runs, b.Voided}
+	t.before, t.first = [2]int{b.Runs, b.Voided}, len(b.Attempts)
 	return t.recall()
 }
 

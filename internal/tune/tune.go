@@ -33,7 +33,7 @@ func (t *Tuner) Tune(ctx context.Context) (*Outcome, error) {
 	out.Short = [2]float64{geomean(t.untouched), geomean(t.incumbent)}
 	out.Noise, out.Notes, out.Took = t.judge.Prior.SD(), t.notes, t.Now().Sub(t.began)
 	out.Partial = err != nil
-	return out, errors.Join(err, t.save())
+	return out, errors.Join(err, t.save(), t.saveSearch(out))
 }
 
 func (t *Tuner) phases(ctx context.Context, out *Outcome) error {
