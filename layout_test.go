@@ -45,6 +45,9 @@ var layout = map[string][]string{
 	"internal/stack":                   {"words", "internal/host", "internal/arena"}, // see docs/adr/0001
 	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/hoststat", "internal/change", "internal/observe", "internal/tune"},
 	"internal/site":                    {"words", "internal/scenario", "internal/host", "internal/arena", "internal/change", "internal/stack", "internal/field"}, // an arena's stack as a Subject
+	"internal/target":                  {"words"},
+	"internal/target/machine":          {"internal/host", "internal/hoststat"},
+	"internal/target/keeper":           {"internal/host", "internal/target/machine"},
 	"internal/report":                  {"words"},
 	"internal/arena":                   {"words", "internal/scenario"},
 	"internal/arena/kit/*":             {"words", "internal/scenario", "internal/arena/kit/*"}, // code that several arenas need
