@@ -54,7 +54,7 @@ func (m *mortal) Append(e history.Event) error {
 // crash runs a search until its journal kills it; false when it came to its end.
 func crash(t *testing.T, tu *Tuner, n int, before bool) (killed bool) {
 	t.Helper()
-	tu.Acts.Journal = &mortal{History: tu.History, left: n, before: before}
+	tu.Acts.Journal = &mortal{History: tu.History.(*history.History), left: n, before: before}
 	defer func() {
 		if r := recover(); r != nil {
 			if e, ok := r.(error); !ok || !errors.Is(e, errKilled) {
@@ -70,7 +70,7 @@ func crash(t *testing.T, tu *Tuner, n int, before bool) (killed bool) {
 }
 
 // certain are the changes that a ledger has in force and that were proven.
-func certain(t *testing.T, h *history.History) []iikanji.ChangeID {
+func certain(t *testing.T, h Store) []iikanji.ChangeID {
 	t.Helper()
 	var b ledger
 	if err := h.ReadLedger(ledgerVersion, &b); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -142,9 +142,9 @@ func TestTuneKilled(t *testing.T) {
 		m, tu := meadowOf()
 		tu.Say = nil
 		killed := crash(t, tu, n, n%2 == 0)
-		hist := tu.History.Dir()
+		hist := m.h.Dir()
 		proven := certain(t, tu.History)
-		if err := tu.History.Close(); err != nil {
+		if err := m.h.Close(); err != nil {
 			t.Fatal(err)
 		}
 		if !killed {
@@ -249,8 +249,8 @@ func TestTuneInterruptedWithin(t *testing.T) {
 // next is the search of another process on the same history.
 func (m *meadow) next(tu *Tuner) *Tuner {
 	m.t.Helper()
-	hist := tu.History.Dir()
-	if err := tu.History.Close(); err != nil {
+	hist := m.h.Dir()
+	if err := m.h.Close(); err != nil {
 		m.t.Fatal(err)
 	}
 	return m.tuner(hist)
@@ -270,7 +270,7 @@ func killedApart(t *testing.T) (*meadow, *Tuner) {
 		}
 		return f
 	}
-	j := &mortal{History: tu.History, left: math.MaxInt}
+	j := &mortal{History: tu.History.(*history.History), left: math.MaxInt}
 	tu.Acts.Journal = j
 	m.at = func(int) {
 		if tu.view.Phase == "last comparison" && m.on()["x=0"] {
@@ -305,7 +305,7 @@ func (m *meadow) edit(name, text string) {
 }
 
 // stages are the stages of all changes.
-func (m *meadow) stages(h *history.History) (stages []iikanji.Stage) {
+func (m *meadow) stages(h Store) (stages []iikanji.Stage) {
 	m.t.Helper()
 	changes, err := h.Changes()
 	if err != nil {

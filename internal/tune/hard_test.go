@@ -209,8 +209,8 @@ func TestTuneTakenBack(t *testing.T) {
 		return []iikanji.Finding{turn("DB101", "big", "1", 8), turn("WEB102", "some", "1", 2)}
 	}
 	next := func() {
-		hist := tu.History.Dir()
-		if err := tu.History.Close(); err != nil {
+		hist := m.h.Dir()
+		if err := m.h.Close(); err != nil {
 			t.Fatal(err)
 		}
 		tu = m.tuner(hist)
@@ -275,8 +275,8 @@ func TestTuneOtherConditions(t *testing.T) {
 	if _, err := tu.Tune(ctx); !errors.Is(err, context.Canceled) || tu.ledger.Open == nil {
 		t.Fatalf("%v, open %+v", err, tu.ledger.Open)
 	}
-	hist := tu.History.Dir()
-	if err := tu.History.Close(); err != nil {
+	hist := m.h.Dir()
+	if err := m.h.Close(); err != nil {
 		t.Fatal(err)
 	}
 	m.at = nil
@@ -387,7 +387,7 @@ func TestTuneHandful(t *testing.T) {
 		t.Errorf("in the end the site is %v", on)
 	}
 	for _, id := range one.Changes {
-		if v, err := tu.History.LoadVerdict(id); err != nil || v.Effect.Level == 0 || !strings.Contains(v.Why, "tried as one with 3 others") {
+		if v, err := m.h.LoadVerdict(id); err != nil || v.Effect.Level == 0 || !strings.Contains(v.Why, "tried as one with 3 others") {
 			t.Errorf("change %d has no interval: %v %v", id, v, err)
 		}
 	}

@@ -94,7 +94,7 @@ func (t *Tuner) appliedNow(changes []*iikanji.Change) []iikanji.ChangeID {
 // which it was killed, and updates the ledger. It returns those changes, and a
 // sentence about each change that stays undone because its place was edited
 // since. Interrupted changes must be recovered before.
-func PutBack(ctx context.Context, h *history.History, acts *change.Executor) (back []iikanji.ChangeID, notes []string, err error) {
+func PutBack(ctx context.Context, h Store, acts *change.Executor) (back []iikanji.ChangeID, notes []string, err error) {
 	t := &Tuner{History: h, Acts: acts}
 	if _, err := Away(h); err != nil {
 		return nil, nil, err
@@ -117,7 +117,7 @@ func PutBack(ctx context.Context, h *history.History, acts *change.Executor) (ba
 
 // Away are the changes in force that a search had undone for a comparison in
 // which it was killed. PutBack applies them again.
-func Away(h *history.History) ([]*iikanji.Change, error) {
+func Away(h Store) ([]*iikanji.Change, error) {
 	var b ledger
 	if err := h.ReadLedger(ledgerVersion, &b); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -240,8 +240,8 @@ func TestTuneInterrupted(t *testing.T) {
 		if got := len(m.on()); got != inForce {
 			t.Fatalf("stopped at run %d: %d changes are in force, the site is %v", stop, inForce, m.on())
 		}
-		hist := tu.History.Dir()
-		tu.History.Close()
+		hist := m.h.Dir()
+		m.h.Close()
 		m.at = nil
 		tu = m.tuner(hist)
 		out, err := tu.Tune(t.Context())
