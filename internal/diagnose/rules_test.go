@@ -178,7 +178,7 @@ func readRun(body string) *iikanji.Run {
 	return r
 }
 
-// told prints findings as the cases do: code, place, remedies' arguments.
+// told formats findings as in the cases: code, place, claim, remedies.
 func told(fs []iikanji.Finding) string {
 	var sb strings.Builder
 	for _, f := range fs {
@@ -191,7 +191,7 @@ func told(fs []iikanji.Finding) string {
 }
 
 // TestRules runs the text cases of testdata/rules. With UPDATE=1 in the
-// environment it writes what it got as what is wanted.
+// environment it replaces the expected findings with the actual ones.
 func TestRules(t *testing.T) {
 	files, err := filepath.Glob("testdata/rules/*.txt")
 	if err != nil || len(files) < 20 {
