@@ -149,7 +149,7 @@ func TestOS106(t *testing.T) {
 func whole(fs []iikanji.Finding) string {
 	var sb strings.Builder
 	for _, f := range fs {
-		sb.WriteString(told([]iikanji.Finding{f}))
+		sb.WriteString(formatted([]iikanji.Finding{f}))
 		for _, e := range f.Evidence {
 			sb.WriteString("  " + e.Source + ": " + e.Text + "\n")
 		}

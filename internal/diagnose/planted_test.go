@@ -329,13 +329,13 @@ func TestPlantedFaults(t *testing.T) {
 			at := slices.IndexFunc(fs, func(f iikanji.Finding) bool { return f.Code == p.code })
 			switch {
 			case p.code == "" && len(fs) > 0:
-				t.Errorf("a clean app has findings:\n%s", told(fs))
+				t.Errorf("a clean app has findings:\n%s", formatted(fs))
 			case p.code != "" && (at < 0 || at > 1):
-				t.Errorf("%s is not first or second:\n%s", p.code, told(fs))
+				t.Errorf("%s is not first or second:\n%s", p.code, formatted(fs))
 			case len(fs) > 2:
-				t.Errorf("more than two findings for one fault:\n%s", told(fs))
+				t.Errorf("more than two findings for one fault:\n%s", formatted(fs))
 			case strings.Contains(p.fault, "DESC") && !strings.Contains(fs[at].Where, "DESC"):
-				t.Errorf("the index has no direction:\n%s", told(fs))
+				t.Errorf("the index has no direction:\n%s", formatted(fs))
 			}
 		})
 	}

@@ -44,7 +44,7 @@ func TestRank(t *testing.T) {
 		return slices.IndexFunc(fs, func(f iikanji.Finding) bool { return f.Code == code })
 	}
 	if at("APP101") != 0 || at("DB116") < 0 || at("DB206") < 0 || at("DB117") != len(fs)-1 {
-		t.Errorf("ranked\n%s", told(fs))
+		t.Errorf("ranked\n%s", formatted(fs))
 	}
 	for _, f := range fs {
 		if most := map[bool]float64{true: 24, false: 114}[f.Code[:2] == "DB"]; f.Gain.Hi > most || f.Gain.Lo > f.Gain.Hi {
@@ -55,7 +55,7 @@ func TestRank(t *testing.T) {
 		t.Errorf("not said that it is not felt: %+v", f)
 	}
 	if at("APP103") >= 0 {
-		t.Errorf("a larger pool, where its statements wait for the CPU:\n%s", told(fs))
+		t.Errorf("a larger pool, where its statements wait for the CPU:\n%s", formatted(fs))
 	}
 	if w := in.StatementWeight(); w < 0.0369 || w > 0.037 {
 		t.Errorf("a second of a statement weighs %v, want 24/650", w)
@@ -70,7 +70,7 @@ func TestRankDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(fs) == 0 || fs[0].Code != "DB116" || fs[0].Gain.Hi > 90 {
-		t.Errorf("ranked\n%s", told(fs))
+		t.Errorf("ranked\n%s", formatted(fs))
 	}
 }
 

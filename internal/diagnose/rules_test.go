@@ -178,8 +178,8 @@ func readRun(body string) *iikanji.Run {
 	return r
 }
 
-// told formats findings as in the cases: code, place, claim, remedies.
-func told(fs []iikanji.Finding) string {
+// formatted formats findings as in the cases: code, place, claim, remedies.
+func formatted(fs []iikanji.Finding) string {
 	var sb strings.Builder
 	for _, f := range fs {
 		fmt.Fprintf(&sb, "%s %s [%g–%g s]\n  %s\n", f.Code, f.Where, f.Gain.Lo, f.Gain.Hi, f.Claim)
@@ -208,7 +208,7 @@ func TestRules(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := told(fs)
+			got := formatted(fs)
 			if os.Getenv("UPDATE") != "" {
 				last := &a.Files[len(a.Files)-1]
 				last.Data = []byte(got)

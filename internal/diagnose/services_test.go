@@ -86,7 +86,7 @@ func sameElsewhere(t *testing.T, in diagnose.Input, fs []iikanji.Finding) {
 			t.Fatal(err)
 		}
 		if len(got) != len(fs) {
-			t.Fatalf("with %d services besides: %s\nwant:\n%s", len(besides), told(got), told(fs))
+			t.Fatalf("with %d services besides: %s\nwant:\n%s", len(besides), formatted(got), formatted(fs))
 		}
 		for i, f := range fs {
 			where := []string{other(f.Where)}

@@ -227,7 +227,7 @@ func TestWebRules(t *testing.T) {
 				}
 			}
 			if strings.Join(got, " ") != c.codes {
-				t.Fatalf("codes %q, want %q:\n%s", got, c.codes, told(fs))
+				t.Fatalf("codes %q, want %q:\n%s", got, c.codes, formatted(fs))
 			}
 			args := ""
 			if len(fs) > 0 {
