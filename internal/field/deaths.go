@@ -46,7 +46,7 @@ func (d *Deaths) setTrial(on bool) {
 	d.trial = on
 }
 
-// expect makes deaths count against nobody: the services are killed on purpose.
+// expect makes deaths not count: the services are killed on purpose.
 func (d *Deaths) expect(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

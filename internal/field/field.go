@@ -24,15 +24,15 @@ type Field struct {
 	Now     func() time.Time
 	// Dir is a folder on the disk of the data, whose free space is watched; "" for none.
 	Dir string
-	// Progress is called while a run goes on; nil for no one.
+	// Progress is called during a run; nil discards it.
 	Progress func(bench.Progress)
-	// Say is called with what an observation does after its load, a line at a time; nil for no one.
+	// Say receives the steps of an observation after its load, one line each; nil discards them.
 	Say func(line string)
 	// Noisy makes disturbed runs count; they carry a warning.
 	Noisy bool
 	// Rest is the least time between two runs of a search: an answer that may be
 	// a second old must not reach from one run into the next, where initialize
-	// has made the data anew. 0 means DefaultRest.
+	// has restored the data. 0 means DefaultRest.
 	Rest time.Duration
 	// Boot is how long the site took to come up, for runs that stand alone; 0 where it is not known.
 	Boot time.Duration
@@ -206,7 +206,7 @@ func (f *Field) Check(ctx context.Context) (fails []string, err error) {
 	return append([]string{}, run.Reasons...), nil
 }
 
-// Initialize makes the site's data anew and wants its checks to pass.
+// Initialize restores the site's initial data. Failed checks are an error.
 func (f *Field) Initialize(ctx context.Context) error {
 	fails, err := f.Check(ctx)
 	if err == nil && fails != nil {

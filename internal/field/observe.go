@@ -79,7 +79,7 @@ func (m *Measured) Complete() {
 	m.Run.Warnings = append(m.Run.Warnings, m.Guard.Doubts()...)
 }
 
-// learn reads what the sensors saw of a run, asks for facts and keeps both.
+// learn reads the data of the sensors and the facts, and saves both.
 func (f *Field) learn(ctx context.Context, o *observe.Observer, run *iikanji.Run) (*observe.Diagnosis, []iikanji.Fact, error) {
 	f.say("reading the logs")
 	ob, err := o.Finish(ctx, run)
@@ -116,7 +116,7 @@ func (f *Field) unobserved(ctx context.Context, run *iikanji.Run) error {
 	return errors.Join(&NoLoadError{Scenario: run.Scenario, Reasons: run.Reasons}, err)
 }
 
-// restartApps opens the apps' connections anew.
+// restartApps restarts the apps, so that they open new connections.
 func (f *Field) restartApps(ctx context.Context) error {
 	for _, s := range f.Subject.Target().WithRole(iikanji.RoleApp) {
 		if err := f.Subject.Restart(ctx, s.Name); err != nil {

@@ -24,9 +24,9 @@ func (e *ForeignStateError) Error() string {
 	return fmt.Sprintf("putting back the files of change %d: %s was edited since", e.Change, e.Place)
 }
 
-// Hints tells where the change's diff is.
+// Hints returns the place of the change's diff.
 func (e *ForeignStateError) Hints() []string {
-	return []string{fmt.Sprintf("its diff is %04d/diff in the history's folder changes", e.Change)}
+	return []string{fmt.Sprintf("its diff is the file changes/%04d/diff in the history", e.Change)}
 }
 
 // PutFilesBack writes what the undoing of interrupted changes would write, the

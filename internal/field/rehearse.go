@@ -17,8 +17,8 @@ const rehearsalWait = 2 * time.Second
 // early is how long an app may try to start without its database.
 const early = 5 * time.Second
 
-// Rehearse implements tune.Field: all services are killed at once, as by a
-// power cut that spares the page cache, and started in the worst order: web
+// Rehearse implements tune.Field: all services are killed at once, as in a
+// power cut without the loss of the page cache, and started in the worst order: web
 // servers, apps, then what the apps need.
 func (f *Field) Rehearse(ctx context.Context) (tune.Rehearsal, error) {
 	r := tune.Rehearsal{Done: true}
