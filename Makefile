@@ -58,8 +58,8 @@ lint: $(STATICCHECK) $(GOVULNCHECK) $(DEADCODE)
 # machine.
 LOADED = /arenas/isucondition$$ /bench/worse$$ /cmd/iikanji$$ /internal/observe$$ /internal/tune$$ /internal/diagnose$$
 
-# A program that is built with -race sleeps 1 s when it exits, unless told
-# otherwise. The tests start hundreds of them.
+# A program that is built with -race sleeps 1 s when it exits, unless GORACE sets
+# another time. The tests start hundreds of them.
 test: export GORACE = atexit_sleep_ms=10
 
 test:

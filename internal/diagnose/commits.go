@@ -9,9 +9,9 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// commitFelt is the least share of all statement seconds that commits take in a
+// leastCommitShare is the least share of all statement seconds that commits take in a
 // finding about them.
-const commitFelt = 0.05
+const leastCommitShare = 0.05
 
 // syncsWaited is the largest number of syncs that a commit waits for: the one
 // in progress when it arrives, and the next one, which it shares with other

@@ -28,7 +28,7 @@ func db101(v *view) []iikanji.Finding {
 			}
 		}
 		f.Gain = iikanji.Range{Lo: round(f.Gain.Lo), Hi: round(f.Gain.Hi)}
-		if !v.felt(p.work()) {
+		if !v.considerable(p.work()) {
 			continue
 		}
 		f.Claim = fmt.Sprintf("%s has no index on %s: %s rows are read where %s are enough",

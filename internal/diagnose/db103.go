@@ -35,7 +35,7 @@ func db103(v *view) []iikanji.Finding {
 				}
 			}
 		}
-		if d.Writes == 0 || d.By == "" && !v.felt(d.Writes*costWrite) {
+		if d.Writes == 0 || d.By == "" && !v.considerable(d.Writes*costWrite) {
 			continue
 		}
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "digests", Text: people(d.Writes) + " rows written in the run"})
