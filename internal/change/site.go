@@ -55,6 +55,9 @@ type Service struct {
 	// LimitsFile has "name = value" lines of process limits that are applied at each
 	// start of the service. Only iikanji writes it; it may not exist yet.
 	LimitsFile string
+	// EnableFile is for a service that runs on demand: Restart starts it if the file
+	// exists and ends it otherwise. Only iikanji writes it; "" for other services.
+	EnableFile string
 	// Source is the folder of the service's source, which Restart builds if it has
 	// changed; "" if unknown.
 	Source string
