@@ -36,8 +36,8 @@ func (a *Arena) Variant(name string) (*Arena, error) {
 }
 
 // replaced returns the services with some replaced by those of their names. A
-// service of a new name is added before the first service of a later role, so
-// that it starts with its equals.
+// service of a new name is added behind the last one of its role, so that both
+// start and stop together.
 func replaced(services, by []Service) []Service {
 	out := slices.Clone(services)
 	for _, s := range by {
@@ -115,6 +115,9 @@ func (a *Arena) check() error {
 		if !nameForm.MatchString(s.Name) {
 			return fmt.Errorf("%q is not a name for a service: want lower-case letters, digits and -", s.Name)
 		}
+		if a.Service(s.Name) != s {
+			return fmt.Errorf("two services are called %s", s.Name)
+		}
 		if s.Data != "" && (!nameForm.MatchString(s.Data) || slices.Contains(reserved, s.Data)) {
 			return fmt.Errorf("service %s: %q cannot be its data folder", s.Name, s.Data)
 		}
@@ -139,7 +142,7 @@ func plain(file string) bool {
 
 // files are the names that only one service may use, each with its folder.
 func (s *Service) files() []string {
-	out := map[string]bool{"service/" + s.Name: true}
+	out := map[string]bool{}
 	add := func(folder, file string) {
 		if file != "" {
 			out[folder+"/"+file] = true
