@@ -35,8 +35,9 @@ type Arena struct {
 	// Entry is the name of the service that clients send their requests to. By
 	// default it is the only service of role web.
 	Entry string
-	// Variants are other implementations of services, as in an app in another
-	// language.
+	// Variants have other services, as an app in another language. Each is a target
+	// of its own: variant "ruby" of the arena "isucondition" is
+	// "isucondition-ruby", with a work folder and a history of its own.
 	Variants []Variant
 
 	// Scenario returns the benchmarker.
@@ -82,22 +83,28 @@ type Options struct {
 
 var registry = map[string]*Arena{}
 
-// Register adds an arena. Call it from init only. It panics if the name is
-// taken.
+// Register adds an arena and its variants. Call it from init only. It panics if a
+// name is taken.
 func Register(a *Arena) {
-	if _, taken := registry[a.Name]; taken {
-		panic("BUG: arena " + a.Name + " registered twice")
+	add := func(a *Arena) {
+		if _, taken := registry[a.Name]; taken {
+			panic("BUG: arena " + a.Name + " registered twice")
+		}
+		registry[a.Name] = a
 	}
-	registry[a.Name] = a
+	add(a)
+	for _, v := range a.Variants {
+		add(a.with(v))
+	}
 }
 
-// Find returns the arena of a name.
+// Find returns the arena, or the variant of one, of a name.
 func Find(name string) (*Arena, bool) {
 	a, ok := registry[name]
 	return a, ok
 }
 
-// Names lists the arenas in alphabetical order.
+// Names lists the arenas and their variants in alphabetical order.
 func Names() []string {
 	names := make([]string, 0, len(registry))
 	for n := range registry {

@@ -14,25 +14,14 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// Variant returns the arena with the services of a variant in place of its own;
-// "" is the arena itself.
-func (a *Arena) Variant(name string) (*Arena, error) {
-	if name == "" {
-		return a, nil
+// with returns the arena with the services of a variant.
+func (a *Arena) with(v Variant) *Arena {
+	out := *a
+	out.Name, out.Services, out.Variants = a.Name+"-"+v.Name, replaced(a.Services, v.Services), nil
+	if v.Summary != "" {
+		out.Summary = v.Summary
 	}
-	var names []string
-	for _, v := range a.Variants {
-		if v.Name == name {
-			with := *a
-			with.Services = replaced(a.Services, v.Services)
-			return &with, nil
-		}
-		names = append(names, v.Name)
-	}
-	if names == nil {
-		return nil, fmt.Errorf("%s has no variants of its app", a.Name)
-	}
-	return nil, fmt.Errorf("%s has no variant %q of its app; there is: %s", a.Name, name, strings.Join(names, ", "))
+	return &out
 }
 
 // replaced returns the services with some replaced by those of their names. A

@@ -73,10 +73,11 @@ func TestIncomplete(t *testing.T) {
 func TestVariant(t *testing.T) {
 	ruby := Service{Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineRuby, Source: "ruby", Start: []string{"ruby", "app.rb"}}
 	worker := Service{Name: "worker", Role: iikanji.RoleApp, Engine: iikanji.EngineRuby, Source: "ruby", Start: []string{"ruby", "w.rb"}, NoPort: true}
-	a := &Arena{Name: "x", Services: []Service{db("db"), app("app"), web("w")}, Variants: []Variant{{Name: "ruby", Services: []Service{ruby, worker}}}}
-	v, err := a.Variant("ruby")
-	if err != nil {
-		t.Fatal(err)
+	a := &Arena{Name: "x", Services: []Service{db("db"), app("app"), web("w")}, Variants: []Variant{{Name: "ruby", Summary: "in Ruby", Services: []Service{ruby, worker}}}}
+	Register(a)
+	v, ok := Find("x-ruby")
+	if !ok {
+		t.Fatalf("there is: %v", Names())
 	}
 	var names []string
 	for _, s := range v.Services {
@@ -88,15 +89,15 @@ func TestVariant(t *testing.T) {
 	if a.Services[1].Engine != iikanji.EngineGo {
 		t.Error("the arena itself was changed")
 	}
-	if same, err := a.Variant(""); err != nil || same != a {
-		t.Errorf("without a name: %v, %v", same, err)
+	if v.Name != "x-ruby" || v.Summary != "in Ruby" || !slices.Equal(Names(), []string{"x", "x-ruby"}) {
+		t.Errorf("%+v; names %v", v, Names())
 	}
-	if _, err := a.Variant("perl"); err == nil || !strings.Contains(err.Error(), "there is: ruby") {
-		t.Errorf("error: %v", err)
-	}
-	if _, err := (&Arena{Name: "y"}).Variant("ruby"); err == nil || !strings.Contains(err.Error(), "no variants") {
-		t.Errorf("error: %v", err)
-	}
+	defer func() {
+		if recover() == nil {
+			t.Error("the name of a variant was taken twice")
+		}
+	}()
+	Register(&Arena{Name: "x-ruby"})
 }
 
 // TestPlaces asserts that a name that the arena does not declare is a BUG and not

@@ -121,10 +121,11 @@ type Database struct {
 	Conf string
 }
 
-// A Variant replaces services of an arena, as with its app in another language.
+// A Variant is an arena with some other services, as with its app in another
+// language.
 type Variant struct {
-	Name     string // as in "ruby"
-	Summary  string
+	Name     string    // as in "ruby"
+	Summary  string    // instead of the arena's, if it is not empty
 	Services []Service // each replaces the service of its name, or is added
 }
 

@@ -41,16 +41,10 @@ var known = []string{lockFile, stateFile, manifestFile, processesFile, webappDir
 // unfinished ends the names of folders and programs that are still being made.
 const unfinished = ".new"
 
-// dataDirs returns the data folders of services, also of those of other variants
-// of the arena, which may have used the work folder before.
-func dataDirs(a *arena.Arena) []string {
-	all := slices.Clone(a.Services)
-	for _, v := range a.Variants {
-		all = append(all, v.Services...)
-	}
-	dirs := []string{}
-	for _, svc := range all {
-		if svc.Data != "" && !slices.Contains(dirs, svc.Data) {
+// dataDirs returns the data folders of an arena's services.
+func dataDirs(a *arena.Arena) (dirs []string) {
+	for _, svc := range a.Services {
+		if svc.Data != "" {
 			dirs = append(dirs, svc.Data)
 		}
 	}

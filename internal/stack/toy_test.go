@@ -295,10 +295,10 @@ func main() {
 	}
 }
 
-// TestSingle brings an arena of one service up, and then its variant in the same
-// folder, without the programs of the others.
+// TestSingle brings an arena of one service up, and then its variant.
 func TestSingle(t *testing.T) {
 	dir := openDir(t)
+	arena.Register(single())
 	s := bring(t, single(), Options{Dir: dir})
 	if got := page(t, s.Places().URL()+"/a"); got != "perl /a" {
 		t.Errorf("page: %q", got)
@@ -311,9 +311,15 @@ func TestSingle(t *testing.T) {
 		}
 	}
 	down(t, s)
-	variant, err := single().Variant("go")
-	must(t, err)
-	s = bring(t, variant, Options{Dir: dir})
+	variant, ok := arena.Find("single-go")
+	if !ok {
+		t.Fatal("the variant is not registered")
+	}
+	var foreign *ForeignDirError
+	if _, err := Up(t.Context(), variant, Options{Dir: dir}); !errors.As(err, &foreign) || foreign.Arena != "single" {
+		t.Errorf("the variant in the folder of the arena: %v", err)
+	}
+	s = bring(t, variant, Options{Dir: openDir(t)})
 	if got := page(t, s.Places().URL()+"/b"); got != "go /b" {
 		t.Errorf("page of the variant: %q", got)
 	}
