@@ -65,8 +65,12 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 			return errors.Join(c.print(e, done), err)
 		}
 	}
+	full, err := a.Complete()
+	if err != nil {
+		return err
+	}
 	// A killed plan leaves no entry in the history, but may leave scratch copies.
-	if err := site.Files(iikanji.Target{}, a, filepath.Join(dir, "conf"), filepath.Join(dir, "webapp")).Sweep(); err != nil {
+	if err := site.Files(iikanji.Target{}, full, filepath.Join(dir, "conf"), filepath.Join(dir, "webapp")).Sweep(); err != nil {
 		return errors.Join(c.print(e, done), err)
 	}
 	if err := c.print(e, done); err != nil {
@@ -108,7 +112,11 @@ func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir st
 	if err != nil {
 		return errors.Join(first, err)
 	}
-	site := site.Files(iikanji.Target{}, a, filepath.Join(real, "conf"), filepath.Join(real, "webapp"))
+	full, err := a.Complete()
+	if err != nil {
+		return errors.Join(first, err)
+	}
+	site := site.Files(iikanji.Target{}, full, filepath.Join(real, "conf"), filepath.Join(real, "webapp"))
 	if err := field.PutFilesBack(ctx, site, half); err != nil {
 		return errors.Join(first, err)
 	}

@@ -104,9 +104,10 @@ func (e *DiskFullError) Hints() []string {
 
 // A BuildError means that the app does not build.
 type BuildError struct {
-	Source string
-	Lines  []string // compiler output
-	Log    string   // file with the whole output
+	Service string
+	Source  string
+	Lines   []string // compiler output
+	Log     string   // file with the whole output
 	// Network: modules are missing from the module cache and could not be fetched.
 	Network bool
 	// Toolchain: go.mod requires a newer Go than the installed one.
@@ -114,7 +115,7 @@ type BuildError struct {
 }
 
 func (e *BuildError) Error() string {
-	return withLines(fmt.Sprintf("building the app in %s", e.Source), e.Lines)
+	return withLines(fmt.Sprintf("building the %s in %s", e.Service, e.Source), e.Lines)
 }
 
 // Hints names the source folder, or the command that fetches modules.
