@@ -1,0 +1,58 @@
+package stack
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestSweepFolder kills the parent, the supervisor and nginx's master at once, as in
+// the middle of a build. Sweep ends the rest without starting anything.
+func TestSweepFolder(t *testing.T) {
+	dir := shared(t)
+	cmd, r := another(t, dir, nil)
+	var busy *BusyError
+	if err := Sweep(t.Context(), dir, func(string) {}); !errors.As(err, &busy) {
+		t.Errorf("a stack that is up: %v", err)
+	}
+	workers := descendants(r.Groups[Nginx][0])
+	supervisor := stopSupervisor(t, r)
+	must(t, unix.Kill(r.Groups[Nginx][0], unix.SIGKILL))
+	must(t, unix.Kill(supervisor, unix.SIGKILL))
+	must(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	litter := filepath.Join(dir, binDir, "go-build123", "b001")
+	must(t, os.MkdirAll(litter, 0o755))
+	must(t, Sweep(t.Context(), dir, func(string) {}))
+	for _, w := range workers {
+		if w.alive() {
+			t.Errorf("nginx's worker %d is left", w.PID)
+		}
+	}
+	nothingRuns(t, dir)
+	if _, err := os.Stat(filepath.Dir(litter)); !os.IsNotExist(err) {
+		t.Errorf("a build's folder is left: %v", err)
+	}
+	must(t, Sweep(t.Context(), dir, func(string) {}))
+	must(t, Sweep(t.Context(), filepath.Join(dir, "no such folder"), func(string) {}))
+}
+
+// TestStoppedSupervisor: a supervisor that is stopped (SIGSTOP) while its parent
+// is killed is continued, and ends its services itself.
+func TestStoppedSupervisor(t *testing.T) {
+	dir := shared(t)
+	cmd, r := another(t, dir, nil)
+	stopSupervisor(t, r)
+	must(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	began := time.Now()
+	must(t, Sweep(t.Context(), dir, func(string) {}))
+	if took := time.Since(began); took > crashWait/2 {
+		t.Errorf("it took %s", took)
+	}
+	nothingRuns(t, dir)
+}
