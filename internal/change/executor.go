@@ -63,6 +63,9 @@ func (x *Executor) Apply(ctx context.Context, id iikanji.ChangeID) error {
 		return err
 	}
 	if err = x.perform(ctx, c, history.Do, c.Do); err == nil {
+		err = x.proven(ctx, c)
+	}
+	if err == nil {
 		err = x.Journal.MoveChange(id, iikanji.Applied, "")
 	}
 	if err == nil {
