@@ -40,6 +40,10 @@ func (t *Tuner) finish(ctx context.Context, out *Outcome) error {
 	if out.Rehearsal, err = t.Field.Rehearse(ctx); err != nil {
 		return err
 	}
+	if err := t.Acts.ReadBack(ctx, t.ledger.InForce...); err != nil {
+		out.Rehearsal.OK = false
+		out.Rehearsal.Says += "; a setting was lost in the restart: " + err.Error()
+	}
 	t.say("restart rehearsal: %s", out.Rehearsal.Says)
 	return t.compare(ctx, out)
 }
