@@ -36,6 +36,8 @@ type Field struct {
 	Rest time.Duration
 	// Boot is how long the site took to come up, for runs that stand alone; 0 where it is not known.
 	Boot time.Duration
+	// Machine is written on each run; nil writes none.
+	Machine *iikanji.Machine
 
 	ended time.Time // of the latest run
 }
@@ -105,7 +107,7 @@ func (f *Field) Run(ctx context.Context, spec Spec) (*Measured, error) {
 		return nil, err
 	}
 	g.Stop()
-	run.ID, run.State = id, spec.State
+	run.ID, run.State, run.Machine = id, spec.State, f.Machine
 	cs.mark(run)
 	return &Measured{Run: run, Dir: dir, Guard: g, boot: f.Boot}, nil
 }
