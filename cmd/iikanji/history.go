@@ -44,6 +44,7 @@ show, diff, note, replay or commit it lists the changes, as iikanji history list
 
 Examples:
   iikanji history isucondition
+  iikanji history isucondition 3
   iikanji history show isucondition 7
   iikanji history diff isucondition 7 3
 

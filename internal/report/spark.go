@@ -23,7 +23,7 @@ func Spark(values []float64, cols int) string {
 	for _, v := range means {
 		i := 0
 		if most > 0 {
-			i = int(v / most * float64(len(sparks)-1) + 0.5)
+			i = int(v/most*float64(len(sparks)-1) + 0.5)
 		}
 		b.WriteRune(sparks[min(max(i, 0), len(sparks)-1)])
 	}

@@ -78,6 +78,12 @@ func Markdown(w io.Writer, s *summary.Summary) error {
 	for _, t := range remaining(s) {
 		m.line("- trial %d, %s: %s. %s", t.N, t.Result, plain(t.Says), plain(t.Verdict.Why))
 	}
+	if len(s.Notes) > 0 {
+		m.line("\n## Notes\n")
+	}
+	for _, n := range s.Notes {
+		m.line("- %s UTC, run %d: %s", clock(n.At), n.Run, plain(n.Text))
+	}
 	m.made(s)
 	if m.err != nil {
 		return fmt.Errorf("writing the report: %w", m.err)
