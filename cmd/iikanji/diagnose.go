@@ -119,6 +119,7 @@ func diagnoseNew(ctx context.Context, r *benchRun) (d *observe.Diagnosis, err er
 		return nil, err
 	}
 	defer h.Close()
+	defer tidy(r.e, h)
 	began := r.e.Now()
 	err = site.Use(ctx, r.arena, r.stackOptions(), func(ctx context.Context, s *site.Subject) (err error) {
 		f := r.field(h, s, r.scenarioOf(s))

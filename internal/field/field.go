@@ -36,6 +36,8 @@ type Field struct {
 	Rest time.Duration
 	// Boot is how long the start of the site took, for single runs; 0 if it is unknown.
 	Boot time.Duration
+	// Machine is written on each run; nil writes none.
+	Machine *iikanji.Machine
 
 	ended time.Time // of the latest run
 }
@@ -106,7 +108,7 @@ func (f *Field) Run(ctx context.Context, spec Spec) (*Measured, error) {
 		return nil, err
 	}
 	g.Stop()
-	run.ID, run.State = id, spec.State
+	run.ID, run.State, run.Machine = id, spec.State, f.Machine
 	cs.mark(run)
 	return &Measured{Run: run, Dir: dir, Guard: g, boot: f.Boot}, nil
 }
