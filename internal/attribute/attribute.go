@@ -12,6 +12,9 @@ type Series struct {
 	// Timed reports, of a route, that each request is spread over its time.
 	// Otherwise each request is at its end.
 	Timed bool
+	// Aborted reports, of a route, that clients gave up on many requests. The log
+	// has the end of such a request, but the app goes on with its statements.
+	Aborted bool
 }
 
 // A Sender is a route that sends a digest.
@@ -32,16 +35,19 @@ type Result struct {
 	Ticks   float64  // number of independent ticks
 }
 
-// Thresholds of the tests. F values are of one degree of freedom; with about a
-// hundred columns to choose from, chance reaches 10 in one of eight digests and
-// 16 in one of a hundred.
+// Thresholds of the tests. F values are of one degree of freedom. There are up to
+// a thousand columns to choose from, of which chance gives one an F of 11.
 const (
-	enterF        = 16.0
+	enterF        = 20.0
 	stayF         = 10.0
-	certainF      = 10.0
-	maxSenders    = 8
-	leastSpread   = 4.0  // ticks with load that a route and a digest must have: any few bursts lie on a line
-	leastRequests = 1.9  // of a route; parts of them may be outside of the load
+	certainF      = 12.0
+	maxColumns    = 12
+	leastSpread   = 4.0 // ticks with load that a route and a digest must have: any few bursts lie on a line
+	leastRequests = 1.9 // of a route; parts of them may be outside of the load
+	smoothDegree  = 4
+	mostWhole     = 4    // executions per request for which a whole number is evidence
+	wholeWithin   = 0.06 // largest relative distance from it
+	wholeF        = 12.0
 	whitened      = 0.05 // autocorrelation that counts as none
 	smoothTicks   = 10   // on each side, of the load that ticks are weighted by
 )
@@ -86,43 +92,75 @@ type column struct {
 	route int
 	x     []float64 // weighted
 	sum   float64   // not weighted
+	norm  float64   // squared
 }
 
 // A design holds the columns of all routes.
 type design struct {
-	w       []float64
-	columns []column
-	gram    [][]float64 // inner products of the columns
+	w        []float64
+	columns  []column
+	gram     [][]float64 // inner products with all columns; nil where not needed yet
+	requests []float64   // of each route
 }
 
 func newDesign(routes []Series, w []float64) *design {
-	d := &design{w: w}
+	d := &design{w: w, requests: make([]float64, len(routes)+1)}
 	for r, s := range routes {
-		lengths := []float64{0}
-		if !s.Timed {
-			lengths = assumedTimes(len(w))
+		for _, c := range s.Counts {
+			d.requests[r] += c
 		}
-		for _, length := range lengths {
-			x := running(s.Counts, length)
-			c := column{route: r, x: make([]float64, len(w))}
-			for t := range w {
-				c.sum += x[t]
-				c.x[t] = x[t] * w[t]
-			}
-			if c.sum >= leastRequests && spread(x) >= leastSpread {
-				d.columns = append(d.columns, c)
-			}
+		for _, l := range s.assumed(len(w)) {
+			d.add(r, running(s.Counts, l.before, l.after))
 		}
 	}
+	d.addSmooth(len(routes))
 	d.gram = make([][]float64, len(d.columns))
-	for i := range d.columns {
-		d.gram[i] = make([]float64, len(d.columns))
-		for j := range i + 1 {
-			d.gram[i][j] = dot(d.columns[i].x, d.columns[j].x)
-			d.gram[j][i] = d.gram[i][j]
+	return d
+}
+
+// addSmooth adds the columns of no route: the Bernstein polynomials of degree
+// smoothDegree, whose positive combinations are the smooth curves. All parts of a
+// site grow and shrink with its load, so that smooth curves alike are no evidence.
+// Only a route that explains more is.
+func (d *design) addSmooth(none int) {
+	d.requests[none] = 1
+	binomial := 1.0
+	for k := range smoothDegree + 1 {
+		x := make([]float64, len(d.w))
+		for t := range x {
+			at := (float64(t) + 0.5) / float64(len(x))
+			x[t] = binomial * math.Pow(at, float64(k)) * math.Pow(1-at, float64(smoothDegree-k))
+		}
+		d.add(none, x)
+		binomial = binomial * float64(smoothDegree-k) / float64(k+1)
+	}
+}
+
+// add adds a column, if a route with these times can be recognised.
+func (d *design) add(route int, x []float64) {
+	c := column{route: route, x: make([]float64, len(d.w))}
+	for t, w := range d.w {
+		c.sum += x[t]
+		c.x[t] = x[t] * w
+	}
+	c.norm = dot(c.x, c.x)
+	if c.sum >= leastRequests && spread(x) >= leastSpread {
+		d.columns = append(d.columns, c)
+	}
+}
+
+// none is the route of the columns that belong to no route.
+func (d *design) none() int { return len(d.requests) - 1 }
+
+// inner returns the inner products of a column with all columns.
+func (d *design) inner(c int) []float64 {
+	if d.gram[c] == nil {
+		d.gram[c] = make([]float64, len(d.columns))
+		for i := range d.columns {
+			d.gram[c][i] = dot(d.columns[c].x, d.columns[i].x)
 		}
 	}
-	return d
+	return d.gram[c]
 }
 
 // spread is the effective number of ticks: all of them if the counts are equal,
@@ -138,32 +176,55 @@ func spread(y []float64) float64 {
 	return sum * sum / squares
 }
 
-// assumedTimes are the lengths of requests, in ticks, that are tried where the
-// log has none.
-func assumedTimes(n int) []float64 {
-	out := []float64{0, 0.5}
-	for l := 1.0; l <= float64(n)/8 && l <= 128; l *= 2 {
-		out = append(out, l)
+// An assumed time is the part of a request in which a statement runs: from
+// before to after its logged end, in ticks. A negative after is a time before the
+// end.
+type assumed struct{ before, after float64 }
+
+// assumed are the times that are tried for the requests of a route, in a load of
+// n ticks. A statement runs once at about the same time before the end, or
+// throughout the request.
+func (s Series) assumed(n int) []assumed {
+	most := min(float64(n)/8, 128)
+	lengths := []float64{0}
+	for l := 0.5; l <= most; l *= 2 {
+		lengths = append(lengths, l)
+	}
+	var out []assumed
+	for _, before := range lengths {
+		for _, after := range lengths {
+			if (before == 0 || !s.Timed) && (after == 0 || s.Aborted) {
+				out = append(out, assumed{before, after})
+			}
+		}
+	}
+	for at := 1.0; at <= most && !s.Timed; {
+		width := max(1, math.Floor(at/10))
+		out = append(out, assumed{at + width, -at})
+		at += width
 	}
 	return out
 }
 
-// running spreads requests, which ended in the ticks of counts, evenly over a
-// length of ticks before their end. Within its tick, an end is equally likely at
-// each moment.
-func running(counts []float64, length float64) []float64 {
+// running spreads requests, which ended in the ticks of counts, evenly over the
+// time from before to after their end. Within its tick, an end is equally likely
+// at each moment.
+func running(counts []float64, before, after float64) []float64 {
 	n := len(counts)
-	if length == 0 {
+	if before+after == 0 {
 		return slices.Clone(counts)
 	}
-	// ended is the integral over the number of requests that ended before a time.
+	// area is the integral over the number of requests that ended before a time.
 	sums, areas := make([]float64, n+1), make([]float64, n+1)
 	for t, c := range counts {
 		sums[t+1] = sums[t] + c
 		areas[t+1] = areas[t] + sums[t] + c/2
 	}
-	ended := func(at float64) float64 {
-		if at >= float64(n) {
+	area := func(at float64) float64 {
+		switch {
+		case at <= 0:
+			return 0
+		case at >= float64(n):
 			return areas[n] + sums[n]*(at-float64(n))
 		}
 		t := int(at)
@@ -172,8 +233,8 @@ func running(counts []float64, length float64) []float64 {
 	}
 	out := make([]float64, n)
 	for t := range out {
-		from := float64(t)
-		out[t] = max(0, ended(from+1+length)-ended(from+length)-ended(from+1)+ended(from)) / length
+		from, to := float64(t)-after, float64(t)+before // the ends of requests that run at the start of the tick
+		out[t] = max(0, area(to+1)-area(to)-area(from+1)+area(from)) / (before + after)
 	}
 	return out
 }
@@ -192,7 +253,13 @@ func (d *design) attribute(counts []float64) Result {
 		return Result{}
 	}
 	f := d.fitting(counts)
-	f.grow()
+	executions := 0.0
+	for _, c := range counts {
+		executions += c
+	}
+	if !f.whole(executions) {
+		f.grow()
+	}
 	if len(f.in) == 0 {
 		return Result{}
 	}
@@ -202,9 +269,13 @@ func (d *design) attribute(counts []float64) Result {
 		all += f.each[i] * d.columns[c].sum
 	}
 	for i, c := range f.in {
-		s := Sender{Route: d.columns[c].route, Each: f.each[i], Share: f.each[i] * d.columns[c].sum / all}
-		s.Err = f.stdErr(i)
-		s.Rival, s.Margin = f.rival(i)
+		if d.columns[c].route == d.none() {
+			continue
+		}
+		s := Sender{Route: d.columns[c].route, Each: f.each[i], Err: f.stdErr(i), Share: f.each[i] * d.columns[c].sum / all}
+		if s.Rival, s.Margin = f.rival(i); s.Rival == d.none() {
+			s.Rival = -1
+		}
 		s.Certain = s.Margin >= certainF
 		out.Senders = append(out.Senders, s)
 	}

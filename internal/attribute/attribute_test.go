@@ -143,20 +143,20 @@ func TestFind(t *testing.T) {
 		right, wrong float64
 	}{
 		{"ten connections", with(func(*site) {}), 0.9, 0.03},
-		{"one connection", with(func(s *site) { s.connections = 1; scaled(s.routes, 0.4) }), 0.9, 0.03},
-		{"a hundred connections", with(func(s *site) { s.connections = 100; scaled(s.routes, 3) }), 0.9, 0.03},
+		{"one connection", with(func(s *site) { s.connections = 1; scaled(s.routes, 0.4) }), 0.8, 0.03},
+		{"a hundred connections", with(func(s *site) { s.connections = 100; scaled(s.routes, 3) }), 0.7, 0.03},
 		{"steady load", with(func(s *site) { s.swing = 0 }), 0.9, 0.03},
 		{"other programs", with(func(s *site) { s.stalls = 0.5; s.routes[6].rate = 0.5 }), 0.75, 0.03},
 		{"slow requests of 5 s", with(func(s *site) { s.routes[6].think = 4500 * time.Microsecond }), 0.9, 0.03},
-		{"ten seconds of load", with(func(s *site) { s.seconds = 10; s.routes[6].rate = 0.8 }), 0.6, 0.05},
+		{"ten seconds of load", with(func(s *site) { s.seconds = 10; s.routes[6].rate = 0.8 }), 0.35, 0.03},
 		{"a route every ten seconds", with(func(s *site) { s.seconds = 60; s.routes[6].rate = 0.1 }), 0.9, 0.03},
-		{"no request times", with(func(s *site) { s.timed = false }), 0.85, 0.05},
-		{"no request times, slow", with(func(s *site) { s.timed = false; s.routes[6].think = 4500 * time.Microsecond }), 0.8, 0.05},
-		{"no looks", with(func(s *site) { s.look = 0 }), 0.8, 0.05},
-		{"no looks, no times", with(func(s *site) { s.look = 0; s.timed = false }), 0.7, 0.08},
+		{"no request times", with(func(s *site) { s.timed = false }), 0.7, 0.03},
+		{"no request times, slow", with(func(s *site) { s.timed = false; s.routes[6].think = 4500 * time.Microsecond }), 0.55, 0.03},
+		{"no looks", with(func(s *site) { s.look = 0 }), 0.8, 0.03},
+		{"no looks, no times", with(func(s *site) { s.look = 0; s.timed = false }), 0.8, 0.03},
 	} {
 		sum := score{}
-		const draws = 3
+		const draws = 2
 		worst := 0.0
 		for seed := range uint64(draws) {
 			c.site.seed = seed + 1

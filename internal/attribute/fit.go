@@ -30,10 +30,33 @@ func (d *design) fitting(counts []float64) *fitting {
 	return f
 }
 
+// whole looks for a single route that sends the digest a small whole number of
+// times per request. Such a route is more plausible than several routes with
+// arbitrary numbers, even if those fit a little better, provided that it fits
+// significantly better than every other single route.
+func (f *fitting) whole(executions float64) bool {
+	best := f.bestMore(nil, func(int) bool { return true })
+	if best.column < 0 || f.d.columns[best.column].route == f.d.none() {
+		return false
+	}
+	route := f.d.columns[best.column].route
+	ratio := executions / f.d.requests[route]
+	if m := math.Round(ratio); m < 1 || m > mostWhole || math.Abs(ratio-m) > wholeWithin*m {
+		return false
+	}
+	in := []int{best.column}
+	ticks := f.independent(in, best.each)
+	if next := f.bestMore(nil, func(r int) bool { return r != route }); f.test(min(next.rest, f.yy), best.rest, ticks, 1) < certainF {
+		return false
+	}
+	f.in, f.each, f.rest, f.ticks = in, best.each, best.rest, ticks
+	return true
+}
+
 // grow selects columns, one at a time.
 func (f *fitting) grow() {
-	for range 3 * maxSenders {
-		best := f.bestMore(f.in, f.routesOf(f.in))
+	for range 3 * maxColumns {
+		best := f.bestMore(f.in, func(r int) bool { return !f.has(f.in, r) })
 		if best.column < 0 {
 			break
 		}
@@ -44,7 +67,7 @@ func (f *fitting) grow() {
 		}
 		f.in, f.each, f.rest, f.ticks = in, best.each, best.rest, ticks
 		f.shrink()
-		if slices.Equal(f.in, was.in) || len(f.in) == maxSenders {
+		if slices.Equal(f.in, was.in) || len(f.in) == maxColumns {
 			break
 		}
 	}
@@ -75,7 +98,7 @@ func (f *fitting) tune() {
 	for range 2 {
 		for i, c := range f.in {
 			for o := range f.d.columns {
-				if f.d.columns[o].route != f.d.columns[c].route {
+				if f.d.columns[o].route != f.d.columns[c].route || slices.Contains(f.in, o) {
 					continue
 				}
 				in := slices.Clone(f.in)
@@ -98,12 +121,12 @@ type more struct {
 	rest   float64
 }
 
-// bestMore finds the column, of a route that is not taken, that improves the fit
-// most and keeps all coefficients positive.
-func (f *fitting) bestMore(in []int, taken map[int]bool) more {
+// bestMore finds the column that improves the fit most and keeps all coefficients
+// positive, among those of no route and of the routes that may have another one.
+func (f *fitting) bestMore(in []int, may func(route int) bool) more {
 	best := more{column: -1, rest: math.Inf(1)}
-	for c := range f.d.columns {
-		if taken[f.d.columns[c].route] {
+	for c, col := range f.d.columns {
+		if col.route != f.d.none() && !may(col.route) || slices.Contains(in, c) {
 			continue
 		}
 		each, rest, ok := f.solve(append(slices.Clone(in), c))
@@ -114,16 +137,13 @@ func (f *fitting) bestMore(in []int, taken map[int]bool) more {
 	return best
 }
 
-func (f *fitting) routesOf(in []int) map[int]bool {
-	out := map[int]bool{}
-	for _, c := range in {
-		out[f.d.columns[c].route] = true
-	}
-	return out
+// has reports whether a route has a column in the list.
+func (f *fitting) has(in []int, route int) bool {
+	return slices.ContainsFunc(in, func(c int) bool { return f.d.columns[c].route == route })
 }
 
-// rival finds the route that can best replace the i-th one, and how much worse
-// the fit is then.
+// rival finds the route that can best replace the one of the i-th column, and how
+// much worse the fit is then.
 func (f *fitting) rival(i int) (route int, margin float64) {
 	in := without(f.in, i)
 	_, rest, ok := f.solve(in)
@@ -131,7 +151,8 @@ func (f *fitting) rival(i int) (route int, margin float64) {
 		rest = f.yy
 	}
 	route = -1
-	if best := f.bestMore(in, f.routesOf(f.in)); best.column >= 0 && best.rest < rest {
+	own := f.d.columns[f.in[i]].route
+	if best := f.bestMore(in, func(r int) bool { return r != own }); best.column >= 0 && best.rest < rest {
 		route, rest = f.d.columns[best.column].route, best.rest
 	}
 	return route, f.test(rest, f.rest, f.ticks, len(f.in))
@@ -183,13 +204,16 @@ func (f *fitting) factor(in []int) [][]float64 {
 	for i, a := range in {
 		l[i] = make([]float64, i+1)
 		for j := range i + 1 {
-			sum := f.d.gram[a][in[j]]
+			sum := f.d.columns[a].norm
+			if j < i {
+				sum = f.d.inner(in[j])[a]
+			}
 			for k := range j {
 				sum -= l[i][k] * l[j][k]
 			}
 			if i > j {
 				l[i][j] = sum / l[j][j]
-			} else if sum <= 1e-9*f.d.gram[a][a] {
+			} else if sum <= 1e-9*f.d.columns[a].norm {
 				return nil
 			} else {
 				l[i][i] = math.Sqrt(sum)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,13 +23,14 @@ import (
 const (
 	fitSeconds = 6    // least seconds of load
 	fitAsked   = 20.0 // least requests of a route, where only seconds are known
-	fitShare   = 0.75 // least share of the executions of the route of a digest
+	fitShare   = 0.70 // least share of the executions of the route of a digest
 	fitSome    = 0.05 // the same of one of several routes
 	fitR2      = 0.05 // least explained share of the variance
 	fitSecond  = 0.80 // the same where only seconds are known
 	fitWhole   = 0.1  // largest distance from an integer, for up to fitLoop statements per request
 	fitLoop    = 5.0
 	fitClear   = 60.0 // least margin over the next best route without an integer
+	fitAborted = 0.02 // least share of the requests that clients gave up on, for them to count
 	fitPages   = 20   // least answers of one size of a constant page
 	fitDigests = 300  // most digests, the heaviest ones
 	fitRoutes  = 150  // most routes, the most frequent ones
@@ -44,6 +46,7 @@ type fit struct {
 	margin float64 // how much worse the fit is with the rival
 	n      int     // ticks
 	step   time.Duration
+	from   string // the statement whose route this is, "" for the digest itself
 }
 
 // evidence formats a fit with its confidence.
@@ -52,7 +55,7 @@ func (f fit) evidence() iikanji.Evidence {
 	if f.rival != "" {
 		text += fmt.Sprintf(" (without it, %s fits worse: F = %.0f)", f.rival, f.margin)
 	}
-	return iikanji.Evidence{Source: "time", Text: text}
+	return iikanji.Evidence{Source: "time", Text: text + f.inherited()}
 }
 
 // A counted is a route or a digest with its events by tick.
@@ -60,6 +63,8 @@ type counted struct {
 	key    string
 	counts []float64
 	timed  bool // the requests are spread over their times
+
+	aborted bool // clients gave up on many requests
 }
 
 // A clock is the ticks of a run.
@@ -130,10 +135,24 @@ func (v *view) askingRoutes(c clock) (routes []counted) {
 	slices.SortStableFunc(rows, func(a, b iikanji.Row) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Key, b.Key))
 	})
+	aborted := v.aborted()
 	for _, r := range rows[:min(len(rows), fitRoutes)] {
-		routes = append(routes, counted{r.Key, c.counts(r, c.n+1), r.Ticks != nil && c.step == r.Ticks.Step && r.Total > 0})
+		routes = append(routes, counted{key: r.Key, counts: c.counts(r, c.n+1), timed: r.Ticks != nil && c.step == r.Ticks.Step && r.Total > 0,
+			aborted: aborted[r.Key] >= fitAborted*float64(r.Count)})
 	}
 	return routes
+}
+
+// aborted is how many requests of each route clients gave up on.
+func (v *view) aborted() map[string]float64 {
+	out := map[string]float64{}
+	for _, f := range v.in.Facts {
+		if status, route, _ := strings.Cut(f.Key, " "); f.Topic == iikanji.TopicHTTPStatus && status == "499" {
+			n, _ := strconv.ParseFloat(f.Value, 64)
+			out[route] += n
+		}
+	}
+	return out
 }
 
 // spread places counts in a series of n seconds that begins at first.
@@ -176,6 +195,7 @@ func (v *view) findRoutes() {
 			d.route = &senders[i]
 		}
 	}
+	v.inheritRoutes()
 }
 
 // sendersOf are the certain routes of each digest, the one with the most
@@ -188,7 +208,7 @@ func sendersOf(c clock, routes, digests []counted) [][]fit {
 	}
 	series := func(all []counted) (s []attribute.Series) {
 		for _, x := range all {
-			s = append(s, attribute.Series{Counts: x.counts, Timed: x.timed})
+			s = append(s, attribute.Series{Counts: x.counts, Timed: x.timed, Aborted: x.aborted})
 		}
 		return s
 	}
