@@ -202,3 +202,9 @@ func DSNInSource(text string) (user, password, address, schema string, ok bool) 
 	}
 	return "", "", "", "", false
 }
+
+// Password returns the password in a DSN; false for another text.
+func Password(text string) (string, bool) {
+	d, ok := parseDSN(text)
+	return d.password, ok
+}
