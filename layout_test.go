@@ -37,7 +37,8 @@ var layout = map[string][]string{
 	"internal/bench":                   {"words", "internal/scenario", "internal/tally"},
 	"internal/diagnose":                {"words"},
 	"internal/change":                  {"words", "internal/host", "internal/history"},
-	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/nginx"},
+	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/change/promise", "internal/nginx"},
+	"internal/change/promise":          {"words"}, // pure: which promises a value weakens
 	"internal/change/all":              {"internal/change/*"},
 	"internal/export":                  {"words", "internal/history", "internal/change"},
 	"internal/propose":                 {"words", "internal/change"},                 // describes the acts that kinds of change declare

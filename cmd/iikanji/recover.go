@@ -19,7 +19,7 @@ import (
 type recoverCmd struct {
 	Target string `arg:"" help:"Target to recover, such as isucondition (an arena is a target)."`
 
-	JSON bool `help:"Print one JSON document: the changes that were undone or put back."`
+	JSON bool `help:"Print one JSON document: the changes that were undone or applied again."`
 	placeFlags
 }
 
@@ -27,7 +27,7 @@ type recoverCmd struct {
 func (recoverCmd) Help() string {
 	return `Undoes half-done changes after iikanji was killed, or the power failed, in the
 middle of a change, so that the state of the site is known again. Applied changes
-stay; changes that a search had taken away for a comparison are put back. It is
+stay; changes that a search had reverted for a comparison are applied again. It is
 safe to run it twice, or if no change is half done.
 
 Examples:
@@ -75,14 +75,14 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 	return refuseStuck(h, a, c.placeFlags)
 }
 
-// A recovered lists the changes that recover undid or put back.
+// A recovered lists the changes that recover undid or applied again.
 type recovered struct {
 	Undone []*iikanji.Change `json:"reverted"`
 	Back   []*iikanji.Change `json:"put_back"`
 }
 
 // recover brings the site up, undoes half-done changes and puts back changes that
-// were away. If a half-done change keeps a server from starting, or the app from
+// were reverted for a comparison. If a half-done change keeps a server from starting, or the app from
 // building, its files are put back first: that needs no server.
 func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir string, h *history.History, half []*iikanji.Change, done *recovered) error {
 	up := func() error {
@@ -124,7 +124,7 @@ func (r *recovered) undo(ctx context.Context, w *liveTarget, h *history.History)
 	return errors.Join(err, e)
 }
 
-// putBack puts back the changes that a comparison had taken away. It prints a note
+// putBack applies again the changes that a comparison had reverted. It prints a note
 // for each change that it could not put back; this is not an error.
 func (r *recovered) putBack(ctx context.Context, w *liveTarget, h *history.History) error {
 	ids, notes, err := tune.PutBack(ctx, h, w.executor(h))
@@ -158,7 +158,7 @@ func (c *recoverCmd) print(e *env, done recovered) error {
 		out.line("change %d was half done and is undone: %s", x.ID, report.Clean(x.Says))
 	}
 	for _, x := range done.Back {
-		out.line("change %d was away for a comparison and is back: %s", x.ID, report.Clean(x.Says))
+		out.line("change %d was reverted for a comparison and is applied again: %s", x.ID, report.Clean(x.Says))
 	}
 	if len(done.Undone)+len(done.Back) == 0 {
 		out.line("nothing was half done")

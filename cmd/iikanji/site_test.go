@@ -45,7 +45,7 @@ func shopArena() *arena.Arena {
 				return []string{fmt.Sprintf("PORT=%d", p.AppPort), fmt.Sprintf("MYSQL_PORT=%d", p.DBPort)}
 			}},
 		NginxConf: "nginx.conf",
-		Allow:     []iikanji.Promise{iikanji.Durability},
+		Allow:     []iikanji.Promise{iikanji.Durability, iikanji.RowOrder, iikanji.Availability},
 	}
 }
 
@@ -99,7 +99,7 @@ func shop(t *testing.T) (a *arena.Arena, dir string) {
 // oneOfEach returns a remedy for each kind of change.
 func oneOfEach() map[string]iikanji.Remedy {
 	return map[string]iikanji.Remedy{
-		"ddl":       {Kind: "ddl", Target: stack.Database, Args: map[string]string{"act": "add index", "schema": "shop", "table": "orders", "columns": "user, made DESC", "weakens": "nothing"}},
+		"ddl":       {Kind: "ddl", Target: stack.Database, Args: map[string]string{"act": "add index", "schema": "shop", "table": "orders", "columns": "user, made DESC"}},
 		"mysqlconf": {Kind: "mysqlconf", Target: stack.Database, Args: map[string]string{"innodb_flush_log_at_trx_commit": "2"}},
 		"restart":   {Kind: "mysqlconf", Target: stack.Database, Args: map[string]string{"max_connections": "77"}},
 		"limits":    {Kind: "sysctl", Target: stack.Nginx, Args: map[string]string{"act": "limits", "nofile": "2048"}},

@@ -18,25 +18,25 @@ import (
 )
 
 type upCmd struct {
-	Arena string `arg:"" help:"Arena to bring up, as in isucondition."`
+	Arena string `arg:"" help:"Arena to bring up, such as isucondition."`
 
 	Dir   string   `help:"Work folder of the stack (default: below the user's state folder)." type:"path" placeholder:"FOLDER"`
-	Port  int      `help:"Port of nginx on 127.0.0.1 (default: a free one, the same as last time)."`
+	Port  int      `help:"Port of nginx on 127.0.0.1 (default: the port of the last time, or a free one)."`
 	Pin   string   `help:"CPUs: off, auto (leaves some for a load generator), or GENERATOR/STACK as in 0/1." default:"off"`
-	Env   []string `help:"Further environment of the app." placeholder:"K=V" sep:"none"`
-	Fresh bool     `help:"Start from the arena's own files and an empty database; what was edited is moved aside."`
-	JSON  bool     `help:"Say where everything is as one JSON document, once it is up."`
+	Env   []string `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
+	Fresh bool     `help:"Start from the arena's own files and an empty database; your edits are moved to another folder."`
+	JSON  bool     `help:"Print the addresses and folders as one JSON document when the arena is up."`
 }
 
-// Help is the long help of the command.
+// Help returns the long help of the command.
 func (upCmd) Help() string {
-	return `Brings an arena up in the foreground (MariaDB, nginx and the app as children
-of iikanji, in one work folder), says where everything is, and stops all of it
-on Ctrl-C. Edit what you like in the work folder: it is kept.
+	return `Brings an arena up in the foreground (MariaDB, nginx and the app are child
+processes of iikanji, in one work folder), prints its addresses and folders, and
+stops all of it on Ctrl-C. Your edits in the work folder are kept.
 
-While it runs, a line on standard input restarts a service: app (built from its
-source again at first), nginx (its config is tested first) or database.
-Signal USR1 does the same as app.
+While it runs, a line on standard input restarts a service: app (after a build of
+its source), nginx (after a test of its config) or database. Signal USR1 restarts
+the app.
 
 Examples:
   iikanji up isucondition
@@ -46,7 +46,7 @@ Examples:
 Exit status: 0 stopped, 1 failed to run, 2 usage.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *upCmd) Run(ctx context.Context, e *env) (err error) {
 	a, err := findTarget(c.Arena)
 	if err != nil {
@@ -73,7 +73,7 @@ func (c *upCmd) Run(ctx context.Context, e *env) (err error) {
 		Progress: func(line string) { progress.Say("%s", line) }})
 	if err != nil {
 		if ctx.Err() != nil {
-			return hinted(errors.New("interrupted while coming up; nothing is left running"))
+			return hinted(errors.New("interrupted during the start; all started processes were stopped"))
 		}
 		return err
 	}
@@ -89,8 +89,8 @@ func (c *upCmd) Run(ctx context.Context, e *env) (err error) {
 	return serveUp(ctx, e, s, progress)
 }
 
-// whereabouts are the document of --json.
-type whereabouts struct {
+// upPlaces is the document of --json.
+type upPlaces struct {
 	Arena    string        `json:"arena"`
 	URL      string        `json:"url"`
 	Source   string        `json:"source"`
@@ -106,14 +106,14 @@ type databaseAt struct {
 	Socket   string `json:"socket"`
 	Name     string `json:"name"`
 	User     string `json:"user"`
-	Password string `json:"password"` // the contest's, in its files too
+	Password string `json:"password"` // the contest's published password, not a secret
 }
 
-// announce says where everything is and what one can do there.
+// announce prints the addresses and folders of the stack, and how to work with it.
 func (c *upCmd) announce(e *env, s *stack.Stack, took time.Duration) error {
 	p := s.Places()
 	if c.JSON {
-		return writeJSON(e.Stdout, whereabouts{Arena: c.Arena, URL: p.URL(), Source: s.Source(), Configs: p.Conf, Logs: s.Logs(), PID: os.Getpid(), Took: took,
+		return writeJSON(e.Stdout, upPlaces{Arena: c.Arena, URL: p.URL(), Source: s.Source(), Configs: p.Conf, Logs: s.Logs(), PID: os.Getpid(), Took: took,
 			Database: databaseAt{Address: fmt.Sprintf("127.0.0.1:%d", p.DBPort), Socket: p.DBSocket, Name: p.DBName, User: p.DBUser, Password: p.DBPassword}})
 	}
 	_, err := fmt.Fprintf(e.Stdout, `%[1]s is up, ready in %[2]s
@@ -125,18 +125,19 @@ func (c *upCmd) announce(e *env, s *stack.Stack, took time.Duration) error {
   database  127.0.0.1:%[7]d, database %[8]s, user %[9]s, password %[10]s
             mariadb --no-defaults -S %[11]s %[8]s
 
-Edit there, then type app, nginx or database to restart it (app: builds it
-first). From another terminal, kill -USR1 %[12]d is the same as app.
-Load it with: iikanji bench %[1]s --url %[3]s
+After an edit, type app, nginx or database to restart that service (app: after
+a build). kill -USR1 %[12]d from another terminal restarts the app.
+To load the arena: iikanji bench %[1]s --url %[3]s
 Ctrl-C stops it.
 `, c.Arena, report.Duration(took), p.URL(), s.Source(), p.Conf, s.Logs(), p.DBPort, p.DBName, p.DBUser, p.DBPassword, p.DBSocket, os.Getpid())
 	return err
 }
 
-// serveUp obeys lines and signals until the end of ctx, or until no service is left.
+// serveUp restarts services on request, by lines and signals, until the end of ctx
+// or until no service runs.
 func serveUp(ctx context.Context, e *env, s *stack.Stack, progress *report.Progress) error {
-	orders := make(chan string)
-	go readOrders(ctx, e.Stdin, orders)
+	requests := make(chan string)
+	go readRequests(ctx, e.Stdin, requests)
 	usr1 := make(chan os.Signal, 1)
 	signal.Notify(usr1, syscall.SIGUSR1)
 	defer signal.Stop(usr1)
@@ -149,22 +150,22 @@ func serveUp(ctx context.Context, e *env, s *stack.Stack, progress *report.Progr
 				return died
 			}
 			explain(e.Stderr, died)
-			progress.Say("edit and type app, or the service's name, to start it again")
+			progress.Say("to start it again, type its name: app, nginx or database")
 		case <-usr1:
-			obey(ctx, e, s, stack.App, progress)
-		case order := <-orders:
-			obey(ctx, e, s, order, progress)
+			restartService(ctx, e, s, stack.App, progress)
+		case name := <-requests:
+			restartService(ctx, e, s, name, progress)
 		}
 	}
 }
 
-// readOrders hands on the words on standard input; at its end there are just
-// no more.
-func readOrders(ctx context.Context, in io.Reader, orders chan<- string) {
+// readRequests sends the words on standard input, which name services. The end of
+// standard input ends only this function: the stack stays up.
+func readRequests(ctx context.Context, in io.Reader, requests chan<- string) {
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		if word := strings.TrimSpace(lines.Text()); word != "" {
 			select {
-			case orders <- word:
+			case requests <- word:
 			case <-ctx.Done():
 				return
 			}
@@ -172,24 +173,25 @@ func readOrders(ctx context.Context, in io.Reader, orders chan<- string) {
 	}
 }
 
-// obey restarts a service. What goes wrong is said, and the stack stays up.
-func obey(ctx context.Context, e *env, s *stack.Stack, order string, progress *report.Progress) {
+// restartService restarts the named service. It prints an error and leaves the
+// stack up.
+func restartService(ctx context.Context, e *env, s *stack.Stack, name string, progress *report.Progress) {
 	began := e.Now()
 	var err error
-	switch order {
+	switch name {
 	case stack.App:
 		err = s.RestartApp(ctx)
 	case stack.Nginx, stack.Database:
-		err = s.Restart(ctx, order)
+		err = s.Restart(ctx, name)
 	default:
-		progress.Say("%s: want app, nginx or database", report.Clean(order))
+		progress.Say("%s: want app, nginx or database", report.Clean(name))
 		return
 	}
 	switch {
-	case ctx.Err() != nil: // Ctrl-C in the middle: the stack goes down anyway
+	case ctx.Err() != nil: // interrupted by Ctrl-C, which stops the whole stack
 	case err != nil:
 		explain(e.Stderr, err)
 	default:
-		progress.Say("%s is up again after %s", order, report.Duration(e.Now().Sub(began)))
+		progress.Say("%s is up again after %s", name, report.Duration(e.Now().Sub(began)))
 	}
 }

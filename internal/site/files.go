@@ -9,17 +9,17 @@ import (
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
-// Files in the folder of configs that the stack's servers read. Only iikanji
-// writes the drop-in.
+// Files in the folder of configs of the stack's servers. Only iikanji writes the
+// drop-in.
 const (
 	databaseConfig = "my.cnf"
 	databaseDropIn = "mariadb.d/iikanji.cnf"
 	nginxConfig    = "nginx.conf"
 )
 
-// Files is the site as far as its folders show it, while no service runs. Files
-// may be written in the folders of its configs and its webapp only, neither in
-// the history nor in the database's own files.
+// Files returns the site as its folders describe it, while no service runs. Writes
+// are allowed only in the folders of its configs and of its webapp, not in the history
+// and not in the database's data folder.
 func Files(t iikanji.Target, a *arena.Arena, conf, webapp string) *change.Site {
 	t.Policy = iikanji.Policy{Allow: a.Allow}
 	database := change.Service{Config: filepath.Join(conf, databaseConfig), DropIn: filepath.Join(conf, databaseDropIn)}

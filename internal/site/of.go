@@ -12,8 +12,8 @@ import (
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
-// Of is the site of a running stack. The function that it returns closes the
-// site's connections to the database.
+// Of returns the site of a running stack. The returned function closes the site's
+// connections to the database.
 func Of(ctx context.Context, s *stack.Stack, a *arena.Arena) (*change.Site, func() error, error) {
 	p := s.Places()
 	db, err := openDatabase(ctx, p)
@@ -38,9 +38,9 @@ func Of(ctx context.Context, s *stack.Stack, a *arena.Arena) (*change.Site, func
 	return site, db.Close, nil
 }
 
-// openDatabase is a pool to the stack's database as the user that runs this
-// process: by the socket, with every right. It pings the server once. No
-// connection stays idle: restarts break idle ones, and a run should find none.
+// openDatabase opens a pool to the stack's database as the user of this process: by
+// the socket, with all privileges. It pings the server once. No connection stays idle,
+// because restarts break idle connections, and a run should have none.
 func openDatabase(ctx context.Context, p arena.Places) (*sql.DB, error) {
 	db, err := host.Local{}.SQL(host.Login{Socket: p.DBSocket, Schema: p.DBName})
 	if err != nil {

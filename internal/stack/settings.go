@@ -43,7 +43,7 @@ func (s *Stack) appEnv() ([]string, error) {
 	env := s.arenaEnv()
 	for _, l := range lines {
 		if !variableName(l.name) {
-			return nil, fmt.Errorf("reading the app's environment: %s: %q is no variable's name", l.at, l.name)
+			return nil, fmt.Errorf("reading the app's environment: %s: %q is not the name of a variable", l.at, l.name)
 		}
 		env = append(env, l.name+"="+l.value)
 	}

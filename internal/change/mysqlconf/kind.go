@@ -57,7 +57,11 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err := test(ctx, svc, edited); err != nil {
 		return nil, err
 	}
-	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: "set " + change.SaySettings(wanted), Weakens: weakened(args.Values, now)}
+	byName, err := accountsByName(ctx, svc.DB, wanted)
+	if err != nil {
+		return nil, err
+	}
+	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: "set " + change.SaySettings(wanted), Weakens: weakened(wanted, now, byName)}
 	file := change.Edit{Path: svc.DropIn, Old: old, New: edited, Host: svc.Host}
 	if live(changed, told) {
 		c.Risk = iikanji.RiskNone
