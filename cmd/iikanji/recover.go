@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/site"
 	"github.com/iikanji/iikanji/internal/stack"
 	"github.com/iikanji/iikanji/internal/tune"
 )
@@ -66,7 +63,11 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 		}
 	}
 	// A killed plan leaves no entry in the history, but may leave scratch copies.
-	if err := site.Files(iikanji.Target{}, a, filepath.Join(dir, "conf"), filepath.Join(dir, "webapp")).Sweep(); err != nil {
+	files, err := filesOf(a, dir)
+	if err == nil {
+		err = files.Sweep()
+	}
+	if err != nil {
 		return errors.Join(c.print(e, done), err)
 	}
 	if err := c.print(e, done); err != nil {
@@ -84,7 +85,7 @@ type recovered struct {
 // recover brings the site up, undoes half-done changes and puts back changes that
 // were reverted for a comparison. If a half-done change keeps a server from starting, or the app from
 // building, its files are put back first: that needs no server.
-func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir string, h *history.History, half []*iikanji.Change, done *recovered) error {
+func (c *recoverCmd) recover(ctx context.Context, e *env, a *namedTarget, dir string, h *history.History, half []*iikanji.Change, done *recovered) error {
 	up := func() error {
 		return withLiveTarget(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
 			if err := done.undo(ctx, w, h); err != nil {
@@ -104,11 +105,10 @@ func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir st
 	if left, err := halfDone(h); err != nil || len(left) == 0 {
 		return errors.Join(first, err)
 	}
-	real, err := filepath.EvalSymlinks(dir)
+	site, err := filesOf(a, dir)
 	if err != nil {
 		return errors.Join(first, err)
 	}
-	site := site.Files(iikanji.Target{}, a, filepath.Join(real, "conf"), filepath.Join(real, "webapp"))
 	if err := field.PutFilesBack(ctx, site, half); err != nil {
 		return errors.Join(first, err)
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/tune"
@@ -29,7 +28,7 @@ func halfDone(h *history.History) ([]*iikanji.Change, error) {
 }
 
 // refuseHalfDone returns an error if a change of the history is half done.
-func refuseHalfDone(h *history.History, a *arena.Arena, f placeFlags) error {
+func refuseHalfDone(h *history.History, a *namedTarget, f placeFlags) error {
 	half, err := halfDone(h)
 	if err != nil || len(half) == 0 {
 		return err
@@ -44,7 +43,7 @@ func refuseHalfDone(h *history.History, a *arena.Arena, f placeFlags) error {
 // refuseHalfDoneOrAway returns an error if a change of the history is half done,
 // or if an interrupted comparison left a kept change reverted: until that change is
 // applied again, the changes in force are not the kept ones.
-func refuseHalfDoneOrAway(h *history.History, a *arena.Arena, f placeFlags) error {
+func refuseHalfDoneOrAway(h *history.History, a *namedTarget, f placeFlags) error {
 	if err := refuseHalfDone(h, a, f); err != nil {
 		return err
 	}
@@ -62,7 +61,7 @@ func refuseHalfDoneOrAway(h *history.History, a *arena.Arena, f placeFlags) erro
 
 // refuseStuck returns an error that lists the changes that could not be undone.
 // They need a manual repair.
-func refuseStuck(h *history.History, a *arena.Arena, f placeFlags) error {
+func refuseStuck(h *history.History, a *namedTarget, f placeFlags) error {
 	all, err := h.Changes()
 	if err != nil {
 		return err

@@ -96,7 +96,7 @@ var dataEngines = map[string]struct {
 	"mariadbd": {iikanji.EngineMariaDB, iikanji.RoleDatabase}, "mysqld": {iikanji.EngineMySQL, iikanji.RoleDatabase},
 	"postgres":     {"postgresql", iikanji.RoleDatabase},
 	"redis-server": {iikanji.EngineRedis, iikanji.RoleCache}, "valkey-server": {iikanji.EngineRedis, iikanji.RoleCache}, "keydb-server": {iikanji.EngineRedis, iikanji.RoleCache},
-	"memcached": {iikanji.EngineMemcached, iikanji.RoleCache},
+	"memcached":  {iikanji.EngineMemcached, iikanji.RoleCache},
 	"beanstalkd": {"beanstalkd", iikanji.RoleQueue}, "nats-server": {"nats", iikanji.RoleQueue},
 }
 

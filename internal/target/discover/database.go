@@ -284,4 +284,3 @@ func (s *search) optionFiles(ctx context.Context, svc *service) []string {
 	}
 	return out
 }
-

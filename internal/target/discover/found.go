@@ -168,7 +168,9 @@ func (s *search) pidFile(p *machine.Process) string {
 // found, or its first one.
 func (s *search) listens(svc *service, by string) {
 	all := s.m.Of(svc.proc.PID)
-	i := slices.IndexFunc(all, func(l machine.Listen) bool { return l.Name() == by || by != "" && s.m.Owner(by) == svc.proc && reaches(l, by) })
+	i := slices.IndexFunc(all, func(l machine.Listen) bool {
+		return l.Name() == by || by != "" && s.m.Owner(by) == svc.proc && reaches(l, by)
+	})
 	if i < 0 {
 		i = slices.IndexFunc(all, func(l machine.Listen) bool { return l.Path == "" })
 	}

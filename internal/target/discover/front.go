@@ -153,4 +153,3 @@ func (s *search) onlyFront() (*machine.Process, string, error) {
 func isNginx(p *machine.Process) bool {
 	return slices.Contains([]string{"nginx", "openresty", "angie", "tengine"}, filepath.Base(p.Program)) || strings.HasPrefix(p.Command(), "nginx: master process ")
 }
-

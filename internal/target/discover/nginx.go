@@ -329,4 +329,3 @@ func (s *search) serviceAt(address string) *service {
 	}
 	return s.byPID[p.PID]
 }
-

@@ -210,4 +210,3 @@ func (s *search) finish() {
 		s.out.Notes[fmt.Sprintf("service.%d", i+1)] = strings.Join(lines, "\n")
 	}
 }
-

@@ -255,4 +255,3 @@ func readGoTest(text string, _ []any) (Result, bool) {
 	}
 	return r, true
 }
-
