@@ -42,9 +42,13 @@ func (o Order) Arms() []bool {
 
 // Put sets one run of a pair, and why the environment guard voided it, if it did.
 func (p *Pair) Put(candidate bool, run *iikanji.Run, void string) {
-	if p.Void = void; candidate {
-		p.B = run
+	arm := ArmIncumbent
+	if candidate {
+		arm, p.B = ArmCandidate, run
 	} else {
 		p.A = run
+	}
+	if p.Void = void; void != "" {
+		p.VoidArm = arm
 	}
 }
