@@ -2,6 +2,7 @@ package judge
 
 import (
 	"math"
+	"slices"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/stats"
@@ -76,6 +77,17 @@ func capacities(pairs []Pair) (xs []float64, ok bool) {
 		xs = append(xs, b-a)
 	}
 	return xs, true
+}
+
+// PairRuns makes A/A pairs of consecutive runs of one unchanged state.
+func PairRuns(runs []*iikanji.Run) []Pair {
+	var pairs []Pair
+	for two := range slices.Chunk(runs, 2) {
+		if len(two) == 2 {
+			pairs = append(pairs, Pair{A: two[0], B: two[1]})
+		}
+	}
+	return pairs
 }
 
 // LearnSlope estimates the slope from A/A pairs and from the pairs of past trials.

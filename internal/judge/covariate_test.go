@@ -47,7 +47,7 @@ func (d *disturbed) trials(n, aa int, adjusted bool) (kept, pairs, used float64)
 		calm := *d
 		calm.effect, calm.shift = 0, 0
 		before := calm.pairs(aa)
-		j := NewJudge(Noise(before))
+		j := NewJudge(Noise(nil, before))
 		if adjusted {
 			j.Slope = LearnSlope(before)
 		}

@@ -25,7 +25,6 @@ type state struct {
 	accept bool // disturbed runs count
 	view   View
 	notes  []string
-	accept bool       // disturbed runs count
 	rng    *rand.Rand // of the order of runs and their rests
 	before [2]int     // runs of earlier searches on this history, and the void ones
 	first  int        // attempts of earlier searches
