@@ -17,8 +17,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/facts/factstest"
 	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/facts/factstest"
 )
 
 const program = "/usr/sbin/mariadbd"
