@@ -15,6 +15,8 @@ import (
 // cli is the command line. Each command is a struct in a file of its own with a
 // method Run(ctx, *env) error.
 type cli struct {
+	Init     initCmd     `cmd:"" help:"Describe a running site in an iikanji.toml; change nothing."`
+	Doctor   doctorCmd   `cmd:"" help:"Check an iikanji.toml against the running machine."`
 	Up       upCmd       `cmd:"" help:"Bring a target up and keep it up until Ctrl-C."`
 	Bench    benchCmd    `cmd:"" help:"Load a target, check every answer, and score it."`
 	Diagnose diagnoseCmd `cmd:"" help:"Load a target under observation; show what is slow, why, and what to do."`
@@ -23,6 +25,7 @@ type cli struct {
 	Revert   revertCmd   `cmd:"" help:"Undo one change, or all changes."`
 	Recover  recoverCmd  `cmd:"" help:"Undo changes that were half done when iikanji was killed."`
 	History  historyCmd  `cmd:"" help:"List the changes with their evidence, or the runs."`
+	Report   reportCmd   `cmd:"" help:"Write one file with all that was measured and changed."`
 	Export   exportCmd   `cmd:"" help:"Write the kept changes as files for another machine."`
 	Tune     tuneCmd     `cmd:"" help:"Make a target fast: try changes, keep proven ones, undo the rest."`
 	Arena    arenaCmd    `cmd:"" help:"List arenas, or write the files of one."`

@@ -267,8 +267,9 @@ func (d digest) place() string {
 	return d.route.route + ": " + d.where()
 }
 
-// told is the evidence of a digest, with that of its route if known.
-func (d digest) told(e ...iikanji.Evidence) []iikanji.Evidence {
+// withEvidence is the evidence of a digest, with more evidence and that of its route
+// if known.
+func (d digest) withEvidence(e ...iikanji.Evidence) []iikanji.Evidence {
 	out := append([]iikanji.Evidence{d.evidence()}, e...)
 	if d.route != nil {
 		out = append(out, d.route.evidence())

@@ -44,12 +44,12 @@ func (j Judge) FastLane(c Case, incumbent []*iikanji.Run, b *iikanji.Run) Provis
 	case !b.Clean():
 		p.Why = fmt.Sprintf("run %d does not count", b.ID)
 	case math.IsInf(p.Bound, 1):
-		p.Why = "the incumbent has too few runs to know what it gives by chance"
+		p.Why = "the incumbent has too few runs: its noise is unknown"
 	case math.Log(b.Score) > p.Bound:
 		p.OK = true
-		p.Why = fmt.Sprintf("run %d scored %.0f, beyond the %.0f that the incumbent could give by chance", b.ID, b.Score, math.Exp(p.Bound))
+		p.Why = fmt.Sprintf("run %d scored %.0f, above the %.0f that the incumbent could reach by chance", b.ID, b.Score, math.Exp(p.Bound))
 	default:
-		p.Why = fmt.Sprintf("run %d scored %.0f; the incumbent could give up to %.0f by chance: pairs must decide", b.ID, b.Score, math.Exp(p.Bound))
+		p.Why = fmt.Sprintf("run %d scored %.0f; the incumbent could reach %.0f by chance: pairs must decide", b.ID, b.Score, math.Exp(p.Bound))
 	}
 	return p
 }
@@ -98,16 +98,16 @@ func (j Judge) Confirm(c iikanji.ChangeID, worth float64, p Provisional, before,
 	}
 	a, b := LogScores(before), LogScores(since)
 	if !p.Holds(since) || len(a) < 2 || len(b) < 2 {
-		v.Why = "what one run promised did not last: the runs since are not beyond what was there before by chance"
+		v.Why = "the gain of the first run did not last: the runs since are within the noise of the runs before"
 		return v
 	}
 	// A run has half the variance of a difference of two.
 	df := j.Prior.DF + float64(len(a)+len(b)-2)
 	s2 := (j.Prior.DF*j.Prior.Var/2 + stats.SumSquares(a) + stats.SumSquares(b)) / df
 	d, se := stats.Mean(b)-stats.Mean(a), math.Sqrt(s2*(1/float64(len(a))+1/float64(len(b))))
-	half := se*stats.StudentQuantile(1-j.Looks.Efficacy, df) + hourlyDrift(before)
+	half := se*stats.StudentQuantile(1-j.Looks.Level(j.Looks.Last()), df) + hourlyDrift(before)
 	v.Effect = iikanji.Interval{Mid: d, Lo: d - half, Hi: d + half, Level: level}
-	v.Shrunk = stats.Shrink(d, j.Tau*j.Tau, se*se)
+	j.Effects.fill(&v, d, se, df)
 	if v.P = 0; se > 0 { // identical runs have no standard error to divide by
 		v.P = 1 - stats.StudentCDF(d/se, df)
 	}
