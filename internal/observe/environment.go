@@ -178,7 +178,7 @@ func (g *Guard) Doubts() (says []string) {
 	}
 	if share := g.others(); share >= otherLimit {
 		says = append(says, fmt.Sprintf(
-			"programs outside of the run used %.0f %% of the machine's CPU during the load: repeat it on a quiet machine", 100*share))
+			"programs that are no part of the run used %.0f %% of the machine's CPU during the load: repeat it on a quiet machine", 100*share))
 	}
 	return says
 }

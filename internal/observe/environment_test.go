@@ -19,7 +19,7 @@ func TestGuardWatches(t *testing.T) {
 	used := func(g *Guard, who string) time.Duration {
 		i := slices.IndexFunc(g.Usage, func(u iikanji.Usage) bool { return u.Who == who })
 		if i < 0 {
-			t.Fatalf("no service is called %s: %v", who, g.Usage)
+			t.Fatalf("nobody is called %s: %v", who, g.Usage)
 		}
 		return g.Usage[i].User + g.Usage[i].System
 	}
@@ -28,7 +28,7 @@ func TestGuardWatches(t *testing.T) {
 		g.Phase(scenario.Prepare, true)
 		g.Phase(scenario.Prepare, false)
 		if g.from != nil || g.Usage != nil {
-			t.Fatal("it measured another phase than the load")
+			t.Fatal("it watched what is no load")
 		}
 		g.Phase(scenario.Load, true)
 		for began := time.Now(); time.Since(began) < 50*time.Millisecond; { // use the CPU
@@ -66,7 +66,7 @@ func TestGuardSays(t *testing.T) {
 		{Guard{}, nil},
 		{Guard{steal: StealLimit - 0.001, Usage: []iikanji.Usage{{Who: hoststat.Other, Share: otherLimit - 0.01}, {Who: "app", Share: 0.9}}}, nil},
 		{Guard{steal: StealLimit}, []string{"the hypervisor took 2.0 %"}},
-		{Guard{Usage: []iikanji.Usage{{Who: hoststat.Other, Share: 0.5}}}, []string{"programs outside of the run used 50 %"}},
+		{Guard{Usage: []iikanji.Usage{{Who: hoststat.Other, Share: 0.5}}}, []string{"programs that are no part of the run used 50 %"}},
 		{Guard{Err: unseen, unsampled: unseen}, []string{unseen.Error(), unseen.Error()}},
 	} {
 		doubts := c.guard.Doubts()

@@ -104,7 +104,7 @@ func TestReloadRefused(t *testing.T) {
 			t.Errorf("after a refused reload the config is %q (%v)", got, err)
 		}
 	}
-	for _, other := range []string{App, Database, "unknown"} {
+	for _, other := range []string{App, Database, "nobody's"} {
 		if err := s.Reload(t.Context(), other); err == nil {
 			t.Errorf("the %s was reloaded", other)
 		}
