@@ -125,7 +125,7 @@ func tryParse(t *testing.T, e *env, line string, args []string) {
 
 // sampleFiles are the files that examples name.
 var sampleFiles = map[string]string{
-	"access.log": `127.0.0.1 - - [22/Nov/2026:10:00:00 +0000] "GET /a HTTP/1.1" 200 10 "-" "x" 0.010` + "\n",
+	"access.log": `127.0.0.1 - - [22/Nov/2026:10:00:00 +0000] "GET /a HTTP/1.1" 200 10 "-" "x" 0.010` + "\n" + `127.0.0.1 - - [22/Nov/2026:10:00:01 +0000] "GET /b HTTP/1.1" 500 10 "-" "x" 0.020` + "\n",
 	"slow.log":   "# Time: 2026-11-22T10:00:00.000000Z\n# User@Host: isu[isu] @ localhost []\n# Query_time: 0.010000  Lock_time: 0.000000 Rows_sent: 1  Rows_examined: 10\nuse isu;\nSELECT 1 FROM t WHERE id = 1;\n",
 }
 
