@@ -103,7 +103,7 @@ func recall(dir string, id iikanji.RunID) (*observe.Diagnosis, error) {
 	defer h.Close()
 	ob, known, err := observe.Recall(h, id)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, hinted(fmt.Errorf("run %d is not there, or was not observed", id), "iikanji diagnose without --run makes an observed run")
+		return nil, hinted(fmt.Errorf("run %d does not exist, or was not observed", id), "iikanji diagnose without --run makes an observed run")
 	}
 	if err != nil {
 		return nil, err
