@@ -51,6 +51,7 @@ var layout = map[string][]string{
 	"internal/target/keeper":           {"internal/host", "internal/target/machine"},
 	"internal/report":                  {"words"},
 	"internal/report/document":         {"words", "internal/report", "internal/chart", "internal/summary", "internal/observe"}, // a whole history as one file
+	"docs":                             {},                                                                                     // the pages that iikanji help prints
 	"internal/chart":                   {},                                                                                     // SVG; knows no word of ours
 	"internal/summary":                 {"words", "internal/history", "internal/change", "internal/judge", "internal/observe", "internal/tune"},
 	"internal/summary/summarytest":     {"words", "internal/history", "internal/change", "internal/hoststat", "internal/observe", "internal/tune"}, // small histories for tests

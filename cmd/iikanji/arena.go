@@ -18,6 +18,15 @@ type arenaCmd struct {
 	Files arenaFilesCmd `cmd:"" help:"Write an arena's app, SQL, images and keys into a folder, to deploy it elsewhere."`
 }
 
+// Help is the long help of the command.
+func (arenaCmd) Help() string {
+	return `Examples:
+  iikanji arena
+  iikanji arena files isucondition ./isucondition
+
+Exit status: 0 done, 1 failed to run, 2 usage.`
+}
+
 type arenaListCmd struct {
 	Format report.Format `help:"table, tsv, csv, markdown or json." enum:"table,tsv,csv,markdown,json" default:"table"`
 	JSON   bool          `help:"The same as --format json."`
