@@ -112,6 +112,9 @@ func (f *Field) Run(ctx context.Context, spec Spec) (*Measured, error) {
 	}
 	g.Stop()
 	run.ID, run.State = id, spec.State
+	if f.Subject != nil {
+		shareMachine(run, g.Environment)
+	}
 	cs.mark(run)
 	return &Measured{Run: run, Dir: dir, Guard: g, boot: f.Boot}, nil
 }
