@@ -61,12 +61,12 @@ func (tu *tuning) state() map[string]string {
 
 // tables adds the definitions of all tables, without AUTO_INCREMENT counters.
 func (tu *tuning) tables(a *arena.Arena, w *liveTarget, state map[string]string) error {
-	conn, err := w.Site().Services[stack.Database].DB.Conn(tu.t.Context())
+	conn, err := w.Site().Services["database"].DB.Conn(tu.t.Context())
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	rows, err := conn.QueryContext(tu.t.Context(), "SELECT table_name FROM information_schema.tables WHERE table_schema = ?", a.Database.Name)
+	rows, err := conn.QueryContext(tu.t.Context(), "SELECT table_name FROM information_schema.tables WHERE table_schema = ?", a.Service("database").Database.Name)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (tu *tuning) tables(a *arena.Arena, w *liveTarget, state map[string]string)
 		return errors.New("there are no tables to compare")
 	}
 	for _, name := range names {
-		if state["table "+name], err = change.TableDefinition(tu.t.Context(), conn, a.Database.Name+"."+name); err != nil {
+		if state["table "+name], err = change.TableDefinition(tu.t.Context(), conn, a.Service("database").Database.Name+"."+name); err != nil {
 			return err
 		}
 	}
@@ -155,7 +155,7 @@ func TestTune(t *testing.T) {
 	switch {
 	case err != nil && !slow(stderr):
 		t.Fatalf("%v\n%s", err, stderr)
-	case err == nil && (out.Runs == 0 || strings.Contains(stderr.String(), "proposer was of no use")):
+	case err == nil && (out.Runs == 0 || strings.Contains(stderr.String(), "no proposals from the proposer")):
 		t.Errorf("%d runs, %d attempts\n%s", out.Runs, len(out.Attempts), stderr)
 	}
 	tu.must("revert", "--all")
