@@ -43,6 +43,7 @@ type evidence struct {
 func (t *Tuner) begin() {
 	t.state = state{budget: budget{options: t.Options, now: t.Now, began: t.Now()}, stale: true}
 	t.known = map[judge.FaultKey]iikanji.Fault{}
+	t.nothing = func() bool { return len(t.ledger.InForce) == 0 }
 	t.queue = queue{options: t.Options, ledger: &t.ledger, evidence: &t.evidence}
 }
 
