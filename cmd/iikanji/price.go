@@ -394,9 +394,9 @@ func (p *pricer) shower(name string) func(bench.Progress) {
 type priceRun struct {
 	id    iikanji.RunID
 	run   *iikanji.Run // nil if it had no load
-	score float64 // 0 if the run is not valid
-	cpu   float64 // seconds of the stack and the generator per request; 0 if not known
-	why   string  // reason for a score of 0
+	score float64      // 0 if the run is not valid
+	cpu   float64      // seconds of the stack and the generator per request; 0 if not known
+	why   string       // reason for a score of 0
 }
 
 // priceOf adds up the CPU time of all services and of the generator, because a
