@@ -35,7 +35,8 @@ var layout = map[string][]string{
 	"internal/facts":                   {"words", "internal/nginx", "internal/host", "internal/hoststat"},
 	"internal/facts/factstest":         {}, // a private MariaDB for tests
 	"internal/bench":                   {"words", "internal/scenario", "internal/tally"},
-	"internal/diagnose":                {"words"},
+	"internal/attribute":               {}, // pure: no clock, no I/O
+	"internal/diagnose":                {"words", "internal/attribute"},
 	"internal/change":                  {"words", "internal/host", "internal/history"},
 	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/change/promise", "internal/nginx"},
 	"internal/change/promise":          {"words"}, // pure: which promises a value weakens
@@ -59,7 +60,7 @@ var layout = map[string][]string{
 	"internal/arena/arenatest/grading": {"words"},                   // answers.txt against findings
 	"internal/judge":                   {"words", "internal/stats"}, // pure: no clock, no I/O
 	"internal/observe": {"words", "internal/lines", "internal/scenario", "internal/host", "internal/history", "internal/accesslog",
-		"internal/slowlog", "internal/errorlog", "internal/hoststat", "internal/facts", "internal/bench", "internal/diagnose"},
+		"internal/slowlog", "internal/errorlog", "internal/hoststat", "internal/facts", "internal/bench", "internal/diagnose", "internal/tally"},
 	"internal/tune": {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe"},
 	"arenas/all":    {"arenas/*"},
 	"arenas/*":      {"words", "internal/scenario", "internal/arena", "internal/arena/kit/*"},

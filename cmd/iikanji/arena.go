@@ -66,7 +66,7 @@ Exit status: 0 written, 1 failed to run (nothing is left), 2 usage.`
 
 // Run writes the files. After an error no file is left.
 func (c *arenaFilesCmd) Run(ctx context.Context, e *env) (err error) {
-	a, err := findTarget(c.Arena)
+	a, err := findArena(c.Arena)
 	if err != nil {
 		return err
 	}

@@ -102,6 +102,8 @@ type pricer struct {
 // priceAll runs the command with --price.
 func (r *benchRun) priceAll(ctx context.Context, h *history.History) error {
 	switch {
+	case r.arena == nil:
+		return usageError("--price is for arenas")
 	case r.URL != "" || r.NoLoad:
 		return usageError("--price starts a stack of its own and loads it: it cannot be combined with --url or --no-load")
 	case r.Pairs < 2 || r.Pairs > 100:
@@ -115,7 +117,8 @@ func (r *benchRun) priceAll(ctx context.Context, h *history.History) error {
 		r.Load = priceLoad
 	}
 	doc := &priceList{Version: 1, Arena: r.arena.Name, Seed: r.Seed, Load: r.Load, Pairs: r.Pairs, Began: r.e.Now()}
-	err = r.withSubject(ctx, func(ctx context.Context, s *site.Subject) error {
+	err = site.Use(ctx, r.arena, r.stackOptions(), func(ctx context.Context, s *site.Subject) error {
+		r.ready(doc.Began, s)
 		p := &pricer{benchRun: r, field: r.field(h, s, r.scenarioOf(s)), s: s.Stack, priced: chosen, rng: rand.New(rand.NewPCG(r.Seed, 0)), began: r.e.Now(), total: 2 * r.Pairs * len(chosen)}
 		return errors.Join(p.rounds(ctx, doc), p.clear())
 	})

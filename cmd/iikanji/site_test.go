@@ -253,7 +253,7 @@ func thereAndBack(t *testing.T, dir string, w *liveTarget, h *history.History, r
 	if !differs(everything(t, dir, w.Site()), before) {
 		t.Error("applying changed nothing")
 	}
-	answer, err := get(w.Stack.Places().URL())
+	answer, err := get(w.URL())
 	if err != nil {
 		t.Errorf("with the change: %v", err)
 	}
@@ -264,7 +264,7 @@ func thereAndBack(t *testing.T, dir string, w *liveTarget, h *history.History, r
 		t.Fatal(err)
 	}
 	same(t, "undone", everything(t, dir, w.Site()), before)
-	if answer, err := get(w.Stack.Places().URL()); err != nil || !strings.HasPrefix(answer, "hello") {
+	if answer, err := get(w.URL()); err != nil || !strings.HasPrefix(answer, "hello") {
 		t.Errorf("after the undo the site answers %q, %v", answer, err)
 	}
 }
@@ -438,3 +438,6 @@ func byHandExported(t *testing.T, dir string) {
 		t.Errorf("into a folder with something in it: %s", said)
 	}
 }
+
+// stackOf is the stack of an arena that is up.
+func stackOf(w *liveTarget) *stack.Stack { return w.Subject.(*site.Subject).Stack }

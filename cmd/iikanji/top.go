@@ -145,7 +145,7 @@ func (c *topCmd) folder(named bool) (string, error) {
 	}
 	dir, what := c.Dir, "a stack"
 	if c.Target != "" {
-		a, err := findTarget(c.Target)
+		a, err := findArena(c.Target)
 		if err != nil {
 			return "", err
 		}

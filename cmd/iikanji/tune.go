@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/report"
@@ -107,7 +106,7 @@ func (c *tuneCmd) Run(ctx context.Context, e *env) error {
 }
 
 // ended returns the error with the exit status of a search that ended with err.
-func (c *tuneCmd) ended(ctx context.Context, err error, a *arena.Arena) error {
+func (c *tuneCmd) ended(ctx context.Context, err error, a *namedTarget) error {
 	switch {
 	case err != nil && ctx.Err() == nil && errors.Is(err, tune.ErrChecks):
 		return &exitError{Status: exitChecks, Err: err}
@@ -164,7 +163,7 @@ func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *liveTarget, h *histo
 	if o.Time > 0 {
 		limit = "for at most " + o.Time.String()
 	}
-	live.say(fmt.Sprintf("tuning %s %s; the history is %s", r.arena.Name, limit, r.history))
+	live.say(fmt.Sprintf("tuning %s %s; the history is %s", r.target.Name, limit, r.history))
 	if says := niceSays(); says != "" {
 		live.say(says)
 	}
@@ -180,7 +179,7 @@ func (c *tuneCmd) basis(r *benchRun) string {
 		host = "unknown"
 	}
 	place := r.pin.placement()
-	text := fmt.Sprintf("%s on %s, %d cores, generator on %s, stack on %s, seed %d", r.arena.Name, host, place.Cores, place.Generator, place.Stack, r.Seed)
+	text := fmt.Sprintf("%s on %s, %d cores, generator on %s, stack on %s, seed %d", r.target.Name, host, place.Cores, place.Generator, place.Stack, r.Seed)
 	if r.Clock != 0 {
 		text += fmt.Sprintf(", clock %g", r.Clock)
 	}
@@ -293,7 +292,7 @@ func effectText(mid, lo, hi float64) string {
 }
 
 // print writes the outcome.
-func (c *tuneCmd) print(e *env, a *arena.Arena, out *tune.Outcome) error {
+func (c *tuneCmd) print(e *env, a *namedTarget, out *tune.Outcome) error {
 	if c.JSON {
 		return writeJSON(e.Stdout, out)
 	}
