@@ -43,8 +43,18 @@ type evidence struct {
 func (t *Tuner) begin() {
 	t.state = state{budget: budget{options: t.Options, now: t.Now, began: t.Now()}, stale: true}
 	t.known = map[judge.FaultKey]iikanji.Fault{}
-	t.nothing = func() bool { return len(t.ledger.InForce) == 0 }
+	t.nothing = t.nothingKept
 	t.queue = queue{options: t.Options, ledger: &t.ledger, evidence: &t.evidence}
+}
+
+// nothingKept reports that no change is in force but perhaps one that is not
+// confirmed.
+func (t *Tuner) nothingKept() bool {
+	open := 0
+	if o := t.ledger.Open; o != nil && o.Attempt < len(t.ledger.Attempts) {
+		open = len(t.ledger.standing(&t.ledger.Attempts[o.Attempt]))
+	}
+	return len(t.ledger.InForce) == open
 }
 
 // remember adds the faults of a run of the incumbent to the known ones.
