@@ -122,8 +122,24 @@ func (j Judge) adjust(s sifted) sifted {
 		return s
 	}
 	s.slopeError = j.Slope.se * math.Abs(stats.Mean(x))
-	for i := range s.diffs {
+	usual := 0.0 // mean capacity of the incumbent in the pairs
+	for _, p := range s.pairs {
+		at, _ := capacity(p.A)
+		usual += at / float64(len(s.pairs))
+	}
+	for i, p := range s.pairs {
+		atA, _ := capacity(p.A)
+		s.a[i] -= j.Slope.beta * (atA - usual)
+		s.b[i] -= j.Slope.beta * (atA + x[i] - usual)
 		s.diffs[i] -= j.Slope.beta * x[i]
+	}
+	for i, r := range s.nearby {
+		at, ok := capacity(r)
+		if !ok {
+			s.near = nil // not comparable with the adjusted pairs
+			break
+		}
+		s.near[i] -= j.Slope.beta * (at - usual)
 	}
 	s.prior = j.Slope.prior
 	return s
