@@ -29,7 +29,7 @@ import (
 //     interval.
 //   - It is not used at a look where the mean of x is off 0 by more than one of its
 //     standard errors, because the candidate may be the cause, nor where the plain
-//     numbers alone do not point to a gain at 10 %: whatever the cause of x, a
+//     numbers alone do not point to a gain at 5 %: whatever the cause of x, a
 //     candidate is kept at most as often as that test is wrong.
 
 // A Slope is the effect on ln(score) of one unit of capacity, or none.
@@ -51,7 +51,7 @@ const (
 	fairShift = 1
 	// plainLevel is the one-sided level at which the plain numbers must point to a
 	// gain.
-	plainLevel = 0.10
+	plainLevel = 0.05
 )
 
 // capacity is ln of the CPU capacity that the hardware and the hypervisor left to

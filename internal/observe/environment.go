@@ -157,6 +157,12 @@ func (g *Guard) Mark(run *iikanji.Run) {
 	}
 }
 
+// Disturbed reports whether other programs, the hypervisor or a quota took CPU time
+// from a run.
+func Disturbed(e *iikanji.Environment) bool {
+	return e != nil && (e.Steal >= StealLimit || e.Other >= otherLimit || e.Throttled >= throttleLimit)
+}
+
 // Doubts are warnings for a single run, which is not repeated: what could not be
 // measured, and what took CPU time from the run.
 func (g *Guard) Doubts() (says []string) {
