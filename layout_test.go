@@ -42,7 +42,7 @@ var layout = map[string][]string{
 	"internal/export":                  {"words", "internal/history", "internal/change"},
 	"internal/propose":                 {"words", "internal/change"},                 // describes the acts that kinds of change declare
 	"internal/stack":                   {"words", "internal/host", "internal/arena"}, // see docs/adr/0001
-	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/hoststat", "internal/change", "internal/observe", "internal/tune"},
+	"internal/field":                   {"words", "internal/host", "internal/scenario", "internal/bench", "internal/history", "internal/hoststat", "internal/change", "internal/observe", "internal/tune"},
 	"internal/site":                    {"words", "internal/scenario", "internal/host", "internal/arena", "internal/change", "internal/stack", "internal/field"}, // an arena's stack as a Subject
 	"internal/report":                  {"words"},
 	"internal/arena":                   {"words", "internal/scenario"},

@@ -72,7 +72,7 @@ func (v *view) bySecond() (routes []counted, from int64, n int) {
 	var rows []iikanji.Row
 	first, last := int64(math.MaxInt64), int64(0)
 	for _, p := range v.in.Profiles {
-		if p.Source != iikanji.Access || v.blind(iikanji.Access) {
+		if p.Source != iikanji.Access || v.blind(iikanji.Access) || v.partly() {
 			continue
 		}
 		for _, r := range p.Rows {
