@@ -74,9 +74,10 @@ const (
 	RowOrder               // the order of a query without ORDER BY
 	Observability          // logs
 	Availability           // every request gets an answer
+	Privacy                // an answer reaches only the client that it was made for
 )
 
-var promiseWords = []string{"unknown", "durability", "freshness", "row-order", "observability", "availability"}
+var promiseWords = []string{"unknown", "durability", "freshness", "row-order", "observability", "availability", "privacy"}
 
 func (p Promise) String() string               { return wordOf(promiseWords, p) }
 func (p Promise) MarshalText() ([]byte, error) { return []byte(p.String()), nil }

@@ -28,7 +28,7 @@ import (
 func init() { stack.MaybeSupervise() }
 
 // TestContest runs the app with its own MariaDB and nginx. They are started once
-// for all tests below; each test initializes the app anew.
+// for all tests below; each test initializes the app again.
 func TestContest(t *testing.T) {
 	contest.up(t)
 	for _, c := range []struct {

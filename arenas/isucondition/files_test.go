@@ -66,6 +66,6 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	if _, err := SignToken(key, map[string]any{"f": func() {}}); err == nil {
-		t.Error("claims that are no JSON are signed")
+		t.Error("claims that are not JSON are signed")
 	}
 }

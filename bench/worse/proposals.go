@@ -16,9 +16,9 @@ import (
 
 // A proposal is a change that a team made and had to take back.
 type proposal struct {
-	arena string
-	name  string // for the table
-	told  string // effect that the change had in the contest
+	arena    string
+	name     string // for the table
+	reported string // effect that the change had in the contest
 	// given lists remedies that are applied before the trial, as they were in the
 	// contest.
 	given  []iikanji.Remedy
@@ -29,18 +29,18 @@ type proposal struct {
 var proposals = []proposal{
 	{
 		arena: "tickets", name: "pool of 200 where rows are locked",
-		told:   "40,492 to 39,072 with 100, 77,029 to 73,395 with 200",
-		remedy: iikanji.Remedy{Kind: "appenv", Target: "app", Says: "200 connections to the database", Args: map[string]string{"pool": "200"}},
+		reported: "40,492 to 39,072 with 100, 77,029 to 73,395 with 200",
+		remedy:   iikanji.Remedy{Kind: "appenv", Target: "app", Says: "200 connections to the database", Args: map[string]string{"pool": "200"}},
 	},
 	{
 		arena: "isucondition", name: "index on the wrong column",
-		told:   "replaced an hour later by the one on timestamp, which gave 20,127 to 37,019",
-		given:  []iikanji.Remedy{conditionIndex("timestamp")},
-		remedy: conditionIndex("created_at"),
+		reported: "replaced an hour later by the one on timestamp, which gave 20,127 to 37,019",
+		given:    []iikanji.Remedy{conditionIndex("timestamp")},
+		remedy:   conditionIndex("created_at"),
 	},
 	{
 		arena: "isucondition", name: "gzip of answers",
-		told: "208,386 to 188,370 with static files compressed beforehand",
+		reported: "208,386 to 188,370 with static files compressed beforehand",
 		remedy: iikanji.Remedy{Kind: "nginxconf", Target: "nginx", Says: "compress all answers",
 			Args: map[string]string{"act": "gzip", "types": "application/json text/css text/javascript application/javascript image/svg+xml"}},
 	},
@@ -66,7 +66,7 @@ func answerQuestion(in io.Reader, out io.Writer) error {
 		return fmt.Errorf("reading the question: %w", err)
 	}
 	if q.Version != propose.Version {
-		return fmt.Errorf("a question of version %d, this proposer knows %d", q.Version, propose.Version)
+		return fmt.Errorf("a question of version %d; this proposer supports version %d", q.Version, propose.Version)
 	}
 	type wanted struct {
 		Kind   string            `json:"kind"`

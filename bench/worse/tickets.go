@@ -25,14 +25,14 @@ var (
 	ticketsNginx []byte
 )
 
-// ticketsArena is the app of the folder tickets with a load of its own. Its
-// database takes as many connections as the largest pool wants, and does not
-// wait for the disk: what is slow are the locks.
+// ticketsArena is the app in the folder _tickets with its own load. Its database
+// allows as many connections as the largest pool needs, and does not wait for the
+// disk, so only row locks are slow.
 func ticketsArena() *arena.Arena {
 	return &arena.Arena{
 		Name:    "tickets",
 		Title:   "tickets",
-		Summary: "Orders that all want the same rows.",
+		Summary: "Orders that all lock the same rows.",
 		Files: fstest.MapFS{
 			"go/main.go": {Data: ticketsMain},
 			"go/go.mod":  {Data: ticketsMod},

@@ -116,7 +116,7 @@ func TestRecoverBroken(t *testing.T) {
 
 	edit(t, word, newWord+"// by hand\n")
 	_, said := shell(t, exitFailed, "recover", "shop", "--dir", dir)
-	if b, err := os.ReadFile(word); err != nil || string(b) != newWord+"// by hand\n" || !strings.Contains(said, "was changed by somebody else since") {
+	if b, err := os.ReadFile(word); err != nil || string(b) != newWord+"// by hand\n" || !strings.Contains(said, "was edited since") {
 		t.Errorf("an edit by hand: %v, %q\n%s", err, b, said)
 	}
 	edit(t, word, newWord)
@@ -142,7 +142,7 @@ func TestUpHasIt(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "iikanji", "plan", "tiny", "--dir", dir, "--file", remedyFile(t, oneOfEach()["mysqlconf"]))
 	cmd.Env = append(os.Environ(), tinyVariable+"=1")
 	out, _ := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(string(out), "iikanji up has the stack: process ") {
+	if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(string(out), "iikanji up uses the stack: process ") {
 		t.Errorf("%s", out)
 	}
 	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {

@@ -48,7 +48,7 @@ func shopArena() *arena.Arena {
 				}},
 			{Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx, Public: "public", Configs: []arena.Config{{Template: "nginx.conf"}}},
 		},
-		Allow: []iikanji.Promise{iikanji.Durability},
+		Allow: []iikanji.Promise{iikanji.Durability, iikanji.RowOrder, iikanji.Availability},
 	}
 }
 
@@ -102,7 +102,7 @@ func shop(t *testing.T) (a *arena.Arena, dir string) {
 // oneOfEach returns a remedy for each kind of change.
 func oneOfEach() map[string]iikanji.Remedy {
 	return map[string]iikanji.Remedy{
-		"ddl":       {Kind: "ddl", Target: "database", Args: map[string]string{"act": "add index", "schema": "shop", "table": "orders", "columns": "user, made DESC", "weakens": "nothing"}},
+		"ddl":       {Kind: "ddl", Target: "database", Args: map[string]string{"act": "add index", "schema": "shop", "table": "orders", "columns": "user, made DESC"}},
 		"mysqlconf": {Kind: "mysqlconf", Target: "database", Args: map[string]string{"innodb_flush_log_at_trx_commit": "2"}},
 		"restart":   {Kind: "mysqlconf", Target: "database", Args: map[string]string{"max_connections": "77"}},
 		"limits":    {Kind: "sysctl", Target: "nginx", Args: map[string]string{"act": "limits", "nofile": "2048"}},

@@ -153,7 +153,8 @@ func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *liveTarget, h *histo
 	if err != nil {
 		return nil, err
 	}
-	o.Basis = c.basis(r)
+	o.Basis, o.Command = c.basis(r), c.command(r)
+	defer tidy(r.e, h)
 	t := &tune.Tuner{Field: f, Site: w.Site(), Acts: w.executor(h), History: h, Options: o, Now: e.Now, Show: live.show, Say: live.say, Propose: propose, WhichFile: f.WhichFile}
 	limit := "until no candidate is left"
 	if o.Time > 0 {
@@ -180,6 +181,33 @@ func (c *tuneCmd) basis(r *benchRun) string {
 		text += fmt.Sprintf(", environment %.8x", sha256.Sum256([]byte(strings.Join(r.Env, "\x00"))))
 	}
 	return text
+}
+
+// command is the command line that repeats the search. Values of environment
+// variables may be secret: only their names are recorded.
+func (c *tuneCmd) command(r *benchRun) string {
+	parts := []string{"iikanji tune", r.arena.Name, "--time", c.Time.String(), "--short", c.Short.String(), "--full", c.Full.String(), "--watch", c.Watch.String(),
+		"--pairs", strconv.Itoa(c.Pairs), "--seed", strconv.FormatUint(c.Seed, 10), "--pin", c.Pin}
+	if c.Runs > 0 {
+		parts = append(parts, "--runs", strconv.Itoa(c.Runs))
+	}
+	if c.Until != "" {
+		parts = append(parts, "--until", c.Until)
+	}
+	if c.Clock != 0 {
+		parts = append(parts, "--clock", strconv.FormatFloat(c.Clock, 'g', -1, 64))
+	}
+	if c.Noisy {
+		parts = append(parts, "--noisy")
+	}
+	for _, env := range c.Env {
+		name, _, _ := strings.Cut(env, "=")
+		parts = append(parts, "--env", name+"=…")
+	}
+	if c.Proposer != "" {
+		parts = append(parts, "--proposer", "…")
+	}
+	return strings.Join(parts, " ")
 }
 
 // A tuneView draws the state of a search.

@@ -155,7 +155,7 @@ func TestTune(t *testing.T) {
 	switch {
 	case err != nil && !slow(stderr):
 		t.Fatalf("%v\n%s", err, stderr)
-	case err == nil && (out.Runs == 0 || strings.Contains(stderr.String(), "proposer was of no use")):
+	case err == nil && (out.Runs == 0 || strings.Contains(stderr.String(), "no proposals from the proposer")):
 		t.Errorf("%d runs, %d attempts\n%s", out.Runs, len(out.Attempts), stderr)
 	}
 	tu.must("revert", "--all")

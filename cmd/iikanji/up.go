@@ -20,21 +20,21 @@ import (
 )
 
 type upCmd struct {
-	Arena string `arg:"" help:"Arena to bring up, as in isucondition."`
+	Arena string `arg:"" help:"Arena to bring up, such as isucondition."`
 
 	Dir   string   `help:"Work folder of the stack (default: below the user's state folder)." type:"path" placeholder:"FOLDER"`
 	Port  int      `help:"Port of the web server on 127.0.0.1 (default: a free one, the same as last time)."`
 	Pin   string   `help:"CPUs: off, auto (leaves some for a load generator), or GENERATOR/STACK as in 0/1." default:"off"`
-	Env   []string `help:"Further environment of the app." placeholder:"K=V" sep:"none"`
-	Fresh bool     `help:"Start from the arena's own files and empty databases; edited files are moved aside."`
-	JSON  bool     `help:"Print where everything is as one JSON document, once it is up."`
+	Env   []string `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
+	Fresh bool     `help:"Start from the arena's own files and empty databases; your edits are moved to another folder."`
+	JSON  bool     `help:"Print the addresses and folders as one JSON document when the arena is up."`
 }
 
-// Help is the long help of the command.
+// Help returns the long help of the command.
 func (upCmd) Help() string {
-	return `Brings an arena up in the foreground (its databases, apps and web servers as
-children of iikanji, in one work folder), prints where everything is, and stops
-all of it on Ctrl-C. Edit what you like in the work folder: it is kept.
+	return `Brings an arena up in the foreground (its databases, apps and web servers are
+child processes of iikanji, in one work folder), prints their addresses and
+folders, and stops all of it on Ctrl-C. Your edits in the work folder are kept.
 
 While it runs, the name of a service on standard input restarts the service. A
 service with a source is built first, and a config that can be tested is tested.
@@ -48,7 +48,7 @@ Examples:
 Exit status: 0 stopped, 1 failed to run, 2 usage.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *upCmd) Run(ctx context.Context, e *env) (err error) {
 	a, err := findTarget(c.Arena)
 	if err != nil {
@@ -75,7 +75,7 @@ func (c *upCmd) Run(ctx context.Context, e *env) (err error) {
 		Progress: func(line string) { progress.Say("%s", line) }})
 	if err != nil {
 		if ctx.Err() != nil {
-			return hinted(errors.New("interrupted while coming up; nothing is left running"))
+			return hinted(errors.New("interrupted during the start; all started processes were stopped"))
 		}
 		return err
 	}
@@ -91,8 +91,8 @@ func (c *upCmd) Run(ctx context.Context, e *env) (err error) {
 	return serveUp(ctx, e, s, progress)
 }
 
-// whereabouts are the document of --json.
-type whereabouts struct {
+// upPlaces is the document of --json.
+type upPlaces struct {
 	Arena string `json:"arena"`
 	URL   string `json:"url"`
 	// Source and Database are those of the arena's only service that has one.
@@ -110,7 +110,7 @@ type databaseAt struct {
 	Socket   string `json:"socket"`
 	Name     string `json:"name"`
 	User     string `json:"user"`
-	Password string `json:"password"` // the contest's, in its files too
+	Password string `json:"password"` // the contest's published password, not a secret
 }
 
 // A serviceAt is where one service is.
@@ -157,7 +157,7 @@ func (c *upCmd) announce(e *env, s *stack.Stack, took time.Duration) error {
 		}
 	}
 	if c.JSON {
-		doc := whereabouts{Arena: c.Arena, URL: p.URL(), Configs: p.Conf, Logs: s.Logs(), Services: services, PID: os.Getpid(), Took: took}
+		doc := upPlaces{Arena: c.Arena, URL: p.URL(), Configs: p.Conf, Logs: s.Logs(), Services: services, PID: os.Getpid(), Took: took}
 		if len(sources) == 1 {
 			doc.Source = sources[0]
 		}
@@ -205,10 +205,11 @@ func oneOf(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// serveUp obeys lines and signals until the end of ctx, or until no service is left.
+// serveUp restarts services on request, by lines and signals, until the end of ctx
+// or until no service runs.
 func serveUp(ctx context.Context, e *env, s *stack.Stack, progress *report.Progress) error {
-	orders := make(chan string)
-	go readOrders(ctx, e.Stdin, orders)
+	requests := make(chan string)
+	go readRequests(ctx, e.Stdin, requests)
 	usr1 := make(chan os.Signal, 1)
 	signal.Notify(usr1, syscall.SIGUSR1)
 	defer signal.Stop(usr1)
@@ -225,22 +226,22 @@ func serveUp(ctx context.Context, e *env, s *stack.Stack, progress *report.Progr
 		case <-usr1:
 			for _, svc := range s.Services() {
 				if svc.Role == iikanji.RoleApp {
-					obey(ctx, e, s, svc.Name, progress)
+					restartService(ctx, e, s, svc.Name, progress)
 				}
 			}
-		case order := <-orders:
-			obey(ctx, e, s, order, progress)
+		case name := <-requests:
+			restartService(ctx, e, s, name, progress)
 		}
 	}
 }
 
-// readOrders hands on the words on standard input; at its end there are just
-// no more.
-func readOrders(ctx context.Context, in io.Reader, orders chan<- string) {
+// readRequests sends the words on standard input, which name services. The end of
+// standard input ends only this function: the stack stays up.
+func readRequests(ctx context.Context, in io.Reader, requests chan<- string) {
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		if word := strings.TrimSpace(lines.Text()); word != "" {
 			select {
-			case orders <- word:
+			case requests <- word:
 			case <-ctx.Done():
 				return
 			}
@@ -248,19 +249,20 @@ func readOrders(ctx context.Context, in io.Reader, orders chan<- string) {
 	}
 }
 
-// obey restarts a service. An error is printed, and the stack stays up.
-func obey(ctx context.Context, e *env, s *stack.Stack, order string, progress *report.Progress) {
+// restartService restarts the named service. It prints an error and leaves the
+// stack up.
+func restartService(ctx context.Context, e *env, s *stack.Stack, name string, progress *report.Progress) {
 	began := e.Now()
-	if names := processNames(s); !slices.Contains(names, order) {
-		progress.Say("%s: want %s", report.Clean(order), oneOf(names))
+	if names := processNames(s); !slices.Contains(names, name) {
+		progress.Say("%s: want %s", report.Clean(name), oneOf(names))
 		return
 	}
-	err := s.Rebuild(ctx, order)
+	err := s.Rebuild(ctx, name)
 	switch {
-	case ctx.Err() != nil: // Ctrl-C in the middle: the stack goes down anyway
+	case ctx.Err() != nil: // interrupted by Ctrl-C, which stops the whole stack
 	case err != nil:
 		explain(e.Stderr, err)
 	default:
-		progress.Say("%s is up again after %s", order, report.Duration(e.Now().Sub(began)))
+		progress.Say("%s is up again after %s", name, report.Duration(e.Now().Sub(began)))
 	}
 }

@@ -153,7 +153,7 @@ func TestUp(t *testing.T) {
 	s.expect(`^Ctrl-C stops it\.$`)
 
 	second := startUp(t, "--dir", dir)
-	second.expect(`^iikanji: process ` + strconv.Itoa(s.cmd.Process.Pid) + ` runs a stack in ` + dir + ` already$`)
+	second.expect(`^iikanji: process ` + strconv.Itoa(s.cmd.Process.Pid) + ` already runs a stack in ` + dir + `$`)
 	second.expect(`^hint: it answers at ` + url + `, `)
 	if err := second.cmd.Wait(); second.cmd.ProcessState.ExitCode() != exitFailed {
 		t.Errorf("the second instance: %v", err)
@@ -207,7 +207,7 @@ func TestUp(t *testing.T) {
 	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	s.expect(`^iikanji: interrupted while coming up; nothing is left running$`)
+	s.expect(`^iikanji: interrupted during the start; all started processes were stopped$`)
 	if err := s.cmd.Wait(); s.cmd.ProcessState.ExitCode() != exitFailed {
 		t.Errorf("Ctrl-C while coming up: %v", err)
 	}

@@ -167,7 +167,7 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("no hands for op %s", op.Verb)
+	return fmt.Errorf("no executor for op %s", op.Verb)
 }
 
 // MayWrite refuses a path of a host that is outside of the roots, also by way of

@@ -84,6 +84,7 @@ var weakened = map[iikanji.Promise]string{
 	iikanji.RowOrder:       "row order: rows of a query without ORDER BY may come in another order",
 	iikanji.Observability:  "observability: logs are less complete, or gone",
 	iikanji.Availability:   "availability: some requests are refused",
+	iikanji.Privacy:        "privacy: an answer may reach another client than the one that it was made for",
 }
 
 func howTo(sum *folded) string {

@@ -70,7 +70,7 @@ func (g *Guard) Phase(p scenario.Phase, begins bool) {
 	}
 	r, err := hoststat.Take(host.Local{}, g.Now(), g.groups())
 	if err != nil {
-		g.Err = fmt.Errorf("who used the CPU is not known: %w", err)
+		g.Err = fmt.Errorf("the CPU use of the services is unknown: %w", err)
 		return
 	}
 	if begins {

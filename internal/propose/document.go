@@ -108,7 +108,7 @@ func findingOf(f iikanji.Finding) finding {
 		out.Evidence = append(out.Evidence, iikanji.Evidence{Source: e.Source, Text: withoutSecrets(e.Text)})
 	}
 	for _, r := range f.Remedies {
-		r.Says, r.Args = withoutSecrets(r.Says), withoutSecretArgs(r.Args)
+		r.Says, r.Args, r.Proof = withoutSecrets(r.Says), withoutSecretArgs(r.Args), nil // an answer may not have a proof
 		out.Remedies = append(out.Remedies, r)
 	}
 	return out

@@ -44,8 +44,8 @@ func TestEnvFile(t *testing.T) {
 	for text, want := range map[string]string{
 		"GOGC=1\nsecret words\n": ":2: want name=value",
 		"=x\n":                   ":1: want name=value",
-		"# c\n\nA-B=x\n":         `:3: "A-B" is no variable's name`,
-		"1A=x\n":                 `:1: "1A" is no variable's name`,
+		"# c\n\nA-B=x\n":         `:3: "A-B" is not the name of a variable`,
+		"1A=x\n":                 `:1: "1A" is not the name of a variable`,
 	} {
 		must(t, os.WriteFile(s.EnvFile(app), []byte(text), 0o644))
 		err := s.Restart(t.Context(), app)
@@ -124,7 +124,7 @@ func TestLimitsRefused(t *testing.T) {
 		"nofile = many\n":        ":1: nofile = many: want a number or unlimited",
 		"nofile = 3\n":           ":1: nofile = 3: want 64 at least",
 		"nofile = 64K\n":         ":1: nofile = 64K: want a number",
-		"\nstack = 3\n":          `:2: "stack" is no limit`,
+		"\nstack = 3\n":          `:2: "stack" is not a limit`,
 		"nofile\n":               ":1: want name=value",
 		"memlock = 99999999999G": ":1: memlock = 99999999999G: want a number",
 		"memlock = ":             ":1: memlock = : want a number",
@@ -134,7 +134,7 @@ func TestLimitsRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), file+want) {
 			t.Errorf("%q: %v", text, err)
 		}
-		if strings.HasPrefix(text, "core") && (err == nil || !strings.Contains(err.Error(), strconv.FormatUint(most, 10)+", more is not possible here")) {
+		if strings.HasPrefix(text, "core") && (err == nil || !strings.Contains(err.Error(), strconv.FormatUint(most, 10)+"; a higher limit is not possible here")) {
 			t.Errorf("%v does not say what is possible", err)
 		}
 	}

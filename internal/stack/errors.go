@@ -16,7 +16,7 @@ type BusyError struct {
 }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("process %d runs a stack in %s already", e.PID, e.Dir)
+	return fmt.Sprintf("process %d already runs a stack in %s", e.PID, e.Dir)
 }
 
 // Hints names the two options: another folder, or that stack's URL.
@@ -183,7 +183,7 @@ type ReachError struct {
 }
 
 func (e *ReachError) Error() string {
-	return fmt.Sprintf("user %s, who runs the services when root starts them, cannot reach %s", e.User, e.Dir)
+	return fmt.Sprintf("user %s, under which the services run when root starts them, cannot reach %s", e.User, e.Dir)
 }
 
 // Hints suggests folders that work.
@@ -206,7 +206,7 @@ func (e *ForeignDirError) Error() string {
 	case e.Arena != "":
 		return fmt.Sprintf("%s is the work folder of another arena, %s", e.Dir, e.Arena)
 	}
-	return fmt.Sprintf("%s is no work folder of a stack: it holds %q", e.Dir, e.Entry)
+	return fmt.Sprintf("%s is not a work folder of a stack: it holds %q", e.Dir, e.Entry)
 }
 
 // Hints asks for another folder.

@@ -64,6 +64,9 @@ const leftWait = 15 * time.Second
 
 // cleanUp ends the leftover processes of a crashed instance and removes its record.
 func (f folder) cleanUp(ctx context.Context, progress func(string)) error {
+	if err := f.clearBuilds(); err != nil {
+		return err
+	}
 	b, err := host.Local{}.Read(f.path(processesFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -71,6 +71,7 @@ func (f folder) acquire(ctx context.Context, l *os.File, wait time.Duration, pro
 		if owner := lockOwner(l); owner.alive() {
 			return &BusyError{Dir: f.root, PID: owner.PID, URL: f.lastURL()}
 		}
+		f.wake()
 		if time.Now().After(end) {
 			// A supervisor that hangs is identified by its record, not by its name.
 			if err := f.cleanUp(ctx, progress); err != nil {

@@ -40,7 +40,7 @@ type Options struct {
 // for system state: the services' user cannot enter root's home.
 func DefaultDir(arena string) (string, error) {
 	if arena == "" || arena != filepath.Base(arena) || arena == ".." || arena == "." {
-		return "", fmt.Errorf("choosing a work folder: %q is no arena's name", arena)
+		return "", fmt.Errorf("choosing a work folder: %q is not the name of an arena", arena)
 	}
 	if x := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(x) { // the XDG specification says to ignore relative paths
 		return filepath.Join(x, "iikanji", arena), nil

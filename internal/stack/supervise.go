@@ -185,7 +185,7 @@ func (s *supervisor) serve(r request) {
 // its mark identify the process (see leftovers).
 func (s *supervisor) start(sp spec) (proc, error) {
 	if s.closing {
-		return proc{}, errors.New("the stack is going down")
+		return proc{}, errors.New("the stack is stopping")
 	}
 	if s.children[sp.Name] != nil {
 		return proc{}, fmt.Errorf("the %s runs already", sp.Name)

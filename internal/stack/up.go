@@ -110,7 +110,7 @@ func (s *Stack) layOut(ctx context.Context) (*state, *manifest, error) {
 			return nil, nil, err
 		}
 		if old != "" {
-			s.progress("what was edited before is in " + old)
+			s.progress("the earlier edits are in " + old)
 		}
 	}
 	if err := f.prepare(ctx, s.arena.Services); err != nil {
@@ -140,7 +140,7 @@ func (s *Stack) layAll(ctx context.Context, st *state, m *manifest) error {
 		s.progress("keeping your edits of " + some(m.kept))
 	}
 	if len(m.stale) > 0 {
-		s.progress("the arena has newer versions of " + some(m.stale) + " (--fresh lays them)")
+		s.progress("the arena has newer versions of " + some(m.stale) + " (--fresh installs them)")
 	}
 	return nil
 }

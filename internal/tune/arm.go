@@ -142,7 +142,7 @@ func (tr *trial) notice(ctx context.Context) error {
 		for _, op := range c.Do {
 			if (op.Verb == iikanji.Reload || op.Verb == iikanji.Restart) && !done[op.Location()] {
 				done[op.Location()] = true
-				if err := tr.Site.Perform(ctx, op); err != nil {
+				if err := tr.hands().Perform(ctx, op); err != nil {
 					return err
 				}
 			}

@@ -40,6 +40,10 @@ func (t *Tuner) finish(ctx context.Context, out *Outcome) error {
 	if out.Rehearsal, err = t.Field.Rehearse(ctx); err != nil {
 		return err
 	}
+	if err := t.Acts.ReadBack(ctx, t.ledger.InForce...); err != nil {
+		out.Rehearsal.OK = false
+		out.Rehearsal.Says += "; a setting was lost in the restart: " + err.Error()
+	}
 	t.say("restart rehearsal: %s", out.Rehearsal.Says)
 	return t.compare(ctx, out)
 }
@@ -47,7 +51,7 @@ func (t *Tuner) finish(ctx context.Context, out *Outcome) error {
 // confirmNow runs the site as often as the unconfirmed change needs.
 func (t *Tuner) confirmNow(ctx context.Context) error {
 	for t.ledger.Open != nil && len(t.ledger.Open.Since) < 2 {
-		t.show(func(v *View) { v.Phase, v.Doing = "trial", "confirming what the fast lane let in" })
+		t.show(func(v *View) { v.Phase, v.Doing = "trial", "confirming changes kept by the fast lane" })
 		run, void, err := t.bench(ctx, BenchSpec{Load: t.Options.Short})
 		if err != nil {
 			return err
@@ -66,7 +70,7 @@ func (t *Tuner) blindLast(ctx context.Context) error {
 		if !ok {
 			return nil
 		}
-		tried, err := t.together(ctx, t.handful(c), "nothing has to be seen any more")
+		tried, err := t.together(ctx, t.handful(c), "logs are no longer needed for a diagnosis")
 		if err == nil && !tried {
 			err = t.attempt(ctx, c)
 		}
@@ -121,7 +125,7 @@ func (t *Tuner) recheck(ctx context.Context, a *Attempt) error {
 		return err
 	}
 	if len(above) > 0 {
-		t.note("not checked alone: %s: %d later changes stand on it", a.Says, len(above))
+		t.note("not checked alone: %s: %d later changes are built on it", a.Says, len(above))
 		return nil
 	}
 	tr := t.newTrial(changes...)

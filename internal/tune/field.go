@@ -6,7 +6,6 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/observe"
 )
 
@@ -56,6 +55,8 @@ type TuneOptions struct {
 	// Basis names what runs must share to be compared, beside their length, as
 	// in the arena, the machine and the CPUs that are used.
 	Basis string `json:"basis,omitempty"`
+	// Command is the command line that repeats the search, without secrets.
+	Command string `json:"command,omitempty"`
 }
 
 // A Tuner searches for changes that make its site faster. See Tune.
@@ -63,7 +64,7 @@ type Tuner struct {
 	Field   Field
 	Site    *change.Site
 	Acts    *change.Executor
-	History *history.History
+	History Store
 	Options TuneOptions
 	Now     func() time.Time
 	// Show receives the state of the search, Say its events, a line each. Both may
@@ -72,6 +73,9 @@ type Tuner struct {
 	Say  func(line string)
 	// Propose asks a proposer for candidates; nil if there is none.
 	Propose func(ctx context.Context, d *observe.Diagnosis, known []iikanji.Fact, tried []Attempt) ([]Candidate, error)
+
+	// Plan turns a remedy into a change of the site; nil is change.Plan.
+	Plan func(ctx context.Context, r iikanji.Remedy) (*iikanji.Change, error)
 
 	// WhichFile makes the choice that a refusal leaves open: the remedy with the
 	// schema file that initialize executes. ok is false if it cannot choose; nil

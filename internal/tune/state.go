@@ -24,6 +24,7 @@ type state struct {
 	view   View
 	notes  []string
 	before [2]int // runs of earlier searches on this history, and the void ones
+	first  int    // attempts of earlier searches
 }
 
 // An evidence is the runs that verdicts rest on.

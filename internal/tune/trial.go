@@ -112,7 +112,7 @@ func (tr *trial) refused(ctx context.Context, a *Attempt, err error) error {
 	if errors.As(err, &moved) {
 		return err
 	}
-	a.Verdict = iikanji.Verdict{Change: tr.changes[0].ID, Call: iikanji.Revert, Reason: iikanji.Gate, Why: "the site did not take it: " + firstLine(err.Error())}
+	a.Verdict = iikanji.Verdict{Change: tr.changes[0].ID, Call: iikanji.Revert, Reason: iikanji.Gate, Why: "it could not be applied: " + firstLine(err.Error())}
 	return tr.away(ctx, a.Verdict.Why)
 }
 
@@ -166,7 +166,7 @@ func (tr *trial) decide(ctx context.Context) (judge.Provisional, iikanji.Verdict
 		}
 		usable = len(v.Tried)
 		if tr.deferred = tr.better(v); tr.deferred {
-			v.Call, v.Reason, v.Why = iikanji.Inconclusive, iikanji.TooFew, "put off, its next runs promise less than what else the time is for: "+v.Why
+			v.Call, v.Reason, v.Why = iikanji.Inconclusive, iikanji.TooFew, "postponed, the expected gain of its next runs is less than that of other candidates: "+v.Why
 			return judge.Provisional{}, v, nil
 		}
 		if tr.timeFor() < 2*tr.cost && !tr.ahead(v) {

@@ -56,8 +56,8 @@ func init() {
 	change.Register(knob{})
 }
 
-// meadow is a field whose score depends on files, with noise, on a clock of
-// its own: a run takes as long as its load.
+// meadow is a field whose score depends on files, with noise. It has its own clock:
+// a run takes as long as its load.
 type meadow struct {
 	t       *testing.T
 	dir     string
@@ -169,8 +169,8 @@ func (m *meadow) calls(out *Outcome) map[string]string {
 	return calls
 }
 
-// TestTune keeps what helps, reverts what does not and what breaks the site,
-// and measures the whole at the end.
+// TestTune checks that useful changes are kept, that useless and broken ones are
+// reverted, and that the end compares the whole.
 func TestTune(t *testing.T) {
 	m, tu := newMeadow(t, 1)
 	m.effects = map[string]float64{"big=1": math.Log(4), "some=1": 0.12, "bad=1": -0.2, "late=1": 0.15}
@@ -213,8 +213,8 @@ func TestTune(t *testing.T) {
 	}
 }
 
-// TestTuneInterrupted: Ctrl-C at any run leaves the candidate undone and what
-// was kept in force, and the next search goes on from there.
+// TestTuneInterrupted checks that after Ctrl-C at any run the candidate is undone,
+// the kept changes are in force, and the next search continues from there.
 func TestTuneInterrupted(t *testing.T) {
 	for stop := 1; stop < 60; stop += 4 {
 		m, tu := newMeadow(t, 2)
@@ -240,8 +240,8 @@ func TestTuneInterrupted(t *testing.T) {
 		if got := len(m.on()); got != inForce {
 			t.Fatalf("stopped at run %d: %d changes are in force, the site is %v", stop, inForce, m.on())
 		}
-		hist := tu.History.Dir()
-		tu.History.Close()
+		hist := m.h.Dir()
+		m.h.Close()
 		m.at = nil
 		tu = m.tuner(hist)
 		out, err := tu.Tune(t.Context())
@@ -258,8 +258,8 @@ func TestTuneInterrupted(t *testing.T) {
 	t.Error("no interruption came")
 }
 
-// TestTuneBudgets: the time is kept, with the last comparison in it, and so is
-// the number of runs; --until ends the search.
+// TestTuneBudgets checks the limits of the time, including the last comparison, and
+// of the number of runs, and that --until ends the search.
 func TestTuneBudgets(t *testing.T) {
 	finds := func(map[string]bool) []iikanji.Finding {
 		var f []iikanji.Finding
@@ -296,8 +296,8 @@ func TestTuneBudgets(t *testing.T) {
 	}
 }
 
-// TestTuneVoids: disturbed runs are named and repeated and change nothing;
-// a machine that is never quiet ends the search.
+// TestTuneVoids checks that disturbed runs are reported, repeated and ignored, and
+// that a machine that is never quiet ends the search.
 func TestTuneVoids(t *testing.T) {
 	m, tu := newMeadow(t, 4)
 	m.effects["some=1"] = 0.3
@@ -312,7 +312,7 @@ func TestTuneVoids(t *testing.T) {
 		t.Errorf("%v, the site is %v, %d voided", err, m.on(), out.Voided)
 	}
 	if !strings.Contains(strings.Join(said, "\n"), "apt-get is at work") {
-		t.Errorf("nobody was told: %q", said)
+		t.Errorf("it was not reported: %q", said)
 	}
 	m, tu = newMeadow(t, 4)
 	m.finds = func(map[string]bool) []iikanji.Finding { return nil }
@@ -324,8 +324,8 @@ func TestTuneVoids(t *testing.T) {
 	}
 }
 
-// TestTuneBundle: two changes that help only together are found, and what was
-// parked comes back when the limit has moved.
+// TestTuneBundle checks that two changes that help only together are found, and that
+// parked changes are tried again when the limit has moved.
 func TestTuneBundle(t *testing.T) {
 	m, tu := newMeadow(t, 5)
 	m.sigma = 0.02
@@ -345,8 +345,8 @@ func TestTuneBundle(t *testing.T) {
 	}
 }
 
-// TestCandidates orders by expected gain per run, tries no remedy twice, and
-// leaves what blinds the sensors to the end.
+// TestCandidates checks the order by expected gain per run, that no remedy is tried
+// twice, and that changes that blind sensors come last.
 func TestCandidates(t *testing.T) {
 	index := map[string]string{"act": "add index", "schema": "s", "table": "t", "columns": "c"}
 	d := &observe.Diagnosis{Run: &iikanji.Run{Usage: []iikanji.Usage{{Who: "shelves", User: 6 * time.Second}, {Who: "app", User: 2 * time.Second}, {Who: "generator", User: 9 * time.Second}}},
@@ -405,8 +405,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestFingerprintOfHosts: files of the same path on two hosts are two places of
-// a state's fingerprint.
+// TestFingerprintOfHosts checks that files of the same path on two hosts are two
+// places in a state's fingerprint.
 func TestFingerprintOfHosts(t *testing.T) {
 	hosts := map[string]host.Host{}
 	tuner := &Tuner{Site: &change.Site{Hosts: hosts}}

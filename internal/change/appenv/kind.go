@@ -62,7 +62,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 			return nil, err
 		}
 	}
-	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: w.says(), Weakens: w.weakens(), Risk: iikanji.RiskRestart}
+	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: w.says(), Weakens: w.weakened(env.now), Risk: iikanji.RiskRestart}
 	change.FromEdits(c, iikanji.Restart, change.OnHost(svc.Host, edits...)...)
 	return c, nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change/promise"
 	"github.com/iikanji/iikanji/internal/nginx"
 )
 
@@ -100,7 +101,7 @@ func (a *cache) edit(t *task) error {
 	if err := a.makeZone(t, s.chain[0]); err != nil {
 		return err
 	}
-	t.weaken(iikanji.Freshness)
+	t.weaken(promise.Kept{Cached: true, FromApp: true, AppDecides: true, SameForAll: t.proves(iikanji.SameForAll)}.Promises()...)
 	t.says = fmt.Sprintf("keep the answers of %s for %s", a.Path, a.Valid)
 	if a.shared() {
 		t.says += ", the same for all clients, without cookies"

@@ -52,7 +52,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err != nil {
 		return nil, err
 	}
-	t := &task{ctx: ctx, site: s, name: r.Target, conf: tree, svc: svc, host: h}
+	t := &task{ctx: ctx, site: s, name: r.Target, conf: tree, svc: svc, host: h, proofs: r.Proof}
 	if err := editor.edit(t); err != nil {
 		return nil, err
 	}

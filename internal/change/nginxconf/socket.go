@@ -41,6 +41,9 @@ func (a *upstreamSocket) edit(t *task) error {
 		if len(servers) != 1 {
 			return fmt.Errorf("upstream %s has %d servers: want one, the one with the socket", up.Arg(0), len(servers))
 		}
+		if len(servers[0].Args()) == 0 {
+			return fmt.Errorf("%s:%d: server has no address", servers[0].File, servers[0].Line)
+		}
 		servers[0].SetArgs(append([]string{address}, servers[0].Args()[1:]...)...)
 		return nil
 	})
