@@ -51,7 +51,10 @@ type HostSamples struct {
 }
 
 // A slowLog is the observed slow log of a database.
-type slowLog struct{ service, path string }
+type slowLog struct {
+	service, path string
+	host          host.Host
+}
 
 // An Observer turns sensors on for the load phase of one run and cuts what
 // they saw to it:
@@ -265,7 +268,7 @@ func (o *Observer) readStatements(ctx context.Context, ob *Observation, wall tim
 		profiles, sensors = append(profiles, p), append(sensors, s)
 		ob.Status = append(ob.Status, d.status()...)
 		if d.slow != nil {
-			ob.slowLogs = append(ob.slowLogs, slowLog{d.service.Name, d.slow.path})
+			ob.slowLogs = append(ob.slowLogs, slowLog{d.service.Name, d.slow.path, d.host})
 		}
 	}
 	return profiles, sensors
