@@ -125,6 +125,11 @@ type Answer struct {
 	Vary         string        `json:"vary,omitempty"`
 	Cookie       bool          `json:"cookie,omitempty"` // the answer sets a cookie
 	Same         bool          `json:"same,omitempty"`   // both answers had the same bytes
+	// SameForAll: Users clients of the run, which sent headers of their own, and a
+	// client without any got the same answer, and so did a client with each header
+	// that varied in the run.
+	SameForAll bool `json:"same_for_all,omitempty"`
+	Users      int  `json:"users,omitempty"`
 	Took         time.Duration `json:"took_ns"`          // the shorter of both times
 	// Unchanged is the time of a 304 answer to a request with the answer's ETag; 0
 	// if there was no 304.
