@@ -58,8 +58,8 @@ lint: $(STATICCHECK) $(GOVULNCHECK) $(DEADCODE)
 # machine.
 LOADED = /arenas/isucondition$$ /bench/worse$$ /cmd/iikanji$$ /internal/observe$$ /internal/tune$$ /internal/diagnose$$
 
-# A program that is built with -race sleeps 1 s when it exits, unless told
-# otherwise. The tests start hundreds of them.
+# A program that is built with -race sleeps 1 s when it exits, unless GORACE sets
+# another time. The tests start hundreds of them.
 test: export GORACE = atexit_sleep_ms=10
 
 test:
@@ -73,6 +73,7 @@ bench: setup-check build
 	go run ./bench/access
 	go run ./bench/routes
 	go run ./bench/slow
+	go run ./bench/memory -size 1000000000
 	go run ./bench/load
 
 install: build

@@ -43,9 +43,16 @@ var layout = map[string][]string{
 	"internal/export":                  {"words", "internal/history", "internal/change"},
 	"internal/propose":                 {"words", "internal/change"},                 // describes the acts that kinds of change declare
 	"internal/stack":                   {"words", "internal/host", "internal/arena"}, // see docs/adr/0001
-	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/hoststat", "internal/change", "internal/observe", "internal/tune"},
+	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/host", "internal/hoststat", "internal/change", "internal/judge", "internal/observe", "internal/tune"},
 	"internal/site":                    {"words", "internal/scenario", "internal/host", "internal/arena", "internal/change", "internal/stack", "internal/field"}, // an arena's stack as a Subject
+	"internal/target":                  {"words"},
+	"internal/target/machine":          {"internal/host", "internal/hoststat"},
+	"internal/target/keeper":           {"internal/host", "internal/target/machine"},
 	"internal/report":                  {"words"},
+	"internal/report/document":         {"words", "internal/report", "internal/chart", "internal/summary", "internal/observe"}, // a whole history as one file
+	"internal/chart":                   {},                                                                                     // SVG; knows no word of ours
+	"internal/summary":                 {"words", "internal/history", "internal/change", "internal/judge", "internal/observe", "internal/tune"},
+	"internal/summary/summarytest":     {"words", "internal/history", "internal/change", "internal/hoststat", "internal/observe", "internal/tune"}, // small histories for tests
 	"internal/arena":                   {"words", "internal/scenario"},
 	"internal/arena/kit/*":             {"words", "internal/scenario", "internal/arena/kit/*"}, // code that several arenas need
 	"internal/arena/arenatest":         {"*"},

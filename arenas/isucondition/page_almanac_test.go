@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	almanacMark  = "// new moon. Computed by TestAlmanac, which can tell how.\n"
+	almanacMark  = "// new moon. Computed by TestAlmanac, which has the formula.\n"
 	almanacFirst = 1970
 	almanacLast  = 2099
 

@@ -79,6 +79,7 @@ func (c *benchCmd) Run(ctx context.Context, e *env) error {
 		return hinted(err, "choose a folder for the stack with --dir, and one for the runs with --history")
 	}
 	defer h.Close()
+	defer tidy(e, h)
 	switch {
 	case c.Price:
 		return r.priceAll(ctx, h)
@@ -183,7 +184,7 @@ func (r *benchRun) placed(l *field.Scenario) *field.Scenario {
 
 // field returns the field of the command's runs; s is nil for a site that runs elsewhere.
 func (r *benchRun) field(h *history.History, s *site.Subject, l field.Loader) *field.Field {
-	f := &field.Field{Loader: l, History: h, Now: r.e.Now, Boot: r.boot, Progress: r.show, Say: func(line string) { r.progress.Say("%s", line) }}
+	f := &field.Field{Loader: l, History: h, Now: r.e.Now, Boot: r.boot, Progress: r.show, Machine: machine(), Say: func(line string) { r.progress.Say("%s", line) }}
 	if s != nil { // a nil *Subject is not a nil interface
 		f.Subject = s
 	}

@@ -157,7 +157,7 @@ func urlForReal(t *testing.T, dir string) {
 		t.Errorf("status %d\n%s\n%s", status, text, errs.String())
 	}
 	var second lockedBuffer
-	if status, _ := command(t.Context(), &second, "bench", "isucondition", "--dir", dir, "--history", filepath.Join(workFolder(t), "h"), "--no-load"); status != exitFailed || !strings.Contains(second.String(), "runs a stack in") {
+	if status, _ := command(t.Context(), &second, "bench", "isucondition", "--dir", dir, "--history", filepath.Join(workFolder(t), "h"), "--no-load"); status != exitFailed || !strings.Contains(second.String(), "already runs a stack in") {
 		t.Errorf("a second instance in the folder: status %d\n%s", status, second.String())
 	}
 	cancel()

@@ -181,7 +181,10 @@ func (c *recoverCmd) damage(ctx context.Context, e *env, a *arena.Arena, dir str
 	}
 	slices.Reverse(latest)
 	latest = slices.DeleteFunc(latest, func(c *iikanji.Change) bool { return change.Interrupted(c.Stage) })
-	files := filesOf(a, dir)
+	files, err := filesOf(a, dir)
+	if err != nil {
+		return nil, err
+	}
 	d.suspects(ctx, files, all, latest)
 	if len(d.Damage)+len(d.Changes) == 0 {
 		return nil, nil
@@ -211,11 +214,15 @@ func (c *recoverCmd) damage(ctx context.Context, e *env, a *arena.Arena, dir str
 }
 
 // filesOf is the site as far as its folders show it.
-func filesOf(a *arena.Arena, dir string) *change.Site {
+func filesOf(a *arena.Arena, dir string) (*change.Site, error) {
+	full, err := a.Complete()
+	if err != nil {
+		return nil, err
+	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
-	return site.Files(iikanji.Target{}, a, filepath.Join(dir, "conf"), filepath.Join(dir, "webapp"))
+	return site.Files(iikanji.Target{}, full, filepath.Join(dir, "conf"), filepath.Join(dir, "webapp")), nil
 }
 
 var standingSays = map[change.Standing]string{

@@ -11,7 +11,6 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/stack"
 )
 
 // halfPatched records a patch of two files as being applied, writes the first
@@ -19,7 +18,7 @@ import (
 func halfPatched(t *testing.T, dir string) (journal string, lines [][]byte) {
 	t.Helper()
 	word, main := filepath.Join(dir, "webapp/go/word.go"), filepath.Join(dir, "webapp/go/main.go")
-	c := &iikanji.Change{Kind: "patch", Target: stack.App, Says: "another name"}
+	c := &iikanji.Change{Kind: "patch", Target: "app", Says: "another name"}
 	newWord := strings.Replace(shopWord, "word()", "say()", 1)
 	change.FromEdits(c, iikanji.Restart, change.Edit{Path: word, Old: []byte(shopWord), New: []byte(newWord)},
 		change.Edit{Path: main, Old: []byte(shopApp), New: []byte(strings.Replace(shopApp, "word()", "say()", 1))})

@@ -103,7 +103,7 @@ func recall(dir string, id iikanji.RunID) (*observe.Diagnosis, error) {
 	defer h.Close()
 	ob, known, err := observe.Recall(h, id)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, hinted(fmt.Errorf("run %d is not there, or was not observed", id), "iikanji diagnose without --run makes an observed run")
+		return nil, hinted(fmt.Errorf("run %d does not exist, or was not observed", id), "iikanji diagnose without --run makes an observed run")
 	}
 	if err != nil {
 		return nil, err
@@ -119,6 +119,7 @@ func diagnoseNew(ctx context.Context, r *benchRun) (d *observe.Diagnosis, err er
 		return nil, err
 	}
 	defer h.Close()
+	defer tidy(r.e, h)
 	began := r.e.Now()
 	err = site.Use(ctx, r.arena, r.stackOptions(), func(ctx context.Context, s *site.Subject) (err error) {
 		f := r.field(h, s, r.scenarioOf(s))

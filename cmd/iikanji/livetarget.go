@@ -42,5 +42,5 @@ func withLiveTarget(ctx context.Context, e *env, a *arena.Arena, o stack.Options
 	if command := stack.OwnerCommand(busy.PID); command != "" {
 		who = "iikanji " + command
 	}
-	return hinted(fmt.Errorf("%s has the stack: %w", who, err), "stop it first: this command starts the stack and stops it again")
+	return hinted(fmt.Errorf("%s uses the stack: %w", who, err), "stop it first: this command starts the stack and stops it again")
 }

@@ -37,3 +37,10 @@ func (p *output) diff(text string) {
 		p.line("%s", line)
 	}
 }
+
+// table writes a table for a terminal of the given width.
+func (p *output) table(t *report.Table, cols int) {
+	if p.err == nil {
+		p.err = t.Write(p.w, report.Text, cols)
+	}
+}

@@ -1,9 +1,10 @@
 package main
 
 import (
+	"path/filepath"
+
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/stack"
-	"path/filepath"
 )
 
 // placeFlags are the flags for the folders of a target's stack and history.

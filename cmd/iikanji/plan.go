@@ -60,7 +60,7 @@ func (c *planCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	if c.File != "" && (len(c.Codes) > 0 || c.Of != 0) {
-		return usageError("--file brings its own remedies: it cannot be combined with codes or --run")
+		return usageError("--file excludes codes and --run: the file has the remedies")
 	}
 	dir, hist, err := c.folders(a)
 	if err != nil {
@@ -137,7 +137,7 @@ func remediesOf(hist string, id iikanji.RunID, arena string) (*remedyList, error
 	if errors.Is(err, fs.ErrNotExist) {
 		what := "there is no observed run to take findings from"
 		if id != 0 {
-			what = fmt.Sprintf("run %d is not there, or was not observed", id)
+			what = fmt.Sprintf("run %d does not exist, or was not observed", id)
 		}
 		return nil, hinted(errors.New(what), fmt.Sprintf("iikanji diagnose %s makes one", arena))
 	}

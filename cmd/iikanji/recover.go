@@ -27,7 +27,7 @@ type recoverCmd struct {
 func (recoverCmd) Help() string {
 	return `Brings the site to a known state after iikanji was killed, or the power failed:
 ends the processes that a crashed stack left, undoes half-done changes, tries
-again to undo stuck ones, puts back changes that a search had taken away for a
+again to undo stuck ones, applies again changes that a search had reverted for a
 comparison, and removes temporary files. Applied changes stay. It is safe to run
 it twice, or if no change is half done.
 
@@ -68,8 +68,12 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 
 // all does the steps of the command. An error ends it before the next step.
 func (c *recoverCmd) all(ctx context.Context, e *env, a *arena.Arena, dir string, h *history.History, done *recovered) error {
+	full, err := a.Complete()
+	if err != nil {
+		return err
+	}
 	var busy *stack.BusyError
-	if err := stack.Sweep(ctx, dir, func(string) {}); err != nil && !errors.As(err, &busy) {
+	if err := stack.Sweep(ctx, full, dir, func(string) {}); err != nil && !errors.As(err, &busy) {
 		return err
 	}
 	if err := c.settle(ctx, e, a, dir, h, done); err != nil {
@@ -90,7 +94,10 @@ func (c *recoverCmd) all(ctx context.Context, e *env, a *arena.Arena, dir string
 	}
 	// A killed plan or write leaves no entry in the history, but may leave scratch
 	// copies and temporary files beside any file of any change.
-	files := filesOf(a, dir)
+	files, err := filesOf(a, dir)
+	if err != nil {
+		return err
+	}
 	every, err := h.Changes()
 	if err != nil {
 		return err
@@ -98,7 +105,7 @@ func (c *recoverCmd) all(ctx context.Context, e *env, a *arena.Arena, dir string
 	return errors.Join(files.Sweep(), field.SweepTemporary(ctx, files, every))
 }
 
-// A recovered lists the changes that recover undid or put back.
+// A recovered lists the changes that recover undid or applied again.
 type recovered struct {
 	Undone []*iikanji.Change `json:"reverted"`
 	Back   []*iikanji.Change `json:"put_back"`
@@ -109,7 +116,7 @@ type recovered struct {
 }
 
 // recover brings the site up, undoes half-done changes and puts back changes that
-// were away. If a half-done change keeps a server from starting, or the app from
+// were reverted for a comparison. If a half-done change keeps a server from starting, or the app from
 // building, its files are put back first: that needs no server.
 func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir string, h *history.History, half []*iikanji.Change, done *recovered) error {
 	up := func() error {
@@ -134,7 +141,11 @@ func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir st
 	if left, err := interruptedChanges(h); err != nil || len(left) == 0 {
 		return errors.Join(first, err)
 	}
-	if err := field.PutFilesBack(ctx, filesOf(a, dir), done.filesToPut(half)); err != nil {
+	files, err := filesOf(a, dir)
+	if err != nil {
+		return errors.Join(first, err)
+	}
+	if err := field.PutFilesBack(ctx, files, done.filesToPut(half)); err != nil {
 		return errors.Join(first, err)
 	}
 	fmt.Fprintln(e.Stderr, "the stack did not come up: the files of the half-done changes were put into one state; trying again")
@@ -179,7 +190,7 @@ func (r *recovered) undo(ctx context.Context, w *liveTarget, h *history.History)
 	return errors.Join(err, e)
 }
 
-// putBack puts back the changes that a comparison had taken away. It prints a note
+// putBack applies again the changes that a comparison had reverted. It prints a note
 // for each change that it could not put back; this is not an error.
 func (r *recovered) putBack(ctx context.Context, w *liveTarget, h *history.History) error {
 	ids, notes, err := tune.PutBack(ctx, h, w.executor(h))
@@ -220,7 +231,7 @@ func (c *recoverCmd) print(e *env, done recovered, failed error) error {
 		out.line("change %d was half done and is completed and kept: %s", x.ID, report.Clean(x.Says))
 	}
 	for _, x := range done.Back {
-		out.line("change %d was away for a comparison and is back: %s", x.ID, report.Clean(x.Says))
+		out.line("change %d was reverted for a comparison and is applied again: %s", x.ID, report.Clean(x.Says))
 	}
 	if len(done.Undone)+len(done.Back)+len(done.Kept) == 0 && done.Damage == nil && failed == nil {
 		out.line("nothing was half done")

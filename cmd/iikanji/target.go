@@ -10,7 +10,7 @@ import (
 func findTarget(name string) (*arena.Arena, error) {
 	a, ok := arena.Find(name)
 	if !ok {
-		return nil, usageError("no target is called %q; there is: %s", name, strings.Join(arena.Names(), ", "))
+		return nil, usageError("unknown target %q; the targets are: %s", name, strings.Join(arena.Names(), ", "))
 	}
 	return a, nil
 }

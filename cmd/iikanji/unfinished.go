@@ -57,8 +57,8 @@ func refuseHalfDone(h *history.History, a *arena.Arena, f placeFlags) error {
 }
 
 // refuseHalfDoneOrAway returns an error if a change of the history is half done,
-// or if an interrupted comparison took a kept change away: until that is back, the
-// changes in force are not the kept ones.
+// or if an interrupted comparison left a kept change reverted: until that change is
+// applied again, the changes in force are not the kept ones.
 func refuseHalfDoneOrAway(h *history.History, a *arena.Arena, f placeFlags) error {
 	if err := refuseHalfDone(h, a, f); err != nil {
 		return err
@@ -71,8 +71,8 @@ func refuseHalfDoneOrAway(h *history.History, a *arena.Arena, f placeFlags) erro
 	for _, c := range away {
 		names = append(names, fmt.Sprintf("change %d (%s)", c.ID, report.Clean(c.Says)))
 	}
-	return hinted(fmt.Errorf("a search was killed in a comparison that had taken away %s", strings.Join(names, ", ")),
-		fmt.Sprintf("iikanji recover %s%s puts it back first", a.Name, f.flags()))
+	return hinted(fmt.Errorf("a search was killed in a comparison that had reverted %s", strings.Join(names, ", ")),
+		fmt.Sprintf("iikanji recover %s%s applies it again first", a.Name, f.flags()))
 }
 
 // refuseStuck returns an error that lists the changes that could not be undone.

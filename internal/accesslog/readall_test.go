@@ -30,9 +30,9 @@ func waysOfReading(t *testing.T) []Options {
 		{By: ByHost}}
 }
 
-// TestReadAll wants of each way what Read gives for it alone: of logs of
-// several formats, of a log whose format changes, and of one whose beginning
-// does not show its routes.
+// TestReadAll checks that several groupings of one reading give the same profiles as
+// Read alone: for logs of several formats, for a log whose format changes, and for a
+// log whose beginning does not show its routes.
 func TestReadAll(t *testing.T) {
 	logs := map[string]string{
 		"generated": generated(t, gen.Options{Seed: 1, Lines: 20_000}),

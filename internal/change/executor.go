@@ -39,7 +39,7 @@ type MovedError struct {
 	Diff  string // from the expected content to the present one
 }
 
-func (e *MovedError) Error() string { return e.Place + " was changed by somebody else since" }
+func (e *MovedError) Error() string { return e.Place + " was edited since" }
 
 // Hints shows what differs and what to do.
 func (e *MovedError) Hints() []string {

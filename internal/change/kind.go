@@ -30,7 +30,7 @@ type Kind interface {
 var ErrNothing = errors.New("the site has this effect already")
 
 // ErrNoDiff is the error of a remedy whose patch is not written yet.
-var ErrNoDiff = errors.New("it needs a patch of the source, which a user or a proposer has to write as a diff")
+var ErrNoDiff = errors.New("it needs a patch of the source: a user or a proposer must write the diff")
 
 var registry = map[string]Kind{}
 

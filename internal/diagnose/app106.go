@@ -39,7 +39,7 @@ func app106(v *view) []iikanji.Finding {
 		}
 		more := min(idle, cores-may, used)
 		out = append(out, iikanji.Finding{Code: "APP106", Where: name,
-			Claim: fmt.Sprintf("%s may use %.3g of %.3g cores and used %.2f, while %.2f had nothing to do", name, may, cores, used, idle),
+			Claim: fmt.Sprintf("%s may use %.3g of %.3g cores and used %.2f, while %.2f were idle", name, may, cores, used, idle),
 			Evidence: []iikanji.Evidence{{Source: "process", Text: why},
 				{Source: "host", Text: fmt.Sprintf("%s: %.1f s user, %.1f s system in %.0f s; all cores idle for %.1f s", name, h.User.Seconds(), h.System.Seconds(), wall, m.Idle.Seconds())}},
 			Gain: between(more*wall, 0.2, 0.8),
@@ -52,7 +52,7 @@ func app106(v *view) []iikanji.Finding {
 // mayUse is how many cores a program may use, and the reason; 0 when unknown.
 func (v *view) mayUse(name string) (n float64, why string) {
 	if c, ok := v.fact(name, iikanji.TopicProcess, "cores"); ok && c > 0 {
-		n, why = c, fmt.Sprintf("the kernel lets it run on %.3g cores", c)
+		n, why = c, fmt.Sprintf("the kernel limits it to %.3g cores", c)
 	}
 	if g, ok := v.fact(name, iikanji.TopicProcess, "gomaxprocs"); ok && g >= 1 && (n == 0 || g < n) {
 		n, why = g, fmt.Sprintf("GOMAXPROCS=%.0f in its environment", g)

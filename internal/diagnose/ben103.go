@@ -12,8 +12,8 @@ func ben103(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, s := range v.in.Blind {
 		f := iikanji.Finding{Code: "BEN103", Where: s.String(),
-			Claim:    fmt.Sprintf("the %s sensor did not see this run: findings that need it are held back", s),
-			Remedies: []iikanji.Remedy{{Kind: "topology", Target: s.String(), Says: "see why, and run again"}},
+			Claim:    fmt.Sprintf("the %s sensor did not record this run: findings that need it are withheld", s),
+			Remedies: []iikanji.Remedy{{Kind: "topology", Target: s.String(), Says: "remove the cause, and run again"}},
 		}
 		if why := v.in.BlindWhy[s]; why != "" {
 			f.Evidence = []iikanji.Evidence{{Source: "sensor", Text: why}}

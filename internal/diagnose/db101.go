@@ -28,24 +28,24 @@ func db101(v *view) []iikanji.Finding {
 			}
 		}
 		f.Gain = iikanji.Range{Lo: round(f.Gain.Lo), Hi: round(f.Gain.Hi)}
-		if !v.felt(p.work()) {
+		if !v.considerable(p.work()) {
 			continue
 		}
-		f.Claim = fmt.Sprintf("%s has no index on %s: %s rows are read where %s would do",
+		f.Claim = fmt.Sprintf("%s has no index on %s: %s rows are read where %s are enough",
 			p.Table.Name, leading(p.Index), people(rows[0]), people(rows[1]))
 		switch {
 		case p.onlyCovers():
-			f.Claim = fmt.Sprintf("%s rows of %s are looked up one by one, for columns that an index on %s could hold", people(rows[0]), p.Table.Name, leading(p.Index))
+			f.Claim = fmt.Sprintf("%s rows of %s are looked up one by one, for columns that an index on %s could contain", people(rows[0]), p.Table.Name, leading(p.Index))
 		case p.Index.Kind == "spatial":
 			f.Code = "DB108"
 			f.Claim = fmt.Sprintf("%s is searched by area and has no spatial index that the server can use", p.Table.Name)
 		case p.Wrong:
 			f.Code = "DB102"
-			f.Claim = fmt.Sprintf("index %s %s of %s goes on with a column that no query asks for: %s rows are read where %s would do",
+			f.Claim = fmt.Sprintf("index %s %s of %s continues with a column that no query uses: %s rows are read where %s are enough",
 				p.Replaces.Name, shown(*p.Replaces), p.Table.Name, people(rows[0]), people(rows[1]))
 			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "schema", Text: "index " + p.Replaces.Name + " " + shown(*p.Replaces)})
 		case p.Replaces != nil:
-			f.Claim = fmt.Sprintf("index %s %s of %s stops short: %s rows are read where %s would do",
+			f.Claim = fmt.Sprintf("index %s %s of %s is too short: %s rows are read where %s are enough",
 				p.Replaces.Name, shown(*p.Replaces), p.Table.Name, people(rows[0]), people(rows[1]))
 		}
 		f.Remedies = v.indexRemedies(p)
@@ -130,7 +130,7 @@ func (v *view) indexRemedies(p Proposal) []iikanji.Remedy {
 			}
 			if v.schema.Server.SpatialWantsSRID() && c.SRID == nil {
 				args["srid"] = "0"
-				says += ", and declaring SRID 0, without which the index is not used"
+				says += ", and declaring SRID 0 (otherwise the server ignores the index)"
 			}
 		}
 	}

@@ -180,14 +180,14 @@ func (v *view) nPlusOne(at int, d digest) (iikanji.Finding, bool) {
 	claim := fmt.Sprintf("%s runs once for each row of another statement: %s× for each of %s executions", cut(d.Query.Fingerprint, 60), times(each), people(p.q.Count))
 	f := v.looping(d, claim, p.q.Count, p.Query.Digest, iikanji.Evidence{Source: "digest " + p.Query.Digest,
 		Text: fmt.Sprintf("%s× %s sent %s rows in all (%.1f %% off; %s)", people(p.q.Count), cut(p.q.SQL, 100), people(p.q.Sent), 100*off, sure)})
-	return f, v.felt(d.looped(p.q.Count))
+	return f, v.considerable(d.looped(p.q.Count))
 }
 
 // looping is the finding about a loop that few executions could replace. parent
 // is the digest of the statement whose rows are looped over, "" if unknown.
 func (v *view) looping(d digest, claim string, few float64, parent string, e ...iikanji.Evidence) iikanji.Finding {
-	spare := 1 - few/d.q.Count
-	trips := d.q.Count * spare * roundTrip
+	saved := 1 - few/d.q.Count
+	trips := d.q.Count * saved * roundTrip
 	if r, ok := v.series(d); ok {
 		e = append(e, r)
 	}
@@ -198,8 +198,8 @@ func (v *view) looping(d digest, claim string, few float64, parent string, e ...
 	if parent != "" {
 		args["parent"] = parent
 	}
-	return iikanji.Finding{Code: "DB113", Where: d.place(), Claim: claim, Evidence: d.told(e...),
-		Gain:     iikanji.Range{Lo: round(0.3*d.left()*spare + trips/2), Hi: round(d.left()*spare + trips)},
+	return iikanji.Finding{Code: "DB113", Where: d.place(), Claim: claim, Evidence: d.withEvidence(e...),
+		Gain:     iikanji.Range{Lo: round(0.3*d.left()*saved + trips/2), Hi: round(d.left()*saved + trips)},
 		Remedies: v.patch("fetch all of them at once with IN (…) or a join", args)}
 }
 
@@ -227,9 +227,9 @@ func (v *view) perRoute(_ int, d digest) (iikanji.Finding, bool) {
 	if d.route == nil || d.route.each < manyPerRoute || d.route.each-2*d.route.err < fewPerRow {
 		return iikanji.Finding{}, false
 	}
-	claim := fmt.Sprintf("%s runs %s times in each %s: a loop sends it", cut(d.Query.Fingerprint, 60), times(d.route.each), d.route.route)
+	claim := fmt.Sprintf("%s runs %s times in each %s: it is sent in a loop", cut(d.Query.Fingerprint, 60), times(d.route.each), d.route.route)
 	few := d.q.Count / d.route.each
-	return v.looping(d, claim, few, ""), v.felt(d.looped(few))
+	return v.looping(d, claim, few, ""), v.considerable(d.looped(few))
 }
 
 // loop finds an N+1 whose parent and route are unknown.
@@ -238,12 +238,12 @@ func (v *view) loop(_ int, d digest) (iikanji.Finding, bool) {
 	if requests == 0 || d.q.Count < manyRequests*requests || float64(v.repeat(d).Count) < d.q.Count/2 {
 		return iikanji.Finding{}, false
 	}
-	claim := fmt.Sprintf("%s runs %.1f times for each request of the run, in series: a loop sends it", cut(d.Query.Fingerprint, 60), d.q.Count/requests)
-	return v.looping(d, claim, requests, "", v.asked()), v.felt(d.looped(requests))
+	claim := fmt.Sprintf("%s runs %.1f times for each request of the run, in series: it is sent in a loop", cut(d.Query.Fingerprint, 60), d.q.Count/requests)
+	return v.looping(d, claim, requests, "", v.requestEvidence()), v.considerable(d.looped(requests))
 }
 
-// asked is the evidence of the number of requests.
-func (v *view) asked() iikanji.Evidence {
+// requestEvidence is the evidence of the number of requests.
+func (v *view) requestEvidence() iikanji.Evidence {
 	return iikanji.Evidence{Source: "requests", Text: people(v.requests()) + " requests in the run"}
 }
 
@@ -258,8 +258,8 @@ func (v *view) refetch(_ int, d digest) (iikanji.Finding, bool) {
 	}
 	all := d.left() + d.q.Count*roundTrip
 	f := iikanji.Finding{Code: "DB114", Where: d.place(),
-		Claim: fmt.Sprintf("%s, %s in all, is fetched %s times, %.1f times in each request", t.Name, plural(t.rows(), "row"), people(d.q.Count), d.q.Count/requests),
-		Evidence: d.told(v.asked(),
+		Claim: fmt.Sprintf("%s, %s in all, is fetched %s times, %.1f times per request", t.Name, plural(t.rows(), "row"), people(d.q.Count), d.q.Count/requests),
+		Evidence: d.withEvidence(v.requestEvidence(),
 			iikanji.Evidence{Source: "schema", Text: fmt.Sprintf("%s has %s", t.name(), plural(t.rows(), "row"))}),
 		Gain:     between(all, 0.2, 0.95),
 		Remedies: v.patch("fetch it once per request, or keep it in the app's memory and refresh it where it is written", map[string]string{"digest": d.Query.Digest, "table": t.Name}),
@@ -267,7 +267,7 @@ func (v *view) refetch(_ int, d digest) (iikanji.Finding, bool) {
 	if r, ok := v.series(d); ok {
 		f.Evidence = append(f.Evidence, r)
 	}
-	return f, v.felt(d.q.Count * costStatement)
+	return f, v.considerable(d.q.Count * costStatement)
 }
 
 // looped is the work that is saved when few executions fetch what all of them

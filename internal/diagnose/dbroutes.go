@@ -28,18 +28,18 @@ import (
 
 // Thresholds of a fit.
 const (
-	fitSeconds = 6    // least seconds of load
-	fitWeighty = 5.0  // least effective number of seconds, see weighty
-	fitAsked   = 20.0 // least requests of a route
-	fitR2      = 0.80 // least explained share of the variance
-	fitRival   = 1.5  // least ratio of the squared error of the next best route
-	fitClear   = 8.0  // the same unless there is one statement per request, or a loop
-	fitClearR2 = 0.95
-	fitWhole   = 0.1 // largest distance from an integer, for up to fitLoop statements per request
-	fitLoop    = 5.0
-	fitSecond  = 1.5 // least factor by which a second route lowers the squared error
-	fitPart    = 0.1 // least share of the executions that the second route sends
-	fitPages   = 20  // least answers of one size of a constant page
+	fitSeconds  = 6    // least seconds of load
+	fitWeighty  = 5.0  // least effective number of seconds, see weighty
+	fitRequests = 20.0 // least requests of a route
+	fitR2       = 0.80 // least explained share of the variance
+	fitRival    = 1.5  // least ratio of the squared error of the next best route
+	fitClear    = 8.0  // the same unless there is one statement per request, or a loop
+	fitClearR2  = 0.95
+	fitWhole    = 0.1 // largest distance from an integer, for up to fitLoop statements per request
+	fitLoop     = 5.0
+	fitSecond   = 1.5 // least factor by which a second route lowers the squared error
+	fitPart     = 0.1 // least share of the executions that the second route sends
+	fitPages    = 20  // least answers of one size of a constant page
 )
 
 // A fit is the result of fitting one route to a digest.
@@ -133,11 +133,11 @@ func bestRoute(y []float64, routes []counted) *fit {
 		return nil // a single route would explain anything
 	}
 	best, next := fits[0], fits[1]
-	asked := 0.0
+	requests := 0.0
 	for _, n := range best.x {
-		asked += n
+		requests += n
 	}
-	if asked < fitAsked {
+	if requests < fitRequests {
 		return nil
 	}
 	best.rival = next.r2
@@ -249,8 +249,9 @@ func (d digest) place() string {
 	return d.route.route + ": " + d.where()
 }
 
-// told is the evidence of a digest, with that of its route if known.
-func (d digest) told(e ...iikanji.Evidence) []iikanji.Evidence {
+// withEvidence is the evidence of a digest, with more evidence and that of its route
+// if known.
+func (d digest) withEvidence(e ...iikanji.Evidence) []iikanji.Evidence {
 	out := append([]iikanji.Evidence{d.evidence()}, e...)
 	if d.route != nil {
 		out = append(out, d.route.evidence())

@@ -8,7 +8,7 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// rates is uneven load: about mean requests a second, for n seconds and one more.
+// rates returns uneven load: about mean requests per second, for n + 1 seconds.
 func rates(r *rand.Rand, mean float64, n int) []float64 {
 	out := make([]float64, n+1)
 	for t := range out {
@@ -17,8 +17,8 @@ func rates(r *rand.Rand, mean float64, n int) []float64 {
 	return out
 }
 
-// TestBestRoute plants which route sends a statement, and wants it named, with
-// the number per request, or nothing said where nobody could know.
+// TestBestRoute plants the route that sends a statement. The fit must name it with
+// the number per request, or no route if the data cannot show it.
 func TestBestRoute(t *testing.T) {
 	const n = 20
 	r := rand.New(rand.NewPCG(3, 4))
@@ -56,7 +56,7 @@ func TestBestRoute(t *testing.T) {
 	}
 }
 
-// TestBestRouteSaysNothing where there is too little to see.
+// TestBestRouteSaysNothing checks that no route is named with too little data.
 func TestBestRouteSaysNothing(t *testing.T) {
 	steady := []float64{5, 5, 5, 5, 5, 5, 5, 5, 5}
 	other := []float64{9, 9, 9, 9, 9, 9, 9, 9, 9}
@@ -82,7 +82,7 @@ func TestBestRouteSaysNothing(t *testing.T) {
 	}
 }
 
-// TestPage: answers of one size come from no table.
+// TestPage checks that a route whose answers have one size counts as a constant page.
 func TestPage(t *testing.T) {
 	row := func(method string, n int64, bytes, most iikanji.Bytes, unchanged int64) iikanji.Row {
 		return iikanji.Row{Count: n, Web: &iikanji.WebRow{Method: method, Bytes: bytes, MaxBytes: most, Status: [6]int64{3: unchanged}}}

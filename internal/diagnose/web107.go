@@ -63,10 +63,10 @@ func web107(v *view) []iikanji.Finding {
 		}
 		wait := max(v.waited(r), a.Took)
 		f := iikanji.Finding{Code: "WEB107", Where: r.Key,
-			Claim: fmt.Sprintf("everybody gets the same answer, and each of %s is computed anew in %s; kept for 1 s it would be computed %s times", people(computed), brief(a.Took), people(wall/shortCache)),
+			Claim: fmt.Sprintf("all clients get the same answer, but each of %s is computed separately, in %s; cached for 1 s it would be computed %s times", people(computed), brief(a.Took), people(wall/shortCache)),
 			Evidence: []iikanji.Evidence{
-				{Source: "answer", Text: fmt.Sprintf("GET %s without cookies: %d, %s, no Set-Cookie, twice the same, %s when nothing else was running; the same as %d clients of the run, and with each header that varied", a.URL, a.Status, a.Bytes, brief(a.Took), a.Users)},
-				{Source: "generator", Text: fmt.Sprintf("%d of %d answers that %d clients got right after each other had one size", s.Alike, s.Pairs, s.Clients)}},
+				{Source: "answer", Text: fmt.Sprintf("GET %s without cookies: %d, %s, no Set-Cookie, twice the same, %s without other load; the same as %d clients of the run, and with each header that varied", a.URL, a.Status, a.Bytes, brief(a.Took), a.Users)},
+				{Source: "generator", Text: fmt.Sprintf("%d of %d answers that %d clients got right after each other had the same size", s.Alike, s.Pairs, s.Clients)}},
 			Gain:     between(saved*a.Took.Seconds(), 0.3, 1),
 			Remedies: v.keepShort(r.Key, computed/wall*wait.Seconds())}
 		if s.Changes > 0 {
@@ -101,17 +101,17 @@ func (v *view) waited(r iikanji.Row) time.Duration {
 func (v *view) keepShort(route string, others float64) []iikanji.Remedy {
 	path, ok := onePath(route)
 	if !ok {
-		return v.patch("keep the answer for 1 s in the app: answers may be that old (freshness)", nil)
+		return v.patch("cache the answer for 1 s in the app: answers may be that old (freshness)", nil)
 	}
 	args := func(valid string) map[string]string {
 		return map[string]string{"act": "cache", "path": path, "valid": valid, "cookies": "ignore"}
 	}
-	out := slices.Concat(v.nginxconf("keep it for 1 s in nginx: answers may be that old (freshness)", args("1s")),
-		v.nginxconf("keep it for 100 ms, if 1 s is too old", args("100ms")))
+	out := slices.Concat(v.nginxconf("cache it for 1 s in nginx: answers may be that old (freshness)", args("1s")),
+		v.nginxconf("cache it for 100 ms, if 1 s is too old", args("100ms")))
 	if others >= longWait {
 		renewed := args("2s")
 		renewed["stale"] = "updating"
-		out = append(v.nginxconf("keep it for 2 s in nginx, and renew it in the background: answers may be that old (freshness)", renewed), out...)
+		out = append(v.nginxconf("cache it for 2 s in nginx, and renew it in the background: answers may be that old (freshness)", renewed), out...)
 	}
 	return proven(out, iikanji.SameForAll)
 }

@@ -15,7 +15,7 @@ type Loader interface {
 	Load(ctx context.Context, l Load) (*iikanji.Run, error)
 }
 
-// A Load is what one run of a Loader is to be.
+// A Load describes one run of a Loader.
 type Load struct {
 	Time time.Duration // of the load phase; 0 means the loader's own
 	// CheckOnly ends the run after initialize and the checks, before any load.
@@ -31,9 +31,9 @@ type Load struct {
 
 // A Scenario loads a site by the scenario of an arena, with iikanji's own engine.
 type Scenario struct {
-	// New makes the scenario of one run: a scenario holds what it knows of its run.
+	// New makes the scenario of one run: a scenario has the state of its run.
 	New func(checkOnly bool) (scenario.Scenario, error)
-	// URL is where the site answers.
+	// URL is the URL of the site.
 	URL  string
 	Seed uint64
 	CPUs []int // of the engine; nil means all

@@ -40,7 +40,7 @@ func fault(kind iikanji.FaultKind, check string) iikanji.Fault {
 	return iikanji.Fault{Kind: kind, Step: "trend", Check: check, Count: 1}
 }
 
-// TestDecide walks every branch of the method's table.
+// TestDecide takes every branch of the method's table.
 func TestDecide(t *testing.T) {
 	both := func(r *iikanji.Run, usage time.Duration) {
 		r.Steps = []iikanji.StepStat{{Count: 100}}
@@ -53,7 +53,7 @@ func TestDecide(t *testing.T) {
 		call   iikanji.Call
 		reason iikanji.Reason
 		needed int
-		why    string // a part of it
+		why    string // a part of the verdict's reason
 	}{
 		{"nothing yet", known, trialOf(), iikanji.CallUnknown, iikanji.TooFew, 2, "0 pairs"},
 		{"one pair is no look", known, trialOf(30), iikanji.CallUnknown, iikanji.TooFew, 1, "1 pair more"},
@@ -214,7 +214,7 @@ func TestDecideNumbers(t *testing.T) {
 	}
 }
 
-// TestVoidIsSaid: what does not count is named, with its place.
+// TestVoidIsSaid checks that the reason and the number of a void pair are reported.
 func TestVoidIsSaid(t *testing.T) {
 	c := trialOf(10, 10, 10)
 	c.Pairs[0].Void = "another process used 0.8 cores"
@@ -228,7 +228,7 @@ func TestVoidIsSaid(t *testing.T) {
 }
 
 // TestShift: when the incumbent's own runs leave their control limits, the
-// last pair is void and no call is made; new A/A runs set it right.
+// last pair is void and no call is made; new A/A runs end this state.
 func TestShift(t *testing.T) {
 	c := trialOf(10, 10, 10)
 	for i := range 4 {
@@ -259,7 +259,7 @@ func TestShift(t *testing.T) {
 	}
 }
 
-// TestOrder alternates from a coin that both sides of fall.
+// TestOrder checks that the order alternates, and that both first orders occur.
 func TestOrder(t *testing.T) {
 	first := map[Order]int{}
 	for id := range iikanji.ChangeID(200) {
@@ -281,8 +281,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestFastLane: one run far above what the incumbent gives by chance is
-// enough to go on with, and falls when it does not hold.
+// TestFastLane checks that one run far above the noise of the incumbent makes a
+// change provisional, and that the change is reverted if later runs do not confirm it.
 func TestFastLane(t *testing.T) {
 	j, hour := NewJudge(known), time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	at := func(r *iikanji.Run, h int) *iikanji.Run { r.Began = hour.Add(time.Duration(h) * time.Hour); return r }
@@ -328,7 +328,7 @@ func TestFastLane(t *testing.T) {
 	}
 }
 
-// TestNoise pools A/A pairs and past trials around means of their own.
+// TestNoise checks that A/A pairs and past trials are pooled, each around its own mean.
 func TestNoise(t *testing.T) {
 	runs := []*iikanji.Run{ran(1, 1000), ran(2, 1020), ran(3, 1000), ran(4, 980), ran(5, 1)}
 	p := Noise(PairRuns(runs), trialOf(50, 50).Pairs)
@@ -338,7 +338,7 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// TestWork compares work per successful request, and only what all runs have.
+// TestWork compares work per successful request, for the counters that all runs have.
 func TestWork(t *testing.T) {
 	c := trialOf(0, 0, 0)
 	for i, p := range c.Pairs {
@@ -365,8 +365,8 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestSimulatedPromises: the judge's error rates, by trials whose truth is
-// known. Limits are three standard errors wide.
+// TestSimulatedPromises checks the judge's error rates on trials with a known
+// effect. The limits are three standard errors wide.
 func TestSimulatedPromises(t *testing.T) {
 	const trials = 4000
 	slack := func(p float64) float64 { return 3 * math.Sqrt(p*(1-p)/trials) }
@@ -382,7 +382,7 @@ func TestSimulatedPromises(t *testing.T) {
 	if r := Simulate(World{Sigma: 0.05, Effect: -0.05}, JudgeRule, 3, 0, trials); r.KeptShare() > 0.01 {
 		t.Errorf("-5 %% kept: %.3f", r.KeptShare())
 	}
-	// The same trials, however they are cut.
+	// The result does not depend on how the trials are divided.
 	half := Simulate(World{Sigma: 0.05}, JudgeRule, 1, 0, 300)
 	half.Join(Simulate(World{Sigma: 0.05}, JudgeRule, 1, 300, 300))
 	if whole := Simulate(World{Sigma: 0.05}, JudgeRule, 1, 0, 600); whole != half {
@@ -390,8 +390,8 @@ func TestSimulatedPromises(t *testing.T) {
 	}
 }
 
-// TestFastLaneChance: the fast lane takes a no-op once in 200, and doubles
-// of the score nearly always once it knows four runs.
+// TestFastLaneChance checks that the fast lane accepts a no-op once in 200, and
+// nearly always a doubled score, after four runs of the incumbent.
 func TestFastLaneChance(t *testing.T) {
 	const trials = 6000
 	share := func(effect float64) float64 {
@@ -413,8 +413,8 @@ func TestFastLaneChance(t *testing.T) {
 	}
 }
 
-// TestWorth: the least effect is the case's, else the change's, else that of
-// a line of configuration.
+// TestWorth checks the precedence of the least effect: the case's, else the
+// change's, else that of a line of configuration.
 func TestWorth(t *testing.T) {
 	for _, c := range []struct{ ofCase, ofChange, want float64 }{{0, 0, 0.01}, {0, 0.03, 0.03}, {0.05, 0.03, 0.05}} {
 		v := NewJudge(known).Decide(Case{Change: iikanji.Change{ID: 1, Worth: c.ofChange}, Worth: c.ofCase})

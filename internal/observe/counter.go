@@ -34,7 +34,7 @@ func (c *Counter) Phase(p scenario.Phase, begins bool) {
 	defer cancel()
 	now, err := globalStatus(ctx, c.DB)
 	if err != nil {
-		c.Err = fmt.Errorf("what the database did is not known: %w", err)
+		c.Err = fmt.Errorf("the work of the database is unknown: %w", err)
 	} else if begins {
 		c.before = now
 	} else {

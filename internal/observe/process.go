@@ -105,9 +105,9 @@ func (o *Observer) readAnswers(ob *Observation, w *webWatch, access *accessRead)
 	}
 }
 
-// doubt warns that less is known of the answers of a run.
+// doubt warns that less is known about the answers of a run.
 func (o *Observer) doubt(ob *Observation, err error) {
 	if err != nil {
-		ob.Run.Warnings = append(ob.Run.Warnings, "less is known of the answers: "+err.Error())
+		ob.Run.Warnings = append(ob.Run.Warnings, "less is known about the answers: "+err.Error())
 	}
 }

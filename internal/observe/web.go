@@ -240,7 +240,7 @@ func (w *webWatch) prove(p *iikanji.Profile, front []iikanji.Row, run *iikanji.R
 	}
 	in := parsed(&p.Intake)
 	if written := w.written(); p.Intake.Lines == 0 {
-		in = Proof{"no entry was read", fmt.Sprintf("what is in the %d bytes that it wrote", written), written == 0}
+		in = Proof{"no entry was read", fmt.Sprintf("the entries in the %d bytes that it wrote", written), written == 0}
 	}
 	s.Proofs = append([]Proof{in}, s.Proofs...)
 	return s.settle(w.err)

@@ -16,7 +16,7 @@ type BusyError struct {
 }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("process %d runs a stack in %s already", e.PID, e.Dir)
+	return fmt.Sprintf("process %d already runs a stack in %s", e.PID, e.Dir)
 }
 
 // Hints names the two options: another folder, or that stack's URL.
@@ -104,9 +104,10 @@ func (e *DiskFullError) Hints() []string {
 
 // A BuildError means that the app does not build.
 type BuildError struct {
-	Source string
-	Lines  []string // compiler output
-	Log    string   // file with the whole output
+	Service string
+	Source  string
+	Lines   []string // compiler output
+	Log     string   // file with the whole output
 	// Network: modules are missing from the module cache and could not be fetched.
 	Network bool
 	// Toolchain: go.mod requires a newer Go than the installed one.
@@ -114,7 +115,7 @@ type BuildError struct {
 }
 
 func (e *BuildError) Error() string {
-	return withLines(fmt.Sprintf("building the app in %s", e.Source), e.Lines)
+	return withLines(fmt.Sprintf("building the %s in %s", e.Service, e.Source), e.Lines)
 }
 
 // Hints names the source folder, or the command that fetches modules.
@@ -182,7 +183,7 @@ type ReachError struct {
 }
 
 func (e *ReachError) Error() string {
-	return fmt.Sprintf("user %s, who runs the services when root starts them, cannot reach %s", e.User, e.Dir)
+	return fmt.Sprintf("user %s, under which the services run when root starts them, cannot reach %s", e.User, e.Dir)
 }
 
 // Hints suggests folders that work.
@@ -205,7 +206,7 @@ func (e *ForeignDirError) Error() string {
 	case e.Arena != "":
 		return fmt.Sprintf("%s is the work folder of another arena, %s", e.Dir, e.Arena)
 	}
-	return fmt.Sprintf("%s is no work folder of a stack: it holds %q", e.Dir, e.Entry)
+	return fmt.Sprintf("%s is not a work folder of a stack: it holds %q", e.Dir, e.Entry)
 }
 
 // Hints asks for another folder.

@@ -52,7 +52,7 @@ func upAndWait(dir string) error {
 		return err
 	}
 	for os.Getenv(checkVariable) != "" && ctx.Err() == nil {
-		if err := s.CheckDatabase(ctx, os.DevNull); err != nil {
+		if err := s.Checker(database)(ctx, os.DevNull); err != nil {
 			return err
 		}
 	}

@@ -36,8 +36,10 @@ func (f folder) leftovers(rec processes) ([]proc, error) {
 		return nil, nil
 	}
 	recorded := map[int]uint64{rec.Supervisor.PID: rec.Supervisor.Start}
-	for _, p := range rec.Services {
-		recorded[p.PID] = p.Start
+	for _, record := range []map[string]proc{rec.Services, rec.Jobs} {
+		for _, p := range record {
+			recorded[p.PID] = p.Start
+		}
 	}
 	all, err := allProcs()
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/host"
 )
 
@@ -18,7 +19,7 @@ import (
 // removes the temporary folders of its builds. It waits for a supervisor that is
 // still stopping its services. A folder that does not exist has nothing to sweep.
 // The error is a *BusyError if the stack is up.
-func Sweep(ctx context.Context, dir string, progress func(string)) error {
+func Sweep(ctx context.Context, a *arena.Arena, dir string, progress func(string)) error {
 	real, err := filepath.EvalSymlinks(dir)
 	if err == nil {
 		_, err = os.Stat(filepath.Join(real, lockFile))
@@ -29,7 +30,7 @@ func Sweep(ctx context.Context, dir string, progress func(string)) error {
 		return fmt.Errorf("sweeping the work folder: %w", err)
 	}
 	f := folder{root: real, as: serviceAccount()}
-	lock, err := f.lock(ctx, progress)
+	lock, err := f.lock(ctx, stopTime(a.Services), progress)
 	if err != nil {
 		return err
 	}

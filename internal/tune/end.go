@@ -51,7 +51,7 @@ func (t *Tuner) finish(ctx context.Context, out *Outcome) error {
 // confirmNow runs the site as often as the unconfirmed change needs.
 func (t *Tuner) confirmNow(ctx context.Context) error {
 	for t.ledger.Open != nil && len(t.ledger.Open.Since) < 2 {
-		t.show(func(v *View) { v.Phase, v.Doing = "trial", "confirming what the fast lane let in" })
+		t.show(func(v *View) { v.Phase, v.Doing = "trial", "confirming changes kept by the fast lane" })
 		run, void, err := t.bench(ctx, BenchSpec{Load: t.Options.Short})
 		if err != nil {
 			return err
@@ -70,7 +70,7 @@ func (t *Tuner) blindLast(ctx context.Context) error {
 		if !ok {
 			return nil
 		}
-		tried, err := t.together(ctx, t.handful(c), "nothing has to be seen any more")
+		tried, err := t.together(ctx, t.handful(c), "logs are no longer needed for a diagnosis")
 		if err == nil && !tried {
 			err = t.attempt(ctx, c)
 		}
@@ -125,7 +125,7 @@ func (t *Tuner) recheck(ctx context.Context, a *Attempt) error {
 		return err
 	}
 	if len(above) > 0 {
-		t.note("not checked alone: %s: %d later changes stand on it", a.Says, len(above))
+		t.note("not checked alone: %s: %d later changes are built on it", a.Says, len(above))
 		return nil
 	}
 	tr := t.newTrial(changes...)
@@ -199,7 +199,7 @@ func (tr *trial) pairWithout(ctx context.Context, usable int) (p judge.Pair, err
 		if err != nil {
 			return p, err
 		}
-		if p.Put(on, run, void); void != "" {
+		if p.Put(on, run, void); p.Void != "" {
 			break
 		}
 	}
@@ -234,8 +234,10 @@ func (t *Tuner) compare(ctx context.Context, out *Outcome) (err error) {
 			c.why = judge.Unusable(p)
 		}
 		if c.why != "" {
-			bad++
 			t.note("last comparison: a pair does not count: %s", c.why)
+			if bad++; bad == maxBadPairs && !t.accept && p.Void != "" { // a headline with its noise is better than none
+				t.acceptAll(p.Void)
+			}
 			continue
 		}
 		n++
@@ -245,6 +247,10 @@ func (t *Tuner) compare(ctx context.Context, out *Outcome) (err error) {
 	}
 	return nil
 }
+
+// maxBadPairs is how many void pairs the last comparison repeats before disturbed
+// runs count.
+const maxBadPairs = 2
 
 // A comparison is the state of the last comparison.
 type comparison struct {
@@ -273,7 +279,7 @@ func (c *comparison) pair(ctx context.Context, n int) (p judge.Pair, err error) 
 		if err != nil {
 			return p, err
 		}
-		if p.Put(want, run, void); void != "" {
+		if p.Put(want, run, void); p.Void != "" {
 			break
 		}
 	}

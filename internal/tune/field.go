@@ -6,14 +6,14 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/observe"
 )
 
 // A Field is a site that a Tuner can load and observe.
 type Field interface {
 	// Bench loads the site once with every answer checked, and saves the run.
-	// void is why the run proves nothing, such as a busy machine; "" if it counts.
+	// void is why the run does not count, as when the machine was much busier than in
+	// other runs; "" if it counts. With spec.Accept it counts.
 	Bench(ctx context.Context, spec BenchSpec) (run *iikanji.Run, void string, err error)
 	// Observe does the same with every sensor on and returns a diagnosis. The score
 	// of such a run does not count.
@@ -30,6 +30,8 @@ type BenchSpec struct {
 	// Trial: a candidate is applied. The death of a service counts against the
 	// candidate and fails the run, instead of ending the search.
 	Trial bool
+	// Accept: a disturbed run counts, because every run on this machine is disturbed.
+	Accept bool
 	// Ready is called after initialize, right before the load; false ends the run
 	// there. nil is as true.
 	Ready func(ctx context.Context) bool
@@ -56,6 +58,8 @@ type TuneOptions struct {
 	// Basis names what runs must share to be compared, beside their length, as
 	// in the arena, the machine and the CPUs that are used.
 	Basis string `json:"basis,omitempty"`
+	// Command is the command line that repeats the search, without secrets.
+	Command string `json:"command,omitempty"`
 }
 
 // A Tuner searches for changes that make its site faster. See Tune.
@@ -63,7 +67,7 @@ type Tuner struct {
 	Field   Field
 	Site    *change.Site
 	Acts    *change.Executor
-	History *history.History
+	History Store
 	Options TuneOptions
 	Now     func() time.Time
 	// Show receives the state of the search, Say its events, a line each. Both may
@@ -72,6 +76,9 @@ type Tuner struct {
 	Say  func(line string)
 	// Propose asks a proposer for candidates; nil if there is none.
 	Propose func(ctx context.Context, d *observe.Diagnosis, known []iikanji.Fact, tried []Attempt) ([]Candidate, error)
+
+	// Plan turns a remedy into a change of the site; nil is change.Plan.
+	Plan func(ctx context.Context, r iikanji.Remedy) (*iikanji.Change, error)
 
 	// WhichFile makes the choice that a refusal leaves open: the remedy with the
 	// schema file that initialize executes. ok is false if it cannot choose; nil

@@ -67,7 +67,7 @@ func (t *Tuner) openLedger() error {
 		b.forgetRuns()
 	}
 	b.Short, b.Basis = t.Options.Short, t.Options.Basis
-	t.before = [2]int{b.Runs, b.Voided}
+	t.before, t.first = [2]int{b.Runs, b.Voided}, len(b.Attempts)
 	return t.recall()
 }
 
@@ -163,7 +163,7 @@ func (t *Tuner) fingerprint(ctx context.Context, more ...*iikanji.Change) (iikan
 	}
 	sum := sha256.New()
 	for _, place := range slices.Sorted(maps.Keys(places)) {
-		now, err := t.Site.State(ctx, places[place])
+		now, err := t.hands().State(ctx, places[place])
 		if err != nil {
 			return "", err
 		}

@@ -39,7 +39,7 @@ func (t *Tuner) observe(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		t.note("the proposer was of no use: %s", err)
+		t.note("no proposals from the proposer: %s", err)
 		return nil
 	}
 	for _, c := range more {

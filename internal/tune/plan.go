@@ -76,7 +76,11 @@ func (t *Tuner) plan(ctx context.Context, c Candidate) (planned *iikanji.Change,
 
 // look plans a candidate without adding it to the history.
 func (t *Tuner) look(ctx context.Context, c Candidate) (planned *iikanji.Change, refused, err error) {
-	planned, err = change.Plan(ctx, t.Site, c.Remedy)
+	if t.Plan != nil {
+		planned, err = t.Plan(ctx, c.Remedy)
+	} else {
+		planned, err = change.Plan(ctx, t.Site, c.Remedy)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()

@@ -94,7 +94,7 @@ func (t *Tuner) appliedNow(changes []*iikanji.Change) []iikanji.ChangeID {
 // which it was killed, and updates the ledger. It returns those changes, and a
 // sentence about each change that stays undone because its place was edited
 // since. Interrupted changes must be recovered before.
-func PutBack(ctx context.Context, h *history.History, acts *change.Executor) (back []iikanji.ChangeID, notes []string, err error) {
+func PutBack(ctx context.Context, h Store, acts *change.Executor) (back []iikanji.ChangeID, notes []string, err error) {
 	t := &Tuner{History: h, Acts: acts}
 	if _, err := Away(h); err != nil {
 		return nil, nil, err
@@ -117,7 +117,7 @@ func PutBack(ctx context.Context, h *history.History, acts *change.Executor) (ba
 
 // Away are the changes in force that a search had undone for a comparison in
 // which it was killed. PutBack applies them again.
-func Away(h *history.History) ([]*iikanji.Change, error) {
+func Away(h Store) ([]*iikanji.Change, error) {
 	var b ledger
 	if err := h.ReadLedger(ledgerVersion, &b); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -143,7 +143,7 @@ func (t *Tuner) restore(ctx context.Context, changes []*iikanji.Change) (back []
 		var moved *change.MovedError
 		switch {
 		case changes[i].Stage == iikanji.Reverted && errors.As(err, &moved):
-			t.note("change %d (%s) stays away: it was taken away for a comparison, and %s was changed by somebody else since", id, changes[i].Says, moved.Place)
+			t.note("change %d (%s) stays reverted: it was reverted for a comparison, and %s was edited since", id, changes[i].Says, moved.Place)
 			t.ledger.InForce = slices.DeleteFunc(t.ledger.InForce, func(x iikanji.ChangeID) bool { return x == id })
 		case err != nil:
 			return back, err
@@ -201,7 +201,7 @@ func (t *Tuner) begunAnew(had int) {
 		b.Open = nil
 	}
 	if had > 0 && len(b.InForce) == 0 {
-		t.note("all that was kept has been taken back since: the search begins anew")
+		t.note("every kept change was reverted since: the search begins again")
 		b.Attempts = nil
 	}
 	for i := range b.Attempts {

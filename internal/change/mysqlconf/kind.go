@@ -57,7 +57,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 		return nil, err
 	}
 	edited := edit(old, wanted)
-	if err := test(ctx, svc, edited); err != nil {
+	if err := test(ctx, s, svc, edited); err != nil {
 		return nil, err
 	}
 	byName, err := accountsByName(ctx, svc.DB, wanted)
@@ -175,11 +175,8 @@ func (Kind) InForce(ctx context.Context, s *change.Site, c *iikanji.Change, all 
 
 // test lets the server's program read the edited file. The file has a name that
 // the running server does not read at a restart (it reads only "*.cnf").
-func test(ctx context.Context, svc change.Service, edited []byte) error {
-	if err := svc.Here(); err != nil {
-		return err
-	}
-	return change.InScratchFile(filepath.Dir(svc.DropIn), ".tmp", edited, func(path string) error {
+func test(ctx context.Context, s *change.Site, svc change.Service, edited []byte) error {
+	return s.InScratchFile(svc, filepath.Dir(svc.DropIn), ".tmp", edited, func(path string) error {
 		if err := svc.Check(ctx, path); err != nil {
 			return fmt.Errorf("the server refuses the settings: %w", err)
 		}

@@ -103,7 +103,7 @@ func check(name, value string) error {
 		return fmt.Errorf("%s = %q: want %s", name, value, set.form)
 	}
 	if _, ok := bytesOf(value); set.form == size && !ok {
-		return fmt.Errorf("%s = %q: no server has that much", name, value)
+		return fmt.Errorf("%s = %q: larger than any server", name, value)
 	}
 	return nil
 }

@@ -36,8 +36,8 @@ func (a *accessLog) edit(t *task) error {
 	}
 	found := false
 	t.Walk(t.Root(), nil, func(p nginx.Place) {
-		if p.Name() != "access_log" || p.Arg(0) == "off" || strings.HasPrefix(p.Arg(0), "syslog:") || strings.Contains(p.Arg(0), "$") || p.Arg(0) == "/dev/null" {
-			return // nginx does not buffer these
+		if p.Name() != "access_log" || len(p.Args()) == 0 || p.Arg(0) == "off" || strings.HasPrefix(p.Arg(0), "syslog:") || strings.Contains(p.Arg(0), "$") || p.Arg(0) == "/dev/null" {
+			return // nginx does not buffer these, or refuses the line as it is
 		}
 		found = true
 		was := p.Args()

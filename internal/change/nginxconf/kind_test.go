@@ -340,6 +340,10 @@ func FuzzEdit(f *testing.F) {
 	f.Add("http{"+fmt.Sprintf(serverConf, "/d", 1, "a:1")+"}", byte(1))
 	f.Add("events{}\nhttp{gzip off;#\n}", byte(2))
 	f.Add("#a\nhttp{access_log x;#b\n}#c", byte(3))
+	for i := range rs { // directives without their arguments, which nginx refuses
+		f.Add("http{access_log;upstream a{server;}server{listen;location{proxy_pass;proxy_pass http://a;}}}", byte(i))
+		f.Add("http{access_log;upstream a{server;}server{listen 80;location /{proxy_pass http://a;}}}", byte(i))
+	}
 	for i := range rs {
 		for _, files := range shapes {
 			f.Add(files["conf/nginx.conf"], byte(i))

@@ -1,5 +1,5 @@
-// Command app is the smallest app that a stack can bring up: it asks the
-// database over TCP, and misbehaves when asked to.
+// Command app is the smallest app that a stack can bring up: it reads from
+// the database over TCP, and fails on request in several ways.
 package main
 
 import (
