@@ -119,6 +119,9 @@ func (s *Site) replaceable(c *iikanji.Change) error {
 		if err != nil {
 			return err
 		}
+		if err := s.MayWrite(op.Host, op.Place); err != nil { // also by way of a link
+			return err
+		}
 		if err := h.Replaceable(op.Place); err != nil {
 			return fmt.Errorf("it could not be undone: %w", err)
 		}
