@@ -152,6 +152,10 @@ run() {
 # statements with a mark. The mark of a refused statement is removed. If the
 # connection breaks, the result is unknown and the mark stays.
 sql() {
+	if [ -e "$here/sql/$1.restore.sql" ]; then # undo.sh restores the value of this machine
+		$DB_CLIENT <"$here/sql/$1.restore.sql" >"$work/value" || fail "sql/$1.restore.sql: the value of here cannot be read"
+		tail -n 1 "$work/value" >"$backup/$1.restore.sql"
+	fi
 	: >"$backup/$1.sql-begun"
 	if run "$here/sql/$1.sql"; then
 		return

@@ -77,6 +77,11 @@ run() {
 # sql STATEMENT: undoes it if it was begun.
 sql() {
 	[ -e "$backup/$1.sql-begun" ] || return 0
+	if [ -e "$backup/$1.restore.sql" ]; then
+		run "$backup/$1.restore.sql" || fail "$1.restore.sql in $backup was refused: no file was restored"
+		rm -- "$backup/$1.sql-begun" "$backup/$1.restore.sql"
+		return
+	fi
 	if [ -e "$here/sql/$1.undo.sql" ] && ! run "$here/sql/$1.undo.sql"; then
 		if [ ! -e "$here/sql/$1.undo.offline.sql" ] || ! grep -q 'ERROR 184[56]' "$backup/said"; then
 			fail "sql/$1.undo.sql was refused: no file was restored"

@@ -1,6 +1,8 @@
 package export
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -51,6 +53,7 @@ func Write(dir string, h *history.History, o Options) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("exporting: %w", err)
 	}
+	o.findAddress(sum.files)
 	f.all(items, sum, &o)
 	if f.err != nil {
 		return nil, fmt.Errorf("exporting: %w", f.err)
@@ -117,6 +120,7 @@ func (f *folder) all(items []Item, sum *folded, o *Options) {
 	}
 	for _, it := range items {
 		f.statements(it.Change)
+		f.act(it.Change)
 	}
 	f.put("README.md", []byte(readme(items, sum, o)), ownFile)
 	s := script{Options: o, items: items, steps: steps, notices: sum.notices}
@@ -159,9 +163,9 @@ func (f *folder) file(x file, o *Options) step {
 		s.how = "remove"
 		return s
 	case x.old == nil:
-		s.how, s.from, s.text = "new", path.Join("portable", x.rel), o.portable(string(x.new))
+		s.how, s.from, s.text = "new", path.Join("portable", x.rel), o.portableFile(x.rel, string(x.new))
 	default:
-		s.how, s.from, s.text = "patch", path.Join("portable", x.rel+".patch"), o.portable(patch(x))
+		s.how, s.from, s.text = "patch", path.Join("portable", x.rel+".patch"), o.portableFile(x.rel, patch(x))
 	}
 	f.put(s.from, []byte(s.text), ownFile)
 	return s
@@ -176,6 +180,24 @@ func patch(x file) string {
 	_, text, _ = strings.Cut(text, "\n")
 	_, text, _ = strings.Cut(text, "\n")
 	return "--- a/" + x.rel + "\n+++ b/" + x.rel + "\n" + text
+}
+
+// act writes what a change was planned from. Unlike a patch it names its places by
+// anchors, as server, location, upstream or table, so that iikanji apply --file
+// plans the same change on a configuration of another form.
+func (f *folder) act(c *iikanji.Change) {
+	if c.Remedy == nil {
+		return
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(c.Remedy); err != nil && f.err == nil {
+		f.err = fmt.Errorf("writing the act of change %d: %w", c.ID, err)
+		return
+	}
+	f.put(fmt.Sprintf("acts/%04d.json", c.ID), b.Bytes(), ownFile)
 }
 
 // statements writes a change's statements and their undo.
