@@ -125,7 +125,9 @@ change() {
 		return
 	fi
 	cp -- "$work/$1" "$backup/$1.after"
-	cp -- "$work/$1" "$3" # an existing file keeps its owner and its mode
+	: >"$backup/$1.changing" # a kill now leaves a part of the file: undo.sh restores it
+	cp -- "$work/$1" "$3"    # an existing file keeps its owner and its mode
+	rm -- "$backup/$1.changing"
 }
 
 # check lets nginx check the written files. If nginx refuses them, they are

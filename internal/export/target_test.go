@@ -62,3 +62,28 @@ func TestAnotherPort(t *testing.T) {
 		t.Errorf("the act is %s, %v", text, err)
 	}
 }
+
+// TestKilledInCopy kills apply.sh, and then undo.sh, in the middle of the copy of a
+// file: undo.sh restores it.
+func TestKilledInCopy(t *testing.T) {
+	p := newPast(t)
+	p.add(edits("patch", "app", "a patch", iikanji.Restart, change.Edit{Path: "webapp/go/main.go", Old: []byte(oldApp), New: []byte(midApp)}), keptStages...)
+	g := exported(t, p)
+	before := g.state()
+	main := filepath.Join(g.dir, "app/go/main.go")
+	bin := t.TempDir()
+	// The last argument is the file to write.
+	const deadly = "#!/bin/sh\nfor last; do :; done\nif [ \"$last\" = \"$DEADLY\" ]; then printf half >\"$last\"; kill -9 $PPID; exit 1; fi\nexec /bin/cp \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(bin, "cp"), []byte(deadly), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	env := append([]string{"PATH=" + bin + ":" + os.Getenv("PATH"), "DEADLY=" + main}, g.env[1:]...)
+	for _, args := range [][]string{{"apply.sh", "--yes"}, {"undo.sh"}} {
+		g.run(-1, env, args...)
+		if got := read(t, main); got != "half" {
+			t.Fatalf("%v: the file is %q: the test proves nothing", args, got)
+		}
+	}
+	g.run(0, g.env, "undo.sh")
+	g.unchanged("undone", before)
+}
