@@ -60,6 +60,7 @@ func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *ob
 			return nil, nil, err
 		}
 	}
+	l.Heads = true
 	m, err := f.Run(ctx, Spec{Load: l, KeepSamples: true, Around: o.Phase})
 	if err != nil {
 		return nil, nil, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/facts"
 	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/hoststat"
 	"github.com/iikanji/iikanji/internal/scenario"
@@ -79,6 +80,8 @@ type Observer struct {
 	growth    growthWatch
 
 	samples      string         // folder of the load generator's samples, "" for none
+	clients      facts.Clients  // of the run, to ask again as them
+	noClients    error          // why they are not known
 	seen         []iikanji.Fact // of the end of the load
 	began, ended time.Time
 }
@@ -196,7 +199,10 @@ func (o *Observer) end(ctx context.Context) {
 
 // Samples sets the folder in which the load generator keeps its samples of the
 // run. Without it, less is known about how answers differed between clients.
-func (o *Observer) Samples(dir string) { o.samples = dir }
+func (o *Observer) Samples(dir string) {
+	o.samples = dir
+	o.clients, o.noClients = takeClients(dir)
+}
 
 // Finish reads what the sensors saw of the load phase of a run and proves
 // them. A sensor that cannot be read is red, not an error; the error is only
