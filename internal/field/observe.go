@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/tune"
 )
@@ -37,11 +39,23 @@ func (f *Field) Observe(ctx context.Context, spec tune.BenchSpec) (d *observe.Di
 	return d, known, f.restartApps(ctx)
 }
 
+// A sensing subject can turn on logs that the site lacks, for an observation.
+type sensing interface {
+	SensorsOn(ctx context.Context) (off func() error, err error)
+}
+
 // Diagnose makes one run with every sensor on and returns its diagnosis with the
 // facts behind it. ready is called before the run, when the site is prepared; it may
 // be nil. The settings of the databases are restored.
 func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
-	o, err := observe.Observe(ctx, observe.Watched{Target: f.Subject.Target(), Groups: f.Subject.Groups, Now: f.Now})
+	if s, ok := f.Subject.(sensing); ok {
+		off, refused := s.SensorsOn(ctx)
+		if refused != nil {
+			return nil, nil, fmt.Errorf("turning on logs: %w", refused)
+		}
+		defer func() { err = errors.Join(err, off()) }()
+	}
+	o, err := observe.Observe(ctx, observe.Watched{Target: f.Subject.Target(), Groups: f.Subject.Groups, Now: f.Now, Hosts: hostsOf(f.Subject.Site())})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -65,6 +79,20 @@ func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *ob
 		return nil, nil, f.unobserved(ctx, m.Run)
 	}
 	return f.learn(ctx, o, m.Run)
+}
+
+// hostsOf finds the hosts of a site; nil for a site that is on this machine and
+// has no way of its own to reach it.
+func hostsOf(s *change.Site) func(name string) host.Host {
+	if len(s.Hosts) == 0 {
+		return nil
+	}
+	return func(name string) host.Host {
+		if h := s.Hosts[name]; h != nil || name != "" {
+			return h
+		}
+		return host.Local{}
+	}
 }
 
 // Complete adds the measurements of the surroundings to a single run.

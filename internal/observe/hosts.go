@@ -18,7 +18,7 @@ const thisMachine = "local"
 
 // host is a host of the target by its name.
 func (w Watched) host(name string) host.Host {
-	if w.Hosts == nil || name == "" {
+	if w.Hosts == nil {
 		return host.Local{}
 	}
 	return w.Hosts(name)

@@ -140,6 +140,9 @@ func (s *slowSwitch) restore(ctx context.Context) error {
 // account that the server runs as.
 func emptyLike(path, other string) error {
 	info, err := os.Stat(other)
+	if errors.Is(err, os.ErrNotExist) { // the server makes it with the first slow statement
+		info, err = os.Stat(filepath.Dir(other))
+	}
 	if err != nil {
 		return fmt.Errorf("looking at the slow log: %w", err)
 	}
