@@ -83,14 +83,15 @@ func (c *initCmd) Run(ctx context.Context, e *env) error {
 
 // print lists what was found and what is to do.
 func (c *initCmd) print(e *env, found *discover.Found, path string) error {
-	t := report.Table{Columns: []report.Column{{Name: "service", Left: true}, {Name: "found", Left: true}, {Name: "sure", Left: true}, {Name: "by", Left: true, Shrink: true}}}
-	for _, f := range found.Findings {
-		t.Rows = append(t.Rows, []string{cmp.Or(f.Service, "-"), report.Clean(f.What), string(f.Sure), report.Clean(f.How)})
-	}
-	if err := t.Write(e.Stdout, report.Text, e.Cols); err != nil {
-		return err
-	}
 	out := &output{w: e.Stdout}
+	for _, s := range found.File.Services {
+		out.line("%s", s.Name)
+		for _, f := range found.Findings {
+			if f.Service == s.Name {
+				out.line("  %-6s  %s: %s", f.Sure, report.Clean(f.What), report.Clean(f.How))
+			}
+		}
+	}
 	out.line("\n%s describes the site at %s", path, found.File.URL)
 	for _, todo := range found.Todo {
 		out.line("to do: %s", report.Clean(todo))

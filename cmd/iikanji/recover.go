@@ -10,6 +10,7 @@ import (
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/target/live"
 	"github.com/iikanji/iikanji/internal/tune"
 )
 
@@ -57,7 +58,11 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	var done recovered
-	if len(half)+len(away) > 0 {
+	sensors, err := live.SensorsInForce(h)
+	if err != nil {
+		return err
+	}
+	if len(half)+len(away)+sensors > 0 {
 		if err := c.recover(ctx, e, a, dir, h, half, &done); err != nil {
 			return errors.Join(c.print(e, done), err)
 		}
@@ -119,6 +124,11 @@ func (c *recoverCmd) recover(ctx context.Context, e *env, a *namedTarget, dir st
 // undo undoes the half-done changes.
 func (r *recovered) undo(ctx context.Context, w *liveTarget, h *history.History) error {
 	ids, err := w.executor(h).Recover(ctx)
+	if err == nil { // logs that were turned on for an observation
+		var logs []iikanji.ChangeID
+		logs, err = live.RevertSensors(ctx, h, w.executor(h))
+		ids = append(ids, logs...)
+	}
 	undone, e := loaded(h, ids)
 	r.Undone = append(r.Undone, undone...)
 	return errors.Join(err, e)

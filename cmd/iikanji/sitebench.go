@@ -53,6 +53,7 @@ func (r *benchRun) loaderOf(s field.Subject, h *history.History) field.Loader {
 const quietTime = 5 * time.Second
 
 func (r *benchRun) benchmarkerOf(s *live.Subject, h *history.History) field.Loader {
+	s.Journal(h)
 	c := loader.Command{Site: s.File().Site, URL: s.URL(), Bench: s.File().Bench, AccessLog: s.AccessLog, Now: r.e.Now,
 		Past: func() ([]float64, int, error) { return pastScores(h) }, Prepare: s.Prepare()}
 	if r.Manual {

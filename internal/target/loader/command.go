@@ -230,6 +230,7 @@ func (c *Command) judge(run *iikanji.Run, e *ending) {
 	run.Raw = r.Score
 	if run.Outcome = iikanji.Failed; len(run.Reasons) == 0 {
 		run.Outcome, run.Score = iikanji.Passed, r.Score
+		run.Points = append(run.Points, iikanji.PointStat{Event: "score by " + r.By, Count: 1, Points: r.Score})
 	}
 	if r.By != "" {
 		run.Notes = append(run.Notes, "the score is by "+r.By)
