@@ -87,12 +87,7 @@ func hostsOf(s *change.Site) func(name string) host.Host {
 	if len(s.Hosts) == 0 {
 		return nil
 	}
-	return func(name string) host.Host {
-		if h := s.Hosts[name]; h != nil || name != "" {
-			return h
-		}
-		return host.Local{}
-	}
+	return func(name string) host.Host { return s.Hosts[name] }
 }
 
 // Complete adds the measurements of the surroundings to a single run.

@@ -21,7 +21,10 @@ func (w Watched) host(name string) host.Host {
 	if w.Hosts == nil {
 		return host.Local{}
 	}
-	return w.Hosts(name)
+	if h := w.Hosts(name); h != nil || name != "" {
+		return h
+	}
+	return host.Local{}
 }
 
 // hosts are this machine, which the load generator runs on, and the other hosts
