@@ -48,7 +48,7 @@ Exit status: 0 written, 1 failed to run, 2 usage.`
 func (c *initCmd) Run(ctx context.Context, e *env) error {
 	path := filepath.Join(c.Into, target.Name)
 	if _, err := os.Stat(path); err == nil && !c.Force && !c.Print {
-		return hinted(usageError("%s exists", path), "--force replaces it, --print shows what would be written")
+		return &exitError{Status: exitUsage, Err: fmt.Errorf("%s exists", path), Hints: []string{"--force replaces it, --print shows what would be written"}}
 	}
 	progress := report.NewProgress(e.Stderr, e.TTY, e.Cols, e.Now)
 	defer progress.Done()
