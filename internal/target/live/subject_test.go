@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -171,7 +170,7 @@ func killed(t *testing.T, site *targettest.Site, s *Subject) {
 		t.Errorf("still running: %v", left)
 	}
 	for name, pids := range before {
-		if err := syscall.Kill(pids[0], 0); err == nil {
+		if p, err := machine.ReadProcess(host.Local{}, pids[0]); err == nil && p.State != 'Z' {
 			t.Errorf("%s (%d) still runs", name, pids[0])
 		}
 	}
