@@ -17,11 +17,12 @@ import (
 type initCmd struct {
 	URL string `arg:"" optional:"" help:"Address of the site, as in http://127.0.0.1:8080 (default: that of the only nginx)."`
 
-	Bench string `help:"Command that loads the site once and prints its score." placeholder:"COMMAND"`
-	Into  string `help:"Folder for iikanji.toml." type:"path" default:"." placeholder:"FOLDER"`
-	Print bool   `help:"Print iikanji.toml instead of writing it."`
-	Force bool   `help:"Replace an iikanji.toml that is there."`
-	JSON  bool   `help:"Print what was found as one JSON document."`
+	Bench  string `help:"Command that loads the site once and prints its score." placeholder:"COMMAND"`
+	Into   string `help:"Folder for iikanji.toml." type:"path" default:"." placeholder:"FOLDER"`
+	Print  bool   `help:"Print iikanji.toml instead of writing it."`
+	Force  bool   `help:"Replace an iikanji.toml that is there."`
+	Schema bool   `help:"Print the JSON Schema of iikanji.toml, for editors, and end."`
+	JSON   bool   `help:"Print what was found as one JSON document."`
 }
 
 // Help returns the long help of the command.
@@ -46,6 +47,13 @@ Exit status: 0 written, 1 failed to run, 2 usage.`
 
 // Run runs the command.
 func (c *initCmd) Run(ctx context.Context, e *env) error {
+	if c.Schema {
+		schema, err := target.Schema()
+		if err == nil {
+			_, err = e.Stdout.Write(schema)
+		}
+		return err
+	}
 	path := filepath.Join(c.Into, target.Name)
 	if _, err := os.Stat(path); err == nil && !c.Force && !c.Print {
 		return &exitError{Status: exitUsage, Err: fmt.Errorf("%s exists", path), Hints: []string{"--force replaces it, --print shows what would be written"}}
