@@ -28,7 +28,7 @@ const (
 	// their median.
 	mateFloor = 1.5
 	// leastLeft is the share of the CPU time that a measurement needs.
-	leastLeft = 0.10
+	leastLeft = 0.05
 )
 
 // An aspect is one number of an environment that can void a run.

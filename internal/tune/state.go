@@ -25,7 +25,6 @@ type state struct {
 	accept bool // disturbed runs count
 	view   View
 	notes  []string
-	accept bool       // disturbed runs count
 	rng    *rand.Rand // of the order of runs and their rests
 	before [2]int     // runs of earlier searches on this history, and the void ones
 	first  int        // attempts of earlier searches
@@ -49,7 +48,18 @@ func (t *Tuner) begin() {
 	t.rng = rand.New(rand.NewPCG(t.Options.Seed, 1))
 	t.weak = t.weakKeeps
 	t.known = map[judge.FaultKey]iikanji.Fault{}
+	t.nothing = t.nothingKept
 	t.queue = queue{options: t.Options, ledger: &t.ledger, evidence: &t.evidence}
+}
+
+// nothingKept reports that no change is in force but perhaps one that is not
+// confirmed.
+func (t *Tuner) nothingKept() bool {
+	open := 0
+	if o := t.ledger.Open; o != nil && o.Attempt < len(t.ledger.Attempts) {
+		open = len(t.ledger.standing(&t.ledger.Attempts[o.Attempt]))
+	}
+	return len(t.ledger.InForce) == open
 }
 
 // remember adds the faults of a run of the incumbent to the known ones.

@@ -302,7 +302,7 @@ func TestTuneBudgets(t *testing.T) {
 	}
 }
 
-// TestTuneVoids: disturbed runs are named and repeated and change nothing. On a
+// TestTuneVoids checks that disturbed runs are reported, repeated and ignored. On a
 // machine where every run is disturbed they count: the search goes on, finds what
 // its noise lets it find, and ends without an error.
 func TestTuneVoids(t *testing.T) {
@@ -360,7 +360,7 @@ func TestProvable(t *testing.T) {
 	tu.begin()
 	tu.cost = 15 * time.Second
 	tu.judge = judge.NewJudge(stats.Prior{Var: 0.2 * 0.2, DF: 8})
-	const want = "with this noise a trial can prove +61 % and more in 2 pairs (1m0s), +26 % and more in 8 pairs (4m0s); there are 8m52s for trials"
+	const want = "with this noise a trial can prove +61 % and more in 2 pairs (1m0s), +26 % and more in 8 pairs (4m0s); there are 11m0s for trials"
 	if got := tu.provable(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
