@@ -39,6 +39,8 @@ type Run struct {
 	Gauges   []Gauge     `json:"gauges,omitempty"` // counts that the scenario defines, such as users at the end
 	Load     Generator   `json:"generator"`
 	Usage    []Usage     `json:"usage,omitempty"` // CPU time by service during the load phase
+	// Environment is what else the machine did during the load phase.
+	Environment *Environment `json:"environment,omitempty"`
 	// Counts is the growth of the database's own counters during the load
 	// phase, as in "queries" or "rows examined".
 	Counts   map[string]float64 `json:"counts,omitempty"`

@@ -34,7 +34,7 @@ type tuneCmd struct {
 	Watch    time.Duration `help:"Length of the load of observed runs." default:"10s"`
 	Pairs    int           `help:"Pairs of runs in the last comparison." default:"4"`
 	Proposer string        `help:"Program, with arguments, that reads findings and facts as JSON and writes changes." placeholder:"CMD"`
-	Noisy    bool          `help:"Use runs that other programs disturbed. The result is not reliable."`
+	Noisy    bool          `help:"Use every run, however much it was disturbed."`
 
 	Seed  uint64   `help:"Seed of the offered work and of the order of runs." default:"1"`
 	Clock float64  `help:"Speed of virtual time (default: that of the target)." placeholder:"X"`
@@ -58,13 +58,17 @@ Ctrl-C undoes the candidate on trial and leaves the kept changes; the same
 command then continues the search. iikanji history shows each change with its
 evidence, iikanji revert --all restores the original bytes.
 
+A busy machine makes the noise larger; the search says what it can still prove,
+and proves that. A run counts unless it was disturbed much more than others. If
+all are, they all count.
+
 Examples:
   iikanji tune isucondition
   iikanji tune isucondition --time 1h --until x10
   iikanji tune isucondition --proposer ./propose.py
 
-Exit status: 0 done, 1 failed to run (also: interrupted, or the machine is too
-noisy), 2 usage, 3 the site fails its checks.`
+Exit status: 0 done, 1 failed to run (also: interrupted), 2 usage, 3 the site
+fails its checks.`
 }
 
 // Run runs the command.
@@ -161,6 +165,9 @@ func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *liveTarget, h *histo
 		limit = "for at most " + o.Time.String()
 	}
 	live.say(fmt.Sprintf("tuning %s %s; the history is %s", r.arena.Name, limit, r.history))
+	if says := niceSays(); says != "" {
+		live.say(says)
+	}
 	return t.Tune(ctx)
 }
 

@@ -116,8 +116,9 @@ type digest struct {
 	st *statement // nil when it cannot be parsed
 	in string     // the database that ran it
 
-	route *fit    // the route that sends it, nil when unknown
-	saved float64 // upper bound of its seconds that an index of DB101 saves
+	senders []fit   // the certain routes that send it
+	route   *fit    // the one that sends nearly all of them, nil when unknown
+	saved   float64 // upper bound of its seconds that an index of DB101 saves
 }
 
 func look(in Input) (*view, error) {

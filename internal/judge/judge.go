@@ -20,6 +20,8 @@ type Judge struct {
 	// Tau is the standard deviation of true effects on ln(score), to correct the
 	// winner's curse.
 	Tau float64
+	// Slope is the effect of the CPU capacity that disturbances leave to a run.
+	Slope Slope
 }
 
 // NewJudge is the judge of the method, with the known noise.
@@ -54,6 +56,9 @@ type Pair struct {
 	A, B *iikanji.Run
 	// Void is why the environment guard voided the pair, which then never counts.
 	Void string
+	// VoidArm is the arm of the void run; unknown if the pair is void for another
+	// reason.
+	VoidArm Arm
 	// Sick is why the candidate's health check failed; the verdict is to revert.
 	Sick string
 }
@@ -69,7 +74,7 @@ const LeastWorth = 0.01
 // Decide is the verdict that the pairs prove: gates first, then the numbers, and
 // only at the looks. A verdict whose Call is unknown needs Needed further pairs.
 func (j Judge) Decide(c Case) iikanji.Verdict {
-	s := sift(c)
+	s := j.adjust(sift(c))
 	v := iikanji.Verdict{Change: c.Change.ID, Worth: cmp.Or(c.Worth, Worth(&c.Change)), Warnings: s.warnings}
 	if why := j.gate(c, s, &v); why != "" {
 		j.measure(s, &v)
@@ -93,7 +98,8 @@ func (j Judge) Decide(c Case) iikanji.Verdict {
 
 // measure fills in the effect and its interval.
 func (j Judge) measure(s sifted, v *iikanji.Verdict) stats.Moderated {
-	m := stats.Moderate(s.diffs, j.Prior)
+	m := stats.Moderate(s.diffs, s.prior)
+	m.SE = math.Hypot(m.SE, s.slopeError)
 	for _, p := range s.pairs {
 		v.Base, v.Tried = append(v.Base, p.A.ID), append(v.Tried, p.B.ID)
 	}
@@ -154,15 +160,18 @@ func (j Judge) unstable(s sifted) bool {
 
 // sifted is the usable pairs of a case, with the remarks from selecting them.
 type sifted struct {
-	pairs    []Pair
-	a, b     []float64 // ln(score), adjusted, of each usable pair
-	diffs    []float64 // b − a
-	old      int       // how many of the pairs were run before the latest calibration
-	failedA  int
-	failedB  int
-	broke    *iikanji.Run // the first B that failed
-	sick     string
-	warnings []string
+	pairs []Pair
+	a, b  []float64   // ln(score) of each usable pair
+	diffs []float64   // b − a
+	prior stats.Prior // of the noise of diffs
+	// slopeError is the standard error that the adjustment adds to the mean of diffs.
+	slopeError float64
+	old        int // how many of the pairs were run before the latest calibration
+	failedA    int
+	failedB    int
+	broke      *iikanji.Run // the first B that failed
+	sick       string
+	warnings   []string
 }
 
 func (s sifted) n() int { return len(s.diffs) }
@@ -223,6 +232,9 @@ func sift(c Case) sifted {
 			s.old = len(s.pairs)
 		}
 		s.a, s.b, s.diffs = append(s.a, ya), append(s.b, yb), append(s.diffs, yb-ya)
+	}
+	if why := sayVoids(c.Pairs); why != "" {
+		s.warnings = append(s.warnings, why)
 	}
 	return s
 }

@@ -51,6 +51,7 @@ type digest struct {
 	prepTime int64 // of Prepare and Close stmt
 	repeat   repeatSum
 	seconds  tally.Seconds
+	ticks    tally.Ticks
 }
 
 // spreadNames are the quantities measured per statement besides its time.
@@ -161,8 +162,11 @@ func distance(a, b int64) int64 {
 }
 
 // row turns the digest into a row of a profile.
-func (d *digest) row(files []string) iikanji.Row {
+func (d *digest) row(files []string, w *tally.Window) iikanji.Row {
 	r := iikanji.Row{Key: d.text, Count: d.count, Errors: d.errors, PerSecond: d.seconds.Counts()}
+	if w != nil {
+		r.Ticks = d.ticks.Counts(w)
+	}
 	d.time.Fill(&r)
 	q := &iikanji.SQLRow{Digest: fmt.Sprintf("%016x", d.key), Fingerprint: d.text, Tables: d.tables,
 		Lock: d.spreads[0].Sum(), Sent: int64(d.spreads[1].Sum()), MaxSent: int64(d.spreads[1].Max()),

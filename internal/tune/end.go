@@ -199,7 +199,7 @@ func (tr *trial) pairWithout(ctx context.Context, usable int) (p judge.Pair, err
 		if err != nil {
 			return p, err
 		}
-		if p.Put(on, run, void); void != "" {
+		if p.Put(on, run, void); p.Void != "" {
 			break
 		}
 	}
@@ -234,8 +234,10 @@ func (t *Tuner) compare(ctx context.Context, out *Outcome) (err error) {
 			c.why = judge.Unusable(p)
 		}
 		if c.why != "" {
-			bad++
 			t.note("last comparison: a pair does not count: %s", c.why)
+			if bad++; bad == maxBadPairs && !t.accept && p.Void != "" { // a headline with its noise is better than none
+				t.acceptAll(p.Void)
+			}
 			continue
 		}
 		n++
@@ -245,6 +247,10 @@ func (t *Tuner) compare(ctx context.Context, out *Outcome) (err error) {
 	}
 	return nil
 }
+
+// maxBadPairs is how many void pairs the last comparison repeats before disturbed
+// runs count.
+const maxBadPairs = 2
 
 // A comparison is the state of the last comparison.
 type comparison struct {
@@ -273,7 +279,7 @@ func (c *comparison) pair(ctx context.Context, n int) (p judge.Pair, err error) 
 		if err != nil {
 			return p, err
 		}
-		if p.Put(want, run, void); void != "" {
+		if p.Put(want, run, void); p.Void != "" {
 			break
 		}
 	}

@@ -21,6 +21,7 @@ type state struct {
 	stale  bool // the bottleneck may have moved: observe again
 	moved  bool // a change of a small effect was kept since the last observation
 	voids  int  // in a row
+	accept bool // disturbed runs count
 	view   View
 	notes  []string
 	before [2]int // runs of earlier searches on this history, and the void ones
@@ -56,7 +57,9 @@ func (e *evidence) remember(r *iikanji.Run) {
 
 // learn estimates the noise from the calibration and from past trials.
 func (e *evidence) learn() {
-	e.judge = judge.NewJudge(judge.Noise(append(slices.Clone(e.past), judge.PairRuns(e.aa))...))
+	trials := append(slices.Clone(e.past), judge.PairRuns(e.aa))
+	e.judge = judge.NewJudge(judge.Noise(trials...))
+	e.judge.Slope = judge.LearnSlope(trials...)
 }
 
 // show edits the view and passes it on.

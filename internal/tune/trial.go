@@ -31,9 +31,6 @@ type trial struct {
 // errTime is the end of the time in the middle of a trial.
 var errTime = errors.New("the time is up")
 
-// errNoisy is a machine that is too noisy for measurements.
-var errNoisy = errors.New("the machine is too noisy to prove anything")
-
 func (t *Tuner) newTrial(changes ...*iikanji.Change) *trial {
 	tr := &trial{Tuner: t, changes: changes, began: t.Now(), free: t.fresh, order: judge.BA}
 	if tr.free != nil || t.ledger.Open != nil { // runs of the incumbent confirm the unconfirmed change

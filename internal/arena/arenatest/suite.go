@@ -183,11 +183,11 @@ func (s *suite) sameWork(t *testing.T, work float64) {
 
 // A run with a planted fault under load ends afterFault after the first wanted
 // fault, so that consequences of the fault are seen too. A fault that is not
-// caught within faultDeadline counts as missed; a machine under load needs a few
-// seconds.
+// caught within faultDeadline counts as missed: every fault is met within seconds,
+// so only a dead machine misses it.
 const (
 	afterFault    = 500 * time.Millisecond
-	faultDeadline = 60 * time.Second
+	faultDeadline = 5 * time.Minute
 )
 
 // voidTries limits how often a fault is planted again after a void run. On a busy
