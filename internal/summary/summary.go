@@ -137,6 +137,9 @@ func (l *loader) observed() error {
 			continue
 		}
 		o.detail, o.Sensors, o.Findings = d, d.Diagnosis.Sensors, d.Diagnosis.Findings
+		for i := range o.Findings {
+			o.Findings[i].Evidence = withoutValues(o.Findings[i].Evidence)
+		}
 		o.Binding, o.Seconds, o.CPU = d.Diagnosis.Binding, d.Diagnosis.Statements, d.Diagnosis.CPU
 		l.s.Observed = append(l.s.Observed, o)
 	}
