@@ -5,7 +5,7 @@ import "github.com/iikanji/iikanji/internal/report"
 // A growth is the score of a run over its load, for a sparkline.
 type growth struct {
 	seconds []float64 // points of each second of the load
-	score   float64   // at the end of the latest whole second
+	score   float64   // at the begin of the latest second
 }
 
 // growthCols is the widest sparkline of a progress line.
@@ -19,6 +19,9 @@ func (g *growth) add(at, score float64) {
 	}
 	if second < len(g.seconds)-1 { // the load of another run
 		*g = growth{}
+	}
+	if len(g.seconds) == 0 { // scores may begin above 0
+		g.score = score
 	}
 	for len(g.seconds) <= second {
 		if n := len(g.seconds); n > 0 {

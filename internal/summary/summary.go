@@ -154,14 +154,6 @@ func (s *Summary) Open() []iikanji.Finding {
 	return nil
 }
 
-// Last is the latest search, nil for none.
-func (s *Summary) Last() *Search {
-	if n := len(s.Searches); n > 0 {
-		return &s.Searches[n-1]
-	}
-	return nil
-}
-
 // RunOf returns the run of a number.
 func (s *Summary) RunOf(id iikanji.RunID) (*Run, bool) {
 	for i := range s.Runs {
