@@ -105,8 +105,8 @@ func commandOf(err error) (text string) {
 // interrupted replaces the error of a command that was interrupted by one message,
 // whichever call returned it.
 func interrupted(ctx context.Context, err error) error {
-	var said *exitError
-	if err == nil || ctx.Err() == nil || errors.As(err, &said) {
+	var complete *exitError // has its own message
+	if err == nil || ctx.Err() == nil || errors.As(err, &complete) {
 		return err
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx)) {
