@@ -64,8 +64,8 @@ type arenaFilesCmd struct {
 // Help returns the long help of the command.
 func (arenaFilesCmd) Help() string {
 	return `Writes DIR/webapp (sources, schema, initial data, public files, keys) and
-DIR/data (the benchmarker's copy of the data). A deployment needs the
-data and the keys of webapp if iikanji bench ARENA --url is to load it.
+DIR/data (the benchmarker's copy of the data). iikanji bench ARENA
+--url can load a deployment only if it has the data and the keys of webapp.
 
 Example:
   iikanji arena files isucondition ./isucondition
@@ -75,7 +75,7 @@ Exit status: 0 written, 1 failed to run (nothing is left), 2 usage.`
 
 // Run writes the files. After an error no file is left.
 func (c *arenaFilesCmd) Run(ctx context.Context, e *env) (err error) {
-	a, err := findTarget(c.Arena)
+	a, err := findArena(c.Arena)
 	if err != nil {
 		return err
 	}

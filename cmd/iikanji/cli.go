@@ -15,6 +15,8 @@ import (
 // cli is the command line. Each command is a struct in a file of its own with a
 // method Run(ctx, *env) error.
 type cli struct {
+	Init     initCmd     `cmd:"" help:"Describe a running site in an iikanji.toml; change nothing."`
+	Doctor   doctorCmd   `cmd:"" help:"Check an iikanji.toml against the running machine."`
 	Up       upCmd       `cmd:"" help:"Bring a target up and keep it up until Ctrl-C."`
 	Bench    benchCmd    `cmd:"" help:"Load a target, check every answer, and score it."`
 	Diagnose diagnoseCmd `cmd:"" help:"Load a target under observation; show what is slow, why, and what to do."`
@@ -112,8 +114,8 @@ func commandOf(err error) (text string) {
 // interrupted replaces the error of a command that was interrupted by one message,
 // whichever call returned it.
 func interrupted(ctx context.Context, err error) error {
-	var said *exitError
-	if err == nil || ctx.Err() == nil || errors.As(err, &said) {
+	var complete *exitError // has its own message
+	if err == nil || ctx.Err() == nil || errors.As(err, &complete) {
 		return err
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx)) {

@@ -101,6 +101,8 @@ type pricer struct {
 // priceAll runs the command with --price.
 func (r *benchRun) priceAll(ctx context.Context, h *history.History) error {
 	switch {
+	case r.arena == nil:
+		return usageError("--price is for arenas")
 	case r.URL != "" || r.NoLoad:
 		return usageError("--price starts a stack of its own and loads it: it cannot be combined with --url or --no-load")
 	case r.Pairs < 2 || r.Pairs > 100:
@@ -114,7 +116,8 @@ func (r *benchRun) priceAll(ctx context.Context, h *history.History) error {
 		r.Load = priceLoad
 	}
 	doc := &priceList{Version: 1, Arena: r.arena.Name, Seed: r.Seed, Load: r.Load, Pairs: r.Pairs, Began: r.e.Now()}
-	err = r.withSubject(ctx, func(ctx context.Context, s *site.Subject) error {
+	err = site.Use(ctx, r.arena, r.stackOptions(), func(ctx context.Context, s *site.Subject) error {
+		r.ready(doc.Began, s)
 		p := &pricer{benchRun: r, field: r.field(h, s, r.scenarioOf(s)), s: s.Stack, priced: chosen, rng: rand.New(rand.NewPCG(r.Seed, 0)), began: r.e.Now(), total: 2 * r.Pairs * len(chosen)}
 		return errors.Join(p.rounds(ctx, doc), p.clear())
 	})
@@ -183,7 +186,7 @@ func (p *pricer) run(ctx context.Context, name string, on sensors, seed uint64) 
 		return priceRun{}, err
 	}
 	var grown [2]int64 // the access log's size around the load
-	spec := field.Spec{Load: field.Load{Time: p.Load, Seed: seed, Progress: p.shower(name)}, Around: func(phase scenario.Phase, begins bool) {
+	spec := field.Spec{Load: field.Load{Time: p.Load, Seed: seed, Progress: p.progressOf(name)}, Around: func(phase scenario.Phase, begins bool) {
 		if phase == scenario.Load {
 			grown[map[bool]int{true: 0, false: 1}[begins]] = p.accessSize()
 		}
@@ -369,8 +372,8 @@ func digestsOf(ctx context.Context, socket string) (n int64, err error) {
 	return n, nil
 }
 
-// shower returns a function that draws the progress of one run among all.
-func (p *pricer) shower(name string) func(bench.Progress) {
+// progressOf returns a function that draws the progress of one run among all.
+func (p *pricer) progressOf(name string) func(bench.Progress) {
 	return func(b bench.Progress) {
 		left := "time left not known yet"
 		if p.done > 0 {

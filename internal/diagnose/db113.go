@@ -252,7 +252,7 @@ func (v *view) perRoute(_ int, d digest) (iikanji.Finding, bool) {
 	}
 	f := d.senders[i]
 	d.route = &f
-	claim := fmt.Sprintf("%s runs %s times in each %s: a loop sends it", cut(d.Query.Fingerprint, 60), times(f.each), f.route)
+	claim := fmt.Sprintf("%s runs %s times in each %s: it is sent in a loop", cut(d.Query.Fingerprint, 60), times(f.each), f.route)
 	few := d.q.Count * (1 - f.share*(1-1/f.each))
 	return v.looping(d, claim, few, ""), v.considerable(d.looped(few))
 }
@@ -264,14 +264,14 @@ func (v *view) loop(_ int, d digest) (iikanji.Finding, bool) {
 		return iikanji.Finding{}, false
 	}
 	if d.q.Count >= manyRequests*requests && float64(r.Count) >= d.q.Count/2 {
-		claim := fmt.Sprintf("%s runs %.1f times for each request of the run, in series: a loop sends it", cut(d.Query.Fingerprint, 60), d.q.Count/requests)
+		claim := fmt.Sprintf("%s runs %.1f times for each request of the run, in series: it is sent in a loop", cut(d.Query.Fingerprint, 60), d.q.Count/requests)
 		return v.looping(d, claim, requests, "", v.requestEvidence()), v.considerable(d.looped(requests))
 	}
 	surplus := v.surplus(d)
 	if r.Longest < longSeries || float64(r.Same) > seriesSame*float64(r.Count) || surplus < leastSurplus {
 		return iikanji.Finding{}, false
 	}
-	claim := fmt.Sprintf("%s runs up to %s times in a row on one connection, with new values each time: a loop sends it", cut(d.Query.Fingerprint, 60), people(float64(r.Longest)))
+	claim := fmt.Sprintf("%s runs up to %s times in a row on one connection, with new values each time: it is sent in a loop", cut(d.Query.Fingerprint, 60), people(float64(r.Longest)))
 	few := d.q.Count - float64(r.Count)
 	return v.looping(d, claim, few, "", iikanji.Evidence{Source: "per second", Text: fmt.Sprintf(
 		"in the seconds in which it ran most, %.0f %% of its executions exceed one for each request of any route", 100*surplus)}), v.considerable(d.looped(few))

@@ -54,7 +54,7 @@ func JudgeRule(w World, rng *rand.Rand) Trial {
 		if v := j.Decide(c); v.Call != iikanji.CallUnknown {
 			return Trial{v.Call, len(c.Pairs)}
 		} else if v.Needed == 0 {
-			panic("BUG: the judge neither decides nor asks for more")
+			panic("BUG: the judge neither decides nor needs more pairs")
 		}
 	}
 }

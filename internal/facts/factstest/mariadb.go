@@ -2,7 +2,7 @@
 // own, a unix socket, no network, no syncing. It is not for anything that has
 // to keep its data.
 //
-//  1. [Start] makes the data folder, starts the server and asks it until it answers.
+//  1. [Start] makes the data folder, starts the server and polls it until it answers.
 //  2. [Server.Open] gives a pool to a fresh, empty database.
 //  3. [Server.Stop] ends it; it also dies with the test's process.
 package factstest
@@ -79,7 +79,7 @@ func (s *Server) boot(ctx context.Context, args []string) error {
 	return s.ready(ctx)
 }
 
-// ready asks until the server answers.
+// ready polls the server until it answers.
 func (s *Server) ready(ctx context.Context) error {
 	db, err := sql.Open("mysql", s.dsn(""))
 	if err != nil {
