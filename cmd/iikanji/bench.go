@@ -101,6 +101,7 @@ type benchRun struct {
 	pin      pinning
 	history  string
 	progress *report.Progress
+	growth   growth // for terminals
 	boot     time.Duration
 }
 
@@ -268,7 +269,7 @@ func (r *benchRun) bench(ctx context.Context, f *field.Field) error {
 	return verdictOf(run)
 }
 
-// show draws one progress line.
+// show draws one progress line, on a terminal with the points of each second.
 func (r *benchRun) show(p bench.Progress) {
 	if p.Note != "" {
 		r.progress.Say("%s", p.Note)
@@ -277,7 +278,11 @@ func (r *benchRun) show(p bench.Progress) {
 		r.progress.Status("%s: %s, %s", p.Phase, report.Duration(p.Elapsed.Round(100*time.Millisecond)), report.Number(p.Requests, "request"))
 		return
 	}
-	r.progress.Status("load: %s left, score %s, %s, %s, %s", p.Left.Round(time.Second),
+	line := ""
+	if r.growth.add(p.Elapsed.Seconds(), p.Score); r.e.TTY {
+		line = r.growth.line(min(growthCols, r.e.Cols/4)) + " "
+	}
+	r.progress.Status("load: %s%s left, score %s, %s, %s, %s", line, p.Left.Round(time.Second),
 		report.Count(int64(p.Score)), report.Number(p.Requests, "request"), report.Number(p.Errors, "error"), report.Number(p.Timeouts, "timeout"))
 }
 

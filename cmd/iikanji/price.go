@@ -193,7 +193,7 @@ func (p *pricer) run(ctx context.Context, name string, on sensors, seed uint64) 
 		return priceRun{}, err
 	}
 	var grown [2]int64 // the access log's size around the load
-	spec := field.Spec{Load: field.Load{Time: p.Load, Seed: seed, Progress: p.shower(name)}, Around: func(phase scenario.Phase, begins bool) {
+	spec := field.Spec{Load: field.Load{Time: p.Load, Seed: seed, Progress: p.progressOf(name)}, Around: func(phase scenario.Phase, begins bool) {
 		if phase == scenario.Load {
 			grown[map[bool]int{true: 0, false: 1}[begins]] = p.accessSize()
 		}
@@ -381,8 +381,8 @@ func digestsOf(ctx context.Context, socket string) (n int64, err error) {
 	return n, nil
 }
 
-// shower returns a function that draws the progress of one run among all.
-func (p *pricer) shower(name string) func(bench.Progress) {
+// progressOf returns a function that draws the progress of one run among all.
+func (p *pricer) progressOf(name string) func(bench.Progress) {
 	return func(b bench.Progress) {
 		left := "time left not known yet"
 		if p.done > 0 {

@@ -425,7 +425,7 @@ func byHandExported(t *testing.T, dir string) {
 	if !strings.HasPrefix(out, "4 changes and ") {
 		t.Errorf("%s", out)
 	}
-	for name, want := range map[string]string{"README.md": "| 1 | add index", "apply.sh": "want MARIADB_CONF_DIR", "files/webapp/go/word.go": "good day", "sql/0001.sql": "ALTER TABLE `shop`.`orders`"} {
+	for name, want := range map[string]string{"README.md": "| 1 | add index", "apply.sh": "require MARIADB_CONF_DIR", "files/webapp/go/word.go": "good day", "sql/0001.sql": "ALTER TABLE `shop`.`orders`"} {
 		if b, err := os.ReadFile(filepath.Join(into, name)); err != nil || !strings.Contains(string(b), want) {
 			t.Errorf("%s: %v, no %q in\n%s", name, err, want, b)
 		}

@@ -272,17 +272,17 @@ func (v *tuneView) draw() {
 		proof += fmt.Sprintf("; this run: %s left, score %s", p.Left.Round(time.Second), report.Count(int64(p.Score)))
 	}
 	lines = append(lines, proof)
-	stand := fmt.Sprintf("  run %d, %d tried, %d kept", w.Runs, w.Tried, w.Kept)
+	totals := fmt.Sprintf("  run %d, %d tried, %d kept", w.Runs, w.Tried, w.Kept)
 	if w.Score > 0 {
-		stand += fmt.Sprintf("; score %s", report.Count(int64(math.Round(w.Score))))
+		totals += fmt.Sprintf("; score %s", report.Count(int64(math.Round(w.Score))))
 		if w.First > 0 && w.Score != w.First {
-			stand += fmt.Sprintf(", %.1f × the first", w.Score/w.First)
+			totals += fmt.Sprintf(", %.1f × the first", w.Score/w.First)
 		}
 	}
 	if w.Left > 0 {
-		stand += fmt.Sprintf("; %s left", clock(w.Left))
+		totals += fmt.Sprintf("; %s left", clock(w.Left))
 	}
-	v.live.Draw(append(lines, stand)...)
+	v.live.Draw(append(lines, totals)...)
 }
 
 // effectText formats an effect on ln(score) with its interval, in percent.

@@ -79,18 +79,22 @@ func capacities(pairs []Pair) (xs []float64, ok bool) {
 	return xs, true
 }
 
-// LearnSlope estimates the slope from runs of one unchanged state, which make pairs,
-// and from the pairs of past trials.
-func LearnSlope(aa []*iikanji.Run, trials ...[]Pair) Slope {
-	var unchanged []Pair
-	for two := range slices.Chunk(aa, 2) {
+// PairRuns makes A/A pairs of consecutive runs of one unchanged state.
+func PairRuns(runs []*iikanji.Run) []Pair {
+	var pairs []Pair
+	for two := range slices.Chunk(runs, 2) {
 		if len(two) == 2 {
-			unchanged = append(unchanged, Pair{A: two[0], B: two[1]})
+			pairs = append(pairs, Pair{A: two[0], B: two[1]})
 		}
 	}
+	return pairs
+}
+
+// LearnSlope estimates the slope from A/A pairs and from the pairs of past trials.
+func LearnSlope(trials ...[]Pair) Slope {
 	var xx, xy, yy float64
 	df := -1 // of the residuals: one less for the slope
-	for _, pairs := range append(slices.Clone(trials), unchanged) {
+	for _, pairs := range trials {
 		s := sift(Case{Pairs: pairs})
 		x, ok := capacities(s.pairs)
 		if !ok || s.n() < 2 {

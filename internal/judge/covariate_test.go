@@ -46,11 +46,8 @@ func (d *disturbed) trials(n, aa int, adjusted bool) (kept, pairs, used float64)
 	for range n {
 		calm := *d
 		calm.effect, calm.shift = 0, 0
-		var before []*iikanji.Run
-		for _, p := range calm.pairs(aa) {
-			before = append(before, p.A, p.B)
-		}
-		j := NewJudge(Noise(before))
+		before := calm.pairs(aa)
+		j := NewJudge(Noise(nil, before))
 		if adjusted {
 			j.Slope = LearnSlope(before)
 		}
@@ -108,18 +105,18 @@ func TestSlope(t *testing.T) {
 func TestSlopeNeeds(t *testing.T) {
 	world := disturbed{rng: rand.New(rand.NewPCG(3, 3)), sigma: 0.001, steal: 0.15, slope: 1.5}
 	ps := world.pairs(slopeDF + 2)
-	if l := LearnSlope(nil, ps); !l.used || math.Abs(l.beta-1.5) > 0.2 {
+	if l := LearnSlope(ps); !l.used || math.Abs(l.beta-1.5) > 0.2 {
 		t.Errorf("slope %+v, want 1.5", l)
 	}
-	if l := LearnSlope(nil, ps[:slopeDF]); l.used {
+	if l := LearnSlope(ps[:slopeDF]); l.used {
 		t.Errorf("a slope from %d pairs: %+v", slopeDF, l)
 	}
 	ps[2].A.Environment = nil
-	if l := LearnSlope(nil, ps); l.used {
+	if l := LearnSlope(ps); l.used {
 		t.Errorf("a slope without an environment: %+v", l)
 	}
 	world.slope = -1.5
-	if l := LearnSlope(nil, world.pairs(20)); l.used {
+	if l := LearnSlope(world.pairs(20)); l.used {
 		t.Errorf("steal that makes faster: %+v", l)
 	}
 	j := NewJudge(known)

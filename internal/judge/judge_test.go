@@ -55,7 +55,7 @@ func TestDecide(t *testing.T) {
 		why    string // a part of the verdict's reason
 	}{
 		{"nothing yet", known, trialOf(), iikanji.CallUnknown, iikanji.TooFew, 2, "0 pairs"},
-		{"one pair is no look", known, trialOf(30), iikanji.CallUnknown, iikanji.TooFew, 1, "1 pair more"},
+		{"one pair is not a look", known, trialOf(30), iikanji.CallUnknown, iikanji.TooFew, 1, "1 pair more"},
 		{"clear at two", known, trialOf(10, 11), iikanji.Keep, iikanji.Proven, 0, "a gain is proven"},
 		{"clear loss at two", known, trialOf(-10, -9), iikanji.Revert, iikanji.NoGain, 0, "1 % or more"},
 		{"unclear at two", known, trialOf(2, 3), iikanji.CallUnknown, iikanji.TooFew, 1, "not decided"},
@@ -63,7 +63,7 @@ func TestDecide(t *testing.T) {
 		{"five decides", known, trialOf(10, 10, 10, 10, 10), iikanji.Keep, iikanji.Proven, 0, "in 5 pairs"},
 		{"seven proves nothing", known, trialOf(10, 10, 10, 10, 10, 10, 10), iikanji.CallUnknown, iikanji.TooFew, 1, ""},
 		{"six decides", known, trialOf(3, 3, 2, 3, 3, 3), iikanji.Keep, iikanji.Proven, 0, "in 6 pairs"},
-		{"seven is no look", known, trialOf(2, 1, 2, 1, 2, 1, 2), iikanji.CallUnknown, iikanji.TooFew, 1, ""},
+		{"seven is not a look", known, trialOf(2, 1, 2, 1, 2, 1, 2), iikanji.CallUnknown, iikanji.TooFew, 1, ""},
 		{"eight ends it", known, trialOf(2, 0, 2, 0, 2, 0, 2, 0), iikanji.Inconclusive, iikanji.Undecided, 0, "pairs would prove"},
 		{"proven but too small", stats.Prior{Var: 1e-6, DF: 8}, trialOf(0.5, 0.5), iikanji.Revert, iikanji.NoGain, 0, "ruled out"},
 		{"no prior, two pairs", stats.Prior{}, trialOf(10, 14), iikanji.CallUnknown, iikanji.TooFew, 1, ""},
@@ -291,7 +291,7 @@ func TestShift(t *testing.T) {
 	c.Before = c.Before[:3]
 	c.Pairs[3].A.Score, c.Pairs[3].B.Score = 100, 110
 	if v := j.Decide(c); v.Reason == iikanji.Shifted {
-		t.Error("three runs are no control chart")
+		t.Error("three runs are not a control chart")
 	}
 }
 

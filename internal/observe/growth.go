@@ -48,7 +48,8 @@ func (w *growthWatch) watch(h host.Host, path string) *growingLog {
 }
 
 func (w *growthWatch) begin() {
-	w.stop = make(chan struct{})
+	stop := make(chan struct{})
+	w.stop = stop
 	w.done.Go(func() {
 		tick := time.NewTicker(lookEvery)
 		defer tick.Stop()
@@ -57,7 +58,7 @@ func (w *growthWatch) begin() {
 				l.look(w.now)
 			}
 			select {
-			case <-w.stop:
+			case <-stop:
 				return
 			case <-tick.C:
 			}

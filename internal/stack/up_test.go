@@ -46,7 +46,7 @@ func TestUp(t *testing.T) {
 	}
 	down(t, s)
 	if _, open := <-s.Died(); open {
-		t.Error("a service was reported dead that was told to stop")
+		t.Error("a stopped service was reported dead")
 	}
 
 	again := &lines{}
@@ -339,7 +339,7 @@ func TestUnprivileged(t *testing.T) {
 	nothingRuns(t, dir)
 	var foreign *ForeignDirError
 	if _, err := Up(t.Context(), tiny(), Options{Dir: dir}); !errors.As(err, &foreign) || foreign.Owner != "12345" {
-		t.Errorf("root was given nobody's folder: %v", err)
+		t.Errorf("root could use another user's folder: %v", err)
 	}
 }
 

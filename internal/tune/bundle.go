@@ -131,7 +131,7 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate, why string) (tr
 	}
 	if tr.replan {
 		t.ledger.Wiped = true
-		a.Skipped = "initialize creates a table anew, which undoes a part of the bundle"
+		a.Skipped = "initialize creates a table again, which undoes a part of the bundle"
 	}
 	t.ledger.Attempts = append(t.ledger.Attempts, a)
 	if err := t.judged(a); err != nil {

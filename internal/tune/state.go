@@ -22,9 +22,9 @@ type state struct {
 	stale  bool // the bottleneck may have moved: observe again
 	moved  bool // a change of a small effect was kept since the last observation
 	voids  int  // in a row
+	accept bool // disturbed runs count
 	view   View
 	notes  []string
-	accept bool       // disturbed runs count
 	rng    *rand.Rand // of the order of runs and their rests
 	before [2]int     // runs of earlier searches on this history, and the void ones
 	first  int        // attempts of earlier searches
@@ -75,7 +75,7 @@ func (e *evidence) remember(r *iikanji.Run) {
 // effects of changes from the attempts so far.
 func (t *Tuner) learn() {
 	t.judge = judge.NewJudge(judge.Noise(t.aa, t.past...))
-	t.judge.Slope = judge.LearnSlope(t.aa, t.past...)
+	t.judge.Slope = judge.LearnSlope(append(slices.Clone(t.past), judge.PairRuns(t.aa))...)
 	var tried []judge.Tried
 	for _, a := range t.ledger.Attempts {
 		if v := a.Verdict; v.Effect.Level > 0 && a.Kind() != bundleKind && !a.Fast && len(v.Tried) > 1 {
