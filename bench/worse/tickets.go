@@ -11,7 +11,7 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// The files of the app that is bound by locks. The app is a module of its own:
+// The files of the app that is limited by row locks. The app is a module of its own:
 // the go command ignores folders that begin with "_". Its go.mod and go.sum end
 // in .txt, because go:embed refuses a folder with a go.mod.
 var (

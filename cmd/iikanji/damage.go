@@ -4,16 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/site"
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
@@ -56,7 +53,7 @@ func disagreement(h *history.History) (*damageReport, error) {
 }
 
 // refuseDamaged returns an error if the journal and the changes disagree.
-func refuseDamaged(h *history.History, a *arena.Arena, f placeFlags) error {
+func refuseDamaged(h *history.History, a *namedTarget, f placeFlags) error {
 	d, err := disagreement(h)
 	if err != nil || d == nil {
 		return err
@@ -120,7 +117,7 @@ func (d *damageReport) statements() bool {
 // stages account for every place, that is recorded. Otherwise the flag --damaged
 // decides: the changes are made interrupted ones, which recover then undoes, or
 // completes.
-func (c *recoverCmd) settle(ctx context.Context, e *env, a *arena.Arena, dir string, h *history.History, done *recovered) error {
+func (c *recoverCmd) settle(ctx context.Context, e *env, a *namedTarget, dir string, h *history.History, done *recovered) error {
 	d, err := c.damage(ctx, e, a, dir, h)
 	if err != nil || d == nil {
 		return err
@@ -163,7 +160,7 @@ func restage(h *history.History, u uncertainChange) error {
 // damage finds and examines the changes whose events are damaged or missing, nil
 // if there are none. Tables need a running database; if the stack does not come
 // up, they are shown as unread.
-func (c *recoverCmd) damage(ctx context.Context, e *env, a *arena.Arena, dir string, h *history.History) (*damageReport, error) {
+func (c *recoverCmd) damage(ctx context.Context, e *env, a *namedTarget, dir string, h *history.History) (*damageReport, error) {
 	d, err := disagreement(h)
 	if err != nil {
 		return nil, err
@@ -211,18 +208,6 @@ func (c *recoverCmd) damage(ctx context.Context, e *env, a *arena.Arena, dir str
 		d.examine(ctx, files, all, latest)
 	}
 	return d, nil
-}
-
-// filesOf is the site as far as its folders show it.
-func filesOf(a *arena.Arena, dir string) (*change.Site, error) {
-	full, err := a.Complete()
-	if err != nil {
-		return nil, err
-	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
-	}
-	return site.Files(iikanji.Target{}, full, filepath.Join(dir, "conf"), filepath.Join(dir, "webapp")), nil
 }
 
 var standingSays = map[change.Standing]string{

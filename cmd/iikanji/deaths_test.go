@@ -26,7 +26,7 @@ func TestTrialDies(t *testing.T) {
 			f.Progress = func(p bench.Progress) {
 				if p.Phase == string(scenario.Load) && !done {
 					done = true
-					if err := syscall.Kill(w.Stack.Groups()[service][0], syscall.SIGKILL); err != nil {
+					if err := syscall.Kill(stackOf(w).Groups()[service][0], syscall.SIGKILL); err != nil {
 						t.Error(err)
 					}
 				}

@@ -61,14 +61,14 @@ func (c *historyDiffCmd) Run(_ context.Context, e *env) error {
 		return writeJSON(e.Stdout, d)
 	}
 	out := &output{w: e.Stdout, color: e.Color}
-	c.head(out, a.Run, b.Run, d)
+	c.head(out, e.Cols, a.Run, b.Run, d)
 	c.tables(out, e, d)
 	c.settings(out, e, d)
 	return out.err
 }
 
 // head prints the scores, the changes and the doubts.
-func (c *historyDiffCmd) head(out *output, a, b *iikanji.Run, d *summary.Difference) {
+func (c *historyDiffCmd) head(out *output, cols int, a, b *iikanji.Run, d *summary.Difference) {
 	score := func(r *iikanji.Run) string {
 		if !r.Clean() {
 			return r.Outcome.String()
@@ -80,9 +80,9 @@ func (c *historyDiffCmd) head(out *output, a, b *iikanji.Run, d *summary.Differe
 		line += fmt.Sprintf("   × %.2f", d.Ratio)
 	}
 	out.line("%s", line)
-	out.line("changes applied only in run %d: %s; only in run %d: %s", d.A, numbersText(d.OnlyA), d.B, numbersText(d.OnlyB))
+	out.wrapped(fmt.Sprintf("changes applied only in run %d: %s; only in run %d: %s", d.A, numbersText(d.OnlyA), d.B, numbersText(d.OnlyB)), cols)
 	for _, doubt := range d.Doubts {
-		out.line("doubt: %s", report.Clean(doubt))
+		out.wrapped("doubt: "+doubt, cols)
 	}
 }
 

@@ -47,7 +47,7 @@ func (c *historyNoteCmd) Run(_ context.Context, e *env) error {
 	case c.Number < 0:
 		return usageError("run %d: want the number of a run, or 0", c.Number)
 	}
-	h, err := c.openToWrite(c.Target)
+	h, err := c.openToWrite(e, c.Target)
 	if err != nil {
 		return err
 	}
@@ -64,8 +64,8 @@ func (c *historyNoteCmd) Run(_ context.Context, e *env) error {
 	return err
 }
 
-// openToWrite opens the history of a target, which must exist.
-func (f placeFlags) openToWrite(target string) (*history.History, error) {
+// openToWrite opens the history of a target, which must exist, and prints its damage.
+func (f placeFlags) openToWrite(e *env, target string) (*history.History, error) {
 	a, err := findTarget(target)
 	if err != nil {
 		return nil, err
@@ -74,5 +74,9 @@ func (f placeFlags) openToWrite(target string) (*history.History, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openExisting(dir)
+	h, err := openExisting(dir)
+	if err == nil {
+		printDamage(e, h)
+	}
+	return h, err
 }

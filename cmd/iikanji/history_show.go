@@ -57,15 +57,16 @@ func (c *historyShowCmd) Run(_ context.Context, e *env) error {
 		return err
 	}
 	out := &output{w: e.Stdout}
-	out.line("\nchanges applied: %s", numbersText(d.With))
+	out.line("")
+	out.wrapped("changes applied: "+numbersText(d.With), e.Cols)
 	if s := sides[d.Run.ID]; len(s) > 0 {
-		out.line("evidence of: %s", strings.Join(s, ", "))
+		out.wrapped("evidence of: "+strings.Join(s, ", "), e.Cols)
 	}
 	for _, n := range d.Notes {
-		out.line("note of %s: %s", n.At.UTC().Format(time.DateTime), report.Clean(n.Text))
+		out.wrapped(fmt.Sprintf("note of %s: %s", n.At.UTC().Format(time.DateTime), n.Text), e.Cols)
 	}
 	if m := d.Run.Machine; m != nil {
-		out.line("machine: %s, %d cores, %s; %s, %s; iikanji %s", report.Clean(m.CPU), m.Cores, m.Memory, report.Clean(m.System), report.Clean(m.Kernel), report.Clean(m.Program))
+		out.wrapped(fmt.Sprintf("machine: %s, %d cores, %s; %s, %s; iikanji %s", m.CPU, m.Cores, m.Memory, m.System, m.Kernel, m.Program), e.Cols)
 	}
 	if d.Host != nil {
 		out.line("\nCPU in cores by second, from 0 to the peak")
@@ -133,10 +134,15 @@ func (f placeFlags) open(e *env, target string) (*history.History, error) {
 	if err != nil {
 		return nil, err
 	}
+	printDamage(e, h)
+	return h, nil
+}
+
+// printDamage prints what is damaged in a history.
+func printDamage(e *env, h *history.History) {
 	for _, w := range h.Warnings() {
 		fmt.Fprintln(e.Stderr, "warning:", report.Clean(w))
 	}
-	return h, nil
 }
 
 // detailOf reads a run.

@@ -44,3 +44,12 @@ func (p *output) table(t *report.Table, cols int) {
 		p.err = t.Write(p.w, report.Text, cols)
 	}
 }
+
+// wrapped writes a sentence over lines of at most cols columns.
+func (p *output) wrapped(text string, cols int) {
+	var b strings.Builder
+	writeWrapped(&b, report.Clean(text), cols)
+	for line := range strings.Lines(b.String()) {
+		p.line("%s", strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "  "))
+	}
+}

@@ -18,6 +18,7 @@ import (
 	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/judge"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/scenario"
 	"github.com/iikanji/iikanji/internal/site"
@@ -101,6 +102,8 @@ type pricer struct {
 // priceAll runs the command with --price.
 func (r *benchRun) priceAll(ctx context.Context, h *history.History) error {
 	switch {
+	case r.arena == nil:
+		return usageError("--price is for arenas")
 	case r.URL != "" || r.NoLoad:
 		return usageError("--price starts a stack of its own and loads it: it cannot be combined with --url or --no-load")
 	case r.Pairs < 2 || r.Pairs > 100:
@@ -114,7 +117,8 @@ func (r *benchRun) priceAll(ctx context.Context, h *history.History) error {
 		r.Load = priceLoad
 	}
 	doc := &priceList{Version: 1, Arena: r.arena.Name, Seed: r.Seed, Load: r.Load, Pairs: r.Pairs, Began: r.e.Now()}
-	err = r.withSubject(ctx, func(ctx context.Context, s *site.Subject) error {
+	err = site.Use(ctx, r.arena, r.stackOptions(), func(ctx context.Context, s *site.Subject) error {
+		r.ready(doc.Began, s)
 		p := &pricer{benchRun: r, field: r.field(h, s, r.scenarioOf(s)), s: s.Stack, priced: chosen, rng: rand.New(rand.NewPCG(r.Seed, 0)), began: r.e.Now(), total: 2 * r.Pairs * len(chosen)}
 		return errors.Join(p.rounds(ctx, doc), p.clear())
 	})
@@ -171,10 +175,16 @@ func (p *pricer) pair(ctx context.Context, name string, on sensors, seed uint64)
 	if p.rng.IntN(2) == 0 {
 		first, second = bare, observed
 	}
-	if err := first(); err != nil {
-		return pair, err
+	for _, run := range []func() error{first, second} {
+		if err := run(); err != nil {
+			return pair, err
+		}
 	}
-	return pair, second()
+	var both judge.Pair
+	both.Put(false, pair.bare.run, "")
+	both.Put(true, pair.observed.run, "")
+	pair.void = both.Void
+	return pair, nil
 }
 
 // run makes one run with the given sensors on.
@@ -183,7 +193,7 @@ func (p *pricer) run(ctx context.Context, name string, on sensors, seed uint64) 
 		return priceRun{}, err
 	}
 	var grown [2]int64 // the access log's size around the load
-	spec := field.Spec{Load: field.Load{Time: p.Load, Seed: seed, Progress: p.shower(name)}, Around: func(phase scenario.Phase, begins bool) {
+	spec := field.Spec{Load: field.Load{Time: p.Load, Seed: seed, Progress: p.progressOf(name)}, Around: func(phase scenario.Phase, begins bool) {
 		if phase == scenario.Load {
 			grown[map[bool]int{true: 0, false: 1}[begins]] = p.accessSize()
 		}
@@ -216,7 +226,9 @@ func (p *pricer) run(ctx context.Context, name string, on sensors, seed uint64) 
 	if err := p.prove(ctx, on, grown[1]-grown[0], len(m.Samples())); err != nil {
 		return priceRun{}, fmt.Errorf("run %d (%s): %w", id, name, err)
 	}
-	return priceOf(run), nil
+	priced := priceOf(run)
+	priced.run = run
+	return priced, nil
 }
 
 // set turns the given sensors on and all others off, and restarts every service.
@@ -369,8 +381,8 @@ func digestsOf(ctx context.Context, socket string) (n int64, err error) {
 	return n, nil
 }
 
-// shower returns a function that draws the progress of one run among all.
-func (p *pricer) shower(name string) func(bench.Progress) {
+// progressOf returns a function that draws the progress of one run among all.
+func (p *pricer) progressOf(name string) func(bench.Progress) {
 	return func(b bench.Progress) {
 		left := "time left not known yet"
 		if p.done > 0 {
@@ -384,9 +396,10 @@ func (p *pricer) shower(name string) func(bench.Progress) {
 // A priceRun is the score and the CPU time of one run.
 type priceRun struct {
 	id    iikanji.RunID
-	score float64 // 0 if the run is not valid
-	cpu   float64 // seconds of the stack and the generator per request; 0 if not known
-	why   string  // reason for a score of 0
+	run   *iikanji.Run // nil if it had no load
+	score float64      // 0 if the run is not valid
+	cpu   float64      // seconds of the stack and the generator per request; 0 if not known
+	why   string       // reason for a score of 0
 }
 
 // priceOf adds up the CPU time of all services and of the generator, because a

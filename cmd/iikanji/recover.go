@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/report"
@@ -67,13 +66,8 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 }
 
 // all does the steps of the command. An error ends it before the next step.
-func (c *recoverCmd) all(ctx context.Context, e *env, a *arena.Arena, dir string, h *history.History, done *recovered) error {
-	full, err := a.Complete()
-	if err != nil {
-		return err
-	}
-	var busy *stack.BusyError
-	if err := stack.Sweep(ctx, full, dir, func(string) {}); err != nil && !errors.As(err, &busy) {
+func (c *recoverCmd) all(ctx context.Context, e *env, a *namedTarget, dir string, h *history.History, done *recovered) error {
+	if err := a.sweep(ctx, dir); err != nil {
 		return err
 	}
 	if err := c.settle(ctx, e, a, dir, h, done); err != nil {
@@ -118,7 +112,7 @@ type recovered struct {
 // recover brings the site up, undoes half-done changes and puts back changes that
 // were reverted for a comparison. If a half-done change keeps a server from starting, or the app from
 // building, its files are put back first: that needs no server.
-func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir string, h *history.History, half []*iikanji.Change, done *recovered) error {
+func (c *recoverCmd) recover(ctx context.Context, e *env, a *namedTarget, dir string, h *history.History, half []*iikanji.Change, done *recovered) error {
 	up := func() error {
 		return withLiveTarget(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
 			if err := done.complete(ctx, w, h); err != nil {

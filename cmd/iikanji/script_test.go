@@ -9,12 +9,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/target/keeper"
 )
 
 var update = flag.Bool("update", false, "write what the scripts' cmp commands saw into the scripts")
 
 func TestMain(m *testing.M) {
 	stack.MaybeSupervise()
+	keeper.MaybeKeep()
 	testscript.Main(sweptRun{m}, map[string]func(){"iikanji": mainOfTests})
 }
 
@@ -30,6 +32,7 @@ const (
 // mainOfTests is main with the settings that only tests have.
 func mainOfTests() {
 	stack.MaybeSupervise()
+	keeper.MaybeKeep()
 	e := systemEnv()
 	for name, value := range map[string]*time.Duration{restVariable: &e.Rest, leastLoadVariable: &e.LeastLoad} {
 		if text := os.Getenv(name); text != "" {

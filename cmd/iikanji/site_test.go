@@ -253,7 +253,7 @@ func thereAndBack(t *testing.T, dir string, w *liveTarget, h *history.History, r
 	if !differs(everything(t, dir, w.Site()), before) {
 		t.Error("applying changed nothing")
 	}
-	answer, err := get(w.Stack.Places().URL())
+	answer, err := get(w.URL())
 	if err != nil {
 		t.Errorf("with the change: %v", err)
 	}
@@ -264,7 +264,7 @@ func thereAndBack(t *testing.T, dir string, w *liveTarget, h *history.History, r
 		t.Fatal(err)
 	}
 	same(t, "undone", everything(t, dir, w.Site()), before)
-	if answer, err := get(w.Stack.Places().URL()); err != nil || !strings.HasPrefix(answer, "hello") {
+	if answer, err := get(w.URL()); err != nil || !strings.HasPrefix(answer, "hello") {
 		t.Errorf("after the undo the site answers %q, %v", answer, err)
 	}
 }
@@ -425,7 +425,7 @@ func byHandExported(t *testing.T, dir string) {
 	if !strings.HasPrefix(out, "4 changes and ") {
 		t.Errorf("%s", out)
 	}
-	for name, want := range map[string]string{"README.md": "| 1 | add index", "apply.sh": "want MARIADB_CONF_DIR", "files/webapp/go/word.go": "good day", "sql/0001.sql": "ALTER TABLE `shop`.`orders`"} {
+	for name, want := range map[string]string{"README.md": "| 1 | add index", "apply.sh": "require MARIADB_CONF_DIR", "files/webapp/go/word.go": "good day", "sql/0001.sql": "ALTER TABLE `shop`.`orders`"} {
 		if b, err := os.ReadFile(filepath.Join(into, name)); err != nil || !strings.Contains(string(b), want) {
 			t.Errorf("%s: %v, no %q in\n%s", name, err, want, b)
 		}
@@ -438,3 +438,6 @@ func byHandExported(t *testing.T, dir string) {
 		t.Errorf("into a folder with something in it: %s", said)
 	}
 }
+
+// stackOf is the stack of an arena that is up.
+func stackOf(w *liveTarget) *stack.Stack { return w.Subject.(*site.Subject).Stack }

@@ -21,7 +21,7 @@ import (
 )
 
 type topCmd struct {
-	Target string `arg:"" optional:"" help:"Target that is up (default: the only one that is up; if none is, all processes that listen on TCP)."`
+	Target string `arg:"" optional:"" help:"Target that is up (default: the only target that is up, or all processes that listen on TCP)."`
 
 	Dir     string        `help:"Work folder of the stack that is up." type:"path" placeholder:"FOLDER"`
 	Service []string      `short:"s" help:"Service by its root process; with a stack, an additional service." placeholder:"NAME=PID"`
@@ -145,7 +145,7 @@ func (c *topCmd) folder(named bool) (string, error) {
 	}
 	dir, what := c.Dir, "a stack"
 	if c.Target != "" {
-		a, err := findTarget(c.Target)
+		a, err := findArena(c.Target)
 		if err != nil {
 			return "", err
 		}

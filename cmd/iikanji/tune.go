@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/report"
@@ -107,7 +106,7 @@ func (c *tuneCmd) Run(ctx context.Context, e *env) error {
 }
 
 // ended returns the error with the exit status of a search that ended with err.
-func (c *tuneCmd) ended(ctx context.Context, err error, a *arena.Arena) error {
+func (c *tuneCmd) ended(ctx context.Context, err error, a *namedTarget) error {
 	switch {
 	case err != nil && ctx.Err() == nil && errors.Is(err, tune.ErrChecks):
 		return &exitError{Status: exitChecks, Err: err}
@@ -164,7 +163,7 @@ func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *liveTarget, h *histo
 	if o.Time > 0 {
 		limit = "for at most " + o.Time.String()
 	}
-	live.say(fmt.Sprintf("tuning %s %s; the history is %s", r.arena.Name, limit, r.history))
+	live.say(fmt.Sprintf("tuning %s %s; the history is %s", r.target.Name, limit, r.history))
 	if says := niceSays(); says != "" {
 		live.say(says)
 	}
@@ -180,7 +179,7 @@ func (c *tuneCmd) basis(r *benchRun) string {
 		host = "unknown"
 	}
 	place := r.pin.placement()
-	text := fmt.Sprintf("%s on %s, %d cores, generator on %s, stack on %s, seed %d", r.arena.Name, host, place.Cores, place.Generator, place.Stack, r.Seed)
+	text := fmt.Sprintf("%s on %s, %d cores, generator on %s, stack on %s, seed %d", r.target.Name, host, place.Cores, place.Generator, place.Stack, r.Seed)
 	if r.Clock != 0 {
 		text += fmt.Sprintf(", clock %g", r.Clock)
 	}
@@ -273,17 +272,17 @@ func (v *tuneView) draw() {
 		proof += fmt.Sprintf("; this run: %s left, score %s", p.Left.Round(time.Second), report.Count(int64(p.Score)))
 	}
 	lines = append(lines, proof)
-	stand := fmt.Sprintf("  run %d, %d tried, %d kept", w.Runs, w.Tried, w.Kept)
+	totals := fmt.Sprintf("  run %d, %d tried, %d kept", w.Runs, w.Tried, w.Kept)
 	if w.Score > 0 {
-		stand += fmt.Sprintf("; score %s", report.Count(int64(math.Round(w.Score))))
+		totals += fmt.Sprintf("; score %s", report.Count(int64(math.Round(w.Score))))
 		if w.First > 0 && w.Score != w.First {
-			stand += fmt.Sprintf(", %.1f × the first", w.Score/w.First)
+			totals += fmt.Sprintf(", %.1f × the first", w.Score/w.First)
 		}
 	}
 	if w.Left > 0 {
-		stand += fmt.Sprintf("; %s left", clock(w.Left))
+		totals += fmt.Sprintf("; %s left", clock(w.Left))
 	}
-	v.live.Draw(append(lines, stand)...)
+	v.live.Draw(append(lines, totals)...)
 }
 
 // effectText formats an effect on ln(score) with its interval, in percent.
@@ -293,7 +292,7 @@ func effectText(mid, lo, hi float64) string {
 }
 
 // print writes the outcome.
-func (c *tuneCmd) print(e *env, a *arena.Arena, out *tune.Outcome) error {
+func (c *tuneCmd) print(e *env, a *namedTarget, out *tune.Outcome) error {
 	if c.JSON {
 		return writeJSON(e.Stdout, out)
 	}

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/stack"
@@ -60,13 +59,13 @@ func (tu *tuning) state() map[string]string {
 }
 
 // tables adds the definitions of all tables, without AUTO_INCREMENT counters.
-func (tu *tuning) tables(a *arena.Arena, w *liveTarget, state map[string]string) error {
+func (tu *tuning) tables(a *namedTarget, w *liveTarget, state map[string]string) error {
 	conn, err := w.Site().Services["database"].DB.Conn(tu.t.Context())
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	rows, err := conn.QueryContext(tu.t.Context(), "SELECT table_name FROM information_schema.tables WHERE table_schema = ?", a.Service("database").Database.Name)
+	rows, err := conn.QueryContext(tu.t.Context(), "SELECT table_name FROM information_schema.tables WHERE table_schema = ?", a.arena.Service("database").Database.Name)
 	if err != nil {
 		return err
 	}
@@ -85,7 +84,7 @@ func (tu *tuning) tables(a *arena.Arena, w *liveTarget, state map[string]string)
 		return errors.New("there are no tables to compare")
 	}
 	for _, name := range names {
-		if state["table "+name], err = change.TableDefinition(tu.t.Context(), conn, a.Service("database").Database.Name+"."+name); err != nil {
+		if state["table "+name], err = change.TableDefinition(tu.t.Context(), conn, a.arena.Service("database").Database.Name+"."+name); err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/report"
@@ -41,7 +40,7 @@ func interruptedChanges(h *history.History) ([]*iikanji.Change, error) {
 
 // refuseHalfDone returns an error if a change of the history is half done, or if
 // the journal does not account for a change.
-func refuseHalfDone(h *history.History, a *arena.Arena, f placeFlags) error {
+func refuseHalfDone(h *history.History, a *namedTarget, f placeFlags) error {
 	if err := refuseDamaged(h, a, f); err != nil {
 		return err
 	}
@@ -59,7 +58,7 @@ func refuseHalfDone(h *history.History, a *arena.Arena, f placeFlags) error {
 // refuseHalfDoneOrAway returns an error if a change of the history is half done,
 // or if an interrupted comparison left a kept change reverted: until that change is
 // applied again, the changes in force are not the kept ones.
-func refuseHalfDoneOrAway(h *history.History, a *arena.Arena, f placeFlags) error {
+func refuseHalfDoneOrAway(h *history.History, a *namedTarget, f placeFlags) error {
 	if err := refuseHalfDone(h, a, f); err != nil {
 		return err
 	}
@@ -77,7 +76,7 @@ func refuseHalfDoneOrAway(h *history.History, a *arena.Arena, f placeFlags) erro
 
 // refuseStuck returns an error that lists the changes that could not be undone.
 // They need a manual repair.
-func refuseStuck(h *history.History, a *arena.Arena, f placeFlags) error {
+func refuseStuck(h *history.History, a *namedTarget, f placeFlags) error {
 	all, err := h.Changes()
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ Exit status: 0 stopped, 1 failed to run, 2 usage.`
 
 // Run runs the command.
 func (c *upCmd) Run(ctx context.Context, e *env) (err error) {
-	a, err := findTarget(c.Arena)
+	a, err := findArena(c.Arena)
 	if err != nil {
 		return err
 	}

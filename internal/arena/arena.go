@@ -44,7 +44,7 @@ type Arena struct {
 	Scenario func(o Options) (scenario.Scenario, error)
 	// Settings are options of the benchmarker besides those that every arena has.
 	Settings []Setting
-	// Commands are further commands of the arena, as in a stand-in of an external
+	// Commands are further commands of the arena, such as a stand-in for an external
 	// service for manual tests.
 	Commands []Command
 	// Answers is answers.txt: the known causes as finding codes, the best first.

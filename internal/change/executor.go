@@ -43,7 +43,7 @@ func (e *MovedError) Error() string { return e.Place + " was edited since" }
 
 // Hints shows what differs and what to do.
 func (e *MovedError) Hints() []string {
-	return []string{"put it back or plan again; it differs so:\n" + e.Diff}
+	return []string{"restore the old content or plan again; the difference:\n" + e.Diff}
 }
 
 // Apply performs a planned change. If an op fails, the ops before it are undone

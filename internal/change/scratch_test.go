@@ -72,7 +72,7 @@ func TestPlanning(t *testing.T) {
 }
 
 // TestSweep kills a process in the middle of plans. While it lives its copies
-// stay, whoever plans or sweeps; then they go, and nothing else does.
+// stay, whichever process plans or sweeps; later they are removed, and nothing else.
 func TestSweep(t *testing.T) {
 	dir, src := source(t)
 	before := names(t, dir)

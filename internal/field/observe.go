@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/tune"
 )
@@ -41,7 +43,11 @@ func (f *Field) Observe(ctx context.Context, spec tune.BenchSpec) (d *observe.Di
 // facts behind it. ready is called before the run, when the site is prepared; it may
 // be nil. The settings of the databases are restored.
 func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
-	o, err := observe.Observe(ctx, observe.Watched{Target: f.Subject.Target(), Groups: f.Subject.Groups, Now: f.Now})
+	w := observe.Watched{Target: f.Subject.Target(), Groups: f.Subject.Groups, Now: f.Now}
+	if w.Hosts, err = hostsOf(f.Subject.Site(), w.Target); err != nil {
+		return nil, nil, err
+	}
+	o, err := observe.Observe(ctx, w)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -68,6 +74,23 @@ func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *ob
 	return f.learn(ctx, o, m.Run)
 }
 
+// hostsOf finds the hosts of a target's services. It is nil where all services are
+// on this machine.
+func hostsOf(site *change.Site, t iikanji.Target) (func(name string) host.Host, error) {
+	hosts, far := map[string]host.Host{}, false
+	for _, s := range t.Services {
+		h, err := site.On(s.Host)
+		if err != nil {
+			return nil, fmt.Errorf("finding the host of %s: %w", s.Name, err)
+		}
+		hosts[s.Host], far = h, far || s.Host != ""
+	}
+	if !far {
+		return nil, nil
+	}
+	return func(name string) host.Host { return hosts[name] }, nil
+}
+
 // Complete adds the measurements of the surroundings to a single run.
 func (m *Measured) Complete() {
 	if m.boot > 0 {
@@ -76,6 +99,7 @@ func (m *Measured) Complete() {
 	if m.Guard.Usage != nil { // the loader sees itself only
 		m.Run.Usage = m.Guard.Usage
 	}
+	m.Run.Environment = m.Guard.Environment
 	m.Run.Warnings = append(m.Run.Warnings, m.Guard.Doubts()...)
 }
 

@@ -215,7 +215,7 @@ func TestAppDies(t *testing.T) {
 			_ = c.Close()
 		}
 	}()
-	if err := <-s.Died(); !errors.As(err, &d) || d.Status != "exit status 3" || !slices.Equal(d.Tail, []string{"leaving as told"}) {
+	if err := <-s.Died(); !errors.As(err, &d) || d.Status != "exit status 3" || !slices.Equal(d.Tail, []string{"exiting on request"}) {
 		t.Errorf("died: %+v", err)
 	}
 	if g := s.Groups(); len(g) != 2 || g[app] != nil {

@@ -46,7 +46,7 @@ func TestUp(t *testing.T) {
 	}
 	down(t, s)
 	if _, open := <-s.Died(); open {
-		t.Error("a service was reported dead that was told to stop")
+		t.Error("a stopped service was reported dead")
 	}
 
 	again := &lines{}
@@ -278,7 +278,7 @@ func TestInterrupted(t *testing.T) {
 	if _, err := Up(ctx, a, o); !errors.Is(err, context.Canceled) {
 		t.Errorf("error: %v", err)
 	}
-	if took := time.Since(begin); took > 30*time.Second {
+	if took := time.Since(begin); took > 50*time.Second {
 		t.Errorf("giving up took %v", took)
 	}
 	nothingRuns(t, dir)
@@ -339,7 +339,7 @@ func TestUnprivileged(t *testing.T) {
 	nothingRuns(t, dir)
 	var foreign *ForeignDirError
 	if _, err := Up(t.Context(), tiny(), Options{Dir: dir}); !errors.As(err, &foreign) || foreign.Owner != "12345" {
-		t.Errorf("root was given nobody's folder: %v", err)
+		t.Errorf("root could use another user's folder: %v", err)
 	}
 }
 

@@ -66,8 +66,8 @@ func TestLoad(t *testing.T) {
 	for _, x := range s.Trials {
 		results[x.Result]++
 	}
-	if results["keep"] != 1 || results["revert"] != 1 {
-		t.Errorf("results %v, want one kept and one reverted", results)
+	if results["keep"] != 1 || results["revert"] != 2 {
+		t.Errorf("results %v, want one kept and two reverted", results)
 	}
 	for _, c := range s.Changes {
 		if c.Claim == "" || len(c.Evidence) == 0 || c.Diff == "" || c.Verdict == nil || len(c.Moves) < 3 {

@@ -81,6 +81,15 @@ func (t *Tuner) bench(ctx context.Context, spec BenchSpec, touched ...*iikanji.C
 		return nil, "", context.Cause(ctx)
 	}
 	t.ledger.Runs++
+	if !spec.Trial {
+		t.earlier.Runs++
+		if judge.Failed(run) {
+			t.earlier.Failed++
+		}
+		if void != "" {
+			t.earlier.Void++
+		}
+	}
 	t.cost = max(t.cost*9/10, t.Now().Sub(began))
 	if void == "" && (run.Load.Void || run.Outcome == iikanji.Void) {
 		void = cmp.Or(run.Load.Why, "not a valid measurement")

@@ -35,8 +35,8 @@ func (t *Tuner) provable() string {
 // leastProven is the least effect that n pairs prove with a chance of 80 %.
 func (t *Tuner) leastProven(n int) string {
 	p := t.judge.Prior
-	df := p.DF + float64(n-1)
-	effect := (stats.StudentQuantile(1-t.judge.Looks.Efficacy, df) + provableZ) * p.SD() / math.Sqrt(float64(n))
+	df := p.DF + 2*float64(n-1)
+	effect := (stats.StudentQuantile(1-t.judge.Looks.Level(n), df) + provableZ) * p.SD() / math.Sqrt(float64(n))
 	return fmt.Sprintf("%+.0f %%", math.Ceil(stats.Percent(effect)))
 }
 

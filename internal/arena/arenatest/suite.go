@@ -81,7 +81,7 @@ func (s *suite) up(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 		defer cancel()
 		if err := s.stack.Down(ctx); err != nil {
 			t.Error(err)

@@ -423,7 +423,7 @@ func TestMemory(t *testing.T) {
 		t.Error("2.2 GB fit into the 2 GB that others leave")
 	}
 	if _, err := machineMemory([]byte("x"), nil); err == nil {
-		t.Error("no memory told, and taken")
+		t.Error("unknown memory was accepted")
 	}
 }
 

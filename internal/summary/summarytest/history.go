@@ -61,6 +61,7 @@ var levers = []struct {
 }{
 	{"index", "add an index " + HostileSays, math.Log(3)},
 	{"cache", "keep answers " + HostileSays, -0.3},
+	{"log", "write no log", -0.2},
 }
 
 // A site is the toy site with its load.
@@ -72,7 +73,7 @@ type site struct {
 }
 
 // Make makes a history in a folder: eight runs of the untouched site, observed runs,
-// a kept and a reverted change, and a last comparison. It returns the folder.
+// a kept and two reverted changes, and a last comparison. It returns the folder.
 func Make(t testing.TB) string {
 	t.Helper()
 	root := t.TempDir()
@@ -148,7 +149,7 @@ func (s *site) Rehearse(context.Context) (tune.Rehearsal, error) {
 	return tune.Rehearsal{Done: true, OK: true, Says: "all services came back"}, nil
 }
 
-// Observe implements tune.Field: two sensors are red, and the findings that say so
+// Observe implements tune.Field: three sensors are red, and the findings that say so
 // have levers as remedies.
 func (s *site) Observe(_ context.Context, spec tune.BenchSpec) (*observe.Diagnosis, []iikanji.Fact, error) {
 	r, err := s.run(spec)
@@ -163,7 +164,7 @@ func (s *site) Observe(_ context.Context, spec tune.BenchSpec) (*observe.Diagnos
 		Query: &iikanji.SQLRow{Digest: "0123456789abcdef", Fingerprint: HostileStatement, Examined: 1000}}
 	ob := &observe.Observation{Run: r, Target: iikanji.Target{Name: "toy", Services: []iikanji.Service{{Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB}}},
 		Sensors: []observe.Sensor{{Source: iikanji.Slow, Name: "slow log", Green: true, Proofs: []observe.Proof{{Says: "100 of 100 entries", Within: "99 % or more", Holds: true}}},
-			{Source: iikanji.Access, Name: "access log", Error: HostileSays}, {Source: iikanji.Errors, Name: "error logs", Error: "no log"}},
+			{Source: iikanji.Access, Name: "access log", Error: HostileSays}, {Source: iikanji.Errors, Name: "error logs", Error: "no log"}, {Source: iikanji.Host, Name: "host", Error: "no samples"}},
 		Profiles: []iikanji.Profile{{Version: iikanji.ProfileVersion, Source: iikanji.Slow, Target: "database", Rows: []iikanji.Row{row}}},
 		Host:     []hoststat.Sample{{At: r.Began, Over: time.Second, Cores: 2, User: 0.5}, {At: r.Began.Add(time.Second), Over: time.Second, Cores: 2, User: 1}}}
 	known := []iikanji.Fact{{Target: "database", Topic: iikanji.TopicVariable, Key: "version", Value: "10.11.0-Toy"}}
