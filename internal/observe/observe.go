@@ -163,6 +163,7 @@ func (o *Observer) begin(ctx context.Context) {
 	}
 	for _, d := range o.databases {
 		d.note(d.slow.on(ctx))
+		d.logging(ctx)
 	}
 	o.began = o.w.Now()
 	o.growth.begin()

@@ -64,12 +64,3 @@ func (s *Subject) wireOne(ctx context.Context, r *running) (change.Service, erro
 	}
 	return svc, nil
 }
-
-// Service is a service of the site.
-func (s *Subject) Service(name string) (*target.Service, bool) {
-	r, ok := s.services[name]
-	if !ok {
-		return nil, false
-	}
-	return r.Service, true
-}
