@@ -11,7 +11,6 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/propose"
-	"github.com/iikanji/iikanji/internal/stack"
 	"github.com/iikanji/iikanji/internal/tune"
 )
 
@@ -31,7 +30,7 @@ var proposals = []proposal{
 	{
 		arena: "tickets", name: "pool of 200 where rows are locked",
 		reported: "40,492 to 39,072 with 100, 77,029 to 73,395 with 200",
-		remedy:   iikanji.Remedy{Kind: "appenv", Target: stack.App, Says: "200 connections to the database", Args: map[string]string{"pool": "200"}},
+		remedy:   iikanji.Remedy{Kind: "appenv", Target: "app", Says: "200 connections to the database", Args: map[string]string{"pool": "200"}},
 	},
 	{
 		arena: "isucondition", name: "index on the wrong column",
@@ -42,7 +41,7 @@ var proposals = []proposal{
 	{
 		arena: "isucondition", name: "gzip of answers",
 		reported: "208,386 to 188,370 with static files compressed beforehand",
-		remedy: iikanji.Remedy{Kind: "nginxconf", Target: stack.Nginx, Says: "compress all answers",
+		remedy: iikanji.Remedy{Kind: "nginxconf", Target: "nginx", Says: "compress all answers",
 			Args: map[string]string{"act": "gzip", "types": "application/json text/css text/javascript application/javascript image/svg+xml"}},
 	},
 }
@@ -50,7 +49,7 @@ var proposals = []proposal{
 // conditionIndex is an index of conditions by chair and one more column, created
 // in such a way that initialize does not remove it.
 func conditionIndex(column string) iikanji.Remedy {
-	return iikanji.Remedy{Kind: "ddl", Target: stack.Database, Says: "index of isu_condition by chair and " + column,
+	return iikanji.Remedy{Kind: "ddl", Target: "database", Says: "index of isu_condition by chair and " + column,
 		Args: map[string]string{"act": "add index", "schema": "isucondition", "table": "isu_condition",
 			"columns": "jia_isu_uuid, " + column, "into": "schema file"}}
 }

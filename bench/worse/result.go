@@ -17,7 +17,7 @@ type result struct {
 	Began  time.Time     `json:"began"`
 	Took   time.Duration `json:"took_ns"`
 	Load   time.Duration `json:"load_ns"`
-	Noisy  bool          `json:"noisy"` // runs with disturbances from outside counted too
+	Noisy  bool          `json:"noisy"` // runs that other programs disturbed counted, too
 	Sites  []siteResult  `json:"sites"`
 	Trials []trialResult `json:"trials"`
 }

@@ -6,11 +6,12 @@ import (
 	"testing/fstest" // for its in-memory file system
 	"time"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// The files of the app that is bound by locks. The app is a module of its own:
+// The files of the app that is limited by row locks. The app is a module of its own:
 // the go command ignores folders that begin with "_". Its go.mod and go.sum end
 // in .txt, because go:embed refuses a folder with a go.mod.
 var (
@@ -38,13 +39,17 @@ func ticketsArena() *arena.Arena {
 			"go/go.sum":  {Data: ticketsSum},
 			"nginx.conf": {Data: ticketsNginx},
 		},
-		Database: arena.Database{Name: "tickets", User: "tickets", Password: "tickets",
-			Conf: "max_connections = 300\ninnodb_buffer_pool_size = 128M\ninnodb_flush_log_at_trx_commit = 2\n"},
-		App: arena.App{Source: "go", Dir: "go", Ready: "/", Env: func(p arena.Places) []string {
-			return []string{fmt.Sprintf("PORT=%d", p.AppPort), fmt.Sprintf("DB_PORT=%d", p.DBPort),
-				"DB_USER=" + p.DBUser, "DB_PASSWORD=" + p.DBPassword, "DB_NAME=" + p.DBName}
-		}},
-		NginxConf:         "nginx.conf",
+		Services: []arena.Service{
+			{Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB,
+				Database: arena.Database{Name: "tickets", User: "tickets", Password: "tickets",
+					Conf: "max_connections = 300\ninnodb_buffer_pool_size = 128M\ninnodb_flush_log_at_trx_commit = 2\n"}},
+			{Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo, Source: "go", Env: func(p arena.Places) []string {
+				db := p.Service("database")
+				return []string{fmt.Sprintf("PORT=%d", p.Service("app").Port), fmt.Sprintf("DB_PORT=%d", db.Port),
+					"DB_USER=" + db.User, "DB_PASSWORD=" + db.Password, "DB_NAME=" + db.Schema}
+			}},
+			{Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx, Configs: []arena.Config{{Template: "nginx.conf"}}},
+		},
 		Scenario:          func(o arena.Options) (scenario.Scenario, error) { return &sale{noLoad: o.NoLoad}, nil },
 		InitializeTimeout: 30 * time.Second,
 	}

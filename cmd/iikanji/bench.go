@@ -81,6 +81,7 @@ func (c *benchCmd) Run(ctx context.Context, e *env) error {
 		return hinted(err, "choose a folder for the stack with --dir, and one for the runs with --history")
 	}
 	defer h.Close()
+	defer tidy(e, h)
 	switch {
 	case c.Price:
 		return r.priceAll(ctx, h)
@@ -100,6 +101,7 @@ type benchRun struct {
 	pin      pinning
 	history  string
 	progress *report.Progress
+	growth   growth // for terminals
 	boot     time.Duration
 }
 
@@ -196,7 +198,7 @@ func (r *benchRun) placed(l *field.Scenario) *field.Scenario {
 
 // field returns the field of the command's runs; s is nil for a site that runs elsewhere.
 func (r *benchRun) field(h *history.History, s field.Subject, l field.Loader) *field.Field {
-	f := &field.Field{Loader: l, History: h, Now: r.e.Now, Boot: r.boot, Progress: r.show, Say: func(line string) { r.progress.Say("%s", line) }}
+	f := &field.Field{Loader: l, History: h, Now: r.e.Now, Boot: r.boot, Progress: r.show, Machine: machine(), Say: func(line string) { r.progress.Say("%s", line) }}
 	if s != nil {
 		f.Subject = s
 	}
@@ -270,7 +272,7 @@ func (r *benchRun) bench(ctx context.Context, f *field.Field) error {
 	return verdictOf(run)
 }
 
-// show draws one progress line.
+// show draws one progress line, on a terminal with the points of each second.
 func (r *benchRun) show(p bench.Progress) {
 	if p.Note != "" {
 		r.progress.Say("%s", p.Note)
@@ -279,7 +281,11 @@ func (r *benchRun) show(p bench.Progress) {
 		r.progress.Status("%s: %s, %s", p.Phase, report.Duration(p.Elapsed.Round(100*time.Millisecond)), report.Number(p.Requests, "request"))
 		return
 	}
-	r.progress.Status("load: %s left, score %s, %s, %s, %s", p.Left.Round(time.Second),
+	line := ""
+	if r.growth.add(p.Elapsed.Seconds(), p.Score); r.e.TTY {
+		line = r.growth.line(min(growthCols, r.e.Cols/4)) + " "
+	}
+	r.progress.Status("load: %s%s left, score %s, %s, %s, %s", line, p.Left.Round(time.Second),
 		report.Count(int64(p.Score)), report.Number(p.Requests, "request"), report.Number(p.Errors, "error"), report.Number(p.Timeouts, "timeout"))
 }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // An env is the part of the process that a command may use.
@@ -28,6 +30,9 @@ type env struct {
 	// LeastLoad is the shortest load of runs that tune accepts; 0 means
 	// defaultLeastLoad. Only tests set it.
 	LeastLoad time.Duration
+	// Machine is the machine whose disturbances are watched; nil for this one. Only
+	// tests set it.
+	Machine host.Host
 }
 
 func systemEnv() *env {

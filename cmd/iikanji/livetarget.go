@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/iikanji/iikanji"
@@ -63,9 +64,33 @@ func filesOf(t *namedTarget, dir string) (*change.Site, error) {
 	if t.arena == nil {
 		return live.Files(t.file, dir), nil
 	}
+	full, err := t.arena.Complete()
+	if err != nil {
+		return nil, err
+	}
 	real, err := filepath.EvalSymlinks(dir)
+	if errors.Is(err, fs.ErrNotExist) { // no command has brought the arena up yet
+		real, err = dir, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("finding the work folder: %w", err)
 	}
-	return site.Files(iikanji.Target{}, t.arena, filepath.Join(real, "conf"), filepath.Join(real, "webapp")), nil
+	return site.Files(iikanji.Target{}, full, filepath.Join(real, "conf"), filepath.Join(real, "webapp")), nil
+}
+
+// sweep ends the processes that a crashed stack of an arena left. A site has
+// none: iikanji does not start it.
+func (t *namedTarget) sweep(ctx context.Context, dir string) error {
+	if t.arena == nil {
+		return nil
+	}
+	full, err := t.arena.Complete()
+	if err != nil {
+		return err
+	}
+	var busy *stack.BusyError
+	if err := stack.Sweep(ctx, full, dir, func(string) {}); err != nil && !errors.As(err, &busy) {
+		return err
+	}
+	return nil
 }

@@ -3,9 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/tune"
@@ -27,8 +29,21 @@ func halfDone(h *history.History) ([]*iikanji.Change, error) {
 	return half, nil
 }
 
-// refuseHalfDone returns an error if a change of the history is half done.
+// interruptedChanges returns the half-done changes and the stuck ones.
+func interruptedChanges(h *history.History) ([]*iikanji.Change, error) {
+	all, err := h.Changes()
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(c *iikanji.Change) bool { return !change.Interrupted(c.Stage) }), nil
+}
+
+// refuseHalfDone returns an error if a change of the history is half done, or if
+// the journal does not account for a change.
 func refuseHalfDone(h *history.History, a *namedTarget, f placeFlags) error {
+	if err := refuseDamaged(h, a, f); err != nil {
+		return err
+	}
 	half, err := halfDone(h)
 	if err != nil || len(half) == 0 {
 		return err

@@ -10,7 +10,7 @@ import (
 // It is a range because pages may have to be split or read.
 var entrySeconds = iikanji.Range{Lo: 3e-6, Hi: 20e-6}
 
-// costWrite is the same in units of work.
+// costWrite is the time to write such an entry, in units of work.
 const costWrite = 10.0
 
 // db103 reports indexes to drop: DB103 redundant, DB104 unused. Their gain is

@@ -79,7 +79,7 @@ func WorkloadOf(profiles []iikanji.Profile) Workload {
 				}
 			}
 			w.Queries = append(w.Queries, Query{Digest: r.Query.Digest, DB: r.Query.DB, SQL: strings.TrimSuffix(strings.TrimSpace(text), ";"),
-				Count: float64(r.Count), Seconds: r.Total.Seconds(), Examined: float64(r.Query.Examined), Sent: float64(r.Query.Sent), Affected: float64(r.Query.Affected)})
+				Count: float64(r.Count), Cached: float64(r.Query.Cached), Seconds: r.Total.Seconds(), Examined: float64(r.Query.Examined), Sent: float64(r.Query.Sent), Affected: float64(r.Query.Affected)})
 		}
 	}
 	return w
@@ -116,8 +116,9 @@ type digest struct {
 	st *statement // nil when it cannot be parsed
 	in string     // the database that ran it
 
-	route *fit    // the route that sends it, nil when unknown
-	saved float64 // upper bound of its seconds that an index of DB101 saves
+	senders []fit   // the certain routes that send it
+	route   *fit    // the one that sends nearly all of them, nil when unknown
+	saved   float64 // upper bound of its seconds that an index of DB101 saves
 }
 
 func look(in Input) (*view, error) {
@@ -199,7 +200,7 @@ func (s *Schema) grow(digests []digest) {
 		if t == nil {
 			continue
 		}
-		if n := int64(d.q.Examined / d.q.Count); n > t.size.Rows {
+		if n := int64(d.q.Examined / d.q.reads()); n > t.size.Rows {
 			t.size.Rows = n
 			t.count()
 		}

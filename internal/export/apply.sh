@@ -10,7 +10,7 @@ fail() {
 	exit 1
 }
 
-echo 'This would be done:'
+echo 'Steps:'
 cat <<'END_OF_LIST'
 #SHOW
 END_OF_LIST
@@ -47,9 +47,9 @@ together() {
 	done
 }
 #CHANGES
-# want NAME MEANING: the variable must be set.
+# require NAME MEANING: the variable must be set.
 missing=0
-want() {
+require() {
 	if eval "test -n \"\${$1:+set}\""; then
 		return
 	fi
@@ -57,10 +57,10 @@ want() {
 	missing=1
 	printf '  %s: %s\n' "$1" "$2"
 }
-#WANTS
+#REQUIRED
 [ "$missing" = 0 ] || exit 2
 if [ "${1-}" != --yes ]; then
-	echo 'Nothing was done. To do it: sh apply.sh --yes'
+	echo 'Nothing was changed. To apply the changes: sh apply.sh --yes'
 	exit 0
 fi
 [ ! -e "$backup" ] || fail "$backup exists, so this was applied already: undo that with undo.sh, or set BACKUP"

@@ -313,7 +313,7 @@ func TestElsewhere(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, said)
 		}
 	}
-	if said := g.run(0, g.env, "apply.sh"); !strings.Contains(said, "Nothing was done") {
+	if said := g.run(0, g.env, "apply.sh"); !strings.Contains(said, "Nothing was changed") {
 		t.Errorf("without --yes:\n%s", said)
 	}
 	g.unchanged("before --yes", before)

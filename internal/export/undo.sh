@@ -10,7 +10,7 @@ fail() {
 	exit 1
 }
 
-want() {
+require() {
 	if eval "test -n \"\${$1:+set}\""; then
 		return
 	fi
@@ -26,7 +26,7 @@ begun() {
 	return 1
 }
 [ -d "$backup" ] || fail "$backup does not exist: nothing was applied from here"
-#WANTS
+#REQUIRED
 # each FUNCTION: calls it for each saved file with its number and its path.
 each() {
 	for saved in "$backup"/*.target; do

@@ -79,7 +79,7 @@ func TestListenFacts(t *testing.T) {
 	}
 	for _, f := range fs {
 		if f.Target != "me" {
-			t.Errorf("somebody else's socket: %+v", f)
+			t.Errorf("the socket of another process: %+v", f)
 		}
 	}
 }

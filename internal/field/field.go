@@ -8,7 +8,9 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/hoststat"
+	"github.com/iikanji/iikanji/internal/judge"
 	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/scenario"
 	"github.com/iikanji/iikanji/internal/tune"
@@ -36,8 +38,14 @@ type Field struct {
 	Rest time.Duration
 	// Boot is how long the start of the site took, for single runs; 0 if it is unknown.
 	Boot time.Duration
+	// Machine is written on each run; nil writes none.
+	Machine *iikanji.Machine
 
-	ended time.Time // of the latest run
+	// Host is the machine that the guard watches; nil for this one.
+	Host host.Host
+
+	ended time.Time   // of the latest run
+	usual judge.Usual // of the runs of this search
 }
 
 // DefaultRest is the time between two runs of a search.
@@ -82,7 +90,7 @@ func (f *Field) Run(ctx context.Context, spec Spec) (*Measured, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &observe.Guard{Now: f.Now, Dir: f.Dir, Every: spec.HostEvery}
+	g := &observe.Guard{Now: f.Now, Host: f.Host, Dir: f.Dir, Every: spec.HostEvery}
 	var cs counters
 	if f.Subject != nil {
 		g.Groups = f.Subject.Groups
@@ -106,7 +114,10 @@ func (f *Field) Run(ctx context.Context, spec Spec) (*Measured, error) {
 		return nil, err
 	}
 	g.Stop()
-	run.ID, run.State = id, spec.State
+	run.ID, run.State, run.Machine = id, spec.State, f.Machine
+	if f.Subject != nil {
+		shareMachine(run, g.Environment)
+	}
 	cs.mark(run)
 	return &Measured{Run: run, Dir: dir, Guard: g, boot: f.Boot}, nil
 }
@@ -149,24 +160,12 @@ func (f *Field) Bench(ctx context.Context, spec tune.BenchSpec) (*iikanji.Run, s
 		return nil, "", err
 	}
 	m.Guard.Mark(m.Run)
-	void := m.Guard.Void
-	if f.Noisy {
-		void = ""
-		believe(m.Run)
-	}
+	void := f.void(m.Run, spec.Accept)
 	if dead := f.Subject.Deaths().Waiting(); len(dead) > 0 {
 		failBy(m.Run, dead)
 		_ = f.revive(ctx) // the undoing may need it; if a service dies again, the next run tries once more
 	}
 	return m.Run, void, f.History.SaveRun(m.Run)
-}
-
-// believe removes the mark of a run whose load generator was the limit.
-func believe(run *iikanji.Run) {
-	if run.Load.Void && run.Outcome == iikanji.Passed {
-		run.Warnings = append(run.Warnings, run.Load.Why)
-		run.Load.Void = false
-	}
 }
 
 // failBy makes a run fail because of services that died during the run.

@@ -98,6 +98,7 @@ func (m *Measured) Complete() {
 	if m.Guard.Usage != nil { // the loader sees itself only
 		m.Run.Usage = m.Guard.Usage
 	}
+	m.Run.Environment = m.Guard.Environment
 	m.Run.Warnings = append(m.Run.Warnings, m.Guard.Doubts()...)
 }
 

@@ -103,7 +103,7 @@ func TestAccessRead(t *testing.T) {
 	w := &webWatch{host: host.Local{}, service: iikanji.Service{Name: "edge"}, path: path, from: int64(len(before))}
 	w.end(t.Context())
 	defer w.close()
-	read, err := w.read(t.Context())
+	read, err := w.read(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

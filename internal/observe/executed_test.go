@@ -60,7 +60,7 @@ func TestExecuted(t *testing.T) {
 		t.Errorf("executed:\n%s", strings.Join(got, "\n--\n"))
 	}
 	if all := strings.Join(got, "\n"); strings.Contains(all, "TABLE a") || strings.Contains(all, "TABLE c") {
-		t.Errorf("what was executed before or after is told:\n%s", all)
+		t.Errorf("statements from before or after are included:\n%s", all)
 	}
 	if now := settings(); now != before {
 		t.Errorf("the settings are %s, they were %s", now, before)

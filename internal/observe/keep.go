@@ -159,7 +159,26 @@ func Recall(h *history.History, id iikanji.RunID) (*Observation, []iikanji.Fact,
 		}
 		ob.Profiles = append(ob.Profiles, all...)
 	}
+	ob.findLogs(h.Dir())
 	return ob, known, nil
+}
+
+// findLogs makes the names of kept logs absolute, which are relative to the history.
+func (ob *Observation) findLogs(dir string) {
+	for i := range ob.Profiles {
+		for j := range ob.Profiles[i].Rows {
+			r := &ob.Profiles[i].Rows[j]
+			files := []*string{&r.Example.File}
+			if r.Query != nil {
+				files = append(files, &r.Query.Typical.File)
+			}
+			for _, file := range files {
+				if strings.HasPrefix(*file, "runs/") {
+					*file = filepath.Join(dir, filepath.FromSlash(*file))
+				}
+			}
+		}
+	}
 }
 
 // mostSlowLog is how many bytes of a slow log are kept, from its start; gzip
@@ -193,7 +212,7 @@ func keepSlowLog(h *history.History, ob *Observation, l slowLog) error {
 	if err := h.SaveFile(ob.Run.ID, name, b.Bytes()); err != nil {
 		return err
 	}
-	kept := filepath.Join(h.Dir(), "runs", fmt.Sprintf("%04d", ob.Run.ID), name)
+	kept := filepath.Join("runs", fmt.Sprintf("%04d", ob.Run.ID), name) // a history can be moved and committed
 	for i := range ob.Profiles {
 		if ob.Profiles[i].Source != iikanji.Slow {
 			continue

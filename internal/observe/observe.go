@@ -73,6 +73,7 @@ type Observer struct {
 	webs      []*webWatch
 	logs      []*logWatch
 	hosts     []*hostWatch
+	growth    growthWatch
 
 	samples      string         // folder of the load generator's samples, "" for none
 	seen         []iikanji.Fact // of the end of the load
@@ -100,6 +101,17 @@ func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
 	}
 	for _, web := range o.webs {
 		web.configure(ctx, o.processIDs)
+	}
+	o.growth.now = w.Now
+	for _, web := range o.webs {
+		if web.flush == nil { // a buffer delays the lines
+			web.growing = o.growth.watch(web.host, web.path)
+		}
+	}
+	for _, d := range o.databases {
+		if d.slow != nil {
+			d.growing = o.growth.watch(d.host, d.slow.path)
+		}
 	}
 	return o, nil
 }
@@ -148,6 +160,7 @@ func (o *Observer) begin(ctx context.Context) {
 		d.logging(ctx)
 	}
 	o.began = o.w.Now()
+	o.growth.begin()
 }
 
 // end is called before the requests in flight are cut. The logs are opened at
@@ -163,6 +176,7 @@ func (o *Observer) end(ctx context.Context) {
 	for _, w := range o.webs {
 		w.end(ctx)
 	}
+	o.growth.end()
 	for _, d := range o.databases {
 		d.openLog()
 	}
@@ -248,7 +262,7 @@ func (o *Observer) readStatements(ctx context.Context, ob *Observation, wall tim
 		return nil, []Sensor{proveSlow(nil, counters{}, wall, errNoDatabase)}
 	}
 	for _, d := range o.databases {
-		p, s := d.statements(ctx, wall)
+		p, s := d.statements(ctx, wall, o.window(d.growing))
 		profiles, sensors = append(profiles, p), append(sensors, s)
 		ob.Status = append(ob.Status, d.status()...)
 		if d.slow != nil {
@@ -265,6 +279,7 @@ var errNoDatabase = errors.New("observing the database: the target has none")
 // logs stay until the next observation, and Keep has a copy of them.
 func (o *Observer) Close() error {
 	var errs []error
+	o.growth.end()
 	for _, h := range o.hosts {
 		h.end()
 	}

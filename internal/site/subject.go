@@ -48,7 +48,7 @@ func Use(ctx context.Context, a *arena.Arena, o stack.Options, do func(ctx conte
 		return errors.As(died, &d) && deaths.Note(d.Service, d)
 	}
 	return stack.Use(ctx, a, o, func(ctx context.Context, up *stack.Stack) (err error) {
-		wired, closeSite, err := Of(ctx, up, a)
+		wired, closeSite, err := Of(ctx, up)
 		if err != nil {
 			return err
 		}

@@ -87,7 +87,7 @@ func (s *Subject) timedLog(ctx context.Context, r *running) (*Sensor, error) {
 	if len(edits) == 0 {
 		return nil, nil
 	}
-	err = change.InScratchFile(filepath.Dir(r.Config), ".conf", []byte(conf.Flat()), func(path string) error {
+	err = s.site.InScratchFile(s.site.Services[r.Name], filepath.Dir(r.Config), ".conf", []byte(conf.Flat()), func(path string) error {
 		return s.CheckConfig(ctx, r.Name, path)
 	})
 	if err != nil {

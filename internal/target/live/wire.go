@@ -8,7 +8,6 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/host"
-	"github.com/iikanji/iikanji/internal/target"
 )
 
 // wire makes the site that kinds of change read and the executor changes.

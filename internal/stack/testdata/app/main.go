@@ -59,7 +59,7 @@ func main() {
 		fmt.Fprint(w, cmd.Process.Pid)
 	})
 	http.HandleFunc("/exit", func(w http.ResponseWriter, r *http.Request) {
-		fmt.Println("leaving as told")
+		fmt.Println("exiting on request")
 		os.Exit(3)
 	})
 	if err := http.ListenAndServe(os.Getenv("APP_ADDR"), nil); err != nil {
