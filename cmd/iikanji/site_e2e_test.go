@@ -15,7 +15,7 @@ import (
 	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/target"
 	"github.com/iikanji/iikanji/internal/target/doctor"
-	"github.com/iikanji/iikanji/internal/target/machine"
+	processes "github.com/iikanji/iikanji/internal/target/machine"
 	"github.com/iikanji/iikanji/internal/target/targettest"
 )
 
@@ -175,7 +175,7 @@ func siteDoctor(t *testing.T, s *targettest.Site, place []string) {
 func outlives(t *testing.T, s *targettest.Site) {
 	t.Helper()
 	for _, name := range []string{"nginx", "counter", "tidy", "db"} {
-		p, err := machine.ReadProcess(host.Local{}, s.PID(name))
+		p, err := processes.ReadProcess(host.Local{}, s.PID(name))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if p.Parent == os.Getpid() {
