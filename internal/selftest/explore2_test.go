@@ -25,3 +25,12 @@ func TestTrials(t *testing.T) {
 		fmt.Printf("%+.2f kept %.1f pairs %.2f covered %.1f shown %+.1f truth %+.1f\n", e, 100*r.KeptShare(), r.MeanPairs(), 100*float64(r.Covered)/float64(max(1, r.Kept)), 100*(math.Exp(r.Shown/float64(max(1, r.Kept)))-1), 100*e)
 	}
 }
+
+func TestHead(t *testing.T) {
+	if os.Getenv("H") == "" {
+		t.Skip()
+	}
+	for _, w := range Worlds() {
+		fmt.Printf("%s s%.2f %.1f\n", w.Name, w.Sigma, 100*float64(Headline(w, 5, 10000))/10000)
+	}
+}

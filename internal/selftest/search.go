@@ -68,6 +68,7 @@ type Found struct {
 // A Result is what one simulated search came to.
 type Result struct {
 	Found    []Found
+	Possible float64 // sum of all true gains on ln(score)
 	Missed   int     // candidates with a true gain that are not in force
 	Final    float64 // true effect of the final state on ln(score)
 	Covered  bool    // the headline's interval covers the truth
@@ -122,6 +123,7 @@ func (s *site) result(out *tune.Outcome) *Result {
 		}
 	}
 	for name, effect := range s.effects {
+		r.Possible += max(0, effect)
 		if effect > 0 && s.files[name] == "" {
 			r.Missed++
 		}

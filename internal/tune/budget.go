@@ -12,7 +12,7 @@ type budget struct {
 	began   time.Time
 	cost    time.Duration // of a run of the short load, with its reset
 	ending  bool          // the search is over; the rest is for the end phase
-	weak    func() int    // number of changes in force whose proof must be repeated
+	reserve func() int    // number of changes in force whose proof must be repeated
 }
 
 // timeLeft is the time left of the whole budget.
@@ -55,7 +55,7 @@ func (b *budget) tailTime() time.Duration {
 	if b.options.Time <= 0 || b.ending {
 		return 0
 	}
-	return b.options.Time/12 + time.Duration(4*b.weak())*b.cost
+	return b.options.Time/12 + time.Duration(4*b.reserve())*b.cost
 }
 
 // LeastTime is the least time for a search: the calibration, one observed run,

@@ -23,7 +23,7 @@ const (
 	mostFactors = 17
 	// afterScreen is how many runs must be left to try the candidates that a
 	// screening favours.
-	afterScreen = 6
+	afterScreen = 4
 )
 
 // A screening is what is known of candidates from a factorial design.
