@@ -16,8 +16,6 @@ func Headline(w World, seed uint64, n int) (covered int) {
 	truth := math.Log(2)
 	for i := range n {
 		t := newTrial(w, 1, rand.New(rand.NewPCG(seed, uint64(i))))
-		// The disturbance of every fourth run may begin with any run.
-		t.ran = t.rng.IntN(4)
 		pairs := make([]judge.Pair, headlinePairs)
 		for k := range pairs {
 			pairs[k] = t.pair(k)

@@ -122,7 +122,9 @@ func (s *site) result(out *tune.Outcome) *Result {
 			r.Found = append(r.Found, Found{Truth: s.effects[name], Shown: v.Expect.Mid, Lo: v.Expect.Lo, Hi: v.Expect.Hi, Alone: len(a.Changes) == 1})
 		}
 	}
-	for name, effect := range s.effects {
+	for k := range s.search.Candidates {
+		name := place(k)
+		effect := s.effects[name]
 		r.Possible += max(0, effect)
 		if effect > 0 && s.files[name] == "" {
 			r.Missed++

@@ -11,7 +11,7 @@ import (
 // look; what it does not show promises little, and after the last look nothing.
 func TestPromise(t *testing.T) {
 	after := func(pairs int, mid float64) iikanji.Verdict {
-		v := iikanji.Verdict{Shrunk: mid, Worth: 0.01}
+		v := iikanji.Verdict{Effect: iikanji.Interval{Mid: mid}, Worth: 0.01}
 		v.Tried = make([]iikanji.RunID, pairs)
 		return v
 	}

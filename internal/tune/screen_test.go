@@ -25,7 +25,7 @@ func TestTuneScreen(t *testing.T) {
 				f = append(f, turn(fmt.Sprint("WEB10", i), fmt.Sprint("k", i), "1", 0.3))
 			}
 		}
-		return append(f, turn("WEB120", "k1", "2", 0.3))
+		return append(f, turn("WEB120", "k8", "2", 0.3))
 	}
 	out, err := tu.Tune(t.Context())
 	if err != nil {
