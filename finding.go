@@ -1,5 +1,7 @@
 package iikanji
 
+import "slices"
+
 // A Code is the permanent identifier of a cause: DB1xx queries and indexes, DB2xx server,
 // WEB1xx proxy, APP1xx application, OS1xx host, BEN1xx measurement. Each has a
 // page docs/findings/<CODE>.md.
@@ -28,4 +30,25 @@ type Remedy struct {
 	Target string            `json:"target"`
 	Args   map[string]string `json:"args,omitempty"`
 	Says   string            `json:"says"`
+	// Proof is what the observed run proved about the site. Only package diagnose
+	// sets it; the remedies of a user's file or of a proposer have none. Kinds
+	// compute from it which promises the change weakens.
+	Proof []Proof `json:"proof,omitempty"`
 }
+
+// A Proof is a property of the site that an observed run proved.
+type Proof string
+
+const (
+	// RowsSorted: every statement that returned several rows of the table sorted
+	// them.
+	RowsSorted Proof = "rows-sorted"
+	// SameForAll: two signed-in users and a client without credentials got the
+	// same answer from the path, and no header that varied in the run changed it.
+	SameForAll Proof = "same-for-all"
+	// SameAsFile: the application answered the path with the bytes of the file.
+	SameAsFile Proof = "same-as-file"
+)
+
+// Proves reports whether the observed run proved a property.
+func (r Remedy) Proves(p Proof) bool { return slices.Contains(r.Proof, p) }

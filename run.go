@@ -39,10 +39,13 @@ type Run struct {
 	Gauges   []Gauge     `json:"gauges,omitempty"` // counts that the scenario defines, such as users at the end
 	Load     Generator   `json:"generator"`
 	Usage    []Usage     `json:"usage,omitempty"` // CPU time by service during the load phase
+	// Environment is what else the machine did during the load phase.
+	Environment *Environment `json:"environment,omitempty"`
 	// Counts is the growth of the database's own counters during the load
 	// phase, as in "queries" or "rows examined".
 	Counts   map[string]float64 `json:"counts,omitempty"`
 	Place    Placement          `json:"placement"`
+	Machine  *Machine           `json:"machine,omitempty"` // that the generator ran on; nil in older runs
 	Profiles []Profile          `json:"profiles,omitempty"`
 	Notes    []string           `json:"notes,omitempty"`    // messages of the scenario during the run
 	Warnings []string           `json:"warnings,omitempty"` // doubts about the measurement itself
@@ -135,7 +138,10 @@ type Generator struct {
 	PeakPorts  float64       `json:"peak_port_share"` // of the local port range, 0..1
 	Goroutines int           `json:"goroutines"`      // at the end of the load phase
 	Void       bool          `json:"void"`
-	Why        string        `json:"why,omitempty"` // the reason for Void
+	// Starved: Void only because it woke up late, with CPU time, ports and
+	// descriptors left.
+	Starved bool   `json:"starved,omitempty"`
+	Why     string `json:"why,omitempty"` // the reason for Void
 }
 
 // A Usage is the CPU time that one service used during the load phase.
@@ -152,4 +158,14 @@ type Placement struct {
 	Cores     int    `json:"cores"`     // of the machine
 	Generator string `json:"generator"` // CPU list as in "0", or "all"
 	Stack     string `json:"stack"`     // in the same form; "" if unknown
+}
+
+// A Machine describes what a run was made on, for readers who repeat it.
+type Machine struct {
+	System  string `json:"system,omitempty"` // as in "Debian GNU/Linux 12 (bookworm)"
+	Kernel  string `json:"kernel,omitempty"`
+	CPU     string `json:"cpu,omitempty"` // model
+	Cores   int    `json:"cores,omitempty"`
+	Memory  Bytes  `json:"memory,omitempty"`
+	Program string `json:"program,omitempty"` // version of iikanji
 }

@@ -50,10 +50,10 @@ type accessFlags struct {
 	Partial   bool     `help:"Count the readable part of a cut-off gzip or zstd log."`
 }
 
-// Help is the long help of the command.
+// Help returns the long help of the command.
 func (accessCmd) Help() string {
 	return `Shows where a web site spends its time, by route, from access logs: nginx and
-Apache (common, combined, with any fields behind), LTSV, JSON lines, logfmt,
+Apache (common, combined, with any further fields), LTSV, JSON lines, logfmt,
 Envoy, varnishncsa, H2O, W3C, AWS load balancers, HAProxy, squid, gin, uvicorn,
 Traefik, also in Docker's json-file. The format is detected and verified; routes
 are learned: ids, UUIDs, hashes, dates and names become placeholders.
@@ -79,7 +79,7 @@ Exit status: 0 done, 1 failed to run (also: an empty log, or more than --max-bad
 percent of its lines do not parse), 2 usage.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *accessCmd) Run(ctx context.Context, e *env) error {
 	if len(c.Files) == 3 && c.Files[0] == "diff" {
 		d := diffCmd{Before: c.Files[1], After: c.Files[2], Kind: "access", accessFlags: c.accessFlags, Limit: c.Limit, Format: c.Format, JSON: c.JSON}
@@ -143,7 +143,7 @@ func (c *accessCmd) check(e *env) (*shownTable, error) {
 		return nil, usageError("access needs the names of logs, or - for standard input")
 	}
 	if c.Pos != "" && c.FromOffset != 0 {
-		return nil, usageError("--pos and --from-offset both set the start")
+		return nil, usageError("--pos and --from-offset exclude each other: both set the start")
 	}
 	if c.TopRequests < 0 {
 		return nil, usageError("--top-requests %d: the number of requests is 0 or more", c.TopRequests)
@@ -214,7 +214,7 @@ func (f *accessFlags) options() (opt accesslog.Options, err error) {
 		opt.MaxBad = -1 // no bad lines; 0 would mean the default
 	}
 	if f.LogFormat != "" && f.NginxConf != "" {
-		return opt, usageError("--log-format and --nginx-conf both set the format")
+		return opt, usageError("--log-format and --nginx-conf exclude each other: both set the format")
 	}
 	if f.NginxConf != "" {
 		if opt.Nginx, err = accesslog.ReadNginxConf(f.NginxConf, readGlob); err != nil {

@@ -12,7 +12,7 @@ import (
 
 // tableFlags set how rows are shown.
 type tableFlags struct {
-	Sort        string   `help:"Column to sort by; with ':asc' behind it the smallest value comes first (default: total). sum, avg and uri are total, mean and route." placeholder:"COLUMN"`
+	Sort        string   `help:"Column to sort by; with the suffix ':asc' the smallest value comes first (default: total). sum, avg and uri are total, mean and route." placeholder:"COLUMN"`
 	Limit       int      `help:"Rows to show; 0 for all (default: 40 in a table, else all)." default:"-1" placeholder:"N"`
 	Columns     []string `help:"Columns, separated by commas, or all." placeholder:"NAMES"`
 	Percentiles string   `help:"Percentiles to show, as in 50,75,99,99.9." placeholder:"NUMBERS"`

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -9,8 +10,8 @@ import (
 	"strings"
 )
 
-// An alpLine translates the arguments of alp and kataribe, pasted behind
-// `iikanji access`, into ours.
+// An alpLine translates arguments of alp and kataribe, pasted after
+// `iikanji access`, into those of iikanji.
 type alpLine struct {
 	out     []string
 	files   []string
@@ -18,6 +19,7 @@ type alpLine struct {
 	changed []string // remarks on arguments that have no counterpart
 	// rising: alp sorts the smallest value first unless -r is given.
 	alp, reverse bool
+	counts       bool // alp count: the number of requests by keys
 	sort         string
 	err          error
 }
@@ -27,7 +29,7 @@ type alpFlag func(a *alpLine, value string)
 
 func (a *alpLine) flag(name, value string) { a.out = append(a.out, "--"+name+"="+value) }
 
-// sameFlag passes a value to one of our flags.
+// sameFlag passes a value to a flag of iikanji.
 func sameFlag(name string) alpFlag { return func(a *alpLine, v string) { a.flag(name, v) } }
 
 // keyFlag assigns a key of LTSV or JSON to a field.
@@ -42,7 +44,7 @@ func dropped(flag, why string) alpFlag {
 
 const formatDetected = "the format is detected (--log-format sets it)"
 
-// alpValues are alp's flags with a value that ours do not have.
+// alpValues are alp's flags with a value that iikanji does not have.
 var alpValues = map[string]alpFlag{
 	"--file":            func(a *alpLine, v string) { a.files = append(a.files, v) },
 	"-o":                (*alpLine).columns,
@@ -59,6 +61,7 @@ var alpValues = map[string]alpFlag{
 	"--matching-groups": sameFlag("matching"),
 	"--location":        dropped("--location", "times are read with their zone (TZ=… sets that of the output)"),
 	"--page":            dropped("--page", "there are no pages"),
+	"--keys":            (*alpLine).keys,
 	"--pattern":         dropped("--pattern", formatDetected),
 	"--uri-subexp":      dropped("--uri-subexp", formatDetected),
 	"--method-subexp":   dropped("--method-subexp", formatDetected), "--time-subexp": dropped("--time-subexp", formatDetected),
@@ -70,14 +73,14 @@ var alpValues = map[string]alpFlag{
 	"--size-label": keyFlag("size"), "--body-bytes-key": keyFlag("size"), "--status-label": keyFlag("status"), "--status-key": keyFlag("status"),
 }
 
-// alpSwitches are alp's flags without a value that ours do not have.
+// alpSwitches are alp's flags without a value that iikanji does not have.
 var alpSwitches = map[string]func(a *alpLine){
 	"-r": func(a *alpLine) { a.reverse = true }, "--reverse": func(a *alpLine) { a.reverse = true },
 	"-q": func(a *alpLine) { a.out = append(a.out, "--query") }, "--query-string": func(a *alpLine) { a.out = append(a.out, "--query") },
 	"--qs-ignore-values": func(*alpLine) {}, "--show-footers": func(*alpLine) {},
 }
 
-// ownValues are flags of ours that take a value: it is copied as it is.
+// ownValues are flags of iikanji with a value, which is copied unchanged.
 var ownValues = func() map[string]bool {
 	set := map[string]bool{}
 	for _, name := range strings.Fields(`--by --where --since --until --limit --columns --percentiles --format --save --top-requests --from-offset
@@ -87,8 +90,8 @@ var ownValues = func() map[string]bool {
 	return set
 }()
 
-// fromAlp translates a command line of alp or kataribe. line is what it was
-// read as, empty if nothing was translated.
+// fromAlp translates a command line of alp or kataribe. line is the translated line,
+// empty if nothing was translated.
 func fromAlp(args []string) (translated []string, line string, err error) {
 	a := &alpLine{}
 	found := false
@@ -96,9 +99,6 @@ func fromAlp(args []string) (translated []string, line string, err error) {
 		name, value, joined := strings.Cut(args[i], "=")
 		if !strings.HasPrefix(name, "-") {
 			name, joined = args[i], false
-		}
-		if name == "--limit" && !joined && i+1 < len(args) && isNegative(args[i+1]) {
-			return nil, "", usageError("--limit %s: the number of rows is 0 (all) or more", args[i+1])
 		}
 		switch flag, toggle := alpValues[name], alpSwitches[name]; {
 		case flag != nil && (joined || i+1 < len(args)):
@@ -122,6 +122,8 @@ func fromAlp(args []string) (translated []string, line string, err error) {
 			if args[i] != "regexp" {
 				a.flag("log-format", args[i])
 			}
+		case args[i] == "count" && (a.alp || i == 0) && !isFile(args[i]):
+			found, a.alp, a.counts = true, true, true
 		case args[i] == "pcap":
 			return nil, "", usageError("alp pcap reads packets; iikanji access reads logs of HTTP servers")
 		default:
@@ -152,8 +154,11 @@ func isNegative(s string) bool {
 	return err == nil && n < 0
 }
 
-// finish puts the parts together. alp reads standard input without --file.
+// finish joins the parts. alp reads standard input without --file.
 func (a *alpLine) finish() []string {
+	if a.counts && a.sort == "" {
+		a.sort = "count"
+	}
 	if sort := a.sort; sort != "" {
 		if a.alp && !a.reverse && !strings.Contains(sort, ":") {
 			sort += ":asc"
@@ -208,6 +213,28 @@ func (a *alpLine) filters(value string) {
 	a.flag("where", alpNames.ReplaceAllStringFunc(value, func(s string) string { return alpFields[s] }))
 }
 
+// alpKeys are what alp's example logs call the values that rows are grouped by.
+var alpKeys = map[string]string{
+	"ua": "user-agent", "http_user_agent": "user-agent", "user_agent": "user-agent", "uri": "url", "request_uri": "url",
+	"status": "status", "method": "method", "request_method": "method", "host": "host", "vhost": "host", "http_host": "host",
+	"remote_addr": "ip", "remote_ip": "ip", "ip": "ip", "user": "user", "remote_user": "user",
+}
+
+// keys translates the keys of alp count.
+func (a *alpLine) keys(value string) {
+	var by []string
+	for key := range strings.SplitSeq(value, ",") {
+		ours := alpKeys[strings.ToLower(strings.TrimSpace(key))]
+		if ours == "" {
+			a.err = usageError("--keys %s: requests are counted by %s", quoteArg(value), strings.Join(slices.Compact(slices.Sorted(maps.Values(alpKeys))), ", "))
+			return
+		}
+		by = append(by, ours)
+	}
+	a.flag("by", strings.Join(by, ","))
+	a.flag("columns", "count,"+strings.Join(by, "+"))
+}
+
 func (a *alpLine) load(value string) {
 	a.err = usageError("--load: a saved profile is shown by: iikanji merge %s", quoteArg(value))
 }
@@ -216,7 +243,7 @@ func (a *alpLine) config(value string) {
 	a.err = usageError("--config: the settings in %s are flags here: see iikanji access --help", quoteArg(value))
 }
 
-// quoteAll joins arguments so that a shell reads them again.
+// quoteAll joins arguments in the syntax of a shell.
 func quoteAll(args []string) string {
 	var all []string
 	for _, arg := range args {
@@ -237,6 +264,11 @@ func quoteArg(s string) string {
 // translateArgs translates pasted arguments of `access` and reports the line on
 // standard error.
 func translateArgs(e *env, args []string) ([]string, error) {
+	for i, arg := range args[:max(len(args)-1, 0)] {
+		if arg == "--limit" && isNegative(args[i+1]) { // the parser takes it for a flag
+			return nil, usageError("--limit %s: the number of rows is 0 (all) or more", args[i+1])
+		}
+	}
 	if len(args) == 0 || args[0] != "access" || len(args) > 1 && args[1] == "diff" {
 		return args, nil
 	}

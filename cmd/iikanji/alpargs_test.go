@@ -43,12 +43,17 @@ func TestFromAlp(t *testing.T) {
 		"json a.log --apptime-label x -d s.json":       "--log-format=json a.log --field=upstream=x --save=s.json",
 		"regexp --pattern x --percentiles 1,2 --pos p": "--percentiles 1,2 --pos p -",
 		"--where json --by ltsv a.log":                 "--where json --by ltsv a.log",
+		"json count --file a.log --keys ua":            "--log-format=json --by=user-agent --columns=count,user-agent --sort=count:asc a.log",
+		"ltsv count --keys=uri,status --reverse a.log": "--log-format=ltsv --by=url,status --columns=count,url+status a.log --sort=count",
 		"-o all --qs-ignore-values --query-string f":   "--columns=all --query f",
 	} {
 		got, _, err := fromAlp(strings.Fields(args))
 		if err != nil || !reflect.DeepEqual(got, strings.Fields(want)) {
 			t.Errorf("%s: %q, %v", args, got, err)
 		}
+	}
+	if _, _, err := fromAlp([]string{"json", "count", "--keys", "x\033y"}); err == nil || !strings.Contains(err.Error(), "user-agent") {
+		t.Errorf("an unknown key: %v", err)
 	}
 	if got := quoteAll([]string{"a b", "it's", "-m", "x"}); got != `'a b' 'it'\''s' -m x` {
 		t.Error(got)

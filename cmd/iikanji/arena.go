@@ -12,10 +12,19 @@ import (
 	"github.com/iikanji/iikanji/internal/report"
 )
 
-// arenaCmd lists the arenas and hands out their files.
+// arenaCmd lists the arenas and writes their files.
 type arenaCmd struct {
 	List  arenaListCmd  `cmd:"" default:"withargs" help:"List the arenas."`
-	Files arenaFilesCmd `cmd:"" help:"Write an arena's app, SQL, images and keys into a folder, for a deployment of your own."`
+	Files arenaFilesCmd `cmd:"" help:"Write an arena's app, SQL, images and keys into a folder, to deploy it elsewhere."`
+}
+
+// Help is the long help of the command.
+func (arenaCmd) Help() string {
+	return `Examples:
+  iikanji arena
+  iikanji arena files isucondition ./isucondition
+
+Exit status: 0 done, 1 failed to run, 2 usage.`
 }
 
 type arenaListCmd struct {
@@ -23,7 +32,7 @@ type arenaListCmd struct {
 	JSON   bool          `help:"The same as --format json."`
 }
 
-// Help is the long help of the command.
+// Help returns the long help of the command.
 func (arenaListCmd) Help() string {
 	return `Examples:
   iikanji arena
@@ -46,17 +55,17 @@ func (c *arenaListCmd) Run(e *env) error {
 }
 
 type arenaFilesCmd struct {
-	Arena string `arg:"" help:"Arena, as in isucondition."`
+	Arena string `arg:"" help:"Arena, such as isucondition."`
 	Dir   string `arg:"" help:"Folder to write to; it must be new or empty." type:"path"`
 
-	JSON bool `help:"Print one JSON document: the folders that were written."`
+	JSON bool `help:"Print one JSON document that lists the written folders."`
 }
 
-// Help is the long help of the command.
+// Help returns the long help of the command.
 func (arenaFilesCmd) Help() string {
 	return `Writes DIR/webapp (sources, schema, initial data, public files, keys) and
-DIR/data (the benchmarker's copy of the data). A deployment that is to be
-loaded with iikanji bench ARENA --url needs the data and the keys of webapp.
+DIR/data (the benchmarker's copy of the data). iikanji bench ARENA
+--url can load a deployment only if it has the data and the keys of webapp.
 
 Example:
   iikanji arena files isucondition ./isucondition
@@ -64,15 +73,15 @@ Example:
 Exit status: 0 written, 1 failed to run (nothing is left), 2 usage.`
 }
 
-// Run writes the files; on an error nothing of them is left.
+// Run writes the files. After an error no file is left.
 func (c *arenaFilesCmd) Run(ctx context.Context, e *env) (err error) {
-	a, err := findTarget(c.Arena)
+	a, err := findArena(c.Arena)
 	if err != nil {
 		return err
 	}
 	switch entries, err := os.ReadDir(c.Dir); {
 	case err == nil && len(entries) > 0:
-		return hinted(fmt.Errorf("%s is not empty", c.Dir), "choose a new folder: nothing is ever overwritten")
+		return hinted(fmt.Errorf("%s is not empty", c.Dir), "choose a new folder: this command overwrites no files")
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("looking into the folder: %w", err)
 	}
@@ -84,18 +93,18 @@ func (c *arenaFilesCmd) Run(ctx context.Context, e *env) (err error) {
 	if err != nil {
 		return fmt.Errorf("creating the folder: %w", err)
 	}
-	defer os.RemoveAll(tmp) // after the rename it is gone already
+	defer os.RemoveAll(tmp) // fails after the rename, which is fine
 	if err := writeArena(ctx, a, tmp); err != nil {
 		return err
 	}
 	if err := os.Chmod(tmp, 0o755); err != nil {
-		return fmt.Errorf("opening the folder to its readers: %w", err)
+		return fmt.Errorf("making the folder readable: %w", err)
 	}
 	if err := os.Remove(c.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("taking the empty folder's place: %w", err)
+		return fmt.Errorf("replacing the empty folder: %w", err)
 	}
 	if err := os.Rename(tmp, c.Dir); err != nil {
-		return fmt.Errorf("putting the files in place: %w", err)
+		return fmt.Errorf("moving the files into the folder: %w", err)
 	}
 	webapp, data := filepath.Join(c.Dir, "webapp"), filepath.Join(c.Dir, "data")
 	if c.JSON {

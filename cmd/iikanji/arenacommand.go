@@ -14,15 +14,15 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 )
 
-// arenaCommandCmd is a command that one or several arenas declare.
+// An arenaCommandCmd is a command that one or more arenas declare.
 type arenaCommandCmd struct {
 	Name string `kong:"-"`
 
-	Arena string   `arg:"" optional:"" help:"Arena that has the command (needed only if several have it)."`
+	Arena string   `arg:"" optional:"" help:"Arena that declares the command (needed only if several arenas do)."`
 	Set   []string `help:"Setting of the command; also --NAME VALUE." placeholder:"NAME=VALUE" sep:"none"`
 }
 
-// arenaCommands are the command line's options for the arenas' commands.
+// arenaCommands returns the options that add the arenas' commands to the command line.
 func arenaCommands() []kong.Option {
 	var options []kong.Option
 	for _, name := range arenaCommandNames() {
@@ -58,7 +58,7 @@ func declaring(command string) (arenas []string, commands []arena.Command) {
 	return arenas, commands
 }
 
-// Help is the long help of the command: that of each arena that declares it.
+// Help returns the long help of the command: that of each arena that declares it.
 func (c *arenaCommandCmd) Help() string {
 	arenas, commands := declaring(c.Name)
 	var b strings.Builder
@@ -69,7 +69,7 @@ func (c *arenaCommandCmd) Help() string {
 	return b.String() + "Exit status: 0 stopped, 1 failed to run, 2 usage."
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *arenaCommandCmd) Run(ctx context.Context, e *env) error {
 	declared, err := c.find()
 	if err != nil {
@@ -96,16 +96,16 @@ func (c *arenaCommandCmd) Run(ctx context.Context, e *env) error {
 	return err
 }
 
-// find returns the command of the chosen arena, or of the only one that has it.
+// find returns the command of the chosen arena, or of the only arena that declares it.
 func (c *arenaCommandCmd) find() (arena.Command, error) {
 	arenas, commands := declaring(c.Name)
 	if c.Arena == "" && len(commands) == 1 {
 		return commands[0], nil
 	}
 	if c.Arena == "" {
-		return arena.Command{}, usageError("several arenas have a command %s: choose one of %s", c.Name, strings.Join(arenas, ", "))
+		return arena.Command{}, usageError("several arenas have a command %s: name one of %s", c.Name, strings.Join(arenas, ", "))
 	}
-	if _, err := findTarget(c.Arena); err != nil {
+	if _, err := findArena(c.Arena); err != nil {
 		return arena.Command{}, err
 	}
 	if i := slices.Index(arenas, c.Arena); i >= 0 {

@@ -157,7 +157,7 @@ func urlForReal(t *testing.T, dir string) {
 		t.Errorf("status %d\n%s\n%s", status, text, errs.String())
 	}
 	var second lockedBuffer
-	if status, _ := command(t.Context(), &second, "bench", "isucondition", "--dir", dir, "--history", filepath.Join(workFolder(t), "h"), "--no-load"); status != exitFailed || !strings.Contains(second.String(), "runs a stack in") {
+	if status, _ := command(t.Context(), &second, "bench", "isucondition", "--dir", dir, "--history", filepath.Join(workFolder(t), "h"), "--no-load"); status != exitFailed || !strings.Contains(second.String(), "already runs a stack in") {
 		t.Errorf("a second instance in the folder: status %d\n%s", status, second.String())
 	}
 	cancel()
@@ -169,7 +169,7 @@ func urlForReal(t *testing.T, dir string) {
 // waitForURL waits until iikanji up has printed the URL of the stack.
 func waitForURL(t *testing.T, out *lockedBuffer) string {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		for word := range strings.FieldsSeq(out.String()) {
 			if strings.HasPrefix(word, "http://127.0.0.1:") {
 				return word

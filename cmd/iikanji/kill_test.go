@@ -15,7 +15,6 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/stack"
 )
 
 // TestApplyKilled kills the real command between the first and the last journal line
@@ -103,7 +102,7 @@ func TestRecoverBroken(t *testing.T) {
 	shell(t, exitDone, "plan", "shop", "--dir", dir, "--file", remedyFile(t, oneOfEach()["mysqlconf"])) // fills the folder
 	original := filesBelow(t, dir)
 	word, main := filepath.Join(dir, "webapp/go/word.go"), filepath.Join(dir, "webapp/go/main.go")
-	c := &iikanji.Change{Kind: "patch", Target: stack.App, Says: "another name"}
+	c := &iikanji.Change{Kind: "patch", Target: "app", Says: "another name"}
 	newWord := strings.Replace(shopWord, "word()", "say()", 1)
 	change.FromEdits(c, iikanji.Restart, change.Edit{Path: word, Old: []byte(shopWord), New: []byte(newWord)},
 		change.Edit{Path: main, Old: []byte(shopApp), New: []byte(strings.Replace(shopApp, "word()", "say()", 1))})
@@ -117,7 +116,7 @@ func TestRecoverBroken(t *testing.T) {
 
 	edit(t, word, newWord+"// by hand\n")
 	_, said := shell(t, exitFailed, "recover", "shop", "--dir", dir)
-	if b, err := os.ReadFile(word); err != nil || string(b) != newWord+"// by hand\n" || !strings.Contains(said, "was changed by somebody else since") {
+	if b, err := os.ReadFile(word); err != nil || string(b) != newWord+"// by hand\n" || !strings.Contains(said, "was edited since") {
 		t.Errorf("an edit by hand: %v, %q\n%s", err, b, said)
 	}
 	edit(t, word, newWord)
@@ -143,7 +142,7 @@ func TestUpHasIt(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "iikanji", "plan", "tiny", "--dir", dir, "--file", remedyFile(t, oneOfEach()["mysqlconf"]))
 	cmd.Env = append(os.Environ(), tinyVariable+"=1")
 	out, _ := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(string(out), "iikanji up has the stack: process ") {
+	if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(string(out), "iikanji up uses the stack: process ") {
 		t.Errorf("%s", out)
 	}
 	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {

@@ -60,7 +60,7 @@ func (c *planCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	if c.File != "" && (len(c.Codes) > 0 || c.Of != 0) {
-		return usageError("--file brings its own remedies: it cannot be combined with codes or --run")
+		return usageError("--file excludes codes and --run: the file has the remedies")
 	}
 	dir, hist, err := c.folders(a)
 	if err != nil {
@@ -137,7 +137,7 @@ func remediesOf(hist string, id iikanji.RunID, arena string) (*remedyList, error
 	if errors.Is(err, fs.ErrNotExist) {
 		what := "there is no observed run to take findings from"
 		if id != 0 {
-			what = fmt.Sprintf("run %d is not there, or was not observed", id)
+			what = fmt.Sprintf("run %d does not exist, or was not observed", id)
 		}
 		return nil, hinted(errors.New(what), fmt.Sprintf("iikanji diagnose %s makes one", arena))
 	}
@@ -238,6 +238,9 @@ func parseRemedies(b []byte) ([]iikanji.Remedy, error) {
 		if r.Kind == "" || r.Target == "" {
 			return nil, fmt.Errorf("remedy %d has no kind or no target", i+1)
 		}
+		if len(r.Proof) > 0 {
+			return nil, fmt.Errorf("remedy %d has a proof: only an observed run proves anything", i+1)
+		}
 	}
 	if len(list) == 0 {
 		return nil, errors.New("the list has no remedy")
@@ -328,12 +331,12 @@ func (p *plannedRemedy) lasting(ctx context.Context, site *change.Site) (*iikanj
 
 // write shows the planned remedies, then the others.
 func (o *remedyList) write(e *env, arena string) error {
-	var could, not []*plannedRemedy
+	var planned, unplanned []*plannedRemedy
 	for i := range o.Plans {
 		if o.Plans[i].Change != nil {
-			could = append(could, &o.Plans[i])
+			planned = append(planned, &o.Plans[i])
 		} else {
-			not = append(not, &o.Plans[i])
+			unplanned = append(unplanned, &o.Plans[i])
 		}
 	}
 	out := &output{w: e.Stdout, color: e.Color}
@@ -341,19 +344,19 @@ func (o *remedyList) write(e *env, arena string) error {
 	if o.Run != 0 {
 		from = fmt.Sprintf(" for the findings of run %d", o.Run)
 	}
-	out.line("%d of %s%s can be planned; nothing was changed", len(could), report.Number(len(o.Plans), "remedy"), from)
-	for _, p := range could {
+	out.line("%d of %s%s can be planned; nothing was changed", len(planned), report.Number(len(o.Plans), "remedy"), from)
+	for _, p := range planned {
 		out.line("")
 		p.write(out)
 	}
-	if len(not) > 0 {
+	if len(unplanned) > 0 {
 		out.line("\nnot planned:")
-		for _, p := range not {
+		for _, p := range unplanned {
 			out.line("  %s %s on %s: %s\n    because: %s", p.label(), p.Remedy.Kind, report.Clean(p.Remedy.Target), report.Clean(p.Remedy.Says), report.Clean(p.Why))
 		}
 	}
-	if len(could) > 0 && could[0].Ref != "" {
-		out.line("\napply one with: iikanji apply %s %s", arena, could[0].Ref)
+	if len(planned) > 0 && planned[0].Ref != "" {
+		out.line("\napply one with: iikanji apply %s %s", arena, planned[0].Ref)
 	}
 	return out.err
 }

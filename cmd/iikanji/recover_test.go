@@ -10,7 +10,7 @@ import (
 )
 
 // TestRecoverAway tests that recover puts back a change that a killed search had
-// taken away for a comparison, and that other commands refuse to run before that.
+// reverted for a comparison, and that other commands refuse to run before that.
 func TestRecoverAway(t *testing.T) {
 	_, dir := shop(t)
 	remedy := remedyFile(t, oneOfEach()["mysqlconf"])
@@ -34,7 +34,7 @@ func TestRecoverAway(t *testing.T) {
 			t.Errorf("%s with a change away: %s", args[0], said)
 		}
 	}
-	if out, _ := shell(t, exitDone, "recover", "shop", "--dir", dir); !strings.HasPrefix(out, "change 1 was away for a comparison and is back: ") {
+	if out, _ := shell(t, exitDone, "recover", "shop", "--dir", dir); !strings.HasPrefix(out, "change 1 was reverted for a comparison and is applied again: ") {
 		t.Errorf("%s", out)
 	}
 	same(t, "put back", filesBelow(t, dir), with)

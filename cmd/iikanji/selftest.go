@@ -15,16 +15,17 @@ import (
 
 // selftestCmd tests the judge on trials whose true effect is known.
 type selftestCmd struct {
-	Trials   int    `default:"5000" help:"Simulated trials per cell of the table."`
-	Searches int    `default:"60" help:"Simulated searches of each kind."`
-	Full     bool   `help:"Measure every goal with enough trials and searches; takes about half an hour."`
-	Seed     uint64 `default:"1" help:"Seed of the simulation; the same seed gives the same table."`
-	JSON     bool   `help:"Print one JSON document."`
+	Trials   int     `default:"5000" help:"Simulated trials per cell of the table."`
+	Searches int     `default:"60" help:"Simulated searches of each kind."`
+	Full     bool    `help:"Measure every goal with enough trials and searches; takes many minutes."`
+	Scale    float64 `default:"1" help:"With --full: factor on the numbers of trials and searches."`
+	Seed     uint64  `default:"1" help:"Seed of the simulation; the same seed gives the same table."`
+	JSON     bool    `help:"Print one JSON document."`
 
 	Arena string        `help:"Test the judge on real runs of this unchanged arena instead." placeholder:"ARENA"`
 	AA    int           `name:"aa" help:"With --arena: number of trials." default:"10"`
 	Load  time.Duration `help:"With --arena: length of the load of a run." default:"5s"`
-	Noisy bool          `help:"With --arena: use runs that other programs disturbed."`
+	Noisy bool          `help:"With --arena: use every run, however much it was disturbed."`
 	Pin   string        `help:"With --arena: CPUs, as in iikanji bench." default:"auto"`
 	placeFlags
 }

@@ -32,7 +32,7 @@ func (c *selftestCmd) searches(ctx context.Context, e *env, rep *selftestReport)
 	if !c.Full {
 		return nil
 	}
-	goals, err := selftest.Goals(ctx, c.Seed, 1, func(line string) {
+	goals, err := selftest.Goals(ctx, c.Seed, c.Scale, func(line string) {
 		if e.TTY {
 			fmt.Fprintf(e.Stderr, "\r\x1b[Kmeasuring: %s", line)
 			p.any = true

@@ -28,14 +28,14 @@ type slowCmd struct {
 	Rest  fileNames `arg:"" optional:"" name:"still-more-files" help:"Further logs, after more options." placeholder:"FILE"`
 
 	DSN         string    `name:"dsn" help:"Read the digests of performance_schema of a running server instead." placeholder:"USER:PASSWORD@tcp(HOST:3306)/"`
-	By          string    `help:"What the rows are about: statement, table, user, host or db." default:"statement" placeholder:"NAME"`
-	Sort        string    `help:"A column; ':asc' after it puts the smallest first (default: total)." default:"total" placeholder:"COLUMN"`
+	By          string    `help:"Group rows by statement, table, user, host or db." default:"statement" placeholder:"NAME"`
+	Sort        string    `help:"Column to sort by; with the suffix ':asc' the smallest value comes first (default: total)." default:"total" placeholder:"COLUMN"`
 	Limit       string    `help:"Rows of each table; 0 for all; 95%:20 for 95 % of the time in at most 20 rows." default:"20" placeholder:"N"`
 	Columns     []string  `help:"Columns of the table, separated by commas, or all." placeholder:"NAMES"`
 	Percentiles []float64 `help:"Percentiles of the table, as in 50,75,99,99.9." placeholder:"NUMBERS"`
-	Where       string    `help:"Only entries that meet this, as in 'time > 100ms and db = isu'." placeholder:"FILTER"`
-	Since       string    `help:"Only entries from this time on: date and time, a time of day, or a duration before the log's end (1h)." placeholder:"TIME"`
-	Until       string    `help:"Only entries before this time." placeholder:"TIME"`
+	Where       string    `help:"Count only entries that meet this condition, as in 'time > 100ms and db = isu'." placeholder:"FILTER"`
+	Since       string    `help:"Count only entries from this time on: date and time, a time of day, or a duration before the log's end (1h)." placeholder:"TIME"`
+	Until       string    `help:"Count only entries before this time." placeholder:"TIME"`
 	FoldTables  bool      `help:"Count numbered tables as one: tenant_1 and tenant_2 are tenant_?."`
 	Literals    bool      `help:"Show literals that may be secrets; by default examples have them redacted."`
 	Format      string    `help:"table, tsv, csv, markdown, json or pt (the report of pt-query-digest)." default:"table" enum:"table,tsv,csv,markdown,json,pt"`
@@ -62,7 +62,7 @@ func (f *fileNames) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// Help is the long help of the command.
+// Help returns the long help of the command.
 func (slowCmd) Help() string {
 	return `Reads slow logs and general logs of MariaDB, MySQL and Percona Server, logs of
 PostgreSQL (stderr, csvlog, jsonlog), digests of performance_schema (as TSV, or
@@ -85,7 +85,7 @@ Exit status: 0 done, 1 failed to run (also: less than 99 % of the log could be
 read, or a filter left out everything), 2 usage.`
 }
 
-// Run is the command.
+// Run runs the command.
 func (c *slowCmd) Run(ctx context.Context, e *env) error {
 	c.Files = slices.Concat(c.Names.list, c.More.list, c.Rest.list)
 	if err := c.translate(e); err != nil {

@@ -58,7 +58,7 @@ func slowView(by slowlog.By, percentiles []float64) *report.View {
 	return v
 }
 
-// briefColumns are the columns of a table for people.
+// briefColumns returns the columns of a table for the terminal.
 func briefColumns(percentiles []float64, key string) []string {
 	names := []string{"count", "total", "share", "mean"}
 	for _, p := range percentiles {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/tune"
 )
@@ -92,7 +91,7 @@ func verdictWord(a tune.Attempt) string {
 }
 
 // printHeadline writes the result of the whole search.
-func printHeadline(e *env, a *arena.Arena, out *tune.Outcome) error {
+func printHeadline(e *env, a *namedTarget, out *tune.Outcome) error {
 	var b strings.Builder
 	if n := len(out.Final); n > 0 {
 		digits := decimals(out.Ratio.Mid)

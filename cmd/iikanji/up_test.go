@@ -15,6 +15,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
 )
 
@@ -32,9 +33,12 @@ func init() {
 			"go/main.go": {Data: []byte(tinyApp)},
 			"nginx.conf": {Data: []byte(tinyConf)},
 		},
-		Database:  arena.Database{Name: "tiny", User: "tiny", Password: "tiny"},
-		App:       arena.App{Source: "go", Dir: "go", Env: func(p arena.Places) []string { return []string{fmt.Sprintf("PORT=%d", p.AppPort)} }},
-		NginxConf: "nginx.conf",
+		Services: []arena.Service{
+			{Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Database: arena.Database{Name: "tiny", User: "tiny", Password: "tiny"}},
+			{Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo, Source: "go",
+				Env: func(p arena.Places) []string { return []string{fmt.Sprintf("PORT=%d", p.Service("app").Port)} }},
+			{Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx, Configs: []arena.Config{{Template: "nginx.conf"}}},
+		},
 	})
 }
 
@@ -51,18 +55,18 @@ func main() {
 `
 
 const tinyConf = `pid {{.Run}}/nginx.pid;
-error_log {{.ErrorLog}};
+error_log {{.Self.Log "error"}};
 events {}
 http {
-    access_log {{.AccessLog}};
+    access_log {{.Self.Log "access"}};
     client_body_temp_path {{.Run}}/body;
     proxy_temp_path {{.Run}}/proxy;
     fastcgi_temp_path {{.Run}}/fastcgi;
     uwsgi_temp_path {{.Run}}/uwsgi;
     scgi_temp_path {{.Run}}/scgi;
     server {
-        listen 127.0.0.1:{{.NginxPort}};
-        location / { proxy_pass http://127.0.0.1:{{.AppPort}}; }
+        listen {{.Self.Address}};
+        location / { proxy_pass http://{{(.Service "app").Address}}; }
     }
 }
 `
@@ -149,14 +153,14 @@ func TestUp(t *testing.T) {
 	s.expect(`^Ctrl-C stops it\.$`)
 
 	second := startUp(t, "--dir", dir)
-	second.expect(`^iikanji: process ` + strconv.Itoa(s.cmd.Process.Pid) + ` runs a stack in ` + dir + ` already$`)
+	second.expect(`^iikanji: process ` + strconv.Itoa(s.cmd.Process.Pid) + ` already runs a stack in ` + dir + `$`)
 	second.expect(`^hint: it answers at ` + url + `, `)
 	if err := second.cmd.Wait(); second.cmd.ProcessState.ExitCode() != exitFailed {
 		t.Errorf("the second instance: %v", err)
 	}
 
 	s.order("nothing")
-	s.expect(`^nothing: want app, nginx or database$`)
+	s.expect(`^nothing: want database, app or nginx$`)
 	s.order("nginx")
 	s.expect(`^nginx is up again after `)
 	s.order("database")
@@ -203,7 +207,7 @@ func TestUp(t *testing.T) {
 	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	s.expect(`^iikanji: interrupted while coming up; nothing is left running$`)
+	s.expect(`^iikanji: interrupted during the start; all started processes were stopped$`)
 	if err := s.cmd.Wait(); s.cmd.ProcessState.ExitCode() != exitFailed {
 		t.Errorf("Ctrl-C while coming up: %v", err)
 	}

@@ -34,7 +34,7 @@ func (s *Site) onTable(ctx context.Context, place, stmt string) (string, error) 
 	schema, table, ok := strings.Cut(rest, ".")
 	db := s.Services[service].DB
 	if !ok || db == nil {
-		return "", fmt.Errorf("%s is no table of a database", place)
+		return "", fmt.Errorf("%s is not a table of a database", place)
 	}
 	conn, err := db.Conn(ctx)
 	if err != nil {

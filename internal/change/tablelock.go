@@ -63,7 +63,7 @@ func (t *heldTable) patiently(ctx context.Context, do func() error) error {
 		}
 		if try >= lockTries && time.Since(began) >= lockPatience {
 			if running, e := t.beingAltered(ctx); e != nil || !running {
-				return errors.Join(fmt.Errorf("others have had it for %s: %w", time.Since(began).Round(time.Second), err), e)
+				return errors.Join(fmt.Errorf("other connections have held it for %s: %w", time.Since(began).Round(time.Second), err), e)
 			}
 		}
 		select {
@@ -81,7 +81,7 @@ func (t *heldTable) beingAltered(ctx context.Context) (bool, error) {
 	err := t.conn.QueryRowContext(ctx, "SELECT count(*) FROM information_schema.PROCESSLIST WHERE ID <> connection_id() AND locate(?, INFO) = 1",
 		"ALTER TABLE "+t.name+" ").Scan(&n)
 	if err != nil {
-		return false, fmt.Errorf("looking who has it: %w", err)
+		return false, fmt.Errorf("checking which connection holds it: %w", err)
 	}
 	return n > 0, nil
 }

@@ -35,7 +35,7 @@ var variableName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 func (s *Site) onVariable(ctx context.Context, service, name, stmt string) (string, error) {
 	db := s.Services[service].DB
 	if db == nil || !variableName.MatchString(name) {
-		return "", fmt.Errorf("%s is no variable of a database", VariablePlace(service, name))
+		return "", fmt.Errorf("%s is not a variable of a database", VariablePlace(service, name))
 	}
 	if stmt != "" {
 		if _, err := db.ExecContext(ctx, stmt); err != nil {

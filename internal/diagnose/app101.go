@@ -20,9 +20,9 @@ func app101(v *view) []iikanji.Finding {
 	run, apps := v.in.Run, v.in.Target.WithRole(iikanji.RoleApp)
 	all := float64(max(run.Place.Cores, 1))
 	cores, pinned := stackCores(run)
-	of := "the machine, and the machine is full"
+	of := "the machine's cores, and all cores are busy"
 	if pinned && cores < all {
-		of = fmt.Sprintf("the %.0f of %.0f cores that the stack may use, and they are full", cores, all)
+		of = fmt.Sprintf("the cores that the stack may use (%.0f of %.0f), and all of them are busy", cores, all)
 	}
 	share := 0.0
 	for _, u := range run.Usage {
@@ -42,7 +42,7 @@ func app101(v *view) []iikanji.Finding {
 		seconds := (u.User + u.System).Seconds()
 		may, why := v.mayUse(u.Who)
 		if may == 0 {
-			may, why = cores, "nothing is known to hold it to fewer"
+			may, why = cores, "no lower limit is known"
 		}
 		out = append(out, iikanji.Finding{Code: "APP101", Where: u.Who,
 			Claim: fmt.Sprintf("%s's own code uses %.0f %% of %s", name, 100*u.Share*all/cores, of),
@@ -51,7 +51,7 @@ func app101(v *view) []iikanji.Finding {
 				{Source: "process", Text: fmt.Sprintf("%s can use %s: %s", name, plural(min(may, cores), "core"), why)}},
 			Gain: between(seconds, 0.05, 0.5),
 			Remedies: []iikanji.Remedy{{Kind: "patch", Target: u.Who, Says: "profile the app under this load; do less per request"},
-				{Kind: "topology", Target: u.Who, Says: "give the app a machine of its own"}},
+				{Kind: "topology", Target: u.Who, Says: "move the app to its own machine"}},
 		})
 	}
 	return out

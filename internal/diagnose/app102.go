@@ -47,9 +47,9 @@ func app102(v *view) []iikanji.Finding {
 	for _, name := range names {
 		o := outputs[name]
 		f := iikanji.Finding{Code: "APP102", Where: name, Gain: iikanji.Range{Lo: round(o.lines * printed.Lo), Hi: round(o.lines * printed.Hi)},
-			Claim: fmt.Sprintf("%s writes a log of what it does: %s lines, %s in the run", v.in.called(name), people(o.lines), iikanji.Bytes(o.bytes)),
+			Claim: fmt.Sprintf("%s logs requests or debug output: %s lines, %s in the run", v.in.called(name), people(o.lines), iikanji.Bytes(o.bytes)),
 			Remedies: []iikanji.Remedy{{Kind: "appenv", Target: name, Says: "turn the debug and request log off (observability)", Args: map[string]string{"log": "off"}},
-				{Kind: "patch", Target: name, Says: "take the logger's middleware out, raise its level to warn"}}}
+				{Kind: "patch", Target: name, Says: "remove the logging middleware, or raise the log level to warn"}}}
 		if requests == 0 || o.lines < leastLines*requests || !v.worth(f.Gain) {
 			continue
 		}

@@ -89,8 +89,8 @@ func (v *view) ofPool(p pool) []iikanji.Finding {
 	if !p.starved() && !v.lockedPool(p) {
 		return nil
 	}
-	use := iikanji.Evidence{Source: "connections", Text: fmt.Sprintf("%d connections of %s, in statements for %.0f %% of %.0f s; %.1f requests under way, on average", p.size, v.in.called(p.app), 100*min(1, p.busy), v.in.Run.Took.Seconds(), p.load)}
-	locks := iikanji.Evidence{Source: "digests", Text: fmt.Sprintf("%.1f of %.1f s of all statements went into waiting for locks", v.locked(), v.seconds)}
+	use := iikanji.Evidence{Source: "connections", Text: fmt.Sprintf("%d connections of %s, busy in statements for %.0f %% of %.0f s; %.1f concurrent requests on average", p.size, v.in.called(p.app), 100*min(1, p.busy), v.in.Run.Took.Seconds(), p.load)}
+	locks := iikanji.Evidence{Source: "digests", Text: fmt.Sprintf("%.1f of %.1f s of statement time was spent waiting for locks", v.locked(), v.seconds)}
 	if v.lockedPool(p) {
 		n := max(2, p.size/poolGrowth)
 		return []iikanji.Finding{{Code: "APP104", Where: p.app,
@@ -107,9 +107,9 @@ func (v *view) ofPool(p pool) []iikanji.Finding {
 	// another resource may become the limit first.
 	wanted := min(p.load, float64(n))
 	return []iikanji.Finding{{Code: "APP103", Where: p.app,
-		Claim:    fmt.Sprintf("all %d connections to %s are busy %.0f %% of the time: requests wait for one", p.size, v.in.called(v.self.Name), 100*min(1, p.busy)),
+		Claim:    fmt.Sprintf("all %d connections to %s are busy %.0f %% of the time: requests wait for a connection", p.size, v.in.called(v.self.Name), 100*min(1, p.busy)),
 		Evidence: []iikanji.Evidence{use, locks}, Gain: between(v.in.Run.Took.Seconds()*(1-float64(p.size)/wanted), 0.1, 1),
-		Remedies: []iikanji.Remedy{{Kind: "appenv", Target: p.app, Says: fmt.Sprintf("a pool of %d connections, as many kept idle as open", n), Args: map[string]string{"pool": fmt.Sprint(n)}}}}}
+		Remedies: []iikanji.Remedy{{Kind: "appenv", Target: p.app, Says: fmt.Sprintf("use a pool of %d connections, and keep as many idle as open", n), Args: map[string]string{"pool": fmt.Sprint(n)}}}}}
 }
 
 // lockedPool reports whether a pool is large and its connections wait for

@@ -22,15 +22,20 @@ const (
 // app106 reports a program that used all cores that it may use while other
 // cores were idle.
 func app106(v *view) []iikanji.Finding {
-	m := v.machine()
-	if m == nil || m.Wall <= 0 || v.in.Run == nil {
+	if v.in.Run == nil {
 		return nil
 	}
-	wall := m.Wall.Seconds()
-	cores := coresOf(v.in.Run.Place.Stack, m.Cores)
-	idle := min(m.Idle.Seconds()/wall, cores)
 	var out []iikanji.Finding
 	for _, name := range v.services() {
+		m := v.machineOf(name)
+		if m == nil || m.Wall <= 0 {
+			continue
+		}
+		wall, cores := m.Wall.Seconds(), float64(m.Cores)
+		if s, _ := v.in.Target.Service(name); s.Host == "" { // the stack of this machine may be pinned
+			cores = coresOf(v.in.Run.Place.Stack, m.Cores)
+		}
+		idle := min(m.Idle.Seconds()/wall, cores)
 		may, why := v.mayUse(name)
 		h := v.host(name)
 		used := (h.User + h.System).Seconds() / wall
@@ -39,7 +44,7 @@ func app106(v *view) []iikanji.Finding {
 		}
 		more := min(idle, cores-may, used)
 		out = append(out, iikanji.Finding{Code: "APP106", Where: name,
-			Claim: fmt.Sprintf("%s may use %.3g of %.3g cores and used %.2f, while %.2f had nothing to do", name, may, cores, used, idle),
+			Claim: fmt.Sprintf("%s may use %.3g of %.3g cores and used %.2f, while %.2f were idle", name, may, cores, used, idle),
 			Evidence: []iikanji.Evidence{{Source: "process", Text: why},
 				{Source: "host", Text: fmt.Sprintf("%s: %.1f s user, %.1f s system in %.0f s; all cores idle for %.1f s", name, h.User.Seconds(), h.System.Seconds(), wall, m.Idle.Seconds())}},
 			Gain: between(more*wall, 0.2, 0.8),
@@ -52,7 +57,7 @@ func app106(v *view) []iikanji.Finding {
 // mayUse is how many cores a program may use, and the reason; 0 when unknown.
 func (v *view) mayUse(name string) (n float64, why string) {
 	if c, ok := v.fact(name, iikanji.TopicProcess, "cores"); ok && c > 0 {
-		n, why = c, fmt.Sprintf("the kernel lets it run on %.3g cores", c)
+		n, why = c, fmt.Sprintf("the kernel limits it to %.3g cores", c)
 	}
 	if g, ok := v.fact(name, iikanji.TopicProcess, "gomaxprocs"); ok && g >= 1 && (n == 0 || g < n) {
 		n, why = g, fmt.Sprintf("GOMAXPROCS=%.0f in its environment", g)
@@ -70,7 +75,7 @@ func (v *view) mayUse(name string) (n float64, why string) {
 // cores that thread used. Databases have a thread for each connection and web
 // servers have several workers: one busy thread is no limit there.
 func (v *view) worksAlone(name string) (cores float64, alone bool) {
-	h, m := v.host(name), v.machine()
+	h, m := v.host(name), v.machineOf(name)
 	role := v.in.role(name)
 	if h == nil || m == nil || m.Wall <= 0 || role == iikanji.RoleDatabase || role == iikanji.RoleWeb {
 		return 0, false

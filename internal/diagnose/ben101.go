@@ -15,7 +15,7 @@ func ben101(v *view) []iikanji.Finding {
 	}
 	g := v.in.Run.Load
 	f := iikanji.Finding{Code: "BEN101", Where: "generator",
-		Claim:    fmt.Sprintf("the load generator used %.0f %% of its cores: the score says how fast it is, not the target", 100*g.CPUShare),
+		Claim:    fmt.Sprintf("the load generator used %.0f %% of its cores: the score measures the generator, not the target", 100*g.CPUShare),
 		Evidence: []iikanji.Evidence{{Source: "generator", Text: fmt.Sprintf("CPU share %.2f of %d cores, sending late by %s (p99)", g.CPUShare, g.Cores, g.LagP99)}},
 		Remedies: []iikanji.Remedy{{Kind: "topology", Target: "generator", Says: "give the generator more cores or another machine"}},
 	}

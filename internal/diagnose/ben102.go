@@ -18,7 +18,7 @@ func ben102(v *view) []iikanji.Finding {
 		return nil
 	}
 	return []iikanji.Finding{{Code: "BEN102", Where: "run",
-		Claim:    fmt.Sprintf("the run had %s requests: their rate is known within %.0f %% at the best", people(n), 200/math.Sqrt(n)),
-		Evidence: []iikanji.Evidence{{Source: "run", Text: fmt.Sprintf("%s of load, %s requests; %d are wanted", brief(v.in.Run.Took), people(n), leastRequests)}},
-		Remedies: []iikanji.Remedy{{Kind: "topology", Target: "generator", Says: "a longer load phase, or more clients"}}}}
+		Claim:    fmt.Sprintf("the run had %s requests: their rate is known within %.0f %% at best", people(n), 200/math.Sqrt(n)),
+		Evidence: []iikanji.Evidence{{Source: "run", Text: fmt.Sprintf("%s of load, %s requests; %d are needed", brief(v.in.Run.Took), people(n), leastRequests)}},
+		Remedies: []iikanji.Remedy{{Kind: "topology", Target: "generator", Says: "use a longer load phase, or more clients"}}}}
 }

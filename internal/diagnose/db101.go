@@ -22,30 +22,30 @@ func db101(v *view) []iikanji.Finding {
 			g := saving(s)
 			f.Gain.Lo, f.Gain.Hi = f.Gain.Lo+g.Lo, f.Gain.Hi+g.Hi
 			if s.work() > 0 {
-				rows[0] += s.before() * s.Query.Count
-				rows[1] += s.RowsAfter * s.Query.Count
+				rows[0] += s.before() * s.Query.reads()
+				rows[1] += s.RowsAfter * s.Query.reads()
 				f.Evidence = append(f.Evidence, served(s))
 			}
 		}
 		f.Gain = iikanji.Range{Lo: round(f.Gain.Lo), Hi: round(f.Gain.Hi)}
-		if !v.felt(p.work()) {
+		if !v.considerable(p.work()) {
 			continue
 		}
-		f.Claim = fmt.Sprintf("%s has no index on %s: %s rows are read where %s would do",
+		f.Claim = fmt.Sprintf("%s has no index on %s: %s rows are read where %s are enough",
 			p.Table.Name, leading(p.Index), people(rows[0]), people(rows[1]))
 		switch {
 		case p.onlyCovers():
-			f.Claim = fmt.Sprintf("%s rows of %s are looked up one by one, for columns that an index on %s could hold", people(rows[0]), p.Table.Name, leading(p.Index))
+			f.Claim = fmt.Sprintf("%s rows of %s are looked up one by one, for columns that an index on %s could contain", people(rows[0]), p.Table.Name, leading(p.Index))
 		case p.Index.Kind == "spatial":
 			f.Code = "DB108"
 			f.Claim = fmt.Sprintf("%s is searched by area and has no spatial index that the server can use", p.Table.Name)
 		case p.Wrong:
 			f.Code = "DB102"
-			f.Claim = fmt.Sprintf("index %s %s of %s goes on with a column that no query asks for: %s rows are read where %s would do",
+			f.Claim = fmt.Sprintf("index %s %s of %s continues with a column that no query uses: %s rows are read where %s are enough",
 				p.Replaces.Name, shown(*p.Replaces), p.Table.Name, people(rows[0]), people(rows[1]))
 			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "schema", Text: "index " + p.Replaces.Name + " " + shown(*p.Replaces)})
 		case p.Replaces != nil:
-			f.Claim = fmt.Sprintf("index %s %s of %s stops short: %s rows are read where %s would do",
+			f.Claim = fmt.Sprintf("index %s %s of %s is too short: %s rows are read where %s are enough",
 				p.Replaces.Name, shown(*p.Replaces), p.Table.Name, people(rows[0]), people(rows[1]))
 		}
 		f.Remedies = v.indexRemedies(p)
@@ -77,11 +77,11 @@ func (v *view) onHistories(p Proposal) bool {
 	return true
 }
 
-// before is the rows read by one execution: as counted by the server, else as
+// before is the rows read by one execution that the query cache did not answer: as counted by the server, else as
 // planned.
 func (s Served) before() float64 {
 	if s.Query.Examined > 0 && s.Query.Count > 0 {
-		return s.Query.Examined / s.Query.Count
+		return s.Query.Examined / s.Query.reads()
 	}
 	return s.RowsBefore
 }
@@ -101,6 +101,9 @@ func saving(s Served) iikanji.Range {
 
 func served(s Served) iikanji.Evidence {
 	text := fmt.Sprintf("%s× %s: %s rows each, %s with the index", people(s.Query.Count), cut(s.Query.SQL, 120), people(s.before()), people(s.RowsAfter))
+	if s.Query.Cached > 0 {
+		text += fmt.Sprintf("; the query cache answered %s of them", people(s.Query.Cached))
+	}
 	if s.SortBefore && !s.SortAfter {
 		text += ", and no sort"
 	}
@@ -113,8 +116,7 @@ func served(s Served) iikanji.Evidence {
 // indexRemedies are the remedies of kind ddl. Args["columns"] is the column
 // list as in DDL, with directions and prefixes.
 func (v *view) indexRemedies(p Proposal) []iikanji.Remedy {
-	args := map[string]string{"act": "add index", "schema": p.Table.Schema, "table": p.Table.Name, "columns": columnList(p.Index), "index": p.Index.Kind,
-		"weakens": v.rowOrder(p.Table.Name)}
+	args := map[string]string{"act": "add index", "schema": p.Table.Schema, "table": p.Table.Name, "columns": columnList(p.Index), "index": p.Index.Kind}
 	says := fmt.Sprintf("add index %s on %s", shown(p.Index), p.Table.Name)
 	if p.Replaces != nil {
 		args["drop"] = p.Replaces.Name
@@ -131,11 +133,13 @@ func (v *view) indexRemedies(p Proposal) []iikanji.Remedy {
 			}
 			if v.schema.Server.SpatialWantsSRID() && c.SRID == nil {
 				args["srid"] = "0"
-				says += ", and declaring SRID 0, without which the index is not used"
+				says += ", and declaring SRID 0 (otherwise the server ignores the index)"
 			}
 		}
 	}
-	return []iikanji.Remedy{v.onSelf("ddl", says, args)}
+	r := v.onSelf("ddl", says, args)
+	r.Proof = v.rowOrder(p.Table.Name)
+	return []iikanji.Remedy{r}
 }
 
 func tableName(t iikanji.Table) string {

@@ -10,7 +10,7 @@ import (
 // It is a range because pages may have to be split or read.
 var entrySeconds = iikanji.Range{Lo: 3e-6, Hi: 20e-6}
 
-// costWrite is the same in units of work.
+// costWrite is the time to write such an entry, in units of work.
 const costWrite = 10.0
 
 // db103 reports indexes to drop: DB103 redundant, DB104 unused. Their gain is
@@ -21,12 +21,12 @@ func db103(v *view) []iikanji.Finding {
 	for _, d := range v.advice.Drop {
 		f := iikanji.Finding{Code: "DB103", Where: tableName(d.Table) + " " + d.Index.Name,
 			Gain:     iikanji.Range{Lo: round(d.Writes * entrySeconds.Lo), Hi: round(d.Writes * entrySeconds.Hi)},
-			Claim:    fmt.Sprintf("index %s %s does nothing that %s does not do", d.Index.Name, shown(d.Index), d.By),
+			Claim:    fmt.Sprintf("index %s %s is redundant: index %s serves the same queries", d.Index.Name, shown(d.Index), d.By),
 			Evidence: []iikanji.Evidence{{Source: "schema", Text: fmt.Sprintf("%s of %s: %s", d.Index.Name, d.Table.Name, shown(d.Index))}},
 		}
 		if d.By == "" {
 			f.Code = "DB104"
-			f.Claim = fmt.Sprintf("no statement of the run reads %s by index %s %s, and %s written rows paid for it",
+			f.Claim = fmt.Sprintf("no statement of the run reads %s by index %s %s, but %s written rows maintained it",
 				d.Table.Name, d.Index.Name, shown(d.Index), people(d.Writes))
 		} else {
 			for _, ix := range d.Table.Indexes {
@@ -35,12 +35,13 @@ func db103(v *view) []iikanji.Finding {
 				}
 			}
 		}
-		if d.Writes == 0 || d.By == "" && !v.felt(d.Writes*costWrite) {
+		if d.Writes == 0 || d.By == "" && !v.considerable(d.Writes*costWrite) {
 			continue
 		}
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "digests", Text: people(d.Writes) + " rows written in the run"})
-		f.Remedies = []iikanji.Remedy{v.onSelf("ddl", "drop index "+d.Index.Name+" of "+d.Table.Name, map[string]string{"act": "drop index", "schema": d.Table.Schema, "table": d.Table.Name, "name": d.Index.Name,
-			"weakens": v.rowOrder(d.Table.Name)})}
+		r := v.onSelf("ddl", "drop index "+d.Index.Name+" of "+d.Table.Name, map[string]string{"act": "drop index", "schema": d.Table.Schema, "table": d.Table.Name, "name": d.Index.Name})
+		r.Proof = v.rowOrder(d.Table.Name)
+		f.Remedies = []iikanji.Remedy{r}
 		out = append(out, f)
 	}
 	return out

@@ -12,12 +12,12 @@ var marksAs = map[string]struct {
 	code        iikanji.Code
 	claim, cure string
 }{
-	"expression": {"DB105", "%s stands inside an expression, so that no index on it can serve: %s", "compare the bare column with a computed constant"},
-	"types":      {"DB106", "%s is text and is compared with a number, so that every row's text is converted: %s", "send the value as text, or store numbers as numbers"},
+	"expression": {"DB105", "%s is inside an expression, so no index on it can be used: %s", "compare the bare column with a computed constant"},
+	"types":      {"DB106", "%s is text and is compared with a number, so the server converts the text of every row: %s", "send the value as text, or store numbers in a numeric column"},
 	"wildcard":   {"DB107", "%s is searched by a pattern that starts with a wildcard: %s", "search by a prefix, a fulltext index, or a table of words"},
-	"spatial":    {"DB108", "geometry is built from %s for every row: %s", "keep a POINT column with a spatial index, or narrow by a box on the coordinates first"},
-	"order":      {"DB122", "rows are sorted by an expression over %s: %s", "keep the value in a column of its own, indexed"},
-	"random":     {"DB122", "rows are sorted at random%s: %s", "pick random keys and fetch those rows"},
+	"spatial":    {"DB108", "geometry is built from %s for every row: %s", "add a POINT column with a spatial index, or filter by a box on the coordinates first"},
+	"order":      {"DB122", "rows are sorted by an expression over %s: %s", "store the value in an indexed column"},
+	"random":     {"DB122", "rows are sorted randomly%s: %s", "choose random keys and fetch these rows"},
 }
 
 // db105 reports statements that no index can serve as they are written. They
@@ -40,7 +40,7 @@ func db105(v *view) []iikanji.Finding {
 				Text: fmt.Sprintf("%s× %s: %s rows read each, %s sent", people(m.Query.Count), cut(m.Query.SQL, 120), people(each), people(sent))}},
 			Remedies: v.patch(as.cure, map[string]string{"digest": m.Query.Digest, "table": m.Table, "column": m.Col}),
 		}
-		if v.felt(m.Query.Count * (each - sent)) {
+		if v.considerable(m.Query.Count * (each - sent)) {
 			out = append(out, f)
 		}
 	}

@@ -18,19 +18,19 @@ func db109(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, d := range v.digests {
 		n := float64(d.Query.TmpDisk)
-		if n < spillLeast || v.noTemp(d) || !v.felt(n*spillEach) {
+		if n < spillLeast || v.noTemp(d) || !v.considerable(n*spillEach) {
 			continue
 		}
 		f := iikanji.Finding{Code: "DB109", Where: d.place(),
 			Claim:    fmt.Sprintf("%s of %s executions write a temporary table to disk", people(n), people(d.q.Count)),
-			Evidence: d.told(iikanji.Evidence{Source: "variable", Text: "tmp_table_size = " + v.vars["tmp_table_size"] + ", max_heap_table_size = " + v.vars["max_heap_table_size"]}),
+			Evidence: d.withEvidence(iikanji.Evidence{Source: "variable", Text: "tmp_table_size = " + v.vars["tmp_table_size"] + ", max_heap_table_size = " + v.vars["max_heap_table_size"]}),
 			Gain:     between(d.left(), 0.1, 0.6),
 		}
 		if col := longColumn(d); col != "" {
 			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "schema", Text: "column " + col + " is too long for a temporary table in memory"})
 			f.Remedies = v.patch("leave "+col+" out of the grouping and fetch it by key afterwards", map[string]string{"digest": d.Query.Digest, "column": col})
 		} else {
-			f.Remedies = []iikanji.Remedy{v.onSelf("mysqlconf", "let temporary tables of up to 64 MiB stay in memory", map[string]string{"tmp_table_size": spillSize, "max_heap_table_size": spillSize})}
+			f.Remedies = []iikanji.Remedy{v.onSelf("mysqlconf", "keep temporary tables of up to 64 MiB in memory", map[string]string{"tmp_table_size": spillSize, "max_heap_table_size": spillSize})}
 		}
 		out = append(out, f)
 	}

@@ -31,13 +31,13 @@ func db115(v *view) []iikanji.Finding {
 		return nil
 	}
 	f := iikanji.Finding{Code: "DB115", Where: v.self.Name,
-		Claim:    fmt.Sprintf("%s statements are prepared and %s executed: each costs one more round trip, and a command to close it", people(prepared), people(executed)),
+		Claim:    fmt.Sprintf("%s statements were prepared for %s executions: each costs one more round trip, and a command to close it", people(prepared), people(executed)),
 		Evidence: []iikanji.Evidence{{Source: source, Text: fmt.Sprintf("Com_stmt_prepare +%.0f, Com_stmt_execute +%.0f", prepared, executed)}},
 		Gain:     iikanji.Range{Lo: round(prepared*roundTrip/2 + seconds/2), Hi: round(prepared*roundTrip + seconds)},
-		Remedies: append(v.onApps("appenv", "let the driver put the values in (Go: interpolateParams=true in the DSN)", map[string]string{"dsn": "interpolateParams=true"}),
+		Remedies: append(v.onApps("appenv", "let the driver insert the values into the text (Go: interpolateParams=true in the DSN)", map[string]string{"dsn": "interpolateParams=true"}),
 			v.patch("prepare once and keep the statement", nil)...),
 	}
-	if !v.felt(2 * prepared * costStatement) {
+	if !v.considerable(2 * prepared * costStatement) {
 		return nil
 	}
 	return []iikanji.Finding{f}

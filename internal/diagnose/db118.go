@@ -24,10 +24,10 @@ func db118(v *view) []iikanji.Finding {
 		return nil
 	}
 	f := iikanji.Finding{Code: "DB118", Where: v.self.Name,
-		Claim:    fmt.Sprintf("%s: transactions take the same rows in different orders, and the server ends one of them", plural(n, "deadlock")),
+		Claim:    fmt.Sprintf("%s: transactions lock the same rows in different orders, and the server rolls one of them back", plural(n, "deadlock")),
 		Evidence: []iikanji.Evidence{{Source: "status", Text: fmt.Sprintf("Innodb_deadlocks +%.0f", n)}},
 		Gain:     between(n*v.transactionSeconds(), 1, 2), // the work that was rolled back, and its repetition
-		Remedies: v.patch("take rows in one order everywhere (sort the keys, SELECT … FOR UPDATE first), and retry what is rolled back", nil),
+		Remedies: v.patch("lock rows in the same order everywhere (sort the keys, SELECT … FOR UPDATE first), and retry rolled-back transactions", nil),
 	}
 	if latest != nil {
 		f.Evidence = append(f.Evidence, deadlockEvidence(latest)...)

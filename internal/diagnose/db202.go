@@ -23,9 +23,9 @@ const (
 	logPressed = 0.75
 )
 
-// logRoom is the largest checkpoint age in bytes, from which on writers have to
-// wait for a checkpoint. The formula is that of log0log.cc in MariaDB and in
-// MySQL up to 8.0: nine tenths, less 48 pages, of which nine tenths.
+// logRoom is the largest checkpoint age in bytes: above it, writers wait for a
+// checkpoint. The formula is that of log0log.cc in MariaDB and in MySQL up to 8.0:
+// 0.9 × (0.9 × size − 48 pages).
 func logRoom(size float64) float64 { return 0.9 * (0.9*size - 48*16384) }
 
 // db202 reports a redo log that one run fills, so that pages must be flushed
@@ -60,13 +60,13 @@ func (v *view) fullLog(writes float64) (iikanji.Finding, bool) {
 	want := min(logMost, math.Exp2(math.Ceil(math.Log2(written*logRuns))))
 	one, _ := v.bytes(name) // innodb_log_files_in_group files have this size
 	return iikanji.Finding{Code: "DB202", Where: v.self.Name,
-		Claim: fmt.Sprintf("the run wrote %s into a redo log of %s, which was full at the end: pages are written out in haste to make room", iikanji.Bytes(written), iikanji.Bytes(size)),
+		Claim: fmt.Sprintf("the run wrote %s into a redo log of %s, which was full at the end: pages are flushed in a hurry to make room", iikanji.Bytes(written), iikanji.Bytes(size)),
 		Evidence: []iikanji.Evidence{
-			{Source: "innodb", Text: fmt.Sprintf("the last checkpoint was %s behind when the load ended (%s when it began), of %s at the most", iikanji.Bytes(age.After), iikanji.Bytes(age.Before), iikanji.Bytes(room))},
+			{Source: "innodb", Text: fmt.Sprintf("the checkpoint age was %s at the end of the load (%s at its start), of at most %s", iikanji.Bytes(age.After), iikanji.Bytes(age.Before), iikanji.Bytes(room))},
 			{Source: "status", Text: fmt.Sprintf("Innodb_os_log_written +%.0f", written)},
 			{Source: "variable", Text: name + " = " + v.vars[name]}},
 		Gain:     between(writes, 0, 0.3),
-		Remedies: []iikanji.Remedy{v.onSelf("mysqlconf", fmt.Sprintf("a redo log of %s; starting after a crash takes longer", iikanji.Bytes(want)), map[string]string{name: strconv.FormatFloat(math.Ceil(want*one/size), 'f', 0, 64)})}}, true
+		Remedies: []iikanji.Remedy{v.onSelf("mysqlconf", fmt.Sprintf("use a redo log of %s; recovery after a crash takes longer", iikanji.Bytes(want)), map[string]string{name: strconv.FormatFloat(math.Ceil(want*one/size), 'f', 0, 64)})}}, true
 }
 
 // redoLog is the variable that sets the size of the redo log, and that size.
@@ -96,9 +96,9 @@ func (v *view) smallLogBuffer(writes float64) (iikanji.Finding, bool) {
 	}
 	want := max(logBuffer, 2*size)
 	return iikanji.Finding{Code: "DB202", Where: name,
-		Claim: fmt.Sprintf("what transactions write did not fit into a log buffer of %s: statements waited %s times until it was written out", iikanji.Bytes(size), people(waits)),
+		Claim: fmt.Sprintf("a log buffer of %s was too small: statements waited %s times until it was written", iikanji.Bytes(size), people(waits)),
 		Evidence: []iikanji.Evidence{{Source: "status", Text: fmt.Sprintf("Innodb_log_waits +%.0f", waits)},
 			{Source: "variable", Text: name + " = " + v.vars[name]}},
 		Gain:     iikanji.Range{Hi: round(min(writes, waits*logWrite))},
-		Remedies: []iikanji.Remedy{v.onSelf("mysqlconf", fmt.Sprintf("a log buffer of %s", iikanji.Bytes(want)), map[string]string{name: strconv.FormatFloat(want, 'f', 0, 64)})}}, true
+		Remedies: []iikanji.Remedy{v.onSelf("mysqlconf", fmt.Sprintf("use a log buffer of %s", iikanji.Bytes(want)), map[string]string{name: strconv.FormatFloat(want, 'f', 0, 64)})}}, true
 }

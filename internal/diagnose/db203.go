@@ -24,7 +24,7 @@ func db203(v *view) []iikanji.Finding {
 		return nil
 	}
 	return []iikanji.Finding{{Code: "DB203", Where: v.self.Name,
-		Claim: fmt.Sprintf("%s results were put into the query cache and %s were found there: it is thrown away before it is used", people(inserts), people(hits)),
+		Claim: fmt.Sprintf("%s results were stored in the query cache for %s hits: most results are discarded unused", people(inserts), people(hits)),
 		Evidence: []iikanji.Evidence{{Source: "status", Text: fmt.Sprintf("Qcache_inserts +%.0f, Qcache_hits +%.0f, Qcache_lowmem_prunes +%.0f", inserts, hits, v.status["qcache_lowmem_prunes"])},
 			{Source: "variable", Text: "query_cache_type = " + v.vars["query_cache_type"] + ", query_cache_size = " + v.vars["query_cache_size"]}},
 		Gain:     iikanji.Range{Hi: round(inserts * cacheInsert)},

@@ -24,12 +24,12 @@ func db204(v *view) []iikanji.Finding {
 	}
 	want := strconv.FormatFloat(2*most, 'f', 0, 64)
 	return []iikanji.Finding{{Code: "DB204", Where: v.self.Name,
-		Claim: fmt.Sprintf("the server refused %s: %.0f were there already", plural(n, "connection"), most),
+		Claim: fmt.Sprintf("the server refused %s: all %.0f connections were in use", plural(n, "connection"), most),
 		Evidence: []iikanji.Evidence{{Source: "status", Text: fmt.Sprintf("Connection_errors_max_connections +%.0f", n)},
 			{Source: "variable", Text: "max_connections = " + v.vars["max_connections"]}},
 		Gain: between(n*connectionSeconds, 0.1, 1),
 		Remedies: append([]iikanji.Remedy{
-			v.onSelf("mysqlconf", "allow "+want+" connections, if memory does: each takes some megabytes", map[string]string{"max_connections": want})},
+			v.onSelf("mysqlconf", "allow "+want+" connections if there is enough memory: each needs some megabytes", map[string]string{"max_connections": want})},
 			v.patch("limit the pool of each process of the app, so that all together stay below the limit", nil)...),
 	}}
 }

@@ -42,21 +42,21 @@ func db205(v *view) []iikanji.Finding {
 			continue
 		}
 		met, need := d.q.Examined/d.q.Count, max(1, v.schema.plan(d.st, real).rows)
-		if met < staleRead*need || !v.felt((met-need)*d.q.Count) {
+		if met < staleRead*need || !v.considerable((met-need)*d.q.Count) {
 			continue
 		}
 		f := byTable[s.t]
 		if f == nil {
 			f = &iikanji.Finding{Code: "DB205", Where: s.t.name(),
-				Claim: fmt.Sprintf("the server plans by old statistics of %s: it holds %s different values of %s, and there are %s",
+				Claim: fmt.Sprintf("the statistics of %s are out of date: they have %s distinct values of %s, the table has %s",
 					s.t.Name, people(s.held), s.column, people(s.counted)),
 				Evidence: []iikanji.Evidence{{Source: "statistics", Text: fmt.Sprintf("cardinality of %s.%s: %.0f; counted: %.0f in %s", s.t.name(), s.column, s.held, s.counted, plural(s.t.rows(), "row"))}},
-				Remedies: v.patch("ANALYZE TABLE "+s.t.Name+" when initialize has loaded it; and see what keeps the server from counting by itself (STATS_AUTO_RECALC=0, innodb_stats_auto_recalc)",
+				Remedies: v.patch("run ANALYZE TABLE "+s.t.Name+" after initialize has loaded it, and find out why the server does not renew its statistics (STATS_AUTO_RECALC=0, innodb_stats_auto_recalc)",
 					map[string]string{"table": s.t.Name})}
 			byTable[s.t], tables = f, append(tables, s.t)
 		}
 		f.Gain.Hi += d.left() * (1 - need/met)
-		f.Evidence = append(f.Evidence, d.evidence(), iikanji.Evidence{Source: "arithmetic", Text: fmt.Sprintf("by the counted numbers %s rows would do, %s were read", people(need), people(met))})
+		f.Evidence = append(f.Evidence, d.evidence(), iikanji.Evidence{Source: "arithmetic", Text: fmt.Sprintf("with the counted values %s rows are enough, %s were read", people(need), people(met))})
 		f.Evidence = append(f.Evidence, misjudged(plans[v.self.Name+" "+d.Query.Digest])...)
 	}
 	var out []iikanji.Finding
@@ -112,7 +112,7 @@ func misjudged(p iikanji.Plan) []iikanji.Evidence {
 	for _, s := range p.Steps {
 		low, high := min(s.Rows, s.Foreseen), max(s.Rows, s.Foreseen)
 		if p.Ran && s.Foreseen > 0 && high >= staleTimes*low && high-low >= staleStep {
-			out = append(out, iikanji.Evidence{Source: "plan", Text: fmt.Sprintf("%s (%s): %s foreseen each time, %s met", s.Table, s.Access, plural(s.Foreseen, "row"), people(s.Rows))})
+			out = append(out, iikanji.Evidence{Source: "plan", Text: fmt.Sprintf("%s (%s): %s estimated each time, %s read", s.Table, s.Access, plural(s.Foreseen, "row"), people(s.Rows))})
 		}
 	}
 	return out

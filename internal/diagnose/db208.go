@@ -18,10 +18,10 @@ func db208(v *view) []iikanji.Finding {
 		}
 		want := strconv.FormatFloat(max(2*size, 64), 'f', 0, 64)
 		out = append(out, iikanji.Finding{Code: "DB208", Where: name,
-			Claim:    fmt.Sprintf("%s times %s again, because the cache holds %.0f", people(misses), what, size),
+			Claim:    fmt.Sprintf("%s times %s again, because the cache has room for %.0f", people(misses), what, size),
 			Evidence: []iikanji.Evidence{{Source: "status", Text: status}, {Source: "variable", Text: name + " = " + v.vars[name]}},
 			Gain:     between(misses*seconds, 0.3, 1),
-			Remedies: []iikanji.Remedy{v.onSelf("mysqlconf", "set "+name+" to "+want, map[string]string{name: want})},
+			Remedies: []iikanji.Remedy{v.onSelf("mysqlconf", "use a larger "+name+": "+want, map[string]string{name: want})},
 		})
 	}
 	misses, hits, over := v.status["table_open_cache_misses"], v.status["table_open_cache_hits"], v.status["table_open_cache_overflows"]
@@ -30,6 +30,6 @@ func db208(v *view) []iikanji.Finding {
 			fmt.Sprintf("Table_open_cache_misses +%.0f, Table_open_cache_hits +%.0f, Table_open_cache_overflows +%.0f", misses, hits, over))
 	}
 	made, connections := v.status["threads_created"], v.status["connections"]
-	add("a thread was made", "thread_cache_size", made, connections, threadMade, fmt.Sprintf("Threads_created +%.0f, Connections +%.0f", made, connections))
+	add("a thread was created", "thread_cache_size", made, connections, threadMade, fmt.Sprintf("Threads_created +%.0f, Connections +%.0f", made, connections))
 	return out
 }

@@ -28,7 +28,7 @@ func db209(v *view) []iikanji.Finding {
 		}
 	}
 	return []iikanji.Finding{{Code: "DB209", Where: "innodb_doublewrite",
-		Claim: fmt.Sprintf("%s pages were written twice, and the disk is the limit: an option, where the database can be made anew after a power cut", people(pages)),
+		Claim: fmt.Sprintf("%s pages were written twice, and the disk is the limit: an option if the database can be rebuilt after a power cut", people(pages)),
 		Evidence: []iikanji.Evidence{{Source: "status", Text: fmt.Sprintf("Innodb_dblwr_pages_written +%.0f; %.2f ms for a write (%s)", pages, 1000*each, by)},
 			{Source: "variable", Text: "innodb_doublewrite = " + v.vars["innodb_doublewrite"]}},
 		Gain:     between(pages*each, 0.05, 0.5), // pages are written in batches

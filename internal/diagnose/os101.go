@@ -43,21 +43,21 @@ func os101(v *view) []iikanji.Finding {
 			limit, known = float64(h.FDLimit), true
 			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "host", Text: fmt.Sprintf("%s had %d descriptors open, %d are allowed", name, h.FDs, h.FDLimit)})
 		} else if known {
-			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "limits", Text: fmt.Sprintf("%s may have %.0f descriptors", name, limit)})
+			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "limits", Text: fmt.Sprintf("%s is allowed %.0f descriptors", name, limit)})
 		}
 		s, _ := v.in.Target.Service(name)
 		if hit == 0 && !near || s.Engine == iikanji.EngineNginx && hit > 0 {
 			continue
 		}
 		f.Gain = iikanji.Range{Lo: round(hit * refused.Lo), Hi: round(max(hit, 1) * refused.Hi)}
-		f.Claim = fmt.Sprintf("%s is about to run out of descriptors: %.0f are allowed", name, limit)
+		f.Claim = fmt.Sprintf("%s has nearly used up its file descriptors: %.0f are allowed", name, limit)
 		if hit > 0 {
-			f.Claim = fmt.Sprintf("%s ran out of descriptors %s times", name, people(hit))
+			f.Claim = fmt.Sprintf("%s ran out of file descriptors %s times", name, people(hit))
 		}
 		want := fmt.Sprintf("%.0f", min(max(wantFiles, 4*limit), 1<<20))
-		f.Remedies = []iikanji.Remedy{{Kind: "sysctl", Target: name, Says: "let it have " + want + " descriptors", Args: map[string]string{"act": "limits", "nofile": want}}}
+		f.Remedies = []iikanji.Remedy{{Kind: "sysctl", Target: name, Says: "raise its limit to " + want + " descriptors", Args: map[string]string{"act": "limits", "nofile": want}}}
 		if s.Engine == iikanji.EngineNginx {
-			f.Remedies = []iikanji.Remedy{{Kind: "nginxconf", Target: name, Says: "let each worker have " + want + " descriptors", Args: map[string]string{"act": "workers", "nofile": want}}}
+			f.Remedies = []iikanji.Remedy{{Kind: "nginxconf", Target: name, Says: "raise the limit of each worker to " + want + " descriptors", Args: map[string]string{"act": "workers", "nofile": want}}}
 		}
 		out = append(out, f)
 	}

@@ -30,15 +30,15 @@ func os102(v *view) []iikanji.Finding {
 	}
 	who, queues := v.fullListener()
 	f.Evidence = append(f.Evidence, queues...)
-	f.Claim = fmt.Sprintf("%s connections were dropped because the queue of whom they wanted was full", people(drops+ours))
+	f.Claim = fmt.Sprintf("%s connections were dropped because the accept queue of the listener was full", people(drops+ours))
 	switch {
 	case who != "":
 		f.Where, ours = who, ours+drops
 	case ours == 0:
-		f.Claim = fmt.Sprintf("%s connections to this host found a full queue; whose is not known, none of ours was full at the end of the load", people(drops))
+		f.Claim = fmt.Sprintf("%s connections to this host met a full accept queue; the listener is unknown: no queue of the site was full at the end of the load", people(drops))
 	}
 	f.Gain = iikanji.Range{Lo: round(ours * refused.Lo), Hi: round(ours * refused.Hi)}
-	f.Remedies = []iikanji.Remedy{{Kind: "sysctl", Target: "host", Says: "longer queues: somaxconn and tcp_max_syn_backlog; the program must ask for them too (backlog= in nginx's listen)",
+	f.Remedies = []iikanji.Remedy{{Kind: "sysctl", Target: "host", Says: "use longer queues: somaxconn and tcp_max_syn_backlog; the program must also request them (backlog= in nginx's listen)",
 		Args: map[string]string{"act": "sysctl", "net.core.somaxconn": "4096", "net.ipv4.tcp_max_syn_backlog": "4096"}}}
 	return []iikanji.Finding{f}
 }
@@ -50,7 +50,7 @@ func (v *view) fullListener() (who string, queues []iikanji.Evidence) {
 	for _, fact := range v.in.Facts {
 		if fact.Topic == iikanji.TopicListen {
 			l := listeners[fact.Target+" "+fact.Key]
-			queues = append(queues, iikanji.Evidence{Source: "listen", Text: fmt.Sprintf("%s at %s: %d may wait, %d did at the end of the load", fact.Target, fact.Key, l.Backlog, l.Waiting)})
+			queues = append(queues, iikanji.Evidence{Source: "listen", Text: fmt.Sprintf("%s at %s: room for %d connections, %d waited at the end of the load", fact.Target, fact.Key, l.Backlog, l.Waiting)})
 			if l.Backlog > 0 && l.Waiting >= l.Backlog {
 				who = fact.Target
 			}

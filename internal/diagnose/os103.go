@@ -25,16 +25,16 @@ func os103(v *view) []iikanji.Finding {
 	}
 	pages := float64(m.SwapIn) / pageBytes
 	f := iikanji.Finding{Code: "OS103", Where: "host",
-		Claim: fmt.Sprintf("memory ran out: %s came back from swap during the run, %s went there", m.SwapIn, m.SwapOut),
-		Evidence: []iikanji.Evidence{{Source: "host", Text: fmt.Sprintf("%s of memory, at the least %s were available; %s of swap in use; somebody waited for memory %.0f %% of the time",
+		Claim: fmt.Sprintf("memory ran out: %s was read back from swap during the run, %s was written to it", m.SwapIn, m.SwapOut),
+		Evidence: []iikanji.Evidence{{Source: "host", Text: fmt.Sprintf("%s of memory, at least %s available; %s of swap in use; some process waited for memory %.0f %% of the time",
 			m.MemTotal, m.MemLeast, m.SwapUsed, 100*m.PressureMemory)}},
 		Gain: iikanji.Range{Lo: round(pages * pageIn.Lo), Hi: round(pages * pageIn.Hi)},
-		Remedies: []iikanji.Remedy{{Kind: "topology", Target: "host", Says: "use less memory (the greatest user first), or a machine with more"},
-			{Kind: "sysctl", Target: "host", Says: "swap only when there is no other way", Args: map[string]string{"act": "sysctl", "vm.swappiness": "1"}}}}
+		Remedies: []iikanji.Remedy{{Kind: "topology", Target: "host", Says: "use less memory (start with the largest process), or a machine with more"},
+			{Kind: "sysctl", Target: "host", Says: "swap only if memory is full", Args: map[string]string{"act": "sysctl", "vm.swappiness": "1"}}}}
 	names := v.services()
 	slices.SortStableFunc(names, func(a, b string) int { return int(v.host(b).PeakRSS>>10) - int(v.host(a).PeakRSS>>10) })
 	for _, name := range names {
-		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "host", Text: fmt.Sprintf("%s: %s at the most", name, v.host(name).PeakRSS)})
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "host", Text: fmt.Sprintf("%s: at most %s", name, v.host(name).PeakRSS)})
 	}
 	return []iikanji.Finding{f}
 }

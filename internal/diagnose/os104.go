@@ -24,16 +24,16 @@ func os104(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	if s := m.Steal.Seconds(); s >= leastSteal*all {
 		out = append(out, iikanji.Finding{Code: "OS104", Where: "steal", Gain: between(s, 0.5, 1),
-			Claim:    fmt.Sprintf("the hypervisor gave %.0f %% of the CPU to others", 100*s/all),
+			Claim:    fmt.Sprintf("the hypervisor gave %.0f %% of the CPU to other guests", 100*s/all),
 			Evidence: []iikanji.Evidence{{Source: "host", Text: fmt.Sprintf("steal: %.1f s of %.1f s", s, all)}},
-			Remedies: []iikanji.Remedy{{Kind: "topology", Target: "host", Says: "a machine of your own, or another time; compare only runs next to each other"}}})
+			Remedies: []iikanji.Remedy{{Kind: "topology", Target: "host", Says: "use a machine without other guests, or another time; compare only interleaved runs"}}})
 	}
 	if o := v.host("other"); o != nil {
 		if s := (o.User + o.System).Seconds(); s >= leastOther*all {
 			f := iikanji.Finding{Code: "OS104", Where: "other processes", Gain: between(s, 0.5, 1),
-				Claim:    fmt.Sprintf("processes that are no part of the site used %.0f %% of the CPU", 100*s/all),
+				Claim:    fmt.Sprintf("processes outside of the site used %.0f %% of the CPU", 100*s/all),
 				Evidence: []iikanji.Evidence{{Source: "host", Text: fmt.Sprintf("other: %.1f s user, %.1f s system of %.1f s, %d processes", o.User.Seconds(), o.System.Seconds(), all, o.Processes)}},
-				Remedies: []iikanji.Remedy{{Kind: "topology", Target: "host", Says: "see with iikanji top who they are; stop timers and agents while you measure"}}}
+				Remedies: []iikanji.Remedy{{Kind: "topology", Target: "host", Says: "find them with iikanji top; stop timers and agents during measurements"}}}
 			if named := neighbours(o.Programs); named != "" {
 				f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "process", Text: named})
 			}

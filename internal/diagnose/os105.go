@@ -17,13 +17,13 @@ func os105(v *view) []iikanji.Finding {
 		return nil
 	}
 	f := iikanji.Finding{Code: "OS105", Where: mostOften(rows),
-		Claim: fmt.Sprintf("%s connections could not be made: no local port was free", people(n)),
+		Claim: fmt.Sprintf("%s connections failed: no local port was free", people(n)),
 		Gain:  iikanji.Range{Lo: round(n * refused.Lo), Hi: round(n * refused.Hi)}}
 	for _, s := range v.dialing(rows) {
 		f.Remedies = append(f.Remedies, iikanji.Remedy{Kind: "nginxconf", Target: s.Name, Says: "keep connections to the app open",
 			Args: map[string]string{"act": "upstream keepalive", "keepalive": "64"}})
 	}
-	f.Remedies = append(f.Remedies, iikanji.Remedy{Kind: "sysctl", Target: "host", Says: "use all ports, and those in TIME_WAIT again",
+	f.Remedies = append(f.Remedies, iikanji.Remedy{Kind: "sysctl", Target: "host", Says: "use all ports, and reuse those in TIME_WAIT",
 		Args: map[string]string{"act": "sysctl", "net.ipv4.ip_local_port_range": "1024 65535", "net.ipv4.tcp_tw_reuse": "1"}})
 	for _, r := range rows {
 		f.Evidence = append(f.Evidence, r.evidence())

@@ -59,7 +59,7 @@ type hazard struct {
 func (v *view) hazards(service string, units map[string]iikanji.Unit) []hazard {
 	u := units[service]
 	if u.Masked != "" {
-		return []hazard{{says: "it is masked", cure: "let it be started again: systemctl unmask " + u.Name + ", then systemctl enable " + u.Name,
+		return []hazard{{says: "it is masked", cure: "allow it to start: systemctl unmask " + u.Name + ", then systemctl enable " + u.Name,
 			rows: []iikanji.Evidence{{Source: "unit", Text: u.Masked + " is empty or a link to /dev/null"}}}}
 	}
 	var out []hazard
@@ -82,16 +82,16 @@ func (v *view) hazards(service string, units map[string]iikanji.Unit) []hazard {
 
 // notEnabled is the hazard of a unit that the boot does not start.
 func notEnabled(u iikanji.Unit) hazard {
-	h := hazard{says: "nothing that a boot starts starts it",
-		cure: "start it at boot: WantedBy= a target that the boot reaches, as multi-user.target, and systemctl enable " + u.Name}
+	h := hazard{says: "no unit of the boot starts it",
+		cure: "start it at boot: set WantedBy= to a target that the boot reaches, such as multi-user.target, then systemctl enable " + u.Name}
 	for _, s := range u.Settings {
 		if s.Section == "Install" && (s.Key == "WantedBy" || s.Key == "RequiredBy" || s.Key == "UpheldBy") {
-			h.rows = append(h.rows, iikanji.Evidence{Source: "unit", Text: told(s) + ", and no link of it is reached from the boot's target"})
+			h.rows = append(h.rows, iikanji.Evidence{Source: "unit", Text: settingText(s) + ", but no chain of links leads to it from the boot target"})
 		}
 	}
 	if len(h.rows) == 0 {
-		h.cure = "start it at boot: give it the lines [Install] and WantedBy=multi-user.target, then systemctl enable " + u.Name
-		h.rows = []iikanji.Evidence{{Source: "unit", Text: "no WantedBy= in its section [Install], and no other unit wants it: " + strings.Join(u.Files, ", ")}}
+		h.cure = "start it at boot: add the lines [Install] and WantedBy=multi-user.target, then systemctl enable " + u.Name
+		h.rows = []iikanji.Evidence{{Source: "unit", Text: "no WantedBy= in its section [Install], and no other unit requires it: " + strings.Join(u.Files, ", ")}}
 	}
 	return h
 }
@@ -113,23 +113,23 @@ func (v *view) unready(u, d iikanji.Unit, needed string) (hazard, bool) {
 	}
 	r := restartsOf(u)
 	h := hazard{rows: append([]iikanji.Evidence{{Source: "unit", Text: order}}, r.rows...)}
-	h.says = fmt.Sprintf("it may be started before %s answers, and is not started again if it ends then", d.Name)
+	h.says = fmt.Sprintf("it may start before %s is ready, and is not restarted if it then exits", d.Name)
 	if r.again {
 		if r.tries == 0 {
 			return hazard{}, false
 		}
 		takes, measured := v.fact(needed, iikanji.TopicReady, "seconds")
-		row := fmt.Sprintf("%s took %.1f s at the most to start, by its error log", needed, takes)
-		says := fmt.Sprintf("while that takes %.1f s", takes)
+		row := fmt.Sprintf("%s took up to %.1f s to start, by its error log", needed, takes)
+		says := fmt.Sprintf("but that takes %.1f s", takes)
 		if !measured {
 			takes = slowStart
-			row = fmt.Sprintf("how long %s takes to start is unknown; %.0f s are taken", needed, takes)
-			says = "while how long that takes is unknown"
+			row = fmt.Sprintf("the start time of %s is unknown; %.0f s are assumed", needed, takes)
+			says = "and the time until it is ready is unknown"
 		}
 		if takes <= r.patience {
 			return hazard{}, false
 		}
-		h.says = fmt.Sprintf("it may be started before %s answers, and if it ends then, systemd gives up after %s in %.1f s, %s", d.Name, plural(float64(r.tries), "start"), r.patience, says)
+		h.says = fmt.Sprintf("it may start before %s is ready; if it then exits, systemd gives up after %s in %.1f s, %s", d.Name, plural(float64(r.tries), "start"), r.patience, says)
 		h.rows = append(h.rows, iikanji.Evidence{Source: needed, Text: row})
 	}
 	wait := fmt.Sprintf("After=%s, Wants=%s and ", d.Name, d.Name)
@@ -154,12 +154,12 @@ func orderRow(u, d iikanji.Unit) (row string, ready bool) {
 	case behind && slices.Contains(signals, kind.Value):
 		return "", true
 	case behind:
-		return fmt.Sprintf("it is started after %s (%s), which by %s is when its process is there, not when it answers", d.Name, strings.Join(chain, " → "), told(kind)), false
+		return fmt.Sprintf("it is started after %s (%s), but with %s that means when its process exists, not when it is ready", d.Name, strings.Join(chain, " → "), settingText(kind)), false
 	}
 	var after []string
 	for _, s := range u.Settings {
 		if s.Section == "Unit" && s.Key == "After" {
-			after = append(after, told(s))
+			after = append(after, settingText(s))
 		}
 	}
 	if len(after) == 0 {

@@ -29,5 +29,5 @@ func os107(v *view) []iikanji.Finding {
 		Evidence: []iikanji.Evidence{{Source: "host", Text: fmt.Sprintf("%d reads of %s each, %d writes of %s, %d flushes of %s; %s read, %s written",
 			m.DiskReads, brief(m.ReadTook), m.DiskWrites, brief(m.WriteTook), m.DiskFlushes, brief(m.FlushTook), h.Read, h.Written)}},
 		Gain:     between(wait, 0.3, 0.9),
-		Remedies: []iikanji.Remedy{{Kind: "topology", Target: "host", Says: "write and sync less (see the findings on commits), or a faster disk"}}}}
+		Remedies: []iikanji.Remedy{{Kind: "topology", Target: "host", Says: "write and sync less (see the findings on commits), or use a faster disk"}}}}
 }

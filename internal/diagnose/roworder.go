@@ -1,19 +1,16 @@
 package diagnose
 
-import "strings"
+import (
+	"strings"
 
-// Values of Args["weakens"] of a remedy of kind ddl: the promise that an index
-// change weakens.
-const (
-	takesRowOrder = "row-order"
-	takesNothing  = "nothing"
+	"github.com/iikanji/iikanji"
 )
 
-// rowOrder is the promise that a change of a table's indexes may weaken: the
-// order of rows without ORDER BY, if a statement of the run sent several rows
-// of the table unsorted. A statement that cannot be parsed counts if it
-// contains the table's name.
-func (v *view) rowOrder(table string) string {
+// rowOrder is the proof that a change of a table's indexes keeps the order of
+// rows: no statement of the run sent several rows of the table unsorted. It is
+// empty if one did. A statement that cannot be parsed counts if it contains the
+// table's name.
+func (v *view) rowOrder(table string) []iikanji.Proof {
 	for _, d := range v.digests {
 		if d.q.Sent <= float64(d.Count) {
 			continue
@@ -21,7 +18,7 @@ func (v *view) rowOrder(table string) string {
 		blk := d.block()
 		if blk == nil {
 			if strings.Contains(strings.ToLower(d.q.SQL), strings.ToLower(table)) {
-				return takesRowOrder
+				return nil
 			}
 			continue
 		}
@@ -30,9 +27,17 @@ func (v *view) rowOrder(table string) string {
 		}
 		for _, r := range blk.refs {
 			if r.table != nil && !r.semi && strings.EqualFold(r.table.Name, table) {
-				return takesRowOrder
+				return nil
 			}
 		}
 	}
-	return takesNothing
+	return []iikanji.Proof{iikanji.RowsSorted}
+}
+
+// proven adds a proof of the run to remedies.
+func proven(rs []iikanji.Remedy, p iikanji.Proof) []iikanji.Remedy {
+	for i := range rs {
+		rs[i].Proof = append(rs[i].Proof, p)
+	}
+	return rs
 }

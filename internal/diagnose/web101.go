@@ -43,7 +43,7 @@ func web101(v *view) []iikanji.Finding {
 		seconds += r.Web.Upstream.Seconds()
 		folders[publicFolder(r.Key)] += float64(r.Count)
 		if len(f.Evidence) < 6 {
-			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s× %s goes to %s (%s); %s has the bytes of %s",
+			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s× %s goes to %s (%s); %s is equal to the file %s",
 				people(float64(r.Count)), r.Key, pass.Arg(0), place(pass), a.URL, a.File)})
 		}
 		if f.Where == "" {
@@ -63,7 +63,7 @@ func web101(v *view) []iikanji.Finding {
 // app: one for each folder, the folder with most requests first.
 func (v *view) fromDisk(folders map[string]float64, by iikanji.Directive) []iikanji.Remedy {
 	if by.Name != "proxy_pass" {
-		return []iikanji.Remedy{v.onSelf("patch", "a location for them with root and try_files, before the one with "+by.Name, nil)}
+		return []iikanji.Remedy{v.onSelf("patch", "add a location for them with root and try_files, before the one with "+by.Name, nil)}
 	}
 	var names []string
 	for name := range folders {

@@ -65,16 +65,16 @@ func (o *opened) finding(v *view) iikanji.Finding {
 	f := iikanji.Finding{Code: "WEB102", Where: o.to,
 		Claim: fmt.Sprintf("nginx opens a new connection to %s for each request: %s", o.to, o.why),
 		Evidence: []iikanji.Evidence{{Source: "nginx -T", Text: place(o.pass) + ": " + o.pass.Name + " " + o.pass.Arg(0)},
-			{Source: "requests", Text: people(o.count) + " requests in the run were handed there"}},
+			{Source: "requests", Text: people(o.count) + " requests in the run were passed there"}},
 		Gain: iikanji.Range{Lo: round(o.count * connect.Lo), Hi: round(o.count * connect.Hi)}}
 	switch {
 	case o.pass.Name == "fastcgi_pass": // a process with a persistent connection serves only that one
 		f.Gain.Lo = 0
-		f.Remedies = []iikanji.Remedy{v.onSelf("patch", "an upstream with keepalive, for fewer connections than it has processes, and fastcgi_keep_conn on", nil)}
+		f.Remedies = []iikanji.Remedy{v.onSelf("patch", "use an upstream with keepalive, for fewer connections than the app has processes, and fastcgi_keep_conn on", nil)}
 	case o.header != "":
-		f.Remedies = []iikanji.Remedy{v.onSelf("patch", "let the map of "+o.header+` say "" instead of close where nobody upgrades`, nil)}
+		f.Remedies = []iikanji.Remedy{v.onSelf("patch", "set the map of "+o.header+` to "" instead of close for requests without an upgrade`, nil)}
 	default:
-		f.Remedies = v.nginxconf("an upstream with keepalive, proxy_http_version 1.1 and an empty Connection header", map[string]string{"act": "upstream keepalive", "to": o.to, "keepalive": "64"})
+		f.Remedies = v.nginxconf("use an upstream with keepalive, proxy_http_version 1.1 and an empty Connection header", map[string]string{"act": "upstream keepalive", "to": o.to, "keepalive": "64"})
 	}
 	return f
 }
@@ -92,7 +92,7 @@ type passedRoute struct {
 func (v *view) passedOn() []passedRoute {
 	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
 	rows := v.access()
-	told := slices.ContainsFunc(rows, func(r iikanji.Row) bool { return r.Web.Upstreams > 0 })
+	byUpstream := slices.ContainsFunc(rows, func(r iikanji.Row) bool { return r.Web.Upstreams > 0 })
 	var out []passedRoute
 	for _, r := range rows {
 		path := pathOf(r.Key)
@@ -100,7 +100,7 @@ func (v *view) passedOn() []passedRoute {
 			path = pathOf("GET " + a.URL)
 		}
 		n := r.Count
-		if told {
+		if byUpstream {
 			n = r.Web.Upstreams
 		}
 		out = append(out, passedRoute{path, float64(n)})
@@ -140,7 +140,7 @@ func closes(http iikanji.Directive, l level, pass iikanji.Directive, byDefault b
 	case !kept:
 		o.why = "no upstream with keepalive"
 	case version(l, byDefault) == "1.0":
-		o.why = "HTTP/1.0 is spoken to it"
+		o.why = "HTTP/1.0 is used"
 	default:
 		o.why, o.header = sentClose(http, l, byDefault)
 	}

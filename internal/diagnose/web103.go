@@ -33,11 +33,11 @@ func web103(v *view) []iikanji.Finding {
 	}
 	f.Evidence = quoteRoutes(rows)
 	if size == 0 || size > mostBuffer {
-		f.Remedies = v.nginxconf("pass bodies on as they come", map[string]string{"act": "set", "directive": "proxy_request_buffering", "value": "off"})
+		f.Remedies = v.nginxconf("pass bodies on as they arrive", map[string]string{"act": "set", "directive": "proxy_request_buffering", "value": "off"})
 		return []iikanji.Finding{f}
 	}
 	f.Evidence = append(f.Evidence, iikanji.Evidence{Source: from, Text: fmt.Sprintf("the largest request has %s", size)})
-	f.Remedies = v.nginxconf("a buffer of "+roundUp(size)+" for bodies", map[string]string{"act": "buffers", "body": roundUp(size)})
+	f.Remedies = v.nginxconf("use a body buffer of "+roundUp(size), map[string]string{"act": "buffers", "body": roundUp(size)})
 	return []iikanji.Finding{f}
 }
 

@@ -28,10 +28,10 @@ func web104(v *view) []iikanji.Finding {
 	}
 	f.Evidence = quoteRoutes(rows)
 	args := map[string]string{"act": "buffers", "spill": "off"}
-	f.Remedies = v.nginxconf("never write answers to files: the app waits for slow clients then", args)
+	f.Remedies = v.nginxconf("never write answers to files: the app then waits for slow clients", args)
 	if size > 0 && size <= mostBuffer {
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("the largest of these answers has %s", size)})
-		f.Remedies = append(v.nginxconf("buffers that hold "+roundUp(size)+" of an answer", map[string]string{"act": "buffers", "answer": roundUp(size)}), f.Remedies...)
+		f.Remedies = append(v.nginxconf("use buffers that hold an answer of "+roundUp(size), map[string]string{"act": "buffers", "answer": roundUp(size)}), f.Remedies...)
 	}
 	return []iikanji.Finding{f}
 }

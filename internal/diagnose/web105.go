@@ -60,7 +60,7 @@ func web105(v *view) []iikanji.Finding {
 				continue
 			}
 			share = float64(a.Packed) / float64(a.Bytes)
-			how = fmt.Sprintf("%s, uncompressed when asked with Accept-Encoding: gzip; gzip makes %s of %s", a.Type, a.Packed, a.Bytes)
+			how = fmt.Sprintf("%s, uncompressed in spite of Accept-Encoding: gzip; gzip reduces it to %s of %s", a.Type, a.Packed, a.Bytes)
 		case !asked && off && slices.Contains(textEndings, strings.ToLower(urlpath.Ext(r.Key))):
 			how = "text by its ending, and nginx has no gzip on"
 		default: // unknown type
@@ -78,10 +78,10 @@ func web105(v *view) []iikanji.Finding {
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmpFloat(b.saved, a.saved) })
 	f := iikanji.Finding{Code: "WEB105", Where: v.self.Name,
-		Claim: fmt.Sprintf("%s of text are sent uncompressed, of which gzip would save %s: seconds of a link of 1 Gbit/s; on one machine it costs CPU instead",
+		Claim: fmt.Sprintf("%s of text is sent uncompressed, and gzip would save %s (the gain is time on a link of 1 Gbit/s; on one machine gzip only costs CPU)",
 			iikanji.Bytes(sent), iikanji.Bytes(saved)),
 		Gain:     iikanji.Range{Lo: 0, Hi: round(saved / link)},
-		Remedies: v.nginxconf("gzip on for texts, at level 1, with gzip_proxied any", map[string]string{"act": "gzip", "level": "1"})}
+		Remedies: v.nginxconf("turn gzip on for text, at level 1, with gzip_proxied any", map[string]string{"act": "gzip", "level": "1"})}
 	for _, c := range all[:min(len(all), 5)] {
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s: %s (%s)", c.route, iikanji.Bytes(c.sent), c.how)})
 	}

@@ -34,22 +34,22 @@ func web106(v *view) []iikanji.Finding {
 		}
 		a, asked := answers[v.self.Name+" "+r.Key]
 		gain := iikanji.Range{Hi: float64(s.FixedRepeats)*viaApp.Hi + float64(s.FixedBytes)/link}
-		told := iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s: of %d URLs that were asked for again %d answered each time with the same size, %s answers and %s beyond the first",
+		sizes := iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s: of %d URLs that were requested again, %d always had the same size; %s answers and %s beyond the first",
 			r.Key, s.Again, s.Fixed, people(float64(s.FixedRepeats)), s.FixedBytes)}
 		if _, file := staticPath(r); file && asked && a.Status == 200 && !expires(a) {
-			where, remedies := v.keep(r)
+			where, remedies := v.keep(r, a)
 			f := folders[where]
 			if f == nil {
 				f = &iikanji.Finding{Code: "WEB106", Where: "GET " + where}
 				folders[where] = f
 			}
-			f.Evidence = append(f.Evidence, told, headers(a))
+			f.Evidence = append(f.Evidence, sizes, headers(a))
 			f.Gain.Hi += gain.Hi
 			if len(f.Remedies) == 0 || !hashed(r.Example.Text) {
 				f.Remedies = remedies
 			}
 		} else if !file && dataLike(r, s, a, asked) {
-			out = append(out, iikanji.Finding{Code: "WEB106", Where: r.Key, Evidence: []iikanji.Evidence{told, {Source: "access log",
+			out = append(out, iikanji.Finding{Code: "WEB106", Where: r.Key, Evidence: []iikanji.Evidence{sizes, {Source: "access log",
 				Text: fmt.Sprintf("%d different sizes, no answer was 304, mean %s", s.Sizes, r.Web.Bytes/iikanji.Bytes(max(r.Count, 1)))}}, Gain: gain,
 				Claim:    fmt.Sprintf("the answers of %s did not change in the run, and each is sent in full each time", r.Key),
 				Remedies: v.keepData(r.Key)})
@@ -57,9 +57,9 @@ func web106(v *view) []iikanji.Finding {
 	}
 	for _, where := range slices.Sorted(maps.Keys(folders)) {
 		f := folders[where]
-		f.Claim = where + " did not change in the run, and clients are not told that they may keep it"
+		f.Claim = where + " did not change in the run, but no header allows clients to keep it"
 		if strings.HasSuffix(where, "/") {
-			f.Claim = "files in " + where + " did not change in the run, and clients are not told that they may keep them"
+			f.Claim = "files in " + where + " did not change in the run, but no header allows clients to keep them"
 		}
 		out = append(out, *f)
 	}
@@ -127,7 +127,7 @@ func hashed(url string) bool { return hashes.MatchString(url) }
 // keep is the place of a file's finding, its folder or the file itself, and the
 // remedies. A file in the root folder is its own place: a rule for the root
 // folder would apply to all pages and answers of the app.
-func (v *view) keep(r iikanji.Row) (where string, _ []iikanji.Remedy) {
+func (v *view) keep(r iikanji.Row, a iikanji.Answer) (where string, _ []iikanji.Remedy) {
 	where, ok := folderOf(r.Key)
 	path := where
 	if !ok {
@@ -135,19 +135,23 @@ func (v *view) keep(r iikanji.Row) (where string, _ []iikanji.Remedy) {
 		path, ok = onePath(r.Key)
 	}
 	if !ok {
-		return where, v.patch("send Cache-Control with an age, or a location of their own for these files that has expires", nil)
+		return where, v.patch("send Cache-Control with an age, or add a location with expires for these files", nil)
 	}
 	says, args := "let clients keep them for an hour", map[string]string{"act": "expires", "path": path, "expires": "1h", "cache-control": "public"}
 	if hashed(r.Example.Text) {
-		says = "let clients keep them for ever: their names hold a hash of what is in them"
+		says = "let clients keep them for ever: their names contain a hash of the content"
 		args["expires"], args["cache-control"] = "365d", "public, immutable"
 	}
-	return where, v.nginxconf(says, args)
+	if a.File == "" && !a.SameForAll { // it may be one client's own: proxies between must not keep it
+		args["cache-control"] = strings.Replace(args["cache-control"], "public", "private", 1)
+		return where, v.nginxconf(says, args)
+	}
+	return where, proven(v.nginxconf(says, args), iikanji.SameForAll)
 }
 
 // keepData are the remedies for a route without a file extension.
 func (v *view) keepData(route string) []iikanji.Remedy {
-	out := v.patch("keep them as files and send an ETag; answer 304", nil)
+	out := v.patch("store them as files and send an ETag, so that the answer is a 304", nil)
 	if path, ok := onePath(route); ok {
 		out = append(v.nginxconf("let each client keep them: expires, private", map[string]string{"act": "expires", "path": path, "expires": "1h", "cache-control": "private"}), out...)
 	}

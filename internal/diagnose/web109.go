@@ -24,22 +24,22 @@ const (
 	queued = 2.0
 )
 
-// whys are the kinds of messages in logs that explain missing answers.
-var whys = []struct{ kind, why string }{
+// logReasons are the kinds of messages in logs that explain missing answers.
+var logReasons = []struct{ kind, why string }{
 	{"upstream-timeout", "the app did not answer in time"},
-	{"upstream-refused", "nobody listened where the app should be"},
-	{"upstream-closed", "the app hung up before it answered"},
+	{"upstream-refused", "no process listened at the app's address"},
+	{"upstream-closed", "the app closed the connection before it answered"},
 	{"upstream-none", "every upstream was marked as failed"},
 	{"answer-header-too-big", "the head of the app's answer was larger than proxy_buffer_size"},
 	{"backlog-full", "the queue of the app's socket was full"},
-	{"ports-exhausted", "there was no local port left for a connection to the app"},
-	{"descriptors-exhausted", "there was no descriptor left"},
+	{"ports-exhausted", "no local port was free for a connection to the app"},
+	{"descriptors-exhausted", "no file descriptor was free"},
 	{"panic", "the app panicked"},
 }
 
-// statuses calls tell for each status of failed requests, by route, with their
+// statuses calls visit for each status of failed requests, by route, with their
 // number.
-func (v *view) statuses(tell func(status, route string, n float64)) {
+func (v *view) statuses(visit func(status, route string, n float64)) {
 	if v.blind(iikanji.Access) {
 		return
 	}
@@ -49,7 +49,7 @@ func (v *view) statuses(tell func(status, route string, n float64)) {
 		}
 		status, route, _ := strings.Cut(fact.Key, " ")
 		if n, err := strconv.ParseFloat(fact.Value, 64); err == nil {
-			tell(status, route, n)
+			visit(status, route, n)
 		}
 	}
 }
@@ -75,7 +75,7 @@ func web109(v *view) []iikanji.Finding {
 			return
 		}
 		f := iikanji.Finding{Code: "WEB109", Where: route, Evidence: []iikanji.Evidence{ended(status, route, n, total)}, Remedies: v.faster(),
-			Claim: fmt.Sprintf("the app gave no answer to %.0f %% of the requests (%s)", 100*n/total, status),
+			Claim: fmt.Sprintf("the app did not answer %.0f %% of the requests (%s)", 100*n/total, status),
 			Gain:  iikanji.Range{Lo: round(n * refused.Lo), Hi: round(n * max(mean, refused.Hi))}}
 		because := v.because(route)
 		if len(because) > 0 {
@@ -105,7 +105,7 @@ func (v *view) gone(fs []result) []result {
 			fs[cause].Evidence = slices.Concat(fs[cause].Evidence, f.Evidence)
 			return
 		}
-		f.Claim = fmt.Sprintf("clients gave up waiting in %.0f %% of the requests: what the app did for them was for nobody", 100*n/total)
+		f.Claim = fmt.Sprintf("clients gave up in %.0f %% of the requests: the app's work for these was wasted", 100*n/total)
 		fs = append(fs, result{f, v})
 	})
 	return fs
@@ -204,7 +204,7 @@ func (v *view) timeouts(route string) []iikanji.Evidence {
 // their Source is the explanation.
 func (v *view) because(route string) []iikanji.Evidence {
 	var out []iikanji.Evidence
-	for _, w := range whys {
+	for _, w := range logReasons {
 		rows, _ := v.ofKind(w.kind, "")
 		for _, r := range rows {
 			if w.kind == "panic" || slices.ContainsFunc(r.Log.Routes, func(n iikanji.Named) bool { return sameRoute(n.Name, route) }) {

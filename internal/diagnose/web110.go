@@ -48,9 +48,9 @@ func web110(v *view) []iikanji.Finding {
 		}
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: text})
 	}
-	f.Remedies = v.nginxconf("write none, when nobody reads it (observability)", map[string]string{"act": "access log", "log": "off"})
+	f.Remedies = v.nginxconf("turn it off if it is not read (observability)", map[string]string{"act": "access log", "log": "off"})
 	if at.File != "" && !strings.Contains(at.Arg(0), "$") { // nginx cannot buffer logs with variables in their names
-		f.Remedies = append(v.nginxconf("write lines together: buffer=64k flush=1s", map[string]string{"act": "access log", "log": "buffered"}), f.Remedies...)
+		f.Remedies = append(v.nginxconf("write lines in blocks: buffer=64k flush=1s", map[string]string{"act": "access log", "log": "buffered"}), f.Remedies...)
 	}
 	return []iikanji.Finding{f}
 }

@@ -55,7 +55,8 @@ func (o Order) Arms() []bool {
 	return []bool{true, false}
 }
 
-// Put sets one run of a pair, and why the environment guard voided it, if it did.
+// Put sets one run of a pair, and why it is void; "" if it counts. Two runs that
+// count make a void pair if their environments differ grossly.
 func (p *Pair) Put(candidate bool, run *iikanji.Run, void string) {
 	arm := ArmIncumbent
 	if candidate {
@@ -66,4 +67,5 @@ func (p *Pair) Put(candidate bool, run *iikanji.Run, void string) {
 	if p.Void = void; void != "" {
 		p.VoidArm = arm
 	}
+	p.unequal()
 }

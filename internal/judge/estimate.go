@@ -33,7 +33,7 @@ type estimate struct {
 // runs right before it; the noise is the variance of the runs of each arm,
 // moderated by the prior. Runs before and after a new calibration are two
 // sequences, each with its own level and trend.
-func (j Judge) estimate(s sifted) estimate {
+func (s sifted) estimate() estimate {
 	n := s.n()
 	if n == 0 {
 		return estimate{}
@@ -42,13 +42,14 @@ func (j Judge) estimate(s sifted) estimate {
 	own := stats.RunPrior(s.a[:s.old], s.b[:s.old], s.a[s.old:], s.b[s.old:])
 	df := float64(max(0, s.old-1)+max(0, n-s.old-1)) * 2
 	e := estimate{own: stats.Moderated{N: n, Mean: mean, DF: df, SE: math.Sqrt(own.Var * factor / 2)}}
-	e.Moderated = stats.Moderated{N: n, Mean: mean, DF: j.Prior.DF + df}
+	e.Moderated = stats.Moderated{N: n, Mean: mean, DF: s.prior.DF + df}
 	if e.DF > 0 {
-		e.SE = math.Sqrt((j.Prior.DF*j.Prior.Var + df*own.Var) / e.DF * factor / 2)
+		e.SE = math.Sqrt((s.prior.DF*s.prior.Var + df*own.Var) / e.DF * factor / 2)
 	}
-	e.noisier = exceeds(own.Var, df, j.Prior, noisierLevel)
+	e.SE, e.own.SE = math.Hypot(e.SE, s.slopeError), math.Hypot(e.own.SE, s.slopeError)
+	e.noisier = exceeds(own.Var, df, s.prior, noisierLevel)
 	if arm := stats.RunPrior(s.b[:s.old], s.b[s.old:]); !e.noisier {
-		e.noisier = exceeds(arm.Var, df/2, j.Prior, noisierArm)
+		e.noisier = exceeds(arm.Var, df/2, s.prior, noisierArm)
 	}
 	return e
 }

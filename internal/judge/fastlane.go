@@ -44,12 +44,12 @@ func (j Judge) FastLane(c Case, incumbent []*iikanji.Run, b *iikanji.Run) Provis
 	case !b.Clean():
 		p.Why = fmt.Sprintf("run %d does not count", b.ID)
 	case math.IsInf(p.Bound, 1):
-		p.Why = "the incumbent has too few runs to know what it gives by chance"
+		p.Why = "the incumbent has too few runs: its noise is unknown"
 	case math.Log(b.Score) > p.Bound:
 		p.OK = true
-		p.Why = fmt.Sprintf("run %d scored %.0f, beyond the %.0f that the incumbent could give by chance", b.ID, b.Score, math.Exp(p.Bound))
+		p.Why = fmt.Sprintf("run %d scored %.0f, above the %.0f that the incumbent could reach by chance", b.ID, b.Score, math.Exp(p.Bound))
 	default:
-		p.Why = fmt.Sprintf("run %d scored %.0f; the incumbent could give up to %.0f by chance: pairs must decide", b.ID, b.Score, math.Exp(p.Bound))
+		p.Why = fmt.Sprintf("run %d scored %.0f; the incumbent could reach %.0f by chance: pairs must decide", b.ID, b.Score, math.Exp(p.Bound))
 	}
 	return p
 }
@@ -98,7 +98,7 @@ func (j Judge) Confirm(c iikanji.ChangeID, worth float64, p Provisional, before,
 	}
 	a, b := LogScores(before), LogScores(since)
 	if !p.Holds(since) || len(a) < 2 || len(b) < 2 {
-		v.Why = "what one run promised did not last: the runs since are not beyond what was there before by chance"
+		v.Why = "the gain of the first run did not last: the runs since are within the noise of the runs before"
 		return v
 	}
 	// A run has half the variance of a difference of two.

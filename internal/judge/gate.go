@@ -188,8 +188,8 @@ func knownFaults(c Case) map[FaultKey]bool {
 }
 
 const (
-	errorLevel = 0.01 // of the test after each pair
-	grossTimes = 10   // × the allowed rise: a single pair suffices
+	errorLevel  = 0.01 // of the test after each pair
+	grossErrors = 10   // × the allowed rise: a single pair suffices
 )
 
 // NewFault reports whether a candidate's run shows a grave fault that is not known.
@@ -225,7 +225,7 @@ func errorsRose(c Case, s sifted, step float64) (a, b float64, rose bool) {
 	na, nb := float64(len(as)), float64(len(bs))
 	df := na + nb - 2
 	if df < 2 {
-		return a, b, b > a+grossTimes*step
+		return a, b, b > a+grossErrors*step
 	}
 	se := math.Sqrt((stats.SumSquares(as) + stats.SumSquares(bs)) / df * (1/na + 1/nb))
 	return a, b, b-a-step > stats.StudentQuantile(1-errorLevel, df)*se

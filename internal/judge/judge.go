@@ -21,6 +21,8 @@ type Judge struct {
 	// Effects is what is known of the true effects of such changes, to correct the
 	// winner's curse.
 	Effects Effects
+	// Slope is the effect of the CPU capacity that disturbances leave to a run.
+	Slope Slope
 }
 
 // NewJudge is the judge of the method, with the known noise.
@@ -76,7 +78,7 @@ const LeastWorth = 0.01
 // Decide is the verdict that the pairs prove: gates first, then the numbers, and
 // only at the looks. A verdict whose Call is unknown needs Needed further pairs.
 func (j Judge) Decide(c Case) iikanji.Verdict {
-	s := sift(c)
+	s := j.adjust(sift(c))
 	v := iikanji.Verdict{Change: c.Change.ID, Worth: cmp.Or(c.Worth, Worth(&c.Change)), Warnings: s.warnings}
 	if why := j.gate(c, s, &v); why != "" {
 		j.measure(s, &v)
@@ -100,7 +102,7 @@ func (j Judge) Decide(c Case) iikanji.Verdict {
 
 // measure fills in the effect and its interval.
 func (j Judge) measure(s sifted, v *iikanji.Verdict) estimate {
-	m := j.estimate(s)
+	m := s.estimate()
 	for _, p := range s.pairs {
 		v.Base, v.Tried = append(v.Base, p.A.ID), append(v.Tried, p.B.ID)
 	}
@@ -167,18 +169,22 @@ func (j Judge) unstable(s sifted) bool {
 
 // sifted is the usable pairs of a case, with the remarks from selecting them.
 type sifted struct {
-	pairs    []Pair
-	a, b     []float64 // ln(score), adjusted, of each usable pair
-	diffs    []float64 // b − a
-	near     []float64 // of the incumbent's runs right before the pairs, adjusted
-	old      int       // how many of the pairs were run before the latest calibration
-	ranA     int       // runs of finished pairs
-	ranB     int
-	failedA  int
-	failedB  int
-	broke    *iikanji.Run // the first B that failed
-	sick     string
-	warnings []string
+	pairs  []Pair
+	a, b   []float64      // ln(score), adjusted, of each usable pair
+	diffs  []float64      // b − a
+	prior  stats.Prior    // of the noise of diffs
+	near   []float64      // ln(score), adjusted, of nearby
+	nearby []*iikanji.Run // the incumbent's runs right before the pairs
+	// slopeError is the standard error that the adjustment adds to the effect.
+	slopeError float64
+	old        int // how many of the pairs were run before the latest calibration
+	ranA       int // runs of finished pairs
+	ranB       int
+	failedA    int
+	failedB    int
+	broke      *iikanji.Run // the first B that failed
+	sick       string
+	warnings   []string
 }
 
 func (s sifted) n() int { return len(s.diffs) }
@@ -211,7 +217,8 @@ func sift(c Case) sifted {
 		a: make([]float64, 0, len(c.Pairs)), b: make([]float64, 0, len(c.Pairs)),
 	}
 	since := c.calibrated()
-	s.near = near(c)
+	s.nearby = nearby(c)
+	s.near = LogScores(s.nearby)
 	for i, p := range c.Pairs {
 		if p.Sick != "" && s.sick == "" {
 			s.sick = p.Sick
@@ -242,15 +249,17 @@ func sift(c Case) sifted {
 		}
 		s.a, s.b, s.diffs = append(s.a, ya), append(s.b, yb), append(s.diffs, yb-ya)
 	}
+	if why := sayVoids(c.Pairs); why != "" {
+		s.warnings = append(s.warnings, why)
+	}
 	return s
 }
 
-// near is ln(score) of the incumbent's latest runs before the trial. A run that
-// is also the first of a pair is left out.
-func near(c Case) []float64 {
+// nearby are the incumbent's latest runs before the trial. A run that
+// failed, or that is also the first of a pair, is left out.
+func nearby(c Case) []*iikanji.Run {
 	runs := slices.DeleteFunc(slices.Clone(c.Before), func(r *iikanji.Run) bool {
-		return slices.ContainsFunc(c.Pairs, func(p Pair) bool { return p.A == r })
+		return !r.Clean() || r.Score <= 0 || slices.ContainsFunc(c.Pairs, func(p Pair) bool { return p.A == r })
 	})
-	y := LogScores(runs)
-	return slices.Clone(y[max(0, len(y)-nearRuns):])
+	return runs[max(0, len(runs)-nearRuns):]
 }

@@ -39,7 +39,7 @@ func fault(kind iikanji.FaultKind, check string) iikanji.Fault {
 	return iikanji.Fault{Kind: kind, Step: "trend", Check: check, Count: 1}
 }
 
-// TestDecide walks every branch of the method's table.
+// TestDecide takes every branch of the method's table.
 func TestDecide(t *testing.T) {
 	both := func(r *iikanji.Run, usage time.Duration) {
 		r.Steps = []iikanji.StepStat{{Count: 100}}
@@ -52,10 +52,10 @@ func TestDecide(t *testing.T) {
 		call   iikanji.Call
 		reason iikanji.Reason
 		needed int
-		why    string // a part of it
+		why    string // a part of the verdict's reason
 	}{
 		{"nothing yet", known, trialOf(), iikanji.CallUnknown, iikanji.TooFew, 2, "0 pairs"},
-		{"one pair is no look", known, trialOf(30), iikanji.CallUnknown, iikanji.TooFew, 1, "1 pair more"},
+		{"one pair is not a look", known, trialOf(30), iikanji.CallUnknown, iikanji.TooFew, 1, "1 pair more"},
 		{"clear at two", known, trialOf(10, 11), iikanji.Keep, iikanji.Proven, 0, "a gain is proven"},
 		{"clear loss at two", known, trialOf(-10, -9), iikanji.Revert, iikanji.NoGain, 0, "1 % or more"},
 		{"unclear at two", known, trialOf(2, 3), iikanji.CallUnknown, iikanji.TooFew, 1, "not decided"},
@@ -249,7 +249,7 @@ func TestDecideNumbers(t *testing.T) {
 	}
 }
 
-// TestVoidIsSaid: what does not count is named, with its place.
+// TestVoidIsSaid checks that the reason and the number of a void pair are reported.
 func TestVoidIsSaid(t *testing.T) {
 	c := trialOf(10, 10, 10)
 	c.Pairs[0].Void = "another process used 0.8 cores"
@@ -263,7 +263,7 @@ func TestVoidIsSaid(t *testing.T) {
 }
 
 // TestShift: when the incumbent's own runs leave their control limits, the
-// last pair is void and no call is made; new A/A runs set it right.
+// last pair is void and no call is made; new A/A runs end this state.
 func TestShift(t *testing.T) {
 	c := trialOf(10, 10, 10)
 	for i := range 4 {
@@ -290,11 +290,11 @@ func TestShift(t *testing.T) {
 	c.Before = c.Before[:3]
 	c.Pairs[3].A.Score, c.Pairs[3].B.Score = 100, 110
 	if v := j.Decide(c); v.Reason == iikanji.Shifted {
-		t.Error("three runs are no control chart")
+		t.Error("three runs are not a control chart")
 	}
 }
 
-// TestOrder: two pairs are ABBA or BAAB, by a coin that is thrown anew.
+// TestOrder checks that two pairs are ABBA or BAAB, drawn anew for every two pairs.
 func TestOrder(t *testing.T) {
 	first, same := map[Order]int{}, 0
 	for id := range iikanji.ChangeID(200) {
@@ -317,8 +317,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestFastLane: one run far above what the incumbent gives by chance is
-// enough to go on with, and falls when it does not hold.
+// TestFastLane checks that one run far above the noise of the incumbent makes a
+// change provisional, and that the change is reverted if later runs do not confirm it.
 func TestFastLane(t *testing.T) {
 	j, hour := NewJudge(known), time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	at := func(r *iikanji.Run, h int) *iikanji.Run { r.Began = hour.Add(time.Duration(h) * time.Hour); return r }
@@ -364,7 +364,8 @@ func TestFastLane(t *testing.T) {
 	}
 }
 
-// TestNoise pools A/A runs and the arms of past trials around means of their own.
+// TestNoise checks that A/A runs and the arms of past trials are pooled, each around
+// its own mean.
 func TestNoise(t *testing.T) {
 	runs := []*iikanji.Run{ran(1, 1000), ran(2, 1020), ran(3, 1000), ran(4, 980), ran(5, 1)}
 	p := Noise(runs[:4], trialOf(50, 50).Pairs)
@@ -374,7 +375,7 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// TestWork compares work per successful request, and only what all runs have.
+// TestWork compares work per successful request, for the counters that all runs have.
 func TestWork(t *testing.T) {
 	c := trialOf(0, 0, 0)
 	for i, p := range c.Pairs {
@@ -401,8 +402,8 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestWorth: the least effect is the case's, else the change's, else that of
-// a line of configuration.
+// TestWorth checks the precedence of the least effect: the case's, else the
+// change's, else that of a line of configuration.
 func TestWorth(t *testing.T) {
 	for _, c := range []struct{ ofCase, ofChange, want float64 }{{0, 0, 0.01}, {0, 0.03, 0.03}, {0.05, 0.03, 0.05}} {
 		v := NewJudge(known).Decide(Case{Change: iikanji.Change{ID: 1, Worth: c.ofChange}, Worth: c.ofCase})

@@ -28,7 +28,7 @@ func (o *Observer) Ask(ctx context.Context, ob *Observation) ([]iikanji.Fact, er
 			return nil, context.Cause(ctx)
 		}
 		if err != nil {
-			ob.Run.Warnings = append(ob.Run.Warnings, "less is known of "+q.of+": "+err.Error())
+			ob.Run.Warnings = append(ob.Run.Warnings, "less is known about "+q.of+": "+err.Error())
 		}
 		known = append(known, f...)
 	}
@@ -63,7 +63,7 @@ func (o *Observer) questions(ob *Observation) []question {
 	}
 	for i, w := range o.webs {
 		out = append(out, question{webs[i], func(ctx context.Context) ([]iikanji.Fact, error) {
-			return askAnswers(ctx, w.host, w.service, facts.FileFolders(w.host, o.appsOn(w.host), w.conf), ob.Seen)
+			return askAnswers(ctx, w.host, w.service, facts.FileFolders(w.host, o.appsOn(w.host), w.conf), ob.Seen, o.clients)
 		}})
 	}
 	return out
@@ -118,7 +118,7 @@ func askDatabase(ctx context.Context, d *databaseWatch, ob *Observation) ([]iika
 			return nil, context.Cause(ctx)
 		}
 		if err != nil { // too large to be counted in the time that a question has
-			ob.Run.Warnings = append(ob.Run.Warnings, fmt.Sprintf("advice on %s goes by the server's estimates: %v", q.Table, err))
+			ob.Run.Warnings = append(ob.Run.Warnings, fmt.Sprintf("advice on %s is based on the server's estimates: %v", q.Table, err))
 		}
 		known = append(known, facts.TableFacts(target, tables[i])...) // the last fact about a table counts
 		known = append(known, facts.SelectivityFacts(target, tables[i], shares)...)
@@ -241,7 +241,7 @@ func askNginx(ctx context.Context, h host.Host, s iikanji.Service) ([]iikanji.Fa
 func askUnits(h host.Host, t iikanji.Target, ob *Observation) []iikanji.Fact {
 	units, err := facts.UnitFacts(h, t)
 	if err != nil {
-		ob.Run.Warnings = append(ob.Run.Warnings, "less is known of how services start: "+err.Error())
+		ob.Run.Warnings = append(ob.Run.Warnings, "less is known about how services start: "+err.Error())
 	}
 	if len(units) == 0 {
 		return nil
@@ -251,7 +251,7 @@ func askUnits(h host.Host, t iikanji.Target, ob *Observation) []iikanji.Fact {
 
 // askAnswers requests one URL of each route that a web server served.
 // Answers may be files in folders.
-func askAnswers(ctx context.Context, h host.Host, s iikanji.Service, folders []string, seen []iikanji.Fact) ([]iikanji.Fact, error) {
+func askAnswers(ctx context.Context, h host.Host, s iikanji.Service, folders []string, seen []iikanji.Fact, clients facts.Clients) ([]iikanji.Fact, error) {
 	urls := urlsToAsk(seen, s.Name)
 	if len(urls) == 0 {
 		return nil, nil
@@ -261,7 +261,7 @@ func askAnswers(ctx context.Context, h host.Host, s iikanji.Service, folders []s
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*askLimit)
 	defer cancel()
-	known, err := facts.AnswerFacts(ctx, h, s.Name, "http://"+s.Address, urls, folders)
+	known, err := facts.AnswerFacts(ctx, h, s.Name, "http://"+s.Address, urls, folders, clients)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil // what did answer is known
 	}

@@ -36,7 +36,7 @@ func TestAskUnits(t *testing.T) {
 		t.Errorf("%+v, %v", known, ob.Run.Warnings)
 	}
 	target.Services[0].Unit, target.UnitFolders = "db", []string{log}
-	if known := askUnits(host.Local{}, target, ob); len(known) > 0 || len(ob.Run.Warnings) != 1 || !strings.HasPrefix(ob.Run.Warnings[0], "less is known of how services start: reading the units of site: ") {
+	if known := askUnits(host.Local{}, target, ob); len(known) > 0 || len(ob.Run.Warnings) != 1 || !strings.HasPrefix(ob.Run.Warnings[0], "less is known about how services start: reading the units of site: ") {
 		t.Errorf("%+v, %v", known, ob.Run.Warnings)
 	}
 }

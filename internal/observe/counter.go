@@ -34,7 +34,7 @@ func (c *Counter) Phase(p scenario.Phase, begins bool) {
 	defer cancel()
 	now, err := globalStatus(ctx, c.DB)
 	if err != nil {
-		c.Err = fmt.Errorf("what the database did is not known: %w", err)
+		c.Err = fmt.Errorf("the work of the database is unknown: %w", err)
 	} else if begins {
 		c.before = now
 	} else {
@@ -63,7 +63,7 @@ func (c *Counter) Counts() map[string]float64 {
 		for name := range strings.FieldsSeq(x.variables) {
 			grown += c.after[name] - c.before[name]
 		}
-		if grown >= 0 { // a restarted server begins anew
+		if grown >= 0 { // a restarted server begins at 0
 			out[x.name] = grown
 		}
 	}

@@ -67,7 +67,7 @@ func TestCounter(t *testing.T) {
 	dead.Phase(scenario.Load, true)
 	db.Close()
 	dead.Phase(scenario.Load, false)
-	if dead.Counts() != nil || dead.Err == nil || !strings.Contains(dead.Err.Error(), "what the database did is not known") {
+	if dead.Counts() != nil || dead.Err == nil || !strings.Contains(dead.Err.Error(), "the work of the database is unknown") {
 		t.Errorf("a database that is gone: %v, %v", dead.Counts(), dead.Err)
 	}
 }

@@ -98,15 +98,16 @@ func (o *Observer) readAnswers(ob *Observation, w *webWatch, access *accessRead)
 	series := seriesOf(access.routes, access.urls.Profile)
 	if w.front {
 		o.doubt(ob, addClients(series, o.samples))
+		o.doubt(ob, o.noClients)
 	}
 	for _, route := range slices.Sorted(maps.Keys(series)) {
 		ob.Seen = append(ob.Seen, facts.SeriesFact(name, route, *series[route]))
 	}
 }
 
-// doubt warns that less is known of the answers of a run.
+// doubt warns that less is known about the answers of a run.
 func (o *Observer) doubt(ob *Observation, err error) {
 	if err != nil {
-		ob.Run.Warnings = append(ob.Run.Warnings, "less is known of the answers: "+err.Error())
+		ob.Run.Warnings = append(ob.Run.Warnings, "less is known about the answers: "+err.Error())
 	}
 }

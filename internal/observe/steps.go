@@ -60,7 +60,7 @@ func proveSteps(p *iikanji.Profile, run *iikanji.Run) (sent float64, proofs []Pr
 	if over > 0 {
 		return sent, []Proof{worst}
 	}
-	return sent, []Proof{{fmt.Sprintf("each of %d steps has its lines", n), "a difference of 1 % or of what was on its way", true}}
+	return sent, []Proof{{fmt.Sprintf("each of %d steps has its lines", n), "a difference of 1 % or of the requests in flight", true}}
 }
 
 // groupSteps puts steps of one route together. The first group has the steps, and

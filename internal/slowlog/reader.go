@@ -98,7 +98,7 @@ const maxStatement = 16 << 20
 // blocks parses the blocks of a log in parallel and collects them in order.
 func (c *collector) blocks(ctx context.Context, in *lines.Input, reader blockReader) error {
 	opt := lines.Options{Workers: c.opt.Workers, BlockSize: c.opt.BlockSize, MaxRecord: maxStatement, Boundary: reader.boundary, Partial: true}
-	s := &sequencer{waiting: map[int64]*batch{}, take: c.add}
+	s := newSequencer(c.add)
 	err := lines.NewReader([]*lines.Input{in}, opt).Run(ctx, func(int) lines.Work {
 		parse, b := reader.newParse(), new(batch)
 		return func(blk *lines.Block) error {

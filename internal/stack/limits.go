@@ -63,7 +63,7 @@ func (f folder) limits(service string) ([]limit, error) {
 func parseLimit(s setting) (limit, error) {
 	kind, ok := limitable[s.name]
 	if !ok {
-		return limit{}, fmt.Errorf("%q is no limit; there are nofile, nproc, core and memlock", s.name)
+		return limit{}, fmt.Errorf("%q is not a limit; the limits are nofile, nproc, core and memlock", s.name)
 	}
 	l := limit{Resource: kind.resource, Max: unix.RLIM_INFINITY, Says: s.name + " = " + s.value}
 	if s.value == "unlimited" {
@@ -102,9 +102,9 @@ func (l limit) possible() error {
 		return nil
 	}
 	if most == ours.Max {
-		return fmt.Errorf("%s: the hard limit that iikanji was started with is %d, more is not possible here", l.Says, most)
+		return fmt.Errorf("%s: iikanji was started with a hard limit of %d; a higher limit is not possible here", l.Says, most)
 	}
-	return fmt.Errorf("%s: fs.nr_open allows %d, more is not possible here", l.Says, most)
+	return fmt.Errorf("%s: fs.nr_open allows %d; a higher limit is not possible here", l.Says, most)
 }
 
 // mayRaise reports whether this process may raise hard limits.

@@ -185,7 +185,7 @@ func (s *supervisor) serve(r request) {
 // its mark identify the process (see leftovers).
 func (s *supervisor) start(sp spec) (proc, error) {
 	if s.closing {
-		return proc{}, errors.New("the stack is going down")
+		return proc{}, errors.New("the stack is stopping")
 	}
 	if s.children[sp.Name] != nil {
 		return proc{}, fmt.Errorf("the %s runs already", sp.Name)
@@ -353,10 +353,14 @@ func (s *supervisor) record() error {
 	if err != nil {
 		return err
 	}
-	rec := processes{Boot: bootID(), Supervisor: self, Services: map[string]proc{}}
+	rec := processes{Boot: bootID(), Supervisor: self, Services: map[string]proc{}, Jobs: map[string]proc{}}
 	s.mark = mark(rec)
 	for name, c := range s.children {
-		rec.Services[name] = c.proc
+		if c.Rank == rankJob {
+			rec.Jobs[name] = c.proc
+		} else {
+			rec.Services[name] = c.proc
+		}
 	}
 	b, err := json.MarshalIndent(rec, "", "  ")
 	if err != nil {

@@ -30,7 +30,7 @@ func (tr *trial) pair(ctx context.Context, usable int) (p judge.Pair, fast judge
 		if err != nil || tr.replan {
 			return p, fast, err
 		}
-		if p.Put(on, run, void); void != "" {
+		if p.Put(on, run, void); p.Void != "" {
 			return p, fast, nil
 		}
 		if on && first && tr.ledger.Open == nil && !tr.closed && !tr.resumed {
@@ -76,8 +76,7 @@ func (tr *trial) andBack(ctx context.Context, p judge.Pair, fast judge.Provision
 	if err != nil {
 		return p, judge.Provisional{}, err
 	}
-	p.A, p.Void = run, void
-	if void != "" || !run.Clean() || !(run.Score > 0) || math.Log(run.Score) > fast.Bound {
+	if p.Put(false, run, void); p.Void != "" || !run.Clean() || !(run.Score > 0) || math.Log(run.Score) > fast.Bound {
 		return p, judge.Provisional{}, nil
 	}
 	fast.Why += fmt.Sprintf("; run %d, without it right after, scored %.0f", run.ID, run.Score)
@@ -89,7 +88,7 @@ func (tr *trial) arm(ctx context.Context, on bool) (*iikanji.Run, string, error)
 	if err := tr.put(ctx, on); err != nil {
 		return nil, "", err
 	}
-	if on { // the candidate may be the cause of void runs: only the incumbent's show that the machine is too noisy
+	if on { // the candidate may be the cause of void runs: only the incumbent's show what the machine is like
 		tr.voids = min(tr.voids, maxVoids-2)
 	}
 	spec := BenchSpec{Load: tr.Options.Short, Trial: on, Rest: tr.wait}

@@ -11,6 +11,7 @@ type budget struct {
 	now     func() time.Time
 	began   time.Time
 	cost    time.Duration // of a run of the short load, with its reset
+	nothing func() bool   // reports that no change is in force; may be nil
 	ending  bool          // the search is over; the rest is for the end phase
 	reserve func() int    // number of changes in force whose proof must be repeated
 }
@@ -46,7 +47,11 @@ func (b *budget) overhead() time.Duration { return max(2*time.Second, b.cost-b.o
 
 // endTime is what the rehearsal and the last comparison will take.
 func (b *budget) endTime() time.Duration {
-	return time.Duration(2*b.options.Pairs)*(b.fullLoad()+b.overhead()) + 3*b.cost
+	load := b.fullLoad()
+	if b.nothing != nil && b.nothing() { // the shortest comparison, so that something may be kept at all
+		load = b.options.Short
+	}
+	return time.Duration(2*b.options.Pairs)*(load+b.overhead()) + 3*b.cost
 }
 
 // tailTime is the time for turning logs off and for drop-one checks: each weak

@@ -138,7 +138,7 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate, why string) (tr
 	}
 	if tr.replan {
 		t.ledger.Wiped = true
-		a.Skipped = "initialize makes a table anew and wipes a part of it out"
+		a.Skipped = "initialize creates a table again, which undoes a part of the bundle"
 	}
 	t.ledger.Attempts = append(t.ledger.Attempts, a)
 	if err := t.judged(a); err != nil {
@@ -203,7 +203,7 @@ func (t *Tuner) planAll(ctx context.Context, parts []Candidate) (left []Candidat
 }
 
 // applyFrom applies the changes from an index on; refused is the change that
-// the site did not take.
+// could not be applied.
 func (t *Tuner) applyFrom(ctx context.Context, changes []*iikanji.Change, from int) (stand int, refused, err error) {
 	for i := from; i < len(changes); i++ {
 		err := t.Acts.Apply(ctx, changes[i].ID)
@@ -211,7 +211,7 @@ func (t *Tuner) applyFrom(ctx context.Context, changes []*iikanji.Change, from i
 			continue
 		}
 		if now, e := t.History.LoadChange(changes[i].ID); ctx.Err() == nil && e == nil && now.Stage == iikanji.Reverted {
-			return i, fmt.Errorf("the site did not take another part of the bundle (%s): %s", changes[i].Says, firstLine(err.Error())), nil
+			return i, fmt.Errorf("another part of the bundle could not be applied (%s): %s", changes[i].Says, firstLine(err.Error())), nil
 		}
 		return i, nil, err
 	}

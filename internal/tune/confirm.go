@@ -121,7 +121,7 @@ func (t *Tuner) takeBack(ctx context.Context, gone []iikanji.ChangeID, why strin
 		says := why
 		switch {
 		case slices.Contains(above, id):
-			says = "it stands on a change that is undone: " + why
+			says = "it was built on a change that was undone: " + why
 		case !slices.Contains(gone, id):
 			continue
 		}
@@ -134,8 +134,8 @@ func (t *Tuner) takeBack(ctx context.Context, gone []iikanji.ChangeID, why strin
 	for i := range t.ledger.Attempts {
 		a := &t.ledger.Attempts[i]
 		if a.Verdict.Call == iikanji.Keep && slices.ContainsFunc(a.Changes, func(id iikanji.ChangeID) bool { return slices.Contains(above, id) }) {
-			t.say("to be tried again: %s: what it stood on is undone", a.Says)
-			a.again("what it stood on was undone: to be tried again")
+			t.say("to be tried again: %s: the change it was built on was undone", a.Says)
+			a.again("the change it was built on was undone: to be tried again")
 		}
 	}
 	t.ledger.Open, t.incumbent, t.fresh = nil, nil, nil

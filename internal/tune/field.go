@@ -12,7 +12,8 @@ import (
 // A Field is a site that a Tuner can load and observe.
 type Field interface {
 	// Bench loads the site once with every answer checked, and saves the run.
-	// void is why the run proves nothing, such as a busy machine; "" if it counts.
+	// void is why the run does not count, as when the machine was much busier than in
+	// other runs; "" if it counts. With spec.Accept it counts.
 	Bench(ctx context.Context, spec BenchSpec) (run *iikanji.Run, void string, err error)
 	// Observe does the same with every sensor on and returns a diagnosis. The score
 	// of such a run does not count.
@@ -30,6 +31,8 @@ type BenchSpec struct {
 	// Trial: a candidate is applied. The death of a service counts against the
 	// candidate and fails the run, instead of ending the search.
 	Trial bool
+	// Accept: a disturbed run counts, because every run on this machine is disturbed.
+	Accept bool
 	// Ready is called after initialize, right before the load; false ends the run
 	// there. nil is as true.
 	Ready func(ctx context.Context) bool
@@ -56,6 +59,8 @@ type TuneOptions struct {
 	// Basis names what runs must share to be compared, beside their length, as
 	// in the arena, the machine and the CPUs that are used.
 	Basis string `json:"basis,omitempty"`
+	// Command is the command line that repeats the search, without secrets.
+	Command string `json:"command,omitempty"`
 }
 
 // A Tuner searches for changes that make its site faster. See Tune.

@@ -11,7 +11,7 @@ import (
 	"github.com/iikanji/iikanji/internal/judge"
 )
 
-// observe runs the site with every sensor on and makes the queue anew.
+// observe runs the site with every sensor on and fills the queue again.
 func (t *Tuner) observe(ctx context.Context) error {
 	t.show(func(v *View) {
 		v.Phase, v.Doing, v.Why = "observe", "a run with every sensor on", "where does the time go now?"
@@ -43,7 +43,7 @@ func (t *Tuner) observe(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		t.note("the proposer was of no use: %s", err)
+		t.note("no proposals from the proposer: %s", err)
 		return nil
 	}
 	for _, c := range more {

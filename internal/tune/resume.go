@@ -143,7 +143,7 @@ func (t *Tuner) restore(ctx context.Context, changes []*iikanji.Change) (back []
 		var moved *change.MovedError
 		switch {
 		case changes[i].Stage == iikanji.Reverted && errors.As(err, &moved):
-			t.note("change %d (%s) stays away: it was taken away for a comparison, and %s was changed by somebody else since", id, changes[i].Says, moved.Place)
+			t.note("change %d (%s) stays reverted: it was reverted for a comparison, and %s was edited since", id, changes[i].Says, moved.Place)
 			t.ledger.InForce = slices.DeleteFunc(t.ledger.InForce, func(x iikanji.ChangeID) bool { return x == id })
 		case err != nil:
 			return back, err
@@ -201,7 +201,7 @@ func (t *Tuner) begunAnew(had int) {
 		b.Open = nil
 	}
 	if had > 0 && len(b.InForce) == 0 {
-		t.note("all that was kept has been taken back since: the search begins anew")
+		t.note("every kept change was reverted since: the search begins again")
 		b.Attempts = nil
 	}
 	for i := range b.Attempts {

@@ -22,10 +22,12 @@ type state struct {
 	stale  bool // the bottleneck may have moved: observe again
 	moved  bool // a change of a small effect was kept since the last observation
 	voids  int  // in a row
+	accept bool // disturbed runs count
 	view   View
 	notes  []string
 	rng    *rand.Rand // of the order of runs and their rests
 	before [2]int     // runs of earlier searches on this history, and the void ones
+	first  int        // attempts of earlier searches
 }
 
 // An evidence is the runs that verdicts rest on.
@@ -46,7 +48,18 @@ func (t *Tuner) begin() {
 	t.rng = rand.New(rand.NewPCG(t.Options.Seed, 1))
 	t.reserve = t.weakKeeps
 	t.known = map[judge.FaultKey]iikanji.Fault{}
+	t.nothing = t.nothingKept
 	t.queue = queue{options: t.Options, ledger: &t.ledger, evidence: &t.evidence}
+}
+
+// nothingKept reports that no change is in force but perhaps one that is not
+// confirmed.
+func (t *Tuner) nothingKept() bool {
+	open := 0
+	if o := t.ledger.Open; o != nil && o.Attempt < len(t.ledger.Attempts) {
+		open = len(t.ledger.standing(&t.ledger.Attempts[o.Attempt]))
+	}
+	return len(t.ledger.InForce) == open
 }
 
 // remember adds the faults of a run of the incumbent to the known ones.
@@ -62,6 +75,7 @@ func (e *evidence) remember(r *iikanji.Run) {
 // effects of changes from the attempts so far.
 func (t *Tuner) learn() {
 	t.judge = judge.NewJudge(judge.Noise(t.aa, t.past...))
+	t.judge.Slope = judge.LearnSlope(append(slices.Clone(t.past), judge.PairRuns(t.aa))...)
 	var tried []judge.Tried
 	for _, a := range t.ledger.Attempts {
 		if v := a.Verdict; v.Effect.Level > 0 && a.Kind() != bundleKind && !a.Fast && len(v.Tried) > 1 {

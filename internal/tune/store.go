@@ -17,6 +17,7 @@ type Store interface {
 	Events() []history.Event
 	ReadLedger(newest int, v any) error
 	SaveLedger(v any) error
+	AddSearch(v any) error
 }
 
 // hands perform the ops of changes and read the state of places.

@@ -37,9 +37,6 @@ type trial struct {
 // errTime is the end of the time in the middle of a trial.
 var errTime = errors.New("the time is up")
 
-// errNoisy is a machine that is too noisy for measurements.
-var errNoisy = errors.New("the machine is too noisy to prove anything")
-
 func (t *Tuner) newTrial(changes ...*iikanji.Change) *trial {
 	tr := &trial{Tuner: t, changes: changes, began: t.Now(), free: t.fresh, order: judge.BA}
 	if tr.free != nil || t.ledger.Open != nil { // runs of the incumbent confirm the unconfirmed change
@@ -121,7 +118,7 @@ func (tr *trial) refused(ctx context.Context, a *Attempt, err error) error {
 	if errors.As(err, &moved) {
 		return err
 	}
-	a.Verdict = iikanji.Verdict{Change: tr.changes[0].ID, Call: iikanji.Revert, Reason: iikanji.Gate, Why: "the site did not take it: " + firstLine(err.Error())}
+	a.Verdict = iikanji.Verdict{Change: tr.changes[0].ID, Call: iikanji.Revert, Reason: iikanji.Gate, Why: "it could not be applied: " + firstLine(err.Error())}
 	return tr.away(ctx, a.Verdict.Why)
 }
 
@@ -175,7 +172,7 @@ func (tr *trial) decide(ctx context.Context) (judge.Provisional, iikanji.Verdict
 		}
 		usable = len(v.Tried)
 		if tr.deferred = tr.better(v); tr.deferred {
-			v.Call, v.Reason, v.Why = iikanji.Inconclusive, iikanji.TooFew, "put off, its next runs promise less than what else the time is for: "+v.Why
+			v.Call, v.Reason, v.Why = iikanji.Inconclusive, iikanji.TooFew, "postponed, the expected gain of its next runs is less than that of other candidates: "+v.Why
 			return judge.Provisional{}, v, nil
 		}
 		if tr.timeFor() < 2*tr.cost && !tr.ahead(v) {

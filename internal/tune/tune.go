@@ -33,7 +33,7 @@ func (t *Tuner) Tune(ctx context.Context) (*Outcome, error) {
 	out.Short = [2]float64{geomean(t.untouched), geomean(t.incumbent)}
 	out.Noise, out.Notes, out.Took = t.judge.Prior.SD(), t.notes, t.Now().Sub(t.began)
 	out.Partial, out.FalseKeeps = err != nil, t.falseKeeps()
-	return out, errors.Join(err, t.save())
+	return out, errors.Join(err, t.save(), t.saveSearch(out))
 }
 
 func (t *Tuner) phases(ctx context.Context, out *Outcome) error {
@@ -140,7 +140,7 @@ func (t *Tuner) enough() string {
 	case t.Options.Runs > 0 && t.ledger.Runs-t.before[0] >= t.Options.Runs:
 		return fmt.Sprintf("%d runs were allowed", t.Options.Runs)
 	case t.Options.Until > 0 && first > 0 && now >= first*t.Options.Until:
-		return fmt.Sprintf("the score is %.1f × the first one, ×%g was wanted", now/first, t.Options.Until)
+		return fmt.Sprintf("the score is %.1f × the first one; the goal was ×%g", now/first, t.Options.Until)
 	case t.timeFor() < 4*t.cost:
 		return "the rest of the time is for the last comparison"
 	}

@@ -26,7 +26,7 @@ type wanted struct {
 // Validate refuses a remedy without arguments.
 func (w *wanted) Validate() error {
 	if len(w.Env) == 0 && !w.dsn() && w.Pool == 0 && !w.quiet() {
-		return errors.New("nothing is asked for")
+		return errors.New("no argument is given")
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/promise"
 )
 
 // A param is one parameter of a DSN.
@@ -109,12 +110,20 @@ func (w *wanted) affordable(ctx context.Context, s *change.Site) error {
 	return nil
 }
 
-// weakens returns the promises that the change weakens.
-func (w *wanted) weakens() []iikanji.Promise {
-	if _, level := w.Env[logLevel]; level || w.quiet() {
-		return []iikanji.Promise{iikanji.Observability}
+// weakened returns the promises that the change weakens. now are the variables
+// before the change.
+func (w *wanted) weakened(now map[string]string) []iikanji.Promise {
+	var all []iikanji.Promise
+	for name, value := range w.Env {
+		all = append(all, promise.Variable(name, now[name], value)...)
 	}
-	return nil
+	for _, p := range w.DSN.params {
+		all = append(all, promise.Connection.Of(p.name, "", p.value)...)
+	}
+	if w.quiet() {
+		all = append(all, promise.QuietApp()...)
+	}
+	return promise.Join(all)
 }
 
 // says describes the change in words.

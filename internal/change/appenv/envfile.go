@@ -104,7 +104,7 @@ func (e *environment) setDSN(params []param) (found bool, err error) {
 	return found, nil
 }
 
-const header = "# Variables that iikanji has set; `iikanji history` tells why. Read at each start of the app.\n"
+const header = "# Variables that iikanji has set; see `iikanji history`. Read at each start of the app.\n"
 
 // edit returns the edit of the file.
 func (e *environment) edit() (change.Edit, bool) {

@@ -58,11 +58,11 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 		return nil, change.ErrNothing
 	}
 	if len(files) > 0 {
-		if err := change.Compile(ctx, svc, svc.Source, files); err != nil {
+		if err := s.Compile(ctx, svc, svc.Source, files); err != nil {
 			return nil, err
 		}
 	}
-	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: w.says(), Weakens: w.weakens(), Risk: iikanji.RiskRestart}
+	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: w.says(), Weakens: w.weakened(env.now), Risk: iikanji.RiskRestart}
 	change.FromEdits(c, iikanji.Restart, change.OnHost(svc.Host, edits...)...)
 	return c, nil
 }

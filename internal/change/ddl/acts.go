@@ -22,24 +22,13 @@ var indexActs = []change.DeclaredAct{
 
 // tableArgs are the arguments that both acts share.
 type tableArgs struct {
-	Schema  plainName `arg:"schema,required" help:"the database"`
-	Table   plainName `arg:"table,required" help:"the table"`
-	Weakens string    `arg:"weakens" oneof:"row-order,nothing" default:"row-order" help:"row-order: a query without ORDER BY may then show another order; nothing: every query that shows several rows of the table sorts them"`
-	Into    string    `arg:"into" oneof:"schema file" help:"schema file, for an index that initialize would wipe out"`
-	File    string    `arg:"file" help:"the schema file, where several create the table"`
+	Schema plainName `arg:"schema,required" help:"the database"`
+	Table  plainName `arg:"table,required" help:"the table"`
+	Into   string    `arg:"into" oneof:"schema file" help:"schema file, for an index that initialize would wipe out"`
+	File   string    `arg:"file" help:"the schema file, where several create the table"`
 }
 
 func (a *tableArgs) common() *tableArgs { return a }
-
-// promises returns the promises that a change of an index weakens. The order of
-// rows without ORDER BY may change, unless the remedy states that no query
-// depends on it.
-func (a *tableArgs) promises() []iikanji.Promise {
-	if a.Weakens == "nothing" {
-		return nil
-	}
-	return []iikanji.Promise{iikanji.RowOrder}
-}
 
 // addArgs are the arguments of "add index".
 type addArgs struct {

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/promise"
 )
 
 func init() { change.Register(Kind{}) }
@@ -24,6 +27,9 @@ func (Kind) Name() string { return "ddl" }
 
 // plainForm is the form of a plainName.
 var plainForm = regexp.MustCompile(`^[\p{L}\p{N}_$-]{1,64}$`)
+
+// systemSchemas belong to the server. A change there can lock every account out.
+var systemSchemas = []string{"mysql", "information_schema", "performance_schema", "sys", "ndbinfo", scratchSchema}
 
 // Plan implements change.Kind.
 func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (c *iikanji.Change, err error) {
@@ -42,6 +48,9 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (c *ii
 	}()
 	args := act.common()
 	schema, name := string(args.Schema), string(args.Table)
+	if slices.Contains(systemSchemas, strings.ToLower(schema)) {
+		return nil, fmt.Errorf("schema %s is the server's own, and is not changed", schema)
+	}
 	db := s.Services[r.Target].DB
 	if db == nil {
 		return nil, fmt.Errorf("no database %q", r.Target)
@@ -71,7 +80,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (c *ii
 	if err != nil {
 		return nil, err
 	}
-	c = &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: a.says + " on " + schema + "." + name, Weakens: args.promises(), Risk: t.risk()}
+	c = &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: a.says + " on " + schema + "." + name, Weakens: promise.Index(r.Proves(iikanji.RowsSorted)), Risk: t.risk()}
 	if args.Into == "" {
 		onTable(c, s.Services[r.Target].Host, t, before, trial.table)
 		return c, nil

@@ -88,7 +88,8 @@ func (s *testSite) state() (string, error) {
 
 // remedy returns a remedy that weakens nothing, unless an argument differs.
 func remedy(act, table string, kv ...string) iikanji.Remedy {
-	return iikanji.Remedy{Kind: "ddl", Target: "database", Args: changetest.Args(append([]string{"act", act, "schema", "site", "table", table, "weakens", "nothing"}, kv...)...)}
+	return iikanji.Remedy{Kind: "ddl", Target: "database", Args: changetest.Args(append([]string{"act", act, "schema", "site", "table", table}, kv...)...),
+		Proof: []iikanji.Proof{iikanji.RowsSorted}}
 }
 
 // TestConformance checks the promises of every kind for each act, with a real
@@ -206,21 +207,30 @@ func TestRefused(t *testing.T) {
 		{remedy("add index", "cond", "columns", "jia", "into", "/etc/passwd"), "into"},
 		{remedy("add index", "cond", "columns", "jia", "into", "schema file"), "not known where"},
 		{remedy("add index", "cond", "columns", "id", "weakens", "durability"), "weakens"},
-		{remedy("add index", "cond", "columns", "jia, created_at"), change.ErrNothing.Error()}, // except for its comment
+		{remedy("add index", "cond", "columns", "id", "weakens", "nothing"), "unknown argument"}, // the asker declares no promise
+		{remedy("add index", "cond", "columns", "jia, created_at"), change.ErrNothing.Error()},   // except for its comment
 		{remedy("drop index", "cond", "name", "not there"), change.ErrNothing.Error()},
 		{remedy("drop index", "cond"), "argument name is missing"},
 		{remedy("drop index", "cond", "name", "u"), "unique"},
 		{remedy("drop index", "isu", "name", "cond_id"), "foreign key"},
 		{iikanji.Remedy{Kind: "ddl", Target: "cache", Args: map[string]string{"act": "drop index", "schema": "site", "table": "cond"}}, "cache"},
 	})
-	for said, want := range map[string]int{"row-order": 1, "": 1, "nothing": 0} { // without the argument, the promise counts as weakened
-		r := remedy("add index", "cond", "columns", "id, jia", "weakens", said)
-		if said == "" {
-			delete(r.Args, "weakens")
-		}
+	r := remedy("add index", "cond", "columns", "id, jia")
+	for _, c := range []struct {
+		proof []iikanji.Proof
+		want  int
+	}{{nil, 1}, {[]iikanji.Proof{iikanji.SameForAll}, 1}, {[]iikanji.Proof{iikanji.RowsSorted}, 0}} { // without the proof, the promise counts as weakened
+		r.Proof = c.proof
 		ch, err := change.Plan(t.Context(), s.open(""), r)
-		if err != nil || len(ch.Weakens) != want || want == 1 && ch.Weakens[0] != iikanji.RowOrder {
-			t.Errorf("weakens %q: %+v %v", said, ch, err)
+		if err != nil || len(ch.Weakens) != c.want || c.want == 1 && ch.Weakens[0] != iikanji.RowOrder {
+			t.Errorf("proof %v: %+v %v", c.proof, ch, err)
+		}
+	}
+	for _, schema := range []string{"mysql", "MySQL", "information_schema", "performance_schema", "sys", "iikanji_trial"} {
+		r := remedy("add index", "db", "columns", "Host")
+		r.Args["schema"] = schema
+		if _, err := change.Plan(t.Context(), s.open(""), r); err == nil || !strings.Contains(err.Error(), "the server's own") {
+			t.Errorf("a table of %s: %v", schema, err)
 		}
 	}
 }

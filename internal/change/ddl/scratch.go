@@ -74,7 +74,7 @@ func openScratch(ctx context.Context, db *sql.DB, conn *sql.Conn, schema, name s
 		"USE " + quote(schema),
 	} {
 		if err := s.exec(ctx, stmt); err != nil {
-			return nil, fmt.Errorf("making the scratch database %s, for which the account wants every right: %w", scratchSchema, err)
+			return nil, fmt.Errorf("making the scratch database %s, for which the account needs every privilege: %w", scratchSchema, err)
 		}
 	}
 	return s, nil

@@ -165,7 +165,7 @@ func spatial(d definition, names []string, srid string) error {
 	column := d.column(names[0])
 	switch {
 	case !strings.Contains(column, " NOT NULL"):
-		return fmt.Errorf("column %s may be NULL, and a spatial index wants one that is NOT NULL: "+
+		return fmt.Errorf("column %s may be NULL, and a spatial index needs a column that is NOT NULL: "+
 			"make it so in the schema, if no row lacks it; an index's change alters no column", names[0])
 	case srid != "" && !strings.Contains(column, "SRID "+srid):
 		return fmt.Errorf("column %s declares no SRID, without which the optimizer passes over the index: "+

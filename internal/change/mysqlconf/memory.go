@@ -80,7 +80,7 @@ func machineMemory(meminfo, status []byte) (machine, error) {
 func kilobytes(text []byte, name string) (iikanji.Bytes, error) {
 	f := regexp.MustCompile(`(?m)^` + name + `:\s+([0-9]+) kB$`).FindSubmatch(text)
 	if f == nil {
-		return 0, fmt.Errorf("the machine does not tell its memory (%s)", name)
+		return 0, fmt.Errorf("the machine's memory is unknown: /proc/meminfo has no %s", name)
 	}
 	n, err := strconv.ParseInt(string(f[1]), 10, 64)
 	return iikanji.Bytes(n << 10), err
@@ -131,8 +131,8 @@ func ownStatus(h host.Host, vars map[string]string) []byte {
 // already could before, only an increase is refused.
 func fits(now, then map[string]string, memory machine) error {
 	if need := demand(then); need > memory.most() && need > demand(now) {
-		return fmt.Errorf("the server could take %s (buffers, and %s connections with theirs); it may have %s: "+
-			"%.0f %% of the machine's memory of %s, and %.0f %% of the %s that others leave",
+		return fmt.Errorf("the server could use %s (its buffers, and those of %s connections); %s is allowed: "+
+			"%.0f %% of the machine's memory of %s, and %.0f %% of the %s that other processes leave free",
 			need, then["max_connections"], memory.most(), 100*memoryShare, memory.total, 100*freeShare, memory.free)
 	}
 	return nil

@@ -103,3 +103,21 @@ func (t trait) exact(name, wanted string) (string, error) {
 	}
 	return strconv.FormatUint(v, 10), nil
 }
+
+// accountsByName reports whether an account of the server has a host's name, if
+// that matters for the wanted values. Without the right to read the accounts it
+// counts as so.
+func accountsByName(ctx context.Context, db *sql.DB, wanted map[string]string) (bool, error) {
+	if _, asked := wanted["skip_name_resolve"]; !asked {
+		return false, nil
+	}
+	var n int
+	err := db.QueryRowContext(ctx, "SELECT count(*) FROM mysql.user WHERE User <> '' AND Host NOT IN ('', '%', 'localhost') AND Host NOT REGEXP '^[0-9.%_/]+$' AND Host NOT LIKE '%:%'").Scan(&n)
+	var refused *mysql.MySQLError
+	if errors.As(err, &refused) {
+		return true, nil
+	} else if err != nil {
+		return false, fmt.Errorf("reading the accounts: %w", err)
+	}
+	return n > 0, nil
+}

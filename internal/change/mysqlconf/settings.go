@@ -3,12 +3,12 @@ package mysqlconf
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/promise"
 )
 
 var (
@@ -23,9 +23,7 @@ var (
 
 // A setting is one variable that may be set.
 type setting struct {
-	form    *regexp.Regexp
-	promise iikanji.Promise // weakened by values other than safe
-	safe    []string        // in the spelling of the function plain
+	form *regexp.Regexp
 	// live: SET GLOBAL has the effect of a restart. The server must confirm it
 	// too (the variable is dynamic, and connections have no value of their own).
 	live bool
@@ -59,11 +57,11 @@ var settings = map[string]setting{
 	"innodb_log_file_size":           {form: size},
 	"innodb_redo_log_capacity":       {form: size}, // MySQL
 	"innodb_log_buffer_size":         {form: size},
-	"innodb_flush_log_at_trx_commit": {form: zero3, promise: iikanji.Durability, safe: []string{"1", "3"}, live: true, belief: change.Belief{Chance: 0.6, Gain: 0.12}},
-	"innodb_doublewrite":             {form: onOff, promise: iikanji.Durability, safe: []string{"1"}},
-	"sync_binlog":                    {form: number, promise: iikanji.Durability, safe: []string{"1"}, live: true},
-	"log_bin":                        {form: off, promise: iikanji.Durability, safe: []string{"1"}, line: "skip_log_bin"},
-	"innodb_flush_method":            {form: method, promise: iikanji.Durability, safe: []string{"O_DIRECT", "fsync", "O_DSYNC"}},
+	"innodb_flush_log_at_trx_commit": {form: zero3, live: true, belief: change.Belief{Chance: 0.6, Gain: 0.12}},
+	"innodb_doublewrite":             {form: onOff},
+	"sync_binlog":                    {form: number, live: true},
+	"log_bin":                        {form: off, line: "skip_log_bin"},
+	"innodb_flush_method":            {form: method},
 	"innodb_flush_neighbors":         {form: zero2, live: true},
 	"innodb_io_capacity":             {form: number},
 	"innodb_io_capacity_max":         {form: number},
@@ -90,8 +88,8 @@ var settings = map[string]setting{
 	"query_cache_type":               {form: onOff},
 	"query_cache_size":               {form: size, belief: change.Belief{Chance: 0.4, Gain: 0.04}},
 	"skip_name_resolve":              {form: onOff},
-	"performance_schema":             {form: onOff, promise: iikanji.Observability, safe: []string{"1"}, blinds: true},
-	"slow_query_log":                 {form: onOff, promise: iikanji.Observability, safe: []string{"1"}, sensed: true, blinds: true},
+	"performance_schema":             {form: onOff, blinds: true},
+	"slow_query_log":                 {form: onOff, sensed: true, blinds: true},
 	"long_query_time":                {form: number, sensed: true},
 }
 
@@ -105,24 +103,22 @@ func check(name, value string) error {
 		return fmt.Errorf("%s = %q: want %s", name, value, set.form)
 	}
 	if _, ok := bytesOf(value); set.form == size && !ok {
-		return fmt.Errorf("%s = %q: no server has that much", name, value)
+		return fmt.Errorf("%s = %q: larger than any server", name, value)
 	}
 	return nil
 }
 
 // weakened returns the promises that the values weaken. now are the present
-// values: a promise that is not kept now is not weakened.
-func weakened(wanted, now map[string]string) []iikanji.Promise {
-	var promises []iikanji.Promise
+// values. byName: an account of the server has a host's name.
+func weakened(wanted, now map[string]string, byName bool) []iikanji.Promise {
+	var all []iikanji.Promise
 	for name, value := range wanted {
-		set := settings[name]
-		weak := set.promise != iikanji.PromiseUnknown && !slices.Contains(set.safe, plain(value)) && slices.Contains(set.safe, plain(now[name]))
-		if weak && !slices.Contains(promises, set.promise) {
-			promises = append(promises, set.promise)
+		if name == "skip_name_resolve" && !byName {
+			continue
 		}
+		all = append(all, promise.Database.Of(name, plain(now[name]), plain(value))...)
 	}
-	slices.Sort(promises)
-	return promises
+	return promise.Join(all)
 }
 
 // plain converts equal values to one spelling: 256M and 268435456, ON and 1.

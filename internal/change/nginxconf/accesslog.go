@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/promise"
 	"github.com/iikanji/iikanji/internal/nginx"
 )
 
@@ -31,17 +31,18 @@ func (a *accessLog) Refine(act *change.Act) { act.Simplifies = a.Log != "off" }
 
 func (a *accessLog) edit(t *task) error {
 	if a.Log == "off" {
-		t.weaken(iikanji.Observability)
 		t.says = "write no access log"
 		return t.logsOff()
 	}
 	found := false
 	t.Walk(t.Root(), nil, func(p nginx.Place) {
-		if p.Name() != "access_log" || p.Arg(0) == "off" || strings.HasPrefix(p.Arg(0), "syslog:") || strings.Contains(p.Arg(0), "$") || p.Arg(0) == "/dev/null" {
-			return // nginx does not buffer these
+		if p.Name() != "access_log" || len(p.Args()) == 0 || p.Arg(0) == "off" || strings.HasPrefix(p.Arg(0), "syslog:") || strings.Contains(p.Arg(0), "$") || p.Arg(0) == "/dev/null" {
+			return // nginx does not buffer these, or refuses the line as it is
 		}
 		found = true
+		was := p.Args()
 		a.buffer(p)
+		t.weaken(promise.AccessLogs(was, p.Args())...)
 	})
 	if !found {
 		return fmt.Errorf("no access_log writes to a file")
@@ -84,6 +85,7 @@ func (t *task) logsOff() error {
 			return
 		}
 		found = found || p.Within("http")
+		t.weaken(promise.AccessLogs(p.Args(), []string{"off"})...)
 		p.SetArgs("off")
 	})
 	if found {
@@ -93,6 +95,7 @@ func (t *task) logsOff() error {
 	if err != nil {
 		return err
 	}
+	t.weaken(promise.AccessLogs(nil, []string{"off"})...) // of nginx's default log
 	http.Add(nginx.New("access_log", "off"))
 	return nil
 }

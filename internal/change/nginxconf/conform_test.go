@@ -83,7 +83,7 @@ func conform(t *testing.T, acts func(*probedSite) map[string]heldAct) {
 	s := newProbedSite(t)
 	c := changetest.Case{
 		Dir: s.dir, Open: s.open, State: s.probed,
-		Policy:   iikanji.Policy{Allow: []iikanji.Promise{iikanji.Observability, iikanji.Freshness, iikanji.Availability}},
+		Policy:   iikanji.Policy{Allow: []iikanji.Promise{iikanji.Observability, iikanji.Freshness, iikanji.Availability, iikanji.Privacy}},
 		Remedies: map[string]iikanji.Remedy{}, Effects: map[string]string{},
 		Serves: func() error { _, err := s.get("/", nil); return err },
 	}

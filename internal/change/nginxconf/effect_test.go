@@ -142,27 +142,34 @@ func TestCacheIsPersonal(t *testing.T) {
 }
 
 // TestCacheIgnoresCookies: all clients get the same answer, the app receives no
-// cookie, and no client gets the cookie of another one.
+// cookie, and no client gets the cookie of another one: an answer that sets a
+// cookie is not kept.
 func TestCacheIgnoresCookies(t *testing.T) {
 	app := &clockApp{}
 	s := startClock(t, app)
+	apply(t, s, remedy("cache", "path", "/x", "valid", "100s", "cookies", "ignore"))
 	apply(t, s, remedy("cache", "path", "/login", "valid", "100s", "cookies", "ignore"))
-	different := map[string]bool{}
-	for i := range 20 {
-		resp, err := s.get("/login", http.Header{"Cookie": {fmt.Sprintf("user=%d", i)}})
-		if err != nil {
-			t.Fatal(err)
+	for path, cookies := range map[string]bool{"/x": false, "/login": true} {
+		different := map[string]bool{}
+		for i := range 20 {
+			resp, err := s.get(path, http.Header{"Cookie": {fmt.Sprintf("user=%d", i)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, _ := io.ReadAll(resp.Body)
+			different[string(b)] = true
+			if strings.Contains(string(b), "user=") || (resp.Header.Get("Set-Cookie") != "") != cookies {
+				t.Fatalf("%s: got %s with %v", path, b, resp.Header)
+			}
 		}
-		b, _ := io.ReadAll(resp.Body)
-		different[string(b)] = true
-		if strings.Contains(string(b), "user=") || resp.Header.Get("Set-Cookie") != "" {
-			t.Fatalf("got %s with %v", b, resp.Header)
+		if !cookies && len(different) > 2 { // a slice may end once in between
+			t.Errorf("20 users got %d answers", len(different))
+		}
+		if cookies && len(different) != 20 {
+			t.Errorf("an answer that sets a cookie was kept: %d answers", len(different))
 		}
 	}
-	if len(different) > 2 { // a slice may end once in between
-		t.Errorf("20 users got %d answers", len(different))
-	}
-	if got := s.text(t, "/login", http.Header{"Authorization": {"me"}}); !strings.Contains(got, " me ") {
+	if got := s.text(t, "/x", http.Header{"Authorization": {"me"}}); !strings.Contains(got, " me ") {
 		t.Errorf("with a password one got %s", got)
 	}
 }
@@ -433,22 +440,45 @@ func TestStaticIsConfined(t *testing.T) {
 	}
 }
 
-// TestPromises: a change declares the promises that its act weakens.
+// proven is a remedy with a proof of an observed run.
+func proven(r iikanji.Remedy, p iikanji.Proof) iikanji.Remedy {
+	r.Proof = append(r.Proof, p)
+	return r
+}
+
+// TestPromises: a change has the promises that the edited configuration weakens,
+// whatever the remedy states.
 func TestPromises(t *testing.T) {
 	s := newTestSite(t)
 	for _, c := range []struct {
 		r    iikanji.Remedy
 		want string
 	}{
-		{remedy("cache", "path", "/x", "valid", "1s"), "[freshness]"},
+		{remedy("cache", "path", "/x", "valid", "1s"), "[freshness privacy]"},
+		{remedy("cache", "path", "/x", "valid", "1s", "cookies", "ignore"), "[freshness privacy]"},
+		{proven(remedy("cache", "path", "/x", "valid", "1s", "cookies", "ignore"), iikanji.SameForAll), "[freshness]"},
 		{remedy("open file cache"), "[freshness]"},
 		{remedy("set", "directive", "open_file_cache", "value", "max=5"), "[freshness]"},
-		{remedy("expires", "path", "/x", "expires", "1h"), "[freshness]"},
+		{remedy("set", "directive", "open_file_cache_errors", "value", "on"), "[freshness]"},
+		{remedy("set", "directive", "open_file_cache_valid", "value", "30s"), "[]"}, // 60s by default
+		{remedy("set", "directive", "open_file_cache_valid", "value", "1h"), "[freshness]"},
+		{remedy("set", "directive", "worker_connections", "value", "16"), "[availability]"},
+		{remedy("workers", "connections", "16", "nofile", "64"), "[availability]"},
+		{remedy("set", "directive", "proxy_buffer_size", "value", "1k"), "[availability]"},
+		{remedy("expires", "path", "/x", "expires", "1h"), "[freshness privacy]"},
+		{remedy("expires", "path", "/x", "expires", "1h", "cache-control", "private"), "[freshness]"},
+		{proven(remedy("expires", "path", "/x", "expires", "1h", "cache-control", "public"), iikanji.SameForAll), "[freshness]"},
 		{remedy("expires", "path", "/x", "expires", "epoch"), "[]"},
+		{remedy("expires", "path", "/x", "expires", "-1", "cache-control", "public"), "[privacy]"},
+		{remedy("expires", "path", "/x", "expires", "-1", "cache-control", "public, stale-while-revalidate=999999, immutable"), "[freshness privacy]"},
+		{remedy("expires", "path", "/x", "expires", "off", "cache-control", "public, immutable"), "[freshness privacy]"},
+		{remedy("static files", "path", "= /api/user/me", "file", "/assets/a.txt"), "[freshness availability]"},
+		{proven(remedy("static files", "path", "= /api/user/me", "file", "/assets/a.txt"), iikanji.SameAsFile), "[]"},
 		{remedy("static files", "path", "/assets", "expires", "1h"), "[freshness]"},
 		{remedy("static files", "path", "/assets"), "[]"},
 		{remedy("access log", "log", "off"), "[observability]"},
 		{remedy("access log", "log", "buffered"), "[]"},
+		{remedy("access log", "log", "buffered", "flush", "1h"), "[observability]"},
 		{remedy("gzip"), "[]"},
 		{remedy("refuse user agents", "patterns", "bot"), "[availability]"},
 	} {

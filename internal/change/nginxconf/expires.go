@@ -8,6 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/promise"
 	"github.com/iikanji/iikanji/internal/nginx"
 )
 
@@ -33,7 +34,7 @@ func (a *expires) Validate() error {
 }
 
 // fresh reports whether no client keeps an answer.
-func (a *expires) fresh() bool { return slices.Contains(keepsFresh, a.Expires) }
+func (a *expires) fresh() bool { return slices.Contains(promise.RevalidatedValues, a.Expires) }
 
 func (a *expires) Refine(act *change.Act) {
 	if a.fresh() {
@@ -42,23 +43,25 @@ func (a *expires) Refine(act *change.Act) {
 }
 
 func (a *expires) edit(t *task) error {
-	if !a.fresh() {
-		t.weaken(iikanji.Freshness)
-	}
 	s, err := t.spot(a.Path, a.Server)
 	if err != nil {
 		return err
 	}
 	t.says = fmt.Sprintf("let clients keep the answers of %s for %s", a.Path, a.Expires)
+	kept := promise.Kept{Expires: a.Expires, Words: a.Words, FromApp: t.computes(s.last()), SameForAll: t.proves(iikanji.SameForAll)}
 	value, words := a.Expires, a.Words
 	there := t.value(s.chain, "expires") == value && (words == "" || t.adding(s.chain, words))
-	if !there && t.passes(s.last()) && !a.fresh() {
+	if !there && kept.FromApp {
+		kept.AppDecides = true
 		t.says += ", unless the app sends a Cache-Control"
-		value = t.unlessApp(s, "expires", value, "off")
+		if value != "off" { // off adds no header
+			value = t.unlessApp(s, "expires", value, "off")
+		}
 		if words != "" {
 			words = t.unlessApp(s, "cache", words, "")
 		}
 	}
+	t.weaken(kept.Promises()...)
 	if t.value(s.chain, "expires") != value || words != "" && !t.adding(s.chain, words) {
 		if _, err := t.split(&s); err != nil {
 			return err
@@ -77,10 +80,28 @@ func (a *expires) edit(t *task) error {
 	return nil
 }
 
+// computes reports whether an application answers the requests of a block, by any
+// protocol.
+func (c *conf) computes(d *nginx.Directive) bool {
+	return slices.ContainsFunc(d.Block.Items, func(in *nginx.Directive) bool {
+		files, _ := c.Included(in)
+		return strings.HasSuffix(in.Name(), "_pass") || slices.ContainsFunc(files, func(f *nginx.File) bool {
+			return slices.ContainsFunc(f.Root.Items, func(d *nginx.Directive) bool { return strings.HasSuffix(d.Name(), "_pass") })
+		})
+	})
+}
+
+// maxVariable is the longest name of a variable that fits nginx's default
+// variables_hash_bucket_size on every machine.
+const maxVariable = 40
+
 // unlessApp is a variable that has a value if the app's answer has no
 // Cache-Control, and another value if it has one.
 func (t *task) unlessApp(s spot, what, value, otherwise string) string {
 	name := "$iikanji_" + what + "_" + notWord.ReplaceAllString(value, "_")
+	if len(name) > maxVariable {
+		name = fmt.Sprintf("$iikanji_%s_%.16s", what, change.FingerprintOf([]byte(value)))
+	}
 	for _, m := range t.Get(s.chain[0], "map") {
 		if m.Arg(1) == name {
 			return name

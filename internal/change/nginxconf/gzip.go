@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/promise"
 	"github.com/iikanji/iikanji/internal/nginx"
 )
 
@@ -114,6 +115,7 @@ func (a *gzipStatic) edit(t *task) error {
 	if err := t.compressFiles(filepath.Join(root, s.want.what), a.Min); err != nil {
 		return fmt.Errorf("path %q: %w", a.Path, err)
 	}
+	t.weaken(promise.CompressedCopies()...)
 	t.ensure(s.chain, "gzip_static", "on")
 	if t.value(s.chain, "gzip_vary") != "on" {
 		t.ensure(s.chain, "gzip_vary", "on")

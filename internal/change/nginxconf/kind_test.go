@@ -95,10 +95,13 @@ func TestEffects(t *testing.T) {
 		t.Error("the log still grows")
 	}
 	for name, value := range map[string]string{"worker_processes": "2", "worker_rlimit_nofile": "4096", "worker_connections": "1024", "multi_accept": "on",
-		"client_body_buffer_size": "256k", "proxy_buffers": "16 16k", "gzip_static": "on"} {
+		"client_body_buffer_size": "256k", "proxy_buffers": "16 16k"} {
 		if c := apply(t, s, remedy("set", "directive", name, "value", value)); len(c.Weakens) > 0 {
 			t.Errorf("%s weakens %v", name, c.Weakens)
 		}
+	}
+	if c := apply(t, s, remedy("set", "directive", "gzip_static", "value", "on")); len(c.Weakens) != 1 || c.Weakens[0] != iikanji.Freshness {
+		t.Errorf("compressed copies weaken %v", c.Weakens) // a copy stays as it is when its file changes
 	}
 	s.body(t, "/")
 }
@@ -130,6 +133,13 @@ func TestRefused(t *testing.T) {
 		{remedy("static files", "path", "/assets/:id"), "want a folder"},
 		{remedy("gzip static", "path", "/assets"), "does not serve it"},
 		{remedy("gzip static", "path", "/ready", "root", "/etc"), "public folder"},
+		{remedy("set", "directive", "worker_processes", "value", "9999"), "count from 1"},
+		{remedy("set", "directive", "worker_processes", "value", "0"), "count from 1"},
+		{remedy("workers", "processes", "9999"), "count from 1"},
+		{remedy("set", "directive", "proxy_buffers", "value", "9999 999999k"), "each request may have"},
+		{remedy("set", "directive", "proxy_buffers", "value", "0 4k"), "at least one buffer"},
+		{remedy("set", "directive", "client_body_buffer_size", "value", "99m"), "each request may have"},
+		{remedy("set", "directive", "keepalive_timeout", "value", "9999d"), "want a time"},
 		{remedy("expires", "path", "/x", "expires", "tomorrow"), "expires"},
 		{remedy("expires", "path", "/x", "expires", "1h", "cache-control", "x\" always"), "cache-control"},
 		{remedy("expires", "path", "/x;", "expires", "1h"), "path of a URL"},
@@ -330,6 +340,10 @@ func FuzzEdit(f *testing.F) {
 	f.Add("http{"+fmt.Sprintf(serverConf, "/d", 1, "a:1")+"}", byte(1))
 	f.Add("events{}\nhttp{gzip off;#\n}", byte(2))
 	f.Add("#a\nhttp{access_log x;#b\n}#c", byte(3))
+	for i := range rs { // directives without their arguments, which nginx refuses
+		f.Add("http{access_log;upstream a{server;}server{listen;location{proxy_pass;proxy_pass http://a;}}}", byte(i))
+		f.Add("http{access_log;upstream a{server;}server{listen 80;location /{proxy_pass http://a;}}}", byte(i))
+	}
 	for i := range rs {
 		for _, files := range shapes {
 			f.Add(files["conf/nginx.conf"], byte(i))

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change/promise"
 	"github.com/iikanji/iikanji/internal/nginx"
 )
 
@@ -30,7 +30,7 @@ func (a *openFileCache) edit(t *task) error {
 	around := []*nginx.Directive{http}
 	t.ensure(around, "open_file_cache", "max="+strconv.Itoa(a.Max), "inactive="+string(a.Inactive))
 	t.ensureValue(around, "open_file_cache_valid", string(a.Valid))
-	t.weaken(iikanji.Freshness)
+	t.weaken(promise.Nginx.Of("open_file_cache", "off", "max="+strconv.Itoa(a.Max))...)
 	t.says = "keep descriptors of files open, and check the files for changes after " + string(a.Valid)
 	return nil
 }

@@ -1,15 +1,18 @@
 package nginxconf
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/promise"
 	"github.com/iikanji/iikanji/internal/nginx"
 )
 
@@ -17,9 +20,10 @@ import (
 type setting struct {
 	context string // where it is added: "" is the main context
 	form    *regexp.Regexp
-	builtIn string            // nginx's default; "" if that depends on the machine
-	weakens []iikanji.Promise // by any value but off
-	off     []iikanji.Promise // by off
+	builtIn string // nginx's default; "" if that depends on the machine
+	// usual is nginx's usual default where builtIn is empty. A change is compared
+	// with it to compute which promises it weakens.
+	usual string
 	// outer settings do not change in a server or a location that has its own.
 	// With buffering off there, answers reach clients in pieces (server-sent
 	// events).
@@ -35,17 +39,12 @@ var (
 	accessLogForm = regexp.MustCompile(`^(off|/[^\s;{}"'\\$]+( [a-z0-9_]+)?( buffer=[0-9]{1,5}[kKmM])?( flush=[0-9]{1,4}(ms|s|m))?)$`)
 )
 
-var (
-	freshness     = []iikanji.Promise{iikanji.Freshness}
-	observability = []iikanji.Promise{iikanji.Observability}
-)
-
 // settings are the directives that may be set. A remedy may come from a
 // proposer, which is not trusted: none of these runs a program, opens a file
 // for reading, or takes a path other than that of an existing access log.
 var settings = map[string]setting{
 	"worker_processes":          {form: workerCount, builtIn: "1"},
-	"worker_rlimit_nofile":      {form: count},
+	"worker_rlimit_nofile":      {form: count, usual: "1024"},
 	"worker_connections":        {context: "events", form: count, builtIn: "512"},
 	"multi_accept":              {context: "events", form: onOff, builtIn: "off"},
 	"accept_mutex":              {context: "events", form: onOff, builtIn: "off"},
@@ -59,20 +58,54 @@ var settings = map[string]setting{
 	"client_header_buffer_size": {context: "http", form: bufferSize, builtIn: "1k"},
 	"output_buffers":            {context: "http", form: countAndSize},
 	"proxy_buffering":           {context: "http", form: onOff, builtIn: "on", outer: true},
-	"proxy_buffer_size":         {context: "http", form: bufferSize},
+	"proxy_buffer_size":         {context: "http", form: bufferSize, usual: "4k"},
 	"proxy_buffers":             {context: "http", form: countAndSize},
 	"proxy_busy_buffers_size":   {context: "http", form: bufferSize},
 	"proxy_max_temp_file_size":  {context: "http", form: bufferSize, builtIn: "1024m"},
 	"proxy_request_buffering":   {context: "http", form: onOff, builtIn: "on", outer: true},
 	"proxy_socket_keepalive":    {context: "http", form: onOff, builtIn: "off"},
-	"open_file_cache":           {context: "http", form: openFileForm, builtIn: "off", weakens: freshness},
-	"open_file_cache_valid":     {context: "http", form: duration, builtIn: "60s", weakens: freshness},
+	"open_file_cache":           {context: "http", form: openFileForm, builtIn: "off"},
+	"open_file_cache_valid":     {context: "http", form: duration, builtIn: "60s"},
 	"open_file_cache_min_uses":  {context: "http", form: count, builtIn: "1"},
 	"open_file_cache_errors":    {context: "http", form: onOff, builtIn: "off"},
 	"gzip_static":               {context: "http", form: onOff, builtIn: "off"},
 	"gzip_vary":                 {context: "http", form: onOff, builtIn: "off"},
 	"etag":                      {context: "http", form: onOff, builtIn: "on"},
-	"access_log":                {context: "http", form: accessLogForm, off: observability},
+	"access_log":                {context: "http", form: accessLogForm},
+}
+
+// maxIdle is the longest time for which an idle connection may stay open.
+const maxIdle = 24 * time.Hour
+
+// bounded refuses sizes that no machine can give to each request, and counts with
+// which nginx does not work.
+func (s setting) bounded(name, value string) error {
+	words := strings.Fields(value)
+	total := int64(1)
+	switch s.form {
+	case countAndSize:
+		n, err := strconv.ParseInt(words[0], 10, 64)
+		if err != nil || n < 1 {
+			return fmt.Errorf("%s %q: want at least one buffer", name, value)
+		}
+		total, value = n, words[1]
+		fallthrough
+	case bufferSize:
+		n, ok := bytesOf(value)
+		if name == "proxy_max_temp_file_size" {
+			return nil // of a file, not of memory
+		}
+		if !ok || n < 1 || total*n > int64(maxAnswer) {
+			return fmt.Errorf("%s %q: each request may have as much: want up to %s in all", name, strings.Join(words, " "), maxAnswer)
+		}
+	case workerCount:
+		return checkProcesses(value)
+	case duration:
+		if d, ok := timeOf(value); !ok || d > maxIdle {
+			return fmt.Errorf("%s %q: want a time up to %s", name, value, maxIdle)
+		}
+	}
+	return nil
 }
 
 // setDirective sets one directive in its context, and in all blocks inside that
@@ -97,21 +130,25 @@ func (a *setDirective) Validate() error {
 	if !set.form.MatchString(a.Value) {
 		return fmt.Errorf("%s %q: want %s", a.Directive, a.Value, set.form)
 	}
+	if err := set.bounded(a.Directive, a.Value); err != nil {
+		return err
+	}
 	a.set = set
 	return nil
 }
 
-// promises are those that the value weakens.
-func (a *setDirective) promises() []iikanji.Promise {
-	if a.Value == "off" {
-		return a.set.off
-	}
-	return a.set.weakens
+// promises are those that the value weakens in place of another one.
+func (a *setDirective) promises(before string) []iikanji.Promise {
+	return promise.Nginx.Of(a.Directive, before, a.Value)
 }
 
+// usual is the value that nginx has by default.
+func (a *setDirective) usual() string { return cmp.Or(a.set.builtIn, a.set.usual) }
+
 func (a *setDirective) Refine(act *change.Act) {
-	act.Simplifies = len(a.promises()) == 0
-	if slices.Contains(a.promises(), iikanji.Freshness) {
+	weakens := a.promises(a.usual())
+	act.Simplifies = len(weakens) == 0
+	if slices.Contains(weakens, iikanji.Freshness) {
 		act.Worth = change.WorthState
 	}
 	if a.Directive == "access_log" {
@@ -119,11 +156,23 @@ func (a *setDirective) Refine(act *change.Act) {
 	}
 }
 
+// weaken notes the promises that the value weakens, in place of each value that
+// it replaces.
+func (a *setDirective) weaken(t *task, where func(nginx.Place) bool) {
+	outside := true
+	t.Walk(t.Root(), nil, func(p nginx.Place) {
+		if p.Name() == a.Directive && where(p) {
+			t.weaken(a.promises(strings.Join(p.Args(), " "))...)
+			outside = outside && !p.Within(a.set.context)
+		}
+	})
+	if outside { // it is added where nginx's default was in effect
+		t.weaken(a.promises(a.usual())...)
+	}
+}
+
 func (a *setDirective) edit(t *task) error {
 	t.says = fmt.Sprintf("set %s %s", a.Directive, a.Value)
-	for _, p := range a.promises() {
-		t.weaken(p)
-	}
 	words := strings.Fields(a.Value)
 	where := everyPlace
 	if a.set.outer {
@@ -138,6 +187,7 @@ func (a *setDirective) edit(t *task) error {
 	if t.alreadySet(a.Directive, a.set, words, where) {
 		return nil
 	}
+	a.weaken(t, where)
 	if a.Directive == "worker_connections" {
 		n, err := strconv.Atoi(a.Value)
 		if err != nil || n < 16 || n > maxDescriptors/2 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/promise"
 	"github.com/iikanji/iikanji/internal/nginx"
 )
 
@@ -16,9 +17,6 @@ import (
 const fallback = "@iikanji_app"
 
 var expiresForm = regexp.MustCompile(`^([0-9]{1,6}[smhd]|max|-1|epoch|off)$`)
-
-// keepsFresh are the values of expires with which no client keeps an answer.
-var keepsFresh = []string{"", "-1", "epoch", "off"}
 
 // checkExpires refuses what is not a value of expires.
 func checkExpires(v string) error {
@@ -48,7 +46,7 @@ func (a *staticFiles) Validate() error {
 }
 
 func (a *staticFiles) Refine(act *change.Act) {
-	if !slices.Contains(keepsFresh, a.Expires) {
+	if !slices.Contains(promise.RevalidatedValues, a.Expires) {
 		act.Worth, act.Simplifies = change.WorthState, false
 	}
 }
@@ -70,8 +68,9 @@ func (a *staticFiles) edit(t *task) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(keepsFresh, a.Expires) {
-		t.weaken(iikanji.Freshness)
+	t.weaken(promise.Kept{Expires: a.Expires}.Promises()...)
+	if a.File != "" {
+		t.weaken(promise.Page(t.proves(iikanji.SameAsFile))...)
 	}
 	t.says = fmt.Sprintf("serve %s from the files in %s, and from the app where there is no file", s.want.what, root)
 	if !t.passes(s.last()) {

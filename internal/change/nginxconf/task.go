@@ -7,6 +7,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/promise"
 	"github.com/iikanji/iikanji/internal/host"
 )
 
@@ -24,8 +25,9 @@ type task struct {
 	one     bool
 	says    string // one sentence about the change
 	weakens []iikanji.Promise
-	beside  []change.Edit // of files beside the configuration
-	scratch []string      // folders that nginx makes when it tests the configuration
+	proofs  []iikanji.Proof // of the remedy
+	beside  []change.Edit   // of files beside the configuration
+	scratch []string        // folders that nginx makes when it tests the configuration
 }
 
 // alone refuses an edit for one path or server that would change others: an
@@ -43,12 +45,11 @@ func (t *task) alone() error {
 	return nil
 }
 
-// weaken notes a promise that the change weakens.
-func (t *task) weaken(p iikanji.Promise) {
-	if !slices.Contains(t.weakens, p) {
-		t.weakens = append(t.weakens, p)
-	}
-}
+// weaken adds promises that the change weakens.
+func (t *task) weaken(ps ...iikanji.Promise) { t.weakens = promise.Join(t.weakens, ps) }
+
+// proves reports whether an observed run proved a property for the remedy.
+func (t *task) proves(p iikanji.Proof) bool { return slices.Contains(t.proofs, p) }
 
 // spot finds the spot of a remedy's path in a server; "" is the only server
 // that passes requests on.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change/promise"
 	"github.com/iikanji/iikanji/internal/nginx"
 )
 
@@ -64,7 +64,7 @@ func (a *refuseUserAgents) edit(t *task) error {
 	for _, s := range servers {
 		t.refuseIn(s, strconv.Itoa(a.Status))
 	}
-	t.weaken(iikanji.Availability)
+	t.weaken(promise.Refusal()...)
 	t.says = fmt.Sprintf("answer %d to User-Agents that match one of %d expressions", a.Status, len(a.expressions))
 	return nil
 }

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change/promise"
 )
 
 // maxDescriptors is the usual maximum of descriptors of a process on Linux
@@ -31,14 +34,28 @@ func (a *workers) Validate() error {
 	if *a == (workers{}) {
 		return errors.New("want a count of processes, connections or nofile")
 	}
-	if a.Processes != "" && (!workerCount.MatchString(a.Processes) || a.Processes == "0") {
-		return fmt.Errorf("processes %q: want auto or a count", a.Processes)
+	if a.Processes == "" {
+		return nil
+	}
+	return checkProcesses(a.Processes)
+}
+
+// maxProcesses is the largest number of workers: more than the cores of a usual
+// machine only cost memory.
+const maxProcesses = 256
+
+// checkProcesses refuses what is not a number of workers that can answer.
+func checkProcesses(v string) error {
+	n, err := strconv.Atoi(v)
+	if v != "auto" && (err != nil || !workerCount.MatchString(v) || n < 1 || n > maxProcesses) {
+		return fmt.Errorf("processes %q: want auto or a count from 1 to %d", v, maxProcesses)
 	}
 	return nil
 }
 
 func (a *workers) edit(t *task) error {
 	var says string
+	t.weaken(a.promises(t.conf)...)
 	if a.Processes != "" {
 		setMain(t.conf, "worker_processes", a.Processes)
 		says += " " + a.Processes + " workers,"
@@ -58,6 +75,24 @@ func (a *workers) edit(t *task) error {
 		t.says += " for each worker"
 	}
 	return t.consistent()
+}
+
+// promises are those that fewer workers, connections or descriptors weaken.
+func (a *workers) promises(c *conf) []iikanji.Promise {
+	var all []iikanji.Promise
+	for _, d := range []struct{ name, value, usual string }{
+		{"worker_processes", a.Processes, "1"}, {"worker_connections", strconv.Itoa(a.Connections), strconv.Itoa(c.connections())},
+		{"worker_rlimit_nofile", strconv.Itoa(a.Nofile), strconv.Itoa(defaultDescriptors)},
+	} {
+		before, ok := c.mainValue(d.name)
+		if !ok {
+			before = d.usual
+		}
+		if d.value != "" && d.value != "0" {
+			all = append(all, promise.Nginx.Of(d.name, before, d.value)...)
+		}
+	}
+	return all
 }
 
 // setMain sets a directive of the main context.

@@ -20,11 +20,12 @@ var acts = []change.DeclaredAct{
 	}),
 }
 
-// diffArgs are the arguments of a patch.
+// diffArgs are the arguments of a patch. What source code does cannot be computed
+// from its text: Weakens only adds to what the checks of the runs show.
 type diffArgs struct {
 	Diff    string   `arg:"diff,required" help:"a unified diff as git or diff -u print it; names are relative to the source folder, as a/main.go and b/main.go"`
 	Says    string   `arg:"says" help:"what it does, one sentence"`
-	Weakens promises `arg:"weakens" help:"promises that it takes away, separated by commas: durability, freshness, row-order, observability, availability"`
+	Weakens promises `arg:"weakens" help:"promises that it takes away besides what the runs can show, separated by commas: durability, freshness, row-order, observability, availability, privacy"`
 }
 
 // match decodes the arguments. A remedy without a diff comes from a finding; its

@@ -51,7 +51,7 @@ func (Kind) Match(r iikanji.Remedy) (change.Act, error) {
 	return act, err
 }
 
-var errNothingAsked = errors.New("nothing is asked for")
+var errNothingAsked = errors.New("no argument is given")
 
 // variableArgs are the arguments of "sysctl".
 type variableArgs struct {

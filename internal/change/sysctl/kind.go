@@ -12,6 +12,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/promise"
 )
 
 func init() { change.Register(Kind{}) }
@@ -89,7 +90,7 @@ func (a *variableArgs) plan(s *change.Site, svc change.Service, c *iikanji.Chang
 	if err != nil {
 		return err
 	}
-	c.Risk, c.Weakens = iikanji.RiskNone, weakens(now, wanted)
+	c.Risk, c.Weakens = iikanji.RiskNone, weakened(promise.Kernel, now, wanted)
 	edits := append([]change.Edit{{Path: svc.DropIn, Old: old, New: edit(old, variablesHeader, wanted)}}, live...)
 	change.FromEdits(c, iikanji.VerbUnknown, change.OnHost(svc.Host, edits...)...)
 	return nil
@@ -141,23 +142,5 @@ func portsStay(t iikanji.Target, ports string) error {
 			return fmt.Errorf("%s = %s: the %s listens on port %d, which an outgoing connection could take", portRange, ports, svc.Name, port)
 		}
 	}
-	return nil
-}
-
-// plan sets limits of a service's process.
-func (a *limitArgs) plan(s *change.Site, svc change.Service, c *iikanji.Change) error {
-	if svc.LimitsFile == "" || svc.Restart == nil {
-		return fmt.Errorf("service %q has no file of limits", c.Target)
-	}
-	old, err := s.ReadOld(svc.Host, svc.LimitsFile)
-	if err != nil {
-		return err
-	}
-	edited := edit(old, limitsHeader, a.values())
-	if string(edited) == string(old) {
-		return change.ErrNothing
-	}
-	c.Risk = iikanji.RiskRestart
-	change.FromEdits(c, iikanji.Restart, change.Edit{Path: svc.LimitsFile, Old: old, New: edited, Host: svc.Host})
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/change/promise"
 )
 
 // hostNetwork is the environment variable with the network namespace of the
@@ -138,6 +139,7 @@ func TestConformanceLimits(t *testing.T) {
 			return &change.Site{Roots: []string{dir}, Services: map[string]change.Service{"app": {LimitsFile: file,
 				Restart: func(ctx context.Context) error { return restart(ctx, dir) }}}}
 		},
+		Policy:   iikanji.Policy{Allow: []iikanji.Promise{iikanji.Availability}}, // the test's process may have more
 		Remedies: map[string]iikanji.Remedy{"nofile": {Kind: "sysctl", Target: "app", Args: map[string]string{"act": "limits", "nofile": "1234"}}},
 		Effects:  map[string]string{"nofile": "1234                 1234                 files"},
 		State: func() (string, error) {
@@ -278,7 +280,7 @@ func TestPortsStay(t *testing.T) {
 func TestWeakens(t *testing.T) {
 	for value, want := range map[string]int{"6000": 1, "3000": 0, "100": 0} {
 		now, wanted := map[string]string{"vm.dirty_expire_centisecs": "3000", "vm.swappiness": "60"}, map[string]string{"vm.dirty_expire_centisecs": value, "vm.swappiness": "90"}
-		if got := weakens(now, wanted); len(got) != want {
+		if got := weakened(promise.Kernel, now, wanted); len(got) != want {
 			t.Errorf("%s: weakens %v", value, got)
 		}
 	}

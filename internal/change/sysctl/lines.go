@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	variablesHeader = "# Kernel variables that iikanji has set; `iikanji history` tells why.\n"
-	limitsHeader    = "# Limits that iikanji has set; `iikanji history` tells why. Applied at each start of the service.\n"
+	variablesHeader = "# Kernel variables that iikanji has set; see `iikanji history`.\n"
+	limitsHeader    = "# Limits that iikanji has set; see `iikanji history`. Applied at each start of the service.\n"
 )
 
 // edit sets names in a text of "name = value" lines.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change/promise"
 )
 
 // A variable is a kernel variable that may be set from min to max. The bounds
@@ -16,8 +17,6 @@ type variable struct {
 	min, max uint64
 	// pair: the value is two numbers, the smaller one first.
 	pair bool
-	// promise is weakened when the value is raised.
-	promise iikanji.Promise
 }
 
 var variables = map[string]variable{
@@ -32,8 +31,8 @@ var variables = map[string]variable{
 	"vm.swappiness":                      {max: 100},
 	"vm.dirty_ratio":                     {min: 5, max: 90},
 	"vm.dirty_background_ratio":          {min: 1, max: 80},
-	"vm.dirty_expire_centisecs":          {min: 100, max: 60_000, promise: iikanji.Durability},
-	"vm.dirty_writeback_centisecs":       {min: 100, max: 60_000, promise: iikanji.Durability},
+	"vm.dirty_expire_centisecs":          {min: 100, max: 60_000},
+	"vm.dirty_writeback_centisecs":       {min: 100, max: 60_000},
 	"fs.file-max":                        {min: 65536, max: 1 << 40},
 }
 
@@ -66,16 +65,13 @@ func checkVariable(name, value string) error {
 	return nil
 }
 
-// weakens returns the promises that raised values weaken.
-func weakens(now, wanted map[string]string) []iikanji.Promise {
+// weakened returns the promises that new values of settings weaken.
+func weakened(t promise.Table, now, wanted map[string]string) []iikanji.Promise {
+	var all []iikanji.Promise
 	for name, value := range wanted {
-		was, err1 := strconv.ParseUint(now[name], 10, 63)
-		is, err2 := strconv.ParseUint(value, 10, 63)
-		if p := variables[name].promise; p != iikanji.PromiseUnknown && (err1 != nil || err2 != nil || is > was) {
-			return []iikanji.Promise{p} // only one variable has a promise
-		}
+		all = append(all, t.Of(name, now[name], value)...)
 	}
-	return nil
+	return promise.Join(all)
 }
 
 // limits are the limits of a process with their minimum; below it, a server does

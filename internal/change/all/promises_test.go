@@ -1,0 +1,61 @@
+package all
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/iikanji/iikanji/internal/change"
+)
+
+// keeps has, for each act, the reason why a change of it may weaken no promise,
+// or "weakens" and the promise that each change of it weakens. The promises of
+// each setting are in package promise, with tests of their own; the tests named
+// TestPromises of the kinds plan the acts.
+var keeps = map[string]string{
+	"appenv/":                      "only variables and parameters in the tables of package promise keep promises; any other variable weakens all",
+	"ddl/add index":                "rows may come in another order, unless the observed run proved that every statement sorts them",
+	"ddl/drop index":               "rows may come in another order, unless the observed run proved that every statement sorts them",
+	"mysqlconf/":                   "each variable has its rule or its reason in package promise",
+	"nginxconf/access log":         "buffered lines are all written, at most one minute later",
+	"nginxconf/buffers":            "sizes only grow, up to a bound: the same bytes are held in memory instead of in files",
+	"nginxconf/cache":              "weakens freshness, and privacy without proof that the answer is the same for all",
+	"nginxconf/expires":            "values with which clients ask again each time, where the app says nothing",
+	"nginxconf/gzip":               "the same content is sent in another encoding to clients that accept it",
+	"nginxconf/gzip static":        "weakens freshness: a copy stays as it is when its file changes",
+	"nginxconf/open file cache":    "weakens freshness",
+	"nginxconf/refuse user agents": "weakens availability",
+	"nginxconf/set":                "each directive has its rule or its reason in package promise",
+	"nginxconf/static files":       "files of the public folder, which the app itself serves; every other path still reaches the app",
+	"nginxconf/upstream keepalive": "the same requests reach the app on connections that stay open",
+	"nginxconf/upstream socket":    "the same requests reach the app by its socket, which must accept when the change is planned",
+	"nginxconf/workers":            "more workers, connections or descriptors; fewer weaken availability",
+	"patch/":                       "what source code does cannot be computed: the checks of the runs decide, and what its author admits counts in addition",
+	"sysctl/limits":                "higher limits; lower ones weaken availability or observability",
+	"sysctl/sysctl":                "each kernel variable has its rule or its reason in package promise",
+}
+
+// TestEveryActHasAReason: an act without a row fails, and so does a row without
+// an act.
+func TestEveryActHasAReason(t *testing.T) {
+	seen := map[string]bool{}
+	for _, name := range change.Names() {
+		k, _ := change.Lookup(name)
+		for _, a := range k.Acts() {
+			key := name + "/" + a.Name
+			seen[key] = true
+			if len(strings.Fields(keeps[key])) < 2 {
+				t.Errorf("act %s has no reason why its changes keep every promise", key)
+			}
+			for _, arg := range a.Args {
+				if arg.Name == "weakens" && name != "patch" {
+					t.Errorf("act %s lets the asker declare promises", key)
+				}
+			}
+		}
+	}
+	for key := range keeps {
+		if !seen[key] {
+			t.Errorf("%s is no act", key)
+		}
+	}
+}

@@ -1,0 +1,23 @@
+package promise
+
+import "github.com/iikanji/iikanji"
+
+// Index lists the promises that a change of a table's indexes weakens. sorted: an
+// observed run proved that every statement that returns several rows of the
+// table sorts them.
+func Index(sorted bool) []iikanji.Promise {
+	if sorted {
+		return nil
+	}
+	return []iikanji.Promise{iikanji.RowOrder}
+}
+
+// Refusal lists the promises that refusing requests weakens.
+func Refusal() []iikanji.Promise { return []iikanji.Promise{iikanji.Availability} }
+
+// QuietApp lists the promises that turning off an application's log weakens.
+func QuietApp() []iikanji.Promise { return []iikanji.Promise{iikanji.Observability} }
+
+// CompressedCopies lists the promises that compressed copies beside files
+// weaken: a copy stays as it is when its file changes.
+func CompressedCopies() []iikanji.Promise { return []iikanji.Promise{iikanji.Freshness} }
