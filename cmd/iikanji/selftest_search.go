@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
-	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/selftest"
 )
 
@@ -57,36 +57,28 @@ func (r *selftestReport) countSearches() int {
 	return n
 }
 
-// printSearches prints the tables of searches and goals.
+// printSearches prints the results of searches, and the goals. The names are long:
+// each has a line of its own.
 func printSearches(e *env, rep *selftestReport) error {
-	fmt.Fprint(e.Stdout, "\nWhole searches of the tuner on a simulated site, means of one search: changes in\n"+
-		"force at the end, the harm of harmful ones, the share of the good effect that was\nfound, false keeps that the search expects\n\n")
-	t := &report.Table{Columns: []report.Column{{Name: "search", Left: true, Shrink: true}, {Name: "no effect"}, {Name: "harmful"},
-		{Name: "harm"}, {Name: "good found"}, {Name: "effect"}, {Name: "expected"}, {Name: "covers"}, {Name: "headline"}, {Name: "runs"}}}
+	var b strings.Builder
+	b.WriteString("\nWhole searches of the tuner on a simulated site, means of one search: changes in\n" +
+		"force at the end, the harm of harmful ones, good ones found and their share of the\ngood effect, false keeps that the search expects, intervals that cover the truth\n\n")
 	for _, s := range rep.Searches {
 		n := float64(s.Searches)
-		good := "-"
-		effect := "-"
+		fmt.Fprintf(&b, "%s\n  no effect %.2f, harmful %.2f, harm %.2f %%", s.Name, float64(s.Null)/n, float64(s.Harmful)/n, 100*-math.Expm1(-s.Harm/n))
 		if all := s.Good + s.Missed; all > 0 {
-			good = fmt.Sprintf("%.1f of %.0f", float64(s.Good)/n, float64(all)/n)
-			effect = fmt.Sprintf("%.0f %%", 100*s.Gain/s.Possible)
+			fmt.Fprintf(&b, ", good %.1f of %.0f (%.0f %%)", float64(s.Good)/n, float64(all)/n, 100*s.Gain/s.Possible)
 		}
-		t.Rows = append(t.Rows, []string{s.Name, fmt.Sprintf("%.2f", float64(s.Null)/n), fmt.Sprintf("%.2f", float64(s.Harmful)/n),
-			fmt.Sprintf("%.2f %%", 100*-math.Expm1(-s.Harm/n)), good, effect, fmt.Sprintf("%.2f", s.Expected/n),
-			ofText(s.Inside, s.Changes), ofText(s.Covered, s.Compared), fmt.Sprintf("%.0f", float64(s.Runs)/n)})
+		fmt.Fprintf(&b, "\n  expected %.2f, covers %s, headline %s, %.0f runs\n", s.Expected/n, ofText(s.Inside, s.Changes), ofText(s.Covered, s.Compared), float64(s.Runs)/n)
 	}
-	if err := t.Write(e.Stdout, report.Text, e.Cols); err != nil {
-		return err
+	if len(rep.Goals) > 0 {
+		b.WriteString("\nGoals: goal | measured with its 95 % interval | ok\n\n")
 	}
-	if len(rep.Goals) == 0 {
-		return nil
+	for _, g := range rep.Goals {
+		fmt.Fprintf(&b, "%s\n  %s | %s | %s\n", g.What, g.Goal, g.Measured, map[bool]string{true: "ok", false: "MISSED"}[g.OK])
 	}
-	fmt.Fprint(e.Stdout, "\nGoals, each with its 95 % interval\n\n")
-	g := &report.Table{Columns: []report.Column{{Name: "what", Left: true, Shrink: true}, {Name: "goal"}, {Name: "measured", Left: true}, {Name: "ok", Left: true}}}
-	for _, x := range rep.Goals {
-		g.Rows = append(g.Rows, []string{x.What, x.Goal, x.Measured, map[bool]string{true: "ok", false: "MISSED"}[x.OK]})
-	}
-	return g.Write(e.Stdout, report.Text, e.Cols)
+	_, err := fmt.Fprint(e.Stdout, b.String())
+	return err
 }
 
 // ofText is the share k of n in percent; "-" for n = 0.

@@ -19,8 +19,15 @@ func nulls(w World, limit time.Duration) Search {
 
 // mixed are searches among candidates of two effects.
 func mixed(w World, limit time.Duration, n int, poor float64, m int, good float64) Search {
-	return Search{Name: fmt.Sprintf("%d × %+.0f %%, %d × %+.0f %%, %s, %s", n, 100*poor, m, 100*good, w.label(), limitText(limit)), World: w,
+	return Search{Name: fmt.Sprintf("%d × %s, %d × %s, %s, %s", n, effectLabel(poor), m, effectLabel(good), w.label(), limitText(limit)), World: w,
 		Candidates: append(candidates(n, poor), candidates(m, good)...), Options: options(limit)}
+}
+
+func effectLabel(share float64) string {
+	if share == 0 {
+		return "0 %"
+	}
+	return fmt.Sprintf("%+.0f %%", 100*share)
 }
 
 func limitText(limit time.Duration) string {
@@ -45,7 +52,7 @@ func Ladder(w World, limit time.Duration) Search {
 	for i := range 12 {
 		c = append(c, Candidate{0, []float64{0.05, 0.1, 0.3, 0.08}[i%4]})
 	}
-	return Search{Name: fmt.Sprintf("ladder: × 2.5, +30 %%, 5 × +10 %%, 12 × 0 %%, %s, %s", w.label(), limitText(limit)), World: w, Candidates: c, Options: options(limit)}
+	return Search{Name: fmt.Sprintf("ladder: × 2.5, +30 %%, 5 × +10 %%, 12 × 0 %%; %s, %s", w.label(), limitText(limit)), World: w, Candidates: c, Options: options(limit)}
 }
 
 // Searches are the kinds of searches of the self-test.
@@ -68,7 +75,7 @@ func Searches() []Search {
 	for i := range all {
 		if all[i].Candidates[0].Effect == all[i].Candidates[len(all[i].Candidates)-1].Effect {
 			c := all[i].Candidates
-			all[i].Name = fmt.Sprintf("%d × %+.0f %%, %s, %s", len(c), 100*c[0].Effect, all[i].label(), limitText(all[i].Options.Time))
+			all[i].Name = fmt.Sprintf("%d × %s, %s, %s", len(c), effectLabel(c[0].Effect), all[i].label(), limitText(all[i].Options.Time))
 		}
 	}
 	return append(all, flaky)

@@ -213,12 +213,6 @@ func TestEWMA(t *testing.T) {
 	}
 }
 
-func TestShrink(t *testing.T) {
-	near(t, "half", Shrink(0.1, 0.01, 0.01), 0.05, 1e-15)
-	near(t, "exact", Shrink(0.1, 0, 0), 0.1, 0)
-	near(t, "no effects at all", Shrink(0.1, 0, 0.01), 0, 0)
-}
-
 // TestFCDF compares with quantiles of published tables: F(0.95; 3, 10) = 3.708,
 // F(0.99; 5, 8) = 6.632.
 func TestFCDF(t *testing.T) {
