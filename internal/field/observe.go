@@ -55,7 +55,11 @@ func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *ob
 		}
 		defer func() { err = errors.Join(err, off()) }()
 	}
-	o, err := observe.Observe(ctx, observe.Watched{Target: f.Subject.Target(), Groups: f.Subject.Groups, Now: f.Now, Hosts: hostsOf(f.Subject.Site())})
+	w := observe.Watched{Target: f.Subject.Target(), Groups: f.Subject.Groups, Now: f.Now}
+	if w.Hosts, err = hostsOf(f.Subject.Site(), w.Target); err != nil {
+		return nil, nil, err
+	}
+	o, err := observe.Observe(ctx, w)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -68,6 +72,7 @@ func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *ob
 			return nil, nil, err
 		}
 	}
+	l.Heads = true
 	m, err := f.Run(ctx, Spec{Load: l, KeepSamples: true, Around: o.Phase})
 	if err != nil {
 		return nil, nil, err
@@ -81,13 +86,21 @@ func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *ob
 	return f.learn(ctx, o, m.Run)
 }
 
-// hostsOf finds the hosts of a site; nil for a site that is on this machine and
-// has no way of its own to reach it.
-func hostsOf(s *change.Site) func(name string) host.Host {
-	if len(s.Hosts) == 0 {
-		return nil
+// hostsOf finds the hosts of a target's services. It is nil for a site that is on
+// this machine and has no way of its own to reach it.
+func hostsOf(site *change.Site, t iikanji.Target) (func(name string) host.Host, error) {
+	hosts, far := map[string]host.Host{}, len(site.Hosts) > 0
+	for _, s := range t.Services {
+		h, err := site.On(s.Host)
+		if err != nil {
+			return nil, fmt.Errorf("finding the host of %s: %w", s.Name, err)
+		}
+		hosts[s.Host], far = h, far || s.Host != ""
 	}
-	return func(name string) host.Host { return s.Hosts[name] }
+	if !far {
+		return nil, nil
+	}
+	return func(name string) host.Host { return hosts[name] }, nil
 }
 
 // Complete adds the measurements of the surroundings to a single run.

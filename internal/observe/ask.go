@@ -63,7 +63,7 @@ func (o *Observer) questions(ob *Observation) []question {
 	}
 	for i, w := range o.webs {
 		out = append(out, question{webs[i], func(ctx context.Context) ([]iikanji.Fact, error) {
-			return askAnswers(ctx, w.host, w.service, facts.FileFolders(w.host, o.appsOn(w.host), w.conf), ob.Seen)
+			return askAnswers(ctx, w.host, w.service, facts.FileFolders(w.host, o.appsOn(w.host), w.conf), ob.Seen, o.clients)
 		}})
 	}
 	return out
@@ -271,7 +271,7 @@ func askUnits(h host.Host, t iikanji.Target, ob *Observation) []iikanji.Fact {
 
 // askAnswers requests one URL of each route that a web server served.
 // Answers may be files in folders.
-func askAnswers(ctx context.Context, h host.Host, s iikanji.Service, folders []string, seen []iikanji.Fact) ([]iikanji.Fact, error) {
+func askAnswers(ctx context.Context, h host.Host, s iikanji.Service, folders []string, seen []iikanji.Fact, clients facts.Clients) ([]iikanji.Fact, error) {
 	urls := urlsToAsk(seen, s.Name)
 	if len(urls) == 0 {
 		return nil, nil
@@ -281,7 +281,7 @@ func askAnswers(ctx context.Context, h host.Host, s iikanji.Service, folders []s
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*askLimit)
 	defer cancel()
-	known, err := facts.AnswerFacts(ctx, h, s.Name, "http://"+s.Address, urls, folders)
+	known, err := facts.AnswerFacts(ctx, h, s.Name, "http://"+s.Address, urls, folders, clients)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil // what did answer is known
 	}

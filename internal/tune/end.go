@@ -12,9 +12,22 @@ import (
 	"github.com/iikanji/iikanji/internal/judge"
 )
 
+// An endPhase completes a search: it tries the changes that turn logs off, checks
+// each kept change alone, rehearses a restart and measures the untouched site
+// against the final one. It is the only part that takes kept changes away.
+type endPhase struct {
+	*Tuner
+	out *Outcome
+}
+
 // finish is the end phase, after which the result is reliable and can be
 // exported.
 func (t *Tuner) finish(ctx context.Context, out *Outcome) error {
+	return (&endPhase{t, out}).run(ctx)
+}
+
+// run orders the steps of the end phase.
+func (t *endPhase) run(ctx context.Context) error {
 	t.ending = true
 	if err := t.confirmNow(ctx); err != nil {
 		return err
@@ -32,23 +45,30 @@ func (t *Tuner) finish(ctx context.Context, out *Outcome) error {
 		t.note("nothing was kept: there is nothing to compare")
 		return nil
 	}
+	if err := t.rehearse(ctx); err != nil {
+		return err
+	}
+	return t.compare(ctx)
+}
+
+// rehearse restarts everything in the worst order and reads the settings back.
+func (t *endPhase) rehearse(ctx context.Context) (err error) {
 	t.show(func(v *View) {
 		v.Phase, v.Doing, v.Why, v.Pairs, v.Effect = "rehearsal", "every service is killed and started in the worst order", "does it all come back?", 0, nil
 	})
-	var err error
-	if out.Rehearsal, err = t.Field.Rehearse(ctx); err != nil {
+	if t.out.Rehearsal, err = t.Field.Rehearse(ctx); err != nil {
 		return err
 	}
 	if err := t.Acts.ReadBack(ctx, t.ledger.InForce...); err != nil {
-		out.Rehearsal.OK = false
-		out.Rehearsal.Says += "; a setting was lost in the restart: " + err.Error()
+		t.out.Rehearsal.OK = false
+		t.out.Rehearsal.Says += "; a setting was lost in the restart: " + err.Error()
 	}
-	t.say("restart rehearsal: %s", out.Rehearsal.Says)
-	return t.compare(ctx, out)
+	t.say("restart rehearsal: %s", t.out.Rehearsal.Says)
+	return nil
 }
 
 // confirmNow runs the site as often as the unconfirmed change needs.
-func (t *Tuner) confirmNow(ctx context.Context) error {
+func (t *endPhase) confirmNow(ctx context.Context) error {
 	for t.ledger.Open != nil && len(t.ledger.Open.Since) < 2 {
 		t.show(func(v *View) { v.Phase, v.Doing = "trial", "confirming changes kept by the fast lane" })
 		run, void, err := t.bench(ctx, BenchSpec{Load: t.Options.Short})
@@ -63,7 +83,7 @@ func (t *Tuner) confirmNow(ctx context.Context) error {
 }
 
 // blindLast tries the changes that turn logs off, once no diagnosis needs them.
-func (t *Tuner) blindLast(ctx context.Context) error {
+func (t *endPhase) blindLast(ctx context.Context) error {
 	for t.tailLeft() > 5*t.cost {
 		c, ok := t.next(true)
 		if !ok {
@@ -85,7 +105,7 @@ func (t *Tuner) blindLast(ctx context.Context) error {
 
 // dropOne tries the site without each kept change, the least certain first, while
 // there is time. A change without a gain worth keeping is undone.
-func (t *Tuner) dropOne(ctx context.Context) error {
+func (t *endPhase) dropOne(ctx context.Context) error {
 	var kept []int
 	for i, a := range t.ledger.Attempts {
 		if a.Verdict.Call == iikanji.Keep && !a.Dropped && len(t.ledger.standing(&a)) > 0 {
@@ -117,7 +137,7 @@ func (t *Tuner) dropOne(ctx context.Context) error {
 }
 
 // recheck compares the final state with the one without a kept change.
-func (t *Tuner) recheck(ctx context.Context, a *Attempt) error {
+func (t *endPhase) recheck(ctx context.Context, a *Attempt) error {
 	ids := t.ledger.standing(a)
 	changes, err := t.changes(ids)
 	if err != nil || len(changes) == 0 {
@@ -240,12 +260,13 @@ func (tr *trial) pairWithout(ctx context.Context, usable int) (p judge.Pair, err
 
 // compare measures the untouched site against the final one in interleaved full
 // runs; the ratio is the main result. Void pairs are repeated while there is time.
-func (t *Tuner) compare(ctx context.Context, out *Outcome) (err error) {
+func (t *endPhase) compare(ctx context.Context) (err error) {
+	out := t.out
 	out.Full = t.fullLoad()
 	if t.Options.Time > 0 { // all of the time left, except for a run that must be repeated
 		out.Full = t.fullIn(t.timeLeft() - t.cost)
 	}
-	c := &comparison{Tuner: t, out: out, on: true}
+	c := &comparison{endPhase: t, on: true}
 	defer func() {
 		if !c.on {
 			err = errors.Join(err, t.allBack(context.WithoutCancel(ctx)))
@@ -274,7 +295,7 @@ func (t *Tuner) compare(ctx context.Context, out *Outcome) (err error) {
 		n++
 		c.pairs = append(c.pairs, p)
 		out.Untouched, out.Final = append(out.Untouched, p.A.ID), append(out.Final, p.B.ID)
-		t.headline(out, c.pairs)
+		t.headline(c.pairs)
 	}
 	return nil
 }
@@ -285,8 +306,7 @@ const maxBadPairs = 2
 
 // A comparison is the state of the last comparison.
 type comparison struct {
-	*Tuner
-	out   *Outcome
+	*endPhase
 	on    bool // all changes in force are applied
 	pairs []judge.Pair
 	why   string // why the latest pair is void
@@ -329,8 +349,9 @@ func (c *comparison) turn(ctx context.Context, want bool) error {
 }
 
 // headline is the ratio of the pairs so far.
-func (t *Tuner) headline(out *Outcome, pairs []judge.Pair) {
+func (t *endPhase) headline(pairs []judge.Pair) {
 	c := judge.Compare(pairs)
+	out := t.out
 	out.Scores, out.Ratio, out.Work = c.Scores, c.Ratio, c.Work
 	if c.Bounded {
 		t.show(func(v *View) { v.Pairs, v.Effect = c.Pairs, &c.Effect })
@@ -339,7 +360,7 @@ func (t *Tuner) headline(out *Outcome, pairs []judge.Pair) {
 
 // allAway undoes every change for a while, the latest first; the ledger records it
 // before.
-func (t *Tuner) allAway(ctx context.Context) error {
+func (t *endPhase) allAway(ctx context.Context) error {
 	t.ledger.Away = slices.Clone(t.ledger.InForce)
 	if err := t.save(); err != nil {
 		return err
@@ -353,7 +374,7 @@ func (t *Tuner) allAway(ctx context.Context) error {
 }
 
 // allBack applies them again, in the order of application.
-func (t *Tuner) allBack(ctx context.Context) error {
+func (t *endPhase) allBack(ctx context.Context) error {
 	for _, id := range t.ledger.InForce {
 		c, err := t.History.LoadChange(id)
 		if err != nil {
