@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/judge"
+	"github.com/iikanji/iikanji/internal/selftest"
 	"github.com/iikanji/iikanji/internal/report"
 )
 
@@ -53,12 +53,12 @@ type selftestCell struct {
 	Sigma  float64 `json:"sigma"`
 	Effect float64 `json:"effect"`
 	Ours   bool    `json:"ours"` // the judge with a prior, in the assumed world
-	judge.Tally
+	selftest.TrialTally
 	Kept  float64 `json:"kept_share"`
 	Pairs float64 `json:"mean_pairs"`
 
-	world judge.World
-	rule  judge.Rule
+	world selftest.World
+	rule  selftest.Rule
 }
 
 type selftestReport struct {
@@ -105,21 +105,20 @@ var selftestEffects = [...]float64{0, 0.05, 0.10, 0.20, -0.05}
 // method assumes, then the judge in worlds that violate the assumptions.
 func selftestCells() []*selftestCell {
 	var cells []*selftestCell
-	add := func(rule string, r judge.Rule, ours bool, w judge.World, effects ...float64) {
+	add := func(rule string, r selftest.Rule, ours bool, w selftest.World, effects ...float64) {
 		for _, x := range effects {
-			w.Effect = x
 			cells = append(cells, &selftestCell{Rule: rule, World: w.Name, Sigma: w.Sigma, Effect: x, Ours: ours, world: w, rule: r})
 		}
 	}
 	all := selftestEffects[:]
-	five := judge.World{Sigma: 0.05}
-	add("one run, went up", judge.SingleRunRule(0), false, five, all...)
-	add("one run, over 3 % up", judge.SingleRunRule(0.03), false, five, all...)
-	add("one run, over 10 % up", judge.SingleRunRule(0.10), false, five, all...)
-	add("judge, no A/A pairs", judge.JudgeRule, false, judge.World{Sigma: 0.05, NoPrior: true}, all...)
-	add("judge", judge.JudgeRule, true, five, all...)
-	add("judge", judge.JudgeRule, true, judge.World{Sigma: 0.02}, all...)
-	for _, w := range []judge.World{
+	five := selftest.World{Sigma: 0.05}
+	add("one run, went up", selftest.SingleRunRule(0), false, five, all...)
+	add("one run, over 3 % up", selftest.SingleRunRule(0.03), false, five, all...)
+	add("one run, over 10 % up", selftest.SingleRunRule(0.10), false, five, all...)
+	add("judge, no A/A pairs", selftest.JudgeRule, false, selftest.World{Sigma: 0.05, NoPrior: true}, all...)
+	add("judge", selftest.JudgeRule, true, five, all...)
+	add("judge", selftest.JudgeRule, true, selftest.World{Sigma: 0.02}, all...)
+	for _, w := range []selftest.World{
 		{Name: "drifts 1 % per run", Drift: 0.01},
 		{Name: "each run is half like the one before", Together: 0.5},
 		{Name: "one run in 20 loses 30 %", Outliers: 0.05},
@@ -131,7 +130,7 @@ func selftestCells() []*selftestCell {
 		if w.Sigma == 0 {
 			w.Sigma = 0.05
 		}
-		add("judge", judge.JudgeRule, false, w, 0, 0.10)
+		add("judge", selftest.JudgeRule, false, w, 0, 0.10)
 	}
 	return cells
 }
@@ -149,7 +148,7 @@ func (c *selftestCmd) simulate(ctx context.Context, e *env, cells []*selftestCel
 		wg.Go(func() {
 			for j := range jobs {
 				cell := cells[j.cell]
-				t := judge.Simulate(cell.world, cell.rule, c.Seed+uint64(j.cell)<<32, j.first, j.n)
+				t := selftest.SimulateTrials(cell.world, cell.Effect, cell.rule, c.Seed+uint64(j.cell)<<32, j.first, j.n)
 				mu.Lock()
 				cell.Join(t)
 				done += j.n
