@@ -24,6 +24,7 @@ var layout = map[string][]string{
 	"internal/lines":                   {},
 	"internal/filter":                  {}, // the language of --where, for every kind of log
 	"internal/nginx":                   {},
+	"internal/plain":                   {}, // the one cleaner of text from outside
 	"internal/tally":                   {"words"},
 	"internal/scenario":                {"words"},
 	"internal/host":                    {},
@@ -41,15 +42,20 @@ var layout = map[string][]string{
 	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/change/promise", "internal/nginx"},
 	"internal/change/promise":          {"words"}, // pure: which promises a value weakens
 	"internal/change/all":              {"internal/change/*"},
-	"internal/export":                  {"words", "internal/history", "internal/change"},
-	"internal/propose":                 {"words", "internal/change"},                 // describes the acts that kinds of change declare
-	"internal/stack":                   {"words", "internal/host", "internal/arena"}, // see docs/adr/0001
+	"internal/export":                  {"words", "internal/history", "internal/change", "internal/plain"},
+	"internal/propose":                 {"words", "internal/change", "internal/plain"}, // describes the acts that kinds of change declare
+	"internal/stack":                   {"words", "internal/host", "internal/arena"},   // see docs/adr/0001
 	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/host", "internal/hoststat", "internal/change", "internal/judge", "internal/observe", "internal/tune"},
 	"internal/site":                    {"words", "internal/scenario", "internal/host", "internal/arena", "internal/change", "internal/stack", "internal/field"}, // an arena's stack as a Subject
 	"internal/target":                  {"words"},
 	"internal/target/machine":          {"internal/host", "internal/hoststat"},
+	"internal/target/discover":         {"words", "internal/nginx", "internal/host", "internal/hoststat", "internal/target", "internal/target/machine"},
+	"internal/target/live":             {"words", "internal/host", "internal/history", "internal/nginx", "internal/change", "internal/field", "internal/target", "internal/target/*"}, // a site that runs already as a Subject
+	"internal/target/loader":           {"words", "internal/bench", "internal/scenario", "internal/field", "internal/target"},                                                         // an outside benchmarker as a Loader
+	"internal/target/doctor":           {"words", "internal/lines", "internal/host", "internal/accesslog", "internal/target", "internal/target/*"},
+	"internal/target/targettest":       {}, // a small foreign site for tests
 	"internal/target/keeper":           {"internal/host", "internal/target/machine"},
-	"internal/report":                  {"words"},
+	"internal/report":                  {"words", "internal/plain"},
 	"internal/report/document":         {"words", "internal/report", "internal/chart", "internal/summary", "internal/observe"}, // a whole history as one file
 	"docs":                             {},                                                                                     // the pages that iikanji help prints
 	"internal/chart":                   {},                                                                                     // SVG; knows no word of ours
@@ -217,7 +223,7 @@ var impure = []string{"os", "os/exec", "net", "net/http", "database/sql", "sysca
 
 // TestPure checks that pure packages import no impure package.
 func TestPure(t *testing.T) {
-	pure := []string{"words", "internal/stats", "internal/judge", "internal/diagnose"}
+	pure := []string{"words", "internal/stats", "internal/judge", "internal/attribute", "internal/diagnose"}
 	for _, p := range listPackages(t) {
 		if !slices.Contains(pure, packageName(p.ImportPath)) {
 			continue

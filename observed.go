@@ -117,15 +117,20 @@ type Answer struct {
 	Encoding string `json:"encoding,omitempty"` // as in gzip
 	Bytes    Bytes  `json:"bytes"`              // of the body, as sent
 	// Packed is the gzip size of a body that was sent uncompressed; 0 otherwise.
-	Packed       Bytes         `json:"packed,omitempty"`
-	ETag         bool          `json:"etag,omitempty"`
-	LastModified bool          `json:"last_modified,omitempty"`
-	CacheControl string        `json:"cache_control,omitempty"`
-	Expires      bool          `json:"expires,omitempty"`
-	Vary         string        `json:"vary,omitempty"`
-	Cookie       bool          `json:"cookie,omitempty"` // the answer sets a cookie
-	Same         bool          `json:"same,omitempty"`   // both answers had the same bytes
-	Took         time.Duration `json:"took_ns"`          // the shorter of both times
+	Packed       Bytes  `json:"packed,omitempty"`
+	ETag         bool   `json:"etag,omitempty"`
+	LastModified bool   `json:"last_modified,omitempty"`
+	CacheControl string `json:"cache_control,omitempty"`
+	Expires      bool   `json:"expires,omitempty"`
+	Vary         string `json:"vary,omitempty"`
+	Cookie       bool   `json:"cookie,omitempty"` // the answer sets a cookie
+	Same         bool   `json:"same,omitempty"`   // both answers had the same bytes
+	// SameForAll: Users clients of the run, which sent headers of their own, and a
+	// client without any got the same answer, and so did a client with each header
+	// that varied in the run.
+	SameForAll bool          `json:"same_for_all,omitempty"`
+	Users      int           `json:"users,omitempty"`
+	Took       time.Duration `json:"took_ns"` // the shorter of both times
 	// Unchanged is the time of a 304 answer to a request with the answer's ETag; 0
 	// if there was no 304.
 	Unchanged time.Duration `json:"unchanged_ns,omitempty"`

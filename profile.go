@@ -134,6 +134,10 @@ type SQLRow struct {
 	VM          float64       `json:"variance_to_mean"` // in seconds, as in pt-query-digest
 	Typical     Sighting      `json:"typical,omitzero"` // a statement near the median
 
+	// Cached counts the executions that the server's query cache answered: they
+	// examined no row.
+	Cached int64 `json:"cached,omitempty"`
+
 	// Prepares counts the Prepare commands that a thread sent right before this
 	// statement; PrepareTime is the time of these commands and of their Close.
 	Prepares    int64         `json:"prepares,omitempty"`

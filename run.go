@@ -138,7 +138,10 @@ type Generator struct {
 	PeakPorts  float64       `json:"peak_port_share"` // of the local port range, 0..1
 	Goroutines int           `json:"goroutines"`      // at the end of the load phase
 	Void       bool          `json:"void"`
-	Why        string        `json:"why,omitempty"` // the reason for Void
+	// Starved: Void only because it woke up late, with CPU time, ports and
+	// descriptors left.
+	Starved bool   `json:"starved,omitempty"`
+	Why     string `json:"why,omitempty"` // the reason for Void
 }
 
 // A Usage is the CPU time that one service used during the load phase.

@@ -139,7 +139,7 @@ func newGuest(t *testing.T) *guest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &guest{t, &http.Client{Jar: jar, Timeout: 30 * time.Second}}
+	return &guest{t, &http.Client{Jar: jar, Timeout: 2 * time.Minute}}
 }
 
 // signedIn returns a guest signed in as a user.

@@ -177,7 +177,7 @@ func pooled(ctx context.Context, t *testing.T, p *site.Subject, url string, hold
 	}
 	db := p.Site().Services["database"].DB
 	most := 0
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		var n int
 		if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'tickets'").Scan(&n); err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/plain"
 )
 
 // An env is the part of the process that a command may use.
@@ -119,9 +120,10 @@ func explain(w io.Writer, err error) int {
 			return status
 		}
 	}
-	fmt.Fprintf(w, "iikanji: %v\n", err)
+	// An error may quote a file or a server: a diff of moved ground has any bytes.
+	fmt.Fprintf(w, "iikanji: %s\n", plain.Text(err.Error()))
 	for _, h := range hints {
-		fmt.Fprintf(w, "hint: %s\n", h)
+		fmt.Fprintf(w, "hint: %s\n", plain.Text(h))
 	}
 	return status
 }

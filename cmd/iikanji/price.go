@@ -18,6 +18,7 @@ import (
 	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/judge"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/scenario"
 	"github.com/iikanji/iikanji/internal/site"
@@ -174,10 +175,16 @@ func (p *pricer) pair(ctx context.Context, name string, on sensors, seed uint64)
 	if p.rng.IntN(2) == 0 {
 		first, second = bare, observed
 	}
-	if err := first(); err != nil {
-		return pair, err
+	for _, run := range []func() error{first, second} {
+		if err := run(); err != nil {
+			return pair, err
+		}
 	}
-	return pair, second()
+	var both judge.Pair
+	both.Put(false, pair.bare.run, "")
+	both.Put(true, pair.observed.run, "")
+	pair.void = both.Void
+	return pair, nil
 }
 
 // run makes one run with the given sensors on.
@@ -219,7 +226,9 @@ func (p *pricer) run(ctx context.Context, name string, on sensors, seed uint64) 
 	if err := p.prove(ctx, on, grown[1]-grown[0], len(m.Samples())); err != nil {
 		return priceRun{}, fmt.Errorf("run %d (%s): %w", id, name, err)
 	}
-	return priceOf(run), nil
+	priced := priceOf(run)
+	priced.run = run
+	return priced, nil
 }
 
 // set turns the given sensors on and all others off, and restarts every service.
@@ -387,9 +396,10 @@ func (p *pricer) progressOf(name string) func(bench.Progress) {
 // A priceRun is the score and the CPU time of one run.
 type priceRun struct {
 	id    iikanji.RunID
-	score float64 // 0 if the run is not valid
-	cpu   float64 // seconds of the stack and the generator per request; 0 if not known
-	why   string  // reason for a score of 0
+	run   *iikanji.Run // nil if it had no load
+	score float64      // 0 if the run is not valid
+	cpu   float64      // seconds of the stack and the generator per request; 0 if not known
+	why   string       // reason for a score of 0
 }
 
 // priceOf adds up the CPU time of all services and of the generator, because a

@@ -88,12 +88,6 @@ func printHeadline(e *env, a *namedTarget, out *tune.Outcome) error {
 	if s := out.Short; s[0] > 0 && s[1] > 0 {
 		fmt.Fprintf(&b, "  searching runs: %s → %s, %.1f ×\n", report.Count(int64(math.Round(s[0]))), report.Count(int64(math.Round(s[1]))), s[1]/s[0])
 	}
-	if g := out.Agreement; g != nil {
-		fmt.Fprintf(&b, "  short and full runs rank %d states with Kendall's tau %.2f\n", g.States, g.Tau)
-		if g.Tau < leastTau {
-			writeWrapped(&b, "the short runs rank the states differently from the full runs: the kept changes are doubtful; search with longer runs (--short)", e.Cols)
-		}
-	}
 	if out.Rehearsal.Done {
 		writeWrapped(&b, report.Clean("restart rehearsal: "+out.Rehearsal.Says), e.Cols)
 	}

@@ -169,7 +169,7 @@ func (s *Service) complete() {
 	if s.Logs == nil && s.IsProcess() {
 		s.Logs = []Log{{"output", s.Output}}
 	}
-	if s.Ready.Path == "" && s.Ready.Send == "" && s.Role == iikanji.RoleApp && !s.NoPort {
+	if s.Ready.Path == "" && s.Ready.Send == "" && s.Ready.Expect == "" && s.Role == iikanji.RoleApp && !s.NoPort {
 		s.Ready.Path = "/"
 	}
 	if s.Ready.Wait == 0 {

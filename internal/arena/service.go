@@ -89,13 +89,13 @@ type Config struct {
 	Text     string // the template itself, if Template is empty
 }
 
-// A Ready is how a service shows that it is up. Without Path and Send it is up
-// when it accepts a connection, or, if it listens nowhere, when it was started.
-// A database of MySQL's family must also accept the site's account.
+// A Ready is how a service shows that it is up. With an empty Ready it is up when
+// it accepts a connection, or, if it listens nowhere, when it was started. An app
+// with a port must answer "/" by default, and a MariaDB the site's account.
 type Ready struct {
 	Path string // of a page that answers over HTTP, with any status
-	// Send is sent after the connection is accepted; the reply must begin with
-	// Expect, as in "PING\r\n" and "+PONG".
+	// Send is sent on a connection, and the reply must begin with Expect, as in
+	// "PING\r\n" and "+PONG".
 	Send, Expect string
 	Wait         time.Duration // limit of the time until then
 }

@@ -40,7 +40,7 @@ type Result struct {
 const (
 	enterF        = 20.0
 	stayF         = 10.0
-	certainF      = 12.0
+	certainF      = 20.0
 	maxColumns    = 12
 	leastSpread   = 4.0 // ticks with load that a route and a digest must have: any few bursts lie on a line
 	leastRequests = 1.9 // of a route; parts of them may be outside of the load

@@ -46,7 +46,7 @@ func (f *fitting) whole(executions float64) bool {
 	}
 	in := []int{best.column}
 	ticks := f.independent(in, best.each)
-	if next := f.bestMore(nil, func(r int) bool { return r != route }); f.test(min(next.rest, f.yy), best.rest, ticks, 1) < certainF {
+	if next := f.bestMore(nil, func(r int) bool { return r != route }); f.test(min(next.rest, f.yy), best.rest, ticks, 1) < wholeF {
 		return false
 	}
 	f.in, f.each, f.rest, f.ticks = in, best.each, best.rest, ticks

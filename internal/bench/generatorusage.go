@@ -147,10 +147,12 @@ func (w *watch) result(s *session, steps []iikanji.StepStat) (iikanji.Generator,
 		PeakConns: conns, PeakPorts: float64(ports) / float64(portRange()), Goroutines: w.goroutines,
 	}
 	var warning string
-	if g.Why, warning = limitOf(strainOf(&g, steps, lag.Count(), &s.dials)); warning != "" {
+	strain := strainOf(&g, steps, lag.Count(), &s.dials)
+	if g.Why, warning = limitOf(strain); warning != "" {
 		s.warn("%s", warning)
 	}
 	g.Void = g.Why != ""
+	g.Starved = g.Void && strain.starved()
 	return g, iikanji.Usage{Who: "generator", User: w.user, System: w.system, PeakRS: w.rss, Share: w.share(runtime.NumCPU())}
 }
 

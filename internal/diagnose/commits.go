@@ -84,7 +84,7 @@ func (v *view) commitCost() commitCost {
 	// A sync is at most three writes and two flushes: the data, the journal of
 	// the file system and its commit record. If the disk counted far fewer
 	// flushes than the server made syncs, they went to another disk, or to none.
-	if m := v.machine(); m != nil && m.FlushTook > 0 && float64(m.DiskFlushes) >= c.syncs/2 {
+	if m := v.machineOf(v.self.Name); m != nil && m.FlushTook > 0 && float64(m.DiskFlushes) >= c.syncs/2 {
 		c.sync = (3*m.WriteTook + 2*m.FlushTook).Seconds()
 	}
 	// Hardly any COMMITs means that each write commits itself. That matters if

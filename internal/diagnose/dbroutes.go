@@ -123,7 +123,7 @@ func (c clock) counts(r iikanji.Row, n int) []float64 {
 func (v *view) askingRoutes(c clock) (routes []counted) {
 	var rows []iikanji.Row
 	for _, p := range v.in.Profiles {
-		if p.Source != iikanji.Access || v.blind(iikanji.Access) {
+		if p.Source != iikanji.Access || v.blind(iikanji.Access) || v.partly() {
 			continue
 		}
 		for _, r := range p.Rows {

@@ -115,3 +115,18 @@ func TestPage(t *testing.T) {
 		}
 	}
 }
+
+// TestCachedExecutions: executions that the query cache answered examined no row.
+// The other ones are what an index saves, however many were cached.
+func TestCachedExecutions(t *testing.T) {
+	scan := func(count, cached float64) Served {
+		return Served{Query: Query{Count: count, Cached: cached, Examined: (count - cached) * 500, Seconds: 1}, CostBefore: 1100, CostAfter: 110, Share: 1}
+	}
+	plain, cached := scan(40, 0), scan(1000, 960)
+	if plain.before() != 500 || cached.before() != 500 || plain.work() != cached.work() || plain.work() <= 0 {
+		t.Errorf("40 scans: %v rows, %v; 40 scans and 960 answers of the cache: %v rows, %v", plain.before(), plain.work(), cached.before(), cached.work())
+	}
+	if all := scan(10, 10); all.Query.reads() != 1 {
+		t.Errorf("all cached: %v reads", all.Query.reads())
+	}
+}

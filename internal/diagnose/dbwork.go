@@ -26,7 +26,7 @@ func (v *view) considerable(saved float64) bool {
 // work is the work that an index saves for one query.
 func (s Served) work() float64 {
 	before := s.costBefore()
-	return max(0, before-s.CostAfter) * s.Query.Count * s.Share
+	return max(0, before-s.CostAfter) * s.Query.reads() * s.Share
 }
 
 // attribute charges the seconds that an index saves to the index: other

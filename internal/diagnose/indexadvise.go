@@ -27,11 +27,16 @@ type Query struct {
 	DB      string // default schema
 	SQL     string
 	Count   float64
+	Cached  float64 // of Count: answered by the query cache, without reading a row
 	Seconds float64 // total time in the server
 	// Examined and Sent are total rows as counted by the server; 0 when unknown.
 	Examined, Sent float64
 	Affected       float64 // total rows written, as counted by the server; 0 when unknown
 }
+
+// reads is how many executions read their tables. A query that a cache always
+// answered counts once.
+func (q Query) reads() float64 { return max(q.Count-q.Cached, min(q.Count, 1)) }
 
 // A Workload is what a run sent to a server.
 type Workload struct {

@@ -97,43 +97,6 @@ func (r logged) evidence() iikanji.Evidence {
 	return iikanji.Evidence{Source: r.service + " log", Text: fmt.Sprintf("%s× %s (first at %s:%d)", people(float64(r.Count)), cut(r.Log.Message, 160), r.Example.File, r.Example.Line)}
 }
 
-// host is the row of a service, or of "host", in the Host profile; nil when
-// unknown.
-func (v *view) host(name string) *iikanji.HostRow {
-	if v.blind(iikanji.Host) {
-		return nil
-	}
-	for _, p := range v.in.Profiles {
-		for i := range p.Rows {
-			if p.Source == iikanji.Host && p.Rows[i].Key == name {
-				return p.Rows[i].Host
-			}
-		}
-	}
-	return nil
-}
-
-// machine is the state of the whole host; nil when unknown.
-func (v *view) machine() *iikanji.MachineRow {
-	if h := v.host("host"); h != nil {
-		return h.Machine
-	}
-	return nil
-}
-
-// services are the names of the services in the Host profile.
-func (v *view) services() []string {
-	var out []string
-	for _, p := range v.in.Profiles {
-		for _, r := range p.Rows {
-			if p.Source == iikanji.Host && r.Key != "host" && r.Key != "other" && r.Key != "generator" && !v.blind(iikanji.Host) {
-				out = append(out, r.Key)
-			}
-		}
-	}
-	return out
-}
-
 // sameRoute reports whether two names are of the same route: readers fold
 // identifiers under different names. Queries are ignored.
 func sameRoute(a, b string) bool {

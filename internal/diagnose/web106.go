@@ -142,7 +142,7 @@ func (v *view) keep(r iikanji.Row, a iikanji.Answer) (where string, _ []iikanji.
 		says = "let clients keep them for ever: their names contain a hash of the content"
 		args["expires"], args["cache-control"] = "365d", "public, immutable"
 	}
-	if a.File == "" { // it may be one client's own: proxies between must not keep it
+	if a.File == "" && !a.SameForAll { // it may be one client's own: proxies between must not keep it
 		args["cache-control"] = strings.Replace(args["cache-control"], "public", "private", 1)
 		return where, v.nginxconf(says, args)
 	}

@@ -75,11 +75,11 @@ func (s *scene) conf(text string, args ...string) *scene {
 
 var (
 	all       = iikanji.Series{URLs: 1, Repeats: 999, Again: 1, Fixed: 0, Clients: 20, Pairs: 500, Alike: 480, Least: 3200, Most: 3300}
-	trend     = iikanji.Answer{URL: "/api/trend", Status: 200, Type: "application/json", Bytes: 3000, Packed: 400, Same: true, Took: 20 * time.Millisecond}
+	trend     = iikanji.Answer{URL: "/api/trend", Status: 200, Type: "application/json", Bytes: 3000, Packed: 400, Same: true, SameForAll: true, Users: 2, Took: 20 * time.Millisecond}
 	icons     = iikanji.Series{URLs: 30, Repeats: 900, Again: 28, Fixed: 28, FixedRepeats: 880, FixedBytes: 880 * 16000, Sizes: 25}
 	assets    = iikanji.Series{URLs: 1, Repeats: 499, Again: 1, Fixed: 1, FixedRepeats: 499, FixedBytes: 499 * 40000, Sizes: 1}
 	forbidden = iikanji.Answer{Status: 401, Type: "text/plain"}
-	script    = iikanji.Answer{URL: "/a/x.62c0b9b6.js", Status: 200, Type: "text/javascript", Encoding: "gzip", Bytes: 9000, LastModified: true, Same: true}
+	script    = iikanji.Answer{URL: "/a/x.62c0b9b6.js", Status: 200, Type: "text/javascript", Encoding: "gzip", Bytes: 9000, LastModified: true, Same: true, SameForAll: true, Users: 2}
 )
 
 func change[T any](v T, f func(*T)) T { f(&v); return v }
@@ -149,6 +149,8 @@ func TestWebRules(t *testing.T) {
 		{"each client has a different one", page(change(trend, func(a *iikanji.Answer) { a.Encoding = "gzip" }), change(all, func(s *iikanji.Series) { s.Alike = 100 })), "", ""},
 		{"one client only", page(change(trend, func(a *iikanji.Answer) { a.Encoding = "gzip" }), change(all, func(s *iikanji.Series) { s.Clients = 1 })), "", ""},
 		{"nothing is known of clients", page(change(trend, func(a *iikanji.Answer) { a.Encoding = "gzip" }), iikanji.Series{}), "", ""},
+		{"a header changes it, or a client of the run gets another", page(change(trend, func(a *iikanji.Answer) { a.SameForAll, a.Encoding = false, "gzip" }), all), "", ""},
+		{"only one client could be asked as", page(change(trend, func(a *iikanji.Answer) { a.Users, a.Encoding = 1, "gzip" }), all), "", ""},
 		{"it is a file", page(change(trend, func(a *iikanji.Answer) { a.LastModified, a.Encoding = true, "gzip" }), all), "", ""},
 		{"an ETag of what was computed", with304(page(change(trend, func(a *iikanji.Answer) { a.ETag, a.Unchanged, a.Encoding = true, 18*time.Millisecond, "gzip" }), all), 800), "WEB107", "act=cache"},
 		{"an ETag without a 304", page(change(trend, func(a *iikanji.Answer) { a.ETag, a.Encoding = true, "gzip" }), all), "WEB107", "act=cache"},

@@ -95,6 +95,9 @@ func howTo(sum *folded) string {
 	b.WriteString("`sh undo.sh` undoes it, unless a file was edited since.\n")
 	b.WriteString("`files/` has each whole file, at its path in the arena's folder: settings of the database are a fragment of my.cnf there,\n")
 	b.WriteString("`sql/` the statements, do and undo. They contain the schema's name from here: edit them if yours has another name.\n")
+	b.WriteString("`acts/` has what each change was planned from. `iikanji apply TARGET --file acts/0003.json` plans it again there, by its server,\n")
+	b.WriteString("location, upstream or table instead of by lines of text: use it where a patch does not fit.\n")
+	b.WriteString("A variable of the database that `apply.sh` set gets back the value that it had there, not the one from here.\n")
 	b.WriteString("Only you can read this folder: it holds sources and configurations as they are, with any password in them.\n")
 	b.WriteString("Review it before you share it.\n")
 	if len(sum.notices) > 0 {

@@ -159,7 +159,9 @@ func (s *script) requirements() string {
 	}
 	var b strings.Builder
 	for _, p := range need {
-		b.WriteString(unless(of[p], requirement(p)))
+		if p.Default == "" {
+			b.WriteString(unless(of[p], requirement(p)))
+		}
 	}
 	return b.String()
 }
@@ -176,6 +178,10 @@ func (s *script) expand() string {
 	}
 	var b strings.Builder
 	for _, p := range s.used(texts) {
+		if p.Default != "" {
+			fmt.Fprintf(&b, "\tset -- \"$@\" -e \"s|%s|$(escape \"${%s:-%s}\")|g\"\n", p.token(), p.Var, p.Default)
+			continue
+		}
 		fmt.Fprintf(&b, "\t[ -z \"${%[2]s-}\" ] || set -- \"$@\" -e \"s|%[1]s|$(escape \"$%[2]s\")|g\"\n", p.token(), p.Var)
 	}
 	return b.String()

@@ -41,7 +41,7 @@ type Field struct {
 	// Machine is written on each run; nil writes none.
 	Machine *iikanji.Machine
 
-	// Host is the machine of the runs; nil for this one.
+	// Host is the machine that the guard watches; nil for this one.
 	Host host.Host
 
 	ended time.Time   // of the latest run
@@ -115,6 +115,9 @@ func (f *Field) Run(ctx context.Context, spec Spec) (*Measured, error) {
 	}
 	g.Stop()
 	run.ID, run.State, run.Machine = id, spec.State, f.Machine
+	if f.Subject != nil {
+		shareMachine(run, g.Environment)
+	}
 	cs.mark(run)
 	return &Measured{Run: run, Dir: dir, Guard: g, boot: f.Boot}, nil
 }

@@ -23,6 +23,7 @@ type Load struct {
 	Seed      uint64 // 0 means the loader's own
 	// Samples is a folder for the samples of every request; "" keeps none.
 	Samples  string
+	Heads    bool // keep headers of clients beside the samples, for an observed run
 	Progress func(bench.Progress)
 	// OnPhase is called at the begin and end of each phase of the run.
 	OnPhase func(p scenario.Phase, begins bool)
@@ -54,7 +55,7 @@ func (s *Scenario) Load(ctx context.Context, l Load) (*iikanji.Run, error) {
 		seed = l.Seed
 	}
 	run, err := bench.Run(ctx, sc, bench.Options{URL: s.URL, Seed: seed, Load: l.Time, NoLoad: l.CheckOnly, CPUs: s.CPUs,
-		SamplesDir: l.Samples, InsecureTLS: s.AnyCertificate, Progress: l.Progress, OnPhase: l.OnPhase})
+		SamplesDir: l.Samples, KeepHeads: l.Heads, InsecureTLS: s.AnyCertificate, Progress: l.Progress, OnPhase: l.OnPhase})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/tune"
 )
@@ -37,11 +39,27 @@ func (f *Field) Observe(ctx context.Context, spec tune.BenchSpec) (d *observe.Di
 	return d, known, f.restartApps(ctx)
 }
 
+// A sensing subject can turn on logs that the site lacks, for an observation.
+type sensing interface {
+	SensorsOn(ctx context.Context) (off func() error, err error)
+}
+
 // Diagnose makes one run with every sensor on and returns its diagnosis with the
 // facts behind it. ready is called before the run, when the site is prepared; it may
 // be nil. The settings of the databases are restored.
 func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
-	o, err := observe.Observe(ctx, observe.Watched{Target: f.Subject.Target(), Groups: f.Subject.Groups, Now: f.Now})
+	if s, ok := f.Subject.(sensing); ok {
+		off, refused := s.SensorsOn(ctx)
+		if refused != nil {
+			return nil, nil, fmt.Errorf("turning on logs: %w", refused)
+		}
+		defer func() { err = errors.Join(err, off()) }()
+	}
+	w := observe.Watched{Target: f.Subject.Target(), Groups: f.Subject.Groups, Now: f.Now}
+	if w.Hosts, err = hostsOf(f.Subject.Site(), w.Target); err != nil {
+		return nil, nil, err
+	}
+	o, err := observe.Observe(ctx, w)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -54,6 +72,7 @@ func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *ob
 			return nil, nil, err
 		}
 	}
+	l.Heads = true
 	m, err := f.Run(ctx, Spec{Load: l, KeepSamples: true, Around: o.Phase})
 	if err != nil {
 		return nil, nil, err
@@ -67,6 +86,23 @@ func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *ob
 	return f.learn(ctx, o, m.Run)
 }
 
+// hostsOf finds the hosts of a target's services. It is nil for a site that is on
+// this machine and has no way of its own to reach it.
+func hostsOf(site *change.Site, t iikanji.Target) (func(name string) host.Host, error) {
+	hosts, far := map[string]host.Host{}, len(site.Hosts) > 0
+	for _, s := range t.Services {
+		h, err := site.On(s.Host)
+		if err != nil {
+			return nil, fmt.Errorf("finding the host of %s: %w", s.Name, err)
+		}
+		hosts[s.Host], far = h, far || s.Host != ""
+	}
+	if !far {
+		return nil, nil
+	}
+	return func(name string) host.Host { return hosts[name] }, nil
+}
+
 // Complete adds the measurements of the surroundings to a single run.
 func (m *Measured) Complete() {
 	if m.boot > 0 {
@@ -75,6 +111,7 @@ func (m *Measured) Complete() {
 	if m.Guard.Usage != nil { // the loader sees itself only
 		m.Run.Usage = m.Guard.Usage
 	}
+	m.Run.Environment = m.Guard.Environment
 	m.Run.Warnings = append(m.Run.Warnings, m.Guard.Doubts()...)
 }
 

@@ -18,7 +18,11 @@ func (f *Field) WhichFile(ctx context.Context, refused *change.WhichFileError) (
 	if slow == "" || db == nil {
 		return iikanji.Remedy{}, false, nil
 	}
-	executed, err := observe.Executed(ctx, db, slow, func() error { return f.Initialize(ctx) })
+	h, err := f.Subject.Site().On(service.Host)
+	if err != nil {
+		return iikanji.Remedy{}, false, fmt.Errorf("finding the schema file that initialize executes: %w", err)
+	}
+	executed, err := observe.Executed(ctx, h, db, slow, func() error { return f.Initialize(ctx) })
 	if err != nil {
 		return iikanji.Remedy{}, false, fmt.Errorf("finding the schema file that initialize executes: %w", err)
 	}

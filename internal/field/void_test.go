@@ -61,3 +61,29 @@ func TestVoid(t *testing.T) {
 		t.Errorf("--noisy: %s", why)
 	}
 }
+
+// TestShareMachine checks that a starved generator voids a run on a quiet machine
+// only: on a busy one, generator and site are slow alike.
+func TestShareMachine(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		starved bool
+		env     *iikanji.Environment
+		score   float64
+		want    iikanji.Outcome
+	}{
+		{"under a quota", true, &iikanji.Environment{Throttled: 0.2}, 100, iikanji.Passed},
+		{"beside other programs", true, &iikanji.Environment{Other: 0.4}, 100, iikanji.Passed},
+		{"beside other guests", true, &iikanji.Environment{Steal: 0.1}, 100, iikanji.Passed},
+		{"on a quiet machine", true, &iikanji.Environment{Other: 0.02}, 100, iikanji.Void},
+		{"not measured", true, nil, 100, iikanji.Void},
+		{"by its own work", false, &iikanji.Environment{Throttled: 0.2}, 100, iikanji.Void},
+		{"without a score", true, &iikanji.Environment{Throttled: 0.2}, 0, iikanji.Void},
+	} {
+		run := &iikanji.Run{Outcome: iikanji.Void, Score: c.score, Load: iikanji.Generator{Void: true, Starved: c.starved, Why: "it woke up late"}}
+		shareMachine(run, c.env)
+		if run.Outcome != c.want || run.Load.Void != (c.want == iikanji.Void) || (len(run.Warnings) == 1) != (c.want == iikanji.Passed) {
+			t.Errorf("%s: %v, %+v, %q", c.name, run.Outcome, run.Load, run.Warnings)
+		}
+	}
+}

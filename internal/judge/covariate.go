@@ -2,6 +2,7 @@ package judge
 
 import (
 	"math"
+	"slices"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/stats"
@@ -28,7 +29,7 @@ import (
 //     interval.
 //   - It is not used at a look where the mean of x is off 0 by more than one of its
 //     standard errors, because the candidate may be the cause, nor where the plain
-//     numbers alone do not point to a gain at 10 %: whatever the cause of x, a
+//     numbers alone do not point to a gain at 5 %: whatever the cause of x, a
 //     candidate is kept at most as often as that test is wrong.
 
 // A Slope is the effect on ln(score) of one unit of capacity, or none.
@@ -50,7 +51,7 @@ const (
 	fairShift = 1
 	// plainLevel is the one-sided level at which the plain numbers must point to a
 	// gain.
-	plainLevel = 0.10
+	plainLevel = 0.05
 )
 
 // capacity is ln of the CPU capacity that the hardware and the hypervisor left to
@@ -76,6 +77,17 @@ func capacities(pairs []Pair) (xs []float64, ok bool) {
 		xs = append(xs, b-a)
 	}
 	return xs, true
+}
+
+// PairRuns makes A/A pairs of consecutive runs of one unchanged state.
+func PairRuns(runs []*iikanji.Run) []Pair {
+	var pairs []Pair
+	for two := range slices.Chunk(runs, 2) {
+		if len(two) == 2 {
+			pairs = append(pairs, Pair{A: two[0], B: two[1]})
+		}
+	}
+	return pairs
 }
 
 // LearnSlope estimates the slope from A/A pairs and from the pairs of past trials.
@@ -122,8 +134,24 @@ func (j Judge) adjust(s sifted) sifted {
 		return s
 	}
 	s.slopeError = j.Slope.se * math.Abs(stats.Mean(x))
-	for i := range s.diffs {
+	usual := 0.0 // mean capacity of the incumbent in the pairs
+	for _, p := range s.pairs {
+		at, _ := capacity(p.A)
+		usual += at / float64(len(s.pairs))
+	}
+	for i, p := range s.pairs {
+		atA, _ := capacity(p.A)
+		s.a[i] -= j.Slope.beta * (atA - usual)
+		s.b[i] -= j.Slope.beta * (atA + x[i] - usual)
 		s.diffs[i] -= j.Slope.beta * x[i]
+	}
+	for i, r := range s.nearby {
+		at, ok := capacity(r)
+		if !ok {
+			s.near = nil // not comparable with the adjusted pairs
+			break
+		}
+		s.near[i] -= j.Slope.beta * (at - usual)
 	}
 	s.prior = j.Slope.prior
 	return s

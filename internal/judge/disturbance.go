@@ -28,7 +28,7 @@ const (
 	// their median.
 	mateFloor = 1.5
 	// leastLeft is the share of the CPU time that a measurement needs.
-	leastLeft = 0.10
+	leastLeft = 0.05
 )
 
 // An aspect is one number of an environment that can void a run.
@@ -142,15 +142,6 @@ func (a aspect) say(e *iikanji.Environment, usual float64) string {
 	return fmt.Sprintf("the machine swapped %d pages, usually %.0f", e.Swapped, usual)
 }
 
-// An Arm is a side of a pair.
-type Arm uint8
-
-const (
-	ArmUnknown   Arm = iota
-	ArmIncumbent     // A
-	ArmCandidate     // B
-)
-
 // unequal voids a pair whose two runs had grossly different environments. The run
 // with more of the disturbance is the one that is void.
 func (p *Pair) unequal() {
@@ -178,20 +169,6 @@ func (p *Pair) unequal() {
 		p.Void = strings.Replace(p.Void, "usually", "in the other run of the pair", 1)
 		return
 	}
-}
-
-// Voids counts the void runs of each arm. A change that makes its own runs void,
-// as by swapping, has more of them.
-func Voids(pairs []Pair) (incumbent, candidate int) {
-	for _, p := range pairs {
-		switch p.VoidArm {
-		case ArmIncumbent:
-			incumbent++
-		case ArmCandidate:
-			candidate++
-		}
-	}
-	return incumbent, candidate
 }
 
 // sayVoids is a warning about the void runs of both arms; "" if there are none.

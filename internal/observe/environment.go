@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/hoststat"
@@ -157,6 +155,12 @@ func (g *Guard) Mark(run *iikanji.Run) {
 	}
 }
 
+// Disturbed reports whether other programs, the hypervisor or a quota took CPU time
+// from a run.
+func Disturbed(e *iikanji.Environment) bool {
+	return e != nil && (e.Steal >= StealLimit || e.Other >= otherLimit || e.Throttled >= throttleLimit)
+}
+
 // Doubts are warnings for a single run, which is not repeated: what could not be
 // measured, and what took CPU time from the run.
 func (g *Guard) Doubts() (says []string) {
@@ -190,9 +194,10 @@ var timers = []string{"apt-get", "apt", "apt.systemd.dai", "unattended-upgr", "d
 // busyTimers lists the timers that run now.
 func busyTimers() []string {
 	var found []string
-	paths, _ := filepath.Glob("/proc/[0-9]*/comm") // the pattern is well formed
+	h := host.Local{}
+	paths, _ := h.Glob(filepath.Join(h.ProcFolder(), "[0-9]*", "comm")) // the pattern is well formed
 	for _, p := range paths {
-		b, err := os.ReadFile(p)
+		b, err := h.Read(p)
 		name := string(bytes.TrimSpace(b))
 		if err == nil && slices.Contains(timers, name) && !slices.Contains(found, name) {
 			found = append(found, name)
@@ -201,10 +206,11 @@ func busyTimers() []string {
 	return found
 }
 
+// freeSpace is what is left on the disk of a folder of this machine.
 func freeSpace(dir string) (int64, bool) {
-	var st unix.Statfs_t
-	if dir == "" || unix.Statfs(dir, &st) != nil {
+	if dir == "" {
 		return 0, false
 	}
-	return int64(st.Bavail) * st.Bsize, true
+	free, err := host.Local{}.FreeSpace(dir)
+	return free, err == nil
 }

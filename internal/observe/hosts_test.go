@@ -87,6 +87,7 @@ func TestObserveTwoHosts(t *testing.T) {
 		t.Errorf("sensors %q, want %q", names, want)
 	}
 	testRowsByHost(t, ob)
+	testBlindHost(t, ob)
 	where := map[string]string{}
 	for _, f := range ob.Seen {
 		where[f.Target+" "+f.Topic] = f.Host
@@ -114,6 +115,19 @@ func TestObserveTwoHosts(t *testing.T) {
 	}
 	if again, _, err := Recall(h, ob.Run.ID); err != nil || len(again.Profiles) != len(ob.Profiles) {
 		t.Errorf("%v, %v", again, err)
+	}
+}
+
+// testBlindHost checks that a red sensor of this machine leaves the other host's
+// profile to the diagnosis.
+func testBlindHost(t *testing.T, ob *Observation) {
+	t.Helper()
+	blind := *ob
+	blind.Sensors = slices.Clone(ob.Sensors)
+	i := slices.IndexFunc(blind.Sensors, func(s Sensor) bool { return s.Source == iikanji.Host && s.Target == "" })
+	blind.Sensors[i].Green, blind.Sensors[i].Error = false, "no samples"
+	if d, err := Orient(&blind, nil); err != nil || !slices.ContainsFunc(d.Findings, func(f iikanji.Finding) bool { return f.Where == "host of local" }) {
+		t.Errorf("%+v, %v", d, err)
 	}
 }
 

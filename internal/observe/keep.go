@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -189,7 +188,7 @@ const mostSlowLog = 128 << 20
 // examples of the profile refer to it, because the next observation overwrites the
 // log. Lines keep their numbers. Of a very long log only the beginning is kept.
 func keepSlowLog(h *history.History, ob *Observation, l slowLog) error {
-	f, err := os.Open(l.path)
+	f, err := l.host.Open(l.path)
 	if errors.Is(err, fs.ErrNotExist) { // its sensor is red then
 		return nil
 	}

@@ -53,6 +53,9 @@ func (f folder) sourceSum(svc *arena.Service) (string, error) {
 func (s *Stack) build(ctx context.Context, svc *arena.Service) error {
 	f := s.dir
 	dir, out := f.path(webappDir, svc.Source), f.path(binDir, svc.Name+unfinished)
+	if err := f.seal(svc.Source); err != nil {
+		return err
+	}
 	sp, err := s.buildSpec(svc, builder, dir, out, buildLog)
 	if err != nil {
 		return err
@@ -130,6 +133,9 @@ func (s *Stack) buildChanged(ctx context.Context, built map[string]string) (sums
 		if len(svc.Build) == 0 {
 			continue
 		}
+		if err := s.dir.seal(svc.Source); err != nil {
+			return nil, err
+		}
 		sum, err := s.dir.sourceSum(&svc)
 		if err != nil {
 			return nil, err
@@ -169,6 +175,9 @@ func (s *Stack) tryBuild(ctx context.Context, svc *arena.Service, dir string) er
 	defer s.checks.Unlock()
 	f := s.dir
 	out := f.path(binDir, builtForCheck)
+	if err := f.seal(svc.Source); err != nil { // dir is a copy of it
+		return err
+	}
 	sp, err := s.buildSpec(svc, "check of the source", dir, out, checkBuildLog)
 	if err != nil {
 		return err

@@ -155,7 +155,7 @@ func TestCheckKilled(t *testing.T) {
 	t.Setenv(checkVariable, "yes")
 	cmd, _ := another(t, dir, nil)
 	scratch := filepath.Join(dir, tmpDir, checkDir, "data", "ibdata1")
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(time.Millisecond) {
 		if _, err := os.Stat(scratch); err == nil {
 			break
 		}

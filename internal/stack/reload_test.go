@@ -22,7 +22,7 @@ func connect(t *testing.T, s *Stack) func() (string, error) {
 	t.Cleanup(func() { _ = c.Close() })
 	r := bufio.NewReader(c)
 	return func() (string, error) {
-		_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+		_ = c.SetDeadline(time.Now().Add(time.Minute))
 		if _, err := fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: %s\r\n\r\n", address); err != nil {
 			return "", err
 		}

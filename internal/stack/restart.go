@@ -168,8 +168,11 @@ func (s *Stack) specOf(svc *arena.Service) (sp spec, err error) {
 	for _, step := range svc.Stop {
 		sp.Stop = append(sp.Stop, stopStep{step.Signal, int(step.Wait / time.Millisecond)})
 	}
-	if svc.Socket != "" && s.outside != "" {
-		sp.Sweep = []string{s.places.Service(svc.Name).Socket, s.outside} // the folder is removed with its last socket
+	if svc.Socket != "" { // a program that was killed leaves it, and could not listen there again
+		sp.Sweep = []string{s.places.Service(svc.Name).Socket}
+		if s.outside != "" {
+			sp.Sweep = append(sp.Sweep, s.outside) // removed with its last socket
+		}
 	}
 	sp.Limits, err = s.dir.limits(svc.Name)
 	return sp, err

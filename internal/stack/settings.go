@@ -79,7 +79,7 @@ func (s *Stack) env(svc *arena.Service) ([]string, error) {
 	env := s.arenaEnv(svc)
 	for _, l := range lines {
 		if !variableName(l.name) {
-			return nil, fmt.Errorf("reading the environment of the %s: %s: %q is no variable's name", svc.Name, l.at, l.name)
+			return nil, fmt.Errorf("reading the environment of the %s: %s: %q is not the name of a variable", svc.Name, l.at, l.name)
 		}
 		env = append(env, l.name+"="+l.value)
 	}

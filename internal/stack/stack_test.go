@@ -183,7 +183,7 @@ func page(t testing.TB, url string) string {
 
 func ask(t testing.TB, url string) (int, string) {
 	t.Helper()
-	c := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	c := http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
 	res, err := c.Get(url)
 	if err != nil {
 		t.Fatal(err)

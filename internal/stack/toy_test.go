@@ -21,8 +21,8 @@ import (
 )
 
 // toy is an arena that has nothing in common with tiny but the kinds of software:
-// two apps in two languages, a MariaDB, an SQLite folder, an nginx and a cache on
-// demand, all under other names, with the default names of their files.
+// two apps in two languages, a MariaDB, an SQLite folder, an nginx, two workers
+// without a port and a cache on demand, all under other names, with the default names of their files.
 func toy() *arena.Arena {
 	return &arena.Arena{
 		Name: "toy",
@@ -44,16 +44,21 @@ func toy() *arena.Arena {
 				Source: "icebox", Build: []string{"go", "build", "-o", "{{.Out}}", "main.go"}, Start: []string{"{{.Self.Binary}}"},
 				Ready: arena.Ready{Send: "version\r\n", Expect: "VERSION", Wait: 3 * time.Second},
 				Env:   func(p arena.Places) []string { return []string{"ADDRESS=" + p.Service("icebox").Address} }},
+			{Name: "bell", Role: iikanji.RoleQueue, Engine: "perl", NoPort: true, Start: []string{"perl", "-e", "$| = 1; print qq(rings\n); sleep 1 while 1"}},
+			{Name: "phone", Role: iikanji.RoleQueue, Engine: "perl", NoPort: true, Socket: "phone.sock", Start: []string{"perl", "-MIO::Socket::UNIX", "-e",
+				`my $l = IO::Socket::UNIX->new(Local => shift, Listen => 9) or die "no socket: $!"; while (my $c = $l->accept) { print $c "hello\r\n" }`, "{{.Self.Socket}}"},
+				Ready: arena.Ready{Expect: "hello"}},
 			{Name: "kitchen", Role: iikanji.RoleApp, Engine: iikanji.EngineGo, Source: "kitchen", Load: "sql/fill.sh", Programs: []string{"mariadb"},
 				Env: func(p arena.Places) []string {
 					db := p.Service("larder")
 					return []string{"APP_ADDR=" + p.Service("kitchen").Address, "DB_SOCKET=" + db.Socket,
 						fmt.Sprintf("APP_DSN=%s:%s@tcp(%s)/%s", db.User, db.Password, db.Address, db.Schema)}
 				}},
-			{Name: "waiter", Role: iikanji.RoleApp, Engine: "perl", Source: "waiter",
+			{Name: "waiter", Role: iikanji.RoleApp, Engine: "perl", Source: "waiter", Ports: []string{"side"},
 				Build: []string{"perl", "-c", "waiter.pl"}, Start: []string{"perl", "waiter.pl"},
 				Env: func(p arena.Places) []string {
-					return []string{"ADDRESS=" + p.Service("waiter").Address, "GREETING=welcome", "LEDGER=" + p.Service("ledger").Data}
+					return []string{"ADDRESS=" + p.Service("waiter").Address, "GREETING=welcome", "LEDGER=" + p.Service("ledger").Data,
+						fmt.Sprintf("SIDE=%d", p.Service("waiter").Ports["side"])}
 				}},
 			{Name: "door", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx, Configs: []arena.Config{{Template: "door.conf"}}},
 		},
@@ -91,7 +96,7 @@ func TestToy(t *testing.T) {
 	t.Run("again", func(t *testing.T) { up.again(t) })
 }
 
-var toyProcesses = []string{"door", "kitchen", "larder", "waiter"}
+var toyProcesses = []string{"bell", "door", "kitchen", "larder", "phone", "waiter"}
 
 func (up toyUp) target(t *testing.T, s *Stack) {
 	var got []string
@@ -104,7 +109,7 @@ func (up toyUp) target(t *testing.T, s *Stack) {
 			mustExist(t, log.Path, true)
 		}
 	}
-	if want := []string{"larder database mariadb", "ledger database sqlite", "kitchen app go", "waiter app perl", "door web nginx"}; !slices.Equal(got, want) {
+	if want := []string{"larder database mariadb", "ledger database sqlite", "bell queue perl", "phone queue perl", "kitchen app go", "waiter app perl", "door web nginx"}; !slices.Equal(got, want) {
 		t.Errorf("services: %q, want %q", got, want)
 	}
 	if running := slices.Sorted(maps.Keys(s.Groups())); !slices.Equal(running, toyProcesses) {
@@ -115,9 +120,16 @@ func (up toyUp) target(t *testing.T, s *Stack) {
 		t.Errorf("writing into the data folder: %q", got)
 	}
 	mustExist(t, filepath.Join(s.Places().Service("ledger").Data, "1.db"), true)
+	waiter := s.Places().Service("waiter")
+	if side := waiter.Ports["side"]; side == 0 || side == waiter.Port || !slices.Contains(s.Env("waiter"), fmt.Sprintf("SIDE=%d", side)) {
+		t.Errorf("the further port: %+v", waiter)
+	}
+	if bell := s.Places().Service("bell"); bell.Port != 0 || bell.Address != "" {
+		t.Errorf("a service that listens nowhere: %+v", bell)
+	}
 	running, err := Running(up.dir)
 	must(t, err)
-	for i, want := range []string{"larder", "kitchen", "waiter", "door"} {
+	for i, want := range []string{"larder", "bell", "phone", "kitchen", "waiter", "door"} {
 		if p := running.Services[i]; p.Name != want || p.PID != s.Groups()[want][0] {
 			t.Errorf("service %d of the folder is %v, want %s", i, p, want)
 		}
@@ -249,7 +261,8 @@ func (up toyUp) order(t *testing.T, s *Stack) {
 		got = append(got, <-ends)
 	}
 	slices.Sort(got[1:3])
-	if want := []string{"door", "kitchen", "waiter", "larder"}; !slices.Equal(got, want) {
+	slices.Sort(got[3:5])
+	if want := []string{"door", "kitchen", "waiter", "bell", "phone", "larder"}; !slices.Equal(got, want) {
 		t.Errorf("ended: %v, want %v", got, want)
 	}
 }

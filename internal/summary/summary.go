@@ -61,7 +61,6 @@ type Search struct {
 	Voided    int              `json:"voided"`
 	Noise     float64          `json:"noise"`
 	Rehearsal tune.Rehearsal   `json:"rehearsal"`
-	Agreement *tune.Agreement  `json:"agreement,omitempty"`
 	Notes     []string         `json:"notes,omitempty"`
 	Partial   bool             `json:"partial,omitempty"`
 	Options   tune.TuneOptions `json:"options"`

@@ -47,7 +47,7 @@ func RunAATrials(ctx context.Context, f Field, n int, load time.Duration, tell f
 	}
 	past = append(past, before)
 	for len(out.Verdicts) < n {
-		j := judge.NewJudge(judge.Noise(past...))
+		j := judge.NewJudge(judge.Noise(nil, past...))
 		if out.Noise == 0 {
 			out.Noise = j.Prior.SD()
 		}

@@ -54,7 +54,9 @@ func (t *Tuner) calibrate(ctx context.Context) error {
 	}
 	t.learn()
 	t.say("noise: the two runs of a pair differ by %.1f %% (standard deviation); score %.0f", 100*t.judge.Prior.SD(), geomean(t.incumbent))
-	t.say("%s", t.provable())
+	if t.Say != nil { // it takes simulations
+		t.say("%s", t.provable())
+	}
 	return t.save()
 }
 
@@ -81,6 +83,15 @@ func (t *Tuner) bench(ctx context.Context, spec BenchSpec, touched ...*iikanji.C
 		return nil, "", context.Cause(ctx)
 	}
 	t.ledger.Runs++
+	if !spec.Trial {
+		t.earlier.Runs++
+		if judge.Failed(run) {
+			t.earlier.Failed++
+		}
+		if void != "" {
+			t.earlier.Void++
+		}
+	}
 	t.cost = max(t.cost*9/10, t.Now().Sub(began))
 	if void == "" && (run.Load.Void || run.Outcome == iikanji.Void) {
 		void = cmp.Or(run.Load.Why, "not a valid measurement")
