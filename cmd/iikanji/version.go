@@ -19,14 +19,16 @@ func (versionCmd) Help() string {
 Exit status: 0 done, 1 failed to run, 2 usage.`
 }
 
-// Run prints one line: version, commit, compiler.
-func (c *versionCmd) Run(e *env) error {
-	v := struct {
-		Version  string `json:"version"`
-		Commit   string `json:"commit,omitempty"`
-		Go       string `json:"go"`
-		Platform string `json:"platform"`
-	}{"devel", "", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+// A build describes this program.
+type build struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func buildVersion() build {
+	v := build{"devel", "", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if is := info.Main.Version; is != "" && is != "(devel)" {
 			v.Version = is
@@ -37,6 +39,12 @@ func (c *versionCmd) Run(e *env) error {
 			}
 		}
 	}
+	return v
+}
+
+// Run prints one line: version, commit, compiler.
+func (c *versionCmd) Run(e *env) error {
+	v := buildVersion()
 	if c.JSON {
 		return writeJSON(e.Stdout, v)
 	}

@@ -21,7 +21,7 @@ const (
 // may be written in the folders of its configs and its webapp only, neither in
 // the history nor in the database's own files.
 func Files(t iikanji.Target, a *arena.Arena, conf, webapp string) *change.Site {
-	t.Policy = iikanji.Policy{Allow: a.Allow}
+	t.Policy = iikanji.Policy{Allow: a.Allow, AgentsChange: a.AgentsChange}
 	database := change.Service{Config: filepath.Join(conf, databaseConfig), DropIn: filepath.Join(conf, databaseDropIn)}
 	if a.App.Load != "" {
 		database.Loads = []string{filepath.Join(webapp, filepath.Dir(a.App.Load))}
