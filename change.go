@@ -6,10 +6,14 @@ type ChangeID int
 // A Change is a planned modification with its undo operations, both as data. It
 // is planned from one reading of the state.
 type Change struct {
-	ID      ChangeID    `json:"id"`
-	Kind    string      `json:"kind"`
-	Target  string      `json:"target"`
-	Answers Code        `json:"answers,omitempty"` // code of the Finding that it remedies
+	ID      ChangeID `json:"id"`
+	Kind    string   `json:"kind"`
+	Target  string   `json:"target"`
+	Answers Code     `json:"answers,omitempty"` // code of the Finding that it remedies
+	// Remedy is what it was planned from, without proofs. It names its places by
+	// anchors (server, location, upstream, table), so that the same change can be
+	// planned on another machine.
+	Remedy  *Remedy     `json:"remedy,omitempty"`
 	Says    string      `json:"says"`
 	Ground  Fingerprint `json:"ground"` // the state it was planned on; it is not applied to any other state
 	Do      []Op        `json:"do"`

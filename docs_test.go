@@ -354,7 +354,7 @@ func TestLinks(t *testing.T) {
 func TestDocsCatches(t *testing.T) {
 	files := []string{"internal", "internal/judge", "internal/judge/judge.go", "docs/method.md", "layout_test.go"}
 	known := map[string]map[string]bool{"": {"make": true, "lineReaders": true}, "change": {"Kind": true}}
-	const quote = "<!-- quote layout_test.go room -->\n```go\n"
+	const quote = "<!-- quote layout_test.go packageName -->\n```go\n"
 	all, err := declarations("layout_test.go")
 	if err != nil {
 		t.Fatal(err)
@@ -365,8 +365,8 @@ func TestDocsCatches(t *testing.T) {
 		{"`tune_field.go`", "there is no tune_field.go"},
 		{"`internal/<name>/none.go`", "there is no internal/<name>/none.go"},
 		{"[m](nomethod.md#x)", "there is no docs/nomethod.md"},
-		{quote + all["room"] + "```\n", ""},
-		{quote + all["rule"] + "```\n", "the quotation of layout_test.go (room) differs from the source"},
+		{quote + all["packageName"] + "```\n", ""},
+		{quote + all["rule"] + "```\n", "the quotation of layout_test.go (packageName) differs from the source"},
 		{"<!-- quote layout_test.go nothing -->\n```go\nx\n```\n", "layout_test.go has no nothing"},
 		{"text\n```go\nx := 1\n```\n", "1 blocks of Go code, 0 of them are quotations"},
 		{"```sh\nmake lint  # words\ngo test ./internal/judge/... -run x\n```\n", ""},

@@ -24,6 +24,7 @@ var layout = map[string][]string{
 	"internal/lines":                   {},
 	"internal/filter":                  {}, // the language of --where, for every kind of log
 	"internal/nginx":                   {},
+	"internal/plain":                   {}, // the one cleaner of text from outside
 	"internal/tally":                   {"words"},
 	"internal/scenario":                {"words"},
 	"internal/host":                    {},
@@ -35,27 +36,38 @@ var layout = map[string][]string{
 	"internal/facts":                   {"words", "internal/nginx", "internal/host", "internal/hoststat"},
 	"internal/facts/factstest":         {}, // a private MariaDB for tests
 	"internal/bench":                   {"words", "internal/scenario", "internal/tally"},
-	"internal/diagnose":                {"words"},
+	"internal/attribute":               {}, // pure: no clock, no I/O
+	"internal/diagnose":                {"words", "internal/attribute"},
 	"internal/change":                  {"words", "internal/host", "internal/history"},
 	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/change/promise", "internal/nginx"},
 	"internal/change/promise":          {"words"}, // pure: which promises a value weakens
 	"internal/change/all":              {"internal/change/*"},
-	"internal/export":                  {"words", "internal/history", "internal/change"},
-	"internal/propose":                 {"words", "internal/change"},                 // describes the acts that kinds of change declare
-	"internal/stack":                   {"words", "internal/host", "internal/arena"}, // see docs/adr/0001
-	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/hoststat", "internal/change", "internal/observe", "internal/tune"},
+	"internal/export":                  {"words", "internal/history", "internal/change", "internal/plain"},
+	"internal/propose":                 {"words", "internal/change", "internal/plain"}, // describes the acts that kinds of change declare
+	"internal/stack":                   {"words", "internal/host", "internal/arena"},   // see docs/adr/0001
+	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/host", "internal/hoststat", "internal/change", "internal/judge", "internal/observe", "internal/tune"},
 	"internal/site":                    {"words", "internal/scenario", "internal/host", "internal/arena", "internal/change", "internal/stack", "internal/field"}, // an arena's stack as a Subject
 	"internal/target":                  {"words"},
 	"internal/target/machine":          {"internal/host", "internal/hoststat"},
+	"internal/target/discover":         {"words", "internal/nginx", "internal/host", "internal/hoststat", "internal/target", "internal/target/machine"},
+	"internal/target/live":             {"words", "internal/host", "internal/history", "internal/nginx", "internal/change", "internal/field", "internal/target", "internal/target/*"}, // a site that runs already as a Subject
+	"internal/target/loader":           {"words", "internal/bench", "internal/scenario", "internal/field", "internal/target"},                                                         // an outside benchmarker as a Loader
+	"internal/target/doctor":           {"words", "internal/lines", "internal/host", "internal/accesslog", "internal/target", "internal/target/*"},
+	"internal/target/targettest":       {}, // a small foreign site for tests
 	"internal/target/keeper":           {"internal/host", "internal/target/machine"},
-	"internal/report":                  {"words"},
+	"internal/report":                  {"words", "internal/plain"},
+	"internal/report/document":         {"words", "internal/report", "internal/chart", "internal/summary", "internal/observe"}, // a whole history as one file
+	"docs":                             {},                                                                                     // the pages that iikanji help prints
+	"internal/chart":                   {},                                                                                     // SVG; knows no word of ours
+	"internal/summary":                 {"words", "internal/history", "internal/change", "internal/judge", "internal/observe", "internal/tune"},
+	"internal/summary/summarytest":     {"words", "internal/history", "internal/change", "internal/hoststat", "internal/observe", "internal/tune"}, // small histories for tests
 	"internal/arena":                   {"words", "internal/scenario"},
 	"internal/arena/kit/*":             {"words", "internal/scenario", "internal/arena/kit/*"}, // code that several arenas need
 	"internal/arena/arenatest":         {"*"},
 	"internal/arena/arenatest/grading": {"words"},                   // answers.txt against findings
 	"internal/judge":                   {"words", "internal/stats"}, // pure: no clock, no I/O
 	"internal/observe": {"words", "internal/lines", "internal/scenario", "internal/host", "internal/history", "internal/accesslog",
-		"internal/slowlog", "internal/errorlog", "internal/hoststat", "internal/facts", "internal/bench", "internal/diagnose"},
+		"internal/slowlog", "internal/errorlog", "internal/hoststat", "internal/facts", "internal/bench", "internal/diagnose", "internal/tally"},
 	"internal/tune": {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe"},
 	"arenas/all":    {"arenas/*"},
 	"arenas/*":      {"words", "internal/scenario", "internal/arena", "internal/arena/kit/*"},
@@ -88,8 +100,8 @@ func listPackages(t *testing.T) []pkg {
 	}
 }
 
-// room is the name of a package in the table, or "" for a package of another module.
-func room(path string) string {
+// packageName is the name of a package in the table, or "" for a package of another module.
+func packageName(path string) string {
 	if path == module {
 		return "words"
 	}
@@ -100,11 +112,11 @@ func room(path string) string {
 }
 
 // rule finds the line of a package: its own, or the nearest parent that ends in "/*".
-func rule(room string) (key string, ok bool) {
-	if _, ok := layout[room]; ok {
-		return room, true
+func rule(name string) (key string, ok bool) {
+	if _, ok := layout[name]; ok {
+		return name, true
 	}
-	for dir := filepath.Dir(room); dir != "."; dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
 		if _, ok := layout[dir+"/*"]; ok {
 			return dir + "/*", true
 		}
@@ -130,7 +142,7 @@ func breaches(from string, imports []string) []string {
 	}
 	var bad []string
 	for _, imp := range imports {
-		to := room(imp)
+		to := packageName(imp)
 		if to == "" || to == from || covers(layout[key], to) {
 			continue
 		}
@@ -147,12 +159,12 @@ func TestLayout(t *testing.T) {
 		t.Fatalf("only %d packages listed: the test would prove nothing", len(pkgs))
 	}
 	for _, p := range pkgs {
-		for _, b := range breaches(room(p.ImportPath), p.Imports) {
+		for _, b := range breaches(packageName(p.ImportPath), p.Imports) {
 			t.Error(b)
 		}
 		for _, imp := range slices.Concat(p.TestImports, p.XTestImports) {
-			if to := room(imp); strings.HasPrefix(to, "cmd/") || strings.HasPrefix(to, "internal/portal") {
-				t.Errorf("tests of %s may not import %s", room(p.ImportPath), to)
+			if to := packageName(imp); strings.HasPrefix(to, "cmd/") || strings.HasPrefix(to, "internal/portal") {
+				t.Errorf("tests of %s may not import %s", packageName(p.ImportPath), to)
 			}
 		}
 	}
@@ -163,7 +175,7 @@ func TestLayout(t *testing.T) {
 func unused(table map[string][]string, pkgs []pkg) []string {
 	used := map[string]map[string]bool{} // allowance by line
 	for _, p := range pkgs {
-		key, ok := rule(room(p.ImportPath))
+		key, ok := rule(packageName(p.ImportPath))
 		if !ok {
 			continue
 		}
@@ -172,7 +184,7 @@ func unused(table map[string][]string, pkgs []pkg) []string {
 		}
 		for _, imp := range p.Imports {
 			for _, a := range table[key] {
-				if to := room(imp); to != "" && covers([]string{a}, to) {
+				if to := packageName(imp); to != "" && covers([]string{a}, to) {
 					used[key][a] = true
 				}
 			}
@@ -181,7 +193,7 @@ func unused(table map[string][]string, pkgs []pkg) []string {
 	var out []string
 	for key, allowed := range table {
 		if used[key] == nil {
-			out = append(out, fmt.Sprintf("the layout table has a line for %s: there is no such room", key))
+			out = append(out, fmt.Sprintf("the layout table has a line for %s: there is no such package", key))
 			continue
 		}
 		for _, a := range allowed {
@@ -202,7 +214,7 @@ func TestLayoutUsed(t *testing.T) {
 	}
 	spoilt := map[string][]string{"internal/judge": {"words", "internal/stats", "internal/host"}, "internal/nowhere": {}}
 	if got := unused(spoilt, pkgs); len(got) != 2 {
-		t.Errorf("an unused allowance and a room that does not exist were found as %q", got)
+		t.Errorf("an unused allowance and a package that does not exist were found as %q", got)
 	}
 }
 
@@ -211,14 +223,14 @@ var impure = []string{"os", "os/exec", "net", "net/http", "database/sql", "sysca
 
 // TestPure checks that pure packages import no impure package.
 func TestPure(t *testing.T) {
-	pure := []string{"words", "internal/stats", "internal/judge", "internal/diagnose"}
+	pure := []string{"words", "internal/stats", "internal/judge", "internal/attribute", "internal/diagnose"}
 	for _, p := range listPackages(t) {
-		if !slices.Contains(pure, room(p.ImportPath)) {
+		if !slices.Contains(pure, packageName(p.ImportPath)) {
 			continue
 		}
 		for _, imp := range p.Imports {
 			if slices.Contains(impure, imp) {
-				t.Errorf("%s imports %s: the room is pure", room(p.ImportPath), imp)
+				t.Errorf("%s imports %s: the package is pure", packageName(p.ImportPath), imp)
 			}
 		}
 	}
@@ -258,6 +270,6 @@ func TestRootEntries(t *testing.T) {
 		}
 	}
 	if n > 20 {
-		t.Errorf("%d entries beside the words in the root: find them a room", n)
+		t.Errorf("%d entries beside the words in the root: find them a package", n)
 	}
 }

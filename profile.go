@@ -74,12 +74,23 @@ type Row struct {
 	Example Sighting `json:"example,omitzero"` // the slowest request, statement or line
 
 	PerSecond *PerSecond `json:"per_second,omitempty"` // by second, only on request
+	Ticks     *Ticks     `json:"ticks,omitempty"`      // only on request
 }
 
 // A PerSecond holds counts by second: Counts[i] is for the second From+i of Unix time.
 type PerSecond struct {
 	From   int64   `json:"from"`
 	Counts []int32 `json:"counts"`
+}
+
+// Ticks are when the events of a row happened, in equal intervals (ticks) of a
+// load. An event is spread evenly over the time in which it ran: a statement over
+// its execution, a request over its time if the log has it, otherwise over the
+// time in which it may have ended.
+type Ticks struct {
+	From   time.Time     `json:"from"` // of the first tick
+	Step   time.Duration `json:"step_ns"`
+	Counts []int64       `json:"counts"` // in thousandths of an event; ticks after the last one are 0
 }
 
 // A Sighting is one line or statement of a log, with its position.
@@ -122,6 +133,10 @@ type SQLRow struct {
 	TmpDisk     int64         `json:"tmp_table_on_disk,omitempty"`
 	VM          float64       `json:"variance_to_mean"` // in seconds, as in pt-query-digest
 	Typical     Sighting      `json:"typical,omitzero"` // a statement near the median
+
+	// Cached counts the executions that the server's query cache answered: they
+	// examined no row.
+	Cached int64 `json:"cached,omitempty"`
 
 	// Prepares counts the Prepare commands that a thread sent right before this
 	// statement; PrepareTime is the time of these commands and of their Close.

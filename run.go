@@ -39,6 +39,8 @@ type Run struct {
 	Gauges   []Gauge     `json:"gauges,omitempty"` // counts that the scenario defines, such as users at the end
 	Load     Generator   `json:"generator"`
 	Usage    []Usage     `json:"usage,omitempty"` // CPU time by service during the load phase
+	// Environment is what else the machine did during the load phase.
+	Environment *Environment `json:"environment,omitempty"`
 	// Counts is the growth of the database's own counters during the load
 	// phase, as in "queries" or "rows examined".
 	Counts   map[string]float64 `json:"counts,omitempty"`
@@ -136,7 +138,10 @@ type Generator struct {
 	PeakPorts  float64       `json:"peak_port_share"` // of the local port range, 0..1
 	Goroutines int           `json:"goroutines"`      // at the end of the load phase
 	Void       bool          `json:"void"`
-	Why        string        `json:"why,omitempty"` // the reason for Void
+	// Starved: Void only because it woke up late, with CPU time, ports and
+	// descriptors left.
+	Starved bool   `json:"starved,omitempty"`
+	Why     string `json:"why,omitempty"` // the reason for Void
 }
 
 // A Usage is the CPU time that one service used during the load phase.

@@ -10,9 +10,13 @@ type Verdict struct {
 	// Effect is the effect on ln(score), with its repeated confidence interval:
 	// its Level holds in spite of several interim analyses.
 	Effect Interval `json:"effect"`
-	// Shrunk is Effect.Mid, corrected for the winner's curse: the effect to expect
-	// in later runs.
-	Shrunk    float64  `json:"shrunk"`
+	// Expect is the effect to expect in later runs and its credible interval:
+	// Effect, corrected for the winner's curse.
+	Expect Interval `json:"expect"`
+	// Doubt is the probability that the change has no effect at all.
+	Doubt     float64  `json:"doubt"`
+	SE        float64  `json:"se"`     // standard error of Effect.Mid
+	Shrunk    float64  `json:"shrunk"` // Expect.Mid
 	P         float64  `json:"p"`      // one-sided, of this interim analysis alone
 	Worth     float64  `json:"worth"`  // the least effect on ln(score) worth keeping
 	Needed    int      `json:"needed"` // further pairs of runs that could give a decision; 0 for none

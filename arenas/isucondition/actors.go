@@ -34,7 +34,7 @@ func (ct *contest) Load(ctx context.Context, s scenario.Session) error {
 	s.Every("error poster", scenario.Arrivals{First: malformEvery, Period: malformEvery}, m.post)
 	rng := s.Rand("error checker")
 	s.Every("error checker", scenario.Arrivals{First: irregularEach, Period: irregularEach}, func(ctx context.Context, _ time.Time) {
-		ct.checkSomebody(ctx, rng)
+		ct.checkRandomOwner(ctx, rng)
 	})
 	<-ctx.Done()
 	ct.jia.close()

@@ -91,7 +91,7 @@ func testLists(t *testing.T) {
 	}
 	none := signedIn(t, "isucon").get("/api/isu")
 	if none.want(t, 200, ""); strings.TrimSpace(string(none.body)) != "[]" {
-		t.Errorf("the list of nobody is %q, want []", none.body)
+		t.Errorf("the list of a user without ISU is %q, want []", none.body)
 	}
 }
 

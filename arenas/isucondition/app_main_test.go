@@ -28,7 +28,7 @@ import (
 func init() { stack.MaybeSupervise() }
 
 // TestContest runs the app with its own MariaDB and nginx. They are started once
-// for all tests below; each test initializes the app anew.
+// for all tests below; each test initializes the app again.
 func TestContest(t *testing.T) {
 	contest.up(t)
 	for _, c := range []struct {
@@ -86,8 +86,8 @@ func (c *theContest) up(t *testing.T) {
 	if c.data, err = LoadData(c.stack.Data()); err != nil {
 		t.Fatal(err)
 	}
-	p := c.stack.Places()
-	if c.db, err = sql.Open("mysql", fmt.Sprintf("%s:%s@tcp(127.0.0.1:%d)/%s?parseTime=true", p.DBUser, p.DBPassword, p.DBPort, p.DBName)); err != nil {
+	p := c.stack.Places().Service("database")
+	if c.db, err = sql.Open("mysql", fmt.Sprintf("%s:%s@tcp(127.0.0.1:%d)/%s?parseTime=true", p.User, p.Password, p.Port, p.Schema)); err != nil {
 		t.Fatal(err)
 	}
 	c.db.SetMaxOpenConns(1)
@@ -139,7 +139,7 @@ func newGuest(t *testing.T) *guest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &guest{t, &http.Client{Jar: jar, Timeout: 30 * time.Second}}
+	return &guest{t, &http.Client{Jar: jar, Timeout: 2 * time.Minute}}
 }
 
 // signedIn returns a guest signed in as a user.

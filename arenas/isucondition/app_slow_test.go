@@ -75,12 +75,17 @@ func testSlow(t *testing.T) {
 		{"me", "/api/user/me", work{selects: 1, prepares: 1}},
 	} {
 		t.Run(s.name, func(t *testing.T) {
-			got := workOf(t, func() { g.get(s.path).want(t, 200, "") })
-			scanned := got.scanned - idle.scanned
-			got.scanned = s.want.scanned
-			if got != s.want || scanned < s.want.scanned {
-				t.Errorf("the database did %+v and read %d rows, want %+v", got, scanned, s.want)
+			var got work
+			var scanned int
+			// A connection that the app closes meanwhile is counted twice for a moment.
+			for range 5 {
+				got = workOf(t, func() { g.get(s.path).want(t, 200, "") })
+				scanned, got.scanned = got.scanned-idle.scanned, s.want.scanned
+				if got == s.want && scanned >= s.want.scanned {
+					return
+				}
 			}
+			t.Errorf("the database did %+v and read %d rows, want %+v", got, scanned, s.want)
 		})
 	}
 	t.Run("reports", func(t *testing.T) {

@@ -29,6 +29,31 @@ query_cache_size = 16M
 // order). The logs are used by the contestant only (observability).
 var allowed = []iikanji.Promise{iikanji.Durability, iikanji.Freshness, iikanji.RowOrder, iikanji.Observability}
 
+// services are the three of the contest, with the file names of its servers.
+var services = []arena.Service{
+	{
+		Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB,
+		Database: arena.Database{Name: "isucondition", User: "isucon", Password: "isucon", Conf: conf},
+		Loads:    []string{"sql"},
+		Configs:  []arena.Config{{File: "my.cnf"}},
+		DropIns:  "mariadb.d",
+		Data:     "mariadb",
+		Socket:   "db.sock",
+		Output:   "mariadb.log",
+		Logs:     []arena.Log{{Kind: "error", File: "mariadb.log"}, {Kind: "slow", File: "slow.log"}},
+	},
+	{
+		Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo,
+		Source: "go", Env: appEnv, Load: "sql/init.sh", Programs: []string{"mariadb"},
+	},
+	{
+		Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx,
+		Configs: []arena.Config{{Template: "nginx.conf"}},
+		Logs:    []arena.Log{{Kind: "access", File: "access.log"}, {Kind: "error", File: "error.log"}},
+		Public:  "public",
+	},
+}
+
 func init() {
 	arena.Register(&arena.Arena{
 		Name:    "isucondition",
@@ -39,17 +64,7 @@ func init() {
 		Generate:         Generate,
 		GeneratedVersion: generatedVersion(),
 
-		Database: arena.Database{Name: "isucondition", User: "isucon", Password: "isucon", Conf: conf},
-		App: arena.App{
-			Source:   "go",
-			Dir:      "go",
-			Public:   "public",
-			Env:      appEnv,
-			Ready:    "/",
-			Programs: []string{"mariadb"},
-			Load:     "sql/init.sh",
-		},
-		NginxConf: "nginx.conf",
+		Services: services,
 
 		Scenario:          newScenario,
 		Settings:          settings,
@@ -63,14 +78,15 @@ func init() {
 
 // appEnv returns all environment variables that the app reads.
 func appEnv(p arena.Places) []string {
+	database := p.Service("database")
 	return []string{
 		"MYSQL_HOST=127.0.0.1",
-		fmt.Sprintf("MYSQL_PORT=%d", p.DBPort),
-		"MYSQL_USER=" + p.DBUser,
-		"MYSQL_DBNAME=" + p.DBName,
-		"MYSQL_PASS=" + p.DBPassword,
+		fmt.Sprintf("MYSQL_PORT=%d", database.Port),
+		"MYSQL_USER=" + database.User,
+		"MYSQL_DBNAME=" + database.Schema,
+		"MYSQL_PASS=" + database.Password,
 		"SERVER_APP_HOST=127.0.0.1",
-		fmt.Sprintf("SERVER_APP_PORT=%d", p.AppPort),
+		fmt.Sprintf("SERVER_APP_PORT=%d", p.Service("app").Port),
 		"SESSION_KEY=isucondition",
 		"POST_ISUCONDITION_TARGET_BASE_URL=" + p.URL(),
 	}

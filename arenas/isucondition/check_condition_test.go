@@ -64,7 +64,7 @@ func TestCheckConditionsWrong(t *testing.T) {
 		{"condition-altered", "another message", q, func(c *chair, p []testCondition) []testCondition { p[0].Message += "!"; return p }},
 		{"condition-altered", "another condition", q, func(c *chair, p []testCondition) []testCondition { p[0].Cond = p[1].Cond; return p }},
 		{"condition-altered", "no condition string", q, func(c *chair, p []testCondition) []testCondition { p[0].Cond = "is_dirty=true"; return p }},
-		{"condition-altered", "somebody sits", q, func(c *chair, p []testCondition) []testCondition { p[0].Sitting = !p[0].Sitting; return p }},
+		{"condition-altered", "someone sits", q, func(c *chair, p []testCondition) []testCondition { p[0].Sitting = !p[0].Sitting; return p }},
 		{"condition-altered", "no level", q, func(c *chair, p []testCondition) []testCondition { p[0].Level = "bad"; return p }},
 		{"condition-level", "another level", q, func(c *chair, p []testCondition) []testCondition { p[2].Level = "info"; return p }},
 		{"condition-lost", "the newest left out", q, func(c *chair, p []testCondition) []testCondition { return p[1:] }},

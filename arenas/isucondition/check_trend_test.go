@@ -71,7 +71,7 @@ func TestCheckTrendRight(t *testing.T) {
 	}
 	strange := trendOf(ids, 12)
 	strange[0].Info = []testTrendISU{{99, testStart}}
-	look("an id that nobody knows yet", strange, 0)
+	look("an unknown id", strange, 0)
 }
 
 func TestCheckTrendWrong(t *testing.T) {

@@ -97,7 +97,7 @@ var loadFaults = []arenatest.Fault{
 			return v
 		})},
 	{Name: "load: condition lost between two reads", UnderLoad: true, Want: by("condition-lost"), Spoil: forgetful},
-	{Name: "load: graph knows less than the history", UnderLoad: true, Want: by("graph-lost"),
+	{Name: "load: graph lacks conditions of the history", UnderLoad: true, Want: by("graph-lost"),
 		Spoil: loaded("/api/isu/*/graph", func(_ *arenatest.Exchange, v []object) []object {
 			for _, o := range v {
 				o["data"], o["condition_timestamps"] = nil, []int{}
@@ -120,7 +120,7 @@ var loadFaults = []arenatest.Fault{
 		})},
 	{Name: "load: list without an ISU", UnderLoad: true, Want: by("list-length"),
 		Spoil: loaded("/api/isu", func(_ *arenatest.Exchange, v []object) []object { return v[min(1, len(v)):] })},
-	{Name: "load: icon of somebody else", UnderLoad: true, Want: by("icon-md5"),
+	{Name: "load: icon of another user's ISU", UnderLoad: true, Want: by("icon-md5"),
 		Spoil: plain(arenatest.When("load", "GET", "/api/isu/*/icon", arenatest.After(200, func(x *arenatest.Exchange) {
 			x.Reply = append(slices.Clone(x.Reply), 0)
 		})))},

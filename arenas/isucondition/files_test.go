@@ -17,7 +17,7 @@ func TestFiles(t *testing.T) {
 		t.Fatal("the arena is not registered")
 	}
 	if err := fstest.TestFS(a.Files, "go/main.go", "go/go.mod", "go/go.sum", "sql/0_Schema.sql", "sql/init.sh", "public/index.html",
-		"NoImage.jpg", "ec256-public.pem", a.NginxConf); err != nil {
+		"NoImage.jpg", "ec256-public.pem", a.Service("nginx").Configs[0].Template); err != nil {
 		t.Error(err)
 	}
 	for _, name := range []string{"_go", "_go/main.go", "go/go.mod.txt2", "sql/none", "/sql", "../keys"} {
@@ -66,6 +66,6 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	if _, err := SignToken(key, map[string]any{"f": func() {}}); err == nil {
-		t.Error("claims that are no JSON are signed")
+		t.Error("claims that are not JSON are signed")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// served starts a JIA that knows one chair and counts its activations.
+// served starts a JIA with one chair and counts its activations.
 func served(t *testing.T, addresses ...string) (j *jia, activated *[]string) {
 	t.Helper()
 	j, err := newJIA("http://127.0.0.1:8080", addresses)

@@ -93,7 +93,7 @@ func tampered(token string, claims map[string]any) string {
 func claimsText(claims map[string]any) string {
 	text, err := json.Marshal(claims)
 	if err != nil {
-		panic("BUG: claims that are no JSON: " + err.Error())
+		panic("BUG: claims that are not JSON: " + err.Error())
 	}
 	return base64.RawURLEncoding.EncodeToString(text)
 }

@@ -44,7 +44,7 @@ func mock(t *testing.T) (address string) {
 			if err != nil {
 				t.Errorf("the mock ends with %v", err)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("the mock does not end")
 		}
 	})
@@ -89,7 +89,7 @@ func testMock(t *testing.T) {
 	}
 	g.send("POST", "/api/isu", formISU(t, "00000000-0000-4000-8000-000000000000", "x")).want(t, 404, "JIAService returned error")
 
-	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) { // one post in ten is stored
+	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(20 * time.Millisecond) { // one post in ten is stored
 		var n, distinct int
 		if err := contest.db.QueryRow("SELECT COUNT(*), COUNT(DISTINCT `timestamp`) FROM isu_condition WHERE jia_isu_uuid = ?", uuid).Scan(&n, &distinct); err != nil {
 			t.Fatal(err)

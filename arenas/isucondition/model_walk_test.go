@@ -68,7 +68,7 @@ func TestWalkRules(t *testing.T) {
 			case is && !was && w.slot < mended[i]+rest/slotSeconds:
 				t.Fatalf("flag %d came in slot %d, mended in %d", f, w.slot, mended[i])
 			case is && !was && f == Overweight && !s.sitting():
-				t.Fatal("overweight while nobody sits")
+				t.Fatal("overweight while the seat is empty")
 			case !is && was && repairing&f == 0:
 				t.Fatalf("flag %d went away without repair", f)
 			case is && repairing&f != 0:

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	almanacMark  = "// new moon. Computed by TestAlmanac, which can tell how.\n"
+	almanacMark  = "// new moon. Computed by TestAlmanac, which can tell how.\n" // as in the file, whose name has its hash
 	almanacFirst = 1970
 	almanacLast  = 2099
 

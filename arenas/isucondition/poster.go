@@ -113,7 +113,7 @@ var utterances = func() (all [Characters][16]string) {
 func jsonString(s string) string {
 	b, err := json.Marshal(s)
 	if err != nil {
-		panic("BUG: a string that is no JSON: " + err.Error())
+		panic("BUG: a string that is not JSON: " + err.Error())
 	}
 	return string(b)
 }

@@ -133,9 +133,9 @@ func refusable(own, foreign, unknown string, now int64) []irregular {
 	return all
 }
 
-// checkSomebody repeats the irregular checks under load, with a random owner of
+// checkRandomOwner repeats the irregular checks under load, with a random owner of
 // ISU, and the ISU of another owner as foreign ones.
-func (ct *contest) checkSomebody(ctx context.Context, rng *rand.Rand) {
+func (ct *contest) checkRandomOwner(ctx context.Context, rng *rand.Rand) {
 	owners := ct.world.seated()
 	i := rng.IntN(len(owners))
 	j := (i + 1 + rng.IntN(len(owners)-1)) % len(owners)

@@ -89,10 +89,10 @@ func (l *ledger) learn(day int64, hours *[24]int) {
 	}
 }
 
-// wants reports whether a walk back from today should still read the graph of a
+// needs reports whether a walk back from today should still read the graph of a
 // day. Days before the registration, and paid days with all earlier days paid too,
 // need no reading.
-func (l *ledger) wants(day int64) bool { return day >= l.firstDue }
+func (l *ledger) needs(day int64) bool { return day >= l.firstDue }
 
 // pay returns the band that a completed day scores. ok is false if the day is not
 // complete or was paid before.

@@ -93,7 +93,7 @@ func TestPay(t *testing.T) {
 	if _, ok := l.pay(day(4), &full); ok {
 		t.Error("a day was paid twice")
 	}
-	if !l.wants(day(3)) || !l.wants(day(2)) || l.wants(day(1)) {
+	if !l.needs(day(3)) || !l.needs(day(2)) || l.needs(day(1)) {
 		t.Error("the walk must go back to the registration while days are open")
 	}
 	gap := full
@@ -101,7 +101,7 @@ func TestPay(t *testing.T) {
 	if band, ok := l.pay(day(3), &gap); !ok || band != 2 {
 		t.Errorf("band %d, %v, want that of the barest hour", band, ok)
 	}
-	if _, ok := l.pay(day(2), &noon); !ok || l.wants(day(4)) || !l.wants(day(5)) {
+	if _, ok := l.pay(day(2), &noon); !ok || l.needs(day(4)) || !l.needs(day(5)) {
 		t.Error("all days until the fourth are paid: the walk must stop there")
 	}
 }

@@ -27,7 +27,7 @@ var settings = []arena.Setting{
 	{Name: jiaSetting, Kind: arena.Address, Default: jiaAddress,
 		Help: "With --url: address on which JIA is served to the target."},
 	{Name: jiaURLSetting, Kind: arena.URL, Default: "http:// and the address of --jia",
-		Help: "With --url: how the target reaches it."},
+		Help: "With --url: URL of JIA for the target."},
 	{Name: keySetting, Kind: arena.File, Default: "the arena's own",
 		Help: "Private key (PEM) for login tokens, if the target has another public key."},
 }
@@ -35,17 +35,17 @@ var settings = []arena.Setting{
 // mock is the command that serves JIA for manual tests.
 var mock = arena.Command{
 	Name: "jia",
-	Help: "Serve a stand-in of the contest's external services, to try the web page of isucondition by hand.",
-	Detail: `Serves a stand-in of the contest's external services, to try the web page by
-hand: a login for users isucon, isucon1, isucon2 and isucon3 (the password is
+	Help: "Serve a stand-in for the contest's external services, to use the web page of isucondition in a browser.",
+	Detail: `Serves a stand-in for the contest's external services, to use the web page in a
+browser:  a login for users isucon, isucon1, isucon2 and isucon3 (the password is
 the name), and ISUs that post every three seconds once they are registered;
-their numbers stand below the login form. End it with Ctrl-C before a benchmark.
+the login form lists their numbers. End it with Ctrl-C before a benchmark.
 
 Example:
   iikanji up isucondition --port 8080      (in another terminal)
   iikanji jia`,
 	Settings: []arena.Setting{{Name: listenSetting, Kind: arena.Address, Default: mockAddress,
-		Help: "Address to answer on; the web page looks for it on port 5000."}},
+		Help: "Address to listen on; the web page expects port 5000."}},
 	Run: func(ctx context.Context, set arena.Values, say func(line string)) error {
 		key, err := SigningKey("")
 		if err != nil {

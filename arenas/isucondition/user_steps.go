@@ -115,7 +115,7 @@ func (u *user) readGraphs(ctx context.Context, c *chair, m *mind) error {
 				hours = append(hours, day+int64(h)*hourSeconds)
 			}
 		}
-		if !m.graphs.wants(day - daySeconds) {
+		if !m.graphs.needs(day - daySeconds) {
 			break
 		}
 	}

@@ -189,8 +189,8 @@ func goaccess(scratch string) *peer {
 		}}
 }
 
-// agree compares the counts of all tools with ours, on the same part of the
-// log.
+// agree compares the counts of all tools with those of iikanji, on the same part of
+// the log.
 func agree(ctx context.Context, s *settings, f gen.Format, cut string, tools []*peer) error {
 	out, err := exec.CommandContext(ctx, s.binary, "access", "--format", "csv", "--columns", "count,route", cut).Output()
 	if err != nil {

@@ -11,15 +11,14 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/propose"
-	"github.com/iikanji/iikanji/internal/stack"
 	"github.com/iikanji/iikanji/internal/tune"
 )
 
 // A proposal is a change that a team made and had to take back.
 type proposal struct {
-	arena string
-	name  string // for the table
-	told  string // effect that the change had in the contest
+	arena    string
+	name     string // for the table
+	reported string // effect that the change had in the contest
 	// given lists remedies that are applied before the trial, as they were in the
 	// contest.
 	given  []iikanji.Remedy
@@ -30,19 +29,19 @@ type proposal struct {
 var proposals = []proposal{
 	{
 		arena: "tickets", name: "pool of 200 where rows are locked",
-		told:   "40,492 to 39,072 with 100, 77,029 to 73,395 with 200",
-		remedy: iikanji.Remedy{Kind: "appenv", Target: stack.App, Says: "200 connections to the database", Args: map[string]string{"pool": "200"}},
+		reported: "40,492 to 39,072 with 100, 77,029 to 73,395 with 200",
+		remedy:   iikanji.Remedy{Kind: "appenv", Target: "app", Says: "200 connections to the database", Args: map[string]string{"pool": "200"}},
 	},
 	{
 		arena: "isucondition", name: "index on the wrong column",
-		told:   "replaced an hour later by the one on timestamp, which gave 20,127 to 37,019",
-		given:  []iikanji.Remedy{conditionIndex("timestamp")},
-		remedy: conditionIndex("created_at"),
+		reported: "replaced an hour later by the one on timestamp, which gave 20,127 to 37,019",
+		given:    []iikanji.Remedy{conditionIndex("timestamp")},
+		remedy:   conditionIndex("created_at"),
 	},
 	{
 		arena: "isucondition", name: "gzip of answers",
-		told: "208,386 to 188,370 with static files compressed beforehand",
-		remedy: iikanji.Remedy{Kind: "nginxconf", Target: stack.Nginx, Says: "compress all answers",
+		reported: "208,386 to 188,370 with static files compressed beforehand",
+		remedy: iikanji.Remedy{Kind: "nginxconf", Target: "nginx", Says: "compress all answers",
 			Args: map[string]string{"act": "gzip", "types": "application/json text/css text/javascript application/javascript image/svg+xml"}},
 	},
 }
@@ -50,7 +49,7 @@ var proposals = []proposal{
 // conditionIndex is an index of conditions by chair and one more column, created
 // in such a way that initialize does not remove it.
 func conditionIndex(column string) iikanji.Remedy {
-	return iikanji.Remedy{Kind: "ddl", Target: stack.Database, Says: "index of isu_condition by chair and " + column,
+	return iikanji.Remedy{Kind: "ddl", Target: "database", Says: "index of isu_condition by chair and " + column,
 		Args: map[string]string{"act": "add index", "schema": "isucondition", "table": "isu_condition",
 			"columns": "jia_isu_uuid, " + column, "into": "schema file"}}
 }
@@ -67,7 +66,7 @@ func answerQuestion(in io.Reader, out io.Writer) error {
 		return fmt.Errorf("reading the question: %w", err)
 	}
 	if q.Version != propose.Version {
-		return fmt.Errorf("a question of version %d, this proposer knows %d", q.Version, propose.Version)
+		return fmt.Errorf("a question of version %d; this proposer supports version %d", q.Version, propose.Version)
 	}
 	type wanted struct {
 		Kind   string            `json:"kind"`

@@ -17,7 +17,7 @@ type result struct {
 	Began  time.Time     `json:"began"`
 	Took   time.Duration `json:"took_ns"`
 	Load   time.Duration `json:"load_ns"`
-	Noisy  bool          `json:"noisy"` // runs with disturbances from outside counted too
+	Noisy  bool          `json:"noisy"` // runs that other programs disturbed counted, too
 	Sites  []siteResult  `json:"sites"`
 	Trials []trialResult `json:"trials"`
 }
@@ -35,7 +35,7 @@ type siteResult struct {
 type trialResult struct {
 	Arena    string          `json:"arena"`
 	Name     string          `json:"name"`
-	Told     string          `json:"told"`
+	Reported string          `json:"told"`
 	Says     string          `json:"says"` // description of the planned change
 	Call     string          `json:"call"`
 	Kept     bool            `json:"kept"`
@@ -57,7 +57,7 @@ func (r *result) add(arena string, out *held) {
 		if p.arena != arena {
 			continue
 		}
-		t := trialResult{Arena: arena, Name: p.name, Told: p.told, Says: p.remedy.Says, Call: "no verdict", NotTried: neverHeld}
+		t := trialResult{Arena: arena, Name: p.name, Reported: p.reported, Says: p.remedy.Says, Call: "no verdict", NotTried: neverHeld}
 		for _, a := range out.Attempts {
 			if a.Key == (tune.Candidate{Remedy: p.remedy}).Key() {
 				t.take(a, out.scores)

@@ -57,7 +57,7 @@ func TestTickets(t *testing.T) {
 		if got := pooled(ctx, t, p, url, hold, 10); got != 10 {
 			t.Errorf("the app had %d connections at once, its source says 10", got)
 		}
-		source := filepath.Join(p.Site().Services[stack.App].Source, "main.go")
+		source := filepath.Join(p.Site().Services["app"].Source, "main.go")
 		before, err := os.ReadFile(source)
 		if err != nil {
 			return err
@@ -145,7 +145,7 @@ func loaded(ctx context.Context, t *testing.T, p *site.Subject) {
 // heldRow returns a connection that the test uses to lock a row.
 func heldRow(ctx context.Context, t *testing.T, p *site.Subject) *sql.Conn {
 	t.Helper()
-	c, err := p.Site().Services[stack.Database].DB.Conn(ctx)
+	c, err := p.Site().Services["database"].DB.Conn(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,9 +175,9 @@ func pooled(ctx context.Context, t *testing.T, p *site.Subject, url string, hold
 			done <- err
 		}()
 	}
-	db := p.Site().Services[stack.Database].DB
+	db := p.Site().Services["database"].DB
 	most := 0
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		var n int
 		if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'tickets'").Scan(&n); err != nil {
 			t.Fatal(err)
@@ -287,7 +287,7 @@ func TestUntouched(t *testing.T) {
 	if err := untouched(dir); err != nil {
 		t.Errorf("an empty history: %v", err)
 	}
-	c := &iikanji.Change{Kind: "mysqlconf", Target: stack.Database, Says: "a change"}
+	c := &iikanji.Change{Kind: "mysqlconf", Target: "database", Says: "a change"}
 	if err := h.AddChange(c, ""); err != nil {
 		t.Fatal(err)
 	}

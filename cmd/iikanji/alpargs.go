@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// An alpLine translates the arguments of alp and kataribe, pasted behind
-// `iikanji access`, into ours.
+// An alpLine translates arguments of alp and kataribe, pasted after
+// `iikanji access`, into those of iikanji.
 type alpLine struct {
 	out     []string
 	files   []string
@@ -29,7 +29,7 @@ type alpFlag func(a *alpLine, value string)
 
 func (a *alpLine) flag(name, value string) { a.out = append(a.out, "--"+name+"="+value) }
 
-// sameFlag passes a value to one of our flags.
+// sameFlag passes a value to a flag of iikanji.
 func sameFlag(name string) alpFlag { return func(a *alpLine, v string) { a.flag(name, v) } }
 
 // keyFlag assigns a key of LTSV or JSON to a field.
@@ -44,7 +44,7 @@ func dropped(flag, why string) alpFlag {
 
 const formatDetected = "the format is detected (--log-format sets it)"
 
-// alpValues are alp's flags with a value that ours do not have.
+// alpValues are alp's flags with a value that iikanji does not have.
 var alpValues = map[string]alpFlag{
 	"--file":            func(a *alpLine, v string) { a.files = append(a.files, v) },
 	"-o":                (*alpLine).columns,
@@ -73,14 +73,14 @@ var alpValues = map[string]alpFlag{
 	"--size-label": keyFlag("size"), "--body-bytes-key": keyFlag("size"), "--status-label": keyFlag("status"), "--status-key": keyFlag("status"),
 }
 
-// alpSwitches are alp's flags without a value that ours do not have.
+// alpSwitches are alp's flags without a value that iikanji does not have.
 var alpSwitches = map[string]func(a *alpLine){
 	"-r": func(a *alpLine) { a.reverse = true }, "--reverse": func(a *alpLine) { a.reverse = true },
 	"-q": func(a *alpLine) { a.out = append(a.out, "--query") }, "--query-string": func(a *alpLine) { a.out = append(a.out, "--query") },
 	"--qs-ignore-values": func(*alpLine) {}, "--show-footers": func(*alpLine) {},
 }
 
-// ownValues are flags of ours that take a value: it is copied as it is.
+// ownValues are flags of iikanji with a value, which is copied unchanged.
 var ownValues = func() map[string]bool {
 	set := map[string]bool{}
 	for _, name := range strings.Fields(`--by --where --since --until --limit --columns --percentiles --format --save --top-requests --from-offset
@@ -90,8 +90,8 @@ var ownValues = func() map[string]bool {
 	return set
 }()
 
-// fromAlp translates a command line of alp or kataribe. line is what it was
-// read as, empty if nothing was translated.
+// fromAlp translates a command line of alp or kataribe. line is the translated line,
+// empty if nothing was translated.
 func fromAlp(args []string) (translated []string, line string, err error) {
 	a := &alpLine{}
 	found := false
@@ -154,7 +154,7 @@ func isNegative(s string) bool {
 	return err == nil && n < 0
 }
 
-// finish puts the parts together. alp reads standard input without --file.
+// finish joins the parts. alp reads standard input without --file.
 func (a *alpLine) finish() []string {
 	if a.counts && a.sort == "" {
 		a.sort = "count"
@@ -243,7 +243,7 @@ func (a *alpLine) config(value string) {
 	a.err = usageError("--config: the settings in %s are flags here: see iikanji access --help", quoteArg(value))
 }
 
-// quoteAll joins arguments so that a shell reads them again.
+// quoteAll joins arguments in the syntax of a shell.
 func quoteAll(args []string) string {
 	var all []string
 	for _, arg := range args {

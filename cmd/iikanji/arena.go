@@ -18,6 +18,15 @@ type arenaCmd struct {
 	Files arenaFilesCmd `cmd:"" help:"Write an arena's app, SQL, images and keys into a folder, to deploy it elsewhere."`
 }
 
+// Help is the long help of the command.
+func (arenaCmd) Help() string {
+	return `Examples:
+  iikanji arena
+  iikanji arena files isucondition ./isucondition
+
+Exit status: 0 done, 1 failed to run, 2 usage.`
+}
+
 type arenaListCmd struct {
 	Format report.Format `help:"table, tsv, csv, markdown or json." enum:"table,tsv,csv,markdown,json" default:"table"`
 	JSON   bool          `help:"The same as --format json."`
@@ -55,8 +64,8 @@ type arenaFilesCmd struct {
 // Help returns the long help of the command.
 func (arenaFilesCmd) Help() string {
 	return `Writes DIR/webapp (sources, schema, initial data, public files, keys) and
-DIR/data (the benchmarker's copy of the data). A deployment needs the
-data and the keys of webapp if iikanji bench ARENA --url is to load it.
+DIR/data (the benchmarker's copy of the data). iikanji bench ARENA
+--url can load a deployment only if it has the data and the keys of webapp.
 
 Example:
   iikanji arena files isucondition ./isucondition
@@ -66,7 +75,7 @@ Exit status: 0 written, 1 failed to run (nothing is left), 2 usage.`
 
 // Run writes the files. After an error no file is left.
 func (c *arenaFilesCmd) Run(ctx context.Context, e *env) (err error) {
-	a, err := findTarget(c.Arena)
+	a, err := findArena(c.Arena)
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ func (c *arenaCommandCmd) find() (arena.Command, error) {
 	if c.Arena == "" {
 		return arena.Command{}, usageError("several arenas have a command %s: name one of %s", c.Name, strings.Join(arenas, ", "))
 	}
-	if _, err := findTarget(c.Arena); err != nil {
+	if _, err := findArena(c.Arena); err != nil {
 		return arena.Command{}, err
 	}
 	if i := slices.Index(arenas, c.Arena); i >= 0 {

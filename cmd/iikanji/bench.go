@@ -43,6 +43,8 @@ type benchCmd struct {
 
 	Sensors []string `help:"With --price: only these of access, host, slow, perf and default." placeholder:"NAMES"`
 
+	Manual bool `help:"Wait for a score that you type: the benchmark is started by hand, elsewhere (sites with an iikanji.toml)."`
+
 	JSON bool `help:"Print the run as one JSON document."`
 }
 
@@ -79,6 +81,7 @@ func (c *benchCmd) Run(ctx context.Context, e *env) error {
 		return hinted(err, "choose a folder for the stack with --dir, and one for the runs with --history")
 	}
 	defer h.Close()
+	defer tidy(e, h)
 	switch {
 	case c.Price:
 		return r.priceAll(ctx, h)
@@ -92,21 +95,30 @@ func (c *benchCmd) Run(ctx context.Context, e *env) error {
 type benchRun struct {
 	*benchCmd
 	e        *env
-	arena    *arena.Arena
+	target   *namedTarget
+	arena    *arena.Arena // nil for a site
 	settings arena.Values
 	pin      pinning
 	history  string
 	progress *report.Progress
+	growth   growth // for terminals
 	boot     time.Duration
 }
 
-func (c *benchCmd) prepare(e *env, a *arena.Arena) (*benchRun, error) {
-	r := &benchRun{benchCmd: c, e: e, arena: a}
+func (c *benchCmd) prepare(e *env, a *namedTarget) (*benchRun, error) {
+	r := &benchRun{benchCmd: c, e: e, target: a, arena: a.arena}
+	if a.arena == nil {
+		if err := r.forSite(); err != nil {
+			return nil, err
+		}
+	} else if c.Manual {
+		return nil, usageError("--manual is for sites with an iikanji.toml: an arena has a benchmarker of its own")
+	}
 	allowed, err := bench.AllowedCPUs()
 	if err != nil {
 		return nil, err
 	}
-	if r.settings, err = arena.Resolve(a.Settings, c.Set); err != nil {
+	if r.settings, err = arena.Resolve(a.settings(), c.Set); err != nil {
 		return nil, usageError("--set: %w", err)
 	}
 	if c.URL != "" {
@@ -129,7 +141,7 @@ func (c *benchCmd) prepare(e *env, a *arena.Arena) (*benchRun, error) {
 		return nil, usageError("--load %v: want up to 1h", c.Load)
 	}
 	if c.Dir == "" {
-		if c.Dir, err = stack.DefaultDir(a.Name); err != nil {
+		if c.Dir, err = a.defaultDir(); err != nil {
 			return nil, err
 		}
 	}
@@ -142,16 +154,16 @@ func (c *benchCmd) prepare(e *env, a *arena.Arena) (*benchRun, error) {
 
 // local brings the target up, runs its scenario and takes the stack down again.
 func (r *benchRun) local(ctx context.Context, h *history.History) error {
-	return r.withSubject(ctx, func(ctx context.Context, s *site.Subject) error {
-		return r.bench(ctx, r.field(h, s, r.scenarioOf(s)))
+	return r.withSubject(ctx, func(ctx context.Context, s field.Subject) error {
+		return r.bench(ctx, r.field(h, s, r.loaderOf(s, h)))
 	})
 }
 
 // withSubject brings the target up, calls use with it and takes it down again.
 // The death of a service also ends the context of use.
-func (r *benchRun) withSubject(ctx context.Context, use func(context.Context, *site.Subject) error) error {
+func (r *benchRun) withSubject(ctx context.Context, use func(context.Context, field.Subject) error) error {
 	began := r.e.Now()
-	return site.Use(ctx, r.arena, r.stackOptions(), func(ctx context.Context, s *site.Subject) error {
+	return useTarget(ctx, r.target, r.stackOptions(), func(ctx context.Context, s field.Subject) error {
 		r.ready(began, s)
 		return use(ctx, s)
 	})
@@ -162,9 +174,12 @@ func (r *benchRun) stackOptions() stack.Options {
 }
 
 // ready records how long the stack took to come up, and prints its URL.
-func (r *benchRun) ready(began time.Time, s *site.Subject) {
-	r.boot = r.e.Now().Sub(began)
-	r.progress.Say("ready in %s: %s", report.Duration(r.boot), s.URL())
+func (r *benchRun) ready(began time.Time, s field.Subject) {
+	took := r.e.Now().Sub(began)
+	if r.arena != nil { // a site was up before
+		r.boot = took
+	}
+	r.progress.Say("ready in %s: %s", report.Duration(took), s.URL())
 }
 
 // scenarioOf returns the loader of the target's benchmarker with the command's options.
@@ -182,9 +197,9 @@ func (r *benchRun) placed(l *field.Scenario) *field.Scenario {
 }
 
 // field returns the field of the command's runs; s is nil for a site that runs elsewhere.
-func (r *benchRun) field(h *history.History, s *site.Subject, l field.Loader) *field.Field {
-	f := &field.Field{Loader: l, History: h, Now: r.e.Now, Boot: r.boot, Progress: r.show, Say: func(line string) { r.progress.Say("%s", line) }}
-	if s != nil { // a nil *Subject is not a nil interface
+func (r *benchRun) field(h *history.History, s field.Subject, l field.Loader) *field.Field {
+	f := &field.Field{Loader: l, History: h, Now: r.e.Now, Boot: r.boot, Progress: r.show, Machine: machine(), Say: func(line string) { r.progress.Say("%s", line) }}
+	if s != nil {
 		f.Subject = s
 	}
 	return f
@@ -257,7 +272,7 @@ func (r *benchRun) bench(ctx context.Context, f *field.Field) error {
 	return verdictOf(run)
 }
 
-// show draws one progress line.
+// show draws one progress line, on a terminal with the points of each second.
 func (r *benchRun) show(p bench.Progress) {
 	if p.Note != "" {
 		r.progress.Say("%s", p.Note)
@@ -266,7 +281,11 @@ func (r *benchRun) show(p bench.Progress) {
 		r.progress.Status("%s: %s, %s", p.Phase, report.Duration(p.Elapsed.Round(100*time.Millisecond)), report.Number(p.Requests, "request"))
 		return
 	}
-	r.progress.Status("load: %s left, score %s, %s, %s, %s", p.Left.Round(time.Second),
+	line := ""
+	if r.growth.add(p.Elapsed.Seconds(), p.Score); r.e.TTY {
+		line = r.growth.line(min(growthCols, r.e.Cols/4)) + " "
+	}
+	r.progress.Status("load: %s%s left, score %s, %s, %s, %s", line, p.Left.Round(time.Second),
 		report.Count(int64(p.Score)), report.Number(p.Requests, "request"), report.Number(p.Errors, "error"), report.Number(p.Timeouts, "timeout"))
 }
 

@@ -169,7 +169,7 @@ func urlForReal(t *testing.T, dir string) {
 // waitForURL waits until iikanji up has printed the URL of the stack.
 func waitForURL(t *testing.T, out *lockedBuffer) string {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		for word := range strings.FieldsSeq(out.String()) {
 			if strings.HasPrefix(word, "http://127.0.0.1:") {
 				return word

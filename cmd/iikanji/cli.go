@@ -15,6 +15,8 @@ import (
 // cli is the command line. Each command is a struct in a file of its own with a
 // method Run(ctx, *env) error.
 type cli struct {
+	Init     initCmd     `cmd:"" help:"Describe a running site in an iikanji.toml; change nothing."`
+	Doctor   doctorCmd   `cmd:"" help:"Check an iikanji.toml against the running machine."`
 	Up       upCmd       `cmd:"" help:"Bring a target up and keep it up until Ctrl-C."`
 	Bench    benchCmd    `cmd:"" help:"Load a target, check every answer, and score it."`
 	Diagnose diagnoseCmd `cmd:"" help:"Load a target under observation; show what is slow, why, and what to do."`
@@ -36,6 +38,9 @@ type cli struct {
 	Merge    mergeCmd    `cmd:"" help:"Join saved profiles of several hosts or hours into one."`
 	MCP      mcpCmd      `cmd:"" name:"mcp" help:"Serve a target to programs with language models."`
 	Version  versionCmd  `cmd:"" help:"Print the version, the commit and the compiler."`
+
+	Help       helpCmd       `cmd:"" help:"Explain a command, a finding or a topic."`
+	Completion completionCmd `cmd:"" help:"Print a completion script for bash, zsh or fish."`
 }
 
 const description = `iikanji makes a web stack fast, and proves it.
@@ -59,14 +64,8 @@ func run(ctx context.Context, e *env, args []string) (status int) {
 			panic(r)
 		}
 	}()
-	var c cli
-	parser, err := kong.New(&c, append(arenaCommands(), kong.Name("iikanji"), kong.Description(description),
-		kong.Writers(e.Stdout, e.Stderr), kong.Exit(func(code int) { panic(exitCode(code)) }),
-		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 80}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e))...)
-	if err != nil {
-		panic("BUG: " + err.Error())
-	}
+	parser := newParser(ctx, e)
+	var err error
 	if bare {
 		args, parser.Stdout = []string{"--help"}, e.Stderr
 	}
@@ -87,6 +86,18 @@ func run(ctx context.Context, e *env, args []string) (status int) {
 	return explain(e.Stderr, quiet(interrupted(ctx, k.Run())))
 }
 
+// newParser builds the parser of the command line.
+func newParser(ctx context.Context, e *env) *kong.Kong {
+	parser, err := kong.New(new(cli), append(arenaCommands(), kong.Name("iikanji"), kong.Description(description),
+		kong.Writers(e.Stdout, e.Stderr), kong.Exit(func(code int) { panic(exitCode(code)) }),
+		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 80}),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e))...)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return parser
+}
+
 // commandOf returns the command that a usage error is about, as in " arena files";
 // "" for none.
 func commandOf(err error) (text string) {
@@ -105,8 +116,8 @@ func commandOf(err error) (text string) {
 // interrupted replaces the error of a command that was interrupted by one message,
 // whichever call returned it.
 func interrupted(ctx context.Context, err error) error {
-	var said *exitError
-	if err == nil || ctx.Err() == nil || errors.As(err, &said) {
+	var complete *exitError // has its own message
+	if err == nil || ctx.Err() == nil || errors.As(err, &complete) {
 		return err
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx)) {

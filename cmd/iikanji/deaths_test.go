@@ -26,13 +26,13 @@ func TestTrialDies(t *testing.T) {
 			f.Progress = func(p bench.Progress) {
 				if p.Phase == string(scenario.Load) && !done {
 					done = true
-					if err := syscall.Kill(w.Stack.Groups()[service][0], syscall.SIGKILL); err != nil {
+					if err := syscall.Kill(stackOf(w).Groups()[service][0], syscall.SIGKILL); err != nil {
 						t.Error(err)
 					}
 				}
 			}
 		}
-		for _, service := range []string{stack.App, stack.Database} {
+		for _, service := range []string{"app", "database"} {
 			kill(service)
 			run, _, err := f.Bench(ctx, tune.BenchSpec{Load: deathLoad, Trial: true})
 			if err != nil {
@@ -52,7 +52,7 @@ func TestTrialDies(t *testing.T) {
 				}
 			}
 		}
-		kill(stack.App)
+		kill("app")
 		if _, _, err := f.Bench(ctx, tune.BenchSpec{Load: deathLoad}); err == nil && ctx.Err() == nil {
 			t.Error("a death with no candidate on trial was not noticed")
 		}

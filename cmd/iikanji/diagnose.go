@@ -11,13 +11,11 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/arena/arenatest/grading"
 	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/site"
 )
 
 type diagnoseCmd struct {
@@ -69,6 +67,9 @@ func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 	if c.Load < time.Second {
 		return usageError("--load %v: want 1s or more", c.Load)
 	}
+	if c.Score && a.arena == nil {
+		return usageError("--score is for arenas: the causes of a site are not known")
+	}
 	if c.Explain = strings.ToUpper(c.Explain); c.Explain != "" && (c.Score || c.Format != report.Text && c.Format != report.Markdown) {
 		return usageError("--explain goes with --format table or markdown, and not with --score")
 	}
@@ -119,9 +120,10 @@ func diagnoseNew(ctx context.Context, r *benchRun) (d *observe.Diagnosis, err er
 		return nil, err
 	}
 	defer h.Close()
+	defer tidy(r.e, h)
 	began := r.e.Now()
-	err = site.Use(ctx, r.arena, r.stackOptions(), func(ctx context.Context, s *site.Subject) (err error) {
-		f := r.field(h, s, r.scenarioOf(s))
+	err = useTarget(ctx, r.target, r.stackOptions(), func(ctx context.Context, s field.Subject) (err error) {
+		f := r.field(h, s, r.loaderOf(s, h))
 		d, _, err = f.Diagnose(ctx, field.Load{Time: r.Load}, func() error {
 			r.ready(began, s)
 			f.Boot = r.boot
@@ -136,8 +138,8 @@ func diagnoseNew(ctx context.Context, r *benchRun) (d *observe.Diagnosis, err er
 	return d, err
 }
 
-func (c *diagnoseCmd) print(e *env, a *arena.Arena, d *observe.Diagnosis, dir string) error {
-	score := grading.ScoreOf(d.Findings, grading.ReadAnswers(a.Answers))
+func (c *diagnoseCmd) print(e *env, a *namedTarget, d *observe.Diagnosis, dir string) error {
+	score := grading.ScoreOf(d.Findings, grading.ReadAnswers(a.answers()))
 	if c.Format == report.JSON {
 		doc := struct {
 			*observe.Diagnosis
@@ -180,7 +182,7 @@ func (c *diagnoseCmd) print(e *env, a *arena.Arena, d *observe.Diagnosis, dir st
 func findingsPage(d *observe.Diagnosis) *report.Findings {
 	run := d.Run
 	p := &report.Findings{Title: fmt.Sprintf("%s  run %d, %s of load: %s", run.Scenario, run.ID, report.Duration(run.Took), run.Outcome),
-		Findings: d.Findings, Of: d.Of, Plans: d.Plans}
+		Findings: d.Findings, Of: d.Of, Plans: d.PlansByDigest()}
 	binding, of := "no resource was used up", ""
 	if d.Binding != "" {
 		binding, of = "the limit was "+d.Binding, " of it"

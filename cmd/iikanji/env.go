@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/plain"
 )
 
 // An env is the part of the process that a command may use.
@@ -28,6 +31,9 @@ type env struct {
 	// LeastLoad is the shortest load of runs that tune accepts; 0 means
 	// defaultLeastLoad. Only tests set it.
 	LeastLoad time.Duration
+	// Machine is the machine whose disturbances are watched; nil for this one. Only
+	// tests set it.
+	Machine host.Host
 }
 
 func systemEnv() *env {
@@ -114,9 +120,10 @@ func explain(w io.Writer, err error) int {
 			return status
 		}
 	}
-	fmt.Fprintf(w, "iikanji: %v\n", err)
+	// An error may quote a file or a server: a diff of moved ground has any bytes.
+	fmt.Fprintf(w, "iikanji: %s\n", plain.Text(err.Error()))
 	for _, h := range hints {
-		fmt.Fprintf(w, "hint: %s\n", h)
+		fmt.Fprintf(w, "hint: %s\n", plain.Text(h))
 	}
 	return status
 }

@@ -57,6 +57,9 @@ func (c *exportCmd) Run(_ context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
+	if a.arena == nil {
+		return usageError("export is for arenas: the changes of a site are in the site's own files")
+	}
 	dir, hist, err := c.folders(a)
 	if err != nil {
 		return err

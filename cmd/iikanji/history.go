@@ -19,6 +19,15 @@ import (
 )
 
 type historyCmd struct {
+	List   historyListCmd   `cmd:"" default:"withargs" help:"List the changes with their evidence, or the runs."`
+	Show   historyShowCmd   `cmd:"" help:"Show one run with everything that was saved of it."`
+	Diff   historyDiffCmd   `cmd:"" help:"Compare two runs: score, routes, statements, host, configuration."`
+	Note   historyNoteCmd   `cmd:"" help:"Add a note to a run."`
+	Replay historyReplayCmd `cmd:"" help:"Bring the site into the state that it had in a run."`
+	Commit historyCommitCmd `cmd:"" help:"Commit the history with git."`
+}
+
+type historyListCmd struct {
 	Target string `arg:"" help:"Target whose history to show, such as isucondition (an arena is a target)."`
 	ID     int    `arg:"" optional:"" help:"Show this change: its diff, its verdict, its runs and its stages."`
 
@@ -30,6 +39,20 @@ type historyCmd struct {
 
 // Help returns the long help of the command.
 func (historyCmd) Help() string {
+	return `Reads the history of a target: what was measured and what was changed. Without
+show, diff, note, replay or commit it lists the changes, as iikanji history list.
+
+Examples:
+  iikanji history isucondition
+  iikanji history isucondition 3
+  iikanji history show isucondition 7
+  iikanji history diff isucondition 7 3
+
+Exit status: 0 done, 1 failed to run (also: there is no history), 2 usage.`
+}
+
+// Help returns the long help of the command.
+func (historyListCmd) Help() string {
 	return `Lists every change that was planned, with iikanji apply or iikanji tune: what it
 does, its stage, its effect on the score with the interval, the verdict and the
 reason. With a number, it shows all of that change. The command starts nothing,
@@ -47,7 +70,7 @@ Exit status: 0 done, 1 failed to run (also: there is no history), 2 usage.`
 }
 
 // Run runs the command.
-func (c *historyCmd) Run(_ context.Context, e *env) error {
+func (c *historyListCmd) Run(_ context.Context, e *env) error {
 	a, err := findTarget(c.Target)
 	if err != nil {
 		return err
@@ -122,7 +145,7 @@ func recordOf(h *history.History, c *iikanji.Change) (*changeRecord, error) {
 }
 
 // changes lists all changes.
-func (c *historyCmd) changes(e *env, h *history.History) error {
+func (c *historyListCmd) changes(e *env, h *history.History) error {
 	all, err := h.Changes()
 	if err != nil {
 		return err
@@ -164,7 +187,7 @@ func (p *changeRecord) cells() []string {
 
 // lines writes a row for each change and, on lines below it, what it does and the
 // reason for its stage: 80 columns are too few for both in the row.
-func (c *historyCmd) lines(e *env, records []*changeRecord) error {
+func (c *historyListCmd) lines(e *env, records []*changeRecord) error {
 	t := report.Table{Columns: []report.Column{{Name: "id"}, {Name: "kind", Left: true}, {Name: "stage", Left: true},
 		{Name: "effect", Left: true}, {Name: "verdict", Left: true}, {Name: "rule", Left: true}}}
 	for _, p := range records {
@@ -190,7 +213,7 @@ func (c *historyCmd) lines(e *env, records []*changeRecord) error {
 }
 
 // one shows all of one change.
-func (c *historyCmd) one(e *env, h *history.History) error {
+func (c *historyListCmd) one(e *env, h *history.History) error {
 	x, err := h.LoadChange(iikanji.ChangeID(c.ID))
 	if err != nil {
 		return err
@@ -287,7 +310,7 @@ func scoreOf(r history.RunEntry) string {
 }
 
 // runs lists all runs, each with the changes whose evidence it is part of.
-func (c *historyCmd) runs(e *env, h *history.History) error {
+func (c *historyListCmd) runs(e *env, h *history.History) error {
 	list, err := h.RunList()
 	if err != nil {
 		return err

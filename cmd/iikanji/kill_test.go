@@ -15,7 +15,6 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/stack"
 )
 
 // TestApplyKilled kills the real command between the first and the last journal line
@@ -103,7 +102,7 @@ func TestRecoverBroken(t *testing.T) {
 	shell(t, exitDone, "plan", "shop", "--dir", dir, "--file", remedyFile(t, oneOfEach()["mysqlconf"])) // fills the folder
 	original := filesBelow(t, dir)
 	word, main := filepath.Join(dir, "webapp/go/word.go"), filepath.Join(dir, "webapp/go/main.go")
-	c := &iikanji.Change{Kind: "patch", Target: stack.App, Says: "another name"}
+	c := &iikanji.Change{Kind: "patch", Target: "app", Says: "another name"}
 	newWord := strings.Replace(shopWord, "word()", "say()", 1)
 	change.FromEdits(c, iikanji.Restart, change.Edit{Path: word, Old: []byte(shopWord), New: []byte(newWord)},
 		change.Edit{Path: main, Old: []byte(shopApp), New: []byte(strings.Replace(shopApp, "word()", "say()", 1))})

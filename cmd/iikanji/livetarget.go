@@ -4,19 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 
-	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	_ "github.com/iikanji/iikanji/internal/change/all" // every kind
+	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/site"
 	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/target/live"
 )
 
 // A liveTarget is a target that is up, with the progress output of one command.
 type liveTarget struct {
-	*site.Subject
+	field.Subject
 	progress *report.Progress
 }
 
@@ -25,15 +29,25 @@ func (w *liveTarget) executor(h *history.History) *change.Executor {
 	return &change.Executor{Hands: w.Site(), Journal: h, Policy: w.Site().Target.Policy}
 }
 
-// withLiveTarget brings a target up, calls do with it, and takes it down again.
-func withLiveTarget(ctx context.Context, e *env, a *arena.Arena, o stack.Options, do func(ctx context.Context, w *liveTarget) error) error {
+// withLiveTarget brings an arena up, calls do with it, and takes it down again. A
+// site runs already, and goes on running.
+func withLiveTarget(ctx context.Context, e *env, t *namedTarget, o stack.Options, do func(ctx context.Context, w *liveTarget) error) error {
 	progress := report.NewProgress(e.Stderr, e.TTY, e.Cols, e.Now)
 	defer progress.Done()
 	o.Progress = func(line string) { progress.Say("%s", line) }
-	err := site.Use(ctx, a, o, func(ctx context.Context, s *site.Subject) error {
+	return useTarget(ctx, t, o, func(ctx context.Context, s field.Subject) error {
 		defer progress.Done()
 		return do(ctx, &liveTarget{Subject: s, progress: progress})
 	})
+}
+
+// useTarget makes a Subject of a target for the time of do. Of the options, only
+// Dir and Progress count for a site.
+func useTarget(ctx context.Context, t *namedTarget, o stack.Options, do func(ctx context.Context, s field.Subject) error) error {
+	if t.arena == nil {
+		return live.Use(ctx, live.Options{File: t.file, Dir: o.Dir, Progress: o.Progress}, func(ctx context.Context, s *live.Subject) error { return do(ctx, s) })
+	}
+	err := site.Use(ctx, t.arena, o, func(ctx context.Context, s *site.Subject) error { return do(ctx, s) })
 	var busy *stack.BusyError
 	if !errors.As(err, &busy) {
 		return err
@@ -43,4 +57,40 @@ func withLiveTarget(ctx context.Context, e *env, a *arena.Arena, o stack.Options
 		who = "iikanji " + command
 	}
 	return hinted(fmt.Errorf("%s uses the stack: %w", who, err), "stop it first: this command starts the stack and stops it again")
+}
+
+// filesOf is a target as far as its folders show it, while no service may run.
+func filesOf(t *namedTarget, dir string) (*change.Site, error) {
+	if t.arena == nil {
+		return live.Files(t.file, dir), nil
+	}
+	full, err := t.arena.Complete()
+	if err != nil {
+		return nil, err
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if errors.Is(err, fs.ErrNotExist) { // no command has brought the arena up yet
+		real, err = dir, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("finding the work folder: %w", err)
+	}
+	return site.Files(iikanji.Target{}, full, filepath.Join(real, "conf"), filepath.Join(real, "webapp")), nil
+}
+
+// sweep ends the processes that a crashed stack of an arena left. A site has
+// none: iikanji does not start it.
+func (t *namedTarget) sweep(ctx context.Context, dir string) error {
+	if t.arena == nil {
+		return nil
+	}
+	full, err := t.arena.Complete()
+	if err != nil {
+		return err
+	}
+	var busy *stack.BusyError
+	if err := stack.Sweep(ctx, full, dir, func(string) {}); err != nil && !errors.As(err, &busy) {
+		return err
+	}
+	return nil
 }

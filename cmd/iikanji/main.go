@@ -8,10 +8,12 @@ import (
 	"syscall"
 
 	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/target/keeper"
 )
 
 func main() {
 	stack.MaybeSupervise()
+	keeper.MaybeKeep()
 	os.Exit(runProcess(systemEnv()))
 }
 

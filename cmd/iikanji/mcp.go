@@ -12,7 +12,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/report"
 )
 
@@ -29,7 +28,7 @@ tools for one target. A model may propose changes; only interleaved runs keep
 them, through the same checks as iikanji tune.
 
 The client may read and observe. It may change the target only if the target's
-policy permits that (agents_change); the practice arenas do.
+policy permits that (policy.agents = "change"); the practice arenas do.
 
 Examples:
   iikanji mcp isucondition
@@ -44,7 +43,7 @@ func (c *mcpCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	s := &mcpServer{env: e, target: a, place: c.placeFlags, mayChange: a.AgentsChange}
+	s := &mcpServer{env: e, target: a, place: c.placeFlags, mayChange: a.policy().AgentsChange}
 	err = s.server().Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(e.Stdin), Writer: nopWriteCloser{e.Stdout}})
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil
@@ -63,14 +62,14 @@ func (nopWriteCloser) Close() error { return nil }
 // its name in this process, so the same checks apply.
 type mcpServer struct {
 	env       *env
-	target    *arena.Arena
+	target    *namedTarget
 	place     placeFlags
 	mayChange bool
 	busy      sync.Mutex // held while a command runs: only one can have the target
 }
 
 func (s *mcpServer) server() *mcp.Server {
-	server := mcp.NewServer(&mcp.Implementation{Name: "iikanji", Title: "iikanji: makes a web stack fast, and proves it", Version: buildVersion().Version},
+	server := mcp.NewServer(&mcp.Implementation{Name: "iikanji", Title: "iikanji: makes a web stack fast, and proves it", Version: versionOf().Version},
 		&mcp.ServerOptions{Instructions: s.instructions(), Capabilities: &mcp.ServerCapabilities{}})
 	s.addTools(server)
 	return server
@@ -87,7 +86,7 @@ func (s *mcpServer) instructions() string {
 
 // errReadOnly is the answer to tools that change a target whose policy does not
 // permit it.
-var errReadOnly = errors.New("the target's policy does not permit agents to change it (agents_change): plan shows the change; a person can apply it")
+var errReadOnly = errors.New("the target's policy does not permit agents to change it (policy.agents): plan shows the change; a person can apply it")
 
 // change refuses a call if the policy does not permit changes.
 func (s *mcpServer) change() error {

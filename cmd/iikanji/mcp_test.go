@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/iikanji/iikanji/internal/arena"
 )
 
 // client connects to a server.
@@ -53,7 +51,7 @@ func TestMCPReadOnly(t *testing.T) {
 	}
 	e := &env{Stderr: &lockedBuffer{}, Now: time.Now, Cols: 80}
 	dir := t.TempDir()
-	s := &mcpServer{env: e, target: &arena.Arena{Name: a.Name}, place: placeFlags{Dir: dir}}
+	s := &mcpServer{env: e, target: a, place: placeFlags{Dir: dir}}
 	near, far := mcp.NewInMemoryTransports()
 	session, err := s.server().Connect(t.Context(), near, nil)
 	if err != nil {

@@ -37,3 +37,19 @@ func (p *output) diff(text string) {
 		p.line("%s", line)
 	}
 }
+
+// table writes a table for a terminal of the given width.
+func (p *output) table(t *report.Table, cols int) {
+	if p.err == nil {
+		p.err = t.Write(p.w, report.Text, cols)
+	}
+}
+
+// wrapped writes a sentence over lines of at most cols columns.
+func (p *output) wrapped(text string, cols int) {
+	var b strings.Builder
+	writeWrapped(&b, report.Clean(text), cols)
+	for line := range strings.Lines(b.String()) {
+		p.line("%s", strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "  "))
+	}
+}

@@ -2,9 +2,6 @@ package main
 
 import (
 	"path/filepath"
-
-	"github.com/iikanji/iikanji/internal/arena"
-	"github.com/iikanji/iikanji/internal/stack"
 )
 
 // placeFlags are the flags for the folders of a target's stack and history.
@@ -14,9 +11,9 @@ type placeFlags struct {
 }
 
 // folders returns both folders, with the defaults filled in.
-func (f placeFlags) folders(a *arena.Arena) (dir, hist string, err error) {
+func (f placeFlags) folders(a *namedTarget) (dir, hist string, err error) {
 	if dir = f.Dir; dir == "" {
-		if dir, err = stack.DefaultDir(a.Name); err != nil {
+		if dir, err = a.defaultDir(); err != nil {
 			return "", "", err
 		}
 	}

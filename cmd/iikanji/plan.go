@@ -334,12 +334,12 @@ func (p *plannedRemedy) lasting(ctx context.Context, site *change.Site) (*iikanj
 
 // write shows the planned remedies, then the others.
 func (o *remedyList) write(e *env, arena string) error {
-	var could, not []*plannedRemedy
+	var planned, unplanned []*plannedRemedy
 	for i := range o.Plans {
 		if o.Plans[i].Change != nil {
-			could = append(could, &o.Plans[i])
+			planned = append(planned, &o.Plans[i])
 		} else {
-			not = append(not, &o.Plans[i])
+			unplanned = append(unplanned, &o.Plans[i])
 		}
 	}
 	out := &output{w: e.Stdout, color: e.Color}
@@ -347,19 +347,19 @@ func (o *remedyList) write(e *env, arena string) error {
 	if o.Run != 0 {
 		from = fmt.Sprintf(" for the findings of run %d", o.Run)
 	}
-	out.line("%d of %s%s can be planned; nothing was changed", len(could), report.Number(len(o.Plans), "remedy"), from)
-	for _, p := range could {
+	out.line("%d of %s%s can be planned; nothing was changed", len(planned), report.Number(len(o.Plans), "remedy"), from)
+	for _, p := range planned {
 		out.line("")
 		p.write(out)
 	}
-	if len(not) > 0 {
+	if len(unplanned) > 0 {
 		out.line("\nnot planned:")
-		for _, p := range not {
+		for _, p := range unplanned {
 			out.line("  %s %s on %s: %s\n    because: %s", p.label(), p.Remedy.Kind, report.Clean(p.Remedy.Target), report.Clean(p.Remedy.Says), report.Clean(p.Why))
 		}
 	}
-	if len(could) > 0 && could[0].Ref != "" {
-		out.line("\napply one with: iikanji apply %s %s", arena, could[0].Ref)
+	if len(planned) > 0 && planned[0].Ref != "" {
+		out.line("\napply one with: iikanji apply %s %s", arena, planned[0].Ref)
 	}
 	return out.err
 }

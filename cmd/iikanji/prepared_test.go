@@ -40,7 +40,7 @@ func (p *preparer) folder(t *testing.T, target string) string {
 			t.Fatal(err)
 		}
 	}
-	a, err := findTarget(target)
+	a, err := findArena(target)
 	if err != nil {
 		t.Fatal(err)
 	}

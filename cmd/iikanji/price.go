@@ -18,6 +18,7 @@ import (
 	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/judge"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/scenario"
 	"github.com/iikanji/iikanji/internal/site"
@@ -101,6 +102,8 @@ type pricer struct {
 // priceAll runs the command with --price.
 func (r *benchRun) priceAll(ctx context.Context, h *history.History) error {
 	switch {
+	case r.arena == nil:
+		return usageError("--price is for arenas")
 	case r.URL != "" || r.NoLoad:
 		return usageError("--price starts a stack of its own and loads it: it cannot be combined with --url or --no-load")
 	case r.Pairs < 2 || r.Pairs > 100:
@@ -114,7 +117,8 @@ func (r *benchRun) priceAll(ctx context.Context, h *history.History) error {
 		r.Load = priceLoad
 	}
 	doc := &priceList{Version: 1, Arena: r.arena.Name, Seed: r.Seed, Load: r.Load, Pairs: r.Pairs, Began: r.e.Now()}
-	err = r.withSubject(ctx, func(ctx context.Context, s *site.Subject) error {
+	err = site.Use(ctx, r.arena, r.stackOptions(), func(ctx context.Context, s *site.Subject) error {
+		r.ready(doc.Began, s)
 		p := &pricer{benchRun: r, field: r.field(h, s, r.scenarioOf(s)), s: s.Stack, priced: chosen, rng: rand.New(rand.NewPCG(r.Seed, 0)), began: r.e.Now(), total: 2 * r.Pairs * len(chosen)}
 		return errors.Join(p.rounds(ctx, doc), p.clear())
 	})
@@ -171,10 +175,16 @@ func (p *pricer) pair(ctx context.Context, name string, on sensors, seed uint64)
 	if p.rng.IntN(2) == 0 {
 		first, second = bare, observed
 	}
-	if err := first(); err != nil {
-		return pair, err
+	for _, run := range []func() error{first, second} {
+		if err := run(); err != nil {
+			return pair, err
+		}
 	}
-	return pair, second()
+	var both judge.Pair
+	both.Put(false, pair.bare.run, "")
+	both.Put(true, pair.observed.run, "")
+	pair.void = both.Void
+	return pair, nil
 }
 
 // run makes one run with the given sensors on.
@@ -183,9 +193,9 @@ func (p *pricer) run(ctx context.Context, name string, on sensors, seed uint64) 
 		return priceRun{}, err
 	}
 	var grown [2]int64 // the access log's size around the load
-	spec := field.Spec{Load: field.Load{Time: p.Load, Seed: seed, Progress: p.shower(name)}, Around: func(phase scenario.Phase, begins bool) {
+	spec := field.Spec{Load: field.Load{Time: p.Load, Seed: seed, Progress: p.progressOf(name)}, Around: func(phase scenario.Phase, begins bool) {
 		if phase == scenario.Load {
-			grown[map[bool]int{true: 0, false: 1}[begins]] = sizeOf(p.s.Places().AccessLog)
+			grown[map[bool]int{true: 0, false: 1}[begins]] = p.accessSize()
 		}
 	}}
 	if on.host {
@@ -216,51 +226,101 @@ func (p *pricer) run(ctx context.Context, name string, on sensors, seed uint64) 
 	if err := p.prove(ctx, on, grown[1]-grown[0], len(m.Samples())); err != nil {
 		return priceRun{}, fmt.Errorf("run %d (%s): %w", id, name, err)
 	}
-	return priceOf(run), nil
+	priced := priceOf(run)
+	priced.run = run
+	return priced, nil
 }
 
 // set turns the given sensors on and all others off, and restarts every service.
 func (p *pricer) set(ctx context.Context, on sensors) error {
-	database, nginx := "", ""
-	if on.slow {
-		database += "slow_query_log = 1\nslow_query_log_file = " + p.slowLog() + "\nlog_output = FILE\nlong_query_time = 0\n" +
-			"min_examined_row_limit = 0\nlog_slow_rate_limit = 1\nlog_slow_verbosity = query_plan\n"
+	for _, svc := range p.s.Services() {
+		var err error
+		switch svc.Engine {
+		case iikanji.EngineMariaDB:
+			err = errors.Join(p.s.Pass(svc.Name, databaseSensors(on, p.slowLog(svc.Name))), p.removeSlowLog(svc.Name))
+		case iikanji.EngineNginx:
+			text := ""
+			if !on.access {
+				text = "access_log off;\n"
+			}
+			err = p.s.Pass(svc.Name, text)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if on.perf {
-		database += "performance_schema = ON\nperformance_schema_consumer_statements_digest = ON\nperformance_schema_instrument = 'statement/%=ON'\n"
-	}
-	if database == "" { // overrides the configs of the folder
-		database = "slow_query_log = 0\nperformance_schema = OFF\n"
-	}
-	if !on.access {
-		nginx = "access_log off;\n"
-	}
-	if err := errors.Join(p.s.Pass(stack.Database, "[mariadbd]\n"+database), p.s.Pass(stack.Nginx, nginx)); err != nil {
-		return err
-	}
-	if err := os.Remove(p.slowLog()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("removing the last run's slow log: %w", err)
-	}
-	for _, service := range []string{stack.Database, stack.App, stack.Nginx} {
-		if err := p.s.Restart(ctx, service); err != nil {
+	for _, svc := range p.s.Services() {
+		if err := p.s.Restart(ctx, svc.Name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// clear removes the drop-ins and the log of this measurement.
-func (p *pricer) clear() error {
-	err := errors.Join(p.s.Pass(stack.Database, ""), p.s.Pass(stack.Nginx, ""))
-	if gone := os.Remove(p.slowLog()); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
-		err = errors.Join(err, fmt.Errorf("removing the slow log: %w", gone))
+// databaseSensors is the configuration of a MariaDB with the given sensors on. It
+// overrides the configs of the folder.
+func databaseSensors(on sensors, slowLog string) string {
+	text := ""
+	if on.slow {
+		text += "slow_query_log = 1\nslow_query_log_file = " + slowLog + "\nlog_output = FILE\nlong_query_time = 0\n" +
+			"min_examined_row_limit = 0\nlog_slow_rate_limit = 1\nlog_slow_verbosity = query_plan\n"
 	}
-	return err
+	if on.perf {
+		text += "performance_schema = ON\nperformance_schema_consumer_statements_digest = ON\nperformance_schema_instrument = 'statement/%=ON'\n"
+	}
+	if text == "" {
+		text = "slow_query_log = 0\nperformance_schema = OFF\n"
+	}
+	return "[mariadbd]\n" + text
 }
 
-// slowLog is the path of the slow log of this measurement. The stack's own slow log
-// is not touched.
-func (p *pricer) slowLog() string { return filepath.Join(p.s.Logs(), "price-slow.log") }
+// clear removes the drop-ins and the logs of this measurement.
+func (p *pricer) clear() error {
+	var errs []error
+	for _, svc := range p.s.Services() {
+		switch svc.Engine {
+		case iikanji.EngineMariaDB:
+			errs = append(errs, p.s.Pass(svc.Name, ""), p.removeSlowLog(svc.Name))
+		case iikanji.EngineNginx:
+			errs = append(errs, p.s.Pass(svc.Name, ""))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// slowLog is the path of a database's slow log in this measurement. The stack's own
+// slow log is not touched.
+func (p *pricer) slowLog(service string) string {
+	return filepath.Join(p.s.Logs(), "price-slow-"+service+".log")
+}
+
+func (p *pricer) removeSlowLog(service string) error {
+	if err := os.Remove(p.slowLog(service)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing the slow log: %w", err)
+	}
+	return nil
+}
+
+// ofEngine returns the stack's services of an engine.
+func (p *pricer) ofEngine(engine iikanji.Engine) []iikanji.Service {
+	return p.s.Target().WithEngine(engine)
+}
+
+// slowSize returns the bytes of all slow logs of this measurement.
+func (p *pricer) slowSize() (n int64) {
+	for _, svc := range p.ofEngine(iikanji.EngineMariaDB) {
+		n += sizeOf(p.slowLog(svc.Name))
+	}
+	return n
+}
+
+// accessSize returns the bytes of all access logs.
+func (p *pricer) accessSize() (n int64) {
+	for _, svc := range p.ofEngine(iikanji.EngineNginx) {
+		n += sizeOf(svc.LogPath("access"))
+	}
+	return n
+}
 
 // sizeOf returns the size of a file, 0 if it is missing.
 func sizeOf(path string) int64 {
@@ -284,10 +344,10 @@ func (p *pricer) prove(ctx context.Context, on sensors, access int64, samples in
 		saw  bool
 		hint string
 	}{
-		{"the access log", on.access, access > 0, "conf/nginx.conf must include conf/nginx.d/*.conf in its http block, and servers must have no access_log of their own"},
-		{"the slow log", on.slow, sizeOf(p.slowLog()) > 0, "conf/my.cnf must include conf/mariadb.d"},
+		{"the access log", on.access, access > 0, "nginx's main config must include its folder of drop-ins in the http block, and servers must have no access_log of their own"},
+		{"the slow log", on.slow, p.slowSize() > 0, "the database's main config must include its folder of drop-ins"},
 		{"the host sampler", on.host, samples > 0, "--load must be some seconds"},
-		{"performance_schema", on.perf, digests > 0, "conf/my.cnf must include conf/mariadb.d"},
+		{"performance_schema", on.perf, digests > 0, "the database's main config must include its folder of drop-ins"},
 	} {
 		if sensor.on != sensor.saw {
 			return hinted(fmt.Errorf("%s should have been %s and was not", sensor.name, map[bool]string{true: "on", false: "off"}[sensor.on]), sensor.hint)
@@ -296,9 +356,21 @@ func (p *pricer) prove(ctx context.Context, on sensors, access int64, samples in
 	return nil
 }
 
-// digests returns the number of statement digests in performance_schema.
-func (p *pricer) digests(ctx context.Context) (n int64, err error) {
-	db, err := host.Local{}.SQL(host.Login{Socket: p.s.Places().DBSocket})
+// digests returns the number of statement digests in performance_schema of all
+// databases.
+func (p *pricer) digests(ctx context.Context) (sum int64, err error) {
+	for _, svc := range p.ofEngine(iikanji.EngineMariaDB) {
+		n, err := digestsOf(ctx, svc.Socket)
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return sum, nil
+}
+
+func digestsOf(ctx context.Context, socket string) (n int64, err error) {
+	db, err := host.Local{}.SQL(host.Login{Socket: socket})
 	if err != nil {
 		return 0, err
 	}
@@ -309,8 +381,8 @@ func (p *pricer) digests(ctx context.Context) (n int64, err error) {
 	return n, nil
 }
 
-// shower returns a function that draws the progress of one run among all.
-func (p *pricer) shower(name string) func(bench.Progress) {
+// progressOf returns a function that draws the progress of one run among all.
+func (p *pricer) progressOf(name string) func(bench.Progress) {
 	return func(b bench.Progress) {
 		left := "time left not known yet"
 		if p.done > 0 {
@@ -324,9 +396,10 @@ func (p *pricer) shower(name string) func(bench.Progress) {
 // A priceRun is the score and the CPU time of one run.
 type priceRun struct {
 	id    iikanji.RunID
-	score float64 // 0 if the run is not valid
-	cpu   float64 // seconds of the stack and the generator per request; 0 if not known
-	why   string  // reason for a score of 0
+	run   *iikanji.Run // nil if it had no load
+	score float64      // 0 if the run is not valid
+	cpu   float64      // seconds of the stack and the generator per request; 0 if not known
+	why   string       // reason for a score of 0
 }
 
 // priceOf adds up the CPU time of all services and of the generator, because a

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +80,11 @@ func TestPriceLeavesOut(t *testing.T) {
 	p.add(pricePair{observed: r, bare: priceRun{score: 1000, cpu: 0.01}})
 	if len(p.Score.Logs) != 0 || len(p.CPU.Logs) != 1 || len(p.Left) != 1 {
 		t.Errorf("a pair with a void run: %+v", p)
+	}
+	q := &sensorPrice{}
+	q.add(pricePair{observed: priceRun{score: 900, cpu: 0.01}, bare: priceRun{score: 1000, cpu: 0.01}, void: "run 8: other programs"})
+	if len(q.Score.Logs) != 0 || len(q.CPU.Logs) != 1 || !slices.Equal(q.Left, []string{"run 8: other programs"}) {
+		t.Errorf("a pair of which one run was disturbed: %+v", q)
 	}
 	l := &priceList{Arena: "isucondition", Sensors: []*sensorPrice{p, pairsOf([2]float64{1, 1}, [2]float64{0.9, 1.1})}}
 	l.computeIntervals()

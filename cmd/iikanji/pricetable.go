@@ -18,7 +18,10 @@ const priceAim = 0.03
 const priceLevel = 0.95
 
 // A pricePair is two runs with the same offered work.
-type pricePair struct{ observed, bare priceRun }
+type pricePair struct {
+	observed, bare priceRun
+	void           string // one of the runs was disturbed much more than the other
+}
 
 // A priceList is the result of --price, and the document of its --json.
 type priceList struct {
@@ -55,9 +58,12 @@ type cost struct {
 // add adds the valid numbers of a pair.
 func (p *sensorPrice) add(pair pricePair) {
 	a, b := pair.observed, pair.bare
-	if a.score > 0 && b.score > 0 {
+	switch {
+	case pair.void != "":
+		p.Left = append(p.Left, pair.void)
+	case a.score > 0 && b.score > 0:
 		p.Score.Logs = append(p.Score.Logs, math.Log(a.score/b.score))
-	} else {
+	default:
 		why := a.why
 		if why == "" {
 			why = b.why

@@ -4,36 +4,43 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"slices"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/site"
 	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/target/live"
 	"github.com/iikanji/iikanji/internal/tune"
 )
 
 type recoverCmd struct {
 	Target string `arg:"" help:"Target to recover, such as isucondition (an arena is a target)."`
 
-	JSON bool `help:"Print one JSON document: the changes that were undone or applied again."`
+	Damaged string `help:"What to do with changes whose events in the journal are damaged or missing: show the state of their places, undo them, or complete and keep them." enum:"show,undo,keep" default:"show"`
+	JSON    bool   `help:"Print one JSON document: the changes that were undone, put back or kept, and damage of the journal."`
 	placeFlags
 }
 
 // Help returns the long help of the command.
 func (recoverCmd) Help() string {
-	return `Undoes half-done changes after iikanji was killed, or the power failed, in the
-middle of a change, so that the state of the site is known again. Applied changes
-stay; changes that a search had reverted for a comparison are applied again. It is
-safe to run it twice, or if no change is half done.
+	return `Brings the site to a known state after iikanji was killed, or the power failed:
+ends the processes that a crashed stack left, undoes half-done changes, tries
+again to undo stuck ones, applies again changes that a search had reverted for a
+comparison, and removes temporary files. Applied changes stay. It is safe to run
+it twice, or if no change is half done.
+
+If events of the journal are damaged or missing, it shows for each place of the
+changes concerned whether it is as before the change, as after it, or neither,
+and changes nothing. --damaged undo or --damaged keep then settles them.
 
 Examples:
   iikanji recover isucondition
+  iikanji recover isucondition --damaged undo
 
-Exit status: 0 the state is known, 1 it is not (a change is stuck), 2 usage.`
+Exit status: 0 the state is known, 1 it is not (a change is stuck, or events are
+damaged), 2 usage.`
 }
 
 // Run runs the command.
@@ -51,7 +58,23 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer h.Close()
-	half, err := halfDone(h)
+	var done recovered
+	err = c.all(ctx, e, a, dir, h, &done)
+	if err := errors.Join(c.print(e, done, err), err); err != nil {
+		return err
+	}
+	return refuseStuck(h, a, c.placeFlags)
+}
+
+// all does the steps of the command. An error ends it before the next step.
+func (c *recoverCmd) all(ctx context.Context, e *env, a *namedTarget, dir string, h *history.History, done *recovered) error {
+	if err := a.sweep(ctx, dir); err != nil {
+		return err
+	}
+	if err := c.settle(ctx, e, a, dir, h, done); err != nil {
+		return err
+	}
+	half, err := interruptedChanges(h)
 	if err != nil {
 		return err
 	}
@@ -59,34 +82,47 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	var done recovered
-	if len(half)+len(away) > 0 {
-		if err := c.recover(ctx, e, a, dir, h, half, &done); err != nil {
-			return errors.Join(c.print(e, done), err)
-		}
-	}
-	// A killed plan leaves no entry in the history, but may leave scratch copies.
-	if err := site.Files(iikanji.Target{}, a, filepath.Join(dir, "conf"), filepath.Join(dir, "webapp")).Sweep(); err != nil {
-		return errors.Join(c.print(e, done), err)
-	}
-	if err := c.print(e, done); err != nil {
+	sensors, err := live.SensorsInForce(h)
+	if err != nil {
 		return err
 	}
-	return refuseStuck(h, a, c.placeFlags)
+	if len(half)+len(away)+sensors > 0 {
+		if err := c.recover(ctx, e, a, dir, h, half, done); err != nil {
+			return err
+		}
+	}
+	// A killed plan or write leaves no entry in the history, but may leave scratch
+	// copies and temporary files beside any file of any change.
+	files, err := filesOf(a, dir)
+	if err != nil {
+		return err
+	}
+	every, err := h.Changes()
+	if err != nil {
+		return err
+	}
+	return errors.Join(files.Sweep(), field.SweepTemporary(ctx, files, every))
 }
 
 // A recovered lists the changes that recover undid or applied again.
 type recovered struct {
 	Undone []*iikanji.Change `json:"reverted"`
 	Back   []*iikanji.Change `json:"put_back"`
+	Kept   []*iikanji.Change `json:"kept,omitempty"`
+	Damage *damageReport     `json:"damage,omitempty"`
+
+	completing []iikanji.ChangeID // to be completed, not undone
 }
 
 // recover brings the site up, undoes half-done changes and puts back changes that
 // were reverted for a comparison. If a half-done change keeps a server from starting, or the app from
 // building, its files are put back first: that needs no server.
-func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir string, h *history.History, half []*iikanji.Change, done *recovered) error {
+func (c *recoverCmd) recover(ctx context.Context, e *env, a *namedTarget, dir string, h *history.History, half []*iikanji.Change, done *recovered) error {
 	up := func() error {
 		return withLiveTarget(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
+			if err := done.complete(ctx, w, h); err != nil {
+				return err
+			}
 			if err := done.undo(ctx, w, h); err != nil {
 				return err
 			}
@@ -101,24 +137,58 @@ func (c *recoverCmd) recover(ctx context.Context, e *env, a *arena.Arena, dir st
 	if first == nil || ctx.Err() != nil || errors.As(first, &busy) {
 		return first
 	}
-	if left, err := halfDone(h); err != nil || len(left) == 0 {
+	if left, err := interruptedChanges(h); err != nil || len(left) == 0 {
 		return errors.Join(first, err)
 	}
-	real, err := filepath.EvalSymlinks(dir)
+	files, err := filesOf(a, dir)
 	if err != nil {
 		return errors.Join(first, err)
 	}
-	site := site.Files(iikanji.Target{}, a, filepath.Join(real, "conf"), filepath.Join(real, "webapp"))
-	if err := field.PutFilesBack(ctx, site, half); err != nil {
+	if err := field.PutFilesBack(ctx, files, done.filesToPut(half)); err != nil {
 		return errors.Join(first, err)
 	}
-	fmt.Fprintln(e.Stderr, "the stack did not come up: the files of the half-done changes were put back; trying again")
+	fmt.Fprintln(e.Stderr, "the stack did not come up: the files of the half-done changes were put into one state; trying again")
 	return up()
+}
+
+// filesToPut returns the interrupted changes with the files that the stack needs
+// to come up: as before each change, or as after it where it is to be completed.
+func (r *recovered) filesToPut(half []*iikanji.Change) []*iikanji.Change {
+	out := slices.Clone(half)
+	for i, c := range out {
+		if slices.Contains(r.completing, c.ID) {
+			forward := *c
+			forward.Do, forward.Undo = c.Undo, c.Do
+			out[i] = &forward
+		}
+	}
+	return out
+}
+
+// complete performs what is missing of the changes to keep.
+func (r *recovered) complete(ctx context.Context, w *liveTarget, h *history.History) error {
+	for len(r.completing) > 0 {
+		id := r.completing[0]
+		if err := w.executor(h).Complete(ctx, id, "its events were damaged or missing; kept by recover"); err != nil {
+			return err
+		}
+		r.completing = r.completing[1:]
+		kept, err := loaded(h, []iikanji.ChangeID{id})
+		if r.Kept = append(r.Kept, kept...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // undo undoes the half-done changes.
 func (r *recovered) undo(ctx context.Context, w *liveTarget, h *history.History) error {
 	ids, err := w.executor(h).Recover(ctx)
+	if err == nil { // logs that were turned on for an observation
+		var logs []iikanji.ChangeID
+		logs, err = live.RevertSensors(ctx, h, w.executor(h))
+		ids = append(ids, logs...)
+	}
 	undone, e := loaded(h, ids)
 	r.Undone = append(r.Undone, undone...)
 	return errors.Join(err, e)
@@ -147,20 +217,27 @@ func loaded(h *history.History, ids []iikanji.ChangeID) (changes []*iikanji.Chan
 	return changes, err
 }
 
-func (c *recoverCmd) print(e *env, done recovered) error {
+// print shows what was done. failed is the error that ended the command, if any.
+func (c *recoverCmd) print(e *env, done recovered, failed error) error {
 	if c.JSON {
 		done.Undone = append([]*iikanji.Change{}, done.Undone...) // empty lists, not null
 		done.Back = append([]*iikanji.Change{}, done.Back...)
 		return writeJSON(e.Stdout, done)
 	}
 	out := &output{w: e.Stdout}
+	if done.Damage != nil {
+		done.Damage.write(out)
+	}
 	for _, x := range done.Undone {
 		out.line("change %d was half done and is undone: %s", x.ID, report.Clean(x.Says))
+	}
+	for _, x := range done.Kept {
+		out.line("change %d was half done and is completed and kept: %s", x.ID, report.Clean(x.Says))
 	}
 	for _, x := range done.Back {
 		out.line("change %d was reverted for a comparison and is applied again: %s", x.ID, report.Clean(x.Says))
 	}
-	if len(done.Undone)+len(done.Back) == 0 {
+	if len(done.Undone)+len(done.Back)+len(done.Kept) == 0 && done.Damage == nil && failed == nil {
 		out.line("nothing was half done")
 	}
 	return out.err

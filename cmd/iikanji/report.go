@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/report/document"
 	"github.com/iikanji/iikanji/internal/summary"
@@ -51,11 +50,7 @@ func (c *reportCmd) Run(_ context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	_, hist, err := c.folders(a)
-	if err != nil {
-		return err
-	}
-	h, err := history.View(hist)
+	h, err := c.open(e, c.Target)
 	if err != nil {
 		return err
 	}
@@ -63,9 +58,6 @@ func (c *reportCmd) Run(_ context.Context, e *env) error {
 	s, err := summary.Load(h, a.Name)
 	if err != nil {
 		return err
-	}
-	for _, w := range s.Warnings {
-		fmt.Fprintln(e.Stderr, "warning:", report.Clean(w))
 	}
 	if form == "tsv" {
 		return c.tsv(e, s)

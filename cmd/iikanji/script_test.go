@@ -9,25 +9,30 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/target/keeper"
 )
 
 var update = flag.Bool("update", false, "write what the scripts' cmp commands saw into the scripts")
 
 func TestMain(m *testing.M) {
 	stack.MaybeSupervise()
+	keeper.MaybeKeep()
 	testscript.Main(sweptRun{m}, map[string]func(){"iikanji": mainOfTests})
 }
 
 // These variables set the rest between the runs of a search and the shortest load
-// that tune accepts, as in 1.2s.
+// that tune accepts, as in 1.2s. The third makes the guard see steal; its value is a
+// folder for temporary files.
 const (
 	restVariable      = "IIKANJI_TEST_REST"
 	leastLoadVariable = "IIKANJI_TEST_LEAST_LOAD"
+	stealVariable     = "IIKANJI_TEST_STEAL"
 )
 
 // mainOfTests is main with the settings that only tests have.
 func mainOfTests() {
 	stack.MaybeSupervise()
+	keeper.MaybeKeep()
 	e := systemEnv()
 	for name, value := range map[string]*time.Duration{restVariable: &e.Rest, leastLoadVariable: &e.LeastLoad} {
 		if text := os.Getenv(name); text != "" {
@@ -36,6 +41,9 @@ func mainOfTests() {
 				panic(err)
 			}
 		}
+	}
+	if dir := os.Getenv(stealVariable); dir != "" {
+		e.Machine = &stealing{dir: dir, began: time.Now()}
 	}
 	os.Exit(runProcess(e))
 }

@@ -22,7 +22,7 @@ type selftestCmd struct {
 	Arena string        `help:"Test the judge on real runs of this unchanged arena instead." placeholder:"ARENA"`
 	AA    int           `name:"aa" help:"With --arena: number of trials." default:"10"`
 	Load  time.Duration `help:"With --arena: length of the load of a run." default:"5s"`
-	Noisy bool          `help:"With --arena: use runs that other programs disturbed."`
+	Noisy bool          `help:"With --arena: use every run, however much it was disturbed."`
 	Pin   string        `help:"With --arena: CPUs, as in iikanji bench." default:"auto"`
 	placeFlags
 }

@@ -39,13 +39,16 @@ func shopArena() *arena.Arena {
 			"sql/schema.sql":      {Data: []byte(shopSchema)},
 			"sql/init.sh":         {Data: []byte(shopInit)},
 		},
-		Database: arena.Database{Name: "shop", User: "shop", Password: "shop", Conf: "innodb_buffer_pool_size = 16M\n"},
-		App: arena.App{Source: "go", Dir: "go", Public: "public", Load: "sql/init.sh", Programs: []string{"mariadb"}, Ready: "/",
-			Env: func(p arena.Places) []string {
-				return []string{fmt.Sprintf("PORT=%d", p.AppPort), fmt.Sprintf("MYSQL_PORT=%d", p.DBPort)}
-			}},
-		NginxConf: "nginx.conf",
-		Allow:     []iikanji.Promise{iikanji.Durability, iikanji.RowOrder, iikanji.Availability},
+		Services: []arena.Service{
+			{Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Loads: []string{"sql"}, DropIns: "mariadb.d", Configs: []arena.Config{{File: "my.cnf"}},
+				Database: arena.Database{Name: "shop", User: "shop", Password: "shop", Conf: "innodb_buffer_pool_size = 16M\n"}},
+			{Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo, Source: "go", Load: "sql/init.sh", Programs: []string{"mariadb"},
+				Env: func(p arena.Places) []string {
+					return []string{fmt.Sprintf("PORT=%d", p.Service("app").Port), fmt.Sprintf("MYSQL_PORT=%d", p.Service("database").Port)}
+				}},
+			{Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx, Public: "public", Configs: []arena.Config{{Template: "nginx.conf"}}},
+		},
+		Allow: []iikanji.Promise{iikanji.Durability, iikanji.RowOrder, iikanji.Availability},
 	}
 }
 
@@ -99,13 +102,13 @@ func shop(t *testing.T) (a *arena.Arena, dir string) {
 // oneOfEach returns a remedy for each kind of change.
 func oneOfEach() map[string]iikanji.Remedy {
 	return map[string]iikanji.Remedy{
-		"ddl":       {Kind: "ddl", Target: stack.Database, Args: map[string]string{"act": "add index", "schema": "shop", "table": "orders", "columns": "user, made DESC"}},
-		"mysqlconf": {Kind: "mysqlconf", Target: stack.Database, Args: map[string]string{"innodb_flush_log_at_trx_commit": "2"}},
-		"restart":   {Kind: "mysqlconf", Target: stack.Database, Args: map[string]string{"max_connections": "77"}},
-		"limits":    {Kind: "sysctl", Target: stack.Nginx, Args: map[string]string{"act": "limits", "nofile": "2048"}},
-		"appenv":    {Kind: "appenv", Target: stack.App, Args: map[string]string{"env.GOGC": "200"}},
-		"nginxconf": {Kind: "nginxconf", Target: stack.Nginx, Args: map[string]string{"act": "upstream keepalive", "keepalive": "8"}},
-		"patch": {Kind: "patch", Target: stack.App, Args: map[string]string{
+		"ddl":       {Kind: "ddl", Target: "database", Args: map[string]string{"act": "add index", "schema": "shop", "table": "orders", "columns": "user, made DESC"}},
+		"mysqlconf": {Kind: "mysqlconf", Target: "database", Args: map[string]string{"innodb_flush_log_at_trx_commit": "2"}},
+		"restart":   {Kind: "mysqlconf", Target: "database", Args: map[string]string{"max_connections": "77"}},
+		"limits":    {Kind: "sysctl", Target: "nginx", Args: map[string]string{"act": "limits", "nofile": "2048"}},
+		"appenv":    {Kind: "appenv", Target: "app", Args: map[string]string{"env.GOGC": "200"}},
+		"nginxconf": {Kind: "nginxconf", Target: "nginx", Args: map[string]string{"act": "upstream keepalive", "keepalive": "8"}},
+		"patch": {Kind: "patch", Target: "app", Args: map[string]string{
 			"diff": "--- a/word.go\n+++ b/word.go\n@@ -1,3 +1,3 @@\n package main\n \n-func word() string { return \"hello\" }\n+func word() string { return \"good day\" }\n"}},
 	}
 }
@@ -118,7 +121,7 @@ func everything(t *testing.T, dir string, site *change.Site) map[string]string {
 	if site == nil {
 		return state
 	}
-	conn, err := site.Services[stack.Database].DB.Conn(t.Context())
+	conn, err := site.Services["database"].DB.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +215,7 @@ func TestSite(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	wired, closeSite, err := site.Of(t.Context(), s, a)
+	wired, closeSite, err := site.Of(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +253,7 @@ func thereAndBack(t *testing.T, dir string, w *liveTarget, h *history.History, r
 	if !differs(everything(t, dir, w.Site()), before) {
 		t.Error("applying changed nothing")
 	}
-	answer, err := get(w.Stack.Places().URL())
+	answer, err := get(w.URL())
 	if err != nil {
 		t.Errorf("with the change: %v", err)
 	}
@@ -261,7 +264,7 @@ func thereAndBack(t *testing.T, dir string, w *liveTarget, h *history.History, r
 		t.Fatal(err)
 	}
 	same(t, "undone", everything(t, dir, w.Site()), before)
-	if answer, err := get(w.Stack.Places().URL()); err != nil || !strings.HasPrefix(answer, "hello") {
+	if answer, err := get(w.URL()); err != nil || !strings.HasPrefix(answer, "hello") {
 		t.Errorf("after the undo the site answers %q, %v", answer, err)
 	}
 }
@@ -272,18 +275,18 @@ func checksForReal(t *testing.T, dir string, site *change.Site) {
 	bad := filepath.Join(dir, "conf", ".iikanji-bad.cnf")
 	edit(t, bad, "[mysqld]\nno_such_variable = 1\n")
 	defer os.Remove(bad)
-	if err := site.Services[stack.Database].Check(t.Context(), bad); err == nil || !strings.Contains(err.Error(), "no_such_variable") {
+	if err := site.Services["database"].Check(t.Context(), bad); err == nil || !strings.Contains(err.Error(), "no_such_variable") {
 		t.Errorf("a bad setting: %v", err)
 	}
 	edit(t, bad, "no_such_directive;\n")
-	if err := site.Services[stack.Nginx].Check(t.Context(), bad); err == nil || !strings.Contains(err.Error(), "no_such_directive") {
+	if err := site.Services["nginx"].Check(t.Context(), bad); err == nil || !strings.Contains(err.Error(), "no_such_directive") {
 		t.Errorf("a bad directive: %v", err)
 	}
-	public, err := os.ReadFile(filepath.Join(site.Services[stack.Nginx].Public, "assets", "a.txt"))
+	public, err := os.ReadFile(filepath.Join(site.Services["nginx"].Public, "assets", "a.txt"))
 	if err != nil || string(public) != "an asset\n" {
 		t.Errorf("the folder of static files: %q, %v", public, err)
 	}
-	if loads := site.Services[stack.Database].Loads; len(loads) != 1 || filepath.Base(loads[0]) != "sql" {
+	if loads := site.Services["database"].Loads; len(loads) != 1 || filepath.Base(loads[0]) != "sql" {
 		t.Errorf("initialize loads from %v", loads)
 	}
 	for _, place := range []string{"history/x", "state.json", "mariadb/ibdata1", "data/x"} {
@@ -422,7 +425,7 @@ func byHandExported(t *testing.T, dir string) {
 	if !strings.HasPrefix(out, "4 changes and ") {
 		t.Errorf("%s", out)
 	}
-	for name, want := range map[string]string{"README.md": "| 1 | add index", "apply.sh": "want MARIADB_CONF_DIR", "files/webapp/go/word.go": "good day", "sql/0001.sql": "ALTER TABLE `shop`.`orders`"} {
+	for name, want := range map[string]string{"README.md": "| 1 | add index", "apply.sh": "require MARIADB_CONF_DIR", "files/webapp/go/word.go": "good day", "sql/0001.sql": "ALTER TABLE `shop`.`orders`"} {
 		if b, err := os.ReadFile(filepath.Join(into, name)); err != nil || !strings.Contains(string(b), want) {
 			t.Errorf("%s: %v, no %q in\n%s", name, err, want, b)
 		}
@@ -435,3 +438,6 @@ func byHandExported(t *testing.T, dir string) {
 		t.Errorf("into a folder with something in it: %s", said)
 	}
 }
+
+// stackOf is the stack of an arena that is up.
+func stackOf(w *liveTarget) *stack.Stack { return w.Subject.(*site.Subject).Stack }

@@ -1,16 +1,83 @@
 package main
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"strings"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/target"
 )
 
-// findTarget returns the target of a name. So far every target is an arena.
-func findTarget(name string) (*arena.Arena, error) {
-	a, ok := arena.Find(name)
-	if !ok {
-		return nil, usageError("unknown target %q; the targets are: %s", name, strings.Join(arena.Names(), ", "))
+// A namedTarget is what the name of a target on the command line means: an
+// arena, or a site that runs already and has an iikanji.toml.
+type namedTarget struct {
+	Name  string       // as it was given
+	arena *arena.Arena // nil for a site
+	file  *target.File // nil for an arena
+}
+
+// findTarget returns the target of a name: an arena, or the folder or the path of
+// an iikanji.toml.
+func findTarget(name string) (*namedTarget, error) {
+	if a, ok := arena.Find(name); ok {
+		return &namedTarget{Name: a.Name, arena: a}, nil
 	}
-	return a, nil
+	if path, ok := target.Find(name); ok {
+		f, err := target.Load(path)
+		if err != nil {
+			return nil, &exitError{Status: exitUsage, Err: err}
+		}
+		return &namedTarget{Name: name, file: f}, nil
+	}
+	return nil, usageError("unknown target %q; the targets are: %s; and any folder with an %s (iikanji init writes one)", name, strings.Join(arena.Names(), ", "), target.Name)
+}
+
+// findArena returns the arena of a name.
+func findArena(name string) (*arena.Arena, error) {
+	t, err := findTarget(name)
+	if err == nil && t.arena == nil {
+		err = usageError("%s is a site that runs already; the command is for arenas: %s", name, strings.Join(arena.Names(), ", "))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.arena, nil
+}
+
+// defaultDir is the target's work folder below the user's state folder. That of
+// a site has its name and a digest of the path of its file.
+func (t *namedTarget) defaultDir() (string, error) {
+	if t.arena != nil {
+		return stack.DefaultDir(t.arena.Name)
+	}
+	return stack.DefaultDir(fmt.Sprintf("site-%s-%.4x", plainWord(t.file.Site), sha256.Sum256([]byte(t.file.Path))))
+}
+
+// plainWord keeps letters, digits, dots, hyphens and underscores.
+func plainWord(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(".-_", r) {
+			return r
+		}
+		return '-'
+	}, s)
+}
+
+// answers are the known causes of an arena; a site has none.
+func (t *namedTarget) answers() string {
+	if t.arena == nil {
+		return ""
+	}
+	return t.arena.Answers
+}
+
+// policy is what changes of the target are permitted.
+func (t *namedTarget) policy() iikanji.Policy {
+	if t.arena == nil {
+		return t.file.Target().Policy
+	}
+	return iikanji.Policy{Allow: t.arena.Allow, AgentsChange: t.arena.AgentsChange}
 }

@@ -21,7 +21,7 @@ import (
 )
 
 type topCmd struct {
-	Target string `arg:"" optional:"" help:"Target that is up (default: the only one that is up; if none is, all processes that listen on TCP)."`
+	Target string `arg:"" optional:"" help:"Target that is up (default: the only target that is up, or all processes that listen on TCP)."`
 
 	Dir     string        `help:"Work folder of the stack that is up." type:"path" placeholder:"FOLDER"`
 	Service []string      `short:"s" help:"Service by its root process; with a stack, an additional service." placeholder:"NAME=PID"`
@@ -145,7 +145,7 @@ func (c *topCmd) folder(named bool) (string, error) {
 	}
 	dir, what := c.Dir, "a stack"
 	if c.Target != "" {
-		a, err := findTarget(c.Target)
+		a, err := findArena(c.Target)
 		if err != nil {
 			return "", err
 		}
@@ -156,8 +156,8 @@ func (c *topCmd) folder(named bool) (string, error) {
 			}
 		}
 	}
-	pids, err := stack.Running(dir)
-	if err == nil && len(pids) == 0 {
+	running, err := stack.Running(dir)
+	if err == nil && !running.Up() {
 		err = hinted(fmt.Errorf("%s is not up in %s", what, dir), "iikanji up TARGET brings it up, and bench does for one run; if it has another folder, name that with --dir")
 	}
 	return dir, err
@@ -171,7 +171,7 @@ func onlyStack() (string, error) {
 		if err != nil {
 			return "", nil // no home, no default
 		}
-		if pids, err := stack.Running(dir); err == nil && len(pids) > 0 {
+		if running, err := stack.Running(dir); err == nil && running.Up() {
 			dirs, names = append(dirs, dir), append(names, name)
 		}
 	}
@@ -181,25 +181,25 @@ func onlyStack() (string, error) {
 	return strings.Join(dirs, ""), nil
 }
 
-// stackServices returns the services of a stack, from the database to nginx, and the
-// load generator. A service that is down has no process.
+// stackServices returns the services of a stack in the order of their start, and
+// the load generator. A service that is down has no process.
 func stackServices(dir string) ([]hoststat.Service, error) {
-	pids, err := stack.Running(dir)
+	running, err := stack.Running(dir)
 	if err != nil {
 		return nil, err
 	}
 	var out []hoststat.Service
-	for _, name := range []string{stack.Database, stack.App, stack.Nginx} {
-		sv := hoststat.Service{Name: name}
-		if pid, runs := pids[name]; runs {
-			sv.PIDs = []int{pid}
+	for _, p := range running.Services {
+		sv := hoststat.Service{Name: p.Name}
+		if p.PID != 0 {
+			sv.PIDs = []int{p.PID}
 		}
 		out = append(out, sv)
 	}
 	load := hoststat.Service{Name: observe.Generator}
 	// iikanji up owns the stack but generates no load.
-	if pid, runs := pids[stack.Owner]; runs && stack.OwnerCommand(pid) != "up" {
-		load.PIDs = []int{pid}
+	if owner := running.Owner; owner != 0 && stack.OwnerCommand(owner) != "up" {
+		load.PIDs = []int{owner}
 	}
 	return append(out, load), nil
 }

@@ -125,7 +125,7 @@ func (p *pane) typed(line string) { p.tmux("send-keys", "-l", line); p.tmux("sen
 func (p *pane) until(what string, ok func(screen string) bool) string {
 	p.t.Helper()
 	screen := ""
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if screen = p.tmux("capture-pane", "-p"); ok(screen) {
 			return screen
 		}

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/report"
@@ -34,7 +33,7 @@ type tuneCmd struct {
 	Watch    time.Duration `help:"Length of the load of observed runs." default:"10s"`
 	Pairs    int           `help:"Pairs of runs in the last comparison." default:"4"`
 	Proposer string        `help:"Program, with arguments, that reads findings and facts as JSON and writes changes." placeholder:"CMD"`
-	Noisy    bool          `help:"Use runs that other programs disturbed. The result is not reliable."`
+	Noisy    bool          `help:"Use every run, however much it was disturbed."`
 
 	Seed  uint64   `help:"Seed of the offered work and of the order of runs." default:"1"`
 	Clock float64  `help:"Speed of virtual time (default: that of the target)." placeholder:"X"`
@@ -58,13 +57,17 @@ Ctrl-C undoes the candidate on trial and leaves the kept changes; the same
 command then continues the search. iikanji history shows each change with its
 evidence, iikanji revert --all restores the original bytes.
 
+A busy machine makes the noise larger; the search says what it can still prove,
+and proves that. A run counts unless it was disturbed much more than others. If
+all are, they all count.
+
 Examples:
   iikanji tune isucondition
   iikanji tune isucondition --time 1h --until x10
   iikanji tune isucondition --proposer ./propose.py
 
-Exit status: 0 done, 1 failed to run (also: interrupted, or the machine is too
-noisy), 2 usage, 3 the site fails its checks.`
+Exit status: 0 done, 1 failed to run (also: interrupted), 2 usage, 3 the site
+fails its checks.`
 }
 
 // Run runs the command.
@@ -73,6 +76,7 @@ func (c *tuneCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
+	c.fitSite(a)
 	o, err := c.options(cmp.Or(e.LeastLoad, defaultLeastLoad))
 	if err != nil {
 		return err
@@ -103,7 +107,7 @@ func (c *tuneCmd) Run(ctx context.Context, e *env) error {
 }
 
 // ended returns the error with the exit status of a search that ended with err.
-func (c *tuneCmd) ended(ctx context.Context, err error, a *arena.Arena) error {
+func (c *tuneCmd) ended(ctx context.Context, err error, a *namedTarget) error {
 	switch {
 	case err != nil && ctx.Err() == nil && errors.Is(err, tune.ErrChecks):
 		return &exitError{Status: exitChecks, Err: err}
@@ -149,12 +153,16 @@ func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *liveTarget, h *histo
 	}
 	t, live := c.tuner(r, w, h, o)
 	defer live.live.Done()
+	defer tidy(r.e, h)
 	t.Propose = propose
 	limit := "until no candidate is left"
 	if o.Time > 0 {
 		limit = "for at most " + o.Time.String()
 	}
-	live.say(fmt.Sprintf("tuning %s %s; the history is %s", r.arena.Name, limit, r.history))
+	live.say(fmt.Sprintf("tuning %s %s; the history is %s", r.target.Name, limit, r.history))
+	if says := niceSays(); says != "" {
+		live.say(says)
+	}
 	return t.Tune(ctx)
 }
 
@@ -165,7 +173,7 @@ func (c *tuneCmd) tuner(r *benchRun, w *liveTarget, h *history.History, o tune.T
 	live := &tuneView{live: report.NewLive(e.Stderr, e.TTY, e.width, e.Now), began: e.Now(), now: e.Now}
 	f := r.searchField(h, w, c.Noisy)
 	f.Progress = live.tick
-	o.Basis = c.basis(r)
+	o.Basis, o.Command = c.basis(r), c.command(r)
 	return &tune.Tuner{Field: f, Site: w.Site(), Acts: w.executor(h), History: h, Options: o, Now: e.Now, Show: live.show, Say: live.say, WhichFile: f.WhichFile}, live
 }
 
@@ -178,7 +186,7 @@ func (c *tuneCmd) basis(r *benchRun) string {
 		host = "unknown"
 	}
 	place := r.pin.placement()
-	text := fmt.Sprintf("%s on %s, %d cores, generator on %s, stack on %s, seed %d", r.arena.Name, host, place.Cores, place.Generator, place.Stack, r.Seed)
+	text := fmt.Sprintf("%s on %s, %d cores, generator on %s, stack on %s, seed %d", r.target.Name, host, place.Cores, place.Generator, place.Stack, r.Seed)
 	if r.Clock != 0 {
 		text += fmt.Sprintf(", clock %g", r.Clock)
 	}
@@ -186,6 +194,33 @@ func (c *tuneCmd) basis(r *benchRun) string {
 		text += fmt.Sprintf(", environment %.8x", sha256.Sum256([]byte(strings.Join(r.Env, "\x00"))))
 	}
 	return text
+}
+
+// command is the command line that repeats the search. Values of environment
+// variables may be secret: only their names are recorded.
+func (c *tuneCmd) command(r *benchRun) string {
+	parts := []string{"iikanji tune", r.arena.Name, "--time", c.Time.String(), "--short", c.Short.String(), "--full", c.Full.String(), "--watch", c.Watch.String(),
+		"--pairs", strconv.Itoa(c.Pairs), "--seed", strconv.FormatUint(c.Seed, 10), "--pin", c.Pin}
+	if c.Runs > 0 {
+		parts = append(parts, "--runs", strconv.Itoa(c.Runs))
+	}
+	if c.Until != "" {
+		parts = append(parts, "--until", c.Until)
+	}
+	if c.Clock != 0 {
+		parts = append(parts, "--clock", strconv.FormatFloat(c.Clock, 'g', -1, 64))
+	}
+	if c.Noisy {
+		parts = append(parts, "--noisy")
+	}
+	for _, env := range c.Env {
+		name, _, _ := strings.Cut(env, "=")
+		parts = append(parts, "--env", name+"=…")
+	}
+	if c.Proposer != "" {
+		parts = append(parts, "--proposer", "…")
+	}
+	return strings.Join(parts, " ")
 }
 
 // A tuneView draws the state of a search.
@@ -244,17 +279,17 @@ func (v *tuneView) draw() {
 		proof += fmt.Sprintf("; this run: %s left, score %s", p.Left.Round(time.Second), report.Count(int64(p.Score)))
 	}
 	lines = append(lines, proof)
-	stand := fmt.Sprintf("  run %d, %d tried, %d kept", w.Runs, w.Tried, w.Kept)
+	totals := fmt.Sprintf("  run %d, %d tried, %d kept", w.Runs, w.Tried, w.Kept)
 	if w.Score > 0 {
-		stand += fmt.Sprintf("; score %s", report.Count(int64(math.Round(w.Score))))
+		totals += fmt.Sprintf("; score %s", report.Count(int64(math.Round(w.Score))))
 		if w.First > 0 && w.Score != w.First {
-			stand += fmt.Sprintf(", %.1f × the first", w.Score/w.First)
+			totals += fmt.Sprintf(", %.1f × the first", w.Score/w.First)
 		}
 	}
 	if w.Left > 0 {
-		stand += fmt.Sprintf("; %s left", clock(w.Left))
+		totals += fmt.Sprintf("; %s left", clock(w.Left))
 	}
-	v.live.Draw(append(lines, stand)...)
+	v.live.Draw(append(lines, totals)...)
 }
 
 // effectText formats an effect on ln(score) with its interval, in percent.
@@ -267,7 +302,7 @@ func effectText(mid, lo, hi float64) string {
 func inPercent(x float64) float64 { return 100 * math.Expm1(x) }
 
 // print writes the outcome.
-func (c *tuneCmd) print(e *env, a *arena.Arena, out *tune.Outcome) error {
+func (c *tuneCmd) print(e *env, a *namedTarget, out *tune.Outcome) error {
 	if c.JSON {
 		return writeJSON(e.Stdout, out)
 	}

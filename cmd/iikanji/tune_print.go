@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/tune"
 )
@@ -73,7 +72,7 @@ func verdictWord(a tune.Attempt) string {
 }
 
 // printHeadline writes the result of the whole search.
-func printHeadline(e *env, a *arena.Arena, out *tune.Outcome) error {
+func printHeadline(e *env, a *namedTarget, out *tune.Outcome) error {
 	var b strings.Builder
 	if n := len(out.Final); n > 0 {
 		fmt.Fprintf(&b, "\n%s: %.1f × the untouched score", a.Name, out.Ratio.Mid)
@@ -88,12 +87,6 @@ func printHeadline(e *env, a *arena.Arena, out *tune.Outcome) error {
 	}
 	if s := out.Short; s[0] > 0 && s[1] > 0 {
 		fmt.Fprintf(&b, "  searching runs: %s → %s, %.1f ×\n", report.Count(int64(math.Round(s[0]))), report.Count(int64(math.Round(s[1]))), s[1]/s[0])
-	}
-	if g := out.Agreement; g != nil {
-		fmt.Fprintf(&b, "  short and full runs rank %d states with Kendall's tau %.2f\n", g.States, g.Tau)
-		if g.Tau < leastTau {
-			writeWrapped(&b, "the short runs rank the states differently from the full runs: the kept changes are doubtful; search with longer runs (--short)", e.Cols)
-		}
 	}
 	if out.Rehearsal.Done {
 		writeWrapped(&b, report.Clean("restart rehearsal: "+out.Rehearsal.Says), e.Cols)

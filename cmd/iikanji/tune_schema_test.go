@@ -11,14 +11,14 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/field"
-	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/site"
 )
 
 // TestWhichFile tests, on a real arena with two schema files that create the same
 // table, that the file whose statement initialize executes is edited.
 func TestWhichFile(t *testing.T) {
 	err := onField(t, func(ctx context.Context, w *liveTarget, f *field.Field) error {
-		sql := filepath.Join(w.Stack.Places().Dir, "webapp", "sql")
+		sql := filepath.Join(stackOf(w).Places().Dir, "webapp", "sql")
 		schema, err := os.ReadFile(filepath.Join(sql, "0_Schema.sql"))
 		if err != nil {
 			return err
@@ -30,7 +30,7 @@ func TestWhichFile(t *testing.T) {
 		if err := f.Initialize(ctx); err != nil {
 			return err
 		}
-		index := iikanji.Remedy{Kind: "ddl", Target: stack.Database, Args: map[string]string{"act": "add index", "schema": w.Arena.Database.Name,
+		index := iikanji.Remedy{Kind: "ddl", Target: "database", Args: map[string]string{"act": "add index", "schema": w.Subject.(*site.Subject).Stack.Places().Service("database").Schema,
 			"table": "isu_condition", "columns": "jia_isu_uuid, timestamp", "into": "schema file"}}
 		_, refused := change.Plan(ctx, w.Site(), index)
 		if refused == nil {

@@ -3,10 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/tune"
@@ -28,8 +29,21 @@ func halfDone(h *history.History) ([]*iikanji.Change, error) {
 	return half, nil
 }
 
-// refuseHalfDone returns an error if a change of the history is half done.
-func refuseHalfDone(h *history.History, a *arena.Arena, f placeFlags) error {
+// interruptedChanges returns the half-done changes and the stuck ones.
+func interruptedChanges(h *history.History) ([]*iikanji.Change, error) {
+	all, err := h.Changes()
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(c *iikanji.Change) bool { return !change.Interrupted(c.Stage) }), nil
+}
+
+// refuseHalfDone returns an error if a change of the history is half done, or if
+// the journal does not account for a change.
+func refuseHalfDone(h *history.History, a *namedTarget, f placeFlags) error {
+	if err := refuseDamaged(h, a, f); err != nil {
+		return err
+	}
 	half, err := halfDone(h)
 	if err != nil || len(half) == 0 {
 		return err
@@ -44,7 +58,7 @@ func refuseHalfDone(h *history.History, a *arena.Arena, f placeFlags) error {
 // refuseHalfDoneOrAway returns an error if a change of the history is half done,
 // or if an interrupted comparison left a kept change reverted: until that change is
 // applied again, the changes in force are not the kept ones.
-func refuseHalfDoneOrAway(h *history.History, a *arena.Arena, f placeFlags) error {
+func refuseHalfDoneOrAway(h *history.History, a *namedTarget, f placeFlags) error {
 	if err := refuseHalfDone(h, a, f); err != nil {
 		return err
 	}
@@ -62,7 +76,7 @@ func refuseHalfDoneOrAway(h *history.History, a *arena.Arena, f placeFlags) erro
 
 // refuseStuck returns an error that lists the changes that could not be undone.
 // They need a manual repair.
-func refuseStuck(h *history.History, a *arena.Arena, f placeFlags) error {
+func refuseStuck(h *history.History, a *namedTarget, f placeFlags) error {
 	all, err := h.Changes()
 	if err != nil {
 		return err

@@ -4,14 +4,16 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/stack"
@@ -21,22 +23,22 @@ type upCmd struct {
 	Arena string `arg:"" help:"Arena to bring up, such as isucondition."`
 
 	Dir   string   `help:"Work folder of the stack (default: below the user's state folder)." type:"path" placeholder:"FOLDER"`
-	Port  int      `help:"Port of nginx on 127.0.0.1 (default: the port of the last time, or a free one)."`
+	Port  int      `help:"Port of the web server on 127.0.0.1 (default: a free one, the same as last time)."`
 	Pin   string   `help:"CPUs: off, auto (leaves some for a load generator), or GENERATOR/STACK as in 0/1." default:"off"`
 	Env   []string `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
-	Fresh bool     `help:"Start from the arena's own files and an empty database; your edits are moved to another folder."`
+	Fresh bool     `help:"Start from the arena's own files and empty databases; your edits are moved to another folder."`
 	JSON  bool     `help:"Print the addresses and folders as one JSON document when the arena is up."`
 }
 
 // Help returns the long help of the command.
 func (upCmd) Help() string {
-	return `Brings an arena up in the foreground (MariaDB, nginx and the app are child
-processes of iikanji, in one work folder), prints its addresses and folders, and
-stops all of it on Ctrl-C. Your edits in the work folder are kept.
+	return `Brings an arena up in the foreground (its databases, apps and web servers are
+child processes of iikanji, in one work folder), prints their addresses and
+folders, and stops all of it on Ctrl-C. Your edits in the work folder are kept.
 
-While it runs, a line on standard input restarts a service: app (after a build of
-its source), nginx (after a test of its config) or database. Signal USR1 restarts
-the app.
+While it runs, the name of a service on standard input restarts the service. A
+service with a source is built first, and a config that can be tested is tested.
+Signal USR1 does this with every app.
 
 Examples:
   iikanji up isucondition
@@ -48,7 +50,7 @@ Exit status: 0 stopped, 1 failed to run, 2 usage.`
 
 // Run runs the command.
 func (c *upCmd) Run(ctx context.Context, e *env) (err error) {
-	a, err := findTarget(c.Arena)
+	a, err := findArena(c.Arena)
 	if err != nil {
 		return err
 	}
@@ -91,13 +93,15 @@ func (c *upCmd) Run(ctx context.Context, e *env) (err error) {
 
 // upPlaces is the document of --json.
 type upPlaces struct {
-	Arena    string        `json:"arena"`
-	URL      string        `json:"url"`
+	Arena string `json:"arena"`
+	URL   string `json:"url"`
+	// Source and Database are those of the arena's only service that has one.
 	Source   string        `json:"source"`
 	Configs  string        `json:"configs"`
 	Logs     string        `json:"logs"`
 	Database databaseAt    `json:"database"`
-	PID      int           `json:"pid"` // USR1 restarts the app, INT stops all
+	Services []serviceAt   `json:"services"`
+	PID      int           `json:"pid"` // USR1 restarts the apps, INT stops all
 	Took     time.Duration `json:"took_ns"`
 }
 
@@ -109,28 +113,96 @@ type databaseAt struct {
 	Password string `json:"password"` // the contest's published password, not a secret
 }
 
-// announce prints the addresses and folders of the stack, and how to work with it.
-func (c *upCmd) announce(e *env, s *stack.Stack, took time.Duration) error {
-	p := s.Places()
-	if c.JSON {
-		return writeJSON(e.Stdout, upPlaces{Arena: c.Arena, URL: p.URL(), Source: s.Source(), Configs: p.Conf, Logs: s.Logs(), PID: os.Getpid(), Took: took,
-			Database: databaseAt{Address: fmt.Sprintf("127.0.0.1:%d", p.DBPort), Socket: p.DBSocket, Name: p.DBName, User: p.DBUser, Password: p.DBPassword}})
+// A serviceAt is where one service is.
+type serviceAt struct {
+	Name     string         `json:"name"`
+	Role     iikanji.Role   `json:"role"`
+	Engine   iikanji.Engine `json:"engine"`
+	Address  string         `json:"address,omitempty"`
+	Socket   string         `json:"socket,omitempty"`
+	Source   string         `json:"source,omitempty"`
+	Config   string         `json:"config,omitempty"`
+	Database *databaseAt    `json:"database,omitempty"`
+	dropIns  string
+}
+
+// servicesAt returns where each service of a stack is.
+func servicesAt(s *stack.Stack) (out []serviceAt) {
+	for _, svc := range s.Services() {
+		p := s.Places().Service(svc.Name)
+		at := serviceAt{Name: svc.Name, Role: svc.Role, Engine: svc.Engine, Address: p.Address, Socket: p.Socket, Source: s.Source(svc.Name), Config: p.Config}
+		if svc.Engine.MySQLFamily() {
+			at.Database = &databaseAt{Address: p.Address, Socket: p.Socket, Name: p.Schema, User: p.User, Password: p.Password}
+			at.dropIns = filepath.Base(p.DropIns) + "/*" + filepath.Ext(p.Config)
+		}
+		out = append(out, at)
 	}
-	_, err := fmt.Fprintf(e.Stdout, `%[1]s is up, ready in %[2]s
+	return out
+}
 
-  url       %[3]s
-  source    %[4]s
-  configs   %[5]s/nginx.conf, my.cnf, mariadb.d/*.cnf
-  logs      %[6]s
-  database  127.0.0.1:%[7]d, database %[8]s, user %[9]s, password %[10]s
-            mariadb --no-defaults -S %[11]s %[8]s
+// announce prints where everything is and how to restart it.
+func (c *upCmd) announce(e *env, s *stack.Stack, took time.Duration) error {
+	p, services := s.Places(), servicesAt(s)
+	var sources, configs []string
+	var databases []databaseAt
+	for _, at := range slices.Backward(services) {
+		if at.Source != "" {
+			sources = append(sources, at.Source)
+		}
+		if at.Config != "" {
+			configs = append(configs, filepath.Base(at.Config))
+		}
+		if at.Database != nil {
+			databases, configs = append(databases, *at.Database), append(configs, at.dropIns)
+		}
+	}
+	if c.JSON {
+		doc := upPlaces{Arena: c.Arena, URL: p.URL(), Configs: p.Conf, Logs: s.Logs(), Services: services, PID: os.Getpid(), Took: took}
+		if len(sources) == 1 {
+			doc.Source = sources[0]
+		}
+		if len(databases) == 1 {
+			doc.Database = databases[0]
+		}
+		return writeJSON(e.Stdout, doc)
+	}
+	out := &output{w: e.Stdout}
+	out.line("%s is up, ready in %s\n", c.Arena, report.Duration(took))
+	out.line("  url       %s", p.URL())
+	for _, source := range sources {
+		out.line("  source    %s", source)
+	}
+	out.line("  configs   %s/%s", p.Conf, strings.Join(configs, ", "))
+	out.line("  logs      %s", s.Logs())
+	for _, d := range databases {
+		out.line("  database  %s, database %s, user %s, password %s", d.Address, d.Name, d.User, d.Password)
+		out.line("            mariadb --no-defaults -S %s %s", d.Socket, d.Name)
+	}
+	out.line(`
+Edit there, then type the name of a service (%s) to restart it; one
+with a source is built first. From another terminal, kill -USR1 %d restarts
+every app. Load it with: iikanji bench %s --url %s
+Ctrl-C stops it.`, oneOf(processNames(s)), os.Getpid(), c.Arena, p.URL())
+	return out.err
+}
 
-After an edit, type app, nginx or database to restart that service (app: after
-a build). kill -USR1 %[12]d from another terminal restarts the app.
-To load the arena: iikanji bench %[1]s --url %[3]s
-Ctrl-C stops it.
-`, c.Arena, report.Duration(took), p.URL(), s.Source(), p.Conf, s.Logs(), p.DBPort, p.DBName, p.DBUser, p.DBPassword, p.DBSocket, os.Getpid())
-	return err
+// processNames returns the names of the services that can be restarted.
+func processNames(s *stack.Stack) (names []string) {
+	for _, svc := range s.Services() {
+		if svc.IsProcess() {
+			names = append(names, svc.Name)
+		}
+	}
+	return names
+}
+
+// oneOf joins words, as in "a, b or c".
+func oneOf(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // serveUp restarts services on request, by lines and signals, until the end of ctx
@@ -150,9 +222,13 @@ func serveUp(ctx context.Context, e *env, s *stack.Stack, progress *report.Progr
 				return died
 			}
 			explain(e.Stderr, died)
-			progress.Say("to start it again, type its name: app, nginx or database")
+			progress.Say("type the service's name to start it again")
 		case <-usr1:
-			restartService(ctx, e, s, stack.App, progress)
+			for _, svc := range s.Services() {
+				if svc.Role == iikanji.RoleApp {
+					restartService(ctx, e, s, svc.Name, progress)
+				}
+			}
 		case name := <-requests:
 			restartService(ctx, e, s, name, progress)
 		}
@@ -177,16 +253,11 @@ func readRequests(ctx context.Context, in io.Reader, requests chan<- string) {
 // stack up.
 func restartService(ctx context.Context, e *env, s *stack.Stack, name string, progress *report.Progress) {
 	began := e.Now()
-	var err error
-	switch name {
-	case stack.App:
-		err = s.RestartApp(ctx)
-	case stack.Nginx, stack.Database:
-		err = s.Restart(ctx, name)
-	default:
-		progress.Say("%s: want app, nginx or database", report.Clean(name))
+	if names := processNames(s); !slices.Contains(names, name) {
+		progress.Say("%s: want %s", report.Clean(name), oneOf(names))
 		return
 	}
+	err := s.Rebuild(ctx, name)
 	switch {
 	case ctx.Err() != nil: // interrupted by Ctrl-C, which stops the whole stack
 	case err != nil:

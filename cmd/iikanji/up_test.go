@@ -15,6 +15,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
 )
 
@@ -32,9 +33,12 @@ func init() {
 			"go/main.go": {Data: []byte(tinyApp)},
 			"nginx.conf": {Data: []byte(tinyConf)},
 		},
-		Database:  arena.Database{Name: "tiny", User: "tiny", Password: "tiny"},
-		App:       arena.App{Source: "go", Dir: "go", Env: func(p arena.Places) []string { return []string{fmt.Sprintf("PORT=%d", p.AppPort)} }},
-		NginxConf: "nginx.conf",
+		Services: []arena.Service{
+			{Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Database: arena.Database{Name: "tiny", User: "tiny", Password: "tiny"}},
+			{Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo, Source: "go",
+				Env: func(p arena.Places) []string { return []string{fmt.Sprintf("PORT=%d", p.Service("app").Port)} }},
+			{Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx, Configs: []arena.Config{{Template: "nginx.conf"}}},
+		},
 	})
 }
 
@@ -51,18 +55,18 @@ func main() {
 `
 
 const tinyConf = `pid {{.Run}}/nginx.pid;
-error_log {{.ErrorLog}};
+error_log {{.Self.Log "error"}};
 events {}
 http {
-    access_log {{.AccessLog}};
+    access_log {{.Self.Log "access"}};
     client_body_temp_path {{.Run}}/body;
     proxy_temp_path {{.Run}}/proxy;
     fastcgi_temp_path {{.Run}}/fastcgi;
     uwsgi_temp_path {{.Run}}/uwsgi;
     scgi_temp_path {{.Run}}/scgi;
     server {
-        listen 127.0.0.1:{{.NginxPort}};
-        location / { proxy_pass http://127.0.0.1:{{.AppPort}}; }
+        listen {{.Self.Address}};
+        location / { proxy_pass http://{{(.Service "app").Address}}; }
     }
 }
 `
@@ -156,7 +160,7 @@ func TestUp(t *testing.T) {
 	}
 
 	s.order("nothing")
-	s.expect(`^nothing: want app, nginx or database$`)
+	s.expect(`^nothing: want database, app or nginx$`)
 	s.order("nginx")
 	s.expect(`^nginx is up again after `)
 	s.order("database")

@@ -4,6 +4,11 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/hoststat"
 )
 
 type versionCmd struct {
@@ -19,16 +24,16 @@ func (versionCmd) Help() string {
 Exit status: 0 done, 1 failed to run, 2 usage.`
 }
 
-// A build describes this program.
-type build struct {
+// A programVersion is what the build recorded of this program.
+type programVersion struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
 
-func buildVersion() build {
-	v := build{"devel", "", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+func versionOf() programVersion {
+	v := programVersion{"devel", "", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if is := info.Main.Version; is != "" && is != "(devel)" {
 			v.Version = is
@@ -42,9 +47,19 @@ func buildVersion() build {
 	return v
 }
 
+// machine describes the machine and the program, for the runs that they make.
+func machine() *iikanji.Machine {
+	v := versionOf()
+	program := v.Version
+	if v.Commit != "" && !strings.Contains(v.Version, v.Commit) {
+		program += " " + v.Commit
+	}
+	return hoststat.Machine(host.Local{}, program)
+}
+
 // Run prints one line: version, commit, compiler.
 func (c *versionCmd) Run(e *env) error {
-	v := buildVersion()
+	v := versionOf()
 	if c.JSON {
 		return writeJSON(e.Stdout, v)
 	}

@@ -53,7 +53,7 @@ func Align(profiles ...*iikanji.Profile) error {
 			for _, rows := range b.rows {
 				if w := rows.sides[side]; w != nil {
 					out := iikanji.Row{Key: routeKey(rows.method, segs)}
-					w.fill(&out, func(p place) (string, int64) { return sights[p.file].File, sights[p.file].Line })
+					w.fill(&out, nil, func(p place) (string, int64) { return sights[p.file].File, sights[p.file].Line })
 					out.Web.Method = methodName(rows.method, segs)
 					p.Rows = append(p.Rows, out)
 				}

@@ -29,6 +29,7 @@ type counter struct {
 	until     int64
 	ranged    bool
 	perSecond bool
+	ticks     *tally.Window
 	learning  bool // the routes of these lines are learned from
 	done      *atomic.Int64
 	slowest   slowest
@@ -68,15 +69,24 @@ func newIntakes(n int) []intake {
 }
 
 // block counts the lines of a block.
-func (c *counter) block(b *lines.Block) error {
-	in := &c.files[b.File]
-	in.bytes += int64(len(b.Data)) + b.Dropped
-	if c.done != nil {
-		c.done.Add(int64(len(b.Data)) + b.Dropped)
+func (c *counter) block(b *lines.Block) error { return countBlock(b, []*counter{c}) }
+
+// countBlock counts the lines of a block with several counters whose logs have
+// the same formats. The parser of the first one parses each line once, for all.
+func countBlock(b *lines.Block, all []*counter) error {
+	c := all[0]
+	for _, o := range all {
+		o.files[b.File].bytes += int64(len(b.Data)) + b.Dropped
+		if o.done != nil {
+			o.done.Add(int64(len(b.Data)) + b.Dropped)
+		}
+		if b.Dropped > 0 {
+			in := &o.files[b.File]
+			in.lines++
+			in.spoil(place{int32(b.File), int32(b.Seq), 0}, b.Data, "is longer than the limit of 1 MiB")
+		}
 	}
 	if b.Dropped > 0 {
-		in.lines++
-		in.spoil(place{int32(b.File), int32(b.Seq), 0}, b.Data, "is longer than the limit of 1 MiB")
 		b.Records = 1
 		return nil
 	}
@@ -85,6 +95,7 @@ func (c *counter) block(b *lines.Block) error {
 	data := b.Data
 	n := int32(0)
 	for ; len(data) > 0; n++ {
+		at := b.Offset + int64(len(b.Data)-len(data))
 		line, whole := data, true
 		if i := bytes.IndexByte(data, '\n'); i >= 0 {
 			line, data = data[:i], data[i+1:]
@@ -97,26 +108,34 @@ func (c *counter) block(b *lines.Block) error {
 		if len(line) == 0 {
 			continue
 		}
-		in.lines++
-		if why := p.parse(line, &c.rec); why != 0 {
-			if why < 0 || !whole {
-				in.lines--
-				in.unfinished = in.unfinished || why > 0
-				if why == otherLine {
-					in.other++
+		why := p.parse(line, &c.rec)
+		for _, o := range all {
+			in, here := &o.files[b.File], place{int32(b.File), int32(b.Seq), n}
+			in.lines++
+			switch {
+			case why == 0:
+				if changes != nil {
+					in.begin(changes.current, here)
 				}
-				continue
+				o.line(in, &c.rec, here, at)
+			case why < 0 || !whole:
+				in.leave(why)
+			default:
+				in.spoil(here, line, c.formats[b.File].explain(why))
 			}
-			in.spoil(place{int32(b.File), int32(b.Seq), n}, line, c.formats[b.File].explain(why))
-			continue
 		}
-		if changes != nil {
-			in.begin(changes.current, place{int32(b.File), int32(b.Seq), n})
-		}
-		c.line(in, place{int32(b.File), int32(b.Seq), n})
 	}
 	b.Records = int(n)
 	return nil
+}
+
+// leave takes back a line that is no request, or that is not finished yet.
+func (in *intake) leave(why reason) {
+	in.lines--
+	in.unfinished = in.unfinished || why > 0
+	if why == otherLine {
+		in.other++
+	}
 }
 
 // parser returns the worker's parser of a file and clears rec when the file
@@ -132,9 +151,8 @@ func (c *counter) parser(file int) parser {
 	return c.parsers[file]
 }
 
-// line counts the line that was just parsed.
-func (c *counter) line(in *intake, at place) {
-	rec := &c.rec
+// line counts a line that begins at an offset of its log.
+func (c *counter) line(in *intake, rec *record, at place, offset int64) {
 	if rec.at != noTime {
 		in.first, in.last = min(in.first, rec.at), max(in.last, rec.at)
 	}
@@ -150,26 +168,31 @@ func (c *counter) line(in *intake, at place) {
 	if c.slowest.limit > 0 {
 		c.slowest.add(rec, at)
 	}
-	if c.router != nil {
-		w := c.router.find(rec)
-		w.add(rec, at)
-		if c.learning {
-			w.addSize(rec.size)
-			c.router.noteUser(w, rec.user)
-		}
-		if c.perSecond {
-			w.second(rec)
-		}
-		return
-	}
-	w := c.table.At(c.keys.key(rec))
-	if w.count == 0 {
-		w.example.took = noTime
-	}
+	w := c.row(rec)
 	w.add(rec, at)
 	if c.perSecond {
 		w.second(rec)
 	}
+	if c.ticks != nil {
+		w.tick(rec, c.ticks, offset)
+	}
+}
+
+// row finds the row of a line; routes are learned from the line.
+func (c *counter) row(rec *record) *row {
+	if c.router == nil {
+		w := c.table.At(c.keys.key(rec))
+		if w.count == 0 {
+			w.example.took = noTime
+		}
+		return w
+	}
+	w := c.router.find(rec)
+	if c.learning {
+		w.addSize(rec.size)
+		c.router.noteUser(w, rec.user)
+	}
+	return w
 }
 
 func (c *counter) wanted(rec *record) bool {

@@ -159,7 +159,7 @@ func (s *siblings) texts() evidence {
 
 // structure scores the routes below the names: literals that most names have
 // prove values; collections (a name with members that have ids, of several
-// methods) and names of different methods speak against it.
+// methods) and names of different methods are evidence against it.
 func (s *siblings) structure() (e evidence) {
 	shared := 0
 	for text, n := range s.recurrent {

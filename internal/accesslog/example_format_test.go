@@ -59,7 +59,7 @@ func TestNewFormat(t *testing.T) {
 	}
 }
 
-// FuzzNewFormat: a line that chi writes comes back as it was, and no line makes
+// FuzzNewFormat: a line written by chi is parsed to its original values, and no line makes
 // the reader panic.
 func FuzzNewFormat(f *testing.F) {
 	fuzzSeeds(f)

@@ -199,7 +199,7 @@ func TestFormatChanges(t *testing.T) {
 // TestSmallThings: reports of users.
 func TestSmallThings(t *testing.T) {
 	good := combinedLine("GET", "/a", 200, 10)
-	// A last line that is still being written is no bad line.
+	// An unfinished last line does not count as a bad line.
 	p := read(t, Options{}, strings.Repeat(good, 3)+good[:40])
 	if p.Rows[0].Count != 3 || p.Intake.Bad != 0 || p.Intake.Lines != 3 || !strings.Contains(strings.Join(p.Notes, "\n"), "the last line is unfinished") {
 		t.Errorf("half a line: %+v %q", p.Intake, p.Notes)
@@ -215,7 +215,7 @@ func TestSmallThings(t *testing.T) {
 	if _, r := one(t, Options{Format: "tomcat"}, `10.0.0.1 - - [19/Nov/2026:04:04:05 +0000] "GET /a HTTP/1.1" 200 5 12`); r.Mean != 12*time.Millisecond {
 		t.Errorf("named tomcat: %v", r.Mean)
 	}
-	// A negative time is none.
+	// A negative time counts as missing.
 	if p := read(t, Options{}, good+strings.Replace(good, "0.010", "-0.001", 1)+good); p.Rows[0].Count != 3 || p.Rows[0].Total != 20*time.Millisecond {
 		t.Errorf("negative: %+v", p.Rows[0])
 	}

@@ -64,7 +64,7 @@ func fuzzSeeds(f *testing.F) {
 	f.Add("x:y|z/../%20", "say \"hi\" \\ \t{[", uint16(404), uint32(1<<31), uint32(86_400_000))
 }
 
-// FuzzCombined: a line that nginx writes comes back as it was.
+// FuzzCombined: a line written by nginx is parsed to its original values.
 func FuzzCombined(f *testing.F) {
 	fuzzSeeds(f)
 	l, err := nginxLayout(nginxCombined+" $request_time", "x")

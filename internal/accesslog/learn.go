@@ -13,7 +13,7 @@ const (
 	maxNames = 100
 	// minNames: fewer names are never values, whatever the evidence.
 	minNames = 4
-	// minOutlier is how many requests a name needs to be told from its siblings.
+	// minOutlier is how many requests a name needs to be separated from its siblings.
 	minOutlier = 8
 	// maxDead: more names than this that were always answered 4xx share a route.
 	maxDead = 20

@@ -35,7 +35,7 @@ func TestNginxConfEscapes(t *testing.T) {
 	}
 }
 
-// TestNginxConfRefused: what nginx cannot read is refused with its place.
+// TestNginxConfRefused: an invalid configuration is refused with the place of the error.
 func TestNginxConfRefused(t *testing.T) {
 	_, err := readOne("http {\n log_format x 'a'b;\n}")
 	var syntax *nginx.SyntaxError

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/filter"
+	"github.com/iikanji/iikanji/internal/tally"
 )
 
 // Options select what to read and how to count it. The zero value detects the
@@ -49,6 +50,9 @@ type Options struct {
 
 	// PerSecond also counts each row by second, for logs with timestamps.
 	PerSecond bool
+	// Ticks also counts each row by tick, for a single log with timestamps; nil
+	// for none.
+	Ticks *tally.Window
 
 	// Done receives the number of bytes read so far, for a progress display;
 	// nil for none.

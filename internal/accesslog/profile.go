@@ -158,7 +158,7 @@ func (r *reading) rows(p *iikanji.Profile) {
 	p.Slowest = r.slowest.sightings(r.where, r.text)
 	add := func(key string, m string, w *row) {
 		out := iikanji.Row{Key: key}
-		w.fill(&out, r.where)
+		w.fill(&out, r.opt.Ticks, r.where)
 		out.Web.Method, out.Example.Text = m, r.text(out.Example.Text)
 		p.Rows = append(p.Rows, out)
 	}

@@ -280,7 +280,7 @@ func (r *reading) checkFields() error {
 // newCounter makes a worker.
 func (r *reading) newCounter() *counter {
 	c := &counter{formats: r.formats, parsers: make([]parser, len(r.formats)), file: -1,
-		files: newIntakes(len(r.formats)), done: r.opt.Done, perSecond: r.opt.PerSecond, since: noTime, until: math.MaxInt64}
+		files: newIntakes(len(r.formats)), done: r.opt.Done, perSecond: r.opt.PerSecond, ticks: r.opt.Ticks, since: noTime, until: math.MaxInt64}
 	if !r.since.IsZero() {
 		c.since, c.ranged = r.since.UnixNano(), true
 	}

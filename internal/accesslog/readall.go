@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/iikanji/iikanji"
@@ -17,7 +18,7 @@ type Result struct {
 }
 
 // ReadAll counts the same access logs in several ways, with one pass over their
-// bytes. Each result is what [Read] would return. The log is read again only
+// bytes; readings of the same formats parse each line once. Each result is what [Read] would return. The log is read again only
 // for those ways for which Read would read it twice. Workers, BlockSize, Whole,
 // Partial and Prefix are those of the first Options. The error is that of ctx
 // or of reading the bytes.
@@ -106,9 +107,10 @@ func runTogether(ctx context.Context, shared *lines.Reader, all []*reading, upTo
 		for i, c := range mine {
 			counters[i] = append(counters[i], c)
 		}
+		groups := shareParsers(all, mine)
 		return func(b *lines.Block) error {
-			for _, c := range mine {
-				if err := c.block(b); err != nil {
+			for _, group := range groups {
+				if err := countBlock(b, group); err != nil {
 					return err
 				}
 			}
@@ -122,6 +124,32 @@ func runTogether(ctx context.Context, shared *lines.Reader, all []*reading, upTo
 		r.collect(counters[i])
 	}
 	return nil
+}
+
+// shareParsers groups the counters of one worker whose readings have the same
+// formats. The first of a group parses the fields that any of them needs.
+func shareParsers(all []*reading, counters []*counter) (groups [][]*counter) {
+	var of []*reading // the first of each group
+	for i, r := range all {
+		at := slices.IndexFunc(of, r.sameFormats)
+		if at < 0 {
+			of, groups = append(of, r), append(groups, []*counter{counters[i]})
+			continue
+		}
+		first := groups[at][0]
+		for f, needed := range counters[i].needs {
+			first.needs[f] = first.needs[f] || needed
+		}
+		groups[at] = append(groups[at], counters[i])
+	}
+	return groups
+}
+
+// sameFormats reports whether two readings of the same inputs recognised their
+// formats from the same options.
+func (r *reading) sameFormats(o *reading) bool {
+	a, b := r.opt, o.opt
+	return a.Format == b.Format && a.Nginx == b.Nginx && slices.Equal(a.Fields, b.Fields)
 }
 
 // needsAnotherPass reports whether one pass is not enough: a part of the log

@@ -30,9 +30,9 @@ func waysOfReading(t *testing.T) []Options {
 		{By: ByHost}}
 }
 
-// TestReadAll wants of each way what Read gives for it alone: of logs of
-// several formats, of a log whose format changes, and of one whose beginning
-// does not show its routes.
+// TestReadAll checks that several groupings of one reading give the same profiles as
+// Read alone: for logs of several formats, for a log whose format changes, and for a
+// log whose beginning does not show its routes.
 func TestReadAll(t *testing.T) {
 	logs := map[string]string{
 		"generated": generated(t, gen.Options{Seed: 1, Lines: 20_000}),
@@ -85,5 +85,67 @@ func TestReadAllReadsOnce(t *testing.T) {
 	var empty *EmptyError
 	if !errors.As(got[4].Err, &empty) || !errors.Is(got[5].Err, errStream) {
 		t.Errorf("errors %v and %v", got[4].Err, got[5].Err)
+	}
+}
+
+// A countingFormat counts the lines that its parsers parse.
+type countingFormat struct {
+	format
+	lines *int
+}
+
+func (f countingFormat) parser(needs fieldSet) parser {
+	return countingParser{f.format.parser(needs), f.lines}
+}
+
+type countingParser struct {
+	parser
+	lines *int
+}
+
+func (p countingParser) parse(line []byte, rec *record) reason {
+	*p.lines++
+	return p.parser.parse(line, rec)
+}
+
+// TestReadAllParsesOnce counts with all ways that an observer uses, and checks
+// that each line is parsed once for all of them.
+func TestReadAllParsesOnce(t *testing.T) {
+	log := strings.Repeat(combinedLine("GET", "/a/7", 200, 5), 1000) + strings.Repeat(combinedLine("GET", "/b", 404, 5), 500)
+	inputs := []*lines.Input{lines.Bytes("access.log", []byte(log))}
+	ways := []Options{{PerSecond: true}, conditions(t, "status=200"), conditions(t, "status=404,method=GET"), {By: ByURL}, {By: ByStatus}}
+	parsed := 0
+	var all []*reading
+	for _, way := range ways {
+		way.Workers = 1
+		r, err := newReading(inputs, way)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.formats[0] = countingFormat{r.formats[0], &parsed}
+		all = append(all, r)
+	}
+	shared := newReader(inputs, all[0].opt)
+	for _, r := range all {
+		r.reader = shared
+	}
+	if err := countTogether(t.Context(), shared, all); err != nil {
+		t.Fatal(err)
+	}
+	if parsed != 1500 {
+		t.Errorf("%d lines were parsed, the log has 1500", parsed)
+	}
+	for i, want := range []int64{1500, 1000, 500, 1500, 1500} {
+		got := int64(0)
+		p, err := all[i].profile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range p.Rows {
+			got += row.Count
+		}
+		if got != want {
+			t.Errorf("way %d: %d lines are counted, want %d", i, got, want)
+		}
 	}
 }

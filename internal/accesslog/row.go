@@ -21,6 +21,7 @@ type row struct {
 	upstream, upstreams       int64 // upstream is in ns; upstreams counts lines that have it
 	reqBytes, maxReq          int64
 	seconds                   *tally.Seconds // nil unless Options.PerSecond is set
+	ticks                     *tally.Ticks   // nil unless Options.Ticks is set
 	example                   sight
 	method                    method
 	kept                      bool // in a router: learned from the prefix, never overflows
@@ -124,6 +125,42 @@ func (r *row) second(rec *record) {
 	r.seconds.Add(rec.at)
 }
 
+// tick counts one line over the time of its request, which had ended when the
+// line at an offset of the log was written. Without that time, the request ended
+// in the second of the line's timestamp.
+func (r *row) tick(rec *record, w *tally.Window, offset int64) {
+	var from, to int64
+	if w.Written != nil {
+		from, to = w.Written(offset)
+	}
+	if rec.at != noTime {
+		from, to = endOf(rec.at, from, to)
+	}
+	if from == 0 || to == 0 {
+		return
+	}
+	if r.ticks == nil {
+		r.ticks = new(tally.Ticks)
+	}
+	r.ticks.Add(w, from-max(rec.took, 0), to)
+}
+
+// endOf narrows the second of a timestamp, or the moment of one with a fraction,
+// by the times between which the line was written.
+func endOf(stamp, from, to int64) (int64, int64) {
+	end := stamp
+	if stamp%1e9 == 0 {
+		end += 1e9
+	}
+	if from == 0 || from > end || to != 0 && to < stamp { // the clocks differ: the stamp alone counts
+		from = stamp
+	}
+	if to == 0 || to < from || to > end {
+		to = end
+	}
+	return max(from, stamp), to
+}
+
 // maxExample is the longest example kept, in bytes.
 const maxExample = 300
 
@@ -164,6 +201,12 @@ func (r *row) merge(o *row) {
 		}
 		r.seconds.Merge(o.seconds)
 	}
+	if o.ticks != nil {
+		if r.ticks == nil {
+			r.ticks = new(tally.Ticks)
+		}
+		r.ticks.Merge(o.ticks)
+	}
 	if o.example.took > r.example.took || o.example.took == r.example.took && o.example.place.before(r.example.place) {
 		r.example = o.example
 	}
@@ -173,7 +216,7 @@ func (r *row) merge(o *row) {
 func (r *row) dead() bool { return r.status[4] == r.count }
 
 // fill sets a Profile's row; line resolves places.
-func (r *row) fill(out *iikanji.Row, line func(place) (string, int64)) {
+func (r *row) fill(out *iikanji.Row, w *tally.Window, line func(place) (string, int64)) {
 	out.Count = r.count
 	out.Errors = r.status[5]
 	r.times.Fill(out)
@@ -182,6 +225,9 @@ func (r *row) fill(out *iikanji.Row, line func(place) (string, int64)) {
 		ReqBytes: iikanji.Bytes(r.reqBytes), MaxReqBytes: iikanji.Bytes(r.maxReq)}
 	if r.seconds != nil {
 		out.PerSecond = r.seconds.Counts()
+	}
+	if r.ticks != nil {
+		out.Ticks = r.ticks.Counts(w)
 	}
 	if r.example.took != noTime {
 		out.Example.Text = string(r.example.text)

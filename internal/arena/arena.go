@@ -5,7 +5,6 @@ package arena
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"slices"
 	"time"
@@ -30,17 +29,22 @@ type Arena struct {
 	Generate         func(ctx context.Context, webapp, data string) error
 	GeneratedVersion string
 
-	Database Database
-	App      App
-	// NginxConf is the path in Files of nginx's configuration, a text/template
-	// over Places.
-	NginxConf string
+	// Services are the parts of the stack in the order in which they start. They
+	// stop in the reverse order; neighbours of the same role stop together.
+	Services []Service
+	// Entry is the name of the service that clients send their requests to. By
+	// default it is the only service of role web.
+	Entry string
+	// Variants have other services, as an app in another language. Each is a target
+	// of its own: variant "ruby" of the arena "isucondition" is
+	// "isucondition-ruby", with a work folder and a history of its own.
+	Variants []Variant
 
 	// Scenario returns the benchmarker.
 	Scenario func(o Options) (scenario.Scenario, error)
 	// Settings are options of the benchmarker besides those that every arena has.
 	Settings []Setting
-	// Commands are further commands of the arena, as in a stand-in of an external
+	// Commands are further commands of the arena, such as a stand-in for an external
 	// service for manual tests.
 	Commands []Command
 	// Answers is answers.txt: the known causes as finding codes, the best first.
@@ -53,14 +57,6 @@ type Arena struct {
 	InitializeTimeout time.Duration
 }
 
-// A Database is the database that the app expects. The app's initialize loads
-// its schema and data.
-type Database struct {
-	Name, User, Password string
-	// Conf are lines for the [mariadbd] section, as the contest's server had them.
-	Conf string
-}
-
 // A Command is a further command of an arena, run as "iikanji NAME".
 type Command struct {
 	Name     string
@@ -71,48 +67,6 @@ type Command struct {
 	// from several goroutines.
 	Run func(ctx context.Context, set Values, say func(line string)) error
 }
-
-// An App describes how to build and start the web application.
-type App struct {
-	// Source is the folder in Files with package main, a Go module of its own.
-	// Without a go.mod it can use the standard library only.
-	Source string
-	Dir    string // working directory in Files when it runs
-	// Public is the folder in Files of the static files, with the paths of their
-	// URLs; empty if there is none.
-	Public string
-	// Env returns the app's environment as "K=V".
-	Env func(p Places) []string
-	// Ready is a path that answers, with any status, once the app is up.
-	Ready string
-	// Programs are programs that the app or Load calls, as in "mysql". The stack
-	// reports a missing one before it starts anything.
-	Programs []string
-	// Load is a command in Files that fills the database before the app starts.
-	// It runs in its own folder with the app's environment. Empty means that only
-	// initialize fills the database.
-	Load string
-}
-
-// Places are the addresses of one running stack.
-type Places struct {
-	Dir        string // the work folder
-	Conf       string // Dir/conf, absolute; its folder nginx.d is for files that nginx's configuration includes
-	Webapp     string // Dir/webapp, absolute
-	NginxPort  int    // on 127.0.0.1
-	AppPort    int
-	DBPort     int
-	DBSocket   string
-	AccessLog  string
-	ErrorLog   string
-	Run        string // folder for pid files and temporary files of nginx
-	DBName     string
-	DBUser     string
-	DBPassword string
-}
-
-// URL is the base URL of the contest's web server.
-func (p Places) URL() string { return fmt.Sprintf("http://127.0.0.1:%d", p.NginxPort) }
 
 // Options configure a benchmarker.
 type Options struct {
@@ -131,22 +85,28 @@ type Options struct {
 
 var registry = map[string]*Arena{}
 
-// Register adds an arena. Call it from init only. It panics if the name is
-// taken.
+// Register adds an arena and its variants. Call it from init only. It panics if a
+// name is taken.
 func Register(a *Arena) {
-	if _, taken := registry[a.Name]; taken {
-		panic("BUG: arena " + a.Name + " registered twice")
+	add := func(a *Arena) {
+		if _, taken := registry[a.Name]; taken {
+			panic("BUG: arena " + a.Name + " registered twice")
+		}
+		registry[a.Name] = a
 	}
-	registry[a.Name] = a
+	add(a)
+	for _, v := range a.Variants {
+		add(a.with(v))
+	}
 }
 
-// Find returns the arena of a name.
+// Find returns the arena, or the variant of one, of a name.
 func Find(name string) (*Arena, bool) {
 	a, ok := registry[name]
 	return a, ok
 }
 
-// Names lists the arenas in alphabetical order.
+// Names lists the arenas and their variants in alphabetical order.
 func Names() []string {
 	names := make([]string, 0, len(registry))
 	for n := range registry {

@@ -55,7 +55,7 @@ func Resolve(declared []Setting, texts []string) (Values, error) {
 		}
 		s, ok := findSetting(declared, name)
 		if !ok {
-			return nil, fmt.Errorf("there is no setting %.100q; there is: %s", name, settingNames(declared))
+			return nil, fmt.Errorf("unknown setting %.100q; the settings are: %s", name, settingNames(declared))
 		}
 		if s.Kind == URL && value != "" {
 			if u, err := url.Parse(value); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

@@ -21,7 +21,7 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%q: %v, %v; want an error with %q", text, got, err, want)
 		}
 	}
-	if _, err := Resolve(nil, []string{"a=b"}); err == nil || !strings.Contains(err.Error(), "there is: none") {
+	if _, err := Resolve(nil, []string{"a=b"}); err == nil || !strings.Contains(err.Error(), "the settings are: none") {
 		t.Errorf("nothing declared: %v", err)
 	}
 }

@@ -71,9 +71,11 @@ func TestPathMatch(t *testing.T) {
 func TestCookiesOverTheWire(t *testing.T) {
 	url := web(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
-		case "/in":
+		case "/long":
 			w.Header().Add("Set-Cookie", "session=one; Path=/; HttpOnly")
 			w.Header().Add("Set-Cookie", "deep=x; Path=/api")
+			w.Header().Add("Set-Cookie", "brief=y; Max-Age=600; Path=/")
+		case "/short":
 			w.Header().Add("Set-Cookie", "brief=y; Max-Age=1; Path=/")
 		case "/again":
 			http.SetCookie(w, &http.Cookie{Name: "session", Value: "two", Path: "/"})
@@ -83,11 +85,12 @@ func TestCookiesOverTheWire(t *testing.T) {
 		_, _ = w.Write([]byte(r.Header.Get("Cookie")))
 	})
 	b, ctx := browse(t, url, scenario.ClientOptions{})
-	want(t, ctx, b, "/in", "")
+	want(t, ctx, b, "/long", "")
 	want(t, ctx, b, "/", "session=one; brief=y")
 	want(t, ctx, b, "/api/x", "deep=x; session=one; brief=y")
 	want(t, ctx, b, "/again", "session=one; brief=y")
 	want(t, ctx, b, "/", "session=two; brief=y")
+	want(t, ctx, b, "/short", "session=two; brief=y")
 	if v, ok := b.Cookie("session"); v != "two" || !ok {
 		t.Errorf("session is %q %v", v, ok)
 	}

@@ -17,7 +17,12 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-var testInfo = scenario.Info{Name: "test", Steps: []string{"get", "post"}, Timeout: time.Second, Load: 200 * time.Millisecond,
+// patience is the limit of every wait that must end: only a dead machine misses it.
+const patience = time.Minute
+
+// testInfo has a timeout that no answer of a test's server needs. Tests of timeouts
+// set their own.
+var testInfo = scenario.Info{Name: "test", Steps: []string{"get", "post"}, Timeout: patience, Load: 200 * time.Millisecond,
 	Table: scenario.Table{Events: []scenario.EventRule{{Name: "got", Points: 2, Per: 10}}, PerError: 1}}
 
 const got scenario.Event = 0
@@ -84,6 +89,8 @@ type rawConn struct {
 	net.Conn
 	r *bufio.Reader
 	n int // of the connection, from 1
+	// over is closed when the server has closed the connection.
+	over chan struct{}
 }
 
 // next reads one request with its body. It returns false at the end.
@@ -118,8 +125,10 @@ func rawServer(t testing.TB, handle func(c *rawConn)) (url string, accepted *ato
 			}
 			n := int(accepted.Add(1))
 			go func() {
+				conn := &rawConn{c, bufio.NewReader(c), n, make(chan struct{})}
+				defer close(conn.over)
 				defer c.Close()
-				handle(&rawConn{c, bufio.NewReader(c), n})
+				handle(conn)
 			}()
 		}
 	}()

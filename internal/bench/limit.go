@@ -75,6 +75,12 @@ func limitOf(s strain) (why, warning string) {
 	return "", ""
 }
 
+// starved reports whether lateness is the only limit that was met: the machine
+// gave the generator too little CPU time.
+func (s *strain) starved() bool {
+	return s.noPort == 0 && s.noFile == 0 && s.share < voidShare && s.ratio() >= voidLateness
+}
+
 func micros(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
 
 // strainOf collects the input of limitOf.

@@ -26,6 +26,8 @@ type Options struct {
 	CPUs []int
 	// SamplesDir is the folder of the file of raw samples; empty keeps none.
 	SamplesDir string
+	// KeepHeads also keeps headers of some clients there: see HeadsFile.
+	KeepHeads bool
 	// InsecureTLS accepts any certificate of an https target.
 	InsecureTLS bool
 	// OnPhase is called right before a phase begins and right after it ends, in

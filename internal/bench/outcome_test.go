@@ -56,6 +56,19 @@ func TestLimitOf(t *testing.T) {
 	f(with(func(s *strain) { s.late, s.latency = 10*ms, 0 }), false, false)
 	f(with(func(s *strain) { s.noPort = 1 }), true, false)
 	f(with(func(s *strain) { s.noFile = 1 }), true, false)
+	for name, c := range map[string]struct {
+		s    strain
+		want bool
+	}{
+		"calm":                  {calm, false},
+		"late":                  {with(func(s *strain) { s.late = 2 * ms }), true},
+		"late by its own work":  {with(func(s *strain) { s.late, s.share = 2*ms, 0.96 }), false},
+		"late and out of ports": {with(func(s *strain) { s.late, s.noPort = 2*ms, 1 }), false},
+	} {
+		if got := c.s.starved(); got != c.want {
+			t.Errorf("%s: starved %v", name, got)
+		}
+	}
 }
 
 func TestPorts(t *testing.T) {

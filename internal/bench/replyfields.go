@@ -149,7 +149,7 @@ func (p *reply) headDone() error {
 	return nil
 }
 
-// skipInterim discards a 1xx answer. 101 is an error: no request asks for a switch.
+// skipInterim discards a 1xx answer. 101 is an error: no request requires a switch.
 func (p *reply) skipInterim() error {
 	p.interim++
 	if p.status == 101 {

@@ -43,6 +43,9 @@ func Run(ctx context.Context, sc scenario.Scenario, o Options) (*iikanji.Run, er
 	if w := samples.close(s.shards); w != "" {
 		s.warn("%s", w)
 	}
+	if err := s.heads.close(); err != nil {
+		s.warn("%s", err)
+	}
 	s.finish(ctx, run)
 	return run, nil
 }
@@ -53,6 +56,9 @@ func (s *session) openSamples() (*sampleWriter, error) {
 		if err := os.MkdirAll(s.o.SamplesDir, 0o755); err != nil {
 			return nil, fmt.Errorf("creating the folder of samples: %w", err)
 		}
+	}
+	if s.o.KeepHeads {
+		s.heads = newHeadSampler(s.o.SamplesDir)
 	}
 	w, err := newSampleWriter(s.o.SamplesDir, SampleHead{Scenario: s.info.Name, Began: s.clock.base, Steps: s.info.Steps})
 	if err == nil {

@@ -26,6 +26,7 @@ type session struct {
 	clock  *clock
 	timer  *dueTimer
 	pool   responsePool
+	heads  *headSampler
 	bodies *bodies
 	shards []shard
 	dials  dials

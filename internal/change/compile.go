@@ -2,13 +2,12 @@ package change
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // Limits of a copy of the source; a larger folder is not one of source.
@@ -17,24 +16,22 @@ const (
 	maxBytes   = 256 << 20
 )
 
-// Compile builds a copy of a service's source, the folder source, with the edits,
-// and removes the copy.
+// Compile builds a copy of a service's source, the folder source of its host, with
+// the edits, and removes the copy.
 //
 // The copy is beside the source, so that relative paths in go.mod, as in
 // "replace x => ../x", keep their meaning.
-func Compile(ctx context.Context, svc Service, source string, edits []Edit) error {
-	if err := svc.Here(); err != nil {
-		return err
+func (s *Site) Compile(ctx context.Context, svc Service, source string, edits []Edit) error {
+	h, err := s.On(svc.Host)
+	if err != nil {
+		return fmt.Errorf("copying the source to compile it: %w", err)
 	}
-	return inScratchFolder(filepath.Dir(source), func(dir string) error {
-		if err := os.Chmod(dir, 0o755); err != nil { // the compiler may run with another account
-			return fmt.Errorf("copying the source to compile it: %w", err)
-		}
-		if err := copyTree(ctx, source, dir); err != nil {
+	return inScratchFolder(h, filepath.Dir(source), func(dir string) error {
+		if err := copyTree(ctx, h, source, dir); err != nil {
 			return fmt.Errorf("copying the source to compile it: %w", err)
 		}
 		for _, e := range edits {
-			if err := e.inCopy(source, dir); err != nil {
+			if err := e.inCopy(h, source, dir); err != nil {
 				return fmt.Errorf("editing the copy of the source: %w", err)
 			}
 		}
@@ -46,23 +43,23 @@ func Compile(ctx context.Context, svc Service, source string, edits []Edit) erro
 }
 
 // inCopy applies an edit to the copy in dir.
-func (e Edit) inCopy(source, dir string) error {
+func (e Edit) inCopy(h host.Host, source, dir string) error {
 	rel, err := filepath.Rel(source, e.Path)
 	if err != nil {
 		return err
 	}
 	to := filepath.Join(dir, rel)
 	if e.New == nil {
-		return os.Remove(to)
+		return h.Remove(to)
 	}
-	return os.WriteFile(to, e.New, 0o644) // of one that is there the mode stays
+	return h.Write(to, e.New, 0o644) // an existing file keeps its mode
 }
 
 // copyTree copies folders, regular files and links. Names that begin with a dot
 // (.git) are not part of the build and left out.
-func copyTree(ctx context.Context, from, to string) error {
+func copyTree(ctx context.Context, h host.Host, from, to string) error {
 	entries, size := 0, int64(0)
-	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+	return h.Walk(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == from {
 			return err
 		}
@@ -85,32 +82,26 @@ func copyTree(ctx context.Context, from, to string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return copyEntry(path, filepath.Join(to, path[len(from):]), info)
+		return copyEntry(h, path, filepath.Join(to, path[len(from):]), info)
 	})
 }
 
-func copyEntry(from, to string, info fs.FileInfo) error {
+func copyEntry(h host.Host, from, to string, info fs.FileInfo) error {
 	switch {
 	case info.IsDir():
-		return os.Mkdir(to, 0o755)
+		return h.Mkdir(to, 0o755)
 	case info.Mode()&fs.ModeSymlink != 0:
-		target, err := os.Readlink(from)
+		target, err := h.Readlink(from)
 		if err != nil {
 			return err
 		}
-		return os.Symlink(target, to)
+		return h.Symlink(target, to)
 	case !info.Mode().IsRegular():
 		return nil // a socket, a pipe: nothing to compile
 	}
-	in, err := os.Open(from)
+	body, err := h.Read(from)
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm()|0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	return h.Create(to, body, info.Mode().Perm()|0o600)
 }

@@ -43,7 +43,7 @@ func (e *MovedError) Error() string { return e.Place + " was edited since" }
 
 // Hints shows what differs and what to do.
 func (e *MovedError) Hints() []string {
-	return []string{"put it back or plan again; it differs so:\n" + e.Diff}
+	return []string{"restore the old content or plan again; the difference:\n" + e.Diff}
 }
 
 // Apply performs a planned change. If an op fails, the ops before it are undone
@@ -63,6 +63,9 @@ func (x *Executor) Apply(ctx context.Context, id iikanji.ChangeID) error {
 		return err
 	}
 	if err = x.perform(ctx, c, history.Do, c.Do); err == nil {
+		err = x.proven(ctx, c)
+	}
+	if err == nil {
 		err = x.Journal.MoveChange(id, iikanji.Applied, "")
 	}
 	if err == nil {
@@ -144,7 +147,16 @@ func (x *Executor) act(ctx context.Context, side history.Side, op iikanji.Op) er
 		ctx, cancel = context.WithTimeout(ctx, undoTime)
 		defer cancel()
 	}
-	return x.Hands.Perform(ctx, op)
+	err := x.Hands.Perform(ctx, op)
+	if side == history.Undo && op.Verb == iikanji.Reload && err != nil {
+		// A service that has ended takes no reload, and reads its configuration at
+		// its start.
+		op.Verb = iikanji.Restart
+		if again := x.Hands.Perform(ctx, op); again == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 // done reports whether a statement has had its effect already, which is possible
@@ -280,10 +292,17 @@ func (x *Executor) undo(ctx context.Context, c *iikanji.Change, why string) erro
 	return errors.Join(err, x.Journal.MoveChange(c.ID, iikanji.Stuck, err.Error()))
 }
 
+// Interrupted reports whether a change is neither in force nor undone: it was
+// being applied or reverted when iikanji ended, or an undo of it failed.
+func Interrupted(s iikanji.Stage) bool {
+	return s == iikanji.Applying || s == iikanji.Reverting || s == iikanji.Stuck
+}
+
 // Recover brings the site into a known state after iikanji was killed: changes
-// that were being applied or reverted are undone, the latest first. Applied
-// changes stay. It returns the changes that it undid. When ctx is done, it ends
-// after the change that it is undoing.
+// that were being applied or reverted are undone, the latest first. An undo that
+// failed is tried again: its cause (a full disk, a server that had ended) may be
+// gone. Applied changes stay. It returns the changes that it undid. When ctx is
+// done, it ends after the change that it is undoing.
 func (x *Executor) Recover(ctx context.Context) ([]iikanji.ChangeID, error) {
 	changes, err := x.Journal.Changes()
 	if err != nil {
@@ -292,7 +311,7 @@ func (x *Executor) Recover(ctx context.Context) ([]iikanji.ChangeID, error) {
 	var done []iikanji.ChangeID
 	var errs []error
 	for _, c := range slices.Backward(changes) {
-		if c.Stage != iikanji.Applying && c.Stage != iikanji.Reverting {
+		if !Interrupted(c.Stage) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {

@@ -298,7 +298,7 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// TestRecoverStuck: recovering does not overwrite what somebody edited after
+// TestRecoverStuck: recovering does not overwrite edits made after
 // the crash.
 func TestRecoverStuck(t *testing.T) {
 	r := newRig(t)
@@ -336,7 +336,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestCheck: a plan whose undo does not lead back is no plan.
+// TestCheck: a plan whose undo does not restore the state is refused.
 func TestCheck(t *testing.T) {
 	good := func() *iikanji.Change {
 		c := &iikanji.Change{Kind: "k", Target: "t", Says: "s"}

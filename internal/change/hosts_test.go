@@ -118,10 +118,60 @@ func TestRootsOfHosts(t *testing.T) {
 			t.Errorf("written on %q", on)
 		}
 	}
-	if err := (Service{Host: "db1"}).Here(); !errors.Is(err, ErrNotHere) {
-		t.Errorf("%v", err)
+}
+
+// TestScratchOnHost: the copies of a plan are made, swept and removed on the
+// service's own host.
+func TestScratchOnHost(t *testing.T) {
+	s := twoHosts(t)
+	h := s.Hosts["db1"]
+	for _, err := range []error{h.Mkdir("/src", 0o755), h.Write("/src/main.go", []byte("old"), 0o644), h.Write("/src/gone.go", []byte("x"), 0o644),
+		h.Symlink("/etc/my.cnf", "/src/link"), h.Mkdir("/src/.git", 0o755), h.Write("/etc/.iikanji-test-7.cnf", nil, 0o600)} {
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := (Service{}).Here(); err != nil {
+	list := func(dir string) (names []string) {
+		entries, err := h.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		return names
+	}
+	svc := Service{Host: "db1", Config: cnf, Source: "/src"}
+	err := s.InScratchFile(svc, "/etc", ".cnf", []byte("text"), func(path string) error {
+		if b, err := h.Read(path); err != nil || string(b) != "text" || filepath.Dir(path) != "/etc" || len(list("/etc")) != 2 {
+			t.Errorf("%s has %q (%v) among %q", path, b, err, list("/etc"))
+		}
+		return nil
+	})
+	if err != nil {
 		t.Error(err)
+	}
+	svc.Build = func(_ context.Context, dir string) error {
+		main, err := h.Read(filepath.Join(dir, "main.go"))
+		link, e := h.Readlink(filepath.Join(dir, "link"))
+		if err != nil || e != nil || string(main) != "new" || link != "/etc/my.cnf" || strings.Join(list(dir), " ") != "link main.go" {
+			t.Errorf("main.go is %q, link to %q, files %q (%v, %v)", main, link, list(dir), err, e)
+		}
+		return nil
+	}
+	edits := []Edit{{Path: "/src/main.go", Old: []byte("old"), New: []byte("new")}, {Path: "/src/gone.go", Old: []byte("x")}}
+	if err := s.Compile(t.Context(), svc, "/src", edits); err != nil {
+		t.Error(err)
+	}
+	s.Services = map[string]Service{"a": svc}
+	if err := errors.Join(h.Mkdir("/.iikanji-build-9", 0o755), s.Sweep()); err != nil {
+		t.Error(err)
+	}
+	if got := strings.Join(append(list("/"), list("/etc")...), " "); got != "etc src my.cnf" {
+		t.Errorf("left: %s", got)
+	}
+	svc.Host = "db3"
+	if err := s.Compile(t.Context(), svc, "/src", nil); err == nil {
+		t.Error("compiled on a host that is not there")
 	}
 }

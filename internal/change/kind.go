@@ -93,6 +93,9 @@ func Plan(ctx context.Context, s *Site, r iikanji.Remedy) (*iikanji.Change, erro
 		return nil, fmt.Errorf("planning %s on %s: %w", r.Kind, r.Target, err)
 	}
 	c.Worth, c.Simplifies = act.Worth, act.Simplifies
+	anchors := r
+	anchors.Proof = nil
+	c.Remedy = &anchors
 	for _, p := range c.Weakens {
 		if p == iikanji.Durability || p == iikanji.Freshness {
 			c.Worth = max(c.Worth, WorthState)
@@ -117,6 +120,9 @@ func (s *Site) replaceable(c *iikanji.Change) error {
 		}
 		h, err := s.On(op.Host)
 		if err != nil {
+			return err
+		}
+		if err := s.MayWrite(op.Host, op.Place); err != nil { // also by way of a link
 			return err
 		}
 		if err := h.Replaceable(op.Place); err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // A Laster is a kind with changes of tables, which the benchmark's initialize
-// undoes when it creates the tables anew. It can make them in the schema file
+// undoes when it creates the tables again. It can make them in the schema file
 // that initialize loads, too.
 type Laster interface {
 	Kind

@@ -4,22 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"math/rand/v2"
 	"path/filepath"
 	"regexp"
-	"syscall"
+	"strconv"
+
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // A plan is read or compiled by the service's own programs before anything is
-// changed: in files and folders of these names, beside the real ones. Each is
-// locked (flock(2)) for as long as its plan lives, and a lock ends with its
-// process: a scratch file without a lock was left behind by a plan that was
-// killed.
-//
-// Scratch files are on this machine, not on a host.Host: a lock that ends with
-// this process has no counterpart over a connection, and the programs that read
-// the files (Service.Check, Service.Build) are started here. Service.Here
-// refuses other hosts.
+// changed: in files and folders of these names, beside the real ones, on the
+// service's host. Each is locked (host.Host.Hold) for as long as its plan lives,
+// and a lock ends with its process: a scratch file without a lock was left behind
+// by a plan that was killed.
 const (
 	scratchFile   = ".iikanji-test-"
 	scratchFolder = ".iikanji-build-"
@@ -31,105 +28,90 @@ var (
 	folderName = regexp.MustCompile(`^` + regexp.QuoteMeta(scratchFolder) + `[0-9]+$`)
 )
 
-// InScratchFile writes body to a new file in dir whose name ends in ext, as
-// ".conf", calls use with its path, and removes it. Errors of use are returned
-// unwrapped.
-func InScratchFile(dir, ext string, body []byte, use func(path string) error) error {
-	return inScratch(dir, func() (string, error) {
-		f, err := os.CreateTemp(dir, scratchFile+"*"+ext)
-		if err != nil {
-			return "", err
-		}
-		_, err = f.Write(body)
-		if err = errors.Join(err, f.Close()); err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-		return f.Name(), err
-	}, use)
+// InScratchFile writes body to a new file in dir, a folder of the service's host,
+// whose name ends in ext, as ".conf", calls use with its path, and removes it.
+// Errors of use are returned unwrapped.
+func (s *Site) InScratchFile(svc Service, dir, ext string, body []byte, use func(path string) error) error {
+	h, err := s.On(svc.Host)
+	if err != nil {
+		return fmt.Errorf("making a scratch copy: %w", err)
+	}
+	return inScratch(h, dir, scratchFile, ext, func(path string) error { return h.Create(path, body, 0o600) }, use)
 }
 
-// inScratchFolder calls use with a new folder in dir, and removes it.
-func inScratchFolder(dir string, use func(path string) error) error {
-	return inScratch(dir, func() (string, error) { return os.MkdirTemp(dir, scratchFolder) }, use)
+// inScratchFolder calls use with a new folder in dir, and removes it. The compiler
+// may run with another account.
+func inScratchFolder(h host.Host, dir string, use func(path string) error) error {
+	return inScratch(h, dir, scratchFolder, "", func(path string) error { return h.Mkdir(path, 0o755) }, use)
 }
 
-// inScratch sweeps dir, creates a scratch file or folder in it, locks it, calls
-// use, and removes it. Another process that sweeps dir may remove it before it is
-// locked: then it is created again.
-func inScratch(dir string, create func() (string, error), use func(path string) error) (err error) {
-	if err := sweep(dir); err != nil {
+// inScratch sweeps dir, creates a scratch file or folder in it under a new name,
+// locks it, calls use, and removes it. Another process that sweeps dir may remove
+// it before it is locked: then it is created again.
+func inScratch(h host.Host, dir, prefix, ext string, create func(path string) error, use func(path string) error) (err error) {
+	if err := sweep(h, dir); err != nil {
 		return err
 	}
 	for {
-		path, err := create()
-		if err != nil {
+		path := filepath.Join(dir, prefix+strconv.FormatUint(uint64(rand.Uint32()), 10)+ext)
+		if err := create(path); err != nil {
+			if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) && isFolder(h, dir) { // swept while it was made
+				continue
+			}
 			return fmt.Errorf("making a scratch copy: %w", err)
 		}
-		lock, err := hold(path)
+		lock, err := h.Hold(path)
 		if err != nil {
-			return errors.Join(err, os.RemoveAll(path))
+			return errors.Join(err, h.RemoveAll(path))
 		}
 		if lock == nil {
 			continue
 		}
 		err = use(path)
-		if e := errors.Join(os.RemoveAll(path), lock.Close()); e != nil {
+		if e := errors.Join(h.RemoveAll(path), lock.Close()); e != nil {
 			err = errors.Join(err, fmt.Errorf("removing the scratch copy %s: %w", path, e))
 		}
 		return err
 	}
 }
 
-// hold locks a scratch file or folder. It returns nil if another process has
-// locked or removed it.
-func hold(path string) (lock *os.File, err error) {
-	// A link is not followed, and opening a pipe does not block.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	} else if err != nil {
-		return nil, fmt.Errorf("locking the scratch copy %s: %w", path, err)
-	}
-	defer func() {
-		if lock == nil {
-			_ = f.Close() // it was only read
-		}
-	}()
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, nil
-	} else if err != nil {
-		return nil, fmt.Errorf("locking the scratch copy %s: %w", path, err)
-	}
-	locked, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("locking the scratch copy %s: %w", path, err)
-	}
-	if there, err := os.Lstat(path); err != nil || !os.SameFile(locked, there) {
-		return nil, nil //nolint:nilerr // who had the lock has removed it
-	}
-	return f, nil
+func isFolder(h host.Host, path string) bool {
+	info, err := h.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // Sweep removes the scratch copies of plans that were killed. Those of running
 // plans stay, in whatever process.
 func (s *Site) Sweep() error {
-	var dirs []string
+	dirs := map[string][]string{} // by host
 	for _, svc := range s.Services {
 		for _, path := range []string{svc.Config, svc.DropIn, svc.Source} {
 			if path != "" {
-				dirs = append(dirs, filepath.Dir(path))
+				dirs[svc.Host] = append(dirs[svc.Host], filepath.Dir(path))
 			}
 		}
 	}
-	return sweep(dirs...)
+	var errs []error
+	for name, of := range dirs {
+		h, err := s.On(name)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("looking for what a killed plan left: %w", err))
+			continue
+		}
+		errs = append(errs, sweep(h, of...))
+	}
+	return errors.Join(errs...)
 }
 
-// sweep removes scratch copies without a lock.
-func sweep(dirs ...string) error {
+// sweep removes scratch copies without a lock from folders of a host.
+func sweep(h host.Host, dirs ...string) error {
+	me, err := h.Account()
+	if err != nil {
+		return fmt.Errorf("looking for what a killed plan left: %w", err)
+	}
 	var errs []error
 	for _, dir := range dirs {
-		entries, err := os.ReadDir(dir)
+		entries, err := h.ReadDir(dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		} else if err != nil {
@@ -137,13 +119,13 @@ func sweep(dirs ...string) error {
 			continue
 		}
 		for _, e := range entries {
-			if !isScratch(e) {
+			if !isScratch(e, me) {
 				continue
 			}
 			path := filepath.Join(dir, e.Name())
-			lock, err := hold(path)
+			lock, err := h.Hold(path)
 			if lock != nil {
-				err = errors.Join(os.RemoveAll(path), lock.Close())
+				err = errors.Join(h.RemoveAll(path), lock.Close())
 			}
 			if err != nil {
 				errs = append(errs, fmt.Errorf("removing what a killed plan left: %w", err))
@@ -153,9 +135,9 @@ func sweep(dirs ...string) error {
 	return errors.Join(errs...)
 }
 
-// isScratch reports whether an entry is a scratch copy of this process's account:
-// by its name, type and owner.
-func isScratch(e fs.DirEntry) bool {
+// isScratch reports whether an entry is a scratch copy of the account that acts on
+// the host: by its name, type and owner.
+func isScratch(e fs.DirEntry, me host.Owner) bool {
 	if !(e.Type().IsRegular() && fileName.MatchString(e.Name()) || e.IsDir() && folderName.MatchString(e.Name())) {
 		return false
 	}
@@ -163,6 +145,6 @@ func isScratch(e fs.DirEntry) bool {
 	if err != nil {
 		return false // it is gone
 	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(st.Uid) == os.Geteuid()
+	owner, ok := host.OwnerOf(info)
+	return ok && owner.UID == me.UID
 }

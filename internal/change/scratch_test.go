@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // planning is the folder in which a test process is in the middle of plans.
@@ -57,8 +59,8 @@ func TestPlanning(t *testing.T) {
 	if dir == "" {
 		t.Skip("it is TestSweep's other process")
 	}
-	err := InScratchFile(dir, ".conf", []byte("text"), func(string) error {
-		return Compile(t.Context(), Service{Build: func(ctx context.Context, _ string) error {
+	err := (&Site{}).InScratchFile(Service{}, dir, ".conf", []byte("text"), func(string) error {
+		return (&Site{}).Compile(t.Context(), Service{Build: func(ctx context.Context, _ string) error {
 			if _, err := io.WriteString(os.Stdout, "copied\n"); err != nil {
 				return err
 			}
@@ -70,7 +72,7 @@ func TestPlanning(t *testing.T) {
 }
 
 // TestSweep kills a process in the middle of plans. While it lives its copies
-// stay, whoever plans or sweeps; then they go, and nothing else does.
+// stay, whichever process plans or sweeps; later they are removed, and nothing else.
 func TestSweep(t *testing.T) {
 	dir, src := source(t)
 	before := names(t, dir)
@@ -100,10 +102,10 @@ func TestSweep(t *testing.T) {
 	site := &Site{Services: map[string]Service{"app": {Source: src}, "web": {Config: filepath.Join(dir, "web.conf"), DropIn: filepath.Join(dir, "none", "x.conf")}}}
 	plan := func() {
 		t.Helper()
-		if err := Compile(t.Context(), Service{Build: func(context.Context, string) error { return nil }}, src, nil); err != nil {
+		if err := (&Site{}).Compile(t.Context(), Service{Build: func(context.Context, string) error { return nil }}, src, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := InScratchFile(dir, ".tmp", nil, func(string) error { return nil }); err != nil {
+		if err := (&Site{}).InScratchFile(Service{}, dir, ".tmp", nil, func(string) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -153,12 +155,12 @@ func TestHoldRace(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				_ = sweep(dir)
+				_ = sweep(host.Local{}, dir)
 			}
 		}
 	}()
 	for range 300 {
-		if err := inScratchFolder(dir, func(path string) error {
+		if err := inScratchFolder(host.Local{}, dir, func(path string) error {
 			return os.WriteFile(filepath.Join(path, "x"), nil, 0o600) // it is there, and stays
 		}); err != nil {
 			t.Fatal(err)
@@ -179,7 +181,7 @@ func TestCompile(t *testing.T) {
 	edits := []Edit{{Path: filepath.Join(src, "main.go"), Old: []byte("package main\n"), New: []byte("edited")},
 		{Path: filepath.Join(src, "lib/lib.go"), Old: []byte("package lib\n")}, {Path: filepath.Join(src, "new.go"), New: []byte("new")}}
 	refusal := errors.New("main.go:1: expected package")
-	err := Compile(t.Context(), Service{Build: func(_ context.Context, in string) error {
+	err := (&Site{}).Compile(t.Context(), Service{Build: func(_ context.Context, in string) error {
 		if filepath.Dir(in) != dir {
 			t.Errorf("the copy lies in %s, want it beside the source", in)
 		}
@@ -212,7 +214,7 @@ func TestCompile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Compile(t.Context(), Service{}, src, nil); err == nil || !strings.Contains(err.Error(), "holds more than") {
+	if err := (&Site{}).Compile(t.Context(), Service{}, src, nil); err == nil || !strings.Contains(err.Error(), "holds more than") {
 		t.Errorf("%v", err)
 	}
 	if now := names(t, dir); !slices.Equal(now, before) {

@@ -3,7 +3,6 @@ package change
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -55,16 +54,19 @@ type Service struct {
 	// LimitsFile has "name = value" lines of process limits that are applied at each
 	// start of the service. Only iikanji writes it; it may not exist yet.
 	LimitsFile string
+	// EnableFile is for a service that runs on demand: Restart starts it if the file
+	// exists and ends it otherwise. Only iikanji writes it; "" for other services.
+	EnableFile string
 	// Source is the folder of the service's source, which Restart builds if it has
 	// changed; "" if unknown.
 	Source string
-	// Build compiles a copy of the source in dir. Its error has the compiler's
+	// Build compiles a copy of the source in dir, on its host. Its error has the compiler's
 	// output. It changes nothing else.
 	Build func(ctx context.Context, dir string) error
 	// Loads are the folders with the SQL files that the site's initialize loads.
 	Loads []string
 	// Check has the service's program read the configuration whose main file is at
-	// path. Its error has the program's output.
+	// path, on its host. Its error has the program's output.
 	Check func(ctx context.Context, path string) error
 	// Reload loads the configuration without downtime, Restart ends and starts the
 	// service. Both return once it answers with the new configuration.
@@ -97,17 +99,6 @@ func (s *Site) RootsOn(name string) []string {
 		}
 	}
 	return roots
-}
-
-// ErrNotHere is the error of a step that works on this machine only.
-var ErrNotHere = errors.New("the service is on another host, where a plan cannot be tested")
-
-// Here refuses a service on another host, for steps that need a scratch copy.
-func (svc Service) Here() error {
-	if svc.Host != "" {
-		return fmt.Errorf("host %s: %w", svc.Host, ErrNotHere)
-	}
-	return nil
 }
 
 // State implements Hands.

@@ -38,17 +38,17 @@ func (p *Pairs) SVG() template.HTML {
 	room := p.Width - label - value - 14
 	for i, r := range p.Rows {
 		y := top + each*float64(i)
-		s.titled(r.Title)
-		if narrow {
-			s.text("", "start", 4, y+12, cut(r.Label, p.Width-8))
-			y += 16
-		} else {
-			s.text("", "end", label-8, y+19, cut(r.Label, label-12))
-		}
-		for n, v := range []float64{r.A, r.B} {
-			s.bar(n, label, y+3+float64(n)*(bar+1), v, most, room, bar, p.Format)
-		}
-		s.close()
+		s.titled(r.Title, func() {
+			if narrow {
+				s.text("", "start", 4, y+12, cut(r.Label, p.Width-8))
+				y += 16
+			} else {
+				s.text("", "end", label-8, y+19, cut(r.Label, label-12))
+			}
+			for n, v := range []float64{r.A, r.B} {
+				s.bar(n, label, y+3+float64(n)*(bar+1), v, most, room, bar, p.Format)
+			}
+		})
 	}
 	return s.end()
 }

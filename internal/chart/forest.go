@@ -64,23 +64,23 @@ func (f *Forest) SVG() template.HTML {
 	s.line("axis", x(0), 0, x(0), bottom)
 	for i, r := range f.Rows {
 		y := each*float64(i) + 16
-		s.titled(r.Title)
-		if narrow {
-			s.text("", "start", 4, y, cut(r.Label, f.Width-8))
-			y += 14
-		} else {
-			s.text("", "end", label-10, y+4, cut(r.Label, label-14))
-		}
-		if r.Bounded {
-			c := class("bound", r.Colour)
-			s.line(c, x(r.Lo), y, x(r.Hi), y)
-			s.line(c, x(r.Lo), y-4, x(r.Lo), y+4)
-			s.line(c, x(r.Hi), y-4, x(r.Hi), y+4)
-			s.mark(r.Shape, r.Colour, x(r.Mid), y, 4.5)
-		} else {
-			s.text("dim", "start", x(0)+6, y+4, "not measured")
-		}
-		s.close()
+		s.titled(r.Title, func() {
+			if narrow {
+				s.text("", "start", 4, y, cut(r.Label, f.Width-8))
+				y += 14
+			} else {
+				s.text("", "end", label-10, y+4, cut(r.Label, label-14))
+			}
+			if r.Bounded {
+				c := class("bound", r.Colour)
+				s.line(c, x(r.Lo), y, x(r.Hi), y)
+				s.line(c, x(r.Lo), y-4, x(r.Lo), y+4)
+				s.line(c, x(r.Hi), y-4, x(r.Hi), y+4)
+				s.mark(r.Shape, r.Colour, x(r.Mid), y, 4.5)
+			} else {
+				s.text("dim", "start", x(0)+6, y+4, "not measured")
+			}
+		})
 	}
 	return s.end()
 }

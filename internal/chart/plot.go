@@ -138,7 +138,10 @@ func (a *area) grid(s *svg) {
 }
 
 func (a *area) span(s *svg, sp Span) {
-	s.titled(sp.Title)
+	s.titled(sp.Title, func() { a.drawSpan(s, sp) })
+}
+
+func (a *area) drawSpan(s *svg, sp Span) {
 	x0, x1 := a.x(sp.From), a.x(sp.To)
 	s.printf(`<rect class="span k%d" x="%s" y="%s" width="%s" height="%s"/>`, sp.Colour, num(x0), num(a.y0-14), num(max(x1-x0, 2)), num(a.y1-a.y0+14))
 	mid := (x0 + x1) / 2
@@ -146,7 +149,6 @@ func (a *area) span(s *svg, sp Span) {
 	if w := textWidth(sp.Label); w+14 < max(x1-x0, 0) {
 		s.text("", "start", mid+7, a.y0-5, sp.Label)
 	}
-	s.close()
 }
 
 func (a *area) series(s *svg, series Series) {
@@ -161,17 +163,19 @@ func (a *area) series(s *svg, series Series) {
 		if series.Bare && p.Hi <= p.Lo && p.Title == "" {
 			continue
 		}
-		s.titled(p.Title)
-		x := a.x(p.X)
-		if p.Hi > p.Lo {
-			s.line(class("bound", series.Colour), x, a.y(p.Lo), x, a.y(p.Hi))
-			s.line(class("bound", series.Colour), x-4, a.y(p.Lo), x+4, a.y(p.Lo))
-			s.line(class("bound", series.Colour), x-4, a.y(p.Hi), x+4, a.y(p.Hi))
-		}
-		if !series.Bare {
-			s.mark(series.Shape, series.Colour, x, a.y(p.Y), 4)
-		}
-		s.close()
+		s.titled(p.Title, func() { a.point(s, series, p) })
+	}
+}
+
+func (a *area) point(s *svg, series Series, p Point) {
+	x := a.x(p.X)
+	if p.Hi > p.Lo {
+		s.line(class("bound", series.Colour), x, a.y(p.Lo), x, a.y(p.Hi))
+		s.line(class("bound", series.Colour), x-4, a.y(p.Lo), x+4, a.y(p.Lo))
+		s.line(class("bound", series.Colour), x-4, a.y(p.Hi), x+4, a.y(p.Hi))
+	}
+	if !series.Bare {
+		s.mark(series.Shape, series.Colour, x, a.y(p.Y), 4)
 	}
 }
 

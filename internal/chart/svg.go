@@ -61,15 +61,16 @@ func (s *svg) text(class, anchor string, x, y float64, text string) {
 	s.printf(`<text class="%s" text-anchor="%s" x="%s" y="%s">%s</text>`, class, anchor, num(x), num(y), escape(text))
 }
 
-// titled opens a group with a hover title; an empty title opens the group alone.
-func (s *svg) titled(title string) {
-	s.WriteString("<g>")
-	if title != "" {
-		s.printf("<title>%s</title>", escape(title))
+// titled draws a group with a hover title; without one, there is no group.
+func (s *svg) titled(title string, draw func()) {
+	if title == "" {
+		draw()
+		return
 	}
+	s.printf("<g><title>%s</title>", escape(title))
+	draw()
+	s.WriteString("</g>")
 }
-
-func (s *svg) close() { s.WriteString("</g>") }
 
 // textWidth estimates the width of a text of 12 px: wide characters take twice
 // the width of others.
@@ -119,7 +120,7 @@ func ticks(lo, hi float64, n int) []float64 {
 	}
 	var out []float64
 	for i := math.Ceil(lo/step - 1e-9); i*step <= hi+step*1e-9 && len(out) < 50; i++ {
-		out = append(out, i*step)
+		out = append(out, i*step+0) // not -0
 	}
 	return out
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // BenchmarkAdvise advises a workload of 240 digests over 12 tables, as a
-// contest app has them at the worst.
+// large contest app has them.
 func BenchmarkAdvise(b *testing.B) {
 	s := diagnose.NewSchema(iikanji.Dialect{Product: "mariadb", Major: 10, Minor: 11})
 	var w diagnose.Workload

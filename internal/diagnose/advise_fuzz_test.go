@@ -7,8 +7,8 @@ import (
 	"github.com/iikanji/iikanji/internal/diagnose"
 )
 
-// FuzzAdvise holds that no statement makes the advisor panic, hang, or advise
-// an index on a column that the table has not.
+// FuzzAdvise checks that no statement makes the advisor panic, hang, or advise an
+// index on a column that the table does not have.
 func FuzzAdvise(f *testing.F) {
 	for _, s := range []string{
 		"SELECT * FROM a WHERE x = 1 AND (y = 2 OR z > 3) ORDER BY y DESC, z LIMIT 3",

@@ -1,6 +1,10 @@
 package diagnose
 
-import "github.com/iikanji/iikanji"
+import (
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
 
 // A rule makes findings of one or a few codes from each of the views that
 // its reach has.
@@ -17,12 +21,13 @@ const (
 	perDatabase              // for each service of the role database
 	perWeb                   // for each service of the role web
 	perNginx                 // for each service of the role web whose engine is nginx
+	perHost                  // for each host
 )
 
 // rules in the order of their codes.
 var rules = []rule{
 	{perRun, ben101}, {perRun, ben102}, {perRun, ben103}, {perRun, app101}, {perRun, app102}, {perRun, app106},
-	{perRun, os101}, {perRun, os102}, {perRun, os103}, {perRun, os104}, {perRun, os105}, {perRun, os106}, {perRun, os107},
+	{perRun, os101}, {perHost, os102}, {perHost, os103}, {perHost, os104}, {perRun, os105}, {perRun, os106}, {perHost, os107},
 	{perNginx, web101}, {perNginx, web102}, {perNginx, web103}, {perNginx, web104}, {perNginx, web105},
 	{perWeb, web106}, {perWeb, web107}, {perNginx, web108}, {perWeb, web109}, {perNginx, web110},
 	{perDatabase, db101}, {perDatabase, db103}, {perDatabase, db105}, {perDatabase, db109},
@@ -39,6 +44,8 @@ func (v *view) views(s reach) []*view {
 		return v.databases
 	case perWeb:
 		return v.webs
+	case perHost:
+		return v.hosts
 	case perNginx:
 		var out []*view
 		for _, w := range v.webs {
@@ -84,6 +91,7 @@ func All(in Input) ([]iikanji.Finding, error) {
 	}
 	for i := range all {
 		all[i].name()
+		all[i].place()
 	}
 	v.rank(all)
 	var out []iikanji.Finding
@@ -96,6 +104,13 @@ func All(in Input) ([]iikanji.Finding, error) {
 // name adds the name of the service to the place of a finding where several
 // services of its role may have the same place, as a table or a route.
 func (f *result) name() {
+	if f.from.self.Name != "" && !f.from.alone() {
+		for i := range f.Evidence {
+			if strings.HasPrefix(f.Evidence[i].Source, "digest ") { // the same statement may be in both databases
+				f.Evidence[i].Source += " of " + f.from.self.Name
+			}
+		}
+	}
 	if _, named := f.from.in.Target.Service(f.Where); !named && f.from.self.Name != "" && !f.from.alone() {
 		f.Where += " at " + f.from.self.Name
 	}

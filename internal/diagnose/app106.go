@@ -22,15 +22,20 @@ const (
 // app106 reports a program that used all cores that it may use while other
 // cores were idle.
 func app106(v *view) []iikanji.Finding {
-	m := v.machine()
-	if m == nil || m.Wall <= 0 || v.in.Run == nil {
+	if v.in.Run == nil {
 		return nil
 	}
-	wall := m.Wall.Seconds()
-	cores := coresOf(v.in.Run.Place.Stack, m.Cores)
-	idle := min(m.Idle.Seconds()/wall, cores)
 	var out []iikanji.Finding
 	for _, name := range v.services() {
+		m := v.machineOf(name)
+		if m == nil || m.Wall <= 0 {
+			continue
+		}
+		wall, cores := m.Wall.Seconds(), float64(m.Cores)
+		if s, _ := v.in.Target.Service(name); s.Host == "" { // the stack of this machine may be pinned
+			cores = coresOf(v.in.Run.Place.Stack, m.Cores)
+		}
+		idle := min(m.Idle.Seconds()/wall, cores)
 		may, why := v.mayUse(name)
 		h := v.host(name)
 		used := (h.User + h.System).Seconds() / wall
@@ -70,7 +75,7 @@ func (v *view) mayUse(name string) (n float64, why string) {
 // cores that thread used. Databases have a thread for each connection and web
 // servers have several workers: one busy thread is no limit there.
 func (v *view) worksAlone(name string) (cores float64, alone bool) {
-	h, m := v.host(name), v.machine()
+	h, m := v.host(name), v.machineOf(name)
 	role := v.in.role(name)
 	if h == nil || m == nil || m.Wall <= 0 || role == iikanji.RoleDatabase || role == iikanji.RoleWeb {
 		return 0, false

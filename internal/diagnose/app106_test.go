@@ -9,8 +9,9 @@ import (
 	"github.com/iikanji/iikanji/internal/diagnose"
 )
 
-// TestOneThreadWorks: a runtime whose work is done by one of many threads can
-// use one core; a program whose threads take turns, and a database, can use more.
+// TestOneThreadWorks checks that a runtime in which one of many threads does the work
+// can use one core, and that a program with evenly used threads, and a database, can
+// use more.
 func TestOneThreadWorks(t *testing.T) {
 	const s = time.Second
 	idle := iikanji.MachineRow{Idle: 9 * s}
@@ -22,8 +23,8 @@ func TestOneThreadWorks(t *testing.T) {
 		{"an event loop and its helpers", "app", iikanji.HostRow{User: 10300 * time.Millisecond, Threads: 11, Processes: 1, Busiest: 9900 * time.Millisecond}, true},
 		{"threads that take turns", "app", iikanji.HostRow{User: 11 * s, Threads: 11, Processes: 1, Busiest: 6 * s}, false},
 		{"all cores", "app", iikanji.HostRow{User: 19 * s, Threads: 11, Processes: 1, Busiest: 9900 * time.Millisecond}, false},
-		{"an event loop with time to spare", "app", iikanji.HostRow{User: 6 * s, Threads: 11, Processes: 1, Busiest: 6 * s}, false},
-		{"a kernel that does not tell", "app", iikanji.HostRow{User: 10 * s, Threads: 11, Processes: 1}, false},
+		{"an event loop with idle time", "app", iikanji.HostRow{User: 6 * s, Threads: 11, Processes: 1, Busiest: 6 * s}, false},
+		{"a kernel without thread times", "app", iikanji.HostRow{User: 10 * s, Threads: 11, Processes: 1}, false},
 		{"one connection of a database", "database", iikanji.HostRow{User: 10 * s, Threads: 30, Processes: 1, Busiest: 9900 * time.Millisecond}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -44,7 +45,7 @@ func TestOneThreadWorks(t *testing.T) {
 	}
 }
 
-// TestNeighboursHaveNames: the finding on other processes says who they are.
+// TestNeighboursHaveNames checks that the finding about other processes names them.
 func TestNeighboursHaveNames(t *testing.T) {
 	programs := []iikanji.Usage{{Who: "cc1", User: 7 * time.Second, System: time.Second}, {Who: "cron", User: 500 * time.Millisecond}}
 	fs, err := diagnose.All(newScene().host(iikanji.MachineRow{}, map[string]iikanji.HostRow{"other": {User: 9 * time.Second, Programs: programs}}).Input)

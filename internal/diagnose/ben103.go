@@ -20,5 +20,15 @@ func ben103(v *view) []iikanji.Finding {
 		}
 		out = append(out, f)
 	}
+	for _, b := range v.in.BlindAt {
+		f := iikanji.Finding{Code: "BEN103", Where: b.Source.String() + " of " + b.Target,
+			Claim:    fmt.Sprintf("the %s sensor did not see %s in this run: findings about it that need the sensor are held back", b.Source, b.Target),
+			Remedies: []iikanji.Remedy{{Kind: "topology", Target: b.Source.String(), Says: "see why, and run again"}},
+		}
+		if b.Why != "" {
+			f.Evidence = []iikanji.Evidence{{Source: "sensor", Text: b.Why}}
+		}
+		out = append(out, f)
+	}
 	return out
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/iikanji/iikanji/internal/diagnose"
 )
 
-// TestBlindSensors holds back what a blind sensor saw, and says that it is blind.
+// TestBlindSensors checks that findings of a blind sensor are withheld, and that
+// BEN103 reports the sensor.
 func TestBlindSensors(t *testing.T) {
 	in := diagnose.Input{Profiles: []iikanji.Profile{{Source: iikanji.Slow, Rows: readDigests(t, "900 20 54000000 900 | SELECT id FROM t ORDER BY RAND() LIMIT 1")}}}
 	fs, err := diagnose.All(in)

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -125,10 +124,24 @@ func (in Input) statementSeconds() float64 {
 	return took
 }
 
-// diskBinding reports whether processes mostly waited for the disk.
-func (in Input) diskBinding() (Binding, bool) {
+// diskBinding reports whether the processes of a host mostly waited for the disk.
+// Of several such hosts it returns the one that waited most.
+func (in Input) diskBinding() (best Binding, found bool) {
+	for _, p := range in.Profiles {
+		if p.Source != iikanji.Host || !in.Seen(p) {
+			continue
+		}
+		if b, ok := diskOf(p); ok && (!found || b.Share > best.Share) {
+			best, found = b, true
+		}
+	}
+	return best, found
+}
+
+// diskOf is the binding of one host's disk.
+func diskOf(p iikanji.Profile) (Binding, bool) {
 	share, who, most := 0.0, "", iikanji.Bytes(0)
-	for _, r := range in.rows(iikanji.Host) {
+	for _, r := range p.Rows {
 		if r.Host == nil {
 			continue
 		}
@@ -163,7 +176,7 @@ func (in Input) poolBinding() (best Binding, found bool) {
 func (in Input) rows(s iikanji.Source) []iikanji.Row {
 	var out []iikanji.Row
 	for _, p := range in.Profiles {
-		if p.Source == s && !slices.Contains(in.Blind, s) {
+		if p.Source == s && in.Seen(p) {
 			out = append(out, p.Rows...)
 		}
 	}

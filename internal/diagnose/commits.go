@@ -9,9 +9,9 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// commitFelt is the least share of all statement seconds that commits take in a
+// leastCommitShare is the least share of all statement seconds that commits take in a
 // finding about them.
-const commitFelt = 0.05
+const leastCommitShare = 0.05
 
 // syncsWaited is the largest number of syncs that a commit waits for: the one
 // in progress when it arrives, and the next one, which it shares with other
@@ -84,7 +84,7 @@ func (v *view) commitCost() commitCost {
 	// A sync is at most three writes and two flushes: the data, the journal of
 	// the file system and its commit record. If the disk counted far fewer
 	// flushes than the server made syncs, they went to another disk, or to none.
-	if m := v.machine(); m != nil && m.FlushTook > 0 && float64(m.DiskFlushes) >= c.syncs/2 {
+	if m := v.machineOf(v.self.Name); m != nil && m.FlushTook > 0 && float64(m.DiskFlushes) >= c.syncs/2 {
 		c.sync = (3*m.WriteTook + 2*m.FlushTook).Seconds()
 	}
 	// Hardly any COMMITs means that each write commits itself. That matters if

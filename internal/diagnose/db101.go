@@ -22,13 +22,13 @@ func db101(v *view) []iikanji.Finding {
 			g := saving(s)
 			f.Gain.Lo, f.Gain.Hi = f.Gain.Lo+g.Lo, f.Gain.Hi+g.Hi
 			if s.work() > 0 {
-				rows[0] += s.before() * s.Query.Count
-				rows[1] += s.RowsAfter * s.Query.Count
+				rows[0] += s.before() * s.Query.reads()
+				rows[1] += s.RowsAfter * s.Query.reads()
 				f.Evidence = append(f.Evidence, served(s))
 			}
 		}
 		f.Gain = iikanji.Range{Lo: round(f.Gain.Lo), Hi: round(f.Gain.Hi)}
-		if !v.felt(p.work()) {
+		if !v.considerable(p.work()) {
 			continue
 		}
 		f.Claim = fmt.Sprintf("%s has no index on %s: %s rows are read where %s are enough",
@@ -77,11 +77,11 @@ func (v *view) onHistories(p Proposal) bool {
 	return true
 }
 
-// before is the rows read by one execution: as counted by the server, else as
+// before is the rows read by one execution that the query cache did not answer: as counted by the server, else as
 // planned.
 func (s Served) before() float64 {
 	if s.Query.Examined > 0 && s.Query.Count > 0 {
-		return s.Query.Examined / s.Query.Count
+		return s.Query.Examined / s.Query.reads()
 	}
 	return s.RowsBefore
 }
@@ -101,6 +101,9 @@ func saving(s Served) iikanji.Range {
 
 func served(s Served) iikanji.Evidence {
 	text := fmt.Sprintf("%s× %s: %s rows each, %s with the index", people(s.Query.Count), cut(s.Query.SQL, 120), people(s.before()), people(s.RowsAfter))
+	if s.Query.Cached > 0 {
+		text += fmt.Sprintf("; the query cache answered %s of them", people(s.Query.Cached))
+	}
 	if s.SortBefore && !s.SortAfter {
 		text += ", and no sort"
 	}

@@ -10,7 +10,7 @@ import (
 // It is a range because pages may have to be split or read.
 var entrySeconds = iikanji.Range{Lo: 3e-6, Hi: 20e-6}
 
-// costWrite is the same in units of work.
+// costWrite is the time to write such an entry, in units of work.
 const costWrite = 10.0
 
 // db103 reports indexes to drop: DB103 redundant, DB104 unused. Their gain is
@@ -35,7 +35,7 @@ func db103(v *view) []iikanji.Finding {
 				}
 			}
 		}
-		if d.Writes == 0 || d.By == "" && !v.felt(d.Writes*costWrite) {
+		if d.Writes == 0 || d.By == "" && !v.considerable(d.Writes*costWrite) {
 			continue
 		}
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "digests", Text: people(d.Writes) + " rows written in the run"})

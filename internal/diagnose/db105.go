@@ -40,7 +40,7 @@ func db105(v *view) []iikanji.Finding {
 				Text: fmt.Sprintf("%s× %s: %s rows read each, %s sent", people(m.Query.Count), cut(m.Query.SQL, 120), people(each), people(sent))}},
 			Remedies: v.patch(as.cure, map[string]string{"digest": m.Query.Digest, "table": m.Table, "column": m.Col}),
 		}
-		if v.felt(m.Query.Count * (each - sent)) {
+		if v.considerable(m.Query.Count * (each - sent)) {
 			out = append(out, f)
 		}
 	}

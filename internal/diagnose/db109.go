@@ -18,12 +18,12 @@ func db109(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, d := range v.digests {
 		n := float64(d.Query.TmpDisk)
-		if n < spillLeast || v.noTemp(d) || !v.felt(n*spillEach) {
+		if n < spillLeast || v.noTemp(d) || !v.considerable(n*spillEach) {
 			continue
 		}
 		f := iikanji.Finding{Code: "DB109", Where: d.place(),
 			Claim:    fmt.Sprintf("%s of %s executions write a temporary table to disk", people(n), people(d.q.Count)),
-			Evidence: d.told(iikanji.Evidence{Source: "variable", Text: "tmp_table_size = " + v.vars["tmp_table_size"] + ", max_heap_table_size = " + v.vars["max_heap_table_size"]}),
+			Evidence: d.withEvidence(iikanji.Evidence{Source: "variable", Text: "tmp_table_size = " + v.vars["tmp_table_size"] + ", max_heap_table_size = " + v.vars["max_heap_table_size"]}),
 			Gain:     between(d.left(), 0.1, 0.6),
 		}
 		if col := longColumn(d); col != "" {

@@ -21,7 +21,7 @@ func db110(v *view) []iikanji.Finding {
 		blk, sent := d.block(), d.q.Sent/max(1, d.q.Count)
 		out = append(out, iikanji.Finding{Code: "DB110", Where: d.place(),
 			Claim:    fmt.Sprintf("a query of %s returns %s ordered rows without LIMIT, %s times: if the caller uses only the first row, the others are unnecessary", fromTable(blk), people(sent), people(d.q.Count)),
-			Evidence: d.told(iikanji.Evidence{Source: "digest " + d.Query.Digest, Text: fmt.Sprintf("at most %s rows in one answer", people(float64(d.Query.MaxSent)))}),
+			Evidence: d.withEvidence(iikanji.Evidence{Source: "digest " + d.Query.Digest, Text: fmt.Sprintf("at most %s rows in one answer", people(float64(d.Query.MaxSent)))}),
 			Gain:     between(d.left(), 0, 1-1/sent),
 			Remedies: v.patch("select only the newest row: LIMIT 1 with an index in that order, or store the newest row separately when it is written",
 				map[string]string{"digest": d.Query.Digest, "limit": "1"}),
@@ -42,7 +42,7 @@ func (v *view) history(at int) bool {
 	if sent < historyRows || d.q.Count < 2 || bounded(blk) || v.parent(at) {
 		return false
 	}
-	return v.felt(d.q.Count * (sent - 1) * (1 + costLook))
+	return v.considerable(d.q.Count * (sent - 1) * (1 + costLook))
 }
 
 // parent reports whether another statement runs once for each row of a digest:

@@ -35,11 +35,11 @@ func db111(v *view) []iikanji.Finding {
 			f := iikanji.Finding{Code: "DB111", Where: d.place(),
 				Claim: fmt.Sprintf("column %s of %s, %s per row, is read and sent %s times, %s in all", col, blk.refs[r].table.Name,
 					iikanji.Bytes(bytes), people(rows), iikanji.Bytes(bytes*rows)),
-				Evidence: d.told(),
+				Evidence: d.withEvidence(),
 				Gain:     between(d.left(), 0, 0.9*share),
 				Remedies: v.patch("select only the needed columns, without "+col+"; store large columns in files or in a separate table", map[string]string{"digest": d.Query.Digest, "column": col}),
 			}
-			if v.felt(rows * bytes / blobAlong * (1 + costLook)) {
+			if v.considerable(rows * bytes / blobAlong * (1 + costLook)) {
 				out = append(out, f)
 			}
 		}

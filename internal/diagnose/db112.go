@@ -27,11 +27,11 @@ func db112(v *view) []iikanji.Finding {
 		}
 		f := iikanji.Finding{Code: "DB112", Where: d.place(),
 			Claim:    fmt.Sprintf("%s rows of %s are counted %s times; if the caller only tests whether one exists, reading the first is enough", people(each), fromTable(blk), people(d.q.Count)),
-			Evidence: d.told(),
+			Evidence: d.withEvidence(),
 			Gain:     between(d.left(), 0, 0.5*(1-costStatement/(costStatement+each))),
 			Remedies: v.patch("use SELECT 1 … LIMIT 1, or store the count and update it with the rows", map[string]string{"digest": d.Query.Digest}),
 		}
-		if v.felt(d.q.Count * each / 2) {
+		if v.considerable(d.q.Count * each / 2) {
 			out = append(out, f)
 		}
 	}
@@ -45,11 +45,11 @@ func (v *view) countOne(d digest, blk *block) (iikanji.Finding, bool) {
 	}
 	f := iikanji.Finding{Code: "DB112", Where: d.place(),
 		Claim:    fmt.Sprintf("%s tests %s times by COUNT whether a row of %s exists, by its whole key", cut(d.Query.Fingerprint, 60), people(d.q.Count), fromTable(blk)),
-		Evidence: d.told(),
+		Evidence: d.withEvidence(),
 		Gain:     between(d.left()+d.q.Count*roundTrip, 0.02, 0.5),
 		Remedies: v.patch("keep known keys in memory, or rely on the error of the write; otherwise use SELECT 1 … LIMIT 1", map[string]string{"digest": d.Query.Digest}),
 	}
-	return f, v.felt(d.q.Count * costStatement / 2)
+	return f, v.considerable(d.q.Count * costStatement / 2)
 }
 
 // advised reports whether an index is advised for the first table of a block:

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji"
@@ -22,6 +23,9 @@ const (
 	manyRequests   = 1.5   // executions per request of the whole run that prove a loop
 	manyPerRoute   = 3.0   // executions per request of one route that prove a loop
 	manyPerRequest = 1.2   // executions per request that prove a refetch
+	longSeries     = 100   // executions in one series that may prove a loop alone
+	seriesSame     = 0.1   // largest share of them with values just used
+	leastSurplus   = 0.2   // least share of the executions beyond one per request
 	refetchEach    = 10.0  // mean number of times that each row of a table is fetched
 )
 
@@ -38,7 +42,10 @@ const (
 //
 // By all requests: a look-up runs more than 1.5 times per request of the whole
 // run, in series on one connection. A series alone proves nothing, because
-// requests follow each other on a connection.
+// requests follow each other on a connection; a series of hundreds with new values
+// does, in seconds with far fewer requests than executions.
+//
+// A loop within a loop is one finding, about the inner one.
 //
 // Refetch (DB114): a look-up by a whole unique key runs many times more often
 // than there are rows, or mostly with values that its connection had just used,
@@ -56,7 +63,21 @@ func db113(v *view) []iikanji.Finding {
 			}
 		}
 	}
-	return out
+	return withoutOuter(out)
+}
+
+// withoutOuter leaves out the loops whose rows an inner loop runs over: the
+// remedy of the inner one replaces both.
+func withoutOuter(loops []iikanji.Finding) []iikanji.Finding {
+	inner := map[string]bool{} // parents of loops
+	for _, f := range loops {
+		for _, r := range f.Remedies {
+			inner[r.Args["parent"]] = true
+		}
+	}
+	return slices.DeleteFunc(loops, func(f iikanji.Finding) bool {
+		return f.Code == "DB113" && slices.ContainsFunc(f.Remedies, func(r iikanji.Remedy) bool { return r.Args["digest"] != "" && inner[r.Args["digest"]] })
+	})
 }
 
 // lookup reports whether a digest is a SELECT that finds few rows by equality,
@@ -180,14 +201,14 @@ func (v *view) nPlusOne(at int, d digest) (iikanji.Finding, bool) {
 	claim := fmt.Sprintf("%s runs once for each row of another statement: %s× for each of %s executions", cut(d.Query.Fingerprint, 60), times(each), people(p.q.Count))
 	f := v.looping(d, claim, p.q.Count, p.Query.Digest, iikanji.Evidence{Source: "digest " + p.Query.Digest,
 		Text: fmt.Sprintf("%s× %s sent %s rows in all (%.1f %% off; %s)", people(p.q.Count), cut(p.q.SQL, 100), people(p.q.Sent), 100*off, sure)})
-	return f, v.felt(d.looped(p.q.Count))
+	return f, v.considerable(d.looped(p.q.Count))
 }
 
 // looping is the finding about a loop that few executions could replace. parent
 // is the digest of the statement whose rows are looped over, "" if unknown.
 func (v *view) looping(d digest, claim string, few float64, parent string, e ...iikanji.Evidence) iikanji.Finding {
-	spare := 1 - few/d.q.Count
-	trips := d.q.Count * spare * roundTrip
+	saved := 1 - few/d.q.Count
+	trips := d.q.Count * saved * roundTrip
 	if r, ok := v.series(d); ok {
 		e = append(e, r)
 	}
@@ -198,8 +219,8 @@ func (v *view) looping(d digest, claim string, few float64, parent string, e ...
 	if parent != "" {
 		args["parent"] = parent
 	}
-	return iikanji.Finding{Code: "DB113", Where: d.place(), Claim: claim, Evidence: d.told(e...),
-		Gain:     iikanji.Range{Lo: round(0.3*d.left()*spare + trips/2), Hi: round(d.left()*spare + trips)},
+	return iikanji.Finding{Code: "DB113", Where: d.place(), Claim: claim, Evidence: d.withEvidence(e...),
+		Gain:     iikanji.Range{Lo: round(0.3*d.left()*saved + trips/2), Hi: round(d.left()*saved + trips)},
 		Remedies: v.patch("fetch all of them at once with IN (…) or a join", args)}
 }
 
@@ -222,28 +243,69 @@ func (v *view) series(d digest) (iikanji.Evidence, bool) {
 		people(float64(r.Runs)), r.Longest, people(float64(r.Count)), people(float64(r.Same)))}, r.Runs > 0
 }
 
-// perRoute finds an N+1 whose parent is unknown and whose route is known.
+// perRoute finds an N+1 whose parent is unknown and whose route is known, also
+// where other routes send the statement too.
 func (v *view) perRoute(_ int, d digest) (iikanji.Finding, bool) {
-	if d.route == nil || d.route.each < manyPerRoute || d.route.each-2*d.route.err < fewPerRow {
+	i := slices.IndexFunc(d.senders, func(f fit) bool { return f.each >= manyPerRoute && f.each-2*f.err >= fewPerRow })
+	if i < 0 {
 		return iikanji.Finding{}, false
 	}
-	claim := fmt.Sprintf("%s runs %s times in each %s: it is sent in a loop", cut(d.Query.Fingerprint, 60), times(d.route.each), d.route.route)
-	few := d.q.Count / d.route.each
-	return v.looping(d, claim, few, ""), v.felt(d.looped(few))
+	f := d.senders[i]
+	d.route = &f
+	claim := fmt.Sprintf("%s runs %s times in each %s: it is sent in a loop", cut(d.Query.Fingerprint, 60), times(f.each), f.route)
+	few := d.q.Count * (1 - f.share*(1-1/f.each))
+	return v.looping(d, claim, few, ""), v.considerable(d.looped(few))
 }
 
 // loop finds an N+1 whose parent and route are unknown.
 func (v *view) loop(_ int, d digest) (iikanji.Finding, bool) {
-	requests := v.requests()
-	if requests == 0 || d.q.Count < manyRequests*requests || float64(v.repeat(d).Count) < d.q.Count/2 {
+	requests, r := v.requests(), v.repeat(d)
+	if requests == 0 || len(d.senders) > 0 { // its routes send it too rarely for a loop
 		return iikanji.Finding{}, false
 	}
-	claim := fmt.Sprintf("%s runs %.1f times for each request of the run, in series: it is sent in a loop", cut(d.Query.Fingerprint, 60), d.q.Count/requests)
-	return v.looping(d, claim, requests, "", v.asked()), v.felt(d.looped(requests))
+	if d.q.Count >= manyRequests*requests && float64(r.Count) >= d.q.Count/2 {
+		claim := fmt.Sprintf("%s runs %.1f times for each request of the run, in series: it is sent in a loop", cut(d.Query.Fingerprint, 60), d.q.Count/requests)
+		return v.looping(d, claim, requests, "", v.requestEvidence()), v.considerable(d.looped(requests))
+	}
+	surplus := v.surplus(d)
+	if r.Longest < longSeries || float64(r.Same) > seriesSame*float64(r.Count) || surplus < leastSurplus {
+		return iikanji.Finding{}, false
+	}
+	claim := fmt.Sprintf("%s runs up to %s times in a row on one connection, with new values each time: it is sent in a loop", cut(d.Query.Fingerprint, 60), people(float64(r.Longest)))
+	few := d.q.Count - float64(r.Count)
+	return v.looping(d, claim, few, "", iikanji.Evidence{Source: "per second", Text: fmt.Sprintf(
+		"in the seconds in which it ran most, %.0f %% of its executions exceed one for each request of any route", 100*surplus)}), v.considerable(d.looped(few))
 }
 
-// asked is the evidence of the number of requests.
-func (v *view) asked() iikanji.Evidence {
+// surplus is the share of a digest's executions beyond one for each request that
+// ended in the same or the next second. Without a loop there are nearly none.
+func (v *view) surplus(d digest) float64 {
+	if d.PerSecond == nil {
+		return 0
+	}
+	n := len(d.PerSecond.Counts)
+	ended := make([]float64, n+1)
+	for _, r := range v.in.rows(iikanji.Access) {
+		if r.PerSecond == nil {
+			continue
+		}
+		for i, c := range spread(r.PerSecond, d.PerSecond.From, n+1) {
+			ended[i] += c
+		}
+	}
+	over, all := 0.0, 0.0
+	for i, c := range d.PerSecond.Counts {
+		all += float64(c)
+		over += max(0, float64(c)-ended[i]-ended[i+1])
+	}
+	if all == 0 {
+		return 0
+	}
+	return over / all
+}
+
+// requestEvidence is the evidence of the number of requests.
+func (v *view) requestEvidence() iikanji.Evidence {
 	return iikanji.Evidence{Source: "requests", Text: people(v.requests()) + " requests in the run"}
 }
 
@@ -259,7 +321,7 @@ func (v *view) refetch(_ int, d digest) (iikanji.Finding, bool) {
 	all := d.left() + d.q.Count*roundTrip
 	f := iikanji.Finding{Code: "DB114", Where: d.place(),
 		Claim: fmt.Sprintf("%s, %s in all, is fetched %s times, %.1f times per request", t.Name, plural(t.rows(), "row"), people(d.q.Count), d.q.Count/requests),
-		Evidence: d.told(v.asked(),
+		Evidence: d.withEvidence(v.requestEvidence(),
 			iikanji.Evidence{Source: "schema", Text: fmt.Sprintf("%s has %s", t.name(), plural(t.rows(), "row"))}),
 		Gain:     between(all, 0.2, 0.95),
 		Remedies: v.patch("fetch it once per request, or keep it in the app's memory and refresh it where it is written", map[string]string{"digest": d.Query.Digest, "table": t.Name}),
@@ -267,7 +329,7 @@ func (v *view) refetch(_ int, d digest) (iikanji.Finding, bool) {
 	if r, ok := v.series(d); ok {
 		f.Evidence = append(f.Evidence, r)
 	}
-	return f, v.felt(d.q.Count * costStatement)
+	return f, v.considerable(d.q.Count * costStatement)
 }
 
 // looped is the work that is saved when few executions fetch what all of them

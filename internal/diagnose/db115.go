@@ -37,7 +37,7 @@ func db115(v *view) []iikanji.Finding {
 		Remedies: append(v.onApps("appenv", "let the driver insert the values into the text (Go: interpolateParams=true in the DSN)", map[string]string{"dsn": "interpolateParams=true"}),
 			v.patch("prepare once and keep the statement", nil)...),
 	}
-	if !v.felt(2 * prepared * costStatement) {
+	if !v.considerable(2 * prepared * costStatement) {
 		return nil
 	}
 	return []iikanji.Finding{f}

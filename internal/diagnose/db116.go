@@ -16,7 +16,7 @@ const (
 // transactions, each of which waits for the log on disk.
 func db116(v *view) []iikanji.Finding {
 	c := v.commitCost()
-	if !c.durable || c.weight() < commitFelt*v.seconds {
+	if !c.durable || c.weight() < leastCommitShare*v.seconds {
 		return nil
 	}
 	f := iikanji.Finding{Code: "DB116", Where: v.self.Name, Evidence: c.rows,
@@ -31,7 +31,7 @@ func db116(v *view) []iikanji.Finding {
 	}
 	f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "variable", Text: "innodb_flush_log_at_trx_commit = " + v.vars["innodb_flush_log_at_trx_commit"]})
 	f.Remedies = v.patch("combine related writes in one transaction, and many rows in one INSERT", nil)
-	if c.single || v.felt(c.commits*costStatement) {
+	if c.single || v.considerable(c.commits*costStatement) {
 		return []iikanji.Finding{f}
 	}
 	return nil

@@ -17,7 +17,7 @@ import (
 const (
 	leastLockWaits = 100.0 // least waits for row locks in a run
 	lockEach       = 0.005 // least waits per statement that writes
-	lockTold       = 3     // pairs of statements in the evidence
+	lockPairsShown = 3     // pairs of statements in the evidence
 	// leastHistory is the growth of the history list that shows a transaction
 	// which stays open: under load, purge is always thousands of entries behind.
 	leastHistory = 20_000.0
@@ -73,14 +73,14 @@ func db117(v *view) []iikanji.Finding {
 	}
 	if d, ok := v.waiter(); ok {
 		f.Where = d.place()
-		f.Evidence = append(f.Evidence, d.told(iikanji.Evidence{Source: "digest " + d.Query.Digest, Text: fmt.Sprintf("waited for locks for %.2f of its %.2f s", d.Query.Lock.Seconds(), d.q.Seconds)})...)
+		f.Evidence = append(f.Evidence, d.withEvidence(iikanji.Evidence{Source: "digest " + d.Query.Digest, Text: fmt.Sprintf("waited for locks for %.2f of its %.2f s", d.Query.Lock.Seconds(), d.q.Seconds)})...)
 		args = map[string]string{"digest": d.Query.Digest}
 	}
 	f.Remedies = v.patch("shorten the transactions that lock the rows: lock last, commit at once, do nothing slow in between; or split the hot row into several", args)
 	if h := v.innodb("history_list_length"); h.Grown() >= leastHistory {
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "innodb", Text: fmt.Sprintf("the history list grew from %s to %s: a transaction stayed open while others wrote, so every read skips old row versions", people(h.Before), people(h.After))})
 	}
-	for _, p := range pairs[:min(len(pairs), lockTold)] {
+	for _, p := range pairs[:min(len(pairs), lockPairsShown)] {
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "samples", Text: p.text()})
 	}
 	return []iikanji.Finding{f}

@@ -26,13 +26,13 @@ func db119(v *view) []iikanji.Finding {
 		}
 		b, ok := v.bundles(d)
 		each := d.q.Count / b.n
-		if !ok || each < leastBundle || !v.felt((d.q.Count-b.n)*costStatement) {
+		if !ok || each < leastBundle || !v.considerable((d.q.Count-b.n)*costStatement) {
 			continue
 		}
 		trips := (d.q.Count - b.n) * roundTrip
 		out = append(out, iikanji.Finding{Code: "DB119", Where: d.place(),
 			Claim:    fmt.Sprintf("%s rows are inserted into %s one by one, at least %.1f %s", people(d.q.Count), d.st.into.Name, each, b.of),
-			Evidence: d.told(b.seen),
+			Evidence: d.withEvidence(b.seen),
 			Gain:     iikanji.Range{Lo: round(0.2*d.q.Seconds*(1-1/each) + trips/2), Hi: round(0.8*d.q.Seconds*(1-1/each) + trips)},
 			Remedies: v.patch("insert them with one statement: VALUES (…), (…)", map[string]string{"digest": d.Query.Digest, "table": d.st.into.Name}),
 		})

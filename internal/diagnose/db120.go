@@ -21,11 +21,11 @@ func db120(v *view) []iikanji.Finding {
 		}
 		f := iikanji.Finding{Code: "DB120", Where: d.place(),
 			Claim:    fmt.Sprintf("pages of %s are found by skipping rows: %s rows read for %s sent", fromTable(blk), people(each), people(sent)),
-			Evidence: d.told(),
+			Evidence: d.withEvidence(),
 			Gain:     between(d.left(), 0.2, 1-(sent+1)/(each+1)),
 			Remedies: v.patch("page by the last key of the previous page: WHERE key < ? ORDER BY key DESC LIMIT n", map[string]string{"digest": d.Query.Digest}),
 		}
-		if v.felt(d.q.Count * (each - sent)) {
+		if v.considerable(d.q.Count * (each - sent)) {
 			out = append(out, f)
 		}
 	}

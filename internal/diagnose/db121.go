@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	hotTable  = 0.05 // least share of the run's work on a table
-	keyedTold = 4    // statements in the evidence
-	keyedLook = 0.3  // largest share of a statement's time that a primary key saves
+	hotTable   = 0.05 // least share of the run's work on a table
+	keyedShown = 4    // statements in the evidence
+	keyedLook  = 0.3  // largest share of a statement's time that a primary key saves
 )
 
 // db121 reports frequently used tables without a primary key and without a
@@ -36,11 +36,11 @@ func db121(v *view) []iikanji.Finding {
 			}
 			f.Evidence = append(f.Evidence, d.evidence())
 		}
-		if !v.felt(work) || work < hotTable*v.work {
+		if !v.considerable(work) || work < hotTable*v.work {
 			continue
 		}
 		schema := iikanji.Evidence{Source: "schema", Text: fmt.Sprintf("%s, %s, has %s", t.name(), plural(t.rows(), "row"), t.indexed())}
-		f.Evidence = append([]iikanji.Evidence{schema}, f.Evidence[:min(len(f.Evidence), keyedTold)]...)
+		f.Evidence = append([]iikanji.Evidence{schema}, f.Evidence[:min(len(f.Evidence), keyedShown)]...)
 		f.Gain.Hi = round(f.Gain.Hi)
 		key := t.candidate()
 		says := "add a primary key: the columns that identify a row, or a new column (BIGINT AUTO_INCREMENT PRIMARY KEY)"

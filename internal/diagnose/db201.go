@@ -12,7 +12,7 @@ const (
 	leastReads = 1000.0  // least pages read from disk in a run
 	readShare  = 0.005   // least share of all page requests
 	pageRead   = 100e-6  // assumed seconds to read a page: a solid-state disk
-	poolSpare  = 1.2     // factor for growth during the run and for InnoDB's own data
+	poolMargin = 1.2     // factor for growth during the run and for InnoDB's own data
 	memoryPart = 0.5     // share of the least free memory that the pool may take
 	poolStep   = 1 << 27 // granularity of the pool's size in bytes
 )
@@ -27,7 +27,7 @@ func db201(v *view) []iikanji.Finding {
 	for _, t := range v.schema.tables {
 		data += float64(t.size.Data + t.size.Index)
 	}
-	if !known || reads < leastReads || reads < readShare*requests || data*poolSpare <= size {
+	if !known || reads < leastReads || reads < readShare*requests || data*poolMargin <= size {
 		return nil // reads that only warm the pool up are harmless
 	}
 	each, by := pageRead, "assumed"
@@ -41,7 +41,7 @@ func db201(v *view) []iikanji.Finding {
 			each, by = took, "measured"
 		}
 	}
-	want := min(math.Ceil(data*poolSpare/poolStep), math.Floor((size+memoryPart*free)/poolStep)) * poolStep
+	want := min(math.Ceil(data*poolMargin/poolStep), math.Floor((size+memoryPart*free)/poolStep)) * poolStep
 	f := iikanji.Finding{Code: "DB201", Where: v.self.Name,
 		Claim: fmt.Sprintf("%s pages are read from disk, because %s of data do not fit into a buffer pool of %s", people(reads), iikanji.Bytes(data), iikanji.Bytes(size)),
 		Evidence: []iikanji.Evidence{

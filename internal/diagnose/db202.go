@@ -23,9 +23,9 @@ const (
 	logPressed = 0.75
 )
 
-// logRoom is the largest checkpoint age in bytes, from which on writers have to
-// wait for a checkpoint. The formula is that of log0log.cc in MariaDB and in
-// MySQL up to 8.0: nine tenths, less 48 pages, of which nine tenths.
+// logRoom is the largest checkpoint age in bytes: above it, writers wait for a
+// checkpoint. The formula is that of log0log.cc in MariaDB and in MySQL up to 8.0:
+// 0.9 × (0.9 × size − 48 pages).
 func logRoom(size float64) float64 { return 0.9 * (0.9*size - 48*16384) }
 
 // db202 reports a redo log that one run fills, so that pages must be flushed

@@ -14,8 +14,8 @@ import (
 	"github.com/iikanji/iikanji/internal/facts/factstest"
 )
 
-// TestCheckpointAge: a full log is told only when the run wrote all that it
-// holds, and the last checkpoint is far behind.
+// TestCheckpointAge checks that a full log is reported only if the run wrote as much
+// as it holds and the last checkpoint is old.
 func TestCheckpointAge(t *testing.T) {
 	const mega = 1 << 20
 	for _, c := range []struct {
@@ -26,7 +26,7 @@ func TestCheckpointAge(t *testing.T) {
 		{"full", 60 * mega, 33 * mega, true},
 		{"room left", 60 * mega, 25 * mega, false},
 		{"not once round", 38 * mega, 37 * mega, false},
-		{"nobody knows", 60 * mega, 0, false},
+		{"unknown age", 60 * mega, 0, false},
 	} {
 		in := diagnose.Input{Profiles: []iikanji.Profile{statements("UPDATE t SET a = 1", 5000, 4*time.Second, 0)}, Facts: []iikanji.Fact{
 			variable("innodb_log_file_size", strconv.Itoa(48*mega)), status("innodb_os_log_written", strconv.FormatFloat(c.written, 'f', 0, 64)),
@@ -38,9 +38,9 @@ func TestCheckpointAge(t *testing.T) {
 	}
 }
 
-// TestLogBuffer: waits for the log's buffer ask for a larger buffer and not for
-// a larger log; on MySQL from 8.0.30 on a full log asks for the variable that
-// counts there; and waits for pages are none of the log's.
+// TestLogBuffer checks that the remedy for waits for the log buffer is a larger
+// buffer, not a larger log; that MySQL 8.0.30 and later get innodb_redo_log_capacity;
+// and that waits for pages do not count.
 func TestLogBuffer(t *testing.T) {
 	const mega = 1 << 20
 	old := []iikanji.Fact{variable("innodb_log_file_size", "50331648"), variable("innodb_log_files_in_group", "2"), variable("innodb_log_buffer_size", "1048576"),
@@ -57,7 +57,7 @@ func TestLogBuffer(t *testing.T) {
 	}{
 		{"a small buffer", 4 * time.Second, append(slices.Clone(old), status("innodb_log_waits", "400")), map[string]string{"innodb_log_buffer_size": strconv.Itoa(64 * mega)}},
 		{"a small buffer beside a large log of MySQL 8", 4 * time.Second, append(slices.Clone(old), capacity(8<<30), status("innodb_log_waits", "400")), map[string]string{"innodb_log_buffer_size": strconv.Itoa(64 * mega)}},
-		{"waits that nobody felt", 4 * time.Millisecond, append(slices.Clone(old), status("innodb_log_waits", "400")), nil},
+		{"waits without effect", 4 * time.Millisecond, append(slices.Clone(old), status("innodb_log_waits", "400")), nil},
 		{"waits for a free page", 4 * time.Second, append(slices.Clone(old), status("innodb_buffer_pool_wait_free", "400")), nil},
 		{"a full log of MySQL 8", 4 * time.Second, append(slices.Clone(old), capacity(100*mega), behind(70*mega)), map[string]string{"innodb_redo_log_capacity": strconv.Itoa(512 * mega)}},
 		{"two files that are full", 4 * time.Second, append(slices.Clone(old), behind(70*mega)), map[string]string{"innodb_log_file_size": strconv.Itoa(256 * mega)}},
@@ -70,8 +70,8 @@ func TestLogBuffer(t *testing.T) {
 	}
 }
 
-// TestRedoLogForReal writes the same to a server with a small log and to one
-// with a large one. No counter of waits moves on either; the checkpoint tells.
+// TestRedoLogForReal makes the same writes on a server with a small log and on one
+// with a large log. Only the checkpoint age differs: no counter of waits grows.
 func TestRedoLogForReal(t *testing.T) {
 	for _, c := range []struct {
 		size string
@@ -84,8 +84,8 @@ func TestRedoLogForReal(t *testing.T) {
 	}
 }
 
-// redoRun writes rows until a small log is full, or three times what it holds,
-// and tells how the server stood before and after.
+// redoRun writes rows until a small log is full, or three times its size, and
+// returns the state of the server before and after.
 func redoRun(t *testing.T, size string) diagnose.Input {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -119,7 +119,7 @@ func redoRun(t *testing.T, size string) diagnose.Input {
 		}
 		return in, status
 	}
-	const small, pressed = 3 << 20, 2.1e6 // what a log of 4 MiB holds between two checkpoints at the most is 2.7 million
+	const small, pressed = 3 << 20, 2.1e6 // a log of 4 MiB holds at most 2.7 million between two checkpoints
 	before, was := read()
 	for n := 1; ; n++ {
 		if _, err := db.ExecContext(ctx, "UPDATE t SET v = REPEAT(CHAR(97 + ? MOD 26), 400)", n); err != nil {
@@ -128,7 +128,7 @@ func redoRun(t *testing.T, size string) diagnose.Input {
 		after, is := read()
 		wrote := after.Numbers["log_sequence"] - before.Numbers["log_sequence"]
 		if wrote < 3*small || size == "4M" && after.Numbers["checkpoint_age"] < pressed {
-			continue // how far the page cleaner has come is up to the machine: ctx ends it
+			continue // the progress of the page cleaner depends on the machine: ctx ends the loop
 		}
 		known := append(facts.InnoDBFacts("database", before, after), facts.StatusFacts("database", was, is)...)
 		vars, err := asker.Variables(ctx)

@@ -42,7 +42,7 @@ func db205(v *view) []iikanji.Finding {
 			continue
 		}
 		met, need := d.q.Examined/d.q.Count, max(1, v.schema.plan(d.st, real).rows)
-		if met < staleRead*need || !v.felt((met-need)*d.q.Count) {
+		if met < staleRead*need || !v.considerable((met-need)*d.q.Count) {
 			continue
 		}
 		f := byTable[s.t]

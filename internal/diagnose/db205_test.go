@@ -8,9 +8,9 @@ import (
 	"github.com/iikanji/iikanji/internal/diagnose"
 )
 
-// TestStaleStatistics: only an index by which a statement joins, of which the
-// server holds a number far from the counted one, and which it read many times
-// too much for, is told.
+// TestStaleStatistics checks that statistics are reported only if a statement joins
+// by the index, the server's number of distinct values is far from the counted one,
+// and the statement read many times the necessary rows.
 func TestStaleStatistics(t *testing.T) {
 	const join = "SELECT r.id FROM device d JOIN reading r ON r.device = d.id WHERE d.owner = 3"
 	column := func(name string) iikanji.Column { return iikanji.Column{Name: name, Type: "int", Width: 4} }
@@ -32,7 +32,7 @@ func TestStaleStatistics(t *testing.T) {
 		{"old", join, 10000, 2, 10000, true},
 		{"far too many", join, 10000, 40000, 10000, true},
 		{"a few times off", join, 10000, 400, 10000, false},
-		{"the server does not tell", join, 10000, 0, 10000, false},
+		{"no estimate of the server", join, 10000, 0, 10000, false},
 		{"planned well all the same", join, 10000, 2, 60, false},
 		{"small", join, 100, 2, 100, false},
 		{"by a constant: the server looks into the index", "SELECT id FROM reading WHERE device = 3", 10000, 2, 10000, false},
@@ -56,8 +56,8 @@ func TestStaleStatistics(t *testing.T) {
 	}
 }
 
-// TestKeyless: a table is told when it is InnoDB's, has no key of its own, and
-// is much used.
+// TestKeyless checks that a table is reported if it is InnoDB's, has no key of its
+// own, and is used often.
 func TestKeyless(t *testing.T) {
 	columns := []iikanji.Column{{Name: "name", Type: "varchar(50)", Width: 202}, {Name: "serial", Type: "int", Width: 4}, {Name: "note", Type: "int", Width: 5, Nullable: true}}
 	unique := func(col string, prefix int) []iikanji.Index {
@@ -72,7 +72,7 @@ func TestKeyless(t *testing.T) {
 		want    bool
 	}{
 		{"no index at all", "InnoDB", nil, "SELECT note FROM bare WHERE note > 1", "serial", true},
-		{"a plain index", "InnoDB", []iikanji.Index{{Name: "k", Kind: "btree", Parts: []iikanji.IndexPart{{Column: "serial"}}}}, "SELECT note FROM bare WHERE serial = 1", "", true}, // nobody counted
+		{"a plain index", "InnoDB", []iikanji.Index{{Name: "k", Kind: "btree", Parts: []iikanji.IndexPart{{Column: "serial"}}}}, "SELECT note FROM bare WHERE serial = 1", "", true}, // not counted
 		{"unique, with NULLs", "InnoDB", unique("note", 0), "SELECT note FROM bare WHERE note > 1", "serial", true},
 		{"unique by its beginning", "InnoDB", unique("name", 4), "DELETE FROM bare WHERE name = 'a'", "serial", true},
 		{"only written", "InnoDB", nil, "INSERT INTO bare VALUES ('a', 1, 2)", "serial", true},

@@ -11,7 +11,7 @@ import (
 // saving of a change of the app (DB116) is subtracted.
 func db206(v *view) []iikanji.Finding {
 	c := v.commitCost()
-	if !c.redo || c.weight() < commitFelt*v.seconds || c.commits+c.writes < manyRuns {
+	if !c.redo || c.weight() < leastCommitShare*v.seconds || c.commits+c.writes < manyRuns {
 		return nil
 	}
 	left := c.weight() * (1 - (commitLeast+commitMost)/2)

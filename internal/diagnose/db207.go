@@ -11,7 +11,7 @@ import (
 func db207(v *view) []iikanji.Finding {
 	c := v.commitCost()
 	written := v.status["binlog_bytes_written"]
-	if !c.binlog || written == 0 || c.weight() < commitFelt*v.seconds {
+	if !c.binlog || written == 0 || c.weight() < leastCommitShare*v.seconds {
 		return nil
 	}
 	return []iikanji.Finding{{Code: "DB207", Where: "sync_binlog",

@@ -5,93 +5,154 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/attribute"
 )
 
-// No log shows which route sends a statement. But load varies, and the number of
-// statements of a route varies with its requests: the counts of a digest by
-// second are fitted to the counts of each route.
-//
-//	statements(t) = each × (w × requests(t) + (1−w) × requests(t+1)) + noise
-//
-// Requests are logged when they end, statements before that, so a share (1−w)
-// belongs to requests of the next second. There is no constant term: without
-// requests there are no statements. A route is reported only if it explains most
-// of the variance and no other route explains nearly as much. Under steady load
-// no route can be found.
-//
-// Routes correlate with each other too: a page with its data, pictures with
-// their list. Files and constant pages are therefore left out, and a number of
-// statements per request that a single route cannot have (1.9 or 0.7; 3 unless
-// the fit is very clear) means several routes, or a correlated one.
+// No log shows which route sends a statement: package attribute derives it from
+// when requests and statements ran. Routes correlate with each other: a page with
+// its data, pictures with their list. Files and constant pages are therefore left
+// out, and a number of statements per request that a single route rarely has (1.9
+// or 0.7) needs more evidence.
 
-// Thresholds of a fit.
+// Thresholds of an attribution.
 const (
 	fitSeconds = 6    // least seconds of load
-	fitWeighty = 5.0  // least effective number of seconds, see weighty
-	fitAsked   = 20.0 // least requests of a route
-	fitR2      = 0.80 // least explained share of the variance
-	fitRival   = 1.5  // least ratio of the squared error of the next best route
-	fitClear   = 8.0  // the same unless there is one statement per request, or a loop
-	fitClearR2 = 0.95
-	fitWhole   = 0.1 // largest distance from an integer, for up to fitLoop statements per request
+	fitAsked   = 20.0 // least requests of a route, where only seconds are known
+	fitShare   = 0.70 // least share of the executions of the route of a digest
+	fitSome    = 0.05 // the same of one of several routes
+	fitR2      = 0.05 // least explained share of the variance
+	fitSecond  = 0.80 // the same where only seconds are known
+	fitWhole   = 0.1  // largest distance from an integer, for up to fitLoop statements per request
 	fitLoop    = 5.0
-	fitSecond  = 1.5 // least factor by which a second route lowers the squared error
-	fitPart    = 0.1 // least share of the executions that the second route sends
-	fitPages   = 20  // least answers of one size of a constant page
+	fitClear   = 60.0 // least margin over the next best route without an integer
+	fitAborted = 0.02 // least share of the requests that clients gave up on, for them to count
+	fitPages   = 20   // least answers of one size of a constant page
+	fitDigests = 300  // most digests, the heaviest ones
+	fitRoutes  = 150  // most routes, the most frequent ones
 )
 
-// A fit is the result of fitting one route to a digest.
+// A fit is a route that sends a digest.
 type fit struct {
-	route string
-	each  float64 // executions per request
-	err   float64 // standard error of each
-	r2    float64
-	rest  float64   // squared error
-	n     int       // seconds
-	rival float64   // r² of the next best route
-	x     []float64 // its requests by second, as fitted
+	route  string
+	each   float64 // executions per request
+	err    float64 // standard error of each
+	share  float64 // of the executions
+	rival  string  // the next best route, "" for none
+	margin float64 // how much worse the fit is with the rival
+	n      int     // ticks
+	step   time.Duration
+	from   string // the statement whose route this is, "" for the digest itself
 }
 
 // evidence formats a fit with its confidence.
 func (f fit) evidence() iikanji.Evidence {
-	return iikanji.Evidence{Source: "per second", Text: fmt.Sprintf("%.1f ± %.1f executions for each %s over %d s (r² = %.2f; the next best route: %.2f)",
-		f.each, 2*f.err, f.route, f.n, f.r2, max(0, f.rival))}
+	text := fmt.Sprintf("%.1f ± %.1f executions for each %s, from %d intervals of %v", f.each, 2*f.err, f.route, f.n, f.step)
+	if f.rival != "" {
+		text += fmt.Sprintf(" (without it, %s fits worse: F = %.0f)", f.rival, f.margin)
+	}
+	return iikanji.Evidence{Source: "time", Text: text + f.inherited()}
 }
 
-// A counted is a row with its counts in each second of the load.
+// A counted is a route or a digest with its events by tick.
 type counted struct {
 	key    string
 	counts []float64
+	timed  bool // the requests are spread over their times
+
+	aborted bool // clients gave up on many requests
 }
 
-// bySecond has the rows of the access logs by second, without files: they have
-// no statements. from is the first second, n the number of seconds.
-func (v *view) bySecond() (routes []counted, from int64, n int) {
-	var rows []iikanji.Row
+// A clock is the ticks of a run.
+type clock struct {
+	from time.Time
+	step time.Duration
+	n    int
+}
+
+// clockOf finds the ticks that all Access and Slow profiles have; whole seconds
+// where there are none.
+func (v *view) clockOf() (c clock, ok bool) {
 	first, last := int64(math.MaxInt64), int64(0)
+	ticks, all := clock{}, true
 	for _, p := range v.in.Profiles {
-		if p.Source != iikanji.Access || v.blind(iikanji.Access) {
+		if p.Source != iikanji.Access && p.Source != iikanji.Slow || v.blind(p.Source) {
 			continue
 		}
 		for _, r := range p.Rows {
-			if r.PerSecond == nil {
-				continue
+			if r.PerSecond != nil && p.Source == iikanji.Access {
+				first, last = min(first, r.PerSecond.From), max(last, r.PerSecond.From+int64(len(r.PerSecond.Counts)))
 			}
-			first, last = min(first, r.PerSecond.From), max(last, r.PerSecond.From+int64(len(r.PerSecond.Counts)))
-			if _, static := staticPath(r); !static && !page(r) {
+			switch t := r.Ticks; {
+			case t == nil:
+				all = all && r.PerSecond == nil
+			case ticks.n > 0 && (!ticks.from.Equal(t.From) || ticks.step != t.Step):
+				all = false
+			default:
+				ticks = clock{t.From, t.Step, max(ticks.n, len(t.Counts))}
+			}
+		}
+	}
+	if all && ticks.step > 0 && time.Duration(ticks.n)*ticks.step >= fitSeconds*time.Second {
+		return ticks, true
+	}
+	n := int(last - first - 1) // the last second is incomplete: its requests were not logged
+	return clock{time.Unix(first, 0), time.Second, n}, n >= fitSeconds
+}
+
+// counts are the events of a row by tick, for n ticks.
+func (c clock) counts(r iikanji.Row, n int) []float64 {
+	out := make([]float64, n)
+	switch {
+	case r.Ticks != nil && c.step == r.Ticks.Step:
+		for i, n := range r.Ticks.Counts[:min(len(r.Ticks.Counts), n)] {
+			out[i] = float64(n) / 1000
+		}
+	case r.PerSecond != nil:
+		return spread(r.PerSecond, c.from.Unix(), n)
+	}
+	return out
+}
+
+// askingRoutes are the routes of the access logs that may send statements: files
+// and constant pages do not.
+func (v *view) askingRoutes(c clock) (routes []counted) {
+	var rows []iikanji.Row
+	for _, p := range v.in.Profiles {
+		if p.Source != iikanji.Access || v.blind(iikanji.Access) || v.partly() {
+			continue
+		}
+		for _, r := range p.Rows {
+			if _, static := staticPath(r); !static && !page(r) && (r.PerSecond != nil || r.Ticks != nil) {
 				rows = append(rows, r)
 			}
 		}
 	}
-	if n = int(last - first - 1); n < fitSeconds { // the last second is incomplete: its requests were not logged
-		return nil, 0, 0
+	slices.SortStableFunc(rows, func(a, b iikanji.Row) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Key, b.Key))
+	})
+	aborted := v.aborted()
+	for _, r := range rows[:min(len(rows), fitRoutes)] {
+		routes = append(routes, counted{key: r.Key, counts: c.counts(r, c.n+1), timed: r.Ticks != nil && c.step == r.Ticks.Step && r.Total > 0,
+			aborted: aborted[r.Key] >= fitAborted*float64(r.Count)})
 	}
-	for _, r := range rows {
-		routes = append(routes, counted{r.Key, spread(r.PerSecond, first, n+1)})
+	return routes
+}
+
+// aborted is how many requests of each route clients gave up on.
+func (v *view) aborted() map[string]float64 {
+	out := map[string]float64{}
+	for _, f := range v.in.Facts {
+		if status, route, _ := strings.Cut(f.Key, " "); f.Topic == iikanji.TopicHTTPStatus && status == "499" {
+			n, _ := strconv.ParseFloat(f.Value, 64)
+			out[route] += n
+		}
 	}
-	return routes, first, n
+	return out
 }
 
 // spread places counts in a series of n seconds that begins at first.
@@ -105,96 +166,87 @@ func spread(p *iikanji.PerSecond, first int64, n int) []float64 {
 	return out
 }
 
-// findRoutes finds the route of each digest that has counts by second.
+// findRoutes finds the routes of the digests.
 func (v *view) findRoutes() {
-	routes, from, n := v.bySecond()
+	c, ok := v.clockOf()
+	if !ok {
+		return
+	}
+	routes := v.askingRoutes(c)
+	var of []int // digests, heaviest first
 	for i, d := range v.digests {
-		if d.PerSecond == nil || d.q.Count < float64(3*n) {
+		if d.Ticks != nil || d.PerSecond != nil {
+			of = append(of, i)
+		}
+	}
+	slices.SortStableFunc(of, func(a, b int) int { return cmp.Compare(v.digests[b].q.Seconds, v.digests[a].q.Seconds) })
+	of = of[:min(len(of), fitDigests)]
+	var digests []counted
+	for _, i := range of {
+		digests = append(digests, counted{key: v.digests[i].Query.Digest, counts: c.counts(v.digests[i].Row, c.n)})
+	}
+	for k, senders := range sendersOf(c, routes, digests) {
+		d := &v.digests[of[k]]
+		if v.threaded() && float64(v.repeat(*d).Count) < seriesSome*d.q.Count {
+			senders = slices.DeleteFunc(senders, func(f fit) bool { return f.each >= fitLoop }) // a loop would be in series
+		}
+		d.senders = senders
+		if i := slices.IndexFunc(senders, func(f fit) bool { return f.share >= fitShare }); i >= 0 {
+			d.route = &senders[i]
+		}
+	}
+	v.inheritRoutes()
+}
+
+// sendersOf are the certain routes of each digest, the one with the most
+// executions first. With a single route nothing is certain: it would explain
+// anything.
+func sendersOf(c clock, routes, digests []counted) [][]fit {
+	out := make([][]fit, len(digests))
+	if len(routes) < 2 {
+		return out
+	}
+	series := func(all []counted) (s []attribute.Series) {
+		for _, x := range all {
+			s = append(s, attribute.Series{Counts: x.counts, Timed: x.timed, Aborted: x.aborted})
+		}
+		return s
+	}
+	for i, r := range attribute.Find(series(routes), series(digests)) {
+		if least := fitR2; r.R2 < least || c.step >= time.Second && r.R2 < fitSecond {
 			continue
 		}
-		f := bestRoute(spread(d.PerSecond, from, n), routes)
-		if f != nil && f.each >= fitLoop && v.threaded() && float64(v.repeat(d).Count) < seriesSome*d.q.Count {
-			f = nil // a loop would be in series: the statement belongs to several correlated routes
-		}
-		v.digests[i].route = f
-	}
-}
-
-// bestRoute is the route that explains y; nil if none does, or if several do.
-func bestRoute(y []float64, routes []counted) *fit {
-	var fits []fit
-	for _, r := range routes {
-		if f, ok := fitRoute(y, r); ok {
-			fits = append(fits, f)
+		for _, s := range r.Senders {
+			f := fit{route: routes[s.Route].key, each: s.Each, err: s.Err, share: s.Share, margin: s.Margin, n: c.n, step: c.step}
+			if s.Rival >= 0 {
+				f.rival = routes[s.Rival].key
+			}
+			if s.Certain && s.Share >= fitSome && f.plausible() && (c.step < time.Second || routes[s.Route].events() >= fitAsked) {
+				out[i] = append(out[i], f)
+			}
 		}
 	}
-	slices.SortStableFunc(fits, func(a, b fit) int { return cmp.Compare(a.rest, b.rest) })
-	if len(fits) < 2 || weighty(y) < fitWeighty || weighty(fits[0].x) < fitWeighty {
-		return nil // a single route would explain anything
-	}
-	best, next := fits[0], fits[1]
-	asked := 0.0
-	for _, n := range best.x {
-		asked += n
-	}
-	if asked < fitAsked {
-		return nil
-	}
-	best.rival = next.r2
-	clear := best.r2 >= fitR2 && next.rest >= fitRival*best.rest
-	switch off := math.Abs(best.each - math.Round(best.each)); {
-	case best.each < fitLoop && best.each > 1 && off > fitWhole:
-		clear = false
-	case best.each < fitLoop && math.Abs(best.each-1) > fitWhole:
-		clear = best.r2 >= fitClearR2 && next.rest >= fitClear*best.rest
-	}
-	if !clear {
-		return nil
-	}
-	for _, o := range fits[1:] {
-		if helps(y, best, o) {
-			return nil
-		}
-	}
-	return &best
+	return out
 }
 
-// helps reports whether a second route besides the best one explains a digest
-// much better, with a considerable part of it: then several routes send it. It
-// is ordinary least squares with two unknowns.
-func helps(y []float64, a, b fit) bool {
-	aa, ab, bb, ay, by, all := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-	for t := range y {
-		aa, ab, bb = aa+a.x[t]*a.x[t], ab+a.x[t]*b.x[t], bb+b.x[t]*b.x[t]
-		ay, by, all = ay+a.x[t]*y[t], by+b.x[t]*y[t], all+y[t]
+func (r counted) events() float64 {
+	sum := 0.0
+	for _, n := range r.counts {
+		sum += n
 	}
-	det := aa*bb - ab*ab
-	if det < 1e-9*aa*bb {
-		return false // collinear: the ratio to the next best route decides
-	}
-	ca, cb := (ay*bb-by*ab)/det, (by*aa-ay*ab)/det
-	if ca < 0 || cb < 0 {
-		return false
-	}
-	rest, part := 0.0, 0.0
-	for t := range y {
-		miss := y[t] - ca*a.x[t] - cb*b.x[t]
-		rest, part = rest+miss*miss, part+cb*b.x[t]
-	}
-	return rest*fitSecond < a.rest && part > fitPart*all
+	return sum
 }
 
-// weighty is the effective number of seconds: all of them if the counts are
-// equal, one if a single burst has nearly all. Any two bursts lie on a line.
-func weighty(y []float64) float64 {
-	sum, squares := 0.0, 0.0
-	for _, c := range y {
-		sum, squares = sum+c, squares+c*c
+// plausible reports whether a route may send that many statements per request.
+func (f fit) plausible() bool {
+	off := max(0, math.Abs(f.each-math.Round(f.each))-2*f.err)
+	switch {
+	case f.each >= fitLoop:
+		return true
+	case f.each > 1:
+		return off <= fitWhole
 	}
-	if squares == 0 {
-		return 0
-	}
-	return sum * sum / squares
+	return 1-f.each-2*f.err <= fitWhole || f.margin >= fitClear
 }
 
 // page reports whether all answers of a route with a body had the same size:
@@ -206,40 +258,6 @@ func page(r iikanji.Row) bool {
 	return r.Web.Bytes > 0 && r.Web.Bytes == r.Web.MaxBytes*iikanji.Bytes(r.Count-r.Web.Status[3])
 }
 
-// fitRoute is the best fit of one route over several w.
-func fitRoute(y []float64, r counted) (best fit, ok bool) {
-	n := len(y)
-	for _, w := range []float64{1, 0.75, 0.5, 0.25, 0} {
-		xx, xy := 0.0, 0.0
-		x := make([]float64, n)
-		for t := range n {
-			x[t] = w*r.counts[t] + (1-w)*r.counts[t+1]
-			xx, xy = xx+x[t]*x[t], xy+x[t]*y[t]
-		}
-		if xx == 0 {
-			continue
-		}
-		f := fit{route: r.key, each: xy / xx, n: n, x: x}
-		mean, total := 0.0, 0.0
-		for t := range n {
-			mean += y[t] / float64(n)
-		}
-		for t := range n {
-			miss := y[t] - f.each*x[t]
-			f.rest += miss * miss
-			total += (y[t] - mean) * (y[t] - mean)
-		}
-		if total == 0 {
-			return fit{}, false
-		}
-		f.r2, f.err = 1-f.rest/total, math.Sqrt(f.rest/float64(n-2)/xx) // n-2: w is a fitted parameter too
-		if !ok || f.rest < best.rest {
-			best, ok = f, true
-		}
-	}
-	return best, ok
-}
-
 // place is the place of a digest in a finding: its route if known, and its
 // fingerprint.
 func (d digest) place() string {
@@ -249,8 +267,9 @@ func (d digest) place() string {
 	return d.route.route + ": " + d.where()
 }
 
-// told is the evidence of a digest, with that of its route if known.
-func (d digest) told(e ...iikanji.Evidence) []iikanji.Evidence {
+// withEvidence is the evidence of a digest, with more evidence and that of its route
+// if known.
+func (d digest) withEvidence(e ...iikanji.Evidence) []iikanji.Evidence {
 	out := append([]iikanji.Evidence{d.evidence()}, e...)
 	if d.route != nil {
 		out = append(out, d.route.evidence())

@@ -4,17 +4,29 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/iikanji/iikanji"
 )
 
-// rates is uneven load: about mean requests a second, for n seconds and one more.
+// rates returns uneven load: about mean requests per second, for n + 1 seconds.
 func rates(r *rand.Rand, mean float64, n int) []float64 {
 	out := make([]float64, n+1)
 	for t := range out {
 		out[t] = math.Round(mean * (0.5 + r.Float64()))
 	}
 	return out
+}
+
+// bestRoute is the route that sends nearly all executions, by seconds; nil for
+// none.
+func bestRoute(y []float64, routes []counted) *fit {
+	for _, f := range sendersOf(clock{n: len(y), step: time.Second}, routes, []counted{{counts: y}})[0] {
+		if f.share >= fitShare {
+			return &f
+		}
+	}
+	return nil
 }
 
 // TestBestRoute plants which route sends a statement, and wants it named, with
@@ -25,7 +37,7 @@ func TestBestRoute(t *testing.T) {
 	right, silent := 0, 0
 	for range 200 {
 		a, b, c := rates(r, 12, n), rates(r, 30, n), rates(r, 80, n)
-		routes := []counted{{"GET /a", a}, {"GET /b", b}, {"GET /c", c}}
+		routes := []counted{{key: "GET /a", counts: a}, {key: "GET /b", counts: b}, {key: "GET /c", counts: c}}
 		y := make([]float64, n)
 		for i := range y { // a third of the lines of its requests are of the next second
 			y[i] = math.Round(20*(0.67*a[i]+0.33*a[i+1])) + float64(r.IntN(7))
@@ -35,12 +47,12 @@ func TestBestRoute(t *testing.T) {
 			silent++
 		case f.route != "GET /a":
 			t.Errorf("%s is named, GET /a sends it", f.route)
-		case math.Abs(f.each-20) > 2 || f.r2 < fitR2 || f.err > 2:
+		case math.Abs(f.each-20) > 2 || f.share < fitShare || f.err > 2:
 			t.Errorf("%+v, want 20 for each request", *f)
 		default:
 			right++
 		}
-		copyOf := append([]counted{{"GET /same", a}}, routes...)
+		copyOf := append([]counted{{key: "GET /same", counts: a}}, routes...)
 		if f := bestRoute(y, copyOf); f != nil {
 			t.Errorf("two routes that go along, and %s is named", f.route)
 		}
@@ -56,7 +68,7 @@ func TestBestRoute(t *testing.T) {
 	}
 }
 
-// TestBestRouteSaysNothing where there is too little to see.
+// TestBestRouteSaysNothing checks that no route is named with too little data.
 func TestBestRouteSaysNothing(t *testing.T) {
 	steady := []float64{5, 5, 5, 5, 5, 5, 5, 5, 5}
 	other := []float64{9, 9, 9, 9, 9, 9, 9, 9, 9}
@@ -66,23 +78,23 @@ func TestBestRouteSaysNothing(t *testing.T) {
 		y      []float64
 		routes []counted
 	}{
-		"steady load":     {[]float64{15, 15, 15, 15, 15, 15, 15, 15}, []counted{{"a", steady}, {"b", other}}},
-		"only one route":  {uneven[:8], []counted{{"a", uneven}}},
-		"one burst":       {once[:8], []counted{{"a", once}, {"b", uneven}}},
-		"two bursts":      {[]float64{72, 220, 3, 0, 4, 2, 0, 1}, []counted{{"a", []float64{9, 28, 0, 0, 0, 0, 0, 0, 0}}, {"b", uneven}}},
-		"few requests":    {[]float64{20, 0, 20, 10, 0, 30, 10, 10}, []counted{{"a", []float64{2, 0, 2, 1, 0, 3, 1, 1, 0}}, {"b", uneven}}},
-		"two in each 1.5": {[]float64{1.5, 13.5, 4.5, 10.5, 3, 12, 1.5, 13.5}, []counted{{"a", uneven}, {"b", steady}}},
+		"steady load":     {[]float64{15, 15, 15, 15, 15, 15, 15, 15}, []counted{{key: "a", counts: steady}, {key: "b", counts: other}}},
+		"only one route":  {uneven[:8], []counted{{key: "a", counts: uneven}}},
+		"one burst":       {once[:8], []counted{{key: "a", counts: once}, {key: "b", counts: uneven}}},
+		"two bursts":      {[]float64{72, 220, 3, 0, 4, 2, 0, 1}, []counted{{key: "a", counts: []float64{9, 28, 0, 0, 0, 0, 0, 0, 0}}, {key: "b", counts: uneven}}},
+		"few requests":    {[]float64{20, 0, 20, 10, 0, 30, 10, 10}, []counted{{key: "a", counts: []float64{2, 0, 2, 1, 0, 3, 1, 1, 0}}, {key: "b", counts: uneven}}},
+		"two in each 1.5": {[]float64{1.5, 13.5, 4.5, 10.5, 3, 12, 1.5, 13.5}, []counted{{key: "a", counts: uneven}, {key: "b", counts: steady}}},
 	} {
 		if f := bestRoute(c.y, c.routes); f != nil {
 			t.Errorf("%s: %+v", name, *f)
 		}
 	}
-	if f := bestRoute([]float64{3, 27, 9, 21, 6, 24, 3, 27}, []counted{{"a", uneven}, {"b", steady}}); f == nil || f.route != "a" || math.Abs(f.each-3) > 1e-9 {
+	if f := bestRoute([]float64{3, 27, 9, 21, 6, 24, 3, 27}, []counted{{key: "a", counts: uneven}, {key: "b", counts: steady}}); f == nil || f.route != "a" || math.Abs(f.each-3) > 1e-9 {
 		t.Errorf("three in each: %+v", f)
 	}
 }
 
-// TestPage: answers of one size come from no table.
+// TestPage checks that a route whose answers have one size counts as a constant page.
 func TestPage(t *testing.T) {
 	row := func(method string, n int64, bytes, most iikanji.Bytes, unchanged int64) iikanji.Row {
 		return iikanji.Row{Count: n, Web: &iikanji.WebRow{Method: method, Bytes: bytes, MaxBytes: most, Status: [6]int64{3: unchanged}}}
@@ -101,5 +113,20 @@ func TestPage(t *testing.T) {
 		if got := page(c.row); got != c.want {
 			t.Errorf("%+v: %v", c.row.Web, got)
 		}
+	}
+}
+
+// TestCachedExecutions: executions that the query cache answered examined no row.
+// The other ones are what an index saves, however many were cached.
+func TestCachedExecutions(t *testing.T) {
+	scan := func(count, cached float64) Served {
+		return Served{Query: Query{Count: count, Cached: cached, Examined: (count - cached) * 500, Seconds: 1}, CostBefore: 1100, CostAfter: 110, Share: 1}
+	}
+	plain, cached := scan(40, 0), scan(1000, 960)
+	if plain.before() != 500 || cached.before() != 500 || plain.work() != cached.work() || plain.work() <= 0 {
+		t.Errorf("40 scans: %v rows, %v; 40 scans and 960 answers of the cache: %v rows, %v", plain.before(), plain.work(), cached.before(), cached.work())
+	}
+	if all := scan(10, 10); all.Query.reads() != 1 {
+		t.Errorf("all cached: %v reads", all.Query.reads())
 	}
 }

@@ -33,7 +33,7 @@ func machine(who string, m iikanji.MachineRow) iikanji.Profile {
 		{Key: "host", Host: &iikanji.HostRow{Machine: &m}}, {Key: who, Host: &iikanji.HostRow{Written: 1 << 30}}}}
 }
 
-// found runs all rules and gives the finding of a code, if it is there.
+// found runs all rules and returns the finding of a code, if there is one.
 func found(t *testing.T, in diagnose.Input, code iikanji.Code) (iikanji.Finding, bool) {
 	t.Helper()
 	fs, err := diagnose.All(in)
@@ -48,18 +48,18 @@ func found(t *testing.T, in diagnose.Input, code iikanji.Code) (iikanji.Finding,
 	return fs[i], true
 }
 
-// TestBufferPool wants the size that would hold the data, or as much of it as
-// memory allows, and nothing where the data fits.
+// TestBufferPool checks that the remedy has the size of the data, or as much as the
+// memory allows, and that there is no finding if the data fits.
 func TestBufferPool(t *testing.T) {
 	const mega = 1 << 20
 	for _, c := range []struct {
 		name       string
-		data, free iikanji.Bytes // free 0: nobody measured
+		data, free iikanji.Bytes // free 0: not measured
 		reads      string
 		want       string
 	}{
 		{"holds it all", 400 * mega, 4000 * mega, "50000", "536870912"},
-		{"nobody measured the memory", 400 * mega, 0, "50000", "536870912"},
+		{"memory not measured", 400 * mega, 0, "50000", "536870912"},
 		{"half of what is free", 4000 * mega, 512 * mega, "50000", "402653184"},
 		{"no memory left", 4000 * mega, 1, "50000", "none"},
 		{"it fits", 100 * mega, 4000 * mega, "50000", ""},
@@ -83,8 +83,8 @@ func TestBufferPool(t *testing.T) {
 	}
 }
 
-// TestPool tells a starved pool from one that waits for locks, and from one
-// with time to spare.
+// TestPool distinguishes a starved pool from one that waits for locks, and from one
+// with idle connections.
 func TestPool(t *testing.T) {
 	connected := func(n int) iikanji.Fact {
 		f := fact(iikanji.TopicConnection, "database", iikanji.Connections{TCP: n})
@@ -101,7 +101,7 @@ func TestPool(t *testing.T) {
 		pool  string
 	}{
 		{"busy", 4, 38 * time.Second, 0, "0", "APP103", "16"},
-		{"busy, and nobody waits", 15, 148 * time.Second, 0, "0", "", ""},
+		{"busy, and no request waits", 15, 148 * time.Second, 0, "0", "", ""},
 		{"idle", 40, 38 * time.Second, 0, "0", "", ""},
 		{"busy with locks", 4, 38 * time.Second, 30 * time.Second, "5000", "", ""},
 		{"many that wait for locks", 40, 300 * time.Second, 200 * time.Second, "5000", "APP104", "10"},
@@ -118,8 +118,8 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// TestDiskTable: a temporary table on disk is a matter of its size, or of a
-// column that no memory table can have.
+// TestDiskTable checks the two causes of a temporary table on disk: its size, or a
+// column type that tables in memory do not support.
 func TestDiskTable(t *testing.T) {
 	for _, c := range []struct{ sql, kind string }{
 		{"SELECT owner, COUNT(*) FROM t GROUP BY owner + 1", "mysqlconf"},
@@ -139,7 +139,7 @@ func TestDiskTable(t *testing.T) {
 	}
 }
 
-// TestDoublewrite is told only where the disk is the limit.
+// TestDoublewrite checks that the finding needs the disk as the limit.
 func TestDoublewrite(t *testing.T) {
 	for _, c := range []struct {
 		pressure float64
@@ -155,8 +155,8 @@ func TestDoublewrite(t *testing.T) {
 	}
 }
 
-// TestBinding makes each resource the limit of a run, pinned or not, and wants
-// it named, with a service of ours.
+// TestBinding makes each resource the limit of a run, pinned or not. The binding must
+// have the resource and a service of the site.
 func TestBinding(t *testing.T) {
 	usage := func(shares map[string]float64) (out []iikanji.Usage) {
 		for _, who := range []string{"app", "database", "generator", "nginx", "other"} {
@@ -177,7 +177,7 @@ func TestBinding(t *testing.T) {
 		{"a range of cores", "1-2", map[string]float64{"app": 0.15, "database": 0.08}, nil, ""},
 		{"others fill the machine", "all", map[string]float64{"other": 0.7, "app": 0.1, "database": 0.15}, nil, "cpu database"},
 		{"others fill the other cores", "3", map[string]float64{"other": 0.7, "app": 0.05}, nil, ""},
-		{"nobody of ours", "all", map[string]float64{"other": 1}, nil, ""},
+		{"no service of the site", "all", map[string]float64{"other": 1}, nil, ""},
 		{"locks", "all", map[string]float64{"app": 0.1}, []iikanji.Profile{statements("UPDATE t SET a = 1", 100, 2*half, 2*half-time.Second)}, "locks database"},
 		{"few locks", "all", map[string]float64{"app": 0.1}, []iikanji.Profile{statements("UPDATE t SET a = 1", 100, time.Second, time.Second)}, ""},
 		{"the disk, by pressure", "all", map[string]float64{"app": 0.1}, []iikanji.Profile{machine("database", iikanji.MachineRow{PressureIO: 0.6})}, "disk database"},
@@ -200,9 +200,8 @@ func TestBinding(t *testing.T) {
 	}
 }
 
-// TestCommitsWait: commits cannot have waited longer than the disk that syncs
-// the log needs, where it tells how long that is; what a write waited for locks
-// is none of it.
+// TestCommitsWait checks that the waits of commits are bounded by the measured sync
+// time of the disk, and that lock waits of a write do not count.
 func TestCommitsWait(t *testing.T) {
 	const us = time.Microsecond
 	commit := func() iikanji.Profile { return statements("COMMIT", 10000, 10*time.Second, 0) }
@@ -210,14 +209,14 @@ func TestCommitsWait(t *testing.T) {
 		return statements("UPDATE t SET n = 1 WHERE id = 1", 10000, 10*time.Second, lock)
 	}
 	for _, c := range []struct {
-		name   string
-		slow   iikanji.Profile
-		disk   iikanji.MachineRow
-		hi116  float64 // 0: none
-		hi206  float64
-		nobody bool // measured the host
+		name       string
+		slow       iikanji.Profile
+		disk       iikanji.MachineRow
+		hi116      float64 // 0: none
+		hi206      float64
+		unmeasured bool // the host was not measured
 	}{
-		{"nobody knows the disk", commit(), iikanji.MachineRow{}, 6, 6, true},
+		{"unknown disk", commit(), iikanji.MachineRow{}, 6, 6, true},
 		{"a quick disk", commit(), iikanji.MachineRow{DiskFlushes: 9000, FlushTook: 60 * us, WriteTook: 40 * us}, 2.88, 2.88, false},
 		{"a slow disk", commit(), iikanji.MachineRow{DiskFlushes: 9000, FlushTook: 900 * us, WriteTook: 400 * us}, 6, 6, false},
 		{"another disk", commit(), iikanji.MachineRow{DiskFlushes: 20, FlushTook: 60 * us, WriteTook: 40 * us}, 6, 6, false},
@@ -227,7 +226,7 @@ func TestCommitsWait(t *testing.T) {
 	} {
 		in := diagnose.Input{Run: &iikanji.Run{Took: time.Minute}, Profiles: []iikanji.Profile{c.slow},
 			Facts: []iikanji.Fact{variable("innodb_flush_log_at_trx_commit", "1"), status("innodb_data_fsyncs", "9500")}}
-		if !c.nobody {
+		if !c.unmeasured {
 			in.Profiles = append(in.Profiles, machine("database", c.disk))
 		}
 		for code, hi := range map[iikanji.Code]float64{"DB116": c.hi116, "DB206": c.hi206} {

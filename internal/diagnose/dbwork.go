@@ -18,15 +18,15 @@ func workOf(d digest) float64 {
 	return d.q.Count*costStatement + d.q.Examined + float64(d.Query.Affected)*costLook
 }
 
-// felt reports whether saved work reaches both thresholds.
-func (v *view) felt(saved float64) bool {
+// considerable reports whether saved work reaches both thresholds.
+func (v *view) considerable(saved float64) bool {
 	return saved >= leastWork && saved >= leastWorkShare*v.work
 }
 
 // work is the work that an index saves for one query.
 func (s Served) work() float64 {
 	before := s.costBefore()
-	return max(0, before-s.CostAfter) * s.Query.Count * s.Share
+	return max(0, before-s.CostAfter) * s.Query.reads() * s.Share
 }
 
 // attribute charges the seconds that an index saves to the index: other
@@ -36,7 +36,7 @@ func (s Served) work() float64 {
 func (v *view) attribute() {
 	rest := v.work
 	for _, p := range v.advice.Add {
-		if p.onlyCovers() && v.onHistories(p) || !v.felt(p.work()) {
+		if p.onlyCovers() && v.onHistories(p) || !v.considerable(p.work()) {
 			continue
 		}
 		for _, s := range p.Serves {

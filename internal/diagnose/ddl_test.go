@@ -10,7 +10,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// readTables reads CREATE TABLE statements as a server would have told them.
+// readTables reads CREATE TABLE statements into the facts that a server would give.
 func readTables(t *testing.T, sql string) []iikanji.Table {
 	t.Helper()
 	stmts, _, err := parser.New().ParseSQL(sql)

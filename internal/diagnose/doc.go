@@ -1,7 +1,7 @@
 // Package diagnose computes findings from a run and from the state of its
 // services: causes with evidence, seconds and remedies. It is pure: no clock, no
-// I/O, the same findings for the same input. What it would need to have counted
-// in the tables it lists as [Question]s.
+// I/O, the same findings for the same input. [Question]s list the counts in tables
+// that index advice needs.
 //
 //  1. An [Input] is the run, its target, its Profiles and the Facts; [ReadSchema]
 //     makes a [Schema] of the facts about tables. Each database and each web

@@ -27,11 +27,16 @@ type Query struct {
 	DB      string // default schema
 	SQL     string
 	Count   float64
+	Cached  float64 // of Count: answered by the query cache, without reading a row
 	Seconds float64 // total time in the server
 	// Examined and Sent are total rows as counted by the server; 0 when unknown.
 	Examined, Sent float64
 	Affected       float64 // total rows written, as counted by the server; 0 when unknown
 }
+
+// reads is how many executions read their tables. A query that a cache always
+// answered counts once.
+func (q Query) reads() float64 { return max(q.Count-q.Cached, min(q.Count, 1)) }
 
 // A Workload is what a run sent to a server.
 type Workload struct {
@@ -90,8 +95,8 @@ type Unread struct {
 	Err   error
 }
 
-// An asked is a parsed query.
-type asked struct {
+// A parsedQuery is a query with its analysis.
+type parsedQuery struct {
 	Query
 	st   *statement
 	cost plan // with the indexes that are there
@@ -115,7 +120,7 @@ func (s *Schema) Advise(w Workload) Advice {
 type adviser struct {
 	s       *Schema
 	p       *parser.Parser
-	queries []asked
+	queries []parsedQuery
 	writes  map[*table]float64            // rows inserted or deleted
 	updates map[*table]map[string]float64 // rows updated, by column
 	real    avail
@@ -147,7 +152,7 @@ func (a *adviser) read(w Workload) {
 			a.out.Marks = append(a.out.Marks, marked(q, m))
 		}
 		if len(st.blocks) > 0 {
-			a.queries = append(a.queries, asked{Query: q, st: st, tables: st.tables()})
+			a.queries = append(a.queries, parsedQuery{Query: q, st: st, tables: st.tables()})
 		}
 	}
 	for i := range a.queries {
@@ -430,7 +435,7 @@ func (a *adviser) worth(ix *index) float64 {
 	last := ix.cols[ix.own-1]
 	for _, q := range a.queries {
 		for _, blk := range q.st.blocks {
-			if blk.asks(ix.table, last) {
+			if blk.needs(ix.table, last) {
 				return worthPart
 			}
 		}
@@ -438,8 +443,8 @@ func (a *adviser) worth(ix *index) float64 {
 	return worthCover
 }
 
-// asks reports whether a block restricts, orders or groups by a column.
-func (blk *block) asks(t *table, col string) bool {
+// needs reports whether a block restricts, orders or groups by a column.
+func (blk *block) needs(t *table, col string) bool {
 	is := func(at colAt) bool { return at.col == col && blk.refs[at.ref].table == t }
 	served := func(p pred) bool { return p.kind != predOther && is(p.colAt) }
 	arms := slices.ContainsFunc(blk.ors, func(o either) bool {

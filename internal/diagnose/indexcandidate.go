@@ -60,8 +60,8 @@ func (c *candidates) befores(r int) []bound {
 	return out
 }
 
-// A want is one key part of a candidate.
-type want struct {
+// A keyPart is one part of a candidate.
+type keyPart struct {
 	col  string
 	desc bool
 }
@@ -79,12 +79,12 @@ func (c *candidates) forRef(r int, m map[string]limits) {
 	}
 	c.add(r, join(eqs, ins))
 	for _, in := range ins {
-		c.add(r, join(eqs, []want{in}))
+		c.add(r, join(eqs, []keyPart{in}))
 	}
 	for _, g := range ranges {
-		c.add(r, join(eqs, []want{g}))
-		c.add(r, join(eqs, ins, []want{g}))
-		c.add(r, join(eqs, []want{g}, ins, ranges)) // the other columns only filter
+		c.add(r, join(eqs, []keyPart{g}))
+		c.add(r, join(eqs, ins, []keyPart{g}))
+		c.add(r, join(eqs, []keyPart{g}, ins, ranges)) // the other columns only filter
 	}
 	if len(eqs)+len(ins)+len(ranges) == 0 && len(orders) == 0 {
 		c.addCovering(r, nil)
@@ -93,7 +93,7 @@ func (c *candidates) forRef(r int, m map[string]limits) {
 
 // byKind sorts the restricted columns by selectivity, and equal ones in the
 // table's order, so that the advice is deterministic.
-func (c *candidates) byKind(r int, m map[string]limits) (eqs, ins, ranges []want) {
+func (c *candidates) byKind(r int, m map[string]limits) (eqs, ins, ranges []keyPart) {
 	var cols []string
 	for _, col := range c.blk.refs[r].table.Columns {
 		name := strings.ToLower(col.Name)
@@ -105,11 +105,11 @@ func (c *candidates) byKind(r int, m map[string]limits) (eqs, ins, ranges []want
 	for _, col := range cols {
 		switch l := m[col]; {
 		case l.eq:
-			eqs = append(eqs, want{col: col})
+			eqs = append(eqs, keyPart{col: col})
 		case l.n > 0:
-			ins = append(ins, want{col: col})
+			ins = append(ins, keyPart{col: col})
 		default:
-			ranges = append(ranges, want{col: col})
+			ranges = append(ranges, keyPart{col: col})
 		}
 	}
 	return eqs, ins, ranges
@@ -117,37 +117,37 @@ func (c *candidates) byKind(r int, m map[string]limits) (eqs, ins, ranges []want
 
 // orders are the sequences in which the rows of a ref may be required: ORDER BY
 // in its directions and in ascending form, GROUP BY and DISTINCT, MIN and MAX.
-func (c *candidates) orders(r int, m map[string]limits) [][]want {
-	var out [][]want
-	var asked, plain []want
+func (c *candidates) orders(r int, m map[string]limits) [][]keyPart {
+	var out [][]keyPart
+	var directed, plain []keyPart
 	mixed := false
 	for _, o := range c.blk.order {
 		if o.ref != r {
-			asked = nil
+			directed = nil
 			break
 		}
 		if !m[o.col].eq {
 			mixed = mixed || o.desc != c.blk.order[0].desc
-			asked, plain = append(asked, want{o.col, o.desc}), append(plain, want{col: o.col})
+			directed, plain = append(directed, keyPart{o.col, o.desc}), append(plain, keyPart{col: o.col})
 		}
 	}
-	if len(asked) > 0 {
+	if len(directed) > 0 {
 		if c.s.Server.StoresDesc() {
-			out = append(out, c.trim(r, asked))
+			out = append(out, c.trim(r, directed))
 		}
 		if !mixed {
 			out = append(out, c.trim(r, plain))
 		}
 	}
 	for _, g := range [][]colAt{c.blk.group, c.distinct()} {
-		if w := wants(g, r, m); len(w) > 0 {
+		if w := keyParts(g, r, m); len(w) > 0 {
 			out = append(out, w)
-			if extra := wants(c.blk.minmax, r, m); len(extra) > 0 {
+			if extra := keyParts(c.blk.minmax, r, m); len(extra) > 0 {
 				out = append(out, join(w, extra[:1]))
 			}
 		}
 	}
-	if w := wants(c.blk.minmax, r, m); len(w) > 0 {
+	if w := keyParts(c.blk.minmax, r, m); len(w) > 0 {
 		out = append(out, w[:1])
 	}
 	return out
@@ -162,7 +162,7 @@ func (c *candidates) distinct() []colAt {
 
 // trim removes the primary key from the end of an order: InnoDB appends it to
 // each secondary index, ascending.
-func (c *candidates) trim(r int, w []want) []want {
+func (c *candidates) trim(r int, w []keyPart) []keyPart {
 	pk := c.blk.refs[r].table.primary
 	if n := len(w); len(pk) == 1 && n > 1 && w[n-1].col == pk[0] {
 		if !w[n-1].desc {
@@ -172,25 +172,25 @@ func (c *candidates) trim(r int, w []want) []want {
 	return w
 }
 
-func wants(cols []colAt, r int, m map[string]limits) []want {
-	var out []want
+func keyParts(cols []colAt, r int, m map[string]limits) []keyPart {
+	var out []keyPart
 	for _, c := range cols {
 		if c.ref != r {
 			return nil
 		}
 		if !m[c.col].eq {
-			out = append(out, want{col: c.col})
+			out = append(out, keyPart{col: c.col})
 		}
 	}
 	return out
 }
 
 // join concatenates key parts, each column once.
-func join(parts ...[]want) []want {
-	var out []want
+func join(parts ...[]keyPart) []keyPart {
+	var out []keyPart
 	for _, p := range parts {
 		for _, w := range p {
-			if !slices.ContainsFunc(out, func(o want) bool { return o.col == w.col }) {
+			if !slices.ContainsFunc(out, func(o keyPart) bool { return o.col == w.col }) {
 				out = append(out, w)
 			}
 		}
@@ -227,7 +227,7 @@ func (c *candidates) forSpatial(r int) {
 }
 
 // add keeps a candidate and its covering variant.
-func (c *candidates) add(r int, w []want) {
+func (c *candidates) add(r int, w []keyPart) {
 	if len(w) == 0 || len(w) > mostParts {
 		return
 	}
@@ -238,18 +238,18 @@ func (c *candidates) add(r int, w []want) {
 }
 
 // addCovering adds all other columns that are read, if they are narrow.
-func (c *candidates) addCovering(r int, w []want) {
+func (c *candidates) addCovering(r int, w []keyPart) {
 	t := c.blk.refs[r].table
 	if c.blk.all[r] {
 		return
 	}
-	var rest []want
+	var rest []keyPart
 	width := iikanji.Bytes(0)
 	for _, col := range t.Columns {
 		name := strings.ToLower(col.Name)
 		if c.blk.used[r][name] && !slices.Contains(t.primary, name) {
-			rest = append(rest, want{col: name})
-			if !slices.ContainsFunc(w, func(k want) bool { return k.col == name }) {
+			rest = append(rest, keyPart{col: name})
+			if !slices.ContainsFunc(w, func(k keyPart) bool { return k.col == name }) {
 				width += col.Width
 			}
 		}
@@ -265,7 +265,7 @@ func (c *candidates) addCovering(r int, w []want) {
 
 // make turns key parts into an index. A long column can only be the last part,
 // as a prefix.
-func (c *candidates) make(r int, w []want) (iikanji.Index, bool) {
+func (c *candidates) make(r int, w []keyPart) (iikanji.Index, bool) {
 	t := c.blk.refs[r].table
 	ix := iikanji.Index{Kind: "btree"}
 	width := iikanji.Bytes(0)

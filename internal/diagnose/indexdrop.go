@@ -39,9 +39,9 @@ func (a *adviser) replaces(t *table, ix *index, p *Proposal) {
 		}
 		n := sameColumns(have, ix.Index)
 		switch {
-		case n == len(have.Parts) && a.spareBeside(t, have.Name, ix):
+		case n == len(have.Parts) && a.unneededBeside(t, have.Name, ix):
 			p.Replaces, p.Wrong = &have, false
-		case n > 0 && n < len(ix.Parts) && p.Replaces == nil && !a.asked(t, have.Parts[n].Column) && !a.linked(t, have) && a.spareBeside(t, have.Name, ix):
+		case n > 0 && n < len(ix.Parts) && p.Replaces == nil && !a.anyNeeds(t, have.Parts[n].Column) && !a.linked(t, have) && a.unneededBeside(t, have.Name, ix):
 			p.Replaces, p.Wrong = &have, true
 		}
 		if p.Replaces != nil && !p.Wrong {
@@ -73,7 +73,7 @@ func (a *adviser) hinted(t *table, name string) bool {
 // mentioned reports whether a word occurs in a statement that could not be
 // parsed, or in an optimizer comment.
 func (a *adviser) mentioned(name string) bool {
-	stands := func(text string) bool {
+	contains := func(text string) bool {
 		for i := range text {
 			if wordAt(text, i, name) > 0 {
 				return true
@@ -81,7 +81,7 @@ func (a *adviser) mentioned(name string) bool {
 		}
 		return false
 	}
-	return slices.ContainsFunc(a.out.Unread, func(u Unread) bool { return stands(u.Query.SQL) }) || slices.ContainsFunc(a.orders, stands)
+	return slices.ContainsFunc(a.out.Unread, func(u Unread) bool { return contains(u.Query.SQL) }) || slices.ContainsFunc(a.orders, contains)
 }
 
 // sameColumns counts the leading columns that two indexes have in common,
@@ -109,15 +109,15 @@ func alike(x, y iikanji.Index) int {
 	return n
 }
 
-// asked reports whether any query restricts, orders or groups by a column. A
+// anyNeeds reports whether any query restricts, orders or groups by a column. A
 // statement that could not be parsed does so if it contains the column's name.
-func (a *adviser) asked(t *table, col string) bool {
+func (a *adviser) anyNeeds(t *table, col string) bool {
 	if a.mentioned(col) {
 		return true
 	}
 	for _, q := range a.queries {
 		for _, blk := range q.st.blocks {
-			if blk.asks(t, strings.ToLower(col)) {
+			if blk.needs(t, strings.ToLower(col)) {
 				return true
 			}
 		}
@@ -125,19 +125,19 @@ func (a *adviser) asked(t *table, col string) bool {
 	return false
 }
 
-// spareBeside reports whether an index is unnecessary when a new one is added:
+// unneededBeside reports whether an index is unnecessary when a new one is added:
 // with the new one alone, and with all new ones when all replaced ones are
 // dropped.
-func (a *adviser) spareBeside(t *table, name string, ix *index) bool {
+func (a *adviser) unneededBeside(t *table, name string, ix *index) bool {
 	alone, all := names{}, a.replaced.and(t, name)
 	alone.add(t, name)
 	return a.bearable(t, []*index{ix}, alone) && a.bearable(t, a.set, all)
 }
 
-// spare reports whether an index is unnecessary besides those that are dropped
+// unneeded reports whether an index is unnecessary besides those that are dropped
 // already: with the existing indexes, and with the new ones in place of those
 // that they replace.
-func (a *adviser) spare(t *table, name string) bool {
+func (a *adviser) unneeded(t *table, name string) bool {
 	return a.bearable(t, nil, a.dropped.and(t, name)) && a.bearable(t, a.set, a.dropped.and(t, name).join(a.replaced))
 }
 
@@ -177,12 +177,12 @@ func (a *adviser) bearable(t *table, set []*index, gone names) bool {
 // that can do more stays, whichever of them the plans of this run use.
 func (a *adviser) drops() {
 	for _, t := range a.tables() {
-		for _, why := range []func(*table, iikanji.Index) (by string, ok bool){a.twin, a.unused} {
+		for _, test := range []func(*table, iikanji.Index) (by string, ok bool){a.twin, a.unused} {
 			for _, ix := range t.Indexes {
 				if ix.Primary || !a.movable(t, ix) || a.dropped.has(t, ix.Name) {
 					continue
 				}
-				if by, ok := why(t, ix); ok && a.spare(t, ix.Name) {
+				if by, ok := test(t, ix); ok && a.unneeded(t, ix.Name) {
 					a.dropped.add(t, ix.Name)
 					a.out.Drop = append(a.out.Drop, Dropped{Table: t.Table, Index: ix, By: by, Writes: a.writesTo(t, ix)})
 				}

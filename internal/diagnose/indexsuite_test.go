@@ -656,7 +656,7 @@ func TestSuiteSees(t *testing.T) {
 		{"unused", "the index that is used is replaced by one that is not", replace, "harmful"},
 		{"eq-one", "the index that is right", add("user_id"), "best"},
 		{"eq-one", "a column that does nothing", add("user_id", "status"), "fat"},
-		{"eq-one", "an index that nobody uses", add("note"), "worse"},
+		{"eq-one", "an index that is not used", add("note"), "worse"},
 		{"low-common", "an index where none should be", add("status"), "harmful"},
 	} {
 		inBed(ctx, t, srv, readCase(t, "testdata/index/"+c.file+".txt"), func(b *bed) {

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,8 +25,27 @@ type Input struct {
 	Blind []iikanji.Source
 	// BlindWhy has the reasons for people; entries may be missing.
 	BlindWhy map[iikanji.Source]string
+	// BlindAt are sensors whose proof failed for one service while those of
+	// others hold: only evidence about this service is held back.
+	BlindAt []Blindness
 
 	settled bool // see settle
+}
+
+// A Blindness is a sensor that did not see one service, or one host.
+type Blindness struct {
+	Source iikanji.Source
+	Target string // name of the service; of the host for iikanji.Host
+	Why    string
+}
+
+// Seen reports whether the sensor of a profile saw the run.
+func (in Input) Seen(p iikanji.Profile) bool {
+	return !slices.Contains(in.Blind, p.Source) && !in.blindAt(p.Source, p.Target)
+}
+
+func (in Input) blindAt(s iikanji.Source, target string) bool {
+	return slices.ContainsFunc(in.BlindAt, func(b Blindness) bool { return b.Source == s && b.Target == target })
 }
 
 // ReadSchema makes a Schema of the facts about tables, sizes, selectivities
@@ -79,20 +99,22 @@ func WorkloadOf(profiles []iikanji.Profile) Workload {
 				}
 			}
 			w.Queries = append(w.Queries, Query{Digest: r.Query.Digest, DB: r.Query.DB, SQL: strings.TrimSuffix(strings.TrimSpace(text), ";"),
-				Count: float64(r.Count), Seconds: r.Total.Seconds(), Examined: float64(r.Query.Examined), Sent: float64(r.Query.Sent), Affected: float64(r.Query.Affected)})
+				Count: float64(r.Count), Cached: float64(r.Query.Cached), Seconds: r.Total.Seconds(), Examined: float64(r.Query.Examined), Sent: float64(r.Query.Sent), Affected: float64(r.Query.Affected)})
 		}
 	}
 	return w
 }
 
-// A view is the input as the rules see it: of the whole run, or of one service,
-// without what belongs to the other services of its role.
+// A view is the input as the rules see it: of the whole run, of one service,
+// without what belongs to the other services of its role, or of one of several
+// hosts, without what belongs to the others.
 type view struct {
 	in      Input
-	self    iikanji.Service // none in the view of the whole run
+	self    iikanji.Service // none in the view of the whole run or of a host
+	on      string          // the host; "" in other views
 	binding Binding
 
-	databases, webs []*view // of the services of these roles, in the view of the whole run
+	databases, webs, hosts []*view // in the view of the whole run
 
 	// Of one database, or of all where the view is not of a database:
 	digests []digest
@@ -116,8 +138,9 @@ type digest struct {
 	st *statement // nil when it cannot be parsed
 	in string     // the database that ran it
 
-	route *fit    // the route that sends it, nil when unknown
-	saved float64 // upper bound of its seconds that an index of DB101 saves
+	senders []fit   // the certain routes that send it
+	route   *fit    // the one that sends nearly all of them, nil when unknown
+	saved   float64 // upper bound of its seconds that an index of DB101 saves
 }
 
 func look(in Input) (*view, error) {
@@ -138,6 +161,7 @@ func look(in Input) (*view, error) {
 	for _, s := range in.Target.WithRole(iikanji.RoleWeb) {
 		v.webs = append(v.webs, v.of(s))
 	}
+	v.hosts = v.byHost()
 	return v, nil
 }
 
@@ -199,20 +223,22 @@ func (s *Schema) grow(digests []digest) {
 		if t == nil {
 			continue
 		}
-		if n := int64(d.q.Examined / d.q.Count); n > t.size.Rows {
+		if n := int64(d.q.Examined / d.q.reads()); n > t.size.Rows {
 			t.size.Rows = n
 			t.count()
 		}
 	}
 }
 
+// blind reports whether the view's sensor of a source did not see the run.
 func (v *view) blind(s iikanji.Source) bool {
-	for _, b := range v.in.Blind {
-		if b == s {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(v.in.Blind, s) || v.self.Name != "" && v.in.blindAt(s, v.self.Name) || v.on != "" && v.in.blindAt(s, v.on)
+}
+
+// partly reports whether the access log of any web server is missing in a view
+// that needs those of all.
+func (v *view) partly() bool {
+	return v.self.Role != iikanji.RoleWeb && slices.ContainsFunc(v.in.BlindAt, func(b Blindness) bool { return b.Source == iikanji.Access })
 }
 
 // requests is the number of requests of the run: from the access logs or,
@@ -220,7 +246,7 @@ func (v *view) blind(s iikanji.Source) bool {
 func (v *view) requests() float64 {
 	n := 0.0
 	for _, p := range v.in.Profiles {
-		if p.Source == iikanji.Access && !v.blind(iikanji.Access) {
+		if p.Source == iikanji.Access && !v.blind(iikanji.Access) && !v.partly() {
 			for _, r := range p.Rows {
 				n += float64(r.Count)
 			}

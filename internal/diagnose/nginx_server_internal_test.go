@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzSplitHostPort holds splitHostPort against net.SplitHostPort, which is in a
-// package that this room must not import.
+// FuzzSplitHostPort compares splitHostPort with net.SplitHostPort, which is in a
+// package that this one must not import.
 func FuzzSplitHostPort(f *testing.F) {
 	for _, s := range []string{"127.0.0.1:80", "[::]:80", "[::1]", "localhost", "localhost:8080", ":80", "", "::1", "a:b:c", "[a]b:1", "unix:/run/x.sock", "[::1]:", "a]:1", "a[:1"} {
 		f.Add(s)

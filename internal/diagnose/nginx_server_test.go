@@ -16,7 +16,7 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// freePort is one of 127.0.0.1 at which nobody listens.
+// freePort returns a port of 127.0.0.1 without a listener.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -28,8 +28,8 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// runNginx has a real nginx serve until the test ends; address is where it
-// answers once it is up.
+// runNginx runs a real nginx until the test ends, and waits until it answers at
+// address.
 func runNginx(t *testing.T, http, address string) {
 	t.Helper()
 	program, err := exec.LookPath("nginx")
@@ -65,9 +65,9 @@ fastcgi_temp_path DIR/t; uwsgi_temp_path DIR/t; scgi_temp_path DIR/t; `, "DIR", 
 	}
 }
 
-// TestServersAsNginxTakesThem asks a real nginx with many servers, each of
-// which answers with its name, and wants the rules to take the same one: the
-// log that they find in effect has that name.
+// TestServersAsNginxTakesThem compares the selection of a server block with a real
+// nginx. Each of its servers answers with its own name, and the log that the rules
+// find in effect must have the same name.
 func TestServersAsNginxTakesThem(t *testing.T) {
 	a, b := freePort(t), freePort(t)
 	var conf, real strings.Builder

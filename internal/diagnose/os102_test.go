@@ -6,15 +6,16 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// TestWhoseQueue: the kernel does not say whose queue was full. Drops count
-// where one of ours is seen full, and only those that ours told of elsewhere.
+// TestWhoseQueue checks which drops count for the site, because the kernel's counter
+// does not identify the queue: all of them if a queue of the site was seen full, else
+// only those in logs of the site.
 func TestWhoseQueue(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		waiting int
 		nginx   int64 // times that nginx found the app's queue full
 		where   string
-		hi      float64 // seconds that a cure could save at the most
+		hi      float64 // upper end of the gain, in seconds
 	}{
 		{"a full listener of ours", 128, 0, "app", 27.05},
 		{"none of ours", 3, 0, "host", 0},

@@ -86,7 +86,7 @@ func notEnabled(u iikanji.Unit) hazard {
 		cure: "start it at boot: set WantedBy= to a target that the boot reaches, such as multi-user.target, then systemctl enable " + u.Name}
 	for _, s := range u.Settings {
 		if s.Section == "Install" && (s.Key == "WantedBy" || s.Key == "RequiredBy" || s.Key == "UpheldBy") {
-			h.rows = append(h.rows, iikanji.Evidence{Source: "unit", Text: told(s) + ", but no chain of links leads to it from the boot target"})
+			h.rows = append(h.rows, iikanji.Evidence{Source: "unit", Text: settingText(s) + ", but no chain of links leads to it from the boot target"})
 		}
 	}
 	if len(h.rows) == 0 {
@@ -154,12 +154,12 @@ func orderRow(u, d iikanji.Unit) (row string, ready bool) {
 	case behind && slices.Contains(signals, kind.Value):
 		return "", true
 	case behind:
-		return fmt.Sprintf("it is started after %s (%s), but with %s that means when its process exists, not when it is ready", d.Name, strings.Join(chain, " → "), told(kind)), false
+		return fmt.Sprintf("it is started after %s (%s), but with %s that means when its process exists, not when it is ready", d.Name, strings.Join(chain, " → "), settingText(kind)), false
 	}
 	var after []string
 	for _, s := range u.Settings {
 		if s.Section == "Unit" && s.Key == "After" {
-			after = append(after, told(s))
+			after = append(after, settingText(s))
 		}
 	}
 	if len(after) == 0 {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// spans are in seconds; negative is no span.
+// spans are in seconds; a negative value is not a span.
 var spans = map[string]float64{
 	"5": 5, "0": 0, "100ms": 0.1, "2min 200ms": 120.2, "1h30m": 5400, "1.5s": 1.5, "1d 2": 86402, "3 weeks": 1814400, "7µs": 7e-6, "1M": 2629800,
 	"": -1, "s": -1, "-1s": -1, "1..2": -1, "5 furlongs": -1, "1e3": -1, "infinity": math.Inf(1), "infinity 5": -1,
@@ -26,7 +26,7 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-// TestSpanAgainstSystemd asks the real systemd about the same spans.
+// TestSpanAgainstSystemd compares the spans with the real systemd.
 func TestSpanAgainstSystemd(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {

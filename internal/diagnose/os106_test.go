@@ -13,8 +13,8 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// sound is a folder of units that come back: a database that says when it is
-// ready, an app that waits for it, a web server that needs neither.
+// sound is a folder of units that come back after a reboot: a database that notifies
+// systemd when it is ready, an app that waits for it, a web server that needs neither.
 var sound = map[string]string{
 	"db.service":                            "[Service]\nType=notify\nExecStart=/usr/sbin/mariadbd\n[Install]\nWantedBy=multi-user.target\n",
 	"app.service":                           "[Unit]\nAfter=network.target db.service\nWants=db.service\n[Service]\nExecStart=/home/app/run\nRestart=always\n[Install]\nWantedBy=multi-user.target\n",
@@ -24,8 +24,8 @@ var sound = map[string]string{
 	"multi-user.target.wants/nginx.service": "-> ../nginx.service",
 }
 
-// plantUnits writes sound units with some files in place of others: "-> x" is
-// a link to x, "" is no file at all.
+// plantUnits writes the sound units with some files replaced: "-> x" is a link to x,
+// "" removes the file.
 func plantUnits(t *testing.T, instead map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "system")
@@ -57,8 +57,8 @@ func plantUnits(t *testing.T, instead map[string]string) string {
 	return dir
 }
 
-// unitsSeen is a scene of services that such units run, the app connected to
-// the database, which took some seconds to start; "" when nobody knows.
+// unitsSeen is a scene of services run by such units. The app is connected to the
+// database, which took some seconds to start; "" if this is unknown.
 func unitsSeen(t *testing.T, dir, seconds string) *scene {
 	t.Helper()
 	known, err := facts.UnitFacts(host.Local{}, iikanji.Target{Name: "site", UnitFolders: []string{dir}, Services: []iikanji.Service{
@@ -74,7 +74,7 @@ func unitsSeen(t *testing.T, dir, seconds string) *scene {
 	return s
 }
 
-// app is the unit of an app that waits for nobody.
+// app is the unit of an app that waits for no other service.
 func app(unit, service string) map[string]string {
 	return map[string]string{"app.service": "[Unit]\nAfter=network.target\n" + unit + "[Service]\nExecStart=/home/app/run\n" + service + "[Install]\nWantedBy=multi-user.target\n"}
 }
@@ -84,8 +84,8 @@ func also(files map[string]string, name, text string) map[string]string {
 	return files
 }
 
-// TestOS106 plants one fault at a time. Each want is words of the claim, of the
-// evidence and of the cure; none is nothing at all.
+// TestOS106 plants one fault at a time. Each want lists words of the claim, of the
+// evidence and of the remedy; an empty list means no finding.
 func TestOS106(t *testing.T) {
 	const gone = "multi-user.target.wants/app.service"
 	for _, c := range []struct {
@@ -97,14 +97,14 @@ func TestOS106(t *testing.T) {
 		{"sound", nil, "9", nil},
 		{"masked", map[string]string{"nginx.service": "-> /dev/null"}, "", []string{"nginx.service may be down after a reboot: it is masked", "nginx.service is empty or a link to /dev/null", "systemctl unmask nginx.service"}},
 		{"not enabled", map[string]string{gone: ""}, "", []string{"no unit of the boot starts it", "WantedBy=multi-user.target (DIR/app.service:8)", "systemctl enable app.service"}},
-		{"enabled for nobody", map[string]string{gone: "", "none.target.wants/app.service": "-> ../app.service"}, "", []string{"no unit of the boot starts it", "no chain of links leads to it", "WantedBy= to a target that the boot reaches"}},
+		{"enabled for no target", map[string]string{gone: "", "none.target.wants/app.service": "-> ../app.service"}, "", []string{"no unit of the boot starts it", "no chain of links leads to it", "WantedBy= to a target that the boot reaches"}},
 		{"cannot be enabled", map[string]string{gone: "", "app.service": "[Unit]\nAfter=db.service\n[Service]\nExecStart=/home/app/run\n"}, "", []string{"no unit of the boot starts it", "no WantedBy= in its section [Install]", "add the lines [Install] and WantedBy=multi-user.target"}},
 		{"wanted by another unit", map[string]string{gone: "", "nginx.service": sound["nginx.service"] + "[Unit]\nWants=app.service\n"}, "", nil},
 		{"no order and no restart", app("", ""), "", []string{"it may start before db.service is ready, and is not restarted if it then exits", "app had 12 connections to database", "After=network.target (DIR/app.service:2)", "Restart=no (systemd's default)", "[Unit] After=db.service, Wants=db.service"}},
 		{"restart for other ends", app("", "Restart=on-abort\n"), "", []string{"not restarted", "Restart=on-abort (DIR/app.service:5)"}},
 		{"an unknown word", app("", "Restart=on-failure\nRestart=ever\n"), "0.3", nil},
 		{"no order and a limit", app("", "Restart=always\n"), "5", []string{"gives up after 5 starts in 0.4 s, but that takes 5.0 s", "Restart=always (DIR/app.service:5)", "RestartSec=100ms (systemd's default)", "StartLimitIntervalSec=10s (systemd's default)", "StartLimitBurst=5 (systemd's default)", "database took up to 5.0 s", "StartLimitIntervalSec=0"}},
-		{"nobody knows how long", app("", "Restart=always\n"), "", []string{"gives up after 5 starts in 0.4 s, and the time until it is ready is unknown", "is unknown; 5 s are assumed"}},
+		{"unknown start time", app("", "Restart=always\n"), "", []string{"gives up after 5 starts in 0.4 s, and the time until it is ready is unknown", "is unknown; 5 s are assumed"}},
 		{"faster than the limit", app("", "Restart=always\n"), "0.3", nil},
 		{"no limit", app("StartLimitIntervalSec=0\n", "Restart=always\n"), "60", nil},
 		{"no limit by the number", app("StartLimitBurst=0\n", "Restart=on-failure\n"), "60", nil},
@@ -149,7 +149,7 @@ func TestOS106(t *testing.T) {
 func whole(fs []iikanji.Finding) string {
 	var sb strings.Builder
 	for _, f := range fs {
-		sb.WriteString(told([]iikanji.Finding{f}))
+		sb.WriteString(formatted([]iikanji.Finding{f}))
 		for _, e := range f.Evidence {
 			sb.WriteString("  " + e.Source + ": " + e.Text + "\n")
 		}
@@ -157,8 +157,8 @@ func whole(fs []iikanji.Finding) string {
 	return sb.String()
 }
 
-// TestOS106Unconnected: nothing is said of order where nobody saw that one
-// needs the other, or where the other is not there at all.
+// TestOS106Unconnected checks that the order is not reported without a connection
+// between the services, or without the other service.
 func TestOS106Unconnected(t *testing.T) {
 	s := unitsSeen(t, plantUnits(t, app("", "")), "")
 	s.Facts = s.Facts[1:]
@@ -171,7 +171,7 @@ func TestOS106Unconnected(t *testing.T) {
 	}
 }
 
-// TestOS106Rank: it stands below the least cost.
+// TestOS106Rank checks that the finding ranks below the smallest gain.
 func TestOS106Rank(t *testing.T) {
 	s := unitsSeen(t, plantUnits(t, map[string]string{"nginx.service": "-> /dev/null"}), "")
 	s.host(iikanji.MachineRow{Steal: 2 * time.Second}, nil)

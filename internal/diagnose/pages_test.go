@@ -14,7 +14,7 @@ import (
 
 const pages = "../../docs/findings/"
 
-// TestPages holds that every code in the source has a page with its five
+// TestPages checks that every code in the source has a page with its five
 // parts, that every page is linked from the index, and that no code is listed
 // twice.
 func TestPages(t *testing.T) {
@@ -69,7 +69,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestExamples holds that the claim and the remedy in the example of each page
+// TestExamples checks that the claim and the remedy in the example of each page
 // are sentences of the source: a literal of the source with values in place of
 // its verbs.
 func TestExamples(t *testing.T) {

@@ -42,8 +42,8 @@ INSERT INTO device SELECT seq, CONCAT('device-', LPAD(seq, 29, '0')), seq MOD 10
 INSERT INTO state (uuid, ts, level, message) SELECT CONCAT('device-', LPAD(1 + seq MOD 100, 29, '0')), seq, seq MOD 4, REPEAT('m', 80) FROM seq_1_to_8000;
 INSERT INTO setting VALUES ('a', '1'), ('b', '2');`
 
-// plants are the faults, each with what it changes before the load and the
-// code that has to be first or second.
+// plants lists the faults, each with its change before the load, and the code that
+// must be the first or second finding.
 var plants = []struct {
 	fault, ddl string
 	code       iikanji.Code
@@ -76,7 +76,7 @@ func (s *site) exec(q string, args ...any) {
 	}
 }
 
-// all runs a query and throws its rows away.
+// all runs a query and discards its rows.
 func (s *site) all(q string, args ...any) {
 	rows, err := s.db.QueryContext(s.ctx, q, args...)
 	if err != nil {
@@ -172,8 +172,7 @@ func (s *site) request(do func(int), i int) {
 	s.took.Add(int64(time.Since(began)))
 }
 
-// run is the load: one client, or for faults that only show among several,
-// those.
+// run is the load: one client, or several for faults that need concurrency.
 func (s *site) run(asker *facts.Server) {
 	began := time.Now()
 	defer func() { s.ran = time.Since(began) }()
@@ -201,7 +200,7 @@ func (s *site) run(asker *facts.Server) {
 	}
 }
 
-// crowd is several clients at once, with the waits for locks sampled.
+// crowd is the load of several concurrent clients, with samples of lock waits.
 func (s *site) crowd(asker *facts.Server, clients, each int, do func(int)) {
 	var all sync.WaitGroup
 	for range clients {
@@ -229,7 +228,7 @@ func (s *site) crowd(asker *facts.Server, clients, each int, do func(int)) {
 	}
 }
 
-// hold is POST /setting: it keeps a row that everybody wants while it does
+// hold is POST /setting: it locks a row that all clients need, and then does
 // something else.
 func (s *site) hold(i int) {
 	tx, err := s.db.BeginTx(s.ctx, nil)
@@ -247,7 +246,7 @@ func (s *site) hold(i int) {
 	}
 }
 
-// cross is two transactions that take two rows in different orders.
+// cross is two transactions that lock two rows in different orders.
 func (s *site) cross(int) {
 	var txs [2]*sql.Tx
 	for i := range txs {
@@ -304,7 +303,7 @@ func (s *site) observe(log string, before, after map[string]string, srv *facts.S
 		fs = append(append(fs, facts.TableFacts("database", tables[i])...), facts.SelectivityFacts("database", tables[i], shares)...)
 	}
 	for _, r := range p.Rows {
-		if plan, err := srv.Analyze(s.ctx, r.Example.Text); err == nil { // what is no query has none
+		if plan, err := srv.Analyze(s.ctx, r.Example.Text); err == nil { // other statements have no plan
 			fs = append(fs, facts.PlanFact("database", r.Query.Digest, plan))
 		}
 	}
@@ -312,9 +311,9 @@ func (s *site) observe(log string, before, after map[string]string, srv *facts.S
 		Run: &iikanji.Run{Took: s.ran, Steps: []iikanji.StepStat{{Count: s.requests.Load(), Total: time.Duration(s.took.Load())}}}}
 }
 
-// TestPlantedFaults plants one fault at a time into an app that has none, runs
-// it against a real MariaDB whose slow log is read as a run's is, and wants
-// the fault first or second, and nothing at all from the clean app.
+// TestPlantedFaults plants one fault at a time into an app that has none, and runs it
+// on a real MariaDB with a slow log. The fault must be the first or second finding,
+// and the clean app must have none.
 func TestPlantedFaults(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
@@ -330,13 +329,13 @@ func TestPlantedFaults(t *testing.T) {
 			at := slices.IndexFunc(fs, func(f iikanji.Finding) bool { return f.Code == p.code })
 			switch {
 			case p.code == "" && len(fs) > 0:
-				t.Errorf("a clean app has findings:\n%s", told(fs))
+				t.Errorf("a clean app has findings:\n%s", formatted(fs))
 			case p.code != "" && (at < 0 || at > 1):
-				t.Errorf("%s is not first or second:\n%s", p.code, told(fs))
+				t.Errorf("%s is not first or second:\n%s", p.code, formatted(fs))
 			case len(fs) > 2:
-				t.Errorf("more than two findings for one fault:\n%s", told(fs))
+				t.Errorf("more than two findings for one fault:\n%s", formatted(fs))
 			case strings.Contains(p.fault, "DESC") && !strings.Contains(fs[at].Where, "DESC"):
-				t.Errorf("the index has no direction:\n%s", told(fs))
+				t.Errorf("the index has no direction:\n%s", formatted(fs))
 			}
 		})
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/pingcap/tidb/pkg/parser"
 )
 
-// A Question lists what has to be counted in a table before index advice is
-// reliable: distinct values of columns, and selectivities of predicates.
+// A Question lists the counts in a table that reliable index advice needs: distinct
+// values of columns, and selectivities of predicates.
 type Question struct {
 	Schema, Table string
 	Columns       []string // as the schema spells them
@@ -20,7 +20,7 @@ const (
 	longPredicate  = 500 // bytes
 )
 
-// Questions lists what a workload's advice depends on, by table.
+// Questions lists the counts that the advice for a workload needs, by table.
 func (s *Schema) Questions(w Workload) []Question {
 	p := parser.New()
 	byTable := map[*table]*Question{}

@@ -10,11 +10,11 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// unfelt are, by binding resource, the codes whose remedies do not relieve it:
+// notRelieving are, by binding resource, the codes whose remedies do not relieve it:
 // they save waiting where work is the limit, work where waiting is the limit, or
 // network traffic. Findings about failed requests and errors (OS101, WEB109 …)
 // always count.
-var unfelt = map[string][]iikanji.Code{
+var notRelieving = map[string][]iikanji.Code{
 	"cpu":   {"APP103", "APP104", "DB117", "DB201", "DB202", "OS107", "WEB105"},
 	"disk":  {"APP101", "APP103", "APP104", "APP106", "DB115", "OS104", "WEB102", "WEB105"},
 	"locks": {"APP101", "APP102", "APP103", "APP106", "OS104", "WEB101", "WEB102", "WEB105", "WEB106", "WEB110"},
@@ -37,7 +37,7 @@ func (v *view) rank(fs []result) {
 			most = has
 		}
 		f.Gain = iikanji.Range{Lo: round(min(f.Gain.Lo*of, most)), Hi: round(min(f.Gain.Hi*of, most))}
-		if slices.Contains(unfelt[b.Resource], f.Code) {
+		if slices.Contains(notRelieving[b.Resource], f.Code) {
 			f.Gain.Lo = 0
 			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "binding", Text: fmt.Sprintf("the limit of this run was %s (%s), which this remedy does not relieve", b.Resource, b.Who)})
 		}
@@ -46,7 +46,7 @@ func (v *view) rank(fs []result) {
 		switch {
 		case strings.HasPrefix(string(f.Code), "BEN"):
 			return 0
-		case slices.Contains(unfelt[b.Resource], f.Code):
+		case slices.Contains(notRelieving[b.Resource], f.Code):
 			return 2
 		}
 		return 1

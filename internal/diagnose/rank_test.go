@@ -10,8 +10,8 @@ import (
 	"github.com/iikanji/iikanji/internal/diagnose"
 )
 
-// fullCPU is a minute in which an app used up two cores. Statements took 650 s,
-// because all of them waited for the CPU; the database used 24 s of it.
+// fullCPU is a run of one minute in which an app used up two cores. Statements took
+// 650 s because they waited for the CPU; the database used 24 s of it.
 func fullCPU(t *testing.T, who string) diagnose.Input {
 	t.Helper()
 	connected := fact(iikanji.TopicConnection, "database", iikanji.Connections{TCP: 10})
@@ -27,9 +27,9 @@ func fullCPU(t *testing.T, who string) diagnose.Input {
 	return in
 }
 
-// TestRank: where the app uses up the CPU its code stands first, nothing saves
-// more than was used, what statements waited is told in what the database used,
-// and locks, which the CPU cannot feel, come last.
+// TestRank checks the order if the app uses up the CPU: its code comes first, no gain
+// exceeds the used time, seconds of statements are scaled to the CPU time of the
+// database, and findings about locks, which do not save CPU time, come last.
 func TestRank(t *testing.T) {
 	in := fullCPU(t, "app")
 	if b := in.Binding(); b.Resource != "cpu" || b.Who != "app" {
@@ -44,7 +44,7 @@ func TestRank(t *testing.T) {
 		return slices.IndexFunc(fs, func(f iikanji.Finding) bool { return f.Code == code })
 	}
 	if at("APP101") != 0 || at("DB116") < 0 || at("DB206") < 0 || at("DB117") != len(fs)-1 {
-		t.Errorf("ranked\n%s", told(fs))
+		t.Errorf("ranked\n%s", formatted(fs))
 	}
 	for _, f := range fs {
 		if most := map[bool]float64{true: 24, false: 114}[f.Code[:2] == "DB"]; f.Gain.Hi > most || f.Gain.Lo > f.Gain.Hi {
@@ -55,27 +55,27 @@ func TestRank(t *testing.T) {
 		t.Errorf("not said that it is not felt: %+v", f)
 	}
 	if at("APP103") >= 0 {
-		t.Errorf("a larger pool, where its statements wait for the CPU:\n%s", told(fs))
+		t.Errorf("a larger pool, where its statements wait for the CPU:\n%s", formatted(fs))
 	}
 	if w := in.StatementWeight(); w < 0.0369 || w > 0.037 {
 		t.Errorf("a second of a statement weighs %v, want 24/650", w)
 	}
 }
 
-// TestRankDatabase: the same minute with the app and the database the other way
-// round: a second of a statement is more, and what commits cost moves up.
+// TestRankDatabase exchanges the CPU use of the app and the database: a second of a
+// statement then counts more, and the cost of commits ranks higher.
 func TestRankDatabase(t *testing.T) {
 	fs, err := diagnose.All(fullCPU(t, "database"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(fs) == 0 || fs[0].Code != "DB116" || fs[0].Gain.Hi > 90 {
-		t.Errorf("ranked\n%s", told(fs))
+		t.Errorf("ranked\n%s", formatted(fs))
 	}
 }
 
-// TestPinnedApp: an app that uses up the one of four cores that the stack has
-// is bound by the CPU, and the finding says how many cores it can use.
+// TestPinnedApp checks that an app is CPU-bound if it uses up the one core of four
+// that the stack has, and that the finding states how many cores the app can use.
 func TestPinnedApp(t *testing.T) {
 	for _, c := range []struct {
 		name, stack  string
@@ -83,10 +83,10 @@ func TestPinnedApp(t *testing.T) {
 		may          string // by affinity, "" for not known
 		claim, cores string
 	}{
-		{"one of four cores", "3", 0.24, "1", "96 % of the 1 of 4 cores", "the app can use 1 core:"},
-		{"two of four cores", "2-3", 0.45, "", "90 % of the 2 of 4 cores", "the app can use 2 cores"},
+		{"one of four cores", "3", 0.24, "1", "96 % of the cores that the stack may use (1 of 4)", "the app can use 1 core:"},
+		{"two of four cores", "2-3", 0.45, "", "90 % of the cores that the stack may use (2 of 4)", "the app can use 2 cores"},
 		{"not pinned", "all", 0.9, "4", "90 % of the machine", "the app can use 4 cores"},
-		{"most of the core is somebody else's", "3", 0.09, "1", "", ""},
+		{"another program uses most of the core", "3", 0.09, "1", "", ""},
 	} {
 		s := newScene()
 		s.Run.Place.Stack = c.stack

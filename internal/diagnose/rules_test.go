@@ -178,8 +178,8 @@ func readRun(body string) *iikanji.Run {
 	return r
 }
 
-// told prints findings as the cases do: code, place, remedies' arguments.
-func told(fs []iikanji.Finding) string {
+// formatted formats findings as in the cases: code, place, claim, remedies.
+func formatted(fs []iikanji.Finding) string {
 	var sb strings.Builder
 	for _, f := range fs {
 		fmt.Fprintf(&sb, "%s %s [%g–%g s]\n  %s\n", f.Code, f.Where, f.Gain.Lo, f.Gain.Hi, f.Claim)
@@ -191,7 +191,7 @@ func told(fs []iikanji.Finding) string {
 }
 
 // TestRules runs the text cases of testdata/rules. With UPDATE=1 in the
-// environment it writes what it got as what is wanted.
+// environment it replaces the expected findings with the actual ones.
 func TestRules(t *testing.T) {
 	files, err := filepath.Glob("testdata/rules/*.txt")
 	if err != nil || len(files) < 20 {
@@ -208,7 +208,7 @@ func TestRules(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := told(fs)
+			got := formatted(fs)
 			if os.Getenv("UPDATE") != "" {
 				last := &a.Files[len(a.Files)-1]
 				last.Data = []byte(got)

@@ -55,6 +55,7 @@ func (in Input) settle() Input {
 			in.Profiles[i].Target = owner(in.Target, role, p.Target, p.Intake.Files)
 		}
 	}
+	in.Profiles = slices.DeleteFunc(in.Profiles, func(p iikanji.Profile) bool { return in.blindAt(p.Source, p.Target) })
 	return in
 }
 

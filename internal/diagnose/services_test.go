@@ -35,14 +35,14 @@ func siteOf(web, app, database string) []iikanji.Service {
 		{Name: database, Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB}}
 }
 
-// renamed is an input whose services have other names, on a target with
-// services besides.
+// renamed returns an input whose services have other names, on a target with
+// additional services.
 func renamed(in diagnose.Input, besides ...iikanji.Service) diagnose.Input {
 	in.Target.Services = slices.Concat(besides, siteOf("edge", "books", "shelf-db"))
 	in.Facts, in.Profiles = slices.Clone(in.Facts), slices.Clone(in.Profiles)
 	for i, f := range in.Facts {
 		in.Facts[i].Target = other(f.Target)
-		if f.Target == "" { // as the text cases give variables and counters
+		if f.Target == "" { // as in the text cases for variables and counters
 			in.Facts[i].Target = "shelf-db"
 		}
 		if f.Topic == iikanji.TopicConnection {
@@ -86,7 +86,7 @@ func sameElsewhere(t *testing.T, in diagnose.Input, fs []iikanji.Finding) {
 			t.Fatal(err)
 		}
 		if len(got) != len(fs) {
-			t.Fatalf("with %d services besides: %s\nwant:\n%s", len(besides), told(got), told(fs))
+			t.Fatalf("with %d services besides: %s\nwant:\n%s", len(besides), formatted(got), formatted(fs))
 		}
 		for i, f := range fs {
 			where := []string{other(f.Where)}
@@ -99,7 +99,7 @@ func sameElsewhere(t *testing.T, in diagnose.Input, fs []iikanji.Finding) {
 			var remedies []iikanji.Remedy
 			for _, r := range f.Remedies {
 				if r.Target == "app" && len(besides) > 0 && (strings.HasPrefix(string(f.Code), "WEB") || strings.HasPrefix(string(f.Code), "DB") && !linked) {
-					r.Target = "accounts" // which app it is, is not known
+					r.Target = "accounts" // the app is unknown
 					remedies = append(remedies, r)
 					r.Target = "app"
 				}
@@ -119,11 +119,11 @@ func sameElsewhere(t *testing.T, in diagnose.Input, fs []iikanji.Finding) {
 	}
 }
 
-// notServices are the targets of remedies that are no services.
+// notServices are targets of remedies other than services.
 var notServices = []string{"host", "generator", "access", "slow", "errors"}
 
-// namesOnly holds the remedies and places of findings to the services that the
-// target has.
+// namesOnly checks that remedies and places of findings name only services of the
+// target.
 func namesOnly(t *testing.T, in diagnose.Input, fs []iikanji.Finding) {
 	t.Helper()
 	for _, f := range fs {
@@ -143,8 +143,8 @@ func namesOnly(t *testing.T, in diagnose.Input, fs []iikanji.Finding) {
 	}
 }
 
-// bookshop is a site of two web servers, two apps and two databases, each with
-// faults of its own. Both databases have a table of the same name and the same
+// bookshop is a site of two web servers, two apps and two databases, each with its
+// own faults. Both databases have a table of the same name and the same
 // statements; only shelf-db misses the index.
 func bookshop(t *testing.T) diagnose.Input {
 	t.Helper()
@@ -183,8 +183,8 @@ func bookshop(t *testing.T) diagnose.Input {
 	return s.Input
 }
 
-// TestTwoOfEach wants each finding at the service that has the fault, and its
-// remedies for that service and for the app that is connected to it.
+// TestTwoOfEach checks that each finding is at the service with the fault, and that
+// its remedies are for that service and for the app connected to it.
 func TestTwoOfEach(t *testing.T) {
 	in := bookshop(t)
 	fs, err := diagnose.All(in)
@@ -230,8 +230,8 @@ func TestTwoOfEach(t *testing.T) {
 	}
 }
 
-// TestAppsOfADatabase: a remedy for the app goes to each app that is connected
-// to the database, and to all apps where no connection is known.
+// TestAppsOfADatabase checks that a remedy for the app is given for each app connected
+// to the database, or for all apps if no connection is known.
 func TestAppsOfADatabase(t *testing.T) {
 	for _, c := range []struct {
 		linked []string
@@ -260,8 +260,8 @@ func TestAppsOfADatabase(t *testing.T) {
 	}
 }
 
-// TestPoolOfEachApp: of two apps at one database, each pool is reported with its
-// own size, and a pool to another database is not.
+// TestPoolOfEachApp checks that each pool of two apps at one database is reported with
+// its own size, and that a pool to another database is not.
 func TestPoolOfEachApp(t *testing.T) {
 	in := bookshop(t)
 	in.Run.Usage = nil
@@ -296,7 +296,7 @@ func TestPoolOfEachApp(t *testing.T) {
 	}
 }
 
-// TestRuleFiles: each rule is in a file of its name, alone.
+// TestRuleFiles checks that each rule is in a file of its own with the rule's name.
 func TestRuleFiles(t *testing.T) {
 	isRule := regexp.MustCompile(`^(ben|app|os|web|db)\d{3}$`)
 	files, err := filepath.Glob("*.go")

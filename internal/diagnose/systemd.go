@@ -53,7 +53,7 @@ func restartsOf(u iikanji.Unit) restarts {
 	r.show(interval, burst)
 	for _, s := range u.Settings {
 		if s.Section == "Service" && s.Key == "StartLimitIntervalSec" {
-			r.rows = append(r.rows, iikanji.Evidence{Source: "unit", Text: told(s) + " stands in [Service], where systemd passes over it: it belongs into [Unit]"})
+			r.rows = append(r.rows, iikanji.Evidence{Source: "unit", Text: settingText(s) + " stands in [Service], where systemd passes over it: it belongs into [Unit]"})
 		}
 	}
 	window, _ := span(interval.Value)
@@ -99,7 +99,7 @@ func delays(u iikanji.Unit, first float64) func(i int) float64 {
 
 func (r *restarts) show(settings ...iikanji.Setting) {
 	for _, s := range settings {
-		r.rows = append(r.rows, iikanji.Evidence{Source: "unit", Text: told(s)})
+		r.rows = append(r.rows, iikanji.Evidence{Source: "unit", Text: settingText(s)})
 	}
 }
 
@@ -120,8 +120,8 @@ func lastOf(u iikanji.Unit, def string, valid func(string) bool, names ...string
 	return best
 }
 
-// told prints a setting with its file and line.
-func told(s iikanji.Setting) string {
+// settingText formats a setting with its file and line.
+func settingText(s iikanji.Setting) string {
 	if s.File == "" {
 		return fmt.Sprintf("%s=%s (systemd's default)", s.Key, s.Value)
 	}

@@ -92,7 +92,7 @@ type passedRoute struct {
 func (v *view) passedOn() []passedRoute {
 	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
 	rows := v.access()
-	told := slices.ContainsFunc(rows, func(r iikanji.Row) bool { return r.Web.Upstreams > 0 })
+	byUpstream := slices.ContainsFunc(rows, func(r iikanji.Row) bool { return r.Web.Upstreams > 0 })
 	var out []passedRoute
 	for _, r := range rows {
 		path := pathOf(r.Key)
@@ -100,7 +100,7 @@ func (v *view) passedOn() []passedRoute {
 			path = pathOf("GET " + a.URL)
 		}
 		n := r.Count
-		if told {
+		if byUpstream {
 			n = r.Web.Upstreams
 		}
 		out = append(out, passedRoute{path, float64(n)})

@@ -9,9 +9,9 @@ import (
 	"github.com/iikanji/iikanji/internal/diagnose"
 )
 
-// TestConnectionsToUpstreams: each case has a configuration of a server, and
-// where a new connection is opened for each request: upstream, kind of the
-// remedy, and the requests of the run that were handed there.
+// TestConnectionsToUpstreams has cases of a server's configuration with the expected
+// finding: the upstream with a new connection for each request, the kind of the
+// remedy, and the number of requests passed there.
 func TestConnectionsToUpstreams(t *testing.T) {
 	const (
 		speaks = `proxy_http_version 1.1; proxy_set_header Connection "";`
@@ -29,16 +29,16 @@ func TestConnectionsToUpstreams(t *testing.T) {
 		{"only where requests went", up, speaks + `location /api/ { proxy_pass http://app; } location /admin/ { proxy_pass http://127.0.0.1:9000; } location /ws { proxy_pass http://127.0.0.1:9001; }`, "", ""},
 		{"the one with many", up, speaks + `location /api/ { proxy_pass http://127.0.0.1:9000/x/; } location / { proxy_pass http://127.0.0.1:9001; }`, "", "127.0.0.1:9000 nginxconf 90,000; 127.0.0.1:9001 nginxconf 9,003"},
 		{"behind try_files", bare, `root /srv; location / { try_files $uri @app; } location @app { ` + speaks + ` proxy_pass http://app; }`, "", "app nginxconf 99,003"},
-		{"a map that says close", upgr + up, `proxy_http_version 1.1; proxy_set_header Connection $connection_upgrade; ` + all, "", "app patch 99,003"},
-		{"a map that says nothing", strings.Replace(upgr, "close", "''", 1) + up, `proxy_http_version 1.1; proxy_set_header Connection $connection_upgrade; ` + all, "", ""},
+		{"a map to close", upgr + up, `proxy_http_version 1.1; proxy_set_header Connection $connection_upgrade; ` + all, "", "app patch 99,003"},
+		{"a map to an empty value", strings.Replace(upgr, "close", "''", 1) + up, `proxy_http_version 1.1; proxy_set_header Connection $connection_upgrade; ` + all, "", ""},
 		{"a map of something else", strings.Replace(upgr, "$http_upgrade", "$arg_x", 1) + up, `proxy_http_version 1.1; proxy_set_header Connection $connection_upgrade; ` + all, "", ""},
 		{"FastCGI", bare, `location / { fastcgi_pass app; }`, "", "app patch 99,003"},
 		{"FastCGI that closes", up, `location / { fastcgi_pass app; }`, "", "app patch 99,003"},
 		{"FastCGI, kept", up, `fastcgi_keep_conn on; location / { fastcgi_pass app; }`, "", ""},
-		{"uwsgi has no such thing", bare, `location / { uwsgi_pass app; }`, "", ""},
+		{"uwsgi has no keep-alive", bare, `location / { uwsgi_pass app; }`, "", ""},
 		{"a computed target", bare, `location / { proxy_pass http://$arg_to; }`, "", ""},
 
-		{"the defaults of before", bare, all, "nginx/1.29.6", "app nginxconf 99,003"},
+		{"the old defaults", bare, all, "nginx/1.29.6", "app nginxconf 99,003"},
 		{"the new defaults", bare, all, "nginx/1.29.7", ""},
 		{"the new defaults of a stable one", bare, all, "nginx/1.30.0", ""},
 		{"a fork", bare, all, "freenginx/1.29.7", "app nginxconf 99,003"},
@@ -70,8 +70,8 @@ func TestConnectionsToUpstreams(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatWasPassedOn: where the log tells which requests an upstream had,
-// the others are not charged to it.
+// TestOnlyWhatWasPassedOn checks that only requests that were passed to the upstream
+// count for it, if the log shows them.
 func TestOnlyWhatWasPassedOn(t *testing.T) {
 	in := newScene().route("GET /a", "/a", 90000, 10, iikanji.WebRow{Upstreams: 20000}).route("GET /b.js", "/b.js", 90000, 10, iikanji.WebRow{}).
 		nginx(t, "http { access_log off; server { listen 80; root /srv; location / { try_files $uri @app; } location @app { proxy_pass http://127.0.0.1:3000; } } }")

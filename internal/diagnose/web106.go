@@ -34,7 +34,7 @@ func web106(v *view) []iikanji.Finding {
 		}
 		a, asked := answers[v.self.Name+" "+r.Key]
 		gain := iikanji.Range{Hi: float64(s.FixedRepeats)*viaApp.Hi + float64(s.FixedBytes)/link}
-		told := iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s: of %d URLs that were requested again, %d always had the same size; %s answers and %s beyond the first",
+		sizes := iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s: of %d URLs that were requested again, %d always had the same size; %s answers and %s beyond the first",
 			r.Key, s.Again, s.Fixed, people(float64(s.FixedRepeats)), s.FixedBytes)}
 		if _, file := staticPath(r); file && asked && a.Status == 200 && !expires(a) {
 			where, remedies := v.keep(r, a)
@@ -43,13 +43,13 @@ func web106(v *view) []iikanji.Finding {
 				f = &iikanji.Finding{Code: "WEB106", Where: "GET " + where}
 				folders[where] = f
 			}
-			f.Evidence = append(f.Evidence, told, headers(a))
+			f.Evidence = append(f.Evidence, sizes, headers(a))
 			f.Gain.Hi += gain.Hi
 			if len(f.Remedies) == 0 || !hashed(r.Example.Text) {
 				f.Remedies = remedies
 			}
 		} else if !file && dataLike(r, s, a, asked) {
-			out = append(out, iikanji.Finding{Code: "WEB106", Where: r.Key, Evidence: []iikanji.Evidence{told, {Source: "access log",
+			out = append(out, iikanji.Finding{Code: "WEB106", Where: r.Key, Evidence: []iikanji.Evidence{sizes, {Source: "access log",
 				Text: fmt.Sprintf("%d different sizes, no answer was 304, mean %s", s.Sizes, r.Web.Bytes/iikanji.Bytes(max(r.Count, 1)))}}, Gain: gain,
 				Claim:    fmt.Sprintf("the answers of %s did not change in the run, and each is sent in full each time", r.Key),
 				Remedies: v.keepData(r.Key)})
@@ -142,7 +142,7 @@ func (v *view) keep(r iikanji.Row, a iikanji.Answer) (where string, _ []iikanji.
 		says = "let clients keep them for ever: their names contain a hash of the content"
 		args["expires"], args["cache-control"] = "365d", "public, immutable"
 	}
-	if a.File == "" { // it may be one client's own: proxies between must not keep it
+	if a.File == "" && !a.SameForAll { // it may be one client's own: proxies between must not keep it
 		args["cache-control"] = strings.Replace(args["cache-control"], "public", "private", 1)
 		return where, v.nginxconf(says, args)
 	}

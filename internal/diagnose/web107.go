@@ -16,6 +16,9 @@ const (
 	leastPairs   = 5
 	leastClients = 3
 	leastAlike   = 0.6
+	// leastUsers is the least number of the run's clients that must get the same
+	// answer as a client without cookies.
+	leastUsers = 2
 	// headSize is the largest size of an answer's head in bytes. The generator
 	// counts the head, the size of a body does not contain it.
 	headSize = 800
@@ -33,9 +36,10 @@ const (
 )
 
 // web107 reports expensive pages that are equal for all users and could be
-// cached briefly. An answer counts as equal for all users if it is given
-// without cookies, twice the same, without Set-Cookie, and if the clients of
-// the run received answers of one size at one time.
+// cached briefly. An answer counts as equal for all users if a client without
+// cookies and leastUsers clients of the run get it, no header that varied in the
+// run changes it, it comes without Set-Cookie, and the clients of the run
+// received answers of one size at one time.
 func web107(v *view) []iikanji.Finding {
 	series := known[iikanji.Series](v, iikanji.TopicSeries)
 	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
@@ -61,7 +65,7 @@ func web107(v *view) []iikanji.Finding {
 		f := iikanji.Finding{Code: "WEB107", Where: r.Key,
 			Claim: fmt.Sprintf("all clients get the same answer, but each of %s is computed separately, in %s; cached for 1 s it would be computed %s times", people(computed), brief(a.Took), people(wall/shortCache)),
 			Evidence: []iikanji.Evidence{
-				{Source: "answer", Text: fmt.Sprintf("GET %s without cookies: %d, %s, no Set-Cookie, twice the same, %s without other load", a.URL, a.Status, a.Bytes, brief(a.Took))},
+				{Source: "answer", Text: fmt.Sprintf("GET %s without cookies: %d, %s, no Set-Cookie, twice the same, %s without other load; the same as %d clients of the run, and with each header that varied", a.URL, a.Status, a.Bytes, brief(a.Took), a.Users)},
 				{Source: "generator", Text: fmt.Sprintf("%d of %d answers that %d clients got right after each other had the same size", s.Alike, s.Pairs, s.Clients)}},
 			Gain:     between(saved*a.Took.Seconds(), 0.3, 1),
 			Remedies: v.keepShort(r.Key, computed/wall*wait.Seconds())}
@@ -128,7 +132,7 @@ func everyones(a iikanji.Answer, s iikanji.Series) bool {
 	if a.LastModified || a.Unchanged > 0 && a.Unchanged.Seconds() <= (1-cheap304)*a.Took.Seconds() { // a file, or an app that answers 304 cheaply
 		return false
 	}
-	if a.Status != 200 || a.Cookie || !a.Same || strings.Contains(cc, "private") || strings.Contains(cc, "no-store") || strings.Contains(strings.ToLower(a.Vary), "cookie") {
+	if !a.SameForAll || a.Users < leastUsers || a.Status != 200 || a.Cookie || !a.Same || strings.Contains(cc, "private") || strings.Contains(cc, "no-store") || strings.Contains(strings.ToLower(a.Vary), "cookie") {
 		return false
 	}
 	if s.Clients < leastClients || s.Pairs < leastPairs || float64(s.Alike) < leastAlike*float64(s.Pairs) {

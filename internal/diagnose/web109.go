@@ -24,8 +24,8 @@ const (
 	queued = 2.0
 )
 
-// whys are the kinds of messages in logs that explain missing answers.
-var whys = []struct{ kind, why string }{
+// logReasons are the kinds of messages in logs that explain missing answers.
+var logReasons = []struct{ kind, why string }{
 	{"upstream-timeout", "the app did not answer in time"},
 	{"upstream-refused", "no process listened at the app's address"},
 	{"upstream-closed", "the app closed the connection before it answered"},
@@ -37,9 +37,9 @@ var whys = []struct{ kind, why string }{
 	{"panic", "the app panicked"},
 }
 
-// statuses calls tell for each status of failed requests, by route, with their
+// statuses calls visit for each status of failed requests, by route, with their
 // number.
-func (v *view) statuses(tell func(status, route string, n float64)) {
+func (v *view) statuses(visit func(status, route string, n float64)) {
 	if v.blind(iikanji.Access) {
 		return
 	}
@@ -49,7 +49,7 @@ func (v *view) statuses(tell func(status, route string, n float64)) {
 		}
 		status, route, _ := strings.Cut(fact.Key, " ")
 		if n, err := strconv.ParseFloat(fact.Value, 64); err == nil {
-			tell(status, route, n)
+			visit(status, route, n)
 		}
 	}
 }
@@ -204,7 +204,7 @@ func (v *view) timeouts(route string) []iikanji.Evidence {
 // their Source is the explanation.
 func (v *view) because(route string) []iikanji.Evidence {
 	var out []iikanji.Evidence
-	for _, w := range whys {
+	for _, w := range logReasons {
 		rows, _ := v.ofKind(w.kind, "")
 		for _, r := range rows {
 			if w.kind == "panic" || slices.ContainsFunc(r.Log.Routes, func(n iikanji.Named) bool { return sameRoute(n.Name, route) }) {

@@ -10,11 +10,11 @@ import (
 	"github.com/iikanji/iikanji/internal/diagnose"
 )
 
-// TestGone: that clients gave up is a finding of its own only where nothing
-// else in the list explains it; else the greatest cause has it as evidence.
+// TestGone checks that aborted requests are a finding of their own only if no other
+// finding explains them; otherwise they are evidence of the largest cause.
 func TestGone(t *testing.T) {
 	const route = "GET /api/trend"
-	own := change(all, func(s *iikanji.Series) { s.Alike = 0 }) // every client has an answer of his own: no cache
+	own := change(all, func(s *iikanji.Series) { s.Alike = 0 }) // each client has a different answer: no cache
 	alone := func(d time.Duration) iikanji.Answer {
 		return change(trend, func(a *iikanji.Answer) { a.Took, a.Encoding = d, "gzip" })
 	}
@@ -32,8 +32,8 @@ func TestGone(t *testing.T) {
 		gone  int
 		cause iikanji.Code // "" for WEB109 itself
 	}{
-		{"nobody else explains it", page(alone(20*time.Millisecond), own), 300, ""},
-		{"everybody gets the same answer", page(alone(20*time.Millisecond), all), 300, "WEB107"},
+		{"no other finding explains it", page(alone(20*time.Millisecond), own), 300, ""},
+		{"all clients get the same answer", page(alone(20*time.Millisecond), all), 300, "WEB107"},
 		{"it waits for the others", full(page(alone(17*time.Millisecond), own)), 300, "APP101"},
 		{"it waits for the others, and has a cause of its own", full(page(alone(17*time.Millisecond), all)), 300, "WEB107"},
 		{"it is slow when it is alone, too", full(page(alone(900*time.Millisecond), own)), 300, ""},

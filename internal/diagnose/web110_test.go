@@ -7,8 +7,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// TestAccessLogInEffect: what counts is the log in effect where the requests of
-// the run were answered, nginx's default included.
+// TestAccessLogInEffect checks that the log in effect where the run's requests were
+// answered counts, including nginx's default.
 func TestAccessLogInEffect(t *testing.T) {
 	const line, together, app = "access_log /log;", "access_log /log combined buffer=64k;", "location /api/ { proxy_pass http://app; "
 	for _, c := range []struct {
@@ -22,7 +22,7 @@ func TestAccessLogInEffect(t *testing.T) {
 		{"one location has none", together, "", line, "8,000 buffered off"},
 		{"most are not logged", line, "", "access_log off;", ""}, // 1,000 lines cost nothing
 		{"off", "access_log off;", "", "", ""},
-		{"nothing is said", "", "", "", "9,000 off"},
+		{"no directive", "", "", "", "9,000 off"},
 		{"elsewhere", "access_log syslog:server=127.0.0.1;", "", "", ""},
 		{"elsewhere, and here", line + "access_log syslog:server=127.0.0.1;", "", "", "9,000 buffered off"},
 		{"two files", line + " access_log /other;", "", "", "18,000 buffered off"},
@@ -49,7 +49,7 @@ func TestAccessLogInEffect(t *testing.T) {
 	}
 }
 
-// TestBareFilesAreLogged: a server that hands nothing on has a log, too.
+// TestBareFilesAreLogged checks that a server that passes no requests on has a log, too.
 func TestBareFilesAreLogged(t *testing.T) {
 	in := newScene().route("GET /", "/", 9000, 10, iikanji.WebRow{}).nginx(t, "http { server { listen 80; location / { root /srv; } } }")
 	if f, ok := found(t, in.Input, "WEB110"); !ok || f.Evidence[0].Text != "no access_log: nginx writes one by default" {

@@ -16,9 +16,9 @@ import (
 // them.
 var placeholder = regexp.MustCompile(`^:[A-Za-z_][A-Za-z0-9_]*$`)
 
-// sayable reports whether a path is normalized as nginx normalizes requests,
+// expressible reports whether a path is normalized as nginx normalizes requests,
 // and has no characters that need quoting.
-func sayable(path string) bool {
+func expressible(path string) bool {
 	return strings.HasPrefix(path, "/") && !strings.ContainsAny(path, "\x00\r\n\t ;{}?#%\\\"'$") &&
 		(path == "/" || urlpath.Clean(path) == strings.TrimSuffix(path, "/"))
 }
@@ -35,7 +35,7 @@ func pathOf(route string) string {
 // everything below it), "/a/:id". ok is false if no form matches it.
 func onePath(route string) (path string, ok bool) {
 	path = pathOf(route)
-	if !sayable(path) {
+	if !expressible(path) {
 		return "", false
 	}
 	several := false
@@ -57,7 +57,7 @@ func onePath(route string) (path string, ok bool) {
 // more than files: the root, which contains all pages.
 func folderOf(route string) (folder string, ok bool) {
 	folder = urlpath.Dir(pathOf(route)) + "/"
-	return folder, folder != "//" && sayable(folder) && !folds(folder)
+	return folder, folder != "//" && expressible(folder) && !folds(folder)
 }
 
 // publicFolder is the nearest folder around a file that the act "static files"
@@ -65,7 +65,7 @@ func folderOf(route string) (folder string, ok bool) {
 // on disk to the app.
 func publicFolder(route string) string {
 	folder := urlpath.Dir(pathOf(route))
-	for folder != "/" && (!sayable(folder) || folds(folder)) {
+	for folder != "/" && (!expressible(folder) || folds(folder)) {
 		if folder = urlpath.Dir(folder); folder == "." {
 			return "/"
 		}

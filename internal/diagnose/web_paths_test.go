@@ -16,8 +16,8 @@ import (
 	"github.com/iikanji/iikanji/internal/change/nginxconf"
 )
 
-// plainSite is a site whose nginx hands everything to an app, with files that
-// the app serves. nginx only reads its configuration here.
+// plainSite is a site whose nginx passes all requests to an app, with files that the
+// app serves. nginx only reads its configuration here.
 func plainSite(t *testing.T) *sites.Site {
 	t.Helper()
 	program, err := exec.LookPath("nginx")
@@ -48,16 +48,16 @@ server { listen 127.0.0.1:1; location / { proxy_pass http://127.0.0.1:2; } } }
 		}}}}
 }
 
-// proxied has nginx hand everything to the app.
+// proxied is a configuration that passes all requests to the app.
 func (s *scene) proxied() *scene {
 	pass := iikanji.Directive{Name: "proxy_pass", Args: []string{"http://app"}, File: "nginx.conf", Line: 9}
 	server := iikanji.Directive{Name: "server", Block: []iikanji.Directive{{Name: "location", Args: []string{"/"}, Block: []iikanji.Directive{pass}}}}
 	return s.with("nginx", iikanji.TopicNginx, "nginx.conf", []iikanji.Directive{{Name: "http", Block: []iikanji.Directive{server}}})
 }
 
-// TestPathsCanBeSaid: whatever a route is called, the kind nginxconf takes the
-// remedies that the rules have for it, and they are for that route alone. Where
-// it would not, the remedy is one for the app.
+// TestPathsCanBeSaid checks, for unusual names of routes, that the kind nginxconf
+// accepts the remedies of the rules, and that they affect only that route. If it would
+// not, the remedy must be for the app.
 func TestPathsCanBeSaid(t *testing.T) {
 	files := func(key, url string) *scene {
 		a := change(script, func(a *iikanji.Answer) { a.URL, a.File = url, "/srv/public"+url })

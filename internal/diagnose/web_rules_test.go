@@ -75,21 +75,21 @@ func (s *scene) conf(text string, args ...string) *scene {
 
 var (
 	all       = iikanji.Series{URLs: 1, Repeats: 999, Again: 1, Fixed: 0, Clients: 20, Pairs: 500, Alike: 480, Least: 3200, Most: 3300}
-	trend     = iikanji.Answer{URL: "/api/trend", Status: 200, Type: "application/json", Bytes: 3000, Packed: 400, Same: true, Took: 20 * time.Millisecond}
+	trend     = iikanji.Answer{URL: "/api/trend", Status: 200, Type: "application/json", Bytes: 3000, Packed: 400, Same: true, SameForAll: true, Users: 2, Took: 20 * time.Millisecond}
 	icons     = iikanji.Series{URLs: 30, Repeats: 900, Again: 28, Fixed: 28, FixedRepeats: 880, FixedBytes: 880 * 16000, Sizes: 25}
 	assets    = iikanji.Series{URLs: 1, Repeats: 499, Again: 1, Fixed: 1, FixedRepeats: 499, FixedBytes: 499 * 40000, Sizes: 1}
 	forbidden = iikanji.Answer{Status: 401, Type: "text/plain"}
-	script    = iikanji.Answer{URL: "/a/x.62c0b9b6.js", Status: 200, Type: "text/javascript", Encoding: "gzip", Bytes: 9000, LastModified: true, Same: true}
+	script    = iikanji.Answer{URL: "/a/x.62c0b9b6.js", Status: 200, Type: "text/javascript", Encoding: "gzip", Bytes: 9000, LastModified: true, Same: true, SameForAll: true, Users: 2}
 )
 
 func change[T any](v T, f func(*T)) T { f(&v); return v }
 
-// page is a scene of one page that everybody gets.
+// page is a scene of one page that all clients get.
 func page(a iikanji.Answer, s iikanji.Series) *scene {
 	return newScene().route("GET /api/trend", "/api/trend", 1000, 3000, iikanji.WebRow{}).with("nginx", iikanji.TopicAnswer, "GET /api/trend", a).with("nginx", iikanji.TopicSeries, "GET /api/trend", s)
 }
 
-// with304 has some of the answers to the only route say that nothing changed.
+// with304 turns some answers of the only route into 304s.
 func with304(s *scene, n int64) *scene {
 	w := s.Profiles[0].Rows[0].Web
 	w.Status[2], w.Status[3] = w.Status[2]-n, n
@@ -102,7 +102,7 @@ func stepped(s *scene, st iikanji.StepStat) *scene {
 	return s
 }
 
-// slow has the answers to the only route take a time under load.
+// slow sets the time of the only route's answers under load.
 func slow(s *scene, mean time.Duration) *scene {
 	s.Profiles[0].Rows[0].Mean = mean
 	return s
@@ -125,11 +125,11 @@ func torn(s *scene, step string, timeouts int64) *scene {
 
 var busy = map[string]iikanji.HostRow{"app": {User: 9 * time.Second, Threads: 12, Processes: 1}}
 
-// quick is computed before the next one asks, as a rule.
+// quick is usually computed before the next request for it arrives.
 var quick = change(trend, func(a *iikanji.Answer) { a.Took = 800 * time.Microsecond })
 
-// TestWebRules: each case has the codes that it must give, and the remedy of
-// the first as act and further words; "" is nothing at all.
+// TestWebRules has cases with the expected codes, and the first finding's remedy as
+// its act and further words; "" means no finding.
 func TestWebRules(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -142,13 +142,15 @@ func TestWebRules(t *testing.T) {
 		{"others come under load", slow(page(quick, all), 70*time.Millisecond), "WEB107 WEB105", "valid=2s stale=updating"},
 		{"others come, by the load generator", stepped(page(quick, all), iikanji.StepStat{Step: "GET /api/trend", Count: 1000, Mean: 70 * time.Millisecond}), "WEB107 WEB105", "valid=2s stale=updating"},
 		{"it sets a cookie", page(change(trend, func(a *iikanji.Answer) { a.Cookie, a.Encoding = true, "gzip" }), all), "", ""},
-		{"a stranger may not", page(forbidden, all), "", ""},
-		{"it says private", page(change(trend, func(a *iikanji.Answer) { a.CacheControl, a.Encoding = "private", "gzip" }), all), "", ""},
+		{"a session is required", page(forbidden, all), "", ""},
+		{"it is private", page(change(trend, func(a *iikanji.Answer) { a.CacheControl, a.Encoding = "private", "gzip" }), all), "", ""},
 		{"it differs by itself", page(change(trend, func(a *iikanji.Answer) { a.Same, a.Encoding = false, "gzip" }), all), "", ""},
-		{"a stranger gets less", page(change(trend, func(a *iikanji.Answer) { a.Bytes, a.Packed = 900, 890 }), all), "", ""},
-		{"every client has his own", page(change(trend, func(a *iikanji.Answer) { a.Encoding = "gzip" }), change(all, func(s *iikanji.Series) { s.Alike = 100 })), "", ""},
+		{"less without a session", page(change(trend, func(a *iikanji.Answer) { a.Bytes, a.Packed = 900, 890 }), all), "", ""},
+		{"each client has a different one", page(change(trend, func(a *iikanji.Answer) { a.Encoding = "gzip" }), change(all, func(s *iikanji.Series) { s.Alike = 100 })), "", ""},
 		{"one client only", page(change(trend, func(a *iikanji.Answer) { a.Encoding = "gzip" }), change(all, func(s *iikanji.Series) { s.Clients = 1 })), "", ""},
 		{"nothing is known of clients", page(change(trend, func(a *iikanji.Answer) { a.Encoding = "gzip" }), iikanji.Series{}), "", ""},
+		{"a header changes it, or a client of the run gets another", page(change(trend, func(a *iikanji.Answer) { a.SameForAll, a.Encoding = false, "gzip" }), all), "", ""},
+		{"only one client could be asked as", page(change(trend, func(a *iikanji.Answer) { a.Users, a.Encoding = 1, "gzip" }), all), "", ""},
 		{"it is a file", page(change(trend, func(a *iikanji.Answer) { a.LastModified, a.Encoding = true, "gzip" }), all), "", ""},
 		{"an ETag of what was computed", with304(page(change(trend, func(a *iikanji.Answer) { a.ETag, a.Unchanged, a.Encoding = true, 18*time.Millisecond, "gzip" }), all), 800), "WEB107", "act=cache"},
 		{"an ETag without a 304", page(change(trend, func(a *iikanji.Answer) { a.ETag, a.Encoding = true, "gzip" }), all), "WEB107", "act=cache"},
@@ -185,9 +187,9 @@ func TestWebRules(t *testing.T) {
 		{"nearly", newScene().host(iikanji.MachineRow{}, map[string]iikanji.HostRow{"app": {FDs: 900, FDLimit: 1024}, "database": {FDs: 700, FDLimit: 1024}}), "OS101", "act=limits"},
 		{"no ports", newScene().route("GET /", "/", 1000, 10, iikanji.WebRow{}).says("nginx", "crit", "ports-exhausted", "Cannot assign", 3), "OS105", "act=upstream keepalive"},
 
-		{"nobody waits", newScene().route("GET /slow", "/slow", 100, 10, iikanji.WebRow{}).route("GET /", "/", 900, 10, iikanji.WebRow{}).with("nginx", iikanji.TopicAnswer, "GET /slow", change(trend, func(a *iikanji.Answer) { a.Encoding, a.Took = "gzip", 30*time.Millisecond })).
+		{"clients give up", newScene().route("GET /slow", "/slow", 100, 10, iikanji.WebRow{}).route("GET /", "/", 900, 10, iikanji.WebRow{}).with("nginx", iikanji.TopicAnswer, "GET /slow", change(trend, func(a *iikanji.Answer) { a.Encoding, a.Took = "gzip", 30*time.Millisecond })).
 			with("nginx", iikanji.TopicHTTPStatus, "499 GET /slow", "80").with("nginx", iikanji.TopicHTTPStatus, "499 GET /", "20"), "WEB109", ""},
-		{"the app hangs up", newScene().route("GET /a/:id", "/a/7", 1000, 10, iikanji.WebRow{}).with("nginx", iikanji.TopicHTTPStatus, "502 GET /a/:id", "50").says("nginx", "error", "upstream-closed", "upstream prematurely closed", 50, "GET /a/:x"), "WEB109", ""},
+		{"the app closes connections", newScene().route("GET /a/:id", "/a/7", 1000, 10, iikanji.WebRow{}).with("nginx", iikanji.TopicHTTPStatus, "502 GET /a/:id", "50").says("nginx", "error", "upstream-closed", "upstream prematurely closed", 50, "GET /a/:x"), "WEB109", ""},
 		{"log by line", newScene().route("GET /", "/", 9000, 10, iikanji.WebRow{}).conf("access_log", "/log"), "WEB110", "log=buffered"},
 		{"log through a buffer", newScene().route("GET /", "/", 9000, 10, iikanji.WebRow{}).conf("access_log", "/log", "combined", "buffer=64k"), "", ""},
 		{"log off", newScene().route("GET /", "/", 9000, 10, iikanji.WebRow{}).conf("access_log", "off"), "", ""},
@@ -227,7 +229,7 @@ func TestWebRules(t *testing.T) {
 				}
 			}
 			if strings.Join(got, " ") != c.codes {
-				t.Fatalf("codes %q, want %q:\n%s", got, c.codes, told(fs))
+				t.Fatalf("codes %q, want %q:\n%s", got, c.codes, formatted(fs))
 			}
 			args := ""
 			if len(fs) > 0 {
@@ -246,7 +248,7 @@ func TestWebRules(t *testing.T) {
 	}
 }
 
-// blind holds that no finding of a sensor survives when that is blind.
+// blind checks that no finding of a sensor is left if the sensor is blind.
 func blind(t *testing.T, in diagnose.Input, fs []iikanji.Finding) {
 	t.Helper()
 	in.Blind = []iikanji.Source{iikanji.Access, iikanji.Errors, iikanji.Host}
@@ -256,7 +258,7 @@ func blind(t *testing.T, in diagnose.Input, fs []iikanji.Finding) {
 	}
 	for _, f := range again {
 		if f.Code != "BEN103" {
-			t.Errorf("%s of %s is told although its sensors are blind", f.Code, f.Where)
+			t.Errorf("%s of %s is reported although its sensors are blind", f.Code, f.Where)
 		}
 	}
 }

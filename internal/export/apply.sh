@@ -10,7 +10,7 @@ fail() {
 	exit 1
 }
 
-echo 'This would be done:'
+echo 'Steps:'
 cat <<'END_OF_LIST'
 #SHOW
 END_OF_LIST
@@ -47,9 +47,9 @@ together() {
 	done
 }
 #CHANGES
-# want NAME MEANING: the variable must be set.
+# require NAME MEANING: the variable must be set.
 missing=0
-want() {
+require() {
 	if eval "test -n \"\${$1:+set}\""; then
 		return
 	fi
@@ -57,10 +57,10 @@ want() {
 	missing=1
 	printf '  %s: %s\n' "$1" "$2"
 }
-#WANTS
+#REQUIRED
 [ "$missing" = 0 ] || exit 2
 if [ "${1-}" != --yes ]; then
-	echo 'Nothing was done. To do it: sh apply.sh --yes'
+	echo 'Nothing was changed. To apply the changes: sh apply.sh --yes'
 	exit 0
 fi
 [ ! -e "$backup" ] || fail "$backup exists, so this was applied already: undo that with undo.sh, or set BACKUP"
@@ -125,7 +125,9 @@ change() {
 		return
 	fi
 	cp -- "$work/$1" "$backup/$1.after"
-	cp -- "$work/$1" "$3" # an existing file keeps its owner and its mode
+	: >"$backup/$1.changing" # a kill now leaves a part of the file: undo.sh restores it
+	cp -- "$work/$1" "$3"    # an existing file keeps its owner and its mode
+	rm -- "$backup/$1.changing"
 }
 
 # check lets nginx check the written files. If nginx refuses them, they are
@@ -152,6 +154,10 @@ run() {
 # statements with a mark. The mark of a refused statement is removed. If the
 # connection breaks, the result is unknown and the mark stays.
 sql() {
+	if [ -e "$here/sql/$1.restore.sql" ]; then # undo.sh restores the value of this machine
+		$DB_CLIENT <"$here/sql/$1.restore.sql" >"$work/value" || fail "sql/$1.restore.sql: the value of here cannot be read"
+		tail -n 1 "$work/value" >"$backup/$1.restore.sql"
+	fi
 	: >"$backup/$1.sql-begun"
 	if run "$here/sql/$1.sql"; then
 		return

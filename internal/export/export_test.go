@@ -104,7 +104,7 @@ func (p *past) fill() {
 	p.add(nginx, keptStages...)
 	p.add(edits("mysqlconf", "database", "set innodb_flush_log_at_trx_commit = 2", iikanji.Restart,
 		change.Edit{Path: "conf/mariadb.d/iikanji.cnf", New: []byte("[mysqld]\ninnodb_flush_log_at_trx_commit = 2\n")}), keptStages...)
-	p.add(edits("appenv", "app", "tell the app its socket", iikanji.Restart, change.Edit{Path: "conf/app.env", New: []byte("DSN=unix(" + root + "/run/db.sock)\n")}), keptStages...)
+	p.add(edits("appenv", "app", "give the app its socket", iikanji.Restart, change.Edit{Path: "conf/app.env", New: []byte("DSN=unix(" + root + "/run/db.sock)\n")}), keptStages...)
 	p.add(edits("patch", "app", "drop a file", iikanji.Restart, change.Edit{Path: "webapp/it's old.txt", Old: []byte("old\n")}), keptStages...)
 	p.add(edits("mysqlconf", "database", "not this", iikanji.Restart, change.Edit{Path: "conf/my.cnf", Old: []byte("a\n"), New: []byte("b\n")}), revertedStages...)
 	if err := p.h.SaveVerdict(1, &iikanji.Verdict{Call: iikanji.Keep, Reason: iikanji.Proven, Effect: iikanji.Interval{Mid: 0.2, Lo: 0.1, Hi: 0.3, Level: 0.9},
@@ -313,7 +313,7 @@ func TestElsewhere(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, said)
 		}
 	}
-	if said := g.run(0, g.env, "apply.sh"); !strings.Contains(said, "Nothing was done") {
+	if said := g.run(0, g.env, "apply.sh"); !strings.Contains(said, "Nothing was changed") {
 		t.Errorf("without --yes:\n%s", said)
 	}
 	g.unchanged("before --yes", before)

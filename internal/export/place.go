@@ -1,6 +1,10 @@
 package export
 
-import "strings"
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // A Place is a part of a stack's folder that has another path on other machines.
 type Place struct {
@@ -11,6 +15,51 @@ type Place struct {
 	Var string
 	// Says describes the value of Var for people.
 	Says string
+	// Default is the value if Var is not set; "" if it must be set.
+	Default string
+}
+
+// addressVar is the variable of the application's address in nginx's files.
+const addressVar = "APP_ADDRESS"
+
+// passedTo matches an address that nginx passes requests on to.
+var passedTo = regexp.MustCompile(`(?m)^[ +-]?\s*(?:(?:location|upstream)[^\n]*\{\s*)?(?:proxy_pass\s+http://|server\s+)((?:\d{1,3}\.){3}\d{1,3}:\d{2,5}|localhost:\d{2,5})`)
+
+// findAddress makes the one address that the nginx files pass requests on to a
+// place: the port differs between machines, and a patch with it would fit only
+// where it is the same. Several addresses stay as they are.
+func (o *Options) findAddress(files []file) {
+	o.Places, o.address = slices.Clone(o.Places), ""
+	for _, f := range files {
+		if !isNginx(f.rel) {
+			continue
+		}
+		for _, m := range passedTo.FindAllStringSubmatch(string(f.old)+"\n"+string(f.new), -1) {
+			if o.address != "" && o.address != m[1] {
+				o.address = ""
+				return
+			}
+			o.address = m[1]
+		}
+	}
+	if o.address != "" {
+		o.Places = append(o.Places, Place{Path: "\x00", Var: addressVar, Default: o.address,
+			Says: "the address of the application in nginx's configuration, as 127.0.0.1:8080"})
+	}
+}
+
+// isNginx reports whether a file in the stack's folder is of nginx's configuration.
+func isNginx(rel string) bool { return strings.HasPrefix(rel, "conf/nginx") }
+
+// portableFile is portable for the text of a file: in nginx's files the
+// application's address becomes a token too.
+func (o *Options) portableFile(rel, text string) string {
+	text = o.portable(text)
+	if o.address == "" || !isNginx(rel) {
+		return text
+	}
+	whole := regexp.MustCompile(`(^|[^0-9.])` + regexp.QuoteMeta(o.address) + `($|[^0-9])`)
+	return whole.ReplaceAllString(text, "${1}"+Place{Var: addressVar}.token()+"${2}")
 }
 
 // Options describe the stack in which the changes were made.
@@ -21,6 +70,8 @@ type Options struct {
 	// Places have paths of their own on other machines. The longest matching
 	// Path applies; a path that matches none is relative to the variable SITE.
 	Places []Place
+
+	address string // of the application in nginx's files; "" if none or several
 }
 
 var site = Place{Var: "SITE", Says: "the folder that corresponds to the arena's work folder"}

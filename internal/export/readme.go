@@ -74,11 +74,11 @@ func promises(items []Item) string {
 	if b.Len() == 0 {
 		return ""
 	}
-	return "\n## What was given up\n\nThe contest's rules, or the target's policy, allowed this. Yours may not.\n\n" + b.String()
+	return "\n## Weakened promises\n\nThe contest's rules, or the target's policy, allow this. Your rules may not.\n\n" + b.String()
 }
 
 var weakened = map[iikanji.Promise]string{
-	iikanji.PromiseUnknown: "something unnamed",
+	iikanji.PromiseUnknown: "an unknown promise",
 	iikanji.Durability:     "durability: a crash or a power cut may lose what was committed last",
 	iikanji.Freshness:      "freshness: answers may be older than the data",
 	iikanji.RowOrder:       "row order: rows of a query without ORDER BY may come in another order",
@@ -89,12 +89,15 @@ var weakened = map[iikanji.Promise]string{
 
 func howTo(sum *folded) string {
 	var b strings.Builder
-	b.WriteString("\n## To take it elsewhere\n\n`sh apply.sh` shows what it would do and which variables it needs; with them set, `sh apply.sh --yes` does it,\n")
-	b.WriteString("after trying every patch on a copy, and lets nginx check its configuration before any statement is run.\n")
-	b.WriteString("`SKIP='3 7' sh apply.sh --yes` skips changes: those whose patch does not fit there, and those that you do not want.\n")
+	b.WriteString("\n## How to apply it elsewhere\n\n`sh apply.sh` prints its steps and the variables that it needs. With these set, `sh apply.sh --yes` tries every patch\n")
+	b.WriteString("on a copy, lets nginx check its configuration, and then makes the changes.\n")
+	b.WriteString("`SKIP='3 7' sh apply.sh --yes` skips changes, for example those whose patch does not fit there.\n")
 	b.WriteString("`sh undo.sh` undoes it, unless a file was edited since.\n")
 	b.WriteString("`files/` has each whole file, at its path in the arena's folder: settings of the database are a fragment of my.cnf there,\n")
 	b.WriteString("`sql/` the statements, do and undo. They contain the schema's name from here: edit them if yours has another name.\n")
+	b.WriteString("`acts/` has what each change was planned from. `iikanji apply TARGET --file acts/0003.json` plans it again there, by its server,\n")
+	b.WriteString("location, upstream or table instead of by lines of text: use it where a patch does not fit.\n")
+	b.WriteString("A variable of the database that `apply.sh` set gets back the value that it had there, not the one from here.\n")
 	b.WriteString("Only you can read this folder: it holds sources and configurations as they are, with any password in them.\n")
 	b.WriteString("Review it before you share it.\n")
 	if len(sum.notices) > 0 {

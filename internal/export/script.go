@@ -28,7 +28,7 @@ type script struct {
 
 // apply returns apply.sh.
 func (s *script) apply() string {
-	return s.fill(applyText, map[string]string{"SHOW": s.show(), "CHANGES": s.changeLines(), "WANTS": s.wants(), "EXPAND": s.expand(), "STEPS": s.stepLines(),
+	return s.fill(applyText, map[string]string{"SHOW": s.show(), "CHANGES": s.changeLines(), "REQUIRED": s.requirements(), "EXPAND": s.expand(), "STEPS": s.stepLines(),
 		"CHECK": s.checkLines(), "STATEMENTS": s.statementLines(), "NOTICES": s.noticeLines(true)})
 }
 
@@ -36,9 +36,9 @@ func (s *script) apply() string {
 func (s *script) undo() string {
 	db := ""
 	if len(s.database()) > 0 {
-		db = "! begun || " + want(client)
+		db = "! begun || " + requirement(client)
 	}
-	return s.fill(undoText, map[string]string{"WANTS": db, "STATEMENTS": s.undoLines(), "NOTICES": s.noticeLines(false)})
+	return s.fill(undoText, map[string]string{"REQUIRED": db, "STATEMENTS": s.undoLines(), "NOTICES": s.noticeLines(false)})
 }
 
 // fill replaces each line "#NAME" by the text of that name.
@@ -130,8 +130,8 @@ func unless(of []iikanji.ChangeID, line string) string {
 	return "skipped " + ids(of) + " || " + line
 }
 
-// wants returns the check for each variable that a step or a token needs.
-func (s *script) wants() string {
+// requirements returns the check for each variable that a step or a token needs.
+func (s *script) requirements() string {
 	var need []Place
 	of := map[Place][]iikanji.ChangeID{}
 	add := func(p Place, by []iikanji.ChangeID) {
@@ -159,12 +159,14 @@ func (s *script) wants() string {
 	}
 	var b strings.Builder
 	for _, p := range need {
-		b.WriteString(unless(of[p], want(p)))
+		if p.Default == "" {
+			b.WriteString(unless(of[p], requirement(p)))
+		}
 	}
 	return b.String()
 }
 
-func want(p Place) string { return fmt.Sprintf("want %s %s\n", p.Var, quote(p.Says)) }
+func requirement(p Place) string { return fmt.Sprintf("require %s %s\n", p.Var, quote(p.Says)) }
 
 // expand returns the replacements of sed for the tokens in portable files. A
 // variable whose token is only in context lines need not be set: patch ignores
@@ -176,6 +178,10 @@ func (s *script) expand() string {
 	}
 	var b strings.Builder
 	for _, p := range s.used(texts) {
+		if p.Default != "" {
+			fmt.Fprintf(&b, "\tset -- \"$@\" -e \"s|%s|$(escape \"${%s:-%s}\")|g\"\n", p.token(), p.Var, p.Default)
+			continue
+		}
 		fmt.Fprintf(&b, "\t[ -z \"${%[2]s-}\" ] || set -- \"$@\" -e \"s|%[1]s|$(escape \"$%[2]s\")|g\"\n", p.token(), p.Var)
 	}
 	return b.String()

@@ -15,6 +15,15 @@ type statement struct {
 	name string // of its files, without suffix: "0003", or "0003-2" of several
 	do   string
 	undo []string // the statements that undo it, in order; nil if none is needed
+	// restore is the query whose result is the statement that restores the value
+	// that a variable has on the other machine; "" for other statements.
+	restore string
+}
+
+// restoreQuery returns the query for a global variable: a number needs no quotes.
+func restoreQuery(name string) string {
+	v := "@@GLOBAL." + name
+	return "SELECT CONCAT('SET GLOBAL " + name + " = ', IF(" + v + " REGEXP '^-?[0-9.]+$', " + v + ", QUOTE(" + v + ")), ';')"
 }
 
 // statements lists the statements of a change in order. The undo of a place belongs
@@ -29,7 +38,11 @@ func statements(c *iikanji.Change) []statement {
 		if _, known := first[op.Location()]; !known {
 			first[op.Location()] = len(all)
 		}
-		all = append(all, statement{name: fmt.Sprintf("%04d-%d", c.ID, len(all)+1), do: op.Body})
+		st := statement{name: fmt.Sprintf("%04d-%d", c.ID, len(all)+1), do: op.Body}
+		if _, variable, ok := strings.Cut(op.Place, "/@@"); ok {
+			st.restore = restoreQuery(variable)
+		}
+		all = append(all, st)
 	}
 	if len(all) == 1 {
 		all[0].name = fmt.Sprintf("%04d", c.ID)
@@ -49,6 +62,9 @@ type text struct{ end, text string }
 // second file without the online options, for servers that refuse them.
 func (s statement) texts() []text {
 	var all []text
+	if s.restore != "" {
+		all = append(all, text{".restore.sql", s.restore + ";\n"})
+	}
 	for _, side := range []struct {
 		end    string
 		bodies []string

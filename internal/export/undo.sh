@@ -10,7 +10,7 @@ fail() {
 	exit 1
 }
 
-want() {
+require() {
 	if eval "test -n \"\${$1:+set}\""; then
 		return
 	fi
@@ -26,7 +26,7 @@ begun() {
 	return 1
 }
 [ -d "$backup" ] || fail "$backup does not exist: nothing was applied from here"
-#WANTS
+#REQUIRED
 # each FUNCTION: calls it for each saved file with its number and its path.
 each() {
 	for saved in "$backup"/*.target; do
@@ -37,8 +37,12 @@ each() {
 	done
 }
 
-# check: a file must be as apply.sh left it, or as it was before.
+# check: a file must be as apply.sh left it, as it was before, or half written by
+# a script that was killed.
 check() {
+	if [ -e "$1.changing" ]; then # a script was killed while it wrote the file
+		return
+	fi
 	if [ -e "$1.before" ]; then
 		if [ -e "$2" ] && cmp -s -- "$2" "$1.before"; then
 			return
@@ -57,6 +61,7 @@ check() {
 }
 
 restore() {
+	: >"$1.changing"
 	if [ -e "$1.before" ]; then
 		cp -p -- "$1.before" "$2"
 	elif [ -e "$2" ]; then
@@ -77,6 +82,11 @@ run() {
 # sql STATEMENT: undoes it if it was begun.
 sql() {
 	[ -e "$backup/$1.sql-begun" ] || return 0
+	if [ -e "$backup/$1.restore.sql" ]; then
+		run "$backup/$1.restore.sql" || fail "$1.restore.sql in $backup was refused: no file was restored"
+		rm -- "$backup/$1.sql-begun" "$backup/$1.restore.sql"
+		return
+	fi
 	if [ -e "$here/sql/$1.undo.sql" ] && ! run "$here/sql/$1.undo.sql"; then
 		if [ ! -e "$here/sql/$1.undo.offline.sql" ] || ! grep -q 'ERROR 184[56]' "$backup/said"; then
 			fail "sql/$1.undo.sql was refused: no file was restored"

@@ -1,6 +1,8 @@
 package export
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +14,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/plain"
 )
 
 // A Report lists what was written.
@@ -50,6 +53,7 @@ func Write(dir string, h *history.History, o Options) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("exporting: %w", err)
 	}
+	o.findAddress(sum.files)
 	f.all(items, sum, &o)
 	if f.err != nil {
 		return nil, fmt.Errorf("exporting: %w", f.err)
@@ -116,6 +120,7 @@ func (f *folder) all(items []Item, sum *folded, o *Options) {
 	}
 	for _, it := range items {
 		f.statements(it.Change)
+		f.act(it.Change)
 	}
 	f.put("README.md", []byte(readme(items, sum, o)), ownFile)
 	s := script{Options: o, items: items, steps: steps, notices: sum.notices}
@@ -158,9 +163,9 @@ func (f *folder) file(x file, o *Options) step {
 		s.how = "remove"
 		return s
 	case x.old == nil:
-		s.how, s.from, s.text = "new", path.Join("portable", x.rel), o.portable(string(x.new))
+		s.how, s.from, s.text = "new", path.Join("portable", x.rel), o.portableFile(x.rel, string(x.new))
 	default:
-		s.how, s.from, s.text = "patch", path.Join("portable", x.rel+".patch"), o.portable(patch(x))
+		s.how, s.from, s.text = "patch", path.Join("portable", x.rel+".patch"), o.portableFile(x.rel, patch(x))
 	}
 	f.put(s.from, []byte(s.text), ownFile)
 	return s
@@ -177,6 +182,24 @@ func patch(x file) string {
 	return "--- a/" + x.rel + "\n+++ b/" + x.rel + "\n" + text
 }
 
+// act writes what a change was planned from. Unlike a patch it names its places by
+// anchors, as server, location, upstream or table, so that iikanji apply --file
+// plans the same change on a configuration of another form.
+func (f *folder) act(c *iikanji.Change) {
+	if c.Remedy == nil {
+		return
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(c.Remedy); err != nil && f.err == nil {
+		f.err = fmt.Errorf("writing the act of change %d: %w", c.ID, err)
+		return
+	}
+	f.put(fmt.Sprintf("acts/%04d.json", c.ID), b.Bytes(), ownFile)
+}
+
 // statements writes a change's statements and their undo.
 func (f *folder) statements(c *iikanji.Change) {
 	for _, st := range statements(c) {
@@ -188,14 +211,4 @@ func (f *folder) statements(c *iikanji.Change) {
 }
 
 // oneLine makes hostile text safe for a comment, a table and a terminal.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\r' || r == '\t':
-			return ' '
-		case r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069:
-			return '·'
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-}
+func oneLine(s string) string { return plain.Line(s) }

@@ -29,8 +29,9 @@ const (
 // to their ETag takes. urls are paths with their
 // query by route, as in "GET /a/:id" → "/a/7"; base is as in
 // "http://127.0.0.1:80". Files with the same bytes as an answer are searched in
-// folders, see [FileFolders]. A route that does not answer has no fact.
-func AnswerFacts(ctx context.Context, h host.Host, target, base string, urls map[string]string, folders []string) ([]iikanji.Fact, error) {
+// folders, see [FileFolders]. A route that does not answer has no fact. The URL is
+// also asked for as the clients of the run.
+func AnswerFacts(ctx context.Context, h host.Host, target, base string, urls map[string]string, folders []string, clients Clients) ([]iikanji.Fact, error) {
 	client := &http.Client{Timeout: answerLimit, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{DisableCompression: true, Proxy: nil, DialContext: h.Dial}}
 	defer client.CloseIdleConnections()
@@ -52,6 +53,9 @@ func AnswerFacts(ctx context.Context, h host.Host, target, base string, urls map
 		a.Cookie = a.Cookie || first.Cookie
 		a.Took = min(first.Took, second.Took)
 		a.File = second.onDisk(h, folders)
+		if a.Same && a.Status == http.StatusOK {
+			a.Users, a.SameForAll = everyone(ctx, client, base, urls[route], second, clients)
+		}
 		a.Unchanged = unchanged(ctx, client, base, urls[route], second.etag)
 		out = append(out, pack(target, iikanji.TopicAnswer, route, a, true))
 	}
@@ -86,15 +90,22 @@ type asked struct {
 
 // ask requests a URL, with If-None-Match for an ETag that is not empty.
 func ask(ctx context.Context, client *http.Client, base, url, etag string) (*asked, error) {
+	return askWith(ctx, client, base, url, func(h http.Header) {
+		if etag != "" {
+			h.Set("If-None-Match", etag)
+		}
+	})
+}
+
+// askWith requests a URL with the header that set fills in.
+func askWith(ctx context.Context, client *http.Client, base, url string, set func(http.Header)) (*asked, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+url, nil)
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Accept-Encoding", "gzip")
 	req.Header.Set("User-Agent", "iikanji")
-	if etag != "" {
-		req.Header.Set("If-None-Match", etag)
-	}
+	set(req.Header)
 	began := time.Now()
 	r, err := client.Do(req)
 	if err != nil {

@@ -54,7 +54,7 @@ func TestInnoDBForReal(t *testing.T) {
 	for _, name := range []string{"history_list_length", "transaction_id", "purged_to", "purge_lag", "file_fsyncs", "pending_fsyncs", "log_sequence", "log_flushed",
 		"pages_flushed", "checkpoint", "checkpoint_age", "dirty_pages", "pending_reads", "pending_writes", "read_views"} {
 		if _, ok := moved[name]; !ok {
-			t.Errorf("%s is not told: %v", name, slices.Sorted(maps.Keys(moved)))
+			t.Errorf("%s is missing: %v", name, slices.Sorted(maps.Keys(moved)))
 		}
 	}
 	if m := moved["log_sequence"]; m.Grown() < 2*2000*200 {

@@ -79,7 +79,7 @@ func TestListenFacts(t *testing.T) {
 	}
 	for _, f := range fs {
 		if f.Target != "me" {
-			t.Errorf("somebody else's socket: %+v", f)
+			t.Errorf("the socket of another process: %+v", f)
 		}
 	}
 }
@@ -111,7 +111,7 @@ func TestAnswerFacts(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	fs, err := AnswerFacts(t.Context(), host.Local{}, "nginx", s.URL, map[string]string{"GET /text": "/text?x=1", "GET /counts": "/counts", "GET /kept": "/kept", "GET /elsewhere": "/elsewhere", "GET /dead": "/dead"}, nil)
+	fs, err := AnswerFacts(t.Context(), host.Local{}, "nginx", s.URL, map[string]string{"GET /text": "/text?x=1", "GET /counts": "/counts", "GET /kept": "/kept", "GET /elsewhere": "/elsewhere", "GET /dead": "/dead"}, nil, Clients{})
 	if err != nil || len(fs) != 4 {
 		t.Fatalf("%v, %v", fs, err)
 	}

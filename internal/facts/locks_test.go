@@ -60,7 +60,7 @@ func (d *duel) waiting() []iikanji.LockWait {
 		}
 		select {
 		case <-d.ctx.Done():
-			d.t.Fatal("nobody waits")
+			d.t.Fatal("no transaction waits")
 		case <-time.After(150 * time.Millisecond): // the cache of the server; see LockWaits
 		}
 	}
@@ -71,7 +71,7 @@ func (d *duel) waiting() []iikanji.LockWait {
 func TestLocksForReal(t *testing.T) {
 	d := newDuel(t)
 	if w, err := d.srv.LockWaits(d.ctx); err != nil || len(w) > 0 {
-		t.Fatalf("nobody waits yet: %v, %v", w, err)
+		t.Fatalf("no transaction waits yet: %v, %v", w, err)
 	}
 	before, err := d.srv.Deadlock(d.ctx)
 	if err != nil {

@@ -67,7 +67,7 @@ func TestAnswersOnDisk(t *testing.T) {
 	for url := range want {
 		urls["GET "+url] = url
 	}
-	fs, err := AnswerFacts(t.Context(), host.Local{}, "nginx", s.URL, urls, folders)
+	fs, err := AnswerFacts(t.Context(), host.Local{}, "nginx", s.URL, urls, folders, Clients{})
 	if err != nil || len(fs) != len(want) {
 		t.Fatalf("%d facts, %v", len(fs), err)
 	}

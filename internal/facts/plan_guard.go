@@ -35,7 +35,7 @@ func acts(sql string) string {
 		case w.text == "for" && (next == "update" || next == "share"), w.text == "lock" && next == "in":
 			return "it locks rows"
 		case w.text == "next" && next == "value":
-			return "it counts a sequence on"
+			return "it advances a sequence"
 		case top == "with" && (w.text == "update" || w.text == "delete"):
 			return "it changes rows"
 		case w.called && effects[w.text]:

@@ -27,6 +27,6 @@ func TestIndexPartExpression(t *testing.T) {
 		t.Errorf("parts %+v, want an expression and id", p)
 	}
 	if len(tab.Size.Distinct) != 0 {
-		t.Errorf("distinct values %v: the expression's are no column's", tab.Size.Distinct)
+		t.Errorf("distinct values %v: the expression's are not those of a column", tab.Size.Distinct)
 	}
 }

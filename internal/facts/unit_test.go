@@ -196,7 +196,7 @@ func TestUnitFacts(t *testing.T) {
 		t.Errorf("%v", app.Files)
 	}
 	if strings.Contains(printed(app.Settings), "Environment") {
-		t.Errorf("what may be a secret is told:\n%s", printed(app.Settings))
+		t.Errorf("a possible secret is included:\n%s", printed(app.Settings))
 	}
 	if last := app.Settings[len(app.Settings)-1]; last.Key != "Restart" || last.Value != "always" || last.Line != 2 || last.File != filepath.Join(dir, "app.service.d/20-again.conf") {
 		t.Errorf("%+v", last)

@@ -196,7 +196,7 @@ func readUnit(h host.Host, path string) (string, error) {
 		if real, err := h.RealPath(path); err == nil && real == os.DevNull {
 			return "", nil
 		}
-		return "", fmt.Errorf("%s is no file", path)
+		return "", fmt.Errorf("%s is not a file", path)
 	}
 	f, err := h.Open(path)
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// contents are the rows and checksum of every table of every database of the
-// site, by table; with several databases the service is named before.
+// contents returns the number of rows and the checksum of every table of every
+// database of the site, by table. With several databases, the name of the service is
+// the prefix.
 func (f *Field) contents(ctx context.Context) (map[string]string, error) {
 	sums := map[string]string{}
 	databases := f.Subject.Target().WithRole(iikanji.RoleDatabase)

@@ -6,7 +6,7 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// counters read the counters of every database of a site, by its service.
+// counters reads the counters of every database of a site, by service.
 type counters []namedCounter
 
 type namedCounter struct {
@@ -31,8 +31,8 @@ func (cs counters) phase(p scenario.Phase, begins bool) {
 	}
 }
 
-// mark writes the counts on a run. Where the site has several databases, each
-// count is named after its own.
+// mark writes the counts to a run. With several databases, the name of each count has
+// the name of its database.
 func (cs counters) mark(run *iikanji.Run) {
 	for _, c := range cs {
 		prefix := ""

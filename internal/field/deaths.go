@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// A Death is a service that ended without being asked to.
+// A Death is a service that ended unexpectedly.
 type Death struct {
 	Service string
 	Err     error // how it ended
 }
 
-// Deaths collects services that die while a candidate is on trial. The
-// candidate has failed then, and the search goes on once they are restarted. A
-// death at another time is the site's own failure and ends the search.
+// Deaths collects services that die while a candidate is on trial. The candidate has
+// then failed, and the search continues after their restart. A death at another time
+// is a failure of the site and ends the search.
 //
 // Its methods may be called from several goroutines at once.
 type Deaths struct {
@@ -25,7 +25,7 @@ type Deaths struct {
 	dead     []Death
 }
 
-// Note takes a death. It returns false for a death that ends the search.
+// Note records a death. It returns false for a death that ends the search.
 func (d *Deaths) Note(service string, err error) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -46,14 +46,14 @@ func (d *Deaths) setTrial(on bool) {
 	d.trial = on
 }
 
-// expect makes deaths count against nobody: the services are killed on purpose.
+// expect makes deaths not count: the services are killed on purpose.
 func (d *Deaths) expect(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.expected = on
 }
 
-// Waiting are the deaths whose services were not restarted yet.
+// Waiting returns the deaths whose services were not restarted yet.
 func (d *Deaths) Waiting() []Death {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -66,8 +66,8 @@ func (d *Deaths) clear() {
 	d.dead = nil
 }
 
-// revive starts the services that died, each once. The undoing of the candidate
-// may have started a service already; a second start does no harm.
+// revive starts the services that died, each once. The undo of the candidate may
+// already have started a service; a second start is harmless.
 func (f *Field) revive(ctx context.Context) error {
 	done := map[string]bool{}
 	for _, d := range f.Subject.Deaths().Waiting() {

@@ -1,12 +1,12 @@
-// Package field runs benchmarks of a site, watches the site while they run, and
-// restarts it: everything that a search needs of a site, whatever the site is.
+// Package field runs benchmarks of a site, observes the site during the runs, and
+// restarts its services. A search needs nothing else of a site, of whatever sort.
 //
 // It compares no runs and plans no changes.
 //
-//  1. A Subject is the site: its services, how to restart them, and what ends
-//     without being asked to.
-//  2. A Loader loads it: the scenario of an arena, or another benchmarker.
-//  3. A Field is the two together with a history. Run makes a run of any sort,
-//     Bench one of a search, Observe one with every sensor on; Rehearse kills
-//     all services and starts them in the worst order.
+//  1. A Subject is the site: its services, how to restart them, and which of them
+//     ended unexpectedly.
+//  2. A Loader sends the load: the scenario of an arena, or another benchmarker.
+//  3. A Field combines both with a history. Run makes any run, Bench a run of a
+//     search, Observe a run with every sensor on. Rehearse kills all services and
+//     starts them in the worst order.
 package field

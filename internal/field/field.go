@@ -8,7 +8,9 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/hoststat"
+	"github.com/iikanji/iikanji/internal/judge"
 	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/scenario"
 	"github.com/iikanji/iikanji/internal/tune"
@@ -16,28 +18,34 @@ import (
 
 // A Field is a site with its load and its history.
 type Field struct {
-	// Subject is nil for a site that other people run: nothing of it is started
-	// or restarted then, and its processes are not known.
+	// Subject is nil for a site that runs elsewhere: no service of it is started or
+	// restarted, and its processes are unknown.
 	Subject Subject
 	Loader  Loader
 	History *history.History
 	Now     func() time.Time
-	// Dir is a folder on the disk of the data, whose free space is watched; "" for none.
+	// Dir is a folder on the disk of the data: the free space there is checked. "" checks none.
 	Dir string
-	// Progress is called while a run goes on; nil for no one.
+	// Progress is called during a run; nil discards it.
 	Progress func(bench.Progress)
-	// Say is called with what an observation does after its load, a line at a time; nil for no one.
+	// Say receives the steps of an observation after its load, one line each; nil discards them.
 	Say func(line string)
 	// Noisy makes disturbed runs count; they carry a warning.
 	Noisy bool
-	// Rest is the least time between two runs of a search: an answer that may be
-	// a second old must not reach from one run into the next, where initialize
-	// has made the data anew. 0 means DefaultRest.
+	// Rest is the least time between two runs of a search: an answer that a cache keeps
+	// for a second must not survive initialize and appear in the next run. 0 means
+	// DefaultRest.
 	Rest time.Duration
-	// Boot is how long the site took to come up, for runs that stand alone; 0 where it is not known.
+	// Boot is how long the start of the site took, for single runs; 0 if it is unknown.
 	Boot time.Duration
+	// Machine is written on each run; nil writes none.
+	Machine *iikanji.Machine
 
-	ended time.Time // of the latest run
+	// Host is the machine that the guard watches; nil for this one.
+	Host host.Host
+
+	ended time.Time   // of the latest run
+	usual judge.Usual // of the runs of this search
 }
 
 // DefaultRest is the time between two runs of a search.
@@ -45,7 +53,7 @@ const DefaultRest = 2500 * time.Millisecond
 
 var _ tune.Field = (*Field)(nil)
 
-// A Spec is what a run is to be.
+// A Spec describes a run to make.
 type Spec struct {
 	Load
 	State iikanji.Fingerprint
@@ -55,14 +63,15 @@ type Spec struct {
 	KeepSamples bool
 	// Counts reads the databases' counters before and after the load.
 	Counts bool
-	// Ready is called right before the load, when initialize has run; false
-	// ends the run there. nil goes on.
+	// Ready is called after initialize, right before the load. false ends the run there;
+	// nil is the same as always true.
 	Ready func(ctx context.Context) bool
-	// Around is called with each phase, outside of what the guard measures.
+	// Around is called at the begin and end of each phase, outside of the guard's
+	// measurement.
 	Around func(p scenario.Phase, begins bool)
 }
 
-// Measured is a run with what was seen around it. The run is not saved yet.
+// Measured is a run with the measurements of its surroundings. The run is not saved yet.
 type Measured struct {
 	Run   *iikanji.Run
 	Dir   string // the run's folder in the history
@@ -71,17 +80,17 @@ type Measured struct {
 	boot time.Duration
 }
 
-// Samples are the samples of the host.
+// Samples returns the samples of the host.
 func (m *Measured) Samples() []hoststat.Sample { return m.Guard.Samples }
 
-// Run makes one run with the guard around its load. The context's end makes it
-// a partial run; see the Loader.
+// Run makes one run with the guard around its load. If the context ends, the run is
+// partial; see Loader.
 func (f *Field) Run(ctx context.Context, spec Spec) (*Measured, error) {
 	id, dir, err := f.History.NewRun()
 	if err != nil {
 		return nil, err
 	}
-	g := &observe.Guard{Now: f.Now, Dir: f.Dir, Every: spec.HostEvery}
+	g := &observe.Guard{Now: f.Now, Host: f.Host, Dir: f.Dir, Every: spec.HostEvery}
 	var cs counters
 	if f.Subject != nil {
 		g.Groups = f.Subject.Groups
@@ -105,13 +114,15 @@ func (f *Field) Run(ctx context.Context, spec Spec) (*Measured, error) {
 		return nil, err
 	}
 	g.Stop()
-	run.ID, run.State = id, spec.State
+	run.ID, run.State, run.Machine = id, spec.State, f.Machine
+	if f.Subject != nil {
+		shareMachine(run, g.Environment)
+	}
 	cs.mark(run)
 	return &Measured{Run: run, Dir: dir, Guard: g, boot: f.Boot}, nil
 }
 
-// phases orders what happens around a phase: what takes little time is nearest
-// to the load.
+// phases orders the work around a phase: quick work is nearest to the load.
 func (f *Field) phases(ctx context.Context, cut func(), spec Spec, g *observe.Guard, cs counters) func(scenario.Phase, bool) {
 	around := spec.Around
 	if around == nil {
@@ -149,11 +160,7 @@ func (f *Field) Bench(ctx context.Context, spec tune.BenchSpec) (*iikanji.Run, s
 		return nil, "", err
 	}
 	m.Guard.Mark(m.Run)
-	void := m.Guard.Void
-	if f.Noisy {
-		void = ""
-		believe(m.Run)
-	}
+	void := f.void(m.Run, spec.Accept)
 	if dead := f.Subject.Deaths().Waiting(); len(dead) > 0 {
 		failBy(m.Run, dead)
 		_ = f.revive(ctx) // the undoing may need it; if a service dies again, the next run tries once more
@@ -161,15 +168,7 @@ func (f *Field) Bench(ctx context.Context, spec tune.BenchSpec) (*iikanji.Run, s
 	return m.Run, void, f.History.SaveRun(m.Run)
 }
 
-// believe takes the mark off a run whose load generator was the limit.
-func believe(run *iikanji.Run) {
-	if run.Load.Void && run.Outcome == iikanji.Passed {
-		run.Warnings = append(run.Warnings, run.Load.Why)
-		run.Load.Void = false
-	}
-}
-
-// failBy makes a run fail by services that died while it ran.
+// failBy makes a run fail because of services that died during the run.
 func failBy(run *iikanji.Run, dead []Death) {
 	run.Outcome, run.Score = iikanji.Failed, 0
 	for _, d := range dead {
@@ -193,11 +192,11 @@ func (f *Field) pause(ctx context.Context) error {
 	}
 }
 
-// over notes the end of a run, for pause.
+// over records the end of a run, for pause.
 func (f *Field) over() { f.ended = f.Now() }
 
-// Check initializes the site and runs every check without load. The text says
-// why the checks fail, "" when they pass.
+// Check initializes the site and runs every check without load. fails has
+// the reasons of failed checks; nil if all pass.
 func (f *Field) Check(ctx context.Context) (fails []string, err error) {
 	run, err := f.Loader.Load(ctx, Load{CheckOnly: true})
 	if err != nil || run.Outcome == iikanji.Passed {
@@ -206,7 +205,7 @@ func (f *Field) Check(ctx context.Context) (fails []string, err error) {
 	return append([]string{}, run.Reasons...), nil
 }
 
-// Initialize makes the site's data anew and wants its checks to pass.
+// Initialize restores the site's initial data. Failed checks are an error.
 func (f *Field) Initialize(ctx context.Context) error {
 	fails, err := f.Check(ctx)
 	if err == nil && fails != nil {

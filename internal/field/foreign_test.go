@@ -18,8 +18,8 @@ import (
 
 func listen() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") }
 
-// TestForeignSubject goes once round the circle with a site that is no arena
-// and whose services have names of their own: observe, plan, apply, judge, revert.
+// TestForeignSubject runs one whole cycle with a site that is not an arena and whose
+// services have other names: observe, plan, apply, judge, revert.
 func TestForeignSubject(t *testing.T) {
 	l := openLibrary(t)
 	h, err := history.Open(t.TempDir())
@@ -115,8 +115,8 @@ func definitionOf(t *testing.T, l *library) string {
 	return text
 }
 
-// TestForeignDeath wants the death of one of two apps to fail the run of a
-// candidate only, and the app to be there again for the next run.
+// TestForeignDeath checks that the death of one of two apps fails only the run of a
+// candidate, and that the app is running again for the next run.
 func TestForeignDeath(t *testing.T) {
 	l := openLibrary(t)
 	h, err := history.Open(t.TempDir())

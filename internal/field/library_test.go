@@ -28,8 +28,8 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// A library is a Subject that is no arena: two processes of an app and a
-// MariaDB, under names of their own. The app is this test's binary, executed
+// A library is a Subject that is not an arena: two processes of an app and a
+// MariaDB, under other names. The app is this test's binary, executed
 // again.
 type library struct {
 	t      *testing.T
@@ -58,7 +58,7 @@ const (
 // libraryDSN names the environment variable that makes this binary a desk.
 const libraryDSN = "IIKANJI_TEST_LIBRARY_DSN"
 
-// TestMain runs a desk where it is asked to.
+// TestMain runs a desk if the environment requests it.
 func TestMain(m *testing.M) {
 	if dsn := os.Getenv(libraryDSN); dsn != "" {
 		if err := serveDesk(dsn); err != nil {
@@ -246,8 +246,7 @@ func (l *library) Kill(context.Context) error {
 	return nil
 }
 
-// Load implements Loader: both desks are asked one after the other, and every
-// answer is checked. The score is the number of right answers per second.
+// Load implements Loader: it requests both desks in turn and checks every answer. The score is the number of right answers per second.
 func (l *library) Load(ctx context.Context, spec Load) (*iikanji.Run, error) {
 	run := &iikanji.Run{Version: iikanji.RunVersion, Scenario: "library", Began: time.Now(), Place: iikanji.Placement{Cores: 1, Generator: "all"}}
 	phase := func(begins bool) {

@@ -15,7 +15,7 @@ type Loader interface {
 	Load(ctx context.Context, l Load) (*iikanji.Run, error)
 }
 
-// A Load is what one run of a Loader is to be.
+// A Load describes one run of a Loader.
 type Load struct {
 	Time time.Duration // of the load phase; 0 means the loader's own
 	// CheckOnly ends the run after initialize and the checks, before any load.
@@ -23,6 +23,7 @@ type Load struct {
 	Seed      uint64 // 0 means the loader's own
 	// Samples is a folder for the samples of every request; "" keeps none.
 	Samples  string
+	Heads    bool // keep headers of clients beside the samples, for an observed run
 	Progress func(bench.Progress)
 	// OnPhase is called at the begin and end of each phase of the run.
 	OnPhase func(p scenario.Phase, begins bool)
@@ -30,9 +31,9 @@ type Load struct {
 
 // A Scenario loads a site by the scenario of an arena, with iikanji's own engine.
 type Scenario struct {
-	// New makes the scenario of one run: a scenario holds what it knows of its run.
+	// New makes the scenario of one run: a scenario has the state of its run.
 	New func(checkOnly bool) (scenario.Scenario, error)
-	// URL is where the site answers.
+	// URL is the URL of the site.
 	URL  string
 	Seed uint64
 	CPUs []int // of the engine; nil means all
@@ -54,7 +55,7 @@ func (s *Scenario) Load(ctx context.Context, l Load) (*iikanji.Run, error) {
 		seed = l.Seed
 	}
 	run, err := bench.Run(ctx, sc, bench.Options{URL: s.URL, Seed: seed, Load: l.Time, NoLoad: l.CheckOnly, CPUs: s.CPUs,
-		SamplesDir: l.Samples, InsecureTLS: s.AnyCertificate, Progress: l.Progress, OnPhase: l.OnPhase})
+		SamplesDir: l.Samples, KeepHeads: l.Heads, InsecureTLS: s.AnyCertificate, Progress: l.Progress, OnPhase: l.OnPhase})
 	if err != nil {
 		return nil, err
 	}

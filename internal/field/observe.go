@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/tune"
 )
@@ -22,9 +24,8 @@ func (e *NoLoadError) Error() string {
 	return "there was no load to diagnose: " + strings.Join(e.Reasons, "; ")
 }
 
-// Observe implements tune.Field. The apps are restarted before the run, since
-// the limit of slow statements is a setting of each connection, and after it,
-// for the same reason.
+// Observe implements tune.Field. The apps are restarted before and after the run,
+// because the limit of slow statements is a setting of each connection.
 func (f *Field) Observe(ctx context.Context, spec tune.BenchSpec) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
 	f.Subject.Deaths().setTrial(false)
 	if err := f.revive(ctx); err != nil {
@@ -38,11 +39,27 @@ func (f *Field) Observe(ctx context.Context, spec tune.BenchSpec) (d *observe.Di
 	return d, known, f.restartApps(ctx)
 }
 
-// Diagnose makes one run with every sensor on and returns what is slow, with
-// the facts that it follows from. ready is called when the site is prepared,
-// before the run; nil for nothing. The databases' settings are put back.
+// A sensing subject can turn on logs that the site lacks, for an observation.
+type sensing interface {
+	SensorsOn(ctx context.Context) (off func() error, err error)
+}
+
+// Diagnose makes one run with every sensor on and returns its diagnosis with the
+// facts behind it. ready is called before the run, when the site is prepared; it may
+// be nil. The settings of the databases are restored.
 func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
-	o, err := observe.Observe(ctx, observe.Watched{Target: f.Subject.Target(), Groups: f.Subject.Groups, Now: f.Now})
+	if s, ok := f.Subject.(sensing); ok {
+		off, refused := s.SensorsOn(ctx)
+		if refused != nil {
+			return nil, nil, fmt.Errorf("turning on logs: %w", refused)
+		}
+		defer func() { err = errors.Join(err, off()) }()
+	}
+	w := observe.Watched{Target: f.Subject.Target(), Groups: f.Subject.Groups, Now: f.Now}
+	if w.Hosts, err = hostsOf(f.Subject.Site(), w.Target); err != nil {
+		return nil, nil, err
+	}
+	o, err := observe.Observe(ctx, w)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -55,20 +72,38 @@ func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *ob
 			return nil, nil, err
 		}
 	}
+	l.Heads = true
 	m, err := f.Run(ctx, Spec{Load: l, KeepSamples: true, Around: o.Phase})
 	if err != nil {
 		return nil, nil, err
 	}
 	o.Samples(m.Dir)
 	m.Complete()
-	m.Run.Warnings = append(m.Run.Warnings, "observed with every statement logged: the score is not to be compared")
+	m.Run.Warnings = append(m.Run.Warnings, "observed with every statement logged: do not compare the score with others")
 	if ctx.Err() != nil || m.Run.Took == 0 {
 		return nil, nil, f.unobserved(ctx, m.Run)
 	}
 	return f.learn(ctx, o, m.Run)
 }
 
-// Complete writes on a run that stands alone what was seen around it.
+// hostsOf finds the hosts of a target's services. It is nil for a site that is on
+// this machine and has no way of its own to reach it.
+func hostsOf(site *change.Site, t iikanji.Target) (func(name string) host.Host, error) {
+	hosts, far := map[string]host.Host{}, len(site.Hosts) > 0
+	for _, s := range t.Services {
+		h, err := site.On(s.Host)
+		if err != nil {
+			return nil, fmt.Errorf("finding the host of %s: %w", s.Name, err)
+		}
+		hosts[s.Host], far = h, far || s.Host != ""
+	}
+	if !far {
+		return nil, nil
+	}
+	return func(name string) host.Host { return hosts[name] }, nil
+}
+
+// Complete adds the measurements of the surroundings to a single run.
 func (m *Measured) Complete() {
 	if m.boot > 0 {
 		m.Run.Phases = append([]iikanji.PhaseStat{{Phase: "boot", Took: m.boot}}, m.Run.Phases...)
@@ -76,10 +111,11 @@ func (m *Measured) Complete() {
 	if m.Guard.Usage != nil { // the loader sees itself only
 		m.Run.Usage = m.Guard.Usage
 	}
+	m.Run.Environment = m.Guard.Environment
 	m.Run.Warnings = append(m.Run.Warnings, m.Guard.Doubts()...)
 }
 
-// learn reads what the sensors saw of a run, asks for facts and keeps both.
+// learn reads the data of the sensors and the facts, and saves both.
 func (f *Field) learn(ctx context.Context, o *observe.Observer, run *iikanji.Run) (*observe.Diagnosis, []iikanji.Fact, error) {
 	f.say("reading the logs")
 	ob, err := o.Finish(ctx, run)
@@ -104,19 +140,19 @@ func (f *Field) say(line string) {
 	}
 }
 
-// unobserved keeps a run that has nothing to diagnose and returns why.
+// unobserved saves a run without a load to diagnose and returns the reason.
 func (f *Field) unobserved(ctx context.Context, run *iikanji.Run) error {
 	err := f.History.SaveRun(run)
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return errors.Join(cause, err)
 	}
 	if ctx.Err() != nil {
-		return errors.Join(errors.New("interrupted: there is no whole load phase to diagnose"), err)
+		return errors.Join(errors.New("interrupted: without a complete load phase there is nothing to diagnose"), err)
 	}
 	return errors.Join(&NoLoadError{Scenario: run.Scenario, Reasons: run.Reasons}, err)
 }
 
-// restartApps opens the apps' connections anew.
+// restartApps restarts the apps, so that they open new connections.
 func (f *Field) restartApps(ctx context.Context) error {
 	for _, s := range f.Subject.Target().WithRole(iikanji.RoleApp) {
 		if err := f.Subject.Restart(ctx, s.Name); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// A ForeignStateError is a file of an interrupted change that holds neither
-// what the change found nor what it wrote.
+// A ForeignStateError is a file of an interrupted change whose content is neither that
+// before the change nor that after it.
 type ForeignStateError struct {
 	Change iikanji.ChangeID
 	Place  string
@@ -24,15 +24,14 @@ func (e *ForeignStateError) Error() string {
 	return fmt.Sprintf("putting back the files of change %d: %s was edited since", e.Change, e.Place)
 }
 
-// Hints tells where the change's diff is.
+// Hints returns the place of the change's diff.
 func (e *ForeignStateError) Hints() []string {
-	return []string{fmt.Sprintf("its diff is %04d/diff in the history's folder changes", e.Change)}
+	return []string{fmt.Sprintf("its diff is the file changes/%04d/diff in the history", e.Change)}
 }
 
-// PutFilesBack writes what the undoing of interrupted changes would write, the
-// latest change first, while no service runs. The executor, which comes after
-// it, finds that done and proves it. A file in a state that is not the change's
-// is left alone, and ends it with a *ForeignStateError.
+// PutFilesBack restores the files of interrupted changes, the latest change first,
+// while no service runs. The executor runs later and verifies the result. A file with
+// foreign content is not changed and ends the function with a *ForeignStateError.
 func PutFilesBack(ctx context.Context, site *change.Site, interrupted []*iikanji.Change) error {
 	for _, c := range slices.Backward(interrupted) {
 		for _, op := range c.Undo {

@@ -10,15 +10,15 @@ import (
 	"github.com/iikanji/iikanji/internal/tune"
 )
 
-// rehearsalWait is how long after its last write a database may take to have
-// it on disk, with the setting that syncs once a second.
+// rehearsalWait is the time until the last write of a database is on disk, with the
+// setting that syncs once a second.
 const rehearsalWait = 2 * time.Second
 
 // early is how long an app may try to start without its database.
 const early = 5 * time.Second
 
-// Rehearse implements tune.Field: all services are killed at once, as by a
-// power cut that spares the page cache, and started in the worst order: web
+// Rehearse implements tune.Field: all services are killed at once, as in a
+// power cut without the loss of the page cache, and started in the worst order: web
 // servers, apps, then what the apps need.
 func (f *Field) Rehearse(ctx context.Context) (tune.Rehearsal, error) {
 	r := tune.Rehearsal{Done: true}
@@ -49,7 +49,7 @@ func (f *Field) Rehearse(ctx context.Context) (tune.Rehearsal, error) {
 	}
 	for table, sum := range before {
 		if after[table] != sum {
-			says = append(says, fmt.Sprintf("table %s is not what it was: %s rows before, %s after", table, sum, after[table]))
+			says = append(says, fmt.Sprintf("table %s has changed: %s rows before, %s after", table, sum, after[table]))
 			r.Says = strings.Join(says, "; ")
 			return r, nil
 		}
@@ -71,8 +71,8 @@ func checksFail(fails []string) string {
 	return "the checks fail: " + strings.Join(fails, "; ")
 }
 
-// startInWorstOrder starts all services and returns what a person should know:
-// apps that do not wait for their database are started again after it.
+// startInWorstOrder starts all services and returns remarks for the user: apps that
+// do not wait for their database are started again after it.
 func (f *Field) startInWorstOrder(ctx context.Context) (says []string, err error) {
 	t := f.Subject.Target()
 	for _, s := range t.WithRole(iikanji.RoleWeb) {
@@ -106,7 +106,7 @@ func (f *Field) startInWorstOrder(ctx context.Context) (says []string, err error
 		if len(apps) == 1 {
 			who = "the app"
 		}
-		says = append(says, who+" does not wait for its database and had to be started again: it needs a restart policy")
+		says = append(says, who+" does not wait for its database and had to be restarted: it needs a restart policy")
 		if err := f.Subject.Restart(ctx, name); err != nil {
 			return says, fmt.Errorf("starting %s again: %w", name, err)
 		}

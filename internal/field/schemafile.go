@@ -9,16 +9,20 @@ import (
 	"github.com/iikanji/iikanji/internal/observe"
 )
 
-// WhichFile is the hook of tune.Tuner for a change that several schema files
-// could hold. Initialize is run once with the general log on; the file whose
-// CREATE TABLE it executes is chosen. ok is false where that decides nothing.
+// WhichFile is the hook of tune.Tuner for a change that could be made in several schema
+// files. Initialize runs once with the general log on; the file whose CREATE TABLE it
+// executes is chosen. ok is false if this does not identify one file.
 func (f *Field) WhichFile(ctx context.Context, refused *change.WhichFileError) (r iikanji.Remedy, ok bool, err error) {
 	service, _ := f.Subject.Target().Service(refused.Service)
 	slow, db := service.LogPath("slow"), f.Subject.Site().Services[service.Name].DB
 	if slow == "" || db == nil {
 		return iikanji.Remedy{}, false, nil
 	}
-	executed, err := observe.Executed(ctx, db, slow, func() error { return f.Initialize(ctx) })
+	h, err := f.Subject.Site().On(service.Host)
+	if err != nil {
+		return iikanji.Remedy{}, false, fmt.Errorf("finding the schema file that initialize executes: %w", err)
+	}
+	executed, err := observe.Executed(ctx, h, db, slow, func() error { return f.Initialize(ctx) })
 	if err != nil {
 		return iikanji.Remedy{}, false, fmt.Errorf("finding the schema file that initialize executes: %w", err)
 	}

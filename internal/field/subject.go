@@ -7,26 +7,26 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// A Subject is a site that can be changed, restarted and watched.
+// A Subject is a site that can be changed, restarted and observed.
 type Subject interface {
-	// Target describes the site with its processes of this moment.
+	// Target describes the site with its present processes.
 	Target() iikanji.Target
-	// Site is what kinds of change read and the executor changes.
+	// Site is the interface of kinds of change and of the executor to the site.
 	Site() *change.Site
-	// URL is where the site answers.
+	// URL is the URL of the site.
 	URL() string
-	// Groups are the ids of the root processes of each service that runs now,
-	// by the service's name.
+	// Groups returns the ids of the root processes of each running service, by the
+	// service's name.
 	Groups() map[string][]int
 	// Restart stops a service, starts it and waits until it answers. A service
 	// that is down is started.
 	Restart(ctx context.Context, service string) error
-	// Refresh restarts a service so that it runs what its files hold now: an
-	// app whose source has changed is built before.
+	// Refresh restarts a service with the present content of its files: an app with a
+	// changed source is built first.
 	Refresh(ctx context.Context, service string) error
-	// Kill ends every process of every service with SIGKILL and returns when
-	// they are gone.
+	// Kill sends SIGKILL to every process of every service and returns when they have
+	// ended.
 	Kill(ctx context.Context) error
-	// Deaths collects the services that end without being asked to.
+	// Deaths collects the services that end unexpectedly.
 	Deaths() *Deaths
 }

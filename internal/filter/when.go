@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A When is a time as a user writes it. Only [When.Resolve] knows the log that
+// A When is a time as a user writes it. Only [When.Resolve] gets the log that
 // it is relative to.
 type When struct {
 	at    time.Time

@@ -33,9 +33,9 @@ func (h *History) AddChange(c *iikanji.Change, diff string) error {
 	if h.j == nil {
 		return fmt.Errorf("adding a change: %w", errNotWritable)
 	}
-	if len(h.bad) > 0 {
-		return &hintError{fmt.Errorf("adding a change: line %d of %s is not an event, so the stages of changes are uncertain",
-			h.bad[0].Line, filepath.Join(h.dir, journalName)), []string{"restore the line, or use another history folder"}}
+	if bad := h.damages(); len(bad) > 0 {
+		return &hintError{fmt.Errorf("adding a change: the stages of changes are uncertain: %s: %s", filepath.Join(h.dir, journalName), bad[0]),
+			[]string{"iikanji recover shows what is known of them", "or restore the line, or use another history folder"}}
 	}
 	id, dir, err := h.changeFolder()
 	if err != nil {
@@ -55,7 +55,7 @@ func (h *History) changeFolder() (iikanji.ChangeID, string, error) {
 	for {
 		h.lastChg++
 		dir := h.changeDir(h.lastChg)
-		switch err := os.Mkdir(dir, 0o755); {
+		switch err := os.Mkdir(dir, ownFolder); {
 		case err == nil:
 			return h.lastChg, dir, syncDir(filepath.Dir(dir))
 		case !errors.Is(err, fs.ErrExist):

@@ -10,8 +10,11 @@
 //
 // The journal holds the events in their order; the folders hold the data of
 // each run and change. An event is written after its file, so that a reader
-// never finds an event without its file. A file without its event (the process
-// was killed in between) is valid.
+// never finds an event without its file. A run without its event (the process
+// was killed in between) is valid. A change without one is uncertain, and so are
+// the changes before a damaged or missing line: see damage.go.
+//
+// Only the owner has access: a change holds the files that it edits whole.
 //
 // It is not a database: only run.json, verdict.json and tune.json are ever
 // rewritten, as a whole (temporary file, sync, rename). change.json stays as it

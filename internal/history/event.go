@@ -25,6 +25,7 @@ const (
 	OpDone     What = "op-done"     // the op has changed the host
 	Judged     What = "judged"      // a Verdict was reached
 	Noted      What = "note"        // a text for people
+	Settled    What = "settled"     // the damage before it was examined; Text is the result
 )
 
 // A Side is the list of a change's ops that an event refers to.

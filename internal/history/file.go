@@ -5,10 +5,38 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
 )
+
+// Modes of a history. A change holds the files that it edits whole, with any
+// secret in them, so only the owner has access, whatever the mode of the
+// original.
+const (
+	ownFolder = 0o700
+	ownFile   = 0o600 // also the mode of os.CreateTemp
+)
+
+// private takes the rights of others from the history folder, its folders of
+// runs and changes, and its journal, which an earlier version made readable.
+// The folders above everything else: files inside are out of reach then.
+func private(dir string) error {
+	for _, path := range []string{dir, filepath.Join(dir, runsDir), filepath.Join(dir, changesDir), filepath.Join(dir, journalName)} {
+		info, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil && info.Mode()&fs.ModeSymlink == 0 && info.Mode().Perm()&0o077 != 0 {
+			err = os.Chmod(path, info.Mode().Perm()&ownFolder)
+		}
+		if err != nil {
+			return fmt.Errorf("making the history private: %w", err)
+		}
+	}
+	return nil
+}
 
 // A hintError is an error with hints on what to do about it.
 type hintError struct {
@@ -45,9 +73,6 @@ func writeFile(path string, data []byte) (err error) {
 		}
 	}()
 	if _, err = f.Write(data); err != nil {
-		return err
-	}
-	if err = f.Chmod(0o644); err != nil { // CreateTemp creates files with mode 0600
 		return err
 	}
 	if err = f.Sync(); err != nil {

@@ -42,9 +42,12 @@ func Open(dir string) (*History, error) {
 		return nil, fmt.Errorf("opening the history: %w", err)
 	}
 	for _, d := range []string{dir, filepath.Join(dir, runsDir), filepath.Join(dir, changesDir)} {
-		if err := os.MkdirAll(d, 0o755); err != nil {
+		if err := os.MkdirAll(d, ownFolder); err != nil {
 			return nil, spaceHint(fmt.Errorf("creating the history: %w", err))
 		}
+	}
+	if err := private(dir); err != nil {
+		return nil, err
 	}
 	lock, err := lockDir(dir)
 	if err != nil {

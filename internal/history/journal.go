@@ -19,6 +19,7 @@ type badLine struct {
 	Line int    // from 1
 	Text string // its first bytes, valid UTF-8
 	Why  string
+	at   int // how many events precede it
 }
 
 // A journalData is the parsed content of a journal.
@@ -71,7 +72,7 @@ func (rd *journalData) add(line []byte, n int) error {
 	case errors.As(err, &newer):
 		return err
 	default:
-		rd.bad = append(rd.bad, badLine{Line: n, Text: quote(line), Why: err.Error()})
+		rd.bad = append(rd.bad, badLine{Line: n, Text: quote(line), Why: err.Error(), at: len(rd.events)})
 	}
 	return nil
 }
@@ -100,7 +101,7 @@ type journal struct {
 
 // openJournal opens or creates the journal, reads it and cuts off a torn line.
 func openJournal(path string) (*journal, *journalData, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, ownFile)
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening the journal: %w", err)
 	}

@@ -25,7 +25,7 @@ func (h *History) NewRun() (iikanji.RunID, string, error) {
 	for {
 		h.lastRun++
 		dir := h.runDir(h.lastRun)
-		switch err := os.Mkdir(dir, 0o755); {
+		switch err := os.Mkdir(dir, ownFolder); {
 		case err == nil:
 			return h.lastRun, dir, h.append(Event{What: RunBegun, Run: h.lastRun})
 		case !errors.Is(err, fs.ErrExist):

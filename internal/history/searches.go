@@ -19,7 +19,7 @@ func (h *History) AddSearch(v any) error {
 		return fmt.Errorf("saving the record of the search: %w", errNotWritable)
 	}
 	dir := filepath.Join(h.dir, searchesDir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, ownFolder); err != nil {
 		return spaceHint(fmt.Errorf("saving the record of the search: %w", err))
 	}
 	ns, err := h.SearchNumbers()

@@ -29,6 +29,20 @@ func (h readOnly) Write(path string, _ []byte, _ os.FileMode) error {
 	return h.refuse("writing " + path)
 }
 
+// Create implements Host.
+func (h readOnly) Create(path string, _ []byte, _ os.FileMode) error {
+	return h.refuse("making " + path)
+}
+
+// Symlink implements Host.
+func (h readOnly) Symlink(_, path string) error { return h.refuse("making " + path) }
+
+// Chown implements Host.
+func (h readOnly) Chown(path string, _ Owner) error { return h.refuse("changing the owner of " + path) }
+
+// Rmdir implements Host.
+func (h readOnly) Rmdir(path string) error { return h.refuse("removing " + path) }
+
 // Remove implements Host.
 func (h readOnly) Remove(path string) error { return h.refuse("removing " + path) }
 
@@ -49,10 +63,11 @@ func (h readOnly) Signal(pid int, sig syscall.Signal) error {
 	return h.refuse(fmt.Sprintf("signalling process %d", pid))
 }
 
-// passedOn are the methods that a readOnly leaves to the host that it embeds.
+// passedOn are the methods that a readOnly leaves to the host that it embeds. A
+// lock of Hold changes no content.
 // Dial and SQL are among them: what a connection may change is decided by the
 // account that it uses.
-var passedOn = []string{"Name", "Read", "Open", "Stat", "Lstat", "ReadDir", "Readlink", "RealPath", "Glob", "Walk", "FreeSpace", "ProcFolder", "Dial", "SQL"}
+var passedOn = []string{"Name", "Read", "Open", "Stat", "Lstat", "ReadDir", "Readlink", "RealPath", "Glob", "Walk", "FreeSpace", "ProcFolder", "Dial", "SQL", "Hold", "Account", "User"}
 
 // TestNewHost: a host with other rules is a type with the methods of Host, and
 // its errors wrap those of package fs. docs/contributing.md quotes the type.
@@ -71,7 +86,8 @@ func TestNewHost(t *testing.T) {
 	_, ran := h.Exec(t.Context(), Command{Path: "/bin/true"})
 	refused := map[string]error{
 		"Exec": ran, "Write": h.Write("/kept", nil, 0o644), "Remove": h.Remove("/kept"), "RemoveAll": h.RemoveAll("/kept"),
-		"Mkdir": h.Mkdir("/new", 0o755), "Replaceable": h.Replaceable("/kept"), "Signal": h.Signal(7, syscall.SIGTERM),
+		"Mkdir": h.Mkdir("/new", 0o755), "Create": h.Create("/new", nil, 0o644), "Symlink": h.Symlink("/kept", "/new"),
+		"Chown": h.Chown("/kept", Owner{}), "Rmdir": h.Rmdir("/kept"), "Replaceable": h.Replaceable("/kept"), "Signal": h.Signal(7, syscall.SIGTERM),
 	}
 	for method, err := range refused {
 		if !errors.Is(err, fs.ErrPermission) {

@@ -33,6 +33,8 @@ type Fake struct {
 	Listen map[string][2]string
 	// Space is how many bytes each file system has left; 0 is what this machine has.
 	Space int64
+	// Users are the accounts of the host by name.
+	Users map[string]User
 	// Alive has the ids of the processes that exist on the host.
 	Alive map[int]bool
 

@@ -85,6 +85,7 @@ func TestHosts(t *testing.T) {
 			if strings.Join(seen, " ") != c.prefix+" "+p("d")+" "+p("d/a") {
 				t.Errorf("walked %q", seen)
 			}
+			testCreate(t, h, p)
 			must(h.Remove(p("d/a")))
 			must(h.Remove(p("d/a")))
 			if err := h.Remove(p("d")); err == nil {
@@ -95,6 +96,80 @@ func TestHosts(t *testing.T) {
 				t.Errorf("the folder is there: %v", err)
 			}
 		})
+	}
+}
+
+// testCreate tests new files, links, locks and owners in the folder d, and leaves
+// nothing of them.
+func testCreate(t *testing.T, h Host, p func(string) string) {
+	t.Helper()
+	me, err := h.Account()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Create(p("d/new"), []byte("new"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	info, err := h.Lstat(p("d/new"))
+	if err != nil || info.Mode() != 0o640 {
+		t.Errorf("%v %v", info, err)
+	}
+	if owner, ok := OwnerOf(info); !ok || owner != me {
+		t.Errorf("owner %v, want %v", owner, me)
+	}
+	if err := h.Symlink("nothing", p("d/link")); err != nil {
+		t.Fatal(err)
+	}
+	if to, err := h.Readlink(p("d/link")); err != nil || to != "nothing" {
+		t.Errorf("link to %q: %v", to, err)
+	}
+	for _, taken := range []string{"d/new", "d/link", "d"} {
+		if err := h.Create(p(taken), []byte("other"), 0o600); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s was made again: %v", taken, err)
+		}
+	}
+	if err := errors.Join(h.Chown(p("d/new"), me), h.Chown(p("d/link"), me)); err != nil {
+		t.Error(err)
+	}
+	for _, held := range []string{"d/new", "d"} {
+		lock, err := h.Hold(p(held))
+		if err != nil || lock == nil {
+			t.Fatalf("locking %s: %v", held, err)
+		}
+		if second, err := h.Hold(p(held)); err != nil || second != nil {
+			t.Errorf("%s is locked twice: %v", held, err)
+		}
+		if err := lock.Close(); err != nil {
+			t.Error(err)
+		}
+		if lock, err = h.Hold(p(held)); err != nil || lock == nil {
+			t.Errorf("%s cannot be locked again: %v", held, err)
+		} else if err := lock.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if lock, err := h.Hold(p("d/none")); err != nil || lock != nil {
+		t.Errorf("nothing was locked: %v", err)
+	}
+	if _, err := h.User("no such user of ours"); !errors.Is(err, ErrNoUser) {
+		t.Errorf("a user that does not exist: %v", err)
+	}
+	if err := h.Rmdir(p("d")); err == nil {
+		t.Error("a folder with content was removed")
+	}
+	if err := errors.Join(h.Remove(p("d/new")), h.Remove(p("d/link")), h.Mkdir(p("d/e"), 0o700), h.Rmdir(p("d/e"))); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestUser tests that an account is found by its name.
+func TestUser(t *testing.T) {
+	if u, err := (Local{}).User("root"); err != nil || u.UID != 0 || len(u.Groups) == 0 {
+		t.Errorf("%+v %v", u, err)
+	}
+	f := &Fake{Users: map[string]User{"www-data": {UID: 33, Groups: []int{33, 4}}}}
+	if u, err := f.User("www-data"); err != nil || u.UID != 33 || len(u.Groups) != 2 {
+		t.Errorf("%+v %v", u, err)
 	}
 }
 

@@ -43,15 +43,34 @@ type Host interface {
 
 	// Write replaces a file's content atomically; see Local.Write.
 	Write(path string, body []byte, perm os.FileMode) error
+	// Create makes a new file with exactly these permissions. If there is anything
+	// at path, also a dangling link, the error wraps fs.ErrExist.
+	Create(path string, body []byte, perm os.FileMode) error
+	// Symlink makes a symbolic link at path.
+	Symlink(target, path string) error
 	// Remove removes a file durably; see Local.Remove.
 	Remove(path string) error
 	// RemoveAll removes a folder with its content, or a file.
 	RemoveAll(path string) error
+	// Rmdir removes an empty folder.
+	Rmdir(path string) error
 	// Mkdir makes a folder with exactly these permissions.
 	Mkdir(path string, perm os.FileMode) error
+	// Chown gives a file or a link to another user and group.
+	Chown(path string, to Owner) error
 	// Replaceable returns an error if Write would change the kind of what is at path;
 	// see Local.Replaceable.
 	Replaceable(path string) error
+
+	// Hold locks a file or a folder against other holders. The lock lasts until it
+	// is closed, or until this process or its connection to the host has ended. It is
+	// nil without an error if another process holds path, or nothing is there.
+	Hold(path string) (io.Closer, error)
+	// Account is the owner of the files that Create makes: the account that acts on
+	// the host.
+	Account() (Owner, error)
+	// User looks an account of the host up by its name.
+	User(name string) (User, error)
 
 	// FreeSpace is how many bytes an unprivileged user may still write to the
 	// file system of a path.

@@ -19,13 +19,18 @@ const tick = time.Second / 100
 // Other is the name for the processes that belong to no group.
 const Other = "other"
 
-// A Reading is the CPU counters of one host at one instant.
+// A Reading is the CPU counters of one host at one instant, with the counters of
+// what else may disturb a run.
 type Reading struct {
-	at     time.Time
-	groups map[string]spent
-	busy   time.Duration // of the whole host: user, nice, system, irq, softirq
-	steal  time.Duration
-	cores  int
+	at      time.Time
+	groups  map[string]spent
+	busy    time.Duration // of the whole host: user, nice, system, irq, softirq
+	steal   time.Duration
+	cores   int
+	mhz     float64 // mean of the cores; 0 if unknown
+	disk    time.Duration
+	swapped uint64 // pages, in and out
+	quotas  map[string]quota
 }
 
 type spent struct {
@@ -37,7 +42,7 @@ type spent struct {
 // covers their descendants too, and a process belongs to the nearest root
 // above it. Processes that have ended do not count.
 func Take(h host.Host, now time.Time, groups map[string][]int) (*Reading, error) {
-	fs, _, err := procOf(h)
+	fs, mount, err := procOf(h)
 	if err != nil {
 		return nil, err
 	}
@@ -45,6 +50,12 @@ func Take(h host.Host, now time.Time, groups map[string][]int) (*Reading, error)
 	if err := r.readHost(fs); err != nil {
 		return nil, err
 	}
+	r.readRest(h, fs, mount)
+	var roots []int
+	for _, pids := range groups {
+		roots = append(roots, pids...)
+	}
+	r.quotas = readQuotas(h, fs, roots)
 	procs, err := fs.AllProcs()
 	if err != nil {
 		return nil, fmt.Errorf("listing processes: %w", err)
@@ -63,6 +74,22 @@ func (r *Reading) readHost(fs procfs.FS) error {
 	r.steal = time.Duration(c.Steal * float64(time.Second))
 	r.cores = len(st.CPU)
 	return nil
+}
+
+// readRest reads the counters that a kernel may lack; they stay 0 then.
+func (r *Reading) readRest(h host.Host, fs procfs.FS, mount string) {
+	var c counters
+	c.readDisks(mount)
+	r.disk = c.disk.busy
+	in, out := Swapped(h)
+	r.swapped = in + out
+	cpus, err := fs.CPUInfo()
+	if err != nil || len(cpus) == 0 {
+		return
+	}
+	for i := range cpus {
+		r.mhz += cpus[i].CPUMHz / float64(len(cpus))
+	}
 }
 
 // readProcs sums up user and system time, including the time of children that were
@@ -115,11 +142,11 @@ func groupOf(pid int, stats map[int]procfs.ProcStat, root map[int]string) string
 
 // Between is the use of the CPU from one reading to a later one by group, the
 // heaviest first; "other" are all processes of the host that belong to no group.
-// Shares are of all cores. Steal is the share that the hypervisor took.
-func Between(from, to *Reading) (usage []iikanji.Usage, steal float64) {
+// Shares are of all cores. The environment is what else the host did.
+func Between(from, to *Reading) (usage []iikanji.Usage, env iikanji.Environment) {
 	wall := to.at.Sub(from.at) * time.Duration(max(to.cores, 1))
 	if wall <= 0 {
-		return nil, 0
+		return nil, env
 	}
 	var known time.Duration
 	for name, b := range to.groups {
@@ -134,5 +161,20 @@ func Between(from, to *Reading) (usage []iikanji.Usage, steal float64) {
 	})
 	other := max(to.busy-from.busy-known, 0)
 	usage = append(usage, iikanji.Usage{Who: Other, User: other, Share: float64(other) / float64(wall)})
-	return usage, float64(max(to.steal-from.steal, 0)) / float64(wall)
+	env = environment(from, to, wall)
+	env.Used, env.Other = float64(known)/float64(wall), float64(other)/float64(wall)
+	return usage, env
+}
+
+// environment is the numbers that do not need the groups. wall is the time of all
+// cores.
+func environment(from, to *Reading, wall time.Duration) iikanji.Environment {
+	throttled, cores := throttledBetween(from.quotas, to.quotas)
+	return iikanji.Environment{
+		Steal:     float64(max(to.steal-from.steal, 0)) / float64(wall),
+		Throttled: float64(throttled) / float64(wall), Quota: cores,
+		MHz:      to.mhz,
+		DiskBusy: float64(max(to.disk-from.disk, 0)) / float64(to.at.Sub(from.at)),
+		Swapped:  int64(max(to.swapped, from.swapped) - from.swapped),
+	}
 }

@@ -41,7 +41,7 @@ func TestBetweenSeesABusyChild(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Log("shell ended:", err) // read at end of file
 	}
-	usage, steal := Between(from, to)
+	usage, env := Between(from, to)
 	got := map[string]time.Duration{}
 	for _, u := range usage {
 		got[u.Who] = u.User + u.System
@@ -55,7 +55,7 @@ func TestBetweenSeesABusyChild(t *testing.T) {
 	if got["gone"] != 0 {
 		t.Errorf("a process that does not exist used %v", got["gone"])
 	}
-	if _, ok := got["other"]; !ok || steal < 0 {
-		t.Errorf("other or steal missing: %v %v", got, steal)
+	if _, ok := got["other"]; !ok || env.Steal < 0 {
+		t.Errorf("other or steal missing: %v %v", got, env)
 	}
 }

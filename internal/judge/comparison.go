@@ -40,11 +40,17 @@ func (o Order) Arms() []bool {
 	return []bool{true, false}
 }
 
-// Put sets one run of a pair, and why the environment guard voided it, if it did.
+// Put sets one run of a pair, and why it is void; "" if it counts. Two runs that
+// count make a void pair if their environments differ grossly.
 func (p *Pair) Put(candidate bool, run *iikanji.Run, void string) {
-	if p.Void = void; candidate {
-		p.B = run
+	arm := ArmIncumbent
+	if candidate {
+		arm, p.B = ArmCandidate, run
 	} else {
 		p.A = run
 	}
+	if p.Void = void; void != "" {
+		p.VoidArm = arm
+	}
+	p.unequal()
 }

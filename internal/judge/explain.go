@@ -13,7 +13,7 @@ import (
 func percent(d float64) string { return fmt.Sprintf("%+.1f %%", stats.Percent(d)) }
 
 // say is the sentence of a verdict by the numbers.
-func (j Judge) say(s sifted, m stats.Moderated, v *iikanji.Verdict) string {
+func (j Judge) say(s sifted, m estimate, v *iikanji.Verdict) string {
 	if s.n() == 0 || m.DF <= 0 {
 		return fmt.Sprintf("%s so far; %s more before the first look", pairs(s.n()), pairs(v.Needed))
 	}
@@ -39,7 +39,7 @@ func pairs(n int) string {
 }
 
 // sayCost is how many pairs would prove an effect of this size.
-func sayCost(j Judge, s sifted, m stats.Moderated) string {
+func sayCost(j Judge, s sifted, m estimate) string {
 	need := stats.PairsNeeded(m.SE*math.Sqrt(float64(s.n())), m.Mean, 0.05, 0.80)
 	if m.Mean <= 0 || need > 500 {
 		return ""
@@ -70,6 +70,9 @@ func sayFailed(s sifted, faults []iikanji.Fault) string {
 	}
 	if s.failedA > 0 {
 		return fmt.Sprintf("%d runs failed with it and %d without: %s", s.failedB, s.failedA, what)
+	}
+	if s.failedB > 1 {
+		return fmt.Sprintf("%d runs failed with it, and none without: %s", s.failedB, what)
 	}
 	return fmt.Sprintf("run %d failed with it, and none without: %s", r.ID, what)
 }

@@ -105,9 +105,9 @@ func (j Judge) Confirm(c iikanji.ChangeID, worth float64, p Provisional, before,
 	df := j.Prior.DF + float64(len(a)+len(b)-2)
 	s2 := (j.Prior.DF*j.Prior.Var/2 + stats.SumSquares(a) + stats.SumSquares(b)) / df
 	d, se := stats.Mean(b)-stats.Mean(a), math.Sqrt(s2*(1/float64(len(a))+1/float64(len(b))))
-	half := se*stats.StudentQuantile(1-j.Looks.Efficacy, df) + hourlyDrift(before)
+	half := se*stats.StudentQuantile(1-j.Looks.Level(j.Looks.Last()), df) + hourlyDrift(before)
 	v.Effect = iikanji.Interval{Mid: d, Lo: d - half, Hi: d + half, Level: level}
-	v.Shrunk = stats.Shrink(d, j.Tau*j.Tau, se*se)
+	j.Effects.fill(&v, d, se, df)
 	if v.P = 0; se > 0 { // identical runs have no standard error to divide by
 		v.P = 1 - stats.StudentCDF(d/se, df)
 	}

@@ -3,6 +3,7 @@ package judge
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/stats"
@@ -17,14 +18,16 @@ type Judge struct {
 	Looks stats.Looks
 	// ErrorStep is the largest rise of the share of errors that is accepted, as 0.005.
 	ErrorStep float64
-	// Tau is the standard deviation of true effects on ln(score), to correct the
+	// Effects is what is known of the true effects of such changes, to correct the
 	// winner's curse.
-	Tau float64
+	Effects Effects
+	// Slope is the effect of the CPU capacity that disturbances leave to a run.
+	Slope Slope
 }
 
 // NewJudge is the judge of the method, with the known noise.
 func NewJudge(prior stats.Prior) Judge {
-	return Judge{Prior: prior, Looks: stats.PairLooks(), ErrorStep: 0.005, Tau: 0.10}
+	return Judge{Prior: prior, Looks: stats.PairLooks(), ErrorStep: 0.005, Effects: UsualEffects()}
 }
 
 // level is the confidence of the reported interval. Pocock's bounds hold at
@@ -37,6 +40,8 @@ type Case struct {
 	Allow  []iikanji.Promise // promises that the target's policy allows to weaken
 	Pairs  []Pair            // in the order in which they were run
 	Known  []iikanji.Fault   // of the incumbent in earlier runs
+	// Earlier counts the incumbent's runs before the trial.
+	Earlier Record
 	// Worth is the least effect worth keeping if it differs from the change's own:
 	// for a bundle it is the sum of its changes' least effects.
 	Worth float64
@@ -52,8 +57,12 @@ type Case struct {
 // the other from the same reset.
 type Pair struct {
 	A, B *iikanji.Run
-	// Void is why the environment guard voided the pair, which then never counts.
+	// Void is why the environment guard voided the pair, whose scores then never
+	// count.
 	Void string
+	// VoidArm is the arm of the void run; unknown if the pair is void for another
+	// reason.
+	VoidArm Arm
 	// Sick is why the candidate's health check failed; the verdict is to revert.
 	Sick string
 }
@@ -69,7 +78,7 @@ const LeastWorth = 0.01
 // Decide is the verdict that the pairs prove: gates first, then the numbers, and
 // only at the looks. A verdict whose Call is unknown needs Needed further pairs.
 func (j Judge) Decide(c Case) iikanji.Verdict {
-	s := sift(c)
+	s := j.adjust(sift(c))
 	v := iikanji.Verdict{Change: c.Change.ID, Worth: cmp.Or(c.Worth, Worth(&c.Change)), Warnings: s.warnings}
 	if why := j.gate(c, s, &v); why != "" {
 		j.measure(s, &v)
@@ -92,16 +101,16 @@ func (j Judge) Decide(c Case) iikanji.Verdict {
 }
 
 // measure fills in the effect and its interval.
-func (j Judge) measure(s sifted, v *iikanji.Verdict) stats.Moderated {
-	m := stats.Moderate(s.diffs, j.Prior)
+func (j Judge) measure(s sifted, v *iikanji.Verdict) estimate {
+	m := s.estimate()
 	for _, p := range s.pairs {
 		v.Base, v.Tried = append(v.Base, p.A.ID), append(v.Tried, p.B.ID)
 	}
 	v.P, v.Work = m.P(), compareWork(s.pairs)
 	if m.DF > 0 { // otherwise the interval is infinite, for which JSON has no number
-		half := m.Upper(j.Looks.Efficacy) - m.Mean
+		half := m.Upper(j.Looks.Level(s.n())) - m.Mean
 		v.Effect = iikanji.Interval{Mid: m.Mean, Lo: m.Mean - half, Hi: m.Mean + half, Level: level}
-		v.Shrunk = stats.Shrink(m.Mean, j.Tau*j.Tau, m.SE*m.SE)
+		j.Effects.fill(v, m.Mean, m.SE, m.DF)
 	}
 	return m
 }
@@ -110,7 +119,7 @@ func (j Judge) measure(s sifted, v *iikanji.Verdict) stats.Moderated {
 func (j Judge) further(n int) int { return max(0, j.Looks.Next(n)-n) }
 
 // look decides by the numbers of n pairs.
-func (j Judge) look(c Case, s sifted, m stats.Moderated, v *iikanji.Verdict) (iikanji.Call, iikanji.Reason) {
+func (j Judge) look(c Case, s sifted, m estimate, v *iikanji.Verdict) (iikanji.Call, iikanji.Reason) {
 	n := s.n()
 	if !j.Looks.Is(n) || m.DF <= 0 {
 		return iikanji.CallUnknown, iikanji.TooFew
@@ -120,17 +129,23 @@ func (j Judge) look(c Case, s sifted, m stats.Moderated, v *iikanji.Verdict) (ii
 		v.Warnings = append(v.Warnings, sayUnstable(s, j.Prior))
 	}
 	last := n >= j.Looks.Last()
-	lower, upper := v.Effect.Lo, m.Upper(j.Looks.Futility)
+	upper := m.Upper(j.Looks.Futility)
 	switch {
 	case unstable && n < stablePairs && !last:
 		return iikanji.CallUnknown, iikanji.TooFew
-	case lower > 0 && m.Mean >= v.Worth && (!unstable || stats.SignFlip(s.diffs) <= signFlipLevel):
+	case m.proves(j.Looks.Level(n)) && voidChance(c) <= voidDoubt:
+		v.Warnings = append(v.Warnings, "its own runs do not count more often than those without it: not kept yet")
+		if last {
+			return iikanji.Inconclusive, iikanji.Undecided
+		}
+		return iikanji.CallUnknown, iikanji.TooFew
+	case m.proves(j.Looks.Level(n)) && m.Mean >= v.Worth && (!unstable || stats.SignFlip(s.diffs) <= signFlipLevel):
 		return iikanji.Keep, iikanji.Proven
 	case upper < v.Worth:
 		return iikanji.Revert, iikanji.NoGain
 	case !last:
 		return iikanji.CallUnknown, iikanji.TooFew
-	case lower > -v.Worth && c.Simplifies && lessWork(v.Work) >= 0:
+	case v.Effect.Lo > -v.Worth && c.Simplifies && lessWork(v.Work) >= 0:
 		return iikanji.Keep, iikanji.Neutral
 	}
 	return iikanji.Inconclusive, iikanji.Undecided
@@ -154,15 +169,22 @@ func (j Judge) unstable(s sifted) bool {
 
 // sifted is the usable pairs of a case, with the remarks from selecting them.
 type sifted struct {
-	pairs    []Pair
-	a, b     []float64 // ln(score), adjusted, of each usable pair
-	diffs    []float64 // b − a
-	old      int       // how many of the pairs were run before the latest calibration
-	failedA  int
-	failedB  int
-	broke    *iikanji.Run // the first B that failed
-	sick     string
-	warnings []string
+	pairs  []Pair
+	a, b   []float64      // ln(score), adjusted, of each usable pair
+	diffs  []float64      // b − a
+	prior  stats.Prior    // of the noise of diffs
+	near   []float64      // ln(score), adjusted, of nearby
+	nearby []*iikanji.Run // the incumbent's runs right before the pairs
+	// slopeError is the standard error that the adjustment adds to the effect.
+	slopeError float64
+	old        int // how many of the pairs were run before the latest calibration
+	ranA       int // runs of finished pairs
+	ranB       int
+	failedA    int
+	failedB    int
+	broke      *iikanji.Run // the first B that failed
+	sick       string
+	warnings   []string
 }
 
 func (s sifted) n() int { return len(s.diffs) }
@@ -195,17 +217,20 @@ func sift(c Case) sifted {
 		a: make([]float64, 0, len(c.Pairs)), b: make([]float64, 0, len(c.Pairs)),
 	}
 	since := c.calibrated()
+	s.nearby = nearby(c)
+	s.near = LogScores(s.nearby)
 	for i, p := range c.Pairs {
+		if p.Sick != "" && s.sick == "" {
+			s.sick = p.Sick
+		}
 		if p.Void != "" {
 			s.warn(i, "void: "+p.Void)
 			continue
 		}
-		if p.Sick != "" && s.sick == "" {
-			s.sick = p.Sick
-		}
 		if p.A == nil || p.B == nil {
 			continue // still running
 		}
+		s.ranA, s.ranB = s.ranA+1, s.ranB+1
 		if Failed(p.A) {
 			s.failedA++
 		}
@@ -224,5 +249,17 @@ func sift(c Case) sifted {
 		}
 		s.a, s.b, s.diffs = append(s.a, ya), append(s.b, yb), append(s.diffs, yb-ya)
 	}
+	if why := sayVoids(c.Pairs); why != "" {
+		s.warnings = append(s.warnings, why)
+	}
 	return s
+}
+
+// nearby are the incumbent's latest runs before the trial. A run that
+// failed, or that is also the first of a pair, is left out.
+func nearby(c Case) []*iikanji.Run {
+	runs := slices.DeleteFunc(slices.Clone(c.Before), func(r *iikanji.Run) bool {
+		return !r.Clean() || r.Score <= 0 || slices.ContainsFunc(c.Pairs, func(p Pair) bool { return p.A == r })
+	})
+	return runs[max(0, len(runs)-nearRuns):]
 }

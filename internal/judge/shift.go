@@ -46,23 +46,24 @@ func LogScores(runs []*iikanji.Run) []float64 {
 	return y
 }
 
-// Noise is the prior from A/A pairs and from the pairs of past trials, each
-// around its own mean. Unusable pairs are left out.
-func Noise(trials ...[]Pair) stats.Prior {
-	series := make([][]float64, len(trials))
-	for i, pairs := range trials {
-		series[i] = sift(Case{Pairs: pairs}).diffs
-	}
-	return stats.NoisePrior(series...)
-}
+// noiseDF is how many degrees of freedom the noise is estimated from: older
+// trials are left out, because the machine's noise changes with the hour.
+const noiseDF = 24
 
-// PairRuns makes A/A pairs of consecutive runs of one unchanged state.
-func PairRuns(runs []*iikanji.Run) []Pair {
-	var pairs []Pair
-	for two := range slices.Chunk(runs, 2) {
-		if len(two) == 2 {
-			pairs = append(pairs, Pair{A: two[0], B: two[1]})
+// Noise is the prior from runs of one unchanged state and from the pairs of past
+// trials, each arm around its own mean. The latest trials come last; aa are older.
+// Unusable pairs are left out.
+func Noise(aa []*iikanji.Run, trials ...[]Pair) stats.Prior {
+	var series [][]float64
+	df := 0
+	for _, pairs := range slices.Backward(trials) {
+		if s := sift(Case{Pairs: pairs}); s.n() > 1 && df < noiseDF {
+			series = append(series, s.a, s.b)
+			df += 2 * (s.n() - 1)
 		}
 	}
-	return pairs
+	if df < noiseDF {
+		series = append(series, LogScores(aa))
+	}
+	return stats.RunPrior(series...)
 }

@@ -1,5 +1,5 @@
 // Package lines reads big logs and gives workers blocks of whole records. It
-// knows bytes and boundaries; accesslog and slowlog parse the records.
+// handles bytes and boundaries; accesslog and slowlog parse the records.
 //
 // The steps of a reader:
 //

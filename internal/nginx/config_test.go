@@ -29,7 +29,7 @@ func (m memory) Glob(pattern string) (found []string, err error) {
 	return found, nil
 }
 
-// TestLoadErrors: what cannot be loaded names its file, and no includes exhaust
+// TestLoadErrors: an error of loading names the file, and no includes exhaust
 // time or memory.
 func TestLoadErrors(t *testing.T) {
 	chain := memory{}
@@ -65,7 +65,7 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
-// TestWalk: an included directive stands where its include stands.
+// TestWalk: an included directive is at the position of its include.
 func TestWalk(t *testing.T) {
 	c, err := Load("/c/0", memory{"/c/0": "a { include 1; b c; } include 2;", "/c/1": "b d; e { b x; }", "/c/2": "include 1; a { b f; }"})
 	if err != nil {

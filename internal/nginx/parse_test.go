@@ -103,7 +103,7 @@ func TestLua(t *testing.T) {
 	}
 }
 
-// FuzzParse: what is parsed prints as it was, byte for byte; printed and parsed
+// FuzzParse: a parsed text is printed unchanged, byte for byte; printed and parsed
 // again it has the same words; and the text of a directive is that directive.
 func FuzzParse(f *testing.F) {
 	f.Add(sample)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/facts"
 	"github.com/iikanji/iikanji/internal/host"
 )
 
@@ -83,7 +84,7 @@ func TestURLsToAsk(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	seen := []iikanji.Fact{{Target: "front", Topic: iikanji.TopicSeries, Key: "GET /", Value: `{"heaviest":"/"}`}}
-	if _, err := askAnswers(t.Context(), host.Local{}, iikanji.Service{Name: "front"}, nil, seen); err == nil {
+	if _, err := askAnswers(t.Context(), host.Local{}, iikanji.Service{Name: "front"}, nil, seen, facts.Clients{}); err == nil {
 		t.Error("a web server without an address was asked")
 	}
 }
@@ -103,7 +104,7 @@ func TestAccessRead(t *testing.T) {
 	w := &webWatch{host: host.Local{}, service: iikanji.Service{Name: "edge"}, path: path, from: int64(len(before))}
 	w.end(t.Context())
 	defer w.close()
-	read, err := w.read(t.Context())
+	read, err := w.read(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

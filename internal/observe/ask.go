@@ -63,7 +63,7 @@ func (o *Observer) questions(ob *Observation) []question {
 	}
 	for i, w := range o.webs {
 		out = append(out, question{webs[i], func(ctx context.Context) ([]iikanji.Fact, error) {
-			return askAnswers(ctx, w.host, w.service, facts.FileFolders(w.host, o.appsOn(w.host), w.conf), ob.Seen)
+			return askAnswers(ctx, w.host, w.service, facts.FileFolders(w.host, o.appsOn(w.host), w.conf), ob.Seen, o.clients)
 		}})
 	}
 	return out
@@ -215,7 +215,7 @@ func askNginx(ctx context.Context, h host.Host, s iikanji.Service) ([]iikanji.Fa
 	}
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	r, err := h.Exec(ctx, host.Command{Path: program, Args: []string{"-T", "-q", "-c", s.Configs[0]}})
+	r, err := h.Exec(ctx, host.Command{Path: program, Args: append([]string{"-T", "-q", "-c", s.Configs[0]}, nginxPrefix(h, s.PIDs[0])...)})
 	if err != nil {
 		return nil, err
 	}
@@ -236,6 +236,26 @@ func askNginx(ctx context.Context, h host.Host, s iikanji.Service) ([]iikanji.Fa
 	return append(known, version), nil
 }
 
+// nginxPrefix is the option -p of a running nginx, by which it resolves relative
+// paths; nil without one.
+func nginxPrefix(h host.Host, pid int) []string {
+	b, err := h.Read(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil {
+		return nil
+	}
+	// The title of a master is its command line, joined by spaces.
+	words := strings.FieldsFunc(string(b), func(r rune) bool { return r == ' ' || r == 0 })
+	for i, w := range words {
+		switch path, attached := strings.CutPrefix(w, "-p"); {
+		case w == "-p" && i+1 < len(words):
+			return []string{"-p", words[i+1]}
+		case attached && strings.HasPrefix(path, "/"):
+			return []string{"-p", path}
+		}
+	}
+	return nil
+}
+
 // askUnits reads how systemd would start the services of a target on a host after a
 // reboot. Services without a unit, such as those of an arena, have no facts.
 func askUnits(h host.Host, t iikanji.Target, ob *Observation) []iikanji.Fact {
@@ -251,7 +271,7 @@ func askUnits(h host.Host, t iikanji.Target, ob *Observation) []iikanji.Fact {
 
 // askAnswers requests one URL of each route that a web server served.
 // Answers may be files in folders.
-func askAnswers(ctx context.Context, h host.Host, s iikanji.Service, folders []string, seen []iikanji.Fact) ([]iikanji.Fact, error) {
+func askAnswers(ctx context.Context, h host.Host, s iikanji.Service, folders []string, seen []iikanji.Fact, clients facts.Clients) ([]iikanji.Fact, error) {
 	urls := urlsToAsk(seen, s.Name)
 	if len(urls) == 0 {
 		return nil, nil
@@ -261,7 +281,7 @@ func askAnswers(ctx context.Context, h host.Host, s iikanji.Service, folders []s
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*askLimit)
 	defer cancel()
-	known, err := facts.AnswerFacts(ctx, h, s.Name, "http://"+s.Address, urls, folders)
+	known, err := facts.AnswerFacts(ctx, h, s.Name, "http://"+s.Address, urls, folders, clients)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil // what did answer is known
 	}

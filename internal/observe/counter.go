@@ -63,7 +63,7 @@ func (c *Counter) Counts() map[string]float64 {
 		for name := range strings.FieldsSeq(x.variables) {
 			grown += c.after[name] - c.before[name]
 		}
-		if grown >= 0 { // a restarted server begins anew
+		if grown >= 0 { // a restarted server begins at 0
 			out[x.name] = grown
 		}
 	}

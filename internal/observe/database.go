@@ -12,6 +12,7 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/lines"
 	"github.com/iikanji/iikanji/internal/slowlog"
+	"github.com/iikanji/iikanji/internal/tally"
 )
 
 // idleConnections is how many idle connections to a database are kept open.
@@ -30,9 +31,13 @@ type databaseWatch struct {
 	locks   *lockWatch    // nil when the server does not list lock waits
 	digests *digestWatch  // nil without a connection
 
+	growing       *growingLog  // nil where it is not watched
 	log           *lines.Input // as long as it was when the load ended
 	before, after map[string]string
-	err           error // the first of the slow log's sensor
+	// logged are the counters right after the slow log was turned on: statements
+	// between before and logged are counted and may not be logged.
+	logged map[string]string
+	err    error // the first of the slow log's sensor
 }
 
 // databaseWatches are the databases of MySQL's family of a target.
@@ -85,6 +90,17 @@ func (d *databaseWatch) begin(ctx context.Context) {
 	d.locks.begin(ctx)
 }
 
+// logging reads the counters when the slow log is on. This statement is not
+// logged: the limit of slow statements is that of the connection's begin.
+func (d *databaseWatch) logging(ctx context.Context) {
+	if d.asker == nil {
+		return
+	}
+	var err error
+	d.logged, err = d.asker.Status(ctx)
+	d.note(err)
+}
+
 // end reads the counters after the slow log was turned off.
 func (d *databaseWatch) end(ctx context.Context) {
 	if d.asker != nil {
@@ -112,10 +128,11 @@ func (d *databaseWatch) status() []iikanji.Fact {
 
 // statements are what the database executed, with the sensor: the slow log, or
 // where that did not see the run, the sums of performance_schema.
-func (d *databaseWatch) statements(ctx context.Context, wall time.Duration) (*iikanji.Profile, Sensor) {
-	slow, err := d.readSlow(ctx)
+func (d *databaseWatch) statements(ctx context.Context, wall time.Duration, ticks *tally.Window) (*iikanji.Profile, Sensor) {
+	slow, err := d.readSlow(ctx, ticks)
 	d.note(err)
 	c := countersOf(d.before, d.after)
+	c.between = countersOf(d.before, d.logged).questions
 	s := proveSlow(slow, c, wall, d.err)
 	sums := d.digests.profile()
 	if s.Green || sums == nil {
@@ -130,11 +147,11 @@ func (d *databaseWatch) statements(ctx context.Context, wall time.Duration) (*ii
 }
 
 // readSlow reads the slow log, which contains the load phase only.
-func (d *databaseWatch) readSlow(ctx context.Context) (*iikanji.Profile, error) {
+func (d *databaseWatch) readSlow(ctx context.Context, ticks *tally.Window) (*iikanji.Profile, error) {
 	if d.log == nil {
 		return nil, d.err
 	}
-	p, err := slowlog.Read(ctx, []*lines.Input{d.log}, slowlog.Options{PerSecond: true})
+	p, err := slowlog.Read(ctx, []*lines.Input{d.log}, slowlog.Options{PerSecond: true, Ticks: ticks})
 	if err != nil {
 		return nil, err
 	}

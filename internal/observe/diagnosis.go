@@ -1,7 +1,10 @@
 package observe
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/diagnose"
@@ -20,27 +23,56 @@ type Diagnosis struct {
 	Binding    string  `json:"binding"` // the resource that the run had too little of, "" for none
 	// Databases are the names of the services whose CPU time statements cost.
 	Databases []string `json:"-"`
-	// Plans by digest, of the heaviest statements.
-	Plans map[string]iikanji.Plan `json:"plans,omitempty"`
+	// Plans of the heaviest statements.
+	Plans map[PlanKey]iikanji.Plan `json:"plans,omitempty"`
 }
 
-// Orient derives findings from an observation and facts. Data of a red sensor is
-// not used at all; a finding BEN103 reports it.
-func Orient(ob *Observation, known []iikanji.Fact) (*Diagnosis, error) {
-	d := &Diagnosis{Run: ob.Run, Sensors: ob.Sensors, Plans: map[string]iikanji.Plan{}}
-	in := diagnose.Input{Run: ob.Run, Target: ob.Target, Facts: known, BlindWhy: map[iikanji.Source]string{}}
-	for _, s := range ob.Sensors {
-		switch why, red := in.BlindWhy[s.Source]; {
-		case s.Green:
-		case red: // the sensor of another service
-			in.BlindWhy[s.Source] = why + "; " + s.Why()
-		default:
-			in.Blind = append(in.Blind, s.Source)
-			in.BlindWhy[s.Source] = s.Why()
-		}
+// A PlanKey is a statement of one database. The digest ends in
+// iikanji.TypicalPlan for a plan of a median example.
+type PlanKey struct{ Service, Schema, Digest string }
+
+// MarshalText joins the parts with "/".
+func (k PlanKey) MarshalText() ([]byte, error) {
+	return []byte(k.Service + "/" + k.Schema + "/" + k.Digest), nil
+}
+
+// UnmarshalText reads what MarshalText wrote. A schema may contain "/".
+func (k *PlanKey) UnmarshalText(b []byte) error {
+	service, rest, ok := strings.Cut(string(b), "/")
+	i := strings.LastIndexByte(rest, '/')
+	if !ok || i < 0 {
+		return fmt.Errorf("%.100q is not SERVICE/SCHEMA/DIGEST", b)
 	}
+	k.Service, k.Schema, k.Digest = service, rest[:i], rest[i+1:]
+	return nil
+}
+
+// PlansByDigest are the plans under the digests as findings name them: with " of "
+// and the service if the target has several databases.
+func (d *Diagnosis) PlansByDigest() map[string]iikanji.Plan {
+	out := map[string]iikanji.Plan{}
+	for k, p := range d.Plans {
+		digest, typical := strings.CutSuffix(k.Digest, iikanji.TypicalPlan)
+		if len(d.Databases) > 1 {
+			digest += " of " + k.Service
+		}
+		if typical {
+			digest += iikanji.TypicalPlan
+		}
+		out[digest] = p
+	}
+	return out
+}
+
+// Orient derives findings from an observation and facts. What a red sensor saw is
+// not used at all; a finding BEN103 reports the sensor. A sensor that is red for
+// one service leaves those of other services as they are.
+func Orient(ob *Observation, known []iikanji.Fact) (*Diagnosis, error) {
+	d := &Diagnosis{Run: ob.Run, Sensors: ob.Sensors}
+	in := diagnose.Input{Run: ob.Run, Target: ob.Target, Facts: known, BlindWhy: map[iikanji.Source]string{}}
+	addBlind(&in, ob.Sensors)
 	for _, p := range ob.Profiles {
-		if _, red := in.BlindWhy[p.Source]; red {
+		if !in.Seen(p) {
 			continue
 		}
 		in.Profiles = append(in.Profiles, p)
@@ -50,16 +82,8 @@ func Orient(ob *Observation, known []iikanji.Fact) (*Diagnosis, error) {
 			}
 		}
 	}
-	for _, f := range known {
-		if f.Topic != iikanji.TopicPlan {
-			continue
-		}
-		var p iikanji.Plan
-		if json.Unmarshal([]byte(f.Value), &p) == nil { // a plan is only displayed: the diagnosis is valid without it
-			d.Plans[f.Key] = p
-		}
-	}
 	d.Databases = in.Databases()
+	d.Plans = plansOf(known, in.Profiles)
 	d.Statements *= in.StatementWeight()
 	var err error
 	d.Findings, err = diagnose.All(in)
@@ -68,6 +92,54 @@ func Orient(ob *Observation, known []iikanji.Fact) (*Diagnosis, error) {
 		d.Binding = b.Resource + " (" + b.Who + ")"
 	}
 	return d, err
+}
+
+// addBlind adds the red sensors. A source is blind as a whole if no sensor of it is
+// green.
+func addBlind(in *diagnose.Input, sensors []Sensor) {
+	green := map[iikanji.Source]bool{}
+	for _, s := range sensors {
+		green[s.Source] = green[s.Source] || s.Green
+	}
+	for _, s := range sensors {
+		switch why, there := in.BlindWhy[s.Source]; {
+		case s.Green:
+		case green[s.Source]:
+			target := s.Target
+			if s.Source == iikanji.Host { // the sensor of this machine names no host
+				target = cmp.Or(target, thisMachine)
+			}
+			in.BlindAt = append(in.BlindAt, diagnose.Blindness{Source: s.Source, Target: target, Why: s.Why()})
+		case there:
+			in.BlindWhy[s.Source] = why + "; " + s.Why()
+		default:
+			in.Blind = append(in.Blind, s.Source)
+			in.BlindWhy[s.Source] = s.Why()
+		}
+	}
+}
+
+// plansOf are the plans among the facts. A plan is only displayed: the diagnosis is
+// valid without one that cannot be read.
+func plansOf(known []iikanji.Fact, profiles []iikanji.Profile) map[PlanKey]iikanji.Plan {
+	schemas := map[[2]string]string{} // by service and digest
+	for _, p := range profiles {
+		for _, r := range p.Rows {
+			if p.Source == iikanji.Slow && r.Query != nil {
+				schemas[[2]string{p.Target, r.Query.Digest}] = r.Query.DB
+			}
+		}
+	}
+	out := map[PlanKey]iikanji.Plan{}
+	for _, f := range known {
+		var p iikanji.Plan
+		if f.Topic != iikanji.TopicPlan || json.Unmarshal([]byte(f.Value), &p) != nil {
+			continue
+		}
+		digest := strings.TrimSuffix(f.Key, iikanji.TypicalPlan)
+		out[PlanKey{f.Target, schemas[[2]string{f.Target, digest}], f.Key}] = p
+	}
+	return out
 }
 
 // Of is the seconds of which a finding's gain is a share.

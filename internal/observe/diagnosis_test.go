@@ -11,6 +11,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/hoststat"
 	"github.com/iikanji/iikanji/internal/lines"
 )
@@ -72,6 +73,55 @@ func TestOrient(t *testing.T) {
 	}
 }
 
+// TestOrientPerService holds back the statements of one database and keeps those of
+// the other, with the plan of each.
+func TestOrientPerService(t *testing.T) {
+	ob, facts := scanned(t)
+	ob.Target.Services = []iikanji.Service{{Name: "one", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB}, {Name: "two", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB}}
+	ob.Profiles = append(ob.Profiles, ob.Profiles[0])
+	ob.Sensors = nil
+	var known []iikanji.Fact
+	for i, name := range []string{"one", "two"} {
+		ob.Profiles[i].Target = name
+		ob.Sensors = append(ob.Sensors, Sensor{Source: iikanji.Slow, Target: name, Green: true})
+		for _, f := range facts {
+			f.Target = name
+			known = append(known, f)
+		}
+	}
+	both, err := Orient(ob, known)
+	if err != nil || both.Statements != 10 || len(both.Findings) != 2 {
+		t.Fatalf("%+v, %v", both, err)
+	}
+	for _, name := range []string{"one", "two"} {
+		key := PlanKey{name, "s", "00000000000000aa"}
+		text, err := key.MarshalText()
+		var again PlanKey
+		if err != nil || again.UnmarshalText(text) != nil || again != key {
+			t.Errorf("%v is %s, %v", key, text, again)
+		}
+		if _, ok := both.Plans[key]; !ok {
+			t.Errorf("no plan %v in %v", key, both.Plans)
+		}
+		if _, ok := both.PlansByDigest()["00000000000000aa of "+name]; !ok {
+			t.Errorf("plans by digest: %v", both.PlansByDigest())
+		}
+	}
+	if err := new(PlanKey).UnmarshalText([]byte("a/b")); err == nil {
+		t.Error("a key of two parts was read")
+	}
+	ob.Sensors[0] = Sensor{Source: iikanji.Slow, Target: "one", Error: "it is empty"}
+	d, err := Orient(ob, known)
+	if err != nil || d.Statements != 5 || len(d.Findings) != 2 || d.Findings[0].Code != "BEN103" || d.Findings[0].Evidence[0].Text != "it is empty" ||
+		d.Findings[1].Code != "DB101" || d.Findings[1].Remedies[0].Target != "two" {
+		t.Errorf("one is red: %+v, %v", d, err)
+	}
+	ob.Sensors[1] = Sensor{Source: iikanji.Slow, Target: "two", Error: "it is short"}
+	if d, err = Orient(ob, known); err != nil || d.Statements != 0 || len(d.Findings) != 1 || d.Findings[0].Where != "slow" || d.Findings[0].Evidence[0].Text != "it is empty; it is short" {
+		t.Errorf("both are red: %+v, %v", d, err)
+	}
+}
+
 func mustOrient(t *testing.T, ob *Observation, known []iikanji.Fact) []iikanji.Finding {
 	t.Helper()
 	d, err := Orient(ob, known)
@@ -97,7 +147,7 @@ func TestKeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := &ob.Profiles[0].Rows[0]
-	ob.slowLogs = []slowLog{{"database", log}}
+	ob.slowLogs = []slowLog{{"database", log, host.Local{}}}
 	row.Example.File, row.Example.Line, row.Query.Typical.File = log, 1, log
 	ob.Profiles = append(ob.Profiles,
 		*hostProfile([]hoststat.Sample{{At: time.Unix(1, 0), Over: time.Second, Cores: 2, Services: []hoststat.ServiceSample{{Name: "app", FDs: 95, FDLimit: 100}}}}),

@@ -66,7 +66,7 @@ func TestObserveDigests(t *testing.T) {
 		}
 	}
 	if seen != 60 {
-		t.Errorf("%d of the load's 60 statements are told", seen)
+		t.Errorf("%d of the load's 60 statements are counted", seen)
 	}
 	if _, x = observed(true); !x.Green || strings.HasPrefix(x.Name, "performance_schema") {
 		t.Errorf("with a slow log: %+v", x)

@@ -7,10 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/host"
@@ -21,24 +18,29 @@ import (
 // Generator is the name of the load generator, this process, among the services.
 const Generator = "generator"
 
-// StealLimit is the share of the CPU time of all cores that the hypervisor may
-// take before a run counts as disturbed. Like the other limits, it is about the
-// size of the effects that runs are compared for.
+// StealLimit is the share of the CPU time of all cores taken by the hypervisor
+// from which a run carries a warning. Like the other limits, it is about the size
+// of the effects that runs are compared for. It voids no run: see judge.Usual.
 const StealLimit = 0.02
 
-// Limits beyond which a run proves nothing about a change.
+// Further limits for warnings.
 const (
-	otherLimit = 0.10 // of the machine, by programs that do not belong to the run
-	swapLimit  = 256  // pages swapped in or out during the load
-	diskLeast  = 512 << 20
+	otherLimit    = 0.10 // of the machine, by programs that do not belong to the run
+	throttleLimit = 0.02 // of the time of all cores, by a CPU quota
 )
+
+// diskLeast is the free space of the disk below which a run is void: the database
+// may stop at any moment.
+const diskLeast = 512 << 20
 
 // A Guard watches the environment of a run on this machine. It reads the machine's
 // counters when the load begins and when it ends, and reports which services used
-// the CPU in between and what disturbed the run. Set the first group of fields
+// the CPU in between and what else the machine did. Set the first group of fields
 // before the run; the other fields are results.
 type Guard struct {
 	Now func() time.Time
+	// Host is the machine; nil for this one.
+	Host host.Host
 	// Groups returns the root processes of each service at this moment; nil if no
 	// service runs on this machine. It is called from other goroutines.
 	Groups func() map[string][]int
@@ -49,14 +51,12 @@ type Guard struct {
 
 	Usage   []iikanji.Usage   // CPU time during the load, by service
 	Samples []hoststat.Sample // valid after Stop
-	// Void is the reason why the run proves nothing about a change; "" for a valid run.
-	Void string
+	// Environment is what else the machine did; nil if the load had no end.
+	Environment *iikanji.Environment
 	// Err is the reason why the counters could not be read.
 	Err error
 
 	from      *hoststat.Reading
-	swap      int64
-	steal     float64 // share of the CPU time of all cores
 	recorder  *hoststat.Recorder
 	unsampled error
 }
@@ -70,19 +70,26 @@ func (g *Guard) Phase(p scenario.Phase, begins bool) {
 	if !begins {
 		g.Stop()
 	}
-	r, err := hoststat.Take(host.Local{}, g.Now(), g.groups())
+	r, err := hoststat.Take(g.host(), g.Now(), g.groups())
 	if err != nil {
 		g.Err = fmt.Errorf("the CPU use of the services is unknown: %w", err)
 		return
 	}
 	if begins {
-		g.from, g.swap = r, swapped()
+		g.from = r
 		g.sample()
 		return
 	}
 	if g.from != nil {
-		g.judge(r)
+		g.measure(r)
 	}
+}
+
+func (g *Guard) host() host.Host {
+	if g.Host == nil {
+		return host.Local{}
+	}
+	return g.Host
 }
 
 // groups are the services and the generator. Where the services descend from this
@@ -101,7 +108,7 @@ func (g *Guard) sample() {
 		return
 	}
 	var err error
-	g.recorder, err = hoststat.Record(host.Local{}, g.Now, g.Every, func() (services []hoststat.Service) {
+	g.recorder, err = hoststat.Record(g.host(), g.Now, g.Every, func() (services []hoststat.Service) {
 		groups := g.groups()
 		for _, name := range slices.Sorted(maps.Keys(groups)) {
 			services = append(services, hoststat.Service{Name: name, PIDs: groups[name]})
@@ -126,29 +133,15 @@ func (g *Guard) Stop() {
 	g.recorder = nil
 }
 
-// judge sets Void to the first disturbance of the load that is beyond its limit.
-func (g *Guard) judge(r *hoststat.Reading) {
-	g.Usage, g.steal = hoststat.Between(g.from, r)
-	switch free, known := freeSpace(g.Dir); {
-	case g.steal >= StealLimit:
-		g.Void = fmt.Sprintf("the hypervisor took %.1f %% of the CPU (steal)", 100*g.steal)
-	case g.others() >= otherLimit:
-		g.Void = fmt.Sprintf("other programs used %.0f %% of the machine's CPU%s", 100*g.others(), named(busyTimers()))
-	case swapped()-g.swap > swapLimit:
-		g.Void = fmt.Sprintf("the machine swapped %d pages", swapped()-g.swap)
-	case known && free < diskLeast:
-		g.Void = fmt.Sprintf("the disk of %s is nearly full: %s left", g.Dir, iikanji.Bytes(free))
+// measure fills in the results. It voids a run only for a disk that is nearly
+// full: all other numbers need runs to be compared with.
+func (g *Guard) measure(r *hoststat.Reading) {
+	usage, env := hoststat.Between(g.from, r)
+	g.Usage, g.Environment = usage, &env
+	env.Timers = busyTimers()
+	if free, known := freeSpace(g.Dir); known && free < diskLeast {
+		env.Disturbance = iikanji.DiskFull
 	}
-}
-
-// others is the share of the machine's CPU time that other programs used.
-func (g *Guard) others() float64 {
-	for _, u := range g.Usage {
-		if u.Who == hoststat.Other {
-			return u.Share
-		}
-	}
-	return 0
 }
 
 // Mark adds the results to a run that is one of many.
@@ -156,38 +149,43 @@ func (g *Guard) Mark(run *iikanji.Run) {
 	if g.Usage != nil { // the engine measures only itself
 		run.Usage = g.Usage
 	}
+	run.Environment = g.Environment
 	if g.Err != nil {
 		run.Warnings = append(run.Warnings, g.Err.Error())
 	}
-	if g.Void != "" {
-		run.Warnings = append(run.Warnings, g.Void)
-	}
+}
+
+// Disturbed reports whether other programs, the hypervisor or a quota took CPU time
+// from a run.
+func Disturbed(e *iikanji.Environment) bool {
+	return e != nil && (e.Steal >= StealLimit || e.Other >= otherLimit || e.Throttled >= throttleLimit)
 }
 
 // Doubts are warnings for a single run, which is not repeated: what could not be
-// measured, and which programs took CPU time.
+// measured, and what took CPU time from the run.
 func (g *Guard) Doubts() (says []string) {
 	for _, err := range []error{g.unsampled, g.Err} {
 		if err != nil {
 			says = append(says, err.Error())
 		}
 	}
-	if g.steal >= StealLimit {
-		says = append(says, fmt.Sprintf(
-			"the hypervisor took %.1f %% of the CPU during the load (steal): compare only runs that were interleaved", 100*g.steal))
+	e := g.Environment
+	if e == nil {
+		return says
 	}
-	if share := g.others(); share >= otherLimit {
+	if e.Steal >= StealLimit {
 		says = append(says, fmt.Sprintf(
-			"programs that are no part of the run used %.0f %% of the machine's CPU during the load: repeat it on a quiet machine", 100*share))
+			"the hypervisor took %.1f %% of the CPU during the load (steal): compare only runs that were interleaved", 100*e.Steal))
+	}
+	if e.Other >= otherLimit {
+		says = append(says, fmt.Sprintf(
+			"programs that are no part of the run used %.0f %% of the machine's CPU during the load: repeat it on a quiet machine", 100*e.Other))
+	}
+	if e.Throttled >= throttleLimit {
+		says = append(says, fmt.Sprintf(
+			"a CPU quota of %.2g cores stopped the run for %.0f %% of the time of the cores: the score is that of the quota", e.Quota, 100*e.Throttled))
 	}
 	return says
-}
-
-func named(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(names, ", ") + " is at work)"
 }
 
 // timers are programs that a system starts by itself, by the kernel's short names.
@@ -196,9 +194,10 @@ var timers = []string{"apt-get", "apt", "apt.systemd.dai", "unattended-upgr", "d
 // busyTimers lists the timers that run now.
 func busyTimers() []string {
 	var found []string
-	paths, _ := filepath.Glob("/proc/[0-9]*/comm") // the pattern is well formed
+	h := host.Local{}
+	paths, _ := h.Glob(filepath.Join(h.ProcFolder(), "[0-9]*", "comm")) // the pattern is well formed
 	for _, p := range paths {
-		b, err := os.ReadFile(p)
+		b, err := h.Read(p)
 		name := string(bytes.TrimSpace(b))
 		if err == nil && slices.Contains(timers, name) && !slices.Contains(found, name) {
 			found = append(found, name)
@@ -207,16 +206,11 @@ func busyTimers() []string {
 	return found
 }
 
-// swapped counts the pages that this machine swapped in and out since it booted.
-func swapped() int64 {
-	in, out := hoststat.Swapped(host.Local{})
-	return int64(in + out)
-}
-
+// freeSpace is what is left on the disk of a folder of this machine.
 func freeSpace(dir string) (int64, bool) {
-	var st unix.Statfs_t
-	if dir == "" || unix.Statfs(dir, &st) != nil {
+	if dir == "" {
 		return 0, false
 	}
-	return int64(st.Bavail) * st.Bsize, true
+	free, err := host.Local{}.FreeSpace(dir)
+	return free, err == nil
 }

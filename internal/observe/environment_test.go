@@ -40,7 +40,10 @@ func TestGuardWatches(t *testing.T) {
 		}
 		used(g, "parent")
 		used(g, hoststat.Other)
-		if used(g, Generator) > 0 && len(g.Samples) > 0 {
+		if g.Environment == nil || g.Environment.Disturbance == iikanji.DiskFull {
+			t.Fatalf("environment %+v", g.Environment)
+		}
+		if used(g, Generator) > 0 && g.Environment.Used > 0 && len(g.Samples) > 0 {
 			break
 		}
 		if time.Now().After(end) { // the kernel counts in hundredths of a second
@@ -59,14 +62,16 @@ func TestGuardWatches(t *testing.T) {
 // warnings, and that an undisturbed run gets none.
 func TestGuardSays(t *testing.T) {
 	unseen := errors.New("it was not seen")
+	of := func(e iikanji.Environment) Guard { return Guard{Environment: &e} }
 	for _, c := range []struct {
 		guard  Guard
 		doubts []string
 	}{
 		{Guard{}, nil},
-		{Guard{steal: StealLimit - 0.001, Usage: []iikanji.Usage{{Who: hoststat.Other, Share: otherLimit - 0.01}, {Who: "app", Share: 0.9}}}, nil},
-		{Guard{steal: StealLimit}, []string{"the hypervisor took 2.0 %"}},
-		{Guard{Usage: []iikanji.Usage{{Who: hoststat.Other, Share: 0.5}}}, []string{"programs that are no part of the run used 50 %"}},
+		{of(iikanji.Environment{Steal: StealLimit - 0.001, Other: otherLimit - 0.01, Used: 0.9, Throttled: throttleLimit - 0.001}), nil},
+		{of(iikanji.Environment{Steal: StealLimit}), []string{"the hypervisor took 2.0 %"}},
+		{of(iikanji.Environment{Other: 0.5}), []string{"programs that are no part of the run used 50 %"}},
+		{of(iikanji.Environment{Throttled: 0.2, Quota: 1.5}), []string{"a CPU quota of 1.5 cores stopped the run for 20 %"}},
 		{Guard{Err: unseen, unsampled: unseen}, []string{unseen.Error(), unseen.Error()}},
 	} {
 		doubts := c.guard.Doubts()
@@ -77,11 +82,12 @@ func TestGuardSays(t *testing.T) {
 	}
 	run := &iikanji.Run{Usage: []iikanji.Usage{{Who: "engine"}}, Warnings: []string{"first"}}
 	(&Guard{}).Mark(run)
-	if len(run.Warnings) != 1 || run.Usage[0].Who != "engine" {
+	if len(run.Warnings) != 1 || run.Usage[0].Who != "engine" || run.Environment != nil {
 		t.Errorf("a quiet run: %v, %v", run.Usage, run.Warnings)
 	}
-	(&Guard{Usage: []iikanji.Usage{{Who: "app"}}, Err: unseen, Void: "swapped"}).Mark(run)
-	if !slices.Equal(run.Warnings, []string{"first", unseen.Error(), "swapped"}) || run.Usage[0].Who != "app" {
+	swapped := &iikanji.Environment{Swapped: 9}
+	(&Guard{Usage: []iikanji.Usage{{Who: "app"}}, Err: unseen, Environment: swapped}).Mark(run)
+	if !slices.Equal(run.Warnings, []string{"first", unseen.Error()}) || run.Usage[0].Who != "app" || run.Environment != swapped {
 		t.Errorf("a disturbed run: %v, %v", run.Usage, run.Warnings)
 	}
 }

@@ -6,10 +6,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // executedLog is the file of the general log, in the folder of the server's own
@@ -22,13 +23,14 @@ const maxExecuted = 64 << 20
 
 // Executed returns the statements that a database executes while do runs: every
 // statement of every client, in the order of the general log, which is on for
-// that time only. beside is a log of the server, in whose folder it may write.
-func Executed(ctx context.Context, db *sql.DB, beside string, do func() error) (statements []string, err error) {
+// that time only. beside is a log of the server on its host, in whose folder it may
+// write.
+func Executed(ctx context.Context, h host.Host, db *sql.DB, beside string, do func() error) (statements []string, err error) {
 	path := filepath.Join(filepath.Dir(beside), executedLog)
-	if err := emptyLike(path, beside); err != nil {
+	if err := emptyLike(h, path, beside); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.Remove(path)) }()
+	defer func() { err = errors.Join(err, h.Remove(path)) }()
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the database: %w", err)
@@ -62,7 +64,7 @@ func Executed(ctx context.Context, db *sql.DB, beside string, do func() error) (
 	if err := set(ctx, file, output, on); err != nil { // this closes the log, which is complete then
 		return nil, err
 	}
-	return readExecuted(path)
+	return readExecuted(h, path)
 }
 
 var (
@@ -73,8 +75,8 @@ var (
 )
 
 // readExecuted reads the statements of a general log of MariaDB or MySQL.
-func readExecuted(path string) ([]string, error) {
-	f, err := os.Open(path)
+func readExecuted(h host.Host, path string) ([]string, error) {
+	f, err := h.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the general log: %w", err)
 	}

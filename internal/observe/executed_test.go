@@ -3,6 +3,7 @@ package observe
 import (
 	"bufio"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji/internal/facts/factstest"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // TestExecuted checks that the statements executed by a real database meanwhile are
@@ -48,7 +50,7 @@ func TestExecuted(t *testing.T) {
 	before := settings()
 	run("CREATE TABLE a (n int)")
 	create := "CREATE TABLE b (\n  n int, -- 7 Query\tno entry\n\n  s varchar(9) DEFAULT 'x'\n)"
-	got, err := Executed(t.Context(), db, beside, func() error {
+	got, err := Executed(t.Context(), host.Local{}, db, beside, func() error {
 		run("DROP TABLE IF EXISTS b", create, "INSERT INTO b (n) VALUES (1)")
 		return nil
 	})
@@ -60,7 +62,7 @@ func TestExecuted(t *testing.T) {
 		t.Errorf("executed:\n%s", strings.Join(got, "\n--\n"))
 	}
 	if all := strings.Join(got, "\n"); strings.Contains(all, "TABLE a") || strings.Contains(all, "TABLE c") {
-		t.Errorf("what was executed before or after is told:\n%s", all)
+		t.Errorf("statements from before or after are included:\n%s", all)
 	}
 	if now := settings(); now != before {
 		t.Errorf("the settings are %s, they were %s", now, before)
@@ -69,7 +71,7 @@ func TestExecuted(t *testing.T) {
 		t.Errorf("left behind: %v %v", left, err)
 	}
 	no := errors.New("no")
-	if _, err := Executed(t.Context(), db, beside, func() error { return no }); !errors.Is(err, no) || settings() != before {
+	if _, err := Executed(t.Context(), host.Local{}, db, beside, func() error { return no }); !errors.Is(err, no) || settings() != before {
 		t.Errorf("%v, the settings are %s", err, settings())
 	}
 }
@@ -93,4 +95,31 @@ func FuzzParseExecuted(f *testing.F) {
 			t.Errorf("%d bytes of statements in a log of %d", len(strings.Join(got, "")), len(log))
 		}
 	})
+}
+
+// TestEmptyLike makes the observed log on the database's own host, in place of that
+// of the last observation, and never through a link.
+func TestEmptyLike(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &host.Fake{Root: root, Host: "db1"}
+	if err := errors.Join(h.Write("/own.log", []byte("own"), 0o640), h.Write("/target", []byte("kept"), 0o644), h.Symlink("/target", "/new.log")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := emptyLike(h, "/new.log", "/own.log"); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := h.Lstat("/new.log"); err != nil || !info.Mode().IsRegular() || info.Size() != 0 {
+			t.Errorf("%v, %v", info, err)
+		}
+	}
+	if b, err := h.Read("/target"); err != nil || string(b) != "kept" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if err := emptyLike(h, "/new.log", "/none.log"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("like a file that is not there: %v", err)
+	}
 }

@@ -35,7 +35,7 @@ func TestBuffers(t *testing.T) {
 		t.Error("a target without an access log is flushed")
 	}
 	if err := newLogFlush(in("/log", "x", "buffer=1k"), host.Local{}, "/log", none).flush(t.Context()); err != nil {
-		t.Errorf("an nginx that nobody knows: %v", err)
+		t.Errorf("an unknown nginx: %v", err)
 	}
 }
 
@@ -66,7 +66,7 @@ func TestHidesWarnings(t *testing.T) {
 		}
 	}
 	if hidesWarnings(nil) {
-		t.Error("a configuration that nobody knows hides warnings")
+		t.Error("an unknown configuration hides warnings")
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/history"
@@ -54,7 +53,8 @@ func TestObserveTwoHosts(t *testing.T) {
 	write("access.log", strings.ReplaceAll(line, "far", "before"))
 	write("app.log", "DEBUG before\n")
 	me := []int{os.Getpid()}
-	w := Watched{Now: time.Now, Groups: func() map[string][]int { return map[string][]int{"edge": me, "near": me} },
+	clock := &sampledClock{}
+	w := Watched{Now: clock.now, Groups: func() map[string][]int { return map[string][]int{"edge": me, "near": me} },
 		Hosts: func(name string) host.Host { return map[string]host.Host{"far": far}[name] },
 		Target: iikanji.Target{Services: []iikanji.Service{
 			{Name: "edge", Host: "far", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx, Logs: []iikanji.Log{{Kind: "access", Path: "/access.log"}}},
@@ -66,11 +66,12 @@ func TestObserveTwoHosts(t *testing.T) {
 	}
 	defer o.Close()
 	o.Phase(scenario.Load, true)
+	clock.begin()
 	write("access.log", strings.Repeat(line, 40))
 	write("app.log", "DEBUG within\n")
-	time.Sleep(1200 * time.Millisecond) // for a sample of each host
+	took := clock.wait(t, 3) // of two hosts, which are sampled in turn
 	o.Phase(scenario.Load, false)
-	run := &iikanji.Run{Steps: []iikanji.StepStat{{Step: "GET /far", Count: 40}}, Took: time.Second}
+	run := &iikanji.Run{Steps: []iikanji.StepStat{{Step: "GET /far", Count: 40}}, Took: took}
 	ob, err := o.Finish(t.Context(), run)
 	if err != nil {
 		t.Fatal(err)
@@ -86,6 +87,7 @@ func TestObserveTwoHosts(t *testing.T) {
 		t.Errorf("sensors %q, want %q", names, want)
 	}
 	testRowsByHost(t, ob)
+	testBlindHost(t, ob)
 	where := map[string]string{}
 	for _, f := range ob.Seen {
 		where[f.Target+" "+f.Topic] = f.Host
@@ -113,6 +115,19 @@ func TestObserveTwoHosts(t *testing.T) {
 	}
 	if again, _, err := Recall(h, ob.Run.ID); err != nil || len(again.Profiles) != len(ob.Profiles) {
 		t.Errorf("%v, %v", again, err)
+	}
+}
+
+// testBlindHost checks that a red sensor of this machine leaves the other host's
+// profile to the diagnosis.
+func testBlindHost(t *testing.T, ob *Observation) {
+	t.Helper()
+	blind := *ob
+	blind.Sensors = slices.Clone(ob.Sensors)
+	i := slices.IndexFunc(blind.Sensors, func(s Sensor) bool { return s.Source == iikanji.Host && s.Target == "" })
+	blind.Sensors[i].Green, blind.Sensors[i].Error = false, "no samples"
+	if d, err := Orient(&blind, nil); err != nil || !slices.ContainsFunc(d.Findings, func(f iikanji.Finding) bool { return f.Where == "host of local" }) {
+		t.Errorf("%+v, %v", d, err)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -159,7 +158,26 @@ func Recall(h *history.History, id iikanji.RunID) (*Observation, []iikanji.Fact,
 		}
 		ob.Profiles = append(ob.Profiles, all...)
 	}
+	ob.findLogs(h.Dir())
 	return ob, known, nil
+}
+
+// findLogs makes the names of kept logs absolute, which are relative to the history.
+func (ob *Observation) findLogs(dir string) {
+	for i := range ob.Profiles {
+		for j := range ob.Profiles[i].Rows {
+			r := &ob.Profiles[i].Rows[j]
+			files := []*string{&r.Example.File}
+			if r.Query != nil {
+				files = append(files, &r.Query.Typical.File)
+			}
+			for _, file := range files {
+				if strings.HasPrefix(*file, "runs/") {
+					*file = filepath.Join(dir, filepath.FromSlash(*file))
+				}
+			}
+		}
+	}
 }
 
 // mostSlowLog is how many bytes of a slow log are kept, from its start; gzip
@@ -170,7 +188,7 @@ const mostSlowLog = 128 << 20
 // examples of the profile refer to it, because the next observation overwrites the
 // log. Lines keep their numbers. Of a very long log only the beginning is kept.
 func keepSlowLog(h *history.History, ob *Observation, l slowLog) error {
-	f, err := os.Open(l.path)
+	f, err := l.host.Open(l.path)
 	if errors.Is(err, fs.ErrNotExist) { // its sensor is red then
 		return nil
 	}
@@ -193,7 +211,7 @@ func keepSlowLog(h *history.History, ob *Observation, l slowLog) error {
 	if err := h.SaveFile(ob.Run.ID, name, b.Bytes()); err != nil {
 		return err
 	}
-	kept := filepath.Join(h.Dir(), "runs", fmt.Sprintf("%04d", ob.Run.ID), name)
+	kept := filepath.Join("runs", fmt.Sprintf("%04d", ob.Run.ID), name) // a history can be moved and committed
 	for i := range ob.Profiles {
 		if ob.Profiles[i].Source != iikanji.Slow {
 			continue

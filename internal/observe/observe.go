@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/facts"
 	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/hoststat"
 	"github.com/iikanji/iikanji/internal/scenario"
@@ -51,7 +52,10 @@ type HostSamples struct {
 }
 
 // A slowLog is the observed slow log of a database.
-type slowLog struct{ service, path string }
+type slowLog struct {
+	service, path string
+	host          host.Host
+}
 
 // An Observer turns sensors on for the load phase of one run and cuts what
 // they saw to it:
@@ -73,8 +77,11 @@ type Observer struct {
 	webs      []*webWatch
 	logs      []*logWatch
 	hosts     []*hostWatch
+	growth    growthWatch
 
 	samples      string         // folder of the load generator's samples, "" for none
+	clients      facts.Clients  // of the run, to ask again as them
+	noClients    error          // why they are not known
 	seen         []iikanji.Fact // of the end of the load
 	began, ended time.Time
 }
@@ -100,6 +107,16 @@ func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
 	}
 	for _, web := range o.webs {
 		web.configure(ctx, o.processIDs)
+	}
+	for _, web := range o.webs {
+		if web.flush == nil { // a buffer delays the lines
+			web.growing = o.growth.watch(web.host, web.path)
+		}
+	}
+	for _, d := range o.databases {
+		if d.slow != nil {
+			d.growing = o.growth.watch(d.host, d.slow.path)
+		}
 	}
 	return o, nil
 }
@@ -145,8 +162,10 @@ func (o *Observer) begin(ctx context.Context) {
 	}
 	for _, d := range o.databases {
 		d.note(d.slow.on(ctx))
+		d.logging(ctx)
 	}
 	o.began = o.w.Now()
+	o.growth.begin()
 }
 
 // end is called before the requests in flight are cut. The logs are opened at
@@ -162,6 +181,7 @@ func (o *Observer) end(ctx context.Context) {
 	for _, w := range o.webs {
 		w.end(ctx)
 	}
+	o.growth.end()
 	for _, d := range o.databases {
 		d.openLog()
 	}
@@ -179,7 +199,10 @@ func (o *Observer) end(ctx context.Context) {
 
 // Samples sets the folder in which the load generator keeps its samples of the
 // run. Without it, less is known about how answers differed between clients.
-func (o *Observer) Samples(dir string) { o.samples = dir }
+func (o *Observer) Samples(dir string) {
+	o.samples = dir
+	o.clients, o.noClients = takeClients(dir)
+}
 
 // Finish reads what the sensors saw of the load phase of a run and proves
 // them. A sensor that cannot be read is red, not an error; the error is only
@@ -247,11 +270,11 @@ func (o *Observer) readStatements(ctx context.Context, ob *Observation, wall tim
 		return nil, []Sensor{proveSlow(nil, counters{}, wall, errNoDatabase)}
 	}
 	for _, d := range o.databases {
-		p, s := d.statements(ctx, wall)
+		p, s := d.statements(ctx, wall, o.window(d.growing))
 		profiles, sensors = append(profiles, p), append(sensors, s)
 		ob.Status = append(ob.Status, d.status()...)
 		if d.slow != nil {
-			ob.slowLogs = append(ob.slowLogs, slowLog{d.service.Name, d.slow.path})
+			ob.slowLogs = append(ob.slowLogs, slowLog{d.service.Name, d.slow.path, d.host})
 		}
 	}
 	return profiles, sensors
@@ -264,6 +287,7 @@ var errNoDatabase = errors.New("observing the database: the target has none")
 // logs stay until the next observation, and Keep has a copy of them.
 func (o *Observer) Close() error {
 	var errs []error
+	o.growth.end()
 	for _, h := range o.hosts {
 		h.end()
 	}

@@ -30,6 +30,7 @@ func settings(t *testing.T, db *sql.DB) string {
 
 // A stage is a database and an access log that an Observer observes.
 type stage struct {
+	clock  *sampledClock
 	w      Watched
 	access string
 	errors string // error log of nginx
@@ -66,7 +67,8 @@ func newStage(t *testing.T, srv *factstest.Server) *stage {
 		{Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo, Logs: []iikanji.Log{{Kind: "output", Path: output}}},
 		{Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx, Logs: []iikanji.Log{{Kind: "access", Path: access}, {Kind: "error", Path: errs}}}}}
 	me := func() map[string][]int { return map[string][]int{"app": {os.Getpid()}} }
-	return &stage{w: Watched{Target: target, Schema: "seen", User: "root", Now: time.Now, Groups: me}, access: access, errors: errs, output: output, root: root, app: app}
+	clock := &sampledClock{}
+	return &stage{clock: clock, w: Watched{Target: target, Schema: "seen", User: "root", Now: clock.now, Groups: me}, access: access, errors: errs, output: output, root: root, app: app}
 }
 
 // says appends a line to a log.
@@ -175,11 +177,12 @@ func testWindow(t *testing.T, srv *factstest.Server) {
 	o.Phase(scenario.Load, true)
 	s.requests(t, 1000, "within")
 	release := s.quarrel(t)
-	time.Sleep(2200 * time.Millisecond) // for two samples of the host and of locks
+	s.clock.begin()
+	took := s.clock.wait(t, 3) // locks are sampled as often
 	release()
 	o.Phase(scenario.Load, false)
 	s.requests(t, 50, "behind")
-	run := &iikanji.Run{Steps: []iikanji.StepStat{{Count: 1000}}, Took: 2 * time.Second}
+	run := &iikanji.Run{Steps: []iikanji.StepStat{{Count: 1000}}, Took: took}
 	ob, err := o.Finish(t.Context(), run)
 	if err != nil {
 		t.Fatal(err)

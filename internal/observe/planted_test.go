@@ -253,7 +253,7 @@ func plantSite(t *testing.T, srv *factstest.Server, p plant) *smallSite {
 	groups["nginx"] = []int{start(t, exec.Command(nginx, "-p", dir, "-c", path("nginx.conf"), "-e", path("error.log"), "-g", "daemon off;"), front)}
 	target := iikanji.Target{Name: "small", Services: []iikanji.Service{
 		{Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Socket: srv.Socket, Logs: []iikanji.Log{{Kind: "slow", Path: path("slow.log")}}},
-		{Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo, Address: app, PIDs: []int{1 << 30} /* of a process that is gone: it was started anew */, Logs: []iikanji.Log{{Kind: "output", Path: path("app.log")}}},
+		{Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo, Address: app, PIDs: []int{1 << 30} /* of a process that is gone: it was restarted */, Logs: []iikanji.Log{{Kind: "output", Path: path("app.log")}}},
 		{Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx, Address: front, PIDs: groups["nginx"], Configs: []string{path("nginx.conf")},
 			Logs: []iikanji.Log{{Kind: "access", Path: path("access.log")}, {Kind: "error", Path: path("error.log")}}}}}
 	return &smallSite{url: "http://" + front, Watched: Watched{Target: target, Schema: "small", User: "root", Now: time.Now,

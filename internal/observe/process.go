@@ -98,6 +98,7 @@ func (o *Observer) readAnswers(ob *Observation, w *webWatch, access *accessRead)
 	series := seriesOf(access.routes, access.urls.Profile)
 	if w.front {
 		o.doubt(ob, addClients(series, o.samples))
+		o.doubt(ob, o.noClients)
 	}
 	for _, route := range slices.Sorted(maps.Keys(series)) {
 		ob.Seen = append(ob.Seen, facts.SeriesFact(name, route, *series[route]))

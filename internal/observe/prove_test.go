@@ -34,7 +34,7 @@ func TestProveAccess(t *testing.T) {
 	}{
 		{"exact", profileOf(1000, 0, row(900), row(100)), nil, ""},
 		{"in flight and 1 %", profileOf(1030, 0, row(1030)), nil, ""},
-		{"somebody else's requests", profileOf(1031, 0, row(1031)), nil, "requests: 1031 in the log, 1000 sent"},
+		{"requests of another client", profileOf(1031, 0, row(1031)), nil, "requests: 1031 in the log, 1000 sent"},
 		{"lines lost", profileOf(964, 0, row(964)), nil, "a difference of 30 or less"},
 		{"1 % of the lines unreadable", profileOf(1000, 10, row(990)), nil, ""},
 		{"more of them", profileOf(1000, 11, row(989)), nil, "98.90 % of 1000 entries"},
@@ -69,7 +69,7 @@ func TestProveSlow(t *testing.T) {
 		{"another run's statements", profileOf(1600, 0, rows(1100, time.Second)...), c, nil, "1100 in the log"},
 		{"more time than there was", profileOf(1500, 0, rows(990, 41*time.Second)...), c, nil, "statements took 41.0 s (wanted: 40.0 s or less, all that 4 connections had)"},
 		{"unreadable", profileOf(1000, 20, rows(990, time.Second)...), c, nil, "98.00 %"},
-		{"farewells, which no log has, are no statements that are missing", profileOf(1000, 0, rows(995, time.Second)...), counters{questions: 1400, threads: 4, closed: 400}, nil, ""},
+		{"Quit commands, which no log has, are not missing statements", profileOf(1000, 0, rows(995, time.Second)...), counters{questions: 1400, threads: 4, closed: 400}, nil, ""},
 		{"a third of the statements is not in the log", profileOf(1000, 0, rows(700, time.Second)...), counters{questions: 1400, threads: 4, closed: 400}, nil, "1000 counted by the server"},
 		{"the counters could not be read", profileOf(1500, 0, rows(990, time.Second)...), counters{}, nil, "0 counted by the server"},
 		{"the log stayed off", nil, c, errors.New("observed-slow.log is empty"), "is empty"},

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/facts"
 )
 
 const (
@@ -83,4 +85,27 @@ func compare(s *iikanji.Series, samples []bench.Sample) {
 		}
 	}
 	s.Clients = int64(len(clients))
+}
+
+// takeClients reads the headers that the load generator kept in dir, and removes
+// the file: it holds credentials of clients, which must not stay in the history.
+func takeClients(dir string) (facts.Clients, error) {
+	var c facts.Clients
+	if dir == "" {
+		return c, nil
+	}
+	path := filepath.Join(dir, bench.HeadsFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	var heads bench.Heads
+	err = errors.Join(err, os.Remove(path))
+	if err == nil {
+		err = json.Unmarshal(text, &heads)
+	}
+	if err != nil {
+		return c, fmt.Errorf("reading the headers of the run's clients: %w", err)
+	}
+	return facts.Clients{Users: heads.Clients, Varied: heads.Varied}, nil
 }

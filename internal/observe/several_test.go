@@ -139,19 +139,21 @@ func TestObserveSeveral(t *testing.T) {
 			groups[name] = pids
 		}
 	}
-	w := Watched{Target: target, User: "watcher", Now: time.Now, Groups: func() map[string][]int { return groups }}
+	clock := &sampledClock{}
+	w := Watched{Target: target, User: "watcher", Now: clock.now, Groups: func() map[string][]int { return groups }}
 	o, err := Observe(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer o.Close()
 	o.Phase(scenario.Load, true)
+	clock.begin()
 	a.ask(t, 300, "/api/page?user=u&n=")
 	b.ask(t, 200, "/api/page?user=uu&n=")
 	b.ask(t, 100, "/ping?n=")
-	time.Sleep(1200 * time.Millisecond) // for a sample of the host
+	took := max(clock.wait(t, 2), 2*time.Second)
 	o.Phase(scenario.Load, false)
-	run := &iikanji.Run{ID: 1, Outcome: iikanji.Passed, Took: 2 * time.Second, Load: iikanji.Generator{PeakConns: 2},
+	run := &iikanji.Run{ID: 1, Outcome: iikanji.Passed, Took: took, Load: iikanji.Generator{PeakConns: 2},
 		Steps: []iikanji.StepStat{{Step: "GET /api/page", Count: 500}, {Step: "GET /ping", Count: 100}}}
 	ob, err := o.Finish(t.Context(), run)
 	if err != nil {

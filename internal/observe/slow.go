@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/go-sql-driver/mysql"
-	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji/internal/host"
 )
@@ -52,14 +50,11 @@ type slowSwitch struct {
 // newSlowSwitch makes a file of a name beside the server's own log and prepares
 // the server to log into it. Nothing is logged yet.
 func newSlowSwitch(ctx context.Context, db *sql.DB, h host.Host, own, file string) (_ *slowSwitch, err error) {
-	if h.Name() != "" {
-		return nil, fmt.Errorf("observing the database: a log file on %s cannot be prepared from here", h.Name())
-	}
 	if own == "" {
 		return nil, errors.New("observing the database: the target names no slow log")
 	}
 	s := &slowSwitch{path: filepath.Join(filepath.Dir(own), file)}
-	if err := emptyLike(s.path, own); err != nil {
+	if err := emptyLike(h, s.path, own); err != nil {
 		return nil, err
 	}
 	if s.conn, err = db.Conn(ctx); err != nil {
@@ -136,25 +131,30 @@ func (s *slowSwitch) restore(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// emptyLike makes a new empty file with the owner of another file, which is the
-// account that the server runs as.
-func emptyLike(path, other string) error {
-	info, err := os.Stat(other)
+// emptyLike makes a new empty file on a host with the owner of another file, which
+// is the account that the server runs as.
+func emptyLike(h host.Host, path, other string) error {
+	info, err := h.Stat(other)
+	if errors.Is(err, os.ErrNotExist) { // the server makes it with the first slow statement
+		info, err = h.Stat(filepath.Dir(other))
+	}
 	if err != nil {
 		return fmt.Errorf("looking at the slow log: %w", err)
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("removing the log of the last observation: %w", err)
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, 0o644)
+	me, err := h.Account()
 	if err != nil {
 		return fmt.Errorf("making the observed log: %w", err)
 	}
-	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
-		err = f.Chown(int(st.Uid), int(st.Gid))
+	if err := h.Remove(path); err != nil {
+		return fmt.Errorf("removing the log of the last observation: %w", err)
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err := h.Create(path, nil, 0o644); err != nil {
 		return fmt.Errorf("making the observed log: %w", err)
+	}
+	if owner, ok := host.OwnerOf(info); ok && owner.UID != me.UID {
+		if err := h.Chown(path, owner); err != nil {
+			return fmt.Errorf("making the observed log: %w", err)
+		}
 	}
 	return nil
 }

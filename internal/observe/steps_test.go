@@ -36,7 +36,7 @@ func TestProveSteps(t *testing.T) {
 		{"the lines of a client that gave up", "GET /list", 51, "", ""},
 		{"timeouts of one step do not pay for another's lines", "GET /user/:id", 0, "", "GET /user/:id: 0 in the log, 100 sent"},
 		{"one too few, another too many", "GET /files/:file.css", 50, "POST /post/:id", "GET /files/*: 300 in the log, 400 sent"},
-		{"somebody else's requests", "GET /admin", 90, "", "requests of no step: 90 in the log, 0 sent"},
+		{"requests of another client", "GET /admin", 90, "", "requests of no step: 90 in the log, 0 sent"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rows := lines()

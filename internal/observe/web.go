@@ -14,6 +14,7 @@ import (
 	"github.com/iikanji/iikanji/internal/accesslog"
 	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/lines"
+	"github.com/iikanji/iikanji/internal/tally"
 )
 
 // errNoAccessLog is the error of a target without an access log to observe.
@@ -32,9 +33,10 @@ type webWatch struct {
 	conf  []iikanji.Directive // nil when the configuration is not known
 	flush *logFlush           // nil for an access log without a buffer
 
-	from int64
-	log  *lines.Input // as long as it was when the load ended
-	err  error        // the first of the access log's sensor
+	from    int64
+	growing *growingLog  // nil where it is not watched
+	log     *lines.Input // as long as it was when the load ended
+	err     error        // the first of the access log's sensor
 }
 
 // webWatches are the web servers of a target that have an access log.
@@ -148,7 +150,7 @@ type statusRead struct {
 }
 
 // read reads the lines that were written during the load, once.
-func (w *webWatch) read(ctx context.Context) (*accessRead, error) {
+func (w *webWatch) read(ctx context.Context, ticks *tally.Window) (*accessRead, error) {
 	out := &accessRead{}
 	if w.log == nil {
 		return out, w.err
@@ -160,7 +162,7 @@ func (w *webWatch) read(ctx context.Context) (*accessRead, error) {
 		out.routes = &iikanji.Profile{Version: iikanji.ProfileVersion, Source: iikanji.Access, Target: w.service.Name}
 		return out, nil
 	}
-	ways, err := accessWays()
+	ways, err := accessWays(ticks)
 	if err != nil {
 		return out, err
 	}
@@ -181,8 +183,8 @@ func (w *webWatch) read(ctx context.Context) (*accessRead, error) {
 
 // accessWays are the ways in which an access log is counted: by route,
 // successful GETs by URL, and by route each status that is broken down.
-func accessWays() ([]accesslog.Options, error) {
-	out := []accesslog.Options{{Whole: true, PerSecond: true}, {Whole: true, By: accesslog.ByURL}}
+func accessWays(ticks *tally.Window) ([]accesslog.Options, error) {
+	out := []accesslog.Options{{Whole: true, PerSecond: true, Ticks: ticks}, {Whole: true, By: accesslog.ByURL}}
 	for i, text := range append([]string{"200,method=GET"}, brokenDown...) {
 		where, err := accesslog.ParseWhere("status="+text, time.UTC)
 		if err != nil {
@@ -213,7 +215,7 @@ func (o *Observer) readAccess(ctx context.Context, run *iikanji.Run) (reads []*a
 	}
 	var front []iikanji.Row
 	for _, w := range o.webs {
-		read, err := w.read(ctx)
+		read, err := w.read(ctx, o.window(w.growing))
 		w.note(err)
 		if reads = append(reads, read); read.routes != nil && w.front {
 			front = append(front, read.routes.Rows...)

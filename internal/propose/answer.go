@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/plain"
 )
 
 // Limits of an answer; those of texts are in bytes.
@@ -136,16 +137,10 @@ func arguments(s *strict, place string) (map[string]string, error) {
 		if err != nil {
 			return err
 		}
-		if i := strings.IndexFunc(v, hides); i >= 0 {
+		if i := strings.IndexFunc(v, plain.Hides); i >= 0 {
 			return fmt.Errorf("%s: byte %d is an invisible character", place, i)
 		}
 		args[name] = v
 		return nil
 	})
-}
-
-// hides reports whether a character can hide text on a screen: control characters
-// other than white space, and characters that override the direction of writing.
-func hides(r rune) bool {
-	return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r\f", r) || unicode.Is(unicode.Bidi_Control, r)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -36,6 +37,13 @@ func exchange(ctx context.Context, command []string, question []byte) (answer []
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = grace // also when a background process keeps standard output open
 	began := time.Now()
+	mark := fmt.Sprintf("%s=%d.%d", markName, os.Getpid(), began.UnixNano())
+	cmd.Env = append(os.Environ(), mark)
+	release, err := adopt(mark)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer release()
 	if err := cmd.Start(); err != nil {
 		return nil, nil, fmt.Errorf("starting it: %w", err)
 	}

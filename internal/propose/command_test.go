@@ -182,3 +182,30 @@ func TestLate(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestSessionsEnd: a process that a proposer moved to a session of its own, and
+// the children of that, end with the proposer too, also with another environment.
+func TestSessionsEnd(t *testing.T) {
+	for name, text := range map[string]string{
+		"a session":      `setsid sh -c 'echo $$ >"$1/pid"; exec sleep 1000' sh "$1" >/dev/null 2>&1 & `,
+		"its child":      `setsid sh -c 'sleep 1000 & echo $! >"$1/pid"; wait' sh "$1" >/dev/null 2>&1 & `,
+		"no environment": `env -i /usr/bin/setsid /bin/sh -c 'echo $$ >"$1/pid"; exec sleep 1000' sh "$1" >/dev/null 2>&1 & `,
+	} {
+		command, dir := script(t, text+`while ! [ -s "$1/pid" ]; do sleep 0.01; done; `+nothing)
+		if _, err := Run(t.Context(), command, Input{Kinds: kinds}); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "pid"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+			t.Errorf("%s: process %d is left (%v)", name, pid, err)
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}

@@ -14,7 +14,8 @@
 //  1. write the question (document.go) without secrets (secrets*.go) and without
 //     facts that do not help (facts.go), with the possible changes (kinds.go);
 //  2. start the command in a process group of its own, write the question to
-//     it, read its answer, and end the group (command.go);
+//     it, read its answer, and end the group and every other process that it
+//     left, in whatever session (command.go, adopted.go);
 //  3. read the answer strictly (answer.go, strict.go).
 //
 // Note: the command runs with the user's rights and environment, as any program

@@ -102,10 +102,10 @@ func targetOf(in Input) target {
 
 // findingOf returns a finding without secrets.
 func findingOf(f iikanji.Finding) finding {
-	f.Where, f.Claim = withoutSecrets(f.Where), withoutSecrets(f.Claim)
+	f.Where, f.Claim = withoutStatementTexts(f.Where), withoutStatementTexts(f.Claim)
 	out := finding{Finding: f, Evidence: []iikanji.Evidence{}, Remedies: []iikanji.Remedy{}}
 	for _, e := range f.Evidence {
-		out.Evidence = append(out.Evidence, iikanji.Evidence{Source: e.Source, Text: withoutSecrets(e.Text)})
+		out.Evidence = append(out.Evidence, iikanji.Evidence{Source: e.Source, Text: withoutStatementTexts(e.Text)})
 	}
 	for _, r := range f.Remedies {
 		r.Says, r.Args, r.Proof = withoutSecrets(r.Says), withoutSecretArgs(r.Args), nil // an answer may not have a proof
@@ -130,7 +130,7 @@ func valueOf(v string) json.RawMessage {
 func trialOf(t Trial) trial {
 	c, v := t.Change, t.Verdict
 	out := trial{Change: c.ID, Kind: c.Kind, Target: c.Target, Answers: c.Answers, Says: withoutSecrets(c.Says), Weakens: c.Weakens, Stage: c.Stage,
-		Call: v.Call, Reason: v.Reason, Why: withoutSecrets(v.Why)}
+		Call: v.Call, Reason: v.Reason, Why: withoutStatementTexts(v.Why)}
 	if e := v.Effect; e.Level > 0 {
 		g := gain{round(math.Exp(e.Mid)), round(math.Exp(e.Lo)), round(math.Exp(e.Hi)), e.Level}
 		if !math.IsInf(g.Hi+g.Mid, 0) && !math.IsNaN(g.Mid+g.Lo+g.Hi) { // JSON has neither infinities nor NaN

@@ -80,3 +80,15 @@ var sqlText = regexp.MustCompile(`'(?:[^'\\]|\\.|'')*'?|"(?:[^"\\]|\\.|"")*"?|\b
 // withoutTexts replaces the string literals of a statement, which are user data.
 // Numbers are kept.
 func withoutTexts(sql string) string { return sqlText.ReplaceAllString(sql, "'?'") }
+
+// sqlStart matches the beginning of a statement inside a text.
+var sqlStart = regexp.MustCompile(`(?i)\b(?:select\b.*\bfrom|insert\s+(?:ignore\s+)?into|replace\s+into|update\s+\S+\s+set|delete\s+from|create\s+user|set\s+password|grant)\b`)
+
+// withoutStatementTexts removes secrets from a text for people, and the string
+// literals from the first statement that it quotes on.
+func withoutStatementTexts(text string) string {
+	if at := sqlStart.FindStringIndex(text); at != nil {
+		text = text[:at[0]] + withoutTexts(text[at[0]:])
+	}
+	return withoutSecrets(text)
+}

@@ -166,7 +166,7 @@ func SlowText(w io.Writer, p *iikanji.Profile, f Format, cols, limit int) error 
 		o.more(n - len(head(p.Transactions, limit)))
 	}
 	if t := churnTable(p, limit); len(t.Rows) > 0 {
-		o.section(f, "prepared anew: statements prepared for few executions each")
+		o.section(f, "prepared again: statements prepared for few executions each")
 		o.table(t, f, cols)
 	}
 	if n := len(p.Repeats); n > 0 {

@@ -2,10 +2,11 @@ package report
 
 import (
 	"strings"
-	"unicode"
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
 	"github.com/mattn/go-runewidth"
+
+	"github.com/iikanji/iikanji/internal/plain"
 )
 
 // cells measures text as terminals draw it: characters of ambiguous width take
@@ -17,20 +18,8 @@ var cells = &runewidth.Condition{StrictEmojiNeutral: true}
 // emoji take two, combining marks none.
 func Width(s string) int { return cells.StringWidth(s) }
 
-// Clean makes text safe for one line of a terminal. Line breaks and tabs become
-// a space; other control characters (escape sequences begin with one) and those
-// that override the direction of writing become "·"; invalid UTF-8 becomes U+FFFD.
-func Clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r' || r == '\u2028' || r == '\u2029':
-			return ' '
-		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
-			return '·'
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-}
+// Clean makes text safe for one line of a terminal: see plain.Line.
+func Clean(s string) string { return plain.Line(s) }
 
 // Shorten replaces the middle of a text that is wider than cols columns by "…".
 // It cuts between grapheme clusters only: a base character keeps its marks. Of

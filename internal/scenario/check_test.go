@@ -75,7 +75,7 @@ func TestExcerpt(t *testing.T) {
 			t.Errorf("%.20q: %q", body, got)
 		}
 		if utf8.ValidString(body) && !strings.HasPrefix(body, got) {
-			t.Errorf("%.20q: %q is no beginning of it", body, got)
+			t.Errorf("%.20q: %q is not its beginning", body, got)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (s *site) Bench(ctx context.Context, spec tune.BenchSpec) (*iikanji.Run, st
 	if err := ctx.Err(); err != nil {
 		return nil, "", err
 	}
-	s.pass(overhead)
+	s.pass(overhead + spec.Rest)
 	s.trials = s.trials || spec.Trial
 	y := math.Log(10_000) + s.truth()
 	// Longer runs average their noise, but not all of it: what differs from run to run stays.

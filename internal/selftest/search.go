@@ -28,6 +28,7 @@ type Search struct {
 	Options    tune.TuneOptions
 	Fails      float64 // share of runs that fail their checks in any state
 	Errors     float64 // median share of errors among the answers in any state
+	Say        func(at time.Duration, line string)
 }
 
 // candidates repeats n candidates of one effect.
@@ -88,7 +89,7 @@ func (s *Search) Run(ctx context.Context, seed, i uint64) (*Result, error) {
 	o := s.Options
 	o.Seed = f.rng.Uint64()
 	t := &tune.Tuner{Field: f, Acts: &change.Executor{Hands: f, Journal: f}, History: f, Options: o, Plan: f.plan,
-		Now: func() time.Time { return f.now }}
+		Now: func() time.Time { return f.now }, Say: s.say(f)}
 	out, err := t.Tune(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("simulating search %d of %q: %w", i, s.Name, err)
@@ -96,9 +97,17 @@ func (s *Search) Run(ctx context.Context, seed, i uint64) (*Result, error) {
 	return f.result(out), nil
 }
 
+// say prints the events of a search, for work on the method.
+func (s *Search) say(f *site) func(string) {
+	if s.Say == nil {
+		return nil
+	}
+	return func(line string) { s.Say(f.now.Sub(f.began), line) }
+}
+
 // result compares an outcome with the truth.
 func (s *site) result(out *tune.Outcome) *Result {
-	r := &Result{Final: s.truth(), Runs: out.Runs, Took: out.Took, Attempts: len(out.Attempts)}
+	r := &Result{Final: s.truth(), Runs: out.Runs, Took: out.Took, Attempts: len(out.Attempts), Expected: out.FalseKeeps}
 	for _, a := range out.Attempts {
 		for _, id := range a.Changes {
 			name := s.changes[id-1].Do[0].Place
@@ -106,7 +115,10 @@ func (s *site) result(out *tune.Outcome) *Result {
 				continue
 			}
 			v := s.verdicts[id]
-			r.Found = append(r.Found, Found{Truth: s.effects[name], Shown: v.Shrunk, Lo: v.Effect.Lo, Hi: v.Effect.Hi, Alone: len(a.Changes) == 1})
+			if len(a.Changes) == 1 {
+				v = a.Verdict
+			}
+			r.Found = append(r.Found, Found{Truth: s.effects[name], Shown: v.Expect.Mid, Lo: v.Expect.Lo, Hi: v.Expect.Hi, Alone: len(a.Changes) == 1})
 		}
 	}
 	for name, effect := range s.effects {

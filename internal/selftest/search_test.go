@@ -18,6 +18,13 @@ func TestExplore(t *testing.T) {
 	}
 	for _, s := range explore() {
 		began := time.Now()
+		if os.Getenv("SAY") != "" {
+			seed, _ := strconv.Atoi(os.Getenv("SAY"))
+			s.Say = func(at time.Duration, line string) { fmt.Println(at.Truncate(time.Second), line) }
+			r, err := s.Run(t.Context(), 1, uint64(seed))
+			fmt.Println(r, err)
+			continue
+		}
 		r, err := s.Simulate(t.Context(), 1, n, nil)
 		if err != nil {
 			t.Fatal(err)

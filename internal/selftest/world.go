@@ -14,6 +14,7 @@ type World struct {
 	Sigma float64 // SD of ln(score) of a single run
 	// PriorSigma is the Sigma of the runs before the first trial, if above 0.
 	PriorSigma float64
+	NoPrior    bool // a trial starts without runs before it
 	Shape      Shape
 	Together   float64 // correlation of a run's noise with that of the run before
 	Drift      float64 // drift of ln(score) from one run to the next

@@ -1,11 +1,11 @@
-// Package site wires an arena's stack to what kinds of change read and what
-// the executor changes: which file is whose configuration, how a service is
-// checked, reloaded and restarted, where the source is, and what may be written.
+// Package site connects an arena's stack with the kinds of change and the executor:
+// the configuration files of each service, how to check, reload and restart it, the
+// folder of its source, and the files that may be written.
 //
-// It plans nothing and changes nothing, and it is the one place that knows
-// both rooms: change does not know stacks, stack does not know changes.
+// It plans nothing and changes nothing. It is the only package that imports both
+// change and stack.
 //
-//  1. Files says what follows from the folders alone (files.go);
-//  2. Of adds what only a running stack has: a pool to its database and the
-//     ways to check, reload and restart (of.go).
+//  1. Files describes what the folders alone determine (files.go);
+//  2. Of adds the parts that need a running stack: a pool of connections to its
+//     database, and the checks, reloads and restarts (of.go).
 package site

@@ -9,28 +9,15 @@ import (
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
-// Files in the folder of configs that the stack's servers read. Only iikanji
-// writes the drop-in.
-const (
-	databaseConfig = "my.cnf"
-	databaseDropIn = "mariadb.d/iikanji.cnf"
-	nginxConfig    = "nginx.conf"
-)
-
 // Files is the site as far as its folders show it, while no service runs. Files
 // may be written in the folders of its configs and its webapp only, neither in
-// the history nor in the database's own files.
+// the history nor in the services' own data. The arena is complete.
 func Files(t iikanji.Target, a *arena.Arena, conf, webapp string) *change.Site {
 	t.Policy = iikanji.Policy{Allow: a.Allow, AgentsChange: a.AgentsChange}
-	database := change.Service{Config: filepath.Join(conf, databaseConfig), DropIn: filepath.Join(conf, databaseDropIn)}
-	if a.App.Load != "" {
-		database.Loads = []string{filepath.Join(webapp, filepath.Dir(a.App.Load))}
+	services := map[string]change.Service{}
+	for i := range a.Services {
+		services[a.Services[i].Name] = filesOf(&a.Services[i], conf, webapp)
 	}
-	nginx := change.Service{Config: filepath.Join(conf, nginxConfig)}
-	if a.App.Public != "" {
-		nginx.Public = filepath.Join(webapp, a.App.Public)
-	}
-	services := map[string]change.Service{stack.Database: database, stack.App: {Source: filepath.Join(webapp, a.App.Source)}, stack.Nginx: nginx}
 	for _, s := range t.Services {
 		if svc, ok := services[s.Name]; ok {
 			svc.Host = s.Host
@@ -38,4 +25,24 @@ func Files(t iikanji.Target, a *arena.Arena, conf, webapp string) *change.Site {
 		}
 	}
 	return &change.Site{Target: t, Roots: []string{conf, webapp}, Services: services}
+}
+
+// filesOf are the files of one service.
+func filesOf(svc *arena.Service, conf, webapp string) (out change.Service) {
+	if main := svc.MainConfig(); main != "" {
+		out.Config = filepath.Join(conf, main)
+	}
+	if svc.Engine.MySQLFamily() && svc.DropIns != "" {
+		out.DropIn = filepath.Join(conf, svc.DropIns, stack.OwnDropIn(svc))
+	}
+	if svc.Source != "" {
+		out.Source = filepath.Join(webapp, svc.Source)
+	}
+	if svc.Public != "" {
+		out.Public = filepath.Join(webapp, svc.Public)
+	}
+	for _, dir := range svc.Loads {
+		out.Loads = append(out.Loads, filepath.Join(webapp, dir))
+	}
+	return out
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/host"
@@ -13,41 +14,55 @@ import (
 )
 
 // Of is the site of a running stack. The function that it returns closes the
-// site's connections to the database.
-func Of(ctx context.Context, s *stack.Stack, a *arena.Arena) (*change.Site, func() error, error) {
-	p := s.Places()
-	db, err := openDatabase(ctx, p)
-	if err != nil {
-		return nil, nil, err
+// site's connections to the databases.
+func Of(ctx context.Context, s *stack.Stack) (_ *change.Site, closeAll func() error, err error) {
+	var pools []*sql.DB
+	closeAll = func() error {
+		var errs []error
+		for _, db := range pools {
+			errs = append(errs, db.Close())
+		}
+		return errors.Join(errs...)
 	}
-	site := Files(s.Target(), a, p.Conf, p.Webapp)
+	p := s.Places()
+	site := Files(s.Target(), s.Arena(), p.Conf, p.Webapp)
 	for name, svc := range site.Services {
-		svc.LimitsFile = s.LimitsFile(name)
-		svc.Restart = func(ctx context.Context) error { return s.RestartFor(ctx, name) }
-		switch name {
-		case stack.Database:
-			svc.DB, svc.Check = db, s.CheckDatabase
-		case stack.App:
-			svc.Source, svc.Build, svc.EnvFile, svc.Env = s.Source(), s.BuildIn, s.EnvFile(), s.AppEnv()
-		case stack.Nginx:
-			svc.Check = s.CheckNginx
-			svc.Reload = func(ctx context.Context) error { return s.Reload(ctx, stack.Nginx) }
+		declared := s.Arena().Service(name)
+		if declared.IsProcess() {
+			svc.LimitsFile = s.LimitsFile(name)
+			svc.Restart = func(ctx context.Context) error { return s.RestartFor(ctx, name) }
+			svc.Check, svc.Build = s.Checker(name), s.Builder(name)
+		}
+		if declared.Role == iikanji.RoleApp {
+			svc.EnvFile, svc.Env = s.EnvFile(name), s.Env(name)
+		}
+		if declared.OnDemand {
+			svc.EnableFile = s.EnableFile(name)
+		}
+		if s.Reloads(name) {
+			svc.Reload = func(ctx context.Context) error { return s.Reload(ctx, name) }
+		}
+		if _, runs := site.Target.Service(name); runs && declared.Engine.MySQLFamily() {
+			if svc.DB, err = openDatabase(ctx, p.Service(name)); err != nil {
+				return nil, nil, errors.Join(err, closeAll())
+			}
+			pools = append(pools, svc.DB)
 		}
 		site.Services[name] = svc
 	}
-	return site, db.Close, nil
+	return site, closeAll, nil
 }
 
-// openDatabase is a pool to the stack's database as the user that runs this
-// process: by the socket, with every right. It pings the server once. No
+// openDatabase is a pool to one of the stack's databases as the user that runs
+// this process: by the socket, with every right. It pings the server once. No
 // connection stays idle: restarts break idle ones, and a run should find none.
-func openDatabase(ctx context.Context, p arena.Places) (*sql.DB, error) {
-	db, err := host.Local{}.SQL(host.Login{Socket: p.DBSocket, Schema: p.DBName})
+func openDatabase(ctx context.Context, at arena.Place) (*sql.DB, error) {
+	db, err := host.Local{}.SQL(host.Login{Socket: at.Socket, Schema: at.Schema})
 	if err != nil {
 		return nil, err
 	}
 	if err := db.PingContext(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("connecting to the database: %w", err), db.Close())
+		return nil, errors.Join(fmt.Errorf("connecting to %s: %w", at.Name, err), db.Close())
 	}
 	return db, nil
 }

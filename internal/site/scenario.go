@@ -8,8 +8,8 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// ScenarioOf is the loader of an arena's own benchmarker against a site that
-// answers at a URL. Seed, CPUs and placement are for the caller to fill in.
+// ScenarioOf returns the loader of an arena's own benchmarker for a site at a URL. The
+// caller sets seed, CPUs and placement.
 func ScenarioOf(a *arena.Arena, url string, o arena.Options) *field.Scenario {
 	return &field.Scenario{URL: url, New: func(checkOnly bool) (scenario.Scenario, error) {
 		o := o

@@ -32,15 +32,15 @@ type Subject struct {
 
 var _ field.Subject = (*Subject)(nil)
 
-// New is the subject of a stack that is up and wired by Of. Deaths of its
+// New returns the subject of a stack that is up and connected by Of. Deaths of its
 // services are not collected; see Use.
 func New(a *arena.Arena, up *stack.Stack, wired *change.Site) *Subject {
 	return &Subject{Arena: a, Stack: up, site: wired, deaths: &field.Deaths{}}
 }
 
-// Use brings an arena up, calls do with it, and takes it down again. The
-// context of do ends also when a service dies without a candidate on trial; its
-// cause is then the reason, and part of the error.
+// Use brings an arena up, calls do with it, and takes it down again. The context of
+// do also ends if a service dies without a candidate on trial: the death is then the
+// context's cause, and part of the error.
 func Use(ctx context.Context, a *arena.Arena, o stack.Options, do func(ctx context.Context, s *Subject) error) error {
 	deaths := &field.Deaths{}
 	o.Spare = func(died error) bool {
@@ -48,7 +48,7 @@ func Use(ctx context.Context, a *arena.Arena, o stack.Options, do func(ctx conte
 		return errors.As(died, &d) && deaths.Note(d.Service, d)
 	}
 	return stack.Use(ctx, a, o, func(ctx context.Context, up *stack.Stack) (err error) {
-		wired, closeSite, err := Of(ctx, up, a)
+		wired, closeSite, err := Of(ctx, up)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (s *Subject) Kill(ctx context.Context) error {
 	return nil
 }
 
-// childrenOf lists the direct children of a process, of all of its threads.
+// childrenOf lists the direct children of all threads of a process.
 func childrenOf(pid int) []int {
 	h := host.Local{}
 	paths, _ := h.Glob(filepath.Join(h.ProcFolder(), strconv.Itoa(pid), "task", "*", "children")) // the pattern is well formed
@@ -135,7 +135,7 @@ func childrenOf(pid int) []int {
 	return out
 }
 
-// Scenario is the loader of the arena's own benchmarker against this stack.
+// Scenario returns the loader of the arena's own benchmarker for this stack.
 func (s *Subject) Scenario(o arena.Options) *field.Scenario {
 	if o.Data == "" {
 		o.Data = s.Stack.Data()

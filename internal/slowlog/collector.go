@@ -176,6 +176,9 @@ func (c *collector) event(ev *event) {
 	if c.opt.PerSecond && ev.at != 0 {
 		d.seconds.Add(ev.at)
 	}
+	if c.opt.Ticks != nil {
+		c.tick(ev, d)
+	}
 	d.dbs.add(db)
 	d.users.add(user)
 	d.hosts.add(host)
@@ -259,10 +262,10 @@ func (c *collector) rows() (rows []iikanji.Row) {
 		return c.groups.rows(c.files)
 	}
 	for _, d := range c.order {
-		rows = append(rows, d.row(c.files))
+		rows = append(rows, d.row(c.files, c.opt.Ticks))
 	}
 	if c.over > 0 {
-		rows = append(rows, c.overflow.row(c.files))
+		rows = append(rows, c.overflow.row(c.files, c.opt.Ticks))
 	}
 	return append(rows, c.sums.rows()...)
 }

@@ -51,6 +51,8 @@ type digest struct {
 	prepTime int64 // of Prepare and Close stmt
 	repeat   repeatSum
 	seconds  tally.Seconds
+	cached   int64 // answered by the query cache
+	ticks    tally.Ticks
 }
 
 // spreadNames are the quantities measured per statement besides its time.
@@ -114,6 +116,9 @@ func (n *names) sorted() []iikanji.Named {
 func (d *digest) add(ev *event) {
 	d.count++
 	d.decades[decade(ev.query)]++
+	if ev.flags&flagCached != 0 {
+		d.cached++
+	}
 	d.time.Add(time.Duration(ev.query))
 	d.spreads[0].Add(time.Duration(ev.lock))
 	d.spreads[1].Add(time.Duration(ev.sent))
@@ -161,8 +166,11 @@ func distance(a, b int64) int64 {
 }
 
 // row turns the digest into a row of a profile.
-func (d *digest) row(files []string) iikanji.Row {
+func (d *digest) row(files []string, w *tally.Window) iikanji.Row {
 	r := iikanji.Row{Key: d.text, Count: d.count, Errors: d.errors, PerSecond: d.seconds.Counts()}
+	if w != nil {
+		r.Ticks = d.ticks.Counts(w)
+	}
 	d.time.Fill(&r)
 	q := &iikanji.SQLRow{Digest: fmt.Sprintf("%016x", d.key), Fingerprint: d.text, Tables: d.tables,
 		Lock: d.spreads[0].Sum(), Sent: int64(d.spreads[1].Sum()), MaxSent: int64(d.spreads[1].Max()),
@@ -170,7 +178,7 @@ func (d *digest) row(files []string) iikanji.Row {
 		Affected: int64(d.spreads[3].Sum()), BytesSent: iikanji.Bytes(d.spreads[4].Sum()),
 		FullScan: d.plan[0], FullJoin: d.plan[1], Filesort: d.plan[2], TmpTable: d.plan[3], TmpDisk: d.plan[4],
 		VM: d.time.VarianceToMean(), Decades: d.decades, Users: d.users.sorted(), Hosts: d.hosts.sorted(), DBs: d.dbs.sorted(),
-		Prepares: d.prepares, PrepareTime: time.Duration(d.prepTime)}
+		Cached: d.cached, Prepares: d.prepares, PrepareTime: time.Duration(d.prepTime)}
 	if len(q.DBs) > 0 {
 		q.DB = q.DBs[0].Name
 	}

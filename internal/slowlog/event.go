@@ -47,4 +47,5 @@ const (
 	flagUntimed // the duration comes in an entry of its own
 	flagPlan    // the entry has fields of the plan
 	flagNone    // not an entry: only its other flags count
+	flagCached  // answered by the query cache, without reading a table
 )

@@ -103,7 +103,7 @@ func (g *groups) of(name []byte) *digest {
 func (g *groups) rows(files []string) []iikanji.Row {
 	var rows []iikanji.Row
 	for _, d := range g.order {
-		r := d.row(files)
+		r := d.row(files, nil)
 		r.Query.Fingerprint = ""
 		rows = append(rows, r)
 	}

@@ -142,6 +142,8 @@ func (p *parser) field(key, v []byte, at int32, ev *event) bool {
 		ev.db = span{at, at + int32(len(v))}
 	case "Errno", "Last_errno", "Killed":
 		ev.flag(digits(v) > 0, flagError)
+	case "QC_hit":
+		ev.flag(yes(v), flagCached)
 	case "Full_scan":
 		ev.flags |= flagPlan
 		ev.flag(yes(v), flagFullScan)

@@ -79,3 +79,15 @@ func TestPlanNote(t *testing.T) {
 		t.Errorf("MySQL without plans: %q", got)
 	}
 }
+
+// TestQueryCache counts the executions that MariaDB's query cache answered.
+func TestQueryCache(t *testing.T) {
+	one := entry(1, 10, "select 1 from t")
+	if !strings.Contains(one, "Thread_id: 1") || strings.Contains(one, "QC_hit: Yes") {
+		t.Fatalf("not an entry as expected:\n%s", one)
+	}
+	hit := strings.Replace(one, "# Query_time", "# Schema: x  QC_hit: Yes\n# Query_time", 1)
+	if p := mustRead(t, one+hit+hit); p.Rows[0].Count != 3 || p.Rows[0].Query.Cached != 2 {
+		t.Errorf("%d executions, %d cached", p.Rows[0].Count, p.Rows[0].Query.Cached)
+	}
+}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/iikanji/iikanji/internal/facts/factstest"
 	"github.com/iikanji/iikanji/internal/lines"
 )
 
@@ -34,8 +35,8 @@ func startMariaDB(t *testing.T, verbosity string) (db *sql.DB, log string) {
 	if os.Getuid() == 0 {
 		user = "--user=root"
 	}
-	if out, err := exec.Command("mariadb-install-db", "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal", "--skip-test-db", user).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	if err := factstest.DataFolder(t.Context(), data); err != nil {
+		t.Fatal(err)
 	}
 	cmd := exec.Command("mariadbd", "--no-defaults", user, "--datadir="+data, "--socket="+sock, "--skip-networking", "--pid-file="+filepath.Join(dir, "pid"),
 		"--slow-query-log=1", "--slow-query-log-file="+log, "--long-query-time=0", "--log-slow-filter=", "--log-slow-disabled-statements=", "--log-slow-verbosity="+verbosity,

@@ -9,6 +9,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/filter"
 	"github.com/iikanji/iikanji/internal/lines"
+	"github.com/iikanji/iikanji/internal/tally"
 )
 
 // Options select the entries to count. The zero value selects all.
@@ -21,6 +22,7 @@ type Options struct {
 	Done         *atomic.Int64 // counts the bytes read so far, to show progress; may be nil
 	FoldTables   bool          // numbered tables, as in tenant_1, count as one
 	PerSecond    bool          // rows have their counts by second
+	Ticks        *tally.Window // rows have their counts by tick; nil for none
 }
 
 // An Error is a log that cannot be read, with advice.

@@ -11,13 +11,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/arena"
 )
 
-const builder = "build" // process name
+const builder = "build of the source" // process name; a space keeps it apart from services
 
-// sourceSum hashes the names and contents of the files in the app's source folder.
-func (f folder) sourceSum(source string) (string, error) {
-	root := f.path(webappDir, source)
+// sourceSum hashes the names and contents of the files in a service's source folder.
+func (f folder) sourceSum(svc *arena.Service) (string, error) {
+	root := f.path(webappDir, svc.Source)
 	h := sha256.New()
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -41,39 +43,48 @@ func (f folder) sourceSum(source string) (string, error) {
 		return errors.Join(err, content.Close())
 	})
 	if err != nil {
-		return "", fmt.Errorf("reading the app's source: %w", err)
+		return "", fmt.Errorf("reading the source of the %s: %w", svc.Name, err)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// build compiles the app from its current source. A rename replaces the binary
-// of the running app, and only after the whole build succeeded.
-func (f folder) build(ctx context.Context, c *control, source string, o Options) error {
-	gobin, ok := find(searchPath(o), "go")
-	if !ok {
-		return &MissingError{Program: "the Go toolchain (go)"}
+// build builds a service from its current source. A rename replaces the program
+// of the running service, and only after the whole build succeeded.
+func (s *Stack) build(ctx context.Context, svc *arena.Service) error {
+	f := s.dir
+	dir, out := f.path(webappDir, svc.Source), f.path(binDir, svc.Name+unfinished)
+	if err := f.seal(svc.Source); err != nil {
+		return err
 	}
-	dir, out := f.path(webappDir, source), f.path(binDir, "app.new")
-	if err := f.emptyLog(buildLog); err != nil {
-		return f.full(fmt.Errorf("building the app: %w", err), "")
-	}
-	p, err := c.run(ctx, f.buildSpec(builder, gobin, dir, out, buildLog))
+	sp, err := s.buildSpec(svc, builder, dir, out, buildLog)
 	if err != nil {
-		return fmt.Errorf("building the app: %w", err)
+		return err
+	}
+	if err := f.emptyLog(buildLog); err != nil {
+		return f.full(fmt.Errorf("building the %s: %w", svc.Name, err), "")
+	}
+	p, err := s.control.run(ctx, sp)
+	if err != nil {
+		return fmt.Errorf("building the %s: %w", svc.Name, err)
 	}
 	if !p.ok {
-		return errors.Join(f.buildError(dir, buildLog, p.status), removeFile(out))
+		return errors.Join(f.buildError(svc.Name, dir, buildLog, p.status), removeFile(out))
 	}
-	if err := errors.Join(os.Chmod(out, 0o755), os.Rename(out, f.path(binDir, "app"))); err != nil {
-		return fmt.Errorf("building the app: %w", err)
+	if _, err := os.Lstat(out); errors.Is(err, fs.ErrNotExist) {
+		return nil // the build makes no program, as a check of a script's syntax
+	}
+	if err := errors.Join(os.Chmod(out, 0o755), os.Rename(out, f.path(binDir, svc.Name))); err != nil {
+		return fmt.Errorf("building the %s: %w", svc.Name, err)
 	}
 	return nil
 }
 
-// buildSpec describes the compiler's process.
-func (f folder) buildSpec(name, gobin, dir, out, log string) spec {
-	return spec{Name: name, Path: gobin, Dir: dir, Log: f.path(logDir, log), Rank: rankJob,
-		Args: []string{"build", "-mod=readonly", "-buildvcs=false", "-o", out, "."}, Env: f.buildEnv(dir)}
+// buildSpec describes the process of a service's build command in a source folder.
+func (s *Stack) buildSpec(svc *arena.Service, name, dir, out, log string) (spec, error) {
+	v := s.view(svc)
+	v.Out = out
+	path, args, err := s.command(svc, svc.Build, v)
+	return spec{Name: name, Path: path, Args: args, Dir: dir, Log: s.dir.path(logDir, log), Rank: rankJob, Env: s.dir.buildEnv(dir)}, err
 }
 
 // buildEnv is the caller's environment, which has the module cache and the proxy
@@ -98,30 +109,87 @@ var (
 )
 
 // buildError makes a *BuildError from the compiler's log.
-func (f folder) buildError(dir, log, status string) error {
+func (f folder) buildError(service, dir, log, status string) error {
 	b, _ := f.read(logDir, log)
 	text := string(b)
-	e := &BuildError{Source: dir, Log: f.path(logDir, log)}
+	e := &BuildError{Service: service, Source: dir, Log: f.path(logDir, log)}
 	for line := range strings.Lines(text) {
 		if line = printable([]byte(line)); line != "" && !strings.HasPrefix(line, "# ") && len(e.Lines) < compilerLines {
 			e.Lines = append(e.Lines, line)
 		}
 	}
 	if len(e.Lines) == 0 {
-		e.Lines = []string{"go build: " + status}
+		e.Lines = []string{"the build command: " + status}
 	}
 	e.Network, e.Toolchain = networkSigns.MatchString(text), toolchainSigns.MatchString(text)
 	return f.full(e, text)
 }
 
-// ensureApp builds the app unless bin/app was built from the current source.
-func (f folder) ensureApp(ctx context.Context, c *control, source string, o Options, built string, progress func(string)) (sum string, err error) {
-	if sum, err = f.sourceSum(source); err != nil {
-		return "", err
+// buildChanged builds the services whose source differs from that of their last
+// build. It returns the hashes of all sources.
+func (s *Stack) buildChanged(ctx context.Context, built map[string]string) (sums map[string]string, err error) {
+	sums = map[string]string{}
+	for _, svc := range s.Services() {
+		if len(svc.Build) == 0 {
+			continue
+		}
+		if err := s.dir.seal(svc.Source); err != nil {
+			return nil, err
+		}
+		sum, err := s.dir.sourceSum(&svc)
+		if err != nil {
+			return nil, err
+		}
+		sums[svc.Name] = sum
+		if sum == built[svc.Name] && !s.programMissing(&svc) {
+			continue
+		}
+		s.progress("building the " + svc.Name)
+		if err := s.build(ctx, &svc); err != nil {
+			return nil, err
+		}
 	}
-	if _, err := os.Stat(f.path(binDir, "app")); err == nil && sum == built {
-		return sum, nil
+	return sums, nil
+}
+
+// programMissing reports whether a service's start command is its built program
+// and that program is missing.
+func (s *Stack) programMissing(svc *arena.Service) bool {
+	path, _, err := s.command(svc, svc.Start, s.view(svc))
+	return err == nil && path == s.places.Service(svc.Name).Binary && s.missing(filepath.Join(binDir, svc.Name))
+}
+
+// Builder returns the trial build of a service, nil if it has no build command.
+// It builds a copy of the source in dir with the settings of the real build, and
+// deletes the program. If the source does not build, the error is a *BuildError.
+func (s *Stack) Builder(service string) func(ctx context.Context, dir string) error {
+	svc := s.arena.Service(service)
+	if svc == nil || len(svc.Build) == 0 {
+		return nil
 	}
-	progress("building the app")
-	return sum, f.build(ctx, c, source, o)
+	return func(ctx context.Context, dir string) error { return s.tryBuild(ctx, svc, dir) }
+}
+
+func (s *Stack) tryBuild(ctx context.Context, svc *arena.Service, dir string) error {
+	s.checks.Lock()
+	defer s.checks.Unlock()
+	f := s.dir
+	out := f.path(binDir, builtForCheck)
+	if err := f.seal(svc.Source); err != nil { // dir is a copy of it
+		return err
+	}
+	sp, err := s.buildSpec(svc, "check of the source", dir, out, checkBuildLog)
+	if err != nil {
+		return err
+	}
+	if err := f.emptyLog(checkBuildLog); err != nil {
+		return f.full(fmt.Errorf("trying to build the %s: %w", svc.Name, err), "")
+	}
+	p, err := s.control.run(ctx, sp)
+	if err == nil && !p.ok {
+		err = f.buildError(svc.Name, dir, checkBuildLog, p.status)
+	} else if err != nil {
+		err = fmt.Errorf("trying to build the %s: %w", svc.Name, err)
+	}
+	return errors.Join(err, removeFile(out))
 }

@@ -15,8 +15,8 @@ import (
 func leavesNothing(t *testing.T, s *Stack) {
 	t.Helper()
 	mustExist(t, s.dir.path(tmpDir, checkDir), false)
-	mustExist(t, s.scratchSocket(), false)
-	mustExist(t, s.dir.path(binDir, checkedApp), false)
+	mustExist(t, s.scratchSocketOf(s.arena.Service(database)), false)
+	mustExist(t, s.dir.path(binDir, builtForCheck), false)
 	left, err := filepath.Glob(s.dir.path(confDir, scratchPrefix+"*"))
 	must(t, err)
 	if len(left) > 0 {
@@ -49,7 +49,7 @@ func TestCheckDatabase(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			lend(t, candidate, c.text)
-			err := s.CheckDatabase(t.Context(), candidate)
+			err := s.Checker(database)(t.Context(), candidate)
 			leavesNothing(t, s)
 			var config *ConfigError
 			if c.says == nil && err != nil || c.says != nil && !errors.As(err, &config) {
@@ -70,9 +70,9 @@ func TestCheckDatabase(t *testing.T) {
 		t.Errorf("page: %q", got)
 	}
 	// The second database starts with the limits of the real one.
-	lend(t, s.LimitsFile(Database), "nofile = 1024\n")
+	lend(t, s.LimitsFile(database), "nofile = 1024\n")
 	lend(t, candidate, "[mysqld]\nmax_connections = 9000\n")
-	must(t, s.CheckDatabase(t.Context(), candidate))
+	must(t, s.Checker(database)(t.Context(), candidate))
 	if log, err := s.dir.read(logDir, checkDatabaseLog); err != nil || !strings.Contains(string(log), "max_open_files to more than 1024 ") {
 		t.Errorf("%v; its log:\n%s", err, log)
 	}
@@ -80,11 +80,11 @@ func TestCheckDatabase(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	lend(t, candidate, "[mysqld]\n")
-	if err := s.CheckDatabase(ctx, candidate); !errors.Is(err, context.Canceled) {
+	if err := s.Checker(database)(ctx, candidate); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	leavesNothing(t, s)
-	if err := s.CheckDatabase(t.Context(), filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+	if err := s.Checker(database)(t.Context(), filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error: %v", err)
 	}
 	leavesNothing(t, s)
@@ -99,17 +99,17 @@ func TestCheckNginx(t *testing.T) {
 	for _, mode := range []os.FileMode{0o644, 0o600} { // only the calling user may read the second one
 		must(t, os.WriteFile(candidate, conf, mode))
 		must(t, os.Chmod(candidate, mode))
-		must(t, s.CheckNginx(t.Context(), candidate))
+		must(t, s.Checker(nginx)(t.Context(), candidate))
 		must(t, os.WriteFile(candidate, []byte("events {}\nhttp { no_such_directive on; }\n"), mode))
 		var config *ConfigError
-		err := s.CheckNginx(t.Context(), candidate)
+		err := s.Checker(nginx)(t.Context(), candidate)
 		if !errors.As(err, &config) || config.Path != candidate || !strings.Contains(err.Error(), "no_such_directive") || !strings.Contains(err.Error(), candidate+":2") {
 			t.Errorf("mode %v: %v", mode, err)
 		}
 	}
 	must(t, os.Remove(candidate))
 	leavesNothing(t, s)
-	if err := s.CheckNginx(t.Context(), candidate); !errors.Is(err, os.ErrNotExist) {
+	if err := s.Checker(nginx)(t.Context(), candidate); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error: %v", err)
 	}
 }
@@ -117,14 +117,14 @@ func TestCheckNginx(t *testing.T) {
 func TestBuildIn(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	dir := t.TempDir()
-	must(t, os.CopyFS(dir, os.DirFS(s.Source())))
+	must(t, os.CopyFS(dir, os.DirFS(s.Source(app))))
 	was, err := os.Stat(s.dir.path(binDir, "app"))
 	must(t, err)
-	must(t, s.BuildIn(t.Context(), dir))
+	must(t, s.Builder(app)(t.Context(), dir))
 	leavesNothing(t, s)
 	must(t, os.WriteFile(filepath.Join(dir, "further.go"), []byte("package main\n\nfunc f() int { return \"\" }\n"), 0o644))
 	var build *BuildError
-	err = s.BuildIn(t.Context(), dir)
+	err = s.Builder(app)(t.Context(), dir)
 	if !errors.As(err, &build) || build.Source != dir || !slices.ContainsFunc(build.Lines, func(l string) bool { return strings.HasPrefix(l, "./further.go:3:") }) {
 		t.Errorf("error: %v", err)
 	}
@@ -138,7 +138,7 @@ func TestBuildIn(t *testing.T) {
 func TestSweep(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	down(t, s)
-	left := []string{s.dir.path(confDir, scratchPrefix+"test-1.conf"), s.dir.path(confDir, "mariadb.d", scratchPrefix+"test-1.tmp"), s.dir.path(binDir, checkedApp)}
+	left := []string{s.dir.path(confDir, scratchPrefix+"test-1.conf"), s.dir.path(confDir, "mariadb.d", scratchPrefix+"test-1.tmp"), s.dir.path(binDir, builtForCheck)}
 	for _, path := range left {
 		must(t, os.WriteFile(path, nil, 0o644))
 	}
@@ -155,7 +155,7 @@ func TestCheckKilled(t *testing.T) {
 	t.Setenv(checkVariable, "yes")
 	cmd, _ := another(t, dir, nil)
 	scratch := filepath.Join(dir, tmpDir, checkDir, "data", "ibdata1")
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(time.Millisecond) {
 		if _, err := os.Stat(scratch); err == nil {
 			break
 		}

@@ -217,7 +217,7 @@ func (c *control) stop(ctx context.Context, name string) error {
 	return nil
 }
 
-// tell sends a signal to a process.
+// tell sends a signal to a service.
 func (c *control) tell(ctx context.Context, name string, sig syscall.Signal) error {
 	_, err := c.ask(ctx, request{Op: opTell, Name: name, Signal: sig})
 	return err

@@ -26,37 +26,37 @@ func has(text, line string) bool { return strings.Contains("\n"+text+"\n", "\n"+
 func TestEnvFile(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t), Env: []string{"MINE=person"}})
 	url := s.Places().URL()
-	mustExist(t, s.EnvFile(), false)
-	lend(t, s.EnvFile(), "# why\n\nGOGC=400\r\n  DB_NAME = of the file \nMINE=file\nEMPTY=\nQUOTED=\"a=b\"\n")
-	must(t, s.Restart(t.Context(), App))
+	mustExist(t, s.EnvFile(app), false)
+	lend(t, s.EnvFile(app), "# why\n\nGOGC=400\r\n  DB_NAME = of the file \nMINE=file\nEMPTY=\nQUOTED=\"a=b\"\n")
+	must(t, s.Restart(t.Context(), app))
 	env := page(t, url+"/env")
 	for line, want := range map[string]bool{"GOGC=400": true, "DB_NAME=of the file": true, "DB_NAME=tiny": false, "MINE=person": true, "MINE=file": false, "EMPTY=": true, `QUOTED="a=b"`: true} {
 		if has(env, line) != want {
 			t.Errorf("%s is there: %v, want %v", line, !want, want)
 		}
 	}
-	own := strings.Join(s.AppEnv(), "\n")
+	own := strings.Join(s.Env(app), "\n")
 	if has(own, "GOGC=400") || !has(own, "DB_NAME=tiny") || !has(own, "MINE=person") {
 		t.Errorf("the environment without the file: %s", own)
 	}
 
-	pid := s.Groups()[App]
+	pid := s.Groups()[app]
 	for text, want := range map[string]string{
 		"GOGC=1\nsecret words\n": ":2: want name=value",
 		"=x\n":                   ":1: want name=value",
 		"# c\n\nA-B=x\n":         `:3: "A-B" is not the name of a variable`,
 		"1A=x\n":                 `:1: "1A" is not the name of a variable`,
 	} {
-		must(t, os.WriteFile(s.EnvFile(), []byte(text), 0o644))
-		err := s.Restart(t.Context(), App)
-		if err == nil || !strings.Contains(err.Error(), s.EnvFile()+want) || strings.Contains(err.Error(), "secret") {
+		must(t, os.WriteFile(s.EnvFile(app), []byte(text), 0o644))
+		err := s.Restart(t.Context(), app)
+		if err == nil || !strings.Contains(err.Error(), s.EnvFile(app)+want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if now := s.Groups()[App]; len(now) != 1 || now[0] != pid[0] {
+	if now := s.Groups()[app]; len(now) != 1 || now[0] != pid[0] {
 		t.Error("a bad line took the running app down")
 	}
-	must(t, os.WriteFile(s.EnvFile(), []byte("GOGC=300\n"), 0o644))
+	must(t, os.WriteFile(s.EnvFile(app), []byte("GOGC=300\n"), 0o644))
 	down(t, s)
 	s = bring(t, tiny(), Options{Dir: s.dir.root})
 	if env := page(t, s.Places().URL()+"/env"); !has(env, "GOGC=300") {
@@ -83,8 +83,8 @@ func limitOf(t *testing.T, pid int, name string) (soft, hard string) {
 // runs as the account and dies with the supervisor. Without the file the limits are gone.
 func TestLimits(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})
-	was, _ := limitOf(t, s.Groups()[App][0], "Max open files")
-	for _, service := range []string{App, Nginx, Database} {
+	was, _ := limitOf(t, s.Groups()[app][0], "Max open files")
+	for _, service := range []string{app, nginx, database} {
 		file := s.LimitsFile(service)
 		mustExist(t, file, false)
 		lend(t, file, "# why\nnofile = 777\ncore = 2M\nmemlock=65536\n")
@@ -101,8 +101,8 @@ func TestLimits(t *testing.T) {
 	if got := page(t, s.Places().URL()); got != "hello 3" {
 		t.Errorf("page: %q", got)
 	}
-	must(t, s.Restart(t.Context(), App))
-	if soft, _ := limitOf(t, s.Groups()[App][0], "Max open files"); soft != was {
+	must(t, s.Restart(t.Context(), app))
+	if soft, _ := limitOf(t, s.Groups()[app][0], "Max open files"); soft != was {
 		t.Errorf("without the file: %s, was %s", soft, was)
 	}
 }
@@ -117,8 +117,8 @@ func TestLimitsRefused(t *testing.T) {
 	if !mayRaise() {
 		most = ours.Max
 	}
-	file := s.LimitsFile(App)
-	pid := s.Groups()[App]
+	file := s.LimitsFile(app)
+	pid := s.Groups()[app]
 	for text, want := range map[string]string{
 		"core = 0\nnofile = " + strconv.FormatUint(most+1, 10) + "\n": ":2: nofile = " + strconv.FormatUint(most+1, 10) + ": ",
 		"nofile = many\n":        ":1: nofile = many: want a number or unlimited",
@@ -130,7 +130,7 @@ func TestLimitsRefused(t *testing.T) {
 		"memlock = ":             ":1: memlock = : want a number",
 	} {
 		lend(t, file, text)
-		err := s.Restart(t.Context(), App)
+		err := s.Restart(t.Context(), app)
 		if err == nil || !strings.Contains(err.Error(), file+want) {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -138,7 +138,7 @@ func TestLimitsRefused(t *testing.T) {
 			t.Errorf("%v does not say what is possible", err)
 		}
 	}
-	if now := s.Groups()[App]; len(now) != 1 || now[0] != pid[0] {
+	if now := s.Groups()[app]; len(now) != 1 || now[0] != pid[0] {
 		t.Error("a bad line took the running app down")
 	}
 }
@@ -149,24 +149,24 @@ func TestRestartFor(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t), Progress: l.say})
 	l.all = nil
 	before := s.Groups()
-	for _, service := range []string{App, Nginx} {
+	for _, service := range []string{app, nginx} {
 		must(t, s.RestartFor(t.Context(), service))
 	}
-	if l.has("building") || s.Groups()[App][0] == before[App][0] || s.Groups()[Nginx][0] == before[Nginx][0] {
+	if l.has("building") || s.Groups()[app][0] == before[app][0] || s.Groups()[nginx][0] == before[nginx][0] {
 		t.Errorf("an unchanged source: %v, processes %v, were %v", l.all, s.Groups(), before)
 	}
-	file := filepath.Join(s.Source(), "main.go")
+	file := filepath.Join(s.Source(app), "main.go")
 	old, err := os.ReadFile(file)
 	must(t, err)
 	t.Cleanup(func() { _ = os.WriteFile(file, old, 0o644) })
 	must(t, os.WriteFile(file, []byte(strings.Replace(string(old), `greeting = "hello"`, `greeting = "good day"`, 1)), 0o644))
-	must(t, s.RestartFor(t.Context(), App))
+	must(t, s.RestartFor(t.Context(), app))
 	if got := page(t, s.Places().URL()); got != "good day 3" {
 		t.Errorf("page: %q", got)
 	}
 	must(t, os.WriteFile(file, append(old, "\nfunc"...), 0o644))
 	var build *BuildError
-	if err := s.RestartFor(t.Context(), App); !errors.As(err, &build) {
+	if err := s.RestartFor(t.Context(), app); !errors.As(err, &build) {
 		t.Errorf("error: %v", err)
 	}
 	if got := page(t, s.Places().URL()); got != "good day 3" {

@@ -71,7 +71,7 @@ func (e *PortError) Error() string {
 	return fmt.Sprintf("port %d for the %s is taken by %s", e.Port, e.Service, by)
 }
 
-// Hints tells how to get another port.
+// Hints describes how to choose another port.
 func (e *PortError) Hints() []string {
 	if e.Edited != "" {
 		return []string{"change the port in it, or delete it to have it rendered again"}
@@ -104,9 +104,10 @@ func (e *DiskFullError) Hints() []string {
 
 // A BuildError means that the app does not build.
 type BuildError struct {
-	Source string
-	Lines  []string // compiler output
-	Log    string   // file with the whole output
+	Service string
+	Source  string
+	Lines   []string // compiler output
+	Log     string   // file with the whole output
 	// Network: modules are missing from the module cache and could not be fetched.
 	Network bool
 	// Toolchain: go.mod requires a newer Go than the installed one.
@@ -114,13 +115,13 @@ type BuildError struct {
 }
 
 func (e *BuildError) Error() string {
-	return withLines(fmt.Sprintf("building the app in %s", e.Source), e.Lines)
+	return withLines(fmt.Sprintf("building the %s in %s", e.Service, e.Source), e.Lines)
 }
 
 // Hints names the source folder, or the command that fetches modules.
 func (e *BuildError) Hints() []string {
 	if e.Toolchain {
-		return []string{"the Go toolchain is older than " + e.Source + "/go.mod asks for: install a newer one from https://go.dev/dl/"}
+		return []string{"the Go toolchain is older than " + e.Source + "/go.mod requires: install a newer one from https://go.dev/dl/"}
 	}
 	if e.Network {
 		return []string{"the app's modules are not in the module cache: run go mod download in " + e.Source + " once with a network"}
@@ -208,7 +209,7 @@ func (e *ForeignDirError) Error() string {
 	return fmt.Sprintf("%s is not a work folder of a stack: it holds %q", e.Dir, e.Entry)
 }
 
-// Hints asks for another folder.
+// Hints proposes another folder.
 func (e *ForeignDirError) Hints() []string {
 	return []string{"choose an empty or a new folder with --dir"}
 }

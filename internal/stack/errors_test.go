@@ -39,7 +39,7 @@ func TestPortWished(t *testing.T) {
 	port := take(t, 0)
 	_, err := Up(t.Context(), tiny(), Options{Dir: shared(t), Port: port})
 	var p *PortError
-	if !errors.As(err, &p) || p.Port != port || p.Service != Nginx || p.PID != os.Getpid() || p.Program == "" {
+	if !errors.As(err, &p) || p.Port != port || p.Service != nginx || p.PID != os.Getpid() || p.Program == "" {
 		t.Fatalf("error: %v", err)
 	}
 	if !strings.Contains(err.Error(), strconv.Itoa(os.Getpid())) {
@@ -54,29 +54,29 @@ func TestPortMoves(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	was := s.Places()
 	down(t, s)
-	take(t, was.AppPort)
-	take(t, was.DBPort)
+	take(t, was.Service(app).Port)
+	take(t, was.Service(database).Port)
 	s = bring(t, tiny(), Options{Dir: s.dir.root})
 	now := s.Places()
-	if now.AppPort == was.AppPort || now.DBPort == was.DBPort || now.NginxPort != was.NginxPort {
+	if now.Service(app).Port == was.Service(app).Port || now.Service(database).Port == was.Service(database).Port || now.Service(nginx).Port != was.Service(nginx).Port {
 		t.Errorf("ports: %+v, were %+v", now, was)
 	}
 	page(t, now.URL())
 
-	must(t, s.control.stop(t.Context(), App))
-	take(t, now.AppPort)
+	must(t, s.control.stop(t.Context(), app))
+	take(t, now.Service(app).Port)
 	var p *PortError
-	if err := s.Restart(t.Context(), App); !errors.As(err, &p) || p.Service != App || p.PID != os.Getpid() {
+	if err := s.Restart(t.Context(), app); !errors.As(err, &p) || p.Service != app || p.PID != os.Getpid() {
 		t.Errorf("an app without its port: %v", err)
 	}
-	must(t, s.control.stop(t.Context(), Database))
-	take(t, now.DBPort)
-	if err := s.Restart(t.Context(), Database); !errors.As(err, &p) || p.Service != Database {
+	must(t, s.control.stop(t.Context(), database))
+	take(t, now.Service(database).Port)
+	if err := s.Restart(t.Context(), database); !errors.As(err, &p) || p.Service != database {
 		t.Errorf("a database without its port: %v", err)
 	}
-	must(t, s.control.stop(t.Context(), Nginx))
-	take(t, now.NginxPort)
-	if err := s.Restart(t.Context(), Nginx); !errors.As(err, &p) || p.Service != Nginx {
+	must(t, s.control.stop(t.Context(), nginx))
+	take(t, now.Service(nginx).Port)
+	if err := s.Restart(t.Context(), nginx); !errors.As(err, &p) || p.Service != nginx {
 		t.Errorf("nginx without its port: %v", err)
 	}
 }
@@ -91,11 +91,11 @@ func TestPortEdited(t *testing.T) {
 	appendTo(t, conf, "# mine\n")
 	t.Cleanup(func() { must(t, os.Remove(conf)) })
 	var port *PortError
-	if _, err := Up(t.Context(), tiny(), Options{Dir: s.dir.root, Port: p.NginxPort + 1}); !errors.As(err, &port) || port.Edited == "" {
+	if _, err := Up(t.Context(), tiny(), Options{Dir: s.dir.root, Port: p.Service(nginx).Port + 1}); !errors.As(err, &port) || port.Edited == "" {
 		t.Errorf("error: %v", err)
 	}
-	take(t, p.NginxPort)
-	if _, err := Up(t.Context(), tiny(), Options{Dir: s.dir.root}); !errors.As(err, &port) || port.Port != p.NginxPort {
+	take(t, p.Service(nginx).Port)
+	if _, err := Up(t.Context(), tiny(), Options{Dir: s.dir.root}); !errors.As(err, &port) || port.Port != p.Service(nginx).Port {
 		t.Errorf("error: %v", err)
 	}
 }
@@ -109,12 +109,12 @@ func appendTo(t *testing.T, path, text string) {
 
 func TestBuildFails(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: openDir(t)})
-	main := filepath.Join(s.Source(), "main.go")
+	main := filepath.Join(s.Source(app), "main.go")
 	good, err := os.ReadFile(main)
 	must(t, err)
 	must(t, os.WriteFile(main, []byte(strings.Replace(string(good), `"hello"`, `hello`, 1)), 0o644))
 	var b *BuildError
-	if err := s.RestartApp(t.Context()); !errors.As(err, &b) || !strings.Contains(err.Error(), "main.go:18:18: undefined: hello") || b.Network {
+	if err := s.Rebuild(t.Context(), app); !errors.As(err, &b) || !strings.Contains(err.Error(), "main.go:18:18: undefined: hello") || b.Network {
 		t.Fatalf("error: %v", err)
 	}
 	if got := page(t, s.Places().URL()); got != "hello 3" {
@@ -133,7 +133,7 @@ func TestBuildFails(t *testing.T) {
 		t.Errorf("page of the edited source: %q %v", got, l.all)
 	}
 	must(t, os.WriteFile(main, []byte(strings.Replace(string(good), `"hello"`, `"good evening"`, 1)), 0o644))
-	must(t, s.RestartApp(t.Context()))
+	must(t, s.Rebuild(t.Context(), app))
 	if got := page(t, s.Places().URL()); got != "good evening 3" {
 		t.Errorf("page after a rebuild: %q", got)
 	}
@@ -205,29 +205,29 @@ func TestLoadFails(t *testing.T) {
 func TestAppDies(t *testing.T) {
 	_, err := Up(t.Context(), tiny(), Options{Dir: shared(t), Env: []string{"APP_PANIC=no chairs"}})
 	var d *DiedError
-	if !errors.As(err, &d) || d.Service != App || d.Status != "exit status 2" || !strings.HasPrefix(d.Tail[0], "panic: no chairs") {
+	if !errors.As(err, &d) || d.Service != app || d.Status != "exit status 2" || !strings.HasPrefix(d.Tail[0], "panic: no chairs") {
 		t.Fatalf("error: %v", err)
 	}
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	go func() {
-		if c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.Places().AppPort)); err == nil {
+		if c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.Places().Service(app).Port)); err == nil {
 			fmt.Fprintf(c, "GET /exit HTTP/1.0\r\n\r\n")
 			_ = c.Close()
 		}
 	}()
-	if err := <-s.Died(); !errors.As(err, &d) || d.Status != "exit status 3" || !slices.Equal(d.Tail, []string{"leaving as told"}) {
+	if err := <-s.Died(); !errors.As(err, &d) || d.Status != "exit status 3" || !slices.Equal(d.Tail, []string{"exiting on request"}) {
 		t.Errorf("died: %+v", err)
 	}
-	if g := s.Groups(); len(g) != 2 || g[App] != nil {
+	if g := s.Groups(); len(g) != 2 || g[app] != nil {
 		t.Errorf("groups: %v", g)
 	}
-	must(t, s.Restart(t.Context(), App))
+	must(t, s.Restart(t.Context(), app))
 	page(t, s.Places().URL())
-	must(t, unix.Kill(s.Groups()[Nginx][0], unix.SIGKILL))
-	if err := <-s.Died(); !errors.As(err, &d) || d.Service != Nginx || d.Status != "signal: killed" {
+	must(t, unix.Kill(s.Groups()[nginx][0], unix.SIGKILL))
+	if err := <-s.Died(); !errors.As(err, &d) || d.Service != nginx || d.Status != "signal: killed" {
 		t.Errorf("died: %v", err)
 	}
-	must(t, s.Restart(t.Context(), Nginx)) // nginx's workers must have ended too, or the port would be in use
+	must(t, s.Restart(t.Context(), nginx)) // nginx's workers must have ended too, or the port would be in use
 	page(t, s.Places().URL())
 }
 
@@ -240,7 +240,7 @@ func TestDatabaseDies(t *testing.T) {
 	t.Cleanup(func() { must(t, removeFile(bad)) })
 	_, err := Up(t.Context(), tiny(), Options{Dir: dir})
 	var d *DiedError
-	if !errors.As(err, &d) || d.Service != Database || !strings.Contains(err.Error(), "no-such-thing") && !strings.Contains(err.Error(), "no_such_thing") {
+	if !errors.As(err, &d) || d.Service != database || !strings.Contains(err.Error(), "no-such-thing") && !strings.Contains(err.Error(), "no_such_thing") {
 		t.Errorf("error: %v", err)
 	}
 	must(t, os.WriteFile(bad, []byte("[mariadbd]\nmax_connections = 77\n"), 0o644))
@@ -252,7 +252,7 @@ func TestDatabaseDies(t *testing.T) {
 		t.Errorf("innodb_buffer_pool_size = %s: the arena's lines were not read", got)
 	}
 	must(t, os.Remove(bad))
-	must(t, s.Restart(t.Context(), Database))
+	must(t, s.Restart(t.Context(), database))
 	if got := value(t, s, "max_connections"); got != "151" {
 		t.Errorf("max_connections = %s after a restart", got)
 	}
@@ -260,8 +260,8 @@ func TestDatabaseDies(t *testing.T) {
 
 // TestNotReady has an app that never listens.
 func TestNotReady(t *testing.T) {
-	p := &process{name: App, done: make(chan struct{})}
-	err := await(t.Context(), p, 30*time.Millisecond, func(ctx context.Context) error { return get(ctx, "http://127.0.0.1:1/") })
+	p := &process{name: app, done: make(chan struct{})}
+	err := await(t.Context(), p, 30*time.Millisecond, func(ctx context.Context) error { return get(ctx, "tcp", "127.0.0.1:1", "/") })
 	var slow *NotReadyError
 	if !errors.As(err, &slow) || !errors.Is(err, unix.ECONNREFUSED) {
 		t.Errorf("error: %v", err)
@@ -273,12 +273,12 @@ func TestNginxInvalid(t *testing.T) {
 	conf := filepath.Join(s.Places().Conf, nginxConf)
 	appendTo(t, conf, "no_such_directive on;\n")
 	var c *ConfigError
-	if err := s.Restart(t.Context(), Nginx); !errors.As(err, &c) || c.Path != conf || !strings.Contains(err.Error(), `unknown directive "no_such_directive" in `+conf+":") {
+	if err := s.Restart(t.Context(), nginx); !errors.As(err, &c) || c.Path != conf || !strings.Contains(err.Error(), `unknown directive "no_such_directive" in `+conf+":") {
 		t.Fatalf("error: %v", err)
 	}
 	page(t, s.Places().URL()) // the old nginx still runs
 	down(t, s)
-	if _, err := Up(t.Context(), tiny(), Options{Dir: s.dir.root}); !errors.As(err, &c) || c.Service != Nginx {
+	if _, err := Up(t.Context(), tiny(), Options{Dir: s.dir.root}); !errors.As(err, &c) || c.Service != nginx {
 		t.Errorf("error: %v", err)
 	}
 	nothingRuns(t, s.dir.root)

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/host"
 )
 
@@ -26,7 +27,6 @@ const (
 	webappDir     = "webapp"
 	dataDir       = "data"
 	confDir       = "conf"
-	mariadbDir    = "mariadb"
 	binDir        = "bin"
 	logDir        = "log"
 	runDir        = "run"
@@ -36,7 +36,20 @@ const (
 )
 
 var known = []string{lockFile, stateFile, manifestFile, processesFile, webappDir, dataDir, confDir,
-	mariadbDir, mariadbDir + ".new", binDir, logDir, runDir, tmpDir, oldDir, historyDir, "lost+found"}
+	binDir, logDir, runDir, tmpDir, oldDir, historyDir, "lost+found"}
+
+// unfinished ends the names of folders and programs that are still being made.
+const unfinished = ".new"
+
+// dataDirs returns the data folders of an arena's services.
+func dataDirs(a *arena.Arena) (dirs []string) {
+	for _, svc := range a.Services {
+		if svc.Data != "" {
+			dirs = append(dirs, svc.Data)
+		}
+	}
+	return dirs
+}
 
 // A folder is a work folder: absolute, without symbolic links.
 type folder struct {
@@ -53,8 +66,8 @@ func (f folder) path(elem ...string) string {
 const unfit = " \t\r\n\"'\\;{}$#"
 
 // openFolder creates the work folder if it is missing. It refuses a folder that
-// belongs to another user or has entries of another kind.
-func openFolder(dir string, as account) (folder, error) {
+// belongs to another user or has entries of another kind; own are the arena's.
+func openFolder(dir string, as account, own []string) (folder, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return folder{}, fmt.Errorf("opening the work folder: %w", err)
@@ -75,7 +88,8 @@ func openFolder(dir string, as account) (folder, error) {
 		return folder{}, fmt.Errorf("opening the work folder: %w", err)
 	}
 	for _, e := range entries {
-		if !slices.Contains(known, e.Name()) && !strings.HasPrefix(e.Name(), ".") {
+		name := strings.TrimSuffix(e.Name(), unfinished)
+		if !slices.Contains(known, e.Name()) && !slices.Contains(own, name) && !strings.HasPrefix(e.Name(), ".") {
 			return folder{}, &ForeignDirError{Dir: real, Entry: e.Name()}
 		}
 	}
@@ -109,26 +123,29 @@ func makeAll(dir string) error {
 
 // prepare creates the subfolders, each with the owner and mode it needs. The
 // services own what they write; everything else belongs to the calling user.
-func (f folder) prepare(ctx context.Context) error {
+func (f folder) prepare(ctx context.Context, services []arena.Service) error {
 	if err := os.Chmod(f.root, 0o755); err != nil {
 		return err
 	}
 	if err := f.as.reach(ctx, f.root); err != nil {
 		return err
 	}
-	for _, d := range []struct {
+	type made struct {
 		name  string
-		mode  os.FileMode
 		owned bool // by the services
-	}{
-		{confDir, 0o755, false}, {confDir + "/mariadb.d", 0o755, false}, {confDir + "/nginx.d", 0o755, false},
-		{confDir + "/" + limitsDir, 0o755, false},
-		{binDir, 0o755, false}, {logDir, 0o755, true}, {runDir, 0o755, true}, {tmpDir, 0o755, true},
-	} {
-		if err := os.MkdirAll(f.path(d.name), d.mode); err != nil {
+	}
+	dirs := []made{{confDir, false}, {confDir + "/" + limitsDir, false}, {confDir + "/" + enabledDir, false},
+		{binDir, false}, {logDir, true}, {runDir, true}, {tmpDir, true}}
+	for _, svc := range services {
+		if svc.DropIns != "" {
+			dirs = append(dirs, made{confDir + "/" + svc.DropIns, false})
+		}
+	}
+	for _, d := range dirs {
+		if err := os.MkdirAll(f.path(d.name), 0o755); err != nil {
 			return fmt.Errorf("preparing the work folder: %w", err)
 		}
-		if err := os.Chmod(f.path(d.name), d.mode); err != nil {
+		if err := os.Chmod(f.path(d.name), 0o755); err != nil {
 			return fmt.Errorf("preparing the work folder: %w", err)
 		}
 		if d.owned {
@@ -142,10 +159,15 @@ func (f folder) prepare(ctx context.Context) error {
 
 // clearScratch removes files that belong to one instance only: sockets, pid
 // files, temporary files, and files of interrupted writes.
-func (f folder) clearScratch() error {
-	err := errors.Join(os.RemoveAll(f.path(runDir)), os.RemoveAll(f.path(tmpDir)),
-		os.RemoveAll(f.path(mariadbDir+".new")), os.RemoveAll(f.path(newDir)), f.clearPassing())
-	for _, pattern := range []string{f.path(".*.json.*"), f.path(confDir, scratchPrefix+"*"), f.path(confDir, "*", scratchPrefix+"*"), f.path(binDir, checkedApp)} {
+func (f folder) clearScratch(services []arena.Service) error {
+	err := errors.Join(os.RemoveAll(f.path(runDir)), os.RemoveAll(f.path(tmpDir)), os.RemoveAll(f.path(newDir)), f.clearPassing(services))
+	for _, svc := range services {
+		if svc.Data != "" {
+			err = errors.Join(err, os.RemoveAll(f.path(svc.Data+unfinished)))
+		}
+	}
+	for _, pattern := range []string{f.path(".*.json.*"), f.path(confDir, scratchPrefix+"*"), f.path(confDir, "*", scratchPrefix+"*"),
+		f.path(binDir, builtForCheck), f.path(binDir, "*"+unfinished)} {
 		half, _ := filepath.Glob(pattern) // the patterns are well-formed
 		for _, path := range half {
 			err = errors.Join(err, removeFile(path))

@@ -52,7 +52,7 @@ func upAndWait(dir string) error {
 		return err
 	}
 	for os.Getenv(checkVariable) != "" && ctx.Err() == nil {
-		if err := s.CheckDatabase(ctx, os.DevNull); err != nil {
+		if err := s.Checker(database)(ctx, os.DevNull); err != nil {
 			return err
 		}
 	}
@@ -93,7 +93,7 @@ func another(t *testing.T, dir string, as *syscall.Credential) (*exec.Cmd, repor
 // quiet waits, for a limited time, until no process works in a folder.
 func quiet(t *testing.T, dir string) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		all, err := allProcs()
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/host"
 )
@@ -23,14 +24,20 @@ const (
 	fromConf      = "conf"
 )
 
-// layFiles copies the arena's files into webapp/. It omits the template of
-// nginx's configuration: the file to edit is the rendered one in conf/.
+// layFiles copies the arena's files into webapp/. It omits the templates of
+// configurations: the files to edit are the rendered ones in conf/.
 func (f folder) layFiles(ctx context.Context, a *arena.Arena, m *manifest) error {
+	templates := map[string]bool{}
+	for _, svc := range a.Services {
+		for _, c := range svc.Configs {
+			templates[c.Template] = true
+		}
+	}
 	err := fs.WalkDir(a.Files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
 		}
-		if d.IsDir() || name == a.NginxConf {
+		if d.IsDir() || templates[name] {
 			return nil
 		}
 		body, err := fs.ReadFile(a.Files, name)
@@ -40,7 +47,7 @@ func (f folder) layFiles(ctx context.Context, a *arena.Arena, m *manifest) error
 		return f.put(m, webappDir+"/"+name, body, fromFiles)
 	})
 	if err == nil {
-		err = f.layModule(a, m)
+		err = f.layModules(a, m)
 	}
 	if err == nil {
 		err = m.retire(fromFiles)
@@ -51,14 +58,22 @@ func (f folder) layFiles(ctx context.Context, a *arena.Arena, m *manifest) error
 	return nil
 }
 
-// layModule writes a go.mod for an app that has none. Such an app can only use
-// the standard library.
-func (f folder) layModule(a *arena.Arena, m *manifest) error {
-	if _, err := fs.Stat(a.Files, path.Join(a.App.Source, "go.mod")); err == nil {
-		return nil
+// layModules writes a go.mod for each Go service that has none. Such a program can
+// only use the standard library.
+func (f folder) layModules(a *arena.Arena, m *manifest) error {
+	for _, svc := range a.Services {
+		if svc.Engine != iikanji.EngineGo || svc.Source == "" {
+			continue
+		}
+		if _, err := fs.Stat(a.Files, path.Join(svc.Source, "go.mod")); err == nil {
+			continue
+		}
+		mod := "module " + a.Name + "\n\ngo 1.26.0\n"
+		if err := f.put(m, path.Join(webappDir, svc.Source, "go.mod"), []byte(mod), fromFiles); err != nil {
+			return err
+		}
 	}
-	mod := "module " + a.Name + "\n\ngo 1.26.0\n"
-	return f.put(m, path.Join(webappDir, a.App.Source, "go.mod"), []byte(mod), fromFiles)
+	return nil
 }
 
 // put writes one file unless a user-edited one is there.
@@ -195,8 +210,8 @@ func (f folder) adopt(ctx context.Context, m *manifest, webapp string) error {
 	})
 }
 
-// fresh moves webapp/ and conf/ into old/N and deletes the database.
-func (f folder) fresh(m *manifest, s *state) (string, error) {
+// fresh moves webapp/ and conf/ into old/N and deletes the services' data.
+func (f folder) fresh(a *arena.Arena, m *manifest, s *state) (string, error) {
 	old := ""
 	for n := 1; ; n++ {
 		old = f.path(oldDir, strconv.Itoa(n))
@@ -215,10 +230,14 @@ func (f folder) fresh(m *manifest, s *state) (string, error) {
 		moved = true
 		m.forget(d + "/")
 	}
-	if err := os.RemoveAll(f.path(mariadbDir)); err != nil {
-		return "", fmt.Errorf("dropping the database: %w", err)
+	for _, dir := range dataDirs(a) {
+		if err := os.RemoveAll(f.path(dir)); err != nil {
+			return "", fmt.Errorf("removing a service's data: %w", err)
+		}
 	}
-	s.Generated, s.Loaded, s.Source = "", "", ""
+	s.Generated = ""
+	clear(s.Loaded)
+	clear(s.Built)
 	if !moved {
 		old = ""
 	}

@@ -10,13 +10,14 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
 )
 
 // layOnce lays out files and data in a folder as one start does.
 func layOnce(t *testing.T, f folder, files fstest.MapFS, generated map[string]string) *manifest {
 	t.Helper()
-	a := &arena.Arena{Name: "tiny", Files: files, App: arena.App{Source: "go"}, NginxConf: "nginx.conf",
+	a := &arena.Arena{Name: "tiny", Files: files, Services: []arena.Service{{Name: app, Engine: iikanji.EngineGo, Source: "go"}, {Name: nginx, Configs: []arena.Config{{Template: "nginx.conf"}}}},
 		Generate: func(_ context.Context, webapp, data string) error {
 			for name, text := range generated {
 				path := filepath.Join(webapp, name)

@@ -36,8 +36,10 @@ func (f folder) leftovers(rec processes) ([]proc, error) {
 		return nil, nil
 	}
 	recorded := map[int]uint64{rec.Supervisor.PID: rec.Supervisor.Start}
-	for _, p := range rec.Services {
-		recorded[p.PID] = p.Start
+	for _, record := range []map[string]proc{rec.Services, rec.Jobs} {
+		for _, p := range record {
+			recorded[p.PID] = p.Start
+		}
 	}
 	all, err := allProcs()
 	if err != nil {
@@ -62,6 +64,9 @@ const leftWait = 15 * time.Second
 
 // cleanUp ends the leftover processes of a crashed instance and removes its record.
 func (f folder) cleanUp(ctx context.Context, progress func(string)) error {
+	if err := f.clearBuilds(); err != nil {
+		return err
+	}
 	b, err := host.Local{}.Read(f.path(processesFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

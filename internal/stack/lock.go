@@ -8,17 +8,19 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/iikanji/iikanji/internal/arena"
 )
 
 // lock locks the folder for one stack. The supervisor shares the open file, so
 // the lock lasts until the supervisor has stopped everything, even if the process
 // that took the lock is dead.
-func (f folder) lock(ctx context.Context, progress func(string)) (*os.File, error) {
+func (f folder) lock(ctx context.Context, stopTime time.Duration, progress func(string)) (*os.File, error) {
 	l, err := os.OpenFile(f.path(lockFile), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("opening the lock: %w", err)
 	}
-	if err := f.acquire(ctx, l, progress); err != nil {
+	if err := f.acquire(ctx, l, stopTime+crashMargin, progress); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	self, err := readProc(os.Getpid())
@@ -34,13 +36,31 @@ func (f folder) lock(ctx context.Context, progress func(string)) (*os.File, erro
 	return l, nil
 }
 
-// crashWait is how long the supervisor of a dead process may take to stop its
-// services: the sum of their stop steps plus a margin.
-const crashWait = 40 * time.Second
+// crashMargin is what the supervisor of a dead process may take in addition to the
+// stop steps of its services.
+const crashMargin = 14 * time.Second
 
-func (f folder) acquire(ctx context.Context, l *os.File, progress func(string)) error {
+// stopTime is how long the stop steps of services take if none has an effect.
+// Services of one rank are stopped together.
+func stopTime(services []arena.Service) (sum time.Duration) {
+	longest := map[int]time.Duration{}
+	ranks := ranksOf(services)
+	for _, svc := range services {
+		var steps time.Duration
+		for _, step := range svc.Stop {
+			steps += step.Wait
+		}
+		longest[ranks[svc.Name]] = max(longest[ranks[svc.Name]], steps)
+	}
+	for _, steps := range longest {
+		sum += steps
+	}
+	return sum
+}
+
+func (f folder) acquire(ctx context.Context, l *os.File, wait time.Duration, progress func(string)) error {
 	told := false
-	for end := time.Now().Add(crashWait); ; {
+	for end := time.Now().Add(wait); ; {
 		err := unix.Flock(int(l.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		if err == nil {
 			return nil
@@ -51,12 +71,13 @@ func (f folder) acquire(ctx context.Context, l *os.File, progress func(string)) 
 		if owner := lockOwner(l); owner.alive() {
 			return &BusyError{Dir: f.root, PID: owner.PID, URL: f.lastURL()}
 		}
+		f.wake()
 		if time.Now().After(end) {
 			// A supervisor that hangs is identified by its record, not by its name.
 			if err := f.cleanUp(ctx, progress); err != nil {
 				return err
 			}
-			end = time.Now().Add(crashWait)
+			end = time.Now().Add(wait)
 		}
 		if !told {
 			told = true

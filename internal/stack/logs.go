@@ -10,29 +10,35 @@ import (
 	"unicode"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/iikanji/iikanji/internal/arena"
 )
 
-// The logs, all in log/.
+// Logs of the stack itself, in log/. The services' logs are the arena's.
 const (
-	databaseLog   = "mariadb.log"
-	slowLog       = "slow.log"
-	appLog        = "app.log"
-	accessLog     = "access.log"
-	errorLog      = "error.log"
-	nginxLog      = "nginx.log" // nginx's output outside of its error log
 	buildLog      = "build.log"
 	initLog       = "init.log"
 	loadLog       = "load.log"
 	supervisorLog = "supervisor.log"
-	// Logs of checks: the app's source, a database config.
+	// Logs of checks: a service's source, a database config.
 	checkBuildLog    = "check-build.log"
 	checkDatabaseLog = "check-database.log"
 )
 
 // turnLogs keeps one older copy of each log and creates new ones, owned by the
 // services. In a log that grew over weeks, new lines would be hard to find.
-func (f folder) turnLogs() error {
-	for _, name := range []string{databaseLog, slowLog, appLog, accessLog, errorLog, nginxLog, supervisorLog} {
+func (f folder) turnLogs(services []arena.Service) error {
+	names := []string{supervisorLog}
+	for _, svc := range services {
+		if svc.IsProcess() {
+			names = append(names, svc.Output)
+		}
+		for _, l := range svc.Logs {
+			names = append(names, l.File)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		path := f.path(logDir, name)
 		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 			if err := os.Rename(path, path+".1"); err != nil {

@@ -14,13 +14,13 @@ type Options struct {
 	Dir string
 	// StackCPUs are the cores that every service is pinned to; nil means all.
 	StackCPUs []int
-	// Env is added to the app's environment, as "K=V".
+	// Env is added to the environment of every app, as "K=V".
 	Env []string
-	// Port is nginx's port; 0 means a free one: the port of the last start if it
-	// is still free.
+	// Port is the port that clients use; 0 means a free one: the port of the last
+	// start if it is still free.
 	Port int
 	// Fresh moves the webapp and the configs away (into Dir/old/N), lays them
-	// out again and starts with an empty database.
+	// out again and starts with empty data folders.
 	Fresh bool
 	// Progress receives one line for each step, never from two goroutines at
 	// once; nil discards the lines.

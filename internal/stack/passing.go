@@ -4,25 +4,29 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+
+	"github.com/iikanji/iikanji/internal/arena"
 )
 
 // passingName is the base name of a temporary drop-in config. It sorts last in
 // its folder, so its settings override the others.
 const passingName = "zz-passing"
 
-// passingPlaces are the drop-ins' paths, in folders that the services' configs include.
-var passingPlaces = map[string]string{
-	Database: filepath.Join(confDir, "mariadb.d", passingName+".cnf"),
-	Nginx:    filepath.Join(confDir, "nginx.d", passingName+".conf"),
+// passingPlace returns the drop-in's path in the work folder, "" if the service's
+// config includes no folder.
+func passingPlace(svc *arena.Service) string {
+	if svc == nil || svc.DropIns == "" {
+		return ""
+	}
+	return filepath.Join(confDir, svc.DropIns, passingName+filepath.Ext(svc.MainConfig()))
 }
 
-// Pass writes a drop-in config of the database or of nginx that lasts only as
-// long as this stack: the next Up in the folder removes it, even if this stack was
+// Pass writes a drop-in config of a service that lasts only as long as this stack: the next Up in the folder removes it, even if this stack was
 // killed. An empty body removes it. The change takes effect when the service is
 // restarted.
 func (s *Stack) Pass(service, body string) error {
-	place, ok := passingPlaces[service]
-	if !ok {
+	place := passingPlace(s.arena.Service(service))
+	if place == "" {
 		return fmt.Errorf("configuring the %s: it has no folder of drop-ins", service)
 	}
 	path := s.dir.path(place)
@@ -39,10 +43,12 @@ func (s *Stack) Pass(service, body string) error {
 }
 
 // clearPassing removes the drop-ins that Pass wrote for an earlier stack.
-func (f folder) clearPassing() error {
+func (f folder) clearPassing(services []arena.Service) error {
 	var errs []error
-	for _, place := range passingPlaces {
-		errs = append(errs, removeFile(f.path(place)))
+	for i := range services {
+		if place := passingPlace(&services[i]); place != "" {
+			errs = append(errs, removeFile(f.path(place)))
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -8,24 +8,32 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/arena"
 )
 
-// ports are the services' TCP ports on 127.0.0.1.
-type ports struct {
-	Nginx    int `json:"nginx"`
-	App      int `json:"app"`
-	Database int `json:"database"`
+// ports are TCP ports on 127.0.0.1 by the service's name, or by "service/name" for
+// a service's further ports.
+type ports map[string]int
+
+// A portKey is a port that a service needs.
+type portKey struct{ key, service string }
+
+// portKeys lists the ports that services need.
+func portKeys(services []arena.Service) []portKey {
+	var keys []portKey
+	for _, svc := range services {
+		if !svc.NoPort {
+			keys = append(keys, portKey{svc.Name, svc.Name})
+		}
+		for _, name := range svc.Ports {
+			keys = append(keys, portKey{furtherPort(svc.Name, name), svc.Name})
+		}
+	}
+	return keys
 }
 
-func (p *ports) each() [3]struct {
-	service string
-	port    *int
-} {
-	return [3]struct {
-		service string
-		port    *int
-	}{{Nginx, &p.Nginx}, {App, &p.App}, {Database, &p.Database}}
-}
+func furtherPort(service, name string) string { return service + "/" + name }
 
 const firstPort = 10240
 
@@ -43,44 +51,69 @@ func portRange() (low, high int) {
 	return low, high
 }
 
-// choosePorts keeps the ports of last that are free and finds others for the
-// rest. The search begins at a number derived from the folder, so that two folders
-// seldom choose the same port. Ports in avoid were taken by another process
-// between the check and the service's listen. fixed is nginx's port as the user
-// requested it, or 0. With pinned, the ports of last must be free, because an
-// edited config names them.
-func choosePorts(dir string, last ports, fixed int, pinned bool, avoid map[int]bool) (ports, error) {
-	p := last
-	if fixed != 0 {
-		p.Nginx = fixed
+// A portChoice is what limits the choice of ports.
+type portChoice struct {
+	last  ports // of the last start
+	entry string
+	fixed int          // port of the entry as the user requested it, or 0
+	must  bool         // the ports of last must be free, because an edited config names them
+	avoid map[int]bool // taken by another process between the check and the service's listen
+}
+
+// choosePorts keeps the ports of the last start that are free and finds others for
+// the rest. The search begins at a number derived from the folder, so that two
+// folders seldom choose the same port.
+func choosePorts(dir string, keys []portKey, c portChoice) (ports, error) {
+	p := ports{}
+	for _, k := range keys {
+		if port := c.last[k.key]; port != 0 {
+			p[k.key] = port
+		}
+	}
+	if c.fixed != 0 {
+		p[c.entry] = c.fixed
 	}
 	h := fnv.New32a()
 	h.Write([]byte(dir))
 	low, high := portRange()
 	next := low + int(h.Sum32())%(high-low)
-	for _, s := range p.each() {
-		must := pinned || s.service == Nginx && fixed != 0
-		if *s.port != 0 && !avoid[*s.port] && portFree(*s.port) {
+	for _, k := range keys {
+		now := p[k.key]
+		if now != 0 && !c.avoid[now] && portFree(now) {
 			continue
 		}
-		if *s.port != 0 && must {
-			return p, portError(s.service, *s.port)
+		if now != 0 && (c.must || k.key == c.entry && c.fixed != 0) {
+			return p, portError(k.service, now)
 		}
-		found := false
-		for range high - low {
-			if next++; next > high {
-				next = low
-			}
-			if !avoid[next] && next != p.Nginx && next != p.App && next != p.Database && portFree(next) {
-				*s.port, found = next, true
-				break
-			}
+		port, ok := freePort(&next, low, high, func(port int) bool { return c.avoid[port] || p.has(port) })
+		if !ok {
+			return p, errors.New("no loopback port is free for the " + k.service)
 		}
-		if !found {
-			return p, errors.New("no loopback port is free for the " + s.service)
-		}
+		p[k.key] = port
 	}
 	return p, nil
+}
+
+func (p ports) has(port int) bool {
+	for _, other := range p {
+		if other == port {
+			return true
+		}
+	}
+	return false
+}
+
+// freePort returns the first free port after next, which it advances.
+func freePort(next *int, low, high int, not func(int) bool) (int, bool) {
+	for range high - low {
+		if *next++; *next > high {
+			*next = low
+		}
+		if !not(*next) && portFree(*next) {
+			return *next, true
+		}
+	}
+	return 0, false
 }
 
 // portFree tests a port by listening, on all addresses too, as an app may do.

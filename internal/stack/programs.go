@@ -9,10 +9,9 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 )
 
-// programs are the paths of the programs.
+// programs is what the services' environment says about programs.
 type programs struct {
-	mariadbd, installDB, nginx string
-	path                       string // the services' PATH
+	path string // the services' PATH
 }
 
 // systemDirs are searched after PATH. Debian omits the sbin folders from a
@@ -41,43 +40,58 @@ func find(dirs []string, name string) (string, bool) {
 	return "", false
 }
 
-// findPrograms finds the programs that every start needs. Its error names all
-// missing ones at once. The Go toolchain is searched only when a build is needed.
-func findPrograms(a *arena.Arena, o Options) (programs, error) {
+// findPrograms looks for the programs of every service that is to be started. Its
+// error names all missing ones at once. Programs that only a build needs are
+// searched when something has to be built.
+func findPrograms(services []arena.Service, o Options) (programs, error) {
 	dirs := searchPath(o)
-	p := programs{path: strings.Join(dirs, ":")}
-	wants := []want{{&p.mariadbd, "mariadbd", "mariadb-server"},
-		{&p.installDB, "mariadb-install-db", "mariadb-server"}, {&p.nginx, "nginx", "nginx"}}
-	for _, name := range a.App.Programs {
-		wants = append(wants, want{new(string), name, packageOf(name)})
+	var wants []string
+	for _, svc := range services {
+		if svc.IsProcess() {
+			wants = append(wants, svc.Start[0])
+		}
+		wants = append(wants, engineOf(&svc).programs...)
+	}
+	for _, svc := range services {
+		wants = append(wants, svc.Programs...)
 	}
 	var names, packages []string
-	for _, w := range wants {
-		var ok bool
-		if *w.to, ok = find(dirs, w.program); ok {
+	for _, name := range wants {
+		if strings.ContainsAny(name, "/{") || slices.Contains(names, name) { // built, or in the arena's files
 			continue
 		}
-		names = append(names, w.program)
-		if !slices.Contains(packages, w.deb) {
-			packages = append(packages, w.deb)
+		if _, ok := find(dirs, name); ok {
+			continue
+		}
+		names = append(names, name)
+		if deb := packageOf(name); !slices.Contains(packages, deb) {
+			packages = append(packages, deb)
 		}
 	}
 	if names != nil {
-		return p, &MissingError{Program: strings.Join(names, ", "), Package: strings.Join(packages, " ")}
+		return programs{}, &MissingError{Program: strings.Join(names, ", "), Package: strings.Join(packages, " ")}
 	}
-	return p, nil
+	return programs{path: strings.Join(dirs, ":")}, nil
 }
 
-// A want is a program to find, with its Debian package.
-type want struct {
-	to           *string
-	program, deb string
+// missing is the error for one program.
+func missing(program string) error {
+	if program == "go" {
+		return &MissingError{Program: "the Go toolchain (go)"}
+	}
+	return &MissingError{Program: program, Package: packageOf(program)}
 }
 
-// packageOf returns the Debian package of a program that an app calls.
+// packages are the Debian packages of programs with another name.
+var packages = map[string]string{
+	"mysql": "mariadb-client", "mariadb": "mariadb-client", "mariadbd": "mariadb-server", installDB: "mariadb-server",
+	"redis-cli": "redis-tools", "varnishd": "varnish", "node": "nodejs", "bundle": "ruby-bundler",
+}
+
+// packageOf returns the Debian package of a program.
 func packageOf(program string) string {
-	if program == "mysql" || program == "mariadb" {
-		return "mariadb-client"
+	if deb, ok := packages[program]; ok {
+		return deb
 	}
 	return program
 }

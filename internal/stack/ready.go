@@ -5,20 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/arena"
 )
 
-// Limits of the time until a service answers. A database that was killed first
-// recovers from its redo log; an app may wait for its database.
-const (
-	databaseWait = 90 * time.Second
-	appWait      = 30 * time.Second
-	nginxWait    = 10 * time.Second
-	// questionWait limits one poll.
-	questionWait = 2 * time.Second
-)
+// questionWait limits one poll.
+const questionWait = 2 * time.Second
 
 // await polls until question returns nil. It ends early when the process ends
 // or ctx is done.
@@ -65,13 +61,44 @@ func (p *process) ask(ctx context.Context, question func(context.Context) error)
 // errDied means that the polled process has ended; the cause is in its log.
 var errDied = errors.New("died")
 
+// question returns the poll that shows whether a service is up, see arena.Ready.
+func (s *Stack) question(svc *arena.Service, p *process) func(context.Context) error {
+	place := s.places.Service(svc.Name)
+	network, address := "tcp", place.Address
+	if address == "" {
+		network, address = "unix", place.Socket
+	}
+	ask := func(ctx context.Context) error { return exchange(ctx, network, address, svc.Ready) }
+	switch {
+	case engineOf(svc).ping != nil:
+		return func(ctx context.Context) error { return engineOf(svc).ping(ctx, place) }
+	case address == "":
+		return func(context.Context) error { return nil }
+	case svc.Ready.Path != "":
+		ask = func(ctx context.Context) error { return get(ctx, network, address, svc.Ready.Path) }
+	}
+	return func(ctx context.Context) error {
+		if err := ask(ctx); err != nil || place.Port == 0 {
+			return err
+		}
+		return ownPort(svc.Name, place.Port, p.PID)
+	}
+}
+
 // get requests a page. Any response counts as success.
-func get(ctx context.Context, url string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+func get(ctx context.Context, network, address, path string) error {
+	host := address
+	if network == "unix" {
+		host = "localhost"
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+host+"/"+strings.TrimPrefix(path, "/"), nil)
 	if err != nil {
 		return err
 	}
-	t := &http.Transport{DisableKeepAlives: true} // also ignores the environment's proxy
+	// A transport of its own also ignores the environment's proxy.
+	t := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, address)
+	}}
 	res, err := t.RoundTrip(req)
 	if err != nil {
 		return err
@@ -80,14 +107,28 @@ func get(ctx context.Context, url string) error {
 	return errors.Join(err, res.Body.Close())
 }
 
-// askHTTP returns a poll that checks that a service answers on its port, and
-// that the listening process belongs to root.
-func (s *Stack) askHTTP(service string, port int, root *process) func(context.Context) error {
-	ready := "/" + strings.TrimPrefix(s.arena.App.Ready, "/")
-	return func(ctx context.Context) error {
-		if err := get(ctx, fmt.Sprintf("http://127.0.0.1:%d%s", port, ready)); err != nil {
+// exchange connects, sends the text of a readiness check, if there is one, and
+// compares the beginning of the reply.
+func exchange(ctx context.Context, network, address string, r arena.Ready) (err error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	if end, ok := ctx.Deadline(); ok {
+		if err := conn.SetDeadline(end); err != nil {
 			return err
 		}
-		return ownPort(service, port, root.PID)
 	}
+	if _, err := io.WriteString(conn, r.Send); err != nil {
+		return err
+	}
+	reply := make([]byte, len(r.Expect))
+	if _, err := io.ReadFull(conn, reply); err != nil {
+		return fmt.Errorf("reading its reply: %w", err)
+	}
+	if string(reply) != r.Expect {
+		return fmt.Errorf("its reply begins with %q, want %q", reply, r.Expect)
+	}
+	return nil
 }

@@ -9,58 +9,79 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/iikanji/iikanji/internal/arena"
 )
 
 // reloadWait is how long nginx may take until new workers answer and the old
 // ones have closed their listening sockets.
 const reloadWait = 30 * time.Second
 
-// Reload makes nginx take its config without an interruption. It returns when the
-// new workers answer and no old worker accepts connections. Old workers finish
-// the requests that they have begun. An invalid config leaves nginx unchanged.
+// Reload makes a service take its config without an interruption, if its engine
+// can. It returns when the new config answers all new connections. An invalid
+// config leaves the service unchanged.
 func (s *Stack) Reload(ctx context.Context, service string) error {
 	s.act.Lock()
 	defer s.act.Unlock()
-	if service != Nginx {
-		return fmt.Errorf("reloading the %s: only nginx can take its config without a restart", service)
+	svc := s.arena.Service(service)
+	if svc == nil || engineOf(svc).reload == nil {
+		return fmt.Errorf("reloading the %s: it cannot take its config without a restart", service)
 	}
-	if err := s.testNginx(ctx); err != nil {
+	return engineOf(svc).reload(s, ctx, svc)
+}
+
+// Reloads reports whether a service can take its config without a restart.
+func (s *Stack) Reloads(service string) bool {
+	svc := s.arena.Service(service)
+	return svc != nil && engineOf(svc).reload != nil
+}
+
+// reloadNginx returns when the new workers answer and no old worker accepts
+// connections. Old workers finish the requests that they have begun.
+func (s *Stack) reloadNginx(ctx context.Context, svc *arena.Service) error {
+	if err := s.testConfig(ctx, svc); err != nil {
 		return err
 	}
-	master := s.running()[Nginx]
+	master := s.running()[svc.Name]
+	if master == nil {
+		return fmt.Errorf("reloading the %s: it was not started", svc.Name)
+	}
 	select {
 	case <-master.done:
-		return fmt.Errorf("reloading nginx: it does not run (%s)", master.status)
+		return fmt.Errorf("reloading the %s: it does not run (%s)", svc.Name, master.status)
 	default:
 	}
 	old := childrenOf(master.PID)
-	from := map[string]int64{errorLog: s.dir.size(errorLog), nginxLog: s.dir.size(nginxLog)}
-	if err := s.control.tell(ctx, Nginx, unix.SIGHUP); err != nil {
-		return fmt.Errorf("reloading nginx: %w", err)
+	from := map[string]int64{}
+	for _, log := range []string{svc.LogFile("error"), svc.Output} {
+		from[log] = s.dir.size(log)
 	}
-	err := await(ctx, master, reloadWait, func(ctx context.Context) error { return s.reloaded(master.PID, old, from) })
+	if err := s.control.tell(ctx, svc.Name, unix.SIGHUP); err != nil {
+		return fmt.Errorf("reloading the %s: %w", svc.Name, err)
+	}
+	err := await(ctx, master, reloadWait, func(ctx context.Context) error { return s.reloaded(svc, master.PID, old, from) })
 	if err == nil {
-		_, question := s.readiness(Nginx)
-		err = await(ctx, master, nginxWait, question(master))
+		err = await(ctx, master, svc.Ready.Wait, s.question(svc, master))
 	}
 	if err == errDied {
-		return s.died(Nginx, nginxLog, from[nginxLog], master.status)
+		return s.died(svc.Name, svc.Output, from[svc.Output], master.status)
 	}
 	if slow, ok := err.(*NotReadyError); ok {
-		slow.Log = s.dir.path(logDir, errorLog)
+		slow.Log = s.dir.path(logDir, svc.LogFile("error"))
 	}
 	return err
 }
 
 // reloaded returns an error that names what is still missing. Some errors are
 // not visible to a test of the config (another key of a shared zone, an address
-// in use). For these the master keeps its old workers and logs the error.
-func (s *Stack) reloaded(master int, old []proc, from map[string]int64) error {
-	for _, log := range []string{errorLog, nginxLog} {
-		tail := s.dir.tail(log, from[log])
+// in use). For these the master keeps its old workers and logs the error. The
+// keys of from are the logs, its values the offsets at which the reload began.
+func (s *Stack) reloaded(svc *arena.Service, master int, old []proc, from map[string]int64) error {
+	for log, begin := range from {
+		tail := s.dir.tail(log, begin)
 		// nginx retries an address that is in use before it gives up.
 		if slices.ContainsFunc(tail, func(l string) bool { return strings.Contains(l, "[emerg]") && !strings.Contains(l, "bind() to") }) {
-			return &ConfigError{Service: Nginx, Path: s.dir.path(confDir, nginxConf), Lines: tail}
+			return &ConfigError{Service: svc.Name, Path: s.dir.path(confDir, svc.MainConfig()), Lines: tail}
 		}
 	}
 	was := map[proc]bool{}

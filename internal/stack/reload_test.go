@@ -22,7 +22,7 @@ func connect(t *testing.T, s *Stack) func() (string, error) {
 	t.Cleanup(func() { _ = c.Close() })
 	r := bufio.NewReader(c)
 	return func() (string, error) {
-		_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+		_ = c.SetDeadline(time.Now().Add(time.Minute))
 		if _, err := fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: %s\r\n\r\n", address); err != nil {
 			return "", err
 		}
@@ -41,7 +41,7 @@ func connect(t *testing.T, s *Stack) func() (string, error) {
 // config, that no connection is refused meanwhile, and that the master stays.
 func TestReload(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})
-	master := s.Groups()[Nginx][0]
+	master := s.Groups()[nginx][0]
 	conf := s.dir.path(confDir, "nginx.d", "test.conf")
 	lend(t, conf, "")
 	stop := make(chan struct{})
@@ -54,7 +54,7 @@ func TestReload(t *testing.T) {
 				return
 			default:
 			}
-			if err := get(t.Context(), s.Places().URL()); err != nil && refused == nil {
+			if err := get(t.Context(), "tcp", s.Places().Service(nginx).Address, "/"); err != nil && refused == nil {
 				refused = err
 			}
 		}
@@ -66,7 +66,7 @@ func TestReload(t *testing.T) {
 		}
 		want := fmt.Sprint(round)
 		must(t, os.WriteFile(conf, []byte("add_header X-Config "+want+";\n"), 0o644))
-		must(t, s.Reload(t.Context(), Nginx))
+		must(t, s.Reload(t.Context(), nginx))
 		for range 30 {
 			if got, err := connect(t, s)(); got != want || err != nil {
 				t.Fatalf("after reload %d a new connection has config %q (%v)", round, got, err)
@@ -78,7 +78,7 @@ func TestReload(t *testing.T) {
 	if refused != nil {
 		t.Errorf("a request failed during a reload: %v", refused)
 	}
-	if now := s.Groups()[Nginx]; len(now) != 1 || now[0] != master {
+	if now := s.Groups()[nginx]; len(now) != 1 || now[0] != master {
 		t.Errorf("nginx is process %v, was %d", now, master)
 	}
 }
@@ -90,21 +90,21 @@ func TestReloadRefused(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	conf := s.dir.path(confDir, "nginx.d", "test.conf")
 	lend(t, conf, "add_header X-Config good;\nlimit_req_zone $uri zone=z:1m rate=1r/s;\n")
-	must(t, s.Reload(t.Context(), Nginx))
+	must(t, s.Reload(t.Context(), nginx))
 	for text, want := range map[string]string{
 		"nonsense;\n": "nonsense",
 		"add_header X-Config bad;\nlimit_req_zone $host zone=z:1m rate=1r/s;\n": `limit_req "z" uses the "$host" key`,
 	} {
 		must(t, os.WriteFile(conf, []byte(text), 0o644))
 		var config *ConfigError
-		if err := s.Reload(t.Context(), Nginx); !errors.As(err, &config) || !strings.Contains(err.Error(), want) {
+		if err := s.Reload(t.Context(), nginx); !errors.As(err, &config) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error: %v", err)
 		}
 		if got, err := connect(t, s)(); got != "good" || err != nil {
 			t.Errorf("after a refused reload the config is %q (%v)", got, err)
 		}
 	}
-	for _, other := range []string{App, Database, "nobody's"} {
+	for _, other := range []string{app, database, "nobody's"} {
 		if err := s.Reload(t.Context(), other); err == nil {
 			t.Errorf("the %s was reloaded", other)
 		}

@@ -5,50 +5,72 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// Owner is the key under which [Running] returns the process that brought the
-// stack up.
-const Owner = "owner"
+// Processes are those of a work folder's stack at one moment.
+type Processes struct {
+	// Services are in the order of their start.
+	Services []ServiceProcess
+	Owner    int // the process that brought the stack up; 0 if it cannot be seen
+}
 
-// Running returns the processes of a work folder's stack at this moment: the root
-// process of each running service, by the service's name, and the process that
-// brought the stack up, as [Owner]. The map is empty if nothing runs. Running takes
-// no lock and changes nothing. A caller that watches a stack must call it again,
-// because a restarted service has another process.
-func Running(dir string) (map[string]int, error) {
+// A ServiceProcess is the root process of a service.
+type ServiceProcess struct {
+	Name string
+	PID  int // 0 while the service is down
+}
+
+// Running returns the processes of a work folder's stack at this moment, nothing
+// if no stack runs. It takes no lock and changes nothing. A caller that watches a
+// stack must call it again, because a restarted service has another process.
+func Running(dir string) (Processes, error) {
 	b, err := host.Local{}.Read(filepath.Join(dir, processesFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return Processes{}, nil
 	}
 	var rec processes
 	if err == nil {
 		err = json.Unmarshal(b, &rec)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", filepath.Join(dir, processesFile), err)
+		return Processes{}, fmt.Errorf("reading %s: %w", filepath.Join(dir, processesFile), err)
 	}
 	if rec.Boot != bootID() || !rec.Supervisor.alive() {
-		return nil, nil // the record of a crashed instance
+		return Processes{}, nil // the record of a crashed instance
 	}
-	pids := map[string]int{}
-	for _, name := range []string{Database, App, Nginx} { // builds and other jobs are not services
-		if p := rec.Services[name]; p.PID != 0 && p.alive() {
-			pids[name] = p.PID
+	names := folder{root: dir}.lastState().Services
+	for _, name := range slices.Sorted(maps.Keys(rec.Services)) { // started on demand since
+		if !slices.Contains(names, name) {
+			names = append(names, name)
 		}
+	}
+	var all Processes
+	for _, name := range names {
+		p := ServiceProcess{Name: name}
+		if known := rec.Services[name]; known.PID != 0 && known.alive() {
+			p.PID = known.PID
+		}
+		all.Services = append(all.Services, p)
 	}
 	if l, err := os.Open(filepath.Join(dir, lockFile)); err == nil {
 		if p := lockOwner(l); p.PID != 0 && p.alive() {
-			pids[Owner] = p.PID
+			all.Owner = p.PID
 		}
 		_ = l.Close() // the file was only read
 	}
-	return pids, nil
+	return all, nil
+}
+
+// Up reports whether any process of the stack runs.
+func (p Processes) Up() bool {
+	return p.Owner != 0 || slices.ContainsFunc(p.Services, func(s ServiceProcess) bool { return s.PID != 0 })
 }
 
 // OwnerCommand returns the subcommand that an owner was started with, as in

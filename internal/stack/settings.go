@@ -4,50 +4,86 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/arena"
 )
 
 // Drop-in files are next to the configs, but they are not laid out. They do not
 // exist until another package or a user writes them, and this package does not
 // change them.
 const (
-	envFile   = "app.env"
-	limitsDir = "limits"
+	limitsDir  = "limits"
+	enabledDir = "enabled"
 )
 
+func envFile(service string) string { return service + ".env" }
+
 // EnvFile is a file of K=V lines, with # for comments, that is read at every
-// start of the app. Its variables override the arena's environment, and
-// [Options].Env overrides them. The file is optional. A value is the text after
-// the "=", without surrounding blanks. There is no quoting.
-func (s *Stack) EnvFile() string { return s.dir.path(confDir, envFile) }
+// start of a service. Its variables override the arena's environment, and
+// [Options].Env overrides them in an app. The file is optional. A value is the
+// text after the "=", without surrounding blanks. There is no quoting.
+func (s *Stack) EnvFile(service string) string { return s.dir.path(confDir, envFile(service)) }
 
-// AppEnv is the app's environment as "K=V", without the variables of EnvFile. It
-// contains the database's password.
-func (s *Stack) AppEnv() []string { return lastWins(append(s.arenaEnv(), s.options.Env...)) }
+// EnableFile is the file that starts a service on demand: while it exists, the
+// service runs. [Stack.RestartFor] obeys after it was written or removed, and so
+// does the next Up.
+func (s *Stack) EnableFile(service string) string {
+	return s.dir.path(confDir, enabledDir, service)
+}
 
-// arenaEnv is the app's environment without user settings.
-func (s *Stack) arenaEnv() []string {
+// enabled reports whether a service should run.
+func (f folder) enabled(svc *arena.Service) bool {
+	if !svc.OnDemand {
+		return true
+	}
+	_, err := os.Lstat(f.path(confDir, enabledDir, svc.Name))
+	return err == nil
+}
+
+// Env is a service's environment as "K=V", without the variables of EnvFile. It
+// may contain the database's password.
+func (s *Stack) Env(service string) []string {
+	svc := s.arena.Service(service)
+	if svc == nil {
+		return nil
+	}
+	return lastWins(append(s.arenaEnv(svc), s.userEnv(svc)...))
+}
+
+// arenaEnv is a service's environment without user settings.
+func (s *Stack) arenaEnv(svc *arena.Service) []string {
 	env := s.dir.baseEnv(s.programs)
-	if s.arena.App.Env != nil {
-		env = append(env, s.arena.App.Env(s.places)...)
+	if svc.Env != nil {
+		env = append(env, svc.Env(s.places)...)
 	}
 	return env
 }
 
-// appEnv is the whole environment of the app and of the arena's load command.
-func (s *Stack) appEnv() ([]string, error) {
-	lines, err := s.dir.settings(confDir, envFile)
-	if err != nil {
-		return nil, fmt.Errorf("reading the app's environment: %w", err)
+// userEnv is what the user adds to the environment of every app.
+func (s *Stack) userEnv(svc *arena.Service) []string {
+	if svc.Role != iikanji.RoleApp {
+		return nil
 	}
-	env := s.arenaEnv()
+	return s.options.Env
+}
+
+// env is the whole environment of a service and of its load command.
+func (s *Stack) env(svc *arena.Service) ([]string, error) {
+	lines, err := s.dir.settings(confDir, envFile(svc.Name))
+	if err != nil {
+		return nil, fmt.Errorf("reading the environment of the %s: %w", svc.Name, err)
+	}
+	env := s.arenaEnv(svc)
 	for _, l := range lines {
 		if !variableName(l.name) {
-			return nil, fmt.Errorf("reading the app's environment: %s: %q is not the name of a variable", l.at, l.name)
+			return nil, fmt.Errorf("reading the environment of the %s: %s: %q is not the name of a variable", svc.Name, l.at, l.name)
 		}
 		env = append(env, l.name+"="+l.value)
 	}
-	return append(env, s.options.Env...), nil // the last of two values counts, see lastWins
+	return append(env, s.userEnv(svc)...), nil // the last of two values counts, see lastWins
 }
 
 // CheckEnv checks variables for the app, as in [Options].Env. Its error does not

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -58,18 +59,19 @@ func TestDefaultDir(t *testing.T) {
 // same for the same folder, and kept.
 func TestChoosePorts(t *testing.T) {
 	low, high := portRange()
-	p, err := choosePorts("/a/folder", ports{}, 0, false, nil)
+	keys := []portKey{{nginx, nginx}, {app, app}, {database, database}, {furtherPort(app, "admin"), app}}
+	p, err := choosePorts("/a/folder", keys, portChoice{entry: nginx})
 	must(t, err)
-	all := []int{p.Nginx, p.App, p.Database}
+	all := slices.Collect(maps.Values(p))
 	slices.Sort(all)
-	if len(slices.Compact(all)) != 3 || all[0] < low || all[2] > high {
+	if len(slices.Compact(all)) != 4 || all[0] < low || all[3] > high {
 		t.Errorf("ports %v in %d to %d", all, low, high)
 	}
-	if again, err := choosePorts("/another", p, 0, false, nil); err != nil || again != p {
+	if again, err := choosePorts("/another", keys, portChoice{last: p, entry: nginx}); err != nil || !maps.Equal(again, p) {
 		t.Errorf("ports moved: %v, were %v (%v)", again, p, err)
 	}
-	moved, err := choosePorts("/a/folder", p, 0, false, map[int]bool{p.App: true})
-	if err != nil || moved.App == p.App || moved.Nginx != p.Nginx || moved.Database != p.Database {
+	moved, err := choosePorts("/a/folder", keys, portChoice{last: p, entry: nginx, avoid: map[int]bool{p["app"]: true}})
+	if err != nil || moved["app"] == p["app"] || moved["nginx"] != p["nginx"] || moved["database"] != p["database"] {
 		t.Errorf("ports %v, were %v (%v)", moved, p, err)
 	}
 }

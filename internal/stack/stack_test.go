@@ -13,6 +13,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
 )
 
@@ -33,6 +34,17 @@ func testFile(name string) *fstest.MapFile {
 	}
 	return &fstest.MapFile{Data: b, Mode: 0o444}
 }
+
+// Names of the tiny arena.
+const (
+	database   = "database"
+	app        = "app"
+	nginx      = "nginx"
+	mariadbDir = "mariadb"
+	myCnf      = "my.cnf"
+	nginxConf  = "nginx.conf"
+	accessLog  = "access.log"
+)
 
 // tiny is the smallest arena: one table, one page, one line of generated data.
 func tiny() *arena.Arena {
@@ -56,16 +68,28 @@ func tiny() *arena.Arena {
 			return os.WriteFile(filepath.Join(data, "things.json"), []byte("[1,2,3]\n"), 0o644)
 		},
 		GeneratedVersion: "1",
-		Database:         arena.Database{Name: "tiny", User: "tiny", Password: `t'i\ny`, Conf: "innodb_log_file_size = 8M\ninnodb_buffer_pool_size = 16M\n"},
-		App: arena.App{Source: "go", Dir: "go", Ready: "/", Load: "sql/init.sh", Programs: []string{"mariadb"},
-			Env: func(p arena.Places) []string {
-				return []string{
-					fmt.Sprintf("APP_ADDR=127.0.0.1:%d", p.AppPort),
-					fmt.Sprintf("APP_DSN=%s:%s@tcp(127.0.0.1:%d)/%s", p.DBUser, p.DBPassword, p.DBPort, p.DBName),
-					"DB_SOCKET=" + p.DBSocket, "DB_USER=" + p.DBUser, "DB_PASS=" + p.DBPassword, "DB_NAME=" + p.DBName,
-				}
-			}},
-		NginxConf: "etc/nginx.conf",
+		Services: []arena.Service{
+			{
+				Name: database, Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB,
+				Database: arena.Database{Name: "tiny", User: "tiny", Password: `t'i\ny`, Conf: "innodb_log_file_size = 8M\ninnodb_buffer_pool_size = 16M\n"},
+				Configs:  []arena.Config{{File: myCnf}}, DropIns: "mariadb.d", Data: mariadbDir,
+			},
+			{
+				Name: app, Role: iikanji.RoleApp, Engine: iikanji.EngineGo, Source: "go", Load: "sql/init.sh", Programs: []string{"mariadb"},
+				Env: func(p arena.Places) []string {
+					db := p.Service(database)
+					return []string{
+						"APP_ADDR=" + p.Service(app).Address,
+						fmt.Sprintf("APP_DSN=%s:%s@tcp(%s)/%s", db.User, db.Password, db.Address, db.Schema),
+						"DB_SOCKET=" + db.Socket, "DB_USER=" + db.User, "DB_PASS=" + db.Password, "DB_NAME=" + db.Schema,
+					}
+				},
+			},
+			{
+				Name: nginx, Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx, Configs: []arena.Config{{Template: "etc/nginx.conf"}},
+				Logs: []arena.Log{{Kind: "access", File: accessLog}, {Kind: "error", File: "error.log"}},
+			},
+		},
 	}
 }
 
@@ -159,7 +183,7 @@ func page(t testing.TB, url string) string {
 
 func ask(t testing.TB, url string) (int, string) {
 	t.Helper()
-	c := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	c := http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
 	res, err := c.Get(url)
 	if err != nil {
 		t.Fatal(err)
@@ -186,8 +210,8 @@ func value(t testing.TB, s *Stack, variable string) string {
 	if !ok {
 		t.Fatal("the client is not here")
 	}
-	p := s.Places()
-	out, err := exec.Command(client, "--no-defaults", "-S", p.DBSocket, "-u"+p.DBUser, "-p"+p.DBPassword, "-BNe", "SELECT @@"+variable).CombinedOutput()
+	p := s.Places().Service(database)
+	out, err := exec.Command(client, "--no-defaults", "-S", p.Socket, "-u"+p.User, "-p"+p.Password, "-BNe", "SELECT @@"+variable).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -353,10 +353,14 @@ func (s *supervisor) record() error {
 	if err != nil {
 		return err
 	}
-	rec := processes{Boot: bootID(), Supervisor: self, Services: map[string]proc{}}
+	rec := processes{Boot: bootID(), Supervisor: self, Services: map[string]proc{}, Jobs: map[string]proc{}}
 	s.mark = mark(rec)
 	for name, c := range s.children {
-		rec.Services[name] = c.proc
+		if c.Rank == rankJob {
+			rec.Jobs[name] = c.proc
+		} else {
+			rec.Services[name] = c.proc
+		}
 	}
 	b, err := json.MarshalIndent(rec, "", "  ")
 	if err != nil {

@@ -16,7 +16,7 @@ func TestUse(t *testing.T) {
 	asked, answered := make(chan struct{}), make(chan struct{})
 	o := Options{Dir: dir, Spare: func(died error) bool {
 		var d *DiedError
-		if !errors.As(died, &d) || d.Service != App {
+		if !errors.As(died, &d) || d.Service != app {
 			t.Errorf("asked of %v, want the app's death", died)
 		}
 		asked <- struct{}{}
@@ -33,13 +33,13 @@ func TestUse(t *testing.T) {
 	}
 	kill := func(s *Stack) {
 		t.Helper()
-		must(t, syscall.Kill(s.Groups()[App][0], syscall.SIGKILL))
+		must(t, syscall.Kill(s.Groups()[app][0], syscall.SIGKILL))
 		within("a death is noticed", asked)
 		within("it is answered", answered)
 	}
 	err := Use(t.Context(), tiny(), o, func(ctx context.Context, s *Stack) error {
 		kill(s)
-		must(t, s.Restart(ctx, App))
+		must(t, s.Restart(ctx, app))
 		if err := context.Cause(ctx); err != nil {
 			t.Errorf("killed on purpose: %v", err)
 		}
@@ -49,7 +49,7 @@ func TestUse(t *testing.T) {
 		return context.Cause(ctx)
 	})
 	var died *DiedError
-	if !errors.As(err, &died) || died.Service != App {
+	if !errors.As(err, &died) || died.Service != app {
 		t.Errorf("error: %v, want that the app died", err)
 	}
 	nothingRuns(t, dir)

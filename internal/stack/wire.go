@@ -71,6 +71,7 @@ type processes struct {
 	Boot       string          `json:"boot"`
 	Supervisor proc            `json:"supervisor"`
 	Services   map[string]proc `json:"services"`
+	Jobs       map[string]proc `json:"jobs,omitempty"` // builds, checks and other processes that are no service
 }
 
 // supervisorName is argv[0] of a supervisor; argv[1] is its folder. Descriptor

@@ -13,7 +13,7 @@ func PairsNeeded(sdDiff, delta, alpha, power float64) float64 {
 	if delta == 0 {
 		return math.Inf(1)
 	}
-	z := normalQuantile(1-alpha) + normalQuantile(power)
+	z := NormalQuantile(1-alpha) + NormalQuantile(power)
 	return max(2, math.Ceil(z*z*sdDiff*sdDiff/(delta*delta)))
 }
 

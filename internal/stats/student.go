@@ -62,7 +62,7 @@ func StudentQuantile(p, nu float64) float64 {
 // for few degrees of freedom, but wrong in the tails of many: at nu = 1e5 and
 // tail = 1e-7 its t is 15 times too large.
 func upperQuantile(tail, nu float64) float64 {
-	z := -normalQuantile(tail)
+	z := -NormalQuantile(tail)
 	if nu > normalFrom {
 		return z
 	}
@@ -102,8 +102,8 @@ const normalFrom = 1e7
 // NormalCDF is Φ(z).
 func NormalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
 
-// normalQuantile is Φ⁻¹(p): −Inf at 0, +Inf at 1, NaN outside.
-func normalQuantile(p float64) float64 {
+// NormalQuantile is Φ⁻¹(p): −Inf at 0, +Inf at 1, NaN outside.
+func NormalQuantile(p float64) float64 {
 	if !(p >= 0 && p <= 1) {
 		return math.NaN()
 	}

@@ -75,13 +75,13 @@ func TestStudentInverts(t *testing.T) {
 // TestNormalQuantile compares with printed values, far into the tail.
 func TestNormalQuantile(t *testing.T) {
 	for p, want := range map[float64]float64{0.5: 0, 0.025: -1.959963984540054, 1e-9: -5.997807015007686, 1e-12: -7.034483825301131} {
-		near(t, "z", normalQuantile(p), want, 1e-12)
+		near(t, "z", NormalQuantile(p), want, 1e-12)
 	}
-	if !math.IsInf(normalQuantile(0), -1) || !math.IsInf(normalQuantile(1), 1) {
+	if !math.IsInf(NormalQuantile(0), -1) || !math.IsInf(NormalQuantile(1), 1) {
 		t.Error("the quantiles at 0 and 1 are finite")
 	}
 	for _, p := range []float64{-0.1, 1.1, math.NaN()} {
-		if !math.IsNaN(normalQuantile(p)) {
+		if !math.IsNaN(NormalQuantile(p)) {
 			t.Errorf("the quantile at %v is a number", p)
 		}
 	}

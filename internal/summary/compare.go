@@ -48,7 +48,7 @@ func (g group) requests() float64 {
 	n := 0.0
 	for _, r := range g.runs {
 		for _, s := range r.Steps {
-			n += float64(s.Count - s.Cached)
+			n += float64(s.Count) // without those that the cache of a simulated browser answered
 		}
 	}
 	return n

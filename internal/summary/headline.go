@@ -29,7 +29,7 @@ func geomean(s *Summary, ids []iikanji.RunID) float64 {
 func (l *loader) headline() error {
 	for _, s := range l.rec.Searches {
 		l.s.Searches = append(l.s.Searches, Search{Began: s.Began, Took: s.Took, Runs: s.Runs, Voided: s.Voided, Noise: s.Noise,
-			Rehearsal: s.Rehearsal, Agreement: s.Agreement, Notes: s.Notes, Partial: s.Partial, Options: s.Options})
+			Rehearsal: s.Rehearsal, Notes: s.Notes, Partial: s.Partial, Options: s.Options})
 	}
 	for _, s := range slices.Backward(l.rec.Searches) {
 		if len(s.Final) > 0 {

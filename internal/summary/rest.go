@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -120,10 +121,7 @@ func (l *loader) hideFolders() {
 	if root == "" {
 		return
 	}
-	hide := func(text *string) {
-		*text = strings.ReplaceAll(*text, root, "")
-		*text = strings.ReplaceAll(*text, strings.TrimPrefix(root, "/"), "") // in the names of a diff
-	}
+	hide := func(text *string) { *text = withoutFolder(*text, root) }
 	for i := range l.s.Changes {
 		c := &l.s.Changes[i]
 		hide(&c.Diff)
@@ -163,6 +161,28 @@ func (l *loader) hideFolders() {
 			hide(&o.Sensors[j].Error)
 		}
 	}
+}
+
+// withoutFolder makes the paths in a text relative to a folder that ends in a slash.
+func withoutFolder(text, root string) string {
+	for _, side := range []string{"--- a", "+++ b"} { // the names of a diff keep their slash
+		text = strings.ReplaceAll(text, side+root, side+"/")
+	}
+	return strings.ReplaceAll(text, root, "")
+}
+
+// quoted is a string in a statement; the text may end in the middle of it.
+var quoted = regexp.MustCompile(`(?s)'(?:[^'\\]|\\.|'')*(?:'|$)`)
+
+// withoutValues replaces the strings of quoted statements: they are data of users.
+func withoutValues(evidence []iikanji.Evidence) []iikanji.Evidence {
+	evidence = slices.Clone(evidence)
+	for i, e := range evidence {
+		if strings.HasPrefix(e.Source, "digest ") {
+			evidence[i].Text = quoted.ReplaceAllString(e.Text, "'?'")
+		}
+	}
+	return evidence
 }
 
 // siteFolder is the folder that holds the configurations and logs of all services,

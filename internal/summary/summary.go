@@ -61,7 +61,6 @@ type Search struct {
 	Voided    int              `json:"voided"`
 	Noise     float64          `json:"noise"`
 	Rehearsal tune.Rehearsal   `json:"rehearsal"`
-	Agreement *tune.Agreement  `json:"agreement,omitempty"`
 	Notes     []string         `json:"notes,omitempty"`
 	Partial   bool             `json:"partial,omitempty"`
 	Options   tune.TuneOptions `json:"options"`
@@ -137,6 +136,9 @@ func (l *loader) observed() error {
 			continue
 		}
 		o.detail, o.Sensors, o.Findings = d, d.Diagnosis.Sensors, d.Diagnosis.Findings
+		for i := range o.Findings {
+			o.Findings[i].Evidence = withoutValues(o.Findings[i].Evidence)
+		}
 		o.Binding, o.Seconds, o.CPU = d.Diagnosis.Binding, d.Diagnosis.Statements, d.Diagnosis.CPU
 		l.s.Observed = append(l.s.Observed, o)
 	}
@@ -147,14 +149,6 @@ func (l *loader) observed() error {
 func (s *Summary) Open() []iikanji.Finding {
 	if n := len(s.Observed); n > 0 {
 		return s.Observed[n-1].Findings
-	}
-	return nil
-}
-
-// Last is the latest search, nil for none.
-func (s *Summary) Last() *Search {
-	if n := len(s.Searches); n > 0 {
-		return &s.Searches[n-1]
 	}
 	return nil
 }

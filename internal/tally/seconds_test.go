@@ -9,7 +9,7 @@ import (
 )
 
 // TestSeconds counts times in any order, over two halves that are merged, and
-// wants each second's count of a plain map.
+// compares the count of each second with a plain map.
 func TestSeconds(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var a, b, none Seconds

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
@@ -15,11 +16,9 @@ import (
 // pair runs one pair. The first pair may use the incumbent's latest run as its
 // A; then one B far above it may qualify for the fast lane.
 func (tr *trial) pair(ctx context.Context, usable int) (p judge.Pair, fast judge.Provisional, err error) {
-	first := len(tr.c.Pairs) == 0
-	order := tr.order
-	if usable%2 == 1 { // two pairs cancel a linear drift
-		order = judge.AB + judge.BA - order
-	}
+	first := len(tr.c.Pairs) == tr.had
+	tr.rest(usable)
+	order := tr.orderOf(usable)
 	if first {
 		p.A = tr.free
 	}
@@ -31,11 +30,11 @@ func (tr *trial) pair(ctx context.Context, usable int) (p judge.Pair, fast judge
 		if err != nil || tr.replan {
 			return p, fast, err
 		}
-		if p.Put(on, run, void); void != "" {
+		if p.Put(on, run, void); p.Void != "" {
 			return p, fast, nil
 		}
-		if on && first && tr.ledger.Open == nil {
-			if fast = tr.judge.FastLane(tr.c, tr.incumbent, run); fast.OK {
+		if on && first && tr.ledger.Open == nil && !tr.closed && !tr.resumed {
+			if fast = tr.rule().FastLane(tr.c, tr.incumbent, run); fast.OK {
 				return tr.andBack(ctx, p, fast)
 			}
 		}
@@ -47,6 +46,28 @@ func (tr *trial) pair(ctx context.Context, usable int) (p judge.Pair, fast judge
 	return p, fast, nil
 }
 
+// orderOf is the order of the pair after usable ones.
+func (tr *trial) orderOf(usable int) judge.Order {
+	if usable < 2 && !tr.resumed { // the first order saves a switch between the arms
+		if usable == 1 {
+			return judge.AB + judge.BA - tr.order
+		}
+		return tr.order
+	}
+	return judge.NextOrder(tr.Options.Seed, tr.changes[0].ID, usable)
+}
+
+// mostRest bounds the random rest before each second pair: without it, a
+// disturbance that comes at regular times always meets the same run of a pair.
+const mostRest = 5 * time.Second
+
+// rest draws the rest before a pair.
+func (tr *trial) rest(usable int) {
+	if usable%2 == 0 {
+		tr.wait = time.Duration(tr.rng.Int64N(int64(mostRest)))
+	}
+}
+
 // andBack runs the incumbent once more after a run of the candidate that is
 // above what the incumbent scores by chance. If this run is, too, the machine
 // has become faster, and pairs decide.
@@ -55,8 +76,7 @@ func (tr *trial) andBack(ctx context.Context, p judge.Pair, fast judge.Provision
 	if err != nil {
 		return p, judge.Provisional{}, err
 	}
-	p.A, p.Void = run, void
-	if void != "" || !run.Clean() || !(run.Score > 0) || math.Log(run.Score) > fast.Bound {
+	if p.Put(false, run, void); p.Void != "" || !run.Clean() || !(run.Score > 0) || math.Log(run.Score) > fast.Bound {
 		return p, judge.Provisional{}, nil
 	}
 	fast.Why += fmt.Sprintf("; run %d, without it right after, scored %.0f", run.ID, run.Score)
@@ -68,10 +88,11 @@ func (tr *trial) arm(ctx context.Context, on bool) (*iikanji.Run, string, error)
 	if err := tr.put(ctx, on); err != nil {
 		return nil, "", err
 	}
-	if on { // the candidate may be the cause of void runs: only the incumbent's show that the machine is too noisy
+	if on { // the candidate may be the cause of void runs: only the incumbent's show what the machine is like
 		tr.voids = min(tr.voids, maxVoids-2)
 	}
-	spec := BenchSpec{Load: tr.Options.Short, Trial: on}
+	spec := BenchSpec{Load: tr.Options.Short, Trial: on, Rest: tr.wait}
+	tr.wait = 0
 	if on {
 		spec.Ready = func(ctx context.Context) bool { // an error recurs after the run and is returned then
 			tr.replan, _ = tr.wiped(ctx)

@@ -11,7 +11,9 @@ type budget struct {
 	now     func() time.Time
 	began   time.Time
 	cost    time.Duration // of a run of the short load, with its reset
+	nothing func() bool   // reports that no change is in force; may be nil
 	ending  bool          // the search is over; the rest is for the end phase
+	weak    func() int    // number of changes in force whose proof must be repeated
 }
 
 // timeLeft is the time left of the whole budget.
@@ -45,15 +47,20 @@ func (b *budget) overhead() time.Duration { return max(2*time.Second, b.cost-b.o
 
 // endTime is what the rehearsal and the last comparison will take.
 func (b *budget) endTime() time.Duration {
-	return time.Duration(2*b.options.Pairs)*(b.fullLoad()+b.overhead()) + 3*b.cost
+	load := b.fullLoad()
+	if b.nothing != nil && b.nothing() { // the shortest comparison, so that something may be kept at all
+		load = b.options.Short
+	}
+	return time.Duration(2*b.options.Pairs)*(load+b.overhead()) + 3*b.cost
 }
 
-// tailTime is the time for turning logs off and for drop-one checks.
+// tailTime is the time for turning logs off and for drop-one checks: each weak
+// proof takes two pairs at least.
 func (b *budget) tailTime() time.Duration {
 	if b.options.Time <= 0 || b.ending {
 		return 0
 	}
-	return b.options.Time / 12
+	return b.options.Time/12 + time.Duration(4*b.weak())*b.cost
 }
 
 // LeastTime is the least time for a search: the calibration, one observed run,

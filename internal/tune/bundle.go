@@ -28,7 +28,7 @@ func (t *Tuner) parts() []Candidate {
 			continue
 		}
 		seen[a.Key] = true
-		if a.Parked && a.Verdict.Effect.Mid > 0 && !blinds(a.Remedy) {
+		if a.Parked && a.Verdict.Effect.Mid > 0 && !a.blinds() {
 			parts = append(parts, a.Candidate)
 		}
 	}
@@ -59,14 +59,14 @@ const middling = 0.15
 // candidates whose expected gain takes more than two pairs to prove or, if there
 // is no time for a trial of each, candidates whose expected gain is below
 // middling. It has one remedy of each finding, and none of a proposer.
-func (t *Tuner) handful(first Candidate) []Candidate {
+func (t *Tuner) handful(first Candidate, most int) []Candidate {
 	if t.Options.Time <= 0 {
 		return nil
 	}
-	sd, waiting := t.judge.Prior.SD(), t.waiting(blinds(first.Remedy))
+	sd, waiting := t.judge.Prior.SD(), t.waiting(first.blinds())
 	tight := time.Duration(4*len(waiting))*t.cost > t.timeFor()
 	small := func(c Candidate) bool {
-		return !c.Proposed && (runsFor(c.Gain, sd) > 4 || tight && c.Gain < middling || blinds(c.Remedy))
+		return !c.Proposed && (runsFor(c.Gain, sd) > 4 || tight && c.Gain < middling || c.blinds())
 	}
 	if !small(first) {
 		return nil
@@ -74,7 +74,7 @@ func (t *Tuner) handful(first Candidate) []Candidate {
 	parts := []Candidate{first}
 	for _, c := range waiting {
 		same := func(o Candidate) bool { return o.cause() == c.cause() }
-		if len(parts) < mostParts && small(c) && !slices.ContainsFunc(parts, same) {
+		if len(parts) < most && small(c) && !slices.ContainsFunc(parts, same) {
 			parts = append(parts, c)
 		}
 	}
@@ -120,6 +120,7 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate, why string) (tr
 	a := Attempt{Candidate: one, Key: one.Key(), Says: one.Remedy.Says, Binding: t.binding()}
 	for i, c := range planned {
 		a.Changes, a.Parts, a.Causes = append(a.Changes, c.ID), append(a.Parts, c.Says), append(a.Causes, parts[i].cause())
+		a.Alone = append(a.Alone, t.alone(parts[i], c))
 	}
 	t.fresh = nil
 	tr := t.newTrial(planned...)
@@ -130,7 +131,7 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate, why string) (tr
 	}
 	if tr.replan {
 		t.ledger.Wiped = true
-		a.Skipped = "initialize creates a table anew, which undoes a part of the bundle"
+		a.Skipped = "initialize creates a table again, which undoes a part of the bundle"
 	}
 	t.ledger.Attempts = append(t.ledger.Attempts, a)
 	if err := t.judged(a); err != nil {

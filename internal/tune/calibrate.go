@@ -54,6 +54,9 @@ func (t *Tuner) calibrate(ctx context.Context) error {
 	}
 	t.learn()
 	t.say("noise: the two runs of a pair differ by %.1f %% (standard deviation); score %.0f", 100*t.judge.Prior.SD(), geomean(t.incumbent))
+	if t.Say != nil { // it takes simulations
+		t.say("%s", t.provable())
+	}
 	return t.save()
 }
 
@@ -71,7 +74,7 @@ func (t *Tuner) bench(ctx context.Context, spec BenchSpec, touched ...*iikanji.C
 		return nil, "", err
 	}
 	began := t.Now()
-	t.fresh = nil
+	t.fresh, spec.Accept = nil, t.accept
 	run, void, err := t.Field.Bench(ctx, spec)
 	if err != nil {
 		return nil, "", err
@@ -80,6 +83,15 @@ func (t *Tuner) bench(ctx context.Context, spec BenchSpec, touched ...*iikanji.C
 		return nil, "", context.Cause(ctx)
 	}
 	t.ledger.Runs++
+	if !spec.Trial {
+		t.earlier.Runs++
+		if judge.Failed(run) {
+			t.earlier.Failed++
+		}
+		if void != "" {
+			t.earlier.Void++
+		}
+	}
 	t.cost = max(t.cost*9/10, t.Now().Sub(began))
 	if void == "" && (run.Load.Void || run.Outcome == iikanji.Void) {
 		void = cmp.Or(run.Load.Why, "not a valid measurement")
@@ -90,15 +102,21 @@ func (t *Tuner) bench(ctx context.Context, spec BenchSpec, touched ...*iikanji.C
 	}
 	t.ledger.Voided++
 	t.say("run %d does not count: %s", run.ID, void)
-	if t.voids++; t.voids >= maxVoids {
-		return nil, "", fmt.Errorf("%w: %d runs in a row do not count; the last one because %s", errNoisy, t.voids, void)
+	if t.voids++; t.voids >= maxVoids && !t.accept {
+		t.acceptAll(void)
 	}
 	return run, void, nil
 }
 
-// maxVoids is how many void runs in a row end the search. Whether to wait for a
-// quiet machine is the user's choice.
+// maxVoids is how many void runs in a row show that the machine is always so.
 const maxVoids = 6
+
+// acceptAll makes disturbed runs count from now on. What they add to the noise is
+// measured with it, and larger effects can still be proven.
+func (t *Tuner) acceptAll(void string) {
+	t.accept = true
+	t.note("%d runs in a row did not count, the last one because %s: this is how the machine is, so disturbed runs count from now on", t.voids, void)
+}
 
 // incumbentRan records a run of the incumbent, which may confirm a change that
 // the fast lane accepted.

@@ -22,11 +22,35 @@ type Candidate struct {
 	Chance float64 `json:"chance"`
 	// Proposed: it comes from a proposer, not from a finding.
 	Proposed bool `json:"proposed,omitempty"`
+
+	key   string // cache of Key
+	blind *bool  // cache of blinds
 }
 
 // Key identifies a candidate: the same remedy is not tried twice while the
 // bottleneck is the same.
-func (c Candidate) Key() string { return keyOfRemedy(c.Remedy) }
+func (c Candidate) Key() string {
+	if c.key != "" {
+		return c.key
+	}
+	return keyOfRemedy(c.Remedy)
+}
+
+// cached fills the caches: the ranking reads both for each pair of candidates.
+func (c Candidate) cached() Candidate {
+	c.key = keyOfRemedy(c.Remedy)
+	blind := blinds(c.Remedy)
+	c.blind = &blind
+	return c
+}
+
+// blinds reports whether sensors see less once the candidate is applied.
+func (c Candidate) blinds() bool {
+	if c.blind != nil {
+		return *c.blind
+	}
+	return blinds(c.Remedy)
+}
 
 // cause names the finding.
 func (c Candidate) cause() string { return string(c.Code) + " " + c.Where }
@@ -68,7 +92,7 @@ func Candidates(d *observe.Diagnosis) (cs []Candidate, refused []Refusal) {
 				continue
 			}
 			c.Chance, c.Gain = act.Belief.Chance, max(act.Belief.Gain, -math.Log(1-saved))
-			cs = append(cs, c)
+			cs = append(cs, c.cached())
 		}
 	}
 	return cs, refused
@@ -127,7 +151,7 @@ func Ranked(cs []Candidate, sd float64) []Candidate {
 	cs = slices.Clone(cs)
 	worth := func(c Candidate) float64 { return c.Chance * c.Gain / runsFor(c.Gain, sd) }
 	slices.SortStableFunc(cs, func(a, b Candidate) int {
-		switch ba, bb := blinds(a.Remedy), blinds(b.Remedy); {
+		switch ba, bb := a.blinds(), b.blinds(); {
 		case ba && !bb:
 			return 1
 		case bb && !ba:

@@ -15,9 +15,13 @@ func (t *Tuner) judged(a Attempt) error {
 	if a.Verdict.Call == iikanji.CallUnknown || a.Fast && len(a.Verdict.Base) == 0 { // none yet
 		return nil
 	}
-	for _, id := range a.Changes {
+	for i, id := range a.Changes {
 		v := a.Verdict
 		v.Change, v.Why = id, a.verdictText()
+		if v.Call == iikanji.Keep && i < len(a.Alone) && a.Alone[i] != nil {
+			v = *a.Alone[i]
+			v.Change = id
+		}
 		if err := t.History.SaveVerdict(id, &v); err != nil {
 			return err
 		}
@@ -28,6 +32,9 @@ func (t *Tuner) judged(a Attempt) error {
 // verdictText is the verdict's sentence as saved with each change.
 func (a Attempt) verdictText() string {
 	if n := len(a.Changes); len(a.Parts) > 0 && n > 1 {
+		if a.Verdict.Call == iikanji.Keep {
+			return fmt.Sprintf("tried as one with %d others, unproven alone: %s", n-1, a.Verdict.Why)
+		}
 		return fmt.Sprintf("tried as one with %d others: %s", n-1, a.Verdict.Why)
 	}
 	return a.Verdict.Why
@@ -77,7 +84,8 @@ func (t *Tuner) confirm(ctx context.Context, least int) error {
 	}
 	t.say("%s: %s: %s", strings.ToUpper(callOf(*a)), a.Says, v.Why)
 	if v.Call != iikanji.Keep {
-		a.Parked, t.stale = true, true
+		// One run was lucky, or the gain is smaller than it: pairs decide, at once.
+		a.Parked, a.Binding, t.stale = true, "of another state", true
 		return t.takeBack(ctx, stand, v.Why)
 	}
 	for _, id := range stand {

@@ -17,11 +17,11 @@ import (
 	"github.com/iikanji/iikanji/internal/history"
 )
 
-// errKilled is what a killed process panics with in these tests.
+// errKilled is the panic value of a killed process in these tests.
 var errKilled = errors.New("killed")
 
-// A mortal journal ends its process at the n-th event, before it is written or
-// after; nothing gets into it from then on.
+// A mortal journal ends its process at the n-th event, before or after the event is
+// written. It accepts no later event.
 type mortal struct {
 	*history.History
 	left   int
@@ -51,7 +51,7 @@ func (m *mortal) Append(e history.Event) error {
 	return m.event(func() error { return m.History.Append(e) })
 }
 
-// crash runs a search until its journal kills it; false when it came to its end.
+// crash runs a search until its journal kills it; false if the search ended first.
 func crash(t *testing.T, tu *Tuner, n int, before bool) (killed bool) {
 	t.Helper()
 	tu.Acts.Journal = &mortal{History: tu.History.(*history.History), left: n, before: before}
@@ -69,7 +69,7 @@ func crash(t *testing.T, tu *Tuner, n int, before bool) (killed bool) {
 	return false
 }
 
-// certain are the changes that a ledger has in force and that were proven.
+// certain returns the proven changes that a ledger has in force.
 func certain(t *testing.T, h Store) []iikanji.ChangeID {
 	t.Helper()
 	var b ledger
@@ -83,7 +83,8 @@ func certain(t *testing.T, h Store) []iikanji.ChangeID {
 	return ids
 }
 
-// wantInForce wants the site to be what is in force, and every stage to fit.
+// wantInForce checks that the site has exactly the changes in force, and that every
+// stage agrees.
 func (m *meadow) wantInForce(tu *Tuner, what string) {
 	m.t.Helper()
 	want := map[string]bool{}
@@ -119,9 +120,9 @@ func (m *meadow) wantInForce(tu *Tuner, what string) {
 	}
 }
 
-// TestTuneKilled: kill -9 at any event of the journal, then a recovery, then
-// the next search: the site is what is in force, nothing that was proven is
-// lost, and all of it can be taken back.
+// TestTuneKilled sends kill -9 at each event of the journal, then recovers, then
+// runs the next search. The site must have exactly the changes in force, no proven
+// change may be lost, and all changes must be revertible.
 func TestTuneKilled(t *testing.T) {
 	meadowOf := func() (*meadow, *Tuner) {
 		m, tu := newMeadow(t, 7)
@@ -158,7 +159,7 @@ func TestTuneKilled(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		if full := n%10 == 1; !full {
-			m.at = func(int) { cancel() } // the first run: it stands by then
+			m.at = func(int) { cancel() } // the first run: the changes are applied by then
 		}
 		_, err := tu.Tune(ctx)
 		cancel()
@@ -184,8 +185,8 @@ func TestTuneKilled(t *testing.T) {
 	}
 }
 
-// interrupted are hands during whose n-th op Ctrl-C comes: an op that waits
-// for something ends with its context.
+// interrupted are hands with a Ctrl-C during their n-th op: an op that waits ends
+// with its context.
 type interrupted struct {
 	change.Hands
 	left   int
@@ -202,9 +203,9 @@ func (i *interrupted) Perform(ctx context.Context, op iikanji.Op) error {
 	return i.Hands.Perform(ctx, op)
 }
 
-// TestTuneInterruptedWithin: Ctrl-C during any op, also those of drop-one
-// checks and of the last comparison, leaves the site as the notes say, no
-// change stuck, and a search that can be gone on with.
+// TestTuneInterruptedWithin checks that after Ctrl-C during any op, also of drop-one
+// checks and of the last comparison, the site agrees with the journal, no change is
+// stuck, and the search can be continued.
 func TestTuneInterruptedWithin(t *testing.T) {
 	for stop := 1; ; stop++ {
 		m, tu := newMeadow(t, 2)
@@ -232,7 +233,7 @@ func TestTuneInterruptedWithin(t *testing.T) {
 		tu.Say = nil
 		ctx, cancel = context.WithCancel(t.Context())
 		if full := stop%8 == 1; !full {
-			m.at = func(int) { cancel() } // the first run: it stands by then
+			m.at = func(int) { cancel() } // the first run: the changes are applied by then
 		}
 		_, err = tu.Tune(ctx)
 		cancel()
@@ -246,7 +247,7 @@ func TestTuneInterruptedWithin(t *testing.T) {
 	}
 }
 
-// next is the search of another process on the same history.
+// next returns the search of another process on the same history.
 func (m *meadow) next(tu *Tuner) *Tuner {
 	m.t.Helper()
 	hist := m.h.Dir()
@@ -256,8 +257,8 @@ func (m *meadow) next(tu *Tuner) *Tuner {
 	return m.tuner(hist)
 }
 
-// killedApart is a search that was killed while the last comparison had taken
-// everything away: x=1, y=1, and x=2 on top of the first. x was 0.
+// killedApart returns a search that was killed while the last comparison had
+// reverted all changes: x=1, y=1, and x=2 on top of the first. x was 0.
 func killedApart(t *testing.T) (*meadow, *Tuner) {
 	t.Helper()
 	m, tu := newMeadow(t, 2)
@@ -274,7 +275,7 @@ func killedApart(t *testing.T) (*meadow, *Tuner) {
 	tu.Acts.Journal = j
 	m.at = func(int) {
 		if tu.view.Phase == "last comparison" && m.on()["x=0"] {
-			j.dead = true // nothing that it still does is written
+			j.dead = true // its later events are not written
 			panic(errKilled)
 		}
 	}
@@ -304,7 +305,7 @@ func (m *meadow) edit(name, text string) {
 	}
 }
 
-// stages are the stages of all changes.
+// stages returns the stages of all changes.
 func (m *meadow) stages(h Store) (stages []iikanji.Stage) {
 	m.t.Helper()
 	changes, err := h.Changes()
@@ -317,8 +318,8 @@ func (m *meadow) stages(h Store) (stages []iikanji.Stage) {
 	return stages
 }
 
-// TestPutBack: what a comparison had taken away when it was killed stands
-// again without another search, and is kept.
+// TestPutBack checks that changes that a killed comparison had reverted are applied
+// again without another search, and are kept.
 func TestPutBack(t *testing.T) {
 	m, tu := killedApart(t)
 	back, notes, err := PutBack(t.Context(), tu.History, tu.Acts)
@@ -340,8 +341,8 @@ func TestPutBack(t *testing.T) {
 	}
 }
 
-// TestPutBackEdited: a place that somebody edited meanwhile is his; the rest is
-// put back, by a recovery or by the next search, and the search goes on.
+// TestPutBackEdited checks that a place with a user edit is left alone. The other
+// changes are applied again, by a recovery or by the next search, which continues.
 func TestPutBackEdited(t *testing.T) {
 	for _, recovered := range []bool{true, false} {
 		m, tu := killedApart(t)
@@ -367,8 +368,8 @@ func TestPutBackEdited(t *testing.T) {
 	}
 }
 
-// TestTuneEdited: a change in force whose place somebody has edited ends the
-// next search before its first run, with what differs.
+// TestTuneEdited checks that a user edit at the place of a change in force ends the
+// next search before its first run, with the difference.
 func TestTuneEdited(t *testing.T) {
 	m, tu := newMeadow(t, 22)
 	m.effects["big=1"] = math.Log(3)
@@ -388,7 +389,7 @@ func TestTuneEdited(t *testing.T) {
 	}
 }
 
-// broken are hands whose ops fail for some time.
+// broken are hands whose ops fail a number of times.
 type broken struct {
 	change.Hands
 	err error
@@ -401,8 +402,8 @@ func (b *broken) Perform(ctx context.Context, op iikanji.Op) error {
 	return b.Hands.Perform(ctx, op)
 }
 
-// TestTuneStuck: a change that could not be undone is tried again by the next
-// search, which says so when it still cannot.
+// TestTuneStuck checks that the next search tries again to undo a stuck change, and
+// reports it if this fails again.
 func TestTuneStuck(t *testing.T) {
 	m, tu := newMeadow(t, 2)
 	m.effects["big=1"] = math.Log(3)

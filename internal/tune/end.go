@@ -10,12 +10,24 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/judge"
-	"github.com/iikanji/iikanji/internal/stats"
 )
+
+// An endPhase completes a search: it tries the changes that turn logs off, checks
+// each kept change alone, rehearses a restart and measures the untouched site
+// against the final one. It is the only part that takes kept changes away.
+type endPhase struct {
+	*Tuner
+	out *Outcome
+}
 
 // finish is the end phase, after which the result is reliable and can be
 // exported.
 func (t *Tuner) finish(ctx context.Context, out *Outcome) error {
+	return (&endPhase{t, out}).run(ctx)
+}
+
+// run orders the steps of the end phase.
+func (t *endPhase) run(ctx context.Context) error {
 	t.ending = true
 	if err := t.confirmNow(ctx); err != nil {
 		return err
@@ -33,19 +45,30 @@ func (t *Tuner) finish(ctx context.Context, out *Outcome) error {
 		t.note("nothing was kept: there is nothing to compare")
 		return nil
 	}
+	if err := t.rehearse(ctx); err != nil {
+		return err
+	}
+	return t.compare(ctx)
+}
+
+// rehearse restarts everything in the worst order and reads the settings back.
+func (t *endPhase) rehearse(ctx context.Context) (err error) {
 	t.show(func(v *View) {
 		v.Phase, v.Doing, v.Why, v.Pairs, v.Effect = "rehearsal", "every service is killed and started in the worst order", "does it all come back?", 0, nil
 	})
-	var err error
-	if out.Rehearsal, err = t.Field.Rehearse(ctx); err != nil {
+	if t.out.Rehearsal, err = t.Field.Rehearse(ctx); err != nil {
 		return err
 	}
-	t.say("restart rehearsal: %s", out.Rehearsal.Says)
-	return t.compare(ctx, out)
+	if err := t.Acts.ReadBack(ctx, t.ledger.InForce...); err != nil {
+		t.out.Rehearsal.OK = false
+		t.out.Rehearsal.Says += "; a setting was lost in the restart: " + err.Error()
+	}
+	t.say("restart rehearsal: %s", t.out.Rehearsal.Says)
+	return nil
 }
 
 // confirmNow runs the site as often as the unconfirmed change needs.
-func (t *Tuner) confirmNow(ctx context.Context) error {
+func (t *endPhase) confirmNow(ctx context.Context) error {
 	for t.ledger.Open != nil && len(t.ledger.Open.Since) < 2 {
 		t.show(func(v *View) { v.Phase, v.Doing = "trial", "confirming changes kept by the fast lane" })
 		run, void, err := t.bench(ctx, BenchSpec{Load: t.Options.Short})
@@ -60,13 +83,13 @@ func (t *Tuner) confirmNow(ctx context.Context) error {
 }
 
 // blindLast tries the changes that turn logs off, once no diagnosis needs them.
-func (t *Tuner) blindLast(ctx context.Context) error {
+func (t *endPhase) blindLast(ctx context.Context) error {
 	for t.tailLeft() > 5*t.cost {
 		c, ok := t.next(true)
 		if !ok {
 			return nil
 		}
-		tried, err := t.together(ctx, t.handful(c), "logs are no longer needed for a diagnosis")
+		tried, err := t.together(ctx, t.handful(c, mostParts), "logs are no longer needed for a diagnosis")
 		if err == nil && !tried {
 			err = t.attempt(ctx, c)
 		}
@@ -82,7 +105,7 @@ func (t *Tuner) blindLast(ctx context.Context) error {
 
 // dropOne tries the site without each kept change, the least certain first, while
 // there is time. A change without a gain worth keeping is undone.
-func (t *Tuner) dropOne(ctx context.Context) error {
+func (t *endPhase) dropOne(ctx context.Context) error {
 	var kept []int
 	for i, a := range t.ledger.Attempts {
 		if a.Verdict.Call == iikanji.Keep && !a.Dropped && len(t.ledger.standing(&a)) > 0 {
@@ -90,9 +113,13 @@ func (t *Tuner) dropOne(ctx context.Context) error {
 		}
 	}
 	slices.SortStableFunc(kept, func(a, b int) int {
-		return cmp.Compare(t.ledger.Attempts[a].Verdict.Effect.Lo, t.ledger.Attempts[b].Verdict.Effect.Lo)
+		x, y := &t.ledger.Attempts[a], &t.ledger.Attempts[b]
+		if x.weak() != y.weak() {
+			return cmp.Compare(bit(y.weak()), bit(x.weak()))
+		}
+		return cmp.Compare(x.Verdict.Effect.Lo, y.Verdict.Effect.Lo)
 	})
-	if len(kept) < 2 {
+	if len(kept) == 1 && !t.ledger.Attempts[kept[0]].weak() {
 		return nil
 	}
 	checked := 0
@@ -110,7 +137,7 @@ func (t *Tuner) dropOne(ctx context.Context) error {
 }
 
 // recheck compares the final state with the one without a kept change.
-func (t *Tuner) recheck(ctx context.Context, a *Attempt) error {
+func (t *endPhase) recheck(ctx context.Context, a *Attempt) error {
 	ids := t.ledger.standing(a)
 	changes, err := t.changes(ids)
 	if err != nil || len(changes) == 0 {
@@ -134,13 +161,40 @@ func (t *Tuner) recheck(ctx context.Context, a *Attempt) error {
 		return err
 	}
 	v, err := tr.without(ctx)
-	if err == nil && v.Call == iikanji.Revert {
+	if err == nil && v.Effect.Level > 0 {
+		a.Again = &v
+		tr.judge.Effects.Pool(&a.Verdict, v)
+	}
+	if err == nil && (v.Call == iikanji.Revert || a.weak() && unproven(v)) {
 		err = tr.drop(ctx, a, v)
 	}
 	if !a.Dropped {
 		err = errors.Join(err, t.allBack(context.WithoutCancel(ctx)))
 	}
 	return err
+}
+
+// proofLevel is the one-sided level below which one trial proves a gain for the
+// whole search: of 15 candidates that do nothing, one passes in 1 of 50 searches. A
+// weaker proof must be repeated with new pairs before the end.
+const proofLevel = 0.0005
+
+// weak reports whether an attempt's proof must be repeated.
+func (a *Attempt) weak() bool {
+	return a.Verdict.Reason == iikanji.Proven && a.Verdict.P > proofLevel && (a.Again == nil || a.Again.Call != iikanji.Keep)
+}
+
+// unproven reports whether a second trial failed to prove a gain. One that the end
+// of the time cut off speaks against the change only if its pairs do.
+func unproven(v iikanji.Verdict) bool {
+	return v.Call == iikanji.Inconclusive || v.Call == iikanji.CallUnknown && len(v.Tried) > 0 && v.Effect.Mid <= 0
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // drop undoes a change for good that a check found to have no effect worth keeping.
@@ -175,7 +229,7 @@ func (tr *trial) without(ctx context.Context) (iikanji.Verdict, error) {
 		if tr.c.Pairs = append(tr.c.Pairs, p); p.Void != "" {
 			continue
 		}
-		v = tr.judge.Decide(tr.c)
+		v = tr.rule().Decide(tr.c)
 		tr.show(func(w *View) { w.Pairs, w.Effect = len(v.Tried), &v.Effect })
 	}
 	return v, nil
@@ -183,9 +237,11 @@ func (tr *trial) without(ctx context.Context) (iikanji.Verdict, error) {
 
 // pairWithout is one pair of a drop-one check.
 func (tr *trial) pairWithout(ctx context.Context, usable int) (p judge.Pair, err error) {
-	order := judge.AB
-	if usable%2 == 0 {
-		order = judge.BA
+	order := judge.BA // the first run needs no switch
+	if usable >= 2 {
+		order = judge.NextOrder(tr.Options.Seed, tr.changes[0].ID, usable)
+	} else if usable == 1 {
+		order = judge.AB
 	}
 	for _, on := range order.Arms() {
 		if err := tr.put(ctx, on); err != nil {
@@ -195,7 +251,7 @@ func (tr *trial) pairWithout(ctx context.Context, usable int) (p judge.Pair, err
 		if err != nil {
 			return p, err
 		}
-		if p.Put(on, run, void); void != "" {
+		if p.Put(on, run, void); p.Void != "" {
 			break
 		}
 	}
@@ -204,17 +260,17 @@ func (tr *trial) pairWithout(ctx context.Context, usable int) (p judge.Pair, err
 
 // compare measures the untouched site against the final one in interleaved full
 // runs; the ratio is the main result. Void pairs are repeated while there is time.
-func (t *Tuner) compare(ctx context.Context, out *Outcome) (err error) {
+func (t *endPhase) compare(ctx context.Context) (err error) {
+	out := t.out
 	out.Full = t.fullLoad()
 	if t.Options.Time > 0 { // all of the time left, except for a run that must be repeated
 		out.Full = t.fullIn(t.timeLeft() - t.cost)
 	}
-	c := &comparison{Tuner: t, out: out, on: true}
+	c := &comparison{endPhase: t, on: true}
 	defer func() {
 		if !c.on {
 			err = errors.Join(err, t.allBack(context.WithoutCancel(ctx)))
 		}
-		t.conclude(out)
 	}()
 	for n, bad := 0, 0; n < t.Options.Pairs; {
 		left := t.timeLeft()
@@ -230,22 +286,27 @@ func (t *Tuner) compare(ctx context.Context, out *Outcome) (err error) {
 			c.why = judge.Unusable(p)
 		}
 		if c.why != "" {
-			bad++
 			t.note("last comparison: a pair does not count: %s", c.why)
+			if bad++; bad == maxBadPairs && !t.accept && p.Void != "" { // a headline with its noise is better than none
+				t.acceptAll(p.Void)
+			}
 			continue
 		}
 		n++
 		c.pairs = append(c.pairs, p)
 		out.Untouched, out.Final = append(out.Untouched, p.A.ID), append(out.Final, p.B.ID)
-		t.headline(out, c.pairs)
+		t.headline(c.pairs)
 	}
 	return nil
 }
 
+// maxBadPairs is how many void pairs the last comparison repeats before disturbed
+// runs count.
+const maxBadPairs = 2
+
 // A comparison is the state of the last comparison.
 type comparison struct {
-	*Tuner
-	out   *Outcome
+	*endPhase
 	on    bool // all changes in force are applied
 	pairs []judge.Pair
 	why   string // why the latest pair is void
@@ -253,10 +314,7 @@ type comparison struct {
 
 // pair runs the n-th pair; the first one starts in the final state.
 func (c *comparison) pair(ctx context.Context, n int) (p judge.Pair, err error) {
-	order := judge.BA
-	if n%2 == 1 {
-		order = judge.AB
-	}
+	order := judge.NextOrder(c.Options.Seed, 0, n)
 	for _, want := range order.Arms() {
 		c.show(func(v *View) {
 			v.Phase, v.Why, v.Pairs = "last comparison", "interleaved full runs are the headline", n
@@ -269,7 +327,7 @@ func (c *comparison) pair(ctx context.Context, n int) (p judge.Pair, err error) 
 		if err != nil {
 			return p, err
 		}
-		if p.Put(want, run, void); void != "" {
+		if p.Put(want, run, void); p.Void != "" {
 			break
 		}
 	}
@@ -291,26 +349,18 @@ func (c *comparison) turn(ctx context.Context, want bool) error {
 }
 
 // headline is the ratio of the pairs so far.
-func (t *Tuner) headline(out *Outcome, pairs []judge.Pair) {
+func (t *endPhase) headline(pairs []judge.Pair) {
 	c := judge.Compare(pairs)
+	out := t.out
 	out.Scores, out.Ratio, out.Work = c.Scores, c.Ratio, c.Work
 	if c.Bounded {
 		t.show(func(v *View) { v.Pairs, v.Effect = c.Pairs, &c.Effect })
 	}
 }
 
-// conclude compares how short and full runs rank the two states that have both.
-func (t *Tuner) conclude(out *Outcome) {
-	short, full := []float64{geomean(t.untouched), geomean(t.incumbent)}, out.Scores[:]
-	if min(short[0], short[1], full[0], full[1]) <= 0 || short[0] == short[1] || full[0] == full[1] {
-		return // nothing to rank
-	}
-	out.Agreement = &Agreement{States: len(full), Tau: stats.Kendall(short, full)}
-}
-
 // allAway undoes every change for a while, the latest first; the ledger records it
 // before.
-func (t *Tuner) allAway(ctx context.Context) error {
+func (t *endPhase) allAway(ctx context.Context) error {
 	t.ledger.Away = slices.Clone(t.ledger.InForce)
 	if err := t.save(); err != nil {
 		return err
@@ -324,7 +374,7 @@ func (t *Tuner) allAway(ctx context.Context) error {
 }
 
 // allBack applies them again, in the order of application.
-func (t *Tuner) allBack(ctx context.Context) error {
+func (t *endPhase) allBack(ctx context.Context) error {
 	for _, id := range t.ledger.InForce {
 		c, err := t.History.LoadChange(id)
 		if err != nil {

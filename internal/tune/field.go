@@ -12,7 +12,8 @@ import (
 // A Field is a site that a Tuner can load and observe.
 type Field interface {
 	// Bench loads the site once with every answer checked, and saves the run.
-	// void is why the run proves nothing, such as a busy machine; "" if it counts.
+	// void is why the run does not count, as when the machine was much busier than in
+	// other runs; "" if it counts. With spec.Accept it counts.
 	Bench(ctx context.Context, spec BenchSpec) (run *iikanji.Run, void string, err error)
 	// Observe does the same with every sensor on and returns a diagnosis. The score
 	// of such a run does not count.
@@ -25,10 +26,13 @@ type Field interface {
 // A BenchSpec describes a run to make.
 type BenchSpec struct {
 	Load  time.Duration
+	Rest  time.Duration       // before the run, beyond the usual rest
 	State iikanji.Fingerprint // of everything that changes have touched
 	// Trial: a candidate is applied. The death of a service counts against the
 	// candidate and fails the run, instead of ending the search.
 	Trial bool
+	// Accept: a disturbed run counts, because every run on this machine is disturbed.
+	Accept bool
 	// Ready is called after initialize, right before the load; false ends the run
 	// there. nil is as true.
 	Ready func(ctx context.Context) bool
@@ -117,14 +121,19 @@ type Attempt struct {
 	// are tried again when no other is left.
 	Deferred bool `json:"deferred,omitempty"`
 	Fast     bool `json:"fast_lane,omitempty"`
+	// Again is the verdict of the check at the end, with pairs of their own.
+	Again *iikanji.Verdict `json:"checked_again,omitempty"`
 	// Parts are the changes of a bundle in words, Causes their findings, with code
 	// and place.
-	Parts   []string      `json:"parts,omitempty"`
-	Causes  []string      `json:"causes,omitempty"`
-	Dropped bool          `json:"dropped,omitempty"` // kept first, taken back by a drop-one check
-	Undone  bool          `json:"undone,omitempty"`  // kept first, taken back by a person since
-	Runs    int           `json:"runs"`
-	Took    time.Duration `json:"took_ns"`
+	Parts  []string `json:"parts,omitempty"`
+	Causes []string `json:"causes,omitempty"`
+	// Alone are the verdicts of a screening on the changes of a bundle, each proven
+	// by itself; nil for a change that was proven only together with the others.
+	Alone   []*iikanji.Verdict `json:"proven_alone,omitempty"`
+	Dropped bool               `json:"dropped,omitempty"` // kept first, taken back by a drop-one check
+	Undone  bool               `json:"undone,omitempty"`  // kept first, taken back by a person since
+	Runs    int                `json:"runs"`
+	Took    time.Duration      `json:"took_ns"`
 }
 
 // again marks an attempt to be tried again because its proof no longer holds.
@@ -145,19 +154,14 @@ type Outcome struct {
 	// shape may hide a gain.
 	Work      []iikanji.Work `json:"work,omitempty"`
 	Short     [2]float64     `json:"short_scores"` // the same in the searching runs
-	Agreement *Agreement     `json:"agreement,omitempty"`
 	Rehearsal Rehearsal      `json:"rehearsal"`
 	Noise     float64        `json:"noise"` // SD of ln(score) of a pair's difference
-	Runs      int            `json:"runs"`  // of this search, without earlier ones on the history
-	Voided    int            `json:"voided"`
-	Took      time.Duration  `json:"took_ns"`
-	Full      time.Duration  `json:"full_ns"`
-	Notes     []string       `json:"notes,omitempty"`
-	Partial   bool           `json:"partial,omitempty"`
-}
-
-// An Agreement says whether short runs rank states as full ones do.
-type Agreement struct {
-	States int     `json:"states"`
-	Tau    float64 `json:"tau"` // Kendall's
+	// FalseKeeps is how many of the changes in force are expected to have no effect.
+	FalseKeeps float64       `json:"false_keeps_expected"`
+	Runs       int           `json:"runs"` // of this search, without earlier ones on the history
+	Voided     int           `json:"voided"`
+	Took       time.Duration `json:"took_ns"`
+	Full       time.Duration `json:"full_ns"`
+	Notes      []string      `json:"notes,omitempty"`
+	Partial    bool          `json:"partial,omitempty"`
 }

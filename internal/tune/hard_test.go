@@ -19,8 +19,8 @@ import (
 	"github.com/iikanji/iikanji/internal/history"
 )
 
-// TestTuneStacked: a change that others stand on is not checked alone, and all
-// of them go and come back in their order.
+// TestTuneStacked checks that a change with other changes built on it has no
+// drop-one check, and that such changes are reverted and applied in order.
 func TestTuneStacked(t *testing.T) {
 	m, tu := newMeadow(t, 11)
 	m.effects = map[string]float64{"x=1": 0.8, "x=2": 1.6, "x=3": 2.4}
@@ -50,8 +50,9 @@ func TestTuneStacked(t *testing.T) {
 	}
 }
 
-// TestTuneProvisionalFails: one lucky run lets a change in; the runs after it
-// do not confirm it: it is undone, and what was built on it has another trial.
+// TestTuneProvisionalFails has a change that one lucky run makes provisional and
+// that later runs do not confirm. It must be undone, and a change built on it must
+// get another trial.
 func TestTuneProvisionalFails(t *testing.T) {
 	m, tu := newMeadow(t, 12)
 	m.effects["luck=2"] = 0.5
@@ -85,8 +86,8 @@ func TestTuneProvisionalFails(t *testing.T) {
 	}
 }
 
-// TestTuneLimitMoves: what could not be proven under one limit comes back when
-// the limit is another one.
+// TestTuneLimitMoves checks that a parked change is tried again when another
+// resource is the limit.
 func TestTuneLimitMoves(t *testing.T) {
 	m, tu := newMeadow(t, 13)
 	m.effects = map[string]float64{"slow=1": 0.012, "big=1": math.Log(3)}
@@ -119,8 +120,8 @@ func TestTuneLimitMoves(t *testing.T) {
 	}
 }
 
-// TestTuneProposer: what somebody else proposes goes through the same gates,
-// and what weakens a promise that must be kept is never on the site.
+// TestTuneProposer checks that proposed changes pass the same gates, and that a
+// change that weakens a protected promise is never applied.
 func TestTuneProposer(t *testing.T) {
 	m, tu := newMeadow(t, 14)
 	m.effects = map[string]float64{"good=1": 0.4, "unsafe=1": 3}
@@ -154,8 +155,8 @@ func TestTuneProposer(t *testing.T) {
 	}
 }
 
-// TestTuneNeverCounts: a candidate none of whose runs count is given up, also
-// when there is no end to the time.
+// TestTuneNeverCounts checks that a candidate whose runs are all void is given up,
+// also without a time limit.
 func TestTuneNeverCounts(t *testing.T) {
 	m, tu := newMeadow(t, 15)
 	m.effects["some=1"] = 0.3
@@ -179,8 +180,8 @@ func TestTuneNeverCounts(t *testing.T) {
 	}
 }
 
-// TestTuneFinalFails: a final site that fails its full runs has no ratio, says
-// so, and can be written as JSON.
+// TestTuneFinalFails checks that a final site that fails its full runs has no ratio,
+// that this is reported, and that the outcome can be written as JSON.
 func TestTuneFinalFails(t *testing.T) {
 	m, tu := newMeadow(t, 16)
 	m.effects["big=1"] = math.Log(4)
@@ -200,8 +201,8 @@ func TestTuneFinalFails(t *testing.T) {
 	m.wantInForce(tu, "at the end")
 }
 
-// TestTuneTakenBack: after all was taken back by hand the search begins anew,
-// and what one person took back alone stays away.
+// TestTuneTakenBack checks that the search begins again after all changes were
+// reverted by hand, and that a single change reverted by hand stays reverted.
 func TestTuneTakenBack(t *testing.T) {
 	m, tu := newMeadow(t, 17)
 	m.effects = map[string]float64{"big=1": math.Log(3), "some=1": 0.4}
@@ -238,8 +239,8 @@ func TestTuneTakenBack(t *testing.T) {
 	m.wantInForce(tu, "at the end")
 }
 
-// TestTuneByHand: changes that were applied by hand before stand below the
-// search in the order in which they were applied.
+// TestTuneByHand checks that changes applied by hand before the search stay below
+// its changes, in the order in which they were applied.
 func TestTuneByHand(t *testing.T) {
 	m, tu := newMeadow(t, 18)
 	for _, value := range []string{"1", "2"} {
@@ -261,14 +262,15 @@ func TestTuneByHand(t *testing.T) {
 	}
 }
 
-// TestTuneOtherConditions: runs under other conditions are no noise for these.
+// TestTuneOtherConditions checks that runs under other conditions are not used as
+// noise.
 func TestTuneOtherConditions(t *testing.T) {
 	m, tu := newMeadow(t, 19)
 	m.effects["big=1"] = math.Log(3)
 	m.finds = func(map[string]bool) []iikanji.Finding { return []iikanji.Finding{turn("DB101", "big", "1", 8)} }
 	ctx, cancel := context.WithCancel(t.Context())
 	m.at = func(run int) {
-		if run == 11 { // the fast lane has let it in
+		if run == 11 { // the fast lane has made it provisional
 			cancel()
 		}
 	}
@@ -289,8 +291,8 @@ func TestTuneOtherConditions(t *testing.T) {
 	m.wantInForce(tu, "at the end")
 }
 
-// TestTuneNoTime: a search without the time for its noise does nothing, says
-// so, and keeps what was run.
+// TestTuneNoTime checks that a search with too little time to measure the noise
+// changes nothing, reports it, and keeps its runs.
 func TestTuneNoTime(t *testing.T) {
 	m, tu := newMeadow(t, 20)
 	m.finds = func(map[string]bool) []iikanji.Finding { return []iikanji.Finding{turn("DB101", "big", "1", 8)} }
@@ -306,8 +308,8 @@ func TestTuneNoTime(t *testing.T) {
 	}
 }
 
-// TestTuneFails: a site that fails by itself is no ground to search on; one
-// accident is.
+// TestTuneFails checks that a site that fails by itself ends the search, and that a
+// single failed run does not.
 func TestTuneFails(t *testing.T) {
 	for _, c := range []struct {
 		bad  int // runs that fail, from the second on
@@ -326,8 +328,8 @@ func TestTuneFails(t *testing.T) {
 	}
 }
 
-// TestTuneFasterMachine: when the machine becomes faster during a candidate's
-// first run, the incumbent right after it is as fast: nothing is let in.
+// TestTuneFasterMachine makes the machine faster during a candidate's first run. The
+// incumbent's run right after is as fast, so the fast lane must not accept the change.
 func TestTuneFasterMachine(t *testing.T) {
 	for seed := range uint64(16) {
 		from := 9 + int(seed)%2 // during the candidate's run, or during the one right after
@@ -353,9 +355,9 @@ func TestTuneFasterMachine(t *testing.T) {
 	}
 }
 
-// TestTuneHandful: where the time is bounded, what would take long to prove
-// alone is tried together, one cure of a finding, and what cannot be planned is
-// left out; each of those kept says which proof it shares.
+// TestTuneHandful checks that with limited time, changes that need many pairs alone
+// are tried together, one remedy of each finding, without those that cannot be
+// planned. Each kept change names the verdict that it shares.
 func TestTuneHandful(t *testing.T) {
 	m, tu := newMeadow(t, 40)
 	tu.Options.Time = 20 * time.Minute
@@ -377,7 +379,7 @@ func TestTuneHandful(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out.Attempts[0].Skipped == "" || out.Attempts[0].Code != "WEB108" {
-		t.Errorf("what cannot be planned is not told first: %+v", out.Attempts[0])
+		t.Errorf("a remedy that cannot be planned is not reported first: %+v", out.Attempts[0])
 	}
 	one := out.Attempts[1]
 	if one.Kind() != bundleKind || one.Verdict.Call != iikanji.Keep || len(one.Changes) != 4 {

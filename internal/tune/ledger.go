@@ -30,7 +30,7 @@ type ledger struct {
 	InForce  []iikanji.ChangeID `json:"in_force"`       // in the order in which they were applied
 	Away     []iikanji.ChangeID `json:"away,omitempty"` // changes of InForce that a comparison or a drop-one check may have undone for a while
 	Open     *unconfirmed       `json:"open,omitempty"`
-	Wiped    bool               `json:"wiped"` // initialize creates the tables anew
+	Wiped    bool               `json:"wiped"` // initialize creates the tables again
 	Pairs    [][][2]int         `json:"pairs"` // of past trials, for the noise
 	Incumb   []iikanji.RunID    `json:"incumbent"`
 	Runs     int                `json:"runs"`

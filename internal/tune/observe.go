@@ -8,9 +8,10 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/judge"
 )
 
-// observe runs the site with every sensor on and makes the queue anew.
+// observe runs the site with every sensor on and fills the queue again.
 func (t *Tuner) observe(ctx context.Context) error {
 	t.show(func(v *View) {
 		v.Phase, v.Doing, v.Why = "observe", "a run with every sensor on", "where does the time go now?"
@@ -26,6 +27,9 @@ func (t *Tuner) observe(ctx context.Context) error {
 	}
 	t.diagnosis, t.moved = d, false
 	older := t.candidates
+	if t.screening.binding != d.Binding || t.screening.found == nil {
+		t.screening = screening{found: map[string]judge.Screening{}, binding: d.Binding}
+	}
 	found, refused := Candidates(d)
 	t.candidates = slices.DeleteFunc(found, t.cured)
 	t.refuse(refused)
@@ -47,7 +51,7 @@ func (t *Tuner) observe(ctx context.Context) error {
 		act, _ := change.Match(c.Remedy) // an error: the trial reports why it cannot be planned
 		c.Chance, c.Gain = max(act.Belief.Chance, 0.1), max(act.Belief.Gain, 0.05, c.Gain)
 		if !slices.ContainsFunc(t.candidates, func(o Candidate) bool { return o.Key() == c.Key() }) {
-			t.candidates = append(t.candidates, c)
+			t.candidates = append(t.candidates, c.cached())
 		}
 	}
 	return nil

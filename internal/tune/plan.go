@@ -40,11 +40,11 @@ func (t *Tuner) try(ctx context.Context, c Candidate) (Attempt, error) {
 			return a, err
 		}
 		if again || change.InSchemaFile(c.Remedy) {
-			a.Skipped = "initialize creates the table anew, which undoes the change, and its schema file cannot be edited for it"
+			a.Skipped = "initialize creates the table again, which undoes the change, and its schema file cannot be edited for it"
 			return a, nil
 		}
 		t.ledger.Wiped = true
-		t.say("initialize creates the table anew, which undoes the change: it goes into the schema file that initialize loads")
+		t.say("initialize creates the table again, which undoes the change: the change goes into the schema file that initialize loads")
 		c.Remedy = change.IntoSchemaFile(c.Remedy)
 	}
 }

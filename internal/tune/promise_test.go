@@ -7,8 +7,8 @@ import (
 	"github.com/iikanji/iikanji/internal/stats"
 )
 
-// TestPromise: what one pair shows plainly promises a decision at the next
-// look; what it does not show promises little, and after the last look nothing.
+// TestPromise checks the probability of a decision at the next look: high after a
+// clear first pair, low after an unclear one, and 0 after the last look.
 func TestPromise(t *testing.T) {
 	after := func(pairs int, mid float64) iikanji.Verdict {
 		v := iikanji.Verdict{Shrunk: mid, Worth: 0.01}

@@ -15,6 +15,7 @@ type queue struct {
 	options    TuneOptions
 	ledger     *ledger
 	evidence   *evidence
+	screening  screening
 }
 
 // binding is the resource that the latest diagnosis found to be the limit.
@@ -46,7 +47,7 @@ func (q *queue) carry(older []Candidate) {
 // cured reports whether another remedy of the same finding is in force. A log
 // that is written more cheaply may still be turned off.
 func (q *queue) cured(c Candidate) bool {
-	return c.Code != "" && !blinds(c.Remedy) && slices.ContainsFunc(q.ledger.Attempts, func(a Attempt) bool {
+	return c.Code != "" && !c.blinds() && slices.ContainsFunc(q.ledger.Attempts, func(a Attempt) bool {
 		return (a.cause() == c.cause() || slices.Contains(a.Causes, c.cause())) && len(q.ledger.standing(&a)) > 0
 	})
 }
@@ -55,8 +56,8 @@ func (q *queue) cured(c Candidate) bool {
 // those that blind the sensors or among the others.
 func (q *queue) next(blind bool) (Candidate, bool) {
 	again := Candidate{}
-	for _, c := range Ranked(q.candidates, q.evidence.judge.Prior.SD()) {
-		if blinds(c.Remedy) != blind || c.Key() == q.under || q.trifling(c) {
+	for _, c := range Ranked(q.believe(q.candidates), q.evidence.judge.Prior.SD()) {
+		if c.blinds() != blind || c.Key() == q.under || q.trifling(c) {
 			continue
 		}
 		switch tried, deferred := q.tried(c); {
@@ -74,7 +75,7 @@ func (q *queue) next(blind bool) (Candidate, bool) {
 const trifle = 0.004
 
 func (q *queue) trifling(c Candidate) bool {
-	return q.options.Time > 0 && !blinds(c.Remedy) && c.Chance*c.Gain < trifle
+	return q.options.Time > 0 && !c.blinds() && c.Chance*c.Gain < trifle
 }
 
 // tried reports whether a candidate had its trial, and whether that trial was
@@ -94,8 +95,8 @@ func (q *queue) tried(c Candidate) (tried, deferred bool) {
 // waiting are the candidates that have had no trial yet, best first, of those
 // that blind the sensors or of the others.
 func (q *queue) waiting(blind bool) []Candidate {
-	return slices.DeleteFunc(Ranked(q.candidates, q.evidence.judge.Prior.SD()), func(c Candidate) bool {
+	return slices.DeleteFunc(Ranked(q.believe(q.candidates), q.evidence.judge.Prior.SD()), func(c Candidate) bool {
 		tried, _ := q.tried(c)
-		return tried || blinds(c.Remedy) != blind || q.trifling(c)
+		return tried || c.blinds() != blind || q.trifling(c)
 	})
 }

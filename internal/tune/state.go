@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/iikanji/iikanji"
@@ -21,10 +22,12 @@ type state struct {
 	stale  bool // the bottleneck may have moved: observe again
 	moved  bool // a change of a small effect was kept since the last observation
 	voids  int  // in a row
+	accept bool // disturbed runs count
 	view   View
 	notes  []string
-	before [2]int // runs of earlier searches on this history, and the void ones
-	first  int    // attempts of earlier searches
+	rng    *rand.Rand // of the order of runs and their rests
+	before [2]int     // runs of earlier searches on this history, and the void ones
+	first  int        // attempts of earlier searches
 }
 
 // An evidence is the runs that verdicts rest on.
@@ -36,13 +39,27 @@ type evidence struct {
 	fresh     *iikanji.Run   // the incumbent's latest run, if nothing was changed since
 	past      [][]judge.Pair // of earlier trials
 	known     map[judge.FaultKey]iikanji.Fault
+	earlier   judge.Record // of the incumbent's runs
 }
 
 // begin empties the state at the start of a search.
 func (t *Tuner) begin() {
 	t.state = state{budget: budget{options: t.Options, now: t.Now, began: t.Now()}, stale: true}
+	t.rng = rand.New(rand.NewPCG(t.Options.Seed, 1))
+	t.weak = t.weakKeeps
 	t.known = map[judge.FaultKey]iikanji.Fault{}
+	t.nothing = t.nothingKept
 	t.queue = queue{options: t.Options, ledger: &t.ledger, evidence: &t.evidence}
+}
+
+// nothingKept reports that no change is in force but perhaps one that is not
+// confirmed.
+func (t *Tuner) nothingKept() bool {
+	open := 0
+	if o := t.ledger.Open; o != nil && o.Attempt < len(t.ledger.Attempts) {
+		open = len(t.ledger.standing(&t.ledger.Attempts[o.Attempt]))
+	}
+	return len(t.ledger.InForce) == open
 }
 
 // remember adds the faults of a run of the incumbent to the known ones.
@@ -54,9 +71,19 @@ func (e *evidence) remember(r *iikanji.Run) {
 	}
 }
 
-// learn estimates the noise from the calibration and from past trials.
-func (e *evidence) learn() {
-	e.judge = judge.NewJudge(judge.Noise(append(slices.Clone(e.past), judge.PairRuns(e.aa))...))
+// learn estimates the noise from the calibration and from past trials, and the
+// effects of changes from the attempts so far.
+func (t *Tuner) learn() {
+	t.judge = judge.NewJudge(judge.Noise(t.aa, t.past...))
+	t.judge.Slope = judge.LearnSlope(append(slices.Clone(t.past), judge.PairRuns(t.aa))...)
+	var tried []judge.Tried
+	for _, a := range t.ledger.Attempts {
+		if v := a.Verdict; v.Effect.Level > 0 && a.Kind() != bundleKind && !a.Fast && len(v.Tried) > 1 {
+			se := (v.Effect.Hi - v.Effect.Lo) / 2 / stats.NormalQuantile(1-t.judge.Looks.Level(len(v.Tried)))
+			tried = append(tried, judge.Tried{Effect: v.Effect.Mid, SE: se})
+		}
+	}
+	t.judge.Effects = judge.Learn(tried)
 }
 
 // show edits the view and passes it on.

@@ -11,6 +11,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/judge"
+	"github.com/iikanji/iikanji/internal/stats"
 )
 
 // A trial compares the site with changes to the site without them, in
@@ -24,22 +25,24 @@ type trial struct {
 	order    judge.Order  // of the first pair; it saves a switch between the arms
 	began    time.Time
 	runs     int
-	deferred bool // ended early: another candidate promises more
-	replan   bool // initialize undid the change: plan it again, into the schema file
+	had      int           // pairs of an earlier part of the trial
+	resumed  bool          // had is not 0
+	closed   bool          // the fast lane has failed for these changes
+	wait     time.Duration // before the next run
+	looks    stats.Looks   // of this trial; empty for the judge's own
+	deferred bool          // ended early: another candidate promises more
+	replan   bool          // initialize undid the change: plan it again, into the schema file
 }
 
 // errTime is the end of the time in the middle of a trial.
 var errTime = errors.New("the time is up")
-
-// errNoisy is a machine that is too noisy for measurements.
-var errNoisy = errors.New("the machine is too noisy to prove anything")
 
 func (t *Tuner) newTrial(changes ...*iikanji.Change) *trial {
 	tr := &trial{Tuner: t, changes: changes, began: t.Now(), free: t.fresh, order: judge.BA}
 	if tr.free != nil || t.ledger.Open != nil { // runs of the incumbent confirm the unconfirmed change
 		tr.order = judge.AB
 	}
-	tr.c = judge.Case{Change: bundled(changes), Worth: worthOf(changes), Allow: t.Acts.Policy.Allow, Known: t.knownFaults()}
+	tr.c = judge.Case{Change: bundled(changes), Worth: worthOf(changes), Allow: t.Acts.Policy.Allow, Known: t.knownFaults(), Earlier: t.earlier}
 	if len(t.incumbent) >= judge.ShiftRuns {
 		tr.c.Before = slices.Clone(t.incumbent)
 	}
@@ -81,6 +84,9 @@ func (tr *trial) hold(ctx context.Context, a *Attempt) (err error) {
 			err = errors.Join(err, tr.away(ctx, "its trial did not end"))
 		}
 	}()
+	if err := tr.takeUp(a.Key); err != nil {
+		return err
+	}
 	if err := tr.put(ctx, true); err != nil {
 		return tr.refused(ctx, a, err)
 	}
@@ -139,7 +145,7 @@ func (tr *trial) away(ctx context.Context, why string) error {
 // decide runs pairs until the judge has decided, or until the fast lane accepts
 // the candidate provisionally because of one run far above the incumbent's.
 func (tr *trial) decide(ctx context.Context) (judge.Provisional, iikanji.Verdict, error) {
-	usable := 0
+	usable := tr.had
 	for {
 		p, fast, err := tr.pair(ctx, usable)
 		if err != nil || tr.replan || fast.OK {
@@ -153,7 +159,7 @@ func (tr *trial) decide(ctx context.Context) (judge.Provisional, iikanji.Verdict
 		if p.Void != "" {
 			continue
 		}
-		v := tr.judge.Decide(tr.c)
+		v := tr.rule().Decide(tr.c)
 		tr.show(func(w *View) { w.Pairs, w.Effect = len(v.Tried), &v.Effect })
 		if v.Reason == iikanji.Shifted {
 			if err := tr.recalibrate(ctx, v.Why); err != nil {
@@ -194,7 +200,7 @@ func (tr *trial) stuck(usable int) string {
 
 // giveUp is the verdict on a trial that cannot be finished.
 func (tr *trial) giveUp(why string) iikanji.Verdict {
-	v := tr.judge.Decide(tr.c)
+	v := tr.rule().Decide(tr.c)
 	if v.Reason != iikanji.Gate {
 		v.Call, v.Reason, v.Needed, v.Why = iikanji.Inconclusive, iikanji.Undecided, 0, why
 	}
@@ -206,7 +212,7 @@ func (tr *trial) giveUp(why string) iikanji.Verdict {
 func (tr *trial) recalibrate(ctx context.Context, why string) error {
 	tr.c.Pairs[len(tr.c.Pairs)-1].Void = why
 	tr.say("%s", why)
-	tr.c.Before, tr.incumbent = nil, nil
+	tr.c.Before, tr.incumbent, tr.past = nil, nil, nil
 	for len(tr.c.Before) < judge.ShiftRuns {
 		run, void, err := tr.arm(ctx, false)
 		if err != nil {
@@ -216,13 +222,15 @@ func (tr *trial) recalibrate(ctx context.Context, why string) error {
 			tr.c.Before = append(tr.c.Before, run)
 		}
 	}
+	tr.aa = slices.Clone(tr.c.Before) // older runs are of another machine
+	tr.learn()
 	return nil
 }
 
 // settle brings the site into the verdict's state.
 func (tr *trial) settle(ctx context.Context, a *Attempt) error {
 	v := &a.Verdict
-	tr.past = append(tr.past, tr.c.Pairs)
+	tr.past = append(tr.past, tr.c.Pairs[tr.had:])
 	tr.notePairs()
 	if v.Call != iikanji.Keep {
 		a.Parked, a.Deferred = v.Call == iikanji.Inconclusive, tr.deferred
@@ -241,7 +249,7 @@ func (tr *trial) settle(ctx context.Context, a *Attempt) error {
 	}
 	tr.incumbent, tr.fresh = nil, nil
 	tr.stale, tr.moved = tr.stale || v.Effect.Mid >= leap, true
-	for _, p := range tr.c.Pairs {
+	for _, p := range tr.c.Pairs[tr.had:] {
 		if p.Void == "" && p.B != nil && p.B.Clean() {
 			tr.incumbent = append(tr.incumbent, p.B)
 			tr.remember(p.B)
@@ -258,7 +266,7 @@ const leap = 0.095
 // notePairs adds the pairs to the ledger, for the noise of later searches.
 func (tr *trial) notePairs() {
 	var pairs [][2]int
-	for _, p := range tr.c.Pairs {
+	for _, p := range tr.c.Pairs[tr.had:] {
 		if p.Void == "" && p.A != nil && p.B != nil {
 			pairs = append(pairs, [2]int{int(p.A.ID), int(p.B.ID)})
 		}

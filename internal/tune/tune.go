@@ -32,7 +32,7 @@ func (t *Tuner) Tune(ctx context.Context) (*Outcome, error) {
 	out.Runs, out.Voided = t.ledger.Runs-t.before[0], t.ledger.Voided-t.before[1]
 	out.Short = [2]float64{geomean(t.untouched), geomean(t.incumbent)}
 	out.Noise, out.Notes, out.Took = t.judge.Prior.SD(), t.notes, t.Now().Sub(t.began)
-	out.Partial = err != nil
+	out.Partial, out.FalseKeeps = err != nil, t.falseKeeps()
 	return out, errors.Join(err, t.save(), t.saveSearch(out))
 }
 
@@ -86,7 +86,12 @@ func (t *Tuner) search(ctx context.Context) error {
 			}
 			continue
 		}
-		if tried, err := t.together(ctx, t.handful(c), "each alone would take long to prove"); err != nil {
+		if tried, err := t.screen(ctx, t.factors(c)); err != nil {
+			return err
+		} else if tried {
+			continue
+		}
+		if tried, err := t.together(ctx, t.unscreened(c), "each alone would take long to prove"); err != nil {
 			return err
 		} else if tried {
 			continue

@@ -8,7 +8,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +22,8 @@ import (
 	_ "github.com/iikanji/iikanji/internal/change/all"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/judge"
+	"github.com/iikanji/iikanji/internal/stats"
 )
 
 // knob is a kind that sets one file below the site's root to a value.
@@ -56,8 +60,8 @@ func init() {
 	change.Register(knob{})
 }
 
-// meadow is a field whose score depends on files, with noise, on a clock of
-// its own: a run takes as long as its load.
+// meadow is a field whose score depends on files, with noise. It has its own clock:
+// a run takes as long as its load.
 type meadow struct {
 	t       *testing.T
 	dir     string
@@ -116,7 +120,11 @@ func (m *meadow) Bench(ctx context.Context, spec BenchSpec) (*iikanji.Run, strin
 	if run.Score = math.Exp(y); run.Outcome == iikanji.Failed {
 		run.Score = 0
 	}
-	return run, m.voids[m.runs], m.h.SaveRun(run)
+	void := m.voids[m.runs]
+	if spec.Accept {
+		void = ""
+	}
+	return run, void, m.h.SaveRun(run)
 }
 
 func (m *meadow) Observe(_ context.Context, spec BenchSpec) (*observe.Diagnosis, []iikanji.Fact, error) {
@@ -169,10 +177,10 @@ func (m *meadow) calls(out *Outcome) map[string]string {
 	return calls
 }
 
-// TestTune keeps what helps, reverts what does not and what breaks the site,
-// and measures the whole at the end.
+// TestTune checks that useful changes are kept, that useless and broken ones are
+// reverted, and that the end compares the whole.
 func TestTune(t *testing.T) {
-	m, tu := newMeadow(t, 1)
+	m, tu := newMeadow(t, 3)
 	m.effects = map[string]float64{"big=1": math.Log(4), "some=1": 0.12, "bad=1": -0.2, "late=1": 0.15}
 	m.breaks["wrong=1"] = true
 	m.finds = func(on map[string]bool) []iikanji.Finding {
@@ -204,8 +212,8 @@ func TestTune(t *testing.T) {
 	if len(out.Final) != 4 || out.Ratio.Lo > want || out.Ratio.Hi < want || out.Ratio.Lo < 3 {
 		t.Errorf("ratio %+v of runs %v, want about %.2f", out.Ratio, out.Final, want)
 	}
-	if out.Agreement == nil || out.Agreement.Tau != 1 || !out.Rehearsal.OK {
-		t.Errorf("agreement %+v, rehearsal %+v", out.Agreement, out.Rehearsal)
+	if !out.Rehearsal.OK {
+		t.Errorf("rehearsal %+v", out.Rehearsal)
 	}
 	ids, err := tu.Acts.RevertAll(t.Context(), "all")
 	if err != nil || len(ids) != 3 || fmt.Sprint(m.on()) != fmt.Sprint(before) {
@@ -213,8 +221,8 @@ func TestTune(t *testing.T) {
 	}
 }
 
-// TestTuneInterrupted: Ctrl-C at any run leaves the candidate undone and what
-// was kept in force, and the next search goes on from there.
+// TestTuneInterrupted checks that after Ctrl-C at any run the candidate is undone,
+// the kept changes are in force, and the next search continues from there.
 func TestTuneInterrupted(t *testing.T) {
 	for stop := 1; stop < 60; stop += 4 {
 		m, tu := newMeadow(t, 2)
@@ -258,8 +266,8 @@ func TestTuneInterrupted(t *testing.T) {
 	t.Error("no interruption came")
 }
 
-// TestTuneBudgets: the time is kept, with the last comparison in it, and so is
-// the number of runs; --until ends the search.
+// TestTuneBudgets checks the limits of the time, including the last comparison, and
+// of the number of runs, and that --until ends the search.
 func TestTuneBudgets(t *testing.T) {
 	finds := func(map[string]bool) []iikanji.Finding {
 		var f []iikanji.Finding
@@ -296,8 +304,9 @@ func TestTuneBudgets(t *testing.T) {
 	}
 }
 
-// TestTuneVoids: disturbed runs are named and repeated and change nothing;
-// a machine that is never quiet ends the search.
+// TestTuneVoids checks that disturbed runs are reported, repeated and ignored. On a
+// machine where every run is disturbed they count: the search goes on, finds what
+// its noise lets it find, and ends without an error.
 func TestTuneVoids(t *testing.T) {
 	m, tu := newMeadow(t, 4)
 	m.effects["some=1"] = 0.3
@@ -312,20 +321,73 @@ func TestTuneVoids(t *testing.T) {
 		t.Errorf("%v, the site is %v, %d voided", err, m.on(), out.Voided)
 	}
 	if !strings.Contains(strings.Join(said, "\n"), "apt-get is at work") {
-		t.Errorf("nobody was told: %q", said)
+		t.Errorf("it was not reported: %q", said)
 	}
 	m, tu = newMeadow(t, 4)
-	m.finds = func(map[string]bool) []iikanji.Finding { return nil }
-	for i := range 100 {
+	m.sigma, m.effects["big=1"] = 0.15, math.Log(1.8)
+	m.finds = func(map[string]bool) []iikanji.Finding { return []iikanji.Finding{turn("DB101", "big", "1", 4)} }
+	for i := range 400 {
 		m.voids[i] = "steal"
 	}
-	if _, err := tu.Tune(t.Context()); !errors.Is(err, errNoisy) {
-		t.Errorf("got %v", err)
+	out, err = tu.Tune(t.Context())
+	if err != nil || !m.on()["big=1"] || len(out.Final) != 4 || out.Voided != maxVoids {
+		t.Errorf("%v, the site is %v, %d pairs in the last comparison, %d voided", err, m.on(), len(out.Final), out.Voided)
+	}
+	if !strings.Contains(strings.Join(out.Notes, "\n"), "disturbed runs count from now on") {
+		t.Errorf("not noted: %q", out.Notes)
 	}
 }
 
-// TestTuneBundle: two changes that help only together are found, and what was
-// parked comes back when the limit has moved.
+// TestTuneVoidComparison: disturbances of the last comparison cost repetitions, but
+// not the headline.
+func TestTuneVoidComparison(t *testing.T) {
+	m, tu := newMeadow(t, 4)
+	m.effects["big=1"] = math.Log(3)
+	m.finds = func(map[string]bool) []iikanji.Finding { return []iikanji.Finding{turn("DB101", "big", "1", 8)} }
+	tu.Show = func(v View) {
+		if v.Phase == "last comparison" {
+			m.voids[m.runs+1] = "a build"
+		}
+	}
+	out, err := tu.Tune(t.Context())
+	if err != nil || len(out.Final) != 4 || out.Ratio.Lo < 2 || out.Voided != maxBadPairs {
+		t.Errorf("%v, %d pairs, %d voided, ratio %+v", err, len(out.Final), out.Voided, out.Ratio)
+	}
+}
+
+// TestProvable checks that the announcement of what a search can prove holds in other
+// simulated trials: with a pair's noise of 20 %, × 1.8 can be proven in four pairs or
+// fewer, and less with more pairs.
+func TestProvable(t *testing.T) {
+	tu := &Tuner{Now: func() time.Time { return time.Unix(1e9, 0) }, Options: TuneOptions{Time: 15 * time.Minute, Short: 10 * time.Second, Full: 60 * time.Second, Pairs: 4}}
+	tu.begin()
+	tu.cost = 15 * time.Second
+	tu.judge = judge.NewJudge(stats.Prior{Var: 0.2 * 0.2, DF: 8})
+	says := tu.provable()
+	t.Log(says)
+	found := regexp.MustCompile(`\+(\d+) % and more in (\d+) pairs`).FindAllStringSubmatch(says, -1)
+	if len(found) != 2 || !strings.HasSuffix(says, "; there are 11m0s for trials") {
+		t.Fatalf("says %q", says)
+	}
+	last := math.Inf(1)
+	for i, f := range found {
+		effect, err1 := strconv.ParseFloat(f[1], 64)
+		pairs, err2 := strconv.Atoi(f[2])
+		if err1 != nil || err2 != nil || effect >= last {
+			t.Fatalf("%q: %v %v", says, err1, err2)
+		}
+		if last = effect; i == 0 && (effect > 80 || pairs > 4) {
+			t.Errorf("× 1.8 is not provable in four pairs: %s", says)
+		}
+		tu.Options.Seed = 99
+		if share := tu.proven(math.Log1p(effect/100), pairs); share < 0.7 || share > 0.95 {
+			t.Errorf("%+.0f %% was kept after %d pairs in %.0f %% of the trials, want 80 %%", effect, pairs, 100*share)
+		}
+	}
+}
+
+// TestTuneBundle checks that two changes that help only together are found, and that
+// parked changes are tried again when the limit has moved.
 func TestTuneBundle(t *testing.T) {
 	m, tu := newMeadow(t, 5)
 	m.sigma = 0.02
@@ -345,8 +407,8 @@ func TestTuneBundle(t *testing.T) {
 	}
 }
 
-// TestCandidates orders by expected gain per run, tries no remedy twice, and
-// leaves what blinds the sensors to the end.
+// TestCandidates checks the order by expected gain per run, that no remedy is tried
+// twice, and that changes that blind sensors come last.
 func TestCandidates(t *testing.T) {
 	index := map[string]string{"act": "add index", "schema": "s", "table": "t", "columns": "c"}
 	d := &observe.Diagnosis{Run: &iikanji.Run{Usage: []iikanji.Usage{{Who: "shelves", User: 6 * time.Second}, {Who: "app", User: 2 * time.Second}, {Who: "generator", User: 9 * time.Second}}},
@@ -405,8 +467,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestFingerprintOfHosts: files of the same path on two hosts are two places of
-// a state's fingerprint.
+// TestFingerprintOfHosts checks that files of the same path on two hosts are two
+// places in a state's fingerprint.
 func TestFingerprintOfHosts(t *testing.T) {
 	hosts := map[string]host.Host{}
 	tuner := &Tuner{Site: &change.Site{Hosts: hosts}}

@@ -16,7 +16,7 @@ func (tr *trial) better(v iikanji.Verdict) bool {
 		return false
 	}
 	sd := tr.judge.Prior.SD()
-	ahead := promise(v, sd, tr.judge.Looks)
+	ahead := promise(v, sd, tr.rule().Looks)
 	little := len(v.Tried) > 1 && ahead < trifle // the time is better used otherwise
 	if len(tr.changes) > 1 {                     // a bundle is never ended for another candidate
 		return little

@@ -1,12 +1,11 @@
-// Command tickets is a small web application that is bound by row locks: a
-// sale of tickets in which every order wants one of two shows that everybody
-// wants. It is here to be given a larger connection pool (see the folder
-// above), and is plain on purpose: an order locks its shows in the order in
-// which the customer named them, and the price is worked out while it holds
+// Command tickets is a small web application that is limited by row locks: a sale of
+// tickets in which every order locks one of two popular shows. Package worse tries a
+// larger connection pool on it. It is simple on purpose: an order locks its shows in
+// the order in which the customer named them, and computes the price while it holds
 // the locks.
 //
-//	POST /initialize              the first state
-//	GET  /shows                   what is left of each show
+//	POST /initialize              restores the initial state
+//	GET  /shows                   the remaining tickets of each show
 //	POST /orders?show=1&show=7    buys a ticket of each; its answer has their numbers
 package main
 
@@ -24,7 +23,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// The first state: shows, tickets of each, and price levels of each.
+// The initial state: the number of shows, and the tickets and price levels of each.
 const (
 	shows  = 20
 	stock  = 1_000_000
@@ -97,8 +96,8 @@ func (s *server) shows(w http.ResponseWriter, r *http.Request) {
 	answer(w, all)
 }
 
-// order sells a ticket of each show that is named. Who loses a deadlock
-// begins again.
+// order sells a ticket of each named show. After a deadlock, the transaction that
+// was rolled back begins again.
 func (s *server) order(w http.ResponseWriter, r *http.Request) {
 	var wanted []int
 	for _, text := range r.URL.Query()["show"] {
@@ -135,7 +134,7 @@ func (s *server) sell(ctx context.Context, wanted []int) (tickets []int64, err e
 	if err != nil {
 		return nil, err
 	}
-	defer tx.Rollback() // after a commit it does nothing
+	defer tx.Rollback() // has no effect after a commit
 	for _, id := range wanted {
 		var remaining, price int
 		if err := tx.QueryRowContext(ctx, "SELECT remaining FROM shows WHERE id = ? FOR UPDATE", id).Scan(&remaining); err != nil {
@@ -163,7 +162,7 @@ func (s *server) sell(ctx context.Context, wanted []int) (tickets []int64, err e
 	return tickets, tx.Commit()
 }
 
-// deadlock says whether the server chose this transaction to be given up.
+// deadlock reports whether the server rolled this transaction back.
 func deadlock(err error) bool {
 	var e *mysql.MySQLError
 	return errors.As(err, &e) && e.Number == 1213 // ER_LOCK_DEADLOCK

@@ -63,7 +63,7 @@ func JSON[T any](change func(x *Exchange, v T) T) func(x *Exchange) {
 		}
 		b, err := json.Marshal(change(x, v))
 		if err != nil {
-			panic("BUG: a planted fault that is no JSON: " + err.Error())
+			panic("BUG: a planted fault that is not JSON: " + err.Error())
 		}
 		x.Reply = b
 	}

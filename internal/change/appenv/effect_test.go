@@ -34,15 +34,18 @@ func small(t *testing.T) *arena.Arena {
 		return &fstest.MapFile{Data: b, Mode: 0o444}
 	}
 	return &arena.Arena{
-		Name:     "small",
-		Files:    fstest.MapFS{"go/main.go": file("app/main.go"), "go/go.mod": file("app/go.mod.txt"), "go/go.sum": file("app/go.sum.txt"), "nginx.conf": file("nginx.conf")},
-		Database: arena.Database{Name: "small", User: "small", Password: "s3cret", Conf: "innodb_log_file_size = 8M\ninnodb_buffer_pool_size = 16M\n"},
-		App: arena.App{Source: "go", Dir: "go", Ready: "/",
-			Env: func(p arena.Places) []string {
-				return []string{fmt.Sprintf("APP_ADDR=127.0.0.1:%d", p.AppPort), fmt.Sprintf("DB_ADDR=127.0.0.1:%d", p.DBPort),
-					"DB_USER=" + p.DBUser, "DB_PASS=" + p.DBPassword, "DB_NAME=" + p.DBName}
-			}},
-		NginxConf: "nginx.conf",
+		Name:  "small",
+		Files: fstest.MapFS{"go/main.go": file("app/main.go"), "go/go.mod": file("app/go.mod.txt"), "go/go.sum": file("app/go.sum.txt"), "nginx.conf": file("nginx.conf")},
+		Services: []arena.Service{
+			{Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB,
+				Database: arena.Database{Name: "small", User: "small", Password: "s3cret", Conf: "innodb_log_file_size = 8M\ninnodb_buffer_pool_size = 16M\n"}},
+			{Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo, Source: "go",
+				Env: func(p arena.Places) []string {
+					db := p.Service("database")
+					return []string{"APP_ADDR=" + p.Service("app").Address, "DB_ADDR=" + db.Address, "DB_USER=" + db.User, "DB_PASS=" + db.Password, "DB_NAME=" + db.Schema}
+				}},
+			{Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx, Configs: []arena.Config{{Template: "nginx.conf"}}},
+		},
 	}
 }
 
@@ -100,9 +103,9 @@ func bringUp(t *testing.T) (site *change.Site, url string) {
 	p := s.Places()
 	return &change.Site{
 		Roots:  []string{p.Conf, p.Webapp},
-		Target: iikanji.Target{Services: []iikanji.Service{{Name: stack.Database, Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Socket: p.DBSocket}, {Name: stack.App, Role: iikanji.RoleApp, Engine: iikanji.EngineGo}}},
-		Services: map[string]change.Service{stack.App: {EnvFile: s.EnvFile(), Env: s.AppEnv(), Source: s.Source(), Build: s.BuildIn,
-			Restart: func(ctx context.Context) error { return s.RestartFor(ctx, stack.App) }}},
+		Target: iikanji.Target{Services: []iikanji.Service{{Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Socket: p.Service("database").Socket}, {Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo}}},
+		Services: map[string]change.Service{"app": {EnvFile: s.EnvFile("app"), Env: s.Env("app"), Source: s.Source("app"), Build: s.Builder("app"),
+			Restart: func(ctx context.Context) error { return s.RestartFor(ctx, "app") }}},
 	}, p.URL()
 }
 

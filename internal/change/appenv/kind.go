@@ -58,7 +58,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 		return nil, change.ErrNothing
 	}
 	if len(files) > 0 {
-		if err := change.Compile(ctx, svc, svc.Source, files); err != nil {
+		if err := s.Compile(ctx, svc, svc.Source, files); err != nil {
 			return nil, err
 		}
 	}

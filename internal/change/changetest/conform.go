@@ -56,7 +56,7 @@ func Run(t *testing.T, c Case) {
 	}
 	for name := range c.Effects {
 		if _, ok := c.Remedies[name]; !ok {
-			t.Errorf("an effect of %q, which is no remedy", name)
+			t.Errorf("an effect of %q, which is not at a remedy", name)
 		}
 	}
 	for name := range c.Remedies {

@@ -22,10 +22,10 @@ var indexActs = []change.DeclaredAct{
 
 // tableArgs are the arguments that both acts share.
 type tableArgs struct {
-	Schema  plainName `arg:"schema,required" help:"the database"`
-	Table   plainName `arg:"table,required" help:"the table"`
-	Into    string    `arg:"into" oneof:"schema file" help:"schema file, for an index that initialize would wipe out"`
-	File    string    `arg:"file" help:"the schema file, where several create the table"`
+	Schema plainName `arg:"schema,required" help:"the database"`
+	Table  plainName `arg:"table,required" help:"the table"`
+	Into   string    `arg:"into" oneof:"schema file" help:"schema file, for an index that initialize would wipe out"`
+	File   string    `arg:"file" help:"the schema file, where several create the table"`
 }
 
 func (a *tableArgs) common() *tableArgs { return a }

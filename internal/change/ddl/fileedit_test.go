@@ -225,6 +225,6 @@ func TestSets(t *testing.T) {
 		}
 	}
 	if slices.Contains(harmless, "global") {
-		t.Error("global is no variable")
+		t.Error("global is not a variable")
 	}
 }

@@ -84,7 +84,7 @@ func (s *loadedSite) read(t *testing.T, name string) string {
 	return string(b)
 }
 
-// initialize does what a benchmark does first: it creates everything anew.
+// initialize creates everything again, as a benchmark does first.
 func (s *loadedSite) initialize(t *testing.T) {
 	t.Helper()
 	dsn, err := os.ReadFile(filepath.Join(s.dir, "dsn"))

@@ -208,7 +208,7 @@ func TestRefused(t *testing.T) {
 		{remedy("add index", "cond", "columns", "jia", "into", "schema file"), "not known where"},
 		{remedy("add index", "cond", "columns", "id", "weakens", "durability"), "weakens"},
 		{remedy("add index", "cond", "columns", "id", "weakens", "nothing"), "unknown argument"}, // the asker declares no promise
-		{remedy("add index", "cond", "columns", "jia, created_at"), change.ErrNothing.Error()}, // except for its comment
+		{remedy("add index", "cond", "columns", "jia, created_at"), change.ErrNothing.Error()},   // except for its comment
 		{remedy("drop index", "cond", "name", "not there"), change.ErrNothing.Error()},
 		{remedy("drop index", "cond"), "argument name is missing"},
 		{remedy("drop index", "cond", "name", "u"), "unique"},

@@ -136,7 +136,7 @@ func TestGivesWay(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // without giving way it would wait for ever
 	defer cancel()
 	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM cond").Scan(&n); err != nil {
-		t.Errorf("nobody can read the table: %v", err)
+		t.Errorf("the table cannot be read:  %v", err)
 	}
 	if err := long.Rollback(); err != nil {
 		t.Fatal(err)

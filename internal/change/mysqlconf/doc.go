@@ -19,6 +19,10 @@
 //  6. return the file as a Change with either one op SET GLOBAL per variable,
 //     whose state is the variable's value, or a restart.
 //
+// A file that the server reads after the drop-in file and that sets the same
+// variable is an error that names it (order.go).
+//
 // Note: a restart can still change the value of a setting (the limit of open
-// files lowers max_connections). InForce reports that.
+// files lowers max_connections). The executor reads the values back (InForce)
+// when a change is applied, and tune again after its restart rehearsal.
 package mysqlconf

@@ -7,7 +7,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-const header = "# Settings that iikanji has made; see `iikanji history`. Read after the others.\n[mysqld]\n"
+const header = "# Settings that iikanji has made; see `iikanji history`.\n[mysqld]\n"
 
 // edit sets variables in the text of the drop-in file, in a section that the
 // server reads.

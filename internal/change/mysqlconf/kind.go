@@ -19,7 +19,7 @@ func init() { change.Register(Kind{}) }
 // {"innodb_flush_log_at_trx_commit": "2"}. log_bin can only be turned off.
 type Kind struct{}
 
-var _ change.Kind = Kind{}
+var _ change.ReadsBack = Kind{}
 
 // Name implements change.Kind.
 func (Kind) Name() string { return "mysqlconf" }
@@ -53,8 +53,11 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err != nil {
 		return nil, err
 	}
+	if err := overriding(s, svc, wanted); err != nil {
+		return nil, err
+	}
 	edited := edit(old, wanted)
-	if err := test(ctx, svc, edited); err != nil {
+	if err := test(ctx, s, svc, edited); err != nil {
 		return nil, err
 	}
 	byName, err := accountsByName(ctx, svc.DB, wanted)
@@ -131,9 +134,9 @@ func shown(is, value string) string {
 	return plain(value)
 }
 
-// InForce reports the differences between the running server and the settings of
-// an applied change: a restart may have changed values.
-func InForce(ctx context.Context, s *change.Site, c *iikanji.Change) error {
+// InForce implements change.ReadsBack: a restart may have changed values, and
+// another file may have overridden them.
+func (Kind) InForce(ctx context.Context, s *change.Site, c *iikanji.Change, all bool) error {
 	svc := s.Services[c.Target]
 	if svc.DB == nil {
 		return fmt.Errorf("no database %q", c.Target)
@@ -142,15 +145,29 @@ func InForce(ctx context.Context, s *change.Site, c *iikanji.Change) error {
 	if err != nil {
 		return err
 	}
+	before := map[string]string{}
+	for _, op := range c.Undo {
+		if op.Verb == iikanji.Write && op.Place == svc.DropIn && !all {
+			before = set([]byte(op.Body))
+		}
+	}
 	var wrong []error
 	for _, op := range c.Do {
 		if op.Verb != iikanji.Write || op.Place != svc.DropIn {
 			continue
 		}
-		for name, value := range set([]byte(op.Body)) {
+		wanted := set([]byte(op.Body))
+		for _, name := range slices.Sorted(maps.Keys(wanted)) {
+			value := wanted[name]
+			if was, had := before[name]; had && was == value {
+				continue
+			}
 			if is, known := now[name]; known && plain(is) != plain(value) && !settings[name].sensed {
 				wrong = append(wrong, fmt.Errorf("%s is %s, and was set to %s", name, is, value))
 			}
+		}
+		if err := overriding(s, svc, wanted); err != nil {
+			wrong = append(wrong, err)
 		}
 	}
 	return errors.Join(wrong...)
@@ -158,11 +175,8 @@ func InForce(ctx context.Context, s *change.Site, c *iikanji.Change) error {
 
 // test lets the server's program read the edited file. The file has a name that
 // the running server does not read at a restart (it reads only "*.cnf").
-func test(ctx context.Context, svc change.Service, edited []byte) error {
-	if err := svc.Here(); err != nil {
-		return err
-	}
-	return change.InScratchFile(filepath.Dir(svc.DropIn), ".tmp", edited, func(path string) error {
+func test(ctx context.Context, s *change.Site, svc change.Service, edited []byte) error {
+	return s.InScratchFile(svc, filepath.Dir(svc.DropIn), ".tmp", edited, func(path string) error {
 		if err := svc.Check(ctx, path); err != nil {
 			return fmt.Errorf("the server refuses the settings: %w", err)
 		}

@@ -143,7 +143,7 @@ func TestLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	holds(values, "restarted")
-	if err := InForce(t.Context(), site, c); err != nil {
+	if err := (Kind{}).InForce(t.Context(), site, c, true); err != nil {
 		t.Error(err)
 	}
 	pid = s.pid()
@@ -152,7 +152,7 @@ func TestLive(t *testing.T) {
 	if s.pid() != pid {
 		t.Error("the undo restarted the server")
 	}
-	if err := InForce(t.Context(), site, c); err == nil || !strings.Contains(err.Error(), "table_definition_cache is") {
+	if err := (Kind{}).InForce(t.Context(), site, c, true); err == nil || !strings.Contains(err.Error(), "table_definition_cache is") {
 		t.Errorf("in force although undone: %v", err)
 	}
 	if err := site.Services["database"].Restart(t.Context()); err != nil {
@@ -258,7 +258,7 @@ func TestBinlogOff(t *testing.T) {
 			t.Errorf("log_bin and skip_name_resolve are %s, want %s", got, side.want)
 		}
 	}
-	if err := InForce(t.Context(), site, c); err != nil {
+	if err := (Kind{}).InForce(t.Context(), site, c, true); err != nil {
 		t.Error(err)
 	}
 	if _, err := change.Plan(t.Context(), site, remedy("log_bin", "0")); !errors.Is(err, change.ErrNothing) {
@@ -423,7 +423,7 @@ func TestMemory(t *testing.T) {
 		t.Error("2.2 GB fit into the 2 GB that others leave")
 	}
 	if _, err := machineMemory([]byte("x"), nil); err == nil {
-		t.Error("no memory told, and taken")
+		t.Error("unknown memory was accepted")
 	}
 }
 

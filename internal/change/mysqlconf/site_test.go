@@ -18,6 +18,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/facts/factstest"
 )
 
 const program = "/usr/sbin/mariadbd"
@@ -63,12 +64,8 @@ func newTestSite(t *testing.T) *testSite {
 		if err := os.WriteFile(filepath.Join(dir, "my.cnf"), fmt.Appendf(nil, myCnf, dir), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		install := exec.CommandContext(t.Context(), "mariadb-install-db", "--no-defaults", "--datadir="+dir+"/data",
-			"--auth-root-authentication-method=normal", "--skip-test-db", "--user=root")
-		install.Env = append(os.Environ(), "TMPDIR="+filepath.Join(dir, "tmp"))
-		out, err := install.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
+		if err := factstest.DataFolder(t.Context(), filepath.Join(dir, "data")); err != nil {
+			t.Fatal(err)
 		}
 		s.supervise(t)
 	}

@@ -63,7 +63,7 @@ var acts = []change.DeclaredAct{
 	}),
 }
 
-// usual is the belief of an act of which there is no experience of its own.
+// usual is the belief of an act without experience of its own.
 var usual = change.Belief{Chance: 0.3, Gain: 0.03}
 
 // An editor is the decoded arguments of an act.

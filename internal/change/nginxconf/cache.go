@@ -46,7 +46,7 @@ type cache struct {
 	Path    string `arg:"path,required" help:"a URL, a folder with its slash, or a route: /api/isu/:id/icon"`
 	Valid   string `arg:"valid,required" help:"how old an answer may be, 100ms to 100s"`
 	Key     string `arg:"key" help:"what tells answers apart: variables, $request_uri and all that the app receives by other headers among them; complete by default"`
-	Cookies string `arg:"cookies" oneof:"personal,ignore" default:"personal" help:"personal: no answer to a request with a cookie is kept; ignore: requests and answers lose their cookies, for a path (not a folder) that is the same for all clients"`
+	Cookies string `arg:"cookies" oneof:"personal,ignore" default:"personal" help:"personal: no answer to a request with a cookie is kept; ignore: requests lose their cookies, for a path (not a folder) that is the same for all clients"`
 	Stale   string `arg:"stale" oneof:"no,updating" default:"no" help:"updating: other clients get the old answer while one request renews it (valid in whole seconds, from 2s; with few requests an answer may be older, up to 10 s or five times valid)"`
 	Lock    string `arg:"lock" oneof:"on,off" default:"on" help:"on: of several requests for one answer only one reaches the app"`
 	Server  string `arg:"server" help:"server_name or listen address of a server block"`
@@ -124,6 +124,9 @@ func (a *cache) find(t *task) (spot, error) {
 	}
 	if was := t.value(s.chain, "proxy_cache"); was != "" && was != "off" && was != zone && !strings.HasPrefix(was, zone+"_") {
 		return s, fmt.Errorf("path %q: its answers are in the cache %s already", a.Path, was)
+	}
+	if err := a.obeys(t, s); err != nil {
+		return s, err
 	}
 	return s, a.public(t, s)
 }
@@ -251,17 +254,27 @@ func (a *cache) fullKey(t *task, s spot) (string, error) {
 	return key + " " + strings.Join(lacks, " "), nil
 }
 
-// withoutCookies removes the cookies from a location's requests and answers.
+// withoutCookies removes the cookies from a location's requests. An answer that
+// sets a cookie is not kept, and its cookie reaches the client.
 func (t *task) withoutCookies(s spot) {
 	t.ensureOneOf(s.chain, "proxy_set_header", sameHeader("Cookie"), "Cookie", "")
-	t.ensureOneOf(s.chain, "proxy_hide_header", sameHeader("Set-Cookie"), "Set-Cookie")
-	ignored := []string{"Set-Cookie"}
-	if found, _ := t.effective(s.chain, "proxy_ignore_headers"); len(found) > 0 && found[0].Has("Set-Cookie") {
-		ignored = found[0].Args()
-	} else if len(found) > 0 {
-		ignored = append(found[0].Args(), ignored...)
+}
+
+// appDecides are headers by which an application states that an answer must not be
+// kept, or for whom it is. nginx obeys them unless proxy_ignore_headers names them.
+var appDecides = []string{"Cache-Control", "Expires", "Set-Cookie", "Vary", "X-Accel-Expires"}
+
+// obeys refuses a location where nginx ignores what the application states.
+func (a *cache) obeys(t *task, s spot) error {
+	found, _ := t.effective(s.chain, "proxy_ignore_headers")
+	for _, d := range found {
+		for _, name := range appDecides {
+			if slices.ContainsFunc(d.Args(), func(arg string) bool { return strings.EqualFold(arg, name) }) {
+				return fmt.Errorf("path %q: proxy_ignore_headers %s is in effect there: the app could not keep an answer to itself", a.Path, name)
+			}
+		}
 	}
-	t.ensure(s.chain, "proxy_ignore_headers", ignored...)
+	return nil
 }
 
 // define adds the map of a slice, once.

@@ -2,12 +2,14 @@ package nginxconf
 
 import (
 	"database/sql"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 )
 
@@ -65,5 +67,25 @@ func TestSocketIsConfined(t *testing.T) {
 	site.Services["app"] = change.Service{DB: new(sql.DB)}
 	if err := plan(database); err == nil || !strings.Contains(err.Error(), "not one of the target's") {
 		t.Errorf("a database's: %v", err)
+	}
+}
+
+// TestLinkOutside: a configuration that is a link to a file outside the folders of
+// the target is refused in the plan: it could neither be applied nor undone.
+func TestLinkOutside(t *testing.T) {
+	s := newTestSite(t)
+	conf := filepath.Join(s.dir, "conf/nginx.conf")
+	text, err := os.ReadFile(conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outside := filepath.Join(t.TempDir(), "nginx.conf")
+	if err := errors.Join(os.WriteFile(outside, text, 0o644), os.Remove(conf), os.Symlink(outside, conf)); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []iikanji.Remedy{remedy("workers", "connections", "2048"), remedy("access log", "log", "off")} {
+		if c, err := change.Plan(t.Context(), s.open(s.dir), r); err == nil || !strings.Contains(err.Error(), "outside the folders") {
+			t.Errorf("%v: %v\n%+v", r.Args, err, c)
+		}
 	}
 }

@@ -1,9 +1,6 @@
 package nginxconf
 
-import (
-	"io/fs"
-	"os"
-)
+import "io/fs"
 
 // Glob implements nginx.Files.
 func (s siteFiles) Glob(pattern string) ([]string, error) { return s.host.Glob(pattern) }
@@ -36,6 +33,6 @@ func (t *task) walkFiles(dir string, f fs.WalkDirFunc) error { return t.host.Wal
 // configuration. A folder that is in use is not empty and stays.
 func (t *task) removeScratch() {
 	for _, dir := range t.scratch {
-		_ = os.Remove(dir)
+		_ = t.host.Rmdir(dir)
 	}
 }

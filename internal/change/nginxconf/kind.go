@@ -85,11 +85,8 @@ func (t *task) edits() []change.Edit {
 // one scratch file in the folder of the main file, so that relative paths keep
 // their meaning. Folders that nginx makes during the test are removed.
 func (t *task) test() error {
-	if err := t.svc.Here(); err != nil {
-		return err
-	}
 	defer t.removeScratch()
-	return change.InScratchFile(filepath.Dir(t.svc.Config), ".conf", []byte(t.Flat()), func(path string) error {
+	return t.site.InScratchFile(t.svc, filepath.Dir(t.svc.Config), ".conf", []byte(t.Flat()), func(path string) error {
 		if err := t.svc.Check(t.ctx, path); err != nil {
 			return fmt.Errorf("nginx refuses the edited configuration: %w", err)
 		}

@@ -3,14 +3,11 @@ package nginxconf
 import (
 	"fmt"
 	"io/fs"
-	"os"
-	"os/user"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
-	"syscall"
 
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/nginx"
 )
 
@@ -86,27 +83,27 @@ func (t *task) isTargets(sock string) error {
 // workersReach refuses a socket to which the user of nginx's workers may not
 // connect: that user needs to write to it and to search the folders above.
 func (t *task) workersReach(sock string) error {
-	if os.Geteuid() != 0 {
+	me, err := t.host.Account()
+	if err != nil {
+		return fmt.Errorf("socket %s: %w", sock, err)
+	}
+	if me.UID != 0 {
 		return nil // nginx runs as the same user, and its workers keep that user
 	}
 	name := "nobody"
 	if found := t.Find("user"); len(found) > 0 {
 		name = found[0].Arg(0)
 	}
-	u, err := user.Lookup(name)
-	if err != nil || u.Uid == "0" {
+	u, err := t.host.User(name)
+	if err != nil || u.UID == 0 {
 		return nil //nolint:nilerr // nginx refuses a user that does not exist
-	}
-	groups, err := u.GroupIds()
-	if err != nil {
-		groups = []string{u.Gid}
 	}
 	for path, bit := sock, fs.FileMode(2); ; path, bit = filepath.Dir(path), 1 {
 		info, err := t.stat(path)
 		if err != nil {
 			return fmt.Errorf("socket %s: %w", sock, err)
 		}
-		if !allowed(info, u.Uid, groups, bit) {
+		if !allowed(info, u, bit) {
 			return fmt.Errorf("socket %s: nginx's user %s may not use it: %s is %v", sock, name, path, info.Mode())
 		}
 		if path == "/" {
@@ -117,15 +114,15 @@ func (t *task) workersReach(sock string) error {
 
 // allowed reports whether a user has a right (4 read, 2 write, 1 search) by the
 // mode of a file.
-func allowed(info fs.FileInfo, uid string, groups []string, bit fs.FileMode) bool {
-	st, ok := info.Sys().(*syscall.Stat_t)
+func allowed(info fs.FileInfo, u host.User, bit fs.FileMode) bool {
+	owner, ok := host.OwnerOf(info)
 	if !ok {
 		return true
 	}
 	switch {
-	case strconv.Itoa(int(st.Uid)) == uid:
+	case owner.UID == u.UID:
 		bit <<= 6
-	case slices.Contains(groups, strconv.Itoa(int(st.Gid))):
+	case slices.Contains(u.Groups, owner.GID):
 		bit <<= 3
 	}
 	return info.Mode().Perm()&bit != 0

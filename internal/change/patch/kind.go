@@ -44,7 +44,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err != nil {
 		return nil, err
 	}
-	if err := change.Compile(ctx, s.Services[r.Target], source, edits); err != nil {
+	if err := s.Compile(ctx, s.Services[r.Target], source, edits); err != nil {
 		return nil, err
 	}
 	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Weakens: args.Weakens, Risk: iikanji.RiskRestart,

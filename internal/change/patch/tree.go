@@ -4,12 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 const maxFile = 1 << 20 // bytes of a file that is patched
@@ -65,7 +64,7 @@ func (f *filePatch) read(s *change.Site, on, source string) ([]byte, error) {
 		case last && info.Size() > maxFile:
 			return nil, wrong(f.line, "%s has %d bytes: only files of up to %d are patched", f.path, info.Size(), maxFile)
 		case last && f.deletes:
-			if err := f.restorable(info); err != nil {
+			if err := f.restorable(h, info); err != nil {
 				return nil, err
 			}
 		}
@@ -84,9 +83,12 @@ func (f *filePatch) noFolder(dir string) error {
 
 // restorable refuses to remove a file that an undo could not restore: an undo
 // writes the content only, with mode 0644 and iikanji's user as the owner.
-func (f *filePatch) restorable(info fs.FileInfo) error {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if info.Mode().Perm() != 0o644 || !ok || int(st.Uid) != os.Geteuid() || int(st.Gid) != os.Getegid() {
+func (f *filePatch) restorable(h host.Host, info fs.FileInfo) error {
+	me, err := h.Account()
+	if err != nil {
+		return fmt.Errorf("reading the owner of %s: %w", f.path, err)
+	}
+	if owner, ok := host.OwnerOf(info); info.Mode().Perm() != 0o644 || !ok || owner != me {
 		return wrong(f.line, "%s cannot be removed: an undo would not restore its mode %v or its owner", f.path, info.Mode().Perm()).
 			hint("remove its lines instead, and keep the package clause")
 	}

@@ -2,7 +2,7 @@
 // own, a unix socket, no network, no syncing. It is not for anything that has
 // to keep its data.
 //
-//  1. [Start] makes the data folder, starts the server and asks it until it answers.
+//  1. [Start] copies the data folder, starts the server and polls it until it answers.
 //  2. [Server.Open] gives a pool to a fresh, empty database.
 //  3. [Server.Stop] ends it; it also dies with the test's process.
 package factstest
@@ -52,12 +52,8 @@ func (s *Server) boot(ctx context.Context, args []string) error {
 	if err := os.Mkdir(tmp, 0o700); err != nil {
 		return fmt.Errorf("making a folder for mariadb: %w", err)
 	}
-	install := exec.CommandContext(ctx, "mariadb-install-db", "--no-defaults", "--datadir="+data,
-		"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve",
-		fmt.Sprintf("--user=%s", userName()))
-	install.Env = append(os.Environ(), "TMPDIR="+tmp)
-	if out, err := install.CombinedOutput(); err != nil {
-		return fmt.Errorf("making a data folder for mariadb: %w\n%s", err, out)
+	if err := DataFolder(ctx, data); err != nil {
+		return err
 	}
 	log, err := os.Create(filepath.Join(s.dir, "log"))
 	if err != nil {
@@ -79,7 +75,7 @@ func (s *Server) boot(ctx context.Context, args []string) error {
 	return s.ready(ctx)
 }
 
-// ready asks until the server answers.
+// ready polls the server until it answers.
 func (s *Server) ready(ctx context.Context) error {
 	db, err := sql.Open("mysql", s.dsn(""))
 	if err != nil {

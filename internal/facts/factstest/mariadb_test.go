@@ -2,7 +2,9 @@ package factstest
 
 import (
 	"context"
+	"errors"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -38,5 +40,21 @@ func TestStartSaysWhyNot(t *testing.T) {
 	if s, err := Start(ctx, "", "--no-such-option"); err == nil {
 		s.Stop()
 		t.Error("started with an unknown option")
+	}
+}
+
+// TestDataFolders checks that two data folders share no file that can be written.
+func TestDataFolders(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	one, two := filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "two")
+	if err := errors.Join(DataFolder(ctx, one), DataFolder(ctx, two)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(one, "ibdata1"), []byte("changed"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(filepath.Join(two, "ibdata1")); err != nil || info.Size() < 1<<20 {
+		t.Errorf("the other folder has changed too: %v %v", info, err)
 	}
 }

@@ -25,17 +25,28 @@ var documentCSS string
 // MaxSize is the limit of the HTML file, in bytes.
 const MaxSize = 1_000_000
 
-// Limits that keep the file below MaxSize; the history has everything.
-const (
-	mostRuns      = 400
-	mostRows      = 40
-	mostDiff      = 12_000  // bytes of one diff
-	mostDiffs     = 300_000 // bytes of all diffs
-	mostSentence  = 2_000   // bytes of one sentence
-	mostTrials    = 200
-	mostChanges   = 200
-	mostEvidences = 12
-)
+// limits bound the parts of the page; the history has everything.
+type limits struct {
+	runs     int // rows of the table of runs
+	points   int // runs in the charts
+	rows     int // rows of other tables
+	changes  int
+	evidence int // of one change
+	diff     int // bytes of one diff
+	diffs    int // bytes of all diffs
+	sentence int // bytes of one sentence
+}
+
+// wide are the limits of most pages. A page that is larger than MaxSize is written
+// again with half of them, and so on.
+var wide = limits{runs: 400, points: 1500, rows: 40, changes: 100, evidence: 12, diff: 12_000, diffs: 300_000, sentence: 1_000}
+
+func (l limits) half() limits {
+	return limits{l.runs / 2, l.points / 2, l.rows / 2, l.changes / 2, l.evidence / 2, l.diff / 2, l.diffs / 2, l.sentence / 2}
+}
+
+// mostTrials bounds the rows of the tables of trials, findings and sensors.
+const mostTrials = 200
 
 var page = template.Must(template.New("document").Funcs(template.FuncMap{
 	"effect":     effect,
@@ -55,7 +66,7 @@ var page = template.Must(template.New("document").Funcs(template.FuncMap{
 		}
 		return "other"
 	},
-	"clean":  clean,
+	"clean":  wide.clean, // HTML replaces it by that of its limits
 	"result": resultWord,
 	"size":   func(b iikanji.Bytes) string { return b.String() },
 	"mark":   resultMark,
@@ -75,9 +86,9 @@ func resultMark(result string) string {
 }
 
 // clean bounds a text and replaces its control characters.
-func clean(text string) string {
-	if len(text) > mostSentence {
-		text = text[:mostSentence] + "…"
+func (l limits) clean(text string) string {
+	if len(text) > l.sentence {
+		text = text[:l.sentence] + "…"
 	}
 	return report.Clean(text)
 }
@@ -104,7 +115,9 @@ type view struct {
 	Bars    []section
 
 	RunTable, TrialTable, FindingTable, SensorTable, PriceTable Table
-	LeftOut                                                     int // runs that the table has not
+	LeftOut                                                     int // runs that the table does not have
+	NotDrawn                                                    int // runs that the charts do not have
+	Unshown                                                     int // changes that the page does not have
 	Shown                                                       []shownChange
 	Parked                                                      []summary.Trial
 }
@@ -132,17 +145,19 @@ type diffLine struct{ Class, Text string }
 
 // HTML writes the report as one file. made is the time of writing.
 func HTML(w io.Writer, s *summary.Summary, made time.Time) error {
-	v := &view{Summary: s, CSS: template.CSS(chart.CSS + documentCSS), Made: made.UTC().Format(time.DateTime) + " UTC", Scores: ScoreFigures(s), Effects: TrialsFigure(s),
-		RunTable: runsTable(s, mostRuns), TrialTable: trialsTable(s), FindingTable: findingsTable(s), SensorTable: sensorsTable(s), PriceTable: pricesTable(s),
-		LeftOut: max(0, len(s.Runs)-mostRuns), Shown: shownChanges(s), Bars: sections(s), Parked: remaining(s)}
-	for _, t := range []*Table{&v.TrialTable, &v.FindingTable, &v.SensorTable} {
-		if len(t.Rows) > mostTrials {
-			t.Rows = t.Rows[len(t.Rows)-mostTrials:]
-		}
-	}
 	var b bytes.Buffer
-	if err := page.Execute(&b, v); err != nil {
-		return fmt.Errorf("writing the report: %w", err)
+	for l := wide; ; l = l.half() {
+		b.Reset()
+		t, err := page.Clone()
+		if err == nil {
+			err = t.Funcs(template.FuncMap{"clean": l.clean}).Execute(&b, viewOf(s, made, l))
+		}
+		if err != nil {
+			return fmt.Errorf("writing the report: %w", err)
+		}
+		if b.Len() <= MaxSize || l.rows == 0 {
+			break
+		}
 	}
 	if _, err := w.Write(b.Bytes()); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
@@ -150,12 +165,31 @@ func HTML(w io.Writer, s *summary.Summary, made time.Time) error {
 	return nil
 }
 
+// viewOf is the data of a page within limits.
+func viewOf(s *summary.Summary, made time.Time, l limits) *view {
+	v := &view{Summary: s, CSS: template.CSS(chart.CSS + documentCSS), Made: made.UTC().Format(time.DateTime) + " UTC",
+		RunTable: runsTable(s, max(l.runs, 1)), TrialTable: trialsTable(s), FindingTable: findingsTable(s), SensorTable: sensorsTable(s), PriceTable: pricesTable(s),
+		LeftOut: max(0, len(s.Runs)-max(l.runs, 1)), Shown: shownChanges(s, l), Bars: sections(s, l.rows), Parked: remaining(s)}
+	v.Unshown = len(s.Changes) - len(v.Shown)
+	for _, t := range []*Table{&v.TrialTable, &v.FindingTable, &v.SensorTable} {
+		if len(t.Rows) > mostTrials {
+			t.Rows = t.Rows[len(t.Rows)-mostTrials:]
+		}
+	}
+	drawn := *s
+	if v.NotDrawn = len(s.Runs) - l.points; v.NotDrawn > 0 {
+		drawn.Runs = s.Runs[v.NotDrawn:]
+	}
+	v.Scores, v.Effects = ScoreFigures(&drawn), TrialsFigure(&drawn)
+	return v
+}
+
 // sections are the comparisons that have rows.
-func sections(s *summary.Summary) (all []section) {
+func sections(s *summary.Summary, rows int) (all []section) {
 	for _, x := range []section{
-		{Title: "Routes", Unit: "mean time that a client waited for an answer", Of: s.Routes, Table: comparedTable("routes", "route", s.Routes, mostRows)},
-		{Title: "Statements", Unit: "mean time of one execution in the database", Of: s.Digests, Table: comparedTable("digests", "statement", s.Digests, mostRows)},
-		{Title: "CPU by service", Unit: "CPU time per request", Of: s.CPU, Table: comparedTable("cpu", "service", s.CPU, mostRows)},
+		{Title: "Routes", Unit: "mean time that a client waited for an answer", Of: s.Routes, Table: comparedTable("routes", "route", s.Routes, max(rows, 1))},
+		{Title: "Statements", Unit: "mean time of one execution in the database", Of: s.Digests, Table: comparedTable("digests", "statement", s.Digests, max(rows, 1))},
+		{Title: "CPU by service", Unit: "CPU time per request", Of: s.CPU, Table: comparedTable("cpu", "service", s.CPU, max(rows, 1))},
 	} {
 		if len(x.Of.Rows) > 0 {
 			x.Figure = PairsFigure(x.Title+": "+x.Unit+", those with the largest share of the time first", x.Of)
@@ -177,11 +211,11 @@ func remaining(s *summary.Summary) (open []summary.Trial) {
 }
 
 // shownChanges are the changes with their diffs, those that were kept first.
-func shownChanges(s *summary.Summary) (shown []shownChange) {
-	room := mostDiffs
+func shownChanges(s *summary.Summary, l limits) (shown []shownChange) {
+	room := l.diffs
 	for _, kept := range []bool{true, false} {
 		for _, c := range s.Changes {
-			if (c.Stage == iikanji.Kept) != kept || len(shown) == mostChanges {
+			if (c.Stage == iikanji.Kept) != kept || len(shown) == l.changes {
 				continue
 			}
 			x := shownChange{Change: c, Result: c.Stage.String()}
@@ -192,11 +226,9 @@ func shownChanges(s *summary.Summary) (shown []shownChange) {
 			if c.Verdict != nil && c.Verdict.Why != "" {
 				x.Say = c.Verdict.Why
 			}
-			if len(x.Evidence) > mostEvidences {
-				x.Evidence = x.Evidence[:mostEvidences]
-			}
-			diff := strings.ToValidUTF8(c.Diff[:min(len(c.Diff), mostDiff, room)], "\uFFFD")
-			x.Cut = len(c.Diff) - min(len(c.Diff), mostDiff, room)
+			x.Evidence = x.Evidence[:min(len(x.Evidence), l.evidence)]
+			diff := strings.ToValidUTF8(c.Diff[:min(len(c.Diff), l.diff, room)], "\uFFFD")
+			x.Cut = len(c.Diff) - min(len(c.Diff), l.diff, room)
 			room -= len(diff)
 			x.Lines = diffLines(diff)
 			shown = append(shown, x)

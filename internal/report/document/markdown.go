@@ -25,7 +25,7 @@ type markdown struct {
 
 // plain makes text safe inside of a paragraph: no markup, no HTML, one line.
 func plain(text string) string {
-	return strings.NewReplacer(`\`, `\\`, "<", "&lt;", "&", "&amp;", "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`, "|", `\|`, "@", "&#64;").Replace(clean(text))
+	return strings.NewReplacer(`\`, `\\`, "<", "&lt;", "&", "&amp;", "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`, "|", `\|`, "@", "&#64;").Replace(wide.clean(text))
 }
 
 func (m *markdown) line(format string, args ...any) {
@@ -45,7 +45,7 @@ func (m *markdown) table(t Table, most int) {
 	}
 	for i := range t.Rows {
 		for j := range t.Rows[i] {
-			t.Rows[i][j] = strings.NewReplacer("`", "'", "@", "&#64;", "[", `\[`).Replace(clean(t.Rows[i][j]))
+			t.Rows[i][j] = strings.NewReplacer("`", "'", "@", "&#64;", "[", `\[`).Replace(wide.clean(t.Rows[i][j]))
 		}
 	}
 	if m.err == nil {
@@ -65,18 +65,24 @@ func Markdown(w io.Writer, s *summary.Summary) error {
 	m.line("## Trials\n")
 	m.table(trialsTable(s), 0)
 	m.line("## Where the time goes, before and after\n")
-	for _, x := range sections(s) {
+	for _, x := range sections(s, markdownRows) {
 		m.line("### %s\n\nMeans are the %s. Before: %s. After: %s.\n", x.Title, x.Unit, plain(x.Of.Before), plain(x.Of.After))
 		m.table(x.Table, markdownRows)
 	}
 	m.line("## Changes\n")
-	for _, c := range shownChanges(s) {
+	for _, c := range shownChanges(s, wide) {
 		m.change(c)
 	}
 	m.line("## What remains\n")
 	m.table(findingsTable(s), markdownRows)
 	for _, t := range remaining(s) {
 		m.line("- trial %d, %s: %s. %s", t.N, t.Result, plain(t.Says), plain(t.Verdict.Why))
+	}
+	if len(s.Notes) > 0 {
+		m.line("\n## Notes\n")
+	}
+	for _, n := range s.Notes {
+		m.line("- %s UTC, run %d: %s", clock(n.At), n.Run, plain(n.Text))
 	}
 	m.made(s)
 	if m.err != nil {
@@ -174,7 +180,7 @@ func (m *markdown) made(s *summary.Summary) {
 	}
 	m.line("\n```")
 	for _, c := range s.Commands {
-		m.line("%s", strings.ReplaceAll(clean(c), "`", "'"))
+		m.line("%s", strings.ReplaceAll(wide.clean(c), "`", "'"))
 	}
 	m.line("```")
 }

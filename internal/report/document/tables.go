@@ -258,3 +258,16 @@ func difference(r summary.Compared) string {
 	}
 	return fmt.Sprintf("%+.0f %%", 100*(r.B.Mean/r.A.Mean-1))
 }
+
+// Short is the table of a comparison of two runs for a terminal of 80 columns; most
+// rows, 0 means all.
+func Short(key string, a, b iikanji.RunID, c summary.Comparison, most int) *report.Table {
+	t := &report.Table{Columns: []report.Column{{Name: key, Left: true, Shrink: true}, right(fmt.Sprintf("run %d", a)), right(fmt.Sprintf("run %d", b)), right("difference"), right("share"), right("share")}}
+	for i, r := range c.Rows {
+		if most > 0 && i == most {
+			break
+		}
+		t.Rows = append(t.Rows, []string{r.Key, duration(r.A, r.A.Mean), duration(r.B, r.B.Mean), difference(r), known(r.A, report.Percent(r.A.Share)), known(r.B, report.Percent(r.B.Share))})
+	}
+	return t
+}

@@ -56,7 +56,11 @@ func (e End) Do() error {
 			}
 		}
 	}
-	return endRest(h, family)
+	wait := familyWait
+	if e.Signal == syscall.SIGKILL {
+		wait = 0
+	}
+	return endRest(h, family, wait)
 }
 
 func same(h host.Host, pid int, started uint64) bool {
@@ -122,11 +126,11 @@ func (e End) family(h host.Host) []Other {
 const familyWait = 3 * time.Second
 
 // endRest waits for descendants and kills those that stay.
-func endRest(h host.Host, family []Other) error {
+func endRest(h host.Host, family []Other, wait time.Duration) error {
 	left := func() []Other {
 		return slices.DeleteFunc(family, func(o Other) bool { return !same(h, o.PID, o.Started) })
 	}
-	for end := time.Now().Add(familyWait); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(wait); ; time.Sleep(5 * time.Millisecond) {
 		family = left()
 		switch {
 		case len(family) == 0:

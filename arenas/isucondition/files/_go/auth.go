@@ -11,8 +11,8 @@ import (
 
 var errNotSignedIn = errors.New("not signed in")
 
-// userID finds out who sent the request. The user must still be in the
-// database, which initialize replaces.
+// userID returns the user who sent the request. The user must still be in the
+// database, because initialize replaces the users.
 func (a *app) userID(c echo.Context) (string, error) {
 	session, err := a.sessions.Get(c.Request(), sessionName)
 	if err != nil {
@@ -33,7 +33,7 @@ func (a *app) userID(c echo.Context) (string, error) {
 	return id, nil
 }
 
-// refuse answers a request whose user could not be told.
+// refuse answers a request whose user is unknown.
 func refuse(c echo.Context, err error) error {
 	if errors.Is(err, errNotSignedIn) {
 		return c.String(http.StatusUnauthorized, "you are not signed in")
@@ -41,7 +41,7 @@ func refuse(c echo.Context, err error) error {
 	return serverError(c, "looking up the user", err)
 }
 
-// postAuthentication signs a user in with a token of JIA, and up when he is new.
+// postAuthentication signs a user in with a token of JIA, and registers a new user.
 func (a *app) postAuthentication(c echo.Context) error {
 	text := strings.TrimPrefix(c.Request().Header.Get("Authorization"), "Bearer ")
 	token, err := jwt.Parse(text, func(*jwt.Token) (any, error) { return a.jiaKey, nil },
@@ -64,7 +64,7 @@ func (a *app) postAuthentication(c echo.Context) error {
 
 	session, err := a.sessions.New(c.Request(), sessionName)
 	if err != nil {
-		// A cookie of another key is replaced, not a reason to keep him out.
+		// A cookie of another key is replaced: it does not prevent the login.
 		c.Logger().Debugf("reading the old session: %v", err)
 	}
 	session.Values["jia_user_id"] = id
@@ -93,7 +93,7 @@ func (a *app) postSignout(c echo.Context) error {
 	return c.NoContent(http.StatusOK)
 }
 
-// getMe says who is signed in.
+// getMe answers the user who is signed in.
 func (a *app) getMe(c echo.Context) error {
 	id, err := a.userID(c)
 	if err != nil {

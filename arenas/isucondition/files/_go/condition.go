@@ -17,8 +17,8 @@ import (
 const (
 	// conditionLimit is the number of conditions on one page of the history.
 	conditionLimit = 20
-	// dropProbability is the share of reports that are thrown away unread:
-	// the database could not keep up with all of them.
+	// dropProbability is the share of reports that are discarded unread:
+	// the database could not store all of them in time.
 	dropProbability = 0.9
 
 	levelInfo     = "info"
@@ -59,7 +59,7 @@ func (r *conditionRow) response(name, level string) *conditionResponse {
 	}
 }
 
-// conditionLevel tells the gravity of a condition by the number of its bad states.
+// conditionLevel is the level of a condition, by the number of its bad states.
 func conditionLevel(condition string) (string, error) {
 	switch strings.Count(condition, "=true") {
 	case 0:
@@ -73,7 +73,7 @@ func conditionLevel(condition string) (string, error) {
 	}
 }
 
-// isConditionFormat says whether a condition is "is_dirty=B,is_overweight=B,is_broken=B".
+// isConditionFormat reports whether a condition has the form "is_dirty=B,is_overweight=B,is_broken=B".
 func isConditionFormat(condition string) bool {
 	keys := []string{"is_dirty=", "is_overweight=", "is_broken="}
 	parts := strings.Split(condition, ",")
@@ -213,7 +213,7 @@ func (a *app) conditions(uuid, name string, wanted map[string]bool, start, end t
 	return page, nil
 }
 
-// storable is the time of Unix seconds, moved into the years that a DATETIME knows.
+// storable is the time of Unix seconds, moved into the years that a DATETIME can store.
 func storable(seconds int64) time.Time {
 	first := time.Date(1000, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 	last := time.Date(9999, 12, 30, 0, 0, 0, 0, time.UTC).Unix()

@@ -11,7 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// What a condition adds to the score of its hour, by level.
+// Points that a condition adds to the score of its hour, by level.
 const (
 	scoreInfo     = 3
 	scoreWarning  = 2
@@ -143,7 +143,7 @@ func graphHours(tx *sqlx.Tx, uuid string) ([]graphHour, error) {
 	return hours, flush()
 }
 
-// newGraphHour computes one hour of its conditions, of which there is one at least.
+// newGraphHour computes one hour from its conditions; there is at least one.
 func newGraphHour(conditions []conditionRow) (graphHour, error) {
 	hour := graphHour{start: conditions[0].Timestamp.Truncate(time.Hour)}
 	bad := map[string]int{}

@@ -136,7 +136,7 @@ func (a *app) postIsu(c echo.Context) error {
 
 var errBadIcon = errors.New("bad icon")
 
-// uploadedIcon reads the image of the form, or the default where there is none.
+// uploadedIcon reads the image of the form, or the default image without one.
 func uploadedIcon(c echo.Context) ([]byte, error) {
 	header, err := c.FormFile("image")
 	if errors.Is(err, http.ErrMissingFile) {
@@ -157,7 +157,7 @@ func isDuplicate(err error) bool {
 	return errors.As(err, &my) && my.Number == mysqlErrDuplicateName
 }
 
-// activate has JIA start the ISU. status is JIA's; character is known when it is 202.
+// activate requests JIA to start the ISU. status is that of JIA; character is set if it is 202.
 func (a *app) activate(tx *sqlx.Tx, uuid string) (character string, status int, err error) {
 	body, err := json.Marshal(map[string]string{"target_base_url": a.target, "isu_uuid": uuid})
 	if err != nil {
@@ -184,7 +184,7 @@ func (a *app) activate(tx *sqlx.Tx, uuid string) (character string, status int, 
 	return activated.Character, res.StatusCode, nil
 }
 
-// jiaServiceURL is where JIA is, as initialize was told.
+// jiaServiceURL is the URL of JIA that initialize received.
 func jiaServiceURL(tx *sqlx.Tx) string {
 	var url string
 	if err := tx.Get(&url, "SELECT `url` FROM `isu_association_config` WHERE `name` = ?", jiaServiceURLConfig); err != nil {

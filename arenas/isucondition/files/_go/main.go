@@ -1,13 +1,13 @@
 // Command isucondition is the web application of the contest: chairs report
 // their condition, owners read it. Everything is answered from the database,
-// as plainly as can be. It runs in its own directory and finds ../sql/init.sh,
+// in the simplest way. It runs in its own directory and finds ../sql/init.sh,
 // ../public, ../NoImage.jpg and ../ec256-public.pem from there.
 //
 //  1. main.go: environment, routes, sessions, initialize.
 //  2. auth.go: login with a token of JIA.
 //  3. isu.go: list, registration, detail, icon.
-//  4. condition.go: reports in, history out.
-//  5. graph.go, trend.go: what is computed of them.
+//  4. condition.go: receives reports, answers the history.
+//  5. graph.go, trend.go: data computed from the conditions.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"os"
 	"os/exec"
 	"time"
-	_ "time/tzdata" // machines without zone files know Asia/Tokyo too
+	_ "time/tzdata" // for machines without time zone files
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/golang-jwt/jwt/v5"
@@ -41,19 +41,19 @@ const (
 	mysqlErrDuplicateName = 1062
 )
 
-// app holds what the handlers share.
+// app is the state that the handlers share.
 type app struct {
 	db       *sqlx.DB
 	sessions sessions.Store
 	jiaKey   *ecdsa.PublicKey
-	// target is the address that JIA is told to send conditions to.
+	// target is the address to which JIA sends conditions.
 	target string
 }
 
 func main() {
 	e := echo.New()
 	e.Logger.SetLevel(log.DEBUG)
-	//lint:ignore SA1019 its successor says less of each request, and what it costs is part of the contest
+	//lint:ignore SA1019 its successor logs less of each request, and its cost is part of the contest
 	e.Use(middleware.Logger())
 	e.Use(middleware.Recover())
 
@@ -134,7 +134,7 @@ func (a *app) routes(e *echo.Echo) {
 	e.Static("/assets", frontend+"/assets")
 }
 
-// getIndex answers every page: the script in it looks at the address.
+// getIndex answers every page: the page's script reads the address.
 func getIndex(c echo.Context) error {
 	return c.File(frontend + "/index.html")
 }
@@ -145,7 +145,7 @@ func serverError(c echo.Context, doing string, err error) error {
 	return c.NoContent(http.StatusInternalServerError)
 }
 
-// postInitialize loads schema and initial data anew and remembers where JIA is.
+// postInitialize loads schema and initial data again and stores the URL of JIA.
 func (a *app) postInitialize(c echo.Context) error {
 	var request struct {
 		JIAServiceURL string `json:"jia_service_url"`

@@ -19,8 +19,7 @@ type trendCondition struct {
 	Timestamp int64 `json:"timestamp"`
 }
 
-// getTrend answers the newest state of every ISU by character. Nobody needs
-// to be signed in.
+// getTrend answers the newest state of every ISU by character. It needs no session.
 func (a *app) getTrend(c echo.Context) error {
 	var characters []string
 	if err := a.db.Select(&characters, "SELECT `character` FROM `isu` WHERE `character` IS NOT NULL GROUP BY `character`"); err != nil {

@@ -52,7 +52,7 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// TestPlaces: what an answer names, a finding must not name otherwise.
+// TestPlaces checks that findings and answers use the same names for places.
 func TestPlaces(t *testing.T) {
 	for _, c := range []struct {
 		answer, finding string
@@ -85,8 +85,8 @@ func TestPlaces(t *testing.T) {
 }
 
 // TestFirstCauseFirst diagnoses a kept run of the untouched arena, observed on
-// a quiet machine, and wants the first of its known causes to be the first
-// finding, most of the others to be there, and nothing that is none of them.
+// a quiet machine. The first known cause must be the first finding, most of the other
+// causes must be found, and there must be no unexpected finding.
 func TestFirstCauseFirst(t *testing.T) {
 	h, err := history.Open(t.TempDir())
 	if err != nil {

@@ -62,7 +62,7 @@ func FuzzReader(f *testing.F) {
 		r.Skip()
 		err := r.End()
 		if err == nil && !json.Valid(text) {
-			t.Fatalf("%q is no JSON but was accepted", text)
+			t.Fatalf("%q is not JSON but was accepted", text)
 		}
 		if err != nil && json.Valid(text) && !tolerated(text) {
 			t.Fatalf("%q: %v", text, err)

@@ -1,5 +1,5 @@
-// Command app is the smallest app that a stack can bring up: it asks the
-// database over TCP, and misbehaves when asked to.
+// Command app is the smallest app that a stack can bring up: it reads from
+// the database over TCP, and fails on request in several ways.
 package main
 
 import (
@@ -59,7 +59,7 @@ func main() {
 		fmt.Fprint(w, cmd.Process.Pid)
 	})
 	http.HandleFunc("/exit", func(w http.ResponseWriter, r *http.Request) {
-		fmt.Println("leaving as told")
+		fmt.Println("exiting on request")
 		os.Exit(3)
 	})
 	if err := http.ListenAndServe(os.Getenv("APP_ADDR"), nil); err != nil {

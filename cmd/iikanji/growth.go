@@ -1,0 +1,41 @@
+package main
+
+import "github.com/iikanji/iikanji/internal/report"
+
+// A growth is the score of a run over its load, for a sparkline.
+type growth struct {
+	seconds []float64 // points of each second of the load
+	score   float64   // at the begin of the latest second
+}
+
+// growthCols is the widest sparkline of a progress line.
+const growthCols = 24
+
+// add takes the score at a time of the load, in seconds.
+func (g *growth) add(at, score float64) {
+	second := int(at)
+	if second < 0 || second > 24*3600 {
+		return
+	}
+	if second < len(g.seconds)-1 { // the load of another run
+		*g = growth{}
+	}
+	if len(g.seconds) == 0 { // scores may begin above 0
+		g.score = score
+	}
+	for len(g.seconds) <= second {
+		if n := len(g.seconds); n > 0 {
+			g.score += g.seconds[n-1]
+		}
+		g.seconds = append(g.seconds, 0)
+	}
+	g.seconds[second] = max(0, score-g.score)
+}
+
+// line draws the points per second, without the second that has not ended.
+func (g *growth) line(cols int) string {
+	if len(g.seconds) < 2 {
+		return ""
+	}
+	return report.Spark(g.seconds[:len(g.seconds)-1], cols)
+}

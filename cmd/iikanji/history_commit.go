@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/report/document"
+	"github.com/iikanji/iikanji/internal/summary"
+)
+
+type historyCommitCmd struct {
+	Target string `arg:"" help:"Target whose history to commit, such as isucondition (an arena is a target)."`
+
+	Message string `short:"m" help:"Message of the commit (default: what the history has)." placeholder:"TEXT"`
+	placeFlags
+}
+
+// Help returns the long help of the command.
+func (historyCommitCmd) Help() string {
+	return `Commits the history folder, and nothing else, to the git repository that it is
+in. Files that hold values of requests and statements, or whole configurations,
+stay out: they may hold secrets. A file .gitignore in the folder lists them; edit
+it to commit more. The report as Markdown is written beside, as report.md.
+
+Examples:
+  iikanji history commit isucondition --history ./history
+  iikanji history commit isucondition -m "day 2"
+
+Exit status: 0 committed, or nothing to commit; 1 failed to run (also: the
+folder is in no repository), 2 usage.`
+}
+
+// gitignore lists the files that hold values of users' data.
+const gitignore = `# Written by iikanji history commit; edit it as you like.
+# Values of requests and statements, lines of logs and whole configurations may
+# hold secrets. Raw files are large.
+.*.tmp
+samples.bin*
+slow*.log.*
+slow*.json
+access*.json
+errors.json
+facts.json
+`
+
+// reportName is the report that is committed with the history.
+const reportName = "report.md"
+
+// Run runs the command.
+func (c *historyCommitCmd) Run(ctx context.Context, e *env) error {
+	h, err := c.openToWrite(e, c.Target) // no run may be half written in a commit
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	dir := h.Dir()
+	if _, err := git(ctx, dir, "rev-parse", "--show-toplevel"); err != nil {
+		return hinted(err, "choose a history in a repository with --history, or make one with git init")
+	}
+	s, err := summary.Load(h, c.Target)
+	if err != nil {
+		return err
+	}
+	ignore := filepath.Join(dir, ".gitignore")
+	if _, err := os.Stat(ignore); errors.Is(err, fs.ErrNotExist) {
+		if err := writeWhole(ignore, func(w io.Writer) error { _, err := io.WriteString(w, gitignore); return err }); err != nil {
+			return err
+		}
+	}
+	if err := writeWhole(filepath.Join(dir, reportName), func(w io.Writer) error { return document.Markdown(w, s) }); err != nil {
+		return err
+	}
+	if _, err := git(ctx, dir, "add", "--", "."); err != nil {
+		return err
+	}
+	staged, err := git(ctx, dir, "diff", "--cached", "--name-only", "--", ".")
+	if err != nil {
+		return err
+	}
+	if staged == "" {
+		_, err := fmt.Fprintln(e.Stdout, "nothing to commit")
+		return err
+	}
+	if _, err := git(ctx, dir, "commit", "--quiet", "--message", c.message(s), "--", "."); err != nil {
+		return err
+	}
+	id, err := git(ctx, dir, "rev-parse", "--short", "HEAD")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(e.Stdout, "committed %s as %s\n", report.Number(strings.Count(staged, "\n")+1, "file"), id)
+	return err
+}
+
+// message says what the history has, unless the user gave a message.
+func (c *historyCommitCmd) message(s *summary.Summary) string {
+	if c.Message != "" {
+		return c.Message
+	}
+	text := fmt.Sprintf("iikanji %s: %s, %s", s.Target, report.Number(len(s.Runs), "run"), report.Number(len(s.Changes), "change"))
+	if s.Headline != nil {
+		text += fmt.Sprintf(", %.1f × the untouched score", s.Headline.Ratio.Mid)
+	}
+	return text
+}
+
+// git runs git in a folder and returns what it prints.
+func git(ctx context.Context, dir string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, report.Clean(strings.TrimSpace(errs.String())))
+	}
+	return strings.TrimSpace(out.String()), nil
+}

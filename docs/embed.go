@@ -1,0 +1,9 @@
+// Package docs holds the pages that iikanji help prints.
+package docs
+
+import "embed"
+
+// Pages are the pages for users, by file name.
+//
+//go:embed access.md history.md method.md price.md proposer.md slow.md findings/*.md
+var Pages embed.FS

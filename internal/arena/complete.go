@@ -1,0 +1,289 @@
+package arena
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/iikanji/iikanji"
+)
+
+// with returns the arena with the services of a variant.
+func (a *Arena) with(v Variant) *Arena {
+	out := *a
+	out.Name, out.Services, out.Variants = a.Name+"-"+v.Name, replaced(a.Services, v.Services), nil
+	if v.Summary != "" {
+		out.Summary = v.Summary
+	}
+	return &out
+}
+
+// replaced returns the services with some replaced by those of their names. A
+// service of a new name is added behind the last one of its role, so that both
+// start and stop together.
+func replaced(services, by []Service) []Service {
+	out := slices.Clone(services)
+	for _, s := range by {
+		if i := slices.IndexFunc(out, func(o Service) bool { return o.Name == s.Name }); i >= 0 {
+			out[i] = s
+			continue
+		}
+		at := len(out)
+		for i, o := range out {
+			if o.Role == s.Role {
+				at = i + 1
+			}
+		}
+		out = slices.Insert(out, at, s)
+	}
+	return out
+}
+
+// Complete returns the arena with the defaults of the engines in the empty
+// fields of its services, or an error for a service that cannot be started or
+// would share a file with another one.
+func (a *Arena) Complete() (*Arena, error) {
+	full := *a
+	full.Services = slices.Clone(a.Services)
+	for i := range full.Services {
+		full.Services[i].complete()
+	}
+	if full.Entry == "" {
+		full.Entry = onlyWeb(full.Services)
+	}
+	if err := full.check(); err != nil {
+		return nil, fmt.Errorf("arena %s: %w", a.Name, err)
+	}
+	return &full, nil
+}
+
+// onlyWeb returns the name of the service of role web, "" unless there is one.
+func onlyWeb(services []Service) string {
+	name := ""
+	for _, s := range services {
+		if s.Role == iikanji.RoleWeb {
+			if name != "" {
+				return ""
+			}
+			name = s.Name
+		}
+	}
+	return name
+}
+
+// Service returns the service of a name, nil if there is none.
+func (a *Arena) Service(name string) *Service {
+	for i := range a.Services {
+		if a.Services[i].Name == name {
+			return &a.Services[i]
+		}
+	}
+	return nil
+}
+
+var nameForm = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
+
+// reserved are the entries of a work folder that no service may have as its
+// data folder.
+var reserved = []string{"lock", "webapp", "data", "conf", "bin", "log", "run", "tmp", "old", "history"}
+
+// check refuses services that cannot be started or that would share a file.
+func (a *Arena) check() error {
+	if entry := a.Service(a.Entry); entry == nil || !entry.IsProcess() || entry.NoPort {
+		return errors.New("name the service with a port that clients send their requests to, Entry")
+	}
+	users := map[string]string{} // service by file
+	for i := range a.Services {
+		s := &a.Services[i]
+		if !nameForm.MatchString(s.Name) {
+			return fmt.Errorf("%q is not a name for a service: want lower-case letters, digits and -", s.Name)
+		}
+		if a.Service(s.Name) != s {
+			return fmt.Errorf("two services are called %s", s.Name)
+		}
+		if s.Data != "" && (!nameForm.MatchString(s.Data) || slices.Contains(reserved, s.Data)) {
+			return fmt.Errorf("service %s: %q cannot be its data folder", s.Name, s.Data)
+		}
+		for _, file := range s.files() {
+			if !plain(file) {
+				return fmt.Errorf("service %s: %q is not a path inside its folder", s.Name, file)
+			}
+			if other, taken := users[file]; taken {
+				return fmt.Errorf("services %s and %s share %s", other, s.Name, file)
+			}
+			users[file] = s.Name
+		}
+	}
+	return nil
+}
+
+// plain reports whether a path stays in its folder and has no characters that
+// configurations would have to quote.
+func plain(file string) bool {
+	return path.Clean("/"+file) == "/"+file && !strings.ContainsAny(file, " \t\r\n\"'\\;{}$#")
+}
+
+// files are the names that only one service may use, each with its folder.
+func (s *Service) files() []string {
+	out := map[string]bool{}
+	add := func(folder, file string) {
+		if file != "" {
+			out[folder+"/"+file] = true
+		}
+	}
+	for _, c := range s.Configs {
+		add("conf", c.File)
+	}
+	for _, l := range s.Logs {
+		add("log", l.File)
+	}
+	if s.IsProcess() {
+		add("log", s.Output)
+	}
+	if s.Engine == iikanji.EngineMariaDB {
+		add("conf", s.InitSQL())
+	}
+	add("conf", s.DropIns)
+	add("work", s.Data)
+	add("run", s.Socket)
+	return slices.Sorted(maps.Keys(out))
+}
+
+// complete fills the empty fields with the defaults of the engine.
+func (s *Service) complete() {
+	if fill, ok := defaults[s.Engine]; ok {
+		fill(s)
+	}
+	s.Configs = slices.Clone(s.Configs)
+	for i := range s.Configs {
+		or(&s.Configs[i].File, s.Name+".conf")
+	}
+	or(&s.Dir, s.Source)
+	or(&s.Output, s.Name+".log")
+	if s.Logs == nil && s.IsProcess() {
+		s.Logs = []Log{{"output", s.Output}}
+	}
+	if s.Ready.Path == "" && s.Ready.Send == "" && s.Ready.Expect == "" && s.Role == iikanji.RoleApp && !s.NoPort {
+		s.Ready.Path = "/"
+	}
+	if s.Ready.Wait == 0 {
+		s.Ready.Wait = waits[s.Role]
+	}
+	if s.Stop == nil {
+		s.Stop = []Stop{{syscall.SIGTERM, 3 * time.Second}}
+	}
+	if !s.IsProcess() {
+		s.NoPort = true
+	}
+}
+
+// or sets an empty text.
+func or(text *string, to string) {
+	if *text == "" {
+		*text = to
+	}
+}
+
+// waits limit the time until a service of a role is up. A database that was
+// killed first recovers from its redo log; an app may wait for its database.
+var waits = map[iikanji.Role]time.Duration{
+	iikanji.RoleUnknown: 30 * time.Second, iikanji.RoleApp: 30 * time.Second, iikanji.RoleCache: 30 * time.Second,
+	iikanji.RoleQueue: 30 * time.Second, iikanji.RoleDatabase: 90 * time.Second, iikanji.RoleWeb: 10 * time.Second,
+}
+
+// defaults by engine. A service of another engine needs at least Start.
+var defaults = map[iikanji.Engine]func(*Service){
+	iikanji.EngineMariaDB: mariaDB,
+	iikanji.EngineNginx:   nginx,
+	iikanji.EngineGo:      goProgram,
+}
+
+// goProgram builds package main of the source folder.
+func goProgram(s *Service) {
+	if s.Build == nil && s.Source != "" {
+		s.Build = []string{"go", "build", "-mod=readonly", "-buildvcs=false", "-o", "{{.Out}}", "."}
+	}
+	if s.Start == nil {
+		s.Start = []string{"{{.Self.Binary}}"}
+	}
+}
+
+// nginx runs in the foreground and keeps to the work folder: prefix, config, and
+// the error log that it uses before it has read its config, which is the
+// machine's by default. The configuration itself must not set "daemon". QUIT lets
+// it finish the requests that it has begun.
+func nginx(s *Service) {
+	in := []string{"-p", "{{.Run}}", "-c", "{{.Self.Config}}", "-e", `{{.Self.Log "error"}}`, "-g", "daemon off;"}
+	if s.Start == nil {
+		s.Start = slices.Concat([]string{"nginx"}, in)
+	}
+	if s.Check == nil {
+		s.Check = slices.Concat([]string{"nginx", "-t", "-q"}, in)
+	}
+	or(&s.DropIns, s.Name+".d")
+	if s.Logs == nil {
+		s.Logs = []Log{{"access", s.Name + "-access.log"}, {"error", s.Name + "-error.log"}}
+	}
+	if s.Ready.Path == "" {
+		s.Ready.Path = "/"
+	}
+	if s.Stop == nil {
+		s.Stop = []Stop{{syscall.SIGQUIT, 2 * time.Second}, {syscall.SIGTERM, time.Second}}
+	}
+}
+
+// mariaDB has a data folder, a socket and a configuration of its own. A shutdown
+// flushes the buffer pool's pages.
+func mariaDB(s *Service) {
+	if s.Start == nil {
+		s.Start = []string{"mariadbd", "--defaults-file={{.Self.Config}}"}
+	}
+	or(&s.Data, s.Name)
+	or(&s.Socket, s.Name+".sock")
+	or(&s.DropIns, s.Name+".d")
+	or(&s.Output, s.Name+".log")
+	if s.Configs == nil {
+		s.Configs = []Config{{}}
+	}
+	s.Configs = slices.Clone(s.Configs)
+	or(&s.Configs[0].File, s.Name+".cnf")
+	if s.Configs[0].Template == "" {
+		or(&s.Configs[0].Text, mariaDBConf(s.Database.Conf))
+	}
+	if s.Logs == nil {
+		s.Logs = []Log{{"error", s.Output}, {"slow", s.Name + "-slow.log"}}
+	}
+	if s.Stop == nil {
+		s.Stop = []Stop{{syscall.SIGTERM, 20 * time.Second}}
+	}
+}
+
+// InitSQL is the file in conf with the SQL that a MariaDB executes at each
+// start, before it accepts connections. Package stack writes it.
+func (s *Service) InitSQL() string { return s.Name + "-init.sql" }
+
+// mariaDBConf is the template of MariaDB's main configuration: first the places,
+// then the contest's settings.
+func mariaDBConf(settings string) string {
+	return `[mariadbd]
+datadir = {{.Self.Data}}
+socket = {{.Self.Socket}}
+bind-address = 127.0.0.1
+port = {{.Self.Port}}
+pid-file = {{.Run}}/{{.Self.Name}}.pid
+tmpdir = {{.Tmp}}
+init-file = {{.Conf}}/{{.Self.Name}}-init.sql
+slow-query-log-file = {{.Self.Log "slow"}}
+
+# The contest's.
+` + strings.NewReplacer("{{", `{{"{{"}}`).Replace(strings.TrimRight(settings, "\n")) + `
+
+!includedir {{.Self.DropIns}}
+`
+}

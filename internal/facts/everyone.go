@@ -1,0 +1,79 @@
+package facts
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Clients are headers that the clients of a run sent.
+type Clients struct {
+	// Users are the headers of clients, each as pairs of name and value.
+	Users [][][2]string
+	// Varied are the headers that differed between requests, with some values.
+	Varied map[string][]string
+}
+
+// Bounds of the requests for one URL.
+const (
+	mostUsers  = 4
+	mostValues = 3
+)
+
+// everyone asks for a URL as nobody, as up to mostUsers clients of the run, and as
+// nobody with each value of each header that varied in the run. It returns as how
+// many clients it asked, and whether every answer had the bytes, the status and
+// the headers about caching of the answer to nobody. Answers that change by
+// themselves in the meantime are not the same.
+func everyone(ctx context.Context, client *http.Client, base, url string, first *asked, c Clients) (users int, same bool) {
+	tries := [][][2]string{}
+	for _, u := range c.Users[:min(len(c.Users), mostUsers)] {
+		tries = append(tries, u)
+		users++
+	}
+	for name, values := range c.Varied {
+		for _, v := range values[:min(len(values), mostValues)] {
+			tries = append(tries, [][2]string{{name, v}})
+		}
+	}
+	tries = append(tries, nil) // nobody again, at the end
+	for _, fields := range tries {
+		got, err := askAs(ctx, client, base, url, fields)
+		if err != nil || got.Cookie || got.Status != first.Status || got.CacheControl != first.CacheControl || got.Vary != first.Vary || !bytes.Equal(got.body, first.body) {
+			return users, false
+		}
+	}
+	return users, !first.Cookie && ownedByNobody(first)
+}
+
+// ownedByNobody reports whether the application itself does not state that an
+// answer is one client's own.
+func ownedByNobody(a *asked) bool {
+	cc, vary := strings.ToLower(a.CacheControl), strings.ToLower(a.Vary)
+	for _, word := range []string{"private", "no-store"} {
+		if strings.Contains(cc, word) {
+			return false
+		}
+	}
+	for name := range strings.SplitSeq(vary, ",") {
+		if name = strings.TrimSpace(name); name != "" && name != "accept-encoding" {
+			return false
+		}
+	}
+	return true
+}
+
+// skipped are headers that every request of this package sets itself.
+var skipped = []string{"accept-encoding", "host", "connection", "content-length", "if-none-match", "if-modified-since"}
+
+func askAs(ctx context.Context, client *http.Client, base, url string, fields [][2]string) (*asked, error) {
+	return askWith(ctx, client, base, url, func(h http.Header) {
+		for _, f := range fields {
+			if !slices.Contains(skipped, strings.ToLower(f[0])) {
+				h.Set(f[0], f[1])
+			}
+		}
+	})
+}

@@ -1,0 +1,65 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/iikanji/iikanji/internal/target/discover"
+)
+
+// databases checks the accounts and their rights.
+func (d *round) databases(ctx context.Context) {
+	for i := range d.File.Services {
+		s := &d.File.Services[i]
+		if !s.Engine.MySQLFamily() {
+			continue
+		}
+		db := d.s.Site().Services[s.Name].DB
+		var account, version, schema string
+		if err := db.QueryRowContext(ctx, "SELECT CURRENT_USER(), VERSION(), COALESCE(DATABASE(), '')").Scan(&account, &version, &schema); err != nil {
+			d.bad(Failed, s.Name, "account", "correct database.user and database.password", "%v", err)
+			continue
+		}
+		d.ok(s.Name, "account", "%s on %s", account, version)
+		if s.Database.Schema == "" {
+			d.bad(Failed, s.Name, "schema", "fill in database.schema", "the schema of the site is not given")
+		} else if n := d.tables(ctx, s.Name, s.Database.Schema); n == 0 {
+			d.bad(Failed, s.Name, "schema", "correct database.schema", "the schema %s has no table that this account sees", s.Database.Schema)
+		} else if n > 0 {
+			d.ok(s.Name, "schema", "%s, %d tables", s.Database.Schema, n)
+		}
+		if err := discover.MaySetGlobal(ctx, db); err != nil {
+			d.bad(Failed, s.Name, "right to set global variables", grant(account), "%v: the slow log cannot be turned on", err)
+		} else {
+			d.ok(s.Name, "right to set global variables", "the slow log can be turned on")
+		}
+		if s.Logs.Slow == "" {
+			d.bad(Failed, s.Name, "slow log", "fill in logs.slow: a file in a folder that the server may write, such as its data folder", "no file is given")
+		} else {
+			d.path(s.Name, "folder of logs.slow", filepath.Dir(s.Logs.Slow), "correct logs.slow: a file in a folder that the server may write", false)
+		}
+		if s.DropIn == "" {
+			d.bad(Warning, s.Name, "drop_in", "add a line !includedir FOLDER to the server's configuration and fill in drop_in", "settings of the server cannot be changed without it")
+		}
+	}
+}
+
+// grant is the statement that gives an account the rights that iikanji needs.
+func grant(account string) string {
+	user, host, _ := strings.Cut(account, "@")
+	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+	return fmt.Sprintf("as an administrator of the database: GRANT ALL ON *.* TO %s@%s", quote(user), quote(host))
+}
+
+// tables counts the tables of a schema; -1 after a failed check.
+func (d *round) tables(ctx context.Context, service, schema string) int {
+	n := 0
+	row := d.s.Site().Services[service].DB.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = ?", schema)
+	if err := row.Scan(&n); err != nil {
+		d.bad(Failed, service, "schema", "correct database.schema", "%v", err)
+		return -1
+	}
+	return n
+}

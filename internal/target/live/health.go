@@ -1,0 +1,152 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/target"
+)
+
+// Limits of the time until a service answers. A database that was killed first
+// recovers from its log.
+const (
+	databaseWait = 3 * time.Minute
+	serviceWait  = time.Minute
+	oneAsk       = 2 * time.Second
+)
+
+func waitOf(s *target.Service) time.Duration {
+	if s.Engine.MySQLFamily() {
+		return databaseWait
+	}
+	return serviceWait
+}
+
+// A NotReadyError is a service that does not answer in time.
+type NotReadyError struct {
+	Service string
+	Waited  time.Duration
+	Last    error
+	Log     string // file to look into, "" if unknown
+}
+
+func (e *NotReadyError) Error() string {
+	return fmt.Sprintf("service %s does not answer after %v: %v", e.Service, e.Waited, e.Last)
+}
+
+func (e *NotReadyError) Unwrap() error { return e.Last }
+
+// Hints tells where to look.
+func (e *NotReadyError) Hints() []string {
+	if e.Log == "" {
+		return nil
+	}
+	return []string{"its log is " + e.Log}
+}
+
+// Ask asks a service once whether it answers.
+func (s *Subject) Ask(ctx context.Context, service *target.Service) error {
+	ctx, cancel := context.WithTimeout(ctx, oneAsk)
+	defer cancel()
+	switch h := service.Check(); {
+	case h.URL != "":
+		return get(ctx, h.URL)
+	case h.TCP != "":
+		return dial(ctx, s.host, "tcp", h.TCP)
+	case h.Unix != "":
+		return dial(ctx, s.host, "unix", h.Unix)
+	case h.SQL:
+		return s.selectOne(ctx, service)
+	}
+	return nil
+}
+
+func dial(ctx context.Context, h host.Host, network, address string) error {
+	conn, err := h.Dial(ctx, network, address)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+// get wants an answer below 500.
+func get(ctx context.Context, url string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	t := &http.Transport{DisableKeepAlives: true} // also ignores the environment's proxy
+	res, err := t.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode >= http.StatusInternalServerError {
+		return fmt.Errorf("%s: %s", url, res.Status)
+	}
+	return nil
+}
+
+func (s *Subject) selectOne(ctx context.Context, service *target.Service) error {
+	login, err := s.login(service)
+	if err != nil {
+		return err
+	}
+	login.Schema = ""
+	db, err := host.Local{}.SQL(login)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var one int
+	if err := db.QueryRowContext(ctx, "SELECT 1").Scan(&one); err != nil {
+		return fmt.Errorf("SELECT 1: %w", err)
+	}
+	return nil
+}
+
+// await asks until the service answers, its process ends or the time is over.
+func (s *Subject) await(ctx context.Context, r *running) error {
+	limit := waitOf(r.Service)
+	began := time.Now()
+	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
+		last := s.Ask(ctx, r.Service)
+		if last == nil {
+			if last = s.refind(r); last == nil {
+				return nil
+			}
+		}
+		if why, ended := r.ended(); ended {
+			return &NotReadyError{r.Name, time.Since(began).Round(time.Millisecond), fmt.Errorf("its process has ended: %s", why), r.Logs.Output}
+		}
+		if time.Since(began) > limit {
+			return &NotReadyError{r.Name, limit, last, r.Logs.Output}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for service %s: %w", r.Name, errors.Join(context.Cause(ctx), last))
+		case <-time.After(pause):
+		}
+	}
+}
+
+// ended reports how a process that iikanji started has ended. A daemon's first
+// process ends with status 0 while the daemon goes on.
+func (r *running) ended() (string, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.status == nil {
+		return "", false
+	}
+	select {
+	case status, ok := <-r.status:
+		r.status = nil
+		return status, ok && status != "exit status 0"
+	default:
+		return "", false
+	}
+}

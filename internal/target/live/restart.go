@@ -1,0 +1,277 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/target"
+	"github.com/iikanji/iikanji/internal/target/keeper"
+	"github.com/iikanji/iikanji/internal/target/machine"
+)
+
+// Restart implements field.Subject.
+func (s *Subject) Restart(ctx context.Context, service string) error {
+	r, ok := s.services[service]
+	if !ok {
+		return fmt.Errorf("no service %q", service)
+	}
+	r.act.Lock()
+	defer r.act.Unlock()
+	r.expect(true)
+	defer r.expect(false)
+	if err := s.restart(ctx, r); err != nil {
+		return fmt.Errorf("restarting service %s: %w", service, err)
+	}
+	if err := s.await(ctx, r); err != nil {
+		return err
+	}
+	s.watch(r)
+	return s.writePID(r)
+}
+
+// restart ends and starts a service; it does not wait until it answers.
+func (s *Subject) restart(ctx context.Context, r *running) error {
+	switch r.Method() {
+	case target.ByUnit:
+		return s.command(ctx, "systemctl restart "+shellQuote(r.Unit))
+	case target.ByCommand:
+		if r.Commands.Restart != "" {
+			return s.command(ctx, r.Commands.Restart)
+		}
+		if r.process() != nil {
+			if err := s.command(ctx, r.Commands.Stop); err != nil {
+				return err
+			}
+		}
+		return s.command(ctx, r.Commands.Start)
+	case target.ByParent:
+		return s.byParent(ctx, r)
+	}
+	return s.byProcess(ctx, r)
+}
+
+// byProcess ends the process and starts it as it was found.
+func (s *Subject) byProcess(ctx context.Context, r *running) error {
+	spec, err := s.specOf(r)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	held := r.held
+	r.held = nil
+	r.mu.Unlock()
+	var pid int
+	var status <-chan string
+	if held != nil {
+		pid, status, err = held.Go(ctx, spec)
+	} else {
+		pid, status, err = keeper.Replace(ctx, r.endOf(syscall.SIGTERM), spec, r.files)
+	}
+	if err != nil {
+		return err
+	}
+	p, err := machine.ReadProcess(s.host, pid)
+	if err != nil { // a daemon's first process may have ended already
+		p = nil
+	}
+	r.mu.Lock()
+	r.proc, r.status = p, status
+	r.mu.Unlock()
+	return nil
+}
+
+// specOf is how the process is started now: as it was found, with the variables
+// that changes have set.
+func (s *Subject) specOf(r *running) (keeper.Spec, error) {
+	spec := r.spec
+	path := s.envFile(r.Service)
+	if path == "" {
+		return spec, nil
+	}
+	b, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return spec, nil
+	}
+	if err != nil {
+		return spec, fmt.Errorf("reading the variables of service %s: %w", r.Name, err)
+	}
+	var more []string
+	for line := range strings.Lines(string(b)) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' && strings.Contains(line, "=") {
+			more = append(more, line)
+		}
+	}
+	return spec.WithEnv(more), nil
+}
+
+// byParent ends the process and waits for the one that its supervisor starts.
+func (s *Subject) byParent(ctx context.Context, r *running) error {
+	old := r.process()
+	if e := r.endOf(syscall.SIGTERM); e != nil {
+		if err := endHere(ctx, *e); err != nil {
+			return err
+		}
+	}
+	for end := time.Now().Add(serviceWait); ; {
+		if err := s.refind(r); err == nil {
+			if p := r.process(); old == nil || p.PID != old.PID || p.Started != old.Started {
+				return nil
+			}
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("its supervisor did not start it again within %v", serviceWait)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// endHere ends a process from this process.
+func endHere(ctx context.Context, e keeper.End) error {
+	done := make(chan error, 1)
+	go func() { done <- e.Do() }()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case err := <-done:
+		return err
+	}
+}
+
+// commandWait limits the time of one command of the file.
+const commandWait = 5 * time.Minute
+
+// A CommandError is a command that failed.
+type CommandError struct {
+	Command, Output string
+	Status          int
+}
+
+func (e *CommandError) Error() string {
+	return fmt.Sprintf("the command %q ended with status %d: %s", e.Command, e.Status, e.Output)
+}
+
+// command runs a shell command of the file.
+func (s *Subject) command(ctx context.Context, text string, env ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, commandWait)
+	defer cancel()
+	res, err := s.host.Exec(ctx, host.Command{Path: "/bin/sh", Args: []string{"-c", text}, Env: append(os.Environ(), env...), Dir: s.dir()})
+	if err != nil {
+		return err
+	}
+	if res.Status != 0 {
+		return &CommandError{text, firstLines(res.Output), res.Status}
+	}
+	return nil
+}
+
+// firstLines is the begin of an output, printable.
+func firstLines(b []byte) string {
+	text := strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(strings.TrimSpace(string(b)), "?"))
+	if r := []rune(text); len(r) > 1000 {
+		text = string(r[:1000]) + "…"
+	}
+	return text
+}
+
+// shellQuote is a word for a shell.
+func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// refind finds the process of a service again.
+func (s *Subject) refind(r *running) error {
+	if p := r.process(); p != nil && p.Alive(s.host) && r.Listen == "" && r.Socket == "" && r.Unit == "" {
+		return nil // a job: it is found by its process
+	}
+	m, err := machine.Read(s.host)
+	if err != nil {
+		return err
+	}
+	p, err := Find(m, r.Service)
+	if err != nil {
+		return err
+	}
+	r.set(p)
+	return nil
+}
+
+// writePID writes the id of the process into the service's file, if the service
+// does not do so itself. Scripts of the site end it by this file.
+func (s *Subject) writePID(r *running) error {
+	p := r.process()
+	if r.PIDFile == "" || p == nil || r.Method() != target.ByProcess {
+		return nil
+	}
+	b, err := os.ReadFile(r.PIDFile)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the process id of service %s: %w", r.Name, err)
+	}
+	old := strings.TrimSpace(string(b))
+	if _, err := strconv.Atoi(old); err != nil || old == strconv.Itoa(p.PID) {
+		return nil
+	}
+	if r.Engine == "nginx" || r.Engine.MySQLFamily() {
+		return nil // it writes the file itself
+	}
+	text := strings.Replace(string(b), old, strconv.Itoa(p.PID), 1)
+	return s.host.Write(r.PIDFile, []byte(text), 0o644)
+}
+
+// Kill implements field.Subject. A service that iikanji starts itself is started
+// also if iikanji ends before it does so.
+func (s *Subject) Kill(ctx context.Context) error {
+	var errs []error
+	for _, name := range s.names {
+		r := s.services[name]
+		r.act.Lock()
+		r.expect(true)
+		if err := s.kill(ctx, r); err != nil {
+			errs = append(errs, fmt.Errorf("killing service %s: %w", name, err))
+		}
+		r.act.Unlock()
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Subject) kill(ctx context.Context, r *running) error {
+	e := r.endOf(syscall.SIGKILL)
+	if e == nil {
+		return nil
+	}
+	if r.Method() != target.ByProcess {
+		if err := endHere(ctx, *e); err != nil {
+			return err
+		}
+		r.set(nil)
+		return nil
+	}
+	spec, err := s.specOf(r)
+	if err != nil {
+		return err
+	}
+	held, err := keeper.Hold(ctx, *e, spec, r.files)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.held, r.proc = held, nil
+	r.mu.Unlock()
+	return nil
+}

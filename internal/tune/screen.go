@@ -1,0 +1,331 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/judge"
+	"github.com/iikanji/iikanji/internal/stats"
+)
+
+const (
+	// leastFactors is the least number of candidates that are screened: fewer are
+	// tried alone in as many runs.
+	leastFactors = 3
+	// mostFactors is the largest number that a design has room for.
+	mostFactors = 17
+	// afterScreen is how many runs must be left to try the candidates that a
+	// screening favours.
+	afterScreen = 6
+)
+
+// A screening is what is known of candidates from a factorial design.
+type screening struct {
+	found   map[string]judge.Screening // by the candidate's key
+	binding string                     // the limit under which they were screened
+}
+
+// screened is what a screening found of a candidate.
+func (q *queue) screened(c Candidate) (judge.Screening, bool) {
+	if q.screening.binding != q.binding() {
+		return judge.Screening{}, false
+	}
+	s, ok := q.screening.found[c.Key()]
+	return s, ok
+}
+
+// believe sets the chance and the gain of candidates that were screened.
+func (q *queue) believe(cs []Candidate) []Candidate {
+	cs = slices.Clone(cs)
+	for i := range cs {
+		if s, ok := q.screened(cs[i]); ok {
+			cs[i].Chance, cs[i].Gain = s.Belief(cs[i].Chance)
+			cs[i].Gain = max(0, cs[i].Gain)
+		}
+	}
+	return cs
+}
+
+// factors are the candidates to screen together with first, best first, and not
+// more than the time allows; nil if they are too few.
+func (t *Tuner) factors(first Candidate) []Candidate {
+	parts := slices.DeleteFunc(t.handful(first, mostFactors), func(c Candidate) bool {
+		_, known := t.screened(c)
+		return known
+	})
+	if _, known := t.screened(first); known || t.ledger.Open != nil {
+		return nil
+	}
+	for len(parts) >= leastFactors {
+		n := stats.FactorialRuns(len(parts))
+		if n > 0 && t.cost > 0 && t.timeFor() >= t.cost*time.Duration(n+afterScreen) {
+			return parts
+		}
+		parts = parts[:len(parts)-1]
+	}
+	return nil
+}
+
+// unscreened is the handful to try together where the time does not suffice for a
+// screening; nil if the candidate was screened: it is tried alone.
+func (t *Tuner) unscreened(first Candidate) []Candidate {
+	if s, known := t.screened(first); known && s.P < 1 {
+		return nil
+	}
+	return slices.DeleteFunc(t.handful(first, mostParts), func(c Candidate) bool {
+		s, known := t.screened(c)
+		return known && s.P < 1
+	})
+}
+
+// screen makes the runs of a factorial design, in each of which about half of the
+// parts are applied, and notes what each of them brings. Those that the design
+// proves are then tried together, as one change. tried is false if there was
+// nothing to screen or if the design could not be finished.
+func (t *Tuner) screen(ctx context.Context, parts []Candidate) (tried bool, err error) {
+	if len(parts) < leastFactors {
+		return false, nil
+	}
+	d := &design{Tuner: t, variants: map[string]*iikanji.Change{}}
+	if err := d.plan(ctx, parts); err != nil || len(d.parts) < leastFactors {
+		return err == nil && len(d.parts) < len(parts), err
+	}
+	t.say("screening %d candidates together in %d runs: each run has about half of them", len(d.parts), stats.FactorialRuns(len(d.parts)))
+	t.fresh = nil
+	err = d.run(ctx)
+	if e := d.away(ctx); err == nil {
+		err = e
+	}
+	if err != nil {
+		return true, err
+	}
+	if d.why != "" {
+		t.say("the screening ended: %s", d.why)
+		for _, p := range d.parts { // not screened again: they are tried in smaller groups
+			t.screening.found[p.Key()] = judge.Screening{Effect: p.Gain, SE: 1, DF: 1, P: 1}
+		}
+		return false, nil
+	}
+	d.note()
+	return true, t.favoured(ctx, d.parts)
+}
+
+// favoured tries the parts that a screening proved, as one change if there are
+// several.
+func (t *Tuner) favoured(ctx context.Context, parts []Candidate) error {
+	var best []Candidate
+	for _, p := range parts {
+		if s, ok := t.screened(p); ok && s.Proven(judge.LeastWorth) {
+			best = append(best, p)
+		}
+	}
+	if len(best) < 2 {
+		return nil // the queue has it first
+	}
+	_, err := t.together(ctx, best, "the screening proved a gain of each")
+	return err
+}
+
+// alone is the verdict of a screening on one change; nil if it proved no gain.
+func (t *Tuner) alone(c Candidate, planned *iikanji.Change) *iikanji.Verdict {
+	s, ok := t.screened(c)
+	if !ok || !s.Proven(judge.Worth(planned)) {
+		return nil
+	}
+	v := s.Verdict(t.judge, judge.Worth(planned))
+	v.Why = fmt.Sprintf("%s, proven alone in a screening of %d runs", percentText(s.Effect), len(s.On)+len(s.Off))
+	return &v
+}
+
+// A design is a factorial design under way.
+type design struct {
+	*Tuner
+	parts    []Candidate
+	first    []*iikanji.Change // planned on the site as it is
+	variants map[string]*iikanji.Change
+	applied  []*iikanji.Change // in the order of application
+	keys     []string          // of applied
+	rows     [][]bool
+	runs     []*iikanji.Run
+	why      string // the reason why the design could not be finished
+}
+
+// plan plans each part on the site as it is. Parts that cannot be planned are
+// recorded as not tried.
+func (d *design) plan(ctx context.Context, parts []Candidate) error {
+	for _, p := range parts {
+		c, refused, err := d.look(ctx, d.inFile(p))
+		if err != nil {
+			return err
+		}
+		if refused != nil {
+			d.skip(p, refused)
+			continue
+		}
+		d.parts, d.first = append(d.parts, p), append(d.first, c)
+	}
+	return nil
+}
+
+// inFile is the candidate as it has to be planned now.
+func (t *Tuner) inFile(c Candidate) Candidate {
+	if t.ledger.Wiped {
+		c.Remedy = change.IntoSchemaFile(c.Remedy)
+	}
+	return c
+}
+
+// skip records a candidate that cannot be planned.
+func (t *Tuner) skip(c Candidate, refused error) {
+	t.say("not tried: %s: %s", c.Remedy.Says, firstLine(refused.Error()))
+	t.ledger.Attempts = append(t.ledger.Attempts, Attempt{Candidate: c, Key: c.Key(), Says: c.Remedy.Says, Binding: t.binding(), Skipped: refused.Error()})
+}
+
+// run makes the runs. A run that fails its checks or shows a wrong answer ends the
+// design: which part is the cause is found in smaller groups.
+func (d *design) run(ctx context.Context) error {
+	rows := stats.Factorial(len(d.parts), d.rng)
+	for i := 0; i < len(rows) && d.why == ""; {
+		d.show(func(v *View) {
+			v.Phase, v.Doing, v.Why = "trial", fmt.Sprintf("screening %d candidates, run %d of %d", len(d.parts), i+1, len(rows)), "which of them bring something?"
+			v.Pairs, v.Effect = 0, nil
+		})
+		if err := d.put(ctx, rows[i]); err != nil || d.why != "" {
+			return err
+		}
+		run, void, err := d.bench(ctx, BenchSpec{Load: d.Options.Short, Trial: len(d.applied) > 0}, d.applied...)
+		if err != nil {
+			return err
+		}
+		if void != "" {
+			continue
+		}
+		if d.suspect(run) {
+			return nil
+		}
+		if err := d.checkWiped(ctx); err != nil || d.why != "" {
+			return err
+		}
+		d.rows, d.runs = append(d.rows, rows[i]), append(d.runs, run)
+		i++
+	}
+	return nil
+}
+
+// suspect reports whether a run shows that a part may be harmful to the site.
+func (d *design) suspect(run *iikanji.Run) bool {
+	c := judge.Case{Known: d.knownFaults(), Pairs: []judge.Pair{{A: run, B: run}}}
+	switch {
+	case judge.Failed(run):
+		d.why = fmt.Sprintf("run %d failed its checks with %d of them", run.ID, len(d.applied))
+	case d.judge.NewFault(c):
+		d.why = fmt.Sprintf("run %d shows a new fault with %d of them", run.ID, len(d.applied))
+	}
+	return d.why != ""
+}
+
+// checkWiped ends the design if initialize undid a part.
+func (d *design) checkWiped(ctx context.Context) error {
+	wiped, err := (&trial{Tuner: d.Tuner, changes: d.applied}).wiped(ctx)
+	if wiped {
+		d.ledger.Wiped = true
+		d.why = "initialize makes a table anew and wipes a part of it out"
+	}
+	return err
+}
+
+// put brings the site into the state of a row. A part that alters a place of an
+// earlier part that is on is planned anew, on the state that the earlier one
+// leaves.
+func (d *design) put(ctx context.Context, row []bool) error {
+	var keys []string
+	var parts []int
+	for i, on := range row {
+		if !on {
+			continue
+		}
+		key := fmt.Sprint(i)
+		for _, j := range parts {
+			if touch(d.first[j], d.first[i]) {
+				key += fmt.Sprint(" ", j)
+			}
+		}
+		parts, keys = append(parts, i), append(keys, key)
+	}
+	same := 0
+	for same < min(len(keys), len(d.keys)) && keys[same] == d.keys[same] {
+		same++
+	}
+	for len(d.applied) > same {
+		last := len(d.applied) - 1
+		if err := d.Acts.Revert(ctx, d.applied[last].ID, "the next run of the screening"); err != nil {
+			return err
+		}
+		d.applied, d.keys = d.applied[:last], d.keys[:last]
+	}
+	for n := same; n < len(keys); n++ {
+		if err := d.add(ctx, parts[n], keys[n]); err != nil || d.why != "" {
+			return err
+		}
+	}
+	return nil
+}
+
+// add applies one part.
+func (d *design) add(ctx context.Context, part int, key string) error {
+	c := d.variants[key]
+	if c == nil {
+		c = d.first[part]
+		if strings.Contains(key, " ") {
+			planned, refused, err := d.look(ctx, d.inFile(d.parts[part]))
+			if err != nil {
+				return err
+			}
+			if refused != nil {
+				d.why = fmt.Sprintf("%s cannot be made together with others: %s", d.parts[part].Remedy.Says, firstLine(refused.Error()))
+				return nil
+			}
+			c = planned
+		}
+		if err := d.History.AddChange(c, change.Diff(c)); err != nil {
+			return err
+		}
+		d.variants[key] = c
+	}
+	err := d.Acts.Apply(ctx, c.ID)
+	if err == nil {
+		d.applied, d.keys = append(d.applied, c), append(d.keys, key)
+		return nil
+	}
+	now, e := d.History.LoadChange(c.ID)
+	var moved *change.MovedError
+	if ctx.Err() != nil || errors.As(err, &moved) || e != nil || now.Stage != iikanji.Reverted {
+		return errors.Join(err, e)
+	}
+	d.why = "the site did not take " + c.Says + ": " + firstLine(err.Error())
+	return nil
+}
+
+// away undoes the parts, even when ctx is done.
+func (d *design) away(ctx context.Context) error {
+	return (&trial{Tuner: d.Tuner, changes: d.applied}).away(ctx, "the screening is over")
+}
+
+// note keeps what the runs tell.
+func (d *design) note() {
+	for i, s := range d.judge.Screen(d.rows, d.runs) {
+		p := d.parts[i]
+		d.screening.found[p.Key()] = s
+		d.say("screened: %s: %s (± %.1f)%s", p.Remedy.Says, percentText(s.Effect), 100*s.SE, cmp.Or(map[bool]string{true: ", a gain is proven"}[s.Proven(judge.LeastWorth)]))
+	}
+}
+
+// percentText prints an effect on ln(score).
+func percentText(d float64) string { return fmt.Sprintf("%+.1f %%", stats.Percent(d)) }
