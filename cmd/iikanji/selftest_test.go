@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/iikanji/iikanji/internal/judge"
+	"github.com/iikanji/iikanji/internal/selftest"
 )
 
 // TestExceededLimits tests that each limit can be exceeded, and only by the judge.
 func TestExceededLimits(t *testing.T) {
 	cell := func(ours bool, effect, kept, pairs float64) *selftestCell {
-		return &selftestCell{Ours: ours, Sigma: 0.05, Effect: effect, Kept: kept, Pairs: pairs, Tally: judge.Tally{Trials: 20_000}}
+		return &selftestCell{Ours: ours, Sigma: 0.05, Effect: effect, Kept: kept, Pairs: pairs, TrialTally: selftest.TrialTally{Trials: 20_000}}
 	}
 	for _, c := range []struct {
 		name string
