@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/selftest"
 	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/selftest"
 )
 
 // selftestCmd tests the judge on trials whose true effect is known.
