@@ -68,11 +68,12 @@ var layout = map[string][]string{
 	"internal/judge":                   {"words", "internal/stats"}, // pure: no clock, no I/O
 	"internal/observe": {"words", "internal/lines", "internal/scenario", "internal/host", "internal/history", "internal/accesslog",
 		"internal/slowlog", "internal/errorlog", "internal/hoststat", "internal/facts", "internal/bench", "internal/diagnose", "internal/tally"},
-	"internal/tune": {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe"},
-	"arenas/all":    {"arenas/*"},
-	"arenas/*":      {"words", "internal/scenario", "internal/arena", "internal/arena/kit/*"},
-	"bench/*":       {"*"}, // comparisons with peers: programs that nothing imports
-	"cmd/*":         {"*"},
+	"internal/selftest": {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe", "internal/tune"}, // simulated searches
+	"internal/tune":     {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe"},
+	"arenas/all":        {"arenas/*"},
+	"arenas/*":          {"words", "internal/scenario", "internal/arena", "internal/arena/kit/*"},
+	"bench/*":           {"*"}, // comparisons with peers: programs that nothing imports
+	"cmd/*":             {"*"},
 }
 
 type pkg struct {

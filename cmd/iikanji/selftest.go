@@ -15,9 +15,12 @@ import (
 
 // selftestCmd tests the judge on trials whose true effect is known.
 type selftestCmd struct {
-	Trials int    `default:"20000" help:"Simulated trials per cell of the table."`
-	Seed   uint64 `default:"1" help:"Seed of the simulation; the same seed gives the same table."`
-	JSON   bool   `help:"Print one JSON document."`
+	Trials   int     `default:"5000" help:"Simulated trials per cell of the table."`
+	Searches int     `default:"60" help:"Simulated searches of each kind."`
+	Full     bool    `help:"Measure every goal with enough trials and searches; takes many minutes."`
+	Scale    float64 `default:"1" help:"With --full: factor on the numbers of trials and searches."`
+	Seed     uint64  `default:"1" help:"Seed of the simulation; the same seed gives the same table."`
+	JSON     bool    `help:"Print one JSON document."`
 
 	Arena string        `help:"Test the judge on real runs of this unchanged arena instead." placeholder:"ARENA"`
 	AA    int           `name:"aa" help:"With --arena: number of trials." default:"10"`
@@ -31,16 +34,23 @@ type selftestCmd struct {
 func (selftestCmd) Help() string {
 	return `Runs the judge, which decides what tune keeps, on simulated runs: of changes that
 do nothing, and of changes with a known effect. Prints how often each was kept,
-next to simple rules that compare one run with one run.
+next to simple rules that compare one run with one run. Then it runs whole
+searches of the real tuner on a simulated site, on machines that behave well and
+on machines that do not, and prints what is in force at their end.
+
+With --full it measures each goal of the method with more trials and searches,
+and prints goal, measured value and whether the goal is reached.
 
 With --arena the runs are real, on an arena that does not change: every change
 that the judge keeps there is a false positive.
 
 Examples:
   iikanji selftest
+  iikanji selftest --full
   iikanji selftest --arena isucondition --aa 10
 
-Exit status: 0 the judge is within its error rates, 1 failed to run, 2 usage,
+Exit status: 0 the judge is within its error rates, 1 failed to run or a goal of
+--full is missed, 2 usage,
 3 it is not: it keeps a no-op more than 5 % of the time, keeps +10 % at 5 %
 noise less than 90 % of the time, or needs more than 4.5 pairs for that on
 average (each beyond what the number of trials explains).`
@@ -68,6 +78,9 @@ type selftestReport struct {
 	Took   time.Duration   `json:"took_ns"`
 	Cells  []*selftestCell `json:"cells"`
 	Broken []string        `json:"broken"`
+
+	Searches []selftest.Tally `json:"searches"`
+	Goals    []selftest.Goal  `json:"goals,omitempty"`
 }
 
 // Run simulates the trials, prints the tables and checks the error rates.
@@ -87,6 +100,9 @@ func (c *selftestCmd) Run(ctx context.Context, e *env) error {
 		cell.Kept, cell.Pairs = cell.KeptShare(), cell.MeanPairs()
 		rep.Total += cell.Trials
 	}
+	if err := c.searches(ctx, e, rep); err != nil {
+		return err
+	}
 	rep.Took = e.Now().Sub(began)
 	rep.Broken = append(rep.Broken, exceededLimits(rep.Cells)...)
 	if err := c.print(e, rep); err != nil {
@@ -94,6 +110,11 @@ func (c *selftestCmd) Run(ctx context.Context, e *env) error {
 	}
 	if n := len(rep.Broken); n > 0 {
 		return &exitError{Status: exitChecks, Err: errors.New(rep.Broken[0])}
+	}
+	for _, g := range rep.Goals {
+		if !g.OK {
+			return fmt.Errorf("a goal is missed: %s: %s, the goal is %s", g.What, g.Measured, g.Goal)
+		}
 	}
 	return nil
 }
@@ -115,21 +136,10 @@ func selftestCells() []*selftestCell {
 	add("one run, went up", selftest.SingleRunRule(0), false, five, all...)
 	add("one run, over 3 % up", selftest.SingleRunRule(0.03), false, five, all...)
 	add("one run, over 10 % up", selftest.SingleRunRule(0.10), false, five, all...)
-	add("judge, no A/A pairs", selftest.JudgeRule, false, selftest.World{Sigma: 0.05, NoPrior: true}, all...)
+	add("judge, no A/A runs", selftest.JudgeRule, false, selftest.World{Sigma: 0.05, NoPrior: true}, all...)
 	add("judge", selftest.JudgeRule, true, five, all...)
 	add("judge", selftest.JudgeRule, true, selftest.World{Sigma: 0.02}, all...)
-	for _, w := range []selftest.World{
-		{Name: "drifts 1 % per run", Drift: 0.01},
-		{Name: "each run is half like the one before", Together: 0.5},
-		{Name: "one run in 20 loses 30 %", Outliers: 0.05},
-		{Name: "two modes 10 % apart", Sigma: 0.02, Modes: 0.10},
-		{Name: "two modes, A/A pairs saw one", Sigma: 0.02, Modes: 0.10, PriorSigma: 0.02},
-		{Name: "noise twice that of the A/A pairs", PriorSigma: 0.025},
-		{Name: "noise half that of the A/A pairs", PriorSigma: 0.10},
-	} {
-		if w.Sigma == 0 {
-			w.Sigma = 0.05
-		}
+	for _, w := range append(selftest.Worlds()[2:], selftest.Extra()...) {
 		add("judge", selftest.JudgeRule, false, w, 0, 0.10)
 	}
 	return cells
@@ -242,7 +252,10 @@ func (c *selftestCmd) print(e *env, rep *selftestReport) error {
 	if err := worldsTable(rep.Cells).Write(e.Stdout, report.Text, e.Cols); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(e.Stdout, "\n%s trials in %s\n", report.Count(int64(rep.Total)), report.Duration(rep.Took))
+	if err := printSearches(e, rep); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(e.Stdout, "\n%s trials and %s searches in %s\n", report.Count(int64(rep.Total)), report.Count(int64(rep.countSearches())), report.Duration(rep.Took))
 	return err
 }
 

@@ -151,7 +151,7 @@ func (f *Field) Bench(ctx context.Context, spec tune.BenchSpec) (*iikanji.Run, s
 		return nil, "", err
 	}
 	f.Subject.Deaths().setTrial(spec.Trial)
-	if err := f.pause(ctx); err != nil {
+	if err := f.pause(ctx, spec.Rest); err != nil {
 		return nil, "", err
 	}
 	defer f.over()
@@ -176,13 +176,13 @@ func failBy(run *iikanji.Run, dead []Death) {
 	}
 }
 
-// pause waits until the latest run is far enough in the past.
-func (f *Field) pause(ctx context.Context) error {
+// pause waits until the latest run is far enough in the past, and more.
+func (f *Field) pause(ctx context.Context, more time.Duration) error {
 	rest := f.Rest
 	if rest == 0 {
 		rest = DefaultRest
 	}
-	timer := time.NewTimer(rest - f.Now().Sub(f.ended))
+	timer := time.NewTimer(rest + more - f.Now().Sub(f.ended))
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

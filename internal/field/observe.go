@@ -32,7 +32,7 @@ func (f *Field) Observe(ctx context.Context, spec tune.BenchSpec) (d *observe.Di
 		return nil, nil, err
 	}
 	defer f.over()
-	d, known, err = f.Diagnose(ctx, Load{Time: spec.Load}, func() error { return f.pause(ctx) })
+	d, known, err = f.Diagnose(ctx, Load{Time: spec.Load}, func() error { return f.pause(ctx, 0) })
 	if err != nil {
 		return nil, nil, err
 	}

@@ -17,11 +17,26 @@ type Comparison struct {
 	Work    []iikanji.Work
 }
 
-// Compare compares the states A and B of pairs by the plain t of their
-// differences. There is no prior: full runs have a noise of their own.
+// armWeight is the weight of the variance within arms in a Comparison, as a share
+// of the degrees of freedom of the pairs. Where each run is like the one before,
+// the differences alone vary too little; and two estimates of the noise are more
+// certain than one, which armGain of their weight expresses.
+const (
+	armWeight = 1.0 / 3
+	armGain   = 0.5
+)
+
+// Compare compares the states A and B of pairs by the t of their differences, whose
+// variance is in part that within the arms. There is no prior: full runs have a
+// noise of their own.
 func Compare(pairs []Pair) Comparison {
 	s := sift(Case{Pairs: pairs})
 	m := stats.Moderate(s.diffs, stats.Prior{})
+	if n := float64(s.n()); n > 1 {
+		arms := stats.RunPrior(s.a, s.b).Var
+		m.SE = math.Sqrt((m.SE*m.SE + armWeight*arms/n) / (1 + armWeight))
+		m.DF *= 1 + armGain*armWeight
+	}
 	c := Comparison{Scores: [2]float64{math.Exp(stats.Mean(s.a)), math.Exp(stats.Mean(s.b))}, Pairs: len(s.pairs), Work: compareWork(s.pairs)}
 	c.Ratio = iikanji.Interval{Mid: math.Exp(m.Mean), Level: level}
 	if m.DF > 0 {

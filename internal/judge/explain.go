@@ -40,7 +40,7 @@ func pairs(n int) string {
 
 // sayCost is how many pairs would prove an effect of this size.
 func sayCost(j Judge, s sifted, m estimate) string {
-	need := stats.PairsNeeded(m.SE*math.Sqrt(float64(s.n())), m.Mean, 0.05, 0.80)
+	need := stats.PairsNeeded(m.SE*math.Sqrt(float64(s.n())), m.Mean, 0.05, 0.80, j.Prior.DF)
 	if m.Mean <= 0 || need > 500 {
 		return ""
 	}

@@ -153,7 +153,7 @@ func (j Judge) look(c Case, s sifted, m estimate, v *iikanji.Verdict) (iikanji.C
 
 // Limits on trusting numbers whose runs fall into two modes.
 const (
-	spreadLimit   = 3    // × s0, of the runs of one arm
+	spreadLimit   = 3    // × s0 of a well known noise, of the runs of one arm
 	stablePairs   = 5    // least number of pairs before the numbers decide
 	signFlipLevel = 0.05 // of the exact test that must agree
 )
@@ -164,7 +164,7 @@ func (j Judge) unstable(s sifted) bool {
 	if j.Prior.DF <= 0 {
 		return false
 	}
-	return s.spread() > spreadLimit*j.Prior.SD()
+	return s.spread() > stats.StudentQuantile(stats.NormalCDF(spreadLimit), j.Prior.DF)*j.Prior.SD()
 }
 
 // sifted is the usable pairs of a case, with the remarks from selecting them.

@@ -108,7 +108,6 @@ func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
 	for _, web := range o.webs {
 		web.configure(ctx, o.processIDs)
 	}
-	o.growth.now = w.Now
 	for _, web := range o.webs {
 		if web.flush == nil { // a buffer delays the lines
 			web.growing = o.growth.watch(web.host, web.path)

@@ -71,8 +71,10 @@ func (s *site) spoil(run *iikanji.Run) {
 // truth is the sum of the effects in force.
 func (s *site) truth() float64 {
 	sum := 0.0
-	for name := range s.files {
-		sum += s.effects[name]
+	for k := range s.search.Candidates { // in one order: a sum of floats depends on it
+		if name := place(k); s.files[name] != "" {
+			sum += s.effects[name]
+		}
 	}
 	return sum
 }

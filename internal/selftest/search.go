@@ -68,6 +68,7 @@ type Found struct {
 // A Result is what one simulated search came to.
 type Result struct {
 	Found    []Found
+	Possible float64 // sum of all true gains on ln(score)
 	Missed   int     // candidates with a true gain that are not in force
 	Final    float64 // true effect of the final state on ln(score)
 	Covered  bool    // the headline's interval covers the truth
@@ -121,7 +122,10 @@ func (s *site) result(out *tune.Outcome) *Result {
 			r.Found = append(r.Found, Found{Truth: s.effects[name], Shown: v.Expect.Mid, Lo: v.Expect.Lo, Hi: v.Expect.Hi, Alone: len(a.Changes) == 1})
 		}
 	}
-	for name, effect := range s.effects {
+	for k := range s.search.Candidates {
+		name := place(k)
+		effect := s.effects[name]
+		r.Possible += max(0, effect)
 		if effect > 0 && s.files[name] == "" {
 			r.Missed++
 		}

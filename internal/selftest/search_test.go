@@ -1,37 +1,87 @@
 package selftest
 
 import (
-	"fmt"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
 	_ "github.com/iikanji/iikanji/internal/change/all"
 )
 
-// TestExplore prints the tally of searches, for work on the method.
-func TestExplore(t *testing.T) {
-	n, _ := strconv.Atoi(os.Getenv("N"))
-	if n == 0 {
-		t.Skip()
-	}
-	for _, s := range explore() {
-		began := time.Now()
-		if os.Getenv("SAY") != "" {
-			seed, _ := strconv.Atoi(os.Getenv("SAY"))
-			s.Say = func(at time.Duration, line string) { fmt.Println(at.Truncate(time.Second), line) }
-			r, err := s.Run(t.Context(), 1, uint64(seed))
-			fmt.Println(r, err)
-			continue
-		}
-		r, err := s.Simulate(t.Context(), 1, n, nil)
+// TestSearches: the goals of whole searches that few of them can show, with seeds
+// of their own. iikanji selftest --full measures all goals with enough searches.
+func TestSearches(t *testing.T) {
+	three, five := World{Sigma: 0.03}, World{Sigma: 0.05}
+	for _, c := range []struct {
+		search Search
+		n      int
+		ok     func(t Tally) bool
+	}{
+		// 8 % of 60 are 4.8; 11 or more come by chance in 1 of 100 tests if the goal is just reached.
+		{nulls(five, quarter), 60, func(t Tally) bool { return t.AnyNull <= 10 }},
+		{mixed(three, quarter, 15, -0.03, 0, 0), 60, func(t Tally) bool { return t.AnyHarm <= 2 }},
+		{mixed(three, quarter, 12, -0.03, 3, 0.20), 30, func(t Tally) bool { return t.AllGood >= 24 && t.Harmful <= 10 }},
+		{mixed(three, quarter, 12, 0, 3, 0.08), 30, func(t Tally) bool { return t.Good >= 72 && t.Null <= 24 }},
+		{mixed(five, quarter, 0, 0, 1, 0.15), 60, func(t Tally) bool { return t.Good >= 56 }},
+	} {
+		got, err := c.search.Simulate(t.Context(), 11, c.n, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := float64(n)
-		fmt.Printf("%-34s anyNull %5.1f%% null %.2f  anyHarm %5.1f%% harmful %.2f harm %.2f%%  good %.2f missed %.2f all %3.0f%%  final x%.3f | hl %3.0f%% cov %3.0f%% shown %+.1f truth %+.1f | runs %.0f min %.1f | %.1fs\n", s.Name,
-			100*float64(r.AnyNull)/f, float64(r.Null)/f, 100*float64(r.AnyHarm)/f, float64(r.Harmful)/f, 100*r.Harm/f, float64(r.Good)/f, float64(r.Missed)/f, 100*float64(r.AllGood)/f, 1+r.Final/f,
-			100*float64(r.Covered)/max(1, float64(r.Compared)), 100*float64(r.Inside)/max(1, float64(r.Changes)), 100*r.Shown/max(1, float64(r.Changes)), 100*r.Truth/max(1, float64(r.Changes)), float64(r.Runs)/f, r.Minutes/f, time.Since(began).Seconds())
+		if !c.ok(got) {
+			t.Errorf("%s: %+v", c.search.Name, got)
+		}
+		if got.Searches != c.n || got.Runs < 10*c.n {
+			t.Errorf("%s: %d searches with %d runs", c.search.Name, got.Searches, got.Runs)
+		}
+	}
+}
+
+// TestSearchSeeded: the same seed gives the same search, to the last bit.
+func TestSearchSeeded(t *testing.T) {
+	s := Ladder(World{Sigma: 0.03, EveryFourth: true}, quarter)
+	s.Fails, s.Errors = 0.03, 0.01
+	var first *Result
+	for range 3 {
+		r, err := s.Run(t.Context(), 5, 6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = r
+			continue
+		}
+		if r.Final != first.Final || r.Runs != first.Runs || r.Took != first.Took || r.Expected != first.Expected || len(r.Found) != len(first.Found) {
+			t.Errorf("%+v and %+v", first, r)
+		}
+	}
+	if first.Took > quarter || first.Took < 10*time.Minute {
+		t.Errorf("a search of %v took %v of its own time", quarter, first.Took)
+	}
+}
+
+// TestGoals: the goals of single trials are measured and stated.
+func TestGoals(t *testing.T) {
+	m := &measurement{ctx: t.Context(), seed: 1, scale: 0.01, tell: func(string) {}}
+	for _, part := range []func() error{m.powers, m.intervals} {
+		if err := part(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, g := range m.goals {
+		if g.What == "" || g.Goal == "" || g.Measured == "" {
+			t.Errorf("%+v", g)
+		}
+	}
+	if len(m.goals) < 10 {
+		t.Errorf("%d goals", len(m.goals))
+	}
+}
+
+// TestShare compares Wilson's interval with a published one: 81 of 263 is 0.2553 to
+// 0.3662 (Newcombe 1998).
+func TestShare(t *testing.T) {
+	s := share(81, 263)
+	if s.Lo < 0.2552 || s.Lo > 0.2554 || s.Hi < 0.3661 || s.Hi > 0.3663 {
+		t.Errorf("%+v", s)
 	}
 }

@@ -19,6 +19,8 @@ type Tally struct {
 	AnyHarm  int     // searches with a harmful change in force
 	AllGood  int     // searches with every gain in force
 	Harm     float64 // sum of the harm, on ln(score)
+	Gain     float64 // sum of the good effects in force, on ln(score)
+	Possible float64 // of all good effects
 	Final    float64 // sum of the true final effects on ln(score)
 	Compared int
 	Covered  int
@@ -39,6 +41,7 @@ func (t *Tally) add(r *Result) {
 		switch {
 		case f.Truth > 0:
 			t.Good++
+			t.Gain += f.Truth
 		case f.Truth < 0:
 			harmful++
 			t.Harm -= f.Truth
@@ -51,6 +54,7 @@ func (t *Tally) add(r *Result) {
 		}
 		t.Shown, t.Truth = t.Shown+f.Shown, t.Truth+f.Truth
 	}
+	t.Possible += r.Possible
 	t.Null, t.Harmful, t.Missed = t.Null+null, t.Harmful+harmful, t.Missed+r.Missed
 	t.AnyNull, t.AnyHarm, t.AllGood = t.AnyNull+one(null > 0), t.AnyHarm+one(harmful > 0), t.AllGood+one(r.Missed == 0)
 	t.Compared, t.Covered = t.Compared+one(r.Compared), t.Covered+one(r.Covered)

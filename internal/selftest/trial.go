@@ -3,10 +3,12 @@ package selftest
 import (
 	"math"
 	"math/rand/v2"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/judge"
 	"github.com/iikanji/iikanji/internal/stats"
+	"github.com/iikanji/iikanji/internal/tune"
 )
 
 // A Trial is the result of one simulated trial.
@@ -20,6 +22,9 @@ type Trial struct {
 // A Rule decides a trial in a World, with as many runs as it needs. effect is the
 // true effect, as a share.
 type Rule func(w World, effect float64, rng *rand.Rand) Trial
+
+// trialLoad is the load of a run of a trial.
+const trialLoad = 10 * time.Second
 
 // aaRuns is how many runs of the unchanged site a search makes first.
 const aaRuns = 8
@@ -68,12 +73,14 @@ type trial struct {
 	c      judge.Case
 	effect float64 // on ln(score)
 	coin   uint64
+	clock  time.Time
 	in     int // runs of pairs
 	lucky  int // which of them scores 30 % more; −1 for none
 }
 
 func newTrial(w World, effect float64, rng *rand.Rand) *trial {
 	t := &trial{machine: machine{World: w, rng: rng}, effect: math.Log1p(effect), lucky: -1, coin: rng.Uint64()}
+	t.clock = time.Unix(1e9, rng.Int64N(int64(disturbEvery)))
 	if w.Lucky {
 		t.lucky = rng.IntN(4)
 	}
@@ -84,9 +91,11 @@ func newTrial(w World, effect float64, rng *rand.Rand) *trial {
 // run generates a run of the incumbent or of the candidate.
 func (t *trial) run(candidate, prior bool) *iikanji.Run {
 	y := math.Log(10_000)
-	if t.EveryFourth && t.ran%4 == 3 {
+	t.clock = t.clock.Add(overhead)
+	if t.EveryFourth && disturbed(t.clock, trialLoad) {
 		y += math.Log(1 - disturbLoss)
 	}
+	t.clock = t.clock.Add(trialLoad)
 	y += t.noise(candidate, prior)
 	if candidate {
 		y += t.effect
@@ -107,6 +116,9 @@ func (t *trial) calibration(n int) []*iikanji.Run {
 // prescribes.
 func (t *trial) pair(usable int) judge.Pair {
 	var p judge.Pair
+	if usable%2 == 0 { // the tuner rests before each second pair
+		t.clock = t.clock.Add(time.Duration(t.rng.Int64N(int64(tune.MostRest))))
+	}
 	for _, candidate := range judge.NextOrder(t.coin, 1, usable).Arms() {
 		r := t.run(candidate, false)
 		if t.in == t.lucky {

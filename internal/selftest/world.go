@@ -23,8 +23,8 @@ type World struct {
 	Modes      float64 // distance on ln(score) between two modes, equally likely
 	// Candidate is the factor of the noise of runs with a candidate; 0 means 1.
 	Candidate float64
-	// EveryFourth: every fourth run loses 10 %. In a whole search, a disturbance
-	// comes every 52 s, which is the time of four runs without a rest.
+	// EveryFourth: every fourth run loses 10 %. The disturbance comes every 52 s, which
+	// is the time of four runs without a rest.
 	EveryFourth bool
 	// Faster: the machine becomes 10 % faster in the middle of the search.
 	Faster bool

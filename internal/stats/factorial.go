@@ -27,10 +27,25 @@ func FactorialRuns(k int) int {
 	return 0
 }
 
+// designDraws is how many random designs one is chosen from.
+const designDraws = 40
+
 // Factorial is a design for k factors: in each of its runs about half of them are
 // on, and each pair of factors is on together as often as not. The assignment of
-// factors and the order of runs are random.
+// factors and the order of runs are random; of several draws the one is taken whose
+// factors are least confounded with a trend.
 func Factorial(k int, rng *rand.Rand) [][]bool {
+	var best [][]bool
+	least := math.Inf(1)
+	for range designDraws {
+		if rows := randomDesign(k, rng); best == nil || confounded(rows) < least {
+			best, least = rows, confounded(rows)
+		}
+	}
+	return best
+}
+
+func randomDesign(k int, rng *rand.Rand) [][]bool {
 	n := FactorialRuns(k)
 	first := generators[n]
 	columns := rng.Perm(n - 1)[:k]
@@ -43,6 +58,28 @@ func Factorial(k int, rng *rand.Rand) [][]bool {
 		rows[at] = row
 	}
 	return rows
+}
+
+// confounded is the largest relative growth of the variance of a factor that a
+// trend over the runs causes. The factors are orthogonal, so that the trend's
+// correlations with them add up.
+func confounded(rows [][]bool) float64 {
+	n := len(rows)
+	all, most := 0.0, 0.0
+	for j := range rows[0] {
+		sum, square := 0.0, 0.0
+		for i, row := range rows {
+			t := float64(i) - float64(n-1)/2
+			sum += t * (2*bit(row[j]) - 1)
+			square += t * t
+		}
+		r2 := sum * sum / square / float64(n)
+		all, most = all+r2, max(most, r2)
+	}
+	if all >= 1 {
+		return math.Inf(1)
+	}
+	return most / (1 - all)
 }
 
 // A Fit is the least-squares fit of a factorial design.

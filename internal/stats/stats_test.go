@@ -72,47 +72,52 @@ func TestNoisePrior(t *testing.T) {
 	near(t, "mean s0²", sum/20_000, 1, 0.02)
 }
 
-// TestPocock recomputes the constants: the probability that a random walk leaves
-// ±C√k at one of K looks is 0.10, by integrating the density of the walks
-// that are still inside (Armitage, McPherson and Rowe 1969).
-func TestPocock(t *testing.T) {
-	for k := 1; k <= len(pocock); k++ {
-		near(t, "crossing", 1-stayInside(pocock[k-1], k), 0.10, 6e-4)
+// TestLookLevels: with a known noise, the looks together keep a no-op in at most 5 %
+// of trials, by integrating the density of the walks that have not been kept
+// (Armitage, McPherson and Rowe 1969). Giving up early is left out: it keeps less.
+func TestLookLevels(t *testing.T) {
+	l := PairLooks()
+	if kept := crossing(l); kept > 0.05 || kept < 0.03 {
+		t.Errorf("all looks together keep a no-op in %.4f of trials", kept)
 	}
-	near(t, "α*", PairLooks().Efficacy, 0.0169, 5e-5)
+	half := l.Scaled(0.5)
+	if got := crossing(half); got > 0.6*crossing(l) || l.Levels[0] == half.Levels[0] {
+		t.Errorf("half of the levels keep %.4f", got)
+	}
+	for n, want := range map[int]float64{2: l.Levels[0], 5: l.Levels[3], 7: l.Levels[5], 8: l.Levels[6], 99: l.Levels[6]} {
+		near(t, "level", l.Level(n), want, 0)
+	}
 }
 
-func stayInside(c float64, looks int) float64 {
-	const n = 600
-	grid := func(k int) (x []float64, h float64) {
-		w := c * math.Sqrt(float64(k))
-		h = 2 * w / n
-		for i := range n {
-			x = append(x, -w+(float64(i)+0.5)*h)
-		}
-		return x, h
-	}
+// crossing is the probability that a random walk without drift is above the bound
+// of a look.
+func crossing(l Looks) float64 {
+	const n, low = 1200, -12.0
 	phi := func(z float64) float64 { return math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) }
-	x, h := grid(1)
-	f := make([]float64, n)
-	for i := range f {
-		f[i] = phi(x[i])
-	}
-	for k := 2; k <= looks; k++ {
-		nx, nh := grid(k)
-		nf := make([]float64, n)
-		for i := range nf {
+	var x, f []float64
+	h, before, kept := 0.0, 0, 0.0
+	for i, size := range l.Sizes {
+		bound := NormalQuantile(1-l.Levels[i]) * math.Sqrt(float64(size))
+		nh := (bound - low) / n
+		nx, nf := make([]float64, n), make([]float64, n)
+		step := math.Sqrt(float64(size - before))
+		for k := range nx {
+			nx[k] = low + (float64(k)+0.5)*nh
+			if i == 0 {
+				nf[k] = phi(nx[k]/step) / step
+			}
 			for j := range f {
-				nf[i] += f[j] * phi(nx[i]-x[j]) * h
+				nf[k] += f[j] * phi((nx[k]-x[j])/step) / step * h
 			}
 		}
-		x, h, f = nx, nh, nf
+		x, f, h, before = nx, nf, nh, size
 	}
-	sum := 0.0
+	inside := 0.0
 	for _, v := range f {
-		sum += v * h
+		inside += v * h
 	}
-	return sum
+	kept = 1 - inside
+	return kept
 }
 
 func TestLooks(t *testing.T) {
@@ -123,10 +128,10 @@ func TestLooks(t *testing.T) {
 			at = append(at, n)
 		}
 	}
-	if want := []int{2, 3, 4, 6, 8, 9, 10}; !slices.Equal(at, want) {
+	if want := []int{2, 3, 4, 5, 6, 7, 8, 9, 10}; !slices.Equal(at, want) {
 		t.Errorf("looks at %v, want %v", at, want)
 	}
-	for n, want := range map[int]int{0: 2, 2: 3, 4: 6, 5: 6, 6: 8, 8: 0, 9: 0} {
+	for n, want := range map[int]int{0: 2, 2: 3, 4: 5, 5: 6, 6: 7, 7: 8, 8: 0, 9: 0} {
 		if got := l.Next(n); got != want {
 			t.Errorf("after %d comes %d, want %d", n, got, want)
 		}
@@ -141,9 +146,9 @@ func TestPairsNeeded(t *testing.T) {
 		{0.02, 0.03, 6, 0}, {0.02, 0.02, 13, 0}, {0.02, 0.01, 50, 0},
 		{0.01, 0.10, 2, 0}, {0.01, 0.02, 4, 0}, {0.01, 0.01, 13, 0},
 	} {
-		near(t, "pairs", PairsNeeded(math.Sqrt2*c.sigma, c.delta, 0.05, 0.80), c.want, c.within)
+		near(t, "pairs", PairsNeeded(math.Sqrt2*c.sigma, c.delta, 0.05, 0.80, math.Inf(1)), c.want, c.within)
 	}
-	if !math.IsInf(PairsNeeded(0.1, 0, 0.05, 0.8), 1) {
+	if !math.IsInf(PairsNeeded(0.1, 0, 0.05, 0.8, 8), 1) {
 		t.Error("an effect of 0 needs a finite number of pairs")
 	}
 	for n, want := range map[int]float64{0: 1, 3: 0.63, 5: 0.45, 8: 0.31, 20: 0.14} {
@@ -208,28 +213,115 @@ func TestEWMA(t *testing.T) {
 	}
 }
 
-func TestShrink(t *testing.T) {
-	near(t, "half", Shrink(0.1, 0.01, 0.01), 0.05, 1e-15)
-	near(t, "exact", Shrink(0.1, 0, 0), 0.1, 0)
-	near(t, "no effects at all", Shrink(0.1, 0, 0.01), 0, 0)
-}
-
-func TestKendall(t *testing.T) {
-	near(t, "same", Kendall([]float64{1, 2, 3, 4}, []float64{10, 20, 30, 40}), 1, 0)
-	near(t, "opposite", Kendall([]float64{1, 2, 3, 4}, []float64{4, 3, 2, 1}), -1, 0)
-	near(t, "one swap", Kendall([]float64{1, 2, 3, 4, 5, 6}, []float64{1, 2, 4, 3, 5, 6}), 13.0/15, 1e-15)
-	near(t, "ties", Kendall([]float64{1, 1, 2, 3}, []float64{1, 2, 3, 4}), 5/math.Sqrt(30), 1e-15)
-	if !math.IsNaN(Kendall([]float64{1, 1}, []float64{1, 2})) {
-		t.Error("a series of ties has a rank correlation")
+// TestFCDF compares with quantiles of published tables: F(0.95; 3, 10) = 3.708,
+// F(0.99; 5, 8) = 6.632.
+func TestFCDF(t *testing.T) {
+	near(t, "3, 10", FCDF(3.708, 3, 10), 0.95, 1e-4)
+	near(t, "5, 8", FCDF(6.632, 5, 8), 0.99, 1e-4)
+	near(t, "below 0", FCDF(-1, 3, 10), 0, 0)
+	near(t, "no end", FCDF(math.Inf(1), 3, 10), 1, 0)
+	if !math.IsNaN(FCDF(1, 0, 5)) {
+		t.Error("no degrees of freedom")
 	}
 }
 
-// TestKendallPanics: series of unequal length are a bug of the caller.
-func TestKendallPanics(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("unequal lengths were accepted")
+// TestFisher: Fisher's lady with the tea, 4 of 4 against 0 of 4 is 1/70, and 3 of 4
+// against 1 of 4 is 17/70.
+func TestFisher(t *testing.T) {
+	near(t, "all", Fisher(4, 4, 0, 4), 1.0/70, 1e-12)
+	near(t, "three", Fisher(3, 4, 1, 4), 17.0/70, 1e-12)
+	near(t, "none", Fisher(0, 4, 0, 4), 1, 1e-12)
+}
+
+// TestRunPrior: twice the variance of a run, each series around its own mean.
+func TestRunPrior(t *testing.T) {
+	p := RunPrior([]float64{1, 2, 3}, []float64{10, 14}, []float64{7}, nil)
+	near(t, "s0²", p.Var, 2*10.0/3, 1e-15)
+	near(t, "ν0", p.DF, 3, 0)
+	if RunPrior([]float64{5}) != (Prior{}) {
+		t.Error("a prior was made from one run")
+	}
+}
+
+// TestSequence: ABBA removes a trend exactly, and runs before the pairs reduce the
+// variance.
+func TestSequence(t *testing.T) {
+	y := []float64{0, 0.1 + 1, 0.2 + 1, 0.3} // a trend of 0.1 a run, an effect of 1
+	d, f := Sequence{Y: y, On: []bool{false, true, true, false}}.Effect()
+	near(t, "effect", d, 1, 1e-12)
+	near(t, "factor", f, 1, 1e-12)
+	y = append([]float64{-0.4, -0.3, -0.2, -0.1}, y...)
+	d, f = Sequence{Y: y, On: []bool{false, false, false, false, false, true, true, false}}.Effect()
+	near(t, "effect with runs before", d, 1, 1e-12)
+	if f > 0.95 {
+		t.Errorf("factor %v", f)
+	}
+	if _, f := (Sequence{Y: []float64{1, 2}, On: []bool{true, true}}).Effect(); !math.IsInf(f, 1) {
+		t.Errorf("no run without it: factor %v", f)
+	}
+}
+
+// TestFactorial: each factor is on in half of the runs, each pair in a quarter, and
+// the fit gives the effects back exactly beside a trend.
+func TestFactorial(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for k := 1; k <= 17; k++ {
+		rows := Factorial(k, rng)
+		n := len(rows)
+		if n != FactorialRuns(k) || n < k+3 {
+			t.Fatalf("%d factors in %d runs", k, n)
 		}
-	}()
-	Kendall([]float64{1}, nil)
+		effects := make([]float64, k)
+		for j := range effects {
+			effects[j] = rng.NormFloat64()
+		}
+		y := make([]float64, n)
+		for i, row := range rows {
+			y[i] = 5 + 0.3*float64(i)
+			for j, on := range row {
+				y[i] += bit(on) * effects[j]
+			}
+		}
+		for a := range k {
+			count := 0
+			for _, row := range rows {
+				count += int(bit(row[a]))
+			}
+			if count != n/2 {
+				t.Errorf("%d factors: factor %d is on in %d of %d runs", k, a, count, n)
+			}
+			for b := range a {
+				both := 0
+				for _, row := range rows {
+					both += int(bit(row[a]) * bit(row[b]))
+				}
+				if both != n/4 {
+					t.Errorf("%d factors: %d and %d are on together in %d of %d runs", k, a, b, both, n)
+				}
+			}
+		}
+		fit, ok := FitFactorial(rows, y)
+		if !ok || fit.DF != float64(n-k-2) || fit.SS > 1e-12 {
+			t.Fatalf("%d factors: %v %+v", k, ok, fit)
+		}
+		for j := range effects {
+			near(t, "effect", fit.Effects[j], effects[j], 1e-9)
+			if f := fit.Factor[j] * float64(n); f < 4-1e-9 || f > 12 {
+				t.Errorf("%d factors: variance %v/n", k, f)
+			}
+		}
+	}
+	if FactorialRuns(18) != 0 {
+		t.Error("there is no design for 18 factors")
+	}
+	if _, ok := FitFactorial([][]bool{{true}, {true}, {true}, {true}}, []float64{1, 2, 3, 4}); ok {
+		t.Error("a factor that is always on has no effect to be seen")
+	}
+}
+
+// TestPairsNeededFew: with a poorly known noise a few pairs are not enough.
+func TestPairsNeededFew(t *testing.T) {
+	if few, many := PairsNeeded(0.04, 0.07, 0.05, 0.80, 0), PairsNeeded(0.04, 0.07, 0.05, 0.80, math.Inf(1)); few <= many {
+		t.Errorf("%v pairs without a prior, %v with a known noise", few, many)
+	}
 }

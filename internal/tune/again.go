@@ -41,7 +41,7 @@ func (tr *trial) takeUp(key string) error {
 	}
 	tr.had = len(base)
 	tr.resumed = tr.had > 0
-	if tr.resumed && tr.free != nil && slices.Contains(base, tr.free) {
+	if tr.resumed && tr.free != nil && slices.Contains(last.Verdict.Base, tr.free.ID) {
 		tr.free = nil
 	}
 	return nil

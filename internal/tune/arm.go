@@ -57,14 +57,14 @@ func (tr *trial) orderOf(usable int) judge.Order {
 	return judge.NextOrder(tr.Options.Seed, tr.changes[0].ID, usable)
 }
 
-// mostRest bounds the random rest before each second pair: without it, a
+// MostRest bounds the random rest before each second pair: without it, a
 // disturbance that comes at regular times always meets the same run of a pair.
-const mostRest = 5 * time.Second
+const MostRest = 5 * time.Second
 
 // rest draws the rest before a pair.
 func (tr *trial) rest(usable int) {
 	if usable%2 == 0 {
-		tr.wait = time.Duration(tr.rng.Int64N(int64(mostRest)))
+		tr.wait = time.Duration(tr.rng.Int64N(int64(MostRest)))
 	}
 }
 

@@ -13,7 +13,7 @@ type budget struct {
 	cost    time.Duration // of a run of the short load, with its reset
 	nothing func() bool   // reports that no change is in force; may be nil
 	ending  bool          // the search is over; the rest is for the end phase
-	weak    func() int    // number of changes in force whose proof must be repeated
+	reserve func() int    // number of changes in force whose proof must be repeated
 }
 
 // timeLeft is the time left of the whole budget.
@@ -60,7 +60,7 @@ func (b *budget) tailTime() time.Duration {
 	if b.options.Time <= 0 || b.ending {
 		return 0
 	}
-	return b.options.Time/12 + time.Duration(4*b.weak())*b.cost
+	return b.options.Time/12 + time.Duration(4*b.reserve())*b.cost
 }
 
 // LeastTime is the least time for a search: the calibration, one observed run,

@@ -54,6 +54,10 @@ const mostParts = 6
 // with others where the time does not suffice for a trial of each.
 const middling = 0.15
 
+// large is the expected gain on ln(score) from which a candidate is tried alone
+// before a screening: it moves the bottleneck.
+const large = 0.35
+
 // handful is a candidate with the others to try in one bundle, best first, in a
 // search with a bounded time; nil means to try it alone. The bundle has
 // candidates whose expected gain takes more than two pairs to prove or, if there
@@ -66,6 +70,9 @@ func (t *Tuner) handful(first Candidate, most int) []Candidate {
 	sd, waiting := t.judge.Prior.SD(), t.waiting(first.blinds())
 	tight := time.Duration(4*len(waiting))*t.cost > t.timeFor()
 	small := func(c Candidate) bool {
+		if most > mostParts {
+			return !c.Proposed && c.Gain < large
+		}
 		return !c.Proposed && (runsFor(c.Gain, sd) > 4 || tight && c.Gain < middling || c.blinds())
 	}
 	if !small(first) {

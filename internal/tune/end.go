@@ -68,7 +68,7 @@ func (t *endPhase) rehearse(ctx context.Context) (err error) {
 }
 
 // confirmNow runs the site as often as the unconfirmed change needs.
-func (t *endPhase) confirmNow(ctx context.Context) error {
+func (t *Tuner) confirmNow(ctx context.Context) error {
 	for t.ledger.Open != nil && len(t.ledger.Open.Since) < 2 {
 		t.show(func(v *View) { v.Phase, v.Doing = "trial", "confirming changes kept by the fast lane" })
 		run, void, err := t.bench(ctx, BenchSpec{Load: t.Options.Short})
@@ -103,32 +103,66 @@ func (t *endPhase) blindLast(ctx context.Context) error {
 	return nil
 }
 
-// dropOne tries the site without each kept change, the least certain first, while
-// there is time. A change without a gain worth keeping is undone.
-func (t *endPhase) dropOne(ctx context.Context) error {
-	var kept []int
-	for i, a := range t.ledger.Attempts {
-		if a.Verdict.Call == iikanji.Keep && !a.Dropped && len(t.ledger.standing(&a)) > 0 {
-			kept = append(kept, i)
+// A keep is one kept change, alone or of a bundle, that a check at the end measures.
+type keep struct {
+	attempt int // index in ledger.Attempts
+	ids     []iikanji.ChangeID
+	part    int // of a bundle; −1 for the whole attempt
+}
+
+// keeps are the kept changes, those with a weak proof first. Each change of a
+// bundle that was not proven alone is one of them.
+func (t *Tuner) keeps() []keep {
+	var all []keep
+	for i := range t.ledger.Attempts {
+		a := &t.ledger.Attempts[i]
+		stand := t.ledger.standing(a)
+		if a.Verdict.Call != iikanji.Keep || a.Dropped || len(stand) == 0 {
+			continue
+		}
+		if len(a.Parts) == 0 {
+			all = append(all, keep{i, stand, -1})
+			continue
+		}
+		for k, id := range a.Changes {
+			if slices.Contains(stand, id) {
+				all = append(all, keep{i, []iikanji.ChangeID{id}, k})
+			}
 		}
 	}
-	slices.SortStableFunc(kept, func(a, b int) int {
-		x, y := &t.ledger.Attempts[a], &t.ledger.Attempts[b]
-		if x.weak() != y.weak() {
-			return cmp.Compare(bit(y.weak()), bit(x.weak()))
+	slices.SortStableFunc(all, func(x, y keep) int {
+		if a, b := t.weak(x), t.weak(y); a != b {
+			return cmp.Compare(bit(b), bit(a))
 		}
-		return cmp.Compare(x.Verdict.Effect.Lo, y.Verdict.Effect.Lo)
+		return cmp.Compare(t.ledger.Attempts[x.attempt].Verdict.Effect.Lo, t.ledger.Attempts[y.attempt].Verdict.Effect.Lo)
 	})
-	if len(kept) == 1 && !t.ledger.Attempts[kept[0]].weak() {
+	return all
+}
+
+// weak reports whether the proof of a kept change must be repeated.
+func (t *Tuner) weak(k keep) bool {
+	a := &t.ledger.Attempts[k.attempt]
+	if k.part < 0 {
+		return a.weak()
+	}
+	return k.part >= len(a.Alone) || a.Alone[k.part] == nil
+}
+
+// dropOne tries the site without each kept change, the least certain first, while
+// there is time. A change without a gain worth keeping is undone, and so is one
+// whose weak proof is not repeated.
+func (t *endPhase) dropOne(ctx context.Context) error {
+	kept := t.keeps()
+	if len(kept) == 1 && !t.weak(kept[0]) {
 		return nil
 	}
 	checked := 0
-	for _, i := range kept {
+	for _, k := range kept {
 		if t.tailLeft() < 5*t.cost {
 			t.note("drop-one checks: %d of %d kept changes; there was no time for the others", checked, len(kept))
 			break
 		}
-		if err := t.recheck(ctx, &t.ledger.Attempts[i]); err != nil {
+		if err := t.recheck(ctx, k); err != nil {
 			return err
 		}
 		checked++
@@ -137,41 +171,62 @@ func (t *endPhase) dropOne(ctx context.Context) error {
 }
 
 // recheck compares the final state with the one without a kept change.
-func (t *endPhase) recheck(ctx context.Context, a *Attempt) error {
-	ids := t.ledger.standing(a)
-	changes, err := t.changes(ids)
+func (t *endPhase) recheck(ctx context.Context, k keep) error {
+	a := &t.ledger.Attempts[k.attempt]
+	changes, err := t.changes(k.ids)
 	if err != nil || len(changes) == 0 {
 		return err
 	}
-	above, err := t.above(ids)
+	says := a.Says
+	if k.part >= 0 {
+		says = a.Parts[k.part]
+	}
+	above, err := t.above(k.ids)
 	if err != nil {
 		return err
 	}
 	if len(above) > 0 {
-		t.note("not checked alone: %s: %d later changes are built on it", a.Says, len(above))
+		t.note("not checked alone: %s: %d later changes are built on it", says, len(above))
 		return nil
 	}
 	tr := t.newTrial(changes...)
 	tr.on, tr.c.Before = true, nil // a shift of the arm without it means nothing: it is not the incumbent
 	t.show(func(v *View) {
-		v.Phase, v.Doing, v.Why, v.Pairs, v.Effect = "drop-one", "without: "+a.Says, "is it still needed?", 0, nil
+		v.Phase, v.Doing, v.Why, v.Pairs, v.Effect = "drop-one", "without: "+says, "is it still needed?", 0, nil
 	})
-	t.ledger.Away = ids // an interrupted check puts them back
+	t.ledger.Away = k.ids // an interrupted check puts them back
 	if err := t.save(); err != nil {
 		return err
 	}
 	v, err := tr.without(ctx)
+	weak := t.weak(k)
 	if err == nil && v.Effect.Level > 0 {
-		a.Again = &v
-		tr.judge.Effects.Pool(&a.Verdict, v)
+		tr.again(a, k, v)
 	}
-	if err == nil && (v.Call == iikanji.Revert || a.weak() && unproven(v)) {
-		err = tr.drop(ctx, a, v)
+	dropped := err == nil && (v.Call == iikanji.Revert || weak && unproven(v))
+	if dropped {
+		err = tr.drop(ctx, a, k, says, v)
 	}
-	if !a.Dropped {
+	if !dropped || err != nil {
 		err = errors.Join(err, t.allBack(context.WithoutCancel(ctx)))
 	}
 	return err
+}
+
+// again notes what a check found of a change that it measured alone.
+func (tr *trial) again(a *Attempt, k keep, v iikanji.Verdict) {
+	if k.part < 0 {
+		a.Again = &v
+		tr.judge.Effects.Pool(&a.Verdict, v)
+		return
+	}
+	for len(a.Alone) <= k.part {
+		a.Alone = append(a.Alone, nil)
+	}
+	if v.Call == iikanji.Keep {
+		v.Why = "tried alone at the end: " + v.Why
+		a.Alone[k.part] = &v
+	}
 }
 
 // proofLevel is the one-sided level below which one trial proves a gain for the
@@ -181,7 +236,7 @@ const proofLevel = 0.0005
 
 // weak reports whether an attempt's proof must be repeated.
 func (a *Attempt) weak() bool {
-	return a.Verdict.Reason == iikanji.Proven && a.Verdict.P > proofLevel && (a.Again == nil || a.Again.Call != iikanji.Keep)
+	return len(a.Parts) == 0 && a.Verdict.Reason == iikanji.Proven && a.Verdict.P > proofLevel && (a.Again == nil || a.Again.Call != iikanji.Keep)
 }
 
 // unproven reports whether a second trial failed to prove a gain. One that the end
@@ -198,19 +253,19 @@ func bit(b bool) int {
 }
 
 // drop undoes a change for good that a check found to have no effect worth keeping.
-func (tr *trial) drop(ctx context.Context, a *Attempt, v iikanji.Verdict) error {
+func (tr *trial) drop(ctx context.Context, a *Attempt, k keep, says string, v iikanji.Verdict) error {
 	if err := tr.put(ctx, false); err != nil {
 		return err
 	}
-	a.Dropped = true
-	tr.ledger.InForce = slices.DeleteFunc(tr.ledger.InForce, func(id iikanji.ChangeID) bool { return slices.Contains(a.Changes, id) })
+	tr.ledger.InForce = slices.DeleteFunc(tr.ledger.InForce, func(id iikanji.ChangeID) bool { return slices.Contains(k.ids, id) })
+	a.Dropped = len(tr.ledger.standing(a)) == 0
 	tr.ledger.Away, tr.incumbent, tr.fresh = nil, nil, nil
 	for _, p := range tr.c.Pairs {
 		if p.Void == "" && p.A != nil {
 			tr.incumbent = append(tr.incumbent, p.A)
 		}
 	}
-	tr.note("dropped: %s: %s", a.Says, v.Why)
+	tr.note("dropped: %s: %s", says, v.Why)
 	return tr.save()
 }
 

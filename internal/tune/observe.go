@@ -28,7 +28,7 @@ func (t *Tuner) observe(ctx context.Context) error {
 	t.diagnosis, t.moved = d, false
 	older := t.candidates
 	if t.screening.binding != d.Binding || t.screening.found == nil {
-		t.screening = screening{found: map[string]judge.Screening{}, binding: d.Binding}
+		t.screening = screening{found: map[string]judge.Screening{}, broken: map[string]bool{}, binding: d.Binding}
 	}
 	found, refused := Candidates(d)
 	t.candidates = slices.DeleteFunc(found, t.cured)

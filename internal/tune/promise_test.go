@@ -11,7 +11,7 @@ import (
 // clear first pair, low after an unclear one, and 0 after the last look.
 func TestPromise(t *testing.T) {
 	after := func(pairs int, mid float64) iikanji.Verdict {
-		v := iikanji.Verdict{Shrunk: mid, Worth: 0.01}
+		v := iikanji.Verdict{Effect: iikanji.Interval{Mid: mid}, Worth: 0.01}
 		v.Tried = make([]iikanji.RunID, pairs)
 		return v
 	}

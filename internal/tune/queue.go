@@ -63,11 +63,26 @@ func (q *queue) next(blind bool) (Candidate, bool) {
 		switch tried, deferred := q.tried(c); {
 		case !tried:
 			return c, true
-		case deferred && again.Key() == (Candidate{}).Key():
+		case deferred && again.Remedy.Kind == "" && q.hopeful(c):
 			again = c
 		}
 	}
 	return again, again.Remedy.Kind != ""
+}
+
+// hopeless is the expected gain on ln(score) per run below which a trial is ended
+// although nothing else is left to try.
+const hopeless = trifle / 8
+
+// hopeful reports whether the next runs of a trial that was put off promise enough
+// to go on with it.
+func (q *queue) hopeful(c Candidate) bool {
+	for _, a := range slices.Backward(q.ledger.Attempts) {
+		if a.Key == c.Key() {
+			return q.options.Time <= 0 || promise(a.Verdict, q.evidence.judge.Prior.SD(), q.evidence.judge.Looks) >= hopeless
+		}
+	}
+	return false
 }
 
 // trifle is the product of chance and expected gain on ln(score) below which a

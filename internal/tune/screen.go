@@ -23,12 +23,13 @@ const (
 	mostFactors = 17
 	// afterScreen is how many runs must be left to try the candidates that a
 	// screening favours.
-	afterScreen = 6
+	afterScreen = 4
 )
 
 // A screening is what is known of candidates from a factorial design.
 type screening struct {
 	found   map[string]judge.Screening // by the candidate's key
+	broken  map[string]bool            // likewise, of those whose design could not be finished
 	binding string                     // the limit under which they were screened
 }
 
@@ -58,9 +59,9 @@ func (q *queue) believe(cs []Candidate) []Candidate {
 func (t *Tuner) factors(first Candidate) []Candidate {
 	parts := slices.DeleteFunc(t.handful(first, mostFactors), func(c Candidate) bool {
 		_, known := t.screened(c)
-		return known
+		return known || t.screening.broken[c.Key()]
 	})
-	if _, known := t.screened(first); known || t.ledger.Open != nil {
+	if _, known := t.screened(first); known || t.screening.broken[first.Key()] || t.ledger.Open != nil {
 		return nil
 	}
 	for len(parts) >= leastFactors {
@@ -76,12 +77,12 @@ func (t *Tuner) factors(first Candidate) []Candidate {
 // unscreened is the handful to try together where the time does not suffice for a
 // screening; nil if the candidate was screened: it is tried alone.
 func (t *Tuner) unscreened(first Candidate) []Candidate {
-	if s, known := t.screened(first); known && s.P < 1 {
+	if _, known := t.screened(first); known {
 		return nil
 	}
 	return slices.DeleteFunc(t.handful(first, mostParts), func(c Candidate) bool {
-		s, known := t.screened(c)
-		return known && s.P < 1
+		_, known := t.screened(c)
+		return known
 	})
 }
 
@@ -109,7 +110,7 @@ func (t *Tuner) screen(ctx context.Context, parts []Candidate) (tried bool, err 
 	if d.why != "" {
 		t.say("the screening ended: %s", d.why)
 		for _, p := range d.parts { // not screened again: they are tried in smaller groups
-			t.screening.found[p.Key()] = judge.Screening{Effect: p.Gain, SE: 1, DF: 1, P: 1}
+			t.screening.broken[p.Key()] = true
 		}
 		return false, nil
 	}

@@ -46,7 +46,7 @@ type evidence struct {
 func (t *Tuner) begin() {
 	t.state = state{budget: budget{options: t.Options, now: t.Now, began: t.Now()}, stale: true}
 	t.rng = rand.New(rand.NewPCG(t.Options.Seed, 1))
-	t.weak = t.weakKeeps
+	t.reserve = t.weakKeeps
 	t.known = map[judge.FaultKey]iikanji.Fault{}
 	t.nothing = t.nothingKept
 	t.queue = queue{options: t.Options, ledger: &t.ledger, evidence: &t.evidence}

@@ -80,7 +80,11 @@ func (t *Tuner) search(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if !tried {
+			if !tried && t.ledger.Open != nil { // if it is not confirmed, pairs decide
+				if err := t.confirmNow(ctx); err != nil {
+					return err
+				}
+			} else if !tried {
 				t.note("the search ended: no candidates are left")
 				return nil
 			}

@@ -17,8 +17,8 @@ func (tr *trial) better(v iikanji.Verdict) bool {
 	}
 	sd := tr.judge.Prior.SD()
 	ahead := promise(v, sd, tr.rule().Looks)
-	little := len(v.Tried) > 1 && ahead < trifle // the time is better used otherwise
-	if len(tr.changes) > 1 {                     // a bundle is never ended for another candidate
+	little := len(v.Tried) > 1 && ahead < hopeless // nothing comes of it even if there is time
+	if len(tr.changes) > 1 {                       // a bundle is never ended for another candidate
 		return little
 	}
 	if tr.due() && tr.timeFor() < lastCall*tr.cost {
@@ -31,6 +31,13 @@ func (tr *trial) better(v iikanji.Verdict) bool {
 	return ahead < next.Chance*next.Gain/runsFor(next.Gain, sd)
 }
 
+// likely is the effect to expect of a change of a kind that mostly has one. What is
+// shown to users is more careful.
+func likely(v iikanji.Verdict) float64 {
+	const usual = 0.10 // standard deviation of such effects
+	return v.Effect.Mid * usual * usual / (usual*usual + v.SE*v.SE)
+}
+
 // promise is the expected gain per run of continuing a trial: at the best of the
 // remaining looks, the chance that the mean proves a gain, times that gain.
 func promise(v iikanji.Verdict, sd float64, looks stats.Looks) float64 {
@@ -41,8 +48,8 @@ func promise(v iikanji.Verdict, sd float64, looks stats.Looks) float64 {
 			continue
 		}
 		need := max(v.Worth, 2.12*sd/math.Sqrt(l)) // approximately the bound of that look
-		z := (v.Shrunk - need) / (sd * math.Sqrt(1/n-1/l))
-		best = max(best, stats.NormalCDF(z)*max(v.Shrunk, need)/(2*(l-n)))
+		z := (likely(v) - need) / (sd * math.Sqrt(1/n-1/l))
+		best = max(best, stats.NormalCDF(z)*max(likely(v), need)/(2*(l-n)))
 	}
 	return best
 }
@@ -52,5 +59,5 @@ func promise(v iikanji.Verdict, sd float64, looks stats.Looks) float64 {
 // trial's.
 func (tr *trial) ahead(v iikanji.Verdict) bool {
 	end := time.Duration(2*tr.Options.Pairs)*(2*tr.Options.Short+tr.overhead()) + 3*tr.cost
-	return v.Effect.Lo > 0 && v.Shrunk >= leap/2 && tr.timeLeft()-end > 2*tr.cost
+	return v.Effect.Lo > 0 && likely(v) >= leap/2 && tr.timeLeft()-end > 2*tr.cost
 }

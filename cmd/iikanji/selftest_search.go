@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/iikanji/iikanji/internal/selftest"
+)
+
+// searches simulates the searches of each kind, and with --full the goals.
+func (c *selftestCmd) searches(ctx context.Context, e *env, rep *selftestReport) error {
+	if c.Searches < 1 || c.Searches > 1_000_000 {
+		return usageError("--searches %d: from 1 to 1000000", c.Searches)
+	}
+	began := e.Now()
+	kinds := selftest.Searches()
+	p := progress{e: e, last: began}
+	done := 0
+	for i := range kinds {
+		t, err := kinds[i].Simulate(ctx, c.Seed, c.Searches, nil)
+		if err != nil {
+			return err
+		}
+		done += c.Searches
+		p.show(done, len(kinds)*c.Searches, began)
+		rep.Searches = append(rep.Searches, t)
+	}
+	p.clear()
+	if !c.Full {
+		return nil
+	}
+	goals, err := selftest.Goals(ctx, c.Seed, c.Scale, func(line string) {
+		if e.TTY {
+			fmt.Fprintf(e.Stderr, "\r\x1b[Kmeasuring: %s", line)
+			p.any = true
+		}
+	})
+	p.clear()
+	rep.Goals = goals
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("measuring the goals: %w", err)
+	}
+	return err
+}
+
+func (r *selftestReport) countSearches() int {
+	n := 0
+	for _, t := range r.Searches {
+		n += t.Searches
+	}
+	for _, g := range r.Goals {
+		n += g.Searches
+	}
+	return n
+}
+
+// printSearches prints the results of searches, and the goals. The names are long:
+// each has a line of its own.
+func printSearches(e *env, rep *selftestReport) error {
+	var b strings.Builder
+	b.WriteString("\nWhole searches of the tuner on a simulated site, means of one search: changes in\n" +
+		"force at the end, the harm of harmful ones, good ones found and their share of the\ngood effect, false keeps that the search expects, intervals that cover the truth\n\n")
+	for _, s := range rep.Searches {
+		n := float64(s.Searches)
+		fmt.Fprintf(&b, "%s\n  no effect %.2f, harmful %.2f, harm %.2f %%", s.Name, float64(s.Null)/n, float64(s.Harmful)/n, 100*-math.Expm1(-s.Harm/n))
+		if all := s.Good + s.Missed; all > 0 {
+			fmt.Fprintf(&b, ", good %.1f of %.0f (%.0f %%)", float64(s.Good)/n, float64(all)/n, 100*s.Gain/s.Possible)
+		}
+		fmt.Fprintf(&b, "\n  expected %.2f, covers %s, headline %s, %.0f runs\n", s.Expected/n, ofText(s.Inside, s.Changes), ofText(s.Covered, s.Compared), float64(s.Runs)/n)
+	}
+	if len(rep.Goals) > 0 {
+		b.WriteString("\nGoals: goal | measured with its 95 % interval | ok\n\n")
+	}
+	for _, g := range rep.Goals {
+		fmt.Fprintf(&b, "%s\n  %s | %s | %s\n", g.What, g.Goal, g.Measured, map[bool]string{true: "ok", false: "MISSED"}[g.OK])
+	}
+	_, err := fmt.Fprint(e.Stdout, b.String())
+	return err
+}
+
+// ofText is the share k of n in percent; "-" for n = 0.
+func ofText(k, n int) string {
+	if n == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f %%", 100*float64(k)/float64(n))
+}

@@ -1,0 +1,85 @@
+package tune
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji"
+)
+
+// TestTuneScreen: many candidates of which few help are screened in one factorial
+// design; what it proves is kept, with an interval of its own, and the rest is
+// undone. Two of the candidates write the same file, so that one is planned on
+// the other.
+func TestTuneScreen(t *testing.T) {
+	m, tu := newMeadow(t, 50)
+	tu.Options.Time = 15 * time.Minute
+	m.effects = map[string]float64{"k1=1": 0.12, "k4=1": 0.12, "k7=1": -0.05, "k8=1": -0.05}
+	m.finds = func(on map[string]bool) []iikanji.Finding {
+		var f []iikanji.Finding
+		for i := range 9 {
+			if !on[fmt.Sprintf("k%d=1", i)] {
+				f = append(f, turn(fmt.Sprint("WEB10", i), fmt.Sprint("k", i), "1", 0.3))
+			}
+		}
+		return append(f, turn("WEB120", "k8", "2", 0.3))
+	}
+	out, err := tu.Tune(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if on := m.on(); !on["k1=1"] || !on["k4=1"] || on["k7=1"] || on["k8=1"] || len(on) > 3 {
+		t.Errorf("in the end the site is %v", on)
+	}
+	m.wantInForce(tu, "at the end")
+	alone := 0
+	for _, a := range out.Attempts {
+		for i, v := range a.Alone {
+			if v == nil || a.Verdict.Call != iikanji.Keep {
+				continue
+			}
+			alone++
+			saved, err := m.h.LoadVerdict(a.Changes[i])
+			if err != nil || !strings.Contains(saved.Why, "proven alone in a screening of") || math.Abs(saved.Effect.Mid-0.12) > 0.05 {
+				t.Errorf("%s: %v, %+v", a.Parts[i], err, saved)
+			}
+		}
+	}
+	if alone < 2 {
+		t.Errorf("%d changes were proven alone: %v", alone, m.calls(out))
+	}
+	if out.FalseKeeps > 0.2 {
+		t.Errorf("%.2f false keeps are expected of two large effects", out.FalseKeeps)
+	}
+	if _, err := tu.Acts.RevertAll(t.Context(), "all"); err != nil || len(m.on()) != 0 {
+		t.Errorf("reverting all: %v, the site is %v", err, m.on())
+	}
+}
+
+// TestTuneScreenBroken: a candidate that breaks the site ends the screening, and
+// the others are found in smaller groups.
+func TestTuneScreenBroken(t *testing.T) {
+	m, tu := newMeadow(t, 51)
+	tu.Options.Time = 30 * time.Minute
+	m.effects = map[string]float64{"k1=1": 0.2}
+	m.breaks["k3=1"] = true
+	m.finds = func(on map[string]bool) []iikanji.Finding {
+		var f []iikanji.Finding
+		for i := range 6 {
+			if !on[fmt.Sprintf("k%d=1", i)] {
+				f = append(f, turn(fmt.Sprint("WEB10", i), fmt.Sprint("k", i), "1", 0.3))
+			}
+		}
+		return f
+	}
+	if _, err := tu.Tune(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if on := m.on(); !on["k1=1"] || on["k3=1"] {
+		t.Errorf("in the end the site is %v", on)
+	}
+	m.wantInForce(tu, "at the end")
+}
