@@ -199,7 +199,7 @@ func (c *tuneCmd) basis(r *benchRun) string {
 // command is the command line that repeats the search. Values of environment
 // variables may be secret: only their names are recorded.
 func (c *tuneCmd) command(r *benchRun) string {
-	parts := []string{"iikanji tune", r.arena.Name, "--time", c.Time.String(), "--short", c.Short.String(), "--full", c.Full.String(), "--watch", c.Watch.String(),
+	parts := []string{"iikanji tune", r.target.Name, "--time", c.Time.String(), "--short", c.Short.String(), "--full", c.Full.String(), "--watch", c.Watch.String(),
 		"--pairs", strconv.Itoa(c.Pairs), "--seed", strconv.FormatUint(c.Seed, 10), "--pin", c.Pin}
 	if c.Runs > 0 {
 		parts = append(parts, "--runs", strconv.Itoa(c.Runs))

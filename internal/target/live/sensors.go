@@ -240,7 +240,8 @@ func (s *Subject) SensorsOn(ctx context.Context) (off func() error, err error) {
 		all = nil
 	}
 	for _, one := range all {
-		if err := s.history.AddChange(one.Change, change.Diff(one.Change)); err == nil {
+		err := s.history.AddChange(one.Change, change.Diff(one.Change))
+		if err == nil {
 			err = x.Apply(ctx, one.Change.ID)
 		}
 		if err != nil {
