@@ -19,11 +19,13 @@ type Comparison struct {
 
 // armWeight is the weight of the variance within arms in a Comparison, as a share
 // of the degrees of freedom of the pairs. Where each run is like the one before,
-// the differences alone vary too little; and two estimates of the noise are more
-// certain than one, which armGain of their weight expresses.
+// the differences alone vary too little. armGain of that weight adds to the degrees
+// of freedom. Both were chosen so that the 90 % interval covers the truth in 88 to
+// 93 % of simulated comparisons in every world of iikanji selftest; with normal noise
+// it is slightly under 90 %.
 const (
-	armWeight = 1.0 / 3
-	armGain   = 0.5
+	armWeight = 0.12
+	armGain   = 1.8
 )
 
 // Compare compares the states A and B of pairs by the t of their differences, whose

@@ -57,8 +57,9 @@ func (e Effects) posterior(d, se float64) (p, mean, variance float64) {
 }
 
 // Expect is the true effect to expect of a change, and its 90 % credible interval.
-// The interval includes 0 unless the data exclude that the change has no effect.
-// It is as wide as Student's t of the noise's degrees of freedom demands.
+// The interval includes 0 unless the data exclude that the change has no effect; its
+// upper end is that of an effect that is real. It is as wide as Student's t of the
+// noise's degrees of freedom demands.
 func (e Effects) Expect(d, se, df float64) iikanji.Interval {
 	if se <= 0 || df <= 0 {
 		return iikanji.Interval{Mid: d, Lo: d, Hi: d, Level: level}
@@ -66,7 +67,7 @@ func (e Effects) Expect(d, se, df float64) iikanji.Interval {
 	p, mean, v := e.posterior(d, se)
 	m := mixture{p, mean, math.Sqrt(v), df}
 	tail := (1 - level) / 2
-	return iikanji.Interval{Mid: p * mean, Lo: m.quantile(tail), Hi: m.quantile(1 - tail), Level: level}
+	return iikanji.Interval{Mid: p * mean, Lo: m.quantile(tail), Hi: max(0, mean+m.scale*stats.StudentQuantile(1-tail, df)), Level: level}
 }
 
 // fill sets what a verdict tells of later runs.

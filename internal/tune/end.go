@@ -160,6 +160,9 @@ func (t *endPhase) dropOne(ctx context.Context) error {
 	for _, k := range kept {
 		if t.tailLeft() < 5*t.cost {
 			t.note("drop-one checks: %d of %d kept changes; there was no time for the others", checked, len(kept))
+			if err := t.undoDoubtful(ctx, kept[checked:]); err != nil {
+				return err
+			}
 			break
 		}
 		if err := t.recheck(ctx, k); err != nil {
@@ -168,6 +171,28 @@ func (t *endPhase) dropOne(ctx context.Context) error {
 		checked++
 	}
 	return t.save()
+}
+
+// mostDoubt is the probability of no effect from which a change with a weak proof is
+// undone when there is no time to repeat the proof.
+const mostDoubt = 0.5
+
+// undoDoubtful undoes changes that more likely have no effect than one, if their
+// proof could not be repeated.
+func (t *endPhase) undoDoubtful(ctx context.Context, left []keep) error {
+	for _, k := range left {
+		a := &t.ledger.Attempts[k.attempt]
+		if k.part >= 0 || !a.weak() || a.Verdict.Doubt < mostDoubt {
+			continue
+		}
+		why := "its gain is doubtful, and there was no time to prove it again"
+		if err := t.takeBack(ctx, k.ids, why); err != nil {
+			return err
+		}
+		a.Dropped = true
+		t.note("dropped: %s: %s", a.Says, why)
+	}
+	return nil
 }
 
 // recheck compares the final state with the one without a kept change.
@@ -203,7 +228,7 @@ func (t *endPhase) recheck(ctx context.Context, k keep) error {
 	if err == nil && v.Effect.Level > 0 {
 		tr.again(a, k, v)
 	}
-	dropped := err == nil && (v.Call == iikanji.Revert || weak && unproven(v))
+	dropped := err == nil && (v.Call == iikanji.Revert || weak && (unproven(v) || v.Call != iikanji.Keep && k.part < 0 && a.Verdict.Doubt >= mostDoubt))
 	if dropped {
 		err = tr.drop(ctx, a, k, says, v)
 	}
