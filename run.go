@@ -81,13 +81,13 @@ func (o *Outcome) UnmarshalText(b []byte) error { return parseWord(outcomeWords,
 // A StepStat sums up all requests of one step of a scenario.
 type StepStat struct {
 	Step     string `json:"step"`
-	Count    int64  `json:"count"`  // answers, errors included
+	Count    int64  `json:"count"`  // answers of the target, errors included
 	Errors   int64  `json:"errors"` // answers that were faults, timeouts included
 	Timeouts int64  `json:"timeouts"`
 	// Cut counts requests that the end of the load phase cut off; Count, Errors
 	// and the latencies exclude them.
 	Cut      int64 `json:"cut"`
-	Cached   int64 `json:"cached"`       // answered by the simulated browser cache without a request
+	Cached   int64 `json:"cached"`       // answered by the simulated browser cache without a request; Count excludes them
 	NotMod   int64 `json:"not_modified"` // answered 304
 	Sent     Bytes `json:"sent"`
 	Received Bytes `json:"received"`

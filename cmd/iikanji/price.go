@@ -419,7 +419,7 @@ func priceOf(run *iikanji.Run) priceRun {
 	}
 	var requests int64
 	for _, s := range run.Steps {
-		requests += s.Count - s.Cached
+		requests += s.Count
 	}
 	if requests > 0 && (run.Outcome == iikanji.Passed || run.Outcome == iikanji.Void) {
 		r.cpu = cpu.Seconds() / float64(requests)

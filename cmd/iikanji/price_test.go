@@ -65,7 +65,7 @@ func TestPriceBorrowsNoise(t *testing.T) {
 
 // TestPriceLeavesOut tests that invalid scores are left out, with a note.
 func TestPriceLeavesOut(t *testing.T) {
-	void := &iikanji.Run{ID: 7, Outcome: iikanji.Void, Score: 900, Steps: []iikanji.StepStat{{Count: 120, Cached: 20}},
+	void := &iikanji.Run{ID: 7, Outcome: iikanji.Void, Score: 900, Steps: []iikanji.StepStat{{Count: 100, Cached: 20}},
 		Usage: []iikanji.Usage{{Who: "app", User: time.Second}, {Who: "other", User: time.Hour}}}
 	r := priceOf(void)
 	if r.score != 0 || r.why != "run 7 is void" || math.Abs(r.cpu-0.01) > 1e-12 {

@@ -80,7 +80,7 @@ func groupSteps(steps []iikanji.StepStat) []*tallied {
 			}
 			g = groups[at]
 		}
-		g.sent += float64(st.Count - st.Cached)
+		g.sent += float64(st.Count)
 		g.gone += float64(st.Timeouts)
 		g.cut += float64(st.Cut)
 	}

@@ -14,7 +14,7 @@ func TestProveSteps(t *testing.T) {
 			{Step: "POST /post/:uuid", Count: 9000, Cut: 20},
 			{Step: "GET /list", Count: 60, Timeouts: 50},
 			{Step: "GET /list?page=:n (second page)", Count: 40},
-			{Step: "GET /files/*", Count: 700, Cached: 300},
+			{Step: "GET /files/*", Count: 400, Cached: 300},
 			{Step: "GET /user/:id", Count: 100},
 			{Step: "GET /user/me", Count: 200, Timeouts: 150},
 			{Step: "DELETE /never"},

@@ -240,13 +240,13 @@ func (s *Subject) SensorsOn(ctx context.Context) (off func() error, err error) {
 		all = nil
 	}
 	for _, one := range all {
-		err := s.history.AddChange(one.Change, change.Diff(one.Change))
-		if err == nil {
-			err = x.Apply(ctx, one.Change.ID)
+		failed := s.history.AddChange(one.Change, change.Diff(one.Change))
+		if failed == nil {
+			failed = x.Apply(ctx, one.Change.ID)
 		}
-		if err != nil {
+		if failed != nil {
 			_, undo := RevertSensors(context.WithoutCancel(ctx), s.history, x)
-			return nil, errors.Join(err, undo)
+			return nil, errors.Join(failed, undo)
 		}
 		s.mu.Lock()
 		s.logs[one.Service] = one.Log
