@@ -133,7 +133,7 @@ func diagnoseNew(ctx context.Context, r *benchRun) (d *observe.Diagnosis, err er
 	})
 	var none *field.NoLoadError
 	if errors.As(err, &none) {
-		err = hinted(err, "iikanji bench "+none.Scenario+" --no-load shows which checks failed")
+		err = hinted(err, "iikanji bench "+r.target.Name+" --no-load shows which checks failed")
 	}
 	return d, err
 }
