@@ -15,7 +15,7 @@ const provableZ = 0.8416
 // provable says which effects trials can prove with the noise and the time that
 // there are.
 func (t *Tuner) provable() string {
-	sizes := t.judge.Looks.Sizes
+	sizes := t.judge.Looks.Sizes[1:] // two pairs often vary more than the known noise explains, and then prove nothing
 	least, most := sizes[0], sizes[0]
 	for _, n := range sizes {
 		if t.pairTime(n) <= t.timeFor() {

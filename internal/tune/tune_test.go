@@ -354,13 +354,13 @@ func TestTuneVoidComparison(t *testing.T) {
 }
 
 // TestProvable: the announcement of what a search can prove holds: with a pair's
-// noise of 20 %, × 1.8 can be proven in two pairs.
+// noise of 20 %, × 1.8 can be proven in three pairs.
 func TestProvable(t *testing.T) {
 	tu := &Tuner{Now: func() time.Time { return time.Unix(1e9, 0) }, Options: TuneOptions{Time: 15 * time.Minute, Short: 10 * time.Second, Full: 60 * time.Second, Pairs: 4}}
 	tu.begin()
 	tu.cost = 15 * time.Second
 	tu.judge = judge.NewJudge(stats.Prior{Var: 0.2 * 0.2, DF: 8})
-	const want = "with this noise a trial can prove +61 % and more in 2 pairs (1m0s), +26 % and more in 8 pairs (4m0s); there are 11m0s for trials"
+	const want = "with this noise a trial can prove +45 % and more in 3 pairs (1m30s), +25 % and more in 8 pairs (4m0s); there are 11m0s for trials"
 	if got := tu.provable(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -368,9 +368,9 @@ func TestProvable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range n {
 		var c judge.Case
-		for i := range 2 {
-			a := &iikanji.Run{ID: iikanji.RunID(2*i + 1), Outcome: iikanji.Passed, Score: 1000}
-			b := &iikanji.Run{ID: iikanji.RunID(2*i + 2), Outcome: iikanji.Passed, Score: 1800 * math.Exp(0.2*rng.NormFloat64())}
+		for i := range 3 {
+			a := &iikanji.Run{ID: iikanji.RunID(2*i + 1), Outcome: iikanji.Passed, Score: 1000 * math.Exp(0.2/math.Sqrt2*rng.NormFloat64())}
+			b := &iikanji.Run{ID: iikanji.RunID(2*i + 2), Outcome: iikanji.Passed, Score: 1800 * math.Exp(0.2/math.Sqrt2*rng.NormFloat64())}
 			c.Pairs = append(c.Pairs, judge.Pair{A: a, B: b})
 		}
 		if tu.judge.Decide(c).Call == iikanji.Keep {
@@ -378,7 +378,7 @@ func TestProvable(t *testing.T) {
 		}
 	}
 	if share := float64(kept) / float64(n); share < 0.8 {
-		t.Errorf("× 1.8 was kept after two pairs in %.0f %% of the trials", 100*share)
+		t.Errorf("× 1.8 was kept after three pairs in %.0f %% of the trials", 100*share)
 	}
 }
 
