@@ -149,4 +149,7 @@ type BenchRef struct {
 // A Policy lists the promises that changes may weaken.
 type Policy struct {
 	Allow []Promise `json:"allow,omitempty"`
+	// AgentsChange permits clients of the Model Context Protocol to apply, judge
+	// and revert changes. Without it they may only read and observe.
+	AgentsChange bool `json:"agents_change,omitempty"`
 }

@@ -71,6 +71,7 @@ func init() {
 		Commands:          []arena.Command{mock},
 		Answers:           answers,
 		Allow:             allowed,
+		AgentsChange:      true, // a practice ground in a folder of its own
 		InitializeTimeout: 20 * time.Second,
 	})
 }

@@ -175,8 +175,11 @@ func (r *benchRun) stackOptions() stack.Options {
 
 // ready records how long the stack took to come up, and prints its URL.
 func (r *benchRun) ready(began time.Time, s field.Subject) {
-	r.boot = r.e.Now().Sub(began)
-	r.progress.Say("ready in %s: %s", report.Duration(r.boot), s.URL())
+	took := r.e.Now().Sub(began)
+	if r.arena != nil { // a site was up before
+		r.boot = took
+	}
+	r.progress.Say("ready in %s: %s", report.Duration(took), s.URL())
 }
 
 // scenarioOf returns the loader of the target's benchmarker with the command's options.

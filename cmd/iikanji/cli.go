@@ -22,6 +22,7 @@ type cli struct {
 	Diagnose diagnoseCmd `cmd:"" help:"Load a target under observation; show what is slow, why, and what to do."`
 	Plan     planCmd     `cmd:"" help:"Show the changes that the findings allow; apply none."`
 	Apply    applyCmd    `cmd:"" help:"Apply one change; it can be undone."`
+	Judge    judgeCmd    `cmd:"" help:"Try one change: measure it, keep it if proven, else undo it."`
 	Revert   revertCmd   `cmd:"" help:"Undo one change, or all changes."`
 	Recover  recoverCmd  `cmd:"" help:"Undo changes that were half done when iikanji was killed."`
 	History  historyCmd  `cmd:"" help:"List the changes with their evidence, or the runs."`
@@ -35,6 +36,7 @@ type cli struct {
 	Slow     slowCmd     `cmd:"" help:"Show where the time in a slow log went, by digest and transaction."`
 	Diff     diffCmd     `cmd:"" help:"Compare two logs, or two saved profiles, row by row."`
 	Merge    mergeCmd    `cmd:"" help:"Join saved profiles of several hosts or hours into one."`
+	MCP      mcpCmd      `cmd:"" name:"mcp" help:"Serve a target to programs with language models."`
 	Version  versionCmd  `cmd:"" help:"Print the version, the commit and the compiler."`
 
 	Help       helpCmd       `cmd:"" help:"Explain a command, a finding or a topic."`

@@ -119,7 +119,7 @@ func (c *doctorCmd) table(e *env, checks []doctor.Check, failed int) error {
 		}
 	}
 	if failed == 0 {
-		out.line("\nall %s passed; next: iikanji diagnose %s", report.Number(len(checks), "check"), c.Target)
+		out.line("\n%s, none failed; next: iikanji diagnose %s", report.Number(len(checks), "check"), c.Target)
 		return out.err
 	}
 	out.line("\n%s", fmt.Sprintf("%d of %s failed", failed, report.Number(len(checks), "check")))

@@ -61,6 +61,7 @@ func callsOf(t *testing.T, dir, line string) (calls [][]string) {
 zcat() { :; }
 sh() { :; }
 cd() { :; }
+claude() { while [ "$1" != -- ]; do shift; done; shift; "$@"; }
 ` + line
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CALLS="+out, "HOME="+dir)

@@ -17,11 +17,12 @@ import (
 type initCmd struct {
 	URL string `arg:"" optional:"" help:"Address of the site, as in http://127.0.0.1:8080 (default: that of the only nginx)."`
 
-	Bench string `help:"Command that loads the site once and prints its score." placeholder:"COMMAND"`
-	Into  string `help:"Folder for iikanji.toml." type:"path" default:"." placeholder:"FOLDER"`
-	Print bool   `help:"Print iikanji.toml instead of writing it."`
-	Force bool   `help:"Replace an iikanji.toml that is there."`
-	JSON  bool   `help:"Print what was found as one JSON document."`
+	Bench  string `help:"Command that loads the site once and prints its score." placeholder:"COMMAND"`
+	Into   string `help:"Folder for iikanji.toml." type:"path" default:"." placeholder:"FOLDER"`
+	Print  bool   `help:"Print iikanji.toml instead of writing it."`
+	Force  bool   `help:"Replace an iikanji.toml that is there."`
+	Schema bool   `help:"Print the JSON Schema of iikanji.toml, for editors, and end."`
+	JSON   bool   `help:"Print what was found as one JSON document."`
 }
 
 // Help returns the long help of the command.
@@ -46,9 +47,16 @@ Exit status: 0 written, 1 failed to run, 2 usage.`
 
 // Run runs the command.
 func (c *initCmd) Run(ctx context.Context, e *env) error {
+	if c.Schema {
+		schema, err := target.Schema()
+		if err == nil {
+			_, err = e.Stdout.Write(schema)
+		}
+		return err
+	}
 	path := filepath.Join(c.Into, target.Name)
 	if _, err := os.Stat(path); err == nil && !c.Force && !c.Print {
-		return hinted(usageError("%s exists", path), "--force replaces it, --print shows what would be written")
+		return &exitError{Status: exitUsage, Err: fmt.Errorf("%s exists", path), Hints: []string{"--force replaces it, --print shows what would be written"}}
 	}
 	progress := report.NewProgress(e.Stderr, e.TTY, e.Cols, e.Now)
 	defer progress.Done()
@@ -83,14 +91,15 @@ func (c *initCmd) Run(ctx context.Context, e *env) error {
 
 // print lists what was found and what is to do.
 func (c *initCmd) print(e *env, found *discover.Found, path string) error {
-	t := report.Table{Columns: []report.Column{{Name: "service", Left: true}, {Name: "found", Left: true}, {Name: "sure", Left: true}, {Name: "by", Left: true, Shrink: true}}}
-	for _, f := range found.Findings {
-		t.Rows = append(t.Rows, []string{cmp.Or(f.Service, "-"), report.Clean(f.What), string(f.Sure), report.Clean(f.How)})
-	}
-	if err := t.Write(e.Stdout, report.Text, e.Cols); err != nil {
-		return err
-	}
 	out := &output{w: e.Stdout}
+	for _, s := range found.File.Services {
+		out.line("%s", s.Name)
+		for _, f := range found.Findings {
+			if f.Service == s.Name {
+				out.line("  %-6s  %s: %s", f.Sure, report.Clean(f.What), report.Clean(f.How))
+			}
+		}
+	}
 	out.line("\n%s describes the site at %s", path, found.File.URL)
 	for _, todo := range found.Todo {
 		out.line("to do: %s", report.Clean(todo))

@@ -74,6 +74,6 @@ func TestTornHistory(t *testing.T) {
 	}
 	out, _, _ = invoke(t, "report", "isucondition", "--history", dir, "--out", "-")
 	if !strings.Contains(out, "after the cut") || strings.Contains(out, "メモ") {
-		t.Error("the report has not the notes of the journal")
+		t.Error("the notes in the report differ from those of the journal")
 	}
 }

@@ -150,11 +150,14 @@ func remediesOf(hist string, id iikanji.RunID, arena string) (*remedyList, error
 		f := &d.Findings[i]
 		for _, r := range f.Remedies {
 			number[f.Code]++
-			o.Plans = append(o.Plans, plannedRemedy{Ref: fmt.Sprintf("%s.%d", f.Code, number[f.Code]), Where: f.Where, Gain: &f.Gain, Remedy: r})
+			o.Plans = append(o.Plans, plannedRemedy{Ref: refOf(f.Code, number[f.Code]), Where: f.Where, Gain: &f.Gain, Remedy: r})
 		}
 	}
 	return o, nil
 }
+
+// refOf is the name of a remedy on the command line.
+func refOf(code iikanji.Code, number int) string { return fmt.Sprintf("%s.%d", code, number) }
 
 // recallLatest diagnoses a saved run again: run id, or, for 0, the latest observed
 // run. The error is fs.ErrNotExist if there is none.

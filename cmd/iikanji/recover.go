@@ -11,6 +11,7 @@ import (
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/target/live"
 	"github.com/iikanji/iikanji/internal/tune"
 )
 
@@ -81,7 +82,11 @@ func (c *recoverCmd) all(ctx context.Context, e *env, a *namedTarget, dir string
 	if err != nil {
 		return err
 	}
-	if len(half)+len(away) > 0 {
+	sensors, err := live.SensorsInForce(h)
+	if err != nil {
+		return err
+	}
+	if len(half)+len(away)+sensors > 0 {
 		if err := c.recover(ctx, e, a, dir, h, half, done); err != nil {
 			return err
 		}
@@ -179,6 +184,11 @@ func (r *recovered) complete(ctx context.Context, w *liveTarget, h *history.Hist
 // undo undoes the half-done changes.
 func (r *recovered) undo(ctx context.Context, w *liveTarget, h *history.History) error {
 	ids, err := w.executor(h).Recover(ctx)
+	if err == nil { // logs that were turned on for an observation
+		var logs []iikanji.ChangeID
+		logs, err = live.RevertSensors(ctx, h, w.executor(h))
+		ids = append(ids, logs...)
+	}
 	undone, e := loaded(h, ids)
 	r.Undone = append(r.Undone, undone...)
 	return errors.Join(err, e)

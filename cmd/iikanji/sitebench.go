@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -10,6 +11,7 @@ import (
 	"github.com/iikanji/iikanji/internal/site"
 	"github.com/iikanji/iikanji/internal/target/live"
 	"github.com/iikanji/iikanji/internal/target/loader"
+	"github.com/iikanji/iikanji/internal/tune"
 )
 
 // settings are the settings of an arena's benchmarker; a site has none.
@@ -29,12 +31,38 @@ func (r *benchRun) forSite() error {
 	case r.Clock != 0 || len(r.Env) > 0 || len(r.Set) > 0 || len(r.Address) > 0:
 		return usageError("--clock, --env, --set and --address are for arenas")
 	case b.Command == "" && !r.Manual && !r.NoLoad:
-		return hinted(usageError("%s has no benchmarker", r.target.file.Path), "fill in command below [bench], or use iikanji bench --manual")
+		return &exitError{Status: exitUsage, Err: fmt.Errorf("%s has no benchmarker", r.target.file.Path),
+			Hints: []string{"fill in command below [bench], or use iikanji bench --manual"}}
 	}
 	if r.Pin == "auto" {
 		r.Pin = "off" // iikanji starts neither the site nor the load generator on CPUs of its own
 	}
 	return nil
+}
+
+// defaultTuneTime is the default of tune's --time.
+const defaultTuneTime = 15 * time.Minute
+
+// fitSite adapts the length and the number of runs of a search to a site's
+// benchmarker: its runs may be of one length only, and limited in number. The time
+// limit is that of the file, and long enough for one trial, unless one was given.
+func (c *tuneCmd) fitSite(t *namedTarget) {
+	if t.arena != nil {
+		return
+	}
+	b := &t.file.Bench
+	if (&loader.Command{Bench: *b}).Shortens() {
+		return
+	}
+	c.Short, c.Full, c.Watch = b.RunLength(), b.RunLength(), b.RunLength()
+	c.Pairs = min(c.Pairs, 2)
+	if b.MaxRuns > 0 && (c.Runs == 0 || c.Runs > b.MaxRuns) {
+		c.Runs = b.MaxRuns
+	}
+	if c.Time == defaultTuneTime {
+		least := tune.TuneOptions{Short: c.Short, Watch: c.Watch, Pairs: c.Pairs}.LeastTime()
+		c.Time = max(c.Time, time.Duration(t.file.Policy.Budget), least.Truncate(time.Minute)+time.Minute)
+	}
 }
 
 // loaderOf returns the loader of a target: the scenario of an arena, or a site's
@@ -53,6 +81,7 @@ func (r *benchRun) loaderOf(s field.Subject, h *history.History) field.Loader {
 const quietTime = 5 * time.Second
 
 func (r *benchRun) benchmarkerOf(s *live.Subject, h *history.History) field.Loader {
+	s.Journal(h)
 	c := loader.Command{Site: s.File().Site, URL: s.URL(), Bench: s.File().Bench, AccessLog: s.AccessLog, Now: r.e.Now,
 		Past: func() ([]float64, int, error) { return pastScores(h) }, Prepare: s.Prepare()}
 	if r.Manual {

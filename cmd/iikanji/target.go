@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/stack"
 	"github.com/iikanji/iikanji/internal/target"
@@ -71,4 +72,12 @@ func (t *namedTarget) answers() string {
 		return ""
 	}
 	return t.arena.Answers
+}
+
+// policy is what changes of the target are permitted.
+func (t *namedTarget) policy() iikanji.Policy {
+	if t.arena == nil {
+		return t.file.Target().Policy
+	}
+	return iikanji.Policy{Allow: t.arena.Allow, AgentsChange: t.arena.AgentsChange}
 }

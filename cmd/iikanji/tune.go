@@ -76,6 +76,7 @@ func (c *tuneCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
+	c.fitSite(a)
 	o, err := c.options(cmp.Or(e.LeastLoad, defaultLeastLoad))
 	if err != nil {
 		return err
@@ -146,19 +147,14 @@ func (c *tuneCmd) options(least time.Duration) (tune.TuneOptions, error) {
 
 // tune runs the tuner with its live view.
 func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *liveTarget, h *history.History, o tune.TuneOptions) (*tune.Outcome, error) {
-	e := r.e
-	r.progress = report.NewProgress(io.Discard, false, e.Cols, e.Now) // the live view replaces the progress of single runs
-	live := &tuneView{live: report.NewLive(e.Stderr, e.TTY, e.width, e.Now), began: e.Now(), now: e.Now}
-	defer live.live.Done()
-	f := r.searchField(h, w, c.Noisy)
-	f.Progress = live.tick
 	propose, err := c.proposer(w)
 	if err != nil {
 		return nil, err
 	}
-	o.Basis, o.Command = c.basis(r), c.command(r)
+	t, live := c.tuner(r, w, h, o)
+	defer live.live.Done()
 	defer tidy(r.e, h)
-	t := &tune.Tuner{Field: f, Site: w.Site(), Acts: w.executor(h), History: h, Options: o, Now: e.Now, Show: live.show, Say: live.say, Propose: propose, WhichFile: f.WhichFile}
+	t.Propose = propose
 	limit := "until no candidate is left"
 	if o.Time > 0 {
 		limit = "for at most " + o.Time.String()
@@ -168,6 +164,17 @@ func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *liveTarget, h *histo
 		live.say(says)
 	}
 	return t.Tune(ctx)
+}
+
+// tuner returns the tuner of a live target, and the view that it draws.
+func (c *tuneCmd) tuner(r *benchRun, w *liveTarget, h *history.History, o tune.TuneOptions) (*tune.Tuner, *tuneView) {
+	e := r.e
+	r.progress = report.NewProgress(io.Discard, false, e.Cols, e.Now) // the live view replaces the progress of single runs
+	live := &tuneView{live: report.NewLive(e.Stderr, e.TTY, e.width, e.Now), began: e.Now(), now: e.Now}
+	f := r.searchField(h, w, c.Noisy)
+	f.Progress = live.tick
+	o.Basis, o.Command = c.basis(r), c.command(r)
+	return &tune.Tuner{Field: f, Site: w.Site(), Acts: w.executor(h), History: h, Options: o, Now: e.Now, Show: live.show, Say: live.say, WhichFile: f.WhichFile}, live
 }
 
 // basis describes the conditions that runs must share to be compared: scores of
@@ -192,7 +199,7 @@ func (c *tuneCmd) basis(r *benchRun) string {
 // command is the command line that repeats the search. Values of environment
 // variables may be secret: only their names are recorded.
 func (c *tuneCmd) command(r *benchRun) string {
-	parts := []string{"iikanji tune", r.arena.Name, "--time", c.Time.String(), "--short", c.Short.String(), "--full", c.Full.String(), "--watch", c.Watch.String(),
+	parts := []string{"iikanji tune", r.target.Name, "--time", c.Time.String(), "--short", c.Short.String(), "--full", c.Full.String(), "--watch", c.Watch.String(),
 		"--pairs", strconv.Itoa(c.Pairs), "--seed", strconv.FormatUint(c.Seed, 10), "--pin", c.Pin}
 	if c.Runs > 0 {
 		parts = append(parts, "--runs", strconv.Itoa(c.Runs))
@@ -287,9 +294,12 @@ func (v *tuneView) draw() {
 
 // effectText formats an effect on ln(score) with its interval, in percent.
 func effectText(mid, lo, hi float64) string {
-	pct := func(x float64) string { return fmt.Sprintf("%+.1f", 100*math.Expm1(x)) }
+	pct := func(x float64) string { return fmt.Sprintf("%+.1f", inPercent(x)) }
 	return fmt.Sprintf("%s %% (%s to %s)", pct(mid), pct(lo), pct(hi))
 }
+
+// inPercent converts an effect on ln(score).
+func inPercent(x float64) float64 { return 100 * math.Expm1(x) }
 
 // print writes the outcome.
 func (c *tuneCmd) print(e *env, a *namedTarget, out *tune.Outcome) error {

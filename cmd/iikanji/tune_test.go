@@ -159,6 +159,9 @@ func TestTune(t *testing.T) {
 	}
 	tu.must("revert", "--all")
 	same(t, "all changes reverted", tu.state(), tu.original)
+
+	tu.agentTurn()
+	same(t, "the turn of an agent reverted", tu.state(), tu.original)
 }
 
 // slow reports whether a search failed because the machine is too slow for the

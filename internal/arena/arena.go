@@ -49,6 +49,8 @@ type Arena struct {
 	Commands []Command
 	// Answers is answers.txt: the known causes as finding codes, the best first.
 	Answers string
+	// AgentsChange is that of the target's policy.
+	AgentsChange bool
 	// Allow lists the promises that changes may weaken under the contest's rules.
 	// The arena's README names the rules.
 	Allow             []iikanji.Promise

@@ -96,14 +96,15 @@ func (weighing) Name() string                        { return "weighing" }
 func (weighing) Help() string                        { return "" }
 func (k weighing) Acts() []Act                       { return []Act{k.act} }
 func (k weighing) Match(iikanji.Remedy) (Act, error) { return k.act, nil }
-func (k weighing) Plan(context.Context, *Site, iikanji.Remedy) (*iikanji.Change, error) {
+func (k weighing) Plan(_ context.Context, _ *Site, r iikanji.Remedy) (*iikanji.Change, error) {
 	c := &iikanji.Change{Kind: "weighing", Target: "t", Says: "s", Weakens: k.weakens}
-	FromEdits(c, iikanji.VerbUnknown, Edit{Path: "/nowhere/at/all", Old: nil, New: []byte("x")})
+	FromEdits(c, iikanji.VerbUnknown, Edit{Path: r.Args["path"], Old: nil, New: []byte("x")})
 	return c, nil
 }
 
 // TestPlanWorth: a change has its act's worth, and that of what it weakens.
 func TestPlanWorth(t *testing.T) {
+	r := newRig(t)
 	line := Act{Worth: WorthLine, Simplifies: true}
 	for _, c := range []struct {
 		k          weighing
@@ -119,7 +120,7 @@ func TestPlanWorth(t *testing.T) {
 		{weighing{Act{Worth: 0.05}, []iikanji.Promise{iikanji.Freshness}}, 0.05, false},
 	} {
 		Register(c.k)
-		got, err := Plan(t.Context(), &Site{}, iikanji.Remedy{Kind: "weighing"})
+		got, err := Plan(t.Context(), r.site, iikanji.Remedy{Kind: "weighing", Args: map[string]string{"path": r.path("new.conf")}})
 		if err != nil || got.Worth != c.worth || got.Simplifies != c.simplifies {
 			t.Errorf("%+v: %v, %v", c.k, got, err)
 		}

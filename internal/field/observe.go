@@ -39,10 +39,22 @@ func (f *Field) Observe(ctx context.Context, spec tune.BenchSpec) (d *observe.Di
 	return d, known, f.restartApps(ctx)
 }
 
+// A sensing subject can turn on logs that the site lacks, for an observation.
+type sensing interface {
+	SensorsOn(ctx context.Context) (off func() error, err error)
+}
+
 // Diagnose makes one run with every sensor on and returns its diagnosis with the
 // facts behind it. ready is called before the run, when the site is prepared; it may
 // be nil. The settings of the databases are restored.
 func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
+	if s, ok := f.Subject.(sensing); ok {
+		off, refused := s.SensorsOn(ctx)
+		if refused != nil {
+			return nil, nil, fmt.Errorf("turning on logs: %w", refused)
+		}
+		defer func() { err = errors.Join(err, off()) }()
+	}
 	w := observe.Watched{Target: f.Subject.Target(), Groups: f.Subject.Groups, Now: f.Now}
 	if w.Hosts, err = hostsOf(f.Subject.Site(), w.Target); err != nil {
 		return nil, nil, err
@@ -74,10 +86,10 @@ func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *ob
 	return f.learn(ctx, o, m.Run)
 }
 
-// hostsOf finds the hosts of a target's services. It is nil where all services are
-// on this machine.
+// hostsOf finds the hosts of a target's services. It is nil for a site that is on
+// this machine and has no way of its own to reach it.
 func hostsOf(site *change.Site, t iikanji.Target) (func(name string) host.Host, error) {
-	hosts, far := map[string]host.Host{}, false
+	hosts, far := map[string]host.Host{}, len(site.Hosts) > 0
 	for _, s := range t.Services {
 		h, err := site.On(s.Host)
 		if err != nil {

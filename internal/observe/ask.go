@@ -215,7 +215,7 @@ func askNginx(ctx context.Context, h host.Host, s iikanji.Service) ([]iikanji.Fa
 	}
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	r, err := h.Exec(ctx, host.Command{Path: program, Args: []string{"-T", "-q", "-c", s.Configs[0]}})
+	r, err := h.Exec(ctx, host.Command{Path: program, Args: append([]string{"-T", "-q", "-c", s.Configs[0]}, nginxPrefix(h, s.PIDs[0])...)})
 	if err != nil {
 		return nil, err
 	}
@@ -234,6 +234,26 @@ func askNginx(ctx context.Context, h host.Host, s iikanji.Service) ([]iikanji.Fa
 		return known, err
 	}
 	return append(known, version), nil
+}
+
+// nginxPrefix is the option -p of a running nginx, by which it resolves relative
+// paths; nil without one.
+func nginxPrefix(h host.Host, pid int) []string {
+	b, err := h.Read(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil {
+		return nil
+	}
+	// The title of a master is its command line, joined by spaces.
+	words := strings.FieldsFunc(string(b), func(r rune) bool { return r == ' ' || r == 0 })
+	for i, w := range words {
+		switch path, attached := strings.CutPrefix(w, "-p"); {
+		case w == "-p" && i+1 < len(words):
+			return []string{"-p", words[i+1]}
+		case attached && strings.HasPrefix(path, "/"):
+			return []string{"-p", path}
+		}
+	}
+	return nil
 }
 
 // askUnits reads how systemd would start the services of a target on a host after a

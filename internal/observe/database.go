@@ -34,7 +34,10 @@ type databaseWatch struct {
 	growing       *growingLog  // nil where it is not watched
 	log           *lines.Input // as long as it was when the load ended
 	before, after map[string]string
-	err           error // the first of the slow log's sensor
+	// logged are the counters right after the slow log was turned on: statements
+	// between before and logged are counted and may not be logged.
+	logged map[string]string
+	err    error // the first of the slow log's sensor
 }
 
 // databaseWatches are the databases of MySQL's family of a target.
@@ -87,6 +90,17 @@ func (d *databaseWatch) begin(ctx context.Context) {
 	d.locks.begin(ctx)
 }
 
+// logging reads the counters when the slow log is on. This statement is not
+// logged: the limit of slow statements is that of the connection's begin.
+func (d *databaseWatch) logging(ctx context.Context) {
+	if d.asker == nil {
+		return
+	}
+	var err error
+	d.logged, err = d.asker.Status(ctx)
+	d.note(err)
+}
+
 // end reads the counters after the slow log was turned off.
 func (d *databaseWatch) end(ctx context.Context) {
 	if d.asker != nil {
@@ -118,6 +132,7 @@ func (d *databaseWatch) statements(ctx context.Context, wall time.Duration, tick
 	slow, err := d.readSlow(ctx, ticks)
 	d.note(err)
 	c := countersOf(d.before, d.after)
+	c.between = countersOf(d.before, d.logged).questions
 	s := proveSlow(slow, c, wall, d.err)
 	sums := d.digests.profile()
 	if s.Green || sums == nil {

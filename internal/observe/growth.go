@@ -22,11 +22,12 @@ const (
 // A growthWatch notes how logs of this machine grow during the load. Timestamps
 // in logs are mostly whole seconds, which are too coarse to find the route that
 // sends a statement.
+// Its clock is the one that the services write into their logs.
 type growthWatch struct {
-	now  func() time.Time
-	logs []*growingLog
-	stop chan struct{}
-	done sync.WaitGroup
+	logs         []*growingLog
+	began, ended time.Time
+	stop         chan struct{}
+	done         sync.WaitGroup
 }
 
 // A growingLog is one watched log.
@@ -49,13 +50,14 @@ func (w *growthWatch) watch(h host.Host, path string) *growingLog {
 
 func (w *growthWatch) begin() {
 	stop := make(chan struct{})
+	w.began = time.Now()
 	w.stop = stop
 	w.done.Go(func() {
 		tick := time.NewTicker(lookEvery)
 		defer tick.Stop()
 		for {
 			for _, l := range w.logs {
-				l.look(w.now)
+				l.look()
 			}
 			select {
 			case <-stop:
@@ -71,28 +73,30 @@ func (w *growthWatch) end() {
 	if w.stop == nil {
 		return
 	}
+	w.ended = time.Now()
 	close(w.stop)
 	w.stop = nil
 	w.done.Wait()
 	for _, l := range w.logs {
-		l.look(w.now)
+		l.look()
 	}
 }
 
 // look notes the length of the log. A log that cannot be read now has no point.
-func (l *growingLog) look(now func() time.Time) {
-	asked := now()
+func (l *growingLog) look() {
+	asked := time.Now()
 	if n, err := size(l.host, l.path); err == nil {
-		l.growth.Note(n, asked.UnixNano(), now().UnixNano())
+		l.growth.Note(n, asked.UnixNano(), time.Now().UnixNano())
 	}
 }
 
 // window is the load, cut into ticks, with the growth of a log. l is nil for a log
 // that is not watched: its records are placed by their timestamps.
 func (o *Observer) window(l *growingLog) *tally.Window {
-	took := o.ended.Sub(o.began)
+	began := o.growth.began
+	took := o.growth.ended.Sub(began)
 	step := max(tickStep, (took/maxTicks + time.Millisecond).Truncate(time.Millisecond))
-	w := &tally.Window{From: o.began, Step: step, N: int(took/step) + 1}
+	w := &tally.Window{From: began, Step: step, N: int(took/step) + 1}
 	if l != nil {
 		w.Written = l.growth.Written
 	}

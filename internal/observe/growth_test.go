@@ -19,7 +19,7 @@ func TestGrowthWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	w := growthWatch{now: time.Now}
+	w := growthWatch{}
 	l := w.watch(host.Local{}, path)
 	w.begin()
 	type record struct{ offset, before, after int64 }

@@ -18,10 +18,13 @@ const thisMachine = "local"
 
 // host is a host of the target by its name.
 func (w Watched) host(name string) host.Host {
-	if w.Hosts == nil || name == "" {
+	if w.Hosts == nil {
 		return host.Local{}
 	}
-	return w.Hosts(name)
+	if h := w.Hosts(name); h != nil || name != "" {
+		return h
+	}
+	return host.Local{}
 }
 
 // hosts are this machine, which the load generator runs on, and the other hosts

@@ -108,7 +108,6 @@ func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
 	for _, web := range o.webs {
 		web.configure(ctx, o.processIDs)
 	}
-	o.growth.now = w.Now
 	for _, web := range o.webs {
 		if web.flush == nil { // a buffer delays the lines
 			web.growing = o.growth.watch(web.host, web.path)
@@ -163,6 +162,7 @@ func (o *Observer) begin(ctx context.Context) {
 	}
 	for _, d := range o.databases {
 		d.note(d.slow.on(ctx))
+		d.logging(ctx)
 	}
 	o.began = o.w.Now()
 	o.growth.begin()

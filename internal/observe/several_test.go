@@ -151,7 +151,7 @@ func TestObserveSeveral(t *testing.T) {
 	a.ask(t, 300, "/api/page?user=u&n=")
 	b.ask(t, 200, "/api/page?user=uu&n=")
 	b.ask(t, 100, "/ping?n=")
-	took := max(clock.wait(t, 1), 2*time.Second)
+	took := max(clock.wait(t, 2), 2*time.Second)
 	o.Phase(scenario.Load, false)
 	run := &iikanji.Run{ID: 1, Outcome: iikanji.Passed, Took: took, Load: iikanji.Generator{PeakConns: 2},
 		Steps: []iikanji.StepStat{{Step: "GET /api/page", Count: 500}, {Step: "GET /ping", Count: 100}}}

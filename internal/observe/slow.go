@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/go-sql-driver/mysql"
@@ -134,6 +135,9 @@ func (s *slowSwitch) restore(ctx context.Context) error {
 // is the account that the server runs as.
 func emptyLike(h host.Host, path, other string) error {
 	info, err := h.Stat(other)
+	if errors.Is(err, os.ErrNotExist) { // the server makes it with the first slow statement
+		info, err = h.Stat(filepath.Dir(other))
+	}
 	if err != nil {
 		return fmt.Errorf("looking at the slow log: %w", err)
 	}

@@ -123,6 +123,7 @@ type Policy struct {
 	Allow   []iikanji.Promise `toml:"allow" help:"promises that changes may weaken: durability (committed data survive a crash), freshness (answers show the newest data), row-order (of queries without ORDER BY), observability (logs), availability (every request gets an answer)" words:"durability,freshness,row-order,observability,availability"`
 	Folders []string          `toml:"folders" help:"folders in which files may be written, and no others"`
 	Budget  Duration          `toml:"budget" help:"time limit of iikanji tune; default: 15m" example:"20m"`
+	Agents  string            `toml:"agents" help:"what clients of iikanji mcp may do: read (and observe), or change (apply, judge and revert too); default: read" words:"read,change"`
 }
 
 // A How is a way to restart a service.

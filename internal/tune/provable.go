@@ -1,30 +1,51 @@
 package tune
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"time"
 
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/judge"
 	"github.com/iikanji/iikanji/internal/stats"
 )
 
-// provableZ is the normal quantile of 80 %, the chance with which an effect must be
-// proven to be called provable.
-const provableZ = 0.8416
+const (
+	// provablePower is the chance with which an effect must be proven to be called
+	// provable.
+	provablePower = 0.8
+	// provableTrials is how many simulated trials measure it, to 4 points.
+	provableTrials = 100
+	// provableMost is the largest effect on ln(score) that is announced: × 4. What is
+	// larger needs more pairs, or the fast lane.
+	provableMost = 1.4
+)
 
 // provable says which effects trials can prove with the noise and the time that
 // there are.
 func (t *Tuner) provable() string {
-	sizes := t.judge.Looks.Sizes[1:] // two pairs often vary more than the known noise explains, and then prove nothing
-	least, most := sizes[0], sizes[0]
-	for _, n := range sizes {
-		if t.pairTime(n) <= t.timeFor() {
-			most = n
+	sizes := t.judge.Looks.Sizes
+	fits := slices.DeleteFunc(slices.Clone(sizes), func(n int) bool { return n > sizes[0] && t.pairTime(n) > t.timeFor() })
+	var first, last string
+	for i, n := range fits {
+		if first != "" && i < len(fits)-1 { // the first and the last say enough
+			continue
+		}
+		effect := t.leastProven(n)
+		if effect >= provableMost {
+			continue
+		}
+		last = fmt.Sprintf("%+.0f %% and more in %d pairs (%s)", math.Ceil(stats.Percent(effect)), n, t.pairTime(n).Round(time.Second))
+		if first == "" {
+			first = last
 		}
 	}
-	says := fmt.Sprintf("with this noise a trial can prove %s and more in %s", t.leastProven(least), t.trialTime(least))
-	if most > least {
-		says += fmt.Sprintf(", %s and more in %s", t.leastProven(most), t.trialTime(most))
+	says := "with this noise a trial can prove " + cmp.Or(first, "only effects of × 4 and more")
+	if last != first {
+		says += ", " + last
 	}
 	if t.Options.Time > 0 {
 		says += fmt.Sprintf("; there are %s for trials", max(0, t.timeFor()).Round(time.Second))
@@ -32,16 +53,47 @@ func (t *Tuner) provable() string {
 	return says
 }
 
-// leastProven is the least effect that n pairs prove with a chance of 80 %.
-func (t *Tuner) leastProven(n int) string {
-	p := t.judge.Prior
-	df := p.DF + 2*float64(n-1)
-	effect := (stats.StudentQuantile(1-t.judge.Looks.Level(n), df) + provableZ) * p.SD() / math.Sqrt(float64(n))
-	return fmt.Sprintf("%+.0f %%", math.Ceil(stats.Percent(effect)))
+// leastProven is the least effect that the judge proves in n pairs with a chance of
+// 80 %, by simulated trials.
+func (t *Tuner) leastProven(n int) float64 {
+	lo, hi := 0.0, provableMost
+	for range 6 {
+		if mid := (lo + hi) / 2; t.proven(mid, n) < provablePower {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return hi
+}
+
+// proven is the share of simulated trials of an effect that are kept after n pairs
+// or earlier.
+func (t *Tuner) proven(effect float64, n int) float64 {
+	rng := rand.New(rand.NewPCG(t.Options.Seed, uint64(n))) // the same noise for each effect
+	j := judge.NewJudge(t.judge.Prior)
+	sigma := t.judge.Prior.SD() / math.Sqrt2 // of a run
+	run := func(id int, effect float64) *iikanji.Run {
+		return &iikanji.Run{ID: iikanji.RunID(id), Outcome: iikanji.Passed, Score: 1000 * math.Exp(effect+sigma*rng.NormFloat64())}
+	}
+	kept := 0
+	for range provableTrials {
+		var c judge.Case
+		for i := range n {
+			c.Pairs = append(c.Pairs, judge.Pair{A: run(2*i+1, 0), B: run(2*i+2, effect)})
+		}
+		for i := range c.Pairs {
+			early := c
+			early.Pairs = c.Pairs[:i+1]
+			if v := j.Decide(early); v.Call == iikanji.Keep {
+				kept++
+			} else if v.Call == iikanji.CallUnknown {
+				continue
+			}
+			break
+		}
+	}
+	return float64(kept) / provableTrials
 }
 
 func (t *Tuner) pairTime(n int) time.Duration { return time.Duration(2*n) * t.cost }
-
-func (t *Tuner) trialTime(n int) string {
-	return fmt.Sprintf("%d pairs (%s)", n, t.pairTime(n).Round(time.Second))
-}

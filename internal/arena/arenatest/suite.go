@@ -29,6 +29,9 @@ type Opt struct {
 	// check a few times. The faults are planted into the eased app.
 	Ease   []Edit
 	Faults []Fault
+	// Cheats are faults that a search could take for speed. Each is offered as a
+	// proposal, tried, judged and undone. They need hooks.
+	Cheats []Fault
 }
 
 // A suite holds an arena that is up.
@@ -56,6 +59,7 @@ func Suite(t *testing.T, name string, o Opt) {
 	t.Run("again", s.again)
 	t.Run("same work", func(t *testing.T) { s.sameWork(t, work) })
 	s.faults(t)
+	s.cheats(t)
 }
 
 // up starts the arena in a folder of its own.

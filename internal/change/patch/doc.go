@@ -16,7 +16,7 @@
 //  2. read the files it names, which must lie in the source folder (tree.go);
 //  3. apply it in memory (apply.go, locate.go), or detect that it was applied before;
 //  4. refuse edits that control the build (buildfile.go);
-//  5. compile a scratch copy of the source with the edits (change.Compile);
+//  5. compile a scratch copy of the source with the edits (change.Site.Compile);
 //  6. return whole files as a Change with a restart, which builds the source.
 //
 // Limits: 256 KiB of diff, 32 files of at most 1 MiB. Refused: binary files,

@@ -65,8 +65,8 @@ func longer(before, after string) bool {
 const mostLate = time.Minute
 
 // lessLogged reports an access log that is off, has another format, or whose
-// lines are held back for longer than mostLate. A value is the directive's
-// arguments, joined by spaces.
+// lines are held back for longer than mostLate or, in place of one that is known,
+// without a bound. A value is the directive's arguments, joined by spaces.
 func lessLogged(before, after string) bool {
 	is := strings.Fields(after)
 	if len(is) == 0 || is[0] == "off" {
@@ -79,10 +79,12 @@ func lessLogged(before, after string) bool {
 			}
 		}
 	}
-	if was := strings.Fields(before); len(was) > 0 && was[0] != "off" {
-		return formatOf(was) != formatOf(is) || was[0] != is[0]
+	was := strings.Fields(before)
+	if len(was) == 0 || was[0] == "off" {
+		return false
 	}
-	return strings.Contains(after, "buffer=") && !strings.Contains(after, "flush=")
+	unbounded := func(args string) bool { return strings.Contains(args, "buffer=") && !strings.Contains(args, "flush=") }
+	return formatOf(was) != formatOf(is) || was[0] != is[0] || unbounded(after) && !unbounded(before)
 }
 
 // formatOf is the name of the format of an access_log.

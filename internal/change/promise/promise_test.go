@@ -80,6 +80,7 @@ func TestOf(t *testing.T) {
 		{Limits, "core", "unlimited", "0", "[observability]"},
 		{Nginx, "access_log", "/a main", "/a main buffer=64k flush=1s", "[]"},
 		{Nginx, "access_log", "/a main", "/a main buffer=64k flush=1h", "[observability]"},
+		{Nginx, "access_log", "/a main", "/a main buffer=64k", "[observability]"},
 		{Nginx, "access_log", "/a main", "/a combined", "[observability]"},
 		{Nginx, "access_log", "/a", "/a combined buffer=64k flush=1s", "[]"},
 		{Nginx, "access_log", "/a main", "off", "[observability]"},

@@ -259,7 +259,7 @@ func (v *server) setting(name string) [][]string {
 
 // logsOf finds the logs of an nginx.
 func (s *search) logsOf(ctx context.Context, svc *service, site *server) {
-	prefix, access := s.compiled(ctx, svc.proc)
+	prefix, access := Compiled(ctx, s.host, svc.proc)
 	full := func(path string) string {
 		if path == "" || filepath.IsAbs(path) {
 			return path
@@ -287,12 +287,13 @@ func (s *search) logsOf(ctx context.Context, svc *service, site *server) {
 	}
 }
 
-// compiled returns the prefix and the default access log of an nginx program.
-func (s *search) compiled(ctx context.Context, p *machine.Process) (prefix, access string) {
+// Compiled returns the prefix of a running nginx, and the access log that it
+// writes without being configured to, which may be relative to the prefix.
+func Compiled(ctx context.Context, h host.Host, p *machine.Process) (prefix, access string) {
 	prefix, access = "/usr/local/nginx", "logs/access.log"
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	if r, err := s.host.Exec(ctx, host.Command{Path: p.Program, Args: []string{"-V"}, Dir: "/"}); err == nil {
+	if r, err := h.Exec(ctx, host.Command{Path: p.Program, Args: []string{"-V"}, Dir: "/"}); err == nil {
 		for w := range strings.FieldsSeq(string(r.Output)) {
 			if v, ok := strings.CutPrefix(w, "--prefix="); ok {
 				prefix = v

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/iikanji/iikanji/internal/target"
 )
@@ -12,6 +13,23 @@ func (s *Subject) Prepare() func(ctx context.Context) error {
 	switch r := s.options.File.Bench.Reset; r.How {
 	case target.ResetCommand:
 		return func(ctx context.Context) error { return s.command(ctx, r.Command) }
+	case target.ResetSnapshot:
+		return s.resetAll
+	}
+	return nil
+}
+
+// resetAll puts the snapshots of all databases back, and restarts the apps whose
+// connections and caches are of the data before.
+func (s *Subject) resetAll(ctx context.Context) error {
+	all, err := s.snapshots(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range all {
+		if err := n.reset(ctx); err != nil {
+			return fmt.Errorf("resetting the data of service %s: %w", n.r.Name, err)
+		}
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/field"
+	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/target"
 	"github.com/iikanji/iikanji/internal/target/machine"
@@ -45,6 +46,8 @@ type Subject struct {
 
 	mu   sync.Mutex
 	logs map[string]string // access logs that sensors write, by service
+
+	history *history.History // of changes of logs; nil for none
 }
 
 var _ field.Subject = (*Subject)(nil)

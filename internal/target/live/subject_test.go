@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -136,6 +135,8 @@ func TestSubject(t *testing.T) {
 	answer(t, site.URL+"/harbour/harbour-1")
 	t.Run("kill", func(t *testing.T) { killed(t, site, s) })
 	t.Run("changes", func(t *testing.T) { changes(t, site, s) })
+	t.Run("snapshot", func(t *testing.T) { snapshots(t, s) })
+	t.Run("sensors", func(t *testing.T) { sensors(t, site, s) })
 	t.Run("config", func(t *testing.T) { configs(t, site, s) })
 	t.Run("health", func(t *testing.T) { deadApp(t, s) })
 }
@@ -169,7 +170,7 @@ func killed(t *testing.T, site *targettest.Site, s *Subject) {
 		t.Errorf("still running: %v", left)
 	}
 	for name, pids := range before {
-		if err := syscall.Kill(pids[0], 0); err == nil {
+		if p, err := machine.ReadProcess(host.Local{}, pids[0]); err == nil && p.State != 'Z' {
 			t.Errorf("%s (%d) still runs", name, pids[0])
 		}
 	}
@@ -270,6 +271,125 @@ func equal(a, b map[string]string) bool {
 		}
 	}
 	return true
+}
+
+// snapshots wants the rows to be put back by either method, and the definitions
+// of tables to stay as a change has made them.
+func snapshots(t *testing.T, s *Subject) {
+	db := s.Site().Services["mariadb"].DB
+	exec := func(text string) {
+		t.Helper()
+		if _, err := db.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state := func() string {
+		t.Helper()
+		out := ""
+		for _, q := range []string{"CHECKSUM TABLE ferry.booking", "CHECKSUM TABLE ferry.crossing", "SHOW CREATE TABLE ferry.booking"} {
+			var name, text string
+			if err := db.QueryRowContext(t.Context(), q).Scan(&name, &text); err != nil {
+				t.Fatal(err)
+			}
+			out += autoIncrement.ReplaceAllString(text, "") + "\n"
+		}
+		return out
+	}
+	reset := func() {
+		t.Helper()
+		if err := s.Prepare()(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := state()
+	for _, method := range []target.Method{target.MethodCopy, target.MethodDump} {
+		s.options.File.Bench.Reset = target.Reset{How: target.ResetSnapshot, Method: method}
+		if err := os.RemoveAll(filepath.Join(s.options.Dir, "snapshot")); err != nil {
+			t.Fatal(err)
+		}
+		reset()
+		if now := state(); now != before {
+			t.Errorf("%s: making the snapshot changed the data:\n%s", method, now)
+		}
+		exec("DELETE FROM ferry.booking WHERE id < 500")
+		exec("INSERT INTO ferry.crossing VALUES (7000, 'x', NOW(), 'y', 'z')")
+		reset()
+		if now := state(); now != before {
+			t.Errorf("%s: after the reset:\n%s\nbefore:\n%s", method, now, before)
+		}
+	}
+	s.options.File.Bench.Reset.Method = target.MethodCopy
+	exec("ALTER TABLE ferry.booking ADD INDEX kept (seats)")
+	indexed := state()
+	if err := os.WriteFile(filepath.Join(s.options.Dir, "snapshot", "mariadb", "method"), []byte(target.MethodCopy), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // by the rows at first, then by a copy
+		exec("DELETE FROM ferry.booking WHERE id < 500")
+		reset()
+		if now := state(); now != indexed {
+			t.Errorf("with an index, after the reset:\n%s\nbefore:\n%s", now, indexed)
+		}
+	}
+	exec("ALTER TABLE ferry.booking DROP INDEX kept")
+	if s.options.File.Bench.Reset = (target.Reset{}); s.Prepare() != nil {
+		t.Error("without a reset there is one")
+	}
+}
+
+// sensors wants a timed log beside the site's own, which loses nothing, and
+// everything as before at the end.
+func sensors(t *testing.T, site *targettest.Site, s *Subject) {
+	h, err := history.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	s.Journal(h)
+	defer s.Journal(nil)
+	before := tree(t, site.Dir, s.options.Dir)
+	size := func() int64 {
+		info, err := os.Stat(filepath.Join(site.Dir, "log", "access.log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	own := size()
+	off, err := s.SensorsOn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := s.AccessLog()
+	if log == filepath.Join(site.Dir, "log", "access.log") {
+		t.Fatal("the timed log is not used")
+	}
+	answer(t, site.URL+"/harbour/harbour-1")
+	answer(t, site.URL+"/timetable.txt") // its location has its log turned off
+	var text []byte
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end) && strings.Count(string(text), "\n") < 2; {
+		if text, err = os.ReadFile(log); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !strings.Contains(string(text), "uri:/harbour/harbour-1\t") || !strings.Contains(string(text), "reqtime:0.") || !strings.Contains(string(text), "uri:/timetable.txt\t") {
+		t.Errorf("the timed log:\n%s", text)
+	}
+	if size() <= own {
+		t.Error("the site's own log was not written meanwhile")
+	}
+	if n, err := SensorsInForce(h); err != nil || n != 1 {
+		t.Errorf("%d sensors in force, %v", n, err)
+	}
+	if err := off(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(log); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the timed log is still there: %v", err)
+	}
+	if !equal(before, tree(t, site.Dir, s.options.Dir)) || s.AccessLog() != filepath.Join(site.Dir, "log", "access.log") {
+		t.Error("the site is not as before")
+	}
 }
 
 // configs wants the services' programs to find mistakes in their configuration.

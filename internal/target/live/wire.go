@@ -8,7 +8,6 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/host"
-	"github.com/iikanji/iikanji/internal/target"
 )
 
 // wire makes the site that kinds of change read and the executor changes.
@@ -63,13 +62,4 @@ func (s *Subject) wireOne(ctx context.Context, r *running) (change.Service, erro
 		}
 	}
 	return svc, nil
-}
-
-// Service is a service of the site.
-func (s *Subject) Service(name string) (*target.Service, bool) {
-	r, ok := s.services[name]
-	if !ok {
-		return nil, false
-	}
-	return r.Service, true
 }

@@ -230,6 +230,7 @@ func (c *Command) judge(run *iikanji.Run, e *ending) {
 	run.Raw = r.Score
 	if run.Outcome = iikanji.Failed; len(run.Reasons) == 0 {
 		run.Outcome, run.Score = iikanji.Passed, r.Score
+		run.Points = append(run.Points, iikanji.PointStat{Event: "score by " + r.By, Count: 1, Points: r.Score})
 	}
 	if r.By != "" {
 		run.Notes = append(run.Notes, "the score is by "+r.By)
@@ -288,13 +289,16 @@ func keepOutput(dir string, o Output) error {
 
 // lastLines is the end of an output, for a message.
 func lastLines(o Output) string {
-	lines := strings.Split(strings.TrimSpace(string(o.all())), "\n")
-	if lines = lines[max(0, len(lines)-3):]; lines[0] == "" {
+	var lines []string
+	for line := range strings.Lines(string(o.all())) {
+		if line = oneLine(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
 		return ", and printed nothing"
 	}
-	for i := range lines {
-		lines[i] = oneLine(lines[i])
-	}
+	lines = lines[max(0, len(lines)-3):]
 	return "; its last lines: " + strings.Join(lines, " | ")
 }
 
@@ -308,7 +312,8 @@ func oneLine(s string) string {
 			return ' '
 		}
 		return r
-	}, strings.TrimSpace(strings.ToValidUTF8(s, "?")))
+	}, strings.ToValidUTF8(s, "?"))
+	s = strings.TrimSpace(s)
 	if r := []rune(s); len(r) > maxLineText {
 		s = string(r[:maxLineText]) + "…"
 	}
