@@ -61,8 +61,9 @@ func (r *selftestReport) countSearches() int {
 // each has a line of its own.
 func printSearches(e *env, rep *selftestReport) error {
 	var b strings.Builder
-	b.WriteString("\nWhole searches of the tuner on a simulated site, means of one search: changes in\n" +
-		"force at the end, the harm of harmful ones, good ones found and their share of the\ngood effect, false keeps that the search expects, intervals that cover the truth\n\n")
+	b.WriteString("\nWhole searches of the tuner on a simulated site, means of one search: changes\n" +
+		"in force at the end, the harm of harmful ones, good ones and their share of the\n" +
+		"good effect, false keeps that the search expects, intervals that cover the truth\n\n")
 	for _, s := range rep.Searches {
 		n := float64(s.Searches)
 		fmt.Fprintf(&b, "%s\n  no effect %.2f, harmful %.2f, harm %.2f %%", s.Name, float64(s.Null)/n, float64(s.Harmful)/n, 100*-math.Expm1(-s.Harm/n))

@@ -90,7 +90,7 @@ func TestTuneProvisionalFails(t *testing.T) {
 // resource is the limit.
 func TestTuneLimitMoves(t *testing.T) {
 	m, tu := newMeadow(t, 13)
-	m.effects = map[string]float64{"slow=1": 0.012, "big=1": math.Log(3)}
+	m.effects = map[string]float64{"slow=1": 0.004, "big=1": math.Log(3)}
 	m.at = func(int) {
 		if m.on()["big=1"] {
 			m.effects["slow=1"] = 0.3
