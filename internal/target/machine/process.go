@@ -184,20 +184,6 @@ func (p *Process) Alive(h host.Host) bool {
 // Command is the command line in one text.
 func (p *Process) Command() string { return strings.Join(p.Args, " ") }
 
-// Root is the topmost process of the same program that is an ancestor of a process or
-// the process itself: the master of a worker.
-func (m *Machine) Root(pid int) *Process {
-	p := m.Processes[pid]
-	for p != nil {
-		parent := m.Processes[p.Parent]
-		if parent == nil || parent.Program != p.Program || parent.Program == "" {
-			return p
-		}
-		p = parent
-	}
-	return nil
-}
-
 // Children lists the processes that a process has started, sorted by id.
 func (m *Machine) Children(pid int) []*Process {
 	var out []*Process
