@@ -103,7 +103,8 @@ func TestRunPasses(t *testing.T) {
 	if st.Count < 1 || st.Errors != 0 || st.Cut == 0 || st.P50 < 3*time.Millisecond || st.Max < st.P99 || st.Mean == 0 || st.Sent == 0 || st.Received == 0 {
 		t.Errorf("step %+v", st)
 	}
-	if p := run.Points[0]; p.Count != st.Count || run.Score != float64(p.Count/10*2) || run.Raw != run.Score || p.Points != run.Score {
+	// The load may end between an answer and its point, once for each of the 4 users.
+	if p := run.Points[0]; p.Count > st.Count || p.Count < st.Count-4 || run.Score != float64(p.Count/10*2) || run.Raw != run.Score || p.Points != run.Score {
 		t.Errorf("score %v for %+v of %d", run.Score, p, st.Count)
 	}
 	var names []string

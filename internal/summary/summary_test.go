@@ -153,7 +153,19 @@ func TestClone(t *testing.T) {
 // state that the summary gives the run.
 func TestReplay(t *testing.T) {
 	s, h := load(t, summarytest.Make(t))
-	now := s.Runs[len(s.Runs)-1].With // the last run is the final state
+	changes, err := h.Changes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var now []iikanji.ChangeID // the final state: the last run may be one of the untouched site
+	for _, c := range changes {
+		if c.Stage == iikanji.Kept {
+			now = append(now, c.ID)
+		}
+	}
+	if len(now) == 0 {
+		t.Fatal("the history has no kept change")
+	}
 	for _, r := range s.Runs {
 		p, err := summary.ReplayOf(h, r.ID)
 		if err != nil {
