@@ -119,7 +119,10 @@ func TestEmptyLike(t *testing.T) {
 	if b, err := h.Read("/target"); err != nil || string(b) != "kept" {
 		t.Errorf("%q, %v", b, err)
 	}
-	if err := emptyLike(h, "/new.log", "/none.log"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("like a file that is not there: %v", err)
+	if err := emptyLike(h, "/new.log", "/none.log"); err != nil {
+		t.Errorf("like a log that the server has not made yet: %v", err)
+	}
+	if err := emptyLike(h, "/new.log", "/none/own.log"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("like a file in a folder that is not there: %v", err)
 	}
 }
