@@ -30,7 +30,7 @@ shot() { # shot PAGE PICTURE WIDTH HEIGHT
 body{margin:0;background:#15171b;color:#e8eaee;padding:18px 22px}
 pre{font:15px/1.35 "DejaVu Sans Mono","Noto Sans Mono CJK JP",monospace;margin:0}
 b{color:#56b4e9}
-</style><pre><b>$ iikanji tune isucondition --time 15m</b>
+</style><pre><b>$ iikanji tune isucondition --time 12m</b>
 
 EOF
 	sed 's/&/\&amp;/g; s/</\&lt;/g' "$out/tune.txt"
