@@ -54,7 +54,7 @@ func printTrials(e *env, out *tune.Outcome) error {
 		head = "no change was tried\n"
 	}
 	if skipped := len(out.Attempts) - trials; skipped > 0 {
-		fmt.Fprintf(&b, "%d remedies could not be tried: --json has the reason of each\n", skipped)
+		fmt.Fprintf(&b, "%s could not be tried: --json has the reasons\n", report.Number(skipped, "remedy"))
 	}
 	_, err := fmt.Fprint(e.Stdout, head+b.String())
 	return err
