@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/stack"
 	"github.com/iikanji/iikanji/internal/tune"
 )
 
@@ -81,30 +79,16 @@ func (c *judgeCmd) judge(ctx context.Context, e *env) (a tune.Attempt, err error
 	if (c.Code == "") == (c.File == "") || c.File != "" && c.Of != 0 {
 		return a, usageError("want either a finding's code (and --run) or --file")
 	}
+	_, dir, err := c.folders(target)
+	if err != nil {
+		return a, err
+	}
+	remedies, err := choose.options(e, dir, target.Name)
+	if err != nil {
+		return a, err
+	}
 	as := &tuneCmd{Target: c.Target, Time: c.Time, Short: c.Load, Full: c.Load, Watch: c.Load, Pairs: 2, Seed: c.Seed, Clock: c.Clock, Pin: c.Pin, Env: c.Env, placeFlags: c.placeFlags}
-	o, err := as.options(cmp.Or(e.LeastLoad, defaultLeastLoad))
-	if err != nil {
-		return a, err
-	}
-	b := &benchCmd{Target: c.Target, Load: c.Load, Seed: c.Seed, Clock: c.Clock, Pin: c.Pin, Dir: c.Dir, History: c.History, Env: c.Env}
-	r, err := b.prepare(e, target)
-	if err != nil {
-		return a, err
-	}
-	remedies, err := choose.options(e, r.history, target.Name)
-	if err != nil {
-		return a, err
-	}
-	h, err := history.Open(r.history)
-	if err != nil {
-		return a, err
-	}
-	defer h.Close()
-	if err := refuseHalfDone(h, target, c.placeFlags); err != nil {
-		return a, err
-	}
-	err = withLiveTarget(ctx, e, target, stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack, Env: r.Env}, func(ctx context.Context, w *liveTarget) error {
-		w.progress.Done()
+	err = as.live(ctx, e, target, func(ctx context.Context, r *benchRun, w *liveTarget, h *history.History, o tune.TuneOptions) error {
 		candidate, err := remedies.candidate(ctx, w)
 		if err != nil {
 			return err

@@ -76,6 +76,19 @@ func (c *tuneCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
+	var out *tune.Outcome
+	err = c.live(ctx, e, a, func(ctx context.Context, r *benchRun, w *liveTarget, h *history.History, o tune.TuneOptions) (err error) {
+		out, err = c.tune(ctx, r, w, h, o)
+		return err
+	})
+	if out == nil {
+		return err
+	}
+	return errors.Join(c.print(e, a, out), c.ended(ctx, err, a))
+}
+
+// live checks the flags, opens the history, brings the target up and calls do.
+func (c *tuneCmd) live(ctx context.Context, e *env, a *namedTarget, do func(context.Context, *benchRun, *liveTarget, *history.History, tune.TuneOptions) error) error {
 	c.fitSite(a)
 	o, err := c.options(cmp.Or(e.LeastLoad, defaultLeastLoad))
 	if err != nil {
@@ -94,16 +107,10 @@ func (c *tuneCmd) Run(ctx context.Context, e *env) error {
 	if err := refuseHalfDone(h, a, c.placeFlags); err != nil {
 		return err
 	}
-	var out *tune.Outcome
-	err = withLiveTarget(ctx, e, a, stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack, Env: r.Env}, func(ctx context.Context, w *liveTarget) (err error) {
+	return withLiveTarget(ctx, e, a, stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack, Env: r.Env}, func(ctx context.Context, w *liveTarget) error {
 		w.progress.Done()
-		out, err = c.tune(ctx, r, w, h, o)
-		return err
+		return do(ctx, r, w, h, o)
 	})
-	if out == nil {
-		return err
-	}
-	return errors.Join(c.print(e, a, out), c.ended(ctx, err, a))
 }
 
 // ended returns the error with the exit status of a search that ended with err.
