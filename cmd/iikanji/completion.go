@@ -162,30 +162,41 @@ func (f completedFlag) forms() []string {
 	return []string{"--" + f.name}
 }
 
+// writeCases writes what the scripts for bash and zsh share: the cases that follow
+// the words to a command, and those of a flag's value. files completes a file
+// name, words one of a flag's values.
+func writeCases(b *strings.Builder, commands []completed, files string, words func(values []string) string) {
+	for _, s := range steps(commands) {
+		fmt.Fprintf(b, "      %s) at=%s ;;\n", single(s[0]+"|"+s[1]), single(s[2]))
+	}
+	b.WriteString("    esac\n  done\n  case \"$at|$prev\" in\n")
+	for _, c := range commands {
+		for _, f := range c.flags {
+			if !f.value {
+				continue
+			}
+			complete := ""
+			switch {
+			case f.values != nil:
+				complete = words(f.values) + "; "
+			case f.file:
+				complete = files + "; "
+			}
+			for _, form := range f.forms() {
+				fmt.Fprintf(b, "    %s) %sreturn ;;\n", single(c.path+"|"+form), complete)
+			}
+		}
+	}
+}
+
 func bashCompletion(commands []completed) string {
 	var b strings.Builder
 	b.WriteString("# bash completion of iikanji, written by: iikanji completion bash\n_iikanji() {\n" +
 		"  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} at= i\n  COMPREPLY=()\n" +
 		"  for ((i = 1; i < COMP_CWORD; i++)); do\n    case \"$at|${COMP_WORDS[i]}\" in\n")
-	for _, s := range steps(commands) {
-		fmt.Fprintf(&b, "      %s) at=%s ;;\n", single(s[0]+"|"+s[1]), single(s[2]))
-	}
-	b.WriteString("    esac\n  done\n  case \"$at|$prev\" in\n")
-	for _, c := range commands {
-		for _, f := range c.flags {
-			for _, form := range f.forms() {
-				switch key := single(c.path + "|" + form); {
-				case !f.value:
-				case f.values != nil:
-					fmt.Fprintf(&b, "    %s) COMPREPLY=($(compgen -W %s -- \"$cur\")); return ;;\n", key, single(strings.Join(f.values, " ")))
-				case f.file:
-					fmt.Fprintf(&b, "    %s) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n", key)
-				default:
-					fmt.Fprintf(&b, "    %s) return ;;\n", key)
-				}
-			}
-		}
-	}
+	writeCases(&b, commands, `COMPREPLY=($(compgen -f -- "$cur"))`, func(values []string) string {
+		return `COMPREPLY=($(compgen -W ` + single(strings.Join(values, " ")) + ` -- "$cur"))`
+	})
 	b.WriteString("  esac\n  case \"$at|$cur\" in\n")
 	for _, c := range commands {
 		var words []string
@@ -208,7 +219,8 @@ func described(w word) string {
 	return single(strings.ReplaceAll(w.text, ":", `\:`) + ":" + firstSentence(w.help))
 }
 
-// firstSentence is the begin of a help text, which completion menus have room for.
+// firstSentence is the beginning of a help text: completion menus have room for
+// one sentence.
 func firstSentence(help string) string {
 	help = strings.Join(strings.Fields(help), " ")
 	if i := strings.IndexAny(help, ".;("); i > 0 {
@@ -222,25 +234,7 @@ func zshCompletion(commands []completed) string {
 	b.WriteString("#compdef iikanji\n# zsh completion of iikanji, written by: iikanji completion zsh\n_iikanji() {\n" +
 		"  local at='' prev=${words[CURRENT-1]} cur=${words[CURRENT]}\n  local -a found\n  local -i i\n" +
 		"  for ((i = 2; i < CURRENT; i++)); do\n    case \"$at|${words[i]}\" in\n")
-	for _, s := range steps(commands) {
-		fmt.Fprintf(&b, "      %s) at=%s ;;\n", single(s[0]+"|"+s[1]), single(s[2]))
-	}
-	b.WriteString("    esac\n  done\n  case \"$at|$prev\" in\n")
-	for _, c := range commands {
-		for _, f := range c.flags {
-			for _, form := range f.forms() {
-				switch key := single(c.path + "|" + form); {
-				case !f.value:
-				case f.values != nil:
-					fmt.Fprintf(&b, "    %s) compadd -- %s; return ;;\n", key, strings.Join(f.values, " "))
-				case f.file:
-					fmt.Fprintf(&b, "    %s) _files; return ;;\n", key)
-				default:
-					fmt.Fprintf(&b, "    %s) return ;;\n", key)
-				}
-			}
-		}
-	}
+	writeCases(&b, commands, "_files", func(values []string) string { return "compadd -- " + strings.Join(values, " ") })
 	b.WriteString("  esac\n  case \"$at|$cur\" in\n")
 	for _, c := range commands {
 		var flags, words []string
