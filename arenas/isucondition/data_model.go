@@ -176,7 +176,7 @@ func newAsset(path string, body []byte, scripted bool) Asset {
 // index of Labels.
 func Message(character int, f Flags) string { return messages[character][f&7] }
 
-// CharacterOf returns the index of a label in Labels, or -1 if there is none.
+// CharacterOf returns the index of a label in Labels; -1 for an unknown label.
 func CharacterOf(label string) int {
 	for i, l := range Labels {
 		if l == label {

@@ -115,7 +115,7 @@ func payToday(day, now int64, hours *[24]int) int {
 	return bandOf(barest(hours[:ended]))
 }
 
-// barest returns the smallest count, or 0 if there are none.
+// barest returns the smallest count; 0 for no counts.
 func barest(hours []int) int {
 	if len(hours) == 0 {
 		return 0

@@ -99,7 +99,7 @@ func (c *planCmd) options(e *env, hist, arena string) (*remedyList, error) {
 	return remediesOf(hist, iikanji.RunID(c.Of), arena)
 }
 
-// A plannedRemedy is a remedy and its planned change, or the reason why there is none.
+// A plannedRemedy is a remedy with its planned change, or with the reason why it cannot be planned.
 type plannedRemedy struct {
 	// Ref is its name on the command line: the finding's code, and its number
 	// among the remedies of this code. Empty for remedies from a file.
