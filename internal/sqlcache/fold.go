@@ -23,6 +23,10 @@ type folded struct {
 // `IN (?...)`, and equal tuples after VALUES become one tuple and `...`.
 func Fold(d Dialect, text string) string { return fold(d, text).text }
 
+// Groups are the argument positions that each placeholder of the folded text
+// stands for.
+func Groups(d Dialect, text string) [][]int { return fold(d, text).groups }
+
 // mostWords bounds folded.words.
 const mostWords = 6
 

@@ -4,14 +4,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 )
+
+var only = flag.String("mutants", "", "the part of the names of the mutants to run; empty: all")
 
 // A mutant is a copy of this package with one rule broken.
 type mutant struct {
@@ -69,6 +73,7 @@ func TestMutants(t *testing.T) {
 	if len(mutants) < 15 {
 		t.Fatalf("%d mutants", len(mutants))
 	}
+	mutants = slices.DeleteFunc(mutants, func(m mutant) bool { return !strings.Contains(m.name, *only) })
 	program := buildMutants(t, append([]mutant{{name: "as it is"}}, mutants...))
 	freshDatabase(t, "mutants")
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)

@@ -134,6 +134,26 @@ func (c *client) record(effects []effect, err error, from time.Time) {
 	c.h.add(c.number, input{effects: effects}, "", from, to, err != nil)
 }
 
+// snapshot is a transaction that only reads: what it reads after a pause is
+// older than what others may read then.
+func (c *client) snapshot(ctx context.Context) error {
+	tx, err := c.Pool.BeginTx(ctx, nil)
+	if err != nil {
+		c.failed.Add(1)
+		return ctx.Err()
+	}
+	defer func() { _ = tx.Rollback() }() // a lost connection rolls back, too
+	for range 6 {
+		q := question{ask: ask(c.rng.IntN(int(pair) + 1)), id: c.id(), ids: []int64{1, 2, 3}, group: c.spelling()}
+		if _, err := askTable(ctx, tx, q); err != nil {
+			c.failed.Add(1)
+			return ctx.Err()
+		}
+		time.Sleep(time.Duration(c.rng.IntN(800)) * time.Microsecond)
+	}
+	return nil
+}
+
 // transaction sends several writes and ends them together. Reads in it see its
 // own snapshot and are not recorded; they must not fill the cache.
 func (c *client) transaction(ctx context.Context) error {

@@ -15,6 +15,7 @@ type Setup struct {
 	Pool    *sql.DB       // through the cache
 	Direct  *sql.DB       // past the cache, as a user who may kill connections
 	Outside func() func() // announces a writer past the cache
+	Wait    func()        // returns when the commands of lost connections have ended
 }
 
 // Options of a check.
@@ -88,6 +89,7 @@ func runRound(ctx context.Context, s Setup, o Options, round int) (Counts, error
 // refill waits for abandoned writes of the round before: they could change the
 // table of the next one.
 func refill(ctx context.Context, s Setup) error {
+	s.Wait()
 	for {
 		var running int
 		err := s.Direct.QueryRowContext(ctx, `SELECT COUNT(*) FROM information_schema.PROCESSLIST
@@ -150,8 +152,10 @@ func (c *client) call(ctx context.Context) error {
 	switch p := c.rng.Float64(); {
 	case p < 0.70:
 		return c.write(ctx)
-	case p < 0.92:
+	case p < 0.86:
 		return c.transaction(ctx)
+	case p < 0.92:
+		return c.snapshot(ctx)
 	case p < 0.96:
 		return c.outside(ctx)
 	default:

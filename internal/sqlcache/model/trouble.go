@@ -5,6 +5,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"math/rand/v2"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -23,20 +25,25 @@ func refused(err error) bool {
 
 // Slow makes a connector whose connections pause now and then before a
 // statement is sent and after it was answered, so that calls meet in every
-// order. A share of the commits loses its connection: the caller gets an error
-// at once, and the server gets the COMMIT later.
-func Slow(base driver.Connector, share float64, most time.Duration, lost float64) driver.Connector {
-	return &slowConnector{base, share, most, lost}
+// order. A share of the writes and commits loses its connection: the caller gets
+// an error at once, and the server gets the command later.
+func Slow(base driver.Connector, share float64, most time.Duration, lost float64) *SlowConnector {
+	return &SlowConnector{Connector: base, share: share, most: most, lost: lost}
 }
 
-type slowConnector struct {
+// A SlowConnector is what Slow makes.
+type SlowConnector struct {
 	driver.Connector
 	share float64
 	most  time.Duration
 	lost  float64
+	late  sync.WaitGroup
 }
 
-func (s *slowConnector) Connect(ctx context.Context) (driver.Conn, error) {
+// Wait returns when the commands of lost connections have ended.
+func (s *SlowConnector) Wait() { s.late.Wait() }
+
+func (s *SlowConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	c, err := s.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -44,7 +51,7 @@ func (s *slowConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &slowConn{mysqlConn: c.(mysqlConn), slow: s}, nil
 }
 
-func (s *slowConnector) pause() {
+func (s *SlowConnector) pause() {
 	if rand.Float64() < s.share {
 		time.Sleep(rand.N(s.most))
 	}
@@ -65,8 +72,8 @@ type mysqlConn interface {
 
 type slowConn struct {
 	mysqlConn
-	slow *slowConnector
-	late chan struct{} // closed when the late COMMIT was answered; nil: there is none
+	slow *SlowConnector
+	late chan struct{} // closed when the late command was answered; nil: there is none
 }
 
 func (c *slowConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
@@ -96,28 +103,64 @@ type slowTx struct {
 }
 
 func (t *slowTx) Commit() error {
-	c := t.conn
-	c.slow.pause()
-	if rand.Float64() >= c.slow.lost {
-		return t.Tx.Commit()
+	t.conn.slow.pause()
+	if t.conn.late != nil {
+		return mysql.ErrInvalidConn
 	}
+	if t.conn.loses() {
+		return t.conn.later(func() { _ = t.Tx.Commit() }) // its answer reaches nobody
+	}
+	return t.Tx.Commit()
+}
+
+func (c *slowConn) loses() bool { return rand.Float64() < c.slow.lost }
+
+// later gives the error of a lost connection at once, and has the server
+// execute the command after a pause.
+func (c *slowConn) later(command func()) error {
 	c.late = make(chan struct{})
-	go func() {
+	c.slow.late.Go(func() {
 		time.Sleep(rand.N(5 * time.Millisecond))
-		_ = t.Tx.Commit() // its answer reaches nobody
+		command()
 		close(c.late)
-	}()
+	})
 	return mysql.ErrInvalidConn
+}
+
+// ResetSession keeps a lost connection out of the pool.
+func (c *slowConn) ResetSession(ctx context.Context) error {
+	if c.late != nil {
+		return driver.ErrBadConn
+	}
+	return c.mysqlConn.ResetSession(ctx)
+}
+
+// Rollback sends nothing through a lost connection.
+func (t *slowTx) Rollback() error {
+	if t.conn.late != nil {
+		return mysql.ErrInvalidConn
+	}
+	return t.Tx.Rollback()
 }
 
 func (c *slowConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
 	c.slow.pause()
+	if c.late != nil {
+		return nil, mysql.ErrInvalidConn
+	}
 	defer c.slow.pause()
 	return c.mysqlConn.QueryContext(ctx, text, args)
 }
 
 func (c *slowConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
 	c.slow.pause()
+	if c.late != nil {
+		return nil, mysql.ErrInvalidConn
+	}
+	if c.loses() {
+		args = slices.Clone(args)
+		return nil, c.later(func() { _, _ = c.mysqlConn.ExecContext(context.Background(), text, args) })
+	}
 	defer c.slow.pause()
 	return c.mysqlConn.ExecContext(ctx, text, args)
 }
