@@ -247,8 +247,7 @@ func nginx(s *Service) {
 }
 
 // mariaDB has a data folder, a socket and a configuration of its own. A shutdown
-// flushes the buffer pool's pages. A server that is still starting loses the
-// signal, so the signal is repeated; a server that is stopping ignores it.
+// flushes the buffer pool's pages.
 func mariaDB(s *Service) {
 	if s.Start == nil {
 		s.Start = []string{"mariadbd", "--defaults-file={{.Self.Config}}"}
@@ -269,7 +268,7 @@ func mariaDB(s *Service) {
 		s.Logs = []Log{{"error", s.Output}, {"slow", s.Name + "-slow.log"}}
 	}
 	if s.Stop == nil {
-		s.Stop = slices.Repeat([]Stop{{syscall.SIGTERM, time.Second}}, 20)
+		s.Stop = []Stop{{syscall.SIGTERM, 20 * time.Second}}
 	}
 }
 
