@@ -123,7 +123,7 @@ func (c *accessCmd) Run(ctx context.Context, e *env) error {
 	}
 	if !c.Literals {
 		if n := redact.Profile(p, false); n > 0 {
-			p.Notes = append(p.Notes, fmt.Sprintf("what may be a secret is redacted in %d texts: --literals shows it", n))
+			p.Notes = append(p.Notes, fmt.Sprintf("what may be a secret is redacted (%s): --literals shows it", report.Number(n, "text")))
 		}
 	}
 	if c.Save != "" {
@@ -313,8 +313,16 @@ func closeInputs(inputs []*lines.Input) {
 	}
 }
 
-// accessError adds hints.
+// accessError adds hints. Lines that the error quotes are redacted.
 func accessError(ctx context.Context, err error) error {
+	var unproven *accesslog.UnprovenError
+	if errors.As(err, &unproven) {
+		redact.Document(&unproven.Examples)
+	}
+	var unknown *accesslog.UnknownFormatError
+	if errors.As(err, &unknown) {
+		unknown.First = redact.Text(unknown.First)
+	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return fmt.Errorf("interrupted: the log was not read to its end")
 	}

@@ -65,6 +65,10 @@ func (c *diffCmd) Run(ctx context.Context, e *env) error {
 		return fmt.Errorf("comparing %s with %s: one is %s, the other %s", c.Before, c.After, kindOf(before), kindOf(after))
 	}
 	if before.Source == iikanji.Slow {
+		if !c.Literals {
+			redact.Profile(before, false)
+			redact.Profile(after, false)
+		}
 		return c.writeSlow(e, before, after)
 	}
 	if err := accesslog.Align(before, after); err != nil {
@@ -72,8 +76,8 @@ func (c *diffCmd) Run(ctx context.Context, e *env) error {
 	}
 	if !c.Literals {
 		var names redact.Names // equal keys of both sides stay equal
-		names.Rows(before)
-		names.Rows(after)
+		names.Profile(before, false)
+		names.Profile(after, false)
 	}
 	var pairs []report.RowPair
 	for _, p := range tally.Pairs(before, after) {

@@ -102,6 +102,10 @@ func (c *slowCmd) Run(ctx context.Context, e *env) error {
 		return c.diff(ctx, e)
 	}
 	p, err := orInterrupted(ctx, func() (*iikanji.Profile, error) { return c.profile(ctx, e) })
+	var quoting *slowlog.Error
+	if errors.As(err, &quoting) && !c.Literals {
+		redact.Document(&quoting.Advice)
+	}
 	if err != nil {
 		return err
 	}

@@ -105,8 +105,11 @@ func anyText(s string) string {
 
 // Profile redacts the examples, quoted lines and keys of a profile. Of statements
 // it replaces all literals, or only those that may be secrets. It returns the
-// number of changed texts.
-func Profile(p *iikanji.Profile, all bool) (changed int) {
+// number of changed texts, without examples of requests, which few tables show.
+func Profile(p *iikanji.Profile, all bool) (changed int) { return new(Names).Profile(p, all) }
+
+// Profile is the function Profile with the names of other profiles.
+func (n *Names) Profile(p *iikanji.Profile, all bool) (changed int) {
 	set := func(s *string, by func(string) string) {
 		if r := by(*s); r != *s {
 			*s = r
@@ -123,6 +126,10 @@ func Profile(p *iikanji.Profile, all bool) (changed int) {
 	}
 	for i := range p.Rows {
 		r := &p.Rows[i]
+		if p.Source == iikanji.Access {
+			r.Example.Text = Text(r.Example.Text)
+			continue
+		}
 		set(&r.Example.Text, example)
 		if r.Query != nil {
 			set(&r.Query.Typical.Text, sql)
@@ -140,8 +147,7 @@ func Profile(p *iikanji.Profile, all bool) (changed int) {
 	if p.Source == iikanji.Slow { // fingerprints have no literals
 		return changed
 	}
-	var names Names
-	return changed + names.Rows(p)
+	return changed + n.rows(p)
 }
 
 // Names redacts keys of rows, which name one row each: keys that would become equal
@@ -151,8 +157,8 @@ type Names struct {
 	taken map[string]int
 }
 
-// Rows redacts the keys of a profile's rows and returns how many changed.
-func (n *Names) Rows(p *iikanji.Profile) (changed int) {
+// rows redacts the keys of a profile's rows and returns how many changed.
+func (n *Names) rows(p *iikanji.Profile) (changed int) {
 	if n.known == nil {
 		n.known, n.taken = map[string]string{}, map[string]int{}
 	}

@@ -99,7 +99,7 @@ func TestNames(t *testing.T) {
 	before := &iikanji.Profile{Rows: []iikanji.Row{{Key: "/r?token=a"}, {Key: "/r?token=b"}, {Key: "/plain"}}}
 	after := &iikanji.Profile{Rows: []iikanji.Row{{Key: "/r?token=b"}, {Key: "/r?token=c"}}}
 	var names Names
-	if n := names.Rows(before) + names.Rows(after); n != 4 {
+	if n := names.Profile(before, false) + names.Profile(after, false); n != 4 {
 		t.Errorf("%d keys changed", n)
 	}
 	if before.Rows[0].Key == before.Rows[1].Key || before.Rows[1].Key != after.Rows[0].Key || after.Rows[1].Key == before.Rows[0].Key || before.Rows[2].Key != "/plain" {

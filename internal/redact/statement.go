@@ -81,7 +81,7 @@ func looksSecret(text []byte) bool {
 	if secretValue.Match(text) || longHex.Match(text) {
 		return true
 	}
-	if m := mail.Find(text); m != nil && !notMail.Match(m) {
+	if Text(string(text)) != string(text) { // as a URL with a token, an address of e-mail
 		return true
 	}
 	for _, word := range bytes.FieldsFunc(text, func(r rune) bool { return r <= ' ' || bytes.ContainsRune([]byte(`'"(),;:=/[]{}<>`), r) }) {
