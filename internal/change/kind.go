@@ -128,18 +128,30 @@ func (s *Site) withoutLinks(c *iikanji.Change) error {
 			if op.Verb != iikanji.Write && op.Verb != iikanji.Remove {
 				continue
 			}
-			h, err := s.On(op.Host)
+			real, err := s.RealPlace(op.Host, op.Place)
 			if err != nil {
 				return err
 			}
-			if real, err := h.RealPath(op.Place); err == nil {
-				ops[i].Place = real
-			} else if dir, err := h.RealPath(filepath.Dir(op.Place)); err == nil { // a new file
-				ops[i].Place = filepath.Join(dir, filepath.Base(op.Place))
-			}
+			ops[i].Place = real
 		}
 	}
 	return nil
+}
+
+// RealPlace returns the path of a host's file without links, as in the operations
+// of planned changes. The file may not exist yet.
+func (s *Site) RealPlace(on, path string) (string, error) {
+	h, err := s.On(on)
+	if err != nil {
+		return "", err
+	}
+	if real, err := h.RealPath(path); err == nil {
+		return real, nil
+	}
+	if dir, err := h.RealPath(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path)), nil
+	}
+	return path, nil
 }
 
 // replaceable refuses files that an undo would not restore entirely, such as

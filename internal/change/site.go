@@ -68,6 +68,9 @@ type Service struct {
 	// Check has the service's program read the configuration whose main file is at
 	// path, on its host. Its error has the program's output.
 	Check func(ctx context.Context, path string) error
+	// Processes returns the ids of the service's running root processes on its host;
+	// nil where they are not known, and then nothing is read back from them.
+	Processes func() []int
 	// Reload loads the configuration without downtime, Restart ends and starts the
 	// service. Both return once it answers with the new configuration.
 	Reload, Restart func(ctx context.Context) error
