@@ -76,7 +76,7 @@ func special(v reflect.Value) bool {
 		Profile(x, true)
 		x.Notes = append([]string(nil), x.Notes...)
 		walk(reflect.ValueOf(&x.Notes).Elem())
-	case *iikanji.Plan:
+	case *iikanji.QueryPlan:
 		x.SQL = literals(x.SQL)
 		return false
 	case *iikanji.Remedy:
