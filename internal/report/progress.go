@@ -3,68 +3,23 @@ package report
 import (
 	"fmt"
 	"io"
-	"strings"
-	"sync"
 	"time"
 )
 
-// A Progress redraws one line on a terminal, and writes plain lines less often
-// elsewhere. Its methods may be called from any goroutine.
-type Progress struct {
-	mu    sync.Mutex
-	w     io.Writer
-	tty   bool
-	cols  int
-	now   func() time.Time
-	last  time.Time
-	drawn bool
-}
-
-// plainEvery is the interval of progress lines where there is no terminal.
-const plainEvery = 10 * time.Second
+// A Progress is a [Live] with one line. Its methods may be called from any goroutine.
+type Progress struct{ live *Live }
 
 // NewProgress returns a Progress that writes to w, usually standard error.
 func NewProgress(w io.Writer, tty bool, cols int, now func() time.Time) *Progress {
-	return &Progress{w: w, tty: tty, cols: cols, now: now}
+	return &Progress{NewLive(w, tty, func() int { return cols }, now)}
 }
 
 // Status replaces the progress line. Where there is no terminal, at most one line
 // in plainEvery is written.
-func (p *Progress) Status(format string, args ...any) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := p.now()
-	if !p.tty && now.Sub(p.last) < plainEvery || p.tty && now.Sub(p.last) < 100*time.Millisecond {
-		return
-	}
-	p.last = now
-	line := Shorten(Clean(fmt.Sprintf(format, args...)), p.cols-1)
-	if !p.tty {
-		fmt.Fprintln(p.w, line)
-		return
-	}
-	fmt.Fprintf(p.w, "\r%s%s", line, strings.Repeat(" ", max(p.cols-1-Width(line), 0)))
-	p.drawn = true
-}
+func (p *Progress) Status(format string, args ...any) { p.live.Draw(fmt.Sprintf(format, args...)) }
 
 // Say writes a line that stays.
-func (p *Progress) Say(format string, args ...any) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.clear()
-	fmt.Fprintln(p.w, Clean(fmt.Sprintf(format, args...)))
-}
+func (p *Progress) Say(format string, args ...any) { p.live.Say(format, args...) }
 
 // Done removes the progress line.
-func (p *Progress) Done() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.clear()
-}
-
-func (p *Progress) clear() {
-	if p.drawn {
-		fmt.Fprintf(p.w, "\r%s\r", strings.Repeat(" ", p.cols-1))
-		p.drawn = false
-	}
-}
+func (p *Progress) Done() { p.live.Done() }

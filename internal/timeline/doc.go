@@ -9,8 +9,8 @@
 // this request was in flight at each time at which the statement can have run, or
 // if it is in one transaction, on one connection, with such a statement. Work that
 // an app does without a request cannot be told from it. A statement is likely if
-// the request's route sends such statements (see package attribute), or if at most
-// a few requests were in flight.
+// the request's route sends such statements (see package attribute) and at most a
+// few requests of such routes were in flight, or if at most a few requests were.
 //
 // Raw files of old runs may be removed; the error is then fs.ErrNotExist.
 package timeline

@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,9 +25,9 @@ const (
 	maxMeanwhile  = 20_000
 	// maxText bounds the text of a statement.
 	maxText = 2_000
-	// fewInFlight is for how many requests a statement of an unknown route is likely
-	// one of this request's.
-	fewInFlight = 3
+	// fewInFlight is how many requests can have sent a statement that is likely one
+	// of this request's.
+	fewInFlight = 4
 	// slack is how much later than the end of the request an entry may be written: a
 	// statement may end while the answer is on its way.
 	slack = time.Millisecond
@@ -62,8 +61,9 @@ type Timeline struct {
 	InFlight   int // other requests at the same time, at some moment
 	Statements []Statement
 	// Others is the number of statements that ran meanwhile and are not known to be
-	// of this request.
-	Others int
+	// of this request; Shared are those of them that its route sends, while too many
+	// requests of such routes were in flight.
+	Others, Shared int
 	// Coarse: the log has whole seconds only, so that a statement can have run at any
 	// time in its second.
 	Coarse bool
@@ -140,6 +140,9 @@ func (t *Timeline) meanwhile(ctx context.Context, h *history.History, id iikanji
 			return nil, fmt.Errorf("reading the slow log of run %d: %w", id, err)
 		}
 	}
+	if len(logs) > 1 { // each log is in the order of time
+		slices.SortStableFunc(out, func(a, b Statement) int { return a.To.Compare(b.To) })
+	}
 	return out, nil
 }
 
@@ -190,6 +193,8 @@ func (t *Timeline) judge(ran []Statement, others []Request, routes map[string][]
 		switch {
 		case s.Candidates == 1:
 			s.Certainty, s.Why = Certain, "no other request was in flight"
+		case mine && alike > fewInFlight:
+			t.Shared++
 		case mine:
 			s.Certainty, s.Candidates, s.Why = Likely, alike, fmt.Sprintf("the route sends such statements; %d requests of such routes were in flight", alike)
 		case !known && s.Candidates <= fewInFlight:
@@ -202,11 +207,22 @@ func (t *Timeline) judge(ran []Statement, others []Request, routes map[string][]
 			t.Others++
 			continue
 		}
+		t.Request.clamp(&s)
 		t.Statements = append(t.Statements, s)
 	}
-	slices.SortStableFunc(t.Statements, func(a, b Statement) int {
-		return cmp.Or(a.To.Compare(b.To), a.From.Compare(b.From))
-	})
+}
+
+// clamp narrows the bounds of a statement to those within the request.
+func (r *Request) clamp(s *Statement) {
+	if first := r.Start.Add(s.Took); s.From.Before(first) {
+		s.From = first
+	}
+	if s.To.After(r.End) {
+		s.To = r.End
+	}
+	if s.To.Before(s.From) {
+		s.To = s.From
+	}
 }
 
 // joinTransactions makes the statements of a transaction certain if one of them is:

@@ -54,11 +54,11 @@ func (s *Server) compareRuns(b *summary.Detail, vs string) (*view, error) {
 		title string
 		of    summary.Comparison
 	}{{"Routes: mean time of an answer", d.Routes}, {"Statements: mean time of an execution", d.Digests}, {"CPU per request", d.CPU}} {
-		if f := document.PairsFigure(x.title, x.of); f != nil {
+		if f := document.PairsFigure(x.title, names, x.of); f != nil {
 			c.Pairs = append(c.Pairs, f)
 		}
 	}
-	return &view{name: "compare", title: fmt.Sprintf("Run %d and run %d", d.A, d.B), here: "/runs", tables: tables, data: c}, nil
+	return &view{name: "compare", title: fmt.Sprintf("Run %d against run %d", d.B, d.A), here: "/runs", tables: tables, data: c}, nil
 }
 
 // trySeconds reads the seconds of a run; nil where its samples are not kept.

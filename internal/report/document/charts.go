@@ -263,9 +263,9 @@ func TrialsFigure(s *summary.Summary) *Figure {
 // mostBars bounds the rows of a chart of pairs.
 const mostBars = 12
 
-// PairsFigure draws the heaviest rows of a comparison.
-func PairsFigure(title string, c summary.Comparison) *Figure {
-	p := chart.Pairs{Title: title, Desc: "The table below has the same numbers.", Names: [2]string{"before", "after"},
+// PairsFigure draws the heaviest rows of a comparison; names are those of both sides.
+func PairsFigure(title string, names [2]string, c summary.Comparison) *Figure {
+	p := chart.Pairs{Title: title, Desc: "The table below has the same numbers.", Names: names,
 		Format: func(ms float64) string { return report.Duration(time.Duration(ms * 1e6)) }}
 	for i, r := range c.Rows {
 		if i == mostBars {

@@ -192,7 +192,7 @@ func sections(s *summary.Summary, rows int) (all []section) {
 		{Title: "CPU by service", Unit: "CPU time per request", Of: s.CPU, Table: comparedTable("cpu", "service", s.CPU, max(rows, 1))},
 	} {
 		if len(x.Of.Rows) > 0 {
-			x.Figure = PairsFigure(x.Title+": "+x.Unit+", those with the largest share of the time first", x.Of)
+			x.Figure = PairsFigure(x.Title+": "+x.Unit+", those with the largest share of the time first", [2]string{"before", "after"}, x.Of)
 			all = append(all, x)
 		}
 	}
