@@ -17,7 +17,7 @@ func (c *selftestCmd) searches(ctx context.Context, e *env, rep *selftestReport)
 	}
 	began := e.Now()
 	kinds := selftest.Searches()
-	p := progress{e: e, last: began}
+	p := report.NewProgress(e.Stderr, e.TTY, e.Cols, e.Now)
 	done := 0
 	for i := range kinds {
 		t, err := kinds[i].Simulate(ctx, c.Seed, c.Searches, nil)
@@ -25,10 +25,10 @@ func (c *selftestCmd) searches(ctx context.Context, e *env, rep *selftestReport)
 			return err
 		}
 		done += c.Searches
-		p.show(done, len(kinds)*c.Searches, began)
+		showTrials(e, p, done, len(kinds)*c.Searches, began)
 		rep.Searches = append(rep.Searches, t)
 	}
-	p.clear()
+	p.Done()
 	if !c.Full {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (c *selftestCmd) searches(ctx context.Context, e *env, rep *selftestReport)
 			p.any = true
 		}
 	})
-	p.clear()
+	p.Done()
 	rep.Goals = goals
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("measuring the goals: %w", err)
