@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/selftest"
 )
 
@@ -33,10 +34,7 @@ func (c *selftestCmd) searches(ctx context.Context, e *env, rep *selftestReport)
 		return nil
 	}
 	goals, err := selftest.Goals(ctx, c.Seed, c.Scale, func(line string) {
-		if e.TTY {
-			fmt.Fprintf(e.Stderr, "\r\x1b[Kmeasuring: %s", line)
-			p.any = true
-		}
+		p.Status("measuring: %s", line)
 	})
 	p.Done()
 	rep.Goals = goals
