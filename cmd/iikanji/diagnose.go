@@ -15,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/observe"
+	"github.com/iikanji/iikanji/internal/progress"
 	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/report"
 )
@@ -126,6 +127,8 @@ func diagnoseNew(ctx context.Context, r *benchRun) (d *observe.Diagnosis, err er
 	}
 	defer h.Close()
 	defer tidy(r.e, h)
+	r.file = progress.NewWriter(r.history, "diagnose", r.target.Name, r.e.Now)
+	defer func() { endProgress(r.e, r.file, err) }()
 	began := r.e.Now()
 	err = useTarget(ctx, r.target, r.stackOptions(), func(ctx context.Context, s field.Subject) (err error) {
 		f := r.field(h, s, r.loaderOf(s, h))
