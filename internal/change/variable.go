@@ -23,7 +23,7 @@ func SetGlobal(name, value string) string {
 }
 
 // plainValue matches the values that need no quotes: numbers and words.
-var plainValue = regexp.MustCompile(`^(?:-?[0-9.]+|[A-Za-z0-9_.-]+)$`)
+var plainValue = regexp.MustCompile(`^(?:-?[0-9.]+|[A-Za-z_][A-Za-z0-9_]*)$`)
 
 // onDatabase runs a statement (none if "") on a place of a database, a table or a
 // variable, and returns the content of the place.

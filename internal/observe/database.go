@@ -141,7 +141,7 @@ func (d *databaseWatch) openLog() {
 		return
 	}
 	var err error
-	d.log, err = openLog(d.host, d.slow.path)
+	d.log, err = openTail(d.host, d.slow.path, d.slow.from)
 	d.note(err)
 }
 
@@ -196,10 +196,10 @@ func (d *databaseWatch) readSlow(ctx context.Context, ticks *tally.Window) (*iik
 	if d.log == nil {
 		return nil, d.err
 	}
-	if d.slow.own {
-		if err := d.log.SeekTo(d.slow.from); err != nil {
-			return nil, err
-		}
+	if from := d.slow.from; from > 0 && ticks != nil && ticks.Written != nil { // offsets count from the begin of the load
+		shifted, written := *ticks, ticks.Written
+		shifted.Written = func(offset int64) (int64, int64) { return written(from + offset) }
+		ticks = &shifted
 	}
 	p, err := slowlog.Read(ctx, []*lines.Input{d.log}, slowlog.Options{PerSecond: true, Ticks: ticks})
 	if err != nil {

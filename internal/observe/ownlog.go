@@ -5,8 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/lines"
 )
 
 // A PartialLogError is a slow log that does not contain every statement.
@@ -42,3 +46,53 @@ func ownSlowLog(ctx context.Context, db *sql.DB) (*slowSwitch, error) {
 	}
 	return &slowSwitch{path: file, own: true}, nil
 }
+
+// A tailFile is the end of a file, from a byte on.
+type tailFile struct {
+	host.File
+	from int64
+	at   int64
+}
+
+// openTail opens a log of a host from a byte on, as long as it is now.
+func openTail(h host.Host, path string, from int64) (*lines.Input, error) {
+	f, err := h.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening the log: %w", err)
+	}
+	if from == 0 {
+		return lines.File(path, f)
+	}
+	return lines.File(path, &tailFile{File: f, from: from})
+}
+
+// ReadAt implements io.ReaderAt.
+func (t *tailFile) ReadAt(b []byte, off int64) (int, error) { return t.File.ReadAt(b, t.from+off) }
+
+// Read implements io.Reader.
+func (t *tailFile) Read(b []byte) (int, error) {
+	n, err := t.ReadAt(b, t.at)
+	t.at += int64(n)
+	return n, err
+}
+
+// Stat implements lines.OpenFile: the size is that of the end. A log that became
+// shorter was replaced.
+func (t *tailFile) Stat() (fs.FileInfo, error) {
+	info, err := t.File.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() < t.from {
+		return nil, fmt.Errorf("%s became shorter", info.Name())
+	}
+	return tailInfo{info, info.Size() - t.from}, nil
+}
+
+type tailInfo struct {
+	fs.FileInfo
+	size int64
+}
+
+// Size implements fs.FileInfo.
+func (i tailInfo) Size() int64 { return i.size }

@@ -303,7 +303,8 @@ func SensorsInForce(h *history.History) (n int, err error) {
 	return n, err
 }
 
-// RevertSensors undoes the changes of logs that are in force, and returns them.
+// RevertSensors undoes the changes of logs that are in force, and returns them. One
+// that cannot be undone does not keep the others from it.
 func RevertSensors(ctx context.Context, h *history.History, x *change.Executor) (done []iikanji.ChangeID, err error) {
 	changes, err := h.Changes()
 	if err != nil {
@@ -313,15 +314,14 @@ func RevertSensors(ctx context.Context, h *history.History, x *change.Executor) 
 		if c.Kind != SensorKind || !c.Stage.May(iikanji.Reverting) {
 			continue
 		}
-		if err := x.Revert(ctx, c.ID, "the observation is over"); err != nil {
-			return done, err
+		undo := x.Revert(ctx, c.ID, "the observation is over")
+		if undo == nil {
+			done = append(done, c.ID)
+			undo = RemoveSensorLog(c)
 		}
-		if err := RemoveSensorLog(c); err != nil {
-			return done, err
-		}
-		done = append(done, c.ID)
+		err = errors.Join(err, undo)
 	}
-	return done, nil
+	return done, err
 }
 
 // RemoveSensorLog removes the file of a sensor after its change was reverted.
