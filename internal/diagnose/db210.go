@@ -18,16 +18,16 @@ const (
 	poolLeast   = 8 // connections to keep, at least
 )
 
-// app107 reports connections to a database that come and go while the site works:
+// db210 reports connections to a database that come and go while the site works:
 // an app that opens one for each request, or a pool that keeps fewer idle
 // connections than it opens, and closes the others after each burst.
-func app107(v *view) []iikanji.Finding {
+func db210(v *view) []iikanji.Finding {
 	made, requests := v.status["connections"], v.requests()
 	if made < comeLeast || requests == 0 || made < comeShare*requests {
 		return nil
 	}
 	ratio := made / requests
-	f := iikanji.Finding{Code: "APP107", Where: v.self.Name,
+	f := iikanji.Finding{Code: "DB210", Where: v.self.Name,
 		Claim: fmt.Sprintf("%s new connections were opened, %.2g for each request: the pool keeps fewer idle connections than it opens", people(made), ratio),
 		Evidence: []iikanji.Evidence{{Source: "status", Text: fmt.Sprintf("Connections +%.0f, Threads_created +%.0f; %s requests", made, v.status["threads_created"], people(requests))},
 			{Source: "arithmetic", Text: fmt.Sprintf("%.0f µs for each new connection, without its statements", 1e6*connectTime)}},
