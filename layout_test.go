@@ -43,6 +43,7 @@ var layout = map[string][]string{
 	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/change/promise", "internal/nginx"},
 	"internal/change/promise":          {"words"}, // pure: which promises a value weakens
 	"internal/change/all":              {"internal/change/*"},
+	"internal/window":                  {"words", "internal/stats", "internal/slowlog"}, // what was observed, redacted and compared
 	"internal/export":                  {"words", "internal/history", "internal/change", "internal/plain", "internal/redact"},
 	"internal/propose":                 {"words", "internal/change", "internal/plain", "internal/redact"}, // describes the acts that kinds of change declare
 	"internal/stack":                   {"words", "internal/host", "internal/arena"},                      // see docs/adr/0001
