@@ -46,6 +46,9 @@ var layout = map[string][]string{
 	"internal/propose":                 {"words", "internal/change", "internal/plain"}, // describes the acts that kinds of change declare
 	"internal/stack":                   {"words", "internal/host", "internal/arena"},   // see docs/adr/0001
 	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/host", "internal/hoststat", "internal/change", "internal/judge", "internal/observe", "internal/tune"},
+	"internal/lever/sqltext":           {},                                                                                                                       // SQL by its tokens
+	"internal/lever/sqlcall":           {"internal/lever/sqltext"},                                                                                               // finds SQL calls in Go source
+	"internal/lever":                   {"internal/lever/*"},                                                                                                     // analyzers of Go source; no server, no words
 	"internal/site":                    {"words", "internal/scenario", "internal/host", "internal/arena", "internal/change", "internal/stack", "internal/field"}, // an arena's stack as a Subject
 	"internal/target":                  {"words"},
 	"internal/target/machine":          {"internal/host", "internal/hoststat"},

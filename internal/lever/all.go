@@ -1,0 +1,10 @@
+package lever
+
+// All returns the levers in the order of their codes; nothing is known of the
+// database.
+func All() []*Lever { return With(Facts{}) }
+
+// With returns the levers in the order of their codes.
+func With(f Facts) []*Lever {
+	return []*Lever{}
+}
