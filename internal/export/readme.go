@@ -85,6 +85,9 @@ var weakened = map[iikanji.Promise]string{
 	iikanji.Observability:  "observability: logs are less complete, or gone",
 	iikanji.Availability:   "availability: some requests are refused",
 	iikanji.Privacy:        "privacy: an answer may reach another client than the one that it was made for",
+	iikanji.Isolation:      "isolation: statements of one transaction may see different states of the data",
+	iikanji.TestedOnly:     "tested-only: a rewrite of source was compared on recorded requests, and not proven from the code",
+	iikanji.Behaviour:      "behaviour: a rule of the application itself is another one, such as a limit or a share that it drops",
 }
 
 func howTo(sum *folded) string {
