@@ -1,6 +1,9 @@
 package iikanji
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Topics of facts about the source of an app.
 const (
@@ -25,6 +28,12 @@ type CodePlace struct {
 	Weakens []Promise `json:"weakens,omitempty"`
 	// Variants are the titles of its fixes; none for a hint.
 	Variants []string `json:"variants,omitempty"`
+}
+
+// Knob reports whether the place is a constant that decides how the app behaves, with
+// other values to try, instead of a rewrite that keeps the answers.
+func (p CodePlace) Knob() bool {
+	return len(p.Variants) > 1 || p.Fixable() && slices.Contains(p.Weakens, Behaviour)
 }
 
 // Fixable reports whether a change can be planned for the place.

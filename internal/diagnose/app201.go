@@ -79,7 +79,7 @@ func (v *view) leverSites() []leverSite {
 			continue
 		}
 		key := strings.Join([]string{f.Target, string(p.Code), p.File, p.Func}, "\x00")
-		if len(p.Variants) > 1 { // each knob is a decision of its own
+		if p.Knob() { // each knob is a decision of its own
 			key += "\x00" + p.What
 		}
 		if sites[key] == nil {
@@ -130,7 +130,7 @@ func (s leverSite) remedies(hot []leverSite) []iikanji.Remedy {
 	switch {
 	case !p.Fixable():
 		return []iikanji.Remedy{{Kind: "patch", Target: s.service, Says: fmt.Sprintf("change the source by hand: %s", p.How)}}
-	case len(p.Variants) > 1:
+	case p.Knob():
 		var out []iikanji.Remedy
 		for _, title := range p.Variants {
 			with := maps.Clone(args)
@@ -157,7 +157,7 @@ func (s leverSite) together(hot []leverSite) []string {
 	var codes []iikanji.Code
 	for _, o := range hot {
 		q := o.at()
-		if o.service == s.service && q.File == p.File && q.Func == p.Func && len(q.Variants) == 1 && slices.Equal(q.Weakens, p.Weakens) {
+		if o.service == s.service && q.File == p.File && q.Func == p.Func && q.Fixable() && !q.Knob() && slices.Equal(q.Weakens, p.Weakens) {
 			codes = append(codes, o.code)
 		}
 	}

@@ -126,25 +126,70 @@ func (v *view) profileHeat(s leverSite) (heat, bool) {
 }
 
 // routeHeat is the part of the app's CPU time of the routes whose handler reaches a
-// site's function, in proportion to the time of their requests. A declaration
-// outside of functions is taken to be of all routes.
+// site's function: in proportion to the time of their requests, for a knob to their
+// number, because what it throttles is fast. Declarations outside of functions are
+// taken to be of all routes, and so are knobs in functions that no route reaches,
+// such as those that set up a pool.
 func (v *view) routeHeat(s leverSite) heat {
 	all, own := 0.0, 0.0
 	p := s.at()
-	for _, r := range v.access() {
-		took := r.Web.Upstream.Seconds()
-		if took == 0 {
-			took = r.Total.Seconds()
-		}
-		all += took
-		if p.Func == "" || v.reaches(s.service, r.Key, p.Func) {
-			own += took
+	any := p.Func == ""
+	if p.Knob() && !any {
+		any = !slices.ContainsFunc(v.in.Facts, func(f iikanji.Fact) bool {
+			h, ok := decode[iikanji.Handler](f, iikanji.TopicHandler)
+			return ok && f.Target == s.service && (h.Func == p.Func || slices.Contains(h.Reaches, p.Func))
+		})
+	}
+	for _, r := range v.routeTimes(p.Knob()) {
+		all += r.weight
+		if any || v.reaches(s.service, r.route, p.Func) {
+			own += r.weight
 		}
 	}
 	if all == 0 {
 		return heat{}
 	}
 	return heat{seconds: v.cpuOf(s.service) * own / all, share: own / all, evidence: v.reachedBy(s)}
+}
+
+// A routeTime is the weight of a route among all routes.
+type routeTime struct {
+	route  string
+	weight float64
+}
+
+// routeTimes are the routes with the seconds of their requests: in the apps from the
+// access log, else as the load generator measured them; or with their numbers.
+func (v *view) routeTimes(numbers bool) []routeTime {
+	var out []routeTime
+	sum := 0.0
+	for _, r := range v.access() {
+		took := r.Web.Upstream.Seconds()
+		if took == 0 {
+			took = r.Total.Seconds()
+		}
+		if numbers {
+			took = float64(r.Count)
+		}
+		sum += took
+		out = append(out, routeTime{r.Key, took})
+	}
+	if sum > 0 || v.in.Run == nil {
+		return out
+	}
+	out = nil
+	for _, st := range v.in.Run.Steps {
+		words := strings.Fields(st.Step)
+		if len(words) < 2 || !strings.HasPrefix(words[1], "/") {
+			continue
+		}
+		weight := st.Total.Seconds()
+		if numbers {
+			weight = float64(st.Count)
+		}
+		out = append(out, routeTime{words[0] + " " + words[1], weight})
+	}
+	return out
 }
 
 // reaches reports whether a route's handler reaches a function.
