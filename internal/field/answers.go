@@ -67,9 +67,7 @@ func (f *Field) SameAnswers(ctx context.Context, spec tune.AnswerSpec) (tune.Ans
 	}
 	c := &comparison{Field: f, spec: spec, asker: asker}
 	c.requests = answers.Choose(recorded, spec.Seed, mostCompared)
-	if spec.Borders {
-		c.requests = mixed(c.requests, answers.Neighbours(c.requests, spec.Seed, mostBorders))
-	}
+	c.requests = mixed(c.requests, answers.Neighbours(c.requests, spec.Seed, mostBorders))
 	return c.compare(ctx)
 }
 

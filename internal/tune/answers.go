@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
 )
 
 // A Comparer is a Field that can compare the answers of the site before and after a
@@ -19,8 +20,6 @@ type Comparer interface {
 type AnswerSpec struct {
 	Service string // the app whose source changes
 	Seed    uint64
-	// Borders: requests at the borders of parameters are compared, too.
-	Borders bool
 	// AnyOrder: lists may come in another order.
 	AnyOrder bool
 	// Swap applies the change, or undoes it. The app answers afterwards.
@@ -42,19 +41,25 @@ type Unlike struct {
 	New     string `json:"new"`
 }
 
-// codeKinds are the kinds of change that rewrite the source of an app.
-var codeKinds = []string{"gocode", "patch"}
+// rewrites reports whether a remedy changes the source of an app.
+func rewrites(r *iikanji.Remedy) bool {
+	if r == nil {
+		return false
+	}
+	act, err := change.Match(*r)
+	return err == nil && act.Rewrites
+}
 
 // rewrites reports whether a candidate changes source. Its trial has a build and a
 // comparison of answers, so that it is not mixed with others in screenings.
-func (c Candidate) rewrites() bool { return slices.Contains(codeKinds, c.Remedy.Kind) }
+func (c Candidate) rewrites() bool { return rewrites(&c.Remedy) }
 
 // sameAnswers compares the answers before and after the changes of source among a
 // trial's changes. why is the reason to undo them; "" if all answers are the same or
 // if nothing can be compared.
 func (tr *trial) sameAnswers(ctx context.Context) (why string, err error) {
 	field, able := tr.Field.(Comparer)
-	i := slices.IndexFunc(tr.changes, func(c *iikanji.Change) bool { return slices.Contains(codeKinds, c.Kind) })
+	i := slices.IndexFunc(tr.changes, func(c *iikanji.Change) bool { return rewrites(c.Remedy) })
 	if !able || i < 0 {
 		return "", nil
 	}
@@ -64,8 +69,8 @@ func (tr *trial) sameAnswers(ctx context.Context) (why string, err error) {
 	}
 	report, err := field.SameAnswers(ctx, AnswerSpec{
 		Service: tr.changes[i].Target, Seed: tr.Options.Seed,
-		Borders: weakens(iikanji.TestedOnly) || tr.changes[i].Kind == "patch", AnyOrder: slices.Contains(tr.Acts.Policy.Allow, iikanji.RowOrder),
-		Swap: tr.put,
+		AnyOrder: slices.Contains(tr.Acts.Policy.Allow, iikanji.RowOrder),
+		Swap:     tr.put,
 	})
 	if err != nil {
 		return "", fmt.Errorf("comparing answers: %w", err)

@@ -177,7 +177,7 @@ func (t *task) says(edits []change.Edit) string {
 	}
 	text := strings.Join(t.what, "; ")
 	if t.args.Variant != "" {
-		text = t.args.Variant + ": " + text
+		text = t.args.Place + ": " + t.args.Variant
 	}
 	if len(text) > maxSays {
 		text = strings.ToValidUTF8(text[:maxSays], "") + "…"
