@@ -182,7 +182,7 @@ func (c *diagnoseCmd) print(e *env, a *namedTarget, d *observe.Diagnosis, dir st
 func findingsPage(d *observe.Diagnosis) *report.Findings {
 	run := d.Run
 	p := &report.Findings{Title: fmt.Sprintf("%s  run %d, %s of load: %s", run.Scenario, run.ID, report.Duration(run.Took), run.Outcome),
-		Findings: d.Findings, Of: d.Of, Plans: d.PlansByDigest()}
+		Findings: d.Findings, Of: d.Of, QueryPlans: d.QueryPlansByDigest()}
 	binding, of := "no resource was used up", ""
 	if d.Binding != "" {
 		binding, of = "the limit was "+d.Binding, " of it"

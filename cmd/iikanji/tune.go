@@ -270,8 +270,8 @@ func (v *tuneView) draw() {
 		head = w.Phase
 	}
 	lines := []string{head}
-	if w.Why != "" {
-		lines = append(lines, "  why: "+w.Why)
+	if w.Purpose != "" {
+		lines = append(lines, "  why: "+w.Purpose)
 	}
 	proof := "  no pair yet"
 	if w.Phase == "calibrate" || w.Phase == "observe" || w.Phase == "rehearsal" {

@@ -40,13 +40,16 @@ type Asker struct {
 }
 
 // Ask sends requests in their order and returns their answers. It stops after limit:
-// later requests have no answer. The error is only that of ctx.
+// later requests have no answer. A route that has taken its part of the time is left
+// out from then on, so that a slow one does not use up the time of all. The error is
+// only that of ctx.
 func (a Asker) Ask(ctx context.Context, requests []Request, limit time.Duration) ([]*Answer, error) {
 	client, done := a.client()
 	defer done()
 	out := make([]*Answer, len(requests))
 	end := time.Now().Add(limit)
 	var next atomic.Int64
+	taken := &meter{most: limit * time.Duration(max(1, a.Workers)) / routePart, took: map[string]time.Duration{}}
 	var workers sync.WaitGroup
 	for range max(1, a.Workers) {
 		workers.Go(func() {
@@ -55,13 +58,40 @@ func (a Asker) Ask(ctx context.Context, requests []Request, limit time.Duration)
 				if i >= len(requests) || ctx.Err() != nil || time.Now().After(end) {
 					return
 				}
+				if taken.over(requests[i].Route) {
+					continue
+				}
+				began := time.Now()
 				answer := a.ask(ctx, client, requests[i])
+				taken.add(requests[i].Route, time.Since(began))
 				out[i] = &answer
 			}
 		})
 	}
 	workers.Wait()
 	return out, ctx.Err()
+}
+
+// routePart is the part of the time that one route may take: a quarter.
+const routePart = 4
+
+// A meter sums up the time of routes.
+type meter struct {
+	most time.Duration
+	mu   sync.Mutex
+	took map[string]time.Duration
+}
+
+func (m *meter) over(route string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.took[route] > m.most
+}
+
+func (m *meter) add(route string, d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.took[route] += d
 }
 
 // client is an HTTP client that follows no redirect and keeps no cookie.

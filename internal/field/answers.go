@@ -209,6 +209,7 @@ type comparison struct {
 	requests []answers.Request
 	norm     *answers.Norm
 	first    []*answers.Answer
+	unasked  int // requests for which the old build had no time
 }
 
 func (c *comparison) compare(ctx context.Context) (r tune.AnswerReport, err error) {
@@ -255,11 +256,13 @@ func (c *comparison) learn(ctx context.Context) error {
 	if c.first, err = c.asker.Ask(ctx, c.requests, askRound); err != nil {
 		return err
 	}
-	second, err := c.asker.Ask(ctx, answered(c.requests, c.first), 2*askRound)
+	had := len(c.requests)
+	c.requests, c.first = answered(c.requests, c.first), slices.DeleteFunc(c.first, func(a *answers.Answer) bool { return a == nil })
+	c.unasked = had - len(c.requests)
+	second, err := c.asker.Ask(ctx, c.requests, 2*askRound)
 	if err != nil {
 		return err
 	}
-	c.requests, c.first = answered(c.requests, c.first), slices.DeleteFunc(c.first, func(a *answers.Answer) bool { return a == nil })
 	c.norm = answers.Learn(c.requests, c.first, second, c.spec.AnyOrder)
 	return nil
 }
@@ -311,7 +314,7 @@ func (c *comparison) withoutDrift(ctx context.Context, unlike []int) ([]int, err
 
 // count sums up what was compared.
 func (c *comparison) count(got []*answers.Answer) iikanji.Answered {
-	var a iikanji.Answered
+	a := iikanji.Answered{Left: c.unasked}
 	routes := map[string]bool{}
 	for i, r := range c.requests {
 		if !c.norm.Compared(i) || got[i] == nil {

@@ -58,7 +58,7 @@ func (c Candidate) rewrites() bool { return rewrites(&c.Remedy) }
 // trial's changes. why is the reason to undo them; "" if all answers are the same or
 // if nothing can be compared.
 func (tr *trial) sameAnswers(ctx context.Context) (why string, err error) {
-	field, able := tr.Field.(Comparer)
+	field, able := tr.field.(Comparer)
 	i := slices.IndexFunc(tr.changes, func(c *iikanji.Change) bool { return rewrites(c.Remedy) })
 	if !able || i < 0 {
 		return "", nil
@@ -68,8 +68,8 @@ func (tr *trial) sameAnswers(ctx context.Context) (why string, err error) {
 		return slices.ContainsFunc(tr.changes, func(c *iikanji.Change) bool { return slices.Contains(c.Weakens, p) })
 	}
 	report, err := field.SameAnswers(ctx, AnswerSpec{
-		Service: tr.changes[i].Target, Seed: tr.Options.Seed,
-		AnyOrder: slices.Contains(tr.Acts.Policy.Allow, iikanji.RowOrder),
+		Service: tr.changes[i].Target, Seed: tr.options.Seed,
+		AnyOrder: slices.Contains(tr.acts.Policy.Allow, iikanji.RowOrder),
 		Swap:     tr.put,
 	})
 	if err != nil {

@@ -29,7 +29,7 @@ func (q *queue) freed(attempt int) bool {
 	}
 	for i := range q.ledger.Attempts[attempt+1:] {
 		later := &q.ledger.Attempts[attempt+1+i]
-		if later.Verdict.Call == iikanji.Keep && later.Verdict.Effect.Mid >= leap && len(q.ledger.standing(later)) > 0 {
+		if later.Verdict.Call == iikanji.Keep && later.Verdict.Effect.Mid >= leap && len(q.ledger.inForceOf(later)) > 0 {
 			return true
 		}
 	}

@@ -39,21 +39,21 @@ func TestPlans(t *testing.T) {
 	}
 	many, few := "SELECT id FROM t WHERE kind = 1", "SELECT id FROM t WHERE kind = 0"
 	got := map[string]float64{}
-	for _, f := range plans(t.Context(), s, "database", "app", []iikanji.Profile{{Source: iikanji.Slow, Rows: []iikanji.Row{
+	for _, f := range queryPlans(t.Context(), s, "database", "app", []iikanji.Profile{{Source: iikanji.Slow, Rows: []iikanji.Row{
 		row("both", "shop", many, few), row("alike", "shop", many, many), row("gone", "nowhere", many, few), row("ours", "", many, ""), row("writes", "app", "INSERT INTO t VALUES (1, 1)", "")}}}) {
-		var p iikanji.Plan
+		var p iikanji.QueryPlan
 		if err := json.Unmarshal([]byte(f.Value), &p); err != nil || !p.Ran || len(p.Steps) != 1 {
 			t.Fatalf("%s: %+v, %v", f.Key, p, err)
 		}
-		if strings.HasSuffix(f.Key, iikanji.TypicalPlan) && p.SQL != few {
-			t.Errorf("%s is a plan of %s", f.Key, p.SQL)
+		if strings.HasSuffix(f.Key, iikanji.TypicalSuffix) && p.SQL != few {
+			t.Errorf("%s is a query plan of %s", f.Key, p.SQL)
 		}
 		got[f.Key] = p.Steps[0].Rows
 	}
-	want := map[string]float64{"both": 500, "both" + iikanji.TypicalPlan: 1, "alike": 500, "ours": 0}
+	want := map[string]float64{"both": 500, "both" + iikanji.TypicalSuffix: 1, "alike": 500, "ours": 0}
 	for key, rows := range want {
 		if n, ok := got[key]; !ok || n != rows {
-			t.Errorf("plan of %s met %v rows (%v), want %v", key, n, ok, rows)
+			t.Errorf("query plan of %s met %v rows (%v), want %v", key, n, ok, rows)
 		}
 	}
 	if len(got) != len(want) {

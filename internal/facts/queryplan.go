@@ -11,22 +11,22 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// Explain reads the server's plan for a statement without running it. The plan of
+// Explain reads the server's query plan for a statement without running it. The plan of
 // a write is that of its [Reading].
-func (s *Server) Explain(ctx context.Context, sql string) (iikanji.Plan, error) {
-	return s.plan(ctx, "EXPLAIN FORMAT=JSON ", sql)
+func (s *Server) Explain(ctx context.Context, sql string) (iikanji.QueryPlan, error) {
+	return s.queryPlan(ctx, "EXPLAIN FORMAT=JSON ", sql)
 }
 
 // Analyze runs a SELECT, read-only and under the connection's time limit, and
-// reads its plan with measured numbers: by ANALYZE FORMAT=JSON of MariaDB, or
+// reads its query plan with measured numbers: by ANALYZE FORMAT=JSON of MariaDB, or
 // EXPLAIN ANALYZE of MySQL from 8.0.21. It only explains the statement on older
 // servers, if it is not a SELECT, or if it has a time limit of its own.
-func (s *Server) Analyze(ctx context.Context, sql string) (iikanji.Plan, error) {
+func (s *Server) Analyze(ctx context.Context, sql string) (iikanji.QueryPlan, error) {
 	switch {
 	case !isSelect(sql) || endless(sql):
 		return s.Explain(ctx, sql)
 	case s.dialect.Product == "mariadb":
-		return s.plan(ctx, "ANALYZE FORMAT=JSON ", sql)
+		return s.queryPlan(ctx, "ANALYZE FORMAT=JSON ", sql)
 	case s.dialect.Product == "mysql" && s.dialect.AtLeast(8, 0, 21):
 		return s.analyzeTree(ctx, sql)
 	}
@@ -41,18 +41,18 @@ func (s *Server) Use(ctx context.Context, schema string) error {
 	return nil
 }
 
-func (s *Server) plan(ctx context.Context, how, sql string) (iikanji.Plan, error) {
+func (s *Server) queryPlan(ctx context.Context, how, sql string) (iikanji.QueryPlan, error) {
 	reading, err := Reading(sql)
 	if err != nil {
-		return iikanji.Plan{}, err
+		return iikanji.QueryPlan{}, err
 	}
 	var text string
 	if err := s.conn.QueryRowContext(ctx, how+reading).Scan(&text); err != nil {
-		return iikanji.Plan{}, fmt.Errorf("planning %.80s: %w", reading, err)
+		return iikanji.QueryPlan{}, fmt.Errorf("explaining %.80s: %w", reading, err)
 	}
-	p, err := ParsePlan([]byte(text))
+	p, err := ParseQueryPlan([]byte(text))
 	if err != nil {
-		return iikanji.Plan{}, fmt.Errorf("planning %.80s: %w", reading, err)
+		return iikanji.QueryPlan{}, fmt.Errorf("explaining %.80s: %w", reading, err)
 	}
 	p.SQL, p.Ran = sql, strings.HasPrefix(how, "ANALYZE")
 	if reading != sql && !isSelect(sql) {
@@ -236,29 +236,29 @@ func isSelect(sql string) bool {
 	return len(w) > 0 && (w[0].text == "select" || w[0].text == "with" || w[0].text == "(")
 }
 
-// ParsePlan parses EXPLAIN or ANALYZE FORMAT=JSON of MariaDB and MySQL. The nesting
+// ParseQueryPlan parses EXPLAIN or ANALYZE FORMAT=JSON of MariaDB and MySQL. The nesting
 // of tables differs between versions, so every object under the key "table" that
 // has an access type counts as a table.
-func ParsePlan(text []byte) (iikanji.Plan, error) {
+func ParseQueryPlan(text []byte) (iikanji.QueryPlan, error) {
 	var tree any
 	if err := json.Unmarshal(text, &tree); err != nil {
-		return iikanji.Plan{}, fmt.Errorf("reading a plan: %w", err)
+		return iikanji.QueryPlan{}, fmt.Errorf("reading a query plan: %w", err)
 	}
-	var p iikanji.Plan
-	walkPlan(tree, "", &p)
+	var p iikanji.QueryPlan
+	walkQueryPlan(tree, "", &p)
 	return p, nil
 }
 
-// walkPlan visits the tree in a fixed order.
-func walkPlan(node any, key string, p *iikanji.Plan) {
+// walkQueryPlan visits the tree in a fixed order.
+func walkQueryPlan(node any, key string, p *iikanji.QueryPlan) {
 	switch n := node.(type) {
 	case []any:
 		for _, x := range n {
-			walkPlan(x, key, p)
+			walkQueryPlan(x, key, p)
 		}
 	case map[string]any:
 		if key == "table" {
-			p.Steps = append(p.Steps, planStep(n))
+			p.Steps = append(p.Steps, queryStep(n))
 		}
 		for _, k := range sortedKeys(n) {
 			switch k {
@@ -275,13 +275,13 @@ func walkPlan(node any, key string, p *iikanji.Plan) {
 					p.Notes = append(p.Notes, s)
 				}
 			}
-			walkPlan(n[k], k, p)
+			walkQueryPlan(n[k], k, p)
 		}
 	}
 }
 
-func planStep(n map[string]any) iikanji.PlanStep {
-	s := iikanji.PlanStep{Table: str(n["table_name"]), Access: str(n["access_type"]), Key: str(n["key"]), Loops: num(n["r_loops"])}
+func queryStep(n map[string]any) iikanji.QueryStep {
+	s := iikanji.QueryStep{Table: str(n["table_name"]), Access: str(n["access_type"]), Key: str(n["key"]), Loops: num(n["r_loops"])}
 	s.KeyParts, s.Possible = strs(n["used_key_parts"]), strs(n["possible_keys"])
 	for _, k := range []string{"r_rows", "rows", "rows_examined_per_scan"} {
 		if v, ok := n[k]; ok && v != nil {

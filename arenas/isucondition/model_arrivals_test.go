@@ -6,22 +6,22 @@ import (
 	"testing"
 )
 
-func testPlan(seed uint64) *plan {
-	return newPlan(rand.New(rand.NewPCG(seed, 0)), &Data{Pool: make([]Image, 10), Users: []User{{ID: "able_abe"}}})
+func testArrivals(seed uint64) *arrivals {
+	return newArrivals(rand.New(rand.NewPCG(seed, 0)), &Data{Pool: make([]Image, 10), Users: []User{{ID: "able_abe"}}})
 }
 
 func TestPlanRepeats(t *testing.T) {
-	a, b, other := testPlan(1), testPlan(1), testPlan(2)
+	a, b, other := testArrivals(1), testArrivals(1), testArrivals(2)
 	for range 50 {
 		ua, ub, uo := a.next(""), b.next(""), other.next("")
 		if ua.id != ub.id || len(ua.isus) != len(ub.isus) || ua.isus[0] != ub.isus[0] {
-			t.Fatalf("one seed planned %v and %v", ua, ub)
+			t.Fatalf("one seed made %v and %v", ua, ub)
 		}
 		if len(ua.isus) != len(uo.isus) {
 			t.Fatal("the number of ISU depends on the seed")
 		}
 		if ua.isus[0].uuid == uo.isus[0].uuid {
-			t.Fatal("two seeds planned the same ISU")
+			t.Fatal("two seeds made the same ISU")
 		}
 	}
 	if a.sum() != b.sum() || a.sum() == other.sum() {
@@ -30,7 +30,7 @@ func TestPlanRepeats(t *testing.T) {
 }
 
 func TestPlanShape(t *testing.T) {
-	p := testPlan(3)
+	p := testArrivals(3)
 	uuid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 	counts, bare, all := map[int]int{}, 0, 0
 	names, uuids := map[string]bool{"able_abe": true}, map[string]bool{}

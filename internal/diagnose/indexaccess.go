@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A plan is the cheapest way found to run a block or a statement.
-type plan struct {
+// An accessPlan is the cheapest way found to run a block or a statement.
+type accessPlan struct {
 	cost float64
 	rows float64 // rows and entries read
 	out  float64
@@ -15,15 +15,15 @@ type plan struct {
 	temp bool
 }
 
-// avail gives the indexes that a plan may use, by table.
+// avail gives the indexes that an access plan may use, by table.
 type avail map[*table][]*index
 
-// plan finds the cheapest plan of a statement.
-func (s *Schema) plan(st *statement, av avail) plan {
-	total := plan{cost: costStatement}
+// accessPlan finds the cheapest access plan of a statement.
+func (s *Schema) accessPlan(st *statement, av avail) accessPlan {
+	total := accessPlan{cost: costStatement}
 	outs := map[*block]float64{}
 	for _, blk := range st.blocks {
-		p := s.planBlock(blk, av)
+		p := s.accessPlanOfBlock(blk, av)
 		loops := 1.0
 		if blk.correlated && blk.outer != nil {
 			loops = max(1, outs[blk.outer])
@@ -37,15 +37,15 @@ func (s *Schema) plan(st *statement, av avail) plan {
 	return total
 }
 
-// planBlock tries every order of the refs, up to five; longer joins take the
+// accessPlanOfBlock tries every order of the refs, up to five; longer joins take the
 // cheapest next ref each time.
-func (s *Schema) planBlock(blk *block, av avail) plan {
+func (s *Schema) accessPlanOfBlock(blk *block, av avail) accessPlan {
 	if len(blk.refs) == 0 {
-		return plan{out: 1}
+		return accessPlan{out: 1}
 	}
-	f := &finder{s: s, blk: blk, av: av, best: plan{cost: math.Inf(1)}, memo: map[memoKey][]path{}}
+	f := &finder{s: s, blk: blk, av: av, best: accessPlan{cost: math.Inf(1)}, memo: map[memoKey][]path{}}
 	if len(blk.refs) > 60 {
-		return plan{cost: 1e6, rows: 1e6, out: 1e6}
+		return accessPlan{cost: 1e6, rows: 1e6, out: 1e6}
 	}
 	f.next(nil, 0, 1, 0, 0)
 	return f.best
@@ -60,7 +60,7 @@ type finder struct {
 	s    *Schema
 	blk  *block
 	av   avail
-	best plan
+	best accessPlan
 	memo map[memoKey][]path
 }
 
@@ -197,9 +197,9 @@ func cmpFloat(a, b float64) int {
 }
 
 // finish adds grouping, sorting and the early end by a LIMIT, and keeps the
-// plan if it is the best so far.
+// access plan if it is the best so far.
 func (f *finder) finish(done []path, _ bound, out, cost, rows float64) {
-	p := plan{out: out, cost: cost, rows: rows}
+	p := accessPlan{out: out, cost: cost, rows: rows}
 	for _, d := range done {
 		if d.union != nil {
 			p.uses = append(p.uses, d.union...)
@@ -215,7 +215,7 @@ func (f *finder) finish(done []path, _ bound, out, cost, rows float64) {
 }
 
 // collect adds the cost of processing the joined rows.
-func (f *finder) collect(p *plan, done []path) {
+func (f *finder) collect(p *accessPlan, done []path) {
 	blk := f.blk
 	first := done[min(lead(done), len(done)-1)]
 	if f.pick(p, done) {
@@ -361,7 +361,7 @@ func (f *finder) inGroups(first path, groups []colAt) bool {
 // pick is the cost of answers by a few dives into an index: MIN and MAX at the
 // ends of a range, and one entry per group (loose index scan). No server does
 // either on descending parts.
-func (f *finder) pick(p *plan, done []path) bool {
+func (f *finder) pick(p *accessPlan, done []path) bool {
 	blk, first := f.blk, done[0]
 	if len(done) != 1 || blk.aggregates || blk.unserved() || len(blk.ors) > 0 || first.ix == nil || first.ix.Kind != "btree" || first.sorted < 0 || !first.cover {
 		return false

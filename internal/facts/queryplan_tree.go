@@ -13,7 +13,7 @@ import (
 
 // analyzeTree runs a SELECT by MySQL's EXPLAIN ANALYZE, which prints the measured
 // numbers as a tree of text, and adds these numbers to the steps of EXPLAIN.
-func (s *Server) analyzeTree(ctx context.Context, sql string) (iikanji.Plan, error) {
+func (s *Server) analyzeTree(ctx context.Context, sql string) (iikanji.QueryPlan, error) {
 	p, err := s.Explain(ctx, sql)
 	if err != nil {
 		return p, err
@@ -30,7 +30,7 @@ func (s *Server) analyzeTree(ctx context.Context, sql string) (iikanji.Plan, err
 	return p, nil
 }
 
-// A Met is the measured access to one table in an executed plan.
+// A Met is the measured access to one table in an executed query plan.
 type Met struct {
 	Table string  // alias as in the statement
 	Key   string  // index, "" for none
@@ -62,10 +62,10 @@ func ParseTree(text string) []Met {
 	return out
 }
 
-// meet sets the steps of a plan to the measured numbers of the accesses to their
+// meet sets the steps of a query plan to the measured numbers of the accesses to their
 // tables. Each access is used once. Constant tables are read during planning and
 // are not in the tree, so their steps keep the estimates.
-func meet(p *iikanji.Plan, mets []Met) {
+func meet(p *iikanji.QueryPlan, mets []Met) {
 	p.Ran = true
 	mets = slices.Clone(mets)
 	for i := range p.Steps {

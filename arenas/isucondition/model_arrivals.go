@@ -16,9 +16,9 @@ const countSeed = 11
 // bareEvery: one ISU in this many is registered without an image.
 const bareEvery = 20
 
-// A plan is the work that a seed offers: users in order of arrival, with their
+// An arrivals is the work that a seed offers: users in order of arrival, with their
 // ISU. It is not safe for concurrent use.
-type plan struct {
+type arrivals struct {
 	counts *rand.Rand
 	rng    *rand.Rand
 	names  seeded.UserNames
@@ -27,22 +27,22 @@ type plan struct {
 	digest hash.Hash64
 }
 
-// A plannedUser is a user who has not arrived yet.
-type plannedUser struct {
+// A futureUser is a user who has not arrived yet.
+type futureUser struct {
 	id   string
-	isus []plannedISU
+	isus []futureISU
 }
 
-type plannedISU struct {
+type futureISU struct {
 	uuid, name string
 	image      int // index in the pool; -1 means no image
 	character  int // index in Labels
 }
 
-// newPlan makes the plan for a random generator. It does not reuse the names of
+// newArrivals makes the arrivals for a random generator. It does not reuse the names of
 // the initial users.
-func newPlan(rng *rand.Rand, data *Data) *plan {
-	p := &plan{counts: rand.New(rand.NewPCG(countSeed, 0)), rng: rng, pool: len(data.Pool), digest: fnv.New64a()}
+func newArrivals(rng *rand.Rand, data *Data) *arrivals {
+	p := &arrivals{counts: rand.New(rand.NewPCG(countSeed, 0)), rng: rng, pool: len(data.Pool), digest: fnv.New64a()}
 	for _, u := range data.Users {
 		p.names.Take(u.ID)
 	}
@@ -52,13 +52,13 @@ func newPlan(rng *rand.Rand, data *Data) *plan {
 	return p
 }
 
-// next plans one more user with 1 to 9 ISU. If id is empty, the user gets a
+// next makes one more user with 1 to 9 ISU. If id is empty, the user gets a
 // generated name.
-func (p *plan) next(id string) plannedUser {
+func (p *arrivals) next(id string) futureUser {
 	if id == "" {
 		id = p.names.Next(p.rng)
 	}
-	u := plannedUser{id: id}
+	u := futureUser{id: id}
 	for range 1 + p.counts.IntN(9) {
 		u.isus = append(u.isus, p.isu())
 	}
@@ -67,15 +67,15 @@ func (p *plan) next(id string) plannedUser {
 }
 
 // isu plans one ISU.
-func (p *plan) isu() plannedISU {
+func (p *arrivals) isu() futureISU {
 	p.isus++
-	i := plannedISU{uuid: seeded.UUID(p.rng), name: ISUName(p.rng), image: p.rng.IntN(p.pool), character: p.rng.IntN(Characters)}
+	i := futureISU{uuid: seeded.UUID(p.rng), name: ISUName(p.rng), image: p.rng.IntN(p.pool), character: p.rng.IntN(Characters)}
 	if p.isus%bareEvery == 0 {
 		i.image = -1
 	}
 	return i
 }
 
-// sum is a digest of everything planned so far, cut to 48 bits so that a float64
+// sum is a digest of everything made so far, cut to 48 bits so that a float64
 // holds it exactly.
-func (p *plan) sum() float64 { return float64(p.digest.Sum64() >> 16) }
+func (p *arrivals) sum() float64 { return float64(p.digest.Sum64() >> 16) }

@@ -76,7 +76,7 @@ func FuzzReading(f *testing.F) {
 }
 
 func TestParsePlanMySQL(t *testing.T) {
-	p, err := ParsePlan([]byte(`{"query_block": {"select_id": 1, "cost_info": {"query_cost": "1.2"}, "ordering_operation": {"using_filesort": true,
+	p, err := ParseQueryPlan([]byte(`{"query_block": {"select_id": 1, "cost_info": {"query_cost": "1.2"}, "ordering_operation": {"using_filesort": true,
 	  "nested_loop": [{"table": {"table_name": "u", "access_type": "const", "possible_keys": ["PRIMARY"], "key": "PRIMARY", "used_key_parts": ["id"],
 	  "rows_examined_per_scan": 1, "filtered": "100.00", "using_index": true}}, {"table": {"table_name": "p", "access_type": "ALL", "rows_examined_per_scan": 4000, "filtered": "10.00"}}]}}}`))
 	if err != nil {
@@ -85,13 +85,13 @@ func TestParsePlanMySQL(t *testing.T) {
 	if len(p.Steps) != 2 || !p.Sort || p.Temp || p.Steps[0].Key != "PRIMARY" || !p.Steps[0].Covering || p.Steps[1].Rows != 4000 || p.Steps[1].Filtered != 10 {
 		t.Errorf("%+v", p)
 	}
-	if _, err := ParsePlan([]byte(`{"query_block"`)); err == nil {
-		t.Error("half a plan was read")
+	if _, err := ParseQueryPlan([]byte(`{"query_block"`)); err == nil {
+		t.Error("half a query plan was read")
 	}
 }
 
 // TestParseTree parses an output of MySQL's EXPLAIN ANALYZE and merges it into the
-// steps of the plan.
+// steps of the query plan.
 func TestParseTree(t *testing.T) {
 	mets := ParseTree(strings.TrimPrefix(`
 -> Limit: 20 row(s)  (cost=23.6 rows=1) (actual time=1806..1806 rows=20 loops=1)
@@ -108,13 +108,13 @@ func TestParseTree(t *testing.T) {
 	if !slices.Equal(mets, want) {
 		t.Errorf("%+v, want %+v", mets, want)
 	}
-	p := iikanji.Plan{Steps: []iikanji.PlanStep{{Table: "c", Access: "const", Key: "PRIMARY", Rows: 1}, {Table: "p", Access: "ALL", Rows: 15400}, {Table: "u", Access: "eq_ref", Key: "PRIMARY", Rows: 1}}}
+	p := iikanji.QueryPlan{Steps: []iikanji.QueryStep{{Table: "c", Access: "const", Key: "PRIMARY", Rows: 1}, {Table: "p", Access: "ALL", Rows: 15400}, {Table: "u", Access: "eq_ref", Key: "PRIMARY", Rows: 1}}}
 	meet(&p, mets)
 	if c, p, u := p.Steps[0], p.Steps[1], p.Steps[2]; c.Foreseen != 0 || p.Rows != 16044 || p.Foreseen != 15400 || u.Rows != 0.5 || u.Loops != 6.96e6 {
 		t.Errorf("%+v", p)
 	}
 	if !p.Ran {
-		t.Error("a plan that was run says that it was not")
+		t.Error("a query plan that was run is marked as not run")
 	}
 }
 

@@ -137,9 +137,9 @@ func TestTuneProposer(t *testing.T) {
 		asked++
 		var out []Candidate
 		for _, args := range []map[string]string{{"name": "unsafe", "value": "1", "weakens": "yes"}, {"name": "wrong", "value": "1"}, {"name": "good", "value": "1"}} {
-			out = append(out, Candidate{Remedy: iikanji.Remedy{Kind: "knob", Target: "site", Says: args["name"], Args: args}, Why: "proposed"})
+			out = append(out, Candidate{Remedy: iikanji.Remedy{Kind: "knob", Target: "site", Says: args["name"], Args: args}, Claim: "proposed"})
 		}
-		return append(out, Candidate{Remedy: iikanji.Remedy{Kind: "no such kind"}, Why: "proposed"}), nil
+		return append(out, Candidate{Remedy: iikanji.Remedy{Kind: "no such kind"}, Claim: "proposed"}), nil
 	}
 	out, err := tu.Tune(t.Context())
 	if err != nil {
