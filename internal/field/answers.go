@@ -22,8 +22,6 @@ const (
 	mostCompared = 1200
 	// mostBorders is how many neighbours of them are.
 	mostBorders = 800
-	// recordLoad is the load during which requests are recorded.
-	recordLoad = 6 * time.Second
 	// perStep is how many requests of one step are kept.
 	perStep = 400
 	// askRound bounds one round of requests. What a slow site does not answer in this
@@ -61,7 +59,7 @@ func (f *Field) SameAnswers(ctx context.Context, spec tune.AnswerSpec) (tune.Ans
 	if err != nil {
 		return tune.AnswerReport{}, err
 	}
-	recorded, err := f.record(ctx, spec.Seed)
+	recorded, err := f.record(ctx, spec)
 	if err != nil {
 		return tune.AnswerReport{}, fmt.Errorf("recording requests to compare answers: %w", err)
 	}
@@ -105,10 +103,10 @@ func hostOf(url string) string {
 
 // record makes a short run that counts for nothing and returns its GET requests: from
 // the load generator if it keeps them, else from the access logs, without cookies.
-func (f *Field) record(ctx context.Context, seed uint64) ([]answers.Request, error) {
+func (f *Field) record(ctx context.Context, spec tune.AnswerSpec) ([]answers.Request, error) {
 	logs := f.accessLogs()
-	sample := bench.NewRequestSample(seed, perStep)
-	run, err := f.Loader.Load(ctx, Load{Time: recordLoad, Requests: sample})
+	sample := bench.NewRequestSample(spec.Seed, perStep)
+	run, err := f.Loader.Load(ctx, Load{Time: spec.Load, Requests: sample})
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
@@ -20,6 +21,7 @@ type Comparer interface {
 type AnswerSpec struct {
 	Service string // the app whose source changes
 	Seed    uint64
+	Load    time.Duration // of the run whose requests are recorded
 	// AnyOrder: lists may come in another order.
 	AnyOrder bool
 	// Swap applies the change, or undoes it. The app answers afterwards.
@@ -68,7 +70,7 @@ func (tr *trial) sameAnswers(ctx context.Context) (why string, err error) {
 		return slices.ContainsFunc(tr.changes, func(c *iikanji.Change) bool { return slices.Contains(c.Weakens, p) })
 	}
 	report, err := field.SameAnswers(ctx, AnswerSpec{
-		Service: tr.changes[i].Target, Seed: tr.options.Seed,
+		Service: tr.changes[i].Target, Seed: tr.options.Seed, Load: min(tr.options.Short, recordLoad),
 		AnyOrder: slices.Contains(tr.acts.Policy.Allow, iikanji.RowOrder),
 		Swap:     tr.put,
 	})
@@ -85,6 +87,10 @@ func (tr *trial) sameAnswers(ctx context.Context) (why string, err error) {
 	}
 	return "", nil
 }
+
+// recordLoad is the longest load during which requests are recorded: in 6 s a site
+// sends more requests than are compared.
+const recordLoad = 6 * time.Second
 
 // leastCompared is the least number of equal answers that a rewrite needs that
 // nothing else proves.
