@@ -25,12 +25,11 @@ type Text struct {
 	Holes int
 	// Expanded: sqlx.In or sqlx.Named changes the text before it is sent.
 	Expanded bool
-	// Shared: other code uses a constant or a variable of the text, too. Only an
-	// addition at the end is possible then.
-	Shared bool
 
 	pieces []piece
 	arg    ast.Expr // the argument of the call
+	shared int      // depth of constants and variables that other code uses, too
+	frozen bool     // several calls run a prepared statement of this text
 }
 
 // A piece is a part of the text.
@@ -39,6 +38,13 @@ type piece struct {
 	at     []token.Pos // place of each byte, and of the end; nil if it has none in this package
 	raw    bool        // of a literal in backquotes
 	format bool        // of a format of fmt.Sprintf
+	shared bool        // other code uses it, too
+}
+
+// push appends a piece.
+func (t *Text) push(p piece) {
+	p.shared = t.shared > 0
+	t.pieces = append(t.pieces, p)
 }
 
 // resolve finds the text of a statement; nil if nothing of it is known.
@@ -86,7 +92,7 @@ func (r *Result) add(t *Text, b *strings.Builder, e ast.Expr, depth int) {
 		}
 	}
 	if v := info.Types[e].Value; v != nil && v.Kind() == constant.String {
-		t.pieces = append(t.pieces, piece{start: b.Len()})
+		t.push(piece{start: b.Len()})
 		b.WriteString(constant.StringVal(v))
 		return
 	}
@@ -95,7 +101,7 @@ func (r *Result) add(t *Text, b *strings.Builder, e ast.Expr, depth int) {
 
 func hole(t *Text, b *strings.Builder) {
 	t.Holes++
-	t.pieces = append(t.pieces, piece{start: b.Len()})
+	t.push(piece{start: b.Len()})
 	b.WriteString(Hole)
 }
 
@@ -116,7 +122,8 @@ func (r *Result) named(t *Text, b *strings.Builder, e *ast.Ident, depth int) boo
 		return false
 	}
 	if r.Uses[obj] != 1 || obj.Exported() && r.pass.Pkg.Name() != "main" {
-		t.Shared = true
+		t.shared++
+		defer func() { t.shared-- }()
 	}
 	if call, ok := ast.Unparen(v.expr).(*ast.CallExpr); ok && v.index == 0 && r.expands(call) {
 		t.Expanded = true
@@ -180,7 +187,7 @@ func (r *Result) format(t *Text, b *strings.Builder, call *ast.CallExpr, depth i
 	arg, from := 1, 0
 	flush := func(end int) {
 		if end > from {
-			t.pieces = append(t.pieces, piece{start: b.Len(), at: at[from : end+1], raw: raw, format: true})
+			t.push(piece{start: b.Len(), at: at[from : end+1], raw: raw, format: true})
 			b.WriteString(text[from:end])
 		}
 	}
@@ -191,7 +198,7 @@ func (r *Result) format(t *Text, b *strings.Builder, call *ast.CallExpr, depth i
 		flush(i)
 		switch verb := text[i+1]; {
 		case verb == '%':
-			t.pieces = append(t.pieces, piece{start: b.Len()})
+			t.push(piece{start: b.Len()})
 			b.WriteByte('%')
 		case strings.IndexByte("sdvq", verb) >= 0 && arg < len(call.Args):
 			r.formatted(t, b, call.Args[arg], verb, depth)
@@ -220,10 +227,10 @@ func (r *Result) formatted(t *Text, b *strings.Builder, arg ast.Expr, verb byte,
 		}
 		hole(t, b)
 	case v.Kind() == constant.String:
-		t.pieces = append(t.pieces, piece{start: b.Len()})
+		t.push(piece{start: b.Len()})
 		b.WriteString(constant.StringVal(v))
 	case v.Kind() == constant.Int:
-		t.pieces = append(t.pieces, piece{start: b.Len()})
+		t.push(piece{start: b.Len()})
 		b.WriteString(v.ExactString())
 	default:
 		hole(t, b)
@@ -264,19 +271,22 @@ func literal(t *Text, b *strings.Builder, lit *ast.BasicLit, format bool) {
 		}
 	}
 	p.at = append(p.at, lit.End()-1)
-	t.pieces = append(t.pieces, p)
+	t.push(p)
 }
 
 // Edits turns edits of the statement into edits of the source. ok is false if a
 // part has no place of its own in the source, or if other code uses it, too.
 func (t *Text) Edits(edits ...sqltext.Edit) (out []analysis.TextEdit, ok bool) {
-	if t.Shared {
-		return t.appended(edits)
+	if t.frozen {
+		return nil, false
 	}
 	for _, e := range edits {
 		p, found := t.pieceOf(e.Start, e.End)
 		if !found {
 			return nil, false
+		}
+		if p.shared {
+			return t.appended(edits)
 		}
 		text, fits := p.spell(e.New)
 		if !fits {
@@ -304,6 +314,7 @@ func (t *Text) appended(edits []sqltext.Edit) ([]analysis.TextEdit, bool) {
 // pieceOf is the piece that has the bytes from start to end.
 func (t *Text) pieceOf(start, end int) (piece, bool) {
 	for _, p := range t.pieces {
+		// An insertion between two pieces goes to the end of the first one.
 		if p.at != nil && start >= p.start && end <= p.start+len(p.at)-1 {
 			return p, true
 		}
@@ -342,4 +353,19 @@ func (t *Text) Source(edits ...sqltext.Edit) string {
 		return "`" + sql + "`"
 	}
 	return strconv.Quote(sql)
+}
+
+// Literal returns the piece of source from the argument of the call that is one
+// string literal; nil if the text has another form.
+func (t *Text) Literal() *ast.BasicLit {
+	lit, _ := ast.Unparen(t.arg).(*ast.BasicLit)
+	return lit
+}
+
+// PosOf is the place of a byte of the text in the source; NoPos if it has none.
+func (t *Text) PosOf(offset int) token.Pos {
+	if p, ok := t.pieceOf(offset, offset); ok {
+		return p.at[offset-p.start]
+	}
+	return token.NoPos
 }
