@@ -15,7 +15,7 @@ type Answered struct {
 
 // String is as in "1,204 requests on 12 routes".
 func (a Answered) String() string {
-	text := fmt.Sprintf("%d requests on %d routes", a.Requests, a.Routes)
+	text := fmt.Sprintf("%s on %s", counted(a.Requests, "request"), counted(a.Routes, "route"))
 	if a.Borders > 0 {
 		text += fmt.Sprintf(", %d of them at borders of parameters", a.Borders)
 	}
@@ -23,4 +23,11 @@ func (a Answered) String() string {
 		text += fmt.Sprintf("; %d could not be compared", a.Left)
 	}
 	return text
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -223,3 +223,6 @@ func (x *index) topDecl(n ast.Node) ast.Decl {
 	}
 	return top
 }
+
+// fix1 is a list with one fix.
+func fix1(f analysis.SuggestedFix) []analysis.SuggestedFix { return []analysis.SuggestedFix{f} }

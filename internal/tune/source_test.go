@@ -257,7 +257,7 @@ func TestSource(t *testing.T) {
 		[]iikanji.Remedy{{Kind: "patch", Target: changetest.Service, Says: "allow fewer", Args: map[string]string{"diff": wrongAtBorder}}}}
 	acts := &change.Executor{Hands: s.site, Journal: h, Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.TestedOnly, iikanji.Behaviour}}}
 	tu := &tune.Tuner{Field: f, Site: s.site, Acts: acts, History: h, Now: time.Now, Say: func(line string) { t.Log(line) },
-		Options: tune.TuneOptions{Runs: 40, Until: 1.5, Short: 400 * time.Millisecond, Full: 400 * time.Millisecond, Watch: 400 * time.Millisecond, Pairs: 2, Seed: 1}}
+		Options: tune.TuneOptions{Runs: 40, Until: 1.3, Short: 400 * time.Millisecond, Full: 400 * time.Millisecond, Watch: 400 * time.Millisecond, Pairs: 2, Seed: 1}}
 	out, err := tu.Tune(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -80,6 +80,7 @@ type Result struct {
 	values map[types.Object]value
 	byExpr map[*ast.CallExpr]*Call
 	funcs  map[*types.Func]*ast.FuncDecl
+	closes map[types.Object]int // calls of x.Close()
 }
 
 // A value is the expression that a constant or a variable is set to. index is the
@@ -100,7 +101,7 @@ var Analyzer = &analysis.Analyzer{
 
 func find(pass *analysis.Pass) *Result {
 	r := &Result{pass: pass, Uses: map[types.Object]int{}, Writes: map[types.Object]int{},
-		values: map[types.Object]value{}, byExpr: map[*ast.CallExpr]*Call{}, funcs: map[*types.Func]*ast.FuncDecl{}}
+		values: map[types.Object]value{}, byExpr: map[*ast.CallExpr]*Call{}, funcs: map[*types.Func]*ast.FuncDecl{}, closes: map[types.Object]int{}}
 	root := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector).Root()
 	r.index(root)
 	for c := range root.Preorder((*ast.CallExpr)(nil)) {
@@ -112,7 +113,22 @@ func find(pass *analysis.Pass) *Result {
 	for _, call := range r.Calls {
 		r.link(call)
 	}
+	r.freeze()
 	return r
+}
+
+// freeze forbids edits of the texts of prepared statements that have other users
+// than one call.
+func (r *Result) freeze() {
+	for _, c := range r.Calls {
+		if c.Prepared == nil || c.Text == nil {
+			continue
+		}
+		id, ok := ast.Unparen(c.Handle.Expr).(*ast.Ident)
+		if !ok || r.Uses[r.pass.TypesInfo.ObjectOf(id)]-r.closes[r.pass.TypesInfo.ObjectOf(id)] != 1 {
+			c.Text.frozen = true
+		}
+	}
 }
 
 // link finds the prepared statement and the text of a call.

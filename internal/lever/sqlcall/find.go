@@ -16,8 +16,8 @@ func (r *Result) index(root inspector.Cursor) {
 	for _, obj := range info.Uses {
 		r.Uses[obj]++
 	}
-	types := []ast.Node{(*ast.AssignStmt)(nil), (*ast.ValueSpec)(nil), (*ast.UnaryExpr)(nil), (*ast.IncDecStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncDecl)(nil)}
-	for c := range root.Preorder(types...) {
+	kinds := []ast.Node{(*ast.SelectorExpr)(nil), (*ast.AssignStmt)(nil), (*ast.ValueSpec)(nil), (*ast.UnaryExpr)(nil), (*ast.IncDecStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncDecl)(nil)}
+	for c := range root.Preorder(kinds...) {
 		switch n := c.Node().(type) {
 		case *ast.AssignStmt:
 			r.assigned(n.Lhs, n.Rhs)
@@ -42,14 +42,16 @@ func (r *Result) index(root inspector.Cursor) {
 			r.write(n.Key)
 			r.write(n.Value)
 		case *ast.FuncDecl:
-			if f, ok := info.Defs[n.Name].(*typesFunc); ok {
+			if f, ok := info.Defs[n.Name].(*types.Func); ok {
 				r.funcs[f] = n
+			}
+		case *ast.SelectorExpr:
+			if id, ok := n.X.(*ast.Ident); ok && n.Sel.Name == "Close" {
+				r.closes[info.ObjectOf(id)]++
 			}
 		}
 	}
 }
-
-type typesFunc = types.Func
 
 func (r *Result) assigned(lhs, rhs []ast.Expr) {
 	for i, l := range lhs {

@@ -29,6 +29,7 @@ type Text struct {
 	pieces []piece
 	arg    ast.Expr // the argument of the call
 	shared int      // depth of constants and variables that other code uses, too
+	frozen bool     // several calls run a prepared statement of this text
 }
 
 // A piece is a part of the text.
@@ -276,6 +277,9 @@ func literal(t *Text, b *strings.Builder, lit *ast.BasicLit, format bool) {
 // Edits turns edits of the statement into edits of the source. ok is false if a
 // part has no place of its own in the source, or if other code uses it, too.
 func (t *Text) Edits(edits ...sqltext.Edit) (out []analysis.TextEdit, ok bool) {
+	if t.frozen {
+		return nil, false
+	}
 	for _, e := range edits {
 		p, found := t.pieceOf(e.Start, e.End)
 		if !found {
@@ -349,4 +353,19 @@ func (t *Text) Source(edits ...sqltext.Edit) string {
 		return "`" + sql + "`"
 	}
 	return strconv.Quote(sql)
+}
+
+// Literal returns the piece of source from the argument of the call that is one
+// string literal; nil if the text has another form.
+func (t *Text) Literal() *ast.BasicLit {
+	lit, _ := ast.Unparen(t.arg).(*ast.BasicLit)
+	return lit
+}
+
+// PosOf is the place of a byte of the text in the source; NoPos if it has none.
+func (t *Text) PosOf(offset int) token.Pos {
+	if p, ok := t.pieceOf(offset, offset); ok {
+		return p.at[offset-p.start]
+	}
+	return token.NoPos
 }
