@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/change"
 )
 
 // A Comparer is a Field that can compare the answers of the site before and after a
@@ -42,19 +41,6 @@ type Unlike struct {
 	Old     string `json:"old"` // the beginning of the answer before the change
 	New     string `json:"new"`
 }
-
-// rewrites reports whether a remedy changes the source of an app.
-func rewrites(r *iikanji.Remedy) bool {
-	if r == nil {
-		return false
-	}
-	act, err := change.Match(*r)
-	return err == nil && act.Rewrites
-}
-
-// rewrites reports whether a candidate changes source. Its trial has a build and a
-// comparison of answers, so that it is not mixed with others in screenings.
-func (c Candidate) rewrites() bool { return rewrites(&c.Remedy) }
 
 // sameAnswers compares the answers before and after the changes of source among a
 // trial's changes. why is the reason to undo them; "" if all answers are the same or

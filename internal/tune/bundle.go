@@ -75,7 +75,10 @@ func (q *queue) handful(first Candidate, most int) []Candidate {
 		}
 		return !c.Proposed && (runsFor(c.Gain, sd) > 4 || tight && c.Gain < middling || c.blinds())
 	}
-	if !small(first) || first.rewrites() {
+	if first.rewrites() {
+		return q.allRewrites(first)
+	}
+	if !small(first) {
 		return nil
 	}
 	parts := []Candidate{first}

@@ -17,7 +17,7 @@ var acts = []change.DeclaredAct{
 		Help: "apply the fixes of code levers in one function of a Go app",
 		// Measured by hand on a tuned isucondition: the six levers of the reading and
 		// the writing side gave 3 to 20 % each, and 2.6 times together.
-		Belief: change.Belief{Chance: 0.5, Gain: 0.10}, Worth: change.WorthIndex, Rewrites: true,
+		Belief: change.Belief{Chance: 0.5, Gain: 0.10}, Worth: change.WorthLine, Rewrites: true,
 	}),
 }
 
