@@ -142,7 +142,7 @@ func isFunc(fn *types.Func, path string, names ...string) bool {
 	}
 	name := fn.Name()
 	if recv := fn.Signature().Recv(); recv != nil {
-		name = typeName(recv.Type()) + "." + name
+		name = receiverName(recv.Type()) + "." + name
 	}
 	for _, n := range names {
 		if n == name {
@@ -152,8 +152,8 @@ func isFunc(fn *types.Func, path string, names ...string) bool {
 	return false
 }
 
-// typeName is the name of a named type or of the type that a pointer points to.
-func typeName(t types.Type) string {
+// receiverName is the name of a named type or of the type that a pointer points to.
+func receiverName(t types.Type) string {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
 	}

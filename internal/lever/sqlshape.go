@@ -9,7 +9,7 @@ import (
 	"github.com/iikanji/iikanji/internal/lever/sqltext"
 )
 
-// A shape is a SELECT of whole rows of one table: without grouping, aggregates,
+// A shape is a SELECT of whole rows of one table: without grouping, manyToOne,
 // LIMIT and locks, so that a further condition only removes rows of the result.
 type shape struct {
 	text    *sqlcall.Text
@@ -27,8 +27,8 @@ type shape struct {
 var refused = []string{"GROUP", "HAVING", "UNION", "LIMIT", "OFFSET", "FETCH", "JOIN", "INTO", "WINDOW", "EXCEPT", "INTERSECT",
 	"PROCEDURE", "DISTINCT", "OVER", "STRAIGHT_JOIN", "SQL_CALC_FOUND_ROWS", "PARTITION", "FOR", "LOCK"}
 
-// aggregates are functions that make one row of many.
-var aggregates = []string{"COUNT", "SUM", "MIN", "MAX", "AVG", "GROUP_CONCAT", "JSON_ARRAYAGG", "JSON_OBJECTAGG", "STRING_AGG",
+// manyToOne are functions that make one row of many.
+var manyToOne = []string{"COUNT", "SUM", "MIN", "MAX", "AVG", "GROUP_CONCAT", "JSON_ARRAYAGG", "JSON_OBJECTAGG", "STRING_AGG",
 	"ARRAY_AGG", "BIT_AND", "BIT_OR", "BIT_XOR", "STD", "STDDEV", "VARIANCE", "ANY_VALUE"}
 
 // shapeOf reads the statement of a call; nil if it has another form.
@@ -94,7 +94,7 @@ func (s *shape) readColumns() bool {
 	from := sqltext.Find(s.tokens, 1, "FROM")
 	for item := range splitTokens(s.tokens[1:from]) {
 		for i, t := range item {
-			if t.Is(aggregates...) && i+1 < len(item) && item[i+1].Text == "(" {
+			if t.Is(manyToOne...) && i+1 < len(item) && item[i+1].Text == "(" {
 				return false
 			}
 		}
