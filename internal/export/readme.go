@@ -21,6 +21,7 @@ func readme(items []Item, sum *folded, o *Options) string {
 	}
 	b.WriteString(promises(items))
 	b.WriteString(howTo(sum))
+	b.WriteString(seriesNote(items))
 	for _, it := range items {
 		entry(&b, it, items, o)
 	}
