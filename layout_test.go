@@ -24,7 +24,8 @@ var layout = map[string][]string{
 	"internal/lines":                   {},
 	"internal/filter":                  {}, // the language of --where, for every kind of log
 	"internal/nginx":                   {},
-	"internal/plain":                   {}, // the one cleaner of text from outside
+	"internal/plain":                   {},        // the one cleaner of text from outside
+	"internal/redact":                  {"words"}, // removes secrets from what leaves the machine
 	"internal/tally":                   {"words"},
 	"internal/scenario":                {"words"},
 	"internal/host":                    {},
@@ -45,9 +46,9 @@ var layout = map[string][]string{
 	"internal/gosource":                {"words", "internal/lever", "internal/slowlog"}, // source of Go apps as facts
 	"internal/change/promise":          {"words"},                                       // pure: which promises a value weakens
 	"internal/change/all":              {"internal/change/*"},
-	"internal/export":                  {"words", "internal/history", "internal/change", "internal/plain"},
-	"internal/propose":                 {"words", "internal/change", "internal/plain"}, // describes the acts that kinds of change declare
-	"internal/stack":                   {"words", "internal/host", "internal/arena"},   // see docs/adr/0001
+	"internal/export":                  {"words", "internal/history", "internal/change", "internal/plain", "internal/redact"},
+	"internal/propose":                 {"words", "internal/change", "internal/plain", "internal/redact"}, // describes the acts that kinds of change declare
+	"internal/stack":                   {"words", "internal/host", "internal/arena"},                      // see docs/adr/0001
 	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/host", "internal/hoststat", "internal/change", "internal/judge", "internal/observe", "internal/tune", "internal/gosource", "internal/answers"},
 	"internal/lever/sqltext":           {},                                                                                                                       // SQL by its tokens
 	"internal/lever/sqlcall":           {"internal/lever/sqltext"},                                                                                               // finds SQL calls in Go source

@@ -15,6 +15,8 @@ import (
 	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/observe"
+	"github.com/iikanji/iikanji/internal/progress"
+	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/report"
 )
 
@@ -30,10 +32,11 @@ type diagnoseCmd struct {
 	History string        `help:"Folder for runs (default: history in the work folder)." type:"path" placeholder:"FOLDER"`
 	Env     []string      `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
 
-	Explain string        `help:"Show evidence, plans and remedies of the findings with this code." placeholder:"CODE"`
-	Score   bool          `help:"Compare the findings with the known causes of the target."`
-	Format  report.Format `help:"table, tsv, csv, markdown or json." enum:"table,tsv,csv,markdown,json" default:"table"`
-	JSON    bool          `help:"The same as --format json."`
+	Explain  string        `help:"Show evidence, plans and remedies of the findings with this code." placeholder:"CODE"`
+	Score    bool          `help:"Compare the findings with the known causes of the target."`
+	Literals bool          `help:"Show literals of statements, and what may be a secret; by default they are redacted."`
+	Format   report.Format `help:"table, tsv, csv, markdown or json." enum:"table,tsv,csv,markdown,json" default:"table"`
+	JSON     bool          `help:"The same as --format json."`
 }
 
 // Help returns the long help of the command.
@@ -92,6 +95,9 @@ func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	r.progress.Done()
+	if !c.Literals {
+		redact.Document(d)
+	}
 	return c.print(e, a, d, r.history)
 }
 
@@ -121,6 +127,8 @@ func diagnoseNew(ctx context.Context, r *benchRun) (d *observe.Diagnosis, err er
 	}
 	defer h.Close()
 	defer tidy(r.e, h)
+	r.file = progress.NewWriter(r.history, "diagnose", r.target.Name, r.e.Now)
+	defer func() { endProgress(r.e, r.file, err) }()
 	began := r.e.Now()
 	err = useTarget(ctx, r.target, r.stackOptions(), func(ctx context.Context, s field.Subject) (err error) {
 		f := r.field(h, s, r.loaderOf(s, h))
