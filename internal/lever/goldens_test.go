@@ -24,6 +24,12 @@ var goldenLevers = []struct {
 	fire, still int
 }{
 	{newApp206(Facts{}), 16, 16},
+	{newApp208(Facts{}), 10, 10},
+	{newApp209(Facts{}), 10, 10},
+	{newApp210(Facts{}), 10, 10},
+	{newApp211(Facts{}), 10, 10},
+	{newApp212(Facts{}), 10, 10},
+	{newApp213(Facts{}), 14, 20},
 	{newApp214(Facts{}), 18, 14},
 }
 

@@ -142,7 +142,10 @@ func (x *index) declared(f *ast.File, name string) bool {
 
 // addImport inserts an import where gofmt would sort it: into the group of the
 // standard library, or behind the last import.
-func (r *rewrite) addImport(f *ast.File, importPath string) {
+func (r *rewrite) addImport(f *ast.File, importPath string) { r.addNamedImport(f, "", importPath) }
+
+// addNamedImport inserts an import, under another name if one is given.
+func (r *rewrite) addNamedImport(f *ast.File, name, importPath string) {
 	var group *ast.GenDecl
 	for _, d := range f.Decls {
 		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT && group == nil {
@@ -150,6 +153,9 @@ func (r *rewrite) addImport(f *ast.File, importPath string) {
 		}
 	}
 	line := strconv.Quote(importPath)
+	if name != "" {
+		line = name + " " + line
+	}
 	switch {
 	case group == nil:
 		r.insert(f.Name.End(), "\n\nimport "+line)
