@@ -59,7 +59,11 @@ func (it Item) mail(n, of int, items []Item, o *Options) (string, error) {
 		return "", err
 	}
 	for _, x := range sum.files {
-		b.WriteString(gitDiff(x))
+		text, err := o.gitDiff(x)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(text)
 	}
 	b.WriteString("-- \niikanji\n\n")
 	return b.String(), nil
@@ -82,10 +86,18 @@ func proof(it Item, items []Item) string {
 	return b.String()
 }
 
-// gitDiff is the diff of one file with the header of git.
-func gitDiff(x file) string {
+// gitDiff is the diff of one file with the header of git. It has no context lines
+// that may hold secrets.
+func (o *Options) gitDiff(x file) (string, error) {
 	head := fmt.Sprintf("diff --git a/%s b/%s\n", x.rel, x.rel)
 	text := patch(x)
+	if err := o.secretFree(x.rel, text); err != nil {
+		less, ok := withoutContext(text)
+		if !ok || o.secretFree(x.rel, less) != nil {
+			return "", err
+		}
+		text = less
+	}
 	switch {
 	case x.old == nil:
 		head += "new file mode 100644\n"
@@ -94,7 +106,7 @@ func gitDiff(x file) string {
 		head += "deleted file mode 100644\n"
 		text = strings.Replace(text, "+++ b/"+x.rel, "+++ /dev/null", 1)
 	}
-	return head + text
+	return head + text, nil
 }
 
 // slug is the beginning of a text as a part of a file name.

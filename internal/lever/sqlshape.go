@@ -181,7 +181,7 @@ func (s *shape) column(name string) (text string, ok bool) {
 	if quotes && !s.text.Raw() {
 		return "`" + name + "`", true
 	}
-	return name, !slices.Contains(reserved, strings.ToUpper(name)) && plainName(name)
+	return name, !slices.Contains(reservedWords, strings.ToUpper(name)) && plainName(name)
 }
 
 func plainName(name string) bool {
@@ -193,9 +193,9 @@ func plainName(name string) bool {
 	return name != "" && (name[0] < '0' || name[0] > '9')
 }
 
-// reserved are words of MySQL and MariaDB that are often used as the name of a
+// reservedWords are words of MySQL and MariaDB that are often used as the name of a
 // column and must be quoted then.
-var reserved = strings.Fields(`ADD ALL ALTER AND AS ASC BETWEEN BY CASE CHANGE CHARACTER CHECK COLUMN CONDITION CREATE
+var reservedWords = strings.Fields(`ADD ALL ALTER AND AS ASC BETWEEN BY CASE CHANGE CHARACTER CHECK COLUMN CONDITION CREATE
 		CROSS CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP DATABASE DEFAULT DELETE DESC DESCRIBE DISTINCT DROP ELSE EXISTS FALSE FLOAT FOR FORCE FROM
 		FULLTEXT GRANT GROUP GROUPS HAVING IF IN INDEX INNER INSERT INT INTERVAL INTO IS JOIN KEY KEYS KILL LEFT LIKE LIMIT LINES LOAD LOCK LONG MATCH
 		MOD NOT NULL ON OPTION OR ORDER OUTER OVER PARTITION PRIMARY RANGE RANK READ REFERENCES RELEASE RENAME REPEAT REPLACE REQUIRE RIGHT ROW ROWS
