@@ -52,7 +52,7 @@ func warden(command []string) int {
 	}
 	syscall.CloseOnExec(wardenPipe)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP) // they are for the command, in the same group
-	var alone atomic.Bool // iikanji has ended
+	var alone atomic.Bool                                                                   // iikanji has ended
 	go func() {
 		_, _ = io.Copy(io.Discard, os.NewFile(wardenPipe, "iikanji"))
 		alone.Store(true)
