@@ -40,10 +40,14 @@ func (s *Server) showRequests(r *http.Request) (*view, error) {
 		return nil, err
 	}
 	defer done()
-	step := r.URL.Query().Get("step")
-	slowest, err := timeline.Slowest(h, runID(n), step, maxRequests)
+	key := r.URL.Query().Get("step")
+	slowest, err := timeline.Slowest(h, runID(n), func(step string) bool { return key == "" || nameKey(step) == key }, maxRequests)
 	if err != nil {
 		return nil, noSamples(n, err)
+	}
+	step := ""
+	if key != "" && len(slowest) > 0 {
+		step = slowest[0].Step
 	}
 	t := &Table{Name: "requests", Caption: "The slowest requests", Columns: []Column{rightColumn("number", "request"), leftColumn("step", "step"), rightColumn("took", "took"), leftColumn("began", "began (UTC)"), rightColumn("status", "status"), rightColumn("bytes", "bytes"), rightColumn("client", "client"), leftColumn("fault", "fault")}}
 	for i := range slowest {
@@ -53,6 +57,12 @@ func (s *Server) showRequests(r *http.Request) (*view, error) {
 	}
 	return &view{name: "requests", title: fmt.Sprintf("Slow requests of run %d", n), here: "/runs", tables: []*Table{t}, data: requestsPage{n, step}}, nil
 }
+
+// nameKey stands for a name in addresses: names are hostile and may be long.
+func nameKey(name string) string { return digest(name)[:12] }
+
+// StepKey is the key of the request's step.
+func (p *requestPage) StepKey() string { return nameKey(p.Request.Step) }
 
 // noSamples is the error of a run without samples.
 func noSamples(n int, err error) error {
@@ -104,7 +114,7 @@ func (s *Server) showRequest(r *http.Request) (*view, error) {
 	if err != nil {
 		return nil, noSamples(n, err)
 	}
-	p := requestPage{Timeline: t, Run: n, Figure: requestFigure(t)}
+	p := &requestPage{Timeline: t, Run: n, Figure: requestFigure(t)}
 	for i := range t.Statements {
 		if t.Statements[i].Certainty == timeline.Certain {
 			p.Sure++
