@@ -250,7 +250,7 @@ func testChartPoints(t *testing.T, s *site, b *tab) {
 func testLiveUpdate(t *testing.T, s *site, b *tab) {
 	b.run(t, chromedp.Navigate(s.URL+"/live"))
 	eval[bool](t, b, `window.same = true`)
-	eventually(t, b, "connection", `document.getElementById("live-state").textContent.includes("arrive")`)
+	eventually(t, b, "connection", `document.getElementById("live-state")?.textContent.includes("arrive") === true`)
 	w := progress.NewWriter(s.dir, "tune", "toy", time.Now)
 	w.Update(func(s *progress.State) {})
 	time.Sleep(300 * time.Millisecond)
@@ -261,7 +261,7 @@ func testLiveUpdate(t *testing.T, s *site, b *tab) {
 	eventually(t, b, "progress", `document.body.innerText.includes("trying a thing") && document.body.innerText.includes("777")`)
 	eventually(t, b, "chart", `document.querySelectorAll("#live .wide svg.chart circle").length >= 3`)
 	addPairs(t, s.dir)
-	eventually(t, b, "pairs", `document.querySelectorAll("#pairs tbody tr").length === 2 && document.getElementById("pairs").innerText.includes("+50.0 %")`)
+	eventually(t, b, "pairs", `document.querySelectorAll("#pairs tbody tr").length === 2 && document.getElementById("pairs")?.innerText.includes("+50.0 %") === true`)
 	if err := w.End("done"); err != nil {
 		t.Fatal(err)
 	}
@@ -340,13 +340,13 @@ func testKeyboard(t *testing.T, s *site, b *tab) {
 	eventually(t, b, "navigation", `location.pathname === "/runs"`)
 	tabTo("score")
 	b.run(t, chromedp.KeyEvent(kb.Enter))
-	eventually(t, b, "sorting", `location.search === "?runs.sort=-score" && document.querySelector('th[aria-sort=descending]').textContent.includes("score")`)
+	eventually(t, b, "sorting", `location.search === "?runs.sort=-score" && document.querySelector('th[aria-sort=descending]')?.textContent.includes("score") === true`)
 	if !eval[bool](t, b, `(() => { const n = [...document.querySelectorAll("tbody tr")].map(r => parseFloat(r.cells[6].textContent.replace(/,/g, ""))).filter(v => v === v); return n.length > 5 && n.every((v, i) => i === 0 || v <= n[i-1]); })()`) {
 		t.Error("the scores are not sorted")
 	}
 	tabTo("runs.q")
 	b.run(t, chromedp.KeyEvent("calibration"))
-	eventually(t, b, "filter", `document.querySelector("#runs .shown").textContent.startsWith("8 of ")`)
+	eventually(t, b, "filter", `document.querySelector("#runs .shown")?.textContent.startsWith("8 of ") === true`)
 	b.run(t, chromedp.KeyEvent(kb.Enter))
 	eventually(t, b, "filter of the server", `location.search.includes("runs.q=calibration") && document.querySelectorAll("#runs tbody tr").length === 8`)
 	b.run(t, chromedp.Navigate(s.URL+"/actions"))
