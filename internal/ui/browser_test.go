@@ -265,7 +265,7 @@ func testLiveUpdate(t *testing.T, s *site, b *tab) {
 	if err := w.End("done"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, b, "end", `document.body.innerText.includes("ended: done")`)
+	eventually(t, b, "end", `document.body.innerText.includes("ended (done)")`)
 	if !eval[bool](t, b, `window.same === true && document.title !== "pwned"`) {
 		t.Error("the page was loaded again")
 	}

@@ -77,7 +77,8 @@ type requestPage struct {
 	*timeline.Timeline
 	Run    int
 	Figure *document.Figure
-	Sure   int // statements that are certain
+	// Numbers of statements by their certainty.
+	Sure, Likely, Possible int
 }
 
 // showRequest shows the timeline of one request.
@@ -116,8 +117,13 @@ func (s *Server) showRequest(r *http.Request) (*view, error) {
 	}
 	p := &requestPage{Timeline: t, Run: n, Figure: requestFigure(t)}
 	for i := range t.Statements {
-		if t.Statements[i].Certainty == timeline.Certain {
+		switch t.Statements[i].Certainty {
+		case timeline.Certain:
 			p.Sure++
+		case timeline.Likely:
+			p.Likely++
+		case timeline.Possible:
+			p.Possible++
 		}
 	}
 	return &view{name: "request", title: fmt.Sprintf("Request %d of run %d", number, n), here: "/runs", tables: []*Table{statementsTable(t)}, data: p}, nil
@@ -145,8 +151,11 @@ func requestFigure(t *timeline.Timeline) *document.Figure {
 		}
 		span := chart.LaneSpan{From: at(middle(x).Add(-x.Took)), To: at(middle(x)), Colour: chart.Blue, Certain: x.Certainty == timeline.Certain,
 			Title: fmt.Sprintf("%s, %s: %s", x.Certainty, report.Duration(x.Took), report.Shorten(report.Clean(x.Text), 200))}
-		if !span.Certain {
+		switch x.Certainty {
+		case timeline.Likely:
 			span.Colour = chart.Orange
+		case timeline.Possible:
+			span.Colour = chart.Grey
 		}
 		rows[n].Spans = append(rows[n].Spans, span)
 	}
@@ -160,10 +169,7 @@ func statementsTable(t *timeline.Timeline) *Table {
 	out := &Table{Name: "statements", Caption: "Statements, in the order of time", Columns: []Column{rightColumn("at", "ended at"), rightColumn("within", "±"), leftColumn("certainty", "certainty"), leftColumn("why", "why"), rightColumn("connection", "connection"), rightColumn("took", "took"), rightColumn("examined", "rows examined"), rightColumn("sent", "rows sent"), leftColumn("statement", "statement")}}
 	for i := range t.Statements {
 		x := &t.Statements[i]
-		mark := classed("● certain", "keep")
-		if x.Certainty != timeline.Certain {
-			mark = classed("○ likely", "other")
-		}
+		mark := map[timeline.Certainty]Cell{timeline.Certain: classed("● certain", "keep"), timeline.Likely: classed("◐ likely", "revert"), timeline.Possible: classed("○ possible", "dim")}[x.Certainty]
 		at, within := middle(x).Sub(t.Request.Start), x.To.Sub(x.From)/2
 		out.Rows = append(out.Rows, []Cell{number(at.Seconds(), report.Duration(at)), number(within.Seconds(), report.Duration(within)), mark, text(x.Why), {Text: strconv.FormatUint(x.Thread, 10), Value: float64(x.Thread), Numeric: true},
 			number(x.Took.Seconds(), report.Duration(x.Took)), number(float64(x.Examined), report.Count(x.Examined)), number(float64(x.Sent), report.Count(x.Sent)), text(x.Text)})
