@@ -113,5 +113,5 @@ func (o *remedyList) candidate(ctx context.Context, w *liveTarget) (tune.Candida
 	if p.Change == nil {
 		return tune.Candidate{}, fmt.Errorf("nothing to change for %s: %s", p.name(), report.Clean(p.Why))
 	}
-	return tune.Candidate{Remedy: p.Remedy, Code: iikanji.Code(p.code()), Where: p.Where, Why: "asked for"}, nil
+	return tune.Candidate{Remedy: p.Remedy, Code: iikanji.Code(p.code()), Where: p.Where, Claim: "asked for"}, nil
 }
