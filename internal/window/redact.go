@@ -90,7 +90,7 @@ var topics = map[string]func(*iikanji.Fact) error{
 	iikanji.TopicHTTPStatus: func(f *iikanji.Fact) error { f.Key = path(f.Key); return nil },
 	iikanji.TopicVariable:   variable,
 	iikanji.TopicNginx:      directives,
-	iikanji.TopicQueryPlan:       plan,
+	iikanji.TopicQueryPlan:  plan,
 	iikanji.TopicLockWait:   lockWait,
 	iikanji.TopicDeadlock:   deadlock,
 	iikanji.TopicUnit:       unit,

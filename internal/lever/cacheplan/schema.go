@@ -40,7 +40,8 @@ type Column struct {
 	Key  bool // its type has a kind, and no expression computes it
 }
 
-// ReadSchema reads CREATE TABLE statements, as SHOW CREATE TABLE prints them.
+// ReadSchema reads CREATE TABLE statements, as SHOW CREATE TABLE prints them, and
+// ALTER TABLE statements that add keys.
 func ReadSchema(creates []string) (*Schema, error) {
 	s := &Schema{Tables: map[string]*Table{}, Triggers: map[string]bool{}}
 	parents := map[string][]string{}
@@ -49,17 +50,20 @@ func ReadSchema(creates []string) (*Schema, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading a table's definition: %w", err)
 		}
-		c, ok := node.(*ast.CreateTableStmt)
-		if !ok {
-			return nil, fmt.Errorf("reading a table's definition: %q creates no table", first(text))
-		}
-		t := tableOf(c)
-		s.Tables[t.Name] = t
-		for _, con := range c.Constraints {
-			if con.Tp == ast.ConstraintForeignKey && cascades(con.Refer) {
-				parent := con.Refer.Table.Name.L
-				parents[parent] = append(parents[parent], t.Name)
+		switch n := node.(type) {
+		case *ast.CreateTableStmt:
+			t := tableOf(n)
+			s.Tables[t.Name] = t
+			refer(parents, t.Name, n.Constraints)
+		case *ast.AlterTableStmt:
+			for _, spec := range n.Specs {
+				if spec.Tp != ast.AlterTableAddConstraint {
+					return nil, fmt.Errorf("reading a table's definition: %q changes a table; give the definitions as they are now", first(text))
+				}
+				refer(parents, n.Table.Name.L, []*ast.Constraint{spec.Constraint})
 			}
+		default:
+			return nil, fmt.Errorf("reading a table's definition: %q creates no table", first(text))
 		}
 	}
 	for parent, children := range parents {
@@ -68,6 +72,16 @@ func ReadSchema(creates []string) (*Schema, error) {
 		}
 	}
 	return s, nil
+}
+
+// refer notes the tables that a table's foreign keys follow.
+func refer(parents map[string][]string, table string, constraints []*ast.Constraint) {
+	for _, con := range constraints {
+		if con.Tp == ast.ConstraintForeignKey && cascades(con.Refer) {
+			parent := con.Refer.Table.Name.L
+			parents[parent] = append(parents[parent], table)
+		}
+	}
 }
 
 func first(text string) string {
