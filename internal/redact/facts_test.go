@@ -1,4 +1,4 @@
-package propose
+package redact
 
 import (
 	"encoding/json"
@@ -60,8 +60,8 @@ func TestSecretsRemoved(t *testing.T) {
 		"nginx variable":           {Topic: "nginx", Key: "x", Value: directive("set", "$upload_token", hidden)},
 		"nginx condition":          {Topic: "nginx", Key: "x", Value: directive("if", "($http_authorization", "!=", hidden+")")},
 	} {
-		got := removeSecrets([]iikanji.Fact{f})[0]
-		if strings.Contains(got.Key+got.Value, hidden) || !strings.Contains(got.Key+got.Value, removed) && !strings.Contains(got.Key+got.Value, "'?'") {
+		got := Facts([]iikanji.Fact{f})[0]
+		if strings.Contains(got.Key+got.Value, hidden) || !strings.Contains(got.Key+got.Value, Removed) && !strings.Contains(got.Key+got.Value, "'?'") {
 			t.Errorf("%s: %s = %s", name, got.Key, got.Value)
 		}
 		if isJSON(f.Value) && f.Topic != "env" && !json.Valid([]byte(got.Value)) {
@@ -87,7 +87,7 @@ func TestSecretsLeave(t *testing.T) {
 		"basic words":  {Topic: "limit", Key: "x", Value: "a basic understanding"},
 		"empty object": {Topic: "answer", Key: "x", Value: "{}"},
 	} {
-		if got := removeSecrets([]iikanji.Fact{f})[0]; got != f {
+		if got := Facts([]iikanji.Fact{f})[0]; got != f {
 			t.Errorf("%s: %s = %s", name, got.Key, got.Value)
 		}
 	}
@@ -96,7 +96,7 @@ func TestSecretsLeave(t *testing.T) {
 // TestSecretsCopy: the input facts are not changed.
 func TestSecretsCopy(t *testing.T) {
 	facts := []iikanji.Fact{{Topic: "limit", Key: "x", Value: "password=" + hidden}}
-	if removeSecrets(facts); facts[0].Value != "password="+hidden {
+	if Facts(facts); facts[0].Value != "password="+hidden {
 		t.Errorf("%+v", facts)
 	}
 }
@@ -107,23 +107,7 @@ func TestLongTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := removeSecrets([]iikanji.Fact{{Topic: "plan", Value: string(b)}})[0]; len(got.Value) > 2*maxText {
+	if got := Facts([]iikanji.Fact{{Topic: "plan", Value: string(b)}})[0]; len(got.Value) > 2*maxText {
 		t.Errorf("%d bytes", len(got.Value))
-	}
-}
-
-// TestFindingHasNoLiterals: a statement that a finding quotes loses its string
-// literals; the rest of the text stays.
-func TestFindingHasNoLiterals(t *testing.T) {
-	f := findingOf(iikanji.Finding{Claim: "the server's plan for SELECT * FROM user WHERE mail = 'bob@example.org' scans",
-		Evidence: []iikanji.Evidence{{Source: "digest 1", Text: `9× UPDATE user SET name='Alice O\'Hara', n=5 WHERE token = "hunter2": 7 rows each`}, {Source: "x", Text: "the app's log isn't read"}}})
-	if want := "the server's plan for SELECT * FROM user WHERE mail = '?' scans"; f.Claim != want {
-		t.Errorf("%q, want %q", f.Claim, want)
-	}
-	if got := f.Evidence[0].Text; strings.Contains(got, "Alice") || strings.Contains(got, "hunter2") || !strings.Contains(got, "n=5") || !strings.Contains(got, "7 rows each") {
-		t.Errorf("%q", got)
-	}
-	if got := f.Evidence[1].Text; got != "the app's log isn't read" {
-		t.Errorf("%q", got)
 	}
 }

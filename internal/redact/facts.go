@@ -1,4 +1,4 @@
-package propose
+package redact
 
 import (
 	"bytes"
@@ -11,40 +11,37 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// removed replaces a secret.
-const removed = "[removed]"
-
 // environment matches topics whose values are settings of the user. All of their
 // values are removed.
 var environment = regexp.MustCompile(`(?i)^env`)
 
-// removeSecrets returns facts without values that look like secrets: values of names
+// Facts returns facts without values that look like secrets: values of names
 // such as password or token, credentials in addresses, keys, tokens, environment
 // variables, and string literals of statements. Names are kept, so that a reader
 // sees that a value exists.
 //
 // A secret that is a common word under a common name is not recognised.
-func removeSecrets(facts []iikanji.Fact) []iikanji.Fact {
+func Facts(facts []iikanji.Fact) []iikanji.Fact {
 	out := make([]iikanji.Fact, len(facts))
 	for i, f := range facts {
-		out[i] = withoutSecretFact(f)
+		out[i] = fact(f)
 	}
 	return out
 }
 
-func withoutSecretFact(f iikanji.Fact) iikanji.Fact {
+func fact(f iikanji.Fact) iikanji.Fact {
 	switch {
 	case environment.MatchString(f.Topic), secretName(f.Key) && !isJSON(f.Value):
-		f.Value = removed
+		f.Value = Removed
 	case isJSON(f.Value):
-		f.Value = withoutSecretsJSON(f.Value)
+		f.Value = jsonText(f.Value)
 	default:
-		f.Value = withoutSecrets(f.Value)
+		f.Value = Text(f.Value)
 	}
 	if f.Topic == iikanji.TopicSelectivity { // the key is a SQL condition
-		f.Key = withoutTexts(f.Key)
+		f.Key = sqlLiterals(f.Key)
 	}
-	f.Key = withoutSecrets(f.Key)
+	f.Key = Text(f.Key)
 	return f
 }
 
@@ -52,31 +49,31 @@ func isJSON(v string) bool {
 	return len(v) > 0 && (v[0] == '{' || v[0] == '[') && json.Valid([]byte(v))
 }
 
-// withoutSecretArgs removes secrets from the arguments of a remedy.
-func withoutSecretArgs(args map[string]string) map[string]string {
+// Args removes secrets from the arguments of a remedy.
+func Args(args map[string]string) map[string]string {
 	out := maps.Clone(args)
 	for name, v := range out {
 		if secretName(name) {
-			v = removed
+			v = Removed
 		}
-		out[name] = withoutSecrets(v)
+		out[name] = Text(v)
 	}
 	return out
 }
 
-// withoutSecretsJSON removes secrets from every string of a JSON document.
-func withoutSecretsJSON(text string) string {
+// jsonText removes secrets from every string of a JSON document.
+func jsonText(text string) string {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber() // keep all digits of a bigint
 	var tree any
 	if err := dec.Decode(&tree); err != nil && err != io.EOF {
-		return removed // cannot happen: the caller has checked the JSON
+		return Removed // cannot happen: the caller has checked the JSON
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(cleaned("", tree)); err != nil {
-		return removed
+		return Removed
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -91,26 +88,27 @@ func cleaned(name string, v any) any {
 	case map[string]any:
 		if d, ok := v["name"].(string); ok && secretName(d) {
 			if _, ok := v["args"]; ok { // a directive that sets a secret
-				v["args"] = []any{removed}
+				v["args"] = []any{Removed}
 			}
 		}
+		out := make(map[string]any, len(v))
 		for k := range v {
-			v[k] = cleaned(k, v[k])
+			out[Text(k)] = cleaned(k, v[k])
 		}
-		return v
+		return out
 	case []any:
 		return cleanedList(name, v)
 	case string:
 		if secretName(name) {
-			return removed
+			return Removed
 		}
 		if name == "sql" {
-			v = withoutTexts(v)
+			v = sqlLiterals(v)
 		}
 		if len(v) > maxText {
 			v = strings.ToValidUTF8(v[:maxText], "") + "…"
 		}
-		return withoutSecrets(v)
+		return Text(v)
 	}
 	return v
 }
@@ -125,7 +123,7 @@ func cleanedList(name string, list []any) []any {
 		case !ok:
 			list[i] = cleaned(name, e)
 		case hide:
-			list[i] = removed
+			list[i] = Removed
 		default:
 			list[i] = cleaned("", s)
 			hide = name == "args" && secretName(s)

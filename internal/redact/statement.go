@@ -1,18 +1,16 @@
-package slowlog
+package redact
 
 import (
 	"bytes"
 	"regexp"
-
-	"github.com/iikanji/iikanji"
 )
 
 // redacted replaces a literal that may be a secret.
 const redacted = "'(redacted)'"
 
-// secretName matches names of columns, functions and clauses whose values are
+// sqlSecretName matches names of columns, functions and clauses whose values are
 // secrets.
-var secretName = regexp.MustCompile(`(?i)passw|passwd|\bpwd\b|_pwd\b|\bpwd_|passphrase|secret|token|api_?key|access_?key|private_?key|encryption_?key|credential|` +
+var sqlSecretName = regexp.MustCompile(`(?i)passw|passwd|\bpwd\b|_pwd\b|\bpwd_|passphrase|secret|token|api_?key|access_?key|private_?key|encryption_?key|credential|` +
 	`\bauth(entication|orization)?(_|\b)|identified\s+(by|with)|\bsalt\b|_salt\b|cookie|session_?(id|key|data)|\bsessions?\b|\botp\b|\bcvv\b|\bcvc\b|\bpin\b|_pin\b|` +
 	`card_?num|\biban\b|\bssn\b|aes_(en|de)crypt|des_(en|de)crypt|\bencrypt\(|pgp_sym|crypt\(|\bmd5\(|\bsha[12]?\(`)
 
@@ -29,11 +27,11 @@ var longHex = regexp.MustCompile(`\b[0-9A-Fa-f]{32,}\b`)
 // without spaces, is a random token.
 const minRandom = 24
 
-// Redact replaces the literals of a statement that may be secrets. If the
+// Statement replaces the literals of a statement that may be secrets. If the
 // statement names a secret (a column such as password or token, or a clause such
 // as IDENTIFIED BY), these are all its literals and the values of its parameters.
-// Otherwise they are those that look like a token or a hash.
-func Redact(sql []byte) []byte {
+// Otherwise they are those that look like a token, a hash or an address of e-mail.
+func Statement(sql []byte) []byte {
 	all := namesSecret(sql)
 	var out []byte
 	last := 0
@@ -69,7 +67,7 @@ func namesSecret(sql []byte) bool {
 		}
 		i = end
 	}
-	return secretName.Match(names)
+	return sqlSecretName.Match(names)
 }
 
 // hasValues reports whether a comment holds the values of a statement's parameters,
@@ -81,6 +79,9 @@ func hasValues(comment []byte) bool {
 // looksSecret reports whether a literal looks like a secret.
 func looksSecret(text []byte) bool {
 	if secretValue.Match(text) || longHex.Match(text) {
+		return true
+	}
+	if Text(string(text)) != string(text) { // as a URL with a token, an address of e-mail
 		return true
 	}
 	for _, word := range bytes.FieldsFunc(text, func(r rune) bool { return r <= ' ' || bytes.ContainsRune([]byte(`'"(),;:=/[]{}<>`), r) }) {
@@ -133,12 +134,12 @@ func literalAt(sql []byte, i int) (end int, kind literalKind) {
 			return i + 2 + j + 2, literalComment
 		}
 		return len(sql), literalComment
-	case class[c] == clDigit:
-		for i++; i < len(sql) && (inWord[sql[i]] || sql[i] == '.'); i++ {
+	case isDigit(c):
+		for i++; i < len(sql) && (inWord(sql[i]) || sql[i] == '.'); i++ {
 		}
 		return i, literalNumber
-	case inWord[c]:
-		for i++; i < len(sql) && inWord[sql[i]]; i++ {
+	case inWord(c):
+		for i++; i < len(sql) && inWord(sql[i]); i++ {
 		}
 		return i, literalNone
 	}
@@ -162,26 +163,49 @@ func endOfString(sql []byte, i int) int {
 	return len(sql)
 }
 
-// RedactProfile replaces the literals that may be secrets in the examples of a
-// profile. It returns the number of changed examples.
-func RedactProfile(p *iikanji.Profile) (changed int) {
-	text := func(s *string) {
-		if r := string(Redact([]byte(*s))); r != *s {
-			*s = r
-			changed++
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// inWord reports whether a byte continues a word. Bytes of other scripts do.
+func inWord(c byte) bool {
+	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$' || c == '@' || c >= 0x80
+}
+
+// minNumber is the number of digits from which a number may be that of a telephone,
+// a card or an account.
+const minNumber = 9
+
+// literals replaces all string literals of a statement, the values of its
+// parameters, long numbers, and what looks like a secret in the rest.
+func literals(sql string) string { return Text(sqlLiterals(sql)) }
+
+// sqlLiterals replaces the string literals of a statement, which are data of users,
+// and long numbers.
+func sqlLiterals(sql string) string {
+	var out []byte
+	for b := []byte(sql); len(b) > 0; {
+		end, kind := literalAt(b, 0)
+		switch text := b[:end]; {
+		case kind == literalString, kind == literalNumber && digitsOf(text) >= minNumber:
+			out = append(out, "'?'"...)
+		case kind == literalComment && hasValues(text):
+			out = append(out, "/* (redacted) */"...)
+		default:
+			out = append(out, text...)
+		}
+		b = b[end:]
+	}
+	return string(out)
+}
+
+// digitsOf counts the digits of a number, decimal or hexadecimal.
+func digitsOf(number []byte) (n int) {
+	if len(number) > 2 && (number[1] == 'x' || number[1] == 'X') {
+		return len(number) - 2
+	}
+	for _, c := range number {
+		if isDigit(c) {
+			n++
 		}
 	}
-	for i := range p.Rows {
-		text(&p.Rows[i].Example.Text)
-		if q := p.Rows[i].Query; q != nil {
-			text(&q.Typical.Text)
-		}
-	}
-	for i := range p.Transactions {
-		text(&p.Transactions[i].Example.Text)
-	}
-	for i := range p.Intake.BadLines {
-		text(&p.Intake.BadLines[i].Text)
-	}
-	return changed
+	return n
 }
