@@ -46,6 +46,7 @@ var layout = map[string][]string{
 	"internal/gosource":                {"words", "internal/lever", "internal/slowlog"}, // source of Go apps as facts
 	"internal/change/promise":          {"words"},                                       // pure: which promises a value weakens
 	"internal/change/all":              {"internal/change/*"},
+	"internal/window":                  {"words", "internal/stats", "internal/slowlog"}, // what was observed, redacted and compared
 	"internal/export":                  {"words", "internal/history", "internal/change", "internal/plain", "internal/redact"},
 	"internal/propose":                 {"words", "internal/change", "internal/plain", "internal/redact"}, // describes the acts that kinds of change declare
 	"internal/stack":                   {"words", "internal/host", "internal/arena"},                      // see docs/adr/0001

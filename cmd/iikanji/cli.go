@@ -20,6 +20,7 @@ type cli struct {
 	Up       upCmd       `cmd:"" help:"Bring a target up and keep it up until Ctrl-C."`
 	Bench    benchCmd    `cmd:"" help:"Load a target, check every answer, and score it."`
 	Diagnose diagnoseCmd `cmd:"" help:"Load a target under observation; show what is slow, why, and what to do."`
+	Collect  collectCmd  `cmd:"" help:"Watch a site's own traffic; write a folder to diagnose elsewhere."`
 	Plan     planCmd     `cmd:"" help:"Show the changes that the findings allow; apply none."`
 	Apply    applyCmd    `cmd:"" help:"Apply one change; it can be undone."`
 	Judge    judgeCmd    `cmd:"" help:"Try one change: measure it, keep it if proven, else undo it."`

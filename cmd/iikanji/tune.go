@@ -276,7 +276,7 @@ func (v *tuneView) show(view tune.View) {
 	defer v.mu.Unlock()
 	v.view, v.run = view, bench.Progress{}
 	v.file.Update(func(s *progress.State) {
-		s.Phase, s.Doing, s.Why, s.Pairs, s.Effect, s.Score, s.First = view.Phase, view.Doing, view.Why, view.Pairs, view.Effect, view.Score, view.First
+		s.Phase, s.Doing, s.Why, s.Pairs, s.Effect, s.Score, s.First = view.Phase, view.Doing, view.Purpose, view.Pairs, view.Effect, view.Score, view.First
 		s.Runs, s.Tried, s.Kept, s.Left, s.Run = view.Runs, view.Tried, view.Kept, view.Left, progress.Run{}
 	})
 	v.draw()
