@@ -144,3 +144,21 @@ func TestLeverRemedies(t *testing.T) {
 		t.Errorf("%+v", got[i].Remedies)
 	}
 }
+
+// TestLibraries: work in packages that no lever makes less is a finding if the profile
+// shows a considerable share of it.
+func TestLibraries(t *testing.T) {
+	hot := func(pkg string, d time.Duration) iikanji.Fact {
+		return sourceFact(iikanji.TopicHot, pkg, iikanji.HotFunction{Package: pkg, Each: d, Within: []iikanji.Named{{Name: "login", Count: int64(d)}}})
+	}
+	in := leverInput(hot("golang.org/x/crypto/bcrypt", 3*time.Second), hot("golang.org/x/crypto/blowfish", 2*time.Second), hot("encoding/json", time.Millisecond), hot("example.org/own", 4*time.Second))
+	all, err := diagnose.All(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = slices.DeleteFunc(all, func(f iikanji.Finding) bool { return f.Code != "APP107" })
+	if len(all) != 1 || all[0].Where != "app golang.org/x/crypto/bcrypt" || all[0].Gain.Hi != 2.7 || !strings.Contains(all[0].Evidence[0].Text, "login (3.0 s)") ||
+		!strings.Contains(all[0].Claim, "hashing passwords takes 3.0 s of the 8.0 s") {
+		t.Errorf("%+v", all)
+	}
+}
