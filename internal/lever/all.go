@@ -6,5 +6,5 @@ func All() []*Lever { return With(Facts{}) }
 
 // With returns the levers in the order of their codes.
 func With(f Facts) []*Lever {
-	return []*Lever{newApp201(f), newApp203(f), newApp204(f)}
+	return []*Lever{newApp201(f), newApp202(f), newApp203(f), newApp204(f), newApp205(f)}
 }
