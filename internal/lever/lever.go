@@ -65,7 +65,7 @@ type Table struct {
 
 // A Column is what is known of one column.
 type Column struct {
-	Type      string  // as in CREATE TABLE, in lower case: "bigint", "char(36)"
+	Type      string  // in lower case: "bigint(20)", "char(36)", "longblob"
 	MeanBytes float64 // 0 if unknown
 	NotNull   bool
 }

@@ -21,8 +21,8 @@ THIS IS NO SQL;
 CREATE TABLE twice (id INT PRIMARY KEY, a INT)`, `CREATE TABLE twice (id INT PRIMARY KEY, a TEXT);`)
 	want := map[string]Table{
 		"users": {Unique: [][]string{{"id"}, {"name"}, {"name", "id"}, {"id", "name"}}, Columns: map[string]Column{
-			"id": {Type: "bigint unsigned", NotNull: true}, "name": {Type: "varchar(255)", NotNull: true}, "picture": {Type: "longblob"}}},
-		"twice": {Unique: [][]string{{"id"}}, Columns: map[string]Column{"id": {Type: "int", NotNull: true}}},
+			"id": {Type: "bigint(20) unsigned", NotNull: true}, "name": {Type: "varchar(255)", NotNull: true}, "picture": {Type: "longblob"}}},
+		"twice": {Unique: [][]string{{"id"}}, Columns: map[string]Column{"id": {Type: "int(11)", NotNull: true}}},
 	}
 	if !reflect.DeepEqual(f.Tables, want) {
 		t.Errorf("got  %+v\nwant %+v", f.Tables, want)
