@@ -264,6 +264,7 @@ func (b *board) bounds(w http.ResponseWriter, r *http.Request) {
 
 // add stores a post, if the title is new.
 //
+// Fires: APP201
 // Lookalike: APP210
 func (b *board) add(w http.ResponseWriter, r *http.Request) {
 	tx, err := b.db.Begin()

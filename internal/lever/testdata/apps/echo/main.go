@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -33,11 +34,13 @@ type store interface {
 
 type server struct{ store store }
 
+// Fires: APP214
 func main() {
 	db, err := sqlx.Open("mysql", os.Getenv("DSN"))
 	if err != nil {
 		log.Fatal(err)
 	}
+	db.SetMaxOpenConns(6)
 	s := &server{repo.New(db)}
 	e := echo.New()
 	e.GET("/graph/:sensor", s.graph)
@@ -49,6 +52,8 @@ func main() {
 	e.GET("/whole/:sensor", s.whole)
 	e.GET("/zone", s.zone)
 	e.GET("/offset", s.offset)
+	e.GET("/valid/:name", s.valid)
+	e.GET("/format", s.format)
 	l, err := net.Listen("unix", os.Getenv("LISTEN"))
 	if err != nil {
 		log.Fatal(err)
@@ -130,4 +135,17 @@ func (s *server) offset(c echo.Context) error {
 		return c.NoContent(http.StatusBadRequest)
 	}
 	return c.String(http.StatusOK, time.Unix(0, 0).In(zone).String())
+}
+
+// Fires: APP206
+func (s *server) valid(c echo.Context) error {
+	name := regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+	return c.JSON(http.StatusOK, name.MatchString(c.Param("name")))
+}
+
+// format replaces what the user names.
+//
+// Lookalike: APP206
+func (s *server) format(c echo.Context) error {
+	return c.String(http.StatusOK, strings.NewReplacer(c.QueryParam("old"), c.QueryParam("new")).Replace("a sensor"))
 }

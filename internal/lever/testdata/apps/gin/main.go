@@ -106,8 +106,6 @@ func (s *shop) named(c *gin.Context) {
 }
 
 // search answers a page of the items whose names have a word.
-//
-// Fires: APP213
 func (s *shop) search(c *gin.Context) {
 	page, err := s.found(c.Query("q"))
 	if err != nil {
@@ -252,9 +250,20 @@ func (s *shop) price(c *gin.Context) {
 	c.JSON(http.StatusOK, price)
 }
 
-// add stores the items that a client sends.
+// insert stores items.
 //
 // Fires: APP204
+func insert(tx *sqlx.Tx, items []item) error {
+	for _, i := range items {
+		_, err := tx.Exec("INSERT INTO item (shop_id, name, price, picture) VALUES (?, ?, ?, ?)", i.Shop, i.Name, i.Price, "")
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add stores the items that a client sends.
 func (s *shop) add(c *gin.Context) {
 	var items []item
 	if err := c.BindJSON(&items); err != nil {
@@ -266,11 +275,9 @@ func (s *shop) add(c *gin.Context) {
 		return
 	}
 	defer tx.Rollback()
-	for _, i := range items {
-		if _, err := tx.Exec("INSERT INTO item (shop_id, name, price, picture) VALUES (?, ?, ?, '')", i.Shop, i.Name, i.Price); err != nil {
-			fail(c, err)
-			return
-		}
+	if err := insert(tx, items); err != nil {
+		fail(c, err)
+		return
 	}
 	if err := tx.Commit(); err != nil {
 		fail(c, err)
