@@ -29,6 +29,7 @@ type store interface {
 	Newest(ctx context.Context, sensor int64) (string, error)
 	Names(ctx context.Context, sensor int64) ([]string, error)
 	Total(ctx context.Context) (int, error)
+	Labels(ctx context.Context) ([]string, error)
 	Whole(ctx context.Context, sensor int64) ([]repo.Point, error)
 }
 
@@ -49,6 +50,7 @@ func main() {
 	e.GET("/newest/:sensor", s.newest)
 	e.GET("/names/:sensor", s.names)
 	e.GET("/total", s.total)
+	e.GET("/labels", s.labels)
 	e.GET("/whole/:sensor", s.whole)
 	e.GET("/zone", s.zone)
 	e.GET("/offset", s.offset)
@@ -110,6 +112,11 @@ func (s *server) names(c echo.Context) error {
 func (s *server) total(c echo.Context) error {
 	n, err := s.store.Total(c.Request().Context())
 	return s.answer(c, n, err)
+}
+
+func (s *server) labels(c echo.Context) error {
+	names, err := s.store.Labels(c.Request().Context())
+	return s.answer(c, names, err)
 }
 
 func (s *server) whole(c echo.Context) error {

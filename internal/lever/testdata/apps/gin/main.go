@@ -48,6 +48,7 @@ func main() {
 	e.GET("/sums", s.sums)
 	e.GET("/price/:id", s.price)
 	e.POST("/items", s.add)
+	e.GET("/sales", s.sales)
 	e.POST("/sell/:id", s.sell)
 	e.GET("/log", s.logged)
 	l, err := net.Listen("unix", os.Getenv("LISTEN"))
@@ -255,7 +256,7 @@ func (s *shop) price(c *gin.Context) {
 // Fires: APP204
 func insert(tx *sqlx.Tx, items []item) error {
 	for _, i := range items {
-		_, err := tx.Exec("INSERT INTO item (shop_id, name, price, picture) VALUES (?, ?, ?, ?)", i.Shop, i.Name, i.Price, "")
+		_, err := tx.Exec("INSERT INTO sale (shop_id, name, price) VALUES (?, ?, ?)", i.Shop, i.Name, i.Price)
 		if err != nil {
 			return err
 		}
@@ -263,7 +264,26 @@ func insert(tx *sqlx.Tx, items []item) error {
 	return nil
 }
 
-// add stores the items that a client sends.
+// sales answers the first sales.
+//
+// Fires: APP202
+func (s *shop) sales(c *gin.Context) {
+	var sales []item
+	if err := s.db.Select(&sales, "SELECT id, shop_id, name, price FROM sale ORDER BY id"); err != nil {
+		fail(c, err)
+		return
+	}
+	names := []string{}
+	for _, i := range sales {
+		names = append(names, i.Name)
+		if len(names) == pageSize {
+			break
+		}
+	}
+	c.JSON(http.StatusOK, names)
+}
+
+// add stores the sales that a client sends.
 func (s *shop) add(c *gin.Context) {
 	var items []item
 	if err := c.BindJSON(&items); err != nil {

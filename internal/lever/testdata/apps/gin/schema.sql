@@ -12,3 +12,10 @@ INSERT INTO item (shop_id, name, price, picture) VALUES
   (1, 'red cup ', 77, REPEAT('g', 3000));
 INSERT INTO item (shop_id, name, price, picture)
   SELECT 4, CONCAT('spoon ', seq), seq % 50, '' FROM seq_1_to_300;
+CREATE TABLE sale (
+  id bigint NOT NULL AUTO_INCREMENT,
+  shop_id bigint NOT NULL,
+  name varchar(100) NOT NULL,
+  price int NOT NULL,
+  PRIMARY KEY (id)
+);

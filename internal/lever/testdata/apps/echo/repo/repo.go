@@ -217,3 +217,28 @@ func (r *Repo) Whole(ctx context.Context, sensor int64) ([]Point, error) {
 	}
 	return points, nil
 }
+
+// A sensorRow is a row of sensor.
+type sensorRow struct {
+	ID   int64  `db:"id"`
+	Name string `db:"name"`
+}
+
+// Labels answers the names of the sensors of the newest readings.
+//
+// Fires: APP205
+func (r *Repo) Labels(ctx context.Context) ([]string, error) {
+	var rows []Reading
+	if err := r.db.SelectContext(ctx, &rows, "SELECT * FROM reading ORDER BY at DESC, id DESC LIMIT 6"); err != nil {
+		return nil, err
+	}
+	names := []string{}
+	for _, row := range rows {
+		var s sensorRow
+		if err := r.db.GetContext(ctx, &s, "SELECT id, name FROM sensor WHERE id = ?", row.Sensor); err != nil {
+			return nil, err
+		}
+		names = append(names, s.Name)
+	}
+	return names, nil
+}
