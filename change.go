@@ -36,6 +36,10 @@ type Op struct {
 	Place  string      `json:"place"`          // file, table, variable or service
 	Body   string      `json:"body"`           // content, statement or command
 	Expect Fingerprint `json:"expect,omitempty"`
+	// Mode and Owner are those of a file that Write makes again after its removal:
+	// the bits of chmod(2), and "user:group" by their ids. 0 and "" are the default.
+	Mode  uint32 `json:"mode,omitempty"`
+	Owner string `json:"owner,omitempty"`
 }
 
 // Location is the op's place with its host, so that places of the same path on
