@@ -15,7 +15,7 @@ DEMO_FLAGS ?=
 # Debian installs servers into folders that a user's PATH lacks.
 export PATH := $(PATH):/usr/sbin:/sbin
 
-.PHONY: demo check build install bench test test-together test-alone lint fuzz fuzz-grow setup setup-check clean
+.PHONY: demo check build install bench test test-together test-alone lint lint-world fuzz fuzz-grow setup setup-check clean
 
 build:
 	go build -trimpath -o bin/iikanji ./cmd/iikanji
@@ -58,6 +58,10 @@ lint: $(STATICCHECK) $(GOVULNCHECK) $(DEADCODE)
 	@scripts/vuln.sh $(GOVULNCHECK)
 	@scripts/apps.sh $(CURDIR)/scripts/vuln.sh $(CURDIR)/$(GOVULNCHECK)
 	@n=$$(wc -l <README.md); if [ $$n -gt 200 ]; then echo "README.md has $$n lines, 200 are allowed"; exit 1; fi
+
+# Robustness of iikanji lint over foreign code; no part of check.
+lint-world: build
+	scripts/lint-world.sh $(CURDIR)/bin/iikanji 600
 
 # A program that is built with -race sleeps 1 s when it exits, unless GORACE sets
 # another time. The tests start hundreds of them.

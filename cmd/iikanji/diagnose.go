@@ -27,6 +27,8 @@ type diagnoseCmd struct {
 	Sensors bool          `help:"With --watch: turn missing logs on for that time; it is journalled and undone."`
 	From    string        `help:"Diagnose a folder of iikanji collect; no target is needed." type:"path" placeholder:"FOLDER"`
 
+	Profile bool `help:"Profile the CPU of Go apps: for the run, a file with a profiler is added to the source; it is journalled and undone."`
+
 	Load    time.Duration `help:"Length of the load phase." default:"20s"`
 	Of      int           `name:"run" help:"Diagnose this saved run again; start nothing." placeholder:"N"`
 	Seed    uint64        `help:"Seed of the offered work." default:"1"`
@@ -115,7 +117,7 @@ func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 	if c.Of != 0 {
 		d, err = recall(r.history, iikanji.RunID(c.Of))
 	} else {
-		d, err = diagnoseNew(ctx, r)
+		d, err = diagnoseNew(ctx, r, c.Profile)
 	}
 	if err != nil {
 		return err
@@ -146,7 +148,7 @@ func recall(dir string, id iikanji.RunID) (*observe.Diagnosis, error) {
 
 // diagnoseNew brings the target up, makes one observed run and takes the target
 // down again, with its databases' settings as before.
-func diagnoseNew(ctx context.Context, r *benchRun) (d *observe.Diagnosis, err error) {
+func diagnoseNew(ctx context.Context, r *benchRun, profile bool) (d *observe.Diagnosis, err error) {
 	h, err := history.Open(r.history)
 	if err != nil {
 		return nil, err
@@ -158,6 +160,7 @@ func diagnoseNew(ctx context.Context, r *benchRun) (d *observe.Diagnosis, err er
 	began := r.e.Now()
 	err = useTarget(ctx, r.target, r.stackOptions(), func(ctx context.Context, s field.Subject) (err error) {
 		f := r.field(h, s, r.loaderOf(s, h))
+		f.Profile = profile
 		d, _, err = f.Diagnose(ctx, field.Load{Time: r.Load}, func() error {
 			r.ready(began, s)
 			f.Boot = r.boot

@@ -26,7 +26,7 @@ const (
 
 // rules in the order of their codes.
 var rules = []rule{
-	{perRun, ben101}, {perRun, ben102}, {perRun, ben103}, {perRun, app101}, {perRun, app102}, {perRun, app106},
+	{perRun, ben101}, {perRun, ben102}, {perRun, ben103}, {perRun, app101}, {perRun, app102}, {perRun, app106}, {perRun, app107},
 	{perRun, os101}, {perHost, os102}, {perHost, os103}, {perHost, os104}, {perRun, os105}, {perRun, os106}, {perHost, os107},
 	{perNginx, web101}, {perNginx, web102}, {perNginx, web103}, {perNginx, web104}, {perNginx, web105},
 	{perWeb, web106}, {perWeb, web107}, {perNginx, web108}, {perWeb, web109}, {perNginx, web110},

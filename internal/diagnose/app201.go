@@ -31,7 +31,6 @@ var leverUses = map[iikanji.Code]leverUse{
 	"APP204": {4, iikanji.Range{Lo: 0.3, Hi: 0.9}, true},
 	"APP205": {3, iikanji.Range{Lo: 0.3, Hi: 0.9}, true},
 	"APP206": {7, iikanji.Range{Lo: 0.05, Hi: 0.5}, false},
-	"APP207": {8, iikanji.Range{Lo: 0.2, Hi: 0.9}, true},
 	"APP208": {9, iikanji.Range{Lo: 0.02, Hi: 0.3}, false},
 	"APP209": {10, iikanji.Range{Lo: 0.1, Hi: 0.6}, false},
 	"APP210": {11, iikanji.Range{Lo: 0.02, Hi: 0.3}, true},

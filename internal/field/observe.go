@@ -83,6 +83,11 @@ func (f *Field) diagnose(ctx context.Context, l Load, ready func() error, w obse
 	}
 	defer func() { err = errors.Join(err, o.Close()) }()
 	if !w.Passive {
+		off, refused := f.profilersOn(ctx)
+		if refused != nil {
+			return nil, nil, refused
+		}
+		defer func() { err = errors.Join(err, off()) }()
 		if err := f.restartApps(ctx); err != nil {
 			return nil, nil, err
 		}
@@ -93,7 +98,7 @@ func (f *Field) diagnose(ctx context.Context, l Load, ready func() error, w obse
 		}
 	}
 	l.Heads = true
-	m, err := f.Run(ctx, Spec{Load: l, KeepSamples: !w.Passive, Around: o.Phase})
+	m, err := f.Run(ctx, Spec{Load: l, KeepSamples: !w.Passive, Around: profiled(ctx, f.profiles, o.Phase)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -151,6 +156,9 @@ func (f *Field) learn(ctx context.Context, o *observe.Observer, run *iikanji.Run
 	}
 	f.say("reading the source of the apps")
 	known = append(known, f.source(ctx, run, known)...)
+	for _, p := range f.profiles {
+		known = append(known, p.facts(run)...)
+	}
 	if err := observe.Keep(f.History, ob, known); err != nil {
 		return nil, nil, err
 	}

@@ -46,7 +46,7 @@ func SchemaOf(known []iikanji.Fact) lever.Facts {
 func tableOf(t iikanji.Table, z iikanji.TableSize) lever.Table {
 	out := lever.Table{Rows: z.Rows, Columns: map[string]lever.Column{}}
 	for _, c := range t.Columns {
-		out.Columns[strings.ToLower(c.Name)] = lever.Column{Type: c.Type, MeanBytes: float64(z.Lengths[c.Name])}
+		out.Columns[strings.ToLower(c.Name)] = lever.Column{Type: c.Type, MeanBytes: float64(z.Lengths[c.Name]), NotNull: !c.Nullable}
 	}
 	for _, ix := range t.Indexes {
 		if cols := wholeColumns(ix); ix.Unique && len(cols) > 0 {

@@ -181,7 +181,7 @@ func (s *shape) column(name string) (text string, ok bool) {
 	if quotes && !s.text.Raw() {
 		return "`" + name + "`", true
 	}
-	return name, !slices.Contains(reservedWords, strings.ToUpper(name)) && plainName(name)
+	return name, !slices.Contains(reserved, strings.ToLower(name)) && plainName(name)
 }
 
 func plainName(name string) bool {
@@ -192,15 +192,6 @@ func plainName(name string) bool {
 	}
 	return name != "" && (name[0] < '0' || name[0] > '9')
 }
-
-// reservedWords are words of MySQL and MariaDB that are often used as the name of a
-// column and must be quoted then.
-var reservedWords = strings.Fields(`ADD ALL ALTER AND AS ASC BETWEEN BY CASE CHANGE CHARACTER CHECK COLUMN CONDITION CREATE
-		CROSS CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP DATABASE DEFAULT DELETE DESC DESCRIBE DISTINCT DROP ELSE EXISTS FALSE FLOAT FOR FORCE FROM
-		FULLTEXT GRANT GROUP GROUPS HAVING IF IN INDEX INNER INSERT INT INTERVAL INTO IS JOIN KEY KEYS KILL LEFT LIKE LIMIT LINES LOAD LOCK LONG MATCH
-		MOD NOT NULL ON OPTION OR ORDER OUTER OVER PARTITION PRIMARY RANGE RANK READ REFERENCES RELEASE RENAME REPEAT REPLACE REQUIRE RIGHT ROW ROWS
-		ROW_NUMBER SCHEMA SELECT SET SHOW SIGNAL SQL SYSTEM TABLE THEN TO TRIGGER TRUE UNION UNIQUE UNLOCK UNSIGNED UPDATE USAGE USE USING VALUES
-		VARYING WHEN WHERE WHILE WINDOW WITH WRITE XOR`)
 
 // total reports whether facts prove that ORDER BY gives one order: some unique key
 // is covered by its columns and by the columns that WHERE compares with one value.

@@ -345,16 +345,6 @@ func (t *Text) Raw() bool {
 	return false
 }
 
-// Source is the Go expression of the statement after edits, for code that a fix
-// writes elsewhere.
-func (t *Text) Source(edits ...sqltext.Edit) string {
-	sql := sqltext.Apply(t.SQL, edits)
-	if t.Raw() && !strings.Contains(sql, "`") && strings.Contains(sql, "\n") {
-		return "`" + sql + "`"
-	}
-	return strconv.Quote(sql)
-}
-
 // Literal returns the piece of source from the argument of the call that is one
 // string literal; nil if the text has another form.
 func (t *Text) Literal() *ast.BasicLit {
