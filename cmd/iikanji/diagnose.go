@@ -15,6 +15,8 @@ import (
 	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/observe"
+	"github.com/iikanji/iikanji/internal/progress"
+	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/report"
 )
 
@@ -34,10 +36,11 @@ type diagnoseCmd struct {
 	History string        `help:"Folder for runs (default: history in the work folder)." type:"path" placeholder:"FOLDER"`
 	Env     []string      `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
 
-	Explain string        `help:"Show evidence, plans and remedies of the findings with this code." placeholder:"CODE"`
-	Score   bool          `help:"Compare the findings with the known causes of the target."`
-	Format  report.Format `help:"table, tsv, csv, markdown or json." enum:"table,tsv,csv,markdown,json" default:"table"`
-	JSON    bool          `help:"The same as --format json."`
+	Explain  string        `help:"Show evidence, plans and remedies of the findings with this code." placeholder:"CODE"`
+	Score    bool          `help:"Compare the findings with the known causes of the target."`
+	Literals bool          `help:"Show literals of statements, and what may be a secret; by default they are redacted."`
+	Format   report.Format `help:"table, tsv, csv, markdown or json." enum:"table,tsv,csv,markdown,json" default:"table"`
+	JSON     bool          `help:"The same as --format json."`
 }
 
 // Help returns the long help of the command.
@@ -118,6 +121,9 @@ func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	r.progress.Done()
+	if !c.Literals {
+		redact.Document(d)
+	}
 	return c.print(e, a, d, r.history)
 }
 
@@ -147,6 +153,8 @@ func diagnoseNew(ctx context.Context, r *benchRun) (d *observe.Diagnosis, err er
 	}
 	defer h.Close()
 	defer tidy(r.e, h)
+	r.file = progress.NewWriter(r.history, "diagnose", r.target.Name, r.e.Now)
+	defer func() { endProgress(r.e, r.file, err) }()
 	began := r.e.Now()
 	err = useTarget(ctx, r.target, r.stackOptions(), func(ctx context.Context, s field.Subject) (err error) {
 		f := r.field(h, s, r.loaderOf(s, h))
@@ -208,7 +216,7 @@ func (c *diagnoseCmd) print(e *env, a *namedTarget, d *observe.Diagnosis, dir st
 func findingsPage(d *observe.Diagnosis) *report.Findings {
 	run := d.Run
 	p := &report.Findings{Title: fmt.Sprintf("%s  run %d, %s of load: %s", run.Scenario, run.ID, report.Duration(run.Took), run.Outcome),
-		Findings: d.Findings, Of: d.Of, Plans: d.PlansByDigest()}
+		Findings: d.Findings, Of: d.Of, QueryPlans: d.QueryPlansByDigest()}
 	binding, of := "no resource was used up", ""
 	if d.Binding != "" {
 		binding, of = "the limit was "+d.Binding, " of it"

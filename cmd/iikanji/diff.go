@@ -12,6 +12,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/accesslog"
 	"github.com/iikanji/iikanji/internal/lines"
+	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/slowlog"
 	"github.com/iikanji/iikanji/internal/tally"
@@ -27,6 +28,8 @@ type diffCmd struct {
 	Limit  int    `help:"Rows to show; 0 for all (default: 40 in a table, else all)." default:"-1" placeholder:"N"`
 	Format string `help:"table, tsv, csv, markdown or json." default:"table" enum:"table,tsv,csv,markdown,json"`
 	JSON   bool   `help:"The same as --format json."`
+
+	Literals bool `help:"Show what may be a secret in URLs; by default it is redacted."`
 }
 
 // Help returns the long help of the command.
@@ -72,10 +75,19 @@ func (c *diffCmd) Run(ctx context.Context, e *env) error {
 		return fmt.Errorf("comparing %s with %s: one is %s, the other %s", c.Before, c.After, kindOf(before), kindOf(after))
 	}
 	if before.Source == iikanji.Slow {
+		if !c.Literals {
+			redact.Profile(before, false)
+			redact.Profile(after, false)
+		}
 		return c.writeSlow(e, before, after)
 	}
 	if err := accesslog.Align(before, after); err != nil {
 		return err
+	}
+	if !c.Literals {
+		var names redact.Names // equal keys of both sides stay equal
+		names.Profile(before, false)
+		names.Profile(after, false)
 	}
 	var pairs []report.RowPair
 	for _, p := range tally.Pairs(before, after) {

@@ -63,6 +63,7 @@ type HostSamples struct {
 type slowLog struct {
 	service, path string
 	host          host.Host
+	growing       *growingLog // nil where it was not watched
 }
 
 // An Observer turns sensors on for the load phase of one run and cuts what
@@ -292,7 +293,7 @@ func (o *Observer) readStatements(ctx context.Context, ob *Observation, wall tim
 		profiles, sensors = append(profiles, p), append(sensors, s)
 		ob.Status = append(ob.Status, d.status()...)
 		if d.slow != nil && !d.passive {
-			ob.slowLogs = append(ob.slowLogs, slowLog{d.service.Name, d.slow.path, d.host})
+			ob.slowLogs = append(ob.slowLogs, slowLog{d.service.Name, d.slow.path, d.host, d.growing})
 		}
 	}
 	return profiles, sensors

@@ -90,7 +90,7 @@ var topics = map[string]func(*iikanji.Fact) error{
 	iikanji.TopicHTTPStatus: func(f *iikanji.Fact) error { f.Key = path(f.Key); return nil },
 	iikanji.TopicVariable:   variable,
 	iikanji.TopicNginx:      directives,
-	iikanji.TopicPlan:       plan,
+	iikanji.TopicQueryPlan:  plan,
 	iikanji.TopicLockWait:   lockWait,
 	iikanji.TopicDeadlock:   deadlock,
 	iikanji.TopicUnit:       unit,
@@ -134,7 +134,7 @@ func redactTree(tree []iikanji.Directive) {
 var variableOnly = regexp.MustCompile(`^\$\{?[a-z0-9_]+\}?$`)
 
 func plan(f *iikanji.Fact) error {
-	return inJSON(f, func(p *iikanji.Plan) {
+	return inJSON(f, func(p *iikanji.QueryPlan) {
 		p.SQL = Shape(p.SQL)
 		p.Notes = nil
 	})

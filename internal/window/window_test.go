@@ -129,7 +129,7 @@ func TestFacts(t *testing.T) {
 		return string(b)
 	}
 	known := []iikanji.Fact{
-		{Topic: iikanji.TopicPlan, Value: value(iikanji.Plan{SQL: "SELECT * FROM users WHERE mail = 'anna@example.com' AND age = 37", Notes: []string{"anna@example.com"}})},
+		{Topic: iikanji.TopicQueryPlan, Value: value(iikanji.QueryPlan{SQL: "SELECT * FROM users WHERE mail = 'anna@example.com' AND age = 37", Notes: []string{"anna@example.com"}})},
 		{Topic: iikanji.TopicLockWait, Key: "UPDATE t SET a = 'anna@example.com'", Value: value(iikanji.LockWait{Waiting: "UPDATE t SET a = 'anna@example.com'"})},
 		{Topic: iikanji.TopicNginx, Value: value([]iikanji.Directive{{Name: "http", Block: []iikanji.Directive{
 			{Name: "proxy_set_header", Args: []string{"Authorization", "Basic c2VjcmV0"}}, {Name: "proxy_pass", Args: []string{"http://me:c2VjcmV0@app"}},
