@@ -62,7 +62,7 @@ var layout = map[string][]string{
 	"internal/otlp":                    {},        // receives traces; knows no word of ours
 	"internal/timeline":                {"words", "internal/history", "internal/bench", "internal/lines", "internal/slowlog", "internal/attribute", "internal/observe"}, // the raw files of a run
 	"internal/ui": {"words", "docs", "internal/history", "internal/progress", "internal/otlp", "internal/timeline", "internal/chart", "internal/summary", "internal/observe",
-		"internal/report", "internal/report/document"},
+		"internal/redact", "internal/report", "internal/report/document"},
 	"internal/report/document":         {"words", "internal/report", "internal/chart", "internal/summary", "internal/observe"}, // a whole history as one file
 	"docs":                             {},                                                                                     // the pages that iikanji help prints
 	"internal/chart":                   {},                                                                                     // SVG; knows no word of ours
