@@ -150,9 +150,11 @@ var browsed = []string{"/", "/runs", "/runs/9", "/runs/12?vs=9", "/runs/9/reques
 func testPages(t *testing.T, s *site, b *tab) {
 	for _, path := range browsed {
 		t.Run(strings.NewReplacer("/", "_", "?", "_", "=", "").Replace(path), func(t *testing.T) {
+			b.run(t, screen(1280, "light"), chromedp.Navigate(s.URL+path), chromedp.WaitReady("main"))
+			eval[bool](t, b, axe+"; true")
 			for _, width := range []int64{1280, 390} {
 				for _, scheme := range []string{"light", "dark"} {
-					b.run(t, screen(width, scheme), chromedp.Navigate(s.URL+path), chromedp.WaitReady("main"))
+					b.run(t, screen(width, scheme))
 					name := fmt.Sprintf("%d %s", width, scheme)
 					if title := eval[string](t, b, "document.title"); title == "pwned" || !strings.HasSuffix(title, "iikanji") {
 						t.Errorf("%s: the title is %q", name, title)
@@ -173,10 +175,9 @@ func testPages(t *testing.T, s *site, b *tab) {
 	}
 }
 
-// checkAxe runs axe-core on the page.
+// checkAxe runs axe-core, which the page has loaded.
 func checkAxe(t *testing.T, b *tab, name string) {
 	t.Helper()
-	eval[bool](t, b, axe+"; true")
 	out := result(t, b, chromedp.Evaluate[string](`axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "best-practice"]}).then(r =>
 		JSON.stringify({passes: r.passes.length, violations: r.violations.map(v => ({id: v.id, impact: v.impact, nodes: v.nodes.slice(0, 3).map(n => n.html.slice(0, 300) + " " + n.failureSummary)}))}))`, chromedp.EvalAwaitPromise))
 	var found struct {

@@ -13,5 +13,6 @@
 // Requests pass the guard first: the Host header must be a known one, a request
 // that changes something must come from a page of this server with the session's
 // form token, and answers carry a content security policy without inline code.
-// Texts of the history are hostile; html/template escapes them.
+// Texts of the history are hostile: html/template escapes them, and package redact
+// removes what may be a secret.
 package ui

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/report"
 )
 
@@ -85,10 +86,10 @@ func (j *job) state() jobState {
 		s.Command = "iikanji " + strings.Join(j.args, " ")
 	}
 	for _, line := range j.out.lines {
-		s.Output = append(s.Output, report.Clean(line))
+		s.Output = append(s.Output, report.Clean(redact.Text(line)))
 	}
 	if len(j.out.rest) > 0 {
-		s.Output = append(s.Output, report.Clean(string(j.out.rest)))
+		s.Output = append(s.Output, report.Clean(redact.Text(string(j.out.rest))))
 	}
 	return s
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/chart"
 	"github.com/iikanji/iikanji/internal/progress"
+	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/report/document"
 	"github.com/iikanji/iikanji/internal/summary"
 )
@@ -47,6 +48,7 @@ func (s *Server) live() (*live, error) {
 		return nil, err
 	}
 	if l.State != nil {
+		redact.Document(l.State)
 		l.Running = l.State.Running()
 		l.Growth = growthFigure(l.State.Run.Growth)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/chart"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/report/document"
 	"github.com/iikanji/iikanji/internal/summary"
@@ -41,17 +42,18 @@ func (s *Server) showRequests(r *http.Request) (*view, error) {
 	}
 	defer done()
 	key := r.URL.Query().Get("step")
-	slowest, err := timeline.Slowest(h, runID(n), func(step string) bool { return key == "" || nameKey(step) == key }, maxRequests)
+	slowest, err := timeline.Slowest(h, runID(n), func(step string) bool { return key == "" || nameKey(redact.Text(step)) == key }, maxRequests)
 	if err != nil {
 		return nil, noSamples(n, err)
 	}
 	step := ""
 	if key != "" && len(slowest) > 0 {
-		step = slowest[0].Step
+		step = redact.Text(slowest[0].Step)
 	}
 	t := &Table{Name: "requests", Caption: "The slowest requests", Columns: []Column{rightColumn("number", "request"), leftColumn("step", "step"), rightColumn("took", "took"), leftColumn("began", "began (UTC)"), rightColumn("status", "status"), rightColumn("bytes", "bytes"), rightColumn("client", "client"), leftColumn("fault", "fault")}}
 	for i := range slowest {
 		x := &slowest[i]
+		x.Step = redact.Text(x.Step)
 		t.Rows = append(t.Rows, []Cell{linked(x.Number, fmt.Sprintf("/runs/%d/requests/", n)), text(x.Step), number(x.Took().Seconds(), report.Duration(x.Took())), text(x.Start.UTC().Format("15:04:05.000")),
 			whole(x.Status), number(float64(x.Bytes), report.Count(x.Bytes)), whole(x.Client), text(x.Fault)})
 	}
@@ -63,6 +65,9 @@ func nameKey(name string) string { return digest(name)[:12] }
 
 // StepKey is the key of the request's step.
 func (p *requestPage) StepKey() string { return nameKey(p.Request.Step) }
+
+// safeStatement is a statement without the literals that may be secrets.
+func safeStatement(sql string) string { return redact.Text(string(redact.Statement([]byte(sql)))) }
 
 // noSamples is the error of a run without samples.
 func noSamples(n int, err error) error {
@@ -114,6 +119,10 @@ func (s *Server) showRequest(r *http.Request) (*view, error) {
 	}
 	if err != nil {
 		return nil, noSamples(n, err)
+	}
+	t.Request.Step = redact.Text(t.Request.Step)
+	for i := range t.Statements {
+		t.Statements[i].Text = safeStatement(t.Statements[i].Text)
 	}
 	p := &requestPage{Timeline: t, Run: n, Figure: requestFigure(t)}
 	for i := range t.Statements {

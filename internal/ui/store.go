@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/summary"
 )
 
@@ -65,6 +66,7 @@ func (s *store) load() (*history.History, *summary.Summary, error) {
 		if err != nil {
 			return nil, nil, err
 		}
+		redact.Document(sum)
 		s.summary = sum
 	}
 	return s.history, s.summary, nil
@@ -88,6 +90,7 @@ func (s *store) detail(run int) (*summary.Detail, error) {
 	if err != nil {
 		return nil, err
 	}
+	redact.Document(d)
 	if len(s.byRun) >= maxDetails {
 		clear(s.byRun)
 	}

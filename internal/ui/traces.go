@@ -6,6 +6,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/chart"
 	"github.com/iikanji/iikanji/internal/otlp"
+	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/report/document"
 )
@@ -31,16 +32,18 @@ func (s *Server) showTraces(r *http.Request) (*view, error) {
 	p.Spans, p.Traces, p.Gone = s.o.Traces.Counts()
 	routes := &Table{Name: "routes", Caption: "Routes of the received traces", Columns: []Column{leftColumn("route", "route"), rightColumn("traces", "traces"), rightColumn("failed", "failed"), rightColumn("mean", "mean"), rightColumn("p95", "95th"), rightColumn("calls", "database calls"), rightColumn("database", "in the database"), leftColumn("slowest", "slowest")}}
 	for _, x := range s.o.Traces.Routes() {
-		routes.Rows = append(routes.Rows, []Cell{link(x.Name, "/traces?route="+nameKey(x.Name)), whole(x.Count), whole(x.Failed), number(x.Mean.Seconds(), report.Duration(x.Mean)), number(x.P95.Seconds(), report.Duration(x.P95)),
+		key := nameKey(x.Name)
+		x.Name = redact.Text(x.Name)
+		routes.Rows = append(routes.Rows, []Cell{link(x.Name, "/traces?route="+key), whole(x.Count), whole(x.Failed), number(x.Mean.Seconds(), report.Duration(x.Mean)), number(x.P95.Seconds(), report.Duration(x.P95)),
 			number(x.Statements, fmt.Sprintf("%.1f", x.Statements)), number(x.Database.Seconds(), report.Duration(x.Database)), link(x.Slowest[:8], "/traces/"+x.Slowest)})
 	}
 	slowest := &Table{Name: "slowest", Caption: "The slowest traces", Columns: []Column{leftColumn("trace", "trace"), leftColumn("route", "route"), rightColumn("took", "took"), rightColumn("spans", "spans"), leftColumn("began", "began (UTC)")}}
 	for _, t := range s.o.Traces.Slowest(func(route string) bool { return key == "" || nameKey(route) == key }, maxTraces) {
 		if key != "" {
-			p.Route = t.Route()
+			p.Route = redact.Text(t.Route())
 		}
 		server := t.Server()
-		slowest.Rows = append(slowest.Rows, []Cell{link(t.ID[:8], "/traces/"+t.ID), text(t.Route()), number(server.Took().Seconds(), report.Duration(server.Took())), whole(len(t.Spans)), text(server.From.UTC().Format("15:04:05.000"))})
+		slowest.Rows = append(slowest.Rows, []Cell{link(t.ID[:8], "/traces/"+t.ID), text(redact.Text(t.Route())), number(server.Took().Seconds(), report.Duration(server.Took())), whole(len(t.Spans)), text(server.From.UTC().Format("15:04:05.000"))})
 	}
 	return &view{name: "traces", title: "Traces", here: "/traces", tables: []*Table{routes, slowest}, data: p}, nil
 }
@@ -50,10 +53,8 @@ type tracePage struct {
 	*otlp.Trace
 	Server *otlp.Span
 	Figure *document.Figure
+	Key    string // of its route
 }
-
-// RouteKey is the key of the trace's route.
-func (p *tracePage) RouteKey() string { return nameKey(p.Route()) }
 
 // maxSpanLanes bounds the spans of a chart.
 const maxSpanLanes = 60
@@ -70,7 +71,11 @@ func (s *Server) showTrace(r *http.Request) (*view, error) {
 	}
 	server := t.Server()
 	begin := t.Spans[0].From
-	p := &tracePage{Trace: t, Server: server}
+	p := &tracePage{Trace: t, Server: server, Key: nameKey(t.Route())}
+	for i := range t.Spans {
+		x := &t.Spans[i]
+		x.Name, x.Route, x.Statement = redact.Text(x.Name), redact.Text(x.Route), safeStatement(x.Statement)
+	}
 	table := &Table{Name: "spans", Caption: "Spans, in the order of time", Columns: []Column{rightColumn("at", "began at"), rightColumn("took", "took"), leftColumn("service", "service"), leftColumn("name", "name"), leftColumn("kind", "kind"), leftColumn("certainty", "certainty"), leftColumn("statement", "statement")}}
 	var rows []chart.Lane
 	end := server.To

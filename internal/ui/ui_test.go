@@ -28,6 +28,7 @@ const (
 	testToken   = "TESTTOKEN"
 	observedRun = 9
 	hostileUser = `Mozilla/5.0 <script>document.title="pwned"</script>`
+	token       = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2VjcmV0c2VjcmV0" // a secret that no page may show
 	traceID     = "0123456789abcdef0123456789abcdef"
 )
 
@@ -44,7 +45,7 @@ func serve(t *testing.T, dir string, change func(*Options)) *site {
 	t.Helper()
 	o := Options{Target: "toy " + summarytest.HostileSays, History: dir, Token: testToken, Program: "/bin/false", Traces: otlp.NewStore(otlp.DefaultLimits), OTLP: "127.0.0.1:4318", Now: time.Now, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
 	o.Traces.Add([]otlp.Span{{Trace: traceID, ID: "0123456789abcdef", Name: hostileUser, Server: true, Method: "GET", Route: "/商品/{id}", From: time.Unix(1000, 0), To: time.Unix(1001, 0)},
-		{Trace: traceID, ID: "0123456789abcde0", Parent: "0123456789abcdef", Name: summarytest.HostileSays, System: "mysql", Statement: summarytest.HostileStatement, From: time.Unix(1000, 1e8), To: time.Unix(1000, 5e8)}})
+		{Trace: traceID, ID: "0123456789abcde0", Parent: "0123456789abcdef", Name: summarytest.HostileSays, System: "mysql", Statement: summarytest.HostileStatement + " and y = '" + token + "'", From: time.Unix(1000, 1e8), To: time.Unix(1000, 5e8)}})
 	if change != nil {
 		change(&o)
 	}
@@ -71,17 +72,17 @@ var makeHistory = sync.OnceValue(func() func(t *testing.T) string {
 			}
 			requests = append(requests, summarytest.Raw{Step: i % 2, Start: 150 * i, End: 150*i + 100, Fault: fault})
 		}
-		summarytest.AddRaw(t, dir, observedRun, requests, []summarytest.RawStatement{{From: 20, To: 30, Took: 9, Thread: 7, SQL: summarytest.HostileStatement}, {From: 40, To: 45, Took: 5, Thread: 8, SQL: "SELECT 1"}}, true)
+		summarytest.AddRaw(t, dir, observedRun, requests, []summarytest.RawStatement{{From: 20, To: 30, Took: 9, Thread: 7, SQL: summarytest.HostileStatement}, {From: 40, To: 45, Took: 5, Thread: 8, SQL: "SELECT 1, '" + token + "'"}}, true)
 		h, err := history.Open(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer h.Close()
-		if err := h.Append(history.Event{What: history.Noted, Run: observedRun, Text: "user agent " + hostileUser}); err != nil {
+		if err := h.Append(history.Event{What: history.Noted, Run: observedRun, Text: "user agent " + hostileUser + " " + token}); err != nil {
 			t.Fatal(err)
 		}
 		w := progress.NewWriter(dir, "tune", "toy", time.Now)
-		w.Say("message " + hostileUser)
+		w.Say("message " + hostileUser + " " + token)
 		w.Update(func(s *progress.State) { s.Phase, s.Doing = "trial", summarytest.HostileSays })
 		return dir
 	}
@@ -161,7 +162,7 @@ func TestEveryLink(t *testing.T) {
 			t.Errorf("%s: headers %v", path, head)
 		}
 		if strings.Contains(path, "tsv=") {
-			if tsv++; strings.ContainsAny(body, "\x1b\u202e") || !strings.Contains(body, "\t") {
+			if tsv++; strings.ContainsAny(body, "\x1b\u202e") || strings.Contains(body, token) || !strings.Contains(body, "\t") {
 				t.Errorf("%s: %.200q", path, body)
 			}
 			continue
@@ -169,7 +170,7 @@ func TestEveryLink(t *testing.T) {
 		if strings.HasPrefix(path, "/static/") {
 			continue
 		}
-		for _, bad := range []string{"<script>document", "<img src=x", "\u202e", "\x1b", "ZgotmplZ", "style=", " onerror=\"", "<no value>"} {
+		for _, bad := range []string{"<script>document", "<img src=x", "\u202e", "\x1b", token, "ZgotmplZ", "style=", " onerror=\"", "<no value>"} {
 			if strings.Contains(body, bad) {
 				t.Errorf("%s contains %q", path, bad)
 			}
