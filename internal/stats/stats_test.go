@@ -74,7 +74,7 @@ func TestNoisePrior(t *testing.T) {
 
 // TestLookLevels: with a known noise, the looks together keep a no-op in 5.1 % of
 // trials, by integrating the density of the walks that have not been kept
-// (Armitage, McPherson and Rowe 1969). Giving up early and the F test are left
+// (Armitage, McPherson and Rowe 1969). Giving up early and the hypotheses of more noise are left
 // out: with them it is under 5 % (TestSimulatedPromises of package selftest).
 func TestLookLevels(t *testing.T) {
 	l := PairLooks()
