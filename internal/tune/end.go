@@ -28,7 +28,7 @@ func (t *Tuner) finish(ctx context.Context, out *Outcome) error {
 
 // run orders the steps of the end phase.
 func (t *endPhase) run(ctx context.Context) error {
-	t.ending = true
+	t.beginEnd()
 	if err := t.confirmNow(ctx); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (t *Tuner) confirmNow(ctx context.Context) error {
 
 // blindLast tries the changes that turn logs off, once no diagnosis needs them.
 func (t *endPhase) blindLast(ctx context.Context) error {
-	for t.tailLeft() > 5*t.cost {
+	for t.tailLeft() > 5*t.cost+t.weakTime() {
 		c, ok := t.next(true)
 		if !ok {
 			return nil
@@ -215,7 +215,8 @@ func (t *endPhase) recheck(ctx context.Context, k keep) error {
 		return nil
 	}
 	tr := t.newTrial(changes...)
-	tr.on, tr.c.Before = true, nil // a shift of the arm without it means nothing: it is not the incumbent
+	tr.looks = t.judge.Looks.Patient() // a kept change goes only if its gain is ruled out
+	tr.on, tr.c.Before = true, nil     // a shift of the arm without it means nothing: it is not the incumbent
 	t.show(func(v *View) {
 		v.Phase, v.Doing, v.Why, v.Pairs, v.Effect = "drop-one", "without: "+says, "is it still needed?", 0, nil
 	})
