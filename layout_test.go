@@ -24,7 +24,8 @@ var layout = map[string][]string{
 	"internal/lines":                   {},
 	"internal/filter":                  {}, // the language of --where, for every kind of log
 	"internal/nginx":                   {},
-	"internal/plain":                   {}, // the one cleaner of text from outside
+	"internal/plain":                   {},        // the one cleaner of text from outside
+	"internal/redact":                  {"words"}, // removes secrets from what leaves the machine
 	"internal/tally":                   {"words"},
 	"internal/scenario":                {"words"},
 	"internal/host":                    {},
@@ -42,9 +43,10 @@ var layout = map[string][]string{
 	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/change/promise", "internal/nginx"},
 	"internal/change/promise":          {"words"}, // pure: which promises a value weakens
 	"internal/change/all":              {"internal/change/*"},
-	"internal/export":                  {"words", "internal/history", "internal/change", "internal/plain"},
-	"internal/propose":                 {"words", "internal/change", "internal/plain"}, // describes the acts that kinds of change declare
-	"internal/stack":                   {"words", "internal/host", "internal/arena"},   // see docs/adr/0001
+	"internal/window":                  {"words", "internal/stats", "internal/slowlog"}, // what was observed, redacted and compared
+	"internal/export":                  {"words", "internal/history", "internal/change", "internal/plain", "internal/redact"},
+	"internal/propose":                 {"words", "internal/change", "internal/plain", "internal/redact"}, // describes the acts that kinds of change declare
+	"internal/stack":                   {"words", "internal/host", "internal/arena"},                      // see docs/adr/0001
 	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/host", "internal/hoststat", "internal/change", "internal/judge", "internal/observe", "internal/tune"},
 	"internal/site":                    {"words", "internal/scenario", "internal/host", "internal/arena", "internal/change", "internal/stack", "internal/field"}, // an arena's stack as a Subject
 	"internal/target":                  {"words"},

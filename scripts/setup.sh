@@ -14,6 +14,9 @@ want mariadb mariadb-client
 want nginx nginx
 if [ "${1:-demo}" = check ]; then
 	want chromium chromium
+	want memcached memcached
+	want redis-server redis-server
+	want varnishd varnish
 	want git git
 	want patch patch
 	want tmux tmux

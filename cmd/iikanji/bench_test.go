@@ -64,10 +64,10 @@ func commandIn(ctx context.Context, e *env, args ...string) (status int, stdout 
 	return run(ctx, e, args), out.String()
 }
 
-// TestBenchForReal runs the command on a real arena in one work folder: checks
+// TestBenchUnderLoad runs the command on a real arena in one work folder: checks
 // only, a short load with --json, an interrupted load, and checks of a stack by its
 // URL.
-func TestBenchForReal(t *testing.T) {
+func TestBenchUnderLoad(t *testing.T) {
 	dir := preparedFolder(t, "isucondition")
 	t.Run("checks", func(t *testing.T) {
 		var errs lockedBuffer

@@ -128,11 +128,11 @@ func leastTime() string {
 	return tune.TuneOptions{Short: searchLoad, Watch: watchLoad, Pairs: 2}.LeastTime().String()
 }
 
-// TestTune kills the real binary while a change is on trial, on a real arena. After
+// TestTuneUnderLoad kills the real binary while a change is on trial, on a real arena. After
 // recover and revert --all every byte is as before. Then a search runs to its end,
 // with the example of a proposer; revert --all restores the original bytes and
 // tables, whatever the search kept. The guard is on and sees 0 to 15 % of steal.
-func TestTune(t *testing.T) {
+func TestTuneUnderLoad(t *testing.T) {
 	proposer, err := filepath.Abs("../../docs/examples/proposer.py")
 	if err != nil {
 		t.Fatal(err)

@@ -58,6 +58,10 @@ func (e Edit) inCopy(h host.Host, source, dir string) error {
 // copyTree copies folders, regular files and links. Names that begin with a dot
 // (.git) are not part of the build and left out.
 func copyTree(ctx context.Context, h host.Host, from, to string) error {
+	real, err := h.RealPath(from)
+	if err != nil {
+		return err
+	}
 	entries, size := 0, int64(0)
 	return h.Walk(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == from {
@@ -82,11 +86,16 @@ func copyTree(ctx context.Context, h host.Host, from, to string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return copyEntry(h, path, filepath.Join(to, path[len(from):]), info)
+		return copyEntry(h, real, path[len(from):], to, info)
 	})
 }
 
-func copyEntry(h host.Host, from, to string, info fs.FileInfo) error {
+// copyEntry copies one entry of a folder, by its path in it. A file is read without
+// following a link: the account of the app may write to the folder, and could put
+// a link to a file that only this process may read.
+func copyEntry(h host.Host, folder, rel, to string, info fs.FileInfo) error {
+	from := filepath.Join(folder, rel)
+	to = filepath.Join(to, rel)
 	switch {
 	case info.IsDir():
 		return h.Mkdir(to, 0o755)
@@ -99,7 +108,7 @@ func copyEntry(h host.Host, from, to string, info fs.FileInfo) error {
 	case !info.Mode().IsRegular():
 		return nil // a socket, a pipe: nothing to compile
 	}
-	body, err := h.Read(from)
+	body, err := h.ReadBeneath(folder, from)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 
 	"github.com/iikanji/iikanji"
@@ -105,10 +106,52 @@ func Plan(ctx context.Context, s *Site, r iikanji.Remedy) (*iikanji.Change, erro
 	if err := Check(c); err != nil {
 		panic("BUG: kind " + r.Kind + " planned what cannot be undone: " + err.Error())
 	}
-	if err := s.replaceable(c); err != nil {
+	err = s.replaceable(c)
+	if err == nil {
+		err = s.withoutLinks(c)
+	}
+	if err == nil {
+		err = Check(c) // two links may lead to one file
+	}
+	if err != nil {
 		return nil, fmt.Errorf("planning %s on %s: %w", r.Kind, r.Target, err)
 	}
 	return c, nil
+}
+
+// withoutLinks makes the places of files paths without links, as they are now. The
+// executor follows no link: one that is made later, in a folder that another
+// account may write to, redirects nothing.
+func (s *Site) withoutLinks(c *iikanji.Change) error {
+	for _, ops := range [][]iikanji.Op{c.Do, c.Undo} {
+		for i, op := range ops {
+			if op.Verb != iikanji.Write && op.Verb != iikanji.Remove {
+				continue
+			}
+			real, err := s.RealPlace(op.Host, op.Place)
+			if err != nil {
+				return err
+			}
+			ops[i].Place = real
+		}
+	}
+	return nil
+}
+
+// RealPlace returns the path of a host's file without links, as in the operations
+// of planned changes. The file may not exist yet.
+func (s *Site) RealPlace(on, path string) (string, error) {
+	h, err := s.On(on)
+	if err != nil {
+		return "", err
+	}
+	if real, err := h.RealPath(path); err == nil {
+		return real, nil
+	}
+	if dir, err := h.RealPath(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path)), nil
+	}
+	return path, nil
 }
 
 // replaceable refuses files that an undo would not restore entirely, such as

@@ -68,6 +68,9 @@ type Service struct {
 	// Check has the service's program read the configuration whose main file is at
 	// path, on its host. Its error has the program's output.
 	Check func(ctx context.Context, path string) error
+	// Processes returns the ids of the service's running root processes on its host;
+	// nil where they are not known, and then nothing is read back from them.
+	Processes func() []int
 	// Reload loads the configuration without downtime, Restart ends and starts the
 	// service. Both return once it answers with the new configuration.
 	Reload, Restart func(ctx context.Context) error
@@ -105,7 +108,7 @@ func (s *Site) RootsOn(name string) []string {
 func (s *Site) State(ctx context.Context, op iikanji.Op) (iikanji.Fingerprint, error) {
 	switch op.Verb {
 	case iikanji.Write, iikanji.Remove:
-		b, err := s.ReadOld(op.Host, op.Place)
+		b, err := s.readPlace(op)
 		if err != nil {
 			return "", err
 		}
@@ -128,8 +131,22 @@ func (s *Site) Content(ctx context.Context, op iikanji.Op) (string, error) {
 	if op.Verb == iikanji.SQL {
 		return s.onDatabase(ctx, op.Place, "")
 	}
-	b, err := s.ReadOld(op.Host, op.Place)
+	b, err := s.readPlace(op)
 	return string(b), err
+}
+
+// readPlace reads the file of an op; nil if there is none. It follows no link: the
+// places of a planned change have none.
+func (s *Site) readPlace(op iikanji.Op) ([]byte, error) {
+	h, err := s.On(op.Host)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", op.Place, err)
+	}
+	root, err := s.rootOf(h, op.Host, op.Place)
+	if err != nil {
+		return nil, err
+	}
+	return oldContent(op.Place, func() ([]byte, error) { return h.ReadBeneath(root, op.Place) })
 }
 
 // Perform implements Hands.
@@ -143,13 +160,14 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 		if err != nil {
 			return err
 		}
-		if err := s.MayWrite(op.Host, op.Place); err != nil {
+		root, err := s.rootOf(h, op.Host, op.Place)
+		if err != nil {
 			return err
 		}
 		if op.Verb == iikanji.Write {
-			return h.Write(op.Place, []byte(op.Body), 0o644)
+			return h.WriteBeneath(root, op.Place, []byte(op.Body), 0o644)
 		}
-		return h.Remove(op.Place)
+		return h.RemoveBeneath(root, op.Place)
 	case iikanji.SQL:
 		_, err := s.onDatabase(ctx, op.Place, op.Body)
 		return err
@@ -188,10 +206,17 @@ func (s *Site) MayWrite(on, path string) error {
 		}
 		real = filepath.Join(dir, filepath.Base(path))
 	}
+	_, err = s.rootOf(h, on, real)
+	return err
+}
+
+// rootOf returns the folder of the target, by its path without links, that a path
+// without links is beneath.
+func (s *Site) rootOf(h host.Host, on, path string) (string, error) {
 	for _, root := range s.RootsOn(on) {
-		if root, err = h.RealPath(root); err == nil && strings.HasPrefix(real, root+string(filepath.Separator)) {
-			return nil
+		if real, err := h.RealPath(root); err == nil && strings.HasPrefix(path, strings.TrimSuffix(real, "/")+"/") {
+			return real, nil
 		}
 	}
-	return fmt.Errorf("%s is outside the folders of the target", path)
+	return "", fmt.Errorf("%s is outside the folders of the target", path)
 }

@@ -23,6 +23,7 @@ type file struct {
 	rel      string // its path in the stack's folder, with slashes
 	old, new []byte // nil: the file did not exist, or was removed
 	of       []iikanji.ChangeID
+	portable string // the patch, or the whole new file, for other machines
 }
 
 // A notice is a service that must be restarted or reloaded.

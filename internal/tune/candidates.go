@@ -15,7 +15,7 @@ import (
 type Candidate struct {
 	Remedy iikanji.Remedy `json:"remedy"`
 	Code   iikanji.Code   `json:"code,omitempty"` // of the finding whose remedy it is
-	Why    string         `json:"why"`            // the finding's claim, or the proposer's command
+	Claim  string         `json:"why"`            // the finding's claim, or the proposer's command
 	Where  string         `json:"where,omitempty"`
 	// Gain is the expected gain on ln(score) if it is kept, and Chance that it is.
 	Gain   float64 `json:"gain"`
@@ -81,7 +81,7 @@ func Candidates(d *observe.Diagnosis) (cs []Candidate, refused []Refusal) {
 	for _, f := range d.Findings {
 		saved := savedBy(d, f)
 		for _, r := range f.Remedies {
-			c := Candidate{Remedy: r, Code: f.Code, Why: f.Claim, Where: f.Where}
+			c := Candidate{Remedy: r, Code: f.Code, Claim: f.Claim, Where: f.Where}
 			if seen[c.Key()] {
 				continue
 			}
