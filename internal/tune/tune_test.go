@@ -472,7 +472,7 @@ func TestRefused(t *testing.T) {
 // places in a state's fingerprint.
 func TestFingerprintOfHosts(t *testing.T) {
 	hosts := map[string]host.Host{}
-	s := &restorer{shared: shared{records: &records{}}, site: &change.Site{Hosts: hosts}}
+	s := &restorer{shared: shared{records: &records{}}, site: &change.Site{Hosts: hosts, Roots: []string{"db1:/", "db2:/"}}}
 	var changes []*iikanji.Change
 	for _, name := range []string{"db1", "db2"} {
 		root, err := filepath.EvalSymlinks(t.TempDir())
