@@ -29,12 +29,12 @@ func (b *budget) timeLeft() time.Duration {
 func (b *budget) timeFor() time.Duration { return b.tailLeft() - b.tailTime() }
 
 // fullLoad is how long a full run may be so that the last comparison has at
-// most a third of the time.
+// most 28 % of the time.
 func (b *budget) fullLoad() time.Duration {
 	if b.options.Time <= 0 {
 		return b.options.Full
 	}
-	return b.fullIn(b.options.Time / 3)
+	return b.fullIn(b.options.Time * 28 / 100)
 }
 
 // fullIn is the length of full runs with which the last comparison takes at most d.
