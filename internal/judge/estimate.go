@@ -6,26 +6,14 @@ import (
 	"github.com/iikanji/iikanji/internal/stats"
 )
 
-// Limits on trusting the noise that was known before a trial.
-const (
-	// noisierLevel and noisierArm are the levels of the tests (F) that the runs of
-	// the trial, or those of the candidate alone, vary more than the prior explains.
-	noisierLevel = 0.33
-	noisierArm   = 0.33
-	// ownLevel is the share of a look's level at which the runs of the trial must
-	// prove the gain by themselves, once they vary more.
-	ownLevel = 0.5
-)
-
 // nearRuns is how many of the incumbent's runs right before a trial add to its
 // evidence.
-const nearRuns = 4
+const nearRuns = 8
 
 // An estimate is the effect of a trial's pairs.
 type estimate struct {
-	stats.Moderated                 // with the prior
-	own             stats.Moderated // by the trial's runs alone
-	noisier         bool            // the trial's runs vary more than the prior explains
+	stats.Moderated         // with the prior
+	noGain          float64 // probability of such an effect without a gain
 }
 
 // estimate is the effect of the change and its standard error. The effect is that
@@ -39,31 +27,19 @@ func (s sifted) estimate() estimate {
 		return estimate{}
 	}
 	mean, factor := s.effect()
-	own := stats.RunPrior(s.a[:s.old], s.b[:s.old], s.a[s.old:], s.b[s.old:])
-	df := float64(max(0, s.old-1)+max(0, n-s.old-1)) * 2
-	e := estimate{own: stats.Moderated{N: n, Mean: mean, DF: df, SE: math.Sqrt(own.Var * factor / 2)}}
-	e.Moderated = stats.Moderated{N: n, Mean: mean, DF: s.prior.DF + df}
+	ssA, ssB, m := s.squares()
+	df := 2 * m
+	e := estimate{Moderated: stats.Moderated{N: n, Mean: mean, DF: s.prior.DF + df}}
 	if e.DF > 0 {
-		e.SE = math.Sqrt((s.prior.DF*s.prior.Var + df*own.Var) / e.DF * factor / 2)
+		e.SE = math.Hypot(math.Sqrt((s.prior.DF*s.prior.Var/2+ssA+ssB)/e.DF*factor), s.slopeError)
 	}
-	e.SE, e.own.SE = math.Hypot(e.SE, s.slopeError), math.Hypot(e.own.SE, s.slopeError)
-	e.noisier = exceeds(own.Var, df, s.prior, noisierLevel)
-	if arm := stats.RunPrior(s.b[:s.old], s.b[s.old:]); !e.noisier {
-		e.noisier = exceeds(arm.Var, df/2, s.prior, noisierArm)
-	}
+	e.noGain = s.noGain(e.Moderated, factor)
 	return e
 }
 
-// exceeds reports whether a variance is larger than the prior's at a level of the
-// F test.
-func exceeds(v, df float64, p stats.Prior, level float64) bool {
-	return df > 0 && p.DF > 0 && p.Var > 0 && v > p.Var && stats.FCDF(v/p.Var, df, p.DF) > 1-level
-}
-
-// proves reports whether the gain is proven at a level.
-func (e estimate) proves(level float64) bool {
-	return e.Lower(level) > 0 && (!e.noisier || e.own.Lower(level*ownLevel) > 0)
-}
+// proves reports whether the gain is proven at a level, also if the trial's runs are
+// noisier than those that the noise is known from.
+func (e estimate) proves(level float64) bool { return e.noGain <= level }
 
 // effect is the mean effect and its variance in units of the variance of a run.
 func (s sifted) effect() (mean, factor float64) {

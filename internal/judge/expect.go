@@ -18,7 +18,7 @@ type Effects struct {
 // UsualEffects is what is assumed before any change was tried. With it, a change
 // that does nothing and is kept by a trial at 5 % noise is shown as less than
 // +3 % on average, and one of +10 % as more than +7 % (iikanji selftest).
-func UsualEffects() Effects { return Effects{Share: 0.095, Tau: 0.30} }
+func UsualEffects() Effects { return Effects{Share: 0.055, Tau: 0.30} }
 
 // A Tried is the measured effect of one change and its standard error.
 type Tried struct{ Effect, SE float64 }

@@ -24,7 +24,11 @@ func (j Judge) say(s sifted, m estimate, v *iikanji.Verdict) string {
 	case iikanji.Neutral:
 		return fmt.Sprintf("%s: no gain proven, no loss of %.0f %% either, and %s", seen, 100*v.Worth, sayWork(v.Work[lessWork(v.Work)]))
 	case iikanji.NoGain:
-		return fmt.Sprintf("%s: a gain of %.0f %% or more, the least worth keeping, is ruled out", seen, 100*v.Worth)
+		how := "is ruled out"
+		if m.Upper(j.Looks.Futility) >= v.Worth {
+			how = "is unlikely"
+		}
+		return fmt.Sprintf("%s: a gain of %.0f %% or more, the least worth keeping, %s", seen, 100*v.Worth, how)
 	case iikanji.Undecided:
 		return fmt.Sprintf("%s: neither a gain nor its absence is proven%s", seen, sayCost(j, s, m))
 	}

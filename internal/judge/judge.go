@@ -129,7 +129,7 @@ func (j Judge) look(c Case, s sifted, m estimate, v *iikanji.Verdict) (iikanji.C
 		v.Warnings = append(v.Warnings, sayUnstable(s, j.Prior))
 	}
 	last := n >= j.Looks.Last()
-	upper := m.Upper(j.Looks.Futility)
+	upper := m.Upper(j.Looks.GiveUp(n))
 	switch {
 	case unstable && n < stablePairs && !last:
 		return iikanji.CallUnknown, iikanji.TooFew

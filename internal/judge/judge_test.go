@@ -233,8 +233,8 @@ func TestDecideNumbers(t *testing.T) {
 		got, want float64
 	}{
 		{"mid", v.Effect.Mid, mean},
-		{"lo", v.Effect.Lo, mean - stats.StudentQuantile(1-0.010, 10)*se},
-		{"hi", v.Effect.Hi, mean + stats.StudentQuantile(1-0.010, 10)*se},
+		{"lo", v.Effect.Lo, mean - stats.StudentQuantile(1-0.0113, 10)*se},
+		{"hi", v.Effect.Hi, mean + stats.StudentQuantile(1-0.0113, 10)*se},
 		{"level", v.Effect.Level, 0.90},
 		{"shrunk", v.Shrunk, mean * 0.09 / (0.09 + se*se)}, // the chance of no effect is nil
 		{"p", v.P, stats.StudentCDF(-mean/se, 10)},

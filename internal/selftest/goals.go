@@ -142,7 +142,8 @@ func (m *measurement) noops() error {
 	return nil
 }
 
-// powers measures how often a gain of 10 % is kept by one trial.
+// powers measures how often a gain of 10 % is kept by one trial, and how often × 1.8
+// after two pairs on a noisy machine.
 func (m *measurement) powers() error {
 	m.tell("+10 %")
 	t, err := m.trials(World{Sigma: 0.05}, 0.10, 3000, 40_000)
@@ -152,6 +153,12 @@ func (m *measurement) powers() error {
 	s := share(t.Kept, t.Trials)
 	m.add("one trial of +10 %, 5 % noise: kept", "≥ 93 %", s.percent(), s.Mid >= 0.93, t.Trials, 0)
 	m.add("the same: mean pairs", "≤ 4.5", fmt.Sprintf("%.2f", t.MeanPairs()), t.MeanPairs() <= 4.5, 0, 0)
+	m.tell("× 1.8")
+	if t, err = m.trials(World{Sigma: 0.20 / math.Sqrt2}, 0.80, 3001, 40_000); err != nil {
+		return err
+	}
+	s = share(t.InTwo, t.Trials)
+	m.add("one trial of × 1.8, a pair's noise of 20 %: kept after two pairs", "≥ 80 %", s.percent(), s.Mid >= 0.80, t.Trials, 0)
 	return nil
 }
 

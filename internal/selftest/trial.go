@@ -134,6 +134,7 @@ func (t *trial) pair(usable int) judge.Pair {
 type TrialTally struct {
 	Trials, Kept, Reverted, Inconclusive, Pairs int
 
+	InTwo   int     // kept ones that took two pairs
 	Covered int     // kept ones whose shown interval covers the truth
 	Shown   float64 // sum of the effects shown for kept ones, on ln(score)
 }
@@ -145,6 +146,7 @@ func (t *TrialTally) Add(r Trial, truth float64) {
 	switch r.Call {
 	case iikanji.Keep:
 		t.Kept++
+		t.InTwo += one(r.Pairs <= 2)
 		t.Shown += r.Expect.Mid
 		if r.Expect.Lo <= truth && truth <= r.Expect.Hi {
 			t.Covered++
@@ -160,7 +162,7 @@ func (t *TrialTally) Add(r Trial, truth float64) {
 func (t *TrialTally) Join(o TrialTally) {
 	t.Trials, t.Kept, t.Reverted = t.Trials+o.Trials, t.Kept+o.Kept, t.Reverted+o.Reverted
 	t.Inconclusive, t.Pairs = t.Inconclusive+o.Inconclusive, t.Pairs+o.Pairs
-	t.Covered, t.Shown = t.Covered+o.Covered, t.Shown+o.Shown
+	t.InTwo, t.Covered, t.Shown = t.InTwo+o.InTwo, t.Covered+o.Covered, t.Shown+o.Shown
 }
 
 // KeptShare is the share of trials that kept the change, 0…1.

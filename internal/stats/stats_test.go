@@ -74,7 +74,7 @@ func TestNoisePrior(t *testing.T) {
 
 // TestLookLevels: with a known noise, the looks together keep a no-op in 5.1 % of
 // trials, by integrating the density of the walks that have not been kept
-// (Armitage, McPherson and Rowe 1969). Giving up early and the F test are left
+// (Armitage, McPherson and Rowe 1969). Giving up early and the hypotheses of more noise are left
 // out: with them it is under 5 % (TestSimulatedPromises of package selftest).
 func TestLookLevels(t *testing.T) {
 	l := PairLooks()
@@ -139,7 +139,7 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// TestPairsNeeded compares with the table of docs/method.md, "How many pairs an effect costs".
+// TestPairsNeeded compares with n ≈ 6.2·σ_d²/δ² of docs/method.md, "How many pairs an effect costs".
 func TestPairsNeeded(t *testing.T) {
 	for _, c := range []struct{ sigma, delta, want, within float64 }{
 		{0.05, 0.10, 4, 0}, {0.05, 0.05, 13, 0}, {0.05, 0.03, 35, 0}, {0.05, 0.02, 78, 1},

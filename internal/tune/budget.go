@@ -13,6 +13,7 @@ type budget struct {
 	cost    time.Duration // of a run of the short load, with its reset
 	nothing func() bool   // reports that no change is in force; may be nil
 	ending  bool          // the search is over; the rest is for the end phase
+	endLoad time.Duration // least load of full runs while ending
 	reserve func() int    // number of changes in force whose proof must be repeated
 }
 
@@ -45,9 +46,20 @@ func (b *budget) fullIn(d time.Duration) time.Duration {
 // overhead is the time that a run takes beyond its load.
 func (b *budget) overhead() time.Duration { return max(2*time.Second, b.cost-b.options.Short) }
 
+// beginEnd begins the end phase. Time that the search did not need makes the runs of
+// the last comparison longer, up to their full length: many sites slow down as their
+// data grow, which a short run does not show.
+func (b *budget) beginEnd() {
+	tail := b.tailTime()
+	b.ending = true
+	if b.options.Time > 0 {
+		b.endLoad = b.fullIn(b.timeLeft() - tail - 3*b.cost)
+	}
+}
+
 // endTime is what the rehearsal and the last comparison will take.
 func (b *budget) endTime() time.Duration {
-	load := b.fullLoad()
+	load := max(b.fullLoad(), b.endLoad)
 	if b.nothing != nil && b.nothing() { // the shortest comparison, so that something may be kept at all
 		load = b.options.Short
 	}
@@ -60,8 +72,11 @@ func (b *budget) tailTime() time.Duration {
 	if b.options.Time <= 0 || b.ending {
 		return 0
 	}
-	return b.options.Time/12 + time.Duration(4*b.reserve())*b.cost
+	return b.options.Time/12 + b.weakTime()
 }
+
+// weakTime is the time to repeat each weak proof in two pairs.
+func (b *budget) weakTime() time.Duration { return time.Duration(4*b.reserve()) * b.cost }
 
 // LeastTime is the least time for a search: the calibration, one observed run,
 // one trial of two pairs and the last comparison, with two seconds for each run

@@ -29,6 +29,9 @@ func (r *runner) calibrate(ctx context.Context) error {
 		if r.timeLeft() <= 0 {
 			return fmt.Errorf("%w before the noise was known (%d runs of %d): more time is needed; what was run is kept", errTime, len(r.aa), want)
 		}
+		if err := r.restartForRun(ctx); err != nil {
+			return err
+		}
 		run, void, err := r.bench(ctx, BenchSpec{Load: r.options.Short})
 		if err != nil {
 			return err
@@ -58,6 +61,34 @@ func (r *runner) calibrate(ctx context.Context) error {
 		r.say("%s", forecast{r.budget, r.evidence}.provable())
 	}
 	return r.save()
+}
+
+// restartForRun restarts before a run of the calibration what most trials restart
+// before theirs, so that the noise of a restart is a part of the known noise and the
+// incumbent's runs before a trial are comparable with those in it: the apps, and the
+// configuration of the web servers is loaded again. Databases keep running: after
+// their restart the buffer pool is empty, which lowers the score itself, and few
+// changes need it.
+func (r *runner) restartForRun(ctx context.Context) error {
+	if r.site == nil {
+		return nil
+	}
+	for _, s := range r.site.Target.Services {
+		has := r.site.Services[s.Name]
+		op := iikanji.Op{Host: has.Host, Place: s.Name}
+		switch {
+		case s.Role == iikanji.RoleApp && has.Restart != nil:
+			op.Verb = iikanji.Restart
+		case s.Role == iikanji.RoleWeb && has.Reload != nil:
+			op.Verb = iikanji.Reload
+		default:
+			continue
+		}
+		if err := r.hands().Perform(ctx, op); err != nil {
+			return fmt.Errorf("restarting before a run of the calibration: %w", err)
+		}
+	}
+	return nil
 }
 
 // maxFailed is how many failed runs in a row, without a candidate, end the

@@ -34,7 +34,7 @@ func (t *Tuner) finish(ctx context.Context, out *Outcome) error {
 
 // run orders the steps of the end phase.
 func (t *endPhase) run(ctx context.Context) error {
-	t.ending = true
+	t.beginEnd()
 	if err := t.confirm(ctx); err != nil {
 		return err
 	}
@@ -75,12 +75,17 @@ func (t *endPhase) rehearse(ctx context.Context) (err error) {
 
 // blindLast tries the changes that turn logs off, once no diagnosis needs them.
 func (t *endPhase) blindLast(ctx context.Context) error {
-	for t.tailLeft() > 5*t.cost {
+	for t.tailLeft() > 5*t.cost+t.weakTime() {
 		c, ok := t.next(true)
 		if !ok {
 			return nil
 		}
-		tried, err := t.together(ctx, t.handful(c, mostParts), "logs are no longer needed for a diagnosis")
+		parts := t.handful(c, mostParts)
+		if need := t.provingTime(c, parts); need > t.tailLeft() {
+			t.note("logs stay as they are: to prove the gain that is expected would take %s", need.Round(time.Second))
+			return nil
+		}
+		tried, err := t.together(ctx, parts, "logs are no longer needed for a diagnosis")
 		if err == nil && !tried {
 			err = t.attempt(ctx, c)
 		}
@@ -92,6 +97,22 @@ func (t *endPhase) blindLast(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// provingTime is how long the trial of a candidate, or of a bundle of parts, takes
+// that has the expected effect; 0 in a search without a limit.
+func (t *endPhase) provingTime(c Candidate, parts []Candidate) time.Duration {
+	if t.options.Time <= 0 {
+		return 0
+	}
+	if len(parts) == 0 {
+		parts = []Candidate{c}
+	}
+	gain := 0.0
+	for _, p := range parts {
+		gain += p.Chance * p.Gain
+	}
+	return time.Duration(runsFor(gain, t.judge.Prior.SD())) * t.cost
 }
 
 // A keep is one kept change, alone or of a bundle, that a check at the end measures.
@@ -148,8 +169,8 @@ func (t *endPhase) dropOne(ctx context.Context) error {
 		return nil
 	}
 	checked := 0
-	for _, k := range kept {
-		if t.tailLeft() < 5*t.cost {
+	for i, k := range kept {
+		if !t.timeToCheck(kept[i:]) {
 			t.note("drop-one checks: %d of %d kept changes; there was no time for the others", checked, len(kept))
 			if err := t.undoDoubtful(ctx, kept[checked:]); err != nil {
 				return err
@@ -162,6 +183,18 @@ func (t *endPhase) dropOne(ctx context.Context) error {
 		checked++
 	}
 	return t.save()
+}
+
+// timeToCheck reports whether there is time to check the first of the keeps that are
+// left. Other changes than those with a weak proof are checked if there is time for
+// half of them: a few checks of many say little about the final state, and the time
+// makes the runs of the last comparison longer.
+func (t *endPhase) timeToCheck(left []keep) bool {
+	least := 5 * t.cost
+	if k := left[0]; k.part >= 0 || !t.ledger.weak(k) {
+		least = max(least, time.Duration(2*len(left))*t.cost)
+	}
+	return t.tailLeft() >= least
 }
 
 // mostDoubt is the probability of no effect from which a change with a weak proof is
@@ -206,7 +239,8 @@ func (t *endPhase) recheck(ctx context.Context, k keep) error {
 		return nil
 	}
 	tr := newTrial(t.runner, t.queue, changes...)
-	tr.on, tr.c.Before = true, nil // a shift of the arm without it means nothing: it is not the incumbent
+	tr.looks = t.judge.Looks.Patient() // a kept change goes only if its gain is ruled out
+	tr.on, tr.c.Before = true, nil     // a shift of the arm without it means nothing: it is not the incumbent
 	t.show(func(v *View) {
 		v.Phase, v.Doing, v.Purpose, v.Pairs, v.Effect = "drop-one", "without: "+says, "is it still needed?", 0, nil
 	})

@@ -17,8 +17,8 @@ const (
 	// provablePower is the chance with which an effect must be proven to be called
 	// provable.
 	provablePower = 0.8
-	// provableTrials is how many simulated trials measure it, to 4 points.
-	provableTrials = 100
+	// provableTrials is how many simulated trials measure it, to 2 points.
+	provableTrials = 400
 	// provableMost is the largest effect on ln(score) that is announced: × 4. What is
 	// larger needs more pairs, or the fast lane.
 	provableMost = 1.4
@@ -57,7 +57,7 @@ func (f forecast) provable() string {
 // 80 %, by simulated trials.
 func (f forecast) leastProven(n int) float64 {
 	lo, hi := 0.0, provableMost
-	for range 6 {
+	for range 9 {
 		if mid := (lo + hi) / 2; f.proven(mid, n) < provablePower {
 			lo = mid
 		} else {
@@ -79,8 +79,16 @@ func (f forecast) proven(effect float64, n int) float64 {
 	kept := 0
 	for range provableTrials {
 		var c judge.Case
+		for i := range 2 * calibrationPairs {
+			c.Before = append(c.Before, run(i+1, 0))
+		}
 		for i := range n {
-			c.Pairs = append(c.Pairs, judge.Pair{A: run(2*i+1, 0), B: run(2*i+2, effect)})
+			at := len(c.Before) + 2*i
+			p := judge.Pair{A: run(at+1, 0), B: run(at+2, effect)}
+			if i%2 == 1 {
+				p.A.ID, p.B.ID = p.B.ID, p.A.ID
+			}
+			c.Pairs = append(c.Pairs, p)
 		}
 		for i := range c.Pairs {
 			early := c

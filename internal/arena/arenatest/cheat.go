@@ -25,8 +25,9 @@ import (
 // which the proxy serves the site.
 const cheatKind = "cheat"
 
-// cheatLoad is the load of a cheat that only the load can catch.
-const cheatLoad = 5 * time.Second
+// cleanLoad is the load of the run without a cheat with which runs under load are
+// compared. Only its faults count.
+const cleanLoad = 5 * time.Second
 
 // A cheater plans cheats.
 type cheater struct{ path string }
@@ -82,7 +83,7 @@ func (s *suite) cheats(t *testing.T) {
 	t.Cleanup(func() { h.Close() })
 	site := &change.Site{Roots: []string{dir}, Services: map[string]change.Service{"app": {Restart: s.wear}}}
 	x := &change.Executor{Hands: site, Journal: h}
-	clean := map[bool]*iikanji.Run{false: s.untricked(t, false), true: s.untricked(t, true)}
+	clean := map[bool]*iikanji.Run{false: s.untricked(t, 0), true: s.untricked(t, cleanLoad)}
 	for i, p := range s.proposed(t) {
 		f := &s.opt.Cheats[i]
 		t.Run("cheat: "+f.Name, func(t *testing.T) {
@@ -145,11 +146,11 @@ func (s *suite) proposed(t *testing.T) []propose.Proposal {
 
 // untricked is a run without a cheat. On a busy machine a single answer may take
 // longer than its limit, which fails the checks: then it is repeated.
-func (s *suite) untricked(t *testing.T, load bool) *iikanji.Run {
+func (s *suite) untricked(t *testing.T, load time.Duration) *iikanji.Run {
 	t.Helper()
 	var run *iikanji.Run
 	for range voidTries {
-		run = s.run(t, s.cheatTest(load))
+		run = s.run(t, test{url: s.proxy.URL(), seed: 1, clock: s.opt.Clock, load: load})
 		if run.Outcome != iikanji.Failed && run.Outcome != iikanji.Interrupted {
 			return run
 		}
@@ -158,10 +159,12 @@ func (s *suite) untricked(t *testing.T, load bool) *iikanji.Run {
 	return nil
 }
 
-func (s *suite) cheatTest(load bool) test {
+// cheatTest is a run with a cheat: the checks, or a load that ends when the cheat
+// was caught.
+func (s *suite) cheatTest(f *Fault) test {
 	o := test{url: s.proxy.URL(), seed: 1, clock: s.opt.Clock}
-	if load {
-		o.load = cheatLoad
+	if f.UnderLoad {
+		o.load, o.until = faultDeadline, func(seen *iikanji.Fault) bool { return anyMatches(f.Want, seen) }
 	}
 	return o
 }
@@ -181,7 +184,7 @@ func (s *suite) trial(t *testing.T, x *change.Executor, h *history.History, site
 		if err := s.wear(t.Context()); err != nil { // without the state of the run before
 			t.Fatal(err)
 		}
-		run := s.run(t, s.cheatTest(f.UnderLoad))
+		run := s.run(t, s.cheatTest(f))
 		for i := range run.Faults {
 			if anyMatches(f.Want, &run.Faults[i]) {
 				caught = describe(&run.Faults[i])

@@ -16,8 +16,8 @@ type Fault struct {
 	Spoil func() Hook
 	// Edits break the app's source.
 	Edits []Edit
-	// UnderLoad means that the load must catch the fault; the load ends soon after the
-	// first wanted fault. Otherwise the checks before the load must catch it.
+	// UnderLoad means that the load must catch the fault; the load ends a fixed number
+	// of exchanges after the first wanted fault. Otherwise the checks before the load must catch it.
 	UnderLoad bool
 	// Want lists the faults of a run that count as catching it; one is enough.
 	Want []Caught

@@ -91,6 +91,9 @@ type Proxy struct {
 	server *http.Server
 	addr   string
 	client *http.Client
+
+	left atomic.Int64 // exchanges until done is called
+	done atomic.Value // func()
 }
 
 // NewProxy starts a proxy in front of a target such as "http://127.0.0.1:8080".
@@ -125,6 +128,20 @@ func (p *Proxy) Spoil(h Hook) {
 // SetPhase sets the phase of the run that hooks see in [Exchange].
 func (p *Proxy) SetPhase(phase scenario.Phase) { p.phase.Store(phase) }
 
+// CountDown calls do once, when n further exchanges have been answered.
+func (p *Proxy) CountDown(n int64, do func()) {
+	p.left.Store(0) // do of an earlier call is not called any more
+	p.done.Store(do)
+	p.left.Store(n)
+}
+
+// answered counts one exchange.
+func (p *Proxy) answered() {
+	if p.left.Add(-1) == 0 {
+		p.done.Load().(func())()
+	}
+}
+
 // Close ends the proxy and its connections.
 func (p *Proxy) Close() {
 	p.server.Close()
@@ -133,6 +150,7 @@ func (p *Proxy) Close() {
 
 // ServeHTTP handles one exchange.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer p.answered()
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the benchmarker closed the connection

@@ -99,8 +99,8 @@ type test struct {
 	seed  uint64
 	load  time.Duration // 0 means the checks only
 	clock float64
-	// until ends the load [afterFault] after the first fault for which it returns
-	// true. It may be nil.
+	// until ends the load [afterFault] exchanges after the first fault for which it
+	// returns true. It may be nil. The load must go through the proxy.
 	until func(f *iikanji.Fault) bool
 }
 
@@ -115,7 +115,7 @@ func (s *suite) run(t *testing.T, o test) *iikanji.Run {
 	defer cancel()
 	s.proxy.SetPhase(scenario.Prepare)
 	if o.load > 0 {
-		end := sync.OnceFunc(func() { time.AfterFunc(afterFault, cancel) })
+		end := sync.OnceFunc(func() { s.proxy.CountDown(afterFault, cancel) })
 		sc = &watched{Scenario: sc, proxy: s.proxy, until: o.until, end: end}
 	}
 	run, err := bench.Run(ctx, sc, bench.Options{URL: o.url, Seed: o.seed, Load: o.load})
@@ -185,12 +185,12 @@ func (s *suite) sameWork(t *testing.T, work float64) {
 	}
 }
 
-// A run with a planted fault under load ends afterFault after the first wanted
-// fault, so that consequences of the fault are seen too. A fault that is not
-// caught within faultDeadline counts as missed: every fault is met within seconds,
-// so only a dead machine misses it.
+// A run with a planted fault under load ends afterFault exchanges after the first
+// wanted fault, so that consequences of the fault are seen too, on a machine of any
+// speed. A fault that is not caught within faultDeadline counts as missed: every
+// fault is met within seconds, so only a dead machine misses it.
 const (
-	afterFault    = 500 * time.Millisecond
+	afterFault    = 300
 	faultDeadline = 5 * time.Minute
 )
 
@@ -240,7 +240,6 @@ func (s *suite) plant(t *testing.T, p *Fault) *iikanji.Run {
 		defer s.proxy.Spoil(nil)
 	} else {
 		defer s.edit(t, p.Edits)()
-		o.url = s.direct()
 	}
 	return s.run(t, o)
 }
