@@ -62,7 +62,7 @@ func applyEdits(text []byte, edits []Edit) ([]byte, error) {
 		if e.Start < at || e.End < e.Start || e.End > len(text) {
 			return nil, fmt.Errorf("%w: byte %d", ErrOverlap, e.Start)
 		}
-		if i > 0 && e.Start == edits[i-1].Start && e.Start == e.End && edits[i-1].Start == edits[i-1].End {
+		if i > 0 && e.Start == edits[i-1].Start && e.Start == e.End && edits[i-1].Start == edits[i-1].End && !(wholeLines(text, e) && wholeLines(text, edits[i-1])) {
 			return nil, fmt.Errorf("%w: byte %d", ErrOverlap, e.Start)
 		}
 		out.Write(text[at:e.Start])
@@ -71,6 +71,12 @@ func applyEdits(text []byte, edits []Edit) ([]byte, error) {
 	}
 	out.Write(text[at:])
 	return out.Bytes(), nil
+}
+
+// wholeLines reports whether an insertion adds lines between two lines: several
+// such insertions, as of imports and declarations, do not touch each other.
+func wholeLines(text []byte, e Edit) bool {
+	return strings.HasSuffix(e.New, "\n") && (e.Start == 0 || text[e.Start-1] == '\n')
 }
 
 // tidy corrects the imports of an edited file and formats it if it was formatted.
