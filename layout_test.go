@@ -24,7 +24,8 @@ var layout = map[string][]string{
 	"internal/lines":                   {},
 	"internal/filter":                  {}, // the language of --where, for every kind of log
 	"internal/nginx":                   {},
-	"internal/plain":                   {}, // the one cleaner of text from outside
+	"internal/plain":                   {},        // the one cleaner of text from outside
+	"internal/redact":                  {"words"}, // removes secrets from what leaves the machine
 	"internal/tally":                   {"words"},
 	"internal/scenario":                {"words"},
 	"internal/host":                    {},
@@ -40,12 +41,16 @@ var layout = map[string][]string{
 	"internal/diagnose":                {"words", "internal/attribute"},
 	"internal/change":                  {"words", "internal/host", "internal/history"},
 	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/change/promise", "internal/nginx"},
-	"internal/change/promise":          {"words"}, // pure: which promises a value weakens
+	"internal/change/gocode":           {"words", "internal/host", "internal/change", "internal/change/promise", "internal/facts", "internal/gosource", "internal/lever"},
+	"internal/answers":                 {},                                              // answers of two builds of an app
+	"internal/gosource":                {"words", "internal/lever", "internal/slowlog"}, // source of Go apps as facts
+	"internal/change/promise":          {"words"},                                       // pure: which promises a value weakens
 	"internal/change/all":              {"internal/change/*"},
-	"internal/export":                  {"words", "internal/history", "internal/change", "internal/plain"},
-	"internal/propose":                 {"words", "internal/change", "internal/plain"}, // describes the acts that kinds of change declare
-	"internal/stack":                   {"words", "internal/host", "internal/arena"},   // see docs/adr/0001
-	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/host", "internal/hoststat", "internal/change", "internal/judge", "internal/observe", "internal/tune"},
+	"internal/window":                  {"words", "internal/stats", "internal/slowlog"}, // what was observed, redacted and compared
+	"internal/export":                  {"words", "internal/history", "internal/change", "internal/plain", "internal/redact"},
+	"internal/propose":                 {"words", "internal/change", "internal/plain", "internal/redact"}, // describes the acts that kinds of change declare
+	"internal/stack":                   {"words", "internal/host", "internal/arena"},                      // see docs/adr/0001
+	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/host", "internal/hoststat", "internal/change", "internal/judge", "internal/observe", "internal/tune", "internal/gosource", "internal/answers"},
 	"internal/lever/sqltext":           {},                                                                                                                       // SQL by its tokens
 	"internal/lever/sqlcall":           {"internal/lever/sqltext"},                                                                                               // finds SQL calls in Go source
 	"internal/lever":                   {"internal/lever/*"},                                                                                                     // analyzers of Go source; no server, no words
@@ -59,11 +64,16 @@ var layout = map[string][]string{
 	"internal/target/targettest":       {}, // a small foreign site for tests
 	"internal/target/keeper":           {"internal/host", "internal/target/machine"},
 	"internal/report":                  {"words", "internal/plain"},
+	"internal/progress":                {"words"}, // the state of a running command, in a file
+	"internal/otlp":                    {},        // receives traces; knows no word of ours
+	"internal/timeline":                {"words", "internal/history", "internal/bench", "internal/lines", "internal/slowlog", "internal/attribute", "internal/observe"}, // the raw files of a run
+	"internal/ui": {"words", "docs", "internal/history", "internal/progress", "internal/otlp", "internal/timeline", "internal/chart", "internal/summary", "internal/observe",
+		"internal/report", "internal/report/document"},
 	"internal/report/document":         {"words", "internal/report", "internal/chart", "internal/summary", "internal/observe"}, // a whole history as one file
 	"docs":                             {},                                                                                     // the pages that iikanji help prints
 	"internal/chart":                   {},                                                                                     // SVG; knows no word of ours
 	"internal/summary":                 {"words", "internal/history", "internal/change", "internal/judge", "internal/observe", "internal/tune"},
-	"internal/summary/summarytest":     {"words", "internal/history", "internal/change", "internal/hoststat", "internal/observe", "internal/tune"}, // small histories for tests
+	"internal/summary/summarytest":     {"words", "internal/bench", "internal/history", "internal/change", "internal/hoststat", "internal/observe", "internal/tune"}, // small histories for tests
 	"internal/arena":                   {"words", "internal/scenario"},
 	"internal/arena/kit/*":             {"words", "internal/scenario", "internal/arena/kit/*"}, // code that several arenas need
 	"internal/arena/arenatest":         {"*"},

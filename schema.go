@@ -14,15 +14,15 @@ const (
 	TopicDialect     = "dialect"     // Key "version", Value a Dialect
 	TopicVariable    = "variable"    // Key the variable's name, Value its text
 	TopicStatus      = "status"      // Key the counter's name, Value its growth over the run; Moves
-	TopicPlan        = "plan"        // Key the digest, for a median example with TypicalPlan after it; Value a Plan; Moves
+	TopicQueryPlan   = "plan"        // Key the digest, for a median example with TypicalSuffix after it; Value a QueryPlan; Moves
 	TopicSelectivity = "selectivity" // Key SelectivityKey, Value a share 0..1; Moves
 	TopicDirective   = "directive"   // Key the configuration's path, Value its text
 )
 
-// TypicalPlan is the suffix of the Key of a plan fact whose statement has a time
-// near the median of its digest. Without the suffix, the plan is for the slowest
+// TypicalSuffix ends the Key of the fact of a query plan whose statement has a time
+// near the median of its digest. Without the suffix, the query plan is for the slowest
 // statement of the digest.
-const TypicalPlan = " typical"
+const TypicalSuffix = " typical"
 
 // SelectivityKey is the Key of a selectivity fact: the share of the rows of a
 // table that satisfy a predicate, both as text.
@@ -188,18 +188,18 @@ func (d Dialect) SkipsScans() bool { return d.Product == "mysql" && d.AtLeast(8,
 // of two indexes.
 func (d Dialect) MergesIndexes() bool { return true }
 
-// A Plan is the execution plan of one statement, estimated or executed.
-type Plan struct {
-	SQL   string     `json:"sql"`
-	Ran   bool       `json:"ran,omitempty"` // the numbers were measured in an execution, not estimated
-	Steps []PlanStep `json:"steps"`
-	Sort  bool       `json:"sort,omitempty"`      // a filesort somewhere
-	Temp  bool       `json:"temporary,omitempty"` // a temporary table somewhere
-	Notes []string   `json:"notes,omitempty"`
+// A QueryPlan is the execution plan of one statement, estimated or executed.
+type QueryPlan struct {
+	SQL   string      `json:"sql"`
+	Ran   bool        `json:"ran,omitempty"` // the numbers were measured in an execution, not estimated
+	Steps []QueryStep `json:"steps"`
+	Sort  bool        `json:"sort,omitempty"`      // a filesort somewhere
+	Temp  bool        `json:"temporary,omitempty"` // a temporary table somewhere
+	Notes []string    `json:"notes,omitempty"`
 }
 
-// A PlanStep is the access to one table.
-type PlanStep struct {
+// A QueryStep is the access to one table.
+type QueryStep struct {
 	Table    string   `json:"table"`  // alias as in the statement
 	Access   string   `json:"access"` // ALL, index, range, ref, eq_ref, const, index_merge …
 	Key      string   `json:"key,omitempty"`

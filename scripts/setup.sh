@@ -14,10 +14,15 @@ want mariadb mariadb-client
 want nginx nginx
 if [ "${1:-demo}" = check ]; then
 	want chromium chromium
+	want memcached memcached
+	want redis-server redis-server
+	want varnishd varnish
 	want git git
 	want patch patch
 	want tmux tmux
 	want python3 python3-minimal
+	want zsh zsh
+	want fish fish
 fi
 if ! command -v go >/dev/null 2>&1; then
 	echo "iikanji: Go 1.26 or newer is needed to build, and go is not in PATH" >&2

@@ -59,7 +59,7 @@ type world struct {
 	owners []*owner
 	byUUID map[string]*chair
 	posing []*chair // chairs that post
-	plans  []*chair // chairs of the users who arrive under load
+	late   []*chair // chairs of the users who arrive under load
 	byID   atomic.Pointer[map[int64]*chair]
 }
 
@@ -104,7 +104,7 @@ func (w *world) initial(o *owner, isu ISU) (*chair, error) {
 
 // admit makes an owner and the chairs that JIA can activate. No chair is
 // registered yet.
-func (w *world) admit(u plannedUser) (*owner, []*chair) {
+func (w *world) admit(u futureUser) (*owner, []*chair) {
 	o := &owner{id: u.id}
 	var chairs []*chair
 	w.mu.Lock()
@@ -114,12 +114,12 @@ func (w *world) admit(u plannedUser) (*owner, []*chair) {
 		w.byUUID[c.uuid] = c
 		chairs = append(chairs, c)
 	}
-	w.plans = append(w.plans, chairs...)
+	w.late = append(w.late, chairs...)
 	w.owners = append(w.owners, o)
 	return o, chairs
 }
 
-func (w *world) chairOf(o *owner, p plannedISU) *chair {
+func (w *world) chairOf(o *owner, p futureISU) *chair {
 	c := &chair{uuid: p.uuid, name: p.name, character: p.character, owner: o, bare: p.image < 0, icon: w.data.NoImage}
 	if !c.bare {
 		c.icon = w.data.Image(p.image)
@@ -155,11 +155,12 @@ func (w *world) chair(uuid string) *chair {
 // ids maps the target's ids to chairs. Callers must not change it.
 func (w *world) ids() map[int64]*chair { return *w.byID.Load() }
 
-// planned lists the chairs of the users who arrive under load, in planned order.
-func (w *world) planned() []*chair {
+// arrivingLate lists the chairs of the users who arrive under load, in the order in
+// which the seed offers them.
+func (w *world) arrivingLate() []*chair {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	return w.plans
+	return w.late
 }
 
 // active lists the chairs that post. Callers must not change it.

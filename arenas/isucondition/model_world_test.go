@@ -45,7 +45,7 @@ func TestWorld(t *testing.T) {
 	if c := w.ids()[1]; c.past.len() != 1 || !c.past.known(0, -1e9) || c.past.states[0].flags() != Dirty {
 		t.Error("the initial condition is not known from the start")
 	}
-	o, chairs := w.admit(plannedUser{id: "x", isus: []plannedISU{{uuid: "p1", image: 0}, {uuid: "p2", image: -1}, {uuid: "p3"}}})
+	o, chairs := w.admit(futureUser{id: "x", isus: []futureISU{{uuid: "p1", image: 0}, {uuid: "p2", image: -1}, {uuid: "p3"}}})
 	if len(w.seated()) != 1 || w.chair("p1") != chairs[0] || w.chair("none") != nil {
 		t.Error("admitted ISU are known to JIA but not registered")
 	}

@@ -16,16 +16,16 @@ type guests struct {
 	unregistered, none *chair // unregistered posts before its registration; none is unknown to JIA
 }
 
-// inviteGuests plans the guests. They are not part of the load.
+// inviteGuests makes the guests. They are not part of the load.
 func (ct *contest) inviteGuests() *guests {
 	rng := ct.s.Rand("guests")
-	p := newPlan(rng, ct.data)
-	host := plannedUser{id: "host_" + p.names.Next(rng), isus: []plannedISU{p.isu(), p.isu(), p.isu()}}
+	p := newArrivals(rng, ct.data)
+	host := futureUser{id: "host_" + p.names.Next(rng), isus: []futureISU{p.isu(), p.isu(), p.isu()}}
 	host.isus[0].image = -1
 	host.isus[1].image = rng.IntN(p.pool)
 	host.isus[2].image = rng.IntN(p.pool)
 	o, chairs := ct.world.admit(host)
-	other, _ := ct.world.admit(plannedUser{id: "other_" + p.names.Next(rng)})
+	other, _ := ct.world.admit(futureUser{id: "other_" + p.names.Next(rng)})
 	return &guests{ct: ct, host: o, other: other, bare: chairs[0], dressed: chairs[1], unregistered: chairs[2],
 		none: ct.world.chairOf(o, p.isu())}
 }

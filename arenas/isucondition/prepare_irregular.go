@@ -38,7 +38,7 @@ func (ct *contest) checkIrregular(ctx context.Context, o, stranger *owner, timeo
 	b := ct.browser(timeout)
 	defer b.cl.Close()
 	own, foreign := o.list()[0].uuid, stranger.list()[0].uuid
-	unknown := seeded.UUID(rand.New(rand.NewPCG(rand.Uint64(), 0))) // not part of the planned work
+	unknown := seeded.UUID(rand.New(rand.NewPCG(rand.Uint64(), 0))) // no part of the work that the seed offers
 	acts := []func() error{func() error { return b.badLogins(ctx, o.id, report) }}
 	for _, i := range uninvited(own) {
 		acts = append(acts, func() error { return b.irregular(ctx, i) })

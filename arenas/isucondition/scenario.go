@@ -55,8 +55,8 @@ type contest struct {
 	clock clock
 	jia   *jia
 
-	planMu sync.Mutex
-	plan   *plan
+	arrivalsMu sync.Mutex
+	arrivals   *arrivals
 
 	loading       atomic.Bool
 	users         atomic.Int64
@@ -102,7 +102,7 @@ func (ct *contest) begin(s scenario.Session) error {
 		return err
 	}
 	ct.s, ct.world, ct.jia = s, world, j
-	ct.plan = newPlan(s.Rand("plan"), ct.data)
+	ct.arrivals = newArrivals(s.Rand("plan"), ct.data)
 	return nil
 }
 
@@ -129,14 +129,14 @@ func (ct *contest) gauges() {
 // work returns a digest of the work that the seed offers: users, their ISU, and
 // the random events of each ISU's first virtual days.
 func (ct *contest) work() float64 {
-	ct.planMu.Lock()
-	defer ct.planMu.Unlock()
-	for _, c := range ct.world.planned() {
+	ct.arrivalsMu.Lock()
+	defer ct.arrivalsMu.Unlock()
+	for _, c := range ct.world.arrivingLate() {
 		w := newWalk(ct.s.Rand("walk "+c.uuid), 0)
 		for range 100 {
 			ts, s := w.step()
-			fmt.Fprintln(ct.plan.digest, ts, s)
+			fmt.Fprintln(ct.arrivals.digest, ts, s)
 		}
 	}
-	return ct.plan.sum()
+	return ct.arrivals.sum()
 }

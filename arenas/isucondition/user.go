@@ -34,12 +34,13 @@ type mind struct {
 	graphs *ledger
 }
 
-// admitUser starts a new user, with the given id or, if empty, a planned one.
+// admitUser starts a new user, with the given id or, if it is empty, the next id
+// that the seed offers.
 func (ct *contest) admitUser(id string) {
-	ct.planMu.Lock()
-	planned := ct.plan.next(id)
-	ct.planMu.Unlock()
-	o, chairs := ct.world.admit(planned)
+	ct.arrivalsMu.Lock()
+	next := ct.arrivals.next(id)
+	ct.arrivalsMu.Unlock()
+	o, chairs := ct.world.admit(next)
 	u := &user{browser: ct.browser(0), owner: o, rng: ct.s.Rand("user " + o.id), chairs: chairs, minds: make([]mind, len(chairs))}
 	ct.users.Add(1)
 	ct.s.Go("user", u.run)

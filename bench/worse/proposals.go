@@ -100,7 +100,7 @@ func ask(site *change.Site) func(context.Context, *observe.Diagnosis, []iikanji.
 		}
 		var out []tune.Candidate
 		for _, a := range answers {
-			out = append(out, tune.Candidate{Remedy: a.Remedy, Code: a.Answers, Why: "planted"})
+			out = append(out, tune.Candidate{Remedy: a.Remedy, Code: a.Answers, Claim: "planted"})
 		}
 		return out, nil
 	}

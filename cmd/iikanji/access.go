@@ -14,6 +14,7 @@ import (
 	"github.com/iikanji/iikanji/internal/accesslog"
 	"github.com/iikanji/iikanji/internal/filter"
 	"github.com/iikanji/iikanji/internal/lines"
+	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/report"
 )
 
@@ -29,6 +30,7 @@ type accessCmd struct {
 	tableFlags
 	TopRequests int    `help:"Also list this many of the slowest single requests." placeholder:"N"`
 	Save        string `help:"Also save the profile here, for merge and diff." placeholder:"FILE"`
+	Literals    bool   `help:"Show and save what may be a secret in URLs (tokens, addresses of e-mail); by default it is redacted."`
 
 	FromOffset int64  `help:"Start at this byte of the log." placeholder:"N"`
 	Pos        string `help:"Continue where the last reading with this position file ended, and update the file." placeholder:"FILE"`
@@ -82,7 +84,7 @@ percent of its lines do not parse), 2 usage.`
 // Run runs the command.
 func (c *accessCmd) Run(ctx context.Context, e *env) error {
 	if len(c.Files) == 3 && c.Files[0] == "diff" {
-		d := diffCmd{Before: c.Files[1], After: c.Files[2], Kind: "access", accessFlags: c.accessFlags, Limit: c.Limit, Format: c.Format, JSON: c.JSON}
+		d := diffCmd{Before: c.Files[1], After: c.Files[2], Kind: "access", accessFlags: c.accessFlags, Limit: c.Limit, Format: c.Format, JSON: c.JSON, Literals: c.Literals}
 		return d.Run(ctx, e)
 	}
 	table, err := c.check(e)
@@ -119,8 +121,13 @@ func (c *accessCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return accessError(ctx, err)
 	}
+	if !c.Literals {
+		if n := redact.Profile(p, false); n > 0 {
+			p.Notes = append(p.Notes, fmt.Sprintf("what may be a secret is redacted (%s): --literals shows it", report.Number(n, "text")))
+		}
+	}
 	if c.Save != "" {
-		if err := saveProfile(c.Save, p); err != nil {
+		if err := saveRedacted(c.Save, p, c.Literals); err != nil {
 			return err
 		}
 	}
@@ -306,8 +313,16 @@ func closeInputs(inputs []*lines.Input) {
 	}
 }
 
-// accessError adds hints.
+// accessError adds hints. Lines that the error quotes are redacted.
 func accessError(ctx context.Context, err error) error {
+	var unproven *accesslog.UnprovenError
+	if errors.As(err, &unproven) {
+		redact.Document(&unproven.Examples)
+	}
+	var unknown *accesslog.UnknownFormatError
+	if errors.As(err, &unknown) {
+		unknown.First = redact.Text(unknown.First)
+	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return fmt.Errorf("interrupted: the log was not read to its end")
 	}

@@ -85,7 +85,7 @@ func (d *damageReport) suspects(ctx context.Context, hands change.Hands, all, in
 		files := *c
 		files.Do = slices.DeleteFunc(slices.Clone(c.Do), func(op iikanji.Op) bool { return op.Verb == iikanji.SQL })
 		places := change.Examine(ctx, hands, &files)
-		left := slices.DeleteFunc(slices.Clone(places), func(p change.PlaceState) bool { return p.Standing != change.AsAfter })
+		left := slices.DeleteFunc(slices.Clone(places), func(p change.PlaceState) bool { return p.Relation != change.AsAfter })
 		if len(left) > 0 && !change.Explained(c, left, all, inForce) {
 			d.Changes = append(d.Changes, uncertainChange{Change: c})
 		}
@@ -210,7 +210,7 @@ func (c *recoverCmd) damage(ctx context.Context, e *env, a *namedTarget, dir str
 	return d, nil
 }
 
-var standingSays = map[change.Standing]string{
+var relationTexts = map[change.Relation]string{
 	change.AsBefore: "as before the change", change.AsAfter: "as after the change",
 	change.AsNeither: "neither: edited since, or by another change", change.AsUnread: "cannot be read",
 }
@@ -227,7 +227,7 @@ func (d *damageReport) write(out *output) {
 		}
 		out.line("change %d (%s): its events are damaged or missing; recorded: %s", u.ID, report.Clean(u.Says), stage)
 		for _, p := range u.Places {
-			out.line("  %s  %s", report.Clean(p.Place), strings.TrimSpace(standingSays[p.Standing]+" "+report.Clean(p.Why)))
+			out.line("  %s  %s", report.Clean(p.Place), strings.TrimSpace(relationTexts[p.Relation]+" "+report.Clean(p.ReadError)))
 		}
 	}
 	if d.agrees() {

@@ -14,9 +14,9 @@ import (
 	"github.com/iikanji/iikanji/internal/observe"
 )
 
-// TestDiagnoseForReal observes a short run of a real arena. The best-known cause must
+// TestDiagnoseUnderLoad observes a short run of a real arena. The best-known cause must
 // be among the first findings; then the saved run is diagnosed again.
-func TestDiagnoseForReal(t *testing.T) {
+func TestDiagnoseUnderLoad(t *testing.T) {
 	var dir string
 	var doc diagnosed
 	for range 8 { // on a busy machine a sensor may rightly be red
@@ -39,8 +39,8 @@ func TestDiagnoseForReal(t *testing.T) {
 	if at < 0 || at >= 5 {
 		t.Fatalf("the missing index of isu_condition is finding %d: %+v", at+1, doc.Findings)
 	}
-	if doc.Score.Answers[0].Found != at+1 || doc.Score.At5 < 1 || doc.Score.All < doc.Score.At5 || len(doc.Plans) == 0 {
-		t.Errorf("%d plans, score %+v", len(doc.Plans), doc.Score)
+	if doc.Score.Answers[0].Found != at+1 || doc.Score.At5 < 1 || doc.Score.All < doc.Score.At5 || len(doc.QueryPlans) == 0 {
+		t.Errorf("%d plans, score %+v", len(doc.QueryPlans), doc.Score)
 	}
 	for _, f := range []string{"run.json", "access.json", "slow.json", "facts.json", "sensors.json", "host.tsv"} {
 		if info, err := os.Stat(filepath.Join(dir, "history", "runs", "0001", f)); err != nil || info.Size() == 0 {

@@ -12,20 +12,24 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/accesslog"
 	"github.com/iikanji/iikanji/internal/lines"
+	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/slowlog"
 	"github.com/iikanji/iikanji/internal/tally"
+	"github.com/iikanji/iikanji/internal/window"
 )
 
 type diffCmd struct {
-	Before string `arg:"" help:"A log, or a profile that access or slow saved."`
-	After  string `arg:"" help:"Another log or profile of the same kind."`
+	Before string `arg:"" help:"A log, a profile that access or slow saved, or a folder of iikanji collect."`
+	After  string `arg:"" help:"Another log, profile or folder of the same kind."`
 
 	Kind string `help:"Kind of the logs: access, slow, or auto to detect it." default:"auto" enum:"auto,access,slow"`
 	accessFlags
 	Limit  int    `help:"Rows to show; 0 for all (default: 40 in a table, else all)." default:"-1" placeholder:"N"`
 	Format string `help:"table, tsv, csv, markdown or json." default:"table" enum:"table,tsv,csv,markdown,json"`
 	JSON   bool   `help:"The same as --format json."`
+
+	Literals bool `help:"Show what may be a secret in URLs; by default it is redacted."`
 }
 
 // Help returns the long help of the command.
@@ -34,18 +38,27 @@ func (diffCmd) Help() string {
 row by row: total before and after, and how total, count, mean and p99 changed.
 New and gone rows are marked. The largest change of total time comes first.
 
+Two folders that iikanji collect wrote, such as one from before and one from
+after a deployment, are compared per request: shares, times and errors of
+routes, executions and time of statements, CPU time of services. Each ratio has
+an interval, from blocks of seconds drawn at random or from Poisson counts.
+
 iikanji access diff and iikanji slow diff do the same for logs of one kind.
 
 Examples:
   iikanji diff access.log.1 access.log
   iikanji diff before.json after.json --format markdown
   iikanji diff slow-before.log slow-after.log --limit 10
+  iikanji diff before after
 
 Exit status: 0 done (whatever changed), 1 failed to run, 2 usage.`
 }
 
 // Run runs the command.
 func (c *diffCmd) Run(ctx context.Context, e *env) error {
+	if window.Is(c.Before) && window.Is(c.After) {
+		return c.windows(e)
+	}
 	opt, err := c.accessFlags.options()
 	if err != nil {
 		return err
@@ -62,10 +75,19 @@ func (c *diffCmd) Run(ctx context.Context, e *env) error {
 		return fmt.Errorf("comparing %s with %s: one is %s, the other %s", c.Before, c.After, kindOf(before), kindOf(after))
 	}
 	if before.Source == iikanji.Slow {
+		if !c.Literals {
+			redact.Profile(before, false)
+			redact.Profile(after, false)
+		}
 		return c.writeSlow(e, before, after)
 	}
 	if err := accesslog.Align(before, after); err != nil {
 		return err
+	}
+	if !c.Literals {
+		var names redact.Names // equal keys of both sides stay equal
+		names.Profile(before, false)
+		names.Profile(after, false)
 	}
 	var pairs []report.RowPair
 	for _, p := range tally.Pairs(before, after) {

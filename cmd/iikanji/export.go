@@ -15,7 +15,8 @@ type exportCmd struct {
 	Target string `arg:"" help:"Target whose changes to export, such as isucondition (an arena is a target)."`
 	Into   string `arg:"" name:"dir" help:"Folder to write; it must be empty or missing." type:"path"`
 
-	JSON bool `help:"Print one JSON document that lists the written files."`
+	Literals bool `help:"Export what may be a secret too: whole files and patches as they are."`
+	JSON     bool `help:"Print one JSON document that lists the written files."`
 	placeFlags
 }
 
@@ -75,7 +76,11 @@ func (c *exportCmd) Run(_ context.Context, e *env) error {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil { // operations name their places by real paths
 		return fmt.Errorf("finding the work folder: %w", err)
 	}
-	r, err := export.Write(c.Into, h, export.Options{Name: a.Name, Root: dir, Places: exportPlaces})
+	r, err := export.Write(c.Into, h, export.Options{Name: a.Name, Root: dir, Places: exportPlaces, Literals: c.Literals})
+	var secret *export.SecretError
+	if errors.As(err, &secret) {
+		return hinted(err, "--literals exports everything as it is")
+	}
 	if errors.Is(err, export.ErrNothing) {
 		return hinted(err, fmt.Sprintf("iikanji history %s%s shows the tried changes", a.Name, c.flags()))
 	}

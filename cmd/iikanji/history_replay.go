@@ -60,35 +60,35 @@ func (c *historyReplayCmd) Run(ctx context.Context, e *env) error {
 	if err := refuseHalfDoneOrAway(h, a, c.placeFlags); err != nil {
 		return err
 	}
-	plan, err := summary.ReplayOf(h, iikanji.RunID(c.Number))
+	replay, err := summary.ReplayOf(h, iikanji.RunID(c.Number))
 	if err != nil {
 		return hinted(err, fmt.Sprintf("iikanji history %s%s --runs lists the runs", a.Name, c.flags()))
 	}
-	if !c.DryRun && len(plan.Revert)+len(plan.Apply) > 0 {
-		err = withLiveTarget(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error { return c.replay(ctx, w, h, plan) })
+	if !c.DryRun && len(replay.Revert)+len(replay.Apply) > 0 {
+		err = withLiveTarget(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error { return c.replay(ctx, w, h, replay) })
 	}
 	if err != nil {
 		return err
 	}
-	return c.print(e, h, plan)
+	return c.print(e, h, replay)
 }
 
-// replay undoes and applies the changes of a plan.
-func (c *historyReplayCmd) replay(ctx context.Context, w *liveTarget, h *history.History, plan *summary.Replay) error {
+// replay undoes and applies the changes of a replay.
+func (c *historyReplayCmd) replay(ctx context.Context, w *liveTarget, h *history.History, replay *summary.Replay) error {
 	x := w.executor(h)
-	why := fmt.Sprintf("replay of run %d", plan.Run)
-	for _, id := range plan.Revert {
+	why := fmt.Sprintf("replay of run %d", replay.Run)
+	for _, id := range replay.Revert {
 		w.progress.Say("undoing change %d", id)
 		if err := x.Revert(ctx, id, why); err != nil {
 			return fmt.Errorf("undoing change %d: %w", id, err)
 		}
 	}
-	for _, id := range plan.Apply {
+	for _, id := range replay.Apply {
 		w.progress.Say("applying change %d", id)
 		if err := x.Apply(ctx, id); err != nil {
 			return fmt.Errorf("applying change %d: %w", id, err)
 		}
-		if slices.Contains(plan.Keep, id) {
+		if slices.Contains(replay.Keep, id) {
 			if err := x.Keep(id, why); err != nil {
 				return err
 			}
@@ -98,9 +98,9 @@ func (c *historyReplayCmd) replay(ctx context.Context, w *liveTarget, h *history
 }
 
 // print lists what was done, or what would be done.
-func (c *historyReplayCmd) print(e *env, h *history.History, plan *summary.Replay) error {
+func (c *historyReplayCmd) print(e *env, h *history.History, replay *summary.Replay) error {
 	if c.JSON {
-		return writeJSON(e.Stdout, plan)
+		return writeJSON(e.Stdout, replay)
 	}
 	out := &output{w: e.Stdout}
 	undone, applied := "undone", "applied"
@@ -110,7 +110,7 @@ func (c *historyReplayCmd) print(e *env, h *history.History, plan *summary.Repla
 	for _, step := range []struct {
 		ids  []iikanji.ChangeID
 		done string
-	}{{plan.Revert, undone}, {plan.Apply, applied}} {
+	}{{replay.Revert, undone}, {replay.Apply, applied}} {
 		for _, id := range step.ids {
 			says := ""
 			if x, err := h.LoadChange(id); err == nil {
@@ -119,8 +119,8 @@ func (c *historyReplayCmd) print(e *env, h *history.History, plan *summary.Repla
 			out.line("change %d %s%s", id, step.done, says)
 		}
 	}
-	if len(plan.Revert)+len(plan.Apply) == 0 {
-		out.line("nothing to change: the same changes were applied in run %d", plan.Run)
+	if len(replay.Revert)+len(replay.Apply) == 0 {
+		out.line("nothing to change: the same changes were applied in run %d", replay.Run)
 	}
 	return out.err
 }

@@ -93,8 +93,8 @@ func (c *judgeCmd) judge(ctx context.Context, e *env) (a tune.Attempt, err error
 		if err != nil {
 			return err
 		}
-		t, live := as.tuner(r, w, h, o)
-		defer live.live.Done()
+		t, live := as.tuner("judge", r, w, h, o)
+		defer func() { live.end(r.e, err) }()
 		a, err = t.Judge(ctx, candidate)
 		return err
 	})
@@ -113,5 +113,5 @@ func (o *remedyList) candidate(ctx context.Context, w *liveTarget) (tune.Candida
 	if p.Change == nil {
 		return tune.Candidate{}, fmt.Errorf("nothing to change for %s: %s", p.name(), report.Clean(p.Why))
 	}
-	return tune.Candidate{Remedy: p.Remedy, Code: iikanji.Code(p.code()), Where: p.Where, Why: "asked for"}, nil
+	return tune.Candidate{Remedy: p.Remedy, Code: iikanji.Code(p.code()), Where: p.Where, Claim: "asked for"}, nil
 }

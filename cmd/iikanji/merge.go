@@ -9,6 +9,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/accesslog"
+	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/tally"
 )
@@ -17,7 +18,8 @@ type mergeCmd struct {
 	Profiles []string `arg:"" help:"Profiles that access or slow wrote with --save." placeholder:"FILE"`
 
 	tableFlags
-	Save string `help:"Also save the merged profile to this file." placeholder:"FILE"`
+	Save     string `help:"Also save the merged profile to this file." placeholder:"FILE"`
+	Literals bool   `help:"Keep literals that the profiles were saved with; by default they are redacted."`
 }
 
 // Help returns the long help of the command.
@@ -52,8 +54,11 @@ func (c *mergeCmd) Run(_ context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
+	if !c.Literals {
+		redact.Profile(p, true)
+	}
 	if c.Save != "" {
-		if err := saveProfile(c.Save, p); err != nil {
+		if err := saveRedacted(c.Save, p, c.Literals); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/report/document"
 	"github.com/iikanji/iikanji/internal/summary"
@@ -18,8 +19,9 @@ import (
 type reportCmd struct {
 	Target string `arg:"" help:"Target to report on, such as isucondition (an arena is a target)."`
 
-	Out    string `help:"File or folder to write: its ending .html, .md or .json, or a slash at its end for a folder of TSV tables, is the form; - is standard output." default:"report.html" placeholder:"FILE"`
-	Format string `help:"html, markdown or json, where the name does not tell it." enum:",html,markdown,json" default:"" placeholder:"FORM"`
+	Out      string `help:"File or folder to write: its ending .html, .md or .json, or a slash at its end for a folder of TSV tables, is the form; - is standard output." default:"report.html" placeholder:"FILE"`
+	Format   string `help:"html, markdown or json, where the name does not tell it." enum:",html,markdown,json" default:"" placeholder:"FORM"`
+	Literals bool   `help:"Keep literals of statements, and what may be a secret; by default they are redacted."`
 	placeFlags
 }
 
@@ -58,6 +60,9 @@ func (c *reportCmd) Run(_ context.Context, e *env) error {
 	s, err := summary.Load(h, a.Name)
 	if err != nil {
 		return err
+	}
+	if !c.Literals {
+		redact.Document(s)
 	}
 	if form == "tsv" {
 		return c.tsv(e, s)

@@ -10,11 +10,32 @@ import (
 	"path/filepath"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/redact"
 )
 
-// saveProfile writes a profile for merge and diff.
-func saveProfile(name string, p *iikanji.Profile) error {
+// saveRedacted writes a profile for merge and diff. A saved profile is meant to be
+// given to others: without literals, its examples have none of the statements'
+// literals, and nothing that looks like a secret.
+func saveRedacted(name string, p *iikanji.Profile, literals bool) error {
+	if !literals {
+		q, err := copyOf(p)
+		if err != nil {
+			return fmt.Errorf("writing %s: %w", name, err)
+		}
+		redact.Profile(q, true)
+		p = q
+	}
 	return writeWhole(name, func(w io.Writer) error { return json.NewEncoder(w).Encode(p) })
+}
+
+// copyOf returns a deep copy of a profile, so that what is shown stays.
+func copyOf(p *iikanji.Profile) (*iikanji.Profile, error) {
+	b, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	q := new(iikanji.Profile)
+	return q, json.Unmarshal(b, q)
 }
 
 // writeWhole writes a file completely or not at all. A symbolic link is kept

@@ -43,9 +43,9 @@ func siteState(t *testing.T, dir string) map[string]string {
 	return state
 }
 
-// TestForeignSite takes a site that a shell script has started from init to an
+// TestForeignSiteUnderLoad takes a site that a shell script has started from init to an
 // applied change, and back to the byte.
-func TestForeignSite(t *testing.T) {
+func TestForeignSiteUnderLoad(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	s, err := targettest.Start(ctx)

@@ -16,6 +16,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/filter"
 	"github.com/iikanji/iikanji/internal/lines"
+	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/slowlog"
 )
@@ -37,7 +38,7 @@ type slowCmd struct {
 	Since       string    `help:"Count only entries from this time on: date and time, a time of day, or a duration before the log's end (1h)." placeholder:"TIME"`
 	Until       string    `help:"Count only entries before this time." placeholder:"TIME"`
 	FoldTables  bool      `help:"Count numbered tables as one: tenant_1 and tenant_2 are tenant_?."`
-	Literals    bool      `help:"Show literals that may be secrets; by default examples have them redacted."`
+	Literals    bool      `help:"Show literals that may be secrets, and save all literals; by default they are redacted."`
 	Format      string    `help:"table, tsv, csv, markdown, json or pt (the report of pt-query-digest)." default:"table" enum:"table,tsv,csv,markdown,json,pt"`
 	JSON        bool      `help:"The same as --format json."`
 	Save        string    `help:"Also save the profile in this file, for merge and diff." placeholder:"FILE"`
@@ -101,16 +102,20 @@ func (c *slowCmd) Run(ctx context.Context, e *env) error {
 		return c.diff(ctx, e)
 	}
 	p, err := orInterrupted(ctx, func() (*iikanji.Profile, error) { return c.profile(ctx, e) })
+	var quoting *slowlog.Error
+	if errors.As(err, &quoting) && !c.Literals {
+		redact.Document(&quoting.Advice)
+	}
 	if err != nil {
 		return err
 	}
 	if !c.Literals {
-		if n := slowlog.RedactProfile(p); n > 0 {
+		if n := redact.Profile(p, false); n > 0 {
 			p.Notes = append(p.Notes, fmt.Sprintf("literals that may be secrets are redacted in %d examples: --literals shows them", n))
 		}
 	}
 	if c.Save != "" {
-		if err := saveProfile(c.Save, p); err != nil {
+		if err := saveRedacted(c.Save, p, c.Literals); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/slowlog"
 )
@@ -22,6 +23,9 @@ func (c *slowCmd) diff(ctx context.Context, e *env) error {
 	for i, name := range c.Files[1:] {
 		if both[i], err = loadSlow(ctx, e, name, opt); err != nil {
 			return err
+		}
+		if !c.Literals {
+			redact.Profile(both[i], false)
 		}
 	}
 	limit := c.limit.rows

@@ -39,7 +39,7 @@ func (c *tuneCmd) proposer(w *liveTarget) (proposeFunc, error) {
 		}
 		var out []tune.Candidate
 		for _, p := range proposals {
-			out = append(out, tune.Candidate{Remedy: p.Remedy, Code: p.Answers, Why: "proposed by " + command[0]})
+			out = append(out, tune.Candidate{Remedy: p.Remedy, Code: p.Answers, Claim: "proposed by " + command[0]})
 		}
 		return out, nil
 	}, nil

@@ -107,6 +107,11 @@ func (a *Arena) check() error {
 		if a.Service(s.Name) != s {
 			return fmt.Errorf("two services are called %s", s.Name)
 		}
+		if s.Backend != "" {
+			if b := a.Service(s.Backend); b == nil || !b.IsProcess() || b.NoPort {
+				return fmt.Errorf("service %s: its backend %q is not a service with a port", s.Name, s.Backend)
+			}
+		}
 		if s.Data != "" && (!nameForm.MatchString(s.Data) || slices.Contains(reserved, s.Data)) {
 			return fmt.Errorf("service %s: %q cannot be its data folder", s.Name, s.Data)
 		}
@@ -199,9 +204,12 @@ var waits = map[iikanji.Role]time.Duration{
 
 // defaults by engine. A service of another engine needs at least Start.
 var defaults = map[iikanji.Engine]func(*Service){
-	iikanji.EngineMariaDB: mariaDB,
-	iikanji.EngineNginx:   nginx,
-	iikanji.EngineGo:      goProgram,
+	iikanji.EngineMariaDB:   mariaDB,
+	iikanji.EngineNginx:     nginx,
+	iikanji.EngineGo:        goProgram,
+	iikanji.EngineMemcached: memcached,
+	iikanji.EngineRedis:     redis,
+	iikanji.EngineVarnish:   varnish,
 }
 
 // goProgram builds package main of the source folder.

@@ -118,3 +118,34 @@ func TestPlaces(t *testing.T) {
 		}()
 	}
 }
+
+// TestCompleteCaches asserts the commands and configurations of
+// caches, and that a declared field keeps its value.
+func TestCompleteCaches(t *testing.T) {
+	full, err := (&Arena{Name: "x", Services: []Service{app("shop"),
+		{Name: "m", Role: iikanji.RoleCache, Engine: iikanji.EngineMemcached, Memory: 100},
+		{Name: "r", Role: iikanji.RoleQueue, Engine: iikanji.EngineRedis, Memory: 9},
+		{Name: "own", Role: iikanji.RoleCache, Engine: iikanji.EngineRedis, Start: []string{"redis"}, Ready: Ready{Expect: "hi"}, Configs: []Config{{Text: "mine"}}},
+		{Name: "v", Role: iikanji.RoleWeb, Engine: iikanji.EngineVarnish, Backend: "shop"}}}).Complete()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := full.Service("m"); strings.Join(s.Start, " ") != "memcached -l 127.0.0.1 -p {{.Self.Port}} -U 0 -m 1" || s.Ready.Expect != "VERSION " {
+		t.Errorf("memcached: %+v", s)
+	}
+	if s := full.Service("r"); !strings.Contains(s.Configs[0].Text, "maxmemory 9\n") || strings.Contains(s.Configs[0].Text, "save") || s.Data != "r" || s.MainConfig() != "r.conf" {
+		t.Errorf("redis as a queue: %+v", s)
+	}
+	if s := full.Service("own"); s.Start[0] != "redis" || s.Ready.Send != "" || s.Ready.Expect != "hi" || s.Configs[0].Text != "mine" {
+		t.Errorf("declared fields: %+v", s)
+	}
+	if s := full.Service("v"); s.MainConfig() != "v.vcl" || !strings.Contains(s.Configs[0].Text, `.Service "shop"`) || s.Ready.Path != "/" || full.Entry != "v" {
+		t.Errorf("varnish: %+v", s)
+	}
+	for _, backend := range []string{"none", "v"} {
+		bad := Arena{Name: "x", Services: []Service{web("w"), {Name: "v", Role: iikanji.RoleCache, Engine: iikanji.EngineVarnish, Backend: backend, NoPort: backend == "v"}}}
+		if _, err := bad.Complete(); err == nil || !strings.Contains(err.Error(), "its backend") {
+			t.Errorf("backend %q: %v", backend, err)
+		}
+	}
+}

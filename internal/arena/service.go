@@ -60,6 +60,12 @@ type Service struct {
 	Loads []string
 	// Database is what the site uses of a database server.
 	Database Database
+	// Memory limits the data that a memcached, Redis or Varnish keeps, in bytes. By
+	// default a cache keeps 64 MiB, and another store has the limit of its engine.
+	Memory int64
+	// Backend is the name of the service to which a Varnish without a declared
+	// configuration sends requests.
+	Backend string
 
 	// NoPort is for a service that listens on its socket only, or nowhere. Every
 	// other service gets a free TCP port on 127.0.0.1.

@@ -13,7 +13,7 @@ type ending struct {
 	fatal            []string
 	interrupted      bool
 	loaded           bool // there was a load phase
-	took, planned    time.Duration
+	took, loadTime   time.Duration
 	why              string // why the generator was the limit
 	score            scenario.Score
 	failAtZero       bool
@@ -28,7 +28,7 @@ func judge(e ending) (iikanji.Outcome, []string) {
 	case len(e.fatal) > 0:
 		return iikanji.Failed, e.fatal
 	case e.interrupted && e.loaded:
-		return iikanji.Interrupted, []string{fmt.Sprintf("stopped after %v of %v of load", round(e.took), e.planned)}
+		return iikanji.Interrupted, []string{fmt.Sprintf("stopped after %v of %v of load", round(e.took), e.loadTime)}
 	case e.interrupted:
 		return iikanji.Interrupted, []string{"stopped before the load began"}
 	case !e.loaded:

@@ -12,7 +12,7 @@ import (
 func TestJudge(t *testing.T) {
 	f := func(e ending, want iikanji.Outcome, reason string) {
 		t.Helper()
-		e.planned = time.Minute
+		e.loadTime = time.Minute
 		got, reasons := judge(e)
 		if got != want || len(reasons) == 0 || !strings.Contains(strings.Join(reasons, "; "), reason) {
 			t.Errorf("%+v: %v %q, want %v with %q", e, got, reasons, want, reason)

@@ -180,7 +180,7 @@ func (s *session) finish(ctx context.Context, run *iikanji.Run) {
 	run.Phases, run.Gauges, run.Notes, run.Warnings = s.phases, s.gauges, s.notes, s.warnings
 	run.Outcome, run.Reasons = judge(ending{
 		fatal: s.fatal, interrupted: ctx.Err() != nil,
-		loaded: run.Took > 0, took: run.Took, planned: s.LoadTime(), why: run.Load.Why,
+		loaded: run.Took > 0, took: run.Took, loadTime: s.LoadTime(), why: run.Load.Why,
 		score: s.score(), failAtZero: s.info.Table.FailAtZero, errors: s.errors.Load(), timeouts: s.timeouts.Load(),
 	})
 	run.Partial = ctx.Err() != nil

@@ -22,14 +22,7 @@ const (
 // The copy is beside the source, so that relative paths in go.mod, as in
 // "replace x => ../x", keep their meaning.
 func (s *Site) Compile(ctx context.Context, svc Service, source string, edits []Edit) error {
-	h, err := s.On(svc.Host)
-	if err != nil {
-		return fmt.Errorf("copying the source to compile it: %w", err)
-	}
-	return inScratchFolder(h, filepath.Dir(source), func(dir string) error {
-		if err := copyTree(ctx, h, source, dir); err != nil {
-			return fmt.Errorf("copying the source to compile it: %w", err)
-		}
+	return s.InSourceCopy(ctx, svc, source, func(h host.Host, dir string) error {
 		for _, e := range edits {
 			if err := e.inCopy(h, source, dir); err != nil {
 				return fmt.Errorf("editing the copy of the source: %w", err)
@@ -39,6 +32,21 @@ func (s *Site) Compile(ctx context.Context, svc Service, source string, edits []
 			return fmt.Errorf("the edited source does not compile: %w", err)
 		}
 		return nil
+	})
+}
+
+// InSourceCopy calls use with a copy of a service's source, in a folder beside it on
+// its host, and removes the copy.
+func (s *Site) InSourceCopy(ctx context.Context, svc Service, source string, use func(h host.Host, dir string) error) error {
+	h, err := s.On(svc.Host)
+	if err != nil {
+		return fmt.Errorf("copying the source to compile it: %w", err)
+	}
+	return inScratchFolder(h, filepath.Dir(source), func(dir string) error {
+		if err := copyTree(ctx, h, source, dir); err != nil {
+			return fmt.Errorf("copying the source to compile it: %w", err)
+		}
+		return use(h, dir)
 	})
 }
 
@@ -58,6 +66,10 @@ func (e Edit) inCopy(h host.Host, source, dir string) error {
 // copyTree copies folders, regular files and links. Names that begin with a dot
 // (.git) are not part of the build and left out.
 func copyTree(ctx context.Context, h host.Host, from, to string) error {
+	real, err := h.RealPath(from)
+	if err != nil {
+		return err
+	}
 	entries, size := 0, int64(0)
 	return h.Walk(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == from {
@@ -82,11 +94,16 @@ func copyTree(ctx context.Context, h host.Host, from, to string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return copyEntry(h, path, filepath.Join(to, path[len(from):]), info)
+		return copyEntry(h, real, path[len(from):], to, info)
 	})
 }
 
-func copyEntry(h host.Host, from, to string, info fs.FileInfo) error {
+// copyEntry copies one entry of a folder, by its path in it. A file is read without
+// following a link: the account of the app may write to the folder, and could put
+// a link to a file that only this process may read.
+func copyEntry(h host.Host, folder, rel, to string, info fs.FileInfo) error {
+	from := filepath.Join(folder, rel)
+	to = filepath.Join(to, rel)
 	switch {
 	case info.IsDir():
 		return h.Mkdir(to, 0o755)
@@ -99,7 +116,7 @@ func copyEntry(h host.Host, from, to string, info fs.FileInfo) error {
 	case !info.Mode().IsRegular():
 		return nil // a socket, a pipe: nothing to compile
 	}
-	body, err := h.Read(from)
+	body, err := h.ReadBeneath(folder, from)
 	if err != nil {
 		return err
 	}

@@ -9,22 +9,22 @@ import (
 	"github.com/iikanji/iikanji/internal/history"
 )
 
-// A Standing is the state of a place in relation to a change.
-type Standing string
+// A Relation is how the state of a place compares with a change.
+type Relation string
 
 const (
-	AsBefore  Standing = "before"  // as the change found it
-	AsAfter   Standing = "after"   // as the change left it
-	AsNeither Standing = "neither" // edited since, or by another change
-	AsUnread  Standing = "unread"  // it cannot be read now
+	AsBefore  Relation = "before"  // as the change found it
+	AsAfter   Relation = "after"   // as the change left it
+	AsNeither Relation = "neither" // edited since, or by another change
+	AsUnread  Relation = "unread"  // it cannot be read now
 )
 
 // A PlaceState is the state of one place of a change.
 type PlaceState struct {
-	Place    string              `json:"place"` // as Op.Location
-	Standing Standing            `json:"standing"`
-	Now      iikanji.Fingerprint `json:"now,omitempty"`
-	Why      string              `json:"why,omitempty"` // of AsUnread
+	Place     string              `json:"place"` // as Op.Location
+	Relation  Relation            `json:"standing"`
+	Now       iikanji.Fingerprint `json:"now,omitempty"`
+	ReadError string              `json:"why,omitempty"` // for AsUnread
 }
 
 // Examine reads the state of each place of a change. A place that cannot be read,
@@ -35,15 +35,15 @@ func Examine(ctx context.Context, hands Hands, c *iikanji.Change) []PlaceState {
 		if op.Expect == "" {
 			continue
 		}
-		p := PlaceState{Place: op.Location(), Standing: AsNeither}
+		p := PlaceState{Place: op.Location(), Relation: AsNeither}
 		now, err := hands.State(ctx, op)
 		switch {
 		case err != nil:
-			p.Standing, p.Why = AsUnread, err.Error()
+			p.Relation, p.ReadError = AsUnread, err.Error()
 		case now == op.Expect:
-			p.Standing = AsBefore
+			p.Relation = AsBefore
 		case now == leaves(c, op):
-			p.Standing = AsAfter
+			p.Relation = AsAfter
 		}
 		p.Now = now
 		out = append(out, p)
@@ -56,7 +56,7 @@ func Examine(ctx context.Context, hands Hands, c *iikanji.Change) []PlaceState {
 // has the place, a change found it so. inForce are in the order of application.
 func Explained(c *iikanji.Change, places []PlaceState, all, inForce []*iikanji.Change) bool {
 	for _, p := range places {
-		if p.Standing == AsUnread || !explained(p, all, inForce) {
+		if p.Relation == AsUnread || !explained(p, all, inForce) {
 			return false
 		}
 	}

@@ -16,10 +16,10 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-func standings(ps []PlaceState) string {
+func relations(ps []PlaceState) string {
 	var out []string
 	for _, p := range ps {
-		out = append(out, string(p.Standing))
+		out = append(out, string(p.Relation))
 	}
 	return strings.Join(out, " ")
 }
@@ -43,7 +43,7 @@ func TestExamine(t *testing.T) {
 			}
 			want := []string{"before before", "after before", "after after"}[done]
 			places := Examine(t.Context(), r.site, c)
-			if got := standings(places); got != want {
+			if got := relations(places); got != want {
 				t.Errorf("%d ops are done: %s, want %s", done, got, want)
 			}
 			all := []*iikanji.Change{c}
@@ -56,7 +56,7 @@ func TestExamine(t *testing.T) {
 				}
 				continue
 			}
-			if err := r.Complete(t.Context(), c.ID, "test"); err != nil || r.stage(t, c.ID) != iikanji.Kept || standings(Examine(t.Context(), r.site, c)) != "after after" {
+			if err := r.Complete(t.Context(), c.ID, "test"); err != nil || r.stage(t, c.ID) != iikanji.Kept || relations(Examine(t.Context(), r.site, c)) != "after after" {
 				t.Errorf("completed from %s: %v, %s", want, err, r.files(t))
 			}
 			if err := r.Revert(t.Context(), c.ID, "test"); err != nil || r.files(t) != before {
@@ -77,7 +77,7 @@ func TestExamineForeign(t *testing.T) {
 	}
 	r.write(t, "a.conf", "edited\n")
 	edited := r.files(t)
-	if got := standings(Examine(t.Context(), r.site, c)); got != "neither before" {
+	if got := relations(Examine(t.Context(), r.site, c)); got != "neither before" {
 		t.Error(got)
 	}
 	var moved *MovedError

@@ -56,7 +56,7 @@ func (x *Executor) Apply(ctx context.Context, id iikanji.ChangeID) error {
 	if err := x.allowed(c); err != nil {
 		return fmt.Errorf("applying change %d: %w", id, err)
 	}
-	if err := x.standing(ctx, c, false); err != nil {
+	if err := x.unmoved(ctx, c, false); err != nil {
 		return fmt.Errorf("applying change %d: %w", id, err)
 	}
 	if err := x.Journal.MoveChange(id, iikanji.Applying, ""); err != nil {
@@ -86,9 +86,9 @@ func (x *Executor) allowed(c *iikanji.Change) error {
 	return Check(c)
 }
 
-// standing refuses a change unless every place is in the state in which the
+// unmoved refuses a change unless every place is in the state in which the
 // change found it. With undone, a table may also be missing.
-func (x *Executor) standing(ctx context.Context, c *iikanji.Change, undone bool) error {
+func (x *Executor) unmoved(ctx context.Context, c *iikanji.Change, undone bool) error {
 	for _, op := range c.Do {
 		if op.Expect == "" {
 			continue
@@ -246,10 +246,10 @@ func (x *Executor) oursAt(ctx context.Context, c *iikanji.Change, op iikanji.Op)
 	return nil
 }
 
-// Stand reports, by an error, whether changes in force could not be undone. The
+// CheckUndoable returns an error if changes in force could not be undone. The
 // changes are in the order of application; every place must be as the latest of
 // them left it or found it. Any other place was edited since.
-func (x *Executor) Stand(ctx context.Context, ids ...iikanji.ChangeID) error {
+func (x *Executor) CheckUndoable(ctx context.Context, ids ...iikanji.ChangeID) error {
 	seen := map[string]bool{}
 	for _, id := range slices.Backward(ids) {
 		c, err := x.Journal.LoadChange(id)
@@ -283,7 +283,7 @@ func (x *Executor) undo(ctx context.Context, c *iikanji.Change, why string) erro
 		err = x.perform(ctx, c, history.Undo, c.Undo)
 	}
 	if err == nil {
-		err = x.standing(ctx, c, true)
+		err = x.unmoved(ctx, c, true)
 	}
 	if err == nil {
 		return x.Journal.MoveChange(c.ID, iikanji.Reverted, why)

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // A Kind plans changes of one sort. It reads through the site and writes only
@@ -105,10 +107,83 @@ func Plan(ctx context.Context, s *Site, r iikanji.Remedy) (*iikanji.Change, erro
 	if err := Check(c); err != nil {
 		panic("BUG: kind " + r.Kind + " planned what cannot be undone: " + err.Error())
 	}
-	if err := s.replaceable(c); err != nil {
+	err = s.replaceable(c)
+	if err == nil {
+		err = s.withoutLinks(c)
+	}
+	if err == nil {
+		err = s.rememberRemoved(c)
+	}
+	if err == nil {
+		err = Check(c) // two links may lead to one file
+	}
+	if err != nil {
 		return nil, fmt.Errorf("planning %s on %s: %w", r.Kind, r.Target, err)
 	}
 	return c, nil
+}
+
+// withoutLinks makes the places of files paths without links, as they are now. The
+// executor follows no link: one that is made later, in a folder that another
+// account may write to, redirects nothing.
+func (s *Site) withoutLinks(c *iikanji.Change) error {
+	for _, ops := range [][]iikanji.Op{c.Do, c.Undo} {
+		for i, op := range ops {
+			if op.Verb != iikanji.Write && op.Verb != iikanji.Remove {
+				continue
+			}
+			real, err := s.RealPlace(op.Host, op.Place)
+			if err != nil {
+				return err
+			}
+			ops[i].Place = real
+		}
+	}
+	return nil
+}
+
+// rememberRemoved adds the mode and the owner of files that the change removes to
+// the ops that make them again.
+func (s *Site) rememberRemoved(c *iikanji.Change) error {
+	for _, op := range c.Do {
+		if op.Verb != iikanji.Remove {
+			continue
+		}
+		h, err := s.On(op.Host)
+		if err != nil {
+			return err
+		}
+		info, err := h.Lstat(op.Place)
+		if err != nil {
+			return fmt.Errorf("reading the mode of %s: %w", op.Place, err)
+		}
+		for i, undo := range c.Undo {
+			if undo.Verb != iikanji.Write || undo.Location() != op.Location() {
+				continue
+			}
+			c.Undo[i].Mode = bitsOf(info.Mode())
+			if owner, ok := host.OwnerOf(info); ok {
+				c.Undo[i].Owner = fmt.Sprintf("%d:%d", owner.UID, owner.GID)
+			}
+		}
+	}
+	return nil
+}
+
+// RealPlace returns the path of a host's file without links, as in the operations
+// of planned changes. The file may not exist yet.
+func (s *Site) RealPlace(on, path string) (string, error) {
+	h, err := s.On(on)
+	if err != nil {
+		return "", err
+	}
+	if real, err := h.RealPath(path); err == nil {
+		return real, nil
+	}
+	if dir, err := h.RealPath(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path)), nil
+	}
+	return path, nil
 }
 
 // replaceable refuses files that an undo would not restore entirely, such as

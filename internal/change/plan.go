@@ -44,7 +44,13 @@ func (s *Site) ReadOld(on, path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
-	b, err := h.Read(path)
+	return oldContent(path, func() ([]byte, error) { return h.Read(path) })
+}
+
+// oldContent reads the content of a file before an edit; nil if there is no such
+// file.
+func oldContent(path string, read func() ([]byte, error)) ([]byte, error) {
+	b, err := read()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {

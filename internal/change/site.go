@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji"
@@ -68,6 +70,9 @@ type Service struct {
 	// Check has the service's program read the configuration whose main file is at
 	// path, on its host. Its error has the program's output.
 	Check func(ctx context.Context, path string) error
+	// Processes returns the ids of the service's running root processes on its host;
+	// nil where they are not known, and then nothing is read back from them.
+	Processes func() []int
 	// Reload loads the configuration without downtime, Restart ends and starts the
 	// service. Both return once it answers with the new configuration.
 	Reload, Restart func(ctx context.Context) error
@@ -105,7 +110,7 @@ func (s *Site) RootsOn(name string) []string {
 func (s *Site) State(ctx context.Context, op iikanji.Op) (iikanji.Fingerprint, error) {
 	switch op.Verb {
 	case iikanji.Write, iikanji.Remove:
-		b, err := s.ReadOld(op.Host, op.Place)
+		b, err := s.readPlace(op)
 		if err != nil {
 			return "", err
 		}
@@ -128,8 +133,22 @@ func (s *Site) Content(ctx context.Context, op iikanji.Op) (string, error) {
 	if op.Verb == iikanji.SQL {
 		return s.onDatabase(ctx, op.Place, "")
 	}
-	b, err := s.ReadOld(op.Host, op.Place)
+	b, err := s.readPlace(op)
 	return string(b), err
+}
+
+// readPlace reads the file of an op; nil if there is none. It follows no link: the
+// places of a planned change have none.
+func (s *Site) readPlace(op iikanji.Op) ([]byte, error) {
+	h, err := s.On(op.Host)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", op.Place, err)
+	}
+	root, err := s.rootOf(h, op.Host, op.Place)
+	if err != nil {
+		return nil, err
+	}
+	return oldContent(op.Place, func() ([]byte, error) { return h.ReadBeneath(root, op.Place) })
 }
 
 // Perform implements Hands.
@@ -143,13 +162,14 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 		if err != nil {
 			return err
 		}
-		if err := s.MayWrite(op.Host, op.Place); err != nil {
+		root, err := s.rootOf(h, op.Host, op.Place)
+		if err != nil {
 			return err
 		}
 		if op.Verb == iikanji.Write {
-			return h.Write(op.Place, []byte(op.Body), 0o644)
+			return h.WriteBeneath(root, op.Place, []byte(op.Body), newFile(op))
 		}
-		return h.Remove(op.Place)
+		return h.RemoveBeneath(root, op.Place)
 	case iikanji.SQL:
 		_, err := s.onDatabase(ctx, op.Place, op.Body)
 		return err
@@ -170,6 +190,49 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 	return fmt.Errorf("no executor for op %s", op.Verb)
 }
 
+// newFile is what the file of an op gets if the op makes it.
+func newFile(op iikanji.Op) host.New {
+	as := host.New{Perm: 0o644}
+	if op.Mode != 0 {
+		as.Perm = modeOf(op.Mode)
+	}
+	if user, group, ok := strings.Cut(op.Owner, ":"); ok {
+		uid, err := strconv.Atoi(user)
+		gid, err2 := strconv.Atoi(group)
+		if err == nil && err2 == nil {
+			as.Owner = &host.Owner{UID: uid, GID: gid}
+		}
+	}
+	return as
+}
+
+// special are the special bits of a mode, in the form of package fs and of chmod(2).
+var special = []struct {
+	mode fs.FileMode
+	bit  uint32
+}{{fs.ModeSetuid, 0o4000}, {fs.ModeSetgid, 0o2000}, {fs.ModeSticky, 0o1000}}
+
+// modeOf is the mode of the bits of chmod(2), bitsOf the reverse.
+func modeOf(bits uint32) fs.FileMode {
+	mode := fs.FileMode(bits & 0o777)
+	for _, s := range special {
+		if bits&s.bit != 0 {
+			mode |= s.mode
+		}
+	}
+	return mode
+}
+
+func bitsOf(mode fs.FileMode) uint32 {
+	bits := uint32(mode.Perm())
+	for _, s := range special {
+		if mode&s.mode != 0 {
+			bits |= s.bit
+		}
+	}
+	return bits
+}
+
 // MayWrite refuses a path of a host that is outside of the roots, also by way of
 // symbolic links.
 func (s *Site) MayWrite(on, path string) error {
@@ -188,10 +251,17 @@ func (s *Site) MayWrite(on, path string) error {
 		}
 		real = filepath.Join(dir, filepath.Base(path))
 	}
+	_, err = s.rootOf(h, on, real)
+	return err
+}
+
+// rootOf returns the folder of the target, by its path without links, that a path
+// without links is beneath.
+func (s *Site) rootOf(h host.Host, on, path string) (string, error) {
 	for _, root := range s.RootsOn(on) {
-		if root, err = h.RealPath(root); err == nil && strings.HasPrefix(real, root+string(filepath.Separator)) {
-			return nil
+		if real, err := h.RealPath(root); err == nil && strings.HasPrefix(path, strings.TrimSuffix(real, "/")+"/") {
+			return real, nil
 		}
 	}
-	return fmt.Errorf("%s is outside the folders of the target", path)
+	return "", fmt.Errorf("%s is outside the folders of the target", path)
 }

@@ -34,7 +34,8 @@ var rules = []rule{
 	{perDatabase, db110}, {perDatabase, db111}, {perDatabase, db112}, {perDatabase, db113}, {perDatabase, db115}, {perDatabase, db116},
 	{perDatabase, db117}, {perDatabase, db118}, {perDatabase, db119}, {perDatabase, db120}, {perDatabase, db121},
 	{perDatabase, db201}, {perDatabase, db202}, {perDatabase, db203}, {perDatabase, db204}, {perDatabase, db205}, {perDatabase, db206},
-	{perDatabase, db207}, {perDatabase, db208}, {perDatabase, db209}, {perDatabase, app103},
+	{perDatabase, db207}, {perDatabase, db208}, {perDatabase, db209}, {perDatabase, db210}, {perDatabase, app103},
+	{perRun, app201},
 }
 
 // views are the views that a reach has.

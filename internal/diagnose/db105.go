@@ -27,7 +27,7 @@ func db105(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	seen := map[string]bool{}
 	for _, m := range v.advice.Marks {
-		as := marksAs[m.Why]
+		as := marksAs[m.Obstacle]
 		each, sent := m.Query.Examined/max(1, m.Query.Count), m.Query.Sent/max(1, m.Query.Count)
 		if key := string(as.code) + m.Query.SQL; each < 100 || each < 5*sent || seen[key] {
 			continue

@@ -29,7 +29,7 @@ type stale struct {
 // considerable. Predicates with constants do not count: for them the server
 // probes the index itself.
 func db205(v *view) []iikanji.Finding {
-	plans := known[iikanji.Plan](v, iikanji.TopicPlan)
+	plans := known[iikanji.QueryPlan](v, iikanji.TopicQueryPlan)
 	real := avail{}
 	for _, t := range v.schema.tables {
 		real[t] = t.real()
@@ -41,7 +41,7 @@ func db205(v *view) []iikanji.Finding {
 		if !ok || d.q.Count == 0 {
 			continue
 		}
-		met, need := d.q.Examined/d.q.Count, max(1, v.schema.plan(d.st, real).rows)
+		met, need := d.q.Examined/d.q.Count, max(1, v.schema.accessPlan(d.st, real).rows)
 		if met < staleRead*need || !v.considerable((met-need)*d.q.Count) {
 			continue
 		}
@@ -107,7 +107,7 @@ func (t *table) leads(col string) bool {
 
 // misjudged quotes the steps of an executed plan whose rows were far from the
 // estimate.
-func misjudged(p iikanji.Plan) []iikanji.Evidence {
+func misjudged(p iikanji.QueryPlan) []iikanji.Evidence {
 	var out []iikanji.Evidence
 	for _, s := range p.Steps {
 		low, high := min(s.Rows, s.Foreseen), max(s.Rows, s.Foreseen)

@@ -40,9 +40,9 @@ func TestStaleStatistics(t *testing.T) {
 		size := iikanji.TableSize{Rows: c.rows, Distinct: map[string]float64{"id": float64(c.rows), "device": 2000}, Held: map[string]float64{"device": c.held}}
 		p := statements(c.sql, 500, 5*time.Second, 0)
 		p.Rows[0].Query.Examined = 500 * c.examined
-		plan := iikanji.Plan{Ran: true, Steps: []iikanji.PlanStep{{Table: "r", Access: "ALL", Rows: 10000, Foreseen: 10000}, {Table: "d", Access: "ref", Rows: 2000, Foreseen: 1}, {Table: "e", Access: "eq_ref", Rows: 0.02, Foreseen: 1}}}
+		plan := iikanji.QueryPlan{Ran: true, Steps: []iikanji.QueryStep{{Table: "r", Access: "ALL", Rows: 10000, Foreseen: 10000}, {Table: "d", Access: "ref", Rows: 2000, Foreseen: 1}, {Table: "e", Access: "eq_ref", Rows: 0.02, Foreseen: 1}}}
 		f, ok := found(t, diagnose.Input{Profiles: []iikanji.Profile{p}, Facts: []iikanji.Fact{
-			fact(iikanji.TopicTable, "app.device", device), fact(iikanji.TopicTable, "app.reading", reading), fact(iikanji.TopicPlan, "d1", plan),
+			fact(iikanji.TopicTable, "app.device", device), fact(iikanji.TopicTable, "app.reading", reading), fact(iikanji.TopicQueryPlan, "d1", plan),
 			fact(iikanji.TopicSize, "app.device", iikanji.TableSize{Rows: 100, Distinct: map[string]float64{"id": 100, "owner": 10}}), fact(iikanji.TopicSize, "app.reading", size)}}, "DB205")
 		if ok != c.want {
 			t.Errorf("%s: found %v: %+v", c.name, ok, f)

@@ -9,7 +9,7 @@
 //     (services.go). Rules find services by role and engine, never by name.
 //  2. [Schema.Advise] finds the indexes that a workload needs: statements become
 //     blocks (shape*.go), blocks are planned with imagined indexes
-//     (indexpath.go, indexplan.go, indexcandidate.go), and the union of the best
+//     (indexpath.go, indexaccess.go, indexcandidate.go), and the union of the best
 //     indexes of each query is reduced to those that are worth their writes
 //     (indexadvise.go).
 //  3. Each rule makes findings of one or a few codes of that and of the Profiles.

@@ -82,11 +82,11 @@ type Dropped struct {
 
 // A Marked is a predicate of a query that no index can serve.
 type Marked struct {
-	Query Query
-	Why   string // expression, types, wildcard, spatial, order, random
-	Table string
-	Col   string
-	Text  string
+	Query    Query
+	Obstacle string // expression, types, wildcard, spatial, order, random
+	Table    string
+	Col      string
+	Text     string
 }
 
 // An Unread is a statement that could not be parsed.
@@ -99,7 +99,7 @@ type Unread struct {
 type parsedQuery struct {
 	Query
 	st   *statement
-	cost plan // with the indexes that are there
+	cost accessPlan // with the indexes that are there
 
 	tables map[*table]bool
 }
@@ -156,7 +156,7 @@ func (a *adviser) read(w Workload) {
 		}
 	}
 	for i := range a.queries {
-		a.queries[i].cost = a.s.plan(a.queries[i].st, a.real)
+		a.queries[i].cost = a.s.accessPlan(a.queries[i].st, a.real)
 	}
 }
 
@@ -192,7 +192,7 @@ func (st *statement) written(q Query) float64 {
 
 func marked(q Query, m mark) Marked {
 	out := Marked{Query: q, Col: m.col, Text: m.text,
-		Why: []string{"expression", "types", "wildcard", "spatial", "order", "random"}[m.why]}
+		Obstacle: []string{"expression", "types", "wildcard", "spatial", "order", "random"}[m.why]}
 	if m.ref != nil {
 		out.Table = m.ref.name()
 	}
@@ -212,7 +212,7 @@ func (a *adviser) imagine() {
 				av[ix.table] = append(av[ix.table], ix)
 			}
 		}
-		for _, ix := range a.s.plan(q.st, av).uses {
+		for _, ix := range a.s.accessPlan(q.st, av).uses {
 			if t := ix.table; ix.new && t != nil {
 				key := t.name() + spell(ix.Index)
 				if seen[key] == nil {
@@ -236,17 +236,17 @@ func (a *adviser) with(set []*index) avail {
 	return av
 }
 
-// plans are the plans of all queries under a set. With the current plans given,
+// accessPlans are the access plans of all queries under a set. With the current ones given,
 // only the queries that pick selects are planned again.
-func (a *adviser) plans(set []*index, now []plan, wanted func(int) bool) []plan {
+func (a *adviser) accessPlans(set []*index, now []accessPlan, wanted func(int) bool) []accessPlan {
 	av := a.with(set)
 	out := slices.Clone(now)
 	if now == nil {
-		out = make([]plan, len(a.queries))
+		out = make([]accessPlan, len(a.queries))
 	}
 	for i, q := range a.queries {
 		if now == nil || wanted(i) {
-			out[i] = a.s.plan(q.st, av)
+			out[i] = a.s.accessPlan(q.st, av)
 		}
 	}
 	return out
@@ -264,7 +264,7 @@ func (a *adviser) tax(ix *index) float64 {
 
 // loss compares two cost vectors: the additional cost in total, and its share
 // of the cost of the queries that change.
-func (a *adviser) loss(now, then []plan) (more, share float64) {
+func (a *adviser) loss(now, then []accessPlan) (more, share float64) {
 	touched := 0.0
 	for i, q := range a.queries {
 		if d := then[i].cost - now[i].cost; math.Abs(d) > 0.001*now[i].cost {
@@ -293,14 +293,14 @@ type step struct {
 // more than its limit.
 func (a *adviser) relax() {
 	a.set = append(a.set, a.mergers()...)
-	now := a.plans(a.set, nil, nil)
+	now := a.accessPlans(a.set, nil, nil)
 	failed := map[[2]*index]bool{}
 	for range 1000 {
 		best := step{share: math.Inf(1)}
 		try := func(set []*index, gone []*index, allowed, saved float64) bool {
-			// A query that did not use the removed indexes keeps its plan, because the
+			// A query that did not use the removed indexes keeps its access plan, because the
 			// other indexes stay.
-			then := a.plans(set, now, func(i int) bool {
+			then := a.accessPlans(set, now, func(i int) bool {
 				return slices.ContainsFunc(gone, func(ix *index) bool { return slices.Contains(now[i].uses, ix) })
 			})
 			more, share := a.loss(now, then)
@@ -318,7 +318,7 @@ func (a *adviser) relax() {
 			return
 		}
 		a.set = best.set
-		now = a.plans(a.set, now, func(i int) bool { return a.queries[i].tables[best.table] })
+		now = a.accessPlans(a.set, now, func(i int) bool { return a.queries[i].tables[best.table] })
 	}
 }
 
@@ -460,9 +460,9 @@ func (blk *block) needs(t *table, col string) bool {
 // drop.
 func (a *adviser) advice() Advice {
 	av := a.with(a.set)
-	after := make([]plan, len(a.queries))
+	after := make([]accessPlan, len(a.queries))
 	for i, q := range a.queries {
-		after[i] = a.s.plan(q.st, av)
+		after[i] = a.s.accessPlan(q.st, av)
 	}
 	for _, ix := range a.set {
 		a.out.Add = append(a.out.Add, a.proposal(ix, after))
@@ -483,8 +483,8 @@ func (p Proposal) saved() float64 {
 }
 
 // proposal is the effect of one index: the saving of a query is divided among
-// the new indexes in its plan, in proportion to the effect of each alone.
-func (a *adviser) proposal(ix *index, after []plan) Proposal {
+// the new indexes in its access plan, in proportion to the effect of each alone.
+func (a *adviser) proposal(ix *index, after []accessPlan) Proposal {
 	t := ix.table
 	p := Proposal{Table: t.Table, Index: ix.Index}
 	for i, q := range a.queries {

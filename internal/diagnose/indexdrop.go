@@ -165,7 +165,7 @@ func (a *adviser) bearable(t *table, set []*index, gone names) bool {
 	full := a.with(set)
 	less := full.without(gone)
 	for _, q := range a.queries {
-		if q.tables[t] && a.s.plan(q.st, less).cost > 1.02*a.s.plan(q.st, full).cost {
+		if q.tables[t] && a.s.accessPlan(q.st, less).cost > 1.02*a.s.accessPlan(q.st, full).cost {
 			return false
 		}
 	}
@@ -265,7 +265,7 @@ func (a *adviser) unused(t *table, ix iikanji.Index) (by string, ok bool) {
 		if !q.tables[t] {
 			continue
 		}
-		for _, u := range slices.Concat(a.s.plan(q.st, now).uses, a.s.plan(q.st, then).uses) {
+		for _, u := range slices.Concat(a.s.accessPlan(q.st, now).uses, a.s.accessPlan(q.st, then).uses) {
 			if u.table == t && !u.new && u.Name == ix.Name {
 				return "", false
 			}

@@ -536,7 +536,7 @@ func (b *bed) extras(a diagnose.Advice) string {
 		drops = append(drops, d.Index.Name)
 	}
 	for _, m := range a.Marks {
-		marks = append(marks, m.Why)
+		marks = append(marks, m.Obstacle)
 	}
 	if got := strings.Join(drops, ","); got != b.c.expect["drop"] {
 		return fmt.Sprintf("drops %q, want %q", got, b.c.expect["drop"])

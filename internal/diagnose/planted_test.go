@@ -304,7 +304,7 @@ func (s *site) observe(log string, before, after map[string]string, srv *facts.S
 	}
 	for _, r := range p.Rows {
 		if plan, err := srv.Analyze(s.ctx, r.Example.Text); err == nil { // other statements have no plan
-			fs = append(fs, facts.PlanFact("database", r.Query.Digest, plan))
+			fs = append(fs, facts.QueryPlanFact("database", r.Query.Digest, plan))
 		}
 	}
 	return diagnose.Input{Profiles: []iikanji.Profile{*p}, Facts: fs,

@@ -71,6 +71,10 @@ type Options struct {
 	// Path applies; a path that matches none is relative to the variable SITE.
 	Places []Place
 
+	// Literals keeps what may be a secret. Without it, what is for readers is
+	// redacted.
+	Literals bool
+
 	address string // of the application in nginx's files; "" if none or several
 }
 

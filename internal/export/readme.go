@@ -20,7 +20,8 @@ func readme(items []Item, sum *folded, o *Options) string {
 		fmt.Fprintf(&b, "| %d | %s | %s | %s |\n", it.Change.ID, escape(it.Change.Says), Effect(it.Verdict), escape(call(it.Verdict)))
 	}
 	b.WriteString(promises(items))
-	b.WriteString(howTo(sum))
+	b.WriteString(howTo(sum, o))
+	b.WriteString(seriesNote(items))
 	for _, it := range items {
 		entry(&b, it, items, o)
 	}
@@ -85,9 +86,12 @@ var weakened = map[iikanji.Promise]string{
 	iikanji.Observability:  "observability: logs are less complete, or gone",
 	iikanji.Availability:   "availability: some requests are refused",
 	iikanji.Privacy:        "privacy: an answer may reach another client than the one that it was made for",
+	iikanji.Isolation:      "isolation: statements of one transaction may see different states of the data",
+	iikanji.TestedOnly:     "tested-only: a rewrite of source was compared on recorded requests, and not proven from the code",
+	iikanji.Behaviour:      "behaviour: a rule of the application itself is another one, such as a limit or a share that it drops",
 }
 
-func howTo(sum *folded) string {
+func howTo(sum *folded, o *Options) string {
 	var b strings.Builder
 	b.WriteString("\n## How to apply it elsewhere\n\n`sh apply.sh` prints its steps and the variables that it needs. With these set, `sh apply.sh --yes` tries every patch\n")
 	b.WriteString("on a copy, lets nginx check its configuration, and then makes the changes.\n")
@@ -98,7 +102,11 @@ func howTo(sum *folded) string {
 	b.WriteString("`acts/` has what each change was planned from. `iikanji apply TARGET --file acts/0003.json` plans it again there, by its server,\n")
 	b.WriteString("location, upstream or table instead of by lines of text: use it where a patch does not fit.\n")
 	b.WriteString("A variable of the database that `apply.sh` set gets back the value that it had there, not the one from here.\n")
-	b.WriteString("Only you can read this folder: it holds sources and configurations as they are, with any password in them.\n")
+	if o.Literals {
+		b.WriteString("Only you can read this folder: it holds sources and configurations as they are, with any password in them.\n")
+	} else {
+		b.WriteString("What may be a secret is redacted in this file and in `files/`, and left out of `portable/`, `sql/` and `acts/`.\n")
+	}
 	b.WriteString("Review it before you share it.\n")
 	if len(sum.notices) > 0 {
 		var texts []string
@@ -126,7 +134,7 @@ func entry(b *strings.Builder, it Item, items []Item, o *Options) {
 			fmt.Fprintf(b, "- %s per request: %s\n", escape(w.Name), Percent(w.Effect))
 		}
 	}
-	text := strings.ReplaceAll(o.portable(withoutRoot(change.Diff(c), o.Root)), "\x00", "·")
+	text := strings.ReplaceAll(o.shown(o.portable(withoutRoot(change.Diff(c), o.Root))), "\x00", "·")
 	fence := "```"
 	for strings.Contains(text, fence) {
 		fence += "`"

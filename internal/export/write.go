@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/plain"
+	"github.com/iikanji/iikanji/internal/redact"
 )
 
 // A Report lists what was written.
@@ -39,21 +41,26 @@ func Write(dir string, h *history.History, o Options) (*Report, error) {
 		return nil, ErrNothing
 	}
 	items := make([]Item, len(changes))
+	times := appliedAt(h)
 	for i, c := range changes {
-		items[i].Change = c
+		items[i].Change, items[i].At = c, times[c.ID]
 		if items[i].Verdict, err = h.LoadVerdict(c.ID); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
+	o.redactWords(items)
 	sum, err := fold(items, o.Root)
 	if err != nil {
+		return nil, fmt.Errorf("exporting: %w", err)
+	}
+	o.findAddress(sum.files)
+	if err := o.separate(items, sum); err != nil {
 		return nil, fmt.Errorf("exporting: %w", err)
 	}
 	f, err := newFolder(dir)
 	if err != nil {
 		return nil, fmt.Errorf("exporting: %w", err)
 	}
-	o.findAddress(sum.files)
 	f.all(items, sum, &o)
 	if f.err != nil {
 		return nil, fmt.Errorf("exporting: %w", f.err)
@@ -120,8 +127,9 @@ func (f *folder) all(items []Item, sum *folded, o *Options) {
 	}
 	for _, it := range items {
 		f.statements(it.Change)
-		f.act(it.Change)
+		f.act(it.Change, o)
 	}
+	f.series(items, o)
 	f.put("README.md", []byte(readme(items, sum, o)), ownFile)
 	s := script{Options: o, items: items, steps: steps, notices: sum.notices}
 	f.put("apply.sh", []byte(s.apply()), ownScript)
@@ -155,7 +163,7 @@ func (s step) added() string {
 // file writes the final content of a file, and its portable form.
 func (f *folder) file(x file, o *Options) step {
 	if x.new != nil {
-		f.put(path.Join("files", x.rel), x.new, ownFile)
+		f.put(path.Join("files", x.rel), []byte(o.shown(string(x.new))), ownFile)
 	}
 	s := step{rel: x.rel, of: x.of}
 	switch {
@@ -163,9 +171,9 @@ func (f *folder) file(x file, o *Options) step {
 		s.how = "remove"
 		return s
 	case x.old == nil:
-		s.how, s.from, s.text = "new", path.Join("portable", x.rel), o.portableFile(x.rel, string(x.new))
+		s.how, s.from, s.text = "new", path.Join("portable", x.rel), x.portable
 	default:
-		s.how, s.from, s.text = "patch", path.Join("portable", x.rel+".patch"), o.portableFile(x.rel, patch(x))
+		s.how, s.from, s.text = "patch", path.Join("portable", x.rel+".patch"), x.portable
 	}
 	f.put(s.from, []byte(s.text), ownFile)
 	return s
@@ -184,9 +192,10 @@ func patch(x file) string {
 
 // act writes what a change was planned from. Unlike a patch it names its places by
 // anchors, as server, location, upstream or table, so that iikanji apply --file
-// plans the same change on a configuration of another form.
-func (f *folder) act(c *iikanji.Change) {
-	if c.Remedy == nil {
+// plans the same change on a configuration of another form. An act that would hold
+// a secret is left out.
+func (f *folder) act(c *iikanji.Change, o *Options) {
+	if c.Remedy == nil || !o.Literals && !maps.Equal(redact.Args(c.Remedy.Args), c.Remedy.Args) {
 		return
 	}
 	var b bytes.Buffer

@@ -65,9 +65,9 @@ func SelectivityFacts(target string, t SizedTable, shares map[string]float64) []
 	return out
 }
 
-// PlanFact is the fact of a plan of one digest.
-func PlanFact(target, digest string, p iikanji.Plan) iikanji.Fact {
-	return pack(target, iikanji.TopicPlan, digest, p, true)
+// QueryPlanFact is the fact of a query plan of one digest.
+func QueryPlanFact(target, digest string, p iikanji.QueryPlan) iikanji.Fact {
+	return pack(target, iikanji.TopicQueryPlan, digest, p, true)
 }
 
 // StatusFacts are the increases of counters between two readings of

@@ -10,16 +10,16 @@ import (
 	"syscall"
 )
 
-// keep copies the metadata of the old file at path to its replacement f: owner,
+// keep copies the metadata of the old file to its replacement f: owner,
 // mode with special bits, and extended attributes, which include access control
 // lists. If this process may not give the file to the old owner, the file belongs
 // to this process's user and loses setuid and setgid, which would otherwise grant
 // that user's rights.
 //
 // Call it after writing the content: a write clears some of the metadata.
-func keep(f *os.File, path string, old os.FileInfo) error {
-	mode := old.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
-	if st, ok := old.Sys().(*syscall.Stat_t); ok {
+func keep(f, old *os.File, info fs.FileInfo) error {
+	mode := info.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		switch err := f.Chown(int(st.Uid), int(st.Gid)); {
 		case errors.Is(err, fs.ErrPermission):
 			mode &= fs.ModePerm
@@ -30,8 +30,12 @@ func keep(f *os.File, path string, old os.FileInfo) error {
 	if err := f.Chmod(mode); err != nil {
 		return err
 	}
-	return copyAttributes(path, f.Name())
+	return copyAttributes(ofDescriptor(old), ofDescriptor(f))
 }
+
+// ofDescriptor is a path of an open file that leads to it also when its name has
+// become that of another file.
+func ofDescriptor(f *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd()) }
 
 // ofContent are attributes that hold a signature or hash of the content: the kernel
 // computes them again, or they do not apply to the new content.
@@ -98,7 +102,8 @@ func grown(call func(buf []byte) (int, error)) ([]byte, error) {
 
 // Replaceable returns an error if Write would change the kind of what is at path: a
 // dangling symbolic link would become a file, and a file with several hard links
-// would be separated from the others. A missing path is replaceable.
+// would be separated from the others. As an ordinary user, a file of another owner
+// or group would become this user's. A missing path is replaceable.
 func (Local) Replaceable(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -112,5 +117,18 @@ func (Local) Replaceable(path string) error {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && info.Mode().IsRegular() && st.Nlink > 1 {
 		return fmt.Errorf("%s has %d names (hard links), which a write would separate", path, st.Nlink)
 	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && info.Mode().IsRegular() && !mayGive(st) {
+		return fmt.Errorf("%s belongs to another user or group, and only root can give it back to them after a write", path)
+	}
 	return nil
+}
+
+// mayGive reports whether this process may give a new file the owner and the group
+// of an old one.
+func mayGive(st *syscall.Stat_t) bool {
+	if os.Geteuid() == 0 {
+		return true
+	}
+	groups, err := os.Getgroups()
+	return err == nil && int(st.Uid) == os.Geteuid() && slices.Contains(append(groups, os.Getegid()), int(st.Gid))
 }

@@ -43,6 +43,14 @@ func (h readOnly) Chown(path string, _ Owner) error { return h.refuse("changing 
 // Rmdir implements Host.
 func (h readOnly) Rmdir(path string) error { return h.refuse("removing " + path) }
 
+// WriteBeneath implements Host.
+func (h readOnly) WriteBeneath(_, path string, _ []byte, _ New) error {
+	return h.refuse("writing " + path)
+}
+
+// RemoveBeneath implements Host.
+func (h readOnly) RemoveBeneath(_, path string) error { return h.refuse("removing " + path) }
+
 // Remove implements Host.
 func (h readOnly) Remove(path string) error { return h.refuse("removing " + path) }
 
@@ -67,7 +75,7 @@ func (h readOnly) Signal(pid int, sig syscall.Signal) error {
 // lock of Hold changes no content.
 // Dial and SQL are among them: what a connection may change is decided by the
 // account that it uses.
-var passedOn = []string{"Name", "Read", "Open", "Stat", "Lstat", "ReadDir", "Readlink", "RealPath", "Glob", "Walk", "FreeSpace", "ProcFolder", "Dial", "SQL", "Hold", "Account", "User"}
+var passedOn = []string{"Name", "Read", "ReadBeneath", "Open", "Stat", "Lstat", "ReadDir", "Readlink", "RealPath", "Glob", "Walk", "FreeSpace", "ProcFolder", "Dial", "SQL", "Hold", "Account", "User"}
 
 // TestNewHost: a host with other rules is a type with the methods of Host, and
 // its errors wrap those of package fs. docs/contributing.md quotes the type.
@@ -85,7 +93,7 @@ func TestNewHost(t *testing.T) {
 	}
 	_, ran := h.Exec(t.Context(), Command{Path: "/bin/true"})
 	refused := map[string]error{
-		"Exec": ran, "Write": h.Write("/kept", nil, 0o644), "Remove": h.Remove("/kept"), "RemoveAll": h.RemoveAll("/kept"),
+		"Exec": ran, "Write": h.Write("/kept", nil, 0o644), "Remove": h.Remove("/kept"), "WriteBeneath": h.WriteBeneath("/", "/kept", nil, New{}), "RemoveBeneath": h.RemoveBeneath("/", "/kept"), "RemoveAll": h.RemoveAll("/kept"),
 		"Mkdir": h.Mkdir("/new", 0o755), "Create": h.Create("/new", nil, 0o644), "Symlink": h.Symlink("/kept", "/new"),
 		"Chown": h.Chown("/kept", Owner{}), "Rmdir": h.Rmdir("/kept"), "Replaceable": h.Replaceable("/kept"), "Signal": h.Signal(7, syscall.SIGTERM),
 	}

@@ -200,6 +200,46 @@ func (f *Fake) Write(path string, body []byte, perm os.FileMode) error {
 	return Local{}.Write(at, body, perm)
 }
 
+// beneath returns the path on this machine of a path below a root. A link of the
+// host in it is ErrLink.
+func (f *Fake) beneath(operation, root, path string) (string, error) {
+	if err := beneath(root, path); err != nil {
+		return "", err
+	}
+	at, err := f.try(operation, path, true)
+	if err == nil && at != filepath.Join(f.Root, path) {
+		err = &fs.PathError{Op: operation, Path: path, Err: ErrLink}
+	}
+	return at, err
+}
+
+// ReadBeneath returns the content of a file below a root.
+func (f *Fake) ReadBeneath(root, path string) ([]byte, error) {
+	at, err := f.beneath("read", root, path)
+	if err != nil {
+		return nil, err
+	}
+	return Local{}.ReadBeneath(f.Root, at)
+}
+
+// WriteBeneath replaces the content of a file below a root.
+func (f *Fake) WriteBeneath(root, path string, body []byte, as New) error {
+	at, err := f.beneath("write", root, path)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return Local{}.WriteBeneath(f.Root, at, body, as)
+}
+
+// RemoveBeneath removes a file below a root.
+func (f *Fake) RemoveBeneath(root, path string) error {
+	at, err := f.beneath("remove", root, path)
+	if err != nil {
+		return fmt.Errorf("removing %s: %w", path, err)
+	}
+	return Local{}.RemoveBeneath(f.Root, at)
+}
+
 // Remove removes a file.
 func (f *Fake) Remove(path string) error {
 	at, err := f.try("remove", path, false)

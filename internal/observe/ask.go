@@ -15,8 +15,8 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// planned is how many of the heaviest digests have their plans read.
-const planned = 12
+// mostExplained is how many of the heaviest digests have their query plans read.
+const mostExplained = 12
 
 // Ask collects the facts that a diagnosis of an observation needs, after the
 // load, so that it costs the run nothing.
@@ -62,6 +62,9 @@ func (o *Observer) questions(ob *Observation) []question {
 		out = append(out, question{webs[i], func(context.Context) ([]iikanji.Fact, error) { return w.known, w.asked }})
 	}
 	for i, w := range o.webs {
+		if o.w.Passive {
+			break
+		}
 		out = append(out, question{webs[i], func(ctx context.Context) ([]iikanji.Fact, error) {
 			return askAnswers(ctx, w.host, w.service, facts.FileFolders(w.host, o.appsOn(w.host), w.conf), ob.Seen, o.clients)
 		}})
@@ -107,6 +110,9 @@ func askDatabase(ctx context.Context, d *databaseWatch, ob *Observation) ([]iika
 	load := diagnose.WorkloadOf(statements)
 	tellUnread(ob, s.Unread(load))
 	for _, q := range s.Questions(load) {
+		if d.passive { // counting reads whole tables
+			break
+		}
 		i := slices.IndexFunc(tables, func(t facts.SizedTable) bool {
 			return strings.EqualFold(t.Schema, q.Schema) && strings.EqualFold(t.Name, q.Table)
 		})
@@ -123,7 +129,7 @@ func askDatabase(ctx context.Context, d *databaseWatch, ob *Observation) ([]iika
 		known = append(known, facts.TableFacts(target, tables[i])...) // the last fact about a table counts
 		known = append(known, facts.SelectivityFacts(target, tables[i], shares)...)
 	}
-	return append(known, plans(ctx, srv, target, d.schema, statements)...), ctx.Err()
+	return append(known, queryPlans(ctx, srv, target, d.schema, statements, !d.passive)...), ctx.Err()
 }
 
 // count counts in a table the values that its advice depends on.
@@ -157,10 +163,10 @@ func tellUnread(ob *Observation, unread []diagnose.Unread) {
 	}
 }
 
-// plans reads the plans of the heaviest statements: of the slowest example of each
+// queryPlans reads the query plans of the heaviest statements: of the slowest example of each
 // and of one near the median, in the schema that they were sent to. A statement
-// that cannot be planned (it reads no rows, its table was dropped) is left out.
-func plans(ctx context.Context, srv *facts.Server, target, schema string, profiles []iikanji.Profile) []iikanji.Fact {
+// that has no query plan (it reads no rows, its table was dropped) is left out.
+func queryPlans(ctx context.Context, srv *facts.Server, target, schema string, profiles []iikanji.Profile, again bool) []iikanji.Fact {
 	var out []iikanji.Fact
 	read, in := 0, schema
 	for _, p := range profiles {
@@ -168,7 +174,7 @@ func plans(ctx context.Context, srv *facts.Server, target, schema string, profil
 			continue
 		}
 		for _, r := range p.Rows {
-			if r.Query == nil || r.Example.Text == "" || read == planned {
+			if r.Query == nil || r.Example.Text == "" || read == mostExplained {
 				continue
 			}
 			want := cmp.Or(r.Query.DB, schema)
@@ -176,15 +182,15 @@ func plans(ctx context.Context, srv *facts.Server, target, schema string, profil
 				continue
 			}
 			in = want
-			worst, ok := plan(ctx, srv, r.Example.Text)
+			worst, ok := queryPlan(ctx, srv, r.Example.Text, again)
 			if !ok {
 				continue
 			}
 			read++
-			out = append(out, facts.PlanFact(target, r.Query.Digest, worst))
+			out = append(out, facts.QueryPlanFact(target, r.Query.Digest, worst))
 			if typical := r.Query.Typical.Text; typical != "" && typical != r.Example.Text {
-				if p, ok := plan(ctx, srv, typical); ok {
-					out = append(out, facts.PlanFact(target, r.Query.Digest+iikanji.TypicalPlan, p))
+				if p, ok := queryPlan(ctx, srv, typical, again); ok {
+					out = append(out, facts.QueryPlanFact(target, r.Query.Digest+iikanji.TypicalSuffix, p))
 				}
 			}
 		}
@@ -192,9 +198,13 @@ func plans(ctx context.Context, srv *facts.Server, target, schema string, profil
 	return out
 }
 
-// plan runs a statement again if that is harmless and short, and otherwise reads
-// its plan only.
-func plan(ctx context.Context, srv *facts.Server, sql string) (iikanji.Plan, bool) {
+// queryPlan runs a statement again if that is permitted, harmless and short, and
+// otherwise reads its query plan only.
+func queryPlan(ctx context.Context, srv *facts.Server, sql string, again bool) (iikanji.QueryPlan, bool) {
+	if !again {
+		p, err := srv.Explain(ctx, sql)
+		return p, err == nil
+	}
 	p, err := srv.Analyze(ctx, sql)
 	if err != nil { // perhaps too slow to be run again
 		p, err = srv.Explain(ctx, sql)

@@ -24,20 +24,20 @@ type Diagnosis struct {
 	// Databases are the names of the services whose CPU time statements cost.
 	Databases []string `json:"-"`
 	// Plans of the heaviest statements.
-	Plans map[PlanKey]iikanji.Plan `json:"plans,omitempty"`
+	QueryPlans map[QueryPlanKey]iikanji.QueryPlan `json:"plans,omitempty"`
 }
 
-// A PlanKey is a statement of one database. The digest ends in
-// iikanji.TypicalPlan for a plan of a median example.
-type PlanKey struct{ Service, Schema, Digest string }
+// A QueryPlanKey is a statement of one database. The digest ends in
+// iikanji.TypicalSuffix for the query plan of a median example.
+type QueryPlanKey struct{ Service, Schema, Digest string }
 
 // MarshalText joins the parts with "/".
-func (k PlanKey) MarshalText() ([]byte, error) {
+func (k QueryPlanKey) MarshalText() ([]byte, error) {
 	return []byte(k.Service + "/" + k.Schema + "/" + k.Digest), nil
 }
 
 // UnmarshalText reads what MarshalText wrote. A schema may contain "/".
-func (k *PlanKey) UnmarshalText(b []byte) error {
+func (k *QueryPlanKey) UnmarshalText(b []byte) error {
 	service, rest, ok := strings.Cut(string(b), "/")
 	i := strings.LastIndexByte(rest, '/')
 	if !ok || i < 0 {
@@ -47,17 +47,17 @@ func (k *PlanKey) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// PlansByDigest are the plans under the digests as findings name them: with " of "
+// QueryPlansByDigest are the query plans under the digests as findings name them: with " of "
 // and the service if the target has several databases.
-func (d *Diagnosis) PlansByDigest() map[string]iikanji.Plan {
-	out := map[string]iikanji.Plan{}
-	for k, p := range d.Plans {
-		digest, typical := strings.CutSuffix(k.Digest, iikanji.TypicalPlan)
+func (d *Diagnosis) QueryPlansByDigest() map[string]iikanji.QueryPlan {
+	out := map[string]iikanji.QueryPlan{}
+	for k, p := range d.QueryPlans {
+		digest, typical := strings.CutSuffix(k.Digest, iikanji.TypicalSuffix)
 		if len(d.Databases) > 1 {
 			digest += " of " + k.Service
 		}
 		if typical {
-			digest += iikanji.TypicalPlan
+			digest += iikanji.TypicalSuffix
 		}
 		out[digest] = p
 	}
@@ -83,7 +83,7 @@ func Orient(ob *Observation, known []iikanji.Fact) (*Diagnosis, error) {
 		}
 	}
 	d.Databases = in.Databases()
-	d.Plans = plansOf(known, in.Profiles)
+	d.QueryPlans = queryPlansOf(known, in.Profiles)
 	d.Statements *= in.StatementWeight()
 	var err error
 	d.Findings, err = diagnose.All(in)
@@ -119,9 +119,9 @@ func addBlind(in *diagnose.Input, sensors []Sensor) {
 	}
 }
 
-// plansOf are the plans among the facts. A plan is only displayed: the diagnosis is
+// queryPlansOf are the query plans among the facts. A query plan is only displayed: the diagnosis is
 // valid without one that cannot be read.
-func plansOf(known []iikanji.Fact, profiles []iikanji.Profile) map[PlanKey]iikanji.Plan {
+func queryPlansOf(known []iikanji.Fact, profiles []iikanji.Profile) map[QueryPlanKey]iikanji.QueryPlan {
 	schemas := map[[2]string]string{} // by service and digest
 	for _, p := range profiles {
 		for _, r := range p.Rows {
@@ -130,14 +130,14 @@ func plansOf(known []iikanji.Fact, profiles []iikanji.Profile) map[PlanKey]iikan
 			}
 		}
 	}
-	out := map[PlanKey]iikanji.Plan{}
+	out := map[QueryPlanKey]iikanji.QueryPlan{}
 	for _, f := range known {
-		var p iikanji.Plan
-		if f.Topic != iikanji.TopicPlan || json.Unmarshal([]byte(f.Value), &p) != nil {
+		var p iikanji.QueryPlan
+		if f.Topic != iikanji.TopicQueryPlan || json.Unmarshal([]byte(f.Value), &p) != nil {
 			continue
 		}
-		digest := strings.TrimSuffix(f.Key, iikanji.TypicalPlan)
-		out[PlanKey{f.Target, schemas[[2]string{f.Target, digest}], f.Key}] = p
+		digest := strings.TrimSuffix(f.Key, iikanji.TypicalSuffix)
+		out[QueryPlanKey{f.Target, schemas[[2]string{f.Target, digest}], f.Key}] = p
 	}
 	return out
 }

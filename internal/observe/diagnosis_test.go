@@ -34,7 +34,7 @@ func scanned(t *testing.T) (*Observation, []iikanji.Fact) {
 	known := []iikanji.Fact{
 		{Topic: iikanji.TopicTable, Key: "s.c", Value: pack(table)},
 		{Topic: iikanji.TopicSize, Key: "s.c", Value: pack(iikanji.TableSize{Rows: 10000, Data: 1 << 20, Distinct: map[string]float64{"id": 10000, "uuid": 100, "ts": 9000}})},
-		{Topic: iikanji.TopicPlan, Key: "00000000000000aa", Value: pack(iikanji.Plan{SQL: sql, Steps: []iikanji.PlanStep{{Table: "c", Access: "ALL", Rows: 10000}}})},
+		{Topic: iikanji.TopicQueryPlan, Key: "00000000000000aa", Value: pack(iikanji.QueryPlan{SQL: sql, Steps: []iikanji.QueryStep{{Table: "c", Access: "ALL", Rows: 10000}}})},
 	}
 	slow := iikanji.Profile{Version: 1, Source: iikanji.Slow, Rows: []iikanji.Row{{Key: fingerprint, Count: 1000, Total: 5 * time.Second, Example: iikanji.Sighting{Text: sql},
 		Query: &iikanji.SQLRow{Digest: "00000000000000aa", Fingerprint: fingerprint, DB: "s", Examined: 10_000_000, Sent: 1000, FullScan: 1000}}}}
@@ -61,8 +61,8 @@ func TestOrient(t *testing.T) {
 	if c := codes(d.Findings); len(c) != 1 || c[0] != "DB101" {
 		t.Errorf("green: %v", c)
 	}
-	if d.Statements != 5 || d.CPU != 20 || d.Of(iikanji.Finding{Code: "DB101"}) != 5 || d.Of(iikanji.Finding{Code: "APP101"}) != 20 || len(d.Plans) != 1 {
-		t.Errorf("statements %v, CPU %v, %d plans", d.Statements, d.CPU, len(d.Plans))
+	if d.Statements != 5 || d.CPU != 20 || d.Of(iikanji.Finding{Code: "DB101"}) != 5 || d.Of(iikanji.Finding{Code: "APP101"}) != 20 || len(d.QueryPlans) != 1 {
+		t.Errorf("statements %v, CPU %v, %d plans", d.Statements, d.CPU, len(d.QueryPlans))
 	}
 	ob.Sensors[0] = Sensor{Source: iikanji.Slow, Name: "slow log", Error: "it is empty"}
 	if d, err = Orient(ob, known); err != nil {
@@ -94,20 +94,20 @@ func TestOrientPerService(t *testing.T) {
 		t.Fatalf("%+v, %v", both, err)
 	}
 	for _, name := range []string{"one", "two"} {
-		key := PlanKey{name, "s", "00000000000000aa"}
+		key := QueryPlanKey{name, "s", "00000000000000aa"}
 		text, err := key.MarshalText()
-		var again PlanKey
+		var again QueryPlanKey
 		if err != nil || again.UnmarshalText(text) != nil || again != key {
 			t.Errorf("%v is %s, %v", key, text, again)
 		}
-		if _, ok := both.Plans[key]; !ok {
-			t.Errorf("no plan %v in %v", key, both.Plans)
+		if _, ok := both.QueryPlans[key]; !ok {
+			t.Errorf("no plan %v in %v", key, both.QueryPlans)
 		}
-		if _, ok := both.PlansByDigest()["00000000000000aa of "+name]; !ok {
-			t.Errorf("plans by digest: %v", both.PlansByDigest())
+		if _, ok := both.QueryPlansByDigest()["00000000000000aa of "+name]; !ok {
+			t.Errorf("plans by digest: %v", both.QueryPlansByDigest())
 		}
 	}
-	if err := new(PlanKey).UnmarshalText([]byte("a/b")); err == nil {
+	if err := new(QueryPlanKey).UnmarshalText([]byte("a/b")); err == nil {
 		t.Error("a key of two parts was read")
 	}
 	ob.Sensors[0] = Sensor{Source: iikanji.Slow, Target: "one", Error: "it is empty"}
@@ -147,7 +147,7 @@ func TestKeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := &ob.Profiles[0].Rows[0]
-	ob.slowLogs = []slowLog{{"database", log, host.Local{}}}
+	ob.slowLogs = []slowLog{{service: "database", path: log, host: host.Local{}}}
 	row.Example.File, row.Example.Line, row.Query.Typical.File = log, 1, log
 	ob.Profiles = append(ob.Profiles,
 		*hostProfile([]hoststat.Sample{{At: time.Unix(1, 0), Over: time.Second, Cores: 2, Services: []hoststat.ServiceSample{{Name: "app", FDs: 95, FDLimit: 100}}}}),

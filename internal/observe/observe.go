@@ -27,6 +27,14 @@ type Watched struct {
 	Now    func() time.Time
 	// Hosts finds the host of a name; nil where all services are on this machine.
 	Hosts func(name string) host.Host
+	// Passive observes without changing a setting, a log or data: statements are
+	// read from the slow log if the server logs all of them already, otherwise from
+	// the sums of performance_schema, otherwise from the process list. No request is
+	// sent to the site, no statement is repeated and no rows are counted.
+	Passive bool
+	// Logged means that another part of the program has turned the slow logs on. Where
+	// one is on for every statement, it is read, and no setting is changed.
+	Logged bool
 }
 
 // An Observation is one run as its sensors saw it.
@@ -55,6 +63,7 @@ type HostSamples struct {
 type slowLog struct {
 	service, path string
 	host          host.Host
+	growing       *growingLog // nil where it was not watched
 }
 
 // An Observer turns sensors on for the load phase of one run and cuts what
@@ -109,6 +118,9 @@ func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
 		web.configure(ctx, o.processIDs)
 	}
 	for _, web := range o.webs {
+		if w.Passive { // flushing a buffer reopens the log
+			web.flush = nil
+		}
 		if web.flush == nil { // a buffer delays the lines
 			web.growing = o.growth.watch(web.host, web.path)
 		}
@@ -273,8 +285,8 @@ func (o *Observer) readStatements(ctx context.Context, ob *Observation, wall tim
 		p, s := d.statements(ctx, wall, o.window(d.growing))
 		profiles, sensors = append(profiles, p), append(sensors, s)
 		ob.Status = append(ob.Status, d.status()...)
-		if d.slow != nil {
-			ob.slowLogs = append(ob.slowLogs, slowLog{d.service.Name, d.slow.path, d.host})
+		if d.slow != nil && !d.passive {
+			ob.slowLogs = append(ob.slowLogs, slowLog{d.service.Name, d.slow.path, d.host, d.growing})
 		}
 	}
 	return profiles, sensors

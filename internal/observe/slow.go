@@ -45,6 +45,9 @@ type slowSwitch struct {
 	conn *sql.Conn // opened before, so that it is not logged itself
 	path string
 	was  []setting // in the order in which they are to be put back
+
+	own  bool  // the server's own log, which is on already: nothing is switched
+	from int64 // where the load begins in that log
 }
 
 // newSlowSwitch makes a file of a name beside the server's own log and prepares
@@ -105,14 +108,14 @@ func (s *slowSwitch) write(ctx context.Context, to setting) error {
 
 // on starts the logging. Without a log it does nothing.
 func (s *slowSwitch) on(ctx context.Context) error {
-	if s == nil {
+	if s == nil || s.own {
 		return nil
 	}
 	return s.write(ctx, setting{name: "log_output", value: "FILE"})
 }
 
 func (s *slowSwitch) off(ctx context.Context) error {
-	if s == nil {
+	if s == nil || s.own {
 		return nil
 	}
 	return s.write(ctx, setting{name: "log_output", value: "NONE"})

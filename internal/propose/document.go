@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/redact"
 )
 
 // The document of the question, version 1. Fields may be added; a changed meaning
@@ -75,7 +76,7 @@ func Question(in Input) ([]byte, error) {
 	for _, f := range in.Findings {
 		d.Findings = append(d.Findings, findingOf(f))
 	}
-	for _, f := range removeSecrets(useful(in.Facts)) {
+	for _, f := range redact.Facts(useful(in.Facts)) {
 		d.Facts = append(d.Facts, fact{f.Target, f.Topic, f.Key, valueOf(f.Value)})
 	}
 	for _, t := range in.Trials {
@@ -102,13 +103,13 @@ func targetOf(in Input) target {
 
 // findingOf returns a finding without secrets.
 func findingOf(f iikanji.Finding) finding {
-	f.Where, f.Claim = withoutStatementTexts(f.Where), withoutStatementTexts(f.Claim)
+	f.Where, f.Claim = redact.Prose(f.Where), redact.Prose(f.Claim)
 	out := finding{Finding: f, Evidence: []iikanji.Evidence{}, Remedies: []iikanji.Remedy{}}
 	for _, e := range f.Evidence {
-		out.Evidence = append(out.Evidence, iikanji.Evidence{Source: e.Source, Text: withoutStatementTexts(e.Text)})
+		out.Evidence = append(out.Evidence, iikanji.Evidence{Source: e.Source, Text: redact.Prose(e.Text)})
 	}
 	for _, r := range f.Remedies {
-		r.Says, r.Args, r.Proof = withoutSecrets(r.Says), withoutSecretArgs(r.Args), nil // an answer may not have a proof
+		r.Says, r.Args, r.Proof = redact.Text(r.Says), redact.Args(r.Args), nil // an answer may not have a proof
 		out.Remedies = append(out.Remedies, r)
 	}
 	return out
@@ -129,8 +130,8 @@ func valueOf(v string) json.RawMessage {
 
 func trialOf(t Trial) trial {
 	c, v := t.Change, t.Verdict
-	out := trial{Change: c.ID, Kind: c.Kind, Target: c.Target, Answers: c.Answers, Says: withoutSecrets(c.Says), Weakens: c.Weakens, Stage: c.Stage,
-		Call: v.Call, Reason: v.Reason, Why: withoutStatementTexts(v.Why)}
+	out := trial{Change: c.ID, Kind: c.Kind, Target: c.Target, Answers: c.Answers, Says: redact.Text(c.Says), Weakens: c.Weakens, Stage: c.Stage,
+		Call: v.Call, Reason: v.Reason, Why: redact.Prose(v.Why)}
 	if e := v.Effect; e.Level > 0 {
 		g := gain{round(math.Exp(e.Mid)), round(math.Exp(e.Lo)), round(math.Exp(e.Hi)), e.Level}
 		if !math.IsInf(g.Hi+g.Mid, 0) && !math.IsNaN(g.Mid+g.Lo+g.Hi) { // JSON has neither infinities nor NaN

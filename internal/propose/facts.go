@@ -9,7 +9,7 @@ import (
 // topics are the topics of facts that help to propose a change. Facts of other
 // topics are not sent: only what is known to be harmless is.
 var topics = map[string]bool{
-	iikanji.TopicTable: true, iikanji.TopicSize: true, iikanji.TopicDialect: true, iikanji.TopicPlan: true,
+	iikanji.TopicTable: true, iikanji.TopicSize: true, iikanji.TopicDialect: true, iikanji.TopicQueryPlan: true,
 	iikanji.TopicSelectivity: true, iikanji.TopicNginx: true, iikanji.TopicVariable: true, iikanji.TopicStatus: true,
 	iikanji.TopicLimit: true, iikanji.TopicProcess: true, iikanji.TopicSysctl: true, iikanji.TopicAnswer: true, iikanji.TopicVolume: true,
 }

@@ -18,7 +18,7 @@ type Findings struct {
 	// Notes are shown above the table: what the seconds measure, which sensors failed.
 	Notes []string
 	// Plans by digest, for Explain.
-	Plans map[string]iikanji.Plan
+	QueryPlans map[string]iikanji.QueryPlan
 }
 
 // Write writes the ranked findings in all formats but JSON, which the caller
@@ -150,11 +150,11 @@ func (f *Findings) explain(o *out, x iikanji.Finding, cols int) {
 	}
 	shown := map[string]bool{}
 	for _, d := range digests {
-		if p, ok := f.Plans[d]; ok && !shown[d] && len(shown) < explained {
+		if p, ok := f.QueryPlans[d]; ok && !shown[d] && len(shown) < explained {
 			shown[d] = true
-			o.plan(d, p, cols)
-			if p, ok := f.Plans[d+iikanji.TypicalPlan]; ok {
-				o.plan(d+", a typical one", p, cols)
+			o.queryPlan(d, p, cols)
+			if p, ok := f.QueryPlans[d+iikanji.TypicalSuffix]; ok {
+				o.queryPlan(d+", a typical one", p, cols)
 			}
 		}
 	}
@@ -166,7 +166,7 @@ func (f *Findings) explain(o *out, x iikanji.Finding, cols int) {
 }
 
 // plan writes the server's plan of a statement, one step a line.
-func (o *out) plan(digest string, p iikanji.Plan, cols int) {
+func (o *out) queryPlan(digest string, p iikanji.QueryPlan, cols int) {
 	how := "as the server would run it"
 	if p.Ran {
 		how = "as the server ran it after the load"

@@ -101,7 +101,7 @@ func slowBrief(p *iikanji.Profile) *Table {
 			continue
 		}
 		t.Rows = append(t.Rows, []string{Duration(r.Total), Percent(r.Share), Count(r.Count), Duration(r.Mean), known(r.P99),
-			brief(ratio(r.Query.Examined, r.Query.Sent)), planLetters(r), r.Key})
+			brief(ratio(r.Query.Examined, r.Query.Sent)), queryPlanLetters(r), r.Key})
 	}
 	return t
 }
@@ -126,9 +126,9 @@ func brief(ratio string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0"), " ")
 }
 
-// planLetters abbreviates what any execution of a digest had: S full scan, J full
+// queryPlanLetters abbreviates what any execution of a digest had: S full scan, J full
 // join, F filesort, T temporary table, D temporary table on disk, E errors.
-func planLetters(r *iikanji.Row) string {
+func queryPlanLetters(r *iikanji.Row) string {
 	q, out := r.Query, ""
 	for _, c := range []struct {
 		n      int64

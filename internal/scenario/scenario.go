@@ -73,7 +73,7 @@ type Session interface {
 	// Phase starts another phase. Preparer.Prepare begins in Initialize and calls
 	// Phase(Prepare) after it has initialised the target.
 	Phase(p Phase)
-	// LoadTime is the planned length of the load phase.
+	// LoadTime is the intended length of the load phase.
 	LoadTime() time.Duration
 
 	// Go starts an actor: a closed loop that must return when ctx is done. A panic

@@ -29,6 +29,7 @@ func Of(ctx context.Context, s *stack.Stack) (_ *change.Site, closeAll func() er
 	for name, svc := range site.Services {
 		declared := s.Arena().Service(name)
 		if declared.IsProcess() {
+			svc.Processes = func() []int { return s.Groups()[name] }
 			svc.LimitsFile = s.LimitsFile(name)
 			svc.Restart = func(ctx context.Context) error { return s.RestartFor(ctx, name) }
 			svc.Check, svc.Build = s.Checker(name), s.Builder(name)

@@ -32,7 +32,7 @@ type collector struct {
 	edges             int64             // bad entries at the ends of logs, which were cut off
 	allFirst, allLast int64             // times of all entries, including those left out
 	cutEnd            bool              // the last entry so far is bad
-	plans             bool              // an entry has a plan
+	queryPlans        bool              // an entry has fields of the query plan
 	durations         *durations        // for inputs of PostgreSQL; nil for others
 	errors            int64             // statements that failed, which have no duration
 	untimed           int64             // statements of PostgreSQL without a duration
@@ -161,7 +161,7 @@ func (c *collector) event(ev *event) {
 		db = c.db
 	}
 	c.intake.Lines++
-	c.plans = c.plans || ev.flags&flagPlan != 0
+	c.queryPlans = c.queryPlans || ev.flags&flagQueryPlan != 0
 	addTime(&c.allFirst, &c.allLast, ev.at)
 	if !c.wanted(ev, user, host, db) {
 		c.intake.Left++
@@ -178,6 +178,9 @@ func (c *collector) event(ev *event) {
 	}
 	if c.opt.Ticks != nil {
 		c.tick(ev, d)
+	}
+	if c.opt.Each != nil {
+		c.each(ev)
 	}
 	d.dbs.add(db)
 	d.users.add(user)

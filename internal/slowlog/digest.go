@@ -28,24 +28,24 @@ const (
 
 // A digest holds all counts of one fingerprint.
 type digest struct {
-	id       uint32
-	key      uint64
-	text     string // the fingerprint
-	label    string // verb and tables, for transaction shapes
-	tables   []string
-	time     tally.Sketch
-	spreads  [5]tally.Sketch // in the order of spreadNames
-	count    int64
-	errors   int64
-	decades  [8]int64
-	plan     [5]int64 // full scan, full join, filesort, temporary table, on disk
-	worst    example
-	typical  example
-	median   int64 // running estimate
-	nextLook int64 // count at which median is estimated again
-	dbs      names
-	users    names
-	hosts    names
+	id        uint32
+	key       uint64
+	text      string // the fingerprint
+	label     string // verb and tables, for transaction shapes
+	tables    []string
+	time      tally.Sketch
+	spreads   [5]tally.Sketch // in the order of spreadNames
+	count     int64
+	errors    int64
+	decades   [8]int64
+	queryPlan [5]int64 // full scan, full join, filesort, temporary table, on disk
+	worst     example
+	typical   example
+	median    int64 // running estimate
+	nextLook  int64 // count at which median is estimated again
+	dbs       names
+	users     names
+	hosts     names
 
 	prepares int64 // Prepare commands directly before an execution
 	prepTime int64 // of Prepare and Close stmt
@@ -126,8 +126,8 @@ func (d *digest) add(ev *event) {
 	d.spreads[3].Add(time.Duration(ev.affected))
 	d.spreads[4].Add(time.Duration(ev.bytes))
 	if f := ev.flags; f&(flagFullScan|flagFullJoin|flagFilesort|flagTmpTable|flagTmpDisk|flagError) != 0 {
-		for i := range d.plan {
-			d.plan[i] += int64(f >> i & 1)
+		for i := range d.queryPlan {
+			d.queryPlan[i] += int64(f >> i & 1)
 		}
 		if f&flagError != 0 {
 			d.errors++
@@ -176,7 +176,7 @@ func (d *digest) row(files []string, w *tally.Window) iikanji.Row {
 		Lock: d.spreads[0].Sum(), Sent: int64(d.spreads[1].Sum()), MaxSent: int64(d.spreads[1].Max()),
 		Examined: int64(d.spreads[2].Sum()), MaxExamined: int64(d.spreads[2].Max()),
 		Affected: int64(d.spreads[3].Sum()), BytesSent: iikanji.Bytes(d.spreads[4].Sum()),
-		FullScan: d.plan[0], FullJoin: d.plan[1], Filesort: d.plan[2], TmpTable: d.plan[3], TmpDisk: d.plan[4],
+		FullScan: d.queryPlan[0], FullJoin: d.queryPlan[1], Filesort: d.queryPlan[2], TmpTable: d.queryPlan[3], TmpDisk: d.queryPlan[4],
 		VM: d.time.VarianceToMean(), Decades: d.decades, Users: d.users.sorted(), Hosts: d.hosts.sorted(), DBs: d.dbs.sorted(),
 		Cached: d.cached, Prepares: d.prepares, PrepareTime: time.Duration(d.prepTime)}
 	if len(q.DBs) > 0 {

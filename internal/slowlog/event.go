@@ -44,8 +44,8 @@ const (
 	flagRate    // the server logged a sample
 	flagOpen    // the statement ends inside a string
 	flagReadFirst
-	flagUntimed // the duration comes in an entry of its own
-	flagPlan    // the entry has fields of the plan
-	flagNone    // not an entry: only its other flags count
-	flagCached  // answered by the query cache, without reading a table
+	flagUntimed   // the duration comes in an entry of its own
+	flagQueryPlan // the entry has fields of the query plan
+	flagNone      // not an entry: only its other flags count
+	flagCached    // answered by the query cache, without reading a table
 )

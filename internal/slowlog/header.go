@@ -145,7 +145,7 @@ func (p *parser) field(key, v []byte, at int32, ev *event) bool {
 	case "QC_hit":
 		ev.flag(yes(v), flagCached)
 	case "Full_scan":
-		ev.flags |= flagPlan
+		ev.flags |= flagQueryPlan
 		ev.flag(yes(v), flagFullScan)
 	case "Full_join":
 		ev.flag(yes(v), flagFullJoin)
@@ -164,7 +164,7 @@ func (p *parser) field(key, v []byte, at int32, ev *event) bool {
 	case "Sort_range_count", "Sort_rows":
 		ev.flag(digits(v) > 0, flagFilesort)
 	case "Read_first":
-		ev.flags |= flagPlan
+		ev.flags |= flagQueryPlan
 		ev.flag(digits(v) > 0, flagReadFirst)
 	case "Read_rnd_next":
 		ev.flag(digits(v) > 0 && ev.flags&flagReadFirst != 0, flagFullScan)

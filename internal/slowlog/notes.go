@@ -11,8 +11,8 @@ const (
 	noteTraceReads = "the times of SELECT statements in SQLite traces end before their rows are read: they are too short"
 )
 
-// planNotes are, by format, the notes for logs whose entries have no plan.
-var planNotes = map[string]string{
+// queryPlanNotes are, by format, the notes for logs whose entries have no query plan.
+var queryPlanNotes = map[string]string{
 	formatMariaDB: "the log has no plans, so the plan column is empty: SET GLOBAL log_slow_verbosity='query_plan' adds them",
 	formatMySQL:   "the log has no plans, so the plan column is empty: SET GLOBAL log_slow_extra=ON adds them (MySQL 8.0.14 and later)",
 	formatPercona: "the log has no plans, so the plan column is empty: SET GLOBAL log_slow_verbosity='full' adds them",
@@ -55,7 +55,7 @@ func (c *collector) notes() []string {
 		out = append(out, noteTraceReads)
 	}
 	for _, format := range c.formats {
-		if note := planNotes[format]; note != "" && !c.plans && c.intake.Lines > 0 {
+		if note := queryPlanNotes[format]; note != "" && !c.queryPlans && c.intake.Lines > 0 {
 			return append(out, note)
 		}
 	}

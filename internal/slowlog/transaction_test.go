@@ -39,7 +39,7 @@ func TestTransactions(t *testing.T) {
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if len(p.Notes) != 3 || !strings.HasPrefix(p.Notes[0], "1 transactions have no COMMIT") || !strings.HasPrefix(p.Notes[1], "1 of 5 COMMIT and ROLLBACK statements have no BEGIN") || p.Notes[2] != planNotes[formatMariaDB] {
+	if len(p.Notes) != 3 || !strings.HasPrefix(p.Notes[0], "1 transactions have no COMMIT") || !strings.HasPrefix(p.Notes[1], "1 of 5 COMMIT and ROLLBACK statements have no BEGIN") || p.Notes[2] != queryPlanNotes[formatMariaDB] {
 		t.Errorf("notes %q", p.Notes)
 	}
 	if x := p.Transactions[1]; x.Example.Text != "COMMIT" || x.Example.Took != us(3011) || x.Lock != 6*time.Microsecond || len(x.Digests) != 3 {

@@ -104,7 +104,7 @@ func (l *loader) changes() error {
 // trials reads the attempts of the searches, and gives their runs their parts.
 func (l *loader) trials() error {
 	for i, a := range l.rec.Attempts {
-		t := Trial{N: i + 1, Changes: a.Changes, Says: a.Says, Parts: a.Parts, Causes: a.Causes, Code: a.Code, Where: a.Where, Claim: a.Why,
+		t := Trial{N: i + 1, Changes: a.Changes, Says: a.Says, Parts: a.Parts, Causes: a.Causes, Code: a.Code, Where: a.Where, Claim: a.Claim,
 			Result: a.Result(), Verdict: a.Verdict, Skipped: a.Skipped, Runs: a.Runs, Took: a.Took}
 		if len(a.Parts) > 0 { // the sentence repeats the parts
 			t.Says = strings.Join(a.Parts, "; ")
@@ -126,7 +126,7 @@ func (l *loader) explain(id iikanji.ChangeID, t *Trial, a tune.Attempt, n int) {
 		return
 	}
 	c := &l.s.Changes[i]
-	c.Trial, c.Claim = t.N, a.Why
+	c.Trial, c.Claim = t.N, a.Claim
 	code, where := a.Code, a.Where
 	if n < len(a.Causes) {
 		first, rest, _ := strings.Cut(a.Causes[n], " ")

@@ -48,11 +48,11 @@ func (tr *trial) takeUp(key string) error {
 }
 
 // weakKeeps counts the changes in force whose proof must be repeated.
-func (t *Tuner) weakKeeps() int {
+func (b *ledger) weakKeeps() int {
 	n := 0
-	for i := range t.ledger.Attempts {
-		a := &t.ledger.Attempts[i]
-		if a.Verdict.Call == iikanji.Keep && !a.Dropped && a.weak() && len(t.ledger.standing(a)) > 0 {
+	for i := range b.Attempts {
+		a := &b.Attempts[i]
+		if a.Verdict.Call == iikanji.Keep && !a.Dropped && a.weak() && len(b.inForceOf(a)) > 0 {
 			n++
 		}
 	}
@@ -61,13 +61,13 @@ func (t *Tuner) weakKeeps() int {
 
 // falseKeeps is how many changes in force are expected to have no effect. Half of
 // those that were proven only together with others are counted.
-func (t *Tuner) falseKeeps() float64 {
+func (b *ledger) falseKeeps() float64 {
 	sum := 0.0
-	for i := range t.ledger.Attempts {
-		a := &t.ledger.Attempts[i]
-		if stand := len(t.ledger.standing(a)); a.Verdict.Call != iikanji.Keep || a.Dropped || stand == 0 {
+	for i := range b.Attempts {
+		a := &b.Attempts[i]
+		if inForce := len(b.inForceOf(a)); a.Verdict.Call != iikanji.Keep || a.Dropped || inForce == 0 {
 			continue
-		} else if stand > 1 {
+		} else if inForce > 1 {
 			for i := range a.Changes {
 				if i < len(a.Alone) && a.Alone[i] != nil {
 					sum += a.Alone[i].Doubt

@@ -2,14 +2,12 @@ package tune
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/judge"
 )
 
@@ -54,7 +52,7 @@ func (tr *trial) orderOf(usable int) judge.Order {
 		}
 		return tr.order
 	}
-	return judge.NextOrder(tr.Options.Seed, tr.changes[0].ID, usable)
+	return judge.NextOrder(tr.options.Seed, tr.changes[0].ID, usable)
 }
 
 // MostRest bounds the random rest before each second pair: without it, a
@@ -91,11 +89,11 @@ func (tr *trial) arm(ctx context.Context, on bool) (*iikanji.Run, string, error)
 	if on { // the candidate may be the cause of void runs: only the incumbent's show what the machine is like
 		tr.voids = min(tr.voids, maxVoids-2)
 	}
-	spec := BenchSpec{Load: tr.Options.Short, Trial: on, Rest: tr.wait}
+	spec := BenchSpec{Load: tr.options.Short, Trial: on, Rest: tr.wait}
 	tr.wait = 0
 	if on {
 		spec.Ready = func(ctx context.Context) bool { // an error recurs after the run and is returned then
-			tr.replan, _ = tr.wiped(ctx)
+			tr.replan, _ = tr.wiped(ctx, tr.changes)
 			return !tr.replan
 		}
 	}
@@ -105,7 +103,7 @@ func (tr *trial) arm(ctx context.Context, on bool) (*iikanji.Run, string, error)
 	}
 	tr.runs++
 	if on && !tr.replan {
-		tr.replan, err = tr.wiped(ctx)
+		tr.replan, err = tr.wiped(ctx, tr.changes)
 	}
 	if on {
 		return run, void, err
@@ -114,21 +112,6 @@ func (tr *trial) arm(ctx context.Context, on bool) (*iikanji.Run, string, error)
 		tr.incumbentRan(run)
 	}
 	return run, void, nil
-}
-
-// wiped reports whether initialize undid one of the changes. A table that a
-// later change of the bundle altered, too, is in a state foreign to the earlier.
-func (tr *trial) wiped(ctx context.Context) (bool, error) {
-	for _, c := range tr.changes {
-		wiped, err := change.Wiped(ctx, tr.Site, c)
-		if err != nil && !errors.Is(err, change.ErrForeignState) {
-			return false, err
-		}
-		if wiped {
-			return true, nil
-		}
-	}
-	return false, nil
 }
 
 // put brings the site into one arm of the trial. An arm that is run twice in a
@@ -141,14 +124,14 @@ func (tr *trial) put(ctx context.Context, on bool) error {
 	if on {
 		tr.on = true // parts of a bundle may be applied when the next one fails
 		for _, c := range tr.changes {
-			if err := tr.Acts.Apply(ctx, c.ID); err != nil {
+			if err := tr.acts.Apply(ctx, c.ID); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	for _, c := range slices.Backward(tr.changes) {
-		if err := tr.Acts.Revert(ctx, c.ID, "the arm without it"); err != nil {
+		if err := tr.acts.Revert(ctx, c.ID, "the arm without it"); err != nil {
 			return err
 		}
 	}

@@ -15,15 +15,15 @@ import (
 // not be proven: changes that unblock one another show an effect only together.
 // A bundle that fails is bisected. tried is false if there was nothing to try.
 func (t *Tuner) bundle(ctx context.Context) (tried bool, err error) {
-	return t.together(ctx, t.parts(), "each alone was too small to prove")
+	return t.together(ctx, t.parked(), "each alone was too small to prove")
 }
 
-// parts are the candidates whose last trial was parked with a gain, in the
+// parked are the candidates whose last trial was parked with a gain, in the
 // order in which they were tried.
-func (t *Tuner) parts() []Candidate {
+func (q *queue) parked() []Candidate {
 	var parts []Candidate
 	seen := map[string]bool{}
-	for _, a := range slices.Backward(t.ledger.Attempts) {
+	for _, a := range slices.Backward(q.ledger.Attempts) {
 		if seen[a.Key] || a.Kind() == bundleKind {
 			continue
 		}
@@ -37,12 +37,12 @@ func (t *Tuner) parts() []Candidate {
 }
 
 // due reports whether a bundle of the parked candidates waits for its trial.
-func (t *Tuner) due() bool {
-	parts := t.parts()
+func (q *queue) due() bool {
+	parts := q.parked()
 	if len(parts) < 2 {
 		return false
 	}
-	tried, _ := t.tried(bundleOf(parts, ""))
+	tried, _ := q.tried(bundleOf(parts, ""))
 	return !tried
 }
 
@@ -63,17 +63,20 @@ const large = 0.35
 // candidates whose expected gain takes more than two pairs to prove or, if there
 // is no time for a trial of each, candidates whose expected gain is below
 // middling. It has one remedy of each finding, and none of a proposer.
-func (t *Tuner) handful(first Candidate, most int) []Candidate {
-	if t.Options.Time <= 0 {
+func (q *queue) handful(first Candidate, most int) []Candidate {
+	if q.options.Time <= 0 {
 		return nil
 	}
-	sd, waiting := t.judge.Prior.SD(), t.waiting(first.blinds())
-	tight := time.Duration(4*len(waiting))*t.cost > t.timeFor()
+	sd, waiting := q.judge.Prior.SD(), q.waiting(first.blinds())
+	tight := time.Duration(4*len(waiting))*q.cost > q.timeFor()
 	small := func(c Candidate) bool {
 		if most > mostParts {
 			return !c.Proposed && c.Gain < large
 		}
 		return !c.Proposed && (runsFor(c.Gain, sd) > 4 || tight && c.Gain < middling || c.blinds())
+	}
+	if first.rewrites() {
+		return q.allRewrites(first)
 	}
 	if !small(first) {
 		return nil
@@ -81,7 +84,7 @@ func (t *Tuner) handful(first Candidate, most int) []Candidate {
 	parts := []Candidate{first}
 	for _, c := range waiting {
 		same := func(o Candidate) bool { return o.cause() == c.cause() }
-		if len(parts) < most && small(c) && !slices.ContainsFunc(parts, same) {
+		if len(parts) < most && small(c) && !c.rewrites() && !slices.ContainsFunc(parts, same) {
 			parts = append(parts, c)
 		}
 	}
@@ -90,7 +93,7 @@ func (t *Tuner) handful(first Candidate, most int) []Candidate {
 
 // bundleOf combines candidates into one.
 func bundleOf(parts []Candidate, why string) Candidate {
-	one := Candidate{Remedy: iikanji.Remedy{Kind: bundleKind, Target: "several", Args: map[string]string{}}, Why: why}
+	one := Candidate{Remedy: iikanji.Remedy{Kind: bundleKind, Target: "several", Args: map[string]string{}}, Claim: why}
 	for _, p := range parts {
 		one.Remedy.Args[p.Key()] = ""
 		one.Remedy.Says += "; " + p.Remedy.Says
@@ -130,7 +133,7 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate, why string) (tr
 		a.Alone = append(a.Alone, t.alone(parts[i], c))
 	}
 	t.fresh = nil
-	tr := t.newTrial(planned...)
+	tr := newTrial(t.runner, t.queue, planned...)
 	err = tr.hold(ctx, &a)
 	a.Runs, a.Took = tr.runs, t.Now().Sub(tr.began)
 	if err != nil {
@@ -166,35 +169,33 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate, why string) (tr
 // planned on the state that the earlier part leaves: the earlier parts are
 // applied for that, and undone afterwards. Parts that cannot be planned are
 // recorded as not tried and left out.
-func (t *Tuner) planAll(ctx context.Context, parts []Candidate) (left []Candidate, planned []*iikanji.Change, err error) {
-	undo := &trial{Tuner: t}
+func (pl *planner) planAll(ctx context.Context, parts []Candidate) (left []Candidate, planned []*iikanji.Change, err error) {
 	defer func() {
-		undo.changes = planned
-		if e := undo.away(ctx, "planned as a part of a bundle"); err == nil {
+		if e := pl.undo(ctx, planned, "planned as a part of a bundle"); err == nil {
 			err = e
 		}
 	}()
-	stand := 0 // how many of the planned changes are applied
+	applied := 0 // how many of the planned changes are applied
 	for _, p := range parts {
 		tried := p
-		if t.ledger.Wiped {
+		if pl.ledger.Wiped {
 			tried.Remedy = change.IntoSchemaFile(tried.Remedy)
 		}
-		c, refused, err := t.look(ctx, tried)
-		if err == nil && refused == nil && slices.ContainsFunc(planned[stand:], func(o *iikanji.Change) bool { return touch(o, c) }) {
-			if stand, refused, err = t.applyFrom(ctx, planned, stand); err == nil && refused == nil {
-				c, refused, err = t.look(ctx, tried)
+		c, refused, err := pl.look(ctx, tried)
+		if err == nil && refused == nil && slices.ContainsFunc(planned[applied:], func(o *iikanji.Change) bool { return touch(o, c) }) {
+			if applied, refused, err = pl.applyFrom(ctx, planned, applied); err == nil && refused == nil {
+				c, refused, err = pl.look(ctx, tried)
 			}
 		}
 		if err != nil {
 			return nil, planned, err
 		}
 		if refused != nil {
-			t.say("not tried: %s: %s", p.Remedy.Says, firstLine(refused.Error()))
-			t.ledger.Attempts = append(t.ledger.Attempts, Attempt{Candidate: p, Key: p.Key(), Says: p.Remedy.Says, Binding: t.binding(), Skipped: refused.Error()})
+			pl.say("not tried: %s: %s", p.Remedy.Says, firstLine(refused.Error()))
+			pl.ledger.Attempts = append(pl.ledger.Attempts, Attempt{Candidate: p, Key: p.Key(), Says: p.Remedy.Says, Binding: pl.binding(), Skipped: refused.Error()})
 			continue
 		}
-		if err := t.History.AddChange(c, change.Diff(c)); err != nil {
+		if err := pl.store.AddChange(c, change.Diff(c)); err != nil {
 			return nil, planned, err
 		}
 		left, planned = append(left, p), append(planned, c)
@@ -204,13 +205,13 @@ func (t *Tuner) planAll(ctx context.Context, parts []Candidate) (left []Candidat
 
 // applyFrom applies the changes from an index on; refused is the change that
 // could not be applied.
-func (t *Tuner) applyFrom(ctx context.Context, changes []*iikanji.Change, from int) (stand int, refused, err error) {
+func (pl *planner) applyFrom(ctx context.Context, changes []*iikanji.Change, from int) (applied int, refused, err error) {
 	for i := from; i < len(changes); i++ {
-		err := t.Acts.Apply(ctx, changes[i].ID)
+		err := pl.acts.Apply(ctx, changes[i].ID)
 		if err == nil {
 			continue
 		}
-		if now, e := t.History.LoadChange(changes[i].ID); ctx.Err() == nil && e == nil && now.Stage == iikanji.Reverted {
+		if now, e := pl.store.LoadChange(changes[i].ID); ctx.Err() == nil && e == nil && now.Stage == iikanji.Reverted {
 			return i, fmt.Errorf("another part of the bundle could not be applied (%s): %s", changes[i].Says, firstLine(err.Error())), nil
 		}
 		return i, nil, err

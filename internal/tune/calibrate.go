@@ -13,23 +13,23 @@ import (
 
 // calibrate runs the site against itself until there are four A/A pairs, or two
 // runs of the present state if the noise is known.
-func (t *Tuner) calibrate(ctx context.Context) error {
+func (r *runner) calibrate(ctx context.Context) error {
 	const want = 2 * calibrationPairs
-	known := len(t.aa) >= want
-	if !known && len(t.ledger.InForce) > 0 { // the noise of the present state counts
-		t.aa = nil
+	known := len(r.aa) >= want
+	if !known && len(r.ledger.InForce) > 0 { // the noise of the present state counts
+		r.aa = nil
 	}
-	for bad := 0; !known && len(t.aa) < want || len(t.incumbent) < 2; {
-		t.show(func(v *View) {
-			v.Phase, v.Doing, v.Why = "calibrate", "a run of the site as it is", "how much do scores differ by chance?"
+	for bad := 0; !known && len(r.aa) < want || len(r.incumbent) < 2; {
+		r.show(func(v *View) {
+			v.Phase, v.Doing, v.Purpose = "calibrate", "a run of the site as it is", "how much do scores differ by chance?"
 			if !known {
-				v.Doing = fmt.Sprintf("run %d of %d of the site as it is", len(t.aa)+1, want)
+				v.Doing = fmt.Sprintf("run %d of %d of the site as it is", len(r.aa)+1, want)
 			}
 		})
-		if t.timeLeft() <= 0 {
-			return fmt.Errorf("%w before the noise was known (%d runs of %d): more time is needed; what was run is kept", errTime, len(t.aa), want)
+		if r.timeLeft() <= 0 {
+			return fmt.Errorf("%w before the noise was known (%d runs of %d): more time is needed; what was run is kept", errTime, len(r.aa), want)
 		}
-		run, void, err := t.bench(ctx, BenchSpec{Load: t.Options.Short})
+		run, void, err := r.bench(ctx, BenchSpec{Load: r.options.Short})
 		if err != nil {
 			return err
 		}
@@ -40,24 +40,24 @@ func (t *Tuner) calibrate(ctx context.Context) error {
 			if bad++; bad == maxFailed {
 				return fmt.Errorf("%w: %s", ErrChecks, strings.Join(run.Reasons, "; "))
 			}
-			t.say("run %d failed its checks and is repeated: %s", run.ID, strings.Join(run.Reasons, "; "))
+			r.say("run %d failed its checks and is repeated: %s", run.ID, strings.Join(run.Reasons, "; "))
 			continue
 		}
 		bad = 0
 		if !known {
-			t.aa = append(t.aa, run)
+			r.aa = append(r.aa, run)
 		}
-		t.incumbentRan(run)
+		r.incumbentRan(run)
 	}
-	if len(t.untouched) == 0 {
-		t.untouched = untouchedOf(t.aa)
+	if len(r.untouched) == 0 {
+		r.untouched = untouchedOf(r.aa)
 	}
-	t.learn()
-	t.say("noise: the two runs of a pair differ by %.1f %% (standard deviation); score %.0f", 100*t.judge.Prior.SD(), geomean(t.incumbent))
-	if t.Say != nil { // it takes simulations
-		t.say("%s", t.provable())
+	r.learn()
+	r.say("noise: the two runs of a pair differ by %.1f %% (standard deviation); score %.0f", 100*r.judge.Prior.SD(), geomean(r.incumbent))
+	if r.onLine != nil { // it takes simulations
+		r.say("%s", forecast{r.budget, r.evidence}.provable())
 	}
-	return t.save()
+	return r.save()
 }
 
 // maxFailed is how many failed runs in a row, without a candidate, end the
@@ -68,42 +68,42 @@ const maxFailed = 3
 var ErrChecks = errors.New("the site as it is fails its checks")
 
 // bench runs the site once. A void run is counted and reported, and not used.
-func (t *Tuner) bench(ctx context.Context, spec BenchSpec, touched ...*iikanji.Change) (*iikanji.Run, string, error) {
+func (r *runner) bench(ctx context.Context, spec BenchSpec, touched ...*iikanji.Change) (*iikanji.Run, string, error) {
 	var err error
-	if spec.State, err = t.fingerprint(ctx, touched...); err != nil {
+	if spec.State, err = r.fingerprint(ctx, touched...); err != nil {
 		return nil, "", err
 	}
-	began := t.Now()
-	t.fresh, spec.Accept = nil, t.accept
-	run, void, err := t.Field.Bench(ctx, spec)
+	began := r.now()
+	r.fresh, spec.Accept = nil, r.accept
+	run, void, err := r.field.Bench(ctx, spec)
 	if err != nil {
 		return nil, "", err
 	}
 	if ctx.Err() != nil {
 		return nil, "", context.Cause(ctx)
 	}
-	t.ledger.Runs++
+	r.ledger.Runs++
 	if !spec.Trial {
-		t.earlier.Runs++
+		r.earlier.Runs++
 		if judge.Failed(run) {
-			t.earlier.Failed++
+			r.earlier.Failed++
 		}
 		if void != "" {
-			t.earlier.Void++
+			r.earlier.Void++
 		}
 	}
-	t.cost = max(t.cost*9/10, t.Now().Sub(began))
+	r.cost = max(r.cost*9/10, r.now().Sub(began))
 	if void == "" && (run.Load.Void || run.Outcome == iikanji.Void) {
 		void = cmp.Or(run.Load.Why, "not a valid measurement")
 	}
 	if void == "" {
-		t.voids = 0
+		r.voids = 0
 		return run, "", nil
 	}
-	t.ledger.Voided++
-	t.say("run %d does not count: %s", run.ID, void)
-	if t.voids++; t.voids >= maxVoids && !t.accept {
-		t.acceptAll(void)
+	r.ledger.Voided++
+	r.say("run %d does not count: %s", run.ID, void)
+	if r.voids++; r.voids >= maxVoids && !r.accept {
+		r.acceptAll(void)
 	}
 	return run, void, nil
 }
@@ -113,17 +113,17 @@ const maxVoids = 6
 
 // acceptAll makes disturbed runs count from now on. What they add to the noise is
 // measured with it, and larger effects can still be proven.
-func (t *Tuner) acceptAll(void string) {
-	t.accept = true
-	t.note("%d runs in a row did not count, the last one because %s: this is how the machine is, so disturbed runs count from now on", t.voids, void)
+func (r *runner) acceptAll(void string) {
+	r.accept = true
+	r.note("%d runs in a row did not count, the last one because %s: this is how the machine is, so disturbed runs count from now on", r.voids, void)
 }
 
 // incumbentRan records a run of the incumbent, which may confirm a change that
 // the fast lane accepted.
-func (t *Tuner) incumbentRan(run *iikanji.Run) {
-	t.remember(run)
-	t.incumbent, t.fresh = append(t.incumbent, run), run
-	if o := t.ledger.Open; o != nil {
+func (r *runner) incumbentRan(run *iikanji.Run) {
+	r.remember(run)
+	r.incumbent, r.fresh = append(r.incumbent, run), run
+	if o := r.ledger.Open; o != nil {
 		o.Since = append(o.Since, run.ID)
 	}
 }

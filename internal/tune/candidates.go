@@ -15,7 +15,7 @@ import (
 type Candidate struct {
 	Remedy iikanji.Remedy `json:"remedy"`
 	Code   iikanji.Code   `json:"code,omitempty"` // of the finding whose remedy it is
-	Why    string         `json:"why"`            // the finding's claim, or the proposer's command
+	Claim  string         `json:"why"`            // the finding's claim, or the proposer's command
 	Where  string         `json:"where,omitempty"`
 	// Gain is the expected gain on ln(score) if it is kept, and Chance that it is.
 	Gain   float64 `json:"gain"`
@@ -81,7 +81,7 @@ func Candidates(d *observe.Diagnosis) (cs []Candidate, refused []Refusal) {
 	for _, f := range d.Findings {
 		saved := savedBy(d, f)
 		for _, r := range f.Remedies {
-			c := Candidate{Remedy: r, Code: f.Code, Why: f.Claim, Where: f.Where}
+			c := Candidate{Remedy: r, Code: f.Code, Claim: f.Claim, Where: f.Where}
 			if seen[c.Key()] {
 				continue
 			}
@@ -149,7 +149,7 @@ func runsFor(gain, sd float64) float64 {
 // blind sensors come last: later diagnoses need the logs.
 func Ranked(cs []Candidate, sd float64) []Candidate {
 	cs = slices.Clone(cs)
-	worth := func(c Candidate) float64 { return c.Chance * c.Gain / runsFor(c.Gain, sd) }
+	worth := func(c Candidate) float64 { return c.Chance * c.Gain / (runsFor(c.Gain, sd) + c.extraRuns()) }
 	slices.SortStableFunc(cs, func(a, b Candidate) int {
 		switch ba, bb := a.blinds(), b.blinds(); {
 		case ba && !bb:

@@ -3,7 +3,6 @@ package tune
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji"
@@ -11,7 +10,7 @@ import (
 )
 
 // judged saves the verdict of an attempt with each of its changes.
-func (t *Tuner) judged(a Attempt) error {
+func (rec *records) judged(a Attempt) error {
 	if a.Verdict.Call == iikanji.CallUnknown || a.Fast && len(a.Verdict.Base) == 0 { // none yet
 		return nil
 	}
@@ -22,7 +21,7 @@ func (t *Tuner) judged(a Attempt) error {
 			v = *a.Alone[i]
 			v.Change = id
 		}
-		if err := t.History.SaveVerdict(id, &v); err != nil {
+		if err := rec.store.SaveVerdict(id, &v); err != nil {
 			return err
 		}
 	}
@@ -58,109 +57,69 @@ func callOf(a Attempt) string {
 }
 
 // confirm decides on the unconfirmed change once there are enough runs with it.
-func (t *Tuner) confirm(ctx context.Context, least int) error {
-	o := t.ledger.Open
+func (l *fastLane) confirm(ctx context.Context, least int) error {
+	o := l.ledger.Open
 	if o == nil || len(o.Since) < least {
 		return nil
 	}
-	before, err := t.load(o.Before)
+	before, err := l.load(o.Before)
 	if err != nil {
 		return err
 	}
-	since, err := t.load(o.Since)
+	since, err := l.load(o.Since)
 	if err != nil {
 		return err
 	}
-	a := &t.ledger.Attempts[o.Attempt]
-	stand := t.ledger.standing(a)
-	changes, err := t.changes(stand)
+	a := &l.ledger.Attempts[o.Attempt]
+	inForce := l.ledger.inForceOf(a)
+	changes, err := l.changes(inForce)
 	if err != nil {
 		return err
 	}
-	v := t.judge.Confirm(changes[0].ID, worthOf(changes), judge.Provisional{OK: true, Bound: o.Bound}, before, since)
+	v := l.judge.Confirm(changes[0].ID, worthOf(changes), judge.Provisional{OK: true, Bound: o.Bound}, before, since)
 	a.Verdict = v
-	if err := t.judged(*a); err != nil {
+	if err := l.judged(*a); err != nil {
 		return err
 	}
-	t.say("%s: %s: %s", strings.ToUpper(callOf(*a)), a.Says, v.Why)
+	l.say("%s: %s: %s", strings.ToUpper(callOf(*a)), a.Says, v.Why)
 	if v.Call != iikanji.Keep {
 		// One run was lucky, or the gain is smaller than it: pairs decide, at once.
-		a.Parked, a.Binding, t.stale = true, "of another state", true
-		return t.takeBack(ctx, stand, v.Why)
+		a.Parked, a.Binding, l.stale = true, "of another state", true
+		return l.takeBack(ctx, inForce, v.Why)
 	}
-	for _, id := range stand {
-		if err := t.Acts.Keep(id, v.Why); err != nil {
+	for _, id := range inForce {
+		if err := l.acts.Keep(id, v.Why); err != nil {
 			return err
 		}
 	}
-	t.ledger.Open = nil
-	return t.save()
+	l.ledger.Open = nil
+	return l.save()
+}
+
+// confirmNow runs the site as often as the unconfirmed change needs.
+func (l *fastLane) confirmNow(ctx context.Context) error {
+	for l.ledger.Open != nil && len(l.ledger.Open.Since) < 2 {
+		l.show(func(v *View) { v.Phase, v.Doing = "trial", "confirming changes kept by the fast lane" })
+		run, void, err := l.bench(ctx, BenchSpec{Load: l.options.Short})
+		if err != nil {
+			return err
+		}
+		if void == "" {
+			l.incumbentRan(run)
+		}
+	}
+	return l.confirm(ctx, 2)
 }
 
 // changes loads changes by number.
-func (t *Tuner) changes(ids []iikanji.ChangeID) ([]*iikanji.Change, error) {
+func (rec *records) changes(ids []iikanji.ChangeID) ([]*iikanji.Change, error) {
 	var out []*iikanji.Change
 	for _, id := range ids {
-		c, err := t.History.LoadChange(id)
+		c, err := rec.store.LoadChange(id)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, c)
 	}
 	return out, nil
-}
-
-// takeBack undoes changes that are in force. Later changes of the same places are
-// undone with them, and tried again.
-func (t *Tuner) takeBack(ctx context.Context, gone []iikanji.ChangeID, why string) error {
-	above, err := t.above(gone)
-	if err != nil {
-		return err
-	}
-	for _, id := range slices.Backward(t.ledger.InForce) {
-		says := why
-		switch {
-		case slices.Contains(above, id):
-			says = "it was built on a change that was undone: " + why
-		case !slices.Contains(gone, id):
-			continue
-		}
-		if err := t.Acts.Revert(ctx, id, says); err != nil {
-			return err
-		}
-	}
-	all := slices.Concat(gone, above)
-	t.ledger.InForce = slices.DeleteFunc(t.ledger.InForce, func(id iikanji.ChangeID) bool { return slices.Contains(all, id) })
-	for i := range t.ledger.Attempts {
-		a := &t.ledger.Attempts[i]
-		if a.Verdict.Call == iikanji.Keep && slices.ContainsFunc(a.Changes, func(id iikanji.ChangeID) bool { return slices.Contains(above, id) }) {
-			t.say("to be tried again: %s: the change it was built on was undone", a.Says)
-			a.again("the change it was built on was undone: to be tried again")
-		}
-	}
-	t.ledger.Open, t.incumbent, t.fresh = nil, nil, nil
-	return t.save()
-}
-
-// above are the changes in force that were applied later than those of below and
-// alter one of their places, directly or by way of another change above.
-func (t *Tuner) above(below []iikanji.ChangeID) ([]iikanji.ChangeID, error) {
-	var above []iikanji.ChangeID
-	places := map[string]bool{}
-	for _, id := range t.ledger.InForce {
-		c, err := t.History.LoadChange(id)
-		if err != nil {
-			return nil, err
-		}
-		on := slices.ContainsFunc(c.Do, func(op iikanji.Op) bool { return op.Expect != "" && places[op.Location()] })
-		if on && !slices.Contains(below, id) {
-			above = append(above, id)
-		}
-		if on || slices.Contains(below, id) {
-			for _, op := range c.Do {
-				places[op.Location()] = places[op.Location()] || op.Expect != ""
-			}
-		}
-	}
-	return above, nil
 }

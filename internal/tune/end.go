@@ -16,20 +16,26 @@ import (
 // each kept change alone, rehearses a restart and measures the untouched site
 // against the final one. It is the only part that takes kept changes away.
 type endPhase struct {
-	*Tuner
+	*runner
+	*queue
 	out *Outcome
+	// attempt gives one candidate its trial, together several as one, and confirm
+	// decides on the change that the fast lane let in.
+	attempt  func(context.Context, Candidate) error
+	together func(context.Context, []Candidate, string) (bool, error)
+	confirm  func(context.Context) error
 }
 
 // finish is the end phase, after which the result is reliable and can be
 // exported.
 func (t *Tuner) finish(ctx context.Context, out *Outcome) error {
-	return (&endPhase{t, out}).run(ctx)
+	return (&endPhase{t.runner, t.queue, out, t.attempt, t.together, t.confirmNow}).run(ctx)
 }
 
 // run orders the steps of the end phase.
 func (t *endPhase) run(ctx context.Context) error {
 	t.ending = true
-	if err := t.confirmNow(ctx); err != nil {
+	if err := t.confirm(ctx); err != nil {
 		return err
 	}
 	if err := t.blindLast(ctx); err != nil {
@@ -39,7 +45,7 @@ func (t *endPhase) run(ctx context.Context) error {
 		return err
 	}
 	if len(t.ledger.InForce) == 0 {
-		if len(t.ledger.Attempts) == 0 && t.Options.Time > 0 {
+		if len(t.ledger.Attempts) == 0 && t.options.Time > 0 {
 			t.note("the time may have been too short for a trial: a run takes %s here", t.cost.Round(time.Second))
 		}
 		t.note("nothing was kept: there is nothing to compare")
@@ -54,32 +60,17 @@ func (t *endPhase) run(ctx context.Context) error {
 // rehearse restarts everything in the worst order and reads the settings back.
 func (t *endPhase) rehearse(ctx context.Context) (err error) {
 	t.show(func(v *View) {
-		v.Phase, v.Doing, v.Why, v.Pairs, v.Effect = "rehearsal", "every service is killed and started in the worst order", "does it all come back?", 0, nil
+		v.Phase, v.Doing, v.Purpose, v.Pairs, v.Effect = "rehearsal", "every service is killed and started in the worst order", "does it all come back?", 0, nil
 	})
-	if t.out.Rehearsal, err = t.Field.Rehearse(ctx); err != nil {
+	if t.out.Rehearsal, err = t.field.Rehearse(ctx); err != nil {
 		return err
 	}
-	if err := t.Acts.ReadBack(ctx, t.ledger.InForce...); err != nil {
+	if err := t.acts.ReadBack(ctx, t.ledger.InForce...); err != nil {
 		t.out.Rehearsal.OK = false
 		t.out.Rehearsal.Says += "; a setting was lost in the restart: " + err.Error()
 	}
 	t.say("restart rehearsal: %s", t.out.Rehearsal.Says)
 	return nil
-}
-
-// confirmNow runs the site as often as the unconfirmed change needs.
-func (t *Tuner) confirmNow(ctx context.Context) error {
-	for t.ledger.Open != nil && len(t.ledger.Open.Since) < 2 {
-		t.show(func(v *View) { v.Phase, v.Doing = "trial", "confirming changes kept by the fast lane" })
-		run, void, err := t.bench(ctx, BenchSpec{Load: t.Options.Short})
-		if err != nil {
-			return err
-		}
-		if void == "" {
-			t.incumbentRan(run)
-		}
-	}
-	return t.confirm(ctx, 2)
 }
 
 // blindLast tries the changes that turn logs off, once no diagnosis needs them.
@@ -96,7 +87,7 @@ func (t *endPhase) blindLast(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := t.confirmNow(ctx); err != nil {
+		if err := t.confirm(ctx); err != nil {
 			return err
 		}
 	}
@@ -112,36 +103,36 @@ type keep struct {
 
 // keeps are the kept changes, those with a weak proof first. Each change of a
 // bundle that was not proven alone is one of them.
-func (t *Tuner) keeps() []keep {
+func (b *ledger) keeps() []keep {
 	var all []keep
-	for i := range t.ledger.Attempts {
-		a := &t.ledger.Attempts[i]
-		stand := t.ledger.standing(a)
-		if a.Verdict.Call != iikanji.Keep || a.Dropped || len(stand) == 0 {
+	for i := range b.Attempts {
+		a := &b.Attempts[i]
+		inForce := b.inForceOf(a)
+		if a.Verdict.Call != iikanji.Keep || a.Dropped || len(inForce) == 0 {
 			continue
 		}
 		if len(a.Parts) == 0 {
-			all = append(all, keep{i, stand, -1})
+			all = append(all, keep{i, inForce, -1})
 			continue
 		}
 		for k, id := range a.Changes {
-			if slices.Contains(stand, id) {
+			if slices.Contains(inForce, id) {
 				all = append(all, keep{i, []iikanji.ChangeID{id}, k})
 			}
 		}
 	}
 	slices.SortStableFunc(all, func(x, y keep) int {
-		if a, b := t.weak(x), t.weak(y); a != b {
-			return cmp.Compare(bit(b), bit(a))
+		if wx, wy := b.weak(x), b.weak(y); wx != wy {
+			return cmp.Compare(bit(wy), bit(wx))
 		}
-		return cmp.Compare(t.ledger.Attempts[x.attempt].Verdict.Effect.Lo, t.ledger.Attempts[y.attempt].Verdict.Effect.Lo)
+		return cmp.Compare(b.Attempts[x.attempt].Verdict.Effect.Lo, b.Attempts[y.attempt].Verdict.Effect.Lo)
 	})
 	return all
 }
 
 // weak reports whether the proof of a kept change must be repeated.
-func (t *Tuner) weak(k keep) bool {
-	a := &t.ledger.Attempts[k.attempt]
+func (b *ledger) weak(k keep) bool {
+	a := &b.Attempts[k.attempt]
 	if k.part < 0 {
 		return a.weak()
 	}
@@ -152,8 +143,8 @@ func (t *Tuner) weak(k keep) bool {
 // there is time. A change without a gain worth keeping is undone, and so is one
 // whose weak proof is not repeated.
 func (t *endPhase) dropOne(ctx context.Context) error {
-	kept := t.keeps()
-	if len(kept) == 1 && !t.weak(kept[0]) {
+	kept := t.ledger.keeps()
+	if len(kept) == 1 && !t.ledger.weak(kept[0]) {
 		return nil
 	}
 	checked := 0
@@ -214,17 +205,17 @@ func (t *endPhase) recheck(ctx context.Context, k keep) error {
 		t.note("not checked alone: %s: %d later changes are built on it", says, len(above))
 		return nil
 	}
-	tr := t.newTrial(changes...)
+	tr := newTrial(t.runner, t.queue, changes...)
 	tr.on, tr.c.Before = true, nil // a shift of the arm without it means nothing: it is not the incumbent
 	t.show(func(v *View) {
-		v.Phase, v.Doing, v.Why, v.Pairs, v.Effect = "drop-one", "without: "+says, "is it still needed?", 0, nil
+		v.Phase, v.Doing, v.Purpose, v.Pairs, v.Effect = "drop-one", "without: "+says, "is it still needed?", 0, nil
 	})
 	t.ledger.Away = k.ids // an interrupted check puts them back
 	if err := t.save(); err != nil {
 		return err
 	}
 	v, err := tr.without(ctx)
-	weak := t.weak(k)
+	weak := t.ledger.weak(k)
 	if err == nil && v.Effect.Level > 0 {
 		tr.again(a, k, v)
 	}
@@ -283,7 +274,7 @@ func (tr *trial) drop(ctx context.Context, a *Attempt, k keep, says string, v ii
 		return err
 	}
 	tr.ledger.InForce = slices.DeleteFunc(tr.ledger.InForce, func(id iikanji.ChangeID) bool { return slices.Contains(k.ids, id) })
-	a.Dropped = len(tr.ledger.standing(a)) == 0
+	a.Dropped = len(tr.ledger.inForceOf(a)) == 0
 	tr.ledger.Away, tr.incumbent, tr.fresh = nil, nil, nil
 	for _, p := range tr.c.Pairs {
 		if p.Void == "" && p.A != nil {
@@ -319,7 +310,7 @@ func (tr *trial) without(ctx context.Context) (iikanji.Verdict, error) {
 func (tr *trial) pairWithout(ctx context.Context, usable int) (p judge.Pair, err error) {
 	order := judge.BA // the first run needs no switch
 	if usable >= 2 {
-		order = judge.NextOrder(tr.Options.Seed, tr.changes[0].ID, usable)
+		order = judge.NextOrder(tr.options.Seed, tr.changes[0].ID, usable)
 	} else if usable == 1 {
 		order = judge.AB
 	}
@@ -327,7 +318,7 @@ func (tr *trial) pairWithout(ctx context.Context, usable int) (p judge.Pair, err
 		if err := tr.put(ctx, on); err != nil {
 			return p, err
 		}
-		run, void, err := tr.bench(ctx, BenchSpec{Load: tr.Options.Short, Trial: on}, tr.changes...)
+		run, void, err := tr.bench(ctx, BenchSpec{Load: tr.options.Short, Trial: on}, tr.changes...)
 		if err != nil {
 			return p, err
 		}
@@ -343,7 +334,7 @@ func (tr *trial) pairWithout(ctx context.Context, usable int) (p judge.Pair, err
 func (t *endPhase) compare(ctx context.Context) (err error) {
 	out := t.out
 	out.Full = t.fullLoad()
-	if t.Options.Time > 0 { // all of the time left, except for a run that must be repeated
+	if t.options.Time > 0 { // all of the time left, except for a run that must be repeated
 		out.Full = t.fullIn(t.timeLeft() - t.cost)
 	}
 	c := &comparison{endPhase: t, on: true}
@@ -352,10 +343,10 @@ func (t *endPhase) compare(ctx context.Context) (err error) {
 			err = errors.Join(err, t.allBack(context.WithoutCancel(ctx)))
 		}
 	}()
-	for n, bad := 0, 0; n < t.Options.Pairs; {
+	for n, bad := 0, 0; n < t.options.Pairs; {
 		left := t.timeLeft()
 		if left < 0 && n >= 2 || left < -2*t.cost || bad >= maxVoids {
-			t.note("the last comparison has %d pairs of the %d that were wanted: %s", n, t.Options.Pairs, cmp.Or(c.why, errTime.Error()))
+			t.note("the last comparison has %d pairs of the %d that were wanted: %s", n, t.options.Pairs, cmp.Or(c.why, errTime.Error()))
 			return nil
 		}
 		p, err := c.pair(ctx, n)
@@ -394,10 +385,10 @@ type comparison struct {
 
 // pair runs the n-th pair; the first one starts in the final state.
 func (c *comparison) pair(ctx context.Context, n int) (p judge.Pair, err error) {
-	order := judge.NextOrder(c.Options.Seed, 0, n)
+	order := judge.NextOrder(c.options.Seed, 0, n)
 	for _, want := range order.Arms() {
 		c.show(func(v *View) {
-			v.Phase, v.Why, v.Pairs = "last comparison", "interleaved full runs are the headline", n
+			v.Phase, v.Purpose, v.Pairs = "last comparison", "interleaved full runs are the headline", n
 			v.Doing = fmt.Sprintf("the %s site for %s", map[bool]string{true: "final", false: "untouched"}[want], c.out.Full)
 		})
 		if err := c.turn(ctx, want); err != nil {
@@ -446,7 +437,7 @@ func (t *endPhase) allAway(ctx context.Context) error {
 		return err
 	}
 	for _, id := range slices.Backward(t.ledger.InForce) {
-		if err := t.Acts.Revert(ctx, id, "for the last comparison"); err != nil {
+		if err := t.acts.Revert(ctx, id, "for the last comparison"); err != nil {
 			return err
 		}
 	}
@@ -456,7 +447,7 @@ func (t *endPhase) allAway(ctx context.Context) error {
 // allBack applies them again, in the order of application.
 func (t *endPhase) allBack(ctx context.Context) error {
 	for _, id := range t.ledger.InForce {
-		c, err := t.History.LoadChange(id)
+		c, err := t.store.LoadChange(id)
 		if err != nil {
 			return err
 		}

@@ -83,17 +83,17 @@ type Tuner struct {
 
 	// WhichFile makes the choice that a refusal leaves open: the remedy with the
 	// schema file that initialize executes. ok is false if it cannot choose; nil
-	// stands for a WhichFile that never can.
+	// is a WhichFile that never can.
 	WhichFile func(ctx context.Context, refused *change.WhichFileError) (_ iikanji.Remedy, ok bool, err error)
 
-	state
+	parts
 }
 
 // A View is the state of a running search, for display.
 type View struct {
 	Phase    string // observe, calibrate, trial, drop-one, rehearsal, last comparison
 	Doing    string // in a sentence
-	Why      string // the reason for it
+	Purpose  string // the reason for it
 	Pairs    int    // usable ones so far
 	Effect   *iikanji.Interval
 	Score    float64 // geometric mean of the incumbent's short runs

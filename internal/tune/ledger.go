@@ -86,38 +86,38 @@ func (b *ledger) forgetRuns() {
 }
 
 // recall loads the runs that the ledger names.
-func (t *Tuner) recall() (err error) {
-	b := &t.ledger
-	if t.aa, err = t.load(b.AA); err != nil {
+func (sh shared) recall() (err error) {
+	b := &sh.ledger
+	if sh.aa, err = sh.load(b.AA); err != nil {
 		return err
 	}
-	if t.incumbent, err = t.load(b.Incumb); err != nil {
+	if sh.incumbent, err = sh.load(b.Incumb); err != nil {
 		return err
 	}
-	t.untouched = untouchedOf(t.aa)
-	if n := len(t.aa); n > 0 && t.began.Sub(t.aa[n-1].Began) > freshFor {
-		t.say("the noise was measured more than %s ago: calibrating again", freshFor)
-		t.aa = nil
+	sh.untouched = untouchedOf(sh.aa)
+	if n := len(sh.aa); n > 0 && sh.began.Sub(sh.aa[n-1].Began) > freshFor {
+		sh.say("the noise was measured more than %s ago: calibrating again", freshFor)
+		sh.aa = nil
 	}
 	for _, pairs := range b.Pairs {
 		var trial []judge.Pair
 		for _, p := range pairs {
-			two, err := t.load([]iikanji.RunID{iikanji.RunID(p[0]), iikanji.RunID(p[1])})
+			two, err := sh.load([]iikanji.RunID{iikanji.RunID(p[0]), iikanji.RunID(p[1])})
 			if err != nil {
 				return err
 			}
 			trial = append(trial, judge.Pair{A: two[0], B: two[1]})
 		}
-		t.past = append(t.past, trial)
+		sh.past = append(sh.past, trial)
 	}
-	t.learn()
+	sh.learn()
 	return nil
 }
 
-func (t *Tuner) load(ids []iikanji.RunID) ([]*iikanji.Run, error) {
+func (rec *records) load(ids []iikanji.RunID) ([]*iikanji.Run, error) {
 	var runs []*iikanji.Run
 	for _, id := range ids {
-		r, err := t.History.LoadRun(id)
+		r, err := rec.store.LoadRun(id)
 		if err != nil {
 			return nil, fmt.Errorf("going on with an earlier search: %w", err)
 		}
@@ -127,9 +127,9 @@ func (t *Tuner) load(ids []iikanji.RunID) ([]*iikanji.Run, error) {
 }
 
 // save writes the ledger.
-func (t *Tuner) save() error {
-	t.ledger.AA, t.ledger.Incumb = ids(t.aa), ids(t.incumbent)
-	return t.History.SaveLedger(&t.ledger)
+func (rec *records) save() error {
+	rec.ledger.AA, rec.ledger.Incumb = ids(rec.aa), ids(rec.incumbent)
+	return rec.store.SaveLedger(&rec.ledger)
 }
 
 func ids(runs []*iikanji.Run) []iikanji.RunID {
@@ -142,7 +142,7 @@ func ids(runs []*iikanji.Run) []iikanji.RunID {
 
 // fingerprint is the fingerprint of all places that changes in force, and more,
 // alter.
-func (t *Tuner) fingerprint(ctx context.Context, more ...*iikanji.Change) (iikanji.Fingerprint, error) {
+func (s *restorer) fingerprint(ctx context.Context, more ...*iikanji.Change) (iikanji.Fingerprint, error) {
 	places := map[string]iikanji.Op{}
 	collect := func(c *iikanji.Change) {
 		for _, op := range c.Do {
@@ -151,8 +151,8 @@ func (t *Tuner) fingerprint(ctx context.Context, more ...*iikanji.Change) (iikan
 			}
 		}
 	}
-	for _, id := range t.ledger.InForce {
-		c, err := t.History.LoadChange(id)
+	for _, id := range s.ledger.InForce {
+		c, err := s.store.LoadChange(id)
 		if err != nil {
 			return "", err
 		}
@@ -163,7 +163,7 @@ func (t *Tuner) fingerprint(ctx context.Context, more ...*iikanji.Change) (iikan
 	}
 	sum := sha256.New()
 	for _, place := range slices.Sorted(maps.Keys(places)) {
-		now, err := t.hands().State(ctx, places[place])
+		now, err := s.hands().State(ctx, places[place])
 		if err != nil {
 			return "", err
 		}

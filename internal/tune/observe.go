@@ -14,7 +14,7 @@ import (
 // observe runs the site with every sensor on and fills the queue again.
 func (t *Tuner) observe(ctx context.Context) error {
 	t.show(func(v *View) {
-		v.Phase, v.Doing, v.Why = "observe", "a run with every sensor on", "where does the time go now?"
+		v.Phase, v.Doing, v.Purpose = "observe", "a run with every sensor on", "where does the time go now?"
 	})
 	t.fresh = nil
 	state, err := t.fingerprint(ctx)

@@ -32,5 +32,5 @@ func (t *Tuner) judgeOne(ctx context.Context, c Candidate) error {
 	if err := t.attempt(ctx, c); err != nil {
 		return err
 	}
-	return (&endPhase{Tuner: t}).confirmNow(ctx)
+	return t.confirmNow(ctx)
 }

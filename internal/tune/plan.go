@@ -32,7 +32,7 @@ func (t *Tuner) try(ctx context.Context, c Candidate) (Attempt, error) {
 		if err != nil || refused != nil {
 			return a, err
 		}
-		tr := t.newTrial(planned)
+		tr := newTrial(t.runner, t.queue, planned)
 		a.Changes, a.Says = append(a.Changes, planned.ID), planned.Says
 		err = tr.hold(ctx, &a)
 		a.Runs, a.Took = a.Runs+tr.runs, a.Took+t.Now().Sub(tr.began)
@@ -51,35 +51,35 @@ func (t *Tuner) try(ctx context.Context, c Candidate) (Attempt, error) {
 
 // planInFile plans a candidate. Where several schema files create its table
 // alike, WhichFile chooses between them.
-func (t *Tuner) planInFile(ctx context.Context, c *Candidate) (planned *iikanji.Change, refused, err error) {
-	planned, refused, err = t.plan(ctx, *c)
+func (pl *planner) planInFile(ctx context.Context, c *Candidate) (planned *iikanji.Change, refused, err error) {
+	planned, refused, err = pl.plan(ctx, *c)
 	var which *change.WhichFileError
-	if err != nil || t.WhichFile == nil || !errors.As(refused, &which) {
+	if err != nil || pl.whichFile == nil || !errors.As(refused, &which) {
 		return planned, refused, err
 	}
-	r, ok, err := t.WhichFile(ctx, which)
+	r, ok, err := pl.whichFile(ctx, which)
 	if err != nil || !ok {
 		return nil, refused, err
 	}
 	c.Remedy = r
-	return t.plan(ctx, *c)
+	return pl.plan(ctx, *c)
 }
 
 // plan plans a candidate and adds the change to the history; refused is why
 // there is no change.
-func (t *Tuner) plan(ctx context.Context, c Candidate) (planned *iikanji.Change, refused, err error) {
-	if planned, refused, err = t.look(ctx, c); err != nil || refused != nil {
+func (pl *planner) plan(ctx context.Context, c Candidate) (planned *iikanji.Change, refused, err error) {
+	if planned, refused, err = pl.look(ctx, c); err != nil || refused != nil {
 		return nil, refused, err
 	}
-	return planned, nil, t.History.AddChange(planned, change.Diff(planned))
+	return planned, nil, pl.store.AddChange(planned, change.Diff(planned))
 }
 
 // look plans a candidate without adding it to the history.
-func (t *Tuner) look(ctx context.Context, c Candidate) (planned *iikanji.Change, refused, err error) {
-	if t.Plan != nil {
-		planned, err = t.Plan(ctx, c.Remedy)
+func (pl *planner) look(ctx context.Context, c Candidate) (planned *iikanji.Change, refused, err error) {
+	if pl.make != nil {
+		planned, err = pl.make(ctx, c.Remedy)
 	} else {
-		planned, err = change.Plan(ctx, t.Site, c.Remedy)
+		planned, err = change.Plan(ctx, pl.site, c.Remedy)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -90,7 +90,7 @@ func (t *Tuner) look(ctx context.Context, c Candidate) (planned *iikanji.Change,
 		return nil, err, nil
 	}
 	planned.Answers = c.Code
-	if p, no := judge.Forbidden(planned, t.Acts.Policy.Allow); no {
+	if p, no := judge.Forbidden(planned, pl.acts.Policy.Allow); no {
 		return nil, fmt.Errorf("it weakens the promise of %s, which the target's policy does not allow", p), nil
 	}
 	return planned, nil, nil
@@ -98,7 +98,7 @@ func (t *Tuner) look(ctx context.Context, c Candidate) (planned *iikanji.Change,
 
 func (c Candidate) reason() string {
 	if c.Code == "" {
-		return c.Why
+		return c.Claim
 	}
-	return string(c.Code) + ": " + c.Why
+	return string(c.Code) + ": " + c.Claim
 }

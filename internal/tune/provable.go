@@ -26,19 +26,19 @@ const (
 
 // provable says which effects trials can prove with the noise and the time that
 // there are.
-func (t *Tuner) provable() string {
-	sizes := t.judge.Looks.Sizes
-	fits := slices.DeleteFunc(slices.Clone(sizes), func(n int) bool { return n > sizes[0] && t.pairTime(n) > t.timeFor() })
+func (f forecast) provable() string {
+	sizes := f.judge.Looks.Sizes
+	fits := slices.DeleteFunc(slices.Clone(sizes), func(n int) bool { return n > sizes[0] && f.pairTime(n) > f.timeFor() })
 	var first, last string
 	for i, n := range fits {
 		if first != "" && i < len(fits)-1 { // the first and the last say enough
 			continue
 		}
-		effect := t.leastProven(n)
+		effect := f.leastProven(n)
 		if effect >= provableMost {
 			continue
 		}
-		last = fmt.Sprintf("%+.0f %% and more in %d pairs (%s)", math.Ceil(stats.Percent(effect)), n, t.pairTime(n).Round(time.Second))
+		last = fmt.Sprintf("%+.0f %% and more in %d pairs (%s)", math.Ceil(stats.Percent(effect)), n, f.pairTime(n).Round(time.Second))
 		if first == "" {
 			first = last
 		}
@@ -47,18 +47,18 @@ func (t *Tuner) provable() string {
 	if last != first {
 		says += ", " + last
 	}
-	if t.Options.Time > 0 {
-		says += fmt.Sprintf("; there are %s for trials", max(0, t.timeFor()).Round(time.Second))
+	if f.options.Time > 0 {
+		says += fmt.Sprintf("; there are %s for trials", max(0, f.timeFor()).Round(time.Second))
 	}
 	return says
 }
 
 // leastProven is the least effect that the judge proves in n pairs with a chance of
 // 80 %, by simulated trials.
-func (t *Tuner) leastProven(n int) float64 {
+func (f forecast) leastProven(n int) float64 {
 	lo, hi := 0.0, provableMost
 	for range 6 {
-		if mid := (lo + hi) / 2; t.proven(mid, n) < provablePower {
+		if mid := (lo + hi) / 2; f.proven(mid, n) < provablePower {
 			lo = mid
 		} else {
 			hi = mid
@@ -69,10 +69,10 @@ func (t *Tuner) leastProven(n int) float64 {
 
 // proven is the share of simulated trials of an effect that are kept after n pairs
 // or earlier.
-func (t *Tuner) proven(effect float64, n int) float64 {
-	rng := rand.New(rand.NewPCG(t.Options.Seed, uint64(n))) // the same noise for each effect
-	j := judge.NewJudge(t.judge.Prior)
-	sigma := t.judge.Prior.SD() / math.Sqrt2 // of a run
+func (f forecast) proven(effect float64, n int) float64 {
+	rng := rand.New(rand.NewPCG(f.options.Seed, uint64(n))) // the same noise for each effect
+	j := judge.NewJudge(f.judge.Prior)
+	sigma := f.judge.Prior.SD() / math.Sqrt2 // of a run
 	run := func(id int, effect float64) *iikanji.Run {
 		return &iikanji.Run{ID: iikanji.RunID(id), Outcome: iikanji.Passed, Score: 1000 * math.Exp(effect+sigma*rng.NormFloat64())}
 	}
@@ -96,4 +96,4 @@ func (t *Tuner) proven(effect float64, n int) float64 {
 	return float64(kept) / provableTrials
 }
 
-func (t *Tuner) pairTime(n int) time.Duration { return time.Duration(2*n) * t.cost }
+func (f forecast) pairTime(n int) time.Duration { return time.Duration(2*n) * f.cost }

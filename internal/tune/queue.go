@@ -9,13 +9,13 @@ import (
 // A queue is the candidates of the latest diagnosis, and of earlier ones. What
 // the ledger and the evidence have decides which of them waits for a trial.
 type queue struct {
+	shared
 	candidates []Candidate
 	under      string // the key of the candidate under trial
 	diagnosis  *observe.Diagnosis
-	options    TuneOptions
-	ledger     *ledger
-	evidence   *evidence
 	screening  screening
+	stale      bool // the bottleneck may have moved: observe again
+	moved      bool // a change of a small effect was kept since the last observation
 }
 
 // binding is the resource that the latest diagnosis found to be the limit.
@@ -47,8 +47,8 @@ func (q *queue) carry(older []Candidate) {
 // cured reports whether another remedy of the same finding is in force. A log
 // that is written more cheaply may still be turned off.
 func (q *queue) cured(c Candidate) bool {
-	return c.Code != "" && !c.blinds() && slices.ContainsFunc(q.ledger.Attempts, func(a Attempt) bool {
-		return (a.cause() == c.cause() || slices.Contains(a.Causes, c.cause())) && len(q.ledger.standing(&a)) > 0
+	return c.Code != "" && !c.blinds() && !c.knob() && slices.ContainsFunc(q.ledger.Attempts, func(a Attempt) bool {
+		return (a.cause() == c.cause() || slices.Contains(a.Causes, c.cause())) && len(q.ledger.inForceOf(&a)) > 0
 	})
 }
 
@@ -96,11 +96,14 @@ func (q *queue) trifling(c Candidate) bool {
 // tried reports whether a candidate had its trial, and whether that trial was
 // deferred. A parked candidate is tried again once the bottleneck has moved.
 func (q *queue) tried(c Candidate) (tried, deferred bool) {
-	for _, a := range slices.Backward(q.ledger.Attempts) {
+	for i, a := range slices.Backward(q.ledger.Attempts) {
 		if a.Key == c.Key() {
+			if c.knob() && q.freed(i) {
+				return false, false
+			}
 			return !a.Parked || a.Binding == q.binding(), a.Deferred
 		}
-		if _, part := a.Remedy.Args[c.Key()]; part && a.Kind() == bundleKind && len(q.ledger.standing(&a)) > 0 {
+		if _, part := a.Remedy.Args[c.Key()]; part && a.Kind() == bundleKind && len(q.ledger.inForceOf(&a)) > 0 {
 			return true, false
 		}
 	}

@@ -56,17 +56,20 @@ func (q *queue) believe(cs []Candidate) []Candidate {
 
 // factors are the candidates to screen together with first, best first, and not
 // more than the time allows; nil if they are too few.
-func (t *Tuner) factors(first Candidate) []Candidate {
-	parts := slices.DeleteFunc(t.handful(first, mostFactors), func(c Candidate) bool {
-		_, known := t.screened(c)
-		return known || t.screening.broken[c.Key()]
+func (q *queue) factors(first Candidate) []Candidate {
+	if first.rewrites() {
+		return nil // each run of a design would build the app anew
+	}
+	parts := slices.DeleteFunc(q.handful(first, mostFactors), func(c Candidate) bool {
+		_, known := q.screened(c)
+		return known || q.screening.broken[c.Key()]
 	})
-	if _, known := t.screened(first); known || t.screening.broken[first.Key()] || t.ledger.Open != nil {
+	if _, known := q.screened(first); known || q.screening.broken[first.Key()] || q.ledger.Open != nil {
 		return nil
 	}
 	for len(parts) >= leastFactors {
 		n := stats.FactorialRuns(len(parts))
-		if n > 0 && t.cost > 0 && t.timeFor() >= t.cost*time.Duration(n+afterScreen) {
+		if n > 0 && q.cost > 0 && q.timeFor() >= q.cost*time.Duration(n+afterScreen) {
 			return parts
 		}
 		parts = parts[:len(parts)-1]
@@ -76,12 +79,12 @@ func (t *Tuner) factors(first Candidate) []Candidate {
 
 // unscreened is the handful to try together where the time does not suffice for a
 // screening; nil if the candidate was screened: it is tried alone.
-func (t *Tuner) unscreened(first Candidate) []Candidate {
-	if _, known := t.screened(first); known {
+func (q *queue) unscreened(first Candidate) []Candidate {
+	if _, known := q.screened(first); known {
 		return nil
 	}
-	return slices.DeleteFunc(t.handful(first, mostParts), func(c Candidate) bool {
-		_, known := t.screened(c)
+	return slices.DeleteFunc(q.handful(first, mostParts), func(c Candidate) bool {
+		_, known := q.screened(c)
 		return known
 	})
 }
@@ -94,7 +97,7 @@ func (t *Tuner) screen(ctx context.Context, parts []Candidate) (tried bool, err 
 	if len(parts) < leastFactors {
 		return false, nil
 	}
-	d := &design{Tuner: t, variants: map[string]*iikanji.Change{}}
+	d := &design{shared: t.shared, restorer: t.restorer, runner: t.runner, planner: t.planner, queue: t.queue, variants: map[string]*iikanji.Change{}}
 	if err := d.plan(ctx, parts); err != nil || len(d.parts) < leastFactors {
 		return err == nil && len(d.parts) < len(parts), err
 	}
@@ -135,19 +138,23 @@ func (t *Tuner) favoured(ctx context.Context, parts []Candidate) error {
 }
 
 // alone is the verdict of a screening on one change; nil if it proved no gain.
-func (t *Tuner) alone(c Candidate, planned *iikanji.Change) *iikanji.Verdict {
-	s, ok := t.screened(c)
+func (q *queue) alone(c Candidate, planned *iikanji.Change) *iikanji.Verdict {
+	s, ok := q.screened(c)
 	if !ok || !s.Proven(judge.Worth(planned)) {
 		return nil
 	}
-	v := s.Verdict(t.judge, judge.Worth(planned))
+	v := s.Verdict(q.judge, judge.Worth(planned))
 	v.Why = fmt.Sprintf("%s, proven alone in a screening of %d runs", percentText(s.Effect), len(s.On)+len(s.Off))
 	return &v
 }
 
 // A design is a factorial design under way.
 type design struct {
-	*Tuner
+	shared
+	*restorer
+	*runner
+	*planner
+	*queue
 	parts    []Candidate
 	first    []*iikanji.Change // planned on the site as it is
 	variants map[string]*iikanji.Change
@@ -176,17 +183,17 @@ func (d *design) plan(ctx context.Context, parts []Candidate) error {
 }
 
 // inFile is the candidate as it has to be planned now.
-func (t *Tuner) inFile(c Candidate) Candidate {
-	if t.ledger.Wiped {
+func (pl *planner) inFile(c Candidate) Candidate {
+	if pl.ledger.Wiped {
 		c.Remedy = change.IntoSchemaFile(c.Remedy)
 	}
 	return c
 }
 
 // skip records a candidate that cannot be planned.
-func (t *Tuner) skip(c Candidate, refused error) {
-	t.say("not tried: %s: %s", c.Remedy.Says, firstLine(refused.Error()))
-	t.ledger.Attempts = append(t.ledger.Attempts, Attempt{Candidate: c, Key: c.Key(), Says: c.Remedy.Says, Binding: t.binding(), Skipped: refused.Error()})
+func (pl *planner) skip(c Candidate, refused error) {
+	pl.say("not tried: %s: %s", c.Remedy.Says, firstLine(refused.Error()))
+	pl.ledger.Attempts = append(pl.ledger.Attempts, Attempt{Candidate: c, Key: c.Key(), Says: c.Remedy.Says, Binding: pl.binding(), Skipped: refused.Error()})
 }
 
 // run makes the runs. A run that fails its checks or shows a wrong answer ends the
@@ -195,13 +202,13 @@ func (d *design) run(ctx context.Context) error {
 	rows := stats.Factorial(len(d.parts), d.rng)
 	for i := 0; i < len(rows) && d.why == ""; {
 		d.show(func(v *View) {
-			v.Phase, v.Doing, v.Why = "trial", fmt.Sprintf("screening %d candidates, run %d of %d", len(d.parts), i+1, len(rows)), "which of them bring something?"
+			v.Phase, v.Doing, v.Purpose = "trial", fmt.Sprintf("screening %d candidates, run %d of %d", len(d.parts), i+1, len(rows)), "which of them bring something?"
 			v.Pairs, v.Effect = 0, nil
 		})
 		if err := d.put(ctx, rows[i]); err != nil || d.why != "" {
 			return err
 		}
-		run, void, err := d.bench(ctx, BenchSpec{Load: d.Options.Short, Trial: len(d.applied) > 0}, d.applied...)
+		run, void, err := d.bench(ctx, BenchSpec{Load: d.options.Short, Trial: len(d.applied) > 0}, d.applied...)
 		if err != nil {
 			return err
 		}
@@ -234,7 +241,7 @@ func (d *design) suspect(run *iikanji.Run) bool {
 
 // checkWiped ends the design if initialize undid a part.
 func (d *design) checkWiped(ctx context.Context) error {
-	wiped, err := (&trial{Tuner: d.Tuner, changes: d.applied}).wiped(ctx)
+	wiped, err := d.wiped(ctx, d.applied)
 	if wiped {
 		d.ledger.Wiped = true
 		d.why = "initialize makes a table anew and wipes a part of it out"
@@ -266,7 +273,7 @@ func (d *design) put(ctx context.Context, row []bool) error {
 	}
 	for len(d.applied) > same {
 		last := len(d.applied) - 1
-		if err := d.Acts.Revert(ctx, d.applied[last].ID, "the next run of the screening"); err != nil {
+		if err := d.acts.Revert(ctx, d.applied[last].ID, "the next run of the screening"); err != nil {
 			return err
 		}
 		d.applied, d.keys = d.applied[:last], d.keys[:last]
@@ -295,17 +302,17 @@ func (d *design) add(ctx context.Context, part int, key string) error {
 			}
 			c = planned
 		}
-		if err := d.History.AddChange(c, change.Diff(c)); err != nil {
+		if err := d.store.AddChange(c, change.Diff(c)); err != nil {
 			return err
 		}
 		d.variants[key] = c
 	}
-	err := d.Acts.Apply(ctx, c.ID)
+	err := d.acts.Apply(ctx, c.ID)
 	if err == nil {
 		d.applied, d.keys = append(d.applied, c), append(d.keys, key)
 		return nil
 	}
-	now, e := d.History.LoadChange(c.ID)
+	now, e := d.store.LoadChange(c.ID)
 	var moved *change.MovedError
 	if ctx.Err() != nil || errors.As(err, &moved) || e != nil || now.Stage != iikanji.Reverted {
 		return errors.Join(err, e)
@@ -316,7 +323,7 @@ func (d *design) add(ctx context.Context, part int, key string) error {
 
 // away undoes the parts, even when ctx is done.
 func (d *design) away(ctx context.Context) error {
-	return (&trial{Tuner: d.Tuner, changes: d.applied}).away(ctx, "the screening is over")
+	return d.undo(ctx, d.applied, "the screening is over")
 }
 
 // note keeps what the runs tell.

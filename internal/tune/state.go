@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -9,25 +10,83 @@ import (
 	"slices"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/judge"
 	"github.com/iikanji/iikanji/internal/stats"
 )
 
-// state is what a search knows: one part for each of its jobs.
-type state struct {
+// parts are what one search knows and does, each with one job.
+type parts struct {
+	shared
+	*restorer
+	*runner
+	*planner
+	*queue
+	*fastLane
+}
+
+// shared is what the parts of a search have in common.
+type shared struct {
+	*budget
+	*evidence
+	*records
+	*display
+}
+
+// A display shows the search to its caller and keeps what the outcome repeats.
+type display struct {
+	onView  func(View)
+	onLine  func(line string)
+	figures func(v *View) // fills in the scores, counts and times
+	view    View
+	notes   []string
+}
+
+// records are what a search reads and writes in the history.
+type records struct {
+	store Store
+	*evidence
 	ledger ledger // what outlives the search
-	budget
-	evidence
-	queue
-	stale  bool // the bottleneck may have moved: observe again
-	moved  bool // a change of a small effect was kept since the last observation
-	voids  int  // in a row
-	accept bool // disturbed runs count
-	view   View
-	notes  []string
+	before [2]int // runs of earlier searches on this history, and the void ones
+	first  int    // attempts of earlier searches
+}
+
+// A restorer brings the site into the state that the ledger has, and takes changes
+// in force back.
+type restorer struct {
+	shared
+	acts *change.Executor
+	site *change.Site
+}
+
+// A runner runs the site and adds each run to the evidence.
+type runner struct {
+	*restorer
+	field  Field
 	rng    *rand.Rand // of the order of runs and their rests
-	before [2]int     // runs of earlier searches on this history, and the void ones
-	first  int        // attempts of earlier searches
+	voids  int        // in a row
+	accept bool       // disturbed runs count
+}
+
+// A planner turns candidates into changes.
+type planner struct {
+	shared
+	*restorer
+	*queue
+	make      func(ctx context.Context, r iikanji.Remedy) (*iikanji.Change, error)
+	whichFile func(ctx context.Context, refused *change.WhichFileError) (_ iikanji.Remedy, ok bool, err error)
+}
+
+// A fastLane decides on a change that one high score has let in before its proof.
+type fastLane struct {
+	*runner
+	*queue
+}
+
+// A forecast predicts what trials can prove.
+type forecast struct {
+	*budget
+	*evidence
 }
 
 // An evidence is the runs that verdicts rest on.
@@ -42,24 +101,27 @@ type evidence struct {
 	earlier   judge.Record // of the incumbent's runs
 }
 
-// begin empties the state at the start of a search.
+// begin makes the parts of a new search.
 func (t *Tuner) begin() {
-	t.state = state{budget: budget{options: t.Options, now: t.Now, began: t.Now()}, stale: true}
-	t.rng = rand.New(rand.NewPCG(t.Options.Seed, 1))
-	t.reserve = t.weakKeeps
-	t.known = map[judge.FaultKey]iikanji.Fault{}
-	t.nothing = t.nothingKept
-	t.queue = queue{options: t.Options, ledger: &t.ledger, evidence: &t.evidence}
+	e := &evidence{known: map[judge.FaultKey]iikanji.Fault{}}
+	rec := &records{store: t.History, evidence: e}
+	b := &budget{options: t.Options, now: t.Now, began: t.Now(), reserve: rec.ledger.weakKeeps, nothing: rec.ledger.nothingKept}
+	s := shared{b, e, rec, &display{onView: t.Show, onLine: t.Say}}
+	s.display.figures = s.figures
+	site := &restorer{s, t.Acts, t.Site}
+	run := &runner{restorer: site, field: t.Field, rng: rand.New(rand.NewPCG(t.Options.Seed, 1))}
+	q := &queue{shared: s, stale: true}
+	t.parts = parts{s, site, run, &planner{s, site, q, t.Plan, t.WhichFile}, q, &fastLane{run, q}}
 }
 
 // nothingKept reports that no change is in force but perhaps one that is not
 // confirmed.
-func (t *Tuner) nothingKept() bool {
+func (b *ledger) nothingKept() bool {
 	open := 0
-	if o := t.ledger.Open; o != nil && o.Attempt < len(t.ledger.Attempts) {
-		open = len(t.ledger.standing(&t.ledger.Attempts[o.Attempt]))
+	if o := b.Open; o != nil && o.Attempt < len(b.Attempts) {
+		open = len(b.inForceOf(&b.Attempts[o.Attempt]))
 	}
-	return len(t.ledger.InForce) == open
+	return len(b.InForce) == open
 }
 
 // remember adds the faults of a run of the incumbent to the known ones.
@@ -73,26 +135,34 @@ func (e *evidence) remember(r *iikanji.Run) {
 
 // learn estimates the noise from the calibration and from past trials, and the
 // effects of changes from the attempts so far.
-func (t *Tuner) learn() {
-	t.judge = judge.NewJudge(judge.Noise(t.aa, t.past...))
-	t.judge.Slope = judge.LearnSlope(append(slices.Clone(t.past), judge.PairRuns(t.aa))...)
+func (rec *records) learn() {
+	e := rec.evidence
+	e.judge = judge.NewJudge(judge.Noise(e.aa, e.past...))
+	e.judge.Slope = judge.LearnSlope(append(slices.Clone(e.past), judge.PairRuns(e.aa))...)
 	var tried []judge.Tried
-	for _, a := range t.ledger.Attempts {
+	for _, a := range rec.ledger.Attempts {
 		if v := a.Verdict; v.Effect.Level > 0 && a.Kind() != bundleKind && !a.Fast && len(v.Tried) > 1 {
-			se := (v.Effect.Hi - v.Effect.Lo) / 2 / stats.NormalQuantile(1-t.judge.Looks.Level(len(v.Tried)))
+			se := (v.Effect.Hi - v.Effect.Lo) / 2 / stats.NormalQuantile(1-e.judge.Looks.Level(len(v.Tried)))
 			tried = append(tried, judge.Tried{Effect: v.Effect.Mid, SE: se})
 		}
 	}
-	t.judge.Effects = judge.Learn(tried)
+	e.judge.Effects = judge.Learn(tried)
 }
 
 // show edits the view and passes it on.
-func (t *Tuner) show(edit func(v *View)) {
-	edit(&t.view)
-	v := &t.view
-	v.Score, v.First, v.Runs, v.Left = geomean(t.incumbent), geomean(t.untouched), t.ledger.Runs, 0
+func (d *display) show(edit func(v *View)) {
+	edit(&d.view)
+	d.figures(&d.view)
+	if d.onView != nil {
+		d.onView(d.view)
+	}
+}
+
+// figures fills in the scores, counts and times of a view.
+func (s shared) figures(v *View) {
+	v.Score, v.First, v.Runs, v.Left = geomean(s.incumbent), geomean(s.untouched), s.ledger.Runs, 0
 	v.Kept, v.Tried = 0, 0
-	for _, a := range t.ledger.Attempts {
+	for _, a := range s.ledger.Attempts {
 		if a.Skipped == "" {
 			v.Tried++
 		}
@@ -100,11 +170,8 @@ func (t *Tuner) show(edit func(v *View)) {
 			v.Kept++
 		}
 	}
-	if t.Options.Time > 0 {
-		v.Left = max(0, t.Options.Time-t.Now().Sub(t.began))
-	}
-	if t.Show != nil {
-		t.Show(*v)
+	if s.options.Time > 0 {
+		v.Left = max(0, s.options.Time-s.now().Sub(s.began))
 	}
 }
 
@@ -117,17 +184,17 @@ func geomean(runs []*iikanji.Run) float64 {
 	return math.Exp(stats.Mean(y))
 }
 
-func (t *Tuner) say(format string, args ...any) {
-	if t.Say != nil {
-		t.Say(fmt.Sprintf(format, args...))
+func (d *display) say(format string, args ...any) {
+	if d.onLine != nil {
+		d.onLine(fmt.Sprintf(format, args...))
 	}
 }
 
 // note is say, and keeps the line for the outcome.
-func (t *Tuner) note(format string, args ...any) {
+func (d *display) note(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
-	t.notes = append(t.notes, line)
-	t.say("%s", line)
+	d.notes = append(d.notes, line)
+	d.say("%s", line)
 }
 
 // untouchedOf selects the runs of the site without any change in force.

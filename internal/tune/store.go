@@ -21,9 +21,9 @@ type Store interface {
 }
 
 // hands perform the ops of changes and read the state of places.
-func (t *Tuner) hands() change.Hands {
-	if t.Acts != nil && t.Acts.Hands != nil {
-		return t.Acts.Hands
+func (s *restorer) hands() change.Hands {
+	if s.acts != nil && s.acts.Hands != nil {
+		return s.acts.Hands
 	}
-	return t.Site
+	return s.site
 }

@@ -17,7 +17,8 @@ import (
 // A trial compares the site with changes to the site without them, in
 // interleaved pairs. Several changes are a bundle, which gets one verdict.
 type trial struct {
-	*Tuner
+	*runner
+	*queue
 	changes  []*iikanji.Change // in the order of application
 	c        judge.Case
 	on       bool         // the changes are applied
@@ -31,18 +32,19 @@ type trial struct {
 	wait     time.Duration // before the next run
 	looks    stats.Looks   // of this trial; empty for the judge's own
 	deferred bool          // ended early: another candidate promises more
-	replan   bool          // initialize undid the change: plan it again, into the schema file
+	answered *iikanji.Answered
+	replan   bool // initialize undid the change: plan it again, into the schema file
 }
 
 // errTime is the end of the time in the middle of a trial.
 var errTime = errors.New("the time is up")
 
-func (t *Tuner) newTrial(changes ...*iikanji.Change) *trial {
-	tr := &trial{Tuner: t, changes: changes, began: t.Now(), free: t.fresh, order: judge.BA}
+func newTrial(t *runner, q *queue, changes ...*iikanji.Change) *trial {
+	tr := &trial{runner: t, queue: q, changes: changes, began: t.now(), free: t.fresh, order: judge.BA}
 	if tr.free != nil || t.ledger.Open != nil { // runs of the incumbent confirm the unconfirmed change
 		tr.order = judge.AB
 	}
-	tr.c = judge.Case{Change: bundled(changes), Worth: worthOf(changes), Allow: t.Acts.Policy.Allow, Known: t.knownFaults(), Earlier: t.earlier}
+	tr.c = judge.Case{Change: bundled(changes), Worth: worthOf(changes), Allow: t.acts.Policy.Allow, Known: t.knownFaults(), Earlier: t.earlier}
 	if len(t.incumbent) >= judge.ShiftRuns {
 		tr.c.Before = slices.Clone(t.incumbent)
 	}
@@ -74,7 +76,7 @@ func bundled(changes []*iikanji.Change) iikanji.Change {
 // state. An error on the way undoes the candidate.
 func (tr *trial) hold(ctx context.Context, a *Attempt) (err error) {
 	tr.show(func(v *View) {
-		v.Phase, v.Doing, v.Why, v.Pairs, v.Effect = "trial", a.Says, a.Candidate.reason(), 0, nil
+		v.Phase, v.Doing, v.Purpose, v.Pairs, v.Effect = "trial", a.Says, a.Candidate.reason(), 0, nil
 	})
 	defer func() {
 		if died := context.Cause(ctx); err != nil && tr.on && died != nil && !errors.Is(died, context.Canceled) {
@@ -87,13 +89,22 @@ func (tr *trial) hold(ctx context.Context, a *Attempt) (err error) {
 	if err := tr.takeUp(a.Key); err != nil {
 		return err
 	}
-	if err := tr.put(ctx, true); err != nil {
+	why, err := tr.sameAnswers(ctx)
+	if err == nil && why == "" && !tr.on {
+		err = tr.put(ctx, true)
+	}
+	if err != nil {
 		return tr.refused(ctx, a, err)
+	}
+	if why != "" {
+		a.Verdict = iikanji.Verdict{Change: tr.changes[0].ID, Call: iikanji.Revert, Reason: iikanji.Gate, Why: why, Answered: tr.answered}
+		return tr.away(ctx, why)
 	}
 	fast, v, err := tr.decide(ctx)
 	if err != nil || tr.replan {
 		return err
 	}
+	v.Answered = tr.answered
 	a.Verdict, a.Fast = v, fast.OK
 	if fast.OK {
 		return tr.provisional(a, fast)
@@ -109,7 +120,7 @@ func (tr *trial) refused(ctx context.Context, a *Attempt, err error) error {
 		return err
 	}
 	for _, c := range tr.changes {
-		now, e := tr.History.LoadChange(c.ID)
+		now, e := tr.store.LoadChange(c.ID)
 		if e != nil || now.Stage == iikanji.Stuck {
 			return errors.Join(err, e)
 		}
@@ -129,17 +140,9 @@ func firstLine(s string) string {
 
 // away undoes the candidate, even when ctx is done.
 func (tr *trial) away(ctx context.Context, why string) error {
-	ctx = context.WithoutCancel(ctx) // the executor bounds each operation
-	var errs []error
-	for _, c := range slices.Backward(tr.changes) {
-		now, err := tr.History.LoadChange(c.ID)
-		if err == nil && now.Stage.May(iikanji.Reverting) {
-			err = tr.Acts.Revert(ctx, c.ID, why)
-		}
-		errs = append(errs, err)
-	}
+	err := tr.undo(ctx, tr.changes, why)
 	tr.on = false
-	return errors.Join(errs...)
+	return err
 }
 
 // decide runs pairs until the judge has decided, or until the fast lane accepts
@@ -242,7 +245,7 @@ func (tr *trial) settle(ctx context.Context, a *Attempt) error {
 		return err
 	}
 	for _, c := range tr.changes {
-		if err := tr.Acts.Keep(c.ID, a.verdictText()); err != nil {
+		if err := tr.acts.Keep(c.ID, a.verdictText()); err != nil {
 			return err
 		}
 		tr.ledger.InForce = append(tr.ledger.InForce, c.ID)

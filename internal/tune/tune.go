@@ -32,7 +32,7 @@ func (t *Tuner) Tune(ctx context.Context) (*Outcome, error) {
 	out.Runs, out.Voided = t.ledger.Runs-t.before[0], t.ledger.Voided-t.before[1]
 	out.Short = [2]float64{geomean(t.untouched), geomean(t.incumbent)}
 	out.Noise, out.Notes, out.Took = t.judge.Prior.SD(), t.notes, t.Now().Sub(t.began)
-	out.Partial, out.FalseKeeps = err != nil, t.falseKeeps()
+	out.Partial, out.FalseKeeps = err != nil, t.ledger.falseKeeps()
 	return out, errors.Join(err, t.save(), t.saveSearch(out))
 }
 
@@ -129,7 +129,7 @@ func (t *Tuner) attempt(ctx context.Context, c Candidate) error {
 	if err := t.confirm(ctx, 2); err != nil {
 		return err
 	}
-	t.show(func(v *View) { v.Doing, v.Why, v.Pairs, v.Effect = "", "", 0, nil })
+	t.show(func(v *View) { v.Doing, v.Purpose, v.Pairs, v.Effect = "", "", 0, nil })
 	return t.save()
 }
 

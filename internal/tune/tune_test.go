@@ -363,7 +363,8 @@ func TestProvable(t *testing.T) {
 	tu.begin()
 	tu.cost = 15 * time.Second
 	tu.judge = judge.NewJudge(stats.Prior{Var: 0.2 * 0.2, DF: 8})
-	says := tu.provable()
+	cast := forecast{tu.budget, tu.evidence}
+	says := cast.provable()
 	t.Log(says)
 	found := regexp.MustCompile(`\+(\d+) % and more in (\d+) pairs`).FindAllStringSubmatch(says, -1)
 	if len(found) != 2 || !strings.HasSuffix(says, "; there are 11m0s for trials") {
@@ -379,8 +380,8 @@ func TestProvable(t *testing.T) {
 		if last = effect; i == 0 && (effect > 80 || pairs > 4) {
 			t.Errorf("× 1.8 is not provable in four pairs: %s", says)
 		}
-		tu.Options.Seed = 99
-		if share := tu.proven(math.Log1p(effect/100), pairs); share < 0.7 || share > 0.95 {
+		cast.options.Seed = 99
+		if share := cast.proven(math.Log1p(effect/100), pairs); share < 0.7 || share > 0.95 {
 			t.Errorf("%+.0f %% was kept after %d pairs in %.0f %% of the trials, want 80 %%", effect, pairs, 100*share)
 		}
 	}
@@ -471,7 +472,7 @@ func TestRefused(t *testing.T) {
 // places in a state's fingerprint.
 func TestFingerprintOfHosts(t *testing.T) {
 	hosts := map[string]host.Host{}
-	tuner := &Tuner{Site: &change.Site{Hosts: hosts}}
+	s := &restorer{shared: shared{records: &records{}}, site: &change.Site{Hosts: hosts}}
 	var changes []*iikanji.Change
 	for _, name := range []string{"db1", "db2"} {
 		root, err := filepath.EvalSymlinks(t.TempDir())
@@ -487,7 +488,7 @@ func TestFingerprintOfHosts(t *testing.T) {
 		changes = append(changes, c)
 	}
 	of := func() iikanji.Fingerprint {
-		print, err := tuner.fingerprint(t.Context(), changes...)
+		print, err := s.fingerprint(t.Context(), changes...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 // better reports whether another candidate promises more per run than continuing
 // this trial. Ending a trial early keeps nothing, so it never keeps wrongly.
 func (tr *trial) better(v iikanji.Verdict) bool {
-	if tr.Options.Time <= 0 || len(v.Tried) < 1 {
+	if tr.options.Time <= 0 || len(v.Tried) < 1 {
 		return false
 	}
 	sd := tr.judge.Prior.SD()
@@ -58,6 +58,6 @@ func promise(v iikanji.Verdict, sd float64, looks stats.Looks) float64 {
 // time from the last comparison, whose runs stay at least twice as long as the
 // trial's.
 func (tr *trial) ahead(v iikanji.Verdict) bool {
-	end := time.Duration(2*tr.Options.Pairs)*(2*tr.Options.Short+tr.overhead()) + 3*tr.cost
+	end := time.Duration(2*tr.options.Pairs)*(2*tr.options.Short+tr.overhead()) + 3*tr.cost
 	return v.Effect.Lo > 0 && likely(v) >= leap/2 && tr.timeLeft()-end > 2*tr.cost
 }

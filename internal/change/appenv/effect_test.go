@@ -73,6 +73,12 @@ func TestEffect(t *testing.T) {
 		if got, err := ask(url); got != side.want {
 			t.Errorf("got %q (%v), want %q", got, err, side.want)
 		}
+		// The environment is read back from the running process; without the change
+		// it has the variable no more, as after a restart that lost it.
+		err := s.ReadBack(t.Context(), ch, true)
+		if undone := side.want == before; (err == nil) == undone || undone && (!strings.Contains(err.Error(), "GOGC") || strings.Contains(err.Error(), "123")) {
+			t.Errorf("read back, undone %v: %v", undone, err)
+		}
 	}
 }
 
@@ -104,7 +110,7 @@ func bringUp(t *testing.T) (site *change.Site, url string) {
 	return &change.Site{
 		Roots:  []string{p.Conf, p.Webapp},
 		Target: iikanji.Target{Services: []iikanji.Service{{Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Socket: p.Service("database").Socket}, {Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo}}},
-		Services: map[string]change.Service{"app": {EnvFile: s.EnvFile("app"), Env: s.Env("app"), Source: s.Source("app"), Build: s.Builder("app"),
+		Services: map[string]change.Service{"app": {Processes: func() []int { return s.Groups()["app"] }, EnvFile: s.EnvFile("app"), Env: s.Env("app"), Source: s.Source("app"), Build: s.Builder("app"),
 			Restart: func(ctx context.Context) error { return s.RestartFor(ctx, "app") }}},
 	}, p.URL()
 }

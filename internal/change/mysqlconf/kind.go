@@ -145,15 +145,19 @@ func (Kind) InForce(ctx context.Context, s *change.Site, c *iikanji.Change, all 
 	if err != nil {
 		return err
 	}
+	dropIn, err := s.RealPlace(svc.Host, svc.DropIn)
+	if err != nil {
+		return err
+	}
 	before := map[string]string{}
 	for _, op := range c.Undo {
-		if op.Verb == iikanji.Write && op.Place == svc.DropIn && !all {
+		if op.Verb == iikanji.Write && op.Place == dropIn && !all {
 			before = set([]byte(op.Body))
 		}
 	}
 	var wrong []error
 	for _, op := range c.Do {
-		if op.Verb != iikanji.Write || op.Place != svc.DropIn {
+		if op.Verb != iikanji.Write || op.Place != dropIn {
 			continue
 		}
 		wanted := set([]byte(op.Body))

@@ -31,7 +31,8 @@ func (s *Subject) wire(ctx context.Context) error {
 
 func (s *Subject) wireOne(ctx context.Context, r *running) (change.Service, error) {
 	svc := change.Service{Config: r.Config, DropIn: r.DropIn, Public: r.Public, Loads: r.Database.Loads,
-		Restart: func(ctx context.Context) error { return s.Refresh(ctx, r.Name) }}
+		Restart:   func(ctx context.Context) error { return s.Refresh(ctx, r.Name) },
+		Processes: func() []int { return s.Groups()[r.Name] }}
 	switch {
 	case r.Engine.MySQLFamily():
 		login, err := s.login(r.Service)

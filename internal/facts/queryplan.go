@@ -1,0 +1,326 @@
+package facts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// Explain reads the server's query plan for a statement without running it. The plan of
+// a write is that of its [Reading].
+func (s *Server) Explain(ctx context.Context, sql string) (iikanji.QueryPlan, error) {
+	return s.queryPlan(ctx, "EXPLAIN FORMAT=JSON ", sql)
+}
+
+// Analyze runs a SELECT, read-only and under the connection's time limit, and
+// reads its query plan with measured numbers: by ANALYZE FORMAT=JSON of MariaDB, or
+// EXPLAIN ANALYZE of MySQL from 8.0.21. It only explains the statement on older
+// servers, if it is not a SELECT, or if it has a time limit of its own.
+func (s *Server) Analyze(ctx context.Context, sql string) (iikanji.QueryPlan, error) {
+	switch {
+	case !isSelect(sql) || endless(sql):
+		return s.Explain(ctx, sql)
+	case s.dialect.Product == "mariadb":
+		return s.queryPlan(ctx, "ANALYZE FORMAT=JSON ", sql)
+	case s.dialect.Product == "mysql" && s.dialect.AtLeast(8, 0, 21):
+		return s.analyzeTree(ctx, sql)
+	}
+	return s.Explain(ctx, sql)
+}
+
+// Use selects the default schema, for names without a schema.
+func (s *Server) Use(ctx context.Context, schema string) error {
+	if _, err := s.conn.ExecContext(ctx, "USE "+quote(schema)); err != nil {
+		return fmt.Errorf("turning to schema %s: %w", schema, err)
+	}
+	return nil
+}
+
+func (s *Server) queryPlan(ctx context.Context, how, sql string) (iikanji.QueryPlan, error) {
+	reading, err := Reading(sql)
+	if err != nil {
+		return iikanji.QueryPlan{}, err
+	}
+	var text string
+	if err := s.conn.QueryRowContext(ctx, how+reading).Scan(&text); err != nil {
+		return iikanji.QueryPlan{}, fmt.Errorf("explaining %.80s: %w", reading, err)
+	}
+	p, err := ParseQueryPlan([]byte(text))
+	if err != nil {
+		return iikanji.QueryPlan{}, fmt.Errorf("explaining %.80s: %w", reading, err)
+	}
+	p.SQL, p.Ran = sql, strings.HasPrefix(how, "ANALYZE")
+	if reading != sql && !isSelect(sql) {
+		p.Notes = append(p.Notes, "planned through "+reading)
+	}
+	return p, nil
+}
+
+// Reading is a SELECT that finds the rows that a statement reads: a SELECT itself,
+// SELECT 1 with the same tables and WHERE for UPDATE and DELETE, the inner SELECT
+// for INSERT … SELECT. It is an error for other statements, and for a SELECT that
+// does more than read rows.
+func Reading(sql string) (string, error) {
+	reading, err := readingOf(sql)
+	if err != nil {
+		return "", err
+	}
+	if why := acts(reading); why != "" {
+		return "", fmt.Errorf("planning %.60s: %s", reading, why)
+	}
+	return reading, nil
+}
+
+func readingOf(sql string) (string, error) {
+	sql = strings.TrimRight(strings.TrimSpace(sql), "; \t\n")
+	words := scan(sql)
+	if len(words) == 0 {
+		return "", fmt.Errorf("planning a statement: it is empty")
+	}
+	if first(words, ";") >= 0 || strings.Contains(sql, "/*!") || strings.Contains(sql, "/*M!") {
+		return "", fmt.Errorf("planning %.60s: more than one statement, or a comment that the server runs", sql)
+	}
+	cut := func(w int) string { return sql[words[w].at:] }
+	switch words[0].text {
+	case "select", "with", "(":
+		return sql, nil
+	case "insert", "replace":
+		if i := first(words, "select"); i > 0 {
+			return cut(i), nil
+		}
+	case "delete":
+		if i := first(words, "from"); i > 0 {
+			return "SELECT 1 " + cut(i), nil
+		}
+	case "update":
+		return updateReading(sql, words)
+	}
+	return "", fmt.Errorf("planning %.60s: nothing in it reads rows", sql)
+}
+
+func updateReading(sql string, words []word) (string, error) {
+	set := first(words, "set")
+	if set < 0 {
+		return "", fmt.Errorf("planning %.60s: an UPDATE without SET", sql)
+	}
+	tables := strings.TrimSpace(sql[words[0].at+len("update") : words[set].at])
+	for _, w := range []string{"low_priority", "ignore"} {
+		if len(tables) > len(w) && strings.EqualFold(tables[:len(w)], w) {
+			tables = strings.TrimSpace(tables[len(w):])
+		}
+	}
+	rest := ""
+	for _, clause := range []string{"where", "order", "limit"} {
+		if i := first(words, clause); i > set {
+			rest = " " + sql[words[i].at:]
+			break
+		}
+	}
+	return "SELECT 1 FROM " + tables + rest, nil
+}
+
+// A word is a keyword or name outside strings and comments.
+type word struct {
+	text   string // lower case
+	at     int
+	depth  int  // number of enclosing parentheses
+	member bool // follows a name and a dot, so it is a name even if it looks like a keyword
+	called bool // followed by a parenthesis
+}
+
+func first(words []word, text string) int {
+	for i, w := range words {
+		if w.text == text {
+			return i
+		}
+	}
+	return -1
+}
+
+// scan lists the words at the top level of a statement.
+func scan(sql string) []word {
+	return slices.DeleteFunc(scanAll(sql), func(w word) bool { return w.depth > 0 })
+}
+
+// scanAll lists all words of a statement.
+func scanAll(sql string) []word {
+	var out []word
+	depth := 0
+	named, dotted := false, false // the last token was a name; the last two were a name and a dot
+	for i := 0; i < len(sql); {
+		c := sql[i]
+		if next, ok := passed(sql, i); ok {
+			i = next
+			continue
+		}
+		wasNamed, wasDotted := named, dotted
+		named, dotted = c == '`', c == '.' && wasNamed
+		switch {
+		case c == '\'' || c == '"' || c == '`':
+			i = quoted(sql, i)
+		case c == '(':
+			if len(out) == 0 && depth == 0 {
+				out = append(out, word{text: "(", at: i})
+			} else if wasNamed && len(out) > 0 {
+				out[len(out)-1].called = true
+			}
+			depth++
+			i++
+		case c == ')':
+			depth--
+			i++
+		case c == ';':
+			out = append(out, word{text: ";", at: i})
+			i++
+		case letter(c):
+			j := i
+			for j < len(sql) && (letter(sql[j]) || sql[j] >= '0' && sql[j] <= '9') {
+				j++
+			}
+			out = append(out, word{text: strings.ToLower(sql[i:j]), at: i, depth: depth, member: wasDotted})
+			named = true
+			i = j
+		default:
+			i++
+		}
+	}
+	return out
+}
+
+// passed returns the position after white space or a comment that starts at i. A
+// comment without an end extends to the end of the statement.
+func passed(sql string, i int) (next int, ok bool) {
+	open, end := 0, ""
+	switch {
+	case strings.IndexByte(" \t\r\n", sql[i]) >= 0:
+		return i + 1, true
+	case strings.HasPrefix(sql[i:], "/*"):
+		open, end = 2, "*/"
+	case sql[i] == '#', strings.HasPrefix(sql[i:], "-- "):
+		open, end = 1, "\n"
+	default:
+		return i, false
+	}
+	n := strings.Index(sql[i+open:], end)
+	if n < 0 {
+		return len(sql), true
+	}
+	return i + open + n + len(end), true
+}
+
+func letter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }
+
+// quoted returns the position after a quoted string that starts at i.
+func quoted(sql string, i int) int {
+	q := sql[i]
+	for j := i + 1; j < len(sql); j++ {
+		switch sql[j] {
+		case '\\':
+			if q != '`' {
+				j++
+			}
+		case q:
+			return j + 1
+		}
+	}
+	return len(sql)
+}
+
+func isSelect(sql string) bool {
+	w := scan(sql)
+	return len(w) > 0 && (w[0].text == "select" || w[0].text == "with" || w[0].text == "(")
+}
+
+// ParseQueryPlan parses EXPLAIN or ANALYZE FORMAT=JSON of MariaDB and MySQL. The nesting
+// of tables differs between versions, so every object under the key "table" that
+// has an access type counts as a table.
+func ParseQueryPlan(text []byte) (iikanji.QueryPlan, error) {
+	var tree any
+	if err := json.Unmarshal(text, &tree); err != nil {
+		return iikanji.QueryPlan{}, fmt.Errorf("reading a query plan: %w", err)
+	}
+	var p iikanji.QueryPlan
+	walkQueryPlan(tree, "", &p)
+	return p, nil
+}
+
+// walkQueryPlan visits the tree in a fixed order.
+func walkQueryPlan(node any, key string, p *iikanji.QueryPlan) {
+	switch n := node.(type) {
+	case []any:
+		for _, x := range n {
+			walkQueryPlan(x, key, p)
+		}
+	case map[string]any:
+		if key == "table" {
+			p.Steps = append(p.Steps, queryStep(n))
+		}
+		for _, k := range sortedKeys(n) {
+			switch k {
+			case "filesort", "read_sorted_file":
+				p.Sort = true
+			case "temporary_table":
+				p.Temp = true
+			case "using_filesort":
+				p.Sort = p.Sort || n[k] == true
+			case "using_temporary_table":
+				p.Temp = p.Temp || n[k] == true
+			case "message":
+				if s, ok := n[k].(string); ok {
+					p.Notes = append(p.Notes, s)
+				}
+			}
+			walkQueryPlan(n[k], k, p)
+		}
+	}
+}
+
+func queryStep(n map[string]any) iikanji.QueryStep {
+	s := iikanji.QueryStep{Table: str(n["table_name"]), Access: str(n["access_type"]), Key: str(n["key"]), Loops: num(n["r_loops"])}
+	s.KeyParts, s.Possible = strs(n["used_key_parts"]), strs(n["possible_keys"])
+	for _, k := range []string{"r_rows", "rows", "rows_examined_per_scan"} {
+		if v, ok := n[k]; ok && v != nil {
+			s.Rows = num(v)
+			break
+		}
+	}
+	if n["r_rows"] != nil {
+		s.Foreseen = num(n["rows"])
+	}
+	for _, k := range []string{"r_filtered", "filtered"} {
+		if v, ok := n[k]; ok && v != nil {
+			s.Filtered = num(v)
+			break
+		}
+	}
+	s.Covering = n["using_index"] == true
+	return s
+}
+
+func str(v any) string { s, _ := v.(string); return s }
+
+func strs(v any) []string {
+	list, _ := v.([]any)
+	var out []string
+	for _, x := range list {
+		out = append(out, str(x))
+	}
+	return out
+}
+
+// num reads a number. MySQL writes some numbers as text.
+func num(v any) float64 {
+	switch x := v.(type) {
+	case float64:
+		return x
+	case string:
+		f, _ := strconv.ParseFloat(x, 64)
+		return f
+	}
+	return 0
+}

@@ -1,0 +1,100 @@
+package redact
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Removed replaces a secret.
+const Removed = "[removed]"
+
+// secretWord matches a part of a name whose value is a secret.
+const secretWord = `passw(?:or)?d|passphrase|passwd|secret|token|credential|api[-_]?key|access[-_]?key|private[-_]?key|secret[-_]?key|` +
+	`signing[-_]?key|session[-_]?key|encryption[-_]?key|authorization|cookie`
+
+// shortWord matches a whole word of such a name; inside longer words it is common.
+const shortWord = `pass|pwd|salt|auth`
+
+// queryWord matches a whole key of a URL's query whose value is a secret, or the
+// data of a person.
+const queryWord = `code|sig|signature|key|apikey|sid|session|sessionid|jwt|otp|pin|e-?mail|mail|phone|tel`
+
+var (
+	secretIn = regexp.MustCompile(`(?i)` + secretWord)
+	shortIn  = regexp.MustCompile(`(?i)(?:^|[_.$-])(?:` + shortWord + `)$`)
+	// harmless matches names that look like a secret's but are not.
+	harmless = regexp.MustCompile(`(?i)^(?:(?:proxy|fastcgi|uwsgi|scgi|grpc|memcached)_pass|server_tokens|(?:proxy|fastcgi)_(?:cookie_\w+|ignore_headers|hide_header|pass_header))$`)
+)
+
+// secretName reports whether the value of a name looks like a secret.
+func secretName(name string) bool {
+	return (secretIn.MatchString(name) || shortIn.MatchString(name)) && !harmless.MatchString(name)
+}
+
+// A rule replaces text that looks like a secret; ${keep} of its match is kept.
+type rule struct {
+	form *regexp.Regexp
+	with string
+}
+
+// rules are applied in order: a later rule would match only a part of what an
+// earlier one matches.
+var rules = []rule{
+	{regexp.MustCompile(`(?s)-----BEGIN [A-Z ]+-----.*?(?:-----END [A-Z ]+-----|$)`), Removed},
+	// user:password@ of an address, and of a DSN as go-sql-driver reads it.
+	{regexp.MustCompile(`(?P<keep>[a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/'"]+@`), "${keep}" + Removed + "@"},
+	{regexp.MustCompile(`(?P<keep>[\w.%-]+:)[^\s'"]+(?P<at>@(?:tcp|unix|udp)?[(/])`), "${keep}" + Removed + "${at}"},
+	{regexp.MustCompile(`(?i)(?P<keep>\bidentified\s+(?:by|via|with)\s+)[^;\n]+`), "${keep}" + Removed},
+	{regexp.MustCompile(`(?i)(?P<keep>\b(?:proxy-)?authorization["']?\s*[:=]+\s*)[^\r\n,;]+`), "${keep}" + Removed},
+	{regexp.MustCompile(`(?i)(?P<keep>\bbearer\s+)[\w.~+/=-]{8,}`), "${keep}" + Removed},
+	{regexp.MustCompile(`(?i)(?P<keep>\b(?:set-)?cookie["']?\s*[:=]+\s*)[^\r\n]+`), "${keep}" + Removed},
+	// name = value, "name": "value", NAME=value, name => 'value'; not name = ?.
+	{regexp.MustCompile(`(?i)(?P<keep>[\w.$-]*(?:` + secretWord + `)[\w-]*["'\x60]?\s*(?:=>|:=|[=:]|\blike\b)\s*)(?:\[removed\]|"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s,;&)}\]?][^\s,;&)}\]]*)`), "${keep}" + Removed},
+	{regexp.MustCompile(`(?i)(?P<keep>(?:^|[\s;,&{(_])(?:` + shortWord + `)\s*=\s*)(?:\[removed\]|"[^"]*"?|'[^']*'?|[^\s,;&)}\]]+)`), "${keep}" + Removed},
+	{regexp.MustCompile(`(?i)(?P<keep>--?(?:` + secretWord + `|pass)[= ])\S+`), "${keep}" + Removed},
+	// A directive of nginx that sets a secret: proxy_set_header X-Api-Token "…".
+	{regexp.MustCompile(`(?i)(?P<keep>\b(?:set|\w+_header|\w+_param|secure_link\w*)\s+\$?[\w-]*(?:` + secretWord + `)[\w-]*\s+)(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s;{}]+)`), "${keep}" + Removed},
+	// Values of a query whose names are too common elsewhere,.
+	{regexp.MustCompile(`(?i)(?P<keep>[?&;](?:` + shortWord + `|` + queryWord + `)(?:=|%3d))[^\s&;"'<>#)]+`), "${keep}" + Removed},
+	// Tokens with a known prefix: JWT, and those of clouds and forges.
+	{regexp.MustCompile(`\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?`), Removed},
+	{regexp.MustCompile(`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bxox[abprs]-[\w-]{10,}|\bsk-[\w-]{16,}|\bAIza[\w-]{30,}`), Removed},
+	// Hashes and keys: long hexadecimal, and crypt's.
+	{regexp.MustCompile(`\b[0-9a-fA-F]{32,}\b`), Removed},
+	{regexp.MustCompile(`\$(?:2[abxy]|argon2\w*|[156y])\$[\w./$=,+-]{16,}`), Removed},
+}
+
+// Text replaces the parts of a text that look like secrets, and addresses of e-mail.
+func Text(text string) string {
+	for _, r := range rules {
+		text = r.form.ReplaceAllString(text, r.with)
+	}
+	text = mail.ReplaceAllStringFunc(text, func(s string) string {
+		if notMail.MatchString(s) {
+			return s
+		}
+		return Removed
+	})
+	return random.ReplaceAllStringFunc(text, func(s string) string {
+		if mixed(s) {
+			return Removed
+		}
+		return s
+	})
+}
+
+// random matches long words. mixed reports whether one has upper and lower case
+// and digits, as random keys have and names do not.
+var random = regexp.MustCompile(`[A-Za-z0-9+/_-]{40,}={0,2}`)
+
+func mixed(s string) bool {
+	return !strings.HasPrefix(s, "/") && // not a path
+		strings.ContainsAny(s, "abcdefghijklmnopqrstuvwxyz") && strings.ContainsAny(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && strings.ContainsAny(s, "0123456789")
+}
+
+// mail matches an address of e-mail, also with an encoded @. notMail matches units
+// of systemd and pictures of double density, which have the same form.
+var (
+	mail    = regexp.MustCompile(`(?i)[\w.+-]+(?:@|%40)(?:[a-z0-9-]+\.)+[a-z]{2,24}\b`)
+	notMail = regexp.MustCompile(`\.(?:service|socket|timer|target|slice|scope|mount|path|device)$|@[0-9]+x\.\w+$`)
+)
