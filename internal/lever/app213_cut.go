@@ -86,7 +86,7 @@ func (o *overreads) cut(rd *reading) (place, bool) {
 		return place{}, false
 	}
 	if c := o.cutAtOnce(rd); c != nil {
-		return o.limited(rd, c, nil)
+		return o.limited(rd, c)
 	}
 	s := o.scanOf(rd)
 	if s == nil {
@@ -96,7 +96,7 @@ func (o *overreads) cut(rd *reading) (place, bool) {
 	if c == nil || !o.takesEach(s, out) {
 		return place{}, false
 	}
-	return o.limited(rd, c, nil)
+	return o.limited(rd, c)
 }
 
 // cutAtOnce returns the cut of the result when it comes before every other use.
@@ -249,13 +249,10 @@ func blockOf(s *scan) *ast.BlockStmt {
 	return nil
 }
 
-// limited adds LIMIT to the statements, with further conditions, and removes a cut
-// that has become idle.
-func (o *overreads) limited(rd *reading, c *cutting, conditions []condition) (place, bool) {
+// limited adds LIMIT to the statements and removes the cut, which has nothing to do
+// then.
+func (o *overreads) limited(rd *reading, c *cutting) (place, bool) {
 	rw := o.x.rewrite()
-	if len(conditions) > 0 {
-		return place{}, false
-	}
 	n := o.x.pass.TypesInfo.Types[c.n].Value.ExactString()
 	for i, call := range rd.calls {
 		limit, args := n, []string(nil)

@@ -2,6 +2,7 @@ package lever
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,8 @@ import (
 	"github.com/iikanji/iikanji/internal/facts/factstest"
 )
 
+var apps = strings.Fields(cmp.Or(os.Getenv("APPS"), "chi gin echo"))
+
 // TestApps runs all levers over three applications of different style. Every place
 // that a comment "Fires" names is rewritten and no other; the rewritten application
 // passes go vet, and answers each request as the original does, on a MariaDB.
@@ -36,7 +39,7 @@ func TestApps(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Stop()
-	for _, name := range []string{"chi", "gin", "echo"} {
+	for _, name := range apps {
 		t.Run(name, func(t *testing.T) {
 			dir := copiedApp(t, name)
 			fires, still := marks(t, dir)

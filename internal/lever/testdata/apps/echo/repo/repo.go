@@ -225,13 +225,16 @@ type sensorRow struct {
 }
 
 // Labels answers the names of the sensors of the newest readings.
-//
-// Fires: APP205
 func (r *Repo) Labels(ctx context.Context) ([]string, error) {
 	var rows []Reading
 	if err := r.db.SelectContext(ctx, &rows, "SELECT * FROM reading ORDER BY at DESC, id DESC LIMIT 6"); err != nil {
 		return nil, err
 	}
+	return r.labels(ctx, rows)
+}
+
+// labels reads one sensor for each reading.
+func (r *Repo) labels(ctx context.Context, rows []Reading) ([]string, error) {
 	names := []string{}
 	for _, row := range rows {
 		var s sensorRow
