@@ -43,7 +43,6 @@ var layout = map[string][]string{
 	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/change/promise", "internal/nginx"},
 	"internal/change/gocode":           {"words", "internal/host", "internal/change", "internal/change/promise", "internal/facts", "internal/gosource", "internal/lever"},
 	"internal/answers":                 {},                                              // answers of two builds of an app
-	"internal/goprofile":               {"words"},                                       // CPU profiles of Go apps
 	"internal/gosource":                {"words", "internal/lever", "internal/slowlog"}, // source of Go apps as facts
 	"internal/change/promise":          {"words"},                                       // pure: which promises a value weakens
 	"internal/change/all":              {"internal/change/*"},
@@ -52,8 +51,11 @@ var layout = map[string][]string{
 	"internal/propose":                 {"words", "internal/change", "internal/plain", "internal/redact"}, // describes the acts that kinds of change declare
 	"internal/stack":                   {"words", "internal/host", "internal/arena"},                      // see docs/adr/0001
 	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/host", "internal/hoststat", "internal/change", "internal/judge", "internal/observe", "internal/tune", "internal/gosource", "internal/goprofile", "internal/answers"},
-	"internal/lever/sqltext":           {},                                                                                                                       // SQL by its tokens
-	"internal/lever/sqlcall":           {"internal/lever/sqltext"},                                                                                               // finds SQL calls in Go source
+	"internal/lever/sqltext":           {},                         // SQL by its tokens
+	"internal/lever/sqlcall":           {"internal/lever/sqltext"}, // finds SQL calls in Go source
+	"internal/sqlcache":                {},                         // copied into apps: the standard library only
+	"internal/sqlcache/model":          {},                         // checks the cache against its promise
+	"internal/lever/cacheplan":         {"internal/lever/sqltext", "internal/sqlcache"},
 	"internal/lever":                   {"internal/lever/*"},                                                                                                     // analyzers of Go source; no server, no words
 	"internal/site":                    {"words", "internal/scenario", "internal/host", "internal/arena", "internal/change", "internal/stack", "internal/field"}, // an arena's stack as a Subject
 	"internal/target":                  {"words"},
@@ -65,11 +67,10 @@ var layout = map[string][]string{
 	"internal/target/targettest":       {}, // a small foreign site for tests
 	"internal/target/keeper":           {"internal/host", "internal/target/machine"},
 	"internal/report":                  {"words", "internal/plain"},
-	"internal/progress":                {"words"}, // the state of a running command, in a file
-	"internal/otlp":                    {},        // receives traces; knows no word of ours
+	"internal/progress":                {"words"},                                                                                                                       // the state of a running command, in a file
+	"internal/otlp":                    {},                                                                                                                              // receives traces; knows no word of ours
 	"internal/timeline":                {"words", "internal/history", "internal/bench", "internal/lines", "internal/slowlog", "internal/attribute", "internal/observe"}, // the raw files of a run
-	"internal/ui": {"words", "docs", "internal/history", "internal/progress", "internal/otlp", "internal/timeline", "internal/chart", "internal/summary", "internal/observe",
-		"internal/report", "internal/report/document"},
+	"internal/ui":                      {"words", "docs", "internal/history", "internal/progress", "internal/otlp", "internal/timeline", "internal/chart", "internal/summary", "internal/observe", "internal/redact", "internal/report", "internal/report/document"},
 	"internal/report/document":         {"words", "internal/report", "internal/chart", "internal/summary", "internal/observe"}, // a whole history as one file
 	"docs":                             {},                                                                                     // the pages that iikanji help prints
 	"internal/chart":                   {},                                                                                     // SVG; knows no word of ours
@@ -80,14 +81,14 @@ var layout = map[string][]string{
 	"internal/arena/arenatest":         {"*"},
 	"internal/arena/arenatest/grading": {"words"},                   // answers.txt against findings
 	"internal/judge":                   {"words", "internal/stats"}, // pure: no clock, no I/O
-	"internal/observe": {"words", "internal/lines", "internal/scenario", "internal/host", "internal/history", "internal/accesslog",
-		"internal/slowlog", "internal/errorlog", "internal/hoststat", "internal/facts", "internal/bench", "internal/diagnose", "internal/tally"},
-	"internal/selftest": {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe", "internal/tune"}, // simulated searches
-	"internal/tune":     {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe"},
-	"arenas/all":        {"arenas/*"},
-	"arenas/*":          {"words", "internal/scenario", "internal/arena", "internal/arena/kit/*"},
-	"bench/*":           {"*"}, // comparisons with peers: programs that nothing imports
-	"cmd/*":             {"*"},
+	"internal/observe":                 {"words", "internal/lines", "internal/scenario", "internal/host", "internal/history", "internal/accesslog", "internal/slowlog", "internal/errorlog", "internal/hoststat", "internal/facts", "internal/bench", "internal/diagnose", "internal/tally"},
+	"internal/selftest":                {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe", "internal/tune"}, // simulated searches
+	"internal/tune":                    {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe"},
+	"arenas/all":                       {"arenas/*"},
+	"arenas/*":                         {"words", "internal/scenario", "internal/arena", "internal/arena/kit/*"},
+	"bench/*":                          {"*"}, // comparisons with peers: programs that nothing imports
+	"cmd/*":                            {"*"},
+	"internal/goprofile":               {"words"}, // CPU profiles of Go apps
 }
 
 type pkg struct {

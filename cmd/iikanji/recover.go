@@ -9,6 +9,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/stack"
 	"github.com/iikanji/iikanji/internal/target/live"
@@ -86,7 +87,11 @@ func (c *recoverCmd) all(ctx context.Context, e *env, a *namedTarget, dir string
 	if err != nil {
 		return err
 	}
-	if len(half)+len(away)+sensors > 0 {
+	logs, err := logsLeft(a, dir)
+	if err != nil {
+		return err
+	}
+	if len(half)+len(away)+sensors+logs > 0 {
 		if err := c.recover(ctx, e, a, dir, h, half, done); err != nil {
 			return err
 		}
@@ -109,6 +114,7 @@ type recovered struct {
 	Undone []*iikanji.Change `json:"reverted"`
 	Back   []*iikanji.Change `json:"put_back"`
 	Kept   []*iikanji.Change `json:"kept,omitempty"`
+	Logs   []string          `json:"logs_turned_off,omitempty"`
 	Damage *damageReport     `json:"damage,omitempty"`
 
 	completing []iikanji.ChangeID // to be completed, not undone
@@ -120,6 +126,9 @@ type recovered struct {
 func (c *recoverCmd) recover(ctx context.Context, e *env, a *namedTarget, dir string, h *history.History, half []*iikanji.Change, done *recovered) error {
 	up := func() error {
 		return withLiveTarget(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
+			if err := done.restoreLogs(ctx, w); err != nil {
+				return err
+			}
 			if err := done.complete(ctx, w, h); err != nil {
 				return err
 			}
@@ -194,6 +203,47 @@ func (r *recovered) undo(ctx context.Context, w *liveTarget, h *history.History)
 	return errors.Join(err, e)
 }
 
+// logsLeft counts the logs of databases that a killed observation left turned on.
+// Those of an arena ended with its database.
+func logsLeft(a *namedTarget, dir string) (n int, err error) {
+	files, err := filesOf(a, dir)
+	if err != nil {
+		return 0, err
+	}
+	for _, s := range files.Target.Services {
+		h, err := files.On(s.Host)
+		if err != nil {
+			return n, err
+		}
+		left, err := observe.LogsLeft(h, s.LogPath("slow"))
+		if err != nil {
+			return n, err
+		}
+		n += len(left)
+	}
+	return n, nil
+}
+
+// restoreLogs turns off the logs that a killed observation left turned on.
+func (r *recovered) restoreLogs(ctx context.Context, w *liveTarget) error {
+	for _, s := range w.Target().Services {
+		db := w.Site().Services[s.Name].DB
+		if db == nil {
+			continue
+		}
+		h, err := w.Site().On(s.Host)
+		if err != nil {
+			return err
+		}
+		logs, err := observe.RestoreLogs(ctx, h, db, s.LogPath("slow"))
+		r.Logs = append(r.Logs, logs...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // putBack applies again the changes that a comparison had reverted. It prints a note
 // for each change that it could not put back; this is not an error.
 func (r *recovered) putBack(ctx context.Context, w *liveTarget, h *history.History) error {
@@ -237,7 +287,10 @@ func (c *recoverCmd) print(e *env, done recovered, failed error) error {
 	for _, x := range done.Back {
 		out.line("change %d was reverted for a comparison and is applied again: %s", x.ID, report.Clean(x.Says))
 	}
-	if len(done.Undone)+len(done.Back)+len(done.Kept) == 0 && done.Damage == nil && failed == nil {
+	for _, log := range done.Logs {
+		out.line("a log of every statement was left on and is off: %s", report.Clean(log))
+	}
+	if len(done.Undone)+len(done.Back)+len(done.Kept)+len(done.Logs) == 0 && done.Damage == nil && failed == nil {
 		out.line("nothing was half done")
 	}
 	return out.err

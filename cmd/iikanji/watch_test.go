@@ -167,7 +167,7 @@ func windows(t *testing.T, s *targettest.Site, db *sql.DB, work string, stop fun
 	}
 }
 
-// clean wants a collected folder without secrets, literals, addresses of clients and
+// clean requires a collected folder without secrets, literals, addresses of clients and
 // lines of logs, and a list of its files.
 func clean(t *testing.T, dir string) {
 	t.Helper()

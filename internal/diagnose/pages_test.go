@@ -45,7 +45,7 @@ func TestPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile(`"((?:DB|WEB|APP|OS|BEN)\d{3})"`).FindAllStringSubmatch(string(text), -1) {
+		for _, m := range regexp.MustCompile(`"((?:DB|KV|WEB|APP|OS|BEN)\d{3})"`).FindAllStringSubmatch(string(text), -1) {
 			coded = append(coded, m[1])
 		}
 	}

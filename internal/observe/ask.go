@@ -54,6 +54,9 @@ func (o *Observer) questions(ob *Observation) []question {
 		}
 		out = append(out, question{of, func(ctx context.Context) ([]iikanji.Fact, error) { return askDatabase(ctx, d, ob) }})
 	}
+	for _, c := range o.caches {
+		out = append(out, question{"the cache " + c.service.Name, func(context.Context) ([]iikanji.Fact, error) { return c.known() }})
+	}
 	webs := make([]string, len(o.webs))
 	for i, w := range o.webs {
 		if webs[i] = "the web server"; w.several {

@@ -27,6 +27,9 @@ const maxExecuted = 64 << 20
 // write.
 func Executed(ctx context.Context, h host.Host, db *sql.DB, beside string, do func() error) (statements []string, err error) {
 	path := filepath.Join(filepath.Dir(beside), executedLog)
+	if _, err := RestoreLogs(ctx, h, db, beside); err != nil {
+		return nil, err
+	}
 	if err := emptyLike(h, path, beside); err != nil {
 		return nil, err
 	}
@@ -52,8 +55,16 @@ func Executed(ctx context.Context, h host.Host, db *sql.DB, beside string, do fu
 		}
 		return nil
 	}
+	if err := saveSettings(ctx, conn, h, path, []setting{{name: "general_log", value: "0"}, {name: "general_log_file", value: file}, {name: "log_output", value: output},
+		{name: "general_log", value: map[bool]string{true: "1", false: "0"}[on]}}); err != nil {
+		return nil, err
+	}
 	defer func() {
-		err = errors.Join(err, set(context.WithoutCancel(ctx), file, output, on))
+		back := set(context.WithoutCancel(ctx), file, output, on)
+		if back == nil {
+			back = forgetSettings(h, path)
+		}
+		err = errors.Join(err, back)
 	}()
 	if err := set(ctx, path, "FILE", true); err != nil {
 		return nil, err

@@ -86,6 +86,7 @@ type Observer struct {
 	webs      []*webWatch
 	logs      []*logWatch
 	hosts     []*hostWatch
+	caches    []*cacheWatch
 	growth    growthWatch
 
 	samples      string         // folder of the load generator's samples, "" for none
@@ -99,7 +100,7 @@ type Observer struct {
 // database that does not answer, or keeps no log, makes its sensor red; the
 // other sensors work without it. The error is only that of ctx.
 func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
-	o := &Observer{w: w, databases: databaseWatches(w), webs: webWatches(w), logs: logWatches(w)}
+	o := &Observer{w: w, databases: databaseWatches(w), webs: webWatches(w), logs: logWatches(w), caches: cacheWatches(w)}
 	for _, h := range w.hosts() {
 		o.hosts = append(o.hosts, &hostWatch{h: h})
 	}
@@ -166,6 +167,9 @@ func (o *Observer) begin(ctx context.Context) {
 	for _, l := range o.logs {
 		l.begin()
 	}
+	for _, c := range o.caches {
+		c.begin(ctx)
+	}
 	for _, w := range o.webs {
 		w.mark()
 	}
@@ -199,6 +203,9 @@ func (o *Observer) end(ctx context.Context) {
 	}
 	for _, l := range o.logs {
 		l.end()
+	}
+	for _, c := range o.caches {
+		c.end(ctx)
 	}
 	o.seen = o.processes(ctx)
 	for _, d := range o.databases {

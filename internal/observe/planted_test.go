@@ -365,16 +365,7 @@ func (s *smallSite) observed(ctx context.Context, t *testing.T, p plant, keep fu
 // the database is not part of this test, and other work on this machine is not a
 // fault of the site.
 func TestPlantedSiteUnderLoad(t *testing.T) {
-	srv, err := factstest.Start(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer srv.Stop()
-	db, err := srv.Open(t.Context(), "small")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	srv, _ := openDatabase(t, "small")
 	for _, p := range plants {
 		t.Run(p.fault, func(t *testing.T) {
 			_, d := plantSite(t, srv, p).observed(t.Context(), t, p, func(s iikanji.Source) bool { return s != iikanji.Slow && s != iikanji.Host })
@@ -409,16 +400,7 @@ ANALYZE TABLE page, upload`
 // Every sensor must be green, and there must be no finding, except for the resource
 // use of other programs on this machine.
 func TestCleanSiteUnderLoad(t *testing.T) {
-	srv, err := factstest.Start(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer srv.Stop()
-	db, err := srv.Open(t.Context(), "small")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	srv, db := openDatabase(t, "small")
 	if _, err := db.ExecContext(t.Context(), cleanSchema); err != nil {
 		t.Fatal(err)
 	}

@@ -44,6 +44,7 @@ const unknownVariable = 1193
 type slowSwitch struct {
 	conn *sql.Conn // opened before, so that it is not logged itself
 	path string
+	host host.Host
 	was  []setting // in the order in which they are to be put back
 
 	own  bool  // the server's own log, which is on already: nothing is switched
@@ -56,12 +57,18 @@ func newSlowSwitch(ctx context.Context, db *sql.DB, h host.Host, own, file strin
 	if own == "" {
 		return nil, errors.New("observing the database: the target names no slow log")
 	}
-	s := &slowSwitch{path: filepath.Join(filepath.Dir(own), file)}
+	s := &slowSwitch{path: filepath.Join(filepath.Dir(own), file), host: h}
+	if _, err := RestoreLogs(ctx, h, db, own); err != nil {
+		return nil, err
+	}
 	if err := emptyLike(h, s.path, own); err != nil {
 		return nil, err
 	}
 	if s.conn, err = db.Conn(ctx); err != nil {
 		return nil, fmt.Errorf("connecting to the database: %w", err)
+	}
+	if err := s.save(ctx); err != nil {
+		return nil, errors.Join(err, s.conn.Close())
 	}
 	for _, want := range slowSettings {
 		if want.name == "slow_query_log_file" {
@@ -74,33 +81,62 @@ func newSlowSwitch(ctx context.Context, db *sql.DB, h host.Host, own, file strin
 	return s, nil
 }
 
-// set changes one setting and keeps its old value.
-func (s *slowSwitch) set(ctx context.Context, want setting) error {
-	was := setting{name: want.name}
-	err := s.conn.QueryRowContext(ctx, "SELECT @@GLOBAL."+want.name).Scan(&was.value)
+// save notes all settings before the first one is changed, for RestoreLogs.
+func (s *slowSwitch) save(ctx context.Context) error {
+	var all []setting
+	for _, want := range slowSettings {
+		was, known, err := s.read(ctx, want)
+		if err != nil {
+			return err
+		}
+		if known {
+			all = append([]setting{was}, all...)
+		}
+	}
+	return saveSettings(ctx, s.conn, s.host, s.path, all)
+}
+
+// read reads the value of a setting; known is false if the server lacks one that
+// only some have.
+func (s *slowSwitch) read(ctx context.Context, want setting) (was setting, known bool, err error) {
+	was = setting{name: want.name}
+	err = s.conn.QueryRowContext(ctx, "SELECT @@GLOBAL."+want.name).Scan(&was.value)
 	var told *mysql.MySQLError
 	if want.some && errors.As(err, &told) && told.Number == unknownVariable {
-		return nil
+		return was, false, nil
 	}
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", want.name, err)
+		return was, false, fmt.Errorf("reading %s: %w", want.name, err)
+	}
+	return was, true, nil
+}
+
+// set changes one setting and keeps its old value.
+func (s *slowSwitch) set(ctx context.Context, want setting) error {
+	was, known, err := s.read(ctx, want)
+	if err != nil || !known {
+		return err
 	}
 	s.was = append([]setting{was}, s.was...)
 	return s.write(ctx, want)
 }
 
-// write sets a global variable. Numbers must not be quoted.
 func (s *slowSwitch) write(ctx context.Context, to setting) error {
+	return writeSetting(ctx, s.conn, to)
+}
+
+// writeSetting sets a global variable. Numbers must not be quoted.
+func writeSetting(ctx context.Context, conn *sql.Conn, to setting) error {
 	text := "SET GLOBAL " + to.name + " = CAST(? AS DOUBLE)"
 	switch to.name {
 	case "min_examined_row_limit", "log_slow_rate_limit":
 		text = "SET GLOBAL " + to.name + " = CAST(? AS UNSIGNED)"
-	case "log_output", "log_slow_verbosity", "slow_query_log_file":
+	case "log_output", "log_slow_verbosity", "slow_query_log_file", "general_log_file":
 		text = "SET GLOBAL " + to.name + " = ?"
-	case "slow_query_log", "log_slow_extra":
+	case "slow_query_log", "log_slow_extra", "general_log":
 		text = "SET GLOBAL " + to.name + " = (? = '1')"
 	}
-	if _, err := s.conn.ExecContext(ctx, text, to.value); err != nil {
+	if _, err := conn.ExecContext(ctx, text, to.value); err != nil {
 		return fmt.Errorf("setting %s of the database: %w", to.name, err)
 	}
 	return nil
@@ -126,6 +162,9 @@ func (s *slowSwitch) restore(ctx context.Context) error {
 	var errs []error
 	for _, was := range s.was {
 		errs = append(errs, s.write(ctx, was))
+	}
+	if len(s.was) > 0 && errors.Join(errs...) == nil {
+		errs = append(errs, forgetSettings(s.host, s.path))
 	}
 	s.was = nil
 	if s.conn != nil {

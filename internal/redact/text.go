@@ -31,55 +31,114 @@ func secretName(name string) bool {
 	return (secretIn.MatchString(name) || shortIn.MatchString(name)) && !harmless.MatchString(name)
 }
 
-// A rule replaces text that looks like a secret; ${keep} of its match is kept.
+// A rule replaces text that looks like a secret; ${keep} of its match is kept. A
+// match has one of the texts in lower case: most texts have none of them, and the
+// search for them is fast.
 type rule struct {
-	form *regexp.Regexp
-	with string
+	hints []string
+	form  *regexp.Regexp
+	with  string
+}
+
+// secretHints has one text of each alternative of secretWord, shortHints of
+// shortWord.
+var (
+	secretHints = []string{"passw", "passphrase", "secret", "token", "credential", "key", "authorization", "cookie"}
+	shortHints  = []string{"pass", "pwd", "salt", "auth"}
+)
+
+// hinted reports whether a text in lower case has one of the hints.
+func hinted(lower string, hints []string) bool {
+	for _, h := range hints {
+		if strings.Contains(lower, h) {
+			return true
+		}
+	}
+	return false
+}
+
+// longestRun is the length of the longest run of bytes that in accepts.
+func longestRun(text string, in func(c byte) bool) (most int) {
+	run := 0
+	for i := range len(text) {
+		if run++; !in(text[i]) {
+			run = 0
+		}
+		most = max(most, run)
+	}
+	return most
 }
 
 // rules are applied in order: a later rule would match only a part of what an
 // earlier one matches.
 var rules = []rule{
-	{regexp.MustCompile(`(?s)-----BEGIN [A-Z ]+-----.*?(?:-----END [A-Z ]+-----|$)`), Removed},
+	{[]string{"-----begin"}, regexp.MustCompile(`(?s)-----BEGIN [A-Z ]+-----.*?(?:-----END [A-Z ]+-----|$)`), Removed},
 	// user:password@ of an address, and of a DSN as go-sql-driver reads it.
-	{regexp.MustCompile(`(?P<keep>[a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/'"]+@`), "${keep}" + Removed + "@"},
-	{regexp.MustCompile(`(?P<keep>[\w.%-]+:)[^\s'"]+(?P<at>@(?:tcp|unix|udp)?[(/])`), "${keep}" + Removed + "${at}"},
-	{regexp.MustCompile(`(?i)(?P<keep>\bidentified\s+(?:by|via|with)\s+)[^;\n]+`), "${keep}" + Removed},
-	{regexp.MustCompile(`(?i)(?P<keep>\b(?:proxy-)?authorization["']?\s*[:=]+\s*)[^\r\n,;]+`), "${keep}" + Removed},
-	{regexp.MustCompile(`(?i)(?P<keep>\bbearer\s+)[\w.~+/=-]{8,}`), "${keep}" + Removed},
-	{regexp.MustCompile(`(?i)(?P<keep>\b(?:set-)?cookie["']?\s*[:=]+\s*)[^\r\n]+`), "${keep}" + Removed},
+	{[]string{"://"}, regexp.MustCompile(`(?P<keep>[a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/'"]+@`), "${keep}" + Removed + "@"},
+	{[]string{"@"}, regexp.MustCompile(`(?P<keep>[\w.%-]+:)[^\s'"]+(?P<at>@(?:tcp|unix|udp)?[(/])`), "${keep}" + Removed + "${at}"},
+	{[]string{"identified"}, regexp.MustCompile(`(?i)(?P<keep>\bidentified\s+(?:by|via|with)\s+)[^;\n]+`), "${keep}" + Removed},
+	{[]string{"authorization"}, regexp.MustCompile(`(?i)(?P<keep>\b(?:proxy-)?authorization["']?\s*[:=]+\s*)[^\r\n,;]+`), "${keep}" + Removed},
+	{[]string{"bearer"}, regexp.MustCompile(`(?i)(?P<keep>\bbearer\s+)[\w.~+/=-]{8,}`), "${keep}" + Removed},
+	{[]string{"cookie"}, regexp.MustCompile(`(?i)(?P<keep>\b(?:set-)?cookie["']?\s*[:=]+\s*)[^\r\n]+`), "${keep}" + Removed},
 	// name = value, "name": "value", NAME=value, name => 'value'; not name = ?.
-	{regexp.MustCompile(`(?i)(?P<keep>[\w.$-]*(?:` + secretWord + `)[\w-]*["'\x60]?\s*(?:=>|:=|[=:]|\blike\b)\s*)(?:\[removed\]|"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s,;&)}\]?][^\s,;&)}\]]*)`), "${keep}" + Removed},
-	{regexp.MustCompile(`(?i)(?P<keep>(?:^|[\s;,&{(_])(?:` + shortWord + `)\s*=\s*)(?:\[removed\]|"[^"]*"?|'[^']*'?|[^\s,;&)}\]]+)`), "${keep}" + Removed},
-	{regexp.MustCompile(`(?i)(?P<keep>--?(?:` + secretWord + `|pass)[= ])\S+`), "${keep}" + Removed},
+	{secretHints, regexp.MustCompile(`(?i)(?P<keep>[\w.$-]*(?:` + secretWord + `)[\w-]*["'\x60]?\s*(?:=>|:=|[=:]|\blike\b)\s*)(?:\[removed\]|"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s,;&)}\]?][^\s,;&)}\]]*)`), "${keep}" + Removed},
+	{shortHints, regexp.MustCompile(`(?i)(?P<keep>(?:^|[\s;,&{(_])(?:` + shortWord + `)\s*=\s*)(?:\[removed\]|"[^"]*"?|'[^']*'?|[^\s,;&)}\]]+)`), "${keep}" + Removed},
+	{append(shortHints, secretHints...), regexp.MustCompile(`(?i)(?P<keep>--?(?:` + secretWord + `|pass)[= ])\S+`), "${keep}" + Removed},
 	// A directive of nginx that sets a secret: proxy_set_header X-Api-Token "…".
-	{regexp.MustCompile(`(?i)(?P<keep>\b(?:set|\w+_header|\w+_param|secure_link\w*)\s+\$?[\w-]*(?:` + secretWord + `)[\w-]*\s+)(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s;{}]+)`), "${keep}" + Removed},
-	// Values of a query whose names are too common elsewhere,.
-	{regexp.MustCompile(`(?i)(?P<keep>[?&;](?:` + shortWord + `|` + queryWord + `)(?:=|%3d))[^\s&;"'<>#)]+`), "${keep}" + Removed},
+	{secretHints, regexp.MustCompile(`(?i)(?P<keep>\b(?:set|\w+_header|\w+_param|secure_link\w*)\s+\$?[\w-]*(?:` + secretWord + `)[\w-]*\s+)(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s;{}]+)`), "${keep}" + Removed},
+	// Values of a query whose names are too common elsewhere.
+	{[]string{"=", "%3d"}, regexp.MustCompile(`(?i)(?P<keep>[?&;](?:` + shortWord + `|` + queryWord + `)(?:=|%3d))[^\s&;"'<>#)]+`), "${keep}" + Removed},
 	// Tokens with a known prefix: JWT, and those of clouds and forges.
-	{regexp.MustCompile(`\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?`), Removed},
-	{regexp.MustCompile(`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bxox[abprs]-[\w-]{10,}|\bsk-[\w-]{16,}|\bAIza[\w-]{30,}`), Removed},
-	// Hashes and keys: long hexadecimal, and crypt's.
-	{regexp.MustCompile(`\b[0-9a-fA-F]{32,}\b`), Removed},
-	{regexp.MustCompile(`\$(?:2[abxy]|argon2\w*|[156y])\$[\w./$=,+-]{16,}`), Removed},
+	{[]string{"eyj"}, regexp.MustCompile(`\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?`), Removed},
+	{[]string{"akia", "asia", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "sk-", "aiza"}, regexp.MustCompile(`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bxox[abprs]-[\w-]{10,}|\bsk-[\w-]{16,}|\bAIza[\w-]{30,}`), Removed},
+	// Hashes of passwords.
+	{[]string{"$"}, regexp.MustCompile(`\$(?:2[abxy]|argon2\w*|[156y])\$[\w./$=,+-]{16,}`), Removed},
 }
 
 // Text replaces the parts of a text that look like secrets, and addresses of e-mail.
 func Text(text string) string {
+	lower := strings.ToLower(text)
 	for _, r := range rules {
-		text = r.form.ReplaceAllString(text, r.with)
-	}
-	text = mail.ReplaceAllStringFunc(text, func(s string) string {
-		if notMail.MatchString(s) {
-			return s
+		if hinted(lower, r.hints) {
+			text = r.form.ReplaceAllString(text, r.with)
 		}
-		return Removed
-	})
+	}
+	if longestRun(lower, isHex) >= minHex {
+		text = longHex.ReplaceAllString(text, Removed)
+	}
+	if strings.Contains(lower, "@") || strings.Contains(lower, "%40") {
+		text = withoutMail(text)
+	}
+	if longestRun(lower, inRandom) < minMixed {
+		return text
+	}
 	return random.ReplaceAllStringFunc(text, func(s string) string {
 		if mixed(s) {
 			return Removed
 		}
 		return s
+	})
+}
+
+// minHex and minMixed are the least lengths of hexadecimal and of other keys.
+const (
+	minHex   = 32
+	minMixed = 40
+)
+
+func isHex(c byte) bool { return isDigit(c) || c >= 'a' && c <= 'f' }
+
+func inRandom(c byte) bool {
+	return isDigit(c) || c >= 'a' && c <= 'z' || c == '+' || c == '/' || c == '_' || c == '-'
+}
+
+// withoutMail replaces addresses of e-mail.
+func withoutMail(text string) string {
+	return mail.ReplaceAllStringFunc(text, func(s string) string {
+		if notMail.MatchString(s) {
+			return s
+		}
+		return Removed
 	})
 }
 

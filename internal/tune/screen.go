@@ -326,7 +326,7 @@ func (d *design) away(ctx context.Context) error {
 	return d.undo(ctx, d.applied, "the screening is over")
 }
 
-// note keeps what the runs tell.
+// note keeps the results of the runs.
 func (d *design) note() {
 	for i, s := range d.judge.Screen(d.rows, d.runs) {
 		p := d.parts[i]
