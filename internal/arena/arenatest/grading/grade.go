@@ -43,6 +43,7 @@ func ReadAnswers(text string) []Answer {
 // finding.
 func ScoreOf(findings []iikanji.Finding, answers []Answer) Score {
 	s := Score{Answers: slices.Clone(answers)}
+	findings = slices.DeleteFunc(slices.Clone(findings), func(f iikanji.Finding) bool { return inSource(f, answers) })
 	for n, f := range findings {
 		i := slices.IndexFunc(s.Answers, func(a Answer) bool { return a.Found == 0 && a.is(f) })
 		switch {
@@ -63,6 +64,16 @@ func ScoreOf(findings []iikanji.Finding, answers []Answer) Score {
 	}
 	return s
 }
+
+// inSource reports whether a finding is that of a code lever, and the answers have
+// none: they name causes by statement, route and table, and a lever names the place
+// in the source of such a cause.
+func inSource(f iikanji.Finding, answers []Answer) bool {
+	return strings.HasPrefix(string(f.Code), leverCodes) && !slices.ContainsFunc(answers, func(a Answer) bool { return strings.HasPrefix(string(a.Code), leverCodes) })
+}
+
+// leverCodes begin the codes of code levers.
+const leverCodes = "APP2"
 
 func (a Answer) is(f iikanji.Finding) bool {
 	return a.Code == f.Code && readPlace(a.Where).holds(f)
