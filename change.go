@@ -36,6 +36,10 @@ type Op struct {
 	Place  string      `json:"place"`          // file, table, variable or service
 	Body   string      `json:"body"`           // content, statement or command
 	Expect Fingerprint `json:"expect,omitempty"`
+	// Mode and Owner are those of a file that Write makes again after its removal:
+	// the bits of chmod(2), and "user:group" by their ids. 0 and "" are the default.
+	Mode  uint32 `json:"mode,omitempty"`
+	Owner string `json:"owner,omitempty"`
 }
 
 // Location is the op's place with its host, so that places of the same path on
@@ -79,9 +83,12 @@ const (
 	Observability          // logs
 	Availability           // every request gets an answer
 	Privacy                // an answer reaches only the client that it was made for
+	Isolation              // the statements of a transaction see one state of the data
+	TestedOnly             // every rewrite of source is proven by types and flow, not by tests only
+	Behaviour              // the rules that the application's own code decides by, such as limits and shares
 )
 
-var promiseWords = []string{"unknown", "durability", "freshness", "row-order", "observability", "availability", "privacy"}
+var promiseWords = []string{"unknown", "durability", "freshness", "row-order", "observability", "availability", "privacy", "isolation", "tested-only", "behaviour"}
 
 func (p Promise) String() string               { return wordOf(promiseWords, p) }
 func (p Promise) MarshalText() ([]byte, error) { return []byte(p.String()), nil }

@@ -41,13 +41,19 @@ var layout = map[string][]string{
 	"internal/diagnose":                {"words", "internal/attribute"},
 	"internal/change":                  {"words", "internal/host", "internal/history"},
 	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/change/promise", "internal/nginx"},
-	"internal/change/promise":          {"words"}, // pure: which promises a value weakens
+	"internal/change/gocode":           {"words", "internal/host", "internal/change", "internal/change/promise", "internal/facts", "internal/gosource", "internal/lever"},
+	"internal/answers":                 {},                                              // answers of two builds of an app
+	"internal/gosource":                {"words", "internal/lever", "internal/slowlog"}, // source of Go apps as facts
+	"internal/change/promise":          {"words"},                                       // pure: which promises a value weakens
 	"internal/change/all":              {"internal/change/*"},
 	"internal/window":                  {"words", "internal/stats", "internal/slowlog"}, // what was observed, redacted and compared
 	"internal/export":                  {"words", "internal/history", "internal/change", "internal/plain", "internal/redact"},
 	"internal/propose":                 {"words", "internal/change", "internal/plain", "internal/redact"}, // describes the acts that kinds of change declare
 	"internal/stack":                   {"words", "internal/host", "internal/arena"},                      // see docs/adr/0001
-	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/host", "internal/hoststat", "internal/change", "internal/judge", "internal/observe", "internal/tune"},
+	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/host", "internal/hoststat", "internal/change", "internal/judge", "internal/observe", "internal/tune", "internal/gosource", "internal/answers"},
+	"internal/lever/sqltext":           {},                                                                                                                       // SQL by its tokens
+	"internal/lever/sqlcall":           {"internal/lever/sqltext"},                                                                                               // finds SQL calls in Go source
+	"internal/lever":                   {"internal/lever/*"},                                                                                                     // analyzers of Go source; no server, no words
 	"internal/site":                    {"words", "internal/scenario", "internal/host", "internal/arena", "internal/change", "internal/stack", "internal/field"}, // an arena's stack as a Subject
 	"internal/target":                  {"words"},
 	"internal/target/machine":          {"internal/host", "internal/hoststat"},
@@ -58,11 +64,16 @@ var layout = map[string][]string{
 	"internal/target/targettest":       {}, // a small foreign site for tests
 	"internal/target/keeper":           {"internal/host", "internal/target/machine"},
 	"internal/report":                  {"words", "internal/plain"},
+	"internal/progress":                {"words"}, // the state of a running command, in a file
+	"internal/otlp":                    {},        // receives traces; knows no word of ours
+	"internal/timeline":                {"words", "internal/history", "internal/bench", "internal/lines", "internal/slowlog", "internal/attribute", "internal/observe"}, // the raw files of a run
+	"internal/ui": {"words", "docs", "internal/history", "internal/progress", "internal/otlp", "internal/timeline", "internal/chart", "internal/summary", "internal/observe",
+		"internal/report", "internal/report/document"},
 	"internal/report/document":         {"words", "internal/report", "internal/chart", "internal/summary", "internal/observe"}, // a whole history as one file
 	"docs":                             {},                                                                                     // the pages that iikanji help prints
 	"internal/chart":                   {},                                                                                     // SVG; knows no word of ours
 	"internal/summary":                 {"words", "internal/history", "internal/change", "internal/judge", "internal/observe", "internal/tune"},
-	"internal/summary/summarytest":     {"words", "internal/history", "internal/change", "internal/hoststat", "internal/observe", "internal/tune"}, // small histories for tests
+	"internal/summary/summarytest":     {"words", "internal/bench", "internal/history", "internal/change", "internal/hoststat", "internal/observe", "internal/tune"}, // small histories for tests
 	"internal/arena":                   {"words", "internal/scenario"},
 	"internal/arena/kit/*":             {"words", "internal/scenario", "internal/arena/kit/*"}, // code that several arenas need
 	"internal/arena/arenatest":         {"*"},

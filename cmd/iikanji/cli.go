@@ -38,6 +38,7 @@ type cli struct {
 	Slow     slowCmd     `cmd:"" help:"Show where the time in a slow log went, by digest and transaction."`
 	Diff     diffCmd     `cmd:"" help:"Compare two logs, or two saved profiles, row by row."`
 	Merge    mergeCmd    `cmd:"" help:"Join saved profiles of several hosts or hours into one."`
+	Lint     lintCmd     `cmd:"" help:"Find slow uses of a database in Go source, and rewrite proven ones."`
 	MCP      mcpCmd      `cmd:"" name:"mcp" help:"Serve a target to programs with language models."`
 	Version  versionCmd  `cmd:"" help:"Print the version, the commit and the compiler."`
 
@@ -74,6 +75,7 @@ func run(ctx context.Context, e *env, args []string) (status int) {
 	if args, err = translateArgs(e, args); err != nil {
 		return explain(e.Stderr, err)
 	}
+	args = lintFlags(args)
 	if args, err = settingFlags(args, declaredFor(args)); err != nil {
 		return explain(e.Stderr, err)
 	}

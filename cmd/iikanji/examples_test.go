@@ -151,7 +151,7 @@ func TestExamplesRun(t *testing.T) {
 	}
 	git(t.Context(), dir, "init", "--quiet")
 	ran := map[string]int{}
-	for _, command := range []string{"report", "history", "history list", "history show", "history diff", "history note", "completion", "help", "version", "access", "slow", "diff", "merge", "arena", "arena list"} {
+	for _, command := range []string{"report", "ui", "history", "history list", "history show", "history diff", "history note", "completion", "help", "version", "access", "slow", "diff", "merge", "arena", "arena list"} {
 		n := nodeOf(t, command)
 		for _, line := range examplesOf(n) {
 			for _, args := range callsOf(t, dir, line) {
@@ -162,6 +162,9 @@ func TestExamplesRun(t *testing.T) {
 				}
 				if slices.ContainsFunc(args, func(a string) bool { _, ok := arena.Find(a); return ok }) && args[0] != "arena" {
 					args = append(args, "--history", hist)
+				}
+				if command == "ui" { // it serves until it is interrupted, at addresses that may be taken
+					args = append(args, "--check", "--listen", "127.0.0.1:0", "--otlp", "127.0.0.1:0")
 				}
 				ran[command]++
 				if out, errs, status := invoke(t, args...); status != exitDone || out == "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"runtime"
 	"sync"
@@ -153,7 +154,7 @@ func (c *selftestCmd) simulate(ctx context.Context, e *env, cells []*selftestCel
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	done, total, began := 0, len(cells)*c.Trials, e.Now()
-	p := report.NewProgress(e.Stderr, e.TTY, e.Cols, e.Now)
+	p := quickProgress(e)
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for j := range jobs {
@@ -184,6 +185,16 @@ feed:
 		return fmt.Errorf("simulating: %w", ctx.Err())
 	}
 	return nil
+}
+
+// quickProgress is the progress of a command that takes seconds: it is only for
+// terminals.
+func quickProgress(e *env) *report.Progress {
+	w := e.Stderr
+	if !e.TTY {
+		w = io.Discard
+	}
+	return report.NewProgress(w, e.TTY, e.Cols, e.Now)
 }
 
 // showTrials shows how many simulated trials are done.

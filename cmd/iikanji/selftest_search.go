@@ -7,7 +7,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/selftest"
 )
 
@@ -18,7 +17,7 @@ func (c *selftestCmd) searches(ctx context.Context, e *env, rep *selftestReport)
 	}
 	began := e.Now()
 	kinds := selftest.Searches()
-	p := report.NewProgress(e.Stderr, e.TTY, e.Cols, e.Now)
+	p := quickProgress(e)
 	done := 0
 	for i := range kinds {
 		t, err := kinds[i].Simulate(ctx, c.Seed, c.Searches, nil)

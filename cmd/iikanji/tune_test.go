@@ -17,6 +17,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/progress"
 	"github.com/iikanji/iikanji/internal/stack"
 	"github.com/iikanji/iikanji/internal/tune"
 )
@@ -146,6 +147,9 @@ func TestTuneUnderLoad(t *testing.T) {
 
 	cmd, stdout, stderr := tu.command(search("--time", leastTime(), "--proposer", proposer)...)
 	err = cmd.Run()
+	if s, e := progress.Read(filepath.Join(tu.dir, "history")); e != nil || s.Command != "tune" || !s.Ended || s.Runs == 0 || len(s.Lines) == 0 {
+		t.Errorf("the last state of the progress file is %+v, %v", s, e)
+	}
 	var out tune.Outcome
 	if e := json.Unmarshal(stdout.Bytes(), &out); e != nil {
 		t.Fatalf("%v: %v\n%s\n%s", err, e, stdout, stderr)

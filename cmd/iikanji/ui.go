@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/otlp"
+	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/summary"
 	"github.com/iikanji/iikanji/internal/ui"
 )
 
@@ -82,7 +84,7 @@ func (c *uiCmd) Run(ctx context.Context, e *env) error {
 	}
 	c.announce(e, l.Addr(), &o)
 	if c.Check {
-		return nil
+		return c.check(e)
 	}
 	return c.serve(ctx, l, traces, &o)
 }
@@ -142,6 +144,21 @@ func (c *uiCmd) announce(e *env, at net.Addr, o *ui.Options) {
 	if o.Program != "" || o.Private {
 		fmt.Fprintf(e.Stdout, "token for actions: %s\n", o.Token)
 	}
+}
+
+// check reads the history once.
+func (c *uiCmd) check(e *env) error {
+	h, err := c.open(e, c.Target)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	s, err := summary.Load(h, c.Target)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(e.Stdout, "history: %s, %s\n", report.Number(len(s.Runs), "run"), report.Number(len(s.Changes), "change"))
+	return err
 }
 
 // serve serves until Ctrl-C.

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // A Kind plans changes of one sort. It reads through the site and writes only
@@ -111,6 +112,9 @@ func Plan(ctx context.Context, s *Site, r iikanji.Remedy) (*iikanji.Change, erro
 		err = s.withoutLinks(c)
 	}
 	if err == nil {
+		err = s.rememberRemoved(c)
+	}
+	if err == nil {
 		err = Check(c) // two links may lead to one file
 	}
 	if err != nil {
@@ -133,6 +137,34 @@ func (s *Site) withoutLinks(c *iikanji.Change) error {
 				return err
 			}
 			ops[i].Place = real
+		}
+	}
+	return nil
+}
+
+// rememberRemoved adds the mode and the owner of files that the change removes to
+// the ops that make them again.
+func (s *Site) rememberRemoved(c *iikanji.Change) error {
+	for _, op := range c.Do {
+		if op.Verb != iikanji.Remove {
+			continue
+		}
+		h, err := s.On(op.Host)
+		if err != nil {
+			return err
+		}
+		info, err := h.Lstat(op.Place)
+		if err != nil {
+			return fmt.Errorf("reading the mode of %s: %w", op.Place, err)
+		}
+		for i, undo := range c.Undo {
+			if undo.Verb != iikanji.Write || undo.Location() != op.Location() {
+				continue
+			}
+			c.Undo[i].Mode = bitsOf(info.Mode())
+			if owner, ok := host.OwnerOf(info); ok {
+				c.Undo[i].Owner = fmt.Sprintf("%d:%d", owner.UID, owner.GID)
+			}
 		}
 	}
 	return nil

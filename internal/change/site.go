@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji"
@@ -165,7 +167,7 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 			return err
 		}
 		if op.Verb == iikanji.Write {
-			return h.WriteBeneath(root, op.Place, []byte(op.Body), 0o644)
+			return h.WriteBeneath(root, op.Place, []byte(op.Body), newFile(op))
 		}
 		return h.RemoveBeneath(root, op.Place)
 	case iikanji.SQL:
@@ -186,6 +188,49 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 		return nil
 	}
 	return fmt.Errorf("no executor for op %s", op.Verb)
+}
+
+// newFile is what the file of an op gets if the op makes it.
+func newFile(op iikanji.Op) host.New {
+	as := host.New{Perm: 0o644}
+	if op.Mode != 0 {
+		as.Perm = modeOf(op.Mode)
+	}
+	if user, group, ok := strings.Cut(op.Owner, ":"); ok {
+		uid, err := strconv.Atoi(user)
+		gid, err2 := strconv.Atoi(group)
+		if err == nil && err2 == nil {
+			as.Owner = &host.Owner{UID: uid, GID: gid}
+		}
+	}
+	return as
+}
+
+// special are the special bits of a mode, in the form of package fs and of chmod(2).
+var special = []struct {
+	mode fs.FileMode
+	bit  uint32
+}{{fs.ModeSetuid, 0o4000}, {fs.ModeSetgid, 0o2000}, {fs.ModeSticky, 0o1000}}
+
+// modeOf is the mode of the bits of chmod(2), bitsOf the reverse.
+func modeOf(bits uint32) fs.FileMode {
+	mode := fs.FileMode(bits & 0o777)
+	for _, s := range special {
+		if bits&s.bit != 0 {
+			mode |= s.mode
+		}
+	}
+	return mode
+}
+
+func bitsOf(mode fs.FileMode) uint32 {
+	bits := uint32(mode.Perm())
+	for _, s := range special {
+		if mode&s.mode != 0 {
+			bits |= s.bit
+		}
+	}
+	return bits
 }
 
 // MayWrite refuses a path of a host that is outside of the roots, also by way of

@@ -149,6 +149,8 @@ func (f *Field) learn(ctx context.Context, o *observe.Observer, run *iikanji.Run
 	if err != nil {
 		return nil, nil, err
 	}
+	f.say("reading the source of the apps")
+	known = append(known, f.source(ctx, run, known)...)
 	if err := observe.Keep(f.History, ob, known); err != nil {
 		return nil, nil, err
 	}

@@ -102,7 +102,8 @@ func grown(call func(buf []byte) (int, error)) ([]byte, error) {
 
 // Replaceable returns an error if Write would change the kind of what is at path: a
 // dangling symbolic link would become a file, and a file with several hard links
-// would be separated from the others. A missing path is replaceable.
+// would be separated from the others. As an ordinary user, a file of another owner
+// or group would become this user's. A missing path is replaceable.
 func (Local) Replaceable(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -116,5 +117,18 @@ func (Local) Replaceable(path string) error {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && info.Mode().IsRegular() && st.Nlink > 1 {
 		return fmt.Errorf("%s has %d names (hard links), which a write would separate", path, st.Nlink)
 	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && info.Mode().IsRegular() && !mayGive(st) {
+		return fmt.Errorf("%s belongs to another user or group, and only root can give it back to them after a write", path)
+	}
 	return nil
+}
+
+// mayGive reports whether this process may give a new file the owner and the group
+// of an old one.
+func mayGive(st *syscall.Stat_t) bool {
+	if os.Geteuid() == 0 {
+		return true
+	}
+	groups, err := os.Getgroups()
+	return err == nil && int(st.Uid) == os.Geteuid() && slices.Contains(append(groups, os.Getegid()), int(st.Gid))
 }

@@ -127,10 +127,10 @@ func (Local) ReadBeneath(root, path string) ([]byte, error) {
 
 // WriteBeneath is Write for a file below a root, both by their paths without links.
 // A link in the path is ErrLink, and nothing is written.
-func (Local) WriteBeneath(root, path string, body []byte, perm os.FileMode) error {
+func (Local) WriteBeneath(root, path string, body []byte, as New) error {
 	err := beneath(root, path)
 	if err == nil {
-		err = writeIn(path, body, perm)
+		err = writeIn(path, body, as)
 	}
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)

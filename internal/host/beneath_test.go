@@ -52,7 +52,7 @@ func TestBeneathLinks(t *testing.T) {
 			if b, err := h.ReadBeneath(in, path); err != nil || string(b) != "old in/a/f" {
 				t.Fatalf("%s: %q, %v", kind, b, err)
 			}
-			if err := h.WriteBeneath(in, path, []byte("new"), 0o644); err != nil {
+			if err := h.WriteBeneath(in, path, []byte("new"), New{Perm: 0o644}); err != nil {
 				t.Fatal(err)
 			}
 			if err := attack(root); err != nil {
@@ -62,7 +62,7 @@ func TestBeneathLinks(t *testing.T) {
 				continue
 			}
 			_, read := h.ReadBeneath(in, path)
-			for what, err := range map[string]error{"read": read, "write": h.WriteBeneath(in, path, []byte("evil"), 0o644), "remove": h.RemoveBeneath(in, path)} {
+			for what, err := range map[string]error{"read": read, "write": h.WriteBeneath(in, path, []byte("evil"), New{Perm: 0o644}), "remove": h.RemoveBeneath(in, path)} {
 				if kind == "local" && !errors.Is(err, ErrLink) || err == nil {
 					t.Errorf("%s of %s through a link: %s: %v", what, kind, name, err)
 				}
@@ -104,7 +104,7 @@ func TestBeneathRace(t *testing.T) {
 	}()
 	written, refused := 0, 0
 	for range 2000 {
-		if err := (Local{}).WriteBeneath(in, filepath.Join(a, "f"), []byte("evil"), 0o644); err != nil {
+		if err := (Local{}).WriteBeneath(in, filepath.Join(a, "f"), []byte("evil"), New{Perm: 0o644}); err != nil {
 			refused++
 		} else {
 			written++
@@ -131,7 +131,7 @@ func TestBeneathOutside(t *testing.T) {
 	for _, path := range []string{filepath.Join(root, "out/f"), in + "/../out/f", in, in + "2/f", "relative", in + "//a/f", ""} {
 		for _, h := range []Host{Local{}, &Fake{Root: "/"}} {
 			_, read := h.ReadBeneath(in, path)
-			for _, err := range []error{read, h.WriteBeneath(in, path, nil, 0o644), h.RemoveBeneath(in, path)} {
+			for _, err := range []error{read, h.WriteBeneath(in, path, nil, New{Perm: 0o644}), h.RemoveBeneath(in, path)} {
 				if !errors.Is(err, ErrOutside) {
 					t.Errorf("%q: %v", path, err)
 				}
@@ -144,7 +144,7 @@ func TestBeneathOutside(t *testing.T) {
 func TestBeneathErrors(t *testing.T) {
 	root := swapGround(t)
 	path := filepath.Join(root, "in/a")
-	if err := (Local{}).WriteBeneath(root, path, nil, 0o644); err == nil || strings.Contains(err.Error(), "/proc/") || !strings.Contains(err.Error(), path) {
+	if err := (Local{}).WriteBeneath(root, path, nil, New{Perm: 0o644}); err == nil || strings.Contains(err.Error(), "/proc/") || !strings.Contains(err.Error(), path) {
 		t.Errorf("over a folder: %v", err)
 	}
 	if err := (Local{}).RemoveBeneath(root, path); err == nil {

@@ -44,7 +44,7 @@ func (h readOnly) Chown(path string, _ Owner) error { return h.refuse("changing 
 func (h readOnly) Rmdir(path string) error { return h.refuse("removing " + path) }
 
 // WriteBeneath implements Host.
-func (h readOnly) WriteBeneath(_, path string, _ []byte, _ os.FileMode) error {
+func (h readOnly) WriteBeneath(_, path string, _ []byte, _ New) error {
 	return h.refuse("writing " + path)
 }
 
@@ -93,7 +93,7 @@ func TestNewHost(t *testing.T) {
 	}
 	_, ran := h.Exec(t.Context(), Command{Path: "/bin/true"})
 	refused := map[string]error{
-		"Exec": ran, "Write": h.Write("/kept", nil, 0o644), "Remove": h.Remove("/kept"), "WriteBeneath": h.WriteBeneath("/", "/kept", nil, 0o644), "RemoveBeneath": h.RemoveBeneath("/", "/kept"), "RemoveAll": h.RemoveAll("/kept"),
+		"Exec": ran, "Write": h.Write("/kept", nil, 0o644), "Remove": h.Remove("/kept"), "WriteBeneath": h.WriteBeneath("/", "/kept", nil, New{}), "RemoveBeneath": h.RemoveBeneath("/", "/kept"), "RemoveAll": h.RemoveAll("/kept"),
 		"Mkdir": h.Mkdir("/new", 0o755), "Create": h.Create("/new", nil, 0o644), "Symlink": h.Symlink("/kept", "/new"),
 		"Chown": h.Chown("/kept", Owner{}), "Rmdir": h.Rmdir("/kept"), "Replaceable": h.Replaceable("/kept"), "Signal": h.Signal(7, syscall.SIGTERM),
 	}

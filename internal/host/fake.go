@@ -223,12 +223,12 @@ func (f *Fake) ReadBeneath(root, path string) ([]byte, error) {
 }
 
 // WriteBeneath replaces the content of a file below a root.
-func (f *Fake) WriteBeneath(root, path string, body []byte, perm os.FileMode) error {
+func (f *Fake) WriteBeneath(root, path string, body []byte, as New) error {
 	at, err := f.beneath("write", root, path)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	return Local{}.WriteBeneath(f.Root, at, body, perm)
+	return Local{}.WriteBeneath(f.Root, at, body, as)
 }
 
 // RemoveBeneath removes a file below a root.

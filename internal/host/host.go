@@ -47,7 +47,7 @@ type Host interface {
 	// by their paths without links. They follow no link, whenever it was made: the
 	// error wraps ErrLink then, or ErrOutside for a path that is not below.
 	ReadBeneath(root, path string) ([]byte, error)
-	WriteBeneath(root, path string, body []byte, perm os.FileMode) error
+	WriteBeneath(root, path string, body []byte, as New) error
 	RemoveBeneath(root, path string) error
 	// Create makes a new file with exactly these permissions. If there is anything
 	// at path, also a dangling link, the error wraps fs.ErrExist.
@@ -92,6 +92,12 @@ type Host interface {
 	Dial(ctx context.Context, network, address string) (net.Conn, error)
 	// SQL opens a pool to a database server with the MySQL protocol.
 	SQL(login Login) (*sql.DB, error)
+}
+
+// New is what a new file gets. An existing one keeps its own.
+type New struct {
+	Perm  os.FileMode // with special bits, regardless of the umask
+	Owner *Owner      // nil: the account of this process
 }
 
 // A File is an open file of a host.

@@ -16,18 +16,18 @@ func write(path string, body []byte, perm os.FileMode) error {
 		return err
 	}
 	if real, err := filepath.EvalSymlinks(abs); err == nil {
-		return writeIn(real, body, perm)
+		return writeIn(real, body, New{Perm: perm})
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(abs))
 	if err != nil {
 		return err
 	}
-	return writeIn(filepath.Join(dir, filepath.Base(abs)), body, perm)
+	return writeIn(filepath.Join(dir, filepath.Base(abs)), body, New{Perm: perm})
 }
 
 // writeIn replaces a file, given by its path without links: it writes a temporary
 // file in the same folder, syncs it, and renames it over the file.
-func writeIn(path string, body []byte, perm os.FileMode) (err error) {
+func writeIn(path string, body []byte, as New) (err error) {
 	d, err := openFolder(filepath.Dir(path))
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func writeIn(path string, body []byte, perm os.FileMode) (err error) {
 			err = errors.Join(err, os.Remove(f.Name()))
 		}
 	}()
-	if err := fill(f, old, info, body, perm); err != nil {
+	if err := fill(f, old, info, body, as); err != nil {
 		return errors.Join(bare(err), f.Close())
 	}
 	if err := f.Close(); err != nil {
@@ -80,13 +80,18 @@ func bare(err error) error {
 
 // fill writes the content of a new file and copies the metadata of the old one, if
 // there is one.
-func fill(f, old *os.File, info fs.FileInfo, body []byte, perm os.FileMode) error {
+func fill(f, old *os.File, info fs.FileInfo, body []byte, as New) error {
 	if _, err := f.Write(body); err != nil {
 		return err
 	}
-	err := f.Chmod(perm)
-	if old != nil {
+	var err error
+	switch {
+	case old != nil:
 		err = keep(f, old, info)
+	case as.Owner != nil:
+		err = errors.Join(f.Chown(as.Owner.UID, as.Owner.GID), f.Chmod(as.Perm)) // chown clears special bits
+	default:
+		err = f.Chmod(as.Perm)
 	}
 	if err != nil {
 		return err

@@ -195,13 +195,13 @@ func (t *Store) Routes() []Route {
 	return out
 }
 
-// Slowest lists the slowest traces of a route, "" for all.
-func (t *Store) Slowest(route string, most int) []*Trace {
+// Slowest lists the slowest traces of the routes that wanted selects by their names.
+func (t *Store) Slowest(wanted func(route string) bool, most int) []*Trace {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var found []*Trace
 	for _, tr := range t.order {
-		if s := tr.Server(); s != nil && (route == "" || s.route() == route) {
+		if s := tr.Server(); s != nil && wanted(s.route()) {
 			found = append(found, tr)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -29,11 +28,7 @@ func exchange(ctx context.Context, command []string, question []byte) (answer []
 	out, errs := &limited{full: cancel}, &tail{}
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(question), out, errs
-	// The kernel kills the command when the thread that started it ends, also
-	// after kill -9. So the thread must live as long as the command.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = grace // also when a background process keeps standard output open
 	began := time.Now()
@@ -44,6 +39,14 @@ func exchange(ctx context.Context, command []string, question []byte) (answer []
 		return nil, nil, err
 	}
 	defer release()
+	if _, err := exec.LookPath(command[0]); err != nil {
+		return nil, nil, fmt.Errorf("starting it: %w", err)
+	}
+	closePipe, err := guarded(cmd)
+	if err != nil {
+		return nil, nil, fmt.Errorf("starting it: %w", err)
+	}
+	defer closePipe()
 	if err := cmd.Start(); err != nil {
 		return nil, nil, fmt.Errorf("starting it: %w", err)
 	}

@@ -11,6 +11,7 @@
 // an app does without a request cannot be told from it. A statement is likely if
 // the request's route sends such statements (see package attribute) and at most a
 // few requests of such routes were in flight, or if at most a few requests were.
+// It is possible if its route sends such statements and more requests were in flight.
 //
 // Raw files of old runs may be removed; the error is then fs.ErrNotExist.
 package timeline

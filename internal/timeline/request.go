@@ -22,6 +22,7 @@ const (
 	// maxStatements bounds the statements of one timeline, maxMeanwhile those that
 	// are considered.
 	maxStatements = 300
+	maxPossible   = 100
 	maxMeanwhile  = 20_000
 	// maxText bounds the text of a statement.
 	maxText = 2_000
@@ -39,9 +40,12 @@ type Certainty string
 const (
 	Certain Certainty = "certain"
 	Likely  Certainty = "likely"
+	// Possible: its route sends such statements, but many requests of such routes were
+	// in flight.
+	Possible Certainty = "possible"
 )
 
-// A Statement is one execution that the request sent, certainly or likely.
+// A Statement is one execution that the request can have sent.
 type Statement struct {
 	From, To   time.Time // the bounds of when it ran, as far as known
 	Took       time.Duration
@@ -61,9 +65,8 @@ type Timeline struct {
 	InFlight   int // other requests at the same time, at some moment
 	Statements []Statement
 	// Others is the number of statements that ran meanwhile and are not known to be
-	// of this request; Shared are those of them that its route sends, while too many
-	// requests of such routes were in flight.
-	Others, Shared int
+	// of this request, possible ones beyond maxPossible included.
+	Others int
 	// Coarse: the log has whole seconds only, so that a statement can have run at any
 	// time in its second.
 	Coarse bool
@@ -173,7 +176,7 @@ func (r *Request) holds(s *Statement) bool {
 	return !first.After(s.To) && !first.After(r.End.Add(slack))
 }
 
-// judge keeps the statements that are certain or likely.
+// judge keeps the statements that the request can have sent.
 func (t *Timeline) judge(ran []Statement, others []Request, routes map[string][]string) {
 	for i := range ran {
 		s := &ran[i]
@@ -194,7 +197,7 @@ func (t *Timeline) judge(ran []Statement, others []Request, routes map[string][]
 		case s.Candidates == 1:
 			s.Certainty, s.Why = Certain, "no other request was in flight"
 		case mine && alike > fewInFlight:
-			t.Shared++
+			s.Certainty, s.Candidates, s.Why = Possible, alike, fmt.Sprintf("one of %d requests of routes that send such statements", alike)
 		case mine:
 			s.Certainty, s.Candidates, s.Why = Likely, alike, fmt.Sprintf("the route sends such statements; %d requests of such routes were in flight", alike)
 		case !known && s.Candidates <= fewInFlight:
@@ -202,8 +205,12 @@ func (t *Timeline) judge(ran []Statement, others []Request, routes map[string][]
 		}
 	}
 	joinTransactions(ran)
+	possible := 0
 	for _, s := range ran {
-		if s.Certainty == "" || len(t.Statements) == maxStatements {
+		if s.Certainty == Possible {
+			possible++
+		}
+		if s.Certainty == "" || len(t.Statements) == maxStatements || s.Certainty == Possible && possible > maxPossible {
 			t.Others++
 			continue
 		}

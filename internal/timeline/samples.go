@@ -58,6 +58,16 @@ func openSamples(h *history.History, id iikanji.RunID) (io.ReadCloser, error) {
 	return packed{z, f}, nil
 }
 
+// Has reports whether the samples of a run are in the history.
+func Has(h *history.History, id iikanji.RunID) bool {
+	f, err := openSamples(h, id)
+	if err != nil {
+		return false
+	}
+	f.Close()
+	return true
+}
+
 // packed is a compressed file.
 type packed struct {
 	*zstd.Decoder

@@ -111,17 +111,14 @@ func queryTime(profiles []iikanji.Profile, from time.Time, n int) []float64 {
 // maxSlowest bounds the list of slow requests.
 const maxSlowest = 100
 
-// Slowest lists the slowest requests of a run, slowest first; step limits them to
-// one step, "" for all.
-func Slowest(h *history.History, id iikanji.RunID, step string, most int) ([]Request, error) {
+// Slowest lists the slowest requests of a run, slowest first, of the steps that
+// wanted selects by their names.
+func Slowest(h *history.History, id iikanji.RunID, wanted func(step string) bool, most int) ([]Request, error) {
 	most = min(most, maxSlowest)
 	var out []Request
 	order := func(a, b Request) int { return cmp.Or(cmp.Compare(b.Took(), a.Took()), a.Number-b.Number) }
 	err := eachSample(h, id, func(n int, head *bench.SampleHead, s bench.Sample) {
-		if step != "" && head.Steps[s.Step] != step || s.Fault == iikanji.FaultCut {
-			return
-		}
-		if len(out) == most && s.End-s.Start <= out[most-1].Took() {
+		if s.Fault == iikanji.FaultCut || len(out) == most && s.End-s.Start <= out[most-1].Took() || !wanted(head.Steps[s.Step]) {
 			return
 		}
 		r := requestOf(n, head, s)

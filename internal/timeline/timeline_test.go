@@ -154,14 +154,14 @@ func TestSeconds(t *testing.T) {
 
 func TestSlowest(t *testing.T) {
 	h, _ := open(t, true)
-	all, err := timeline.Slowest(h, observedRun, "", 3)
+	all, err := timeline.Slowest(h, observedRun, func(string) bool { return true }, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(all) != 3 || all[0].Number != 4 || all[0].Took() != 700*time.Millisecond || all[0].Fault != "status" || all[1].Number != 1 || all[2].Number != 2 {
 		t.Errorf("%+v", all)
 	}
-	some, err := timeline.Slowest(h, observedRun, summarytest.RawSteps[1], 10)
+	some, err := timeline.Slowest(h, observedRun, func(step string) bool { return step == summarytest.RawSteps[1] }, 10)
 	if err != nil || len(some) != 2 || some[1].Number != 3 {
 		t.Errorf("%+v, %v", some, err)
 	}

@@ -49,7 +49,7 @@ func (s *Server) compareRuns(b *summary.Detail, vs string) (*view, error) {
 	c := comparison{A: a, B: b, Of: d}
 	c.Charts = secondsFigures(s.trySeconds(a), a, s.trySeconds(b), b)
 	names := [2]string{fmt.Sprintf("run %d", d.A), fmt.Sprintf("run %d", d.B)}
-	tables := []*Table{comparedTable("routes", "route", names, d.Routes), comparedTable("statements", "statement", names, d.Digests), comparedTable("cpu", "service", names, d.CPU), quantitiesTable(names, d), c.settings(names)}
+	tables := []*Table{comparedTable("routes", "Routes", "route", names, d.Routes), comparedTable("statements", "Statements", "statement", names, d.Digests), comparedTable("cpu", "CPU per request", "service", names, d.CPU), quantitiesTable(names, d), c.settings(names)}
 	for _, x := range []struct {
 		title string
 		of    summary.Comparison
@@ -77,17 +77,20 @@ func (s *Server) trySeconds(d *summary.Detail) *timeline.Seconds {
 }
 
 // comparedTable compares the rows of two states.
-func comparedTable(name, key string, names [2]string, c summary.Comparison) *Table {
-	t := &Table{Name: name, Caption: key + "s, those with the largest share of the time first", Columns: []Column{leftColumn("key", key), rightColumn("a", "mean, "+names[0]), rightColumn("b", "mean, "+names[1]),
-		rightColumn("difference", "difference"), rightColumn("sharea", "share, "+names[0]), rightColumn("shareb", "share, "+names[1]), rightColumn("p95a", "95th, "+names[0]), rightColumn("p95b", "95th, "+names[1]), rightColumn("ratea", "per second, "+names[0]), rightColumn("rateb", "per second, "+names[1])}}
+func comparedTable(name, caption, key string, names [2]string, c summary.Comparison) *Table {
+	t := &Table{Name: name, Caption: caption + ", those with the largest share of the time first", Columns: []Column{leftColumn("key", key), rightColumn("a", "mean, "+names[0]), rightColumn("b", "mean, "+names[1]),
+		rightColumn("difference", "difference"), rightColumn("sharea", "share, "+names[0]), rightColumn("shareb", "share, "+names[1])}}
+	of := []func(summary.Side) (float64, string){
+		func(s summary.Side) (float64, string) { return s.Mean, milliseconds(s.Mean) },
+		func(s summary.Side) (float64, string) { return s.Share, report.Percent(s.Share) },
+	}
+	if name != "cpu" {
+		t.Columns = append(t.Columns, rightColumn("p95a", "95th, "+names[0]), rightColumn("p95b", "95th, "+names[1]), rightColumn("ratea", "per second, "+names[0]), rightColumn("rateb", "per second, "+names[1]))
+		of = append(of, func(s summary.Side) (float64, string) { return s.P95, milliseconds(s.P95) }, func(s summary.Side) (float64, string) { return s.Rate, fmt.Sprintf("%.3g", s.Rate) })
+	}
 	for _, r := range c.Rows {
 		row := []Cell{text(r.Key)}
-		for _, of := range []func(summary.Side) (float64, string){
-			func(s summary.Side) (float64, string) { return s.Mean, milliseconds(s.Mean) },
-			func(s summary.Side) (float64, string) { return s.Share, report.Percent(s.Share) },
-			func(s summary.Side) (float64, string) { return s.P95, milliseconds(s.P95) },
-			func(s summary.Side) (float64, string) { return s.Rate, fmt.Sprintf("%.3g", s.Rate) },
-		} {
+		for _, of := range of {
 			for _, side := range []summary.Side{r.A, r.B} {
 				if !side.Known {
 					row = append(row, missing())

@@ -3,13 +3,13 @@ package ui
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/otlp"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/summary"
+	"github.com/iikanji/iikanji/internal/timeline"
 )
 
 // endpointsPage is the data of the endpoint view.
@@ -21,7 +21,7 @@ type endpointsPage struct {
 
 // showEndpoints shows the endpoints of a run, the latest with a valid score if none is named.
 func (s *Server) showEndpoints(r *http.Request) (*view, error) {
-	_, sum, err := s.store.load()
+	h, sum, err := s.store.load()
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,11 @@ func (s *Server) showEndpoints(r *http.Request) (*view, error) {
 	if err != nil {
 		return nil, noRun(run, err)
 	}
-	return &view{name: "endpoints", title: "Endpoints", here: "/endpoints", tables: []*Table{endpointsTable(d, s.o.Traces, runPath(d.Run.ID)+"/requests")}, data: endpointsPage{d, chosen, s.o.Traces != nil}}, nil
+	requests := ""
+	if timeline.Has(h, d.Run.ID) {
+		requests = runPath(d.Run.ID) + "/requests"
+	}
+	return &view{name: "endpoints", title: "Endpoints", here: "/endpoints", tables: []*Table{endpointsTable(d, s.o.Traces, requests)}, data: endpointsPage{d, chosen, s.o.Traces != nil}}, nil
 }
 
 // An endpoint is one row of the view.
@@ -101,7 +105,7 @@ func endpointsTable(d *summary.Detail, traces *otlp.Store, requests string) *Tab
 	for _, e := range all {
 		name := text(e.key)
 		if requests != "" {
-			name.Href = requests + "?step=" + url.QueryEscape(e.key)
+			name.Href = requests + "?step=" + nameKey(e.key)
 		}
 		rpm := e.count / seconds * 60
 		row := []Cell{name, {Text: report.Percent(e.share), Value: e.share, Numeric: true, Bar: e.share}, number(e.mean, milliseconds(e.mean)), number(e.p95, milliseconds(e.p95)), number(rpm, report.Count(int64(rpm+0.5))),
@@ -123,6 +127,6 @@ func tracedCells(byShape map[string]otlp.Route, key string) []Cell {
 		return []Cell{missing(), missing(), missing()}
 	}
 	count := whole(r.Count)
-	count.Href = "/traces?route=" + url.QueryEscape(r.Name)
+	count.Href = "/traces?route=" + nameKey(r.Name)
 	return []Cell{count, number(r.Statements, fmt.Sprintf("%.1f", r.Statements)), number(r.Database.Seconds(), report.Duration(r.Database))}
 }

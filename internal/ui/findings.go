@@ -47,7 +47,7 @@ func (s *Server) showFindings(r *http.Request) (*view, error) {
 	}
 	t := &Table{Name: "findings", Caption: "Findings, the one with the largest gain first", Columns: []Column{leftColumn("code", "code"), rightColumn("gain", "seconds per run"), leftColumn("where", "where"), leftColumn("claim", "claim"), leftColumn("remedy", "first remedy")}}
 	if p.Of != nil {
-		seen := map[iikanji.Code]int{}
+		seen, numbers := map[iikanji.Code]int{}, map[iikanji.Code]int{}
 		for _, f := range p.Of.Findings {
 			seen[f.Code]++
 			anchor := string(f.Code)
@@ -56,8 +56,9 @@ func (s *Server) showFindings(r *http.Request) (*view, error) {
 			}
 			_, err := fs.Stat(docs.Pages, "findings/"+string(f.Code)+".md")
 			x := finding{Finding: f, Anchor: anchor, Page: err == nil}
-			for i := range f.Remedies {
-				x.Refs = append(x.Refs, fmt.Sprintf("%s.%d", f.Code, i+1))
+			for range f.Remedies { // iikanji plan numbers the remedies of all findings of one code
+				numbers[f.Code]++
+				x.Refs = append(x.Refs, fmt.Sprintf("%s.%d", f.Code, numbers[f.Code]))
 			}
 			p.Findings = append(p.Findings, x)
 			remedy := ""

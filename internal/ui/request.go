@@ -40,10 +40,14 @@ func (s *Server) showRequests(r *http.Request) (*view, error) {
 		return nil, err
 	}
 	defer done()
-	step := r.URL.Query().Get("step")
-	slowest, err := timeline.Slowest(h, runID(n), step, maxRequests)
+	key := r.URL.Query().Get("step")
+	slowest, err := timeline.Slowest(h, runID(n), func(step string) bool { return key == "" || nameKey(step) == key }, maxRequests)
 	if err != nil {
 		return nil, noSamples(n, err)
+	}
+	step := ""
+	if key != "" && len(slowest) > 0 {
+		step = slowest[0].Step
 	}
 	t := &Table{Name: "requests", Caption: "The slowest requests", Columns: []Column{rightColumn("number", "request"), leftColumn("step", "step"), rightColumn("took", "took"), leftColumn("began", "began (UTC)"), rightColumn("status", "status"), rightColumn("bytes", "bytes"), rightColumn("client", "client"), leftColumn("fault", "fault")}}
 	for i := range slowest {
@@ -53,6 +57,12 @@ func (s *Server) showRequests(r *http.Request) (*view, error) {
 	}
 	return &view{name: "requests", title: fmt.Sprintf("Slow requests of run %d", n), here: "/runs", tables: []*Table{t}, data: requestsPage{n, step}}, nil
 }
+
+// nameKey stands for a name in addresses: names are hostile and may be long.
+func nameKey(name string) string { return digest(name)[:12] }
+
+// StepKey is the key of the request's step.
+func (p *requestPage) StepKey() string { return nameKey(p.Request.Step) }
 
 // noSamples is the error of a run without samples.
 func noSamples(n int, err error) error {
@@ -67,7 +77,8 @@ type requestPage struct {
 	*timeline.Timeline
 	Run    int
 	Figure *document.Figure
-	Sure   int // statements that are certain
+	// Numbers of statements by their certainty.
+	Sure, Likely, Possible int
 }
 
 // showRequest shows the timeline of one request.
@@ -104,10 +115,15 @@ func (s *Server) showRequest(r *http.Request) (*view, error) {
 	if err != nil {
 		return nil, noSamples(n, err)
 	}
-	p := requestPage{Timeline: t, Run: n, Figure: requestFigure(t)}
+	p := &requestPage{Timeline: t, Run: n, Figure: requestFigure(t)}
 	for i := range t.Statements {
-		if t.Statements[i].Certainty == timeline.Certain {
+		switch t.Statements[i].Certainty {
+		case timeline.Certain:
 			p.Sure++
+		case timeline.Likely:
+			p.Likely++
+		case timeline.Possible:
+			p.Possible++
 		}
 	}
 	return &view{name: "request", title: fmt.Sprintf("Request %d of run %d", number, n), here: "/runs", tables: []*Table{statementsTable(t)}, data: p}, nil
@@ -135,8 +151,11 @@ func requestFigure(t *timeline.Timeline) *document.Figure {
 		}
 		span := chart.LaneSpan{From: at(middle(x).Add(-x.Took)), To: at(middle(x)), Colour: chart.Blue, Certain: x.Certainty == timeline.Certain,
 			Title: fmt.Sprintf("%s, %s: %s", x.Certainty, report.Duration(x.Took), report.Shorten(report.Clean(x.Text), 200))}
-		if !span.Certain {
+		switch x.Certainty {
+		case timeline.Likely:
 			span.Colour = chart.Orange
+		case timeline.Possible:
+			span.Colour = chart.Grey
 		}
 		rows[n].Spans = append(rows[n].Spans, span)
 	}
@@ -150,10 +169,7 @@ func statementsTable(t *timeline.Timeline) *Table {
 	out := &Table{Name: "statements", Caption: "Statements, in the order of time", Columns: []Column{rightColumn("at", "ended at"), rightColumn("within", "±"), leftColumn("certainty", "certainty"), leftColumn("why", "why"), rightColumn("connection", "connection"), rightColumn("took", "took"), rightColumn("examined", "rows examined"), rightColumn("sent", "rows sent"), leftColumn("statement", "statement")}}
 	for i := range t.Statements {
 		x := &t.Statements[i]
-		mark := classed("● certain", "keep")
-		if x.Certainty != timeline.Certain {
-			mark = classed("○ likely", "other")
-		}
+		mark := map[timeline.Certainty]Cell{timeline.Certain: classed("● certain", "keep"), timeline.Likely: classed("◐ likely", "revert"), timeline.Possible: classed("○ possible", "dim")}[x.Certainty]
 		at, within := middle(x).Sub(t.Request.Start), x.To.Sub(x.From)/2
 		out.Rows = append(out.Rows, []Cell{number(at.Seconds(), report.Duration(at)), number(within.Seconds(), report.Duration(within)), mark, text(x.Why), {Text: strconv.FormatUint(x.Thread, 10), Value: float64(x.Thread), Numeric: true},
 			number(x.Took.Seconds(), report.Duration(x.Took)), number(float64(x.Examined), report.Count(x.Examined)), number(float64(x.Sent), report.Count(x.Sent)), text(x.Text)})

@@ -75,7 +75,11 @@ func (s *Server) showRun(r *http.Request) (*view, error) {
 	}
 	p.Raw = sec != nil
 	p.Charts = secondsFigures(sec, d, nil, nil)
-	tables := []*Table{endpointsTable(d, nil, ""), usageTable(d), countsTable(d), sensorsTable(d), faultsTable(d)}
+	requests := ""
+	if p.Raw {
+		requests = runPath(d.Run.ID) + "/requests"
+	}
+	tables := []*Table{endpointsTable(d, nil, requests), usageTable(d), countsTable(d), sensorsTable(d), faultsTable(d)}
 	if sec != nil {
 		tables = append(tables, secondsTable(sec))
 	}

@@ -135,7 +135,9 @@ func (l *lane) cpu(i, of int) (series []chart.Series) {
 				x.Points = append(x.Points, chart.Point{X: at, Y: v, Title: fmt.Sprintf("%s%s, second %.0f: %.2f cores", l.name, s.Name, at, v)})
 			}
 		}
-		series = append(series, x)
+		if len(x.Points) > 0 {
+			series = append(series, x)
+		}
 	}
 	return series
 }

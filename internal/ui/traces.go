@@ -3,7 +3,6 @@ package ui
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 
 	"github.com/iikanji/iikanji/internal/chart"
 	"github.com/iikanji/iikanji/internal/otlp"
@@ -13,10 +12,10 @@ import (
 
 // tracesPage is the data of the list of traces.
 type tracesPage struct {
-	Address      string
-	Route        string
-	Spans, Gone  int64
-	Traces, Most int
+	Address     string
+	Route       string
+	Spans, Gone int64
+	Traces      int
 }
 
 // maxTraces bounds the list of slow traces.
@@ -27,15 +26,19 @@ func (s *Server) showTraces(r *http.Request) (*view, error) {
 	if s.o.Traces == nil {
 		return nil, notFound("traces are received with --otlp ADDRESS")
 	}
-	p := tracesPage{Address: s.o.OTLP, Route: r.URL.Query().Get("route"), Most: maxTraces}
+	p := tracesPage{Address: s.o.OTLP}
+	key := r.URL.Query().Get("route")
 	p.Spans, p.Traces, p.Gone = s.o.Traces.Counts()
 	routes := &Table{Name: "routes", Caption: "Routes of the received traces", Columns: []Column{leftColumn("route", "route"), rightColumn("traces", "traces"), rightColumn("failed", "failed"), rightColumn("mean", "mean"), rightColumn("p95", "95th"), rightColumn("calls", "database calls"), rightColumn("database", "in the database"), leftColumn("slowest", "slowest")}}
 	for _, x := range s.o.Traces.Routes() {
-		routes.Rows = append(routes.Rows, []Cell{link(x.Name, "/traces?route="+url.QueryEscape(x.Name)), whole(x.Count), whole(x.Failed), number(x.Mean.Seconds(), report.Duration(x.Mean)), number(x.P95.Seconds(), report.Duration(x.P95)),
+		routes.Rows = append(routes.Rows, []Cell{link(x.Name, "/traces?route="+nameKey(x.Name)), whole(x.Count), whole(x.Failed), number(x.Mean.Seconds(), report.Duration(x.Mean)), number(x.P95.Seconds(), report.Duration(x.P95)),
 			number(x.Statements, fmt.Sprintf("%.1f", x.Statements)), number(x.Database.Seconds(), report.Duration(x.Database)), link(x.Slowest[:8], "/traces/"+x.Slowest)})
 	}
 	slowest := &Table{Name: "slowest", Caption: "The slowest traces", Columns: []Column{leftColumn("trace", "trace"), leftColumn("route", "route"), rightColumn("took", "took"), rightColumn("spans", "spans"), leftColumn("began", "began (UTC)")}}
-	for _, t := range s.o.Traces.Slowest(p.Route, maxTraces) {
+	for _, t := range s.o.Traces.Slowest(func(route string) bool { return key == "" || nameKey(route) == key }, maxTraces) {
+		if key != "" {
+			p.Route = t.Route()
+		}
 		server := t.Server()
 		slowest.Rows = append(slowest.Rows, []Cell{link(t.ID[:8], "/traces/"+t.ID), text(t.Route()), number(server.Took().Seconds(), report.Duration(server.Took())), whole(len(t.Spans)), text(server.From.UTC().Format("15:04:05.000"))})
 	}
@@ -48,6 +51,9 @@ type tracePage struct {
 	Server *otlp.Span
 	Figure *document.Figure
 }
+
+// RouteKey is the key of the trace's route.
+func (p *tracePage) RouteKey() string { return nameKey(p.Route()) }
 
 // maxSpanLanes bounds the spans of a chart.
 const maxSpanLanes = 60
@@ -64,7 +70,7 @@ func (s *Server) showTrace(r *http.Request) (*view, error) {
 	}
 	server := t.Server()
 	begin := t.Spans[0].From
-	p := tracePage{Trace: t, Server: server}
+	p := &tracePage{Trace: t, Server: server}
 	table := &Table{Name: "spans", Caption: "Spans, in the order of time", Columns: []Column{rightColumn("at", "began at"), rightColumn("took", "took"), leftColumn("service", "service"), leftColumn("name", "name"), leftColumn("kind", "kind"), leftColumn("certainty", "certainty"), leftColumn("statement", "statement")}}
 	var rows []chart.Lane
 	end := server.To
