@@ -15,7 +15,7 @@ DEMO_FLAGS ?=
 # Debian installs servers into folders that a user's PATH lacks.
 export PATH := $(PATH):/usr/sbin:/sbin
 
-.PHONY: demo check build install bench test lint fuzz fuzz-grow setup setup-check clean
+.PHONY: demo check build install bench test test-together test-alone lint lint-world fuzz fuzz-grow setup setup-check clean
 
 build:
 	go build -trimpath -o bin/iikanji ./cmd/iikanji
@@ -24,11 +24,18 @@ demo: setup build
 	bin/iikanji bench isucondition $(DEMO_FLAGS)
 	bin/iikanji tune isucondition --time 13m $(DEMO_FLAGS)
 
+# lint and the first group of tests run side by side: many tests wait for servers,
+# and lint uses the CPU meanwhile.
 check: setup-check
-	@rm -f .cache/times
-	@scripts/timed.sh lint $(MAKE) --no-print-directory lint
+	@mkdir -p .cache && rm -f .cache/times
 	@scripts/timed.sh build $(MAKE) --no-print-directory build
-	@scripts/timed.sh test $(MAKE) --no-print-directory test
+	@nice -n 5 scripts/timed.sh lint $(MAKE) --no-print-directory lint >.cache/lint.log 2>&1 & lint=$$!; \
+	trap 'kill $$lint 2>/dev/null' INT TERM; \
+	scripts/timed.sh test-together $(MAKE) --no-print-directory test-together; tests=$$?; \
+	wait $$lint; linted=$$?; \
+	cat .cache/lint.log; \
+	[ $$tests -eq 0 ] && [ $$linted -eq 0 ]
+	@scripts/timed.sh test-alone $(MAKE) --no-print-directory test-alone
 	@scripts/timed.sh
 	@echo "make check: all passed"
 
@@ -52,18 +59,33 @@ lint: $(STATICCHECK) $(GOVULNCHECK) $(DEADCODE)
 	@scripts/apps.sh $(CURDIR)/scripts/vuln.sh $(CURDIR)/$(GOVULNCHECK)
 	@n=$$(wc -l <README.md); if [ $$n -gt 200 ]; then echo "README.md has $$n lines, 200 are allowed"; exit 1; fi
 
-# The tests of these packages put a real site under load and measure times. They
-# run one package at a time, after the others, so that no other test uses the
-# machine.
-LOADED = /arenas/isucondition$$ /bench/worse$$ /cmd/iikanji$$ /internal/observe$$ /internal/tune$$
+# Robustness of iikanji lint over foreign code; no part of check.
+lint-world: build
+	scripts/lint-world.sh $(CURDIR)/bin/iikanji 600
 
 # A program that is built with -race sleeps 1 s when it exits, unless GORACE sets
 # another time. The tests start hundreds of them.
-test: export GORACE = atexit_sleep_ms=10
+test test-together test-alone: export GORACE = atexit_sleep_ms=10
 
-test:
-	go test -race -timeout 20m -parallel 4 $$(go list ./... | grep -v $(foreach p,$(LOADED),-e '$(p)'))
-	go test -race -timeout 20m -p 1 $$(go list ./... | grep $(foreach p,$(LOADED),-e '$(p)'))
+test: test-together test-alone
+
+# The packages whose tests take longest start first, so that none of them is left
+# alone at the end. Three at a time: most wait for servers half of their time.
+LONGEST = ./arenas/... ./cmd/iikanji ./internal/change/nginxconf ./internal/tune ./internal/stack ./internal/change/...
+
+# These packages have one goroutine (TestSerial checks that), so the race detector
+# has nothing to find. Their simulations are several times slower with it.
+SERIAL = ./internal/judge ./internal/stats
+
+test-together:
+	go test -timeout 20m $(SERIAL)
+	go test -race -timeout 20m -p 3 -parallel 4 -skip 'UnderLoad$$' $(LONGEST) $$(go list ./... | grep -v $(patsubst ./%,-e '/%$$',$(SERIAL)))
+
+# Tests whose names end in UnderLoad put a real site under load and measure times.
+# They run one at a time, after the others, so that no other test uses the machine.
+test-alone:
+	go test -race -timeout 20m -p 1 -run 'UnderLoad$$' \
+		$$(grep -rl --include='*_test.go' -E '^func Test[A-Za-z0-9]*UnderLoad\(' . | xargs -n 1 dirname | sort -u)
 
 # Random inputs are no part of `check`, which replays the committed ones: see
 # docs/adr/0008. fuzz-grow also commits to testdata/fuzz what it found.

@@ -83,9 +83,12 @@ const (
 	Observability          // logs
 	Availability           // every request gets an answer
 	Privacy                // an answer reaches only the client that it was made for
+	Isolation              // the statements of a transaction see one state of the data
+	TestedOnly             // every rewrite of source is proven by types and flow, not by tests only
+	Behaviour              // the rules that the application's own code decides by, such as limits and shares
 )
 
-var promiseWords = []string{"unknown", "durability", "freshness", "row-order", "observability", "availability", "privacy"}
+var promiseWords = []string{"unknown", "durability", "freshness", "row-order", "observability", "availability", "privacy", "isolation", "tested-only", "behaviour"}
 
 func (p Promise) String() string               { return wordOf(promiseWords, p) }
 func (p Promise) MarshalText() ([]byte, error) { return []byte(p.String()), nil }

@@ -3,7 +3,7 @@ package iikanji
 import "slices"
 
 // A Code is the permanent identifier of a cause: DB1xx queries and indexes, DB2xx server,
-// WEB1xx proxy, APP1xx application, OS1xx host, BEN1xx measurement. Each has a
+// KV1xx caches (Redis, memcached), WEB1xx proxy, APP1xx application, OS1xx host, BEN1xx measurement. Each has a
 // page docs/findings/<CODE>.md.
 type Code string
 

@@ -19,62 +19,76 @@ const module = "github.com/iikanji/iikanji"
 // below it that has no line of its own. A new import needs a line here and a
 // reason in the commit.
 var layout = map[string][]string{
-	"words":                            {},
-	"internal/stats":                   {},
-	"internal/lines":                   {},
-	"internal/filter":                  {}, // the language of --where, for every kind of log
-	"internal/nginx":                   {},
-	"internal/plain":                   {},        // the one cleaner of text from outside
-	"internal/redact":                  {"words"}, // removes secrets from what leaves the machine
-	"internal/tally":                   {"words"},
-	"internal/scenario":                {"words"},
-	"internal/host":                    {},
-	"internal/history":                 {"words"},
-	"internal/accesslog":               {"words", "internal/lines", "internal/tally", "internal/filter", "internal/nginx"},
-	"internal/slowlog":                 {"words", "internal/lines", "internal/tally", "internal/filter"},
-	"internal/errorlog":                {"words", "internal/lines"},
-	"internal/hoststat":                {"words", "internal/host"},
-	"internal/facts":                   {"words", "internal/nginx", "internal/host", "internal/hoststat"},
-	"internal/facts/factstest":         {}, // a private MariaDB for tests
-	"internal/bench":                   {"words", "internal/scenario", "internal/tally"},
-	"internal/attribute":               {}, // pure: no clock, no I/O
-	"internal/diagnose":                {"words", "internal/attribute"},
-	"internal/change":                  {"words", "internal/host", "internal/history"},
-	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/change/promise", "internal/nginx"},
-	"internal/change/promise":          {"words"}, // pure: which promises a value weakens
-	"internal/change/all":              {"internal/change/*"},
-	"internal/export":                  {"words", "internal/history", "internal/change", "internal/plain", "internal/redact"},
-	"internal/propose":                 {"words", "internal/change", "internal/plain", "internal/redact"}, // describes the acts that kinds of change declare
-	"internal/stack":                   {"words", "internal/host", "internal/arena"},                      // see docs/adr/0001
-	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/host", "internal/hoststat", "internal/change", "internal/judge", "internal/observe", "internal/tune"},
-	"internal/site":                    {"words", "internal/scenario", "internal/host", "internal/arena", "internal/change", "internal/stack", "internal/field"}, // an arena's stack as a Subject
-	"internal/target":                  {"words"},
-	"internal/target/machine":          {"internal/host", "internal/hoststat"},
-	"internal/target/discover":         {"words", "internal/nginx", "internal/host", "internal/hoststat", "internal/target", "internal/target/machine"},
-	"internal/target/live":             {"words", "internal/host", "internal/history", "internal/nginx", "internal/change", "internal/field", "internal/target", "internal/target/*"}, // a site that runs already as a Subject
-	"internal/target/loader":           {"words", "internal/bench", "internal/scenario", "internal/field", "internal/target"},                                                         // an outside benchmarker as a Loader
-	"internal/target/doctor":           {"words", "internal/lines", "internal/host", "internal/accesslog", "internal/target", "internal/target/*"},
-	"internal/target/targettest":       {}, // a small foreign site for tests
-	"internal/target/keeper":           {"internal/host", "internal/target/machine"},
-	"internal/report":                  {"words", "internal/plain"},
-	"internal/report/document":         {"words", "internal/report", "internal/chart", "internal/summary", "internal/observe"}, // a whole history as one file
-	"docs":                             {},                                                                                     // the pages that iikanji help prints
-	"internal/chart":                   {},                                                                                     // SVG; knows no word of ours
-	"internal/summary":                 {"words", "internal/history", "internal/change", "internal/judge", "internal/observe", "internal/tune"},
-	"internal/summary/summarytest":     {"words", "internal/history", "internal/change", "internal/hoststat", "internal/observe", "internal/tune"}, // small histories for tests
-	"internal/arena":                   {"words", "internal/scenario"},
-	"internal/arena/kit/*":             {"words", "internal/scenario", "internal/arena/kit/*"}, // code that several arenas need
-	"internal/arena/arenatest":         {"*"},
-	"internal/arena/arenatest/grading": {"words"},                   // answers.txt against findings
-	"internal/judge":                   {"words", "internal/stats"}, // pure: no clock, no I/O
-	"internal/observe": {"words", "internal/lines", "internal/scenario", "internal/host", "internal/history", "internal/accesslog",
-		"internal/slowlog", "internal/errorlog", "internal/hoststat", "internal/facts", "internal/bench", "internal/diagnose", "internal/tally"},
+	"words": {},
+	"internal/stats": {},
+	"internal/lines": {},
+	"internal/filter": {}, // the language of --where, for every kind of log
+	"internal/nginx": {},
+	"internal/plain": {}, // the one cleaner of text from outside
+	"internal/redact": {"words"}, // removes secrets from what leaves the machine
+	"internal/tally": {"words"},
+	"internal/scenario": {"words"},
+	"internal/host": {},
+	"internal/history": {"words"},
+	"internal/accesslog": {"words", "internal/lines", "internal/tally", "internal/filter", "internal/nginx"},
+	"internal/slowlog": {"words", "internal/lines", "internal/tally", "internal/filter"},
+	"internal/errorlog": {"words", "internal/lines"},
+	"internal/hoststat": {"words", "internal/host"},
+	"internal/facts": {"words", "internal/nginx", "internal/host", "internal/hoststat"},
+	"internal/facts/factstest": {}, // a private MariaDB for tests
+	"internal/bench": {"words", "internal/scenario", "internal/tally"},
+	"internal/attribute": {}, // pure: no clock, no I/O
+	"internal/diagnose": {"words", "internal/attribute"},
+	"internal/change": {"words", "internal/host", "internal/history"},
+	"internal/change/*": {"words", "internal/host", "internal/history", "internal/change", "internal/change/promise", "internal/nginx"},
+	"internal/change/gocode": {"words", "internal/host", "internal/change", "internal/change/promise", "internal/facts", "internal/gosource", "internal/lever"},
+	"internal/answers": {}, // answers of two builds of an app
+	"internal/gosource": {"words", "internal/lever", "internal/slowlog"}, // source of Go apps as facts
+	"internal/change/promise": {"words"}, // pure: which promises a value weakens
+	"internal/change/all": {"internal/change/*"},
+	"internal/window": {"words", "internal/stats", "internal/slowlog"}, // what was observed, redacted and compared
+	"internal/export": {"words", "internal/history", "internal/change", "internal/plain", "internal/redact"},
+	"internal/propose": {"words", "internal/change", "internal/plain", "internal/redact"}, // describes the acts that kinds of change declare
+	"internal/stack": {"words", "internal/host", "internal/arena"}, // see docs/adr/0001
+	"internal/field": {"words", "internal/scenario", "internal/bench", "internal/history", "internal/host", "internal/hoststat", "internal/change", "internal/judge", "internal/observe", "internal/tune", "internal/gosource", "internal/goprofile", "internal/answers"},
+	"internal/lever/sqltext": {}, // SQL by its tokens
+	"internal/lever/sqlcall": {"internal/lever/sqltext"}, // finds SQL calls in Go source
+	"internal/sqlcache": {}, // copied into apps: the standard library only
+	"internal/sqlcache/model": {}, // checks the cache against its promise
+	"internal/lever/cacheplan": {"internal/lever/sqltext", "internal/sqlcache"},
+	"internal/lever": {"internal/lever/*"}, // analyzers of Go source; no server, no words
+	"internal/site": {"words", "internal/scenario", "internal/host", "internal/arena", "internal/change", "internal/stack", "internal/field"}, // an arena's stack as a Subject
+	"internal/target": {"words"},
+	"internal/target/machine": {"internal/host", "internal/hoststat"},
+	"internal/target/discover": {"words", "internal/nginx", "internal/host", "internal/hoststat", "internal/target", "internal/target/machine"},
+	"internal/target/live": {"words", "internal/host", "internal/history", "internal/nginx", "internal/change", "internal/field", "internal/target", "internal/target/*"}, // a site that runs already as a Subject
+	"internal/target/loader": {"words", "internal/bench", "internal/scenario", "internal/field", "internal/target"}, // an outside benchmarker as a Loader
+	"internal/target/doctor": {"words", "internal/lines", "internal/host", "internal/accesslog", "internal/target", "internal/target/*"},
+	"internal/target/targettest": {}, // a small foreign site for tests
+	"internal/target/keeper": {"internal/host", "internal/target/machine"},
+	"internal/report": {"words", "internal/plain"},
+	"internal/progress": {"words"}, // the state of a running command, in a file
+	"internal/otlp": {}, // receives traces; knows no word of ours
+	"internal/timeline": {"words", "internal/history", "internal/bench", "internal/lines", "internal/slowlog", "internal/attribute", "internal/observe"}, // the raw files of a run
+	"internal/ui": {"words", "docs", "internal/history", "internal/progress", "internal/otlp", "internal/timeline", "internal/chart", "internal/summary", "internal/observe", "internal/redact", "internal/report", "internal/report/document"},
+	"internal/report/document": {"words", "internal/report", "internal/chart", "internal/summary", "internal/observe"}, // a whole history as one file
+	"docs": {}, // the pages that iikanji help prints
+	"internal/chart": {}, // SVG; knows no word of ours
+	"internal/summary": {"words", "internal/history", "internal/change", "internal/judge", "internal/observe", "internal/tune"},
+	"internal/summary/summarytest": {"words", "internal/bench", "internal/history", "internal/change", "internal/hoststat", "internal/observe", "internal/tune"}, // small histories for tests
+	"internal/arena": {"words", "internal/scenario"},
+	"internal/arena/kit/*": {"words", "internal/scenario", "internal/arena/kit/*"}, // code that several arenas need
+	"internal/arena/arenatest": {"*"},
+	"internal/arena/arenatest/grading": {"words"}, // answers.txt against findings
+	"internal/judge": {"words", "internal/stats"}, // pure: no clock, no I/O
+	"internal/observe": {"words", "internal/lines", "internal/scenario", "internal/host", "internal/history", "internal/accesslog", "internal/slowlog", "internal/errorlog", "internal/hoststat", "internal/facts", "internal/bench", "internal/diagnose", "internal/tally"},
 	"internal/selftest": {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe", "internal/tune"}, // simulated searches
-	"internal/tune":     {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe"},
-	"arenas/all":        {"arenas/*"},
-	"arenas/*":          {"words", "internal/scenario", "internal/arena", "internal/arena/kit/*"},
-	"bench/*":           {"*"}, // comparisons with peers: programs that nothing imports
-	"cmd/*":             {"*"},
+	"internal/tune": {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe"},
+	"arenas/all": {"arenas/*"},
+	"arenas/*": {"words", "internal/scenario", "internal/arena", "internal/arena/kit/*"},
+	"bench/*": {"*"}, // comparisons with peers: programs that nothing imports
+	"cmd/*": {"*"},
+	"internal/goprofile": {"words"}, // CPU profiles of Go apps
 }
 
 type pkg struct {

@@ -92,7 +92,11 @@ const (
 	TopicHTTPStatus = "http_status" // Target the web server, Key as in "499 GET /api/trend", Value a count; Moves
 	TopicVolume     = "volume"      // Target the service, Key the log's kind, Value bytes written during the load; Moves
 	TopicAnswer     = "answer"      // Target the web server, Key the route, Value an Answer; Moves
-	TopicSeries     = "series"      // Target the web server, Key the route, Value a Series; Moves
+	// Of a Redis or a memcached: its Target is the service, Key the name that the server
+	// uses; the growth of a counter over the run, or a limit or size at its end; Moves.
+	TopicCacheCounter = "cache_counter"
+	TopicCacheSetting = "cache_setting"
+	TopicSeries       = "series" // Target the web server, Key the route, Value a Series; Moves
 )
 
 // A Listener is a socket that takes connections.

@@ -50,6 +50,8 @@ type Run struct {
 	Notes    []string           `json:"notes,omitempty"`    // messages of the scenario during the run
 	Warnings []string           `json:"warnings,omitempty"` // doubts about the measurement itself
 	Partial  bool               `json:"partial,omitempty"`  // interrupted: covers less than was requested
+	// Watched is the site's own traffic: no load was sent, and there is no score.
+	Watched bool `json:"watched,omitempty"`
 }
 
 // Clean reports whether the run's score is valid and may be compared.

@@ -14,16 +14,18 @@ type Verdict struct {
 	// Effect, corrected for the winner's curse.
 	Expect Interval `json:"expect"`
 	// Doubt is the probability that the change has no effect at all.
-	Doubt     float64  `json:"doubt"`
-	SE        float64  `json:"se"`     // standard error of Effect.Mid
-	Shrunk    float64  `json:"shrunk"` // Expect.Mid
-	P         float64  `json:"p"`      // one-sided, of this interim analysis alone
-	Worth     float64  `json:"worth"`  // the least effect on ln(score) worth keeping
-	Needed    int      `json:"needed"` // further pairs of runs that could give a decision; 0 for none
-	Work      []Work   `json:"work,omitempty"`
-	NewFaults []Fault  `json:"new_faults,omitempty"`
-	Why       string   `json:"why"`
-	Warnings  []string `json:"warnings,omitempty"`
+	Doubt     float64 `json:"doubt"`
+	SE        float64 `json:"se"`     // standard error of Effect.Mid
+	Shrunk    float64 `json:"shrunk"` // Expect.Mid
+	P         float64 `json:"p"`      // one-sided, of this interim analysis alone
+	Worth     float64 `json:"worth"`  // the least effect on ln(score) worth keeping
+	Needed    int     `json:"needed"` // further pairs of runs that could give a decision; 0 for none
+	Work      []Work  `json:"work,omitempty"`
+	NewFaults []Fault `json:"new_faults,omitempty"`
+	// Answered is the comparison of answers before the runs of a change of source.
+	Answered *Answered `json:"answered,omitempty"`
+	Why      string    `json:"why"`
+	Warnings []string  `json:"warnings,omitempty"`
 }
 
 // A Work is the effect of a Change on the work per successful request: queries,

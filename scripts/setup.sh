@@ -21,6 +21,8 @@ if [ "${1:-demo}" = check ]; then
 	want patch patch
 	want tmux tmux
 	want python3 python3-minimal
+	want zsh zsh
+	want fish fish
 fi
 if ! command -v go >/dev/null 2>&1; then
 	echo "iikanji: Go 1.26 or newer is needed to build, and go is not in PATH" >&2

@@ -7,7 +7,11 @@ set -u
 times=.cache/times
 if [ $# -eq 0 ]; then
 	echo "seconds  step"
-	awk -F'\t' '$1 == "step" { printf "%7.0f  %s\n", $3, $2; sum += $3 } END { printf "%7.0f  in all\n", sum }' "$times"
+	awk -F'\t' '$1 == "step" {
+		printf "%7.0f  %s\n", $4 - $3, $2
+		if (!first || $3 < first) first = $3
+		if ($4 > last) last = $4
+	} END { printf "%7.0f  in all (lint runs beside test-together)\n", last - first }' "$times"
 	echo
 	echo "seconds  package (the 15 slowest; packages of one step may run side by side)"
 	awk -F'\t' '$1 == "package" { printf "%7.1f  %s\n", $3, $2 }' "$times" | sort -rn | head -n 15
@@ -21,7 +25,7 @@ log=$(mktemp) && failed=$(mktemp) || exit 1
 trap 'rm -f "$log" "$failed"' EXIT
 start=$(date +%s)
 { "$@" 2>&1 || echo failed >"$failed"; } | tee "$log"
-printf 'step\t%s\t%d\n' "$name" $(($(date +%s) - start)) >>"$times"
+printf 'step\t%s\t%d\t%d\n' "$name" "$start" "$(date +%s)" >>"$times"
 # go test's summary: "ok" or "FAIL", a tab, the package, a tab, its seconds.
 awk -F'\t' '/^(ok  |FAIL)\t/ && $3 ~ /^[0-9.]+s/ { sub(/s.*/, "", $3); printf "package\t%s\t%s\n", $2, $3 }' "$log" >>"$times"
 if [ -s "$failed" ]; then

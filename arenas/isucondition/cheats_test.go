@@ -73,18 +73,22 @@ func early() arenatest.Hook {
 }
 
 // staleTrend sends every second client the trend as it was after a few answers.
-func staleTrend() arenatest.Hook {
+func staleTrend() arenatest.Hook { return repeatedTrend(4, 2) }
+
+// repeatedTrend sends answer number nth of the load again, instead of every
+// so-many-th answer after it.
+func repeatedTrend(nth, every int) arenatest.Hook {
 	var mu sync.Mutex
-	var first []byte
+	var kept []byte
 	n := 0
 	return arenatest.When("load", "GET", "/api/trend", arenatest.After(200, func(x *arenatest.Exchange) {
 		mu.Lock()
 		defer mu.Unlock()
-		if n++; n == 4 {
-			first = x.Reply
+		if n++; n == nth {
+			kept = x.Reply
 		}
-		if n > 4 && n%2 == 0 {
-			x.Reply = first
+		if n > nth && n%every == 0 {
+			x.Reply = kept
 		}
 	}))
 }

@@ -146,21 +146,7 @@ func loaded(pattern string, change func(x *arenatest.Exchange, v []object) []obj
 
 // oldTrend acts like one of several caches that is never purged: after the 20th
 // answer, every third answer repeats the 20th.
-func oldTrend() arenatest.Hook {
-	var mu sync.Mutex
-	var first []byte
-	n := 0
-	return arenatest.When("load", "GET", "/api/trend", arenatest.After(200, func(x *arenatest.Exchange) {
-		mu.Lock()
-		defer mu.Unlock()
-		if n++; n == 20 {
-			first = x.Reply
-		}
-		if n > 20 && n%3 == 0 {
-			x.Reply = first
-		}
-	}))
-}
+func oldTrend() arenatest.Hook { return repeatedTrend(20, 3) }
 
 // shrunkTrend omits the ISU of one character after a while.
 func shrunkTrend() arenatest.Hook {

@@ -44,9 +44,9 @@ func workFolder(t *testing.T) string {
 	return dir
 }
 
-// TestTickets checks that the app answers correctly under its own load, that the
+// TestTicketsUnderLoad checks that the app answers correctly under its own load, that the
 // proposed larger pool takes effect, and that undoing it restores every byte.
-func TestTickets(t *testing.T) {
+func TestTicketsUnderLoad(t *testing.T) {
 	dir := filepath.Join(workFolder(t), "tickets")
 	a := ticketsArena()
 	err := site.Use(t.Context(), a, stack.Options{Dir: dir}, func(ctx context.Context, p *site.Subject) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/hoststat"
+	"github.com/iikanji/iikanji/internal/progress"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/scenario"
 	"github.com/iikanji/iikanji/internal/site"
@@ -66,7 +67,7 @@ Examples:
 }
 
 // Run runs the command.
-func (c *benchCmd) Run(ctx context.Context, e *env) error {
+func (c *benchCmd) Run(ctx context.Context, e *env) (err error) {
 	a, err := findTarget(c.Target)
 	if err != nil {
 		return err
@@ -82,6 +83,8 @@ func (c *benchCmd) Run(ctx context.Context, e *env) error {
 	}
 	defer h.Close()
 	defer tidy(e, h)
+	r.file = progress.NewWriter(r.history, "bench", a.Name, e.Now)
+	defer func() { endProgress(e, r.file, err) }()
 	switch {
 	case c.Price:
 		return r.priceAll(ctx, h)
@@ -101,7 +104,8 @@ type benchRun struct {
 	pin      pinning
 	history  string
 	progress *report.Progress
-	growth   growth // for terminals
+	growth   growth
+	file     *progress.Writer // for other processes; nil where the command writes none
 	boot     time.Duration
 }
 
@@ -274,6 +278,7 @@ func (r *benchRun) bench(ctx context.Context, f *field.Field) error {
 
 // show draws one progress line, on a terminal with the points of each second.
 func (r *benchRun) show(p bench.Progress) {
+	r.file.Update(r.growth.record(p))
 	if p.Note != "" {
 		r.progress.Say("%s", p.Note)
 	}
@@ -282,7 +287,7 @@ func (r *benchRun) show(p bench.Progress) {
 		return
 	}
 	line := ""
-	if r.growth.add(p.Elapsed.Seconds(), p.Score); r.e.TTY {
+	if r.e.TTY {
 		line = r.growth.line(min(growthCols, r.e.Cols/4)) + " "
 	}
 	r.progress.Status("load: %s%s left, score %s, %s, %s, %s", line, p.Left.Round(time.Second),

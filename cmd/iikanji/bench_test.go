@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/progress"
 )
 
 // A lockedBuffer is a writer that several goroutines may use at once.
@@ -64,10 +65,10 @@ func commandIn(ctx context.Context, e *env, args ...string) (status int, stdout 
 	return run(ctx, e, args), out.String()
 }
 
-// TestBenchForReal runs the command on a real arena in one work folder: checks
+// TestBenchUnderLoad runs the command on a real arena in one work folder: checks
 // only, a short load with --json, an interrupted load, and checks of a stack by its
 // URL.
-func TestBenchForReal(t *testing.T) {
+func TestBenchUnderLoad(t *testing.T) {
 	dir := preparedFolder(t, "isucondition")
 	t.Run("checks", func(t *testing.T) {
 		var errs lockedBuffer
@@ -83,7 +84,9 @@ func TestBenchForReal(t *testing.T) {
 
 func loadForReal(t *testing.T, dir string) {
 	var errs lockedBuffer
+	watched := watchProgress(t, filepath.Join(dir, "history"))
 	status, out := command(t.Context(), &errs, "bench", "isucondition", "--dir", dir, "--load", "4s", "--json")
+	watched()
 	var r iikanji.Run
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatalf("--json is no document: %v\n%s\n%s", err, out, errs.String())
@@ -112,6 +115,46 @@ func loadForReal(t *testing.T, dir string) {
 	host, err := os.ReadFile(filepath.Join(folder, hostFile))
 	if err != nil || strings.Count(string(host), "\thost\t") < 2 || !strings.Contains(string(host), "\tdatabase\t") {
 		t.Errorf("%v: what the machine did in 4 s:\n%s", err, host)
+	}
+}
+
+// watchProgress reads the progress file of a history as another process would, until
+// the function that it returns is called: that checks what was seen.
+func watchProgress(t *testing.T, dir string) (check func()) {
+	t.Helper()
+	var loads, growing, bad int
+	stop, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		for {
+			s, err := progress.Read(dir)
+			switch {
+			case err != nil:
+				bad++
+			case s.Running() && s.Run.Phase == "load":
+				loads++
+				if len(s.Run.Growth) > 1 && s.Run.Requests > 0 {
+					growing++
+				}
+			}
+			select {
+			case <-stop:
+				return
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+	}()
+	return func() {
+		t.Helper()
+		close(stop)
+		<-gone
+		s, err := progress.Read(dir)
+		if err != nil || !s.Ended || s.Command != "bench" || s.Target != "isucondition" {
+			t.Errorf("the last state of the progress file is %+v, %v", s, err)
+		}
+		if loads == 0 || growing == 0 || bad > 0 {
+			t.Errorf("%d looks saw the load, %d its points by second, %d could not be read", loads, growing, bad)
+		}
 	}
 }
 

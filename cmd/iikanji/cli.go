@@ -20,6 +20,7 @@ type cli struct {
 	Up       upCmd       `cmd:"" help:"Bring a target up and keep it up until Ctrl-C."`
 	Bench    benchCmd    `cmd:"" help:"Load a target, check every answer, and score it."`
 	Diagnose diagnoseCmd `cmd:"" help:"Load a target under observation; show what is slow, why, and what to do."`
+	Collect  collectCmd  `cmd:"" help:"Watch a site's own traffic; write a folder to diagnose elsewhere."`
 	Plan     planCmd     `cmd:"" help:"Show the changes that the findings allow; apply none."`
 	Apply    applyCmd    `cmd:"" help:"Apply one change; it can be undone."`
 	Judge    judgeCmd    `cmd:"" help:"Try one change: measure it, keep it if proven, else undo it."`
@@ -27,6 +28,7 @@ type cli struct {
 	Recover  recoverCmd  `cmd:"" help:"Undo changes that were half done when iikanji was killed."`
 	History  historyCmd  `cmd:"" help:"List the changes with their evidence, or the runs."`
 	Report   reportCmd   `cmd:"" help:"Write one file with all that was measured and changed."`
+	UI       uiCmd       `cmd:"" name:"ui" help:"Serve pages about what was measured, and what runs now."`
 	Export   exportCmd   `cmd:"" help:"Write the kept changes as files for another machine."`
 	Tune     tuneCmd     `cmd:"" help:"Make a target fast: try changes, keep proven ones, undo the rest."`
 	Arena    arenaCmd    `cmd:"" help:"List arenas, or write the files of one."`
@@ -36,6 +38,8 @@ type cli struct {
 	Slow     slowCmd     `cmd:"" help:"Show where the time in a slow log went, by digest and transaction."`
 	Diff     diffCmd     `cmd:"" help:"Compare two logs, or two saved profiles, row by row."`
 	Merge    mergeCmd    `cmd:"" help:"Join saved profiles of several hosts or hours into one."`
+	Sqlcache sqlcacheCmd `cmd:"" help:"Make a query cache for a Go app from its statements and its schema."`
+	Lint     lintCmd     `cmd:"" help:"Find slow uses of a database in Go source, and rewrite proven ones."`
 	MCP      mcpCmd      `cmd:"" name:"mcp" help:"Serve a target to programs with language models."`
 	Version  versionCmd  `cmd:"" help:"Print the version, the commit and the compiler."`
 
@@ -72,6 +76,7 @@ func run(ctx context.Context, e *env, args []string) (status int) {
 	if args, err = translateArgs(e, args); err != nil {
 		return explain(e.Stderr, err)
 	}
+	args = lintFlags(args)
 	if args, err = settingFlags(args, declaredFor(args)); err != nil {
 		return explain(e.Stderr, err)
 	}

@@ -70,7 +70,7 @@ func TestBashCompletion(t *testing.T) {
 func TestZshCompletion(t *testing.T) {
 	zsh, err := exec.LookPath("zsh")
 	if err != nil {
-		t.Skip("zsh is not installed")
+		t.Fatalf("%v (Debian's package zsh)", err)
 	}
 	file := completionScript(t, "zsh")
 	for _, c := range completionCases {
@@ -90,7 +90,7 @@ source "$1"; shift; words=("$@"); CURRENT=$#; _iikanji; true`
 func TestFishCompletion(t *testing.T) {
 	fish, err := exec.LookPath("fish")
 	if err != nil {
-		t.Skip("fish is not installed")
+		t.Fatalf("%v (Debian's package fish)", err)
 	}
 	file := completionScript(t, "fish")
 	for _, c := range completionCases {

@@ -13,15 +13,22 @@ import (
 	"github.com/iikanji/iikanji/internal/history"
 )
 
+// renamingPatch is a change of two files of the shop that renames a function. It
+// also returns the first file with its new content.
+func renamingPatch(dir string) (c *iikanji.Change, word, newWord string) {
+	word = filepath.Join(dir, "webapp/go/word.go")
+	newWord = strings.Replace(shopWord, "word()", "say()", 1)
+	c = &iikanji.Change{Kind: "patch", Target: "app", Says: "another name"}
+	change.FromEdits(c, iikanji.Restart, change.Edit{Path: word, Old: []byte(shopWord), New: []byte(newWord)},
+		change.Edit{Path: filepath.Join(dir, "webapp/go/main.go"), Old: []byte(shopApp), New: []byte(strings.Replace(shopApp, "word()", "say()", 1))})
+	return c, word, newWord
+}
+
 // halfPatched records a patch of two files as being applied, writes the first
 // file, and returns the journal's lines.
 func halfPatched(t *testing.T, dir string) (journal string, lines [][]byte) {
 	t.Helper()
-	word, main := filepath.Join(dir, "webapp/go/word.go"), filepath.Join(dir, "webapp/go/main.go")
-	c := &iikanji.Change{Kind: "patch", Target: "app", Says: "another name"}
-	newWord := strings.Replace(shopWord, "word()", "say()", 1)
-	change.FromEdits(c, iikanji.Restart, change.Edit{Path: word, Old: []byte(shopWord), New: []byte(newWord)},
-		change.Edit{Path: main, Old: []byte(shopApp), New: []byte(strings.Replace(shopApp, "word()", "say()", 1))})
+	c, word, newWord := renamingPatch(dir)
 	h, err := history.Open(filepath.Join(dir, "history"))
 	if err != nil {
 		t.Fatal(err)

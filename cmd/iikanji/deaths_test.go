@@ -16,10 +16,10 @@ import (
 	"github.com/iikanji/iikanji/internal/tune"
 )
 
-// TestTrialDies tests that a service that dies while a candidate is on trial fails
+// TestTrialDiesUnderLoad tests that a service that dies while a candidate is on trial fails
 // that run and runs again in the next one; without a candidate on trial, a death
 // ends the search.
-func TestTrialDies(t *testing.T) {
+func TestTrialDiesUnderLoad(t *testing.T) {
 	err := onField(t, func(ctx context.Context, w *liveTarget, f *field.Field) error {
 		kill := func(service string) {
 			done := false

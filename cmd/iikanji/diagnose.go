@@ -15,12 +15,19 @@ import (
 	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/observe"
+	"github.com/iikanji/iikanji/internal/progress"
 	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/report"
 )
 
 type diagnoseCmd struct {
-	Target string `arg:"" help:"Target to observe, such as isucondition (an arena is a target)."`
+	Target string `arg:"" optional:"" help:"Target to observe, such as isucondition (an arena is a target)."`
+
+	Watch   time.Duration `help:"Watch the site's own traffic for this time: send no load, restart nothing, change nothing (sites with an iikanji.toml)." placeholder:"TIME"`
+	Sensors bool          `help:"With --watch: turn missing logs on for that time; it is journalled and undone."`
+	From    string        `help:"Diagnose a folder of iikanji collect; no target is needed." type:"path" placeholder:"FOLDER"`
+
+	Profile bool `help:"Profile the CPU of Go apps: for the run, a file with a profiler is added to the source; it is journalled and undone."`
 
 	Load    time.Duration `help:"Length of the load phase." default:"20s"`
 	Of      int           `name:"run" help:"Diagnose this saved run again; start nothing." placeholder:"N"`
@@ -45,6 +52,12 @@ and prints what is slow, why, its cost in seconds, and what to do, best first.
 Do not compare the score of such a run with others: observing costs time. The
 command changes nothing but the target's log settings, for the run.
 
+With --watch no load is sent: the findings are about the traffic that the site
+has, in seconds per hour of it, each with the statement, setting or diff to take
+away. Statements are read from the slow log if it has all of them, from
+performance_schema if it is on, and else estimated from the list of running
+statements. A sensor is used only if the service's own counters confirm it.
+
 A sensor without proof that it saw the run is listed, and findings that depend
 on it are left out.
 
@@ -53,18 +66,31 @@ Examples:
   iikanji diagnose isucondition --run 7 --explain DB101
   iikanji diagnose isucondition --score
   iikanji diagnose isucondition --format markdown > findings.md
+  iikanji diagnose /srv/shop --watch 10m
+  iikanji diagnose /srv/shop --watch 1h --sensors
+  iikanji diagnose --from before
 
 Exit status: 0 done, 1 failed to run (also: interrupted), 2 usage.`
 }
 
 // Run runs the command.
 func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
+	if c.JSON {
+		c.Format = report.JSON
+	}
+	c.Explain = strings.ToUpper(c.Explain)
+	if c.From != "" {
+		return c.from(ctx, e)
+	}
+	if c.Target == "" {
+		return usageError("a target is missing: name an arena, a folder with an iikanji.toml, or --from FOLDER")
+	}
 	a, err := findTarget(c.Target)
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		c.Format = report.JSON
+	if err := c.checkWatch(a); err != nil {
+		return err
 	}
 	if c.Load < time.Second {
 		return usageError("--load %v: want 1s or more", c.Load)
@@ -78,6 +104,9 @@ func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 	if c.Score && (c.Format == report.TSV || c.Format == report.CSV) {
 		return usageError("--score goes with --format table, markdown or json: %s is one table", c.Format)
 	}
+	if c.Watch > 0 {
+		return c.watch(ctx, e, a)
+	}
 	b := &benchCmd{Target: c.Target, Load: c.Load, Seed: c.Seed, Clock: c.Clock, Pin: c.Pin, Dir: c.Dir, History: c.History, Env: c.Env}
 	r, err := b.prepare(e, a)
 	if err != nil {
@@ -88,7 +117,7 @@ func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 	if c.Of != 0 {
 		d, err = recall(r.history, iikanji.RunID(c.Of))
 	} else {
-		d, err = diagnoseNew(ctx, r)
+		d, err = diagnoseNew(ctx, r, c.Profile)
 	}
 	if err != nil {
 		return err
@@ -119,16 +148,19 @@ func recall(dir string, id iikanji.RunID) (*observe.Diagnosis, error) {
 
 // diagnoseNew brings the target up, makes one observed run and takes the target
 // down again, with its databases' settings as before.
-func diagnoseNew(ctx context.Context, r *benchRun) (d *observe.Diagnosis, err error) {
+func diagnoseNew(ctx context.Context, r *benchRun, profile bool) (d *observe.Diagnosis, err error) {
 	h, err := history.Open(r.history)
 	if err != nil {
 		return nil, err
 	}
 	defer h.Close()
 	defer tidy(r.e, h)
+	r.file = progress.NewWriter(r.history, "diagnose", r.target.Name, r.e.Now)
+	defer func() { endProgress(r.e, r.file, err) }()
 	began := r.e.Now()
 	err = useTarget(ctx, r.target, r.stackOptions(), func(ctx context.Context, s field.Subject) (err error) {
 		f := r.field(h, s, r.loaderOf(s, h))
+		f.Profile = profile
 		d, _, err = f.Diagnose(ctx, field.Load{Time: r.Load}, func() error {
 			r.ready(began, s)
 			f.Boot = r.boot

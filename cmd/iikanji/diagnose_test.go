@@ -14,9 +14,9 @@ import (
 	"github.com/iikanji/iikanji/internal/observe"
 )
 
-// TestDiagnoseForReal observes a short run of a real arena. The best-known cause must
+// TestDiagnoseUnderLoad observes a short run of a real arena. The best-known cause must
 // be among the first findings; then the saved run is diagnosed again.
-func TestDiagnoseForReal(t *testing.T) {
+func TestDiagnoseUnderLoad(t *testing.T) {
 	var dir string
 	var doc diagnosed
 	for range 8 { // on a busy machine a sensor may rightly be red

@@ -16,11 +16,12 @@ import (
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/slowlog"
 	"github.com/iikanji/iikanji/internal/tally"
+	"github.com/iikanji/iikanji/internal/window"
 )
 
 type diffCmd struct {
-	Before string `arg:"" help:"A log, or a profile that access or slow saved."`
-	After  string `arg:"" help:"Another log or profile of the same kind."`
+	Before string `arg:"" help:"A log, a profile that access or slow saved, or a folder of iikanji collect."`
+	After  string `arg:"" help:"Another log, profile or folder of the same kind."`
 
 	Kind string `help:"Kind of the logs: access, slow, or auto to detect it." default:"auto" enum:"auto,access,slow"`
 	accessFlags
@@ -37,18 +38,27 @@ func (diffCmd) Help() string {
 row by row: total before and after, and how total, count, mean and p99 changed.
 New and gone rows are marked. The largest change of total time comes first.
 
+Two folders that iikanji collect wrote, such as one from before and one from
+after a deployment, are compared per request: shares, times and errors of
+routes, executions and time of statements, CPU time of services. Each ratio has
+an interval, from blocks of seconds drawn at random or from Poisson counts.
+
 iikanji access diff and iikanji slow diff do the same for logs of one kind.
 
 Examples:
   iikanji diff access.log.1 access.log
   iikanji diff before.json after.json --format markdown
   iikanji diff slow-before.log slow-after.log --limit 10
+  iikanji diff before after
 
 Exit status: 0 done (whatever changed), 1 failed to run, 2 usage.`
 }
 
 // Run runs the command.
 func (c *diffCmd) Run(ctx context.Context, e *env) error {
+	if window.Is(c.Before) && window.Is(c.After) {
+		return c.windows(e)
+	}
 	opt, err := c.accessFlags.options()
 	if err != nil {
 		return err

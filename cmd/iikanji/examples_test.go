@@ -8,10 +8,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/summary/summarytest"
 )
 
@@ -149,9 +153,12 @@ func TestExamplesRun(t *testing.T) {
 			t.Fatalf("saving %s: %s%s", name, out, errs)
 		}
 	}
+	for _, name := range []string{"before", "after"} {
+		makeWindow(t, name)
+	}
 	git(t.Context(), dir, "init", "--quiet")
 	ran := map[string]int{}
-	for _, command := range []string{"report", "history", "history list", "history show", "history diff", "history note", "completion", "help", "version", "access", "slow", "diff", "merge", "arena", "arena list"} {
+	for _, command := range []string{"report", "ui", "history", "history list", "history show", "history diff", "history note", "completion", "help", "version", "access", "slow", "diff", "merge", "arena", "arena list"} {
 		n := nodeOf(t, command)
 		for _, line := range examplesOf(n) {
 			for _, args := range callsOf(t, dir, line) {
@@ -163,6 +170,9 @@ func TestExamplesRun(t *testing.T) {
 				if slices.ContainsFunc(args, func(a string) bool { _, ok := arena.Find(a); return ok }) && args[0] != "arena" {
 					args = append(args, "--history", hist)
 				}
+				if command == "ui" { // it serves until it is interrupted, at addresses that may be taken
+					args = append(args, "--check", "--listen", "127.0.0.1:0", "--otlp", "127.0.0.1:0")
+				}
 				ran[command]++
 				if out, errs, status := invoke(t, args...); status != exitDone || out == "" {
 					t.Errorf("%s: status %d\n%s%s", line, status, out, errs)
@@ -172,6 +182,29 @@ func TestExamplesRun(t *testing.T) {
 		if ran[command] == 0 && len(examplesOf(n)) > 0 {
 			t.Errorf("no example of %s was run", command)
 		}
+	}
+}
+
+// makeWindow writes a folder as iikanji collect does, with one route.
+func makeWindow(t *testing.T, dir string) {
+	t.Helper()
+	h, err := history.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	id, _, err := h.NewRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := &iikanji.Run{Version: iikanji.RunVersion, ID: id, Scenario: "shop", Began: time.Unix(1_800_000_000, 0), Took: time.Minute, Outcome: iikanji.Passed, Watched: true}
+	ob := &observe.Observation{Run: run, Profiles: []iikanji.Profile{{Version: iikanji.ProfileVersion, Source: iikanji.Access,
+		Rows: []iikanji.Row{{Key: "GET /a", Count: 100, Mean: time.Millisecond, Web: &iikanji.WebRow{}}}}}}
+	if err := observe.Keep(h, ob, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := windowOf(ob).Save(dir); err != nil {
+		t.Fatal(err)
 	}
 }
 

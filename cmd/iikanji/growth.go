@@ -1,6 +1,13 @@
 package main
 
-import "github.com/iikanji/iikanji/internal/report"
+import (
+	"slices"
+
+	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/progress"
+	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/scenario"
+)
 
 // A growth is the score of a run over its load, for a sparkline.
 type growth struct {
@@ -38,4 +45,19 @@ func (g *growth) line(cols int) string {
 		return ""
 	}
 	return report.Spark(g.seconds[:len(g.seconds)-1], cols)
+}
+
+// record takes the progress of a run, and returns what writes it into the progress
+// file.
+func (g *growth) record(p bench.Progress) func(*progress.State) {
+	load := p.Phase == string(scenario.Load)
+	if load {
+		g.add(p.Elapsed.Seconds(), p.Score)
+	}
+	return func(s *progress.State) {
+		s.Run = progress.Run{Phase: p.Phase, Elapsed: p.Elapsed, Left: p.Left, Score: p.Score, Requests: p.Requests, Errors: p.Errors, Timeouts: p.Timeouts}
+		if load {
+			s.Run.Growth = slices.Clone(g.seconds)
+		}
+	}
 }

@@ -50,6 +50,7 @@ slow*.json
 access*.json
 errors.json
 facts.json
+progress.json*
 `
 
 // reportName is the report that is committed with the history.

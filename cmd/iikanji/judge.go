@@ -93,8 +93,8 @@ func (c *judgeCmd) judge(ctx context.Context, e *env) (a tune.Attempt, err error
 		if err != nil {
 			return err
 		}
-		t, live := as.tuner(r, w, h, o)
-		defer live.live.Done()
+		t, live := as.tuner("judge", r, w, h, o)
+		defer func() { live.end(r.e, err) }()
 		a, err = t.Judge(ctx, candidate)
 		return err
 	})

@@ -101,11 +101,7 @@ func TestRecoverBroken(t *testing.T) {
 	_, dir := shop(t)
 	shell(t, exitDone, "plan", "shop", "--dir", dir, "--file", remedyFile(t, oneOfEach()["mysqlconf"])) // fills the folder
 	original := filesBelow(t, dir)
-	word, main := filepath.Join(dir, "webapp/go/word.go"), filepath.Join(dir, "webapp/go/main.go")
-	c := &iikanji.Change{Kind: "patch", Target: "app", Says: "another name"}
-	newWord := strings.Replace(shopWord, "word()", "say()", 1)
-	change.FromEdits(c, iikanji.Restart, change.Edit{Path: word, Old: []byte(shopWord), New: []byte(newWord)},
-		change.Edit{Path: main, Old: []byte(shopApp), New: []byte(strings.Replace(shopApp, "word()", "say()", 1))})
+	c, word, newWord := renamingPatch(dir)
 	h, err := history.Open(filepath.Join(dir, "history"))
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +116,7 @@ func TestRecoverBroken(t *testing.T) {
 		t.Errorf("an edit by hand: %v, %q\n%s", err, b, said)
 	}
 	edit(t, word, newWord)
-	edit(t, filepath.Join(filepath.Dir(main), ".main.go.2079463807"), "what a write leaves that is killed before its rename")
+	edit(t, filepath.Join(filepath.Dir(word), ".main.go.2079463807"), "what a write leaves that is killed before its rename")
 	out, _ := shell(t, exitDone, "recover", "shop", "--dir", dir)
 	if out != "change 1 was half done and is undone: another name\n" {
 		t.Errorf("%s", out)

@@ -12,6 +12,7 @@ import (
 )
 
 func main() {
+	maybeVet(os.Args)
 	stack.MaybeSupervise()
 	keeper.MaybeKeep()
 	os.Exit(runProcess(systemEnv()))

@@ -112,14 +112,18 @@ func (tu *tuning) agentTurn() {
 	c := client(t, &mcp.CommandTransport{Command: cmd})
 	defer c.Close()
 	var seen observeAnswer
-	if text := call(t, c, "observe", map[string]any{"seconds": watchLoad.Seconds()}, &seen); text != "" {
-		t.Fatalf("observe: %s", text)
-	}
 	var found diagnoseAnswer
-	if text := call(t, c, "diagnose", map[string]any{"run": seen.Run}, &found); text != "" {
-		t.Fatalf("diagnose: %s", text)
+	i := -1
+	for try := 0; i < 0 && try < 4; try++ { // on a busy machine a sensor may rightly be red
+		seen, found = observeAnswer{}, diagnoseAnswer{}
+		if text := call(t, c, "observe", map[string]any{"seconds": watchLoad.Seconds()}, &seen); text != "" {
+			t.Fatalf("observe: %s", text)
+		}
+		if text := call(t, c, "diagnose", map[string]any{"run": seen.Run}, &found); text != "" {
+			t.Fatalf("diagnose: %s", text)
+		}
+		i = slices.IndexFunc(found.Findings, func(f findingView) bool { return f.Code == "DB101" && len(f.Remedies) > 0 })
 	}
-	i := slices.IndexFunc(found.Findings, func(f findingView) bool { return f.Code == "DB101" && len(f.Remedies) > 0 })
 	if seen.Findings != len(found.Findings) || i < 0 {
 		t.Fatalf("observe has %d findings, diagnose %d, and DB101 is at %d", seen.Findings, len(found.Findings), i)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode"
@@ -46,6 +47,61 @@ func TestPlainOutput(t *testing.T) {
 			if w := report.Width(line); w > 80 {
 				t.Errorf("%q prints %d columns: %s", args, w, line)
 			}
+		}
+	}
+}
+
+// TestPlainTables: the tables of the commands have one style in a pipe: no control
+// characters, at most 80 columns, numbers aligned to the right below their names.
+func TestPlainTables(t *testing.T) {
+	dir := summarytest.Make(t)
+	logs := t.TempDir()
+	file := func(name string) string {
+		path := filepath.Join(logs, name)
+		if err := os.WriteFile(path, []byte(sampleFiles[name]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	h, err := history.View(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	s, err := summary.Load(h, "isucondition")
+	if err != nil {
+		t.Fatal(err)
+	}
+	observed := fmt.Sprint(s.Observed[0].Run)
+	for _, c := range []struct {
+		args   []string
+		column string // a column of numbers
+	}{
+		{[]string{"access", file("access.log")}, "count"}, {[]string{"slow", file("slow.log")}, "count"},
+		{[]string{"diagnose", "isucondition", "--run", observed, "--history", dir}, ""}, {[]string{"history", "isucondition", "--runs", "--history", dir}, "score"},
+		{[]string{"top", "--every", "100ms", "--count", "1"}, ""},
+	} {
+		out, errs, status := invoke(t, c.args...)
+		if status != exitDone || out == "" {
+			t.Errorf("%q: status %d, %s", c.args, status, errs)
+		}
+		end, table := -1, false // the end of the column's name; whether the line is one of its table
+		for line := range strings.Lines(out + errs) {
+			line = strings.TrimSuffix(line, "\n")
+			if strings.ContainsFunc(line, unicode.IsControl) {
+				t.Errorf("%q prints control characters: %q", c.args, line)
+			}
+			if w := report.Width(line); w > 80 && (c.column == "" || table) {
+				t.Errorf("%q prints %d columns: %s", c.args, w, line)
+			}
+			if i := strings.Index(line, c.column); end < 0 && c.column != "" && i >= 0 {
+				end, table = i+len(c.column), true
+			} else if table = table && line != "" && !unicode.IsLetter(rune(line[0])); table && len(line) > end && strings.TrimSpace(line[:end]) != "" && report.Width(line[:end]) == end && (line[end] != ' ' || line[end-1] == ' ') {
+				t.Errorf("%q: a number does not end below %q: %s", c.args, c.column, line)
+			}
+		}
+		if c.column != "" && end < 0 {
+			t.Errorf("%q has no column %q:\n%s", c.args, c.column, out)
 		}
 	}
 }

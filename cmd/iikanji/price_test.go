@@ -102,10 +102,10 @@ func TestPriceLeavesOut(t *testing.T) {
 	}
 }
 
-// TestPriceForReal makes pairs of real runs; the command proves after each run that
+// TestPriceUnderLoad makes pairs of real runs; the command proves after each run that
 // exactly its sensors were on. On a busy machine single runs may fail; they are
 // listed, and the other runs keep their numbers.
-func TestPriceForReal(t *testing.T) {
+func TestPriceUnderLoad(t *testing.T) {
 	dir := preparedFolder(t, "isucondition")
 	var errs lockedBuffer
 	status, out := commandOnTerminal(t.Context(), &errs, "bench", "isucondition", "--dir", dir, "--price", "--pairs", "2", "--load", "2s", "--sensors", "perf", "--json")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"runtime"
 	"sync"
@@ -153,7 +154,7 @@ func (c *selftestCmd) simulate(ctx context.Context, e *env, cells []*selftestCel
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	done, total, began := 0, len(cells)*c.Trials, e.Now()
-	p := progress{e: e, last: began}
+	p := quickProgress(e)
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for j := range jobs {
@@ -162,7 +163,7 @@ func (c *selftestCmd) simulate(ctx context.Context, e *env, cells []*selftestCel
 				mu.Lock()
 				cell.Join(t)
 				done += j.n
-				p.show(done, total, began)
+				showTrials(e, p, done, total, began)
 				mu.Unlock()
 			}
 		})
@@ -179,35 +180,27 @@ feed:
 	}
 	close(jobs)
 	wg.Wait()
-	p.clear()
+	p.Done()
 	if ctx.Err() != nil {
 		return fmt.Errorf("simulating: %w", ctx.Err())
 	}
 	return nil
 }
 
-// A progress redraws one line on a terminal; elsewhere it writes nothing.
-type progress struct {
-	e    *env
-	last time.Time
-	any  bool
+// quickProgress is the progress of a command that takes seconds: it is only for
+// terminals.
+func quickProgress(e *env) *report.Progress {
+	w := e.Stderr
+	if !e.TTY {
+		w = io.Discard
+	}
+	return report.NewProgress(w, e.TTY, e.Cols, e.Now)
 }
 
-func (p *progress) show(done, total int, began time.Time) {
-	now := p.e.Now()
-	if !p.e.TTY || now.Sub(p.last) < 200*time.Millisecond {
-		return
-	}
-	p.last, p.any = now, true
-	left := time.Duration(float64(now.Sub(began)) * float64(total-done) / float64(done))
-	fmt.Fprintf(p.e.Stderr, "\r\x1b[Ksimulating: %s of %s trials, %s left", report.Count(int64(done)), report.Count(int64(total)),
-		report.Duration(left.Round(time.Second)))
-}
-
-func (p *progress) clear() {
-	if p.any {
-		fmt.Fprint(p.e.Stderr, "\r\x1b[K")
-	}
+// showTrials shows how many simulated trials are done.
+func showTrials(e *env, p *report.Progress, done, total int, began time.Time) {
+	left := time.Duration(float64(e.Now().Sub(began)) * float64(total-done) / float64(done))
+	p.Status("simulating: %s of %s trials, %s left", report.Count(int64(done)), report.Count(int64(total)), report.Duration(left.Round(time.Second)))
 }
 
 // The error rates that the judge must keep; docs/method.md lists them too.

@@ -17,7 +17,7 @@ func (c *selftestCmd) searches(ctx context.Context, e *env, rep *selftestReport)
 	}
 	began := e.Now()
 	kinds := selftest.Searches()
-	p := progress{e: e, last: began}
+	p := quickProgress(e)
 	done := 0
 	for i := range kinds {
 		t, err := kinds[i].Simulate(ctx, c.Seed, c.Searches, nil)
@@ -25,20 +25,17 @@ func (c *selftestCmd) searches(ctx context.Context, e *env, rep *selftestReport)
 			return err
 		}
 		done += c.Searches
-		p.show(done, len(kinds)*c.Searches, began)
+		showTrials(e, p, done, len(kinds)*c.Searches, began)
 		rep.Searches = append(rep.Searches, t)
 	}
-	p.clear()
+	p.Done()
 	if !c.Full {
 		return nil
 	}
 	goals, err := selftest.Goals(ctx, c.Seed, c.Scale, func(line string) {
-		if e.TTY {
-			fmt.Fprintf(e.Stderr, "\r\x1b[Kmeasuring: %s", line)
-			p.any = true
-		}
+		p.Status("measuring: %s", line)
 	})
-	p.clear()
+	p.Done()
 	rep.Goals = goals
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("measuring the goals: %w", err)

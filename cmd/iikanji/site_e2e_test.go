@@ -43,9 +43,9 @@ func siteState(t *testing.T, dir string) map[string]string {
 	return state
 }
 
-// TestForeignSite takes a site that a shell script has started from init to an
+// TestForeignSiteUnderLoad takes a site that a shell script has started from init to an
 // applied change, and back to the byte.
-func TestForeignSite(t *testing.T) {
+func TestForeignSiteUnderLoad(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	s, err := targettest.Start(ctx)
@@ -128,8 +128,8 @@ func TestForeignSite(t *testing.T) {
 	outlives(t, s)
 }
 
-// siteDoctor wants no check to fail, also with restarts, and a failed check to
-// have a remedy.
+// siteDoctor requires that no check fails, also with restarts, and that a failed
+// check has a remedy.
 func siteDoctor(t *testing.T, s *targettest.Site, place []string) {
 	t.Helper()
 	out, _ := shell(t, exitDone, append([]string{"doctor", s.Dir, "--restart", "--json"}, place...)...)
@@ -170,7 +170,7 @@ func siteDoctor(t *testing.T, s *targettest.Site, place []string) {
 	edit(t, file, string(right))
 }
 
-// outlives wants the services that were restarted to be no children of this
+// outlives requires that services that were restarted are not children of this
 // process: the site goes on when iikanji ends.
 func outlives(t *testing.T, s *targettest.Site) {
 	t.Helper()

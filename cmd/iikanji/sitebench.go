@@ -102,6 +102,9 @@ func pastScores(h *history.History) (scores []float64, runs int, err error) {
 		if err != nil {
 			continue // the folder of a run that was not saved, such as the present one
 		}
+		if run.Watched { // no run of the benchmarker
+			continue
+		}
 		runs++
 		if run.Outcome == iikanji.Passed {
 			scores = append(scores, run.Score)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/progress"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/scenario"
 	"github.com/iikanji/iikanji/internal/stack"
@@ -153,13 +154,13 @@ func (c *tuneCmd) options(least time.Duration) (tune.TuneOptions, error) {
 }
 
 // tune runs the tuner with its live view.
-func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *liveTarget, h *history.History, o tune.TuneOptions) (*tune.Outcome, error) {
+func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *liveTarget, h *history.History, o tune.TuneOptions) (_ *tune.Outcome, err error) {
 	propose, err := c.proposer(w)
 	if err != nil {
 		return nil, err
 	}
-	t, live := c.tuner(r, w, h, o)
-	defer live.live.Done()
+	t, live := c.tuner("tune", r, w, h, o)
+	defer func() { live.end(r.e, err) }()
 	defer tidy(r.e, h)
 	t.Propose = propose
 	limit := "until no candidate is left"
@@ -173,11 +174,12 @@ func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *liveTarget, h *histo
 	return t.Tune(ctx)
 }
 
-// tuner returns the tuner of a live target, and the view that it draws.
-func (c *tuneCmd) tuner(r *benchRun, w *liveTarget, h *history.History, o tune.TuneOptions) (*tune.Tuner, *tuneView) {
+// tuner returns the tuner of a live target, and the view that it draws. command is
+// what runs it, for the progress file.
+func (c *tuneCmd) tuner(command string, r *benchRun, w *liveTarget, h *history.History, o tune.TuneOptions) (*tune.Tuner, *tuneView) {
 	e := r.e
 	r.progress = report.NewProgress(io.Discard, false, e.Cols, e.Now) // the live view replaces the progress of single runs
-	live := &tuneView{live: report.NewLive(e.Stderr, e.TTY, e.width, e.Now), began: e.Now(), now: e.Now}
+	live := &tuneView{live: report.NewLive(e.Stderr, e.TTY, e.width, e.Now), began: e.Now(), now: e.Now, file: progress.NewWriter(r.history, command, r.target.Name, e.Now)}
 	f := r.searchField(h, w, c.Noisy)
 	f.Progress = live.tick
 	o.Basis, o.Command = c.basis(r), c.command(r)
@@ -238,10 +240,31 @@ type tuneView struct {
 	mu    sync.Mutex // a run reports its progress from other goroutines
 	view  tune.View
 	run   bench.Progress
+	file  *progress.Writer // for other processes
+	grown growth
+}
+
+// end removes the drawing and writes the last state of the progress file.
+func (v *tuneView) end(e *env, err error) {
+	v.live.Done()
+	endProgress(e, v.file, err)
+}
+
+// endProgress writes how a command ended into its progress file. The result does not
+// depend on that file: an error is a warning.
+func endProgress(e *env, file *progress.Writer, err error) {
+	result := "done"
+	if err != nil {
+		result = err.Error()
+	}
+	if err := file.End(report.Clean(result)); err != nil {
+		fmt.Fprintf(e.Stderr, "warning: the live page may have missed some of this: %s\n", report.Clean(err.Error()))
+	}
 }
 
 func (v *tuneView) say(line string) {
 	v.live.Say("%s  %s", clock(v.now().Sub(v.began)), line)
+	v.file.Say(line)
 }
 
 func clock(d time.Duration) string {
@@ -252,6 +275,10 @@ func (v *tuneView) show(view tune.View) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.view, v.run = view, bench.Progress{}
+	v.file.Update(func(s *progress.State) {
+		s.Phase, s.Doing, s.Why, s.Pairs, s.Effect, s.Score, s.First = view.Phase, view.Doing, view.Purpose, view.Pairs, view.Effect, view.Score, view.First
+		s.Runs, s.Tried, s.Kept, s.Left, s.Run = view.Runs, view.Tried, view.Kept, view.Left, progress.Run{}
+	})
 	v.draw()
 }
 
@@ -260,6 +287,7 @@ func (v *tuneView) tick(p bench.Progress) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.run = p
+	v.file.Update(v.grown.record(p))
 	v.draw()
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/progress"
 	"github.com/iikanji/iikanji/internal/stack"
 	"github.com/iikanji/iikanji/internal/tune"
 )
@@ -128,11 +129,11 @@ func leastTime() string {
 	return tune.TuneOptions{Short: searchLoad, Watch: watchLoad, Pairs: 2}.LeastTime().String()
 }
 
-// TestTune kills the real binary while a change is on trial, on a real arena. After
+// TestTuneUnderLoad kills the real binary while a change is on trial, on a real arena. After
 // recover and revert --all every byte is as before. Then a search runs to its end,
 // with the example of a proposer; revert --all restores the original bytes and
 // tables, whatever the search kept. The guard is on and sees 0 to 15 % of steal.
-func TestTune(t *testing.T) {
+func TestTuneUnderLoad(t *testing.T) {
 	proposer, err := filepath.Abs("../../docs/examples/proposer.py")
 	if err != nil {
 		t.Fatal(err)
@@ -146,6 +147,9 @@ func TestTune(t *testing.T) {
 
 	cmd, stdout, stderr := tu.command(search("--time", leastTime(), "--proposer", proposer)...)
 	err = cmd.Run()
+	if s, e := progress.Read(filepath.Join(tu.dir, "history")); e != nil || s.Command != "tune" || !s.Ended || s.Runs == 0 || len(s.Lines) == 0 {
+		t.Errorf("the last state of the progress file is %+v, %v", s, e)
+	}
 	var out tune.Outcome
 	if e := json.Unmarshal(stdout.Bytes(), &out); e != nil {
 		t.Fatalf("%v: %v\n%s\n%s", err, e, stdout, stderr)

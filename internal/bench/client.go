@@ -33,6 +33,7 @@ type client struct {
 	timeout time.Duration
 	maxBody int
 	gzip    bool
+	home    bool // its base URL is the run's own
 	jar     jar
 	cache   *cache // nil when it is off
 	baseErr error  // why BaseURL cannot be used
@@ -55,6 +56,7 @@ func newClient(s *session, o scenario.ClientOptions, id uint32) *client {
 		maxBody: firstOf(o.MaxBody, defaultMaxBody),
 		max:     firstOf(o.MaxConns, defaultMaxConns),
 		gzip:    o.Gzip,
+		home:    o.BaseURL == "" || o.BaseURL == s.url,
 		conns:   make(map[*conn]struct{}),
 	}
 	u, err := parseURL(firstOf(o.BaseURL, s.url))

@@ -28,6 +28,8 @@ type Options struct {
 	SamplesDir string
 	// KeepHeads also keeps headers of some clients there: see HeadsFile.
 	KeepHeads bool
+	// Requests keeps a sample of the requests of the load phase; nil keeps none.
+	Requests *RequestSample
 	// InsecureTLS accepts any certificate of an https target.
 	InsecureTLS bool
 	// OnPhase is called right before a phase begins and right after it ends, in

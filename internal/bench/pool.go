@@ -70,6 +70,7 @@ func mayRetry(k *call, err error) bool {
 func (c *client) attempt(k *call, cn *conn, due int64) (keep bool, err error) {
 	cn.out, cn.rest = c.encode(cn.out[:0], k.r, k.method, k.entry)
 	c.s.heads.add(c.id, cn.out)
+	c.record(k, cn.out)
 	size := int64(len(cn.out) + len(cn.rest))
 	cn.check = cn.used > 0 && (!idempotent(k.method) || k.x.start-cn.idleSince > longIdle)
 	k.res.reply.reset(k.method == "HEAD", c.maxBody)

@@ -17,6 +17,9 @@ type Act struct {
 	Worth  float64
 	Blinds []iikanji.Source // sensors that see less once it is applied
 	Lasts  Lasting          // how it survives the benchmark's initialize
+	// Rewrites: a change of this act rewrites the source of an app, so that the
+	// answers of both builds are compared before its runs.
+	Rewrites bool
 	// Simplifies: a change of this act removes work or state, or adds none, so
 	// that it may be kept without a proven gain. See Plan for the promises that
 	// end this.

@@ -22,14 +22,7 @@ const (
 // The copy is beside the source, so that relative paths in go.mod, as in
 // "replace x => ../x", keep their meaning.
 func (s *Site) Compile(ctx context.Context, svc Service, source string, edits []Edit) error {
-	h, err := s.On(svc.Host)
-	if err != nil {
-		return fmt.Errorf("copying the source to compile it: %w", err)
-	}
-	return inScratchFolder(h, filepath.Dir(source), func(dir string) error {
-		if err := copyTree(ctx, h, source, dir); err != nil {
-			return fmt.Errorf("copying the source to compile it: %w", err)
-		}
+	return s.InSourceCopy(ctx, svc, source, func(h host.Host, dir string) error {
 		for _, e := range edits {
 			if err := e.inCopy(h, source, dir); err != nil {
 				return fmt.Errorf("editing the copy of the source: %w", err)
@@ -39,6 +32,21 @@ func (s *Site) Compile(ctx context.Context, svc Service, source string, edits []
 			return fmt.Errorf("the edited source does not compile: %w", err)
 		}
 		return nil
+	})
+}
+
+// InSourceCopy calls use with a copy of a service's source, in a folder beside it on
+// its host, and removes the copy.
+func (s *Site) InSourceCopy(ctx context.Context, svc Service, source string, use func(h host.Host, dir string) error) error {
+	h, err := s.On(svc.Host)
+	if err != nil {
+		return fmt.Errorf("copying the source to compile it: %w", err)
+	}
+	return inScratchFolder(h, filepath.Dir(source), func(dir string) error {
+		if err := copyTree(ctx, h, source, dir); err != nil {
+			return fmt.Errorf("copying the source to compile it: %w", err)
+		}
+		return use(h, dir)
 	})
 }
 

@@ -24,8 +24,8 @@ func relations(ps []PlaceState) string {
 	return strings.Join(out, " ")
 }
 
-// TestExamine performs a change op by op: each place is shown as it is, and both
-// ways lead to a known state from there.
+// TestExamine performs a change op by op. After each op, every place is shown as it
+// is, and both undoing and completing the change lead to a known state.
 func TestExamine(t *testing.T) {
 	for done := 0; done <= 2; done++ {
 		for _, way := range []string{"undo", "complete"} {
@@ -66,8 +66,8 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// TestExamineForeign: a place that was edited since is neither, and neither way
-// touches it.
+// TestExamineForeign: a place that was edited since is AsNeither, and neither undoing
+// nor completing the change writes to it.
 func TestExamineForeign(t *testing.T) {
 	r := newRig(t)
 	r.write(t, "a.conf", "old\n")
@@ -180,8 +180,8 @@ func newFaulty(t *testing.T, errno syscall.Errno, from int, lasting bool) *fault
 	return f
 }
 
-// TestFullDiskForJournal: when the journal cannot be written, nothing is done
-// that it does not have.
+// TestFullDiskForJournal: when the journal cannot be written, no op is performed
+// that it does not contain.
 func TestFullDiskForJournal(t *testing.T) {
 	for from := 1; from < 30; from++ {
 		r := newRig(t)
@@ -209,7 +209,7 @@ func TestFullDiskForJournal(t *testing.T) {
 	t.Error("the journal never took the change")
 }
 
-// A fullJournal has no space for its event number from and those after it.
+// A fullJournal cannot store event number from and all later ones.
 type fullJournal struct {
 	*history.History
 	from, writes int

@@ -131,7 +131,8 @@ func TestApplyKeepRevert(t *testing.T) {
 	if err := r.Apply(t.Context(), second.ID); err != nil {
 		t.Fatal(err)
 	}
-	// The first cannot go while the second stands on it; all can, the latest first.
+	// The first change cannot be reverted while the second is built on it. RevertAll
+	// reverts both, the latest first.
 	var moved *MovedError
 	if err := r.Revert(t.Context(), c.ID, ""); !errors.As(err, &moved) || !strings.Contains(moved.Diff, "+more") {
 		t.Errorf("reverted from under another: %v", err)
@@ -183,8 +184,8 @@ func TestFailingApply(t *testing.T) {
 	}
 }
 
-// TestCancelledUndo: Ctrl-C while an undo is under way, of a revert or of a
-// recovery, lets it go on to its end; the next change is not begun.
+// TestCancelledUndo: an undo that has begun, by a revert or a recovery, goes on to
+// its end after Ctrl-C; the undo of the next change is not begun.
 func TestCancelledUndo(t *testing.T) {
 	for name, undo := range map[string]func(ctx context.Context, r *rig) error{
 		"revert": func(ctx context.Context, r *rig) error {
@@ -240,7 +241,7 @@ type bounds struct {
 
 func (b bounds) State(ctx context.Context, op iikanji.Op) (iikanji.Fingerprint, error) {
 	if op.Verb == iikanji.SQL {
-		return op.Expect, nil // a table that stands as it was left
+		return op.Expect, nil // the table is as the change left it
 	}
 	return b.Hands.State(ctx, op)
 }
@@ -253,8 +254,8 @@ func (b bounds) Perform(ctx context.Context, op iikanji.Op) error {
 	return b.Hands.Perform(ctx, op)
 }
 
-// TestUndoTime: an undo, which does not end with its caller, has a bound for
-// each thing that may hang; a statement takes as long as its table is large.
+// TestUndoTime: an undo goes on when its caller is cancelled, so each op that could
+// hang has a time limit. A statement has none: its time depends on the table's size.
 func TestUndoTime(t *testing.T) {
 	r := newRig(t)
 	r.write(t, "a.conf", "old\n")
@@ -279,7 +280,7 @@ func TestUndoTime(t *testing.T) {
 	}
 }
 
-// TestStuck: what cannot be undone is said to be, and can be tried again.
+// TestStuck: a change that cannot be undone is stuck, and its undo can be tried again.
 func TestStuck(t *testing.T) {
 	r := newRig(t)
 	r.write(t, "a.conf", "old\n")
@@ -364,7 +365,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestConfine: ops reach no file outside the roots, also not by links.
+// TestConfine: an op reaches no file outside of the roots, not even through a link.
 func TestConfine(t *testing.T) {
 	r := newRig(t)
 	outside := filepath.Join(t.TempDir(), "passwd")

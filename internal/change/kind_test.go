@@ -11,7 +11,7 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// careless is a kind whose undo leads nowhere.
+// careless is a kind whose undo does not restore the state.
 type careless struct{}
 
 func (careless) Name() string                      { return "careless" }
@@ -62,8 +62,8 @@ func (k overwriting) Plan(_ context.Context, s *Site, r iikanji.Remedy) (*iikanj
 	return c, err
 }
 
-// TestPlanReplaceable: a file that an undo would not give back as it is, other
-// than by what it holds, is not planned to be written.
+// TestPlanReplaceable: no write is planned of a file if an undo could restore its
+// content only, as with a link or another owner.
 func TestPlanReplaceable(t *testing.T) {
 	r := newRig(t)
 	r.write(t, "plain", "x")

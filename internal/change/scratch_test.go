@@ -18,8 +18,8 @@ import (
 // planning is the folder in which a test process is in the middle of plans.
 const planning = "SCRATCH_TEST_DIR"
 
-// source lays out the source of an app, and what a stranger might have put
-// beside it. It returns the folder in which all lies, and that of the source.
+// source writes the source of an app, and files that another user might have put
+// beside it. It returns the folder of all files and the folder of the source.
 func source(t *testing.T) (dir, src string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -52,8 +52,8 @@ func names(t *testing.T, dir string) []string {
 	return all
 }
 
-// TestPlanning is the process that is killed: it has a file and a folder
-// judged, and the judge of the folder never answers.
+// TestPlanning is the process that is killed. It checks a file and a folder; the
+// check of the folder never ends.
 func TestPlanning(t *testing.T) {
 	dir := os.Getenv(planning)
 	if dir == "" {
@@ -144,7 +144,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestHoldRace: what a sweeper takes away before it is locked is made again.
+// TestHoldRace: a scratch file that a sweep removes before it is locked is made again.
 func TestHoldRace(t *testing.T) {
 	dir := t.TempDir()
 	stop, stopped := make(chan struct{}), make(chan struct{})
@@ -173,8 +173,8 @@ func TestHoldRace(t *testing.T) {
 	}
 }
 
-// TestCompile: what is compiled is the source with the edits, and nothing of
-// it is left, whatever the compiler says.
+// TestCompile: the source is compiled with the edits. No copy of it is left, whether
+// it compiles or not.
 func TestCompile(t *testing.T) {
 	dir, src := source(t)
 	before := names(t, dir)

@@ -15,7 +15,15 @@ func VariablePlace(service, name string) string { return service + "/@@" + name 
 
 // SetGlobal is the statement that sets a variable to a value, spelled as the
 // server shows it.
-func SetGlobal(name, value string) string { return "SET GLOBAL " + name + " = " + value }
+func SetGlobal(name, value string) string {
+	if !plainValue.MatchString(value) {
+		value = "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(value) + "'"
+	}
+	return "SET GLOBAL " + name + " = " + value
+}
+
+// plainValue matches the values that need no quotes: numbers and words.
+var plainValue = regexp.MustCompile(`^(?:-?[0-9.]+|[A-Za-z_][A-Za-z0-9_]*)$`)
 
 // onDatabase runs a statement (none if "") on a place of a database, a table or a
 // variable, and returns the content of the place.

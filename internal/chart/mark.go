@@ -6,15 +6,16 @@ import "math"
 type Shape uint8
 
 const (
-	Dot     Shape = iota
-	Up            // a triangle that points up
-	Down          // a triangle that points down
-	Diamond       //
-	Square        //
-	Ring          // an empty circle
-	Cross         // an X
-	OpenUp        // an empty triangle that points up
-	noMark  = 255 // lines without marks
+	Dot      Shape = iota
+	Up             // a triangle that points up
+	Down           // a triangle that points down
+	Diamond        //
+	Square         //
+	Ring           // an empty circle
+	Cross          // an X
+	OpenUp         // an empty triangle that points up
+	areaMark = 254 // the key of an area
+	noMark   = 255 // lines without marks
 )
 
 // mark draws a shape of radius r around a point.
@@ -42,6 +43,8 @@ func (s *svg) mark(shape Shape, c Colour, x, y, r float64) {
 		s.printf(`<path class="line k%d" d="M%s %sL%s %sM%s %sL%s %s"/>`, c, num(x-r), num(y-r), num(x+r), num(y+r), num(x-r), num(y+r), num(x+r), num(y-r))
 	case Ring:
 		s.printf(`<circle class="open k%d" cx="%s" cy="%s" r="%s"/>`, c, num(x), num(y), num(r))
+	case areaMark:
+		s.printf(`<rect class="area k%d" x="%s" y="%s" width="14" height="9"/>`, c, num(x-7), num(y-4))
 	case noMark:
 	default:
 		s.printf(`<circle class="k%d" cx="%s" cy="%s" r="%s"/>`, c, num(x), num(y), num(r))

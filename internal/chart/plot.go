@@ -17,6 +17,7 @@ type Plot struct {
 	// time axis.
 	XLo, XHi float64
 	Spans    []Span
+	Bands    []Band // below the series
 	Series   []Series
 	// Width is that of the drawing, in its own units; text is 12 units high.
 	Width, Height float64
@@ -51,6 +52,14 @@ type Series struct {
 type Point struct {
 	X, Y, Lo, Hi float64
 	Title        string
+	Href         string // makes the point a link
+}
+
+// A Band is the area between two values over the x axis. Points need X, Lo and Hi.
+type Band struct {
+	Name   string
+	Colour Colour
+	Points []Point
 }
 
 // SVG draws the plot.
@@ -66,6 +75,9 @@ func (p *Plot) SVG() template.HTML {
 	for _, sp := range p.Spans {
 		a.span(s, sp)
 	}
+	for _, b := range p.Bands {
+		a.band(s, b)
+	}
 	for _, series := range p.Series {
 		a.series(s, series)
 	}
@@ -74,6 +86,11 @@ func (p *Plot) SVG() template.HTML {
 }
 
 func (p *Plot) keys() (keys []key) {
+	for _, b := range p.Bands {
+		if b.Name != "" && len(b.Points) > 0 {
+			keys = append(keys, key{areaMark, b.Colour, false, b.Name})
+		}
+	}
 	for _, s := range p.Series {
 		if s.Name == "" || len(s.Points) == 0 {
 			continue
@@ -89,6 +106,13 @@ func (p *Plot) keys() (keys []key) {
 
 // bounds are those of the y axis, which begins at 0.
 func (p *Plot) bounds() (lo, hi float64) {
+	for _, b := range p.Bands {
+		for _, pt := range b.Points {
+			if !math.IsNaN(pt.Hi) && !math.IsInf(pt.Hi, 0) {
+				hi = max(hi, pt.Hi)
+			}
+		}
+	}
 	for _, s := range p.Series {
 		for _, pt := range s.Points {
 			if v := max(pt.Y, pt.Hi); !math.IsNaN(v) && !math.IsInf(v, 0) {
@@ -163,8 +187,24 @@ func (a *area) series(s *svg, series Series) {
 		if series.Bare && p.Hi <= p.Lo && p.Title == "" {
 			continue
 		}
-		s.titled(p.Title, func() { a.point(s, series, p) })
+		s.linked(p.Href, p.Title, func() { a.point(s, series, p) })
 	}
+}
+
+// band draws the area of a band, with its upper edge as a line.
+func (a *area) band(s *svg, b Band) {
+	if len(b.Points) < 2 {
+		return
+	}
+	s.printf(`<polygon class="area k%d" points="`, b.Colour)
+	for _, p := range b.Points {
+		s.printf("%s,%s ", num(a.x(p.X)), num(a.y(p.Hi)))
+	}
+	for i := len(b.Points) - 1; i >= 0; i-- {
+		p := b.Points[i]
+		s.printf("%s,%s ", num(a.x(p.X)), num(a.y(p.Lo)))
+	}
+	s.WriteString(`"/>`)
 }
 
 func (a *area) point(s *svg, series Series, p Point) {
@@ -180,3 +220,10 @@ func (a *area) point(s *svg, series Series, p Point) {
 }
 
 func class(name string, c Colour) string { return name + " k" + num(float64(c)) }
+
+// At draws the plot in a width.
+func (p *Plot) At(width float64) template.HTML {
+	c := *p
+	c.Width = width
+	return c.SVG()
+}

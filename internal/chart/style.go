@@ -17,6 +17,9 @@ svg.chart .line{fill:none;stroke-width:1.6}
 svg.chart .bound{stroke-width:1.6}
 svg.chart .open{fill:var(--page);stroke-width:1.6}
 svg.chart .span{fill-opacity:.12}
+svg.chart .area{fill-opacity:.28;stroke-width:1}
+svg.chart .likely{fill-opacity:.25;stroke-width:1.4;stroke-dasharray:3 2}
+svg.chart a:hover{opacity:.6}
 svg.chart .k1{fill:var(--c1);stroke:var(--c1)}svg.chart .k2{fill:var(--c2);stroke:var(--c2)}
 svg.chart .k3{fill:var(--c3);stroke:var(--c3)}svg.chart .k4{fill:var(--c4);stroke:var(--c4)}
 svg.chart .k5{fill:var(--c5);stroke:var(--c5)}svg.chart .k6{fill:var(--c6);stroke:var(--c6)}

@@ -14,18 +14,22 @@ import (
 type svg struct {
 	strings.Builder
 	width, height float64
+	label         string
+	links         bool // it has links: an image may have no interactive parts
 }
 
 // begin opens the element; title and desc are read by screen readers.
 func begin(width, height float64, title, desc string) *svg {
-	s := &svg{width: width, height: height}
-	s.printf(`<svg class="chart" role="img" viewBox="0 0 %s %s" xmlns="http://www.w3.org/2000/svg" aria-label="%s">`, num(width), num(height), escape(title+". "+desc))
-	return s
+	return &svg{width: width, height: height, label: title + ". " + desc}
 }
 
 func (s *svg) end() template.HTML {
-	s.WriteString("</svg>")
-	return template.HTML(s.String()) // every text was escaped when it was written
+	role := "img"
+	if s.links {
+		role = "group"
+	}
+	head := fmt.Sprintf(`<svg class="chart" role="%s" viewBox="0 0 %s %s" xmlns="http://www.w3.org/2000/svg" aria-label="%s">`, role, num(s.width), num(s.height), escape(s.label))
+	return template.HTML(head + s.String() + "</svg>") // every text was escaped when it was written
 }
 
 func (s *svg) printf(format string, args ...any) { fmt.Fprintf(&s.Builder, format, args...) }
@@ -70,6 +74,19 @@ func (s *svg) titled(title string, draw func()) {
 	s.printf("<g><title>%s</title>", escape(title))
 	draw()
 	s.WriteString("</g>")
+}
+
+// linked draws a titled group that is a link. The keyboard leaves it out: the table
+// below a chart has the same links.
+func (s *svg) linked(href, title string, draw func()) {
+	if href == "" {
+		s.titled(title, draw)
+		return
+	}
+	s.links = true
+	s.printf(`<a href="%s" tabindex="-1" aria-label="%s">`, escape(href), escape(title))
+	s.titled(title, draw)
+	s.WriteString("</a>")
 }
 
 // textWidth estimates the width of a text of 12 px: wide characters take twice

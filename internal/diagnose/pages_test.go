@@ -37,8 +37,7 @@ func TestPages(t *testing.T) {
 		}
 	}
 	var coded []string
-	sources, _ := filepath.Glob("*.go")
-	for _, f := range sources {
+	for _, f := range ruleSources(t) {
 		if strings.HasSuffix(f, "_test.go") {
 			continue
 		}
@@ -46,7 +45,7 @@ func TestPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile(`"((?:DB|WEB|APP|OS|BEN)\d{3})"`).FindAllStringSubmatch(string(text), -1) {
+		for _, m := range regexp.MustCompile(`"((?:DB|KV|WEB|APP|OS|BEN)\d{3})"`).FindAllStringSubmatch(string(text), -1) {
 			coded = append(coded, m[1])
 		}
 	}
@@ -67,6 +66,20 @@ func TestPages(t *testing.T) {
 			}
 		}
 	}
+}
+
+// ruleSources are the files with rules: those of this package, and the levers.
+func ruleSources(t *testing.T) []string {
+	t.Helper()
+	rules, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	levers, err := filepath.Glob("../lever/app2*.go")
+	if err != nil || len(levers) == 0 {
+		t.Fatalf("%d files of levers, %v", len(levers), err)
+	}
+	return slices.Concat(rules, levers)
 }
 
 // TestExamples checks that the claim and the remedy in the example of each page
@@ -110,11 +123,7 @@ var verb = regexp.MustCompile(`%(%|[-+#.0-9]*[a-z])`)
 func sentencesOf(t *testing.T, least int) []*regexp.Regexp {
 	t.Helper()
 	var out []*regexp.Regexp
-	sources, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range sources {
+	for _, file := range ruleSources(t) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}

@@ -16,8 +16,8 @@ import (
 // always count.
 var notRelieving = map[string][]iikanji.Code{
 	"cpu":   {"APP103", "APP104", "DB117", "DB201", "DB202", "OS107", "WEB105"},
-	"disk":  {"APP101", "APP103", "APP104", "APP106", "DB115", "OS104", "WEB102", "WEB105"},
-	"locks": {"APP101", "APP102", "APP103", "APP106", "OS104", "WEB101", "WEB102", "WEB105", "WEB106", "WEB110"},
+	"disk":  {"APP101", "APP103", "APP104", "APP106", "DB210", "DB115", "OS104", "WEB102", "WEB105"},
+	"locks": {"APP101", "APP102", "APP103", "APP106", "DB210", "OS104", "WEB101", "WEB102", "WEB105", "WEB106", "WEB110"},
 	"pool":  {"APP101", "APP102", "APP106", "OS104", "WEB101", "WEB102", "WEB105", "WEB106", "WEB110"},
 }
 

@@ -12,6 +12,7 @@ import (
 var topicRoles = map[string]iikanji.Role{
 	iikanji.TopicTable: iikanji.RoleDatabase, iikanji.TopicSize: iikanji.RoleDatabase, iikanji.TopicDialect: iikanji.RoleDatabase,
 	iikanji.TopicVariable: iikanji.RoleDatabase, iikanji.TopicStatus: iikanji.RoleDatabase, iikanji.TopicQueryPlan: iikanji.RoleDatabase,
+	iikanji.TopicCacheCounter: iikanji.RoleCache, iikanji.TopicCacheSetting: iikanji.RoleCache,
 	iikanji.TopicSelectivity: iikanji.RoleDatabase, iikanji.TopicLockWait: iikanji.RoleDatabase, iikanji.TopicDeadlock: iikanji.RoleDatabase,
 	iikanji.TopicInnoDB: iikanji.RoleDatabase,
 	iikanji.TopicNginx:  iikanji.RoleWeb, iikanji.TopicNginxFile: iikanji.RoleWeb, iikanji.TopicNginxVersion: iikanji.RoleWeb,

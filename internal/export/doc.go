@@ -8,6 +8,7 @@
 //	sql/0003.sql           the statement of change 3 (0003-1, 0003-2 … of several);
 //	                       sql/0003.undo.sql undoes it
 //	acts/0003.json         what change 3 was planned from, for iikanji apply --file
+//	series/0001-….patch    each change of source as a commit for git am, with its proof
 //	apply.sh, undo.sh      do and undo it elsewhere; variables set the paths
 //
 // The folder is readable by its owner only: it holds sources and configurations

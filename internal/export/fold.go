@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/history"
@@ -16,6 +17,7 @@ import (
 type Item struct {
 	Change  *iikanji.Change
 	Verdict *iikanji.Verdict
+	At      time.Time // when it was applied last
 }
 
 // A file holds the effect of all changes on one file.
@@ -44,6 +46,17 @@ func with(of []iikanji.ChangeID, id iikanji.ChangeID) []iikanji.ChangeID {
 type folded struct {
 	files   []file
 	notices []notice // without duplicates, in the order of their first change
+}
+
+// appliedAt has the time of the latest application of each change.
+func appliedAt(h *history.History) map[iikanji.ChangeID]time.Time {
+	at := map[iikanji.ChangeID]time.Time{}
+	for _, e := range h.Events() {
+		if e.What == history.Staged && e.Stage == iikanji.Applied {
+			at[e.Change] = e.At
+		}
+	}
+	return at
 }
 
 // kept lists the kept changes in the order in which they were last applied.

@@ -21,6 +21,7 @@ func readme(items []Item, sum *folded, o *Options) string {
 	}
 	b.WriteString(promises(items))
 	b.WriteString(howTo(sum, o))
+	b.WriteString(seriesNote(items))
 	for _, it := range items {
 		entry(&b, it, items, o)
 	}
@@ -85,6 +86,9 @@ var weakened = map[iikanji.Promise]string{
 	iikanji.Observability:  "observability: logs are less complete, or gone",
 	iikanji.Availability:   "availability: some requests are refused",
 	iikanji.Privacy:        "privacy: an answer may reach another client than the one that it was made for",
+	iikanji.Isolation:      "isolation: statements of one transaction may see different states of the data",
+	iikanji.TestedOnly:     "tested-only: a rewrite of source was compared on recorded requests, and not proven from the code",
+	iikanji.Behaviour:      "behaviour: a rule of the application itself is another one, such as a limit or a share that it drops",
 }
 
 func howTo(sum *folded, o *Options) string {

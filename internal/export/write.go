@@ -41,8 +41,9 @@ func Write(dir string, h *history.History, o Options) (*Report, error) {
 		return nil, ErrNothing
 	}
 	items := make([]Item, len(changes))
+	times := appliedAt(h)
 	for i, c := range changes {
-		items[i].Change = c
+		items[i].Change, items[i].At = c, times[c.ID]
 		if items[i].Verdict, err = h.LoadVerdict(c.ID); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -128,6 +129,7 @@ func (f *folder) all(items []Item, sum *folded, o *Options) {
 		f.statements(it.Change)
 		f.act(it.Change, o)
 	}
+	f.series(items, o)
 	f.put("README.md", []byte(readme(items, sum, o)), ownFile)
 	s := script{Options: o, items: items, steps: steps, notices: sum.notices}
 	f.put("apply.sh", []byte(s.apply()), ownScript)

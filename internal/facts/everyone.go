@@ -22,11 +22,11 @@ const (
 	mostValues = 3
 )
 
-// everyone asks for a URL as nobody, as up to mostUsers clients of the run, and as
-// nobody with each value of each header that varied in the run. It returns as how
-// many clients it asked, and whether every answer had the bytes, the status and
-// the headers about caching of the answer to nobody. Answers that change by
-// themselves in the meantime are not the same.
+// everyone requests a URL without a client's headers, with those of up to mostUsers
+// clients of the run, and with each value of each header that varied in the run. It
+// returns the number of clients, and whether every answer had the bytes, the status
+// and the headers about caching of the answer without a client's headers. Answers
+// that change by themselves in the meantime are not the same.
 func everyone(ctx context.Context, client *http.Client, base, url string, first *asked, c Clients) (users int, same bool) {
 	tries := [][][2]string{}
 	for _, u := range c.Users[:min(len(c.Users), mostUsers)] {
@@ -38,7 +38,7 @@ func everyone(ctx context.Context, client *http.Client, base, url string, first 
 			tries = append(tries, [][2]string{{name, v}})
 		}
 	}
-	tries = append(tries, nil) // nobody again, at the end
+	tries = append(tries, nil) // once more without a client's headers, at the end
 	for _, fields := range tries {
 		got, err := askAs(ctx, client, base, url, fields)
 		if err != nil || got.Cookie || got.Status != first.Status || got.CacheControl != first.CacheControl || got.Vary != first.Vary || !bytes.Equal(got.body, first.body) {

@@ -41,11 +41,16 @@ type Field struct {
 	// Machine is written on each run; nil writes none.
 	Machine *iikanji.Machine
 
+	// Profile adds a CPU profiler to the Go apps for observed runs; see profilersOn.
+	Profile bool
+
 	// Host is the machine that the guard watches; nil for this one.
 	Host host.Host
 
 	ended time.Time   // of the latest run
 	usual judge.Usual // of the runs of this search
+
+	profiles []*profiler // of the observed run under way
 }
 
 // DefaultRest is the time between two runs of a search.

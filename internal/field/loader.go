@@ -22,7 +22,10 @@ type Load struct {
 	CheckOnly bool
 	Seed      uint64 // 0 means the loader's own
 	// Samples is a folder for the samples of every request; "" keeps none.
-	Samples  string
+	Samples string
+	// Requests keeps a sample of the requests; nil keeps none. Loaders other than
+	// Scenario keep none.
+	Requests *bench.RequestSample
 	Heads    bool // keep headers of clients beside the samples, for an observed run
 	Progress func(bench.Progress)
 	// OnPhase is called at the begin and end of each phase of the run.
@@ -55,7 +58,7 @@ func (s *Scenario) Load(ctx context.Context, l Load) (*iikanji.Run, error) {
 		seed = l.Seed
 	}
 	run, err := bench.Run(ctx, sc, bench.Options{URL: s.URL, Seed: seed, Load: l.Time, NoLoad: l.CheckOnly, CPUs: s.CPUs,
-		SamplesDir: l.Samples, KeepHeads: l.Heads, InsecureTLS: s.AnyCertificate, Progress: l.Progress, OnPhase: l.OnPhase})
+		SamplesDir: l.Samples, KeepHeads: l.Heads, Requests: l.Requests, InsecureTLS: s.AnyCertificate, Progress: l.Progress, OnPhase: l.OnPhase})
 	if err != nil {
 		return nil, err
 	}

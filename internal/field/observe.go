@@ -48,14 +48,32 @@ type sensing interface {
 // facts behind it. ready is called before the run, when the site is prepared; it may
 // be nil. The settings of the databases are restored.
 func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
+	return f.diagnose(ctx, l, ready, observe.Watched{}, f.learn)
+}
+
+// Watch observes the traffic that the site has, and changes nothing but the logs
+// that the Subject turns on. It restarts no service. The Loader must send no
+// request. learn reads the data of the sensors; nil diagnoses and saves them.
+func (f *Field) Watch(ctx context.Context, l Load, learn Learn) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
+	if learn == nil {
+		learn = f.learn
+	}
+	return f.diagnose(ctx, l, nil, observe.Watched{Passive: true}, learn)
+}
+
+// A Learn reads what the sensors of a run saw.
+type Learn func(ctx context.Context, o *observe.Observer, run *iikanji.Run) (*observe.Diagnosis, []iikanji.Fact, error)
+
+func (f *Field) diagnose(ctx context.Context, l Load, ready func() error, w observe.Watched, learn Learn) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
 	if s, ok := f.Subject.(sensing); ok {
 		off, refused := s.SensorsOn(ctx)
 		if refused != nil {
 			return nil, nil, fmt.Errorf("turning on logs: %w", refused)
 		}
 		defer func() { err = errors.Join(err, off()) }()
+		w.Logged = true
 	}
-	w := observe.Watched{Target: f.Subject.Target(), Groups: f.Subject.Groups, Now: f.Now}
+	w.Target, w.Groups, w.Now = f.Subject.Target(), f.Subject.Groups, f.Now
 	if w.Hosts, err = hostsOf(f.Subject.Site(), w.Target); err != nil {
 		return nil, nil, err
 	}
@@ -64,8 +82,15 @@ func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *ob
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, o.Close()) }()
-	if err := f.restartApps(ctx); err != nil {
-		return nil, nil, err
+	if !w.Passive {
+		off, refused := f.profilersOn(ctx)
+		if refused != nil {
+			return nil, nil, refused
+		}
+		defer func() { err = errors.Join(err, off()) }()
+		if err := f.restartApps(ctx); err != nil {
+			return nil, nil, err
+		}
 	}
 	if ready != nil {
 		if err := ready(); err != nil {
@@ -73,17 +98,19 @@ func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *ob
 		}
 	}
 	l.Heads = true
-	m, err := f.Run(ctx, Spec{Load: l, KeepSamples: true, Around: o.Phase})
+	m, err := f.Run(ctx, Spec{Load: l, KeepSamples: !w.Passive, Around: profiled(ctx, f.profiles, o.Phase)})
 	if err != nil {
 		return nil, nil, err
 	}
-	o.Samples(m.Dir)
 	m.Complete()
-	m.Run.Warnings = append(m.Run.Warnings, "observed with every statement logged: do not compare the score with others")
+	if !w.Passive {
+		o.Samples(m.Dir)
+		m.Run.Warnings = append(m.Run.Warnings, "observed with every statement logged: do not compare the score with others")
+	}
 	if ctx.Err() != nil || m.Run.Took == 0 {
 		return nil, nil, f.unobserved(ctx, m.Run)
 	}
-	return f.learn(ctx, o, m.Run)
+	return learn(ctx, o, m.Run)
 }
 
 // hostsOf finds the hosts of a target's services. It is nil for a site that is on
@@ -126,6 +153,11 @@ func (f *Field) learn(ctx context.Context, o *observe.Observer, run *iikanji.Run
 	known, err := o.Ask(ctx, ob)
 	if err != nil {
 		return nil, nil, err
+	}
+	f.say("reading the source of the apps")
+	known = append(known, f.source(ctx, run, known)...)
+	for _, p := range f.profiles {
+		known = append(known, p.facts(run)...)
 	}
 	if err := observe.Keep(f.History, ob, known); err != nil {
 		return nil, nil, err

@@ -17,7 +17,7 @@ const (
 	// usualRuns is how many runs say what is usual. When the machine changes for
 	// good, half as many runs are void until the new level is the usual one.
 	usualRuns = 9
-	// leastUsual is how many runs are needed to say so.
+	// leastUsual is how many runs are needed to know what is usual.
 	leastUsual = 4
 	// grossTimes is how many robust standard deviations above the median are gross.
 	grossTimes = 5

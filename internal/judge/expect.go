@@ -70,7 +70,7 @@ func (e Effects) Expect(d, se, df float64) iikanji.Interval {
 	return iikanji.Interval{Mid: p * mean, Lo: m.quantile(tail), Hi: max(0, mean+m.scale*stats.StudentQuantile(1-tail, df)), Level: level}
 }
 
-// fill sets what a verdict tells of later runs.
+// fill sets the fields of a verdict about later runs.
 func (e Effects) fill(v *iikanji.Verdict, d, se, df float64) {
 	p, _, _ := e.posterior(d, se)
 	v.SE, v.Expect, v.Doubt = se, e.Expect(d, se, df), 1-p

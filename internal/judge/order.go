@@ -15,16 +15,6 @@ const (
 	BA                 // the candidate first
 )
 
-func (o Order) String() string {
-	switch o {
-	case AB:
-		return "AB"
-	case BA:
-		return "BA"
-	}
-	return "unknown"
-}
-
 // NextOrder is the order of the pair after usable ones. Each two pairs are ABBA or
 // BAAB, by a seeded coin that is thrown anew: two pairs cancel a linear drift, and
 // a disturbance that comes at regular times does not always meet the same arm. A

@@ -7,7 +7,7 @@ import (
 	"github.com/iikanji/iikanji/internal/stats"
 )
 
-// A Screening is what the runs of a factorial design tell of one of its factors.
+// A Screening is what the runs of a factorial design show about one of its factors.
 type Screening struct {
 	Effect, SE, DF float64
 	P              float64 // one-sided, that it has no gain

@@ -40,3 +40,22 @@ func (g *Growth) Written(offset int64) (from, to int64) {
 	}
 	return from, to
 }
+
+// Points are the looks, as size and the times before and after it, for keeping
+// them in a file. GrowthOf reads them.
+func (g *Growth) Points() [][3]int64 {
+	out := make([][3]int64, len(g.points))
+	for i, p := range g.points {
+		out[i] = [3]int64{p.size, p.asked, p.seen}
+	}
+	return out
+}
+
+// GrowthOf makes a Growth of the looks that Points returned.
+func GrowthOf(points [][3]int64) *Growth {
+	g := &Growth{}
+	for _, p := range points {
+		g.Note(p[0], p[1], p[2])
+	}
+	return g
+}

@@ -54,6 +54,9 @@ func (o *Observer) questions(ob *Observation) []question {
 		}
 		out = append(out, question{of, func(ctx context.Context) ([]iikanji.Fact, error) { return askDatabase(ctx, d, ob) }})
 	}
+	for _, c := range o.caches {
+		out = append(out, question{"the cache " + c.service.Name, func(context.Context) ([]iikanji.Fact, error) { return c.known() }})
+	}
 	webs := make([]string, len(o.webs))
 	for i, w := range o.webs {
 		if webs[i] = "the web server"; w.several {
@@ -62,6 +65,9 @@ func (o *Observer) questions(ob *Observation) []question {
 		out = append(out, question{webs[i], func(context.Context) ([]iikanji.Fact, error) { return w.known, w.asked }})
 	}
 	for i, w := range o.webs {
+		if o.w.Passive {
+			break
+		}
 		out = append(out, question{webs[i], func(ctx context.Context) ([]iikanji.Fact, error) {
 			return askAnswers(ctx, w.host, w.service, facts.FileFolders(w.host, o.appsOn(w.host), w.conf), ob.Seen, o.clients)
 		}})
@@ -107,6 +113,9 @@ func askDatabase(ctx context.Context, d *databaseWatch, ob *Observation) ([]iika
 	load := diagnose.WorkloadOf(statements)
 	tellUnread(ob, s.Unread(load))
 	for _, q := range s.Questions(load) {
+		if d.passive { // counting reads whole tables
+			break
+		}
 		i := slices.IndexFunc(tables, func(t facts.SizedTable) bool {
 			return strings.EqualFold(t.Schema, q.Schema) && strings.EqualFold(t.Name, q.Table)
 		})
@@ -123,7 +132,7 @@ func askDatabase(ctx context.Context, d *databaseWatch, ob *Observation) ([]iika
 		known = append(known, facts.TableFacts(target, tables[i])...) // the last fact about a table counts
 		known = append(known, facts.SelectivityFacts(target, tables[i], shares)...)
 	}
-	return append(known, queryPlans(ctx, srv, target, d.schema, statements)...), ctx.Err()
+	return append(known, queryPlans(ctx, srv, target, d.schema, statements, !d.passive)...), ctx.Err()
 }
 
 // count counts in a table the values that its advice depends on.
@@ -160,7 +169,7 @@ func tellUnread(ob *Observation, unread []diagnose.Unread) {
 // queryPlans reads the query plans of the heaviest statements: of the slowest example of each
 // and of one near the median, in the schema that they were sent to. A statement
 // that has no query plan (it reads no rows, its table was dropped) is left out.
-func queryPlans(ctx context.Context, srv *facts.Server, target, schema string, profiles []iikanji.Profile) []iikanji.Fact {
+func queryPlans(ctx context.Context, srv *facts.Server, target, schema string, profiles []iikanji.Profile, again bool) []iikanji.Fact {
 	var out []iikanji.Fact
 	read, in := 0, schema
 	for _, p := range profiles {
@@ -176,14 +185,14 @@ func queryPlans(ctx context.Context, srv *facts.Server, target, schema string, p
 				continue
 			}
 			in = want
-			worst, ok := queryPlan(ctx, srv, r.Example.Text)
+			worst, ok := queryPlan(ctx, srv, r.Example.Text, again)
 			if !ok {
 				continue
 			}
 			read++
 			out = append(out, facts.QueryPlanFact(target, r.Query.Digest, worst))
 			if typical := r.Query.Typical.Text; typical != "" && typical != r.Example.Text {
-				if p, ok := queryPlan(ctx, srv, typical); ok {
+				if p, ok := queryPlan(ctx, srv, typical, again); ok {
 					out = append(out, facts.QueryPlanFact(target, r.Query.Digest+iikanji.TypicalSuffix, p))
 				}
 			}
@@ -192,9 +201,13 @@ func queryPlans(ctx context.Context, srv *facts.Server, target, schema string, p
 	return out
 }
 
-// queryPlan runs a statement again if that is harmless and short, and otherwise reads
-// its query plan only.
-func queryPlan(ctx context.Context, srv *facts.Server, sql string) (iikanji.QueryPlan, bool) {
+// queryPlan runs a statement again if that is permitted, harmless and short, and
+// otherwise reads its query plan only.
+func queryPlan(ctx context.Context, srv *facts.Server, sql string, again bool) (iikanji.QueryPlan, bool) {
+	if !again {
+		p, err := srv.Explain(ctx, sql)
+		return p, err == nil
+	}
 	p, err := srv.Analyze(ctx, sql)
 	if err != nil { // perhaps too slow to be run again
 		p, err = srv.Explain(ctx, sql)

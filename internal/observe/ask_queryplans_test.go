@@ -40,7 +40,7 @@ func TestPlans(t *testing.T) {
 	many, few := "SELECT id FROM t WHERE kind = 1", "SELECT id FROM t WHERE kind = 0"
 	got := map[string]float64{}
 	for _, f := range queryPlans(t.Context(), s, "database", "app", []iikanji.Profile{{Source: iikanji.Slow, Rows: []iikanji.Row{
-		row("both", "shop", many, few), row("alike", "shop", many, many), row("gone", "nowhere", many, few), row("ours", "", many, ""), row("writes", "app", "INSERT INTO t VALUES (1, 1)", "")}}}) {
+		row("both", "shop", many, few), row("alike", "shop", many, many), row("gone", "nowhere", many, few), row("ours", "", many, ""), row("writes", "app", "INSERT INTO t VALUES (1, 1)", "")}}}, true) {
 		var p iikanji.QueryPlan
 		if err := json.Unmarshal([]byte(f.Value), &p); err != nil || !p.Ran || len(p.Steps) != 1 {
 			t.Fatalf("%s: %+v, %v", f.Key, p, err)

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/facts/factstest"
 	"github.com/iikanji/iikanji/internal/judge"
 	"github.com/iikanji/iikanji/internal/scenario"
 )
@@ -13,24 +12,8 @@ import (
 // TestCounter counts the work of a real database between the two readings, and
 // checks the error if the database cannot be read.
 func TestCounter(t *testing.T) {
-	srv, err := factstest.Start(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer srv.Stop()
-	db, err := srv.Open(t.Context(), "counted")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	run := func(statements ...string) {
-		t.Helper()
-		for _, s := range statements {
-			if _, err := db.ExecContext(t.Context(), s); err != nil {
-				t.Fatalf("%s: %v", s, err)
-			}
-		}
-	}
+	_, db := openDatabase(t, "counted")
+	run := func(statements ...string) { runAll(t, db, statements...) }
 	run("CREATE TABLE seat (n int PRIMARY KEY, who varchar(9))", "INSERT INTO seat SELECT seq, 'x' FROM seq_1_to_500")
 	c := &Counter{DB: db}
 	c.Phase(scenario.Prepare, true) // not the load phase: no reading

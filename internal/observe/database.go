@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -21,15 +22,18 @@ const idleConnections = 2
 // A databaseWatch observes one database of MySQL's family during the load: its
 // statements, its counters, and its lock waits.
 type databaseWatch struct {
-	service iikanji.Service
-	host    host.Host
-	several bool   // the target has other databases
-	schema  string // that the site uses
-	db      *sql.DB
-	asker   *facts.Server // nil when the server does not answer
-	slow    *slowSwitch   // nil when the server keeps no slow log
-	locks   *lockWatch    // nil when the server does not list lock waits
-	digests *digestWatch  // nil without a connection
+	service  iikanji.Service
+	host     host.Host
+	several  bool   // the target has other databases
+	schema   string // that the site uses
+	db       *sql.DB
+	asker    *facts.Server // nil when the server does not answer
+	slow     *slowSwitch   // nil when the server keeps no slow log
+	locks    *lockWatch    // nil when the server does not list lock waits
+	digests  *digestWatch  // nil without a connection
+	passive  bool          // change nothing
+	switched bool          // the slow log may be on already
+	list     *listWatch    // nil unless passive
 
 	growing       *growingLog  // nil where it is not watched
 	log           *lines.Input // as long as it was when the load ended
@@ -45,7 +49,7 @@ func databaseWatches(w Watched) []*databaseWatch {
 	all := w.Target.WithEngine(iikanji.EngineMariaDB, iikanji.EngineMySQL)
 	var out []*databaseWatch
 	for _, s := range all {
-		d := &databaseWatch{service: s, host: w.host(s.Host), several: len(all) > 1, schema: s.Schema}
+		d := &databaseWatch{service: s, host: w.host(s.Host), several: len(all) > 1, schema: s.Schema, passive: w.Passive, switched: w.Logged}
 		if d.schema == "" {
 			d.schema = w.Schema
 		}
@@ -70,6 +74,16 @@ func (d *databaseWatch) connect(ctx context.Context, user string) (err error) {
 		return err
 	}
 	d.locks, d.digests = newLockWatch(ctx, d.db, d.service.Name), &digestWatch{db: d.db, service: d.service.Name}
+	if d.passive {
+		d.list = &listWatch{db: d.db, service: d.service.Name}
+		d.slow, err = ownSlowLog(ctx, d.db)
+		return err
+	}
+	if d.switched {
+		if d.slow, err = ownSlowLog(ctx, d.db); err == nil {
+			return nil
+		}
+	}
 	file := observedLog
 	if d.several { // their own logs may be in one folder
 		file = nameFor(observedLog, d.service.Name)
@@ -88,6 +102,15 @@ func (d *databaseWatch) begin(ctx context.Context) {
 		d.note(err)
 	}
 	d.locks.begin(ctx)
+	if d.slow != nil && d.slow.own {
+		var err error
+		d.slow.from, err = size(d.host, d.slow.path)
+		if errors.Is(err, fs.ErrNotExist) { // the server makes it with the first statement
+			err = nil
+		}
+		d.note(err)
+	}
+	d.list.begin(ctx)
 }
 
 // logging reads the counters when the slow log is on. This statement is not
@@ -103,6 +126,7 @@ func (d *databaseWatch) logging(ctx context.Context) {
 
 // end reads the counters after the slow log was turned off.
 func (d *databaseWatch) end(ctx context.Context) {
+	d.list.end()
 	if d.asker != nil {
 		var err error
 		d.after, err = d.asker.Status(ctx)
@@ -117,7 +141,7 @@ func (d *databaseWatch) openLog() {
 		return
 	}
 	var err error
-	d.log, err = openLog(d.host, d.slow.path)
+	d.log, err = openTail(d.host, d.slow.path, d.slow.from)
 	d.note(err)
 }
 
@@ -133,23 +157,49 @@ func (d *databaseWatch) statements(ctx context.Context, wall time.Duration, tick
 	d.note(err)
 	c := countersOf(d.before, d.after)
 	c.between = countersOf(d.before, d.logged).questions
+	if d.list != nil { // its own statements are counted and not logged
+		c.questions -= d.list.asked
+	}
 	s := proveSlow(slow, c, wall, d.err)
 	sums := d.digests.profile()
-	if s.Green || sums == nil {
+	if s.Green {
 		return slow, s.ofService(d.service.Name, d.several)
+	}
+	if sums == nil {
+		return d.estimated(slow, s, c)
 	}
 	other := proveSlow(sums, c, wall, d.digests.err)
 	if !other.Green {
-		return slow, s.ofService(d.service.Name, d.several)
+		return d.estimated(slow, s, c)
 	}
 	other.Name = "performance_schema, as the slow log did not see the run"
 	return sums, other.ofService(d.service.Name, d.several)
+}
+
+// estimated is the estimate from the process list, where there is one and it is
+// proven; otherwise the slow log with its red sensor s.
+func (d *databaseWatch) estimated(slow *iikanji.Profile, s Sensor, c counters) (*iikanji.Profile, Sensor) {
+	if d.list == nil {
+		return slow, s.ofService(d.service.Name, d.several)
+	}
+	listed := d.list.prove(c.questions)
+	if !listed.Green {
+		s.Proofs = append(s.Proofs, listed.Proofs...)
+		return slow, s.ofService(d.service.Name, d.several)
+	}
+	listed.Name = "process list, as " + s.Why()
+	return d.list.profile(), listed.ofService(d.service.Name, d.several)
 }
 
 // readSlow reads the slow log, which contains the load phase only.
 func (d *databaseWatch) readSlow(ctx context.Context, ticks *tally.Window) (*iikanji.Profile, error) {
 	if d.log == nil {
 		return nil, d.err
+	}
+	if from := d.slow.from; from > 0 && ticks != nil && ticks.Written != nil { // offsets count from the begin of the load
+		shifted, written := *ticks, ticks.Written
+		shifted.Written = func(offset int64) (int64, int64) { return written(from + offset) }
+		ticks = &shifted
 	}
 	p, err := slowlog.Read(ctx, []*lines.Input{d.log}, slowlog.Options{PerSecond: true, Ticks: ticks})
 	if err != nil {
@@ -173,7 +223,7 @@ func (d *databaseWatch) close() error {
 		defer cancel()
 		errs = append(errs, d.slow.restore(ctx))
 	}
-	errs = append(errs, d.locks.close())
+	errs = append(errs, d.locks.close(), d.list.close())
 	if d.asker != nil {
 		errs = append(errs, d.asker.Close())
 	}

@@ -147,7 +147,7 @@ func TestKeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := &ob.Profiles[0].Rows[0]
-	ob.slowLogs = []slowLog{{"database", log, host.Local{}}}
+	ob.slowLogs = []slowLog{{service: "database", path: log, host: host.Local{}}}
 	row.Example.File, row.Example.Line, row.Query.Typical.File = log, 1, log
 	ob.Profiles = append(ob.Profiles,
 		*hostProfile([]hoststat.Sample{{At: time.Unix(1, 0), Over: time.Second, Cores: 2, Services: []hoststat.ServiceSample{{Name: "app", FDs: 95, FDLimit: 100}}}}),

@@ -10,10 +10,10 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// TestObserveDigests checks that the server's sums by digest replace a slow log that
+// TestObserveDigestsUnderLoad checks that the server's sums by digest replace a slow log that
 // does not see the run. They are cut to the load and proven like a log. They are not
 // used if the slow log sees the run.
-func TestObserveDigests(t *testing.T) {
+func TestObserveDigestsUnderLoad(t *testing.T) {
 	srv, err := factstest.Start(t.Context(), "", "--performance-schema=ON", "--performance-schema-consumer-statements-digest=ON", "--performance-schema-instrument=statement/%=ON")
 	if err != nil {
 		t.Fatal(err)

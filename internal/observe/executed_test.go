@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/iikanji/iikanji/internal/facts/factstest"
 	"github.com/iikanji/iikanji/internal/host"
 )
 
@@ -18,24 +17,8 @@ import (
 // returned, including those of several lines and without earlier or later ones, and
 // that the database's settings are restored.
 func TestExecuted(t *testing.T) {
-	srv, err := factstest.Start(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer srv.Stop()
-	db, err := srv.Open(t.Context(), "told")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	run := func(statements ...string) {
-		t.Helper()
-		for _, s := range statements {
-			if _, err := db.ExecContext(t.Context(), s); err != nil {
-				t.Fatalf("%s: %v", s, err)
-			}
-		}
-	}
+	_, db := openDatabase(t, "told")
+	run := func(statements ...string) { runAll(t, db, statements...) }
 	settings := func() string {
 		var file, output, on string
 		if err := db.QueryRowContext(t.Context(), "SELECT @@GLOBAL.general_log_file, @@GLOBAL.log_output, @@GLOBAL.general_log").Scan(&file, &output, &on); err != nil {

@@ -34,9 +34,9 @@ func (s second) ReadDir(path string) ([]fs.DirEntry, error) {
 	return s.Fake.ReadDir(path)
 }
 
-// TestObserveTwoHosts observes a web server and an app on another host: their logs are
+// TestObserveTwoHostsUnderLoad observes a web server and an app on another host: their logs are
 // read there, their processes are counted there, and their facts have its name.
-func TestObserveTwoHosts(t *testing.T) {
+func TestObserveTwoHostsUnderLoad(t *testing.T) {
 	far := second{&host.Fake{Root: t.TempDir(), Host: "far"}}
 	write := func(name, text string) {
 		t.Helper()

@@ -16,6 +16,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/hoststat"
+	"github.com/iikanji/iikanji/internal/lines"
 )
 
 // Files of a diagnosed run, beside its run.json.
@@ -29,6 +30,10 @@ const (
 	usageFile   = "host.json"
 	targetFile  = "target.json"
 	slowLogFile = "slow.log.gz"
+	// growthFile has the lengths of the slow log at known times, as JSON. With it,
+	// entries have times that are finer than their timestamps. It has at most one
+	// line for each lookEvery of the load: some tens of kilobytes.
+	growthFile = "slow-growth.json"
 )
 
 // profileFiles are the files of the profiles of one service each.
@@ -211,6 +216,15 @@ func keepSlowLog(h *history.History, ob *Observation, l slowLog) error {
 	if err := h.SaveFile(ob.Run.ID, name, b.Bytes()); err != nil {
 		return err
 	}
+	if l.growing != nil {
+		b, err := json.Marshal(l.growing.growth.Points())
+		if err == nil {
+			err = h.SaveFile(ob.Run.ID, ob.fileFor(growthFile, iikanji.Slow, l.service), b)
+		}
+		if err != nil {
+			return fmt.Errorf("keeping the growth of the slow log: %w", err)
+		}
+	}
 	kept := filepath.Join("runs", fmt.Sprintf("%04d", ob.Run.ID), name) // a history can be moved and committed
 	for i := range ob.Profiles {
 		if ob.Profiles[i].Source != iikanji.Slow {
@@ -226,6 +240,41 @@ func keepSlowLog(h *history.History, ob *Observation, l slowLog) error {
 		}
 	}
 	return nil
+}
+
+// A KeptLog is the slow log of one database that Keep saved.
+type KeptLog struct {
+	Path   string
+	Growth *lines.Growth // nil for a log that was not watched
+}
+
+// KeptLogs are the slow logs of a run. Those of old runs may be removed.
+func KeptLogs(h *history.History, id iikanji.RunID) (logs []KeptLog, err error) {
+	dir := filepath.Join(h.Dir(), "runs", fmt.Sprintf("%04d", id))
+	for _, pattern := range []string{"slow.log.*", "slow-*.log.*"} {
+		found, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			return nil, fmt.Errorf("finding the slow logs of run %d: %w", id, err)
+		}
+		for _, path := range found {
+			stem, _, _ := strings.Cut(filepath.Base(path), ".")
+			service := strings.TrimPrefix(strings.TrimPrefix(stem, "slow"), "-")
+			name := growthFile
+			if service != "" {
+				name = strings.TrimSuffix(growthFile, ".json") + "-" + service + ".json"
+			}
+			l := KeptLog{Path: path}
+			var points [][3]int64
+			switch err := recallJSON(h, id, name, &points); {
+			case err == nil:
+				l.Growth = lines.GrowthOf(points)
+			case !errors.Is(err, fs.ErrNotExist):
+				return nil, err
+			}
+			logs = append(logs, l)
+		}
+	}
+	return logs, nil
 }
 
 func recallJSON(h *history.History, id iikanji.RunID, name string, v any) error {

@@ -27,6 +27,14 @@ type Watched struct {
 	Now    func() time.Time
 	// Hosts finds the host of a name; nil where all services are on this machine.
 	Hosts func(name string) host.Host
+	// Passive observes without changing a setting, a log or data: statements are
+	// read from the slow log if the server logs all of them already, otherwise from
+	// the sums of performance_schema, otherwise from the process list. No request is
+	// sent to the site, no statement is repeated and no rows are counted.
+	Passive bool
+	// Logged means that another part of the program has turned the slow logs on. Where
+	// one is on for every statement, it is read, and no setting is changed.
+	Logged bool
 }
 
 // An Observation is one run as its sensors saw it.
@@ -55,6 +63,7 @@ type HostSamples struct {
 type slowLog struct {
 	service, path string
 	host          host.Host
+	growing       *growingLog // nil where it was not watched
 }
 
 // An Observer turns sensors on for the load phase of one run and cuts what
@@ -77,6 +86,7 @@ type Observer struct {
 	webs      []*webWatch
 	logs      []*logWatch
 	hosts     []*hostWatch
+	caches    []*cacheWatch
 	growth    growthWatch
 
 	samples      string         // folder of the load generator's samples, "" for none
@@ -90,7 +100,7 @@ type Observer struct {
 // database that does not answer, or keeps no log, makes its sensor red; the
 // other sensors work without it. The error is only that of ctx.
 func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
-	o := &Observer{w: w, databases: databaseWatches(w), webs: webWatches(w), logs: logWatches(w)}
+	o := &Observer{w: w, databases: databaseWatches(w), webs: webWatches(w), logs: logWatches(w), caches: cacheWatches(w)}
 	for _, h := range w.hosts() {
 		o.hosts = append(o.hosts, &hostWatch{h: h})
 	}
@@ -109,6 +119,9 @@ func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
 		web.configure(ctx, o.processIDs)
 	}
 	for _, web := range o.webs {
+		if w.Passive { // flushing a buffer reopens the log
+			web.flush = nil
+		}
 		if web.flush == nil { // a buffer delays the lines
 			web.growing = o.growth.watch(web.host, web.path)
 		}
@@ -154,6 +167,9 @@ func (o *Observer) begin(ctx context.Context) {
 	for _, l := range o.logs {
 		l.begin()
 	}
+	for _, c := range o.caches {
+		c.begin(ctx)
+	}
 	for _, w := range o.webs {
 		w.mark()
 	}
@@ -187,6 +203,9 @@ func (o *Observer) end(ctx context.Context) {
 	}
 	for _, l := range o.logs {
 		l.end()
+	}
+	for _, c := range o.caches {
+		c.end(ctx)
 	}
 	o.seen = o.processes(ctx)
 	for _, d := range o.databases {
@@ -273,8 +292,8 @@ func (o *Observer) readStatements(ctx context.Context, ob *Observation, wall tim
 		p, s := d.statements(ctx, wall, o.window(d.growing))
 		profiles, sensors = append(profiles, p), append(sensors, s)
 		ob.Status = append(ob.Status, d.status()...)
-		if d.slow != nil {
-			ob.slowLogs = append(ob.slowLogs, slowLog{d.service.Name, d.slow.path, d.host})
+		if d.slow != nil && !d.passive {
+			ob.slowLogs = append(ob.slowLogs, slowLog{d.service.Name, d.slow.path, d.host, d.growing})
 		}
 	}
 	return profiles, sensors

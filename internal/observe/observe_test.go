@@ -103,8 +103,8 @@ func (s *stage) requests(t *testing.T, n int, what string) {
 	}
 }
 
-// TestObserve runs the observer with a real database.
-func TestObserve(t *testing.T) {
+// TestObserveUnderLoad runs the observer with a real database.
+func TestObserveUnderLoad(t *testing.T) {
 	srv, err := factstest.Start(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)

@@ -359,22 +359,13 @@ func (s *smallSite) observed(ctx context.Context, t *testing.T, p plant, keep fu
 	return ob, d
 }
 
-// TestPlantedSite plants one fault at a time into a site without faults and loads it
+// TestPlantedSiteUnderLoad plants one fault at a time into a site without faults and loads it
 // under observation. The fault must be the first or second finding, and the clean
 // site must have none. The sensors of the database and of the host are excluded:
 // the database is not part of this test, and other work on this machine is not a
 // fault of the site.
-func TestPlantedSite(t *testing.T) {
-	srv, err := factstest.Start(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer srv.Stop()
-	db, err := srv.Open(t.Context(), "small")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+func TestPlantedSiteUnderLoad(t *testing.T) {
+	srv, _ := openDatabase(t, "small")
 	for _, p := range plants {
 		t.Run(p.fault, func(t *testing.T) {
 			_, d := plantSite(t, srv, p).observed(t.Context(), t, p, func(s iikanji.Source) bool { return s != iikanji.Slow && s != iikanji.Host })
@@ -405,20 +396,11 @@ CREATE TABLE upload (id INT AUTO_INCREMENT PRIMARY KEY, bytes INT NOT NULL);
 INSERT INTO page SELECT seq, REPEAT('u', 1 + seq MOD 40), seq, REPEAT('x', 1 + seq MOD 40) FROM seq_1_to_4000;
 ANALYZE TABLE page, upload`
 
-// TestCleanSite observes a whole site without a fault, including database and host.
+// TestCleanSiteUnderLoad observes a whole site without a fault, including database and host.
 // Every sensor must be green, and there must be no finding, except for the resource
 // use of other programs on this machine.
-func TestCleanSite(t *testing.T) {
-	srv, err := factstest.Start(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer srv.Stop()
-	db, err := srv.Open(t.Context(), "small")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+func TestCleanSiteUnderLoad(t *testing.T) {
+	srv, db := openDatabase(t, "small")
 	if _, err := db.ExecContext(t.Context(), cleanSchema); err != nil {
 		t.Fatal(err)
 	}

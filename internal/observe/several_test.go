@@ -127,10 +127,10 @@ func (l *lane) ask(t *testing.T, n int, path string) {
 	}
 }
 
-// TestObserveSeveral observes a site of two web servers, two apps and two
+// TestObserveSeveralUnderLoad observes a site of two web servers, two apps and two
 // databases, none of which has the name of its role. Each has its own sensor,
 // profile and facts, without data of the other services.
-func TestObserveSeveral(t *testing.T) {
+func TestObserveSeveralUnderLoad(t *testing.T) {
 	a, b := newLane(t, "a", false), newLane(t, "b", true)
 	target := iikanji.Target{Name: "two", Services: slices.Concat(a.target, b.target)}
 	groups := map[string][]int{}

@@ -46,6 +46,9 @@ type slowSwitch struct {
 	path string
 	host host.Host
 	was  []setting // in the order in which they are to be put back
+
+	own  bool  // the server's own log, which is on already: nothing is switched
+	from int64 // where the load begins in that log
 }
 
 // newSlowSwitch makes a file of a name beside the server's own log and prepares
@@ -141,14 +144,14 @@ func writeSetting(ctx context.Context, conn *sql.Conn, to setting) error {
 
 // on starts the logging. Without a log it does nothing.
 func (s *slowSwitch) on(ctx context.Context) error {
-	if s == nil {
+	if s == nil || s.own {
 		return nil
 	}
 	return s.write(ctx, setting{name: "log_output", value: "FILE"})
 }
 
 func (s *slowSwitch) off(ctx context.Context) error {
-	if s == nil {
+	if s == nil || s.own {
 		return nil
 	}
 	return s.write(ctx, setting{name: "log_output", value: "NONE"})

@@ -9,8 +9,9 @@ import (
 )
 
 // A Live redraws a few lines at the bottom of a terminal, below lines that stay.
-// Where there is no terminal, it writes the lines that stay and, once in 10 s,
-// the first of the others. Its methods may be called from any goroutine.
+// Where there is no terminal, it writes the lines that stay and, at most once in
+// plainEvery, the first of the others, unless it is the same as before. Its methods
+// may be called from any goroutine.
 type Live struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -19,13 +20,17 @@ type Live struct {
 	now   func() time.Time
 	lines []string // as drawn
 	last  time.Time
+	plain string // the latest line without a terminal
 }
+
+// plainEvery is the interval of progress lines where there is no terminal.
+const plainEvery = 10 * time.Second
 
 // NewLive returns a Live that writes to w, usually standard error. cols returns
 // the terminal's width; it is called before each drawing, because terminals are
 // resized.
 func NewLive(w io.Writer, tty bool, cols func() int, now func() time.Time) *Live {
-	return &Live{w: w, tty: tty, cols: cols, now: now, last: now()}
+	return &Live{w: w, tty: tty, cols: cols, now: now}
 }
 
 // Draw replaces the lines at the bottom.
@@ -34,9 +39,9 @@ func (l *Live) Draw(lines ...string) {
 	defer l.mu.Unlock()
 	now := l.now()
 	if !l.tty {
-		if len(lines) > 0 && now.Sub(l.last) >= plainEvery {
-			l.last = now
-			fmt.Fprintln(l.w, Clean(lines[0]))
+		if len(lines) > 0 && lines[0] != l.plain && now.Sub(l.last) >= plainEvery {
+			l.last, l.plain = now, lines[0]
+			fmt.Fprintln(l.w, Shorten(Clean(lines[0]), l.cols()))
 		}
 		return
 	}

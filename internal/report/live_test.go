@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -42,19 +43,23 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestLivePlain: where there is no terminal, no escapes are written, and the
-// redrawn line is written once in 10 s.
+// TestLivePlain: where there is no terminal, no escapes are written. A redrawn line
+// is written once, and another one at the earliest 10 s later.
 func TestLivePlain(t *testing.T) {
 	var out writes
 	now := time.Unix(0, 0)
 	l := NewLive(&out, false, func() int { return 80 }, func() time.Time { return now })
-	for range 25 {
+	for i := range 25 {
 		now = now.Add(time.Second)
-		l.Draw("where it stands", "more")
+		l.Draw("where it stands", fmt.Sprint(i))
+	}
+	for i := range 25 {
+		now = now.Add(time.Second)
+		l.Draw(fmt.Sprintf("step %d", i))
 	}
 	l.Say("done")
 	l.Done()
-	if got := strings.Join(out, ""); got != "where it stands\nwhere it stands\ndone\n" {
+	if got := strings.Join(out, ""); got != "where it stands\nstep 0\nstep 10\nstep 20\ndone\n" {
 		t.Errorf("%q", got)
 	}
 }

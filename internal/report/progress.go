@@ -18,10 +18,8 @@ type Progress struct {
 	now   func() time.Time
 	last  time.Time
 	drawn bool
+	plain string // the latest line without a terminal
 }
-
-// plainEvery is the interval of progress lines where there is no terminal.
-const plainEvery = 10 * time.Second
 
 // NewProgress returns a Progress that writes to w, usually standard error.
 func NewProgress(w io.Writer, tty bool, cols int, now func() time.Time) *Progress {
@@ -29,7 +27,7 @@ func NewProgress(w io.Writer, tty bool, cols int, now func() time.Time) *Progres
 }
 
 // Status replaces the progress line. Where there is no terminal, at most one line
-// in plainEvery is written.
+// in plainEvery is written, and none that is the same as before.
 func (p *Progress) Status(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -37,8 +35,11 @@ func (p *Progress) Status(format string, args ...any) {
 	if !p.tty && now.Sub(p.last) < plainEvery || p.tty && now.Sub(p.last) < 100*time.Millisecond {
 		return
 	}
-	p.last = now
 	line := Shorten(Clean(fmt.Sprintf(format, args...)), p.cols-1)
+	if !p.tty && line == p.plain {
+		return
+	}
+	p.last, p.plain = now, line
 	if !p.tty {
 		fmt.Fprintln(p.w, line)
 		return

@@ -43,7 +43,7 @@ func New(a *arena.Arena, up *stack.Stack, wired *change.Site) *Subject {
 // context's cause, and part of the error.
 func Use(ctx context.Context, a *arena.Arena, o stack.Options, do func(ctx context.Context, s *Subject) error) error {
 	deaths := &field.Deaths{}
-	o.Spare = func(died error) bool {
+	o.Tolerate = func(died error) bool {
 		var d *stack.DiedError
 		return errors.As(died, &d) && deaths.Note(d.Service, d)
 	}

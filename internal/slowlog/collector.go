@@ -179,6 +179,9 @@ func (c *collector) event(ev *event) {
 	if c.opt.Ticks != nil {
 		c.tick(ev, d)
 	}
+	if c.opt.Each != nil {
+		c.each(ev)
+	}
 	d.dbs.add(db)
 	d.users.add(user)
 	d.hosts.add(host)

@@ -14,15 +14,16 @@ import (
 
 // Options select the entries to count. The zero value selects all.
 type Options struct {
-	Since, Until filter.When   // only entries of [Since, Until); zero for no limit. Entries without a time count
-	Where        Where         // only entries that meet it
-	By           By            // what the rows are about
-	Workers      int           // 0: one per usable core
-	BlockSize    int           // of package lines; 0 for its default
-	Done         *atomic.Int64 // counts the bytes read so far, to show progress; may be nil
-	FoldTables   bool          // numbered tables, as in tenant_1, count as one
-	PerSecond    bool          // rows have their counts by second
-	Ticks        *tally.Window // rows have their counts by tick; nil for none
+	Since, Until filter.When      // only entries of [Since, Until); zero for no limit. Entries without a time count
+	Where        Where            // only entries that meet it
+	By           By               // what the rows are about
+	Workers      int              // 0: one per usable core
+	BlockSize    int              // of package lines; 0 for its default
+	Done         *atomic.Int64    // counts the bytes read so far, to show progress; may be nil
+	FoldTables   bool             // numbered tables, as in tenant_1, count as one
+	PerSecond    bool             // rows have their counts by second
+	Ticks        *tally.Window    // rows have their counts by tick; nil for none
+	Each         func(*Execution) // is called for each counted entry, in the order of the log; may be nil
 }
 
 // An Error is a log that cannot be read, with advice.

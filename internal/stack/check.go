@@ -62,7 +62,11 @@ func (s *Stack) runCheck(ctx context.Context, svc *arena.Service, conf string) e
 	if err != nil {
 		return err
 	}
-	r, err := host.Local{}.Exec(ctx, host.Command{Path: path, Args: args, Env: f.baseEnv(s.programs), Dir: s.workingDir(svc), As: f.as.credential()})
+	dir := s.workingDir(svc)
+	if svc.Dir == "" && svc.Data != "" && s.missing(svc.Data) { // before the first start
+		dir = f.path(runDir)
+	}
+	r, err := host.Local{}.Exec(ctx, host.Command{Path: path, Args: args, Env: f.baseEnv(s.programs), Dir: dir, As: f.as.credential()})
 	if err != nil {
 		return fmt.Errorf("testing the %s config: %w", svc.Name, err)
 	}

@@ -33,7 +33,7 @@ func TestCheckDatabase(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	dir := t.TempDir()
 	candidate := filepath.Join(dir, "candidate.cnf")
-	lend(t, s.dir.path(confDir, "mariadb.d", "iikanji.cnf"), "[mysqld]\nno_such_thing_of_old = 1\n") // the candidate replaces it
+	writeForTest(t, s.dir.path(confDir, "mariadb.d", "iikanji.cnf"), "[mysqld]\nno_such_thing_of_old = 1\n") // the candidate replaces it
 	for _, c := range []struct {
 		name, text string
 		says       []string // empty if the config is valid
@@ -48,7 +48,7 @@ func TestCheckDatabase(t *testing.T) {
 		{"no value for it", "[mysqld]\ninnodb_flush_method = XX\n", []string{"Error while setting value 'XX'"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			lend(t, candidate, c.text)
+			writeForTest(t, candidate, c.text)
 			err := s.Checker(database)(t.Context(), candidate)
 			leavesNothing(t, s)
 			var config *ConfigError
@@ -70,8 +70,8 @@ func TestCheckDatabase(t *testing.T) {
 		t.Errorf("page: %q", got)
 	}
 	// The second database starts with the limits of the real one.
-	lend(t, s.LimitsFile(database), "nofile = 1024\n")
-	lend(t, candidate, "[mysqld]\nmax_connections = 9000\n")
+	writeForTest(t, s.LimitsFile(database), "nofile = 1024\n")
+	writeForTest(t, candidate, "[mysqld]\nmax_connections = 9000\n")
 	must(t, s.Checker(database)(t.Context(), candidate))
 	if log, err := s.dir.read(logDir, checkDatabaseLog); err != nil || !strings.Contains(string(log), "max_open_files to more than 1024 ") {
 		t.Errorf("%v; its log:\n%s", err, log)
@@ -79,7 +79,7 @@ func TestCheckDatabase(t *testing.T) {
 	leavesNothing(t, s)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	lend(t, candidate, "[mysqld]\n")
+	writeForTest(t, candidate, "[mysqld]\n")
 	if err := s.Checker(database)(ctx, candidate); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}

@@ -33,9 +33,9 @@ type process struct {
 	proc
 	name string
 	done chan struct{} // closed when the process has ended; the fields below are valid after that
-	// status is as in "exit status 1"; ok: it is 0; asked: the stack ended the process.
-	status    string
-	ok, asked bool
+	// status is as in "exit status 1"; ok: it is 0; stopped: the stack ended the process.
+	status      string
+	ok, stopped bool
 }
 
 // helloWait limits the supervisor's start.
@@ -109,7 +109,7 @@ func (c *control) take(e event) {
 	defer c.mu.Unlock()
 	if e.ID == 0 {
 		if p := c.running[e.Name]; p != nil {
-			p.status, p.ok, p.asked = e.Status, e.OK, e.Asked
+			p.status, p.ok, p.stopped = e.Status, e.OK, e.Stopped
 			close(p.done)
 			delete(c.running, e.Name)
 		}
@@ -142,8 +142,8 @@ func (c *control) await(ctx context.Context, answer <-chan event) (event, error)
 	}
 }
 
-// ask sends a request and waits for its answer.
-func (c *control) ask(ctx context.Context, r request) (event, error) {
+// call sends a request and waits for its answer.
+func (c *control) call(ctx context.Context, r request) (event, error) {
 	answer, err := c.send(r)
 	if err != nil {
 		return event{}, err
@@ -182,7 +182,7 @@ func (c *control) start(sp spec) (*process, error) {
 	c.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), startWait)
 	defer cancel()
-	if _, err := c.ask(ctx, request{Op: opStart, Spec: &sp}); err != nil {
+	if _, err := c.call(ctx, request{Op: opStart, Spec: &sp}); err != nil {
 		c.mu.Lock()
 		delete(c.running, sp.Name)
 		c.mu.Unlock()
@@ -211,15 +211,15 @@ func lastWins(env []string) []string {
 // stop ends a process by its stop steps and waits for it. If ctx ends first, the
 // steps still continue.
 func (c *control) stop(ctx context.Context, name string) error {
-	if _, err := c.ask(ctx, request{Op: opStop, Name: name}); err != nil {
+	if _, err := c.call(ctx, request{Op: opStop, Name: name}); err != nil {
 		return fmt.Errorf("stopping the %s: %w", name, err)
 	}
 	return nil
 }
 
-// tell sends a signal to a service.
-func (c *control) tell(ctx context.Context, name string, sig syscall.Signal) error {
-	_, err := c.ask(ctx, request{Op: opTell, Name: name, Signal: sig})
+// signal sends a signal to a service.
+func (c *control) signal(ctx context.Context, name string, sig syscall.Signal) error {
+	_, err := c.call(ctx, request{Op: opSignal, Name: name, Signal: sig})
 	return err
 }
 

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lend writes a file and removes it at the test's end.
-func lend(t *testing.T, path, text string) {
+// writeForTest writes a file and removes it at the test's end.
+func writeForTest(t *testing.T, path, text string) {
 	t.Helper()
 	must(t, os.WriteFile(path, []byte(text), 0o644))
 	t.Cleanup(func() { _ = os.Remove(path) })
@@ -27,7 +27,7 @@ func TestEnvFile(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t), Env: []string{"MINE=person"}})
 	url := s.Places().URL()
 	mustExist(t, s.EnvFile(app), false)
-	lend(t, s.EnvFile(app), "# why\n\nGOGC=400\r\n  DB_NAME = of the file \nMINE=file\nEMPTY=\nQUOTED=\"a=b\"\n")
+	writeForTest(t, s.EnvFile(app), "# why\n\nGOGC=400\r\n  DB_NAME = of the file \nMINE=file\nEMPTY=\nQUOTED=\"a=b\"\n")
 	must(t, s.Restart(t.Context(), app))
 	env := page(t, url+"/env")
 	for line, want := range map[string]bool{"GOGC=400": true, "DB_NAME=of the file": true, "DB_NAME=tiny": false, "MINE=person": true, "MINE=file": false, "EMPTY=": true, `QUOTED="a=b"`: true} {
@@ -87,7 +87,7 @@ func TestLimits(t *testing.T) {
 	for _, service := range []string{app, nginx, database} {
 		file := s.LimitsFile(service)
 		mustExist(t, file, false)
-		lend(t, file, "# why\nnofile = 777\ncore = 2M\nmemlock=65536\n")
+		writeForTest(t, file, "# why\nnofile = 777\ncore = 2M\nmemlock=65536\n")
 		must(t, s.Restart(t.Context(), service))
 		pid := s.Groups()[service][0]
 		for name, want := range map[string]string{"Max open files": "777", "Max core file size": strconv.Itoa(2 << 20), "Max locked memory": "65536"} {
@@ -129,7 +129,7 @@ func TestLimitsRefused(t *testing.T) {
 		"memlock = 99999999999G": ":1: memlock = 99999999999G: want a number",
 		"memlock = ":             ":1: memlock = : want a number",
 	} {
-		lend(t, file, text)
+		writeForTest(t, file, text)
 		err := s.Restart(t.Context(), app)
 		if err == nil || !strings.Contains(err.Error(), file+want) {
 			t.Errorf("%q: %v", text, err)

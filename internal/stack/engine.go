@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
@@ -22,6 +23,9 @@ type engine struct {
 	configure func(s *Stack, svc *arena.Service) error
 	// ping replaces the readiness check that the arena declares.
 	ping func(ctx context.Context, at arena.Place) error
+	// stopWhenReady: a service that gets a stop signal before it is ready can hang, so a start
+	// that is cancelled waits at most this long for it to be ready.
+	stopWhenReady time.Duration
 	// check tests the drop-in file at path, see Checker.
 	check func(s *Stack, ctx context.Context, svc *arena.Service, path string) error
 	// reload makes the service take its config without an interruption.
@@ -29,12 +33,13 @@ type engine struct {
 }
 
 // engineOf is zero for most engines. MariaDB's own files take 130 MB; its
-// temporary tablespace needs more.
+// temporary tablespace needs more. A MariaDB that gets SIGTERM before it is ready
+// can hang until it is killed.
 func engineOf(svc *arena.Service) engine {
 	switch svc.Engine {
 	case iikanji.EngineMariaDB:
 		return engine{programs: []string{installDB}, room: 260 << 20, setUp: (*Stack).setUpMariaDB, configure: (*Stack).writeInitSQL,
-			ping: pingMariaDB, check: (*Stack).checkMariaDB}
+			ping: pingMariaDB, stopWhenReady: 5 * time.Second, check: (*Stack).checkMariaDB}
 	case iikanji.EngineNginx:
 		return engine{reload: (*Stack).reloadNginx}
 	}

@@ -92,7 +92,7 @@ func (f folder) tail(log string, from int64) []string {
 		from = max(from, info.Size()-tailBytes)
 	}
 	b, _ := io.ReadAll(io.NewSectionReader(file, from, tailBytes)) // after an error the part that was read is still useful
-	return telling(b)
+	return failureLines(b)
 }
 
 // printable makes a line safe for a terminal. A program may log what an attacker
@@ -110,8 +110,8 @@ func printable(line []byte) string {
 	return text
 }
 
-// telling picks at most tailLines lines that show why a program ended.
-func telling(b []byte) []string {
+// failureLines picks at most tailLines lines that show why a program ended.
+func failureLines(b []byte) []string {
 	var lines, errs []string
 	for l := range bytes.Lines(b) {
 		line := printable(l)

@@ -11,7 +11,7 @@ func FuzzTelling(f *testing.F) {
 	f.Add([]byte("0 [ERROR] Aborting\n\x1b[31mpanic: \xff\n\n"))
 	f.Add([]byte("panic: a\r\n\tb\u202e\n"))
 	f.Fuzz(func(t *testing.T, log []byte) {
-		lines := telling(log)
+		lines := failureLines(log)
 		if len(lines) > tailLines {
 			t.Fatalf("%d lines", len(lines))
 		}

@@ -25,10 +25,10 @@ type Options struct {
 	// Progress receives one line for each step, never from two goroutines at
 	// once; nil discards the lines.
 	Progress func(line string)
-	// Spare is called with the *DiedError of each service that dies. If it
+	// Tolerate is called with the *DiedError of each service that dies. If it
 	// returns true (the service was killed on purpose, or will be started again),
 	// the death does not end Use. nil is the same as always false.
-	Spare func(died error) bool
+	Tolerate func(died error) bool
 	// Path is the search path for programs. Empty means $PATH plus the folders
 	// of system programs, which a user's PATH often omits.
 	Path string

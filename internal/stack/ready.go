@@ -13,15 +13,15 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 )
 
-// questionWait limits one poll.
-const questionWait = 2 * time.Second
+// pollWait limits one poll.
+const pollWait = 2 * time.Second
 
 // await polls until question returns nil. It ends early when the process ends
 // or ctx is done.
 func await(ctx context.Context, p *process, limit time.Duration, question func(context.Context) error) error {
 	begin := time.Now()
 	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
-		last := p.ask(ctx, question)
+		last := p.poll(ctx, question)
 		if last == nil {
 			return nil
 		}
@@ -43,10 +43,10 @@ func await(ctx context.Context, p *process, limit time.Duration, question func(c
 	}
 }
 
-// ask polls once. It ends when the process ends, because another process may
+// poll polls once. It ends when the process ends, because another process may
 // have its port and never answer.
-func (p *process) ask(ctx context.Context, question func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, questionWait)
+func (p *process) poll(ctx context.Context, question func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, pollWait)
 	defer cancel()
 	go func() {
 		select {
@@ -61,8 +61,8 @@ func (p *process) ask(ctx context.Context, question func(context.Context) error)
 // errDied means that the polled process has ended; the cause is in its log.
 var errDied = errors.New("died")
 
-// question returns the poll that shows whether a service is up, see arena.Ready.
-func (s *Stack) question(svc *arena.Service, p *process) func(context.Context) error {
+// readiness returns the poll that shows whether a service is up, see arena.Ready.
+func (s *Stack) readiness(svc *arena.Service, p *process) func(context.Context) error {
 	place := s.places.Service(svc.Name)
 	network, address := "tcp", place.Address
 	if address == "" {

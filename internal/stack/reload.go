@@ -56,12 +56,12 @@ func (s *Stack) reloadNginx(ctx context.Context, svc *arena.Service) error {
 	for _, log := range []string{svc.LogFile("error"), svc.Output} {
 		from[log] = s.dir.size(log)
 	}
-	if err := s.control.tell(ctx, svc.Name, unix.SIGHUP); err != nil {
+	if err := s.control.signal(ctx, svc.Name, unix.SIGHUP); err != nil {
 		return fmt.Errorf("reloading the %s: %w", svc.Name, err)
 	}
 	err := await(ctx, master, reloadWait, func(ctx context.Context) error { return s.reloaded(svc, master.PID, old, from) })
 	if err == nil {
-		err = await(ctx, master, svc.Ready.Wait, s.question(svc, master))
+		err = await(ctx, master, svc.Ready.Wait, s.readiness(svc, master))
 	}
 	if err == errDied {
 		return s.died(svc.Name, svc.Output, from[svc.Output], master.status)

@@ -43,7 +43,7 @@ func TestReload(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	master := s.Groups()[nginx][0]
 	conf := s.dir.path(confDir, "nginx.d", "test.conf")
-	lend(t, conf, "")
+	writeForTest(t, conf, "")
 	stop := make(chan struct{})
 	var refused error
 	var asking sync.WaitGroup
@@ -89,7 +89,7 @@ func TestReload(t *testing.T) {
 func TestReloadRefused(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	conf := s.dir.path(confDir, "nginx.d", "test.conf")
-	lend(t, conf, "add_header X-Config good;\nlimit_req_zone $uri zone=z:1m rate=1r/s;\n")
+	writeForTest(t, conf, "add_header X-Config good;\nlimit_req_zone $uri zone=z:1m rate=1r/s;\n")
 	must(t, s.Reload(t.Context(), nginx))
 	for text, want := range map[string]string{
 		"nonsense;\n": "nonsense",

@@ -145,7 +145,11 @@ func (s *Stack) start(ctx context.Context, svc *arena.Service) (*process, error)
 	s.mu.Lock()
 	s.procs[svc.Name], s.from[svc.Name] = p, from
 	s.mu.Unlock()
-	err = await(ctx, p, svc.Ready.Wait, s.question(svc, p))
+	question := s.readiness(svc, p)
+	err = await(ctx, p, svc.Ready.Wait, question)
+	if most := engineOf(svc).stopWhenReady; ctx.Err() != nil && most > 0 {
+		_ = await(context.WithoutCancel(ctx), p, most, question) // err is the error to return
+	}
 	var slow *NotReadyError
 	switch {
 	case errors.Is(err, errDied):
@@ -247,7 +251,7 @@ func (s *Stack) watch(p *process) {
 		s.mu.Lock()
 		ended, from := s.ended, s.from[p.name]
 		s.mu.Unlock()
-		if p.asked || ended {
+		if p.stopped || ended {
 			return
 		}
 		select {

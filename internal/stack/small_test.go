@@ -19,7 +19,7 @@ func TestTelling(t *testing.T) {
 		{"no newline", "cut o", "cut o"},
 		{"empty", "\n\n", ""},
 	} {
-		if got := strings.Join(telling([]byte(c.log)), "|"); got != c.want {
+		if got := strings.Join(failureLines([]byte(c.log)), "|"); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

@@ -54,10 +54,10 @@ type supervisor struct {
 type child struct {
 	spec
 	proc
-	asked   bool
-	step    int       // index into Stop; len(Stop) is SIGKILL
-	due     time.Time // of the next step
-	waiters []int     // requests to answer when the child has ended
+	stopping bool
+	step     int       // index into Stop; len(Stop) is SIGKILL
+	due      time.Time // of the next step
+	waiters  []int     // requests to answer when the child has ended
 }
 
 // lastWait limits the wait for a killed process. The kernel may not end it (a
@@ -135,7 +135,7 @@ func (s *supervisor) send(e event) {
 func (s *supervisor) next() <-chan time.Time {
 	var first time.Time
 	for _, c := range s.children {
-		if c.asked && (first.IsZero() || c.due.Before(first)) {
+		if c.stopping && (first.IsZero() || c.due.Before(first)) {
 			first = c.due
 		}
 	}
@@ -161,8 +161,8 @@ func (s *supervisor) serve(r request) {
 			return
 		}
 		c.waiters = append(c.waiters, r.ID)
-		c.ask(time.Now())
-	case opTell:
+		c.beginStop(time.Now())
+	case opSignal:
 		e := event{ID: r.ID}
 		// A child that is not reaped yet keeps its pid.
 		if c := s.children[r.Name]; c == nil {
@@ -176,7 +176,7 @@ func (s *supervisor) serve(r request) {
 	case opKill:
 		s.closing = true
 		for _, c := range s.children {
-			c.asked, c.step, c.due = true, len(c.Stop), time.Now()
+			c.stopping, c.step, c.due = true, len(c.Stop), time.Now()
 		}
 	}
 }
@@ -294,7 +294,7 @@ func (s *supervisor) ended(c *child, ws unix.WaitStatus) {
 	for _, path := range c.Sweep {
 		_ = os.Remove(path)
 	}
-	s.send(event{Name: c.Name, Proc: &c.proc, Status: statusText(ws), OK: ws.Exited() && ws.ExitStatus() == 0, Asked: c.asked})
+	s.send(event{Name: c.Name, Proc: &c.proc, Status: statusText(ws), OK: ws.Exited() && ws.ExitStatus() == 0, Stopped: c.stopping})
 	for _, id := range c.waiters {
 		s.send(event{ID: id})
 	}
@@ -317,12 +317,12 @@ func (s *supervisor) advance(now time.Time) {
 		}
 		for _, c := range s.children {
 			if c.Rank == top {
-				c.ask(now)
+				c.beginStop(now)
 			}
 		}
 	}
 	for name, c := range s.children {
-		if !c.asked || now.Before(c.due) {
+		if !c.stopping || now.Before(c.due) {
 			continue
 		}
 		if c.step > len(c.Stop) { // SIGKILL had no effect either
@@ -340,10 +340,10 @@ func (s *supervisor) advance(now time.Time) {
 	}
 }
 
-// ask starts the stop steps of a child.
-func (c *child) ask(now time.Time) {
-	if !c.asked {
-		c.asked, c.due = true, now
+// beginStop starts the stop steps of a child.
+func (c *child) beginStop(now time.Time) {
+	if !c.stopping {
+		c.stopping, c.due = true, now
 	}
 }
 

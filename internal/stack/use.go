@@ -13,7 +13,7 @@ const downTime = time.Minute
 
 // Use brings an arena up, calls do, and takes the arena down again, whatever do
 // returns. The context of do also ends when a service dies, with the death as its
-// cause; do decides which error to return. A death for which Options.Spare returns
+// cause; do decides which error to return. A death for which Options.Tolerate returns
 // true does not end it.
 func Use(ctx context.Context, a *arena.Arena, o Options, do func(ctx context.Context, s *Stack) error) (err error) {
 	s, err := Up(ctx, a, o)
@@ -36,7 +36,7 @@ func Use(ctx context.Context, a *arena.Arena, o Options, do func(ctx context.Con
 				switch {
 				case !ok:
 					return
-				case o.Spare == nil || !o.Spare(died):
+				case o.Tolerate == nil || !o.Tolerate(died):
 					cancel(died)
 				}
 			}

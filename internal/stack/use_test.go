@@ -14,7 +14,7 @@ func TestUse(t *testing.T) {
 	dir := shared(t)
 	onPurpose := true
 	asked, answered := make(chan struct{}), make(chan struct{})
-	o := Options{Dir: dir, Spare: func(died error) bool {
+	o := Options{Dir: dir, Tolerate: func(died error) bool {
 		var d *DiedError
 		if !errors.As(died, &d) || d.Service != app {
 			t.Errorf("asked of %v, want the app's death", died)

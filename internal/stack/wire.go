@@ -38,11 +38,11 @@ type stopStep struct {
 type op string
 
 const (
-	opStart op = "start"
-	opStop  op = "stop" // one process, by its name
-	opDown  op = "down" // all, in order
-	opKill  op = "kill" // all, at once
-	opTell  op = "tell" // send a signal to one process, by its name
+	opStart  op = "start"
+	opStop   op = "stop" // one process, by its name
+	opDown   op = "down" // all, in order
+	opKill   op = "kill" // all, at once
+	opSignal op = "tell" // send a signal to one process, by its name
 )
 
 type request struct {
@@ -50,19 +50,19 @@ type request struct {
 	Op   op
 	Name string `json:",omitempty"`
 	Spec *spec  `json:",omitempty"`
-	// Signal is the signal for opTell.
+	// Signal is the signal for opSignal.
 	Signal syscall.Signal `json:",omitempty"`
 }
 
 type event struct {
 	// ID is that of the answered request; 0 means that a process has ended.
-	ID     int    `json:",omitempty"`
-	Error  string `json:",omitempty"`
-	Name   string `json:",omitempty"`
-	Proc   *proc  `json:",omitempty"`
-	Status string `json:",omitempty"` // as in "exit status 1"
-	OK     bool   `json:",omitempty"` // the status is 0
-	Asked  bool   `json:",omitempty"` // the stack ended it
+	ID      int    `json:",omitempty"`
+	Error   string `json:",omitempty"`
+	Name    string `json:",omitempty"`
+	Proc    *proc  `json:",omitempty"`
+	Status  string `json:",omitempty"` // as in "exit status 1"
+	OK      bool   `json:",omitempty"` // the status is 0
+	Stopped bool   `json:",omitempty"` // the stack ended it
 }
 
 // processes is the file processes.json: the processes of this stack. The

@@ -31,8 +31,8 @@ const calibrationPairs = 4
 
 // RunAATrials runs an unchanged site until n trials have their verdicts. Each
 // trial has its own runs; a void pair is repeated, but where most runs are
-// disturbed, they count. tell is called after each pair and may be nil.
-func RunAATrials(ctx context.Context, f Field, n int, load time.Duration, tell func(AATrials)) (AATrials, error) {
+// disturbed, they count. report is called after each pair and may be nil.
+func RunAATrials(ctx context.Context, f Field, n int, load time.Duration, report func(AATrials)) (AATrials, error) {
 	var out AATrials
 	var past [][]judge.Pair
 	var before []judge.Pair
@@ -58,8 +58,8 @@ func RunAATrials(ctx context.Context, f Field, n int, load time.Duration, tell f
 				return out, err
 			}
 			c.Pairs = append(c.Pairs, p)
-			if tell != nil {
-				tell(out)
+			if report != nil {
+				report(out)
 			}
 			if v = j.Decide(c); v.Call != iikanji.CallUnknown {
 				out.Verdicts = append(out.Verdicts, v)

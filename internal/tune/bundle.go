@@ -75,13 +75,16 @@ func (q *queue) handful(first Candidate, most int) []Candidate {
 		}
 		return !c.Proposed && (runsFor(c.Gain, sd) > 4 || tight && c.Gain < middling || c.blinds())
 	}
+	if first.rewrites() {
+		return q.allRewrites(first)
+	}
 	if !small(first) {
 		return nil
 	}
 	parts := []Candidate{first}
 	for _, c := range waiting {
 		same := func(o Candidate) bool { return o.cause() == c.cause() }
-		if len(parts) < most && small(c) && !slices.ContainsFunc(parts, same) {
+		if len(parts) < most && small(c) && !c.rewrites() && !slices.ContainsFunc(parts, same) {
 			parts = append(parts, c)
 		}
 	}

@@ -149,7 +149,7 @@ func runsFor(gain, sd float64) float64 {
 // blind sensors come last: later diagnoses need the logs.
 func Ranked(cs []Candidate, sd float64) []Candidate {
 	cs = slices.Clone(cs)
-	worth := func(c Candidate) float64 { return c.Chance * c.Gain / runsFor(c.Gain, sd) }
+	worth := func(c Candidate) float64 { return c.Chance * c.Gain / (runsFor(c.Gain, sd) + c.extraRuns()) }
 	slices.SortStableFunc(cs, func(a, b Candidate) int {
 		switch ba, bb := a.blinds(), b.blinds(); {
 		case ba && !bb:

@@ -47,7 +47,7 @@ func (q *queue) carry(older []Candidate) {
 // cured reports whether another remedy of the same finding is in force. A log
 // that is written more cheaply may still be turned off.
 func (q *queue) cured(c Candidate) bool {
-	return c.Code != "" && !c.blinds() && slices.ContainsFunc(q.ledger.Attempts, func(a Attempt) bool {
+	return c.Code != "" && !c.blinds() && !c.knob() && slices.ContainsFunc(q.ledger.Attempts, func(a Attempt) bool {
 		return (a.cause() == c.cause() || slices.Contains(a.Causes, c.cause())) && len(q.ledger.inForceOf(&a)) > 0
 	})
 }
@@ -96,8 +96,11 @@ func (q *queue) trifling(c Candidate) bool {
 // tried reports whether a candidate had its trial, and whether that trial was
 // deferred. A parked candidate is tried again once the bottleneck has moved.
 func (q *queue) tried(c Candidate) (tried, deferred bool) {
-	for _, a := range slices.Backward(q.ledger.Attempts) {
+	for i, a := range slices.Backward(q.ledger.Attempts) {
 		if a.Key == c.Key() {
+			if c.knob() && q.freed(i) {
+				return false, false
+			}
 			return !a.Parked || a.Binding == q.binding(), a.Deferred
 		}
 		if _, part := a.Remedy.Args[c.Key()]; part && a.Kind() == bundleKind && len(q.ledger.inForceOf(&a)) > 0 {

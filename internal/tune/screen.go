@@ -57,6 +57,9 @@ func (q *queue) believe(cs []Candidate) []Candidate {
 // factors are the candidates to screen together with first, best first, and not
 // more than the time allows; nil if they are too few.
 func (q *queue) factors(first Candidate) []Candidate {
+	if first.rewrites() {
+		return nil // each run of a design would build the app anew
+	}
 	parts := slices.DeleteFunc(q.handful(first, mostFactors), func(c Candidate) bool {
 		_, known := q.screened(c)
 		return known || q.screening.broken[c.Key()]
@@ -323,7 +326,7 @@ func (d *design) away(ctx context.Context) error {
 	return d.undo(ctx, d.applied, "the screening is over")
 }
 
-// note keeps what the runs tell.
+// note keeps the results of the runs.
 func (d *design) note() {
 	for i, s := range d.judge.Screen(d.rows, d.runs) {
 		p := d.parts[i]

@@ -32,7 +32,8 @@ type trial struct {
 	wait     time.Duration // before the next run
 	looks    stats.Looks   // of this trial; empty for the judge's own
 	deferred bool          // ended early: another candidate promises more
-	replan   bool          // initialize undid the change: plan it again, into the schema file
+	answered *iikanji.Answered
+	replan   bool // initialize undid the change: plan it again, into the schema file
 }
 
 // errTime is the end of the time in the middle of a trial.
@@ -88,13 +89,22 @@ func (tr *trial) hold(ctx context.Context, a *Attempt) (err error) {
 	if err := tr.takeUp(a.Key); err != nil {
 		return err
 	}
-	if err := tr.put(ctx, true); err != nil {
+	why, err := tr.sameAnswers(ctx)
+	if err == nil && why == "" && !tr.on {
+		err = tr.put(ctx, true)
+	}
+	if err != nil {
 		return tr.refused(ctx, a, err)
+	}
+	if why != "" {
+		a.Verdict = iikanji.Verdict{Change: tr.changes[0].ID, Call: iikanji.Revert, Reason: iikanji.Gate, Why: why, Answered: tr.answered}
+		return tr.away(ctx, why)
 	}
 	fast, v, err := tr.decide(ctx)
 	if err != nil || tr.replan {
 		return err
 	}
+	v.Answered = tr.answered
 	a.Verdict, a.Fast = v, fast.OK
 	if fast.OK {
 		return tr.provisional(a, fast)

@@ -4,6 +4,7 @@ package all
 import (
 	_ "github.com/iikanji/iikanji/internal/change/appenv"
 	_ "github.com/iikanji/iikanji/internal/change/ddl"
+	_ "github.com/iikanji/iikanji/internal/change/gocode"
 	_ "github.com/iikanji/iikanji/internal/change/mysqlconf"
 	_ "github.com/iikanji/iikanji/internal/change/nginxconf"
 	_ "github.com/iikanji/iikanji/internal/change/patch"

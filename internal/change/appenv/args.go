@@ -83,14 +83,14 @@ func (w *wanted) params(s *change.Site) ([]param, error) {
 		return nil, fmt.Errorf("dsn socket: the target has %d databases with a unix socket, want 1", len(paths))
 	}
 	if path := paths[0]; !socketForm.MatchString(path) || filepath.Clean(path) != path {
-		return nil, fmt.Errorf("dsn socket: the path %q cannot stand in a DSN", path)
+		return nil, fmt.Errorf("dsn socket: the path %q cannot be in a DSN", path)
 	}
 	return append(slices.Clone(w.DSN.params), param{value: paths[0], socket: true}), nil
 }
 
-// spare is the number of connections that must stay free in the database, for
-// administrators.
-const spare = 5
+// reservedConnections is the number of connections that must stay free in the
+// database, for administrators.
+const reservedConnections = 5
 
 // affordable checks the pool size against max_connections of the site's
 // databases.
@@ -103,7 +103,7 @@ func (w *wanted) affordable(ctx context.Context, s *change.Site) error {
 		if err := svc.DB.QueryRowContext(ctx, "SELECT @@GLOBAL.max_connections").Scan(&most); err != nil {
 			return fmt.Errorf("asking %s how many connections it takes: %w", name, err)
 		}
-		if w.Pool > most-spare {
+		if w.Pool > most-reservedConnections {
 			return fmt.Errorf("pool = %d: %s takes %d connections (max_connections)", w.Pool, name, most)
 		}
 	}

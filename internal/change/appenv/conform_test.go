@@ -12,7 +12,7 @@ import (
 )
 
 // setupApp starts an app that uses only the standard library, with its own
-// go.mod and stand-ins for its imports: testdata/setup. It answers with its
+// go.mod and substitutes for its imports: testdata/setup. It answers with its
 // setup.
 func setupApp(t *testing.T, env ...string) *changetest.App {
 	t.Helper()

@@ -235,10 +235,10 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestWaitsForTheDead: the server continues a statement after its client has
+// TestWaitsForAbandonedStatement: the server continues a statement after its client has
 // gone. The state is read after the statement has ended; otherwise a recovery
 // would conclude that nothing was done.
-func TestWaitsForTheDead(t *testing.T) {
+func TestWaitsForAbandonedStatement(t *testing.T) {
 	s := newTestSite(t)
 	if _, err := s.db.Exec("INSERT INTO cond (jia, `timestamp`, place) SELECT uuid(), now(6), point(seq, 1) FROM seq_1_to_60000"); err != nil {
 		t.Fatal(err)

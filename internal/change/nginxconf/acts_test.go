@@ -27,8 +27,8 @@ func actNames() []string {
 	return names
 }
 
-// TestActs: an act is declared in full, so that whatever derives from the
-// declarations needs nothing more.
+// TestActs: every act declares all that the proposer's list, the tuner and the docs
+// derive from it.
 func TestActs(t *testing.T) {
 	all := Kind{}.Acts()
 	if len(all) < 13 {
@@ -59,8 +59,8 @@ func TestActs(t *testing.T) {
 	}
 }
 
-// TestMatch: the remedies that the conformance suite plans are matched; a name
-// that is not known is answered with those that are.
+// TestMatch: the remedies that the conformance suite plans are matched; an
+// unknown name gives an error with the known ones.
 func TestMatch(t *testing.T) {
 	none := &probedSite{testSite: &testSite{}}
 	held := connections(none)

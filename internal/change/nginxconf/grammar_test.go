@@ -74,7 +74,7 @@ func (w *writer) block(head, body string) string {
 	return head + w.one(" ", "  ", "\n") + "{" + body + "}" + w.gap()
 }
 
-// common are directives that may stand in http, server and location.
+// common are directives that are allowed in http, server and location.
 func (w *writer) common() []string {
 	return []string{
 		w.maybe(w.directive("proxy_set_header", "X-A", `a "b" {c};`) + w.directive("proxy_set_header", "Host", "$http_host")),

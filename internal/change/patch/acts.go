@@ -16,7 +16,7 @@ import (
 var acts = []change.DeclaredAct{
 	change.Declare[diffArgs](change.Act{
 		Help:   "apply a unified diff; every line of context must match",
-		Belief: change.Belief{Chance: 0.4, Gain: 0.10}, Worth: change.WorthState,
+		Belief: change.Belief{Chance: 0.4, Gain: 0.10}, Worth: change.WorthState, Rewrites: true,
 	}),
 }
 

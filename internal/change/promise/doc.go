@@ -1,7 +1,7 @@
 // Package promise computes which promises of a site a change weakens, from the
 // value of each setting before the change and after it.
 //
-// It is the one place for this: kinds of change ask it, and no remedy, proposer
+// It is the one place for this: kinds of change use it, and no remedy, proposer
 // or user can declare a promise kept. A setting without an entry weakens every
 // promise. An entry without rules has a sentence that says why every value of
 // the setting keeps every promise; a test holds each entry to one of the two.

@@ -146,7 +146,7 @@ func TestAll(t *testing.T) {
 			t.Errorf("%s is missing", p)
 		}
 	}
-	if len(All) != 6 || !slices.Contains(All, iikanji.Privacy) {
+	if len(All) != 9 || !slices.Contains(All, iikanji.Privacy) || !slices.Contains(All, iikanji.Behaviour) {
 		t.Errorf("%v", All)
 	}
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // All are the promises, in the order of their words.
-var All = []iikanji.Promise{iikanji.Durability, iikanji.Freshness, iikanji.RowOrder, iikanji.Observability, iikanji.Availability, iikanji.Privacy}
+var All = []iikanji.Promise{iikanji.Durability, iikanji.Freshness, iikanji.RowOrder, iikanji.Observability, iikanji.Availability, iikanji.Privacy,
+	iikanji.Isolation, iikanji.TestedOnly, iikanji.Behaviour}
 
 // A Setting is what is known of the effect of a setting on promises.
 type Setting struct {

@@ -17,8 +17,8 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// starter starts the service of these tests, with the limits in its file or, like a
-// supervisor that does not know the file, without.
+// starter starts the service of these tests, with the limits in its file or
+// without them, as a supervisor does that does not read the file.
 type starter struct {
 	t     *testing.T
 	dir   string

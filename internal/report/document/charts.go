@@ -27,8 +27,8 @@ const (
 	narrowWidth = 360
 )
 
-// figure draws a chart in both widths; nil for an empty chart.
-func figure(title string, draw func(width float64) template.HTML) *Figure {
+// NewFigure draws a chart in both widths.
+func NewFigure(title string, draw func(width float64) template.HTML) *Figure {
 	return &Figure{Title: title, Wide: draw(wideWidth), Narrow: draw(narrowWidth)}
 }
 
@@ -53,15 +53,16 @@ const mostPanels = 3
 const mostTitles = 600
 
 // ScoreFigures draw the score of all runs in their order: one figure for each
-// length of load, because scores of different lengths do not compare.
-func ScoreFigures(s *summary.Summary) (figures []*Figure) {
+// length of load, because scores of different lengths do not compare. link returns
+// the address of a run's page; it is nil where runs have none.
+func ScoreFigures(s *summary.Summary, link func(iikanji.RunID) string) (figures []*Figure) {
 	loads := loadsOf(s)
 	for i, l := range loads {
 		if i == mostPanels {
 			break
 		}
 		title := fmt.Sprintf("Score of runs with %s of load", load(l))
-		figures = append(figures, figure(title, func(width float64) template.HTML { return scorePlot(s, l, i == 0, title, width) }))
+		figures = append(figures, NewFigure(title, func(width float64) template.HTML { return scorePlot(s, l, i == 0, title, width, link) }))
 	}
 	return figures
 }
@@ -121,8 +122,8 @@ func kindOf(r *summary.Run) scoreKind {
 
 // scorePlot draws the runs with one load. The first panel also has the runs
 // without a valid score.
-func scorePlot(s *summary.Summary, l time.Duration, first bool, title string, width float64) template.HTML {
-	p := &chart.Plot{Title: title, Desc: "The table of runs has the same numbers.", YName: "score", Format: points, XLo: 0, XHi: float64(len(s.Runs) + 1), Width: width, Height: 260}
+func scorePlot(s *summary.Summary, l time.Duration, first bool, title string, width float64, link func(iikanji.RunID) string) template.HTML {
+	p := &chart.Plot{Title: title, Desc: "The table of runs has the same numbers.", YName: "score", Format: Points, XLo: 0, XHi: float64(len(s.Runs) + 1), Width: width, Height: 260}
 	byKind := map[scoreKind]*chart.Series{}
 	at := map[iikanji.RunID]float64{}
 	for i := range s.Runs {
@@ -143,6 +144,9 @@ func scorePlot(s *summary.Summary, l time.Duration, first bool, title string, wi
 		}
 		if len(s.Runs) <= mostTitles {
 			pt.Title = runTitle(r)
+			if link != nil {
+				pt.Href = link(r.ID)
+			}
 		}
 		byKind[kind].Points = append(byKind[kind].Points, pt)
 	}
@@ -162,7 +166,7 @@ func runTitle(r *summary.Run) string {
 		text += fmt.Sprintf(", trial %d", r.Trial)
 	}
 	if r.Clean {
-		text += ": score " + points(r.Score)
+		text += ": score " + Points(r.Score)
 	} else {
 		text += ": " + r.Outcome.String()
 	}
@@ -201,7 +205,7 @@ func addTrials(p *chart.Plot, s *summary.Summary, at map[iikanji.RunID]float64) 
 			continue
 		}
 		if effects[t.Result] == nil {
-			effects[t.Result] = &chart.Series{Name: "verdict: " + resultWord(t.Result), Shape: shape, Colour: colour}
+			effects[t.Result] = &chart.Series{Name: "verdict: " + ResultWord(t.Result), Shape: shape, Colour: colour}
 			order = append(order, t.Result)
 		}
 		of := func(d float64) float64 { return t.Base * math.Exp(d) }
@@ -229,9 +233,9 @@ func trialSpan(s *summary.Summary, t *summary.Trial, at map[iikanji.RunID]float6
 }
 
 func trialTitle(t *summary.Trial) string {
-	text := fmt.Sprintf("trial %d, %s: %s", t.N, resultWord(t.Result), t.Says)
+	text := fmt.Sprintf("trial %d, %s: %s", t.N, ResultWord(t.Result), t.Says)
 	if t.Verdict.Effect.Level > 0 {
-		text += ": " + effect(t.Verdict.Effect)
+		text += ": " + Effect(t.Verdict.Effect)
 	}
 	return text
 }
@@ -248,20 +252,20 @@ func TrialsFigure(s *summary.Summary) *Figure {
 		}
 		shape, colour := look(t.Result)
 		v := t.Verdict.Effect
-		f.Rows = append(f.Rows, chart.Effect{Label: fmt.Sprintf("%d %s: %s", t.N, resultWord(t.Result), t.Says), Mid: percent(v.Mid), Lo: percent(v.Lo), Hi: percent(v.Hi), Bounded: v.Level > 0, Shape: shape, Colour: colour, Title: trialTitle(t)})
+		f.Rows = append(f.Rows, chart.Effect{Label: fmt.Sprintf("%d %s: %s", t.N, ResultWord(t.Result), t.Says), Mid: percent(v.Mid), Lo: percent(v.Lo), Hi: percent(v.Hi), Bounded: v.Level > 0, Shape: shape, Colour: colour, Title: trialTitle(t)})
 	}
 	if len(f.Rows) == 0 {
 		return nil
 	}
-	return figure(f.Title, func(width float64) template.HTML { f.Width = width; return f.SVG() })
+	return NewFigure(f.Title, func(width float64) template.HTML { f.Width = width; return f.SVG() })
 }
 
 // mostBars bounds the rows of a chart of pairs.
 const mostBars = 12
 
-// PairsFigure draws the heaviest rows of a comparison.
-func PairsFigure(title string, c summary.Comparison) *Figure {
-	p := chart.Pairs{Title: title, Desc: "The table below has the same numbers.", Names: [2]string{"before", "after"},
+// PairsFigure draws the heaviest rows of a comparison; names are those of both sides.
+func PairsFigure(title string, names [2]string, c summary.Comparison) *Figure {
+	p := chart.Pairs{Title: title, Desc: "The table below has the same numbers.", Names: names,
 		Format: func(ms float64) string { return report.Duration(time.Duration(ms * 1e6)) }}
 	for i, r := range c.Rows {
 		if i == mostBars {
@@ -279,5 +283,5 @@ func PairsFigure(title string, c summary.Comparison) *Figure {
 	if len(p.Rows) == 0 || c.After == "" {
 		return nil
 	}
-	return figure(title, func(width float64) template.HTML { p.Width = width; return p.SVG() })
+	return NewFigure(title, func(width float64) template.HTML { p.Width = width; return p.SVG() })
 }

@@ -49,9 +49,9 @@ func (l limits) half() limits {
 const mostTrials = 200
 
 var page = template.Must(template.New("document").Funcs(template.FuncMap{
-	"effect":     effect,
-	"ratio":      ratio,
-	"points":     points,
+	"effect":     Effect,
+	"ratio":      Ratio,
+	"points":     Points,
 	"clock":      clock,
 	"numbers":    numbers[iikanji.ChangeID],
 	"runNumbers": numbers[iikanji.RunID],
@@ -67,13 +67,13 @@ var page = template.Must(template.New("document").Funcs(template.FuncMap{
 		return "other"
 	},
 	"clean":  wide.clean, // HTML replaces it by that of its limits
-	"result": resultWord,
+	"result": ResultWord,
 	"size":   func(b iikanji.Bytes) string { return b.String() },
-	"mark":   resultMark,
+	"mark":   ResultMark,
 }).Parse(documentHTML))
 
-// resultMark is the shape of a result as text, that of the charts.
-func resultMark(result string) string {
+// ResultMark is the shape of a result as text, that of the charts.
+func ResultMark(result string) string {
 	switch result {
 	case "keep":
 		return "▲"
@@ -135,13 +135,13 @@ type section struct {
 type shownChange struct {
 	summary.Change
 	Result string
-	Lines  []diffLine
+	Lines  []DiffLine
 	Cut    int // bytes of the diff that were left out
 	Say    string
 }
 
-// A diffLine is a line of a diff; Class is "add", "del", "at" or "".
-type diffLine struct{ Class, Text string }
+// A DiffLine is a line of a diff; Class is "add", "del", "at" or "".
+type DiffLine struct{ Class, Text string }
 
 // HTML writes the report as one file. made is the time of writing.
 func HTML(w io.Writer, s *summary.Summary, made time.Time) error {
@@ -180,7 +180,7 @@ func viewOf(s *summary.Summary, made time.Time, l limits) *view {
 	if v.NotDrawn = len(s.Runs) - l.points; v.NotDrawn > 0 {
 		drawn.Runs = s.Runs[v.NotDrawn:]
 	}
-	v.Scores, v.Effects = ScoreFigures(&drawn), TrialsFigure(&drawn)
+	v.Scores, v.Effects = ScoreFigures(&drawn, nil), TrialsFigure(&drawn)
 	return v
 }
 
@@ -192,7 +192,7 @@ func sections(s *summary.Summary, rows int) (all []section) {
 		{Title: "CPU by service", Unit: "CPU time per request", Of: s.CPU, Table: comparedTable("cpu", "service", s.CPU, max(rows, 1))},
 	} {
 		if len(x.Of.Rows) > 0 {
-			x.Figure = PairsFigure(x.Title+": "+x.Unit+", those with the largest share of the time first", x.Of)
+			x.Figure = PairsFigure(x.Title+": "+x.Unit+", those with the largest share of the time first", [2]string{"before", "after"}, x.Of)
 			all = append(all, x)
 		}
 	}
@@ -230,16 +230,17 @@ func shownChanges(s *summary.Summary, l limits) (shown []shownChange) {
 			diff := strings.ToValidUTF8(c.Diff[:min(len(c.Diff), l.diff, room)], "\uFFFD")
 			x.Cut = len(c.Diff) - min(len(c.Diff), l.diff, room)
 			room -= len(diff)
-			x.Lines = diffLines(diff)
+			x.Lines = DiffLines(diff)
 			shown = append(shown, x)
 		}
 	}
 	return shown
 }
 
-func diffLines(diff string) (lines []diffLine) {
+// DiffLines are the lines of a diff, without control characters.
+func DiffLines(diff string) (lines []DiffLine) {
 	for line := range strings.Lines(diff) {
-		l := diffLine{Text: report.Clean(strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "    "))}
+		l := DiffLine{Text: report.Clean(strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "    "))}
 		switch {
 		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "@@"), strings.HasPrefix(line, "# "):
 			l.Class = "at"

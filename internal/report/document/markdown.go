@@ -101,7 +101,7 @@ func (m *markdown) headline(s *summary.Summary) {
 		return
 	}
 	m.line("**%.1f × the untouched score.** %s Score %s → %s: geometric means of %d interleaved pairs of runs with %s of load.\n",
-		h.Ratio.Mid, interval(h.Ratio), points(h.Scores[0]), points(h.Scores[1]), h.Pairs, load(h.Load))
+		h.Ratio.Mid, interval(h.Ratio), Points(h.Scores[0]), Points(h.Scores[1]), h.Pairs, load(h.Load))
 	if h.Derived {
 		m.line("The history has no record of this comparison: the pairs are the last runs of its journal.\n")
 	}
@@ -113,7 +113,7 @@ func (m *markdown) headline(s *summary.Summary) {
 
 func (m *markdown) change(c shownChange) {
 	m.line("### %d. %s\n", c.ID, plain(c.Says))
-	line := fmt.Sprintf("%s **%s**", resultMark(c.Result), resultWord(c.Result))
+	line := fmt.Sprintf("%s **%s**", ResultMark(c.Result), ResultWord(c.Result))
 	if e := changeEffect(&c.Change); e != "-" {
 		line += ", " + e
 	}
@@ -148,7 +148,7 @@ func (m *markdown) change(c shownChange) {
 }
 
 // longestFence is the longest run of backquotes in the lines.
-func longestFence(lines []diffLine) (longest int) {
+func longestFence(lines []DiffLine) (longest int) {
 	for _, l := range lines {
 		n := 0
 		for _, r := range l.Text {

@@ -44,7 +44,7 @@ func runsTable(s *summary.Summary, most int) Table {
 			}
 		}
 		if r.Clean {
-			score = points(r.Score)
+			score = Points(r.Score)
 		}
 		if r.Trial > 0 {
 			trial = strconv.Itoa(r.Trial)
@@ -64,7 +64,7 @@ func trialsTable(s *summary.Summary) Table {
 		} else if x.Verdict.Reason != iikanji.ReasonUnknown {
 			rule = x.Verdict.Reason.String()
 		}
-		t.Rows = append(t.Rows, []string{strconv.Itoa(x.N), numbers(x.Changes), x.Says, resultWord(x.Result), rule, effect(x.Verdict.Effect), strconv.Itoa(x.Runs), why})
+		t.Rows = append(t.Rows, []string{strconv.Itoa(x.N), numbers(x.Changes), x.Says, ResultWord(x.Result), rule, Effect(x.Verdict.Effect), strconv.Itoa(x.Runs), why})
 	}
 	return t
 }
@@ -111,7 +111,7 @@ func findingsTable(s *summary.Summary) Table {
 		if len(f.Remedies) > 0 {
 			remedy = f.Remedies[0].Says
 		}
-		t.Rows = append(t.Rows, []string{string(f.Code), gain(f.Gain), f.Where, f.Claim, remedy})
+		t.Rows = append(t.Rows, []string{string(f.Code), Gain(f.Gain), f.Where, f.Claim, remedy})
 	}
 	return t
 }
@@ -144,13 +144,13 @@ func sensorRows(run iikanji.RunID, x observe.Sensor) (rows [][]string) {
 func pricesTable(s *summary.Summary) Table {
 	t := Table{Name: "prices", Table: report.Table{Columns: []report.Column{left("sensor"), left("score, observed / bare"), left("CPU per request, observed / bare"), left("verdict")}}}
 	for _, p := range s.Prices {
-		t.Rows = append(t.Rows, []string{p.Sensor, ratio(p.Score), ratio(p.CPU), p.Says})
+		t.Rows = append(t.Rows, []string{p.Sensor, Ratio(p.Score), Ratio(p.CPU), p.Says})
 	}
 	return t
 }
 
-// points formats a score.
-func points(v float64) string { return report.Count(int64(math.Round(v))) }
+// Points formats a score.
+func Points(v float64) string { return report.Count(int64(math.Round(v))) }
 
 func clock(t time.Time) string {
 	if t.IsZero() {
@@ -177,9 +177,9 @@ func numbers[T ~int](ids []T) string {
 	return strings.Join(parts, " ")
 }
 
-// resultWord is the result of a trial as it is printed: kept changes stand out
+// ResultWord is the result of a trial as it is printed: kept changes stand out
 // without a colour.
-func resultWord(result string) string {
+func ResultWord(result string) string {
 	switch result {
 	case "keep":
 		return "KEPT"
@@ -189,8 +189,8 @@ func resultWord(result string) string {
 	return result
 }
 
-// effect formats an effect on ln(score) in percent, with its interval.
-func effect(i iikanji.Interval) string {
+// Effect formats an effect on ln(score) in percent, with its interval.
+func Effect(i iikanji.Interval) string {
 	if i.Level == 0 {
 		return "-"
 	}
@@ -202,11 +202,11 @@ func changeEffect(c *summary.Change) string {
 	if c.Verdict == nil {
 		return "-"
 	}
-	return effect(c.Verdict.Effect)
+	return Effect(c.Verdict.Effect)
 }
 
-// ratio formats a ratio with its interval.
-func ratio(i iikanji.Interval) string {
+// Ratio formats a ratio with its interval.
+func Ratio(i iikanji.Interval) string {
 	if i.Mid == 0 {
 		return "-"
 	}
@@ -216,7 +216,8 @@ func ratio(i iikanji.Interval) string {
 	return fmt.Sprintf("× %.2f (%.2f to %.2f)", i.Mid, i.Lo, i.Hi)
 }
 
-func gain(r iikanji.Range) string {
+// Gain formats a range of seconds.
+func Gain(r iikanji.Range) string {
 	if r.Hi == 0 {
 		return "-"
 	}

@@ -65,10 +65,15 @@ func (s *search) above(dir string, names []string) string {
 var moduleLine = regexp.MustCompile(`(?m)^module\s+"?([^\s"]+)"?`)
 
 // goSource finds the module of a Go program: the go.mod near it whose module path
-// begins the path of its main package.
+// begins the path of its main package. The line table of the program may name the
+// folder in which it was built.
 func (s *search) goSource(svc *service) {
 	best, module := "", ""
-	for _, root := range []string{svc.proc.Dir, filepath.Dir(svc.proc.Program), filepath.Dir(svc.proc.Dir), filepath.Dir(filepath.Dir(svc.proc.Program)),
+	built := ""
+	if file := s.mainFile(svc.proc.Program); file != "" {
+		built = s.above(filepath.Dir(file), marks[iikanji.EngineGo])
+	}
+	for _, root := range []string{built, svc.proc.Dir, filepath.Dir(svc.proc.Program), filepath.Dir(svc.proc.Dir), filepath.Dir(filepath.Dir(svc.proc.Program)),
 		filepath.Dir(filepath.Dir(svc.proc.Dir))} {
 		for _, file := range s.find(root, "go.mod") {
 			b, err := s.host.Read(file)

@@ -32,11 +32,34 @@ const timedKeys = `time:$time_iso8601\thost:$remote_addr\tmethod:$request_method
 type Sensor struct {
 	Service string
 	Change  *iikanji.Change
-	Log     string // file that the timed log is written to
+	Log     string // file that is written to
+	// Database marks the slow log of a database. The others are access logs.
+	Database bool
 }
 
-// sensors plans the timed access logs that the site's web servers lack.
+// sensors plans the logs that the site's services lack: timed access logs, and slow
+// logs of every statement. A log that cannot be turned on is an error beside the
+// others.
 func (s *Subject) sensors(ctx context.Context) ([]Sensor, error) {
+	out, refused := s.timedLogs(ctx)
+	for _, name := range s.names {
+		r := s.services[name]
+		if !r.Engine.MySQLFamily() {
+			continue
+		}
+		one, err := s.slowSensor(ctx, r)
+		if err != nil {
+			refused = joinErrors(fmt.Errorf("planning a slow log of service %s: %w", name, err), refused)
+		}
+		if one != nil {
+			out = append(out, *one)
+		}
+	}
+	return out, refused
+}
+
+// timedLogs plans the timed access logs that the site's web servers lack.
+func (s *Subject) timedLogs(ctx context.Context) ([]Sensor, error) {
 	var out []Sensor
 	for _, name := range s.names {
 		r := s.services[name]
@@ -237,16 +260,23 @@ func (s *Subject) SensorsOn(ctx context.Context) (off func() error, err error) {
 	all, err := s.sensors(ctx)
 	if err != nil {
 		s.options.Progress(err.Error())
-		all = nil
 	}
 	for _, one := range all {
 		failed := s.history.AddChange(one.Change, change.Diff(one.Change))
 		if failed == nil {
 			failed = x.Apply(ctx, one.Change.ID)
 		}
+		if failed != nil && one.Database && ctx.Err() == nil { // the account may lack the privilege; Apply has undone its part
+			s.options.Progress(failed.Error())
+			continue
+		}
 		if failed != nil {
 			_, undo := RevertSensors(context.WithoutCancel(ctx), s.history, x)
 			return nil, errors.Join(failed, undo)
+		}
+		if one.Database {
+			s.options.Progress("every statement of later connections is logged to " + one.Log)
+			continue
 		}
 		s.mu.Lock()
 		s.logs[one.Service] = one.Log
@@ -273,7 +303,8 @@ func SensorsInForce(h *history.History) (n int, err error) {
 	return n, err
 }
 
-// RevertSensors undoes the changes of logs that are in force, and returns them.
+// RevertSensors undoes the changes of logs that are in force, and returns them. One
+// that cannot be undone does not keep the others from it.
 func RevertSensors(ctx context.Context, h *history.History, x *change.Executor) (done []iikanji.ChangeID, err error) {
 	changes, err := h.Changes()
 	if err != nil {
@@ -283,20 +314,25 @@ func RevertSensors(ctx context.Context, h *history.History, x *change.Executor) 
 		if c.Kind != SensorKind || !c.Stage.May(iikanji.Reverting) {
 			continue
 		}
-		if err := x.Revert(ctx, c.ID, "the observation is over"); err != nil {
-			return done, err
+		undo := x.Revert(ctx, c.ID, "the observation is over")
+		if undo == nil {
+			done = append(done, c.ID)
+			undo = RemoveSensorLog(c)
 		}
-		if err := RemoveSensorLog(c); err != nil {
-			return done, err
-		}
-		done = append(done, c.ID)
+		err = errors.Join(err, undo)
 	}
-	return done, nil
+	return done, err
 }
 
 // RemoveSensorLog removes the file of a sensor after its change was reverted.
 func RemoveSensorLog(c *iikanji.Change) error {
 	for _, op := range c.Do {
+		if path, ok := slowFileOf(op); ok {
+			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return fmt.Errorf("removing the slow log of the observation: %w", err)
+			}
+			continue
+		}
 		for line := range strings.Lines(op.Body) {
 			words := strings.Fields(strings.TrimSuffix(strings.TrimSpace(line), ";"))
 			if len(words) != 3 || words[0] != "access_log" || words[2] != timedFormat || !strings.HasPrefix(filepath.Base(words[1]), "iikanji-") {

@@ -378,7 +378,7 @@ func sensors(t *testing.T, site *targettest.Site, s *Subject) {
 	if size() <= own {
 		t.Error("the site's own log was not written meanwhile")
 	}
-	if n, err := SensorsInForce(h); err != nil || n != 1 {
+	if n, err := SensorsInForce(h); err != nil || n != 2 { // the timed log, and the slow log
 		t.Errorf("%d sensors in force, %v", n, err)
 	}
 	if err := off(); err != nil {

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/observe"
+)
+
+// startLibrary starts the lending library of fixtures/library with little data, by
+// its own script.
+func startLibrary(t *testing.T) (dir, url string) {
+	t.Helper()
+	source, err := filepath.Abs("../../fixtures/library")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", filepath.Join(source, "start.sh"), dir)
+	cmd.Env = append(os.Environ(), "LIBRARY_SCALE=0.03", fmt.Sprintf("LIBRARY_PORT=%d", fivePorts(t)), "GOWORK=off", "CGO_ENABLED=0", "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin")
+	t.Cleanup(func() {
+		if out, err := exec.Command("sh", filepath.Join(source, "stop.sh"), dir).CombinedOutput(); err != nil {
+			t.Logf("stopping the library: %v\n%s", err, out)
+		}
+	})
+	log, err := os.Create(filepath.Join(dir, "start.out")) // a pipe would stay open in the services
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	cmd.Stdout, cmd.Stderr = log, log
+	err = cmd.Run()
+	text, _ := os.ReadFile(log.Name())
+	if err != nil {
+		t.Fatalf("starting the library: %v\n%s", err, text)
+	}
+	lines := strings.Fields(string(text))
+	url = lines[len(lines)-1]
+	for _, path := range []string{"/", "/sign-in"} { // the script does not wait for the apps
+		for {
+			if resp, err := http.Get(url + path); err == nil {
+				_ = resp.Body.Close()
+				if resp.StatusCode == http.StatusOK {
+					break
+				}
+			}
+			if ctx.Err() != nil {
+				t.Fatalf("the library does not answer at %s%s", url, path)
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+	return dir, url
+}
+
+// fivePorts finds five free ports in a row, and returns the first.
+func fivePorts(t *testing.T) int {
+	t.Helper()
+	for range 100 {
+		first, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := first.Addr().(*net.TCPAddr).Port
+		open := []net.Listener{first}
+		for i := 1; i < 5; i++ {
+			if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port+i)); err == nil {
+				open = append(open, l)
+			}
+		}
+		for _, l := range open {
+			_ = l.Close()
+		}
+		if len(open) == 5 {
+			return port
+		}
+	}
+	t.Fatal("no five free ports in a row")
+	return 0
+}
+
+// libraryCauses are findings that the library must have, by the name of the cause in
+// its causes.txt. With little data and a short load, the causes in Redis cost too
+// little to be findings.
+var libraryCauses = map[string]struct {
+	code  iikanji.Code
+	where string
+}{
+	"loans-book": {"DB101", "loans (book_id"}, "reviews-book": {"DB101", "reviews (book_id"}, "loans-member": {"DB101", "loans (member_id"},
+	"covers-db": {"WEB111", "/covers/"}, "idle-pool": {"DB210", "mariadb"}, "nginx-keepalive": {"WEB102", "127.0.0.1:"}, "reviews-loop": {"DB113", "members where id"},
+}
+
+// TestLibrary takes the lending library from init to findings: no line of the file is
+// typed, and causes are found that its author has written down.
+func TestLibrary(t *testing.T) {
+	dir, url := startLibrary(t)
+	into, work := t.TempDir(), t.TempDir()
+	out, _ := shell(t, exitDone, "init", url, "--into", into, "--bench", filepath.Join(dir, "bin", "bench")+" -target $IIKANJI_URL -seconds $IIKANJI_SECONDS -scale 0.03")
+	if strings.Contains(out, "to do:") || !strings.Contains(out, "redis at") || strings.Count(out, "source in ") != 2 {
+		t.Errorf("init leaves something to do, or found too little:\n%s", out)
+	}
+	shell(t, exitDone, "doctor", into, "--dir", work)
+	out, said := shell(t, exitDone, "diagnose", into, "--dir", work, "--load", "10s", "--json")
+	var d observe.Diagnosis
+	if err := json.Unmarshal([]byte(out), &d); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	if d.Run.Outcome != iikanji.Passed || d.Run.Score <= 0 {
+		t.Errorf("the run is %s, score %.0f: %v", d.Run.Outcome, d.Run.Score, d.Run.Reasons)
+	}
+	for _, s := range d.Sensors {
+		if !s.Green {
+			t.Logf("%s is red: %s", s.Name, s.Why())
+		}
+	}
+	for name, want := range libraryCauses {
+		at := slices.IndexFunc(d.Findings, func(f iikanji.Finding) bool { return f.Code == want.code && strings.Contains(f.Where, want.where) })
+		if at < 0 {
+			t.Errorf("%s was not found", name)
+			continue
+		}
+		t.Logf("%s: finding %d, %.2f s", name, at+1, d.Findings[at].Gain.Hi)
+	}
+	facts, err := os.ReadFile(filepath.Join(work, "history", "runs", "0001", "facts.json"))
+	if err != nil || !strings.Contains(string(facts), `"total_connections_received"`) || !strings.Contains(string(facts), `"command.keys.calls"`) {
+		t.Errorf("Redis was not observed: %v", err)
+	}
+	if t.Failed() {
+		for i, f := range d.Findings {
+			t.Logf("%d %s %s: %s", i+1, f.Code, f.Where, f.Claim)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package iikanji
+
+import (
+	"slices"
+	"time"
+)
+
+// Topics of facts about the source of an app.
+const (
+	TopicCode    = "code"    // Target the app, Key as in "APP203 main.go:12 list", Value a CodePlace
+	TopicHandler = "handler" // Target the app, Key the route as registered, as in "GET /a/:id", Value a Handler
+	TopicHot     = "hot"     // Target the app, Key the function, Value a HotFunction; Moves
+)
+
+// A CodePlace is a place in the source of an app that a code lever found.
+type CodePlace struct {
+	Code Code   `json:"code"`
+	File string `json:"file"` // relative to the source folder, with slashes
+	Line int    `json:"line"`
+	Func string `json:"func,omitempty"` // enclosing function, as in "(*app).list"; "" at package level
+	// Statements are the SQL texts of the place, with the placeholders of the source.
+	// Digests are those of their fingerprints, as in SQLRow.Digest.
+	Statements []string `json:"statements,omitempty"`
+	Digests    []string `json:"digests,omitempty"`
+	What       string   `json:"what"` // one line
+	How        string   `json:"how,omitempty"`
+	// Weakens lists the promises that its fixes weaken.
+	Weakens []Promise `json:"weakens,omitempty"`
+	// Variants are the titles of its fixes; none for a hint.
+	Variants []string `json:"variants,omitempty"`
+}
+
+// Knob reports whether the place is a constant that decides how the app behaves, with
+// other values to try, instead of a rewrite that keeps the answers.
+func (p CodePlace) Knob() bool {
+	return len(p.Variants) > 1 || p.Fixable() && slices.Contains(p.Weakens, Behaviour)
+}
+
+// Fixable reports whether a change can be planned for the place.
+func (p CodePlace) Fixable() bool { return len(p.Variants) > 0 }
+
+// A Handler is the function that a router calls for a route.
+type Handler struct {
+	Func string `json:"func"`
+	// Reaches are the functions of the app that it calls, directly or through others.
+	Reaches []string `json:"reaches,omitempty"`
+}
+
+// A HotFunction is the CPU time of one function of an app during the load.
+type HotFunction struct {
+	Own  time.Duration `json:"own_ns"`  // in the function itself
+	Each time.Duration `json:"each_ns"` // in it and in what it called
+	// Package is the import path; "" for the app's own packages.
+	Package string `json:"package,omitempty"`
+	File    string `json:"file,omitempty"` // of the app's own functions, relative to the source folder
+	Line    int    `json:"line,omitempty"` // with the most CPU time
+	// Within are the app's own functions that it ran for, most first.
+	Within []Named `json:"within,omitempty"` // Count in nanoseconds
+}

@@ -1,0 +1,58 @@
+package gocode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/host"
+)
+
+// maxVetLines bounds the output of go vet in an error.
+const maxVetLines = 8
+
+// prove builds the copy and runs go vet on it. A complaint of go vet that the
+// source has already is none of the rewrite's.
+func (t *task) prove(ctx context.Context, h host.Host, svc change.Service, dir string) error {
+	if err := svc.Build(ctx, dir); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		return &DefectError{Levers: t.args.Levers, Func: t.args.Func, Err: fmt.Errorf("the rewritten source does not compile: %w", err)}
+	}
+	said, err := vet(ctx, h, dir)
+	if err != nil || said == "" {
+		return err
+	}
+	if before, err := vet(ctx, h, t.source); err != nil || before != "" {
+		return err
+	}
+	return &DefectError{Levers: t.args.Levers, Func: t.args.Func, Err: errors.New("go vet reports: " + said)}
+}
+
+// vet returns what go vet reports of a module; "" for nothing.
+func vet(ctx context.Context, h host.Host, dir string) (string, error) {
+	program, err := exec.LookPath("go")
+	if err != nil {
+		return "", fmt.Errorf("running go vet: %w", err)
+	}
+	env := append(os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "GOPROXY=off", "CGO_ENABLED=0", "PWD="+dir)
+	r, err := h.Exec(ctx, host.Command{Path: program, Args: []string{"vet", "./..."}, Dir: dir, Env: env})
+	if err != nil {
+		return "", fmt.Errorf("running go vet: %w", err)
+	}
+	if r.Status == 0 {
+		return "", nil
+	}
+	var lines []string
+	for line := range strings.Lines(string(r.Output)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") && len(lines) < maxVetLines {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "; "), nil
+}

@@ -1,0 +1,165 @@
+package gocode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/promise"
+	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/lever"
+)
+
+func init() { change.Register(Kind{}) }
+
+// Kind plans rewrites of Go source. Remedy.Target is the service; see acts.go for
+// the arguments.
+type Kind struct{}
+
+var _ change.Kind = Kind{}
+
+// Name implements change.Kind.
+func (Kind) Name() string { return "gocode" }
+
+// Plan implements change.Kind.
+func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iikanji.Change, error) {
+	_, args, err := match(r)
+	if err != nil {
+		return nil, err
+	}
+	source, err := sourceOf(s, r.Target)
+	if err != nil {
+		return nil, err
+	}
+	schema, err := liveSchema(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	svc := s.Services[r.Target]
+	t := &task{args: args, schema: schema, source: source}
+	err = s.InSourceCopy(ctx, svc, source, func(h host.Host, dir string) error {
+		if err := t.rewrite(ctx, h, dir); err != nil {
+			return err
+		}
+		if len(t.edited) == 0 {
+			return change.ErrNothing
+		}
+		return t.prove(ctx, h, svc, dir)
+	})
+	if err != nil {
+		return nil, err
+	}
+	edits, err := t.edits(s, svc.Host)
+	if err != nil {
+		return nil, err
+	}
+	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Weakens: promise.Rewrite(t.tested, t.declared...), Risk: iikanji.RiskRestart, Says: t.says(edits)}
+	change.FromEdits(c, iikanji.Restart, edits...)
+	return c, nil
+}
+
+// sourceOf is the source folder of a Go service of this machine, with links
+// resolved. It must lie in one of the site's folders.
+func sourceOf(s *change.Site, service string) (string, error) {
+	svc, ok := s.Services[service]
+	if !ok || svc.Source == "" {
+		return "", fmt.Errorf("no service %q with a known source", service)
+	}
+	if svc.Build == nil || svc.Restart == nil {
+		return "", fmt.Errorf("no command is known that compiles the source of %s or restarts it", service)
+	}
+	h, err := s.On(svc.Host)
+	if err != nil {
+		return "", fmt.Errorf("finding the source of %s: %w", service, err)
+	}
+	if h.Name() != "" {
+		return "", fmt.Errorf("the source of %s is on the host %s: levers read the source of this machine only", service, h.Name())
+	}
+	real, err := h.RealPath(svc.Source)
+	if err != nil {
+		return "", fmt.Errorf("finding the source of %s: %w", service, err)
+	}
+	for _, root := range s.RootsOn(svc.Host) {
+		if root, err = h.RealPath(root); err == nil && (real == root || strings.HasPrefix(real, root+string(filepath.Separator))) {
+			return real, nil
+		}
+	}
+	return "", fmt.Errorf("the source of %s, %s, is outside the folders of the target", service, svc.Source)
+}
+
+// cleanPath is a relative path in its shortest form, "" for one that leaves its
+// folder or that has a part that begins with a dot.
+func cleanPath(path string) string {
+	if !filepath.IsLocal(path) || filepath.ToSlash(filepath.Clean(path)) != path {
+		return ""
+	}
+	if slices.ContainsFunc(strings.Split(path, "/"), func(p string) bool { return strings.HasPrefix(p, ".") }) {
+		return ""
+	}
+	return path
+}
+
+// edits are the edited files with their content in the source.
+func (t *task) edits(s *change.Site, on string) ([]change.Edit, error) {
+	var edits []change.Edit
+	for _, rel := range slices.Sorted(slices.Values(t.edited)) {
+		path := filepath.Join(t.source, filepath.FromSlash(rel))
+		old, err := s.ReadOld(on, path)
+		if err != nil {
+			return nil, err
+		}
+		if want := t.before[rel]; string(want) != string(old) || (want == nil) != (old == nil) {
+			return nil, fmt.Errorf("%s changed while its rewrite was planned", rel)
+		}
+		if string(old) != string(t.after[rel]) {
+			edits = append(edits, change.Edit{Path: path, Old: old, New: t.after[rel], Host: on})
+		}
+	}
+	if len(edits) == 0 {
+		return nil, change.ErrNothing
+	}
+	return edits, nil
+}
+
+// A DefectError is a rewrite that does not build or that go vet complains about,
+// although the source did before. The lever is wrong, not the site.
+type DefectError struct {
+	Levers []string
+	Func   string
+	Err    error
+}
+
+func (e *DefectError) Error() string {
+	return fmt.Sprintf("a defect of iikanji: the rewrite of %s by %s is refused: %v", placeOf(e.Func), strings.Join(e.Levers, ", "), e.Err)
+}
+
+func (e *DefectError) Unwrap() error { return e.Err }
+
+// Hints returns what to do about the error.
+func (e *DefectError) Hints() []string {
+	return []string{"please report it with the function's source; nothing was changed"}
+}
+
+var errNoPlace = errors.New("it has no such function any more")
+
+func placeOf(function string) string {
+	if function == "" {
+		return "a declaration"
+	}
+	return function
+}
+
+// levers returns the named analyzer, with the schema.
+func (t *task) lever(code string) *lever.Lever {
+	for _, l := range lever.With(t.schema) {
+		if l.Code == code {
+			return l
+		}
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package gocode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/gosource"
+	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/lever"
+)
+
+// A task is one plan: the rewrites in a copy of the source.
+type task struct {
+	args   *fixArgs
+	schema lever.Facts
+	source string
+
+	edited        []string          // files, relative to the source folder
+	before, after map[string][]byte // their content; nil: no file
+	what          []string          // of the places, each text once
+	tested        bool              // a fix is not proven by types and flow
+	declared      []iikanji.Promise
+}
+
+// rewrite applies the fixes of each lever to the copy in dir, in their order.
+func (t *task) rewrite(ctx context.Context, h host.Host, dir string) error {
+	t.before, t.after = map[string][]byte{}, map[string][]byte{}
+	if err := t.declares(h, dir); err != nil {
+		return err
+	}
+	for _, code := range t.args.Levers {
+		l := t.lever(code)
+		if l == nil {
+			return fmt.Errorf("there is no lever %s", code)
+		}
+		res, err := lever.Run(ctx, dir, []string{"./..."}, t.schema, []*lever.Lever{l})
+		if err != nil {
+			return fmt.Errorf("reading the source: %w", err)
+		}
+		fixes, err := t.choose(dir, res.Hits)
+		if err != nil {
+			return err
+		}
+		if len(fixes) == 0 {
+			continue
+		}
+		files, err := lever.Apply(res.Files, fixes)
+		if err != nil {
+			return &DefectError{Levers: []string{code}, Func: t.args.Func, Err: err}
+		}
+		if err := t.write(h, dir, files); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// declares checks that the file still has the function.
+func (t *task) declares(h host.Host, dir string) error {
+	body, err := h.Read(filepath.Join(dir, filepath.FromSlash(t.args.File)))
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", t.args.File, errors.Join(errNoPlace, err))
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), t.args.File, body, parser.SkipObjectResolution)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", t.args.File, err)
+	}
+	if t.args.Func == "" {
+		return nil
+	}
+	for _, d := range f.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok && gosource.FuncName(fn) == t.args.Func {
+			return nil
+		}
+	}
+	return fmt.Errorf("planning a rewrite of %s in %s: %w", t.args.Func, t.args.File, errNoPlace)
+}
+
+// choose returns the fixes of the named place among the hits of a lever.
+func (t *task) choose(dir string, hits []lever.Hit) ([]lever.Fix, error) {
+	var fixes []lever.Fix
+	for _, h := range hits {
+		rel, err := filepath.Rel(dir, h.File)
+		if err != nil || filepath.ToSlash(rel) != t.args.File || h.Func != t.args.Func || len(h.Variants) == 0 {
+			continue
+		}
+		if t.args.Place != "" && h.What != t.args.Place {
+			continue
+		}
+		fix, err := t.variant(h)
+		if err != nil {
+			return nil, err
+		}
+		fixes = append(fixes, fix)
+		t.tested = t.tested || h.Proof != lever.Proven
+		if h.Promise != lever.NoPromise {
+			var p iikanji.Promise
+			if err := p.UnmarshalText([]byte(h.Promise)); err != nil {
+				return nil, fmt.Errorf("reading what %s weakens: %w", h.Code, err)
+			}
+			t.declared = append(t.declared, p)
+		}
+		if !slices.Contains(t.what, h.How) {
+			t.what = append(t.what, h.How)
+		}
+	}
+	return fixes, nil
+}
+
+// variant is the fix of a place that the remedy names, or its only one.
+func (t *task) variant(h lever.Hit) (lever.Fix, error) {
+	if t.args.Variant == "" && len(h.Variants) == 1 {
+		return h.Variants[0], nil
+	}
+	var titles []string
+	for _, v := range h.Variants {
+		if v.Title == t.args.Variant {
+			return v, nil
+		}
+		titles = append(titles, fmt.Sprintf("%q", v.Title))
+	}
+	return lever.Fix{}, fmt.Errorf("variant: want one of %s", strings.Join(titles, ", "))
+}
+
+// write writes the files that differ to the copy, and notes their old content.
+func (t *task) write(h host.Host, dir string, files map[string][]byte) error {
+	for path, body := range files {
+		rel, err := filepath.Rel(dir, path)
+		if err != nil || cleanPath(filepath.ToSlash(rel)) == "" {
+			return fmt.Errorf("a rewrite of %s is outside the source", path)
+		}
+		name := filepath.ToSlash(rel)
+		old, err := h.Read(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			old, err = nil, nil
+		}
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", name, err)
+		}
+		if old != nil && string(old) == string(body) {
+			continue
+		}
+		if !slices.Contains(t.edited, name) {
+			t.edited = append(t.edited, name)
+			t.before[name] = old
+		}
+		t.after[name] = body
+		if err := h.Write(path, body, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxSays is the most bytes of a description.
+const maxSays = 300
+
+// says describes the change: what is done, where, and how many lines it touches.
+func (t *task) says(edits []change.Edit) string {
+	var names []string
+	for _, e := range edits {
+		rel, err := filepath.Rel(t.source, e.Path)
+		if err != nil {
+			rel = filepath.Base(e.Path)
+		}
+		names = append(names, filepath.ToSlash(rel))
+	}
+	text := strings.Join(t.what, "; ")
+	if t.args.Variant != "" {
+		text = t.args.Place + ": " + t.args.Variant
+	}
+	if len(text) > maxSays {
+		text = strings.ToValidUTF8(text[:maxSays], "") + "…"
+	}
+	return fmt.Sprintf("%s in %s (%s; %s)", text, placeOf(t.args.Func), strings.Join(t.args.Levers, ", "), strings.Join(names, ", "))
+}

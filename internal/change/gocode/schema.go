@@ -1,0 +1,60 @@
+package gocode
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/facts"
+	"github.com/iikanji/iikanji/internal/gosource"
+	"github.com/iikanji/iikanji/internal/lever"
+)
+
+// schemaLimit bounds each question to a database.
+const schemaLimit = 5 * time.Second
+
+// liveSchema reads the tables of all databases of the site.
+func liveSchema(ctx context.Context, s *change.Site) (lever.Facts, error) {
+	var known []iikanji.Fact
+	for _, name := range slices.Sorted(maps.Keys(s.Services)) {
+		if s.Services[name].DB == nil {
+			continue
+		}
+		more, err := tables(ctx, s, name)
+		if err != nil {
+			return lever.Facts{}, fmt.Errorf("reading the schema of %s: %w", name, err)
+		}
+		known = append(known, more...)
+	}
+	return gosource.SchemaOf(known), nil
+}
+
+// tables are the facts about the tables of a database service: of the target's
+// schema, or of the connection's own.
+func tables(ctx context.Context, s *change.Site, name string) (known []iikanji.Fact, err error) {
+	db := s.Services[name].DB
+	srv, err := facts.Connect(ctx, db, schemaLimit)
+	if err != nil {
+		return nil, err
+	}
+	defer srv.Close()
+	svc, _ := s.Target.Service(name)
+	schema := svc.Schema
+	if schema == "" {
+		if err := db.QueryRowContext(ctx, "SELECT COALESCE(DATABASE(), '')").Scan(&schema); err != nil {
+			return nil, err
+		}
+	}
+	if schema == "" {
+		return nil, nil
+	}
+	sized, err := srv.Tables(ctx, schema)
+	for _, t := range sized {
+		known = append(known, facts.TableFacts(name, t)...)
+	}
+	return known, err
+}

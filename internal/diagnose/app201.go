@@ -1,0 +1,169 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// A leverUse is what the rewrite of a code lever saves.
+type leverUse struct {
+	// order is the position of its fixes in a change of one function: what removes
+	// rows and statements comes before what narrows them.
+	order int
+	// saved is the share of the seconds of the place that it saves.
+	saved iikanji.Range
+	// statements: the seconds are those of the place's statements; otherwise those
+	// of the function in the app.
+	statements bool
+}
+
+// leverUses are the code levers. The shares are wide on purpose: the runs decide.
+// Statements that read one row of n save up to (n−1)/n, see savedOf.
+var leverUses = map[iikanji.Code]leverUse{
+	"APP201": {5, iikanji.Range{Lo: 0.3, Hi: 1}, true},
+	"APP202": {2, iikanji.Range{Lo: 0.2, Hi: 0.9}, true},
+	"APP203": {6, iikanji.Range{Lo: 0.1, Hi: 0.8}, true},
+	"APP204": {4, iikanji.Range{Lo: 0.3, Hi: 0.9}, true},
+	"APP205": {3, iikanji.Range{Lo: 0.3, Hi: 0.9}, true},
+	"APP206": {7, iikanji.Range{Lo: 0.05, Hi: 0.5}, false},
+	"APP208": {9, iikanji.Range{Lo: 0.02, Hi: 0.3}, false},
+	"APP209": {10, iikanji.Range{Lo: 0.1, Hi: 0.6}, false},
+	"APP210": {11, iikanji.Range{Lo: 0.02, Hi: 0.3}, true},
+	"APP211": {12, iikanji.Range{Lo: 0, Hi: 0.3}, false},
+	"APP212": {13, iikanji.Range{Lo: 0, Hi: 0.3}, false},
+	"APP213": {1, iikanji.Range{Lo: 0.3, Hi: 0.95}, true},
+	"APP214": {14, iikanji.Range{Lo: 0, Hi: 0.5}, false},
+}
+
+// A leverSite is the places of one lever in one function of an app.
+type leverSite struct {
+	service string
+	code    iikanji.Code
+	places  []iikanji.CodePlace
+	heat    heat
+	gain    iikanji.Range
+}
+
+// app201 reports the places of code levers (APP201 to APP214) that took time in the
+// run: those whose statements the database logged, and those in functions that the
+// profile of the app's CPU has, or that requests reached. A place without time in
+// the run is no finding.
+func app201(v *view) []iikanji.Finding {
+	var hot []leverSite
+	for _, s := range v.leverSites() {
+		s.heat = v.heatOf(s)
+		s.gain = v.savedOf(s)
+		if s.gain.Hi >= leastSeconds && s.heat.share >= leastShare {
+			hot = append(hot, s)
+		}
+	}
+	var out []iikanji.Finding
+	for _, s := range hot {
+		out = append(out, v.leverFinding(s, hot))
+	}
+	return out
+}
+
+// leverSites groups the places in the facts by service, lever and function.
+func (v *view) leverSites() []leverSite {
+	sites := map[string]*leverSite{}
+	for _, f := range v.in.Facts {
+		p, ok := decode[iikanji.CodePlace](f, iikanji.TopicCode)
+		if _, known := leverUses[p.Code]; !ok || !known {
+			continue
+		}
+		key := strings.Join([]string{f.Target, string(p.Code), p.File, p.Func}, "\x00")
+		if p.Knob() { // each knob is a decision of its own
+			key += "\x00" + p.What
+		}
+		if sites[key] == nil {
+			sites[key] = &leverSite{service: f.Target, code: p.Code}
+		}
+		sites[key].places = append(sites[key].places, p)
+	}
+	var out []leverSite
+	for _, key := range slices.Sorted(maps.Keys(sites)) {
+		out = append(out, *sites[key])
+	}
+	return out
+}
+
+// at is the first place of a site.
+func (s leverSite) at() iikanji.CodePlace { return s.places[0] }
+
+// where names the site in a finding.
+func (s leverSite) where() string {
+	p := s.at()
+	return strings.TrimSpace(fmt.Sprintf("%s:%d %s", p.File, p.Line, p.Func))
+}
+
+// leverFinding makes the finding of a site; hot are all sites with a finding.
+func (v *view) leverFinding(s leverSite, hot []leverSite) iikanji.Finding {
+	p := s.at()
+	f := iikanji.Finding{Code: s.code, Where: s.where(), Gain: s.gain, Evidence: s.heat.evidence,
+		Claim: fmt.Sprintf("%s; it took %.1f s of the run", p.What, s.heat.seconds)}
+	if len(s.places) > 1 {
+		f.Claim = fmt.Sprintf("%s, and in %s more of this function; together it took %.1f s of the run", p.What, plural(float64(len(s.places)-1), "place"), s.heat.seconds)
+	}
+	if len(v.in.Target.WithRole(iikanji.RoleApp)) > 1 {
+		f.Where += " at " + s.service
+	}
+	for _, sql := range p.Statements {
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: fmt.Sprintf("%s:%d", p.File, p.Line), Text: cut(sql, 160)})
+	}
+	f.Remedies = s.remedies(hot)
+	return f
+}
+
+// remedies are the changes for a site, best first: its fix together with those of
+// the other sites of its function, then alone; each variant of a knob; a patch by
+// hand for a hint.
+func (s leverSite) remedies(hot []leverSite) []iikanji.Remedy {
+	p := s.at()
+	args := map[string]string{"levers": string(s.code), "file": p.File, "func": p.Func}
+	switch {
+	case !p.Fixable():
+		return []iikanji.Remedy{{Kind: "patch", Target: s.service, Says: fmt.Sprintf("change the source by hand: %s", p.How)}}
+	case p.Knob():
+		var out []iikanji.Remedy
+		for _, title := range p.Variants {
+			with := maps.Clone(args)
+			with["place"], with["variant"] = p.What, title
+			out = append(out, iikanji.Remedy{Kind: "gocode", Target: s.service, Args: with, Says: fmt.Sprintf("another value, to be tried: %s", title)})
+		}
+		return out
+	}
+	alone := iikanji.Remedy{Kind: "gocode", Target: s.service, Args: args, Says: fmt.Sprintf("rewrite the function: %s", p.How)}
+	codes := s.together(hot)
+	if len(codes) < 2 {
+		return []iikanji.Remedy{alone}
+	}
+	all := maps.Clone(args)
+	all["levers"] = strings.Join(codes, ",")
+	return []iikanji.Remedy{{Kind: "gocode", Target: s.service, Args: all,
+		Says: fmt.Sprintf("rewrite the function by all its findings together: %s", strings.Join(codes, ", "))}, alone}
+}
+
+// together lists the levers with one fix in the function of a site that weaken the
+// same promises, in the order in which their fixes are made.
+func (s leverSite) together(hot []leverSite) []string {
+	p := s.at()
+	var codes []iikanji.Code
+	for _, o := range hot {
+		q := o.at()
+		if o.service == s.service && q.File == p.File && q.Func == p.Func && q.Fixable() && !q.Knob() && slices.Equal(q.Weakens, p.Weakens) {
+			codes = append(codes, o.code)
+		}
+	}
+	slices.SortFunc(codes, func(a, b iikanji.Code) int { return cmp.Compare(leverUses[a].order, leverUses[b].order) })
+	var out []string
+	for _, c := range slices.Compact(codes) {
+		out = append(out, string(c))
+	}
+	return out
+}

@@ -1,0 +1,259 @@
+package diagnose
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// A heat is the time that a place in source took in a run.
+type heat struct {
+	seconds  float64 // of the binding resource, as far as it is known
+	share    float64 // of all seconds of that sort
+	rows     float64 // that one execution of its statements read or sent; 0 if unknown
+	reading  float64 // CPU seconds in which the app read the rows of its statements, an estimate
+	evidence []iikanji.Evidence
+}
+
+// heatOf finds the time of a site: of its statements, else of its function in the
+// profile of the app's CPU, else of the requests that reach its function. A
+// statement that other functions send too is counted in full at each of them: no
+// log shows which of them sent it.
+func (v *view) heatOf(s leverSite) heat {
+	use := leverUses[s.code]
+	if use.statements && v.statementsSeen() {
+		return v.statementHeat(s)
+	}
+	if h, ok := v.profileHeat(s); ok {
+		return h
+	}
+	return v.routeHeat(s)
+}
+
+// statementsSeen reports whether any database's statements were seen.
+func (v *view) statementsSeen() bool { return len(v.digests) > 0 }
+
+// statementHeat sums up the digests of a site's statements.
+func (v *view) statementHeat(s leverSite) heat {
+	var h heat
+	count, sent, read, took := 0.0, 0.0, 0.0, 0.0
+	seen := map[string]bool{}
+	for _, w := range v.databases {
+		for _, d := range w.digests {
+			if d.Query == nil || seen[w.self.Name+d.Query.Digest] || !s.sends(d) {
+				continue
+			}
+			seen[w.self.Name+d.Query.Digest] = true
+			took += d.Total.Seconds()
+			h.seconds += d.Total.Seconds() * w.weight
+			count, sent, read = count+float64(d.Count), sent+float64(d.Query.Sent), read+float64(max(d.Query.Sent, d.Query.Examined))
+			h.evidence = append(h.evidence, iikanji.Evidence{Source: "digest " + d.Query.Digest,
+				Text: fmt.Sprintf("%s executions, %.1f s, %s rows sent", people(float64(d.Count)), d.Total.Seconds(), people(float64(d.Query.Sent)))})
+		}
+	}
+	if v.seconds > 0 {
+		h.share = took / v.seconds
+	}
+	if count > 0 {
+		h.rows = read / count
+	}
+	if all := v.rowsSent(); all > 0 {
+		h.reading = v.cpuOf(s.service) * rowShare * sent / all
+		h.share = max(h.share, rowShare*sent/all)
+	}
+	h.evidence = append(h.evidence, v.reachedBy(s)...)
+	return h
+}
+
+// rowShare is the share of an app's CPU time that the reading of rows is taken to
+// cost at most, where nothing else is known: half of it in profiles of the untouched
+// isucondition.
+const rowShare = 0.5
+
+// rowsSent is the number of rows that all statements returned.
+func (v *view) rowsSent() float64 {
+	n := 0.0
+	for _, d := range v.digests {
+		if d.Query != nil {
+			n += float64(d.Query.Sent)
+		}
+	}
+	return n
+}
+
+// cpuOf is the CPU time of a service.
+func (v *view) cpuOf(service string) float64 {
+	if v.in.Run == nil {
+		return 0
+	}
+	return usedBy(v.in.Run, service)
+}
+
+// sends reports whether a site sends a digest. A statement with a part that is not
+// constant stands for every digest that agrees with the rest.
+func (s leverSite) sends(d digest) bool {
+	for _, p := range s.places {
+		if slices.Contains(p.Digests, d.Query.Digest) {
+			return true
+		}
+	}
+	return false
+}
+
+// profileHeat is the CPU time of a site's function, where a profile of the app has
+// it.
+func (v *view) profileHeat(s leverSite) (heat, bool) {
+	p := s.at()
+	if p.Func == "" {
+		return heat{}, false
+	}
+	for _, f := range v.in.Facts {
+		hot, ok := decode[iikanji.HotFunction](f, iikanji.TopicHot)
+		if !ok || f.Target != s.service || f.Key != p.Func || hot.Package != "" {
+			continue
+		}
+		h := heat{seconds: hot.Each.Seconds()}
+		if all := v.cpuOf(s.service); all > 0 {
+			h.share = h.seconds / all
+		}
+		h.evidence = append([]iikanji.Evidence{{Source: "CPU profile", Text: fmt.Sprintf("%s and what it calls: %.1f s of CPU", p.Func, h.seconds)}}, v.reachedBy(s)...)
+		return h, true
+	}
+	return heat{}, false
+}
+
+// routeHeat is the part of the app's CPU time of the routes whose handler reaches a
+// site's function: in proportion to the time of their requests, for a knob to their
+// number, because what it throttles is fast. Declarations outside of functions are
+// taken to be of all routes, and so are knobs in functions that no route reaches,
+// such as those that set up a pool.
+func (v *view) routeHeat(s leverSite) heat {
+	all, own := 0.0, 0.0
+	p := s.at()
+	any := p.Func == ""
+	if p.Knob() && !any {
+		any = !slices.ContainsFunc(v.in.Facts, func(f iikanji.Fact) bool {
+			h, ok := decode[iikanji.Handler](f, iikanji.TopicHandler)
+			return ok && f.Target == s.service && (h.Func == p.Func || slices.Contains(h.Reaches, p.Func))
+		})
+	}
+	for _, r := range v.routeTimes(p.Knob()) {
+		all += r.weight
+		if any || v.reaches(s.service, r.route, p.Func) {
+			own += r.weight
+		}
+	}
+	if all == 0 {
+		return heat{}
+	}
+	return heat{seconds: v.cpuOf(s.service) * own / all, share: own / all, evidence: v.reachedBy(s)}
+}
+
+// A routeTime is the weight of a route among all routes.
+type routeTime struct {
+	route  string
+	weight float64
+}
+
+// routeTimes are the routes with the seconds of their requests: in the apps from the
+// access log, else as the load generator measured them; or with their numbers.
+func (v *view) routeTimes(numbers bool) []routeTime {
+	var out []routeTime
+	sum := 0.0
+	for _, r := range v.access() {
+		took := r.Web.Upstream.Seconds()
+		if took == 0 {
+			took = r.Total.Seconds()
+		}
+		if numbers {
+			took = float64(r.Count)
+		}
+		sum += took
+		out = append(out, routeTime{r.Key, took})
+	}
+	if sum > 0 || v.in.Run == nil {
+		return out
+	}
+	out = nil
+	for _, st := range v.in.Run.Steps {
+		words := strings.Fields(st.Step)
+		if len(words) < 2 || !strings.HasPrefix(words[1], "/") {
+			continue
+		}
+		weight := st.Total.Seconds()
+		if numbers {
+			weight = float64(st.Count)
+		}
+		out = append(out, routeTime{words[0] + " " + words[1], weight})
+	}
+	return out
+}
+
+// reaches reports whether a route's handler reaches a function.
+func (v *view) reaches(service, route, function string) bool {
+	for _, f := range v.in.Facts {
+		if f.Topic != iikanji.TopicHandler || f.Target != service || !sameHandled(f.Key, route) {
+			continue
+		}
+		if h, ok := decode[iikanji.Handler](f, iikanji.TopicHandler); ok && (h.Func == function || slices.Contains(h.Reaches, function)) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameHandled reports whether a registered route and one of an access log are the
+// same; "ANY" is every method.
+func sameHandled(registered, logged string) bool {
+	if path, any := strings.CutPrefix(registered, "ANY "); any {
+		_, seen, _ := strings.Cut(logged, " ")
+		return sameRoute("- "+path, "- "+seen)
+	}
+	return sameRoute(registered, logged)
+}
+
+// mostReaching bounds the routes that evidence names.
+const mostReaching = 3
+
+// reachedBy names the routes that reach a site, the most frequent first.
+func (v *view) reachedBy(s leverSite) []iikanji.Evidence {
+	if s.at().Func == "" {
+		return nil
+	}
+	rows := slices.DeleteFunc(v.access(), func(r iikanji.Row) bool { return !v.reaches(s.service, r.Key, s.at().Func) })
+	slices.SortStableFunc(rows, func(a, b iikanji.Row) int { return int(b.Count - a.Count) })
+	var texts []string
+	for _, r := range rows[:min(len(rows), mostReaching)] {
+		texts = append(texts, fmt.Sprintf("%s (%s requests)", r.Key, people(float64(r.Count))))
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	return []iikanji.Evidence{{Source: "routes", Text: "reached by " + strings.Join(texts, ", ")}}
+}
+
+// savedOf is the range of seconds that the rewrite of a site saves.
+func (v *view) savedOf(s leverSite) iikanji.Range {
+	use, share := leverUses[s.code], leverUses[s.code].saved
+	if s.code == "APP201" && s.heat.rows > 0 {
+		most := 1 - 1/max(1, s.heat.rows)
+		share = iikanji.Range{Lo: 0.5 * most, Hi: most}
+	}
+	out := between(s.heat.seconds, share.Lo, share.Hi)
+	if use.statements {
+		out.Hi = round(out.Hi + s.heat.reading*share.Hi)
+	}
+	return out
+}
+
+// decode reads the value of a fact of a topic.
+func decode[T any](f iikanji.Fact, topic string) (x T, ok bool) {
+	if f.Topic != topic {
+		return x, false
+	}
+	err := json.Unmarshal([]byte(f.Value), &x)
+	return x, err == nil
+}

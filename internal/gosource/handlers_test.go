@@ -1,0 +1,155 @@
+package gosource
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lever"
+)
+
+// app has routes in the forms of net/http, of routers with methods for HTTP's
+// methods, with groups and with functions for a part of the routes. The router is
+// the app's own, so that the test needs no module.
+const app = `package main
+
+import (
+	"net/http"
+	"regexp"
+)
+
+type context struct{}
+type handler func(c *context) error
+type router struct{}
+
+func (r *router) GET(path string, h handler, more ...handler) {}
+func (r *router) POST(path string, h handler)                 {}
+func (r *router) Add(method, path string, h handler)          {}
+func (r *router) Get(path string, h http.HandlerFunc)         {}
+func (r *router) Group(path string) *router                   { return r }
+func (r *router) Route(path string, f func(r *router))        {}
+
+// cache has a method of a name that registers routes elsewhere.
+type cache struct{}
+
+func (cache) Get(key string, miss func() string) string { return miss() }
+
+type store interface{ find(id string) string }
+type table struct{}
+
+func (t table) find(id string) string { return clean(id) }
+func clean(id string) string          { return id }
+
+type app struct{ s store }
+
+func (a *app) list(c *context) error   { return a.show(c) }
+func (a *app) show(c *context) error   { a.s.find("1"); return nil }
+func (a *app) create(c *context) error { return nil }
+func (a app) page(w http.ResponseWriter, r *http.Request) {
+	w.Write([]byte(regexp.MustCompile("a+").ReplaceAllString(r.URL.Path, "b")))
+}
+func logged(h handler) handler { return h }
+func never() string            { return "" }
+
+const prefix = "/v2"
+
+func main() {
+	a := &app{}
+	r := &router{}
+	r.GET("/list", a.list)
+	r.POST(prefix+"/items/:id", logged(a.create))
+	api := r.Group("/api")
+	admin := api.Group("/admin")
+	admin.GET("/{id:[0-9]+}", a.show)
+	r.Route("/sub", func(r *router) {
+		r.Get("/page", a.page)
+	})
+	r.Add("DELETE", "/items/:id", func(c *context) error { return a.create(c) })
+	http.HandleFunc("GET /std/{id}", a.page)
+	http.HandleFunc("/any", a.page)
+	cache{}.Get("not a path", never)
+}
+`
+
+func writeApp(t *testing.T, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "main.go"), []byte(text), 0o644),
+		os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.org/app\n\ngo 1.24\n"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestHandlers: every registration is found with its whole path, and nothing else is.
+func TestHandlers(t *testing.T) {
+	got, err := Handlers(t.Context(), writeApp(t, app))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	reaches := map[string][]string{}
+	for _, h := range got {
+		lines = append(lines, h.Route+" "+h.Func)
+		reaches[h.Route] = h.Reaches
+	}
+	want := []string{"ANY /any app.page", "DELETE /items/:id main", "GET /api/admin/:id (*app).show", "GET /list (*app).list",
+		"GET /std/:id app.page", "GET /sub/page app.page"}
+	for _, w := range want {
+		if !slices.Contains(lines, w) {
+			t.Errorf("no %q in %q", w, lines)
+		}
+	}
+	if len(lines) != len(want)+1 || !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "POST /v2/items/:id ") }) {
+		t.Errorf("%q", lines)
+	}
+	for _, f := range []string{"(*app).list", "(*app).show", "table.find", "clean"} {
+		if !slices.Contains(reaches["GET /list"], f) {
+			t.Errorf("GET /list does not reach %s: %q", f, reaches["GET /list"])
+		}
+	}
+	if slices.Contains(reaches["GET /list"], "(*app).create") {
+		t.Errorf("GET /list reaches %q", reaches["GET /list"])
+	}
+	if !slices.Contains(reaches["POST /v2/items/:id"], "(*app).create") {
+		t.Errorf("a wrapped handler reaches %q", reaches["POST /v2/items/:id"])
+	}
+}
+
+// TestFacts: the places of levers are facts with paths relative to the source; a
+// package with errors is a problem.
+func TestFacts(t *testing.T) {
+	known, problems, err := Facts(t.Context(), "shop", writeApp(t, app), lever.Facts{})
+	if err != nil || len(problems) > 0 {
+		t.Fatalf("%v, %v", problems, err)
+	}
+	i := slices.IndexFunc(known, func(f iikanji.Fact) bool { return f.Topic == iikanji.TopicCode })
+	if i < 0 || known[i].Target != "shop" || !strings.HasPrefix(known[i].Key, "APP206 main.go:") || !strings.Contains(known[i].Value, `"func":"app.page"`) {
+		t.Errorf("%+v", known)
+	}
+	_, problems, err = Facts(t.Context(), "shop", writeApp(t, "package main\n\nfunc main() { undefined() }\n"), lever.Facts{})
+	if err != nil || len(problems) == 0 {
+		t.Errorf("source with an error: %v, %v", problems, err)
+	}
+}
+
+// TestSchemaOf: unique keys of whole columns count, and tables of two schemas with
+// one name do not.
+func TestSchemaOf(t *testing.T) {
+	table := func(key string, tab iikanji.Table) iikanji.Fact { return fact("db", iikanji.TopicTable, key, tab) }
+	got := SchemaOf([]iikanji.Fact{
+		table("a.Orders", iikanji.Table{Schema: "a", Name: "Orders", Columns: []iikanji.Column{{Name: "ID", Type: "int(11)"}, {Name: "note", Type: "text", Nullable: true}},
+			Indexes: []iikanji.Index{{Unique: true, Parts: []iikanji.IndexPart{{Column: "ID"}}}, {Unique: true, Parts: []iikanji.IndexPart{{Column: "note", Prefix: 9}}},
+				{Parts: []iikanji.IndexPart{{Column: "note"}}}}}),
+		fact("db", iikanji.TopicSize, "a.Orders", iikanji.TableSize{Rows: 12, Lengths: map[string]iikanji.Bytes{"note": 300}}),
+		table("a.t", iikanji.Table{Schema: "a", Name: "t"}), table("b.t", iikanji.Table{Schema: "b", Name: "t"}),
+	})
+	o := got.Tables["orders"]
+	if len(got.Tables) != 1 || o.Rows != 12 || len(o.Unique) != 1 || o.Unique[0][0] != "id" || o.Columns["note"].MeanBytes != 300 || !o.Columns["id"].NotNull || o.Columns["note"].NotNull {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,20 @@
+package lever
+
+import "testing"
+
+// testFacts are the tables of the goldens.
+var testFacts = Facts{Tables: map[string]Table{
+	"t": {Unique: [][]string{{"id"}}, Columns: map[string]Column{"id": {Type: "bigint"}, "name": {Type: "varchar(255)"}, "level": {Type: "varchar(20)"}}},
+	"book": {Unique: [][]string{{"id"}}, Columns: map[string]Column{"id": {Type: "bigint"}, "title": {Type: "varchar(255)"}, "rank": {Type: "int"},
+		"cover": {Type: "mediumblob"}, "comment": {Type: "varchar(2000)", MeanBytes: 900}}},
+	"shelf":    {Columns: map[string]Column{"id": {Type: "bigint"}, "plan": {Type: "text"}, "label": {Type: "varchar(20)"}}},
+	"tag":      {Columns: map[string]Column{"id": {Type: "bigint"}, "name": {Type: "varchar(20)"}, "icon": {Type: "text", MeanBytes: 4000}}},
+	"label":    {Columns: map[string]Column{"id": {Type: "bigint"}, "label": {Type: "text", MeanBytes: 12}}},
+	"keyed":    {Columns: map[string]Column{"id": {Type: "bigint"}, "text": {Type: "text"}}},
+	"raw":      {Columns: map[string]Column{"key": {Type: "varchar(20)"}, "image": {Type: "blob"}}},
+	"users":    {Unique: [][]string{{"id"}, {"name"}}, Columns: map[string]Column{"id": {Type: "bigint(20)"}, "name": {Type: "varchar(50)"}, "team_id": {Type: "int(11) unsigned"}}},
+	"comments": {Unique: [][]string{{"id"}}, Columns: map[string]Column{"id": {Type: "bigint(20)"}, "post_id": {Type: "bigint(20)"}, "text": {Type: "text"}}},
+	"picture":  {Columns: map[string]Column{"data": {Type: "longblob"}}},
+}}
+
+func TestApp201(t *testing.T) { golden(t, newApp201(testFacts), "app201", 13, 20) }

@@ -1,0 +1,5 @@
+package lever
+
+import "testing"
+
+func TestApp204(t *testing.T) { golden(t, newApp204(testFacts), "app204", 12, 20) }

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"database/sql"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+)
+
+type User struct {
+	ID     int64  `db:"id"`
+	Name   string `db:"name"`
+	TeamID int    `db:"team_id"`
+}
+
+type Post struct {
+	ID     int64 `db:"id"`
+	UserID int64 `db:"user_id"`
+	User   User  `db:"-"`
+}
+
+// Writes: the loop writes the table that it reads.
+func Writes(tx *sqlx.Tx, posts []Post) error {
+	for _, p := range posts {
+		var u User
+		if err := tx.Get(&u, "SELECT * FROM users WHERE id = ?", p.UserID); err != nil { // want `APP205`
+			return err
+		}
+		if _, err := tx.Exec("UPDATE users SET team_id = team_id + 1 WHERE id = ?", p.UserID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Hidden: a function of the loop writes.
+func Hidden(tx *sqlx.Tx, posts []Post) error {
+	for _, p := range posts {
+		var u User
+		if err := tx.Get(&u, "SELECT * FROM users WHERE id = ?", p.UserID); err != nil { // want `APP205`
+			return err
+		}
+		touch(tx, u)
+	}
+	return nil
+}
+
+func touch(tx *sqlx.Tx, u User) { tx.MustExec("UPDATE users SET seen = 1 WHERE id = ?", u.ID) }
+
+// Locks: each row is locked in its turn.
+func Locks(tx *sqlx.Tx, posts []Post) error {
+	for _, p := range posts {
+		var u User
+		if err := tx.Get(&u, "SELECT * FROM users WHERE id = ? FOR UPDATE", p.UserID); err != nil { // want `APP205`
+			return err
+		}
+	}
+	return nil
+}
+
+// Fixed: the query does not depend on the element.
+func Fixed(db *sqlx.DB, posts []Post) (n int, err error) {
+	for range posts {
+		var u User
+		if err := db.Get(&u, "SELECT * FROM users WHERE id = 1"); err != nil {
+			return 0, err
+		}
+		n += u.TeamID
+	}
+	return n, nil
+}
+
+// Many: the key is not unique, and there is no order or limit.
+func Many(db *sqlx.DB, teams []int) error {
+	for _, team := range teams {
+		var u User
+		if err := db.Get(&u, "SELECT * FROM users WHERE team_id = ?", team); err != nil { // want `APP205`
+			return err
+		}
+	}
+	return nil
+}
+
+// Walk: the next key comes from the row before.
+func Walk(db *sqlx.DB, id int64) (names []string, err error) {
+	for id != 0 {
+		var u User
+		if err := db.Get(&u, "SELECT * FROM users WHERE id = ?", id); err != nil {
+			return nil, err
+		}
+		names = append(names, u.Name)
+		id = int64(u.TeamID)
+	}
+	return names, nil
+}
+
+// Computed: the key is computed in the body.
+func Computed(db *sqlx.DB, posts []Post) error {
+	for _, p := range posts {
+		key := p.UserID + 1
+		var u User
+		if err := db.Get(&u, "SELECT * FROM users WHERE id = ?", key); err != nil { // want `APP205`
+			return err
+		}
+	}
+	return nil
+}
+
+// Conditional: only some elements need a row.
+func Conditional(db *sqlx.DB, posts []Post) error {
+	for _, p := range posts {
+		if p.ID > 100 {
+			var u User
+			if err := db.Get(&u, "SELECT * FROM users WHERE id = ?", p.UserID); err != nil { // want `APP205`
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Changed: the loop sets the key before.
+func Changed(db *sqlx.DB, posts []Post) error {
+	for _, p := range posts {
+		p.UserID = p.ID
+		var u User
+		if err := db.Get(&u, "SELECT * FROM users WHERE id = ?", p.UserID); err != nil { // want `APP205`
+			return err
+		}
+	}
+	return nil
+}
+
+// Kept: the variable keeps what it had when there is no row.
+func Kept(db *sqlx.DB, posts []Post) (names []string) {
+	var u User
+	for _, p := range posts {
+		if db.Get(&u, "SELECT * FROM users WHERE id = ?", p.UserID) != nil { // want `APP205`
+			continue
+		}
+		names = append(names, u.Name)
+	}
+	return names
+}
+
+// Element: the element itself is the destination.
+func Element(db *sqlx.DB, posts []Post) error {
+	for i := range posts {
+		if err := db.Get(&posts[i].User, "SELECT * FROM users WHERE id = ?", posts[i].UserID); err != nil { // want `APP205`
+			return err
+		}
+	}
+	return nil
+}
+
+// Channel: the elements come one after the other.
+func Channel(db *sqlx.DB, ids <-chan int64) error {
+	for id := range ids {
+		var u User
+		if err := db.Get(&u, "SELECT * FROM users WHERE id = ?", id); err != nil { // want `APP205`
+			return err
+		}
+	}
+	return nil
+}
+
+// Waits: time passes between the queries.
+func Waits(db *sqlx.DB, ids []int64) error {
+	for _, id := range ids {
+		var u User
+		if err := db.Get(&u, "SELECT * FROM users WHERE id = ?", id); err != nil { // want `APP205`
+			return err
+		}
+		time.Sleep(time.Second)
+	}
+	return nil
+}
+
+// Plain: rows of database/sql are scanned one value at a time.
+func Plain(db *sql.DB, ids []int64) (names []string, err error) {
+	for _, id := range ids {
+		var name string
+		if err := db.QueryRow("SELECT name FROM users WHERE id = ?", id).Scan(&name); err != nil { // want `APP205`
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// Calls: a helper sends the query.
+func Calls(db *sqlx.DB, ids []int64) (users []*User) {
+	for _, id := range ids {
+		users = append(users, user(db, id)) // want `APP205: each element of the loop calls user`
+	}
+	return users
+}
+
+func user(db *sqlx.DB, id int64) *User {
+	var u User
+	if err := db.Get(&u, "SELECT * FROM users WHERE id = ?", id); err != nil {
+		return nil
+	}
+	return &u
+}
+
+// Pages: each page is cut by the limit.
+func Pages(db *sqlx.DB, teams []int) error {
+	for _, team := range teams {
+		var users []User
+		if err := db.Select(&users, "SELECT * FROM users WHERE team_id = ? ORDER BY id LIMIT 3", team); err != nil { // want `APP205`
+			return err
+		}
+	}
+	return nil
+}
+
+func main() {}

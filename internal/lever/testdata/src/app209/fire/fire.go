@@ -1,0 +1,77 @@
+package fire
+
+import (
+	"context"
+	"net/http"
+	"os/exec"
+	"strings"
+)
+
+func quote(s string) string { return "'" + strings.Replace(s, "'", `'\''`, -1) + "'" }
+
+func digest(s string) string {
+	out, err := exec.Command("/bin/bash", "-c", `printf "%s" `+quote(s)+` | openssl dgst -sha512 | sed 's/^.*= //'`).Output() // want `bash is started for each request`
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(string(out), "\n")
+}
+
+func Login(w http.ResponseWriter, r *http.Request) {
+	w.Write([]byte(digest(r.FormValue("password"))))
+}
+
+func Short(w http.ResponseWriter, r *http.Request) {
+	out, _ := exec.Command("sh", "-c", "echo -n "+quote(r.URL.Path)+" | openssl sha256 | sed 's/^.*= //'").Output() // want `sh is started`
+	w.Write(out)
+}
+
+func Md5(w http.ResponseWriter, r *http.Request) {
+	out, _ := exec.CommandContext(r.Context(), "bash", "-c", "printf '%s' "+quote(r.URL.Path)+" | openssl dgst -md5 | sed 's/^.*= //'").Output() // want `bash is started`
+	w.Write(out)
+}
+
+func Copy(w http.ResponseWriter, r *http.Request) {
+	if err := exec.Command("cp", "template.png", "img/"+r.PathValue("id")+".png").Run(); err != nil { // want `cp is started`
+		w.WriteHeader(http.StatusInternalServerError)
+	}
+}
+
+func CopyAgain(w http.ResponseWriter, r *http.Request) {
+	from, to := "a.png", "b.png"
+	err := exec.Command("/bin/cp", from, to).Run() // want `cp is started`
+	if err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+	}
+}
+
+func CopyFolder(ctx context.Context, w http.ResponseWriter) {
+	exec.CommandContext(ctx, "cp", "a.png", "folder").Run() // want `cp is started`
+}
+
+func Recursive(w http.ResponseWriter, r *http.Request) {
+	exec.Command("cp", "-r", "a", "b").Run() // want `cp is started`
+}
+
+func Zip(w http.ResponseWriter, r *http.Request) {
+	exec.Command("zip", "-j", "out.zip", "a", "b").Run() // want `zip is started`
+}
+
+func Script(w http.ResponseWriter, r *http.Request) {
+	cmd := exec.Command("./init.sh") // want `init.sh is started`
+	cmd.Run()
+}
+
+func Named(w http.ResponseWriter, r *http.Request) {
+	exec.Command(r.Header.Get("X")).Run() // want `a program is started`
+}
+
+func Unquoted(w http.ResponseWriter, r *http.Request) {
+	out, _ := exec.Command("sh", "-c", "echo -n "+strings.ToLower(r.URL.Path)+" | openssl sha256 | sed 's/^.*= //'").Output() // want `sh is started`
+	w.Write(out)
+}
+
+func OtherPipe(w http.ResponseWriter, r *http.Request) {
+	out, _ := exec.Command("sh", "-c", "echo "+quote(r.URL.Path)+" | openssl sha256 | tr a-z A-Z").Output() // want `sh is started`
+	w.Write(out)
+}

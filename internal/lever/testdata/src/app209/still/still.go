@@ -1,0 +1,70 @@
+package still
+
+import (
+	"crypto/sha512"
+	"encoding/hex"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+)
+
+type runner struct{}
+
+func (runner) Command(name string, args ...string) *exec.Cmd { return nil }
+
+// A start that no request reaches.
+func Start() error { return exec.Command("./init.sh").Run() }
+
+func Worker(jobs chan string) {
+	for j := range jobs {
+		exec.Command("convert", j).Run()
+	}
+}
+
+func Digest(w http.ResponseWriter, r *http.Request) {
+	sum := sha512.Sum512([]byte(r.URL.Path))
+	w.Write([]byte(hex.EncodeToString(sum[:])))
+}
+
+func Copy(w http.ResponseWriter, r *http.Request) {
+	f, err := os.Open("a.png")
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	io.Copy(w, f)
+}
+
+func Look(w http.ResponseWriter, r *http.Request) {
+	path, _ := exec.LookPath("zip")
+	w.Write([]byte(path))
+}
+
+func Other(w http.ResponseWriter, r *http.Request) {
+	runner{}.Command("cp", "a", "b")
+}
+
+func Given(w http.ResponseWriter, cmd *exec.Cmd) { cmd.Run() }
+
+func Literal(w http.ResponseWriter, r *http.Request) {
+	cmd := &exec.Cmd{Path: "/bin/true"}
+	cmd.Run()
+}
+
+func Middleware(next http.Handler) http.Handler {
+	out, _ := exec.Command("git", "rev-parse", "HEAD").Output()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Version", string(out))
+		next.ServeHTTP(w, r)
+	})
+}
+
+func Link(w http.ResponseWriter, r *http.Request) { os.Link("a", "b") }
+
+var version = func() string {
+	out, _ := exec.Command("git", "describe").Output()
+	return string(out)
+}()
+
+func Version(w http.ResponseWriter, r *http.Request) { w.Write([]byte(version)) }

@@ -1,0 +1,5 @@
+package semaphore
+
+type Weighted struct{}
+
+func NewWeighted(n int64) *Weighted { return &Weighted{} }

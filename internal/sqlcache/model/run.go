@@ -1,0 +1,164 @@
+package model
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A Setup is the cache to check.
+type Setup struct {
+	Pool    *sql.DB       // through the cache
+	Direct  *sql.DB       // past the cache, as a user who may kill connections
+	Outside func() func() // announces a writer past the cache
+	Wait    func()        // returns when the commands of lost connections have ended
+}
+
+// Options of a check.
+type Options struct {
+	Seed    uint64
+	Rounds  int // histories; each begins with a table of its own content
+	Clients int
+	Calls   int // of each client in a round
+	// Trouble is the share of calls that are killed or abandoned.
+	Trouble float64
+	// Changes is the share of calls that change something; zero: changeShares.
+	Changes float64
+}
+
+// Counts are what a check did.
+type Counts struct {
+	Calls, Unknown, Failed, Undecided int
+}
+
+// Run checks rounds of calls. Its error is a *Violation, or that of the
+// database.
+func Run(ctx context.Context, s Setup, o Options) (Counts, error) {
+	var total Counts
+	for round := range o.Rounds {
+		c, err := runRound(ctx, s, o, round)
+		total.Calls += c.Calls
+		total.Unknown += c.Unknown
+		total.Failed += c.Failed
+		total.Undecided += c.Undecided
+		if err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+// begin is the content of the table at the start of a round.
+var begin = state{{1, "red", 1}, {2, "red", 2}, {3, "blue", 3}}
+
+func runRound(ctx context.Context, s Setup, o Options, round int) (Counts, error) {
+	if err := refill(ctx, s); err != nil {
+		return Counts{}, fmt.Errorf("filling the table for round %d: %w", round, err)
+	}
+	r := &roundState{Setup: s, h: &history{start: time.Now()}, trouble: o.Trouble, changes: changeShares[round%len(changeShares)]}
+	if o.Changes > 0 {
+		r.changes = o.Changes
+	}
+	r.values.Store(100)
+	var wg sync.WaitGroup
+	errs := make([]error, o.Clients)
+	for i := range o.Clients {
+		c := &client{roundState: r, number: i, rng: rand.New(rand.NewPCG(o.Seed, uint64(round)<<8|uint64(i)))}
+		wg.Go(func() { errs[i] = c.play(ctx, o.Calls) })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return Counts{}, err
+		}
+	}
+	counts := Counts{Calls: len(r.h.calls), Unknown: int(r.unknown.Load()), Failed: int(r.failed.Load())}
+	ok, undecided, text := r.h.check(begin)
+	if undecided {
+		counts.Undecided++
+	} else if !ok {
+		return counts, &Violation{o.Seed, round, len(r.h.calls), text}
+	}
+	return counts, nil
+}
+
+// refill waits for abandoned writes of the round before: they could change the
+// table of the next one.
+func refill(ctx context.Context, s Setup) error {
+	s.Wait()
+	for {
+		var running int
+		err := s.Direct.QueryRowContext(ctx, `SELECT COUNT(*) FROM information_schema.PROCESSLIST
+			WHERE COMMAND NOT IN ('Sleep', 'Daemon') AND ID <> CONNECTION_ID()`).Scan(&running)
+		if err != nil {
+			return err
+		}
+		if running == 0 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	end := s.Outside()
+	defer end()
+	if _, err := s.Direct.ExecContext(ctx, "DELETE FROM m"); err != nil {
+		return err
+	}
+	for _, r := range begin {
+		if _, err := s.Direct.ExecContext(ctx, Insert, r.id, r.group, r.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// roundState is what the clients of a round share.
+type roundState struct {
+	Setup
+	h       *history
+	trouble float64
+	changes float64
+	values  atomic.Int64 // every write has a value of its own
+	unknown atomic.Int64
+	failed  atomic.Int64
+}
+
+type client struct {
+	*roundState
+	number int
+	rng    *rand.Rand
+}
+
+func (c *client) play(ctx context.Context, calls int) error {
+	for range calls {
+		if err := c.call(ctx); err != nil {
+			return fmt.Errorf("client %d: %w", c.number, err)
+		}
+	}
+	return nil
+}
+
+// changeShares are the shares of calls that change something, one for each round
+// in turn: few changes leave long lives to entries, many let changes meet.
+var changeShares = []float64{0.003, 0.006, 0.02, 0.1}
+
+func (c *client) call(ctx context.Context) error {
+	if c.rng.Float64() >= c.changes {
+		return c.read(ctx)
+	}
+	switch p := c.rng.Float64(); {
+	case p < 0.70:
+		return c.write(ctx)
+	case p < 0.86:
+		return c.transaction(ctx)
+	case p < 0.92:
+		return c.snapshot(ctx)
+	case p < 0.96:
+		return c.outside(ctx)
+	default:
+		return c.kill(ctx)
+	}
+}

@@ -1,0 +1,143 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A row is one row of the table. Its group is folded as the collation compares
+// groups.
+type row struct {
+	id    int64
+	group string
+	value int64
+}
+
+// A state is the table, ordered by id.
+type state []row
+
+// fold gives texts that utf8mb4_general_ci takes for equal one spelling.
+func fold(group string) string {
+	return strings.NewReplacer("é", "e").Replace(strings.ToLower(strings.TrimRight(group, " ")))
+}
+
+func (s state) find(id int64) int {
+	return slices.IndexFunc(s, func(r row) bool { return r.id == id })
+}
+
+// An effect is one write.
+type effect struct {
+	verb  verb
+	id    int64
+	group string
+	value int64
+	rows  []row // of insert and put
+}
+
+type verb uint8
+
+const (
+	setValue      verb = iota // of the row id
+	setGroup                  // of the row id
+	setValueGroup             // the values of a group's rows
+	remove                    // the row id
+	insert                    // rows that were not there
+	put                       // rows, there or not
+	setFirst                  // the value of the row with the lowest id
+	clearAll
+)
+
+// apply gives the state after a write.
+func (e effect) apply(s state) state {
+	out := slices.Clone(s)
+	switch e.verb {
+	case setValue:
+		if i := out.find(e.id); i >= 0 {
+			out[i].value = e.value
+		}
+	case setGroup:
+		if i := out.find(e.id); i >= 0 {
+			out[i].group = e.group
+		}
+	case setValueGroup:
+		for i := range out {
+			if out[i].group == e.group {
+				out[i].value = e.value
+			}
+		}
+	case remove:
+		out = slices.DeleteFunc(out, func(r row) bool { return r.id == e.id })
+	case insert, put:
+		for _, r := range e.rows {
+			if i := out.find(r.id); i >= 0 {
+				out[i].value = r.value
+				continue
+			}
+			out = append(out, r)
+		}
+		slices.SortFunc(out, func(a, b row) int { return int(a.id - b.id) })
+	case setFirst:
+		if len(out) > 0 {
+			out[0].value = e.value
+		}
+	case clearAll:
+		out = nil
+	}
+	return out
+}
+
+// A question is one read.
+type question struct {
+	ask   ask
+	id    int64
+	ids   []int64
+	group string
+}
+
+type ask uint8
+
+const (
+	byID ask = iota
+	byIDs
+	byGroup
+	whole
+	groupSize
+	pair // the row id of a self join
+)
+
+// answer is what a state gives to a question.
+func (q question) answer(s state) string {
+	var b strings.Builder
+	switch q.ask {
+	case byID, pair:
+		if i := s.find(q.id); i >= 0 {
+			fmt.Fprintf(&b, "%d;", s[i].value)
+		}
+	case byIDs:
+		for _, r := range s {
+			if slices.Contains(q.ids, r.id) {
+				fmt.Fprintf(&b, "%d/%d;", r.id, r.value)
+			}
+		}
+	case byGroup:
+		for _, r := range s {
+			if r.group == q.group {
+				fmt.Fprintf(&b, "%d/%d;", r.id, r.value)
+			}
+		}
+	case whole:
+		for _, r := range s {
+			fmt.Fprintf(&b, "%d/%d;", r.id, r.value)
+		}
+	case groupSize:
+		n := 0
+		for _, r := range s {
+			if r.group == q.group {
+				n++
+			}
+		}
+		fmt.Fprintf(&b, "%d;", n)
+	}
+	return b.String()
+}

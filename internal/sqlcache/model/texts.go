@@ -1,0 +1,31 @@
+package model
+
+// The statements of the clients. A plan for the model lists all of them but
+// those whose names begin with Unlisted.
+const (
+	Table = "m"
+
+	ReadID        = "SELECT val FROM m WHERE id = ?"
+	ReadIDs       = "SELECT id, val FROM m WHERE id IN (?, ?, ?) ORDER BY id"
+	ReadGroup     = "SELECT id, val FROM m WHERE grp = ? ORDER BY id"
+	ReadWhole     = "SELECT id, val FROM m ORDER BY id"
+	ReadGroupSize = "SELECT COUNT(*) FROM m WHERE grp = ?"
+	ReadPair      = "SELECT a.val FROM m a JOIN m b ON b.id = a.id WHERE a.id = ?"
+
+	SetValue      = "UPDATE m SET val = ? WHERE id = ?"
+	SetGroup      = "UPDATE m SET grp = ? WHERE id = ?"
+	SetValueGroup = "UPDATE m SET val = ? WHERE grp = ?"
+	Remove        = "DELETE FROM m WHERE id = ?"
+	Insert        = "INSERT INTO m (id, grp, val) VALUES (?, ?, ?)"
+	InsertTwo     = "INSERT INTO m (id, grp, val) VALUES (?, ?, ?), (?, ?, ?)"
+	Put           = "INSERT INTO m (id, grp, val) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE val = ?"
+
+	UnlistedSetFirst = "UPDATE m SET val = ? ORDER BY id LIMIT 1"
+	UnlistedClear    = "DELETE FROM m"
+	UnlistedRead     = "SELECT MIN(id) FROM m"
+)
+
+// Create makes the table. The collation takes upper and lower case, and letters
+// with and without an accent, for equal.
+const Create = `CREATE TABLE m (id INT PRIMARY KEY, grp VARCHAR(20) NOT NULL, val BIGINT NOT NULL, KEY (grp))
+	ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci`

@@ -1,0 +1,166 @@
+package model
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// refused reports whether the server answered that the statement had no effect.
+// A KILL that comes after the statement's commit replaces its answer by an error.
+func refused(err error) bool {
+	const interrupted, killed, shutdown = 1317, 1927, 1053
+	var e *mysql.MySQLError
+	if !errors.As(err, &e) {
+		return false
+	}
+	return e.Number != interrupted && e.Number != killed && e.Number != shutdown
+}
+
+// Slow makes a connector whose connections pause now and then before a
+// statement is sent and after it was answered, so that calls meet in every
+// order. A share of the writes and commits loses its connection: the caller gets
+// an error at once, and the server gets the command later.
+func Slow(base driver.Connector, share float64, most time.Duration, lost float64) *SlowConnector {
+	return &SlowConnector{Connector: base, share: share, most: most, lost: lost}
+}
+
+// A SlowConnector is what Slow makes.
+type SlowConnector struct {
+	driver.Connector
+	share float64
+	most  time.Duration
+	lost  float64
+	late  sync.WaitGroup
+}
+
+// Wait returns when the commands of lost connections have ended.
+func (s *SlowConnector) Wait() { s.late.Wait() }
+
+func (s *SlowConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	c, err := s.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &slowConn{mysqlConn: c.(mysqlConn), slow: s}, nil
+}
+
+func (s *SlowConnector) pause() {
+	if rand.Float64() < s.share {
+		time.Sleep(rand.N(s.most))
+	}
+}
+
+// mysqlConn is what the driver's connections can do.
+type mysqlConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.NamedValueChecker
+	driver.Pinger
+	driver.QueryerContext
+	driver.SessionResetter
+	driver.Validator
+}
+
+type slowConn struct {
+	mysqlConn
+	slow *SlowConnector
+	late chan struct{} // closed when the late command was answered; nil: there is none
+}
+
+func (c *slowConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	tx, err := c.mysqlConn.BeginTx(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &slowTx{tx, c}, nil
+}
+
+func (c *slowConn) IsValid() bool { return c.late == nil && c.mysqlConn.IsValid() }
+
+func (c *slowConn) Close() error {
+	if c.late != nil {
+		go func() {
+			<-c.late
+			c.mysqlConn.Close()
+		}()
+		return nil
+	}
+	return c.mysqlConn.Close()
+}
+
+type slowTx struct {
+	driver.Tx
+	conn *slowConn
+}
+
+func (t *slowTx) Commit() error {
+	t.conn.slow.pause()
+	if t.conn.late != nil {
+		return mysql.ErrInvalidConn
+	}
+	if t.conn.loses() {
+		return t.conn.later(func() { _ = t.Tx.Commit() }) // its answer reaches nobody
+	}
+	return t.Tx.Commit()
+}
+
+func (c *slowConn) loses() bool { return rand.Float64() < c.slow.lost }
+
+// later gives the error of a lost connection at once, and has the server
+// execute the command after a pause.
+func (c *slowConn) later(command func()) error {
+	c.late = make(chan struct{})
+	c.slow.late.Go(func() {
+		time.Sleep(rand.N(5 * time.Millisecond))
+		command()
+		close(c.late)
+	})
+	return mysql.ErrInvalidConn
+}
+
+// ResetSession keeps a lost connection out of the pool.
+func (c *slowConn) ResetSession(ctx context.Context) error {
+	if c.late != nil {
+		return driver.ErrBadConn
+	}
+	return c.mysqlConn.ResetSession(ctx)
+}
+
+// Rollback sends nothing through a lost connection.
+func (t *slowTx) Rollback() error {
+	if t.conn.late != nil {
+		return mysql.ErrInvalidConn
+	}
+	return t.Tx.Rollback()
+}
+
+func (c *slowConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	c.slow.pause()
+	if c.late != nil {
+		return nil, mysql.ErrInvalidConn
+	}
+	defer c.slow.pause()
+	return c.mysqlConn.QueryContext(ctx, text, args)
+}
+
+func (c *slowConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	c.slow.pause()
+	if c.late != nil {
+		return nil, mysql.ErrInvalidConn
+	}
+	if c.loses() {
+		args = slices.Clone(args)
+		return nil, c.later(func() { _, _ = c.mysqlConn.ExecContext(context.Background(), text, args) })
+	}
+	defer c.slow.pause()
+	return c.mysqlConn.ExecContext(ctx, text, args)
+}

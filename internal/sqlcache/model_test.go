@@ -1,0 +1,95 @@
+package sqlcache
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/iikanji/iikanji/internal/facts/factstest"
+	"github.com/iikanji/iikanji/internal/sqlcache/model"
+)
+
+// rounds is larger in `make long`.
+var rounds = flag.Int("rounds", 640, "histories of TestModel, of 1,600 calls each")
+
+var server *factstest.Server
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	var err error
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	server, err = factstest.Start(ctx, "", "--max-connections=200")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	server.Stop()
+	os.Exit(code)
+}
+
+// mysqlConnector is the driver's connector to a database of the private server.
+func mysqlConnector(t testing.TB, user, database string, interpolate bool) driver.Connector {
+	c := mysql.NewConfig()
+	c.User, c.Net, c.Addr, c.DBName = user, "unix", server.Socket, database
+	c.InterpolateParams = interpolate
+	c.Logger = &mysql.NopLogger{}
+	conn, err := mysql.NewConnector(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// freshDatabase makes an empty database and the account of the clients.
+func freshDatabase(t testing.TB, name string) *sql.DB {
+	direct, err := server.Open(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { direct.Close() })
+	for _, text := range []string{"CREATE USER IF NOT EXISTS cached@localhost", "GRANT ALL ON *.* TO cached@localhost"} {
+		if _, err := direct.Exec(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return direct
+}
+
+func TestModel(t *testing.T) {
+	direct := freshDatabase(t, "model")
+	if _, err := direct.Exec(model.Create); err != nil {
+		t.Fatal(err)
+	}
+	cache, err := New(modelPlan(), Options{Bytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow := model.Slow(mysqlConnector(t, "cached", "model", true), 0.02, 500*time.Microsecond, 0.02)
+	pool := sql.OpenDB(cache.Connector(slow, "model"))
+	pool.SetMaxIdleConns(20)
+	defer pool.Close()
+	begin := time.Now()
+	counts, err := model.Run(t.Context(), model.Setup{Pool: pool, Direct: direct, Outside: cache.Outside, Wait: slow.Wait},
+		model.Options{Seed: 1, Rounds: *rounds, Clients: 8, Calls: 200, Trouble: 0.1})
+	t.Logf("%+v in %v", counts, time.Since(begin))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hits := int64(0)
+	for _, s := range cache.Stats().Statements {
+		hits += s.Hits
+		t.Logf("%+v", s)
+	}
+	if counts.Calls < *rounds*1550 || counts.Unknown == 0 || counts.Undecided > 0 || hits < int64(counts.Calls)/4 {
+		t.Errorf("%+v with %d hits: too few calls, hits or lost writes to prove anything", counts, hits)
+	}
+}

@@ -1,0 +1,143 @@
+package sqlcache
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Dialect is what differs between databases: quoting, and what is known of a
+// statement whose answer did not arrive.
+type Dialect uint8
+
+const (
+	MySQL  Dialect = iota // MySQL and MariaDB
+	SQLite                // in this process: a statement has ended when the driver returns
+)
+
+// A Kind is how values of a key column compare.
+type Kind uint8
+
+const (
+	// Integer columns. Arguments are integers, or texts of decimal digits.
+	Integer Kind = iota
+	// Text columns of any collation. Arguments are texts; only those of
+	// printable ASCII are told apart, without regard to case and to spaces at the
+	// end, since no collation takes more of them for equal.
+	Text
+)
+
+// A Plan is what is known of a schema and of an app's statements.
+type Plan struct {
+	Dialect    Dialect
+	Tables     []Table
+	Statements []Statement
+	// SelectsOnlyRead: no stored function writes, so that a SELECT that the plan
+	// does not list changes nothing.
+	SelectsOnlyRead bool
+	// Isolation allows reads from the cache in a transaction before its first
+	// write. They then see what is committed, and not the transaction's snapshot.
+	Isolation bool
+}
+
+// A Table is a table that kept statements read, with the columns by which they
+// select rows.
+type Table struct {
+	Name    string
+	Columns []Column
+}
+
+// A Column is a key column of a table.
+type Column struct {
+	Name string
+	Kind Kind
+}
+
+// A Statement is a text of the app, as Fold prints it.
+type Statement struct {
+	Text string
+	// Keep: the answer depends on nothing but the tables of Reads and the
+	// arguments, so that it may be kept.
+	Keep   bool
+	Reads  []Touch
+	Writes []Touch
+}
+
+// A Touch is a table that a statement reads or writes. Every row that a read
+// gives, and every row that a write changes, before and after the change, has in
+// each of Keys' columns one of the key's values. A read without keys reads the
+// whole table.
+type Touch struct {
+	Table string
+	Keys  []Key
+}
+
+// A Key is the values of a column in a statement: the arguments of placeholders,
+// counted in the folded text, and literals.
+type Key struct {
+	Column   string
+	Groups   []int
+	Literals []any // int64 or string
+}
+
+// compiled is a plan by numbers.
+type compiled struct {
+	plan   Plan
+	tables map[string]int
+	byText map[string]*Statement
+}
+
+// compile checks a plan. Its errors name the table, column or statement.
+func compile(p Plan) (*compiled, error) {
+	c := &compiled{plan: p, tables: map[string]int{}, byText: map[string]*Statement{}}
+	for i, t := range p.Tables {
+		name := strings.ToLower(t.Name)
+		if _, twice := c.tables[name]; twice {
+			return nil, fmt.Errorf("sqlcache: table %s is in the plan twice", t.Name)
+		}
+		c.tables[name] = i
+	}
+	for i := range p.Statements {
+		s := &p.Statements[i]
+		if err := c.check(s); err != nil {
+			return nil, fmt.Errorf("sqlcache: statement %q: %w", s.Text, err)
+		}
+		c.byText[s.Text] = s
+	}
+	return c, nil
+}
+
+func (c *compiled) check(s *Statement) error {
+	if s.Keep && len(s.Writes) > 0 {
+		return fmt.Errorf("it writes, so its answer cannot be kept")
+	}
+	if s.Keep && len(s.Reads) == 0 {
+		return fmt.Errorf("it reads no table of the plan, so its answer cannot be kept")
+	}
+	for _, r := range s.Reads {
+		if _, ok := c.tables[strings.ToLower(r.Table)]; !ok && s.Keep {
+			return fmt.Errorf("it reads %s, which is not in the plan", r.Table)
+		}
+	}
+	for _, t := range append(append([]Touch{}, s.Reads...), s.Writes...) {
+		for _, k := range t.Keys {
+			if _, _, ok := c.column(t.Table, k.Column); !ok && s.Keep {
+				return fmt.Errorf("%s.%s is not a key column of the plan", t.Table, k.Column)
+			}
+		}
+	}
+	return nil
+}
+
+// column finds a key column of a table.
+func (c *compiled) column(table, column string) (int, Column, bool) {
+	t, ok := c.tables[strings.ToLower(table)]
+	if !ok {
+		return 0, Column{}, false
+	}
+	for i, col := range c.plan.Tables[t].Columns {
+		if strings.EqualFold(col.Name, column) {
+			return i, col, true
+		}
+	}
+	return 0, Column{}, false
+}

@@ -1,0 +1,90 @@
+package sqlcache
+
+import (
+	"context"
+	"database/sql/driver"
+)
+
+// Prepare implements driver.Conn.
+func (k *conn) Prepare(text string) (driver.Stmt, error) {
+	return k.PrepareContext(context.Background(), text)
+}
+
+// PrepareContext implements driver.ConnPrepareContext.
+func (k *conn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
+	var base driver.Stmt
+	var err error
+	if p, ok := k.base.(driver.ConnPrepareContext); ok {
+		base, err = p.PrepareContext(ctx, text)
+	} else {
+		base, err = k.base.Prepare(text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &prepared{base, k, k.find(text)}, nil
+}
+
+// prepared is a prepared statement.
+type prepared struct {
+	base driver.Stmt
+	conn *conn
+	stmt *statement
+}
+
+func (p *prepared) Close() error  { return p.base.Close() }
+func (p *prepared) NumInput() int { return p.base.NumInput() }
+
+// Exec implements driver.Stmt. database/sql calls ExecContext.
+func (p *prepared) Exec(args []driver.Value) (driver.Result, error) {
+	return p.ExecContext(context.Background(), named(args))
+}
+
+// Query implements driver.Stmt. database/sql calls QueryContext.
+func (p *prepared) Query(args []driver.Value) (driver.Rows, error) {
+	return p.QueryContext(context.Background(), named(args))
+}
+
+// ExecContext implements driver.StmtExecContext.
+func (p *prepared) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	return p.conn.exec(p.stmt, args, func() (driver.Result, error) {
+		if x, ok := p.base.(driver.StmtExecContext); ok {
+			return x.ExecContext(ctx, args)
+		}
+		return p.base.Exec(plain(args)) //nolint:staticcheck // the driver has nothing newer
+	})
+}
+
+// QueryContext implements driver.StmtQueryContext.
+func (p *prepared) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	return p.conn.query(p.stmt, args, true, func() (driver.Rows, error) {
+		if q, ok := p.base.(driver.StmtQueryContext); ok {
+			return q.QueryContext(ctx, args)
+		}
+		return p.base.Query(plain(args)) //nolint:staticcheck // the driver has nothing newer
+	})
+}
+
+// CheckNamedValue implements driver.NamedValueChecker.
+func (p *prepared) CheckNamedValue(v *driver.NamedValue) error {
+	if c, ok := p.base.(driver.NamedValueChecker); ok {
+		return c.CheckNamedValue(v)
+	}
+	return p.conn.CheckNamedValue(v)
+}
+
+func named(args []driver.Value) []driver.NamedValue {
+	out := make([]driver.NamedValue, len(args))
+	for i, v := range args {
+		out[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
+	}
+	return out
+}
+
+func plain(args []driver.NamedValue) []driver.Value {
+	out := make([]driver.Value, len(args))
+	for i, a := range args {
+		out[i] = a.Value
+	}
+	return out
+}

@@ -1,0 +1,282 @@
+package sqlcache
+
+import (
+	"database/sql/driver"
+	"hash/maphash"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// A class is what a statement does to the state of its connection and of the
+// database, as far as the first words show it.
+type class uint8
+
+const (
+	reads     class = iota // changes nothing
+	writes                 // changes rows; the plan lists which
+	changes                // changes something that the plan does not list
+	begins                 // opens a transaction
+	ends                   // ends a transaction
+	savepoint              // stays in the transaction
+	session                // changes how later statements of the connection read
+	unsure                 // may leave anything behind: a transaction, a temporary table
+)
+
+// A statement is a text with what the plan knows of it.
+type statement struct {
+	text    string
+	hash    uint64
+	class   class
+	keep    bool
+	planned *Statement
+	groups  [][]int
+	args    int // how many placeholders the text has
+	counts  counters
+}
+
+// classOf reads the first words. A class that is wrong in the direction of
+// "changes more" costs speed only.
+func classOf(f folded, selectsOnlyRead bool) class {
+	if f.odd {
+		return unsure
+	}
+	word := func(i int) string {
+		if i < len(f.words) {
+			return f.words[i]
+		}
+		return ""
+	}
+	switch word(0) {
+	case "SELECT", "WITH", "VALUES", "TABLE":
+		if selectsOnlyRead && word(0) == "SELECT" {
+			return reads
+		}
+		return changes
+	case "SHOW", "DESCRIBE", "DESC":
+		return reads
+	case "EXPLAIN":
+		return changes // EXPLAIN ANALYZE executes
+	case "INSERT", "UPDATE", "DELETE", "REPLACE", "TRUNCATE", "LOAD", "ANALYZE", "OPTIMIZE", "RENAME":
+		return changes
+	case "CREATE", "DROP", "ALTER":
+		if slices.Contains(f.words, "TEMPORARY") || slices.Contains(f.words, "TEMP") {
+			return unsure
+		}
+		return changes
+	case "BEGIN", "START":
+		return begins
+	case "COMMIT", "END":
+		return ends
+	case "ROLLBACK":
+		if word(1) == "TO" || word(2) == "TO" {
+			return savepoint
+		}
+		return ends
+	case "SAVEPOINT", "RELEASE":
+		return savepoint
+	case "SET":
+		return classOfSet(f.text)
+	case "PRAGMA":
+		if slices.Contains(harmlessPragmas, strings.ToLower(word(1))) {
+			return reads
+		}
+		return session
+	}
+	return unsure
+}
+
+// harmlessPragmas change no answer of a statement. A plan for SQLite counts
+// cascading foreign keys as if they were on.
+var harmlessPragmas = []string{"journal_mode", "synchronous", "busy_timeout", "cache_size", "foreign_keys",
+	"temp_store", "mmap_size", "wal_autocheckpoint", "wal_checkpoint", "journal_size_limit", "optimize"}
+
+// classOfSet tells session settings that change answers from those that change
+// when writes are committed.
+func classOfSet(text string) class {
+	upper := strings.ToUpper(text)
+	for _, word := range []string{"AUTOCOMMIT", "COMPLETION_TYPE", "TRANSACTION"} {
+		if strings.Contains(upper, word) {
+			return unsure
+		}
+	}
+	return session
+}
+
+// statements remembers the texts that were seen. Reading it neither locks nor
+// allocates; a new text copies the map.
+type statements struct {
+	seed  maphash.Seed
+	known atomic.Pointer[map[string]*statement]
+	mu    sync.Mutex
+}
+
+// mostStatements bounds the texts that are remembered. Further texts are
+// examined at each call, and their answers are not kept.
+const mostStatements = 4096
+
+func (t *statements) find(c *compiled, text string) *statement {
+	known := t.known.Load()
+	if known != nil {
+		if s := (*known)[text]; s != nil {
+			return s
+		}
+	}
+	s := examine(c, t.seed, text)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	known = t.known.Load()
+	size := 0
+	if known != nil {
+		if earlier := (*known)[text]; earlier != nil {
+			return earlier
+		}
+		size = len(*known)
+	}
+	if size >= mostStatements {
+		s.keep = false
+		return s
+	}
+	next := make(map[string]*statement, size+1)
+	if known != nil {
+		for k, v := range *known {
+			next[k] = v
+		}
+	}
+	next[s.text] = s
+	t.known.Store(&next)
+	return s
+}
+
+func examine(c *compiled, seed maphash.Seed, text string) *statement {
+	text = strings.Clone(text) // the caller's memory may be large
+	f := fold(c.plan.Dialect, text)
+	s := &statement{text: text, hash: maphash.String(seed, text), class: classOf(f, c.plan.SelectsOnlyRead), groups: f.groups}
+	for _, g := range f.groups {
+		s.args += len(g)
+	}
+	p := c.byText[f.text]
+	if p == nil || f.odd {
+		return s
+	}
+	s.planned = p
+	s.keep = p.Keep
+	if len(p.Writes) > 0 {
+		s.class = writes
+	} else if s.class == changes {
+		s.class = reads
+	}
+	return s
+}
+
+// values calls each with every value of a key: arguments, then literals. It
+// returns false if an argument is missing.
+func (s *statement) values(k Key, args []driver.NamedValue, each func(driver.Value)) bool {
+	for _, g := range k.Groups {
+		if g < 0 || g >= len(s.groups) {
+			return false
+		}
+		for _, a := range s.groups[g] {
+			if a >= len(args) {
+				return false
+			}
+			each(args[a].Value)
+		}
+	}
+	for _, l := range k.Literals {
+		each(l)
+	}
+	return true
+}
+
+// mostKeyValues bounds the slots of one read: a longer list depends on its whole
+// table.
+const mostKeyValues = 64
+
+// readDeps are the slots that the answer depends on. ok is false if the
+// arguments do not fit the plan.
+func (s *statement) readDeps(c *compiled, sp *space, args []driver.NamedValue, deps []dep) (_ []dep, ok bool) {
+	if len(args) != s.args {
+		return nil, false
+	}
+	add := func(sl *slot) { deps = append(deps, dep{sl, sl.load()}) }
+	add(&sp.everything)
+	for _, r := range s.planned.Reads {
+		t := &sp.tables[c.tables[strings.ToLower(r.Table)]]
+		places, column, confined := s.readStripes(c, r, args)
+		if !confined {
+			add(&t.any)
+			continue
+		}
+		add(&t.all)
+		add(&t.columns[column].all)
+		for _, p := range places {
+			add(&t.columns[column].values[p])
+		}
+	}
+	return deps, true
+}
+
+// readStripes are the stripes of the first key of a read; one key is enough to
+// hold every row of the answer.
+func (s *statement) readStripes(c *compiled, r Touch, args []driver.NamedValue) (places []int, column int, confined bool) {
+	if len(r.Keys) == 0 {
+		return nil, 0, false
+	}
+	column, col, _ := c.column(r.Table, r.Keys[0].Column)
+	confined = true
+	fits := s.values(r.Keys[0], args, func(v driver.Value) {
+		p, ok := stripe(col.Kind, v)
+		confined = confined && ok && len(places) < mostKeyValues
+		if confined {
+			places = append(places, p)
+		}
+	})
+	return places, column, confined && fits
+}
+
+// writeSlots are the slots that a write puts in doubt. The list may hold a slot
+// more than once.
+func (s *statement) writeSlots(c *compiled, sp *space, args []driver.NamedValue) []*slot {
+	if s.planned == nil || len(args) != s.args {
+		return []*slot{&sp.everything}
+	}
+	var slots []*slot
+	for _, w := range s.planned.Writes {
+		i, ok := c.tables[strings.ToLower(w.Table)]
+		if !ok {
+			continue // no kept statement reads this table
+		}
+		t := &sp.tables[i]
+		slots = append(slots, &t.any)
+		if len(w.Keys) == 0 {
+			slots = append(slots, &t.all)
+			continue
+		}
+		for ci, col := range c.plan.Tables[i].Columns {
+			slots = append(slots, s.columnSlots(w, col, &t.columns[ci], args)...)
+		}
+	}
+	return slots
+}
+
+// columnSlots are the slots of one key column that a write touches.
+func (s *statement) columnSlots(w Touch, col Column, cs *columnSlots, args []driver.NamedValue) []*slot {
+	var slots []*slot
+	for _, k := range w.Keys {
+		if !strings.EqualFold(k.Column, col.Name) {
+			continue
+		}
+		known := true
+		fits := s.values(k, args, func(v driver.Value) {
+			p, ok := writtenStripe(col.Kind, v)
+			known = known && ok
+			slots = append(slots, &cs.values[p])
+		})
+		if known && fits {
+			return slots
+		}
+	}
+	return []*slot{&cs.all}
+}

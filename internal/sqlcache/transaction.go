@@ -1,0 +1,51 @@
+package sqlcache
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+)
+
+var errOptions = errors.New("sqlcache: the driver has no transactions with options")
+
+// Begin implements driver.Conn.
+func (k *conn) Begin() (driver.Tx, error) {
+	return k.BeginTx(context.Background(), driver.TxOptions{})
+}
+
+// BeginTx implements driver.ConnBeginTx.
+func (k *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	var tx driver.Tx
+	var err error
+	if b, ok := k.base.(driver.ConnBeginTx); ok {
+		tx, err = b.BeginTx(ctx, o)
+	} else if o != (driver.TxOptions{}) {
+		return nil, errOptions
+	} else {
+		tx, err = k.base.Begin() //nolint:staticcheck // the driver has nothing newer
+	}
+	if err != nil {
+		return nil, err
+	}
+	k.open = true
+	return &transaction{tx, k}, nil
+}
+
+// A transaction ends the doubt of its writes when its end was answered.
+type transaction struct {
+	base driver.Tx
+	conn *conn
+}
+
+func (t *transaction) Commit() error   { return t.end(t.base.Commit()) }
+func (t *transaction) Rollback() error { return t.end(t.base.Rollback()) }
+
+func (t *transaction) end(err error) error {
+	k := t.conn
+	if err != nil && len(k.pending) > 0 && !k.answered() {
+		k.lose(nil)
+		return err
+	}
+	k.finish()
+	return err
+}

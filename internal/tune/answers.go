@@ -1,0 +1,97 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iikanji/iikanji"
+)
+
+// A Comparer is a Field that can compare the answers of the site before and after a
+// change of its source.
+type Comparer interface {
+	SameAnswers(ctx context.Context, spec AnswerSpec) (AnswerReport, error)
+}
+
+// An AnswerSpec describes a comparison of answers.
+type AnswerSpec struct {
+	Service string // the app whose source changes
+	Seed    uint64
+	Load    time.Duration // of the run whose requests are recorded
+	// AnyOrder: lists may come in another order.
+	AnyOrder bool
+	// Swap applies the change, or undoes it. The app answers afterwards.
+	Swap func(ctx context.Context, on bool) error
+}
+
+// An AnswerReport is the result of a comparison. The change is applied if no answer
+// differs, and undone otherwise.
+type AnswerReport struct {
+	iikanji.Answered
+	Unlike []Unlike `json:"unlike,omitempty"` // the first few
+}
+
+// An Unlike is a request that the two builds answered differently.
+type Unlike struct {
+	Request string `json:"request"`
+	Why     string `json:"why"`
+	Old     string `json:"old"` // the beginning of the answer before the change
+	New     string `json:"new"`
+}
+
+// sameAnswers compares the answers before and after the changes of source among a
+// trial's changes. why is the reason to undo them; "" if all answers are the same or
+// if nothing can be compared.
+func (tr *trial) sameAnswers(ctx context.Context) (why string, err error) {
+	field, able := tr.field.(Comparer)
+	i := slices.IndexFunc(tr.changes, func(c *iikanji.Change) bool { return rewrites(c.Remedy) })
+	if !able || i < 0 {
+		return "", nil
+	}
+	tr.show(func(v *View) { v.Doing = "comparing the answers of both builds to recorded requests" })
+	weakens := func(p iikanji.Promise) bool {
+		return slices.ContainsFunc(tr.changes, func(c *iikanji.Change) bool { return slices.Contains(c.Weakens, p) })
+	}
+	report, err := field.SameAnswers(ctx, AnswerSpec{
+		Service: tr.changes[i].Target, Seed: tr.options.Seed, Load: min(tr.options.Short, recordLoad),
+		AnyOrder: slices.Contains(tr.acts.Policy.Allow, iikanji.RowOrder),
+		Swap:     tr.put,
+	})
+	if err != nil {
+		return "", fmt.Errorf("comparing answers: %w", err)
+	}
+	tr.answered = &report.Answered
+	tr.say("compared the answers of both builds: %s", report.Answered)
+	switch {
+	case len(report.Unlike) > 0:
+		return report.unlike(), nil
+	case report.Requests < leastCompared && weakens(iikanji.TestedOnly):
+		return fmt.Sprintf("it is proven by equal answers only, and only %s could be compared", report.Answered), nil
+	}
+	return "", nil
+}
+
+// recordLoad is the longest load during which requests are recorded: in 6 s a site
+// sends more requests than are compared.
+const recordLoad = 6 * time.Second
+
+// leastCompared is the least number of equal answers that a rewrite needs that
+// nothing else proves.
+const leastCompared = 20
+
+// unlike shows the first request with different answers.
+func (r AnswerReport) unlike() string {
+	u := r.Unlike[0]
+	text := fmt.Sprintf("%s is answered differently: %s\nbefore: %s\nafter:  %s", u.Request, u.Why, u.Old, u.New)
+	if n := len(r.Unlike) - 1; n > 0 {
+		var others []string
+		for _, o := range r.Unlike[1:] {
+			others = append(others, o.Request+": "+o.Why)
+		}
+		text += "\nalso: " + strings.Join(others, "; ")
+	}
+	return text
+}

@@ -1,0 +1,88 @@
+package tune
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+)
+
+// mostRewrites bounds a bundle of rewrites of source.
+const mostRewrites = 12
+
+// allRewrites are a rewrite of source with all others that wait for a trial: one
+// comparison of answers and one build serve all. A knob is tried alone, and so is
+// what a proposer wrote.
+func (q *queue) allRewrites(first Candidate) []Candidate {
+	alone := func(c Candidate) bool { return !c.rewrites() || c.knob() || c.Proposed }
+	if alone(first) {
+		return nil
+	}
+	parts := []Candidate{first}
+	for _, c := range q.waiting(first.blinds()) {
+		covered := func(o Candidate) bool { return o.cause() == c.cause() || o.covers(c) }
+		if len(parts) < mostRewrites && !alone(c) && !slices.ContainsFunc(parts, covered) {
+			parts = append(parts, c)
+		}
+	}
+	return parts
+}
+
+// covers reports whether a rewrite has all fixes of another: those of its function by
+// its levers.
+func (c Candidate) covers(o Candidate) bool {
+	a, b := c.Remedy.Args, o.Remedy.Args
+	if c.Remedy.Target != o.Remedy.Target || a["file"] != b["file"] || a["func"] != b["func"] || b["levers"] == "" {
+		return false
+	}
+	has := strings.Split(a["levers"], ",")
+	return !slices.ContainsFunc(strings.Split(b["levers"], ","), func(code string) bool { return !slices.Contains(has, code) })
+}
+
+// answerRuns is how many runs' time the build and the comparison of answers of a
+// change of source take.
+const answerRuns = 2
+
+// extraRuns is the cost of a candidate's trial beyond its runs, in runs.
+func (c Candidate) extraRuns() float64 {
+	if c.rewrites() {
+		return answerRuns
+	}
+	return 0
+}
+
+// knob reports whether a candidate is one of several values of a constant in source.
+// What it is worth depends on the limit: a constant that throttles hides nothing as
+// long as another limit binds.
+func (c Candidate) knob() bool { return c.rewrites() && c.Remedy.Args["variant"] != "" }
+
+// freed reports whether a change with a considerable effect was kept after an
+// attempt that had no gain. The limit may then be another one although the same
+// resource binds, so that a knob is tried again.
+func (q *queue) freed(attempt int) bool {
+	a := q.ledger.Attempts[attempt]
+	if a.Verdict.Call == iikanji.Keep || a.Verdict.Reason == iikanji.Gate || a.Skipped != "" {
+		return false
+	}
+	for i := range q.ledger.Attempts[attempt+1:] {
+		later := &q.ledger.Attempts[attempt+1+i]
+		if later.Verdict.Call == iikanji.Keep && later.Verdict.Effect.Mid >= leap && len(q.ledger.inForceOf(later)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// rewrites reports whether a remedy changes the source of an app.
+func rewrites(r *iikanji.Remedy) bool {
+	if r == nil {
+		return false
+	}
+	act, err := change.Match(*r)
+	return err == nil && act.Rewrites
+}
+
+// rewrites reports whether a candidate changes source. Its trial has a build and a
+// comparison of answers, so that it is not mixed with others in screenings.
+func (c Candidate) rewrites() bool { return rewrites(&c.Remedy) }
