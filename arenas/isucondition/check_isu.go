@@ -2,6 +2,7 @@ package isucondition
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/iikanji/iikanji/internal/arena/kit/jsonread"
 	"github.com/iikanji/iikanji/internal/arena/kit/verify"
@@ -118,6 +119,7 @@ func wantListed(res *scenario.Response, w *wireISU, c *chair, exact bool) error 
 		if _, err := wantPosted(res, "list", &w.latest, c); err != nil {
 			return err
 		}
+		c.seen.saw(w.latest.ts, time.Now())
 	}
 	if !exact {
 		return nil

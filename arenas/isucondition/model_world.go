@@ -22,6 +22,8 @@ type chair struct {
 
 	mu   sync.RWMutex // guards past
 	past history
+
+	seen sightings // by its owner
 }
 
 // An owner is a user of the target.

@@ -48,10 +48,13 @@ func (v *viewer) look(ctx context.Context) error {
 	if err := v.landing(ctx, "/"); err != nil {
 		return err
 	}
-	freshAfter := v.ct.clock.now() - v.ct.clock.span(freshFor)
+	freshAfter, sent := v.ct.clock.now()-v.ct.clock.span(freshFor), time.Now()
 	return v.get(ctx, stepTrend, "/api/trend", func(res *scenario.Response) error {
 		a, err := v.watch.checkTrend(res, v.ct.world.ids(), freshAfter)
 		v.ct.updates.Add(a.updates)
-		return err
+		if err != nil {
+			return err
+		}
+		return v.watch.checkFresh(res, v.ct.world.ids(), sent)
 	})
 }

@@ -14,7 +14,8 @@ type cheat struct {
 	name     string
 	file     string
 	old, new string // replaced once
-	// want are words, of which one is in the reason that the failed run gave.
+	// want are texts, of which one is in the reason: the check that it breaks, or the
+	// status.
 	want []string
 }
 
@@ -27,20 +28,21 @@ var cheats = []cheat{
 	{"answer the icon of anybody", "isu.go", "SELECT `image` FROM `isu` WHERE `jia_user_id` = ? AND", "SELECT `image` FROM `isu` WHERE ? <> '' AND", []string{"foreign-isu"}},
 	{"send one icon for all", "isu.go", "return c.Blob(http.StatusOK, \"\", image)", "image, _ = os.ReadFile(noImage)\n\treturn c.Blob(http.StatusOK, \"\", image)", []string{"icon-md5"}},
 	{"do not have JIA activate", "isu.go", "character, status, err := a.activate(tx, uuid)", "character, status, err := \"lazy\", http.StatusAccepted, error(nil)", []string{"isu-character", "activat", "character"}},
-	{"answer a registration early and do not store it", "isu.go", "if err := tx.Commit(); err != nil {\n\t\treturn serverError(c, \"committing\", err)\n\t}\n\treturn c.JSON(http.StatusCreated, isu.response())", "return c.JSON(http.StatusCreated, isu.response())", []string{"list-", "status", "isu-", "duplicate"}},
-	{"skip the durable write", "condition.go", "if err := tx.Commit(); err != nil {\n\t\treturn serverError(c, \"committing\", err)\n\t}\n", "", []string{"condition", "trend", "list-latest", "graph"}},
+	{"answer a registration early and do not store it", "isu.go", "if err := tx.Commit(); err != nil {\n\t\treturn serverError(c, \"committing\", err)\n\t}\n\treturn c.JSON(http.StatusCreated, isu.response())", "return c.JSON(http.StatusCreated, isu.response())", []string{"list-", "status 404", "isu-", "duplicate"}},
+	{"skip the durable write of a user", "auth.go", "if _, err := a.db.Exec(\"INSERT IGNORE INTO `user` (`jia_user_id`) VALUES (?)\", id); err != nil {\n\t\treturn serverError(c, \"storing the user\", err)\n\t}\n", "", []string{"status 401", "auth"}},
+	{"refuse requests when busy", "condition.go", "uuid := c.Param(\"jia_isu_uuid\")\n\tvar name string", "if a.db.Stats().InUse > 2 {\n\t\treturn c.NoContent(http.StatusServiceUnavailable)\n\t}\n\tuuid := c.Param(\"jia_isu_uuid\")\n\tvar name string", []string{"status 503"}},
 	{"shorten pages of conditions", "condition.go", "conditionLimit = 20", "conditionLimit = 5", []string{"condition-missing", "condition"}},
 	{"ignore the filter by level", "condition.go", "if wanted[level] {", "if wanted[level] || level != \"\" {", []string{"condition-filter", "condition"}},
 	{"answer graphs without data", "graph.go", "item.Data = &hours[i].point\n\t\t\t\titem.ConditionTimestamps = hours[i].timestamps", "_ = hours[i].point", []string{"graph"}},
 	{"trend without critical", "trend.go", "item.Critical = append(item.Critical, point)", "_ = point", []string{"trend"}},
-	{"stale beyond the promise", "trend.go", "\ttrend := []trendResponse{}\n", "\tif kept != nil {\n\t\treturn c.JSON(http.StatusOK, kept)\n\t}\n\ttrend := []trendResponse{}\n\tdefer func() { kept = trend }()\n", []string{"trend"}},
+	{"keep the trend beyond the promise", "trend.go", "\ttrend := []trendResponse{}\n", "\tif kept != nil {\n\t\treturn c.JSON(http.StatusOK, kept)\n\t}\n\ttrend := []trendResponse{}\n\tdefer func() { kept = trend }()\n", []string{"trend"}},
 	{"accept tokens unchecked", "auth.go", "if err != nil {\n\t\treturn c.String(http.StatusForbidden, \"forbidden\")\n\t}", "if err != nil && token == nil {\n\t\treturn c.String(http.StatusForbidden, \"forbidden\")\n\t}", []string{"auth-"}},
 	{"keep the session after sign-out", "auth.go", "options.MaxAge = -1", "options.MaxAge = 3600", []string{"signout"}},
-	{"refuse some users", "auth.go", "return c.JSON(http.StatusOK, map[string]string{\"jia_user_id\": id})", "if len(id)%2 == 0 {\n\t\treturn c.NoContent(http.StatusServiceUnavailable)\n\t}\n\treturn c.JSON(http.StatusOK, map[string]string{\"jia_user_id\": id})", []string{"status", "me"}},
+	{"refuse some users", "auth.go", "return c.JSON(http.StatusOK, map[string]string{\"jia_user_id\": id})", "if len(id)%2 == 0 {\n\t\treturn c.NoContent(http.StatusServiceUnavailable)\n\t}\n\treturn c.JSON(http.StatusOK, map[string]string{\"jia_user_id\": id})", []string{"status 503"}},
 }
 
 // more are declarations that a cheat needs.
-var more = map[string]string{"stale beyond the promise": "\nvar kept []trendResponse\n"}
+var more = map[string]string{"keep the trend beyond the promise": "\nvar kept []trendResponse\n"}
 
 // remedy returns the patch of a cheat for the source as it is.
 func (c cheat) remedy(service string, source map[string][]byte) (iikanji.Remedy, error) {
