@@ -2,7 +2,10 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"os"
+	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,6 +34,7 @@ const (
 
 // mainOfTests is main with the settings that only tests have.
 func mainOfTests() {
+	maybeVet(os.Args)
 	stack.MaybeSupervise()
 	keeper.MaybeKeep()
 	e := systemEnv()
@@ -57,6 +61,16 @@ func (r sweptRun) Run() int {
 	return r.M.Run()
 }
 
+// shareGoCache gives a script the build cache of this user: a script has no home.
+func shareGoCache(e *testscript.Env) error {
+	out, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		return fmt.Errorf("asking for the build cache: %w", err)
+	}
+	e.Setenv("GOCACHE", strings.TrimSpace(string(out)))
+	return nil
+}
+
 // TestScripts runs testdata/*.txtar, the contract of the command line. The first word
 // of a script's name is its command (access_formats.txtar). A script starts in a
 // folder that holds only its own files; tables are 80 columns wide, as in a pipe.
@@ -69,7 +83,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("COLUMNS", "80")
 			e.Setenv("TZ", "UTC")
-			return nil
+			return shareGoCache(e)
 		},
 	})
 }

@@ -58,7 +58,7 @@ func (l *stopping) visit(c *sqlcall.Call, s *statement) {
 	if n <= 0 {
 		return
 	}
-	p := place{node: c.Expr, statements: []string{s.sql}, what: fmt.Sprintf("all rows are read and the loop stops after %d", n), how: fmt.Sprintf("add LIMIT %d", n)}
+	p := place{node: c.Expr, statements: []string{s.sql}, what: fmt.Sprintf("all rows are read and the loop stops after %d", n), how: fmt.Sprintf("end the query with LIMIT %d", n)}
 	switch {
 	case !proven:
 		p.what = fmt.Sprintf("all rows are read and the loop stops after %d that pass its conditions", n)

@@ -200,36 +200,40 @@ func (b *batch) fillUnion(source *sourceText, n batchNames, rowType string) ([]s
 // arm is the format of one SELECT of the union, the field of the row struct, and
 // its name.
 func (b *batch) arm(rowType string) (format, embed, value string, ok bool) {
-	tokens := b.s.tokens
-	from := sqltext.Find(tokens, 0, "FROM")
-	if from < 2 || tokens[len(tokens)-1].Text == ";" {
+	if _, isStruct := b.row.Underlying().(*types.Struct); isStruct {
+		format, ok = unionArm(b.s, "")
+		return format, rowType, namedOf(b.row).Obj().Name(), ok
+	}
+	fields := b.s.selects().Fields.Fields
+	if len(fields) != 1 || fields[0].WildCard != nil || fields[0].AsName.L != "" {
 		return "", "", "", false
+	}
+	format, ok = unionArm(b.s, "value_")
+	return format, "Value " + rowType + " `db:\"value_\"`", "Value", ok
+}
+
+// unionArm is a SELECT of a UNION ALL as a format: it returns the number that is
+// formatted as its last column. alias is the new name of an only column, or "".
+func unionArm(s *statement, alias string) (string, bool) {
+	tokens := s.tokens
+	from := sqltext.Find(tokens, 0, "FROM")
+	if from < 2 {
+		return "", false
 	}
 	for _, t := range tokens {
-		if t.Kind == sqltext.Comment {
-			return "", "", "", false
+		if t.Kind == sqltext.Comment || t.Text == ";" {
+			return "", false
 		}
+	}
+	as := " " + sqltext.Like(tokens, "AS") + " "
+	add := ", %d" + as + "position_"
+	if alias != "" {
+		add = as + alias + add
 	}
 	at := tokens[from-1].End
-	add := ", %d " + sqltext.Like(tokens, "AS") + " position_"
-	if named := namedOf(b.row); named != nil {
-		if _, isStruct := b.row.Underlying().(*types.Struct); isStruct {
-			embed, value = rowType, named.Obj().Name()
-		}
-	}
-	if embed == "" {
-		if len(b.s.selects().Fields.Fields) != 1 || b.s.selects().Fields.Fields[0].WildCard != nil || b.s.selects().Fields.Fields[0].AsName.L != "" {
-			return "", "", "", false
-		}
-		embed, value = "Value "+rowType+" `db:\"value_\"`", "Value"
-		add = " " + sqltext.Like(tokens, "AS") + " value_" + add
-	}
-	sql := strings.ReplaceAll(b.s.sql[:at], "%", "%%") + add + strings.ReplaceAll(b.s.sql[at:], "%", "%%")
-	arm := "(" + strings.TrimSpace(sql) + ")"
-	if _, err := parse(fmt.Sprintf(arm, 0) + " UNION ALL " + fmt.Sprintf(arm, 1)); err != nil {
-		return "", "", "", false
-	}
-	return arm, embed, value, true
+	arm := "(" + strings.TrimSpace(strings.ReplaceAll(s.sql[:at], "%", "%%")+add+strings.ReplaceAll(s.sql[at:], "%", "%%")) + ")"
+	_, err := parse(fmt.Sprintf(arm, 0) + " UNION ALL " + fmt.Sprintf(arm, 1))
+	return arm, err == nil
 }
 
 // send is the code that sends a query and leaves the loop over chunks on an error.

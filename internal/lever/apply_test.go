@@ -20,7 +20,7 @@ func TestApply(t *testing.T) {
 		return Edit{}
 	}
 	print := Fix{Edits: []Edit{at("a.go", "os.Args", "slices.Sorted(strings.Lines(\"\"))")}}
-	rename := Fix{Edits: []Edit{at("b.go", "g", "h")}}
+	rename := Fix{Edits: []Edit{at("b.go", "g()", "h()")}}
 	got, err := Apply(files, []Fix{print, rename, rename})
 	if err != nil {
 		t.Fatal(err)
