@@ -77,6 +77,7 @@ func (l *fastLane) confirm(ctx context.Context, least int) error {
 		return err
 	}
 	v := l.judge.Confirm(changes[0].ID, worthOf(changes), judge.Provisional{OK: true, Bound: o.Bound}, before, since)
+	v.Answered = a.Verdict.Answered // compared before the run that the fast lane accepted
 	a.Verdict = v
 	if err := l.judged(*a); err != nil {
 		return err
