@@ -214,18 +214,6 @@ func TestEWMA(t *testing.T) {
 	}
 }
 
-// TestFCDF compares with quantiles of published tables: F(0.95; 3, 10) = 3.708,
-// F(0.99; 5, 8) = 6.632.
-func TestFCDF(t *testing.T) {
-	near(t, "3, 10", FCDF(3.708, 3, 10), 0.95, 1e-4)
-	near(t, "5, 8", FCDF(6.632, 5, 8), 0.99, 1e-4)
-	near(t, "below 0", FCDF(-1, 3, 10), 0, 0)
-	near(t, "no end", FCDF(math.Inf(1), 3, 10), 1, 0)
-	if !math.IsNaN(FCDF(1, 0, 5)) {
-		t.Error("no degrees of freedom")
-	}
-}
-
 // TestFisher: Fisher's lady with the tea, 4 of 4 against 0 of 4 is 1/70, and 3 of 4
 // against 1 of 4 is 17/70.
 func TestFisher(t *testing.T) {
