@@ -29,7 +29,7 @@ awk -F'\t' -v allow="$allow" '
 		if ($0 ~ /^#/ || $0 == "") next
 		name = $0; sub(/ *#.*/, "", name)
 		reason = $0; if (!sub(/^[^#]*# */, "", reason) || reason == "") { print allow ": a line without a reason: " $0; bad = 1 }
-		if (sub(/\.\*$/, ".", name)) types[name] = 1; else allowed[name] = 1
+		if (sub(/\.\*$/, ".", name) || sub(/ \*$/, " ", name)) types[name] = 1; else allowed[name] = 1
 		next
 	}
 	FILENAME ~ /\/unused$/ { print $2 ": nothing calls " $1; unused[$1] = 1; bad = 1; next }

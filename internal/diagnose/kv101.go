@@ -27,8 +27,9 @@ func kv101(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, c := range v.caches() {
 		for name, usec := range c.counters {
-			command, ok := strings.CutPrefix(name, "command.")
-			if command, ok = strings.CutSuffix(command, ".usec"); !ok {
+			command, isCommand := strings.CutPrefix(name, "command.")
+			command, isTime := strings.CutSuffix(command, ".usec")
+			if !isCommand || !isTime {
 				continue
 			}
 			calls := c.counters["command."+command+".calls"]

@@ -179,8 +179,8 @@ func (l *stopping) overSlice(v *types.Var) *rowLoop {
 // proven: no row is skipped before it is counted.
 func (l *stopping) count(loop *rowLoop) (n int64, proven bool) {
 	filters := continues(loop.body)
-	for _, cond := range loop.conds { // for rows.Next() && len(out) < 20
-		b, ok := cond.(*ast.BinaryExpr)
+	if len(loop.conds) > 0 { // for rows.Next() && len(out) < 20
+		b, ok := loop.conds[0].(*ast.BinaryExpr)
 		if !ok {
 			return 0, false
 		}

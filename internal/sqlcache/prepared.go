@@ -51,7 +51,8 @@ func (p *prepared) ExecContext(ctx context.Context, args []driver.NamedValue) (d
 		if x, ok := p.base.(driver.StmtExecContext); ok {
 			return x.ExecContext(ctx, args)
 		}
-		return p.base.Exec(plain(args)) //nolint:staticcheck // the driver has nothing newer
+		//lint:ignore SA1019 the driver has nothing newer
+		return p.base.Exec(plain(args))
 	})
 }
 
@@ -61,7 +62,8 @@ func (p *prepared) QueryContext(ctx context.Context, args []driver.NamedValue) (
 		if q, ok := p.base.(driver.StmtQueryContext); ok {
 			return q.QueryContext(ctx, args)
 		}
-		return p.base.Query(plain(args)) //nolint:staticcheck // the driver has nothing newer
+		//lint:ignore SA1019 the driver has nothing newer
+		return p.base.Query(plain(args))
 	})
 }
 

@@ -22,7 +22,8 @@ func (k *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 	} else if o != (driver.TxOptions{}) {
 		return nil, errOptions
 	} else {
-		tx, err = k.base.Begin() //nolint:staticcheck // the driver has nothing newer
+		//lint:ignore SA1019 the driver has nothing newer
+		tx, err = k.base.Begin()
 	}
 	if err != nil {
 		return nil, err
