@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -80,10 +83,37 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"waitopen": waitOpen},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("COLUMNS", "80")
 			e.Setenv("TZ", "UTC")
 			return shareGoCache(e)
 		},
+	})
+}
+
+// waitOpen waits until the last background command waits in the system call that
+// opens a file, as a reader of a pipe without a writer does: waitopen.
+func waitOpen(ts *testscript.TestScript, neg bool, args []string) {
+	background := ts.BackgroundCmds()
+	if neg || len(args) > 0 || len(background) == 0 {
+		ts.Fatalf("usage: waitopen, after a background command")
+	}
+	pid := background[len(background)-1].Process.Pid
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if opening(pid) && opening(pid) {
+			return
+		}
+	}
+	ts.Fatalf("process %d did not open a file that it has to wait for", pid)
+}
+
+// opening reports whether a thread of a process waits in openat.
+func opening(pid int) bool {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", pid))
+	call := fmt.Sprintf("%d ", syscall.SYS_OPENAT)
+	return slices.ContainsFunc(threads, func(t string) bool {
+		b, err := os.ReadFile(t)
+		return err == nil && strings.HasPrefix(string(b), call)
 	})
 }
