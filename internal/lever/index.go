@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"reflect"
 	"strings"
 
@@ -37,6 +38,7 @@ type index struct {
 func indexOf(pass *analysis.Pass) *index {
 	shared := *pass.ResultOf[indexAnalyzer].(*index)
 	shared.pass = pass
+	shared.names = maps.Clone(shared.names) // levers add names of their own, side by side
 	return &shared
 }
 
