@@ -39,7 +39,13 @@ func TestDiagnoseUnderLoad(t *testing.T) {
 	if at < 0 || at >= 5 {
 		t.Fatalf("the missing index of isu_condition is finding %d: %+v", at+1, doc.Findings)
 	}
-	if doc.Score.Answers[0].Found != at+1 || doc.Score.At5 < 1 || doc.Score.All < doc.Score.At5 || len(doc.QueryPlans) == 0 {
+	graded := at + 1 // the answers list no places in the source
+	for _, f := range doc.Findings[:at] {
+		if strings.HasPrefix(string(f.Code), "APP2") {
+			graded--
+		}
+	}
+	if doc.Score.Answers[0].Found != graded || doc.Score.At5 < 1 || doc.Score.All < doc.Score.At5 || len(doc.QueryPlans) == 0 {
 		t.Errorf("%d plans, score %+v", len(doc.QueryPlans), doc.Score)
 	}
 	for _, f := range []string{"run.json", "access.json", "slow.json", "facts.json", "sensors.json", "host.tsv"} {
