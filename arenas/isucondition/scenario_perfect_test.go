@@ -279,7 +279,9 @@ func (a *perfectApp) post(w http.ResponseWriter, r *http.Request) {
 	default:
 		for _, k := range posted {
 			f, _ := ParseFlags(k.Cond)
-			p.past = append(p.past, testCondition{p.uuid, p.name, k.TS, k.Sitting, k.Cond, f.Level().String(), k.Message})
+			// On a busy machine a post may overtake the one before it.
+			i, _ := slices.BinarySearchFunc(p.past, k.TS, func(x testCondition, ts int64) int { return int(x.TS - ts) })
+			p.past = slices.Insert(p.past, i, testCondition{p.uuid, p.name, k.TS, k.Sitting, k.Cond, f.Level().String(), k.Message})
 		}
 		w.WriteHeader(202)
 	}

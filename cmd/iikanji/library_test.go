@@ -103,9 +103,9 @@ var libraryCauses = map[string]struct {
 	"covers-db": {"WEB111", "/covers/"}, "idle-pool": {"DB210", "mariadb"}, "nginx-keepalive": {"WEB102", "127.0.0.1:"}, "reviews-loop": {"DB113", "members where id"},
 }
 
-// TestLibrary takes the lending library from init to findings: no line of the file is
+// TestLibraryUnderLoad takes the lending library from init to findings: no line of the file is
 // typed, and causes are found that its author has written down.
-func TestLibrary(t *testing.T) {
+func TestLibraryUnderLoad(t *testing.T) {
 	dir, url := startLibrary(t)
 	into, work := t.TempDir(), t.TempDir()
 	out, _ := shell(t, exitDone, "init", url, "--into", into, "--bench", filepath.Join(dir, "bin", "bench")+" -target $IIKANJI_URL -seconds $IIKANJI_SECONDS -scale 0.03")

@@ -26,8 +26,9 @@ type RouteHandler struct {
 // net/http and the common routers share: a method such as GET, Get, Handle or
 // HandleFunc whose first arguments are constant texts with a path and whose last one
 // is a function. Prefixes of groups are added where the group is made with a
-// constant path.
-func Handlers(ctx context.Context, dir string) ([]RouteHandler, error) {
+// constant path. others are the folders of programs that register nothing while
+// another program does, such as a generator of data beside a web app.
+func Handlers(ctx context.Context, dir string) (out []RouteHandler, others []string, err error) {
 	pkgs, err := packages.Load(&packages.Config{
 		Context: ctx, Dir: dir, Fset: token.NewFileSet(),
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedTypes |
@@ -35,7 +36,7 @@ func Handlers(ctx context.Context, dir string) ([]RouteHandler, error) {
 		Env: append(os.Environ(), "GOPROXY=off", "GOTOOLCHAIN=local", "GOWORK=off"),
 	}, "./...")
 	if err != nil {
-		return nil, fmt.Errorf("loading the packages in %s: %w", dir, err)
+		return nil, nil, fmt.Errorf("loading the packages in %s: %w", dir, err)
 	}
 	g := &graph{calls: map[string]map[string]bool{}, prefixes: map[types.Object]string{}}
 	for _, p := range pkgs {
@@ -48,14 +49,24 @@ func Handlers(ctx context.Context, dir string) ([]RouteHandler, error) {
 			g.groups(p)
 		}
 	}
-	var out []RouteHandler
+	serves := false
 	for _, p := range pkgs {
-		if p.TypesInfo != nil {
-			out = append(out, g.routes(p)...)
+		if p.TypesInfo == nil {
+			continue
+		}
+		routes := g.routes(p)
+		out = append(out, routes...)
+		if p.Name == "main" && len(routes) > 0 {
+			serves = true
+		} else if p.Name == "main" {
+			others = append(others, p.Dir)
 		}
 	}
+	if !serves { // the program registers its routes in another package
+		others = nil
+	}
 	slices.SortFunc(out, func(a, b RouteHandler) int { return strings.Compare(a.Route+" "+a.Func, b.Route+" "+b.Func) })
-	return slices.CompactFunc(out, func(a, b RouteHandler) bool { return a.Route == b.Route && a.Func == b.Func }), nil
+	return slices.CompactFunc(out, func(a, b RouteHandler) bool { return a.Route == b.Route && a.Func == b.Func }), others, nil
 }
 
 // A graph has the functions that each function of the module refers to. A method of

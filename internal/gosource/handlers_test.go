@@ -87,7 +87,7 @@ func writeApp(t *testing.T, text string) string {
 
 // TestHandlers: every registration is found with its whole path, and nothing else is.
 func TestHandlers(t *testing.T) {
-	got, err := Handlers(t.Context(), writeApp(t, app))
+	got, _, err := Handlers(t.Context(), writeApp(t, app))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,5 +151,28 @@ func TestSchemaOf(t *testing.T) {
 	o := got.Tables["orders"]
 	if len(got.Tables) != 1 || o.Rows != 12 || len(o.Unique) != 1 || o.Unique[0][0] != "id" || o.Columns["note"].MeanBytes != 300 || !o.Columns["id"].NotNull || o.Columns["note"].NotNull {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestOtherPrograms: places in a program that serves no route are no places of the
+// app, while another program of the module serves some.
+func TestOtherPrograms(t *testing.T) {
+	dir := writeApp(t, app)
+	const generator = "package main\n\nimport \"time\"\n\nfunc main() {\n\tfor range time.Tick(5 * time.Second) {\n\t}\n}\n"
+	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "generate"), 0o755), os.WriteFile(filepath.Join(dir, "generate", "main.go"), []byte(generator), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	places, _, err := Places(t.Context(), dir, lever.Facts{})
+	if err != nil || !slices.ContainsFunc(places, func(p iikanji.CodePlace) bool { return p.File == "generate/main.go" }) {
+		t.Fatalf("the levers find nothing in the generator: %+v, %v", places, err)
+	}
+	known, _, err := Facts(t.Context(), "shop", dir, lever.Facts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range known {
+		if strings.Contains(f.Key, "generate/") {
+			t.Errorf("a fact of the generator: %+v", f)
+		}
 	}
 }

@@ -24,10 +24,13 @@ func Facts(ctx context.Context, service, dir string, schema lever.Facts) (known 
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the source of %s: %w", service, err)
 	}
+	handlers, others, err := Handlers(ctx, dir)
 	for _, p := range places {
-		known = append(known, fact(service, iikanji.TopicCode, fmt.Sprintf("%s %s:%d %s", p.Code, p.File, p.Line, p.Func), p))
+		folder := filepath.Dir(filepath.Join(dir, filepath.FromSlash(p.File)))
+		if !slices.Contains(others, folder) {
+			known = append(known, fact(service, iikanji.TopicCode, fmt.Sprintf("%s %s:%d %s", p.Code, p.File, p.Line, p.Func), p))
+		}
 	}
-	handlers, err := Handlers(ctx, dir)
 	if err != nil {
 		return known, problems, fmt.Errorf("reading the routes of %s: %w", service, err)
 	}
