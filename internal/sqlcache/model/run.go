@@ -63,7 +63,7 @@ func runRound(ctx context.Context, s Setup, o Options, round int) (Counts, error
 	if o.Changes > 0 {
 		r.changes = o.Changes
 	}
-	r.values.Store(100)
+	r.values.Store(100 + 100_000*int64(round)) // no value of another round
 	var wg sync.WaitGroup
 	errs := make([]error, o.Clients)
 	for i := range o.Clients {
@@ -87,17 +87,18 @@ func runRound(ctx context.Context, s Setup, o Options, round int) (Counts, error
 }
 
 // refill waits for abandoned writes of the round before: they could change the
-// table of the next one.
+// table of the next one. A server that has not read an abandoned statement yet shows
+// its connection as idle, so the connections must be those of the pool.
 func refill(ctx context.Context, s Setup) error {
 	s.Wait()
 	for {
-		var running int
-		err := s.Direct.QueryRowContext(ctx, `SELECT COUNT(*) FROM information_schema.PROCESSLIST
-			WHERE COMMAND NOT IN ('Sleep', 'Daemon') AND ID <> CONNECTION_ID()`).Scan(&running)
+		var all, running int
+		err := s.Direct.QueryRowContext(ctx, `SELECT COUNT(*), COALESCE(SUM(COMMAND <> 'Sleep'), 0)
+			FROM information_schema.PROCESSLIST WHERE USER = 'cached'`).Scan(&all, &running)
 		if err != nil {
 			return err
 		}
-		if running == 0 {
+		if running == 0 && all <= s.Pool.Stats().OpenConnections {
 			break
 		}
 		time.Sleep(time.Millisecond)

@@ -107,11 +107,14 @@ func (t *slowTx) Commit() error {
 	if t.conn.late != nil {
 		return mysql.ErrInvalidConn
 	}
-	if t.conn.loses() {
+	if rand.Float64() < commitsLost*t.conn.slow.lost {
 		return t.conn.later(func() { _ = t.Tx.Commit() }) // its answer reaches nobody
 	}
 	return t.Tx.Commit()
 }
+
+// commitsLost is how much oftener a COMMIT is lost than a write: there are fewer.
+const commitsLost = 6
 
 func (c *slowConn) loses() bool { return rand.Float64() < c.slow.lost }
 
