@@ -166,6 +166,10 @@ func threadsOf(c driver.Connector) *threads {
 		return nil
 	}
 	defer base.Close()
+	self, err := ask(ctx, base, askNumber)
+	if err != nil || len(self) != 1 {
+		return nil
+	}
 	rows, err := ask(ctx, base, askThreads)
 	if err != nil {
 		return nil
@@ -175,6 +179,11 @@ func threadsOf(c driver.Connector) *threads {
 		if n, ok := integer(r[0]); ok {
 			t.numbers[n] = true
 		}
+	}
+	// A list without the connection that asked is cut off: the server ends a killed
+	// question without an error.
+	if own, ok := integer(self[0][0]); !ok || !t.numbers[own] {
+		return nil
 	}
 	up, err := ask(ctx, base, askUptime)
 	if err != nil || len(up) != 1 || len(up[0]) != 2 {

@@ -74,11 +74,14 @@ func TestModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	slow := model.Slow(mysqlConnector(t, "cached", "model", true), 0.02, 500*time.Microsecond, 0.02)
-	pool := sql.OpenDB(cache.Connector(slow, "model"))
-	pool.SetMaxIdleConns(20)
-	defer pool.Close()
+	cached := cache.Connector(slow, "model")
+	open := func() *sql.DB {
+		pool := sql.OpenDB(cached)
+		pool.SetMaxIdleConns(20)
+		return pool
+	}
 	begin := time.Now()
-	counts, err := model.Run(t.Context(), model.Setup{Pool: pool, Direct: direct, Outside: cache.Outside, Wait: slow.Wait},
+	counts, err := model.Run(t.Context(), model.Setup{Open: open, Direct: direct, Outside: cache.Outside, Wait: slow.Wait},
 		model.Options{Seed: 1, Rounds: *rounds, Clients: 8, Calls: 200, Trouble: 0.1})
 	t.Logf("%+v in %v", counts, time.Since(begin))
 	if err != nil {

@@ -16,7 +16,7 @@ func modelPlan() Plan {
 			{Text: f(model.ReadIDs), Keep: true, Reads: table(id(0))},
 			{Text: f(model.ReadGroup), Keep: true, Reads: table(group(0))},
 			{Text: f(model.ReadWhole), Keep: true, Reads: table()},
-			{Text: f(model.ReadGroupSize), Keep: true, Reads: table(group(0))},
+			{Text: f(model.ReadCount), Keep: true, Reads: table(group(0))},
 			{Text: f(model.ReadPair), Keep: true, Reads: append(table(id(0)), table(id(0))...)},
 			{Text: f(model.SetValue), Writes: table(id(1))},
 			{Text: f(model.SetGroup), Writes: table(id(1))},

@@ -43,8 +43,8 @@ func askTable(ctx context.Context, db queryer, q question) (string, error) {
 		text, args = ReadGroup, []any{q.group}
 	case whole:
 		text, args = ReadWhole, nil
-	case groupSize:
-		text, args = ReadGroupSize, []any{q.group}
+	case countRow:
+		text, args = ReadCount, []any{q.group, q.id}
 	case pair:
 		text = ReadPair
 	}
@@ -96,7 +96,7 @@ func (c *client) change() (text string, args []any, e effect) {
 	case 9:
 		return Put, []any{id, group, value, value}, effect{verb: put, rows: []row{{id, folded, value}}}
 	case 10:
-		return UnlistedSetFirst, []any{value}, effect{verb: setFirst, value: value}
+		return UnlistedSet, []any{value, id}, effect{verb: setValue, id: id, value: value}
 	}
 	if c.rng.IntN(4) == 0 {
 		return UnlistedClear, nil, effect{verb: clearAll}

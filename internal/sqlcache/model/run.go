@@ -12,10 +12,10 @@ import (
 
 // A Setup is the cache to check.
 type Setup struct {
-	Pool    *sql.DB       // through the cache
-	Direct  *sql.DB       // past the cache, as a user who may kill connections
-	Outside func() func() // announces a writer past the cache
-	Wait    func()        // returns when the commands of lost connections have ended
+	Open    func() *sql.DB // opens a pool through the cache
+	Direct  *sql.DB        // past the cache, as a user who may kill connections
+	Outside func() func()  // announces a writer past the cache
+	Wait    func()         // returns when the commands of lost connections have ended
 }
 
 // Options of a check.
@@ -59,7 +59,9 @@ func runRound(ctx context.Context, s Setup, o Options, round int) (Counts, error
 	if err := refill(ctx, s); err != nil {
 		return Counts{}, fmt.Errorf("filling the table for round %d: %w", round, err)
 	}
-	r := &roundState{Setup: s, h: &history{start: time.Now()}, trouble: o.Trouble, changes: changeShares[round%len(changeShares)]}
+	pool := s.Open()
+	defer pool.Close()
+	r := &roundState{Setup: s, Pool: pool, h: &history{start: time.Now()}, trouble: o.Trouble, changes: changeShares[round%len(changeShares)]}
 	if o.Changes > 0 {
 		r.changes = o.Changes
 	}
@@ -86,19 +88,17 @@ func runRound(ctx context.Context, s Setup, o Options, round int) (Counts, error
 	return counts, nil
 }
 
-// refill waits for abandoned writes of the round before: they could change the
-// table of the next one. A server that has not read an abandoned statement yet shows
-// its connection as idle, so the connections must be those of the pool.
+// refill waits until the server has ended all connections of the round before: an
+// abandoned write could change the table of the next one.
 func refill(ctx context.Context, s Setup) error {
 	s.Wait()
 	for {
-		var all, running int
-		err := s.Direct.QueryRowContext(ctx, `SELECT COUNT(*), COALESCE(SUM(COMMAND <> 'Sleep'), 0)
-			FROM information_schema.PROCESSLIST WHERE USER = 'cached'`).Scan(&all, &running)
+		var left int
+		err := s.Direct.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'cached'").Scan(&left)
 		if err != nil {
 			return err
 		}
-		if running == 0 && all <= s.Pool.Stats().OpenConnections {
+		if left == 0 {
 			break
 		}
 		time.Sleep(time.Millisecond)
@@ -119,6 +119,7 @@ func refill(ctx context.Context, s Setup) error {
 // roundState is what the clients of a round share.
 type roundState struct {
 	Setup
+	Pool    *sql.DB
 	h       *history
 	trouble float64
 	changes float64

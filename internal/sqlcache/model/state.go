@@ -44,7 +44,6 @@ const (
 	remove                    // the row id
 	insert                    // rows that were not there
 	put                       // rows, there or not
-	setFirst                  // the value of the row with the lowest id
 	clearAll
 )
 
@@ -77,10 +76,6 @@ func (e effect) apply(s state) state {
 			out = append(out, r)
 		}
 		slices.SortFunc(out, func(a, b row) int { return int(a.id - b.id) })
-	case setFirst:
-		if len(out) > 0 {
-			out[0].value = e.value
-		}
 	case clearAll:
 		out = nil
 	}
@@ -102,8 +97,8 @@ const (
 	byIDs
 	byGroup
 	whole
-	groupSize
-	pair // the row id of a self join
+	countRow // whether the row id is in the group
+	pair     // the row id of a self join
 )
 
 // answer is what a state gives to a question.
@@ -130,14 +125,48 @@ func (q question) answer(s state) string {
 		for _, r := range s {
 			fmt.Fprintf(&b, "%d/%d;", r.id, r.value)
 		}
-	case groupSize:
+	case countRow:
 		n := 0
-		for _, r := range s {
-			if r.group == q.group {
-				n++
-			}
+		if i := s.find(q.id); i >= 0 && s[i].group == q.group {
+			n = 1
 		}
 		fmt.Fprintf(&b, "%d;", n)
 	}
 	return b.String()
+}
+
+// mostID is the largest id of a row.
+const mostID = 4
+
+// only is the state of one row.
+func (s state) only(id int64) state {
+	return slices.DeleteFunc(slices.Clone(s), func(r row) bool { return r.id != id })
+}
+
+// effectsOn are writes as far as they concern a row.
+func effectsOn(id int64, all []effect) []effect {
+	out := slices.Clone(all)
+	for i := range out {
+		out[i].rows = slices.DeleteFunc(slices.Clone(out[i].rows), func(r row) bool { return r.id != id })
+	}
+	return out
+}
+
+// seenOf is what an answer shows of a row.
+func (q question) seenOf(id int64, answer string) (seen string, concerned bool) {
+	switch q.ask {
+	case byID, pair, countRow:
+		return answer, q.id == id
+	case byIDs:
+		concerned = slices.Contains(q.ids, id)
+	default:
+		concerned = true
+	}
+	mark := fmt.Sprintf("%d/", id)
+	for part := range strings.SplitSeq(answer, ";") {
+		if strings.HasPrefix(part, mark) {
+			seen = part + ";"
+		}
+	}
+	return seen, concerned
 }

@@ -5,12 +5,12 @@ package model
 const (
 	Table = "m"
 
-	ReadID        = "SELECT val FROM m WHERE id = ?"
-	ReadIDs       = "SELECT id, val FROM m WHERE id IN (?, ?, ?) ORDER BY id"
-	ReadGroup     = "SELECT id, val FROM m WHERE grp = ? ORDER BY id"
-	ReadWhole     = "SELECT id, val FROM m ORDER BY id"
-	ReadGroupSize = "SELECT COUNT(*) FROM m WHERE grp = ?"
-	ReadPair      = "SELECT a.val FROM m a JOIN m b ON b.id = a.id WHERE a.id = ?"
+	ReadID    = "SELECT val FROM m WHERE id = ?"
+	ReadIDs   = "SELECT id, val FROM m WHERE id IN (?, ?, ?) ORDER BY id"
+	ReadGroup = "SELECT id, val FROM m WHERE grp = ? ORDER BY id"
+	ReadWhole = "SELECT id, val FROM m ORDER BY id"
+	ReadCount = "SELECT COUNT(*) FROM m WHERE grp = ? AND id = ?"
+	ReadPair  = "SELECT a.val FROM m a JOIN m b ON b.id = a.id WHERE a.id = ?"
 
 	SetValue      = "UPDATE m SET val = ? WHERE id = ?"
 	SetGroup      = "UPDATE m SET grp = ? WHERE id = ?"
@@ -20,9 +20,8 @@ const (
 	InsertTwo     = "INSERT INTO m (id, grp, val) VALUES (?, ?, ?), (?, ?, ?)"
 	Put           = "INSERT INTO m (id, grp, val) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE val = ?"
 
-	UnlistedSetFirst = "UPDATE m SET val = ? ORDER BY id LIMIT 1"
-	UnlistedClear    = "DELETE FROM m"
-	UnlistedRead     = "SELECT MIN(id) FROM m"
+	UnlistedSet   = "UPDATE m SET val = ? WHERE id + 0 = ?"
+	UnlistedClear = "DELETE FROM m"
 )
 
 // Create makes the table. The collation takes upper and lower case, and letters
