@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -50,22 +51,13 @@ func (k *conn) reach(st *statement, args []driver.NamedValue) []*slot {
 func (k *conn) mark(slots []*slot) []*slot {
 	marked := slots[:0]
 	for _, s := range slots {
-		if _, already := k.pending[s]; already || contains(marked, s) {
+		if _, already := k.pending[s]; already || slices.Contains(marked, s) {
 			continue
 		}
 		s.doubt()
 		marked = append(marked, s)
 	}
 	return marked
-}
-
-func contains(slots []*slot, s *slot) bool {
-	for _, x := range slots {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // ended is called with the answer to a statement.
@@ -194,7 +186,7 @@ func (f *fill) keep(rows driver.Rows) (driver.Rows, error) {
 		return a.open(), nil
 	}
 	const perEntry = 256
-	e := &entry{key: f.key, stmt: f.stmt, deps: f.deps, columns: a.info, values: a.values, rows: a.rows, bytes: a.bytes + perEntry}
+	e := &entry{key: f.key, stmt: f.stmt, deps: f.deps, columns: a.info, values: a.values, bytes: a.bytes + perEntry}
 	for _, arg := range f.args {
 		v := own(arg.Value)
 		e.args = append(e.args, v)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"sync"
 	"time"
 )
@@ -189,19 +188,9 @@ func threadsOf(c driver.Connector) *threads {
 	if err != nil || len(up) != 1 || len(up[0]) != 2 {
 		return t
 	}
-	if n, err := strconv.ParseInt(text(up[0][1]), 10, 64); err == nil {
+	if n, ok := integer(up[0][1]); ok {
 		// Uptime has whole seconds: the server did not start later than this.
 		t.started = time.Now().Add(-time.Duration(n) * time.Second).Add(-time.Second)
 	}
 	return t
-}
-
-func text(v driver.Value) string {
-	switch v := v.(type) {
-	case []byte:
-		return string(v)
-	case string:
-		return v
-	}
-	return ""
 }

@@ -93,7 +93,6 @@ func (r *keptRows) Next(dest []driver.Value) error {
 type readAnswer struct {
 	info   *columnInfo
 	values []driver.Value
-	rows   int
 	bytes  int64
 	rest   driver.Rows // nil: the answer is complete
 }
@@ -115,7 +114,6 @@ func readAll(rows driver.Rows) (*readAnswer, error) {
 			a.bytes += size(v)
 			a.values = append(a.values, v)
 		}
-		a.rows++
 		if a.bytes > mostEntryBytes {
 			a.rest = rows
 			return a, nil

@@ -14,7 +14,6 @@ type entry struct {
 	deps    []dep
 	columns *columnInfo
 	values  []driver.Value // the rows, one after the other
-	rows    int
 	bytes   int64
 	place   int // in its shard's ring
 	used    atomic.Bool

@@ -63,33 +63,20 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	return c, nil
 }
 
-// sourceOf is the source folder of a Go service of this machine, with links
-// resolved. It must lie in one of the site's folders.
+// sourceOf is the source folder of a Go service of this machine.
 func sourceOf(s *change.Site, service string) (string, error) {
-	svc, ok := s.Services[service]
-	if !ok || svc.Source == "" {
-		return "", fmt.Errorf("no service %q with a known source", service)
+	source, err := s.SourceOf(service)
+	if err != nil {
+		return "", err
 	}
-	if svc.Build == nil || svc.Restart == nil {
-		return "", fmt.Errorf("no command is known that compiles the source of %s or restarts it", service)
-	}
-	h, err := s.On(svc.Host)
+	h, err := s.On(s.Services[service].Host)
 	if err != nil {
 		return "", fmt.Errorf("finding the source of %s: %w", service, err)
 	}
 	if h.Name() != "" {
 		return "", fmt.Errorf("the source of %s is on the host %s: levers read the source of this machine only", service, h.Name())
 	}
-	real, err := h.RealPath(svc.Source)
-	if err != nil {
-		return "", fmt.Errorf("finding the source of %s: %w", service, err)
-	}
-	for _, root := range s.RootsOn(svc.Host) {
-		if root, err = h.RealPath(root); err == nil && (real == root || strings.HasPrefix(real, root+string(filepath.Separator))) {
-			return real, nil
-		}
-	}
-	return "", fmt.Errorf("the source of %s, %s, is outside the folders of the target", service, svc.Source)
+	return source, nil
 }
 
 // cleanPath is a relative path in its shortest form, "" for one that leaves its

@@ -32,7 +32,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err != nil {
 		return nil, err
 	}
-	source, err := sourceOf(s, r.Target)
+	source, err := s.SourceOf(r.Target)
 	if err != nil {
 		return nil, err
 	}

@@ -13,32 +13,6 @@ import (
 
 const maxFile = 1 << 20 // bytes of a file that is patched
 
-// sourceOf returns the source folder of a service, with links resolved. It must
-// lie in one of the site's folders.
-func sourceOf(s *change.Site, service string) (string, error) {
-	svc, ok := s.Services[service]
-	if !ok || svc.Source == "" {
-		return "", fmt.Errorf("no service %q with a known source", service)
-	}
-	if svc.Build == nil || svc.Restart == nil {
-		return "", fmt.Errorf("no command is known that compiles the source of %s or restarts it", service)
-	}
-	h, err := s.On(svc.Host)
-	if err != nil {
-		return "", fmt.Errorf("finding the source of %s: %w", service, err)
-	}
-	real, err := h.RealPath(svc.Source)
-	if err != nil {
-		return "", fmt.Errorf("finding the source of %s: %w", service, err)
-	}
-	for _, root := range s.RootsOn(svc.Host) {
-		if root, err = h.RealPath(root); err == nil && (real == root || strings.HasPrefix(real, root+string(filepath.Separator))) {
-			return real, nil
-		}
-	}
-	return "", fmt.Errorf("the source of %s, %s, is outside the folders of the target", service, svc.Source)
-}
-
 // read returns the content of a patched file, nil when it does not exist. No
 // part of its path below the source folder may be a link.
 func (f *filePatch) read(s *change.Site, on, source string) ([]byte, error) {

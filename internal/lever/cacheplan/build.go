@@ -2,8 +2,8 @@ package cacheplan
 
 import (
 	"cmp"
+	"maps"
 	"slices"
-	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser"
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -114,10 +114,7 @@ func (b *builder) chooseKeys() {
 }
 
 func (b *builder) bestKey(r tableRead) string {
-	names := make([]string, 0, len(r.keys))
-	for name := range r.keys {
-		names = append(names, name)
-	}
+	names := slices.Collect(maps.Keys(r.keys))
 	unique := b.schema.Tables[r.table].Unique
 	slices.SortFunc(names, func(x, y string) int {
 		if unique[x] != unique[y] {
@@ -143,22 +140,13 @@ func (b *builder) tables() []sqlcache.Table {
 		}
 	}
 	var out []sqlcache.Table
-	for _, name := range sorted(read) {
+	for _, name := range slices.Sorted(maps.Keys(read)) {
 		t := sqlcache.Table{Name: name}
-		for _, c := range sorted(b.keys[name]) {
+		for _, c := range slices.Sorted(maps.Keys(b.keys[name])) {
 			t.Columns = append(t.Columns, sqlcache.Column{Name: c, Kind: b.schema.Tables[name].Columns[c].Kind})
 		}
 		out = append(out, t)
 	}
-	return out
-}
-
-func sorted(set map[string]bool) []string {
-	out := make([]string, 0, len(set))
-	for k := range set {
-		out = append(out, k)
-	}
-	slices.Sort(out)
 	return out
 }
 
@@ -191,5 +179,3 @@ func (b *builder) statement(p *parsed) (*sqlcache.Statement, string) {
 	}
 	return nil, "it is no SELECT, INSERT, UPDATE or DELETE: it empties the cache"
 }
-
-func lower(name string) string { return strings.ToLower(name) }

@@ -2,7 +2,9 @@ package cacheplan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
@@ -63,20 +65,12 @@ func (b *builder) selectReads(p *parsed, q *ast.SelectStmt) (reads []tableRead, 
 	for _, t := range v.tables {
 		all[t]++
 	}
-	for _, t := range sorted(keysOf(all)) {
+	for _, t := range slices.Sorted(maps.Keys(all)) {
 		if all[t] > counts[t] {
 			reads = append(reads, tableRead{table: t})
 		}
 	}
 	return reads, ""
-}
-
-func keysOf(m map[string]int) map[string]bool {
-	out := map[string]bool{}
-	for k := range m {
-		out[k] = true
-	}
-	return out
 }
 
 // A visitor collects the tables of a SELECT, and the first reason against
@@ -115,7 +109,7 @@ func (v *visitor) Enter(n ast.Node) (ast.Node, bool) {
 			v.refuse("%s() may give another result each time", n.FnName.L)
 		}
 	case *ast.AggregateFuncExpr:
-		if !slices.Contains(aggregates, lower(n.F)) {
+		if !slices.Contains(aggregates, strings.ToLower(n.F)) {
 			v.refuse("%s() is not known", n.F)
 		}
 	case *ast.SetOprSelectList:

@@ -2,6 +2,8 @@ package cacheplan
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
@@ -117,7 +119,7 @@ func (b *builder) update(p *parsed, n *ast.UpdateStmt, tables []string) ([]sqlca
 	table := names[0]
 	keys := b.whereKeys(p, table, n.TableRefs, n.Where)
 	t := sqlcache.Touch{Table: table}
-	for _, name := range sorted(b.keys[table]) {
+	for _, name := range slices.Sorted(maps.Keys(b.keys[table])) {
 		key, found := keys[name]
 		if !found {
 			continue
@@ -164,7 +166,7 @@ func (b *builder) delete(p *parsed, n *ast.DeleteStmt, tables []string) ([]sqlca
 	}
 	t := sqlcache.Touch{Table: names[0]}
 	keys := b.whereKeys(p, names[0], n.TableRefs, n.Where)
-	for _, name := range sorted(b.keys[names[0]]) {
+	for _, name := range slices.Sorted(maps.Keys(b.keys[names[0]])) {
 		if key, ok := keys[name]; ok {
 			t.Keys = append(t.Keys, key)
 		}

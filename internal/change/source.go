@@ -1,0 +1,33 @@
+package change
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// SourceOf returns the source folder of a service, with links resolved. It must
+// lie in one of the site's folders.
+func (s *Site) SourceOf(service string) (string, error) {
+	svc, ok := s.Services[service]
+	if !ok || svc.Source == "" {
+		return "", fmt.Errorf("no service %q with a known source", service)
+	}
+	if svc.Build == nil || svc.Restart == nil {
+		return "", fmt.Errorf("no command is known that compiles the source of %s or restarts it", service)
+	}
+	h, err := s.On(svc.Host)
+	if err != nil {
+		return "", fmt.Errorf("finding the source of %s: %w", service, err)
+	}
+	real, err := h.RealPath(svc.Source)
+	if err != nil {
+		return "", fmt.Errorf("finding the source of %s: %w", service, err)
+	}
+	for _, root := range s.RootsOn(svc.Host) {
+		if root, err = h.RealPath(root); err == nil && (real == root || strings.HasPrefix(real, root+string(filepath.Separator))) {
+			return real, nil
+		}
+	}
+	return "", fmt.Errorf("the source of %s, %s, is outside the folders of the target", service, svc.Source)
+}
