@@ -3,22 +3,19 @@ package isuports
 import (
 	"crypto/rsa"
 	"crypto/x509"
-	_ "embed"
 	"encoding/pem"
 	"errors"
 	"fmt"
 )
 
 // trainingKey is the arena's own RSA key, the private half of files/public.pem.
-// It is public on purpose: it signs only the sessions of local practice runs and
-// protects no real account.
-//
-//go:embed keys/rsa-private.pem
-var trainingKey []byte
+// The login service for people has it too. It is public on purpose: it signs only
+// the sessions of local practice runs and protects no real account.
+const trainingKey = "blackauth/rsa-private.pem"
 
 // signingKey returns the key that signs sessions.
 func signingKey() (*rsa.PrivateKey, error) {
-	key, err := parseKey(trainingKey)
+	key, err := parseKey(webapp.MustRead(trainingKey))
 	if err != nil {
 		return nil, fmt.Errorf("reading the signing key: %w", err)
 	}

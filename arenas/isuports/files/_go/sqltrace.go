@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -69,7 +70,8 @@ func (d *traceDriver) Open(name string) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("connections of type %T cannot be traced", conn), conn.Close())
 	}
-	return &traceConn{full, d, name}, nil
+	path, _, _ := strings.Cut(strings.TrimPrefix(name, "file:"), "?")
+	return &traceConn{full, d, path}, nil
 }
 
 // A traceLine is a line of the trace.
@@ -103,7 +105,7 @@ func (d *traceDriver) write(line traceLine, err error) {
 type traceConn struct {
 	tracedConn
 	driver *traceDriver
-	name   string
+	file   string // the database's
 }
 
 func (c *traceConn) line(query string, args []driver.NamedValue) traceLine {
@@ -111,7 +113,7 @@ func (c *traceConn) line(query string, args []driver.NamedValue) traceLine {
 	for i, a := range args {
 		values[i] = a.Value
 	}
-	return traceLine{Statement: query, Args: values, DB: c.name}
+	return traceLine{Statement: query, Args: values, DB: c.file}
 }
 
 // ExecContext executes a statement without rows.
