@@ -60,15 +60,12 @@ type perfectScore struct {
 	row   int
 }
 
-// perfectSize is the initial data of the perfect app.
-var perfectSize = dataSize{Players: bounds{20, 40}, HugePlayers: 200, Competitions: bounds{2, 5}, Visits: bounds{1, 3}, Scores: bounds{1, 3}}
-
 // initialize restores the initial data. It draws it again, so it needs no copy.
 func (a *perfectApp) initialize() {
 	ids := newIDs()
 	a.tenants, a.nextID = nil, 1<<36
 	for id := range int64(initialTenants) {
-		data := perfectSize.drawTenant(id+1, ids)
+		data := smallSize.drawTenant(id+1, ids)
 		t := &perfectTenant{id: int(data.id), name: data.name, display: data.displayName, byID: map[string]*perfectPlayer{}}
 		for _, p := range data.players {
 			t.add(&perfectPlayer{p.id, p.name, p.disqualified})
@@ -434,7 +431,7 @@ func perfectContest(t *testing.T, clock float64) (*contest, *perfectApp) {
 		t.Fatal(err)
 	}
 	data := new(Dataset)
-	if err := perfectSize.draw(t.Context(), data, nil, nil); err != nil {
+	if err := smallSize.draw(t.Context(), data, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	ct, err := newContest(arena.Options{Clock: clock}, data, key, perfectPublic)
