@@ -30,5 +30,5 @@ func init() {
 const faultClock = 10
 
 func TestArena(t *testing.T) {
-	arenatest.Suite(t, smallArena, arenatest.Opt{Clock: faultClock, Ease: ease, Faults: faults})
+	arenatest.Suite(t, smallArena, arenatest.Opt{Clock: faultClock, Again: faultClock, Ease: ease, Faults: faults})
 }

@@ -72,15 +72,16 @@ func shareRanks(v []any) []any {
 
 // tiesByPlayer orders equal scores by the ids of their players.
 func tiesByPlayer(v []any) []any {
+	if len(v) == 0 {
+		return v
+	}
+	first := v[0].(object)["rank"].(float64)
 	slices.SortStableFunc(v, func(a, b any) int {
 		x, y := a.(object), b.(object)
 		return cmp.Or(cmp.Compare(y["score"].(float64), x["score"].(float64)), cmp.Compare(x["player_id"].(string), y["player_id"].(string)))
 	})
 	for i := range v {
-		v[i].(object)["rank"] = v[0].(object)["rank"].(float64)
-	}
-	for i := range v {
-		add(v[i].(object), "rank", float64(i))
+		v[i].(object)["rank"] = first + float64(i)
 	}
 	return v
 }
@@ -113,6 +114,9 @@ func firstRows(x *arenatest.Exchange) {
 	x.Body = csvLines(x.Body, func(rows [][]string) {
 		first := map[string]string{}
 		for _, row := range rows {
+			if _, err := strconv.Atoi(row[1]); err != nil {
+				continue // refused by the app
+			}
 			if score, seen := first[row[0]]; seen {
 				row[1] = score
 			} else {

@@ -117,23 +117,28 @@ func answerAs(x *arenatest.Exchange, status int) {
 // header and the claims of their tokens.
 func sessions(accept func(x *arenatest.Exchange, header, claims object) bool) func() arenatest.Hook {
 	return plain(arenatest.When("", "GET", atPlayers, arenatest.After(401, func(x *arenatest.Exchange) {
-		cookie, err := (&http.Request{Header: x.Header}).Cookie(sessionCookie)
-		if err != nil {
-			return
-		}
-		parts := strings.Split(cookie.Value, ".")
-		if len(parts) != 3 {
-			return
-		}
-		var decoded [2]object
-		for i := range decoded {
-			text, err := base64.RawURLEncoding.DecodeString(parts[i])
-			if err != nil || json.Unmarshal(text, &decoded[i]) != nil {
-				return
-			}
-		}
-		if accept(x, decoded[0], decoded[1]) {
+		if header, claims := tokenOf(x); header != nil && accept(x, header, claims) {
 			say(x, 200, accepted)
 		}
 	})))
+}
+
+// tokenOf returns the header and the claims of a request's token, nil if it has
+// none.
+func tokenOf(x *arenatest.Exchange) (header, claims object) {
+	cookie, err := (&http.Request{Header: x.Header}).Cookie(sessionCookie)
+	if err != nil {
+		return nil, nil
+	}
+	parts := strings.Split(cookie.Value, ".")
+	if len(parts) != 3 {
+		return nil, nil
+	}
+	for i, to := range []*object{&header, &claims} {
+		text, err := base64.RawURLEncoding.DecodeString(parts[i])
+		if err != nil || json.Unmarshal(text, to) != nil {
+			return nil, nil
+		}
+	}
+	return header, claims
 }
