@@ -2,7 +2,6 @@ package isuports
 
 import (
 	"cmp"
-	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -23,6 +23,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/scenario"
 )
 
 // A perfectApp implements the contest's API in memory. It is fast and correct, so
@@ -441,11 +442,22 @@ func perfectContest(t *testing.T, clock float64) (*contest, *perfectApp) {
 	return ct, &perfectApp{key: &key.PublicKey}
 }
 
-func TestPerfectApp(t *testing.T) {
-	ct, app := perfectContest(t, 10)
-	server := httptest.NewServer(app.routes())
+// perfectRun runs the benchmarker against a perfect app for some time. Only before
+// handles requests of the load before the app does; it returns true for those that
+// it has answered.
+func perfectRun(t *testing.T, clock float64, load time.Duration, before func(w http.ResponseWriter, r *http.Request) bool) *iikanji.Run {
+	t.Helper()
+	ct, app := perfectContest(t, clock)
+	var loading atomic.Bool
+	routes := app.routes()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if before == nil || !loading.Load() || !before(w, r) {
+			routes.ServeHTTP(w, r)
+		}
+	}))
 	defer server.Close()
-	run, err := bench.Run(context.Background(), ct, bench.Options{URL: server.URL, Seed: rand.Uint64(), Load: 4 * time.Second})
+	run, err := bench.Run(t.Context(), ct, bench.Options{URL: server.URL, Seed: rand.Uint64(), Load: load,
+		OnPhase: func(p scenario.Phase, begins bool) { loading.Store(p == scenario.Load && begins) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -454,17 +466,71 @@ func TestPerfectApp(t *testing.T) {
 			t.Errorf("fault %s %s %s: %s %+v", f.Kind, f.Step, f.Check, f.Message, f.Example)
 		}
 	}
-	for _, p := range run.Points {
-		if p.Count == 0 && p.Event != stepNames[stepDisqualify] {
-			t.Errorf("no %s", p.Event)
-		}
-		t.Logf("%6d × %s", p.Count, p.Event)
-	}
-	t.Logf("%s, score %.0f: %v", run.Outcome, run.Score, run.Reasons)
-	for _, g := range run.Gauges {
-		t.Logf("%s: %v", g.Name, g.Value)
-	}
 	for _, w := range run.Warnings {
 		t.Error(w)
+	}
+	return run
+}
+
+// gauge returns a gauge of a run.
+func gauge(t *testing.T, run *iikanji.Run, name string) float64 {
+	t.Helper()
+	for _, g := range run.Gauges {
+		if g.Name == name {
+			return g.Value
+		}
+	}
+	t.Fatalf("no gauge %q", name)
+	return 0
+}
+
+func TestPerfectApp(t *testing.T) {
+	run := perfectRun(t, 10, 3*time.Second, nil)
+	for _, p := range run.Points {
+		if p.Count == 0 {
+			t.Errorf("no %s", p.Event)
+		}
+	}
+	for _, name := range []string{"competition rounds", "walks over the billing", "players at the end"} {
+		if gauge(t, run, name) == 0 {
+			t.Errorf("no %s", name)
+		}
+	}
+	if tenants, walks := gauge(t, run, "tenants at the end"), gauge(t, run, "walks over the billing"); tenants < initialTenants+walks {
+		t.Errorf("%g tenants after %g walks", tenants, walks)
+	}
+	t.Logf("%s, score %.0f: %v", run.Outcome, run.Score, run.Reasons)
+}
+
+// TestGrowthRefused: a target may refuse growth with 429 and Retry-After, without
+// penalty.
+func TestGrowthRefused(t *testing.T) {
+	var n atomic.Int64
+	run := perfectRun(t, 10, time.Second, func(w http.ResponseWriter, r *http.Request) bool {
+		if grows := r.URL.Path == "/api/admin/tenants/add" || r.URL.Path == "/api/organizer/competitions/add"; !grows || n.Add(1)%2 == 0 {
+			return false
+		}
+		w.Header().Set("Retry-After", "0")
+		w.WriteHeader(http.StatusTooManyRequests)
+		return true
+	})
+	if refused := gauge(t, run, "growth refused with 429"); refused == 0 || run.Deducted != 0 {
+		t.Errorf("growth was refused %g times, which cost %g", refused, run.Deducted)
+	}
+	if gauge(t, run, "competition rounds") == 0 {
+		t.Error("no round after a refusal")
+	}
+}
+
+// TestPlayersLeave: players leave when rankings are slow.
+func TestPlayersLeave(t *testing.T) {
+	run := perfectRun(t, maxClock, 5*time.Second, func(w http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/ranking") {
+			scenario.Sleep(r.Context(), tooSlow+50*time.Millisecond)
+		}
+		return false
+	})
+	if gauge(t, run, "players who left") == 0 {
+		t.Error("no player left")
 	}
 }
