@@ -38,8 +38,8 @@ var allowed = []iikanji.Promise{iikanji.Durability, iikanji.Freshness, iikanji.R
 
 // Hosts of the tenants.
 const (
-	baseHost  = ".t.isucon.dev"
-	adminHost = "admin" + baseHost
+	baseHost  = "." + defaultDomain
+	adminHost = adminTenant + baseHost
 )
 
 // services are those of the contest. The SQLite files are a service that is no
