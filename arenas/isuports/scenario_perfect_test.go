@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,7 +67,7 @@ func (a *perfectApp) initialize() {
 	ids := newIDs()
 	a.tenants, a.nextID = nil, 1<<36
 	for id := range int64(initialTenants) {
-		data := smallSize.drawTenant(id+1, ids)
+		data := SmallSize.drawTenant(id+1, ids)
 		t := &perfectTenant{id: int(data.id), name: data.name, display: data.displayName, byID: map[string]*perfectPlayer{}}
 		for _, p := range data.players {
 			t.add(&perfectPlayer{p.id, p.name, p.disqualified})
@@ -432,7 +433,7 @@ func perfectContest(t *testing.T, clock float64) (*contest, *perfectApp) {
 		t.Fatal(err)
 	}
 	data := new(Dataset)
-	if err := smallSize.draw(t.Context(), data, nil, nil); err != nil {
+	if err := SmallSize.draw(t.Context(), data, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	ct, err := newContest(arena.Options{Clock: clock}, data, key, perfectPublic)
@@ -447,6 +448,7 @@ func perfectContest(t *testing.T, clock float64) (*contest, *perfectApp) {
 // it has answered.
 func perfectRun(t *testing.T, clock float64, load time.Duration, before func(w http.ResponseWriter, r *http.Request) bool) *iikanji.Run {
 	t.Helper()
+	goroutines := runtime.NumGoroutine()
 	ct, app := perfectContest(t, clock)
 	var loading atomic.Bool
 	routes := app.routes()
@@ -466,8 +468,11 @@ func perfectRun(t *testing.T, clock float64, load time.Duration, before func(w h
 			t.Errorf("fault %s %s %s: %s %+v", f.Kind, f.Step, f.Check, f.Message, f.Example)
 		}
 	}
-	for _, w := range run.Warnings {
-		t.Error(w)
+	server.Close()
+	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > goroutines; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d goroutines after the run, %d before it", runtime.NumGoroutine(), goroutines)
+		}
 	}
 	return run
 }

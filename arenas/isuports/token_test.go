@@ -50,12 +50,12 @@ func TestTokens(t *testing.T) {
 }
 
 func TestReadSigningKey(t *testing.T) {
-	dir := t.TempDir()
+	dir, own := t.TempDir(), webapp.MustRead(trainingKey)
 	path := filepath.Join(dir, "key.pem")
 	if _, err := readSigningKey(path); err == nil || !strings.Contains(err.Error(), "key.pem") {
 		t.Errorf("a missing key: %v", err)
 	}
-	for _, text := range [][]byte{nil, []byte("no PEM"), trainingKey[:200]} {
+	for _, text := range [][]byte{nil, []byte("no PEM"), own[:200]} {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestReadSigningKey(t *testing.T) {
 			t.Errorf("a broken key of %d bytes was read", len(text))
 		}
 	}
-	if err := os.WriteFile(path, trainingKey, 0o600); err != nil {
+	if err := os.WriteFile(path, own, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := readSigningKey(path); err != nil {
