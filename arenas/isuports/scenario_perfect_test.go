@@ -490,7 +490,7 @@ func gauge(t *testing.T, run *iikanji.Run, name string) float64 {
 }
 
 func TestPerfectApp(t *testing.T) {
-	run := perfectRun(t, 10, 3*time.Second, nil)
+	run := perfectRun(t, 10, 2*time.Second, nil)
 	for _, p := range run.Points {
 		if p.Count == 0 {
 			t.Errorf("no %s", p.Event)
