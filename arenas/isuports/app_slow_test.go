@@ -27,11 +27,6 @@ type statement struct {
 func traced(t *testing.T, do func()) []statement {
 	t.Helper()
 	file := site.stack.Places().Service("tenants").Log("slow")
-	on := file + ".on"
-	if err := os.WriteFile(on, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	defer os.Remove(on)
 	before, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

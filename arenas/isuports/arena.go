@@ -108,7 +108,6 @@ func appEnv(p arena.Places) []string {
 		"ISUCON_DB_NAME=" + database.Schema,
 		"ISUCON_TENANT_DB_DIR=" + tenants.Data,
 		"ISUCON_SQLITE_TRACE_FILE=" + tenants.Log("slow"),
-		"ISUCON_SQLITE_TRACE_SWITCH=" + tenants.Log("slow") + traceSwitch,
 		"ISUCON_JWT_KEY_FILE=" + p.Webapp + "/public.pem",
 		"ISUCON_BASE_HOSTNAME=" + baseHost,
 		"ISUCON_ADMIN_HOSTNAME=" + adminHost,
@@ -116,10 +115,6 @@ func appEnv(p arena.Places) []string {
 		fmt.Sprintf("SERVER_APP_PORT=%d", p.Service("app").Port),
 	}
 }
-
-// traceSwitch ends the name of the file that turns the trace of SQLite on while it
-// exists.
-const traceSwitch = ".on"
 
 // blackauthEnv returns the environment of the login service.
 func blackauthEnv(p arena.Places) []string {

@@ -137,9 +137,9 @@ func (b *tab) screenshot(name string) {
 	}
 	ctx, cancel := context.WithTimeout(b, time.Minute)
 	defer cancel()
-	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(90))
+	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, name+".jpg"), picture, 0o644)
+		err = os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644)
 	}
 	if err != nil {
 		b.t.Fatal(err)
@@ -237,7 +237,8 @@ func testBrowserPlayer(t *testing.T) {
 	b.run(chromedp.WaitVisible("#login-player"), chromedp.SendKeys("#login-player input", "nobody"))
 	b.click("#login-player button")
 	b.wants(".problem", "この ID の参加者はいません。")
-	b.run(chromedp.Clear("#login-player input"), chromedp.SendKeys("#login-player input", p[1]))
+	b.text(`document.querySelector("#login-player input").value = ""`)
+	b.run(chromedp.SendKeys("#login-player input", p[1]))
 	b.click("#login-player button")
 	b.wants("#me", "p2")
 	b.wants("#competitions td", "第2回 <計算>", "開催中")

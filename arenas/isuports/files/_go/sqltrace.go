@@ -19,9 +19,7 @@ import (
 const tracedDriver = "sqlite-with-trace"
 
 // openTrace returns the name of the SQLite driver to use. With
-// ISUCON_SQLITE_TRACE_FILE, each statement is a line of JSON in that file. With
-// ISUCON_SQLITE_TRACE_SWITCH too, only while the file of that name exists: a
-// connection that is opened before it appears is not traced.
+// ISUCON_SQLITE_TRACE_FILE, each statement is a line of JSON in that file.
 func openTrace() (string, error) {
 	path := os.Getenv("ISUCON_SQLITE_TRACE_FILE")
 	if path == "" {
@@ -31,14 +29,13 @@ func openTrace() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sql.Register(tracedDriver, &traceDriver{file: file, on: os.Getenv("ISUCON_SQLITE_TRACE_SWITCH")})
+	sql.Register(tracedDriver, &traceDriver{file: file})
 	return tracedDriver, nil
 }
 
 // A traceDriver opens connections that write a trace.
 type traceDriver struct {
 	sqlite.Driver
-	on   string // file that turns the trace on; "" if it is always on
 	mu   sync.Mutex
 	file *os.File
 }
@@ -55,16 +52,11 @@ type tracedConn interface {
 	driver.Validator
 }
 
-// Open opens a connection, with a trace while the trace is on.
+// Open opens a connection.
 func (d *traceDriver) Open(name string) (driver.Conn, error) {
 	conn, err := d.Driver.Open(name)
 	if err != nil {
 		return nil, err
-	}
-	if d.on != "" {
-		if _, err := os.Stat(d.on); err != nil {
-			return conn, nil
-		}
 	}
 	full, ok := conn.(tracedConn)
 	if !ok {
