@@ -2,6 +2,7 @@ package isuports
 
 import (
 	"testing"
+	"time"
 
 	"github.com/iikanji/iikanji/internal/arena/arenatest"
 	"github.com/iikanji/iikanji/internal/stack"
@@ -15,5 +16,5 @@ func init() { stack.MaybeSupervise() }
 const faultClock = 10
 
 func TestArena(t *testing.T) {
-	arenatest.Suite(t, "isuports", arenatest.Opt{Clock: faultClock, Again: faultClock, Ease: ease, Faults: faults})
+	arenatest.Suite(t, "isuports", arenatest.Opt{Load: 4 * time.Second, Clock: faultClock, Again: faultClock, Ease: ease, Faults: faults})
 }

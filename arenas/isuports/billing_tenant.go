@@ -28,9 +28,11 @@ func (ct *contest) checkBilling() error {
 		return err
 	}
 	var b *biller
+	next := ct.planned()
 	ct.keep("billing of a tenant", billingTries, func(ctx context.Context) (err error) {
 		if b == nil {
-			b, err = ct.newBiller(ctx, a)
+			b, err = ct.newBiller(ctx, a, next)
+			next = ct.planned()
 		}
 		if err == nil {
 			err = b.round(ctx)
@@ -44,9 +46,8 @@ func (ct *contest) checkBilling() error {
 }
 
 // newBiller adds a tenant and its players.
-func (ct *contest) newBiller(ctx context.Context, a admin) (*biller, error) {
-	name, display := ct.planned()
-	t, err := a.addTenant(ctx, name, display)
+func (ct *contest) newBiller(ctx context.Context, a admin, p tenantPlan) (*biller, error) {
+	t, err := a.addTenant(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func (ct *contest) newBiller(ctx context.Context, a admin) (*biller, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &biller{organizer: o, rng: organizerRand(ct.s, name), want: map[string]report{}}
+	b := &biller{organizer: o, rng: organizerRand(ct.s, p.name), want: map[string]report{}}
 	names := make([]string, 2*billedPlayers)
 	for i := range billedPlayers {
 		names[i] = personName(b.rng)

@@ -44,7 +44,7 @@ func (ct *contest) walked(ctx context.Context, a admin) {
 		ct.pause(ctx, walkPause)
 		return
 	}
-	if err := ct.found(ctx, a); err != nil {
+	if err := ct.found(ctx, a, ct.planned()); err != nil {
 		ct.s.Report(err)
 		ct.pause(ctx, walkPause)
 	}

@@ -121,10 +121,10 @@ func (a *account) refused(ctx context.Context, r *scenario.Request, check string
 // maxDelay limits how long a target may have the benchmarker wait with 429.
 const maxDelay = 30 * time.Second
 
-// errBusy is a request that the target wants later.
-type errBusy struct{ after time.Duration }
+// A busyError is a request that the target puts off.
+type busyError struct{ after time.Duration }
 
-func (errBusy) Error() string { return "the target refuses growth for now" }
+func (busyError) Error() string { return "the target refuses growth for now" }
 
 // growing sends a request that makes the load grow. The target may put it off with
 // status 429 and Retry-After, without penalty.
@@ -132,11 +132,11 @@ func (a *account) growing(ctx context.Context, step scenario.Step, path string, 
 	for {
 		err := a.post(ctx, step, path, form, func(res *scenario.Response) error {
 			if d, ok := retryAfter(res, time.Now()); ok {
-				return errBusy{d}
+				return busyError{d}
 			}
 			return check(res)
 		})
-		var busy errBusy
+		var busy busyError
 		if !errors.As(err, &busy) {
 			return err
 		}

@@ -13,8 +13,8 @@ import (
 const billingPageSize = 10
 
 // addTenant adds a tenant.
-func (a admin) addTenant(ctx context.Context, name, display string) (t *tenant, err error) {
-	form := url.Values{"name": {name}, "display_name": {display}}
+func (a admin) addTenant(ctx context.Context, p tenantPlan) (t *tenant, err error) {
+	form := url.Values{"name": {p.name}, "display_name": {p.display}}
 	err = a.growing(ctx, stepTenantAdd, "/api/admin/tenants/add", form, func(res *scenario.Response) error {
 		var shown billed
 		err := readData(res, func(r *jsonread.Reader, field []byte) {
@@ -31,10 +31,10 @@ func (a admin) addTenant(ctx context.Context, name, display string) (t *tenant, 
 		if err != nil || id <= 0 {
 			return scenario.Wrong(res, "tenant-id", "id %.40q is no number above 0", shown.id)
 		}
-		if shown.name != name || shown.display != display || shown.yen != 0 {
-			return scenario.Wrong(res, "tenant-added", "added %+v, want name %q and display name %q", shown, name, display)
+		if shown.name != p.name || shown.display != p.display || shown.yen != 0 {
+			return scenario.Wrong(res, "tenant-added", "added %+v, want %+v", shown, p)
 		}
-		t = newTenant(id, name, display)
+		t = newTenant(id, p.name, p.display)
 		if !a.ct.addTenant(t) {
 			return scenario.Wrong(res, "tenant-id", "id %d belongs to another tenant", id)
 		}

@@ -11,7 +11,6 @@ import (
 // loadFaults begin with the load.
 var loadFaults = []arenatest.Fault{
 	{Name: "load: every third upload fails", UnderLoad: true, Want: on(iikanji.FaultStatus, stepScore), Spoil: everyThird("POST", atScore)},
-	{Name: "load: every third ranking fails", UnderLoad: true, Want: on(iikanji.FaultStatus, stepRanking), Spoil: everyThird("GET", atRanking)},
 	{Name: "load: growth refused without a time", UnderLoad: true, Want: on(iikanji.FaultStatus, stepTenantAdd),
 		Spoil: plain(arenatest.When("load", "POST", atTenantAdd, arenatest.Instead(429, "application/json", refused)))},
 	{Name: "load: ends of competitions lost", UnderLoad: true, Want: by("competition-finished", "page-billing", "billing-report"),
@@ -44,5 +43,7 @@ func everyThird(method, pattern string) func() arenatest.Hook {
 var appFaults = []arenatest.Fault{
 	{Name: "app: upload without the lock", Want: by("ranking-torn"), Edits: []arenatest.Edit{
 		{File: "go/score.go", Old: "	lock, err := lockTenant(v.tenant.ID)\n	if err != nil {\n		return err\n	}\n	defer lock.Close()\n", New: ""},
+		// The rows are missing long enough that a reader meets the gap on every machine.
+		{File: "go/score.go", Old: "	for _, row := range rows {\n		if _, err := db.NamedExec", New: "	time.Sleep(100 * time.Millisecond)\n	for _, row := range rows {\n		if _, err := db.NamedExec"},
 	}},
 }

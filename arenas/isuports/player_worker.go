@@ -16,9 +16,10 @@ const (
 	looksPerList = 10 // rankings per list of competitions
 )
 
-// watch starts the permanent worker of a player. It returns false if the player
-// has one already, or if there are too many.
-func (ct *contest) watch(p *player) bool {
+// watch starts the permanent worker of a player, who draws from a source with a
+// seed. It returns false if the player has a worker already, or if there are too
+// many workers.
+func (ct *contest) watch(p *player, seed uint64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.watches || ct.guests.Load() >= maxGuests {
@@ -33,7 +34,7 @@ func (ct *contest) watch(p *player) bool {
 			return
 		}
 		defer g.close()
-		w := &watcher{guest: g, rng: ct.s.Rand("player " + p.id)}
+		w := &watcher{guest: g, rng: rand.New(rand.NewPCG(seed, 0))}
 		w.run(ctx)
 	})
 	return true

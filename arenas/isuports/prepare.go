@@ -64,8 +64,7 @@ func (ct *contest) check(ctx context.Context) error {
 	defer a.close()
 	var tenants [3]*tenant
 	for i := range tenants {
-		name, display := ct.planned()
-		if tenants[i], err = a.addTenant(ctx, name, display); err != nil {
+		if tenants[i], err = a.addTenant(ctx, ct.planned()); err != nil {
 			return err
 		}
 	}

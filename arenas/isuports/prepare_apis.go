@@ -30,7 +30,6 @@ type apiCheck struct {
 	first   *competition
 	second  *competition
 	scores  []row // of the first competition
-	added   time.Time
 	outAt   time.Time
 	ended   time.Time // when the first competition was finished
 }
@@ -84,7 +83,6 @@ func (k *apiCheck) register(ctx context.Context) (err error) {
 	if k.players, err = k.addPlayers(ctx, names); err != nil {
 		return err
 	}
-	k.added = time.Now()
 	listed, err := k.organizer.players(ctx)
 	if err != nil {
 		return err
@@ -188,9 +186,10 @@ func (k *apiCheck) end(ctx context.Context) error {
 	return err
 }
 
-// addLater adds a player and a competition in a later second than the first ones.
+// addLater adds a player and a competition in a later second than the first ones,
+// and than the end of the first competition. The player's visit is not billed.
 func (k *apiCheck) addLater(ctx context.Context) (err error) {
-	if !scenario.Sleep(ctx, apart-time.Since(k.added)) {
+	if !scenario.Sleep(ctx, apart-time.Since(k.ended)) {
 		return ctx.Err()
 	}
 	late, err := k.addPlayers(ctx, []string{""})
@@ -198,6 +197,9 @@ func (k *apiCheck) addLater(ctx context.Context) (err error) {
 		return err
 	}
 	k.players = append(k.players, late...)
+	if err := k.ct.glance(ctx, late[0], k.first); err != nil {
+		return err
+	}
 	if k.second, err = k.addCompetition(ctx, competitionTitle(k.ct.s.Rand("second competition"))); err != nil {
 		return err
 	}
@@ -235,7 +237,7 @@ func (k *apiCheck) afterDelay(ctx context.Context) error {
 	if !scenario.Sleep(ctx, k.ct.span(allowedDelay)-time.Since(k.ended)) {
 		return ctx.Err()
 	}
-	if _, err := k.visitor.ranking(ctx, k.first, 0); err != nil {
+	if _, err := k.visitor.ranking(ctx, k.first, 0); err != nil { // the first visit counts, before the end
 		return err
 	}
 	want := map[string]report{k.first.id: reportOf(k.first, apiScored, 1), k.second.id: reportOf(k.second, 0, 0)}

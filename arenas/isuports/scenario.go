@@ -182,7 +182,7 @@ func (ct *contest) checkID(res *scenario.Response, id string) error {
 }
 
 // planned returns the next tenant that the seed offers.
-func (ct *contest) planned() (name, display string) {
+func (ct *contest) planned() tenantPlan {
 	ct.mu.Lock()
 	defer ct.mu.Unlock()
 	return ct.plan.tenant()

@@ -19,15 +19,15 @@ func (ct *contest) Load(ctx context.Context, s scenario.Session) error {
 		}
 	}
 	ct.popular(ct.tenant(ct.plan.light))
-	founded := false
-	ct.keep("founder", 0, func(ctx context.Context) error {
-		if founded {
-			<-ctx.Done()
-			return nil
+	first := ct.planned()
+	s.Go("founder", func(ctx context.Context) {
+		for {
+			err := ct.found(ctx, a, first)
+			if ct.report(ctx, err); err == nil || !ct.pause(ctx, restartPause) {
+				return
+			}
+			first = ct.planned() // the former name may be taken in spite of the error
 		}
-		err := ct.found(ctx, a)
-		founded = err == nil
-		return err
 	})
 	<-ctx.Done()
 	ct.gauges()

@@ -32,6 +32,9 @@ import (
 type perfectApp struct {
 	key any // public
 
+	billsLate bool // fault: visits after the end are billed
+	keepsLast bool // fault: only the last visit of a player is kept
+
 	mu      sync.RWMutex
 	tenants []*perfectTenant
 	nextID  int
@@ -397,8 +400,10 @@ func (a *perfectApp) ranking(c *perfectCall) {
 		c.refuse(404)
 		return
 	}
-	if !k.finished {
+	if !k.finished || a.billsLate {
 		k.visitors[c.player.id] = true
+	} else if a.keepsLast {
+		delete(k.visitors, c.player.id)
 	}
 	after, _ := strconv.Atoi(c.r.FormValue("rank_after"))
 	ids := make([]string, 0, len(k.scores))
@@ -490,7 +495,7 @@ func gauge(t *testing.T, run *iikanji.Run, name string) float64 {
 }
 
 func TestPerfectApp(t *testing.T) {
-	run := perfectRun(t, 10, 3*time.Second, nil)
+	run := perfectRun(t, 10, 2*time.Second, nil)
 	for _, p := range run.Points {
 		if p.Count == 0 {
 			t.Errorf("no %s", p.Event)
@@ -537,5 +542,26 @@ func TestPlayersLeave(t *testing.T) {
 	})
 	if gauge(t, run, "players who left") == 0 {
 		t.Error("no player left")
+	}
+}
+
+// TestVisits: of the visits of a player, the first one decides whether the player
+// is billed as a visitor.
+func TestVisits(t *testing.T) {
+	for name, spoil := range map[string]func(app *perfectApp){
+		"visits after the end are billed": func(app *perfectApp) { app.billsLate = true },
+		"only the last visit is kept":     func(app *perfectApp) { app.keepsLast = true },
+	} {
+		ct, app := perfectContest(t, 10)
+		spoil(app)
+		server := httptest.NewServer(app.routes())
+		run, err := bench.Run(t.Context(), checksOnly{ct}, bench.Options{URL: server.URL, Seed: 1})
+		server.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(run.Faults) != 1 || run.Faults[0].Check != "billing-report" {
+			t.Errorf("%s: %s %+v, want one fault of check billing-report", name, run.Outcome, run.Faults)
+		}
 	}
 }

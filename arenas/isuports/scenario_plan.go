@@ -27,13 +27,16 @@ func newPlan(s scenario.Session) *plan {
 	return &plan{light: 2 + r.Int64N(29), cursor: 41 + r.Int64N(31), watched: 71 + r.Int64N(30), rng: r}
 }
 
-// tenant returns the name and the display name of the next tenant. The number
-// keeps the name apart from those of the initial data, which end in their ids.
-func (p *plan) tenant() (name, display string) {
-	name = p.names.Next(p.rng)
+// A tenantPlan is a tenant to be added.
+type tenantPlan struct{ name, display string }
+
+// tenant returns the next tenant. The number keeps its name apart from those of
+// the initial data, which end in their ids.
+func (p *plan) tenant() tenantPlan {
+	name := p.names.Next(p.rng)
 	p.added++
-	_, display = tenantWords(p.rng)
-	return fmt.Sprintf("%s-%d", strings.ReplaceAll(name, "_", "-"), 1000+p.added), display
+	_, display := tenantWords(p.rng)
+	return tenantPlan{fmt.Sprintf("%s-%d", strings.ReplaceAll(name, "_", "-"), 1000+p.added), display}
 }
 
 // Numbers of what the digest of the offered work covers.
@@ -49,9 +52,9 @@ func work(s scenario.Session) float64 {
 	p := newPlan(s)
 	fmt.Fprintln(h, p.light, p.cursor, p.watched)
 	for range digestTenants {
-		name, display := p.tenant()
-		fmt.Fprintln(h, name, display)
-		r := organizerRand(s, name)
+		t := p.tenant()
+		fmt.Fprintln(h, t.name, t.display)
+		r := organizerRand(s, t.name)
 		for range digestScores {
 			fmt.Fprintln(h, r.IntN(scoreLimit))
 		}

@@ -155,12 +155,13 @@ func (ct *contest) pauseBetween(ctx context.Context, rng *rand.Rand, least, most
 
 // admit has some players begin to watch who do not watch yet.
 func (h *host) admit(fit []*player) {
-	admitted := 0
+	seed := h.rng.Uint64()
+	admitted := uint64(0)
 	for _, p := range fit {
 		if admitted == newGuests {
 			return
 		}
-		if h.ct.watch(p) {
+		if h.ct.watch(p, seed+admitted) {
 			admitted++
 		}
 	}
@@ -206,7 +207,7 @@ func (ct *contest) keep(kind string, tries int, work func(ctx context.Context) e
 
 // report reports an error, unless it only means that the phase has ended.
 func (ct *contest) report(ctx context.Context, err error) {
-	if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+	if err != nil && (ctx.Err() == nil || !errors.Is(err, ctx.Err())) {
 		ct.s.Report(err)
 	}
 }

@@ -46,9 +46,8 @@ func (ct *contest) popular(t *tenant) { ct.hold("popular tenant", t, false, true
 func (ct *contest) open(t *tenant) { ct.hold("new tenant", t, true, false) }
 
 // found adds a tenant and starts its organizer.
-func (ct *contest) found(ctx context.Context, a admin) error {
-	name, display := ct.planned()
-	t, err := a.addTenant(ctx, name, display)
+func (ct *contest) found(ctx context.Context, a admin, p tenantPlan) error {
+	t, err := a.addTenant(ctx, p)
 	if err != nil {
 		return err
 	}
