@@ -18,6 +18,11 @@ if [ "${1:-demo}" = check ]; then
 	want redis-server redis-server
 	want varnishd varnish
 	want sqlite3 sqlite3
+	want ruby ruby
+	want puma puma
+	for library in sinatra/base mysql2 sqlite3 jwt; do
+		ruby -e "require '$library'" >/dev/null 2>&1 || need="$need ruby-${library%/base}"
+	done
 	want git git
 	want patch patch
 	want tmux tmux

@@ -28,38 +28,53 @@ import (
 // the supervisor before any test runs.
 func init() { stack.MaybeSupervise() }
 
-// TestApp runs the app with its own MariaDB, SQLite files and nginx. They are
+// A siteTest is a test of the running site.
+type siteTest struct {
+	name string
+	run  func(*testing.T)
+}
+
+// apiTests hold for the app in each language.
+var apiTests = []siteTest{
+	{"initialize", testInitialize}, {"sessions", testSessions}, {"roles", testRoles}, {"me", testMe},
+	{"tenants", testTenants}, {"initial billing", testInitialBilling},
+	{"players", testPlayers}, {"competitions", testCompetitions},
+	{"scores", testScores}, {"refused scores", testRefusedScores}, {"ranking", testRanking}, {"player", testPlayer},
+	{"billing", testBilling}, {"slow", testSlow},
+}
+
+// TestApp runs the app in Go with its own MariaDB, SQLite files and nginx. They are
 // started once for all tests below, with small data.
 func TestApp(t *testing.T) {
-	site.up(t)
-	for _, c := range []struct {
-		name string
-		run  func(*testing.T)
-	}{
-		{"initialize", testInitialize}, {"schema", testSchema}, {"pages", testPages},
-		{"sessions", testSessions}, {"roles", testRoles}, {"me", testMe}, {"login", testLogin},
-		{"tenants", testTenants}, {"initial billing", testInitialBilling},
-		{"players", testPlayers}, {"competitions", testCompetitions},
-		{"scores", testScores}, {"refused scores", testRefusedScores}, {"ranking", testRanking}, {"player", testPlayer},
-		{"billing", testBilling}, {"slow", testSlow},
-		{"browser admin", testBrowserAdmin}, {"browser organizer", testBrowserOrganizer}, {"browser player", testBrowserPlayer},
-	} {
+	site.up(t, "isuports", "go")
+	for _, c := range append(apiTests, siteTest{"schema", testSchema}, siteTest{"pages", testPages}, siteTest{"login", testLogin}, siteTest{"me leaks", testLeak},
+		siteTest{"browser admin", testBrowserAdmin}, siteTest{"browser organizer", testBrowserOrganizer}, siteTest{"browser player", testBrowserPlayer}) {
+		t.Run(c.name, c.run)
+	}
+}
+
+// TestRubyApp runs the app in Ruby, which has the same API.
+func TestRubyApp(t *testing.T) {
+	site.up(t, "isuports-ruby", "ruby")
+	for _, c := range apiTests {
 		t.Run(c.name, c.run)
 	}
 }
 
 // theSite holds the running stack and what the tests need of it.
 type theSite struct {
-	stack *stack.Stack
-	data  *Dataset
-	db    *sql.DB
+	language string
+	stack    *stack.Stack
+	data     *Dataset
+	db       *sql.DB
 }
 
 var site theSite
 
 // up starts the stack and stops it when t is over.
-func (s *theSite) up(t *testing.T) {
+func (s *theSite) up(t *testing.T, name, language string) {
 	t.Helper()
+	s.language = language
 	dir, err := os.MkdirTemp("", "iikanji-isuports-test-")
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +85,7 @@ func (s *theSite) up(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	a, _ := arena.Find("isuports")
+	a, _ := arena.Find(name)
 	began := time.Now()
 	if s.stack, err = stack.Up(ctx, a, stack.Options{Dir: filepath.Join(dir, "stack")}); err != nil {
 		t.Fatalf("bringing the site up: %v", err)

@@ -29,7 +29,7 @@ func testInitialize(t *testing.T) {
 		as(t, name, "player", ids[0]).get("/api/player/competition/"+id+"/ranking").want(t, http.StatusOK)
 		organizer(t, "isucon").post("/api/organizer/players/add", "display_name[]", "x").want(t, http.StatusOK)
 		began := time.Now()
-		if got := data[map[string]string](t, guest(t, "admin").post("/initialize")); got["lang"] != "go" || len(got) != 1 {
+		if got := data[map[string]string](t, guest(t, "admin").post("/initialize")); got["lang"] != site.language || len(got) != 1 {
 			t.Errorf("initialize answered %v", got)
 		}
 		t.Logf("initialize took %v", time.Since(began).Round(time.Millisecond))

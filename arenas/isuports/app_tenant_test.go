@@ -78,7 +78,7 @@ func testInitialBilling(t *testing.T) {
 func testPlayers(t *testing.T) {
 	name, ids := newTenant(t, 3)
 	o := organizer(t, name)
-	added := data[thePlayers](t, o.post("/api/organizer/players/add", "display_name[]", "二", "display_name[]", "", "display_name[]", "二", "display_name", "no")).Players
+	added := data[thePlayers](t, o.post("/api/organizer/players/add", "display_name[]", "二", "display_name[]", "", "display_name[]", "二", "title", "no")).Players
 	if len(added) != 3 || added[0].DisplayName != "二" || added[1].DisplayName != "" || added[0].ID == added[2].ID || added[0].Disqualified {
 		t.Errorf("added %+v", added)
 	}

@@ -76,6 +76,19 @@ var services = []arena.Service{
 	},
 }
 
+// rubyApp is the app in Ruby: Sinatra in Puma, with Debian's packages. The number of
+// its processes and threads is in its environment.
+var rubyApp = arena.Service{
+	Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineRuby,
+	Source: "ruby",
+	Build:  []string{"ruby", "-wc", "app.rb", "database.rb", "config.ru", "puma.rb"},
+	Start:  []string{"puma", "-C", "puma.rb", "config.ru"},
+	Env: func(p arena.Places) []string {
+		return append(appEnv(p), "RACK_ENV=production", "PUMA_WORKERS=0", "PUMA_THREADS=5")
+	},
+	Load: "sql/load.sh", Programs: []string{"mariadb", "sqlite3"},
+}
+
 func init() {
 	arena.Register(&arena.Arena{
 		Name:    "isuports",
@@ -87,6 +100,7 @@ func init() {
 		GeneratedVersion: generatedVersion(),
 
 		Services: services,
+		Variants: []arena.Variant{{Name: "ruby", Summary: "rankings for many tenants, with the app in Ruby", Services: []arena.Service{rubyApp}}},
 
 		Scenario:          newScenario,
 		Settings:          settings,

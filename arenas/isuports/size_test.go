@@ -19,9 +19,11 @@ var (
 // The tests run the arena with small data. Only this file can choose the size, so
 // the program always has the contest's.
 func init() {
-	a, ok := arena.Find("isuports")
-	if !ok {
-		panic("BUG: isuports is not registered")
+	for _, name := range []string{"isuports", "isuports-ruby"} {
+		a, ok := arena.Find(name)
+		if !ok {
+			panic("BUG: " + name + " is not registered")
+		}
+		a.Generate, a.GeneratedVersion = SmallSize.generate, fmt.Sprint("small ", SmallSize.version())
 	}
-	a.Generate, a.GeneratedVersion = SmallSize.generate, fmt.Sprint("small ", SmallSize.version())
 }
