@@ -56,7 +56,7 @@ func (q *queue) cured(c Candidate) bool {
 // those that blind the sensors or among the others.
 func (q *queue) next(blind bool) (Candidate, bool) {
 	again := Candidate{}
-	for _, c := range Ranked(q.believe(q.candidates), q.evidence.judge.Prior.SD()) {
+	for _, c := range Ranked(q.withJoint(q.believe(q.candidates)), q.evidence.judge.Prior.SD()) {
 		if c.blinds() != blind || c.Key() == q.under || q.trifling(c) {
 			continue
 		}
