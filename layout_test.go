@@ -41,7 +41,7 @@ var layout = map[string][]string{
 	"internal/diagnose":                {"words", "internal/attribute"},
 	"internal/change":                  {"words", "internal/host", "internal/history"},
 	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/change/promise", "internal/nginx"},
-	"internal/change/gocode":           {"words", "internal/host", "internal/change", "internal/change/promise", "internal/facts", "internal/gosource", "internal/lever"},
+	"internal/change/gocode":           {"words", "internal/host", "internal/change", "internal/change/promise", "internal/facts", "internal/gosource", "internal/lever", "internal/lever/cacheplan", "internal/sqlcache"},
 	"internal/answers":                 {},                                              // answers of two builds of an app
 	"internal/gosource":                {"words", "internal/lever", "internal/slowlog"}, // source of Go apps as facts
 	"internal/change/promise":          {"words"},                                       // pure: which promises a value weakens

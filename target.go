@@ -144,6 +144,8 @@ type BenchRef struct {
 	Scenario string   `json:"scenario,omitempty"`
 	URL      string   `json:"url,omitempty"`
 	Command  []string `json:"command,omitempty"`
+	// Resets: the data is put back before each run past the app.
+	Resets bool `json:"resets,omitempty"`
 }
 
 // A Policy lists the promises that changes may weaken.

@@ -169,7 +169,11 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 		if op.Verb == iikanji.Write {
 			return h.WriteBeneath(root, op.Place, []byte(op.Body), newFile(op))
 		}
-		return h.RemoveBeneath(root, op.Place)
+		err = h.RemoveBeneath(root, op.Place)
+		if folder := filepath.Dir(op.Place); err == nil && op.Folder && folder != root {
+			err = h.RmdirBeneath(root, folder)
+		}
+		return err
 	case iikanji.SQL:
 		_, err := s.onDatabase(ctx, op.Place, op.Body)
 		return err
@@ -192,7 +196,7 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 
 // newFile is what the file of an op gets if the op makes it.
 func newFile(op iikanji.Op) host.New {
-	as := host.New{Perm: 0o644}
+	as := host.New{Perm: 0o644, Folder: op.Folder}
 	if op.Mode != 0 {
 		as.Perm = modeOf(op.Mode)
 	}

@@ -57,6 +57,8 @@ func TestRewritesRank(t *testing.T) {
 		Remedy: iikanji.Remedy{Kind: "mysqlconf", Target: "database", Args: map[string]string{"name": "innodb_flush_log_at_trx_commit", "value": "2"}}}.cached()
 	a, b, c := rewrite("APP201", "APP201", "a"), rewrite("APP204", "APP204", "b"), rewrite("APP206", "APP206", "c")
 	knob := rewrite("APP214", "APP214", "a", "place", "drops (0.9)", "variant", "end")
+	cache := rewrite("APP207", "APP207", "main")
+	cache.Gain = 0.5
 	tried := Attempt{Candidate: b, Key: b.Key(), Verdict: iikanji.Verdict{Call: iikanji.Revert, Reason: iikanji.NoGain}}
 	for name, test := range map[string]struct {
 		candidates []Candidate
@@ -66,6 +68,8 @@ func TestRewritesRank(t *testing.T) {
 		"one rewrite":             {[]Candidate{setting, a}, nil, setting},
 		"three":                   {[]Candidate{setting, a, b, c}, nil, a},
 		"one and a knob":          {[]Candidate{setting, a, knob}, nil, setting},
+		"a cache waits":           {[]Candidate{cache, a}, nil, a},
+		"a cache comes last":      {[]Candidate{cache, b}, []Attempt{tried}, cache},
 		"two of which one is old": {[]Candidate{setting, a, b}, []Attempt{tried}, setting},
 	} {
 		q := queueOf(ledger{Attempts: test.attempts})
