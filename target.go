@@ -151,6 +151,8 @@ type BenchRef struct {
 // A Policy lists the promises that changes may weaken.
 type Policy struct {
 	Allow []Promise `json:"allow,omitempty"`
+	// Robots are regular expressions of the User-Agents that the rules permit to refuse.
+	Robots []string `json:"robots,omitempty"`
 	// AgentsChange permits clients of the Model Context Protocol to apply, judge
 	// and revert changes. Without it they may only read and observe.
 	AgentsChange bool `json:"agents_change,omitempty"`

@@ -75,7 +75,7 @@ func (s *Stack) Services() []arena.Service {
 // is not part of it.
 func (s *Stack) Target() iikanji.Target {
 	t := iikanji.Target{Name: s.arena.Name, Hosts: []iikanji.HostRef{{Name: "local"}},
-		Bench: iikanji.BenchRef{Scenario: s.arena.Name, URL: s.places.URL()}}
+		Bench: iikanji.BenchRef{Scenario: s.arena.Name, URL: s.places.URL()}, Policy: s.arena.Policy()}
 	groups := s.Groups()
 	for _, svc := range s.Services() {
 		p := s.places.Service(svc.Name)
