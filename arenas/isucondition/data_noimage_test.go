@@ -40,7 +40,7 @@ func TestNoImage(t *testing.T) {
 		if err := os.WriteFile("files/NoImage.jpg", drawn, 0o644); err != nil {
 			t.Fatal(err)
 		}
-	} else if !bytes.Equal(drawn, mustRead("NoImage.jpg")) {
+	} else if !bytes.Equal(drawn, webapp.MustRead("NoImage.jpg")) {
 		t.Error("files/NoImage.jpg is not what is drawn; go test -run TestNoImage -update writes it")
 	}
 	if len(drawn) < 5000 || len(drawn) > 9000 {
