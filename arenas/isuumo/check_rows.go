@@ -201,3 +201,20 @@ func (w *world) readEstates(res *scenario.Response) (got []int32, count int64, e
 	}
 	return got, count, first
 }
+
+// readIDs reads the ids of a list, nil from an answer that has none.
+func readIDs(res *scenario.Response, field string) (ids []int64) {
+	_, err := readList(res, field, func(r *jsonread.Reader) {
+		r.Object(func(name []byte) {
+			if string(name) == "id" {
+				ids = append(ids, r.Int())
+			} else {
+				r.Skip()
+			}
+		})
+	})
+	if err != nil {
+		return nil
+	}
+	return ids
+}

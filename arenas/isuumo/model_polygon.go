@@ -90,24 +90,16 @@ func (t *estates) inside(p polygon) func(pos int32) bool {
 	}
 }
 
-// places are Japanese cities and towns around which polygons are drawn.
-var places = []point{
-	{43.062, 141.354}, {41.769, 140.729}, {40.824, 140.740}, {39.702, 141.154}, {38.268, 140.869}, {37.761, 140.474},
-	{36.366, 140.471}, {35.690, 139.692}, {35.444, 139.638}, {37.916, 139.036}, {36.695, 137.211}, {36.561, 136.656},
-	{36.651, 138.181}, {34.977, 138.383}, {35.181, 136.906}, {35.012, 135.768}, {34.694, 135.502}, {34.385, 132.455},
-	{34.066, 134.559}, {33.842, 132.766}, {33.590, 130.402}, {32.790, 130.742}, {31.597, 130.557},
-}
-
 // Shape of drawn polygons.
 const (
-	placeShift           = 1.5 // degrees
-	leastSide, mostSide  = 0.1, 1.0
-	leastDots, mostDots  = 10, 19
-	decimals             = 1e6
+	cityShift           = 1.5 // degrees, each way
+	leastSide, mostSide = 0.1, 1.0
+	leastDots, mostDots = 10, 19
+	decimals            = 1e6
 )
 
 // draw returns the next polygon of a random stream: the convex hull of random
-// points in a box near a place. Unsafe polygons are drawn again.
+// points in a box near a city. Unsafe polygons are drawn again.
 func (t *estates) draw(rng *rand.Rand) polygon {
 	for {
 		if p := drawHull(rng); len(p) > 3 && t.safe(p) {
@@ -120,8 +112,8 @@ func drawHull(rng *rand.Rand) polygon {
 	around := func(middle, half float64) float64 {
 		return math.Round((middle+(2*rng.Float64()-1)*half)*decimals) / decimals
 	}
-	place := places[rng.IntN(len(places))]
-	middle := point{around(place.lat, placeShift), around(place.lon, placeShift)}
+	city := cities[rng.IntN(len(cities))]
+	middle := point{around(city.latitude, cityShift), around(city.longitude, cityShift)}
 	height, width := leastSide+rng.Float64()*(mostSide-leastSide), leastSide+rng.Float64()*(mostSide-leastSide)
 	dots := make([]point, leastDots+rng.IntN(mostDots-leastDots+1))
 	for i := range dots {

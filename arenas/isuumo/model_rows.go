@@ -67,10 +67,7 @@ func byValue(a, b, idA, idB int64) int { return cmp.Or(cmp.Compare(a, b), cmp.Co
 func rangeSets(n int, c RangeCondition, value func(pos int32) int64) []bitset {
 	sets := make([]bitset, len(c.Ranges))
 	for i, r := range c.Ranges {
-		sets[i] = setOf(n, func(pos int32) bool {
-			v := value(pos)
-			return (r.Min == -1 || v >= r.Min) && (r.Max == -1 || v < r.Max)
-		})
+		sets[i] = setOf(n, func(pos int32) bool { return r.Has(value(pos)) })
 	}
 	return sets
 }

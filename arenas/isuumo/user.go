@@ -14,7 +14,7 @@ const patience = time.Second
 
 // Pauses of a user, from and to.
 var (
-	pauseBetween = [2]time.Duration{0, 100 * time.Millisecond}                      // before each visit
+	pauseBetween = [2]time.Duration{0, 100 * time.Millisecond}                        // before each visit
 	pauseGone    = [2]time.Duration{1450 * time.Millisecond, 1550 * time.Millisecond} // after leaving
 	pauseError   = [2]time.Duration{1250 * time.Millisecond, 1750 * time.Millisecond}
 )
@@ -99,11 +99,13 @@ func (u *user) lookAtEstates(ctx context.Context, list []int32, n int) (pos int3
 
 // order requests the documents of an estate, which scores.
 func (u *user) order(ctx context.Context, pos int32) error {
-	if err := u.open(func() error { return u.document(ctx, pos) }); err != nil {
+	return u.open(func() error {
+		err := u.document(ctx, pos)
+		if err == nil {
+			u.ct.score(eventDocument)
+		}
 		return err
-	}
-	u.ct.score(eventDocument)
-	return nil
+	})
 }
 
 // pickRow draws a row of a list; an empty list ends the visit.

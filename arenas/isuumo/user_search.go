@@ -118,13 +118,14 @@ func (u *user) openChair(ctx context.Context, chair int32) (estates []int32, err
 // visit. The contest's benchmarker lost the error of a purchase that failed
 // without that reason; here it counts, as its rules say.
 func (u *user) purchase(ctx context.Context, chair int32) error {
-	done := false
-	err := u.open(func() (err error) { done, err = u.buy(ctx, chair); return err })
-	if done {
-		u.ct.score(eventBuy) // also when the answer was slow: the chair is sold
-	}
-	if err == nil && !done {
-		err = errEnded
-	}
-	return err
+	return u.open(func() error {
+		done, err := u.buy(ctx, chair)
+		if err == nil && !done {
+			return errEnded
+		}
+		if err == nil {
+			u.ct.score(eventBuy)
+		}
+		return err
+	})
 }
