@@ -49,10 +49,7 @@ func (ct *contest) lanes() []lane {
 			_, err := b.recommended(ctx, anyOf(rng, &w.chairs.rows))
 			return err
 		})},
-		{"nazotte", repeated(func(ctx context.Context, b *browser, rng *rand.Rand) error {
-			_, err := b.nazotte(ctx, w.estates.draw(rng))
-			return err
-		})},
+		{"nazotte", ct.verifyNazotte},
 		{"refusals", ct.verifyRefusals},
 	}
 }
@@ -111,4 +108,38 @@ func verifySearches(ctx context.Context, rng *rand.Rand, pickers []picker, draw 
 		}
 	}
 	return nil
+}
+
+// drawLimit is the number of polygons after which the verification takes the next
+// one, whatever it has inside.
+const drawLimit = 500
+
+// verifyNazotte draws polygons that have estates inside, which random ones often
+// have not, and the last one with more than an answer can hold.
+func (ct *contest) verifyNazotte(ctx context.Context, b *browser, rng *rand.Rand) error {
+	for i := range samples {
+		least := 1
+		if i == samples-1 {
+			least = nazotteRows + 1
+		}
+		if _, err := b.nazotte(ctx, ct.world.estates.drawWith(rng, least)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drawWith draws polygons until one has at least as many rows of the target
+// inside.
+func (t *estates) drawWith(rng *rand.Rand, least int) (p polygon) {
+	for range drawLimit {
+		p = t.draw(rng)
+		n := 0
+		for range t.which(t.inside(p)) {
+			if n++; n == least {
+				return p
+			}
+		}
+	}
+	return p
 }
