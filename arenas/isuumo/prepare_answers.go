@@ -3,6 +3,7 @@ package isuumo
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 )
 
 // samples is the number of random requests of each kind.
@@ -79,35 +80,46 @@ func anyOf(rng *rand.Rand, r *rows) int32 {
 type searcher func(ctx context.Context, q *query) (page, error)
 
 // verifyChairSearch searches features, and then pages of one condition as users
-// do: the contest searched features only, and so first pages only.
+// do. The contest searched features only, and so first pages only.
 func (ct *contest) verifyChairSearch(ctx context.Context, b *browser, rng *rand.Rand) error {
 	w := ct.world
-	return verifySearches(ctx, rng, w.chairPickers, func() *query {
-		return drawFeatures(rng, w.chairPickers, w.chairConditions.Feature, w.chairs.feature)
-	}, b.searchChairs)
+	return verifySearches(ctx, rng, w.chairPickers, w.chairConditions.Feature, w.chairs.feature, b.searchChairs)
 }
 
 // verifyEstateSearch does the same for estates.
 func (ct *contest) verifyEstateSearch(ctx context.Context, b *browser, rng *rand.Rand) error {
 	w := ct.world
-	return verifySearches(ctx, rng, w.estatePickers, func() *query {
-		return drawFeatures(rng, w.estatePickers, w.estateConditions.Feature, w.estates.feature)
-	}, b.searchEstates)
+	return verifySearches(ctx, rng, w.estatePickers, w.estateConditions.Feature, w.estates.feature, b.searchEstates)
 }
 
-func verifySearches(ctx context.Context, rng *rand.Rand, pickers []picker, draw func() *query, search searcher) error {
+func verifySearches(ctx context.Context, rng *rand.Rand, pickers []picker, list ListCondition, sets map[string]bitset, search searcher) error {
+	var queries []*query
 	for range samples {
-		if _, err := search(ctx, draw()); err != nil {
-			return err
-		}
+		queries = append(queries, drawFeatures(rng, pickers, list, sets))
+	}
+	if nested := insideOthers(list); len(nested) > 0 { // one is enough: all are found in the same way
+		queries = append(queries, &query{size: userPage, conditions: []condition{features(list, sets, nested[:1])}})
 	}
 	q := drawQuery(rng, pickers, 1, userPage)
-	for q.page = range 2 {
+	second := *q
+	second.page = 1
+	for _, q := range append(queries, q, &second) {
 		if _, err := search(ctx, q); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// insideOthers returns the indexes of the labels that are a part of another one.
+// A search finds the other one too.
+func insideOthers(list ListCondition) (indexes []int) {
+	for i, label := range list.List {
+		if slices.ContainsFunc(list.List, func(other string) bool { return other != label && hasFeature(other, label) }) {
+			indexes = append(indexes, i)
+		}
+	}
+	return indexes
 }
 
 // drawLimit is the number of polygons after which the verification takes the next

@@ -1,0 +1,195 @@
+package isuumo
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/arena/arenatest"
+)
+
+// writeFaults are wrong answers to posts and purchases, caught before any load.
+var writeFaults = []arenatest.Fault{
+	{Name: "initialize without effect", Want: by("chair-unknown", "estate-unknown", "chair-search-count", "estate-search-count",
+		"chair-search-rows", "estate-search-rows", "chair-early", "estate-early"), Spoil: initializedOnce},
+	{Name: "chairs accepted and lost", Want: by("chair-missing"), Spoil: plain(arenatest.When("", "POST", "/api/chair", arenatest.Instead(201, "", "")))},
+	{Name: "only the first of the estates stored", Want: by("estate-missing"),
+		Spoil: plain(arenatest.When("", "POST", "/api/estate", arenatest.Before(func(x *arenatest.Exchange) {
+			if first := bytes.Index(x.Body, []byte("\n4002,")); first > 0 {
+				x.Body = append(bytes.Clone(x.Body[:first+1]), x.Body[bytes.LastIndex(x.Body, []byte("\r\n--")):]...)
+			}
+		})))},
+	{Name: "post answered with 200", Want: on(iikanji.FaultStatus, onChairPost),
+		Spoil: plain(arenatest.When("", "POST", "/api/chair", arenatest.After(201, func(x *arenatest.Exchange) { x.Status = 200 })))},
+	{Name: "rows that are there before", Want: by("estate-early"),
+		Spoil: plain(arenatest.When("prepare", "GET", "/api/estate/*", arenatest.After(404, func(x *arenatest.Exchange) {
+			if x.Path != "/api/estate/0" {
+				x.Give(200, "application/json", "{}")
+			}
+		})))},
+	{Name: "purchase without effect", Want: by("chair-not-gone"),
+		Spoil: plain(arenatest.When("", "POST", "/api/chair/buy/*", arenatest.After(200, func(*arenatest.Exchange) {})))},
+	{Name: "purchase refused", Want: by("buy-refused"),
+		Spoil: plain(arenatest.When("", "POST", "/api/chair/buy/*", arenatest.After(200, func(x *arenatest.Exchange) { x.Give(404, "", "") })))},
+	{Name: "documents not there", Want: on(iikanji.FaultStatus, onDocument),
+		Spoil: plain(arenatest.When("", "POST", "/api/estate/req_doc/*", arenatest.After(200, func(x *arenatest.Exchange) { x.Give(404, "", "") })))},
+	{Name: "sold-out chair in a cached page", Want: by("chair-not-gone"), Spoil: cachedDetail},
+}
+
+// initializedOnce answers an initialize without loading anything.
+func initializedOnce() arenatest.Hook {
+	return arenatest.When("", "POST", "/initialize", arenatest.Instead(200, "application/json", `{"language":"go"}`))
+}
+
+// cachedDetail is a cache of the details of chairs that no purchase empties.
+func cachedDetail() arenatest.Hook {
+	var cache sync.Map
+	return arenatest.When("", "GET", "/api/chair/*", func(x *arenatest.Exchange, forward func()) {
+		if had, ok := cache.Load(x.Path); ok {
+			was := had.(arenatest.Exchange)
+			x.Status, x.Answer, x.Reply = was.Status, was.Answer, was.Reply
+			return
+		}
+		if forward(); x.Status == http.StatusOK {
+			cache.Store(x.Path, *x)
+		}
+	})
+}
+
+// loaded changes the rows of a list under load only.
+func loaded(method, pattern, field string, change func(rows []object) []object) func() arenatest.Hook {
+	return plain(arenatest.When("load", method, pattern, arenatest.After(200, arenatest.JSON(
+		func(_ *arenatest.Exchange, o object) object { o[field] = change(objects(o, field)); return o }))))
+}
+
+// loadFaults appear under load only.
+var loadFaults = []arenatest.Fault{
+	{Name: "load: pages of the first search", UnderLoad: true, Set: searching, Want: by("chair-search-match", "chair-search-rows"),
+		Also: by("chair-search-count", "chair-sold-out"), Spoil: cachedWithoutQuery},
+	{Name: "load: a chair left out", UnderLoad: true, Set: searching, Want: by("chair-search-rows"),
+		Spoil: loaded("GET", "/api/chair/search", "chairs", func(rows []object) []object {
+			if len(rows) > 2 {
+				rows = append(rows[:1], rows[2:]...)
+			}
+			return rows
+		})},
+	{Name: "load: estates in the wrong order", UnderLoad: true, Set: searching, Want: by("estate-search-order"),
+		Spoil: loaded("GET", "/api/estate/search", "estates", reversed)},
+	{Name: "load: the cheapest estate left out", UnderLoad: true, Set: searching, Want: by("estate-low-rows"),
+		Spoil: loaded("GET", "/api/estate/low_priced", "estates", func(rows []object) []object { return rows[1:] })},
+	{Name: "load: sold-out chair among the low-priced", UnderLoad: true, Set: searching, Want: by("chair-sold-out"), Spoil: soldCheap},
+	{Name: "load: purchases that do not happen", UnderLoad: true, Set: searching, Want: by("chair-sold-out", "buy-oversold"),
+		Spoil: plain(arenatest.When("load", "POST", "/api/chair/buy/*", arenatest.Instead(200, "", "")))},
+	{Name: "load: purchases refused", UnderLoad: true, Set: searching, Want: by("buy-refused"),
+		Spoil: plain(arenatest.When("load", "POST", "/api/chair/buy/*", arenatest.Instead(404, "", "")))},
+	{Name: "load: estate gone", UnderLoad: true, Set: searching, Want: by("estate-missing"),
+		Spoil: plain(arenatest.When("load", "GET", "/api/estate/*", arenatest.After(200, func(x *arenatest.Exchange) {
+			if !strings.HasSuffix(x.Path, "search") && !strings.HasSuffix(x.Path, "low_priced") {
+				x.Give(404, "", "")
+			}
+		})))},
+	{Name: "load: 500", UnderLoad: true, Set: searching, Want: on(iikanji.FaultStatus, onChair),
+		Spoil: plain(arenatest.When("load", "GET", "/api/chair/*", arenatest.After(200, func(x *arenatest.Exchange) {
+			if !strings.HasSuffix(x.Path, "search") && !strings.HasSuffix(x.Path, "low_priced") {
+				x.Give(500, "", "")
+			}
+		})))},
+	{Name: "load: estates without a door", UnderLoad: true, Set: searching, Want: by("recommended-match", "recommended-rows"), Spoil: sameRecommendation},
+	{Name: "load: estates outside of the polygon", UnderLoad: true, Set: mapping, Want: by("nazotte-match"),
+		Also: by("nazotte-rows"), Spoil: otherPolygon},
+	{Name: "load: posted rows late", UnderLoad: true, Set: posting, Want: by("chair-missing"), Spoil: latePosts},
+	{Name: "load: post of 6 s", UnderLoad: true, Set: posting, Want: on(iikanji.FaultTimeout, onChairPost),
+		Spoil: plain(arenatest.When("load", "POST", "/api/chair", arenatest.Slow(6*time.Second)))},
+	{Name: "load: people taken for bots", UnderLoad: true, Set: posting,
+		Want: append(on(iikanji.FaultStatus, onChair), on(iikanji.FaultStatus, onEstate)...),
+		Spoil: plain(func(x *arenatest.Exchange, forward func()) {
+			if x.Phase == "load" && strings.HasPrefix(x.Header.Get("User-Agent"), "ISUCON") {
+				x.Give(503, "", "")
+				return
+			}
+			forward()
+		})},
+}
+
+// cachedWithoutQuery is a cache whose key lacks the query.
+func cachedWithoutQuery() arenatest.Hook {
+	var mu sync.Mutex
+	var first *arenatest.Exchange
+	return arenatest.When("load", "GET", "/api/chair/search", func(x *arenatest.Exchange, forward func()) {
+		mu.Lock()
+		defer mu.Unlock()
+		if first == nil {
+			forward()
+			was := *x
+			first = &was
+			return
+		}
+		x.Status, x.Answer, x.Reply = first.Status, first.Answer, first.Reply
+	})
+}
+
+// soldCheap keeps the chair that the verification sold out in the low-priced
+// list.
+func soldCheap() arenatest.Hook {
+	var details sync.Map
+	var mu sync.Mutex
+	var sold []byte
+	return func(x *arenatest.Exchange, forward func()) {
+		forward()
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case x.Phase != "load" && x.Is("GET", "/api/chair/*") && x.Status == 200:
+			details.Store(x.Path, x.Reply)
+		case x.Phase != "load" && x.Is("POST", "/api/chair/buy/*") && x.Status == 200:
+			if detail, ok := details.Load(strings.Replace(x.Path, "/buy", "", 1)); ok {
+				sold = bytes.TrimSpace(detail.([]byte))
+			}
+		case x.Phase == "load" && x.Is("GET", "/api/chair/low_priced") && sold != nil:
+			x.Reply = bytes.Replace(x.Reply, []byte("]"), append([]byte(","), append(bytes.Clone(sold), ']')...), 1)
+		}
+	}
+}
+
+// sameRecommendation is a cache that holds one recommendation for all chairs.
+func sameRecommendation() arenatest.Hook {
+	var mu sync.Mutex
+	var first []byte
+	return arenatest.When("load", "GET", "/api/recommended_estate/*", arenatest.After(200, func(x *arenatest.Exchange) {
+		mu.Lock()
+		defer mu.Unlock()
+		if first == nil {
+			first = bytes.Clone(x.Reply)
+		}
+		x.Reply = first
+	}))
+}
+
+// otherPolygon answers every polygon with the first that was not empty.
+func otherPolygon() arenatest.Hook {
+	var mu sync.Mutex
+	var first []byte
+	return arenatest.When("load", "POST", "/api/estate/nazotte", arenatest.After(200, func(x *arenatest.Exchange) {
+		mu.Lock()
+		defer mu.Unlock()
+		if first == nil && !bytes.Contains(x.Reply, []byte(`"count":0`)) {
+			first = bytes.Clone(x.Reply)
+		}
+		if first != nil {
+			x.Reply = first
+		}
+	}))
+}
+
+// latePosts hides the rows that were posted under load.
+func latePosts() arenatest.Hook {
+	return arenatest.When("load", "GET", "/api/chair/*", arenatest.After(200, arenatest.JSON(func(x *arenatest.Exchange, o object) object {
+		if id, ok := o["id"].(float64); ok && int(id) > suiteSize.initial+suiteSize.verify {
+			x.Give(404, "", "")
+		}
+		return o
+	})))
+}
