@@ -98,7 +98,7 @@ var readFaults = []arenatest.Fault{
 			x.Reply = bytes.TrimRight(x.Reply, "}\n")
 		})))},
 	{Name: "answer cut off", Want: on(iikanji.FaultClosed, onEstate),
-		Spoil: plain(arenatest.When("", "GET", "/api/estate/*", arenatest.After(200, func(x *arenatest.Exchange) { x.Cut = 100 })))},
+		Spoil: plain(singles("/api/estate/", arenatest.After(200, func(x *arenatest.Exchange) { x.Cut = 100 })))},
 	{Name: "answer of 3 s", Want: on(iikanji.FaultTimeout, onChairSearch),
 		Spoil: plain(arenatest.When("", "GET", "/api/chair/search", arenatest.Slow(3*time.Second)))},
 }
