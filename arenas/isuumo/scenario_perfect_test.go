@@ -8,10 +8,12 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -342,14 +344,15 @@ func (a *perfectApp) postEstates(w http.ResponseWriter, r *http.Request) {
 	a.estates = append(a.estates, posted(w, r, "estates", readEstates)...)
 }
 
-// TestPerfectApp runs the whole benchmarker against a perfectApp. The load is
-// short and so are the distances between the levels.
-func TestPerfectApp(t *testing.T) {
-	app := newPerfectApp()
-	server := httptest.NewServer(app.routes())
-	defer server.Close()
-	ct := &contest{data: app.data, fixed: noLevel}
-	run, err := bench.Run(context.Background(), ct, bench.Options{URL: server.URL, Seed: rand.Uint64(), Load: 4 * time.Second})
+// runPerfect runs the benchmarker against a handler, checks that it finds no
+// fault and leaves no goroutine behind, and returns the gauges.
+func runPerfect(t *testing.T, data *Dataset, handler http.Handler, fixed int, load time.Duration) (run *iikanji.Run, gauges map[string]float64) {
+	t.Helper()
+	before := runtime.NumGoroutine()
+	server := httptest.NewServer(handler)
+	ct := &contest{data: data, fixed: fixed}
+	run, err := bench.Run(context.Background(), ct, bench.Options{URL: server.URL, Seed: rand.Uint64(), Load: load})
+	server.Close()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,10 +361,24 @@ func TestPerfectApp(t *testing.T) {
 			t.Errorf("fault %s %s %s: %s %+v", f.Kind, f.Step, f.Check, f.Message, f.Example)
 		}
 	}
-	gauges := map[string]float64{}
+	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			buf := make([]byte, 1<<16)
+			t.Fatalf("%d goroutines before the run and %d after:\n%s", before, runtime.NumGoroutine(), buf[:runtime.Stack(buf, true)])
+		}
+	}
+	gauges = map[string]float64{}
 	for _, g := range run.Gauges {
 		gauges[g.Name] = g.Value
 	}
+	return run, gauges
+}
+
+// TestPerfectApp runs the whole benchmarker. The load is short and so are the
+// distances between the levels.
+func TestPerfectApp(t *testing.T) {
+	app := newPerfectApp()
+	run, gauges := runPerfect(t, app.data, app.routes(), noLevel, 4*time.Second)
 	for _, p := range run.Points {
 		if p.Count < 2 {
 			t.Errorf("%s: %d", p.Event, p.Count)
@@ -373,4 +390,41 @@ func TestPerfectApp(t *testing.T) {
 		}
 	}
 	t.Logf("score %.0f, %v %v, %v", run.Score, run.Outcome, run.Reasons, gauges)
+}
+
+// TestPatience runs the benchmarker against an app that refuses every bot, now
+// and then a user, and takes longer for a polygon than users wait. None of it is
+// a fault. At the level of the load there is a fixed number of workers.
+func TestPatience(t *testing.T) {
+	app := newPerfectApp()
+	var loaded, documents atomic.Int64
+	inner := app.routes()
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		agent := r.UserAgent()
+		switch {
+		case len(refused(agent)) > 0:
+			w.WriteHeader(503)
+			return
+		case r.URL.Path == "/api/estate/nazotte" && agent != verifyAgent:
+			loaded.Add(1)
+			time.Sleep(patience + 200*time.Millisecond)
+		case strings.HasPrefix(r.URL.Path, "/api/estate/req_doc/") && agent != verifyAgent && documents.Add(1)%5 == 0:
+			w.WriteHeader(503)
+			return
+		}
+		inner.ServeHTTP(w, r)
+	})
+	run, gauges := runPerfect(t, app.data, handler, 2, 4*time.Second)
+	if run.Deducted != 0 {
+		t.Errorf("%g points deducted", run.Deducted)
+	}
+	if bots := gauges["requests of bots"]; bots == 0 || bots != gauges["requests of bots answered with 503"] {
+		t.Errorf("bots: %v", gauges)
+	}
+	if gauges["users who left a slow page"] == 0 || gauges["requests of users answered with 503"] == 0 || loaded.Load() == 0 {
+		t.Errorf("users: %v", gauges)
+	}
+	if gauges["level at the end"] != 2 || gauges["users at the end"] != 9 || gauges["bots at the end"] != 5 || gauges["rows posted"] != 100 {
+		t.Errorf("workers: %v", gauges)
+	}
 }
