@@ -72,6 +72,8 @@ func init() {
 
 		Services: services,
 
+		Scenario:          newScenario,
+		Settings:          settings,
 		Answers:           answers,
 		Allow:             allowed,
 		AgentsChange:      true, // a practice ground in a folder of its own

@@ -1,0 +1,5 @@
+package isuumo
+
+import "github.com/iikanji/iikanji/internal/arena/arenatest"
+
+var faults []arenatest.Fault
