@@ -56,7 +56,7 @@ var services = []arena.Service{
 		Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx,
 		Configs: []arena.Config{{Template: "nginx.conf"}},
 		Logs:    []arena.Log{{Kind: "access", File: "access.log"}, {Kind: "error", File: "error.log"}},
-		Public:  "public",
+		Public:  publicFolder,
 	},
 }
 
