@@ -14,13 +14,12 @@ var answers string
 
 // conf holds the settings in which the contest's server differed from the
 // defaults, as MariaDB 10.11 spells them. The contest's MySQL 5.7 had a query cache
-// of 16 MiB that was never used, because its query_cache_type was 0 by default.
-// MariaDB uses a cache that has a size, unless its type is OFF. The buffer pool
-// keeps its default of 128 MiB.
+// of 16 MiB that it never used, because its query_cache_type was 0 by default.
+// MariaDB turns a cache on as soon as a size is set, so that only the type is set
+// here. The buffer pool keeps its default of 128 MiB.
 const conf = `character-set-server = utf8mb4
 collation-server = utf8mb4_general_ci
 max_allowed_packet = 31M
-query_cache_size = 16M
 query_cache_type = OFF
 `
 
@@ -57,7 +56,7 @@ var services = []arena.Service{
 		Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx,
 		Configs: []arena.Config{{Template: "nginx.conf"}},
 		Logs:    []arena.Log{{Kind: "access", File: "access.log"}, {Kind: "error", File: "error.log"}},
-		Public:  "public",
+		Public:  publicFolder,
 	},
 }
 

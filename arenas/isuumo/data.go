@@ -11,7 +11,7 @@ import (
 )
 
 // dataVersion must change whenever the generator's output changes.
-const dataVersion = "1"
+const dataVersion = "2"
 
 // sqlFolder is the folder in webapp with the files that initialize loads: the
 // schema, and the two that Generate writes.
@@ -21,14 +21,17 @@ const (
 	chairSQLFile  = "2_DummyChairData.sql"
 )
 
+// publicFolder is the folder in webapp of the static files.
+const publicFolder = "public"
+
 // rowsPerInsert is the number of rows of one INSERT in the data files.
 const rowsPerInsert = 500
 
 // generatedVersion returns the version of what Generate writes.
 func generatedVersion() string { return dataVersion }
 
-// Generate writes the initial data twice: as SQL into webapp for the app, and as
-// CSV into data for the benchmarker, with the rows that it posts. With an empty
+// Generate writes the initial data twice: as SQL into webapp for the app (with
+// the thumbnails), and as CSV into data for the benchmarker, with the rows that it posts. With an empty
 // webapp it writes the second only. The output is the same every time. Each file
 // is complete or absent, and the version is written last.
 func Generate(ctx context.Context, webapp, data string) error {
@@ -51,8 +54,15 @@ func generateTo(ctx context.Context, webapp, data string, s size) error {
 	return files.WriteBytes(filepath.Join(data, versionFile), []byte(generatedVersion()+"\n"))
 }
 
-// writeApp writes what the app's database loads.
+// writeApp writes the thumbnails, and what the app's database loads.
 func writeApp(webapp string, set *Dataset) error {
+	public := filepath.Join(webapp, publicFolder)
+	if err := writeImages(public, newChairMaker().files, drawChair); err != nil {
+		return err
+	}
+	if err := writeImages(public, newEstateMaker().files, drawHouse); err != nil {
+		return err
+	}
 	err := files.Write(filepath.Join(webapp, sqlFolder, estateSQLFile), func(w io.Writer) error { return writeEstatesSQL(w, set.Estates) })
 	if err != nil {
 		return err
