@@ -79,8 +79,9 @@ var layout = map[string][]string{
 	"internal/arena":                   {"words", "internal/scenario"},
 	"internal/arena/kit/*":             {"words", "internal/scenario", "internal/arena/kit/*"}, // code that several arenas need
 	"internal/arena/arenatest":         {"*"},
-	"internal/arena/arenatest/grading": {"words"},                   // answers.txt against findings
-	"internal/judge":                   {"words", "internal/stats"}, // pure: no clock, no I/O
+	"internal/arena/arenatest/apptest": {"words", "internal/arena", "internal/stack"}, // an arena up, for the tests of its app
+	"internal/arena/arenatest/grading": {"words"},                                     // answers.txt against findings
+	"internal/judge":                   {"words", "internal/stats"},                   // pure: no clock, no I/O
 	"internal/observe":                 {"words", "internal/lines", "internal/scenario", "internal/host", "internal/history", "internal/accesslog", "internal/slowlog", "internal/errorlog", "internal/hoststat", "internal/facts", "internal/bench", "internal/diagnose", "internal/tally"},
 	"internal/selftest":                {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe", "internal/tune"}, // simulated searches
 	"internal/tune":                    {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe"},

@@ -3,4 +3,5 @@ package all
 
 import (
 	_ "github.com/iikanji/iikanji/arenas/isucondition" // ISUCON 11 qualifier
+	_ "github.com/iikanji/iikanji/arenas/isuumo"       // ISUCON 10 qualifier
 )

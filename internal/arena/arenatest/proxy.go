@@ -82,6 +82,13 @@ func (x *Exchange) Fetch(path, query string) (status int, body []byte) {
 	return y.Status, y.Reply
 }
 
+// Send sends a further request with a body to the app.
+func (x *Exchange) Send(method, path, contentType string, body []byte) (status int) {
+	y := Exchange{Method: method, Path: path, Header: http.Header{"Content-Type": {contentType}}, Body: body, proxy: x.proxy}
+	x.proxy.forward(&y)
+	return y.Status
+}
+
 // A Proxy sits between benchmarker and target and passes each exchange to its
 // hook.
 type Proxy struct {
