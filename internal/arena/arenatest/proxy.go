@@ -21,6 +21,7 @@ type Hook func(x *Exchange, forward func())
 // An Exchange is one request and its answer.
 type Exchange struct {
 	Phase  scenario.Phase // of the run
+	Host   string         // of the request
 	Method string
 	Path   string // without the query
 	Query  string
@@ -162,7 +163,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the benchmarker closed the connection
 	}
-	x := &Exchange{Phase: p.phase.Load().(scenario.Phase), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,
+	x := &Exchange{Phase: p.phase.Load().(scenario.Phase), Host: r.Host, Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,
 		Header: r.Header.Clone(), Body: body, proxy: p}
 	p.hook.Load().(Hook)(x, func() { p.forward(x) })
 	for name, values := range x.Answer {
@@ -196,7 +197,7 @@ func (p *Proxy) forward(x *Exchange) {
 		x.Give(http.StatusBadGateway, "text/plain", err.Error())
 		return
 	}
-	r.Header = x.Header.Clone()
+	r.Host, r.Header = x.Host, x.Header.Clone()
 	r.Header.Del("Connection")
 	res, err := p.client.Do(r)
 	if err != nil {

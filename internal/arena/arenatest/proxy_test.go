@@ -17,7 +17,7 @@ import (
 func echo(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Asked", r.Method+" "+r.URL.RequestURI()+" "+r.Header.Get("X-Mine")+" "+string(body))
+	w.Header().Set("X-Asked", r.Method+" "+r.Host+r.URL.RequestURI()+" "+r.Header.Get("X-Mine")+" "+string(body))
 	w.WriteHeader(http.StatusAccepted)
 	io.WriteString(w, `[1,2,3]`)
 }
@@ -28,6 +28,7 @@ func ask(t *testing.T, url string) (res *http.Response, body string, err error) 
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.Host = "tenant.example"
 	r.Header.Set("X-Mine", "mine")
 	if res, err = http.DefaultClient.Do(r); err != nil {
 		return nil, "", err
@@ -49,7 +50,7 @@ func TestProxy(t *testing.T) {
 	plain := func() {
 		t.Helper()
 		res, body, err := ask(t, url)
-		if err != nil || res.StatusCode != 202 || body != "[1,2,3]" || res.Header.Get("X-Asked") != "POST /api/isu/7/icon?a=b%2Cc mine sent" {
+		if err != nil || res.StatusCode != 202 || body != "[1,2,3]" || res.Header.Get("X-Asked") != "POST tenant.example/api/isu/7/icon?a=b%2Cc mine sent" {
 			t.Errorf("%v %q %v, want it passed on as it is", res, body, err)
 		}
 	}
@@ -71,7 +72,7 @@ func TestProxy(t *testing.T) {
 		t.Errorf("%q came whole, want it cut", body)
 	}
 	p.Spoil(Before(func(x *Exchange) { x.Query = "" }))
-	if res, _, err := ask(t, url); err != nil || !strings.HasPrefix(res.Header.Get("X-Asked"), "POST /api/isu/7/icon mine") {
+	if res, _, err := ask(t, url); err != nil || !strings.HasPrefix(res.Header.Get("X-Asked"), "POST tenant.example/api/isu/7/icon mine") {
 		t.Errorf("%v %v, want no query", res, err)
 	}
 	p.Spoil(func(x *Exchange, _ func()) { status, body := x.Fetch("/other", "q"); x.Give(status, "", string(body)) })

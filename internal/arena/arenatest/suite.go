@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +26,9 @@ const WorkGauge = "offered work (digest)"
 type Opt struct {
 	Load  time.Duration // duration for the untouched app; 0 means 6 s
 	Clock float64       // clock rate of the runs with planted faults; 0 means the arena's own
+	// Again is the clock rate of the runs that repeat initialize and compare the
+	// offered work; 0 means the arena's own.
+	Again float64
 	// Ease lists edits that make the app fast enough for a short load to reach every
 	// check a few times. The faults are planted into the eased app.
 	Ease   []Edit
@@ -169,7 +173,7 @@ func (s *suite) work(t *testing.T, run *iikanji.Run) float64 {
 // the duration; the only limit is the arena's own.
 func (s *suite) again(t *testing.T) {
 	for range 2 {
-		run := s.run(t, test{url: s.direct(), seed: 1})
+		run := s.run(t, test{url: s.direct(), seed: 1, clock: s.opt.Again})
 		if run.Outcome != iikanji.Passed {
 			t.Errorf("the checks %s: %v %+v", run.Outcome, run.Reasons, run.Faults)
 		}
@@ -185,8 +189,8 @@ func (s *suite) again(t *testing.T) {
 // sameWork checks that the same seed offers the same work as before, and that
 // another seed offers other work.
 func (s *suite) sameWork(t *testing.T, work float64) {
-	same := s.work(t, s.run(t, test{url: s.direct(), seed: 1, load: time.Second}))
-	other := s.work(t, s.run(t, test{url: s.direct(), seed: 2, load: time.Second}))
+	same := s.work(t, s.run(t, test{url: s.direct(), seed: 1, load: time.Second, clock: s.opt.Again}))
+	other := s.work(t, s.run(t, test{url: s.direct(), seed: 2, load: time.Second, clock: s.opt.Again}))
 	if same != work || other == work {
 		t.Errorf("work of seed 1: %.0f and %.0f, of seed 2: %.0f", work, same, other)
 	}
@@ -274,13 +278,13 @@ func (s *suite) edit(t *testing.T, edits []Edit) (mend func()) {
 		}
 		write(t, path, []byte(strings.Replace(string(text), e.Old, e.New, 1)))
 	}
-	if err := s.restart(); err != nil {
+	if err := s.restart(edits); err != nil {
 		restore()
 		t.Fatal(err)
 	}
 	return func() {
 		restore()
-		if err := s.restart(); err != nil {
+		if err := s.restart(edits); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -293,14 +297,25 @@ func write(t *testing.T, path string, text []byte) {
 	}
 }
 
-// restart builds every service that has a source from it and starts it.
-func (s *suite) restart() error {
+// restart builds the services whose sources have one of the edited files, and
+// starts them. An edit outside of all sources restarts every service with a source.
+func (s *suite) restart(edits []Edit) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
+	var built, all []arena.Service
 	for _, svc := range s.stack.Services() {
 		if svc.Source == "" {
 			continue
 		}
+		all = append(all, svc)
+		if slices.ContainsFunc(edits, func(e Edit) bool { return strings.HasPrefix(e.File, svc.Source+"/") }) {
+			built = append(built, svc)
+		}
+	}
+	if len(built) == 0 {
+		built = all
+	}
+	for _, svc := range built {
 		if err := s.stack.Rebuild(ctx, svc.Name); err != nil {
 			return err
 		}

@@ -3,22 +3,22 @@
 package files
 
 import (
-	"embed"
+	"errors"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
 )
 
-// appFolder is the folder of the app's source in the repository. The go command
-// ignores folders that begin with "_", so the app is not part of this module.
-const appFolder = "_go"
-
 // Webapp is the folder files/ of an arena with the names of the work folder. Its
-// names in the repository differ in two places. The app's folder is [appFolder]
-// instead of "go". The app's go.mod and go.sum end in .txt, because go:embed
-// refuses a folder with a go.mod.
-type Webapp struct{ repository embed.FS }
+// names in the repository differ in two places. A folder with the source of a
+// program begins with "_", as in "_go", so that the go command ignores it; it is
+// shown without "_". Module files end in ".txt", because go:embed refuses a folder
+// with a go.mod. Scripts (".sh") are executable.
+type Webapp struct {
+	repository fs.FS           // the folder files/
+	hidden     map[string]bool // folders of the top that begin with "_", without it
+}
 
 var (
 	_ fs.ReadFileFS = Webapp{}
@@ -26,41 +26,65 @@ var (
 	_ fs.StatFS     = Webapp{}
 )
 
-// NewWebapp returns the content of webapp/ in the work folder. The repository is
-// what "go:embed all:files" embeds.
-func NewWebapp(repository embed.FS) Webapp { return Webapp{repository} }
+// NewWebapp returns the content of webapp/ in the work folder. embedded is what
+// "go:embed all:files" embeds. It panics if there is no folder files/.
+func NewWebapp(embedded fs.FS) Webapp {
+	repository, err := fs.Sub(embedded, "files")
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	entries, err := fs.ReadDir(repository, ".")
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	hidden := map[string]bool{}
+	for _, e := range entries {
+		if rest, ok := strings.CutPrefix(e.Name(), "_"); ok && e.IsDir() {
+			hidden[rest] = true
+		}
+	}
+	return Webapp{repository, hidden}
+}
+
+// MustRead returns a file. It panics if there is none.
+func (w Webapp) MustRead(name string) []byte {
+	body, err := w.ReadFile(name)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return body
+}
 
 // stored converts a name of the work folder to a path in the repository.
-func stored(name string) string {
+func (w Webapp) stored(name string) string {
 	dir, base := path.Split(name)
 	if base == "go.mod" || base == "go.sum" {
 		name = dir + base + ".txt"
 	}
-	if rest, ok := strings.CutPrefix(name+"/", "go/"); ok {
-		name = appFolder + "/" + rest
+	if first, _, _ := strings.Cut(name, "/"); w.hidden[first] {
+		name = "_" + name
 	}
-	return path.Join("files", name)
+	return name
 }
 
-// shown returns the name in the work folder of an entry of the repository's
-// folder dir.
-func shown(dir, base string) string {
-	switch {
-	case dir == "files" && base == appFolder:
-		return "go"
-	case base == "go.mod.txt" || base == "go.sum.txt":
-		return strings.TrimSuffix(base, ".txt")
-	default:
-		return base
+// shown returns the name in the work folder of an entry of the repository's folder
+// dir.
+func (w Webapp) shown(dir, base string) string {
+	if rest, ok := strings.CutPrefix(base, "_"); ok && dir == "." && w.hidden[rest] {
+		return rest
 	}
+	if base == "go.mod.txt" || base == "go.sum.txt" {
+		return strings.TrimSuffix(base, ".txt")
+	}
+	return base
 }
 
 // Open opens a file or directory.
 func (w Webapp) Open(name string) (fs.File, error) {
-	if err := valid("open", name); err != nil {
+	if err := w.valid("open", name); err != nil {
 		return nil, err
 	}
-	file, err := w.repository.Open(stored(name))
+	file, err := w.repository.Open(w.stored(name))
 	if err != nil {
 		return nil, named(err, name)
 	}
@@ -72,28 +96,28 @@ func (w Webapp) Open(name string) (fs.File, error) {
 
 // ReadFile returns a file's content.
 func (w Webapp) ReadFile(name string) ([]byte, error) {
-	if err := valid("read", name); err != nil {
+	if err := w.valid("read", name); err != nil {
 		return nil, err
 	}
-	body, err := w.repository.ReadFile(stored(name))
+	body, err := fs.ReadFile(w.repository, w.stored(name))
 	return body, named(err, name)
 }
 
 // ReadDir lists a directory.
 func (w Webapp) ReadDir(name string) ([]fs.DirEntry, error) {
-	if err := valid("readdir", name); err != nil {
+	if err := w.valid("readdir", name); err != nil {
 		return nil, err
 	}
-	entries, err := w.repository.ReadDir(stored(name))
-	return rename(stored(name), entries), named(err, name)
+	entries, err := fs.ReadDir(w.repository, w.stored(name))
+	return w.rename(name, entries), named(err, name)
 }
 
-// Stat describes a file or directory. Scripts are executable.
+// Stat describes a file or directory.
 func (w Webapp) Stat(name string) (fs.FileInfo, error) {
-	if err := valid("stat", name); err != nil {
+	if err := w.valid("stat", name); err != nil {
 		return nil, err
 	}
-	info, err := fs.Stat(w.repository, stored(name))
+	info, err := fs.Stat(w.repository, w.stored(name))
 	if err != nil {
 		return nil, named(err, name)
 	}
@@ -101,11 +125,12 @@ func (w Webapp) Stat(name string) (fs.FileInfo, error) {
 }
 
 // valid refuses invalid paths and the names that only the repository has.
-func valid(op, name string) error {
+func (w Webapp) valid(op, name string) error {
 	if !fs.ValidPath(name) {
 		return &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
-	if first, _, _ := strings.Cut(name, "/"); first == appFolder {
+	first, _, _ := strings.Cut(name, "/")
+	if rest, ok := strings.CutPrefix(first, "_"); ok && w.hidden[rest] {
 		return &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 	}
 	return nil
@@ -113,18 +138,19 @@ func valid(op, name string) error {
 
 // named replaces the path in an error of the repository by the requested name.
 func named(err error, name string) error {
-	if p, ok := err.(*fs.PathError); ok {
+	var p *fs.PathError
+	if errors.As(err, &p) {
 		return &fs.PathError{Op: p.Op, Path: name, Err: p.Err}
 	}
 	return err
 }
 
-// rename converts the entries of the repository's folder dir and sorts them by
-// their new names, as fs.ReadDirFS requires.
-func rename(dir string, entries []fs.DirEntry) []fs.DirEntry {
+// rename converts the entries of a folder and sorts them by their new names, as
+// fs.ReadDirFS requires.
+func (w Webapp) rename(dir string, entries []fs.DirEntry) []fs.DirEntry {
 	renamed := make([]fs.DirEntry, len(entries))
 	for i, e := range entries {
-		renamed[i] = renamedEntry{e, shown(dir, e.Name())}
+		renamed[i] = renamedEntry{e, w.shown(dir, e.Name())}
 	}
 	slices.SortFunc(renamed, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return renamed
@@ -165,30 +191,21 @@ func (i renamedInfo) Mode() fs.FileMode {
 
 type renamedFile struct {
 	fs.File
-	in   Webapp
-	name string
+	webapp Webapp
+	name   string
 }
 
-func (f renamedFile) Stat() (fs.FileInfo, error) { return f.in.Stat(f.name) }
+func (f renamedFile) Stat() (fs.FileInfo, error) { return f.webapp.Stat(f.name) }
 
 type renamedDir struct {
 	fs.ReadDirFile
-	in   Webapp
-	name string
+	webapp Webapp
+	name   string
 }
 
-func (d renamedDir) Stat() (fs.FileInfo, error) { return d.in.Stat(d.name) }
+func (d renamedDir) Stat() (fs.FileInfo, error) { return d.webapp.Stat(d.name) }
 
 func (d renamedDir) ReadDir(n int) ([]fs.DirEntry, error) {
 	entries, err := d.ReadDirFile.ReadDir(n)
-	return rename(stored(d.name), entries), err
-}
-
-// MustRead returns an embedded file. It panics if there is none.
-func (w Webapp) MustRead(name string) []byte {
-	body, err := w.ReadFile(name)
-	if err != nil {
-		panic("BUG: " + err.Error())
-	}
-	return body
+	return d.webapp.rename(d.name, entries), err
 }
