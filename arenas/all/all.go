@@ -2,5 +2,6 @@
 package all
 
 import (
+	_ "github.com/iikanji/iikanji/arenas/isublog"      // the first ISUCON
 	_ "github.com/iikanji/iikanji/arenas/isucondition" // ISUCON 11 qualifier
 )

@@ -1,0 +1,17 @@
+package isublog_test
+
+import (
+	"testing"
+
+	_ "github.com/iikanji/iikanji/arenas/isublog"
+	"github.com/iikanji/iikanji/internal/arena/arenatest"
+	"github.com/iikanji/iikanji/internal/stack"
+)
+
+// The stack's supervisor is this same binary, executed again. It must branch into
+// the supervisor before any test runs.
+func init() { stack.MaybeSupervise() }
+
+func TestArena(t *testing.T) {
+	arenatest.Suite(t, "isublog", arenatest.Opt{Faults: faults, Ease: ease})
+}

@@ -1,0 +1,7 @@
+package isublog_test
+
+import "github.com/iikanji/iikanji/internal/arena/arenatest"
+
+// ease
+var ease = []arenatest.Edit{}
+var faults = []arenatest.Fault{}
