@@ -5,9 +5,12 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// ownClient is the number in samples of all clients that scenarios bring
-// themselves. The engine's browsers count from 1.
-const ownClient = 0
+// ownClients is the number in samples of the first client that a scenario brings
+// itself. The engine's browsers count from 1.
+const ownClients = 1 << 31
+
+// ownHeads is the number under which the headers of all these clients are kept.
+const ownHeads = 0
 
 // Record implements scenario.Session.
 func (s *session) Record(x *scenario.Exchange) {
@@ -21,9 +24,9 @@ func (s *session) Record(x *scenario.Exchange) {
 		s.dials.opened()
 		s.dials.closed()
 	}
-	s.heads.add(ownClient, x.Head)
+	s.heads.add(ownHeads, x.Head)
 	s.sample(x.Step, x.Method, x.Head)
 	start := s.clock.at(x.Start)
-	s.shards[ownClient].record(&exchange{step: x.Step, client: ownClient, due: start, start: start, end: s.clock.at(x.End),
+	s.shards[int(x.Client)%len(s.shards)].record(&exchange{step: x.Step, client: ownClients + uint32(x.Client), due: start, start: start, end: s.clock.at(x.End),
 		status: x.Status, sent: x.Sent, received: x.Received, fault: x.Fault}, s.phaseNumber())
 }

@@ -10,6 +10,7 @@ import (
 // load that [Client] does not fit. The request had a connection of its own.
 type Exchange struct {
 	Step   Step
+	Client uint16 // number of the scenario's own client
 	Method string
 	// Head is the request as it was sent, or its beginning up to the empty line.
 	// Session.Record does not keep it.
