@@ -55,6 +55,7 @@ type hammer struct {
 
 	answered, failed, hung atomic.Int64
 	over                   chan struct{} // closed when run has returned
+	idle                   time.Duration // idleLimit, but in tests
 }
 
 // newHammer prepares the load of a plan.
@@ -74,7 +75,7 @@ func newHammer(s scenario.Session, p *plan) (*hammer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing the load: %w", err)
 	}
-	h := &hammer{s: s, list: p.targets(), picks: p.picks, heads: map[string]*[4][]byte{}, over: make(chan struct{})}
+	h := &hammer{s: s, list: p.targets(), picks: p.picks, idle: idleLimit, heads: map[string]*[4][]byte{}, over: make(chan struct{})}
 	h.address, h.family = sockaddr(address)
 	for _, t := range h.list {
 		if h.heads[t.path] == nil {
@@ -163,8 +164,8 @@ func (h *hammer) look() {
 		switch {
 		case s.fd < 0:
 			h.start(i)
-		case h.now.Sub(s.active) >= idleLimit:
-			h.finish(i, iikanji.FaultTimeout, nil, "nothing for "+idleLimit.String())
+		case h.now.Sub(s.active) >= h.idle:
+			h.finish(i, iikanji.FaultTimeout, nil, "nothing for "+h.idle.String())
 		}
 	}
 }

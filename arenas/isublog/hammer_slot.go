@@ -221,7 +221,7 @@ func (h *hammer) finish(i int, kind iikanji.FaultKind, cause error, message stri
 // exchange records the exchange of a slot.
 func (h *hammer) exchange(i int, kind iikanji.FaultKind, cause error) {
 	s := &h.slots[i]
-	h.record = scenario.Exchange{Step: h.list[s.target].step, Method: "GET", Head: s.out, Start: s.started, End: time.Now(),
+	h.record = scenario.Exchange{Step: h.list[s.target].step, Client: uint16(i), Method: "GET", Head: s.out, Start: s.started, End: time.Now(),
 		Status: s.status, Sent: int64(s.sent), Received: s.wire, Fault: kind, Cause: cause}
 	h.s.Record(&h.record)
 }
