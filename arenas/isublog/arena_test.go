@@ -2,6 +2,7 @@ package isublog_test
 
 import (
 	"testing"
+	"time"
 
 	_ "github.com/iikanji/iikanji/arenas/isublog"
 	"github.com/iikanji/iikanji/internal/arena/arenatest"
@@ -13,5 +14,5 @@ import (
 func init() { stack.MaybeSupervise() }
 
 func TestArena(t *testing.T) {
-	arenatest.Suite(t, "isublog", arenatest.Opt{Faults: faults, Ease: ease})
+	arenatest.Suite(t, "isublog", arenatest.Opt{Load: 5 * time.Second, Ease: ease, Faults: faults, Cheats: cheats})
 }

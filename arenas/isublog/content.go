@@ -8,9 +8,13 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
+// latestContents is the time of the check of contents in a load of a minute.
+const latestContents = loadTime / 3
+
 // checkContents checks pages and static files once under load, after a third of it.
+// In a longer load it does not wait longer.
 func (ct *contest) checkContents(ctx context.Context) {
-	if !scenario.Sleep(ctx, ct.s.LoadTime()/3) {
+	if !scenario.Sleep(ctx, min(ct.s.LoadTime()/3, latestContents)) {
 		return
 	}
 	r := ct.reader(loadTimeout, false)

@@ -2,8 +2,8 @@ package isublog
 
 import "sync"
 
-// index of the initial comments: the ids of each article's comments would need all
-// texts in memory, so the texts of one article are drawn again when they are needed.
+// All initial comments together take some 40 MB, so none are kept: what is needed of
+// them is drawn again.
 
 // latestCommented lists the articles by their newest initial comment, the newest
 // first.
@@ -23,8 +23,14 @@ var latestCommented = sync.OnceValue(func() []int {
 	return ids
 })
 
+// drawn keeps the result of initialComments: a test runs many times on one article.
+var drawn sync.Map // []Comment by article
+
 // initialComments lists the initial comments of an article in their order.
 func initialComments(article int) (list []Comment) {
+	if known, ok := drawn.Load(article); ok {
+		return known.([]Comment)
+	}
 	err := eachComment(func(c Comment) error {
 		if c.Article == article {
 			list = append(list, c)
@@ -34,5 +40,6 @@ func initialComments(article int) (list []Comment) {
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}
+	drawn.Store(article, list)
 	return list
 }

@@ -35,9 +35,9 @@ const (
 // when Content-Length bytes of a body have arrived, or when the target closes. An
 // empty body never fulfils the first rule.
 //
-// All connections are served by one goroutine with non-blocking system calls, as
-// goroutines with package net take several times the CPU time for a connection that
-// serves one request.
+// One goroutine serves all connections with non-blocking system calls. A request
+// allocates nothing, so that the generator's garbage collector does not take turns
+// with the target.
 type hammer struct {
 	s       scenario.Session
 	list    []target

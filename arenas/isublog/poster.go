@@ -65,31 +65,6 @@ func (r reader) twice(ctx context.Context, step scenario.Step, path string, chec
 	return check(p)
 }
 
-// checkFresh posts a comment to an old article and checks it without load. It reads
-// the pages directly before, so that every cache has a copy of them.
-func (ct *contest) checkFresh(ctx context.Context, r reader) error {
-	rng := ct.plan.checks
-	c := nextComment(rng, ct.plan.article.ID)
-	c.Article = 1 + rng.IntN(Articles/2)
-	other := 1 + Articles/2 + rng.IntN(Articles/2)
-	none := func(*blogPage) error { return nil }
-	err := all(
-		func() error { return r.article(ctx, c.Article, none) },
-		func() error { return r.index(ctx, none) },
-		func() error { return r.article(ctx, other, none) },
-	)
-	if err != nil {
-		return err
-	}
-	if err := r.comment(ctx, c); err != nil {
-		return err
-	}
-	if !scenario.Sleep(ctx, freshWithin) {
-		return ctx.Err()
-	}
-	return r.checkVisible(ctx, c, other)
-}
-
 // A poster posts comments under load.
 type poster struct {
 	ct  *contest

@@ -25,9 +25,7 @@ func (ct *contest) Prepare(ctx context.Context, s scenario.Session) error {
 	r := ct.reader(checkTimeout, false)
 	defer r.cl.Close()
 	for _, check := range []func(context.Context, reader) error{
-		ct.checkInitialIndex, ct.checkStatic, ct.checkForm, ct.postArticle,
-		func(ctx context.Context, r reader) error { return ct.checkInitial(ctx, r, ct.plan.checks) },
-		ct.checkFresh,
+		ct.checkInitialIndex, ct.checkStatic, ct.checkForm, ct.checkInitial, ct.publish,
 	} {
 		if err := check(ctx, r); err != nil {
 			return err
@@ -106,15 +104,45 @@ func (ct *contest) checkForm(ctx context.Context, r reader) error {
 	})
 }
 
-// postArticle posts the article of the run. Its id follows the last one.
-func (ct *contest) postArticle(ctx context.Context, r reader) error {
-	a := ct.plan.article
-	if err := r.form(ctx, stepPost, "/post", url.Values{"title": {a.Title}, "body": {a.Body}}.Encode()); err != nil {
+// publish posts the article of the run and a comment on an old article, and checks
+// one second later that every page shows them. It reads the pages directly before,
+// so that every cache has a copy of them.
+func (ct *contest) publish(ctx context.Context, r reader) error {
+	rng, a := ct.plan.checks, ct.plan.article
+	c := nextComment(rng, a.ID)
+	c.Article = 1 + rng.IntN(Articles/2)
+	other := 1 + Articles/2 + rng.IntN(Articles/2)
+	none := func(*blogPage) error { return nil }
+	err := all(
+		func() error { return r.article(ctx, c.Article, none) },
+		func() error { return r.index(ctx, none) },
+		func() error { return r.article(ctx, other, none) },
+	)
+	if err == nil {
+		err = r.form(ctx, stepPost, "/post", url.Values{"title": {a.Title}, "body": {a.Body}}.Encode())
+	}
+	if err == nil {
+		err = r.comment(ctx, c)
+	}
+	if err != nil {
 		return err
 	}
+	if !scenario.Sleep(ctx, freshWithin) {
+		return ctx.Err()
+	}
+	if err := ct.checkPosted(ctx, r); err != nil {
+		return err
+	}
+	return r.checkVisible(ctx, c, other)
+}
+
+// checkPosted checks that the index begins with the article of the run, whose id
+// follows the last one, and the article's page.
+func (ct *contest) checkPosted(ctx context.Context, r reader) error {
+	a := ct.plan.article
 	err := r.index(ctx, func(p *blogPage) error {
 		if len(p.articles) == 0 || p.articles[0].id != a.ID {
-			return p.wrong("article-id", "the newest article of the index is not number %d, which was just posted", a.ID)
+			return p.wrong("article-id", "the newest article of the index is not number %d, which was posted %v ago", a.ID, freshWithin)
 		}
 		return p.checkIndex([]Article{a})
 	})
@@ -130,8 +158,8 @@ func (ct *contest) postArticle(ctx context.Context, r reader) error {
 }
 
 // checkInitial checks an article of the initial data and its comments.
-func (ct *contest) checkInitial(ctx context.Context, r reader, rng *rand.Rand) error {
-	a := initialArticles()[rng.IntN(Articles)]
+func (ct *contest) checkInitial(ctx context.Context, r reader) error {
+	a := initialArticles()[ct.plan.checks.IntN(Articles)]
 	return r.article(ctx, a.ID, func(p *blogPage) error {
 		if err := p.checkArticle(a); err != nil {
 			return err
