@@ -2,15 +2,12 @@ package isucondition_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,32 +16,8 @@ import (
 	"time"
 
 	. "github.com/iikanji/iikanji/arenas/isucondition"
+	"github.com/iikanji/iikanji/internal/arena/arenatest"
 )
-
-// browse opens a page of the running contest in a real browser and returns the DOM
-// after its scripts ran. The profile is new every time, so no user is signed in.
-func browse(t *testing.T, address string) string {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	var errors bytes.Buffer
-	flags := []string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--window-size=1200,1400",
-		"--user-data-dir=" + t.TempDir(), "--virtual-time-budget=4000"}
-	if dir := os.Getenv("SCREENSHOTS"); dir != "" { // for inspection by hand
-		file := dir + "/" + strings.ReplaceAll(t.Name(), "/", "_") + ".png"
-		if err := exec.CommandContext(ctx, "chromium", append(flags, "--screenshot="+file, address)...).Run(); err != nil {
-			t.Fatalf("taking a screenshot: %v", err)
-		}
-	}
-	cmd := exec.CommandContext(ctx, "chromium", append(flags, "--dump-dom", address)...)
-	cmd.Stderr = &errors
-	cmd.WaitDelay = 5 * time.Second
-	page, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("chromium (Debian's package chromium): %v\n%s", err, errors.String())
-	}
-	return string(page)
-}
 
 // all lists the matches of a pattern's group, in order.
 func all(page, pattern string) []string {
@@ -73,7 +46,7 @@ func numbers[T ~int | ~int64](list []T) []string {
 func testBrowserGuest(t *testing.T) {
 	c := fresh(t)
 	t.Run("trend", func(t *testing.T) {
-		page := browse(t, c.stack.Places().URL()+"/")
+		page := arenatest.Browse(t, c.stack.Places().URL()+"/")
 		characters := all(page, `data-character="([^"]*)"`)
 		slices.Sort(characters)
 		wantAll(t, "characters", characters, slices.Sorted(slices.Values(Labels[:])))
@@ -93,7 +66,7 @@ func testBrowserGuest(t *testing.T) {
 		}
 	})
 	t.Run("closed", func(t *testing.T) {
-		page := browse(t, c.stack.Places().URL()+"/isu/"+c.data.Users[0].ISUs[0].UUID)
+		page := arenatest.Browse(t, c.stack.Places().URL()+"/isu/"+c.data.Users[0].ISUs[0].UUID)
 		if !strings.Contains(page, "ログインしてください") {
 			t.Errorf("a guest is shown %.2000s", page)
 		}
@@ -111,7 +84,7 @@ func testBrowserOwner(t *testing.T) {
 		if strings.Contains(path, "?") {
 			mark = "&"
 		}
-		page := browse(t, c.stack.Places().URL()+path+mark+"jwt="+tokenFor(t, user.ID))
+		page := arenatest.Browse(t, c.stack.Places().URL()+path+mark+"jwt="+tokenFor(t, user.ID))
 		if !strings.Contains(page, `id="me">`+user.ID) || strings.Contains(page, `class="problem">`) {
 			t.Errorf("%s is not signed in, or a problem is shown", user.ID)
 		}
@@ -225,11 +198,11 @@ func testBrowserRegisters(t *testing.T) {
 			form.elements.isu_name.value = 'ブラウザのいす'
 			form.requestSubmit()
 		}, 50)`)
-	page := browse(t, server.URL+"/register?jwt="+tokenFor(t, "isucon"))
+	page := arenatest.Browse(t, server.URL+"/register?jwt="+tokenFor(t, "isucon"))
 	wantAll(t, "after registering", all(page, `id="isu" data-uuid="([^"]*)"`), []string{uuid})
 	wantAll(t, "name", all(page, `<h1>([^<]*)</h1>`), []string{"ブラウザのいす"})
 
-	page = browse(t, server.URL+"/register?jwt="+tokenFor(t, "isucon"))
+	page = arenatest.Browse(t, server.URL+"/register?jwt="+tokenFor(t, "isucon"))
 	wantAll(t, "the second time", all(page, `<p class="problem" role="alert">([^<]*)</p>`), []string{"duplicated: isu"})
 }
 
@@ -240,7 +213,7 @@ func testBrowserSignsOut(t *testing.T) {
 			const button = document.querySelector('button.plain')
 			if (button) { clearInterval(wait); button.click() }
 		}, 50)`)
-	page := browse(t, server.URL+"/?jwt="+tokenFor(t, "isucon2"))
+	page := arenatest.Browse(t, server.URL+"/?jwt="+tokenFor(t, "isucon2"))
 	if !strings.Contains(page, `id="trend"`) || strings.Contains(page, `id="me"`) {
 		t.Errorf("after signing out: %.1000s", page)
 	}
