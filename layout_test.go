@@ -40,7 +40,8 @@ var layout = map[string][]string{
 	"internal/attribute":               {}, // pure: no clock, no I/O
 	"internal/diagnose":                {"words", "internal/attribute"},
 	"internal/change":                  {"words", "internal/host", "internal/history"},
-	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/change/promise", "internal/nginx"},
+	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/change/promise", "internal/change/nginxedit", "internal/nginx"},
+	"internal/change/nginxedit":        {"words", "internal/host", "internal/change", "internal/change/promise", "internal/nginx"}, // edits of nginx's configuration, for several kinds
 	"internal/change/gocode":           {"words", "internal/host", "internal/change", "internal/change/promise", "internal/facts", "internal/gosource", "internal/lever"},
 	"internal/answers":                 {},                                              // answers of two builds of an app
 	"internal/gosource":                {"words", "internal/lever", "internal/slowlog"}, // source of Go apps as facts
