@@ -30,7 +30,7 @@ func (a *upstreamSocket) edit(t *task) error {
 	}
 	t.Says = "connect to the app by its unix socket " + a.Socket
 	address := "unix:" + a.Socket
-	return t.eachPass(a.To, func(p nginx.Place, pass nginxedit.Passed) error {
+	return t.EachPass(a.To, func(p nginx.Place, pass nginxedit.Passed) error {
 		if pass.To == address {
 			return nil
 		}

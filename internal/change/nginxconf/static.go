@@ -161,7 +161,7 @@ func fallbackName(from nginxedit.Pattern) string {
 	if from.What == "/" {
 		return fallback
 	}
-	return fallback + "_" + strings.Trim(nginxedit.NotName.ReplaceAllString(from.What, "_"), "_")
+	return fallback + "_" + strings.Trim(nginxedit.NameOf(from.What), "_")
 }
 
 // putStatic inserts both locations. If the new location replaces the app's own,

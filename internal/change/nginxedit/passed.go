@@ -102,14 +102,14 @@ func (t *Plan) UpstreamFor(p nginx.Place, pass Passed) *nginx.Directive {
 		made = nginx.NewBlock("upstream", name).Put(nginx.New("server", pass.To))
 		InsertBeforeServers(http, made)
 	}
-	t.rename(p, pass, name)
+	t.Rename(p, pass, name)
 	return made
 }
 
-// rename changes the name in a proxy_pass. What depends on the old name by
+// Rename changes the name in a proxy_pass. What depends on the old name by
 // default is written down: the Host that the app receives, and the prefix that
 // proxy_redirect replaces in the app's redirects.
-func (t *Plan) rename(p nginx.Place, pass Passed, name string) {
+func (t *Plan) Rename(p nginx.Place, pass Passed, name string) {
 	around := Levels(p.Around)
 	if t.Header(around, "Host") == nil {
 		t.AddHeader(around, "Host", pass.host())
@@ -125,10 +125,14 @@ func (t *Plan) rename(p nginx.Place, pass Passed, name string) {
 	p.SetArgs("http://" + name + pass.URI)
 }
 
-var NotName = regexp.MustCompile(`[^0-9a-zA-Z]`)
+var notName = regexp.MustCompile(`[^0-9a-zA-Z]`)
 
 // UpstreamName is the name of the upstream that iikanji makes for an address.
-func UpstreamName(host string) string { return "iikanji_" + NotName.ReplaceAllString(host, "_") }
+func UpstreamName(host string) string { return "iikanji_" + NameOf(host) }
+
+// NameOf is a text as a part of a name: other characters than letters and digits
+// become "_".
+func NameOf(text string) string { return notName.ReplaceAllString(text, "_") }
 
 // Header is the proxy_set_header of a name that is in effect, or nil.
 func (c *Conf) Header(around []*nginx.Directive, name string) *nginx.Directive {
