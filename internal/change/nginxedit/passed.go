@@ -37,8 +37,8 @@ func (p Passed) String() string {
 	return "http://" + p.To + p.URI
 }
 
-// host is the Host that nginx sends by default.
-func (p Passed) host() string {
+// Host is the Host that nginx sends by default.
+func (p Passed) Host() string {
 	if strings.HasPrefix(p.To, "unix:") {
 		return "localhost"
 	}
@@ -61,7 +61,7 @@ func redirectOf(around []*nginx.Directive, pass Passed) []string {
 func (c *Conf) Sends(p nginx.Place) string {
 	around := Levels(p.Around)
 	pass, _ := PassOf(p.Arg(0))
-	lines := map[string]string{"host": pass.host(), "connection": ""}
+	lines := map[string]string{"host": pass.Host(), "connection": ""}
 	headers, _ := c.Effective(around, "proxy_set_header")
 	for _, h := range headers {
 		name, value := strings.ToLower(h.Arg(0)), h.Arg(1)
@@ -69,7 +69,7 @@ func (c *Conf) Sends(p nginx.Place) string {
 			value = ""
 		}
 		if name == "host" && value == "$proxy_host" {
-			value = pass.host()
+			value = pass.Host()
 		}
 		lines[name] = value
 	}
@@ -112,7 +112,7 @@ func (t *Plan) UpstreamFor(p nginx.Place, pass Passed) *nginx.Directive {
 func (t *Plan) Rename(p nginx.Place, pass Passed, name string) {
 	around := Levels(p.Around)
 	if t.Header(around, "Host") == nil {
-		t.AddHeader(around, "Host", pass.host())
+		t.AddHeader(around, "Host", pass.Host())
 	}
 	redirects, at := t.Effective(around, "proxy_redirect")
 	here := at == len(around)-1 // "default" is valid in locations only
