@@ -40,11 +40,12 @@ var layout = map[string][]string{
 	"internal/attribute":               {}, // pure: no clock, no I/O
 	"internal/diagnose":                {"words", "internal/attribute"},
 	"internal/change":                  {"words", "internal/host", "internal/history"},
-	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/change/promise", "internal/nginx"},
+	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/change/promise", "internal/nginx", "internal/change/nginxedit"},
 	"internal/change/gocode":           {"words", "internal/host", "internal/change", "internal/change/promise", "internal/facts", "internal/gosource", "internal/lever", "internal/lever/cacheplan", "internal/sqlcache"},
-	"internal/answers":                 {},                                              // answers of two builds of an app
-	"internal/gosource":                {"words", "internal/lever", "internal/slowlog"}, // source of Go apps as facts
-	"internal/change/promise":          {"words"},                                       // pure: which promises a value weakens
+	"internal/change/nginxedit":        {"words", "internal/host", "internal/change", "internal/change/promise", "internal/nginx"}, // edits of nginx's configuration, for several kinds
+	"internal/answers":                 {},                                                                                         // answers of two builds of an app
+	"internal/gosource":                {"words", "internal/lever", "internal/slowlog"},                                            // source of Go apps as facts
+	"internal/change/promise":          {"words"},                                                                                  // pure: which promises a value weakens
 	"internal/change/all":              {"internal/change/*"},
 	"internal/window":                  {"words", "internal/stats", "internal/slowlog"}, // what was observed, redacted and compared
 	"internal/export":                  {"words", "internal/history", "internal/change", "internal/plain", "internal/redact"},

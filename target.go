@@ -8,6 +8,8 @@ type Target struct {
 	Name     string    `json:"name"`
 	Hosts    []HostRef `json:"hosts"`
 	Services []Service `json:"services"`
+	// OnDemand are services that do not run, and that a change can start.
+	OnDemand []Service `json:"on_demand,omitempty"`
 	Bench    BenchRef  `json:"bench"`
 	Policy   Policy    `json:"policy"`
 	// UnitFolders hold systemd's unit files, in order of precedence; empty

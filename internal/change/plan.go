@@ -85,6 +85,18 @@ func FromEdits(c *iikanji.Change, notice iikanji.Verb, edits ...Edit) {
 	}
 }
 
+// InTurn makes Do and Undo of a change from those of parts: Do in their order, Undo
+// in the reverse order.
+func InTurn(c *iikanji.Change, parts ...*iikanji.Change) {
+	ground := ""
+	for _, p := range parts {
+		c.Do = append(c.Do, p.Do...)
+		c.Undo = slices.Concat(p.Undo, c.Undo)
+		ground += string(p.Ground) + "\n"
+	}
+	c.Ground = FingerprintOf([]byte(ground))
+}
+
 func writeOp(e Edit, content []byte) iikanji.Op {
 	if content == nil {
 		return iikanji.Op{Verb: iikanji.Remove, Host: e.Host, Place: e.Path, Folder: e.Folder}

@@ -41,6 +41,12 @@ type Service struct {
 	// Host is the HostRef.Name of the host with its files; "" is this machine.
 	Host   string
 	Config string // its main configuration file
+	// Engine and Address are those of Target.Services, for a service that is not listed
+	// there because it does not run.
+	Engine  iikanji.Engine
+	Address string
+	// Memory limits the data that a cache keeps, in bytes; 0 if unknown.
+	Memory int64
 	// DropIn is a file that the service reads after its main one and that only
 	// iikanji writes; it may not exist yet.
 	DropIn string

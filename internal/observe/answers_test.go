@@ -51,6 +51,29 @@ func TestSeriesOf(t *testing.T) {
 	}
 }
 
+// TestAddURLs: in a load of 9.5 s, the cache answers what is beyond 10 requests for
+// each URL.
+func TestAddURLs(t *testing.T) {
+	access := &iikanji.Profile{Rows: []iikanji.Row{{Key: "GET /a/:id"}, {Key: "GET /"}}}
+	row := func(url string, n int64) iikanji.Row {
+		return iikanji.Row{Key: "GET " + url, Count: n, Web: &iikanji.WebRow{}}
+	}
+	urls := &iikanji.Profile{Rows: []iikanji.Row{row("/a/1", 3), row("/a/2", 300), row("/a/3", 20), row("/a/4", 9), row("/a/5", 1), row("/a/6", 4), row("/", 11), row("/elsewhere", 99)}}
+	series := seriesOf(access, urls)
+	heaviest := series["GET /a/:id"].Heaviest
+	addURLs(series, access, urls, 9500*time.Millisecond)
+	if s := series["GET /a/:id"]; s.Crowded != 300 || heaviest != "/a/1" || s.Others != [3]string{"/a/2", "/a/3", "/a/4"} {
+		t.Errorf("%+v", *s)
+	}
+	if s := series["GET /"]; s.Crowded != 1 || s.Others != [3]string{} {
+		t.Errorf("%+v", *s)
+	}
+	seen := []iikanji.Fact{facts.SeriesFact("nginx", "GET /a/:id", *series["GET /a/:id"]), facts.SeriesFact("other", "GET /", *series["GET /a/:id"])}
+	if got := fmt.Sprint(othersToAsk(seen, "nginx")); got != "map[GET /a/:id:[/a/2 /a/3 /a/4]]" {
+		t.Error(got)
+	}
+}
+
 // TestCompare checks that consecutive answers to two clients are compared, and that
 // answers to one client and answers far apart are not.
 func TestCompare(t *testing.T) {

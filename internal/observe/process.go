@@ -99,6 +99,7 @@ func (o *Observer) readAnswers(ob *Observation, w *webWatch, access *accessRead)
 		return
 	}
 	series := seriesOf(access.routes, access.urls.Profile)
+	addURLs(series, access.routes, access.urls.Profile, ob.Run.Took)
 	if w.front {
 		o.doubt(ob, addClients(series, o.samples))
 		o.doubt(ob, o.noClients)

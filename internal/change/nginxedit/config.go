@@ -1,4 +1,4 @@
-package nginxconf
+package nginxedit
 
 import (
 	"fmt"
@@ -9,16 +9,16 @@ import (
 	"github.com/iikanji/iikanji/internal/nginx"
 )
 
-// A conf is a whole configuration with what nginx's modules make of it.
-type conf struct{ *nginx.Config }
+// A Conf is a whole configuration with what nginx's modules make of it.
+type Conf struct{ *nginx.Config }
 
-// load reads the main file and everything it includes.
-func load(path string, files nginx.Files) (*conf, error) {
+// Load reads the main file and everything it includes.
+func Load(path string, files nginx.Files) (*Conf, error) {
 	c, err := nginx.Load(path, files)
 	if err != nil {
 		return nil, err
 	}
-	return &conf{c}, nil
+	return &Conf{c}, nil
 }
 
 // siteFiles are the files of the service's host.
@@ -36,8 +36,8 @@ func (s siteFiles) Read(path string) ([]byte, error) {
 	return text, err
 }
 
-// http is the http block.
-func (c *conf) http() (*nginx.Directive, error) {
+// HTTP is the http block.
+func (c *Conf) HTTP() (*nginx.Directive, error) {
 	found := c.Find("http")
 	if len(found) != 1 || found[0].Block == nil {
 		return nil, fmt.Errorf("%s has %d http blocks, want 1", c.Files[0].Path, len(found))
