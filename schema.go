@@ -52,11 +52,16 @@ type Column struct {
 	Generated bool   `json:"generated,omitempty"`
 	Auto      bool   `json:"auto,omitempty"` // AUTO_INCREMENT
 	SRID      *int   `json:"srid,omitempty"` // of spatial columns of MySQL 8 that declare an SRID
+	// Whole: an index contains the whole column, whatever its type is, as in SQLite.
+	Whole bool `json:"whole,omitempty"`
 }
 
 // Long reports whether an index cannot contain the whole column because of its
 // type: blob, text, json.
 func (c Column) Long() bool {
+	if c.Whole {
+		return false
+	}
 	for _, w := range []string{"blob", "text", "json"} {
 		if strings.Contains(c.Type, w) {
 			return true
