@@ -161,6 +161,24 @@ func Created(ctx context.Context, path, table string) (_ []string, err error) {
 	return out, nil
 }
 
+// IndexStatements are the statements of the table's indexes by their names in lower
+// case. An index that belongs to the table's definition has none.
+func (r *Reader) IndexStatements(ctx context.Context, table string) (map[string]string, error) {
+	out := map[string]string{}
+	err := each(ctx, r.db, func(row *sql.Rows) error {
+		var name, text string
+		if err := row.Scan(&name, &text); err != nil {
+			return err
+		}
+		out[strings.ToLower(name)] = text
+		return nil
+	}, "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? COLLATE NOCASE AND sql IS NOT NULL", table)
+	if err != nil {
+		return nil, fmt.Errorf("reading the indexes of table %s: %w", table, err)
+	}
+	return out, nil
+}
+
 // CreateIndex is the statement of a new index. columns is the list of its key parts.
 func CreateIndex(name, table, columns string) string {
 	return "CREATE INDEX " + quote(name) + " ON " + quote(table) + " " + columns
