@@ -76,6 +76,7 @@ type Service struct {
 	Socket  string   `json:"socket,omitempty"`  // path of the unix socket that it listens on
 	Schema  string   `json:"schema,omitempty"`  // of a database: the schema that the site uses
 	Configs []string `json:"configs,omitempty"`
+	Files   []string `json:"files,omitempty"` // of SQLite: the folders with the files that the app has in use
 	Logs    []Log    `json:"logs,omitempty"`
 	PIDs    []int    `json:"pids,omitempty"` // of the root processes on Host, for reading only
 	Unit    string   `json:"unit,omitempty"` // systemd unit, as in "app.service"; empty: the unit of its processes

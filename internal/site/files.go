@@ -20,7 +20,7 @@ func Files(t iikanji.Target, a *arena.Arena, conf, webapp string) *change.Site {
 	}
 	for _, s := range t.Services {
 		if svc, ok := services[s.Name]; ok {
-			svc.Host = s.Host
+			svc.Host, svc.Files = s.Host, s.Files
 			services[s.Name] = svc
 		}
 	}
@@ -40,6 +40,9 @@ func filesOf(svc *arena.Service, conf, webapp string) (out change.Service) {
 	}
 	if svc.Public != "" {
 		out.Public = filepath.Join(webapp, svc.Public)
+	}
+	if svc.Originals != "" {
+		out.Originals = filepath.Join(webapp, svc.Originals)
 	}
 	for _, dir := range svc.Loads {
 		out.Loads = append(out.Loads, filepath.Join(webapp, dir))

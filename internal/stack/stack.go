@@ -87,6 +87,9 @@ func (s *Stack) Target() iikanji.Target {
 		if svc.Engine.MySQLFamily() && svc.DropIns != "" {
 			ref.Configs = append(ref.Configs, p.DropIns)
 		}
+		if svc.Engine == iikanji.EngineSQLite && p.Data != "" {
+			ref.Files = []string{p.Data}
+		}
 		for _, l := range svc.Logs {
 			ref.Logs = append(ref.Logs, iikanji.Log{Kind: l.Kind, Path: s.dir.path(logDir, l.File)})
 		}
