@@ -21,6 +21,18 @@ const appFolder = "_go"
 //go:embed all:files
 var repository embed.FS
 
+//go:embed ladder
+var ladder embed.FS
+
+// rungs returns the files of the ladder.
+func rungs() fs.FS {
+	sub, err := fs.Sub(ladder, "ladder")
+	if err != nil {
+		panic(fmt.Sprintf("BUG: %v", err))
+	}
+	return sub
+}
+
 // files returns the content of webapp/ in the work folder.
 func files() fs.FS { return webappFS{} }
 

@@ -102,6 +102,9 @@ func (tr *trial) arm(ctx context.Context, on bool) (*iikanji.Run, string, error)
 		return nil, "", err
 	}
 	tr.runs++
+	if tr.latest = nil; on && void == "" && run.Clean() {
+		tr.latest = run
+	}
 	if on && !tr.replan {
 		tr.replan, err = tr.wiped(ctx, tr.changes)
 	}
@@ -120,7 +123,7 @@ func (tr *trial) put(ctx context.Context, on bool) error {
 	if tr.on == on {
 		return tr.notice(ctx)
 	}
-	tr.fresh = nil
+	tr.fresh, tr.latest = nil, nil
 	if on {
 		tr.on = true // parts of a bundle may be applied when the next one fails
 		for _, c := range tr.changes {
