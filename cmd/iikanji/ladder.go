@@ -19,7 +19,7 @@ type ladderCmd struct {
 	To    int           `help:"Last rung (default: the last of the ladder)." placeholder:"M"`
 	List  bool          `help:"Print the rungs and end; start nothing."`
 	Time  time.Duration `help:"Time limit for all of it, including the last comparison; 0 for no limit." default:"15m"`
-	Load  time.Duration `help:"Length of the load of a rung's runs." default:"6s"`
+	Load  time.Duration `help:"Length of the load of a rung's runs." default:"8s"`
 	Full  time.Duration `help:"Length of the load in the last comparison, if the time allows it." default:"20s"`
 	Pairs int           `help:"Pairs of runs in the last comparison." default:"3"`
 	Noisy bool          `help:"Use every run, however much it was disturbed."`

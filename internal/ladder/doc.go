@@ -20,7 +20,8 @@
 //	        for the act "set" of the kind nginxconf; the key target is required
 //	.patch  a unified diff of a service's source, for the kind patch; the key target
 //	        is required, the key weakens is that of the kind
-//	.toml   remedies of any kind: [[remedy]] tables with kind, target and args
+//	.toml   remedies of any kind: [[remedy]] tables with kind, target, args, says and
+//	        proof, a list of properties of the site that the arena's checks hold
 //
 // Several remedies of one rung are applied and judged together.
 package ladder

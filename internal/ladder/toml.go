@@ -2,6 +2,8 @@ package ladder
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -15,7 +17,11 @@ type remedyTable struct {
 	Target string            `toml:"target"`
 	Says   string            `toml:"says"`
 	Args   map[string]string `toml:"args"`
+	Proof  []string          `toml:"proof"`
 }
+
+// proofs are the properties of a site that a file may state.
+var proofs = []iikanji.Proof{iikanji.RowsSorted, iikanji.SameForAll, iikanji.SameAsFile}
 
 // readTOML reads remedies of any kind.
 func readTOML(_ heading, body string) ([]placed, *Error) {
@@ -36,7 +42,15 @@ func readTOML(_ heading, body string) ([]placed, *Error) {
 		if r.Kind == "" || r.Target == "" {
 			return nil, mistake(line, "a remedy without a kind or a target").hint(`as in kind = "appenv" and target = "app"`)
 		}
-		all = append(all, placed{iikanji.Remedy{Kind: r.Kind, Target: r.Target, Says: r.Says, Args: r.Args}, line})
+		remedy := iikanji.Remedy{Kind: r.Kind, Target: r.Target, Says: r.Says, Args: r.Args}
+		for _, word := range r.Proof {
+			p := iikanji.Proof(word)
+			if !slices.Contains(proofs, p) {
+				return nil, mistake(line, "unknown proof %.40q", word).hint(fmt.Sprintf("want %v, of what the checks of the arena hold", proofs))
+			}
+			remedy.Proof = append(remedy.Proof, p)
+		}
+		all = append(all, placed{remedy, line})
 	}
 	return all, nil
 }

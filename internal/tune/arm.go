@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -126,11 +127,13 @@ func (tr *trial) put(ctx context.Context, on bool) error {
 	tr.fresh, tr.latest = nil, nil
 	if on {
 		tr.on = true // parts of a bundle may be applied when the next one fails
+		began := tr.now()
 		for _, c := range tr.changes {
 			if err := tr.acts.Apply(ctx, c.ID); err != nil {
 				return err
 			}
 		}
+		tr.applying = cmp.Or(tr.applying, tr.now().Sub(began))
 		return nil
 	}
 	for _, c := range slices.Backward(tr.changes) {

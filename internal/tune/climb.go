@@ -123,7 +123,7 @@ func (r *Rung) key() string { return bundleOf(r.Parts, "").Key() }
 // climb plans one rung and gives it its trial, or applies it without one.
 func (t *Tuner) climb(ctx context.Context, r Rung, share time.Duration) (Climbed, error) {
 	from := len(t.ledger.Attempts)
-	_, planned, err := t.planAll(ctx, r.Parts)
+	_, planned, err := t.planAll(ctx, r.Parts, true)
 	if err != nil {
 		return Climbed{}, err
 	}
@@ -158,18 +158,20 @@ func (t *Tuner) climb(ctx context.Context, r Rung, share time.Duration) (Climbed
 // one to stay.
 func (t *Tuner) applyUnjudged(ctx context.Context, r Rung, c *Climbed, planned []*iikanji.Change) error {
 	if r.Hurts {
-		c.Skipped = "a rung that hurts stays only with a proven gain, and there is no trial of it"
+		c.Skipped = "it was taken back, and there is no trial of it"
 		return nil
 	}
 	t.show(func(v *View) {
 		v.Phase, v.Doing, v.Purpose, v.Pairs, v.Effect = "climb", r.Says, "applied without a trial", 0, nil
 	})
 	c.Unjudged, c.Stays, c.Attempt.Stays = true, true, true
+	began := t.now()
 	for _, p := range planned {
 		if err := t.acts.Apply(ctx, p.ID); err != nil {
 			return errors.Join(err, t.undo(ctx, planned, "its rung could not be applied"))
 		}
 	}
+	t.switching += t.now().Sub(began)
 	t.incumbent, t.fresh = nil, nil
 	return t.inForce(planned, "a rung of the ladder, applied without a trial")
 }
@@ -190,7 +192,9 @@ func (t *Tuner) judgeRung(ctx context.Context, r Rung, share time.Duration, c *C
 		c.Skipped = "initialize creates the table again, which undoes the rung: its remedy must go into the schema file"
 		return nil
 	}
-	c.Stays = c.Attempt.Stays
+	if c.Stays = c.Attempt.Stays; c.Stays {
+		t.switching += tr.applying
+	}
 	var without, with []*iikanji.Run
 	for _, p := range tr.c.Pairs {
 		if p.Void == "" && p.A != nil && p.B != nil && judge.Unusable(p) == "" {

@@ -375,7 +375,7 @@ func (t *endPhase) compare(ctx context.Context) (err error) {
 	out := t.out
 	out.Full = t.fullLoad()
 	if t.options.Time > 0 { // all of the time left, except for a run that must be repeated
-		out.Full = t.fullIn(t.timeLeft() - t.cost)
+		out.Full = t.fullIn(t.timeLeft() - t.cost - t.turnsTime())
 	}
 	c := &comparison{endPhase: t, on: true}
 	defer func() {

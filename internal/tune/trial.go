@@ -33,10 +33,11 @@ type trial struct {
 	looks    stats.Looks   // of this trial; empty for the judge's own
 	deferred bool          // ended early: another candidate promises more
 	answered *iikanji.Answered
-	replan   bool         // initialize undid the change: plan it again, into the schema file
-	rung     *Rung        // of a ladder; nil in a search
-	until    time.Time    // end of the rung's share of the time; zero without one
-	latest   *iikanji.Run // the latest run, if it had the changes applied
+	replan   bool          // initialize undid the change: plan it again, into the schema file
+	applying time.Duration // how long it took to apply the changes for the first time
+	rung     *Rung         // of a ladder; nil in a search
+	until    time.Time     // end of the rung's share of the time; zero without one
+	latest   *iikanji.Run  // the latest run, if it had the changes applied
 }
 
 // errTime is the end of the time in the middle of a trial.
