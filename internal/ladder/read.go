@@ -99,7 +99,7 @@ func (r *Rung) parse(ending, text string) *Error {
 		return e
 	}
 	if len(all) == 0 {
-		return mistake(h.end+1, "nothing follows the heading").hint("a rung has at least one remedy")
+		return mistake(min(h.end+1, len(lines)), "nothing follows the heading").hint("a rung has at least one remedy")
 	}
 	for _, p := range all {
 		if p.Says == "" {
