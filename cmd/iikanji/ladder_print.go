@@ -8,6 +8,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/ladder"
 	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/tune"
 )
 
 // printRungs lists the rungs of a ladder.
@@ -41,13 +42,10 @@ func (c *ladderCmd) print(e *env, a *namedTarget, done *climb) error {
 		r.write(&b, e.Cols)
 	}
 	writeScores(&b, done.Rungs, e.Cols)
-	if _, err := fmt.Fprint(e.Stdout, b.String()); err != nil {
-		return err
-	}
-	if err := printHeadline(e, a, done.Outcome); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(e.Stdout, "\nevidence and diffs: iikanji history %[1]s%[2]s\nundo: iikanji revert %[1]s%[2]s --all\n", a.Name, c.flags())
+	writeRatio(&b, a, done.Outcome)
+	writeEnd(&b, e, done.Outcome)
+	fmt.Fprintf(&b, "\nevidence and diffs: iikanji history %[1]s%[2]s\nundo: iikanji revert %[1]s%[2]s --all\n", a.Name, c.flags())
+	_, err := fmt.Fprint(e.Stdout, b.String())
 	return err
 }
 
@@ -84,7 +82,6 @@ func (r climbedRung) measured() string {
 func (r climbedRung) verdict() string {
 	c := r.Climbed
 	v := c.Verdict
-	hurt := v.Effect.Level > 0 && v.Effect.Hi < 0
 	switch {
 	case c.Skipped != "":
 		return "not climbed: " + report.Clean(c.Skipped)
@@ -96,10 +93,14 @@ func (r climbedRung) verdict() string {
 		return "UNDONE: " + report.Clean(v.Why)
 	case c.Stays && v.Call == iikanji.Keep:
 		return "STAYS, " + v.Reason.String()
+	case c.Stays && v.Effect.Level > 0 && v.Effect.Lo > 0:
+		return "STAYS, likely a gain"
 	case c.Stays:
 		return "STAYS, not proven"
-	case hurt:
+	case tune.Loses(v) && len(v.Tried) > 1:
 		return "UNDONE, hurts"
+	case tune.Loses(v):
+		return "UNDONE, likely hurts"
 	}
 	return "UNDONE as told, loss not proven"
 }

@@ -230,17 +230,27 @@ func (tr *trial) stays(a *Attempt) (bool, string) {
 	return true, fmt.Sprintf("a rung of the ladder, not proven to hurt: %s", v.Why)
 }
 
+// Loses reports whether the interval of an effect is below 0: with two pairs or more
+// a loss is proven, with one it is likely.
+func Loses(v iikanji.Verdict) bool { return v.Effect.Level > 0 && v.Effect.Hi < 0 }
+
 // hurts reports whether the pairs prove a loss.
-func hurts(v iikanji.Verdict) bool { return v.Effect.Level > 0 && v.Effect.Hi < 0 }
+func hurts(v iikanji.Verdict) bool { return Loses(v) && len(v.Tried) >= leastPairs }
+
+// leastPairs is how many pairs prove a loss at least, as at the judge's first look.
+const leastPairs = 2
 
 // shareEnded reports whether the next pair of a rung would exceed its share of the
-// time.
-func (tr *trial) shareEnded() bool {
-	return tr.rung != nil && !tr.until.IsZero() && tr.until.Sub(tr.now()) < 2*tr.cost
+// time. A rung that may hurt gets the pair that proves it.
+func (tr *trial) shareEnded(v iikanji.Verdict) bool {
+	if tr.rung == nil || tr.until.IsZero() || Loses(v) && !hurts(v) && !tr.rung.Hurts {
+		return false
+	}
+	return tr.until.Sub(tr.now()) < 2*tr.cost
 }
 
 // more reports whether a rung needs further pairs although a search would give up: a
 // loss is not proven yet, and a ladder has to show it.
 func (tr *trial) more(v iikanji.Verdict) bool {
-	return tr.rung != nil && v.Reason == iikanji.NoGain && !hurts(v) && !tr.shareEnded() && len(v.Tried) < tr.rule().Looks.Last()
+	return tr.rung != nil && v.Reason == iikanji.NoGain && !hurts(v) && !tr.shareEnded(v) && len(v.Tried) < tr.rule().Looks.Last()
 }

@@ -178,7 +178,7 @@ func (tr *trial) decide(ctx context.Context) (judge.Provisional, iikanji.Verdict
 			return judge.Provisional{}, v, nil
 		}
 		usable = len(v.Tried)
-		if tr.shareEnded() {
+		if tr.shareEnded(v) {
 			v.Call, v.Reason, v.Why = iikanji.Inconclusive, iikanji.Undecided, "the rung's share of the time is over; "+v.Why
 			return judge.Provisional{}, v, nil
 		}
