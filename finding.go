@@ -38,8 +38,9 @@ type Remedy struct {
 	Args   map[string]string `json:"args,omitempty"`
 	Says   string            `json:"says"`
 	// Proof is what the observed run proved about the site. Only package diagnose
-	// sets it; the remedies of a user's file or of a proposer have none. Kinds
-	// compute from it which promises the change weakens.
+	// sets it, and package ladder for an arena, whose checks hold it; the remedies of
+	// a user's file or of a proposer have none. Kinds compute from it which promises
+	// the change weakens.
 	Proof []Proof `json:"proof,omitempty"`
 }
 

@@ -84,6 +84,7 @@ var layout = map[string][]string{
 	"internal/arena/arenatest/grading": {"words"},                                     // answers.txt against findings
 	"internal/judge":                   {"words", "internal/stats"},                   // pure: no clock, no I/O
 	"internal/observe":                 {"words", "internal/lines", "internal/scenario", "internal/host", "internal/history", "internal/accesslog", "internal/slowlog", "internal/errorlog", "internal/hoststat", "internal/facts", "internal/bench", "internal/diagnose", "internal/tally"},
+	"internal/ladder":                  {"words", "internal/change"},                                                                                              // rows of a write-up as remedies
 	"internal/selftest":                {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe", "internal/tune"}, // simulated searches
 	"internal/tune":                    {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe"},
 	"arenas/all":                       {"arenas/*"},

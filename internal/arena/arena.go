@@ -49,6 +49,9 @@ type Arena struct {
 	Commands []Command
 	// Answers is answers.txt: the known causes as finding codes, the best first.
 	Answers string
+	// Ladder has the rows of a write-up in their order, a file each; nil for none.
+	// Package ladder describes the files.
+	Ladder fs.FS
 	// AgentsChange is that of the target's policy.
 	AgentsChange bool
 	// Allow lists the promises that changes may weaken under the contest's rules.
