@@ -2,25 +2,20 @@ package isuports_test
 
 import (
 	"bytes"
-	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	_ "github.com/go-sql-driver/mysql"
 	"github.com/golang-jwt/jwt/v5"
 
 	. "github.com/iikanji/iikanji/arenas/isuports"
-	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
@@ -61,59 +56,30 @@ func TestRubyApp(t *testing.T) {
 	}
 }
 
-// theSite holds the running stack and what the tests need of it.
+// theSite is the running site and what the tests need of it.
 type theSite struct {
+	*apptest.Site
 	language string
-	stack    *stack.Stack
 	data     *Dataset
-	db       *sql.DB
 }
 
 var site theSite
 
-// up starts the stack and stops it when t is over.
+// up starts the arena and stops it when t is over.
 func (s *theSite) up(t *testing.T, name, language string) {
 	t.Helper()
-	s.language = language
-	dir, err := os.MkdirTemp("", "iikanji-isuports-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil { // the services' user needs access
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	a, _ := arena.Find(name)
-	began := time.Now()
-	if s.stack, err = stack.Up(ctx, a, stack.Options{Dir: filepath.Join(dir, "stack")}); err != nil {
-		t.Fatalf("bringing the site up: %v", err)
-	}
 	t.Cleanup(func() { stopBrowser() })
-	t.Logf("the site is up after %v", time.Since(began).Round(10*time.Millisecond))
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		if err := s.stack.Down(ctx); err != nil {
-			t.Errorf("taking the site down: %v", err)
-		}
-	})
-	if s.data, err = ReadDataset(s.stack.Data()); err != nil {
+	s.Site, s.language = apptest.Up(t, name), language
+	var err error
+	if s.data, err = ReadDataset(s.Stack.Data()); err != nil {
 		t.Fatal(err)
 	}
-	p := s.stack.Places().Service("database")
-	if s.db, err = sql.Open("mysql", fmt.Sprintf("%s:%s@tcp(127.0.0.1:%d)/%s", p.User, p.Password, p.Port, p.Schema)); err != nil {
-		t.Fatal(err)
-	}
-	s.db.SetMaxOpenConns(1)
-	t.Cleanup(func() { s.db.Close() })
 }
 
 // number reads one number from the admin database.
 func number(t *testing.T, query string, args ...any) (n int64) {
 	t.Helper()
-	if err := site.db.QueryRowContext(t.Context(), query, args...).Scan(&n); err != nil {
+	if err := site.DB.QueryRowContext(t.Context(), query, args...).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -177,7 +143,7 @@ type answer struct {
 // send sends a request with a body of a type.
 func (a account) send(method, path, kind string, body io.Reader) answer {
 	a.t.Helper()
-	r, err := http.NewRequestWithContext(a.t.Context(), method, site.stack.Places().URL()+path, body)
+	r, err := http.NewRequestWithContext(a.t.Context(), method, site.URL()+path, body)
 	if err != nil {
 		a.t.Fatal(err)
 	}

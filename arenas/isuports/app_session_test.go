@@ -22,7 +22,7 @@ import (
 // testInitialize checks that initialize restores every row and every file.
 func testInitialize(t *testing.T) {
 	visits := number(t, "SELECT COUNT(*) FROM visit_history")
-	live := site.stack.Places().Service("tenants").Data
+	live := site.Stack.Places().Service("tenants").Data
 	for range 2 {
 		name, ids := newTenant(t, 2)
 		id := newCompetition(t, name, "x")
@@ -38,7 +38,7 @@ func testInitialize(t *testing.T) {
 		}
 		for id := 1; id <= 101; id++ {
 			file := fmt.Sprintf("%d.db", id)
-			pristine, err := os.ReadFile(filepath.Join(site.stack.Places().Webapp, "initial_data", file))
+			pristine, err := os.ReadFile(filepath.Join(site.Stack.Places().Webapp, "initial_data", file))
 			restored, err2 := os.ReadFile(filepath.Join(live, file))
 			if id <= 100 && (err != nil || err2 != nil || !bytes.Equal(pristine, restored)) || id > 100 && err2 == nil {
 				t.Errorf("%s is not restored (%v, %v)", file, err, err2)
@@ -52,7 +52,7 @@ func testInitialize(t *testing.T) {
 
 // testSchema checks the tables against the rules: no more indexes than these.
 func testSchema(t *testing.T) {
-	rows, err := site.db.QueryContext(t.Context(), `SELECT table_name, GROUP_CONCAT(DISTINCT CONCAT(index_name, ' ', column_name) ORDER BY index_name)
+	rows, err := site.DB.QueryContext(t.Context(), `SELECT table_name, GROUP_CONCAT(DISTINCT CONCAT(index_name, ' ', column_name) ORDER BY index_name)
 		FROM information_schema.statistics WHERE table_schema = DATABASE() GROUP BY table_name`)
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func testSchema(t *testing.T) {
 	}
 	newTenant(t, 0)
 	for _, file := range []string{"1.db", fmt.Sprintf("%d.db", number(t, "SELECT MAX(id) FROM tenant"))} {
-		db, err := sql.Open("sqlite", filepath.Join(site.stack.Places().Service("tenants").Data, file))
+		db, err := sql.Open("sqlite", filepath.Join(site.Stack.Places().Service("tenants").Data, file))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func testSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	public, err := os.ReadFile(filepath.Join(site.stack.Places().Webapp, "public.pem"))
+	public, err := os.ReadFile(filepath.Join(site.Stack.Places().Webapp, "public.pem"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func testLogin(t *testing.T) {
 
 // testPages checks the static files: every unknown path is the page.
 func testPages(t *testing.T) {
-	public := filepath.Join(site.stack.Places().Webapp, "public")
+	public := filepath.Join(site.Stack.Places().Webapp, "public")
 	file := func(name string) []byte {
 		body, err := os.ReadFile(filepath.Join(public, filepath.FromSlash(name)))
 		if err != nil {
@@ -287,7 +287,7 @@ func testPages(t *testing.T) {
 	for _, path := range []string{"/../blackauth/rsa-private.pem", "/..%2fblackauth/rsa-private.pem"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, site.stack.Places().URL(), nil)
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, site.URL(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ type statement struct {
 // traced returns what SQLite executed during do.
 func traced(t *testing.T, do func()) []statement {
 	t.Helper()
-	file := site.stack.Places().Service("tenants").Log("slow")
+	file := site.Stack.Places().Service("tenants").Log("slow")
 	before, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func counts(list []statement) map[string]int {
 func status(t *testing.T, name string) (n int) {
 	t.Helper()
 	var shown string
-	if err := site.db.QueryRowContext(t.Context(), "SHOW GLOBAL STATUS LIKE '"+name+"'").Scan(&shown, &n); err != nil {
+	if err := site.DB.QueryRowContext(t.Context(), "SHOW GLOBAL STATUS LIKE '"+name+"'").Scan(&shown, &n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -136,7 +136,7 @@ func testLeak(t *testing.T) {
 	reader := as(t, name, "player", p[0])
 	open := func() int {
 		n := 0
-		for _, pid := range site.stack.Groups()["app"] {
+		for _, pid := range site.Stack.Groups()["app"] {
 			entries, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "fd"))
 			if err != nil {
 				t.Fatal(err)

@@ -57,9 +57,10 @@ var services = []arena.Service{
 	},
 	{
 		Name: "tenants", Role: iikanji.RoleDatabase, Engine: iikanji.EngineSQLite,
-		Data:  "tenant_db",
-		Loads: []string{"sql/tenant"},
-		Logs:  []arena.Log{{Kind: "slow", File: "sqlite-trace.log"}},
+		Data:      "tenant_db",
+		Originals: pristineDir,
+		Loads:     []string{"sql/tenant"},
+		Logs:      []arena.Log{{Kind: "slow", File: "sqlite-trace.log"}},
 	},
 	{
 		Name: "blackauth", Role: iikanji.RoleApp, Engine: iikanji.EngineGo, Source: "blackauth", Env: blackauthEnv,

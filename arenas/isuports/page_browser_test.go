@@ -77,7 +77,7 @@ var stopBrowser = func() {}
 // .localhost on this machine.
 func (b *tab) address(tenant, path string) string {
 	b.t.Helper()
-	u, err := url.Parse(site.stack.Places().URL())
+	u, err := url.Parse(site.URL())
 	if err != nil {
 		b.t.Fatal(err)
 	}

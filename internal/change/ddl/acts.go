@@ -51,6 +51,7 @@ type dropArgs struct {
 type indexAct interface {
 	common() *tableArgs
 	alter(d definition) (alter, error)
+	onFile(t fileTable) (fileAlter, error)
 }
 
 func match(r iikanji.Remedy) (change.Act, indexAct, error) {
