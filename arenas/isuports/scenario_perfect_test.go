@@ -448,13 +448,16 @@ func perfectContest(t *testing.T, clock float64) (*contest, *perfectApp) {
 	return ct, &perfectApp{key: &key.PublicKey}
 }
 
-// perfectRun runs the benchmarker against a perfect app for some time. Only before
-// handles requests of the load before the app does; it returns true for those that
-// it has answered.
-func perfectRun(t *testing.T, clock float64, load time.Duration, before func(w http.ResponseWriter, r *http.Request) bool) *iikanji.Run {
+// perfectRun runs the benchmarker, which set may change, against a perfect app for
+// some time. before sees the requests of the load before the app does, and returns
+// true for those that it has answered. Both may be nil.
+func perfectRun(t *testing.T, set func(ct *contest), load time.Duration, before func(w http.ResponseWriter, r *http.Request) bool) *iikanji.Run {
 	t.Helper()
 	goroutines := runtime.NumGoroutine()
-	ct, app := perfectContest(t, clock)
+	ct, app := perfectContest(t, 10)
+	if set != nil {
+		set(ct)
+	}
 	var loading atomic.Bool
 	routes := app.routes()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -495,7 +498,7 @@ func gauge(t *testing.T, run *iikanji.Run, name string) float64 {
 }
 
 func TestPerfectApp(t *testing.T) {
-	run := perfectRun(t, 10, 2*time.Second, nil)
+	run := perfectRun(t, nil, 2*time.Second, nil)
 	for _, p := range run.Points {
 		if p.Count == 0 {
 			t.Errorf("no %s", p.Event)
@@ -516,7 +519,7 @@ func TestPerfectApp(t *testing.T) {
 // penalty.
 func TestGrowthRefused(t *testing.T) {
 	var n atomic.Int64
-	run := perfectRun(t, 10, time.Second, func(w http.ResponseWriter, r *http.Request) bool {
+	run := perfectRun(t, nil, time.Second, func(w http.ResponseWriter, r *http.Request) bool {
 		if grows := r.URL.Path == "/api/admin/tenants/add" || r.URL.Path == "/api/organizer/competitions/add"; !grows || n.Add(1)%2 == 0 {
 			return false
 		}
@@ -534,9 +537,10 @@ func TestGrowthRefused(t *testing.T) {
 
 // TestPlayersLeave: players leave when rankings are slow.
 func TestPlayersLeave(t *testing.T) {
-	run := perfectRun(t, maxClock, 5*time.Second, func(w http.ResponseWriter, r *http.Request) bool {
+	const slow = 20 * time.Millisecond
+	run := perfectRun(t, func(ct *contest) { ct.tooSlow = slow }, 2*time.Second, func(_ http.ResponseWriter, r *http.Request) bool {
 		if strings.HasSuffix(r.URL.Path, "/ranking") {
-			scenario.Sleep(r.Context(), tooSlow+50*time.Millisecond)
+			scenario.Sleep(r.Context(), 2*slow)
 		}
 		return false
 	})
