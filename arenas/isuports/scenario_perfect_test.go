@@ -1,6 +1,7 @@
 package isuports
 
 import (
+	"context"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -34,25 +35,42 @@ func perfectContest(t *testing.T, clock float64) (*contest, *perfectApp) {
 	return ct, &perfectApp{key: &key.PublicKey}
 }
 
-// perfectRun runs the benchmarker, which set may change, against a perfect app for
-// some time. before sees the requests of the load before the app does, and returns
-// true for those that it has answered. Both may be nil.
-func perfectRun(t *testing.T, set func(ct *contest), load time.Duration, before func(w http.ResponseWriter, r *http.Request) bool) *iikanji.Run {
+// A perfectTest is a run of the benchmarker against a perfect app.
+type perfectTest struct {
+	set func(ct *contest) // changes the benchmarker; may be nil
+	// before sees the requests of the load before the app does, and returns true for
+	// those that it has answered. It may be nil.
+	before func(w http.ResponseWriter, r *http.Request) bool
+	// until ends the load, on a machine of any speed.
+	until func(ct *contest) bool
+}
+
+// perfectDeadline limits a load that should end by itself: only a dead machine
+// misses it.
+const perfectDeadline = 2 * time.Minute
+
+// run runs the test. There must be no fault, and no goroutine may be left.
+func (p perfectTest) run(t *testing.T) *iikanji.Run {
 	t.Helper()
 	goroutines := runtime.NumGoroutine()
 	ct, app := perfectContest(t, 10)
-	if set != nil {
-		set(ct)
+	if p.set != nil {
+		p.set(ct)
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	var loading atomic.Bool
 	routes := app.routes()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if before == nil || !loading.Load() || !before(w, r) {
+		if loading.Load() && p.until(ct) {
+			cancel()
+		}
+		if p.before == nil || !loading.Load() || !p.before(w, r) {
 			routes.ServeHTTP(w, r)
 		}
 	}))
 	defer server.Close()
-	run, err := bench.Run(t.Context(), ct, bench.Options{URL: server.URL, Seed: rand.Uint64(), Load: load,
+	run, err := bench.Run(ctx, ct, bench.Options{URL: server.URL, Seed: rand.Uint64(), Load: perfectDeadline,
 		OnPhase: func(p scenario.Phase, begins bool) { loading.Store(p == scenario.Load && begins) }})
 	if err != nil {
 		t.Fatal(err)
@@ -61,6 +79,9 @@ func perfectRun(t *testing.T, set func(ct *contest), load time.Duration, before 
 		if f.Kind != iikanji.FaultTimeout { // timeouts happen on a busy machine
 			t.Errorf("fault %s %s %s: %s %+v", f.Kind, f.Step, f.Check, f.Message, f.Example)
 		}
+	}
+	if run.Outcome != iikanji.Interrupted {
+		t.Errorf("the run %s after %v: %v", run.Outcome, run.Took, run.Reasons)
 	}
 	server.Close()
 	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > goroutines; time.Sleep(10 * time.Millisecond) {
@@ -83,56 +104,58 @@ func gauge(t *testing.T, run *iikanji.Run, name string) float64 {
 	return 0
 }
 
+// TestPerfectApp: every request that scores is sent, rounds and walks make the load
+// grow, and nothing is a fault.
 func TestPerfectApp(t *testing.T) {
-	run := perfectRun(t, nil, 2*time.Second, nil)
-	for _, p := range run.Points {
-		if p.Count == 0 {
-			t.Errorf("no %s", p.Event)
+	run := perfectTest{until: func(ct *contest) bool {
+		for e := range scenario.Event(scoringSteps) {
+			if ct.s.Count(e) == 0 {
+				return false
+			}
 		}
-	}
-	for _, name := range []string{"competition rounds", "walks over the billing", "players at the end"} {
-		if gauge(t, run, name) == 0 {
-			t.Errorf("no %s", name)
-		}
-	}
+		return ct.walks.Load() > 1 && ct.rounds.Load() > 3 && ct.guests.Load() > newGuests
+	}}.run(t)
 	if tenants, walks := gauge(t, run, "tenants at the end"), gauge(t, run, "walks over the billing"); tenants < initialTenants+walks {
 		t.Errorf("%g tenants after %g walks", tenants, walks)
 	}
-	t.Logf("%s, score %.0f: %v", run.Outcome, run.Score, run.Reasons)
+	if run.Raw <= 0 || run.Deducted != 0 {
+		t.Errorf("score %g − %g", run.Raw, run.Deducted)
+	}
 }
 
 // TestGrowthRefused: a target may refuse growth with 429 and Retry-After, without
 // penalty.
 func TestGrowthRefused(t *testing.T) {
 	var n atomic.Int64
-	run := perfectRun(t, nil, time.Second, func(w http.ResponseWriter, r *http.Request) bool {
-		if grows := r.URL.Path == "/api/admin/tenants/add" || r.URL.Path == "/api/organizer/competitions/add"; !grows || n.Add(1)%2 == 0 {
-			return false
-		}
-		w.Header().Set("Retry-After", "0")
-		w.WriteHeader(http.StatusTooManyRequests)
-		return true
-	})
-	if refused := gauge(t, run, "growth refused with 429"); refused == 0 || run.Deducted != 0 {
-		t.Errorf("growth was refused %g times, which cost %g", refused, run.Deducted)
-	}
-	if gauge(t, run, "competition rounds") == 0 {
-		t.Error("no round after a refusal")
+	run := perfectTest{
+		before: func(w http.ResponseWriter, r *http.Request) bool {
+			if grows := r.URL.Path == "/api/admin/tenants/add" || r.URL.Path == "/api/organizer/competitions/add"; !grows || n.Add(1)%2 == 0 {
+				return false
+			}
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(http.StatusTooManyRequests)
+			return true
+		},
+		until: func(ct *contest) bool { return ct.putOff.Load() > 2 && ct.rounds.Load() > 0 },
+	}.run(t)
+	if run.Deducted != 0 {
+		t.Errorf("refused growth cost %g", run.Deducted)
 	}
 }
 
 // TestPlayersLeave: players leave when rankings are slow.
 func TestPlayersLeave(t *testing.T) {
 	const slow = 20 * time.Millisecond
-	run := perfectRun(t, func(ct *contest) { ct.tooSlow = slow }, 2*time.Second, func(_ http.ResponseWriter, r *http.Request) bool {
-		if strings.HasSuffix(r.URL.Path, "/ranking") {
-			scenario.Sleep(r.Context(), 2*slow)
-		}
-		return false
-	})
-	if gauge(t, run, "players who left") == 0 {
-		t.Error("no player left")
-	}
+	perfectTest{
+		set: func(ct *contest) { ct.tooSlow = slow },
+		before: func(_ http.ResponseWriter, r *http.Request) bool {
+			if strings.HasSuffix(r.URL.Path, "/ranking") {
+				scenario.Sleep(r.Context(), 2*slow)
+			}
+			return false
+		},
+		until: func(ct *contest) bool { return ct.left.Load() > 0 },
+	}.run(t)
 }
 
 // TestVisits: of the visits of a player, the first one decides whether the player
