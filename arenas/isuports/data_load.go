@@ -18,29 +18,34 @@ const (
 // readDataset reads the benchmarker's copy of the initial data from the folder
 // that Generate wrote.
 func readDataset(folder string) (*Dataset, error) {
-	d := new(Dataset)
-	if err := readJSON(filepath.Join(folder, tenantsFile), &d.Tenants); err != nil {
-		return nil, err
+	tenants, err := os.ReadFile(filepath.Join(folder, tenantsFile))
+	if err != nil {
+		return nil, fmt.Errorf("reading the initial data: %w", err)
 	}
-	if err := readJSON(filepath.Join(folder, samplesFile), &d.Samples); err != nil {
-		return nil, err
+	samples, err := os.ReadFile(filepath.Join(folder, samplesFile))
+	if err != nil {
+		return nil, fmt.Errorf("reading the initial data: %w", err)
 	}
-	if err := d.check(); err != nil {
+	d, err := parseDataset(tenants, samples)
+	if err != nil {
 		return nil, fmt.Errorf("reading the initial data in %s: %w", folder, err)
 	}
 	return d, nil
 }
 
-// readJSON decodes a file.
-func readJSON(path string, v any) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("reading the initial data: %w", err)
+// parseDataset reads the texts of the two files.
+func parseDataset(tenants, samples []byte) (*Dataset, error) {
+	d := new(Dataset)
+	if err := json.Unmarshal(tenants, &d.Tenants); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", tenantsFile, err)
 	}
-	if err := json.Unmarshal(text, v); err != nil {
-		return fmt.Errorf("reading the initial data %s: %w", path, err)
+	if err := json.Unmarshal(samples, &d.Samples); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", samplesFile, err)
 	}
-	return nil
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	return d, nil
 }
 
 // check refuses a copy that the benchmarker cannot use.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -278,6 +279,46 @@ func TestReadDataset(t *testing.T) {
 	if _, err := readDataset(t.TempDir()); err == nil {
 		t.Error("an empty folder is read")
 	}
+}
+
+// FuzzParseDataset checks that a copy that is read is one that the benchmarker can
+// use, and that writing it gives the same copy.
+func FuzzParseDataset(f *testing.F) {
+	var known Dataset
+	if err := SmallSize.draw(f.Context(), &known, nil, nil); err != nil {
+		f.Fatal(err)
+	}
+	known.Samples = known.Samples[:3]
+	tenants, err := json.Marshal(known.Tenants)
+	if err != nil {
+		f.Fatal(err)
+	}
+	samples, err := json.Marshal(known.Samples)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(tenants, samples)
+	f.Add([]byte("[]"), []byte("null"))
+	f.Fuzz(func(t *testing.T, tenants, samples []byte) {
+		d, err := parseDataset(tenants, samples)
+		if err != nil {
+			return
+		}
+		if err := d.check(); err != nil {
+			t.Fatalf("a copy is read that cannot be used: %v", err)
+		}
+		tenants, err = json.Marshal(d.Tenants)
+		if err == nil {
+			samples, err = json.Marshal(d.Samples)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := parseDataset(tenants, samples)
+		if err != nil || !reflect.DeepEqual(d, again) {
+			t.Fatalf("the copy reads differently after it was written (%v)", err)
+		}
+	})
 }
 
 func TestVersions(t *testing.T) {
