@@ -1,6 +1,11 @@
 package isuports
 
-import "github.com/iikanji/iikanji/internal/arena/arenatest"
+import (
+	"net/url"
+	"strconv"
+
+	"github.com/iikanji/iikanji/internal/arena/arenatest"
+)
 
 // billingFaults are wrong bills, caught before any load.
 var billingFaults = []arenatest.Fault{
@@ -34,4 +39,16 @@ var billingFaults = []arenatest.Fault{
 		}
 	})},
 	{Name: "new tenant in debt", Want: by("tenant-added"), Spoil: data("POST", atTenantAdd, func(d object) { d["tenant"].(object)["billing"] = 10 })},
+}
+
+// inclusive adds 1 to the parameter "before".
+func inclusive(x *arenatest.Exchange) {
+	q, err := url.ParseQuery(x.Query)
+	if err != nil {
+		return
+	}
+	if n, err := strconv.Atoi(q.Get("before")); err == nil {
+		q.Set("before", strconv.Itoa(n+1))
+		x.Query = q.Encode()
+	}
 }

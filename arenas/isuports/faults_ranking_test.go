@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/arena/arenatest"
+	"github.com/iikanji/iikanji/internal/scenario"
 )
 
 // rankingFaults are wrong rankings and uploads, caught before any load.
@@ -156,13 +157,13 @@ func kept(pattern string, life time.Duration) func() arenatest.Hook {
 	return func() arenatest.Hook { return keeping("", pattern, life) }
 }
 
-func keeping(phase string, pattern string, life time.Duration) arenatest.Hook {
+func keeping(phase scenario.Phase, pattern string, life time.Duration) arenatest.Hook {
 	type entry struct {
 		x  arenatest.Exchange
 		at time.Time
 	}
 	var cache sync.Map
-	return arenatest.When(phaseOf(phase), "GET", pattern, func(x *arenatest.Exchange, forward func()) {
+	return arenatest.When(phase, "GET", pattern, func(x *arenatest.Exchange, forward func()) {
 		key := x.Host + x.Path + "?" + x.Query + x.Header.Get("Cookie")
 		if had, ok := cache.Load(key); ok && time.Since(had.(entry).at) < life {
 			was := had.(entry).x
@@ -178,7 +179,7 @@ func keeping(phase string, pattern string, life time.Duration) arenatest.Hook {
 // torn shows half of a ranking while its scores are uploaded again. The uploads
 // take longer, so that a reader meets one.
 func torn() arenatest.Hook {
-	var uploads sync.Map // by competition: number of uploads
+	var uploads sync.Map // of competitions under upload
 	return func(x *arenatest.Exchange, forward func()) {
 		switch {
 		case x.Is("POST", atScore):

@@ -1,28 +1,11 @@
 package isuports
 
 import (
-	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji/internal/arena/arenatest"
-	"github.com/iikanji/iikanji/internal/scenario"
 )
-
-func phaseOf(name string) scenario.Phase { return scenario.Phase(name) }
-
-// inclusive adds 1 to the parameter "before".
-func inclusive(x *arenatest.Exchange) {
-	q, err := url.ParseQuery(x.Query)
-	if err != nil {
-		return
-	}
-	if n, err := strconv.Atoi(q.Get("before")); err == nil {
-		q.Set("before", strconv.Itoa(n+1))
-		x.Query = q.Encode()
-	}
-}
 
 // refusalFaults accept or refuse requests in the wrong way, caught before any load.
 var refusalFaults = []arenatest.Fault{

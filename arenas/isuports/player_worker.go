@@ -113,7 +113,7 @@ func (w *watcher) look(ctx context.Context, list []shownCompetition) (more bool,
 // timed reads a page of a ranking and counts slow answers.
 func (w *watcher) timed(ctx context.Context, c *competition, after int) (reading, error) {
 	got, err := w.ranking(ctx, c, after)
-	if err == nil && got.took > tooSlow {
+	if err == nil && got.took > w.ct.tooSlow {
 		w.slow++
 	}
 	return got, err

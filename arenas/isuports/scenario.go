@@ -61,6 +61,9 @@ type contest struct {
 	static []staticFile
 	domain string
 	speed  float64
+	// tooSlow is the time of a ranking from which it counts as slow. The clock does
+	// not change it.
+	tooSlow time.Duration
 
 	s scenario.Session // set by Prepare
 
@@ -83,7 +86,8 @@ func newContest(o arena.Options, data *Dataset, key *rsa.PrivateKey, public fs.F
 	if err != nil {
 		return nil, err
 	}
-	return &contest{data: data, key: key, static: static, domain: cmp.Or(o.Set[domainSetting], defaultDomain), speed: cmp.Or(o.Clock, 1)}, nil
+	return &contest{data: data, key: key, static: static, domain: cmp.Or(o.Set[domainSetting], defaultDomain),
+		speed: cmp.Or(o.Clock, 1), tooSlow: tooSlow}, nil
 }
 
 // checksOnly is the benchmarker without its load.
