@@ -15,8 +15,8 @@ import (
 // filesPlace matches the places of FilesPlace and OriginalsPlace.
 var filesPlace = regexp.MustCompile(`^([^/]+)/(files|originals):([^/]+)$`)
 
-// onFiles reports whether an op is on SQLite files.
-func onFiles(op iikanji.Op) bool {
+// OnFiles reports whether an op is on SQLite files.
+func OnFiles(op iikanji.Op) bool {
 	return op.Verb == iikanji.SQL && filesPlace.MatchString(op.Place)
 }
 

@@ -124,7 +124,7 @@ func (s *Site) State(ctx context.Context, op iikanji.Op) (iikanji.Fingerprint, e
 		}
 		return FingerprintOf(b), nil
 	case iikanji.SQL:
-		if onFiles(op) {
+		if OnFiles(op) {
 			is, err := s.filesNow(ctx, op)
 			return is.now, err
 		}
@@ -139,7 +139,7 @@ func (s *Site) State(ctx context.Context, op iikanji.Op) (iikanji.Fingerprint, e
 
 // Content implements Hands.
 func (s *Site) Content(ctx context.Context, op iikanji.Op) (string, error) {
-	if onFiles(op) {
+	if OnFiles(op) {
 		is, err := s.filesNow(ctx, op)
 		return is.content, err
 	}
@@ -184,7 +184,7 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 		}
 		return h.RemoveBeneath(root, op.Place)
 	case iikanji.SQL:
-		if onFiles(op) {
+		if OnFiles(op) {
 			return s.performFiles(ctx, op)
 		}
 		_, err := s.onDatabase(ctx, op.Place, op.Body)
