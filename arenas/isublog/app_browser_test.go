@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/iikanji/iikanji/internal/arena/arenatest"
+	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
 )
 
 // driven serves the contest's pages with an added script, which runs on pages whose
@@ -52,7 +52,7 @@ func count(page, pattern string) int {
 func testBrowser(t *testing.T) {
 	base := contest.stack.Places().URL()
 	t.Run("index", func(t *testing.T) {
-		page := arenatest.Browse(t, base+"/")
+		page := apptest.Browse(t, base+"/")
 		if n := count(page, `<div class="article">`); n != 10 {
 			t.Errorf("%d articles", n)
 		}
@@ -62,19 +62,19 @@ func testBrowser(t *testing.T) {
 	})
 	t.Run("scripts", func(t *testing.T) {
 		s := driven(t, `onload = function () { document.body.setAttribute("data-seen", [typeof isublog, document.styleSheets.length, document.images[0].naturalWidth].join(" ")) }`)
-		if page := arenatest.Browse(t, s.URL+"/#go"); !strings.Contains(page, `data-seen="object 2 960"`) {
+		if page := apptest.Browse(t, s.URL+"/#go"); !strings.Contains(page, `data-seen="object 2 960"`) {
 			t.Errorf("scripts, styles and image: %q", regexp.MustCompile(`data-seen="[^"]*"`).FindString(page))
 		}
 	})
 	t.Run("article", func(t *testing.T) {
-		page := arenatest.Browse(t, base+"/article/3000")
+		page := apptest.Browse(t, base+"/article/3000")
 		if n, want := count(page, `<div class="comment">`), number(t, "SELECT COUNT(*) FROM comment WHERE article = 3000"); n != want || want == 0 {
 			t.Errorf("%d comments, want %d", n, want)
 		}
 	})
 	t.Run("comment form", func(t *testing.T) {
 		s := driven(t, `var f = document.forms[0]; f.elements.body.value = "一\n二"; f.elements.name.value = "見学者"; f.submit();`)
-		page := arenatest.Browse(t, s.URL+"/article/7#go")
+		page := apptest.Browse(t, s.URL+"/article/7#go")
 		if !strings.Contains(page, `<div class="name">見学者</div>`) || !strings.Contains(page, "一<br>\n二<br>") {
 			t.Error("the comment is not on the page behind the form")
 		}
@@ -84,7 +84,7 @@ func testBrowser(t *testing.T) {
 	})
 	t.Run("post form", func(t *testing.T) {
 		s := driven(t, `var f = document.forms[0]; f.elements.title.value = "見学"; f.elements.body.value = "本文"; f.submit();`)
-		page := arenatest.Browse(t, s.URL+"/post#go")
+		page := apptest.Browse(t, s.URL+"/post#go")
 		want := fmt.Sprintf(`<div class="title"><a href="/article/%d">見学</a></div>`, number(t, "SELECT MAX(id) FROM article"))
 		if !strings.Contains(page, want) {
 			t.Errorf("the index behind the form has no %s", want)

@@ -35,6 +35,10 @@ query_cache_type = OFF
 var allowed = []iikanji.Promise{iikanji.Durability, iikanji.Freshness, iikanji.RowOrder, iikanji.Observability,
 	iikanji.Availability, iikanji.TestedOnly}
 
+// robots match the User-Agents that the rules permit to refuse, and no person.
+var robots = []string{`ISUCONbot(-Mobile)?`, `ISUCONbot-Image/`, `Mediapartners-ISUCON`, `ISUCONCoffee`, `ISUCONFeedSeeker(Beta)?`,
+	`crawler \(https://isucon\.invalid/(support/faq/|help/jp/)`, `isubot`, `Isupider`, `Isupider(-image)?\+`, `(?i)(bot|crawler|spider)(?:[-_ ./;@()]|$)`}
+
 // services are the three of the contest.
 var services = []arena.Service{
 	{
@@ -76,6 +80,7 @@ func init() {
 		Settings:          settings,
 		Answers:           answers,
 		Allow:             allowed,
+		Robots:            robots,
 		AgentsChange:      true, // a practice ground in a folder of its own
 		InitializeTimeout: 30 * time.Second,
 	})

@@ -221,7 +221,7 @@ func (l ledgers) run(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "iikanji", append([]string{args[0], "ledgers", "--dir", l.dir}, args[1:]...)...)
 	var stdout, stderr bytes.Buffer
-	cmd.Env = append(os.Environ(), ledgersVariable+"=1", "GORACE=atexit_sleep_ms=0", restVariable+"=1ms", leastLoadVariable+"=400ms", stealVariable+"="+t.TempDir())
+	cmd.Env = append(os.Environ(), ledgersVariable+"=1", "GORACE=atexit_sleep_ms=0", restVariable+"=1ms", leastLoadVariable+"=400ms")
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("iikanji %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
@@ -264,7 +264,7 @@ func TestSQLiteUnderLoad(t *testing.T) {
 	if n := l.indexed(t); n != ledgersTenants {
 		t.Errorf("%d originals have the index", n)
 	}
-	again := l.run(t, "diagnose", "--load", "1s", "--json")
+	again := l.run(t, "diagnose", "--load", "500ms", "--json")
 	if strings.Contains(again, "add index (account, made") {
 		t.Errorf("with the index it is advised again: %.3000s", again)
 	}

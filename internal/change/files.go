@@ -15,8 +15,8 @@ import (
 // filesPlace matches the places of FilesPlace and OriginalsPlace.
 var filesPlace = regexp.MustCompile(`^([^/]+)/(files|originals):([^/]+)$`)
 
-// onFiles reports whether an op is on SQLite files.
-func onFiles(op iikanji.Op) bool {
+// OnFiles reports whether an op is on SQLite files.
+func OnFiles(op iikanji.Op) bool {
 	return op.Verb == iikanji.SQL && filesPlace.MatchString(op.Place)
 }
 
@@ -27,7 +27,8 @@ func onFiles(op iikanji.Op) bool {
 // between two readings: what counts is that every file is in the expected state.
 //
 // Files in both of the states of an order are in the state that the order expects:
-// it was interrupted and goes on. So are live files if none of them has the table.
+// it was interrupted and goes on. So are originals with copies that were not put in
+// place, and live files if none of them has the table.
 type fileState struct {
 	now     iikanji.Fingerprint
 	content string
@@ -174,7 +175,7 @@ func (s *Site) originalsNow(ctx context.Context, op iikanji.Op, order FileOrder)
 		return s == sqlitefile.Foreign || s == sqlitefile.Missing
 	}):
 		out.now = FingerprintOf([]byte(text))
-	case is(sqlitefile.Original):
+	case is(sqlitefile.Original) && !o.Unfinished():
 		out.now = found
 	case is(sqlitefile.Altered):
 		out.now = left

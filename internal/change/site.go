@@ -130,7 +130,7 @@ func (s *Site) State(ctx context.Context, op iikanji.Op) (iikanji.Fingerprint, e
 		}
 		return FingerprintOf(b), nil
 	case iikanji.SQL:
-		if onFiles(op) {
+		if OnFiles(op) {
 			is, err := s.filesNow(ctx, op)
 			return is.now, err
 		}
@@ -145,7 +145,7 @@ func (s *Site) State(ctx context.Context, op iikanji.Op) (iikanji.Fingerprint, e
 
 // Content implements Hands.
 func (s *Site) Content(ctx context.Context, op iikanji.Op) (string, error) {
-	if onFiles(op) {
+	if OnFiles(op) {
 		is, err := s.filesNow(ctx, op)
 		return is.content, err
 	}
@@ -194,7 +194,7 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 		}
 		return err
 	case iikanji.SQL:
-		if onFiles(op) {
+		if OnFiles(op) {
 			return s.performFiles(ctx, op)
 		}
 		_, err := s.onDatabase(ctx, op.Place, op.Body)

@@ -32,7 +32,7 @@ type Alteration struct {
 func TableIn(ctx context.Context, path, table string) (_ string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
-	r, err := Read(ctx, path)
+	r, err := ReadRecovered(ctx, path)
 	if gone(err) {
 		return "", nil
 	}
@@ -141,7 +141,7 @@ func tried(ctx context.Context, db *sql.DB, table string, statements []string) (
 // Created are the statements that create a table and its indexes in a file, as the
 // file has them.
 func Created(ctx context.Context, path, table string) (_ []string, err error) {
-	r, err := Read(ctx, path)
+	r, err := ReadRecovered(ctx, path)
 	if err != nil {
 		return nil, err
 	}

@@ -10,8 +10,6 @@ import (
 	"os"
 	"strconv"
 	"time"
-
-	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
 // busyWait is how long a statement waits for a lock of another connection.
@@ -23,8 +21,9 @@ var ErrNotPlain = errors.New("it is not a regular file")
 
 // A mode is how a file is opened.
 type mode struct {
-	write bool
-	wait  time.Duration
+	write   bool
+	recover bool // roll a journal back that a killed process left, and only read
+	wait    time.Duration
 }
 
 // open opens a file with one connection. Functions in a hostile schema are not
@@ -43,6 +42,9 @@ func open(ctx context.Context, path string, m mode) (*sql.DB, error) {
 		q.Set("_txlock", "immediate")
 	} else {
 		q.Set("mode", "ro")
+		if m.recover {
+			q.Set("mode", "rw")
+		}
 		q.Add("_pragma", "query_only(1)")
 	}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String())

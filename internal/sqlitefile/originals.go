@@ -177,6 +177,13 @@ func (o Originals) States(ctx context.Context) ([]State, string, error) {
 	return out, text.String(), nil
 }
 
+// Unfinished reports whether the store exists: a replacement was begun, or a restoration
+// was not ended.
+func (o Originals) Unfinished() bool {
+	_, err := os.Lstat(o.Store)
+	return err == nil
+}
+
 // Replace alters a copy of each file that is still the original, and puts the copy in
 // its place. alter gets the path of the copy.
 func (o Originals) Replace(ctx context.Context, alter func(ctx context.Context, path string) error) error {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"modernc.org/sqlite"
+
 	"github.com/iikanji/iikanji"
 )
 
@@ -25,6 +27,42 @@ func Read(ctx context.Context, path string) (*Reader, error) {
 	}
 	return &Reader{db: db}, nil
 }
+
+// ReadRecovered opens a file as Read does. If a process was killed within a transaction,
+// its journal is rolled back first, which every program with the right to write does
+// when it opens such a file. No statement of the reader can write.
+func ReadRecovered(ctx context.Context, path string) (*Reader, error) {
+	r, err := Read(ctx, path)
+	if err == nil {
+		var n int
+		err = r.db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&n)
+		if !mustRecover(err) {
+			return r, nil // any other error is that of the first statement, too
+		}
+		if err := r.Close(); err != nil {
+			return nil, err
+		}
+	}
+	if !mustRecover(err) {
+		return nil, err
+	}
+	db, err := open(ctx, path, mode{recover: true, wait: lockWait})
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{db: db}, nil
+}
+
+// mustRecover reports whether a file has a journal or a write-ahead log that only a
+// program with the right to write can recover.
+func mustRecover(err error) bool {
+	var refused *sqlite.Error
+	return errors.As(err, &refused) && refused.Code()&0xff == readonly
+}
+
+// readonly is SQLITE_READONLY, the low byte of SQLITE_READONLY_ROLLBACK and
+// SQLITE_READONLY_RECOVERY.
+const readonly = 8
 
 // Close closes the file.
 func (r *Reader) Close() error { return r.db.Close() }

@@ -175,7 +175,7 @@ func (p *filePlan) try(ctx context.Context) error {
 func readFileTable(ctx context.Context, path, table string) (_ *fileTable, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sqlitefile.Within)
 	defer cancel()
-	r, err := sqlitefile.Read(ctx, path)
+	r, err := sqlitefile.ReadRecovered(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
