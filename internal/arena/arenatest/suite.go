@@ -33,6 +33,9 @@ type Opt struct {
 	// check a few times. The faults are planted into the eased app.
 	Ease   []Edit
 	Faults []Fault
+	// Further tests use the untouched app at a URL, and the folder of the
+	// benchmarker's data. It may be nil.
+	Further func(t *testing.T, url, data string)
 	// Cheats are faults that a search could take for speed. Each is offered as a
 	// proposal, tried, judged and undone. They need hooks.
 	Cheats []Fault
@@ -62,6 +65,9 @@ func Suite(t *testing.T, name string, o Opt) {
 	t.Run("untouched", func(t *testing.T) { work = s.untouched(t) })
 	t.Run("again", s.again)
 	t.Run("same work", func(t *testing.T) { s.sameWork(t, work) })
+	if o.Further != nil {
+		t.Run("further", func(t *testing.T) { o.Further(t, s.direct(), s.stack.Data()) })
+	}
 	s.faults(t)
 	s.cheats(t)
 }
@@ -103,6 +109,7 @@ type test struct {
 	seed  uint64
 	load  time.Duration // 0 means the checks only
 	clock float64
+	set   arena.Values
 	// until ends the load [afterFault] exchanges after the first fault for which it
 	// returns true. It may be nil. The load must go through the proxy.
 	until func(f *iikanji.Fault) bool
@@ -110,7 +117,7 @@ type test struct {
 
 func (s *suite) run(t *testing.T, o test) *iikanji.Run {
 	t.Helper()
-	sc, err := s.arena.Scenario(arena.Options{Data: s.stack.Data(), NoLoad: o.load == 0, Clock: o.clock,
+	sc, err := s.arena.Scenario(arena.Options{Data: s.stack.Data(), NoLoad: o.load == 0, Clock: o.clock, Set: o.set,
 		Addresses: []string{strings.TrimPrefix(s.direct(), "http://")}})
 	if err != nil {
 		t.Fatal(err)
@@ -235,7 +242,7 @@ func (s *suite) plant(t *testing.T, p *Fault) *iikanji.Run {
 	if (p.Spoil == nil) == (len(p.Edits) == 0) {
 		t.Fatal("BUG: a fault needs either a hook or edits")
 	}
-	o := test{url: s.proxy.URL(), seed: 1, clock: s.opt.Clock}
+	o := test{url: s.proxy.URL(), seed: 1, clock: s.opt.Clock, set: p.Set}
 	if p.UnderLoad {
 		o.load, o.until = faultDeadline, func(f *iikanji.Fault) bool { return anyMatches(p.Want, f) }
 	}
