@@ -64,7 +64,7 @@ func init() {
 		Title:   "ISUCONDITION (ISUCON 11 qualifier)",
 		Summary: "chairs report, owners read",
 
-		Files:            files(),
+		Files:            webapp,
 		Generate:         Generate,
 		GeneratedVersion: generatedVersion(),
 

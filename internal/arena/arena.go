@@ -56,8 +56,16 @@ type Arena struct {
 	AgentsChange bool
 	// Allow lists the promises that changes may weaken under the contest's rules.
 	// The arena's README names the rules.
-	Allow             []iikanji.Promise
+	Allow []iikanji.Promise
+	// Robots are regular expressions of the User-Agents that the contest's rules permit
+	// to refuse.
+	Robots            []string
 	InitializeTimeout time.Duration
+}
+
+// Policy is what changes of the target may weaken.
+func (a *Arena) Policy() iikanji.Policy {
+	return iikanji.Policy{Allow: a.Allow, AgentsChange: a.AgentsChange, Robots: a.Robots}
 }
 
 // A Command is a further command of an arena, run as "iikanji NAME".

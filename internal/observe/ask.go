@@ -54,6 +54,13 @@ func (o *Observer) questions(ob *Observation) []question {
 		}
 		out = append(out, question{of, func(ctx context.Context) ([]iikanji.Fact, error) { return askDatabase(ctx, d, ob) }})
 	}
+	for _, f := range o.files {
+		of := "the database"
+		if f.several {
+			of += " " + f.service.Name
+		}
+		out = append(out, question{of, func(ctx context.Context) ([]iikanji.Fact, error) { return askFiles(ctx, f, ob) }})
+	}
 	for _, c := range o.caches {
 		out = append(out, question{"the cache " + c.service.Name, func(context.Context) ([]iikanji.Fact, error) { return c.known() }})
 	}
@@ -294,6 +301,7 @@ func askAnswers(ctx context.Context, h host.Host, s iikanji.Service, folders []s
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*askLimit)
 	defer cancel()
+	clients.Others = othersToAsk(seen, s.Name)
 	known, err := facts.AnswerFacts(ctx, h, s.Name, "http://"+s.Address, urls, folders, clients)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil // what did answer is known

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/iikanji/iikanji/internal/change/nginxedit"
 	"github.com/iikanji/iikanji/internal/nginx"
 )
 
@@ -37,19 +38,19 @@ func (a *internalFiles) edit(t *task) error {
 		return err
 	}
 	path, dir := internalPrefix+a.Folder+"/", filepath.Join(public, a.Folder)
-	s, err := t.spot(path, a.Server)
+	s, err := t.Spot(path, a.Server)
 	if err != nil {
 		return err
 	}
-	t.says = fmt.Sprintf("send files of %s where the app's answer has X-Accel-Redirect: %s…", dir, path)
-	if !s.is() {
-		s.server().Add(pattern{"^~", path}.location().Put(nginx.New("internal"), nginx.New("alias", dir+"/"),
+	t.Says = fmt.Sprintf("send files of %s where the app's answer has X-Accel-Redirect: %s…", dir, path)
+	if !s.Is() {
+		s.Server().Add(nginxedit.Pattern{How: "^~", What: path}.Location().Put(nginx.New("internal"), nginx.New("alias", dir+"/"),
 			nginx.New("disable_symlinks", "on", "from="+public)))
 		return nil
 	}
-	alias := t.value(s.chain, "alias")
-	if len(t.Get(s.last(), "internal")) == 0 || strings.TrimSuffix(alias, "/") != dir {
-		return fmt.Errorf("folder %q: location %s answers already, in another way", a.Folder, patternOf(s.last()))
+	alias := t.Value(s.Chain, "alias")
+	if len(t.Get(s.Last(), "internal")) == 0 || strings.TrimSuffix(alias, "/") != dir {
+		return fmt.Errorf("folder %q: location %s answers already, in another way", a.Folder, nginxedit.PatternOf(s.Last()))
 	}
 	return nil
 }
