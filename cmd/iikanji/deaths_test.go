@@ -70,13 +70,19 @@ const deathLoad = 2 * time.Second
 // for the runs of a search. Disturbed runs count.
 func onField(t *testing.T, do func(ctx context.Context, w *liveTarget, f *field.Field) error) error {
 	t.Helper()
-	a, err := findTarget("isucondition")
+	return onArena(t, "isucondition", do)
+}
+
+// onArena is onField for any arena.
+func onArena(t *testing.T, name string, do func(ctx context.Context, w *liveTarget, f *field.Field) error) error {
+	t.Helper()
+	a, err := findTarget(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// No rest between runs: the original site has no cache that a later run could see.
 	e := &env{Stderr: &lockedBuffer{}, Now: time.Now, Cols: 80, Rest: time.Millisecond}
-	dir := preparedFolder(t, "isucondition")
+	dir := preparedFolder(t, name)
 	r, err := (&benchCmd{Target: a.Name, Load: deathLoad, Seed: 1, Pin: "auto", Dir: dir}).prepare(e, a)
 	if err != nil {
 		t.Fatal(err)

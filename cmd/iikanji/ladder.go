@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji/internal/history"
@@ -28,6 +29,7 @@ type ladderCmd struct {
 	Clock float64  `help:"Speed of virtual time (default: that of the target)." placeholder:"X"`
 	Pin   string   `help:"CPUs: auto, off, or GENERATOR/STACK as in 0/1." default:"auto"`
 	Env   []string `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
+	Set   []string `help:"Setting of the arena for all runs; see iikanji bench --help." placeholder:"NAME=VALUE" sep:"none"`
 	placeFlags
 
 	JSON bool `help:"Print the rungs and the outcome as one JSON document."`
@@ -131,7 +133,7 @@ func stepsOf(rungs []ladder.Rung, from int) []tune.Rung {
 // asTune has the flags that tune shares.
 func (c *ladderCmd) asTune() *tuneCmd {
 	return &tuneCmd{Target: c.Target, Time: c.Time, Short: c.Load, Full: max(c.Full, c.Load), Watch: c.Load, Pairs: c.Pairs, Noisy: c.Noisy,
-		Seed: c.Seed, Clock: c.Clock, Pin: c.Pin, Env: c.Env, placeFlags: c.placeFlags}
+		Seed: c.Seed, Clock: c.Clock, Pin: c.Pin, Env: c.Env, Set: c.Set, placeFlags: c.placeFlags}
 }
 
 // command is the command line that repeats the climb, without secrets.
@@ -146,6 +148,13 @@ func (c *ladderCmd) command(r *benchRun) string {
 	}
 	if c.Noisy {
 		text += " --noisy"
+	}
+	for _, set := range c.Set {
+		text += " --set " + set
+	}
+	for _, env := range c.Env { // the values may be secret
+		name, _, _ := strings.Cut(env, "=")
+		text += " --env " + name + "=…"
 	}
 	return text
 }

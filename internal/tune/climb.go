@@ -133,7 +133,10 @@ func (t *Tuner) climb(ctx context.Context, r Rung, share time.Duration) (Climbed
 	}
 	t.ledger.Attempts = t.ledger.Attempts[:from] // a ladder reports them itself
 	for _, p := range planned {
-		c.Changes, c.Parts, c.Causes = append(c.Changes, p.ID), append(c.Parts, p.Says), append(c.Causes, r.Name)
+		c.Changes = append(c.Changes, p.ID)
+		if len(planned) > 1 {
+			c.Parts, c.Causes = append(c.Parts, p.Says), append(c.Causes, r.Name)
+		}
 	}
 	switch {
 	case len(planned) == 0:

@@ -151,9 +151,9 @@ func TestClimbInterrupted(t *testing.T) {
 			}
 		}
 		had := map[string]bool{}
-		_, err := tu.Climb(ctx, rungs, func(_ int, c Climbed) {
-			for _, p := range c.Parts {
-				had[strings.ReplaceAll(strings.TrimPrefix(p, "turn "), " to ", "=")] = c.Stays
+		_, err := tu.Climb(ctx, rungs, func(i int, c Climbed) {
+			for knob := range strings.SplitSeq(rungs[i].Name, "-") {
+				had[knob] = c.Stays
 			}
 		})
 		cancel()
