@@ -12,6 +12,7 @@ import (
 // TestConformance runs the conformance suite of kinds with a real nginx and a real
 // Varnish.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	s := newTestSite(t)
 	changetest.Run(t, changetest.Case{
 		Dir: s.dir, Open: s.open, State: s.state,

@@ -222,6 +222,7 @@ func TestFull(t *testing.T) {
 	if changetest.ChildDir() != "" {
 		return
 	}
+	t.Parallel()
 	s := newTestSite(t)
 	s.apply(t, remedy("varnish", "path", "/article/:id", "valid", "100s"))
 	for i := range 40 { // each is 1 MiB, the storage 16 MiB
@@ -249,6 +250,7 @@ func TestUndo(t *testing.T) {
 	if changetest.ChildDir() != "" {
 		return
 	}
+	t.Parallel()
 	s := newTestSite(t)
 	before, err := s.state()
 	if err != nil {
@@ -271,6 +273,7 @@ func TestRefused(t *testing.T) {
 	if changetest.ChildDir() != "" {
 		return
 	}
+	t.Parallel()
 	s := newTestSite(t)
 	state := func() (string, error) { return changetest.Tree(filepath.Join(s.dir, "conf")) }
 	type refused = struct {
