@@ -29,23 +29,25 @@ var layout = map[string][]string{
 	"internal/tally":                   {"words"},
 	"internal/scenario":                {"words"},
 	"internal/host":                    {},
+	"internal/sqlitefile":              {"words", "internal/host"}, // SQLite files: read, planned in, altered
 	"internal/history":                 {"words"},
 	"internal/accesslog":               {"words", "internal/lines", "internal/tally", "internal/filter", "internal/nginx"},
 	"internal/slowlog":                 {"words", "internal/lines", "internal/tally", "internal/filter"},
 	"internal/errorlog":                {"words", "internal/lines"},
 	"internal/hoststat":                {"words", "internal/host"},
-	"internal/facts":                   {"words", "internal/nginx", "internal/host", "internal/hoststat"},
+	"internal/facts":                   {"words", "internal/nginx", "internal/host", "internal/hoststat", "internal/sqlitefile"},
 	"internal/facts/factstest":         {}, // a private MariaDB for tests
 	"internal/bench":                   {"words", "internal/scenario", "internal/tally"},
 	"internal/attribute":               {}, // pure: no clock, no I/O
 	"internal/diagnose":                {"words", "internal/attribute"},
-	"internal/change":                  {"words", "internal/host", "internal/history"},
-	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/change/promise", "internal/change/nginxedit", "internal/nginx"},
-	"internal/change/nginxedit":        {"words", "internal/host", "internal/change", "internal/change/promise", "internal/nginx"}, // edits of nginx's configuration, for several kinds
-	"internal/change/gocode":           {"words", "internal/host", "internal/change", "internal/change/promise", "internal/facts", "internal/gosource", "internal/lever"},
-	"internal/answers":                 {},                                              // answers of two builds of an app
-	"internal/gosource":                {"words", "internal/lever", "internal/slowlog"}, // source of Go apps as facts
-	"internal/change/promise":          {"words"},                                       // pure: which promises a value weakens
+	"internal/change":                  {"words", "internal/host", "internal/history", "internal/sqlitefile"},
+	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/change/promise", "internal/nginx", "internal/change/nginxedit"},
+	"internal/change/gocode":           {"words", "internal/host", "internal/change", "internal/change/promise", "internal/facts", "internal/gosource", "internal/lever", "internal/lever/cacheplan", "internal/sqlcache"},
+	"internal/change/nginxedit":        {"words", "internal/host", "internal/change", "internal/change/promise", "internal/nginx"},      // edits of nginx's configuration, for several kinds
+	"internal/answers":                 {},                                                                                              // answers of two builds of an app
+	"internal/gosource":                {"words", "internal/lever", "internal/slowlog"},                                                 // source of Go apps as facts
+	"internal/change/promise":          {"words"},                                                                                       // pure: which promises a value weakens
+	"internal/change/ddl":              {"words", "internal/host", "internal/change", "internal/change/promise", "internal/sqlitefile"}, // indexes, also in SQLite files
 	"internal/change/all":              {"internal/change/*"},
 	"internal/window":                  {"words", "internal/stats", "internal/slowlog"}, // what was observed, redacted and compared
 	"internal/export":                  {"words", "internal/history", "internal/change", "internal/plain", "internal/redact"},
@@ -80,9 +82,11 @@ var layout = map[string][]string{
 	"internal/arena":                   {"words", "internal/scenario"},
 	"internal/arena/kit/*":             {"words", "internal/scenario", "internal/arena/kit/*"}, // code that several arenas need
 	"internal/arena/arenatest":         {"*"},
-	"internal/arena/arenatest/grading": {"words"},                   // answers.txt against findings
-	"internal/judge":                   {"words", "internal/stats"}, // pure: no clock, no I/O
-	"internal/observe":                 {"words", "internal/lines", "internal/scenario", "internal/host", "internal/history", "internal/accesslog", "internal/slowlog", "internal/errorlog", "internal/hoststat", "internal/facts", "internal/bench", "internal/diagnose", "internal/tally"},
+	"internal/arena/arenatest/apptest": {"words", "internal/arena", "internal/stack"}, // an arena up, for the tests of its app
+	"internal/arena/arenatest/grading": {"words"},                                     // answers.txt against findings
+	"internal/judge":                   {"words", "internal/stats"},                   // pure: no clock, no I/O
+	"internal/observe":                 {"words", "internal/lines", "internal/scenario", "internal/host", "internal/history", "internal/accesslog", "internal/slowlog", "internal/errorlog", "internal/hoststat", "internal/facts", "internal/bench", "internal/diagnose", "internal/tally", "internal/sqlitefile"},
+	"internal/ladder":                  {"words", "internal/change"},                                                                                              // rows of a write-up as remedies
 	"internal/selftest":                {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe", "internal/tune"}, // simulated searches
 	"internal/tune":                    {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe"},
 	"arenas/all":                       {"arenas/*"},

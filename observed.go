@@ -96,8 +96,16 @@ const (
 	// uses; the growth of a counter over the run, or a limit or size at its end; Moves.
 	TopicCacheCounter = "cache_counter"
 	TopicCacheSetting = "cache_setting"
-	TopicSeries       = "series" // Target the web server, Key the route, Value a Series; Moves
+	// Key the User-Agent, "" for the sum over all; Value an AgentUse. Target the web server; Moves.
+	TopicAgent  = "agent"
+	TopicSeries = "series" // Target the web server, Key the route, Value a Series; Moves
 )
+
+// An AgentUse is the requests of one User-Agent in the access log.
+type AgentUse struct {
+	Requests int64         `json:"requests"`
+	Took     time.Duration `json:"took_ns"` // 0 in a log without times
+}
 
 // A Listener is a socket that takes connections.
 type Listener struct {

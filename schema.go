@@ -3,6 +3,7 @@ package iikanji
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Topics of facts about SQL servers, with the contents of Key and Value. Value is
@@ -17,6 +18,8 @@ const (
 	TopicQueryPlan   = "plan"        // Key the digest, for a median example with TypicalSuffix after it; Value a QueryPlan; Moves
 	TopicSelectivity = "selectivity" // Key SelectivityKey, Value a share 0..1; Moves
 	TopicDirective   = "directive"   // Key the configuration's path, Value its text
+	TopicFileGroup   = "file_group"  // Key the name of the group, Value a FileGroup; Moves
+	TopicFileLock    = "file_lock"   // Key the service, Value a FileLockWait; Moves
 )
 
 // TypicalSuffix ends the Key of the fact of a query plan whose statement has a time
@@ -52,11 +55,16 @@ type Column struct {
 	Generated bool   `json:"generated,omitempty"`
 	Auto      bool   `json:"auto,omitempty"` // AUTO_INCREMENT
 	SRID      *int   `json:"srid,omitempty"` // of spatial columns of MySQL 8 that declare an SRID
+	// Whole: an index contains the whole column, whatever its type is, as in SQLite.
+	Whole bool `json:"whole,omitempty"`
 }
 
 // Long reports whether an index cannot contain the whole column because of its
 // type: blob, text, json.
 func (c Column) Long() bool {
+	if c.Whole {
+		return false
+	}
 	for _, w := range []string{"blob", "text", "json"} {
 		if strings.Contains(c.Type, w) {
 			return true
@@ -124,6 +132,30 @@ type TableSize struct {
 	Held map[string]float64 `json:"held,omitempty"`
 	// Lengths is the mean stored length of long columns, if known.
 	Lengths map[string]Bytes `json:"lengths,omitempty"`
+}
+
+// A FileGroup is SQLite files with the same tables. The facts of its tables are those of
+// the largest file.
+type FileGroup struct {
+	Files    int    `json:"files"`
+	WAL      int    `json:"wal,omitempty"` // files whose journal mode is WAL
+	Size     Bytes  `json:"size"`          // of all files
+	PageSize Bytes  `json:"page_size"`     // of the largest file
+	Largest  string `json:"largest"`       // its path
+	LargeAs  Bytes  `json:"largest_size"`
+}
+
+// A FileLockWait is the time for which processes waited for locks of whole files
+// (flock) in the folders of a service, from samples of /proc/locks.
+type FileLockWait struct {
+	Waited  time.Duration `json:"waited_ns"` // of all waiting threads together
+	Samples int64         `json:"samples"`
+	Seen    int64         `json:"seen"`            // samples with a waiting thread
+	Most    int64         `json:"most"`            // threads that waited in one sample
+	Files   int           `json:"files"`           // that a thread waited for
+	Worst   string        `json:"worst,omitempty"` // the path with the longest wait
+	Reads   int64         `json:"reads,omitempty"` // waits for a shared lock among all waits in the samples
+	Writes  int64         `json:"writes,omitempty"`
 }
 
 // A Dialect is the product and version of an SQL server. They determine its

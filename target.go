@@ -76,6 +76,7 @@ type Service struct {
 	Socket  string   `json:"socket,omitempty"`  // path of the unix socket that it listens on
 	Schema  string   `json:"schema,omitempty"`  // of a database: the schema that the site uses
 	Configs []string `json:"configs,omitempty"`
+	Files   []string `json:"files,omitempty"` // of SQLite: the folders with the files that the app has in use
 	Logs    []Log    `json:"logs,omitempty"`
 	PIDs    []int    `json:"pids,omitempty"` // of the root processes on Host, for reading only
 	Unit    string   `json:"unit,omitempty"` // systemd unit, as in "app.service"; empty: the unit of its processes
@@ -146,11 +147,15 @@ type BenchRef struct {
 	Scenario string   `json:"scenario,omitempty"`
 	URL      string   `json:"url,omitempty"`
 	Command  []string `json:"command,omitempty"`
+	// Resets: the data is put back before each run past the app.
+	Resets bool `json:"resets,omitempty"`
 }
 
 // A Policy lists the promises that changes may weaken.
 type Policy struct {
 	Allow []Promise `json:"allow,omitempty"`
+	// Robots are regular expressions of the User-Agents that the rules permit to refuse.
+	Robots []string `json:"robots,omitempty"`
 	// AgentsChange permits clients of the Model Context Protocol to apply, judge
 	// and revert changes. Without it they may only read and observe.
 	AgentsChange bool `json:"agents_change,omitempty"`

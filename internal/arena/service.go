@@ -48,6 +48,9 @@ type Service struct {
 	// Data is a folder of the work folder that belongs to the service. It is made
 	// before the first start, and again, empty, after --fresh.
 	Data string
+	// Originals is the folder in Files, or of what Generate writes beside them, with the
+	// SQLite files that the site's initialize copies into Data; "" if there is none.
+	Originals string
 	// Load is a command in Files that fills what the service needs, before the
 	// service starts. It runs in its own folder with the service's environment, once
 	// for each version of the generated data and each new data folder.

@@ -26,6 +26,7 @@ type Edit struct {
 	Path     string
 	Old, New []byte // nil means that there is no file
 	Host     string // HostRef.Name; "" is this machine
+	Folder   bool   // the folder exists only with the change; see Op.Folder
 }
 
 // OnHost sets the host of edits.
@@ -98,9 +99,9 @@ func InTurn(c *iikanji.Change, parts ...*iikanji.Change) {
 
 func writeOp(e Edit, content []byte) iikanji.Op {
 	if content == nil {
-		return iikanji.Op{Verb: iikanji.Remove, Host: e.Host, Place: e.Path}
+		return iikanji.Op{Verb: iikanji.Remove, Host: e.Host, Place: e.Path, Folder: e.Folder}
 	}
-	return iikanji.Op{Verb: iikanji.Write, Host: e.Host, Place: e.Path, Body: string(content)}
+	return iikanji.Op{Verb: iikanji.Write, Host: e.Host, Place: e.Path, Body: string(content), Folder: e.Folder}
 }
 
 // stateAfter is the fingerprint of a file after an op; "" for ops whose effect is

@@ -73,6 +73,11 @@ type Service struct {
 	Build func(ctx context.Context, dir string) error
 	// Loads are the folders with the SQL files that the site's initialize loads.
 	Loads []string
+	// Files are the folders with the SQLite files that the app has in use. Originals is
+	// the folder with the files that the site's initialize copies into them; "" if
+	// there is none.
+	Files     []string
+	Originals string
 	// Check has the service's program read the configuration whose main file is at
 	// path, on its host. Its error has the program's output.
 	Check func(ctx context.Context, path string) error
@@ -125,6 +130,10 @@ func (s *Site) State(ctx context.Context, op iikanji.Op) (iikanji.Fingerprint, e
 		}
 		return FingerprintOf(b), nil
 	case iikanji.SQL:
+		if OnFiles(op) {
+			is, err := s.filesNow(ctx, op)
+			return is.now, err
+		}
 		text, err := s.Content(ctx, op)
 		if err == nil && text == "" { // there is no such table
 			return Absent, nil
@@ -136,6 +145,10 @@ func (s *Site) State(ctx context.Context, op iikanji.Op) (iikanji.Fingerprint, e
 
 // Content implements Hands.
 func (s *Site) Content(ctx context.Context, op iikanji.Op) (string, error) {
+	if OnFiles(op) {
+		is, err := s.filesNow(ctx, op)
+		return is.content, err
+	}
 	if op.Verb == iikanji.SQL {
 		return s.onDatabase(ctx, op.Place, "")
 	}
@@ -175,8 +188,15 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 		if op.Verb == iikanji.Write {
 			return h.WriteBeneath(root, op.Place, []byte(op.Body), newFile(op))
 		}
-		return h.RemoveBeneath(root, op.Place)
+		err = h.RemoveBeneath(root, op.Place)
+		if folder := filepath.Dir(op.Place); err == nil && op.Folder && folder != root {
+			err = h.RmdirBeneath(root, folder)
+		}
+		return err
 	case iikanji.SQL:
+		if OnFiles(op) {
+			return s.performFiles(ctx, op)
+		}
 		_, err := s.onDatabase(ctx, op.Place, op.Body)
 		return err
 	case iikanji.Reload, iikanji.Restart:
@@ -198,7 +218,7 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 
 // newFile is what the file of an op gets if the op makes it.
 func newFile(op iikanji.Op) host.New {
-	as := host.New{Perm: 0o644}
+	as := host.New{Perm: 0o644, Folder: op.Folder}
 	if op.Mode != 0 {
 		as.Perm = modeOf(op.Mode)
 	}

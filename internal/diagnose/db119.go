@@ -21,7 +21,7 @@ const (
 func db119(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, d := range v.digests {
-		if d.st == nil || d.st.into == nil || d.q.Count < oneByOne || !d.singleRow() {
+		if d.st == nil || d.st.into == nil || d.q.Count < oneByOne || !d.singleRow() || d.dispenses() {
 			continue
 		}
 		b, ok := v.bundles(d)

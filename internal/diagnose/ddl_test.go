@@ -49,6 +49,8 @@ func readTable(c *ast.CreateTableStmt) iikanji.Table {
 			switch o.Tp {
 			case ast.ColumnOptionGenerated:
 				k.Generated = true
+			case ast.ColumnOptionAutoIncrement:
+				k.Auto = true
 			case ast.ColumnOptionNotNull:
 				k.Nullable = false
 			case ast.ColumnOptionPrimaryKey:

@@ -101,6 +101,7 @@ func howTo(sum *folded, o *Options) string {
 	b.WriteString("`sql/` the statements, do and undo. They contain the schema's name from here: edit them if yours has another name.\n")
 	b.WriteString("`acts/` has what each change was planned from. `iikanji apply TARGET --file acts/0003.json` plans it again there, by its server,\n")
 	b.WriteString("location, upstream or table instead of by lines of text: use it where a patch does not fit.\n")
+	b.WriteString("A change of SQLite files has no statements in `sql/`: plan it from `acts/` there.\n")
 	b.WriteString("A variable of the database that `apply.sh` set gets back the value that it had there, not the one from here.\n")
 	if o.Literals {
 		b.WriteString("Only you can read this folder: it holds sources and configurations as they are, with any password in them.\n")

@@ -26,13 +26,15 @@ func restoreQuery(name string) string {
 	return "SELECT CONCAT('SET GLOBAL " + name + " = ', IF(" + v + " REGEXP '^-?[0-9.]+$', " + v + ", QUOTE(" + v + ")), ';')"
 }
 
-// statements lists the statements of a change in order. The undo of a place belongs
+// statements lists the statements of a change on database servers in order. SQLite files
+// have no server to send a statement to: their part of a change is planned again there,
+// from acts. The undo of a place belongs
 // to the first statement on that place.
 func statements(c *iikanji.Change) []statement {
 	var all []statement
 	first := map[string]int{}
 	for _, op := range c.Do {
-		if op.Verb != iikanji.SQL {
+		if op.Verb != iikanji.SQL || change.OnFiles(op) {
 			continue
 		}
 		if _, known := first[op.Location()]; !known {

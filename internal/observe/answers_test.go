@@ -117,7 +117,7 @@ func TestURLsToAsk(t *testing.T) {
 func TestAccessRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "access.log")
 	line := func(method, url string, status int) string {
-		return fmt.Sprintf("127.0.0.1 - - [22/Nov/2026:06:00:00 +0000] \"%s %s HTTP/1.1\" %d 7 \"-\" \"-\"\n", method, url, status)
+		return fmt.Sprintf("127.0.0.1 - - [22/Nov/2026:06:00:00 +0000] \"%s %s HTTP/1.1\" %d 7 \"-\" %q\n", method, url, status, map[string]string{"GET": "ExampleBot/1", "POST": "-"}[method])
 	}
 	before := strings.Repeat(line("GET", "/before", 502), 50)
 	load := strings.Repeat(line("GET", "/page?n=1", 200), 60) + strings.Repeat(line("GET", "/page", 504), 3) + strings.Repeat(line("POST", "/order", 502), 5) + line("POST", "/order", 200)
@@ -141,6 +141,17 @@ func TestAccessRead(t *testing.T) {
 	}
 	if want := map[string]string{"edge 504 GET /page": "3", "edge 502 POST /order": "5"}; !maps.Equal(got, want) {
 		t.Errorf("statuses %v, want %v", got, want)
+	}
+	agents, err := read.agentFacts("edge")
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(got)
+	for _, f := range agents {
+		got[f.Key] = f.Value
+	}
+	if want := map[string]string{"ExampleBot/1": `{"requests":63,"took_ns":0}`, "(none)": `{"requests":6,"took_ns":0}`, "": `{"requests":69,"took_ns":0}`}; !maps.Equal(got, want) {
+		t.Errorf("agents %v, want %v", got, want)
 	}
 	if n := read.routes.Intake.Lines; n != 69 || read.routes.Target != "edge" {
 		t.Errorf("%d lines of %s", n, read.routes.Target)

@@ -54,6 +54,13 @@ func (o *Observer) questions(ob *Observation) []question {
 		}
 		out = append(out, question{of, func(ctx context.Context) ([]iikanji.Fact, error) { return askDatabase(ctx, d, ob) }})
 	}
+	for _, f := range o.files {
+		of := "the database"
+		if f.several {
+			of += " " + f.service.Name
+		}
+		out = append(out, question{of, func(ctx context.Context) ([]iikanji.Fact, error) { return askFiles(ctx, f, ob) }})
+	}
 	for _, c := range o.caches {
 		out = append(out, question{"the cache " + c.service.Name, func(context.Context) ([]iikanji.Fact, error) { return c.known() }})
 	}

@@ -196,12 +196,7 @@ func (d *databaseWatch) readSlow(ctx context.Context, ticks *tally.Window) (*iik
 	if d.log == nil {
 		return nil, d.err
 	}
-	if from := d.slow.from; from > 0 && ticks != nil && ticks.Written != nil { // offsets count from the begin of the load
-		shifted, written := *ticks, ticks.Written
-		shifted.Written = func(offset int64) (int64, int64) { return written(from + offset) }
-		ticks = &shifted
-	}
-	p, err := slowlog.Read(ctx, []*lines.Input{d.log}, slowlog.Options{PerSecond: true, Ticks: ticks})
+	p, err := slowlog.Read(ctx, []*lines.Input{d.log}, slowlog.Options{PerSecond: true, Ticks: shifted(ticks, d.slow.from)})
 	if err != nil {
 		return nil, err
 	}

@@ -79,10 +79,11 @@ type slowLog struct {
 //  5. [Observer.Close] puts the databases' settings back.
 //
 // There is one sensor for each web server's access log, one for each
-// database's statements, one for the host, and one for all error logs.
+// database's statements, also in SQLite files, one for the host, and one for all error logs.
 type Observer struct {
 	w         Watched
 	databases []*databaseWatch
+	files     []*filesWatch
 	webs      []*webWatch
 	logs      []*logWatch
 	hosts     []*hostWatch
@@ -100,7 +101,14 @@ type Observer struct {
 // database that does not answer, or keeps no log, makes its sensor red; the
 // other sensors work without it. The error is only that of ctx.
 func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
-	o := &Observer{w: w, databases: databaseWatches(w), webs: webWatches(w), logs: logWatches(w), caches: cacheWatches(w)}
+	o := &Observer{w: w, databases: databaseWatches(w), files: filesWatches(w), webs: webWatches(w), logs: logWatches(w), caches: cacheWatches(w)}
+	for _, d := range o.databases {
+		d.several = len(o.databases)+len(o.files) > 1
+	}
+	for _, f := range o.files {
+		f.several = len(o.databases)+len(o.files) > 1
+		f.growing = o.growth.watch(f.host, f.path)
+	}
 	for _, h := range w.hosts() {
 		o.hosts = append(o.hosts, &hostWatch{h: h})
 	}
@@ -173,6 +181,9 @@ func (o *Observer) begin(ctx context.Context) {
 	for _, w := range o.webs {
 		w.mark()
 	}
+	for _, f := range o.files {
+		f.begin()
+	}
 	for _, d := range o.databases {
 		d.begin(ctx)
 	}
@@ -201,6 +212,9 @@ func (o *Observer) end(ctx context.Context) {
 	for _, d := range o.databases {
 		d.openLog()
 	}
+	for _, f := range o.files {
+		f.end()
+	}
 	for _, l := range o.logs {
 		l.end()
 	}
@@ -210,6 +224,9 @@ func (o *Observer) end(ctx context.Context) {
 	o.seen = o.processes(ctx)
 	for _, d := range o.databases {
 		o.seen = append(o.seen, d.locks.end(ctx)...)
+	}
+	for _, f := range o.files {
+		o.seen = append(o.seen, f.locks.facts(f.service.Name)...)
 	}
 	for _, h := range o.hosts {
 		h.end()
@@ -285,7 +302,7 @@ func servicesOf(t iikanji.Target) iikanji.Target {
 
 // readStatements reads the statements of all databases.
 func (o *Observer) readStatements(ctx context.Context, ob *Observation, wall time.Duration) (profiles []*iikanji.Profile, sensors []Sensor) {
-	if len(o.databases) == 0 {
+	if len(o.databases)+len(o.files) == 0 {
 		return nil, []Sensor{proveSlow(nil, counters{}, wall, errNoDatabase)}
 	}
 	for _, d := range o.databases {
@@ -295,6 +312,10 @@ func (o *Observer) readStatements(ctx context.Context, ob *Observation, wall tim
 		if d.slow != nil && !d.passive {
 			ob.slowLogs = append(ob.slowLogs, slowLog{d.service.Name, d.slow.path, d.host, d.growing})
 		}
+	}
+	for _, f := range o.files {
+		p, s := f.statements(ctx, o.began, o.ended, o.window(f.growing))
+		profiles, sensors = append(profiles, p), append(sensors, s)
 	}
 	return profiles, sensors
 }
@@ -320,6 +341,9 @@ func (o *Observer) Close() error {
 	}
 	for _, d := range o.databases {
 		errs = append(errs, d.close())
+	}
+	for _, f := range o.files {
+		errs = append(errs, f.close())
 	}
 	return errors.Join(errs...)
 }

@@ -91,6 +91,9 @@ func (o *Observer) readAnswers(ob *Observation, w *webWatch, access *accessRead)
 	statuses, err := access.statuses(name)
 	o.doubt(ob, err)
 	ob.Seen = append(ob.Seen, statuses...)
+	agents, err := access.agentFacts(name)
+	o.doubt(ob, err)
+	ob.Seen = append(ob.Seen, agents...)
 	if access.urls.Err != nil {
 		o.doubt(ob, access.urls.Err)
 		return

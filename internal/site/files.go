@@ -13,14 +13,14 @@ import (
 // may be written in the folders of its configs and its webapp only, neither in
 // the history nor in the services' own data. The arena is complete.
 func Files(t iikanji.Target, a *arena.Arena, conf, webapp string) *change.Site {
-	t.Policy = iikanji.Policy{Allow: a.Allow, AgentsChange: a.AgentsChange}
+	t.Policy = a.Policy()
 	services := map[string]change.Service{}
 	for i := range a.Services {
 		services[a.Services[i].Name] = filesOf(&a.Services[i], conf, webapp)
 	}
 	for _, s := range t.Services {
 		if svc, ok := services[s.Name]; ok {
-			svc.Host = s.Host
+			svc.Host, svc.Files = s.Host, s.Files
 			services[s.Name] = svc
 		}
 	}
@@ -40,6 +40,9 @@ func filesOf(svc *arena.Service, conf, webapp string) (out change.Service) {
 	}
 	if svc.Public != "" {
 		out.Public = filepath.Join(webapp, svc.Public)
+	}
+	if svc.Originals != "" {
+		out.Originals = filepath.Join(webapp, svc.Originals)
 	}
 	for _, dir := range svc.Loads {
 		out.Loads = append(out.Loads, filepath.Join(webapp, dir))

@@ -75,7 +75,7 @@ func (s *Stack) Services() []arena.Service {
 // is listed apart.
 func (s *Stack) Target() iikanji.Target {
 	t := iikanji.Target{Name: s.arena.Name, Hosts: []iikanji.HostRef{{Name: "local"}},
-		Bench: iikanji.BenchRef{Scenario: s.arena.Name, URL: s.places.URL()}}
+		Bench: iikanji.BenchRef{Scenario: s.arena.Name, URL: s.places.URL()}, Policy: s.arena.Policy()}
 	groups := s.Groups()
 	for _, svc := range s.Services() {
 		p := s.places.Service(svc.Name)
@@ -86,6 +86,9 @@ func (s *Stack) Target() iikanji.Target {
 		}
 		if svc.Engine.MySQLFamily() && svc.DropIns != "" {
 			ref.Configs = append(ref.Configs, p.DropIns)
+		}
+		if svc.Engine == iikanji.EngineSQLite && p.Data != "" {
+			ref.Files = []string{p.Data}
 		}
 		for _, l := range svc.Logs {
 			ref.Logs = append(ref.Logs, iikanji.Log{Kind: l.Kind, Path: s.dir.path(logDir, l.File)})

@@ -22,6 +22,7 @@ var keeps = map[string]string{
 	"nginxconf/buffers":            "sizes only grow, up to a bound: the same bytes are held in memory instead of in files",
 	"nginxconf/cache":              "weakens freshness, and privacy without proof that the answer is the same for all",
 	"nginxconf/expires":            "values with which clients ask again each time, where the app says nothing",
+	"nginxconf/internal files":     "only an answer of the app can name such a file, and no route of an app has these URLs",
 	"nginxconf/gzip":               "the same content is sent in another encoding to clients that accept it",
 	"nginxconf/gzip static":        "weakens freshness: a copy stays as it is when its file changes",
 	"nginxconf/open file cache":    "weakens freshness",

@@ -29,6 +29,16 @@
 // accept it. The tuner calls Wiped after a run, and plans again with
 // IntoSchemaFile.
 //
+// SQLite files (files.go) are planned in the same way, in a database in memory, and
+// altered in three places, in this order:
+//
+//   - the schema file from which the app makes new files;
+//   - the originals that initialize copies: each is replaced by an altered copy, and
+//     the undo restores the original file itself, to the byte;
+//   - the live files: one transaction for each. The undo restores their definitions,
+//     as of MariaDB's tables, not their bytes, which the app writes meanwhile. Files
+//     that the app made or replaced since are altered back, too.
+//
 // Note: the server puts an index that an undo adds again after the others of its
 // sort in SHOW CREATE TABLE. The undo therefore also drops and adds the indexes
 // that followed it. A plan that is killed leaves the scratch database, with empty

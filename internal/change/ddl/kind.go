@@ -46,6 +46,9 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (c *ii
 			}
 		}
 	}()
+	if len(s.Services[r.Target].Files) > 0 {
+		return planFiles(ctx, s, r, act)
+	}
 	args := act.common()
 	schema, name := string(args.Schema), string(args.Table)
 	if slices.Contains(systemSchemas, strings.ToLower(schema)) {

@@ -1,0 +1,115 @@
+package sqlitefile
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// Explain reads the query plan of a statement. It executes nothing: EXPLAIN QUERY PLAN
+// prepares the statement only, and the file is open for reading only.
+func (r *Reader) Explain(ctx context.Context, statement string) (iikanji.QueryPlan, error) {
+	p := iikanji.QueryPlan{SQL: statement}
+	text := strings.TrimRight(strings.TrimSpace(statement), "; \t\n")
+	if strings.Contains(text, ";") || !plannable.MatchString(text) {
+		return p, fmt.Errorf("planning %.60s: it is not one statement that reads rows", text)
+	}
+	err := each(ctx, r.db, func(row *sql.Rows) error {
+		var id, parent, unused int
+		var detail string
+		if err := row.Scan(&id, &parent, &unused, &detail); err != nil {
+			return err
+		}
+		addDetail(&p, detail)
+		return nil
+	}, "EXPLAIN QUERY PLAN "+text, make([]any, placeholders(text))...)
+	if err != nil {
+		return p, fmt.Errorf("planning %.60s: %w", text, err)
+	}
+	return p, nil
+}
+
+var (
+	plannable = regexp.MustCompile(`(?i)^(select|with|update|delete|insert|replace)\b`)
+	// access matches a line of a query plan: "SCAN t", "SEARCH t USING COVERING INDEX
+	// x (a=? AND b>?)", "SEARCH t USING INTEGER PRIMARY KEY (rowid=?)".
+	access   = regexp.MustCompile(`^(SCAN|SEARCH) (\S+)(?: USING (.*))?$`)
+	byIndex  = regexp.MustCompile(`^(AUTOMATIC )?(?:PARTIAL )?(COVERING )?INDEX (\S+)?(?: ?\((.*)\))?`)
+	keyParts = regexp.MustCompile(`([^ ()]+?)(?:=\?|>\?|<\?| IS \?)`)
+)
+
+// placeholders counts the question marks outside of strings, names and comments. Their
+// values are NULL in a query plan, which depends on no value without the statistics of
+// ANALYZE on samples (sqlite_stat4).
+func placeholders(text string) int {
+	n := 0
+	for i := 0; i < len(text); i++ {
+		rest, end := text[i:], ""
+		switch {
+		case rest[0] == '?':
+			n++
+		case rest[0] == '\'', rest[0] == '"', rest[0] == '`':
+			end = rest[:1]
+		case rest[0] == '[':
+			end = "]"
+		case strings.HasPrefix(rest, "--"):
+			end = "\n"
+		case strings.HasPrefix(rest, "/*"):
+			end = "*/"
+		}
+		if end == "" {
+			continue
+		}
+		length := strings.Index(rest[1:], end)
+		if length < 0 {
+			return n
+		}
+		i += length + len(end)
+	}
+	return n
+}
+
+// addDetail adds one line of a query plan to p.
+func addDetail(p *iikanji.QueryPlan, detail string) {
+	m := access.FindStringSubmatch(detail)
+	if m == nil {
+		switch {
+		case strings.HasPrefix(detail, "USE TEMP B-TREE FOR ORDER BY"), strings.HasPrefix(detail, "USE TEMP B-TREE FOR RIGHT PART"), strings.HasPrefix(detail, "USE TEMP B-TREE FOR LAST"):
+			p.Sort = true
+		case strings.HasPrefix(detail, "USE TEMP B-TREE"):
+			p.Temp = true
+		default:
+			p.Notes = append(p.Notes, detail)
+		}
+		return
+	}
+	s := iikanji.QueryStep{Table: m[2], Access: "ALL"}
+	switch ix := byIndex.FindStringSubmatch(m[3]); {
+	case ix != nil:
+		s.Key, s.Covering = ix[3], ix[2] != ""
+		if ix[1] != "" {
+			s.Key = "automatic index"
+			p.Notes = append(p.Notes, "SQLite builds an index on "+m[2]+" for this statement alone")
+		}
+		s.Access = "index"
+		if m[1] == "SEARCH" {
+			s.Access = "ref"
+		}
+		for _, part := range keyParts.FindAllStringSubmatch(ix[4], -1) {
+			s.KeyParts = append(s.KeyParts, part[1])
+			if !strings.HasSuffix(part[0], "=?") {
+				s.Access = "range"
+			}
+		}
+	case strings.HasPrefix(m[3], "INTEGER PRIMARY KEY"), strings.HasPrefix(m[3], "PRIMARY KEY"):
+		s.Key, s.Access = "primary key", "eq_ref"
+		if !strings.Contains(m[3], "=?") {
+			s.Access = "range"
+		}
+	}
+	p.Steps = append(p.Steps, s)
+}
