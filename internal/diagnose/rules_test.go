@@ -65,6 +65,20 @@ func readInput(t *testing.T, a *txtar.Archive) (in diagnose.Input, want string) 
 	if parts["access"] != "" {
 		in.Profiles = append(in.Profiles, iikanji.Profile{Source: iikanji.Access, Rows: readAccess(parts["access"])})
 	}
+	for line := range strings.Lines(parts["longest"]) { // "GET /path time"
+		f := strings.Fields(line)
+		for _, p := range in.Profiles {
+			for i := range p.Rows {
+				if p.Rows[i].Key == f[0]+" "+f[1] {
+					p.Rows[i].Max = parsed(t, f[2])
+				}
+			}
+		}
+	}
+	for line := range strings.Lines(parts["statuses"]) { // "status GET /path count"
+		f := strings.Fields(line)
+		in.Facts = append(in.Facts, iikanji.Fact{Target: "nginx", Topic: iikanji.TopicHTTPStatus, Key: strings.Join(f[:3], " "), Value: f[3]})
+	}
 	for line := range strings.Lines(parts["files"]) { // "GET /route /url /file"
 		f := strings.Fields(line)
 		in.Facts = append(in.Facts, iikanji.Fact{Target: "nginx", Topic: iikanji.TopicAnswer, Key: f[0] + " " + f[1],
@@ -74,7 +88,7 @@ func readInput(t *testing.T, a *txtar.Archive) (in diagnose.Input, want string) 
 		readSeconds(t, in.Profiles, parts["seconds"])
 	}
 	if parts["run"] != "" {
-		in.Run = readRun(parts["run"])
+		in.Run = readRun(t, parts["run"])
 	}
 	return in, parts["want"]
 }
@@ -159,8 +173,20 @@ func readSeconds(t *testing.T, profiles []iikanji.Profile, body string) {
 	}
 }
 
-// readRun reads lines "requests n" and "usage who share seconds".
-func readRun(body string) *iikanji.Run {
+// parsed is a length of time.
+func parsed(t *testing.T, text string) time.Duration {
+	t.Helper()
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// readRun reads lines "requests n", "usage who share seconds", "took time",
+// "connections n" and "step count median total longest timeouts GET /path".
+func readRun(t *testing.T, body string) *iikanji.Run {
+	t.Helper()
 	r := &iikanji.Run{Outcome: iikanji.Passed, Place: iikanji.Placement{Cores: 2}}
 	for _, line := range strings.Split(strings.TrimSpace(body), "\n") {
 		f := strings.Fields(line)
@@ -168,6 +194,14 @@ func readRun(body string) *iikanji.Run {
 		switch f[0] {
 		case "requests":
 			r.Steps = append(r.Steps, iikanji.StepStat{Count: int64(n)})
+		case "took":
+			r.Took = parsed(t, f[1])
+		case "connections":
+			r.Load.PeakConns = int64(n)
+		case "step":
+			count, _ := strconv.ParseInt(f[1], 10, 64)
+			timeouts, _ := strconv.ParseInt(f[5], 10, 64)
+			r.Steps = append(r.Steps, iikanji.StepStat{Step: f[6] + " " + f[7], Count: count, P50: parsed(t, f[2]), Total: parsed(t, f[3]), Max: parsed(t, f[4]), Timeouts: timeouts})
 		case "generator":
 			r.Load.CPUShare = n
 		case "usage":

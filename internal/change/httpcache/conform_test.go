@@ -12,10 +12,11 @@ import (
 // TestConformance runs the conformance suite of kinds with a real nginx and a real
 // Varnish.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	s := newTestSite(t)
 	changetest.Run(t, changetest.Case{
 		Dir: s.dir, Open: s.open, State: s.state,
-		Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.Freshness, iikanji.Privacy}},
+		Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.Freshness, iikanji.Privacy, iikanji.Behaviour}},
 		Remedies: map[string]iikanji.Remedy{
 			"varnish": remedy("varnish", "path", "/article/:id", "valid", "100s", "cookies", "ignore", "writes", "purge", "esi", "on"),
 		},

@@ -31,6 +31,12 @@
 //     for the end of the connection would hang, so nginx closes it (nginx.go);
 //   - clients cannot set the headers by which the VCL works.
 //
+// nginx's own cache is not purged here, only kept by age (nginxconf, act cache). A
+// purge, by a module, by removal of the key's file or by a request that bypasses the
+// cache, misses a fetch that began before the write and is stored after it, and nginx
+// alone has nothing that could hold a generation. A ban of pages in Varnish misses it
+// too: TestVarnish/linear fails with one.
+//
 // The package sends no request. Whether an answer is the same for all clients is
 // proven by the observed run; package promise computes what is weakened without.
 package httpcache

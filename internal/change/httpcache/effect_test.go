@@ -42,10 +42,15 @@ func TestVarnish(t *testing.T) {
 			t.Errorf("%q and %q", a, b)
 		}
 	})
-	s.apply(t, remedy("varnish", "path", "/article/:id", "valid", "100s", "esi", "on"))
+	esi := s.apply(t, remedy("varnish", "path", "/article/:id", "valid", "100s", "esi", "on"))
 	t.Run("esi", func(t *testing.T) { testESI(t, s) })
-	if first.Weakens == nil || fmt.Sprint(first.Weakens) != "[freshness privacy]" {
-		t.Errorf("without proof it weakens %v", first.Weakens)
+	if got := fmt.Sprint(first.Weakens, esi.Weakens); got != "[freshness privacy] [freshness privacy behaviour]" {
+		t.Errorf("without proof they weaken %s", got)
+	}
+	same := remedy("varnish", "path", "/article/:id", "valid", "50s")
+	same.Proof = []iikanji.Proof{iikanji.SameForAll}
+	if c := s.apply(t, same); fmt.Sprint(c.Weakens) != "[freshness]" {
+		t.Errorf("with proof it weakens %v", c.Weakens)
 	}
 }
 
@@ -199,7 +204,7 @@ func testLinear(t *testing.T, s *testSite) {
 // testESI: a fragment is a part of the page, and a page without a length closes its
 // connection.
 func testESI(t *testing.T, s *testSite) {
-	resp, body, err := s.get("/article/page")
+	_, body, err := s.get("/article/page")
 	if err != nil || !strings.HasPrefix(body, "<html>answer ") {
 		t.Fatalf("%q %v", body, err)
 	}
@@ -207,7 +212,8 @@ func testESI(t *testing.T, s *testSite) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if resp, err = http.DefaultClient.Do(req); err != nil {
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
 		t.Fatal(err)
 	}
 	resp.Body.Close()
@@ -222,6 +228,7 @@ func TestFull(t *testing.T) {
 	if changetest.ChildDir() != "" {
 		return
 	}
+	t.Parallel()
 	s := newTestSite(t)
 	s.apply(t, remedy("varnish", "path", "/article/:id", "valid", "100s"))
 	for i := range 40 { // each is 1 MiB, the storage 16 MiB
@@ -249,6 +256,7 @@ func TestUndo(t *testing.T) {
 	if changetest.ChildDir() != "" {
 		return
 	}
+	t.Parallel()
 	s := newTestSite(t)
 	before, err := s.state()
 	if err != nil {
@@ -271,6 +279,7 @@ func TestRefused(t *testing.T) {
 	if changetest.ChildDir() != "" {
 		return
 	}
+	t.Parallel()
 	s := newTestSite(t)
 	state := func() (string, error) { return changetest.Tree(filepath.Join(s.dir, "conf")) }
 	type refused = struct {

@@ -73,6 +73,7 @@ func TestRestarted(t *testing.T) {
 	if changetest.ChildDir() != "" {
 		return
 	}
+	t.Parallel()
 	dir, err := os.MkdirTemp("", "shop")
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ type varnish struct {
 	Valid   string `arg:"valid,required" help:"how old an answer may be, 100ms to 100s"`
 	Cookies string `arg:"cookies" oneof:"personal,ignore" default:"personal" help:"personal: no answer to a request with a cookie is kept; ignore: requests lose their cookies, for a path (not a folder) that is the same for all clients"`
 	Writes  string `arg:"writes" oneof:"ignore,purge" default:"ignore" help:"purge: all requests of the app go through Varnish, and each with another method than GET or HEAD drops all pages before its answer is sent, for one path or route"`
-	ESI     string `arg:"esi" oneof:"off,on" default:"off" help:"on: Varnish includes the fragments that the app's pages name by esi:include; nginx then closes connections after these pages, because they have no length"`
+	ESI     string `arg:"esi" oneof:"off,on" default:"off" help:"on: Varnish includes the fragments that the app's pages name by esi:include; nginx then closes connections after these pages, because they have no length; weakens behaviour"`
 	Server  string `arg:"server" help:"server_name or listen address of a server block"`
 	Service string `arg:"service" help:"the service of the engine varnish; the only one by default"`
 
@@ -80,6 +80,9 @@ func (a *varnish) plan(t *task) error {
 		return err
 	}
 	t.Weaken(promise.Kept{Cached: true, FromApp: true, AppDecides: true, SameForAll: t.Proves(iikanji.SameForAll)}.Promises()...)
+	if a.ESI == "on" {
+		t.Weaken(promise.Fragments()...)
+	}
 	t.Says = fmt.Sprintf("keep the answers of %s for %s in %s", a.Path, a.Valid, t.cacheName)
 	if a.Cookies == "ignore" {
 		t.Says += ", the same for all clients, without cookies"
