@@ -3,6 +3,7 @@ package isuumo
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/arena/arenatest"
@@ -30,5 +31,5 @@ func init() {
 }
 
 func TestArena(t *testing.T) {
-	arenatest.Suite(t, suiteName, arenatest.Opt{Faults: faults, Further: testModel})
+	arenatest.Suite(t, suiteName, arenatest.Opt{Load: 4 * time.Second, Faults: faults, Cheats: cheats, Further: testModel})
 }

@@ -20,10 +20,10 @@ var botAgents = []string{
 // pauseCrawl is the time between the starts of two crawls of a bot.
 var pauseCrawl = [2]time.Duration{450 * time.Millisecond, 550 * time.Millisecond}
 
-// botConns are the connections of a bot, and crawlLimit the crawls that it has
-// under way at a time. A crawl is a search of up to 2 s and then details of up
-// to 2 s, so that ten crawls begin at most until it ends, and the limits only
-// hold back a bot whose answers take no part of the CPU time they should.
+// crawlLimit is the number of crawls of a bot that may be under way at a time,
+// and botConns the number of its connections. A crawl ends within about 4 s: a
+// search of up to 2 s, then details of up to 2 s. At most nine begin in that time,
+// so that the limits bound the load without changing it.
 const (
 	botConns   = 220
 	crawlLimit = 10

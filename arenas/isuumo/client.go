@@ -34,7 +34,7 @@ type browser struct {
 	patient bool
 }
 
-// browser opens a browser. email and agent identify it.
+// browser opens a browser.
 func (ct *contest) browser(o scenario.ClientOptions) *browser {
 	o.Gzip = true
 	return &browser{ct: ct, cl: ct.s.NewClient(o), email: "user@isuumo.example"}
@@ -171,7 +171,8 @@ type wireEmail struct {
 	Email string `json:"email"`
 }
 
-// buy buys a chair. done is false if the chair was sold out.
+// buy buys a chair. done is false if the target refused because the chair was
+// sold out, or if there was an error.
 func (b *browser) buy(ctx context.Context, pos int32) (done bool, err error) {
 	w := b.ct.world
 	id := w.chairs.ids[pos]

@@ -40,7 +40,7 @@ func TestHull(t *testing.T) {
 		}
 		for _, v := range p {
 			if !slices.Contains(dots, v) {
-				t.Errorf("%v is no point of the set", v)
+				t.Errorf("%v is not one of the points", v)
 			}
 		}
 	}

@@ -2,8 +2,8 @@ package isuumo
 
 import "time"
 
-// A world is what the benchmarker knows of the target's data during a run. It is
-// the model that every answer is compared with.
+// A world is the model of the target's data during a run. Every answer is
+// compared with it.
 type world struct {
 	chairs  *chairs
 	estates *estates
@@ -18,10 +18,11 @@ type world struct {
 
 // newWorld returns the state right after initialize. d is not changed.
 //
-// The users' searches never have features. The contest's benchmarker had code
-// for features but its draw left the last choice out, by one, and that choice
-// was features. They stay out here, so that the load is the one whose results
-// the teams published; the verification searches features.
+// Users never search for features under load. The contest's benchmarker had code
+// for it, but its random draw was short by one, and features were the last
+// choice. They stay out here: with them the load, and what each optimization
+// gains, would not be the contest's, whose results are published. The
+// verification searches for features.
 func newWorld(d *Dataset, cc ChairConditions, ec EstateConditions) *world {
 	c, e := newChairs(d, &cc), newEstates(d, &ec)
 	return &world{chairs: c, estates: e, chairConditions: cc, estateConditions: ec, origin: time.Now(),

@@ -19,8 +19,8 @@ type refusal struct {
 	status int
 }
 
-// refusals are requests that must be refused, by the rule that they break. The
-// contest's own verification only had the first.
+// refusals are requests that the API must refuse, each with a check named after
+// the rule that it breaks. The contest's verification had the first one only.
 var refusals = []refusal{
 	{"estate-unknown-id", stepEstate, http.MethodGet, "/api/estate/0", "", 404},
 	{"chair-unknown-id", stepChair, http.MethodGet, "/api/chair/0", "", 404},

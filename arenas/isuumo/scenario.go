@@ -95,6 +95,9 @@ func (ct *contest) Load(ctx context.Context, s scenario.Session) error {
 
 // gauges reports figures that explain the run.
 func (ct *contest) gauges() {
+	ct.levelMu.Lock()
+	crew := ct.crew
+	ct.levelMu.Unlock()
 	level, points := int(ct.level.Load()), ct.s.Count(eventBuy)+ct.s.Count(eventDocument)
 	for _, g := range []struct {
 		name, unit string
@@ -102,8 +105,8 @@ func (ct *contest) gauges() {
 	}{
 		{"level at the end", "", float64(level)},
 		{"points to the next level", "", ct.pointsLeft(level, points)},
-		{"users at the end", "", float64(ct.crew.chairs + ct.crew.estates + ct.crew.polygons)},
-		{"bots at the end", "", float64(ct.crew.bots)},
+		{"users at the end", "", float64(crew.chairs + crew.estates + crew.polygons)},
+		{"bots at the end", "", float64(crew.bots)},
 		{"users who left a slow page", "", float64(ct.left.Load())},
 		{"requests of users answered with 503", "", float64(ct.refused.Load())},
 		{"requests of bots", "", float64(ct.crawled.Load())},

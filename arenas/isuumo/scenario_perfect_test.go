@@ -392,9 +392,9 @@ func TestPerfectApp(t *testing.T) {
 	t.Logf("score %.0f, %v %v, %v", run.Score, run.Outcome, run.Reasons, gauges)
 }
 
-// TestPatience runs the benchmarker against an app that refuses every bot, now
-// and then a user, and takes longer for a polygon than users wait. None of it is
-// a fault. At the level of the load there is a fixed number of workers.
+// TestPatience runs the benchmarker at a fixed level against an app that answers
+// 503 to every bot and to some users, and that takes longer for a polygon than
+// users wait. None of this is a fault.
 func TestPatience(t *testing.T) {
 	app := newPerfectApp()
 	var loaded, documents atomic.Int64

@@ -8,9 +8,9 @@ const (
 	eventDocument
 )
 
-// table is the score table: one point per purchase and per document request of
-// a user, 50 points less per error, and the tenth error ends the run. Timeouts
-// cost nothing, but the user who waited makes no points meanwhile.
+// table is the score table: one point per purchase and per document request of a
+// user, minus 50 points per error. The tenth error ends the run. Timeouts cost no
+// points.
 var table = scenario.Table{
 	Events: []scenario.EventRule{
 		{Name: "chair bought", Points: 1},
