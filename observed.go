@@ -90,6 +90,7 @@ const (
 	TopicListen     = "listen"      // Target the service, Key address:port, Value a Listener; Moves
 	TopicConnection = "connection"  // Target the client service, Key the service that it connects to, Value Connections; Moves
 	TopicHTTPStatus = "http_status" // Target the web server, Key as in "499 GET /api/trend", Value a count; Moves
+	TopicRefusable  = "refusable"   // Target the web server, Key the route, Value how many answered requests had a User-Agent of Policy.Refuse; Moves
 	TopicVolume     = "volume"      // Target the service, Key the log's kind, Value bytes written during the load; Moves
 	TopicAnswer     = "answer"      // Target the web server, Key the route, Value an Answer; Moves
 	// Of a Redis or a memcached: its Target is the service, Key the name that the server

@@ -149,6 +149,9 @@ type BenchRef struct {
 // A Policy lists the promises that changes may weaken.
 type Policy struct {
 	Allow []Promise `json:"allow,omitempty"`
+	// Refuse are regular expressions (RE2) of the User-Agents whose requests the
+	// site's rules permit to refuse, as those of crawlers.
+	Refuse []string `json:"refuse,omitempty"`
 	// AgentsChange permits clients of the Model Context Protocol to apply, judge
 	// and revert changes. Without it they may only read and observe.
 	AgentsChange bool `json:"agents_change,omitempty"`

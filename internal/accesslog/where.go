@@ -3,6 +3,7 @@ package accesslog
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -81,6 +82,16 @@ func ParseWhere(s string, zone *time.Location) (all []Where, err error) {
 		all = append(all, w)
 	}
 	return all, nil
+}
+
+// AgentIn is the condition that the User-Agent of a line matches one of some
+// regular expressions (RE2).
+func AgentIn(expressions []string) (Where, error) {
+	any, err := regexp.Compile("(?:" + strings.Join(expressions, ")|(?:") + ")")
+	if err != nil {
+		return Where{}, fmt.Errorf("reading the expressions of User-Agents: %w", err)
+	}
+	return Where{needs: []field{agent}, condition: filter.Matching("user-agent", func(s *subject) bool { return any.Match(s.rec.agent) })}, nil
 }
 
 // holdsRow reports whether a row meets a condition on routes.

@@ -53,8 +53,15 @@ type Arena struct {
 	AgentsChange bool
 	// Allow lists the promises that changes may weaken under the contest's rules.
 	// The arena's README names the rules.
-	Allow             []iikanji.Promise
+	Allow []iikanji.Promise
+	// Refuse is that of the target's policy. The arena's README names the rule.
+	Refuse            []string
 	InitializeTimeout time.Duration
+}
+
+// Policy is what changes of the arena's site are permitted.
+func (a *Arena) Policy() iikanji.Policy {
+	return iikanji.Policy{Allow: a.Allow, Refuse: a.Refuse, AgentsChange: a.AgentsChange}
 }
 
 // A Command is a further command of an arena, run as "iikanji NAME".

@@ -47,6 +47,11 @@ type Condition[T any] struct {
 	test   func(*T) bool
 }
 
+// Matching is a condition on one field that is not written in the language.
+func Matching[T any](field string, test func(*T) bool) Condition[T] {
+	return Condition[T]{Source: field, Fields: []string{field}, test: test}
+}
+
 // Holds reports whether an entry meets the condition.
 func (c *Condition[T]) Holds(entry *T) bool { return c.test(entry) }
 

@@ -34,6 +34,20 @@ func (a *accessRead) statuses(service string) ([]iikanji.Fact, error) {
 	return out, nil
 }
 
+// refusables are the facts of which routes answered requests that the policy
+// permits to refuse. A log without User-Agents gives none.
+func (a *accessRead) refusables(service string) []iikanji.Fact {
+	if a.refusable == nil || a.refusable.Err != nil {
+		return nil
+	}
+	var out []iikanji.Fact
+	for _, r := range a.refusable.Profile.Rows {
+		out = append(out, iikanji.Fact{Target: service, Topic: iikanji.TopicRefusable, Key: r.Key,
+			Value: strconv.FormatInt(r.Count, 10), Moves: true})
+	}
+	return out
+}
+
 // seriesOf folds the rows of URLs into routes.
 func seriesOf(access, urls *iikanji.Profile) map[string]*iikanji.Series {
 	out := map[string]*iikanji.Series{}

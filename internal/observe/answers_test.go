@@ -126,3 +126,51 @@ func TestAccessRead(t *testing.T) {
 		t.Errorf("series %+v", s)
 	}
 }
+
+// TestRefusableRead counts the answered requests whose User-Agent the policy
+// permits to refuse; those that were refused already do not count.
+func TestRefusableRead(t *testing.T) {
+	line := func(url string, status int, agent string) string {
+		return fmt.Sprintf("127.0.0.1 - - [22/Nov/2026:06:00:00 +0000] \"GET %s HTTP/1.1\" %d 7 \"-\" \"%s\"\n", url, status, agent)
+	}
+	load := strings.Repeat(line("/page", 200, "Example-Bot/1.0"), 6) + strings.Repeat(line("/page", 200, "ISUCON chrome"), 9) +
+		strings.Repeat(line("/page", 503, "Example-Bot/1.0"), 4) + strings.Repeat(line("/list", 200, "isubot"), 2) + line("/list", 404, "isubot")
+	for _, c := range []struct {
+		name, log string
+		refuse    []string
+		want      map[string]string
+	}{
+		{"two expressions", load, []string{`(?i)bot/`, `^isubot$`}, map[string]string{"GET /page": "6", "GET /list": "2"}},
+		{"one of them", load, []string{`^isubot$`}, map[string]string{"GET /list": "2"}},
+		{"nobody", load, []string{`^other`}, map[string]string{}},
+		{"no policy", load, nil, map[string]string{}},
+		{"a log without agents", strings.Repeat("127.0.0.1 - - [22/Nov/2026:06:00:00 +0000] \"GET /page HTTP/1.1\" 200 7\n", 9), []string{"bot"}, map[string]string{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "access.log")
+			if err := os.WriteFile(path, []byte(c.log), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			w := &webWatch{host: host.Local{}, service: iikanji.Service{Name: "edge"}, path: path, refuse: c.refuse}
+			w.end(t.Context())
+			defer w.close()
+			read, err := w.read(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]string{}
+			for _, f := range read.refusables("edge") {
+				got[f.Key] = f.Value
+			}
+			if !maps.Equal(got, c.want) {
+				t.Errorf("refusable %v, want %v", got, c.want)
+			}
+			if read.routes == nil || read.routes.Intake.Lines == 0 {
+				t.Error("the routes are not read")
+			}
+		})
+	}
+	if _, err := accessWays(nil, []string{"("}); err == nil {
+		t.Error("an expression that does not compile is taken")
+	}
+}

@@ -91,6 +91,7 @@ func (o *Observer) readAnswers(ob *Observation, w *webWatch, access *accessRead)
 	statuses, err := access.statuses(name)
 	o.doubt(ob, err)
 	ob.Seen = append(ob.Seen, statuses...)
+	ob.Seen = append(ob.Seen, access.refusables(name)...)
 	if access.urls.Err != nil {
 		o.doubt(ob, access.urls.Err)
 		return

@@ -27,6 +27,8 @@ type webWatch struct {
 	several bool // the target has other web servers with an access log
 	front   bool // the load goes to this web server, as far as known
 	path    string
+	// refuse are the expressions of the User-Agents that the policy permits to refuse.
+	refuse []string
 
 	known []iikanji.Fact      // of the configuration, asked for once
 	asked error               // why known is incomplete
@@ -45,7 +47,7 @@ func webWatches(watched Watched) []*webWatch {
 	var out []*webWatch
 	for _, s := range t.WithRole(iikanji.RoleWeb) {
 		if path := s.LogPath("access"); path != "" {
-			out = append(out, &webWatch{service: s, host: watched.host(s.Host), path: path, front: serves(s.Address, t.Bench.URL)})
+			out = append(out, &webWatch{service: s, host: watched.host(s.Host), path: path, refuse: t.Policy.Refuse, front: serves(s.Address, t.Bench.URL)})
 		}
 	}
 	some := false
@@ -141,6 +143,9 @@ type accessRead struct {
 	routes   *iikanji.Profile // nil where the log could not be read
 	urls     accesslog.Result // successful GETs, by URL
 	byStatus []statusRead
+	// refusable are the answered requests, by route, whose User-Agent the policy
+	// permits to refuse; nil without such a policy.
+	refusable *accesslog.Result
 }
 
 // A statusRead is the count, by route, of the answers with one status.
@@ -162,7 +167,7 @@ func (w *webWatch) read(ctx context.Context, ticks *tally.Window) (*accessRead, 
 		out.routes = &iikanji.Profile{Version: iikanji.ProfileVersion, Source: iikanji.Access, Target: w.service.Name}
 		return out, nil
 	}
-	ways, err := accessWays(ticks)
+	ways, err := accessWays(ticks, w.refuse)
 	if err != nil {
 		return out, err
 	}
@@ -178,12 +183,16 @@ func (w *webWatch) read(ctx context.Context, ticks *tally.Window) (*accessRead, 
 	for i, status := range brokenDown {
 		out.byStatus = append(out.byStatus, statusRead{status, results[2+i]})
 	}
+	if len(w.refuse) > 0 {
+		out.refusable = &results[len(results)-1]
+	}
 	return out, nil
 }
 
 // accessWays are the ways in which an access log is counted: by route,
-// successful GETs by URL, and by route each status that is broken down.
-func accessWays(ticks *tally.Window) ([]accesslog.Options, error) {
+// successful GETs by URL, by route each status that is broken down, and by route
+// what the policy permits to refuse, if it permits any.
+func accessWays(ticks *tally.Window, refuse []string) ([]accesslog.Options, error) {
 	out := []accesslog.Options{{Whole: true, PerSecond: true, Ticks: ticks}, {Whole: true, By: accesslog.ByURL}}
 	for i, text := range append([]string{"200,method=GET"}, brokenDown...) {
 		where, err := accesslog.ParseWhere("status="+text, time.UTC)
@@ -196,7 +205,18 @@ func accessWays(ticks *tally.Window) ([]accesslog.Options, error) {
 		}
 		out = append(out, accesslog.Options{Whole: true, Where: where})
 	}
-	return out, nil
+	if len(refuse) == 0 {
+		return out, nil
+	}
+	where, err := accesslog.ParseWhere("status<400", time.UTC)
+	if err != nil {
+		return nil, err
+	}
+	agents, err := accesslog.AgentIn(refuse)
+	if err != nil {
+		return nil, err
+	}
+	return append(out, accesslog.Options{Whole: true, Where: append(where, agents)}), nil
 }
 
 func (w *webWatch) close() error {
