@@ -35,6 +35,13 @@ query_cache_type = OFF
 var allowed = []iikanji.Promise{iikanji.Durability, iikanji.Freshness, iikanji.RowOrder, iikanji.Observability,
 	iikanji.Availability, iikanji.TestedOnly}
 
+// refuse are the User-Agents of bots, which the rules permit to answer 503.
+var refuse = []string{
+	`ISUCONbot(-Mobile)?`, `ISUCONbot-Image/`, `Mediapartners-ISUCON`, `ISUCONCoffee`, `ISUCONFeedSeeker(Beta)?`,
+	`crawler \(https://isucon\.invalid/(support/faq/|help/jp/)`, `isubot`, `Isupider`, `Isupider(-image)?\+`,
+	`(?i)(bot|crawler|spider)(?:[-_ ./;@()]|$)`,
+}
+
 // services are the three of the contest.
 var services = []arena.Service{
 	{
@@ -76,6 +83,7 @@ func init() {
 		Settings:          settings,
 		Answers:           answers,
 		Allow:             allowed,
+		Refuse:            refuse,
 		AgentsChange:      true, // a practice ground in a folder of its own
 		InitializeTimeout: 30 * time.Second,
 	})
