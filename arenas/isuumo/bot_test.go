@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// refusable are the user agents that the rules allow to refuse.
+// refusable are the user agents that the arena's policy permits to refuse.
 var refusable = func() (all []*regexp.Regexp) {
 	for _, text := range refuse {
 		all = append(all, regexp.MustCompile(text))
