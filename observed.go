@@ -96,7 +96,7 @@ const (
 	// uses; the growth of a counter over the run, or a limit or size at its end; Moves.
 	TopicCacheCounter = "cache_counter"
 	TopicCacheSetting = "cache_setting"
-	// Key the User-Agent, "" for the sum over all; Value an AgentUse. Target the web server; Moves.
+	// Requests that were not refused: Key the User-Agent, "" for the sum over all; Value an AgentUse. Target the web server; Moves.
 	TopicAgent  = "agent"
 	TopicSeries = "series" // Target the web server, Key the route, Value a Series; Moves
 )

@@ -15,8 +15,7 @@ var cheats = []arenatest.Fault{
 			q.Set("page", "0")
 		}
 	})},
-	{Name: "a cache that ignores the query", UnderLoad: true, Set: searching, Want: by("chair-search-match", "chair-search-rows"),
-		Also: by("chair-search-count", "chair-sold-out"), Spoil: cachedWithoutQuery},
+	{Name: "a cache that ignores the query", Want: by("chair-search-match", "chair-search-rows"), Spoil: cachedWithoutQuery("")},
 }
 
 // acknowledged answers purchases without the app. The purchases that must be

@@ -10,6 +10,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena/arenatest"
+	"github.com/iikanji/iikanji/internal/scenario"
 )
 
 // writeFaults are wrong answers to posts and purchases, caught before any load.
@@ -86,7 +87,7 @@ func loadedSingle(prefix string, change func(x *arenatest.Exchange)) arenatest.H
 // loadFaults appear under load only.
 var loadFaults = []arenatest.Fault{
 	{Name: "load: pages of the first search", UnderLoad: true, Set: searching, Want: by("chair-search-match", "chair-search-rows"),
-		Also: by("chair-search-count", "chair-sold-out"), Spoil: cachedWithoutQuery},
+		Also: by("chair-search-count", "chair-sold-out"), Spoil: cachedWithoutQuery("load")},
 	{Name: "load: a chair left out", UnderLoad: true, Set: searching, Want: by("chair-search-rows"),
 		Spoil: loaded("GET", "/api/chair/search", "chairs", func(rows []object) []object {
 			if len(rows) > 2 {
@@ -132,20 +133,23 @@ var loadFaults = []arenatest.Fault{
 }
 
 // cachedWithoutQuery is a cache whose key lacks the query.
-func cachedWithoutQuery() arenatest.Hook {
-	var mu sync.Mutex
-	var first *arenatest.Exchange
-	return arenatest.When("load", "GET", "/api/chair/search", func(x *arenatest.Exchange, forward func()) {
-		mu.Lock()
-		defer mu.Unlock()
-		if first == nil {
-			forward()
-			was := *x
-			first = &was
-			return
-		}
-		x.Status, x.Answer, x.Reply = first.Status, first.Answer, first.Reply
-	})
+func cachedWithoutQuery(phase scenario.Phase) func() arenatest.Hook {
+	return func() arenatest.Hook {
+		var mu sync.Mutex
+		var first *arenatest.Exchange
+		return arenatest.When(phase, "GET", "/api/chair/search", func(x *arenatest.Exchange, forward func()) {
+			mu.Lock()
+			defer mu.Unlock()
+			if first != nil {
+				x.Status, x.Answer, x.Reply = first.Status, first.Answer, first.Reply
+				return
+			}
+			if forward(); x.Status == http.StatusOK {
+				was := *x
+				first = &was
+			}
+		})
+	}
 }
 
 // soldCheap keeps the chair that the verification sold out in the low-priced

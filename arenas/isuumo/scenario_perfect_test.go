@@ -378,7 +378,7 @@ func runPerfect(t *testing.T, data *Dataset, handler http.Handler, fixed int, lo
 // distances between the levels.
 func TestPerfectApp(t *testing.T) {
 	app := newPerfectApp()
-	run, gauges := runPerfect(t, app.data, app.routes(), noLevel, 4*time.Second)
+	run, gauges := runPerfect(t, app.data, app.routes(), noLevel, 3*time.Second)
 	for _, p := range run.Points {
 		if p.Count < 2 {
 			t.Errorf("%s: %d", p.Event, p.Count)
@@ -414,7 +414,7 @@ func TestPatience(t *testing.T) {
 		}
 		inner.ServeHTTP(w, r)
 	})
-	run, gauges := runPerfect(t, app.data, handler, 2, 4*time.Second)
+	run, gauges := runPerfect(t, app.data, handler, 2, 3*time.Second)
 	if run.Deducted != 0 {
 		t.Errorf("%g points deducted", run.Deducted)
 	}

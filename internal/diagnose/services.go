@@ -17,6 +17,7 @@ var topicRoles = map[string]iikanji.Role{
 	iikanji.TopicInnoDB: iikanji.RoleDatabase, iikanji.TopicFileGroup: iikanji.RoleDatabase, iikanji.TopicFileLock: iikanji.RoleDatabase,
 	iikanji.TopicNginx: iikanji.RoleWeb, iikanji.TopicNginxFile: iikanji.RoleWeb, iikanji.TopicNginxVersion: iikanji.RoleWeb,
 	iikanji.TopicHTTPStatus: iikanji.RoleWeb, iikanji.TopicAnswer: iikanji.RoleWeb, iikanji.TopicSeries: iikanji.RoleWeb,
+	iikanji.TopicAgent: iikanji.RoleWeb,
 }
 
 // serviceTopics are the topics of facts that services of every role have.
@@ -43,7 +44,9 @@ func (in Input) settle() Input {
 	}
 	in.settled = true
 	if len(in.Target.Services) == 0 {
+		policy := in.Target.Policy
 		in.Target = inferTarget(in)
+		in.Target.Policy = policy
 	}
 	in.Facts, in.Profiles = slices.Clone(in.Facts), slices.Clone(in.Profiles)
 	for i, f := range in.Facts {

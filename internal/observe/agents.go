@@ -10,7 +10,8 @@ import (
 // smaller share than any finding needs.
 const mostAgents = 50
 
-// agentFacts are the User-Agents with the most time, and the sum over all.
+// agentFacts are the User-Agents with the most time among the requests that were not
+// refused, and the sum over all.
 func (a *accessRead) agentFacts(service string) ([]iikanji.Fact, error) {
 	if a.agents.Profile == nil || a.agents.Err != nil { // such as a log without User-Agents
 		return nil, nil

@@ -120,7 +120,8 @@ func TestAccessRead(t *testing.T) {
 		return fmt.Sprintf("127.0.0.1 - - [22/Nov/2026:06:00:00 +0000] \"%s %s HTTP/1.1\" %d 7 \"-\" %q\n", method, url, status, map[string]string{"GET": "ExampleBot/1", "POST": "-"}[method])
 	}
 	before := strings.Repeat(line("GET", "/before", 502), 50)
-	load := strings.Repeat(line("GET", "/page?n=1", 200), 60) + strings.Repeat(line("GET", "/page", 504), 3) + strings.Repeat(line("POST", "/order", 502), 5) + line("POST", "/order", 200)
+	refused := strings.Repeat(line("GET", "/page", 503), 2) + strings.Repeat(line("GET", "/page", 403), 2)
+	load := refused + strings.Repeat(line("GET", "/page?n=1", 200), 60) + strings.Repeat(line("GET", "/page", 504), 3) + strings.Repeat(line("POST", "/order", 502), 5) + line("POST", "/order", 200)
 	if err := os.WriteFile(path, []byte(before+load), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +140,7 @@ func TestAccessRead(t *testing.T) {
 	for _, f := range known {
 		got[f.Target+" "+f.Key] = f.Value
 	}
-	if want := map[string]string{"edge 504 GET /page": "3", "edge 502 POST /order": "5"}; !maps.Equal(got, want) {
+	if want := map[string]string{"edge 503 GET /page": "2", "edge 504 GET /page": "3", "edge 502 POST /order": "5"}; !maps.Equal(got, want) {
 		t.Errorf("statuses %v, want %v", got, want)
 	}
 	agents, err := read.agentFacts("edge")
@@ -153,7 +154,7 @@ func TestAccessRead(t *testing.T) {
 	if want := map[string]string{"ExampleBot/1": `{"requests":63,"took_ns":0}`, "(none)": `{"requests":6,"took_ns":0}`, "": `{"requests":69,"took_ns":0}`}; !maps.Equal(got, want) {
 		t.Errorf("agents %v, want %v", got, want)
 	}
-	if n := read.routes.Intake.Lines; n != 69 || read.routes.Target != "edge" {
+	if n := read.routes.Intake.Lines; n != 73 || read.routes.Target != "edge" {
 		t.Errorf("%d lines of %s", n, read.routes.Target)
 	}
 	if s := seriesOf(read.routes, read.urls.Profile)["GET /page"]; s == nil || s.URLs != 1 || s.Repeats != 59 {

@@ -182,10 +182,18 @@ func (w *webWatch) read(ctx context.Context, ticks *tally.Window) (*accessRead, 
 	return out, nil
 }
 
+// notRefused is the condition on answers that are no refusal of the client.
+const notRefused = "status!=403,status!=429,status!=444,status!=503"
+
 // accessWays are the ways in which an access log is counted: by route,
 // successful GETs by URL, by User-Agent, and by route each status that is broken down.
 func accessWays(ticks *tally.Window) ([]accesslog.Options, error) {
-	out := []accesslog.Options{{Whole: true, PerSecond: true, Ticks: ticks}, {Whole: true, By: accesslog.ByURL}, {Whole: true, By: accesslog.ByAgent}}
+	out := []accesslog.Options{{Whole: true, PerSecond: true, Ticks: ticks}, {Whole: true, By: accesslog.ByURL}}
+	answered, err := accesslog.ParseWhere(notRefused, time.UTC)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, accesslog.Options{Whole: true, By: accesslog.ByAgent, Where: answered})
 	for i, text := range append([]string{"200,method=GET"}, brokenDown...) {
 		where, err := accesslog.ParseWhere("status="+text, time.UTC)
 		if err != nil {

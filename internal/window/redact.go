@@ -87,6 +87,7 @@ var topics = map[string]func(*iikanji.Fact) error{
 	iikanji.TopicTable: nil, iikanji.TopicSize: nil, iikanji.TopicDialect: nil, iikanji.TopicStatus: nil, iikanji.TopicLimit: nil, iikanji.TopicProcess: nil,
 	iikanji.TopicSysctl: nil, iikanji.TopicListen: nil, iikanji.TopicConnection: nil, iikanji.TopicVolume: nil, iikanji.TopicNginxVersion: nil,
 	iikanji.TopicInnoDB: nil, iikanji.TopicReady: nil, iikanji.TopicCacheCounter: nil, iikanji.TopicCacheSetting: nil,
+	iikanji.TopicAgent:      nil,
 	iikanji.TopicHTTPStatus: func(f *iikanji.Fact) error { f.Key = path(f.Key); return nil },
 	iikanji.TopicVariable:   variable,
 	iikanji.TopicNginx:      directives,

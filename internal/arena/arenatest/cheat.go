@@ -83,7 +83,16 @@ func (s *suite) cheats(t *testing.T) {
 	t.Cleanup(func() { h.Close() })
 	site := &change.Site{Roots: []string{dir}, Services: map[string]change.Service{"app": {Restart: s.wear}}}
 	x := &change.Executor{Hands: site, Journal: h}
-	clean := map[bool]*iikanji.Run{false: s.untricked(t, 0), true: s.untricked(t, cleanLoad)}
+	clean := map[bool]*iikanji.Run{} // by UnderLoad, as far as a cheat needs it
+	for i := range s.opt.Cheats {
+		switch loaded := s.opt.Cheats[i].UnderLoad; {
+		case clean[loaded] != nil:
+		case loaded:
+			clean[loaded] = s.untricked(t, cleanLoad)
+		default:
+			clean[loaded] = s.untricked(t, 0)
+		}
+	}
 	for i, p := range s.proposed(t) {
 		f := &s.opt.Cheats[i]
 		t.Run("cheat: "+f.Name, func(t *testing.T) {
