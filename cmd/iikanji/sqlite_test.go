@@ -264,7 +264,7 @@ func TestSQLiteUnderLoad(t *testing.T) {
 	if n := l.indexed(t); n != ledgersTenants {
 		t.Errorf("%d originals have the index", n)
 	}
-	again := l.run(t, "diagnose", "--load", "500ms", "--json")
+	again := l.run(t, "diagnose", "--load", "1s", "--json")
 	if strings.Contains(again, "add index (account, made") {
 		t.Errorf("with the index it is advised again: %.3000s", again)
 	}
