@@ -30,7 +30,7 @@ func TestContest(t *testing.T) {
 		run  func(*testing.T)
 	}{
 		{"database", testDatabase}, {"pages", testPages}, {"missing", testMissing}, {"posts", testPosts}, {"static", testStatic},
-		{"initialize", testInitialize}, {"slow", testSlow}, {"browser", testBrowser},
+		{"initialize", testInitialize}, {"slow", testSlow}, {"restart", testRestart}, {"browser", testBrowser},
 	} {
 		t.Run(c.name, c.run)
 	}

@@ -12,5 +12,5 @@
 //  2. files/ is copied into the work folder as webapp/: the slow app and its surroundings.
 //  3. data*.go generate the initial data, and static*.go the static files.
 //  4. scenario.go is the benchmarker: prepare.go checks the target and posts an article, hammer*.go are the load,
-//     poster.go and content.go check the pages meanwhile, page.go reads pages.
+//     poster.go and content.go check the pages meanwhile; reader.go fetches pages, page.go and dom.go read them, and check.go compares them.
 package isublog

@@ -2,6 +2,7 @@ package isublog
 
 import (
 	"html"
+	"slices"
 	"strings"
 )
 
@@ -23,6 +24,10 @@ var void = map[string]bool{"area": true, "base": true, "br": true, "col": true, 
 
 // raw are the elements whose content is no markup.
 var raw = map[string]bool{"script": true, "style": true, "textarea": true, "title": true}
+
+// implied are the elements that end where one of the listed elements begins in the
+// same table, as their end tags may be left out.
+var implied = map[string][]string{"td": {"td", "th"}, "th": {"td", "th"}, "tr": {"tr"}}
 
 // A domReader reads a page.
 type domReader struct {
@@ -95,6 +100,16 @@ func (r *domReader) end() {
 	}
 }
 
+// endImplied closes the innermost open element of some tags in this table.
+func (r *domReader) endImplied(tags []string) {
+	for i := len(r.open) - 1; i > 0 && len(tags) > 0 && r.open[i].tag != "table"; i-- {
+		if slices.Contains(tags, r.open[i].tag) {
+			r.open = r.open[:i]
+			return
+		}
+	}
+}
+
 // begin reads a start tag with its attributes.
 func (r *domReader) begin() {
 	i := 1
@@ -104,6 +119,7 @@ func (r *domReader) begin() {
 	n := &node{tag: strings.ToLower(r.rest[1:i]), attrs: map[string]string{}}
 	r.rest = r.rest[i:]
 	closed := r.attributes(n)
+	r.endImplied(implied[n.tag])
 	r.add(n)
 	switch {
 	case closed || void[n.tag]:
