@@ -44,6 +44,8 @@ func TestRefusal(t *testing.T) {
 	wantFault(t, Refusal(answer(200, "text/plain", "no"), "door", 403, "no"), iikanji.FaultStatus, "door")
 	wantFault(t, Refusal(answer(403, "application/json", "no"), "door", 403, "no"), iikanji.FaultContentType, "door")
 	wantFault(t, Refusal(answer(403, "text/plain", "yes"), "door", 403, "no"), iikanji.FaultCheck, "door")
+	wantFault(t, RefusalStatus(answer(403, "text/html", "any"), "door", 403), iikanji.FaultUnknown, "")
+	wantFault(t, RefusalStatus(answer(404, "text/plain", ""), "door", 403), iikanji.FaultStatus, "door")
 }
 
 func TestPage(t *testing.T) {
