@@ -40,6 +40,9 @@ type Op struct {
 	// the bits of chmod(2), and "user:group" by their ids. 0 and "" are the default.
 	Mode  uint32 `json:"mode,omitempty"`
 	Owner string `json:"owner,omitempty"`
+	// Folder: the folder of the file exists only with the change. Write makes it if it
+	// is missing, and Remove removes it with its last file.
+	Folder bool `json:"folder,omitempty"`
 }
 
 // Location is the op's place with its host, so that places of the same path on

@@ -1,11 +1,18 @@
 package iikanji
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // A Code is the permanent identifier of a cause: DB1xx queries and indexes, DB2xx server,
 // KV1xx caches (Redis, memcached), WEB1xx proxy, APP1xx application, OS1xx host, BEN1xx measurement. Each has a
 // page docs/findings/<CODE>.md.
 type Code string
+
+// Doubt reports whether a finding of this code is no cause of lost time but a doubt
+// about the measurement. Doubts come before all causes and have no rank.
+func (c Code) Doubt() bool { return strings.HasPrefix(string(c), "BEN") || c == "OS104" }
 
 // A Finding is a cause of lost time, with its evidence and its remedies.
 type Finding struct {
@@ -31,8 +38,9 @@ type Remedy struct {
 	Args   map[string]string `json:"args,omitempty"`
 	Says   string            `json:"says"`
 	// Proof is what the observed run proved about the site. Only package diagnose
-	// sets it; the remedies of a user's file or of a proposer have none. Kinds
-	// compute from it which promises the change weakens.
+	// sets it, and package ladder for an arena, whose checks hold it; the remedies of
+	// a user's file or of a proposer have none. Kinds compute from it which promises
+	// the change weakens.
 	Proof []Proof `json:"proof,omitempty"`
 }
 

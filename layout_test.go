@@ -41,12 +41,13 @@ var layout = map[string][]string{
 	"internal/attribute":               {}, // pure: no clock, no I/O
 	"internal/diagnose":                {"words", "internal/attribute"},
 	"internal/change":                  {"words", "internal/host", "internal/history", "internal/sqlitefile"},
-	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/change/promise", "internal/nginx"},
+	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/change/promise", "internal/nginx", "internal/change/nginxedit"},
+	"internal/change/gocode":           {"words", "internal/host", "internal/change", "internal/change/promise", "internal/facts", "internal/gosource", "internal/lever", "internal/lever/cacheplan", "internal/sqlcache"},
+	"internal/change/nginxedit":        {"words", "internal/host", "internal/change", "internal/change/promise", "internal/nginx"},      // edits of nginx's configuration, for several kinds
+	"internal/answers":                 {},                                                                                              // answers of two builds of an app
+	"internal/gosource":                {"words", "internal/lever", "internal/slowlog"},                                                 // source of Go apps as facts
+	"internal/change/promise":          {"words"},                                                                                       // pure: which promises a value weakens
 	"internal/change/ddl":              {"words", "internal/host", "internal/change", "internal/change/promise", "internal/sqlitefile"}, // indexes, also in SQLite files
-	"internal/change/gocode":           {"words", "internal/host", "internal/change", "internal/change/promise", "internal/facts", "internal/gosource", "internal/lever"},
-	"internal/answers":                 {},                                              // answers of two builds of an app
-	"internal/gosource":                {"words", "internal/lever", "internal/slowlog"}, // source of Go apps as facts
-	"internal/change/promise":          {"words"},                                       // pure: which promises a value weakens
 	"internal/change/all":              {"internal/change/*"},
 	"internal/window":                  {"words", "internal/stats", "internal/slowlog"}, // what was observed, redacted and compared
 	"internal/export":                  {"words", "internal/history", "internal/change", "internal/plain", "internal/redact"},
@@ -81,9 +82,11 @@ var layout = map[string][]string{
 	"internal/arena":                   {"words", "internal/scenario"},
 	"internal/arena/kit/*":             {"words", "internal/scenario", "internal/arena/kit/*"}, // code that several arenas need
 	"internal/arena/arenatest":         {"*"},
-	"internal/arena/arenatest/grading": {"words"},                   // answers.txt against findings
-	"internal/judge":                   {"words", "internal/stats"}, // pure: no clock, no I/O
+	"internal/arena/arenatest/apptest": {"words", "internal/arena", "internal/stack"}, // an arena up, for the tests of its app
+	"internal/arena/arenatest/grading": {"words"},                                     // answers.txt against findings
+	"internal/judge":                   {"words", "internal/stats"},                   // pure: no clock, no I/O
 	"internal/observe":                 {"words", "internal/lines", "internal/scenario", "internal/host", "internal/history", "internal/accesslog", "internal/slowlog", "internal/errorlog", "internal/hoststat", "internal/facts", "internal/bench", "internal/diagnose", "internal/tally", "internal/sqlitefile"},
+	"internal/ladder":                  {"words", "internal/change"},                                                                                              // rows of a write-up as remedies
 	"internal/selftest":                {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe", "internal/tune"}, // simulated searches
 	"internal/tune":                    {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe"},
 	"arenas/all":                       {"arenas/*"},

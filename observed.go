@@ -96,8 +96,16 @@ const (
 	// uses; the growth of a counter over the run, or a limit or size at its end; Moves.
 	TopicCacheCounter = "cache_counter"
 	TopicCacheSetting = "cache_setting"
-	TopicSeries       = "series" // Target the web server, Key the route, Value a Series; Moves
+	// Key the User-Agent, "" for the sum over all; Value an AgentUse. Target the web server; Moves.
+	TopicAgent  = "agent"
+	TopicSeries = "series" // Target the web server, Key the route, Value a Series; Moves
 )
+
+// An AgentUse is the requests of one User-Agent in the access log.
+type AgentUse struct {
+	Requests int64         `json:"requests"`
+	Took     time.Duration `json:"took_ns"` // 0 in a log without times
+}
 
 // A Listener is a socket that takes connections.
 type Listener struct {
@@ -132,9 +140,12 @@ type Answer struct {
 	// SameForAll: Users clients of the run, which sent headers of their own, and a
 	// client without any got the same answer, and so did a client with each header
 	// that varied in the run.
-	SameForAll bool          `json:"same_for_all,omitempty"`
-	Users      int           `json:"users,omitempty"`
-	Took       time.Duration `json:"took_ns"` // the shorter of both times
+	SameForAll bool `json:"same_for_all,omitempty"`
+	Users      int  `json:"users,omitempty"`
+	// URLs is the number of URLs of the route of which SameForAll holds: it is false
+	// if it does not hold for one that was asked for.
+	URLs int           `json:"urls,omitempty"`
+	Took time.Duration `json:"took_ns"` // the shorter of both times
 	// Unchanged is the time of a 304 answer to a request with the answer's ETag; 0
 	// if there was no 304.
 	Unchanged time.Duration `json:"unchanged_ns,omitempty"`
@@ -158,8 +169,12 @@ type Series struct {
 	FixedRepeats int64 `json:"fixed_repeats"`
 	FixedBytes   Bytes `json:"fixed_bytes"`
 	Sizes        int64 `json:"sizes"` // different sizes among the fixed URLs
-	// Heaviest is the URL with the most bytes sent.
-	Heaviest string `json:"heaviest,omitempty"`
+	// Heaviest is the URL with the most bytes sent, Others are the most requested ones
+	// besides.
+	Heaviest string    `json:"heaviest,omitempty"`
+	Others   [3]string `json:"others,omitzero"`
+	// Crowded counts the answers beyond one per second of the load for each URL.
+	Crowded int64 `json:"crowded,omitempty"`
 
 	// Clients is the number of clients. Pairs counts pairs of consecutive answers
 	// to two different clients, Alike the pairs in which both answers had the

@@ -8,6 +8,8 @@ type Target struct {
 	Name     string    `json:"name"`
 	Hosts    []HostRef `json:"hosts"`
 	Services []Service `json:"services"`
+	// OnDemand are services that do not run, and that a change can start.
+	OnDemand []Service `json:"on_demand,omitempty"`
 	Bench    BenchRef  `json:"bench"`
 	Policy   Policy    `json:"policy"`
 	// UnitFolders hold systemd's unit files, in order of precedence; empty
@@ -145,11 +147,15 @@ type BenchRef struct {
 	Scenario string   `json:"scenario,omitempty"`
 	URL      string   `json:"url,omitempty"`
 	Command  []string `json:"command,omitempty"`
+	// Resets: the data is put back before each run past the app.
+	Resets bool `json:"resets,omitempty"`
 }
 
 // A Policy lists the promises that changes may weaken.
 type Policy struct {
 	Allow []Promise `json:"allow,omitempty"`
+	// Robots are regular expressions of the User-Agents that the rules permit to refuse.
+	Robots []string `json:"robots,omitempty"`
 	// AgentsChange permits clients of the Model Context Protocol to apply, judge
 	// and revert changes. Without it they may only read and observe.
 	AgentsChange bool `json:"agents_change,omitempty"`

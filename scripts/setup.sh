@@ -17,6 +17,7 @@ if [ "${1:-demo}" = check ]; then
 	want memcached memcached
 	want redis-server redis-server
 	want varnishd varnish
+	want sqlite3 sqlite3
 	want git git
 	want patch patch
 	want tmux tmux

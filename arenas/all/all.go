@@ -2,5 +2,8 @@
 package all
 
 import (
+	_ "github.com/iikanji/iikanji/arenas/isublog"      // the first ISUCON
 	_ "github.com/iikanji/iikanji/arenas/isucondition" // ISUCON 11 qualifier
+	_ "github.com/iikanji/iikanji/arenas/isuports"     // ISUCON 12 qualifier
+	_ "github.com/iikanji/iikanji/arenas/isuumo"       // ISUCON 10 qualifier
 )

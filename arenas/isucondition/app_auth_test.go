@@ -13,39 +13,40 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	. "github.com/iikanji/iikanji/arenas/isucondition"
+	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
 )
 
 func testInitialize(t *testing.T) {
 	c := fresh(t)
-	g := newGuest(t)
-	for name, body := range map[string]edit{
-		"no JSON":    withBody("application/json", "{"),
-		"nothing":    withBody("application/json", ""),
-		"wrong type": withBody("application/json", `{"jia_service_url":1}`),
+	g := contest.NewClient(t)
+	for name, body := range map[string]apptest.Edit{
+		"no JSON":    apptest.WithBody("application/json", "{"),
+		"nothing":    apptest.WithBody("application/json", ""),
+		"wrong type": apptest.WithBody("application/json", `{"jia_service_url":1}`),
 	} {
 		t.Run(name, func(t *testing.T) {
-			g.send("POST", "/initialize", body).want(t, http.StatusBadRequest, "bad request body")
+			g.Send("POST", "/initialize", body).Want(t, http.StatusBadRequest, "bad request body")
 		})
 	}
 
 	for range 3 {
 		began := time.Now()
 		var language struct{ Language string }
-		g.send("POST", "/initialize", withJSON(map[string]string{"jia_service_url": c.jia.URL})).decode(t, http.StatusOK, &language)
+		g.Send("POST", "/initialize", apptest.WithJSON(map[string]string{"jia_service_url": c.jia.URL})).Decode(t, http.StatusOK, &language)
 		t.Logf("initialize took %v", time.Since(began).Round(time.Millisecond))
 		if language.Language != "go" {
 			t.Errorf("language %q, want go", language.Language)
 		}
 		for table, want := range map[string]int{"isu": 28, "isu_condition": 618, "user": 5, "isu_association_config": 1} {
 			var n int
-			if err := c.db.QueryRow("SELECT COUNT(*) FROM `" + table + "`").Scan(&n); err != nil || n != want {
+			if err := c.DB.QueryRow("SELECT COUNT(*) FROM `" + table + "`").Scan(&n); err != nil || n != want {
 				t.Errorf("%s has %d rows, want %d (%v)", table, n, want, err)
 			}
 		}
 		signedIn(t, "somebody_new")
 	}
 	var url string
-	if err := c.db.QueryRow("SELECT url FROM isu_association_config WHERE name = 'jia_service_url'").Scan(&url); err != nil || url != c.jia.URL {
+	if err := c.DB.QueryRow("SELECT url FROM isu_association_config WHERE name = 'jia_service_url'").Scan(&url); err != nil || url != c.jia.URL {
 		t.Errorf("JIA is stored at %q, want %q (%v)", url, c.jia.URL, err)
 	}
 }
@@ -53,7 +54,7 @@ func testInitialize(t *testing.T) {
 // testSchema checks the tables against the rules: no more indexes than these.
 func testSchema(t *testing.T) {
 	c := fresh(t)
-	rows, err := c.db.Query(`SELECT table_name, GROUP_CONCAT(DISTINCT CONCAT(index_name, ' ', column_name) ORDER BY index_name)
+	rows, err := c.DB.Query(`SELECT table_name, GROUP_CONCAT(DISTINCT CONCAT(index_name, ' ', column_name) ORDER BY index_name)
 		FROM information_schema.statistics WHERE table_schema = DATABASE() GROUP BY table_name`)
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +80,7 @@ func testSchema(t *testing.T) {
 		}
 	}
 	var columns string
-	if err := c.db.QueryRow(`SELECT GROUP_CONCAT(CONCAT(column_name, ' ', column_type, ' ', is_nullable) ORDER BY ordinal_position)
+	if err := c.DB.QueryRow(`SELECT GROUP_CONCAT(CONCAT(column_name, ' ', column_type, ' ', is_nullable) ORDER BY ordinal_position)
 		FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'isu'`).Scan(&columns); err != nil {
 		t.Fatal(err)
 	}
@@ -137,74 +138,74 @@ func testTokens(t *testing.T) {
 		{"user is null", signed(t, jwt.SigningMethodES256, key, jwt.MapClaims{"jia_user_id": nil, "exp": now + 30}), "invalid JWT payload", 400},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			g := newGuest(t)
-			var with []edit
+			g := contest.NewClient(t)
+			var with []apptest.Edit
 			if c.token != "" {
 				with = append(with, withToken(c.token))
 			}
-			g.send("POST", "/api/auth", with...).want(t, c.status, c.text)
-			g.get("/api/user/me").want(t, 401, "you are not signed in")
+			g.Send("POST", "/api/auth", with...).Want(t, c.status, c.text)
+			g.Get("/api/user/me").Want(t, 401, "you are not signed in")
 		})
 	}
 	t.Run("without Bearer", func(t *testing.T) {
-		g := newGuest(t)
+		g := contest.NewClient(t)
 		bare := func(r *http.Request) { r.Header.Set("Authorization", signed(t, jwt.SigningMethodES256, key, good)) }
-		g.send("POST", "/api/auth", bare).wantEmpty(t, 200)
-		g.get("/api/user/me").want(t, 200, "")
+		g.Send("POST", "/api/auth", bare).WantEmpty(t, 200)
+		g.Get("/api/user/me").Want(t, 200, "")
 	})
 }
 
 func testSession(t *testing.T) {
 	c := fresh(t)
-	g := newGuest(t)
-	res := g.send("POST", "/api/auth", withToken(tokenFor(t, "新しい人")))
-	res.wantEmpty(t, 200)
-	cookies := (&http.Response{Header: res.header}).Cookies()
+	g := contest.NewClient(t)
+	res := g.Send("POST", "/api/auth", withToken(tokenFor(t, "新しい人")))
+	res.WantEmpty(t, 200)
+	cookies := (&http.Response{Header: res.Header}).Cookies()
 	if len(cookies) != 1 || cookies[0].Path != "/" || cookies[0].Secure || cookies[0].MaxAge <= 0 {
 		t.Fatalf("cookies of a login: %v, want one for the whole site, over plain HTTP too", cookies)
 	}
 	var me struct {
 		ID string `json:"jia_user_id"`
 	}
-	g.get("/api/user/me").decode(t, 200, &me)
+	g.Get("/api/user/me").Decode(t, 200, &me)
 	if me.ID != "新しい人" {
 		t.Errorf("signed in as %q", me.ID)
 	}
-	g.send("POST", "/api/auth", withToken(tokenFor(t, "isucon1"))).wantEmpty(t, 200)
-	g.get("/api/user/me").decode(t, 200, &me)
+	g.Send("POST", "/api/auth", withToken(tokenFor(t, "isucon1"))).WantEmpty(t, 200)
+	g.Get("/api/user/me").Decode(t, 200, &me)
 	if me.ID != "isucon1" {
 		t.Errorf("after a second login: %q", me.ID)
 	}
 
-	res = g.send("POST", "/api/signout")
-	res.wantEmpty(t, 200)
-	if cookies := (&http.Response{Header: res.header}).Cookies(); len(cookies) != 1 || cookies[0].MaxAge >= 0 || cookies[0].Path != "/" {
+	res = g.Send("POST", "/api/signout")
+	res.WantEmpty(t, 200)
+	if cookies := (&http.Response{Header: res.Header}).Cookies(); len(cookies) != 1 || cookies[0].MaxAge >= 0 || cookies[0].Path != "/" {
 		t.Errorf("cookies of a logout: %v, want one that is over", cookies)
 	}
-	g.send("POST", "/api/signout").want(t, 401, "you are not signed in")
+	g.Send("POST", "/api/signout").Want(t, 401, "you are not signed in")
 
 	g = signedIn(t, "after_me_the_flood")
-	g.get("/api/isu").want(t, 200, "")
-	newGuest(t).send("POST", "/initialize", withJSON(map[string]string{"jia_service_url": c.jia.URL})).want(t, 200, "")
-	g.get("/api/isu").want(t, 401, "you are not signed in")
+	g.Get("/api/isu").Want(t, 200, "")
+	contest.NewClient(t).Send("POST", "/initialize", apptest.WithJSON(map[string]string{"jia_service_url": c.jia.URL})).Want(t, 200, "")
+	g.Get("/api/isu").Want(t, 401, "you are not signed in")
 
-	forged := newGuest(t)
-	forged.send("GET", "/api/user/me", func(r *http.Request) {
+	forged := contest.NewClient(t)
+	forged.Send("GET", "/api/user/me", func(r *http.Request) {
 		r.AddCookie(&http.Cookie{Name: cookies[0].Name, Value: cookies[0].Value[:len(cookies[0].Value)-8] + "AAAAAAA="})
-	}).want(t, 401, "you are not signed in")
+	}).Want(t, 401, "you are not signed in")
 }
 
 // testSignedOut checks that every user endpoint refuses requests without a session
 // before it examines anything else.
 func testSignedOut(t *testing.T) {
 	c := fresh(t)
-	g := newGuest(t)
+	g := contest.NewClient(t)
 	uuid := c.data.Users[0].ISUs[0].UUID
 	for _, endpoint := range []string{
 		"POST /api/signout", "GET /api/user/me", "GET /api/isu", "POST /api/isu", "GET /api/isu/" + uuid, "GET /api/isu/" + uuid + "/icon",
 		"GET /api/isu/" + uuid + "/graph", "GET /api/condition/" + uuid, "GET /api/isu/unknown",
 	} {
 		method, path, _ := strings.Cut(endpoint, " ")
-		g.send(method, path).want(t, 401, "you are not signed in")
+		g.Send(method, path).Want(t, 401, "you are not signed in")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	. "github.com/iikanji/iikanji/arenas/isucondition"
+	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
 )
 
 // wanted computes a page of the history according to the rules.
@@ -57,7 +58,7 @@ func testHistory(t *testing.T) {
 	} {
 		t.Run(q.name, func(t *testing.T) {
 			var page []apiCondition
-			g.get(fmt.Sprintf("/api/condition/%s?end_time=%d&condition_level=%s%s", isu.UUID, q.end, q.levels, q.extra)).decode(t, 200, &page)
+			g.Get(fmt.Sprintf("/api/condition/%s?end_time=%d&condition_level=%s%s", isu.UUID, q.end, q.levels, q.extra)).Decode(t, 200, &page)
 			if want := wanted(isu, q.start, q.end, q.levels); !reflect.DeepEqual(page, want) {
 				t.Errorf("got %d conditions %+v\nwant %d %+v", len(page), page, len(want), want)
 			}
@@ -73,8 +74,8 @@ func testHistory(t *testing.T) {
 		"end_time=1&start_time=x":     "missing: condition_level",
 		"end_time=1&condition_level=info&start_time=x": "bad format: start_time",
 	} {
-		g.get("/api/condition/"+isu.UUID+"?"+query).want(t, 400, text)
-		g.get("/api/condition/unknown?"+query).want(t, 400, text) // checked before the ISU is
+		g.Get("/api/condition/"+isu.UUID+"?"+query).Want(t, 400, text)
+		g.Get("/api/condition/unknown?"+query).Want(t, 400, text) // checked before the ISU is
 	}
 }
 
@@ -89,25 +90,25 @@ type report struct {
 // untilRead repeats a POST of conditions until the app does not drop it. A post
 // was not dropped if the answer differs from a drop's, or if the number of rows
 // changed.
-func untilRead(t *testing.T, uuid string, body edit) answer {
+func untilRead(t *testing.T, uuid string, body apptest.Edit) apptest.Answer {
 	t.Helper()
 	count := func() (n int) {
-		if err := contest.db.QueryRow("SELECT COUNT(*) FROM isu_condition").Scan(&n); err != nil {
+		if err := contest.DB.QueryRow("SELECT COUNT(*) FROM isu_condition").Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n
 	}
-	g := newGuest(t)
+	g := contest.NewClient(t)
 	before := count()
 	for range 400 { // the probability that all are dropped is 10^-18
-		res := g.send("POST", "/api/condition/"+uuid, body)
-		if res.status != http.StatusAccepted || count() != before {
+		res := g.Send("POST", "/api/condition/"+uuid, body)
+		if res.Status != http.StatusAccepted || count() != before {
 			return res
 		}
-		res.wantEmpty(t, http.StatusAccepted)
+		res.WantEmpty(t, http.StatusAccepted)
 	}
 	t.Fatalf("400 posts to %s were dropped", uuid)
-	return answer{}
+	return apptest.Answer{}
 }
 
 func testTakesReports(t *testing.T) {
@@ -116,10 +117,10 @@ func testTakesReports(t *testing.T) {
 	now := T0.Unix()
 	const good = "is_dirty=true,is_overweight=false,is_broken=true"
 	batch := []report{{true, good, "ひとこと🪑", now}, {false, "is_dirty=false,is_overweight=false,is_broken=false", "", now + 60}}
-	untilRead(t, isu.UUID, withJSON(batch)).wantEmpty(t, http.StatusAccepted)
+	untilRead(t, isu.UUID, apptest.WithJSON(batch)).WantEmpty(t, http.StatusAccepted)
 
 	var page []apiCondition
-	signedIn(t, "isucon1").get(fmt.Sprintf("/api/condition/%s?end_time=%d&start_time=%d&condition_level=info,warning", isu.UUID, now+61, now)).decode(t, 200, &page)
+	signedIn(t, "isucon1").Get(fmt.Sprintf("/api/condition/%s?end_time=%d&start_time=%d&condition_level=info,warning", isu.UUID, now+61, now)).Decode(t, 200, &page)
 	want := []apiCondition{
 		{isu.UUID, isu.Name, now + 60, false, batch[1].Condition, "info", ""},
 		{isu.UUID, isu.Name, now, true, good, "warning", "ひとこと🪑"},
@@ -128,7 +129,7 @@ func testTakesReports(t *testing.T) {
 		t.Errorf("stored %+v, want %+v", page, want)
 	}
 	var stored string
-	if err := c.db.QueryRow("SELECT CAST(`timestamp` AS CHAR) FROM isu_condition WHERE message LIKE 'ひとこと%'").Scan(&stored); err != nil || stored != "2021-08-08 00:00:00" {
+	if err := c.DB.QueryRow("SELECT CAST(`timestamp` AS CHAR) FROM isu_condition WHERE message LIKE 'ひとこと%'").Scan(&stored); err != nil || stored != "2021-08-08 00:00:00" {
 		t.Errorf("the database has %q (%v), want the time in Tokyo", stored, err)
 	}
 }
@@ -136,17 +137,17 @@ func testTakesReports(t *testing.T) {
 func testRefusesReports(t *testing.T) {
 	c := fresh(t)
 	uuid := c.data.Users[0].ISUs[0].UUID
-	one := func(condition string) edit {
-		return withJSON([]report{{false, "is_dirty=false,is_overweight=false,is_broken=false", "good", 1}, {false, condition, "bad", 2}})
+	one := func(condition string) apptest.Edit {
+		return apptest.WithJSON([]report{{false, "is_dirty=false,is_overweight=false,is_broken=false", "good", 1}, {false, condition, "bad", 2}})
 	}
-	for name, body := range map[string]edit{
-		"no JSON":      withBody("application/json", "[{"),
-		"an object":    withBody("application/json", "{}"),
-		"empty":        withBody("application/json", "[]"),
-		"null":         withBody("application/json", "null"),
-		"nothing":      withBody("application/json", ""),
-		"no type":      withBody("text/plain", "[]"),
-		"time is text": withBody("application/json", `[{"condition":"is_dirty=false,is_overweight=false,is_broken=false","timestamp":"1"}]`),
+	for name, body := range map[string]apptest.Edit{
+		"no JSON":      apptest.WithBody("application/json", "[{"),
+		"an object":    apptest.WithBody("application/json", "{}"),
+		"empty":        apptest.WithBody("application/json", "[]"),
+		"null":         apptest.WithBody("application/json", "null"),
+		"nothing":      apptest.WithBody("application/json", ""),
+		"no type":      apptest.WithBody("text/plain", "[]"),
+		"time is text": apptest.WithBody("application/json", `[{"condition":"is_dirty=false,is_overweight=false,is_broken=false","timestamp":"1"}]`),
 		"wrong order":  one("is_overweight=false,is_dirty=false,is_broken=false"),
 		"spaces":       one("is_dirty=false, is_overweight=false,is_broken=false"),
 		"capitals":     one("is_dirty=True,is_overweight=false,is_broken=false"),
@@ -156,13 +157,13 @@ func testRefusesReports(t *testing.T) {
 		"none":         one(""),
 	} {
 		t.Run(name, func(t *testing.T) {
-			untilRead(t, uuid, body).want(t, 400, "bad request body")
-			untilRead(t, "unknown", body).want(t, 400, "bad request body") // checked before the ISU is
+			untilRead(t, uuid, body).Want(t, 400, "bad request body")
+			untilRead(t, "unknown", body).Want(t, 400, "bad request body") // checked before the ISU is
 		})
 	}
-	untilRead(t, "unknown", one("is_dirty=true,is_overweight=true,is_broken=true")).want(t, 404, "not found: isu")
+	untilRead(t, "unknown", one("is_dirty=true,is_overweight=true,is_broken=true")).Want(t, 404, "not found: isu")
 	var n int
-	if err := c.db.QueryRow("SELECT COUNT(*) FROM isu_condition").Scan(&n); err != nil || n != 618 {
+	if err := c.DB.QueryRow("SELECT COUNT(*) FROM isu_condition").Scan(&n); err != nil || n != 618 {
 		t.Errorf("%d conditions are stored, want none more than the 618 (%v)", n, err)
 	}
 }
@@ -172,13 +173,13 @@ func testDrops(t *testing.T) {
 	c := fresh(t)
 	uuid := c.data.Users[0].ISUs[0].UUID
 	const posts = 600
-	g := newGuest(t)
+	g := contest.NewClient(t)
 	for i := range posts {
 		body := []report{{false, "is_dirty=false,is_overweight=false,is_broken=false", "drop", int64(i)}}
-		g.send("POST", "/api/condition/"+uuid, withJSON(body)).wantEmpty(t, http.StatusAccepted)
+		g.Send("POST", "/api/condition/"+uuid, apptest.WithJSON(body)).WantEmpty(t, http.StatusAccepted)
 	}
 	var n int
-	if err := c.db.QueryRow("SELECT COUNT(*) FROM isu_condition WHERE message = 'drop'").Scan(&n); err != nil {
+	if err := c.DB.QueryRow("SELECT COUNT(*) FROM isu_condition WHERE message = 'drop'").Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	// The mean is 60, the standard deviation 7.3; the limits are five deviations to
@@ -255,7 +256,7 @@ func testGraph(t *testing.T) {
 	ask := func(t *testing.T, datetime, start int64, conditions []Condition) {
 		t.Helper()
 		var graph []apiGraph
-		g.get(fmt.Sprintf("/api/isu/%s/graph?datetime=%d", isu.UUID, datetime)).decode(t, 200, &graph)
+		g.Get(fmt.Sprintf("/api/isu/%s/graph?datetime=%d", isu.UUID, datetime)).Decode(t, 200, &graph)
 		checkGraph(t, graph, start, conditions)
 	}
 	day := time.Unix(isu.Conditions[30].Timestamp, 0).In(JST)
@@ -274,7 +275,7 @@ func testGraph(t *testing.T) {
 			conditions = append(conditions, Condition{Timestamp: at, IsSitting: i%3 == 0, Flags: Flags(i % 8)})
 		}
 		for _, k := range conditions {
-			if _, err := c.db.Exec("INSERT INTO isu_condition (jia_isu_uuid, `timestamp`, is_sitting, `condition`, message) VALUES (?, ?, ?, ?, '')",
+			if _, err := c.DB.Exec("INSERT INTO isu_condition (jia_isu_uuid, `timestamp`, is_sitting, `condition`, message) VALUES (?, ?, ?, ?, '')",
 				isu.UUID, time.Unix(k.Timestamp, 0).In(JST).Format(time.DateTime), k.IsSitting, k.Flags.Condition()); err != nil {
 				t.Fatal(err)
 			}
@@ -284,7 +285,7 @@ func testGraph(t *testing.T) {
 	})
 
 	for query, text := range map[string]string{"": "missing: datetime", "datetime=": "missing: datetime", "datetime=x": "bad format: datetime", "datetime=1.5": "bad format: datetime"} {
-		g.get("/api/isu/"+isu.UUID+"/graph?"+query).want(t, 400, text)
-		g.get("/api/isu/unknown/graph?"+query).want(t, 400, text)
+		g.Get("/api/isu/"+isu.UUID+"/graph?"+query).Want(t, 400, text)
+		g.Get("/api/isu/unknown/graph?"+query).Want(t, 400, text)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	. "github.com/iikanji/iikanji/arenas/isucondition"
 	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
 )
 
 // The objects of the API, with the field names of the rules.
@@ -66,7 +67,7 @@ func testLists(t *testing.T) {
 	for _, user := range c.data.Users {
 		g := signedIn(t, user.ID)
 		var list []apiListItem
-		g.get("/api/isu").decode(t, 200, &list)
+		g.Get("/api/isu").Decode(t, 200, &list)
 		if len(list) != len(user.ISUs) {
 			t.Fatalf("%s has %d ISUs, want %d", user.ID, len(list), len(user.ISUs))
 		}
@@ -79,19 +80,19 @@ func testLists(t *testing.T) {
 				t.Errorf("%s: newest condition %+v, want %+v", user.ID, got.Latest, want)
 			}
 			var one apiISU
-			g.get("/api/isu/"+isu.UUID).decode(t, 200, &one)
+			g.Get("/api/isu/"+isu.UUID).Decode(t, 200, &one)
 			if one != isuOf(isu) {
 				t.Errorf("detail %+v, want %+v", one, isuOf(isu))
 			}
-			icon := g.get("/api/isu/" + isu.UUID + "/icon")
-			if icon.want(t, 200, ""); md5.Sum(icon.body) != isu.Image {
+			icon := g.Get("/api/isu/" + isu.UUID + "/icon")
+			if icon.Want(t, 200, ""); md5.Sum(icon.Body) != isu.Image {
 				t.Errorf("icon of ISU %d is another one", isu.ID)
 			}
 		}
 	}
-	none := signedIn(t, "isucon").get("/api/isu")
-	if none.want(t, 200, ""); strings.TrimSpace(string(none.body)) != "[]" {
-		t.Errorf("the list of a user without ISU is %q, want []", none.body)
+	none := signedIn(t, "isucon").Get("/api/isu")
+	if none.Want(t, 200, ""); strings.TrimSpace(string(none.Body)) != "[]" {
+		t.Errorf("the list of a user without ISU is %q, want []", none.Body)
 	}
 }
 
@@ -100,13 +101,13 @@ func testForeign(t *testing.T) {
 	g := signedIn(t, "isucon1")
 	for _, uuid := range []string{c.data.Users[1].ISUs[0].UUID, "00000000-0000-4000-8000-000000000000", "x"} {
 		for _, path := range []string{"/api/isu/%s", "/api/isu/%s/icon", "/api/isu/%s/graph?datetime=1", "/api/condition/%s?end_time=1&condition_level=info"} {
-			g.get(fmt.Sprintf(path, uuid)).want(t, 404, "not found: isu")
+			g.Get(fmt.Sprintf(path, uuid)).Want(t, 404, "not found: isu")
 		}
 	}
 }
 
 // form builds a registration request. With a nil image it has no file.
-func form(t *testing.T, uuid, name string, image []byte) edit {
+func form(t *testing.T, uuid, name string, image []byte) apptest.Edit {
 	t.Helper()
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -127,7 +128,7 @@ func form(t *testing.T, uuid, name string, image []byte) edit {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return withBody(w.FormDataContentType(), b.String())
+	return apptest.WithBody(w.FormDataContentType(), b.String())
 }
 
 func testRegisters(t *testing.T) {
@@ -136,47 +137,47 @@ func testRegisters(t *testing.T) {
 	const first, second = "a0000000-0000-4000-8000-000000000001", "a0000000-0000-4000-8000-000000000002"
 
 	var isu apiISU
-	g.send("POST", "/api/isu", form(t, first, "いす🪑", nil)).decode(t, http.StatusCreated, &isu)
+	g.Send("POST", "/api/isu", form(t, first, "いす🪑", nil)).Decode(t, http.StatusCreated, &isu)
 	if want := (apiISU{29, first, "いす🪑", Labels[3]}); isu != want {
 		t.Errorf("registered %+v, want %+v", isu, want)
 	}
 	image := c.data.Image(7).Bytes
-	g.send("POST", "/api/isu", form(t, second, "写真つき", image)).decode(t, http.StatusCreated, &isu)
+	g.Send("POST", "/api/isu", form(t, second, "写真つき", image)).Decode(t, http.StatusCreated, &isu)
 
-	if icon := g.get("/api/isu/" + first + "/icon"); !bytes.Equal(icon.body, c.data.NoImage.Bytes) {
-		t.Errorf("without a photo the icon has %d bytes, want the default", len(icon.body))
+	if icon := g.Get("/api/isu/" + first + "/icon"); !bytes.Equal(icon.Body, c.data.NoImage.Bytes) {
+		t.Errorf("without a photo the icon has %d bytes, want the default", len(icon.Body))
 	}
-	if icon := g.get("/api/isu/" + second + "/icon"); !bytes.Equal(icon.body, image) {
+	if icon := g.Get("/api/isu/" + second + "/icon"); !bytes.Equal(icon.Body, image) {
 		t.Error("the icon is not the photo")
 	}
 	var list []apiListItem
-	g.get("/api/isu").decode(t, 200, &list)
+	g.Get("/api/isu").Decode(t, 200, &list)
 	if len(list) != 2 || list[0].UUID != second || list[1].UUID != first || list[0].Latest != nil {
 		t.Errorf("list after registering: %+v", list)
 	}
 
-	g.send("POST", "/api/isu", form(t, first, "again", nil)).want(t, 409, "duplicated: isu")
-	signedIn(t, "isucon2").send("POST", "/api/isu", form(t, first, "mine", nil)).want(t, 409, "duplicated: isu")
+	g.Send("POST", "/api/isu", form(t, first, "again", nil)).Want(t, 409, "duplicated: isu")
+	signedIn(t, "isucon2").Send("POST", "/api/isu", form(t, first, "mine", nil)).Want(t, 409, "duplicated: isu")
 	for _, status := range []int{400, 404, 403, 503} {
 		uuid := fmt.Sprintf("%d00000-0000-4000-8000-000000000001", status)
-		g.send("POST", "/api/isu", form(t, uuid, "refused", nil)).want(t, status, "JIAService returned error")
-		g.get("/api/isu/"+uuid).want(t, 404, "not found: isu")
+		g.Send("POST", "/api/isu", form(t, uuid, "refused", nil)).Want(t, status, "JIAService returned error")
+		g.Get("/api/isu/"+uuid).Want(t, 404, "not found: isu")
 	}
-	g.send("POST", "/api/isu", form(t, "b-unknown", "x", nil)).want(t, 404, "JIAService returned error")
-	g.send("POST", "/api/isu", withBody("multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"image\"; filename=\"a.jpg\"\r\n\r\ncut off")).want(t, 400, "bad format: icon")
-	g.send("POST", "/api/isu", withBody("text/plain", "nothing")).want(t, 400, "bad format: icon")
+	g.Send("POST", "/api/isu", form(t, "b-unknown", "x", nil)).Want(t, 404, "JIAService returned error")
+	g.Send("POST", "/api/isu", apptest.WithBody("multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"image\"; filename=\"a.jpg\"\r\n\r\ncut off")).Want(t, 400, "bad format: icon")
+	g.Send("POST", "/api/isu", apptest.WithBody("text/plain", "nothing")).Want(t, 400, "bad format: icon")
 
 	c.jia.CloseClientConnections()
-	newGuest(t).send("POST", "/initialize", withJSON(map[string]string{"jia_service_url": "http://127.0.0.1:1"})).want(t, 200, "")
+	contest.NewClient(t).Send("POST", "/initialize", apptest.WithJSON(map[string]string{"jia_service_url": "http://127.0.0.1:1"})).Want(t, 200, "")
 	g = signedIn(t, "isucon")
-	g.send("POST", "/api/isu", form(t, first, "JIA is away", nil)).wantEmpty(t, 500)
-	g.get("/api/isu/"+first).want(t, 404, "not found: isu")
+	g.Send("POST", "/api/isu", form(t, first, "JIA is away", nil)).WantEmpty(t, 500)
+	g.Get("/api/isu/"+first).Want(t, 404, "not found: isu")
 }
 
 func testTrend(t *testing.T) {
 	c := fresh(t)
 	var trend []apiTrend
-	newGuest(t).get("/api/trend").decode(t, 200, &trend)
+	contest.NewClient(t).Get("/api/trend").Decode(t, 200, &trend)
 	got := map[string]string{}
 	for _, group := range trend {
 		if _, twice := got[group.Character]; twice || group.Info == nil || group.Warning == nil || group.Critical == nil {
@@ -208,40 +209,40 @@ func testTrend(t *testing.T) {
 	}
 
 	// An ISU without conditions appears in no list of the trend.
-	signedIn(t, "isucon").send("POST", "/api/isu", form(t, "a-silent", "黙", nil)).want(t, 201, "")
-	again := newGuest(t).get("/api/trend")
-	if strings.Contains(string(again.body), `"isu_id":29`) {
+	signedIn(t, "isucon").Send("POST", "/api/isu", form(t, "a-silent", "黙", nil)).Want(t, 201, "")
+	again := contest.NewClient(t).Get("/api/trend")
+	if strings.Contains(string(again.Body), `"isu_id":29`) {
 		t.Error("an ISU without conditions is in the trend")
 	}
 }
 
 func testPages(t *testing.T) {
 	c := fresh(t)
-	g := newGuest(t)
+	g := contest.NewClient(t)
 	for _, path := range []string{"/", "/register", "/isu/x", "/isu/x/condition", "/isu/x/graph"} {
-		page := g.get(path)
-		page.want(t, 200, "")
-		if kind := page.header.Get("Content-Type"); !strings.HasPrefix(kind, "text/html") {
+		page := g.Get(path)
+		page.Want(t, 200, "")
+		if kind := page.Header.Get("Content-Type"); !strings.HasPrefix(kind, "text/html") {
 			t.Errorf("%s: content type %q", path, kind)
 		}
-		if crc32.ChecksumIEEE(page.body) != c.data.Assets[0].CRC32 {
+		if crc32.ChecksumIEEE(page.Body) != c.data.Assets[0].CRC32 {
 			t.Errorf("%s is not index.html", path)
 		}
 	}
 	kinds := map[string]string{".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 	for _, a := range c.data.Assets[1:] {
-		file := g.get(a.Path)
-		file.want(t, 200, "")
-		if got := crc32.ChecksumIEEE(file.body); got != a.CRC32 {
+		file := g.Get(a.Path)
+		file.Want(t, 200, "")
+		if got := crc32.ChecksumIEEE(file.Body); got != a.CRC32 {
 			t.Errorf("%s: CRC32 %08x, want %08x", a.Path, got, a.CRC32)
 		}
-		if kind := kinds[a.Path[strings.LastIndex(a.Path, "."):]]; !strings.HasPrefix(file.header.Get("Content-Type"), kind) {
-			t.Errorf("%s: content type %q, want %s", a.Path, file.header.Get("Content-Type"), kind)
+		if kind := kinds[a.Path[strings.LastIndex(a.Path, "."):]]; !strings.HasPrefix(file.Header.Get("Content-Type"), kind) {
+			t.Errorf("%s: content type %q, want %s", a.Path, file.Header.Get("Content-Type"), kind)
 		}
-		if file.header.Get("Cache-Control") != "" || file.header.Get("Content-Encoding") != "" {
-			t.Errorf("%s is tuned: %v", a.Path, file.header)
+		if file.Header.Get("Cache-Control") != "" || file.Header.Get("Content-Encoding") != "" {
+			t.Errorf("%s is tuned: %v", a.Path, file.Header)
 		}
 	}
-	g.get("/assets/none.js").want(t, 404, "")
-	g.get("/nowhere").want(t, 404, "")
+	g.Get("/assets/none.js").Want(t, 404, "")
+	g.Get("/nowhere").Want(t, 404, "")
 }

@@ -64,7 +64,7 @@ func init() {
 		Title:   "ISUCONDITION (ISUCON 11 qualifier)",
 		Summary: "chairs report, owners read",
 
-		Files:            files(),
+		Files:            webapp,
 		Generate:         Generate,
 		GeneratedVersion: generatedVersion(),
 
@@ -74,6 +74,7 @@ func init() {
 		Settings:          settings,
 		Commands:          []arena.Command{mock},
 		Answers:           answers,
+		Ladder:            rungs(),
 		Allow:             allowed,
 		AgentsChange:      true, // a practice ground in a folder of its own
 		InitializeTimeout: 20 * time.Second,

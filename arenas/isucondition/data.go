@@ -8,10 +8,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/arena/kit/files"
 )
 
 const (
@@ -53,28 +54,28 @@ func Generate(ctx context.Context, webapp, data string) error {
 	}
 	users := generateUsers(pool)
 	if webapp != "" {
-		err := writeFile(filepath.Join(webapp, "sql", sqlFile), func(w io.Writer) error {
+		err := files.Write(filepath.Join(webapp, "sql", sqlFile), func(w io.Writer) error {
 			return writeSQL(w, users, pool)
 		})
 		if err != nil {
 			return err
 		}
 	}
-	if err := writeBytes(filepath.Join(data, sumsFile), []byte(sums(pool))); err != nil {
+	if err := files.WriteBytes(filepath.Join(data, sumsFile), []byte(sums(pool))); err != nil {
 		return err
 	}
 	for i, img := range pool {
-		if err := writeBytes(imageFile(data, i), img.Bytes); err != nil {
+		if err := files.WriteBytes(imageFile(data, i), img.Bytes); err != nil {
 			return err
 		}
 	}
-	if err := writeFile(filepath.Join(data, initialFile), func(w io.Writer) error { return writeJSON(w, users) }); err != nil {
+	if err := files.Write(filepath.Join(data, initialFile), func(w io.Writer) error { return writeJSON(w, users) }); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("generating the initial data: %w", err)
 	}
-	return writeBytes(filepath.Join(data, versionFile), []byte(generatedVersion()+"\n"))
+	return files.WriteBytes(filepath.Join(data, versionFile), []byte(generatedVersion()+"\n"))
 }
 
 // sums lists the MD5 sums of icons, one per line.
@@ -88,41 +89,6 @@ func sums(pool []Image) string {
 
 func imageFile(data string, i int) string {
 	return filepath.Join(data, imagesDir, fmt.Sprintf("%03d.jpg", i))
-}
-
-func writeBytes(path string, body []byte) error {
-	return writeFile(path, func(w io.Writer) error { _, err := w.Write(body); return err })
-}
-
-// writeFile writes a temporary file in the same folder and renames it when it is
-// complete.
-func writeFile(path string, write func(io.Writer) error) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("making the folder of %s: %w", path, err)
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp*")
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	defer os.Remove(f.Name()) // no effect after the rename
-	w := bufio.NewWriter(f)
-	err = write(w)
-	if err == nil {
-		err = w.Flush()
-	}
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	return nil
 }
 
 // writeSQL writes the data in the form that the app's database loads. Times are

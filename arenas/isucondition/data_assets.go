@@ -9,9 +9,9 @@ import (
 // assets lists the static files of the web page with their sums, in the order
 // of Data.Assets.
 var assets = sync.OnceValue(func() []Asset {
-	index := mustRead("public/index.html")
+	index := webapp.MustRead("public/index.html")
 	list := []Asset{newAsset("/", index, false)}
-	entries, err := fs.ReadDir(files(), "public/assets")
+	entries, err := fs.ReadDir(webapp, "public/assets")
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}
@@ -19,7 +19,7 @@ var assets = sync.OnceValue(func() []Asset {
 		for _, e := range entries {
 			path := "/assets/" + e.Name()
 			if strings.Contains(string(index), path) != scripted {
-				list = append(list, newAsset(path, mustRead("public"+path), scripted))
+				list = append(list, newAsset(path, webapp.MustRead("public"+path), scripted))
 			}
 		}
 	}

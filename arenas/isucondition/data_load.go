@@ -89,7 +89,7 @@ func LoadData(dir string) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Data{Users: users, Pool: pool, NoImage: newImage(mustRead("NoImage.jpg")), Assets: assets()}, nil
+	return &Data{Users: users, Pool: pool, NoImage: newImage(webapp.MustRead("NoImage.jpg")), Assets: assets()}, nil
 }
 
 // parseUsers reads the JSON copy and restores the order of the database.

@@ -16,11 +16,11 @@ import (
 func drawNoImage() ([]byte, error) {
 	c := draw.NewCanvas(2 * pictureSize)
 	c.Rect(0, 0, c.Size, c.Size, draw.RGB(222, 222, 226))
-	ch := sketch{seat: draw.RGB(190, 190, 196), wood: draw.RGB(170, 170, 178), x: c.Size / 2, y: c.Size * 58 / 100,
-		w: 136, d: 76, leg: 168, back: 248, thick: 30, slats: 2}
-	ch.drawLegs(c)
-	ch.drawBack(c)
-	ch.drawSeat(c)
+	ch := draw.Chair{Seat: draw.RGB(190, 190, 196), Wood: draw.RGB(170, 170, 178), X: c.Size / 2, Y: c.Size * 58 / 100,
+		W: 136, D: 76, Leg: 168, Back: 248, Thick: 30, Slats: 2}
+	ch.Legs(c)
+	ch.BackRest(c)
+	ch.SeatTop(c)
 	c.Line(draw.RGB(222, 222, 226), draw.At(96, 560), draw.At(560, 96), 48)
 	c.Line(draw.RGB(150, 150, 158), draw.At(96, 544), draw.At(544, 96), 21)
 	var b bytes.Buffer
@@ -40,7 +40,7 @@ func TestNoImage(t *testing.T) {
 		if err := os.WriteFile("files/NoImage.jpg", drawn, 0o644); err != nil {
 			t.Fatal(err)
 		}
-	} else if !bytes.Equal(drawn, mustRead("NoImage.jpg")) {
+	} else if !bytes.Equal(drawn, webapp.MustRead("NoImage.jpg")) {
 		t.Error("files/NoImage.jpg is not what is drawn; go test -run TestNoImage -update writes it")
 	}
 	if len(drawn) < 5000 || len(drawn) > 9000 {

@@ -45,7 +45,7 @@ func TestKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	public, err := jwt.ParseECPublicKeyFromPEM(mustRead("ec256-public.pem"))
+	public, err := jwt.ParseECPublicKeyFromPEM(webapp.MustRead("ec256-public.pem"))
 	if err != nil || !key.PublicKey.Equal(public) {
 		t.Fatalf("the app's key is not the other half of ours (%v)", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	. "github.com/iikanji/iikanji/arenas/isucondition"
+	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
 )
 
 // mock serves JIA for a part of a test.
@@ -61,7 +62,7 @@ func mock(t *testing.T) (address string) {
 func testMock(t *testing.T) {
 	fresh(t)
 	jia := mock(t)
-	newGuest(t).send("POST", "/initialize", withJSON(map[string]string{"jia_service_url": jia})).want(t, 200, "")
+	contest.NewClient(t).Send("POST", "/initialize", apptest.WithJSON(map[string]string{"jia_service_url": jia})).Want(t, 200, "")
 
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -78,20 +79,20 @@ func testMock(t *testing.T) {
 	if err != nil || res.StatusCode != 303 || back.Host != "here" || back.Query().Get("a") != "b" {
 		t.Fatalf("after the login: %s to %v (%v)", res.Status, back, err)
 	}
-	g := newGuest(t)
-	g.send("POST", "/api/auth", withToken(back.Query().Get("jwt"))).want(t, 200, "")
+	g := contest.NewClient(t)
+	g.Send("POST", "/api/auth", withToken(back.Query().Get("jwt"))).Want(t, 200, "")
 
 	uuid := MockUUIDs()[4]
 	var isu apiISU
-	g.send("POST", "/api/isu", formISU(t, uuid, "もくば")).decode(t, 201, &isu)
+	g.Send("POST", "/api/isu", formISU(t, uuid, "もくば")).Decode(t, 201, &isu)
 	if isu.Character != Labels[4] {
 		t.Errorf("character %q, want %q", isu.Character, Labels[4])
 	}
-	g.send("POST", "/api/isu", formISU(t, "00000000-0000-4000-8000-000000000000", "x")).want(t, 404, "JIAService returned error")
+	g.Send("POST", "/api/isu", formISU(t, "00000000-0000-4000-8000-000000000000", "x")).Want(t, 404, "JIAService returned error")
 
 	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(20 * time.Millisecond) { // one post in ten is stored
 		var n, distinct int
-		if err := contest.db.QueryRow("SELECT COUNT(*), COUNT(DISTINCT `timestamp`) FROM isu_condition WHERE jia_isu_uuid = ?", uuid).Scan(&n, &distinct); err != nil {
+		if err := contest.DB.QueryRow("SELECT COUNT(*), COUNT(DISTINCT `timestamp`) FROM isu_condition WHERE jia_isu_uuid = ?", uuid).Scan(&n, &distinct); err != nil {
 			t.Fatal(err)
 		}
 		if n > 0 {
@@ -106,7 +107,7 @@ func testMock(t *testing.T) {
 	}
 }
 
-func formISU(t *testing.T, uuid, name string) edit { return form(t, uuid, name, nil) }
+func formISU(t *testing.T, uuid, name string) apptest.Edit { return form(t, uuid, name, nil) }
 
 func TestMockAlone(t *testing.T) {
 	jia := mock(t)

@@ -1,17 +1,7 @@
 package isucondition_test
 
 import (
-	"bytes"
-	"context"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
-	"os"
-	"os/exec"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,48 +9,8 @@ import (
 	"time"
 
 	. "github.com/iikanji/iikanji/arenas/isucondition"
+	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
 )
-
-// browse opens a page of the running contest in a real browser and returns the DOM
-// after its scripts ran. The profile is new every time, so no user is signed in.
-func browse(t *testing.T, address string) string {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	var errors bytes.Buffer
-	flags := []string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--window-size=1200,1400",
-		"--user-data-dir=" + t.TempDir(), "--virtual-time-budget=4000"}
-	if dir := os.Getenv("SCREENSHOTS"); dir != "" { // for inspection by hand
-		file := dir + "/" + strings.ReplaceAll(t.Name(), "/", "_") + ".png"
-		if err := exec.CommandContext(ctx, "chromium", append(flags, "--screenshot="+file, address)...).Run(); err != nil {
-			t.Fatalf("taking a screenshot: %v", err)
-		}
-	}
-	cmd := exec.CommandContext(ctx, "chromium", append(flags, "--dump-dom", address)...)
-	cmd.Stderr = &errors
-	cmd.WaitDelay = 5 * time.Second
-	page, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("chromium (Debian's package chromium): %v\n%s", err, errors.String())
-	}
-	return string(page)
-}
-
-// all lists the matches of a pattern's group, in order.
-func all(page, pattern string) []string {
-	var found []string
-	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(page, -1) {
-		found = append(found, m[1])
-	}
-	return found
-}
-
-func wantAll(t *testing.T, what string, got, want []string) {
-	t.Helper()
-	if !slices.Equal(got, want) {
-		t.Errorf("%s: the page shows %q, want %q", what, got, want)
-	}
-}
 
 func numbers[T ~int | ~int64](list []T) []string {
 	var texts []string
@@ -73,12 +23,12 @@ func numbers[T ~int | ~int64](list []T) []string {
 func testBrowserGuest(t *testing.T) {
 	c := fresh(t)
 	t.Run("trend", func(t *testing.T) {
-		page := browse(t, c.stack.Places().URL()+"/")
-		characters := all(page, `data-character="([^"]*)"`)
+		page := apptest.Browse(t, c.URL()+"/")
+		characters := apptest.All(page, `data-character="([^"]*)"`)
 		slices.Sort(characters)
-		wantAll(t, "characters", characters, slices.Sorted(slices.Values(Labels[:])))
+		apptest.WantAll(t, "characters", characters, slices.Sorted(slices.Values(Labels[:])))
 		counts := 0
-		for _, n := range all(page, `<li class="(?:info|warning|critical)"><b>(\d+)</b>`) {
+		for _, n := range apptest.All(page, `<li class="(?:info|warning|critical)"><b>(\d+)</b>`) {
 			k, err := strconv.Atoi(n)
 			if err != nil {
 				t.Fatal(err)
@@ -93,7 +43,7 @@ func testBrowserGuest(t *testing.T) {
 		}
 	})
 	t.Run("closed", func(t *testing.T) {
-		page := browse(t, c.stack.Places().URL()+"/isu/"+c.data.Users[0].ISUs[0].UUID)
+		page := apptest.Browse(t, c.URL()+"/isu/"+c.data.Users[0].ISUs[0].UUID)
 		if !strings.Contains(page, "ログインしてください") {
 			t.Errorf("a guest is shown %.2000s", page)
 		}
@@ -111,7 +61,7 @@ func testBrowserOwner(t *testing.T) {
 		if strings.Contains(path, "?") {
 			mark = "&"
 		}
-		page := browse(t, c.stack.Places().URL()+path+mark+"jwt="+tokenFor(t, user.ID))
+		page := apptest.Browse(t, c.URL()+path+mark+"jwt="+tokenFor(t, user.ID))
 		if !strings.Contains(page, `id="me">`+user.ID) || strings.Contains(page, `class="problem">`) {
 			t.Errorf("%s is not signed in, or a problem is shown", user.ID)
 		}
@@ -125,20 +75,20 @@ func testBrowserOwner(t *testing.T) {
 			names = append(names, isu.Name)
 			says = append(says, isu.Conditions[len(isu.Conditions)-1].Message)
 		}
-		wantAll(t, "list", all(page, `<article class="card isu" data-uuid="([^"]*)"`), uuids)
-		wantAll(t, "names", all(page, `<h3>([^<]*)</h3>`), names)
-		wantAll(t, "messages", all(page, `<div class="bubble \w+">([^<]*)<`), says)
+		apptest.WantAll(t, "list", apptest.All(page, `<article class="card isu" data-uuid="([^"]*)"`), uuids)
+		apptest.WantAll(t, "names", apptest.All(page, `<h3>([^<]*)</h3>`), names)
+		apptest.WantAll(t, "messages", apptest.All(page, `<div class="bubble \w+">([^<]*)<`), says)
 	})
 	t.Run("detail", func(t *testing.T) {
 		page := open(t, "/isu/"+isu.UUID)
-		wantAll(t, "name", all(page, `<h1>([^<]*)</h1>`), []string{isu.Name})
-		wantAll(t, "message", all(page, `<div class="bubble \w+">([^<]*)<`), []string{newest.Message})
-		wantAll(t, "level", all(page, `<div><span class="badge (\w+)">`), []string{newest.Level().String()})
-		wantAll(t, "icon", all(page, `<img class="icon" src="([^"]*)"`), []string{"/api/isu/" + isu.UUID + "/icon"})
+		apptest.WantAll(t, "name", apptest.All(page, `<h1>([^<]*)</h1>`), []string{isu.Name})
+		apptest.WantAll(t, "message", apptest.All(page, `<div class="bubble \w+">([^<]*)<`), []string{newest.Message})
+		apptest.WantAll(t, "level", apptest.All(page, `<div><span class="badge (\w+)">`), []string{newest.Level().String()})
+		apptest.WantAll(t, "icon", apptest.All(page, `<img class="icon" src="([^"]*)"`), []string{"/api/isu/" + isu.UUID + "/icon"})
 	})
 	t.Run("history", func(t *testing.T) {
 		page := open(t, "/isu/"+isu.UUID+"/condition")
-		wantAll(t, "timestamps", all(page, `<tr data-timestamp="(\d+)"`), shownTimes(wanted(isu, 0, newest.Timestamp+1, "info,warning,critical")))
+		apptest.WantAll(t, "timestamps", apptest.All(page, `<tr data-timestamp="(\d+)"`), shownTimes(wanted(isu, 0, newest.Timestamp+1, "info,warning,critical")))
 		older := fmt.Sprintf("end_time=%d", isu.Conditions[len(isu.Conditions)-20].Timestamp)
 		if !strings.Contains(page, older) {
 			t.Errorf("no way to the next page, %s", older)
@@ -148,7 +98,7 @@ func testBrowserOwner(t *testing.T) {
 		end := isu.Conditions[50].Timestamp
 		page := open(t, fmt.Sprintf("/isu/%s/condition?condition_level=critical,info&end_time=%d", isu.UUID, end))
 		want := wanted(isu, 0, end, "critical,info")
-		wantAll(t, "timestamps", all(page, `<tr data-timestamp="(\d+)"`), shownTimes(want))
+		apptest.WantAll(t, "timestamps", apptest.All(page, `<tr data-timestamp="(\d+)"`), shownTimes(want))
 		if len(want) == 0 || strings.Contains(page, `data-level="warning"`) {
 			t.Error("the filter lets warnings pass, or nothing")
 		}
@@ -168,9 +118,9 @@ func testBrowserOwner(t *testing.T) {
 			sitting = append(sitting, map[bool]string{true: "100", false: "0"}[k.IsSitting])
 		}
 		page := open(t, fmt.Sprintf("/isu/%s/graph?datetime=%d", isu.UUID, midnight.Unix()))
-		wantAll(t, "hours", all(page, `<circle class="dot"[^>]* data-hour="(\d+)"`), numbers(hours))
-		wantAll(t, "scores", all(page, `<circle class="dot"[^>]* data-value="(\d+)"`), scores)
-		wantAll(t, "sitting", all(page, `<rect class="cell sitting"[^>]* data-value="(\d+)"`), sitting)
+		apptest.WantAll(t, "hours", apptest.All(page, `<circle class="dot"[^>]* data-hour="(\d+)"`), numbers(hours))
+		apptest.WantAll(t, "scores", apptest.All(page, `<circle class="dot"[^>]* data-value="(\d+)"`), scores)
+		apptest.WantAll(t, "sitting", apptest.All(page, `<rect class="cell sitting"[^>]* data-value="(\d+)"`), sitting)
 		if !strings.Contains(page, midnight.Format("2006年1月2日")) || strings.Count(page, `class="night"`) != 2 {
 			t.Error("the graph lacks its date or its nights")
 		}
@@ -185,38 +135,10 @@ func shownTimes(page []apiCondition) []string {
 	return numbers(times)
 }
 
-// driven serves the contest's pages with an added script that performs a user's
-// actions.
-func driven(t *testing.T, script string) *httptest.Server {
-	t.Helper()
-	target, err := url.Parse(contest.stack.Places().URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.ModifyResponse = func(r *http.Response) error {
-		if !strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") {
-			return nil
-		}
-		page, err := io.ReadAll(r.Body)
-		if err != nil {
-			return err
-		}
-		page = append(page, "<script type=module>"+script+"</script>"...)
-		r.Body = io.NopCloser(bytes.NewReader(page))
-		r.ContentLength = int64(len(page))
-		r.Header.Set("Content-Length", strconv.Itoa(len(page)))
-		return nil
-	}
-	server := httptest.NewServer(proxy)
-	t.Cleanup(server.Close)
-	return server
-}
-
 func testBrowserRegisters(t *testing.T) {
 	fresh(t)
 	const uuid = "a0000000-0000-4000-8000-00000000000b"
-	server := driven(t, `
+	server := contest.Driven(t, `
 		const wait = setInterval(() => {
 			const form = document.getElementById('register')
 			if (!form) return
@@ -225,22 +147,22 @@ func testBrowserRegisters(t *testing.T) {
 			form.elements.isu_name.value = 'ブラウザのいす'
 			form.requestSubmit()
 		}, 50)`)
-	page := browse(t, server.URL+"/register?jwt="+tokenFor(t, "isucon"))
-	wantAll(t, "after registering", all(page, `id="isu" data-uuid="([^"]*)"`), []string{uuid})
-	wantAll(t, "name", all(page, `<h1>([^<]*)</h1>`), []string{"ブラウザのいす"})
+	page := apptest.Browse(t, server.URL+"/register?jwt="+tokenFor(t, "isucon"))
+	apptest.WantAll(t, "after registering", apptest.All(page, `id="isu" data-uuid="([^"]*)"`), []string{uuid})
+	apptest.WantAll(t, "name", apptest.All(page, `<h1>([^<]*)</h1>`), []string{"ブラウザのいす"})
 
-	page = browse(t, server.URL+"/register?jwt="+tokenFor(t, "isucon"))
-	wantAll(t, "the second time", all(page, `<p class="problem" role="alert">([^<]*)</p>`), []string{"duplicated: isu"})
+	page = apptest.Browse(t, server.URL+"/register?jwt="+tokenFor(t, "isucon"))
+	apptest.WantAll(t, "the second time", apptest.All(page, `<p class="problem" role="alert">([^<]*)</p>`), []string{"duplicated: isu"})
 }
 
 func testBrowserSignsOut(t *testing.T) {
 	fresh(t)
-	server := driven(t, `
+	server := contest.Driven(t, `
 		const wait = setInterval(() => {
 			const button = document.querySelector('button.plain')
 			if (button) { clearInterval(wait); button.click() }
 		}, 50)`)
-	page := browse(t, server.URL+"/?jwt="+tokenFor(t, "isucon2"))
+	page := apptest.Browse(t, server.URL+"/?jwt="+tokenFor(t, "isucon2"))
 	if !strings.Contains(page, `id="trend"`) || strings.Contains(page, `id="me"`) {
 		t.Errorf("after signing out: %.1000s", page)
 	}

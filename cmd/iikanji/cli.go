@@ -31,6 +31,7 @@ type cli struct {
 	UI       uiCmd       `cmd:"" name:"ui" help:"Serve pages about what was measured, and what runs now."`
 	Export   exportCmd   `cmd:"" help:"Write the kept changes as files for another machine."`
 	Tune     tuneCmd     `cmd:"" help:"Make a target fast: try changes, keep proven ones, undo the rest."`
+	Ladder   ladderCmd   `cmd:"" help:"Repeat a contest team's changes on an arena; judge each."`
 	Arena    arenaCmd    `cmd:"" help:"List arenas, or write the files of one."`
 	Top      topCmd      `cmd:"" help:"Show the load of this machine and its services, live."`
 	Selftest selftestCmd `cmd:"" help:"Test the judge of changes on simulated trials."`

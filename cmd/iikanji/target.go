@@ -79,5 +79,5 @@ func (t *namedTarget) policy() iikanji.Policy {
 	if t.arena == nil {
 		return t.file.Target().Policy
 	}
-	return iikanji.Policy{Allow: t.arena.Allow, AgentsChange: t.arena.AgentsChange}
+	return t.arena.Policy()
 }

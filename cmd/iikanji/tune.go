@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,6 +42,7 @@ type tuneCmd struct {
 	Clock float64  `help:"Speed of virtual time (default: that of the target)." placeholder:"X"`
 	Pin   string   `help:"CPUs: auto, off, or GENERATOR/STACK as in 0/1." default:"auto"`
 	Env   []string `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
+	Set   []string `help:"Setting of the arena for all runs; see iikanji bench --help." placeholder:"NAME=VALUE" sep:"none"`
 	placeFlags
 
 	JSON bool `help:"Print the outcome as one JSON document."`
@@ -95,7 +98,7 @@ func (c *tuneCmd) live(ctx context.Context, e *env, a *namedTarget, do func(cont
 	if err != nil {
 		return err
 	}
-	b := &benchCmd{Target: c.Target, Load: c.Short, Seed: c.Seed, Clock: c.Clock, Pin: c.Pin, Dir: c.Dir, History: c.History, Env: c.Env}
+	b := &benchCmd{Target: c.Target, Load: c.Short, Seed: c.Seed, Clock: c.Clock, Pin: c.Pin, Dir: c.Dir, History: c.History, Env: c.Env, Set: c.Set}
 	r, err := b.prepare(e, a)
 	if err != nil {
 		return err
@@ -199,6 +202,9 @@ func (c *tuneCmd) basis(r *benchRun) string {
 	if r.Clock != 0 {
 		text += fmt.Sprintf(", clock %g", r.Clock)
 	}
+	for _, name := range slices.Sorted(maps.Keys(r.settings)) {
+		text += fmt.Sprintf(", %s %s", name, r.settings[name])
+	}
 	if len(r.Env) > 0 {
 		text += fmt.Sprintf(", environment %.8x", sha256.Sum256([]byte(strings.Join(r.Env, "\x00"))))
 	}
@@ -221,6 +227,9 @@ func (c *tuneCmd) command(r *benchRun) string {
 	}
 	if c.Noisy {
 		parts = append(parts, "--noisy")
+	}
+	for _, set := range c.Set {
+		parts = append(parts, "--set", set)
 	}
 	for _, env := range c.Env {
 		name, _, _ := strings.Cut(env, "=")

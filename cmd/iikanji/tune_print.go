@@ -93,33 +93,43 @@ func verdictWord(a tune.Attempt) string {
 // printHeadline writes the result of the whole search.
 func printHeadline(e *env, a *namedTarget, out *tune.Outcome) error {
 	var b strings.Builder
-	if n := len(out.Final); n > 0 {
-		digits := decimals(out.Ratio.Mid)
-		fmt.Fprintf(&b, "\n%s: %.*f × the untouched score", a.Name, digits, out.Ratio.Mid)
-		if out.Ratio.Lo > 0 {
-			fmt.Fprintf(&b, " (%.*f to %.*f, %.0f %% interval)", digits, out.Ratio.Lo, digits, out.Ratio.Hi, 100*out.Ratio.Level)
-		}
-		fmt.Fprintf(&b, "\n  %s → %s, geometric means of %d interleaved pairs of %s runs\n",
-			report.Count(int64(math.Round(out.Scores[0]))), report.Count(int64(math.Round(out.Scores[1]))), n, report.Duration(out.Full))
-	}
-	for _, w := range out.Work {
-		fmt.Fprintf(&b, "  %s per request: × %.2f (%.2f to %.2f)\n", w.Name, math.Exp(w.Effect.Mid), math.Exp(w.Effect.Lo), math.Exp(w.Effect.Hi))
-	}
+	writeRatio(&b, a, out)
 	if s := out.Short; s[0] > 0 && s[1] > 0 {
 		fmt.Fprintf(&b, "  searching runs: %s → %s, %.*f ×; they are partly selected for high scores\n", report.Count(int64(math.Round(s[0]))), report.Count(int64(math.Round(s[1]))), decimals(s[1]/s[0]), s[1]/s[0])
 	}
 	if len(out.Final) > 0 {
 		fmt.Fprintf(&b, "  of the changes in force, %.1f are expected to have no effect\n", out.FalseKeeps)
 	}
-	if out.Rehearsal.Done {
-		writeWrapped(&b, report.Clean("restart rehearsal: "+out.Rehearsal.Says), e.Cols)
-	}
-	fmt.Fprintf(&b, "  %d runs, %d of them void, in %s; noise of a pair %.1f %%\n", out.Runs, out.Voided, report.Duration(out.Took), 100*out.Noise)
-	for _, n := range out.Notes {
-		writeWrapped(&b, report.Clean(n), e.Cols)
-	}
+	writeEnd(&b, e, out)
 	_, err := fmt.Fprint(e.Stdout, b.String())
 	return err
+}
+
+// writeRatio writes the result of the last comparison.
+func writeRatio(b *strings.Builder, a *namedTarget, out *tune.Outcome) {
+	if n := len(out.Final); n > 0 {
+		digits := decimals(out.Ratio.Mid)
+		fmt.Fprintf(b, "\n%s: %.*f × the untouched score", a.Name, digits, out.Ratio.Mid)
+		if out.Ratio.Lo > 0 {
+			fmt.Fprintf(b, " (%.*f to %.*f, %.0f %% interval)", digits, out.Ratio.Lo, digits, out.Ratio.Hi, 100*out.Ratio.Level)
+		}
+		fmt.Fprintf(b, "\n  %s → %s, geometric means of %d interleaved pairs of %s runs\n",
+			report.Count(int64(math.Round(out.Scores[0]))), report.Count(int64(math.Round(out.Scores[1]))), n, report.Duration(out.Full))
+	}
+	for _, w := range out.Work {
+		fmt.Fprintf(b, "  %s per request: × %.2f (%.2f to %.2f)\n", w.Name, math.Exp(w.Effect.Mid), math.Exp(w.Effect.Lo), math.Exp(w.Effect.Hi))
+	}
+}
+
+// writeEnd writes the rehearsal, the runs and the notes of a search.
+func writeEnd(b *strings.Builder, e *env, out *tune.Outcome) {
+	if out.Rehearsal.Done {
+		writeWrapped(b, report.Clean("restart rehearsal: "+out.Rehearsal.Says), e.Cols)
+	}
+	fmt.Fprintf(b, "  %d runs, %d of them void, in %s; noise of a pair %.1f %%\n", out.Runs, out.Voided, report.Duration(out.Took), 100*out.Noise)
+	for _, n := range out.Notes {
+		writeWrapped(b, report.Clean(n), e.Cols)
+	}
 }
 
 // decimals is the number of decimals with which a ratio is printed: a gain of 4 %

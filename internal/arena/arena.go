@@ -49,12 +49,23 @@ type Arena struct {
 	Commands []Command
 	// Answers is answers.txt: the known causes as finding codes, the best first.
 	Answers string
+	// Ladder has the rows of a write-up in their order, a file each; nil for none.
+	// Package ladder describes the files.
+	Ladder fs.FS
 	// AgentsChange is that of the target's policy.
 	AgentsChange bool
 	// Allow lists the promises that changes may weaken under the contest's rules.
 	// The arena's README names the rules.
-	Allow             []iikanji.Promise
+	Allow []iikanji.Promise
+	// Robots are regular expressions of the User-Agents that the contest's rules permit
+	// to refuse.
+	Robots            []string
 	InitializeTimeout time.Duration
+}
+
+// Policy is what changes of the target may weaken.
+func (a *Arena) Policy() iikanji.Policy {
+	return iikanji.Policy{Allow: a.Allow, AgentsChange: a.AgentsChange, Robots: a.Robots}
 }
 
 // A Command is a further command of an arena, run as "iikanji NAME".

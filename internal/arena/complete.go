@@ -87,7 +87,10 @@ func (a *Arena) Service(name string) *Service {
 	return nil
 }
 
-var nameForm = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
+var (
+	nameForm   = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
+	folderForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,30}$`)
+)
 
 // reserved are the entries of a work folder that no service may have as its
 // data folder.
@@ -112,7 +115,7 @@ func (a *Arena) check() error {
 				return fmt.Errorf("service %s: its backend %q is not a service with a port", s.Name, s.Backend)
 			}
 		}
-		if s.Data != "" && (!nameForm.MatchString(s.Data) || slices.Contains(reserved, s.Data)) {
+		if s.Data != "" && (!folderForm.MatchString(s.Data) || slices.Contains(reserved, s.Data)) {
 			return fmt.Errorf("service %s: %q cannot be its data folder", s.Name, s.Data)
 		}
 		for _, file := range s.files() {

@@ -64,16 +64,21 @@ func newClient(s *session, o scenario.ClientOptions, id uint32) *client {
 		c.baseErr = err
 		return c
 	}
-	c.addr, c.jar.host = hostPort(u), u.Hostname()
+	named, err := parseURL(u.Scheme + "://" + firstOf(o.Host, u.Host))
+	if err != nil {
+		c.baseErr = err
+		return c
+	}
+	c.addr, c.jar.host = hostPort(u), named.Hostname()
 	if u.Scheme == "https" {
-		c.tls = &tls.Config{ServerName: u.Hostname(), InsecureSkipVerify: o.InsecureTLS || s.o.InsecureTLS,
+		c.tls = &tls.Config{ServerName: named.Hostname(), InsecureSkipVerify: o.InsecureTLS || s.o.InsecureTLS,
 			NextProtos: []string{"http/1.1"}, ClientSessionCache: tls.NewLRUClientSessionCache(0)}
 	}
-	c.fields = clientFields{host: u.Host, agent: o.UserAgent}
+	c.fields = clientFields{host: named.Host, agent: o.UserAgent}
 	if o.Gzip {
 		c.fields.encoding = "gzip"
 	}
-	c.fixed = fixedLines(u.Host, o.UserAgent, o.Gzip)
+	c.fixed = fixedLines(named.Host, o.UserAgent, o.Gzip)
 	if o.Cache {
 		c.cache = &cache{bodies: s.bodies, limit: cacheBytes}
 	}

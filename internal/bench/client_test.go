@@ -149,6 +149,14 @@ func TestWhatIsSent(t *testing.T) {
 	if r = send(&scenario.Request{Method: "POST", Path: "/"}); r.Header.Get("Content-Length") != "0" {
 		t.Errorf("POST without body came as %+v", r)
 	}
+	tenant, ctx := browse(t, url, scenario.ClientOptions{Host: "tenant.example:81"})
+	want(t, ctx, tenant, "/", "")
+	if seen.Host != "tenant.example:81" {
+		t.Errorf("host %q, want the client's", seen.Host)
+	}
+	broken, ctx := browse(t, url, scenario.ClientOptions{Host: "tenant.example\r\nX-Mine: 1"})
+	wantFault(t, ctx, broken, &scenario.Request{Path: "/"}, iikanji.FaultProtocol)
+	b, ctx = browse(t, url, scenario.ClientOptions{})
 	large := bytes.Repeat([]byte("large "), 1<<20)
 	if send(&scenario.Request{Method: "PUT", Path: "/", Body: large}); !bytes.Equal(body, large) {
 		t.Errorf("PUT came with %d of %d bytes", len(body), len(large))

@@ -64,13 +64,20 @@ func (d *dials) asFault(err error) *scenario.Fault {
 		return f
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		f.Kind, f.Message = iikanji.FaultTimeout, "no connection in time"
+	}
+	d.failed(err)
+	return f
+}
+
+// failed counts a failed dial, and whether the generator's own limits were the reason.
+func (d *dials) failed(err error) {
+	switch {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		d.noPort.Add(1)
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		d.noFile.Add(1)
 	}
 	d.faults.Add(1)
-	return f
 }
 
 func isEOF(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/iikanji/iikanji/internal/scenario"
 )
 
 // A RecordedRequest is one request without a body that a run's client sent.
@@ -71,8 +73,15 @@ func (s *RequestSample) add(step int, name, method string, req []byte) {
 // record offers a request of the load phase to the run's sample. Requests of clients
 // of another host than the target's are left out.
 func (c *client) record(k *call, req []byte) {
-	if s := c.s.o.Requests; s != nil && c.home && c.s.phaseNumber() == numLoad {
-		s.add(int(k.r.Step), c.s.info.Steps[k.r.Step], k.method, req)
+	if c.home {
+		c.s.sample(k.r.Step, k.method, req)
+	}
+}
+
+// sample offers a request to the run's sample if the load phase runs.
+func (s *session) sample(step scenario.Step, method string, req []byte) {
+	if s.o.Requests != nil && s.phaseNumber() == numLoad {
+		s.o.Requests.add(int(step), s.info.Steps[step], method, req)
 	}
 }
 

@@ -189,6 +189,29 @@ func TestRunCountsErrors(t *testing.T) {
 	}
 }
 
+// TestRunCountsInPercent: each error costs a share of the raw score, by its weight,
+// and timeouts are errors.
+func TestRunCountsInPercent(t *testing.T) {
+	info := testInfo
+	info.Table.PerError, info.Table.PercentPerError, info.Table.TimeoutErrors = 0, 1, true
+	sc := &script{info: info, load: func(_ context.Context, s scenario.Session) error {
+		s.Add(got, 10_000)
+		s.Report(&scenario.Fault{Kind: iikanji.FaultTimeout, Step: -1})
+		s.Report(scenario.Wrong(nil, "read", "wrong"))
+		write := scenario.Wrong(nil, "write", "wrong")
+		write.Weight = 10
+		s.Report(write)
+		if s.Errors() != 12 || s.Timeouts() != 0 {
+			t.Errorf("%d errors, %d timeouts", s.Errors(), s.Timeouts())
+		}
+		return nil
+	}}
+	run := runIt(t, sc, Options{URL: web(t, fair), Load: 100 * time.Millisecond})
+	if run.Raw != 2000 || run.Deducted != 240 {
+		t.Errorf("score %v − %v, want 2000 − 240", run.Raw, run.Deducted)
+	}
+}
+
 func TestRunFails(t *testing.T) {
 	bad := users(2, func(ctx context.Context, s scenario.Session, c scenario.Client) { get(ctx, s, c, "/bad") })
 	limited, atZero := testInfo, testInfo

@@ -193,10 +193,10 @@ func (s *session) Report(err error) {
 	switch {
 	case s.phaseNumber() != numLoad:
 		s.outside.Add(1)
-	case timeout:
+	case timeout && !s.info.Table.TimeoutErrors:
 		s.timeouts.Add(1)
 	default:
-		if n, limit := s.errors.Add(1), s.info.Table.MaxErrors; limit > 0 && n > limit {
+		if n, limit := s.errors.Add(max(f.Weight, 1)), s.info.Table.MaxErrors; limit > 0 && n > limit {
 			s.fail(fmt.Sprintf("more than %d errors", limit))
 		}
 	}

@@ -20,6 +20,9 @@ type Act struct {
 	// Rewrites: a change of this act rewrites the source of an app, so that the
 	// answers of both builds are compared before its runs.
 	Rewrites bool
+	// Apart: a change of this act is planned from all of the source, so that it is tried
+	// alone, after other rewrites.
+	Apart bool
 	// Simplifies: a change of this act removes work or state, or adds none, so
 	// that it may be kept without a proven gain. See Plan for the promises that
 	// end this.

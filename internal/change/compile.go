@@ -2,6 +2,7 @@ package change
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -59,6 +60,11 @@ func (e Edit) inCopy(h host.Host, source, dir string) error {
 	to := filepath.Join(dir, rel)
 	if e.New == nil {
 		return h.Remove(to)
+	}
+	if e.Folder {
+		if err := h.Mkdir(filepath.Dir(to), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
 	}
 	return h.Write(to, e.New, 0o644) // an existing file keeps its mode
 }

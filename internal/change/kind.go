@@ -186,6 +186,11 @@ func (s *Site) RealPlace(on, path string) (string, error) {
 	return path, nil
 }
 
+func missing(h host.Host, path string) bool {
+	_, err := h.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // replaceable refuses files that an undo would not restore entirely, such as
 // symbolic links: an undo writes content only.
 func (s *Site) replaceable(c *iikanji.Change) error {
@@ -196,6 +201,12 @@ func (s *Site) replaceable(c *iikanji.Change) error {
 		h, err := s.On(op.Host)
 		if err != nil {
 			return err
+		}
+		if dir := filepath.Dir(op.Place); op.Folder && missing(h, dir) {
+			if err := s.MayWrite(op.Host, dir); err != nil {
+				return err
+			}
+			continue
 		}
 		if err := s.MayWrite(op.Host, op.Place); err != nil { // also by way of a link
 			return err

@@ -26,6 +26,7 @@ type Edit struct {
 	Path     string
 	Old, New []byte // nil means that there is no file
 	Host     string // HostRef.Name; "" is this machine
+	Folder   bool   // the folder exists only with the change; see Op.Folder
 }
 
 // OnHost sets the host of edits.
@@ -84,11 +85,23 @@ func FromEdits(c *iikanji.Change, notice iikanji.Verb, edits ...Edit) {
 	}
 }
 
+// InTurn makes Do and Undo of a change from those of parts: Do in their order, Undo
+// in the reverse order.
+func InTurn(c *iikanji.Change, parts ...*iikanji.Change) {
+	ground := ""
+	for _, p := range parts {
+		c.Do = append(c.Do, p.Do...)
+		c.Undo = slices.Concat(p.Undo, c.Undo)
+		ground += string(p.Ground) + "\n"
+	}
+	c.Ground = FingerprintOf([]byte(ground))
+}
+
 func writeOp(e Edit, content []byte) iikanji.Op {
 	if content == nil {
-		return iikanji.Op{Verb: iikanji.Remove, Host: e.Host, Place: e.Path}
+		return iikanji.Op{Verb: iikanji.Remove, Host: e.Host, Place: e.Path, Folder: e.Folder}
 	}
-	return iikanji.Op{Verb: iikanji.Write, Host: e.Host, Place: e.Path, Body: string(content)}
+	return iikanji.Op{Verb: iikanji.Write, Host: e.Host, Place: e.Path, Body: string(content), Folder: e.Folder}
 }
 
 // stateAfter is the fingerprint of a file after an op; "" for ops whose effect is

@@ -41,6 +41,12 @@ type Service struct {
 	// Host is the HostRef.Name of the host with its files; "" is this machine.
 	Host   string
 	Config string // its main configuration file
+	// Engine and Address are those of Target.Services, for a service that is not listed
+	// there because it does not run.
+	Engine  iikanji.Engine
+	Address string
+	// Memory limits the data that a cache keeps, in bytes; 0 if unknown.
+	Memory int64
 	// DropIn is a file that the service reads after its main one and that only
 	// iikanji writes; it may not exist yet.
 	DropIn string
@@ -182,7 +188,11 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 		if op.Verb == iikanji.Write {
 			return h.WriteBeneath(root, op.Place, []byte(op.Body), newFile(op))
 		}
-		return h.RemoveBeneath(root, op.Place)
+		err = h.RemoveBeneath(root, op.Place)
+		if folder := filepath.Dir(op.Place); err == nil && op.Folder && folder != root {
+			err = h.RmdirBeneath(root, folder)
+		}
+		return err
 	case iikanji.SQL:
 		if OnFiles(op) {
 			return s.performFiles(ctx, op)
@@ -208,7 +218,7 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 
 // newFile is what the file of an op gets if the op makes it.
 func newFile(op iikanji.Op) host.New {
-	as := host.New{Perm: 0o644}
+	as := host.New{Perm: 0o644, Folder: op.Folder}
 	if op.Mode != 0 {
 		as.Perm = modeOf(op.Mode)
 	}

@@ -25,20 +25,25 @@ type leverUse struct {
 // leverUses are the code levers. The shares are wide on purpose: the runs decide.
 // Statements that read one row of n save up to (n−1)/n, see savedOf.
 var leverUses = map[iikanji.Code]leverUse{
-	"APP201": {5, iikanji.Range{Lo: 0.3, Hi: 1}, true},
-	"APP202": {2, iikanji.Range{Lo: 0.2, Hi: 0.9}, true},
-	"APP203": {6, iikanji.Range{Lo: 0.1, Hi: 0.8}, true},
-	"APP204": {4, iikanji.Range{Lo: 0.3, Hi: 0.9}, true},
-	"APP205": {3, iikanji.Range{Lo: 0.3, Hi: 0.9}, true},
-	"APP206": {7, iikanji.Range{Lo: 0.05, Hi: 0.5}, false},
-	"APP208": {9, iikanji.Range{Lo: 0.02, Hi: 0.3}, false},
-	"APP209": {10, iikanji.Range{Lo: 0.1, Hi: 0.6}, false},
-	"APP210": {11, iikanji.Range{Lo: 0.02, Hi: 0.3}, true},
-	"APP211": {12, iikanji.Range{Lo: 0, Hi: 0.3}, false},
-	"APP212": {13, iikanji.Range{Lo: 0, Hi: 0.3}, false},
-	"APP213": {1, iikanji.Range{Lo: 0.3, Hi: 0.95}, true},
-	"APP214": {14, iikanji.Range{Lo: 0, Hi: 0.5}, false},
+	"APP201":   {5, iikanji.Range{Lo: 0.3, Hi: 1}, true},
+	"APP202":   {2, iikanji.Range{Lo: 0.2, Hi: 0.9}, true},
+	"APP203":   {6, iikanji.Range{Lo: 0.1, Hi: 0.8}, true},
+	"APP204":   {4, iikanji.Range{Lo: 0.3, Hi: 0.9}, true},
+	"APP205":   {3, iikanji.Range{Lo: 0.3, Hi: 0.9}, true},
+	"APP206":   {7, iikanji.Range{Lo: 0.05, Hi: 0.5}, false},
+	queryCache: {15, iikanji.Range{Lo: 0, Hi: 0.4}, true},
+	"APP208":   {9, iikanji.Range{Lo: 0.02, Hi: 0.3}, false},
+	"APP209":   {10, iikanji.Range{Lo: 0.1, Hi: 0.6}, false},
+	"APP210":   {11, iikanji.Range{Lo: 0.02, Hi: 0.3}, true},
+	"APP211":   {12, iikanji.Range{Lo: 0, Hi: 0.3}, false},
+	"APP212":   {13, iikanji.Range{Lo: 0, Hi: 0.3}, false},
+	"APP213":   {1, iikanji.Range{Lo: 0.3, Hi: 0.95}, true},
+	"APP214":   {14, iikanji.Range{Lo: 0, Hi: 0.5}, false},
 }
+
+// queryCache is the lever of the query cache. Its place has no fix of its own: the
+// change is planned from all of the source.
+const queryCache iikanji.Code = "APP207"
 
 // A leverSite is the places of one lever in one function of an app.
 type leverSite struct {
@@ -127,6 +132,8 @@ func (s leverSite) remedies(hot []leverSite) []iikanji.Remedy {
 	p := s.at()
 	args := map[string]string{"levers": string(s.code), "file": p.File, "func": p.Func}
 	switch {
+	case s.code == queryCache:
+		return []iikanji.Remedy{{Kind: "gocode", Target: s.service, Args: args, Says: p.How}}
 	case !p.Fixable():
 		return []iikanji.Remedy{{Kind: "patch", Target: s.service, Says: fmt.Sprintf("change the source by hand: %s", p.How)}}
 	case p.Knob():

@@ -162,3 +162,20 @@ func TestLibraries(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 }
+
+// TestQueryCache: the place where the pool is opened is a finding by the time of all
+// statements that read, and its remedy adds the cache.
+func TestQueryCache(t *testing.T) {
+	place := codePlace("APP207", "main", iikanji.CodePlace{Digests: []string{"hot1", "cold"}, Statements: []string{"SELECT …", "SELECT …"}, What: "no answer is kept", How: "keep answers"})
+	got := levers(t, leverInput(place))
+	if len(got) != 1 || got[0].Gain.Hi < 0.5 || len(got[0].Remedies) != 1 {
+		t.Fatalf("%+v", got)
+	}
+	r := got[0].Remedies[0]
+	if r.Kind != "gocode" || r.Args["levers"] != "APP207" || r.Args["file"] != "main.go" || r.Args["func"] != "main" || r.Says != "keep answers" {
+		t.Errorf("%+v", r)
+	}
+	if got := levers(t, leverInput(codePlace("APP207", "main", iikanji.CodePlace{Digests: []string{"other"}}))); len(got) > 0 {
+		t.Errorf("statements that did not run: %+v", got)
+	}
+}

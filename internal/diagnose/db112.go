@@ -6,15 +6,23 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
+// mostlySaved is the share of the seconds of a count that an index of DB101 saves, from
+// which the index comes first.
+const mostlySaved = 0.5
+
 // db112 reports counts over a whole unique key, which can only be 0 or 1, and
 // counts that read many rows each time and that no index shortens. Whether the
 // caller only tests for existence is not visible from the server: the claim
 // states that and the lower end of the gain is small.
 func db112(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
+	lists := v.lists()
 	for _, d := range v.digests {
 		blk := d.block()
 		if blk == nil || !blk.countAll || len(blk.group) > 0 || len(blk.refs) != 1 || len(blk.preds) == 0 {
+			continue
+		}
+		if v.pagingCount(d, blk, lists) { // DB125
 			continue
 		}
 		each := d.q.Examined / max(1, d.q.Count)
@@ -22,7 +30,7 @@ func db112(v *view) []iikanji.Finding {
 			out = append(out, f)
 			continue
 		}
-		if each < 100 || d.q.Count < 10 || v.advised(blk) {
+		if each < 100 || d.q.Count < 10 || d.saved >= mostlySaved*d.q.Seconds {
 			continue
 		}
 		f := iikanji.Finding{Code: "DB112", Where: d.place(),
@@ -50,16 +58,4 @@ func (v *view) countOne(d digest, blk *block) (iikanji.Finding, bool) {
 		Remedies: v.patch("keep known keys in memory, or rely on the error of the write; otherwise use SELECT 1 … LIMIT 1", map[string]string{"digest": d.Query.Digest}),
 	}
 	return f, v.considerable(d.q.Count * costStatement / 2)
-}
-
-// advised reports whether an index is advised for the first table of a block:
-// DB101 then comes first.
-func (v *view) advised(blk *block) bool {
-	t := blk.refs[0].table
-	for _, p := range v.advice.Add {
-		if t != nil && p.Table.Name == t.Name && p.Table.Schema == t.Schema {
-			return true
-		}
-	}
-	return false
 }

@@ -44,7 +44,7 @@ func (v *view) rank(fs []result) {
 	}
 	tier := func(f result) int {
 		switch {
-		case strings.HasPrefix(string(f.Code), "BEN"):
+		case f.Code.Doubt():
 			return 0
 		case slices.Contains(notRelieving[b.Resource], f.Code):
 			return 2

@@ -16,6 +16,12 @@ const (
 	leastPairs   = 5
 	leastClients = 3
 	leastAlike   = 0.6
+	// leastShared is the least share of the answers of one URL that a cache saves,
+	// leastCrowded that of a route with many URLs: some of them are seldom requested.
+	leastShared, leastCrowded = 0.5, 0.2
+	// leastURLs is the least number of URLs of a route that must be proven to be equal
+	// for all users, if the run had as many.
+	leastURLs = 3
 	// leastUsers is the least number of the run's clients that must get the same
 	// answer as a client without cookies.
 	leastUsers = 2
@@ -50,26 +56,31 @@ func web107(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, r := range v.access() {
 		a, s := answers[v.self.Name+" "+r.Key], series[v.self.Name+" "+r.Key]
-		if _, file := staticPath(r); file || !strings.HasPrefix(r.Key, "GET ") || folds(r.Key) || !everyones(a, s) {
+		if _, file := staticPath(r); file || !strings.HasPrefix(r.Key, "GET ") || !everyones(r.Key, a, s) {
 			continue
 		}
 		computed := float64(r.Count)
 		if a.Unchanged == 0 { // a 304 was answered without computing the answer
 			computed -= float64(r.Web.Status[3])
 		}
-		saved := computed - wall/shortCache
-		if saved < computed/2 {
+		saved, least := computed-wall/shortCache, leastShared
+		if folds(r.Key) { // each URL has an answer of its own
+			saved, least = min(computed, float64(s.Crowded)), leastCrowded
+		}
+		if saved < least*computed {
 			continue
 		}
 		wait := max(v.waited(r), a.Took)
 		f := iikanji.Finding{Code: "WEB107", Where: r.Key,
-			Claim: fmt.Sprintf("all clients get the same answer, but each of %s is computed separately, in %s; cached for 1 s it would be computed %s times", people(computed), brief(a.Took), people(wall/shortCache)),
+			Claim: fmt.Sprintf("all clients get the same answer, but each of %s is computed separately, in %s; cached for 1 s it would be computed %s times", people(computed), brief(a.Took), people(computed-saved)),
 			Evidence: []iikanji.Evidence{
 				{Source: "answer", Text: fmt.Sprintf("GET %s without cookies: %d, %s, no Set-Cookie, twice the same, %s without other load; the same as %d clients of the run, and with each header that varied", a.URL, a.Status, a.Bytes, brief(a.Took), a.Users)},
 				{Source: "generator", Text: fmt.Sprintf("%d of %d answers that %d clients got right after each other had the same size", s.Alike, s.Pairs, s.Clients)}},
 			Gain:     between(saved*a.Took.Seconds(), 0.3, 1),
 			Remedies: v.keepShort(r.Key, computed/wall*wait.Seconds())}
-		if s.Changes > 0 {
+		if folds(r.Key) {
+			f.Evidence[1] = iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%d URLs; %d of %d answers were beyond one per second for each URL; %d URLs were asked for, and each is the same for all", s.URLs, s.Crowded, r.Count, a.URLs)}
+		} else if s.Changes > 0 {
 			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "generator", Text: fmt.Sprintf("its size changed %d times in the run, every %.2g s", s.Changes, wall/float64(s.Changes))})
 		}
 		if v.worth(f.Gain) {
@@ -113,7 +124,19 @@ func (v *view) keepShort(route string, others float64) []iikanji.Remedy {
 		renewed["stale"] = "updating"
 		out = append(v.nginxconf("cache it for 2 s in nginx, and renew it in the background: answers may be that old (freshness)", renewed), out...)
 	}
-	return proven(out, iikanji.SameForAll)
+	return proven(append(out, v.keepInVarnish(path)...), iikanji.SameForAll)
+}
+
+// keepInVarnish is the remedy of a Varnish that a change can start, or that runs
+// behind this nginx. It renews an answer at half of its age in the background, so
+// that no answer is older than a second and no request waits for the renewal.
+func (v *view) keepInVarnish(path string) []iikanji.Remedy {
+	varnish := func(s iikanji.Service) bool { return s.Engine == iikanji.EngineVarnish }
+	if v.self.Engine != iikanji.EngineNginx || !slices.ContainsFunc(slices.Concat(v.in.Target.OnDemand, v.in.Target.Services), varnish) {
+		return nil
+	}
+	return []iikanji.Remedy{v.onSelf("httpcache", "keep it for 1 s in Varnish, which renews it in the background: answers may be that old (freshness)",
+		map[string]string{"act": "varnish", "path": path, "valid": "1s", "cookies": "ignore"})}
 }
 
 // brief rounds a time to three digits.
@@ -126,14 +149,19 @@ func brief(d time.Duration) time.Duration {
 	return d
 }
 
-// everyones reports whether an answer is proven to be equal for all users.
-func everyones(a iikanji.Answer, s iikanji.Series) bool {
+// everyones reports whether the answers of a route are proven to be equal for all
+// users. The answers of a route with many URLs differ in size, so that those of
+// different clients cannot be compared; several of its URLs were asked for instead.
+func everyones(route string, a iikanji.Answer, s iikanji.Series) bool {
 	cc := strings.ToLower(a.CacheControl)
 	if a.LastModified || a.Unchanged > 0 && a.Unchanged.Seconds() <= (1-cheap304)*a.Took.Seconds() { // a file, or an app that answers 304 cheaply
 		return false
 	}
 	if !a.SameForAll || a.Users < leastUsers || a.Status != 200 || a.Cookie || !a.Same || strings.Contains(cc, "private") || strings.Contains(cc, "no-store") || strings.Contains(strings.ToLower(a.Vary), "cookie") {
 		return false
+	}
+	if folds(route) {
+		return s.Clients >= leastClients && int64(a.URLs) >= min(leastURLs, s.URLs)
 	}
 	if s.Clients < leastClients || s.Pairs < leastPairs || float64(s.Alike) < leastAlike*float64(s.Pairs) {
 		return false

@@ -124,7 +124,7 @@ func (v *view) causeOf(route string, lost float64, fs []result) int {
 			continue
 		}
 		about := v.about(f, route)
-		if strings.HasPrefix(string(f.Code), "BEN") || f.Code == "WEB109" || !inQueue && !about {
+		if f.Code.Doubt() || f.Code == "WEB109" || !inQueue && !about {
 			continue
 		}
 		saved += f.Gain.Hi

@@ -2,6 +2,7 @@ package diagnose_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +85,49 @@ var (
 
 func change[T any](v T, f func(*T)) T { f(&v); return v }
 
+// article and articles are of a route with many URLs.
+var (
+	article  = change(trend, func(a *iikanji.Answer) { a.URL, a.URLs, a.Took = "/article/7", 4, 800*time.Microsecond })
+	articles = iikanji.Series{URLs: 51, Repeats: 949, Again: 51, Clients: 10, Crowded: 400, Least: 300, Most: 9000}
+)
+
+// folded is a scene of a route with many URLs.
+func folded(a iikanji.Answer, s iikanji.Series) *scene {
+	return newScene().route("GET /article/:id", a.URL, 1000, 3000, iikanji.WebRow{}).with("nginx", iikanji.TopicAnswer, "GET /article/:id", a).with("nginx", iikanji.TopicSeries, "GET /article/:id", s)
+}
+
+// TestVarnishRemedy: a page for a cache has a remedy by a Varnish if a change can
+// start one, or one runs.
+func TestVarnishRemedy(t *testing.T) {
+	varnish := iikanji.Service{Name: "pages", Role: iikanji.RoleCache, Engine: iikanji.EngineVarnish}
+	for name, c := range map[string]struct {
+		onDemand, services []iikanji.Service
+		want               string
+	}{
+		"none":      {nil, nil, ""},
+		"on demand": {[]iikanji.Service{varnish}, nil, "nginx map[act:varnish cookies:ignore path:/api/trend valid:1s] [same-for-all]"},
+		"runs":      {nil, []iikanji.Service{varnish}, "nginx map[act:varnish cookies:ignore path:/api/trend valid:1s] [same-for-all]"},
+		"another":   {[]iikanji.Service{{Name: "pages", Engine: iikanji.EngineMemcached}}, nil, ""},
+	} {
+		in := page(quick, all)
+		in.Target.OnDemand = c.onDemand
+		in.Target.Services = append([]iikanji.Service{{Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx}, {Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo}}, c.services...)
+		fs, err := diagnose.All(in.Input)
+		if err != nil || len(fs) == 0 || fs[0].Code != "WEB107" {
+			t.Fatalf("%s: %v %v", name, fs, err)
+		}
+		got := ""
+		for _, r := range fs[0].Remedies {
+			if r.Kind == "httpcache" {
+				got += fmt.Sprint(r.Target, " ", r.Args, " ", r.Proof)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // page is a scene of one page that all clients get.
 func page(a iikanji.Answer, s iikanji.Series) *scene {
 	return newScene().route("GET /api/trend", "/api/trend", 1000, 3000, iikanji.WebRow{}).with("nginx", iikanji.TopicAnswer, "GET /api/trend", a).with("nginx", iikanji.TopicSeries, "GET /api/trend", s)
@@ -156,6 +200,14 @@ func TestWebRules(t *testing.T) {
 		{"an ETag without a 304", page(change(trend, func(a *iikanji.Answer) { a.ETag, a.Encoding = true, "gzip" }), all), "WEB107", "act=cache"},
 		{"an ETag that is at hand", page(change(trend, func(a *iikanji.Answer) { a.ETag, a.Unchanged, a.Encoding = true, 2*time.Millisecond, "gzip" }), all), "", ""},
 		{"it is cheap", page(change(trend, func(a *iikanji.Answer) { a.Encoding, a.Took = "gzip", 10*time.Microsecond }), all), "", ""},
+
+		{"many pages, each the same for all", folded(article, articles), "WEB107 WEB105", "act=cache path=/article/:id valid=1s cookies=ignore"},
+		{"their sizes differ", folded(article, change(articles, func(s *iikanji.Series) { s.Pairs, s.Alike = 500, 0 })), "WEB107 WEB105", ""},
+		{"few URLs, and all were asked for", folded(change(article, func(a *iikanji.Answer) { a.URLs = 2 }), change(articles, func(s *iikanji.Series) { s.URLs = 2 })), "WEB107 WEB105", ""},
+		{"too few URLs were asked for", folded(change(article, func(a *iikanji.Answer) { a.URLs, a.Encoding = 2, "gzip" }), articles), "", ""},
+		{"one of the URLs differs", folded(change(article, func(a *iikanji.Answer) { a.SameForAll, a.Encoding = false, "gzip" }), articles), "", ""},
+		{"each URL is requested seldom", folded(change(article, func(a *iikanji.Answer) { a.Encoding = "gzip" }), change(articles, func(s *iikanji.Series) { s.Crowded = 150 })), "", ""},
+		{"many pages of one client", folded(change(article, func(a *iikanji.Answer) { a.Encoding = "gzip" }), change(articles, func(s *iikanji.Series) { s.Clients = 1 })), "", ""},
 
 		{"icons", icon(icons, 16000, iikanji.WebRow{}, "/icon/7", forbidden), "WEB106", "act=expires path=/icon/:uuid cache-control=private"},
 		{"one icon changed", icon(change(icons, func(s *iikanji.Series) { s.Fixed-- }), 16000, iikanji.WebRow{}, "/icon/7", forbidden), "", ""},

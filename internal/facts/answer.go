@@ -54,7 +54,10 @@ func AnswerFacts(ctx context.Context, h host.Host, target, base string, urls map
 		a.Took = min(first.Took, second.Took)
 		a.File = second.onDisk(h, folders)
 		if a.Same && a.Status == http.StatusOK {
-			a.Users, a.SameForAll = everyone(ctx, client, base, urls[route], second, clients)
+			if a.Users, a.SameForAll = everyone(ctx, client, base, urls[route], second, clients); a.SameForAll {
+				a.URLs, a.SameForAll = others(ctx, client, base, clients.Others[route], clients)
+				a.URLs++
+			}
 		}
 		a.Unchanged = unchanged(ctx, client, base, urls[route], second.etag)
 		out = append(out, pack(target, iikanji.TopicAnswer, route, a, true))

@@ -14,6 +14,28 @@ type Clients struct {
 	Users [][][2]string
 	// Varied are the headers that differed between requests, with some values.
 	Varied map[string][]string
+	// Others are further URLs by route.
+	Others map[string][]string
+}
+
+// others requests the further URLs of a route as everyone does. It returns how many
+// there are that anybody may have, and whether every one of them is the same for
+// everybody. URLs that have no page, or no more, do not count.
+func others(ctx context.Context, client *http.Client, base string, urls []string, c Clients) (count int, same bool) {
+	for _, url := range urls {
+		first, err := ask(ctx, client, base, url, "")
+		if err != nil || first.Status == http.StatusNotFound {
+			continue
+		}
+		if first.Status != http.StatusOK {
+			return count, false
+		}
+		if _, same := everyone(ctx, client, base, url, first, c); !same {
+			return count, false
+		}
+		count++
+	}
+	return count, true
 }
 
 // Bounds of the requests for one URL.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/iikanji/iikanji"
@@ -60,6 +61,12 @@ func TestEveryone(t *testing.T) {
 	}
 	clients := Clients{Users: [][][2]string{{{"Cookie", "s=alice"}, {"X-Session", "alice"}}, {{"Cookie", "s=bob"}, {"X-Session", "bob"}}},
 		Varied: map[string][]string{"cookie": {"s=alice", "s=bob"}, "x-session": {"alice", "bob"}, "x-forwarded-host": {"other"}, "x-http-method-override": {"DELETE"}, "user-agent": {"a", "b"}}}
+	// A route whose first URL is the same for all, and its further URLs.
+	further := map[string][]string{"GET /x/same": {"/encoding", "/none"}, "GET /x/differs": {"/encoding", "/cookie"}, "GET /x/private": {"/private"}}
+	for route := range further {
+		urls[route] = "/all"
+	}
+	clients.Others = further
 	fs, err := AnswerFacts(t.Context(), host.Local{}, "nginx", s.URL, urls, nil, clients)
 	if err != nil || len(fs) != len(urls) {
 		t.Fatalf("%d facts, %v", len(fs), err)
@@ -70,6 +77,12 @@ func TestEveryone(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := a.URL == "/all" || a.URL == "/encoding"
+		if strings.HasPrefix(f.Key, "GET /x/") {
+			if want = f.Key == "GET /x/same"; a.SameForAll != want || want && a.URLs != 2 {
+				t.Errorf("%s: same for all %v, %d URLs", f.Key, a.SameForAll, a.URLs)
+			}
+			continue
+		}
 		if a.SameForAll != want || want && a.Users != 2 {
 			t.Errorf("%s: same for all %v as %d users", a.URL, a.SameForAll, a.Users)
 		}

@@ -50,6 +50,7 @@ func Places(ctx context.Context, dir string, schema lever.Facts) (places []iikan
 	for _, p := range res.Problems {
 		problems = append(problems, p.Package+": "+p.Text)
 	}
+	reads := readsOf(res.Statements)
 	var fp slowlog.Fingerprinter
 	for _, h := range res.Hits {
 		rel, err := filepath.Rel(dir, h.File)
@@ -58,7 +59,10 @@ func Places(ctx context.Context, dir string, schema lever.Facts) (places []iikan
 		}
 		place := iikanji.CodePlace{Code: iikanji.Code(h.Code), File: filepath.ToSlash(rel), Line: h.Line, Func: h.Func,
 			Statements: h.Statements, What: h.What, How: h.How, Weakens: weakens(h)}
-		for _, sql := range h.Statements {
+		if h.Code == queryCache { // it serves all packages
+			place.Statements = reads
+		}
+		for _, sql := range place.Statements {
 			place.Digests = append(place.Digests, fmt.Sprintf("%016x", slowlog.Digest(fp.Fingerprint([]byte(strings.TrimSpace(sql))))))
 		}
 		for _, v := range h.Variants {
@@ -67,6 +71,20 @@ func Places(ctx context.Context, dir string, schema lever.Facts) (places []iikan
 		places = append(places, place)
 	}
 	return places, problems, nil
+}
+
+// queryCache is the lever whose place is where the pool is opened, and whose
+// statements are those of the whole app.
+const queryCache = "APP207"
+
+// readsOf are the whole statements that read, each text once.
+func readsOf(list []lever.Statement) (out []string) {
+	for _, s := range list {
+		if s.Whole && lever.IsSelect(s.Text) && !slices.Contains(out, s.Text) {
+			out = append(out, s.Text)
+		}
+	}
+	return out
 }
 
 // weakens lists the promises that the fixes of a hit weaken. A promise that this

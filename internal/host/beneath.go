@@ -129,6 +129,9 @@ func (Local) ReadBeneath(root, path string) ([]byte, error) {
 // A link in the path is ErrLink, and nothing is written.
 func (Local) WriteBeneath(root, path string, body []byte, as New) error {
 	err := beneath(root, path)
+	if err == nil && as.Folder {
+		err = mkdirIn(root, filepath.Dir(path))
+	}
 	if err == nil {
 		err = writeIn(path, body, as)
 	}
@@ -169,6 +172,57 @@ func removeIn(root, path string) error {
 	}
 	if err := errors.Join(f.Close(), ignoreMissing(os.Remove(d.at(filepath.Base(path))))); err != nil {
 		return err
+	}
+	return d.Sync()
+}
+
+// mkdirIn makes a folder below a root if it is missing.
+func mkdirIn(root, path string) error {
+	if path == root {
+		return nil
+	}
+	if err := beneath(root, path); err != nil {
+		return err
+	}
+	d, err := openFolder(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := os.Mkdir(d.at(filepath.Base(path)), 0o755); errors.Is(err, fs.ErrExist) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("making its folder: %w", bare(err))
+	}
+	return d.Sync()
+}
+
+// RmdirBeneath removes an empty folder below a root, both by their paths without
+// links. A link in the path is ErrLink. A folder that is missing or has files is no
+// error.
+func (Local) RmdirBeneath(root, path string) error {
+	if err := rmdirIn(root, path); err != nil {
+		return fmt.Errorf("removing the folder %s: %w", path, err)
+	}
+	return nil
+}
+
+func rmdirIn(root, path string) error {
+	if err := beneath(root, path); err != nil {
+		return err
+	}
+	d, err := openFolder(filepath.Dir(path))
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	defer d.Close()
+	name := filepath.Base(path)
+	err = unix.Unlinkat(int(d.Fd()), name, unix.AT_REMOVEDIR)
+	switch {
+	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST):
+		return nil
+	case err != nil:
+		return notALink(int(d.Fd()), name, err)
 	}
 	return d.Sync()
 }

@@ -62,7 +62,8 @@ func TestBeneathLinks(t *testing.T) {
 				continue
 			}
 			_, read := h.ReadBeneath(in, path)
-			for what, err := range map[string]error{"read": read, "write": h.WriteBeneath(in, path, []byte("evil"), New{Perm: 0o644}), "remove": h.RemoveBeneath(in, path)} {
+			for what, err := range map[string]error{"read": read, "write": h.WriteBeneath(in, path, []byte("evil"), New{Perm: 0o644}), "remove": h.RemoveBeneath(in, path),
+				"write in a new folder": h.WriteBeneath(in, filepath.Join(path, "f"), []byte("evil"), New{Perm: 0o644, Folder: true}), "remove a folder": h.RmdirBeneath(in, path)} {
 				if kind == "local" && !errors.Is(err, ErrLink) || err == nil {
 					t.Errorf("%s of %s through a link: %s: %v", what, kind, name, err)
 				}
@@ -131,7 +132,7 @@ func TestBeneathOutside(t *testing.T) {
 	for _, path := range []string{filepath.Join(root, "out/f"), in + "/../out/f", in, in + "2/f", "relative", in + "//a/f", ""} {
 		for _, h := range []Host{Local{}, &Fake{Root: "/"}} {
 			_, read := h.ReadBeneath(in, path)
-			for _, err := range []error{read, h.WriteBeneath(in, path, nil, New{Perm: 0o644}), h.RemoveBeneath(in, path)} {
+			for _, err := range []error{read, h.WriteBeneath(in, path, nil, New{Perm: 0o644}), h.RemoveBeneath(in, path), h.RmdirBeneath(in, path)} {
 				if !errors.Is(err, ErrOutside) {
 					t.Errorf("%q: %v", path, err)
 				}
@@ -152,5 +153,41 @@ func TestBeneathErrors(t *testing.T) {
 	}
 	if err := (Local{}).RemoveBeneath(root, filepath.Join(root, "none/f")); err != nil {
 		t.Errorf("in a missing folder there is nothing to remove: %v", err)
+	}
+}
+
+// TestBeneathFolder: a file is written into a folder of its own, which goes with its
+// last file and not before.
+func TestBeneathFolder(t *testing.T) {
+	for _, kind := range []string{"local", "fake"} {
+		root := t.TempDir()
+		h, in, want := Host(Local{}), root, filepath.Join(root, "new")
+		if kind == "fake" {
+			h, in = &Fake{Root: root}, "/"
+		}
+		folder := filepath.Join(in, "new")
+		a, b := filepath.Join(folder, "a"), filepath.Join(folder, "b")
+		if err := h.WriteBeneath(in, a, nil, New{Perm: 0o644}); err == nil {
+			t.Errorf("%s: a folder was made unasked", kind)
+		}
+		if err := h.WriteBeneath(in, filepath.Join(folder, "deep/f"), nil, New{Perm: 0o644, Folder: true}); err == nil {
+			t.Errorf("%s: two folders were made", kind)
+		}
+		for _, path := range []string{a, b, a} {
+			if err := h.WriteBeneath(in, path, []byte("x"), New{Perm: 0o644, Folder: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, path := range []string{a, b} {
+			if err := errors.Join(h.RemoveBeneath(in, path), h.RmdirBeneath(in, folder)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(want); (err == nil) != (i == 0) {
+				t.Errorf("%s: after %d removals: %v", kind, i+1, err)
+			}
+		}
+		if err := h.RmdirBeneath(in, folder); err != nil {
+			t.Errorf("%s: a missing folder: %v", kind, err)
+		}
 	}
 }

@@ -51,6 +51,9 @@ func (h readOnly) WriteBeneath(_, path string, _ []byte, _ New) error {
 // RemoveBeneath implements Host.
 func (h readOnly) RemoveBeneath(_, path string) error { return h.refuse("removing " + path) }
 
+// RmdirBeneath implements Host.
+func (h readOnly) RmdirBeneath(_, path string) error { return h.refuse("removing " + path) }
+
 // Remove implements Host.
 func (h readOnly) Remove(path string) error { return h.refuse("removing " + path) }
 
@@ -93,7 +96,7 @@ func TestNewHost(t *testing.T) {
 	}
 	_, ran := h.Exec(t.Context(), Command{Path: "/bin/true"})
 	refused := map[string]error{
-		"Exec": ran, "Write": h.Write("/kept", nil, 0o644), "Remove": h.Remove("/kept"), "WriteBeneath": h.WriteBeneath("/", "/kept", nil, New{}), "RemoveBeneath": h.RemoveBeneath("/", "/kept"), "RemoveAll": h.RemoveAll("/kept"),
+		"Exec": ran, "Write": h.Write("/kept", nil, 0o644), "Remove": h.Remove("/kept"), "WriteBeneath": h.WriteBeneath("/", "/kept", nil, New{}), "RemoveBeneath": h.RemoveBeneath("/", "/kept"), "RmdirBeneath": h.RmdirBeneath("/", "/kept"), "RemoveAll": h.RemoveAll("/kept"),
 		"Mkdir": h.Mkdir("/new", 0o755), "Create": h.Create("/new", nil, 0o644), "Symlink": h.Symlink("/kept", "/new"),
 		"Chown": h.Chown("/kept", Owner{}), "Rmdir": h.Rmdir("/kept"), "Replaceable": h.Replaceable("/kept"), "Signal": h.Signal(7, syscall.SIGTERM),
 	}

@@ -240,6 +240,15 @@ func (f *Fake) RemoveBeneath(root, path string) error {
 	return Local{}.RemoveBeneath(f.Root, at)
 }
 
+// RmdirBeneath removes an empty folder below a root.
+func (f *Fake) RmdirBeneath(root, path string) error {
+	at, err := f.beneath("remove", root, path)
+	if err != nil {
+		return fmt.Errorf("removing the folder %s: %w", path, err)
+	}
+	return Local{}.RmdirBeneath(f.Root, at)
+}
+
 // Remove removes a file.
 func (f *Fake) Remove(path string) error {
 	at, err := f.try("remove", path, false)

@@ -49,6 +49,9 @@ type Host interface {
 	ReadBeneath(root, path string) ([]byte, error)
 	WriteBeneath(root, path string, body []byte, as New) error
 	RemoveBeneath(root, path string) error
+	// RmdirBeneath removes a folder below another one in the same way, if it is empty.
+	// A folder that is missing or has files is no error.
+	RmdirBeneath(root, path string) error
 	// Create makes a new file with exactly these permissions. If there is anything
 	// at path, also a dangling link, the error wraps fs.ErrExist.
 	Create(path string, body []byte, perm os.FileMode) error
@@ -98,6 +101,8 @@ type Host interface {
 type New struct {
 	Perm  os.FileMode // with special bits, regardless of the umask
 	Owner *Owner      // nil: the account of this process
+	// Folder: make the file's folder if it is missing, but not the one above it.
+	Folder bool
 }
 
 // A File is an open file of a host.

@@ -17,7 +17,7 @@ func (k *knobs) variants(n knob, site ast.Expr) []variant {
 	var all []variant
 	switch n.kind {
 	case dropShare:
-		all = []variant{half, {"end", "0"}}
+		all = []variant{{"end", "0"}, half} // the checks and the runs decide whether all work can be done
 	case doShare:
 		all = []variant{half}
 		if v := k.x.pass.TypesInfo.Types[site].Value; constant.Compare(constant.ToFloat(v), token.LEQ, constant.MakeFloat64(0.5)) || isInteger(k.x.typeOf(n.value)) {

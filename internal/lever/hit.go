@@ -37,9 +37,11 @@ type Problem struct {
 
 // A Result is what Run found.
 type Result struct {
-	Hits      []Hit             `json:"hits"`
-	Problems  []Problem         `json:"problems,omitempty"`
-	Functions int               `json:"functions"`
-	Lines     int               `json:"lines"`
-	Files     map[string][]byte `json:"-"` // the files of all hits' packages, as read
+	Hits []Hit `json:"hits"`
+	// Statements are those that the packages send, as far as their text is known.
+	Statements []Statement       `json:"-"`
+	Problems   []Problem         `json:"problems,omitempty"`
+	Functions  int               `json:"functions"`
+	Lines      int               `json:"lines"`
+	Files      map[string][]byte `json:"-"` // the files of all hits' packages, as read
 }

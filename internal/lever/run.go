@@ -14,9 +14,10 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/checker"
 	"golang.org/x/tools/go/ast/astutil"
 	"golang.org/x/tools/go/packages"
+
+	"github.com/iikanji/iikanji/internal/lever/sqlcall"
 )
 
 // Run loads the packages of a module folder without the network and runs levers
@@ -24,34 +25,27 @@ import (
 // problems.
 func Run(ctx context.Context, dir string, patterns []string, f Facts, levers []*Lever) (*Result, error) {
 	levers = informed(levers, f)
-	pkgs, err := load(ctx, dir, patterns)
-	if err != nil {
-		return nil, err
-	}
-	res := &Result{Files: map[string][]byte{}}
-	sound := res.survey(pkgs)
-	if len(sound) == 0 || len(levers) == 0 {
-		return res, nil
-	}
-	var analyzers []*analysis.Analyzer
+	analyzers := []*analysis.Analyzer{sqlcall.Analyzer}
 	codes := map[*analysis.Analyzer]string{}
 	for _, l := range levers {
 		analyzers = append(analyzers, l.Analyzer)
 		codes[l.Analyzer] = l.Code
 	}
-	graph, err := checker.Analyze(analyzers, sound, nil)
-	if err != nil {
-		return nil, fmt.Errorf("analysing %s: %w", dir, err)
+	graph, res, err := analyse(ctx, dir, patterns, analyzers...)
+	if err != nil || graph == nil {
+		return res, err
 	}
 	for _, act := range graph.Roots {
-		if act.Err != nil {
-			res.Problems = append(res.Problems, Problem{Package: act.Package.PkgPath, Text: act.Err.Error()})
-			continue
-		}
-		for _, p := range act.Result.([]place) {
-			res.Hits = append(res.Hits, hitOf(act.Package, codes[act.Analyzer], p))
+		switch r := act.Result.(type) {
+		case *sqlcall.Result:
+			res.Statements = append(res.Statements, statementsOf(act.Package.Fset, r)...)
+		case []place:
+			for _, p := range r {
+				res.Hits = append(res.Hits, hitOf(act.Package, codes[act.Analyzer], p))
+			}
 		}
 	}
+	sortStatements(res.Statements)
 	slices.SortFunc(res.Hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(a.Code, b.Code))
 	})

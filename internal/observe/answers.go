@@ -1,10 +1,13 @@
 package observe
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/accesslog"
@@ -70,6 +73,25 @@ func seriesOf(access, urls *iikanji.Profile) map[string]*iikanji.Series {
 	return out
 }
 
+// addURLs adds to the series of routes their most requested URLs, and how many
+// answers a cache that renews each URL once in a second would have saved in a load
+// of this length.
+func addURLs(series map[string]*iikanji.Series, access, urls *iikanji.Profile, took time.Duration) {
+	rows := slices.Clone(urls.Rows)
+	slices.SortStableFunc(rows, func(a, b iikanji.Row) int { return cmp.Compare(b.Count, a.Count) })
+	for _, r := range rows {
+		s := series[routeFor(access, r.Key)]
+		_, url, ok := strings.Cut(r.Key, " ")
+		if s == nil || !ok {
+			continue
+		}
+		s.Crowded += max(0, r.Count-int64(took.Seconds()+1))
+		if i := slices.Index(s.Others[:], ""); i >= 0 && url != s.Heaviest {
+			s.Others[i] = url
+		}
+	}
+}
+
 // framing bounds the difference of the sizes of one body in nginx's log, as a
 // share of the body: an answer without Content-Length is passed on in chunks as
 // they arrive, and their heads (6 bytes and more each) are counted.
@@ -130,6 +152,23 @@ func urlsToAsk(seen []iikanji.Fact, service string) map[string]string {
 		var s iikanji.Series
 		if f.Target == service && f.Topic == iikanji.TopicSeries && json.Unmarshal([]byte(f.Value), &s) == nil && strings.HasPrefix(s.Heaviest, "/") {
 			out[f.Key] = s.Heaviest
+		}
+	}
+	return out
+}
+
+// othersToAsk are further URLs of these routes.
+func othersToAsk(seen []iikanji.Fact, service string) map[string][]string {
+	out := map[string][]string{}
+	for _, f := range seen {
+		var s iikanji.Series
+		if f.Target != service || f.Topic != iikanji.TopicSeries || json.Unmarshal([]byte(f.Value), &s) != nil {
+			continue
+		}
+		for _, url := range s.Others {
+			if strings.HasPrefix(url, "/") {
+				out[f.Key] = append(out[f.Key], url)
+			}
 		}
 	}
 	return out

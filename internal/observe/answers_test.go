@@ -51,6 +51,29 @@ func TestSeriesOf(t *testing.T) {
 	}
 }
 
+// TestAddURLs: in a load of 9.5 s, the cache answers what is beyond 10 requests for
+// each URL.
+func TestAddURLs(t *testing.T) {
+	access := &iikanji.Profile{Rows: []iikanji.Row{{Key: "GET /a/:id"}, {Key: "GET /"}}}
+	row := func(url string, n int64) iikanji.Row {
+		return iikanji.Row{Key: "GET " + url, Count: n, Web: &iikanji.WebRow{}}
+	}
+	urls := &iikanji.Profile{Rows: []iikanji.Row{row("/a/1", 3), row("/a/2", 300), row("/a/3", 20), row("/a/4", 9), row("/a/5", 1), row("/a/6", 4), row("/", 11), row("/elsewhere", 99)}}
+	series := seriesOf(access, urls)
+	heaviest := series["GET /a/:id"].Heaviest
+	addURLs(series, access, urls, 9500*time.Millisecond)
+	if s := series["GET /a/:id"]; s.Crowded != 300 || heaviest != "/a/1" || s.Others != [3]string{"/a/2", "/a/3", "/a/4"} {
+		t.Errorf("%+v", *s)
+	}
+	if s := series["GET /"]; s.Crowded != 1 || s.Others != [3]string{} {
+		t.Errorf("%+v", *s)
+	}
+	seen := []iikanji.Fact{facts.SeriesFact("nginx", "GET /a/:id", *series["GET /a/:id"]), facts.SeriesFact("other", "GET /", *series["GET /a/:id"])}
+	if got := fmt.Sprint(othersToAsk(seen, "nginx")); got != "map[GET /a/:id:[/a/2 /a/3 /a/4]]" {
+		t.Error(got)
+	}
+}
+
 // TestCompare checks that consecutive answers to two clients are compared, and that
 // answers to one client and answers far apart are not.
 func TestCompare(t *testing.T) {
@@ -94,7 +117,7 @@ func TestURLsToAsk(t *testing.T) {
 func TestAccessRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "access.log")
 	line := func(method, url string, status int) string {
-		return fmt.Sprintf("127.0.0.1 - - [22/Nov/2026:06:00:00 +0000] \"%s %s HTTP/1.1\" %d 7 \"-\" \"-\"\n", method, url, status)
+		return fmt.Sprintf("127.0.0.1 - - [22/Nov/2026:06:00:00 +0000] \"%s %s HTTP/1.1\" %d 7 \"-\" %q\n", method, url, status, map[string]string{"GET": "ExampleBot/1", "POST": "-"}[method])
 	}
 	before := strings.Repeat(line("GET", "/before", 502), 50)
 	load := strings.Repeat(line("GET", "/page?n=1", 200), 60) + strings.Repeat(line("GET", "/page", 504), 3) + strings.Repeat(line("POST", "/order", 502), 5) + line("POST", "/order", 200)
@@ -118,6 +141,17 @@ func TestAccessRead(t *testing.T) {
 	}
 	if want := map[string]string{"edge 504 GET /page": "3", "edge 502 POST /order": "5"}; !maps.Equal(got, want) {
 		t.Errorf("statuses %v, want %v", got, want)
+	}
+	agents, err := read.agentFacts("edge")
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(got)
+	for _, f := range agents {
+		got[f.Key] = f.Value
+	}
+	if want := map[string]string{"ExampleBot/1": `{"requests":63,"took_ns":0}`, "(none)": `{"requests":6,"took_ns":0}`, "": `{"requests":69,"took_ns":0}`}; !maps.Equal(got, want) {
+		t.Errorf("agents %v, want %v", got, want)
 	}
 	if n := read.routes.Intake.Lines; n != 69 || read.routes.Target != "edge" {
 		t.Errorf("%d lines of %s", n, read.routes.Target)

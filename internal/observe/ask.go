@@ -301,6 +301,7 @@ func askAnswers(ctx context.Context, h host.Host, s iikanji.Service, folders []s
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*askLimit)
 	defer cancel()
+	clients.Others = othersToAsk(seen, s.Name)
 	known, err := facts.AnswerFacts(ctx, h, s.Name, "http://"+s.Address, urls, folders, clients)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil // what did answer is known

@@ -230,7 +230,7 @@ func testSeen(t *testing.T, ob *Observation) {
 	}
 	for key, want := range map[string]string{
 		"app volume output":        fmt.Sprint(1000 * len("DEBUG within\n")),
-		"nginx series GET /within": `{"urls":1,"repeats":999,"again":1,"fixed":1,"fixed_repeats":999,"fixed_bytes":4995,"sizes":1,"heaviest":"/within"}`,
+		"nginx series GET /within": `{"urls":1,"repeats":999,"again":1,"fixed":1,"fixed_repeats":999,"fixed_bytes":4995,"sizes":1,"heaviest":"/within","crowded":997}`,
 	} {
 		if seen[key] != want {
 			t.Errorf("%s is %q, want %q", key, seen[key], want)

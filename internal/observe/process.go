@@ -91,11 +91,15 @@ func (o *Observer) readAnswers(ob *Observation, w *webWatch, access *accessRead)
 	statuses, err := access.statuses(name)
 	o.doubt(ob, err)
 	ob.Seen = append(ob.Seen, statuses...)
+	agents, err := access.agentFacts(name)
+	o.doubt(ob, err)
+	ob.Seen = append(ob.Seen, agents...)
 	if access.urls.Err != nil {
 		o.doubt(ob, access.urls.Err)
 		return
 	}
 	series := seriesOf(access.routes, access.urls.Profile)
+	addURLs(series, access.routes, access.urls.Profile, ob.Run.Took)
 	if w.front {
 		o.doubt(ob, addClients(series, o.samples))
 		o.doubt(ob, o.noClients)

@@ -140,6 +140,7 @@ func (w *webWatch) written() int64 {
 type accessRead struct {
 	routes   *iikanji.Profile // nil where the log could not be read
 	urls     accesslog.Result // successful GETs, by URL
+	agents   accesslog.Result // by User-Agent
 	byStatus []statusRead
 }
 
@@ -173,18 +174,18 @@ func (w *webWatch) read(ctx context.Context, ticks *tally.Window) (*accessRead, 
 	if err := results[0].Err; err != nil {
 		return out, err
 	}
-	out.routes, out.urls = results[0].Profile, results[1]
+	out.routes, out.urls, out.agents = results[0].Profile, results[1], results[2]
 	out.routes.Target = w.service.Name
 	for i, status := range brokenDown {
-		out.byStatus = append(out.byStatus, statusRead{status, results[2+i]})
+		out.byStatus = append(out.byStatus, statusRead{status, results[3+i]})
 	}
 	return out, nil
 }
 
 // accessWays are the ways in which an access log is counted: by route,
-// successful GETs by URL, and by route each status that is broken down.
+// successful GETs by URL, by User-Agent, and by route each status that is broken down.
 func accessWays(ticks *tally.Window) ([]accesslog.Options, error) {
-	out := []accesslog.Options{{Whole: true, PerSecond: true, Ticks: ticks}, {Whole: true, By: accesslog.ByURL}}
+	out := []accesslog.Options{{Whole: true, PerSecond: true, Ticks: ticks}, {Whole: true, By: accesslog.ByURL}, {Whole: true, By: accesslog.ByAgent}}
 	for i, text := range append([]string{"200,method=GET"}, brokenDown...) {
 		where, err := accesslog.ParseWhere("status="+text, time.UTC)
 		if err != nil {

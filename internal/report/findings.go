@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji"
@@ -26,16 +28,16 @@ type Findings struct {
 func (f *Findings) Write(w io.Writer, format Format, cols int) error {
 	o := &out{w: w}
 	if format == TSV || format == CSV {
-		o.table(f.table(), format, 0)
+		o.table(f.table(f.Findings), format, 0)
 		return o.err
 	}
 	f.head(o, format, cols)
-	if len(f.Findings) == 0 {
+	if len(f.causes()) == 0 {
 		o.line("no finding: no rule found a cause with a noticeable cost")
 		return o.err
 	}
 	if format == Markdown {
-		o.table(f.table(), format, cols)
+		o.table(f.table(f.causes()), format, cols)
 		return o.err
 	}
 	f.lines(o, cols)
@@ -45,14 +47,15 @@ func (f *Findings) Write(w io.Writer, format Format, cols int) error {
 // lines writes two lines for each finding, the second one for its first remedy:
 // 80 columns are too few for both on one line.
 func (f *Findings) lines(o *out, cols int) {
-	t := f.table()
+	causes := f.causes()
+	t := f.table(causes)
 	t.Columns = t.Columns[:len(t.Columns)-1]
 	var b strings.Builder
 	(&out{w: &b}).table(t, Text, cols)
 	for n, line := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
 		o.line("%s", line)
-		if n > 0 && len(f.Findings[n-1].Remedies) > 0 {
-			o.line("    → %s", Shorten(Clean(f.Findings[n-1].Remedies[0].Says), wide(cols)-6))
+		if n > 0 && len(causes[n-1].Remedies) > 0 {
+			o.line("    → %s", Shorten(Clean(causes[n-1].Remedies[0].Says), wide(cols)-6))
 		}
 	}
 }
@@ -63,7 +66,7 @@ func (f *Findings) head(o *out, format Format, cols int) {
 		title = "## " + title
 	}
 	o.line("%s", title)
-	for _, n := range f.Notes {
+	for _, n := range slices.Concat(f.Notes, f.doubts()) {
 		if format == Markdown {
 			o.blank()
 			o.line("%s", n)
@@ -74,16 +77,41 @@ func (f *Findings) head(o *out, format Format, cols int) {
 	o.blank()
 }
 
-// table returns one row per finding.
-func (f *Findings) table() *Table {
+// causes are the findings that have a rank.
+func (f *Findings) causes() []iikanji.Finding {
+	return slices.DeleteFunc(slices.Clone(f.Findings), func(x iikanji.Finding) bool { return x.Code.Doubt() })
+}
+
+// doubts are the findings about the measurement itself, as notes.
+func (f *Findings) doubts() (out []string) {
+	for _, x := range f.Findings {
+		if !x.Code.Doubt() {
+			continue
+		}
+		text := fmt.Sprintf("doubt %s: %s", x.Code, x.Claim)
+		if len(x.Remedies) > 0 {
+			text += ": " + x.Remedies[0].Says
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// table returns one row per finding. Doubts have no rank.
+func (f *Findings) table(of []iikanji.Finding) *Table {
 	t := &Table{Columns: []Column{{Name: "#"}, {Name: "code", Left: true}, {Name: "seconds"}, {Name: "share"},
 		{Name: "where", Left: true, Shrink: true}, {Name: "remedy", Left: true}}}
-	for i, x := range f.Findings {
-		remedy := ""
+	rank := 0
+	for _, x := range of {
+		number, remedy := "-", ""
+		if !x.Code.Doubt() {
+			rank++
+			number = strconv.Itoa(rank)
+		}
 		if len(x.Remedies) > 0 {
 			remedy = x.Remedies[0].Says
 		}
-		t.Rows = append(t.Rows, []string{fmt.Sprint(i + 1), string(x.Code), gain(x.Gain), f.share(x), x.Where, remedy})
+		t.Rows = append(t.Rows, []string{number, string(x.Code), gain(x.Gain), f.share(x), x.Where, remedy})
 	}
 	return t
 }
@@ -111,19 +139,27 @@ func (f *Findings) share(x iikanji.Finding) string {
 func (f *Findings) Explain(w io.Writer, code iikanji.Code, format Format, cols int) (bool, error) {
 	o := &out{w: w}
 	some := false
-	for i, x := range f.Findings {
+	rank := 0
+	for _, x := range f.Findings {
+		if !x.Code.Doubt() {
+			rank++
+		}
 		if x.Code != code {
 			continue
+		}
+		number := fmt.Sprintf("%d. ", rank)
+		if x.Code.Doubt() {
+			number = ""
 		}
 		if some {
 			o.blank()
 		}
 		some = true
 		if format == Markdown {
-			o.line("### %d. %s: %s", i+1, x.Code, x.Where)
+			o.line("### %s%s: %s", number, x.Code, x.Where)
 			o.blank()
 		} else {
-			o.wrapped("", fmt.Sprintf("%d. %s  %s", i+1, x.Code, x.Where), wide(cols))
+			o.wrapped("", fmt.Sprintf("%s%s  %s", number, x.Code, x.Where), wide(cols))
 		}
 		f.explain(o, x, cols)
 	}

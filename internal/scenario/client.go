@@ -9,7 +9,11 @@ import (
 type ClientOptions struct {
 	// BaseURL is the base of all paths, with scheme http or https; empty means
 	// Session.URL().
-	BaseURL   string
+	BaseURL string
+	// Host is the value of the Host header, for targets with several virtual hosts
+	// at one address; empty means the host of BaseURL. Over TLS it is also the name
+	// that the certificate must have.
+	Host      string
 	UserAgent string
 	// MaxConns limits the browser's connections to the host; 0 means 6, as in
 	// browsers over HTTP/1.1.

@@ -18,6 +18,8 @@ type Fault struct {
 	Message string
 	Example *iikanji.Example
 	Cause   error
+	// Weight is the number of errors as which the score counts the fault; 0 means 1.
+	Weight int64
 	// Counted is set by the engine when Do has already counted this fault as an
 	// error of its step, so that Report does not count it twice.
 	Counted bool

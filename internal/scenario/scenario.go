@@ -70,6 +70,10 @@ type Session interface {
 	// NewClient returns a browser with its own connections, cookies and cache.
 	NewClient(o ClientOptions) Client
 
+	// Record counts a request that the scenario sent with a client of its own. It
+	// reports no fault: the scenario calls Report for what its rules count.
+	Record(x *Exchange)
+
 	// Phase starts another phase. Preparer.Prepare begins in Initialize and calls
 	// Phase(Prepare) after it has initialised the target.
 	Phase(p Phase)

@@ -13,8 +13,13 @@ type EventRule struct {
 type Table struct {
 	Base   float64     // the score before any event
 	Events []EventRule // by Event
-	// PerError is deducted for each error that is not a timeout.
+	// PerError is deducted for each error that is not a timeout, see TimeoutErrors.
 	PerError float64
+	// PercentPerError is the share of the raw score that each error costs, in percent.
+	// The sum is rounded down, and at most the whole raw score is deducted.
+	PercentPerError float64
+	// TimeoutErrors counts timeouts as errors, not as timeouts.
+	TimeoutErrors bool
 	// PerTimeouts is the number of timeouts that cost 1 point, rounded down; 0
 	// means that timeouts are free.
 	PerTimeouts int64
@@ -46,6 +51,9 @@ func (t *Table) Score(counts []int64, errors, timeouts int64) Score {
 		s.Raw += s.ByEvent[i]
 	}
 	s.Deducted = float64(errors) * t.PerError
+	if t.PercentPerError > 0 {
+		s.Deducted += math.Floor(s.Raw * min(float64(errors)*t.PercentPerError, 100) / 100)
+	}
 	if t.PerTimeouts > 0 {
 		s.Deducted += math.Floor(float64(timeouts) / float64(t.PerTimeouts))
 	}

@@ -24,4 +24,9 @@ func TestScore(t *testing.T) {
 	table.PerTimeouts = 0
 	f(table, []int64{0, 0, 0}, 0, 1e6, 1000, 0, 0, 0, 0)
 	f(Table{}, nil, 5, 5, 0, 0)
+	percent := Table{Events: []EventRule{{Name: "read", Points: 1}}, PercentPerError: 1}
+	f(percent, []int64{250}, 0, 0, 250, 0, 250)
+	f(percent, []int64{250}, 11, 5, 250, 27, 250)
+	f(percent, []int64{250}, 100, 0, 250, 250, 250)
+	f(percent, []int64{250}, 101, 0, 250, 250, 250)
 }

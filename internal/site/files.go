@@ -13,7 +13,7 @@ import (
 // may be written in the folders of its configs and its webapp only, neither in
 // the history nor in the services' own data. The arena is complete.
 func Files(t iikanji.Target, a *arena.Arena, conf, webapp string) *change.Site {
-	t.Policy = iikanji.Policy{Allow: a.Allow, AgentsChange: a.AgentsChange}
+	t.Policy = a.Policy()
 	services := map[string]change.Service{}
 	for i := range a.Services {
 		services[a.Services[i].Name] = filesOf(&a.Services[i], conf, webapp)

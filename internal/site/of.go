@@ -28,6 +28,7 @@ func Of(ctx context.Context, s *stack.Stack) (_ *change.Site, closeAll func() er
 	site := Files(s.Target(), s.Arena(), p.Conf, p.Webapp)
 	for name, svc := range site.Services {
 		declared := s.Arena().Service(name)
+		svc.Engine, svc.Address, svc.Memory = declared.Engine, p.Service(name).Address, declared.Memory
 		if declared.IsProcess() {
 			svc.Processes = func() []int { return s.Groups()[name] }
 			svc.LimitsFile = s.LimitsFile(name)

@@ -72,10 +72,10 @@ func (s *Stack) Services() []arena.Service {
 
 // Target describes the stack as a tuning target: services with their current
 // processes, logs, configs and sockets. A service on demand that is not enabled
-// is not part of it.
+// is listed apart.
 func (s *Stack) Target() iikanji.Target {
 	t := iikanji.Target{Name: s.arena.Name, Hosts: []iikanji.HostRef{{Name: "local"}},
-		Bench: iikanji.BenchRef{Scenario: s.arena.Name, URL: s.places.URL()}}
+		Bench: iikanji.BenchRef{Scenario: s.arena.Name, URL: s.places.URL()}, Policy: s.arena.Policy()}
 	groups := s.Groups()
 	for _, svc := range s.Services() {
 		p := s.places.Service(svc.Name)
@@ -94,6 +94,11 @@ func (s *Stack) Target() iikanji.Target {
 			ref.Logs = append(ref.Logs, iikanji.Log{Kind: l.Kind, Path: s.dir.path(logDir, l.File)})
 		}
 		t.Services = append(t.Services, ref)
+	}
+	for i := range s.arena.Services {
+		if svc := &s.arena.Services[i]; !s.dir.enabled(svc) {
+			t.OnDemand = append(t.OnDemand, iikanji.Service{Name: svc.Name, Role: svc.Role, Engine: svc.Engine, Address: s.places.Service(svc.Name).Address})
+		}
 	}
 	return t
 }

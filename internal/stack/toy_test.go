@@ -99,6 +99,9 @@ func TestToy(t *testing.T) {
 var toyProcesses = []string{"bell", "door", "kitchen", "larder", "phone", "waiter"}
 
 func (up toyUp) target(t *testing.T, s *Stack) {
+	if got := fmt.Sprint(s.Target().OnDemand); !strings.Contains(got, "icebox") || strings.Contains(got, "larder") {
+		t.Errorf("on demand: %s", got)
+	}
 	var got []string
 	for _, svc := range s.Target().Services {
 		got = append(got, fmt.Sprintf("%s %s %s", svc.Name, svc.Role, svc.Engine))

@@ -123,6 +123,7 @@ type Policy struct {
 	Allow   []iikanji.Promise `toml:"allow" help:"promises that changes may weaken: durability (committed data survive a crash), freshness (answers show the newest data), row-order (of queries without ORDER BY), observability (logs), availability (every request gets an answer), isolation (the statements of a transaction see one state of the data), tested-only (a rewrite of source needs a proof from the code itself; without it, equal answers to recorded requests suffice), behaviour (rules that the application decides by, such as a share that it drops)" words:"durability,freshness,row-order,observability,availability,isolation,tested-only,behaviour"`
 	Folders []string          `toml:"folders" help:"folders in which files may be written, and no others"`
 	Budget  Duration          `toml:"budget" help:"time limit of iikanji tune; default: 15m" example:"20m"`
+	Robots  []string          `toml:"robots" help:"regular expressions of the User-Agents that may be refused, besides those that name themselves bot, crawler or spider" example:"[\"^ExampleFeed/\"]"`
 	Agents  string            `toml:"agents" help:"what clients of iikanji mcp may do: read (and observe), or change (apply, judge and revert too); default: read" words:"read,change"`
 }
 

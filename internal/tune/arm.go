@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -102,6 +103,9 @@ func (tr *trial) arm(ctx context.Context, on bool) (*iikanji.Run, string, error)
 		return nil, "", err
 	}
 	tr.runs++
+	if tr.latest = nil; on && void == "" && run.Clean() {
+		tr.latest = run
+	}
 	if on && !tr.replan {
 		tr.replan, err = tr.wiped(ctx, tr.changes)
 	}
@@ -120,14 +124,16 @@ func (tr *trial) put(ctx context.Context, on bool) error {
 	if tr.on == on {
 		return tr.notice(ctx)
 	}
-	tr.fresh = nil
+	tr.fresh, tr.latest = nil, nil
 	if on {
 		tr.on = true // parts of a bundle may be applied when the next one fails
+		began := tr.now()
 		for _, c := range tr.changes {
 			if err := tr.acts.Apply(ctx, c.ID); err != nil {
 				return err
 			}
 		}
+		tr.applying = cmp.Or(tr.applying, tr.now().Sub(began))
 		return nil
 	}
 	for _, c := range slices.Backward(tr.changes) {

@@ -14,7 +14,10 @@ type budget struct {
 	nothing func() bool   // reports that no change is in force; may be nil
 	ending  bool          // the search is over; the rest is for the end phase
 	endLoad time.Duration // least load of full runs while ending
-	reserve func() int    // number of changes in force whose proof must be repeated
+	// switching is the time to bring the site from its untouched state to its final
+	// one, where that is not short: see Climb.
+	switching time.Duration
+	reserve   func() int // number of changes in force whose proof must be repeated
 }
 
 // timeLeft is the time left of the whole budget.
@@ -63,7 +66,14 @@ func (b *budget) endTime() time.Duration {
 	if b.nothing != nil && b.nothing() { // the shortest comparison, so that something may be kept at all
 		load = b.options.Short
 	}
-	return time.Duration(2*b.options.Pairs)*(load+b.overhead()) + 3*b.cost
+	return time.Duration(2*b.options.Pairs)*(load+b.overhead()) + 3*b.cost + b.turnsTime()
+}
+
+// turnsTime is the time for the turns between the untouched and the final site in
+// the last comparison: each second run of a pair needs one, and half of the first
+// runs.
+func (b *budget) turnsTime() time.Duration {
+	return time.Duration(b.options.Pairs+b.options.Pairs/2) * b.switching
 }
 
 // tailTime is the time for turning logs off and for drop-one checks: each weak

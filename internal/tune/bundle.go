@@ -119,7 +119,7 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate, why string) (tr
 	if tried, _ := t.tried(bundleOf(parts, why)); tried {
 		return false, nil
 	}
-	parts, planned, err := t.planAll(ctx, parts)
+	parts, planned, err := t.planAll(ctx, parts, false)
 	if err != nil {
 		return true, err
 	}
@@ -168,8 +168,9 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate, why string) (tr
 // planAll plans parts in order. A part that touches a place of an earlier part is
 // planned on the state that the earlier part leaves: the earlier parts are
 // applied for that, and undone afterwards. Parts that cannot be planned are
-// recorded as not tried and left out.
-func (pl *planner) planAll(ctx context.Context, parts []Candidate) (left []Candidate, planned []*iikanji.Change, err error) {
+// recorded as not tried and left out. With inOrder, a part that is refused is planned
+// once more on the state that the earlier parts leave.
+func (pl *planner) planAll(ctx context.Context, parts []Candidate, inOrder bool) (left []Candidate, planned []*iikanji.Change, err error) {
 	defer func() {
 		if e := pl.undo(ctx, planned, "planned as a part of a bundle"); err == nil {
 			err = e
@@ -182,7 +183,11 @@ func (pl *planner) planAll(ctx context.Context, parts []Candidate) (left []Candi
 			tried.Remedy = change.IntoSchemaFile(tried.Remedy)
 		}
 		c, refused, err := pl.look(ctx, tried)
-		if err == nil && refused == nil && slices.ContainsFunc(planned[applied:], func(o *iikanji.Change) bool { return touch(o, c) }) {
+		again := inOrder && refused != nil
+		if err == nil && refused == nil {
+			again = slices.ContainsFunc(planned[applied:], func(o *iikanji.Change) bool { return touch(o, c) })
+		}
+		if err == nil && again && applied < len(planned) {
 			if applied, refused, err = pl.applyFrom(ctx, planned, applied); err == nil && refused == nil {
 				c, refused, err = pl.look(ctx, tried)
 			}

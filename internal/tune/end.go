@@ -44,6 +44,12 @@ func (t *endPhase) run(ctx context.Context) error {
 	if err := t.dropOne(ctx); err != nil {
 		return err
 	}
+	return t.prove(ctx)
+}
+
+// prove rehearses a restart with what is in force and compares it with the untouched
+// site.
+func (t *endPhase) prove(ctx context.Context) error {
 	if len(t.ledger.InForce) == 0 {
 		if len(t.ledger.Attempts) == 0 && t.options.Time > 0 {
 			t.note("the time may have been too short for a trial: a run takes %s here", t.cost.Round(time.Second))
@@ -369,7 +375,7 @@ func (t *endPhase) compare(ctx context.Context) (err error) {
 	out := t.out
 	out.Full = t.fullLoad()
 	if t.options.Time > 0 { // all of the time left, except for a run that must be repeated
-		out.Full = t.fullIn(t.timeLeft() - t.cost)
+		out.Full = t.fullIn(t.timeLeft() - t.cost - t.turnsTime())
 	}
 	c := &comparison{endPhase: t, on: true}
 	defer func() {

@@ -132,6 +132,8 @@ type Attempt struct {
 	Alone   []*iikanji.Verdict `json:"proven_alone,omitempty"`
 	Dropped bool               `json:"dropped,omitempty"` // kept first, taken back by a drop-one check
 	Undone  bool               `json:"undone,omitempty"`  // kept first, taken back by a person since
+	Rung    string             `json:"rung,omitempty"`    // of a ladder, whose changes may stay without a proof
+	Stays   bool               `json:"stays,omitempty"`   // a rung's changes stayed after its trial
 	Runs    int                `json:"runs"`
 	Took    time.Duration      `json:"took_ns"`
 }

@@ -56,8 +56,9 @@ func (q *queue) cured(c Candidate) bool {
 // those that blind the sensors or among the others.
 func (q *queue) next(blind bool) (Candidate, bool) {
 	again := Candidate{}
-	for _, c := range Ranked(q.believe(q.candidates), q.evidence.judge.Prior.SD()) {
-		if c.blinds() != blind || c.Key() == q.under || q.trifling(c) {
+	waiting := q.rewritesWait(q.candidates)
+	for _, c := range Ranked(q.withJoint(q.believe(q.candidates)), q.evidence.judge.Prior.SD()) {
+		if c.blinds() != blind || c.Key() == q.under || q.trifling(c) || waiting && c.apart() {
 			continue
 		}
 		switch tried, deferred := q.tried(c); {

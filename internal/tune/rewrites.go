@@ -15,7 +15,7 @@ const mostRewrites = 12
 // comparison of answers and one build serve all. A knob is tried alone, and so is
 // what a proposer wrote.
 func (q *queue) allRewrites(first Candidate) []Candidate {
-	alone := func(c Candidate) bool { return !c.rewrites() || c.knob() || c.Proposed }
+	alone := func(c Candidate) bool { return !c.rewrites() || c.knob() || c.apart() || c.Proposed }
 	if alone(first) {
 		return nil
 	}
@@ -27,6 +27,25 @@ func (q *queue) allRewrites(first Candidate) []Candidate {
 		}
 	}
 	return parts
+}
+
+// withJoint sets what the rewrites of source are expected to gain together, on the one
+// of them that ranks first: they get one trial (see allRewrites), so that its rank is
+// that of the bundle and not of its best part.
+func (q *queue) withJoint(cs []Candidate) []Candidate {
+	first := -1
+	for i, c := range cs {
+		if tried, _ := q.tried(c); !tried && c.rewrites() && (first < 0 || c.Chance*c.Gain > cs[first].Chance*cs[first].Gain) && !c.knob() && !c.apart() && !c.Proposed {
+			first = i
+		}
+	}
+	if first < 0 {
+		return cs
+	}
+	for _, part := range q.allRewrites(cs[first]) {
+		cs[first].joint += part.Chance * part.Gain
+	}
+	return cs
 }
 
 // covers reports whether a rewrite has all fixes of another: those of its function by
@@ -56,6 +75,23 @@ func (c Candidate) extraRuns() float64 {
 // What it is worth depends on the limit: a constant that throttles hides nothing as
 // long as another limit binds.
 func (c Candidate) knob() bool { return c.rewrites() && c.Remedy.Args["variant"] != "" }
+
+// apart reports whether a candidate is planned from all of the source, such as a query
+// cache from all statements. Other rewrites come before it: they would invalidate the
+// plan.
+func (c Candidate) apart() bool {
+	act, err := change.Match(c.Remedy)
+	return err == nil && act.Apart
+}
+
+// rewritesWait reports whether a rewrite of source waits for its trial that is not
+// planned from all of the source.
+func (q *queue) rewritesWait(cs []Candidate) bool {
+	return slices.ContainsFunc(cs, func(c Candidate) bool {
+		tried, _ := q.tried(c)
+		return !tried && c.rewrites() && !c.apart() && !c.knob() && !q.trifling(c)
+	})
+}
 
 // freed reports whether a change with a considerable effect was kept after an
 // attempt that had no gain. The limit may then be another one although the same

@@ -33,7 +33,11 @@ type trial struct {
 	looks    stats.Looks   // of this trial; empty for the judge's own
 	deferred bool          // ended early: another candidate promises more
 	answered *iikanji.Answered
-	replan   bool // initialize undid the change: plan it again, into the schema file
+	replan   bool          // initialize undid the change: plan it again, into the schema file
+	applying time.Duration // how long it took to apply the changes for the first time
+	rung     *Rung         // of a ladder; nil in a search
+	until    time.Time     // end of the rung's share of the time; zero without one
+	latest   *iikanji.Run  // the latest run, if it had the changes applied
 }
 
 // errTime is the end of the time in the middle of a trial.
@@ -170,10 +174,14 @@ func (tr *trial) decide(ctx context.Context) (judge.Provisional, iikanji.Verdict
 			}
 			continue
 		}
-		if v.Call != iikanji.CallUnknown {
+		if v.Call != iikanji.CallUnknown && !tr.more(v) {
 			return judge.Provisional{}, v, nil
 		}
 		usable = len(v.Tried)
+		if tr.shareEnded(v) {
+			v.Call, v.Reason, v.Why = iikanji.Inconclusive, iikanji.Undecided, "the rung's share of the time is over; "+v.Why
+			return judge.Provisional{}, v, nil
+		}
 		if tr.deferred = tr.better(v); tr.deferred {
 			v.Call, v.Reason, v.Why = iikanji.Inconclusive, iikanji.TooFew, "postponed, the expected gain of its next runs is less than that of other candidates: "+v.Why
 			return judge.Provisional{}, v, nil
@@ -235,22 +243,24 @@ func (tr *trial) settle(ctx context.Context, a *Attempt) error {
 	v := &a.Verdict
 	tr.past = append(tr.past, tr.c.Pairs[tr.had:])
 	tr.notePairs()
-	if v.Call != iikanji.Keep {
-		a.Parked, a.Deferred = v.Call == iikanji.Inconclusive, tr.deferred
+	stays, why := tr.stays(a)
+	if !stays {
+		a.Parked, a.Deferred = v.Call == iikanji.Inconclusive && tr.rung == nil, tr.deferred
 		err := tr.away(ctx, v.Why)
 		tr.learn()
 		return err
 	}
+	a.Stays = tr.rung != nil
 	if err := tr.put(ctx, true); err != nil {
 		return err
 	}
-	for _, c := range tr.changes {
-		if err := tr.acts.Keep(c.ID, a.verdictText()); err != nil {
-			return err
-		}
-		tr.ledger.InForce = append(tr.ledger.InForce, c.ID)
+	if err := tr.inForce(tr.changes, why); err != nil {
+		return err
 	}
 	tr.incumbent, tr.fresh = nil, nil
+	if tr.rung != nil && tr.latest != nil { // the next rung's first A
+		tr.fresh = tr.latest
+	}
 	tr.stale, tr.moved = tr.stale || v.Effect.Mid >= leap, true
 	for _, p := range tr.c.Pairs[tr.had:] {
 		if p.Void == "" && p.B != nil && p.B.Clean() {

@@ -26,14 +26,22 @@ func (t *Tuner) Tune(ctx context.Context) (*Outcome, error) {
 	if err := t.openLedger(); err != nil {
 		return nil, err
 	}
-	out := &Outcome{Full: t.Options.Full, Untouched: []iikanji.RunID{}, Final: []iikanji.RunID{}}
-	err := t.phases(ctx, out)
+	out := t.newOutcome()
+	return out, t.close(out, t.phases(ctx, out))
+}
+
+func (t *Tuner) newOutcome() *Outcome {
+	return &Outcome{Full: t.Options.Full, Untouched: []iikanji.RunID{}, Final: []iikanji.RunID{}}
+}
+
+// close completes the outcome of a search that ended with err, and saves it.
+func (t *Tuner) close(out *Outcome, err error) error {
 	out.Attempts = append([]Attempt{}, t.ledger.Attempts...)
 	out.Runs, out.Voided = t.ledger.Runs-t.before[0], t.ledger.Voided-t.before[1]
 	out.Short = [2]float64{geomean(t.untouched), geomean(t.incumbent)}
 	out.Noise, out.Notes, out.Took = t.judge.Prior.SD(), t.notes, t.Now().Sub(t.began)
 	out.Partial, out.FalseKeeps = err != nil, t.ledger.falseKeeps()
-	return out, errors.Join(err, t.save(), t.saveSearch(out))
+	return errors.Join(err, t.save(), t.saveSearch(out))
 }
 
 func (t *Tuner) phases(ctx context.Context, out *Outcome) error {

@@ -162,7 +162,7 @@ func (s *suite) untricked(t *testing.T, load time.Duration) *iikanji.Run {
 // cheatTest is a run with a cheat: the checks, or a load that ends when the cheat
 // was caught.
 func (s *suite) cheatTest(f *Fault) test {
-	o := test{url: s.proxy.URL(), seed: 1, clock: s.opt.Clock}
+	o := test{url: s.proxy.URL(), seed: 1, clock: s.opt.Clock, set: f.Set}
 	if f.UnderLoad {
 		o.load, o.until = faultDeadline, func(seen *iikanji.Fault) bool { return anyMatches(f.Want, seen) }
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/arena"
 )
 
 // A Fault is one planted fault. Exactly one of Spoil and Edits is set.
@@ -19,6 +20,8 @@ type Fault struct {
 	// UnderLoad means that the load must catch the fault; the load ends a fixed number
 	// of exchanges after the first wanted fault. Otherwise the checks before the load must catch it.
 	UnderLoad bool
+	// Set are values of the arena's settings for the run.
+	Set arena.Values
 	// Want lists the faults of a run that count as catching it; one is enough.
 	Want []Caught
 	// Also lists further faults that may follow from the planted one.

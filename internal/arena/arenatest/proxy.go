@@ -21,6 +21,7 @@ type Hook func(x *Exchange, forward func())
 // An Exchange is one request and its answer.
 type Exchange struct {
 	Phase  scenario.Phase // of the run
+	Host   string         // of the request
 	Method string
 	Path   string // without the query
 	Query  string
@@ -34,6 +35,12 @@ type Exchange struct {
 	// Cut, if above 0, closes the connection after that many bytes of the reply, while
 	// Content-Length gives the full size.
 	Cut int
+	// Close closes the connection after the answer, and the answer announces it. It
+	// is set where the target does so.
+	Close bool
+	// Stall, if above 0, sends that many bytes of the reply only and keeps the
+	// connection open until the client closes it.
+	Stall int
 
 	proxy *Proxy
 }
@@ -80,6 +87,13 @@ func (x *Exchange) Fetch(path, query string) (status int, body []byte) {
 	y.Method, y.Path, y.Query, y.Body = http.MethodGet, path, query, nil
 	x.proxy.forward(&y)
 	return y.Status, y.Reply
+}
+
+// Send sends a further request with a body to the app.
+func (x *Exchange) Send(method, path, contentType string, body []byte) (status int) {
+	y := Exchange{Method: method, Path: path, Header: http.Header{"Content-Type": {contentType}}, Body: body, proxy: x.proxy}
+	x.proxy.forward(&y)
+	return y.Status
 }
 
 // A Proxy sits between benchmarker and target and passes each exchange to its
@@ -155,7 +169,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the benchmarker closed the connection
 	}
-	x := &Exchange{Phase: p.phase.Load().(scenario.Phase), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,
+	x := &Exchange{Phase: p.phase.Load().(scenario.Phase), Host: r.Host, Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,
 		Header: r.Header.Clone(), Body: body, proxy: p}
 	p.hook.Load().(Hook)(x, func() { p.forward(x) })
 	for name, values := range x.Answer {
@@ -169,12 +183,27 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if x.Status != http.StatusNotModified {
 		w.Header().Set("Content-Length", strconv.Itoa(len(x.Reply)))
 	}
+	if x.Close {
+		w.Header().Set("Connection", "close")
+	}
 	w.WriteHeader(x.Status)
+	if x.Stall > 0 {
+		stall(w, r, x.Reply[:min(x.Stall, len(x.Reply))])
+	}
 	if x.Cut > 0 {
 		w.Write(x.Reply[:min(x.Cut, len(x.Reply))])
 		panic(http.ErrAbortHandler) // closes the connection
 	}
 	w.Write(x.Reply) // an error means that the benchmarker closed the connection
+}
+
+// stall sends the beginning of a reply, waits until the client closes the
+// connection, and closes it.
+func stall(w http.ResponseWriter, r *http.Request, begin []byte) {
+	w.Write(begin)
+	w.(http.Flusher).Flush()
+	<-r.Context().Done()
+	panic(http.ErrAbortHandler)
 }
 
 // forward sends an exchange's request to the target and stores the answer in the
@@ -189,7 +218,7 @@ func (p *Proxy) forward(x *Exchange) {
 		x.Give(http.StatusBadGateway, "text/plain", err.Error())
 		return
 	}
-	r.Header = x.Header.Clone()
+	r.Host, r.Header = x.Host, x.Header.Clone()
 	r.Header.Del("Connection")
 	res, err := p.client.Do(r)
 	if err != nil {
@@ -202,5 +231,5 @@ func (p *Proxy) forward(x *Exchange) {
 		x.Give(http.StatusBadGateway, "text/plain", err.Error())
 		return
 	}
-	x.Status, x.Answer, x.Reply = res.StatusCode, res.Header, reply
+	x.Status, x.Answer, x.Reply, x.Close = res.StatusCode, res.Header, reply, res.Close
 }

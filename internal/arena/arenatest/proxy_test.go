@@ -1,6 +1,7 @@
 package arenatest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/scenario"
@@ -17,7 +19,7 @@ import (
 func echo(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Asked", r.Method+" "+r.URL.RequestURI()+" "+r.Header.Get("X-Mine")+" "+string(body))
+	w.Header().Set("X-Asked", r.Method+" "+r.Host+r.URL.RequestURI()+" "+r.Header.Get("X-Mine")+" "+string(body))
 	w.WriteHeader(http.StatusAccepted)
 	io.WriteString(w, `[1,2,3]`)
 }
@@ -28,6 +30,7 @@ func ask(t *testing.T, url string) (res *http.Response, body string, err error) 
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.Host = "tenant.example"
 	r.Header.Set("X-Mine", "mine")
 	if res, err = http.DefaultClient.Do(r); err != nil {
 		return nil, "", err
@@ -49,7 +52,7 @@ func TestProxy(t *testing.T) {
 	plain := func() {
 		t.Helper()
 		res, body, err := ask(t, url)
-		if err != nil || res.StatusCode != 202 || body != "[1,2,3]" || res.Header.Get("X-Asked") != "POST /api/isu/7/icon?a=b%2Cc mine sent" {
+		if err != nil || res.StatusCode != 202 || body != "[1,2,3]" || res.Header.Get("X-Asked") != "POST tenant.example/api/isu/7/icon?a=b%2Cc mine sent" {
 			t.Errorf("%v %q %v, want it passed on as it is", res, body, err)
 		}
 	}
@@ -71,12 +74,53 @@ func TestProxy(t *testing.T) {
 		t.Errorf("%q came whole, want it cut", body)
 	}
 	p.Spoil(Before(func(x *Exchange) { x.Query = "" }))
-	if res, _, err := ask(t, url); err != nil || !strings.HasPrefix(res.Header.Get("X-Asked"), "POST /api/isu/7/icon mine") {
+	if res, _, err := ask(t, url); err != nil || !strings.HasPrefix(res.Header.Get("X-Asked"), "POST tenant.example/api/isu/7/icon mine") {
 		t.Errorf("%v %v, want no query", res, err)
 	}
 	p.Spoil(func(x *Exchange, _ func()) { status, body := x.Fetch("/other", "q"); x.Give(status, "", string(body)) })
 	if res, body, err := ask(t, url); err != nil || res.StatusCode != 202 || body != "[1,2,3]" {
 		t.Errorf("%v %q %v, want the other answer", res, body, err)
+	}
+}
+
+// TestProxyCloses: the proxy closes connections as its target does, or as a hook
+// demands, and a stalled answer leaves the connection open.
+func TestProxyCloses(t *testing.T) {
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/close" {
+			w.Header().Set("Connection", "close")
+		}
+		io.WriteString(w, "body")
+	}))
+	defer target.Close()
+	p, err := NewProxy(target.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for path, want := range map[string]bool{"/close": true, "/keep": false} {
+		if res, body, err := ask(t, p.URL()+path); err != nil || body != "body" || res.Close != want {
+			t.Errorf("%s: %v %q %v, want close %t", path, res, body, err, want)
+		}
+	}
+	p.Spoil(After(200, func(x *Exchange) { x.Close = false }))
+	if res, _, err := ask(t, p.URL()+"/close"); err != nil || res.Close {
+		t.Errorf("%v %v, want the connection kept", res, err)
+	}
+	p.Spoil(After(200, func(x *Exchange) { x.Stall = 2 }))
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, "GET", p.URL()+"/keep", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if body, err := io.ReadAll(res.Body); string(body) != "bo" || res.ContentLength != 4 || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%q of %d bytes, %v, want a stalled body", body, res.ContentLength, err)
 	}
 }
 

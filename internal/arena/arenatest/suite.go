@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -25,10 +26,16 @@ const WorkGauge = "offered work (digest)"
 type Opt struct {
 	Load  time.Duration // duration for the untouched app; 0 means 6 s
 	Clock float64       // clock rate of the runs with planted faults; 0 means the arena's own
+	// Again is the clock rate of the runs that repeat initialize and compare the
+	// offered work; 0 means the arena's own.
+	Again float64
 	// Ease lists edits that make the app fast enough for a short load to reach every
 	// check a few times. The faults are planted into the eased app.
 	Ease   []Edit
 	Faults []Fault
+	// Further tests use the untouched app at a URL, and the folder of the
+	// benchmarker's data. It may be nil.
+	Further func(t *testing.T, url, data string)
 	// Cheats are faults that a search could take for speed. Each is offered as a
 	// proposal, tried, judged and undone. They need hooks.
 	Cheats []Fault
@@ -58,6 +65,9 @@ func Suite(t *testing.T, name string, o Opt) {
 	t.Run("untouched", func(t *testing.T) { work = s.untouched(t) })
 	t.Run("again", s.again)
 	t.Run("same work", func(t *testing.T) { s.sameWork(t, work) })
+	if o.Further != nil {
+		t.Run("further", func(t *testing.T) { o.Further(t, s.direct(), s.stack.Data()) })
+	}
 	s.faults(t)
 	s.cheats(t)
 }
@@ -99,6 +109,7 @@ type test struct {
 	seed  uint64
 	load  time.Duration // 0 means the checks only
 	clock float64
+	set   arena.Values
 	// until ends the load [afterFault] exchanges after the first fault for which it
 	// returns true. It may be nil. The load must go through the proxy.
 	until func(f *iikanji.Fault) bool
@@ -106,7 +117,7 @@ type test struct {
 
 func (s *suite) run(t *testing.T, o test) *iikanji.Run {
 	t.Helper()
-	sc, err := s.arena.Scenario(arena.Options{Data: s.stack.Data(), NoLoad: o.load == 0, Clock: o.clock,
+	sc, err := s.arena.Scenario(arena.Options{Data: s.stack.Data(), NoLoad: o.load == 0, Clock: o.clock, Set: o.set,
 		Addresses: []string{strings.TrimPrefix(s.direct(), "http://")}})
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +173,7 @@ func (s *suite) work(t *testing.T, run *iikanji.Run) float64 {
 // the duration; the only limit is the arena's own.
 func (s *suite) again(t *testing.T) {
 	for range 2 {
-		run := s.run(t, test{url: s.direct(), seed: 1})
+		run := s.run(t, test{url: s.direct(), seed: 1, clock: s.opt.Again})
 		if run.Outcome != iikanji.Passed {
 			t.Errorf("the checks %s: %v %+v", run.Outcome, run.Reasons, run.Faults)
 		}
@@ -178,8 +189,8 @@ func (s *suite) again(t *testing.T) {
 // sameWork checks that the same seed offers the same work as before, and that
 // another seed offers other work.
 func (s *suite) sameWork(t *testing.T, work float64) {
-	same := s.work(t, s.run(t, test{url: s.direct(), seed: 1, load: time.Second}))
-	other := s.work(t, s.run(t, test{url: s.direct(), seed: 2, load: time.Second}))
+	same := s.work(t, s.run(t, test{url: s.direct(), seed: 1, load: time.Second, clock: s.opt.Again}))
+	other := s.work(t, s.run(t, test{url: s.direct(), seed: 2, load: time.Second, clock: s.opt.Again}))
 	if same != work || other == work {
 		t.Errorf("work of seed 1: %.0f and %.0f, of seed 2: %.0f", work, same, other)
 	}
@@ -231,7 +242,7 @@ func (s *suite) plant(t *testing.T, p *Fault) *iikanji.Run {
 	if (p.Spoil == nil) == (len(p.Edits) == 0) {
 		t.Fatal("BUG: a fault needs either a hook or edits")
 	}
-	o := test{url: s.proxy.URL(), seed: 1, clock: s.opt.Clock}
+	o := test{url: s.proxy.URL(), seed: 1, clock: s.opt.Clock, set: p.Set}
 	if p.UnderLoad {
 		o.load, o.until = faultDeadline, func(f *iikanji.Fault) bool { return anyMatches(p.Want, f) }
 	}
@@ -267,13 +278,13 @@ func (s *suite) edit(t *testing.T, edits []Edit) (mend func()) {
 		}
 		write(t, path, []byte(strings.Replace(string(text), e.Old, e.New, 1)))
 	}
-	if err := s.restart(); err != nil {
+	if err := s.restart(edits); err != nil {
 		restore()
 		t.Fatal(err)
 	}
 	return func() {
 		restore()
-		if err := s.restart(); err != nil {
+		if err := s.restart(edits); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -286,14 +297,25 @@ func write(t *testing.T, path string, text []byte) {
 	}
 }
 
-// restart builds every service that has a source from it and starts it.
-func (s *suite) restart() error {
+// restart builds the services whose sources have one of the edited files, and
+// starts them. An edit outside of all sources restarts every service with a source.
+func (s *suite) restart(edits []Edit) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
+	var built, all []arena.Service
 	for _, svc := range s.stack.Services() {
 		if svc.Source == "" {
 			continue
 		}
+		all = append(all, svc)
+		if slices.ContainsFunc(edits, func(e Edit) bool { return strings.HasPrefix(e.File, svc.Source+"/") }) {
+			built = append(built, svc)
+		}
+	}
+	if len(built) == 0 {
+		built = all
+	}
+	for _, svc := range built {
 		if err := s.stack.Rebuild(ctx, svc.Name); err != nil {
 			return err
 		}

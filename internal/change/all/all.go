@@ -5,6 +5,7 @@ import (
 	_ "github.com/iikanji/iikanji/internal/change/appenv"
 	_ "github.com/iikanji/iikanji/internal/change/ddl"
 	_ "github.com/iikanji/iikanji/internal/change/gocode"
+	_ "github.com/iikanji/iikanji/internal/change/httpcache"
 	_ "github.com/iikanji/iikanji/internal/change/mysqlconf"
 	_ "github.com/iikanji/iikanji/internal/change/nginxconf"
 	_ "github.com/iikanji/iikanji/internal/change/patch"

@@ -491,3 +491,57 @@ func TestAlreadyThere(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestContestDropsDatabase: the schema file of a contest drops the whole database
+// and names it in each statement. Its tables get their indexes in the file, which
+// survive initialize and are taken back to the byte; one beside the file is seen to
+// be wiped out.
+func TestContestDropsDatabase(t *testing.T) {
+	s := newLoadedSite(t)
+	b, err := os.ReadFile("../../../arenas/isuumo/files/mysql/db/0_Schema.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema string
+	if err := s.db.QueryRow("SELECT DATABASE()").Scan(&schema); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(string(b), "isuumo", schema)
+	if strings.Count(text, "DATABASE") != 2 || strings.Count(text, schema+".") != 2 {
+		t.Fatalf("the contest's schema file does not drop its database: %s", text)
+	}
+	s.write(t, "0_Schema.sql", text)
+	s.write(t, "1_Data.sql", "INSERT INTO "+schema+".chair SELECT seq, 'n', 'd', 't', seq, 1, 2, 3, 'c', 'f', 'k', seq % 7, 1 FROM "+schema+".seq_1_to_50;")
+	s.initialize(t)
+	a := newActs(t, s.open(s.dir))
+	r := remedy("add index", "chair", "columns", "popularity DESC, id")
+	plain := a.apply(r)
+	s.initialize(t)
+	if !a.wiped(plain) {
+		t.Fatal("initialize is not seen to have wiped the index out")
+	}
+	a.revert(plain)
+
+	all := []*iikanji.Change{
+		a.apply(change.IntoSchemaFile(r)),
+		a.apply(change.IntoSchemaFile(remedy("add index", "estate", "columns", "rent, id"))),
+	}
+	for _, want := range []string{"KEY `iikanji_popularity_id` (`popularity` DESC,`id`)", "KEY `iikanji_rent_id` (`rent`,`id`)"} {
+		if now := s.read(t, "0_Schema.sql"); strings.Count(now, want) != 1 {
+			t.Errorf("want %q once in\n%s", want, now)
+		}
+	}
+	for range 2 {
+		s.initialize(t)
+	}
+	for _, c := range all {
+		if a.wiped(c) {
+			t.Errorf("initialize wiped %s out", c.Says)
+		}
+	}
+	a.revert(all[1])
+	a.revert(all[0])
+	if now := s.read(t, "0_Schema.sql"); now != text {
+		t.Errorf("the file is not as it was:\n%s", now)
+	}
+}

@@ -33,13 +33,19 @@ type fixArgs struct {
 // Refine implements change.Refiner: a knob may be turned in a direction that gains
 // nothing as long as another limit binds.
 func (f *fixArgs) Refine(a *change.Act) {
-	if f.Variant != "" {
+	switch {
+	case f.Variant != "":
 		a.Belief = change.Belief{Chance: 0.25, Gain: 0.15}
+	case slices.Contains(f.Levers, queryCache):
+		a.Apart, a.Worth = true, change.WorthState
 	}
 }
 
 // Validate refuses paths that are not below the source folder.
 func (f *fixArgs) Validate() error {
+	if len(f.Levers) > 1 && slices.Contains(f.Levers, queryCache) {
+		return fmt.Errorf("levers: %s is planned from all of the source, so it stands alone", queryCache)
+	}
 	if f.File == "" || f.File != cleanPath(f.File) {
 		return fmt.Errorf("file: want a path below the source folder, as in main.go, not %.80q", f.File)
 	}

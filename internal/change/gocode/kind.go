@@ -41,9 +41,9 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 		return nil, err
 	}
 	svc := s.Services[r.Target]
-	t := &task{args: args, schema: schema, source: source}
+	t := &task{args: args, schema: schema, source: source, service: r.Target}
 	err = s.InSourceCopy(ctx, svc, source, func(h host.Host, dir string) error {
-		if err := t.rewrite(ctx, h, dir); err != nil {
+		if err := t.rewrite(ctx, s, h, dir); err != nil {
 			return err
 		}
 		if len(t.edited) == 0 {
@@ -104,7 +104,7 @@ func (t *task) edits(s *change.Site, on string) ([]change.Edit, error) {
 			return nil, fmt.Errorf("%s changed while its rewrite was planned", rel)
 		}
 		if string(old) != string(t.after[rel]) {
-			edits = append(edits, change.Edit{Path: path, Old: old, New: t.after[rel], Host: on})
+			edits = append(edits, change.Edit{Path: path, Old: old, New: t.after[rel], Host: on, Folder: t.inFolder(rel)})
 		}
 	}
 	if len(edits) == 0 {

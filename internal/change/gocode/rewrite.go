@@ -21,9 +21,11 @@ import (
 
 // A task is one plan: the rewrites in a copy of the source.
 type task struct {
-	args   *fixArgs
-	schema lever.Facts
-	source string
+	args    *fixArgs
+	schema  lever.Facts
+	source  string
+	service string
+	folder  string // of the source, which the change makes; "" for none
 
 	edited        []string          // files, relative to the source folder
 	before, after map[string][]byte // their content; nil: no file
@@ -33,12 +35,18 @@ type task struct {
 }
 
 // rewrite applies the fixes of each lever to the copy in dir, in their order.
-func (t *task) rewrite(ctx context.Context, h host.Host, dir string) error {
+func (t *task) rewrite(ctx context.Context, s *change.Site, h host.Host, dir string) error {
 	t.before, t.after = map[string][]byte{}, map[string][]byte{}
 	if err := t.declares(h, dir); err != nil {
 		return err
 	}
 	for _, code := range t.args.Levers {
+		if code == queryCache {
+			if err := t.cache(ctx, s, h, dir); err != nil {
+				return err
+			}
+			continue
+		}
 		l := t.lever(code)
 		if l == nil {
 			return fmt.Errorf("there is no lever %s", code)
@@ -173,7 +181,12 @@ func (t *task) says(edits []change.Edit) string {
 		if err != nil {
 			rel = filepath.Base(e.Path)
 		}
-		names = append(names, filepath.ToSlash(rel))
+		if rel = filepath.ToSlash(rel); !t.inFolder(rel) {
+			names = append(names, rel)
+		}
+	}
+	if t.folder != "" {
+		names = append(names, "new folder "+t.folder)
 	}
 	text := strings.Join(t.what, "; ")
 	if t.args.Variant != "" {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/nginxedit"
 	"github.com/iikanji/iikanji/internal/change/promise"
 	"github.com/iikanji/iikanji/internal/nginx"
 )
@@ -18,7 +19,7 @@ type accessLog struct {
 
 // Validate is called by change.Decode.
 func (a *accessLog) Validate() error {
-	if n, ok := bytesOf(a.Buffer); !ok || n < 1024 || n > 16<<20 {
+	if n, ok := nginxedit.BytesOf(a.Buffer); !ok || n < 1024 || n > 16<<20 {
 		return fmt.Errorf("buffer %q: want a size, 1k to 16m", a.Buffer)
 	}
 	if a.Flush.zero() {
@@ -31,7 +32,7 @@ func (a *accessLog) Refine(act *change.Act) { act.Simplifies = a.Log != "off" }
 
 func (a *accessLog) edit(t *task) error {
 	if a.Log == "off" {
-		t.says = "write no access log"
+		t.Says = "write no access log"
 		return t.logsOff()
 	}
 	found := false
@@ -42,12 +43,12 @@ func (a *accessLog) edit(t *task) error {
 		found = true
 		was := p.Args()
 		a.buffer(p)
-		t.weaken(promise.AccessLogs(was, p.Args())...)
+		t.Weaken(promise.AccessLogs(was, p.Args())...)
 	})
 	if !found {
 		return fmt.Errorf("no access_log writes to a file")
 	}
-	t.says = fmt.Sprintf("write the lines of access logs together, %s or %s at a time", a.Buffer, a.Flush)
+	t.Says = fmt.Sprintf("write the lines of access logs together, %s or %s at a time", a.Buffer, a.Flush)
 	return nil
 }
 
@@ -70,7 +71,7 @@ func (a *accessLog) buffer(p nginx.Place) {
 	if len(args) == 1 {
 		args = append(args, "combined")
 	}
-	if had["buffer"] != "" && sameValue(had["buffer"], a.Buffer) && sameValue(had["flush"], string(a.Flush)) {
+	if had["buffer"] != "" && nginxedit.SameValue(had["buffer"], a.Buffer) && nginxedit.SameValue(had["flush"], string(a.Flush)) {
 		return
 	}
 	p.SetArgs(append(args, "buffer="+a.Buffer, "flush="+string(a.Flush))...)
@@ -85,17 +86,17 @@ func (t *task) logsOff() error {
 			return
 		}
 		found = found || p.Within("http")
-		t.weaken(promise.AccessLogs(p.Args(), []string{"off"})...)
+		t.Weaken(promise.AccessLogs(p.Args(), []string{"off"})...)
 		p.SetArgs("off")
 	})
 	if found {
 		return nil
 	}
-	http, err := t.http()
+	http, err := t.HTTP()
 	if err != nil {
 		return err
 	}
-	t.weaken(promise.AccessLogs(nil, []string{"off"})...) // of nginx's default log
+	t.Weaken(promise.AccessLogs(nil, []string{"off"})...) // of nginx's default log
 	http.Add(nginx.New("access_log", "off"))
 	return nil
 }

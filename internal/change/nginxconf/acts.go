@@ -21,6 +21,10 @@ var acts = []change.DeclaredAct{
 		Name: "static files", Help: "serve files from disk, and from the app where there is no file",
 		Belief: change.Belief{Chance: 0.5, Gain: 0.05}, Worth: change.WorthLine, Simplifies: true,
 	}),
+	declare[internalFiles](change.Act{
+		Name: "internal files", Help: "send files of which the app's answer gives the name in X-Accel-Redirect",
+		Belief: usual, Worth: change.WorthLine, Simplifies: true,
+	}),
 	declare[gzipAnswers](change.Act{
 		Name: "gzip", Help: "compress answers",
 		Belief: change.Belief{Chance: 0.15, Gain: 0.02}, Worth: change.WorthLine, Simplifies: true,

@@ -136,12 +136,12 @@ type serverTokens struct {
 }
 
 func (a *serverTokens) edit(t *task) error {
-	http, err := t.http()
+	http, err := t.HTTP()
 	if err != nil {
 		return err
 	}
-	t.says = "set server_tokens " + a.Show
-	t.ensure([]*nginx.Directive{http}, "server_tokens", a.Show)
+	t.Says = "set server_tokens " + a.Show
+	t.Ensure([]*nginx.Directive{http}, "server_tokens", a.Show)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/iikanji/iikanji/internal/change/nginxedit"
 	"github.com/iikanji/iikanji/internal/nginx"
 )
 
@@ -35,7 +36,7 @@ func (a *buffers) Validate() error {
 }
 
 func (a *buffers) edit(t *task) error {
-	http, err := t.http()
+	http, err := t.HTTP()
 	if err != nil {
 		return err
 	}
@@ -53,12 +54,12 @@ func (a *buffers) edit(t *task) error {
 		}
 	}
 	if a.Spill == "off" {
-		if err := setEverywhere(t.conf, "proxy_max_temp_file_size", "http", []string{"0"}, everyPlace); err != nil {
+		if err := nginxedit.SetEverywhere(t.Conf, "proxy_max_temp_file_size", "http", []string{"0"}, nginxedit.EveryPlace); err != nil {
 			return err
 		}
 		says = append(says, "answers of any size")
 	}
-	t.says = "keep in memory: " + strings.Join(says, ", ")
+	t.Says = "keep in memory: " + strings.Join(says, ", ")
 	return nil
 }
 
@@ -71,7 +72,7 @@ func (t *task) atLeast(http *nginx.Directive, name string, n, builtIn size) {
 			return
 		}
 		found = found || p.Within("http")
-		if now, ok := bytesOf(p.Arg(0)); ok && now < int64(n) {
+		if now, ok := nginxedit.BytesOf(p.Arg(0)); ok && now < int64(n) {
 			p.SetArgs(n.String())
 		}
 	})
@@ -96,7 +97,7 @@ func (a *buffers) forAnswers(t *task, http *nginx.Directive) {
 	if t.buffersHold(around, a.Answer, header) {
 		return
 	}
-	if now, ok := bytesOf(t.value(around, "proxy_buffer_size")); ok {
+	if now, ok := nginxedit.BytesOf(t.Value(around, "proxy_buffer_size")); ok {
 		header = max(header, size(now))
 	}
 	for piece < 64<<10 && piece*8 < a.Answer { // larger pieces, so that there are fewer
@@ -105,7 +106,7 @@ func (a *buffers) forAnswers(t *task, http *nginx.Directive) {
 	count := max(8, (a.Answer+piece-1)/piece)
 	if v := t.Get(http, "proxy_buffers"); len(v) > 0 {
 		n, err := strconv.ParseInt(v[0].Arg(0), 10, 64)
-		if of, ok := bytesOf(v[0].Arg(1)); ok && err == nil && n*of >= int64(a.Answer) && n*of >= int64(count)*4096 {
+		if of, ok := nginxedit.BytesOf(v[0].Arg(1)); ok && err == nil && n*of >= int64(a.Answer) && n*of >= int64(count)*4096 {
 			count, piece = size(n), size(of)
 		}
 	}
@@ -113,21 +114,21 @@ func (a *buffers) forAnswers(t *task, http *nginx.Directive) {
 	for count*piece-piece < busy {
 		count++
 	}
-	t.ensureValue(around, "proxy_buffers", strconv.FormatInt(int64(count), 10), piece.String())
-	t.ensureValue(around, "proxy_buffer_size", header.String())
-	t.ensureValue(around, "proxy_busy_buffers_size", busy.String())
+	t.EnsureValue(around, "proxy_buffers", strconv.FormatInt(int64(count), 10), piece.String())
+	t.EnsureValue(around, "proxy_buffer_size", header.String())
+	t.EnsureValue(around, "proxy_busy_buffers_size", busy.String())
 }
 
 // buffersHold reports whether the buffers in effect hold an answer and its
 // header.
 func (t *task) buffersHold(around []*nginx.Directive, answer, header size) bool {
 	have, count, piece := int64(defaultHeader), int64(defaultPieces), int64(defaultPiece)
-	if now, ok := bytesOf(t.value(around, "proxy_buffer_size")); ok {
+	if now, ok := nginxedit.BytesOf(t.Value(around, "proxy_buffer_size")); ok {
 		have = now
 	}
-	if v, _ := t.effective(around, "proxy_buffers"); len(v) > 0 {
+	if v, _ := t.Effective(around, "proxy_buffers"); len(v) > 0 {
 		count, _ = strconv.ParseInt(v[0].Arg(0), 10, 64)
-		piece, _ = bytesOf(v[0].Arg(1))
+		piece, _ = nginxedit.BytesOf(v[0].Arg(1))
 	}
 	return have >= int64(header) && count*piece >= int64(answer)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change/nginxedit"
 	"github.com/iikanji/iikanji/internal/change/promise"
 	"github.com/iikanji/iikanji/internal/nginx"
 )
@@ -51,8 +52,8 @@ type cache struct {
 	Lock    string `arg:"lock" oneof:"on,off" default:"on" help:"on: of several requests for one answer only one reaches the app"`
 	Server  string `arg:"server" help:"server_name or listen address of a server block"`
 
-	slice   slice // the requests in it share an answer
-	seconds int   // for proxy_cache_valid
+	slice   nginxedit.Slice // the requests in it share an answer
+	seconds int             // for proxy_cache_valid
 }
 
 // renewedFor is the shortest slice of answers that are renewed in the
@@ -65,15 +66,15 @@ func (a *cache) Validate() error {
 	if err != nil || !validForm.MatchString(a.Valid) || d < 100*time.Millisecond || d > 100*time.Second {
 		return fmt.Errorf("valid %q: want 100ms to 100s", a.Valid)
 	}
-	if a.Key != "" && (!keyForm.MatchString(a.Key) || !slices.Contains(variablesOf(a.Key), "request_uri")) {
+	if a.Key != "" && (!keyForm.MatchString(a.Key) || !slices.Contains(nginxedit.VariablesOf(a.Key), "request_uri")) {
 		return fmt.Errorf("key %q: want nginx variables, and $request_uri among them", a.Key)
 	}
 	if !a.renews() {
-		a.slice = sliceOf(d)
-		a.seconds = int(a.slice.length/time.Second) + 1
+		a.slice = nginxedit.SliceOf(d)
+		a.seconds = int(a.slice.Length/time.Second) + 1
 		return nil
 	}
-	a.slice = sliceOf(max(renewedFor, 5*d))
+	a.slice = nginxedit.SliceOf(max(renewedFor, 5*d))
 	if a.seconds = int(d/time.Second) - 1; d%time.Second != 0 || a.seconds < 1 {
 		return fmt.Errorf("valid %q: stale updating needs whole seconds, from 2s", a.Valid)
 	}
@@ -92,67 +93,43 @@ func (a *cache) edit(t *task) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.split(&s); err != nil {
+	if _, err := t.Split(&s); err != nil {
 		return err
 	}
-	if err := t.noRedirect(s); err != nil {
+	if err := t.NoRedirect(s); err != nil {
 		return err
 	}
-	if err := a.makeZone(t, s.chain[0]); err != nil {
+	if err := a.makeZone(t, s.Chain[0]); err != nil {
 		return err
 	}
-	t.weaken(promise.Kept{Cached: true, FromApp: true, AppDecides: true, SameForAll: t.proves(iikanji.SameForAll)}.Promises()...)
-	t.says = fmt.Sprintf("keep the answers of %s for %s", a.Path, a.Valid)
+	t.Weaken(promise.Kept{Cached: true, FromApp: true, AppDecides: true, SameForAll: t.Proves(iikanji.SameForAll)}.Promises()...)
+	t.Says = fmt.Sprintf("keep the answers of %s for %s", a.Path, a.Valid)
 	if a.shared() {
-		t.says += ", the same for all clients, without cookies"
+		t.Says += ", the same for all clients, without cookies"
 	}
 	return a.fill(t, s)
 }
 
 // find is the spot of the path. It refuses a path whose answers cannot be
 // cached.
-func (a *cache) find(t *task) (spot, error) {
-	s, err := t.spot(a.Path, a.Server)
+func (a *cache) find(t *task) (nginxedit.Spot, error) {
+	s, err := t.Spot(a.Path, a.Server)
 	if err != nil {
 		return s, err
 	}
-	if s.want.prefix() && a.shared() {
+	if s.Want.Prefix() && a.shared() {
 		return s, fmt.Errorf("path %q: cookies can be ignored for one path or route, not for a folder", a.Path)
 	}
-	if s, err = a.passing(t, s); err != nil {
+	if s, err = t.Passing(a.Path, s); err != nil {
 		return s, err
 	}
-	if was := t.value(s.chain, "proxy_cache"); was != "" && was != "off" && was != zone && !strings.HasPrefix(was, zone+"_") {
+	if was := t.Value(s.Chain, "proxy_cache"); was != "" && was != "off" && was != zone && !strings.HasPrefix(was, zone+"_") {
 		return s, fmt.Errorf("path %q: its answers are in the cache %s already", a.Path, was)
 	}
-	if err := a.obeys(t, s); err != nil {
+	if err := t.Obeys(a.Path, s); err != nil {
 		return s, err
 	}
-	return s, a.public(t, s)
-}
-
-// passing is the spot from which requests are passed on to the app: for a
-// location that tries files first, its fallback, if there is no file.
-func (a *cache) passing(t *task, s spot) (spot, error) {
-	if t.passes(s.last()) {
-		return s, nil
-	}
-	tries := t.Get(s.last(), "try_files")
-	if len(s.chain) == 2 || len(tries) == 0 {
-		return s, fmt.Errorf("path %q: no location passes it on to the app", a.Path)
-	}
-	args := tries[0].Args()
-	named := args[len(args)-1]
-	if at := filepath.Join(t.value(s.chain, "root"), s.want.what); !s.want.regex() && t.exists(at) {
-		return s, fmt.Errorf("path %q: %s is on disk", a.Path, at)
-	}
-	for _, l := range t.Get(s.server(), "location") {
-		if l.Arg(0) == named && t.passes(l.Directive) && len(s.chain) == 3 && !s.is() {
-			s.chain = []*nginx.Directive{s.chain[0], s.server(), l.Directive}
-			return s, nil
-		}
-	}
-	return s, fmt.Errorf("path %q: location %s does not pass it on to the app in a way that is supported", a.Path, patternOf(s.last()))
+	return s, t.Public(a.Path, s)
 }
 
 // zone is the name of the cache, and after how many seconds without a request
@@ -176,31 +153,23 @@ func (a *cache) makeZone(t *task, http *nginx.Directive) error {
 			return nil
 		}
 	}
-	run := ""
-	for _, name := range []string{"proxy_temp_path", "client_body_temp_path", "fastcgi_temp_path"} {
-		if found := t.Get(http, name); run == "" && len(found) > 0 && filepath.IsAbs(found[0].Arg(0)) {
-			run = filepath.Dir(found[0].Arg(0))
-		}
-	}
-	if found := t.Find("pid"); run == "" && len(found) > 0 && filepath.IsAbs(found[0].Arg(0)) {
-		run = filepath.Dir(found[0].Arg(0))
-	}
-	if run == "" {
-		return fmt.Errorf("no folder for the cache is known: neither proxy_temp_path nor pid is an absolute path")
+	run, err := t.RunFolder(http)
+	if err != nil {
+		return err
 	}
 	dir := filepath.Join(run, name)
-	if !t.exists(dir) {
-		t.scratch = append(t.scratch, dir)
+	if !t.Exists(dir) {
+		t.Scratch = append(t.Scratch, dir)
 	}
-	insertBeforeServers(http, nginx.New("proxy_cache_path", dir, "levels=1", "keys_zone="+name+":8m", "max_size=256m", fmt.Sprintf("inactive=%ds", inactive), "use_temp_path=off"))
+	nginxedit.InsertBeforeServers(http, nginx.New("proxy_cache_path", dir, "levels=1", "keys_zone="+name+":8m", "max_size=256m", fmt.Sprintf("inactive=%ds", inactive), "use_temp_path=off"))
 	return nil
 }
 
 // fill writes the directives of the location whose answers are kept.
-func (a *cache) fill(t *task, s spot) error {
-	personal := slices.Clone(credentials)
+func (a *cache) fill(t *task, s nginxedit.Spot) error {
+	personal := slices.Clone(nginxedit.Credentials)
 	if a.shared() {
-		t.withoutCookies(s)
+		t.WithoutCookies(s)
 	} else {
 		personal = append(personal, "$http_cookie")
 	}
@@ -208,36 +177,36 @@ func (a *cache) fill(t *task, s spot) error {
 	if err != nil {
 		return err
 	}
-	a.slice.define(t, s.chain[0])
+	a.slice.Define(t.Plan, s.Chain[0])
 	name, _ := a.zone()
-	t.ensure(s.chain, "proxy_cache", name)
-	t.ensure(s.chain, "proxy_cache_key", key+" "+a.slice.variable())
-	t.ensure(s.chain, "proxy_cache_valid", "200", strconv.Itoa(a.seconds)+"s")
-	t.ensure(s.chain, "proxy_cache_lock", a.Lock)
-	if t.value(s.chain, "proxy_buffering") == "off" {
-		t.ensure(s.chain, "proxy_buffering", "on")
+	t.Ensure(s.Chain, "proxy_cache", name)
+	t.Ensure(s.Chain, "proxy_cache_key", key+" "+a.slice.Variable())
+	t.Ensure(s.Chain, "proxy_cache_valid", "200", strconv.Itoa(a.seconds)+"s")
+	t.Ensure(s.Chain, "proxy_cache_lock", a.Lock)
+	if t.Value(s.Chain, "proxy_buffering") == "off" {
+		t.Ensure(s.Chain, "proxy_buffering", "on")
 	}
 	if a.renews() {
-		t.ensure(s.chain, "proxy_cache_use_stale", "updating")
-		t.ensure(s.chain, "proxy_cache_background_update", "on")
-	} else if _, at := t.effective(s.chain, "proxy_cache_use_stale"); at >= 0 {
-		t.ensure(s.chain, "proxy_cache_use_stale", "off")
+		t.Ensure(s.Chain, "proxy_cache_use_stale", "updating")
+		t.Ensure(s.Chain, "proxy_cache_background_update", "on")
+	} else if _, at := t.Effective(s.Chain, "proxy_cache_use_stale"); at >= 0 {
+		t.Ensure(s.Chain, "proxy_cache_use_stale", "off")
 	}
-	t.ensure(s.chain, "proxy_cache_bypass", personal...)
-	t.ensure(s.chain, "proxy_no_cache", personal...)
+	t.Ensure(s.Chain, "proxy_cache_bypass", personal...)
+	t.Ensure(s.Chain, "proxy_no_cache", personal...)
 	return nil
 }
 
 // fullKey is the key of a location's answers. The default key is completed with
 // all that the app receives about a client; a key of the remedy that is not
 // complete is refused.
-func (a *cache) fullKey(t *task, s spot) (string, error) {
-	received, err := a.received(t, s)
+func (a *cache) fullKey(t *task, s nginxedit.Spot) (string, error) {
+	received, err := t.Received(a.Path, s, a.shared())
 	if err != nil {
 		return "", err
 	}
 	key := cmp.Or(a.Key, cacheKey)
-	in := variablesOf(key)
+	in := nginxedit.VariablesOf(key)
 	var lacks []string
 	for _, v := range received {
 		if !slices.Contains(in, v) {
@@ -250,39 +219,6 @@ func (a *cache) fullKey(t *task, s spot) (string, error) {
 	if a.Key != "" {
 		return "", fmt.Errorf("key %q: the app also receives %s: want all of it in the key", key, strings.Join(lacks, " "))
 	}
-	t.says += ", apart for each " + strings.Join(lacks, " ")
+	t.Says += ", apart for each " + strings.Join(lacks, " ")
 	return key + " " + strings.Join(lacks, " "), nil
-}
-
-// withoutCookies removes the cookies from a location's requests. An answer that
-// sets a cookie is not kept, and its cookie reaches the client.
-func (t *task) withoutCookies(s spot) {
-	t.ensureOneOf(s.chain, "proxy_set_header", sameHeader("Cookie"), "Cookie", "")
-}
-
-// appDecides are headers by which an application states that an answer must not be
-// kept, or for whom it is. nginx obeys them unless proxy_ignore_headers names them.
-var appDecides = []string{"Cache-Control", "Expires", "Set-Cookie", "Vary", "X-Accel-Expires"}
-
-// obeys refuses a location where nginx ignores what the application states.
-func (a *cache) obeys(t *task, s spot) error {
-	found, _ := t.effective(s.chain, "proxy_ignore_headers")
-	for _, d := range found {
-		for _, name := range appDecides {
-			if slices.ContainsFunc(d.Args(), func(arg string) bool { return strings.EqualFold(arg, name) }) {
-				return fmt.Errorf("path %q: proxy_ignore_headers %s is in effect there: the app could not keep an answer to itself", a.Path, name)
-			}
-		}
-	}
-	return nil
-}
-
-// define adds the map of a slice, once.
-func (s slice) define(t *task, http *nginx.Directive) {
-	for _, m := range t.Get(http, "map") {
-		if m.Arg(1) == s.variable() {
-			return
-		}
-	}
-	insertBeforeServers(http, s.block())
 }

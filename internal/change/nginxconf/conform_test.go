@@ -43,6 +43,7 @@ func connections(s *probedSite) map[string]heldAct {
 func answers(*probedSite) map[string]heldAct {
 	return map[string]heldAct{
 		"static files":       {remedy("static files", "path", "/assets"), `asset: 200 OK, body "from disk"`},
+		"internal files":     {remedy("internal files", "folder", "assets"), `named by the app: 200 OK, body "from disk"`},
 		"gzip":               {remedy("gzip"), "compressed: 200 OK, Content-Encoding [gzip]"},
 		"gzip static":        {remedy("gzip static", "path", "/ready"), "ready: 200 OK, Content-Encoding [gzip]"}, // new files that are not text
 		"expires":            {remedy("expires", "path", "/kept", "expires", "1h"), "kept: 200 OK, Cache-Control [max-age=3600]"},
@@ -127,6 +128,8 @@ func newProbedSite(t *testing.T) *probedSite {
 			switch r.URL.Path {
 			case "/large":
 				w.Header().Set("X-Large", strings.Repeat("x", largeHeader))
+			case "/named":
+				w.Header().Set("X-Accel-Redirect", "/iikanji/assets/a.txt")
 			case "/counted":
 				fmt.Fprint(w, s.asked.Add(1))
 				return
@@ -169,7 +172,7 @@ func (s *probedSite) probed() (string, error) {
 		header     http.Header
 	}{
 		{"root", "/", nil}, {"asset", "/assets/a.txt", nil}, {"compressed", "/any", gzip}, {"ready", "/ready/words.txt", gzip}, {"precompressed", "/ready/pre.txt", gzip},
-		{"kept", "/kept", nil}, {"large header", "/large", nil}, {"bot", "/any", http.Header{"User-Agent": {"bot/1"}}},
+		{"kept", "/kept", nil}, {"named by the app", "/named", nil}, {"named by a client", "/iikanji/assets/a.txt", nil}, {"large header", "/large", nil}, {"bot", "/any", http.Header{"User-Agent": {"bot/1"}}},
 	} {
 		said, err := s.ask(p.path, p.header)
 		if err != nil {

@@ -9,13 +9,13 @@
 // Steps of a plan:
 //
 //  1. find the act of the remedy and decode its arguments (acts.go);
-//  2. load the main file and what it includes (config.go);
+//  2. load the main file and what it includes (package nginxedit);
 //  3. find the location that answers a path now, by nginx's rules, and give the
-//     path a location of its own that does the same (location.go, inherit.go);
+//     path a location of its own that does the same (package nginxedit);
 //  4. edit the trees (one file per subject: upstream.go, socket.go, static.go,
 //     gzip.go, expires.go, cache.go, buffers.go, workers.go, openfiles.go,
 //     accesslog.go, useragents.go, settings.go);
-//  5. test the result with nginx (kind.go);
+//  5. test the result with nginx (nginxedit/plan.go);
 //  6. return the changed files as a Change with a reload.
 //
 // What is easily got wrong, and is handled here:
@@ -27,9 +27,9 @@
 //   - locations inside the longest prefix are searched first, expressions in the
 //     order of the file;
 //   - a file that is included in several places is edited for all of them
-//     (task.go, upstream.go);
+//     (nginxedit/plan.go, upstream.go);
 //   - a cached answer is given to other clients: its key needs all that the app
-//     receives about a client (cachekey.go);
+//     receives about a client (nginxedit/sharedanswer.go);
 //   - a file answers 405 to a POST that the app would have accepted;
 //   - proxy_cache_valid counts whole seconds of the clock, so "1s" can be two,
 //     and the app's own headers overrule it.

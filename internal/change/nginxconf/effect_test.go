@@ -20,6 +20,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/nginxedit"
 )
 
 // A clockApp answers with the time, the number of the request and the client's headers.
@@ -205,9 +206,9 @@ func TestCacheExpires(t *testing.T) {
 }
 
 // expand is the part of a text that an expression names.
-func (p pattern) expand(t *testing.T, text string) string {
+func expand(t *testing.T, p nginxedit.Pattern, text string) string {
 	t.Helper()
-	re, err := regexp.Compile(p.what)
+	re, err := regexp.Compile(p.What)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,19 +218,19 @@ func (p pattern) expand(t *testing.T, text string) string {
 // TestSlices: the expressions divide the clock into slices of each length.
 func TestSlices(t *testing.T) {
 	for _, want := range []time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second, 50 * time.Second, 100 * time.Second} {
-		sl := sliceOf(want + want/2)
-		if sl.length != want {
-			t.Fatalf("for %v the slice is %v", want+want/2, sl.length)
+		sl := nginxedit.SliceOf(want + want/2)
+		if sl.Length != want {
+			t.Fatalf("for %v the slice is %v", want+want/2, sl.Length)
 		}
-		m := sl.block()
+		m := sl.Block()
 		of := func(ms int64) string {
 			clock := fmt.Sprintf("%d.%03d", ms/1000, ms%1000)
 			for _, d := range m.Block.Items[1:] {
-				p := pattern{"~", strings.TrimPrefix(d.Name(), "~")}
-				if ok, err := p.matchesPath(clock); err != nil {
+				p := nginxedit.Pattern{How: "~", What: strings.TrimPrefix(d.Name(), "~")}
+				if ok, err := p.MatchesPath(clock); err != nil {
 					t.Fatal(err)
 				} else if ok {
-					return p.expand(t, clock) + d.Arg(0)[len("${iikanji_time}"):]
+					return expand(t, p, clock) + d.Arg(0)[len("${iikanji_time}"):]
 				}
 			}
 			t.Fatalf("%v: no slice for %s", want, clock)

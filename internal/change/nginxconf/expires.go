@@ -8,6 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/nginxedit"
 	"github.com/iikanji/iikanji/internal/change/promise"
 	"github.com/iikanji/iikanji/internal/nginx"
 )
@@ -43,17 +44,17 @@ func (a *expires) Refine(act *change.Act) {
 }
 
 func (a *expires) edit(t *task) error {
-	s, err := t.spot(a.Path, a.Server)
+	s, err := t.Spot(a.Path, a.Server)
 	if err != nil {
 		return err
 	}
-	t.says = fmt.Sprintf("let clients keep the answers of %s for %s", a.Path, a.Expires)
-	kept := promise.Kept{Expires: a.Expires, Words: a.Words, FromApp: t.computes(s.last()), SameForAll: t.proves(iikanji.SameForAll)}
+	t.Says = fmt.Sprintf("let clients keep the answers of %s for %s", a.Path, a.Expires)
+	kept := promise.Kept{Expires: a.Expires, Words: a.Words, FromApp: t.computes(s.Last()), SameForAll: t.Proves(iikanji.SameForAll)}
 	value, words := a.Expires, a.Words
-	there := t.value(s.chain, "expires") == value && (words == "" || t.adding(s.chain, words))
+	there := t.Value(s.Chain, "expires") == value && (words == "" || t.adding(s.Chain, words))
 	if !there && kept.FromApp {
 		kept.AppDecides = true
-		t.says += ", unless the app sends a Cache-Control"
+		t.Says += ", unless the app sends a Cache-Control"
 		if value != "off" { // off adds no header
 			value = t.unlessApp(s, "expires", value, "off")
 		}
@@ -61,30 +62,30 @@ func (a *expires) edit(t *task) error {
 			words = t.unlessApp(s, "cache", words, "")
 		}
 	}
-	t.weaken(kept.Promises()...)
-	if t.value(s.chain, "expires") != value || words != "" && !t.adding(s.chain, words) {
-		if _, err := t.split(&s); err != nil {
+	t.Weaken(kept.Promises()...)
+	if t.Value(s.Chain, "expires") != value || words != "" && !t.adding(s.Chain, words) {
+		if _, err := t.Split(&s); err != nil {
 			return err
 		}
-		if err := t.noRedirect(s); err != nil {
+		if err := t.NoRedirect(s); err != nil {
 			return err
 		}
-		t.ensure(s.chain, "expires", value)
-		if words != "" && !t.adding(s.chain, words) {
-			t.ensureOneOf(s.chain, "add_header", sameHeader("Cache-Control"), "Cache-Control", words)
+		t.Ensure(s.Chain, "expires", value)
+		if words != "" && !t.adding(s.Chain, words) {
+			t.EnsureOneOf(s.Chain, "add_header", nginxedit.SameHeader("Cache-Control"), "Cache-Control", words)
 		}
 	}
-	if t.value(s.chain, "etag") == "off" {
-		t.ensure(s.chain, "etag", "on")
+	if t.Value(s.Chain, "etag") == "off" {
+		t.Ensure(s.Chain, "etag", "on")
 	}
 	return nil
 }
 
 // computes reports whether an application answers the requests of a block, by any
 // protocol.
-func (c *conf) computes(d *nginx.Directive) bool {
+func (t *task) computes(d *nginx.Directive) bool {
 	return slices.ContainsFunc(d.Block.Items, func(in *nginx.Directive) bool {
-		files, _ := c.Included(in)
+		files, _ := t.Included(in)
 		return strings.HasSuffix(in.Name(), "_pass") || slices.ContainsFunc(files, func(f *nginx.File) bool {
 			return slices.ContainsFunc(f.Root.Items, func(d *nginx.Directive) bool { return strings.HasSuffix(d.Name(), "_pass") })
 		})
@@ -97,19 +98,19 @@ const maxVariable = 40
 
 // unlessApp is a variable that has a value if the app's answer has no
 // Cache-Control, and another value if it has one.
-func (t *task) unlessApp(s spot, what, value, otherwise string) string {
+func (t *task) unlessApp(s nginxedit.Spot, what, value, otherwise string) string {
 	name := "$iikanji_" + what + "_" + notWord.ReplaceAllString(value, "_")
 	if len(name) > maxVariable {
 		name = fmt.Sprintf("$iikanji_%s_%.16s", what, change.FingerprintOf([]byte(value)))
 	}
-	for _, m := range t.Get(s.chain[0], "map") {
+	for _, m := range t.Get(s.Chain[0], "map") {
 		if m.Arg(1) == name {
 			return name
 		}
 	}
 	m := nginx.NewBlock("map", "$upstream_http_cache_control", name)
 	m.Put(nginx.New("default", otherwise), nginx.New("", value))
-	insertBeforeServers(s.chain[0], m)
+	nginxedit.InsertBeforeServers(s.Chain[0], m)
 	return name
 }
 
@@ -117,32 +118,8 @@ var notWord = regexp.MustCompile(`[^a-z0-9]+`)
 
 // adding reports whether the words of Cache-Control are added already.
 func (t *task) adding(around []*nginx.Directive, words string) bool {
-	found, _ := t.effective(around, "add_header")
+	found, _ := t.Effective(around, "add_header")
 	return slices.ContainsFunc(found, func(p nginx.Place) bool {
 		return strings.EqualFold(p.Arg(0), "Cache-Control") && p.Arg(1) == words
 	})
-}
-
-// noRedirect keeps nginx from redirecting "/a" to "/a/", which it does if a
-// location for that folder passes requests on. The app answered "/a" before; a
-// location for "/a" alone keeps that.
-func (t *task) noRedirect(s spot) error {
-	l := s.last()
-	folder := patternOf(l)
-	isNew := l.Line == 0
-	if !isNew || !folder.prefix() || !t.passes(l) || folder.what == "/" {
-		return nil
-	}
-	path := strings.TrimSuffix(folder.what, "/")
-	before := spot{want: pattern{"=", path}}
-	chain, err := t.locate(s.server(), path, true)
-	if err != nil {
-		return err
-	}
-	before.chain = append([]*nginx.Directive{s.chain[0]}, chain...)
-	if before.is() || !t.passes(before.last()) {
-		return nil
-	}
-	_, err = t.split(&before)
-	return err
 }

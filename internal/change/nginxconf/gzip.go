@@ -46,12 +46,12 @@ func (a *gzipAnswers) Validate() error {
 }
 
 func (a *gzipAnswers) edit(t *task) error {
-	http, err := t.http()
+	http, err := t.HTTP()
 	if err != nil {
 		return err
 	}
 	around := []*nginx.Directive{http} // a location with "gzip off" keeps it
-	t.ensure(around, "gzip", "on")
+	t.Ensure(around, "gzip", "on")
 	for _, d := range []struct {
 		name, value string
 		named       *int
@@ -59,13 +59,13 @@ func (a *gzipAnswers) edit(t *task) error {
 		{"gzip_comp_level", "1", a.Level}, {"gzip_min_length", "256", a.Min}, {"gzip_proxied", "any", nil}, {"gzip_vary", "on", nil},
 	} {
 		if d.named != nil {
-			t.ensure(around, d.name, strconv.Itoa(*d.named))
-		} else if found, _ := t.effective(around, d.name); len(found) == 0 {
+			t.Ensure(around, d.name, strconv.Itoa(*d.named))
+		} else if found, _ := t.Effective(around, d.name); len(found) == 0 {
 			http.Add(nginx.New(d.name, d.value))
 		}
 	}
 	t.addGzipTypes(http, strings.Fields(a.Types))
-	t.says = "compress answers of " + t.value(around, "gzip_min_length") + " bytes and more at level " + t.value(around, "gzip_comp_level")
+	t.Says = "compress answers of " + t.Value(around, "gzip_min_length") + " bytes and more at level " + t.Value(around, "gzip_comp_level")
 	return nil
 }
 
@@ -105,22 +105,22 @@ func (a *gzipStatic) edit(t *task) error {
 	if err != nil {
 		return err
 	}
-	s, err := t.spot(folderPath(a.Path), a.Server)
+	s, err := t.Spot(folderPath(a.Path), a.Server)
 	if err != nil {
 		return err
 	}
-	if t.passes(s.last()) || t.value(s.chain, "root") != root || s.want.how == "=" {
+	if t.Passes(s.Last()) || t.Value(s.Chain, "root") != root || s.Want.How == "=" {
 		return fmt.Errorf("path %q: nginx does not serve it from %s yet", a.Path, root)
 	}
-	if err := t.compressFiles(filepath.Join(root, s.want.what), a.Min); err != nil {
+	if err := t.compressFiles(filepath.Join(root, s.Want.What), a.Min); err != nil {
 		return fmt.Errorf("path %q: %w", a.Path, err)
 	}
-	t.weaken(promise.CompressedCopies()...)
-	t.ensure(s.chain, "gzip_static", "on")
-	if t.value(s.chain, "gzip_vary") != "on" {
-		t.ensure(s.chain, "gzip_vary", "on")
+	t.Weaken(promise.CompressedCopies()...)
+	t.Ensure(s.Chain, "gzip_static", "on")
+	if t.Value(s.Chain, "gzip_vary") != "on" {
+		t.Ensure(s.Chain, "gzip_vary", "on")
 	}
-	t.says = fmt.Sprintf("send compressed copies of %s (%d copies beside the files; make them again when the files change)", s.want.what, len(t.beside))
+	t.Says = fmt.Sprintf("send compressed copies of %s (%d copies beside the files; make them again when the files change)", s.Want.What, len(t.Beside))
 	return nil
 }
 
@@ -130,9 +130,9 @@ func (t *task) compressFiles(dir string, least int) error {
 	for ending, kind := range mediaTypes {
 		compresses[ending] = strings.HasPrefix(kind, "text/") || strings.Contains(gzipTypes, kind) || ending == "wasm" || ending == "map"
 	}
-	return t.walkFiles(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || t.ctx.Err() != nil {
-			return errors.Join(err, t.ctx.Err())
+	return t.WalkFiles(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || t.Ctx.Err() != nil {
+			return errors.Join(err, t.Ctx.Err())
 		}
 		if !d.Type().IsRegular() || !compresses[strings.TrimPrefix(filepath.Ext(path), ".")] {
 			return nil
@@ -141,8 +141,8 @@ func (t *task) compressFiles(dir string, least int) error {
 		if err != nil || edit == nil {
 			return err
 		}
-		t.beside = append(t.beside, *edit)
-		if total += len(edit.New); len(t.beside) > maxCompressed || total > maxCompressedBytes {
+		t.Beside = append(t.Beside, *edit)
+		if total += len(edit.New); len(t.Beside) > maxCompressed || total > maxCompressedBytes {
 			return fmt.Errorf("more than %d files or %d bytes would be compressed", maxCompressed, maxCompressedBytes)
 		}
 		return nil
@@ -151,7 +151,7 @@ func (t *task) compressFiles(dir string, least int) error {
 
 // compressed is the missing copy of a file; nil if it has one or needs none.
 func (t *task) compressed(path string, least int) (*change.Edit, error) {
-	text, err := t.read(path)
+	text, err := t.Read(path)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (t *task) compressed(path string, least int) (*change.Edit, error) {
 	if len(text) < least || out.Len() > len(text)-len(text)/10 {
 		return nil, nil
 	}
-	old, err := t.read(path + ".gz")
+	old, err := t.Read(path + ".gz")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return &change.Edit{Path: path + ".gz", New: out.Bytes()}, nil

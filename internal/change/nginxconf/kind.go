@@ -2,12 +2,10 @@ package nginxconf
 
 import (
 	"context"
-	"fmt"
-	"path/filepath"
-	"slices"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/nginxedit"
 )
 
 func init() { change.Register(Kind{}) }
@@ -36,60 +34,26 @@ func (Kind) Help() string {
 
 // Plan implements change.Kind.
 func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iikanji.Change, error) {
-	svc, ok := s.Services[r.Target]
-	if !ok || svc.Config == "" {
-		return nil, fmt.Errorf("no service %q with a configuration", r.Target)
-	}
 	_, editor, err := match(r)
 	if err != nil {
 		return nil, err
 	}
-	h, err := s.On(svc.Host)
+	p, err := nginxedit.Begin(ctx, s, r.Target, r.Proof)
 	if err != nil {
 		return nil, err
 	}
-	tree, err := load(svc.Config, siteFiles{s, h})
-	if err != nil {
-		return nil, err
-	}
-	t := &task{ctx: ctx, site: s, name: r.Target, conf: tree, svc: svc, host: h, proofs: r.Proof}
+	t := &task{p}
 	if err := editor.edit(t); err != nil {
 		return nil, err
 	}
-	if err := t.alone(); err != nil {
+	edits, err := t.Finish()
+	if err != nil {
 		return nil, err
 	}
-	edits := t.edits()
 	if len(edits) == 0 {
 		return nil, change.ErrNothing
 	}
-	if err := t.test(); err != nil {
-		return nil, err
-	}
-	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: t.says, Weakens: t.weakens, Risk: iikanji.RiskReload}
-	change.FromEdits(c, iikanji.Reload, change.OnHost(svc.Host, edits...)...)
+	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: t.Says, Weakens: t.Weakens, Risk: iikanji.RiskReload}
+	change.FromEdits(c, iikanji.Reload, edits...)
 	return c, nil
-}
-
-// edits are the files to write: first those that the new configuration needs,
-// then the configuration.
-func (t *task) edits() []change.Edit {
-	edits := slices.Clone(t.beside)
-	for _, f := range t.Changed() {
-		edits = append(edits, change.Edit{Path: f.Path, Old: []byte(f.Text), New: []byte(f.Root.String())})
-	}
-	return edits
-}
-
-// test has nginx read the edited configuration before any file is written: as
-// one scratch file in the folder of the main file, so that relative paths keep
-// their meaning. Folders that nginx makes during the test are removed.
-func (t *task) test() error {
-	defer t.removeScratch()
-	return t.site.InScratchFile(t.svc, filepath.Dir(t.svc.Config), ".conf", []byte(t.Flat()), func(path string) error {
-		if err := t.svc.Check(t.ctx, path); err != nil {
-			return fmt.Errorf("nginx refuses the edited configuration: %w", err)
-		}
-		return nil
-	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/change/nginxedit"
 	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/nginx"
 )
@@ -205,12 +206,12 @@ func (f oneFile) Read(path string) ([]byte, error) {
 func (oneFile) Glob(string) ([]string, error) { return nil, nil }
 
 // editTree edits trees without a plan.
-func editTree(t *testing.T, tree *conf, r iikanji.Remedy) error {
+func editTree(t *testing.T, tree *nginxedit.Conf, r iikanji.Remedy) error {
 	_, e, err := match(r)
 	if err != nil {
 		return err
 	}
-	return e.edit(&task{ctx: t.Context(), site: &change.Site{}, conf: tree, svc: change.Service{Public: public}, host: host.Local{}})
+	return e.edit(&task{&nginxedit.Plan{Ctx: t.Context(), Site: &change.Site{}, Conf: tree, Svc: change.Service{Public: public}, Host: host.Local{}}})
 }
 
 // TestEdits shows edits: the text before, the remedy, the text after.
@@ -268,7 +269,7 @@ func TestEdits(t *testing.T) {
 			"http {\n  server {\n    location / {\n      # to the app\n      proxy_pass http://a;\n    }\n    location @iikanji_app {\n        proxy_pass http://a;\n    }\n    location /s/ {\n        root " + public + ";\n        disable_symlinks on from=$document_root;\n        try_files $uri @iikanji_app;\n        error_page 405 = @iikanji_app;\n        types {\n            text/css css;\n        }\n    }\n  }\n}\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tree, err := load("/c/nginx.conf", oneFile(c.before))
+			tree, err := nginxedit.Load("/c/nginx.conf", oneFile(c.before))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -279,7 +280,7 @@ func TestEdits(t *testing.T) {
 			if got != c.after {
 				t.Errorf("got\n%s\nwant\n%s", got, c.after)
 			}
-			again, err := load("/c/nginx.conf", oneFile(got))
+			again, err := nginxedit.Load("/c/nginx.conf", oneFile(got))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -311,7 +312,7 @@ func TestAlready(t *testing.T) {
 		{"http { server { location / { proxy_pass http://a; } location /assets { root " + public + "; } } }", remedy("static files", "path", "/assets")},
 		{"http { expires 1h; server { location / { proxy_pass http://a; } } }", remedy("expires", "path", "/x/", "expires", "1h")},
 	} {
-		tree, err := load("/c/nginx.conf", oneFile(c.text))
+		tree, err := nginxedit.Load("/c/nginx.conf", oneFile(c.text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -352,7 +353,7 @@ func FuzzEdit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, which byte) {
 		r := rs[int(which)%len(rs)]
 		edit := func(text string) (string, error) {
-			tree, err := load("/c/nginx.conf", oneFile(text))
+			tree, err := nginxedit.Load("/c/nginx.conf", oneFile(text))
 			if err != nil {
 				return "", err
 			}

@@ -25,7 +25,7 @@ var builtInTypes = map[string]string{"html": "text/html", "gif": "image/gif", "j
 // list lacks none.
 func (t *task) missingTypes(around []*nginx.Directive, endings map[string]bool) *nginx.Directive {
 	known := map[string]string{}
-	blocks, _ := t.effective(around, "types")
+	blocks, _ := t.Effective(around, "types")
 	for _, b := range blocks {
 		t.Walk(b.Block, nil, func(p nginx.Place) {
 			for _, ending := range p.Args() {

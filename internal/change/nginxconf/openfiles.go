@@ -23,15 +23,15 @@ func (a *openFileCache) Validate() error {
 }
 
 func (a *openFileCache) edit(t *task) error {
-	http, err := t.http()
+	http, err := t.HTTP()
 	if err != nil {
 		return err
 	}
 	around := []*nginx.Directive{http}
-	t.ensure(around, "open_file_cache", "max="+strconv.Itoa(a.Max), "inactive="+string(a.Inactive))
-	t.ensureValue(around, "open_file_cache_valid", string(a.Valid))
-	t.weaken(promise.Nginx.Of("open_file_cache", "off", "max="+strconv.Itoa(a.Max))...)
-	t.says = "keep descriptors of files open, and check the files for changes after " + string(a.Valid)
+	t.Ensure(around, "open_file_cache", "max="+strconv.Itoa(a.Max), "inactive="+string(a.Inactive))
+	t.EnsureValue(around, "open_file_cache_valid", string(a.Valid))
+	t.Weaken(promise.Nginx.Of("open_file_cache", "off", "max="+strconv.Itoa(a.Max))...)
+	t.Says = "keep descriptors of files open, and check the files for changes after " + string(a.Valid)
 	return nil
 }
 

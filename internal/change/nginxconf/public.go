@@ -6,12 +6,14 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/change/nginxedit"
 )
 
 // publicRoot is the folder to serve: the service's public folder, or the folder
 // in it that a remedy names.
 func (t *task) publicRoot(named string) (string, error) {
-	public := t.svc.Public
+	public := t.Svc.Public
 	if public == "" {
 		return "", fmt.Errorf("the public folder of the service is unknown: no files can be served from disk")
 	}
@@ -20,11 +22,11 @@ func (t *task) publicRoot(named string) (string, error) {
 		return "", fmt.Errorf("root %q: want an absolute path", root)
 	}
 	root = filepath.Clean(root)
-	real, err := t.realPath(root)
+	real, err := t.RealPath(root)
 	if err != nil {
 		return "", fmt.Errorf("root %q: %w", root, err)
 	}
-	within, err := t.realPath(public)
+	within, err := t.RealPath(public)
 	if err != nil {
 		return "", fmt.Errorf("the public folder: %w", err)
 	}
@@ -41,7 +43,7 @@ func folderPath(path string) string {
 		path += "/"
 	}
 	if path == "/" {
-		return everything
+		return nginxedit.Everything
 	}
 	return path
 }
@@ -59,20 +61,20 @@ func (f publicFiles) add(path string) { f.endings[strings.TrimPrefix(filepath.Ex
 
 // publicFiles reads which files a location would serve. A file whose name
 // begins with a dot is not a public one, and is an error.
-func (t *task) publicFiles(root, path, page string, want pattern) (publicFiles, error) {
+func (t *task) publicFiles(root, path, page string, want nginxedit.Pattern) (publicFiles, error) {
 	f := publicFiles{page: page, endings: map[string]bool{}}
 	if page != "" {
-		if err := cleanPath(page); err != nil || want.what == "/" && want.prefix() {
+		if err := nginxedit.CleanPath(page); err != nil || want.What == "/" && want.Prefix() {
 			return f, fmt.Errorf("file %q: want the path of a file, for less than every path", page)
 		}
-		if !t.regular(filepath.Join(root, page)) {
+		if !t.Regular(filepath.Join(root, page)) {
 			return f, fmt.Errorf("file %q: there is no file of this name in %s", page, root)
 		}
 		f.add(page)
 	}
-	at := filepath.Join(root, want.what)
-	if want.how == "=" {
-		if f.add(at); page == "" && !t.regular(at) {
+	at := filepath.Join(root, want.What)
+	if want.How == "=" {
+		if f.add(at); page == "" && !t.Regular(at) {
 			return f, fmt.Errorf("path %q: there is no file %s", path, at)
 		}
 		return f, nil
@@ -89,7 +91,7 @@ func (t *task) publicFiles(root, path, page string, want pattern) (publicFiles, 
 
 // addFolder adds the files of a folder and counts them.
 func (t *task) addFolder(f publicFiles, dir string) (n int, err error) {
-	err = t.walkFiles(dir, func(path string, d fs.DirEntry, err error) error {
+	err = t.WalkFiles(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -101,7 +103,7 @@ func (t *task) addFolder(f publicFiles, dir string) (n int, err error) {
 			n++
 			f.add(path)
 		}
-		return t.ctx.Err()
+		return t.Ctx.Err()
 	})
 	return n, err
 }

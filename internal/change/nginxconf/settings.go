@@ -12,6 +12,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/nginxedit"
 	"github.com/iikanji/iikanji/internal/change/promise"
 	"github.com/iikanji/iikanji/internal/nginx"
 )
@@ -53,7 +54,7 @@ var settings = map[string]setting{
 	"tcp_nodelay":               {context: "http", form: onOff, builtIn: "on"},
 	"reset_timedout_connection": {context: "http", form: onOff, builtIn: "off"},
 	"keepalive_requests":        {context: "http", form: count},
-	"keepalive_timeout":         {context: "http", form: duration, builtIn: "75s"},
+	"keepalive_timeout":         {context: "http", form: nginxedit.Duration, builtIn: "75s"},
 	"client_body_buffer_size":   {context: "http", form: bufferSize},
 	"client_header_buffer_size": {context: "http", form: bufferSize, builtIn: "1k"},
 	"output_buffers":            {context: "http", form: countAndSize},
@@ -65,7 +66,7 @@ var settings = map[string]setting{
 	"proxy_request_buffering":   {context: "http", form: onOff, builtIn: "on", outer: true},
 	"proxy_socket_keepalive":    {context: "http", form: onOff, builtIn: "off"},
 	"open_file_cache":           {context: "http", form: openFileForm, builtIn: "off"},
-	"open_file_cache_valid":     {context: "http", form: duration, builtIn: "60s"},
+	"open_file_cache_valid":     {context: "http", form: nginxedit.Duration, builtIn: "60s"},
 	"open_file_cache_min_uses":  {context: "http", form: count, builtIn: "1"},
 	"open_file_cache_errors":    {context: "http", form: onOff, builtIn: "off"},
 	"gzip_static":               {context: "http", form: onOff, builtIn: "off"},
@@ -91,7 +92,7 @@ func (s setting) bounded(name, value string) error {
 		total, value = n, words[1]
 		fallthrough
 	case bufferSize:
-		n, ok := bytesOf(value)
+		n, ok := nginxedit.BytesOf(value)
 		if name == "proxy_max_temp_file_size" {
 			return nil // of a file, not of memory
 		}
@@ -100,8 +101,8 @@ func (s setting) bounded(name, value string) error {
 		}
 	case workerCount:
 		return checkProcesses(value)
-	case duration:
-		if d, ok := timeOf(value); !ok || d > maxIdle {
+	case nginxedit.Duration:
+		if d, ok := nginxedit.TimeOf(value); !ok || d > maxIdle {
 			return fmt.Errorf("%s %q: want a time up to %s", name, value, maxIdle)
 		}
 	}
@@ -162,19 +163,19 @@ func (a *setDirective) weaken(t *task, where func(nginx.Place) bool) {
 	outside := true
 	t.Walk(t.Root(), nil, func(p nginx.Place) {
 		if p.Name() == a.Directive && where(p) {
-			t.weaken(a.promises(strings.Join(p.Args(), " "))...)
+			t.Weaken(a.promises(strings.Join(p.Args(), " "))...)
 			outside = outside && !p.Within(a.set.context)
 		}
 	})
 	if outside { // it is added where nginx's default was in effect
-		t.weaken(a.promises(a.usual())...)
+		t.Weaken(a.promises(a.usual())...)
 	}
 }
 
 func (a *setDirective) edit(t *task) error {
-	t.says = fmt.Sprintf("set %s %s", a.Directive, a.Value)
+	t.Says = fmt.Sprintf("set %s %s", a.Directive, a.Value)
 	words := strings.Fields(a.Value)
-	where := everyPlace
+	where := nginxedit.EveryPlace
 	if a.set.outer {
 		where = func(p nginx.Place) bool { return p.Within(a.set.context) }
 	}
@@ -195,7 +196,7 @@ func (a *setDirective) edit(t *task) error {
 		}
 		return t.setConnections(n, true)
 	}
-	if err := setEverywhere(t.conf, a.Directive, a.set.context, words, where); err != nil {
+	if err := nginxedit.SetEverywhere(t.Conf, a.Directive, a.set.context, words, where); err != nil {
 		return err
 	}
 	return t.consistent()
@@ -207,8 +208,8 @@ func (a *setDirective) edit(t *task) error {
 func (t *task) isLog(path string) error {
 	known := false
 	t.Walk(t.Root(), nil, func(p nginx.Place) { known = known || p.Name() == "access_log" && p.Arg(0) == path })
-	for _, svc := range t.site.Target.Services {
-		known = known || svc.Name == t.name && slices.Contains(svc.Logs, iikanji.Log{Kind: "access", Path: path})
+	for _, svc := range t.Site.Target.Services {
+		known = known || svc.Name == t.Name && slices.Contains(svc.Logs, iikanji.Log{Kind: "access", Path: path})
 	}
 	if !known {
 		return fmt.Errorf("access_log %s: no access log is written there now", path)
@@ -223,7 +224,7 @@ func (t *task) alreadySet(name string, set setting, words []string, where func(n
 	t.Walk(t.Root(), nil, func(p nginx.Place) {
 		switch {
 		case p.Name() != name:
-		case !slices.EqualFunc(p.Args(), words, sameValue):
+		case !slices.EqualFunc(p.Args(), words, nginxedit.SameValue):
 			other = other || where(p)
 		case p.Within(set.context):
 			here = true
@@ -236,5 +237,5 @@ func (t *task) alreadySet(name string, set setting, words []string, where func(n
 	}
 	servers := t.Find("server", "http")
 	byServers := set.context == "http" && len(servers) > 0 && len(inServers) == len(servers)
-	return here || byServers || len(words) == 1 && set.builtIn != "" && sameValue(words[0], set.builtIn)
+	return here || byServers || len(words) == 1 && set.builtIn != "" && nginxedit.SameValue(words[0], set.builtIn)
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/iikanji/iikanji/internal/change/nginxedit"
 	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/nginx"
 )
@@ -27,13 +28,13 @@ func (a *upstreamSocket) edit(t *task) error {
 	if err := t.usable(a.Socket); err != nil {
 		return err
 	}
-	t.says = "connect to the app by its unix socket " + a.Socket
+	t.Says = "connect to the app by its unix socket " + a.Socket
 	address := "unix:" + a.Socket
-	return t.eachPass(a.To, func(p nginx.Place, pass passed) error {
-		if pass.to == address {
+	return t.EachPass(a.To, func(p nginx.Place, pass nginxedit.Passed) error {
+		if pass.To == address {
 			return nil
 		}
-		up := t.upstreamFor(p, pass)
+		up := t.UpstreamFor(p, pass)
 		servers := t.Get(up, "server")
 		if slices.ContainsFunc(servers, func(s nginx.Place) bool { return s.Arg(0) == address }) {
 			return nil
@@ -58,7 +59,7 @@ func (t *task) usable(sock string) error {
 	if err := t.isTargets(sock); err != nil {
 		return err
 	}
-	conn, err := t.host.Dial(t.ctx, "unix", sock)
+	conn, err := t.Host.Dial(t.Ctx, "unix", sock)
 	if err != nil {
 		return fmt.Errorf("socket %s does not accept: %w", sock, err)
 	}
@@ -69,12 +70,12 @@ func (t *task) usable(sock string) error {
 // isTargets refuses a socket unless it belongs to a service of the target,
 // other than a database, or is in the folders of the target's files.
 func (t *task) isTargets(sock string) error {
-	for _, svc := range t.site.Target.Services {
-		if svc.Socket == sock && svc.Host == t.svc.Host && svc.Name != t.name && t.site.Services[svc.Name].DB == nil {
+	for _, svc := range t.Site.Target.Services {
+		if svc.Socket == sock && svc.Host == t.Svc.Host && svc.Name != t.Name && t.Site.Services[svc.Name].DB == nil {
 			return nil
 		}
 	}
-	if err := t.site.MayWrite(t.svc.Host, sock); err != nil {
+	if err := t.Site.MayWrite(t.Svc.Host, sock); err != nil {
 		return fmt.Errorf("socket %s is not one of the target's: %w", sock, err)
 	}
 	return nil
@@ -83,7 +84,7 @@ func (t *task) isTargets(sock string) error {
 // workersReach refuses a socket to which the user of nginx's workers may not
 // connect: that user needs to write to it and to search the folders above.
 func (t *task) workersReach(sock string) error {
-	me, err := t.host.Account()
+	me, err := t.Host.Account()
 	if err != nil {
 		return fmt.Errorf("socket %s: %w", sock, err)
 	}
@@ -94,12 +95,12 @@ func (t *task) workersReach(sock string) error {
 	if found := t.Find("user"); len(found) > 0 {
 		name = found[0].Arg(0)
 	}
-	u, err := t.host.User(name)
+	u, err := t.Host.User(name)
 	if err != nil || u.UID == 0 {
 		return nil //nolint:nilerr // nginx refuses a user that does not exist
 	}
 	for path, bit := sock, fs.FileMode(2); ; path, bit = filepath.Dir(path), 1 {
-		info, err := t.stat(path)
+		info, err := t.Stat(path)
 		if err != nil {
 			return fmt.Errorf("socket %s: %w", sock, err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/nginxedit"
 	"github.com/iikanji/iikanji/internal/change/promise"
 	"github.com/iikanji/iikanji/internal/nginx"
 )
@@ -60,20 +61,20 @@ func (a *staticFiles) edit(t *task) error {
 	if !strings.HasPrefix(path, "= ") {
 		path = folderPath(path)
 	}
-	s, err := t.spot(path, a.Server)
+	s, err := t.Spot(path, a.Server)
 	if err != nil {
 		return err
 	}
-	files, err := t.publicFiles(root, a.Path, a.File, s.want)
+	files, err := t.publicFiles(root, a.Path, a.File, s.Want)
 	if err != nil {
 		return err
 	}
-	t.weaken(promise.Kept{Expires: a.Expires}.Promises()...)
+	t.Weaken(promise.Kept{Expires: a.Expires}.Promises()...)
 	if a.File != "" {
-		t.weaken(promise.Page(t.proves(iikanji.SameAsFile))...)
+		t.Weaken(promise.Page(t.Proves(iikanji.SameAsFile))...)
 	}
-	t.says = fmt.Sprintf("serve %s from the files in %s, and from the app where there is no file", s.want.what, root)
-	if !t.passes(s.last()) {
+	t.Says = fmt.Sprintf("serve %s from the files in %s, and from the app where there is no file", s.Want.What, root)
+	if !t.Passes(s.Last()) {
 		return a.already(t, s)
 	}
 	static, app, err := t.staticLocation(s, root, a.Expires, files)
@@ -84,26 +85,26 @@ func (a *staticFiles) edit(t *task) error {
 }
 
 // already is the edit for a path that nginx serves from disk.
-func (a *staticFiles) already(t *task, s spot) error {
-	if len(s.chain) == 2 {
+func (a *staticFiles) already(t *task, s nginxedit.Spot) error {
+	if len(s.Chain) == 2 {
 		return fmt.Errorf("path %q: no location passes it on to the app", a.Path)
 	}
-	for _, d := range s.last().Block.Items {
+	for _, d := range s.Last().Block.Items {
 		if d.Name() == "return" || strings.HasSuffix(d.Name(), "_pass") {
-			return fmt.Errorf("path %q: location %s answers by %s", a.Path, patternOf(s.last()), d.Name())
+			return fmt.Errorf("path %q: location %s answers by %s", a.Path, nginxedit.PatternOf(s.Last()), d.Name())
 		}
 	}
-	tries := t.Get(s.last(), "try_files")
+	tries := t.Get(s.Last(), "try_files")
 	if a.File != "" && (len(tries) == 0 || !tries[0].Has(a.File)) {
-		return fmt.Errorf("file %q: location %s serves files already, but not this one", a.File, patternOf(s.last()))
+		return fmt.Errorf("file %q: location %s serves files already, but not this one", a.File, nginxedit.PatternOf(s.Last()))
 	}
-	if a.Expires == "" || t.value(s.chain, "expires") == a.Expires {
+	if a.Expires == "" || t.Value(s.Chain, "expires") == a.Expires {
 		return change.ErrNothing
 	}
-	if !s.is() {
-		return fmt.Errorf(`expires %q: location %s serves the files already; want the act "expires"`, a.Expires, patternOf(s.last()))
+	if !s.Is() {
+		return fmt.Errorf(`expires %q: location %s serves the files already; want the act "expires"`, a.Expires, nginxedit.PatternOf(s.Last()))
 	}
-	t.ensure(s.chain, "expires", a.Expires)
+	t.Ensure(s.Chain, "expires", a.Expires)
 	return nil
 }
 
@@ -116,14 +117,14 @@ var (
 
 // staticLocation makes the location that serves files, and the named one that
 // passes the other requests on to the app.
-func (t *task) staticLocation(s spot, root, expires string, files publicFiles) (static, app *nginx.Directive, err error) {
-	from := s.last()
-	name := fallbackName(patternOf(from))
-	static = s.want.location()
-	for _, d := range t.copies(from) { // access rules and headers, as for the app's answers
+func (t *task) staticLocation(s nginxedit.Spot, root, expires string, files publicFiles) (static, app *nginx.Directive, err error) {
+	from := s.Last()
+	name := fallbackName(nginxedit.PatternOf(from))
+	static = s.Want.Location()
+	for _, d := range t.Copies(from) { // access rules and headers, as for the app's answers
 		switch {
 		case slices.Contains(notCopied, d.Name()):
-			return nil, nil, fmt.Errorf("location %s has %s: its files may not be public", patternOf(from), d.Name())
+			return nil, nil, fmt.Errorf("location %s has %s: its files may not be public", nginxedit.PatternOf(from), d.Name())
 		case d.Name() != "expires" && !aboutProxying.MatchString(d.Name()):
 			static.Put(d)
 		}
@@ -134,7 +135,7 @@ func (t *task) staticLocation(s spot, root, expires string, files publicFiles) (
 	}
 	static.Put(nginx.New("root", root), nginx.New("disable_symlinks", "on", "from=$document_root"),
 		nginx.New("try_files", append(tries, name)...))
-	old, _ := t.effective(s.chain, "error_page")
+	old, _ := t.Effective(s.Chain, "error_page")
 	for _, p := range old {
 		static.Put(p.Clone())
 	}
@@ -144,46 +145,46 @@ func (t *task) staticLocation(s spot, root, expires string, files publicFiles) (
 	} else if v := t.Get(from, "expires"); len(v) > 0 {
 		static.Put(v[0].Clone())
 	}
-	if types := t.missingTypes(s.chain, files.endings); types != nil {
+	if types := t.missingTypes(s.Chain, files.endings); types != nil {
 		static.Put(types)
 	}
 	for _, p := range t.Get(from, "proxy_pass") {
-		if pass, ok := passOf(p.Arg(0)); ok && pass.uri != "" {
+		if pass, ok := nginxedit.PassOf(p.Arg(0)); ok && pass.URI != "" {
 			return nil, nil, fmt.Errorf("proxy_pass %s has a path, which a named location cannot have", p.Arg(0))
 		}
 	}
-	return static, pattern{"@", strings.TrimPrefix(name, "@")}.location(), nil
+	return static, nginxedit.Pattern{How: "@", What: strings.TrimPrefix(name, "@")}.Location(), nil
 }
 
 // fallbackName is the name of the copy of a location that passes requests on.
-func fallbackName(from pattern) string {
-	if from.what == "/" {
+func fallbackName(from nginxedit.Pattern) string {
+	if from.What == "/" {
 		return fallback
 	}
-	return fallback + "_" + strings.Trim(notName.ReplaceAllString(from.what, "_"), "_")
+	return fallback + "_" + strings.Trim(nginxedit.NameOf(from.What), "_")
 }
 
 // putStatic inserts both locations. If the new location replaces the app's own,
 // that one becomes the named location, and keeps its lines and comments; else
 // the named location is a copy.
-func (t *task) putStatic(s spot, static, app *nginx.Directive) error {
-	from, server := s.last(), s.server()
+func (t *task) putStatic(s nginxedit.Spot, static, app *nginx.Directive) error {
+	from, server := s.Last(), s.Server()
 	nested := len(t.Get(from, "location")) > 0
-	if s.is() {
-		if nested || len(s.chain) > 3 {
-			return fmt.Errorf("location %s has or is a location inside", patternOf(from))
+	if s.Is() {
+		if nested || len(s.Chain) > 3 {
+			return fmt.Errorf("location %s has or is a location inside", nginxedit.PatternOf(from))
 		}
 		from.SetArgs(app.Args()...)
 		server.Add(static)
 		return nil
 	}
-	if len(s.chain) > 3 {
-		return fmt.Errorf("location %s is inside another", patternOf(from))
+	if len(s.Chain) > 3 {
+		return fmt.Errorf("location %s is inside another", nginxedit.PatternOf(from))
 	}
 	there := slices.ContainsFunc(t.Get(server, "location"), func(l nginx.Place) bool { return slices.Equal(l.Args(), app.Args()) })
 	if !there {
-		server.Add(app.Put(t.copies(from)...))
+		server.Add(app.Put(t.Copies(from)...))
 	}
-	_, err := t.insertLocation(s, static)
+	_, err := t.InsertLocation(s, static)
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/iikanji/iikanji/internal/change/nginxedit"
 	"github.com/iikanji/iikanji/internal/change/promise"
 	"github.com/iikanji/iikanji/internal/nginx"
 )
@@ -51,12 +52,12 @@ func (a *refuseUserAgents) Validate() error {
 }
 
 func (a *refuseUserAgents) edit(t *task) error {
-	http, err := t.http()
+	http, err := t.HTTP()
 	if err != nil {
 		return err
 	}
-	t.one = a.Server != ""
-	servers, err := t.servers(a.Server)
+	t.One = a.Server != ""
+	servers, err := t.Servers(a.Server)
 	if err != nil {
 		return err
 	}
@@ -64,8 +65,8 @@ func (a *refuseUserAgents) edit(t *task) error {
 	for _, s := range servers {
 		t.refuseIn(s, strconv.Itoa(a.Status))
 	}
-	t.weaken(promise.Refusal()...)
-	t.says = fmt.Sprintf("answer %d to User-Agents that match one of %d expressions", a.Status, len(a.expressions))
+	t.Weaken(promise.Refusal()...)
+	t.Says = fmt.Sprintf("answer %d to User-Agents that match one of %d expressions", a.Status, len(a.expressions))
 	return nil
 }
 
@@ -118,14 +119,14 @@ func (t *task) agentMap(http *nginx.Directive, patterns []string) {
 		}
 		return
 	}
-	insertBeforeServers(http, m)
+	nginxedit.InsertBeforeServers(http, m)
 }
 
 // refuseIn adds the condition to a server, before any rewriting.
 func (t *task) refuseIn(server *nginx.Directive, status string) {
 	for _, d := range t.Get(server, "if") {
 		if d.Arg(0) == "("+refused+")" {
-			setIn(t.conf, d.Directive, "return", status)
+			nginxedit.SetIn(t.Conf, d.Directive, "return", status)
 			return
 		}
 	}

@@ -2,15 +2,9 @@ package nginxconf
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
-	"strings"
-	"time"
-)
 
-var (
-	sizeParts = regexp.MustCompile(`^([0-9]{1,12})([kKmM]?)$`)
-	duration  = regexp.MustCompile(`^[0-9]{1,6}(ms|s|m|h|d)?$`)
+	"github.com/iikanji/iikanji/internal/change/nginxedit"
 )
 
 // A size is an argument in bytes, as "128k".
@@ -18,7 +12,7 @@ type size int64
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (s *size) UnmarshalText(b []byte) error {
-	n, ok := bytesOf(string(b))
+	n, ok := nginxedit.BytesOf(string(b))
 	if !ok || n < 1 {
 		return fmt.Errorf("want a size, as 128k")
 	}
@@ -42,7 +36,7 @@ type span string
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (s *span) UnmarshalText(b []byte) error {
-	if _, ok := timeOf(string(b)); !ok {
+	if _, ok := nginxedit.TimeOf(string(b)); !ok {
 		return fmt.Errorf("want a time, as 60s")
 	}
 	*s = span(b)
@@ -51,53 +45,6 @@ func (s *span) UnmarshalText(b []byte) error {
 
 // zero reports whether the time is none at all.
 func (s span) zero() bool {
-	d, _ := timeOf(string(s))
+	d, _ := nginxedit.TimeOf(string(s))
 	return d == 0
-}
-
-// bytesOf reads a size as nginx does: bytes, or with k or m.
-func bytesOf(v string) (int64, bool) {
-	m := sizeParts.FindStringSubmatch(v)
-	if m == nil {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(m[1], 10, 64)
-	switch strings.ToLower(m[2]) {
-	case "k":
-		n <<= 10
-	case "m":
-		n <<= 20
-	}
-	return n, err == nil
-}
-
-// timeOf reads a time with one unit; a number without a unit is in seconds.
-func timeOf(v string) (time.Duration, bool) {
-	if !duration.MatchString(v) {
-		return 0, false
-	}
-	if rest, ok := strings.CutSuffix(v, "d"); ok {
-		n, err := strconv.Atoi(rest)
-		return time.Duration(n) * 24 * time.Hour, err == nil
-	}
-	if v[len(v)-1] <= '9' {
-		v += "s"
-	}
-	d, err := time.ParseDuration(v)
-	return d, err == nil
-}
-
-// sameValue reports whether two arguments mean the same: equal words, sizes or
-// times.
-func sameValue(a, b string) bool {
-	if a == b {
-		return true
-	}
-	x, aSize := bytesOf(a)
-	y, bSize := bytesOf(b)
-	p, aTime := timeOf(a)
-	q, bTime := timeOf(b)
-	sizes, times := aSize && bSize, aTime && bTime
-	// "1m" and "60" may be sizes or times: both readings have to agree.
-	return (sizes || times) && (!sizes || x == y) && (!times || p == q)
 }

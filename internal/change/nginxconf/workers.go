@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change/nginxedit"
 	"github.com/iikanji/iikanji/internal/change/promise"
 )
 
@@ -55,13 +56,13 @@ func checkProcesses(v string) error {
 
 func (a *workers) edit(t *task) error {
 	var says string
-	t.weaken(a.promises(t.conf)...)
+	t.Weaken(a.promises(t.Conf)...)
 	if a.Processes != "" {
-		setMain(t.conf, "worker_processes", a.Processes)
+		setMain(t.Conf, "worker_processes", a.Processes)
 		says += " " + a.Processes + " workers,"
 	}
 	if a.Nofile != 0 {
-		setMain(t.conf, "worker_rlimit_nofile", strconv.Itoa(a.Nofile))
+		setMain(t.Conf, "worker_rlimit_nofile", strconv.Itoa(a.Nofile))
 		says += " " + strconv.Itoa(a.Nofile) + " descriptors,"
 	}
 	if a.Connections != 0 {
@@ -70,21 +71,21 @@ func (a *workers) edit(t *task) error {
 		}
 		says += " " + strconv.Itoa(a.Connections) + " connections,"
 	}
-	t.says = "give nginx" + says[:len(says)-1]
+	t.Says = "give nginx" + says[:len(says)-1]
 	if a.Connections != 0 || a.Processes != "" {
-		t.says += " for each worker"
+		t.Says += " for each worker"
 	}
 	return t.consistent()
 }
 
 // promises are those that fewer workers, connections or descriptors weaken.
-func (a *workers) promises(c *conf) []iikanji.Promise {
+func (a *workers) promises(c *nginxedit.Conf) []iikanji.Promise {
 	var all []iikanji.Promise
 	for _, d := range []struct{ name, value, usual string }{
-		{"worker_processes", a.Processes, "1"}, {"worker_connections", strconv.Itoa(a.Connections), strconv.Itoa(c.connections())},
+		{"worker_processes", a.Processes, "1"}, {"worker_connections", strconv.Itoa(a.Connections), strconv.Itoa(workerConnections(c))},
 		{"worker_rlimit_nofile", strconv.Itoa(a.Nofile), strconv.Itoa(defaultDescriptors)},
 	} {
-		before, ok := c.mainValue(d.name)
+		before, ok := mainValue(c, d.name)
 		if !ok {
 			before = d.usual
 		}
@@ -96,22 +97,22 @@ func (a *workers) promises(c *conf) []iikanji.Promise {
 }
 
 // setMain sets a directive of the main context.
-func setMain(c *conf, name, value string) {
-	if v, ok := c.mainValue(name); ok && v == value {
+func setMain(c *nginxedit.Conf, name, value string) {
+	if v, ok := mainValue(c, name); ok && v == value {
 		return
 	}
-	_ = setEverywhere(c, name, "", []string{value}, everyPlace) // the main context always exists
+	_ = nginxedit.SetEverywhere(c, name, "", []string{value}, nginxedit.EveryPlace) // the main context always exists
 }
 
-func (c *conf) mainValue(name string) (string, bool) {
+func mainValue(c *nginxedit.Conf, name string) (string, bool) {
 	if found := c.Find(name); len(found) > 0 {
 		return found[0].Arg(0), true
 	}
 	return "", false
 }
 
-// connections is how many connections a worker may have; nginx's default is 512.
-func (c *conf) connections() int {
+// workerConnections is how many connections a worker may have; nginx's default is 512.
+func workerConnections(c *nginxedit.Conf) int {
 	if found := c.Find("worker_connections", "events"); len(found) > 0 {
 		if n, err := strconv.Atoi(found[0].Arg(0)); err == nil {
 			return n
@@ -123,27 +124,27 @@ func (c *conf) connections() int {
 // setConnections sets the connections of a worker. raise raises its descriptors
 // to twice as many if they are fewer.
 func (t *task) setConnections(n int, raise bool) error {
-	if t.connections() != n {
-		if err := setEverywhere(t.conf, "worker_connections", "events", []string{strconv.Itoa(n)}, everyPlace); err != nil {
+	if workerConnections(t.Conf) != n {
+		if err := nginxedit.SetEverywhere(t.Conf, "worker_connections", "events", []string{strconv.Itoa(n)}, nginxedit.EveryPlace); err != nil {
 			return err
 		}
 	}
-	limit, ok := t.mainValue("worker_rlimit_nofile")
+	limit, ok := mainValue(t.Conf, "worker_rlimit_nofile")
 	now, err := strconv.Atoi(limit)
 	if !ok || err != nil {
 		now = defaultDescriptors
 	}
 	if now < 2*n && raise {
-		setMain(t.conf, "worker_rlimit_nofile", strconv.Itoa(2*n))
+		setMain(t.Conf, "worker_rlimit_nofile", strconv.Itoa(2*n))
 	}
 	return nil
 }
 
 // consistent refuses fewer descriptors than twice the connections.
 func (t *task) consistent() error {
-	limit, ok := t.mainValue("worker_rlimit_nofile")
-	if n, err := strconv.Atoi(limit); ok && err == nil && n < 2*t.connections() {
-		return fmt.Errorf("nofile %d: want at least twice the %d connections", n, t.connections())
+	limit, ok := mainValue(t.Conf, "worker_rlimit_nofile")
+	if n, err := strconv.Atoi(limit); ok && err == nil && n < 2*workerConnections(t.Conf) {
+		return fmt.Errorf("nofile %d: want at least twice the %d connections", n, workerConnections(t.Conf))
 	}
 	return nil
 }

@@ -40,10 +40,10 @@ func ReadAnswers(text string) []Answer {
 // the first answer, not found before, with its code and its place. Behind
 // that it may show a found cause again, at a further place that the answer
 // covers; all others are unexpected: a right code at a wrong place is a wrong
-// finding.
+// finding. Doubts about the measurement are none.
 func ScoreOf(findings []iikanji.Finding, answers []Answer) Score {
 	s := Score{Answers: slices.Clone(answers)}
-	findings = slices.DeleteFunc(slices.Clone(findings), func(f iikanji.Finding) bool { return inSource(f, answers) })
+	findings = slices.DeleteFunc(slices.Clone(findings), func(f iikanji.Finding) bool { return f.Code.Doubt() || inSource(f, answers) })
 	for n, f := range findings {
 		i := slices.IndexFunc(s.Answers, func(a Answer) bool { return a.Found == 0 && a.is(f) })
 		switch {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -266,6 +267,25 @@ func (r *Reader) Skip() {
 	default:
 		r.number()
 	}
+}
+
+// Float reads a number of any form.
+func (r *Reader) Float() float64 {
+	if r.err != nil {
+		return 0
+	}
+	r.peek()
+	start := r.i
+	if r.number(); r.err != nil {
+		return 0
+	}
+	n, err := strconv.ParseFloat(string(r.b[start:r.i]), 64)
+	if err != nil {
+		r.i = start
+		r.Fail("%v", err)
+		return 0
+	}
+	return n
 }
 
 // number consumes a number of any form.

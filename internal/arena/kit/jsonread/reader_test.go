@@ -51,6 +51,21 @@ func TestReaderInt(t *testing.T) {
 	}
 }
 
+func TestReaderFloat(t *testing.T) {
+	for text, want := range map[string]float64{"0": 0, "-1": -1, " 35.689500": 35.6895, "1.5e+2": 150, "1E-3": 0.001} {
+		r := New([]byte(text))
+		if got := r.Float(); got != want || r.End() != nil {
+			t.Errorf("%q: %g, %v", text, got, r.Err())
+		}
+	}
+	for _, text := range []string{"", "-", "1.", ".5", "01", "1e999", "NaN", "null", "true", `"1"`} {
+		r := New([]byte(text))
+		if n := r.Float(); r.End() == nil {
+			t.Errorf("%q was read as the number %g", text, n)
+		}
+	}
+}
+
 // FuzzReader compares the reader with encoding/json: both accept the same texts,
 // except for invalid UTF-8 and for nesting beyond the reader's depth.
 func FuzzReader(f *testing.F) {

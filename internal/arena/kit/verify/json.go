@@ -35,7 +35,17 @@ func EndJSON(res *scenario.Response, r *jsonread.Reader) error {
 // Refusal checks a refusal: status, type text/plain and exact text. name is the
 // check's name: the rule that the target broke if it answered otherwise.
 func Refusal(res *scenario.Response, name string, status int, text string) error {
-	err := scenario.WantText(res, status, text)
+	return named(scenario.WantText(res, status, text), name)
+}
+
+// RefusalStatus checks a refusal of an API that leaves the body free. name is
+// the check's name.
+func RefusalStatus(res *scenario.Response, name string, status int) error {
+	return named(scenario.WantStatus(res, status), name)
+}
+
+// named sets the check's name of a fault.
+func named(err error, name string) error {
 	if f, ok := err.(*scenario.Fault); ok {
 		f.Check = name
 	}

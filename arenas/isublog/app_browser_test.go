@@ -1,0 +1,93 @@
+package isublog_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
+)
+
+// driven serves the contest's pages with an added script, which runs on pages whose
+// address ends in #go.
+func driven(t *testing.T, script string) *httptest.Server {
+	t.Helper()
+	target, err := url.Parse(contest.stack.Places().URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.ModifyResponse = func(r *http.Response) error {
+		if !strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") {
+			return nil
+		}
+		page, err := io.ReadAll(r.Body)
+		if err != nil {
+			return err
+		}
+		page = append(page, "<script>if (location.hash == '#go') {"+script+"}</script>"...)
+		r.Body = io.NopCloser(bytes.NewReader(page))
+		r.ContentLength = int64(len(page))
+		r.Header.Set("Content-Length", strconv.Itoa(len(page)))
+		return nil
+	}
+	server := httptest.NewServer(proxy)
+	t.Cleanup(server.Close)
+	return server
+}
+
+// count counts the matches of a pattern.
+func count(page, pattern string) int {
+	return len(regexp.MustCompile(pattern).FindAllString(page, -1))
+}
+
+func testBrowser(t *testing.T) {
+	base := contest.stack.Places().URL()
+	t.Run("index", func(t *testing.T) {
+		page := apptest.Browse(t, base+"/")
+		if n := count(page, `<div class="article">`); n != 10 {
+			t.Errorf("%d articles", n)
+		}
+		if n := count(page, `<tr><td><a href="/article/\d+">`); n != 10 {
+			t.Errorf("%d links in the sidebar", n)
+		}
+	})
+	t.Run("scripts", func(t *testing.T) {
+		s := driven(t, `onload = function () { document.body.setAttribute("data-seen", [typeof isublog, document.styleSheets.length, document.images[0].naturalWidth].join(" ")) }`)
+		if page := apptest.Browse(t, s.URL+"/#go"); !strings.Contains(page, `data-seen="object 2 960"`) {
+			t.Errorf("scripts, styles and image: %q", regexp.MustCompile(`data-seen="[^"]*"`).FindString(page))
+		}
+	})
+	t.Run("article", func(t *testing.T) {
+		page := apptest.Browse(t, base+"/article/3000")
+		if n, want := count(page, `<div class="comment">`), number(t, "SELECT COUNT(*) FROM comment WHERE article = 3000"); n != want || want == 0 {
+			t.Errorf("%d comments, want %d", n, want)
+		}
+	})
+	t.Run("comment form", func(t *testing.T) {
+		s := driven(t, `var f = document.forms[0]; f.elements.body.value = "一\n二"; f.elements.name.value = "見学者"; f.submit();`)
+		page := apptest.Browse(t, s.URL+"/article/7#go")
+		if !strings.Contains(page, `<div class="name">見学者</div>`) || !strings.Contains(page, "一<br>\n二<br>") {
+			t.Error("the comment is not on the page behind the form")
+		}
+		if n := number(t, "SELECT COUNT(*) FROM comment WHERE article = 7 AND name = '見学者'"); n != 1 {
+			t.Errorf("%d comments are stored", n)
+		}
+	})
+	t.Run("post form", func(t *testing.T) {
+		s := driven(t, `var f = document.forms[0]; f.elements.title.value = "見学"; f.elements.body.value = "本文"; f.submit();`)
+		page := apptest.Browse(t, s.URL+"/post#go")
+		want := fmt.Sprintf(`<div class="title"><a href="/article/%d">見学</a></div>`, number(t, "SELECT MAX(id) FROM article"))
+		if !strings.Contains(page, want) {
+			t.Errorf("the index behind the form has no %s", want)
+		}
+	})
+}

@@ -1,0 +1,211 @@
+package isublog
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/scenario"
+)
+
+const (
+	loadTime     = 60 * time.Second
+	checkTimeout = 5 * time.Second  // per request of the checks without load
+	loadTimeout  = 30 * time.Second // per request of the checks under load, beside ten others
+	// agent is the User-Agent of every request, of load and checks alike.
+	agent = "http_load 12mar2006"
+)
+
+// The steps: one per route.
+const (
+	stepInitialize scenario.Step = iota
+	stepIndex
+	stepArticle
+	stepForm
+	stepPost
+	stepComment
+	stepCSS
+	stepJS
+	stepImages
+)
+
+var stepNames = []string{"POST /initialize", "GET /", "GET /article/:id", "GET /post", "POST /post", "POST /comment/:id",
+	"GET /css/*", "GET /js/*", "GET /images/*"}
+
+func stepOfStatic(path string) scenario.Step {
+	switch {
+	case strings.HasPrefix(path, "/css/"):
+		return stepCSS
+	case strings.HasPrefix(path, "/js/"):
+		return stepJS
+	default:
+		return stepImages
+	}
+}
+
+// eventAnswered is a successful request of the load.
+const eventAnswered scenario.Event = 0
+
+// table is the score: one point per successful request of the load. The load takes
+// a minute by default, so that the score is the requests per minute.
+var table = scenario.Table{Events: []scenario.EventRule{{Name: "requests answered", Points: 1}}, FailAtZero: true}
+
+// newScenario returns the benchmarker.
+func newScenario(o arena.Options) (scenario.Scenario, error) {
+	if o.Clock != 0 {
+		return nil, errors.New("choosing the clock: this contest has no virtual time")
+	}
+	ct := &contest{}
+	if o.NoLoad {
+		return checksOnly{ct}, nil
+	}
+	return ct, nil
+}
+
+// A contest is one run of the benchmarker.
+type contest struct {
+	// Made by Prepare.
+	s    scenario.Session
+	plan *plan
+
+	mu     sync.Mutex
+	posted map[int][]Comment // comments that are stored, by article, in their order
+
+	posts, verified atomic.Int64
+}
+
+// checksOnly is the benchmarker without its load.
+type checksOnly struct{ ct *contest }
+
+func (c checksOnly) Info() scenario.Info { return c.ct.Info() }
+
+func (c checksOnly) Prepare(ctx context.Context, s scenario.Session) error {
+	return c.ct.Prepare(ctx, s)
+}
+
+var (
+	_ scenario.Preparer  = (*contest)(nil)
+	_ scenario.Loader    = (*contest)(nil)
+	_ scenario.Validator = (*contest)(nil)
+	_ scenario.Preparer  = checksOnly{}
+)
+
+// Info describes the benchmarker.
+func (ct *contest) Info() scenario.Info {
+	return scenario.Info{Name: "isublog", Steps: stepNames, Table: table, Load: loadTime, Timeout: checkTimeout}
+}
+
+// Load starts the load, the poster of comments and the check of contents, and
+// applies the rule of errors when the load has ended.
+func (ct *contest) Load(ctx context.Context, s scenario.Session) error {
+	s.Gauge("offered work (digest)", "", work(s, ct.plan.article.ID))
+	h, err := newHammer(s, ct.plan)
+	if err != nil {
+		return err
+	}
+	p := newPoster(ct)
+	s.Go("load", h.run)
+	s.Every("poster", scenario.Arrivals{First: postEvery, Period: postEvery}, p.post)
+	s.Go("content check", ct.checkContents)
+	<-ctx.Done()
+	<-h.over
+	h.gauges()
+	s.Gauge("comments posted", "", float64(ct.posts.Load()))
+	s.Gauge("comments verified", "", float64(ct.verified.Load()))
+	return h.verdict()
+}
+
+// Validate checks that every comment of the run is stored.
+func (ct *contest) Validate(ctx context.Context, s scenario.Session) error {
+	if s.LoadTime() >= minLoad && ct.posts.Load() == 0 {
+		return scenario.Wrong(nil, "poster", "no comment was posted")
+	}
+	return ct.checkStored(ctx)
+}
+
+// minLoad is a load that is long enough for a comment.
+const minLoad = 5 * time.Second
+
+// store notes a comment whose post was answered.
+func (ct *contest) store(c Comment) {
+	ct.mu.Lock()
+	defer ct.mu.Unlock()
+	ct.posted[c.Article] = append(ct.posted[c.Article], c)
+}
+
+// all runs several checks at once and returns the first error in their order.
+func all(checks ...func() error) error {
+	errs := make([]error, len(checks))
+	var wg sync.WaitGroup
+	for i, check := range checks {
+		wg.Go(func() { errs[i] = check() })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkConns is the number of checks at once that a reader allows. Checks of a slow
+// target overlap: four requests begin each second.
+const checkConns = 64
+
+// A reader fetches and checks answers.
+type reader struct {
+	ct *contest
+	cl scenario.Client
+}
+
+func (ct *contest) reader(timeout time.Duration, gzip bool) reader {
+	return reader{ct, ct.s.NewClient(scenario.ClientOptions{UserAgent: agent, Gzip: gzip, Timeout: timeout, MaxConns: checkConns})}
+}
+
+// do sends a request and checks its answer.
+func (r reader) do(ctx context.Context, q *scenario.Request, check func(*scenario.Response) error) error {
+	res, err := r.cl.Do(ctx, q)
+	if err != nil {
+		return err
+	}
+	defer res.Release()
+	return check(res)
+}
+
+// page fetches and reads a page.
+func (r reader) page(ctx context.Context, step scenario.Step, path string, check func(*blogPage) error) error {
+	return r.do(ctx, &scenario.Request{Step: step, Path: path}, func(res *scenario.Response) error {
+		p, err := readPage(res)
+		if err != nil {
+			return err
+		}
+		return check(p)
+	})
+}
+
+func (r reader) index(ctx context.Context, check func(*blogPage) error) error {
+	return r.page(ctx, stepIndex, "/", check)
+}
+
+func (r reader) article(ctx context.Context, id int, check func(*blogPage) error) error {
+	return r.page(ctx, stepArticle, articlePath(id), check)
+}
+
+// form posts a form. Every status of success and every redirect is right.
+func (r reader) form(ctx context.Context, step scenario.Step, path, body string) error {
+	q := &scenario.Request{Step: step, Method: "POST", Path: path, ContentType: "application/x-www-form-urlencoded", Body: []byte(body)}
+	return r.do(ctx, q, func(res *scenario.Response) error {
+		if succeeded(res.Status) {
+			return nil
+		}
+		return scenario.WantStatus(res, 302)
+	})
+}
+
+// succeeded is the contest's rule for every status.
+func succeeded(status int) bool { return status == 200 || status >= 300 && status < 400 }

@@ -1,0 +1,20 @@
+package isuports
+
+import (
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji/internal/arena/arenatest"
+	"github.com/iikanji/iikanji/internal/stack"
+)
+
+// The stack's supervisor is this same binary, executed again. It must branch into
+// the supervisor before any test runs.
+func init() { stack.MaybeSupervise() }
+
+// faultClock is the speed of the pauses in runs with planted faults.
+const faultClock = 10
+
+func TestArena(t *testing.T) {
+	arenatest.Suite(t, "isuports", arenatest.Opt{Load: 4 * time.Second, Clock: faultClock, Again: faultClock, Ease: ease, Faults: faults})
+}

@@ -1,0 +1,5 @@
+DELETE FROM tenant WHERE id > 100;
+DELETE FROM visit_history WHERE created_at >= 1654041600;
+DELETE FROM id_generator;
+ALTER TABLE id_generator AUTO_INCREMENT = 26784000000;
+ALTER TABLE tenant AUTO_INCREMENT = 101;

@@ -1,0 +1,96 @@
+package isuumo
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// rows are the rows of one table by position. Positions are in the order of
+// searches: popularity from high to low, then id. All rows that the benchmarker
+// will post have a position from the beginning.
+type rows struct {
+	ids   []int64
+	at    map[int64]int32 // position by id
+	there liveSet         // rows that an answer may hold
+	// sure are the rows that an answer must hold: initial rows that are not sold
+	// out. The rules let posted rows appear late in lists.
+	sure liveSet
+}
+
+func newRows(ids []int64) rows {
+	r := rows{ids: ids, at: make(map[int64]int32, len(ids)), there: newLiveSet(len(ids)), sure: newLiveSet(len(ids))}
+	for pos, id := range ids {
+		r.at[id] = int32(pos)
+	}
+	return r
+}
+
+// find returns the position of a row that may be in the target.
+func (r *rows) find(id int64) (pos int32, ok bool) {
+	pos, ok = r.at[id]
+	return pos, ok && r.there.has(pos)
+}
+
+// lay enters the initial rows.
+func (r *rows) lay(ids []int64) {
+	for _, id := range ids {
+		r.there.add(r.at[id])
+		r.sure.add(r.at[id])
+	}
+}
+
+// match returns the rows that may be in the target and are in all sets.
+func (r *rows) match(sets []bitset) bitset {
+	m := r.there.copy()
+	for _, s := range sets {
+		m.and(s)
+	}
+	return m
+}
+
+// within counts the rows of a set that the target must list, and those that it
+// may list.
+func (r *rows) within(set bitset) (least, most int) {
+	return r.sure.copy().and(set).count(), set.count()
+}
+
+// byPopularity orders rows as searches do.
+func byPopularity(popularityA, popularityB, idA, idB int64) int {
+	return cmp.Or(cmp.Compare(popularityB, popularityA), cmp.Compare(idA, idB))
+}
+
+// byValue orders rows as low-priced lists do.
+func byValue(a, b, idA, idB int64) int { return cmp.Or(cmp.Compare(a, b), cmp.Compare(idA, idB)) }
+
+// rangeSets returns the rows of each range of a condition.
+func rangeSets(n int, c RangeCondition, value func(pos int32) int64) []bitset {
+	sets := make([]bitset, len(c.Ranges))
+	for i, r := range c.Ranges {
+		sets[i] = setOf(n, func(pos int32) bool { return r.Has(value(pos)) })
+	}
+	return sets
+}
+
+// labelSets returns the rows of each label of a condition.
+func labelSets(n int, c ListCondition, has func(pos int32, label string) bool) map[string]bitset {
+	sets := make(map[string]bitset, len(c.List))
+	for _, label := range c.List {
+		sets[label] = setOf(n, func(pos int32) bool { return has(pos, label) })
+	}
+	return sets
+}
+
+// hasFeature reports whether a row has a feature. The app searches the label as a
+// substring of the whole list, so that one label can be found inside another.
+func hasFeature(features, label string) bool { return strings.Contains(features, label) }
+
+// ordered returns all positions in another order than that of searches.
+func ordered(n int, compare func(a, b int32) int) []int32 {
+	list := make([]int32, n)
+	for i := range list {
+		list[i] = int32(i)
+	}
+	slices.SortFunc(list, compare)
+	return list
+}

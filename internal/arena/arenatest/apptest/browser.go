@@ -1,0 +1,95 @@
+package apptest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Browse opens a page in a real browser and returns the DOM after its scripts
+// ran. The profile is new every time, so no user is signed in. With SCREENSHOTS
+// set to a folder, it also leaves a picture there for inspection by hand;
+// SCREENSIZE is the size of the window as WIDTH,HEIGHT.
+func Browse(t *testing.T, address string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var errors bytes.Buffer
+	size := "1200,1400"
+	if s := os.Getenv("SCREENSIZE"); s != "" {
+		size = s
+	}
+	flags := []string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--window-size=" + size,
+		"--user-data-dir=" + t.TempDir(), "--virtual-time-budget=4000"}
+	if dir := os.Getenv("SCREENSHOTS"); dir != "" {
+		file := dir + "/" + strings.ReplaceAll(t.Name(), "/", "_") + ".png"
+		if err := exec.CommandContext(ctx, "chromium", append(flags, "--screenshot="+file, address)...).Run(); err != nil {
+			t.Fatalf("taking a screenshot: %v", err)
+		}
+	}
+	cmd := exec.CommandContext(ctx, "chromium", append(flags, "--dump-dom", address)...)
+	cmd.Stderr = &errors
+	cmd.WaitDelay = 5 * time.Second
+	page, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("chromium (Debian's package chromium): %v\n%s", err, errors.String())
+	}
+	return string(page)
+}
+
+// All lists the matches of a pattern's group, in order.
+func All(page, pattern string) []string {
+	var found []string
+	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(page, -1) {
+		found = append(found, m[1])
+	}
+	return found
+}
+
+// WantAll compares what a page shows.
+func WantAll(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: the page shows %q, want %q", what, got, want)
+	}
+}
+
+// Driven serves the site's pages with an added script that performs a user's
+// actions.
+func (s *Site) Driven(t *testing.T, script string) *httptest.Server {
+	t.Helper()
+	target, err := url.Parse(s.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.ModifyResponse = func(r *http.Response) error {
+		if !strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") {
+			return nil
+		}
+		page, err := io.ReadAll(r.Body)
+		if err != nil {
+			return err
+		}
+		page = append(page, "<script type=module>"+script+"</script>"...)
+		r.Body = io.NopCloser(bytes.NewReader(page))
+		r.ContentLength = int64(len(page))
+		r.Header.Set("Content-Length", strconv.Itoa(len(page)))
+		return nil
+	}
+	server := httptest.NewServer(proxy)
+	t.Cleanup(server.Close)
+	return server
+}

@@ -1,0 +1,168 @@
+package gocode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/lever"
+	"github.com/iikanji/iikanji/internal/lever/cacheplan"
+	"github.com/iikanji/iikanji/internal/sqlcache"
+)
+
+// queryCache is the lever that adds a query cache. Its change is planned from all of
+// the source and from the definitions of the tables.
+const queryCache = "APP207"
+
+// cacheFolder is the folder of the source with the package of the cache.
+const cacheFolder = "sqlcache"
+
+// An UnsafeError is why a query cache could give an old answer at this site.
+type UnsafeError struct{ Reason string }
+
+func (e *UnsafeError) Error() string {
+	return "a query cache could give an old answer here: " + e.Reason
+}
+
+// Hints returns what to do about the error.
+func (e *UnsafeError) Hints() []string {
+	return []string{"iikanji help sqlcache has the conditions"}
+}
+
+// cache adds a query cache to the copy in dir: its package, and the edits that switch
+// it on.
+func (t *task) cache(ctx context.Context, s *change.Site, h host.Host, dir string) error {
+	if err := onlyProcess(s, t.service); err != nil {
+		return err
+	}
+	module, err := modulePath(h, dir)
+	if err != nil {
+		return err
+	}
+	use, err := lever.Cache(ctx, dir, path.Join(module, cacheFolder))
+	if err != nil {
+		return fmt.Errorf("reading the source: %w", err)
+	}
+	if len(use.Blockers) > 0 {
+		return &UnsafeError{use.Blockers[0]}
+	}
+	if use.Opens == 0 {
+		return fmt.Errorf("adding a query cache: %w", errNoPlace)
+	}
+	plan, kept, err := t.cachePlan(ctx, s, use.Statements)
+	if err != nil {
+		return err
+	}
+	if kept == 0 {
+		return change.ErrNothing
+	}
+	files, err := lever.Apply(use.Files, use.Fixes)
+	if err != nil {
+		return &DefectError{Levers: t.args.Levers, Func: t.args.Func, Err: err}
+	}
+	if err := t.write(h, dir, files); err != nil {
+		return err
+	}
+	t.tested = true // that nothing else writes is seen and not proven
+	t.what = append(t.what, fmt.Sprintf("keep the answers of %d statements in a query cache, as long as only this app writes", kept))
+	return t.writeCache(h, dir, plan)
+}
+
+// onlyProcess refuses a site with another app, or with several processes of this one:
+// a cache sees the writes of its own process only.
+func onlyProcess(s *change.Site, service string) error {
+	for _, o := range s.Target.WithRole(iikanji.RoleApp) {
+		if o.Name != service {
+			return &UnsafeError{"the app " + o.Name + " may write to the database, too"}
+		}
+	}
+	if s.Target.Bench.Resets {
+		return &UnsafeError{"the data is put back before each run past the app"}
+	}
+	if p := s.Services[service].Processes; p != nil && len(p()) > 1 {
+		return &UnsafeError{fmt.Sprintf("the app has %d processes", len(p()))}
+	}
+	return nil
+}
+
+// modulePath is the import path of the module in a folder.
+func modulePath(h host.Host, dir string) (string, error) {
+	body, err := h.Read(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return "", fmt.Errorf("finding the app's module: %w", err)
+	}
+	module := modfile.ModulePath(body)
+	if module == "" {
+		return "", errors.New("finding the app's module: go.mod has no module path")
+	}
+	return module, nil
+}
+
+// cachePlan makes the plan for the app's statements, and counts those whose answers
+// are kept.
+func (t *task) cachePlan(ctx context.Context, s *change.Site, statements []lever.Statement) (plan sqlcache.Plan, kept int, err error) {
+	schema, err := cacheSchema(ctx, s)
+	if err != nil {
+		return plan, 0, err
+	}
+	var texts []string
+	for _, st := range statements {
+		if !st.Whole {
+			continue // it empties the cache if it writes
+		}
+		if st.Named {
+			st.Text = cacheplan.Positional(st.Text)
+		}
+		texts = append(texts, st.Text)
+	}
+	plan, _ = cacheplan.Build(schema, texts)
+	for _, st := range plan.Statements {
+		if st.Keep {
+			kept++
+		}
+	}
+	return plan, kept, nil
+}
+
+// writeCache writes the package of the cache into the copy. A folder of that name
+// with other files is left alone.
+func (t *task) writeCache(h host.Host, dir string, plan sqlcache.Plan) error {
+	files, err := cacheplan.Files(plan)
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(dir, cacheFolder)
+	there, err := h.ReadDir(folder)
+	if err != nil {
+		t.folder = cacheFolder // it does not exist yet
+		if err := h.Mkdir(folder, 0o755); err != nil {
+			return err
+		}
+	}
+	for _, f := range there {
+		if _, ours := files[f.Name()]; !ours {
+			return fmt.Errorf("adding a query cache: the folder %s holds %s, which is not of the cache", cacheFolder, f.Name())
+		}
+	}
+	out := map[string][]byte{}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		out[filepath.Join(folder, name)] = files[name]
+	}
+	return t.write(h, dir, out)
+}
+
+// inFolder reports whether a file of the source is in the folder that the change
+// makes.
+func (t *task) inFolder(rel string) bool {
+	return t.folder != "" && strings.HasPrefix(rel, t.folder+"/")
+}

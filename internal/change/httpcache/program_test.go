@@ -1,0 +1,66 @@
+package httpcache
+
+import (
+	"fmt"
+	"regexp"
+	"testing"
+	"time"
+)
+
+// some is a program with every part.
+func some() *program {
+	p := &program{apps: []string{"127.0.0.1:5000", "unix:/run/app.sock"}, purge: true}
+	p.add(page{path: "/*", valid: time.Second})
+	p.add(page{path: "/a/", valid: 1500 * time.Millisecond})
+	p.add(page{path: "/a/b/", valid: time.Second})
+	p.add(page{path: "/article/:id", valid: 100 * time.Second, shared: true, esi: true, headers: []string{"Accept", "X-Who"}})
+	p.add(page{path: "= /a/", valid: 100 * time.Millisecond})
+	p.add(page{path: "/", valid: time.Second})
+	return p
+}
+
+// TestExpressions: each URL is of the page that nginx's location would answer.
+func TestExpressions(t *testing.T) {
+	for url, want := range map[string]string{
+		"/": "/", "/?q": "/", "/a/": "= /a/", "/a/?x=1": "= /a/", "/a/c": "/a/", "/a/b/c": "/a/b/", "/article/1": "/article/:id", "/article/1?c": "/article/:id",
+		"/article/": "/*", "/article/1/x": "/*", "/article/..": "/*", "/article/%2e%2e": "/*", "/other": "/*",
+	} {
+		got := ""
+		for _, g := range some().pages {
+			if regexp.MustCompile(g.expression()).MatchString(url) {
+				got = g.path
+				break
+			}
+		}
+		if got != want {
+			t.Errorf("%s is of page %q, want %q", url, got, want)
+		}
+	}
+}
+
+// FuzzProgram: a VCL that is read is generated again to the byte, and a path cannot
+// leave its place in the VCL.
+func FuzzProgram(f *testing.F) {
+	f.Add(some().vcl())
+	f.Add("vcl 4.1;\n\nbackend default none;\n")
+	f.Add(mark + "app 127.0.0.1:1\n" + mark + "page valid=1s cookies=ignore esi=on headers=A,B path=/a\n")
+	f.Add(mark + "page valid=1s cookies=ignore esi=on headers= path=/a\"; return (pipe)\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := readProgram(text)
+		if err == nil && p != nil && p.vcl() != text {
+			t.Errorf("%q is read as %+v", text, p)
+		}
+		g := page{path: text, valid: time.Second}
+		if g.check() != nil {
+			return
+		}
+		one := &program{apps: []string{"127.0.0.1:1"}, pages: []page{g}}
+		again, err := readProgram(one.vcl())
+		if err != nil || fmt.Sprint(again) != fmt.Sprint(one) {
+			t.Errorf("path %q: %v, %v", text, again, err)
+		}
+		if _, err := regexp.Compile(g.expression()); err != nil {
+			t.Errorf("path %q: %v", text, err)
+		}
+	})
+}

@@ -1,0 +1,190 @@
+package httpcache
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/nginxedit"
+	"github.com/iikanji/iikanji/internal/change/promise"
+)
+
+// Bounds of the argument valid.
+const (
+	leastValid = 100 * time.Millisecond
+	mostValid  = 100 * time.Second
+)
+
+// varnish keeps the answers of a path in a Varnish, which is started.
+type varnish struct {
+	Path    string `arg:"path,required" help:"a URL, a folder with its slash, or a route: /article/:id"`
+	Valid   string `arg:"valid,required" help:"how old an answer may be, 100ms to 100s"`
+	Cookies string `arg:"cookies" oneof:"personal,ignore" default:"personal" help:"personal: no answer to a request with a cookie is kept; ignore: requests lose their cookies, for a path (not a folder) that is the same for all clients"`
+	Writes  string `arg:"writes" oneof:"ignore,purge" default:"ignore" help:"purge: all requests of the app go through Varnish, and each with another method than GET or HEAD drops all pages before its answer is sent, for one path or route"`
+	ESI     string `arg:"esi" oneof:"off,on" default:"off" help:"on: Varnish includes the fragments that the app's pages name by esi:include; nginx then closes connections after these pages, because they have no length"`
+	Server  string `arg:"server" help:"server_name or listen address of a server block"`
+	Service string `arg:"service" help:"the service of the engine varnish; the only one by default"`
+
+	valid time.Duration
+}
+
+var validForm = regexp.MustCompile(`^[0-9]{1,6}(ms|s)$`)
+
+// Validate is called by change.Decode.
+func (a *varnish) Validate() error {
+	d, err := time.ParseDuration(a.Valid)
+	if err != nil || !validForm.MatchString(a.Valid) || d < leastValid || d > mostValid {
+		return fmt.Errorf("valid %q: want 100ms to 100s", a.Valid)
+	}
+	a.valid = d
+	g := a.page()
+	if err := g.check(); err != nil {
+		return err
+	}
+	folder := g.folder() || a.Path == everything
+	switch {
+	case folder && a.Cookies == "ignore":
+		return fmt.Errorf("path %q: cookies can be ignored for one path or route, not for a folder", a.Path)
+	case folder && a.Writes == "purge":
+		return fmt.Errorf("path %q: writes can purge one path or route, not a folder: other locations may answer a part of it", a.Path)
+	}
+	return nil
+}
+
+// page is the path as the VCL needs it.
+func (a *varnish) page() page {
+	return page{path: a.Path, valid: a.valid, shared: a.Cookies == "ignore", esi: a.ESI == "on"}
+}
+
+// plan implements planner.
+func (a *varnish) plan(t *task) error {
+	if err := t.find(iikanji.EngineVarnish, a.Service); err != nil {
+		return err
+	}
+	if t.cache.Config == "" || t.cache.Check == nil {
+		return fmt.Errorf("service %q has no VCL that can be tested", t.cacheName)
+	}
+	s, err := a.spot(t)
+	if err != nil {
+		return err
+	}
+	was, vcl, err := a.program(t)
+	if err != nil {
+		return err
+	}
+	p, err := a.front(t, &s, was)
+	if err != nil {
+		return err
+	}
+	t.Weaken(promise.Kept{Cached: true, FromApp: true, AppDecides: true, SameForAll: t.Proves(iikanji.SameForAll)}.Promises()...)
+	t.Says = fmt.Sprintf("keep the answers of %s for %s in %s", a.Path, a.Valid, t.cacheName)
+	if a.Cookies == "ignore" {
+		t.Says += ", the same for all clients, without cookies"
+	}
+	if p.purge {
+		t.Says += ", and drop all pages at each request that may write"
+	}
+	return a.write(t, p, vcl)
+}
+
+// spot is the location of the path. It refuses a path whose answers cannot be kept.
+func (a *varnish) spot(t *task) (nginxedit.Spot, error) {
+	s, err := t.Spot(a.Path, a.Server)
+	if err == nil {
+		s, err = t.Passing(a.Path, s)
+	}
+	if err == nil {
+		err = t.Public(a.Path, s)
+	}
+	if was := t.Value(s.Chain, "proxy_cache"); err == nil && was != "" && was != "off" {
+		err = fmt.Errorf("path %q: its answers are in the cache %s already", a.Path, was)
+	}
+	return s, err
+}
+
+// program is what Varnish does now, and its VCL; an empty program if it does not run.
+func (a *varnish) program(t *task) (*program, []byte, error) {
+	vcl, err := t.Site.ReadOld(t.cache.Host, t.cache.Config)
+	if err != nil {
+		return nil, nil, err
+	}
+	on := t.cache.EnableFile == "" || t.Exists(t.cache.EnableFile)
+	if !on {
+		return &program{}, vcl, t.fits()
+	}
+	p, err := readProgram(string(vcl))
+	if err == nil && p == nil {
+		err = fmt.Errorf("service %q runs with a VCL of its own, which is not replaced", t.cacheName)
+	}
+	return p, vcl, err
+}
+
+// front edits nginx's configuration and returns the new program.
+func (a *varnish) front(t *task, s *nginxedit.Spot, was *program) (*program, error) {
+	upstream := nginxedit.UpstreamName(t.cache.Address)
+	g := a.page()
+	var err error
+	if g.headers, err = t.headers(a.Path, *s, g.shared); err != nil {
+		return nil, err
+	}
+	if a.Writes == "ignore" || g.esi {
+		if _, err := t.Split(s); err != nil {
+			return nil, err
+		}
+		if err := t.NoRedirect(*s); err != nil {
+			return nil, err
+		}
+	}
+	place, pass, err := t.passOf(a.Path, *s)
+	if err != nil {
+		return nil, err
+	}
+	p := *was
+	p.pages = append([]page{}, was.pages...)
+	if pass.To != upstream {
+		apps, err := t.servers(a.Path, pass.To)
+		if err != nil {
+			return nil, err
+		}
+		if p.apps != nil && fmt.Sprint(p.apps) != fmt.Sprint(apps) {
+			return nil, fmt.Errorf("path %q: service %q is in front of %v already, and the path is answered by %v", a.Path, t.cacheName, p.apps, apps)
+		}
+		p.apps = apps
+	}
+	if _, err := t.upstream(); err != nil {
+		return nil, err
+	}
+	if p.purge = p.purge || a.Writes == "purge"; p.purge {
+		err = t.allThrough(p.apps, upstream)
+	} else if pass.To != upstream {
+		t.through(place, pass, upstream)
+	}
+	if g.esi {
+		t.Ensure(s.Chain, "keepalive_timeout", "0")
+	}
+	p.add(g)
+	return &p, err
+}
+
+// write has varnishd compile the VCL and adds the edits of Varnish's files.
+func (a *varnish) write(t *task, p *program, old []byte) error {
+	vcl := p.vcl()
+	if string(old) != vcl {
+		t.edits = append(t.edits, change.Edit{Path: t.cache.Config, Old: old, New: []byte(vcl)})
+	}
+	if t.cache.EnableFile != "" && !t.Exists(t.cache.EnableFile) {
+		t.edits = append(t.edits, change.Edit{Path: t.cache.EnableFile, New: []byte{}})
+	}
+	if len(t.edits) == 0 {
+		return nil
+	}
+	return t.Site.InScratchFile(t.cache, filepath.Dir(t.cache.Config), ".vcl", []byte(vcl), func(path string) error {
+		if err := t.cache.Check(t.Ctx, path); err != nil {
+			return fmt.Errorf("varnishd refuses the VCL: %w", err)
+		}
+		return nil
+	})
+}

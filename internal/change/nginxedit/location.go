@@ -1,0 +1,447 @@
+package nginxedit
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/iikanji/iikanji/internal/nginx"
+)
+
+// A Pattern is what a location matches: the modifier ("", "=", "^~", "~", "~*",
+// "@") and the text.
+type Pattern struct{ How, What string }
+
+// PatternOf reads the arguments of a location. nginx also accepts modifier and
+// text as one word.
+func PatternOf(d *nginx.Directive) Pattern {
+	args := d.Args()
+	switch {
+	case len(args) == 2:
+		return Pattern{args[0], args[1]}
+	case len(args) != 1:
+		return Pattern{}
+	}
+	for _, how := range []string{"=", "^~", "~*", "~", "@"} {
+		if rest, ok := strings.CutPrefix(args[0], how); ok {
+			return Pattern{how, rest}
+		}
+	}
+	return Pattern{"", args[0]}
+}
+
+// Prefix reports whether the location matches by prefix.
+func (p Pattern) Prefix() bool { return p.How == "" || p.How == "^~" }
+func (p Pattern) regex() bool  { return p.How == "~" || p.How == "~*" }
+
+func (p Pattern) String() string { return strings.TrimSpace(p.How + " " + p.What) }
+
+// Location makes an empty location block of a pattern.
+func (p Pattern) Location() *nginx.Directive {
+	switch p.How {
+	case "":
+		return nginx.NewBlock("location", p.What)
+	case "@":
+		return nginx.NewBlock("location", "@"+p.What)
+	}
+	return nginx.NewBlock("location", p.How, p.What)
+}
+
+// MatchesPath reports whether a regular expression matches a path. Go's dialect
+// is nearly that of PCRE; an expression that Go does not read is an error.
+func (p Pattern) MatchesPath(path string) (bool, error) {
+	text := p.What
+	if p.How == "~*" {
+		text = "(?i)" + text
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return false, fmt.Errorf("cannot tell whether location %s answers %s: %w", p, path, err)
+	}
+	return re.MatchString(path), nil
+}
+
+// locate finds what answers a path in a block, by nginx's rules: the exact
+// location; else the first regular expression in the order of the file, those
+// inside the longest prefix first, unless that prefix forbids them; else the
+// longest prefix. It returns the blocks from b to the one found.
+func (c *Conf) locate(b *nginx.Directive, path string, regexes bool) ([]*nginx.Directive, error) {
+	locations := c.Get(b, "location")
+	exact, longest := byPrefix(locations, path)
+	if exact != nil {
+		return []*nginx.Directive{b, exact}, nil
+	}
+	chain := []*nginx.Directive{b}
+	if longest != nil {
+		nested, err := c.locate(longest, path, regexes)
+		if err != nil {
+			return nil, err
+		}
+		chain = append(chain, nested...)
+		if how := PatternOf(chain[len(chain)-1]).How; how != "" && how != "^~" {
+			return chain, nil // exact or by expression, inside the prefix
+		}
+		if PatternOf(longest).How == "^~" {
+			return chain, nil
+		}
+	}
+	if !regexes {
+		return chain, nil
+	}
+	for _, l := range locations {
+		p := PatternOf(l.Directive)
+		if !p.regex() {
+			continue
+		}
+		if ok, err := p.MatchesPath(path); err != nil {
+			return nil, err
+		} else if ok {
+			nested, err := c.locate(l.Directive, path, regexes)
+			return append([]*nginx.Directive{b}, nested...), err
+		}
+	}
+	return chain, nil
+}
+
+// byPrefix finds the location that is exactly a path, or else the one with the
+// longest prefix of it.
+func byPrefix(locations []nginx.Place, path string) (exact, longest *nginx.Directive) {
+	length := -1
+	for _, l := range locations {
+		p := PatternOf(l.Directive)
+		if p.How == "=" && p.What == path {
+			return l.Directive, nil
+		}
+		if p.Prefix() && strings.HasPrefix(path, p.What) && len(p.What) > length {
+			longest, length = l.Directive, len(p.What)
+		}
+	}
+	return nil, longest
+}
+
+// A Spot is the location that a remedy's path needs, and the blocks that answer
+// the path now.
+type Spot struct {
+	Want  Pattern
+	Chain []*nginx.Directive // http, server, locations: the last one answers the path
+}
+
+// Server is the server block.
+func (s Spot) Server() *nginx.Directive { return s.Chain[1] }
+
+// Last is the block that answers the path.
+func (s Spot) Last() *nginx.Directive { return s.Chain[len(s.Chain)-1] }
+
+// Is reports whether the location that answers is the wanted one.
+func (s Spot) Is() bool {
+	if len(s.Chain) == 2 {
+		return false
+	}
+	m := PatternOf(s.Last())
+	return m == s.Want || m.Prefix() && s.Want.Prefix() && m.What == s.Want.What
+}
+
+// placeholder is a segment of a route that stands for any one segment.
+var placeholder = regexp.MustCompile(`^:[A-Za-z_][A-Za-z0-9_]*$`)
+
+// CleanPath refuses what is not the path of a URL in nginx's normal form.
+func CleanPath(p string) error {
+	if !strings.HasPrefix(p, "/") || len(p) > 1000 || strings.ContainsAny(p, "\x00\r\n\t ;{}?#%\\\"'$") ||
+		path.Clean(p) != strings.TrimSuffix(p, "/") && p != "/" {
+		return fmt.Errorf("path %q: want the path of a URL, as /a/b", p)
+	}
+	return nil
+}
+
+// Everything is the folder of all paths; "/" alone is the one path.
+const Everything = "/*"
+
+// spotOf finds the spot of a remedy's path in a server: one path ("/a", "= /"),
+// a folder ("/a/", everything) or a route with placeholders ("/a/:id").
+func (c *Conf) spotOf(http, server *nginx.Directive, arg string) (Spot, error) {
+	if arg == Everything {
+		return c.pathSpot(http, server, Pattern{"", "/"})
+	}
+	p, exact := strings.CutPrefix(arg, "= ")
+	if err := CleanPath(p); err != nil {
+		return Spot{}, err
+	}
+	if !exact && strings.Contains(p, "/:") {
+		return c.routeSpot(http, server, p)
+	}
+	if exact || p == "/" || !strings.HasSuffix(p, "/") {
+		return c.pathSpot(http, server, Pattern{"=", p})
+	}
+	return c.pathSpot(http, server, Pattern{"", p})
+}
+
+// pathSpot is the spot of one path or a folder. Expressions that answer some
+// paths of a folder continue to do so.
+func (c *Conf) pathSpot(http, server *nginx.Directive, want Pattern) (Spot, error) {
+	s := Spot{Want: want}
+	chain, err := c.locate(server, want.What, want.How == "=")
+	s.Chain = append([]*nginx.Directive{http}, chain...)
+	if s.Want.How == "" && len(s.Chain) > 2 && PatternOf(s.Last()).How == "^~" {
+		s.Want.How = "^~" // expressions did not answer these paths before either
+	}
+	return s, err
+}
+
+// A routePattern is a route with placeholders as an expression.
+type routePattern struct {
+	expression string
+	fixed      string // the folder before the first placeholder
+	sample     string // a path that the expression matches
+}
+
+func patternOfRoute(route string) (routePattern, error) {
+	segments := strings.Split(route, "/")
+	fixed, sample := "", slices.Clone(segments)
+	for i, s := range segments {
+		if placeholder.MatchString(s) {
+			if fixed == "" {
+				fixed = strings.Join(segments[:i], "/") + "/"
+			}
+			segments[i], sample[i] = "[^/]+", "iikanji"
+		} else {
+			segments[i] = regexp.QuoteMeta(s)
+		}
+	}
+	if fixed == "" {
+		return routePattern{}, fmt.Errorf("path %q: want placeholders as /:id", route)
+	}
+	return routePattern{"^" + strings.Join(segments, "/") + "$", fixed, strings.Join(sample, "/")}, nil
+}
+
+// routeSpot is the spot of a route with placeholders: an expression, after
+// those that are there. It refuses a route of which another location may answer
+// some paths.
+func (c *Conf) routeSpot(http, server *nginx.Directive, route string) (Spot, error) {
+	r, err := patternOfRoute(route)
+	if err != nil {
+		return Spot{}, err
+	}
+	s := Spot{Want: Pattern{"~", r.expression}}
+	chain, err := c.locate(server, r.sample, true)
+	if err != nil {
+		return s, err
+	}
+	s.Chain = append([]*nginx.Directive{http}, chain...)
+	if s.Is() {
+		return s, nil
+	}
+	now := PatternOf(s.Last())
+	if len(s.Chain) > 2 && (len(s.Chain) > 3 || now.How != "") {
+		return s, fmt.Errorf("path %q: location %s may answer it, and is before the one that would be added", route, now)
+	}
+	rivals := c.Get(server, "location")
+	if len(s.Chain) > 2 {
+		rivals = append(rivals, c.Get(s.Last(), "location")...)
+	}
+	for _, l := range rivals {
+		p := PatternOf(l.Directive)
+		longer := strings.HasPrefix(r.fixed, p.What) && len(p.What) > len(now.What)
+		if p.Prefix() && l.Directive != s.Last() && (strings.HasPrefix(p.What, r.fixed) || longer) {
+			return s, fmt.Errorf("path %q: location %s answers some of its paths", route, p)
+		}
+	}
+	return s, nil
+}
+
+// Split gives the path a location of its own and returns it: the one that is
+// there, or a copy of the location that answers now. The last block of s.chain
+// becomes this location.
+func (c *Conf) Split(s *Spot) (*nginx.Directive, error) {
+	if s.Is() {
+		return s.Last(), nil
+	}
+	l, err := c.copyFor(*s, s.Last())
+	if err != nil {
+		return nil, err
+	}
+	in, err := c.InsertLocation(*s, l)
+	if err != nil {
+		return nil, err
+	}
+	s.Chain = append(slices.Clone(in), l)
+	return l, nil
+}
+
+// InsertLocation inserts a location beside the one that answers its path, or
+// into that one if it has locations inside, because nginx searches those first.
+// It returns the blocks around the new one.
+func (c *Conf) InsertLocation(s Spot, l *nginx.Directive) ([]*nginx.Directive, error) {
+	in := s.Chain
+	if len(in) > 2 {
+		from := in[len(in)-1]
+		if nested := c.Get(from, "location"); len(nested) == 0 {
+			in = in[:len(in)-1]
+		} else if p := PatternOf(from); !p.Prefix() {
+			return nil, fmt.Errorf("location %s has locations inside", p)
+		}
+	}
+	in[len(in)-1].Add(l)
+	return in, nil
+}
+
+// capture is a variable that the match of an expression sets.
+var capture = regexp.MustCompile(`\$\{?[0-9]`)
+
+// copyFor copies the location that answers a path now into one for that path
+// alone.
+func (c *Conf) copyFor(s Spot, from *nginx.Directive) (*nginx.Directive, error) {
+	l := s.Want.Location()
+	if from == s.Server() {
+		return l, nil // everything is inherited
+	}
+	p := PatternOf(from)
+	for _, d := range c.Copies(from) {
+		switch {
+		case d.Name() == "alias":
+			return nil, fmt.Errorf("location %s has an alias, which is valid for this location only", p)
+		case d.Name() == "internal":
+			return nil, fmt.Errorf("location %s is internal", p)
+		case p.regex() && (capture.MatchString(d.String()) || strings.Contains(p.What, "(?P<") || strings.Contains(p.What, "(?<")):
+			return nil, fmt.Errorf("location %s uses what its expression captures", p)
+		case d.Name() == "proxy_pass":
+			if err := movePass(d, p, s.Want); err != nil {
+				return nil, err
+			}
+		}
+		l.Put(d)
+	}
+	return l, nil
+}
+
+// Copies are copies of the directives in a location, without the locations in
+// it. An include is copied as an include if all that it includes are settings of
+// proxying; else its content is copied.
+func (c *Conf) Copies(from *nginx.Directive) []*nginx.Directive {
+	var all []*nginx.Directive
+	var add func(b *nginx.Block)
+	add = func(b *nginx.Block) {
+		for _, d := range b.Items {
+			files, _ := c.Included(d)
+			switch {
+			case d.Name() == "location":
+			case len(files) > 0 && !c.plain(files):
+				for _, f := range files {
+					add(f.Root)
+				}
+			default:
+				all = append(all, d.Clone())
+			}
+		}
+	}
+	add(from.Block)
+	return all
+}
+
+// plain reports whether files contain nothing but settings of proxying.
+func (c *Conf) plain(files []*nginx.File) bool {
+	ok := true
+	for _, f := range files {
+		c.Walk(f.Root, nil, func(p nginx.Place) {
+			name := p.Name()
+			ok = ok && strings.HasPrefix(name, "proxy_") && name != "proxy_pass"
+		})
+	}
+	return ok
+}
+
+// movePass corrects a proxy_pass with a path in a copy for another location:
+// the path replaces the location's prefix.
+func movePass(d *nginx.Directive, from, to Pattern) error {
+	pass, ok := PassOf(d.Arg(0))
+	if !ok || pass.URI == "" {
+		return nil
+	}
+	rest, inside := strings.CutPrefix(to.What, from.What)
+	if to.regex() || !from.Prefix() || !inside {
+		return fmt.Errorf("location %s passes requests on to a path, which is valid for this location only", from)
+	}
+	d.SetArgs(d.Arg(0) + rest)
+	return nil
+}
+
+// Passes reports whether a block passes its requests on to an app.
+func (c *Conf) Passes(d *nginx.Directive) bool { return len(c.Get(d, "proxy_pass")) > 0 }
+
+// Servers are the server blocks that pass any requests on, or those that have a
+// server_name or listen on an address or a port.
+func (c *Conf) Servers(named string) ([]*nginx.Directive, error) {
+	var found []*nginx.Directive
+	for _, s := range c.Find("server", "http") {
+		if s.Block == nil || named != "" && !c.isServer(s.Directive, named) {
+			continue
+		}
+		pass := false
+		c.Walk(s.Block, nil, func(p nginx.Place) { pass = pass || p.Name() == "proxy_pass" })
+		if pass || named != "" {
+			found = append(found, s.Directive)
+		}
+	}
+	if len(found) == 0 && named != "" {
+		return nil, fmt.Errorf("server %q: no server has that name or listens there", named)
+	} else if len(found) == 0 {
+		return nil, fmt.Errorf("no server passes requests on")
+	}
+	return found, nil
+}
+
+func (c *Conf) isServer(s *nginx.Directive, named string) bool {
+	for _, d := range c.Get(s, "server_name") {
+		if d.Has(named) {
+			return true
+		}
+	}
+	for _, d := range c.Get(s, "listen") {
+		a := d.Arg(0)
+		if a == named || strings.HasSuffix(a, ":"+named) {
+			return true
+		}
+		if _, err := strconv.Atoi(a); err == nil && strings.HasSuffix(named, ":"+a) {
+			return true
+		}
+	}
+	return false
+}
+
+// server is the only server that a remedy can mean.
+func (c *Conf) server(named string) (*nginx.Directive, error) {
+	found, err := c.Servers(named)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) > 1 {
+		return nil, fmt.Errorf("server %q: %d servers are possible; want the name or an address of one", named, len(found))
+	}
+	return found[0], nil
+}
+
+// NoRedirect keeps nginx from redirecting "/a" to "/a/", which it does if a
+// location for that folder passes requests on. The app answered "/a" before; a
+// location for "/a" alone keeps thac.
+func (c *Conf) NoRedirect(s Spot) error {
+	l := s.Last()
+	folder := PatternOf(l)
+	isNew := l.Line == 0
+	if !isNew || !folder.Prefix() || !c.Passes(l) || folder.What == "/" {
+		return nil
+	}
+	path := strings.TrimSuffix(folder.What, "/")
+	before := Spot{Want: Pattern{"=", path}}
+	chain, err := c.locate(s.Server(), path, true)
+	if err != nil {
+		return err
+	}
+	before.Chain = append([]*nginx.Directive{s.Chain[0]}, chain...)
+	if before.Is() || !c.Passes(before.Last()) {
+		return nil
+	}
+	_, err = c.Split(&before)
+	return err
+}

@@ -1,0 +1,111 @@
+package lever
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/token"
+	"reflect"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/checker"
+
+	"github.com/iikanji/iikanji/internal/lever/sqlcall"
+)
+
+// A CacheSource is what the source of an app needs for a query cache, and what it
+// shows of its use.
+type CacheSource struct {
+	Fixes      []Fix             // that switch the cache on; none if it is on already
+	Files      map[string][]byte // the files of all packages, as read
+	Statements []Statement       // that the app sends
+	Opens      int               // places where a pool to MySQL is opened by the driver's name
+	// Blockers are the reasons why a cache would not see every write.
+	Blockers []string
+}
+
+// Cache reads the packages of a module folder for a query cache in the package with
+// an import path. Packages with type errors are blockers.
+func Cache(ctx context.Context, dir, importPath string) (*CacheSource, error) {
+	uses := &analysis.Analyzer{Name: "cacheuse", Doc: "find what a query cache must know of a package",
+		Run:        func(pass *analysis.Pass) (any, error) { return cacheUseOf(indexOf(pass), importPath), nil },
+		ResultType: reflect.TypeFor[*cacheUse](), Requires: []*analysis.Analyzer{indexAnalyzer}}
+	graph, res, err := analyse(ctx, dir, []string{"./..."}, uses, sqlcall.Analyzer)
+	if err != nil {
+		return nil, err
+	}
+	out := &CacheSource{Files: res.Files}
+	for _, p := range res.Problems {
+		out.Blockers = append(out.Blockers, p.Package+": "+p.Text)
+	}
+	if graph == nil {
+		return out, nil
+	}
+	for _, act := range graph.Roots {
+		switch r := act.Result.(type) {
+		case *sqlcall.Result:
+			out.Statements = append(out.Statements, statementsOf(act.Package.Fset, r)...)
+		case *cacheUse:
+			if act.Package.PkgPath == importPath { // the cache is on already
+				continue
+			}
+			if err := out.add(r); err != nil {
+				return nil, fmt.Errorf("reading %s: %w", act.Package.PkgPath, err)
+			}
+		}
+	}
+	sortStatements(out.Statements)
+	return out, nil
+}
+
+// errName means that an identifier of the fix means something else at its place.
+var errName = errors.New("a name that the fix needs is in use")
+
+func (s *CacheSource) add(u *cacheUse) error {
+	s.Opens += len(u.opens)
+	s.Blockers = append(s.Blockers, u.blockers...)
+	edits, ok := u.rewrite()
+	if !ok {
+		return errName
+	}
+	if len(edits) > 0 {
+		s.Fixes = append(s.Fixes, Fix{Title: "keep answers in a query cache", Edits: edits})
+	}
+	return nil
+}
+
+// analyse loads the packages of a module folder and runs analyzers on those without
+// errors; the graph is nil if there is none.
+func analyse(ctx context.Context, dir string, patterns []string, analyzers ...*analysis.Analyzer) (*checker.Graph, *Result, error) {
+	pkgs, err := load(ctx, dir, patterns)
+	if err != nil {
+		return nil, nil, err
+	}
+	res := &Result{Files: map[string][]byte{}}
+	sound := res.survey(pkgs)
+	if len(sound) == 0 || len(analyzers) == 0 {
+		return nil, res, nil
+	}
+	graph, err := checker.Analyze(analyzers, sound, nil)
+	if err != nil {
+		return nil, nil, fmt.Errorf("analysing %s: %w", dir, err)
+	}
+	for _, act := range graph.Roots {
+		if act.Err != nil {
+			res.Problems = append(res.Problems, Problem{Package: act.Package.PkgPath, Text: act.Err.Error()})
+		}
+	}
+	return graph, res, nil
+}
+
+// statementsOf lists the statements of a package whose text is known.
+func statementsOf(fset *token.FileSet, r *sqlcall.Result) (out []Statement) {
+	for _, c := range r.Calls {
+		if c.Text == nil {
+			continue
+		}
+		at := fset.PositionFor(c.Expr.Pos(), false)
+		out = append(out, Statement{Text: c.Text.SQL, File: at.Filename, Line: at.Line, Whole: c.Text.Holes == 0, Named: c.Named})
+	}
+	return out
+}

@@ -1,0 +1,204 @@
+package lever
+
+import (
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/types"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// cacheDriver is the name under which the package of a query cache registers itself,
+// databaseDriver that of the driver below it.
+const (
+	cacheDriver    = "mysql+cache"
+	databaseDriver = "mysql"
+)
+
+// A cacheUse is what a query cache must know of a package: where the pool is opened,
+// which functions run other programs, and what makes a cache unsafe.
+type cacheUse struct {
+	x        *index
+	path     string // import path of the package with the cache
+	opens    []poolOpen
+	programs []ast.Node // functions that run a program: *ast.FuncDecl or *ast.FuncLit
+	blockers []string
+}
+
+// A poolOpen is a call that opens a pool by the name of its driver.
+type poolOpen struct {
+	call   *ast.CallExpr
+	driver ast.Expr
+	cached bool
+}
+
+func cacheUseOf(x *index, path string) *cacheUse {
+	u := &cacheUse{x: x, path: path}
+	for _, f := range x.files {
+		u.imports(f)
+		ast.Inspect(f, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				u.call(call)
+			}
+			return true
+		})
+	}
+	return u
+}
+
+// openers are packages that open pools inside of functions of their own: their
+// statements would go past the cache.
+var openers = []string{"gorm.io/driver/mysql", "xorm.io/xorm", "entgo.io/ent/dialect/sql", "github.com/upper/db/v4/adapter/mysql"}
+
+func (u *cacheUse) imports(f *ast.File) {
+	for _, spec := range f.Imports {
+		if path, err := strconv.Unquote(spec.Path.Value); err == nil && slices.Contains(openers, path) {
+			u.block(spec, "%s opens connections of its own", path)
+		}
+	}
+}
+
+// block notes why a cache cannot be used, with the place.
+func (u *cacheUse) block(n ast.Node, format string, args ...any) {
+	at := u.x.pass.Fset.Position(n.Pos())
+	name := at.Filename[strings.LastIndexByte(at.Filename, '/')+1:]
+	u.blockers = append(u.blockers, fmt.Sprintf("%s:%d: ", name, at.Line)+fmt.Sprintf(format, args...))
+}
+
+func (u *cacheUse) call(c *ast.CallExpr) {
+	fn := u.x.callee(c)
+	switch {
+	case isFunc(fn, "database/sql", "Open"), isFunc(fn, "github.com/jmoiron/sqlx", "Open", "MustOpen", "Connect", "MustConnect"):
+		u.open(c, 0)
+	case isFunc(fn, "github.com/jmoiron/sqlx", "ConnectContext"):
+		u.open(c, 1)
+	case isFunc(fn, "database/sql", "OpenDB"):
+		u.block(c, "a pool is opened by a connector")
+	case isFunc(fn, "os/exec", "Command", "CommandContext"):
+		u.program(c)
+	case isFunc(fn, "os", "StartProcess"), isFunc(fn, "syscall", "ForkExec", "StartProcess"):
+		u.block(c, "a program is started that may write to the database, and its end is not known")
+	case isFunc(fn, "database/sql", "Register"):
+		u.block(c, "the app registers a driver of its own")
+	}
+}
+
+func (u *cacheUse) open(c *ast.CallExpr, i int) {
+	if len(c.Args) <= i {
+		return
+	}
+	v := u.x.pass.TypesInfo.Types[c.Args[i]].Value
+	if v == nil || v.Kind() != constant.String {
+		u.block(c, "the name of the driver is not a constant")
+		return
+	}
+	switch name := constant.StringVal(v); name {
+	case databaseDriver, cacheDriver:
+		u.opens = append(u.opens, poolOpen{c, c.Args[i], name == cacheDriver})
+	}
+}
+
+// endings are the methods of a Cmd that return after the program has ended.
+var endings = []string{"Run", "Output", "CombinedOutput"}
+
+// program notes the function that runs a program, whose writes are over when the
+// function returns.
+func (u *cacheUse) program(c *ast.CallExpr) {
+	fn := u.functionOf(c)
+	if fn == nil {
+		u.block(c, "a program is prepared outside of functions, and its end is not known")
+		return
+	}
+	if !u.endsIn(c, fn) {
+		u.block(c, "a program is started that may write to the database, and its end is not known")
+		return
+	}
+	if !slices.Contains(u.programs, fn) {
+		u.programs = append(u.programs, fn)
+	}
+}
+
+// functionOf is the innermost function around a node; nil outside of functions.
+func (u *cacheUse) functionOf(n ast.Node) ast.Node {
+	for n = u.x.parent[n]; n != nil; n = u.x.parent[n] {
+		switch n.(type) {
+		case *ast.FuncLit, *ast.FuncDecl:
+			return n
+		}
+	}
+	return nil
+}
+
+// endsIn reports whether the program of a command has ended when the function
+// returns: it is run in it, and the command goes nowhere else.
+func (u *cacheUse) endsIn(c *ast.CallExpr, fn ast.Node) bool {
+	if sel, ok := u.x.parent[c].(*ast.SelectorExpr); ok {
+		_, called := u.x.parent[sel].(*ast.CallExpr)
+		return called && slices.Contains(endings, sel.Sel.Name)
+	}
+	a, ok := u.x.parent[c].(*ast.AssignStmt)
+	if !ok || len(a.Lhs) != 1 {
+		return false
+	}
+	cmd := u.x.variable(a.Lhs[0])
+	if cmd == nil || !isLocal(cmd) || len(u.x.writes(cmd)) > 0 {
+		return false
+	}
+	started, waited := false, false
+	for _, id := range u.x.uses[cmd] {
+		sel, ok := u.x.parent[id].(*ast.SelectorExpr)
+		if !ok || u.functionOf(id) != fn {
+			return false
+		}
+		started = started || sel.Sel.Name == "Start"
+		waited = waited || sel.Sel.Name == "Wait"
+		if _, called := u.x.parent[sel].(*ast.CallExpr); !called && (sel.Sel.Name == "Start" || slices.Contains(endings, sel.Sel.Name)) {
+			return false // a method value
+		}
+	}
+	return started == waited
+}
+
+// isLocal reports whether a variable is declared in a function.
+func isLocal(v *types.Var) bool {
+	return v.Pkg() != nil && v.Parent() != v.Pkg().Scope() && !v.IsField()
+}
+
+// rewrite switches the cache on in a package: the driver's name where a pool is
+// opened, and a call around what runs other programs. ok is false if a name that is
+// needed cannot be used.
+func (u *cacheUse) rewrite() (edits []Edit, ok bool) {
+	rw := u.x.rewrite()
+	named := map[*ast.File]bool{}
+	for _, fn := range u.programs {
+		body := bodyOfFunc(fn)
+		if strings.Contains(u.x.text(body), ".Default.Outside()") {
+			continue // the cache knows it already
+		}
+		rw.insert(body.Lbrace+1, fmt.Sprintf("\ndefer %s.Default.Outside()() // a program may write to the database past the cache\n", rw.pkg(body.Lbrace, u.path)))
+		named[u.x.fileOf(fn.Pos())] = true
+	}
+	for _, at := range u.opens {
+		if !at.cached {
+			rw.replace(at.driver, strconv.Quote(cacheDriver))
+		}
+		if f := u.x.fileOf(at.call.Pos()); !at.cached && !named[f] {
+			rw.addNamedImport(f, "_", u.path)
+			named[f] = true
+		}
+	}
+	if len(rw.edits) == 0 {
+		return nil, true
+	}
+	fix, ok := rw.fix("keep answers in a query cache")
+	return offsets(u.x.pass.Fset, fix.TextEdits), ok
+}
+
+func bodyOfFunc(fn ast.Node) *ast.BlockStmt {
+	if lit, ok := fn.(*ast.FuncLit); ok {
+		return lit.Body
+	}
+	return fn.(*ast.FuncDecl).Body
+}
