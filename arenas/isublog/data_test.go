@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"image/jpeg"
 	"os"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/iikanji/iikanji/internal/arena/kit/verify"
 )
 
 var update = flag.Bool("update", false, "write static.sums")
@@ -177,4 +180,14 @@ func TestGenerate(t *testing.T) {
 	if err := Generate(t.Context(), "/dev/null/x", data); err == nil {
 		t.Error("a folder that cannot be made is no error")
 	}
+}
+
+// sumsOf returns the text of static.sums.
+func sumsOf(files []Static) string {
+	var b strings.Builder
+	for _, f := range files {
+		sum := verify.SumOf(f.Body)
+		fmt.Fprintf(&b, "%s %d %08x\n", f.Path, sum.Size, sum.CRC32)
+	}
+	return b.String()
 }

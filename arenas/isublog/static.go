@@ -65,13 +65,3 @@ func staticFiles() ([]Static, error) {
 		{"/images/isucon_title.jpg", title},
 	}, nil
 }
-
-// sumsOf returns the text of static.sums.
-func sumsOf(files []Static) string {
-	var b strings.Builder
-	for _, f := range files {
-		sum := verify.SumOf(f.Body)
-		fmt.Fprintf(&b, "%s %d %08x\n", f.Path, sum.Size, sum.CRC32)
-	}
-	return b.String()
-}
