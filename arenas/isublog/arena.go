@@ -41,7 +41,7 @@ innodb_buffer_pool_size = 8M
 // to 2 s. README.md describes it.
 var allowed = []iikanji.Promise{iikanji.Durability, iikanji.RowOrder, iikanji.Observability, iikanji.TestedOnly}
 
-// services are the three of the contest.
+// services are the three of the contest, and a cache of pages.
 var services = []arena.Service{
 	{
 		Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB,
@@ -50,6 +50,10 @@ var services = []arena.Service{
 	{
 		Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo,
 		Source: "go", Env: appEnv, Load: "sql/init.sh", Programs: []string{"mariadb"},
+	},
+	{
+		Name: "pages", Role: iikanji.RoleCache, Engine: iikanji.EngineVarnish, Backend: "app",
+		OnDemand: true, // a cache of pages that a change may start
 	},
 	{
 		Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx,

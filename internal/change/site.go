@@ -211,9 +211,31 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 		if err := do(ctx); err != nil {
 			return fmt.Errorf("%s of %s: %w", op.Verb, op.Place, err)
 		}
+		if op.Verb == iikanji.Restart {
+			return s.reconnect(ctx, op.Place)
+		}
 		return nil
 	}
 	return fmt.Errorf("no executor for op %s", op.Verb)
+}
+
+// reconnect restarts the apps after a restart of a database. Their pools hold
+// connections that have ended with it, and many drivers notice that only at the next
+// statement: the first requests would fail, and the change would be blamed.
+func (s *Site) reconnect(ctx context.Context, service string) error {
+	if svc, ok := s.Target.Service(service); !ok || svc.Role != iikanji.RoleDatabase {
+		return nil
+	}
+	for _, app := range s.Target.WithRole(iikanji.RoleApp) {
+		restart := s.Services[app.Name].Restart
+		if restart == nil {
+			continue
+		}
+		if err := restart(ctx); err != nil {
+			return fmt.Errorf("restart of %s after that of %s: %w", app.Name, service, err)
+		}
+	}
+	return nil
 }
 
 // newFile is what the file of an op gets if the op makes it.

@@ -135,8 +135,34 @@ func (v *view) keepInVarnish(path string) []iikanji.Remedy {
 	if v.self.Engine != iikanji.EngineNginx || !slices.ContainsFunc(slices.Concat(v.in.Target.OnDemand, v.in.Target.Services), varnish) {
 		return nil
 	}
-	return []iikanji.Remedy{v.onSelf("httpcache", "keep it for 1 s in Varnish, which renews it in the background: answers may be that old (freshness)",
-		map[string]string{"act": "varnish", "path": path, "valid": "1s", "cookies": "ignore"})}
+	args := func(more ...string) map[string]string {
+		m := map[string]string{"act": "varnish", "path": path, "valid": "1s", "cookies": "ignore"}
+		for i := 0; i < len(more); i += 2 {
+			m[more[i]] = more[i+1]
+		}
+		return m
+	}
+	out := []iikanji.Remedy{v.onSelf("httpcache", "keep it for 1 s in Varnish, which renews it in the background: answers may be that old (freshness)", args())}
+	if v.writesPer() <= mostWrites {
+		out = append(out, v.onSelf("httpcache", "keep it in Varnish until a request that may write, 1 s at most (tested-only)", args("writes", "purge")))
+	}
+	return out
+}
+
+// mostWrites is the largest share of requests that may write with which it can pay to
+// drop all kept pages at each of them.
+const mostWrites = 0.2
+
+// writesPer is the share of the requests that may write: all methods but GET and HEAD.
+func (v *view) writesPer() float64 {
+	writes, all := 0.0, 0.0
+	for _, r := range v.access() {
+		all += float64(r.Count)
+		if !strings.HasPrefix(r.Key, "GET ") && !strings.HasPrefix(r.Key, "HEAD ") {
+			writes += float64(r.Count)
+		}
+	}
+	return writes / max(all, 1)
 }
 
 // brief rounds a time to three digits.

@@ -105,8 +105,8 @@ func TestVarnishRemedy(t *testing.T) {
 		want               string
 	}{
 		"none":      {nil, nil, ""},
-		"on demand": {[]iikanji.Service{varnish}, nil, "nginx map[act:varnish cookies:ignore path:/api/trend valid:1s] [same-for-all]"},
-		"runs":      {nil, []iikanji.Service{varnish}, "nginx map[act:varnish cookies:ignore path:/api/trend valid:1s] [same-for-all]"},
+		"on demand": {[]iikanji.Service{varnish}, nil, "nginx map[act:varnish cookies:ignore path:/api/trend valid:1s] [same-for-all]nginx map[act:varnish cookies:ignore path:/api/trend valid:1s writes:purge] [same-for-all]"},
+		"runs":      {nil, []iikanji.Service{varnish}, "nginx map[act:varnish cookies:ignore path:/api/trend valid:1s] [same-for-all]nginx map[act:varnish cookies:ignore path:/api/trend valid:1s writes:purge] [same-for-all]"},
 		"another":   {[]iikanji.Service{{Name: "pages", Engine: iikanji.EngineMemcached}}, nil, ""},
 	} {
 		in := page(quick, all)

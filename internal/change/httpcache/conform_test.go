@@ -16,7 +16,7 @@ func TestConformance(t *testing.T) {
 	s := newTestSite(t)
 	changetest.Run(t, changetest.Case{
 		Dir: s.dir, Open: s.open, State: s.state,
-		Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.Freshness, iikanji.Privacy, iikanji.Behaviour}},
+		Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.Freshness, iikanji.TestedOnly, iikanji.Privacy, iikanji.Behaviour}},
 		Remedies: map[string]iikanji.Remedy{
 			"varnish": remedy("varnish", "path", "/article/:id", "valid", "100s", "cookies", "ignore", "writes", "purge", "esi", "on"),
 		},

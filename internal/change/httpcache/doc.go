@@ -20,6 +20,8 @@
 //   - by writes too (the argument writes): every request of the app goes through the
 //     Varnish, and one with another method than GET or HEAD drops all pages before
 //     its answer is sent. See vcl.go on how a fetch that was under way is not kept.
+//     That only such requests change the pages is not proven: it weakens the promise
+//     tested-only, and freshness no more.
 //
 // What is easily got wrong, and is handled here:
 //

@@ -34,7 +34,11 @@ func TestVarnish(t *testing.T) {
 	if _, err := change.Plan(t.Context(), s.open(s.dir), remedy("varnish", "path", "/article/:id", "valid", "1s")); err == nil || !strings.Contains(err.Error(), change.ErrNothing.Error()) {
 		t.Errorf("planned again: %v", err)
 	}
-	s.apply(t, remedy("varnish", "path", "/article/:id", "valid", "100s", "cookies", "ignore", "writes", "purge"))
+	purged := remedy("varnish", "path", "/article/:id", "valid", "100s", "cookies", "ignore", "writes", "purge")
+	purged.Proof = []iikanji.Proof{iikanji.SameForAll}
+	if c := s.apply(t, purged); fmt.Sprint(c.Weakens) != "[tested-only]" {
+		t.Errorf("with purges it weakens %v", c.Weakens)
+	}
 	t.Run("writes", func(t *testing.T) { testWrites(t, s) })
 	t.Run("linear", func(t *testing.T) { testLinear(t, s) })
 	t.Run("cookies ignored", func(t *testing.T) {

@@ -125,7 +125,7 @@ func startedByChange(t *testing.T, dir string) (*change.Executor, iikanji.Change
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &change.Executor{Hands: wired, Journal: h, Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.Freshness, iikanji.Privacy}}}
+	x := &change.Executor{Hands: wired, Journal: h, Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.Freshness, iikanji.TestedOnly, iikanji.Privacy}}}
 	if err := errors.Join(x.Apply(t.Context(), c.ID), x.Keep(c.ID, "test")); err != nil {
 		t.Fatal(err)
 	}

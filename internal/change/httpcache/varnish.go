@@ -79,7 +79,7 @@ func (a *varnish) plan(t *task) error {
 	if err != nil {
 		return err
 	}
-	t.Weaken(promise.Kept{Cached: true, FromApp: true, AppDecides: true, SameForAll: t.Proves(iikanji.SameForAll)}.Promises()...)
+	t.Weaken(promise.Kept{Cached: true, FromApp: true, AppDecides: true, SameForAll: t.Proves(iikanji.SameForAll), Purged: p.purge && a.Writes == "purge"}.Promises()...)
 	if a.ESI == "on" {
 		t.Weaken(promise.Fragments()...)
 	}

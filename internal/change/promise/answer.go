@@ -18,6 +18,9 @@ type Kept struct {
 	AppDecides bool
 	// SameForAll: an observed run proved that every client gets this answer.
 	SameForAll bool
+	// Purged: every request that may write drops the kept answers before its own answer
+	// is sent. That nothing else changes them is not proven.
+	Purged bool
 }
 
 // RevalidatedValues are the values of nginx's expires with which a client asks
@@ -40,7 +43,9 @@ func (k Kept) revalidated() bool {
 // by any proxy between nginx and the clients.
 func (k Kept) Promises() []iikanji.Promise {
 	var out []iikanji.Promise
-	if k.Cached || !k.revalidated() {
+	if k.Cached && k.Purged {
+		out = append(out, iikanji.TestedOnly)
+	} else if k.Cached || !k.revalidated() {
 		out = append(out, iikanji.Freshness)
 	}
 	private := strings.Contains(k.Words, "private")

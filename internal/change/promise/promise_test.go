@@ -132,6 +132,9 @@ func TestKept(t *testing.T) {
 		{Kept{Expires: "-1", Words: "public, stale-while-revalidate=999999, immutable", FromApp: true, AppDecides: true}, "[freshness privacy]"},
 		{Kept{Cached: true, FromApp: true, AppDecides: true}, "[freshness privacy]"},
 		{Kept{Cached: true, FromApp: true, AppDecides: true, SameForAll: true}, "[freshness]"},
+		{Kept{Cached: true, FromApp: true, AppDecides: true, SameForAll: true, Purged: true}, "[tested-only]"},
+		{Kept{Cached: true, FromApp: true, AppDecides: true, Purged: true}, "[privacy tested-only]"},
+		{Kept{Expires: "1h", FromApp: true, AppDecides: true, SameForAll: true, Purged: true}, "[freshness]"}, // clients keep it, too
 	} {
 		if got := fmt.Sprint(c.k.Promises()); got != c.want {
 			t.Errorf("%+v weakens %s, want %s", c.k, got, c.want)
