@@ -84,8 +84,9 @@ var rules = []rule{
 	{secretHints, regexp.MustCompile(`(?i)(?P<keep>[\w.$-]*(?:` + secretWord + `)[\w-]*["'\x60]?\s*(?:=>|:=|[=:]|\blike\b)\s*)(?:\[removed\]|"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s,;&)}\]?][^\s,;&)}\]]*)`), "${keep}" + Removed},
 	{shortHints, regexp.MustCompile(`(?i)(?P<keep>(?:^|[\s;,&{(_])(?:` + shortWord + `)\s*=\s*)(?:\[removed\]|"[^"]*"?|'[^']*'?|[^\s,;&)}\]]+)`), "${keep}" + Removed},
 	{append(shortHints, secretHints...), regexp.MustCompile(`(?i)(?P<keep>--?(?:` + secretWord + `|pass)[= ])\S+`), "${keep}" + Removed},
-	// A directive of nginx that sets a secret: proxy_set_header X-Api-Token "…".
-	{secretHints, regexp.MustCompile(`(?i)(?P<keep>\b(?:set|\w+_header|\w+_param|secure_link\w*)\s+\$?[\w-]*(?:` + secretWord + `)[\w-]*\s+)(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s;{}]+)`), "${keep}" + Removed},
+	// A directive of nginx that sets a secret: proxy_set_header X-Api-Token "…". An empty
+	// value and a variable are none.
+	{secretHints, regexp.MustCompile(`(?i)(?P<keep>\b(?:set|\w+_header|\w+_param|secure_link\w*)\s+\$?[\w-]*(?:` + secretWord + `)[\w-]*\s+)(?:"(?:[^"\\$]|\\.)(?:[^"\\]|\\.)*"?|'(?:[^'\\$]|\\.)(?:[^'\\]|\\.)*'?|[^\s;{}"'$][^\s;{}]*)`), "${keep}" + Removed},
 	// Values of a query whose names are too common elsewhere.
 	{[]string{"=", "%3d"}, regexp.MustCompile(`(?i)(?P<keep>[?&;](?:` + shortWord + `|` + queryWord + `)(?:=|%3d))[^\s&;"'<>#)]+`), "${keep}" + Removed},
 	// Tokens with a known prefix: JWT, and those of clouds and forges.
