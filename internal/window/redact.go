@@ -87,7 +87,7 @@ var topics = map[string]func(*iikanji.Fact) error{
 	iikanji.TopicTable: nil, iikanji.TopicSize: nil, iikanji.TopicDialect: nil, iikanji.TopicStatus: nil, iikanji.TopicLimit: nil, iikanji.TopicProcess: nil,
 	iikanji.TopicSysctl: nil, iikanji.TopicListen: nil, iikanji.TopicConnection: nil, iikanji.TopicVolume: nil, iikanji.TopicNginxVersion: nil,
 	iikanji.TopicInnoDB: nil, iikanji.TopicReady: nil, iikanji.TopicCacheCounter: nil, iikanji.TopicCacheSetting: nil,
-	iikanji.TopicAgent:      nil,
+	iikanji.TopicAgent:      agent,
 	iikanji.TopicHTTPStatus: func(f *iikanji.Fact) error { f.Key = path(f.Key); return nil },
 	iikanji.TopicVariable:   variable,
 	iikanji.TopicNginx:      directives,
@@ -96,6 +96,20 @@ var topics = map[string]func(*iikanji.Fact) error{
 	iikanji.TopicDeadlock:   deadlock,
 	iikanji.TopicUnit:       unit,
 	iikanji.TopicNginxFile:  func(f *iikanji.Fact) error { f.Value = Config(f.Value); return nil },
+}
+
+// robotName is the word by which a robot names itself.
+var robotName = regexp.MustCompile(`(?i)[a-z]*(?:bot|crawler|spider|mediapartners|feedfetcher|feedseeker|slurp|archiver|scraper)\b`)
+
+// agent keeps of a User-Agent what makes it a robot: the rest may describe a person's
+// device.
+func agent(f *iikanji.Fact) error {
+	if f.Key != "" {
+		if f.Key = robotName.FindString(f.Key); f.Key == "" {
+			f.Key = gone
+		}
+	}
+	return nil
 }
 
 func variable(f *iikanji.Fact) error {

@@ -138,6 +138,7 @@ func TestFacts(t *testing.T) {
 		{Topic: iikanji.TopicVariable, Key: "innodb_buffer_pool_size", Value: "134217728"},
 		{Topic: iikanji.TopicUnit, Value: value(iikanji.Unit{Settings: []iikanji.Setting{{Key: "Environment", Value: "DB=c2VjcmV0"}, {Key: "Restart", Value: "always"}}})},
 		{Topic: iikanji.TopicNginxFile, Value: "# c2VjcmV0\nset $token c2VjcmV0;\ngzip on;\n"},
+		{Topic: iikanji.TopicAgent, Key: "Mozilla/5.0 (c2VjcmV0 Phone) Safari/1"}, {Topic: iikanji.TopicAgent, Key: "ExampleBot/2.1 (c2VjcmV0)"}, {Topic: iikanji.TopicAgent},
 		{Topic: iikanji.TopicAnswer, Value: "anna@example.com"},
 	}
 	kept, left, err := Facts(known)
@@ -150,12 +151,12 @@ func TestFacts(t *testing.T) {
 			t.Errorf("%q is left: %s", bad, text)
 		}
 	}
-	for _, good := range []string{"134217728", "$http_cookie", "always", "gzip on", "mail = ?"} {
+	for _, good := range []string{"134217728", "$http_cookie", "always", "gzip on", "mail = ?", "ExampleBot"} {
 		if !strings.Contains(text, good) {
 			t.Errorf("%q was removed: %s", good, text)
 		}
 	}
-	if len(kept) != 7 || len(left) != 1 || left[0] != iikanji.TopicAnswer {
+	if len(kept) != 10 || len(left) != 1 || left[0] != iikanji.TopicAnswer {
 		t.Errorf("%d facts are kept, left out: %v", len(kept), left)
 	}
 }

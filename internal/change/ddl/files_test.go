@@ -329,6 +329,9 @@ func TestFilesKilledWithin(t *testing.T) {
 		x, h := s.executor(t, "history")
 		for {
 			c := s.plan(t, h, fileRemedy("add index", "columns", "tenant_id, player_id, row_num DESC"))
+			if err := os.WriteFile(s.path("began"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
 			if err := errors.Join(x.Apply(t.Context(), c.ID), x.Revert(t.Context(), c.ID, "test")); err != nil {
 				t.Fatal(err)
 			}
@@ -344,15 +347,17 @@ func TestFilesKilledWithin(t *testing.T) {
 		t.Fatal(err)
 	}
 	stages := map[iikanji.Stage]int{}
-	for i := range 8 {
+	within := func() int { return stages[iikanji.Applying] + stages[iikanji.Reverting] }
+	for i := 0; i < 8 || within() < 3 && i < 40; i++ {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestFilesKilledWithin$")
 		cmd.Env = append(os.Environ(), killedWithin+"="+s.dir)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(180+71*i) * time.Millisecond)
-		if err := cmd.Process.Kill(); err != nil {
+		s.waitFor(t, "began")
+		time.Sleep(time.Duration(7+23*i%190) * time.Millisecond)
+		if err := errors.Join(cmd.Process.Kill(), os.Remove(s.path("began"))); err != nil {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait() // it was killed
@@ -384,10 +389,23 @@ func TestFilesKilledWithin(t *testing.T) {
 			t.Fatalf("kill %d: %v\n%s", i, err, firstDifference(after, before))
 		}
 	}
-	if stages[iikanji.Applying]+stages[iikanji.Reverting] == 0 {
+	if within() < 3 {
 		t.Errorf("no kill was within a change: %v", stages)
 	}
 	t.Logf("killed in %v", stages)
+}
+
+// waitFor waits for a file of the site.
+func (s *fileSite) waitFor(t *testing.T, name string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(s.path(name)); err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s did not come", name)
+		}
+	}
 }
 
 func TestFilesRefused(t *testing.T) {
