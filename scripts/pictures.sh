@@ -4,9 +4,9 @@
 #   docs/pictures/terminal.png   docs/pictures/tune.txt, which is what iikanji tune printed
 #   docs/pictures/report.png     the report of a history, at its top
 #
-# Usage: scripts/pictures.sh HISTORY [TUNE_OUTPUT]
-# HISTORY is the history of iikanji tune isucondition; TUNE_OUTPUT, its standard
-# output, replaces docs/pictures/tune.txt.
+# Usage: scripts/pictures.sh HISTORY [TUNE_OUTPUT [TIME]]
+# HISTORY is the history of iikanji tune isucondition --time TIME (15m by default);
+# TUNE_OUTPUT, its standard output, replaces docs/pictures/tune.txt.
 set -eu
 
 history=$1
@@ -25,12 +25,12 @@ shot() { # shot PAGE PICTURE WIDTH HEIGHT
 [ -s "$out/tune.txt" ] || { echo "$out/tune.txt: no trials in it" >&2; exit 1; }
 
 {
-	cat <<'EOF'
+	cat <<EOF
 <!DOCTYPE html><meta charset="utf-8"><style>
 body{margin:0;background:#15171b;color:#e8eaee;padding:18px 22px}
 pre{font:15px/1.35 "DejaVu Sans Mono","Noto Sans Mono CJK JP",monospace;margin:0}
 b{color:#56b4e9}
-</style><pre><b>$ iikanji tune isucondition --time 12m</b>
+</style><pre><b>$ iikanji tune isucondition --time ${3:-15m}</b>
 
 EOF
 	sed 's/&/\&amp;/g; s/</\&lt;/g' "$out/tune.txt"
