@@ -418,7 +418,8 @@ func TestPatience(t *testing.T) {
 	if run.Deducted != 0 {
 		t.Errorf("%g points deducted", run.Deducted)
 	}
-	if bots := gauges["requests of bots"]; bots == 0 || bots != gauges["requests of bots answered with 503"] {
+	// The end of the load cuts off two searches of each of the five bots at most.
+	if bots, refused := gauges["requests of bots"], gauges["requests of bots answered with 503"]; refused == 0 || refused > bots || refused < bots-10 {
 		t.Errorf("bots: %v", gauges)
 	}
 	if gauges["users who left a slow page"] == 0 || gauges["requests of users answered with 503"] == 0 || loaded.Load() == 0 {
