@@ -321,17 +321,29 @@ func TestFilesOutliveInitialize(t *testing.T) {
 // until it is killed.
 const killedWithin = "DDL_TEST_KILLED_WITHIN"
 
+// A marking is a journal that makes a file once a change is on the way.
+type marking struct {
+	*history.History
+	file string
+}
+
+func (m marking) MoveChange(id iikanji.ChangeID, to iikanji.Stage, why string) error {
+	err := m.History.MoveChange(id, to, why)
+	if err == nil && (to == iikanji.Applying || to == iikanji.Reverting) {
+		err = os.WriteFile(m.file, []byte(to.String()), 0o600)
+	}
+	return err
+}
+
 // TestFilesKilledWithin kills a process at random times within the operations, not only
 // between them, and recovers.
 func TestFilesKilledWithin(t *testing.T) {
 	if dir := os.Getenv(killedWithin); dir != "" {
 		s := &fileSite{dir}
 		x, h := s.executor(t, "history")
+		x.Journal = marking{h, s.path("began")}
 		for {
 			c := s.plan(t, h, fileRemedy("add index", "columns", "tenant_id, player_id, row_num DESC"))
-			if err := os.WriteFile(s.path("began"), nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
 			if err := errors.Join(x.Apply(t.Context(), c.ID), x.Revert(t.Context(), c.ID, "test")); err != nil {
 				t.Fatal(err)
 			}
@@ -355,7 +367,7 @@ func TestFilesKilledWithin(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		s.waitFor(t, "began")
+		s.waitFor(t, "began", []iikanji.Stage{iikanji.Applying, iikanji.Reverting}[i%2])
 		time.Sleep(time.Duration(7+23*i%190) * time.Millisecond)
 		if err := errors.Join(cmd.Process.Kill(), os.Remove(s.path("began"))); err != nil {
 			t.Fatal(err)
@@ -395,15 +407,15 @@ func TestFilesKilledWithin(t *testing.T) {
 	t.Logf("killed in %v", stages)
 }
 
-// waitFor waits for a file of the site.
-func (s *fileSite) waitFor(t *testing.T, name string) {
+// waitFor waits for a file of the site that names a stage.
+func (s *fileSite) waitFor(t *testing.T, name string, stage iikanji.Stage) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		if _, err := os.Stat(s.path(name)); err == nil {
+		if b, err := os.ReadFile(s.path(name)); err == nil && string(b) == stage.String() {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("%s did not come", name)
+			t.Fatalf("%s did not come", stage)
 		}
 	}
 }
