@@ -23,9 +23,8 @@ type Candidate struct {
 	// Proposed: it comes from a proposer, not from a finding.
 	Proposed bool `json:"proposed,omitempty"`
 
-	key   string  // cache of Key
-	blind *bool   // cache of blinds
-	joint float64 // expected gain of the bundle in which it is tried; 0 if it is tried alone
+	key   string // cache of Key
+	blind *bool  // cache of blinds
 }
 
 // Key identifies a candidate: the same remedy is not tried twice while the
@@ -150,13 +149,7 @@ func runsFor(gain, sd float64) float64 {
 // blind sensors come last: later diagnoses need the logs.
 func Ranked(cs []Candidate, sd float64) []Candidate {
 	cs = slices.Clone(cs)
-	worth := func(c Candidate) float64 {
-		expected, shown := c.Chance*c.Gain, c.Gain
-		if c.joint > expected {
-			expected, shown = c.joint, c.joint
-		}
-		return expected / (runsFor(shown, sd) + c.extraRuns())
-	}
+	worth := func(c Candidate) float64 { return c.Chance * c.Gain / (runsFor(c.Gain, sd) + c.extraRuns()) }
 	slices.SortStableFunc(cs, func(a, b Candidate) int {
 		switch ba, bb := a.blinds(), b.blinds(); {
 		case ba && !bb:

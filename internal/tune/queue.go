@@ -57,7 +57,7 @@ func (q *queue) cured(c Candidate) bool {
 func (q *queue) next(blind bool) (Candidate, bool) {
 	again := Candidate{}
 	waiting := q.rewritesWait(q.candidates)
-	for _, c := range Ranked(q.withJoint(q.believe(q.candidates)), q.evidence.judge.Prior.SD()) {
+	for _, c := range Ranked(q.believe(q.candidates), q.evidence.judge.Prior.SD()) {
 		if c.blinds() != blind || c.Key() == q.under || q.trifling(c) || waiting && c.apart() {
 			continue
 		}

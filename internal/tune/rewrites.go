@@ -29,25 +29,6 @@ func (q *queue) allRewrites(first Candidate) []Candidate {
 	return parts
 }
 
-// withJoint sets what the rewrites of source are expected to gain together, on the one
-// of them that ranks first: they get one trial (see allRewrites), so that its rank is
-// that of the bundle and not of its best part.
-func (q *queue) withJoint(cs []Candidate) []Candidate {
-	first := -1
-	for i, c := range cs {
-		if tried, _ := q.tried(c); !tried && c.rewrites() && (first < 0 || c.Chance*c.Gain > cs[first].Chance*cs[first].Gain) && !c.knob() && !c.apart() && !c.Proposed {
-			first = i
-		}
-	}
-	if first < 0 {
-		return cs
-	}
-	for _, part := range q.allRewrites(cs[first]) {
-		cs[first].joint += part.Chance * part.Gain
-	}
-	return cs
-}
-
 // covers reports whether a rewrite has all fixes of another: those of its function by
 // its levers.
 func (c Candidate) covers(o Candidate) bool {

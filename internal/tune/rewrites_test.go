@@ -50,33 +50,29 @@ func TestAllRewrites(t *testing.T) {
 	}
 }
 
-// TestRewritesRank: rewrites of source rank by what they are expected to gain
-// together, because they get one trial; those that had theirs do not count.
-func TestRewritesRank(t *testing.T) {
-	setting := Candidate{Code: "DB206", Where: "x", Gain: 0.12, Chance: 0.5,
-		Remedy: iikanji.Remedy{Kind: "mysqlconf", Target: "database", Args: map[string]string{"name": "innodb_flush_log_at_trx_commit", "value": "2"}}}.cached()
-	a, b, c := rewrite("APP201", "APP201", "a"), rewrite("APP204", "APP204", "b"), rewrite("APP206", "APP206", "c")
-	knob := rewrite("APP214", "APP214", "a", "place", "drops (0.9)", "variant", "end")
-	cache := rewrite("APP207", "APP207", "main")
+// TestRewritesOrder: a rewrite that is planned from all of the source waits until the
+// others had their trial, however large its expected gain is.
+func TestRewritesOrder(t *testing.T) {
+	a, cache := rewrite("APP201", "APP201", "a"), rewrite("APP207", "APP207", "main")
 	cache.Gain = 0.5
-	tried := Attempt{Candidate: b, Key: b.Key(), Verdict: iikanji.Verdict{Call: iikanji.Revert, Reason: iikanji.NoGain}}
+	tried := Attempt{Candidate: a, Key: a.Key(), Verdict: iikanji.Verdict{Call: iikanji.Revert, Reason: iikanji.NoGain}}
 	for name, test := range map[string]struct {
-		candidates []Candidate
-		attempts   []Attempt
-		want       Candidate
+		attempts []Attempt
+		want     Candidate
 	}{
-		"one rewrite":             {[]Candidate{setting, a}, nil, setting},
-		"three":                   {[]Candidate{setting, a, b, c}, nil, a},
-		"one and a knob":          {[]Candidate{setting, a, knob}, nil, setting},
-		"a cache waits":           {[]Candidate{cache, a}, nil, a},
-		"a cache comes last":      {[]Candidate{cache, b}, []Attempt{tried}, cache},
-		"two of which one is old": {[]Candidate{setting, a, b}, []Attempt{tried}, setting},
+		"a rewrite waits": {nil, a},
+		"none waits":      {[]Attempt{tried}, cache},
 	} {
 		q := queueOf(ledger{Attempts: test.attempts})
-		q.options.Time, q.candidates = 1, test.candidates
+		q.options.Time, q.candidates = 1, []Candidate{cache, a}
 		if got, ok := q.next(false); !ok || got.Key() != test.want.Key() {
 			t.Errorf("%s: the next candidate is %s, want %s", name, got.Remedy.Says, test.want.Remedy.Says)
 		}
+	}
+	q := queueOf(ledger{})
+	q.options.Time, q.candidates = 1, []Candidate{cache, a}
+	if parts := q.allRewrites(a); len(parts) != 1 {
+		t.Errorf("the cache is tried with others: %v", parts)
 	}
 }
 
