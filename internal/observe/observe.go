@@ -297,7 +297,8 @@ func (o *Observer) readHosts(ob *Observation, wall time.Duration) (profiles []*i
 // servicesOf is the part of a target that a diagnosis needs. How it is loaded is
 // left out: the command's arguments may hold secrets.
 func servicesOf(t iikanji.Target) iikanji.Target {
-	return iikanji.Target{Name: t.Name, Hosts: t.Hosts, Services: t.Services}
+	return iikanji.Target{Name: t.Name, Hosts: t.Hosts, Services: t.Services, OnDemand: t.OnDemand,
+		Policy: iikanji.Policy{Robots: t.Policy.Robots}}
 }
 
 // readStatements reads the statements of all databases.

@@ -1,0 +1,19 @@
+package observe
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/iikanji/iikanji"
+)
+
+// TestServicesOf: a diagnosis sees which services a change could start and which robots
+// the policy names, and nothing of how the target is loaded.
+func TestServicesOf(t *testing.T) {
+	in := iikanji.Target{Name: "shop", Services: []iikanji.Service{{Name: "edge"}}, OnDemand: []iikanji.Service{{Name: "pages", Engine: iikanji.EngineVarnish}},
+		Bench: iikanji.BenchRef{Command: []string{"bench", "--token", "s3cret"}}, Policy: iikanji.Policy{Robots: []string{"^ExampleFeed"}, Allow: []iikanji.Promise{iikanji.Freshness}}}
+	want := iikanji.Target{Name: "shop", Services: in.Services, OnDemand: in.OnDemand, Policy: iikanji.Policy{Robots: in.Policy.Robots}}
+	if got := servicesOf(in); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
