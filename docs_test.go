@@ -350,6 +350,32 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// package of this module in a comment, as in internal/judge.
+var commentPackage = regexp.MustCompile(`(?m)^\s*//.*?(?:^|[\s(])((?:internal|arenas|cmd)/[a-z0-9_/.]*[a-z0-9])`)
+
+// TestCommentPaths checks that the packages that comments name exist.
+func TestCommentPaths(t *testing.T) {
+	files := repository(t)
+	named := 0
+	for _, file := range files {
+		if !strings.HasSuffix(file, ".go") || file == "docs_test.go" {
+			continue
+		}
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range commentPackage.FindAllStringSubmatch(string(source), -1) {
+			if named++; !isIn(files, m[1]) {
+				t.Errorf("%s: a comment names %s, which does not exist", file, m[1])
+			}
+		}
+	}
+	if named < 5 {
+		t.Errorf("comments name %d packages: the test would prove nothing", named)
+	}
+}
+
 // TestDocsCatches proves that the comparison can fail.
 func TestDocsCatches(t *testing.T) {
 	files := []string{"internal", "internal/judge", "internal/judge/judge.go", "docs/method.md", "layout_test.go"}

@@ -7,7 +7,7 @@
 //
 // The trials are those of iikanji tune: a proposer that uses the real protocol
 // (this program in another role), real servers, interleaved pairs of runs, the
-// gates and the judge of internal/loop. This program has no threshold of its own:
+// gates and the judge of internal/judge. This program has no threshold of its own:
 // it prints the judge's verdict with the number that the verdict is based on. The
 // exit status is 3 if the judge kept one of the changes.
 //
