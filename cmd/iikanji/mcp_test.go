@@ -141,15 +141,19 @@ func (tu *tuning) agentTurn() {
 		t.Fatalf("judge %s: %s", ref, text)
 	}
 	t.Logf("judge %s: %+v", ref, verdict)
-	if len(verdict.Changes) != 1 || verdict.Runs == 0 {
+	if len(verdict.Changes) == 0 || verdict.Runs == 0 {
 		t.Fatalf("the verdict names %v and %d runs", verdict.Changes, verdict.Runs)
 	}
-	var past historyAnswer
-	if text := call(t, c, "history", map[string]any{"change": verdict.Changes[0]}, &past); text != "" || len(past.Changes) != 1 {
-		t.Fatalf("history: %s", text)
-	}
-	if kept := past.Changes[0].Stage == "kept"; kept != (verdict.Result == "keep") {
-		t.Errorf("the verdict is %s and the change is %s", verdict.Result, past.Changes[0].Stage)
+	// A disturbed trial applies the candidate anew: only the last change is decided on.
+	for i, id := range verdict.Changes {
+		var past historyAnswer
+		if text := call(t, c, "history", map[string]any{"change": id}, &past); text != "" || len(past.Changes) != 1 {
+			t.Fatalf("history: %s", text)
+		}
+		want := verdict.Result == "keep" && i == len(verdict.Changes)-1
+		if kept := past.Changes[0].Stage == "kept"; kept != want {
+			t.Errorf("the verdict is %s and change %d of %v is %s", verdict.Result, id, verdict.Changes, past.Changes[0].Stage)
+		}
 	}
 	var back revertAnswer
 	if text := call(t, c, "revert", map[string]any{"all": true}, &back); text != "" {
