@@ -71,7 +71,7 @@ test: test-together test-alone
 
 # The packages whose tests take longest start first, so that none of them is left
 # alone at the end. Three at a time: most wait for servers half of their time.
-LONGEST = ./arenas/isucondition ./cmd/iikanji ./internal/change/nginxconf ./internal/tune ./internal/stack ./internal/change/...
+LONGEST = ./cmd/iikanji ./internal/change/nginxconf ./internal/stack ./internal/change/...
 
 # These packages have one goroutine (TestSerial checks that), so the race detector
 # has nothing to find. Their simulations are several times slower with it.
@@ -81,18 +81,31 @@ SERIAL = ./internal/judge ./internal/stats
 # the race detector: a part of the calls runs with it.
 MODEL = ./internal/sqlcache
 
-# The suites of these arenas load real servers hundreds of times, which takes about
+# Searches on a simulated site compute what a trial can prove, 28 times slower with
+# the race detector. The package starts no goroutine; the test of it that meets
+# several runs with the detector, and so does a whole search: TestTuneUnderLoad.
+SEARCH = ./internal/tune
+CONCURRENT = ^TestSource$$
+
+# The suites of the arenas load real servers hundreds of times, which takes about
 # twice as long with the race detector. Their benchmarkers run with it against an app
-# in memory; the suite of isucondition runs with it whole.
-ARENAS = ./arenas/isublog ./arenas/isuports ./arenas/isuumo
-REAL = TestArena|TestApp|TestContest|TestRubyApp|TestSite
+# in memory.
+ARENAS = $(sort $(filter-out ./arenas/all,$(patsubst %/arena.go,%,$(wildcard ./arenas/*/arena.go))))
+REAL = ^(TestArena|TestApp|TestContest|TestRubyApp|TestSite)$$
+
+# In cmd, ladders are climbed on real arenas, and the script selftest simulates.
+LONG = ^TestLadders$$|^TestScripts$$/^selftest$$
+
+# Packages that do not run whole with the race detector.
+APART = $(patsubst ./%,-e '/%$$',$(SERIAL) $(MODEL) $(SEARCH) $(ARENAS))
 
 test-together:
-	go test -timeout 20m $(SERIAL) $(MODEL)
-	go test -timeout 20m -p 3 -parallel 4 $(ARENAS)
-	go test -race -timeout 20m -p 3 -skip '^($(REAL))$$' $(ARENAS)
+	go test -timeout 20m -p 3 -parallel 4 $(ARENAS) $(SEARCH) $(MODEL) $(SERIAL)
+	go test -timeout 20m -run '$(LONG)' ./cmd/iikanji
+	go test -race -timeout 20m -p 3 -skip '$(REAL)' $(ARENAS)
 	go test -race -timeout 20m -skip 'TestMutants' $(MODEL) -rounds 40
-	go test -race -timeout 20m -p 3 -parallel 4 -skip 'UnderLoad$$' $(LONGEST) $$(go list ./... | grep -v $(patsubst ./%,-e '/%$$',$(SERIAL) $(MODEL) $(ARENAS)))
+	go test -race -timeout 20m -run '$(CONCURRENT)' $(SEARCH)
+	go test -race -timeout 20m -p 3 -parallel 4 -skip 'UnderLoad$$|$(LONG)' $(LONGEST) $$(go list ./... | grep -v $(APART))
 
 # Tests whose names end in UnderLoad put a real site under load and measure times.
 # They run one at a time, after the others, so that no other test uses the machine.
