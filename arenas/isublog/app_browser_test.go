@@ -1,15 +1,9 @@
 package isublog_test
 
 import (
-	"bytes"
 	"fmt"
-	"io"
-	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -20,28 +14,7 @@ import (
 // address ends in #go.
 func driven(t *testing.T, script string) *httptest.Server {
 	t.Helper()
-	target, err := url.Parse(contest.stack.Places().URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.ModifyResponse = func(r *http.Response) error {
-		if !strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") {
-			return nil
-		}
-		page, err := io.ReadAll(r.Body)
-		if err != nil {
-			return err
-		}
-		page = append(page, "<script>if (location.hash == '#go') {"+script+"}</script>"...)
-		r.Body = io.NopCloser(bytes.NewReader(page))
-		r.ContentLength = int64(len(page))
-		r.Header.Set("Content-Length", strconv.Itoa(len(page)))
-		return nil
-	}
-	server := httptest.NewServer(proxy)
-	t.Cleanup(server.Close)
-	return server
+	return apptest.WithElement(t, contest.stack.Places().URL(), "<script>if (location.hash == '#go') {"+script+"}</script>")
 }
 
 // count counts the matches of a pattern.

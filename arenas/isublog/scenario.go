@@ -61,7 +61,7 @@ func newScenario(o arena.Options) (scenario.Scenario, error) {
 	}
 	ct := &contest{}
 	if o.NoLoad {
-		return checksOnly{ct}, nil
+		return scenario.ChecksOnly(ct), nil
 	}
 	return ct, nil
 }
@@ -78,20 +78,10 @@ type contest struct {
 	posts, verified atomic.Int64
 }
 
-// checksOnly is the benchmarker without its load.
-type checksOnly struct{ ct *contest }
-
-func (c checksOnly) Info() scenario.Info { return c.ct.Info() }
-
-func (c checksOnly) Prepare(ctx context.Context, s scenario.Session) error {
-	return c.ct.Prepare(ctx, s)
-}
-
 var (
 	_ scenario.Preparer  = (*contest)(nil)
 	_ scenario.Loader    = (*contest)(nil)
 	_ scenario.Validator = (*contest)(nil)
-	_ scenario.Preparer  = checksOnly{}
 )
 
 // Info describes the benchmarker.

@@ -1,7 +1,6 @@
 package isucondition
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"fmt"
 	"sync"
@@ -38,7 +37,7 @@ func newScenario(o arena.Options) (scenario.Scenario, error) {
 	}
 	ct := &contest{options: o, data: data, key: key}
 	if o.NoLoad {
-		return checksOnly{ct}, nil
+		return scenario.ChecksOnly(ct), nil
 	}
 	return ct, nil
 }
@@ -67,19 +66,9 @@ type contest struct {
 	offered, read atomic.Int64 // conditions
 }
 
-// checksOnly is the benchmarker without its load.
-type checksOnly struct{ ct *contest }
-
-func (c checksOnly) Info() scenario.Info { return c.ct.Info() }
-
-func (c checksOnly) Prepare(ctx context.Context, s scenario.Session) error {
-	return c.ct.Prepare(ctx, s)
-}
-
 var (
 	_ scenario.Preparer = (*contest)(nil)
 	_ scenario.Loader   = (*contest)(nil)
-	_ scenario.Preparer = checksOnly{}
 )
 
 // Info describes the benchmarker.

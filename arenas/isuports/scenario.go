@@ -49,7 +49,7 @@ func newScenario(o arena.Options) (scenario.Scenario, error) {
 		return nil, err
 	}
 	if o.NoLoad {
-		return checksOnly{ct}, nil
+		return scenario.ChecksOnly(ct), nil
 	}
 	return ct, nil
 }
@@ -90,19 +90,9 @@ func newContest(o arena.Options, data *Dataset, key *rsa.PrivateKey, public fs.F
 		speed: cmp.Or(o.Clock, 1), tooSlow: tooSlow}, nil
 }
 
-// checksOnly is the benchmarker without its load.
-type checksOnly struct{ ct *contest }
-
-func (c checksOnly) Info() scenario.Info { return c.ct.Info() }
-
-func (c checksOnly) Prepare(ctx context.Context, s scenario.Session) error {
-	return c.ct.Prepare(ctx, s)
-}
-
 var (
 	_ scenario.Preparer = (*contest)(nil)
 	_ scenario.Loader   = (*contest)(nil)
-	_ scenario.Preparer = checksOnly{}
 )
 
 // Info describes the benchmarker.

@@ -168,7 +168,7 @@ func TestVisits(t *testing.T) {
 		ct, app := perfectContest(t, 10)
 		spoil(app)
 		server := httptest.NewServer(app.routes())
-		run, err := bench.Run(t.Context(), checksOnly{ct}, bench.Options{URL: server.URL, Seed: 1})
+		run, err := bench.Run(t.Context(), scenario.ChecksOnly(ct), bench.Options{URL: server.URL, Seed: 1})
 		server.Close()
 		if err != nil {
 			t.Fatal(err)

@@ -24,7 +24,7 @@ func newScenario(o arena.Options) (scenario.Scenario, error) {
 	}
 	ct := &contest{data: data, fixed: fixed}
 	if o.NoLoad {
-		return checksOnly{ct}, nil
+		return scenario.ChecksOnly(ct), nil
 	}
 	return ct, nil
 }
@@ -62,19 +62,9 @@ type contest struct {
 	posted      atomic.Int64 // rows
 }
 
-// checksOnly is the benchmarker without its load.
-type checksOnly struct{ ct *contest }
-
-func (c checksOnly) Info() scenario.Info { return c.ct.Info() }
-
-func (c checksOnly) Prepare(ctx context.Context, s scenario.Session) error {
-	return c.ct.Prepare(ctx, s)
-}
-
 var (
 	_ scenario.Preparer = (*contest)(nil)
 	_ scenario.Loader   = (*contest)(nil)
-	_ scenario.Preparer = checksOnly{}
 )
 
 // Info describes the benchmarker.

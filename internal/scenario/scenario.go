@@ -45,6 +45,18 @@ type Preparer interface {
 	Prepare(ctx context.Context, s Session) error
 }
 
+// ChecksOnly returns the checks of a scenario, which has a preparer, without its load.
+func ChecksOnly(whole Preparing) Preparing { return checksOnly{whole} }
+
+// Preparing is a scenario with a preparer.
+type Preparing interface {
+	Scenario
+	Preparer
+}
+
+// checksOnly hides a scenario's further methods, among them the load.
+type checksOnly struct{ Preparing }
+
 // A Loader starts the actors of the load phase with Session.Go and Session.Every.
 // It may return or wait until ctx is done. The engine ends the phase when the
 // load time has passed: it cancels ctx and waits for the actors.

@@ -70,7 +70,13 @@ func WantAll(t *testing.T, what string, got, want []string) {
 // actions.
 func (s *Site) Driven(t *testing.T, script string) *httptest.Server {
 	t.Helper()
-	target, err := url.Parse(s.URL())
+	return WithElement(t, s.URL(), "<script type=module>"+script+"</script>")
+}
+
+// WithElement serves the pages of a site at a URL with an element added at their end.
+func WithElement(t *testing.T, site, element string) *httptest.Server {
+	t.Helper()
+	target, err := url.Parse(site)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +89,7 @@ func (s *Site) Driven(t *testing.T, script string) *httptest.Server {
 		if err != nil {
 			return err
 		}
-		page = append(page, "<script type=module>"+script+"</script>"...)
+		page = append(page, element...)
 		r.Body = io.NopCloser(bytes.NewReader(page))
 		r.ContentLength = int64(len(page))
 		r.Header.Set("Content-Length", strconv.Itoa(len(page)))
