@@ -207,7 +207,7 @@ func TestFiles(t *testing.T) {
 func TestBrowser(t *testing.T) {
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
-		t.Skip("chromium is not installed: TestHTML checks the text of the page")
+		t.Fatalf("chromium (Debian's package chromium): %v", err)
 	}
 	s := toy(t)
 	page := html(t, s)
