@@ -87,24 +87,22 @@ func Wrap(first, rest, text string, cols int) (lines []string) {
 	return append(lines, line)
 }
 
-// fitting cuts a word at cols columns. part is empty if the word does not fit and
-// must not be broken.
+// fitting cuts a word at most cols columns from its beginning, beside a wide character.
+// part is empty if there is no such place.
 func fitting(word string, cols int) (part, left string) {
 	if Width(word) <= cols {
 		return word, ""
 	}
-	at, used := 0, 0
+	at, best, used, before := 0, 0, 0, 0
 	for _, cluster := range clustersOf(word) {
 		w := Width(cluster)
-		if used += w; used > cols {
+		if used > cols {
 			break
 		}
-		at += len(cluster)
-	}
-	for _, cluster := range clustersOf(word[at:])[:1] {
-		if Width(cluster) < 2 { // not wide: the word stays whole
-			return "", word
+		if before == 2 || at > 0 && w == 2 {
+			best = at
 		}
+		at, used, before = at+len(cluster), used+w, w
 	}
-	return word[:at], word[at:]
+	return word[:best], word[best:]
 }

@@ -139,3 +139,17 @@ func FuzzClean(f *testing.F) {
 		}
 	})
 }
+
+// TestWrap: lines fit, Japanese is broken without spaces, and paths stay whole.
+func TestWrap(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"one two three four five six", "- one two three four|  five six"},
+		{"別の機械がこの機械のCPUを使った。", "- 別の機械がこの機械|  のCPUを使った。"},
+		{"see /a/very/long/path/that/is/whole now", "- see|  /a/very/long/path/that/is/whole|  now"},
+		{"", "- "},
+	} {
+		if got := strings.Join(Wrap("- ", "  ", c.text, 22), "|"); got != c.want {
+			t.Errorf("%q is %q, want %q", c.text, got, c.want)
+		}
+	}
+}
