@@ -39,10 +39,40 @@ func (s *Subject) originalFile(service *target.Service) string {
 	return filepath.Join(s.envFolder(), service.Name+".original")
 }
 
+// A TitleError is a program that has written a title over its command line, so that it
+// cannot be started again as it was found.
+type TitleError struct{ Service, Title string }
+
+func (e *TitleError) Error() string {
+	return fmt.Sprintf("service %s shows the title %q in place of its command line: how it was started is unknown", e.Service, e.Title)
+}
+
+// Hints tells what to do.
+func (e *TitleError) Hints() []string {
+	return []string{"fill in commands.restart, or commands.start and commands.stop, in " + target.Name}
+}
+
+// interpreters are the programs whose scripts write titles over their command lines.
+var interpreters = []string{"ruby", "python", "node", "perl"}
+
+// titled returns an error for a script that has overwritten its command line. It has one
+// word with spaces then, and no interpreter can be started with that.
+func titled(r *running) error {
+	args := slices.DeleteFunc(slices.Clone(r.spec.Args), func(a string) bool { return a == "" })
+	program := filepath.Base(r.spec.Path)
+	if len(args) != 1 || !strings.Contains(args[0], " ") || !slices.ContainsFunc(interpreters, func(name string) bool { return strings.HasPrefix(program, name) }) {
+		return nil
+	}
+	return &TitleError{r.Name, args[0]}
+}
+
 // specOf is how the process is started now: as it was found at first, with the
 // variables and the command line that changes have set.
 func (s *Subject) specOf(r *running) (keeper.Spec, error) {
 	spec := r.spec
+	if err := titled(r); err != nil {
+		return spec, err
+	}
 	if s.envFile(r.Service) == "" {
 		return spec, nil
 	}
