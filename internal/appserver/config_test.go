@@ -2,6 +2,7 @@ package appserver
 
 import (
 	"errors"
+	"os"
 	"testing"
 )
 
@@ -138,6 +139,12 @@ func TestStates(t *testing.T) {
 		{".rb", "  $seen = {}\n  get '/' do\n    $seen[1] = 2\n  end\n", "values $seen"},
 		{".rb", "  use Rack::Session::Pool\n", "sessions use Rack::Session::Pool"},
 		{".rb", "LIMITS = {}\nputs LIMITS[1]\n", ""},
+		{".rb", "module A\n  YEN = 100\n  NAMES = {}\n  def f\n    NAMES[1]\n  end\nend\n", ""},
+		{".rb", "module A\n  NAMES = {}\n  def f\n    NAMES[1] = 2\n  end\nend\n", "values NAMES"},
+		{".rb", "module A\n  NAMES = {}\n  def f(k)\n    NAMES[k] ||= read(k)\n  end\nend\n", ""}, // a memo
+		{".py", "names = {}\n\ndef f(k):\n    if k not in names:\n        names[k] = read(k)\n    return names[k]\n", ""},
+		{".py", "names = {}\n\ndef f(k):\n    if k not in names:\n        names[k] = 1\n\ndef g(k):\n    names[k] = 2\n", "values names"},
+		{".py", "names = {}\n\ndef f(k):\n    if k not in names:\n        names[k] = 1\n\ndef g(k):\n    names.clear()\n", "values names"},
 		{".js", "const seen = new Map();\nfunction f() {\n  seen.set(1, 2);\n}\n", "values seen"},
 		{".js", "app.use(session({ secret: s }));\n", "sessions app.use(session({ secret: s }"},
 		{".js", "app.use(session({ store: s }));\n", ""},
@@ -187,3 +194,17 @@ func FuzzConfig(f *testing.F) {
 }
 
 func abs(n int) int { return max(n, -(n + 1)) }
+
+// TestArena reads the configuration of the arena isuports-ruby: variables decide, which
+// changes can set.
+func TestArena(t *testing.T) {
+	text, err := os.ReadFile("../../arenas/isuports/files/ruby/puma.rb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Setup{Server: Puma}
+	s.readConfig(string(text), map[string]string{"PUMA_WORKERS": "0"})
+	if s.Workers != (Setting{0, Variable, "PUMA_WORKERS"}) || s.Threads != (Setting{5, Variable, "PUMA_THREADS"}) {
+		t.Errorf("workers %v, threads %v", s.Workers, s.Threads)
+	}
+}

@@ -41,7 +41,9 @@ type language struct {
 	holder *regexp.Regexp
 	// writes are what follows the name where a function changes the container; %s is
 	// its name.
-	writes   string
+	writes string
+	// contents are the writes of a name that is never set again, as a constant of Ruby.
+	contents string
 	sessions *regexp.Regexp // a store of sessions in memory
 	shared   *regexp.Regexp // a connection that all threads use
 }
@@ -56,6 +58,7 @@ var languages = map[string]language{
 	".rb": {
 		holder:   regexp.MustCompile(`(?m)^[ \t]*(\$\w+|@@\w+|[A-Z][A-Z0-9_]+)[ \t]*(?:\|\|)?=[ \t]*(?:\{|\[|[0-9]+[ \t]*$|nil\b|Hash\.new|Array\.new|Set\.new|Concurrent::)`),
 		writes:   `(?m)^[ \t]+(?:.*[^\w.])?%[1]s(?:\[[^\]\n]*\][ \t]*(?:\|\||[-+])?=[^=~]|[ \t]*<<|[ \t]*[-+]=|[ \t]*=[^=~]|\.(?:push|store|delete|clear|merge!|fetch_or_store|compute_if_absent)\b)`,
+		contents: `(?m)^[ \t]+(?:.*[^\w.])?%[1]s(?:\[[^\]\n]*\][ \t]*(?:\|\||[-+])?=[^=~]|[ \t]*<<|\.(?:push|store|delete|clear|merge!|fetch_or_store|compute_if_absent)\b)`,
 		sessions: regexp.MustCompile(`(?m)^[^#\n]*(?:Rack::Session::Pool|:memory_store|session_store[ \t(]+:cache_store)`),
 		shared:   regexp.MustCompile(`(?m)^[ \t]*(\$\w+|@@\w+|[A-Z][A-Z0-9_]+)[ \t]*(?:\|\|)?=[ \t]*(?:Mysql2::Client|SQLite3::Database|PG::Connection)\.new`),
 	},
@@ -124,7 +127,11 @@ func statesIn(ext, name, text string) []State {
 	seen := map[string]bool{}
 	for _, m := range l.holder.FindAllStringSubmatchIndex(text, -1) {
 		holder := text[m[2]:m[3]]
-		written, err := regexp.Compile(fmt.Sprintf(l.writes, regexp.QuoteMeta(holder)))
+		writes := l.writes
+		if l.contents != "" && strings.ToUpper(holder[:1]) == holder[:1] && strings.ToLower(holder[:1]) != holder[:1] {
+			writes = l.contents
+		}
+		written, err := regexp.Compile(fmt.Sprintf(writes, regexp.QuoteMeta(holder)))
 		if err != nil || seen[holder] || !written.MatchString(text) {
 			continue
 		}
@@ -132,6 +139,8 @@ func statesIn(ext, name, text string) []State {
 		kind := Values
 		if strings.Contains(strings.ToLower(holder), "session") {
 			kind = Sessions
+		} else if memo(ext, holder, text, written) {
+			continue
 		}
 		add(kind, m[2], holder)
 	}
@@ -146,6 +155,28 @@ func statesIn(ext, name, text string) []State {
 		}
 	}
 	return out
+}
+
+// memo reports whether a container is a memo: every write fills an entry that is missing,
+// and none is changed or removed. One process shows what it has read first until it ends,
+// however old it is. Several processes show nothing older.
+func memo(ext, holder, text string, written *regexp.Regexp) bool {
+	lines := strings.Split(text, "\n")
+	set := regexp.MustCompile(`^[ \t]+` + regexp.QuoteMeta(holder) + `\[([^\[\]]+)\][ \t]*=[^=]`)
+	filled := regexp.MustCompile(`^[ \t]+(?:.*[^\w.])?` + regexp.QuoteMeta(holder) + `\[[^\[\]]+\][ \t]*\|\|=[^=]`)
+	for i, line := range lines {
+		if !written.MatchString(line) {
+			continue
+		}
+		if ext == ".rb" && filled.MatchString(line) {
+			continue
+		}
+		m := set.FindStringSubmatch(line)
+		if ext != ".py" || m == nil || i == 0 || strings.TrimSpace(lines[i-1]) != "if "+strings.TrimSpace(m[1])+" not in "+holder+":" {
+			return false
+		}
+	}
+	return true
 }
 
 // sessionKind tells a cache in memory from a store of sessions.
