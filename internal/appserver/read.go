@@ -29,6 +29,9 @@ func Read(h host.Host, pid int, config, folder string) (*Setup, error) {
 	}
 	s.Workers, s.Threads = defaults[s.Server].workers, defaults[s.Server].threads
 	s.family(h)
+	if s.Server == Node && s.underPM2(h, p) {
+		s.Workers, s.Threads = defaults[PM2].workers, defaults[PM2].threads
+	}
 	if s.Server == Node {
 		return s, s.readNode(h, p)
 	}
