@@ -293,6 +293,12 @@ func (a *App) restart(ctx context.Context) error {
 		a.run.Env = append(a.run.Env, strings.TrimSpace(line)) // comment lines give variables that no program reads
 	}
 	a.run.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	log, err := os.Create(a.Path("app.log"))
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	a.run.Stdout, a.run.Stderr = log, log
 	if err := a.run.Start(); err != nil {
 		return err
 	}
@@ -300,8 +306,12 @@ func (a *App) restart(ctx context.Context) error {
 		return err
 	}
 	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		if _, err = a.Ask(); err == nil || time.Now().After(end) {
-			return err
+		if _, err = a.Ask(); err == nil {
+			return nil
+		}
+		if time.Now().After(end) {
+			text, _ := os.ReadFile(log.Name())
+			return fmt.Errorf("%w; its output: %s", err, text)
 		}
 	}
 }

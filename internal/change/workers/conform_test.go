@@ -63,8 +63,8 @@ func TestPumaVariable(t *testing.T) {
 		t.Fatalf("%v: make setup installs it", err)
 	}
 	a := changetest.NewServer(t, map[string]string{
-		"config.ru": "run ->(e) { [200, {}, [\"processes #{e['rack.multiprocess']}, threads #{e['rack.multithread']}\"]] }\n",
+		"config.ru": "run ->(e) { [200, {}, [\"a worker: #{$0.include?('cluster worker')}\"]] }\n",
 		"puma.rb":   "workers Integer(ENV.fetch('APP_WORKERS', '0'))\nthreads 1, 1\nbind 'unix://../sock'\n",
 	}, []string{puma, "-C", "puma.rb", "config.ru"})
-	conform(t, a, map[string]iikanji.Remedy{"processes": remedy("workers", "2")}, map[string]string{"processes": "processes true, threads false"})
+	conform(t, a, map[string]iikanji.Remedy{"processes": remedy("workers", "2")}, map[string]string{"processes": "a worker: true"})
 }

@@ -1,7 +1,10 @@
 package workers
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -18,5 +21,13 @@ func node(t *testing.T, dir, entry string) int {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	return cmd.Process.Pid
+	for { // the command line appears a moment after the start
+		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", cmd.Process.Pid))
+		if err == nil && strings.HasPrefix(string(line), "node\x00") {
+			return cmd.Process.Pid
+		}
+		if err := t.Context().Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

@@ -126,7 +126,7 @@ func TestBoxOffice(t *testing.T) {
 		t.Fatal(err)
 	}
 	serves(2)
-	if err := x.Revert(ctx, id); err != nil {
+	if err := x.Revert(ctx, id, "test"); err != nil {
 		t.Fatal(err)
 	}
 	serves(1)
