@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/target"
 	"github.com/iikanji/iikanji/internal/target/discover"
+	"github.com/iikanji/iikanji/internal/target/machine"
 )
 
 // boxOffice starts the site of fixtures/boxoffice with little data and returns its
@@ -36,6 +38,16 @@ func boxOffice(t *testing.T, ctx context.Context) (dir, url, source string) {
 	t.Cleanup(func() {
 		if out, err := exec.Command("sh", filepath.Join(source, "stop.sh"), dir).CombinedOutput(); err != nil {
 			t.Errorf("stopping: %v\n%s", err, out)
+		}
+		// A restart writes the new process id where the site's own tools look for it.
+		if m, err := machine.Read(host.Local{}); err != nil {
+			t.Error(err)
+		} else {
+			for _, p := range m.Processes {
+				if strings.Contains(p.Command(), dir) {
+					t.Errorf("still there after stop.sh: %s", p.Command())
+				}
+			}
 		}
 		os.RemoveAll(dir)
 	})
