@@ -15,13 +15,11 @@ type entry struct {
 
 // An assignment's name begins a line, so that one within a function, a class or a
 // condition is not taken for a setting.
-var forms = map[Server]struct{ workers, threads, preload *regexp.Regexp }{
-	Gunicorn: {regexp.MustCompile(`(?m)^workers[ \t]*=[ \t]*([^=\s].*)$`), regexp.MustCompile(`(?m)^threads[ \t]*=[ \t]*([^=\s].*)$`),
-		regexp.MustCompile(`(?m)^preload_app[ \t]*=[ \t]*True`)},
-	Puma: {regexp.MustCompile(`(?m)^workers[ \t(]+([^\s=(].*)$`), regexp.MustCompile(`(?m)^threads[ \t(]+([^\s=(].*)$`),
-		regexp.MustCompile(`(?m)^preload_app!`)},
-	Unicorn: {regexp.MustCompile(`(?m)^worker_processes[ \t(]+([^\s=(].*)$`), nil, regexp.MustCompile(`(?m)^preload_app[ \t]+true`)},
-	PM2:     {regexp.MustCompile(`(?m)^[ \t{,]*["']?instances["']?[ \t]*:[ \t]*([^\s,}]+)`), nil, nil},
+var forms = map[Server]struct{ workers, threads *regexp.Regexp }{
+	Gunicorn: {regexp.MustCompile(`(?m)^workers[ \t]*=[ \t]*([^=\s].*)$`), regexp.MustCompile(`(?m)^threads[ \t]*=[ \t]*([^=\s].*)$`)},
+	Puma:     {regexp.MustCompile(`(?m)^workers[ \t(]+([^\s=(].*)$`), regexp.MustCompile(`(?m)^threads[ \t(]+([^\s=(].*)$`)},
+	Unicorn:  {workers: regexp.MustCompile(`(?m)^worker_processes[ \t(]+([^\s=(].*)$`)},
+	PM2:      {workers: regexp.MustCompile(`(?m)^[ \t{,]*["']?instances["']?[ \t]*:[ \t]*([^\s,}]+)`)},
 }
 
 // find returns the last entry of a form, which is the one that counts, and how many

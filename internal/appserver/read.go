@@ -180,7 +180,6 @@ func (s *Setup) fromConfig(h host.Host, p *process, config, folder string) error
 // readConfig takes the settings of a configuration file.
 func (s *Setup) readConfig(text string, env map[string]string) {
 	f := forms[s.Server]
-	s.Preload = f.preload != nil && f.preload.MatchString(text)
 	if e, n := find(text, f.workers); n > 0 {
 		s.Workers = e.followed(text).setting(env)
 	}

@@ -55,8 +55,6 @@ type Setup struct {
 	// Private is the memory in bytes that the largest of them shares with no other
 	// process or would stop sharing when it writes: the price of one more.
 	Private int64
-	// Preload: the app is loaded before the workers are forked.
-	Preload bool
 }
 
 // An UnreadableError is a setting whose place has a form that is not known.

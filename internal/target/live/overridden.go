@@ -184,7 +184,11 @@ func (o originals) in(spec keeper.Spec) (keeper.Spec, error) {
 func (s *Subject) keepOriginals(service *target.Service, was originals, spec keeper.Spec, variables, args []string) error {
 	keep := originals{}
 	add := func(name, set string, now *string) {
-		keep[name] = replaced{now, append(slices.Clone(was[name].Set), set)}
+		values := slices.Clone(was[name].Set)
+		if !slices.Contains(values, set) {
+			values = append(values, set)
+		}
+		keep[name] = replaced{now, values}
 	}
 	for _, kv := range variables {
 		name, value, _ := strings.Cut(kv, "=")
