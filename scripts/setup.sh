@@ -28,7 +28,7 @@ if [ "${1:-demo}" = check ]; then
 	want tmux tmux
 	want python3 python3-minimal
 	want node nodejs
-	want gunicorn gunicorn
+	[ -x /usr/bin/gunicorn ] || need="$need gunicorn" # with the libraries of Debian's Python
 	for library in flask pymysql pymemcache; do
 		/usr/bin/python3 -c "import $library" >/dev/null 2>&1 || need="$need python3-$library"
 	done

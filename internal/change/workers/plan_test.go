@@ -19,7 +19,7 @@ import (
 // TestState: sessions in the memory of the process are refused, other state weakens
 // promises, and an app without state weakens none. All plans are of one real gunicorn.
 func TestState(t *testing.T) {
-	a := changetest.NewServer(t, map[string]string{"app.py": wsgi}, []string{gunicorn(t), "-w", "1", "-b", "unix:../sock", "app:app"}, "PYTHONDONTWRITEBYTECODE=1")
+	a := changetest.NewServer(t, map[string]string{"app.py": wsgi}, []string{gunicorn, "-w", "1", "-b", "unix:../sock", "app:app"}, "PYTHONDONTWRITEBYTECODE=1")
 	site := a.Open(a.Dir)
 	plan := func(source string, args ...string) (*iikanji.Change, error) {
 		if err := os.WriteFile(a.Source("more.py"), []byte(source), 0o644); err != nil {
