@@ -56,6 +56,10 @@ type Service struct {
 	// EnvFile has K=V lines that are read after the service's own environment at
 	// each start. Only iikanji writes it; it may not exist yet.
 	EnvFile string
+	// ArgsFile has the command line, as a JSON list of its words, with which the service
+	// is started in place of its own one. Only iikanji writes it; it may not exist yet. ""
+	// where the command line cannot be changed.
+	ArgsFile string
 	// Env is the environment that the service has without EnvFile, as "K=V".
 	// It may have secrets: values are used to plan and never shown.
 	Env []string

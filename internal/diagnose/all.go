@@ -37,7 +37,7 @@ var rules = []rule{
 	{perDatabase, db123}, {perDatabase, db124}, {perDatabase, db125}, {perDatabase, db126},
 	{perDatabase, db201}, {perDatabase, db202}, {perDatabase, db203}, {perDatabase, db204}, {perDatabase, db205}, {perDatabase, db206},
 	{perDatabase, db207}, {perDatabase, db208}, {perDatabase, db209}, {perDatabase, db210}, {perDatabase, app103},
-	{perRun, app201},
+	{perRun, app201}, {perRun, app222}, {perRun, app223}, {perRun, app224},
 }
 
 // views are the views that a reach has.

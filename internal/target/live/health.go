@@ -17,6 +17,8 @@ const (
 	databaseWait = 3 * time.Minute
 	serviceWait  = time.Minute
 	oneAsk       = 2 * time.Second
+	// urlAsk is that of a page: those of the sites that need tuning take seconds.
+	urlAsk = 20 * time.Second
 )
 
 func waitOf(s *target.Service) time.Duration {
@@ -50,9 +52,13 @@ func (e *NotReadyError) Hints() []string {
 
 // Ask asks a service once whether it answers.
 func (s *Subject) Ask(ctx context.Context, service *target.Service) error {
-	ctx, cancel := context.WithTimeout(ctx, oneAsk)
+	h, limit := service.Check(), oneAsk
+	if h.URL != "" {
+		limit = urlAsk
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	switch h := service.Check(); {
+	switch {
 	case h.URL != "":
 		return get(ctx, h.URL)
 	case h.TCP != "":
