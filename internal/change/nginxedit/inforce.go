@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -94,7 +95,7 @@ func processes(h host.Host, pids []int) (master change.Process, workers []change
 			return master, nil, err
 		}
 		for _, p := range children {
-			if strings.HasPrefix(p.Title, "nginx: worker process") && !strings.Contains(p.Title, "shutting down") {
+			if strings.Contains(p.Title, ": worker process") && !strings.Contains(p.Title, "shutting down") {
 				workers = append(workers, p)
 			}
 		}
@@ -110,14 +111,19 @@ func processes(h host.Host, pids []int) (master change.Process, workers []change
 func sameConfig(h host.Host, config string, master change.Process) error {
 	words := strings.Fields(master.Title)
 	path, prefix := option(words, "-c"), option(words, "-p")
-	if path == "" || prefix == "" && !filepath.IsAbs(path) {
+	if path == "" {
 		return nil
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(prefix, path)
 	}
+	if !filepath.IsAbs(path) { // below a folder that the command line does not name
+		return nil
+	}
 	is, err := h.RealPath(path)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) { // the process has a root folder of its own
+		return nil
+	} else if err != nil {
 		return fmt.Errorf("finding the configuration of process %d: %w", master.PID, err)
 	}
 	want, err := h.RealPath(config)
