@@ -34,6 +34,8 @@ type Site struct {
 	Roots []string
 	// Services by name, as in Target.Services.
 	Services map[string]Service
+
+	written writeTimes
 }
 
 // A Service is how a running part of the site is configured and restarted.
@@ -190,7 +192,9 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 			return err
 		}
 		if op.Verb == iikanji.Write {
-			return h.WriteBeneath(root, op.Place, []byte(op.Body), newFile(op))
+			err := h.WriteBeneath(root, op.Place, []byte(op.Body), newFile(op))
+			s.written.note(h, op)
+			return err
 		}
 		err = h.RemoveBeneath(root, op.Place)
 		if folder := filepath.Dir(op.Place); err == nil && op.Folder && folder != root {
