@@ -55,7 +55,7 @@ var layout = map[string][]string{
 	"internal/export":                  {"words", "internal/history", "internal/change", "internal/plain", "internal/redact"},
 	"internal/propose":                 {"words", "internal/change", "internal/plain", "internal/redact"}, // describes the acts that kinds of change declare
 	"internal/stack":                   {"words", "internal/host", "internal/arena"},                      // see docs/adr/0001
-	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/host", "internal/hoststat", "internal/change", "internal/judge", "internal/observe", "internal/tune", "internal/gosource", "internal/goprofile", "internal/answers"},
+	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/host", "internal/hoststat", "internal/change", "internal/judge", "internal/observe", "internal/tune", "internal/gosource", "internal/goprofile", "internal/answers", "internal/timeline"},
 	"internal/lever/sqltext":           {},                         // SQL by its tokens
 	"internal/lever/sqlcall":           {"internal/lever/sqltext"}, // finds SQL calls in Go source
 	"internal/sqlcache":                {},                         // copied into apps: the standard library only
@@ -74,7 +74,7 @@ var layout = map[string][]string{
 	"internal/report":                  {"words", "internal/plain"},
 	"internal/progress":                {"words"},                                                                                                                       // the state of a running command, in a file
 	"internal/otlp":                    {},                                                                                                                              // receives traces; knows no word of ours
-	"internal/timeline":                {"words", "internal/history", "internal/bench", "internal/lines", "internal/slowlog", "internal/attribute", "internal/observe"}, // the raw files of a run
+	"internal/timeline":                {"words", "internal/history", "internal/bench", "internal/lines", "internal/slowlog", "internal/attribute", "internal/observe", "internal/hoststat"}, // the raw files of a run
 	"internal/ui":                      {"words", "docs", "internal/history", "internal/progress", "internal/otlp", "internal/timeline", "internal/chart", "internal/summary", "internal/observe", "internal/redact", "internal/report", "internal/report/document"},
 	"internal/report/document":         {"words", "internal/report", "internal/chart", "internal/summary", "internal/observe"}, // a whole history as one file
 	"docs":                             {},                                                                                     // the pages that iikanji help prints

@@ -1,12 +1,13 @@
 #!/bin/sh
 # Makes the pictures of README.md from real output, with Chromium:
 #
-#   docs/pictures/terminal.png   docs/pictures/tune.txt, which is what iikanji tune printed
+#   docs/pictures/terminal.png   docs/pictures/tune.txt: what iikanji tune printed at its end
 #   docs/pictures/report.png     the report of a history, at its top
+#   README.md                    its block with the trials
 #
-# Usage: scripts/pictures.sh HISTORY [TUNE_OUTPUT [TIME]]
-# HISTORY is the history of iikanji tune isucondition --time TIME (15m by default);
-# TUNE_OUTPUT, its standard output, replaces docs/pictures/tune.txt.
+# Usage: scripts/pictures.sh HISTORY [TIME]
+# HISTORY is the history of iikanji tune isucondition --time TIME (15m by default). What
+# tune printed at its end is read from there, and replaces docs/pictures/tune.txt.
 set -eu
 
 history=$1
@@ -21,8 +22,14 @@ shot() { # shot PAGE PICTURE WIDTH HEIGHT
 }
 
 # The table of trials and the result are the part that pictures and README show.
-[ $# -lt 2 ] || sed -n '/^Trials:/,/drop-one checks/p' "$2" >"$out/tune.txt"
-[ -s "$out/tune.txt" ] || { echo "$out/tune.txt: no trials in it" >&2; exit 1; }
+go run ./cmd/iikanji history isucondition --search --history "$history" | sed -n '/^Trials:/,/drop-one checks/p' >"$scratch/tune.txt"
+[ -s "$scratch/tune.txt" ] || { echo "$history: no search with trials in it" >&2; exit 1; }
+cp "$scratch/tune.txt" "$out/tune.txt"
+awk -v file="$out/tune.txt" '
+	/^```/ { if (open) { open = skip = 0; print } else { open = first = 1; fence = $0 } next }
+	first { first = 0; print fence; if (/^Trials:/) { skip = 1; while ((getline line <file) > 0) print line } }
+	!skip' README.md >"$scratch/README.md"
+cp "$scratch/README.md" README.md
 
 {
 	cat <<EOF
@@ -30,7 +37,7 @@ shot() { # shot PAGE PICTURE WIDTH HEIGHT
 body{margin:0;background:#15171b;color:#e8eaee;padding:18px 22px}
 pre{font:15px/1.35 "DejaVu Sans Mono","Noto Sans Mono CJK JP",monospace;margin:0}
 b{color:#56b4e9}
-</style><pre><b>$ iikanji tune isucondition --time ${3:-15m}</b>
+</style><pre><b>$ iikanji tune isucondition --time ${2:-15m}</b>
 
 EOF
 	sed 's/&/\&amp;/g; s/</\&lt;/g' "$out/tune.txt"

@@ -152,7 +152,7 @@ func (c *benchCmd) prepare(e *env, a *namedTarget) (*benchRun, error) {
 	if r.history = c.History; r.history == "" {
 		r.history = filepath.Join(c.Dir, "history")
 	}
-	r.progress = report.NewProgress(e.Stderr, e.TTY, e.Cols, e.Now)
+	r.progress = report.NewProgress(e.Stderr, e.TTY, e.width, e.Now)
 	return r, nil
 }
 
@@ -276,7 +276,7 @@ func (r *benchRun) bench(ctx context.Context, f *field.Field) error {
 	return verdictOf(run)
 }
 
-// show draws one progress line, on a terminal with the points of each second.
+// show draws the progress, on a terminal with a chart of the points of each second.
 func (r *benchRun) show(p bench.Progress) {
 	r.file.Update(r.growth.record(p))
 	if p.Note != "" {
@@ -286,12 +286,12 @@ func (r *benchRun) show(p bench.Progress) {
 		r.progress.Status("%s: %s, %s", p.Phase, report.Duration(p.Elapsed.Round(100*time.Millisecond)), report.Number(p.Requests, "request"))
 		return
 	}
-	line := ""
-	if r.e.TTY {
-		line = r.growth.line(min(growthCols, r.e.Cols/4)) + " "
+	lines := []string{fmt.Sprintf("load: %s left, score %s, %s, %s, %s", p.Left.Round(time.Second),
+		report.Count(int64(p.Score)), report.Number(p.Requests, "request"), report.Number(p.Errors, "error"), report.Number(p.Timeouts, "timeout"))}
+	if chart := r.growth.chart(r.e.width()); chart != "" {
+		lines = append(lines, chart)
 	}
-	r.progress.Status("load: %s%s left, score %s, %s, %s, %s", line, p.Left.Round(time.Second),
-		report.Count(int64(p.Score)), report.Number(p.Requests, "request"), report.Number(p.Errors, "error"), report.Number(p.Timeouts, "timeout"))
+	r.progress.Draw(lines...)
 }
 
 // print writes the run; dir is its folder, "" if it could not be saved.

@@ -59,7 +59,7 @@ func (w *watching) run(ctx context.Context, done func(d *observe.Diagnosis, s *l
 	}
 	defer h.Close()
 	defer tidy(w.e, h)
-	progress := report.NewProgress(w.e.Stderr, w.e.TTY, w.e.Cols, w.e.Now)
+	progress := report.NewProgress(w.e.Stderr, w.e.TTY, w.e.width, w.e.Now)
 	defer progress.Done()
 	say := func(line string) { progress.Say("%s", line) }
 	return live.Use(ctx, live.Options{File: w.target.file, Dir: w.dir, Progress: say}, func(ctx context.Context, s *live.Subject) error {

@@ -50,7 +50,7 @@ func (c *doctorCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	progress := report.NewProgress(e.Stderr, e.TTY, e.Cols, e.Now)
+	progress := report.NewProgress(e.Stderr, e.TTY, e.width, e.Now)
 	defer progress.Done()
 	o := doctor.Options{File: t.file, Dir: dir, Restart: c.Restart, Show: func(check doctor.Check) { progress.Status("%s: %s", cmp.Or(check.Service, "site"), check.Name) }}
 	if c.Restart || c.Bench {

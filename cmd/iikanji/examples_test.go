@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -220,4 +221,64 @@ func nodeOf(t *testing.T, command string) *kong.Node {
 		at = at.Children[i]
 	}
 	return at
+}
+
+// TestExamplesOnSite runs examples of the commands that need a stack, on a small site:
+// the help's own lines, with the name of that site and its folder.
+func TestExamplesOnSite(t *testing.T) {
+	_, dir := shop(t)
+	t.Chdir(t.TempDir())
+	shopHistory(t, filepath.Join(dir, "history"), 7)
+	each := oneOfEach()
+	for from, to := range map[string]string{remedyFile(t, each["mysqlconf"], each["nginxconf"]): "remedies.json", remedyFile(t, each["nginxconf"]): "remedy.json"} {
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git(t.Context(), filepath.Join(dir, "history"), "init", "--quiet")
+	for _, name := range []string{"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"} {
+		t.Setenv(name, "test@example.com")
+	}
+	for _, x := range []struct {
+		command, example string
+		more             []string
+	}{
+		{"plan", "--file remedies.json", []string{"--dir", dir}}, {"apply", "--file remedy.json", []string{"--dir", dir}}, {"recover", "iikanji recover isucondition", []string{"--dir", dir}},
+		{"export", "./tuned", []string{"--dir", dir}}, {"history replay", "--dry-run", []string{"--dir", dir}}, {"history commit", "-m ", []string{"--history", filepath.Join(dir, "history")}},
+		{"revert", "--all", []string{"--dir", dir}}, {"top", "-s app=", []string{"-n", "1", "--every", "100ms"}},
+	} {
+		lines := examplesOf(nodeOf(t, x.command))
+		i := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, x.example) })
+		if i < 0 {
+			t.Errorf("no example of %s has %q: %q", x.command, x.example, lines)
+			continue
+		}
+		for _, args := range callsOf(t, t.TempDir(), lines[i]) {
+			for i := range args {
+				args[i] = strings.NewReplacer("isucondition", "shop", "app=1234", fmt.Sprintf("app=%d", os.Getpid()), "db=987", fmt.Sprintf("db=%d", os.Getppid())).Replace(args[i])
+			}
+			if out, errs := shell(t, exitDone, append(args, x.more...)...); out+errs == "" {
+				t.Errorf("%s prints nothing", lines[i])
+			}
+		}
+	}
+}
+
+// shopHistory makes a history with some runs.
+func shopHistory(t *testing.T, dir string, runs int) {
+	t.Helper()
+	h, err := history.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	for range runs {
+		id, _, err := h.NewRun()
+		if err == nil {
+			err = h.SaveRun(&iikanji.Run{Version: iikanji.RunVersion, ID: id, Scenario: "shop", Began: time.Now(), Outcome: iikanji.Passed, Score: 100, Took: time.Second})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }

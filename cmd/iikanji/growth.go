@@ -15,8 +15,8 @@ type growth struct {
 	score   float64   // at the begin of the latest second
 }
 
-// growthCols is the widest sparkline of a progress line.
-const growthCols = 24
+// growthCols is the widest chart.
+const growthCols = 60
 
 // add takes the score at a time of the load, in seconds.
 func (g *growth) add(at, score float64) {
@@ -45,6 +45,22 @@ func (g *growth) line(cols int) string {
 		return ""
 	}
 	return report.Spark(g.seconds[:len(g.seconds)-1], cols)
+}
+
+// chart is a line with the points of each second and their largest number, for a
+// screen of cols columns; "" before the first second has ended.
+func (g *growth) chart(cols int) string {
+	const head = "  points/s "
+	most := 0.0
+	for _, v := range g.seconds[:max(len(g.seconds)-1, 0)] {
+		most = max(most, v)
+	}
+	tail := "  peak " + report.Count(int64(most))
+	line := g.line(min(growthCols, cols-len(head)-len(tail)-1))
+	if line == "" {
+		return ""
+	}
+	return head + line + tail
 }
 
 // record takes the progress of a run, and returns what writes it into the progress

@@ -33,6 +33,7 @@ type historyListCmd struct {
 	ID     int    `arg:"" optional:"" help:"Show this change: its diff, its verdict, its runs and its stages."`
 
 	Runs   bool          `help:"Show the runs instead of the changes."`
+	Search bool          `help:"Show the result of the latest search, as tune prints it at its end."`
 	Format report.Format `help:"table, tsv, csv, markdown or json." enum:"table,tsv,csv,markdown,json" default:"table"`
 	JSON   bool          `help:"The same as --format json."`
 
@@ -68,6 +69,7 @@ Examples:
   iikanji history isucondition
   iikanji history isucondition 3
   iikanji history isucondition --runs --format markdown
+  iikanji history isucondition --search
 
 Exit status: 0 done, 1 failed to run (also: there is no history), 2 usage.`
 }
@@ -83,6 +85,9 @@ func (c *historyListCmd) Run(_ context.Context, e *env) error {
 	}
 	if c.ID < 0 || c.ID > 0 && c.Runs {
 		return usageError("want a change's number, or --runs, or neither")
+	}
+	if c.Search && (c.ID > 0 || c.Runs || c.Format != report.Text && c.Format != report.JSON) {
+		return usageError("--search is shown as text or as --json, without --runs and without a number")
 	}
 	if c.ID > 0 && c.Format != report.Text && c.Format != report.JSON {
 		return usageError("one change is shown as text or as --json")
@@ -100,6 +105,8 @@ func (c *historyListCmd) Run(_ context.Context, e *env) error {
 		fmt.Fprintln(e.Stderr, "warning:", report.Clean(w))
 	}
 	switch {
+	case c.Search:
+		return c.search(e, a, h)
 	case c.Runs:
 		return c.runs(e, h)
 	case c.ID > 0:

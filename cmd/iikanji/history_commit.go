@@ -48,8 +48,9 @@ const gitignore = `# Written by iikanji history commit; edit it as you like.
 # hold secrets. Raw files are large.
 .*.tmp
 samples.bin*
+seconds.tsv*
 slow*.log.*
-slow*.json
+slow*.json*
 access*.json
 errors.json
 facts.json

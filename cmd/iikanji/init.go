@@ -58,7 +58,7 @@ func (c *initCmd) Run(ctx context.Context, e *env) error {
 	if _, err := os.Stat(path); err == nil && !c.Force && !c.Print {
 		return &exitError{Status: exitUsage, Err: fmt.Errorf("%s exists", path), Hints: []string{"--force replaces it, --print shows what would be written"}}
 	}
-	progress := report.NewProgress(e.Stderr, e.TTY, e.Cols, e.Now)
+	progress := report.NewProgress(e.Stderr, e.TTY, e.width, e.Now)
 	defer progress.Done()
 	progress.Say("asking the machine")
 	found, err := discover.Ask(ctx, host.Local{}, discover.Options{URL: c.URL, Bench: c.Bench, Dir: c.Into, Self: os.Getpid()})

@@ -32,7 +32,7 @@ func (w *liveTarget) executor(h *history.History) *change.Executor {
 // withLiveTarget brings an arena up, calls do with it, and takes it down again. A
 // site runs already, and goes on running.
 func withLiveTarget(ctx context.Context, e *env, t *namedTarget, o stack.Options, do func(ctx context.Context, w *liveTarget) error) error {
-	progress := report.NewProgress(e.Stderr, e.TTY, e.Cols, e.Now)
+	progress := report.NewProgress(e.Stderr, e.TTY, e.width, e.Now)
 	defer progress.Done()
 	o.Progress = func(line string) { progress.Say("%s", line) }
 	return useTarget(ctx, t, o, func(ctx context.Context, s field.Subject) error {

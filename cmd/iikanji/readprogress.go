@@ -22,7 +22,7 @@ func readingProgress(e *env, inputs []*lines.Input) (done *atomic.Int64, stop fu
 		total += max(in.Size()-in.Start(), 0)
 	}
 	done = new(atomic.Int64)
-	p := report.NewProgress(e.Stderr, true, e.Cols, e.Now)
+	p := report.NewProgress(e.Stderr, true, e.width, e.Now)
 	began, quit, gone := time.Now(), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)

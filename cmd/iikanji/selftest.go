@@ -194,7 +194,7 @@ func quickProgress(e *env) *report.Progress {
 	if !e.TTY {
 		w = io.Discard
 	}
-	return report.NewProgress(w, e.TTY, e.Cols, e.Now)
+	return report.NewProgress(w, e.TTY, e.width, e.Now)
 }
 
 // showTrials shows how many simulated trials are done.

@@ -44,7 +44,7 @@ func (c *selftestCmd) real(ctx context.Context, e *env) error {
 	}
 	var out tune.AATrials
 	err = withLiveTarget(ctx, e, a, stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack}, func(ctx context.Context, w *liveTarget) (err error) {
-		r.progress = report.NewProgress(io.Discard, false, e.Cols, e.Now)
+		r.progress = report.NewProgress(io.Discard, false, e.width, e.Now)
 		began := e.Now()
 		f := r.searchField(h, w, c.Noisy)
 		f.Progress = func(bench.Progress) {

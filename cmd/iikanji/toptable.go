@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji/internal/hoststat"
@@ -13,13 +12,13 @@ import (
 	"github.com/iikanji/iikanji/internal/report"
 )
 
-// A topCell is a number; odd marks it in red.
+// A topCell is a number; odd marks it.
 type topCell struct {
 	text string
 	odd  bool
 }
 
-// A topColumn is a right-aligned column of numbers below a name.
+// A topColumn is a column of numbers below a name.
 type topColumn struct {
 	name  string
 	width int
@@ -48,32 +47,44 @@ type topTable struct {
 	since int // lines below the head
 }
 
-// gap separates groups.
-const gap = "  "
+// gap is the space between groups.
+const gap = 2
 
 // lines draws a sample for a screen of cols columns and rows lines.
 func (t *topTable) lines(s *hoststat.Sample, cols, rows int) string {
 	groups, rest := topLayout(s, cols)
-	names, line := topHead(groups, rest > 0), topLine(groups, s, t.color)
-	if rest > 0 {
-		line += gap + report.Shorten(busiest(s), rest)
+	head, drawn := topDraw(groups, rest, s, t.color).Draw(0)
+	if t.since++; head == t.head && t.since <= rows-2 {
+		return drawn[0]
 	}
-	var b strings.Builder
-	if t.since++; names != t.head || t.since > rows-2 {
-		t.head, t.since = names, 1
-		for row := range strings.Lines(names) {
-			b.WriteString(paint(strings.TrimSuffix(row, "\n"), "1", t.color) + "\n")
-		}
-	}
-	return b.String() + line + "\n"
+	t.head, t.since = head, 1
+	return head + drawn[0]
 }
 
-// paint returns text with a terminal attribute, such as 1 for bold.
-func paint(text, attribute string, color bool) string {
-	if !color {
-		return text
+// topDraw makes the table of one sample. rest is the width of the list of services,
+// 0 for none.
+func topDraw(groups []topGroup, rest int, s *hoststat.Sample, color bool) *report.Table {
+	var cells []topCell
+	t := &report.Table{Color: color}
+	for _, g := range groups {
+		for i, c := range g.columns {
+			column := report.Column{Name: c.name, Tight: i > 0, Width: c.width}
+			if i == 0 {
+				column.Label = g.label
+			}
+			t.Columns, cells = append(t.Columns, column), append(cells, c.cell(s))
+		}
 	}
-	return "\x1b[" + attribute + "m" + text + "\x1b[0m"
+	if rest > 0 {
+		t.Columns = append(t.Columns, report.Column{Name: report.Shorten("% of a core", rest), Left: true, Width: rest})
+		cells = append(cells, topCell{text: report.Shorten(busiest(s), rest)})
+	}
+	row := make([]string, len(cells))
+	for i, c := range cells {
+		row[i] = c.text
+	}
+	t.Rows, t.Odd = [][]string{row}, func(_, i int) bool { return cells[i].odd }
+	return t
 }
 
 // topLayout chooses the groups that fit. If the services do not fit as columns, rest
@@ -82,19 +93,19 @@ func topLayout(s *hoststat.Sample, cols int) (groups []topGroup, rest int) {
 	first := []topGroup{timeGroup(), cpuGroup()}
 	left := cols
 	for i := range first {
-		left -= first[i].width() + len(gap)
+		left -= first[i].width() + gap
 	}
-	left += len(gap) // there is no gap before the first group
+	left += gap // there is no gap before the first group
 	services := serviceGroup(s, "% of a core", coreWidth(s), coreCell)
-	listed := len(services.columns) == 0 || services.width()+len(gap) > left
+	listed := len(services.columns) == 0 || services.width()+gap > left
 	if !listed {
-		left -= services.width() + len(gap)
+		left -= services.width() + gap
 		first = append(first, services)
 	} else if cols >= 80 { // a narrower screen has room for the list only
 		left -= minListWidth
 	}
 	for _, g := range furtherGroups(s, !listed) {
-		if w := g.width() + len(gap); len(g.columns) > 0 && w <= left && !(listed && cols < 80) {
+		if w := g.width() + gap; len(g.columns) > 0 && w <= left && !(listed && cols < 80) {
 			left -= w
 			first = append(first, g)
 		}
@@ -105,7 +116,7 @@ func topLayout(s *hoststat.Sample, cols int) (groups []topGroup, rest int) {
 	if cols >= 80 {
 		left += minListWidth
 	}
-	return first, max(left-len(gap), 1)
+	return first, max(left-gap, 1)
 }
 
 // minListWidth is the least width of a list of services.
@@ -254,46 +265,6 @@ func memoryGroup() topGroup {
 		{"swap", 4, func(s *hoststat.Sample) topCell { return topCell{report.Size(s.SwapUsed), s.SwapIn+s.SwapOut > 0} }},
 		rate("in", 4, true, func(s *hoststat.Sample) float64 { return s.SwapIn }),
 		rate("out", 4, true, func(s *hoststat.Sample) float64 { return s.SwapOut })}}
-}
-
-// topHead returns the labels of the groups above the names of the columns. list adds
-// the heading of the list of services.
-func topHead(groups []topGroup, list bool) string {
-	var labels, names []string
-	for _, g := range groups {
-		w := g.width()
-		labels = append(labels, fmt.Sprintf("%-*s", w, report.Shorten(g.label, w)))
-		var row []string
-		for _, c := range g.columns {
-			row = append(row, pad(c.name, c.width))
-		}
-		names = append(names, strings.Join(row, " "))
-	}
-	if list {
-		labels, names = append(labels, ""), append(names, "% of a core")
-	}
-	return strings.TrimRight(strings.Join(labels, gap), " ") + "\n" + strings.Join(names, gap) + "\n"
-}
-
-func topLine(groups []topGroup, s *hoststat.Sample, color bool) string {
-	var parts []string
-	for _, g := range groups {
-		var row []string
-		for _, c := range g.columns {
-			v := c.cell(s)
-			text := pad(v.text, c.width)
-			if v.odd { // a mark only: the number is there without colour too
-				text = paint(text, "1;31", color)
-			}
-			row = append(row, text)
-		}
-		parts = append(parts, strings.Join(row, " "))
-	}
-	return strings.Join(parts, gap)
-}
-
-func pad(text string, width int) string {
-	return strings.Repeat(" ", max(width-report.Width(text), 0)) + text
 }
 
 // busiest lists the services, those with the most CPU time first.

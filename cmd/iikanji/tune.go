@@ -181,8 +181,8 @@ func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *liveTarget, h *histo
 // what runs it, for the progress file.
 func (c *tuneCmd) tuner(command string, r *benchRun, w *liveTarget, h *history.History, o tune.TuneOptions) (*tune.Tuner, *tuneView) {
 	e := r.e
-	r.progress = report.NewProgress(io.Discard, false, e.Cols, e.Now) // the live view replaces the progress of single runs
-	live := &tuneView{live: report.NewLive(e.Stderr, e.TTY, e.width, e.Now), began: e.Now(), now: e.Now, file: progress.NewWriter(r.history, command, r.target.Name, e.Now)}
+	r.progress = report.NewProgress(io.Discard, false, e.width, e.Now) // the live view replaces the progress of single runs
+	live := &tuneView{live: report.NewProgress(e.Stderr, e.TTY, e.width, e.Now), began: e.Now(), now: e.Now, file: progress.NewWriter(r.history, command, r.target.Name, e.Now)}
 	f := r.searchField(h, w, c.Noisy)
 	f.Progress = live.tick
 	o.Basis, o.Command = c.basis(r), c.command(r)
@@ -243,7 +243,7 @@ func (c *tuneCmd) command(r *benchRun) string {
 
 // A tuneView draws the state of a search.
 type tuneView struct {
-	live  *report.Live
+	live  *report.Progress
 	began time.Time
 	now   func() time.Time
 	mu    sync.Mutex // a run reports its progress from other goroutines

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -10,54 +11,69 @@ import (
 	"github.com/iikanji/iikanji/internal/tune"
 )
 
-// printTrials lists all trials in their order: the change on a line of its own,
-// because it needs the width, and its verdict on the line below.
+// printTrials lists all trials in their order: a row for each, and below it its
+// change, which needs the whole width.
 func printTrials(e *env, out *tune.Outcome) error {
-	var b strings.Builder
-	trials := 0
+	t := &report.Table{Columns: []report.Column{{Name: "change"}, {Name: "code", Left: true}, {Name: "verdict", Left: true, Shrink: true}, {Name: "effect"}, {Name: "from"}, {Name: "to"}, {Name: "runs"}}}
 	for _, a := range out.Attempts {
-		if a.Skipped != "" {
-			continue
+		if a.Skipped == "" {
+			t.Rows, t.Below = append(t.Rows, trialRow(a)), append(t.Below, trialText(a))
 		}
-		trials++
-		id := "-"
-		if n := len(a.Changes); n > 0 {
-			id = fmt.Sprint(a.Changes[n-1])
-		}
-		code := ""
-		if a.Code != "" {
-			code = " (" + report.Clean(string(a.Code)) + ")"
-		}
-		if len(a.Parts) > 0 {
-			fmt.Fprintf(&b, "%4s  %s together\n", "", report.Number(len(a.Parts), "change"))
-			for i, says := range a.Parts {
-				code, _, _ := strings.Cut(a.Causes[i], " ")
-				fmt.Fprintf(&b, "%4d  + %s (%s)\n", a.Changes[i], report.Shorten(report.Clean(says), e.Cols-11-report.Width(code)), report.Clean(code))
-				if a.Verdict.Call == iikanji.Keep && !a.Dropped {
-					fmt.Fprintf(&b, "        %s\n", report.Shorten(partWord(a, i), e.Cols-8))
-				}
-			}
-		} else {
-			fmt.Fprintf(&b, "%4s  %s%s\n", id, report.Shorten(report.Clean(a.Says), e.Cols-6-report.Width(code)), code)
-		}
-		what := verdictWord(a)
-		if v := a.Verdict; v.Effect.Level > 0 {
-			what += ": " + effectText(v.Effect.Mid, v.Effect.Lo, v.Effect.Hi)
-			if v.Call == iikanji.Keep && v.Expect.Level > 0 {
-				what = verdictWord(a) + ": expect " + effectText(v.Expect.Mid, v.Expect.Lo, v.Expect.Hi)
-			}
-		}
-		fmt.Fprintf(&b, "      %s; %s\n", report.Shorten(what, e.Cols-16), report.Number(a.Runs, "run"))
 	}
-	head := "\nTrials: change, verdict, effect to expect on the score with its interval\n"
-	if trials == 0 {
-		head = "no change was tried\n"
+	o := &output{w: e.Stdout}
+	if len(t.Rows) == 0 {
+		o.line("no change was tried")
+	} else {
+		o.line("\nTrials: effect on the score (of kept changes: the effect to expect), interval")
+		o.table(t, e.Cols)
 	}
-	if skipped := len(out.Attempts) - trials; skipped > 0 {
-		fmt.Fprintf(&b, "%s could not be tried: --json has the reasons\n", report.Number(skipped, "remedy"))
+	if skipped := len(out.Attempts) - len(t.Rows); skipped > 0 {
+		o.line("%s could not be tried: --json has the reasons", report.Number(skipped, "remedy"))
 	}
-	_, err := fmt.Fprint(e.Stdout, head+b.String())
-	return err
+	return o.err
+}
+
+// trialRow is the row of one trial.
+func trialRow(a tune.Attempt) []string {
+	id := "-"
+	if n := len(a.Changes); n > 0 && len(a.Parts) == 0 {
+		id = fmt.Sprint(a.Changes[n-1])
+	}
+	code := string(a.Code)
+	if len(a.Parts) > 0 {
+		id, code = fmt.Sprint(len(a.Parts))+"×", "together"
+	}
+	effect := a.Verdict.Effect
+	if x := a.Verdict.Expect; a.Verdict.Call == iikanji.Keep && effect.Level > 0 && x.Level > 0 {
+		effect = x
+	}
+	row := []string{id, cmp.Or(code, "-"), verdictWord(a)}
+	return append(append(row, effectCells(effect)...), report.Count(int64(a.Runs)))
+}
+
+// effectCells are an effect on ln(score) and its interval as cells, in percent.
+func effectCells(v iikanji.Interval) []string {
+	if v.Level <= 0 {
+		return []string{"-", "-", "-"}
+	}
+	return []string{percentCell(v.Mid), percentCell(v.Lo), percentCell(v.Hi)}
+}
+
+func percentCell(x float64) string { return fmt.Sprintf("%+.1f%%", inPercent(x)) }
+
+// trialText are the lines below the row of a trial: what was changed.
+func trialText(a tune.Attempt) (lines []string) {
+	if len(a.Parts) == 0 {
+		return []string{"→ " + a.Says}
+	}
+	for i, says := range a.Parts {
+		code, _, _ := strings.Cut(a.Causes[i], " ")
+		lines = append(lines, fmt.Sprintf("→ %d %s: %s", a.Changes[i], code, says))
+		if a.Verdict.Call == iikanji.Keep && !a.Dropped {
+			lines = append(lines, "  "+partWord(a, i))
+		}
+	}
+	return lines
 }
 
 // partWord says what is proven of one change of a kept bundle.
@@ -116,8 +132,16 @@ func writeRatio(b *strings.Builder, a *namedTarget, out *tune.Outcome) {
 		fmt.Fprintf(b, "\n  %s → %s, geometric means of %d interleaved pairs of %s runs\n",
 			report.Count(int64(math.Round(out.Scores[0]))), report.Count(int64(math.Round(out.Scores[1]))), n, report.Duration(out.Full))
 	}
-	for _, w := range out.Work {
-		fmt.Fprintf(b, "  %s per request: × %.2f (%.2f to %.2f)\n", w.Name, math.Exp(w.Effect.Mid), math.Exp(w.Effect.Lo), math.Exp(w.Effect.Hi))
+	if len(out.Work) > 0 {
+		t := &report.Table{Columns: []report.Column{{Name: "  per request", Left: true}, {Name: "factor"}, {Name: "from"}, {Name: "to"}}}
+		for _, w := range out.Work {
+			row := []string{"  " + w.Name}
+			for _, v := range []float64{w.Effect.Mid, w.Effect.Lo, w.Effect.Hi} {
+				row = append(row, fmt.Sprintf("×%.2f", math.Exp(v)))
+			}
+			t.Rows = append(t.Rows, row)
+		}
+		_ = t.Write(b, report.Text, 0) // a strings.Builder has no errors
 	}
 }
 
@@ -143,13 +167,5 @@ func decimals(ratio float64) int {
 
 // writeWrapped writes a sentence, indented and wrapped at cols.
 func writeWrapped(b *strings.Builder, text string, cols int) {
-	line := " "
-	for word := range strings.FieldsSeq(text) {
-		if report.Width(line)+1+report.Width(word) > cols && strings.TrimSpace(line) != "" {
-			b.WriteString(line + "\n")
-			line = "   "
-		}
-		line += " " + word
-	}
-	b.WriteString(line + "\n")
+	b.WriteString(strings.Join(report.Wrap("  ", "    ", text, cols), "\n") + "\n")
 }

@@ -68,7 +68,7 @@ func (c *upCmd) Run(ctx context.Context, e *env) (err error) {
 	if err != nil {
 		return err
 	}
-	progress := report.NewProgress(e.Stderr, e.TTY, e.Cols, e.Now)
+	progress := report.NewProgress(e.Stderr, e.TTY, e.width, e.Now)
 	defer progress.Done()
 	began := e.Now()
 	s, err := stack.Up(ctx, a, stack.Options{Dir: c.Dir, Port: c.Port, StackCPUs: pin.stack, Env: c.Env, Fresh: c.Fresh,

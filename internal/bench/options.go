@@ -26,6 +26,8 @@ type Options struct {
 	CPUs []int
 	// SamplesDir is the folder of the file of raw samples; empty keeps none.
 	SamplesDir string
+	// Seconds are filled in with the answers by second of the load; nil counts none.
+	Seconds *Seconds
 	// KeepHeads also keeps headers of some clients there: see HeadsFile.
 	KeepHeads bool
 	// Requests keeps a sample of the requests of the load phase; nil keeps none.

@@ -114,6 +114,7 @@ func (s *session) load(ctx context.Context, run *iikanji.Run) {
 	takeTallies(s.shards, len(s.info.Steps)) // requests of Prepare count in the samples only
 	p := newPhase(ctx, numLoad, scenario.Load)
 	s.notify(scenario.Load, true)
+	s.beginSeconds()
 	w := s.startWatch()
 	s.scoring.Store(true)
 	s.runPhase(p, s.LoadTime(), true, func(ctx context.Context) error { return sc.Load(ctx, s) }, func() {
@@ -130,6 +131,7 @@ func (s *session) load(ctx context.Context, run *iikanji.Run) {
 // sumLoad copies the measurements of the load phase into the run.
 func (s *session) sumLoad(run *iikanji.Run, w *watch) {
 	run.Took = w.took()
+	s.endSeconds()
 	run.Steps = s.stepStats(takeTallies(s.shards, len(s.info.Steps)))
 	var u iikanji.Usage
 	run.Load, u = w.result(s, run.Steps)

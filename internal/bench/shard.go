@@ -86,8 +86,9 @@ type exchange struct {
 type shard struct {
 	mu      sync.Mutex
 	steps   []stepTally
-	samples *sampleBuffer // nil when none are kept
-	_       [64]byte      // puts shards on different cache lines
+	samples *sampleBuffer  // nil when none are kept
+	seconds *secondTallies // nil when seconds are not counted
+	_       [64]byte       // puts shards on different cache lines
 }
 
 func newShards(n, steps int, samples *sampleWriter) []shard {
@@ -105,6 +106,9 @@ func (s *shard) record(x *exchange, phase uint8) {
 	s.steps[x.step].add(x)
 	if s.samples != nil {
 		s.samples.add(x, phase)
+	}
+	if s.seconds != nil && phase == numLoad {
+		s.seconds.add(x)
 	}
 	s.mu.Unlock()
 }

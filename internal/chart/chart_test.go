@@ -69,6 +69,28 @@ func TestStrange(t *testing.T) {
 	check(t, (&Forest{Format: whole, Width: 300, Rows: []Effect{{Label: hostile, Mid: 1, Lo: math.Inf(-1), Hi: math.Inf(1), Bounded: true}}}).SVG())
 }
 
+// TestForestCut: an interval that the axis cuts off ends in an arrow, another one in a bar.
+func TestForestCut(t *testing.T) {
+	svg := string((&Forest{Format: whole, Width: 600, Rows: []Effect{{Label: "a", Mid: 5, Lo: 1, Hi: 9, Bounded: true}, {Label: "b", Mid: 4, Lo: 2, Hi: 500, Bounded: true}}}).SVG())
+	check(t, template.HTML(svg))
+	upright, slanted := 0, 0
+	for _, part := range strings.Split(svg, `<line class="bound`)[1:] {
+		var k int
+		var x1, y1, x2, y2 float64
+		if _, err := fmt.Sscanf(part, ` k%d" x1="%f" y1="%f" x2="%f" y2="%f"/>`, &k, &x1, &y1, &x2, &y2); err != nil {
+			t.Fatalf("%v in %.80s", err, part)
+		}
+		if x1 == x2 {
+			upright++
+		} else if y1 != y2 {
+			slanted++
+		}
+	}
+	if upright != 3 || slanted != 2 {
+		t.Errorf("%d bars and %d lines of arrows, want 3 and 2", upright, slanted)
+	}
+}
+
 // TestPairs: a bar is as long as its value, and an unknown one is named.
 func TestPairs(t *testing.T) {
 	svg := string((&Pairs{Format: whole, Width: 600, Names: [2]string{"before", "after"}, Rows: []PairRow{{Label: "商品", A: 100, B: 50, Title: "x"}, {Label: "b", A: -1, B: 25}}}).SVG())

@@ -56,7 +56,7 @@ func (f *Forest) SVG() template.HTML {
 	end := math.Inf(-1)
 	for _, t := range ticks(lo, hi, int((f.Width-label)/80)) {
 		s.line("rule", x(t), 0, x(t), bottom)
-		if w := textWidth(f.Format(t)); x(t)-w/2 > end+8 && x(t)+w/2 < f.Width {
+		if w := textWidth(f.Format(t)); x(t)-w/2 > end+8 && x(t)+w/2 < f.Width-8 { // fonts differ in width
 			s.text("dim", "middle", x(t), bottom+15, f.Format(t))
 			end = x(t) + w/2
 		}
@@ -74,8 +74,8 @@ func (f *Forest) SVG() template.HTML {
 			if r.Bounded {
 				c := class("bound", r.Colour)
 				s.line(c, x(r.Lo), y, x(r.Hi), y)
-				s.line(c, x(r.Lo), y-4, x(r.Lo), y+4)
-				s.line(c, x(r.Hi), y-4, x(r.Hi), y+4)
+				s.bound(c, x(r.Lo), y, r.Lo < lo, 1)
+				s.bound(c, x(r.Hi), y, r.Hi > hi, -1)
 				s.mark(r.Shape, r.Colour, x(r.Mid), y, 4.5)
 			} else {
 				s.text("dim", "start", x(0)+6, y+4, "not measured")
@@ -83,4 +83,15 @@ func (f *Forest) SVG() template.HTML {
 		})
 	}
 	return s.end()
+}
+
+// bound ends an interval: with a bar, or with an arrow where the axis cuts it off.
+// inward is the direction into the interval.
+func (s *svg) bound(class string, x, y float64, cut bool, inward float64) {
+	if !cut {
+		s.line(class, x, y-4, x, y+4)
+		return
+	}
+	s.line(class, x, y, x+6*inward, y-4)
+	s.line(class, x, y, x+6*inward, y+4)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/iikanji/iikanji/internal/judge"
 	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/timeline"
 	"github.com/iikanji/iikanji/internal/tune"
 )
 
@@ -66,6 +67,8 @@ type Spec struct {
 	HostEvery time.Duration
 	// KeepSamples keeps the samples of every request in the folder of the run.
 	KeepSamples bool
+	// KeepSeconds counts answers by second; see Measured.Seconds.
+	KeepSeconds bool
 	// Counts reads the databases' counters before and after the load.
 	Counts bool
 	// Ready is called after initialize, right before the load. false ends the run there;
@@ -81,6 +84,8 @@ type Measured struct {
 	Run   *iikanji.Run
 	Dir   string // the run's folder in the history
 	Guard *observe.Guard
+	// Seconds are the answers by second; nil without Spec.KeepSeconds.
+	Seconds *bench.Seconds
 
 	boot time.Duration
 }
@@ -108,6 +113,9 @@ func (f *Field) Run(ctx context.Context, spec Spec) (*Measured, error) {
 	if spec.KeepSamples {
 		l.Samples = dir
 	}
+	if spec.KeepSeconds {
+		l.Seconds = new(bench.Seconds)
+	}
 	if l.Progress == nil {
 		l.Progress = f.Progress
 	}
@@ -124,7 +132,7 @@ func (f *Field) Run(ctx context.Context, spec Spec) (*Measured, error) {
 		shareMachine(run, g.Environment)
 	}
 	cs.mark(run)
-	return &Measured{Run: run, Dir: dir, Guard: g, boot: f.Boot}, nil
+	return &Measured{Run: run, Dir: dir, Guard: g, Seconds: l.Seconds, boot: f.Boot}, nil
 }
 
 // phases orders the work around a phase: quick work is nearest to the load.
@@ -160,7 +168,7 @@ func (f *Field) Bench(ctx context.Context, spec tune.BenchSpec) (*iikanji.Run, s
 		return nil, "", err
 	}
 	defer f.over()
-	m, err := f.Run(ctx, Spec{Load: Load{Time: spec.Load}, State: spec.State, Ready: spec.Ready, Counts: true})
+	m, err := f.Run(ctx, Spec{Load: Load{Time: spec.Load}, State: spec.State, Ready: spec.Ready, Counts: true, KeepSeconds: true, HostEvery: time.Second})
 	if err != nil {
 		return nil, "", err
 	}
@@ -170,7 +178,7 @@ func (f *Field) Bench(ctx context.Context, spec tune.BenchSpec) (*iikanji.Run, s
 		failBy(m.Run, dead)
 		_ = f.revive(ctx) // the undoing may need it; if a service dies again, the next run tries once more
 	}
-	return m.Run, void, f.History.SaveRun(m.Run)
+	return m.Run, void, errors.Join(f.History.SaveRun(m.Run), timeline.SaveSeconds(f.History, m.Run.ID, m.Seconds, m.Samples()))
 }
 
 // failBy makes a run fail because of services that died during the run.

@@ -23,6 +23,9 @@ type Load struct {
 	Seed      uint64 // 0 means the loader's own
 	// Samples is a folder for the samples of every request; "" keeps none.
 	Samples string
+	// Seconds are filled in with the answers by second; nil counts none. Loaders other
+	// than Scenario count none.
+	Seconds *bench.Seconds
 	// Requests keeps a sample of the requests; nil keeps none. Loaders other than
 	// Scenario keep none.
 	Requests *bench.RequestSample
@@ -58,7 +61,7 @@ func (s *Scenario) Load(ctx context.Context, l Load) (*iikanji.Run, error) {
 		seed = l.Seed
 	}
 	run, err := bench.Run(ctx, sc, bench.Options{URL: s.URL, Seed: seed, Load: l.Time, NoLoad: l.CheckOnly, CPUs: s.CPUs,
-		SamplesDir: l.Samples, KeepHeads: l.Heads, Requests: l.Requests, InsecureTLS: s.AnyCertificate, Progress: l.Progress, OnPhase: l.OnPhase})
+		SamplesDir: l.Samples, Seconds: l.Seconds, KeepHeads: l.Heads, Requests: l.Requests, InsecureTLS: s.AnyCertificate, Progress: l.Progress, OnPhase: l.OnPhase})
 	if err != nil {
 		return nil, err
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// Limits of the raw files of runs: the samples of every request and the slow logs,
-// from which the profiles beside them were made.
+// Limits of the raw files of runs: the samples of every request, the seconds of runs
+// without samples, and the slow logs with the times at which they grew, from which the profiles beside them were made.
 const (
 	// PackAfter is how many of the latest runs keep their raw files as they were
 	// written. Those of older runs are compressed with zstd.
@@ -29,7 +29,33 @@ const (
 )
 
 // rawNames are the patterns of raw files. No command needs them again.
-var rawNames = []string{"samples.bin", "slow.log.gz", "slow-*.log.gz", "samples.bin.zst", "slow.log.zst", "slow-*.log.zst"}
+var rawNames = []string{"samples.bin", "seconds.tsv", "slow.log.gz", "slow-*.log.gz", "slow-growth.json", "slow-growth-*.json",
+	"samples.bin.zst", "seconds.tsv.zst", "slow.log.zst", "slow-*.log.zst", "slow-growth.json.zst", "slow-growth-*.json.zst"}
+
+// packedEnding is the ending of a packed file.
+const packedEnding = ".zst"
+
+// maxPacked bounds what ReadFile unpacks.
+const maxPacked = 256 << 20
+
+// readPacked reads a packed file.
+func readPacked(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20))
+	if err != nil {
+		return nil, fmt.Errorf("unpacking %s: %w", filepath.Base(path), err)
+	}
+	defer z.Close()
+	data, err := io.ReadAll(io.LimitReader(z, maxPacked))
+	if err != nil {
+		return nil, fmt.Errorf("unpacking %s: %w", filepath.Base(path), err)
+	}
+	return data, nil
+}
 
 // IsRaw reports whether a file of a run is a raw one.
 func IsRaw(name string) bool {

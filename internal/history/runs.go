@@ -83,11 +83,16 @@ func (h *History) SaveFile(id iikanji.RunID, name string, data []byte) error {
 	return writeFile(filepath.Join(h.runDir(id), name), data)
 }
 
-// ReadFile reads a file that SaveFile wrote. The error for a missing file is
-// fs.ErrNotExist.
+// ReadFile reads a file that SaveFile wrote, also if it was packed since. The error for
+// a missing file is fs.ErrNotExist.
 func (h *History) ReadFile(id iikanji.RunID, name string) ([]byte, error) {
 	if name != filepath.Base(name) {
 		return nil, fmt.Errorf("reading %q of run %d: %w", name, id, fs.ErrNotExist)
 	}
-	return os.ReadFile(filepath.Join(h.runDir(id), name))
+	path := filepath.Join(h.runDir(id), name)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && IsRaw(name) {
+		return readPacked(path + packedEnding)
+	}
+	return data, err
 }

@@ -32,7 +32,8 @@ const (
 	slowLogFile = "slow.log.gz"
 	// growthFile has the lengths of the slow log at known times, as JSON. With it,
 	// entries have times that are finer than their timestamps. It has at most one
-	// line for each lookEvery of the load: some tens of kilobytes.
+	// point for each lookEvery of the load: about a megabyte a minute, packed with the
+	// other raw files.
 	growthFile = "slow-growth.json"
 )
 

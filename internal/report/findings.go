@@ -50,14 +50,14 @@ func (f *Findings) lines(o *out, cols int) {
 	causes := f.causes()
 	t := f.table(causes)
 	t.Columns = t.Columns[:len(t.Columns)-1]
-	var b strings.Builder
-	(&out{w: &b}).table(t, Text, cols)
-	for n, line := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
-		o.line("%s", line)
-		if n > 0 && len(causes[n-1].Remedies) > 0 {
-			o.line("    → %s", Shorten(Clean(causes[n-1].Remedies[0].Says), wide(cols)-6))
+	for _, x := range causes {
+		var below []string
+		if len(x.Remedies) > 0 {
+			below = append(below, "→ "+x.Remedies[0].Says)
 		}
+		t.Below = append(t.Below, below)
 	}
+	o.table(t, Text, cols)
 }
 
 func (f *Findings) head(o *out, format Format, cols int) {

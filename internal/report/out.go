@@ -28,19 +28,9 @@ func (o *out) blank() {
 // wrapped writes text over several lines of at most cols columns. The first one
 // begins with first; the others are indented by its width.
 func (o *out) wrapped(first, text string, cols int) {
-	line := first
-	for _, word := range strings.Fields(Clean(text)) {
-		if Width(line)+1+Width(word) > cols && strings.TrimSpace(line) != "" && line != first {
-			o.line("%s", line)
-			line = strings.Repeat(" ", Width(first)) + word
-			continue
-		}
-		if line != first {
-			line += " "
-		}
-		line += word
+	for _, line := range Wrap(first, strings.Repeat(" ", Width(first)), text, cols) {
+		o.line("%s", line)
 	}
-	o.line("%s", line)
 }
 
 // section separates a table from the text before it.

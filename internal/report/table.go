@@ -27,6 +27,12 @@ type Column struct {
 	// Shrink allows cells to be cut in the middle with "…" when a text table
 	// would be too wide. One column should have it, usually the key.
 	Shrink bool
+	// Label is written above the name, over this column and the Tight ones after it.
+	Label string
+	// Tight puts one space before the column instead of two.
+	Tight bool
+	// Width is the least width.
+	Width int
 }
 
 // A Table holds rows of formatted cells. Cells may be hostile text: control
@@ -34,6 +40,14 @@ type Column struct {
 type Table struct {
 	Columns []Column
 	Rows    [][]string
+	// Below are lines below each row of a text table, for text that needs the whole
+	// width. Other formats leave them out.
+	Below [][]string
+	// Odd reports whether a cell is marked; nil marks none. A text table puts "!"
+	// before it, and colours it if Color is set.
+	Odd func(row, column int) bool
+	// Color makes marked cells red. The mark is there without colours too.
+	Color bool
 }
 
 // Write writes the table. cols is the width for Text, in terminal columns; 0
@@ -52,72 +66,6 @@ func (t *Table) Write(w io.Writer, f Format, cols int) error {
 		return t.writeJSON(w)
 	}
 	return fmt.Errorf("unknown format %q", f)
-}
-
-func (t *Table) widths() []int {
-	ws := make([]int, len(t.Columns))
-	for i, c := range t.Columns {
-		ws[i] = Width(c.Name)
-	}
-	for _, row := range t.Rows {
-		for i := range t.Columns {
-			if i < len(row) {
-				ws[i] = max(ws[i], Width(Clean(row[i])))
-			}
-		}
-	}
-	return ws
-}
-
-// fit narrows the shrinking columns, each to no less than 12, until the table is
-// cols wide.
-func (t *Table) fit(ws []int, cols int) {
-	total := 2 * (len(ws) - 1)
-	for _, w := range ws {
-		total += w
-	}
-	for i, c := range t.Columns {
-		if over := total - cols; cols > 0 && c.Shrink && over > 0 {
-			cut := min(over, ws[i]-min(ws[i], 12))
-			ws[i] -= cut
-			total -= cut
-		}
-	}
-}
-
-func (t *Table) writeText(w io.Writer, cols int) error {
-	ws := t.widths()
-	t.fit(ws, cols)
-	head := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		head[i] = c.Name
-	}
-	for _, row := range append([][]string{head}, t.Rows...) {
-		if _, err := io.WriteString(w, t.line(row, ws)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t *Table) line(row []string, ws []int) string {
-	var b strings.Builder
-	for i, c := range t.Columns {
-		cell := ""
-		if i < len(row) {
-			cell = Shorten(Clean(row[i]), ws[i])
-		}
-		pad := strings.Repeat(" ", max(ws[i]-Width(cell), 0))
-		if i > 0 {
-			b.WriteString("  ")
-		}
-		if c.Left {
-			b.WriteString(cell + pad)
-		} else {
-			b.WriteString(pad + cell)
-		}
-	}
-	return strings.TrimRight(b.String(), " ") + "\n"
 }
 
 func (t *Table) writeTSV(w io.Writer) error {

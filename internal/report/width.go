@@ -60,3 +60,51 @@ func clustersOf(s string) []string {
 	}
 	return clusters
 }
+
+// Wrap breaks text into lines of at most cols columns. The first line begins with
+// first, the others with rest. Lines break between words, and within a word only where
+// it has wide characters, as Japanese has no spaces: paths and addresses stay whole.
+func Wrap(first, rest, text string, cols int) (lines []string) {
+	line, empty := first, true
+	for word := range strings.FieldsSeq(Clean(text)) {
+		for word != "" {
+			space := " "
+			if empty {
+				space = ""
+			}
+			switch part, left := fitting(word, cols-Width(line)-len(space)); {
+			case left == "" || empty && part == "": // the last case cannot be broken
+				line, empty, word = line+space+word, false, ""
+			case part != "" && (empty || Width(part) > cols/3): // no stumps of words
+				lines = append(lines, line+space+part)
+				line, empty, word = rest, true, left
+			default:
+				lines = append(lines, line)
+				line, empty = rest, true
+			}
+		}
+	}
+	return append(lines, line)
+}
+
+// fitting cuts a word at cols columns. part is empty if the word does not fit and
+// must not be broken.
+func fitting(word string, cols int) (part, left string) {
+	if Width(word) <= cols {
+		return word, ""
+	}
+	at, used := 0, 0
+	for _, cluster := range clustersOf(word) {
+		w := Width(cluster)
+		if used += w; used > cols {
+			break
+		}
+		at += len(cluster)
+	}
+	for _, cluster := range clustersOf(word[at:])[:1] {
+		if Width(cluster) < 2 { // not wide: the word stays whole
+			return "", word
+		}
+	}
+	return word[:at], word[at:]
+}

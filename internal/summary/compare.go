@@ -56,22 +56,29 @@ func (g group) requests() float64 {
 
 // compare finds the two states and compares them.
 func (l *loader) compare() error {
-	a, b := l.groups()
-	if len(a.runs) > 0 && len(b.runs) > 0 {
-		l.s.Routes = compareSides(a, b, routesOf(a), routesOf(b))
-		l.s.CPU = compareSides(a, b, cpuOf(a), cpuOf(b))
-	}
 	var seen []*Observed
 	for i := range l.s.Observed {
 		if l.s.Observed[i].detail != nil {
 			seen = append(seen, &l.s.Observed[i])
 		}
 	}
+	a, b := l.groups()
+	scored := len(a.runs) > 0 && len(b.runs) > 0
 	if len(seen) > 0 {
 		first, last := observedGroup(seen[0]), observedGroup(seen[len(seen)-1])
 		l.s.Digests = compareSides(first, last, digestsOf(seen[0]), digestsOf(seen[len(seen)-1]))
-		if len(seen) == 1 {
-			l.s.Digests.After = ""
+		if !scored { // a history of diagnose
+			a, b = first, last
+		}
+	}
+	if len(a.runs) > 0 && len(b.runs) > 0 {
+		l.s.Routes = compareSides(a, b, routesOf(a), routesOf(b))
+		l.s.CPU = compareSides(a, b, cpuOf(a), cpuOf(b))
+	}
+	if len(seen) == 1 { // there is one state only
+		l.s.Digests.After = ""
+		if !scored {
+			l.s.Routes.After, l.s.CPU.After = "", ""
 		}
 	}
 	return nil

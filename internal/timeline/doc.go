@@ -1,17 +1,20 @@
 // Package timeline reads the raw files of a run: the samples of the load
-// generator and the slow logs.
+// generator, the seconds of runs without samples, and the slow logs.
 //
-//  1. [SecondsOf] is a run by second: answers, errors, latency bands, query time.
+//  1. [SecondsOf] is a run by second: answers, errors, latency bands, query time, CPU.
+//     [SaveSeconds] writes the seconds of a run that keeps no samples.
 //  2. [Slowest] lists the slowest requests.
-//  3. [Of] is one request with its statements.
+//  3. [Learn] fits a [Model] of a run: which routes send a digest, how often, at which
+//     part of a request, and which digests follow each other on a connection in one
+//     request.
+//  4. [Of] is one request with its statements.
 //
 // No log contains which request sent a statement. A statement is certain if only
 // this request was in flight at each time at which the statement can have run, or
-// if it is in one transaction, on one connection, with such a statement. Work that
-// an app does without a request cannot be told from it. A statement is likely if
-// the request's route sends such statements (see package attribute) and at most a
-// few requests of such routes were in flight, or if at most a few requests were.
-// It is possible if its route sends such statements and more requests were in flight.
+// at which its transaction can have run: a connection serves one request for the time
+// of a transaction. Work that an app does without a request cannot be told from it.
+// The other statements have a probability by the model; likely and possible are ranges
+// of it, which bench/join measured on labelled logs.
 //
 // Raw files of old runs may be removed; the error is then fs.ErrNotExist.
 package timeline

@@ -26,22 +26,28 @@ const (
 	maxMeanwhile  = 20_000
 	// maxText bounds the text of a statement.
 	maxText = 2_000
-	// fewInFlight is how many requests can have sent a statement that is likely one
-	// of this request's.
-	fewInFlight = 4
+	// LikelyFrom is the least probability of a statement that is likely, LikelyAmong the
+	// largest number of requests in flight that can have sent it: with more of them, the
+	// probabilities are too high. `go run ./bench/join` measures how often statements of
+	// each range are right; with these limits it was nine of ten (docs/ui.md).
+	LikelyFrom  = 0.9
+	LikelyAmong = 4
+	// PossibleFrom is the least probability of a statement that is possible.
+	PossibleFrom = 0.1
 	// slack is how much later than the end of the request an entry may be written: a
 	// statement may end while the answer is on its way.
 	slack = time.Millisecond
+	// around is how long before and after the request the statements and requests are
+	// that are considered: neighbours on a connection show more than the time alone.
+	around = time.Second
 )
 
 // A Certainty is how well it is known that a request sent a statement.
 type Certainty string
 
 const (
-	Certain Certainty = "certain"
-	Likely  Certainty = "likely"
-	// Possible: its route sends such statements, but many requests of such routes were
-	// in flight.
+	Certain  Certainty = "certain"
+	Likely   Certainty = "likely"
 	Possible Certainty = "possible"
 )
 
@@ -54,9 +60,11 @@ type Statement struct {
 	Text       string
 	Examined   int64
 	Sent       int64
+	Offset     int64 // of its entry in the log
 	Certainty  Certainty
-	Candidates int    // requests that can have sent it, this one included
-	Why        string // the reason for the Certainty
+	Share      float64 // the probability that the request sent it
+	Candidates int     // requests that can have sent it, this one included
+	Why        string  // the reason for the Certainty
 }
 
 // A Timeline is one request with its statements, in the order of time.
@@ -76,77 +84,155 @@ type Timeline struct {
 // ErrNoRequest is the error for a number that is no request of the load.
 var ErrNoRequest = errors.New("there is no such request")
 
-// Of reads one request by the number of its sample, with its statements. routes is
-// which steps send a digest, from [Senders].
-func Of(ctx context.Context, h *history.History, id iikanji.RunID, number int, routes map[string][]string) (*Timeline, error) {
-	t := &Timeline{}
-	var others []Request
+// Of reads one request by the number of its sample, with its statements.
+func Of(ctx context.Context, h *history.History, id iikanji.RunID, number int, m *Model) (*Timeline, error) {
+	var own Request
 	err := eachSample(h, id, func(n int, head *bench.SampleHead, s bench.Sample) {
 		if n == number {
-			t.Request = requestOf(n, head, s)
+			own = requestOf(n, head, s)
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	if t.Request.Number == 0 {
+	if own.Number == 0 {
 		return nil, fmt.Errorf("run %d, request %d: %w", id, number, ErrNoRequest)
 	}
-	// A statement of a coarse log may have run up to two seconds around.
-	from, to := t.Request.Start.Add(-2*time.Second), t.Request.End.Add(2*time.Second)
-	err = eachSample(h, id, func(n int, head *bench.SampleHead, s bench.Sample) {
-		r := requestOf(n, head, s)
-		if n == number || r.End.Before(from) || r.Start.After(to) {
-			return
+	raw, err := readRaw(ctx, h, id, &own, maxMeanwhile)
+	if err != nil {
+		return nil, err
+	}
+	return raw.timeline(own, m), nil
+}
+
+// A Raw is what the raw files of a run have, or the part of it around a request.
+type Raw struct {
+	requests   []Request
+	statements []Statement // in the order of time
+	found      logsFound
+}
+
+// maxRaw bounds the statements of a whole Raw.
+const maxRaw = 300_000
+
+// ReadRaw reads the raw files of a run whole, for timelines of many requests.
+func ReadRaw(ctx context.Context, h *history.History, id iikanji.RunID) (*Raw, error) {
+	return readRaw(ctx, h, id, nil, maxRaw)
+}
+
+// Numbers lists the numbers of all requests, except those that the end of the load
+// cut off.
+func (r *Raw) Numbers() (out []int) {
+	for i := range r.requests {
+		if r.requests[i].Fault != iikanji.FaultCut.String() {
+			out = append(out, r.requests[i].Number)
 		}
-		others = append(others, r)
-		if r.Start.Before(t.Request.End) && t.Request.Start.Before(r.End) {
-			t.InFlight++
+	}
+	return out
+}
+
+// Of is the timeline of one request.
+func (r *Raw) Of(number int, m *Model) (*Timeline, error) {
+	for i := range r.requests {
+		if r.requests[i].Number == number {
+			return r.timeline(r.requests[i], m), nil
+		}
+	}
+	return nil, fmt.Errorf("request %d: %w", number, ErrNoRequest)
+}
+
+// readRaw reads the raw files, only what is around own unless it is nil.
+func readRaw(ctx context.Context, h *history.History, id iikanji.RunID, own *Request, most int) (*Raw, error) {
+	raw := &Raw{}
+	err := eachSample(h, id, func(n int, head *bench.SampleHead, s bench.Sample) {
+		if r := requestOf(n, head, s); (own == nil || own.near(&r)) && len(raw.requests) < maxLearnRequests {
+			raw.requests = append(raw.requests, r)
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	ran, err := t.meanwhile(ctx, h, id)
-	if err != nil {
-		return nil, err
+	wanted := func(*Statement) bool { return true }
+	if own != nil {
+		wanted = own.surroundings().holds
 	}
-	t.judge(ran, others, routes)
-	return t, nil
+	raw.statements, raw.found, err = readStatements(ctx, h, id, most, wanted)
+	return raw, err
 }
 
-// meanwhile reads the statements that can have run during the request.
-func (t *Timeline) meanwhile(ctx context.Context, h *history.History, id iikanji.RunID) ([]Statement, error) {
+// surroundings are the time in which statements and requests are considered.
+func (r *Request) surroundings() *Request {
+	return &Request{Start: r.Start.Add(-around), End: r.End.Add(around)}
+}
+
+// near reports whether another request can have sent a statement of the surroundings.
+// A statement of a coarse log may have run up to two seconds around.
+func (r *Request) near(o *Request) bool {
+	return !o.End.Before(r.Start.Add(-around-2*time.Second)) && !o.Start.After(r.End.Add(around+2*time.Second))
+}
+
+// timeline joins the statements around a request.
+func (r *Raw) timeline(own Request, m *Model) *Timeline {
+	t := &Timeline{Request: own, Logged: r.found.logged, Coarse: r.found.coarse}
+	var all []Request
+	for i := range r.requests {
+		o := &r.requests[i]
+		if !own.near(o) {
+			continue
+		}
+		all = append(all, *o)
+		if o.Number != own.Number && o.Start.Before(own.End) && own.Start.Before(o.End) {
+			t.InFlight++
+		}
+	}
+	var ran []Statement
+	around := own.surroundings()
+	for i := range r.statements {
+		if len(ran) < maxMeanwhile && around.holds(&r.statements[i]) {
+			ran = append(ran, r.statements[i])
+		}
+	}
+	j := newJoin(m, all, ran)
+	j.infer()
+	t.take(ran, j)
+	return t
+}
+
+// logsFound is what is known of the slow logs of a run.
+type logsFound struct{ logged, coarse bool }
+
+// readStatements reads the statements that wanted selects, in the order of time, of
+// the slow logs of a run.
+func readStatements(ctx context.Context, h *history.History, id iikanji.RunID, most int, wanted func(*Statement) bool) (out []Statement, found logsFound, err error) {
 	logs, err := observe.KeptLogs(h, id)
 	if err != nil {
-		return nil, err
+		return nil, found, err
 	}
-	var out []Statement
 	for _, l := range logs {
 		in, err := lines.Open(l.Path, nil)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, found, err
 		}
-		t.Logged, t.Coarse = true, t.Coarse || l.Growth == nil
+		found.logged, found.coarse = true, found.coarse || l.Growth == nil
 		_, err = slowlog.Read(ctx, []*lines.Input{in}, slowlog.Options{Workers: 1, Each: func(e *slowlog.Execution) {
 			from, to := writtenAt(l.Growth, e)
-			s := Statement{From: time.Unix(0, from), To: time.Unix(0, to), Took: time.Duration(e.Took), Thread: e.Thread, Digest: e.Digest, Examined: e.Examined, Sent: e.Sent}
-			if to != 0 && len(out) < maxMeanwhile && t.Request.holds(&s) {
+			s := Statement{From: time.Unix(0, from), To: time.Unix(0, to), Took: time.Duration(e.Took), Thread: e.Thread, Digest: e.Digest, Examined: e.Examined, Sent: e.Sent, Offset: e.Offset}
+			if to != 0 && len(out) < most && wanted(&s) {
 				s.Text = string(bytes.ToValidUTF8(e.Statement[:min(len(e.Statement), maxText)], []byte("\uFFFD")))
 				out = append(out, s)
 			}
 		}})
 		if err = errors.Join(err, in.Close()); err != nil {
-			return nil, fmt.Errorf("reading the slow log of run %d: %w", id, err)
+			return nil, found, fmt.Errorf("reading the slow log of run %d: %w", id, err)
 		}
 	}
 	if len(logs) > 1 { // each log is in the order of time
 		slices.SortStableFunc(out, func(a, b Statement) int { return a.To.Compare(b.To) })
 	}
-	return out, nil
+	return out, found, nil
 }
 
 // writtenAt are the times between which an entry was written: its end. Without a
@@ -176,46 +262,69 @@ func (r *Request) holds(s *Statement) bool {
 	return !first.After(s.To) && !first.After(r.End.Add(slack))
 }
 
-// judge keeps the statements that the request can have sent.
-func (t *Timeline) judge(ran []Statement, others []Request, routes map[string][]string) {
+// take keeps the statements that the request can have sent: of the possible ones, the
+// most probable.
+func (t *Timeline) take(ran []Statement, j *join) {
+	var shares []float64 // of the possible ones
 	for i := range ran {
-		s := &ran[i]
-		senders, known := routes[s.Digest]
-		mine := known && slices.Contains(senders, t.Request.Step)
-		alike := 1
-		s.Candidates = 1
-		for j := range others {
-			if !others[j].holds(s) {
-				continue
-			}
-			s.Candidates++
-			if known && slices.Contains(senders, others[j].Step) {
-				alike++
+		s, x := &ran[i], &j.statements[i]
+		if !t.Request.holds(s) {
+			continue
+		}
+		sends := j.model.sends(indexOf(j.model.steps, t.Request.Step), x.digest)
+		if x.candidates == nil {
+			s.judge(0, x.count, false, sends)
+		}
+		for _, c := range x.candidates {
+			if j.requests[c.request].number == t.Request.Number {
+				s.judge(c.p, x.count, x.together, sends)
 			}
 		}
-		switch {
-		case s.Candidates == 1:
-			s.Certainty, s.Why = Certain, "no other request was in flight"
-		case mine && alike > fewInFlight:
-			s.Certainty, s.Candidates, s.Why = Possible, alike, fmt.Sprintf("one of %d requests of routes that send such statements", alike)
-		case mine:
-			s.Certainty, s.Candidates, s.Why = Likely, alike, fmt.Sprintf("the route sends such statements; %d requests of such routes were in flight", alike)
-		case !known && s.Candidates <= fewInFlight:
-			s.Certainty, s.Why = Likely, fmt.Sprintf("one of %d requests in flight", s.Candidates)
+		if s.Certainty == Possible {
+			shares = append(shares, s.Share)
 		}
 	}
-	joinTransactions(ran)
+	slices.Sort(shares)
+	least := 0.0
+	if n := len(shares) - maxPossible; n > 0 {
+		least = shares[n]
+	}
 	possible := 0
-	for _, s := range ran {
-		if s.Certainty == Possible {
-			possible++
+	for i := range ran {
+		s := ran[i]
+		if !t.Request.holds(&s) {
+			continue
 		}
-		if s.Certainty == "" || len(t.Statements) == maxStatements || s.Certainty == Possible && possible > maxPossible {
+		keep := s.Certainty != "" && len(t.Statements) < maxStatements
+		if s.Certainty == Possible {
+			if keep = keep && s.Share >= least && possible < maxPossible; keep {
+				possible++
+			}
+		}
+		if !keep {
 			t.Others++
 			continue
 		}
 		t.Request.clamp(&s)
 		t.Statements = append(t.Statements, s)
+	}
+}
+
+// judge sets how well it is known that the request sent the statement. sends is
+// whether the request's step sends such statements.
+func (s *Statement) judge(p float64, candidates int, together, sends bool) {
+	s.Share, s.Candidates = p, candidates
+	switch {
+	case candidates == 1 && together:
+		s.Certainty, s.Why = Certain, "no other request was in flight during its transaction"
+	case candidates == 1:
+		s.Certainty, s.Why = Certain, "no other request was in flight"
+	case p >= LikelyFrom && candidates <= LikelyAmong:
+		s.Certainty, s.Why = Likely, fmt.Sprintf("by time, route and connection, among %d requests in flight", candidates)
+	case p >= PossibleFrom:
+		s.Certainty, s.Why = Possible, fmt.Sprintf("by time, route and connection, among %d requests in flight", candidates)
+	case sends:
+		s.Certainty, s.Why = Possible, fmt.Sprintf("the route sends such statements; %d requests were in flight", candidates)
 	}
 }
 
@@ -229,39 +338,6 @@ func (r *Request) clamp(s *Statement) {
 	}
 	if s.To.Before(s.From) {
 		s.To = s.From
-	}
-}
-
-// joinTransactions makes the statements of a transaction certain if one of them is:
-// a connection serves one request for the time of a transaction.
-func joinTransactions(ran []Statement) {
-	open := map[uint64][]int{} // indexes of the transaction of a thread
-	end := func(thread uint64) {
-		if slices.ContainsFunc(open[thread], func(i int) bool { return ran[i].Certainty == Certain }) {
-			for _, i := range open[thread] {
-				if ran[i].Certainty != Certain {
-					ran[i].Certainty, ran[i].Why = Certain, "in one transaction with a statement that is certain"
-				}
-			}
-		}
-		delete(open, thread)
-	}
-	for i := range ran {
-		thread := ran[i].Thread
-		switch word := firstWord(ran[i].Text); {
-		case thread == 0:
-		case word == "begin" || word == "start":
-			end(thread)
-			open[thread] = []int{i}
-		case open[thread] != nil:
-			open[thread] = append(open[thread], i)
-			if word == "commit" || word == "rollback" {
-				end(thread)
-			}
-		}
-	}
-	for thread := range open { // a transaction that the window cuts off
-		end(thread)
 	}
 }
 

@@ -1,12 +1,8 @@
 package timeline
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -37,30 +33,9 @@ type Request struct {
 // Took is the time from the start of sending to the end of the answer.
 func (r *Request) Took() time.Duration { return r.End.Sub(r.Start) }
 
-// openSamples opens the samples of a run, packed or not.
-func openSamples(h *history.History, id iikanji.RunID) (io.ReadCloser, error) {
-	path := filepath.Join(h.Dir(), "runs", fmt.Sprintf("%04d", id), bench.SamplesFile)
-	f, err := os.Open(path)
-	if err == nil {
-		return f, nil
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("opening the samples: %w", err)
-	}
-	if f, err = os.Open(path + ".zst"); err != nil {
-		return nil, fmt.Errorf("opening the samples: %w", err)
-	}
-	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20))
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("opening the samples: %w", err)
-	}
-	return packed{z, f}, nil
-}
-
 // Has reports whether the samples of a run are in the history.
 func Has(h *history.History, id iikanji.RunID) bool {
-	f, err := openSamples(h, id)
+	f, err := openRaw(h, id, bench.SamplesFile)
 	if err != nil {
 		return false
 	}
@@ -81,7 +56,7 @@ func (p packed) Close() error {
 
 // eachSample calls use for each answer of the load that came over the network.
 func eachSample(h *history.History, id iikanji.RunID, use func(n int, head *bench.SampleHead, s bench.Sample)) error {
-	f, err := openSamples(h, id)
+	f, err := openRaw(h, id, bench.SamplesFile)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,8 @@ package timeline
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -20,13 +22,26 @@ type Seconds struct {
 	// Query is the time of statements in seconds per second; nil for a run whose
 	// statements were not observed.
 	Query []float64
+	// CPU is the CPU use of services, for a run whose seconds were kept instead of its
+	// samples; nil for others.
+	CPU []ServiceCPU
 }
 
 // maxSeconds bounds the length of a load that is shown.
 const maxSeconds = 3 * 3600
 
-// SecondsOf reads the samples of a run. profiles are those of an observed run.
+// SecondsOf reads the seconds of a run: from its samples, or as they were kept.
+// profiles are those of an observed run.
 func SecondsOf(h *history.History, id iikanji.RunID, profiles []iikanji.Profile) (*Seconds, error) {
+	s, err := sampledSeconds(h, id, profiles)
+	if errors.Is(err, fs.ErrNotExist) {
+		return readSeconds(h, id)
+	}
+	return s, err
+}
+
+// sampledSeconds reads the samples of a run.
+func sampledSeconds(h *history.History, id iikanji.RunID, profiles []iikanji.Profile) (*Seconds, error) {
 	type answer struct {
 		end, took time.Duration
 		bad       bool

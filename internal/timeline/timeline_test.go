@@ -46,6 +46,16 @@ func open(t *testing.T, growth bool) (*history.History, string) {
 	return h, dir
 }
 
+// learned is the model of the run.
+func learned(t *testing.T, h *history.History) *timeline.Model {
+	t.Helper()
+	m, err := timeline.Learn(t.Context(), h, observedRun, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 // texts are the statements of a timeline with their certainty.
 func texts(l *timeline.Timeline) (all []string) {
 	for _, s := range l.Statements {
@@ -61,12 +71,12 @@ func TestCertainAndLikely(t *testing.T) {
 		want   string
 	}{
 		{1, "[certain SELECT 1]"},
-		{2, "[certain BEGIN certain UPDATE t SET a=1 likely SELECT 2 certain COMMIT]"},
-		{3, "[likely UPDATE t SET a=1 likely SELECT 2 likely COMMIT]"},
+		{2, "[certain BEGIN certain UPDATE t SET a=1 possible SELECT 2 certain COMMIT]"},
+		{3, "[possible SELECT 2]"}, // UPDATE and COMMIT are of the second one's transaction
 		{4, "[]"},
-		{5, "[]"}, // one of five
+		{5, "[possible SELECT 4]"}, // one of five
 	} {
-		l, err := timeline.Of(t.Context(), h, observedRun, c.number, nil)
+		l, err := timeline.Of(t.Context(), h, observedRun, c.number, learned(t, h))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,34 +91,75 @@ func TestCertainAndLikely(t *testing.T) {
 	}
 }
 
-// TestRoutes: which step sends a digest decides between requests of two steps, and
-// a digest of other steps is not listed.
+// TestRoutes: requests that were alone show which step sends a digest, and that decides
+// between requests of two steps.
 func TestRoutes(t *testing.T) {
-	h, _ := open(t, true)
-	second, err := timeline.Of(t.Context(), h, observedRun, 2, nil)
+	dir := summarytest.Make(t)
+	var requests []summarytest.Raw
+	var ran []summarytest.RawStatement
+	for i := range 20 { // one step after the other; the second one sends the statement
+		requests = append(requests, summarytest.Raw{Step: 0, Start: 100 * i, End: 100*i + 40}, summarytest.Raw{Step: 1, Start: 100*i + 50, End: 100*i + 90})
+		ran = append(ran, summarytest.RawStatement{From: 100*i + 60, To: 100*i + 70, Took: 5, Thread: i % 3, SQL: "SELECT a FROM t"})
+	}
+	requests = append(requests, summarytest.Raw{Step: 0, Start: 3000, End: 3040}, summarytest.Raw{Step: 1, Start: 3000, End: 3040})
+	ran = append(ran, summarytest.RawStatement{From: 3010, To: 3020, Took: 5, Thread: 9, SQL: "SELECT a FROM t"})
+	summarytest.AddRaw(t, dir, observedRun, requests, ran, true)
+	h, err := history.View(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	digest := second.Statements[2].Digest
-	for step, want := range map[string]int{summarytest.RawSteps[0]: 4, summarytest.RawSteps[1]: 3} {
-		l, err := timeline.Of(t.Context(), h, observedRun, 2, map[string][]string{digest: {step}})
+	for number, want := range map[int]string{2: "[certain SELECT a FROM t]", 41: "[]", 42: "[likely SELECT a FROM t]"} {
+		l, err := timeline.Of(t.Context(), h, observedRun, number, learned(t, h))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(l.Statements) != want {
-			t.Errorf("with %q as the sender: %q", step, texts(l))
+		if got := fmt.Sprint(texts(l)); got != want {
+			t.Errorf("request %d has %s, want %s", number, got, want)
 		}
+	}
+}
+
+// TestConnection: two steps send the same statements at the same time. The first one
+// of each request is certain, and its connection shows the second one.
+func TestConnection(t *testing.T) {
+	dir := summarytest.Make(t)
+	var requests []summarytest.Raw
+	var ran []summarytest.RawStatement
+	for i := range 30 {
+		at := 300 * i
+		requests = append(requests, summarytest.Raw{Step: 0, Start: at, End: at + 100}, summarytest.Raw{Step: 0, Start: at + 40, End: at + 140})
+		ran = append(ran, summarytest.RawStatement{From: at + 10, To: at + 20, Took: 2, Thread: 1, SQL: "SELECT a FROM t"},
+			summarytest.RawStatement{From: at + 60, To: at + 70, Took: 2, Thread: 1, SQL: "SELECT b FROM t"},
+			summarytest.RawStatement{From: at + 62, To: at + 72, Took: 2, Thread: 2, SQL: "SELECT b FROM t"},
+			summarytest.RawStatement{From: at + 120, To: at + 130, Took: 2, Thread: 2, SQL: "SELECT a FROM t"})
+	}
+	summarytest.AddRaw(t, dir, observedRun, requests, ran, true)
+	h, err := history.View(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := timeline.Of(t.Context(), h, observedRun, 21, learned(t, h))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range l.Statements {
+		if wrong := s.Thread == 2; wrong && s.Share > 0.4 || !wrong && s.Share < 0.6 {
+			t.Errorf("connection %d, %q: %s, %.2f, %s", s.Thread, s.Text, s.Certainty, s.Share, s.Why)
+		}
+	}
+	if len(l.Statements) < 2 {
+		t.Errorf("statements %q", texts(l))
 	}
 }
 
 // TestCoarse: without the times of the log's growth, only its seconds are known.
 func TestCoarse(t *testing.T) {
 	h, _ := open(t, false)
-	l, err := timeline.Of(t.Context(), h, observedRun, 1, nil)
+	l, err := timeline.Of(t.Context(), h, observedRun, 1, learned(t, h))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !l.Coarse || !l.Logged || len(l.Statements) != 6 {
+	if !l.Coarse || !l.Logged || len(l.Statements)+l.Others != 6 || len(l.Statements) < 3 {
 		t.Errorf("%+v", l)
 	}
 	for _, s := range l.Statements {
@@ -165,7 +216,7 @@ func TestSlowest(t *testing.T) {
 	if err != nil || len(some) != 2 || some[1].Number != 3 {
 		t.Errorf("%+v, %v", some, err)
 	}
-	if _, err := timeline.Of(t.Context(), h, observedRun, 99, nil); !errors.Is(err, timeline.ErrNoRequest) {
+	if _, err := timeline.Of(t.Context(), h, observedRun, 99, learned(t, h)); !errors.Is(err, timeline.ErrNoRequest) {
 		t.Errorf("request 99: %v", err)
 	}
 }

@@ -142,7 +142,7 @@ func TestBrowser(t *testing.T) {
 func TestLive(t *testing.T) { testLiveUpdate(t, hostileSite(t), openTab(t, startBrowser(t))) }
 
 // browsed are the pages that are looked at.
-var browsed = []string{"/", "/runs", "/runs/9", "/runs/12?vs=9", "/runs/9/requests", "/runs/9/requests/1", "/endpoints?run=9", "/findings", "/changes", "/changes/1", "/live", "/traces", "/traces/" + traceID, "/actions", "/nothing"}
+var browsed = []string{"/", "/runs", "/runs/9", "/runs/3", "/runs/9?vs=3", "/runs/12?vs=9", "/runs/9/requests", "/runs/9/requests/1", "/endpoints?run=9", "/findings", "/changes", "/changes/1", "/live", "/traces", "/traces/" + traceID, "/actions", "/nothing"}
 
 // testPages opens every page: at two widths, in both colour schemes,
 // without an error in the console, without a part that is wider than the window, and

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -84,6 +85,9 @@ type requestPage struct {
 	Figure *document.Figure
 	// Numbers of statements by their certainty.
 	Sure, Likely, Possible int
+	// The limits of likely and possible statements.
+	LikelyFrom, PossibleFrom float64
+	LikelyAmong              int
 }
 
 // showRequest shows the timeline of one request.
@@ -109,11 +113,11 @@ func (s *Server) showRequest(r *http.Request) (*view, error) {
 		return nil, err
 	}
 	defer done()
-	routes, err := s.senders.of(h, d)
+	model, err := s.models.of(r.Context(), h, d)
 	if err != nil {
 		return nil, noSamples(n, err)
 	}
-	t, err := timeline.Of(r.Context(), h, runID(n), number, routes)
+	t, err := timeline.Of(r.Context(), h, runID(n), number, model)
 	if errors.Is(err, timeline.ErrNoRequest) {
 		return nil, notFound("run %d has no request %d", n, number)
 	}
@@ -124,7 +128,7 @@ func (s *Server) showRequest(r *http.Request) (*view, error) {
 	for i := range t.Statements {
 		t.Statements[i].Text = safeStatement(t.Statements[i].Text)
 	}
-	p := &requestPage{Timeline: t, Run: n, Figure: requestFigure(t)}
+	p := &requestPage{Timeline: t, Run: n, Figure: requestFigure(t), LikelyFrom: timeline.LikelyFrom, PossibleFrom: timeline.PossibleFrom, LikelyAmong: timeline.LikelyAmong}
 	for i := range t.Statements {
 		switch t.Statements[i].Certainty {
 		case timeline.Certain:
@@ -175,39 +179,39 @@ func requestFigure(t *timeline.Timeline) *document.Figure {
 func middle(x *timeline.Statement) time.Time { return x.From.Add(x.To.Sub(x.From) / 2) }
 
 func statementsTable(t *timeline.Timeline) *Table {
-	out := &Table{Name: "statements", Caption: "Statements, in the order of time", Columns: []Column{rightColumn("at", "ended at"), rightColumn("within", "±"), leftColumn("certainty", "certainty"), leftColumn("why", "why"), rightColumn("connection", "connection"), rightColumn("took", "took"), rightColumn("examined", "rows examined"), rightColumn("sent", "rows sent"), leftColumn("statement", "statement")}}
+	out := &Table{Name: "statements", Caption: "Statements, in the order of time", Columns: []Column{rightColumn("at", "ended at"), rightColumn("within", "±"), leftColumn("certainty", "certainty"), rightColumn("share", "probability"), leftColumn("why", "why"), rightColumn("connection", "connection"), rightColumn("took", "took"), rightColumn("examined", "rows examined"), rightColumn("sent", "rows sent"), leftColumn("statement", "statement")}}
 	for i := range t.Statements {
 		x := &t.Statements[i]
 		mark := map[timeline.Certainty]Cell{timeline.Certain: classed("● certain", "keep"), timeline.Likely: classed("◐ likely", "revert"), timeline.Possible: classed("○ possible", "dim")}[x.Certainty]
 		at, within := middle(x).Sub(t.Request.Start), x.To.Sub(x.From)/2
-		out.Rows = append(out.Rows, []Cell{number(at.Seconds(), report.Duration(at)), number(within.Seconds(), report.Duration(within)), mark, text(x.Why), {Text: strconv.FormatUint(x.Thread, 10), Value: float64(x.Thread), Numeric: true},
+		out.Rows = append(out.Rows, []Cell{number(at.Seconds(), report.Duration(at)), number(within.Seconds(), report.Duration(within)), mark, number(x.Share, fmt.Sprintf("%.0f%%", 100*x.Share)), text(x.Why), {Text: strconv.FormatUint(x.Thread, 10), Value: float64(x.Thread), Numeric: true},
 			number(x.Took.Seconds(), report.Duration(x.Took)), number(float64(x.Examined), report.Count(x.Examined)), number(float64(x.Sent), report.Count(x.Sent)), text(x.Text)})
 	}
 	return out
 }
 
-// A senderCache keeps which steps send the digests of the latest runs.
-type senderCache struct {
+// A modelCache keeps the models of the latest runs.
+type modelCache struct {
 	mu    sync.Mutex
-	byRun map[int]map[string][]string
+	byRun map[int]*timeline.Model
 }
 
-// maxSenders bounds the runs of a senderCache.
-const maxSenders = 16
+// maxModels bounds the runs of a modelCache.
+const maxModels = 16
 
-func (c *senderCache) of(h *history.History, d *summary.Detail) (map[string][]string, error) {
+func (c *modelCache) of(ctx context.Context, h *history.History, d *summary.Detail) (*timeline.Model, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	run := int(d.Run.ID)
 	if found, ok := c.byRun[run]; ok {
 		return found, nil
 	}
-	found, err := timeline.Senders(h, d.Run.ID, d.Profiles)
+	found, err := timeline.Learn(ctx, h, d.Run.ID, d.Profiles)
 	if err != nil {
 		return nil, err
 	}
-	if c.byRun == nil || len(c.byRun) >= maxSenders {
-		c.byRun = map[int]map[string][]string{}
+	if c.byRun == nil || len(c.byRun) >= maxModels {
+		c.byRun = map[int]*timeline.Model{}
 	}
 	c.byRun[run] = found
 	return found, nil

@@ -73,7 +73,14 @@ func (s *Server) showRun(r *http.Request) (*view, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	p.Raw = sec != nil
+	h, err := s.store.open()
+	if err != nil {
+		return nil, err
+	}
+	p.Raw = timeline.Has(h, d.Run.ID)
+	if sec != nil && sec.Query == nil {
+		p.NoCharts = "This run had no slow log, so the time of its statements by second is not known. Observed runs have it."
+	}
 	p.Charts = secondsFigures(sec, d, nil, nil)
 	requests := ""
 	if p.Raw {

@@ -60,7 +60,7 @@ func secondsFigures(a *timeline.Seconds, da *summary.Detail, b *timeline.Seconds
 			colour = []chart.Colour{chart.Orange, chart.Blue}[i]
 			bad = colour
 		}
-		if s := l.seconds; s != nil {
+		if s := l.seconds; s != nil && len(s.Answers) > 0 {
 			throughput.Series = append(throughput.Series, lineOf(l.name+"answers", colour, chart.Dot, s.Answers))
 			throughput.Series = append(throughput.Series, lineOf(l.name+"errors", bad, chart.Cross, s.Errors))
 			if len(lanes) == 1 {
@@ -94,7 +94,7 @@ func pairShape(i, of int) chart.Shape {
 func (l *lane) length() int {
 	n := int(l.detail.Run.Took / time.Second)
 	if l.seconds != nil {
-		n = max(n, len(l.seconds.Answers))
+		n = max(n, l.seconds.Length())
 	}
 	return n
 }
@@ -108,15 +108,7 @@ var serviceLooks = []struct {
 // cpu are the lines of the services with the most CPU time, of which two runs share
 // the time axis.
 func (l *lane) cpu(i, of int) (series []chart.Series) {
-	host := l.detail.Host
-	if host == nil || len(host.At) == 0 {
-		return nil
-	}
-	from := host.At[0]
-	if l.seconds != nil {
-		from = l.seconds.From
-	}
-	services := slices.Clone(host.Services)
+	services, at := l.services()
 	slices.SortStableFunc(services, func(a, b summary.ServiceSeries) int { return cmp.Compare(sum(b.Cores), sum(a.Cores)) })
 	for n, s := range services[:min(len(services), len(serviceLooks))] {
 		look := serviceLooks[n]
@@ -130,8 +122,7 @@ func (l *lane) cpu(i, of int) (series []chart.Series) {
 			}
 		}
 		for j, v := range s.Cores {
-			at := host.At[j].Sub(from).Seconds()
-			if at >= 0 {
+			if at := at(j); at >= 0 {
 				x.Points = append(x.Points, chart.Point{X: at, Y: v, Title: fmt.Sprintf("%s%s, second %.0f: %.2f cores", l.name, s.Name, at, v)})
 			}
 		}
@@ -140,6 +131,25 @@ func (l *lane) cpu(i, of int) (series []chart.Series) {
 		}
 	}
 	return series
+}
+
+// services are the samples of the services, with the second of each sample: those of
+// the machine, or those that were kept with the seconds.
+func (l *lane) services() (services []summary.ServiceSeries, at func(i int) float64) {
+	host := l.detail.Host
+	if host == nil || len(host.At) == 0 {
+		if l.seconds != nil {
+			for _, s := range l.seconds.CPU {
+				services = append(services, summary.ServiceSeries{Name: s.Name, Cores: s.Cores})
+			}
+		}
+		return services, func(i int) float64 { return float64(i + 1) }
+	}
+	from := host.At[0]
+	if l.seconds != nil {
+		from = l.seconds.From
+	}
+	return slices.Clone(host.Services), func(i int) float64 { return host.At[i].Sub(from).Seconds() }
 }
 
 func sum(values []float64) (total float64) {
@@ -173,12 +183,26 @@ func oneDecimal(v float64) string   { return fmt.Sprintf("%.1f", v) }
 func secondsTable(s *timeline.Seconds) *Table {
 	t := &Table{Name: "seconds", Caption: "The run by second of its load", Columns: []Column{rightColumn("second", "second"), rightColumn("answers", "answers"), rightColumn("errors", "errors"),
 		rightColumn("p50", "median"), rightColumn("p95", "95th"), rightColumn("p99", "99th"), rightColumn("query", "time of statements")}}
-	for i := range s.Answers {
+	for _, v := range s.CPU {
+		t.Columns = append(t.Columns, rightColumn("cpu-"+nameKey(v.Name), "CPU of "+v.Name+", cores"))
+	}
+	for i := range s.Length() {
 		query := missing()
-		if s.Query != nil {
+		if i < len(s.Query) {
 			query = number(s.Query[i], report.Duration(time.Duration(s.Query[i]*1e9)))
 		}
-		t.Rows = append(t.Rows, []Cell{whole(i + 1), whole(int(s.Answers[i])), whole(int(s.Errors[i])), number(s.P50[i], milliseconds(s.P50[i])), number(s.P95[i], milliseconds(s.P95[i])), number(s.P99[i], milliseconds(s.P99[i])), query})
+		row := []Cell{whole(i + 1), missing(), missing(), missing(), missing(), missing(), query}
+		if i < len(s.Answers) {
+			row = []Cell{whole(i + 1), whole(int(s.Answers[i])), whole(int(s.Errors[i])), number(s.P50[i], milliseconds(s.P50[i])), number(s.P95[i], milliseconds(s.P95[i])), number(s.P99[i], milliseconds(s.P99[i])), query}
+		}
+		for _, v := range s.CPU {
+			if i < len(v.Cores) {
+				row = append(row, number(v.Cores[i], fmt.Sprintf("%.2f", v.Cores[i])))
+			} else {
+				row = append(row, missing())
+			}
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }

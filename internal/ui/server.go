@@ -37,7 +37,7 @@ type Server struct {
 	sessions *sessions
 	job      *job
 	raw      chan struct{} // limits the readers of raw files
-	senders  senderCache
+	models   modelCache
 	closing  chan struct{}
 	once     sync.Once
 }

@@ -18,10 +18,13 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/hoststat"
 	"github.com/iikanji/iikanji/internal/otlp"
 	"github.com/iikanji/iikanji/internal/progress"
 	"github.com/iikanji/iikanji/internal/summary/summarytest"
+	"github.com/iikanji/iikanji/internal/timeline"
 )
 
 const (
@@ -79,6 +82,10 @@ var makeHistory = sync.OnceValue(func() func(t *testing.T) string {
 		}
 		defer h.Close()
 		if err := h.Append(history.Event{What: history.Noted, Run: observedRun, Text: "user agent " + hostileUser + " " + token}); err != nil {
+			t.Fatal(err)
+		}
+		seconds, samples := searchSeconds()
+		if err := timeline.SaveSeconds(h, searchRun, seconds, samples); err != nil {
 			t.Fatal(err)
 		}
 		w := progress.NewWriter(dir, "tune", "toy", time.Now)
@@ -191,6 +198,44 @@ func TestEveryLink(t *testing.T) {
 		if !seen[want] {
 			t.Errorf("no page leads to %s", want)
 		}
+	}
+}
+
+// searchRun is a run of a search: it has seconds instead of samples.
+const searchRun = 3
+
+// searchSeconds are ten seconds of a run, one of whose services has a hostile name.
+func searchSeconds() (*bench.Seconds, []hoststat.Sample) {
+	from := time.Date(2026, 11, 22, 1, 2, 3, 0, time.UTC)
+	s, samples := &bench.Seconds{From: from}, []hoststat.Sample(nil)
+	for i := range 10 {
+		took := time.Duration(i+1) * time.Millisecond
+		s.All = append(s.All, bench.Second{Answers: int64(1000 + i), Errors: int64(i % 2), P50: took, P95: 3 * took, P99: 5 * took})
+		samples = append(samples, hoststat.Sample{At: from.Add(time.Duration(i+1) * time.Second), User: 1.5,
+			Services: []hoststat.ServiceSample{{Name: "データベース", User: 0.75}, {Name: "<script>document.title=1</script>", User: 0.25}}})
+	}
+	return s, samples
+}
+
+// TestSearchSeconds: the page of a run of a search shows its seconds, alone and beside
+// an observed run, with the file behind the charts.
+func TestSearchSeconds(t *testing.T) {
+	s := hostileSite(t)
+	for _, path := range []string{"/runs/3", "/runs/9?vs=3"} {
+		_, body, _ := s.get(t, path)
+		for _, want := range []string{"Answers and errors per second", "Latency: median", "CPU by service", "データベース, second "} {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s lacks %q", path, want)
+			}
+		}
+		if strings.Contains(body, "/runs/3/requests") {
+			t.Errorf("%s leads to requests that were not kept", path)
+		}
+	}
+	_, file, _ := s.get(t, "/runs/3?tsv=seconds")
+	lines := strings.Split(file, "\n")
+	if len(lines) != 12 || !strings.Contains(lines[0], "CPU of データベース, cores") || !strings.HasPrefix(lines[2], "2\t1001\t1\t2.00ms\t6.00ms\t10.0ms\t-\t1.50\t0.75\t0.25") {
+		t.Errorf("the file of the seconds: %q", file)
 	}
 }
 

@@ -207,7 +207,7 @@ func TestFiles(t *testing.T) {
 func TestBrowser(t *testing.T) {
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
-		t.Skip("chromium is not installed: TestHTML checks the text of the page")
+		t.Fatalf("chromium (Debian's package chromium): %v", err)
 	}
 	s := toy(t)
 	page := html(t, s)
@@ -229,5 +229,24 @@ func TestBrowser(t *testing.T) {
 	}
 	if marks := strings.Count(text, "<title>run "); marks != 2*len(s.Runs) {
 		t.Errorf("%d marks for %d runs", marks, len(s.Runs))
+	}
+}
+
+// TestOneState: a history with one observed run, and nothing else, shows where the time
+// goes, without a second column.
+func TestOneState(t *testing.T) {
+	side := summary.Side{Known: true, Share: 1, Rate: 3, Mean: 12, P95: 40, Rows: 500}
+	one := func(key string) summary.Comparison {
+		return summary.Comparison{Before: "without a change (run 1)", Rows: []summary.Compared{{Key: key, A: side, B: side}}}
+	}
+	s := &summary.Summary{Target: "店", Routes: one("GET /商品"), Digests: one("select 1"), CPU: one("app")}
+	page := html(t, s)
+	for _, want := range []string{"GET /商品", "select 1", "One run was observed: without a change (run 1)", "rows examined", "12.0ms"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	if strings.Contains(page, "difference</th>") || strings.Contains(page, "+0 %") {
+		t.Error("one state is compared with itself")
 	}
 }

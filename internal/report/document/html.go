@@ -88,7 +88,7 @@ func ResultMark(result string) string {
 // clean bounds a text and replaces its control characters.
 func (l limits) clean(text string) string {
 	if len(text) > l.sentence {
-		text = text[:l.sentence] + "…"
+		text = strings.ToValidUTF8(text[:l.sentence], "") + "…"
 	}
 	return report.Clean(text)
 }

@@ -66,7 +66,11 @@ func Markdown(w io.Writer, s *summary.Summary) error {
 	m.table(trialsTable(s), 0)
 	m.line("## Where the time goes, before and after\n")
 	for _, x := range sections(s, markdownRows) {
-		m.line("### %s\n\nMeans are the %s. Before: %s. After: %s.\n", x.Title, x.Unit, plain(x.Of.Before), plain(x.Of.After))
+		states := fmt.Sprintf("Before: %s. After: %s.", plain(x.Of.Before), plain(x.Of.After))
+		if x.Of.After == "" {
+			states = fmt.Sprintf("One run was observed: %s.", plain(x.Of.Before))
+		}
+		m.line("### %s\n\nMeans are the %s. %s\n", x.Title, x.Unit, states)
 		m.table(x.Table, markdownRows)
 	}
 	m.line("## Changes\n")

@@ -79,6 +79,9 @@ func changesTable(s *summary.Summary) Table {
 
 // comparedTable lists the rows of a comparison that took most; 0 means all.
 func comparedTable(name, key string, c summary.Comparison, most int) Table {
+	if c.After == "" && len(c.Rows) > 0 {
+		return stateTable(name, key, c, most)
+	}
 	cpu := name == "cpu"
 	t := Table{Name: name, Table: report.Table{Columns: []report.Column{left(key), right("mean before"), right("after"), right("difference"), right("share before"), right("after")}}}
 	if !cpu {
@@ -97,6 +100,31 @@ func comparedTable(name, key string, c summary.Comparison, most int) Table {
 		}
 		if name == "digests" {
 			row = append(row, known(r.A, report.Short(r.A.Rows)), known(r.B, report.Short(r.B.Rows)))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// stateTable shows one kind of row of the only state that was observed.
+func stateTable(name, key string, c summary.Comparison, most int) Table {
+	t := Table{Name: name, Table: report.Table{Columns: []report.Column{left(key), right("mean"), right("share")}}}
+	if name != "cpu" {
+		t.Columns = append(t.Columns, right("p95"), right("per second"))
+	}
+	if name == "digests" {
+		t.Columns = append(t.Columns, right("rows examined"))
+	}
+	for i, r := range c.Rows {
+		if most > 0 && i == most {
+			break
+		}
+		row := []string{r.Key, duration(r.A, r.A.Mean), known(r.A, report.Percent(r.A.Share))}
+		if name != "cpu" {
+			row = append(row, duration(r.A, r.A.P95), known(r.A, rate(r.A.Rate)))
+		}
+		if name == "digests" {
+			row = append(row, known(r.A, report.Short(r.A.Rows)))
 		}
 		t.Rows = append(t.Rows, row)
 	}

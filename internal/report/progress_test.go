@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// TestLive: a drawing replaces the one before in one write, also when the terminal
+// TestProgress: a drawing replaces the one before in one write, also when the terminal
 // has become narrower in between, and Done leaves nothing behind.
-func TestLive(t *testing.T) {
+func TestProgress(t *testing.T) {
 	var out writes
 	cols, now := 80, time.Unix(0, 0)
-	l := NewLive(&out, true, func() int { return cols }, func() time.Time { return now })
+	l := NewProgress(&out, true, func() int { return cols }, func() time.Time { return now })
 	draw := func(lines ...string) string {
 		now = now.Add(time.Second)
 		before := len(out)
@@ -43,12 +43,12 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestLivePlain: where there is no terminal, no escapes are written. A redrawn line
+// TestProgressPlain: where there is no terminal, no escapes are written. A redrawn line
 // is written once, and another one at the earliest 10 s later.
-func TestLivePlain(t *testing.T) {
+func TestProgressPlain(t *testing.T) {
 	var out writes
 	now := time.Unix(0, 0)
-	l := NewLive(&out, false, func() int { return 80 }, func() time.Time { return now })
+	l := NewProgress(&out, false, func() int { return 80 }, func() time.Time { return now })
 	for i := range 25 {
 		now = now.Add(time.Second)
 		l.Draw("where it stands", fmt.Sprint(i))
