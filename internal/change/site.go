@@ -74,6 +74,9 @@ type Service struct {
 	// Source is the folder of the service's source, which Restart builds if it has
 	// changed; "" if unknown.
 	Source string
+	// Package is the Go package of the program, relative to Source; "" for the folder
+	// itself.
+	Package string
 	// Build compiles a copy of the source in dir, on its host. Its error has the compiler's
 	// output. It changes nothing else.
 	Build func(ctx context.Context, dir string) error

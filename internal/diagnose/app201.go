@@ -71,6 +71,24 @@ func app201(v *view) []iikanji.Finding {
 	for _, s := range hot {
 		out = append(out, v.leverFinding(s, hot))
 	}
+	return append(out, v.unreached()...)
+}
+
+// unreached are the places that only routes reach of which the run had no request: a
+// slow site reaches a part of its pages in the time of a run. They have no gain.
+func (v *view) unreached() []iikanji.Finding {
+	var out []iikanji.Finding
+	rows := v.access()
+	for _, s := range v.leverSites() {
+		p := s.at()
+		if len(rows) == 0 || p.Knob() || p.Func == "" || s.code == queryCache || !v.routed(s.service, p.Func) ||
+			slices.ContainsFunc(rows, func(r iikanji.Row) bool { return v.reaches(s.service, r.Key, p.Func) }) {
+			continue
+		}
+		f := v.leverFinding(s, nil)
+		f.Claim = fmt.Sprintf("%s; no request of the run reached it", p.What)
+		out = append(out, f)
+	}
 	return out
 }
 

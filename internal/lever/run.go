@@ -38,7 +38,7 @@ func Run(ctx context.Context, dir string, patterns []string, f Facts, levers []*
 	for _, act := range graph.Roots {
 		switch r := act.Result.(type) {
 		case *sqlcall.Result:
-			res.Statements = append(res.Statements, statementsOf(act.Package.Fset, r)...)
+			res.Statements = append(res.Statements, statementsOf(act.Package, r)...)
 		case []place:
 			for _, p := range r {
 				res.Hits = append(res.Hits, hitOf(act.Package, codes[act.Analyzer], p))

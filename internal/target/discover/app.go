@@ -3,11 +3,8 @@ package discover
 import (
 	"debug/buildinfo"
 	"fmt"
-	"net"
-	"net/url"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji"
@@ -112,38 +109,25 @@ func (s *search) needs(svc *service) {
 	}
 	for _, kv := range svc.env {
 		name, value, _ := strings.Cut(kv, "=")
-		if a := addressIn(value); a != "" {
+		for _, a := range addressesIn(value) {
 			s.needed(svc, a, "its variable "+name)
 		}
+	}
+	for _, pair := range hostsAndPorts(svc.env) {
+		s.needed(svc, pair.address, "its variables "+pair.names)
 	}
 	for _, word := range svc.proc.Args[1:] {
 		_, value, ok := strings.Cut(word, "=")
 		if !ok {
 			value = word
 		}
-		if a := addressIn(value); a != "" {
+		for _, a := range addressesIn(value) {
 			s.needed(svc, a, "its arguments")
 		}
 	}
 	for _, address := range s.connected(svc.proc.PID) {
 		s.needed(svc, address, "an open connection")
 	}
-}
-
-// addressIn is the address that a value names: that of a URL of any scheme, or plain
-// host:port; "" if it names none.
-func addressIn(value string) string {
-	if a := hostPort(value); a != "" {
-		return a
-	}
-	if u, err := url.Parse(value); err == nil && u.Scheme != "" && u.Host != "" && u.Port() != "" {
-		return u.Host
-	}
-	host, port, err := net.SplitHostPort(value)
-	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || n == 0 || host == "" || strings.ContainsAny(host, " /@,") {
-		return ""
-	}
-	return value
 }
 
 // needed makes a service of the process at an address that an app uses.
