@@ -24,6 +24,10 @@ import (
 // the source and from the definitions of the tables.
 const queryCache = "APP207"
 
+// keptSearches is the lever that keeps the answers of searches in the app. Like a query
+// cache, it sees the writes of its own process only.
+const keptSearches = "APP216"
+
 // cacheFolder is the folder of the source with the package of the cache.
 const cacheFolder = "sqlcache"
 
