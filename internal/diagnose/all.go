@@ -35,6 +35,7 @@ var rules = []rule{
 	{perDatabase, db110}, {perDatabase, db111}, {perDatabase, db112}, {perDatabase, db113}, {perDatabase, db115}, {perDatabase, db116},
 	{perDatabase, db117}, {perDatabase, db118}, {perDatabase, db119}, {perDatabase, db120}, {perDatabase, db121},
 	{perDatabase, db123}, {perDatabase, db124}, {perDatabase, db125}, {perDatabase, db126},
+	{perDatabase, db131}, {perDatabase, db132},
 	{perDatabase, db201}, {perDatabase, db202}, {perDatabase, db203}, {perDatabase, db204}, {perDatabase, db205}, {perDatabase, db206},
 	{perDatabase, db207}, {perDatabase, db208}, {perDatabase, db209}, {perDatabase, db210}, {perDatabase, app103},
 	{perRun, app201},
