@@ -34,7 +34,7 @@ var rules = []rule{
 	{perDatabase, db101}, {perDatabase, db103}, {perDatabase, db105}, {perDatabase, db108}, {perDatabase, db109},
 	{perDatabase, db110}, {perDatabase, db111}, {perDatabase, db112}, {perDatabase, db113}, {perDatabase, db115}, {perDatabase, db116},
 	{perDatabase, db117}, {perDatabase, db118}, {perDatabase, db119}, {perDatabase, db120}, {perDatabase, db121},
-	{perDatabase, db123}, {perDatabase, db124}, {perDatabase, db125}, {perDatabase, db126}, {perDatabase, db127}, {perDatabase, db135}, {perDatabase, db136}, {perDatabase, db137}, {perDatabase, db138},
+	{perDatabase, db123}, {perDatabase, db124}, {perDatabase, db125}, {perDatabase, db126}, {perDatabase, db127}, {perDatabase, db131}, {perDatabase, db132}, {perDatabase, db135}, {perDatabase, db136}, {perDatabase, db137}, {perDatabase, db138},
 	{perDatabase, db201}, {perDatabase, db202}, {perDatabase, db203}, {perDatabase, db204}, {perDatabase, db205}, {perDatabase, db206},
 	{perDatabase, db207}, {perDatabase, db208}, {perDatabase, db209}, {perDatabase, db210}, {perDatabase, app103},
 	{perRun, app201}, {perRun, app222}, {perRun, app223}, {perRun, app224},

@@ -41,6 +41,8 @@ var leverUses = map[iikanji.Code]leverUse{
 	"APP214":   {14, iikanji.Range{Lo: 0, Hi: 0.5}, false},
 	"APP215":   {0, iikanji.Range{Lo: 0.4, Hi: 0.98}, true},
 	"APP216":   {16, iikanji.Range{Lo: 0.05, Hi: 0.9}, true},
+	"APP217":   {8, iikanji.Range{Lo: 0.6, Hi: 0.98}, true},
+	"APP218":   {8, iikanji.Range{Lo: 0.05, Hi: 0.4}, false},
 }
 
 // queryCache is the lever of the query cache. Its place has no fix of its own: the
@@ -56,7 +58,7 @@ type leverSite struct {
 	gain    iikanji.Range
 }
 
-// app201 reports the places of code levers (APP201 to APP216) that took time in the
+// app201 reports the places of code levers (APP201 to APP218) that took time in the
 // run: those whose statements the database logged, and those in functions that the
 // profile of the app's CPU has, or that requests reached. A place without time in
 // the run is no finding.

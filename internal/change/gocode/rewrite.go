@@ -47,7 +47,7 @@ func (t *task) rewrite(ctx context.Context, s *change.Site, h host.Host, dir str
 			}
 			continue
 		}
-		if code == keptSearches {
+		if code == keptSearches || code == idBlocks {
 			if err := onlyProcess(s, t.service); err != nil {
 				return err
 			}
