@@ -47,22 +47,13 @@ const (
 // run changes it, it comes without Set-Cookie, and the clients of the run
 // received answers of one size at one time.
 func web107(v *view) []iikanji.Finding {
-	series := known[iikanji.Series](v, iikanji.TopicSeries)
-	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
 	if v.in.Run == nil {
 		return nil
 	}
 	wall := v.in.Run.Took.Seconds()
 	var out []iikanji.Finding
-	for _, r := range v.access() {
-		a, s := answers[v.self.Name+" "+r.Key], series[v.self.Name+" "+r.Key]
-		if _, file := staticPath(r); file || !strings.HasPrefix(r.Key, "GET ") || !everyones(r.Key, a, s) {
-			continue
-		}
-		computed := float64(r.Count)
-		if a.Unchanged == 0 { // a 304 was answered without computing the answer
-			computed -= float64(r.Web.Status[3])
-		}
+	for _, g := range v.sharedPages() {
+		r, a, s, computed := g.Row, g.answer, g.series, g.computed
 		saved, least := computed-wall/shortCache, leastShared
 		if folds(r.Key) { // each URL has an answer of its own
 			saved, least = min(computed, float64(s.Crowded)), leastCrowded
@@ -88,6 +79,33 @@ func web107(v *view) []iikanji.Finding {
 		if v.worth(f.Gain) {
 			out = append(out, f)
 		}
+	}
+	return out
+}
+
+// A sharedPage is a route whose answers are proven to be equal for all users.
+type sharedPage struct {
+	iikanji.Row
+	answer   iikanji.Answer
+	series   iikanji.Series
+	computed float64 // answers of the run that were not a 304 that was cheap
+}
+
+// sharedPages are the routes of the view's web server whose answers are equal for
+// all users. Files are not among them.
+func (v *view) sharedPages() []sharedPage {
+	series := known[iikanji.Series](v, iikanji.TopicSeries)
+	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
+	var out []sharedPage
+	for _, r := range v.access() {
+		g := sharedPage{r, answers[v.self.Name+" "+r.Key], series[v.self.Name+" "+r.Key], float64(r.Count)}
+		if _, file := staticPath(r); file || !strings.HasPrefix(r.Key, "GET ") || !everyones(r.Key, g.answer, g.series) {
+			continue
+		}
+		if g.answer.Unchanged == 0 { // a 304 was answered without computing the answer
+			g.computed -= float64(r.Web.Status[3])
+		}
+		out = append(out, g)
 	}
 	return out
 }
@@ -133,8 +151,7 @@ func (v *view) keepShort(route string, others float64) []iikanji.Remedy {
 // behind this nginx. It renews an answer at half of its age in the background, so
 // that no answer is older than a second and no request waits for the renewal.
 func (v *view) keepInVarnish(path string) []iikanji.Remedy {
-	varnish := func(s iikanji.Service) bool { return s.Engine == iikanji.EngineVarnish }
-	if v.self.Engine != iikanji.EngineNginx || !slices.ContainsFunc(slices.Concat(v.in.Target.OnDemand, v.in.Target.Services), varnish) {
+	if !v.hasVarnish() {
 		return nil
 	}
 	args := func(more ...string) map[string]string {
@@ -155,16 +172,25 @@ func (v *view) keepInVarnish(path string) []iikanji.Remedy {
 // drop all kept pages at each of them.
 const mostWrites = 0.2
 
-// writesPer is the share of the requests that may write: all methods but GET and HEAD.
+// writesPer is the share of the requests that may write.
 func (v *view) writesPer() float64 {
-	writes, all := 0.0, 0.0
+	all := 0.0
 	for _, r := range v.access() {
 		all += float64(r.Count)
+	}
+	return v.writeRequests() / max(all, 1)
+}
+
+// writeRequests is the number of requests that may write: all methods but GET and
+// HEAD.
+func (v *view) writeRequests() float64 {
+	writes := 0.0
+	for _, r := range v.access() {
 		if !strings.HasPrefix(r.Key, "GET ") && !strings.HasPrefix(r.Key, "HEAD ") {
 			writes += float64(r.Count)
 		}
 	}
-	return writes / max(all, 1)
+	return writes
 }
 
 // brief rounds a time to three digits.
