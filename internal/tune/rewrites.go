@@ -121,9 +121,13 @@ func (q *queue) freed(attempt int) bool {
 // gain.
 const without = 0.25
 
+// sibling is the factor on the chance of a knob's value after a trial of another one had
+// no gain.
+const sibling = 0.25
+
 // prospects is the factor on the chance of a rewrite by what trials have shown since the
 // diagnosis. A rewrite that had no gain together with others hardly has one alone. A knob
-// has twice its chance once a rewrite with a considerable effect is in force, and half
+// has twice its chance once a rewrite with a considerable effect is in force, and less
 // after each trial of another of its values that had no gain: one of two values that a
 // limit hides is no better than the other.
 func (q *queue) prospects(c Candidate) float64 {
@@ -145,7 +149,7 @@ func (q *queue) prospects(c Candidate) float64 {
 			same = same && a.Remedy.Args[arg] == c.Remedy.Args[arg]
 		}
 		if same && a.Skipped == "" && a.Verdict.Call != iikanji.Keep && !q.freed(i) {
-			part /= 2
+			part *= sibling
 		}
 	}
 	return part

@@ -151,7 +151,7 @@ func TestLeftOutWork(t *testing.T) {
 	}
 	q.ledger.Attempts = nil
 	q.ledger.Attempts = append(q.ledger.Attempts, Attempt{Candidate: cs[0], Key: cs[0].Key(), Verdict: iikanji.Verdict{Call: iikanji.Revert, Reason: iikanji.NoGain}})
-	if half := q.believe(cs)[1]; half.Chance != cs[1].Chance/2 {
+	if half := q.believe(cs)[1]; half.Chance != sibling*cs[1].Chance {
 		t.Errorf("after a trial of another value without a gain the chance is %v of %v", half.Chance, cs[1].Chance)
 	}
 }
@@ -285,5 +285,19 @@ func TestRewriteAfterBundle(t *testing.T) {
 	got := q.believe([]Candidate{a, c})
 	if got[0].Chance != without*a.Chance || got[1].Chance != c.Chance {
 		t.Errorf("chances %v and %v of %v", got[0].Chance, got[1].Chance, a.Chance)
+	}
+}
+
+// TestRemedyOfKey: a key has all of a remedy that it was made of.
+func TestRemedyOfKey(t *testing.T) {
+	for _, c := range []Candidate{
+		rewrite("APP214", "APP214", "(*app).post", "place", "a share is chosen = at random (0.9)", "variant", "end"),
+		{Remedy: iikanji.Remedy{Kind: "ddl", Target: "database", Args: map[string]string{"columns": "a,b", "act": "add index", "empty": ""}}},
+		{Remedy: iikanji.Remedy{Kind: "sysctl", Target: "host"}},
+	} {
+		r := remedyOf(c.Key())
+		if got := keyOfRemedy(r); got != c.Key() || r.Kind != c.Remedy.Kind || r.Target != c.Remedy.Target || len(r.Args) != len(c.Remedy.Args) {
+			t.Errorf("%q gives %+v", c.Key(), r)
+		}
 	}
 }
