@@ -29,6 +29,8 @@ type CodePlace struct {
 	Weakens []Promise `json:"weakens,omitempty"`
 	// Variants are the titles of its fixes; none for a hint.
 	Variants []string `json:"variants,omitempty"`
+	// Drops is the share of the work that a knob leaves out at random; 0 for others.
+	Drops float64 `json:"drops,omitempty"`
 }
 
 // Knob reports whether the place is a constant that decides how the app behaves, with

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -134,6 +135,9 @@ func (v *view) leverFinding(s leverSite, hot []leverSite) iikanji.Finding {
 	p := s.at()
 	f := iikanji.Finding{Code: s.code, Where: s.where(), Gain: s.gain, Evidence: s.heat.evidence,
 		Claim: fmt.Sprintf("%s; it took %.1f s of the run", p.What, s.heat.seconds)}
+	if p.Drops > 0 && p.Drops < 1 {
+		f.More = -math.Log(1-p.Drops) * s.heat.share
+	}
 	if len(s.places) > 1 {
 		f.Claim = fmt.Sprintf("%s, and in %s more of this function; together it took %.1f s of the run", p.What, plural(float64(len(s.places)-1), "place"), s.heat.seconds)
 	}

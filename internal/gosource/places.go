@@ -129,7 +129,7 @@ func placesOf(dir string, res *lever.Result) (places []iikanji.CodePlace, proble
 			continue // of a module outside of the source
 		}
 		place := iikanji.CodePlace{Code: iikanji.Code(h.Code), File: filepath.ToSlash(rel), Line: h.Line, Func: h.Func,
-			Statements: h.Statements, What: h.What, How: h.How, Weakens: weakens(h)}
+			Statements: h.Statements, What: h.What, How: h.How, Weakens: weakens(h), Drops: h.Drops}
 		if h.Code == queryCache { // it serves all packages
 			place.Statements = reads
 		}
