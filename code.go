@@ -10,6 +10,7 @@ const (
 	TopicCode    = "code"    // Target the app, Key as in "APP203 main.go:12 list", Value a CodePlace
 	TopicHandler = "handler" // Target the app, Key the route as registered, as in "GET /a/:id", Value a Handler
 	TopicHot     = "hot"     // Target the app, Key the function, Value a HotFunction; Moves
+	TopicSends   = "sends"   // Target the app, Key as in "main.go:12", Value a SentStatement
 )
 
 // A CodePlace is a place in the source of an app that a code lever found.
@@ -28,6 +29,8 @@ type CodePlace struct {
 	Weakens []Promise `json:"weakens,omitempty"`
 	// Variants are the titles of its fixes; none for a hint.
 	Variants []string `json:"variants,omitempty"`
+	// Drops is the share of the work that a knob leaves out at random; 0 for others.
+	Drops float64 `json:"drops,omitempty"`
 }
 
 // Knob reports whether the place is a constant that decides how the app behaves, with
@@ -38,6 +41,13 @@ func (p CodePlace) Knob() bool {
 
 // Fixable reports whether a change can be planned for the place.
 func (p CodePlace) Fixable() bool { return len(p.Variants) > 0 }
+
+// A SentStatement is a SQL text in the source of an app.
+type SentStatement struct {
+	Func   string `json:"func,omitempty"` // enclosing function, as of a CodePlace
+	Text   string `json:"text"`           // with the placeholders of the source
+	Digest string `json:"digest"`         // as in SQLRow.Digest
+}
 
 // A Handler is the function that a router calls for a route.
 type Handler struct {

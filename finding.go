@@ -21,7 +21,10 @@ type Finding struct {
 	Claim    string     `json:"claim"` // one sentence for human readers; no code branches on it
 	Evidence []Evidence `json:"evidence"`
 	Gain     Range      `json:"gain_seconds"` // seconds of the binding resource per run
-	Remedies []Remedy   `json:"remedies"`     // best first
+	// More is ln of how much more work the site would do if it left none out that it
+	// leaves out now; 0 where it leaves nothing out. It is no gain in seconds.
+	More     float64  `json:"more_work,omitempty"`
+	Remedies []Remedy `json:"remedies"` // best first
 }
 
 // An Evidence is one profile row or fact that a rule matched.

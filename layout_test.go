@@ -35,7 +35,8 @@ var layout = map[string][]string{
 	"internal/slowlog":                 {"words", "internal/lines", "internal/tally", "internal/filter"},
 	"internal/errorlog":                {"words", "internal/lines"},
 	"internal/hoststat":                {"words", "internal/host"},
-	"internal/facts":                   {"words", "internal/nginx", "internal/host", "internal/hoststat", "internal/sqlitefile"},
+	"internal/appserver":               {"internal/host"}, // how many processes and threads an app server runs
+	"internal/facts":                   {"words", "internal/nginx", "internal/host", "internal/hoststat", "internal/sqlitefile", "internal/appserver"},
 	"internal/facts/factstest":         {}, // a private MariaDB for tests
 	"internal/bench":                   {"words", "internal/scenario", "internal/tally"},
 	"internal/attribute":               {}, // pure: no clock, no I/O
@@ -48,6 +49,7 @@ var layout = map[string][]string{
 	"internal/gosource":                {"words", "internal/lever", "internal/slowlog"},                                                 // source of Go apps as facts
 	"internal/change/promise":          {"words"},                                                                                       // pure: which promises a value weakens
 	"internal/change/ddl":              {"words", "internal/host", "internal/change", "internal/change/promise", "internal/sqlitefile"}, // indexes, also in SQLite files
+	"internal/change/workers":          {"words", "internal/host", "internal/change", "internal/change/promise", "internal/appserver"},  // processes and threads of app servers
 	"internal/change/all":              {"internal/change/*"},
 	"internal/window":                  {"words", "internal/stats", "internal/slowlog"}, // what was observed, redacted and compared
 	"internal/export":                  {"words", "internal/history", "internal/change", "internal/plain", "internal/redact"},
@@ -63,10 +65,10 @@ var layout = map[string][]string{
 	"internal/site":                    {"words", "internal/scenario", "internal/host", "internal/arena", "internal/change", "internal/stack", "internal/field"}, // an arena's stack as a Subject
 	"internal/target":                  {"words"},
 	"internal/target/machine":          {"internal/host", "internal/hoststat"},
-	"internal/target/discover":         {"words", "internal/nginx", "internal/host", "internal/hoststat", "internal/target", "internal/target/machine"},
+	"internal/target/discover":         {"words", "internal/nginx", "internal/host", "internal/hoststat", "internal/appserver", "internal/target", "internal/target/machine"},
 	"internal/target/live":             {"words", "internal/host", "internal/history", "internal/nginx", "internal/change", "internal/field", "internal/target", "internal/target/*"}, // a site that runs already as a Subject
 	"internal/target/loader":           {"words", "internal/bench", "internal/scenario", "internal/field", "internal/target"},                                                         // an outside benchmarker as a Loader
-	"internal/target/doctor":           {"words", "internal/lines", "internal/host", "internal/accesslog", "internal/target", "internal/target/*"},
+	"internal/target/doctor":           {"words", "internal/lines", "internal/host", "internal/accesslog", "internal/sqlitefile", "internal/target", "internal/target/*"},
 	"internal/target/targettest":       {}, // a small foreign site for tests
 	"internal/target/keeper":           {"internal/host", "internal/target/machine"},
 	"internal/report":                  {"words", "internal/plain"},

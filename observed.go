@@ -98,6 +98,7 @@ const (
 	TopicCacheSetting = "cache_setting"
 	// Requests that were not refused: Key the User-Agent, "" for the sum over all; Value an AgentUse. Target the web server; Moves.
 	TopicAgent  = "agent"
+	TopicValue  = "value"  // Target the database, Key the route, Value a StoredValue; Moves
 	TopicSeries = "series" // Target the web server, Key the route, Value a Series; Moves
 )
 
@@ -152,6 +153,18 @@ type Answer struct {
 	// File is a file on disk with the same bytes as the body, at the path that
 	// the URL names; "" if none was found.
 	File string `json:"file,omitempty"`
+	// MD5 is the digest of a body of 4 KiB or more that is no text, in hexadecimal: it
+	// is compared with values in databases.
+	MD5 string `json:"md5,omitempty"`
+}
+
+// A StoredValue is a value in a database that is an answer, byte for byte.
+type StoredValue struct {
+	URL    string `json:"url"`
+	Schema string `json:"schema"`
+	Table  string `json:"table"`
+	Column string `json:"column"`
+	ID     int64  `json:"id"` // value of the primary key, which the URL contains
 }
 
 // A Series describes the sizes of the answers to the successful GETs of one

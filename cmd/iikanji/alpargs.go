@@ -20,6 +20,7 @@ type alpLine struct {
 	// rising: alp sorts the smallest value first unless -r is given.
 	alp, reverse bool
 	counts       bool // alp count: the number of requests by keys
+	whole        bool // the line had the name of its program
 	sort         string
 	err          error
 }
@@ -77,7 +78,7 @@ var alpValues = map[string]alpFlag{
 var alpSwitches = map[string]func(a *alpLine){
 	"-r": func(a *alpLine) { a.reverse = true }, "--reverse": func(a *alpLine) { a.reverse = true },
 	"-q": func(a *alpLine) { a.out = append(a.out, "--query") }, "--query-string": func(a *alpLine) { a.out = append(a.out, "--query") },
-	"--qs-ignore-values": func(*alpLine) {}, "--show-footers": func(*alpLine) {},
+	"--qs-ignore-values": func(*alpLine) {}, "--show-footers": func(*alpLine) {}, "--paging": func(*alpLine) {},
 }
 
 // ownValues are flags of iikanji with a value, which is copied unchanged.
@@ -95,6 +96,9 @@ var ownValues = func() map[string]bool {
 func fromAlp(args []string) (translated []string, line string, err error) {
 	a := &alpLine{}
 	found := false
+	if len(args) > 1 && (args[0] == "alp" || args[0] == "kataribe") && !isFile(args[0]) { // the whole line was pasted
+		found, a.whole, args = true, true, args[1:]
+	}
 	for i := 0; i < len(args); i++ {
 		name, value, joined := strings.Cut(args[i], "=")
 		if !strings.HasPrefix(name, "-") {
@@ -165,7 +169,7 @@ func (a *alpLine) finish() []string {
 		}
 		a.flag("sort", sort)
 	}
-	if a.alp && len(a.files) == 0 && !a.named {
+	if (a.alp || a.whole) && len(a.files) == 0 && !a.named {
 		a.files = []string{"-"}
 	}
 	return append(a.out, a.files...)
@@ -261,15 +265,24 @@ func quoteArg(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// translateArgs translates pasted arguments of `access` and reports the line on
-// standard error.
+// translateArgs translates pasted arguments of `access` and `slow` and reports the
+// line on standard error.
 func translateArgs(e *env, args []string) ([]string, error) {
 	for i, arg := range args[:max(len(args)-1, 0)] {
 		if arg == "--limit" && isNegative(args[i+1]) { // the parser takes it for a flag
 			return nil, usageError("--limit %s: the number of rows is 0 (all) or more", args[i+1])
 		}
 	}
-	if len(args) == 0 || args[0] != "access" || len(args) > 1 && args[1] == "diff" {
+	switch {
+	case len(args) == 0 || len(args) > 1 && args[1] == "diff":
+		return args, nil
+	case args[0] == "slow":
+		kept, remarks := fromPT(args[1:])
+		for _, r := range remarks {
+			fmt.Fprintf(e.Stderr, "iikanji: %s\n", r)
+		}
+		return append([]string{"slow"}, kept...), nil
+	case args[0] != "access":
 		return args, nil
 	}
 	translated, line, err := fromAlp(args[1:])

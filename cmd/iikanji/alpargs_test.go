@@ -45,6 +45,8 @@ func TestFromAlp(t *testing.T) {
 		"--where json --by ltsv a.log":                 "--where json --by ltsv a.log",
 		"json count --file a.log --keys ua":            "--log-format=json --by=user-agent --columns=count,user-agent --sort=count:asc a.log",
 		"ltsv count --keys=uri,status --reverse a.log": "--log-format=ltsv --by=url,status --columns=count,url+status a.log --sort=count",
+		"alp ltsv --file a.log --paging":               "--log-format=ltsv a.log",
+		"kataribe -f kataribe.toml":                    "-",
 		"-o all --qs-ignore-values --query-string f":   "--columns=all --query f",
 	} {
 		got, _, err := fromAlp(strings.Fields(args))
@@ -57,5 +59,34 @@ func TestFromAlp(t *testing.T) {
 	}
 	if got := quoteAll([]string{"a b", "it's", "-m", "x"}); got != `'a b' 'it'\''s' -m x` {
 		t.Error(got)
+	}
+}
+
+// TestFromPT: flags that change nothing are left out with their values; all others, and
+// the flags of slow, stay.
+func TestFromPT(t *testing.T) {
+	for args, want := range map[string]string{
+		"pt-query-digest --charset utf8 -u root -P 3306 --statistics slow.log":       "pt-query-digest slow.log",
+		"--password=x --limit 5 --expected-range 5,10 slow.log":                      "--limit 5 slow.log",
+		"--since 1h --review h=x slow.log":                                           "--since 1h --review h=x slow.log",
+		"--no-continue-on-error --resume pos --fingerprints --order-by Query_time:m": "--order-by Query_time:m",
+		"slow.log --pid": "slow.log",
+	} {
+		got, remarks := fromPT(strings.Fields(args))
+		if !reflect.DeepEqual(got, strings.Fields(want)) || len(remarks) == 0 && got[0] != "--since" {
+			t.Errorf("%s: %q, %q", args, got, remarks)
+		}
+	}
+	var c struct {
+		Slow slowCmd `cmd:""`
+	}
+	k, err := kong.New(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range k.Model.Children[0].Flags {
+		if _, ignored := ptIgnoredFlags["--"+f.Name]; ignored {
+			t.Errorf("--%s is ours and is left out", f.Name)
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/export"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/report"
 )
 
@@ -35,6 +36,8 @@ type historyListCmd struct {
 	Search bool          `help:"Show the result of the latest search, as tune prints it at its end."`
 	Format report.Format `help:"table, tsv, csv, markdown or json." enum:"table,tsv,csv,markdown,json" default:"table"`
 	JSON   bool          `help:"The same as --format json."`
+
+	Literals bool `help:"Show literals of statements, and what may be a secret; by default they are redacted."`
 	placeFlags
 }
 
@@ -159,7 +162,7 @@ func (c *historyListCmd) changes(e *env, h *history.History) error {
 	}
 	records := make([]*changeRecord, len(all))
 	for i, x := range all {
-		if records[i], err = recordOf(h, x); err != nil {
+		if records[i], err = c.record(h, x); err != nil {
 			return err
 		}
 	}
@@ -181,6 +184,22 @@ func (c *historyListCmd) changes(e *env, h *history.History) error {
 		t.Rows = append(t.Rows, append(p.cells(), p.Says, p.Reason))
 	}
 	return t.Write(e.Stdout, c.Format, e.Cols)
+}
+
+// record reads the record of a change, redacted.
+func (c *historyListCmd) record(h *history.History, x *iikanji.Change) (*changeRecord, error) {
+	p, err := recordOf(h, x)
+	if err == nil {
+		c.redact(p)
+	}
+	return p, err
+}
+
+// redact removes secrets and literals from a record, unless the user wants them.
+func (c *historyListCmd) redact(p *changeRecord) {
+	if !c.Literals {
+		redact.Document(p)
+	}
 }
 
 // cells returns the cells of the change's first columns.
@@ -232,6 +251,7 @@ func (c *historyListCmd) one(e *env, h *history.History) error {
 	if p.Diff, err = h.Diff(x.ID); err != nil {
 		p.Diff = change.Diff(x) // built from the same data
 	}
+	c.redact(p)
 	if c.Format == report.JSON {
 		return writeJSON(e.Stdout, p)
 	}

@@ -1,17 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
+	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/report/document"
 	"github.com/iikanji/iikanji/internal/summary"
@@ -20,16 +19,20 @@ import (
 type historyCommitCmd struct {
 	Target string `arg:"" help:"Target whose history to commit, such as isucondition (an arena is a target)."`
 
-	Message string `short:"m" help:"Message of the commit (default: what the history has)." placeholder:"TEXT"`
+	Message  string `short:"m" help:"Message of the commit (default: what the history has)." placeholder:"TEXT"`
+	Literals bool   `help:"Commit literals of statements, and what may be a secret; by default they are redacted."`
 	placeFlags
 }
 
 // Help returns the long help of the command.
 func (historyCommitCmd) Help() string {
 	return `Commits the history folder, and nothing else, to the git repository that it is
-in. Files that hold values of requests and statements, or whole configurations,
+in. Files that hold values of requests and statements, or facts of configurations,
 stay out: they may hold secrets. A file .gitignore in the folder lists them; edit
-it to commit more. The report as Markdown is written beside, as report.md.
+it to commit more. Of all other files, passwords, tokens, addresses of e-mail and
+the literals of statements are left out of what is committed; the files in the
+folder keep them, so git shows these files as modified. The report as Markdown is
+written beside, as report.md.
 
 Examples:
   iikanji history commit isucondition --history ./history
@@ -72,19 +75,19 @@ func (c *historyCommitCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	ignore := filepath.Join(dir, ".gitignore")
-	if _, err := os.Stat(ignore); errors.Is(err, fs.ErrNotExist) {
-		if err := writeWhole(ignore, func(w io.Writer) error { _, err := io.WriteString(w, gitignore); return err }); err != nil {
-			return err
-		}
-	}
-	if err := writeWhole(filepath.Join(dir, reportName), func(w io.Writer) error { return document.Markdown(w, s) }); err != nil {
+	if err := c.prepare(s, dir); err != nil {
 		return err
 	}
-	if _, err := git(ctx, dir, "add", "--", "."); err != nil {
+	repo, err := openRepository(ctx, dir)
+	if err != nil {
 		return err
 	}
-	staged, err := git(ctx, dir, "diff", "--cached", "--name-only", "--", ".")
+	defer os.RemoveAll(filepath.Dir(repo.index))
+	redacted, err := repo.stage(ctx, c.Literals)
+	if err != nil {
+		return err
+	}
+	staged, err := repo.git(ctx, nil, "diff", "--cached", "--name-only", "--", ".")
 	if err != nil {
 		return err
 	}
@@ -92,15 +95,30 @@ func (c *historyCommitCmd) Run(ctx context.Context, e *env) error {
 		_, err := fmt.Fprintln(e.Stdout, "nothing to commit")
 		return err
 	}
-	if _, err := git(ctx, dir, "commit", "--quiet", "--message", c.message(s), "--", "."); err != nil {
-		return err
-	}
-	id, err := git(ctx, dir, "rev-parse", "--short", "HEAD")
+	id, err := repo.commit(ctx, c.message(s))
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(e.Stdout, "committed %s as %s\n", report.Number(strings.Count(staged, "\n")+1, "file"), id)
+	text := fmt.Sprintf("committed %s as %s", report.Number(strings.Count(staged, "\n")+1, "file"), id)
+	if redacted > 0 {
+		text += fmt.Sprintf(", %d of them without what may be a secret (--literals commits it)", redacted)
+	}
+	_, err = fmt.Fprintln(e.Stdout, text)
 	return err
+}
+
+// prepare writes the list of ignored files, if there is none, and the report.
+func (c *historyCommitCmd) prepare(s *summary.Summary, dir string) error {
+	ignore := filepath.Join(dir, ".gitignore")
+	if _, err := os.Stat(ignore); errors.Is(err, fs.ErrNotExist) {
+		if err := writeWhole(ignore, func(w io.Writer) error { _, err := io.WriteString(w, gitignore); return err }); err != nil {
+			return err
+		}
+	}
+	if !c.Literals {
+		redact.Document(s)
+	}
+	return writeWhole(filepath.Join(dir, reportName), func(w io.Writer) error { return document.Markdown(w, s) })
 }
 
 // message says what the history has, unless the user gave a message.
@@ -113,15 +131,4 @@ func (c *historyCommitCmd) message(s *summary.Summary) string {
 		text += fmt.Sprintf(", %.1f × the untouched score", s.Headline.Ratio.Mid)
 	}
 	return text
-}
-
-// git runs git in a folder and returns what it prints.
-func git(ctx context.Context, dir string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("git %s: %w: %s", args[0], err, report.Clean(strings.TrimSpace(errs.String())))
-	}
-	return strings.TrimSpace(out.String()), nil
 }

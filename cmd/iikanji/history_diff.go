@@ -9,6 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/report/document"
 	"github.com/iikanji/iikanji/internal/summary"
@@ -19,8 +20,9 @@ type historyDiffCmd struct {
 	A      int    `arg:"" help:"Number of the first run."`
 	B      int    `arg:"" help:"Number of the second run."`
 
-	Limit int  `help:"Rows of each table; 0 shows all." default:"15" placeholder:"N"`
-	JSON  bool `help:"Print one JSON document."`
+	Limit    int  `help:"Rows of each table; 0 shows all." default:"15" placeholder:"N"`
+	JSON     bool `help:"Print one JSON document."`
+	Literals bool `help:"Show literals of statements, and what may be a secret; by default they are redacted."`
 	placeFlags
 }
 
@@ -57,6 +59,9 @@ func (c *historyDiffCmd) Run(_ context.Context, e *env) error {
 		return err
 	}
 	d := summary.Compare(a, b)
+	if !c.Literals {
+		redact.Document(d)
+	}
 	if c.JSON {
 		return writeJSON(e.Stdout, d)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/report"
 	"github.com/iikanji/iikanji/internal/summary"
 )
@@ -18,7 +19,8 @@ type historyShowCmd struct {
 	Target string `arg:"" help:"Target whose history to show, such as isucondition (an arena is a target)."`
 	Number int    `arg:"" name:"run" help:"Number of the run."`
 
-	JSON bool `help:"Print one JSON document."`
+	JSON     bool `help:"Print one JSON document."`
+	Literals bool `help:"Show literals of statements, and what may be a secret; by default they are redacted."`
 	placeFlags
 }
 
@@ -45,6 +47,9 @@ func (c *historyShowCmd) Run(_ context.Context, e *env) error {
 	d, err := detailOf(h, c.Number)
 	if err != nil {
 		return err
+	}
+	if !c.Literals {
+		redact.Document(d)
 	}
 	if c.JSON {
 		return writeJSON(e.Stdout, d)

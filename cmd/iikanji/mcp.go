@@ -12,11 +12,13 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/report"
 )
 
 type mcpCmd struct {
-	Target string `arg:"" help:"Target that the client may work on, such as isucondition (an arena is a target)."`
+	Target   string `arg:"" help:"Target that the client may work on, such as isucondition (an arena is a target)."`
+	Literals bool   `help:"Show literals of statements, and what may be a secret; by default they are redacted."`
 	placeFlags
 }
 
@@ -27,7 +29,8 @@ use language models: observe, diagnose, plan, apply, judge, revert and history a
 tools for one target. A model may propose changes; only interleaved runs keep
 them, through the same checks as iikanji tune.
 
-The client may read and observe. It may change the target only if the target's
+Literals of statements and what may be a secret are redacted in every answer: they
+would leave the machine. The client may read and observe. It may change the target only if the target's
 policy permits that (policy.agents = "change"); the practice arenas do.
 
 Examples:
@@ -43,7 +46,7 @@ func (c *mcpCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	s := &mcpServer{env: e, target: a, place: c.placeFlags, mayChange: a.policy().AgentsChange}
+	s := &mcpServer{env: e, target: a, place: c.placeFlags, literals: c.Literals, mayChange: a.policy().AgentsChange}
 	err = s.server().Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(e.Stdin), Writer: nopWriteCloser{e.Stdout}})
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil
@@ -65,6 +68,7 @@ type mcpServer struct {
 	target    *namedTarget
 	place     placeFlags
 	mayChange bool
+	literals  bool       // answers keep what may be a secret
 	busy      sync.Mutex // held while a command runs: only one can have the target
 }
 
@@ -110,7 +114,7 @@ func (s *mcpServer) run(ctx context.Context, req *mcp.CallToolRequest, c runner,
 	defer s.busy.Unlock()
 	var out bytes.Buffer
 	e := *s.env
-	e.Stdin, e.Stdout, e.Stderr, e.TTY, e.Color = strings.NewReader(stdin), &out, &notifier{ctx: ctx, req: req}, false, false
+	e.Stdin, e.Stdout, e.Stderr, e.TTY, e.Color = strings.NewReader(stdin), &out, &notifier{ctx: ctx, req: req, literals: s.literals}, false, false
 	if err := c.Run(ctx, &e); err != nil {
 		return withHints(err)
 	}
@@ -133,11 +137,12 @@ func withHints(err error) error {
 // A notifier sends each line that is written to it as a progress notification,
 // if the request has a token for these.
 type notifier struct {
-	ctx  context.Context
-	req  *mcp.CallToolRequest
-	mu   sync.Mutex
-	rest []byte
-	sent float64
+	ctx      context.Context
+	req      *mcp.CallToolRequest
+	literals bool
+	mu       sync.Mutex
+	rest     []byte
+	sent     float64
 }
 
 func (n *notifier) Write(p []byte) (int, error) {
@@ -160,6 +165,9 @@ func (n *notifier) send(line string) {
 		return
 	}
 	n.sent++
+	if !n.literals {
+		line = redact.Prose(line)
+	}
 	// A client that is gone ends the request through its context.
 	_ = n.req.Session.NotifyProgress(n.ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: n.sent, Message: report.Clean(line)})
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -10,6 +11,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/observe"
+	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/tune"
 )
 
@@ -51,19 +53,36 @@ func (s *mcpServer) addTools(server *mcp.Server) {
 		return &mcp.ToolAnnotations{DestructiveHint: &destructive, OpenWorldHint: &no}
 	}
 	mcp.AddTool(server, &mcp.Tool{Name: "observe", Annotations: read,
-		Description: "Loads the target once with all sensors on and saves the run. Returns its number, its score, its sensors and the number of findings. The target's own files are not changed."}, s.observe)
+		Description: "Loads the target once with all sensors on and saves the run. Returns its number, its score, its sensors and the number of findings. The target's own files are not changed."}, safe(s, s.observe))
 	mcp.AddTool(server, &mcp.Tool{Name: "diagnose", Annotations: read,
-		Description: "Lists the findings of an observed run, the most expensive first: what is slow, why, its cost in seconds, and remedies."}, s.diagnose)
+		Description: "Lists the findings of an observed run, the most expensive first: what is slow, why, its cost in seconds, and remedies."}, safe(s, s.diagnose))
 	mcp.AddTool(server, &mcp.Tool{Name: "plan", Annotations: read,
-		Description: "Shows what remedies would change: the diff, the risk, the promises that are weakened, or why there is no plan. Applies nothing."}, s.plan)
+		Description: "Shows what remedies would change: the diff, the risk, the promises that are weakened, or why there is no plan. Applies nothing."}, safe(s, s.plan))
 	mcp.AddTool(server, &mcp.Tool{Name: "history", Annotations: read,
-		Description: "Lists all changes with stage, verdict and effect, or one change with its diff."}, s.history)
+		Description: "Lists all changes with stage, verdict and effect, or one change with its diff."}, safe(s, s.history))
 	mcp.AddTool(server, &mcp.Tool{Name: "judge", Annotations: write(no),
-		Description: "Tries one remedy: interleaved runs with and without it. It is kept only if they prove a gain, and undone to the byte otherwise. Takes minutes."}, s.judge)
+		Description: "Tries one remedy: interleaved runs with and without it. It is kept only if they prove a gain, and undone to the byte otherwise. Takes minutes."}, safe(s, s.judge))
 	mcp.AddTool(server, &mcp.Tool{Name: "apply", Annotations: write(no),
-		Description: "Applies one remedy without measuring it. It can be undone with revert."}, s.apply)
+		Description: "Applies one remedy without measuring it. It can be undone with revert."}, safe(s, s.apply))
 	mcp.AddTool(server, &mcp.Tool{Name: "revert", Annotations: write(yes),
-		Description: "Undoes one change, or all, to the byte."}, s.revert)
+		Description: "Undoes one change, or all, to the byte."}, safe(s, s.revert))
+}
+
+// safe redacts the answers and the errors of a tool: they leave the machine.
+func safe[In, Out any](s *mcpServer, f mcp.ToolHandlerFor[In, Out]) mcp.ToolHandlerFor[In, Out] {
+	if s.literals {
+		return f
+	}
+	return func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
+		res, out, err := f(ctx, req, in)
+		if err != nil {
+			text := err.Error()
+			redact.Document(&text)
+			return res, out, errors.New(text)
+		}
+		redact.Document(&out)
+		return res, out, nil
+	}
 }
 
 func (s *mcpServer) observe(ctx context.Context, req *mcp.CallToolRequest, a observeArgs) (*mcp.CallToolResult, observeAnswer, error) {

@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write what the scripts' cmp commands sa
 func TestMain(m *testing.M) {
 	stack.MaybeSupervise()
 	keeper.MaybeKeep()
-	testscript.Main(sweptRun{m}, map[string]func(){"iikanji": mainOfTests})
+	testscript.Main(sweptRun{m}, map[string]func(){"iikanji": mainOfTests, "rehearse": rehearseOfTests})
 }
 
 // These variables set the rest between the runs of a search and the shortest load

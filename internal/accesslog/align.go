@@ -116,6 +116,9 @@ func (b *branch) remember(sides int) {
 		if some, _ := b.folded(file, side); some {
 			b.marks |= markFiles
 		}
+		if some, _ := b.folded(rest, side); some {
+			b.marks |= markRest
+		}
 	}
 	for _, c := range b.children {
 		c.remember(sides)

@@ -191,6 +191,7 @@ func (c *counter) row(rec *record) *row {
 	if c.learning {
 		w.addSize(rec.size)
 		c.router.noteUser(w, rec.user)
+		w.addReferer(rec)
 	}
 	return w
 }

@@ -129,6 +129,7 @@ func (s *siblings) evidence(ref reference) evidence {
 	e := s.texts() + s.structure() + s.context()
 	main := s.main()
 	likeness := s.likeness(timeMoments, ref.times, main, -1.5) + s.likeness(sizeMoments, ref.sizes, main, 0)
+	likeness += s.linked(main, ref)
 	if s.rare() {
 		e += 1.33
 	}

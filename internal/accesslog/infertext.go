@@ -196,7 +196,7 @@ func (in *inference) layout() *layout {
 	}
 	if col+1 < n && first[col].lead == `"` && first[col+1].lead == `"` && in.share(col, isDecimal) < 0.3 {
 		in.title = "combined"
-		in.fields[col+1] = piece{field: agent}
+		in.fields[col], in.fields[col+1] = piece{field: referer}, piece{field: agent}
 		col += 2
 	}
 	in.trailing(col)
@@ -355,7 +355,7 @@ func (in *inference) build() *layout {
 var w3cFields = map[string]piece{
 	"cs-method": {field: verb}, "cs-uri-stem": {field: path}, "cs-uri-query": {field: query}, "sc-status": {field: status},
 	"sc-bytes": {field: size}, "cs-bytes": {field: reqSize}, "cs-host": {field: host}, "x-host-header": {field: host},
-	"cs(user-agent)": {field: agent}, "cs-username": {field: user}, "cs-uri": {field: uri},
+	"cs(user-agent)": {field: agent}, "cs(referer)": {field: referer}, "cs-username": {field: user}, "cs-uri": {field: uri},
 }
 
 // detectW3C reads the header of a W3C extended log; nil if there is none.

@@ -62,6 +62,8 @@ var synonyms = map[field][]synonym{
 		{key: "servername"}, {key: "host"}, {key: "req.headers.host"}, {key: "clientrequesthost"}},
 	agent: {{key: "ua"}, {key: "user_agent"}, {key: "http_user_agent"}, {key: "useragent"}, {key: "request.headers.user-agent"},
 		{key: "request_user-agent"}, {key: "req.headers.user-agent"}, {key: "httprequest.useragent"}, {key: "clientrequestuseragent"}, {key: "agent"}},
+	referer: {{key: "referer"}, {key: "referrer"}, {key: "http_referer"}, {key: "request.headers.referer"}, {key: "request_referer"},
+		{key: "req.headers.referer"}, {key: "httprequest.referer"}, {key: "clientrequestreferer"}},
 	user: {{key: "user"}, {key: "remote_user"}, {key: "clientusername"}, {key: "user_id"}},
 	address: {{key: "remote_addr"}, {key: "remote_ip"}, {key: "client_ip"}, {key: "clientip"}, {key: "clienthost"}, {key: "request.remote_ip"},
 		{key: "request.client_ip"}, {key: "ip"}, {key: "httprequest.remoteip"}, {key: "client.address"}, {key: "remote_address"}, {key: "fwd"}},
@@ -117,14 +119,14 @@ func chooseKeys(seen []keySample, lines int, overrides []override) map[string]so
 		}
 		chosen[sampleOf(seen, o.key).key], found[o.field] = src, true
 	}
-	order := []field{uri, request, verb, query, status, size, reqSize, took, upstream, stamp, host, agent, user, address}
+	order := []field{uri, request, verb, query, status, size, reqSize, took, upstream, stamp, host, agent, user, address, referer}
 	for _, f := range order {
 		if found[f] || f == request && found[uri] {
 			continue
 		}
 		for _, syn := range synonyms[f] {
 			k := findKey(seen, syn.key)
-			if k == nil || k.count*2 < lines && !(f == took || f == upstream || f == query || f == user || f == address) {
+			if k == nil || k.count*2 < lines && !(f == took || f == upstream || f == query || f == user || f == address || f == referer) {
 				continue
 			}
 			if _, taken := chosen[k.key]; taken || !plausible(f, k.values) {

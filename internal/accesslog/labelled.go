@@ -122,6 +122,8 @@ func (r *record) setValue(src source, v []byte, clk *clock) (ok bool) {
 		r.host = v
 	case agent:
 		r.agent = v
+	case referer:
+		r.referer = v
 	case user:
 		r.user = v
 	case address:

@@ -163,6 +163,8 @@ func (t *textParser) set(p *piece, v []byte, rec *record) (ok bool) {
 		rec.host = v
 	case agent:
 		rec.agent = v
+	case referer:
+		rec.referer = v
 	case user:
 		rec.user = v
 	case address:

@@ -29,6 +29,7 @@ var apacheFields = map[byte]piece{
 var apacheArgs = map[string]piece{
 	"host i":                   {field: host},
 	"user-agent i":             {field: agent},
+	"referer i":                {field: referer},
 	"us T":                     {field: took, unit: 1e3},
 	"ms T":                     {field: took, unit: 1e6},
 	"s T":                      {field: took, unit: 1e9},
@@ -127,6 +128,7 @@ var envoyFields = map[string]piece{
 	"RESP(X-ENVOY-UPSTREAM-SERVICE-TIME)": {field: upstream, unit: 1e6},
 	"REQ(:AUTHORITY)":                     {field: host},
 	"REQ(USER-AGENT)":                     {field: agent},
+	"REQ(REFERER)":                        {field: referer},
 }
 
 // envoyDefault is Envoy's built-in format.

@@ -28,6 +28,7 @@ var nginxFields = map[string]piece{
 	"http_host":              {field: host},
 	"server_name":            {field: host},
 	"http_user_agent":        {field: agent},
+	"http_referer":           {field: referer},
 	"remote_user":            {field: user},
 	"remote_addr":            {field: address},
 }

@@ -33,8 +33,11 @@ const (
 func (t *tree) learn() { t.root.learn(t.sides, 0, referenceOf(t.root)) }
 
 func (b *branch) learn(sides, depth int, ref reference) {
-	if b.shape.kind == queryKeys || b.shape.kind == pattern {
+	if b.shape.kind == queryKeys || b.shape.kind == pattern || b.shape.kind == rest {
 		return
+	}
+	if depth > 0 {
+		b.foldFileTree(sides)
 	}
 	b.foldFiles(sides)
 	b.foldHashedFiles(sides)

@@ -45,7 +45,10 @@ type measure func(w *row) moments
 // A reference is how much the routes of a log differ in time and in size, as
 // the spread of their mean logarithms. 0 if they hardly differ or are few: then
 // the likeness of siblings proves nothing.
-type reference struct{ times, sizes float64 }
+type reference struct {
+	times, sizes float64
+	pages        float64 // mean likeness of the pages from which requests come; 0 without referers
+}
 
 const (
 	minGroup  = 20  // requests of a route that the reference uses
@@ -56,12 +59,16 @@ const (
 // referenceOf measures the routes of a tree.
 func referenceOf(root *branch) (r reference) {
 	var times, sizes []float64
+	var from [][refererGroups]float64
 	var visit func(b *branch)
 	visit = func(b *branch) {
 		for _, rows := range b.rows {
 			for _, w := range rows.sides {
 				if w == nil || w.count < minGroup {
 					continue
+				}
+				if w.from.total() >= minGroup {
+					from = append(from, w.from.shares())
 				}
 				if m := timeMoments(w); m.n >= minGroup {
 					times = append(times, m.mean())
@@ -76,7 +83,25 @@ func referenceOf(root *branch) (r reference) {
 		}
 	}
 	visit(root)
-	return reference{spread(times), spread(sizes)}
+	return reference{spread(times), spread(sizes), likenessOf(from)}
+}
+
+// likenessOf is the mean cosine of some routes' pages to those of all routes.
+func likenessOf(from [][refererGroups]float64) float64 {
+	if len(from) < minGroups {
+		return 0
+	}
+	var bulk [refererGroups]float64
+	for _, x := range from {
+		for i := range x {
+			bulk[i] += math.Round(1e6 * x[i])
+		}
+	}
+	sum := 0.0
+	for _, x := range from {
+		sum += math.Round(1e6 * direction(x, bulk)) // whole numbers: any order gives the same sum
+	}
+	return sum / 1e6 / float64(len(from))
 }
 
 // spread is the distance of the 5th from the 95th percentile of some means.

@@ -20,6 +20,7 @@ func (s *siblings) outliers(ref reference) map[*branch]bool {
 	rel := s.main()
 	s.distant(out, rel, timeMoments, ref.times)
 	s.distant(out, rel, sizeMoments, ref.sizes)
+	s.elsewhere(out, rel)
 	return out
 }
 
@@ -56,6 +57,19 @@ func (s *siblings) distant(out map[*branch]bool, rel relative, of measure, sprea
 		}
 		d, se := math.Abs(m.mean()-center), math.Sqrt(m.variance()/float64(m.n))
 		if d > 1 && d > 5*se {
+			out[v.b] = true
+		}
+	}
+}
+
+// elsewhere adds the names that are reached from other pages than their siblings.
+func (s *siblings) elsewhere(out map[*branch]bool, rel relative) {
+	mean, like := s.pages(rel)
+	if len(like) < 8 || mean < fromAlike {
+		return
+	}
+	for _, v := range s.names {
+		if x, ok := like[v.b]; ok && x < fromOther && v.b.referersOf(rel).total() >= minOutlier {
 			out[v.b] = true
 		}
 	}

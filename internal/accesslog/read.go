@@ -305,7 +305,7 @@ func (r *reading) newCounter() *counter {
 		return c
 	}
 	c.learning = r.tree == nil
-	c.needs[user] = c.needs[user] || c.learning
+	c.needs[user], c.needs[referer] = c.needs[user] || c.learning, c.needs[referer] || c.learning
 	c.router = newRouter(r.seed, r.opt.QueryKeys, newPatterns(r.opt.Routes))
 	if r.tree != nil { // before that, the size of the prefix bounds the routes
 		r.tree.teach(c.router)

@@ -16,6 +16,7 @@ type record struct {
 	at             int64  // ns since 1970; noTime if the line has no timestamp
 	host, agent    []byte // only if needed, see optional
 	user, addr     []byte
+	referer        []byte
 }
 
 const noTime = -1 << 63
@@ -46,12 +47,13 @@ const (
 	user                  // authenticated user
 	duration              // a time with its unit: "1.2ms", "0.5s"
 	address               // address of the client
+	referer               // URL of the page with the link
 	part                  // a part of the time of the request; the parts add up
 	nFields
 )
 
 var fieldWords = [nFields]string{"skipped", "request", "method", "uri", "path", "query", "status", "size",
-	"request-size", "time", "upstream", "timestamp", "host", "user-agent", "user", "duration", "address", "part"}
+	"request-size", "time", "upstream", "timestamp", "host", "user-agent", "user", "duration", "address", "referer", "part"}
 
 func (f field) String() string { return fieldWords[f] }
 

@@ -72,6 +72,7 @@ const (
 	markHashes                  // unknown static files with a hash are :file.ext
 	markTails                   // … also those with a tail that may be a hash
 	markWords                   // reserved words are values too
+	markRest                    // all that follows is one route
 )
 
 type edge struct {
@@ -194,8 +195,11 @@ func (r *router) findSlowly(rec *record) *row {
 			if next = r.placeholder(at, next, s, rec); next == 0 {
 				return r.insert(n, rec)
 			}
+			n = r.cut(i, n)
 		}
-		at = next
+		if at = next; i == n-1 {
+			break
+		}
 	}
 	for k := r.nodes[at].row; k >= 0; {
 		w := r.rows[k]
@@ -205,6 +209,19 @@ func (r *router) findSlowly(rec *record) *row {
 		k = w.next
 	}
 	return r.insert(n, rec)
+}
+
+// cut drops the segments behind one that stands for all of them, but for the keys of
+// the query. It returns the number of segments.
+func (r *router) cut(i, n int) int {
+	if r.segs[i].shape.kind != rest || i >= n-1 {
+		return n
+	}
+	if r.segs[n-1].shape.kind == queryKeys {
+		r.segs[i+1] = r.segs[n-1]
+		return i + 2
+	}
+	return i + 1
 }
 
 // placeholder applies the marks and joins of a node to a segment that the node
@@ -225,6 +242,9 @@ func (r *router) placeholder(at, next uint32, s *segment, rec *record) uint32 {
 
 // joined returns the shape that a segment joins at a node.
 func (n *node) joined(s shape, status int) (to shape, ok bool) {
+	if n.marks&markRest != 0 && s.kind != queryKeys {
+		return shape{rest, nil}, true
+	}
 	if s.kind != literal {
 		switch {
 		case len(s.text) == 0:

@@ -26,7 +26,8 @@ func (r *router) insert(n int, rec *record) *row {
 	for i := range n {
 		s := &r.segs[i]
 		next := r.child(at, s.hash)
-		if next = r.placeholder(at, next, s, rec); next == 0 {
+		next = r.placeholder(at, next, s, rec)
+		if n = r.cut(i, n); next == 0 || i == n-1 {
 			break
 		}
 		at = next

@@ -85,6 +85,8 @@ func (b *branch) assume() {
 			b.marks |= markToken
 		case c.shape.kind == hexes && len(c.shape.text) == 0:
 			b.marks |= markHex
+		case c.shape.kind == rest:
+			b.marks |= markRest
 		case c.shape.kind == file:
 			b.marks |= markHashes | markTails
 		}

@@ -18,7 +18,8 @@ type row struct {
 	// and the sums of the base 2 logarithms of the sizes and of their squares, in
 	// units of 1/16.
 	sized, logSize, logSizeSq int64
-	upstream, upstreams       int64 // upstream is in ns; upstreams counts lines that have it
+	from                      *referers // of the requests that were read for learning; nil if none has one
+	upstream, upstreams       int64     // upstream is in ns; upstreams counts lines that have it
 	reqBytes, maxReq          int64
 	seconds                   *tally.Seconds // nil unless Options.PerSecond is set
 	ticks                     *tally.Ticks   // nil unless Options.Ticks is set
@@ -191,6 +192,7 @@ func (r *row) merge(o *row) {
 	r.sized += o.sized
 	r.logSize += o.logSize
 	r.logSizeSq += o.logSizeSq
+	r.from = r.from.plus(o.from)
 	r.upstream += o.upstream
 	r.upstreams += o.upstreams
 	r.reqBytes += o.reqBytes

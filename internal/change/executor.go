@@ -97,7 +97,16 @@ func (x *Executor) unmoved(ctx context.Context, c *iikanji.Change, undone bool) 
 		if err != nil {
 			return err
 		}
-		if now != op.Expect && !(undone && gone(op, now)) {
+		if now == op.Expect {
+			continue
+		}
+		wiped := false
+		if undone {
+			if wiped, err = x.wiped(c, op, now); err != nil {
+				return err
+			}
+		}
+		if !wiped {
 			return x.moved(ctx, c, op)
 		}
 	}
@@ -166,14 +175,29 @@ func (x *Executor) done(ctx context.Context, c *iikanji.Change, side history.Sid
 		return false, nil
 	}
 	now, err := x.Hands.State(ctx, op)
-	return now == leaves(c, op) || side == history.Undo && gone(op, now), err
+	if err != nil || now == leaves(c, op) || side != history.Undo {
+		return now == leaves(c, op), err
+	}
+	return x.wiped(c, op, now)
 }
 
-// gone reports whether a table is missing, which is so if the benchmark's
-// initialize was killed after it had dropped it. There is nothing to undo then:
-// the next initialize creates the table as it was before the change.
-func gone(op iikanji.Op, now iikanji.Fingerprint) bool {
-	return op.Verb == iikanji.SQL && now == Absent
+// wiped reports whether nothing of a change is left of a table: it is missing, which
+// is so if the benchmark's initialize was killed after it had dropped it, or it is as
+// an earlier change in force found it, which is so if initialize has created it again
+// and so undid both changes.
+func (x *Executor) wiped(c *iikanji.Change, op iikanji.Op, now iikanji.Fingerprint) (bool, error) {
+	if op.Verb != iikanji.SQL || now == Absent {
+		return op.Verb == iikanji.SQL, nil
+	}
+	changes, err := x.Journal.Changes()
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(changes, func(o *iikanji.Change) bool {
+		return o.ID < c.ID && o.Stage.May(iikanji.Reverting) && slices.ContainsFunc(o.Do, func(do iikanji.Op) bool {
+			return do.Verb == iikanji.SQL && do.Location() == op.Location() && do.Expect == now
+		})
+	}), nil
 }
 
 // Keep makes an applied change stay.
@@ -240,10 +264,14 @@ func (x *Executor) oursAt(ctx context.Context, c *iikanji.Change, op iikanji.Op)
 	if err != nil {
 		return err
 	}
-	if now != op.Expect && now != leaves(c, op) && !gone(op, now) {
-		return x.moved(ctx, c, op)
+	if now == op.Expect || now == leaves(c, op) {
+		return nil
 	}
-	return nil
+	wiped, err := x.wiped(c, op, now)
+	if err == nil && !wiped {
+		err = x.moved(ctx, c, op)
+	}
+	return err
 }
 
 // CheckUndoable returns an error if changes in force could not be undone. The

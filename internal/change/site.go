@@ -34,6 +34,8 @@ type Site struct {
 	Roots []string
 	// Services by name, as in Target.Services.
 	Services map[string]Service
+
+	written writeTimes
 }
 
 // A Service is how a running part of the site is configured and restarted.
@@ -56,6 +58,10 @@ type Service struct {
 	// EnvFile has K=V lines that are read after the service's own environment at
 	// each start. Only iikanji writes it; it may not exist yet.
 	EnvFile string
+	// ArgsFile has the command line, as a JSON list of its words, with which the service
+	// is started in place of its own one. Only iikanji writes it; it may not exist yet. ""
+	// where the command line cannot be changed.
+	ArgsFile string
 	// Env is the environment that the service has without EnvFile, as "K=V".
 	// It may have secrets: values are used to plan and never shown.
 	Env []string
@@ -68,6 +74,9 @@ type Service struct {
 	// Source is the folder of the service's source, which Restart builds if it has
 	// changed; "" if unknown.
 	Source string
+	// Package is the Go package of the program, relative to Source; "" for the folder
+	// itself.
+	Package string
 	// Build compiles a copy of the source in dir, on its host. Its error has the compiler's
 	// output. It changes nothing else.
 	Build func(ctx context.Context, dir string) error
@@ -186,7 +195,9 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 			return err
 		}
 		if op.Verb == iikanji.Write {
-			return h.WriteBeneath(root, op.Place, []byte(op.Body), newFile(op))
+			err := h.WriteBeneath(root, op.Place, []byte(op.Body), newFile(op))
+			s.written.note(h, op)
+			return err
 		}
 		err = h.RemoveBeneath(root, op.Place)
 		if folder := filepath.Dir(op.Place); err == nil && op.Folder && folder != root {

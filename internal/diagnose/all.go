@@ -26,18 +26,18 @@ const (
 
 // rules in the order of their codes.
 var rules = []rule{
-	{perRun, ben101}, {perRun, ben102}, {perRun, ben103}, {perRun, app101}, {perRun, app102}, {perRun, app106}, {perRun, app107},
+	{perRun, ben101}, {perRun, ben102}, {perRun, ben103}, {perRun, app101}, {perRun, app102}, {perRun, app106}, {perRun, app107}, {perRun, app221},
 	{perRun, os101}, {perHost, os102}, {perHost, os103}, {perHost, os104}, {perRun, os105}, {perRun, os106}, {perHost, os107},
 	{perNginx, web101}, {perNginx, web102}, {perNginx, web103}, {perNginx, web104}, {perNginx, web105},
-	{perWeb, web106}, {perWeb, web107}, {perNginx, web108}, {perWeb, web109}, {perNginx, web110}, {perWeb, web111}, {perNginx, web112}, {perWeb, web114},
+	{perWeb, web106}, {perWeb, web107}, {perNginx, web108}, {perWeb, web109}, {perNginx, web110}, {perWeb, web111}, {perNginx, web112}, {perWeb, web114}, {perNginx, web115},
 	{perRun, kv101}, {perRun, kv102}, {perRun, kv103}, {perRun, kv104},
-	{perDatabase, db101}, {perDatabase, db103}, {perDatabase, db105}, {perDatabase, db109},
+	{perDatabase, db101}, {perDatabase, db103}, {perDatabase, db105}, {perDatabase, db108}, {perDatabase, db109},
 	{perDatabase, db110}, {perDatabase, db111}, {perDatabase, db112}, {perDatabase, db113}, {perDatabase, db115}, {perDatabase, db116},
 	{perDatabase, db117}, {perDatabase, db118}, {perDatabase, db119}, {perDatabase, db120}, {perDatabase, db121},
-	{perDatabase, db123}, {perDatabase, db124}, {perDatabase, db125}, {perDatabase, db126},
+	{perDatabase, db123}, {perDatabase, db124}, {perDatabase, db125}, {perDatabase, db126}, {perDatabase, db127}, {perDatabase, db131}, {perDatabase, db132}, {perDatabase, db135}, {perDatabase, db136}, {perDatabase, db137}, {perDatabase, db138},
 	{perDatabase, db201}, {perDatabase, db202}, {perDatabase, db203}, {perDatabase, db204}, {perDatabase, db205}, {perDatabase, db206},
 	{perDatabase, db207}, {perDatabase, db208}, {perDatabase, db209}, {perDatabase, db210}, {perDatabase, app103},
-	{perRun, app201},
+	{perRun, app201}, {perRun, app222}, {perRun, app223}, {perRun, app224},
 }
 
 // views are the views that a reach has.
@@ -67,8 +67,8 @@ type result struct {
 	from *view
 }
 
-// Thresholds of a gain: the share of the seconds of all statements, and the
-// seconds in a run. Smaller gains are not reported.
+// Thresholds of a gain: the share of the seconds of the statements that no advised
+// index saves, and the seconds in a run. Smaller gains are not reported.
 const (
 	leastShare   = 0.005
 	leastSeconds = 0.05
@@ -121,7 +121,7 @@ func (f *result) name() {
 
 // worth reports whether a gain is large enough to be reported.
 func (v *view) worth(r iikanji.Range) bool {
-	return r.Hi >= leastSeconds && r.Hi >= leastShare*v.seconds
+	return r.Hi >= leastSeconds && r.Hi >= leastShare*v.rest()
 }
 
 // between is the range between two shares of some seconds.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -39,6 +40,10 @@ var leverUses = map[iikanji.Code]leverUse{
 	"APP212":   {13, iikanji.Range{Lo: 0, Hi: 0.3}, false},
 	"APP213":   {1, iikanji.Range{Lo: 0.3, Hi: 0.95}, true},
 	"APP214":   {14, iikanji.Range{Lo: 0, Hi: 0.5}, false},
+	"APP215":   {0, iikanji.Range{Lo: 0.4, Hi: 0.98}, true},
+	"APP216":   {16, iikanji.Range{Lo: 0.05, Hi: 0.9}, true},
+	"APP217":   {8, iikanji.Range{Lo: 0.6, Hi: 0.98}, true},
+	"APP218":   {8, iikanji.Range{Lo: 0.05, Hi: 0.4}, false},
 }
 
 // queryCache is the lever of the query cache. Its place has no fix of its own: the
@@ -54,7 +59,7 @@ type leverSite struct {
 	gain    iikanji.Range
 }
 
-// app201 reports the places of code levers (APP201 to APP214) that took time in the
+// app201 reports the places of code levers (APP201 to APP218) that took time in the
 // run: those whose statements the database logged, and those in functions that the
 // profile of the app's CPU has, or that requests reached. A place without time in
 // the run is no finding.
@@ -70,6 +75,24 @@ func app201(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, s := range hot {
 		out = append(out, v.leverFinding(s, hot))
+	}
+	return append(out, v.unreached()...)
+}
+
+// unreached are the places that only routes reach of which the run had no request: a
+// slow site reaches a part of its pages in the time of a run. They have no gain.
+func (v *view) unreached() []iikanji.Finding {
+	var out []iikanji.Finding
+	rows := v.access()
+	for _, s := range v.leverSites() {
+		p := s.at()
+		if len(rows) == 0 || p.Knob() || p.Func == "" || s.code == queryCache || !v.routed(s.service, p.Func) ||
+			slices.ContainsFunc(rows, func(r iikanji.Row) bool { return v.reaches(s.service, r.Key, p.Func) }) {
+			continue
+		}
+		f := v.leverFinding(s, nil)
+		f.Claim = fmt.Sprintf("%s; no request of the run reached it", p.What)
+		out = append(out, f)
 	}
 	return out
 }
@@ -112,6 +135,9 @@ func (v *view) leverFinding(s leverSite, hot []leverSite) iikanji.Finding {
 	p := s.at()
 	f := iikanji.Finding{Code: s.code, Where: s.where(), Gain: s.gain, Evidence: s.heat.evidence,
 		Claim: fmt.Sprintf("%s; it took %.1f s of the run", p.What, s.heat.seconds)}
+	if p.Drops > 0 && p.Drops < 1 {
+		f.More = -math.Log(1-p.Drops) * s.heat.share
+	}
 	if len(s.places) > 1 {
 		f.Claim = fmt.Sprintf("%s, and in %s more of this function; together it took %.1f s of the run", p.What, plural(float64(len(s.places)-1), "place"), s.heat.seconds)
 	}

@@ -2,6 +2,7 @@ package diagnose_test
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -142,6 +143,25 @@ func TestLeverRemedies(t *testing.T) {
 	i := slices.IndexFunc(got, func(f iikanji.Finding) bool { return f.Code == "APP214" })
 	if i >= 0 && got[i].Remedies[0].Args["place"] != knob.What {
 		t.Errorf("%+v", got[i].Remedies)
+	}
+}
+
+// TestLeverDrops: a knob that leaves work out says how much more the site would do: by
+// the share of the requests that reach it. Its seconds stay those of its requests.
+func TestLeverDrops(t *testing.T) {
+	knob := iikanji.CodePlace{What: "a share is dropped (0.9)", Variants: []string{"end", "half"}, Weakens: []iikanji.Promise{iikanji.Behaviour}}
+	seconds := map[float64]iikanji.Range{}
+	for drops, want := range map[float64]float64{0: 0, 0.9: 0.9 * math.Log(10), 1: 0} {
+		knob.Drops = drops
+		got := levers(t, leverInput(codePlace("APP214", "drop", knob)))
+		if len(got) != 1 || math.Abs(got[0].More-want) > 1e-9 {
+			t.Errorf("a share of %v: %+v, want %v more", drops, got, want)
+			continue
+		}
+		seconds[drops] = got[0].Gain
+	}
+	if seconds[0] != seconds[0.9] {
+		t.Errorf("seconds differ: %v", seconds)
 	}
 }
 

@@ -24,6 +24,7 @@ type commitCost struct {
 	writes, writeSeconds  float64 // of statements that write; see unexplained
 	rows                  []iikanji.Evidence
 	redo, binlog, durable bool // what is synced at commit
+	files                 bool // SQLite files: writes take as long as syncs do
 	syncs                 float64
 	single                bool // writes commit one by one, without a transaction
 
@@ -76,6 +77,14 @@ func (v *view) commitCost() commitCost {
 	}
 	c.redo = v.vars["innodb_flush_log_at_trx_commit"] == "1"
 	c.binlog = v.vars["sync_binlog"] == "1" && v.vars["log_bin"] == "ON"
+	if v.files() {
+		// A trace of statements has neither BEGIN nor COMMIT where the driver sends them:
+		// a write within a transaction is told by its time.
+		c.files = c.writes+c.commits > leastCommits && c.writeSeconds+c.seconds > fileSyncs*(c.writes+c.commits)
+		c.single = c.files && c.commits < c.writes/20
+		c.durable = c.files
+		return c
+	}
 	c.durable = c.redo || c.binlog
 	c.syncs = v.status["innodb_os_log_fsyncs"] // MariaDB 10.8 and later count all files in innodb_data_fsyncs
 	if c.syncs == 0 {

@@ -23,7 +23,7 @@ func db101(v *view) []iikanji.Finding {
 			f.Gain.Lo, f.Gain.Hi = f.Gain.Lo+g.Lo, f.Gain.Hi+g.Hi
 			if s.work() > 0 {
 				rows[0] += s.before() * s.Query.reads()
-				rows[1] += s.RowsAfter * s.Query.reads()
+				rows[1] += s.after() * s.Query.reads()
 				f.Evidence = append(f.Evidence, served(s))
 			}
 		}
@@ -86,6 +86,10 @@ func (s Served) before() float64 {
 	return s.RowsBefore
 }
 
+// after is the rows read by one execution with the index. The plan is of one example, the
+// rows before are a mean of all: a plan never reads more than before.
+func (s Served) after() float64 { return min(s.RowsAfter, s.before()) }
+
 // saving is the seconds that an index saves for one query. Time is assumed to
 // be proportional to cost. Where the server counted far fewer rows than
 // planned, its count is used. The lower end is half of the upper one: part of a
@@ -100,7 +104,7 @@ func saving(s Served) iikanji.Range {
 }
 
 func served(s Served) iikanji.Evidence {
-	text := fmt.Sprintf("%s× %s: %s rows each, %s with the index", people(s.Query.Count), cut(s.Query.SQL, 120), people(s.before()), people(s.RowsAfter))
+	text := fmt.Sprintf("%s× %s: %s rows each, %s with the index", people(s.Query.Count), cut(s.Query.SQL, 120), people(s.before()), people(s.after()))
 	if s.Query.Cached > 0 {
 		text += fmt.Sprintf("; the query cache answered %s of them", people(s.Query.Cached))
 	}

@@ -2,6 +2,8 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/iikanji/iikanji"
 )
@@ -35,7 +37,7 @@ func db103(v *view) []iikanji.Finding {
 				}
 			}
 		}
-		if d.Writes == 0 || d.By == "" && !v.considerable(d.Writes*costWrite) {
+		if d.Writes == 0 || d.By == "" && (!v.considerable(d.Writes*costWrite) || v.planned(d.Table, d.Index.Name)) {
 			continue
 		}
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "digests", Text: people(d.Writes) + " rows written in the run"})
@@ -45,4 +47,16 @@ func db103(v *view) []iikanji.Finding {
 		out = append(out, f)
 	}
 	return out
+}
+
+// planned reports whether a query plan of the run, of the slowest or of a typical
+// example, uses an index of a table.
+func (v *view) planned(t iikanji.Table, index string) bool {
+	for _, p := range known[iikanji.QueryPlan](v, iikanji.TopicQueryPlan) {
+		names := strings.Contains(strings.ToLower(p.SQL), strings.ToLower(t.Name))
+		if names && slices.ContainsFunc(p.Steps, func(s iikanji.QueryStep) bool { return strings.EqualFold(s.Key, index) }) {
+			return true
+		}
+	}
+	return false
 }

@@ -6,8 +6,13 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// historyRows is the least mean number of rows per execution of a history.
-const historyRows = 50.0
+const (
+	// historyRows is the least mean number of rows per execution of a history.
+	historyRows = 50.0
+	// wholeRows is the same of a table that is read whole: a short list is often needed
+	// whole.
+	wholeRows = 500.0
+)
 
 // db110 reports statements that send a whole history in order, without a LIMIT.
 // If the caller uses only the newest row, the others are read for nothing. The
@@ -35,11 +40,11 @@ func db110(v *view) []iikanji.Finding {
 func (v *view) history(at int) bool {
 	d := v.digests[at]
 	blk := d.block()
-	if blk == nil || blk.limited || len(blk.order) == 0 || blk.aggregates || len(blk.group) > 0 || len(blk.preds) == 0 {
+	if blk == nil || blk.limited || len(blk.order) == 0 || blk.aggregates || len(blk.group) > 0 {
 		return false
 	}
 	sent := d.q.Sent / max(1, d.q.Count)
-	if sent < historyRows || d.q.Count < 2 || bounded(blk) || v.parent(at) {
+	if sent < historyRows || len(blk.preds) == 0 && sent < wholeRows || d.q.Count < 2 || bounded(blk) || v.parent(at) {
 		return false
 	}
 	return v.considerable(d.q.Count * (sent - 1) * (1 + costLook))

@@ -29,7 +29,9 @@ func db116(v *view) []iikanji.Finding {
 	if c.syncs > 0 {
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "status", Text: fmt.Sprintf("the server synced files %.0f times", c.syncs)})
 	}
-	f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "variable", Text: "innodb_flush_log_at_trx_commit = " + v.vars["innodb_flush_log_at_trx_commit"]})
+	if !c.files {
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "variable", Text: "innodb_flush_log_at_trx_commit = " + v.vars["innodb_flush_log_at_trx_commit"]})
+	}
 	f.Remedies = v.patch("combine related writes in one transaction, and many rows in one INSERT", nil)
 	if c.single || v.considerable(c.commits*costStatement) {
 		return []iikanji.Finding{f}

@@ -74,6 +74,9 @@ func (v *view) bundles(d digest) (bundle, bool) {
 	if ended > 0 {
 		return bundle{ended, "per transaction", iikanji.Evidence{Source: "commits", Text: people(ended) + " commits of transactions that may contain it"}}, true
 	}
+	if v.files() && !v.threaded() && d.route != nil && d.route.each >= manyPerRoute { // a trace has no connections
+		return bundle{d.q.Count / d.route.each, "for each request", iikanji.Evidence{Source: "routes", Text: fmt.Sprintf("%.1f executions for each request of %s", d.route.each, d.route.route)}}, true
+	}
 	r, requests := v.repeat(d), v.requests()
 	if d.route != nil && d.route.each > 0 {
 		requests = d.q.Count / d.route.each

@@ -2,6 +2,8 @@ package diagnose
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/iikanji/iikanji"
 )
@@ -34,9 +36,65 @@ func db126(v *view) []iikanji.Finding {
 		f := iikanji.Finding{Code: "DB126", Where: d.place(), Gain: between(d.left(), 0.5, 0.98), Evidence: d.withEvidence(),
 			Claim:    fmt.Sprintf("%s rows are read and aggregated for %s rows of an answer, %s times", people(each), people(sent), people(d.q.Count)),
 			Remedies: v.patch("keep the result in a column or a table, updated by each write, with an index in the order of the answer; or keep the pages that show it", map[string]string{"digest": d.Query.Digest})}
+		f.Remedies = append(v.keepResult(d, &f), f.Remedies...)
 		if v.worth(f.Gain) {
 			out = append(out, f)
 		}
 	}
 	return out
+}
+
+const (
+	// resultCache is the size of the server's query cache for the results of
+	// aggregates, which are short.
+	resultCache = "16777216"
+	// leastReused is the least share of the executions that find the result of an
+	// earlier one: at worst each write to one of the tables drops it.
+	leastReused = 0.5
+)
+
+var (
+	limited = regexp.MustCompile(`(?i)\blimit\s+(\?|\d+)(\s*(,|offset)\s*(\?|\d+))?`)
+	// uncached are functions whose presence keeps a result out of the query cache.
+	uncached = regexp.MustCompile(`(?i)\b((now|curdate|curtime|current_\w+|sysdate|localtime\w*|rand|uuid|user|database|schema|connection_id|last_insert_id|found_rows|unix_timestamp|utc_\w+|sleep)\s*\(|(current_\w+|utc_\w+|localtime\w*|sql_no_cache)\b)`)
+)
+
+// keepResult is the remedy of MariaDB's query cache, which is off: for a statement
+// that has the same text each time, and whose tables are seldom written.
+func (v *view) keepResult(d digest, f *iikanji.Finding) []iikanji.Remedy {
+	size, _ := v.bytes("query_cache_size")
+	kind := strings.ToUpper(v.vars["query_cache_type"])
+	off := kind == "OFF" || kind == "0" || kind == "ON" && size == 0
+	text := limited.ReplaceAllString(d.Query.Fingerprint, "")
+	if !off || d.st == nil || strings.Contains(text, "?") || uncached.MatchString(text) {
+		return nil
+	}
+	writes := 0.0
+	for _, o := range v.digests {
+		if o.st != nil && o.st.verb != "select" && o.in == d.in && v.alters(o, d) {
+			writes += o.q.Count
+		}
+	}
+	if reused := 1 - (writes+1)/max(1, d.q.Count); reused < leastReused {
+		return nil
+	}
+	f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "variable", Text: fmt.Sprintf("query_cache_type = %s: the statement has the same text each time, and %s statements of the run wrote to its tables", v.vars["query_cache_type"], people(writes))})
+	return []iikanji.Remedy{v.onSelf("mysqlconf", "turn the server's query cache on: the result is kept until a write to one of its tables", map[string]string{"query_cache_type": "1", "query_cache_size": resultCache})}
+}
+
+// alters reports whether a statement writes a table that another one reads.
+func (v *view) alters(write, read digest) bool {
+	tables := read.st.tables()
+	if write.st.into != nil && tables[write.st.into] {
+		return true
+	}
+	if write.st.verb != "update" && write.st.verb != "delete" {
+		return false
+	}
+	for t := range write.st.tables() { // the tables that it reads are those that it writes, or more
+		if tables[t] {
+			return true
+		}
+	}
+	return false
 }

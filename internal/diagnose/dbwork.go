@@ -49,7 +49,15 @@ func (v *view) attribute() {
 		}
 	}
 	v.work = max(0, rest)
+	for _, d := range v.digests {
+		v.saved += min(d.saved, d.q.Seconds)
+	}
 }
+
+// rest is the seconds of all statements that no advised index saves. The share of a
+// finding is judged by it: beside full scans everything is small, and the site that
+// is left without them spends its time on the rest.
+func (v *view) rest() float64 { return max(0, v.seconds-v.saved) }
 
 // left is the seconds of a digest that no advised index saves.
 func (d digest) left() float64 { return max(0, d.q.Seconds-d.saved) }

@@ -119,6 +119,7 @@ type view struct {
 	// Of one database, or of all where the view is not of a database:
 	digests []digest
 	seconds float64 // of all statements
+	saved   float64 // of these seconds: what the advised indexes save, see [view.rest]
 	work    float64 // of all statements, see workOf
 
 	// Of one database:
@@ -156,6 +157,7 @@ func look(in Input) (*view, error) {
 	for _, d := range v.databases {
 		v.digests = append(v.digests, d.digests...)
 		v.seconds += d.seconds
+		v.saved += d.saved
 		v.work += d.work
 	}
 	for _, s := range in.Target.WithRole(iikanji.RoleWeb) {

@@ -16,7 +16,7 @@ func kv102(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, c := range v.caches() {
 		made, requests := c.counter("total_connections_received", "total_connections"), v.requests()
-		if made < comeLeast || requests == 0 || made < comeShare*requests {
+		if requests == 0 || made < comeShare*requests || made < come(c.setting("connected_clients", "curr_connections")) {
 			continue
 		}
 		commands := c.counter("total_commands_processed", "cmd_get")

@@ -12,6 +12,7 @@ import (
 // A heat is the time that a place in source took in a run.
 type heat struct {
 	seconds  float64 // of the binding resource, as far as it is known
+	left     float64 // of these: what no advised index saves; of statements only
 	share    float64 // of all seconds of that sort
 	rows     float64 // that one execution of its statements read or sent; 0 if unknown
 	reading  float64 // CPU seconds in which the app read the rows of its statements, an estimate
@@ -39,7 +40,7 @@ func (v *view) statementsSeen() bool { return len(v.digests) > 0 }
 // statementHeat sums up the digests of a site's statements.
 func (v *view) statementHeat(s leverSite) heat {
 	var h heat
-	count, sent, read, took := 0.0, 0.0, 0.0, 0.0
+	count, sent, read, took, left := 0.0, 0.0, 0.0, 0.0, 0.0
 	seen := map[string]bool{}
 	for _, w := range v.databases {
 		for _, d := range w.digests {
@@ -47,8 +48,9 @@ func (v *view) statementHeat(s leverSite) heat {
 				continue
 			}
 			seen[w.self.Name+d.Query.Digest] = true
-			took += d.Total.Seconds()
+			took, left = took+d.Total.Seconds(), left+d.left()
 			h.seconds += d.Total.Seconds() * w.weight
+			h.left += d.left() * w.weight
 			count, sent, read = count+float64(d.Count), sent+float64(d.Query.Sent), read+float64(max(d.Query.Sent, d.Query.Examined))
 			h.evidence = append(h.evidence, iikanji.Evidence{Source: "digest " + d.Query.Digest,
 				Text: fmt.Sprintf("%s executions, %.1f s, %s rows sent", people(float64(d.Count)), d.Total.Seconds(), people(float64(d.Query.Sent)))})
@@ -56,6 +58,9 @@ func (v *view) statementHeat(s leverSite) heat {
 	}
 	if v.seconds > 0 {
 		h.share = took / v.seconds
+	}
+	if rest := v.rest(); rest > 0 {
+		h.share = max(h.share, left/rest)
 	}
 	if count > 0 {
 		h.rows = read / count
@@ -243,6 +248,9 @@ func (v *view) savedOf(s leverSite) iikanji.Range {
 		share = iikanji.Range{Lo: 0.5 * most, Hi: most}
 	}
 	out := between(s.heat.seconds, share.Lo, share.Hi)
+	if s.code == queryCache && use.statements && v.statementsSeen() { // an index answers all of them, also the first of each
+		out = between(s.heat.left, share.Lo, share.Hi)
+	}
 	if use.statements {
 		out.Hi = round(out.Hi + s.heat.reading*share.Hi)
 	}

@@ -47,22 +47,13 @@ const (
 // run changes it, it comes without Set-Cookie, and the clients of the run
 // received answers of one size at one time.
 func web107(v *view) []iikanji.Finding {
-	series := known[iikanji.Series](v, iikanji.TopicSeries)
-	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
 	if v.in.Run == nil {
 		return nil
 	}
 	wall := v.in.Run.Took.Seconds()
 	var out []iikanji.Finding
-	for _, r := range v.access() {
-		a, s := answers[v.self.Name+" "+r.Key], series[v.self.Name+" "+r.Key]
-		if _, file := staticPath(r); file || !strings.HasPrefix(r.Key, "GET ") || !everyones(r.Key, a, s) {
-			continue
-		}
-		computed := float64(r.Count)
-		if a.Unchanged == 0 { // a 304 was answered without computing the answer
-			computed -= float64(r.Web.Status[3])
-		}
+	for _, g := range v.sharedPages() {
+		r, a, s, computed := g.Row, g.answer, g.series, g.computed
 		saved, least := computed-wall/shortCache, leastShared
 		if folds(r.Key) { // each URL has an answer of its own
 			saved, least = min(computed, float64(s.Crowded)), leastCrowded
@@ -80,12 +71,41 @@ func web107(v *view) []iikanji.Finding {
 			Remedies: v.keepShort(r.Key, computed/wall*wait.Seconds())}
 		if folds(r.Key) {
 			f.Evidence[1] = iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%d URLs; %d of %d answers were beyond one per second for each URL; %d URLs were asked for, and each is the same for all", s.URLs, s.Crowded, r.Count, a.URLs)}
+		} else if s.Clients == 0 {
+			f.Evidence = f.Evidence[:1]
 		} else if s.Changes > 0 {
 			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "generator", Text: fmt.Sprintf("its size changed %d times in the run, every %.2g s", s.Changes, wall/float64(s.Changes))})
 		}
 		if v.worth(f.Gain) {
 			out = append(out, f)
 		}
+	}
+	return out
+}
+
+// A sharedPage is a route whose answers are proven to be equal for all users.
+type sharedPage struct {
+	iikanji.Row
+	answer   iikanji.Answer
+	series   iikanji.Series
+	computed float64 // answers of the run that were not a 304 that was cheap
+}
+
+// sharedPages are the routes of the view's web server whose answers are equal for
+// all users. Files are not among them.
+func (v *view) sharedPages() []sharedPage {
+	series := known[iikanji.Series](v, iikanji.TopicSeries)
+	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
+	var out []sharedPage
+	for _, r := range v.access() {
+		g := sharedPage{r, answers[v.self.Name+" "+r.Key], series[v.self.Name+" "+r.Key], float64(r.Count)}
+		if _, file := staticPath(r); file || !strings.HasPrefix(r.Key, "GET ") || !everyones(r.Key, g.answer, g.series) {
+			continue
+		}
+		if g.answer.Unchanged == 0 { // a 304 was answered without computing the answer
+			g.computed -= float64(r.Web.Status[3])
+		}
+		out = append(out, g)
 	}
 	return out
 }
@@ -131,8 +151,7 @@ func (v *view) keepShort(route string, others float64) []iikanji.Remedy {
 // behind this nginx. It renews an answer at half of its age in the background, so
 // that no answer is older than a second and no request waits for the renewal.
 func (v *view) keepInVarnish(path string) []iikanji.Remedy {
-	varnish := func(s iikanji.Service) bool { return s.Engine == iikanji.EngineVarnish }
-	if v.self.Engine != iikanji.EngineNginx || !slices.ContainsFunc(slices.Concat(v.in.Target.OnDemand, v.in.Target.Services), varnish) {
+	if !v.hasVarnish() {
 		return nil
 	}
 	args := func(more ...string) map[string]string {
@@ -153,16 +172,25 @@ func (v *view) keepInVarnish(path string) []iikanji.Remedy {
 // drop all kept pages at each of them.
 const mostWrites = 0.2
 
-// writesPer is the share of the requests that may write: all methods but GET and HEAD.
+// writesPer is the share of the requests that may write.
 func (v *view) writesPer() float64 {
-	writes, all := 0.0, 0.0
+	all := 0.0
 	for _, r := range v.access() {
 		all += float64(r.Count)
+	}
+	return v.writeRequests() / max(all, 1)
+}
+
+// writeRequests is the number of requests that may write: all methods but GET and
+// HEAD.
+func (v *view) writeRequests() float64 {
+	writes := 0.0
+	for _, r := range v.access() {
 		if !strings.HasPrefix(r.Key, "GET ") && !strings.HasPrefix(r.Key, "HEAD ") {
 			writes += float64(r.Count)
 		}
 	}
-	return writes / max(all, 1)
+	return writes
 }
 
 // brief rounds a time to three digits.
@@ -185,6 +213,9 @@ func everyones(route string, a iikanji.Answer, s iikanji.Series) bool {
 	}
 	if !a.SameForAll || a.Users < leastUsers || a.Status != 200 || a.Cookie || !a.Same || strings.Contains(cc, "private") || strings.Contains(cc, "no-store") || strings.Contains(strings.ToLower(a.Vary), "cookie") {
 		return false
+	}
+	if s.Clients == 0 && s.Pairs == 0 && a.Bytes > 0 { // an outside benchmarker keeps no samples: URLs were asked for as its clients
+		return int64(a.URLs) >= min(leastURLs, s.URLs)
 	}
 	if folds(route) {
 		return s.Clients >= leastClients && int64(a.URLs) >= min(leastURLs, s.URLs)

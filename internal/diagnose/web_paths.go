@@ -10,11 +10,11 @@ import (
 // anything else. Not every route that the reader of a log infers can be expressed
 // as a path in nginx's configuration.
 
-// placeholder matches a segment of a route that stands for any one segment.
-// Others that the reader of the log infers (":id.png", "@:name", "**") stand
-// for several segments, or for a part of one: no location of nginx can express
-// them.
-var placeholder = regexp.MustCompile(`^:[A-Za-z_][A-Za-z0-9_]*$`)
+// placeholder matches a segment of a route that stands for any one segment, or for any
+// with an ending (":id.png"). Others that the reader of the log infers ("@:name", "**")
+// stand for several segments, or for another part of one: no location of nginx can
+// express them.
+var placeholder = regexp.MustCompile(`^:[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9]+)?$`)
 
 // expressible reports whether a path is normalized as nginx normalizes requests,
 // and has no characters that need quoting.

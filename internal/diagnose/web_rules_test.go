@@ -3,6 +3,7 @@ package diagnose_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -124,6 +125,59 @@ func TestVarnishRemedy(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// sharedScene is a scene of several pages that all clients get, and of writes, with a
+// Varnish that a change can start. Keys are routes, a number of writes is a POST.
+func sharedScene(writes int64, varnish bool) *scene {
+	s := folded(article, articles).route("GET /", "/", 1000, 3000, iikanji.WebRow{}).
+		with("nginx", iikanji.TopicAnswer, "GET /", change(quick, func(a *iikanji.Answer) { a.URL = "/" })).with("nginx", iikanji.TopicSeries, "GET /", all).
+		route("POST /comment/:id", "/comment/7", writes, 10, iikanji.WebRow{})
+	s.Target.Services = []iikanji.Service{{Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx}, {Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo}}
+	if varnish {
+		s.Target.OnDemand = []iikanji.Service{{Name: "pages", Role: iikanji.RoleCache, Engine: iikanji.EngineVarnish}}
+	}
+	return s
+}
+
+// TestOneCacheForAll: pages that are the same for all have one remedy together, which
+// drops them at each write. Many writes, one page, or no Varnish make no finding.
+func TestOneCacheForAll(t *testing.T) {
+	const remedies = "map[act:varnish cookies:ignore path:/article/:id;/ valid:10s writes:purge] [same-for-all]map[act:varnish cookies:ignore path:/article/:id;/ valid:1s writes:purge] [same-for-all]"
+	for name, c := range map[string]struct {
+		in    *scene
+		claim string
+	}{
+		"a write per second": {sharedScene(10, true), "2 routes have the same answer for all clients and were computed 2,000 times; kept until the next write they would be computed 612 times"},
+		"three per second":   {sharedScene(30, true), "computed 1,032 times"}, // 1,000 articles at most, and 32 indexes
+		"writes everywhere":  {sharedScene(900, true), ""},
+		"no Varnish":         {sharedScene(10, false), ""},
+		"one page":           {page(quick, all), ""},
+		"one of two is common": {func() *scene {
+			s := sharedScene(10, true)
+			s.with("nginx", iikanji.TopicAnswer, "GET /", forbidden)
+			return s
+		}(), ""},
+	} {
+		fs, err := diagnose.All(c.in.Input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(fs, func(f iikanji.Finding) bool { return f.Code == "WEB115" })
+		if (i >= 0) != (c.claim != "") {
+			t.Errorf("%s: a finding: %v", name, i >= 0)
+		}
+		if i < 0 {
+			continue
+		}
+		got := ""
+		for _, r := range fs[i].Remedies {
+			got += fmt.Sprint(r.Args, " ", r.Proof)
+		}
+		if !strings.Contains(fs[i].Claim, c.claim) || got != remedies || fs[i].Gain.Hi <= 0 {
+			t.Errorf("%s: %q %q %v", name, fs[i].Claim, got, fs[i].Gain)
 		}
 	}
 }

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/md5"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"maps"
 	"mime"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -21,6 +24,7 @@ const (
 	mostAnswers = 40      // routes that are requested
 	mostBody    = 4 << 20 // largest number of bytes read of an answer
 	answerLimit = 2 * time.Second
+	leastValue  = 4 << 10 // least size of an answer that is compared with values in databases
 )
 
 // AnswerFacts requests one URL of each route of a web server twice, by GET, without
@@ -33,8 +37,14 @@ const (
 // also asked for as the clients of the run.
 func AnswerFacts(ctx context.Context, h host.Host, target, base string, urls map[string]string, folders []string, clients Clients) ([]iikanji.Fact, error) {
 	client := &http.Client{Timeout: answerLimit, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{DisableCompression: true, Proxy: nil, DialContext: h.Dial}}
+		Transport: &http.Transport{DisableCompression: true, Proxy: nil, DialContext: h.Dial,
+			// The server is the site's own, on its machine: its certificate may be for
+			// another name, or signed by itself.
+			TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	defer client.CloseIdleConnections()
+	if len(clients.Users) == 0 {
+		clients.Users = alive(ctx, client, base, urls, clients.Candidates)
+	}
 	var out []iikanji.Fact
 	for i, route := range slices.Sorted(maps.Keys(urls)) {
 		if i == mostAnswers {
@@ -63,6 +73,20 @@ func AnswerFacts(ctx context.Context, h host.Host, target, base string, urls map
 		out = append(out, pack(target, iikanji.TopicAnswer, route, a, true))
 	}
 	return out, nil
+}
+
+// Through is a host that connects to one address, whatever address a URL names: the
+// name of a site need not resolve to the web server that is asked.
+func Through(h host.Host, address string) host.Host { return through{h, address} }
+
+type through struct {
+	host.Host
+	address string
+}
+
+// Dial connects to the address.
+func (t through) Dial(ctx context.Context, network, _ string) (net.Conn, error) {
+	return t.Host.Dial(ctx, network, t.address)
 }
 
 // unchanged is the shorter time of two 304 answers to an ETag; 0 if the answer is
@@ -126,6 +150,9 @@ func askWith(ctx context.Context, client *http.Client, base, url string, set fun
 	a.Bytes = iikanji.Bytes(len(a.body))
 	if a.Encoding == "" {
 		a.Packed = packed(a.body)
+	}
+	if a.Status == http.StatusOK && len(a.body) >= leastValue && a.Encoding == "" && !strings.HasPrefix(a.Type, "text/") {
+		a.MD5 = fmt.Sprintf("%x", md5.Sum(a.body))
 	}
 	return a, nil
 }

@@ -14,6 +14,9 @@ type Clients struct {
 	Users [][][2]string
 	// Varied are the headers that differed between requests, with some values.
 	Varied map[string][]string
+	// Candidates are headers of clients whose sessions may have ended, the newest first.
+	// Where Users are not known, they are those of Candidates whose sessions are alive.
+	Candidates [][][2]string
 	// Others are further URLs by route.
 	Others map[string][]string
 }

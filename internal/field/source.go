@@ -26,7 +26,7 @@ func (f *Field) source(ctx context.Context, run *iikanji.Run, known []iikanji.Fa
 			continue
 		}
 		limited, cancel := context.WithTimeout(ctx, sourceLimit)
-		more, problems, err := gosource.Facts(limited, s.Name, svc.Source, schema)
+		more, problems, err := gosource.Facts(limited, s.Name, svc.Source, svc.Package, schema)
 		cancel()
 		out = append(out, more...)
 		if err != nil {

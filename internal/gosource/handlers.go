@@ -27,8 +27,9 @@ type RouteHandler struct {
 // HandleFunc whose first arguments are constant texts with a path and whose last one
 // is a function. Prefixes of groups are added where the group is made with a
 // constant path. others are the folders of programs that register nothing while
-// another program does, such as a generator of data beside a web app.
-func Handlers(ctx context.Context, dir string) (out []RouteHandler, others []string, err error) {
+// another program does, such as a generator of data beside a web app. Only packages in
+// the folders of are read; nil stands for all.
+func Handlers(ctx context.Context, dir string, of map[string]bool) (out []RouteHandler, others []string, err error) {
 	pkgs, err := packages.Load(&packages.Config{
 		Context: ctx, Dir: dir, Fset: token.NewFileSet(),
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedTypes |
@@ -38,6 +39,7 @@ func Handlers(ctx context.Context, dir string) (out []RouteHandler, others []str
 	if err != nil {
 		return nil, nil, fmt.Errorf("loading the packages in %s: %w", dir, err)
 	}
+	pkgs = slices.DeleteFunc(pkgs, func(p *packages.Package) bool { return of != nil && !of[p.Dir] })
 	g := &graph{calls: map[string]map[string]bool{}, prefixes: map[types.Object]string{}}
 	for _, p := range pkgs {
 		if p.TypesInfo != nil {
@@ -271,9 +273,10 @@ func isMethod(s string) bool {
 func pathOf(path string) string {
 	parts := strings.Split(strings.ReplaceAll(path, "//", "/"), "/")
 	for i, s := range parts {
-		if inner, ok := strings.CutPrefix(s, "{"); ok && strings.HasSuffix(inner, "}") {
-			name, _, _ := strings.Cut(strings.TrimRight(inner, "}."), ":")
-			parts[i] = ":" + name
+		inner, ok := strings.CutPrefix(s, "{")
+		if end := strings.LastIndexByte(inner, '}'); ok && end >= 0 { // an ending may follow
+			name, _, _ := strings.Cut(strings.TrimRight(inner[:end], "."), ":")
+			parts[i] = ":" + name + inner[end+1:]
 		}
 	}
 	return strings.Join(parts, "/")

@@ -87,7 +87,7 @@ func writeApp(t *testing.T, text string) string {
 
 // TestHandlers: every registration is found with its whole path, and nothing else is.
 func TestHandlers(t *testing.T) {
-	got, _, err := Handlers(t.Context(), writeApp(t, app))
+	got, _, err := Handlers(t.Context(), writeApp(t, app), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestHandlers(t *testing.T) {
 // TestFacts: the places of levers are facts with paths relative to the source; a
 // package with errors is a problem.
 func TestFacts(t *testing.T) {
-	known, problems, err := Facts(t.Context(), "shop", writeApp(t, app), lever.Facts{})
+	known, problems, err := Facts(t.Context(), "shop", writeApp(t, app), "", lever.Facts{})
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("%v, %v", problems, err)
 	}
@@ -131,10 +131,74 @@ func TestFacts(t *testing.T) {
 	if i < 0 || known[i].Target != "shop" || !strings.HasPrefix(known[i].Key, "APP206 main.go:") || !strings.Contains(known[i].Value, `"func":"app.page"`) {
 		t.Errorf("%+v", known)
 	}
-	_, problems, err = Facts(t.Context(), "shop", writeApp(t, "package main\n\nfunc main() { undefined() }\n"), lever.Facts{})
+	_, problems, err = Facts(t.Context(), "shop", writeApp(t, "package main\n\nfunc main() { undefined() }\n"), "", lever.Facts{})
 	if err != nil || len(problems) == 0 {
 		t.Errorf("source with an error: %v, %v", problems, err)
 	}
+}
+
+// TestFactsOfProgram: of a module with several programs, the facts of one are of the
+// packages that it is built from, with its statements; an ending stays in a path.
+func TestFactsOfProgram(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":        "module example.org/two\n\ngo 1.24\n",
+		"shop/main.go":  program("shop", `db.QueryRow("SELECT name FROM item WHERE id = ?", lib.ID(r))`),
+		"stock/main.go": program("stock", `db.QueryRow("SELECT room FROM stock WHERE id = ?", lib.ID(r))`),
+		"lib/lib.go":    "package lib\n\nimport (\n\t\"net/http\"\n\t\"regexp\"\n)\n\nfunc ID(r *http.Request) string { return regexp.MustCompile(\"[0-9]+\").FindString(r.URL.Path) }\n",
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	known, problems, err := Facts(t.Context(), "shop", dir, "./shop", lever.Facts{})
+	if err != nil || len(problems) > 0 {
+		t.Fatalf("%v, %v", problems, err)
+	}
+	var got []string
+	for _, f := range known {
+		got = append(got, f.Topic+" "+f.Key)
+		if f.Topic == iikanji.TopicSends && (!strings.Contains(f.Value, "SELECT name FROM item") || !strings.Contains(f.Value, `"func":"show"`)) {
+			t.Errorf("%+v", f)
+		}
+	}
+	want := []string{"code APP206 lib/lib.go:8 ID", "handler GET /shop/:id.png", "sends shop/main.go:15"}
+	for _, w := range want {
+		if !slices.Contains(got, w) {
+			t.Errorf("no %q in %q", w, got)
+		}
+	}
+	if slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, "stock") }) {
+		t.Errorf("facts of the other program: %q", got)
+	}
+}
+
+// program is a program with one route whose handler sends a statement.
+func program(name, send string) string {
+	return `package main
+
+import (
+	"database/sql"
+	"net/http"
+
+	"example.org/two/lib"
+)
+
+var db *sql.DB
+
+func show(w http.ResponseWriter, r *http.Request) {
+	var v string
+	// the next line sends
+	` + send + `.Scan(&v)
+}
+
+type router struct{}
+
+func (router) Get(string, http.HandlerFunc) {}
+
+func main() { router{}.Get("/` + name + `/{id}.png", show) }
+`
 }
 
 // TestSchemaOf: unique keys of whole columns count, and tables of two schemas with
@@ -166,7 +230,7 @@ func TestOtherPrograms(t *testing.T) {
 	if err != nil || !slices.ContainsFunc(places, func(p iikanji.CodePlace) bool { return p.File == "generate/main.go" }) {
 		t.Fatalf("the levers find nothing in the generator: %+v, %v", places, err)
 	}
-	known, _, err := Facts(t.Context(), "shop", dir, lever.Facts{})
+	known, _, err := Facts(t.Context(), "shop", dir, "", lever.Facts{})
 	if err != nil {
 		t.Fatal(err)
 	}

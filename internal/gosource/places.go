@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,24 +13,41 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/lever"
 	"github.com/iikanji/iikanji/internal/slowlog"
+	"golang.org/x/tools/go/packages"
 )
 
-// Facts are what the source in a folder shows of an app: the places of the levers,
-// and the handlers of the routes. problems are packages that could not be read.
-func Facts(ctx context.Context, service, dir string, schema lever.Facts) (known []iikanji.Fact, problems []string, err error) {
+// Facts are what the source in a folder shows of an app: the places of the levers, the
+// statements, and the handlers of the routes. pkg is the package of the app's program,
+// relative to the folder; what no import leads to from there belongs to other programs.
+// "" stands for all packages of the module. problems are packages that could not be
+// read.
+func Facts(ctx context.Context, service, dir, pkg string, schema lever.Facts) (known []iikanji.Fact, problems []string, err error) {
 	dir, err = filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, nil, fmt.Errorf("finding the source of %s: %w", service, err)
 	}
-	places, problems, err := Places(ctx, dir, schema)
+	res, err := lever.Run(ctx, dir, []string{"./..."}, schema, nil)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the source of %s: %w", service, err)
 	}
-	handlers, others, err := Handlers(ctx, dir)
+	places, problems := placesOf(dir, res)
+	of, err := programFolders(ctx, dir, pkg)
+	if err != nil {
+		return nil, problems, fmt.Errorf("reading the packages of %s: %w", service, err)
+	}
+	handlers, others, err := Handlers(ctx, dir, of)
+	serves := func(file string) bool {
+		folder := filepath.Dir(filepath.Join(dir, filepath.FromSlash(file)))
+		return !slices.Contains(others, folder) && (of == nil || of[folder])
+	}
 	for _, p := range places {
-		folder := filepath.Dir(filepath.Join(dir, filepath.FromSlash(p.File)))
-		if !slices.Contains(others, folder) {
+		if serves(p.File) {
 			known = append(known, fact(service, iikanji.TopicCode, fmt.Sprintf("%s %s:%d %s", p.Code, p.File, p.Line, p.Func), p))
+		}
+	}
+	for key, s := range sentOf(dir, res.Statements) {
+		if file, _, _ := strings.Cut(key, ":"); serves(file) {
+			known = append(known, fact(service, iikanji.TopicSends, key, s))
 		}
 	}
 	if err != nil {
@@ -40,6 +59,29 @@ func Facts(ctx context.Context, service, dir string, schema lever.Facts) (known 
 	return known, problems, nil
 }
 
+// programFolders are the folders of the packages that a program is built from, within
+// the module of a folder; nil for all, if the program is not known.
+func programFolders(ctx context.Context, dir, pkg string) (map[string]bool, error) {
+	if pkg == "" {
+		return nil, nil
+	}
+	roots, err := packages.Load(&packages.Config{Context: ctx, Dir: dir, Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps,
+		Env: append(os.Environ(), "GOPROXY=off", "GOTOOLCHAIN=local", "GOWORK=off")}, pkg)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	packages.Visit(roots, nil, func(p *packages.Package) {
+		if rel, err := filepath.Rel(dir, p.Dir); p.Dir != "" && err == nil && filepath.IsLocal(rel) {
+			out[p.Dir] = true
+		}
+	})
+	if len(out) == 0 {
+		return nil, nil
+	}
+	return out, nil
+}
+
 // Places runs every lever on the source in a folder. Digests are computed as those
 // of the statements that a database logs.
 func Places(ctx context.Context, dir string, schema lever.Facts) (places []iikanji.CodePlace, problems []string, err error) {
@@ -47,6 +89,35 @@ func Places(ctx context.Context, dir string, schema lever.Facts) (places []iikan
 	if err != nil {
 		return nil, nil, err
 	}
+	places, problems = placesOf(dir, res)
+	return places, problems, nil
+}
+
+// sentOf are the whole statements of the source, in the order of their places. The
+// key has the file, relative to the folder, and the line.
+func sentOf(dir string, list []lever.Statement) iter.Seq2[string, iikanji.SentStatement] {
+	return func(yield func(string, iikanji.SentStatement) bool) {
+		var fp slowlog.Fingerprinter
+		for _, s := range list {
+			rel, err := filepath.Rel(dir, s.File)
+			if err != nil || !filepath.IsLocal(rel) || !s.Whole || s.Named {
+				continue
+			}
+			sent := iikanji.SentStatement{Func: s.Func, Text: s.Text, Digest: digestOf(&fp, s.Text)}
+			if !yield(fmt.Sprintf("%s:%d", filepath.ToSlash(rel), s.Line), sent) {
+				return
+			}
+		}
+	}
+}
+
+// digestOf is the digest of a text as that of the statements that a database logs.
+func digestOf(fp *slowlog.Fingerprinter, sql string) string {
+	return fmt.Sprintf("%016x", slowlog.Digest(fp.Fingerprint([]byte(strings.TrimSpace(sql)))))
+}
+
+// placesOf are the places of a result, and the packages that could not be read.
+func placesOf(dir string, res *lever.Result) (places []iikanji.CodePlace, problems []string) {
 	for _, p := range res.Problems {
 		problems = append(problems, p.Package+": "+p.Text)
 	}
@@ -58,19 +129,19 @@ func Places(ctx context.Context, dir string, schema lever.Facts) (places []iikan
 			continue // of a module outside of the source
 		}
 		place := iikanji.CodePlace{Code: iikanji.Code(h.Code), File: filepath.ToSlash(rel), Line: h.Line, Func: h.Func,
-			Statements: h.Statements, What: h.What, How: h.How, Weakens: weakens(h)}
+			Statements: h.Statements, What: h.What, How: h.How, Weakens: weakens(h), Drops: h.Drops}
 		if h.Code == queryCache { // it serves all packages
 			place.Statements = reads
 		}
 		for _, sql := range place.Statements {
-			place.Digests = append(place.Digests, fmt.Sprintf("%016x", slowlog.Digest(fp.Fingerprint([]byte(strings.TrimSpace(sql))))))
+			place.Digests = append(place.Digests, digestOf(&fp, sql))
 		}
 		for _, v := range h.Variants {
 			place.Variants = append(place.Variants, v.Title)
 		}
 		places = append(places, place)
 	}
-	return places, problems, nil
+	return places, problems
 }
 
 // queryCache is the lever whose place is where the pool is opened, and whose

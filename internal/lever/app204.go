@@ -56,6 +56,9 @@ type execution struct {
 	body     *ast.BlockStmt
 	moved    []ast.Stmt // the Exec and the check of its error
 	prepared []ast.Stmt // statements that prepare and close, to be removed
+	// element is the variable of the loop that the handling of an error names, as in
+	// the error's text; nil if it names none.
+	element *ast.Ident
 }
 
 // execution checks that the rewrite keeps the meaning.
@@ -295,11 +298,33 @@ func (e *execution) movedIndependent() bool {
 			if _, isField := obj.(*types.Var); isField && obj.(*types.Var).IsField() {
 				return true
 			}
+			if moved && e.nameable(id) {
+				return true
+			}
 			ok = false
 		}
 		return true
 	})
 	return ok && e.handleKeeps()
+}
+
+// nameable reports whether an identifier is the element that a named statement sends,
+// within the handling of its error. That code then names the first element of the
+// chunk that failed.
+func (e *execution) nameable(id *ast.Ident) bool {
+	loop, isRange := e.loop.(*ast.RangeStmt)
+	check, isIf := e.moved[len(e.moved)-1].(*ast.IfStmt)
+	if !isRange || !isIf || !e.call.Named || len(e.call.Args) != 1 || id.Pos() < check.Body.Pos() {
+		return false
+	}
+	arg, isIdent := ast.Unparen(e.call.Args[0]).(*ast.Ident)
+	value, isValue := loop.Value.(*ast.Ident)
+	info := e.pass.TypesInfo
+	if !isIdent || !isValue || info.ObjectOf(id) != info.ObjectOf(value) || info.ObjectOf(arg) != info.ObjectOf(value) {
+		return false
+	}
+	e.element = value
+	return true
 }
 
 // handle is what the new statement goes through.

@@ -31,7 +31,7 @@ func (e *execution) edits() ([]analysis.TextEdit, bool) {
 	}
 	indent := source.indent(e.loop.Pos())
 	sent, ok := e.sends(source, chunk)
-	kind, ok2 := e.element(source)
+	kind, ok2 := e.elementType(source)
 	if !ok || !ok2 {
 		return nil, false
 	}
@@ -68,8 +68,8 @@ func (e *execution) declaration(args, kind string) string {
 	return fmt.Sprintf("var %s []%s", args, kind)
 }
 
-// element is the type of the collected values.
-func (e *execution) element(source *sourceText) (string, bool) {
+// elementType is the type of the collected values.
+func (e *execution) elementType(source *sourceText) (string, bool) {
 	if !e.call.Named {
 		return "any", true
 	}
@@ -83,7 +83,11 @@ func (e *execution) sends(source *sourceText, chunk string) (string, bool) {
 	argStart, argEnd := c.Args[0].Pos(), c.Args[len(c.Args)-1].End()
 	lead := source.indent(first)
 	if c.Named {
-		return lead + source.text(first, argStart) + chunk + source.text(argEnd, last), true
+		name := ""
+		if e.element != nil {
+			name = lead + "// An error names the first row of its statement.\n" + lead + e.element.Name + " := " + chunk + "[0]\n"
+		}
+		return name + lead + source.text(first, argStart) + chunk + source.text(argEnd, last), true
 	}
 	query, ok := e.query(source, chunk)
 	if !ok {

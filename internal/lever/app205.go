@@ -74,8 +74,12 @@ func (l *perElement) helpers() {
 		}
 		for _, inner := range l.calls.Within(l.calls.Decl(fn)) {
 			if inner.Loop == nil && inner.Op != sqlcall.Exec && inner.Op != sqlcall.Prepare && len(inner.Args) > 0 && inner.Text != nil {
-				l.report(place{node: call, statements: []string{inner.SQL()}, what: "each element of the loop calls " + fn.Name() + ", which sends a query",
-					how: "read the rows of all elements by one statement before the loop"})
+				p := place{node: call, statements: []string{inner.SQL()}, what: "each element of the loop calls " + fn.Name() + ", which sends a query",
+					how: "read the rows of all elements by one statement before the loop"}
+				if edits, ok := l.prefetch(call, fn, loop); ok {
+					p.fixes = suggested("Read the rows before the loop", edits)
+				}
+				l.report(p)
 				break
 			}
 		}

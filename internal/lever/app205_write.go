@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -201,20 +202,22 @@ func (b *batch) fillUnion(source *sourceText, n batchNames, rowType string) ([]s
 // its name.
 func (b *batch) arm(rowType string) (format, embed, value string, ok bool) {
 	if _, isStruct := b.row.Underlying().(*types.Struct); isStruct {
-		format, ok = unionArm(b.s, "")
+		format, ok = unionArm(b.s, "", opensSQLite(b.pass))
 		return format, rowType, namedOf(b.row).Obj().Name(), ok
 	}
 	fields := b.s.selects().Fields.Fields
 	if len(fields) != 1 || fields[0].WildCard != nil || fields[0].AsName.L != "" {
 		return "", "", "", false
 	}
-	format, ok = unionArm(b.s, "value_")
+	format, ok = unionArm(b.s, "value_", opensSQLite(b.pass))
 	return format, "Value " + rowType + " `db:\"value_\"`", "Value", ok
 }
 
 // unionArm is a SELECT of a UNION ALL as a format: it returns the number that is
-// formatted as its last column. alias is the new name of an only column, or "".
-func unionArm(s *statement, alias string) (string, bool) {
+// formatted as its last column. alias is the new name of an only column, or "". SQLite
+// takes no parentheses around a SELECT of a union, and no LIMIT without them: with
+// derived, the SELECT is a derived table, which MySQL and SQLite both take.
+func unionArm(s *statement, alias string, derived bool) (string, bool) {
 	tokens := s.tokens
 	from := sqltext.Find(tokens, 0, "FROM")
 	if from < 2 {
@@ -226,14 +229,29 @@ func unionArm(s *statement, alias string) (string, bool) {
 		}
 	}
 	as := " " + sqltext.Like(tokens, "AS") + " "
-	add := ", %d" + as + "position_"
+	add := ", %[1]d" + as + "position_"
+	if !derived {
+		add = ", %d" + as + "position_"
+	}
 	if alias != "" {
 		add = as + alias + add
 	}
 	at := tokens[from-1].End
 	arm := "(" + strings.TrimSpace(strings.ReplaceAll(s.sql[:at], "%", "%%")+add+strings.ReplaceAll(s.sql[at:], "%", "%%")) + ")"
+	if derived {
+		arm = sqltext.Like(tokens, "SELECT") + " * " + sqltext.Like(tokens, "FROM") + " " + arm + as + "arm_%[1]d"
+	}
 	_, err := parse(fmt.Sprintf(arm, 0) + " UNION ALL " + fmt.Sprintf(arm, 1))
 	return arm, err == nil
+}
+
+// sqliteDrivers are packages with a driver of SQLite.
+var sqliteDrivers = []string{"modernc.org/sqlite", "github.com/glebarez/go-sqlite", "github.com/ncruces/go-sqlite3/driver", "github.com/mattn/go-sqlite3"}
+
+// opensSQLite reports whether a package imports a driver of SQLite: its statements may
+// go to SQLite.
+func opensSQLite(pass *analysis.Pass) bool {
+	return slices.ContainsFunc(pass.Pkg.Imports(), func(p *types.Package) bool { return slices.Contains(sqliteDrivers, p.Path()) })
 }
 
 // send is the code that sends a query and leaves the loop over chunks on an error.

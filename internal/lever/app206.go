@@ -78,7 +78,15 @@ var makers = []struct {
 	{"encoding/json", []string{"Marshal"}, maker{what: "a constant is encoded", suffix: "JSON", lazy: true, pair: true, safe: (*hoister).bytesSafe}},
 	{"database/sql", []string{"Open"}, maker{what: "a pool of connections is opened", suffix: "DB", lazy: true, pair: true, safe: (*hoister).poolSafe}},
 	{"github.com/jmoiron/sqlx", []string{"Open", "Connect"}, maker{what: "a pool of connections is opened", suffix: "DB", lazy: true, pair: true, safe: (*hoister).poolSafe}},
+	{"github.com/redis/go-redis/v9", []string{"NewClient", "NewUniversalClient"}, cacheClient},
+	{"github.com/go-redis/redis/v8", []string{"NewClient", "NewUniversalClient"}, cacheClient},
+	{"github.com/go-redis/redis", []string{"NewClient", "NewUniversalClient"}, cacheClient},
+	{"github.com/gomodule/redigo/redis", []string{"Dial", "DialURL"}, cacheClient},
+	{"github.com/bradfitz/gomemcache/memcache", []string{"New"}, cacheClient},
 }
+
+// cacheClient is a client of a cache: each opens connections of its own.
+var cacheClient = maker{what: "a client of a cache is made", suffix: "Client", hint: true}
 
 func (h *hoister) matchCall(c *ast.CallExpr) *maker {
 	fn := h.x.callee(c)
@@ -89,9 +97,9 @@ func (h *hoister) matchCall(c *ast.CallExpr) *maker {
 		if !isFunc(fn, m.path, m.names...) {
 			continue
 		}
-		if m.path == "database/sql" || m.path == "github.com/jmoiron/sqlx" || h.fixedArgs(c) && len(c.Args) > 0 {
+		if m.maker.hint || m.path == "database/sql" || m.path == "github.com/jmoiron/sqlx" || h.fixedArgs(c) && len(c.Args) > 0 {
 			made := m.maker
-			made.hint = !h.fixedArgs(c)
+			made.hint = made.hint || !h.fixedArgs(c)
 			return &made
 		}
 		return nil

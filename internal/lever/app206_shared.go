@@ -132,7 +132,7 @@ func (h *hoister) patternSafe(ast.Expr) bool {
 }
 
 // templateMaker matches Must of a chain of New, Funcs and Parse with fixed
-// arguments, and the chain without Must.
+// arguments, and the chain without Must. Files whose names are computed are a hint.
 func (h *hoister) templateMaker(c *ast.CallExpr, fn *types.Func) *maker {
 	chain, must := c, false
 	if isTemplate(fn, "Must") && len(c.Args) == 1 {
@@ -146,12 +146,15 @@ func (h *hoister) templateMaker(c *ast.CallExpr, fn *types.Func) *maker {
 	if !isTemplate(last, "Parse", "ParseFiles", "ParseGlob", "ParseFS") && !isTemplate(last, "Template.Parse", "Template.ParseFiles", "Template.ParseGlob", "Template.ParseFS") {
 		return nil
 	}
-	files := false
+	files, fixed := false, true
 	for link := chain; link != nil; {
-		if !h.fixedArgs(link) {
-			return nil
-		}
 		f := h.x.callee(link)
+		if !h.fixedArgs(link) {
+			if !isTemplate(f, "ParseFiles", "ParseGlob", "ParseFS") && !isTemplate(f, "Template.ParseFiles", "Template.ParseGlob", "Template.ParseFS") {
+				return nil
+			}
+			fixed = false
+		}
 		if !isTemplate(f, "New", "ParseFiles", "ParseGlob", "ParseFS") &&
 			!isTemplate(f, "Template.New", "Template.Funcs", "Template.Delims", "Template.Option", "Template.Parse", "Template.ParseFiles", "Template.ParseGlob", "Template.ParseFS") {
 			return nil
@@ -173,7 +176,7 @@ func (h *hoister) templateMaker(c *ast.CallExpr, fn *types.Func) *maker {
 		}
 		link = next
 	}
-	m := &maker{what: "a template is parsed", suffix: "Template", lazy: true, pair: !must, safe: (*hoister).templateSafe}
+	m := &maker{what: "a template is parsed", suffix: "Template", lazy: true, pair: !must, hint: !fixed, safe: (*hoister).templateSafe}
 	if files {
 		m.promise = Freshness
 	}

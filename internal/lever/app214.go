@@ -25,6 +25,7 @@ type knob struct {
 	kind  knobKind
 	what  string // "the probability"
 	how   string
+	of    constant.Value // what a share is a part of; nil for 1
 }
 
 // A knobKind decides which variants a constant has.
@@ -74,15 +75,17 @@ func (k *knobs) find() {
 	}
 }
 
-// add notes a constant above 0; a constant that is at two places is noted once.
-func (k *knobs) add(e ast.Expr, kind knobKind, what, how string) {
+// add notes a constant above 0, unless it is noted already: a constant that is at two
+// places is noted once.
+func (k *knobs) add(e ast.Expr, kind knobKind, what, how string) bool {
 	e = ast.Unparen(e)
 	v := k.x.pass.TypesInfo.Types[e].Value
 	if v == nil || k.seen[e] || constant.Sign(v) <= 0 {
-		return
+		return false
 	}
 	k.seen[e] = true
-	k.found = append(k.found, knob{e, kind, what, how})
+	k.found = append(k.found, knob{value: e, kind: kind, what: what, how: how})
+	return true
 }
 
 // comparison finds a random number that is compared with a constant in the
@@ -103,8 +106,8 @@ func (k *knobs) comparison(b *ast.BinaryExpr) {
 	case len(call.Args) == 0 && (op == token.LSS || op == token.LEQ): // rand.Float64() < c
 		k.add(bound, share(leaves), what, "try another share")
 	case len(call.Args) == 1 && (op == token.LSS || op == token.LEQ): // rand.Intn(n) < c
-		if _, isConst := k.constant(call.Args[0]); isConst {
-			k.add(bound, share(leaves), what, "try another share")
+		if n, isConst := k.constant(call.Args[0]); isConst && k.add(bound, share(leaves), what, "try another share") {
+			k.found[len(k.found)-1].of = n
 		}
 	case len(call.Args) == 1 && op == token.NEQ && leaves: // one of n is done
 		k.add(call.Args[0], dropChance, what, "try another share")
@@ -369,10 +372,29 @@ func (k *knobs) report(n knob) {
 	if len(out.fixes) == 0 {
 		return
 	}
-	out.node, out.promise, out.proof = n.value, Behaviour, Tested
+	out.node, out.promise, out.proof, out.drops = n.value, Behaviour, Tested, k.drops(n)
 	out.what = fmt.Sprintf("%s (%s)", n.what, k.x.text(site))
 	out.how = fmt.Sprintf("%s (%s)", n.how, joined(fixes))
 	k.r.report(out)
+}
+
+// drops is the share of the work that a knob leaves out at random; 0 for other knobs.
+func (k *knobs) drops(n knob) float64 {
+	number := func(v constant.Value) float64 {
+		x, _ := constant.Float64Val(constant.ToFloat(v))
+		return x
+	}
+	v, of := number(k.x.pass.TypesInfo.Types[n.value].Value), 1.0
+	if n.of != nil {
+		of = number(n.of)
+	}
+	switch {
+	case n.kind == dropShare && v < of:
+		return v / of
+	case n.kind == dropChance && v > 1:
+		return 1 - 1/v
+	}
+	return 0
 }
 
 func joined(words []string) string {

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"go/token"
 	"reflect"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/checker"
+	"golang.org/x/tools/go/packages"
 
 	"github.com/iikanji/iikanji/internal/lever/sqlcall"
 )
@@ -44,7 +44,7 @@ func Cache(ctx context.Context, dir, importPath string) (*CacheSource, error) {
 	for _, act := range graph.Roots {
 		switch r := act.Result.(type) {
 		case *sqlcall.Result:
-			out.Statements = append(out.Statements, statementsOf(act.Package.Fset, r)...)
+			out.Statements = append(out.Statements, statementsOf(act.Package, r)...)
 		case *cacheUse:
 			if act.Package.PkgPath == importPath { // the cache is on already
 				continue
@@ -99,13 +99,13 @@ func analyse(ctx context.Context, dir string, patterns []string, analyzers ...*a
 }
 
 // statementsOf lists the statements of a package whose text is known.
-func statementsOf(fset *token.FileSet, r *sqlcall.Result) (out []Statement) {
+func statementsOf(p *packages.Package, r *sqlcall.Result) (out []Statement) {
 	for _, c := range r.Calls {
 		if c.Text == nil {
 			continue
 		}
-		at := fset.PositionFor(c.Expr.Pos(), false)
-		out = append(out, Statement{Text: c.Text.SQL, File: at.Filename, Line: at.Line, Whole: c.Text.Holes == 0, Named: c.Named})
+		at := p.Fset.PositionFor(c.Expr.Pos(), false)
+		out = append(out, Statement{Text: c.Text.SQL, File: at.Filename, Line: at.Line, Func: funcName(p, c.Expr.Pos()), Whole: c.Text.Holes == 0, Named: c.Named})
 	}
 	return out
 }

@@ -80,7 +80,7 @@ func (u *cacheUse) call(c *ast.CallExpr) {
 		u.program(c)
 	case isFunc(fn, "os", "StartProcess"), isFunc(fn, "syscall", "ForkExec", "StartProcess"):
 		u.block(c, "a program is started that may write to the database, and its end is not known")
-	case isFunc(fn, "database/sql", "Register"):
+	case isFunc(fn, "database/sql", "Register") && !u.wrapsSQLite(c):
 		u.block(c, "the app registers a driver of its own")
 	}
 }
@@ -91,13 +91,55 @@ func (u *cacheUse) open(c *ast.CallExpr, i int) {
 	}
 	v := u.x.pass.TypesInfo.Types[c.Args[i]].Value
 	if v == nil || v.Kind() != constant.String {
-		u.block(c, "the name of the driver is not a constant")
+		if !u.opensFile(c, i+1) {
+			u.block(c, "the name of the driver is not a constant")
+		}
 		return
 	}
 	switch name := constant.StringVal(v); name {
 	case databaseDriver, cacheDriver:
 		u.opens = append(u.opens, poolOpen{c, c.Args[i], name == cacheDriver})
 	}
+}
+
+// wrapsSQLite reports whether a driver that is registered is a struct that embeds the
+// driver of SQLite: its connections reach no server.
+func (u *cacheUse) wrapsSQLite(c *ast.CallExpr) bool {
+	if len(c.Args) != 2 {
+		return false
+	}
+	s := structOf(u.x.pass.TypesInfo.TypeOf(c.Args[1]))
+	if s == nil {
+		return false
+	}
+	for f := range s.Fields() {
+		named := namedOf(f.Type())
+		if f.Embedded() && named != nil && named.Obj().Pkg() != nil && slices.Contains(sqliteDrivers, named.Obj().Pkg().Path()) {
+			return true
+		}
+	}
+	return false
+}
+
+// opensFile reports whether the DSN of a pool, which is argument i, begins with the
+// scheme of a file: only drivers of SQLite take such a DSN.
+func (u *cacheUse) opensFile(c *ast.CallExpr, i int) bool {
+	if len(c.Args) <= i {
+		return false
+	}
+	e := ast.Unparen(c.Args[i])
+	if call, ok := e.(*ast.CallExpr); ok && len(call.Args) > 0 && isFunc(u.x.callee(call), "fmt", "Sprintf") {
+		e = ast.Unparen(call.Args[0])
+	}
+	for {
+		b, ok := e.(*ast.BinaryExpr)
+		if !ok {
+			break
+		}
+		e = ast.Unparen(b.X)
+	}
+	v := u.x.pass.TypesInfo.Types[e].Value
+	return v != nil && v.Kind() == constant.String && strings.HasPrefix(constant.StringVal(v), "file:")
 }
 
 // endings are the methods of a Cmd that return after the program has ended.

@@ -13,6 +13,7 @@ type Hit struct {
 	Proof      Proof    `json:"proof"`
 	Promise    Promise  `json:"promise,omitempty"`
 	Variants   []Fix    `json:"fixes,omitempty"` // empty for hints
+	Drops      float64  `json:"drops,omitempty"` // share of the work that a constant leaves out; 0 for others
 }
 
 // A Fix is one way to rewrite a place.

@@ -84,8 +84,9 @@ func (r *rowInsert) locate(s *statement) bool {
 }
 
 const (
-	// maxPlaceholders is the limit of a prepared statement of MySQL.
-	maxPlaceholders = 65535
+	// maxPlaceholders is the limit of a statement of SQLite since 3.32; MySQL takes
+	// 65,535 in a prepared statement.
+	maxPlaceholders = 32766
 	// maxRows bounds a statement to 16 MiB, the usual max_allowed_packet, for rows
 	// of 16 KiB.
 	maxRows = 1000

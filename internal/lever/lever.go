@@ -78,6 +78,7 @@ type place struct {
 	proof      Proof
 	promise    Promise
 	fixes      []analysis.SuggestedFix
+	drops      float64 // see Hit
 }
 
 // A reporter collects the places of one lever in one package.

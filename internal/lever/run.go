@@ -38,7 +38,7 @@ func Run(ctx context.Context, dir string, patterns []string, f Facts, levers []*
 	for _, act := range graph.Roots {
 		switch r := act.Result.(type) {
 		case *sqlcall.Result:
-			res.Statements = append(res.Statements, statementsOf(act.Package.Fset, r)...)
+			res.Statements = append(res.Statements, statementsOf(act.Package, r)...)
 		case []place:
 			for _, p := range r {
 				res.Hits = append(res.Hits, hitOf(act.Package, codes[act.Analyzer], p))
@@ -132,7 +132,7 @@ func (r *Result) keep(p *packages.Package) error {
 func hitOf(p *packages.Package, code string, at place) Hit {
 	pos := p.Fset.PositionFor(at.node.Pos(), false)
 	h := Hit{Code: code, File: pos.Filename, Line: pos.Line, Col: pos.Column, Func: funcName(p, at.node.Pos()),
-		Statements: at.statements, What: at.what, How: at.how, Proof: at.proof, Promise: at.promise}
+		Statements: at.statements, What: at.what, How: at.how, Proof: at.proof, Promise: at.promise, Drops: at.drops}
 	for _, f := range at.fixes {
 		h.Variants = append(h.Variants, Fix{Title: f.Message, Edits: offsets(p.Fset, f.TextEdits)})
 	}

@@ -11,6 +11,7 @@ type Statement struct {
 	Text string `json:"text"`
 	File string `json:"file"` // absolute
 	Line int    `json:"line"`
+	Func string `json:"func,omitempty"` // enclosing function, as of a Hit
 	// Whole: no part of the text is computed.
 	Whole bool `json:"whole"`
 	// Named: the placeholders are names, which sqlx replaces.

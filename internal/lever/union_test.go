@@ -2,8 +2,11 @@ package lever
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"testing"
+
+	_ "modernc.org/sqlite"
 
 	"github.com/iikanji/iikanji/internal/facts/factstest"
 )
@@ -34,7 +37,15 @@ func TestUnionAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	format, ok := unionArm(s, "value_")
+	for _, derived := range []bool{false, true} {
+		compareUnion(ctx, t, db, s, query, derived)
+	}
+}
+
+// compareUnion compares the union of the keys' rows with a query for each of them.
+func compareUnion(ctx context.Context, t *testing.T, db *sql.DB, s *statement, query string, derived bool) {
+	t.Helper()
+	format, ok := unionArm(s, "value_", derived)
 	if !ok {
 		t.Fatal("the query has no arm")
 	}
@@ -71,10 +82,36 @@ func TestUnionAnswers(t *testing.T) {
 			found++
 		}
 		if got[k] != want {
-			t.Errorf("%q: %q, want %q", k, got[k], want)
+			t.Errorf("derived %t: %q: %q, want %q", derived, k, got[k], want)
 		}
 	}
 	if found < 3 {
 		t.Errorf("only %d keys have a row: the test proves too little", found)
+	}
+}
+
+// TestUnionSQLite: SQLite takes the derived form, and no other.
+func TestUnionSQLite(t *testing.T) {
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	for _, text := range []string{"CREATE TABLE c (k TEXT, at INT, v TEXT)", "INSERT INTO c VALUES ('a', 1, 'old'), ('a', 3, 'new'), ('b', 1, 'b'), ('é', 5, 'accent')"} {
+		if _, err := db.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const query = "SELECT v FROM c WHERE k = ? ORDER BY at DESC LIMIT 1"
+	s, err := parse(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareUnion(t.Context(), t, db, s, query, true)
+	plain, _ := unionArm(s, "value_", false)
+	if rows, err := db.QueryContext(t.Context(), fmt.Sprintf(plain, 0)+" UNION ALL "+fmt.Sprintf(plain, 1), "a", "b"); err == nil {
+		rows.Close()
+		t.Error("SQLite takes a SELECT in parentheses: the derived form is not needed")
 	}
 }

@@ -107,7 +107,7 @@ func TestURLsToAsk(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	seen := []iikanji.Fact{{Target: "front", Topic: iikanji.TopicSeries, Key: "GET /", Value: `{"heaviest":"/"}`}}
-	if _, err := askAnswers(t.Context(), host.Local{}, iikanji.Service{Name: "front"}, nil, seen, facts.Clients{}); err == nil {
+	if _, err := askAnswers(t.Context(), host.Local{}, "", iikanji.Service{Name: "front"}, nil, seen, facts.Clients{}); err == nil {
 		t.Error("a web server without an address was asked")
 	}
 }

@@ -3,8 +3,11 @@ package observe
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,11 +35,33 @@ func (o *Observer) Ask(ctx context.Context, ob *Observation) ([]iikanji.Fact, er
 		}
 		known = append(known, f...)
 	}
+	known = append(known, o.values(ctx, ob, known)...)
 	known = append(known, ob.Seen...)
 	for _, w := range o.hosts {
 		known = append(known, askUnits(w.h, o.w.Target, ob)...)
 	}
 	return o.w.placed(known), nil
+}
+
+// values are the answers among the facts that are values in a database, byte for byte.
+func (o *Observer) values(ctx context.Context, ob *Observation, known []iikanji.Fact) []iikanji.Fact {
+	answers := map[string]iikanji.Answer{}
+	for _, f := range known {
+		var a iikanji.Answer
+		if f.Topic == iikanji.TopicAnswer && json.Unmarshal([]byte(f.Value), &a) == nil && a.MD5 != "" {
+			answers[f.Key] = a
+		}
+	}
+	var out []iikanji.Fact
+	for _, d := range o.databases {
+		if d.asker == nil || d.passive || len(answers) == 0 {
+			continue
+		}
+		more, err := d.asker.ValueFacts(ctx, d.service.Name, d.tables, answers)
+		o.doubt(ob, err)
+		out = append(out, more...)
+	}
+	return out
 }
 
 // A question collects facts of one service.
@@ -76,7 +101,10 @@ func (o *Observer) questions(ob *Observation) []question {
 			break
 		}
 		out = append(out, question{webs[i], func(ctx context.Context) ([]iikanji.Fact, error) {
-			return askAnswers(ctx, w.host, w.service, facts.FileFolders(w.host, o.appsOn(w.host), w.conf), ob.Seen, o.clients)
+			if len(o.clients.Users) == 0 {
+				o.clients.Candidates = o.candidates()
+			}
+			return askAnswers(ctx, w.host, o.w.Target.Bench.URL, w.service, facts.FileFolders(w.host, o.appsOn(w.host), w.conf), ob.Seen, o.clients)
 		}})
 	}
 	return out
@@ -111,6 +139,7 @@ func askDatabase(ctx context.Context, d *databaseWatch, ob *Observation) ([]iika
 	if err != nil {
 		return nil, err
 	}
+	d.tables = tables
 	known = append(known, d.status()...)
 	s, err := diagnose.ReadSchema(known)
 	if err != nil {
@@ -289,9 +318,9 @@ func askUnits(h host.Host, t iikanji.Target, ob *Observation) []iikanji.Fact {
 	return append(units, facts.ReadyFacts(h, t)...)
 }
 
-// askAnswers requests one URL of each route that a web server served.
-// Answers may be files in folders.
-func askAnswers(ctx context.Context, h host.Host, s iikanji.Service, folders []string, seen []iikanji.Fact, clients facts.Clients) ([]iikanji.Fact, error) {
+// askAnswers requests one URL of each route that a web server served, as the clients
+// of a site did. Answers may be files in folders.
+func askAnswers(ctx context.Context, h host.Host, site string, s iikanji.Service, folders []string, seen []iikanji.Fact, clients facts.Clients) ([]iikanji.Fact, error) {
 	urls := urlsToAsk(seen, s.Name)
 	if len(urls) == 0 {
 		return nil, nil
@@ -302,9 +331,54 @@ func askAnswers(ctx context.Context, h host.Host, s iikanji.Service, folders []s
 	ctx, cancel := context.WithTimeout(ctx, 2*askLimit)
 	defer cancel()
 	clients.Others = othersToAsk(seen, s.Name)
-	known, err := facts.AnswerFacts(ctx, h, s.Name, "http://"+s.Address, urls, folders, clients)
+	known, err := facts.AnswerFacts(ctx, facts.Through(h, s.Address), s.Name, baseOf(site, s.Address), urls, folders, clients)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil // what did answer is known
 	}
-	return known, err
+	return known, errors.Join(err, allRefused(known))
+}
+
+// baseOf is the base of the URLs by which a web server at an address is requested: the
+// scheme and the host of the site's URL where the server listens at its port, because
+// it may answer by the name of the host, or over TLS only. Another server is requested
+// over HTTP, with the name of the site.
+func baseOf(site, address string) string {
+	u, err := url.Parse(site)
+	_, port, split := net.SplitHostPort(address)
+	if err != nil || split != nil || u.Hostname() == "" {
+		return "http://" + address
+	}
+	at := u.Port()
+	if at == "" {
+		at = map[string]string{"https": "443"}[u.Scheme]
+		if at == "" {
+			at = "80"
+		}
+	}
+	if at == port {
+		return u.Scheme + "://" + u.Host
+	}
+	return "http://" + net.JoinHostPort(u.Hostname(), port)
+}
+
+// allRefused is an error if no answer was a success, although each URL had been
+// answered with one in the run: the requests are not those of the site's clients.
+func allRefused(known []iikanji.Fact) error {
+	first := 0
+	for _, f := range known {
+		var a iikanji.Answer
+		if f.Topic != iikanji.TopicAnswer || json.Unmarshal([]byte(f.Value), &a) != nil {
+			continue
+		}
+		if a.Status < 400 {
+			return nil
+		}
+		if first == 0 {
+			first = a.Status
+		}
+	}
+	if first == 0 {
+		return nil
+	}
+	return fmt.Errorf("no URL of the run is answered now, without cookies: the first has status %d", first)
 }

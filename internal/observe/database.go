@@ -27,13 +27,14 @@ type databaseWatch struct {
 	several  bool   // the target has other databases
 	schema   string // that the site uses
 	db       *sql.DB
-	asker    *facts.Server // nil when the server does not answer
-	slow     *slowSwitch   // nil when the server keeps no slow log
-	locks    *lockWatch    // nil when the server does not list lock waits
-	digests  *digestWatch  // nil without a connection
-	passive  bool          // change nothing
-	switched bool          // the slow log may be on already
-	list     *listWatch    // nil unless passive
+	asker    *facts.Server      // nil when the server does not answer
+	tables   []facts.SizedTable // as they were read for the facts
+	slow     *slowSwitch        // nil when the server keeps no slow log
+	locks    *lockWatch         // nil when the server does not list lock waits
+	digests  *digestWatch       // nil without a connection
+	passive  bool               // change nothing
+	switched bool               // the slow log may be on already
+	list     *listWatch         // nil unless passive
 
 	growing       *growingLog  // nil where it is not watched
 	log           *lines.Input // as long as it was when the load ended

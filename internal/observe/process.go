@@ -25,12 +25,30 @@ func (o *Observer) processes(ctx context.Context) []iikanji.Fact {
 			if f, err := facts.LimitFacts(w.h, name, facts.Busiest(w.h, groups[name])); err == nil {
 				out = append(out, f...)
 			}
+			out = append(out, o.workers(w.h, name, groups[name])...)
 		}
 		if f, err := facts.ListenFacts(w.h, groups); err == nil {
 			out = append(out, f...)
 		}
 	}
 	return append(out, o.connections(ctx)...)
+}
+
+// workers are how the app server of an app runs; nothing for other services.
+func (o *Observer) workers(h host.Host, name string, roots []int) []iikanji.Fact {
+	s, _ := o.w.Target.Service(name)
+	if s.Role != iikanji.RoleApp || len(roots) == 0 {
+		return nil
+	}
+	config := ""
+	if len(s.Configs) > 0 {
+		config = s.Configs[0]
+	}
+	f, err := facts.WorkerFacts(h, name, roots[0], config)
+	if err != nil {
+		return nil
+	}
+	return f
 }
 
 // connections are how each app is connected to each database. With several

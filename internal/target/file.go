@@ -38,7 +38,7 @@ type Host struct {
 type Service struct {
 	Name   string         `toml:"name" help:"name of the service, unique in this file" example:"web" need:"yes"`
 	Role   iikanji.Role   `toml:"role" help:"what the service does for the site" words:"web,app,database,cache,queue" need:"yes"`
-	Engine iikanji.Engine `toml:"engine" help:"software of the service, such as nginx, go, node, ruby, python, mariadb, mysql, redis or memcached; others are observed by their processes and logs only" example:"nginx"`
+	Engine iikanji.Engine `toml:"engine" help:"software of the service, such as nginx, go, node, ruby, python, mariadb, mysql, sqlite, redis or memcached; others are observed by their processes and logs only" example:"nginx"`
 	Host   string         `toml:"host" help:"name of its machine; default: this machine"`
 
 	Unit      string `toml:"unit" help:"systemd unit of the service" example:"app.service"`
@@ -64,7 +64,7 @@ type Service struct {
 type Logs struct {
 	Access string `toml:"access" help:"access log of a web server"`
 	Error  string `toml:"error" help:"error log"`
-	Slow   string `toml:"slow" help:"slow log of a database; it may not exist yet"`
+	Slow   string `toml:"slow" help:"slow log of a database; it may not exist yet; of SQLite, the trace of its statements that the app writes, as JSON lines"`
 	Output string `toml:"output" help:"file of the standard output"`
 }
 
@@ -79,10 +79,12 @@ type Commands struct {
 
 // A Database is how iikanji reaches a database server.
 type Database struct {
-	Schema   string   `toml:"schema" help:"schema that the site uses" example:"shop"`
-	User     string   `toml:"user" help:"account for iikanji, with the rights to alter tables and to set global variables; default: the account that runs iikanji, by the socket and without a password"`
-	Password Ref      `toml:"password" help:"where the password is, never the password itself: env:NAME (environment of iikanji), process:SERVICE:NAME (environment of a running service), dsn:SERVICE:NAME (the password in a DSN in that variable), file:PATH:NAME (a line NAME=value of a file), source:PATH (the first DSN in a source file)" example:"process:app:DB_PASSWORD"`
-	Loads    []string `toml:"schema_folders" help:"folders with the SQL files that the site's initialize loads"`
+	Schema    string   `toml:"schema" help:"schema that the site uses" example:"shop"`
+	User      string   `toml:"user" help:"account for iikanji, with the rights to alter tables and to set global variables; default: the account that runs iikanji, by the socket and without a password"`
+	Password  Ref      `toml:"password" help:"where the password is, never the password itself: env:NAME (environment of iikanji), process:SERVICE:NAME (environment of a running service), dsn:SERVICE:NAME (the password in a DSN in that variable), file:PATH:NAME (a line NAME=value of a file), source:PATH (the first DSN in a source file)" example:"process:app:DB_PASSWORD"`
+	Loads     []string `toml:"schema_folders" help:"folders with the SQL files that the site's initialize loads; of SQLite, those that new files are made from"`
+	Files     []string `toml:"files" help:"of engine sqlite: folders with the files that the app has in use; such a service has no process" example:"[\"/srv/shop/tenants\"]"`
+	Originals string   `toml:"originals" help:"of engine sqlite: folder with the files that the site's initialize copies over those in use"`
 }
 
 // An App is the source of an app.
@@ -103,7 +105,7 @@ type Bench struct {
 	Pass       Pattern           `toml:"pass" help:"json:PATH of a value that is true, 1, pass, passed, ok or success in a run that counts, or regex:EXPRESSION that matches the output of such a run; default: the exit status alone decides"`
 	Faults     Pattern           `toml:"faults" help:"messages of failed checks: json:PATH of a list, or regex:EXPRESSION with one group"`
 	Exit       []int             `toml:"exit" help:"exit statuses of a run that counts; default: [0]"`
-	LoadBegins string            `toml:"load_begins" help:"expression that matches the line of output with which the load begins; default: the first request in the access log that is not the site's initialize"`
+	LoadBegins string            `toml:"load_begins" help:"expression that matches the line of output with which the load begins; default: in the access log, the first request that is not the site's initialize, or 0.3 s after initialize"`
 	LoadEnds   string            `toml:"load_ends" help:"the same for its end; default: the end of the command"`
 	Initialize string            `toml:"initialize" help:"command that makes the site's data anew, as the benchmarker does before its load, for checks without load"`
 	MaxRuns    int               `toml:"max_runs" help:"number of runs that may be made in all; 0 for no limit"`
@@ -184,6 +186,10 @@ func (d Duration) String() string { return time.Duration(d).String() }
 
 // MarshalText is the inverse of UnmarshalText.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// InFiles reports whether the service is SQLite files, which have no process of their
+// own.
+func (s *Service) InFiles() bool { return s.Engine == iikanji.EngineSQLite }
 
 // Method is the way to restart the service, with the default filled in.
 func (s *Service) Method() How {

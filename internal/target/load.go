@@ -109,6 +109,10 @@ func (f *File) fill() {
 		for j := range s.Database.Loads {
 			absolute(&s.Database.Loads[j])
 		}
+		for j := range s.Database.Files {
+			absolute(&s.Database.Files[j])
+		}
+		absolute(&s.Database.Originals)
 	}
 	for i := range f.Policy.Folders {
 		absolute(&f.Policy.Folders[i])
@@ -131,7 +135,7 @@ func (f *File) Target() iikanji.Target {
 
 func (s *Service) service() iikanji.Service {
 	out := iikanji.Service{Name: s.Name, Role: s.Role, Engine: s.Engine, Host: s.Host, Address: s.Listen, Socket: s.Socket,
-		Schema: s.Database.Schema, Unit: s.Unit}
+		Schema: s.Database.Schema, Unit: s.Unit, Files: s.Database.Files}
 	if s.Config != "" {
 		out.Configs = []string{s.Config}
 	}

@@ -88,6 +88,35 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestSQLite: a service of SQLite files needs no process, and its folders are those of
+// the file's place.
+func TestSQLite(t *testing.T) {
+	text := whole + `
+[[service]]
+name = "tenants"
+role = "database"
+engine = "sqlite"
+logs = { slow = "log/trace.json" }
+[service.database]
+files = ["data", "/srv/more"]
+originals = "initial"
+schema_folders = ["sql/tenant"]
+`
+	f, err := Parse("/site/iikanji.toml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := f.Service("tenants")
+	if !s.InFiles() || s.Database.Originals != "/site/initial" || !slices.Equal(s.Database.Files, []string{"/site/data", "/srv/more"}) {
+		t.Errorf("%+v", s)
+	}
+	tg := f.Target()
+	got := tg.WithEngine(iikanji.EngineSQLite)
+	if len(got) != 1 || !slices.Equal(got[0].Files, s.Database.Files) || got[0].LogPath("slow") != "/site/log/trace.json" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestMistakes wants each mistake with its line and a suggestion.
 func TestMistakes(t *testing.T) {
 	for name, c := range map[string]struct{ from, to, want, hint string }{
@@ -113,6 +142,9 @@ func TestMistakes(t *testing.T) {
 		"no URL":              {`url = "http://127.0.0.1:8080"`, `url = "8080"`, `x.toml:LINE: url is "8080"`, ""},
 		"newer":               {`version = 1`, `version = 2`, `x.toml:LINE: version is 2; this iikanji reads up to 1`, "newer iikanji"},
 		"nothing to find":     {`socket = "/run/s"`, ``, `nothing tells which process is the service "store"`, "give one of unit"},
+		"files of a server":   {`schema = "shop"`, `files = ["db"]`, `x.toml:LINE: service "store" names files and is not of engine sqlite`, `write engine = "sqlite"`},
+		"SQLite, no files":    {`engine = "mariadb"`, `engine = "sqlite"`, `service "store" is of engine sqlite and names no folder with its files`, "write files"},
+		"SQLite, an app":      {`engine = "go"`, `engine = "sqlite"`, `service "clerk" is of engine sqlite and no database`, `write role = "database"`},
 		"command not given":   {`health = "sql"`, `restart = "command"`, `x.toml:LINE: service "store" is restarted by commands that are not given`, ""},
 		"reset without":       {`how = "snapshot"`, `how = "command"`, `x.toml:LINE: reset is by a command that is not given`, ""},
 		"escapes":             {`name = "shop"`, `"na\u001bme" = "shop"`, `there is no key "na?me"`, ""},

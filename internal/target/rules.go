@@ -54,7 +54,8 @@ func (c *checker) service(f *File, s *Service, path string, seen map[string]bool
 	if s.Role == iikanji.RoleUnknown {
 		c.at(path+".role", `write role = "app"`, "service %q has no role", s.Name)
 	}
-	if s.Unit == "" && s.Listen == "" && s.Socket == "" && s.PIDFile == "" && s.Program == "" {
+	c.files(s, path)
+	if !s.InFiles() && s.Unit == "" && s.Listen == "" && s.Socket == "" && s.PIDFile == "" && s.Program == "" {
 		c.at(path, "give one of unit, listen, socket, pid_file or program", "nothing tells which process is the service %q", s.Name)
 	}
 	if s.Listen != "" {
@@ -73,6 +74,18 @@ func (c *checker) service(f *File, s *Service, path string, seen map[string]bool
 		if _, ok := f.Service(service); !ok {
 			c.at(path+".database.password", "", "password refers to the service %q, which is not in this file", service)
 		}
+	}
+}
+
+// files checks the keys of a service that is SQLite files.
+func (c *checker) files(s *Service, path string) {
+	switch {
+	case s.InFiles() && s.Role != iikanji.RoleDatabase:
+		c.at(path+".role", `write role = "database"`, "service %q is of engine sqlite and no database", s.Name)
+	case s.InFiles() && len(s.Database.Files) == 0:
+		c.at(path+".database", `write files = ["/srv/shop/data"] below [service.database]`, "service %q is of engine sqlite and names no folder with its files", s.Name)
+	case !s.InFiles() && (len(s.Database.Files) > 0 || s.Database.Originals != ""):
+		c.at(path+".database.files", `write engine = "sqlite", or leave files and originals out`, "service %q names files and is not of engine sqlite", s.Name)
 	}
 }
 

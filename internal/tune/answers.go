@@ -42,36 +42,44 @@ type Unlike struct {
 	New     string `json:"new"`
 }
 
-// sameAnswers compares the answers before and after the changes of source among a
-// trial's changes. why is the reason to undo them; "" if all answers are the same or
-// if nothing can be compared.
-func (tr *trial) sameAnswers(ctx context.Context) (why string, err error) {
-	field, able := tr.field.(Comparer)
-	i := slices.IndexFunc(tr.changes, func(c *iikanji.Change) bool { return rewrites(c.Remedy) })
-	if !able || i < 0 || tr.rung != nil { // a rung may move answers to the web server, past which they are compared
+// compareAnswers is sameAnswers for a trial. It keeps what was compared for the verdict.
+func (tr *trial) compareAnswers(ctx context.Context) (why string, err error) {
+	if tr.rung != nil { // a rung may move answers to the web server, past which they are compared
 		return "", nil
 	}
-	tr.show(func(v *View) { v.Doing = "comparing the answers of both builds to recorded requests" })
+	tr.answered, why, err = tr.sameAnswers(ctx)
+	return why, err
+}
+
+// sameAnswers compares the answers before and after the changes of source among the
+// arms' changes. why is the reason to undo them; "" if all answers are the same or if
+// nothing can be compared.
+func (ar *arms) sameAnswers(ctx context.Context) (answered *iikanji.Answered, why string, err error) {
+	field, able := ar.field.(Comparer)
+	i := slices.IndexFunc(ar.changes, func(c *iikanji.Change) bool { return rewrites(c.Remedy) })
+	if !able || i < 0 {
+		return nil, "", nil
+	}
+	ar.show(func(v *View) { v.Doing = "comparing the answers of both builds to recorded requests" })
 	weakens := func(p iikanji.Promise) bool {
-		return slices.ContainsFunc(tr.changes, func(c *iikanji.Change) bool { return slices.Contains(c.Weakens, p) })
+		return slices.ContainsFunc(ar.changes, func(c *iikanji.Change) bool { return slices.Contains(c.Weakens, p) })
 	}
 	report, err := field.SameAnswers(ctx, AnswerSpec{
-		Service: tr.changes[i].Target, Seed: tr.options.Seed, Load: min(tr.options.Short, recordLoad),
-		AnyOrder: slices.Contains(tr.acts.Policy.Allow, iikanji.RowOrder),
-		Swap:     tr.put,
+		Service: ar.changes[i].Target, Seed: ar.options.Seed, Load: min(ar.options.Short, recordLoad),
+		AnyOrder: slices.Contains(ar.acts.Policy.Allow, iikanji.RowOrder),
+		Swap:     ar.put,
 	})
 	if err != nil {
-		return "", fmt.Errorf("comparing answers: %w", err)
+		return nil, "", fmt.Errorf("comparing answers: %w", err)
 	}
-	tr.answered = &report.Answered
-	tr.say("compared the answers of both builds: %s", report.Answered)
+	ar.say("compared the answers of both builds: %s", report.Answered)
 	switch {
 	case len(report.Unlike) > 0:
-		return report.unlike(), nil
+		return &report.Answered, report.unlike(), nil
 	case report.Requests < leastCompared && weakens(iikanji.TestedOnly):
-		return fmt.Sprintf("it is proven by equal answers only, and only %s could be compared", report.Answered), nil
+		return &report.Answered, fmt.Sprintf("it is proven by equal answers only, and only %s could be compared", report.Answered), nil
 	}
-	return "", nil
+	return &report.Answered, "", nil
 }
 
 // recordLoad is the longest load during which requests are recorded: in 6 s a site

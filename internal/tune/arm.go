@@ -1,14 +1,11 @@
 package tune
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/judge"
 )
 
@@ -80,83 +77,4 @@ func (tr *trial) andBack(ctx context.Context, p judge.Pair, fast judge.Provision
 	}
 	fast.Why += fmt.Sprintf("; run %d, without it right after, scored %.0f", run.ID, run.Score)
 	return p, fast, tr.put(ctx, true)
-}
-
-// arm is one run of one arm.
-func (tr *trial) arm(ctx context.Context, on bool) (*iikanji.Run, string, error) {
-	if err := tr.put(ctx, on); err != nil {
-		return nil, "", err
-	}
-	if on { // the candidate may be the cause of void runs: only the incumbent's show what the machine is like
-		tr.voids = min(tr.voids, maxVoids-2)
-	}
-	spec := BenchSpec{Load: tr.options.Short, Trial: on, Rest: tr.wait}
-	tr.wait = 0
-	if on {
-		spec.Ready = func(ctx context.Context) bool { // an error recurs after the run and is returned then
-			tr.replan, _ = tr.wiped(ctx, tr.changes)
-			return !tr.replan
-		}
-	}
-	run, void, err := tr.bench(ctx, spec, tr.changes...)
-	if err != nil {
-		return nil, "", err
-	}
-	tr.runs++
-	if tr.latest = nil; on && void == "" && run.Clean() {
-		tr.latest = run
-	}
-	if on && !tr.replan {
-		tr.replan, err = tr.wiped(ctx, tr.changes)
-	}
-	if on {
-		return run, void, err
-	}
-	if void == "" {
-		tr.incumbentRan(run)
-	}
-	return run, void, nil
-}
-
-// put brings the site into one arm of the trial. An arm that is run twice in a
-// row gets the same restarts, so that no arm has warmer caches.
-func (tr *trial) put(ctx context.Context, on bool) error {
-	if tr.on == on {
-		return tr.notice(ctx)
-	}
-	tr.fresh, tr.latest = nil, nil
-	if on {
-		tr.on = true // parts of a bundle may be applied when the next one fails
-		began := tr.now()
-		for _, c := range tr.changes {
-			if err := tr.acts.Apply(ctx, c.ID); err != nil {
-				return err
-			}
-		}
-		tr.applying = cmp.Or(tr.applying, tr.now().Sub(began))
-		return nil
-	}
-	for _, c := range slices.Backward(tr.changes) {
-		if err := tr.acts.Revert(ctx, c.ID, "the arm without it"); err != nil {
-			return err
-		}
-	}
-	tr.on = false
-	return nil
-}
-
-// notice performs the reloads and restarts of the changes.
-func (tr *trial) notice(ctx context.Context) error {
-	done := map[string]bool{}
-	for _, c := range tr.changes {
-		for _, op := range c.Do {
-			if (op.Verb == iikanji.Reload || op.Verb == iikanji.Restart) && !done[op.Location()] {
-				done[op.Location()] = true
-				if err := tr.hands().Perform(ctx, op); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
 }

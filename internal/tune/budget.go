@@ -49,11 +49,12 @@ func (b *budget) fullIn(d time.Duration) time.Duration {
 // overhead is the time that a run takes beyond its load.
 func (b *budget) overhead() time.Duration { return max(2*time.Second, b.cost-b.options.Short) }
 
-// beginEnd begins the end phase. Time that the search did not need makes the runs of
-// the last comparison longer, up to their full length: many sites slow down as their
-// data grow, which a short run does not show.
+// beginEnd begins the end phase. Of the time that the search did not need, a twelfth of
+// the whole is for changes of logs and for checks, also for weak proofs that need more
+// than two pairs. The rest makes the runs of the last comparison longer, up to their full
+// length: many sites slow down as their data grow, which a short run does not show.
 func (b *budget) beginEnd() {
-	tail := b.tailTime()
+	tail := b.options.Time/12 + b.tailTime()
 	b.ending = true
 	if b.options.Time > 0 {
 		b.endLoad = b.fullIn(b.timeLeft() - tail - 3*b.cost)
@@ -76,13 +77,13 @@ func (b *budget) turnsTime() time.Duration {
 	return time.Duration(b.options.Pairs+b.options.Pairs/2) * b.switching
 }
 
-// tailTime is the time for turning logs off and for drop-one checks: each weak
-// proof takes two pairs at least.
+// tailTime is the time that is reserved for repeating weak proofs: each takes two pairs
+// at least. Changes of logs and other checks get what the search leaves, see logsFirst.
 func (b *budget) tailTime() time.Duration {
 	if b.options.Time <= 0 || b.ending {
 		return 0
 	}
-	return b.options.Time/12 + b.weakTime()
+	return b.weakTime()
 }
 
 // weakTime is the time to repeat each weak proof in two pairs.

@@ -11,8 +11,8 @@ import (
 )
 
 // TestBudgetEnd checks that time which the search did not need makes the runs of
-// the last comparison longer, that the rest is for logs and checks, and that no run
-// is longer than the full length.
+// the last comparison longer, that no run is longer than the full length, and that the
+// search has all the time that the last comparison and weak proofs leave.
 func TestBudgetEnd(t *testing.T) {
 	for _, c := range []struct {
 		spent, load time.Duration
@@ -26,6 +26,14 @@ func TestBudgetEnd(t *testing.T) {
 		b := &budget{options: TuneOptions{Time: 15 * time.Minute, Short: 10 * time.Second, Full: time.Minute, Pairs: 4},
 			now: func() time.Time { return began.Add(c.spent) }, began: began, cost: 14 * time.Second, reserve: func() int { return 0 }}
 		before := b.timeFor()
+		if tail, search := b.tailLeft(), b.timeFor(); search != tail {
+			t.Errorf("after %v: %v for the search, but %v before the last comparison", c.spent, search, tail)
+		}
+		b.reserve = func() int { return 2 }
+		if tail, search := b.tailLeft(), b.timeFor(); search != tail-8*b.cost {
+			t.Errorf("after %v, with two weak proofs: %v for the search of %v", c.spent, search, tail)
+		}
+		b.reserve = func() int { return 0 }
 		b.beginEnd()
 		if load := max(b.fullLoad(), b.endLoad); load != c.load {
 			t.Errorf("after %v: full runs of %v, want %v", c.spent, load, c.load)

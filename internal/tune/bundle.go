@@ -155,7 +155,7 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate, why string) (tr
 		return true, err
 	}
 	for _, half := range [][]Candidate{parts[:len(parts)/2], parts[len(parts)/2:]} {
-		if t.enough() != "" {
+		if t.enough() != "" || !t.fits(half[0]) {
 			break
 		}
 		if _, err := t.together(ctx, half, why); err != nil {

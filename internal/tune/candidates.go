@@ -24,7 +24,19 @@ type Candidate struct {
 	Proposed bool `json:"proposed,omitempty"`
 
 	key   string // cache of Key
-	blind *bool  // cache of blinds
+	known *nature
+}
+
+// A nature is what the declared act of a candidate's remedy says about its trial.
+type nature struct {
+	blinds   bool // sensors see less once it is applied
+	rewrites bool // it changes the source of an app
+	apart    bool // it is planned from all of the source
+}
+
+func natureOf(r iikanji.Remedy) nature {
+	act, err := change.Match(r)
+	return nature{err == nil && len(act.Blinds) > 0, err == nil && act.Rewrites, err == nil && act.Apart}
 }
 
 // Key identifies a candidate: the same remedy is not tried twice while the
@@ -38,19 +50,20 @@ func (c Candidate) Key() string {
 
 // cached fills the caches: the ranking reads both for each pair of candidates.
 func (c Candidate) cached() Candidate {
-	c.key = keyOfRemedy(c.Remedy)
-	blind := blinds(c.Remedy)
-	c.blind = &blind
+	n := natureOf(c.Remedy)
+	c.key, c.known = keyOfRemedy(c.Remedy), &n
 	return c
 }
 
-// blinds reports whether sensors see less once the candidate is applied.
-func (c Candidate) blinds() bool {
-	if c.blind != nil {
-		return *c.blind
+func (c Candidate) nature() nature {
+	if c.known != nil {
+		return *c.known
 	}
-	return blinds(c.Remedy)
+	return natureOf(c.Remedy)
 }
+
+// blinds reports whether sensors see less once the candidate is applied.
+func (c Candidate) blinds() bool { return c.nature().blinds }
 
 // cause names the finding.
 func (c Candidate) cause() string { return string(c.Code) + " " + c.Where }
@@ -66,6 +79,21 @@ func keyOfRemedy(r iikanji.Remedy) string {
 	return strings.Join(parts, "\x1f")
 }
 
+// remedyOf is the remedy of a key, without its words.
+func remedyOf(key string) iikanji.Remedy {
+	parts := strings.Split(key, "\x1f")
+	r := iikanji.Remedy{Kind: parts[0], Args: map[string]string{}}
+	if len(parts) < 2 {
+		return r
+	}
+	r.Target = parts[1]
+	for _, p := range parts[2:] {
+		name, value, _ := strings.Cut(p, "=")
+		r.Args[name] = value
+	}
+	return r
+}
+
 // maxSaved bounds the share of the binding resource that a single remedy is
 // expected to save: a share of 1 would mean an infinite gain.
 const maxSaved = 0.9
@@ -74,6 +102,9 @@ const maxSaved = 0.9
 // the share s of the binding resource makes room for 1/(1−s) of the work.
 // Remedies of findings outside of the bottleneck rank low because their gain is
 // small; there is no separate rule for them.
+//
+// Where a site leaves work out, doing it brings nothing at least and all of it at most,
+// so that half of it is expected.
 //
 // refused are the remedies that cannot be tried.
 func Candidates(d *observe.Diagnosis) (cs []Candidate, refused []Refusal) {
@@ -91,7 +122,7 @@ func Candidates(d *observe.Diagnosis) (cs []Candidate, refused []Refusal) {
 				refused = append(refused, Refusal{c, err})
 				continue
 			}
-			c.Chance, c.Gain = act.Belief.Chance, max(act.Belief.Gain, -math.Log(1-saved))
+			c.Chance, c.Gain = act.Belief.Chance, max(act.Belief.Gain, -math.Log(1-saved), f.More/2)
 			cs = append(cs, c.cached())
 		}
 	}
@@ -160,10 +191,4 @@ func Ranked(cs []Candidate, sd float64) []Candidate {
 		return cmp.Compare(worth(b), worth(a))
 	})
 	return cs
-}
-
-// blinds reports whether sensors see less once a remedy is applied.
-func blinds(r iikanji.Remedy) bool {
-	act, err := change.Match(r)
-	return err == nil && len(act.Blinds) > 0
 }

@@ -220,17 +220,39 @@ func (s *restorer) inForce(changes []*iikanji.Change, why string) error {
 	return nil
 }
 
+// A rungShare is the rung of a ladder whose trial it is, with its share of the time.
+type rungShare struct {
+	rung  *Rung     // nil in a search
+	until time.Time // end of the share; zero without one
+}
+
 // stays reports whether a change under trial remains after its verdict, and the
 // reason as it is saved with the change.
-func (tr *trial) stays(a *Attempt) (bool, string) {
+func (r rungShare) stays(a *Attempt) (bool, string) {
 	v := &a.Verdict
 	switch {
 	case v.Call == iikanji.Keep:
 		return true, a.verdictText()
-	case tr.rung == nil || tr.rung.Hurts || v.Reason == iikanji.Gate || hurts(*v):
+	case r.rung == nil || r.rung.Hurts || v.Reason == iikanji.Gate || hurts(*v):
 		return false, v.Why
 	}
 	return true, fmt.Sprintf("a rung of the ladder, not proven to hurt: %s", v.Why)
+}
+
+// ended reports whether the next pair of a rung would exceed its share of the
+// time; a run takes cost. A rung that may hurt gets the pair that proves it.
+func (r rungShare) ended(v iikanji.Verdict, now time.Time, cost time.Duration) bool {
+	if r.rung == nil || r.until.IsZero() || Loses(v) && !hurts(v) && !r.rung.Hurts {
+		return false
+	}
+	return r.until.Sub(now) < 2*cost
+}
+
+// more reports whether a rung needs further pairs although a search would give up: a
+// loss is not proven yet, and a ladder has to show it. most is the number of pairs of
+// the last look.
+func (r rungShare) more(v iikanji.Verdict, most int, now time.Time, cost time.Duration) bool {
+	return r.rung != nil && v.Reason == iikanji.NoGain && !hurts(v) && !r.ended(v, now, cost) && len(v.Tried) < most
 }
 
 // Loses reports whether the interval of an effect is below 0: with two pairs or more
@@ -242,18 +264,3 @@ func hurts(v iikanji.Verdict) bool { return Loses(v) && len(v.Tried) >= leastPai
 
 // leastPairs is how many pairs prove a loss at least, as at the judge's first look.
 const leastPairs = 2
-
-// shareEnded reports whether the next pair of a rung would exceed its share of the
-// time. A rung that may hurt gets the pair that proves it.
-func (tr *trial) shareEnded(v iikanji.Verdict) bool {
-	if tr.rung == nil || tr.until.IsZero() || Loses(v) && !hurts(v) && !tr.rung.Hurts {
-		return false
-	}
-	return tr.until.Sub(tr.now()) < 2*tr.cost
-}
-
-// more reports whether a rung needs further pairs although a search would give up: a
-// loss is not proven yet, and a ladder has to show it.
-func (tr *trial) more(v iikanji.Verdict) bool {
-	return tr.rung != nil && v.Reason == iikanji.NoGain && !hurts(v) && !tr.shareEnded(v) && len(v.Tried) < tr.rule().Looks.Last()
-}

@@ -11,7 +11,7 @@ import (
 
 // judged saves the verdict of an attempt with each of its changes.
 func (rec *records) judged(a Attempt) error {
-	if a.Verdict.Call == iikanji.CallUnknown || a.Fast && len(a.Verdict.Base) == 0 { // none yet
+	if a.Verdict.Call == iikanji.CallUnknown || a.provisional() { // none yet
 		return nil
 	}
 	for i, id := range a.Changes {
@@ -39,6 +39,9 @@ func (a Attempt) verdictText() string {
 	return a.Verdict.Why
 }
 
+// provisional reports whether the fast lane let an attempt in that is not confirmed yet.
+func (a Attempt) provisional() bool { return a.Fast && len(a.Verdict.Base) == 0 }
+
 // callOf is the result of an attempt in a word.
 func callOf(a Attempt) string {
 	switch {
@@ -48,7 +51,7 @@ func callOf(a Attempt) string {
 		return "dropped"
 	case a.Undone:
 		return "undone"
-	case a.Verdict.Call == iikanji.Keep && a.Fast && len(a.Verdict.Base) == 0:
+	case a.Verdict.Call == iikanji.Keep && a.provisional():
 		return "provisional"
 	case a.Parked:
 		return "parked"

@@ -6,14 +6,16 @@
 // Its parts, each with one job:
 //
 //   - the queue: the candidates of the latest diagnosis and of earlier ones, and
-//     which of them is next (candidates.go, queue.go, observe.go);
+//     which of them is next (candidates.go, rewrites.go, step.go, queue.go,
+//     observe.go);
 //   - the evidence: the runs that verdicts rest on, and the noise (state.go,
 //     calibrate.go);
 //   - the ledger: what a later search on the same history needs (ledger.go,
 //     resume.go);
 //   - the budget: the time of the search and how it is divided (budget.go);
 //   - trials of one change or of a bundle (plan.go, trial.go, arm.go,
-//     worthwhile.go, bundle.go) and their confirmation (confirm.go);
-//   - the end phase: drop-one checks, the rehearsal and the last comparison
-//     (end.go).
+//     worthwhile.go, bundle.go), the two states of the site in a trial (arms.go)
+//     and the confirmation (confirm.go);
+//   - the end phase: drop-one checks (dropcheck.go), the rehearsal and the last
+//     comparison (end.go).
 package tune

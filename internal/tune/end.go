@@ -244,9 +244,7 @@ func (t *endPhase) recheck(ctx context.Context, k keep) error {
 		t.note("not checked alone: %s: %d later changes are built on it", says, len(above))
 		return nil
 	}
-	tr := newTrial(t.runner, t.queue, changes...)
-	tr.looks = t.judge.Looks.Patient() // a kept change goes only if its gain is ruled out
-	tr.on, tr.c.Before = true, nil     // a shift of the arm without it means nothing: it is not the incumbent
+	check := t.newDropCheck(k, says, changes)
 	t.show(func(v *View) {
 		v.Phase, v.Doing, v.Purpose, v.Pairs, v.Effect = "drop-one", "without: "+says, "is it still needed?", 0, nil
 	})
@@ -254,35 +252,19 @@ func (t *endPhase) recheck(ctx context.Context, k keep) error {
 	if err := t.save(); err != nil {
 		return err
 	}
-	v, err := tr.without(ctx)
+	v, err := check.without(ctx)
 	weak := t.ledger.weak(k)
 	if err == nil && v.Effect.Level > 0 {
-		tr.again(a, k, v)
+		check.again(a, v)
 	}
 	dropped := err == nil && (v.Call == iikanji.Revert || weak && (unproven(v) || v.Call != iikanji.Keep && k.part < 0 && a.Verdict.Doubt >= mostDoubt))
 	if dropped {
-		err = tr.drop(ctx, a, k, says, v)
+		err = check.drop(ctx, a, v)
 	}
 	if !dropped || err != nil {
 		err = errors.Join(err, t.allBack(context.WithoutCancel(ctx)))
 	}
 	return err
-}
-
-// again notes what a check found of a change that it measured alone.
-func (tr *trial) again(a *Attempt, k keep, v iikanji.Verdict) {
-	if k.part < 0 {
-		a.Again = &v
-		tr.judge.Effects.Pool(&a.Verdict, v)
-		return
-	}
-	for len(a.Alone) <= k.part {
-		a.Alone = append(a.Alone, nil)
-	}
-	if v.Call == iikanji.Keep {
-		v.Why = "tried alone at the end: " + v.Why
-		a.Alone[k.part] = &v
-	}
 }
 
 // proofLevel is the one-sided level below which one trial proves a gain for the
@@ -306,67 +288,6 @@ func bit(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-// drop undoes a change for good that a check found to have no effect worth keeping.
-func (tr *trial) drop(ctx context.Context, a *Attempt, k keep, says string, v iikanji.Verdict) error {
-	if err := tr.put(ctx, false); err != nil {
-		return err
-	}
-	tr.ledger.InForce = slices.DeleteFunc(tr.ledger.InForce, func(id iikanji.ChangeID) bool { return slices.Contains(k.ids, id) })
-	a.Dropped = len(tr.ledger.inForceOf(a)) == 0
-	tr.ledger.Away, tr.incumbent, tr.fresh = nil, nil, nil
-	for _, p := range tr.c.Pairs {
-		if p.Void == "" && p.A != nil {
-			tr.incumbent = append(tr.incumbent, p.A)
-		}
-	}
-	tr.note("dropped: %s: %s", says, v.Why)
-	return tr.save()
-}
-
-// without runs pairs until the judge decides whether a change is still worth keeping.
-func (tr *trial) without(ctx context.Context) (iikanji.Verdict, error) {
-	tr.fresh = nil
-	var v iikanji.Verdict
-	for usable := 0; v.Call == iikanji.CallUnknown; usable = len(v.Tried) {
-		if len(tr.c.Pairs)-usable >= maxVoids || tr.tailLeft() < 3*tr.cost {
-			break
-		}
-		p, err := tr.pairWithout(ctx, usable)
-		if err != nil {
-			return v, err
-		}
-		if tr.c.Pairs = append(tr.c.Pairs, p); p.Void != "" {
-			continue
-		}
-		v = tr.rule().Decide(tr.c)
-		tr.show(func(w *View) { w.Pairs, w.Effect = len(v.Tried), &v.Effect })
-	}
-	return v, nil
-}
-
-// pairWithout is one pair of a drop-one check.
-func (tr *trial) pairWithout(ctx context.Context, usable int) (p judge.Pair, err error) {
-	order := judge.BA // the first run needs no switch
-	if usable >= 2 {
-		order = judge.NextOrder(tr.options.Seed, tr.changes[0].ID, usable)
-	} else if usable == 1 {
-		order = judge.AB
-	}
-	for _, on := range order.Arms() {
-		if err := tr.put(ctx, on); err != nil {
-			return p, err
-		}
-		run, void, err := tr.bench(ctx, BenchSpec{Load: tr.options.Short, Trial: on}, tr.changes...)
-		if err != nil {
-			return p, err
-		}
-		if p.Put(on, run, void); p.Void != "" {
-			break
-		}
-	}
-	return p, nil
 }
 
 // compare measures the untouched site against the final one in interleaved full

@@ -44,31 +44,45 @@ func (q *queue) carry(older []Candidate) {
 	}
 }
 
-// cured reports whether another remedy of the same finding is in force. A log
-// that is written more cheaply may still be turned off.
+// cured reports whether another remedy of the same finding is in force, or a rewrite
+// that has the fixes of this one. A log that is written more cheaply may still be turned
+// off.
 func (q *queue) cured(c Candidate) bool {
 	return c.Code != "" && !c.blinds() && !c.knob() && slices.ContainsFunc(q.ledger.Attempts, func(a Attempt) bool {
-		return (a.cause() == c.cause() || slices.Contains(a.Causes, c.cause())) && len(q.ledger.inForceOf(&a)) > 0
+		return (a.cause() == c.cause() || slices.Contains(a.Causes, c.cause()) || a.hasFixes(c)) && len(q.ledger.inForceOf(&a)) > 0
 	})
 }
 
 // next is the best candidate that was not tried under this bottleneck, among
 // those that blind the sensors or among the others.
 func (q *queue) next(blind bool) (Candidate, bool) {
-	again := Candidate{}
+	var rewrite, other, again Candidate
 	waiting := q.rewritesWait(q.candidates)
-	for _, c := range Ranked(q.believe(q.candidates), q.evidence.judge.Prior.SD()) {
-		if c.blinds() != blind || c.Key() == q.under || q.trifling(c) || waiting && c.apart() {
+	for _, c := range q.ranked() {
+		if c.blinds() != blind || c.Key() == q.under || q.trifling(c) || waiting && q.last(c) || !q.fits(c) || q.stale && q.cured(c) {
 			continue
 		}
 		switch tried, deferred := q.tried(c); {
-		case !tried:
-			return c, true
-		case deferred && again.Remedy.Kind == "" && q.hopeful(c):
-			again = c
+		case tried:
+			if deferred && again.none() && q.hopeful(c) {
+				again = c
+			}
+		case !c.rewrites() && other.none():
+			other = c
+		case c.rewrites() && rewrite.none():
+			rewrite = c
 		}
 	}
-	return again, again.Remedy.Kind != ""
+	if c, ok := q.best(rewrite, other); ok {
+		return c, true
+	}
+	return again, !again.none()
+}
+
+// ranked are the candidates with what screenings and trials have shown of them, best
+// first.
+func (q *queue) ranked() []Candidate {
+	return Ranked(q.believe(q.candidates), q.evidence.judge.Prior.SD())
 }
 
 // hopeless is the expected gain on ln(score) per run below which a trial is ended

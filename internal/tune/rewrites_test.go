@@ -1,11 +1,14 @@
 package tune
 
 import (
+	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/judge"
+	"github.com/iikanji/iikanji/internal/observe"
 	"github.com/iikanji/iikanji/internal/stats"
 )
 
@@ -109,5 +112,192 @@ func TestKnobAgain(t *testing.T) {
 		{Candidate: plain, Key: plain.Key(), Changes: []iikanji.ChangeID{1}}}})
 	if q.cured(knob) || !q.cured(plain) {
 		t.Errorf("cured: knob %v, rewrite %v", q.cured(knob), q.cured(plain))
+	}
+}
+
+// TestLeftOutWork: a knob that leaves work out is expected to gain by what is left out,
+// and its values wait until the rewrites had their trial.
+func TestLeftOutWork(t *testing.T) {
+	knob := func(variant string) iikanji.Remedy {
+		return iikanji.Remedy{Kind: "gocode", Target: "app", Says: variant,
+			Args: map[string]string{"levers": "APP214", "file": "main.go", "func": "post", "place": "drops (0.9)", "variant": variant}}
+	}
+	d := &observe.Diagnosis{Run: &iikanji.Run{}, CPU: 1, Findings: []iikanji.Finding{
+		{Code: "APP214", Where: "post", More: math.Log(10), Remedies: []iikanji.Remedy{knob("end"), knob("half")}}}}
+	cs, refused := Candidates(d)
+	if len(cs) != 2 || len(refused) > 0 || cs[0].Gain != math.Log(10)/2 {
+		t.Fatalf("candidates %+v, refused %v", cs, refused)
+	}
+	first, second := rewrite("APP201", "APP201", "a"), rewrite("APP204", "APP204", "b")
+	q := queueOf(ledger{InForce: []iikanji.ChangeID{1}})
+	q.options.Time, q.candidates = 1, append(cs, first, second)
+	q.cost = 0
+	if got, _ := q.next(false); got.Key() != first.Key() {
+		t.Errorf("before the rewrites comes %s", got.Remedy.Says)
+	}
+	q.ledger.Attempts = []Attempt{{Candidate: first, Key: first.Key(), Verdict: iikanji.Verdict{Call: iikanji.Revert, Reason: iikanji.NoGain}}}
+	if got, _ := q.next(false); got.Key() != cs[0].Key() {
+		t.Errorf("after the first rewrite comes %s", got.Remedy.Says)
+	}
+	kept := q.ledger.Attempts[0]
+	kept.Changes, kept.Verdict = []iikanji.ChangeID{1}, iikanji.Verdict{Call: iikanji.Keep, Effect: iikanji.Interval{Mid: 0.3}}
+	q.ledger.Attempts[0] = kept
+	if end := q.believe(cs)[0]; end.Chance != 2*cs[0].Chance {
+		t.Errorf("after a rewrite with a large effect the chance is %v of %v", end.Chance, cs[0].Chance)
+	}
+	q.ledger.Attempts[0].Fast, q.ledger.Attempts[0].Verdict.Effect = true, iikanji.Interval{}
+	if end := q.believe(cs)[0]; end.Chance != 2*cs[0].Chance {
+		t.Errorf("after a rewrite by the fast lane the chance is %v of %v", end.Chance, cs[0].Chance)
+	}
+	q.ledger.Attempts = nil
+	q.ledger.Attempts = append(q.ledger.Attempts, Attempt{Candidate: cs[0], Key: cs[0].Key(), Verdict: iikanji.Verdict{Call: iikanji.Revert, Reason: iikanji.NoGain}})
+	if half := q.believe(cs)[1]; half.Chance != sibling*cs[1].Chance {
+		t.Errorf("after a trial of another value without a gain the chance is %v of %v", half.Chance, cs[1].Chance)
+	}
+}
+
+// TestRewriteOrOther: a large expected gain of another kind comes before rewrites of
+// source; otherwise the expected gain per run decides, of the rewrites together.
+func TestRewriteOrOther(t *testing.T) {
+	other := func(gain float64) Candidate {
+		return Candidate{Code: "DB206", Where: "x", Gain: gain, Chance: 0.5,
+			Remedy: iikanji.Remedy{Kind: "mysqlconf", Target: "database", Says: "other", Args: map[string]string{"name": "innodb_flush_log_at_trx_commit", "value": "2"}}}.cached()
+	}
+	a, b, c := rewrite("APP201", "APP201", "a"), rewrite("APP204", "APP204", "b"), rewrite("APP206", "APP206", "c")
+	for name, test := range map[string]struct {
+		candidates []Candidate
+		cost       time.Duration
+		want       string
+	}{
+		"one rewrite":             {[]Candidate{other(0.12), a}, time.Second, "other"},
+		"three together":          {[]Candidate{other(0.12), a, b, c}, time.Second, "APP201 in a"},
+		"large":                   {[]Candidate{other(large), a, b, c}, time.Second, "other"},
+		"no time for a rewrite":   {[]Candidate{other(0.12), a, b, c}, 12 * time.Minute / 5, "other"},
+		"only rewrites":           {[]Candidate{a, b}, time.Second, "APP201 in a"},
+		"no time for any of them": {[]Candidate{a, b}, 12 * time.Minute / 5, ""},
+	} {
+		q := queueOf(ledger{})
+		began := time.Unix(1e9, 0)
+		*q.budget = budget{options: TuneOptions{Time: time.Hour, Pairs: 2, Short: time.Second, Full: time.Second}, cost: test.cost, began: began,
+			now: func() time.Time { return began.Add(30 * time.Minute) }, reserve: func() int { return 0 }}
+		q.candidates = test.candidates
+		if got, ok := q.next(false); got.Remedy.Says != test.want || ok != (test.want != "") {
+			t.Errorf("%s: the next candidate is %q (%v), want %q", name, got.Remedy.Says, ok, test.want)
+		}
+	}
+}
+
+// TestCoveredIsCured: a rewrite whose fixes are in force with those of another finding
+// of its function is not tried again, also where a bundle brought them.
+func TestCoveredIsCured(t *testing.T) {
+	all, part, elsewhere := rewrite("APP201", "APP201,APP203", "a"), rewrite("APP203", "APP203", "a"), rewrite("APP203", "APP203", "b")
+	other := rewrite("APP206", "APP206", "c")
+	bundle := bundleOf([]Candidate{all, other}, "")
+	for name, a := range map[string]Attempt{
+		"alone":       {Candidate: all, Key: all.Key()},
+		"in a bundle": {Candidate: bundle, Key: bundle.Key(), Causes: []string{all.cause(), other.cause()}},
+	} {
+		a.Changes, a.Verdict = []iikanji.ChangeID{1}, iikanji.Verdict{Call: iikanji.Keep}
+		q := queueOf(ledger{Attempts: []Attempt{a}, InForce: []iikanji.ChangeID{1}})
+		if !q.cured(part) || q.cured(elsewhere) {
+			t.Errorf("%s: cured: the same function %v, another one %v", name, q.cured(part), q.cured(elsewhere))
+		}
+		q.ledger.InForce = nil
+		if q.cured(part) {
+			t.Errorf("%s: cured by a change that is not in force", name)
+		}
+	}
+}
+
+// TestLogsFirst: the rest of the time goes to changes of logs only if it does not
+// suffice for both, if they can be proven in it, and if they promise more per run.
+func TestLogsFirst(t *testing.T) {
+	logs := Candidate{Code: "WEB110", Where: "log", Gain: 0.3, Chance: 0.5,
+		Remedy: iikanji.Remedy{Kind: "nginxconf", Target: "nginx", Says: "logs", Args: map[string]string{"act": "access log", "log": "off"}}}.cached()
+	if !logs.blinds() {
+		t.Fatal("the log is not of a kind that blinds")
+	}
+	small := Candidate{Code: "DB206", Where: "x", Gain: 0.1, Chance: 0.3,
+		Remedy: iikanji.Remedy{Kind: "mysqlconf", Target: "database", Says: "other", Args: map[string]string{"name": "innodb_flush_log_at_trx_commit", "value": "2"}}}.cached()
+	weak := logs
+	weak.Gain = 0.01
+	for name, test := range map[string]struct {
+		logs Candidate
+		runs int // that are left
+		want bool
+	}{
+		"time for both":       {logs, 40, false},
+		"time for one":        {logs, 6, true},
+		"too short for logs":  {logs, 2, false},
+		"logs promise little": {weak, 18, false},
+	} {
+		q := queueOf(ledger{})
+		q.judge = judge.NewJudge(stats.Prior{Var: 0.03 * 0.03, DF: 8})
+		began := time.Unix(1e9, 0)
+		*q.budget = budget{options: TuneOptions{Time: 2 * time.Hour, Pairs: 2, Short: time.Second, Full: time.Second}, cost: 10 * time.Second, began: began, reserve: func() int { return 0 }}
+		q.now = func() time.Time { return began }
+		end := q.timeFor() - time.Duration(test.runs)*q.cost
+		q.now = func() time.Time { return began.Add(end) }
+		q.candidates = []Candidate{small, test.logs}
+		if got := q.logsFirst(small); got != test.want {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
+}
+
+// TestWorthObserving: a new observation comes before the next trial, unless it leaves no
+// time for a trial, or a knob is next that promises much.
+func TestWorthObserving(t *testing.T) {
+	began := time.Unix(1e9, 0)
+	knob, plain := rewrite("APP214", "APP214", "a", "place", "drops (0.9)", "variant", "end"), rewrite("APP206", "APP206", "b")
+	knob.Chance, knob.Gain = 0.25, 1
+	for name, test := range map[string]struct {
+		next Candidate
+		runs int // that are left
+		want bool
+	}{
+		"a rewrite":         {plain, 40, true},
+		"a knob":            {knob, 40, false},
+		"a knob, too short": {knob, 3, false},
+		"too short":         {plain, 3, false},
+	} {
+		q := queueOf(ledger{})
+		q.diagnosis, q.stale, q.candidates = &observe.Diagnosis{}, true, []Candidate{test.next}
+		*q.budget = budget{options: TuneOptions{Time: 2 * time.Hour, Pairs: 2, Short: time.Second, Full: time.Second}, cost: 10 * time.Second, began: began,
+			now: func() time.Time { return began }, reserve: func() int { return 0 }}
+		end := q.timeFor() - time.Duration(test.runs)*q.cost
+		q.now = func() time.Time { return began.Add(end) }
+		if got := q.worthObserving(); got != test.want {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+		if q.diagnosis = nil; !q.worthObserving() {
+			t.Errorf("%s: the first observation is left out", name)
+		}
+	}
+}
+
+// TestRewriteAfterBundle: a rewrite that had no gain together with others is hardly
+// expected to have one alone.
+func TestRewriteAfterBundle(t *testing.T) {
+	a, b, c := rewrite("APP201", "APP201", "a"), rewrite("APP204", "APP204", "b"), rewrite("APP206", "APP206", "c")
+	bundle := bundleOf([]Candidate{a, b}, "")
+	q := queueOf(ledger{Attempts: []Attempt{{Candidate: bundle, Key: bundle.Key(), Verdict: iikanji.Verdict{Call: iikanji.Revert, Reason: iikanji.NoGain}}}})
+	got := q.believe([]Candidate{a, c})
+	if got[0].Chance != without*a.Chance || got[1].Chance != c.Chance {
+		t.Errorf("chances %v and %v of %v", got[0].Chance, got[1].Chance, a.Chance)
+	}
+}
+
+// TestRemedyOfKey: a key has all of a remedy that it was made of.
+func TestRemedyOfKey(t *testing.T) {
+	for _, c := range []Candidate{
+		rewrite("APP214", "APP214", "(*app).post", "place", "a share is chosen = at random (0.9)", "variant", "end"),
+		{Remedy: iikanji.Remedy{Kind: "ddl", Target: "database", Args: map[string]string{"columns": "a,b", "act": "add index", "empty": ""}}},
+		{Remedy: iikanji.Remedy{Kind: "sysctl", Target: "host"}},
+	} {
+		r := remedyOf(c.Key())
+		if got := keyOfRemedy(r); got != c.Key() || r.Kind != c.Remedy.Kind || r.Target != c.Remedy.Target || len(r.Args) != len(c.Remedy.Args) {
+			t.Errorf("%q gives %+v", c.Key(), r)
+		}
 	}
 }

@@ -50,6 +50,9 @@ func (q *queue) believe(cs []Candidate) []Candidate {
 			cs[i].Chance, cs[i].Gain = s.Belief(cs[i].Chance)
 			cs[i].Gain = max(0, cs[i].Gain)
 		}
+		if cs[i].rewrites() {
+			cs[i].Chance *= q.prospects(cs[i])
+		}
 	}
 	return cs
 }

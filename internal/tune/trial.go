@@ -17,34 +17,26 @@ import (
 // A trial compares the site with changes to the site without them, in
 // interleaved pairs. Several changes are a bundle, which gets one verdict.
 type trial struct {
-	*runner
+	*arms
 	*queue
-	changes  []*iikanji.Change // in the order of application
+	rungShare
 	c        judge.Case
-	on       bool         // the changes are applied
 	free     *iikanji.Run // the incumbent's latest run, which serves as the first A
 	order    judge.Order  // of the first pair; it saves a switch between the arms
 	began    time.Time
-	runs     int
-	had      int           // pairs of an earlier part of the trial
-	resumed  bool          // had is not 0
-	closed   bool          // the fast lane has failed for these changes
-	wait     time.Duration // before the next run
-	looks    stats.Looks   // of this trial; empty for the judge's own
-	deferred bool          // ended early: another candidate promises more
+	had      int         // pairs of an earlier part of the trial
+	resumed  bool        // had is not 0
+	closed   bool        // the fast lane has failed for these changes
+	looks    stats.Looks // of this trial; empty for the judge's own
+	deferred bool        // ended early: another candidate promises more
 	answered *iikanji.Answered
-	replan   bool          // initialize undid the change: plan it again, into the schema file
-	applying time.Duration // how long it took to apply the changes for the first time
-	rung     *Rung         // of a ladder; nil in a search
-	until    time.Time     // end of the rung's share of the time; zero without one
-	latest   *iikanji.Run  // the latest run, if it had the changes applied
 }
 
 // errTime is the end of the time in the middle of a trial.
 var errTime = errors.New("the time is up")
 
 func newTrial(t *runner, q *queue, changes ...*iikanji.Change) *trial {
-	tr := &trial{runner: t, queue: q, changes: changes, began: t.now(), free: t.fresh, order: judge.BA}
+	tr := &trial{arms: &arms{runner: t, changes: changes}, queue: q, began: t.now(), free: t.fresh, order: judge.BA}
 	if tr.free != nil || t.ledger.Open != nil { // runs of the incumbent confirm the unconfirmed change
 		tr.order = judge.AB
 	}
@@ -93,7 +85,7 @@ func (tr *trial) hold(ctx context.Context, a *Attempt) (err error) {
 	if err := tr.takeUp(a.Key); err != nil {
 		return err
 	}
-	why, err := tr.sameAnswers(ctx)
+	why, err := tr.compareAnswers(ctx)
 	if err == nil && why == "" && !tr.on {
 		err = tr.put(ctx, true)
 	}
@@ -142,13 +134,6 @@ func firstLine(s string) string {
 	return line
 }
 
-// away undoes the candidate, even when ctx is done.
-func (tr *trial) away(ctx context.Context, why string) error {
-	err := tr.undo(ctx, tr.changes, why)
-	tr.on = false
-	return err
-}
-
 // decide runs pairs until the judge has decided, or until the fast lane accepts
 // the candidate provisionally because of one run far above the incumbent's.
 func (tr *trial) decide(ctx context.Context) (judge.Provisional, iikanji.Verdict, error) {
@@ -174,15 +159,15 @@ func (tr *trial) decide(ctx context.Context) (judge.Provisional, iikanji.Verdict
 			}
 			continue
 		}
-		if v.Call != iikanji.CallUnknown && !tr.more(v) {
+		if v.Call != iikanji.CallUnknown && !tr.more(v, tr.rule().Looks.Last(), tr.now(), tr.cost) {
 			return judge.Provisional{}, v, nil
 		}
 		usable = len(v.Tried)
-		if tr.shareEnded(v) {
+		if tr.ended(v, tr.now(), tr.cost) {
 			v.Call, v.Reason, v.Why = iikanji.Inconclusive, iikanji.Undecided, "the rung's share of the time is over; "+v.Why
 			return judge.Provisional{}, v, nil
 		}
-		if tr.deferred = tr.better(v); tr.deferred {
+		if tr.deferred = tr.better(v, tr.rule().Looks, len(tr.changes)); tr.deferred {
 			v.Call, v.Reason, v.Why = iikanji.Inconclusive, iikanji.TooFew, "postponed, the expected gain of its next runs is less than that of other candidates: "+v.Why
 			return judge.Provisional{}, v, nil
 		}

@@ -64,7 +64,7 @@ func (t *Tuner) search(ctx context.Context) error {
 			t.note("the search ended: %s", why)
 			return nil
 		}
-		if t.stale {
+		if t.stale && t.worthObserving() {
 			if err := t.observe(ctx); err != nil {
 				return err
 			}
@@ -79,7 +79,7 @@ func (t *Tuner) search(ctx context.Context) error {
 				continue
 			}
 		}
-		if !ok && t.moved {
+		if !ok && t.moved && t.runsLeft() >= leastObserved {
 			t.moved, t.stale = false, true // several small effects may have moved the bottleneck, too
 			continue
 		}
@@ -98,6 +98,10 @@ func (t *Tuner) search(ctx context.Context) error {
 			}
 			continue
 		}
+		if t.logsFirst(c) {
+			t.note("the search ended: the rest of the time is for changes that turn logs off")
+			return nil
+		}
 		if tried, err := t.screen(ctx, t.factors(c)); err != nil {
 			return err
 		} else if tried {
@@ -113,6 +117,22 @@ func (t *Tuner) search(ctx context.Context) error {
 		}
 	}
 }
+
+// worthObserving reports whether a new observation may change what is tried next. One
+// that leaves too little time for a trial does not, and neither does one before the
+// trial of a knob that promises much: no sensor measures what it admits, and the site is
+// observed after it.
+func (q *queue) worthObserving() bool {
+	if q.diagnosis == nil {
+		return true
+	}
+	c, ok := q.next(false)
+	return q.runsLeft() >= leastObserved && !(ok && c.knob() && c.Chance*c.Gain >= leap)
+}
+
+// leastObserved is how many runs before the end of the search the site is observed
+// again: one and a half for the observation, and four for the trial that follows from it.
+const leastObserved = 5.5
 
 // lastCall is how many runs before the end of the search the bundle of all
 // parked candidates gets its trial.

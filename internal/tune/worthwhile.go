@@ -9,23 +9,24 @@ import (
 	"github.com/iikanji/iikanji/internal/stats"
 )
 
-// better reports whether another candidate promises more per run than continuing
-// this trial. Ending a trial early keeps nothing, so it never keeps wrongly.
-func (tr *trial) better(v iikanji.Verdict) bool {
-	if tr.options.Time <= 0 || len(v.Tried) < 1 {
+// better reports whether another candidate promises more per run than continuing a
+// trial of some changes with these looks. Ending a trial early keeps nothing, so it
+// never keeps wrongly.
+func (q *queue) better(v iikanji.Verdict, looks stats.Looks, changes int) bool {
+	if q.options.Time <= 0 || len(v.Tried) < 1 {
 		return false
 	}
-	sd := tr.judge.Prior.SD()
-	ahead := promise(v, sd, tr.rule().Looks)
+	sd := q.judge.Prior.SD()
+	ahead := promise(v, sd, looks)
 	little := len(v.Tried) > 1 && ahead < hopeless // nothing comes of it even if there is time
-	if len(tr.changes) > 1 {                       // a bundle is never ended for another candidate
+	if changes > 1 {                               // a bundle is never ended for another candidate
 		return little
 	}
-	if tr.due() && tr.timeFor() < lastCall*tr.cost {
+	if q.due() && q.timeFor() < lastCall*q.cost {
 		return true
 	}
-	next, ok := tr.next(false)
-	if !ok || slices.ContainsFunc(tr.ledger.Attempts, func(a Attempt) bool { return a.Key == next.Key() && a.Deferred }) {
+	next, ok := q.next(false)
+	if !ok || slices.ContainsFunc(q.ledger.Attempts, func(a Attempt) bool { return a.Key == next.Key() && a.Deferred }) {
 		return little
 	}
 	return ahead < next.Chance*next.Gain/runsFor(next.Gain, sd)
@@ -57,7 +58,7 @@ func promise(v iikanji.Verdict, sd float64, looks stats.Looks) float64 {
 // ahead reports whether a trial is so likely to prove a gain that it may take
 // time from the last comparison, whose runs stay at least twice as long as the
 // trial's.
-func (tr *trial) ahead(v iikanji.Verdict) bool {
-	end := time.Duration(2*tr.options.Pairs)*(2*tr.options.Short+tr.overhead()) + 3*tr.cost
-	return v.Effect.Lo > 0 && likely(v) >= leap/2 && tr.timeLeft()-end > 2*tr.cost
+func (b *budget) ahead(v iikanji.Verdict) bool {
+	end := time.Duration(2*b.options.Pairs)*(2*b.options.Short+b.overhead()) + 3*b.cost
+	return v.Effect.Lo > 0 && likely(v) >= leap/2 && b.timeLeft()-end > 2*b.cost
 }

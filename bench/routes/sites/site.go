@@ -18,7 +18,8 @@ type Site struct {
 	Lines int
 	// Routes has one route per line: "GET /users/{user}/posts 5", with the
 	// parameters in braces and a weight (default 1). Behind the weight,
-	// "like=N" gives routes with the same N the same times and sizes.
+	// "like=N" gives routes with the same N the same times and sizes, and "from=/a|/b"
+	// has the pages with links to it; a parameter there has the value of the request's.
 	Routes string
 	Pools  map[string]Pool // values of the parameters
 	Model  Model
@@ -49,6 +50,7 @@ type Request struct {
 	Bytes        int
 	Took         time.Duration
 	User         string
+	Referer      string // path of the page with the link; empty for none
 	Route        string // the true route; empty for scanners
 }
 
@@ -59,6 +61,7 @@ type route struct {
 	weight float64
 	ms     float64 // median time
 	bytes  float64 // median size
+	from   []string
 }
 
 // hash01 maps a text to [0, 1).
@@ -82,6 +85,8 @@ func (s *Site) parse() (all []route) {
 		for _, opt := range f[2:] {
 			if like, ok := strings.CutPrefix(opt, "like="); ok {
 				seed = like
+			} else if from, ok := strings.CutPrefix(opt, "from="); ok {
+				r.from = strings.Split(from, "|")
 			} else if _, err := fmt.Sscan(opt, &r.weight); err != nil {
 				panic("route " + line + ": " + err.Error())
 			}
@@ -189,6 +194,9 @@ func (s *Site) Requests() (all []Request) {
 
 func (s *Site) request(r *rand.Rand, t *route, pools map[string]*values) Request {
 	q := Request{Method: t.method, Route: t.name, Status: 200}
+	if len(t.from) > 0 {
+		q.Referer = t.from[r.IntN(len(t.from))]
+	}
 	var b strings.Builder
 	for i, part := range t.parts {
 		if i%2 == 0 {
@@ -200,6 +208,7 @@ func (s *Site) request(r *rand.Rand, t *route, pools map[string]*values) Request
 			q.User = v
 		}
 		b.WriteString(v)
+		q.Referer = strings.ReplaceAll(q.Referer, "{"+part+"}", v)
 	}
 	q.Path = b.String()
 	switch x := r.Float64(); {
@@ -247,11 +256,15 @@ func Write(w io.Writer, all []Request) error {
 		if user == "" {
 			user = "-"
 		}
+		from := "-"
+		if q.Referer != "" {
+			from = "https://www.example.com" + q.Referer
+		}
 		if i%20 == 19 {
 			at = at.Add(time.Second)
 		}
-		if _, err := fmt.Fprintf(w, "10.0.0.%d - %s [%s] \"%s %s HTTP/1.1\" %d %d \"-\" \"Mozilla/5.0\" %.3f\n", i%250, user,
-			at.Format("02/Jan/2006:15:04:05 -0700"), q.Method, q.Path, q.Status, q.Bytes, q.Took.Seconds()); err != nil {
+		if _, err := fmt.Fprintf(w, "10.0.0.%d - %s [%s] \"%s %s HTTP/1.1\" %d %d \"%s\" \"Mozilla/5.0\" %.3f\n", i%250, user,
+			at.Format("02/Jan/2006:15:04:05 -0700"), q.Method, q.Path, q.Status, q.Bytes, from, q.Took.Seconds()); err != nil {
 			return err
 		}
 	}

@@ -10,4 +10,5 @@ import (
 	_ "github.com/iikanji/iikanji/internal/change/nginxconf"
 	_ "github.com/iikanji/iikanji/internal/change/patch"
 	_ "github.com/iikanji/iikanji/internal/change/sysctl"
+	_ "github.com/iikanji/iikanji/internal/change/workers"
 )

@@ -33,6 +33,7 @@ var keeps = map[string]string{
 	"nginxconf/upstream socket":    "the same requests reach the app by its socket, which must accept when the change is planned",
 	"nginxconf/workers":            "more workers, connections or descriptors; fewer weaken availability",
 	"patch/":                       "what source code does cannot be computed: the checks of the runs decide, and what its author admits counts in addition",
+	"workers/":                     "further processes and threads of an app whose source keeps no state in their memory; state weakens freshness and behaviour, threads weaken tested-only",
 	"sysctl/limits":                "higher limits; lower ones weaken availability or observability",
 	"sysctl/sysctl":                "each kernel variable has its rule or its reason in package promise",
 }

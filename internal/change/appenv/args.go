@@ -120,8 +120,14 @@ func (w *wanted) weakened(now map[string]string) []iikanji.Promise {
 	for _, p := range w.DSN.params {
 		all = append(all, promise.Connection.Of(p.name, "", p.value)...)
 	}
+	for _, p := range w.SQLite {
+		all = append(all, promise.SQLite.Of(p.name, "", p.value)...)
+	}
 	if w.quiet() {
 		all = append(all, promise.QuietApp()...)
+	}
+	if w.Trace != "" {
+		all = append(all, iikanji.Observability)
 	}
 	return promise.Join(all)
 }
@@ -138,11 +144,17 @@ func (w *wanted) says() string {
 	if w.DSN.socket {
 		parts = append(parts, "connect by the unix socket")
 	}
+	for _, p := range w.SQLite {
+		parts = append(parts, "open SQLite files with "+p.name+" = "+p.value)
+	}
 	if w.Pool > 0 {
 		parts = append(parts, fmt.Sprintf("a pool of %d connections", w.Pool))
 	}
 	if w.quiet() {
 		parts = append(parts, "no debug log and no line per request")
+	}
+	if w.Trace != "" {
+		parts = append(parts, "no trace of SQLite statements")
 	}
 	return strings.Join(parts, ", ")
 }

@@ -39,6 +39,11 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err := env.set(w); err != nil {
 		return nil, err
 	}
+	if w.Trace != "" {
+		if err := env.withoutTrace(s); err != nil {
+			return nil, err
+		}
+	}
 	src, err := w.inSource(s, svc, env)
 	if err != nil {
 		return nil, err
@@ -80,7 +85,7 @@ func (w *wanted) inSource(s *change.Site, svc change.Service, env *environment) 
 		}
 	}
 	dsn := len(params) > 0 && !inVariable
-	if !dsn && w.Pool == 0 && !w.quiet() {
+	if !dsn && w.Pool == 0 && !w.quiet() && len(w.SQLite) == 0 {
 		return &source{}, nil
 	}
 	if svc.Source == "" || svc.Build == nil {
@@ -92,6 +97,9 @@ func (w *wanted) inSource(s *change.Site, svc change.Service, env *environment) 
 	}
 	if dsn {
 		err = src.setDSN(params)
+	}
+	if err == nil && len(w.SQLite) > 0 {
+		err = src.setSQLite(w.SQLite)
 	}
 	if err == nil && w.Pool > 0 {
 		err = src.setPool(w.Pool)
@@ -105,7 +113,7 @@ func (w *wanted) inSource(s *change.Site, svc change.Service, env *environment) 
 // whose names the settings that need the source, for an error.
 func (w *wanted) whose(dsn bool) string {
 	var parts []string
-	if dsn {
+	if dsn || len(w.SQLite) > 0 {
 		parts = append(parts, "the DSN")
 	}
 	if w.Pool > 0 {

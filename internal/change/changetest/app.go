@@ -2,6 +2,7 @@ package changetest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -28,6 +30,10 @@ import (
 type App struct {
 	Dir string
 	Env []string // of the program, without the variables of EnvFile
+	// Start is the command line of an App that is not compiled, run in the folder of the
+	// source. It listens on the unix socket "sock" above that folder, and answers requests
+	// of HTTP; the body counts.
+	Start []string
 
 	mu  sync.Mutex
 	run *exec.Cmd
@@ -40,8 +46,12 @@ const Service = "app"
 // child it uses the parent's App.
 func NewApp(t *testing.T, files map[string]string, env ...string) *App {
 	t.Helper()
-	a := &App{Dir: ChildDir(), Env: env}
-	if a.Dir != "" {
+	return newApp(t, &App{Env: env}, files)
+}
+
+func newApp(t *testing.T, a *App, files map[string]string) *App {
+	t.Helper()
+	if a.Dir = ChildDir(); a.Dir != "" {
 		return a
 	}
 	var err error
@@ -69,6 +79,12 @@ func NewApp(t *testing.T, files map[string]string, env ...string) *App {
 	return a
 }
 
+// NewServer is NewApp for a program that is not compiled.
+func NewServer(t *testing.T, files map[string]string, start []string, env ...string) *App {
+	t.Helper()
+	return newApp(t, &App{Env: env, Start: start}, files)
+}
+
 // Path returns a path in the App's folder.
 func (a *App) Path(name string) string { return filepath.Join(a.Dir, name) }
 
@@ -78,6 +94,9 @@ func (a *App) Source(name string) string { return filepath.Join(a.Dir, "src", na
 // EnvFile returns the path of the file with variables that are read at each
 // start.
 func (a *App) EnvFile() string { return a.Path("app.env") }
+
+// ArgsFile returns the path of the file with the command line that replaces Start.
+func (a *App) ArgsFile() string { return a.Path("app.args") }
 
 func (a *App) control() string { return a.Path("control") }
 
@@ -92,7 +111,11 @@ func (a *App) Write(t *testing.T, name, text string) {
 
 // Open returns the site in dir.
 func (a *App) Open(dir string) *change.Site {
-	in := &App{Dir: dir, Env: a.Env}
+	in := &App{Dir: dir, Env: a.Env, Start: a.Start}
+	if len(a.Start) > 0 {
+		return &change.Site{Roots: []string{dir}, Services: map[string]change.Service{Service: {
+			EnvFile: in.EnvFile(), ArgsFile: in.ArgsFile(), Env: in.Env, Restart: in.askRestart, Processes: in.processes}}}
+	}
 	return &change.Site{Roots: []string{dir}, Services: map[string]change.Service{Service: {
 		Source: in.Source(""), EnvFile: in.EnvFile(), Env: in.Env, Build: in.build, Restart: in.askRestart}}}
 }
@@ -109,6 +132,11 @@ func (a *App) State() (string, error) {
 		return "", err
 	}
 	text += fmt.Sprintf("== app.env %v\n%s", err == nil, env)
+	args, err := os.ReadFile(a.ArgsFile())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	text += fmt.Sprintf("== app.args %v\n%s", err == nil, args)
 	left, err := filepath.Glob(a.Path(".*"))
 	if err != nil {
 		return "", err
@@ -124,11 +152,40 @@ func (a *App) Ask() (string, error) {
 		return "", err
 	}
 	defer c.Close()
+	if len(a.Start) > 0 {
+		return askHTTP(c)
+	}
 	b, err := io.ReadAll(c)
 	if err == nil && len(b) == 0 {
 		err = errors.New("the app says nothing")
 	}
 	return string(b), err
+}
+
+// askHTTP returns the body of an answer.
+func askHTTP(c net.Conn) (string, error) {
+	if _, err := io.WriteString(c, "GET / HTTP/1.0\r\n\r\n"); err != nil {
+		return "", err
+	}
+	b, err := io.ReadAll(c)
+	head, body, ok := strings.Cut(string(b), "\r\n\r\n")
+	if err == nil && (!ok || !strings.Contains(head, " 200 ")) {
+		err = fmt.Errorf("the app answers %q", head)
+	}
+	return body, err
+}
+
+// processes is the id of the program that runs.
+func (a *App) processes() []int {
+	b, err := os.ReadFile(a.Path("app.pid"))
+	if err != nil {
+		return nil
+	}
+	pid, err := strconv.Atoi(string(b))
+	if err != nil {
+		return nil
+	}
+	return []int{pid}
 }
 
 // build compiles the program of a folder.
@@ -193,9 +250,30 @@ func (a *App) askRestart(ctx context.Context) error {
 	return nil
 }
 
-// restart compiles the present source and starts the program.
+// command is the command of the program: compiled of the present source, or Start.
+func (a *App) command(ctx context.Context) (*exec.Cmd, error) {
+	if len(a.Start) == 0 {
+		program, err := a.program(ctx, a.Source(""))
+		return exec.Command(program, a.Path("sock")), err
+	}
+	args := a.Start
+	b, err := os.ReadFile(a.ArgsFile())
+	if err == nil {
+		err = json.Unmarshal(b, &args)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir = a.Source("")
+	return cmd, nil
+}
+
+// restart starts the program of the present source and setup.
 func (a *App) restart(ctx context.Context) error {
-	program, err := a.program(ctx, a.Source(""))
+	cmd, err := a.command(ctx)
 	if err != nil {
 		return err
 	}
@@ -209,18 +287,31 @@ func (a *App) restart(ctx context.Context) error {
 	if err := os.Remove(a.Path("sock")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	a.run = exec.Command(program, a.Path("sock"))
+	a.run = cmd
 	a.run.Env = append(os.Environ(), a.Env...)
 	for line := range strings.Lines(string(env)) {
 		a.run.Env = append(a.run.Env, strings.TrimSpace(line)) // comment lines give variables that no program reads
 	}
 	a.run.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	log, err := os.Create(a.Path("app.log"))
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	a.run.Stdout, a.run.Stderr = log, log
 	if err := a.run.Start(); err != nil {
 		return err
 	}
+	if err := os.WriteFile(a.Path("app.pid"), []byte(strconv.Itoa(a.run.Process.Pid)), 0o644); err != nil {
+		return err
+	}
 	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		if _, err = a.Ask(); err == nil || time.Now().After(end) {
-			return err
+		if _, err = a.Ask(); err == nil {
+			return nil
+		}
+		if time.Now().After(end) {
+			text, _ := os.ReadFile(log.Name())
+			return fmt.Errorf("%w; its output: %s", err, text)
 		}
 	}
 }
@@ -229,7 +320,11 @@ func (a *App) stop() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.run != nil && a.run.Process != nil {
-		_ = a.run.Process.Kill()
+		end := syscall.SIGKILL
+		if len(a.Start) > 0 {
+			end = syscall.SIGTERM // a server ends its own processes then
+		}
+		_ = a.run.Process.Signal(end)
 		_ = a.run.Wait()
 	}
 	a.run = nil

@@ -453,3 +453,36 @@ func firstDifference(got, want string) string {
 	}
 	return fmt.Sprintf("%d lines, want %d", len(a), len(b))
 }
+
+// TestFilesWeaken: an index of SQLite files may change the order of rows without ORDER
+// BY, unless the observed run proved that every statement sorts them; dropping one, too.
+// A policy that allows nothing refuses the change then.
+func TestFilesWeaken(t *testing.T) {
+	s := newFileSite(t)
+	site := s.open(s.dir)
+	for _, r := range []iikanji.Remedy{fileRemedy("add index", "columns", "points"), fileRemedy("drop index", "name", "slow_one")} {
+		for _, proven := range []bool{true, false} {
+			if r.Proof = nil; proven {
+				r.Proof = []iikanji.Proof{iikanji.RowsSorted}
+			}
+			c, err := change.Plan(t.Context(), site, r)
+			if err != nil || len(c.Weakens) == 0 != proven || !proven && c.Weakens[0] != iikanji.RowOrder {
+				t.Fatalf("%s, proven %v: %+v, %v", r.Args["act"], proven, c, err)
+			}
+			if proven {
+				continue
+			}
+			h, err := history.Open(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer h.Close()
+			if err := h.AddChange(c, change.Diff(c)); err != nil {
+				t.Fatal(err)
+			}
+			if err := (&change.Executor{Hands: site, Journal: h}).Apply(t.Context(), c.ID); err == nil || !strings.Contains(err.Error(), "weakens the promise of row-order") {
+				t.Errorf("%s without a proof: %v", r.Args["act"], err)
+			}
+		}
+	}
+}

@@ -256,6 +256,17 @@ func TestChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Plain indexes of one table that initialize wipes out together.
+	a.apply(remedy("add index", "isu_condition", "columns", "uuid, timestamp DESC"))
+	a.apply(remedy("add index", "isu_condition", "columns", "timestamp"))
+	s.initialize(t)
+	if done, err := a.x.RevertAll(t.Context(), "test"); err != nil || len(done) != 2 {
+		t.Fatalf("reverted %v of two that initialize wiped out: %v", done, err)
+	}
+	if now, err := s.state(); err != nil || now != untouched {
+		t.Fatalf("after initialize and the reverts: %v\n%s\nwant\n%s", err, now, untouched)
+	}
+
 	all := []*iikanji.Change{
 		a.apply(change.IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp"))),
 		a.apply(change.IntoSchemaFile(remedy("add index", "isu", "columns", "name"))),

@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"maps"
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -23,6 +28,14 @@ import (
 // queryCache is the lever that adds a query cache. Its change is planned from all of
 // the source and from the definitions of the tables.
 const queryCache = "APP207"
+
+// keptSearches is the lever that keeps the answers of searches in the app. Like a query
+// cache, it sees the writes of its own process only.
+const keptSearches = "APP216"
+
+// idBlocks is the lever that takes ids in blocks: another process would take ids out of
+// the middle of a block.
+const idBlocks = "APP217"
 
 // cacheFolder is the folder of the source with the package of the cache.
 const cacheFolder = "sqlcache"
@@ -82,7 +95,7 @@ func (t *task) cache(ctx context.Context, s *change.Site, h host.Host, dir strin
 // a cache sees the writes of its own process only.
 func onlyProcess(s *change.Site, service string) error {
 	for _, o := range s.Target.WithRole(iikanji.RoleApp) {
-		if o.Name != service {
+		if o.Name != service && !withoutDatabase(s, o.Name) {
 			return &UnsafeError{"the app " + o.Name + " may write to the database, too"}
 		}
 	}
@@ -93,6 +106,54 @@ func onlyProcess(s *change.Site, service string) error {
 		return &UnsafeError{fmt.Sprintf("the app has %d processes", len(p()))}
 	}
 	return nil
+}
+
+// withoutDatabase reports whether the source of a Go app opens no database and starts
+// no program: no file of it imports a package that could.
+func withoutDatabase(s *change.Site, service string) bool {
+	source, err := sourceOf(s, service)
+	if err != nil {
+		return false
+	}
+	h, err := s.On(s.Services[service].Host)
+	if err != nil {
+		return false
+	}
+	files, found := 0, false
+	err = h.Walk(source, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		body, err := h.Read(path)
+		if err != nil {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, body, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		files++
+		found = found || slices.ContainsFunc(f.Imports, mayWrite)
+		return nil
+	})
+	return err == nil && files > 0 && !found
+}
+
+// harmlessModules are modules outside of the standard library that reach no database.
+var harmlessModules = []string{"github.com/golang-jwt/jwt", "github.com/labstack/echo", "github.com/labstack/gommon", "github.com/gin-gonic/gin", "github.com/go-chi/chi",
+	"github.com/gorilla/", "github.com/lestrrat-go/jwx", "golang.org/x/crypto", "golang.org/x/sync", "golang.org/x/text"}
+
+// mayWrite reports whether an imported package may reach a database. A package of the
+// standard library has no dot in the first element of its path.
+func mayWrite(spec *ast.ImportSpec) bool {
+	path, err := strconv.Unquote(spec.Path.Value)
+	if err != nil {
+		return true
+	}
+	if first, _, _ := strings.Cut(path, "/"); !strings.Contains(first, ".") {
+		return slices.Contains([]string{"database/sql", "database/sql/driver", "os/exec", "plugin", "syscall", "C"}, path)
+	}
+	return !slices.ContainsFunc(harmlessModules, func(m string) bool { return strings.HasPrefix(path, m) })
 }
 
 // modulePath is the import path of the module in a folder.

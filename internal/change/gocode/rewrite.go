@@ -47,6 +47,11 @@ func (t *task) rewrite(ctx context.Context, s *change.Site, h host.Host, dir str
 			}
 			continue
 		}
+		if code == keptSearches || code == idBlocks {
+			if err := onlyProcess(s, t.service); err != nil {
+				return err
+			}
+		}
 		l := t.lever(code)
 		if l == nil {
 			return fmt.Errorf("there is no lever %s", code)

@@ -17,10 +17,13 @@ import (
 // schemaLimit bounds each question to a database.
 const schemaLimit = 5 * time.Second
 
-// liveSchema reads the tables of all databases of the site.
+// liveSchema reads the tables of all databases of the site, and of its SQLite files.
 func liveSchema(ctx context.Context, s *change.Site) (lever.Facts, error) {
 	var known []iikanji.Fact
 	for _, name := range slices.Sorted(maps.Keys(s.Services)) {
+		if svc := s.Services[name]; len(svc.Files) > 0 {
+			known = append(known, fileTables(ctx, s, name, svc)...)
+		}
 		if s.Services[name].DB == nil {
 			continue
 		}
@@ -31,6 +34,25 @@ func liveSchema(ctx context.Context, s *change.Site) (lever.Facts, error) {
 		known = append(known, more...)
 	}
 	return gosource.SchemaOf(known), nil
+}
+
+// fileTables are the facts about the tables in the SQLite files of a service. Files that
+// cannot be read have none: what is unknown allows no fix.
+func fileTables(ctx context.Context, s *change.Site, name string, svc change.Service) (known []iikanji.Fact) {
+	ctx, cancel := context.WithTimeout(ctx, schemaLimit)
+	defer cancel()
+	h, err := s.On(svc.Host)
+	if err != nil {
+		return nil
+	}
+	files, err := facts.ReadSQLite(ctx, h, svc.Files)
+	if err != nil {
+		return nil
+	}
+	for _, t := range files.Tables {
+		known = append(known, facts.TableFacts(name, t)...)
+	}
+	return known
 }
 
 // tables are the facts about the tables of a database service: of the target's

@@ -7,6 +7,7 @@
 //  2. read nginx's configuration: which location answers the path, where it passes
 //     requests on, what the app receives about a client (package nginxedit);
 //  3. read the pages that the Varnish keeps already (program.go) and add the path;
+//     steps 2 and 3 are repeated for each path of the remedy;
 //  4. write the VCL (vcl.go) and have varnishd compile it (varnish.go);
 //  5. return the files as a Change: the VCL and the enable file, a restart of the
 //     Varnish, then nginx's configuration and its reload. The undo has the reverse

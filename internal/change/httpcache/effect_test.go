@@ -46,6 +46,12 @@ func TestVarnish(t *testing.T) {
 			t.Errorf("%q and %q", a, b)
 		}
 	})
+	several := s.apply(t, remedy("varnish", "path", "/article/:id; /list;/", "valid", "100s", "writes", "purge"))
+	t.Run("several", func(t *testing.T) { testSeveral(t, s) })
+	s.undo(t, several)
+	if a, b := s.body(t, "/list"), s.body(t, "/list"); a == b {
+		t.Errorf("undone, but /list is kept: %q", a)
+	}
 	esi := s.apply(t, remedy("varnish", "path", "/article/:id", "valid", "100s", "esi", "on"))
 	t.Run("esi", func(t *testing.T) { testESI(t, s) })
 	if got := fmt.Sprint(first.Weakens, esi.Weakens); got != "[freshness privacy] [freshness privacy behaviour]" {
@@ -149,6 +155,31 @@ func testWrites(t *testing.T, s *testSite) {
 		}
 		if c := s.body(t, "/article/1"); c == a || !strings.Contains(c, fmt.Sprintf("wrote %d,", s.wrote.Load())) {
 			t.Errorf("after %s: %q, before: %q", path, c, a)
+		}
+	}
+}
+
+// testSeveral: the paths of one remedy are all kept, no other is, and a write drops
+// all of them.
+func testSeveral(t *testing.T, s *testSite) {
+	paths := []string{"/", "/list", "/article/1"}
+	var before []string
+	for _, path := range paths {
+		a, b := s.body(t, path), s.body(t, path)
+		if a != b {
+			t.Errorf("%s is not kept: %q, %q", path, a, b)
+		}
+		before = append(before, a)
+	}
+	if a, b := s.body(t, "/other"), s.body(t, "/other"); a == b {
+		t.Errorf("/other is kept: %q", a)
+	}
+	if _, _, err := s.send("POST", "/comment/1"); err != nil {
+		t.Fatal(err)
+	}
+	for i, path := range paths {
+		if after := s.body(t, path); after == before[i] {
+			t.Errorf("%s after a write: %q", path, after)
 		}
 	}
 }
@@ -296,6 +327,10 @@ func TestRefused(t *testing.T) {
 		{remedy("varnish", "path", `/a"; return (pipe)`, "valid", "1s"), "want the path of a URL"},
 		{remedy("varnish", "path", "/a/", "valid", "1s", "cookies", "ignore"), "not for a folder"},
 		{remedy("varnish", "path", "/*", "valid", "1s", "writes", "purge"), "not a folder"},
+		{remedy("varnish", "path", "/a;/b/", "valid", "1s", "cookies", "ignore"), "not for a folder"},
+		{remedy("varnish", "path", "/a; /a", "valid", "1s"), "named twice"},
+		{remedy("varnish", "path", "/a;", "valid", "1s"), "want the path of a URL"},
+		{remedy("varnish", "path", "/a;/guarded", "valid", "1s"), "auth_basic is in effect"},
 		{remedy("varnish", "path", "/guarded", "valid", "1s"), "auth_basic is in effect"},
 		{remedy("varnish", "path", "/file", "valid", "1s"), "no location passes it on"},
 		{remedy("varnish", "path", "/a", "valid", "1s", "service", "nginx"), "not a varnish"},

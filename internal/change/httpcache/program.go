@@ -180,6 +180,9 @@ func (g page) expression() string {
 	for i, s := range segments {
 		if segments[i] = regexp.QuoteMeta(s); strings.HasPrefix(s, ":") && !exact {
 			segments[i] = placeholder
+			if _, ending, dotted := strings.Cut(s, "."); dotted {
+				segments[i] += regexp.QuoteMeta("." + ending)
+			}
 		}
 	}
 	return "^" + strings.Join(segments, "/") + `(\?|$)`

@@ -243,7 +243,7 @@ func (s *testSite) open(dir string) *change.Site {
 		return nil
 	}
 	return &change.Site{Roots: []string{filepath.Join(dir, "conf")}, Services: map[string]change.Service{
-		"nginx": {Config: filepath.Join(dir, "conf/nginx.conf"),
+		"nginx": {Config: filepath.Join(dir, "conf/nginx.conf"), Processes: s.masters,
 			Check: func(ctx context.Context, path string) error {
 				return run(ctx, "nginx", append([]string{"-t", "-q"}, s.args(path)...)...)
 			},
@@ -263,6 +263,19 @@ func (s *testSite) open(dir string) *change.Site {
 				return run(ctx, "varnishd", append([]string{"-C", "-j", "none", "-f", path}, s.options...)...)
 			}},
 	}}
+}
+
+// masters is nginx's root process, as change.Service.Processes.
+func (s *testSite) masters() []int {
+	text, err := os.ReadFile(filepath.Join(s.dir, "nginx.pid"))
+	if err != nil {
+		return nil
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return nil
+	}
+	return []int{pid}
 }
 
 // workers are the process ids of nginx's workers.

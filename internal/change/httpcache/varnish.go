@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -18,9 +20,13 @@ const (
 	mostValid  = 100 * time.Second
 )
 
-// varnish keeps the answers of a path in a Varnish, which is started.
+// mostPaths bounds the paths of one remedy: each is a condition that Varnish tests for
+// every request.
+const mostPaths = 20
+
+// varnish keeps the answers of paths in a Varnish, which is started.
 type varnish struct {
-	Path    string `arg:"path,required" help:"a URL, a folder with its slash, or a route: /article/:id"`
+	Path    string `arg:"path,required" help:"a URL, a folder with its slash, or a route: /article/:id; several with semicolons between them"`
 	Valid   string `arg:"valid,required" help:"how old an answer may be, 100ms to 100s"`
 	Cookies string `arg:"cookies" oneof:"personal,ignore" default:"personal" help:"personal: no answer to a request with a cookie is kept; ignore: requests lose their cookies, for a path (not a folder) that is the same for all clients"`
 	Writes  string `arg:"writes" oneof:"ignore,purge" default:"ignore" help:"purge: all requests of the app go through Varnish, and each with another method than GET or HEAD drops all pages before its answer is sent, for one path or route"`
@@ -29,6 +35,7 @@ type varnish struct {
 	Service string `arg:"service" help:"the service of the engine varnish; the only one by default"`
 
 	valid time.Duration
+	paths []string
 }
 
 var validForm = regexp.MustCompile(`^[0-9]{1,6}(ms|s)$`)
@@ -40,23 +47,41 @@ func (a *varnish) Validate() error {
 		return fmt.Errorf("valid %q: want 100ms to 100s", a.Valid)
 	}
 	a.valid = d
-	g := a.page()
-	if err := g.check(); err != nil {
-		return err
+	for _, path := range strings.Split(a.Path, ";") {
+		path = strings.TrimSpace(path)
+		if slices.Contains(a.paths, path) {
+			return fmt.Errorf("path %q is named twice", path)
+		}
+		if err := a.allows(path); err != nil {
+			return err
+		}
+		a.paths = append(a.paths, path)
 	}
-	folder := g.folder() || a.Path == everything
-	switch {
-	case folder && a.Cookies == "ignore":
-		return fmt.Errorf("path %q: cookies can be ignored for one path or route, not for a folder", a.Path)
-	case folder && a.Writes == "purge":
-		return fmt.Errorf("path %q: writes can purge one path or route, not a folder: other locations may answer a part of it", a.Path)
+	if len(a.paths) > mostPaths {
+		return fmt.Errorf("%d paths: want %d at most", len(a.paths), mostPaths)
 	}
 	return nil
 }
 
-// page is the path as the VCL needs it.
-func (a *varnish) page() page {
-	return page{path: a.Path, valid: a.valid, shared: a.Cookies == "ignore", esi: a.ESI == "on"}
+// allows refuses a path that cannot be kept with the other arguments.
+func (a *varnish) allows(path string) error {
+	g := a.page(path)
+	if err := g.check(); err != nil {
+		return err
+	}
+	folder := g.folder() || path == everything
+	switch {
+	case folder && a.Cookies == "ignore":
+		return fmt.Errorf("path %q: cookies can be ignored for a path or route, not for a folder", path)
+	case folder && a.Writes == "purge":
+		return fmt.Errorf("path %q: writes can purge a path or route, not a folder: other locations may answer a part of it", path)
+	}
+	return nil
+}
+
+// page is a path as the VCL needs it.
+func (a *varnish) page(path string) page {
+	return page{path: path, valid: a.valid, shared: a.Cookies == "ignore", esi: a.ESI == "on"}
 }
 
 // plan implements planner.
@@ -67,23 +92,24 @@ func (a *varnish) plan(t *task) error {
 	if t.cache.Config == "" || t.cache.Check == nil {
 		return fmt.Errorf("service %q has no VCL that can be tested", t.cacheName)
 	}
-	s, err := a.spot(t)
+	p, vcl, err := a.program(t)
 	if err != nil {
 		return err
 	}
-	was, vcl, err := a.program(t)
-	if err != nil {
-		return err
-	}
-	p, err := a.front(t, &s, was)
-	if err != nil {
-		return err
+	for _, path := range a.paths {
+		s, err := a.spot(t, path)
+		if err != nil {
+			return err
+		}
+		if p, err = a.front(t, path, &s, p); err != nil {
+			return err
+		}
 	}
 	t.Weaken(promise.Kept{Cached: true, FromApp: true, AppDecides: true, SameForAll: t.Proves(iikanji.SameForAll), Purged: p.purge && a.Writes == "purge"}.Promises()...)
 	if a.ESI == "on" {
 		t.Weaken(promise.Fragments()...)
 	}
-	t.Says = fmt.Sprintf("keep the answers of %s for %s in %s", a.Path, a.Valid, t.cacheName)
+	t.Says = fmt.Sprintf("keep the answers of %s for %s in %s", strings.Join(a.paths, " and "), a.Valid, t.cacheName)
 	if a.Cookies == "ignore" {
 		t.Says += ", the same for all clients, without cookies"
 	}
@@ -93,17 +119,17 @@ func (a *varnish) plan(t *task) error {
 	return a.write(t, p, vcl)
 }
 
-// spot is the location of the path. It refuses a path whose answers cannot be kept.
-func (a *varnish) spot(t *task) (nginxedit.Spot, error) {
-	s, err := t.Spot(a.Path, a.Server)
+// spot is the location of a path. It refuses a path whose answers cannot be kept.
+func (a *varnish) spot(t *task, path string) (nginxedit.Spot, error) {
+	s, err := t.Spot(path, a.Server)
 	if err == nil {
-		s, err = t.Passing(a.Path, s)
+		s, err = t.Passing(path, s)
 	}
 	if err == nil {
-		err = t.Public(a.Path, s)
+		err = t.Public(path, s)
 	}
 	if was := t.Value(s.Chain, "proxy_cache"); err == nil && was != "" && was != "off" {
-		err = fmt.Errorf("path %q: its answers are in the cache %s already", a.Path, was)
+		err = fmt.Errorf("path %q: its answers are in the cache %s already", path, was)
 	}
 	return s, err
 }
@@ -125,12 +151,12 @@ func (a *varnish) program(t *task) (*program, []byte, error) {
 	return p, vcl, err
 }
 
-// front edits nginx's configuration and returns the new program.
-func (a *varnish) front(t *task, s *nginxedit.Spot, was *program) (*program, error) {
+// front edits nginx's configuration for a path and returns the new program.
+func (a *varnish) front(t *task, path string, s *nginxedit.Spot, was *program) (*program, error) {
 	upstream := nginxedit.UpstreamName(t.cache.Address)
-	g := a.page()
+	g := a.page(path)
 	var err error
-	if g.headers, err = t.headers(a.Path, *s, g.shared); err != nil {
+	if g.headers, err = t.headers(path, *s, g.shared); err != nil {
 		return nil, err
 	}
 	if a.Writes == "ignore" || g.esi {
@@ -141,19 +167,19 @@ func (a *varnish) front(t *task, s *nginxedit.Spot, was *program) (*program, err
 			return nil, err
 		}
 	}
-	place, pass, err := t.passOf(a.Path, *s)
+	place, pass, err := t.passOf(path, *s)
 	if err != nil {
 		return nil, err
 	}
 	p := *was
 	p.pages = append([]page{}, was.pages...)
 	if pass.To != upstream {
-		apps, err := t.servers(a.Path, pass.To)
+		apps, err := t.servers(path, pass.To)
 		if err != nil {
 			return nil, err
 		}
 		if p.apps != nil && fmt.Sprint(p.apps) != fmt.Sprint(apps) {
-			return nil, fmt.Errorf("path %q: service %q is in front of %v already, and the path is answered by %v", a.Path, t.cacheName, p.apps, apps)
+			return nil, fmt.Errorf("path %q: service %q is in front of %v already, and the path is answered by %v", path, t.cacheName, p.apps, apps)
 		}
 		p.apps = apps
 	}

@@ -178,8 +178,9 @@ func (s *testSite) open(dir string) *change.Site {
 		return nil
 	}
 	svc := change.Service{
-		Public: filepath.Join(dir, "public"),
-		Config: filepath.Join(dir, "conf/nginx.conf"),
+		Public:    filepath.Join(dir, "public"),
+		Config:    filepath.Join(dir, "conf/nginx.conf"),
+		Processes: s.masters,
 		Check: func(ctx context.Context, path string) error {
 			return run(ctx, append([]string{"-t", "-q"}, s.args(path)...)...)
 		},
@@ -196,6 +197,19 @@ func (s *testSite) open(dir string) *change.Site {
 	}
 	target := iikanji.Target{Services: []iikanji.Service{{Name: "app", Socket: filepath.Join(dir, "app.sock")}}}
 	return &change.Site{Target: target, Roots: []string{filepath.Join(dir, "conf"), filepath.Join(dir, "public")}, Services: map[string]change.Service{"nginx": svc}}
+}
+
+// masters is nginx's root process, as change.Service.Processes.
+func (s *testSite) masters() []int {
+	text, err := os.ReadFile(filepath.Join(s.dir, "nginx.pid"))
+	if err != nil {
+		return nil
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return nil
+	}
+	return []int{pid}
 }
 
 // workers are the process ids of nginx's workers.

@@ -144,8 +144,9 @@ func (s Spot) Is() bool {
 	return m == s.Want || m.Prefix() && s.Want.Prefix() && m.What == s.Want.What
 }
 
-// placeholder is a segment of a route that stands for any one segment.
-var placeholder = regexp.MustCompile(`^:[A-Za-z_][A-Za-z0-9_]*$`)
+// placeholder is a segment of a route that stands for any one segment, or for any with
+// an ending, as in ":id.png".
+var placeholder = regexp.MustCompile(`^:[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9]+)?$`)
 
 // CleanPath refuses what is not the path of a URL in nginx's normal form.
 func CleanPath(p string) error {
@@ -205,7 +206,11 @@ func patternOfRoute(route string) (routePattern, error) {
 			if fixed == "" {
 				fixed = strings.Join(segments[:i], "/") + "/"
 			}
-			segments[i], sample[i] = "[^/]+", "iikanji"
+			_, ending, dotted := strings.Cut(s, ".")
+			if dotted {
+				ending = "." + ending
+			}
+			segments[i], sample[i] = "[^/]+"+regexp.QuoteMeta(ending), "iikanji"+ending
 		} else {
 			segments[i] = regexp.QuoteMeta(s)
 		}

@@ -45,7 +45,8 @@ func (Kind) InForce(_ context.Context, s *change.Site, c *iikanji.Change, _ bool
 		case svc.LimitsFile != "" && op.Place == limits:
 			wrong = append(wrong, limitsInForce(h, svc, namesAndValues(op.Body)))
 		case svc.DropIn != "" && op.Place == variables:
-			wrong = append(wrong, variablesInForce(h, namesAndValues(op.Body)))
+			wanted := namesAndValues(op.Body)
+			wrong = append(wrong, variablesInForce(h, wanted), overriding(h, svc.DropIn, wanted))
 		}
 	}
 	return errors.Join(wrong...)

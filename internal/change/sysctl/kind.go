@@ -86,6 +86,13 @@ func (a *variableArgs) plan(s *change.Site, svc change.Service, c *iikanji.Chang
 	if err := portsStay(s.Target, wanted[portRange]); err != nil {
 		return err
 	}
+	h, err := s.On(svc.Host)
+	if err != nil {
+		return err
+	}
+	if err := overriding(h, svc.DropIn, wanted); err != nil {
+		return err
+	}
 	old, err := s.ReadOld(svc.Host, svc.DropIn)
 	if err != nil {
 		return err

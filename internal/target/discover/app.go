@@ -109,16 +109,19 @@ func (s *search) needs(svc *service) {
 	}
 	for _, kv := range svc.env {
 		name, value, _ := strings.Cut(kv, "=")
-		if a := hostPort(value); a != "" {
+		for _, a := range addressesIn(value) {
 			s.needed(svc, a, "its variable "+name)
 		}
+	}
+	for _, pair := range hostsAndPorts(svc.env) {
+		s.needed(svc, pair.address, "its variables "+pair.names)
 	}
 	for _, word := range svc.proc.Args[1:] {
 		_, value, ok := strings.Cut(word, "=")
 		if !ok {
 			value = word
 		}
-		if a := hostPort(value); a != "" {
+		for _, a := range addressesIn(value) {
 			s.needed(svc, a, "its arguments")
 		}
 	}

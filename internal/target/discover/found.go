@@ -149,10 +149,13 @@ func (s *search) unique(name string) string {
 // scripts put them.
 func (s *search) pidFile(p *machine.Process) string {
 	dirs := []string{p.Dir, filepath.Join(p.Dir, "run"), filepath.Join(p.Dir, "tmp"), filepath.Dir(p.Program), filepath.Dir(p.Dir), filepath.Join(filepath.Dir(p.Dir), "run"), "/run"}
-	for _, dir := range slices.Compact(dirs) {
-		if dir == "" || dir == "." {
+	dirs = append(dirs, s.namedFolders(p)...)
+	seen := map[string]bool{"": true, ".": true}
+	for _, dir := range dirs {
+		if seen[dir] {
 			continue
 		}
+		seen[dir] = true
 		paths, _ := s.host.Glob(filepath.Join(dir, "*.pid")) // the pattern is well formed
 		for _, path := range paths {
 			b, err := s.host.Read(path)
@@ -162,6 +165,31 @@ func (s *search) pidFile(p *machine.Process) string {
 		}
 	}
 	return ""
+}
+
+// mostNamed limits the folders that namedFolders takes from one process.
+const mostNamed = 60
+
+// namedFolders are the folders, and the folders run beside and below them, of the paths in
+// the arguments and the environment of a process. A supervisor often keeps a site's process
+// ids beside its configuration and its logs.
+func (s *search) namedFolders(p *machine.Process) (out []string) {
+	words := slices.Clone(p.Args)
+	env, _ := machine.Env(s.host, p.PID) // of another user's process it cannot be read
+	for _, word := range append(words, env...) {
+		if _, value, ok := strings.Cut(word, "="); ok {
+			word = value
+		}
+		dir := filepath.Dir(filepath.Clean(word))
+		if !filepath.IsAbs(word) || strings.Contains(word, ":") || strings.Count(dir, "/") < 2 || strings.HasPrefix(dir, "/usr/") || strings.HasPrefix(dir, "/proc/") {
+			continue
+		}
+		out = append(out, dir, filepath.Join(dir, "run"), filepath.Join(filepath.Dir(dir), "run"))
+		if len(out) >= mostNamed {
+			return out
+		}
+	}
+	return out
 }
 
 // listens fills in where a service listens, for the address by which it was

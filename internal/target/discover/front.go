@@ -60,6 +60,7 @@ func Ask(ctx context.Context, h host.Host, o Options) (*Found, error) {
 	s.jobs()
 	for _, svc := range s.order {
 		s.source(svc)
+		s.workers(svc)
 	}
 	for _, svc := range s.order {
 		if svc.Engine.MySQLFamily() {

@@ -28,6 +28,9 @@ func (s *search) source(svc *service) {
 	} else if dir := s.above(s.entryFolder(svc), marks[svc.Engine]); dir != "" {
 		svc.App.Source = dir
 		s.note(svc, "source in "+dir, Likely, "the nearest %s above its entry script", strings.Join(marks[svc.Engine], " or "))
+	} else if dir := svc.proc.Dir; s.hasScripts(dir, svc.Engine) {
+		svc.App.Source = dir
+		s.note(svc, "source in "+dir, Likely, "its process works there, and scripts in its language are there")
 	}
 	if svc.App.Source == "" {
 		s.note(svc, "its source was not found", Guess, "no %s near %s", strings.Join(marks[svc.Engine], ", "), svc.proc.Dir)
@@ -36,6 +39,21 @@ func (s *search) source(svc *service) {
 	}
 	s.mayWrite(svc.App.Source)
 	s.sourceDSN(svc)
+}
+
+// scripts are the ends of names of source files, by engine.
+var scripts = map[iikanji.Engine]string{iikanji.EngineNode: ".js", iikanji.EngineRuby: ".rb", iikanji.EnginePython: ".py"}
+
+// hasScripts reports whether a folder that is no system folder has source files of an
+// engine.
+func (s *search) hasScripts(dir string, engine iikanji.Engine) bool {
+	if strings.Count(filepath.Clean(dir), "/") < 2 || strings.HasPrefix(dir, "/usr/") || scripts[engine] == "" {
+		return false
+	}
+	entries, err := s.host.ReadDir(dir)
+	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return e.Type().IsRegular() && filepath.Ext(e.Name()) == scripts[engine]
+	})
 }
 
 // entryFolder is the folder of the script that an interpreter runs.

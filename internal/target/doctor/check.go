@@ -122,6 +122,9 @@ func remedyOf(err error, other string) string {
 func (d *round) restarts(ctx context.Context) {
 	for i := range d.File.Services {
 		s := &d.File.Services[i]
+		if s.InFiles() {
+			continue
+		}
 		if d.s == nil {
 			d.bad(Skipped, s.Name, "restart", "mend the failures above first", "the site could not be opened")
 			continue
@@ -180,6 +183,10 @@ func (d *round) bench(ctx context.Context) {
 func (d *round) health(ctx context.Context) {
 	for i := range d.File.Services {
 		s := &d.File.Services[i]
+		if s.InFiles() {
+			d.files(ctx, s)
+			continue
+		}
 		if err := d.s.Ask(ctx, s); err != nil {
 			d.bad(Failed, s.Name, "health", "set health of this service to what answers when it is ready", "%v", err)
 			continue

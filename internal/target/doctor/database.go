@@ -2,10 +2,14 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 
+	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/sqlitefile"
+	"github.com/iikanji/iikanji/internal/target"
 	"github.com/iikanji/iikanji/internal/target/discover"
 )
 
@@ -43,6 +47,20 @@ func (d *round) databases(ctx context.Context) {
 		if s.DropIn == "" {
 			d.bad(Warning, s.Name, "drop_in", "add a line !includedir FOLDER to the server's configuration and fill in drop_in", "settings of the server cannot be changed without it")
 		}
+	}
+}
+
+// files checks that the SQLite files of a service can be read.
+func (d *round) files(ctx context.Context, s *target.Service) {
+	files, err := sqlitefile.Find(ctx, host.Local{}, s.Database.Files...)
+	groups, unread := sqlitefile.Groups(ctx, files)
+	if err = errors.Join(append(unread, err)...); err != nil || len(groups) == 0 {
+		d.bad(Failed, s.Name, "files", "correct database.files: folders with SQLite files that this user may read", "%d files with tables; %v", len(files), err)
+		return
+	}
+	d.ok(s.Name, "files", "%d SQLite files, of %d sets of tables", len(files), len(groups))
+	if s.Logs.Slow == "" {
+		d.bad(Warning, s.Name, "trace", "have the app write its statements as JSON lines, and fill in logs.slow", "no trace of the app's statements is given: SQLite logs nothing itself")
 	}
 }
 

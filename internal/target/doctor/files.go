@@ -75,6 +75,9 @@ func (d *round) running() {
 	d.m = m
 	for i := range d.File.Services {
 		s := &d.File.Services[i]
+		if s.InFiles() {
+			continue
+		}
 		p, err := live.Find(m, s)
 		if err != nil {
 			d.bad(Failed, s.Name, "process", remedyOf(err, "start the service"), "%v", err)
@@ -102,10 +105,14 @@ func (d *round) paths() {
 		for _, dir := range s.Database.Loads {
 			d.path(s.Name, "database.schema_folders", dir, "correct database.schema_folders", false)
 		}
+		for _, dir := range s.Database.Files {
+			d.path(s.Name, "database.files", dir, "correct database.files", false)
+		}
+		d.path(s.Name, "database.originals", s.Database.Originals, "correct database.originals, or leave it out", false)
 		if s.DropIn != "" {
 			d.path(s.Name, "folder of drop_in", filepath.Dir(s.DropIn), "make the folder, or correct drop_in", false)
 		}
-		for _, path := range []string{s.Config, s.DropIn, s.App.Source} {
+		for _, path := range append([]string{s.Config, s.DropIn, s.App.Source, s.Database.Originals}, s.Database.Files...) {
 			if path != "" && !inside(path, d.File.Policy.Folders) {
 				d.bad(Warning, s.Name, "folder of changes", "add its folder to folders below [policy]", "%s is in no folder in which files may be changed", path)
 			}

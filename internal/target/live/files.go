@@ -15,7 +15,10 @@ func Files(f *target.File, dir string) *change.Site {
 	for _, s := range f.Services {
 		svc := change.Service{Config: s.Config, DropIn: s.DropIn, Public: s.Public, Loads: s.Database.Loads}
 		if s.Role == iikanji.RoleApp {
-			svc.Source = s.App.Source
+			svc.Source, svc.Package = s.App.Source, s.App.Package
+		}
+		if s.InFiles() {
+			svc.Files, svc.Originals = s.Database.Files, s.Database.Originals
 		}
 		site.Services[s.Name] = svc
 	}

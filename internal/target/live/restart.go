@@ -22,6 +22,9 @@ func (s *Subject) Restart(ctx context.Context, service string) error {
 	if !ok {
 		return fmt.Errorf("no service %q", service)
 	}
+	if r.InFiles() { // nothing runs
+		return nil
+	}
 	r.act.Lock()
 	defer r.act.Unlock()
 	r.expect(true)
@@ -84,31 +87,7 @@ func (s *Subject) byProcess(ctx context.Context, r *running) error {
 	r.mu.Lock()
 	r.proc, r.status = p, status
 	r.mu.Unlock()
-	return nil
-}
-
-// specOf is how the process is started now: as it was found, with the variables
-// that changes have set.
-func (s *Subject) specOf(r *running) (keeper.Spec, error) {
-	spec := r.spec
-	path := s.envFile(r.Service)
-	if path == "" {
-		return spec, nil
-	}
-	b, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return spec, nil
-	}
-	if err != nil {
-		return spec, fmt.Errorf("reading the variables of service %s: %w", r.Name, err)
-	}
-	var more []string
-	for line := range strings.Lines(string(b)) {
-		if line = strings.TrimSpace(line); line != "" && line[0] != '#' && strings.Contains(line, "=") {
-			more = append(more, line)
-		}
-	}
-	return spec.WithEnv(more), nil
+	return s.forgetOriginals(r.Service)
 }
 
 // byParent ends the process and waits for the one that its supervisor starts.

@@ -36,6 +36,9 @@ var safes = []string{"mysqld_safe", "mariadbd-safe", "safe_mysqld"}
 
 // found takes down how a service runs.
 func found(m *machine.Machine, s *target.Service) (*running, error) {
+	if s.InFiles() {
+		return &running{Service: s}, nil
+	}
 	p, err := Find(m, s)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
@@ -23,9 +24,12 @@ const SensorKind = "sensor"
 // timedFormat is the name of the log format of the timed access log.
 const timedFormat = "iikanji_timed"
 
-// timedKeys are the fields of the timed access log, in LTSV.
+// timedKeys are the fields of the timed access log, in LTSV. By the cookies of the
+// run's clients, pages are proven to be the same for all users. They are secrets: only
+// the owner of the log may read it, and it is removed after the observation.
 const timedKeys = `time:$time_iso8601\thost:$remote_addr\tmethod:$request_method\turi:$request_uri\tstatus:$status\tsize:$body_bytes_sent` +
-	`\treqtime:$request_time\tapptime:$upstream_response_time\tua:$http_user_agent`
+	`\treqtime:$request_time\tapptime:$upstream_response_time\tua:$http_user_agent` +
+	`\tcookie:$http_cookie`
 
 // A Sensor is a change that adds a timed access log beside a web server's own
 // logs.
@@ -263,6 +267,9 @@ func (s *Subject) SensorsOn(ctx context.Context) (off func() error, err error) {
 	}
 	for _, one := range all {
 		failed := s.history.AddChange(one.Change, change.Diff(one.Change))
+		if failed == nil && !one.Database {
+			failed = createPrivate(one.Log)
+		}
 		if failed == nil {
 			failed = x.Apply(ctx, one.Change.ID)
 		}
@@ -290,6 +297,16 @@ func (s *Subject) SensorsOn(ctx context.Context) (off func() error, err error) {
 		_, err := RevertSensors(context.WithoutCancel(ctx), s.history, x)
 		return err
 	}, nil
+}
+
+// createPrivate makes the file of a timed access log, which only its owner may read,
+// before nginx opens it.
+func createPrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return fmt.Errorf("making the timed access log: %w", err)
+	}
+	return errors.Join(f.Chmod(0o600), f.Close())
 }
 
 // SensorsInForce counts the changes of logs that were not undone.

@@ -49,13 +49,15 @@ func (s *Subject) wireOne(ctx context.Context, r *running) (change.Service, erro
 		}
 		svc.DB = db
 		svc.Check = func(ctx context.Context, path string) error { return s.CheckConfig(ctx, r.Name, path) }
+	case r.InFiles():
+		svc.Files, svc.Originals = r.Database.Files, r.Database.Originals
 	case r.Role == iikanji.RoleWeb:
 		svc.Check = func(ctx context.Context, path string) error { return s.CheckConfig(ctx, r.Name, path) }
 		svc.Reload = func(ctx context.Context) error { return s.Reload(ctx, r.Name) }
 	case r.Role == iikanji.RoleApp:
-		svc.EnvFile, svc.Env = s.envFile(r.Service), r.spec.Env
+		svc.EnvFile, svc.ArgsFile, svc.Env = s.envFile(r.Service), s.argsFile(r.Service), r.spec.Env
 		if s.buildable(r.Service) {
-			svc.Source = r.App.Source
+			svc.Source, svc.Package = r.App.Source, r.App.Package
 			svc.Build = func(ctx context.Context, dir string) error { return s.compile(ctx, r, dir) }
 			if err := s.builds.start(r); err != nil {
 				return svc, err

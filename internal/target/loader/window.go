@@ -94,7 +94,7 @@ func (c *Command) marks(ctx context.Context, beside *sync.WaitGroup, p *phases, 
 		p.begin()
 		return nil
 	}
-	w, err := watchLog(path)
+	w, err := watchLog(path, p.now)
 	if err != nil {
 		p.begin()
 		return nil // the sensor of the log reports it
@@ -128,10 +128,17 @@ var initializes = regexp.MustCompile(`(?i)/[\w/.-]*(?:initiali[sz]e|setup|reset|
 type logWatch struct {
 	file *os.File
 	rest []byte
+	made time.Time // when an initialize was logged last; zero before
+	now  func() time.Time
 }
 
+// afterInitialize is how long after an initialize the load begins where no other
+// request is logged. A web server logs a request when it has answered it, and the
+// first answers of a slow site take a great part of the load.
+const afterInitialize = 300 * time.Millisecond
+
 // watchLog opens a log at its end. A log that does not exist yet is an error.
-func watchLog(path string) (*logWatch, error) {
+func watchLog(path string, now func() time.Time) (*logWatch, error) {
 	f, err := os.Open(path)
 	if err == nil {
 		_, err = f.Seek(0, io.SeekEnd)
@@ -142,10 +149,11 @@ func watchLog(path string) (*logWatch, error) {
 		}
 		return nil, fmt.Errorf("watching the access log: %w", err)
 	}
-	return &logWatch{file: f}, nil
+	return &logWatch{file: f, now: now}, nil
 }
 
-// load reports whether a request was logged since that is not initialize.
+// load reports whether the load has begun: a request was logged that is not initialize,
+// or initialize was logged some time ago.
 func (w *logWatch) load() bool {
 	buf := make([]byte, 64<<10)
 	for {
@@ -159,11 +167,19 @@ func (w *logWatch) load() bool {
 			line := w.rest[:i]
 			w.rest = w.rest[i+1:]
 			if len(line) > 0 && !initializes.Match(line) {
+				w.made = time.Time{}
 				return true
+			}
+			if len(line) > 0 { // the newest counts: there may be several
+				w.made = w.now()
 			}
 		}
 		if err != nil || n == 0 {
-			return false
+			over := !w.made.IsZero() && w.now().Sub(w.made) >= afterInitialize
+			if over {
+				w.made = time.Time{}
+			}
+			return over
 		}
 	}
 }

@@ -173,3 +173,13 @@ func Closure(tx *sql.Tx) func([]string) error {
 }
 
 func main() {}
+
+// NamedError: the error names the element.
+func NamedError(db *sqlx.DB, reports []Report) error {
+	for _, r := range reports {
+		if _, err := db.NamedExec("INSERT INTO report (at, good) VALUES (:at, :good)", r); err != nil { // want `APP204`
+			return fmt.Errorf("storing the report of %v: %w", r.At, err)
+		}
+	}
+	return nil
+}

@@ -190,4 +190,30 @@ func Nested(db *sqlx.DB, groups [][]Post) error {
 	return nil
 }
 
+func findUser(ctx context.Context, db sqlx.ExtContext, id int64) (*User, error) {
+	u := new(User)
+	if err := sqlx.GetContext(ctx, db, u, "SELECT * FROM users WHERE id = ?", id); err != nil {
+		return nil, fmt.Errorf("reading user %d: %w", id, err)
+	}
+	return u, nil
+}
+
+// Getter: a function of the package reads the row of each element.
+func Getter(ctx context.Context, db *sqlx.DB, posts []Post) ([]string, error) {
+	var names []string
+	seen := map[int64]bool{}
+	for _, p := range posts {
+		if seen[p.UserID] {
+			continue
+		}
+		seen[p.UserID] = true
+		u, err := findUser(ctx, db, p.UserID) // want `APP205`
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, u.Name)
+	}
+	return names, nil
+}
+
 func main() {}

@@ -215,4 +215,62 @@ func Pages(db *sqlx.DB, teams []int) error {
 	return nil
 }
 
+func findUser(db sqlx.Ext, id int64) (*User, error) {
+	var u User
+	if err := sqlx.Get(db, &u, "SELECT * FROM users WHERE id = ?", id); err != nil {
+		return nil, err
+	}
+	return &u, nil
+}
+
+// GetterWrites: the loop writes what the function reads.
+func GetterWrites(db *sqlx.DB, posts []Post) error {
+	for _, p := range posts {
+		if _, err := findUser(db, p.UserID); err != nil { // want `APP205`
+			return err
+		}
+		if _, err := db.Exec("UPDATE users SET team_id = team_id + 1 WHERE id = ?", p.UserID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func anyOfTeam(db sqlx.Ext, team int) (*User, error) {
+	var u User
+	if err := sqlx.Get(db, &u, "SELECT * FROM users WHERE team_id = ?", team); err != nil {
+		return nil, err
+	}
+	return &u, nil
+}
+
+// GetterAny: the key is not unique.
+func GetterAny(db *sqlx.DB, users []User) error {
+	for _, u := range users {
+		if _, err := anyOfTeam(db, u.TeamID); err != nil { // want `APP205`
+			return err
+		}
+	}
+	return nil
+}
+
+func named(db sqlx.Ext, id int64) (*User, error) {
+	var u User
+	if err := sqlx.Get(db, &u, "SELECT * FROM users WHERE id = ?", id); err != nil {
+		return nil, err
+	}
+	u.Name = "-"
+	return &u, nil
+}
+
+// GetterChanges: the function changes the row.
+func GetterChanges(db *sqlx.DB, posts []Post) error {
+	for _, p := range posts {
+		if _, err := named(db, p.UserID); err != nil { // want `APP205`
+			return err
+		}
+	}
+	return nil
+}
+
 func main() {}

@@ -32,6 +32,14 @@ type Ext interface {
 	Execer
 }
 
+type ExecerContext interface {
+	ExecContext(ctx context.Context, query string, args ...interface{}) (sql.Result, error)
+}
+type ExtContext interface {
+	QueryerContext
+	ExecerContext
+}
+
 func Open(driver, dsn string) (*DB, error)    { return nil, nil }
 func Connect(driver, dsn string) (*DB, error) { return nil, nil }
 

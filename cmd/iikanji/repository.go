@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/iikanji/iikanji/internal/redact"
+	"github.com/iikanji/iikanji/internal/report"
+)
+
+// A repository is the git repository of a folder. What is committed is staged in an
+// index of its own: what the user has staged elsewhere stays as it is.
+type repository struct {
+	dir    string
+	prefix string // of the folder in the repository; "" for the whole repository
+	index  string
+}
+
+// openRepository opens the repository of a folder with an index of what is committed
+// there. The caller removes the folder of the index.
+func openRepository(ctx context.Context, dir string) (*repository, error) {
+	prefix, err := git(ctx, dir, "rev-parse", "--show-prefix")
+	if err != nil {
+		return nil, err
+	}
+	temp, err := os.MkdirTemp("", "iikanji-index-")
+	if err != nil {
+		return nil, fmt.Errorf("making a folder for git's index: %w", err)
+	}
+	r := &repository{dir: dir, prefix: prefix, index: filepath.Join(temp, "index")}
+	if _, err := git(ctx, dir, "rev-parse", "--verify", "--quiet", "HEAD"); err != nil {
+		return r, nil // without a commit the index is empty
+	}
+	_, err = r.git(ctx, nil, "read-tree", "HEAD")
+	return r, err
+}
+
+// stage stages the folder. Unless literals may be committed, it stages each changed
+// file without its secrets, and returns how many files differ from those in the folder.
+func (r *repository) stage(ctx context.Context, literals bool) (redacted int, err error) {
+	if _, err := r.git(ctx, nil, "add", "--", "."); err != nil || literals {
+		return 0, err
+	}
+	names, err := r.git(ctx, nil, "diff", "--cached", "--name-only", "-z", "--relative", "--no-renames", "--diff-filter=AM", "--", ".")
+	if err != nil {
+		return 0, err
+	}
+	for name := range strings.SplitSeq(strings.Trim(names, "\x00"), "\x00") {
+		if name == "" {
+			continue
+		}
+		changed, err := r.redact(ctx, name)
+		if err != nil {
+			return 0, err
+		}
+		if changed {
+			redacted++
+		}
+	}
+	return redacted, nil
+}
+
+// redact stages one file without its secrets.
+func (r *repository) redact(ctx context.Context, name string) (changed bool, err error) {
+	path := filepath.Join(r.dir, name)
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return false, nil
+	} else if err != nil {
+		return false, fmt.Errorf("reading what to commit: %w", err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return false, fmt.Errorf("reading what to commit: %w", err)
+	}
+	without := redact.File(name, text)
+	if bytes.Equal(text, without) {
+		return false, nil
+	}
+	id, err := r.git(ctx, without, "hash-object", "-w", "--stdin")
+	if err != nil {
+		return false, err
+	}
+	_, err = r.git(ctx, nil, "update-index", "--cacheinfo", "100644,"+id+","+r.prefix+filepath.ToSlash(name))
+	return true, err
+}
+
+// commit commits the index and returns the id of the commit. The user's own index then
+// has the folder as it is committed.
+func (r *repository) commit(ctx context.Context, message string) (id string, err error) {
+	if _, err := r.git(ctx, nil, "commit", "--quiet", "--message", message); err != nil {
+		return "", err
+	}
+	if _, err := git(ctx, r.dir, "reset", "--quiet", "--", "."); err != nil {
+		return "", err
+	}
+	return git(ctx, r.dir, "rev-parse", "--short", "HEAD")
+}
+
+// git runs git with the repository's index and returns what it prints.
+func (r *repository) git(ctx context.Context, stdin []byte, args ...string) (string, error) {
+	return runGit(ctx, r.dir, stdin, append(os.Environ(), "GIT_INDEX_FILE="+r.index), args...)
+}
+
+// git runs git in a folder and returns what it prints.
+func git(ctx context.Context, dir string, args ...string) (string, error) {
+	return runGit(ctx, dir, nil, nil, args...)
+}
+
+func runGit(ctx context.Context, dir string, stdin []byte, env []string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = bytes.NewReader(stdin), &out, &errs, env
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, report.Clean(strings.TrimSpace(errs.String())))
+	}
+	return strings.TrimSpace(out.String()), nil
+}

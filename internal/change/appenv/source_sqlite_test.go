@@ -1,0 +1,156 @@
+package appenv
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+)
+
+// openings are sources that open SQLite files. <old|new> marks each edit; all other
+// bytes must stay.
+var openings = map[string]string{
+	"a chain, a driver of the app's own": `package main
+
+import (
+	"net/url"
+
+	"github.com/jmoiron/sqlx"
+	_ "modernc.org/sqlite"
+)
+
+func open(driver, path string) (*sqlx.DB, error) {
+	return sqlx.Open(driver, "file:"+(&url.URL{Path: path}).EscapedPath()+"?mode=rw&_pragma=busy_timeout(5000)<|&_pragma=synchronous(OFF)>")
+}
+`,
+	"a format": `package main
+
+import (
+	"database/sql"
+	"fmt"
+
+	_ "github.com/mattn/go-sqlite3"
+)
+
+func open(id int) (*sql.DB, error) { return sql.Open("sqlite3", fmt.Sprintf("file:%d.db?mode=rw<|&_synchronous=OFF>", id)) }
+`,
+	"a name alone, and another database": `package main
+
+import (
+	"database/sql"
+
+	_ "modernc.org/sqlite"
+)
+
+func open() {
+	sql.Open("sqlite", "app.db<|?_pragma=synchronous(OFF)>")
+	sql.Open("mysql", "me@tcp(h)/db?x=1")
+}
+`,
+	"another value": `package main
+
+import (
+	"database/sql"
+
+	_ "github.com/mattn/go-sqlite3"
+)
+
+func open() { sql.Open("sqlite3", "file:app.db?<_sync=2|_synchronous=OFF>&_journal=TRUNCATE") }
+`,
+	"a pragma": `package main
+
+import (
+	"database/sql"
+
+	_ "modernc.org/sqlite"
+)
+
+func open() { sql.Open("sqlite", "file:app.db?<_pragma=synchronous=NORMAL|_pragma=synchronous(OFF)>&_pragma=journal_mode(TRUNCATE)") }
+`,
+}
+
+var marked = regexp.MustCompile(`<([^<|>]*)\|([^<|>]*)>`)
+
+func TestSQLiteDSN(t *testing.T) {
+	for name, text := range openings {
+		s := sourceSite(t, map[string]string{"main.go": marked.ReplaceAllString(text, "$1")})
+		src, err := readSource(s, "", s.Services["app"].Source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := src.setSQLite(pragmas{{"synchronous", "OFF"}}); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		edits, err := src.edits()
+		if want := marked.ReplaceAllString(text, "$2"); err != nil || len(edits) != 1 || string(edits[0].New) != want {
+			t.Errorf("%s: %v\n%v\nwant\n%s", name, err, edits, want)
+		}
+	}
+}
+
+// TestSQLiteRefused: where the parameters of a DSN are not known, or its driver, nothing
+// is edited.
+func TestSQLiteRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"import (\n\t\"database/sql\"\n\n\t_ \"modernc.org/sqlite\"\n)\n\nfunc f(p string) { sql.Open(\"sqlite\", \"file:\"+p) }":                                     "a part of it is an expression",
+		"import (\n\t\"database/sql\"\n\n\t_ \"modernc.org/sqlite\"\n)\n\nfunc f(p string) { sql.Open(\"sqlite\", \"file:a?_pragma=synchronous(\"+p+\")&mode=rw\") }": "is not a literal",
+		"import \"database/sql\"\n\nfunc f() { sql.Open(\"sqlite\", \"file:a\") }":                                                                                    "no driver of SQLite",
+		"import _ \"modernc.org/sqlite\"\n\nfunc f() {}":                                                                                                              "opens no SQLite file",
+	} {
+		s := sourceSite(t, map[string]string{"main.go": "package main\n\n" + text + "\n"})
+		src, err := readSource(s, "", s.Services["app"].Source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := src.setSQLite(pragmas{{"synchronous", "OFF"}}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\n%v, want %q", text, err, want)
+		}
+	}
+	for _, bad := range []string{"", "synchronous", "synchronous=off", "journal_mode=MEMORY", "journal_mode=WAL", "synchronous=OFF&synchronous=FULL", "temp_store=2", "synchronous=OFF);x"} {
+		if err := new(pragmas).UnmarshalText([]byte(bad)); err == nil {
+			t.Errorf("%q was taken", bad)
+		}
+	}
+}
+
+// TestTrace: the variable of the trace becomes empty, and no other one.
+func TestTrace(t *testing.T) {
+	s := sourceSite(t, map[string]string{"main.go": plainApp}, "TRACE_FILE=/log/trace.json", "OTHER=/log/error.log", "SLOW=/log/slow.log")
+	s.Target.Services = append(s.Target.Services, iikanji.Service{Name: "files", Role: iikanji.RoleDatabase, Engine: iikanji.EngineSQLite,
+		Logs: []iikanji.Log{{Kind: "slow", Path: "/log/trace.json"}, {Kind: "error", Path: "/log/error.log"}}})
+	c, err := change.Plan(t.Context(), s, remedy(map[string]string{"trace": "off"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := edited(c)["app.env"]; !strings.HasSuffix(got, "app.\nTRACE_FILE=\n") || len(c.Weakens) != 1 || c.Weakens[0] != iikanji.Observability {
+		t.Errorf("%q weakens %v", got, c.Weakens)
+	}
+	s = sourceSite(t, map[string]string{"main.go": plainApp}, "TRACE_FILE=/log/trace.json")
+	if _, err := change.Plan(t.Context(), s, remedy(map[string]string{"trace": "off"})); err == nil || errors.Is(err, change.ErrNothing) {
+		t.Errorf("without SQLite files: %v", err)
+	}
+}
+
+// FuzzPragmas edits the texts of DSNs. What is set once is found, and set again with no
+// further edit.
+func FuzzPragmas(f *testing.F) {
+	f.Add("file:\x01?mode=rw&_pragma=busy_timeout(5000)", false)
+	f.Add("a.db?_sync=2&_journal_mode=WAL", true)
+	f.Add("a.db", true)
+	f.Fuzz(func(t *testing.T, text string, own bool) {
+		settings := pragmas{{"synchronous", "OFF"}, {"journal_mode", "TRUNCATE"}}
+		edits, err := withPragmas(text, !strings.Contains(text, hole), settings, own)
+		if err != nil {
+			return
+		}
+		once := splices(edits).apply(text)
+		again, err := withPragmas(once, !strings.Contains(once, hole), settings, own)
+		if err != nil || len(again) > 0 {
+			t.Errorf("%q became %q, which is edited again: %v, %v", text, once, again, err)
+		}
+	})
+}

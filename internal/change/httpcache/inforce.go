@@ -1,0 +1,64 @@
+package httpcache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/nginxedit"
+)
+
+var _ change.ReadsBack = Kind{}
+
+// InForce implements change.ReadsBack: nginx's configuration has the effect of the
+// change, nginx's workers were started with it, and the cache was started with its
+// program.
+func (k Kind) InForce(ctx context.Context, s *change.Site, c *iikanji.Change, _ bool) error {
+	errs := []error{nginxedit.InForce(ctx, s, c.Target, c, nginxedit.Workers{})}
+	if c.Remedy != nil {
+		errs = append(errs, nginxedit.Effective(k.Plan(ctx, s, *c.Remedy)))
+	}
+	for _, op := range c.Do {
+		if op.Verb == iikanji.Restart {
+			errs = append(errs, startedWith(s, op.Place, c))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// startedWith refuses a running cache that was started before its program was written.
+func startedWith(s *change.Site, service string, c *iikanji.Change) error {
+	svc := s.Services[service]
+	if svc.Processes == nil {
+		return nil
+	}
+	h, err := s.On(svc.Host)
+	if err != nil {
+		return err
+	}
+	pids := svc.Processes()
+	if len(pids) == 0 {
+		return fmt.Errorf("service %q does not run", service)
+	}
+	for _, op := range c.Do {
+		at, known := s.WrittenAt(op)
+		if op.Verb != iikanji.Write || !known {
+			continue
+		}
+		if op.Place != svc.Config {
+			continue // nginx's configuration is written after the start of the cache
+		}
+		for _, pid := range pids {
+			p, err := change.ReadProcess(h, pid)
+			if err != nil {
+				return err
+			}
+			if p.Started < at {
+				return fmt.Errorf("process %d of service %q was started before %s was written", pid, service, op.Place)
+			}
+		}
+	}
+	return nil
+}

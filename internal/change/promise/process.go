@@ -1,0 +1,36 @@
+package promise
+
+import "github.com/iikanji/iikanji"
+
+// Processes is how an app server runs before and after a change, and what its app
+// keeps in the memory of a process between requests.
+type Processes struct {
+	Before, After               int // processes that answer requests
+	ThreadsBefore, ThreadsAfter int // of each
+	Values                      bool
+	// Unknown: the source was not read.
+	Unknown bool
+}
+
+// Weakens lists the promises that the change weakens.
+//
+// Two processes keep two copies of a value: one shows what the other one has changed
+// already, and what one counts the other one does not know. An app that runs in several
+// processes has that already. That code is safe for several threads at once is proven by
+// no reading of it.
+func (p Processes) Weakens() []iikanji.Promise {
+	var out []iikanji.Promise
+	if p.Before <= 1 && p.After > 1 && (p.Values || p.Unknown) {
+		out = append(out, iikanji.Freshness, iikanji.Behaviour)
+	}
+	if p.ThreadsBefore <= 1 && p.ThreadsAfter > 1 {
+		out = append(out, iikanji.TestedOnly)
+		if p.Values || p.Unknown {
+			out = append(out, iikanji.Behaviour)
+		}
+	}
+	if p.After*p.ThreadsAfter < p.Before*p.ThreadsBefore { // fewer requests at once: the others wait
+		out = append(out, iikanji.Availability)
+	}
+	return Join(out)
+}

@@ -1,0 +1,73 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/iikanji/iikanji"
+)
+
+const (
+	// waitShare is the least share of the time of all requests in the apps that neither
+	// statements nor the apps' CPU explain, and waitCores the least number of requests
+	// that wait so at one time, on average.
+	waitShare = 0.4
+	waitCores = 1.0
+	// waitShown is how many routes the evidence names.
+	waitShown = 4
+)
+
+// app221 reports requests that wait inside of the apps: their time, less that of all
+// statements and of the apps' CPU. Where the CPU is the limit, requests wait for it, and
+// where a pool is, for a connection (APP103).
+func app221(v *view) []iikanji.Finding {
+	if v.in.Run == nil || v.binding.Resource == "cpu" || v.binding.Resource == "pool" || v.binding.Resource == "generator" || v.blind(iikanji.Slow) || v.partly() {
+		return nil
+	}
+	all, cpu := 0.0, 0.0
+	for _, r := range v.access() {
+		all += r.Web.Upstream.Seconds()
+	}
+	for _, s := range v.in.Target.WithRole(iikanji.RoleApp) {
+		cpu += v.cpuOf(s.Name)
+	}
+	waits := all - v.seconds - cpu
+	wall := v.in.Run.Took.Seconds()
+	if all == 0 || wall == 0 || !v.statementsSeen() || waits < waitShare*all || waits < waitCores*wall {
+		return nil
+	}
+	f := iikanji.Finding{Code: "APP221", Where: "requests", Gain: between(waits, 0, 0.5),
+		Claim: fmt.Sprintf("requests took %.0f s in the apps, of which statements took %.0f s and the apps' CPU %.0f s: the rest, %.0f %%, is waiting inside of the apps",
+			all, v.seconds, cpu, 100*waits/all),
+		Remedies: v.patchEach("find out what the requests wait for: a lock, a pool, another server, a file lock, a sleep; a block and a mutex profile show it in Go")}
+	for _, r := range v.waitingRoutes() {
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: r})
+	}
+	return []iikanji.Finding{f}
+}
+
+// waitingRoutes describes the routes whose requests took the longest time beyond the
+// statements that they are known to send.
+func (v *view) waitingRoutes() []string {
+	type route struct {
+		key        string
+		took, sent float64
+	}
+	var all []route
+	for _, r := range v.access() {
+		all = append(all, route{key: r.Key, took: r.Web.Upstream.Seconds()})
+	}
+	for _, d := range v.digests {
+		for _, s := range d.senders {
+			if i := slices.IndexFunc(all, func(r route) bool { return r.key == s.route }); i >= 0 {
+				all[i].sent += s.share * d.q.Seconds
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b route) int { return cmpFloat(b.took-b.sent, a.took-a.sent) })
+	var out []string
+	for _, r := range all[:min(len(all), waitShown)] {
+		out = append(out, fmt.Sprintf("%s: %.1f s, its statements %.1f s", r.key, r.took, r.sent))
+	}
+	return out
+}

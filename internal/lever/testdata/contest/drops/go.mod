@@ -1,0 +1,3 @@
+module drops
+
+go 1.24

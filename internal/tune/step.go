@@ -1,0 +1,96 @@
+package tune
+
+import (
+	"math"
+
+	"github.com/iikanji/iikanji/internal/stats"
+)
+
+// A step is what a search can do next: the trial of one candidate, the trial of several
+// as one change, or a screening of several.
+type step struct {
+	parts []Candidate // best first
+	runs  float64     // what it costs
+}
+
+// expected is the sum of the parts' chances times their gains.
+func (s step) expected() float64 {
+	sum := 0.0
+	for _, p := range s.parts {
+		sum += p.Chance * p.Gain
+	}
+	return sum
+}
+
+// rate is the expected gain on ln(score) per run.
+func (s step) rate() float64 { return s.expected() / s.runs }
+
+// stepOf is the step in which the search tries a candidate that is next.
+func (q *queue) stepOf(c Candidate) step {
+	if parts := q.factors(c); parts != nil {
+		return step{parts, float64(stats.FactorialRuns(len(parts)) + afterScreen)}
+	}
+	return q.trialOf(c, q.unscreened(c))
+}
+
+// trialOf is the trial of a candidate, or of the parts of a bundle if there are several.
+func (q *queue) trialOf(c Candidate, parts []Candidate) step {
+	sd := q.judge.Prior.SD()
+	if len(parts) < 2 {
+		return step{[]Candidate{c}, runsFor(c.Gain, sd) + c.extraRuns()}
+	}
+	s := step{parts: parts}
+	s.runs = runsFor(s.expected(), sd) + c.extraRuns()
+	return s
+}
+
+// best is the better one of a rewrite of source and of another candidate, each the first
+// of its sort; Remedy.Kind is empty for none. A large expected gain of another candidate
+// comes first: it moves the bottleneck and makes the runs that judge the rewrites
+// comparable with those after it. Otherwise the rate of their steps decides, because
+// rewrites are tried together.
+func (q *queue) best(rewrite, other Candidate) (Candidate, bool) {
+	switch {
+	case rewrite.none():
+		return other, !other.none()
+	case other.none():
+		return rewrite, true
+	case other.Gain < large && q.stepOf(rewrite).rate() > q.stepOf(other).rate():
+		return rewrite, true
+	}
+	return other, true
+}
+
+func (c Candidate) none() bool { return c.Remedy.Kind == "" }
+
+// leastRewriteRuns is the least number of runs' time in which the trial of a rewrite can
+// decide: the comparison of answers, and two pairs.
+const leastRewriteRuns = answerRuns + 4
+
+// fits reports whether there is time for a trial of a candidate.
+func (q *queue) fits(c Candidate) bool { return !c.rewrites() || q.runsLeft() >= leastRewriteRuns }
+
+// runsLeft is the time for the search, in runs.
+func (b *budget) runsLeft() float64 {
+	if b.options.Time <= 0 || b.cost <= 0 {
+		return math.Inf(1)
+	}
+	return float64(b.timeFor()) / float64(b.cost)
+}
+
+// logsFirst reports whether the rest of the search is better used for changes that turn
+// logs off than for a candidate: there is no time for both, the time suffices to prove
+// what is expected of the logs, and that is more per run. No time is reserved for logs
+// otherwise: in most searches their gain is too small to be proven.
+func (q *queue) logsFirst(c Candidate) bool {
+	if q.options.Time <= 0 {
+		return false
+	}
+	blind, ok := q.next(true)
+	if !ok {
+		return false
+	}
+	logs, now := q.trialOf(blind, q.handful(blind, mostParts)), q.stepOf(c)
+	left := q.runsLeft()
+	return logs.runs <= left && left < logs.runs+now.runs && logs.rate() > now.rate()
+}
