@@ -144,7 +144,7 @@ func FuzzClean(f *testing.F) {
 func TestWrap(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"one two three four five six", "- one two three four|  five six"},
-		{"別の機械がこの機械のCPUを使った。", "- 別の機械がこの機械|  のCPUを使った。"},
+		{"別の機械がこの機械のCPUを使った。", "- 別の機械がこの機械の|  CPUを使った。"},
 		{"see /a/very/long/path/that/is/whole now", "- see|  /a/very/long/path/that/is/whole|  now"},
 		{"", "- "},
 	} {
