@@ -29,7 +29,7 @@ const (
 	// LikelyFrom is the least probability of a statement that is likely, LikelyAmong the
 	// largest number of requests in flight that can have sent it: with more of them, the
 	// probabilities are too high. `go run ./bench/join` measures how often statements of
-	// each range are right; with these limits it was nine of ten (docs/ui.md).
+	// each range are right; with these limits it was 93 % (docs/ui.md).
 	LikelyFrom  = 0.9
 	LikelyAmong = 4
 	// PossibleFrom is the least probability of a statement that is possible.
