@@ -259,14 +259,14 @@ func testLiveUpdate(t *testing.T, s *site, b *tab) {
 		s.Phase, s.Doing = "trial", "trying a thing"
 		s.Run = progress.Run{Phase: "load", Score: 777, Growth: []float64{1, 2, 3, 4}}
 	})
-	eventually(t, b, "progress", `document.body.innerText.includes("trying a thing") && document.body.innerText.includes("777")`)
+	eventually(t, b, "progress", `document.body?.innerText.includes("trying a thing") === true && document.body.innerText.includes("777")`)
 	eventually(t, b, "chart", `document.querySelectorAll("#live .wide svg.chart circle").length >= 3`)
 	addPairs(t, s.dir)
 	eventually(t, b, "pairs", `document.querySelectorAll("#pairs tbody tr").length === 2 && document.getElementById("pairs")?.innerText.includes("+50.0 %") === true`)
 	if err := w.End("done"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, b, "end", `document.body.innerText.includes("ended (done)")`)
+	eventually(t, b, "end", `document.body?.innerText.includes("ended (done)") === true`)
 	if !eval[bool](t, b, `window.same === true && document.title !== "pwned"`) {
 		t.Error("the page was loaded again")
 	}
@@ -353,7 +353,7 @@ func testKeyboard(t *testing.T, s *site, b *tab) {
 	b.run(t, chromedp.Navigate(s.URL+"/actions"))
 	tabTo("token")
 	b.run(t, chromedp.KeyEvent(testToken), chromedp.KeyEvent(kb.Enter))
-	eventually(t, b, "signing in", `document.body.innerText.includes("Start tune")`)
+	eventually(t, b, "signing in", `document.body?.innerText.includes("Start tune") === true`)
 }
 
 // testWithoutScript: pages, sorting and filters work without script.
