@@ -11,11 +11,11 @@ import (
 
 // File returns the content of a file of a history without secrets and without the
 // literals of statements: the same bytes if there are none. name has the file's form
-// by its ending: one JSON document, or one a line (.jsonl). A file that is not text is
-// returned as it is.
+// by its ending: one JSON document, or one a line (.jsonl). A file that is not text
+// (it has a zero byte) is returned as it is.
 func File(name string, content []byte) []byte {
 	if !utf8.Valid(content) {
-		return content
+		return notUTF8(content)
 	}
 	switch filepath.Ext(name) {
 	case ".json":
@@ -36,6 +36,18 @@ func File(name string, content []byte) []byte {
 		return b.Bytes()
 	}
 	return []byte(anyText(string(content)))
+}
+
+// notUTF8 redacts a text in another encoding, such as a configuration with comments.
+func notUTF8(content []byte) []byte {
+	if bytes.IndexByte(content, 0) >= 0 {
+		return content
+	}
+	text := strings.ToValidUTF8(string(content), "\uFFFD")
+	if without := anyText(text); without != text {
+		return []byte(without)
+	}
+	return content
 }
 
 // document redacts every string of a JSON document, whatever its length. The text of a

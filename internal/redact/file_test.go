@@ -11,7 +11,7 @@ import (
 func TestFile(t *testing.T) {
 	long := strings.Repeat("gzip on;\n", 1000)
 	for name, same := range map[string]string{
-		"a.json": "{\n  \"b\": 1.50,\n  \"a\": \"" + strings.ReplaceAll(long, "\n", `\n`) + "\"\n}\n", "a.jsonl": "{\"z\":1}\n{\"a\":\"x\"}\n{\"half", "a.md": "# A\n\ntext\n", "a.bin": "\xff\xfepassword=x",
+		"a.json": "{\n  \"b\": 1.50,\n  \"a\": \"" + strings.ReplaceAll(long, "\n", `\n`) + "\"\n}\n", "a.jsonl": "{\"z\":1}\n{\"a\":\"x\"}\n{\"half", "a.md": "# A\n\ntext\n", "a.bin": "\x00\xff\xfepassword=x", "a.conf": "# caf\xe9\ngzip on;\n",
 		"b.json": "not JSON",
 	} {
 		if got := File(name, []byte(same)); !bytes.Equal(got, []byte(same)) {
@@ -24,6 +24,7 @@ func TestFile(t *testing.T) {
 		"d.json":   {"{\n  \"why\": \"UPDATE u SET a = 'Hunter2Password'\",\n  \"b\": 2\n}\n", "{\n  \"b\": 2"},
 		"a.jsonl":  {"{\"text\":\"password: Hunter2Password\"}\n{\"n\":1}\n", "\n{\"n\":1}\n"},
 		"b.jsonl":  {"{\"n\":1}\nhalf a line with password=Hunter2Password", "{\"n\":1}\nhalf a line with password="},
+		"b.conf":   {"# caf\xe9\nset password=Hunter2Password;\ngzip on;\n", "gzip on;"},
 		"undo.sql": {"UPDATE u SET password = 'Hunter2Password' WHERE id = 3;", "UPDATE u SET"},
 	} {
 		got := string(File(name, []byte(c.text)))

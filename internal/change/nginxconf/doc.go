@@ -32,5 +32,7 @@
 //     receives about a client (nginxedit/sharedanswer.go);
 //   - a file answers 405 to a POST that the app would have accepted;
 //   - proxy_cache_valid counts whole seconds of the clock, so "1s" can be two,
-//     and the app's own headers overrule it.
+//     and the app's own headers overrule it;
+//   - nginx goes on with its old workers, or with an old limit of descriptors, and
+//     only logs that: what runs is read back (inforce.go, nginxedit/inforce.go).
 package nginxconf
