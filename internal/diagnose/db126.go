@@ -10,7 +10,7 @@ const (
 	// leastAggregated is the least number of rows that one execution of an aggregate
 	// reads, and leastFolded how many of them make one row of its answer.
 	leastAggregated = 500
-	leastAggregates = 3 // executions: a page of a slow site is shown a few times in a run
+	leastAggregates = 5 // executions: a page of a slow site is shown a few times in a run
 	leastFolded     = 20
 	// fullySaved is the share of the seconds of an aggregate that an index of DB101
 	// saves, from which nothing is left to keep.
