@@ -143,6 +143,9 @@ type Answer struct {
 	// that varied in the run.
 	SameForAll bool `json:"same_for_all,omitempty"`
 	Users      int  `json:"users,omitempty"`
+	// Alive: the sessions of these clients were alive, because another URL had another
+	// answer for each of them than without a session.
+	Alive bool `json:"alive,omitempty"`
 	// URLs is the number of URLs of the route of which SameForAll holds: it is false
 	// if it does not hold for one that was asked for.
 	URLs int           `json:"urls,omitempty"`

@@ -68,7 +68,8 @@ type result struct {
 }
 
 // Thresholds of a gain: the share of the seconds of the statements that no advised
-// index saves, and the seconds in a run. Smaller gains are not reported.
+// index saves, and the seconds in a run without full scans: see [view.leastGain].
+// Smaller gains are not reported.
 const (
 	leastShare   = 0.005
 	leastSeconds = 0.05
@@ -121,7 +122,7 @@ func (f *result) name() {
 
 // worth reports whether a gain is large enough to be reported.
 func (v *view) worth(r iikanji.Range) bool {
-	return r.Hi >= leastSeconds && r.Hi >= leastShare*v.rest()
+	return r.Hi >= v.leastGain()
 }
 
 // between is the range between two shares of some seconds.

@@ -12,6 +12,7 @@ const (
 	// leastAggregated is the least number of rows that one execution of an aggregate
 	// reads, and leastFolded how many of them make one row of its answer.
 	leastAggregated = 500
+	leastAggregates = 5 // executions: a page of a slow site is shown a few times in a run
 	leastFolded     = 20
 	// fullySaved is the share of the seconds of an aggregate that an index of DB101
 	// saves, from which nothing is left to keep.
@@ -30,7 +31,7 @@ func db126(v *view) []iikanji.Finding {
 		}
 		count := max(1, d.q.Count)
 		each, sent := d.q.Examined/count, float64(d.Query.Sent)/count
-		if d.q.Count < 10 || each < leastAggregated || each < leastFolded*sent || d.saved >= fullySaved*d.q.Seconds {
+		if d.q.Count < leastAggregates || each < leastAggregated || each < leastFolded*sent || d.saved >= fullySaved*d.q.Seconds {
 			continue
 		}
 		f := iikanji.Finding{Code: "DB126", Where: d.place(), Gain: between(d.left(), 0.5, 0.98), Evidence: d.withEvidence(),

@@ -103,7 +103,7 @@ func TestBesideBlob(t *testing.T) {
 func TestMoreThanShown(t *testing.T) {
 	const sql = "SELECT id, body FROM note WHERE item = 7 ORDER BY id DESC"
 	list := func(rows int64) sentRow { return sentRow{"l1", sql, 500, 500 * rows, 500 * rows, 4 * time.Second} }
-	f := one(t, shopScene(list(80)).sends("GET /items/:id", "page", "l1", sql), "DB136", "from note")
+	f := one(t, shopScene(list(80)).sends("GET /items/:id", "page", "l1", sql), "DB136", "FROM note")
 	if !strings.Contains(f.Claim, "80 rows") || !strings.Contains(f.Claim, "21 of them") || f.Gain.Hi < 2 || f.Gain.Hi > 4 {
 		t.Errorf("%+v", f)
 	}
@@ -202,7 +202,7 @@ func TestWaitingInside(t *testing.T) {
 // although no advised access needs it.
 func TestPlannedIndex(t *testing.T) {
 	write := sentRow{"w1", "INSERT INTO note (id, item, body) VALUES (7, 7, 'x')", 40_000, 0, 0, 9 * time.Second}
-	drop := shopScene(write)
+	drop := shopScene(write, sentRow{"r1", "SELECT body FROM note WHERE id = 7", 100, 100, 100, time.Second})
 	drop.Profiles[len(drop.Profiles)-1].Rows[0].Query.Affected = 40_000
 	one(t, drop, "DB104", "app.note item")
 	plan := iikanji.QueryPlan{SQL: "SELECT id FROM note n WHERE n.item = 7", Steps: []iikanji.QueryStep{{Table: "n", Access: "ref", Key: "item"}}}

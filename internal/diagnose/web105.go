@@ -73,7 +73,7 @@ func web105(v *view) []iikanji.Finding {
 		all = append(all, c)
 		sent, saved = sent+c.sent, saved+c.saved
 	}
-	if saved < leastSaved {
+	if saved*v.speedup() < leastSaved {
 		return nil
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmpFloat(b.saved, a.saved) })

@@ -71,7 +71,7 @@ func web107(v *view) []iikanji.Finding {
 			Remedies: v.keepShort(r.Key, computed/wall*wait.Seconds())}
 		if folds(r.Key) {
 			f.Evidence[1] = iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%d URLs; %d of %d answers were beyond one per second for each URL; %d URLs were asked for, and each is the same for all", s.URLs, s.Crowded, r.Count, a.URLs)}
-		} else if s.Clients == 0 {
+		} else if a.Alive {
 			f.Evidence = f.Evidence[:1]
 		} else if s.Changes > 0 {
 			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "generator", Text: fmt.Sprintf("its size changed %d times in the run, every %.2g s", s.Changes, wall/float64(s.Changes))})
@@ -214,7 +214,7 @@ func everyones(route string, a iikanji.Answer, s iikanji.Series) bool {
 	if !a.SameForAll || a.Users < leastUsers || a.Status != 200 || a.Cookie || !a.Same || strings.Contains(cc, "private") || strings.Contains(cc, "no-store") || strings.Contains(strings.ToLower(a.Vary), "cookie") {
 		return false
 	}
-	if s.Clients == 0 && s.Pairs == 0 && a.Bytes > 0 { // an outside benchmarker keeps no samples: URLs were asked for as its clients
+	if a.Alive { // an outside benchmarker keeps no samples: URLs were asked for as its clients
 		return int64(a.URLs) >= min(leastURLs, s.URLs)
 	}
 	if folds(route) {

@@ -247,6 +247,7 @@ func TestWebRules(t *testing.T) {
 		{"each client has a different one", page(change(trend, func(a *iikanji.Answer) { a.Encoding = "gzip" }), change(all, func(s *iikanji.Series) { s.Alike = 100 })), "", ""},
 		{"one client only", page(change(trend, func(a *iikanji.Answer) { a.Encoding = "gzip" }), change(all, func(s *iikanji.Series) { s.Clients = 1 })), "", ""},
 		{"nothing is known of clients", page(change(trend, func(a *iikanji.Answer) { a.Encoding = "gzip" }), iikanji.Series{}), "", ""},
+		{"clients of an outside benchmarker had live sessions", page(change(trend, func(a *iikanji.Answer) { a.Alive, a.Encoding = true, "gzip" }), iikanji.Series{}), "WEB107", "act=cache"},
 		{"a header changes it, or a client of the run gets another", page(change(trend, func(a *iikanji.Answer) { a.SameForAll, a.Encoding = false, "gzip" }), all), "", ""},
 		{"only one client could be asked as", page(change(trend, func(a *iikanji.Answer) { a.Users, a.Encoding = 1, "gzip" }), all), "", ""},
 		{"it is a file", page(change(trend, func(a *iikanji.Answer) { a.LastModified, a.Encoding = true, "gzip" }), all), "", ""},

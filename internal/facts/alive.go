@@ -3,9 +3,7 @@ package facts
 import (
 	"bytes"
 	"context"
-	"maps"
 	"net/http"
-	"slices"
 )
 
 // Bounds of the requests that find clients whose sessions are alive.
@@ -27,7 +25,7 @@ func alive(ctx context.Context, client *http.Client, base string, urls map[strin
 		plain *asked
 	}
 	var pages []page
-	for _, route := range slices.Sorted(maps.Keys(urls)) {
+	for _, route := range filesFirst(urls) {
 		first, err1 := ask(ctx, client, base, urls[route], "")
 		second, err2 := ask(ctx, client, base, urls[route], "")
 		if err1 == nil && err2 == nil && !differ(first, second) && len(pages) < mostPages {

@@ -51,7 +51,7 @@ func TestAlive(t *testing.T) {
 			}
 			switch f.Key {
 			case "GET /picture":
-				if !a.SameForAll || a.Users != c.users {
+				if !a.SameForAll || a.Users != c.users || a.Alive != (c.users > 0) {
 					t.Errorf("%s: same for all %v as %d users, want %d", name, a.SameForAll, a.Users, c.users)
 				}
 			case "GET /moves":

@@ -12,6 +12,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -42,11 +43,13 @@ func AnswerFacts(ctx context.Context, h host.Host, target, base string, urls map
 			// another name, or signed by itself.
 			TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	defer client.CloseIdleConnections()
+	proven := false
 	if len(clients.Users) == 0 {
 		clients.Users = alive(ctx, client, base, urls, clients.Candidates)
+		proven = len(clients.Users) > 0
 	}
 	var out []iikanji.Fact
-	for i, route := range slices.Sorted(maps.Keys(urls)) {
+	for i, route := range filesFirst(urls) {
 		if i == mostAnswers {
 			break
 		}
@@ -64,6 +67,7 @@ func AnswerFacts(ctx context.Context, h host.Host, target, base string, urls map
 		a.Took = min(first.Took, second.Took)
 		a.File = second.onDisk(h, folders)
 		if a.Same && a.Status == http.StatusOK {
+			a.Alive = proven
 			if a.Users, a.SameForAll = everyone(ctx, client, base, urls[route], second, clients); a.SameForAll {
 				a.URLs, a.SameForAll = others(ctx, client, base, clients.Others[route], clients)
 				a.URLs++
@@ -73,6 +77,21 @@ func AnswerFacts(ctx context.Context, h host.Host, target, base string, urls map
 		out = append(out, pack(target, iikanji.TopicAnswer, route, a, true))
 	}
 	return out, nil
+}
+
+// filesFirst are the routes in the order in which they are requested: those of files and
+// pictures before pages, which may take all of the time on a slow site.
+func filesFirst(urls map[string]string) []string {
+	out := slices.Sorted(maps.Keys(urls))
+	page := func(route string) int {
+		name, _, _ := strings.Cut(path.Base(urls[route]), "?")
+		if strings.Contains(name, ".") {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(out, func(a, b string) int { return page(a) - page(b) })
+	return out
 }
 
 // Through is a host that connects to one address, whatever address a URL names: the

@@ -26,6 +26,66 @@ func from(t SizedTable) string {
 	return fmt.Sprintf("%s WHERE RAND() < %.6f", name, float64(sampleRows)/float64(t.Size.Rows))
 }
 
+// lengthRows is the number of rows from which on the mean length of a long column is
+// that of a sample of about lengthSample rows: long values are stored apart, and reading
+// those of a whole table reads all of its data.
+const (
+	lengthRows   = 1000
+	lengthSample = 200
+)
+
+// lengths measures the mean lengths of long columns.
+func (s *Server) lengths(ctx context.Context, t *SizedTable, columns []string) error {
+	if len(columns) == 0 {
+		return nil
+	}
+	var exprs, names []string
+	for _, c := range columns {
+		exprs = append(exprs, "AVG(LENGTH(t."+quote(c)+"))")
+		names = append(names, quote(c))
+	}
+	name := quote(t.Schema) + "." + quote(t.Name)
+	source := name + " AS t"
+	if t.Size.Rows > lengthRows {
+		source = fmt.Sprintf("(SELECT %s FROM %s LIMIT %d) AS t", strings.Join(names, ", "), name, lengthSample)
+		if key := primary(t.Table); len(key) > 0 { // rows of one period may have lengths of their own
+			list := strings.Join(key, ", ")
+			source = fmt.Sprintf("(SELECT %s FROM %s WHERE RAND() < %.8f LIMIT %d) AS s JOIN %s AS t USING (%s)",
+				list, name, 1.5*lengthSample/float64(t.Size.Rows), lengthSample, name, list)
+		}
+	}
+	got, err := s.numbers(ctx, "SELECT "+strings.Join(exprs, ", ")+" FROM "+source, len(exprs))
+	if err != nil {
+		return fmt.Errorf("measuring the lengths of columns of %s: %w", t.Name, err)
+	}
+	if t.Size.Lengths == nil {
+		t.Size.Lengths = map[string]iikanji.Bytes{}
+	}
+	for i, c := range columns {
+		t.Size.Lengths[c] = iikanji.Bytes(got[i])
+	}
+	return nil
+}
+
+// primary are the columns of the primary key, quoted; none if it has a part that is a
+// prefix or an expression.
+func primary(t iikanji.Table) []string {
+	for _, ix := range t.Indexes {
+		if !ix.Primary {
+			continue
+		}
+		var out []string
+		for _, p := range ix.Parts {
+			if p.Column == "" || p.Prefix > 0 {
+				return nil
+			}
+			out = append(out, quote(p.Column))
+		}
+		return out
+	}
+	return nil
+}
+
 // Distinct counts the rows, the distinct values of columns and the mean length of
 // long columns, and stores them in t.Size. The server's previous estimates are
 // stored in t.Size.Held. It scans the table once, or a sample of a large table. A
@@ -33,17 +93,20 @@ func from(t SizedTable) string {
 // which is exact for keys and for flags.
 func (s *Server) Distinct(ctx context.Context, t *SizedTable, columns []string) error {
 	exprs := []string{"COUNT(*)"}
+	var long, short []string
 	for _, name := range columns {
 		c, ok := column(t.Table, name)
 		if !ok {
 			return fmt.Errorf("counting in %s: it has no column %s", t.Name, name)
 		}
 		if c.Long() || c.Spatial() {
-			exprs = append(exprs, "AVG(LENGTH("+quote(name)+"))")
+			long = append(long, name)
 		} else {
+			short = append(short, name)
 			exprs = append(exprs, "COUNT(DISTINCT "+quote(name)+")")
 		}
 	}
+	measured := s.lengths(ctx, t, long)
 	got, err := s.numbers(ctx, "SELECT "+strings.Join(exprs, ", ")+" FROM "+from(*t), len(exprs))
 	if err != nil {
 		return fmt.Errorf("counting in %s: %w", t.Name, err)
@@ -55,19 +118,13 @@ func (s *Server) Distinct(ctx context.Context, t *SizedTable, columns []string) 
 	} else if seen > 0 {
 		scale = float64(t.Size.Rows) / seen
 	}
-	for i, name := range columns {
-		v := got[i+1]
-		if c, _ := column(t.Table, name); c.Long() || c.Spatial() {
-			if t.Size.Lengths == nil {
-				t.Size.Lengths = map[string]iikanji.Bytes{}
-			}
-			t.Size.Lengths[name] = iikanji.Bytes(v)
-		} else if seen > 0 {
+	for i, name := range short {
+		if v := got[i+1]; seen > 0 {
 			t.hold(name)
 			t.Size.Distinct[name] = v * math.Pow(scale, v/seen)
 		}
 	}
-	return nil
+	return measured
 }
 
 // hold keeps the number of distinct values in the server's statistics for the

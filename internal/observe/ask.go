@@ -11,12 +11,16 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/diagnose"
 	"github.com/iikanji/iikanji/internal/facts"
 	"github.com/iikanji/iikanji/internal/host"
 )
+
+// answersLimit bounds the time of all requests to one web server.
+const answersLimit = 30 * time.Second
 
 // mostExplained is how many of the heaviest digests have their query plans read.
 const mostExplained = 12
@@ -328,7 +332,7 @@ func askAnswers(ctx context.Context, h host.Host, site string, s iikanji.Service
 	if s.Address == "" {
 		return nil, fmt.Errorf("the service %s has no address", s.Name)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*askLimit)
+	ctx, cancel := context.WithTimeout(ctx, answersLimit)
 	defer cancel()
 	clients.Others = othersToAsk(seen, s.Name)
 	known, err := facts.AnswerFacts(ctx, facts.Through(h, s.Address), s.Name, baseOf(site, s.Address), urls, folders, clients)

@@ -268,7 +268,7 @@ func (s *Subject) SensorsOn(ctx context.Context) (off func() error, err error) {
 	for _, one := range all {
 		failed := s.history.AddChange(one.Change, change.Diff(one.Change))
 		if failed == nil && !one.Database {
-			failed = createPrivate(one.Log)
+			failed = s.createPrivate(one.Service, one.Log)
 		}
 		if failed == nil {
 			failed = x.Apply(ctx, one.Change.ID)
@@ -300,13 +300,20 @@ func (s *Subject) SensorsOn(ctx context.Context) (off func() error, err error) {
 }
 
 // createPrivate makes the file of a timed access log, which only its owner may read,
-// before nginx opens it.
-func createPrivate(path string) error {
+// before nginx opens it. The owner is the account of nginx's master.
+func (s *Subject) createPrivate(service, path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return fmt.Errorf("making the timed access log: %w", err)
 	}
-	return errors.Join(f.Chmod(0o600), f.Close())
+	err = f.Chmod(0o600)
+	if p := s.services[service].process(); p != nil && p.UID != os.Geteuid() {
+		err = errors.Join(err, f.Chown(p.UID, -1))
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("making the timed access log: %w", err)
+	}
+	return nil
 }
 
 // SensorsInForce counts the changes of logs that were not undone.
