@@ -106,7 +106,6 @@ func init() {
 		Scenario:          newScenario,
 		Settings:          settings,
 		Answers:           answers,
-		Ladder:            rungs(),
 		Allow:             allowed,
 		AgentsChange:      true, // a practice ground in a folder of its own
 		InitializeTimeout: 30 * time.Second,

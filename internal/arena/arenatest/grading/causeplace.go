@@ -32,6 +32,8 @@ var (
 	statementForm = regexp.MustCompile(`(?i)^(select|insert|update|delete|replace|with)\b`)
 	indexForm     = regexp.MustCompile(`^(?:\w+\.)?(\w+) ?\(([^()]+)\)$`)
 	columnForm    = regexp.MustCompile(`^(\w+)\.(\w+)$`)
+	// serviceEnd names the service of a finding, where a target has several of a role.
+	serviceEnd = regexp.MustCompile(` at [\w.-]+$`)
 )
 
 func readPlace(text string) (p causePlace) {
@@ -58,7 +60,10 @@ func readPlace(text string) (p causePlace) {
 // holds says whether a finding is about the place of an answer. Nothing that
 // both of them name may differ.
 func (p causePlace) holds(f iikanji.Finding) bool {
-	at := readPlace(f.Where)
+	return p.is(f, readPlace(f.Where)) || p.is(f, readPlace(serviceEnd.ReplaceAllString(f.Where, "")))
+}
+
+func (p causePlace) is(f iikanji.Finding, at causePlace) bool {
 	switch {
 	case p.column != "":
 		return at.reads(p.table) && slices.ContainsFunc(f.Remedies, func(r iikanji.Remedy) bool { return r.Args["column"] == p.column })
