@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,15 +75,38 @@ func (g sharedPage) savedByPurge(writes, wall float64) float64 {
 
 // hasVarnish reports whether a Varnish runs beside this nginx or can be started.
 func (v *view) hasVarnish() bool {
-	if v.self.Engine != iikanji.EngineNginx {
+	return v.self.Engine == iikanji.EngineNginx && len(v.varnishes()) > 0
+}
+
+// varnishes are the Varnish services of the target, with those that a change can
+// start.
+func (v *view) varnishes() []iikanji.Service {
+	return slices.DeleteFunc(slices.Concat(v.in.Target.OnDemand, v.in.Target.Services), func(s iikanji.Service) bool { return s.Engine != iikanji.EngineVarnish })
+}
+
+// behindVarnish reports whether nginx passes a path on to a Varnish already.
+func (v *view) behindVarnish(path string) bool {
+	http, ok := v.nginx()
+	if !ok {
 		return false
 	}
-	for _, all := range [][]iikanji.Service{v.in.Target.OnDemand, v.in.Target.Services} {
-		for _, s := range all {
-			if s.Engine == iikanji.EngineVarnish {
-				return true
-			}
+	for _, s := range v.serving(http) {
+		_, pass, ok := handled(s, path)
+		if !ok || !slices.ContainsFunc(v.varnishes(), func(c iikanji.Service) bool { return c.Address != "" && passesTo(http, pass, c.Address) }) {
+			return false
 		}
 	}
-	return false
+	return len(v.serving(http)) > 0
+}
+
+// passesTo reports whether a proxy_pass names an address, or an upstream that has it
+// as its only server.
+func passesTo(http, pass iikanji.Directive, address string) bool {
+	to, _, _ := strings.Cut(strings.TrimPrefix(pass.Arg(0), "http://"), "/")
+	for _, u := range http.All("upstream") {
+		if servers := u.All("server"); u.Arg(0) == to && len(servers) == 1 {
+			return servers[0].Arg(0) == address
+		}
+	}
+	return to == address
 }

@@ -97,6 +97,21 @@ func folded(a iikanji.Answer, s iikanji.Series) *scene {
 	return newScene().route("GET /article/:id", a.URL, 1000, 3000, iikanji.WebRow{}).with("nginx", iikanji.TopicAnswer, "GET /article/:id", a).with("nginx", iikanji.TopicSeries, "GET /article/:id", s)
 }
 
+// throughUpstream adds a configuration that passes all requests on to an upstream.
+func throughUpstream(s *scene, address string) *scene {
+	block := func(name, arg string, in ...iikanji.Directive) iikanji.Directive {
+		d := iikanji.Directive{Name: name, Block: in}
+		if arg != "" {
+			d.Args = []string{arg}
+		}
+		return d
+	}
+	line := func(name, arg string) iikanji.Directive { return iikanji.Directive{Name: name, Args: []string{arg}} }
+	return s.with("nginx", iikanji.TopicNginx, "nginx.conf", []iikanji.Directive{block("http", "",
+		block("upstream", "pages", line("server", address), line("keepalive", "32")),
+		block("server", "", block("location", "/", line("proxy_pass", "http://pages"))))})
+}
+
 // TestVarnishRemedy: a page for a cache has a remedy by a Varnish if a change can
 // start one, or one runs.
 func TestVarnishRemedy(t *testing.T) {
@@ -105,12 +120,14 @@ func TestVarnishRemedy(t *testing.T) {
 		onDemand, services []iikanji.Service
 		want               string
 	}{
+		"in front":  {[]iikanji.Service{change(varnish, func(s *iikanji.Service) { s.Address = "127.0.0.1:6081" })}, nil, ""},
+		"elsewhere": {[]iikanji.Service{change(varnish, func(s *iikanji.Service) { s.Address = "127.0.0.1:6082" })}, nil, "nginx map[act:varnish cookies:ignore path:/api/trend valid:1s] [same-for-all]nginx map[act:varnish cookies:ignore path:/api/trend valid:1s writes:purge] [same-for-all]"},
 		"none":      {nil, nil, ""},
 		"on demand": {[]iikanji.Service{varnish}, nil, "nginx map[act:varnish cookies:ignore path:/api/trend valid:1s] [same-for-all]nginx map[act:varnish cookies:ignore path:/api/trend valid:1s writes:purge] [same-for-all]"},
 		"runs":      {nil, []iikanji.Service{varnish}, "nginx map[act:varnish cookies:ignore path:/api/trend valid:1s] [same-for-all]nginx map[act:varnish cookies:ignore path:/api/trend valid:1s writes:purge] [same-for-all]"},
 		"another":   {[]iikanji.Service{{Name: "pages", Engine: iikanji.EngineMemcached}}, nil, ""},
 	} {
-		in := page(quick, all)
+		in := throughUpstream(page(quick, all), "127.0.0.1:6081")
 		in.Target.OnDemand = c.onDemand
 		in.Target.Services = append([]iikanji.Service{{Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx}, {Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo}}, c.services...)
 		fs, err := diagnose.All(in.Input)
