@@ -72,13 +72,16 @@ func TestLevers(t *testing.T) {
 		lo, hi float64 // of the gain; 0 for no finding
 		says   string  // a part of the evidence
 	}{
-		"statement":         {codePlace("APP201", "list", iikanji.CodePlace{Digests: []string{"hot1"}, Statements: []string{"SELECT …"}, Variants: fix}), 1.9, 8, "100 executions"},
-		"cold statement":    {codePlace("APP201", "list", iikanji.CodePlace{Digests: []string{"cold"}, Variants: fix}), 0, 0, ""},
-		"no such statement": {codePlace("APP205", "list", iikanji.CodePlace{Digests: []string{"other"}, Variants: fix}), 0, 0, ""},
-		"route":             {codePlace("APP206", "render", iikanji.CodePlace{Variants: fix}), 0.3, 3.7, "GET /api/list/:id (1,000 requests)"},
-		"no route":          {codePlace("APP206", "setUp", iikanji.CodePlace{Variants: fix}), 0, 0, ""},
-		"hint":              {codePlace("APP211", "render", iikanji.CodePlace{}), 0, 2.2, ""},
-		"unknown lever":     {codePlace("APP299", "render", iikanji.CodePlace{Variants: fix}), 0, 0, ""},
+		"statement":          {codePlace("APP201", "list", iikanji.CodePlace{Digests: []string{"hot1"}, Statements: []string{"SELECT …"}, Variants: fix}), 1.9, 8, "100 executions"},
+		"cold statement":     {codePlace("APP201", "list", iikanji.CodePlace{Digests: []string{"cold"}, Variants: fix}), 0, 0, ""},
+		"no such statement":  {codePlace("APP205", "list", iikanji.CodePlace{Digests: []string{"other"}, Variants: fix}), 0, 0, ""},
+		"built statement":    {codePlace("APP216", "list", iikanji.CodePlace{Statements: []string{"SELECT * FROM\n orders WHERE \ufffd"}, Variants: fix}), 0.1, 8, "100 executions"},
+		"built, other table": {codePlace("APP216", "list", iikanji.CodePlace{Statements: []string{"SELECT * FROM shops WHERE \ufffd"}, Variants: fix}), 0, 0, ""},
+		"built, other end":   {codePlace("APP216", "list", iikanji.CodePlace{Statements: []string{"SELECT * FROM orders WHERE \ufffd ORDER BY id"}, Variants: fix}), 0, 0, ""},
+		"route":              {codePlace("APP206", "render", iikanji.CodePlace{Variants: fix}), 0.3, 3.7, "GET /api/list/:id (1,000 requests)"},
+		"no route":           {codePlace("APP206", "setUp", iikanji.CodePlace{Variants: fix}), 0, 0, ""},
+		"hint":               {codePlace("APP211", "render", iikanji.CodePlace{}), 0, 2.2, ""},
+		"unknown lever":      {codePlace("APP299", "render", iikanji.CodePlace{Variants: fix}), 0, 0, ""},
 	} {
 		got := levers(t, leverInput(c.place))
 		if c.hi == 0 {

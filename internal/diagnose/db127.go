@@ -13,6 +13,8 @@ const (
 	// leastForms is the least number of statements with ranges of one table that make
 	// it a search by conditions.
 	leastForms = 3
+	// leastEnds is the least number of different ends of a menu.
+	leastEnds = 3
 	// mostEnds is the most different ends of ranges of one column that count as a
 	// fixed set, as of a menu.
 	mostEnds = 12
@@ -83,7 +85,7 @@ func (v *view) menuFinding(table string, m *menuSearch) (iikanji.Finding, bool) 
 	var columns []string
 	repeated := false
 	for _, col := range slices.Sorted(maps.Keys(m.ends)) {
-		if len(m.ends[col]) < 2 || len(m.ends[col]) > mostEnds {
+		if len(m.ends[col]) < leastEnds || len(m.ends[col]) > mostEnds {
 			continue // always the same condition, or no fixed set
 		}
 		columns = append(columns, col)

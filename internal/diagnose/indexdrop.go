@@ -41,7 +41,7 @@ func (a *adviser) replaces(t *table, ix *index, p *Proposal) {
 		switch {
 		case n == len(have.Parts) && a.unneededBeside(t, have.Name, ix):
 			p.Replaces, p.Wrong = &have, false
-		case n > 0 && n < len(ix.Parts) && p.Replaces == nil && !a.anyNeeds(t, have.Parts[n].Column) && !a.linked(t, have) && a.unneededBeside(t, have.Name, ix):
+		case n > 0 && n < len(have.Parts) && n < len(ix.Parts) && p.Replaces == nil && !a.anyNeeds(t, have.Parts[n].Column) && !a.linked(t, have) && a.unneededBeside(t, have.Name, ix):
 			p.Replaces, p.Wrong = &have, true
 		}
 		if p.Replaces != nil && !p.Wrong {

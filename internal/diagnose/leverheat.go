@@ -101,11 +101,30 @@ func (v *view) cpuOf(service string) float64 {
 // constant stands for every digest that agrees with the rest.
 func (s leverSite) sends(d digest) bool {
 	for _, p := range s.places {
-		if slices.Contains(p.Digests, d.Query.Digest) {
+		if slices.Contains(p.Digests, d.Query.Digest) || slices.ContainsFunc(p.Statements, func(sql string) bool { return built(sql, d.Query.Fingerprint) }) {
 			return true
 		}
 	}
 	return false
+}
+
+// builtPart stands in the text of a statement for a part that is built at run time.
+const builtPart = "\ufffd"
+
+// built reports whether a fingerprint may be that of a statement with one built part:
+// it begins as the statement does before the part, and ends as it does behind it. A
+// statement whose end is built as well must not be sorted or cut.
+func built(sql, fingerprint string) bool {
+	plain := func(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
+	head, tail, holed := strings.Cut(sql, builtPart)
+	rest, ok := strings.CutPrefix(plain(fingerprint), plain(head)+" ")
+	if !holed || !ok || plain(head) == "" || strings.Contains(tail, builtPart) {
+		return false
+	}
+	if plain(tail) == "" {
+		return !strings.Contains(rest, " order by ") && !strings.Contains(rest, " limit ")
+	}
+	return strings.HasSuffix(rest, " "+plain(tail))
 }
 
 // profileHeat is the CPU time of a site's function, where a profile of the app has

@@ -252,8 +252,12 @@ func (k *keeping) report() {
 	}
 	for _, t := range k.tables {
 		fix, ok := k.fix(t)
+		var all []string
+		for _, c := range t.searches {
+			all = append(all, c.SQL())
+		}
 		for i, c := range t.searches {
-			p := place{node: c.Expr, statements: []string{c.SQL()}, proof: Tested, promise: TestedOnly,
+			p := place{node: c.Expr, statements: all, proof: Tested, promise: TestedOnly,
 				what: "the answer of a search of " + t.name + " is computed again, also while nothing is written to it",
 				how:  "keep the answers of the searches of " + t.name + " until it is written to"}
 			if ok && i == 0 {

@@ -56,13 +56,13 @@ func main() {
 		})
 	}
 	all.Go(func() {
-		for range 300 {
+		for i := range 300 {
 			func() {
 				defer keptShop.write()()
 				table.Add(1)
 			}()
 			written.Store(table.Load())
-			for range 400 {
+			for range 8 + 400*(i%2) { // a second write follows while readers are asking
 				runtime.Gosched()
 			}
 		}
