@@ -256,12 +256,12 @@ func (a *App) command(ctx context.Context) (*exec.Cmd, error) {
 		program, err := a.program(ctx, a.Source(""))
 		return exec.Command(program, a.Path("sock")), err
 	}
-	args := a.Start
+	var args []string
 	b, err := os.ReadFile(a.ArgsFile())
 	if err == nil {
 		err = json.Unmarshal(b, &args)
 	} else if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+		args, err = a.Start, nil
 	}
 	if err != nil {
 		return nil, err
@@ -322,7 +322,7 @@ func (a *App) stop() {
 	if a.run != nil && a.run.Process != nil {
 		end := syscall.SIGKILL
 		if len(a.Start) > 0 {
-			end = syscall.SIGTERM // a server ends its own processes then
+			end = syscall.SIGINT // a server ends its own processes then, without waiting for requests
 		}
 		_ = a.run.Process.Signal(end)
 		_ = a.run.Wait()
