@@ -72,8 +72,8 @@ var layout = map[string][]string{
 	"internal/target/targettest":       {}, // a small foreign site for tests
 	"internal/target/keeper":           {"internal/host", "internal/target/machine"},
 	"internal/report":                  {"words", "internal/plain"},
-	"internal/progress":                {"words"},                                                                                                                       // the state of a running command, in a file
-	"internal/otlp":                    {},                                                                                                                              // receives traces; knows no word of ours
+	"internal/progress":                {"words"},                                                                                                                                            // the state of a running command, in a file
+	"internal/otlp":                    {},                                                                                                                                                   // receives traces; knows no word of ours
 	"internal/timeline":                {"words", "internal/history", "internal/bench", "internal/lines", "internal/slowlog", "internal/attribute", "internal/observe", "internal/hoststat"}, // the raw files of a run
 	"internal/ui":                      {"words", "docs", "internal/history", "internal/progress", "internal/otlp", "internal/timeline", "internal/chart", "internal/summary", "internal/observe", "internal/redact", "internal/report", "internal/report/document"},
 	"internal/report/document":         {"words", "internal/report", "internal/chart", "internal/summary", "internal/observe"}, // a whole history as one file

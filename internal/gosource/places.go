@@ -82,17 +82,6 @@ func programFolders(ctx context.Context, dir, pkg string) (map[string]bool, erro
 	return out, nil
 }
 
-// Places runs every lever on the source in a folder. Digests are computed as those
-// of the statements that a database logs.
-func Places(ctx context.Context, dir string, schema lever.Facts) (places []iikanji.CodePlace, problems []string, err error) {
-	res, err := lever.Run(ctx, dir, []string{"./..."}, schema, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	places, problems = placesOf(dir, res)
-	return places, problems, nil
-}
-
 // sentOf are the whole statements of the source, in the order of their places. The
 // key has the file, relative to the folder, and the line.
 func sentOf(dir string, list []lever.Statement) iter.Seq2[string, iikanji.SentStatement] {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -308,18 +307,6 @@ func Compiled(ctx context.Context, h host.Host, p *machine.Process) (prefix, acc
 		prefix = options[i+1]
 	}
 	return prefix, access
-}
-
-// hostPort is the address of an http URL, "" for another text.
-func hostPort(text string) string {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return ""
-	}
-	if u.Port() != "" {
-		return u.Host
-	}
-	return net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
 
 // serviceAt is the service at an address, nil if none was found there.
