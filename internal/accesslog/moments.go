@@ -48,6 +48,7 @@ type measure func(w *row) moments
 type reference struct {
 	times, sizes float64
 	pages        float64 // mean likeness of the pages from which requests come; 0 without referers
+	known        vocabulary
 }
 
 const (
@@ -83,7 +84,7 @@ func referenceOf(root *branch) (r reference) {
 		}
 	}
 	visit(root)
-	return reference{spread(times), spread(sizes), likenessOf(from)}
+	return reference{spread(times), spread(sizes), likenessOf(from), vocabulary{}}
 }
 
 // likenessOf is the mean cosine of some routes' pages to those of all routes.
