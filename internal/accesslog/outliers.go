@@ -104,12 +104,12 @@ func (s *siblings) distant(out map[*branch]bool, rel relative, of measure, sprea
 
 // elsewhere adds the names that are reached from other pages than their siblings.
 func (s *siblings) elsewhere(out map[*branch]bool, rel relative) {
-	mean, like := s.pages(rel)
-	if len(like) < 8 || mean < fromAlike {
+	l := s.pages(rel)
+	if len(l.like) < 8 || l.mean < fromAlike {
 		return
 	}
 	for _, v := range s.names {
-		if x, ok := like[v.b]; ok && x < fromOther && v.b.referersOf(rel).total() >= minOutlier {
+		if x, ok := l.like[v.b]; ok && x < fromOther && v.b.referersOf(rel).total() >= minOutlier {
 			out[v.b] = true
 		}
 	}
