@@ -130,6 +130,7 @@ func (s *siblings) evidence(ref reference) evidence {
 	main := s.main()
 	likeness := s.likeness(timeMoments, ref.times, main, -1.5) + s.likeness(sizeMoments, ref.sizes, main, 0)
 	likeness += s.linked(main, ref)
+	e += s.recurring(ref) + s.uniform()
 	if s.rare() {
 		e += 1.33
 	}

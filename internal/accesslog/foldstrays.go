@@ -1,5 +1,7 @@
 package accesslog
 
+import "math"
+
 // joins says for each kind of segment at one position which placeholder it
 // joins there; literal (0) for none. The entry of literal is that of names.
 type joins [nKinds]kind
@@ -60,12 +62,29 @@ func (b *branch) strayOf(stray, of kind) (*branch, shape) {
 		few, _ := c.weigh()
 		many, _ := sibling.weigh()
 		joined := len(c.shape.text) == 0 && b.joins[stray] == of
-		values := b.joins[literal] == of && of == anything && (stray == token || stray == hexes || stray == ulid)
+		values := b.joins[literal] == of && of == anything && (stray == token || stray == hexes || stray == ulid || c.behavesAs(sibling))
 		if joined || values || float64(few) < strayShare*float64(many) {
 			return c, into
 		}
 	}
 	return nil, shape{}
+}
+
+// behavesAs reports whether two placeholders at a position may be one: their requests
+// divide alike among the routes below, and so do their times.
+func (b *branch) behavesAs(o *branch) bool {
+	none := map[string]int{}
+	if cosine(b.shares(none), o.shares(none)) < 0.85 {
+		return false
+	}
+	for _, rows := range b.rows {
+		rel := relative{rows.method, nKinds, ""}
+		x, y := b.momentsOf(rel, timeMoments), o.momentsOf(rel, timeMoments)
+		if x.n >= minGroup && y.n >= minGroup && math.Abs(x.mean()-y.mean()) > 0.4 {
+			return false
+		}
+	}
+	return true
 }
 
 // foldRandomNames joins literals to a random sibling: a random text without a

@@ -30,7 +30,13 @@ const (
 
 // learn decides for every position of the tree which names are values. It goes
 // from the root down, so that a position below merged names is examined once.
-func (t *tree) learn() { t.root.learn(t.sides, 0, referenceOf(t.root)) }
+func (t *tree) learn() {
+	ref := referenceOf(t.root)
+	t.root.learn(t.sides, 0, ref)
+	if len(ref.known) > 0 { // a name may be a value at a later position
+		t.root.learn(t.sides, 0, ref)
+	}
+}
 
 func (b *branch) learn(sides, depth int, ref reference) {
 	if b.shape.kind == queryKeys || b.shape.kind == pattern || b.shape.kind == rest {
@@ -142,6 +148,7 @@ func (b *branch) foldNames(sides, depth int, ref reference) {
 	live, dead := b.names()
 	if b.joins[literal] == literal && b.areValues(live, depth, ref) {
 		b.joins[literal] = anything
+		ref.known.add(live)
 	}
 	if to := b.joins[literal]; to != literal {
 		for _, v := range live {
@@ -210,7 +217,7 @@ func (b *branch) areValues(live []name, depth int, ref reference) bool {
 		return false
 	}
 	for _, c := range words {
-		if s.includes(c) {
+		if s.includes(c) || weakReserved[string(c.shape.text)] && s.blends(c, ref) {
 			b.marks |= markWords
 		} else {
 			c.own = true

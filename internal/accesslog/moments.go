@@ -47,7 +47,8 @@ type measure func(w *row) moments
 // the likeness of siblings proves nothing.
 type reference struct {
 	times, sizes float64
-	pages        float64 // mean likeness of the pages from which requests come; 0 without referers
+	from         [][refererGroups]float64 // the pages from which requests come to each route
+	known        vocabulary
 }
 
 const (
@@ -83,25 +84,7 @@ func referenceOf(root *branch) (r reference) {
 		}
 	}
 	visit(root)
-	return reference{spread(times), spread(sizes), likenessOf(from)}
-}
-
-// likenessOf is the mean cosine of some routes' pages to those of all routes.
-func likenessOf(from [][refererGroups]float64) float64 {
-	if len(from) < minGroups {
-		return 0
-	}
-	var bulk [refererGroups]float64
-	for _, x := range from {
-		for i := range x {
-			bulk[i] += math.Round(1e6 * x[i])
-		}
-	}
-	sum := 0.0
-	for _, x := range from {
-		sum += math.Round(1e6 * direction(x, bulk)) // whole numbers: any order gives the same sum
-	}
-	return sum / 1e6 / float64(len(from))
+	return reference{spread(times), spread(sizes), from, vocabulary{}}
 }
 
 // spread is the distance of the 5th from the 95th percentile of some means.

@@ -13,7 +13,10 @@ func (s *siblings) outliers(ref reference) map[*branch]bool {
 		if v.count >= minOutlier && (v.like < 0.35 || s.otherMethod(v)) {
 			out[v.b] = true
 		}
-		if !s.belowCollection() && lexical(string(v.b.shape.text)) <= knownWords && !s.includes(v.b) {
+		if !s.belowCollection() && lexical(string(v.b.shape.text)) <= knownWords && !s.includes(v.b) && !s.blends(v.b, ref) {
+			out[v.b] = true
+		}
+		if s.concentrated(v) {
 			out[v.b] = true
 		}
 	}
@@ -22,6 +25,43 @@ func (s *siblings) outliers(ref reference) map[*branch]bool {
 	s.distant(out, rel, sizeMoments, ref.sizes)
 	s.elsewhere(out, rel)
 	return out
+}
+
+// blends reports whether a common word is a value all the same: it is at a position
+// below a word, it has no routes of its own, and its times are those of the names where
+// the times of this log's routes differ.
+func (s *siblings) blends(c *branch, ref reference) bool {
+	if s.depth == 0 || s.parent.shape.kind != literal || ref.times == 0 || len(c.children) > 0 || reservedWords[string(c.shape.text)] && !weakReserved[string(c.shape.text)] {
+		return false
+	}
+	rel := s.main()
+	center, ok := s.center(rel, timeMoments)
+	m := c.momentsOf(rel, timeMoments)
+	if !ok || m.n < minOutlier || len(c.shares(s.recurrent)) != 1 {
+		return false
+	}
+	return math.Abs(m.mean()-center) < max(0.15, 2*math.Sqrt(m.variance()/float64(m.n)))
+}
+
+// concentrated reports whether all requests below a name are for one path that no
+// other name has, while the requests of the others divide among many: "/status/live"
+// beside folders of files.
+func (s *siblings) concentrated(v name) bool {
+	if v.count < 3*minOutlier || len(v.b.children) != 1 || len(v.b.rows) > 0 {
+		return false
+	}
+	for _, c := range v.b.children {
+		if c.shape.kind != literal || s.recurrent[string(c.shape.text)] > 0 {
+			return false
+		}
+	}
+	many := 0
+	for _, o := range s.names {
+		if len(o.b.children) >= 5 {
+			many++
+		}
+	}
+	return 5*many >= 4*(len(s.names)-1)
 }
 
 // otherMethod reports whether at least a twentieth of a name's own requests are
@@ -64,12 +104,12 @@ func (s *siblings) distant(out map[*branch]bool, rel relative, of measure, sprea
 
 // elsewhere adds the names that are reached from other pages than their siblings.
 func (s *siblings) elsewhere(out map[*branch]bool, rel relative) {
-	mean, like := s.pages(rel)
-	if len(like) < 8 || mean < fromAlike {
+	l := s.pages(rel)
+	if len(l.like) < 8 || l.mean < fromAlike {
 		return
 	}
 	for _, v := range s.names {
-		if x, ok := like[v.b]; ok && x < fromOther && v.b.referersOf(rel).total() >= minOutlier {
+		if x, ok := l.like[v.b]; ok && x < fromOther && v.b.referersOf(rel).total() >= minOutlier {
 			out[v.b] = true
 		}
 	}

@@ -109,35 +109,57 @@ const (
 	fromOther   = 0.3 // cosine below which they are not
 )
 
-// pages compares the pages from which requests come to the names: mean is the mean
-// cosine of a name to all names together, like has that of each name with enough
-// requests. n is their number.
-func (s *siblings) pages(rel relative) (mean float64, like map[*branch]float64) {
-	var bulk [refererGroups]float64
+// A linkage compares the pages from which requests come to the names at a position.
+type linkage struct {
+	bulk  [refererGroups]float64 // of all names; each weighs the same
+	mean  float64                // mean cosine of a name to all names
+	like  map[*branch]float64    // of each name with enough requests
+	heavy []float64              // of the names that are routes of the reference
+	few   bool                   // the names have too few requests to be unlike
+}
+
+// pages compares the names by a relative route.
+func (s *siblings) pages(rel relative) (l linkage) {
 	vectors := map[*branch][refererGroups]float64{}
+	var requests float64
 	for _, v := range s.names {
 		r := v.b.referersOf(rel)
 		if r.total() < minReferers {
 			continue
 		}
+		requests += r.total()
 		x := r.shares()
 		vectors[v.b] = x
 		for i := range x {
-			bulk[i] += math.Round(1e6 * x[i]) // whole numbers: any order gives the same sum
+			l.bulk[i] += math.Round(1e6 * x[i]) // whole numbers: any order gives the same sum
 		}
 	}
-	like = map[*branch]float64{}
-	sum := 0.0
+	l.like = map[*branch]float64{}
 	for _, v := range s.names {
 		if x, ok := vectors[v.b]; ok {
-			like[v.b] = direction(x, bulk)
-			sum += like[v.b]
+			l.like[v.b] = direction(x, l.bulk)
+			l.mean += l.like[v.b]
+			if v.b.referersOf(rel).total() >= minGroup {
+				l.heavy = append(l.heavy, l.like[v.b])
+			}
 		}
 	}
-	if len(like) == 0 {
-		return 0, nil
+	l.mean /= max(float64(len(l.like)), 1)
+	l.few = requests < refererGroups*float64(len(l.like))
+	return l
+}
+
+// others is the mean cosine of the log's other routes to the names, and their number.
+func (l *linkage) others(ref reference) (mean float64, n int) {
+	sum := 0.0
+	for _, x := range ref.from {
+		sum += math.Round(1e6 * direction(x, l.bulk)) // whole numbers: any order gives the same sum
 	}
-	return sum / float64(len(like)), like
+	for _, x := range l.heavy {
+		sum -= math.Round(1e6 * x)
+	}
+	n = len(ref.from) - len(l.heavy)
+	return sum / 1e6 / float64(max(n, 1)), n
 }
 
 // direction is the cosine of two vectors.
@@ -156,14 +178,16 @@ func direction(a, b [refererGroups]float64) float64 {
 // the same pages, words from different ones. On a site whose routes are all reached
 // from the same pages (by a menu) likeness shows nothing.
 func (s *siblings) linked(rel relative, ref reference) evidence {
-	mean, like := s.pages(rel)
-	switch {
-	case len(like) < 5 || 2*len(like) < len(s.names):
+	l := s.pages(rel)
+	if len(l.like) < 5 || 2*len(l.like) < len(s.names) {
 		return 0
-	case mean >= fromAlike && ref.pages > 0 && ref.pages < fromAlike-0.15:
-		return 1.5
-	case mean < ref.pages+0.1 && mean < 0.6:
-		return -1
+	}
+	others, n := l.others(ref)
+	switch {
+	case l.mean >= fromAlike && n >= minGroups && others < fromAlike-0.3:
+		return 2.5
+	case l.mean < 0.5 && !l.few: // weak: the pages of products may be those of their categories
+		return -0.5
 	}
 	return 0
 }
