@@ -2,6 +2,7 @@ package tune_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -209,12 +210,19 @@ type shown struct {
 }
 
 func (s shown) Observe(ctx context.Context, _ tune.BenchSpec) (*observe.Diagnosis, []iikanji.Fact, error) {
-	places, problems, err := gosource.Places(ctx, s.source, lever.Facts{})
+	known, problems, err := gosource.Facts(ctx, changetest.Service, s.source, "", lever.Facts{})
 	if err != nil || len(problems) > 0 {
 		return nil, nil, errors.Join(err, errors.New(strings.Join(problems, "; ")))
 	}
 	d := &observe.Diagnosis{Run: &iikanji.Run{}, CPU: 10, Statements: 10}
-	for _, p := range places {
+	for _, fact := range known {
+		if fact.Topic != iikanji.TopicCode {
+			continue
+		}
+		var p iikanji.CodePlace
+		if err := json.Unmarshal([]byte(fact.Value), &p); err != nil {
+			return nil, nil, err
+		}
 		f := iikanji.Finding{Code: p.Code, Where: p.File, Claim: p.What, Gain: iikanji.Range{Lo: 5, Hi: 5}}
 		for _, v := range p.Variants {
 			f.Remedies = append(f.Remedies, iikanji.Remedy{Kind: "gocode", Target: changetest.Service, Says: p.How,
