@@ -59,6 +59,7 @@ var policyRows = map[string]policyRow{
 	"patch/": {"app", oneOfEach()["patch"].Args, "",
 		"what source does cannot be computed: the checks of the runs decide, and what its author admits counts", ""},
 	"sysctl/limits": {"nginx", map[string]string{"nofile": "1024"}, "availability", "", ""},
+	"workers/":      {test: "../../internal/change/workers/plan_test.go TestWeakens"},
 	"sysctl/sysctl": {test: "../../internal/change/sysctl/kind_test.go TestWeakens"},
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -101,11 +102,19 @@ func TestReadBackWorkers(t *testing.T) {
 	if err := x.Apply(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	pids, err := s.workers()
-	if err != nil || len(pids) < 3 {
-		t.Fatal(pids, err)
+	title := func(pid string) string {
+		text, _ := os.ReadFile("/proc/" + pid + "/cmdline")
+		return string(text)
 	}
-	worker, err := strconv.Atoi(pids[len(pids)-1])
+	pids, err := s.workers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pids = slices.DeleteFunc(pids, func(pid string) bool { return strings.Contains(title(pid), "shutting down") }) // those before the reload
+	if len(pids) != 3 {
+		t.Fatalf("%d workers run", len(pids))
+	}
+	worker, err := strconv.Atoi(pids[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,6 +126,14 @@ func TestReadBackWorkers(t *testing.T) {
 		if err := syscall.Kill(do.pid, do.sig); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := eventually(func() error { // a process that has ended has no title
+		if title(pids[0]) != "" {
+			return errors.New("the killed worker still runs")
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
 	}
 	err = x.ReadBack(t.Context(), id)
 	if kerr := syscall.Kill(master, syscall.SIGCONT); kerr != nil {
