@@ -77,3 +77,25 @@ func TestCalibrateRestarts(t *testing.T) {
 		t.Errorf("done: %v", done)
 	}
 }
+
+// TestCalibrationRuns: long runs get fewer pairs before the first trial.
+func TestCalibrationRuns(t *testing.T) {
+	for _, c := range []struct {
+		time, cost time.Duration
+		want       int
+	}{
+		{15 * time.Minute, 0, 8},
+		{0, time.Minute, 8},
+		{15 * time.Minute, 14 * time.Second, 8},
+		{15 * time.Minute, 22 * time.Second, 8},
+		{15 * time.Minute, 25 * time.Second, 6},
+		{15 * time.Minute, 31 * time.Second, 4},
+		{15 * time.Minute, time.Minute, 4},
+		{time.Hour, time.Minute, 8},
+	} {
+		b := budget{options: TuneOptions{Time: c.time}, cost: c.cost}
+		if got := b.calibrationRuns(); got != c.want {
+			t.Errorf("%v with runs of %v: %d runs, want %d", c.time, c.cost, got, c.want)
+		}
+	}
+}

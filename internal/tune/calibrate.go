@@ -11,15 +11,16 @@ import (
 	"github.com/iikanji/iikanji/internal/judge"
 )
 
-// calibrate runs the site against itself until there are four A/A pairs, or two
+// calibrate runs the site against itself until there are enough A/A pairs, or two
 // runs of the present state if the noise is known.
 func (r *runner) calibrate(ctx context.Context) error {
-	const want = 2 * calibrationPairs
-	known := len(r.aa) >= want
+	want := r.calibrationRuns()
+	// Trials begin after the calibration, so what they were judged with was enough.
+	known := len(r.aa) >= want || len(r.aa) >= calibrationPairs && len(r.ledger.Attempts) > 0
 	if !known && len(r.ledger.InForce) > 0 { // the noise of the present state counts
 		r.aa = nil
 	}
-	for bad := 0; !known && len(r.aa) < want || len(r.incumbent) < 2; {
+	for bad := 0; !known && len(r.aa) < want || len(r.incumbent) < 2; want = r.calibrationRuns() {
 		r.show(func(v *View) {
 			v.Phase, v.Doing, v.Purpose = "calibrate", "a run of the site as it is", "how much do scores differ by chance?"
 			if !known {
