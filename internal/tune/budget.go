@@ -32,7 +32,7 @@ func (b *budget) timeLeft() time.Duration {
 func (b *budget) timeFor() time.Duration { return b.tailLeft() - b.tailTime() }
 
 // calibrationRuns is how many runs measure the noise before the first trial: four A/A
-// pairs, but two where four would take more than a fifth of the time, as with the fixed
+// pairs, but three or two where four would take more than a quarter of the time, as with the fixed
 // load of 30 s and more of an outside benchmarker. The judge knows a noise less well
 // from fewer pairs, so its bounds are wider, and each trial adds what it measured.
 func (b *budget) calibrationRuns() int {
@@ -40,7 +40,7 @@ func (b *budget) calibrationRuns() int {
 	if b.options.Time <= 0 || b.cost <= 0 {
 		return most
 	}
-	pairs := int(b.options.Time / 5 / (2 * b.cost))
+	pairs := int(b.options.Time / 4 / (2 * b.cost))
 	return max(least, min(most, 2*pairs))
 }
 

@@ -87,9 +87,9 @@ func TestCalibrationRuns(t *testing.T) {
 		{15 * time.Minute, 0, 8},
 		{0, time.Minute, 8},
 		{15 * time.Minute, 14 * time.Second, 8},
-		{15 * time.Minute, 22 * time.Second, 8},
-		{15 * time.Minute, 25 * time.Second, 6},
-		{15 * time.Minute, 31 * time.Second, 4},
+		{15 * time.Minute, 28 * time.Second, 8},
+		{15 * time.Minute, 31 * time.Second, 6},
+		{15 * time.Minute, 50 * time.Second, 4},
 		{15 * time.Minute, time.Minute, 4},
 		{time.Hour, time.Minute, 8},
 	} {
