@@ -86,9 +86,9 @@ func Declare[A any](a Act) DeclaredAct {
 	}}
 }
 
-// MatchAct finds the act of a remedy and decodes its arguments to a pointer to
-// the act's struct.
-func MatchAct(acts []DeclaredAct, r iikanji.Remedy) (Act, any, error) {
+// MatchAct finds the act of a remedy and decodes its arguments. A is the type of a
+// pointer to the act's struct, or an interface that the pointers of all acts have.
+func MatchAct[A any](acts []DeclaredAct, r iikanji.Remedy) (act Act, into A, err error) {
 	name := r.Args["act"]
 	var names []string
 	for _, a := range acts {
@@ -101,17 +101,17 @@ func MatchAct(acts []DeclaredAct, r iikanji.Remedy) (Act, any, error) {
 			if name != "" {
 				err = fmt.Errorf("act %q: %w", name, err)
 			}
-			return Act{}, nil, err
+			return act, into, err
 		}
 		if r, ok := args.(Refiner); ok {
 			r.Refine(&a.Act)
 		}
-		return a.Act, args, nil
+		return a.Act, args.(A), nil
 	}
 	if len(acts) == 1 && acts[0].Name == "" {
-		return Act{}, nil, fmt.Errorf("no act %q; this kind has one act without a name", name)
+		return act, into, fmt.Errorf("no act %q; this kind has one act without a name", name)
 	}
-	return Act{}, nil, fmt.Errorf("no act %q; there are %s", name, strings.Join(names, ", "))
+	return act, into, fmt.Errorf("no act %q; there are %s", name, strings.Join(names, ", "))
 }
 
 // ActsOf lists acts without their decoders.

@@ -54,6 +54,16 @@ func (l Lines) Set(old []byte, wanted map[string]string) []byte {
 	return []byte(b.String())
 }
 
+// EnvVariable parses a line of a service's EnvFile as the service's starter does.
+func EnvVariable(line string) (name, value string, ok bool) {
+	line = strings.TrimSpace(line)
+	if line == "" || line[0] == '#' {
+		return "", "", false
+	}
+	name, value, ok = strings.Cut(line, "=")
+	return strings.TrimSpace(name), strings.TrimSpace(value), ok
+}
+
 // SaySettings formats settings for people: "a = 1, b = 2".
 func SaySettings(values map[string]string) string {
 	var parts []string

@@ -43,7 +43,7 @@ func (*cheater) Help() string       { return "Cheats." }
 func (*cheater) Acts() []change.Act { return change.ActsOf(cheatActs) }
 
 func (*cheater) Match(r iikanji.Remedy) (change.Act, error) {
-	a, _, err := change.MatchAct(cheatActs, r)
+	a, _, err := change.MatchAct[any](cheatActs, r)
 	return a, err
 }
 

@@ -36,21 +36,11 @@ func readEnv(s *change.Site, svc change.Service) (*environment, error) {
 		return nil, err
 	}
 	for line := range strings.Lines(string(e.old)) {
-		if name, value, ok := variable(line); ok {
+		if name, value, ok := change.EnvVariable(line); ok {
 			e.now[name] = value
 		}
 	}
 	return e, nil
-}
-
-// variable parses a line of the file as the service's starter does.
-func variable(line string) (name, value string, ok bool) {
-	line = strings.TrimSpace(line)
-	if line == "" || line[0] == '#' {
-		return "", "", false
-	}
-	name, value, ok = strings.Cut(line, "=")
-	return strings.TrimSpace(name), strings.TrimSpace(value), ok
 }
 
 // set records the new values of variables.
@@ -138,6 +128,6 @@ func (e *environment) edit() (change.Edit, bool) {
 	if len(e.later) == 0 {
 		return change.Edit{}, false
 	}
-	lines := change.Lines{Header: header, Read: variable, Write: func(name, value string) string { return name + "=" + value }}
+	lines := change.Lines{Header: header, Read: change.EnvVariable, Write: func(name, value string) string { return name + "=" + value }}
 	return change.Edit{Path: e.path, Old: e.old, New: lines.Set(e.old, e.later)}, true
 }

@@ -36,7 +36,7 @@ func (Kind) InForce(_ context.Context, s *change.Site, c *iikanji.Change, _ bool
 		}
 		wanted := map[string]string{}
 		for line := range strings.Lines(op.Body) {
-			if name, value, ok := variable(line); ok {
+			if name, value, ok := change.EnvVariable(line); ok {
 				wanted[name] = value
 			}
 		}

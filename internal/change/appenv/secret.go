@@ -21,7 +21,7 @@ var secretName = regexp.MustCompile(`(?i)KEY|SECRET|PASS|PWD|TOKEN|CRED|AUTH|SAL
 // addresses.
 func withoutSecrets(e change.Edit) error {
 	for line := range strings.Lines(string(e.New)) {
-		name, value, ok := variable(line)
+		name, value, ok := change.EnvVariable(line)
 		if !ok || !(secretName.MatchString(name) && value != "" || hasPassword(value)) {
 			continue
 		}

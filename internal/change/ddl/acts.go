@@ -55,11 +55,7 @@ type indexAct interface {
 }
 
 func match(r iikanji.Remedy) (change.Act, indexAct, error) {
-	act, args, err := change.MatchAct(indexActs, r)
-	if err != nil {
-		return change.Act{}, nil, err
-	}
-	return act, args.(indexAct), nil
+	return change.MatchAct[indexAct](indexActs, r)
 }
 
 // Help implements change.Kind.

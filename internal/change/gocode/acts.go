@@ -85,10 +85,4 @@ func (Kind) Match(r iikanji.Remedy) (change.Act, error) {
 	return act, err
 }
 
-func match(r iikanji.Remedy) (change.Act, *fixArgs, error) {
-	act, args, err := change.MatchAct(acts, r)
-	if err != nil {
-		return change.Act{}, nil, err
-	}
-	return act, args.(*fixArgs), nil
-}
+func match(r iikanji.Remedy) (change.Act, *fixArgs, error) { return change.MatchAct[*fixArgs](acts, r) }

@@ -19,13 +19,7 @@ type planner interface {
 }
 
 // match finds the act of a remedy and decodes its arguments.
-func match(r iikanji.Remedy) (change.Act, planner, error) {
-	a, args, err := change.MatchAct(acts, r)
-	if err != nil {
-		return change.Act{}, nil, err
-	}
-	return a, args.(planner), nil
-}
+func match(r iikanji.Remedy) (change.Act, planner, error) { return change.MatchAct[planner](acts, r) }
 
 // Acts implements change.Kind.
 func (Kind) Acts() []change.Act { return change.ActsOf(acts) }

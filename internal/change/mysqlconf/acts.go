@@ -50,11 +50,7 @@ func (a *settingArgs) Refine(act *change.Act) {
 }
 
 func match(r iikanji.Remedy) (change.Act, *settingArgs, error) {
-	act, args, err := change.MatchAct(acts, r)
-	if err != nil {
-		return change.Act{}, nil, err
-	}
-	return act, args.(*settingArgs), nil
+	return change.MatchAct[*settingArgs](acts, r)
 }
 
 // Help implements change.Kind.

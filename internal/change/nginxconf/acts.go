@@ -84,13 +84,7 @@ func declare[A any, P interface {
 }
 
 // match finds the act of a remedy and decodes its arguments.
-func match(r iikanji.Remedy) (change.Act, editor, error) {
-	a, args, err := change.MatchAct(acts, r)
-	if err != nil {
-		return change.Act{}, nil, err
-	}
-	return a, args.(editor), nil
-}
+func match(r iikanji.Remedy) (change.Act, editor, error) { return change.MatchAct[editor](acts, r) }
 
 // Acts implements change.Kind.
 func (Kind) Acts() []change.Act { return change.ActsOf(acts) }

@@ -34,11 +34,7 @@ func match(r iikanji.Remedy) (change.Act, *diffArgs, error) {
 	if r.Args["diff"] == "" {
 		return change.Act{}, nil, change.ErrNoDiff
 	}
-	act, args, err := change.MatchAct(acts, r)
-	if err != nil {
-		return change.Act{}, nil, err
-	}
-	return act, args.(*diffArgs), nil
+	return change.MatchAct[*diffArgs](acts, r)
 }
 
 // Help implements change.Kind.

@@ -29,13 +29,7 @@ type planner interface {
 	plan(s *change.Site, svc change.Service, c *iikanji.Change) error
 }
 
-func match(r iikanji.Remedy) (change.Act, planner, error) {
-	act, args, err := change.MatchAct(acts, r)
-	if err != nil {
-		return change.Act{}, nil, err
-	}
-	return act, args.(planner), nil
-}
+func match(r iikanji.Remedy) (change.Act, planner, error) { return change.MatchAct[planner](acts, r) }
 
 // Help implements change.Kind.
 func (Kind) Help() string {

@@ -43,13 +43,7 @@ func (w *wanted) says() string {
 	return strings.Join(parts, ", ")
 }
 
-func match(r iikanji.Remedy) (change.Act, *wanted, error) {
-	act, args, err := change.MatchAct(acts, r)
-	if err != nil {
-		return change.Act{}, nil, err
-	}
-	return act, args.(*wanted), nil
-}
+func match(r iikanji.Remedy) (change.Act, *wanted, error) { return change.MatchAct[*wanted](acts, r) }
 
 // Help implements change.Kind.
 func (Kind) Help() string {

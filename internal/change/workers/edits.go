@@ -116,18 +116,8 @@ func (p *places) environment() (e change.Edit, changed bool, err error) {
 	if err != nil {
 		return e, false, err
 	}
-	lines := change.Lines{Header: header, Read: variable, Write: func(name, value string) string { return name + "=" + value }}
+	lines := change.Lines{Header: header, Read: change.EnvVariable, Write: func(name, value string) string { return name + "=" + value }}
 	return change.Edit{Path: p.svc.EnvFile, Old: old, New: lines.Set(old, p.variables)}, true, nil
-}
-
-// variable parses a line of a file of variables as the service's starter does.
-func variable(line string) (name, value string, ok bool) {
-	line = strings.TrimSpace(line)
-	if line == "" || line[0] == '#' {
-		return "", "", false
-	}
-	name, value, ok = strings.Cut(line, "=")
-	return strings.TrimSpace(name), strings.TrimSpace(value), ok
 }
 
 // configuration is the edit of the configuration file.
