@@ -361,25 +361,29 @@ func selectsColumn(sel *tidb.SelectStmt, column string) bool {
 }
 
 // bodyReads reports whether the loop only reads: nothing in it can change what the
-// query returns. What runs on the way out of the function is of no interest.
+// query returns.
 func (b *batch) bodyReads() bool {
+	return onlyReads(b.loop.Body, b.calls, func(call *ast.CallExpr) bool { return chained(b.calls, call) || b.still.quietCall(call) })
+}
+
+// onlyReads reports whether a body sends nothing but queries and makes no other call
+// than those that quiet permits. What runs on the way out of the function is of no
+// interest.
+func onlyReads(body *ast.BlockStmt, calls *sqlcall.Result, quiet func(*ast.CallExpr) bool) bool {
 	ok := true
-	ast.Inspect(b.loop.Body, func(n ast.Node) bool {
+	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ReturnStmt:
 			return false
 		case *ast.GoStmt, *ast.DeferStmt, *ast.SendStmt, *ast.SelectStmt, *ast.FuncLit:
 			ok = false
 		case *ast.CallExpr:
-			if c := b.calls.At(n); c != nil {
+			if c := calls.At(n); c != nil {
 				read, err := parse(c.SQL())
 				ok = ok && err == nil && c.Text.Holes == 0 && read.selects() != nil && c.Op != sqlcall.Exec
-				return ok
+			} else {
+				ok = ok && quiet(n)
 			}
-			if chained(b.calls, n) {
-				return true
-			}
-			ok = ok && b.still.quietCall(n)
 		}
 		return ok
 	})

@@ -238,26 +238,14 @@ func (l *perElement) prefetch(call *ast.CallExpr, fn *types.Func, around ast.Stm
 }
 
 // readsOnly reports whether a body only reads: it sends nothing but queries, and calls
-// the getter. What runs on the way out of the function is of no interest.
+// the getter.
 func (l *perElement) readsOnly(body *ast.BlockStmt, fn *types.Func) bool {
-	ok := true
-	ast.Inspect(body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.ReturnStmt:
-			return false
-		case *ast.GoStmt, *ast.DeferStmt, *ast.SendStmt, *ast.SelectStmt, *ast.FuncLit:
-			ok = false
-		case *ast.CallExpr:
-			if c := l.calls.At(n); c != nil {
-				read, err := parse(c.SQL())
-				ok = ok && err == nil && c.Text.Holes == 0 && read.selects() != nil && c.Op != sqlcall.Exec
-			} else if id, isIdent := ast.Unparen(n.Fun).(*ast.Ident); !isIdent || l.pass.TypesInfo.Uses[id] != fn {
-				ok = ok && (chained(l.calls, n) || l.still.quietCall(n))
-			}
+	return onlyReads(body, l.calls, func(call *ast.CallExpr) bool {
+		if id, ok := ast.Unparen(call.Fun).(*ast.Ident); ok && l.pass.TypesInfo.Uses[id] == fn {
+			return true
 		}
-		return ok
+		return chained(l.calls, call) || l.still.quietCall(call)
 	})
-	return ok
 }
 
 // prefetchEdits writes the rewrite.
