@@ -21,8 +21,8 @@ type Finding struct {
 	Claim    string     `json:"claim"` // one sentence for human readers; no code branches on it
 	Evidence []Evidence `json:"evidence"`
 	Gain     Range      `json:"gain_seconds"` // seconds of the binding resource per run
-	// More is ln of how much more work the site would do if it left none out that it
-	// leaves out now; 0 where it leaves nothing out. It is no gain in seconds.
+	// More is ln(work of the site without the omission / its work now) for code that leaves
+	// out a share of the work on purpose; 0 for all other findings. Gain does not contain it.
 	More     float64  `json:"more_work,omitempty"`
 	Remedies []Remedy `json:"remedies"` // best first
 }

@@ -14,8 +14,8 @@ type cheat struct {
 	name     string
 	file     string
 	old, new string // replaced once
-	// want are texts, of which one is in the first line of the reason: the check that it
-	// breaks, the status, or the answer that differs from the one of the code before.
+	// want are the accepted reasons. The first line of the verdict's reason contains one of
+	// them: the check that the patch breaks, a status, or the answer that differs.
 	want []string
 }
 

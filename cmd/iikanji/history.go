@@ -195,7 +195,7 @@ func (c *historyListCmd) record(h *history.History, x *iikanji.Change) (*changeR
 	return p, err
 }
 
-// redact removes secrets and literals from a record, unless the user wants them.
+// redact removes secrets and literals from a record. --literals keeps them.
 func (c *historyListCmd) redact(p *changeRecord) {
 	if !c.Literals {
 		redact.Document(p)

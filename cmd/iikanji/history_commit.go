@@ -107,7 +107,7 @@ func (c *historyCommitCmd) Run(ctx context.Context, e *env) error {
 	return err
 }
 
-// prepare writes the list of ignored files, if there is none, and the report.
+// prepare writes the report, and a .gitignore if the folder has none.
 func (c *historyCommitCmd) prepare(s *summary.Summary, dir string) error {
 	ignore := filepath.Join(dir, ".gitignore")
 	if _, err := os.Stat(ignore); errors.Is(err, fs.ErrNotExist) {

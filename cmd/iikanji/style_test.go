@@ -195,8 +195,8 @@ func TestStyleProgress(t *testing.T) {
 	}
 }
 
-// TestNoColor: on a real terminal there are colours, except with NO_COLOR; in a pipe
-// there are none.
+// TestNoColor checks that a real terminal gets colours, and that NO_COLOR and a pipe
+// turn them off.
 func TestNoColor(t *testing.T) {
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {

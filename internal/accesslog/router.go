@@ -211,8 +211,8 @@ func (r *router) findSlowly(rec *record) *row {
 	return r.insert(n, rec)
 }
 
-// cut drops the segments behind one that stands for all of them, but for the keys of
-// the query. It returns the number of segments.
+// cut drops the segments behind segment i if that segment stands for the whole rest of
+// the path. The keys of the query stay. It returns the number of segments.
 func (r *router) cut(i, n int) int {
 	if r.segs[i].shape.kind != rest || i >= n-1 {
 		return n

@@ -68,14 +68,15 @@ func (e *UnreadableError) Error() string {
 	return fmt.Sprintf("%s of %s: %s cannot be read", e.What, e.Server, e.Where)
 }
 
-// A NotServerError is a process that is no app server of a known kind.
+// A NotServerError is the error for a process of an unknown kind.
 type NotServerError struct{ PID int }
 
 func (e *NotServerError) Error() string {
 	return fmt.Sprintf("process %d is no gunicorn, uvicorn, puma, unicorn, pm2 or program of Node.js with cluster", e.PID)
 }
 
-// variables are those that decide where nothing else does, by server and setting.
+// defaults are the settings of a server that nothing sets. Name is the variable that
+// the server reads before it uses the default.
 var defaults = map[Server]struct {
 	workers, threads Setting
 }{

@@ -79,8 +79,9 @@ func app201(v *view) []iikanji.Finding {
 	return append(out, v.unreached()...)
 }
 
-// unreached are the places that only routes reach of which the run had no request: a
-// slow site reaches a part of its pages in the time of a run. They have no gain.
+// unreached are the places in functions whose routes had no request in the run. In the
+// time of a run, a slow site answers requests for a part of its pages only. These
+// places have no gain.
 func (v *view) unreached() []iikanji.Finding {
 	var out []iikanji.Finding
 	rows := v.access()
