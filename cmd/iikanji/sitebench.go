@@ -60,7 +60,7 @@ func (c *tuneCmd) fitSite(t *namedTarget) {
 		c.Runs = b.MaxRuns
 	}
 	if c.Time == defaultTuneTime {
-		least := tune.TuneOptions{Short: c.Short, Watch: c.Watch, Pairs: c.Pairs}.LeastTime()
+		least := tune.TuneOptions{Short: c.Short, Full: c.Full, Watch: c.Watch, Pairs: c.Pairs}.LeastTime()
 		c.Time = max(c.Time, time.Duration(t.file.Policy.Budget), least.Truncate(time.Minute)+time.Minute)
 	}
 }

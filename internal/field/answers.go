@@ -101,9 +101,31 @@ func hostOf(url string) string {
 	return ""
 }
 
-// record makes a short run that counts for nothing and returns its GET requests: from
-// the load generator if it keeps them, else from the access logs, without cookies.
+// A Shortener is a Loader whose runs may all be of one length.
+type Shortener interface {
+	Loader
+	// Shortens reports whether it can make runs of another length.
+	Shortens() bool
+}
+
+// record returns GET requests: those that the access logs have of the latest run if no
+// shorter run can be made, else those of a short run that counts for nothing, from the
+// load generator if it keeps them and from the access logs otherwise. Requests of access
+// logs have no cookies.
 func (f *Field) record(ctx context.Context, spec tune.AnswerSpec) ([]answers.Request, error) {
+	if l, ok := f.Loader.(Shortener); ok && !l.Shortens() {
+		if past, err := requestsOf(f.logs); err != nil || len(past) >= leastRecorded {
+			return past, err
+		}
+	}
+	return f.recordRun(ctx, spec)
+}
+
+// leastRecorded is how many requests of an earlier run are enough.
+const leastRecorded = 100
+
+// recordRun makes the short run of record.
+func (f *Field) recordRun(ctx context.Context, spec tune.AnswerSpec) ([]answers.Request, error) {
 	logs := f.accessLogs()
 	sample := bench.NewRequestSample(spec.Seed, perStep)
 	run, err := f.Loader.Load(ctx, Load{Time: spec.Load, Requests: sample})
@@ -123,6 +145,12 @@ func (f *Field) record(ctx context.Context, spec tune.AnswerSpec) ([]answers.Req
 	if len(out) > 0 {
 		return out, nil
 	}
+	return requestsOf(logs)
+}
+
+// requestsOf are the GET requests in what logs have grown by.
+func requestsOf(logs []grownLog) ([]answers.Request, error) {
+	var out []answers.Request
 	for _, l := range logs {
 		more, err := l.requests()
 		if err != nil {

@@ -51,6 +51,8 @@ type Field struct {
 	ended time.Time   // of the latest run
 	usual judge.Usual // of the runs of this search
 
+	logs []grownLog // the access logs, with their sizes before the latest run
+
 	profiles []*profiler // of the observed run under way
 }
 
@@ -103,6 +105,7 @@ func (f *Field) Run(ctx context.Context, spec Spec) (*Measured, error) {
 	g := &observe.Guard{Now: f.Now, Host: f.Host, Dir: f.Dir, Every: spec.HostEvery}
 	var cs counters
 	if f.Subject != nil {
+		f.logs = f.accessLogs()
 		g.Groups = f.Subject.Groups
 		if spec.Counts {
 			cs = countersOf(f.Subject)

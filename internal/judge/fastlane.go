@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -118,6 +119,42 @@ func (j Judge) Confirm(c iikanji.ChangeID, worth float64, p Provisional, before,
 	v.Call, v.Reason = iikanji.Keep, iikanji.Proven
 	v.Why = fmt.Sprintf("%s (%s to %s): fast lane, confirmed by %d runs since against %d before", percent(d), percent(v.Effect.Lo), percent(v.Effect.Hi), len(b), len(a))
 	return v
+}
+
+// The limits of Clear.
+const (
+	// clearLevel is the largest probability of such a run without a gain.
+	clearLevel = 0.005
+	// clearNoise is how much noisier a run of the candidate may be, in units of the
+	// known noise.
+	clearNoise = 1.5
+)
+
+// Clear is the verdict on a candidate whose first run the fast lane accepted, for
+// searches that have no time to confirm it: ok reports whether this run, b, proves the
+// gain although it was selected for its high score and may be noisier than the
+// incumbent's runs before. The noise is the known one: the incumbent's runs are often
+// those that it is known from.
+func (j Judge) Clear(c Case, incumbent []*iikanji.Run, b *iikanji.Run) (v iikanji.Verdict, ok bool) {
+	y := LogScores(incumbent)
+	if len(y) == 0 || j.Prior.DF <= 0 || !(b.Score > 0) {
+		return v, false
+	}
+	v = iikanji.Verdict{Change: c.Change.ID, Worth: cmp.Or(c.Worth, Worth(&c.Change)), Tried: []iikanji.RunID{b.ID}}
+	for _, r := range incumbent {
+		v.Base = append(v.Base, r.ID)
+	}
+	d := math.Log(b.Score) - stats.Mean(y)
+	se := math.Sqrt(j.Prior.Var / 2 * (1/float64(len(y)) + clearNoise*clearNoise))
+	half := se*stats.StudentQuantile(1-clearLevel, j.Prior.DF) + hourlyDrift(incumbent)
+	v.Effect = iikanji.Interval{Mid: d, Lo: d - half, Hi: d + half, Level: 1 - 2*clearLevel}
+	j.Effects.fill(&v, d, se, j.Prior.DF)
+	if v.P = 0; se > 0 {
+		v.P = 1 - stats.StudentCDF(d/se, j.Prior.DF)
+	}
+	v.Call, v.Reason = iikanji.Keep, iikanji.Proven
+	v.Why = fmt.Sprintf("%s (%s to %s) in one run against %d before: too large a gain for chance, in a search without time to repeat it", percent(d), percent(v.Effect.Lo), percent(v.Effect.Hi), len(y))
+	return v, v.Effect.Lo > v.Worth
 }
 
 // hourlyDrift is the largest change of the mean of ln(score) from one hour

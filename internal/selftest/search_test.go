@@ -11,6 +11,10 @@ import (
 // of their own. iikanji selftest --full measures all goals with enough searches.
 func TestSearches(t *testing.T) {
 	three, five := World{Sigma: 0.03}, World{Sigma: 0.05}
+	minutes := nulls(World{Sigma: 0.06}, 20*time.Minute)
+	minutes.Name, minutes.Options.Short, minutes.Options.Watch, minutes.Options.Pairs = "15 × 0 %, runs of a minute, 20 min", time.Minute, time.Minute, 2
+	hurt := minutes
+	hurt.Name, hurt.Candidates = "15 × −3 %, runs of a minute, 20 min", candidates(15, -0.03)
 	for _, c := range []struct {
 		search Search
 		n      int
@@ -21,6 +25,8 @@ func TestSearches(t *testing.T) {
 		{mixed(three, quarter, 15, -0.03, 0, 0), 60, func(t Tally) bool { return t.AnyHarm <= 2 }},
 		{mixed(three, quarter, 12, -0.03, 3, 0.20), 30, func(t Tally) bool { return t.AllGood >= 24 && t.Harmful <= 10 }},
 		{mixed(three, quarter, 12, 0, 3, 0.08), 30, func(t Tally) bool { return t.Good >= 72 && t.Null <= 24 }},
+		{minutes, 60, func(t Tally) bool { return t.AnyNull <= 10 }},
+		{hurt, 60, func(t Tally) bool { return t.AnyHarm <= 2 }},
 		{mixed(five, quarter, 0, 0, 1, 0.15), 60, func(t Tally) bool { return t.Good >= 56 }},
 	} {
 		got, err := c.search.Simulate(t.Context(), 11, c.n, nil)

@@ -162,6 +162,21 @@ func TestStatements(t *testing.T) {
 	}
 }
 
+// TestHeaders: headers of server starts count as no statement and take none away, however
+// many are in a row, at the head, between two entries or at the end.
+func TestHeaders(t *testing.T) {
+	for n := range 4 {
+		headers := strings.Repeat(bannerText, n)
+		log := headers + entry(1, 10, "select 1 from t") + headers + "# Time: 261121  5:24:10\n" + headers + entry(2, 20, "select 2 from u") + headers
+		p := mustRead(t, log)
+		if p.Intake.Lines != 2 || p.Intake.Bad != 0 {
+			t.Errorf("%d headers in a row: intake %+v", n, p.Intake)
+		}
+		row(t, p, "select ? from t")
+		row(t, p, "select ? from u")
+	}
+}
+
 // TestCutOff: a log may begin and end inside an entry; that is said and counts as nothing.
 func TestCutOff(t *testing.T) {
 	whole := entry(1, 10, "select 1 from t") + entry(1, 20, "select 2 from t where a = 'x'")

@@ -40,6 +40,9 @@ func (b *budget) calibrationRuns() int {
 	if b.options.Time <= 0 || b.cost <= 0 {
 		return most
 	}
+	if b.scarce() {
+		return least
+	}
 	pairs := int(b.options.Time / 4 / (2 * b.cost))
 	return max(least, min(most, 2*pairs))
 }
@@ -80,7 +83,7 @@ func (b *budget) endTime() time.Duration {
 	if b.nothing != nil && b.nothing() { // the shortest comparison, so that something may be kept at all
 		load = b.options.Short
 	}
-	return time.Duration(2*b.options.Pairs)*(load+b.overhead()) + 3*b.cost + b.turnsTime()
+	return time.Duration(2*b.options.Pairs)*(load+b.overhead()) + b.spare() + b.turnsTime()
 }
 
 // turnsTime is the time for the turns between the untouched and the final site in
@@ -93,7 +96,7 @@ func (b *budget) turnsTime() time.Duration {
 // tailTime is the time that is reserved for repeating weak proofs: each takes two pairs
 // at least. Changes of logs and other checks get what the search leaves, see logsFirst.
 func (b *budget) tailTime() time.Duration {
-	if b.options.Time <= 0 || b.ending {
+	if b.options.Time <= 0 || b.ending || b.scarce() {
 		return 0
 	}
 	return b.weakTime()
@@ -104,10 +107,13 @@ func (b *budget) weakTime() time.Duration { return time.Duration(4*b.reserve()) 
 
 // LeastTime is the least time for a search: the calibration, one observed run,
 // one trial of two pairs and the last comparison, with two seconds for each run
-// beyond its load.
+// beyond its load. Where all runs have one length, it is that of a scarce search.
 func (o TuneOptions) LeastTime() time.Duration {
 	const beyond = 2 * time.Second
 	runs := 2*calibrationPairs + 4 + 2*o.Pairs + 3
+	if o.Full == o.Short {
+		runs = calibrationPairs + 2 + 2*o.Pairs + 1
+	}
 	return time.Duration(runs)*(o.Short+beyond) + o.Watch + beyond
 }
 

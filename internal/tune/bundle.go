@@ -151,7 +151,7 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate, why string) (tr
 	if err := t.confirm(ctx, 2); err != nil {
 		return true, err
 	}
-	if err := t.save(); err != nil || a.Verdict.Call == iikanji.Keep || a.Deferred {
+	if err := t.save(); err != nil || a.Verdict.Call == iikanji.Keep || a.Deferred || t.scarce() {
 		return true, err
 	}
 	for _, half := range [][]Candidate{parts[:len(parts)/2], parts[len(parts)/2:]} {

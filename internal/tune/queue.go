@@ -14,8 +14,9 @@ type queue struct {
 	under      string // the key of the candidate under trial
 	diagnosis  *observe.Diagnosis
 	screening  screening
-	stale      bool // the bottleneck may have moved: observe again
-	moved      bool // a change of a small effect was kept since the last observation
+	suspects   map[string]bool // keys of candidates of a sweep that failed, one of which is the cause
+	stale      bool            // the bottleneck may have moved: observe again
+	moved      bool            // a change of a small effect was kept since the last observation
 }
 
 // binding is the resource that the latest diagnosis found to be the limit.

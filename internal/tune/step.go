@@ -63,12 +63,16 @@ func (q *queue) best(rewrite, other Candidate) (Candidate, bool) {
 
 func (c Candidate) none() bool { return c.Remedy.Kind == "" }
 
-// leastRewriteRuns is the least number of runs' time in which the trial of a rewrite can
-// decide: the comparison of answers, and two pairs.
-const leastRewriteRuns = answerRuns + 4
-
-// fits reports whether there is time for a trial of a candidate.
-func (q *queue) fits(c Candidate) bool { return !c.rewrites() || q.runsLeft() >= leastRewriteRuns }
+// fits reports whether there is time for a trial of a candidate: of a rewrite, for the
+// comparison of answers and two pairs. In a scarce search runs are long, and a comparison
+// takes less than one.
+func (q *queue) fits(c Candidate) bool {
+	least := answerRuns + q.leastTrial()
+	if q.scarce() {
+		least = 1 + q.leastTrial()
+	}
+	return !c.rewrites() || q.runsLeft() >= least
+}
 
 // runsLeft is the time for the search, in runs.
 func (b *budget) runsLeft() float64 {

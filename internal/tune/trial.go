@@ -140,10 +140,19 @@ func (tr *trial) decide(ctx context.Context) (judge.Provisional, iikanji.Verdict
 	usable := tr.had
 	for {
 		p, fast, err := tr.pair(ctx, usable)
+		if err == nil && fast.OK && !tr.replan {
+			if v, ok := tr.clearly(p); ok {
+				tr.c.Pairs = append(tr.c.Pairs, p)
+				return judge.Provisional{}, v, nil
+			}
+		}
 		if err != nil || tr.replan || fast.OK {
 			return fast, iikanji.Verdict{Change: tr.changes[0].ID, Call: iikanji.Keep, Reason: iikanji.Proven, Why: fast.Why}, err
 		}
 		tr.c.Pairs = append(tr.c.Pairs, p)
+		if v, ok := tr.broke(p); ok {
+			return judge.Provisional{}, v, nil
+		}
 		if why := tr.stuck(usable); why != "" {
 			_, _, err := tr.arm(ctx, false) // if the machine is the cause, this run is void, too, and maybe an error
 			return judge.Provisional{}, tr.giveUp(why), err
@@ -241,6 +250,9 @@ func (tr *trial) settle(ctx context.Context, a *Attempt) error {
 	}
 	if err := tr.inForce(tr.changes, why); err != nil {
 		return err
+	}
+	if tr.scarce() { // an index of a large table takes long to be built again
+		tr.switching += tr.applying
 	}
 	tr.incumbent, tr.fresh = nil, nil
 	if tr.rung != nil && tr.latest != nil { // the next rung's first A

@@ -79,7 +79,7 @@ func (t *Tuner) search(ctx context.Context) error {
 				continue
 			}
 		}
-		if !ok && t.moved && t.runsLeft() >= leastObserved {
+		if !ok && t.moved && t.runsLeft() >= t.leastObserved() {
 			t.moved, t.stale = false, true // several small effects may have moved the bottleneck, too
 			continue
 		}
@@ -96,6 +96,11 @@ func (t *Tuner) search(ctx context.Context) error {
 				t.note("the search ended: no candidates are left")
 				return nil
 			}
+			continue
+		}
+		if tried, err := t.swept(ctx, t.sweep(c)); err != nil {
+			return err
+		} else if tried {
 			continue
 		}
 		if t.logsFirst(c) {
@@ -127,12 +132,12 @@ func (q *queue) worthObserving() bool {
 		return true
 	}
 	c, ok := q.next(false)
-	return q.runsLeft() >= leastObserved && !(ok && c.knob() && c.Chance*c.Gain >= leap)
+	return q.runsLeft() >= q.leastObserved() && !(ok && c.knob() && c.Chance*c.Gain >= leap)
 }
 
 // leastObserved is how many runs before the end of the search the site is observed
-// again: one and a half for the observation, and four for the trial that follows from it.
-const leastObserved = 5.5
+// again: one and a half for the observation, and those of the trial that follows from it.
+func (b *budget) leastObserved() float64 { return 1.5 + b.leastTrial() }
 
 // lastCall is how many runs before the end of the search the bundle of all
 // parked candidates gets its trial.
@@ -169,7 +174,7 @@ func (t *Tuner) enough() string {
 		return fmt.Sprintf("%d runs were allowed", t.Options.Runs)
 	case t.Options.Until > 0 && first > 0 && now >= first*t.Options.Until:
 		return fmt.Sprintf("the score is %.1f × the first one; the goal was ×%g", now/first, t.Options.Until)
-	case t.timeFor() < 4*t.cost:
+	case t.runsLeft() < t.leastTrial():
 		return "the rest of the time is for the last comparison"
 	}
 	return ""

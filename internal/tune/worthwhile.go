@@ -59,6 +59,6 @@ func promise(v iikanji.Verdict, sd float64, looks stats.Looks) float64 {
 // time from the last comparison, whose runs stay at least twice as long as the
 // trial's.
 func (b *budget) ahead(v iikanji.Verdict) bool {
-	end := time.Duration(2*b.options.Pairs)*(2*b.options.Short+b.overhead()) + 3*b.cost
+	end := time.Duration(2*b.options.Pairs)*(min(2*b.options.Short, b.options.Full)+b.overhead()) + b.spare()
 	return v.Effect.Lo > 0 && likely(v) >= leap/2 && b.timeLeft()-end > 2*b.cost
 }
