@@ -66,7 +66,7 @@ var layout = map[string][]string{
 	"internal/target":                  {"words"},
 	"internal/target/machine":          {"internal/host", "internal/hoststat"},
 	"internal/target/discover":         {"words", "internal/nginx", "internal/host", "internal/hoststat", "internal/appserver", "internal/target", "internal/target/machine"},
-	"internal/target/live":             {"words", "internal/host", "internal/history", "internal/nginx", "internal/change", "internal/field", "internal/target", "internal/target/*"}, // a site that runs already as a Subject
+	"internal/target/live":             {"words", "internal/host", "internal/facts", "internal/history", "internal/nginx", "internal/change", "internal/field", "internal/target", "internal/target/*"}, // a site that runs already as a Subject
 	"internal/target/loader":           {"words", "internal/bench", "internal/scenario", "internal/field", "internal/target"},                                                         // an outside benchmarker as a Loader
 	"internal/target/doctor":           {"words", "internal/lines", "internal/host", "internal/accesslog", "internal/sqlitefile", "internal/target", "internal/target/*"},
 	"internal/target/targettest":       {}, // a small foreign site for tests

@@ -59,17 +59,7 @@ func ReadCache(ctx context.Context, h host.Host, engine iikanji.Engine, network,
 var redisSettings = []string{"maxmemory", "maxmemory-policy", "maxclients", "slowlog-log-slower-than"}
 
 func (c *Cache) redis(conn net.Conn) error {
-	r := bufio.NewReader(io.LimitReader(conn, maxCacheReply))
-	ask := func(words ...string) ([]string, error) {
-		if _, err := io.WriteString(conn, respCommand(words)); err != nil {
-			return nil, fmt.Errorf("asking the cache: %w", err)
-		}
-		out, err := readRESP(r, 0)
-		if err != nil {
-			return nil, fmt.Errorf("reading the cache's answer to %s: %w", words[0], err)
-		}
-		return out, nil
-	}
+	ask := redisAsker(conn).ask
 	info, err := ask("INFO", "all")
 	if err != nil {
 		return err

@@ -128,6 +128,37 @@ func (s *Subject) build(ctx context.Context, r *running) error {
 	return nil
 }
 
+// refreshKept brings back the programs of other services with the same source of which a
+// copy of the present source is kept. Without that, a program that was built while the
+// source had an edit for another service would stay after the edit is undone.
+func (s *Subject) refreshKept(ctx context.Context, r *running) error {
+	if r.Role != iikanji.RoleApp || !s.buildable(r.Service) {
+		return nil
+	}
+	sum, err := sourceSum(r.App.Source)
+	if err != nil {
+		return err
+	}
+	for _, name := range s.names {
+		o := s.services[name]
+		if o == r || o.Role != iikanji.RoleApp || o.App.Source != r.App.Source || !s.buildable(o.Service) || !s.builds.keeps(o.Program, sum) {
+			continue
+		}
+		if err := errors.Join(s.build(ctx, o), s.Restart(ctx, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keeps reports whether a program is of another source and a copy of this source is kept.
+func (b *builds) keeps(program, source string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, err := os.Stat(b.copyOf(program, source))
+	return err == nil && b.now[program] != source
+}
+
 // make builds the program in its place.
 func (s *Subject) make(ctx context.Context, r *running) error {
 	if r.App.Build != "" {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/target"
 	"github.com/iikanji/iikanji/internal/target/keeper"
 )
@@ -55,15 +56,21 @@ func (e *TitleError) Hints() []string {
 // interpreters are the programs whose scripts write titles over their command lines.
 var interpreters = []string{"ruby", "python", "node", "perl"}
 
-// titled returns an error for a script that has overwritten its command line. It has one
-// word with spaces then, and no interpreter can be started with that.
+// titled returns an error for a script or a Redis that has overwritten its command line.
+// No interpreter can be started with a title, and a Redis would listen elsewhere.
 func titled(r *running) error {
-	args := slices.DeleteFunc(slices.Clone(r.spec.Args), func(a string) bool { return a == "" })
 	program := filepath.Base(r.spec.Path)
-	if len(args) != 1 || !strings.Contains(args[0], " ") || !slices.ContainsFunc(interpreters, func(name string) bool { return strings.HasPrefix(program, name) }) {
+	script := slices.ContainsFunc(interpreters, func(name string) bool { return strings.HasPrefix(program, name) })
+	if !hasTitle(r.spec.Args) || !script && r.Engine != iikanji.EngineRedis {
 		return nil
 	}
-	return &TitleError{r.Name, args[0]}
+	return &TitleError{r.Name, r.spec.Args[0]}
+}
+
+// hasTitle reports whether a command line is a title: one word with spaces.
+func hasTitle(args []string) bool {
+	words := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "" })
+	return len(words) == 1 && strings.Contains(words[0], " ")
 }
 
 // specOf is how the process is started now: as it was found at first, with the

@@ -3,13 +3,18 @@ package live
 import (
 	"errors"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/target"
 	"github.com/iikanji/iikanji/internal/target/keeper"
+	"github.com/iikanji/iikanji/internal/target/machine"
 )
 
 // overridden is a subject with an app that was found with this specification.
@@ -96,5 +101,66 @@ func TestTitle(t *testing.T) {
 	r.spec = keeper.Spec{Path: "/usr/bin/redis-server", Args: []string{"redis-server 127.0.0.1:6379"}}
 	if _, err := s.specOf(r); err != nil {
 		t.Errorf("a server that is no script: %v", err)
+	}
+	r.Engine = iikanji.EngineRedis
+	if _, err := s.specOf(r); !errors.As(err, &title) {
+		t.Errorf("a Redis that would listen elsewhere: %v", err)
+	}
+}
+
+// TestRedisAgain: a real Redis that has written a title over its command line is started
+// again at the same address, with the same settings, and not at its default port.
+func TestRedisAgain(t *testing.T) {
+	dir := t.TempDir()
+	socket := filepath.Join(dir, "redis.sock")
+	start := func(path string, args ...string) *exec.Cmd {
+		cmd := exec.CommandContext(t.Context(), path, args...)
+		cmd.Dir = dir
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+		return cmd
+	}
+	setting := func(name string) string {
+		t.Helper()
+		for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			out, err := exec.CommandContext(t.Context(), "redis-cli", "-s", socket, "CONFIG", "GET", name).Output()
+			if err == nil && strings.HasPrefix(string(out), name) {
+				return strings.TrimSpace(strings.TrimPrefix(string(out), name))
+			}
+			if time.Now().After(end) {
+				t.Fatalf("redis does not answer: %v %s", err, out)
+			}
+		}
+	}
+	names := []string{"port", "bind", "save", "maxmemory", "databases", "unixsocket", "dir", "appendonly"}
+	first := start("redis-server", "--port", "0", "--unixsocket", socket, "--save", "", "--maxmemory", "7mb", "--databases", "3", "--bind", "127.0.0.1")
+	before := map[string]string{}
+	for _, name := range names {
+		before[name] = setting(name)
+	}
+	m, err := machine.Read(host.Local{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := m.Processes[first.Process.Pid]
+	if p == nil || !hasTitle(p.Args) {
+		t.Fatalf("no title: %+v", p)
+	}
+	r := &running{Service: &target.Service{Name: "sessions", Engine: iikanji.EngineRedis, Socket: socket}, spec: keeper.Spec{Path: p.Program, Args: p.Args}}
+	r.askRedis(t.Context())
+	if len(r.notes) > 0 || titled(r) != nil || filepath.Base(r.spec.Path) != "redis-server" {
+		t.Fatalf("%q %q %v", r.spec.Path, r.spec.Args, r.notes)
+	}
+	if err := first.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = first.Wait()
+	start(r.spec.Path, r.spec.Args[1:]...)
+	for _, name := range names {
+		if got := setting(name); got != before[name] {
+			t.Errorf("%s is %q, was %q", name, got, before[name])
+		}
 	}
 }

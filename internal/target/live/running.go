@@ -1,13 +1,18 @@
 package live
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/facts"
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/target"
 	"github.com/iikanji/iikanji/internal/target/keeper"
 	"github.com/iikanji/iikanji/internal/target/machine"
@@ -35,7 +40,7 @@ type running struct {
 var safes = []string{"mysqld_safe", "mariadbd-safe", "safe_mysqld"}
 
 // found takes down how a service runs.
-func found(m *machine.Machine, s *target.Service) (*running, error) {
+func found(ctx context.Context, m *machine.Machine, s *target.Service) (*running, error) {
 	if s.InFiles() {
 		return &running{Service: s}, nil
 	}
@@ -58,7 +63,45 @@ func found(m *machine.Machine, s *target.Service) (*running, error) {
 	if err != nil {
 		return nil, fmt.Errorf("service %s: %w", s.Name, err)
 	}
+	r.askRedis(ctx)
 	return r, nil
+}
+
+// askRedis asks a Redis how it is started: it has written a title over its command line,
+// and with that it would listen at its default port, for all. Where it does not answer, it
+// is not restarted; see titled.
+func (r *running) askRedis(ctx context.Context) {
+	if r.Engine != iikanji.EngineRedis || !hasTitle(r.spec.Args) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, oneAsk)
+	defer cancel()
+	network, address := "tcp", r.Listen
+	if r.Socket != "" {
+		network, address = "unix", r.Socket
+	}
+	program, args, err := facts.RedisStart(ctx, host.Local{}, network, address)
+	if err != nil {
+		r.notes = append(r.notes, fmt.Sprintf("it cannot be started again: %v", err))
+		return
+	}
+	// A Redis that was found by PATH believes to be in its working folder.
+	for _, path := range []string{program, filepath.Join(filepath.Dir(r.spec.Path), filepath.Base(program))} {
+		if sameFile(path, r.spec.Path) {
+			r.spec.Path, r.spec.Args = path, args
+			return
+		}
+	}
+	r.notes = append(r.notes, fmt.Sprintf("it cannot be started again: it calls itself %s, but its process runs %s", program, r.spec.Path))
+}
+
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
 }
 
 func (r *running) close() {

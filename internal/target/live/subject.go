@@ -75,7 +75,7 @@ func Open(ctx context.Context, o Options) (_ *Subject, err error) {
 	var missing []error
 	for i := range o.File.Services {
 		service := &o.File.Services[i]
-		r, err := found(m, service)
+		r, err := found(ctx, m, service)
 		if err != nil {
 			missing = append(missing, err)
 			continue
@@ -173,7 +173,10 @@ func (s *Subject) Refresh(ctx context.Context, service string) error {
 	if err := s.build(ctx, r); err != nil {
 		return err
 	}
-	return s.Restart(ctx, service)
+	if err := s.Restart(ctx, service); err != nil {
+		return err
+	}
+	return s.refreshKept(ctx, r)
 }
 
 // AccessLog is the access log of the web server at the site's URL, "" for none.
