@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -30,10 +31,13 @@ func db115(v *view) []iikanji.Finding {
 	if prepared < 1000 || executed > 3*prepared {
 		return nil
 	}
+	// Round trips are work of app, server and kernel. Only the time of statements, most of
+	// which is waiting where the CPU is the limit, is scaled by the ranking.
+	trips := prepared * roundTrip / cmp.Or(v.weight, 1)
 	f := iikanji.Finding{Code: "DB115", Where: v.self.Name,
 		Claim:    fmt.Sprintf("%s statements were prepared for %s executions: each costs one more round trip, and a command to close it", people(prepared), people(executed)),
 		Evidence: []iikanji.Evidence{{Source: source, Text: fmt.Sprintf("Com_stmt_prepare +%.0f, Com_stmt_execute +%.0f", prepared, executed)}},
-		Gain:     iikanji.Range{Lo: round(prepared*roundTrip/2 + seconds/2), Hi: round(prepared*roundTrip + seconds)},
+		Gain:     iikanji.Range{Lo: round(trips/2 + seconds/2), Hi: round(trips + seconds)},
 		Remedies: append(v.onApps("appenv", "let the driver insert the values into the text (Go: interpolateParams=true in the DSN)", map[string]string{"dsn": "interpolateParams=true"}),
 			v.patch("prepare once and keep the statement", nil)...),
 	}

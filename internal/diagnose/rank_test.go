@@ -104,3 +104,20 @@ func TestPinnedApp(t *testing.T) {
 		}
 	}
 }
+
+// TestRoundTrips: the round trips of prepared statements cost the same, however long
+// statements wait for the CPU.
+func TestRoundTrips(t *testing.T) {
+	for _, who := range []string{"app", "database"} {
+		in := fullCPU(t, who)
+		in.Facts = append(in.Facts, status("com_stmt_prepare", "100000"), status("com_stmt_execute", "100000"))
+		fs, err := diagnose.All(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(fs, func(f iikanji.Finding) bool { return f.Code == "DB115" })
+		if i < 0 || fs[i].Gain.Lo < 2.9 || fs[i].Gain.Hi > 6.1 { // 60 µs each, half of them at least
+			t.Errorf("%s is the limit: %s", who, formatted(fs))
+		}
+	}
+}

@@ -235,10 +235,15 @@ func (b *binder) like(n *ast.PatternLikeOrIlikeExpr, sc *scope) found {
 	if !c.isCol || n.Not || len(p.locals) > 0 {
 		return found{residual: 1}
 	}
-	if !ok || p.literal != 's' {
+	pattern := ""
+	switch head, built := concatHead(n.Pattern); {
+	case ok && p.literal == 's':
+		pattern = v.GetString()
+	case built: // the rest is not known, and may be a prefix
+		pattern = head + "%"
+	default:
 		return found{preds: []pred{{colAt: c.at, kind: predPrefix}}}
 	}
-	pattern := v.GetString()
 	if pattern == "" || pattern[0] == '%' || pattern[0] == '_' {
 		b.marked(markWildcard, sc, c.at, n)
 		return found{preds: []pred{{colAt: c.at, kind: predOther, text: askable(n, true)}}}
@@ -248,6 +253,20 @@ func (b *binder) like(n *ast.PatternLikeOrIlikeExpr, sc *scope) found {
 		kind = predEq
 	}
 	return found{preds: []pred{{colAt: c.at, kind: kind, text: askable(n, true)}}}
+}
+
+// concatHead is the text with which a pattern begins that CONCAT builds; ok is false if
+// the text is not known.
+func concatHead(n ast.ExprNode) (head string, ok bool) {
+	call, ok := bare(n).(*ast.FuncCallExpr)
+	if !ok || call.FnName.L != ast.Concat || len(call.Args) == 0 {
+		return "", false
+	}
+	v, ok := bare(call.Args[0]).(*test_driver.ValueExpr)
+	if !ok || v.Kind() != test_driver.KindString {
+		return "", false
+	}
+	return v.GetString(), v.GetString() != ""
 }
 
 func (b *binder) in(n *ast.PatternInExpr, sc *scope, top bool) found {
