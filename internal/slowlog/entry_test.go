@@ -162,9 +162,9 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// TestHeaders: headers of server starts count as no statement and take none away, however
+// TestHeadersInARow: headers of server starts count as no statement and take none away, however
 // many are in a row, at the head, between two entries or at the end.
-func TestHeaders(t *testing.T) {
+func TestHeadersInARow(t *testing.T) {
 	for n := range 4 {
 		headers := strings.Repeat(bannerText, n)
 		log := headers + entry(1, 10, "select 1 from t") + headers + "# Time: 261121  5:24:10\n" + headers + entry(2, 20, "select 2 from u") + headers
