@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -77,9 +79,9 @@ func (c *benchCmd) Run(ctx context.Context, e *env) (err error) {
 		return err
 	}
 	defer r.progress.Done()
-	h, err := history.Open(r.history)
+	h, err := r.openHistory()
 	if err != nil {
-		return hinted(err, "choose a folder for the stack with --dir, and one for the runs with --history")
+		return err
 	}
 	defer h.Close()
 	defer tidy(e, h)
@@ -92,6 +94,21 @@ func (c *benchCmd) Run(ctx context.Context, e *env) (err error) {
 		return r.local(ctx, h)
 	}
 	return r.remote(ctx, h)
+}
+
+// openHistory opens the history of the runs. A folder that the stack would refuse is
+// refused before the history is created in it.
+func (r *benchRun) openHistory() (*history.History, error) {
+	if r.arena != nil && r.URL == "" {
+		if err := stack.CheckFolder(r.Dir, r.arena); err != nil {
+			return nil, err
+		}
+	}
+	h, err := history.Open(r.history)
+	if err != nil {
+		return nil, hinted(err, "choose a folder for the stack with --dir, and one for the runs with --history")
+	}
+	return h, nil
 }
 
 // A benchRun is one invocation of the command, with its defaults filled in.
@@ -216,7 +233,29 @@ func (r *benchRun) remote(ctx context.Context, h *history.History) error {
 		return err
 	}
 	o := arena.Options{Data: data, Set: r.settings, Clock: r.Clock, Addresses: r.Address}
-	return r.bench(ctx, r.field(h, nil, r.placed(site.ScenarioOf(r.arena, r.URL, o))))
+	f := r.field(h, nil, r.placed(site.ScenarioOf(r.arena, r.URL, o)))
+	f.Unseen = onThisMachine(r.URL)
+	return r.bench(ctx, f)
+}
+
+// onThisMachine reports whether a URL has an address of this machine.
+func onThisMachine(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	if u.Hostname() == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(u.Hostname())
+	if ip == nil {
+		return false // a name may be of a proxy elsewhere
+	}
+	own, err := net.InterfaceAddrs()
+	return ip.IsLoopback() || err == nil && slices.ContainsFunc(own, func(a net.Addr) bool {
+		n, ok := a.(*net.IPNet)
+		return ok && n.IP.Equal(ip)
+	})
 }
 
 // ownData generates the benchmarker's copy of the arena's data, once per version.

@@ -15,6 +15,7 @@ func main() {
 	maybeVet(os.Args)
 	stack.MaybeSupervise()
 	keeper.MaybeKeep()
+	keepDescriptors()
 	os.Exit(runProcess(systemEnv()))
 }
 

@@ -44,6 +44,9 @@ type Guard struct {
 	// Groups returns the root processes of each service at this moment; nil if no
 	// service runs on this machine. It is called from other goroutines.
 	Groups func() map[string][]int
+	// Unseen: the site runs on this machine, as processes that are not known. They count
+	// as other programs.
+	Unseen bool
 	// Dir is a folder on the disk of the data, whose free space is checked; "" for none.
 	Dir string
 	// Every is the interval between samples of the host during the load; 0 for none.
@@ -177,7 +180,7 @@ func (g *Guard) Doubts() (says []string) {
 		says = append(says, fmt.Sprintf(
 			"the hypervisor took %.1f %% of the CPU during the load (steal): compare only runs that were interleaved", 100*e.Steal))
 	}
-	if e.Other >= otherLimit {
+	if e.Other >= otherLimit && !g.Unseen {
 		says = append(says, fmt.Sprintf(
 			"programs that are no part of the run used %.0f %% of the machine's CPU during the load: repeat it on a quiet machine", 100*e.Other))
 	}

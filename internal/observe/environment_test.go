@@ -71,6 +71,7 @@ func TestGuardSays(t *testing.T) {
 		{of(iikanji.Environment{Steal: StealLimit - 0.001, Other: otherLimit - 0.01, Used: 0.9, Throttled: throttleLimit - 0.001}), nil},
 		{of(iikanji.Environment{Steal: StealLimit}), []string{"the hypervisor took 2.0 %"}},
 		{of(iikanji.Environment{Other: 0.5}), []string{"programs that are no part of the run used 50 %"}},
+		{Guard{Environment: &iikanji.Environment{Other: 0.5}, Unseen: true}, nil},
 		{of(iikanji.Environment{Throttled: 0.2, Quota: 1.5}), []string{"a CPU quota of 1.5 cores stopped the run for 20 %"}},
 		{Guard{Err: unseen, unsampled: unseen}, []string{unseen.Error(), unseen.Error()}},
 	} {

@@ -83,15 +83,8 @@ func openFolder(dir string, as account, own []string) (folder, error) {
 		return folder{}, fmt.Errorf("the work folder's path %q has a %q, which the servers' configs cannot carry", real, real[i])
 	}
 	f := folder{root: real, as: as}
-	entries, err := os.ReadDir(real)
-	if err != nil {
-		return folder{}, fmt.Errorf("opening the work folder: %w", err)
-	}
-	for _, e := range entries {
-		name := strings.TrimSuffix(e.Name(), unfinished)
-		if !slices.Contains(known, e.Name()) && !slices.Contains(own, name) && !strings.HasPrefix(e.Name(), ".") {
-			return folder{}, &ForeignDirError{Dir: real, Entry: e.Name()}
-		}
+	if err := checkEntries(real, own); err != nil {
+		return folder{}, err
 	}
 	info, err := os.Stat(real)
 	if err != nil {
@@ -101,6 +94,34 @@ func openFolder(dir string, as account, own []string) (folder, error) {
 		return folder{}, &ForeignDirError{Dir: real, Owner: ownerName(st.Uid)}
 	}
 	return f, nil
+}
+
+// CheckFolder refuses a folder with entries that no stack of the arena has, and changes
+// nothing. A folder that does not exist is fine.
+func CheckFolder(dir string, a *arena.Arena) error {
+	real, err := filepath.EvalSymlinks(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("opening the work folder: %w", err)
+	}
+	return checkEntries(real, dataDirs(a))
+}
+
+// checkEntries refuses a folder with entries of another kind; own are the arena's.
+func checkEntries(dir string, own []string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("opening the work folder: %w", err)
+	}
+	for _, e := range entries {
+		name := strings.TrimSuffix(e.Name(), unfinished)
+		if !slices.Contains(known, e.Name()) && !slices.Contains(own, name) && !strings.HasPrefix(e.Name(), ".") {
+			return &ForeignDirError{Dir: dir, Entry: e.Name()}
+		}
+	}
+	return nil
 }
 
 // makeAll is os.MkdirAll with a fixed mode for the folders it creates: with the
