@@ -103,7 +103,7 @@ func (c *tuneCmd) live(ctx context.Context, e *env, a *namedTarget, do func(cont
 	if err != nil {
 		return err
 	}
-	h, err := history.Open(r.history)
+	h, err := r.openHistory()
 	if err != nil {
 		return err
 	}
@@ -186,6 +186,8 @@ func (c *tuneCmd) tuner(command string, r *benchRun, w *liveTarget, h *history.H
 	f := r.searchField(h, w, c.Noisy)
 	f.Progress = live.tick
 	o.Basis, o.Command = c.basis(r), c.command(r)
+	place := r.pin.placement()
+	o.Place = &place
 	return &tune.Tuner{Field: f, Site: w.Site(), Acts: w.executor(h), History: h, Options: o, Now: e.Now, Show: live.show, Say: live.say, WhichFile: f.WhichFile}, live
 }
 

@@ -131,6 +131,7 @@ func writeRatio(b *strings.Builder, a *namedTarget, out *tune.Outcome) {
 		}
 		fmt.Fprintf(b, "\n  %s → %s, geometric means of %d interleaved pairs of %s runs\n",
 			report.Count(int64(math.Round(out.Scores[0]))), report.Count(int64(math.Round(out.Scores[1]))), n, report.Duration(out.Full))
+		writePlace(b, out.Place)
 	}
 	if len(out.Work) > 0 {
 		t := &report.Table{Columns: []report.Column{{Name: "  per request", Left: true}, {Name: "factor"}, {Name: "from"}, {Name: "to"}}}
@@ -142,6 +143,18 @@ func writeRatio(b *strings.Builder, a *namedTarget, out *tune.Outcome) {
 			t.Rows = append(t.Rows, row)
 		}
 		_ = t.Write(b, report.Text, 0) // a strings.Builder has no errors
+	}
+}
+
+// writePlace writes the CPUs of the runs, on which a ratio depends: a site that shares
+// its CPUs with the load generator gains less from the same changes.
+func writePlace(b *strings.Builder, p *iikanji.Placement) {
+	switch {
+	case p == nil:
+	case p.Generator == p.Stack:
+		fmt.Fprintf(b, "  generator and site shared CPUs: %s of %d\n", p.Stack, p.Cores)
+	default:
+		fmt.Fprintf(b, "  generator on CPU %s, site on CPU %s of %d\n", p.Generator, p.Stack, p.Cores)
 	}
 }
 

@@ -3,8 +3,10 @@ package field
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"regexp"
 	"slices"
 	"time"
@@ -200,6 +202,9 @@ var getLines = []*regexp.Regexp{
 // requests are the GET requests in what a log has grown by.
 func (l grownLog) requests() ([]answers.Request, error) {
 	file, err := l.host.Open(l.path)
+	if errors.Is(err, fs.ErrNotExist) { // a log that an observation turned on is gone with it
+		return nil, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading requests of the access log: %w", err)
 	}

@@ -27,6 +27,8 @@ type Field struct {
 	Now     func() time.Time
 	// Dir is a folder on the disk of the data: the free space there is checked. "" checks none.
 	Dir string
+	// Unseen: the site runs on this machine, and Subject is nil.
+	Unseen bool
 	// Progress is called during a run; nil discards it.
 	Progress func(bench.Progress)
 	// Say receives the steps of an observation after its load, one line each; nil discards them.
@@ -51,7 +53,7 @@ type Field struct {
 	ended time.Time   // of the latest run
 	usual judge.Usual // of the runs of this search
 
-	logs []grownLog // the access logs, with their sizes before the latest run
+	logs []grownLog // the access logs, with their sizes before the latest run of Bench
 
 	profiles []*profiler // of the observed run under way
 }
@@ -102,10 +104,9 @@ func (f *Field) Run(ctx context.Context, spec Spec) (*Measured, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &observe.Guard{Now: f.Now, Host: f.Host, Dir: f.Dir, Every: spec.HostEvery}
+	g := &observe.Guard{Now: f.Now, Host: f.Host, Dir: f.Dir, Every: spec.HostEvery, Unseen: f.Unseen}
 	var cs counters
 	if f.Subject != nil {
-		f.logs = f.accessLogs()
 		g.Groups = f.Subject.Groups
 		if spec.Counts {
 			cs = countersOf(f.Subject)
@@ -171,6 +172,7 @@ func (f *Field) Bench(ctx context.Context, spec tune.BenchSpec) (*iikanji.Run, s
 		return nil, "", err
 	}
 	defer f.over()
+	f.logs = f.accessLogs()
 	m, err := f.Run(ctx, Spec{Load: Load{Time: spec.Load}, State: spec.State, Ready: spec.Ready, Counts: true, KeepSeconds: true, HostEvery: time.Second})
 	if err != nil {
 		return nil, "", err

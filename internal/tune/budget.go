@@ -33,14 +33,14 @@ func (b *budget) timeFor() time.Duration { return b.tailLeft() - b.tailTime() }
 
 // calibrationRuns is how many runs measure the noise before the first trial: four A/A
 // pairs, but three or two where four would take more than a quarter of the time, as with the fixed
-// load of 30 s and more of an outside benchmarker. The judge knows a noise less well
+// load of 30 s and more of an outside benchmarker, and two in a scarce search. The judge knows a noise less well
 // from fewer pairs, so its bounds are wider, and each trial adds what it measured.
 func (b *budget) calibrationRuns() int {
 	const most, least = 2 * calibrationPairs, calibrationPairs
 	if b.options.Time <= 0 || b.cost <= 0 {
 		return most
 	}
-	if b.scarce() {
+	if b.options.Time < scarceRuns*b.cost {
 		return least
 	}
 	pairs := int(b.options.Time / 4 / (2 * b.cost))

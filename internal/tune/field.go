@@ -59,6 +59,8 @@ type TuneOptions struct {
 	// Basis names what runs must share to be compared, beside their length, as
 	// in the arena, the machine and the CPUs that are used.
 	Basis string `json:"basis,omitempty"`
+	// Place is the CPUs of the load generator and of the site: a ratio depends on it.
+	Place *iikanji.Placement `json:"placement,omitempty"`
 	// Command is the command line that repeats the search, without secrets.
 	Command string `json:"command,omitempty"`
 }
@@ -152,6 +154,8 @@ type Outcome struct {
 	Untouched []iikanji.RunID  `json:"untouched_runs"`
 	Final     []iikanji.RunID  `json:"final_runs"`
 	Scores    [2]float64       `json:"scores"` // geometric means, untouched and final
+	// Place is the CPUs of the runs.
+	Place *iikanji.Placement `json:"placement,omitempty"`
 	// Requests and CPU per request of the two, by name, where the score's own
 	// shape may hide a gain.
 	Work      []iikanji.Work `json:"work,omitempty"`

@@ -14,13 +14,16 @@ import (
 // scarceRuns is the number of runs in the whole time below which a search is scarce: it
 // has no time for a trial of each candidate. The calibration, the observations and the
 // last comparison take about a dozen.
-const scarceRuns = 30
+const scarceRuns = 25
+
+// leastRuns is the number of runs below which there is no time for any search.
+const leastRuns = 10
 
 // scarce reports whether the time of the search holds only few runs, as with the fixed
 // load of a minute of an outside benchmarker. Such a search tries all promising
 // candidates together (sweep) and accepts a gain that one run shows beyond doubt.
 func (b *budget) scarce() bool {
-	return b.options.Time > 0 && b.cost > 0 && b.options.Time < scarceRuns*b.cost
+	return b.options.Time < scarceRuns*b.cost && b.options.Time >= leastRuns*b.cost && b.cost > 0
 }
 
 // spare is the time that the end phase reserves beyond the runs of the last comparison:

@@ -31,7 +31,7 @@ func (t *Tuner) Tune(ctx context.Context) (*Outcome, error) {
 }
 
 func (t *Tuner) newOutcome() *Outcome {
-	return &Outcome{Full: t.Options.Full, Untouched: []iikanji.RunID{}, Final: []iikanji.RunID{}}
+	return &Outcome{Full: t.Options.Full, Place: t.Options.Place, Untouched: []iikanji.RunID{}, Final: []iikanji.RunID{}}
 }
 
 // close completes the outcome of a search that ended with err, and saves it.
