@@ -84,6 +84,9 @@ percent of its lines do not parse), 2 usage.`
 // Run runs the command.
 func (c *accessCmd) Run(ctx context.Context, e *env) error {
 	if len(c.Files) == 3 && c.Files[0] == "diff" {
+		if err := c.noDiffFlags(); err != nil {
+			return err
+		}
 		d := diffCmd{Before: c.Files[1], After: c.Files[2], Kind: "access", accessFlags: c.accessFlags, Limit: c.Limit, Format: c.Format, JSON: c.JSON, Literals: c.Literals}
 		return d.Run(ctx, e)
 	}
@@ -136,6 +139,20 @@ func (c *accessCmd) Run(ctx context.Context, e *env) error {
 	}
 	if c.Pos != "" && !c.NosavePos {
 		return savePositions(c.Pos, c.Files, inputs)
+	}
+	return nil
+}
+
+// noDiffFlags refuses flags that a comparison would ignore.
+func (c *accessCmd) noDiffFlags() error {
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{{"--where", len(c.Where) > 0}, {"--since", c.Since != ""}, {"--until", c.Until != ""}, {"--by", len(c.By) != 1 || c.By[0] != "route"}, {"--sort", c.Sort != ""},
+		{"--columns", len(c.Columns) > 0}, {"--percentiles", c.Percentiles != ""}, {"--top-requests", c.TopRequests != 0}, {"--save", c.Save != ""}, {"--pos", c.Pos != ""}} {
+		if f.set {
+			return usageError("access diff has no %s: compare profiles that iikanji access --save wrote with it", f.name)
+		}
 	}
 	return nil
 }
