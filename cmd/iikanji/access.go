@@ -45,7 +45,7 @@ type accessFlags struct {
 	Field     []string `help:"The key of a field in LTSV or JSON, as in time=rt:ms or uri=req.path." placeholder:"NAME=KEY"`
 	Route     []string `help:"A route in a router's syntax, as in '/users/:id/icon'; has priority over learned routes." placeholder:"PATTERN" sep:"none"`
 	Matching  []string `short:"m" help:"Regular expressions for routes, separated by commas, as in alp's -m." placeholder:"REGEXPS" sep:"none"`
-	Routes    string   `help:"A file of routes, one per line, or an OpenAPI description (JSON or YAML); they have priority." placeholder:"FILE"`
+	Routes    string   `help:"A file of routes, one per line, an OpenAPI description (JSON or YAML), the folder of the app's Go source, or a target with one; they have priority." placeholder:"FILE"`
 	DecodeURI bool     `name:"decode-uri" help:"Decode percent-encoded text in routes."`
 	Query     bool     `help:"Include the keys of the query in routes."`
 	MaxBad    float64  `help:"Accepted percentage of lines that do not parse (default: 1)." default:"1" placeholder:"PERCENT"`
@@ -94,7 +94,7 @@ func (c *accessCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	opt, err := c.options()
+	opt, err := c.options(ctx)
 	if err != nil {
 		return err
 	}
@@ -198,8 +198,8 @@ func nothingNew(err error) bool {
 }
 
 // options returns the reader's options.
-func (c *accessCmd) options() (opt accesslog.Options, err error) {
-	if opt, err = c.accessFlags.options(); err != nil {
+func (c *accessCmd) options(ctx context.Context) (opt accesslog.Options, err error) {
+	if opt, err = c.accessFlags.options(ctx); err != nil {
 		return opt, err
 	}
 	opt.Workers, opt.Whole = c.Workers, c.Pos != ""
@@ -229,7 +229,7 @@ func (c *accessCmd) options() (opt accesslog.Options, err error) {
 	return opt, nil
 }
 
-func (f *accessFlags) options() (opt accesslog.Options, err error) {
+func (f *accessFlags) options(ctx context.Context) (opt accesslog.Options, err error) {
 	opt = accesslog.Options{Format: f.LogFormat, Fields: f.Field, QueryKeys: f.Query, DecodeURI: f.DecodeURI, MaxBad: f.MaxBad / 100, Partial: f.Partial, Zone: time.Local}
 	if f.MaxBad < 0 || f.MaxBad >= 100 {
 		return opt, usageError("--max-bad %v: not a percentage from 0 to below 100", f.MaxBad)
@@ -253,13 +253,9 @@ func (f *accessFlags) options() (opt accesslog.Options, err error) {
 		opt.Routes = append(opt.Routes, p)
 	}
 	if f.Routes != "" {
-		text, err := os.ReadFile(f.Routes)
+		all, err := routesFrom(ctx, f.Routes)
 		if err != nil {
-			return opt, fmt.Errorf("reading the routes: %w", err)
-		}
-		all, err := accesslog.ParseRoutes(string(text))
-		if err != nil {
-			return opt, fmt.Errorf("reading the routes in %s: %w", f.Routes, err)
+			return opt, err
 		}
 		opt.Routes = append(opt.Routes, all...)
 	}

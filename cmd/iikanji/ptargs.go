@@ -105,7 +105,7 @@ func fromPT(args []string) (kept, remarks []string, err error) {
 	return kept, remarks, nil
 }
 
-// ptFlagOf finds the answer to an argument; name is empty if it is no flag of the table.
+// ptFlagOf finds the answer to an argument; name is empty for anything else than a flag of the table.
 // joined reports whether the argument has the flag's value too. named reports whether the
 // line begins with the name of pt-query-digest.
 func ptFlagOf(arg string, more []string, named bool) (name string, answer ptAnswer, joined bool) {

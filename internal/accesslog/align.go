@@ -81,7 +81,7 @@ func parseKey(r *iikanji.Row) (segs []segment, m method, ok bool) {
 		segs = append(segs, segment{shape: shape{kind: noSlash}})
 	}
 	for seg := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
-		if host { // a port is no second part
+		if host { // a port is not a second part
 			segs, host = append(segs, segment{shape: parseShape(seg)}), false
 			continue
 		}
