@@ -93,6 +93,29 @@ func checkPasted(t *testing.T, command, line, want string) {
 	}
 }
 
+// FuzzPasted: any line is translated or refused without a panic, and a translated line
+// has no flag of alp that iikanji does not have.
+func FuzzPasted(f *testing.F) {
+	for line := range alpCommands {
+		f.Add(line)
+	}
+	for line := range ptCommands {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		if translated, _, err := fromAlp(strings.Fields(line)); err == nil {
+			for i, arg := range translated {
+				if name, _, _ := strings.Cut(arg, "="); alpSwitches[name] != nil && (i == 0 || !ownValues[translated[i-1]]) {
+					t.Errorf("%s: %q", line, translated)
+				}
+			}
+		}
+		if kept, remarks, err := fromPT(strings.Fields(line)); err == nil && len(kept)+len(remarks) > len(strings.Fields(line)) {
+			t.Errorf("%s: %q and %q", line, kept, remarks)
+		}
+	})
+}
+
 // TestAlpFlagsAnswered: every flag of the table is in a line of TestAlpCommands, and so
 // is every flag of alp that iikanji shares.
 func TestAlpFlagsAnswered(t *testing.T) {
