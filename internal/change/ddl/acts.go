@@ -14,13 +14,17 @@ var indexActs = []change.DeclaredAct{
 		Name: "add index", Help: "add an index, or replace one by it",
 		Belief: change.Belief{Chance: 0.6, Gain: 0.08}, Worth: change.WorthIndex, Lasts: change.LastsInSchemaFile,
 	}),
+	change.Declare[columnArgs](change.Act{
+		Name: "add column", Help: "add a column that the server computes from others, with an index",
+		Belief: change.Belief{Chance: 0.4, Gain: 0.05}, Worth: change.WorthState, Lasts: change.LastsInSchemaFile,
+	}),
 	change.Declare[dropArgs](change.Act{
 		Name: "drop index", Help: "drop an index",
 		Belief: change.Belief{Chance: 0.3, Gain: 0.02}, Worth: change.WorthIndex, Lasts: change.LastsInSchemaFile, Simplifies: true,
 	}),
 }
 
-// tableArgs are the arguments that both acts share.
+// tableArgs are the arguments that all acts share.
 type tableArgs struct {
 	Schema plainName `arg:"schema,required" help:"the database"`
 	Table  plainName `arg:"table,required" help:"the table"`
