@@ -64,7 +64,7 @@ func match(r iikanji.Remedy) (change.Act, indexAct, error) {
 
 // Help implements change.Kind.
 func (Kind) Help() string {
-	return "Indexes. The target is the database's service. Tried on an empty copy first; kept only if it is still there after the benchmark's initialize. Of a service of SQLite files: in all of its files, in the originals that initialize copies and in the schema file."
+	return "Indexes, and computed columns for them. The target is the database's service. Tried on an empty copy first; kept only if it is still there after the benchmark's initialize. Of a service of SQLite files: in all of its files, in the originals that initialize copies and in the schema file."
 }
 
 // Acts implements change.Kind.
