@@ -184,9 +184,9 @@ func (v *view) nPlusOne(at int, d digest) (iikanji.Finding, bool) {
 	if rivals == 0 || rivals > most {
 		return iikanji.Finding{}, false
 	}
-	from := "digest " + p.Query.Digest
-	if !here {
-		from = "statement " + p.Query.Digest + " of " + p.in
+	parent, from := p.Query.Digest, "digest "+p.Query.Digest
+	if !here { // its digest may be that of a statement here, too
+		parent, from = "", "statement "+p.Query.Digest+" of "+p.in
 	}
 	each := d.q.Count / p.q.Count
 	if d.route == nil {
@@ -197,7 +197,7 @@ func (v *view) nPlusOne(at int, d digest) (iikanji.Finding, bool) {
 		sure = "one other statement fits too"
 	}
 	claim := fmt.Sprintf("%s runs once for each row of another statement: %s× for each of %s executions", cut(d.Query.Fingerprint, 60), times(each), people(p.q.Count))
-	f := v.looping(d, claim, p.q.Count, p.Query.Digest, iikanji.Evidence{Source: from,
+	f := v.looping(d, claim, p.q.Count, parent, iikanji.Evidence{Source: from,
 		Text: fmt.Sprintf("%s× %s sent %s rows in all (%.1f %% off; %s)", people(p.q.Count), cut(p.q.SQL, 100), people(p.q.Sent), 100*off, sure)})
 	return f, v.considerable(d.looped(p.q.Count))
 }

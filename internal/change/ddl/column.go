@@ -34,6 +34,8 @@ func (a *columnArgs) alter(d definition) (alter, error) {
 		return alter{}, err
 	}
 	if have := d.column(string(a.Name)); have != "" {
+		// The server rewrites some expressions: date(a) becomes cast(a as date). Such a
+		// column is refused as another one.
 		if plainTokens(have) == plainTokens(element) {
 			return alter{}, change.ErrNothing
 		}

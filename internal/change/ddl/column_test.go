@@ -40,9 +40,9 @@ func TestColumn(t *testing.T) {
 	}
 	for range 2 {
 		for query, want := range map[string]string{
-			"SELECT group_concat(n ORDER BY part) FROM (SELECT part, count(*) n FROM isu_condition GROUP BY part) x":           "200,250,550",
-			"SELECT count(*) FROM isu_condition WHERE ST_Contains(ST_PolygonFromText('POLYGON((0 0,4 0,4 2,0 2,0 0))'), spot)": "150",
-			"SELECT count(*) FROM information_schema.COLUMNS WHERE TABLE_NAME = 'isu_condition' AND EXTRA LIKE '%INVISIBLE%'":  "2",
+			"SELECT group_concat(n ORDER BY part) FROM (SELECT part, count(*) n FROM isu_condition GROUP BY part) x":               "200,250,550",
+			"SELECT count(*) FROM isu_condition WHERE ST_Contains(ST_PolygonFromText('POLYGON((0 0,3.5 0,3.5 2,0 2,0 0))'), spot)": "150",
+			"SELECT count(*) FROM information_schema.COLUMNS WHERE TABLE_NAME = 'isu_condition' AND EXTRA LIKE '%INVISIBLE%'":      "2",
 		} {
 			if got := ask(query); got != want {
 				t.Errorf("%s: %s, want %s", query, got, want)

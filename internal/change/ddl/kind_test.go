@@ -103,10 +103,10 @@ func TestConformance(t *testing.T) {
 			"add spatial": remedy("add index", "cond", "columns", "place", "index", "spatial"),
 			"replace":     remedy("add index", "cond", "columns", "jia, timestamp DESC", "drop", "wrong"),
 			"drop":        remedy("drop index", "cond", "name", "late"), // the undo adds it between others
-			"column":      remedy("add column", "cond", "name", "size", "type", "tinyint", "as", "CASE WHEN id < 100 THEN 0 ELSE 1 END", "columns", "size, id DESC"),
+			"column":      remedy("add column", "cond", "name", "size", "type", "tinyint", "as", "CASE WHEN char_length(jia) < 10 THEN 0 ELSE 1 END", "columns", "size, id DESC"),
 		},
 		Effects: map[string]string{
-			"column":      "`size` tinyint(4) GENERATED ALWAYS AS (case when `id` < 100 then 0 else 1 end) STORED INVISIBLE",
+			"column":      "`size` tinyint(4) GENERATED ALWAYS AS (case when char_length(`jia`) < 10 then 0 else 1 end) STORED INVISIBLE",
 			"add":         "KEY `iikanji_jia_id` (`jia`,`id`)",
 			"add spatial": "SPATIAL KEY `iikanji_place` (`place`)",
 			"replace":     "KEY `iikanji_jia_timestamp` (`jia`,`timestamp` DESC)",
@@ -148,7 +148,7 @@ func TestThereAndBack(t *testing.T) {
 		{remedy("add index", "isu", "columns", "name, id"), "KEY `iikanji_name_id` (`name`,`id`)", "\x00"},
 		{remedy("drop index", "isu", "name", "name"), "CONSTRAINT `fk`", "KEY `name`"},
 		{remedy("add column", "cond", "name", "half", "type", "int unsigned", "as", "`od``d` / 2"), "`half` int(10) unsigned GENERATED ALWAYS AS (`od``d` / 2) STORED INVISIBLE", "KEY `half`"},
-		{remedy("add column", "cond", "name", "spot", "type", "point", "default", "POINT(id, 1)", "columns", "spot", "index", "spatial", "index name", "spot"), "SPATIAL KEY `spot` (`spot`)", "\x00"},
+		{remedy("add column", "cond", "name", "spot", "type", "point", "default", "POINT(char_length(jia), 1)", "columns", "spot", "index", "spatial", "index name", "spot"), "SPATIAL KEY `spot` (`spot`)", "\x00"},
 	} {
 		site := s.open("")
 		before, err := site.Content(t.Context(), iikanji.Op{Verb: iikanji.SQL, Place: "database/site." + c.r.Args["table"]})
