@@ -21,7 +21,7 @@ const (
 	pagesZone = "iikanji_pages"
 	// pagesKey is what a client can ask for. The rest of the key is what else the app
 	// receives, the slice of time, and the generation.
-	pagesKey = "$scheme$http_host$request_uri $http_accept $http_accept_encoding $http_accept_language $http_origin"
+	pagesKey = "$scheme$http_host$request_uri $http_accept $http_accept_language $http_origin"
 	// Variables of the configuration: the link of a page, its bucket, the generation that
 	// the link names, and a word if there is none.
 	linkVariable   = "$iikanji_link"
@@ -253,6 +253,13 @@ func canonical(route string) string {
 	return "~^" + strings.Join(segments, "/") + "$"
 }
 
+// oneEncoding has the app asked for one encoding, so that one answer is kept for all
+// clients. Clients that do not accept it get it unpacked. Varnish does the same.
+func (t *task) oneEncoding(s nginxedit.Spot) {
+	t.EnsureOneOf(s.Chain, "proxy_set_header", nginxedit.SameHeader("Accept-Encoding"), "Accept-Encoding", "gzip")
+	t.Ensure(s.Chain, "gunzip", "on")
+}
+
 // keep writes the directives of the location whose answers are kept.
 func (a *nginxPages) keep(t *task, path string, s nginxedit.Spot, folder string) error {
 	if _, err := t.Split(&s); err != nil {
@@ -267,6 +274,7 @@ func (a *nginxPages) keep(t *task, path string, s nginxedit.Spot, folder string)
 	} else {
 		personal = append(personal, "$http_cookie")
 	}
+	t.oneEncoding(s)
 	received, err := t.Received(path, s, a.Cookies == "ignore")
 	if err != nil {
 		return err

@@ -27,6 +27,7 @@ import (
 const blogSource = `package main
 
 import (
+	"compress/gzip"
 	"fmt"
 	"net"
 	"net/http"
@@ -99,6 +100,13 @@ func (b *blog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		if id == "private" {
 			w.Header().Set("Cache-Control", "private")
+		}
+		if id == "zip" && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			w.Header().Set("Content-Encoding", "gzip")
+			z := gzip.NewWriter(w)
+			defer z.Close()
+			fmt.Fprint(z, "article ", id, " comments ", comments)
+			return
 		}
 		fmt.Fprint(w, "article ", id, " comments ", comments)
 	case "list":
@@ -359,6 +367,13 @@ func (s *blogSite) testKept(t *testing.T) {
 	if !s.kept(t, "/article/1", "Cookie", "a=1") {
 		t.Error("cookies are not ignored")
 	}
+	for _, path := range []string{"/list", "/article/zip"} { // one answer for both kinds of clients
+		packed, a := s.page(t, path, "Accept-Encoding", "gzip")
+		plain, b := s.page(t, path)
+		if path == "/list" && packed != plain || path == "/article/zip" && (plain != "article zip comments 0" || packed[:2] != "\x1f\x8b") || a != b {
+			t.Errorf("%s: %q and %q, answers %s and %s of the app", path, packed, plain, a, b)
+		}
+	}
 	for i, path := range []string{"/comment/1", "/hidden/1"} {
 		s.post(t, path)
 		if body, _ := s.page(t, "/article/1"); body != fmt.Sprint("article 1 comments ", i+1) {
@@ -525,6 +540,7 @@ func (s *blogSite) testFault(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		req.Header.Set("Accept-Encoding", "gzip") // as nginx
 		resp, err := client.Do(req)
 		if err != nil {
 			t.Fatal(err)
