@@ -20,6 +20,9 @@ func committedHistory(t *testing.T, hist, target string, place ...string) {
 	if err := os.CopyFS(at, os.DirFS(hist)); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.RemoveAll(filepath.Join(at, ".git")); err != nil { // it may be a repository of its own
+		t.Fatal(err)
+	}
 	git := func(args ...string) string {
 		t.Helper()
 		out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", repo}, args...)...).CombinedOutput()

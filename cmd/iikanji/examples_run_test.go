@@ -10,7 +10,7 @@ import (
 )
 
 // exampleLimits bound the times and repetitions of examples.
-const exampleLimits = "time=30,load=0.4,short=0.4,full=0.4,watch=5,for=5,pairs=2,trials=100,searches=1,scale=0.001,aa=1,n=1,every=0.1"
+const exampleLimits = "time=55,load=1,short=0.3,full=0.3,watch=5,for=5,pairs=2,trials=100,searches=1,scale=0.001,aa=1,n=1,every=0.1"
 
 // An example is a line of a help text with what its run must print.
 type example struct {
@@ -58,8 +58,8 @@ func examplesInOrder() []example {
 		{line: `iikanji history replay isucondition 7`, want: "nothing to change"},
 		{line: `iikanji history show isucondition 7`, want: "run 7"},
 		{line: `iikanji history show isucondition 7 --json`, want: `"id": 7`},
-		{line: `iikanji history diff isucondition 7 3`, want: "score"},
-		{line: `iikanji history diff isucondition 7 3 --json`, want: `"score"`},
+		{line: `iikanji history diff isucondition 7 3`, want: "run 7: "},
+		{line: `iikanji history diff isucondition 7 3 --json`, want: `"routes"`},
 		{line: `iikanji history note isucondition 7 "cache warmed by hand"`, want: "noted: "},
 		{line: `iikanji history note isucondition 0 "team day 2"`, want: "noted: "},
 		{line: `iikanji history isucondition --runs --format markdown`, want: "| 7 |"},
@@ -112,7 +112,7 @@ var fileExamples = []example{
 	{line: `iikanji access --since 1h --percentiles 50,99,99.9 --top-requests 10 access.log`, want: "p99.9"},
 	{line: `iikanji access --nginx-conf /etc/nginx/nginx.conf --sort p99 access.log`, want: "/a"},
 	{line: `iikanji access --where 'status>=500' --by minute access.log*`, want: "minute"},
-	{line: `iikanji access --routes openapi.yaml --by route,status access.log`, want: "/a"},
+	{line: `iikanji access --routes openapi.yaml access.log`, want: "/a"},
 	{line: `iikanji access --route '/api/isu/:id/icon' -m '^/assets/' access.log`, want: "/a"},
 	{line: `iikanji access --save before.json access.log`, want: "/a"},
 	{line: `iikanji access diff before.json access.log`, want: "/a"},
@@ -120,14 +120,14 @@ var fileExamples = []example{
 	{line: `iikanji access --save b.json host-b.log`, want: "/a"},
 	{line: `iikanji merge a.json b.json`, want: "/a"},
 	{line: `iikanji merge --save all.json a.json b.json c.json`, want: "/a"},
-	{line: `iikanji slow /var/log/mysql/slow.log`, want: "SELECT"},
-	{line: `iikanji slow --since 10:00 --where 'db = isu and time > 1ms' slow.log.gz`, want: "SELECT"},
+	{line: `iikanji slow /var/log/mysql/slow.log`, want: "select"},
+	{line: `iikanji slow --since 10:00 --where 'db = isu and time > 1ms' slow.log.gz`, want: "select"},
 	{line: `iikanji slow --by table --percentiles 50,99,99.9 slow.log`, want: "p99.9"},
 	{line: `iikanji slow --format pt slow.log`, want: "Query 1"},
-	{line: `iikanji slow diff before.log after.log`, want: "SELECT"},
+	{line: `iikanji slow diff before.log after.log`, want: "select"},
 	{line: `iikanji diff access.log.1 access.log`, want: "/a"},
 	{line: `iikanji diff before.json after.json --format markdown`, want: "| "},
-	{line: `iikanji diff slow-before.log slow-after.log --limit 10`, want: "SELECT"},
+	{line: `iikanji diff slow-before.log slow-after.log --limit 10`, want: "select"},
 	{line: `iikanji lint ./...`, want: "APP201", status: exitChecks},
 	{line: `iikanji lint --diff`, want: "LIMIT 1", status: exitChecks},
 	{line: `iikanji lint --fix --allow row-order ./internal/...`, want: "store.go"},

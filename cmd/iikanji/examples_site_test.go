@@ -5,12 +5,14 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -80,14 +82,20 @@ func (x *examples) files() {
 	for _, name := range []string{"access.log", "access.log.1", "host-a.log", "host-b.log", "host-c.log", "fresh.log"} {
 		x.write(name, access)
 	}
-	slow := strings.ReplaceAll(sampleFiles["slow.log"], "2026-11-22T10:00:00.000000Z", now.Format(time.DateOnly)+"T23:59:59.000000Z")
+	slow := "# Time: " + now.Format(time.DateOnly) + "T23:59:59.000000Z\n# User@Host: isu[isu] @ localhost []\n# Thread_id: 8  Schema: isu  QC_hit: No\n" +
+		"# Query_time: 0.010000  Lock_time: 0.000000  Rows_sent: 1  Rows_examined: 10\nSET timestamp=" + strconv.FormatInt(now.Unix(), 10) + ";\nSELECT 1 FROM t WHERE id = 1;\n"
 	for _, name := range []string{"slow.log", "before.log", "after.log", "slow-before.log", "slow-after.log"} {
 		x.write(name, slow)
 	}
 	x.write("old.gz", gzipText(x.t, access))
 	x.write("slow.log.gz", gzipText(x.t, slow))
 	x.write("openapi.yaml", "openapi: 3.0.0\npaths:\n  /a:\n    get: {}\n")
-	x.write("nginx.conf", "events {}\nhttp { access_log access.log combined; }\n")
+	x.write("nginx.conf", `events {}
+http {
+    log_format timed '$remote_addr - - [$time_local] "$request" $status $body_bytes_sent "-" "$http_user_agent" $request_time';
+    access_log access.log timed;
+}
+`)
 	x.write("c.json", "")
 	x.write("after.json", "")
 	for _, name := range []string{"c.json", "after.json"} {
@@ -207,16 +215,29 @@ func (x *examples) run(t *testing.T, one *example) {
 	cmd.Env = append(os.Environ(), "HOME="+x.dir, "PATH="+x.dir+":"+os.Getenv("PATH")+":/usr/sbin", "GORACE=atexit_sleep_ms=0", "GOCACHE="+goCache(t), "GOFLAGS=-mod=mod", shopVariable+"=1",
 		targetVariable+"="+target, limitsVariable+"="+exampleLimits, restVariable+"=50ms", leastLoadVariable+"=100ms")
 	var out lockedBuffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(one.in), &out, &out
+	cmd.Stdout, cmd.Stderr = &out, &out
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	if one.forever {
-		x.interrupt(cmd, &out, one.want)
+		x.await(&out, one.want)
+		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil { // as Ctrl-C does
+			t.Error(err)
+		}
+	} else if one.in != "" {
+		if _, err := io.WriteString(stdin, one.in); err != nil {
+			t.Error(err)
+		}
+		x.await(&out, one.want)
 	}
-	err := cmd.Wait()
+	stdin.Close()
+	err = cmd.Wait()
 	status := cmd.ProcessState.ExitCode()
 	if _, is := err.(*exec.ExitError); err != nil && !is {
 		t.Fatal(err)
@@ -227,14 +248,10 @@ func (x *examples) run(t *testing.T, one *example) {
 	}
 }
 
-// interrupt sends what Ctrl-C sends once the output has a text.
-func (x *examples) interrupt(cmd *exec.Cmd, out *lockedBuffer, want string) {
-	x.t.Helper()
+// await waits until the output has a text, a minute at most.
+func (x *examples) await(out *lockedBuffer, want string) {
 	for end := time.Now().Add(time.Minute); !strings.Contains(out.String(), want) && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond)
-	}
-	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil {
-		x.t.Error(err)
 	}
 }
 
