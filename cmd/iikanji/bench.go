@@ -104,7 +104,7 @@ func (r *benchRun) openHistory() (*history.History, error) {
 			return nil, err
 		}
 	}
-	h, err := history.Open(r.history)
+	h, err := openHistory(r.target, r.Dir, r.history)
 	if err != nil {
 		return nil, hinted(err, "choose a folder for the stack with --dir, and one for the runs with --history")
 	}
