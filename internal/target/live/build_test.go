@@ -31,8 +31,9 @@ func TestSharedSource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	write(filepath.Join(source, "one.txt"), "source of one")
+	write(filepath.Join(source, "two.txt"), "source of two")
 	for _, name := range []string{"one", "two"} {
-		write(filepath.Join(source, name+".txt"), "source of "+name)
 		program := filepath.Join(dir, "bin", name)
 		write(program, "built elsewhere: "+name)
 		r := &running{proc: self, Service: &target.Service{Name: name, Role: iikanji.RoleApp, Program: program, Restart: target.ByCommand, Health: "none",
