@@ -144,7 +144,10 @@ func (s *Subject) refreshKept(ctx context.Context, r *running) error {
 		if o == r || o.Role != iikanji.RoleApp || o.App.Source != r.App.Source || !s.buildable(o.Service) || !s.builds.keeps(o.Program, sum) {
 			continue
 		}
-		if err := errors.Join(s.build(ctx, o), s.Restart(ctx, name)); err != nil {
+		if err := s.build(ctx, o); err != nil {
+			return err
+		}
+		if err := s.Restart(ctx, name); err != nil {
 			return err
 		}
 	}
