@@ -32,6 +32,8 @@ var policyRows = map[string]policyRow{
 	"appenv/": {"app", map[string]string{"env.GOGC": "200"}, "", "less frequent collections change no answer", ""},
 	"ddl/add index": {"database", map[string]string{"schema": "shop", "table": "orders", "columns": "user"}, "row-order",
 		"", ""},
+	"ddl/add column": {"database", map[string]string{"schema": "shop", "table": "orders", "name": "nobody", "type": "tinyint", "as": "user IS NULL"}, "row-order",
+		"", ""},
 	"ddl/add index · of SQLite files":       {test: "../../internal/change/ddl/files_test.go TestFilesWeaken"},
 	"ddl/drop index":                        {test: "../../internal/change/ddl/files_test.go TestFilesWeaken"},
 	"gocode/":                               {test: "../../internal/change/gocode/kind_test.go TestPlan"},
