@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -274,6 +276,9 @@ func TestFull(t *testing.T) {
 	if a, b := s.body(t, "/article/full?39"), s.body(t, "/article/full?39"); a != b {
 		t.Error("the latest answer is not kept")
 	}
+	if kept := s.stored(t, "s0"); kept < 8<<20 || kept > 16<<20 {
+		t.Errorf("the storage of 16 MiB has %d bytes", kept)
+	}
 	before := s.asked.Load()
 	s.body(t, "/article/full?0")
 	if s.asked.Load() == before {
@@ -284,6 +289,33 @@ func TestFull(t *testing.T) {
 			t.Errorf("%s, 24 MiB, has %d bytes", path, len(body))
 		}
 	}
+	// An answer that the storage cannot hold is freed when it was sent.
+	if err := eventually(func() error {
+		if n := s.stored(t, "Transient"); n > 1<<20 {
+			return fmt.Errorf("the storage without a limit has %d bytes", n)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+// stored is how many bytes are in a storage of Varnish.
+func (s *testSite) stored(t *testing.T, storage string) int {
+	t.Helper()
+	out, err := exec.Command("varnishstat", "-n", filepath.Join(s.dir, "varnish"), "-1", "-f", "SMA."+storage+".g_bytes").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Fields(string(out))
+	if len(fields) < 2 {
+		t.Fatalf("varnishstat prints %q", out)
+	}
+	n, err := strconv.Atoi(fields[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // TestUndo: the undo leaves nginx with the app, and Varnish stopped.
