@@ -20,7 +20,7 @@ func TestBudgetEnd(t *testing.T) {
 		{8 * time.Minute, 33 * time.Second},  // more than what is reserved
 		{6 * time.Minute, 48 * time.Second},  // two minutes more
 		{2 * time.Minute, 60 * time.Second},  // the full length
-		{14 * time.Minute, 27 * time.Second}, // too late: the comparison has fewer pairs, not shorter runs than planned
+		{14 * time.Minute, 18 * time.Second}, // too late: the comparison has fewer pairs, not shorter runs than planned
 	} {
 		began := time.Unix(1e9, 0)
 		b := &budget{options: TuneOptions{Time: 15 * time.Minute, Short: 10 * time.Second, Full: time.Minute, Pairs: 4},
