@@ -104,7 +104,7 @@ LONG = ^TestLadders$$|^TestScripts$$/^selftest$$|^TestFilesKilledWithin$$|^TestS
 APART = $(patsubst ./%,-e '/%$$',$(SERIAL) $(MODEL) $(COMPUTING) $(ARENAS))
 
 # lint runs go vet: the part of it that go test runs has nothing to add.
-TEST = go test -vet=off -timeout 20m -parallel 4
+TEST = go test -vet=off -timeout 20m -parallel 3
 
 # Two groups side by side, two packages of each: most tests wait for servers half of
 # their time, and no package at the end of a command is alone.
