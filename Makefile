@@ -139,6 +139,7 @@ fuzz-grow:
 bench: setup-check build
 	go run ./bench/access
 	go run ./bench/routes
+	go run ./bench/digests
 	go run ./bench/slow
 	go run ./bench/memory -size 1000000000
 	go run ./bench/load

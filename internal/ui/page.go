@@ -96,6 +96,8 @@ func parseTemplates() map[string]*template.Template {
 		"minutes": func(d time.Duration) string { return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60) },
 		"class":   resultClass,
 		"count":   func(n int64) string { return report.Count(n) },
+		"factor":  report.Factor,
+		"number":  func(n int, thing string) string { return report.Number(n, thing) },
 		"add":     func(a, b int) int { return a + b },
 		"entry":   func(path, name, here string) entry { return entry{path, name, path == here} },
 	}
