@@ -100,6 +100,7 @@ func examplesInOrder() []example {
 		{line: `iikanji ladder isucondition --list`, want: "more connections", shop: true},
 		{line: `iikanji ladder isucondition`, want: "flush once a second", shop: true},
 		{line: `iikanji ladder isucondition --from 1 --to 2 --time 5m`, want: "flush once a second", shop: true},
+		{line: `iikanji ladder isucondition --alone`, want: "flush once a second", shop: true},
 		{line: `iikanji ladder isucondition --time 1h --load 20s --full 60s`, want: "flush once a second", shop: true},
 		{line: `iikanji selftest --arena isucondition --aa 10`, want: "1 trial of a change that does nothing", shop: true},
 	})
