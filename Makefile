@@ -80,11 +80,11 @@ SERIAL = ./internal/judge ./internal/stats
 # the race detector: a part of the calls runs with it.
 MODEL = ./internal/sqlcache
 
-# These packages compute in one goroutine, as long as with the race detector several
-# times: searches on a simulated site, and rules. Only the tests in CONCURRENT start
-# goroutines, and run with the detector (TestComputing checks that). A whole search
-# does, too: TestTuneUnderLoad.
-COMPUTING = ./internal/tune ./internal/diagnose ./internal/attribute
+# These packages compute in one goroutine, several times slower with the race detector:
+# searches on a simulated site, rules, and the tests of this repository as a whole. Only
+# the tests in CONCURRENT start goroutines, and run with the detector (TestComputing
+# checks that). So does a whole search: TestTuneUnderLoad.
+COMPUTING = . ./internal/tune ./internal/diagnose ./internal/attribute
 CONCURRENT = ^(TestSource|TestPlantedFaults|TestServersAsNginxTakesThem)$$
 
 # The suites of the arenas load real servers hundreds of times, which takes about
@@ -97,14 +97,16 @@ REAL = ^(TestArena|TestApp|TestContest|TestRubyApp|TestSite)$$
 # processes that alter SQLite files are killed: SQLite as Go code is several times slower
 # with the race detector, with which the other tests alter such files. In accesslog,
 # routes are learned from the logs of generated sites: one goroutine learns, after the
-# readers of a log, which run with the detector in the other tests.
-LONG = ^TestLadders$$|^TestScripts$$/^selftest$$|^TestFilesKilledWithin$$|^TestSites$$|^TestOtherKinds$$|^TestReferers$$|^TestSitesWithLess$$
+# readers of a log, which run with the detector in the other tests. In slowlog, one
+# goroutine reads two million statements. TestLong holds the names.
+LONG = ^TestLadders$$|^TestScripts$$/^selftest$$|^TestFilesKilledWithin$$|^TestSites$$|^TestOtherKinds$$|^TestSitesOfParts$$|^TestReferers$$|^TestSitesWithLess$$|^TestTraceIDsNeedNoMemory$$
+LONGIN = ./cmd/iikanji ./internal/change/ddl ./internal/accesslog ./internal/slowlog
 
 # Packages that do not run whole with the race detector.
-APART = $(patsubst ./%,-e '/%$$',$(SERIAL) $(MODEL) $(COMPUTING) $(ARENAS))
+APART = -e '^github.com/iikanji/iikanji$$' $(patsubst ./%,-e '/%$$',$(filter-out .,$(SERIAL) $(MODEL) $(COMPUTING) $(ARENAS)))
 
 # lint runs go vet: the part of it that go test runs has nothing to add.
-TEST = go test -vet=off -timeout 20m -parallel 4
+TEST = go test -vet=off -timeout 20m -parallel 3
 
 # Two groups side by side, two packages of each: most tests wait for servers half of
 # their time, and no package at the end of a command is alone.
@@ -114,13 +116,13 @@ test-together:
 test-plain:
 	$(TEST) -p 2 -run '$(REAL)' $(ARENAS)
 	$(TEST) -p 2 -skip '$(CONCURRENT)' $(MODEL) $(COMPUTING) $(SERIAL)
-	$(TEST) -p 2 -run '$(LONG)' ./cmd/iikanji ./internal/change/ddl ./internal/accesslog
+	$(TEST) -p 2 -run '$(LONG)' $(LONGIN)
 
 test-race:
 	$(TEST) -race -p 2 -skip 'UnderLoad$$|$(LONG)' $(LONGEST) $$(go list ./... | grep -v $(APART))
 	$(TEST) -race -p 2 -skip '$(REAL)' $(ARENAS)
 	$(TEST) -race -skip 'TestMutants' $(MODEL) -rounds 40
-	$(TEST) -race -p 2 -run '$(CONCURRENT)' $(COMPUTING)
+	$(TEST) -race -p 2 -run '$(CONCURRENT)' $(filter-out .,$(COMPUTING))
 
 # Tests whose names end in UnderLoad put a real site under load and measure times.
 # They run one at a time, after the others, so that no other test uses the machine.

@@ -35,28 +35,29 @@ var layout = map[string][]string{
 	"internal/slowlog":                 {"words", "internal/lines", "internal/tally", "internal/filter"},
 	"internal/errorlog":                {"words", "internal/lines"},
 	"internal/hoststat":                {"words", "internal/host"},
-	"internal/appserver":               {"internal/host"}, // how many processes and threads an app server runs
-	"internal/facts":                   {"words", "internal/nginx", "internal/host", "internal/hoststat", "internal/sqlitefile", "internal/appserver"},
+	"internal/hostproc":                {"internal/host"},                      // single processes of a host from /proc
+	"internal/appserver":               {"internal/host", "internal/hostproc"}, // how many processes and threads an app server runs
+	"internal/facts":                   {"words", "internal/nginx", "internal/host", "internal/hostproc", "internal/hoststat", "internal/sqlitefile", "internal/appserver"},
 	"internal/facts/factstest":         {}, // a private MariaDB for tests
 	"internal/bench":                   {"words", "internal/scenario", "internal/tally"},
 	"internal/attribute":               {}, // pure: no clock, no I/O
 	"internal/diagnose":                {"words", "internal/attribute"},
-	"internal/change":                  {"words", "internal/host", "internal/history", "internal/sqlitefile"},
-	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/change/promise", "internal/nginx", "internal/change/nginxedit"},
+	"internal/change":                  {"words", "internal/host", "internal/hostproc", "internal/history", "internal/sqlitefile"},
+	"internal/change/*":                {"words", "internal/host", "internal/hostproc", "internal/history", "internal/change", "internal/change/promise", "internal/nginx", "internal/change/nginxedit"},
 	"internal/change/gocode":           {"words", "internal/host", "internal/change", "internal/change/promise", "internal/facts", "internal/gosource", "internal/lever", "internal/lever/cacheplan", "internal/sqlcache"},
 	"internal/change/httpcache":        {"words", "internal/host", "internal/change", "internal/change/promise", "internal/nginx", "internal/change/nginxedit", "internal/lever", "internal/pagegen"},
-	"internal/pagegen":                 {},                                                                                              // copied into apps: the standard library only
-	"internal/change/nginxedit":        {"words", "internal/host", "internal/change", "internal/change/promise", "internal/nginx"},      // edits of nginx's configuration, for several kinds
-	"internal/answers":                 {},                                                                                              // answers of two builds of an app
-	"internal/gosource":                {"words", "internal/lever", "internal/slowlog"},                                                 // source of Go apps as facts
-	"internal/change/promise":          {"words"},                                                                                       // pure: which promises a value weakens
-	"internal/change/ddl":              {"words", "internal/host", "internal/change", "internal/change/promise", "internal/sqlitefile"}, // indexes, also in SQLite files
-	"internal/change/workers":          {"words", "internal/host", "internal/change", "internal/change/promise", "internal/appserver"},  // processes and threads of app servers
+	"internal/pagegen":                 {},                                                                                                              // copied into apps: the standard library only
+	"internal/change/nginxedit":        {"words", "internal/host", "internal/hostproc", "internal/change", "internal/change/promise", "internal/nginx"}, // edits of nginx's configuration, for several kinds
+	"internal/answers":                 {},                                                                                                              // answers of two builds of an app
+	"internal/gosource":                {"words", "internal/lever", "internal/slowlog"},                                                                 // source of Go apps as facts
+	"internal/change/promise":          {"words"},                                                                                                       // pure: which promises a value weakens
+	"internal/change/ddl":              {"words", "internal/host", "internal/change", "internal/change/promise", "internal/sqlitefile"},                 // indexes, also in SQLite files
+	"internal/change/workers":          {"words", "internal/host", "internal/change", "internal/change/promise", "internal/appserver"},                  // processes and threads of app servers
 	"internal/change/all":              {"internal/change/*"},
 	"internal/window":                  {"words", "internal/stats", "internal/slowlog"}, // what was observed, redacted and compared
 	"internal/export":                  {"words", "internal/history", "internal/change", "internal/plain", "internal/redact"},
 	"internal/propose":                 {"words", "internal/change", "internal/plain", "internal/redact"}, // describes the acts that kinds of change declare
-	"internal/stack":                   {"words", "internal/host", "internal/arena"},                      // see docs/adr/0001
+	"internal/stack":                   {"words", "internal/host", "internal/hostproc", "internal/arena"}, // see docs/adr/0001
 	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/host", "internal/hoststat", "internal/change", "internal/judge", "internal/observe", "internal/tune", "internal/gosource", "internal/goprofile", "internal/answers", "internal/timeline"},
 	"internal/lever/sqltext":           {},                         // SQL by its tokens
 	"internal/lever/sqlcall":           {"internal/lever/sqltext"}, // finds SQL calls in Go source
@@ -66,7 +67,7 @@ var layout = map[string][]string{
 	"internal/lever":                   {"internal/lever/*"},                                                                                                     // analyzers of Go source; no server, no words
 	"internal/site":                    {"words", "internal/scenario", "internal/host", "internal/arena", "internal/change", "internal/stack", "internal/field"}, // an arena's stack as a Subject
 	"internal/target":                  {"words"},
-	"internal/target/machine":          {"internal/host", "internal/hoststat"},
+	"internal/target/machine":          {"internal/host", "internal/hostproc", "internal/hoststat"},
 	"internal/target/discover":         {"words", "internal/nginx", "internal/host", "internal/hoststat", "internal/appserver", "internal/target", "internal/target/machine"},
 	"internal/target/live":             {"words", "internal/host", "internal/facts", "internal/history", "internal/nginx", "internal/change", "internal/field", "internal/target", "internal/target/*"}, // a site that runs already as a Subject
 	"internal/target/loader":           {"words", "internal/bench", "internal/scenario", "internal/field", "internal/target"},                                                         // an outside benchmarker as a Loader

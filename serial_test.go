@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -67,6 +68,50 @@ func TestComputing(t *testing.T) {
 	}
 	if want := strings.Count(concurrently.String(), "|") + 1; found != want {
 		t.Errorf("%d tests of CONCURRENT were found, want %d", found, want)
+	}
+}
+
+// TestLong checks that the tests in LONG, which make check runs without the race
+// detector in LONGIN only, exist there and have no namesake elsewhere.
+func TestLong(t *testing.T) {
+	in := map[string]bool{}
+	for _, dir := range strings.Fields(makeVariable(t, "LONGIN")) {
+		in[filepath.Clean(dir)] = true
+	}
+	names := map[string]int{}
+	for pattern := range strings.SplitSeq(makeVariable(t, "LONG"), "|") {
+		name, _, _ := strings.Cut(pattern, "/")
+		names[strings.Trim(name, "^$")] = 0
+	}
+	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path != "." && (strings.ContainsAny(d.Name()[:1], "._") || d.Name() == "testdata") {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range declared.FindAllStringSubmatch(string(text), -1) {
+			if _, ok := names[m[1]]; !ok {
+				continue
+			}
+			if names[m[1]]++; !in[filepath.Dir(path)] {
+				t.Errorf("%s has %s, which is in LONG: no command of make check runs it", path, m[1])
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, n := range names {
+		if n != 1 {
+			t.Errorf("%s is in LONG and exists %d times", name, n)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/hostproc"
 )
 
 // family reads the processes that answer requests and their memory.
@@ -25,32 +26,22 @@ func (s *Setup) family(h host.Host) {
 // underPM2 reports whether pm2 has started a program of Node.js. The processes that answer
 // requests are then the children of pm2 with the same command line.
 func (s *Setup) underPM2(h host.Host, p *process) bool {
-	stat, err := h.Read(fmt.Sprintf("/proc/%d/stat", s.PID))
+	stat, err := hostproc.ReadStat(h, s.PID)
 	if err != nil {
 		return false
 	}
-	text := string(stat)
-	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
-	if len(fields) < 2 {
-		return false
-	}
-	parent, err := strconv.Atoi(fields[1])
-	if err != nil {
-		return false
-	}
-	title, err := h.Read(fmt.Sprintf("/proc/%d/cmdline", parent))
-	if err != nil || !strings.HasPrefix(string(title), "PM2 ") {
+	title, err := hostproc.Title(h, stat.Parent)
+	if err != nil || !strings.HasPrefix(title, "PM2 ") {
 		return false
 	}
 	s.Server, s.Children, s.Serves = PM2, nil, 1
-	children, err := h.Read(fmt.Sprintf("/proc/%d/task/%d/children", parent, parent))
+	children, err := hostproc.Forked(h, stat.Parent)
 	if err != nil {
 		return true
 	}
 	own := strings.Join(p.args, " ")
-	for word := range strings.FieldsSeq(string(children)) {
-		line, err := h.Read(filepath.Join("/proc", word, "cmdline"))
-		if pid, bad := strconv.Atoi(word); err == nil && bad == nil && strings.TrimSpace(strings.ReplaceAll(string(line), "\x00", " ")) == own {
+	for _, pid := range children {
+		if line, err := hostproc.Title(h, pid); err == nil && line == own {
 			s.Children = append(s.Children, pid)
 		}
 	}
@@ -60,18 +51,14 @@ func (s *Setup) underPM2(h host.Host, p *process) bool {
 
 // workersOf are the children of a master that answer requests.
 func workersOf(h host.Host, s Server, master int) []int {
-	text, err := h.Read(fmt.Sprintf("/proc/%d/task/%d/children", master, master))
+	children, err := hostproc.Forked(h, master)
 	if err != nil {
 		return nil
 	}
 	var out []int
-	for word := range strings.FieldsSeq(string(text)) {
-		pid, err := strconv.Atoi(word)
-		if err != nil {
-			continue
-		}
-		line, err := h.Read(filepath.Join("/proc", word, "cmdline"))
-		if err == nil && isWorker(s, strings.ReplaceAll(string(line), "\x00", " ")) {
+	for _, pid := range children {
+		line, err := hostproc.Title(h, pid)
+		if err == nil && isWorker(s, line) {
 			out = append(out, pid)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/hostproc"
 )
 
 // Read reads how the app server runs whose root process is pid. config is the path of
@@ -52,26 +53,23 @@ type process struct {
 }
 
 func readProcess(h host.Host, pid int) (*process, error) {
-	at := filepath.Join("/proc", strconv.Itoa(pid))
-	text, err := h.Read(filepath.Join(at, "cmdline"))
+	p := &process{env: map[string]string{}}
+	var err error
+	if p.args, err = hostproc.Args(h, pid); err != nil {
+		return nil, err
+	}
+	if len(p.args) == 1 && strings.Contains(p.args[0], " ") {
+		p.titled, p.args = true, strings.Fields(p.args[0])
+	}
+	env, err := hostproc.Env(h, pid)
 	if err != nil {
-		return nil, fmt.Errorf("reading the command line of process %d: %w", pid, err)
+		return nil, err
 	}
-	words := strings.TrimRight(string(text), "\x00")
-	p := &process{args: strings.Split(words, "\x00"), env: map[string]string{}}
-	if len(p.args) == 1 && strings.Contains(words, " ") {
-		p.titled, p.args = true, strings.Fields(words)
+	for _, kv := range env {
+		name, value, _ := strings.Cut(kv, "=")
+		p.env[name] = value
 	}
-	env, err := h.Read(filepath.Join(at, "environ"))
-	if err != nil {
-		return nil, fmt.Errorf("reading the environment of process %d: %w", pid, err)
-	}
-	for kv := range strings.SplitSeq(string(env), "\x00") {
-		if name, value, ok := strings.Cut(kv, "="); ok {
-			p.env[name] = value
-		}
-	}
-	if p.dir, err = h.Readlink(filepath.Join(at, "cwd")); err != nil {
+	if p.dir, err = h.Readlink(fmt.Sprintf("/proc/%d/cwd", pid)); err != nil {
 		return nil, fmt.Errorf("reading the folder of process %d: %w", pid, err)
 	}
 	return p, nil

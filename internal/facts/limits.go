@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -11,46 +10,32 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/hostproc"
 	"github.com/iikanji/iikanji/internal/hoststat"
 )
-
-// limitRows are the lines of /proc/PID/limits that become facts, with their keys.
-var limitRows = map[string]string{"Max open files": "nofile", "Max processes": "nproc", "Max core file size": "core", "Max locked memory": "memlock"}
 
 // LimitFacts are the soft limits of a service's process, the number of cores that
 // it may use, and GOMAXPROCS, if it is set in the environment of the process.
 func LimitFacts(h host.Host, service string, pid int) ([]iikanji.Fact, error) {
-	dir := filepath.Join("/proc", strconv.Itoa(pid))
-	text, err := h.Read(filepath.Join(dir, "limits"))
+	limits, err := hostproc.Limits(h, pid)
 	if err != nil {
 		return nil, fmt.Errorf("reading the limits of %s: %w", service, err)
 	}
-	out := parseLimits(service, string(text))
+	var out []iikanji.Fact
+	for _, l := range limits {
+		out = append(out, iikanji.Fact{Target: service, Topic: iikanji.TopicLimit, Key: l.Name, Value: l.Soft})
+	}
 	if n := coresOf(h, pid); n > 0 {
 		out = append(out, iikanji.Fact{Target: service, Topic: iikanji.TopicProcess, Key: "cores", Value: strconv.FormatFloat(n, 'g', 4, 64)})
 	}
-	if env, err := h.Read(filepath.Join(dir, "environ")); err == nil {
-		for kv := range bytes.SplitSeq(env, []byte{0}) {
-			if v, ok := bytes.CutPrefix(kv, []byte("GOMAXPROCS=")); ok {
-				out = append(out, iikanji.Fact{Target: service, Topic: iikanji.TopicProcess, Key: "gomaxprocs", Value: string(v)})
+	if env, err := hostproc.Env(h, pid); err == nil {
+		for _, kv := range env {
+			if v, ok := strings.CutPrefix(kv, "GOMAXPROCS="); ok {
+				out = append(out, iikanji.Fact{Target: service, Topic: iikanji.TopicProcess, Key: "gomaxprocs", Value: v})
 			}
 		}
 	}
 	return out, nil
-}
-
-// parseLimits reads /proc/PID/limits: name, soft and hard limit, unit, with at
-// least two spaces between the columns.
-func parseLimits(service, text string) []iikanji.Fact {
-	var out []iikanji.Fact
-	for line := range strings.Lines(text) {
-		name, rest, ok := strings.Cut(line, "  ")
-		columns := strings.Fields(rest)
-		if key := limitRows[name]; ok && key != "" && len(columns) > 0 {
-			out = append(out, iikanji.Fact{Target: service, Topic: iikanji.TopicLimit, Key: key, Value: columns[0]})
-		}
-	}
-	return out
 }
 
 // coresOf is the number of cores that a process may use: the smaller of its CPU

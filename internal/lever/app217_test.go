@@ -2,8 +2,6 @@ package lever
 
 import "testing"
 
-func TestApp217(t *testing.T) { golden(t, newApp217(testFacts), "app217", 2, 6) }
-
 func TestTableVar(t *testing.T) {
 	for table, want := range map[string]string{"id_generator": "idGenerator", "Ticket": "ticket", "7-up": "up", "func": "tablefunc", "__": "table"} {
 		if got := tableVar(table); got != want {

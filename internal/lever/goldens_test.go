@@ -1,6 +1,7 @@
 package lever
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"maps"
@@ -12,30 +13,42 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/diff"
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/checker"
 	"golang.org/x/tools/go/packages"
 )
 
-// goldenLevers are the levers whose goldens one load of all packages serves.
-// least is the number of functions that must fire, and of lookalikes.
+// goldenLevers are the levers with goldens. One load of all packages serves them.
+// fire, fix and still are the least numbers of functions that must fire, of those
+// with a fix, and of lookalikes.
 var goldenLevers = []struct {
-	lever       *Lever
-	fire, still int
+	lever            *Lever
+	fire, fix, still int
 }{
-	{newApp206(Facts{}), 16, 16},
-	{newApp208(Facts{}), 10, 10},
-	{newApp209(Facts{}), 10, 10},
-	{newApp210(Facts{}), 10, 10},
-	{newApp211(Facts{}), 10, 10},
-	{newApp212(Facts{}), 10, 10},
-	{newApp213(Facts{}), 14, 20},
-	{newApp214(Facts{}), 18, 14},
+	{newApp201(testFacts), 13, 13, 20},
+	{newApp202(testFacts), 10, 10, 12},
+	{newApp203(testFacts), 10, 10, 15},
+	{newApp204(testFacts), 13, 13, 20},
+	{newApp205(testFacts), 11, 11, 19},
+	{newApp206(Facts{}), 16, 0, 16},
+	{newApp208(Facts{}), 10, 0, 10},
+	{newApp209(Facts{}), 10, 0, 10},
+	{newApp210(Facts{}), 10, 0, 10},
+	{newApp211(Facts{}), 10, 0, 10},
+	{newApp212(Facts{}), 10, 0, 10},
+	{newApp213(Facts{}), 14, 0, 20},
+	{newApp214(Facts{}), 18, 0, 14},
+	{newApp215(shopFacts), 4, 4, 12},
+	{newApp216(shopFacts), 1, 1, 9},
+	{newApp217(testFacts), 2, 2, 6},
+	{newApp218(testFacts), 1, 1, 7},
 }
 
 // TestGoldens runs each lever over testdata/src/app2xx/fire, whose files after all
 // fixes equal the .golden files and type-check, and over app2xx/still, where it
-// offers no fix. Comments `// want` name every place that is reported.
+// offers no fix: what it reports there are hints. Comments `// want` name every place
+// that is reported.
 func TestGoldens(t *testing.T) {
 	root, err := filepath.Abs("testdata")
 	if err != nil {
@@ -50,9 +63,9 @@ func TestGoldens(t *testing.T) {
 	for _, g := range goldenLevers {
 		t.Run(g.lever.Code, func(t *testing.T) {
 			name := g.lever.Analyzer.Name
-			firing, fixes := judged(t, g.lever, pkgs[name+"/fire"])
-			if len(firing) < g.fire {
-				t.Errorf("%d functions fire, want at least %d", len(firing), g.fire)
+			firing, fixed, fixes := judged(t, g.lever, pkgs[name+"/fire"])
+			if len(firing) < g.fire || len(fixed) < g.fix {
+				t.Errorf("%d functions fire, %d with a fix, want at least %d and %d", len(firing), len(fixed), g.fire, g.fix)
 			}
 			after, err := Apply(filesOf(t, pkgs[name+"/fire"]), fixes)
 			if err != nil {
@@ -62,7 +75,7 @@ func TestGoldens(t *testing.T) {
 				compareGolden(t, file+".golden", text)
 			}
 			maps.Copy(overlay, after)
-			if _, fixes := judged(t, g.lever, pkgs[name+"/still"]); len(fixes) > 0 {
+			if _, _, fixes := judged(t, g.lever, pkgs[name+"/still"]); len(fixes) > 0 {
 				t.Errorf("a fix for a lookalike: %+v", fixes)
 			}
 			if n := exported(pkgs[name+"/still"]); n < g.still {
@@ -79,7 +92,7 @@ func loadGoldens(t *testing.T, root string, overlay map[string][]byte, patterns 
 	pkgs, err := packages.Load(&packages.Config{Dir: root, Overlay: overlay,
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedTypes |
 			packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedTypesSizes | packages.NeedExportFile,
-		Env: append(os.Environ(), "GOPATH="+root, "GO111MODULE=off", "GOPROXY=off")}, patterns...)
+		Env: goldenEnv(root)}, patterns...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,15 +109,20 @@ func loadGoldens(t *testing.T, root string, overlay map[string][]byte, patterns 
 	return out
 }
 
+// goldenEnv finds the packages of testdata/src by their folders.
+func goldenEnv(root string) []string {
+	return append(os.Environ(), "GOPATH="+root, "GO111MODULE=off", "GOPROXY=off")
+}
+
 // judged runs a lever over a package, compares its reports with the comments, and
-// returns the functions with a report and the first fix of each place.
-func judged(t *testing.T, l *Lever, p *packages.Package) (firing map[string]bool, fixes []Fix) {
+// returns the functions with a report, those with a fix, and the first fix of each place.
+func judged(t *testing.T, l *Lever, p *packages.Package) (firing, fixed map[string]bool, fixes []Fix) {
 	t.Helper()
 	graph, err := checker.Analyze([]*analysis.Analyzer{l.Analyzer}, []*packages.Package{p}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	firing = map[string]bool{}
+	firing, fixed = map[string]bool{}, map[string]bool{}
 	wanted := wants(t, p)
 	for _, act := range graph.Roots {
 		if act.Err != nil {
@@ -117,9 +135,10 @@ func judged(t *testing.T, l *Lever, p *packages.Package) (firing map[string]bool
 			}
 			firing[h.Func] = true
 			if len(h.Variants) > 0 {
+				fixed[h.Func] = true
 				fixes = append(fixes, h.Variants[0])
 			}
-			key, said := fmt.Sprintf("%s:%d", h.File, h.Line), h.What+"; "+h.How
+			key, said := fmt.Sprintf("%s:%d", h.File, h.Line), l.Code+": "+h.What+"; "+h.How
 			i := slices.IndexFunc(wanted[key], func(re *regexp.Regexp) bool { return re.MatchString(said) })
 			if i < 0 {
 				t.Errorf("%s: unexpected: %s", key, said)
@@ -133,7 +152,24 @@ func judged(t *testing.T, l *Lever, p *packages.Package) (firing map[string]bool
 			t.Errorf("%s: nothing was reported that matches %q", key, re)
 		}
 	}
-	return firing, fixes
+	return firing, fixed, fixes
+}
+
+func compareGolden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(name, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s\n%s", name, diff.Diff("want", want, "got", got))
+	}
 }
 
 var quotedWant = regexp.MustCompile("`[^`]*`|\"[^\"]*\"")

@@ -1,13 +1,15 @@
 package stack
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/hostproc"
 )
 
 // A proc is one process as in /proc. Start (clock ticks since boot) makes the pid
@@ -21,30 +23,22 @@ type proc struct {
 	state           byte
 }
 
-// readProc reads one process. It returns os.ErrNotExist if there is none.
+// readProc reads one process. The error wraps os.ErrNotExist if there is none.
 func readProc(pid int) (proc, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	s, err := hostproc.ReadStat(host.Local{}, pid)
 	if err != nil {
-		return proc{}, err // ESRCH while the process ends
+		return proc{}, err
 	}
-	// The name in brackets may contain any character, also brackets: cut at the last one.
-	s := string(b)
-	f := strings.Fields(s[strings.LastIndexByte(s, ')')+1:])
-	if len(f) < 20 {
-		return proc{}, fmt.Errorf("reading the state of process %d: %d fields", pid, len(f))
-	}
-	p := proc{PID: pid, state: f[0][0]}
-	var errs [3]error
-	p.parent, errs[0] = strconv.Atoi(f[1])
-	p.session, errs[1] = strconv.Atoi(f[3])
-	p.Start, errs[2] = strconv.ParseUint(f[19], 10, 64)
-	return p, errors.Join(errs[:]...)
+	return procOf(s), nil
+}
+
+func procOf(s hostproc.Stat) proc {
+	return proc{PID: s.PID, Start: s.Started, parent: s.Parent, session: s.Session, state: s.State}
 }
 
 // alive reports whether exactly this process still runs. A zombie does not count.
 func (p proc) alive() bool {
-	now, err := readProc(p.PID)
-	return err == nil && now.Start == p.Start && now.state != 'Z' && now.state != 'X'
+	return hostproc.Stat{PID: p.PID, Started: p.Start}.Alive(host.Local{})
 }
 
 // within reports whether the process's working directory is the folder or below it.
@@ -56,36 +50,25 @@ func (p proc) within(dir string) bool {
 
 // marked reports whether the process was started with a variable, as "K=V".
 func (p proc) marked(variable string) bool {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.PID))
-	return err == nil && slices.Contains(strings.Split(string(b), "\x00"), variable)
+	env, err := hostproc.Env(host.Local{}, p.PID)
+	return err == nil && slices.Contains(env, variable)
 }
 
 // name returns the program's short name, empty if the process is gone.
 func (p proc) name() string {
-	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", p.PID))
-	return strings.TrimSpace(string(b))
+	s, _ := hostproc.ReadStat(host.Local{}, p.PID)
+	return s.Name
 }
 
 // allProcs lists the visible processes of the machine.
 func allProcs() ([]proc, error) {
-	d, err := os.Open("/proc")
+	stats, err := hostproc.Stats(host.Local{})
 	if err != nil {
 		return nil, err
 	}
-	defer d.Close()
-	names, err := d.Readdirnames(-1)
-	if err != nil {
-		return nil, err
-	}
-	var all []proc
-	for _, n := range names {
-		pid, err := strconv.Atoi(n)
-		if err != nil {
-			continue
-		}
-		if p, err := readProc(pid); err == nil { // otherwise the process has ended meanwhile
-			all = append(all, p)
-		}
+	all := make([]proc, 0, len(stats))
+	for _, s := range stats {
+		all = append(all, procOf(s))
 	}
 	return all, nil
 }

@@ -9,9 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/hostproc"
 )
 
 // Processes are those of a work folder's stack at one moment.
@@ -76,11 +76,11 @@ func (p Processes) Up() bool {
 // OwnerCommand returns the subcommand that an owner was started with, as in
 // "bench" or "up", or "" if it cannot be determined.
 func OwnerCommand(pid int) string {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	if err != nil {
+	args, err := hostproc.Args(host.Local{}, pid)
+	if err != nil || len(args) == 0 {
 		return ""
 	}
-	for _, arg := range strings.Split(string(b), "\x00")[1:] {
+	for _, arg := range args[1:] {
 		if arg != "" && arg[0] != '-' {
 			return arg
 		}

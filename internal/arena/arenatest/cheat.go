@@ -70,9 +70,6 @@ func (s *suite) cheats(t *testing.T) {
 	if len(s.opt.Cheats) == 0 {
 		return
 	}
-	if len(s.opt.Ease) > 0 {
-		defer s.edit(t, s.opt.Ease)()
-	}
 	dir := t.TempDir()
 	registerOnce.Do(func() { change.Register(theCheater) })
 	theCheater.path = filepath.Join(dir, "cheat")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/hostproc"
 )
 
 // workersWait is how long new workers may take to start and to set their limits.
@@ -152,18 +152,14 @@ func option(words []string, name string) string {
 // descriptors compares the limit of open files of a worker. nginx goes on with the
 // old limit, and only logs that, if it may not set another one.
 func descriptors(h host.Host, pid, want int) error {
-	text, err := h.Read(fmt.Sprintf("/proc/%d/limits", pid))
+	limits, err := hostproc.Limits(h, pid)
 	if err != nil {
-		return fmt.Errorf("reading the limits of worker %d: %w", pid, err)
+		return fmt.Errorf("reading the limits of a worker: %w", err)
 	}
-	lines := strings.Split(string(text), "\n")
-	i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "Max open files") })
-	if i < 0 {
-		return nil // this system does not show it
-	}
-	f := strings.Fields(strings.TrimPrefix(lines[i], "Max open files"))
-	if len(f) == 0 || f[0] != strconv.Itoa(want) {
-		return fmt.Errorf("worker %d may open %s files, and worker_rlimit_nofile was set to %d", pid, strings.Join(f[:min(1, len(f))], ""), want)
+	for _, l := range limits { // a system that does not show the limit passes
+		if l.Name == "nofile" && l.Soft != strconv.Itoa(want) {
+			return fmt.Errorf("worker %d may open %s files, and worker_rlimit_nofile was set to %d", pid, l.Soft, want)
+		}
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji"
@@ -90,13 +89,13 @@ func limitsInForce(h host.Host, svc change.Service, wanted map[string]string) er
 	}
 	var wrong []error
 	for _, pid := range pids {
-		now := processLimits(h, strconv.Itoa(pid))
+		now := processLimits(h, pid)
 		for _, name := range slices.Sorted(maps.Keys(wanted)) {
 			is, known := now[name]
 			if !known {
 				wrong = append(wrong, fmt.Errorf("the limit %s of process %d cannot be read", name, pid))
-			} else if want := withUnit(wanted[name]); limitValue(is[0]) != want || limitValue(is[1]) != want {
-				wrong = append(wrong, fmt.Errorf("the limit %s of process %d is %s (hard limit %s), and was set to %s", name, pid, is[0], is[1], wanted[name]))
+			} else if want := withUnit(wanted[name]); limitValue(is.Soft) != want || limitValue(is.Hard) != want {
+				wrong = append(wrong, fmt.Errorf("the limit %s of process %d is %s (hard limit %s), and was set to %s", name, pid, is.Soft, is.Hard, wanted[name]))
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/promise"
 	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/hostproc"
 )
 
 // plan sets limits of a service's process.
@@ -40,24 +41,16 @@ func (a *limitArgs) plan(s *change.Site, svc change.Service, c *iikanji.Change) 
 	return nil
 }
 
-// shownLimits are the names of limits in /proc/PID/limits.
-var shownLimits = map[string]string{"nofile": "Max open files", "nproc": "Max processes", "core": "Max core file size", "memlock": "Max locked memory"}
-
-// processLimits reads /proc/PID/limits: the soft and the hard limit by name. A
-// limit that cannot be read is left out.
-func processLimits(h host.Host, pid string) map[string][2]string {
-	text, err := h.Read("/proc/" + pid + "/limits")
+// processLimits are the limits of a process by name. A limit that cannot be read is
+// left out.
+func processLimits(h host.Host, pid int) map[string]hostproc.Limit {
+	limits, err := hostproc.Limits(h, pid)
 	if err != nil {
 		return nil
 	}
-	all := map[string][2]string{}
-	for line := range strings.Lines(string(text)) {
-		for name, shown := range shownLimits {
-			rest, ok := strings.CutPrefix(line, shown)
-			if words := strings.Fields(rest); ok && len(words) > 1 {
-				all[name] = [2]string{words[0], words[1]}
-			}
-		}
+	all := map[string]hostproc.Limit{}
+	for _, l := range limits {
+		all[l.Name] = l
 	}
 	return all
 }
@@ -66,15 +59,13 @@ func processLimits(h host.Host, pid string) map[string][2]string {
 // running process, else those that a new process inherits from this one.
 func present(h host.Host, t iikanji.Target, service string, file []byte) map[string]string {
 	now := map[string]string{}
-	pids := []string{"self"}
+	pids := []int{hostproc.Self}
 	if svc, ok := t.Service(service); ok {
-		for _, pid := range svc.PIDs {
-			pids = append(pids, strconv.Itoa(pid))
-		}
+		pids = append(pids, svc.PIDs...)
 	}
 	for _, pid := range pids { // the last one wins
 		for name, l := range processLimits(h, pid) {
-			now[name] = l[0]
+			now[name] = l.Soft
 		}
 	}
 	for line := range strings.Lines(string(file)) {
@@ -91,18 +82,18 @@ const capSysResource = 24
 // possible refuses limits above the hard limits that a new process inherits. A
 // process that may raise them is bound by fs.nr_open only.
 func possible(h host.Host, wanted map[string]string) error {
-	ours := processLimits(h, "self")
+	ours := processLimits(h, hostproc.Self)
 	raise := mayRaise(h)
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		hard, known := ours[name]
 		if !known {
 			continue
 		}
-		most := limitValue(hard[1])
+		most := limitValue(hard.Hard)
 		if raise {
 			most = math.MaxUint64
 			if b, err := h.Read("/proc/sys/fs/nr_open"); name == "nofile" && err == nil {
-				most = max(limitValue(hard[1]), limitValue(strings.TrimSpace(string(b))))
+				most = max(limitValue(hard.Hard), limitValue(strings.TrimSpace(string(b))))
 			}
 		}
 		if limitValue(wanted[name]) > most {

@@ -8,18 +8,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/hostproc"
 )
 
 // A Process is one process as it runs.
 type Process struct {
-	PID, Parent int
-	// Started is the start time in clock ticks since boot: with PID it identifies
-	// the process, as ids are reused.
-	Started uint64
-	State   byte
-	Name    string   // the kernel's short name
+	hostproc.Stat
 	Program string   // path of the executable, without " (deleted)"
 	Deleted bool     // the executable was replaced or removed since the start
 	Args    []string // with the program's name first
@@ -42,17 +39,13 @@ func Read(h host.Host) (*Machine, error) {
 	if h.ProcFolder() == "" {
 		return nil, fmt.Errorf("listing the processes of %s: they cannot be read from here", h.Name())
 	}
-	entries, err := h.ReadDir("/proc")
+	pids, err := hostproc.IDs(h)
 	if err != nil {
-		return nil, fmt.Errorf("listing the processes: %w", err)
+		return nil, err
 	}
 	m := &Machine{Host: h, Processes: map[int]*Process{}}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		if p, err := ReadProcess(h, pid); err == nil && p.State != 'Z' && p.State != 'X' && len(p.Args) > 0 {
+	for _, pid := range pids {
+		if p, err := ReadProcess(h, pid); err == nil && !p.Ended() && len(p.Args) > 0 {
 			m.Processes[pid] = p
 		}
 	}
@@ -64,17 +57,14 @@ var ErrGone = errors.New("the process has ended")
 
 // ReadProcess reads one process.
 func ReadProcess(h host.Host, pid int) (*Process, error) {
-	p := &Process{PID: pid}
-	text, err := h.Read(p.file("stat"))
-	if err != nil {
+	stat, err := hostproc.ReadStat(h, pid)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return nil, ErrGone
-	}
-	if err := p.parseStat(string(text)); err != nil {
+	} else if err != nil {
 		return nil, err
 	}
-	if b, err := h.Read(p.file("cmdline")); err == nil {
-		p.Args = arguments(string(b))
-	}
+	p := &Process{Stat: stat}
+	p.Args, _ = hostproc.Args(h, pid)
 	if b, err := h.Read(p.file("status")); err == nil {
 		p.parseStatus(string(b))
 	}
@@ -90,26 +80,6 @@ func ReadProcess(h host.Host, pid int) (*Process, error) {
 
 func (p *Process) file(name string) string {
 	return filepath.Join("/proc", strconv.Itoa(p.PID), name)
-}
-
-// parseStat reads /proc/PID/stat. The name in parentheses may hold spaces and
-// parentheses.
-func (p *Process) parseStat(text string) error {
-	open, end := strings.IndexByte(text, '('), strings.LastIndexByte(text, ')')
-	if open < 0 || end < open {
-		return fmt.Errorf("reading the state of process %d: %.40q", p.PID, text)
-	}
-	p.Name = text[open+1 : end]
-	rest := strings.Fields(text[end+1:])
-	const state, parent, started = 0, 1, 19
-	if len(rest) <= started {
-		return fmt.Errorf("reading the state of process %d: %.40q", p.PID, text)
-	}
-	p.State = rest[state][0]
-	var err1, err2 error
-	p.Parent, err1 = strconv.Atoi(rest[parent])
-	p.Started, err2 = strconv.ParseUint(rest[started], 10, 64)
-	return errors.Join(err1, err2)
 }
 
 // parseStatus reads the effective user and the groups.
@@ -132,16 +102,6 @@ func (p *Process) parseStatus(text string) {
 	}
 }
 
-// arguments splits /proc/PID/cmdline. A process that has replaced its title, as
-// nginx does, has one text padded with NUL bytes.
-func arguments(text string) []string {
-	text = strings.TrimRight(text, "\x00")
-	if text == "" {
-		return nil
-	}
-	return strings.Split(text, "\x00")
-}
-
 // unitOf is the service of a control group, as in
 // "0::/system.slice/app.service".
 func unitOf(text string) string {
@@ -159,26 +119,11 @@ func unitOf(text string) string {
 // Env is the environment of a process, as "K=V". It may hold secrets. The error
 // is fs.ErrPermission for another user's process.
 func Env(h host.Host, pid int) ([]string, error) {
-	b, err := h.Read(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
+	env, err := hostproc.Env(h, pid)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = ErrGone
+		err = fmt.Errorf("reading the environment of process %d: %w", pid, ErrGone)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the environment of process %d: %w", pid, err)
-	}
-	var out []string
-	for kv := range strings.SplitSeq(string(b), "\x00") {
-		if strings.Contains(kv, "=") {
-			out = append(out, kv)
-		}
-	}
-	return out, nil
-}
-
-// Alive reports whether the process still runs.
-func (p *Process) Alive(h host.Host) bool {
-	now, err := ReadProcess(h, p.PID)
-	return err == nil && now.Started == p.Started && now.State != 'Z' && now.State != 'X'
+	return env, err
 }
 
 // Command is the command line in one text.

@@ -1,7 +1,5 @@
 package lever
 
-import "testing"
-
 // testFacts are the tables of the goldens.
 var testFacts = Facts{Tables: map[string]Table{
 	"t": {Unique: [][]string{{"id"}}, Columns: map[string]Column{"id": {Type: "bigint"}, "name": {Type: "varchar(255)"}, "level": {Type: "varchar(20)"}}},
@@ -19,4 +17,6 @@ var testFacts = Facts{Tables: map[string]Table{
 	"picture":      {Columns: map[string]Column{"data": {Type: "longblob"}}},
 }}
 
-func TestApp201(t *testing.T) { golden(t, newApp201(testFacts), "app201", 13, 20) }
+// shopFacts are the tables of the goldens of searches.
+var shopFacts = Facts{Tables: map[string]Table{"shop": {Unique: [][]string{{"id"}}, Columns: map[string]Column{
+	"id": {Type: "bigint(20)"}, "name": {Type: "varchar(64)"}, "lat": {Type: "double"}, "lon": {Type: "double"}, "rank_": {Type: "int(11)"}}}}}
