@@ -18,6 +18,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -28,6 +29,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -42,6 +44,8 @@ type settings struct {
 	rounds    int
 	cpu       string
 	hostile   bool
+	least     float64
+	slow      []string // ratios below least
 }
 
 func main() {
@@ -52,6 +56,7 @@ func main() {
 	flag.IntVar(&s.peerLines, "peer-lines", 200_000, "lines of the cut that the peers read")
 	flag.IntVar(&s.rounds, "rounds", 5, "how often each tool runs; medians are shown")
 	flag.StringVar(&s.cpu, "cpu", strconv.Itoa(runtime.NumCPU()-1), "the CPU of all tools")
+	flag.Float64Var(&s.least, "least", 0, "fail if iikanji is less than this many times as fast as kataribe in the worst round")
 	flag.BoolVar(&s.hostile, "hostile", false, "read logs of ten million different paths instead")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -86,6 +91,12 @@ func run(ctx context.Context, s *settings) error {
 		if err := compareOn(ctx, s, f, tools); err != nil {
 			return err
 		}
+	}
+	if s.least > 0 && !slices.ContainsFunc(tools, func(p *peer) bool { return p.name == "kataribe" }) {
+		return errors.New("-least: kataribe is missing")
+	}
+	if len(s.slow) > 0 {
+		return fmt.Errorf("below -least %.1f: %s", s.least, strings.Join(s.slow, ", "))
 	}
 	return nil
 }
@@ -165,6 +176,11 @@ func compareOn(ctx context.Context, s *settings, f gen.Format, tools []*peer) er
 	}
 	fmt.Printf("%s: %d lines, %d MB; peers read %d lines, %d MB\n", f, s.lines, size/1e6, s.peerLines, cutSize/1e6)
 	show(all)
+	for _, c := range all {
+		if worst := all[0].ratios(c)[0]; c.name == "kataribe" && worst < s.least {
+			s.slow = append(s.slow, fmt.Sprintf("%s %.1f", f, worst))
+		}
+	}
 	return agree(ctx, s, f, cut, tools)
 }
 
@@ -191,6 +207,15 @@ func (c *contender) run(ctx context.Context) error {
 	return nil
 }
 
+// ratios are how many times as fast as another contender c is, by round, the worst first.
+func (c *contender) ratios(other *contender) (all []float64) {
+	for i, t := range other.runs {
+		all = append(all, t.took.Seconds()/float64(other.bytes)/(c.runs[i].took.Seconds()/float64(c.bytes)))
+	}
+	slices.Sort(all)
+	return all
+}
+
 // show prints the table: medians, and our speed divided by that of each tool in
 // the same round.
 func show(all []*contender) {
@@ -201,11 +226,7 @@ func show(all []*contender) {
 		rss := median(c.runs, func(t timing) float64 { return float64(t.rss) })
 		ratio := ""
 		if c != all[0] {
-			var each []float64
-			for i, t := range c.runs {
-				each = append(each, t.took.Seconds()/float64(c.bytes)/(all[0].runs[i].took.Seconds()/float64(all[0].bytes)))
-			}
-			slices.Sort(each)
+			each := all[0].ratios(c)
 			ratio = fmt.Sprintf("%.1f × as fast in the worst round (median %.1f, best %.1f)", each[0], each[len(each)/2], each[len(each)-1])
 			if c.cmd[0] == all[0].cmd[0] {
 				ratio = fmt.Sprintf("%.2f × one core (%.2f–%.2f)", 1/each[len(each)/2], 1/each[len(each)-1], 1/each[0])

@@ -24,7 +24,7 @@ func main() {
 		title string
 		all   []sites.Site
 	}{{"sites by which the learner was developed", sites.Tuned},
-		{"sites written after it", sites.Heldback}, {"sites written last", sites.Fresh}, {"other kinds of sites", sites.OtherKinds}, {"sites whose links decide", sites.Linked}} {
+		{"sites written after it", sites.Heldback}, {"sites written last", sites.Fresh}, {"other kinds of sites", sites.OtherKinds}, {"sites whose links decide", sites.Linked}, {"sites with segments of two parts", sites.Parts}} {
 		if err := table(ctx, os.Stdout, set.title, set.all); err != nil {
 			fmt.Fprintln(os.Stderr, "routes:", err)
 			os.Exit(1)

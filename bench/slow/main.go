@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -25,6 +27,8 @@ type settings struct {
 	peerSize int64
 	rounds   int
 	cpu      string
+	least    float64
+	below    []string // ratios below least
 }
 
 func main() {
@@ -33,6 +37,7 @@ func main() {
 	flag.Int64Var(&s.size, "size", 1<<30, "bytes of each log")
 	flag.Int64Var(&s.peerSize, "peer-size", 64<<20, "bytes of the smaller log for the peers")
 	flag.IntVar(&s.rounds, "rounds", 5, "runs of each program, in turn; medians and the worst ratio count")
+	flag.Float64Var(&s.least, "least", 0, "fail if iikanji is less than this many times as fast as pt-query-digest in the worst round")
 	flag.StringVar(&s.cpu, "cpu", strconv.Itoa(runtime.NumCPU()-1), "the CPU to pin to")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -62,6 +67,9 @@ func run(ctx context.Context, s *settings) (err error) {
 		if err := compareOn(ctx, s, fl, slp); err != nil {
 			return err
 		}
+	}
+	if len(s.below) > 0 {
+		return fmt.Errorf("below -least %.1f: %s", s.least, strings.Join(s.below, ", "))
 	}
 	return nil
 }
@@ -97,11 +105,18 @@ func compareOn(ctx context.Context, s *settings, fl flavour, slp string) error {
 	}
 	for i, p := range ps {
 		if p.path == "" {
-			fmt.Printf("  %-20s skipped: not installed\n", p.name)
+			fmt.Printf("  %-20s skipped: not in PATH\n", p.name)
+			if p.name == ptName && s.least > 0 {
+				return errors.New("-least: pt-query-digest is not in PATH")
+			}
 			continue
 		}
 		show(p.name, s.peerSize, few, median(all.peers[i]))
-		fmt.Printf("    iikanji on one core is %s\n", ratios(all.ours, all.peers[i], float64(s.size)/float64(s.peerSize)))
+		each := ratios(all.ours, all.peers[i], float64(s.size)/float64(s.peerSize))
+		fmt.Printf("    iikanji on one core is %.1f × as fast (median of %d rounds; %.1f in the worst, %.1f in the best)\n", each[len(each)/2], len(each), each[0], each[len(each)-1])
+		if p.name == ptName && each[0] < s.least {
+			s.below = append(s.below, fmt.Sprintf("%s %.1f", fl, each[0]))
+		}
 		compare(ctx, p, small, want)
 	}
 	return nil
@@ -138,15 +153,14 @@ func rounds(ctx context.Context, s *settings, ps []peer, big, small string) (t t
 	return t, err
 }
 
-// ratios describes how many times faster ours is than a peer, by round. size is
-// the size of our log over that of the peer's.
-func ratios(ours, peer []timing, size float64) string {
-	var all []float64
+// ratios are how many times as fast as a peer ours is, by round, the worst first. size
+// is the size of our log over that of the peer's.
+func ratios(ours, peer []timing, size float64) (all []float64) {
 	for i := range ours {
 		all = append(all, size*peer[i].took.Seconds()/ours[i].took.Seconds())
 	}
 	slices.Sort(all)
-	return fmt.Sprintf("%.1f × as fast (median of %d rounds; %.1f in the worst, %.1f in the best)", all[len(all)/2], len(all), all[0], all[len(all)-1])
+	return all
 }
 
 // A timing is one run of a program.

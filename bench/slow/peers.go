@@ -41,10 +41,13 @@ func countsOf(each []int64) counts {
 	return c
 }
 
+// ptName is the program of Debian's package percona-toolkit; it is searched in PATH.
+const ptName = "pt-query-digest"
+
 func peers(slp string) []peer {
-	pt, _ := exec.LookPath("pt-query-digest")
+	pt, _ := exec.LookPath(ptName)
 	return []peer{
-		{"pt-query-digest", pt, nil, countPT},
+		{ptName, pt, nil, countPT},
 		{"slp", slp, []string{"my", "--file"}, countSLP},
 	}
 }

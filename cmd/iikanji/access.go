@@ -45,7 +45,7 @@ type accessFlags struct {
 	Field     []string `help:"The key of a field in LTSV or JSON, as in time=rt:ms or uri=req.path." placeholder:"NAME=KEY"`
 	Route     []string `help:"A route in a router's syntax, as in '/users/:id/icon'; has priority over learned routes." placeholder:"PATTERN" sep:"none"`
 	Matching  []string `short:"m" help:"Regular expressions for routes, separated by commas, as in alp's -m." placeholder:"REGEXPS" sep:"none"`
-	Routes    string   `help:"A file of routes, one per line, or an OpenAPI description (JSON or YAML); they have priority." placeholder:"FILE"`
+	Routes    string   `help:"A file of routes, one per line, an OpenAPI description (JSON or YAML), the folder of the app's Go source, or a target with one; they have priority." placeholder:"FILE"`
 	DecodeURI bool     `name:"decode-uri" help:"Decode percent-encoded text in routes."`
 	Query     bool     `help:"Include the keys of the query in routes."`
 	MaxBad    float64  `help:"Accepted percentage of lines that do not parse (default: 1)." default:"1" placeholder:"PERCENT"`
@@ -66,7 +66,7 @@ Examples:
   iikanji access --since 1h --percentiles 50,99,99.9 --top-requests 10 access.log
   iikanji access --nginx-conf /etc/nginx/nginx.conf --sort p99 access.log
   iikanji access --where 'status>=500' --by minute access.log*
-  iikanji access --routes openapi.yaml --by route,status access.log
+  iikanji access --routes openapi.yaml access.log
   iikanji access --route '/api/isu/:id/icon' -m '^/assets/' access.log
   iikanji access --save before.json access.log
   iikanji access diff before.json access.log
@@ -84,6 +84,9 @@ percent of its lines do not parse), 2 usage.`
 // Run runs the command.
 func (c *accessCmd) Run(ctx context.Context, e *env) error {
 	if len(c.Files) == 3 && c.Files[0] == "diff" {
+		if err := c.noDiffFlags(); err != nil {
+			return err
+		}
 		d := diffCmd{Before: c.Files[1], After: c.Files[2], Kind: "access", accessFlags: c.accessFlags, Limit: c.Limit, Format: c.Format, JSON: c.JSON, Literals: c.Literals}
 		return d.Run(ctx, e)
 	}
@@ -91,7 +94,7 @@ func (c *accessCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	opt, err := c.options()
+	opt, err := c.options(ctx)
 	if err != nil {
 		return err
 	}
@@ -140,6 +143,20 @@ func (c *accessCmd) Run(ctx context.Context, e *env) error {
 	return nil
 }
 
+// noDiffFlags refuses flags that a comparison would ignore.
+func (c *accessCmd) noDiffFlags() error {
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{{"--where", len(c.Where) > 0}, {"--since", c.Since != ""}, {"--until", c.Until != ""}, {"--by", len(c.By) != 1 || c.By[0] != "route"}, {"--sort", c.Sort != ""},
+		{"--columns", len(c.Columns) > 0}, {"--percentiles", c.Percentiles != ""}, {"--top-requests", c.TopRequests != 0}, {"--save", c.Save != ""}, {"--pos", c.Pos != ""}} {
+		if f.set {
+			return usageError("access diff has no %s: compare profiles that iikanji access --save wrote with it", f.name)
+		}
+	}
+	return nil
+}
+
 // check reports mistakes of the command line.
 func (c *accessCmd) check(e *env) (*shownTable, error) {
 	keys, err := c.keys()
@@ -181,8 +198,8 @@ func nothingNew(err error) bool {
 }
 
 // options returns the reader's options.
-func (c *accessCmd) options() (opt accesslog.Options, err error) {
-	if opt, err = c.accessFlags.options(); err != nil {
+func (c *accessCmd) options(ctx context.Context) (opt accesslog.Options, err error) {
+	if opt, err = c.accessFlags.options(ctx); err != nil {
 		return opt, err
 	}
 	opt.Workers, opt.Whole = c.Workers, c.Pos != ""
@@ -212,7 +229,7 @@ func (c *accessCmd) options() (opt accesslog.Options, err error) {
 	return opt, nil
 }
 
-func (f *accessFlags) options() (opt accesslog.Options, err error) {
+func (f *accessFlags) options(ctx context.Context) (opt accesslog.Options, err error) {
 	opt = accesslog.Options{Format: f.LogFormat, Fields: f.Field, QueryKeys: f.Query, DecodeURI: f.DecodeURI, MaxBad: f.MaxBad / 100, Partial: f.Partial, Zone: time.Local}
 	if f.MaxBad < 0 || f.MaxBad >= 100 {
 		return opt, usageError("--max-bad %v: not a percentage from 0 to below 100", f.MaxBad)
@@ -236,13 +253,9 @@ func (f *accessFlags) options() (opt accesslog.Options, err error) {
 		opt.Routes = append(opt.Routes, p)
 	}
 	if f.Routes != "" {
-		text, err := os.ReadFile(f.Routes)
+		all, err := routesFrom(ctx, f.Routes)
 		if err != nil {
-			return opt, fmt.Errorf("reading the routes: %w", err)
-		}
-		all, err := accesslog.ParseRoutes(string(text))
-		if err != nil {
-			return opt, fmt.Errorf("reading the routes in %s: %w", f.Routes, err)
+			return opt, err
 		}
 		opt.Routes = append(opt.Routes, all...)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -13,139 +12,169 @@ import (
 // An alpLine translates arguments of alp and kataribe, pasted after
 // `iikanji access`, into those of iikanji.
 type alpLine struct {
+	args    []string // what is not read yet
 	out     []string
 	files   []string
 	named   bool     // a file is among out
+	found   bool     // something was translated
 	changed []string // remarks on arguments that have no counterpart
 	// rising: alp sorts the smallest value first unless -r is given.
 	alp, reverse bool
-	counts       bool // alp count: the number of requests by keys
-	whole        bool // the line had the name of its program
+	counts, diff bool   // alp count and alp diff
+	top          string // alp topN: the number of requests
+	whole        bool   // the line had the name of its program
+	kataribe     bool   // … which is kataribe
 	sort         string
+	percentiles  []string // columns that -o or --percentiles chose
 	err          error
 }
-
-// alpFlag translates the value of a flag that takes one.
-type alpFlag func(a *alpLine, value string)
-
-func (a *alpLine) flag(name, value string) { a.out = append(a.out, "--"+name+"="+value) }
-
-// sameFlag passes a value to a flag of iikanji.
-func sameFlag(name string) alpFlag { return func(a *alpLine, v string) { a.flag(name, v) } }
-
-// keyFlag assigns a key of LTSV or JSON to a field.
-func keyFlag(field string) alpFlag {
-	return func(a *alpLine, v string) { a.flag("field", field+"="+v) }
-}
-
-// dropped ignores a flag with a reason.
-func dropped(flag, why string) alpFlag {
-	return func(a *alpLine, _ string) { a.changed = append(a.changed, flag+" is not needed: "+why) }
-}
-
-const formatDetected = "the format is detected (--log-format sets it)"
-
-// alpValues are alp's flags with a value that iikanji does not have.
-var alpValues = map[string]alpFlag{
-	"--file":            func(a *alpLine, v string) { a.files = append(a.files, v) },
-	"-o":                (*alpLine).columns,
-	"--output":          (*alpLine).columns,
-	"-f":                (*alpLine).filters,
-	"--filters":         (*alpLine).filters,
-	"--sort":            func(a *alpLine, v string) { a.sort = v },
-	"-d":                sameFlag("save"),
-	"--dump":            sameFlag("save"),
-	"-l":                (*alpLine).load,
-	"--load":            (*alpLine).load,
-	"-c":                (*alpLine).config,
-	"--config":          (*alpLine).config,
-	"--matching-groups": sameFlag("matching"),
-	"--location":        dropped("--location", "times are read with their zone (TZ=… sets that of the output)"),
-	"--page":            dropped("--page", "there are no pages"),
-	"--keys":            (*alpLine).keys,
-	"--pattern":         dropped("--pattern", formatDetected),
-	"--uri-subexp":      dropped("--uri-subexp", formatDetected),
-	"--method-subexp":   dropped("--method-subexp", formatDetected), "--time-subexp": dropped("--time-subexp", formatDetected),
-	"--restime-subexp": dropped("--restime-subexp", formatDetected), "--reqtime-subexp": dropped("--reqtime-subexp", formatDetected),
-	"--body-bytes-subexp": dropped("--body-bytes-subexp", formatDetected), "--status-subexp": dropped("--status-subexp", formatDetected),
-	"--uri-label": keyFlag("uri"), "--uri-key": keyFlag("uri"), "--method-label": keyFlag("method"), "--method-key": keyFlag("method"),
-	"--time-label": keyFlag("timestamp"), "--time-key": keyFlag("timestamp"), "--apptime-label": keyFlag("upstream"),
-	"--reqtime-label": keyFlag("time"), "--reqtime-key": keyFlag("upstream"), "--restime-key": keyFlag("time"),
-	"--size-label": keyFlag("size"), "--body-bytes-key": keyFlag("size"), "--status-label": keyFlag("status"), "--status-key": keyFlag("status"),
-}
-
-// alpSwitches are alp's flags without a value that iikanji does not have.
-var alpSwitches = map[string]func(a *alpLine){
-	"-r": func(a *alpLine) { a.reverse = true }, "--reverse": func(a *alpLine) { a.reverse = true },
-	"-q": func(a *alpLine) { a.out = append(a.out, "--query") }, "--query-string": func(a *alpLine) { a.out = append(a.out, "--query") },
-	"--qs-ignore-values": func(*alpLine) {}, "--show-footers": func(*alpLine) {}, "--paging": func(*alpLine) {},
-}
-
-// ownValues are flags of iikanji with a value, which is copied unchanged.
-var ownValues = func() map[string]bool {
-	set := map[string]bool{}
-	for _, name := range strings.Fields(`--by --where --since --until --limit --columns --percentiles --format --save --top-requests --from-offset
-		--pos --workers --log-format --nginx-conf --field --route --routes -m --matching --max-bad`) {
-		set[name] = true
-	}
-	return set
-}()
 
 // fromAlp translates a command line of alp or kataribe. line is the translated line,
 // empty if nothing was translated.
 func fromAlp(args []string) (translated []string, line string, err error) {
-	a := &alpLine{}
-	found := false
+	a := &alpLine{args: args}
 	if len(args) > 1 && (args[0] == "alp" || args[0] == "kataribe") && !isFile(args[0]) { // the whole line was pasted
-		found, a.whole, args = true, true, args[1:]
+		a.found, a.whole, a.kataribe, a.args = true, true, args[0] == "kataribe", args[1:]
 	}
-	for i := 0; i < len(args); i++ {
-		name, value, joined := strings.Cut(args[i], "=")
-		if !strings.HasPrefix(name, "-") {
-			name, joined = args[i], false
+	for first := true; len(a.args) > 0 && a.err == nil; first = false {
+		a.args = append(splitShort(a.args[0]), a.args[1:]...)
+		arg := a.take()
+		if !a.subcommand(arg, first) && !a.flagOf(arg) {
+			a.named = a.named || arg == "-" || !strings.HasPrefix(arg, "-")
+			a.out = append(a.out, arg)
 		}
-		switch flag, toggle := alpValues[name], alpSwitches[name]; {
-		case flag != nil && (joined || i+1 < len(args)):
-			if !joined {
-				i++
-				value = args[i]
-			}
-			found = found || name != "--sort"
-			flag(a, value)
-		case toggle != nil:
-			found = true
-			toggle(a)
-		case ownValues[name]:
-			a.out = append(a.out, args[i])
-			if !joined && i+1 < len(args) {
-				i++
-				a.out = append(a.out, args[i])
-			}
-		case slices.Contains([]string{"ltsv", "json", "regexp"}, args[i]) && !a.alp && !isFile(args[i]):
-			found, a.alp = true, true
-			if args[i] != "regexp" {
-				a.flag("log-format", args[i])
-			}
-		case args[i] == "count" && (a.alp || i == 0) && !isFile(args[i]):
-			found, a.alp, a.counts = true, true, true
-		case args[i] == "pcap":
-			return nil, "", usageError("alp pcap reads packets; iikanji access reads logs of HTTP servers")
-		default:
-			a.named = a.named || args[i] == "-" || !strings.HasPrefix(args[i], "-")
-			a.out = append(a.out, args[i])
-		}
+	}
+	if a.err == nil {
+		translated = a.finish()
 	}
 	if a.err != nil {
 		return nil, "", a.err
 	}
-	translated = a.finish()
-	if found {
+	if a.found {
 		line = "iikanji access " + quoteAll(translated)
 		for _, c := range a.changed {
 			line += "\n  " + c
 		}
 	}
 	return translated, line, nil
+}
+
+// take removes the first argument that is not read yet.
+func (a *alpLine) take() string {
+	arg := a.args[0]
+	a.args = a.args[1:]
+	return arg
+}
+
+// splitShort splits short flags that share a dash, as in -rq, and the value of one from
+// its flag, as in -ocount.
+func splitShort(arg string) (args []string) {
+	if len(arg) < 3 || arg[0] != '-' || arg[1] == '-' || arg[2] == '=' || alpValues[arg] != nil || alpSwitches[arg] != nil {
+		return []string{arg}
+	}
+	for i := 1; i < len(arg); i++ {
+		switch arg[i] {
+		case 'r', 'q':
+			args = append(args, "-"+arg[i:i+1])
+		case 'o', 'f', 'm':
+			if i+1 < len(arg) {
+				return append(args, "-"+arg[i:i+1], strings.TrimPrefix(arg[i+1:], "="))
+			}
+			args = append(args, "-"+arg[i:])
+		default:
+			return []string{arg}
+		}
+	}
+	return args
+}
+
+// subcommand reads a name of a subcommand of alp. first reports whether it is the
+// first argument.
+func (a *alpLine) subcommand(arg string, first bool) bool {
+	if isFile(arg) || a.kataribe {
+		return false
+	}
+	switch begins := a.alp || first; {
+	case (arg == "ltsv" || arg == "json" || arg == "regexp") && !a.alp:
+		if arg != "regexp" {
+			a.flag("log-format", arg)
+		}
+	case arg == "count" && begins:
+		a.counts = true
+	case arg == "diff" && begins:
+		a.diff = true
+	case arg == "topN" && begins:
+		a.top = "50" // alp's default
+		if len(a.args) > 0 && isNumber(a.args[0]) {
+			a.top = a.take()
+		}
+	case arg == "pcap" && begins:
+		a.err = usageError("alp pcap reads packets; iikanji access reads logs of HTTP servers")
+	case arg == "completion" && a.whole:
+		a.err = usageError("alp completion: iikanji completion bash|zsh|fish prints the script")
+	case arg == "help" && a.whole:
+		a.out = append(a.out, "--help")
+	default:
+		return false
+	}
+	a.found, a.alp = true, true
+	return true
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 31)
+	return err == nil
+}
+
+// flagOf reads a flag and its value.
+func (a *alpLine) flagOf(arg string) bool {
+	if !strings.HasPrefix(arg, "-") || arg == "-" {
+		return false
+	}
+	name, value, joined := strings.Cut(arg, "=")
+	switch flag, toggle := alpValues[name], alpSwitches[name]; {
+	case flag != nil && (joined || len(a.args) > 0):
+		if !joined {
+			value = a.take()
+		}
+		a.found = a.found || name != "--sort"
+		flag(a, value)
+	case toggle != nil:
+		a.found = true
+		if value != "false" {
+			toggle(a)
+		}
+	case ownValues[name]:
+		a.own(arg, name, value, joined)
+	default:
+		return false
+	}
+	return true
+}
+
+// own copies a flag of iikanji with its value.
+func (a *alpLine) own(arg, name, value string, joined bool) {
+	rest := []string{arg}
+	if !joined && len(a.args) > 0 {
+		value = a.take()
+		rest = append(rest, value)
+	}
+	switch {
+	case name == "--format" && value == "html":
+		a.err = usageError("--format html: iikanji access writes table, tsv, csv, markdown and json; iikanji report writes HTML of what was measured")
+	case a.diff && name == "--percentiles":
+		a.noDiff(name)
+	case name == "--percentiles":
+		a.percentiles = strings.Split(value, ",")
+		fallthrough
+	default:
+		a.out = append(a.out, rest...)
+	}
+}
+
+// noDiff drops a flag about the columns of a comparison.
+func (a *alpLine) noDiff(name string) {
+	a.changed = append(a.changed, name+" is not needed: a comparison has columns of its own, the largest change first")
 }
 
 func isFile(name string) bool {
@@ -160,14 +189,16 @@ func isNegative(s string) bool {
 
 // finish joins the parts. alp reads standard input without --file.
 func (a *alpLine) finish() []string {
-	if a.counts && a.sort == "" {
+	switch {
+	case a.diff:
+		return a.finishDiff()
+	case a.top != "":
+		a.finishTop()
+	case a.counts && a.sort == "":
 		a.sort = "count"
 	}
-	if sort := a.sort; sort != "" {
-		if a.alp && !a.reverse && !strings.Contains(sort, ":") {
-			sort += ":asc"
-		}
-		a.flag("sort", sort)
+	if a.sort != "" {
+		a.finishSort()
 	}
 	if (a.alp || a.whole) && len(a.files) == 0 && !a.named {
 		a.files = []string{"-"}
@@ -175,76 +206,54 @@ func (a *alpLine) finish() []string {
 	return append(a.out, a.files...)
 }
 
-// columns translates the names of alp's columns. The method is a part of the
-// route.
-func (a *alpLine) columns(value string) {
-	if value == "all" {
-		a.flag("columns", "all")
-		return
+// finishSort adds the column to sort by.
+func (a *alpLine) finishSort() {
+	sort := a.sort
+	switch p := strings.TrimPrefix(sort, "p"); {
+	case sort == "method": // a route begins with its method
+		sort = "uri"
+	case sort == "min-body":
+		a.err = usageError("--sort min-body: there is no column of the smallest answer; there are mean-bytes and max-bytes")
+	case isPercentile(sort) && !slices.Contains([]string{"50", "90", "95", "99"}, p) && !slices.Contains(a.percentiles, p):
+		a.flag("percentiles", strings.Join(append(a.percentiles, p), ","))
 	}
-	var names, chosen []string
-	for c := range strings.SplitSeq(value, ",") {
-		c = strings.TrimSpace(c)
-		switch {
-		case c == "method" || c == "min_body" || c == "min-body":
+	if a.alp && !a.reverse && !strings.Contains(sort, ":") {
+		sort += ":asc"
+	}
+	a.flag("sort", sort)
+}
+
+// finishTop shows the slowest requests, which alp topN lists without routes.
+func (a *alpLine) finishTop() {
+	if a.sort == "bytes" {
+		a.err = usageError("topN --sort bytes: the largest answers are shown by iikanji access --by url --sort max-bytes --limit %s", a.top)
+	}
+	a.flag("top-requests", a.top)
+	a.sort = ""
+}
+
+// finishDiff builds the line of a comparison: diff and two files come first.
+func (a *alpLine) finishDiff() []string {
+	var files, flags []string
+	for i := 0; i < len(a.out); i++ {
+		arg := a.out[i]
+		if !strings.HasPrefix(arg, "-") || arg == "-" {
+			files = append(files, arg)
 			continue
-		case isPercentile(c):
-			chosen = append(chosen, strings.TrimPrefix(c, "p"))
 		}
-		names = append(names, c)
-	}
-	a.flag("columns", strings.Join(names, ","))
-	if len(chosen) > 0 {
-		a.flag("percentiles", strings.Join(chosen, ","))
-	}
-}
-
-// alpNames are the variables of alp's filters.
-var alpNames = regexp.MustCompile(`\b(Uri|Method|Time|ResponseTime|BodyBytes|Status)\b`)
-
-var alpFields = map[string]string{"Uri": "path", "Method": "method", "Time": "at", "ResponseTime": "time", "BodyBytes": "bytes", "Status": "status"}
-
-// filters translates a filter of alp's expression language.
-func (a *alpLine) filters(value string) {
-	if strings.HasSuffix(value, ".toml") { // kataribe -f kataribe.toml
-		a.changed = append(a.changed, "-f "+value+" is not needed: the format is detected, and routes are learned")
-		return
-	}
-	if strings.Contains(value, "TimeAgo(") || strings.Contains(value, "BetweenTime(") {
-		a.err = usageError("-f %q: functions of times are --since and --until here, as in --since 5m", value)
-		return
-	}
-	a.flag("where", alpNames.ReplaceAllStringFunc(value, func(s string) string { return alpFields[s] }))
-}
-
-// alpKeys are what alp's example logs call the values that rows are grouped by.
-var alpKeys = map[string]string{
-	"ua": "user-agent", "http_user_agent": "user-agent", "user_agent": "user-agent", "uri": "url", "request_uri": "url",
-	"status": "status", "method": "method", "request_method": "method", "host": "host", "vhost": "host", "http_host": "host",
-	"remote_addr": "ip", "remote_ip": "ip", "ip": "ip", "user": "user", "remote_user": "user",
-}
-
-// keys translates the keys of alp count.
-func (a *alpLine) keys(value string) {
-	var by []string
-	for key := range strings.SplitSeq(value, ",") {
-		ours := alpKeys[strings.ToLower(strings.TrimSpace(key))]
-		if ours == "" {
-			a.err = usageError("--keys %s: requests are counted by %s", quoteArg(value), strings.Join(slices.Compact(slices.Sorted(maps.Values(alpKeys))), ", "))
-			return
+		flags = append(flags, arg)
+		if ownValues[arg] && i+1 < len(a.out) {
+			i++
+			flags = append(flags, a.out[i])
 		}
-		by = append(by, ours)
 	}
-	a.flag("by", strings.Join(by, ","))
-	a.flag("columns", "count,"+strings.Join(by, "+"))
-}
-
-func (a *alpLine) load(value string) {
-	a.err = usageError("--load: a saved profile is shown by: iikanji merge %s", quoteArg(value))
-}
-
-func (a *alpLine) config(value string) {
-	a.err = usageError("--config: the settings in %s are flags here: see iikanji access --help", quoteArg(value))
+	if files = append(files, a.files...); len(files) != 2 {
+		a.err = usageError("alp diff: iikanji access diff compares two logs, or two profiles that --save wrote")
+	}
+	if a.sort != "" {
+		a.noDiff("--sort")
+	}
+	return append(append([]string{"diff"}, files...), flags...)
 }
 
 // quoteAll joins arguments in the syntax of a shell.
@@ -277,7 +286,10 @@ func translateArgs(e *env, args []string) ([]string, error) {
 	case len(args) == 0 || len(args) > 1 && args[1] == "diff":
 		return args, nil
 	case args[0] == "slow":
-		kept, remarks := fromPT(args[1:])
+		kept, remarks, err := fromPT(args[1:])
+		if err != nil {
+			return nil, err
+		}
 		for _, r := range remarks {
 			fmt.Fprintf(e.Stderr, "iikanji: %s\n", r)
 		}

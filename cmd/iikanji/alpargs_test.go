@@ -66,16 +66,24 @@ func TestFromAlp(t *testing.T) {
 // the flags of slow, stay.
 func TestFromPT(t *testing.T) {
 	for args, want := range map[string]string{
-		"pt-query-digest --charset utf8 -u root -P 3306 --statistics slow.log":       "pt-query-digest slow.log",
-		"--password=x --limit 5 --expected-range 5,10 slow.log":                      "--limit 5 slow.log",
-		"--since 1h --review h=x slow.log":                                           "--since 1h --review h=x slow.log",
-		"--no-continue-on-error --resume pos --fingerprints --order-by Query_time:m": "--order-by Query_time:m",
+		"pt-query-digest --charset utf8 -u root -P 3306 --statistics slow.log": "pt-query-digest slow.log",
+		"--password=x --limit 5 --expected-range 5,10 slow.log":                "--limit 5 slow.log",
+		"--since 1h slow.log": "--since 1h slow.log",
+		"-h 10.0.0.1 -P3306 -uroot -psecret -D isu slow.log h=db1,P=3306":             "slow.log",
+		"--nocontinue-on-error --no-vertical-format --no-inherit-attributes slow.log": "slow.log",
+		"--no-continue-on-error --resume pos --fingerprints --order-by Query_time:m":  "--order-by Query_time:m",
 		"slow.log --pid": "slow.log",
 	} {
-		got, remarks := fromPT(strings.Fields(args))
-		if !reflect.DeepEqual(got, strings.Fields(want)) || len(remarks) == 0 && got[0] != "--since" {
-			t.Errorf("%s: %q, %q", args, got, remarks)
+		got, remarks, err := fromPT(strings.Fields(args))
+		if err != nil || !reflect.DeepEqual(got, strings.Fields(want)) || len(remarks) == 0 && got[0] != "--since" {
+			t.Errorf("%s: %q, %q, %v", args, got, remarks, err)
 		}
+	}
+	if _, _, err := fromPT(strings.Fields("--since 1h --review h=x slow.log")); err == nil || !strings.Contains(err.Error(), "--review is a flag of pt-query-digest") {
+		t.Errorf("--review: %v", err)
+	}
+	if got, _, err := fromPT([]string{"-h"}); err != nil || len(got) != 1 {
+		t.Errorf("-h alone asks for help: %q, %v", got, err)
 	}
 	var c struct {
 		Slow slowCmd `cmd:""`
@@ -85,7 +93,7 @@ func TestFromPT(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range k.Model.Children[0].Flags {
-		if _, ignored := ptIgnoredFlags["--"+f.Name]; ignored {
+		if _, answered := ptAnswers["--"+f.Name]; answered {
 			t.Errorf("--%s is ours and is left out", f.Name)
 		}
 	}

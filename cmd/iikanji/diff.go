@@ -59,7 +59,7 @@ func (c *diffCmd) Run(ctx context.Context, e *env) error {
 	if window.Is(c.Before) && window.Is(c.After) {
 		return c.windows(e)
 	}
-	opt, err := c.accessFlags.options()
+	opt, err := c.accessFlags.options(ctx)
 	if err != nil {
 		return err
 	}

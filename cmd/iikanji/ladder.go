@@ -58,7 +58,7 @@ changes: iikanji history shows each, iikanji revert --all undoes them.
 Examples:
   iikanji ladder isucondition --list
   iikanji ladder isucondition
-  iikanji ladder isucondition --from 8 --to 9 --time 5m
+  iikanji ladder isucondition --from 1 --to 2 --time 5m
   iikanji ladder isucondition --alone
   iikanji ladder isucondition --time 1h --load 20s --full 60s
 

@@ -10,30 +10,13 @@ import (
 // ptFlags are flags of pt-query-digest, so that one of its command lines works
 // after `iikanji slow`. translate turns them into flags of slow.
 type ptFlags struct {
-	OrderBy       string   `hidden:"" placeholder:"ATTRIBUTE:AGGREGATE"`
-	GroupBy       string   `hidden:"" placeholder:"ATTRIBUTE"`
-	Filter        string   `hidden:"" placeholder:"PERL"`
-	Output        string   `hidden:"" placeholder:"FORMAT"`
-	Type          string   `hidden:"" placeholder:"TYPE"`
-	ReportFormat  []string `hidden:"" placeholder:"PARTS"`
-	Progress      string   `hidden:"" placeholder:"TYPE,NUMBER"`
-	NoVersion     bool     `name:"no-version-check" hidden:""`
-	NoVersionOld  bool     `name:"noversion-check" hidden:""`
-	ShowAll       string   `hidden:""`
-	Review        string   `hidden:"" placeholder:"DSN"`
-	History       string   `hidden:"" placeholder:"DSN"`
-	Explain       string   `hidden:"" placeholder:"DSN"`
-	Processlist   string   `hidden:"" placeholder:"DSN"`
-	NoReport      bool     `hidden:""`
-	RunTime       string   `hidden:"" placeholder:"TIME"`
-	Interval      string   `hidden:"" placeholder:"TIME"`
-	Iterations    string   `hidden:"" placeholder:"N"`
-	Timeline      bool     `hidden:""`
-	Sample        string   `hidden:"" placeholder:"N"`
-	Outliers      string   `hidden:"" placeholder:"SPEC"`
-	Attribute     string   `name:"select" hidden:"" placeholder:"ATTRIBUTES"`
-	ReportAll     bool     `hidden:""`
-	ReportHistory string   `hidden:"" placeholder:"DSN"`
+	OrderBy      string   `hidden:"" placeholder:"ATTRIBUTE:AGGREGATE"`
+	GroupBy      string   `hidden:"" placeholder:"ATTRIBUTE"`
+	Filter       string   `hidden:"" placeholder:"PERL"`
+	Output       string   `hidden:"" placeholder:"FORMAT"`
+	Type         string   `hidden:"" placeholder:"TYPE"`
+	ReportFormat []string `hidden:"" placeholder:"PARTS"`
+	Progress     string   `hidden:"" placeholder:"TYPE,NUMBER"`
 }
 
 // ptError is a mistake on the command line with advice.
@@ -48,10 +31,10 @@ func (c *slowCmd) translate(e *env) error {
 	if named {
 		c.Files = c.Files[1:]
 	}
-	if err := c.refuse(); err != nil {
-		return err
+	if named && len(c.Files) == 0 && c.DSN == "" { // pt-query-digest reads standard input without a file
+		c.Files = []string{"-"}
 	}
-	used := named || c.OrderBy+c.GroupBy+c.Filter+c.Output+c.Type+c.Progress != "" || len(c.ReportFormat) > 0 || c.NoVersion || c.NoVersionOld
+	used := named || c.OrderBy+c.GroupBy+c.Filter+c.Output+c.Type+c.Progress != "" || len(c.ReportFormat) > 0
 	if !used {
 		return nil
 	}
@@ -62,39 +45,6 @@ func (c *slowCmd) translate(e *env) error {
 	}
 	_, err := fmt.Fprintf(e.Stderr, "iikanji: read as: %s\n", c.commandLine())
 	return err
-}
-
-// refuse returns an error for flags that slow has no counterpart for.
-func (c *slowCmd) refuse() error {
-	for _, f := range []struct{ flag, value, advice string }{
-		{"--review", c.Review, "--save FILE keeps a profile, and iikanji diff compares two"},
-		{"--history", c.History, "--save FILE keeps a profile, and iikanji diff compares two"},
-		{"--report-history", c.ReportHistory, "--save FILE keeps a profile, and iikanji diff compares two"},
-		{"--explain", c.Explain, "--format pt prints an EXPLAIN statement for each query"},
-		{"--processlist", c.Processlist, "--dsn reads the digests of performance_schema of a running server"},
-		{"--outliers", c.Outliers, "--limit 95%:20 shows rows up to a share of the time"},
-		{"--run-time", c.RunTime, "--since and --until select entries by time"},
-		{"--interval", c.Interval, "--since and --until select entries by time"},
-		{"--iterations", c.Iterations, "--since and --until select entries by time"},
-		{"--sample", c.Sample, "every row has its typical and its worst statement"},
-		{"--select", c.Attribute, "--columns selects the columns of the table"},
-		{"--show-all", c.ShowAll, "--format json has all databases, hosts and users of each row"},
-	} {
-		if f.value != "" {
-			return ptError(f.advice, "%s is a flag of pt-query-digest that slow does not have", f.flag)
-		}
-	}
-	for _, f := range []struct {
-		flag   string
-		set    bool
-		advice string
-	}{{"--timeline", c.Timeline, "iikanji access --by minute shows a time line of requests"}, {"--no-report", c.NoReport, "--save FILE keeps the profile"},
-		{"--report-all", c.ReportAll, "slow shows all rows with --limit 0"}} {
-		if f.set {
-			return ptError(f.advice, "%s is a flag of pt-query-digest that slow does not have", f.flag)
-		}
-	}
-	return nil
 }
 
 // ptOrders maps attributes of --order-by to columns; those of Query_time depend on

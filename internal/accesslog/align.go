@@ -76,11 +76,16 @@ func parseKey(r *iikanji.Row) (segs []segment, m method, ok bool) {
 		segs = append(segs, segment{shape: shape{otherVerb, []byte(name)}})
 	}
 	path, query, keys := strings.Cut(route, "?")
-	if !strings.HasPrefix(path, "/") {
+	host := !strings.HasPrefix(path, "/")
+	if host {
 		segs = append(segs, segment{shape: shape{kind: noSlash}})
 	}
 	for seg := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
-		segs = append(segs, segment{shape: parseShape(seg)})
+		if host { // a port is not a second part
+			segs, host = append(segs, segment{shape: parseShape(seg)}), false
+			continue
+		}
+		segs = append(segs, parseParts(seg)...)
 	}
 	if keys {
 		segs = append(segs, segment{shape: shape{queryKeys, []byte(query)}})

@@ -129,7 +129,7 @@ func countBlock(b *lines.Block, all []*counter) error {
 	return nil
 }
 
-// leave takes back a line that is no request, or that is not finished yet.
+// leave takes back a line that is not a request, or that is not finished yet.
 func (in *intake) leave(why reason) {
 	in.lines--
 	in.unfinished = in.unfinished || why > 0

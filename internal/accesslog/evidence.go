@@ -197,7 +197,7 @@ func (s *siblings) collections() bool {
 		self, member := false, false
 		for k := range v.shares {
 			self = self || k.kind == nKinds
-			member = member || k.kind != nKinds && k.kind != literal && methods[k.method] != "GET"
+			member = member || k.kind != nKinds && k.kind != literal && k.kind != colon && methods[k.method] != "GET"
 		}
 		if self && member {
 			n++
@@ -213,6 +213,9 @@ func (s *siblings) context() (e evidence) {
 	switch {
 	case s.depth == 0:
 		e -= 0.5
+	case parent.kind == paren:
+		e += 3
+	case parent.kind == colon:
 	case parent.kind != literal: // below a value: "/:user/settings"
 		if s.texts() < 1 {
 			e -= 0.5

@@ -2,7 +2,7 @@ package accesslog
 
 import "math"
 
-// joins says for each kind of segment at one position which placeholder it
+// joins has, for each kind of segment at one position, the placeholder that it
 // joins there; literal (0) for none. The entry of literal is that of names.
 type joins [nKinds]kind
 

@@ -158,6 +158,7 @@ func FuzzAnyLog(f *testing.F) {
 func FuzzLearn(f *testing.F) {
 	f.Add("/a/1\n/a/2\n/b/c.png\n", uint8(3))
 	f.Add(strings.Repeat("/x/abc\n/x/def/1\n", 80), uint8(7))
+	f.Add("/w/Talk:a\n/w/a\n/w/b:c\n/o(1)/x\n/o(2)/x\n/1:go\n/2:go\n", uint8(4))
 	f.Add("/0/aaaaaaaaaaaaaaaaaaaaaaaaaa\n/%40x@b.c/@y\n//\n/a;b=c/d?e=f&e=g&h\n", uint8(1))
 	f.Fuzz(func(t *testing.T, list string, split uint8) {
 		paths := strings.Split(list, "\n")
@@ -196,6 +197,30 @@ func FuzzLearn(f *testing.F) {
 		}
 		if sum != int64(len(paths)) {
 			t.Fatalf("%d of %d requests", sum, len(paths))
+		}
+	})
+}
+
+// FuzzParts: a segment of a template that is read is written again to the byte, and the
+// parts of a segment of a path are inside it, in order.
+func FuzzParts(f *testing.F) {
+	for _, s := range []string{"Talk::any", ":id:publish", "Orders(:id)", "Talk:X", "a:b:c", "x()", ":any:describe", "@:name:x", ":id.png:y", "(", ":", "::"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, seg string) {
+		if seg == "" || strings.ContainsAny(seg, "/?#;") {
+			return
+		}
+		var segs []shape
+		for _, s := range parseParts(seg) {
+			segs = append(segs, s.shape)
+		}
+		if got := template(segs); got != "/"+seg {
+			t.Errorf("%q is written as %q", seg, got)
+		}
+		first, glue, second := parts([]byte(seg))
+		if glue != literal && !strings.HasPrefix(seg[len(first)+1:], string(second)) {
+			t.Errorf("%q has the parts %q and %q", seg, first, second)
 		}
 	})
 }

@@ -272,9 +272,9 @@ func hashTail(stem []byte, weak bool) bool {
 }
 
 // isTitle reports whether a text is words that begin with capitals: each has at
-// least three letters and a vowel.
+// least three letters and a vowel. Small letters before the first capital need a vowel.
 func isTitle(text []byte) bool {
-	letters, vowel := 3, true
+	letters, vowel := 3, len(text) == 0 || classOf[text[0]]&cLower == 0
 	for _, c := range text {
 		k := classOf[c]
 		switch {

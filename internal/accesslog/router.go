@@ -142,6 +142,9 @@ func (r *router) find(rec *record) *row {
 		if mask&cOther != 0 && onlyParameters(p, start, i) {
 			continue
 		}
+		if mask&cGlue != 0 { // the segment may have two parts
+			return r.findSlowly(rec)
+		}
 		if at = r.child(at, r.hashSegment(p, start, i, mask)); at == 0 {
 			return r.findSlowly(rec)
 		}
@@ -325,10 +328,7 @@ func (r *router) split(rec *record) int {
 			i++
 			continue
 		}
-		s := &r.segs[n]
-		s.shape = shapeOf(p[start:i], mask)
-		s.hash = r.hashOf(s.shape)
-		n++
+		n = r.addParts(n, p[start:i], mask)
 		if i == len(p) || p[i] != '/' {
 			break
 		}
@@ -343,6 +343,28 @@ func (r *router) split(rec *record) int {
 		}
 	}
 	return r.splitKeys(rec, p, i, n)
+}
+
+// addParts adds a segment, or its two parts with the glue between them, and returns
+// the number of segments.
+func (r *router) addParts(n int, seg []byte, mask class) int {
+	host := n > 0 && r.segs[n-1].shape.kind == noSlash // CONNECT a.example:443
+	if mask&cGlue != 0 && n+3 <= maxSegments && !host {
+		if first, glue, second := parts(seg); glue != literal {
+			r.segs[n] = r.shaped(first, maskOf(first))
+			r.segs[n+1] = r.segment(glue, nil)
+			r.segs[n+2] = r.shaped(second, maskOf(second))
+			return n + 3
+		}
+	}
+	r.segs[n] = r.shaped(seg, mask)
+	return n + 1
+}
+
+func (r *router) shaped(seg []byte, mask class) segment {
+	s := segment{shape: shapeOf(seg, mask)}
+	s.hash = r.hashOf(s.shape)
+	return s
 }
 
 func (r *router) segment(k kind, text []byte) segment {

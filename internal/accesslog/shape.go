@@ -26,6 +26,8 @@ const (
 	noSlash        // first segment of a path without a leading slash
 	pattern        // a pattern that the user gave: the whole route
 	otherVerb      // first segment of a route whose method is not in methods: the method
+	colon          // the ":" inside a segment of two parts: Talk:Tundra, 42:publish
+	paren          // the "(" before a key in parentheses: Orders(1)
 	nKinds
 )
 
@@ -45,6 +47,7 @@ const (
 	cUnder        // _
 	cDot          // .
 	cOther        // everything else
+	cGlue         // : and (, which may divide a segment; cOther too
 )
 
 const (
@@ -75,6 +78,8 @@ var classOf = func() (t [256]class) {
 			t[i] = cUnder
 		case c == '.':
 			t[i] = cDot
+		case c == ':' || c == '(':
+			t[i] = cOther | cGlue
 		default:
 			t[i] = cOther
 		}

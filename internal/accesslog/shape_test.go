@@ -1,8 +1,11 @@
 package accesslog
 
 import (
+	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/iikanji/iikanji"
 )
 
 func TestShapes(t *testing.T) {
@@ -34,6 +37,45 @@ func TestShapes(t *testing.T) {
 			t.Errorf("%q is read again as %v %q", want, back.kind, back.text)
 		}
 	}
+}
+
+// TestParts: segments of two parts, and templates that are read again.
+func TestParts(t *testing.T) {
+	for path, want := range map[string]string{
+		"/wiki/Talk:Tundra": "wiki|Talk|:|Tundra", "/b/42:publish": "b|:id|:|publish", "/Orders(1)": "Orders|(|:id", "/Orders(1)/Lines": "Orders|(|:id|Lines",
+		"/Customers('ALFKI')": "Customers|(|'ALFKI'", "/books:batchGet": "books|:|batchGet", "/user:42:name": "user|:|42:name", "/items;a=b:c": "items",
+		"/wiki/Lagoon_(film)": "wiki|Lagoon_(film)", "/wiki/Dune:_Part_Two": "wiki|Dune:_Part_Two", "/at/12:30": "at|12:30", "/x()": "x()", "/a:": "a:", "/:b": ":b", "/(1)": "(1)",
+		"/at/2026-11-19T04:04:05Z": "at|:date", "/a::b": "a::b",
+	} {
+		r := newRouter(0, false, nil)
+		rec := &record{uri: []byte(path)}
+		rec.setMethod([]byte("GET"))
+		var segs []shape
+		var got []string
+		for _, s := range r.segs[:r.split(rec)] {
+			segs = append(segs, s.shape)
+			got = append(got, map[kind]string{colon: ":", paren: "("}[s.shape.kind]+kindNames[s.shape.kind]+string(s.shape.text))
+		}
+		if strings.Join(got, "|") != want {
+			t.Errorf("%s is %q, want %q", path, got, want)
+		}
+		key := routeKey(rec.method, segs)
+		back, _, ok := parseKey(&iikanji.Row{Key: key, Web: &iikanji.WebRow{Method: "GET"}})
+		again := make([]shape, len(back))
+		for i := range back {
+			again[i] = back[i].shape
+		}
+		if !ok || !reflect.DeepEqual(shapeKeys(again), shapeKeys(segs)) {
+			t.Errorf("%s is read again as %q", key, shapeKeys(again))
+		}
+	}
+}
+
+func shapeKeys(segs []shape) (keys []string) {
+	for _, s := range segs {
+		keys = append(keys, s.key())
+	}
+	return keys
 }
 
 // TestAllHex compares with a byte-by-byte test.

@@ -179,6 +179,9 @@ func template(segs []shape) string {
 		switch {
 		case s.kind == noSlash || s.kind == otherVerb:
 			continue
+		case s.kind == colon || s.kind == paren || i > 0 && (segs[i-1].kind == colon || segs[i-1].kind == paren):
+			writePart(&b, segs, i)
+			continue
 		case s.kind == queryKeys:
 			b.WriteByte('?')
 		case s.kind == pattern:

@@ -27,7 +27,7 @@ const (
 
 // layouts are forms of absolute times; the parts that are missing are zero.
 var layouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02",
-	"2006/01/02 15:04:05", "2006/01/02"}
+	"2006/01/02 15:04:05", "2006/01/02", "060102 15:04:05", "060102"}
 
 // ParseWhen reads an absolute time (RFC 3339, date and time, a date, or a form
 // of the log that stamp reads), a time of day (13:00, 13:00:10), or a duration

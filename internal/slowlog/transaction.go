@@ -20,7 +20,7 @@ const (
 	maxShapes = 5_000
 )
 
-// A transaction is the open transaction of a thread. While none is open it holds
+// A transaction is the open transaction of a thread. Outside of a transaction it holds
 // the writes since the last end: a COMMIT without a BEGIN in the log is attributed
 // to them, because autocommit may have been off before the log began, or the log
 // lacks the BEGIN.

@@ -247,6 +247,16 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+func TestPlainNames(t *testing.T) {
+	for name, want := range map[string]bool{"isu_condition": true, "表1$-x": true, "Ⅷ": true, strings.Repeat("é", 64): true,
+		"": false, strings.Repeat("é", 65): false, "a.b": false, "a/b": false, "a b": false, "a`": false, "a\n": false, "a\xff": false} {
+		var n plainName
+		if err := n.UnmarshalText([]byte(name)); (err == nil) != want || want && string(n) != name {
+			t.Errorf("%q: %v, %q", name, err, n)
+		}
+	}
+}
+
 // TestWaitsForAbandonedStatement: the server continues a statement after its client has
 // gone. The state is read after the statement has ended; otherwise a recovery
 // would conclude that nothing was done.

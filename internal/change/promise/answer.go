@@ -23,7 +23,7 @@ type Kept struct {
 	Purged bool
 }
 
-// RevalidatedValues are the values of nginx's expires with which a client asks
+// RevalidatedValues are the values of nginx's expires with which a client requests
 // again each time.
 var RevalidatedValues = []string{"", "-1", "epoch", "off"}
 
