@@ -259,37 +259,55 @@ func (d *design) checkWiped(ctx context.Context) error {
 	return err
 }
 
-// put brings the site into the state of a row. A part that alters a place of an
-// earlier part that is on is planned anew, on the state that the earlier one
-// leaves.
-func (d *design) put(ctx context.Context, row []bool) error {
-	var keys []string
-	var parts []int
+// A wanted is a part that a row has, with the earlier parts of the row whose places it
+// alters: it is planned anew, on the state that these leave. The key names all of them.
+type wanted struct {
+	part  int
+	under []int
+	key   string
+}
+
+// wantedOf are the parts of a row in their order.
+func (d *design) wantedOf(row []bool) []wanted {
+	var all []wanted
 	for i, on := range row {
 		if !on {
 			continue
 		}
-		key := fmt.Sprint(i)
-		for _, j := range parts {
-			if touch(d.first[j], d.first[i]) {
-				key += fmt.Sprint(" ", j)
+		w := wanted{part: i, key: fmt.Sprint(i)}
+		for _, o := range all {
+			if touch(d.first[o.part], d.first[i]) {
+				w.under, w.key = append(w.under, o.part), w.key+fmt.Sprint(" ", o.part)
 			}
 		}
-		parts, keys = append(parts, i), append(keys, key)
+		all = append(all, w)
 	}
-	same := 0
-	for same < min(len(keys), len(d.keys)) && keys[same] == d.keys[same] {
-		same++
+	return all
+}
+
+// put brings the site into the state of a row. A part that the site has already stays,
+// unless a part below it at the same place goes or comes.
+func (d *design) put(ctx context.Context, row []bool) error {
+	all := d.wantedOf(row)
+	stays, keep := map[int]bool{}, map[string]bool{}
+	for _, w := range all {
+		stays[w.part] = slices.Contains(d.keys, w.key) && !slices.ContainsFunc(w.under, func(part int) bool { return !stays[part] })
+		keep[w.key] = stays[w.part]
 	}
-	for len(d.applied) > same {
-		last := len(d.applied) - 1
-		if err := d.acts.Revert(ctx, d.applied[last].ID, "the next run of the screening"); err != nil {
+	for n := len(d.applied) - 1; n >= 0; n-- {
+		if keep[d.keys[n]] {
+			continue
+		}
+		if err := d.acts.Revert(ctx, d.applied[n].ID, "the next run of the screening"); err != nil {
 			return err
 		}
-		d.applied, d.keys = d.applied[:last], d.keys[:last]
+		d.applied, d.keys = slices.Delete(d.applied, n, n+1), slices.Delete(d.keys, n, n+1)
 	}
-	for n := same; n < len(keys); n++ {
-		if err := d.add(ctx, parts[n], keys[n]); err != nil || d.why != "" {
+	for _, w := range all {
+		if stays[w.part] {
+			continue
+		}
+		if err := d.add(ctx, w.part, w.key); err != nil || d.why != "" {
 			return err
 		}
 	}
