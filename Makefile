@@ -15,7 +15,7 @@ DEMO_FLAGS ?=
 # Debian installs servers into folders that a user's PATH lacks.
 export PATH := $(PATH):/usr/sbin:/sbin
 
-.PHONY: demo check build install bench test test-together test-alone lint lint-world fuzz fuzz-grow setup setup-check clean
+.PHONY: demo check build install bench test test-together test-plain test-race test-alone lint lint-world fuzz fuzz-grow setup setup-check clean
 
 build:
 	go build -trimpath -o bin/iikanji ./cmd/iikanji
@@ -55,8 +55,7 @@ lint: $(STATICCHECK) $(GOVULNCHECK) $(DEADCODE)
 	@scripts/apps.sh go vet ./...
 	@scripts/apps.sh $(CURDIR)/$(STATICCHECK) ./...
 	@scripts/deadcode.sh $(DEADCODE)
-	@scripts/vuln.sh $(GOVULNCHECK)
-	@scripts/apps.sh $(CURDIR)/scripts/vuln.sh $(CURDIR)/$(GOVULNCHECK)
+	@scripts/vuln.sh $(CURDIR)/$(GOVULNCHECK)
 	@n=$$(wc -l <README.md); if [ $$n -gt 200 ]; then echo "README.md has $$n lines, 200 are allowed"; exit 1; fi
 
 # Robustness of iikanji lint over foreign code; no part of check.
@@ -65,13 +64,13 @@ lint-world: build
 
 # A program that is built with -race sleeps 1 s when it exits, unless GORACE sets
 # another time. The tests start hundreds of them.
-test test-together test-alone: export GORACE = atexit_sleep_ms=10
+test test-together test-plain test-race test-alone: export GORACE = atexit_sleep_ms=10
 
 test: test-together test-alone
 
 # The packages whose tests take longest start first, so that none of them is left
-# alone at the end. Three at a time: most wait for servers half of their time.
-LONGEST = ./cmd/iikanji ./internal/change/nginxconf ./internal/stack ./internal/change/...
+# alone at the end.
+LONGEST = ./cmd/iikanji ./internal/change/ddl ./internal/change/nginxconf ./internal/lever ./internal/change/workers ./internal/stack ./internal/ui ./internal/change/httpcache
 
 # These packages have one goroutine (TestSerial checks that), so the race detector
 # has nothing to find. Their simulations are several times slower with it.
@@ -81,11 +80,12 @@ SERIAL = ./internal/judge ./internal/stats
 # the race detector: a part of the calls runs with it.
 MODEL = ./internal/sqlcache
 
-# Searches on a simulated site compute what a trial can prove, 28 times slower with
-# the race detector. The package starts no goroutine; the test of it that meets
-# several runs with the detector, and so does a whole search: TestTuneUnderLoad.
-SEARCH = ./internal/tune
-CONCURRENT = ^TestSource$$
+# These packages compute in one goroutine, as long as with the race detector several
+# times: searches on a simulated site, and rules. Only the tests in CONCURRENT start
+# goroutines, and run with the detector (TestComputing checks that). A whole search
+# does, too: TestTuneUnderLoad.
+COMPUTING = ./internal/tune ./internal/diagnose ./internal/attribute
+CONCURRENT = ^(TestSource|TestPlantedFaults|TestServersAsNginxTakesThem)$$
 
 # The suites of the arenas load real servers hundreds of times, which takes about
 # twice as long with the race detector. Their benchmarkers run with it against an app
@@ -93,24 +93,39 @@ CONCURRENT = ^TestSource$$
 ARENAS = $(sort $(filter-out ./arenas/all,$(patsubst %/arena.go,%,$(wildcard ./arenas/*/arena.go))))
 REAL = ^(TestArena|TestApp|TestContest|TestRubyApp|TestSite)$$
 
-# In cmd, ladders are climbed on real arenas, and the script selftest simulates.
-LONG = ^TestLadders$$|^TestScripts$$/^selftest$$
+# In cmd, ladders are climbed on real arenas, and the script selftest simulates. In ddl,
+# processes that alter SQLite files are killed: SQLite as Go code is several times slower
+# with the race detector, with which the other tests alter such files. In accesslog,
+# routes are learned from the logs of generated sites: one goroutine learns, after the
+# readers of a log, which run with the detector in the other tests.
+LONG = ^TestLadders$$|^TestScripts$$/^selftest$$|^TestFilesKilledWithin$$|^TestSites$$|^TestOtherKinds$$|^TestReferers$$|^TestSitesWithLess$$
 
 # Packages that do not run whole with the race detector.
-APART = $(patsubst ./%,-e '/%$$',$(SERIAL) $(MODEL) $(SEARCH) $(ARENAS))
+APART = $(patsubst ./%,-e '/%$$',$(SERIAL) $(MODEL) $(COMPUTING) $(ARENAS))
 
+# lint runs go vet: the part of it that go test runs has nothing to add.
+TEST = go test -vet=off -timeout 20m -parallel 4
+
+# Two groups side by side, two packages of each: most tests wait for servers half of
+# their time, and no package at the end of a command is alone.
 test-together:
-	go test -timeout 20m -p 3 -parallel 4 $(ARENAS) $(SEARCH) $(MODEL) $(SERIAL)
-	go test -timeout 20m -run '$(LONG)' ./cmd/iikanji
-	go test -race -timeout 20m -p 3 -skip '$(REAL)' $(ARENAS)
-	go test -race -timeout 20m -skip 'TestMutants' $(MODEL) -rounds 40
-	go test -race -timeout 20m -run '$(CONCURRENT)' $(SEARCH)
-	go test -race -timeout 20m -p 3 -parallel 4 -skip 'UnderLoad$$|$(LONG)' $(LONGEST) $$(go list ./... | grep -v $(APART))
+	@$(MAKE) --no-print-directory -j 2 test-plain test-race
+
+test-plain:
+	$(TEST) -p 2 -run '$(REAL)' $(ARENAS)
+	$(TEST) -p 2 -skip '$(CONCURRENT)' $(MODEL) $(COMPUTING) $(SERIAL)
+	$(TEST) -p 2 -run '$(LONG)' ./cmd/iikanji ./internal/change/ddl ./internal/accesslog
+
+test-race:
+	$(TEST) -race -p 2 -skip 'UnderLoad$$|$(LONG)' $(LONGEST) $$(go list ./... | grep -v $(APART))
+	$(TEST) -race -p 2 -skip '$(REAL)' $(ARENAS)
+	$(TEST) -race -skip 'TestMutants' $(MODEL) -rounds 40
+	$(TEST) -race -p 2 -run '$(CONCURRENT)' $(COMPUTING)
 
 # Tests whose names end in UnderLoad put a real site under load and measure times.
 # They run one at a time, after the others, so that no other test uses the machine.
 test-alone:
-	go test -race -timeout 20m -p 1 -run 'UnderLoad$$' \
+	go test -race -vet=off -timeout 20m -p 1 -run 'UnderLoad$$' \
 		$$(grep -rl --include='*_test.go' -E '^func Test[A-Za-z0-9]*UnderLoad\(' . | xargs -n 1 dirname | sort -u)
 
 # Random inputs are no part of `check`, which replays the committed ones: see

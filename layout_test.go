@@ -44,6 +44,8 @@ var layout = map[string][]string{
 	"internal/change":                  {"words", "internal/host", "internal/history", "internal/sqlitefile"},
 	"internal/change/*":                {"words", "internal/host", "internal/history", "internal/change", "internal/change/promise", "internal/nginx", "internal/change/nginxedit"},
 	"internal/change/gocode":           {"words", "internal/host", "internal/change", "internal/change/promise", "internal/facts", "internal/gosource", "internal/lever", "internal/lever/cacheplan", "internal/sqlcache"},
+	"internal/change/httpcache":        {"words", "internal/host", "internal/change", "internal/change/promise", "internal/nginx", "internal/change/nginxedit", "internal/lever", "internal/pagegen"},
+	"internal/pagegen":                 {},                                                                                              // copied into apps: the standard library only
 	"internal/change/nginxedit":        {"words", "internal/host", "internal/change", "internal/change/promise", "internal/nginx"},      // edits of nginx's configuration, for several kinds
 	"internal/answers":                 {},                                                                                              // answers of two builds of an app
 	"internal/gosource":                {"words", "internal/lever", "internal/slowlog"},                                                 // source of Go apps as facts

@@ -17,20 +17,68 @@ import (
 // detector, SERIAL in the Makefile, have one goroutine only: neither they, nor
 // their tests, nor the packages of this module that they import start another.
 func TestSerial(t *testing.T) {
-	makefile, err := os.ReadFile("Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	line := regexp.MustCompile(`(?m)^SERIAL = (.*)$`).FindStringSubmatch(string(makefile))
-	if line == nil {
-		t.Fatal("the Makefile has no SERIAL")
-	}
-	for _, dir := range strings.Fields(line[1]) {
+	for _, dir := range strings.Fields(makeVariable(t, "SERIAL")) {
 		serial(t, filepath.Clean(dir), true, map[string]bool{})
 	}
 	if found := concurrent(t, "internal/bench", true); len(found) == 0 {
 		t.Error("no goroutine was found in a package that starts many")
 	}
+}
+
+// makeVariable returns the text of a variable of the Makefile.
+func makeVariable(t *testing.T, name string) string {
+	t.Helper()
+	makefile, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := regexp.MustCompile(`(?m)^` + name + ` = (.*)$`).FindStringSubmatch(string(makefile))
+	if line == nil {
+		t.Fatalf("the Makefile has no %s", name)
+	}
+	return strings.ReplaceAll(line[1], "$$", "$")
+}
+
+// TestComputing checks that the packages in COMPUTING start no goroutine, and that
+// every test in a file that starts some is in CONCURRENT: make check runs only those
+// with the race detector. Each test in CONCURRENT exists.
+func TestComputing(t *testing.T) {
+	concurrently := regexp.MustCompile(makeVariable(t, "CONCURRENT"))
+	found := 0
+	for _, dir := range strings.Fields(makeVariable(t, "COMPUTING")) {
+		if starts := concurrent(t, dir, false); len(starts) > 0 {
+			t.Errorf("%s: %s: test it with the race detector", dir, strings.Join(starts, ", "))
+		}
+		for _, f := range goFiles(t, dir, true) {
+			starts := starting(f)
+			for _, d := range f.Decls {
+				fd, ok := d.(*ast.FuncDecl)
+				if !ok || fd.Recv != nil || !strings.HasPrefix(fd.Name.Name, "Test") {
+					continue
+				}
+				switch named := concurrently.MatchString(fd.Name.Name); {
+				case named:
+					found++
+				case len(starts) > 0:
+					t.Errorf("%s: the file of %s has %s: name it in CONCURRENT", dir, fd.Name, strings.Join(starts, ", "))
+				}
+			}
+		}
+	}
+	if want := strings.Count(concurrently.String(), "|") + 1; found != want {
+		t.Errorf("%d tests of CONCURRENT were found, want %d", found, want)
+	}
+}
+
+// starting lists what a file starts goroutines with, or protects from them. Imports of
+// packages that start goroutines of their own, as os/exec, are none of it.
+func starting(f *ast.File) (found []string) {
+	for _, i := range f.Imports {
+		if i.Path.Value == `"sync"` || i.Path.Value == `"sync/atomic"` {
+			found = append(found, "import "+i.Path.Value)
+		}
+	}
+	return append(found, goroutines(f)...)
 }
 
 // serial checks a folder and the packages that it imports.
@@ -64,18 +112,24 @@ func concurrent(t *testing.T, dir string, tests bool) (found []string) {
 				found = append(found, "import "+path)
 			}
 		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.GoStmt:
-				found = append(found, "a go statement")
-			case *ast.SelectorExpr:
-				if n.Sel.Name == "Parallel" || n.Sel.Name == "AfterFunc" {
-					found = append(found, n.Sel.Name)
-				}
-			}
-			return true
-		})
+		found = append(found, goroutines(f)...)
 	}
+	return found
+}
+
+// goroutines lists the statements of a file that start goroutines.
+func goroutines(f *ast.File) (found []string) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			found = append(found, "a go statement")
+		case *ast.SelectorExpr:
+			if n.Sel.Name == "Parallel" || n.Sel.Name == "AfterFunc" {
+				found = append(found, n.Sel.Name)
+			}
+		}
+		return true
+	})
 	return found
 }
 

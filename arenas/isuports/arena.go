@@ -106,6 +106,7 @@ func init() {
 		Scenario:          newScenario,
 		Settings:          settings,
 		Answers:           answers,
+		Ladder:            rungs(),
 		Allow:             allowed,
 		AgentsChange:      true, // a practice ground in a folder of its own
 		InitializeTimeout: 30 * time.Second,

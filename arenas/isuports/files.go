@@ -2,6 +2,8 @@ package isuports
 
 import (
 	"embed"
+	"fmt"
+	"io/fs"
 
 	"github.com/iikanji/iikanji/internal/arena/kit/files"
 )
@@ -13,3 +15,15 @@ var repository embed.FS
 
 // webapp is the content of webapp/ in the work folder.
 var webapp = files.NewWebapp(repository)
+
+//go:embed ladder
+var ladder embed.FS
+
+// rungs returns the files of the ladder.
+func rungs() fs.FS {
+	sub, err := fs.Sub(ladder, "ladder")
+	if err != nil {
+		panic(fmt.Sprintf("BUG: %v", err))
+	}
+	return sub
+}

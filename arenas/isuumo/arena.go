@@ -79,6 +79,7 @@ func init() {
 		Scenario:          newScenario,
 		Settings:          settings,
 		Answers:           answers,
+		Ladder:            rungs(),
 		Allow:             allowed,
 		Robots:            robots,
 		AgentsChange:      true, // a practice ground in a folder of its own

@@ -66,7 +66,7 @@ Examples:
   iikanji access --since 1h --percentiles 50,99,99.9 --top-requests 10 access.log
   iikanji access --nginx-conf /etc/nginx/nginx.conf --sort p99 access.log
   iikanji access --where 'status>=500' --by minute access.log*
-  iikanji access --routes openapi.yaml --by route,status access.log
+  iikanji access --routes openapi.yaml access.log
   iikanji access --route '/api/isu/:id/icon' -m '^/assets/' access.log
   iikanji access --save before.json access.log
   iikanji access diff before.json access.log

@@ -61,7 +61,7 @@ func (c *applyCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	h, err := history.Open(hist)
+	h, err := openHistory(a, dir, hist)
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func (c *benchCmd) Run(ctx context.Context, e *env) (err error) {
 		return err
 	}
 	defer r.progress.Done()
-	h, err := history.Open(r.history)
+	h, err := openHistory(a, r.Dir, r.history)
 	if err != nil {
 		return hinted(err, "choose a folder for the stack with --dir, and one for the runs with --history")
 	}

@@ -149,7 +149,7 @@ func recall(dir string, id iikanji.RunID) (*observe.Diagnosis, error) {
 // diagnoseNew brings the target up, makes one observed run and takes the target
 // down again, with its databases' settings as before.
 func diagnoseNew(ctx context.Context, r *benchRun, profile bool) (d *observe.Diagnosis, err error) {
-	h, err := history.Open(r.history)
+	h, err := openHistory(r.target, r.Dir, r.history)
 	if err != nil {
 		return nil, err
 	}

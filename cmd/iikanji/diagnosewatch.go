@@ -53,7 +53,7 @@ type watching struct {
 // run observes the site. done is called with the diagnosis while the site is still
 // open.
 func (w *watching) run(ctx context.Context, done func(d *observe.Diagnosis, s *live.Subject) error) error {
-	h, err := history.Open(w.history)
+	h, err := openHistory(w.target, w.dir, w.history)
 	if err != nil {
 		return hinted(err, "choose another folder with --dir or --history")
 	}

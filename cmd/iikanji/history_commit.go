@@ -47,6 +47,8 @@ const gitignore = `# Written by iikanji history commit; edit it as you like.
 # Values of requests and statements, lines of logs and whole configurations may
 # hold secrets. Raw files are large.
 .*.tmp
+# Paths of this machine.
+roots.json
 samples.bin*
 seconds.tsv*
 slow*.log.*
@@ -78,7 +80,10 @@ func (c *historyCommitCmd) Run(ctx context.Context, e *env) error {
 	if err := c.prepare(s, dir); err != nil {
 		return err
 	}
-	repo, err := openRepository(ctx, dir)
+	if err := h.NameChanges(); err != nil {
+		return err
+	}
+	repo, err := openRepository(ctx, h)
 	if err != nil {
 		return err
 	}

@@ -70,11 +70,11 @@ func (f placeFlags) openToWrite(e *env, target string) (*history.History, error)
 	if err != nil {
 		return nil, err
 	}
-	_, dir, err := f.folders(a)
+	dir, hist, err := f.folders(a)
 	if err != nil {
 		return nil, err
 	}
-	h, err := openExisting(dir)
+	h, err := openExisting(a, dir, hist)
 	if err == nil {
 		printDamage(e, h)
 	}

@@ -48,11 +48,7 @@ func (c *historyReplayCmd) Run(ctx context.Context, e *env) error {
 	if c.Number < 1 {
 		return usageError("run %d: want the number of a run", c.Number)
 	}
-	open := openExisting
-	if c.DryRun {
-		open = history.View
-	}
-	h, err := open(hist)
+	h, err := c.openFor(a, dir, hist)
 	if err != nil {
 		return err
 	}
@@ -71,6 +67,14 @@ func (c *historyReplayCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	return c.print(e, h, replay)
+}
+
+// openFor opens the history; a dry run only reads it.
+func (c *historyReplayCmd) openFor(a *namedTarget, dir, hist string) (*history.History, error) {
+	if c.DryRun {
+		return history.View(hist)
+	}
+	return openExisting(a, dir, hist)
 }
 
 // replay undoes and applies the changes of a replay.

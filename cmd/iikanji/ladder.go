@@ -18,6 +18,7 @@ type ladderCmd struct {
 
 	From  int           `help:"First rung to judge; those before it are applied without a trial." default:"1" placeholder:"N"`
 	To    int           `help:"Last rung (default: the last of the ladder)." placeholder:"M"`
+	Alone bool          `help:"Judge each rung by itself on the untouched site, and undo it: nothing stays."`
 	List  bool          `help:"Print the rungs and end; start nothing."`
 	Time  time.Duration `help:"Time limit for all of it, including the last comparison; 0 for no limit." default:"15m"`
 	Load  time.Duration `help:"Length of the load of a rung's runs." default:"8s"`
@@ -47,6 +48,9 @@ started in the worst order, and the original site is compared with the final one
 The time is divided between the rungs: one whose share ends without a proof
 stays, and the table says "not proven". More time proves smaller effects.
 
+With --alone, each rung is judged on the untouched site and undone. A rung that
+builds on an earlier one cannot be made then, and the table says so.
+
 Ctrl-C undoes the rung on trial and leaves the others in force; the same command
 then goes on. After kill -9, iikanji recover comes first. All rungs are ordinary
 changes: iikanji history shows each, iikanji revert --all undoes them.
@@ -54,7 +58,8 @@ changes: iikanji history shows each, iikanji revert --all undoes them.
 Examples:
   iikanji ladder isucondition --list
   iikanji ladder isucondition
-  iikanji ladder isucondition --from 8 --to 9 --time 5m
+  iikanji ladder isucondition --from 1 --to 2 --time 5m
+  iikanji ladder isucondition --alone
   iikanji ladder isucondition --time 1h --load 20s --full 60s
 
 Exit status: 0 done, 1 failed to run (also: interrupted), 2 usage, 3 the site
@@ -82,7 +87,7 @@ func (c *ladderCmd) Run(ctx context.Context, e *env) error {
 		defer tidy(r.e, h)
 		t.Options.Command = c.command(r)
 		live.say(fmt.Sprintf("climbing %d rungs of %s; the history is %s", len(rungs), a.Name, r.history))
-		climbed.Outcome, err = t.Climb(ctx, stepsOf(rungs, c.From), func(i int, done tune.Climbed) {
+		climbed.Outcome, err = t.Climb(ctx, c.steps(rungs), func(i int, done tune.Climbed) {
 			climbed.Rungs = append(climbed.Rungs, climbedRung{rungs[i], done})
 		})
 		return err
@@ -113,15 +118,18 @@ func (c *ladderCmd) rungs() ([]ladder.Rung, error) {
 	if c.From < 1 || to < c.From || to > len(rungs) {
 		return nil, usageError("--from %d and --to %d: the ladder has the rungs 1 to %d", c.From, to, len(rungs))
 	}
+	if c.Alone { // no rung stands on those before it
+		return rungs[c.From-1 : to], nil
+	}
 	return rungs[:to], nil
 }
 
-// stepsOf are rungs as the tuner climbs them. Rungs before from are applied without a
+// steps are rungs as the tuner climbs them. Rungs before --from are applied without a
 // trial; those of them that the write-up took back are left out by the tuner.
-func stepsOf(rungs []ladder.Rung, from int) []tune.Rung {
+func (c *ladderCmd) steps(rungs []ladder.Rung) []tune.Rung {
 	all := make([]tune.Rung, 0, len(rungs))
 	for _, r := range rungs {
-		s := tune.Rung{Name: r.File, Says: fmt.Sprintf("rung %d: %s", r.Number, r.Row), Hurts: r.Hurts, Given: r.Number < from}
+		s := tune.Rung{Name: r.File, Says: fmt.Sprintf("rung %d: %s", r.Number, r.Row), Hurts: r.Hurts, Alone: c.Alone, Given: !c.Alone && r.Number < c.From}
 		for _, remedy := range r.Remedies {
 			s.Parts = append(s.Parts, tune.Candidate{Remedy: remedy, Claim: r.Row, Where: r.File})
 		}
@@ -145,6 +153,9 @@ func (c *ladderCmd) command(r *benchRun) string {
 	}
 	if c.Clock != 0 {
 		text += " --clock " + strconv.FormatFloat(c.Clock, 'g', -1, 64)
+	}
+	if c.Alone {
+		text += " --alone"
 	}
 	if c.Noisy {
 		text += " --noisy"

@@ -91,6 +91,8 @@ func (r climbedRung) verdict() string {
 		return "undone by hand since"
 	case v.Reason == iikanji.Gate:
 		return "UNDONE: " + report.Clean(v.Why)
+	case c.Alone:
+		return aloneVerdict(v)
 	case c.Stays && v.Call == iikanji.Keep:
 		return "STAYS, " + v.Reason.String()
 	case c.Stays && v.Effect.Level > 0 && v.Effect.Lo > 0:
@@ -103,6 +105,21 @@ func (r climbedRung) verdict() string {
 		return "UNDONE, likely hurts"
 	}
 	return "UNDONE as told, loss not proven"
+}
+
+// aloneVerdict is the result of a rung that was judged by itself.
+func aloneVerdict(v iikanji.Verdict) string {
+	switch {
+	case v.Call == iikanji.Keep:
+		return "a gain, " + v.Reason.String()
+	case v.Effect.Level > 0 && v.Effect.Lo > 0:
+		return "likely a gain"
+	case tune.Loses(v) && len(v.Tried) > 1:
+		return "hurts"
+	case tune.Loses(v):
+		return "likely hurts"
+	}
+	return "no effect proven"
 }
 
 // writeScores draws the score with each rung, of those that were judged.

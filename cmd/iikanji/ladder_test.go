@@ -192,6 +192,9 @@ func TestLadderPrint(t *testing.T) {
 		{ladder.Rung{Row: "seventh", Told: "more"}, tune.Climbed{Attempt: tune.Attempt{Runs: 1, Verdict: verdict(iikanji.Revert, iikanji.Gate, iikanji.Interval{}, 0)}}},
 		{ladder.Rung{Row: "eighth", Told: "more"}, tune.Climbed{Attempt: tune.Attempt{Skipped: "no file"}}},
 		{ladder.Rung{Row: "ninth", Told: "more"}, tune.Climbed{Unjudged: true, Stays: true}},
+		{ladder.Rung{Row: "tenth", Told: "more"}, tune.Climbed{Alone: true, Attempt: tune.Attempt{Runs: 5, Verdict: verdict(iikanji.Keep, iikanji.Proven, interval(0.3, 0.1), 2)}}},
+		{ladder.Rung{Row: "eleventh", Told: "more"}, tune.Climbed{Alone: true, Attempt: tune.Attempt{Runs: 6, Verdict: verdict(iikanji.Revert, iikanji.NoGain, interval(-0.3, 0.1), 2)}}},
+		{ladder.Rung{Row: "twelfth", Told: "more"}, tune.Climbed{Alone: true, Attempt: tune.Attempt{Runs: 7, Verdict: verdict(iikanji.Inconclusive, iikanji.Undecided, interval(0, 0.1), 2)}}},
 	}
 	for i := range rungs {
 		rungs[i].Number = i + 1
@@ -209,6 +212,7 @@ func TestLadderPrint(t *testing.T) {
 		" 1  first\n    told 1 → 9\n    × 7.4 (6.7 to 8.2), STAYS, proven; 4 runs\n", "    +22.1 % (+10.5 to +35.0), STAYS, likely a gain; 1 run\n    without a part: a long",
 		"-18.1 % (-25.9 to -9.5), UNDONE, hurts; 4 runs\n", "UNDONE, likely hurts; 1 run\n", "UNDONE as told, loss not proven; 1 run\n", "STAYS, not proven; 1 run\n",
 		"    UNDONE: its reason; 1 run\n", "    not climbed: no file\n", "    applied without a trial\n",
+		"a gain, proven; 5 runs\n", ", hurts; 6 runs\n", "no effect proven; 7 runs\n",
 		" 1       739 " + strings.Repeat("█", 57) + "\n", " 3       696 " + strings.Repeat("▒", 54) + "\n", "isucondition: 12.5 × the untouched score (12.0 to 13.0, 90 % interval)", "restart rehearsal: all came back", "undo: iikanji revert isucondition --all\n",
 	} {
 		if !strings.Contains(b.String(), want) {

@@ -54,7 +54,7 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	h, err := openExisting(hist)
+	h, err := openExisting(a, dir, hist)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/redact"
 	"github.com/iikanji/iikanji/internal/report"
 )
@@ -18,14 +19,16 @@ import (
 // A repository is the git repository of a folder. What is committed is staged in an
 // index of its own: what the user has staged elsewhere stays as it is.
 type repository struct {
-	dir    string
-	prefix string // of the folder in the repository; "" for the whole repository
-	index  string
+	history *history.History
+	dir     string // of the history
+	prefix  string // of the folder in the repository; "" for the whole repository
+	index   string
 }
 
 // openRepository opens the repository of a folder with an index of what is committed
 // there. The caller removes the folder of the index.
-func openRepository(ctx context.Context, dir string) (*repository, error) {
+func openRepository(ctx context.Context, h *history.History) (*repository, error) {
+	dir := h.Dir()
 	prefix, err := git(ctx, dir, "rev-parse", "--show-prefix")
 	if err != nil {
 		return nil, err
@@ -34,7 +37,7 @@ func openRepository(ctx context.Context, dir string) (*repository, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a folder for git's index: %w", err)
 	}
-	r := &repository{dir: dir, prefix: prefix, index: filepath.Join(temp, "index")}
+	r := &repository{history: h, dir: dir, prefix: prefix, index: filepath.Join(temp, "index")}
 	if _, err := git(ctx, dir, "rev-parse", "--verify", "--quiet", "HEAD"); err != nil {
 		return r, nil // without a commit the index is empty
 	}
@@ -42,10 +45,13 @@ func openRepository(ctx context.Context, dir string) (*repository, error) {
 	return r, err
 }
 
-// stage stages the folder. Unless literals may be committed, it stages each changed
-// file without its secrets, and returns how many files differ from those in the folder.
+// stage stages the folder, each changed file without paths of this machine and, unless
+// literals may be committed, without its secrets. It returns how many files had secrets.
 func (r *repository) stage(ctx context.Context, literals bool) (redacted int, err error) {
-	if _, err := r.git(ctx, nil, "add", "--", "."); err != nil || literals {
+	if _, err := r.git(ctx, nil, "add", "--", "."); err != nil {
+		return 0, err
+	}
+	if _, err := r.git(ctx, nil, "rm", "--cached", "--quiet", "--ignore-unmatch", "--", history.RootsName); err != nil { // a .gitignore may not name it
 		return 0, err
 	}
 	names, err := r.git(ctx, nil, "diff", "--cached", "--name-only", "-z", "--relative", "--no-renames", "--diff-filter=AM", "--", ".")
@@ -56,19 +62,20 @@ func (r *repository) stage(ctx context.Context, literals bool) (redacted int, er
 		if name == "" {
 			continue
 		}
-		changed, err := r.redact(ctx, name)
+		secret, err := r.stageFile(ctx, name, literals)
 		if err != nil {
 			return 0, err
 		}
-		if changed {
+		if secret {
 			redacted++
 		}
 	}
 	return redacted, nil
 }
 
-// redact stages one file without its secrets.
-func (r *repository) redact(ctx context.Context, name string) (changed bool, err error) {
+// stageFile stages one file in the form in which it is committed, and reports whether
+// it had secrets.
+func (r *repository) stageFile(ctx context.Context, name string, literals bool) (secret bool, err error) {
 	path := filepath.Join(r.dir, name)
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
@@ -80,7 +87,14 @@ func (r *repository) redact(ctx context.Context, name string) (changed bool, err
 	if err != nil {
 		return false, fmt.Errorf("reading what to commit: %w", err)
 	}
-	without := redact.File(name, text)
+	without, err := r.history.Portable(name, text)
+	if err != nil {
+		return false, fmt.Errorf("replacing the paths in %s: %w", name, err)
+	}
+	if !literals {
+		kept := redact.File(name, without)
+		without, secret = kept, !bytes.Equal(kept, without)
+	}
 	if bytes.Equal(text, without) {
 		return false, nil
 	}
@@ -89,7 +103,7 @@ func (r *repository) redact(ctx context.Context, name string) (changed bool, err
 		return false, err
 	}
 	_, err = r.git(ctx, nil, "update-index", "--cacheinfo", "100644,"+id+","+r.prefix+filepath.ToSlash(name))
-	return true, err
+	return secret, err
 }
 
 // commit commits the index and returns the id of the commit. The user's own index then

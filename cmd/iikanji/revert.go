@@ -49,7 +49,7 @@ func (c *revertCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	h, err := openExisting(hist)
+	h, err := openExisting(a, dir, hist)
 	if err != nil {
 		return err
 	}
@@ -72,15 +72,15 @@ func (c *revertCmd) Run(ctx context.Context, e *env) error {
 }
 
 // openExisting opens a history; it does not create one.
-func openExisting(dir string) (*history.History, error) {
-	v, err := history.View(dir)
+func openExisting(t *namedTarget, dir, hist string) (*history.History, error) {
+	v, err := history.View(hist)
 	if err != nil {
 		return nil, err
 	}
 	if err := v.Close(); err != nil {
 		return nil, err
 	}
-	return history.Open(dir)
+	return openHistory(t, dir, hist)
 }
 
 // chosen returns the changes to undo, the latest first.

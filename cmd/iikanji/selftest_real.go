@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/bench"
@@ -16,7 +16,7 @@ import (
 
 // real tests the judge on real runs of an unchanged arena.
 func (c *selftestCmd) real(ctx context.Context, e *env) error {
-	if c.AA < 1 || c.AA > 1000 || c.Load < 3*time.Second {
+	if c.AA < 1 || c.AA > 1000 || c.Load < cmp.Or(e.LeastLoad, defaultLeastLoad) {
 		return usageError("--aa %d --load %v: want 1 to 1000 trials of runs of 3s or more", c.AA, c.Load)
 	}
 	a, err := findTarget(c.Arena)

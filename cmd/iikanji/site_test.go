@@ -19,6 +19,7 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/scenario"
 	"github.com/iikanji/iikanji/internal/site"
 	"github.com/iikanji/iikanji/internal/stack"
 )
@@ -48,7 +49,9 @@ func shopArena() *arena.Arena {
 				}},
 			{Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx, Public: "public", Configs: []arena.Config{{Template: "nginx.conf"}}},
 		},
-		Allow: []iikanji.Promise{iikanji.Durability, iikanji.RowOrder, iikanji.Availability},
+		Allow:    []iikanji.Promise{iikanji.Durability, iikanji.RowOrder, iikanji.Availability},
+		Scenario: func(o arena.Options) (scenario.Scenario, error) { return &shopping{o.NoLoad}, nil },
+		Ladder:   shopLadder,
 	}
 }
 

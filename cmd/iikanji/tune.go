@@ -103,7 +103,7 @@ func (c *tuneCmd) live(ctx context.Context, e *env, a *namedTarget, do func(cont
 	if err != nil {
 		return err
 	}
-	h, err := history.Open(r.history)
+	h, err := openHistory(a, r.Dir, r.history)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -73,7 +74,7 @@ func TestIncomplete(t *testing.T) {
 func TestVariant(t *testing.T) {
 	ruby := Service{Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineRuby, Source: "ruby", Start: []string{"ruby", "app.rb"}}
 	worker := Service{Name: "worker", Role: iikanji.RoleApp, Engine: iikanji.EngineRuby, Source: "ruby", Start: []string{"ruby", "w.rb"}, NoPort: true}
-	a := &Arena{Name: "x", Services: []Service{db("db"), app("app"), web("w")}, Variants: []Variant{{Name: "ruby", Summary: "in Ruby", Services: []Service{ruby, worker}}}}
+	a := &Arena{Name: "x", Ladder: os.DirFS("."), Services: []Service{db("db"), app("app"), web("w")}, Variants: []Variant{{Name: "ruby", Summary: "in Ruby", Services: []Service{ruby, worker}}}}
 	Register(a)
 	v, ok := Find("x-ruby")
 	if !ok {
@@ -88,6 +89,9 @@ func TestVariant(t *testing.T) {
 	}
 	if a.Services[1].Engine != iikanji.EngineGo {
 		t.Error("the arena itself was changed")
+	}
+	if a.Ladder == nil || v.Ladder != nil {
+		t.Errorf("ladders %v and %v, want only the arena's own", a.Ladder, v.Ladder)
 	}
 	if v.Name != "x-ruby" || v.Summary != "in Ruby" || !slices.Equal(Names(), []string{"x", "x-ruby"}) {
 		t.Errorf("%+v; names %v", v, Names())

@@ -49,6 +49,7 @@ type conn struct {
 	stale bool
 	err   error
 
+	writes  atomic.Bool  // the exchange may change data of the target
 	state   atomic.Int64 // due time on the clock, or one of the constants above
 	alarmAt atomic.Int64 // when alarm fires, 0 when it is not set
 	alarm   *time.Timer

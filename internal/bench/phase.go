@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"runtime/debug"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -157,18 +158,39 @@ func (s *session) mainFailed(p *phase, err error) {
 	s.Fail(err)
 }
 
-// closePhase cancels the phase's contexts, then cuts the exchanges in flight.
+// Writes that are in flight at the end of a phase get writeGrace to be answered,
+// because an app usually finishes what its client gave up: the row would be there
+// after the next initialize, and the next run would fail for it. The actor gets a
+// cut fault in any case. Once the reads are cut, writes are answered soon.
+const (
+	writeGrace = 5 * time.Second
+	writePoll  = 5 * time.Millisecond
+)
+
+// closePhase cancels the phase's contexts, cuts the reads in flight, waits for the
+// writes, and cuts those that take too long.
 func (s *session) closePhase(p *phase) {
 	p.cancel()
-	s.mu.Lock()
-	clients := make([]*client, 0, len(s.clients))
-	for c := range s.clients {
-		clients = append(clients, c)
+	for end := time.Now().Add(writeGrace); s.cutReads() && time.Now().Before(end); {
+		time.Sleep(writePoll)
 	}
-	s.mu.Unlock()
-	for _, c := range clients {
+	for _, c := range s.openClients() {
 		c.cut(stateCut)
 	}
+}
+
+// cutReads cuts the reads in flight and reports whether writes are left.
+func (s *session) cutReads() (left bool) {
+	for _, c := range s.openClients() {
+		left = c.cutReads() || left
+	}
+	return left
+}
+
+func (s *session) openClients() []*client {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.clients))
 }
 
 // awaitActors waits until all actors have returned. It warns of those that do not.

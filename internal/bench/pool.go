@@ -74,6 +74,7 @@ func (c *client) attempt(k *call, cn *conn, due int64) (keep bool, err error) {
 	size := int64(len(cn.out) + len(cn.rest))
 	cn.check = cn.used > 0 && (!idempotent(k.method) || k.x.start-cn.idleSince > longIdle)
 	k.res.reply.reset(k.method == "HEAD", c.maxBody)
+	cn.writes.Store(!safe(k.method))
 	cn.arm(due)
 	select {
 	case <-k.ctx.Done(): // checked after arm, so a cut is either seen here or interrupts the exchange
@@ -82,7 +83,11 @@ func (c *client) attempt(k *call, cn *conn, due int64) (keep bool, err error) {
 	default:
 	}
 	if k.ctx.Done() != c.s.current().done {
-		defer context.AfterFunc(k.ctx, func() { cn.interrupt(stateCut) })()
+		defer context.AfterFunc(k.ctx, func() {
+			if !cn.writes.Load() || c.s.current().ctx.Err() == nil {
+				cn.interrupt(stateCut)
+			} // else closePhase gives the write its time
+		})()
 	}
 	err = cn.exchange(k.res)
 	k.x.sent = size
@@ -90,6 +95,9 @@ func (c *client) attempt(k *call, cn *conn, due int64) (keep bool, err error) {
 		k.x.sent = 0
 	}
 	whole := cn.disarm(due)
+	if err == nil && cn.writes.Load() && c.s.current().ctx.Err() != nil {
+		return whole && k.res.reply.keep, c.cutBy(k) // answered after the end of the phase
+	}
 	if f, ok := err.(*scenario.Fault); ok && f.Kind == iikanji.FaultCut {
 		return false, c.cutBy(k)
 	}
@@ -203,6 +211,22 @@ func (c *client) release(cn *conn) {
 	default:
 		c.open--
 	}
+}
+
+// cutReads interrupts the exchanges in flight that change nothing on the target,
+// and reports whether others are left.
+func (c *client) cutReads() (left bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for cn := range c.conns {
+		switch {
+		case !cn.writes.Load():
+			cn.interrupt(stateCut)
+		case cn.state.Load() > 0:
+			left = true
+		}
+	}
+	return left
 }
 
 // cut interrupts every exchange in flight.

@@ -112,6 +112,16 @@ func checkField(f *scenario.Field) error {
 	return nil
 }
 
+// safe reports whether a request with this method changes nothing on the target
+// (RFC 9110, 9.2.1).
+func safe(method string) bool {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
+		return true
+	}
+	return false
+}
+
 // idempotent reports whether a request with this method may be sent twice (RFC
 // 9110, 9.2.2).
 func idempotent(method string) bool {

@@ -357,6 +357,56 @@ func TestCutIsNoFault(t *testing.T) {
 	}
 }
 
+// TestWritesEndAfterLoad: a write in flight at the end of the load is answered
+// before the run goes on, so that no row appears after the next initialize. A read
+// is cut at once. Both count as cut.
+func TestWritesEndAfterLoad(t *testing.T) {
+	readCut := make(chan struct{})
+	var finished atomic.Int64
+	url := web(t, func(_ http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			<-r.Context().Done()
+			close(readCut)
+			return
+		}
+		<-readCut
+		time.Sleep(50 * time.Millisecond)
+		if r.Context().Err() == nil {
+			finished.Add(1)
+		}
+	})
+	var whenDone, kept atomic.Int64
+	write := func(ctx context.Context, s scenario.Session) {
+		c := s.NewClient(scenario.ClientOptions{})
+		_, err := c.Do(ctx, &scenario.Request{Method: http.MethodPost, Path: "/", Step: 1})
+		if scenario.KindOf(err) != iikanji.FaultCut {
+			kept.Add(1)
+		}
+		s.Report(err)
+	}
+	sc := &script{load: func(_ context.Context, s scenario.Session) error {
+		s.Go("read", func(ctx context.Context) { get(ctx, s, s.NewClient(scenario.ClientOptions{}), "/") })
+		s.Go("write", func(ctx context.Context) { write(ctx, s) })
+		s.Go("write with a deadline", func(ctx context.Context) {
+			ctx, cancel := context.WithTimeout(ctx, time.Minute)
+			defer cancel()
+			write(ctx, s)
+		})
+		return nil
+	}, validate: func(context.Context, scenario.Session) error {
+		whenDone.Store(finished.Load())
+		return nil
+	}}
+	run := runIt(t, sc, Options{URL: url, Load: 150 * time.Millisecond})
+	wantOutcome(t, run, iikanji.Passed, "all checks passed")
+	if whenDone.Load() != 2 || kept.Load() != 0 || len(run.Faults) != 0 {
+		t.Errorf("%d of 2 writes had ended, %d were no cut; %+v", whenDone.Load(), kept.Load(), run.Faults)
+	}
+	if r, w := run.Steps[0], run.Steps[1]; r.Cut != 1 || w.Cut != 2 || w.Count != 0 {
+		t.Errorf("reads %+v, writes %+v", r, w)
+	}
+}
+
 // TestEvery: due times are kept; passed ones are dropped and counted, or queued with Queue.
 func TestEvery(t *testing.T) {
 	var plain, queued, slow atomic.Int64

@@ -78,13 +78,7 @@ func newSession(sc scenario.Scenario, o Options) (*session, error) {
 
 // close closes the run's browsers and timer.
 func (s *session) close() {
-	s.mu.Lock()
-	clients := make([]*client, 0, len(s.clients))
-	for c := range s.clients {
-		clients = append(clients, c)
-	}
-	s.mu.Unlock()
-	for _, c := range clients {
+	for _, c := range s.openClients() {
 		c.Close()
 	}
 	s.timer.close()

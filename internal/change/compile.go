@@ -18,7 +18,7 @@ const (
 )
 
 // Compile builds a copy of a service's source, the folder source of its host, with
-// the edits, and removes the copy.
+// the edits, runs a Go app's own tests on it, and removes the copy.
 //
 // The copy is beside the source, so that relative paths in go.mod, as in
 // "replace x => ../x", keep their meaning.
@@ -32,7 +32,8 @@ func (s *Site) Compile(ctx context.Context, svc Service, source string, edits []
 		if err := svc.Build(ctx, dir); err != nil {
 			return fmt.Errorf("the edited source does not compile: %w", err)
 		}
-		return nil
+		_, err := s.RunOwnTests(ctx, svc, source, dir)
+		return err
 	})
 }
 

@@ -83,6 +83,9 @@ func (x *Executor) allowed(c *iikanji.Change) error {
 			return fmt.Errorf("it weakens the promise of %s, which the target's policy does not allow", p)
 		}
 	}
+	if err := history.Resolved(c); err != nil {
+		return err
+	}
 	return Check(c)
 }
 
@@ -247,6 +250,9 @@ func (x *Executor) RevertAll(ctx context.Context, why string) ([]iikanji.ChangeI
 // ours refuses a change unless every place is as the change left it or as it found
 // it. After an interruption, some places are in each state.
 func (x *Executor) ours(ctx context.Context, c *iikanji.Change) error {
+	if err := history.Resolved(c); err != nil {
+		return err
+	}
 	for _, op := range c.Undo {
 		if op.Expect == "" {
 			continue

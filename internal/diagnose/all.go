@@ -29,7 +29,7 @@ var rules = []rule{
 	{perRun, ben101}, {perRun, ben102}, {perRun, ben103}, {perRun, app101}, {perRun, app102}, {perRun, app106}, {perRun, app107}, {perRun, app221},
 	{perRun, os101}, {perHost, os102}, {perHost, os103}, {perHost, os104}, {perRun, os105}, {perRun, os106}, {perHost, os107},
 	{perNginx, web101}, {perNginx, web102}, {perNginx, web103}, {perNginx, web104}, {perNginx, web105},
-	{perWeb, web106}, {perWeb, web107}, {perNginx, web108}, {perWeb, web109}, {perNginx, web110}, {perWeb, web111}, {perNginx, web112}, {perWeb, web114}, {perNginx, web115},
+	{perWeb, web106}, {perWeb, web107}, {perNginx, web108}, {perWeb, web109}, {perNginx, web110}, {perWeb, web111}, {perNginx, web112}, {perWeb, web114}, {perNginx, web115}, {perNginx, web116}, {perNginx, web117},
 	{perRun, kv101}, {perRun, kv102}, {perRun, kv103}, {perRun, kv104},
 	{perDatabase, db101}, {perDatabase, db103}, {perDatabase, db105}, {perDatabase, db108}, {perDatabase, db109},
 	{perDatabase, db110}, {perDatabase, db111}, {perDatabase, db112}, {perDatabase, db113}, {perDatabase, db115}, {perDatabase, db116},

@@ -175,21 +175,19 @@ func links(p, d digest) bool {
 }
 
 func (v *view) nPlusOne(at int, d digest) (iikanji.Finding, bool) {
-	parent, off, rivals := -1, math.Inf(1), 0
-	for i, p := range v.digests {
-		if i == at {
-			continue
-		}
-		if miss, ok := v.fits(p, d); ok {
-			if rivals++; miss < off {
-				parent, off = i, miss
-			}
-		}
+	p, off, rivals := v.parentOf(at, d)
+	most, here := 2, rivals > 0
+	if !here {
+		p, off, rivals = v.parentElsewhere(d)
+		most = 1
 	}
-	if parent < 0 || rivals > 2 {
+	if rivals == 0 || rivals > most {
 		return iikanji.Finding{}, false
 	}
-	p := v.digests[parent]
+	parent, from := p.Query.Digest, "digest "+p.Query.Digest
+	if !here { // its digest may be that of a statement here, too
+		parent, from = "", "statement "+p.Query.Digest+" of "+p.in
+	}
 	each := d.q.Count / p.q.Count
 	if d.route == nil {
 		d.route = p.route
@@ -199,9 +197,41 @@ func (v *view) nPlusOne(at int, d digest) (iikanji.Finding, bool) {
 		sure = "one other statement fits too"
 	}
 	claim := fmt.Sprintf("%s runs once for each row of another statement: %s× for each of %s executions", cut(d.Query.Fingerprint, 60), times(each), people(p.q.Count))
-	f := v.looping(d, claim, p.q.Count, p.Query.Digest, iikanji.Evidence{Source: "digest " + p.Query.Digest,
+	f := v.looping(d, claim, p.q.Count, parent, iikanji.Evidence{Source: from,
 		Text: fmt.Sprintf("%s× %s sent %s rows in all (%.1f %% off; %s)", people(p.q.Count), cut(p.q.SQL, 100), people(p.q.Sent), 100*off, sure)})
 	return f, v.considerable(d.looped(p.q.Count))
+}
+
+// parentOf is the statement of the same database whose rows d fits best, how far the
+// counts are apart, and how many statements fit.
+func (v *view) parentOf(at int, d digest) (parent digest, off float64, rivals int) {
+	off = math.Inf(1)
+	for i, p := range v.digests {
+		if i == at {
+			continue
+		}
+		if miss, ok := v.fits(p, d); ok {
+			if rivals++; miss < off {
+				parent, off = p, miss
+			}
+		}
+	}
+	return parent, off, rivals
+}
+
+// parentElsewhere is the same in the other databases of the site, as an app reads a
+// list in one and looks each row up in another. More statements could fit by
+// accident there: a parent has to send many rows, by a column of which d looks up.
+func (v *view) parentElsewhere(d digest) (parent digest, off float64, rivals int) {
+	for _, p := range v.others {
+		if p.q.Count*manyPerRow > d.q.Count {
+			continue
+		}
+		if miss, ok := v.fits(p, d); ok && links(p, d) {
+			parent, off, rivals = p, miss, rivals+1
+		}
+	}
+	return parent, off, rivals
 }
 
 // looping is the finding about a loop that few executions could replace. parent

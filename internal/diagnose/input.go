@@ -118,9 +118,10 @@ type view struct {
 
 	// Of one database, or of all where the view is not of a database:
 	digests []digest
-	seconds float64 // of all statements
-	saved   float64 // of these seconds: what the advised indexes save, see [view.rest]
-	work    float64 // of all statements, see workOf
+	others  []digest // of the other databases of the site
+	seconds float64  // of all statements
+	saved   float64  // of these seconds: what the advised indexes save, see [view.rest]
+	work    float64  // of all statements, see workOf
 
 	// Of one database:
 	weight float64 // of a second of its statements in the ranking, see [Input.StatementWeight]
@@ -159,6 +160,11 @@ func look(in Input) (*view, error) {
 		v.seconds += d.seconds
 		v.saved += d.saved
 		v.work += d.work
+		for _, o := range v.databases {
+			if o != d {
+				d.others = append(d.others, o.digests...)
+			}
+		}
 	}
 	for _, s := range in.Target.WithRole(iikanji.RoleWeb) {
 		v.webs = append(v.webs, v.of(s))

@@ -23,11 +23,29 @@ const (
 // keeps every page until the next write. Kept one by one, each page costs a trial and
 // a restart, and the app stays the limit until the last of them.
 func web115(v *view) []iikanji.Finding {
-	if v.in.Run == nil || !v.hasVarnish() || v.writesPer() > mostWrites {
+	if !v.hasVarnish() {
 		return nil
 	}
+	f, paths := v.untilWrite("WEB115")
+	for _, valid := range []time.Duration{purgedCache, time.Second} {
+		f.Remedies = append(f.Remedies, v.onSelf("httpcache", fmt.Sprintf("keep all of them in one Varnish until a request that may write, %s at most (tested-only)", valid),
+			map[string]string{"act": "varnish", "path": paths, "valid": valid.String(), "cookies": "ignore", "writes": "purge"}))
+	}
+	f.Remedies = proven(f.Remedies, iikanji.SameForAll)
+	if paths == "" || !v.worth(f.Gain) {
+		return nil
+	}
+	return []iikanji.Finding{f}
+}
+
+// untilWrite is the finding that pages which are equal for all users can be kept until
+// the next write, without its remedies, and their paths; "" if that would save too little.
+func (v *view) untilWrite(code iikanji.Code) (f iikanji.Finding, path string) {
+	f = iikanji.Finding{Code: code, Where: v.self.Name}
+	if v.in.Run == nil || v.writesPer() > mostWrites {
+		return f, ""
+	}
 	wall, writes := v.in.Run.Took.Seconds(), v.writeRequests()
-	f := iikanji.Finding{Code: "WEB115", Where: v.self.Name}
 	var paths []string
 	computed, saved, seconds := 0.0, 0.0, 0.0
 	for _, g := range v.sharedPages() {
@@ -42,20 +60,12 @@ func web115(v *view) []iikanji.Finding {
 			g.Key, people(g.computed), brief(g.answer.Took), g.answer.Users)})
 	}
 	if len(paths) < leastPages || saved < leastCrowded*computed {
-		return nil
+		return f, ""
 	}
 	f.Claim = fmt.Sprintf("%d routes have the same answer for all clients and were computed %s times; kept until the next write they would be computed %s times", len(paths), people(computed), people(computed-saved))
 	f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s requests that may write, %.1f per second", people(writes), writes/wall)})
 	f.Gain = between(seconds, 0.3, 1)
-	for _, valid := range []time.Duration{purgedCache, time.Second} {
-		f.Remedies = append(f.Remedies, v.onSelf("httpcache", fmt.Sprintf("keep all of them in one Varnish until a request that may write, %s at most (tested-only)", valid),
-			map[string]string{"act": "varnish", "path": strings.Join(paths, ";"), "valid": valid.String(), "cookies": "ignore", "writes": "purge"}))
-	}
-	f.Remedies = proven(f.Remedies, iikanji.SameForAll)
-	if !v.worth(f.Gain) {
-		return nil
-	}
-	return []iikanji.Finding{f}
+	return f, strings.Join(paths, ";")
 }
 
 // savedByPurge is how many answers are not computed if each URL's answer is kept

@@ -16,8 +16,12 @@ const (
 	diffFile   = "diff"
 )
 
-// changeVersion is the version of change.json; readers refuse a larger one.
-const changeVersion = 1
+// Versions of change.json; readers refuse a larger one. Since encodedChange, it and the
+// diff beside it have names of roots for their paths.
+const (
+	changeVersion = 2
+	encodedChange = 2
+)
 
 // changeDoc is change.json.
 type changeDoc struct {
@@ -37,15 +41,18 @@ func (h *History) AddChange(c *iikanji.Change, diff string) error {
 		return &hintError{fmt.Errorf("adding a change: the stages of changes are uncertain: %s: %s", filepath.Join(h.dir, journalName), bad[0]),
 			[]string{"iikanji recover shows what is known of them", "or restore the line, or use another history folder"}}
 	}
+	if err := h.namePlaces(placesOf(c)...); err != nil {
+		return err
+	}
 	id, dir, err := h.changeFolder()
 	if err != nil {
 		return err
 	}
 	c.ID, c.Stage = id, iikanji.Planned
-	if err := writeFile(filepath.Join(dir, diffFile), []byte(diff)); err != nil {
+	if err := writeFile(filepath.Join(dir, diffFile), h.roots().encode([]byte(diff), textForm, true)); err != nil {
 		return err
 	}
-	if err := writeJSON(filepath.Join(dir, changeFile), changeDoc{changeVersion, c}); err != nil {
+	if err := h.writeJSON(filepath.Join(dir, changeFile), changeDoc{changeVersion, c}); err != nil {
 		return err
 	}
 	return h.append(Event{What: ChangeMade, Change: id})
@@ -97,7 +104,7 @@ func (h *History) stage(id iikanji.ChangeID) iikanji.Stage {
 // LoadChange reads a change and sets its present stage.
 func (h *History) LoadChange(id iikanji.ChangeID) (*iikanji.Change, error) {
 	doc := changeDoc{Change: new(iikanji.Change)}
-	if err := readJSON(filepath.Join(h.changeDir(id), changeFile), changeVersion, &doc); err != nil {
+	if err := h.readJSON(filepath.Join(h.changeDir(id), changeFile), encodedChange, changeVersion, &doc); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, &hintError{fmt.Errorf("there is no change %d in %s", id, h.dir), []string{"iikanji history lists them"}}
 		}
@@ -114,6 +121,9 @@ func (h *History) Diff(id iikanji.ChangeID) (string, error) {
 	b, err := os.ReadFile(filepath.Join(h.changeDir(id), diffFile))
 	if err != nil {
 		return "", fmt.Errorf("reading the diff of change %d: %w", id, err)
+	}
+	if _, version, err := readDocument(filepath.Join(h.changeDir(id), changeFile), changeVersion); err == nil && version >= encodedChange {
+		b = h.roots().decode(b, textForm)
 	}
 	return string(b), nil
 }

@@ -3,6 +3,7 @@
 //
 //	journal.jsonl                  one event per line, append-only, synced
 //	tune.json                      the state of a tuning session, if any
+//	roots.json                     the folders of this machine that files name as {root:NAME}
 //	runs/0007/run.json             one benchmark; sensors put their files beside it
 //	changes/0003/change.json       one change: what to do and how to undo it
 //	changes/0003/diff              the same, for people

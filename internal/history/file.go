@@ -102,31 +102,72 @@ func syncDir(dir string) error {
 
 // writeJSON writes v as indented JSON, which people can read and diff.
 func writeJSON(path string, v any) error {
+	data, err := marshal(v)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return writeFile(path, data)
+}
+
+// writeJSON is writeJSON with names of roots for their paths.
+func (h *History) writeJSON(path string, v any) error {
+	data, err := marshal(v)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return writeFile(path, h.roots().encode(data, jsonForm, true))
+}
+
+func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	return writeFile(path, b.Bytes())
+	err := enc.Encode(v)
+	return b.Bytes(), err
 }
 
 // readJSON reads a JSON file. A "version" field above newest is an error.
 func readJSON(path string, newest int, v any) error {
-	data, err := os.ReadFile(path)
+	data, _, err := readDocument(path, newest)
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", path, err)
+		return err
+	}
+	return parseInto(path, data, v)
+}
+
+// readJSON is readJSON with the paths of roots for their names. Files of a version
+// below encoded have paths.
+func (h *History) readJSON(path string, encoded, newest int, v any) error {
+	data, version, err := readDocument(path, newest)
+	if err != nil {
+		return err
+	}
+	if version >= encoded {
+		data = h.roots().decode(data, jsonForm)
+	}
+	return parseInto(path, data, v)
+}
+
+// readDocument reads a JSON file and its version.
+func readDocument(path string, newest int) (data []byte, version int, err error) {
+	data, err = os.ReadFile(path)
+	if err != nil {
+		return nil, 0, fmt.Errorf("reading %s: %w", path, err)
 	}
 	var head struct {
 		Version int `json:"version"`
 	}
-	if err := json.Unmarshal(data, &head); err != nil {
-		return fmt.Errorf("reading %s: %w", path, err)
+	if err := parseInto(path, data, &head); err != nil {
+		return nil, 0, err
 	}
 	if head.Version > newest {
-		return &newerError{path, head.Version, newest}
+		return nil, 0, &newerError{path, head.Version, newest}
 	}
+	return data, head.Version, nil
+}
+
+func parseInto(path string, data []byte, v any) error {
 	if err := json.Unmarshal(data, v); err != nil {
 		return fmt.Errorf("reading %s: %w", path, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -24,6 +25,8 @@ type History struct {
 	now  func() time.Time
 	lock *os.File // nil for readers
 	j    *journal // nil for readers and after Close
+
+	known atomic.Pointer[roots] // nil for none
 
 	mu      sync.Mutex
 	events  []Event
@@ -53,11 +56,16 @@ func Open(dir string) (*History, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, rd, err := openJournal(filepath.Join(dir, journalName))
+	rs, err := readRoots(dir)
+	if err != nil {
+		return nil, errors.Join(err, unlockDir(lock))
+	}
+	j, rd, err := openJournal(filepath.Join(dir, journalName), rs)
 	if err != nil {
 		return nil, errors.Join(err, unlockDir(lock))
 	}
 	h := &History{dir: dir, now: time.Now, lock: lock, j: j, torn: quote(rd.torn)}
+	h.known.Store(&rs)
 	if err := h.replay(rd); err != nil {
 		h.Close()
 		return nil, err
@@ -82,11 +90,16 @@ func View(dir string) (*History, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("opening the history: %w", err)
 	}
-	rd, err := readJournal(bytes.NewReader(data))
+	rs, err := readRoots(dir) // after the journal: a root is named before an event of it is written
+	if err != nil {
+		return nil, err
+	}
+	rd, err := readJournal(bytes.NewReader(data), rs)
 	if err != nil {
 		return nil, err
 	}
 	h := &History{dir: dir, now: time.Now}
+	h.known.Store(&rs)
 	return h, h.replay(rd)
 }
 
@@ -194,6 +207,7 @@ func (h *History) append(e Event) error {
 	if err != nil {
 		return fmt.Errorf("writing the journal: %w", err)
 	}
+	line = h.roots().encode(line, jsonForm, true)
 	if len(line) > maxLine {
 		return fmt.Errorf("writing the journal: an event of %d bytes is %w", len(line), errTooLong)
 	}
@@ -201,7 +215,7 @@ func (h *History) append(e Event) error {
 		return err
 	}
 	// The event is kept as replaying the journal would read it.
-	if e, err = parseEvent(line[:len(line)-1]); err != nil {
+	if e, err = parseEvent(h.roots().decode(line[:len(line)-1], jsonForm)); err != nil {
 		panic("BUG: an event was written that cannot be read: " + err.Error())
 	}
 	h.events, h.lastSeq = append(h.events, e), e.Seq

@@ -33,7 +33,7 @@ type journalData struct {
 // readJournal reads every event. Bytes after the last line feed are a line that
 // was being written at a power cut: it was never acknowledged, so it is torn,
 // not bad. The only error besides those of I/O is a newer version.
-func readJournal(r io.Reader) (*journalData, error) {
+func readJournal(r io.Reader, rs roots) (*journalData, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
 		return nil, fmt.Errorf("reading the journal: %w", err)
@@ -47,7 +47,7 @@ func readJournal(r io.Reader) (*journalData, error) {
 		}
 		rd.whole += int64(len(line)) + 1
 		data = rest
-		if err := rd.add(line, n); err != nil {
+		if err := rd.add(rs.decode(line, jsonForm), n); err != nil {
 			return nil, fmt.Errorf("reading the journal: line %d: %w", n, err)
 		}
 	}
@@ -100,12 +100,12 @@ type journal struct {
 }
 
 // openJournal opens or creates the journal, reads it and cuts off a torn line.
-func openJournal(path string) (*journal, *journalData, error) {
+func openJournal(path string, rs roots) (*journal, *journalData, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, ownFile)
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening the journal: %w", err)
 	}
-	rd, err := readJournal(f)
+	rd, err := readJournal(f, rs)
 	if err != nil {
 		f.Close()
 		return nil, nil, err

@@ -16,11 +16,11 @@ func (h *History) SaveLedger(v any) error {
 	if h.j == nil {
 		return fmt.Errorf("saving the state of the tuning session: %w", errNotWritable)
 	}
-	return writeJSON(filepath.Join(h.dir, ledgerFile), v)
+	return h.writeJSON(filepath.Join(h.dir, ledgerFile), v)
 }
 
 // ReadLedger reads the state of a tuning session into v. newest is the newest
 // version that the caller supports. The error is fs.ErrNotExist if there is none.
 func (h *History) ReadLedger(newest int, v any) error {
-	return readJSON(filepath.Join(h.dir, ledgerFile), newest, v)
+	return h.readJSON(filepath.Join(h.dir, ledgerFile), 0, newest, v)
 }

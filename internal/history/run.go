@@ -50,7 +50,7 @@ func (h *History) SaveRun(run *iikanji.Run) error {
 		return fmt.Errorf("saving run %d: no such number was reserved", run.ID)
 	}
 	run.Version = iikanji.RunVersion
-	if err := writeJSON(filepath.Join(h.runDir(run.ID), runFile), run); err != nil {
+	if err := h.writeJSON(filepath.Join(h.runDir(run.ID), runFile), run); err != nil {
 		return err
 	}
 	return h.append(Event{What: RunSaved, Run: run.ID, Outcome: run.Outcome, Score: run.Score})
@@ -75,7 +75,7 @@ func (h *History) Runs() ([]iikanji.RunID, error) {
 // LoadRun reads one saved run.
 func (h *History) LoadRun(id iikanji.RunID) (*iikanji.Run, error) {
 	run := new(iikanji.Run)
-	if err := readJSON(filepath.Join(h.runDir(id), runFile), iikanji.RunVersion, run); err != nil {
+	if err := h.readJSON(filepath.Join(h.runDir(id), runFile), 0, iikanji.RunVersion, run); err != nil {
 		return nil, err
 	}
 	return run, nil

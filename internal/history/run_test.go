@@ -160,7 +160,7 @@ func FuzzJournal(f *testing.F) {
 	f.Add([]byte("\n\r\n{}\nnot json\n{\"v\":1"))
 	f.Add([]byte(`{"v":1,"seq":2,"at":"2026-11-21T00:00:00Z","what":"stage","change":3,"stage":"applied"}` + "\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		rd, err := readJournal(strings.NewReader(string(data)))
+		rd, err := readJournal(strings.NewReader(string(data)), nil)
 		if err != nil {
 			return
 		}
@@ -175,7 +175,7 @@ func FuzzJournal(f *testing.F) {
 			}
 			again.Write(line)
 		}
-		back, err := readJournal(strings.NewReader(again.String()))
+		back, err := readJournal(strings.NewReader(again.String()), nil)
 		if err != nil || len(back.events) != len(rd.events) || len(back.bad) != 0 {
 			t.Fatalf("reading again: %v\n%+v\n%+v", err, back, rd.events)
 		}

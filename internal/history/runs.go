@@ -80,6 +80,9 @@ func (h *History) SaveFile(id iikanji.RunID, name string, data []byte) error {
 	case name != filepath.Base(name) || name == "." || name == ".." || name == runFile:
 		return fmt.Errorf("saving %q of run %d: not a valid name for a further file", name, id)
 	}
+	if hasPaths(name) {
+		data = h.roots().encode(data, jsonForm, true)
+	}
 	return writeFile(filepath.Join(h.runDir(id), name), data)
 }
 
@@ -94,5 +97,11 @@ func (h *History) ReadFile(id iikanji.RunID, name string) ([]byte, error) {
 	if errors.Is(err, fs.ErrNotExist) && IsRaw(name) {
 		return readPacked(path + packedEnding)
 	}
+	if err == nil && hasPaths(name) {
+		data = h.roots().decode(data, jsonForm)
+	}
 	return data, err
 }
+
+// hasPaths reports whether a file of a run may have paths; raw files have none.
+func hasPaths(name string) bool { return isJSON(name) && !IsRaw(name) }

@@ -30,7 +30,7 @@ func (h *History) AddSearch(v any) error {
 	if len(ns) > 0 {
 		next = ns[len(ns)-1] + 1
 	}
-	return writeJSON(filepath.Join(dir, numbered(next)+".json"), v)
+	return h.writeJSON(filepath.Join(dir, numbered(next)+".json"), v)
 }
 
 // SearchNumbers lists the numbers of the saved searches, ascending.
@@ -54,5 +54,5 @@ func (h *History) SearchNumbers() ([]int, error) {
 // ReadSearch reads the record of a search into v. newest is the newest version
 // that the caller supports.
 func (h *History) ReadSearch(n, newest int, v any) error {
-	return readJSON(filepath.Join(h.dir, searchesDir, numbered(n)+".json"), newest, v)
+	return h.readJSON(filepath.Join(h.dir, searchesDir, numbered(n)+".json"), 0, newest, v)
 }

@@ -33,7 +33,7 @@ func (h *History) SaveVerdict(id iikanji.ChangeID, v *iikanji.Verdict) error {
 		return fmt.Errorf("saving a verdict: there is no change %d in %s", id, h.dir)
 	}
 	v.Change = id
-	if err := writeJSON(filepath.Join(h.changeDir(id), verdictFile), verdictDoc{verdictVersion, v}); err != nil {
+	if err := h.writeJSON(filepath.Join(h.changeDir(id), verdictFile), verdictDoc{verdictVersion, v}); err != nil {
 		return err
 	}
 	return h.append(Event{What: Judged, Change: id, Verdict: v})
@@ -43,7 +43,7 @@ func (h *History) SaveVerdict(id iikanji.ChangeID, v *iikanji.Verdict) error {
 // a verdict is fs.ErrNotExist.
 func (h *History) LoadVerdict(id iikanji.ChangeID) (*iikanji.Verdict, error) {
 	doc := verdictDoc{Verdict: new(iikanji.Verdict)}
-	err := readJSON(filepath.Join(h.changeDir(id), verdictFile), verdictVersion, &doc)
+	err := h.readJSON(filepath.Join(h.changeDir(id), verdictFile), 0, verdictVersion, &doc)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("change %d has no verdict: %w", id, fs.ErrNotExist)
 	}

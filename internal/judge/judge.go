@@ -100,6 +100,21 @@ func (j Judge) Decide(c Case) iikanji.Verdict {
 	return v
 }
 
+// Call is the call of Decide alone, without the effect to expect and the words, which
+// take most of its time: a forecast simulates thousands of trials.
+func (j Judge) Call(c Case) iikanji.Call {
+	s := j.adjust(sift(c))
+	v := iikanji.Verdict{Worth: cmp.Or(c.Worth, Worth(&c.Change))}
+	switch {
+	case j.gate(c, s, &v) != "":
+		return iikanji.Revert
+	case j.shifted(c, s) != "" || !j.Looks.Is(s.n()):
+		return iikanji.CallUnknown
+	}
+	call, _ := j.look(c, s, s.estimate(), &v)
+	return call
+}
+
 // measure fills in the effect and its interval.
 func (j Judge) measure(s sifted, v *iikanji.Verdict) estimate {
 	m := s.estimate()
@@ -129,7 +144,6 @@ func (j Judge) look(c Case, s sifted, m estimate, v *iikanji.Verdict) (iikanji.C
 		v.Warnings = append(v.Warnings, sayUnstable(s, j.Prior))
 	}
 	last := n >= j.Looks.Last()
-	upper := m.Upper(j.Looks.GiveUp(n))
 	switch {
 	case unstable && n < stablePairs && !last:
 		return iikanji.CallUnknown, iikanji.TooFew
@@ -141,11 +155,11 @@ func (j Judge) look(c Case, s sifted, m estimate, v *iikanji.Verdict) (iikanji.C
 		return iikanji.CallUnknown, iikanji.TooFew
 	case m.proves(j.Looks.Level(n)) && m.Mean >= v.Worth && (!unstable || stats.SignFlip(s.diffs) <= signFlipLevel):
 		return iikanji.Keep, iikanji.Proven
-	case upper < v.Worth:
+	case m.Upper(j.Looks.GiveUp(n)) < v.Worth:
 		return iikanji.Revert, iikanji.NoGain
 	case !last:
 		return iikanji.CallUnknown, iikanji.TooFew
-	case v.Effect.Lo > -v.Worth && c.Simplifies && lessWork(v.Work) >= 0:
+	case c.Simplifies && m.Lower(j.Looks.Level(n)) > -v.Worth && lessWork(compareWork(s.pairs)) >= 0:
 		return iikanji.Keep, iikanji.Neutral
 	}
 	return iikanji.Inconclusive, iikanji.Undecided

@@ -3,6 +3,7 @@ package judge
 import (
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -209,6 +210,9 @@ func TestDecide(t *testing.T) {
 			if v.Why == "" || !strings.Contains(v.Why, c.why) {
 				t.Errorf("why %q, want %q in it", v.Why, c.why)
 			}
+			if call := NewJudge(c.prior).Call(c.trial); call != c.call {
+				t.Errorf("the call alone is %v, want %v", call, c.call)
+			}
 			if v.Change != 3 || len(v.Base) != len(v.Tried) {
 				t.Errorf("change %d, runs %v %v", v.Change, v.Base, v.Tried)
 			}
@@ -216,6 +220,42 @@ func TestDecide(t *testing.T) {
 				t.Errorf("not fit for the history: %v", err)
 			}
 		})
+	}
+}
+
+// TestCall compares the call alone with that of whole verdicts, for trials of every
+// length with noise, drift, incumbents before them, and failures.
+func TestCall(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	calls := map[iikanji.Call]int{}
+	for i := range 3000 {
+		noise, effect := 0.02*rng.ExpFloat64(), 0.03*rng.NormFloat64()
+		c := Case{Change: iikanji.Change{ID: 3}, Simplifies: i%3 == 0}
+		score := func(e float64) float64 { return 1000 * math.Exp(e+noise*rng.NormFloat64()) }
+		for id := range rng.IntN(5) {
+			c.Before = append(c.Before, ran(id+1, score(0)))
+		}
+		for n := range rng.IntN(9) {
+			p := Pair{A: ran(100+2*n, score(0)), B: ran(101+2*n, score(effect))}
+			switch rng.IntN(60) {
+			case 0:
+				p.B.Outcome, p.B.Score = iikanji.Failed, 0
+			case 1:
+				p.Void = "another program"
+			}
+			c.Pairs = append(c.Pairs, p)
+		}
+		j := NewJudge(known)
+		want := j.Decide(c).Call
+		if got := j.Call(c); got != want {
+			t.Fatalf("case %d: %v, and the verdict is %v", i, got, want)
+		}
+		calls[want]++
+	}
+	for _, call := range []iikanji.Call{iikanji.CallUnknown, iikanji.Keep, iikanji.Revert, iikanji.Inconclusive} {
+		if calls[call] < 20 {
+			t.Errorf("only %d cases of %v: %v", calls[call], call, calls)
+		}
 	}
 }
 

@@ -245,9 +245,15 @@ func (l *fileOpens) edits(call *ast.CallExpr, opener *ast.FuncDecl, closed []ast
 	if !ok || files == "" || kind == "" || one == "" {
 		return nil, false
 	}
-	open := source.text(call.Fun.Pos(), call.Fun.End())
-	text := strings.NewReplacer("FILES", files, "CACHE", kind, "ONE", one, "POOL", pool, "OPEN", open).Replace(cacheOfFiles)
-	out := []analysis.TextEdit{edit(call.Fun.Pos(), call.Fun.End(), files+".open"), edit(opener.End(), opener.End(), text)}
+	text := strings.NewReplacer("FILES", files, "CACHE", kind, "ONE", one, "POOL", pool).Replace(cacheOfFiles)
+	// The call that opens stays as it is, with the DSN in it: what reads the source
+	// later, to set a parameter of the DSN or to tell which pools are SQLite's, finds it.
+	dsn, indent := source.text(call.Args[1].Pos(), call.Args[1].End()), source.indent(call.Pos())
+	out := []analysis.TextEdit{
+		edit(call.Pos(), call.Pos(), fmt.Sprintf("%s.open(%s, func() (%s, error) {\n%s\treturn ", files, dsn, pool, indent)),
+		edit(call.End(), call.End(), fmt.Sprintf("\n%s})", indent)),
+		edit(opener.End(), opener.End(), text),
+	}
 	for _, s := range closed {
 		at := newSource(l.pass, s.Pos())
 		if at == nil {
@@ -277,7 +283,7 @@ type ONE struct {
 
 // open returns the pool of a file. It opens the file again when another one has its
 // name. Requests may use the former one for another minute.
-func (c *CACHE) open(driver, dsn string) (POOL, error) {
+func (c *CACHE) open(dsn string, again func() (POOL, error)) (POOL, error) {
 	path, _, _ := strings.Cut(strings.TrimPrefix(dsn, "file:"), "?")
 	if plain, err := url.PathUnescape(path); err == nil {
 		path = plain
@@ -292,7 +298,7 @@ func (c *CACHE) open(driver, dsn string) (POOL, error) {
 	if known && old.file != nil && file != nil && os.SameFile(old.file, file) {
 		return old.db, nil
 	}
-	db, err := OPEN(driver, dsn)
+	db, err := again()
 	if err != nil {
 		return nil, err
 	}

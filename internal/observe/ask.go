@@ -99,6 +99,11 @@ func (o *Observer) questions(ob *Observation) []question {
 			webs[i] += " " + w.service.Name
 		}
 		out = append(out, question{webs[i], func(context.Context) ([]iikanji.Fact, error) { return w.known, w.asked }})
+		out = append(out, question{"the pages that " + w.service.Name + " keeps", func(context.Context) ([]iikanji.Fact, error) {
+			known, err := facts.KeptPages(w.host, w.service.Name, w.conf)
+			ob.Run.Warnings = append(ob.Run.Warnings, facts.StalePages(known)...)
+			return known, err
+		}})
 	}
 	for i, w := range o.webs {
 		if o.w.Passive {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -65,6 +66,36 @@ func Number[N int | int64](n N, thing string) string {
 		thing += "s"
 	}
 	return Count(int64(n)) + " " + thing
+}
+
+// Factor formats a ratio with about three digits, as in "0.0045", "1.25", "37.9", "1,940".
+func Factor(v float64) string {
+	switch {
+	case v >= 99.95:
+		return Count(int64(math.Round(v)))
+	case v >= 9.995:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	case v >= 0.0995 || v <= 0:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	case v >= 0.0001:
+		return strconv.FormatFloat(v, 'f', 1-int(math.Floor(math.Log10(v))), 64)
+	}
+	return strconv.FormatFloat(v, 'g', 2, 64)
+}
+
+// mostPercent is the ratio from which Difference writes a factor: +37,785 % is hard to read.
+const mostPercent = 10
+
+// Difference formats a ratio as the change that it is, in percent, or as a factor where
+// it is large, as in "-99.7 %", "-12 %", "+50 %", "× 379".
+func Difference(ratio float64) string {
+	switch {
+	case ratio >= mostPercent:
+		return "× " + Factor(ratio)
+	case ratio < 0.05 && ratio > 0: // -100 % would be nothing left
+		return fmt.Sprintf("%+.1f %%", max(-99.9, 100*(ratio-1)))
+	}
+	return fmt.Sprintf("%+.0f %%", 100*(ratio-1))
 }
 
 // Short formats a rate or size in at most 5 columns with a decimal unit, as in

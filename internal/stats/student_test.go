@@ -1,8 +1,11 @@
 package stats
 
 import (
+	"fmt"
 	"math"
 	"testing"
+
+	"gonum.org/v1/gonum/mathext"
 )
 
 func near(t *testing.T, what string, got, want, within float64) {
@@ -84,6 +87,28 @@ func TestNormalQuantile(t *testing.T) {
 		if !math.IsNaN(NormalQuantile(p)) {
 			t.Errorf("the quantile at %v is a number", p)
 		}
+	}
+}
+
+// TestWholeTail compares the finite series with the incomplete beta function.
+func TestWholeTail(t *testing.T) {
+	compared := 0
+	for nu := 1; nu <= seriesMost; nu++ {
+		for x := 0.0; x < 400; x = 1.3*x + 1e-6 {
+			t2, f := x*x, float64(nu)
+			want := 0.5 * mathext.RegIncBeta(f/2, 0.5, f/(f+t2))
+			if t2 < f {
+				want = 0.5 - 0.5*mathext.RegIncBeta(0.5, f/2, t2/(f+t2))
+			}
+			if want < seriesLeast {
+				break
+			}
+			near(t, fmt.Sprintf("the tail of %d df at %g", nu, x), wholeTail(x, nu), want, 1e-13*want+1e-15)
+			compared++
+		}
+	}
+	if compared < 40*seriesMost {
+		t.Errorf("only %d values were compared", compared)
 	}
 }
 

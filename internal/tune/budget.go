@@ -45,12 +45,12 @@ func (b *budget) calibrationRuns() int {
 }
 
 // fullLoad is how long a full run may be so that the last comparison has at
-// most 28 % of the time.
+// most 20 % of the time.
 func (b *budget) fullLoad() time.Duration {
 	if b.options.Time <= 0 {
 		return b.options.Full
 	}
-	return b.fullIn(b.options.Time * 28 / 100)
+	return b.fullIn(b.options.Time * 20 / 100)
 }
 
 // fullIn is the length of full runs with which the last comparison takes at most d.

@@ -21,6 +21,17 @@ type Rung struct {
 	Hurts bool
 	// Given: the rung is applied without a trial, below the first rung to judge.
 	Given bool
+	// Alone: the rung is judged on the site as it is, and undone whatever it gives.
+	Alone bool
+}
+
+// label is the rung's name among the attempts. What a rung gives alone is not what it
+// gives on a ladder.
+func (r *Rung) label() string {
+	if r.Alone {
+		return r.Name + ", alone"
+	}
+	return r.Name
 }
 
 // A Climbed is what came of one rung.
@@ -33,6 +44,8 @@ type Climbed struct {
 	Stays bool `json:"stays"`
 	// Before: the trial was in an earlier climb on this history.
 	Before bool `json:"before,omitempty"`
+	// Alone: the rung was judged on the site as it was, and undone.
+	Alone bool `json:"alone,omitempty"`
 	// Unjudged: the rung was applied without a trial.
 	Unjudged bool `json:"unjudged,omitempty"`
 	// Missing are the parts of the rung that could not be planned, with reasons.
@@ -106,14 +119,14 @@ func (t *Tuner) share(waiting []Rung) time.Duration {
 func (t *Tuner) climbedBefore(r Rung) (Climbed, bool) {
 	key := r.key()
 	for _, a := range slices.Backward(t.ledger.Attempts) {
-		if a.Rung != r.Name || a.Key != key || a.Skipped != "" {
+		if a.Rung != r.label() || a.Key != key || a.Skipped != "" {
 			continue
 		}
 		stays := len(t.ledger.inForceOf(&a)) > 0
 		if a.Undone || a.Stays && !stays {
 			return Climbed{}, false
 		}
-		return Climbed{Attempt: a, Stays: stays, Before: true, Unjudged: a.Verdict.Call == iikanji.CallUnknown}, true
+		return Climbed{Attempt: a, Stays: stays, Before: true, Alone: r.Alone, Unjudged: a.Verdict.Call == iikanji.CallUnknown}, true
 	}
 	return Climbed{}, false
 }
@@ -127,7 +140,7 @@ func (t *Tuner) climb(ctx context.Context, r Rung, share time.Duration) (Climbed
 	if err != nil {
 		return Climbed{}, err
 	}
-	c := Climbed{Attempt: Attempt{Candidate: bundleOf(r.Parts, "a rung of the ladder"), Key: r.key(), Says: r.Says, Rung: r.Name, Binding: t.binding()}}
+	c := Climbed{Alone: r.Alone, Attempt: Attempt{Candidate: bundleOf(r.Parts, "a rung of the ladder"), Key: r.key(), Says: r.Says, Rung: r.label(), Binding: t.binding()}}
 	for _, a := range t.ledger.Attempts[from:] {
 		c.Missing = append(c.Missing, a.Says+": "+firstLine(a.Skipped))
 	}
@@ -141,6 +154,8 @@ func (t *Tuner) climb(ctx context.Context, r Rung, share time.Duration) (Climbed
 	switch {
 	case len(planned) == 0:
 		c.Skipped = strings.Join(c.Missing, "; ")
+	case r.Alone && t.Options.Time > 0 && share < t.cost:
+		c.Skipped = "there was no time for a trial"
 	case r.Given || t.Options.Time > 0 && share < t.cost:
 		err = t.applyUnjudged(ctx, r, &c, planned)
 	default:
@@ -205,7 +220,14 @@ func (t *Tuner) judgeRung(ctx context.Context, r Rung, share time.Duration, c *C
 		}
 	}
 	c.Scores = [2]float64{geomean(without), geomean(with)}
-	t.say("%s: %s: %s", map[bool]string{true: "stays", false: "undone"}[c.Stays], r.Says, c.Verdict.Why)
+	what := "undone"
+	switch {
+	case r.Alone:
+		what = "alone"
+	case c.Stays:
+		what = "stays"
+	}
+	t.say("%s: %s: %s", what, r.Says, c.Verdict.Why)
 	return nil
 }
 
@@ -231,6 +253,8 @@ type rungShare struct {
 func (r rungShare) stays(a *Attempt) (bool, string) {
 	v := &a.Verdict
 	switch {
+	case r.rung != nil && r.rung.Alone:
+		return false, "a rung that is judged alone: " + v.Why
 	case v.Call == iikanji.Keep:
 		return true, a.verdictText()
 	case r.rung == nil || r.rung.Hurts || v.Reason == iikanji.Gate || hurts(*v):

@@ -186,3 +186,34 @@ func TestClimbInterrupted(t *testing.T) {
 		}
 	}
 }
+
+// TestClimbAlone checks that a rung that is judged alone is measured on the site as it
+// was and undone, with a gain, a loss and none, and that a later climb judges it again.
+func TestClimbAlone(t *testing.T) {
+	m, tu := newMeadow(t, 5)
+	m.effects = map[string]float64{"a=1": 0.4, "b=1": 0.3, "loss=1": -0.4}
+	rungs := []Rung{rungOf(false, "a=1"), rungOf(false, "b=1"), rungOf(false, "loss=1"), rungOf(false, "none=1")}
+	for i := range rungs {
+		rungs[i].Alone = true
+	}
+	got, out, err := climbed(t, tu, rungs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, effect := range map[string]float64{"a=1": 0.4, "b=1": 0.3, "loss=1": -0.4, "none=1": 0} {
+		c := got[name]
+		if c.Stays || !c.Alone || math.Abs(c.Verdict.Effect.Mid-effect) > 0.1 {
+			t.Errorf("%s: stays %v, alone %v, %+v, want %v", name, c.Stays, c.Alone, c.Verdict.Effect, effect)
+		}
+		if proven := c.Verdict.Call == iikanji.Keep; proven != (effect > 0) {
+			t.Errorf("%s: %s", name, c.Verdict.Call)
+		}
+	}
+	if on := m.on(); len(on) != 0 || len(out.Final) != 0 {
+		t.Errorf("in the end the site is %v, with the last comparison %v", on, out.Final)
+	}
+	again, _, err := climbed(t, tu, []Rung{rungOf(false, "a=1")})
+	if c := again["a=1"]; err != nil || c.Before || !c.Stays {
+		t.Errorf("on the ladder: %v, %+v", err, c)
+	}
+}

@@ -93,12 +93,13 @@ func (f forecast) proven(effect float64, n int) float64 {
 		for i := range c.Pairs {
 			early := c
 			early.Pairs = c.Pairs[:i+1]
-			if v := j.Decide(early); v.Call == iikanji.Keep {
+			call := j.Call(early)
+			if call == iikanji.Keep {
 				kept++
-			} else if v.Call == iikanji.CallUnknown {
-				continue
 			}
-			break
+			if call != iikanji.CallUnknown {
+				break
+			}
 		}
 	}
 	return float64(kept) / provableTrials

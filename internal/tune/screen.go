@@ -115,6 +115,9 @@ func (t *Tuner) screen(ctx context.Context, parts []Candidate) (tried bool, err 
 	}
 	if d.why != "" {
 		t.say("the screening ended: %s", d.why)
+		if d.learned { // the next design has them in the schema file
+			return true, nil
+		}
 		for _, p := range d.parts { // not screened again: they are tried in smaller groups
 			t.screening.broken[p.Key()] = true
 		}
@@ -166,6 +169,9 @@ type design struct {
 	rows     [][]bool
 	runs     []*iikanji.Run
 	why      string // the reason why the design could not be finished
+	// learned: the design ended because of what the search did not know, that
+	// initialize makes tables anew.
+	learned bool
 }
 
 // plan plans each part on the site as it is. Parts that cannot be planned are
@@ -246,6 +252,7 @@ func (d *design) suspect(run *iikanji.Run) bool {
 func (d *design) checkWiped(ctx context.Context) error {
 	wiped, err := d.wiped(ctx, d.applied)
 	if wiped {
+		d.learned = !d.ledger.Wiped
 		d.ledger.Wiped = true
 		d.why = "initialize makes a table anew and wipes a part of it out"
 	}

@@ -186,16 +186,19 @@ func doomedRoot(t *testing.T) (root string, original map[string]string) {
 // start starts the search in another process. after kills it then; 0 for never.
 func doomedRun(t *testing.T, root, step string, after time.Duration) (killed bool) {
 	t.Helper()
-	cmd := exec.Command("/proc/self/exe", "-test.run", "^TestSearchKilled$", "-test.timeout", "2m")
+	ctx := t.Context()
+	if after > 0 {
+		limited, cancel := context.WithTimeout(ctx, after) // kills it
+		defer cancel()
+		ctx = limited
+	}
+	cmd := exec.CommandContext(ctx, "/proc/self/exe", "-test.run", "^TestSearchKilled$", "-test.timeout", "2m")
 	cmd.Env = append(os.Environ(), killedDir+"="+root, killedStep+"="+step, "GORACE=atexit_sleep_ms=0")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
-	}
-	if after > 0 {
-		time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
 	}
 	err := cmd.Wait()
 	var exit *exec.ExitError

@@ -86,7 +86,7 @@ func comparedTable(name, caption, key string, names [2]string, c summary.Compari
 	}
 	if name != "cpu" {
 		t.Columns = append(t.Columns, rightColumn("p95a", "95th, "+names[0]), rightColumn("p95b", "95th, "+names[1]), rightColumn("ratea", "per second, "+names[0]), rightColumn("rateb", "per second, "+names[1]))
-		of = append(of, func(s summary.Side) (float64, string) { return s.P95, milliseconds(s.P95) }, func(s summary.Side) (float64, string) { return s.Rate, fmt.Sprintf("%.3g", s.Rate) })
+		of = append(of, func(s summary.Side) (float64, string) { return s.P95, milliseconds(s.P95) }, func(s summary.Side) (float64, string) { return s.Rate, report.Factor(s.Rate) })
 	}
 	for _, r := range c.Rows {
 		row := []Cell{text(r.Key)}
@@ -118,7 +118,7 @@ func differenceCell(r summary.Compared) Cell {
 		return missing()
 	}
 	v := r.B.Mean/r.A.Mean - 1
-	c := number(v, fmt.Sprintf("%+.0f %%", 100*v))
+	c := number(v, report.Difference(v+1))
 	if v < -0.05 {
 		c.Class = "keep"
 	} else if v > 0.05 {
@@ -132,7 +132,7 @@ func quantitiesTable(names [2]string, d *summary.Difference) *Table {
 	for _, q := range d.Host {
 		change := missing()
 		if q.A != 0 {
-			change = number(q.B/q.A-1, fmt.Sprintf("%+.0f %%", 100*(q.B/q.A-1)))
+			change = number(q.B/q.A-1, report.Difference(q.B/q.A))
 		}
 		t.Rows = append(t.Rows, []Cell{text(q.Name), number(q.A, quantity(q.A)), number(q.B, quantity(q.B)), change, text(q.Unit)})
 	}

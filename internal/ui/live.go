@@ -176,7 +176,7 @@ func (s *Server) liveText() (string, error) {
 		return "", err
 	}
 	var b bytes.Buffer
-	if err := templates["live"].ExecuteTemplate(&b, "live", l); err != nil {
+	if err := templates()["live"].ExecuteTemplate(&b, "live", l); err != nil {
 		return "", fmt.Errorf("rendering the live part: %w", err)
 	}
 	return b.String(), nil

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/iikanji/iikanji/internal/chart"
@@ -31,7 +32,9 @@ type asset struct {
 	body  []byte
 }
 
-var assets, assetURLs = loadAssets()
+// assets are the static files by their names with digests, and their addresses by their
+// plain names. Only a page loads them: every command would start later.
+var assets = sync.OnceValues(loadAssets)
 
 // loadAssets reads the static files; the style sheet begins with that of the charts.
 func loadAssets() (map[string]asset, map[string]string) {
@@ -57,7 +60,8 @@ func loadAssets() (map[string]asset, map[string]string) {
 }
 
 func static(w http.ResponseWriter, r *http.Request) {
-	a, ok := assets[r.PathValue("file")]
+	files, _ := assets()
+	a, ok := files[r.PathValue("file")]
 	if !ok {
 		http.NotFound(w, r)
 		return
@@ -67,10 +71,11 @@ func static(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(a.body) // the browser may be gone
 }
 
-// templates are the pages by the name of their file.
-var templates = parseTemplates()
+// templates are the pages by the name of their file. The first page parses them.
+var templates = sync.OnceValue(parseTemplates)
 
 func parseTemplates() map[string]*template.Template {
+	_, assetURLs := assets()
 	funcs := template.FuncMap{
 		"asset": func(name string) string {
 			if assetURLs[name] == "" {
@@ -91,6 +96,8 @@ func parseTemplates() map[string]*template.Template {
 		"minutes": func(d time.Duration) string { return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60) },
 		"class":   resultClass,
 		"count":   func(n int64) string { return report.Count(n) },
+		"factor":  report.Factor,
+		"number":  func(n int, thing string) string { return report.Number(n, thing) },
 		"add":     func(a, b int) int { return a + b },
 		"entry":   func(path, name, here string) entry { return entry{path, name, path == here} },
 	}
@@ -204,7 +211,7 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, status int, v *vi
 		p.Tables[t.Name] = t.view(r.URL).cut(r.URL)
 	}
 	var b bytes.Buffer
-	if err := templates[v.name].ExecuteTemplate(&b, "layout.html", p); err != nil {
+	if err := templates()[v.name].ExecuteTemplate(&b, "layout.html", p); err != nil {
 		s.o.Log.Error("rendering a page", "page", v.name, "error", err)
 		http.Error(w, "the page could not be rendered; the program's log has the reason", http.StatusInternalServerError)
 		return

@@ -241,7 +241,7 @@ func TestSearchSeconds(t *testing.T) {
 
 func TestRequestTimeline(t *testing.T) {
 	_, body, _ := hostileSite(t).get(t, "/runs/9/requests/1")
-	for _, want := range []string{"● certain", "2 statements are certain, 0 likely, 0 possible", "connection 7", html.EscapeString("<img src=x")} {
+	for _, want := range []string{"● certain", "2 statements certain, 0 likely, 0 possible", "connection 7", html.EscapeString("<img src=x")} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -1,6 +1,7 @@
 package arenatest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -47,6 +48,7 @@ type suite struct {
 	opt   Opt
 	stack *stack.Stack
 	proxy *Proxy
+	built map[string][]byte // of each file that was edited: the text that the services run
 }
 
 // Suite runs the conformance suite on an arena. The test's TestMain must call
@@ -59,7 +61,7 @@ func Suite(t *testing.T, name string, o Opt) {
 	if o.Load == 0 {
 		o.Load = 6 * time.Second
 	}
-	s := &suite{arena: a, opt: o}
+	s := &suite{arena: a, opt: o, built: map[string][]byte{}}
 	s.up(t)
 	var work float64
 	t.Run("untouched", func(t *testing.T) { work = s.untouched(t) })
@@ -113,10 +115,13 @@ type test struct {
 	// until ends the load [afterFault] exchanges after the first fault for which it
 	// returns true. It may be nil. The load must go through the proxy.
 	until func(f *iikanji.Fault) bool
+	// untilWork ends the load once the scenario has reported its work.
+	untilWork bool
 }
 
 func (s *suite) run(t *testing.T, o test) *iikanji.Run {
 	t.Helper()
+	s.settle(t)
 	sc, err := s.arena.Scenario(arena.Options{Data: s.stack.Data(), NoLoad: o.load == 0, Clock: o.clock, Set: o.set,
 		Addresses: []string{strings.TrimPrefix(s.direct(), "http://")}})
 	if err != nil {
@@ -127,7 +132,11 @@ func (s *suite) run(t *testing.T, o test) *iikanji.Run {
 	s.proxy.SetPhase(scenario.Prepare)
 	if o.load > 0 {
 		end := sync.OnceFunc(func() { s.proxy.CountDown(afterFault, cancel) })
-		sc = &watched{Scenario: sc, proxy: s.proxy, until: o.until, end: end}
+		w := &watched{Scenario: sc, proxy: s.proxy, until: o.until, end: end}
+		if o.untilWork {
+			w.worked = cancel
+		}
+		sc = w
 	}
 	run, err := bench.Run(ctx, sc, bench.Options{URL: o.url, Seed: o.seed, Load: o.load})
 	if err != nil {
@@ -189,8 +198,10 @@ func (s *suite) again(t *testing.T) {
 // sameWork checks that the same seed offers the same work as before, and that
 // another seed offers other work.
 func (s *suite) sameWork(t *testing.T, work float64) {
-	same := s.work(t, s.run(t, test{url: s.direct(), seed: 1, load: time.Second, clock: s.opt.Again}))
-	other := s.work(t, s.run(t, test{url: s.direct(), seed: 2, load: time.Second, clock: s.opt.Again}))
+	offered := func(seed uint64) float64 {
+		return s.work(t, s.run(t, test{url: s.direct(), seed: seed, load: time.Second, clock: s.opt.Again, untilWork: true}))
+	}
+	same, other := offered(1), offered(2)
 	if same != work || other == work {
 		t.Errorf("work of seed 1: %.0f and %.0f, of seed 2: %.0f", work, same, other)
 	}
@@ -255,7 +266,8 @@ func (s *suite) plant(t *testing.T, p *Fault) *iikanji.Run {
 	return s.run(t, o)
 }
 
-// edit breaks the app's source and returns a function that restores it.
+// edit breaks the app's source and returns a function that restores it. The
+// services get the source of the moment before the next run, see settle.
 func (s *suite) edit(t *testing.T, edits []Edit) (mend func()) {
 	t.Helper()
 	was := map[string][]byte{}
@@ -265,7 +277,7 @@ func (s *suite) edit(t *testing.T, edits []Edit) (mend func()) {
 		}
 	}
 	for _, e := range edits {
-		path := filepath.Join(s.stack.Places().Webapp, e.File)
+		path := s.source(e.File)
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -276,18 +288,40 @@ func (s *suite) edit(t *testing.T, edits []Edit) (mend func()) {
 		if _, seen := was[path]; !seen {
 			was[path] = text
 		}
+		if _, seen := s.built[e.File]; !seen {
+			s.built[e.File] = text
+		}
 		write(t, path, []byte(strings.Replace(string(text), e.Old, e.New, 1)))
 	}
-	if err := s.restart(edits); err != nil {
-		restore()
-		t.Fatal(err)
-	}
-	return func() {
-		restore()
-		if err := s.restart(edits); err != nil {
+	return restore
+}
+
+func (s *suite) source(file string) string { return filepath.Join(s.stack.Places().Webapp, file) }
+
+// settle builds and restarts the services if the source is not the one that they
+// run. Between two edits the source is not built without them.
+func (s *suite) settle(t *testing.T) {
+	t.Helper()
+	now, changed := map[string][]byte{}, []string(nil)
+	for file, built := range s.built {
+		text, err := os.ReadFile(s.source(file))
+		if err != nil {
 			t.Fatal(err)
 		}
+		if now[file] = text; !bytes.Equal(text, built) {
+			changed = append(changed, file)
+		}
 	}
+	if len(changed) == 0 {
+		return
+	}
+	if err := s.restart(changed); err != nil {
+		for _, file := range changed {
+			s.built[file] = nil // unknown
+		}
+		t.Fatal(err)
+	}
+	s.built = now
 }
 
 func write(t *testing.T, path string, text []byte) {
@@ -297,9 +331,9 @@ func write(t *testing.T, path string, text []byte) {
 	}
 }
 
-// restart builds the services whose sources have one of the edited files, and
-// starts them. An edit outside of all sources restarts every service with a source.
-func (s *suite) restart(edits []Edit) error {
+// restart builds the services whose sources have one of the files, and starts them. A
+// file outside of all sources restarts every service with a source.
+func (s *suite) restart(files []string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	var built, all []arena.Service
@@ -308,7 +342,7 @@ func (s *suite) restart(edits []Edit) error {
 			continue
 		}
 		all = append(all, svc)
-		if slices.ContainsFunc(edits, func(e Edit) bool { return strings.HasPrefix(e.File, svc.Source+"/") }) {
+		if slices.ContainsFunc(files, func(f string) bool { return strings.HasPrefix(f, svc.Source+"/") }) {
 			built = append(built, svc)
 		}
 	}

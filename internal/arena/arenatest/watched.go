@@ -8,13 +8,15 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// A watched scenario reports its phases to the proxy, and calls end when the
-// scenario reports a fault for which until returns true.
+// A watched scenario reports its phases to the proxy. It calls end when the scenario
+// reports a fault for which until returns true, and worked when it reports its work.
 type watched struct {
 	scenario.Scenario
 	proxy *Proxy
 	until func(f *iikanji.Fault) bool // may be nil
 	end   func()
+
+	worked func() // may be nil
 }
 
 // Prepare runs the wrapped scenario's Prepare.
@@ -44,13 +46,13 @@ func (w *watched) Validate(ctx context.Context, s scenario.Session) error {
 }
 
 func (w *watched) session(s scenario.Session) scenario.Session {
-	if w.until == nil {
+	if w.until == nil && w.worked == nil {
 		return s
 	}
 	return watchedSession{s, w}
 }
 
-// A watchedSession inspects each reported fault.
+// A watchedSession inspects each reported fault, and the gauge of the work.
 type watchedSession struct {
 	scenario.Session
 	scenario *watched
@@ -68,9 +70,17 @@ func (s watchedSession) Fail(err error) {
 	s.look(err)
 }
 
+// Gauge reports a gauge to the session.
+func (s watchedSession) Gauge(name, unit string, value float64) {
+	s.Session.Gauge(name, unit, value)
+	if name == WorkGauge && s.scenario.worked != nil {
+		s.scenario.worked()
+	}
+}
+
 func (s watchedSession) look(err error) {
 	var f *scenario.Fault
-	if !errors.As(err, &f) {
+	if s.scenario.until == nil || !errors.As(err, &f) {
 		return
 	}
 	seen := iikanji.Fault{Kind: f.Kind, Check: f.Check}

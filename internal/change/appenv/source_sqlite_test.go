@@ -26,6 +26,27 @@ func open(driver, path string) (*sqlx.DB, error) {
 	return sqlx.Open(driver, "file:"+(&url.URL{Path: path}).EscapedPath()+"?mode=rw&_pragma=busy_timeout(5000)<|&_pragma=synchronous(OFF)>")
 }
 `,
+	"a file that a lever keeps open": `package main
+
+import (
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+	_ "modernc.org/sqlite"
+)
+
+type kept struct{}
+
+func (kept) open(dsn string, again func() (*sqlx.DB, error)) (*sqlx.DB, error) { return again() }
+
+var files kept
+
+func open(driver string, id int) (*sqlx.DB, error) {
+	return files.open(fmt.Sprintf("file:%d.db?mode=rw", id), func() (*sqlx.DB, error) {
+		return sqlx.Open(driver, fmt.Sprintf("file:%d.db?mode=rw<|&_pragma=synchronous(OFF)>", id))
+	})
+}
+`,
 	"a format": `package main
 
 import (

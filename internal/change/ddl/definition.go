@@ -69,6 +69,17 @@ func (d definition) key(name string) (key, bool) {
 	return ks[i], true
 }
 
+// columns returns the names of the columns in their order.
+func (d definition) columns() []string {
+	var names []string
+	for _, e := range d.elements {
+		if m := columnForm.FindStringSubmatch(e); m != nil {
+			names = append(names, strings.ReplaceAll(m[1], "``", "`"))
+		}
+	}
+	return names
+}
+
 // column returns the element that describes a column; "" when the table has no
 // such column. SQL ignores the case of column names.
 func (d definition) column(name string) string {

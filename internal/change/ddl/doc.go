@@ -1,8 +1,9 @@
 // Package ddl plans changes of indexes: add one, drop one, replace one by
-// another. It changes the table and, on request, also the schema file that the
+// another, or add a column that the server computes from others, with an index
+// (column.go). It changes the table and, on request, also the schema file that the
 // benchmark's initialize loads, so that the index survives initialize.
 //
-// It does not choose indexes (diagnose does), alters no data and no column, and
+// It does not choose indexes (diagnose does), alters no data and no column of the app, and
 // makes no FULLTEXT index. It drops a unique index only when another one
 // enforces the same rule: after a row has broken the rule, the drop could not be
 // undone.

@@ -134,6 +134,7 @@ func TestConformanceIntoFile(t *testing.T) {
 			"add":     change.IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp DESC")),
 			"replace": change.IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp DESC", "drop", "wrong")),
 			"drop":    change.IntoSchemaFile(remedy("drop index", "isu_condition", "name", "wrong")),
+			"column":  change.IntoSchemaFile(remedy("add column", "isu_condition", "name", "at", "type", "tinyint", "as", "hour(timestamp)", "columns", "at, uuid")),
 		},
 		Serves:  func() error { return s.db.Ping() },
 		Disturb: s.disturb,

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -24,9 +23,6 @@ var _ change.Laster = Kind{}
 
 // Name implements change.Kind.
 func (Kind) Name() string { return "ddl" }
-
-// plainForm is the form of a plainName.
-var plainForm = regexp.MustCompile(`^[\p{L}\p{N}_$-]{1,64}$`)
 
 // systemSchemas belong to the server. A change there can lock every account out.
 var systemSchemas = []string{"mysql", "information_schema", "performance_schema", "sys", "ndbinfo", scratchSchema}

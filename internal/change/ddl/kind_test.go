@@ -103,8 +103,10 @@ func TestConformance(t *testing.T) {
 			"add spatial": remedy("add index", "cond", "columns", "place", "index", "spatial"),
 			"replace":     remedy("add index", "cond", "columns", "jia, timestamp DESC", "drop", "wrong"),
 			"drop":        remedy("drop index", "cond", "name", "late"), // the undo adds it between others
+			"column":      remedy("add column", "cond", "name", "size", "type", "tinyint", "as", "CASE WHEN char_length(jia) < 10 THEN 0 ELSE 1 END", "columns", "size, id DESC"),
 		},
 		Effects: map[string]string{
+			"column":      "`size` tinyint(4) GENERATED ALWAYS AS (case when char_length(`jia`) < 10 then 0 else 1 end) STORED INVISIBLE",
 			"add":         "KEY `iikanji_jia_id` (`jia`,`id`)",
 			"add spatial": "SPATIAL KEY `iikanji_place` (`place`)",
 			"replace":     "KEY `iikanji_jia_timestamp` (`jia`,`timestamp` DESC)",
@@ -145,6 +147,8 @@ func TestThereAndBack(t *testing.T) {
 		{remedy("drop index", "cond", "name", "last"), "`late`", "`last`"},
 		{remedy("add index", "isu", "columns", "name, id"), "KEY `iikanji_name_id` (`name`,`id`)", "\x00"},
 		{remedy("drop index", "isu", "name", "name"), "CONSTRAINT `fk`", "KEY `name`"},
+		{remedy("add column", "cond", "name", "half", "type", "int unsigned", "as", "`od``d` / 2"), "`half` int(10) unsigned GENERATED ALWAYS AS (`od``d` / 2) STORED INVISIBLE", "KEY `half`"},
+		{remedy("add column", "cond", "name", "spot", "type", "point", "default", "POINT(char_length(jia), 1)", "columns", "spot", "index", "spatial", "index name", "spot"), "SPATIAL KEY `spot` (`spot`)", "\x00"},
 	} {
 		site := s.open("")
 		before, err := site.Content(t.Context(), iikanji.Op{Verb: iikanji.SQL, Place: "database/site." + c.r.Args["table"]})
@@ -209,6 +213,14 @@ func TestRefused(t *testing.T) {
 		{remedy("add index", "cond", "columns", "id", "weakens", "durability"), "weakens"},
 		{remedy("add index", "cond", "columns", "id", "weakens", "nothing"), "unknown argument"}, // the asker declares no promise
 		{remedy("add index", "cond", "columns", "jia, created_at"), change.ErrNothing.Error()},   // except for its comment
+		{remedy("add column", "cond", "name", "jia", "type", "int", "as", "id"), "a column jia already"},
+		{remedy("add column", "cond", "name", "x", "type", "int"), `either "as" or "default"`},
+		{remedy("add column", "cond", "name", "x", "type", "int", "as", "id", "default", "id"), `either "as" or "default"`},
+		{remedy("add column", "cond", "name", "x", "type", "int NOT NULL", "as", "id"), "without attributes"},
+		{remedy("add column", "cond", "name", "x", "type", "int", "as", "id) STORED, DROP COLUMN (jia"), "one expression"},
+		{remedy("add column", "cond", "name", "x", "type", "int", "as", "nope"), "empty copy"},
+		{remedy("add column", "cond", "name", "x", "type", "int", "as", "id", "columns", "y"), "no column"},
+		{remedy("add column", "cond`; DROP TABLE isu; --", "name", "x", "type", "int", "as", "id"), "plain names"},
 		{remedy("drop index", "cond", "name", "not there"), change.ErrNothing.Error()},
 		{remedy("drop index", "cond"), "argument name is missing"},
 		{remedy("drop index", "cond", "name", "u"), "unique"},
@@ -231,6 +243,16 @@ func TestRefused(t *testing.T) {
 		r.Args["schema"] = schema
 		if _, err := change.Plan(t.Context(), s.open(""), r); err == nil || !strings.Contains(err.Error(), "the server's own") {
 			t.Errorf("a table of %s: %v", schema, err)
+		}
+	}
+}
+
+func TestPlainNames(t *testing.T) {
+	for name, want := range map[string]bool{"isu_condition": true, "表1$-x": true, "Ⅷ": true, strings.Repeat("é", 64): true,
+		"": false, strings.Repeat("é", 65): false, "a.b": false, "a/b": false, "a b": false, "a`": false, "a\n": false, "a\xff": false} {
+		var n plainName
+		if err := n.UnmarshalText([]byte(name)); (err == nil) != want || want && string(n) != name {
+			t.Errorf("%q: %v, %q", name, err, n)
 		}
 	}
 }

@@ -11,12 +11,13 @@ import (
 
 func quote(name string) string { return change.QuoteName(name) }
 
-// An alter is a change of a table's indexes.
+// An alter is a change of a table's indexes and columns.
 type alter struct {
-	add  key    // without a name if no index is added
-	drop string // the index's name; "" if none is dropped
-	keep []key  // indexes that the server would drop by itself
-	says string
+	column string // the element of a new column; "" if none is added
+	add    key    // without a name if no index is added
+	drop   string // the index's name; "" if none is dropped
+	keep   []key  // indexes that the server would drop by itself
+	says   string
 }
 
 // clauses returns the clauses of the ALTER TABLE.
@@ -29,15 +30,21 @@ func (a alter) clauses() []string {
 		cs = append(cs, "DROP INDEX "+quote(k.name))
 	}
 	for _, e := range a.elements() {
+		if e == a.column {
+			e = "COLUMN " + e
+		}
 		cs = append(cs, "ADD "+e)
 	}
 	return cs
 }
 
-// elements returns the indexes that exist after the change and that CREATE TABLE
-// does not list before it.
+// elements returns the column and the indexes that exist after the change and that
+// CREATE TABLE does not list before it.
 func (a alter) elements() []string {
 	var es []string
+	if a.column != "" {
+		es = append(es, a.column)
+	}
 	for _, k := range a.keep {
 		es = append(es, k.element())
 	}
@@ -48,9 +55,9 @@ func (a alter) elements() []string {
 }
 
 // fromTo returns the clauses that lead from one definition to another with
-// different indexes. The server shows an added index after the others of its
-// sort. All indexes after the first difference are therefore dropped and added
-// again in their order.
+// different indexes, or without columns that the first has. The server shows an
+// added index after the others of its sort. All indexes after the first difference
+// are therefore dropped and added again in their order.
 func fromTo(from, to definition) []string {
 	have, want := from.keys(), to.keys()
 	same := 0
@@ -60,6 +67,11 @@ func fromTo(from, to definition) []string {
 	var cs []string
 	for _, k := range have[same:] {
 		cs = append(cs, "DROP INDEX "+quote(k.name))
+	}
+	for _, c := range from.columns() {
+		if to.column(c) == "" {
+			cs = append(cs, "DROP COLUMN "+quote(c))
+		}
 	}
 	for _, k := range want[same:] {
 		cs = append(cs, "ADD "+k.element())

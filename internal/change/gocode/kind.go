@@ -49,7 +49,11 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 		if len(t.edited) == 0 {
 			return change.ErrNothing
 		}
-		return t.prove(ctx, h, svc, dir)
+		if err := t.prove(ctx, h, svc, dir); err != nil {
+			return err
+		}
+		t.own, err = s.RunOwnTests(ctx, svc, source, dir)
+		return err
 	})
 	if err != nil {
 		return nil, err

@@ -32,6 +32,7 @@ type task struct {
 	what          []string          // of the places, each text once
 	tested        bool              // a fix is not proven by types and flow
 	declared      []iikanji.Promise
+	own           change.OwnTests // of the app
 }
 
 // rewrite applies the fixes of each lever to the copy in dir, in their order.
@@ -200,5 +201,9 @@ func (t *task) says(edits []change.Edit) string {
 	if len(text) > maxSays {
 		text = strings.ToValidUTF8(text[:maxSays], "") + "…"
 	}
-	return fmt.Sprintf("%s in %s (%s; %s)", text, placeOf(t.args.Func), strings.Join(t.args.Levers, ", "), strings.Join(names, ", "))
+	text = fmt.Sprintf("%s in %s (%s; %s)", text, placeOf(t.args.Func), strings.Join(t.args.Levers, ", "), strings.Join(names, ", "))
+	if own := t.own.String(); own != "" {
+		text += "; " + own
+	}
+	return text
 }

@@ -11,6 +11,10 @@ var acts = []change.DeclaredAct{
 		Name: "varnish", Help: "keep answers in a Varnish between nginx and the app; starts it; weakens freshness",
 		Belief: change.Belief{Chance: 0.4, Gain: 0.10}, Worth: change.WorthState,
 	}),
+	change.Declare[nginxPages](change.Act{
+		Name: "nginx", Help: "keep answers in nginx until a write; has a Go app drop them; weakens tested-only",
+		Belief: change.Belief{Chance: 0.4, Gain: 0.10}, Worth: change.WorthState,
+	}),
 }
 
 // A planner is the decoded arguments of an act.

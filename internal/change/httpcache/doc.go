@@ -1,7 +1,7 @@
 // Package httpcache plans changes that put a cache of HTTP answers in front of an
-// application: a Varnish behind nginx.
+// application: a Varnish behind nginx, or nginx's own cache.
 //
-// Steps of a plan:
+// Steps of a plan with Varnish:
 //
 //  1. find the act of the remedy and decode its arguments (acts.go, varnish.go);
 //  2. read nginx's configuration: which location answers the path, where it passes
@@ -34,11 +34,20 @@
 //     for the end of the connection would hang, so nginx closes it (nginx.go);
 //   - clients cannot set the headers by which the VCL works.
 //
-// nginx's own cache is not purged here, only kept by age (nginxconf, act cache). A
-// purge, by a module, by removal of the key's file or by a request that bypasses the
-// cache, misses a fetch that began before the write and is stored after it, and nginx
-// alone has nothing that could hold a generation. A ban of pages in Varnish misses it
-// too: TestVarnish/linear fails with one.
+// The act nginx (nginxpages.go) keeps pages in nginx's own cache until a write, for a Go
+// app. A purge of the page's file, by a module or by its removal, would miss a fetch that
+// began before the write and is stored after it. So nginx has a generation in the key,
+// too: the target of a symbolic link, which it reads as $realpath_root, and which the app
+// renews before it answers a write (package pagegen). Such a plan
+//
+//  1. finds the app that answers the paths, and refuses a site on which something else
+//     may change the pages;
+//  2. wraps the app's handlers in a copy of its source, and builds it (appsource.go);
+//  3. adds the cache, its key, and a bypass for requests that find no generation.
+//
+// The app is restarted before nginx keeps anything; the undo has the reverse order. A
+// write drops all pages, or those of a table (drops.go) that the app's own notes justify
+// (rule WEB117).
 //
 // The package sends no request. Whether an answer is the same for all clients is
 // proven by the observed run; package promise computes what is weakened without.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
@@ -16,7 +18,11 @@ var _ change.ReadsBack = Kind{}
 // change, nginx's workers were started with it, and the cache was started with its
 // program.
 func (k Kind) InForce(ctx context.Context, s *change.Site, c *iikanji.Change, _ bool) error {
-	errs := []error{nginxedit.InForce(ctx, s, c.Target, c, nginxedit.Workers{})}
+	web := *c
+	if !slices.ContainsFunc(c.Do, func(op iikanji.Op) bool { return op.Verb == iikanji.Reload }) {
+		web.Do = nil // of nginx, nothing changed
+	}
+	errs := []error{nginxedit.InForce(ctx, s, c.Target, &web, nginxedit.Workers{})}
 	if c.Remedy != nil {
 		errs = append(errs, nginxedit.Effective(k.Plan(ctx, s, *c.Remedy)))
 	}
@@ -28,7 +34,8 @@ func (k Kind) InForce(ctx context.Context, s *change.Site, c *iikanji.Change, _ 
 	return errors.Join(errs...)
 }
 
-// startedWith refuses a running cache that was started before its program was written.
+// startedWith refuses a running cache or app that was started before its program or its
+// source was written.
 func startedWith(s *change.Site, service string, c *iikanji.Change) error {
 	svc := s.Services[service]
 	if svc.Processes == nil {
@@ -47,8 +54,8 @@ func startedWith(s *change.Site, service string, c *iikanji.Change) error {
 		if op.Verb != iikanji.Write || !known {
 			continue
 		}
-		if op.Place != svc.Config {
-			continue // nginx's configuration is written after the start of the cache
+		if op.Place != svc.Config && (svc.Source == "" || !strings.HasPrefix(op.Place, svc.Source+"/")) {
+			continue // nginx's configuration is written after the start of the service
 		}
 		for _, pid := range pids {
 			p, err := change.ReadProcess(h, pid)

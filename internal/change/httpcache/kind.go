@@ -22,7 +22,7 @@ func (Kind) Name() string { return "httpcache" }
 
 // Help implements change.Kind.
 func (Kind) Help() string {
-	return "Caches of HTTP answers between nginx and the app, and the services that keep them. The target is nginx's service. Needs a reload, and starts or restarts the cache."
+	return "Caches of HTTP answers between nginx and the app, and the services that keep them. The target is nginx's service. Needs a reload, and starts or restarts the cache, or restarts the app."
 }
 
 // A task is one plan under way: the edits of nginx's configuration, and the service
@@ -32,6 +32,8 @@ type task struct {
 	cache     change.Service
 	cacheName string
 	edits     []change.Edit // of the cache's files
+	app       string        // the service that drops pages
+	appEdits  []change.Edit // of its source
 }
 
 // Plan implements change.Kind.
@@ -52,23 +54,29 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err != nil {
 		return nil, err
 	}
-	if len(front) == 0 && len(t.edits) == 0 {
+	if len(front) == 0 && len(t.edits) == 0 && len(t.appEdits) == 0 {
 		return nil, change.ErrNothing
 	}
 	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: t.Says, Weakens: t.Weakens, Risk: iikanji.RiskRestart}
-	var parts []*iikanji.Change
-	if len(t.edits) > 0 {
-		cache := &iikanji.Change{Target: t.cacheName}
-		change.FromEdits(cache, iikanji.Restart, change.OnHost(t.cache.Host, t.edits...)...)
-		parts = append(parts, cache)
-	}
-	if len(front) > 0 {
-		web := &iikanji.Change{Target: r.Target}
-		change.FromEdits(web, iikanji.Reload, front...)
-		parts = append(parts, web)
-	}
-	change.InTurn(c, parts...)
+	change.InTurn(c, t.parts(r.Target, front)...)
 	return c, nil
+}
+
+// parts are the changes of the app, of the cache and of nginx, in the order in which
+// they are made: the app drops pages before any is kept.
+func (t *task) parts(web string, front []change.Edit) []*iikanji.Change {
+	var parts []*iikanji.Change
+	add := func(service string, notice iikanji.Verb, edits []change.Edit) {
+		if len(edits) > 0 {
+			part := &iikanji.Change{Target: service}
+			change.FromEdits(part, notice, edits...)
+			parts = append(parts, part)
+		}
+	}
+	add(t.app, iikanji.Restart, t.appEdits)
+	add(t.cacheName, iikanji.Restart, change.OnHost(t.cache.Host, t.edits...))
+	add(web, iikanji.Reload, front)
+	return parts
 }
 
 // find chooses the service that keeps the answers: the named one, or the only one of

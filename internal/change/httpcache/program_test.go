@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"testing"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/pagegen"
 )
 
 // some is a program with every part.
@@ -61,6 +63,31 @@ func FuzzProgram(f *testing.F) {
 		}
 		if _, err := regexp.Compile(g.expression()); err != nil {
 			t.Errorf("path %q: %v", text, err)
+		}
+	})
+}
+
+// FuzzDrops: rows that are read are printed as they were read, and stay in their place in
+// nginx's configuration and in Go source.
+func FuzzDrops(f *testing.F) {
+	f.Add("POST /comment/:1=/article/:1,/list;POST /post=/")
+	f.Add("DELETE /a=")
+	f.Add("POST /a=/b\"; return 200")
+	f.Fuzz(func(t *testing.T, text string) {
+		var rows, again drops
+		if rows.UnmarshalText([]byte(text)) != nil {
+			return
+		}
+		if err := again.UnmarshalText([]byte(rows.String())); err != nil || fmt.Sprint(again) != fmt.Sprint(rows) {
+			t.Errorf("%q became %q: %v", text, rows, err)
+		}
+		p := pagegen.Plan{Folder: "/dev/shm/iikanji-0", Kept: []string{"/"}, Table: rows}
+		source, err := planSource(p)
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if read, err := parsePlan(source); err != nil || fmt.Sprint(read) != fmt.Sprint(p) {
+			t.Errorf("%q: %+v, %v", text, read, err)
 		}
 	})
 }

@@ -114,8 +114,8 @@ func (s *testSite) read(t *testing.T) {
 	s.options = []string{"-p", quick}
 }
 
-// start starts nginx and the supervisor of Varnish.
-func (s *testSite) start(t *testing.T) {
+// startNginx starts nginx.
+func (s *testSite) startNginx(t *testing.T) {
 	t.Helper()
 	cmd := exec.Command("nginx", append(s.args("conf/nginx.conf"), "-g", "daemon off;")...)
 	cmd.SysProcAttr, cmd.Stderr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}, t.Output()
@@ -123,6 +123,15 @@ func (s *testSite) start(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Signal(syscall.SIGTERM); _ = cmd.Wait() })
+	if err := eventually(func() error { return dial(s.port) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// start starts nginx and the supervisor of Varnish.
+func (s *testSite) start(t *testing.T) {
+	t.Helper()
+	s.startNginx(t)
 	l, err := net.Listen("unix", filepath.Join(s.dir, "control"))
 	if err != nil {
 		t.Fatal(err)
@@ -143,9 +152,6 @@ func (s *testSite) start(t *testing.T) {
 		}
 	})
 	t.Cleanup(func() { l.Close(); serving.Wait(); s.stopCache() })
-	if err := eventually(func() error { return dial(s.port) }); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // enableFile is the file that starts Varnish.

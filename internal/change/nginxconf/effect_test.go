@@ -205,14 +205,26 @@ func TestCacheExpires(t *testing.T) {
 	}
 }
 
-// expand is the part of a text that an expression names.
-func expand(t *testing.T, p nginxedit.Pattern, text string) string {
+// A timeSlice is one line of a map from the clock to slices.
+type timeSlice struct {
+	pattern nginxedit.Pattern
+	re      *regexp.Regexp
+	rest    string // of the value, after the part that the expression names
+}
+
+// slicesOf are the lines of the map of a slicing. Each expression is compiled once.
+func slicesOf(t *testing.T, sl nginxedit.Slice) (all []timeSlice) {
 	t.Helper()
-	re, err := regexp.Compile(p.What)
-	if err != nil {
-		t.Fatal(err)
+	m := sl.Block()
+	for _, d := range m.Block.Items[1:] {
+		p := nginxedit.Pattern{How: "~", What: strings.TrimPrefix(d.Name(), "~")}
+		re, err := regexp.Compile(p.What)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, timeSlice{p, re, d.Arg(0)[len("${iikanji_time}"):]})
 	}
-	return re.FindStringSubmatch(text)[1]
+	return all
 }
 
 // TestSlices: the expressions divide the clock into slices of each length.
@@ -222,15 +234,19 @@ func TestSlices(t *testing.T) {
 		if sl.Length != want {
 			t.Fatalf("for %v the slice is %v", want+want/2, sl.Length)
 		}
-		m := sl.Block()
+		lines, asked := slicesOf(t, sl), 0
 		of := func(ms int64) string {
 			clock := fmt.Sprintf("%d.%03d", ms/1000, ms%1000)
-			for _, d := range m.Block.Items[1:] {
-				p := nginxedit.Pattern{How: "~", What: strings.TrimPrefix(d.Name(), "~")}
-				if ok, err := p.MatchesPath(clock); err != nil {
-					t.Fatal(err)
-				} else if ok {
-					return expand(t, p, clock) + d.Arg(0)[len("${iikanji_time}"):]
+			asked++
+			for _, l := range lines {
+				found := l.re.FindStringSubmatch(clock)
+				if asked%100 == 1 { // what plans rest on, which compiles the expression each time
+					if ok, err := l.pattern.MatchesPath(clock); err != nil || ok != (found != nil) {
+						t.Fatalf("%s: %s matches: %v, %v", l.pattern.What, clock, ok, err)
+					}
+				}
+				if found != nil {
+					return found[1] + l.rest
 				}
 			}
 			t.Fatalf("%v: no slice for %s", want, clock)

@@ -217,10 +217,15 @@ func ResultWord(result string) string {
 	return result
 }
 
-// Effect formats an effect on ln(score) in percent, with its interval.
+// Effect formats an effect on ln(score) in percent, with its interval; as a factor where
+// it is large.
 func Effect(i iikanji.Interval) string {
 	if i.Level == 0 {
 		return "-"
+	}
+	if i.Mid >= math.Log(10) {
+		of := func(d float64) string { return report.Factor(math.Exp(d)) }
+		return fmt.Sprintf("× %s (%s to %s)", of(i.Mid), of(i.Lo), of(i.Hi))
 	}
 	of := func(d float64) float64 { return 100 * math.Expm1(d) }
 	return fmt.Sprintf("%+.1f %% (%+.1f to %+.1f)", of(i.Mid), of(i.Lo), of(i.Hi))
@@ -285,7 +290,7 @@ func difference(r summary.Compared) string {
 	case r.A.Mean <= 0:
 		return "-"
 	}
-	return fmt.Sprintf("%+.0f %%", 100*(r.B.Mean/r.A.Mean-1))
+	return report.Difference(r.B.Mean / r.A.Mean)
 }
 
 // Short is the table of a comparison of two runs for a terminal of 80 columns; most

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/iikanji/iikanji/internal/target/targettest"
+)
+
+// exampleLimits bound the times and repetitions of examples.
+const exampleLimits = "time=55,load=1,short=0.3,full=0.3,watch=5,for=5,pairs=2,trials=100,searches=1,scale=0.001,aa=1,n=1,every=0.1"
+
+// An example is a line of a help text with what its run must print.
+type example struct {
+	line string
+	want string // in its output
+	// Until it is met, a command runs that only an interrupt ends.
+	forever bool
+	status  int
+	in      string // standard input
+	shop    bool   // isucondition is the arena shop, not the running site
+	before  func(x *examples)
+}
+
+// examplesInOrder are all examples of all commands. Later ones use what earlier ones
+// left, as in a day's work: run 7 is an observed one, change 3 is in force.
+func examplesInOrder() []example {
+	fill := func(x *examples) { x.fillRuns(6) }
+	return slices.Concat(fileExamples, []example{
+		{line: `iikanji init`, want: "describes the site"},
+		{line: `iikanji init http://127.0.0.1:8080 --bench './bench --target $IIKANJI_URL'`, want: "describes the site", before: (*examples).forgetFile},
+		{line: `iikanji init --into /srv/shop && iikanji doctor /srv/shop`, want: "none failed"},
+		{line: `iikanji doctor`, want: "none failed", before: (*examples).giveBench},
+		{line: `iikanji doctor /srv/shop --restart --bench`, want: "none failed"},
+		{line: `iikanji bench isucondition`, want: "passed"},
+		{line: `iikanji bench isucondition --load 20s --json`, want: `"outcome": "passed"`},
+		{line: `iikanji diagnose isucondition`, want: "DB101", before: fill},
+		{line: `iikanji diagnose isucondition --run 7 --explain DB101`, want: "DB101"},
+		{line: `iikanji history replay isucondition 7 --dry-run`, want: "nothing to change"},
+		{line: `iikanji history isucondition`, want: "no change has been planned"},
+		{line: `iikanji plan isucondition`, want: "can be planned; nothing was changed"},
+		{line: `iikanji plan isucondition DB101 WEB102`, want: "DB101"},
+		{line: `iikanji plan isucondition --run 7 --kind nginxconf`, want: "WEB102"},
+		{line: `iikanji plan isucondition --file remedies.json --json`, want: `"kind": "mysqlconf"`},
+		{line: `iikanji apply isucondition WEB102.1 --run 7`, want: "change 1 is applied"},
+		{line: `iikanji export isucondition ./tuned`, want: "1 change and"},
+		{line: `cd tuned && NGINX_CONF=/etc/nginx/nginx.conf sh apply.sh`, want: "nginx.conf", before: (*examples).otherMachine},
+		{line: `iikanji apply isucondition DB101 --dry-run`, want: "nothing was changed"},
+		{line: `iikanji apply isucondition DB101`, want: "change 2 is applied"},
+		{line: `iikanji apply isucondition --file remedy.json`, want: "change 3 is applied"},
+		{line: `iikanji history isucondition 3`, want: "keepalive_requests"},
+		{line: `iikanji revert isucondition 3`, want: "change 3 is undone"},
+		{line: `iikanji revert isucondition --all`, want: "change 1 is undone"},
+		{line: `iikanji recover isucondition`, want: "nothing was half done"},
+		{line: `iikanji recover isucondition --damaged undo`, want: "nothing was half done"},
+		{line: `iikanji history replay isucondition 7`, want: "nothing to change"},
+		{line: `iikanji history show isucondition 7`, want: "run 7"},
+		{line: `iikanji history show isucondition 7 --json`, want: `"id": 7`},
+		{line: `iikanji history diff isucondition 7 3`, want: "run 7: "},
+		{line: `iikanji history diff isucondition 7 3 --json`, want: `"routes"`},
+		{line: `iikanji history note isucondition 7 "cache warmed by hand"`, want: "noted: "},
+		{line: `iikanji history note isucondition 0 "team day 2"`, want: "noted: "},
+		{line: `iikanji history isucondition --runs --format markdown`, want: "| 7 |"},
+		{line: `iikanji judge isucondition DB101`, want: "KEPT"},
+		{line: `iikanji judge isucondition WEB102.1 --time 5m`, want: "runs"},
+		{line: `iikanji judge isucondition --file remedy.json --json`, want: `"says"`},
+		{line: `iikanji tune isucondition`, want: "× the untouched"},
+		{line: `iikanji tune isucondition --time 1h --until x10`, want: "× the untouched"},
+		{line: `iikanji tune isucondition --proposer ./propose.py`, want: "× the untouched"},
+		{line: `iikanji history isucondition --search`, want: "× the untouched"},
+		{line: `iikanji history commit isucondition --history ./history`, want: "committed", before: (*examples).copyHistory},
+		{line: `iikanji history commit isucondition -m "day 2"`, want: "committed", before: (*examples).historyInGit},
+		{line: `iikanji report isucondition`, want: "report.html"},
+		{line: `iikanji report isucondition --out report.md`, want: "report.md"},
+		{line: `iikanji report isucondition --out - --format json`, want: `"headline"`},
+		{line: `iikanji report isucondition --out tables/`, want: "tables"},
+		{line: `iikanji ui isucondition`, want: "http://127.0.0.1:", forever: true},
+		{line: `iikanji ui isucondition --listen 127.0.0.1:9000 --otlp :4318`, want: "/v1/traces", forever: true},
+		{line: `iikanji ui isucondition --check`, want: "history: "},
+		{line: `iikanji mcp isucondition`, want: `"serverInfo"`, in: hello},
+		{line: `claude mcp add iikanji -- iikanji mcp isucondition`, want: `"serverInfo"`, in: hello},
+		{line: `iikanji diagnose isucondition --format markdown > findings.md`, want: ""},
+		{line: `iikanji top`, want: "cpu", forever: true},
+		{line: `iikanji top isucondition -n 60 --format tsv > host.tsv`, want: ""},
+		{line: `iikanji top -s app=1234 -s db=987`, want: "app", forever: true},
+		{line: `iikanji diagnose /srv/shop --watch 10m`, want: "DB101"},
+		{line: `iikanji diagnose /srv/shop --watch 1h --sensors`, want: "DB101"},
+		{line: `iikanji collect --for 10m --into before`, want: "before"},
+		{line: `iikanji collect /srv/shop --for 1h --sensors --into monday`, want: "monday"},
+		{line: `iikanji diagnose --from before`, want: "DB101"},
+		{line: `iikanji diff before after`, want: "harbour", before: func(x *examples) { x.copyFolder("before", "after") }},
+		{line: `iikanji up isucondition`, want: "nginx", forever: true, shop: true},
+		{line: `iikanji up isucondition --dir ./isu --port 8080`, want: "nginx", forever: true, shop: true},
+		{line: `iikanji up isucondition --json </dev/null`, want: `"url"`, forever: true, shop: true},
+		{line: `iikanji bench isucondition --url http://127.0.0.1:8080`, want: "passed", shop: true},
+		{line: `iikanji bench isucondition --price --pairs 4 --load 20s`, want: "log", shop: true},
+		{line: `iikanji diagnose isucondition --score`, want: "of 1", shop: true},
+		{line: `iikanji ladder isucondition --list`, want: "more connections", shop: true},
+		{line: `iikanji ladder isucondition`, want: "flush once a second", shop: true},
+		{line: `iikanji ladder isucondition --from 1 --to 2 --time 5m`, want: "flush once a second", shop: true},
+		{line: `iikanji ladder isucondition --alone`, want: "flush once a second", shop: true},
+		{line: `iikanji ladder isucondition --time 1h --load 20s --full 60s`, want: "flush once a second", shop: true},
+		{line: `iikanji selftest --arena isucondition --aa 10`, want: "1 trial of a change that does nothing", shop: true},
+	})
+}
+
+// fileExamples read files, or nothing.
+var fileExamples = []example{
+	{line: `iikanji access /var/log/nginx/access.log`, want: "/a"},
+	{line: `zcat old.gz | iikanji access - --since '2026-11-19 04:00' --limit 10`, want: "/a"},
+	{line: `iikanji access --since 1h --percentiles 50,99,99.9 --top-requests 10 access.log`, want: "p99.9"},
+	{line: `iikanji access --nginx-conf /etc/nginx/nginx.conf --sort p99 access.log`, want: "/a"},
+	{line: `iikanji access --where 'status>=500' --by minute access.log*`, want: "minute"},
+	{line: `iikanji access --routes openapi.yaml access.log`, want: "/a"},
+	{line: `iikanji access --route '/api/isu/:id/icon' -m '^/assets/' access.log`, want: "/a"},
+	{line: `iikanji access --save before.json access.log`, want: "/a"},
+	{line: `iikanji access diff before.json access.log`, want: "/a"},
+	{line: `iikanji access --save a.json host-a.log`, want: "/a"},
+	{line: `iikanji access --save b.json host-b.log`, want: "/a"},
+	{line: `iikanji merge a.json b.json`, want: "/a"},
+	{line: `iikanji merge --save all.json a.json b.json c.json`, want: "/a"},
+	{line: `iikanji slow /var/log/mysql/slow.log`, want: "select"},
+	{line: `iikanji slow --since 10:00 --where 'db = isu and time > 1ms' slow.log.gz`, want: "select"},
+	{line: `iikanji slow --by table --percentiles 50,99,99.9 slow.log`, want: "p99.9"},
+	{line: `iikanji slow --format pt slow.log`, want: "Query 1"},
+	{line: `iikanji slow diff before.log after.log`, want: "select"},
+	{line: `iikanji diff access.log.1 access.log`, want: "/a"},
+	{line: `iikanji diff before.json after.json --format markdown`, want: "| "},
+	{line: `iikanji diff slow-before.log slow-after.log --limit 10`, want: "select"},
+	{line: `iikanji lint ./...`, want: "APP201", status: exitChecks},
+	{line: `iikanji lint --diff`, want: "LIMIT 1", status: exitChecks},
+	{line: `iikanji lint --fix --allow row-order ./internal/...`, want: "store.go"},
+	{line: `iikanji sqlcache --sql schema.sql`, want: "answers that are kept"},
+	{line: `iikanji sqlcache --sql schema.sql --write sqlcache`, want: "answers that are kept"},
+	{line: `iikanji arena list`, want: "isucondition"},
+	{line: `iikanji arena files isucondition ./isucondition`, want: "isucondition"},
+	{line: `iikanji completion bash > ~/.local/share/bash-completion/completions/iikanji`},
+	{line: `iikanji completion zsh > ~/.zfunc/_iikanji`},
+	{line: `iikanji completion fish > ~/.config/fish/completions/iikanji.fish`},
+	{line: `iikanji help`, want: "Topics"},
+	{line: `iikanji help history diff`, want: "Usage: iikanji history diff"},
+	{line: `iikanji help DB101`, want: "# DB101"},
+	{line: `iikanji help method`, want: "# "},
+	{line: `iikanji version`, want: "iikanji"},
+	{line: `iikanji selftest`, want: "of a change"},
+	{line: `iikanji selftest --full`, want: "goal", status: exitFailed},
+}
+
+// hello is the first message of an MCP client.
+const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n"
+
+// examples is where examples run: the ferry company's site with traffic, an arena, and a
+// folder with the files that they name.
+type examples struct {
+	t       *testing.T
+	dir     string // the working folder, also the home of the user
+	site    *targettest.Site
+	url     string // of a page that always answers
+	replace *strings.Replacer
+}
+
+// TestExamplesAsWritten runs every example of every command with a shell, as it is
+// written, and checks its exit status and a part of its output. Only addresses, process
+// ids and places of another machine are replaced, isucondition is a light site or arena,
+// and times and repetitions have limits. An example without a row fails.
+func TestExamplesAsWritten(t *testing.T) {
+	all := examplesInOrder()
+	missing := map[string]bool{}
+	e := &env{Stdin: strings.NewReader(""), Stdout: &strings.Builder{}, Stderr: &strings.Builder{}, Cols: 80}
+	for _, n := range commandsOf(newParser(t.Context(), e).Model.Node) {
+		for _, line := range examplesOf(n) {
+			missing[line] = !slices.Contains(arenaCommandNames(), n.Name)
+		}
+	}
+	for _, x := range all {
+		if _, there := missing[x.line]; !there {
+			t.Errorf("no help has the example %s", x.line)
+		}
+		missing[x.line] = false
+	}
+	for line, is := range missing {
+		if is {
+			t.Errorf("the example is not run: %s", line)
+		}
+	}
+	x := startExamples(t)
+	for i := range all {
+		if !t.Run(all[i].line, func(t *testing.T) { x.run(t, &all[i]) }) {
+			break // later ones use what it leaves
+		}
+	}
+	if !t.Failed() {
+		work, err := filepath.Glob(filepath.Join(x.dir, ".local/state/iikanji/site-*"))
+		if err != nil || len(work) != 1 {
+			t.Fatalf("the site has the work folders %q, %v", work, err)
+		}
+		committedHistory(t, filepath.Join(work[0], "history"), x.site.Dir, "--dir", work[0])
+	}
+}
