@@ -163,6 +163,10 @@ func goaccess(scratch string) *peer {
 		fmt.Println("GoAccess is left out: it is not installed")
 		return nil
 	}
+	if text, err := exec.Command(bin, "--version").CombinedOutput(); err != nil {
+		fmt.Printf("GoAccess is left out: %v: %.100s\n", err, text)
+		return nil
+	}
 	out := filepath.Join(scratch, "goaccess.json")
 	return &peer{name: "GoAccess", path: bin,
 		args: func(f gen.Format, log string) ([]string, bool) {

@@ -21,7 +21,7 @@ func parts(seg []byte) (first []byte, glue kind, second []byte) {
 	}
 	if i := bytes.IndexByte(seg, '('); i > 0 && seg[len(seg)-1] == ')' && len(seg) > i+2 {
 		// A title such as Lagoon_(film) has a join before the parenthesis.
-		if first, second = seg[:i], seg[i+1:len(seg)-1]; isIdentifier(first) && classOf[seg[i-1]]&cJoin == 0 && bytes.IndexAny(second, "()") < 0 {
+		if first, second = seg[:i], seg[i+1:len(seg)-1]; isIdentifier(first) && classOf[seg[i-1]]&cJoin == 0 && !bytes.ContainsAny(second, "()") {
 			return first, paren, second
 		}
 		return nil, literal, nil

@@ -71,6 +71,10 @@ const (
 	// completeEnds is the part of BEGIN statements without an end above which
 	// entries are missing. Restarts and the ends of a log leave few.
 	completeEnds = 0.2
+	// A COMMIT right after another end has nothing to do, and is short. In a sample, the
+	// statements before it are missing: such COMMITs are as long as those after writes.
+	// Above bareShare of the COMMITs and bareTime of the mean time, entries are missing.
+	bareShare, bareTime = 0.01, 0.4
 )
 
 // incomplete returns why the log lacks statements that transactions consist of, ""
@@ -86,9 +90,13 @@ func (c *collector) incomplete() string {
 		return fmt.Sprintf("the shortest of all statements took %v, so the server logged only slow ones (long_query_time)", time.Duration(c.threads.shortest))
 	case s.begins >= completeCount && float64(s.unfinished) > completeEnds*float64(s.begins):
 		return fmt.Sprintf("%d of %d transactions have no end in the log, so the server logged a sample", s.unfinished, s.begins)
+	case s.bare.statements >= completeCount && s.afterWrites.statements >= completeCount && float64(s.bare.statements) > bareShare*float64(s.implied) && s.bare.mean() > bareTime*s.afterWrites.mean():
+		return fmt.Sprintf("%d COMMITs directly follow another end on their thread and took as long as those after writes, so the server logged a sample", s.bare.statements)
 	}
 	return ""
 }
+
+func (c costs) mean() float64 { return float64(c.total) / float64(max(c.statements, 1)) }
 
 // noStatements is the error for logs without an entry, nil if they have only the
 // header that a server writes.

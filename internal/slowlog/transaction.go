@@ -28,6 +28,7 @@ type transaction struct {
 	open   bool
 	manual bool // autocommit is off
 	auto   bool // it began by autocommit=0, not by BEGIN
+	ended  bool // the thread's last statement was COMMIT or ROLLBACK
 	steps  []*digest
 	costs
 	lead costs // of the first step, with its repetitions
@@ -50,6 +51,8 @@ func (c *costs) subtract(o costs) {
 
 // event adds one statement of the thread.
 func (t *transaction) event(ev *event, d *digest, c *collector) {
+	ended := t.ended
+	t.ended = false
 	switch ev.kind {
 	case kindBegin:
 		c.shapes.begins++
@@ -74,8 +77,10 @@ func (t *transaction) event(ev *event, d *digest, c *collector) {
 		c.shapes.ends++
 		if !t.open {
 			c.shapes.implied++
+			t.imply(ev, &c.shapes, ended)
 		}
 		t.finish(ev, d, c, ev.kind == kindRollback)
+		t.ended = true
 		t.open = ev.kind == kindChain
 		return
 	case kindDDL:
@@ -90,6 +95,17 @@ func (t *transaction) event(ev *event, d *digest, c *collector) {
 	}
 	if t.open || ev.kind == kindWrite {
 		t.step(ev, d)
+	}
+}
+
+// imply counts a COMMIT without a BEGIN that directly follows another end, or writes.
+func (t *transaction) imply(ev *event, s *shapes, ended bool) {
+	switch {
+	case ev.kind == kindRollback:
+	case ended:
+		s.bare.add(costs{statements: 1, total: ev.query})
+	case len(t.steps) > 0:
+		s.afterWrites.add(costs{statements: 1, total: ev.query})
 	}
 }
 
@@ -153,6 +169,9 @@ type shapes struct {
 	ends       int64 // COMMIT and ROLLBACK statements
 	implied    int64 // ends without an open transaction
 	separated  int64 // of these, with a write before them that committed itself
+
+	bare        costs // COMMITs without a BEGIN that directly follow another end
+	afterWrites costs // … that follow writes
 }
 
 type shape struct {
