@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/target"
 	"github.com/iikanji/iikanji/internal/target/targettest"
 )
 
@@ -114,7 +116,7 @@ http {
 	x.write("propose.py", string(proposer))
 	remedies := []iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Args: map[string]string{"act": "upstream keepalive", "keepalive": "16"}},
 		{Kind: "mysqlconf", Target: "mariadb", Args: map[string]string{"innodb_buffer_pool_size": "96M"}}}
-	for name, list := range map[string][]iikanji.Remedy{"remedy.json": remedies[1:], "remedies.json": remedies} {
+	for name, list := range map[string][]iikanji.Remedy{"remedy.json": remedies[1:], "keepalive.json": remedies[:1], "remedies.json": remedies} {
 		text, err := json.Marshal(list)
 		if err != nil {
 			x.t.Fatal(err)
@@ -203,17 +205,16 @@ func (x *examples) run(t *testing.T, one *example) {
 	case line == "iikanji ui isucondition":
 		line += " --listen 127.0.0.1:0"
 	}
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
-	target := x.site.Dir
-	if one.shop {
-		target = "shop"
-	}
-	if strings.HasPrefix(line, "iikanji arena files") {
-		target = ""
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", "trap : INT\n"+line) // the shell outlives Ctrl-C
+	stands := x.site.Dir
+	switch {
+	case one.shop:
+		stands = "shop"
+	case strings.HasPrefix(line, "iikanji arena files"):
+		stands = ""
 	}
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "HOME="+x.dir, "PATH="+x.dir+":"+os.Getenv("PATH")+":/usr/sbin", "GORACE=atexit_sleep_ms=0", "GOCACHE="+goCache(t), "GOFLAGS=-mod=mod", shopVariable+"=1",
-		targetVariable+"="+target, limitsVariable+"="+exampleLimits, restVariable+"=50ms", leastLoadVariable+"=100ms")
+	cmd.Env = x.env(stands)
 	var out lockedBuffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	stdin, err := cmd.StdinPipe()
@@ -248,6 +249,13 @@ func (x *examples) run(t *testing.T, one *example) {
 	}
 }
 
+// env is the environment of a command; target is what isucondition stands for.
+func (x *examples) env(target string) []string {
+	x.t.Helper()
+	return append(os.Environ(), "HOME="+x.dir, "XDG_STATE_HOME="+filepath.Join(x.dir, "state"), "PATH="+x.dir+":"+os.Getenv("PATH")+":/usr/sbin", "GORACE=atexit_sleep_ms=0",
+		"GOCACHE="+goCache(x.t), "GOFLAGS=-mod=mod", shopVariable+"=1", targetVariable+"="+target, limitsVariable+"="+exampleLimits, restVariable+"=50ms", leastLoadVariable+"=100ms")
+}
+
 // await waits until the output has a text, a minute at most.
 func (x *examples) await(out *lockedBuffer, want string) {
 	for end := time.Now().Add(time.Minute); !strings.Contains(out.String(), want) && time.Now().Before(end); {
@@ -267,7 +275,7 @@ func goCache(t *testing.T) string {
 // history is the folder of the site's history.
 func (x *examples) history() string {
 	x.t.Helper()
-	found, err := filepath.Glob(filepath.Join(x.dir, ".local/state/iikanji/site-*/history"))
+	found, err := filepath.Glob(filepath.Join(x.dir, "state/iikanji/site-*/history"))
 	if err != nil || len(found) != 1 {
 		x.t.Fatalf("the site has the histories %q, %v", found, err)
 	}
@@ -278,13 +286,21 @@ func (x *examples) history() string {
 func (x *examples) giveBench() {
 	x.t.Helper()
 	x.shell("iikanji init " + x.site.URL + " --force --into " + x.site.Dir + " --bench './bin/load $IIKANJI_URL $IIKANJI_SECONDS'")
+	file := filepath.Join(x.site.Dir, target.Name)
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, []byte(strings.Replace(string(text), "\n[bench]\n", "\n[bench]\nlength = \"2s\"\n", 1)), 0o600)
+	}
+	if err != nil || strings.Count(string(text), "\n[bench]\n") != 1 {
+		x.t.Fatalf("%v\n%s", err, text)
+	}
 }
 
 // shell runs a line that is no example.
 func (x *examples) shell(line string) {
 	x.t.Helper()
 	cmd := exec.CommandContext(x.t.Context(), "sh", "-c", line)
-	cmd.Dir, cmd.Env = x.dir, append(os.Environ(), "HOME="+x.dir)
+	cmd.Dir, cmd.Env = x.dir, x.env("shop")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		x.t.Fatalf("%s: %v\n%s", line, err, out)
 	}
@@ -316,8 +332,37 @@ func (x *examples) fillRuns(last iikanji.RunID) {
 	}
 }
 
-// otherMachine gives the exported files a configuration without the change.
-func (x *examples) otherMachine() { x.copyFolder("nginx.conf", "nginx.conf.before") }
+// changeShop keeps one change of the arena. The other machine of export has its
+// configuration without the change.
+func (x *examples) changeShop() {
+	x.shell("cp state/iikanji/shop/conf/nginx.conf nginx.conf && iikanji apply isucondition --file keepalive.json")
+}
+
+// upShop keeps the arena up until the example ends.
+func (x *examples) upShop() {
+	x.t.Helper()
+	cmd := exec.CommandContext(context.WithoutCancel(x.t.Context()), "iikanji", "up", "shop") // the test ends it
+	var out lockedBuffer
+	cmd.Env, cmd.Stdout, cmd.Stderr = x.env("shop"), &out, &out
+	stdin, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	x.t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt) // Wait returns the error if it has ended
+		if err := cmd.Wait(); err != nil {
+			x.t.Errorf("iikanji up shop: %v\n%s", err, out.String())
+		}
+		stdin.Close()
+	})
+	x.await(&out, "http://127.0.0.1:")
+}
+
+// revertShop brings the arena into its original state.
+func (x *examples) revertShop() { x.shell("iikanji revert isucondition --all") }
 
 // forgetFile removes the iikanji.toml that another example wrote.
 func (x *examples) forgetFile() { x.shell("rm -f iikanji.toml") }

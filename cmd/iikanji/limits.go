@@ -10,8 +10,8 @@ import (
 // examples as they are written, with less time and fewer repetitions.
 type limits map[string]float64
 
-// bound lowers the flags of a parsed command line that are above their limits. 0 is
-// above every limit: it is no limit, or the target's own length.
+// bound lowers the flags of a parsed command line that are above their limits. A time
+// or load of 0 is above every limit: it is no limit, or the target's own length.
 func (l limits) bound(flags []*kong.Flag) {
 	for _, f := range flags {
 		most, has := l[f.Name]
@@ -20,7 +20,7 @@ func (l limits) bound(flags []*kong.Flag) {
 		}
 		switch v := f.Target.Addr().Interface().(type) {
 		case *time.Duration:
-			if top := time.Duration(most * float64(time.Second)); *v == 0 || *v > top {
+			if top := time.Duration(most * float64(time.Second)); *v > top || *v == 0 && (f.Name == "time" || f.Name == "load") {
 				*v = top
 			}
 		case *int:

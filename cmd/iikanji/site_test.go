@@ -35,7 +35,7 @@ func shopArena() *arena.Arena {
 		Files: fstest.MapFS{
 			"go/main.go":          {Data: []byte(shopApp)},
 			"go/word.go":          {Data: []byte(shopWord)},
-			"nginx.conf":          {Data: []byte(tinyConf)},
+			"nginx.conf":          {Data: []byte(strings.Replace(tinyConf, "    server {", "    include {{.Conf}}/nginx.d/*.conf;\n    server {", 1))},
 			"public/assets/a.txt": {Data: []byte("an asset\n")},
 			"sql/schema.sql":      {Data: []byte(shopSchema)},
 			"sql/init.sh":         {Data: []byte(shopInit)},

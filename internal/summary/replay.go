@@ -24,6 +24,10 @@ func ReplayOf(h *history.History, run iikanji.RunID) (*Replay, error) {
 	if then == nil {
 		return nil, fmt.Errorf("the journal has no beginning of run %d: the state of the site is not known", run)
 	}
+	then, err := withoutSensors(h, then)
+	if err != nil {
+		return nil, err
+	}
 	kept := statesOf(events)[run].kept
 	same := 0
 	for same < len(now) && same < len(then) && now[same] == then[same] {
@@ -40,6 +44,26 @@ func ReplayOf(h *history.History, run iikanji.RunID) (*Replay, error) {
 		}
 	}
 	return r, nil
+}
+
+// sensorKind is the kind of the changes that an observation makes and undoes, such as
+// the log of every statement. It has the value of live.SensorKind.
+const sensorKind = "sensor"
+
+// withoutSensors leaves out what was on only to observe a run: a site that is replayed
+// must not go on logging every statement.
+func withoutSensors(h *history.History, ids []iikanji.ChangeID) ([]iikanji.ChangeID, error) {
+	left := []iikanji.ChangeID{}
+	for _, id := range ids {
+		c, err := h.LoadChange(id)
+		if err != nil {
+			return nil, fmt.Errorf("finding what was applied in the run: %w", err)
+		}
+		if c.Kind != sensorKind {
+			left = append(left, id)
+		}
+	}
+	return left, nil
 }
 
 // appliedAt lists the changes that were applied when a run began, in the order in

@@ -256,6 +256,38 @@ func FuzzParseHost(f *testing.F) {
 	})
 }
 
+// TestReplaySensors: the logs of an observation are no part of the state of its run.
+func TestReplaySensors(t *testing.T) {
+	h, err := history.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	var run iikanji.RunID
+	for _, kind := range []string{"ddl", "sensor"} {
+		c := &iikanji.Change{Kind: kind}
+		if err := h.AddChange(c, ""); err != nil {
+			t.Fatal(err)
+		}
+		for _, to := range []iikanji.Stage{iikanji.Applying, iikanji.Applied, iikanji.Reverting, iikanji.Reverted} {
+			if to == iikanji.Reverting && kind == "ddl" {
+				break
+			}
+			if to == iikanji.Reverting {
+				if run, _, err = h.NewRun(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := h.MoveChange(c.ID, to, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if r, err := summary.ReplayOf(h, run); err != nil || len(r.Apply)+len(r.Revert) != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // thousand makes a history of n runs with bare data.
 func thousand(t testing.TB, n int) string {
 	t.Helper()

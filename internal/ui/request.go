@@ -56,7 +56,7 @@ func (s *Server) showRequests(r *http.Request) (*view, error) {
 		x := &slowest[i]
 		x.Step = redact.Text(x.Step)
 		t.Rows = append(t.Rows, []Cell{linked(x.Number, fmt.Sprintf("/runs/%d/requests/", n)), text(x.Step), number(x.Took().Seconds(), report.Duration(x.Took())), text(x.Start.UTC().Format("15:04:05.000")),
-			whole(x.Status), number(float64(x.Bytes), report.Count(x.Bytes)), whole(x.Client), text(x.Fault)})
+			whole(x.Status), number(float64(x.Bytes), report.Count(x.Bytes)), clientCell(x.Client), text(x.Fault)})
 	}
 	return &view{name: "requests", title: fmt.Sprintf("Slow requests of run %d", n), here: "/runs", tables: []*Table{t}, data: requestsPage{n, step}}, nil
 }
@@ -215,4 +215,16 @@ func (c *modelCache) of(ctx context.Context, h *history.History, d *summary.Deta
 	}
 	c.byRun[run] = found
 	return found, nil
+}
+
+// ownClients is the number of the first client that a scenario brings itself, in samples.
+const ownClients = 1 << 31
+
+// clientCell is the number of a client; those that the scenario brings itself are
+// counted from 0 again.
+func clientCell(n int) Cell {
+	if n < ownClients {
+		return whole(n)
+	}
+	return number(float64(n), fmt.Sprintf("own %d", n-ownClients))
 }

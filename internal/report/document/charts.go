@@ -240,11 +240,26 @@ func trialTitle(t *summary.Trial) string {
 	return text
 }
 
+// mostLinear is the effect on ln(score) up to which effects are drawn in percent. Beside
+// a larger one, the others would be points at zero.
+const mostLinear = 1.4
+
+// effectScale returns the position of an effect on the axis, and the text of a position:
+// percent, or, with a large effect, factors on a logarithmic axis.
+func effectScale(trials []summary.Trial) (at func(effect float64) float64, text func(at float64) string) {
+	for i := range trials {
+		if trials[i].Tried() && math.Abs(trials[i].Verdict.Effect.Mid) > mostLinear {
+			return func(d float64) float64 { return d / math.Ln2 }, func(v float64) string { return "× " + report.Factor(math.Exp2(v)) }
+		}
+	}
+	return func(d float64) float64 { return 100 * math.Expm1(d) }, func(v float64) string { return fmt.Sprintf("%+.0f %%", v) }
+}
+
 // TrialsFigure draws the effects of all trials.
 func TrialsFigure(s *summary.Summary) *Figure {
-	f := chart.Forest{Title: "Effect of each trial on the score", Desc: "The table of trials has the same numbers.",
-		Format: func(v float64) string { return fmt.Sprintf("%+.0f %%", v) }}
-	percent := func(d float64) float64 { return 100 * math.Expm1(d) }
+	f := chart.Forest{Title: "Effect of each trial on the score", Desc: "The table of trials has the same numbers."}
+	var scale func(effect float64) float64
+	scale, f.Format = effectScale(s.Trials)
 	for i := range s.Trials {
 		t := &s.Trials[i]
 		if !t.Tried() {
@@ -252,7 +267,7 @@ func TrialsFigure(s *summary.Summary) *Figure {
 		}
 		shape, colour := look(t.Result)
 		v := t.Verdict.Effect
-		f.Rows = append(f.Rows, chart.Effect{Label: fmt.Sprintf("%d %s: %s", t.N, ResultWord(t.Result), t.Says), Mid: percent(v.Mid), Lo: percent(v.Lo), Hi: percent(v.Hi), Bounded: v.Level > 0, Shape: shape, Colour: colour, Title: trialTitle(t)})
+		f.Rows = append(f.Rows, chart.Effect{Label: fmt.Sprintf("%d %s: %s", t.N, ResultWord(t.Result), t.Says), Mid: scale(v.Mid), Lo: scale(v.Lo), Hi: scale(v.Hi), Bounded: v.Level > 0, Shape: shape, Colour: colour, Title: trialTitle(t)})
 	}
 	if len(f.Rows) == 0 {
 		return nil
