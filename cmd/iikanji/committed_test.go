@@ -8,7 +8,14 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/summary/summarytest"
 )
+
+// TestCommittedPaths: the committed history of a search has no path of the machine.
+func TestCommittedPaths(t *testing.T) {
+	hist := summarytest.Make(t)
+	committedHistory(t, hist, "isucondition", "--dir", filepath.Dir(hist))
+}
 
 // committedHistory commits a copy of a history whose work folder, given by flags, is at
 // its old place. No committed file has a path of the machine. In a clone, the changes
