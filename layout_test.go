@@ -58,7 +58,7 @@ var layout = map[string][]string{
 	"internal/export":                  {"words", "internal/history", "internal/change", "internal/plain", "internal/redact"},
 	"internal/propose":                 {"words", "internal/change", "internal/plain", "internal/redact"}, // describes the acts that kinds of change declare
 	"internal/stack":                   {"words", "internal/host", "internal/hostproc", "internal/arena"}, // see docs/adr/0001
-	"internal/field":                   {"words", "internal/scenario", "internal/bench", "internal/history", "internal/host", "internal/hoststat", "internal/change", "internal/judge", "internal/observe", "internal/tune", "internal/gosource", "internal/goprofile", "internal/answers", "internal/timeline"},
+	"internal/field":                   {"words", "internal/accesslog", "internal/scenario", "internal/bench", "internal/history", "internal/host", "internal/hoststat", "internal/change", "internal/judge", "internal/observe", "internal/tune", "internal/gosource", "internal/goprofile", "internal/answers", "internal/timeline"},
 	"internal/lever/sqltext":           {},                         // SQL by its tokens
 	"internal/lever/sqlcall":           {"internal/lever/sqltext"}, // finds SQL calls in Go source
 	"internal/sqlcache":                {},                         // copied into apps: the standard library only
@@ -70,7 +70,7 @@ var layout = map[string][]string{
 	"internal/target/machine":          {"internal/host", "internal/hostproc", "internal/hoststat"},
 	"internal/target/discover":         {"words", "internal/nginx", "internal/host", "internal/hoststat", "internal/appserver", "internal/target", "internal/target/machine"},
 	"internal/target/live":             {"words", "internal/host", "internal/facts", "internal/history", "internal/nginx", "internal/change", "internal/field", "internal/target", "internal/target/*"}, // a site that runs already as a Subject
-	"internal/target/loader":           {"words", "internal/bench", "internal/scenario", "internal/field", "internal/target"},                                                         // an outside benchmarker as a Loader
+	"internal/target/loader":           {"words", "internal/bench", "internal/scenario", "internal/field", "internal/target"},                                                                           // an outside benchmarker as a Loader
 	"internal/target/doctor":           {"words", "internal/lines", "internal/host", "internal/accesslog", "internal/sqlitefile", "internal/target", "internal/target/*"},
 	"internal/target/targettest":       {}, // a small foreign site for tests
 	"internal/target/keeper":           {"internal/host", "internal/target/machine"},

@@ -106,6 +106,7 @@ http {
 		}
 	}
 	x.write("claude", "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done; shift; exec \"$@\"\n")
+	x.write("state/iikanji/.keep", "") // the services' user must reach the folders below
 	for _, folder := range []string{".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions"} {
 		x.write(folder+"/.keep", "")
 	}
@@ -275,7 +276,7 @@ func goCache(t *testing.T) string {
 // history is the folder of the site's history.
 func (x *examples) history() string {
 	x.t.Helper()
-	found, err := filepath.Glob(filepath.Join(x.dir, "state/iikanji/site-*/history"))
+	found, err := filepath.Glob(filepath.Join(x.dir, "state/iikanji/site-"+filepath.Base(x.site.Dir)+"-*/history"))
 	if err != nil || len(found) != 1 {
 		x.t.Fatalf("the site has the histories %q, %v", found, err)
 	}

@@ -33,7 +33,7 @@ The command only reads the history; it starts nothing.
 
 Examples:
   iikanji export isucondition ./tuned
-  cd tuned && NGINX_CONF=/etc/nginx/nginx.conf sh apply.sh
+  cd tuned && NGINX_CONF=/etc/nginx/nginx.conf NGINX_CHECK='nginx -t' sh apply.sh
 
 Exit status: 0 written, 1 failed to run (also: no change is kept), 2 usage.`
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/iikanji/iikanji/internal/accesslog"
 	"github.com/iikanji/iikanji/internal/gosource"
@@ -60,19 +59,14 @@ func routesOfSource(ctx context.Context, dir string) (all []accesslog.Pattern, e
 	if err != nil {
 		return nil, fmt.Errorf("reading the routes: %w", err)
 	}
-	handlers, _, err := gosource.Handlers(ctx, dir, nil)
+	texts, err := gosource.Routes(ctx, dir)
 	if err != nil {
 		return nil, fmt.Errorf("reading the routes in the source: %w", err)
 	}
-	seen := map[string]bool{}
-	for _, h := range handlers {
-		text := strings.TrimSuffix(strings.TrimPrefix(h.Route, "ANY "), "{$}")
-		p, err := accesslog.Route(text)
-		if err != nil || seen[text] { // a route of one host, or a method of the app's own
-			continue
+	for _, text := range texts {
+		if p, err := accesslog.Route(text); err == nil { // not a route of one host, or a method of the app's own
+			all = append(all, p)
 		}
-		seen[text] = true
-		all = append(all, p)
 	}
 	if len(all) == 0 {
 		return nil, hinted(fmt.Errorf("reading the routes: the source in %s registers none", dir), "--routes takes the folder of a Go module, a target, a file of routes or an OpenAPI description")

@@ -24,6 +24,9 @@ type step struct {
 	parts []string // text before, between and behind the parameters
 }
 
+// Tail reports whether a pattern ends in a part that takes any number of segments.
+func (p Pattern) Tail() bool { return p.tail }
+
 // Route reads a pattern in the syntax of routers: "/api/isu/:id/icon",
 // "/users/{name}", "/files/*path", "/image/:id.:ext", "/posts/<int:id>",
 // perhaps with a method before it.

@@ -56,6 +56,8 @@ type Field struct {
 	logs []grownLog // the access logs, with their sizes before the latest run of Bench
 
 	profiles []*profiler // of the observed run under way
+
+	sourceRoutes map[string]sourceRoutes // by folder of source
 }
 
 // DefaultRest is the time between two runs of a search.

@@ -77,6 +77,7 @@ func (f *Field) diagnose(ctx context.Context, l Load, ready func() error, w obse
 	if w.Hosts, err = hostsOf(f.Subject.Site(), w.Target); err != nil {
 		return nil, nil, err
 	}
+	w.Routes = f.routes(ctx)
 	o, err := observe.Observe(ctx, w)
 	if err != nil {
 		return nil, nil, err

@@ -269,14 +269,18 @@ func isMethod(s string) bool {
 }
 
 // pathOf writes a path in the form of an access log's routes: parameters begin with
-// a colon.
+// a colon, or with an asterisk where they take all further segments.
 func pathOf(path string) string {
 	parts := strings.Split(strings.ReplaceAll(path, "//", "/"), "/")
 	for i, s := range parts {
 		inner, ok := strings.CutPrefix(s, "{")
 		if end := strings.LastIndexByte(inner, '}'); ok && end >= 0 { // an ending may follow
-			name, _, _ := strings.Cut(strings.TrimRight(inner[:end], "."), ":")
-			parts[i] = ":" + name + inner[end+1:]
+			name, form, _ := strings.Cut(inner[:end], ":")
+			mark := ":"
+			if strings.HasSuffix(name, "...") || form == ".*" {
+				mark = "*"
+			}
+			parts[i] = mark + strings.TrimRight(name, ".") + inner[end+1:]
 		}
 	}
 	return strings.Join(parts, "/")

@@ -128,7 +128,7 @@ func TestAccessRead(t *testing.T) {
 	w := &webWatch{host: host.Local{}, service: iikanji.Service{Name: "edge"}, path: path, from: int64(len(before))}
 	w.end(t.Context())
 	defer w.close()
-	read, err := w.read(t.Context(), nil)
+	read, err := w.read(t.Context(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

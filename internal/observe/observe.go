@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/accesslog"
 	"github.com/iikanji/iikanji/internal/facts"
 	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/hoststat"
@@ -35,6 +36,9 @@ type Watched struct {
 	// Logged means that another part of the program has turned the slow logs on. Where
 	// one is on for every statement, it is read, and no setting is changed.
 	Logged bool
+	// Routes are known from the source of the apps. They have priority over those that
+	// are learned from the access logs.
+	Routes []accesslog.Pattern
 }
 
 // An Observation is one run as its sensors saw it.

@@ -151,7 +151,7 @@ type statusRead struct {
 }
 
 // read reads the lines that were written during the load, once.
-func (w *webWatch) read(ctx context.Context, ticks *tally.Window) (*accessRead, error) {
+func (w *webWatch) read(ctx context.Context, ticks *tally.Window, routes []accesslog.Pattern) (*accessRead, error) {
 	out := &accessRead{}
 	if w.log == nil {
 		return out, w.err
@@ -163,7 +163,7 @@ func (w *webWatch) read(ctx context.Context, ticks *tally.Window) (*accessRead, 
 		out.routes = &iikanji.Profile{Version: iikanji.ProfileVersion, Source: iikanji.Access, Target: w.service.Name}
 		return out, nil
 	}
-	ways, err := accessWays(ticks)
+	ways, err := accessWays(ticks, routes)
 	if err != nil {
 		return out, err
 	}
@@ -187,8 +187,8 @@ const notRefused = "status!=403,status!=429,status!=444,status!=503"
 
 // accessWays are the ways in which an access log is counted: by route,
 // successful GETs by URL, by User-Agent, and by route each status that is broken down.
-func accessWays(ticks *tally.Window) ([]accesslog.Options, error) {
-	out := []accesslog.Options{{Whole: true, PerSecond: true, Ticks: ticks}, {Whole: true, By: accesslog.ByURL}}
+func accessWays(ticks *tally.Window, routes []accesslog.Pattern) ([]accesslog.Options, error) {
+	out := []accesslog.Options{{Whole: true, PerSecond: true, Ticks: ticks, Routes: routes}, {Whole: true, By: accesslog.ByURL}}
 	answered, err := accesslog.ParseWhere(notRefused, time.UTC)
 	if err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func accessWays(ticks *tally.Window) ([]accesslog.Options, error) {
 			out[1].Where = where
 			continue
 		}
-		out = append(out, accesslog.Options{Whole: true, Where: where})
+		out = append(out, accesslog.Options{Whole: true, Where: where, Routes: routes})
 	}
 	return out, nil
 }
@@ -224,7 +224,7 @@ func (o *Observer) readAccess(ctx context.Context, run *iikanji.Run) (reads []*a
 	}
 	var front []iikanji.Row
 	for _, w := range o.webs {
-		read, err := w.read(ctx, o.window(w.growing))
+		read, err := w.read(ctx, o.window(w.growing), o.w.Routes)
 		w.note(err)
 		if reads = append(reads, read); read.routes != nil && w.front {
 			front = append(front, read.routes.Rows...)

@@ -106,7 +106,11 @@ func CheckFolder(dir string, a *arena.Arena) error {
 	if err != nil {
 		return fmt.Errorf("opening the work folder: %w", err)
 	}
-	return checkEntries(real, dataDirs(a))
+	full, err := a.Complete() // a service that names no data folder has one by default
+	if err != nil {
+		return err
+	}
+	return checkEntries(real, dataDirs(full))
 }
 
 // checkEntries refuses a folder with entries of another kind; own are the arena's.
