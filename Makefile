@@ -99,7 +99,7 @@ REAL = ^(TestArena|TestApp|TestContest|TestRubyApp|TestSite)$$
 # routes are learned from the logs of generated sites: one goroutine learns, after the
 # readers of a log, which run with the detector in the other tests. In slowlog, one
 # goroutine reads two million statements. TestLong holds the names.
-LONG = ^TestLadders$$|^TestExamplesAsWritten$$|^TestScripts$$/^selftest$$|^TestFilesKilledWithin$$|^TestSites$$|^TestOtherKinds$$|^TestSitesOfParts$$|^TestReferers$$|^TestSitesWithLess$$|^TestTraceIDsNeedNoMemory$$
+LONG = ^TestLadders$$|^TestScripts$$/^selftest$$|^TestFilesKilledWithin$$|^TestSites$$|^TestOtherKinds$$|^TestSitesOfParts$$|^TestReferers$$|^TestSitesWithLess$$|^TestTraceIDsNeedNoMemory$$
 LONGIN = ./cmd/iikanji ./internal/change/ddl ./internal/accesslog ./internal/slowlog
 
 # Packages that do not run whole with the race detector.

@@ -89,7 +89,6 @@ func run(ctx context.Context, e *env, args []string) (status int) {
 	if err != nil {
 		return explain(e.Stderr, &exitError{Status: exitUsage, Err: err, Hints: []string{"see iikanji" + commandOf(err) + " --help"}})
 	}
-	e.Limits.bound(k.Flags())
 	return explain(e.Stderr, quiet(interrupted(ctx, k.Run())))
 }
 

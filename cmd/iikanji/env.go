@@ -31,8 +31,6 @@ type env struct {
 	// LeastLoad is the shortest load of runs that tune accepts; 0 means
 	// defaultLeastLoad. Only tests set it.
 	LeastLoad time.Duration
-	// Limits bound times and repetitions of every command. Only tests set them.
-	Limits limits
 	// Machine is the machine whose disturbances are watched; nil for this one. Only
 	// tests set it.
 	Machine host.Host

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -34,10 +33,6 @@ const (
 	restVariable      = "IIKANJI_TEST_REST"
 	leastLoadVariable = "IIKANJI_TEST_LEAST_LOAD"
 	stealVariable     = "IIKANJI_TEST_STEAL"
-	// limitsVariable has limits of flags, as parseLimits reads them. targetVariable is
-	// the target that the name isucondition stands for in examples.
-	limitsVariable = "IIKANJI_TEST_LIMITS"
-	targetVariable = "IIKANJI_TEST_TARGET"
 )
 
 // mainOfTests is main with the settings that only tests have.
@@ -54,37 +49,10 @@ func mainOfTests() {
 			}
 		}
 	}
-	if text := os.Getenv(limitsVariable); text != "" {
-		var err error
-		if e.Limits, err = parseLimits(text); err != nil {
-			panic(err)
-		}
-	}
-	if target := os.Getenv(targetVariable); target != "" {
-		for i := range os.Args {
-			if os.Args[i] == "isucondition" {
-				os.Args[i] = target
-			}
-		}
-	}
 	if dir := os.Getenv(stealVariable); dir != "" {
 		e.Machine = &stealing{dir: dir, began: time.Now()}
 	}
 	os.Exit(runProcess(e))
-}
-
-// parseLimits reads limits as in "time=40,load=0.5".
-func parseLimits(text string) (limits, error) {
-	l := limits{}
-	for part := range strings.SplitSeq(text, ",") {
-		name, value, ok := strings.Cut(part, "=")
-		most, err := strconv.ParseFloat(value, 64)
-		if !ok || err != nil || !(most > 0) {
-			return nil, fmt.Errorf("the limit %q: want NAME=NUMBER", part)
-		}
-		l[name] = most
-	}
-	return l, nil
 }
 
 // A sweptRun runs all tests, then removes their shared folders.

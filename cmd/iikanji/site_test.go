@@ -19,7 +19,6 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/scenario"
 	"github.com/iikanji/iikanji/internal/site"
 	"github.com/iikanji/iikanji/internal/stack"
 )
@@ -35,7 +34,7 @@ func shopArena() *arena.Arena {
 		Files: fstest.MapFS{
 			"go/main.go":          {Data: []byte(shopApp)},
 			"go/word.go":          {Data: []byte(shopWord)},
-			"nginx.conf":          {Data: []byte(strings.Replace(tinyConf, "    server {", "    include {{.Conf}}/nginx.d/*.conf;\n    server {", 1))},
+			"nginx.conf":          {Data: []byte(tinyConf)},
 			"public/assets/a.txt": {Data: []byte("an asset\n")},
 			"sql/schema.sql":      {Data: []byte(shopSchema)},
 			"sql/init.sh":         {Data: []byte(shopInit)},
@@ -49,9 +48,7 @@ func shopArena() *arena.Arena {
 				}},
 			{Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx, Public: "public", Configs: []arena.Config{{Template: "nginx.conf"}}},
 		},
-		Allow:    []iikanji.Promise{iikanji.Durability, iikanji.RowOrder, iikanji.Availability},
-		Scenario: func(o arena.Options) (scenario.Scenario, error) { return &shopping{o.NoLoad}, nil },
-		Ladder:   shopLadder,
+		Allow: []iikanji.Promise{iikanji.Durability, iikanji.RowOrder, iikanji.Availability},
 	}
 }
 

@@ -434,7 +434,7 @@ func TestCandidates(t *testing.T) {
 	if got[0].Chance != 0.6 || got[1].Chance != 0.15 {
 		t.Errorf("chances %v and %v, want those of the acts", got[0].Chance, got[1].Chance)
 	}
-	want := []string{`no kind "topology"`, change.ErrNoDiff.Error(), `no act "make it fast"`}
+	want := []string{change.ErrByHand.Error(), change.ErrNoDiff.Error(), `no act "make it fast"`}
 	if len(refused) != len(want) || !errors.Is(refused[1].Err, change.ErrNoDiff) {
 		t.Fatalf("refused %v", refused)
 	}
@@ -456,7 +456,7 @@ func TestRefused(t *testing.T) {
 		{Code: "DB2", Remedies: []iikanji.Remedy{{Kind: "patch", Args: map[string]string{"table": "u"}}}},
 	}})
 	tuner.refuse(refused)
-	if len(said) != 2 || !strings.Contains(said[0], `move it: planning a change: no kind "topology"`) || !strings.Contains(said[1], "DB1, DB2: "+change.ErrNoDiff.Error()) {
+	if len(said) != 2 || !strings.Contains(said[0], "move it: planning a change: "+change.ErrByHand.Error()) || !strings.Contains(said[1], "DB1, DB2: "+change.ErrNoDiff.Error()) {
 		t.Fatalf("said %q", said)
 	}
 	if a := tuner.ledger.Attempts; len(a) != 1 || a[0].Code != "HOST1" || !strings.Contains(a[0].Skipped, "topology") {
