@@ -163,6 +163,10 @@ func TestRewriteOrOther(t *testing.T) {
 		return Candidate{Code: "DB206", Where: "x", Gain: gain, Chance: 0.5,
 			Remedy: iikanji.Remedy{Kind: "mysqlconf", Target: "database", Says: "other", Args: map[string]string{"name": "innodb_flush_log_at_trx_commit", "value": "2"}}}.cached()
 	}
+	knob := func(gain float64) Candidate {
+		return Candidate{Code: "APP214", Where: "k", Gain: gain, Chance: 0.05, Remedy: iikanji.Remedy{Kind: "gocode", Target: "app", Says: "knob",
+			Args: map[string]string{"levers": "APP214", "file": "k.go", "func": "k", "place": "p", "variant": "end"}}}.cached()
+	}
 	a, b, c := rewrite("APP201", "APP201", "a"), rewrite("APP204", "APP204", "b"), rewrite("APP206", "APP206", "c")
 	for name, test := range map[string]struct {
 		candidates []Candidate
@@ -175,6 +179,9 @@ func TestRewriteOrOther(t *testing.T) {
 		"no time for a rewrite":   {[]Candidate{other(0.12), a, b, c}, 12 * time.Minute / 5, "other"},
 		"only rewrites":           {[]Candidate{a, b}, time.Second, "APP201 in a"},
 		"no time for any of them": {[]Candidate{a, b}, 12 * time.Minute / 5, ""},
+		"a knob, large gain":      {[]Candidate{other(0.12), knob(large)}, time.Second, "knob"},
+		"a knob, small gain":      {[]Candidate{other(0.12), knob(0.15)}, time.Second, "other"},
+		"a knob beside a large":   {[]Candidate{other(large), knob(large)}, time.Second, "other"},
 	} {
 		q := queueOf(ledger{})
 		began := time.Unix(1e9, 0)

@@ -47,15 +47,16 @@ func (q *queue) trialOf(c Candidate, parts []Candidate) step {
 // best is the better one of a rewrite of source and of another candidate, each the first
 // of its sort; Remedy.Kind is empty for none. A large expected gain of another candidate
 // comes first: it moves the bottleneck and makes the runs that judge the rewrites
-// comparable with those after it. Otherwise the rate of their steps decides, because
-// rewrites are tried together.
+// comparable with those after it. A knob with a large one is next: a screening of small
+// gains takes several times as long, and the time may then be up. Otherwise the rate of
+// their steps decides, because rewrites are tried together.
 func (q *queue) best(rewrite, other Candidate) (Candidate, bool) {
 	switch {
 	case rewrite.none():
 		return other, !other.none()
 	case other.none():
 		return rewrite, true
-	case other.Gain < large && q.stepOf(rewrite).rate() > q.stepOf(other).rate():
+	case other.Gain < large && (rewrite.knob() && rewrite.Gain >= large || q.stepOf(rewrite).rate() > q.stepOf(other).rate()):
 		return rewrite, true
 	}
 	return other, true

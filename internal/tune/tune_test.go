@@ -459,7 +459,7 @@ func TestRefused(t *testing.T) {
 	if len(said) != 2 || !strings.Contains(said[0], "move it: planning a change: "+change.ErrByHand.Error()) || !strings.Contains(said[1], "DB1, DB2: "+change.ErrNoDiff.Error()) {
 		t.Fatalf("said %q", said)
 	}
-	if a := tuner.ledger.Attempts; len(a) != 1 || a[0].Code != "HOST1" || !strings.Contains(a[0].Skipped, "topology") {
+	if a := tuner.ledger.Attempts; len(a) != 1 || a[0].Code != "HOST1" || !strings.Contains(a[0].Skipped, change.ErrByHand.Error()) {
 		t.Errorf("%+v", a)
 	}
 	tuner.refuse(refused)
