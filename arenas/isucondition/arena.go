@@ -7,6 +7,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/arena/kit/files"
 )
 
 //go:embed answers.txt
@@ -74,7 +75,7 @@ func init() {
 		Settings:          settings,
 		Commands:          []arena.Command{mock},
 		Answers:           answers,
-		Ladder:            rungs(),
+		Ladder:            files.Ladder(ladder),
 		Allow:             allowed,
 		AgentsChange:      true, // a practice ground in a folder of its own
 		InitializeTimeout: 20 * time.Second,

@@ -2,8 +2,6 @@ package isucondition
 
 import (
 	"embed"
-	"fmt"
-	"io/fs"
 
 	"github.com/iikanji/iikanji/internal/arena/kit/files"
 )
@@ -18,12 +16,3 @@ var webapp = files.NewWebapp(repository)
 
 //go:embed ladder
 var ladder embed.FS
-
-// rungs returns the files of the ladder.
-func rungs() fs.FS {
-	sub, err := fs.Sub(ladder, "ladder")
-	if err != nil {
-		panic(fmt.Sprintf("BUG: %v", err))
-	}
-	return sub
-}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/arena/kit/files"
 )
 
 //go:embed answers.txt
@@ -106,7 +107,7 @@ func init() {
 		Scenario:          newScenario,
 		Settings:          settings,
 		Answers:           answers,
-		Ladder:            rungs(),
+		Ladder:            files.Ladder(ladder),
 		Allow:             allowed,
 		AgentsChange:      true, // a practice ground in a folder of its own
 		InitializeTimeout: 30 * time.Second,

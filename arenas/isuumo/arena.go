@@ -7,6 +7,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/arena/kit/files"
 )
 
 //go:embed answers.txt
@@ -79,7 +80,7 @@ func init() {
 		Scenario:          newScenario,
 		Settings:          settings,
 		Answers:           answers,
-		Ladder:            rungs(),
+		Ladder:            files.Ladder(ladder),
 		Allow:             allowed,
 		Robots:            robots,
 		AgentsChange:      true, // a practice ground in a folder of its own

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// firstInherited is the first descriptor that is no standard file.
+// firstInherited is the first descriptor after standard input, output and error.
 const firstInherited = 3
 
 // keepDescriptors keeps the descriptors that this process was started with from the

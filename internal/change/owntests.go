@@ -163,7 +163,7 @@ func hasTests(h host.Host, dir string) bool {
 
 // testPackages are the folders of the module's packages with tests, relative to dir.
 func testPackages(ctx context.Context, h host.Host, dir string) ([]string, error) {
-	r, err := goCommand(ctx, h, dir, "list", "-e", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}", "./...")
+	r, err := GoCommand(ctx, h, dir, "list", "-e", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}", "./...")
 	if err != nil || r.Status != 0 {
 		return nil, err
 	}
@@ -176,9 +176,9 @@ func testPackages(ctx context.Context, h host.Host, dir string) ([]string, error
 	return packages, nil
 }
 
-// goCommand runs the go command in a folder. It reaches no network and runs nothing of
+// GoCommand runs the go command in a folder. It reaches no network and runs nothing of
 // the folder: cgo, whose flags can name programs, is off.
-func goCommand(ctx context.Context, h host.Host, dir string, args ...string) (host.Result, error) {
+func GoCommand(ctx context.Context, h host.Host, dir string, args ...string) (host.Result, error) {
 	program, err := exec.LookPath("go")
 	if err != nil {
 		return host.Result{}, err
@@ -232,8 +232,8 @@ func (s *Site) hiddenFolders() []string {
 }
 
 // asApp are the words in front of a command that runs with the account of the running
-// service, or with that of nobody: root does not run code that the app's account could
-// have written.
+// service, or with the account nobody. Root must not run it: the app's account may have
+// written the code.
 func asApp(h host.Host, svc Service) (words []string, why string) {
 	owner := host.Owner{}
 	if svc.Processes != nil {
@@ -267,7 +267,7 @@ func testEnv() []string {
 // run compiles the tests of a package and runs them. The output is its last lines.
 func (b *testBox) run(ctx context.Context, dir, pkg string) (output string, ok bool, err error) {
 	in := filepath.Join(dir, pkg)
-	r, err := goCommand(ctx, b.h, in, "test", "-c", "-vet=off", "-o", ownTestBinary, ".")
+	r, err := GoCommand(ctx, b.h, in, "test", "-c", "-vet=off", "-o", ownTestBinary, ".")
 	if err == nil && r.Status == 0 {
 		args := append(slices.Clone(b.args), "./"+ownTestBinary, "-test.timeout="+ownTestTime.String())
 		r, err = b.h.Exec(ctx, host.Command{Path: b.path, Args: args, Dir: in, Env: append(testEnv(), "PWD="+in)})

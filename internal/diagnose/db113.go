@@ -219,9 +219,9 @@ func (v *view) parentOf(at int, d digest) (parent digest, off float64, rivals in
 	return parent, off, rivals
 }
 
-// parentElsewhere is the same in the other databases of the site, as an app reads a
-// list in one and looks each row up in another. More statements could fit by
-// accident there: a parent has to send many rows, by a column of which d looks up.
+// parentElsewhere is the same in the other databases of the site: an app may read a
+// list in one database and look each row up in another. More statements fit by chance
+// there, so the parent has to send many rows, and d has to look up one of its columns.
 func (v *view) parentElsewhere(d digest) (parent digest, off float64, rivals int) {
 	for _, p := range v.others {
 		if p.q.Count*manyPerRow > d.q.Count {

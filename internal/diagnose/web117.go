@@ -74,9 +74,9 @@ func (v *view) tookOf(routes []string) time.Duration {
 	return sum / time.Duration(max(n, 1))
 }
 
-// tableOf are the rows of writes of which it is certain which pages they change, and how
-// many of the pages that were computed again were the same. Each row is evidence of the
-// finding.
+// tableOf returns one row for each write whose changed pages are certain. all counts the
+// pages that were computed again, vain those of them that had not changed. Each row is
+// evidence of the finding.
 func tableOf(k iikanji.KeptPages, f *iikanji.Finding) (rows []string, vain, all int) {
 	byWrite := map[string][]iikanji.PageChange{}
 	for _, p := range k.Pairs {

@@ -39,7 +39,7 @@ func (s *scene) service(svc iikanji.Service) *scene {
 	return s
 }
 
-// findingOf is the finding of a code, empty if there is none.
+// findingOf returns the finding of a code, or an empty one.
 func findingOf(t *testing.T, s *scene, code iikanji.Code) iikanji.Finding {
 	t.Helper()
 	fs, err := diagnose.All(s.Input)
@@ -63,7 +63,7 @@ func blogPages(edit func(k *iikanji.KeptPages)) iikanji.KeptPages {
 	return k
 }
 
-// TestDroppedInVain: the table has the writes of which it is certain what they change.
+// TestDroppedInVain: the table has the writes whose changed pages are certain.
 func TestDroppedInVain(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit func(k *iikanji.KeptPages)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change"
@@ -36,12 +34,7 @@ func (t *task) prove(ctx context.Context, h host.Host, svc change.Service, dir s
 
 // vet returns what go vet reports of a module; "" for nothing.
 func vet(ctx context.Context, h host.Host, dir string) (string, error) {
-	program, err := exec.LookPath("go")
-	if err != nil {
-		return "", fmt.Errorf("running go vet: %w", err)
-	}
-	env := append(os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "GOPROXY=off", "CGO_ENABLED=0", "PWD="+dir)
-	r, err := h.Exec(ctx, host.Command{Path: program, Args: []string{"vet", "./..."}, Dir: dir, Env: env})
+	r, err := change.GoCommand(ctx, h, dir, "vet", "./...")
 	if err != nil {
 		return "", fmt.Errorf("running go vet: %w", err)
 	}

@@ -97,7 +97,7 @@ func generationsOf(source string) string {
 	return filepath.Join(memoryFolder, "iikanji-"+hex.EncodeToString(sum[:6]))
 }
 
-// readPlan reads the plan that the source has already; an empty one if there is none.
+// readPlan reads the plan in the source. Without that file the plan is empty.
 func readPlan(h host.Host, source string) (pagegen.Plan, error) {
 	body, err := h.Read(filepath.Join(source, genFolder, planFile))
 	if errors.Is(err, fs.ErrNotExist) {

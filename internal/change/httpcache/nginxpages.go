@@ -22,8 +22,8 @@ const (
 	// pagesKey is what a client can ask for. The rest of the key is what else the app
 	// receives, the slice of time, and the generation.
 	pagesKey = "$scheme$http_host$request_uri $http_accept $http_accept_language $http_origin"
-	// Variables of the configuration: the link of a page, its bucket, the generation that
-	// the link names, and a word if there is none.
+	// Variables of the configuration: the symbolic link of a page, the page's bucket, the
+	// generation that the link points to, and a flag that is set without a generation.
 	linkVariable   = "$iikanji_link"
 	bucketVariable = "$iikanji_bucket"
 	generation     = "$iikanji_generation"
