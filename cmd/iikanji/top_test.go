@@ -170,7 +170,7 @@ func TestTopInATerminal(t *testing.T) {
 			t.Errorf("the head: %q", line)
 		}
 	}
-	if !regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d( [ !]+\d+){4} .* - +\d+ `).MatchString(first) {
+	if !regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d( [ !]+\d+){4} .* - [ !]+\d+ `).MatchString(first) {
 		t.Errorf("a generator without load:\n%s", first)
 	}
 
