@@ -87,6 +87,7 @@ func TestDocument(t *testing.T) {
 func TestTextLeaves(t *testing.T) {
 	for _, s := range []string{"mysql@1.service is running", "/img/logo@2x.png", "root@localhost", "golang.org/x/net@v0.1.2", "GET /api/isu/:id?limit=10&page=2", "proxy_pass http://127.0.0.1:3000;",
 		"status=200 method=GET", "/keys/5", "PRIMARY KEY (id)", "key=zone:10m", "proxy_set_header Host $host;", "set $a 5;",
+		"if (req.http.Proxy-Authorization || req.http.X-Api-Key || req.http.X-Auth-Token || req.http.X-Access-Token) {", "the header X-Access-Token names a client",
 		`proxy_set_header Cookie "";`, "proxy_set_header Cookie $http_cookie;", "proxy_set_header Authorization '';", `proxy_set_header Authorization "$http_authorization";`} {
 		if got := Text(s); got != s {
 			t.Errorf("%q became %q", s, got)

@@ -83,7 +83,8 @@ var rules = []rule{
 	// name = value, "name": "value", NAME=value, name => 'value'; not name = ?.
 	{secretHints, regexp.MustCompile(`(?i)(?P<keep>[\w.$-]*(?:` + secretWord + `)[\w-]*["'\x60]?\s*(?:=>|:=|[=:]|\blike\b)\s*)(?:\[removed\]|"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s,;&)}\]?][^\s,;&)}\]]*)`), "${keep}" + Removed},
 	{shortHints, regexp.MustCompile(`(?i)(?P<keep>(?:^|[\s;,&{(_])(?:` + shortWord + `)\s*=\s*)(?:\[removed\]|"[^"]*"?|'[^']*'?|[^\s,;&)}\]]+)`), "${keep}" + Removed},
-	{append(shortHints, secretHints...), regexp.MustCompile(`(?i)(?P<keep>--?(?:` + secretWord + `|pass)[= ])\S+`), "${keep}" + Removed},
+	// A flag begins its word: X-Auth-Token is a header and has no flag -Token.
+	{append(shortHints, secretHints...), regexp.MustCompile(`(?i)(?P<keep>(?:^|[\s"'\x60=(\[,])--?(?:[\w-]*-)?(?:` + secretWord + `|pass)[= ])\S+`), "${keep}" + Removed},
 	// A directive of nginx that sets a secret: proxy_set_header X-Api-Token "…". An empty
 	// value and a variable are none.
 	{secretHints, regexp.MustCompile(`(?i)(?P<keep>\b(?:set|\w+_header|\w+_param|secure_link\w*)\s+\$?[\w-]*(?:` + secretWord + `)[\w-]*\s+)(?:"(?:[^"\\$]|\\.)(?:[^"\\]|\\.)*"?|'(?:[^'\\$]|\\.)(?:[^'\\]|\\.)*'?|[^\s;{}"'$][^\s;{}]*)`), "${keep}" + Removed},

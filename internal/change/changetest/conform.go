@@ -4,7 +4,8 @@
 //
 // Steps, for each remedy of a Case:
 //
-//  1. plan, apply, plan again (nothing to change), revert: the state is the old one;
+//  1. plan (redaction leaves the diff as it is), apply, plan again (nothing to change),
+//     revert: the state is the old one;
 //  2. edit each place of the change between plan and apply, and between apply and
 //     revert: both are refused with a diff, and the edit is kept;
 //  3. step 1 in a child process that kills itself at its n-th step, for every n
@@ -22,6 +23,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/redact"
 )
 
 // A Case is a kind with a site of its own.
@@ -42,6 +44,8 @@ type Case struct {
 	State func() (string, error)
 	// Serves checks that the site answers.
 	Serves func() error
+	// Secrets is set if the diffs of the remedies have secrets or rows of tables.
+	Secrets bool
 	// Disturb edits the place of an op by hand, and returns a function that
 	// restores it: nil for a place that it cannot edit. The default is ByHand.
 	Disturb func(op iikanji.Op) (calm func() error, err error)
@@ -99,8 +103,14 @@ func (c *Case) plan(t *testing.T, h *history.History, r iikanji.Remedy) *iikanji
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.AddChange(ch, change.Diff(ch)); err != nil {
+	diff := change.Diff(ch)
+	if err := h.AddChange(ch, diff); err != nil {
 		t.Fatal(err)
+	}
+	if shown := diff; !c.Secrets {
+		if redact.Document(&shown); shown != diff {
+			t.Errorf("redaction changes the diff, which has no secret:\n%s\nto\n%s", diff, shown)
+		}
 	}
 	return ch
 }
