@@ -93,13 +93,14 @@ CONCURRENT = ^(TestSource|TestPlantedFaults|TestServersAsNginxTakesThem)$$
 ARENAS = $(sort $(filter-out ./arenas/all,$(patsubst %/arena.go,%,$(wildcard ./arenas/*/arena.go))))
 REAL = ^(TestArena|TestApp|TestContest|TestRubyApp|TestSite)$$
 
-# In cmd, ladders are climbed on real arenas, and the script selftest simulates. In ddl,
-# processes that alter SQLite files are killed: SQLite as Go code is several times slower
-# with the race detector, with which the other tests alter such files. In accesslog,
+# In cmd, ladders are climbed on real arenas, the examples of all help texts run as
+# commands, and the script selftest simulates. In ddl, processes that alter SQLite files
+# are killed: SQLite as Go code is several times slower with the race detector, with which
+# the other tests alter such files. In accesslog,
 # routes are learned from the logs of generated sites: one goroutine learns, after the
 # readers of a log, which run with the detector in the other tests. In slowlog, one
 # goroutine reads two million statements. TestLong holds the names.
-LONG = ^TestLadders$$|^TestScripts$$/^selftest$$|^TestFilesKilledWithin$$|^TestSites$$|^TestOtherKinds$$|^TestSitesOfParts$$|^TestReferers$$|^TestSitesWithLess$$|^TestTraceIDsNeedNoMemory$$
+LONG = ^TestLadders$$|^TestExamplesAsWritten$$|^TestScripts$$/^selftest$$|^TestFilesKilledWithin$$|^TestSites$$|^TestOtherKinds$$|^TestSitesOfParts$$|^TestReferers$$|^TestSitesWithLess$$|^TestTraceIDsNeedNoMemory$$
 LONGIN = ./cmd/iikanji ./internal/change/ddl ./internal/accesslog ./internal/slowlog
 
 # Packages that do not run whole with the race detector.

@@ -17,6 +17,7 @@ package changetest
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,8 +45,8 @@ type Case struct {
 	State func() (string, error)
 	// Serves checks that the site answers.
 	Serves func() error
-	// Secrets is set if the diffs of the remedies have secrets or rows of tables.
-	Secrets bool
+	// Secrets are the remedies whose diff has a secret or rows of a table.
+	Secrets []string
 	// Disturb edits the place of an op by hand, and returns a function that
 	// restores it: nil for a place that it cannot edit. The default is ByHand.
 	Disturb func(op iikanji.Op) (calm func() error, err error)
@@ -97,9 +98,9 @@ func (c *Case) state(t *testing.T) string {
 	return s
 }
 
-func (c *Case) plan(t *testing.T, h *history.History, r iikanji.Remedy) *iikanji.Change {
+func (c *Case) plan(t *testing.T, h *history.History, remedy string) *iikanji.Change {
 	t.Helper()
-	ch, err := change.Plan(t.Context(), c.Open(c.Dir), r)
+	ch, err := change.Plan(t.Context(), c.Open(c.Dir), c.Remedies[remedy])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,10 +108,9 @@ func (c *Case) plan(t *testing.T, h *history.History, r iikanji.Remedy) *iikanji
 	if err := h.AddChange(ch, diff); err != nil {
 		t.Fatal(err)
 	}
-	if shown := diff; !c.Secrets {
-		if redact.Document(&shown); shown != diff {
-			t.Errorf("redaction changes the diff, which has no secret:\n%s\nto\n%s", diff, shown)
-		}
+	shown := diff
+	if redact.Document(&shown); (shown != diff) != slices.Contains(c.Secrets, remedy) {
+		t.Errorf("the diff of %q is\n%s\nredacted it is\n%s", remedy, diff, shown)
 	}
 	return ch
 }
@@ -121,7 +121,7 @@ func (c *Case) roundTrip(t *testing.T, remedy string) {
 	x, h := c.executor(t, remedy)
 	defer h.Close()
 	before := c.state(t)
-	ch := c.plan(t, h, r)
+	ch := c.plan(t, h, remedy)
 	if got := c.state(t); got != before {
 		t.Fatalf("planning changed the state:\n%s", got)
 	}
@@ -160,7 +160,7 @@ func (c *Case) moved(t *testing.T, remedy string) {
 	x, h := c.executor(t, remedy)
 	defer h.Close()
 	before := c.state(t)
-	ch := c.plan(t, h, c.Remedies[remedy])
+	ch := c.plan(t, h, remedy)
 	c.refused(t, ch, "applied", func() error { return x.Apply(t.Context(), ch.ID) })
 	if err := x.Apply(t.Context(), ch.ID); err != nil {
 		t.Fatal(err)
