@@ -63,7 +63,7 @@ func (s *mcpServer) addTools(server *mcp.Server) {
 	mcp.AddTool(server, &mcp.Tool{Name: "judge", Annotations: write(no),
 		Description: "Tries one remedy: interleaved runs with and without it. It is kept only if they prove a gain, and undone to the byte otherwise. Takes minutes."}, safe(s, s.judge))
 	mcp.AddTool(server, &mcp.Tool{Name: "apply", Annotations: write(no),
-		Description: "Applies one remedy without measuring it, and does not keep it: revert undoes it, and so does the next judge or tune. Only judge keeps a change."}, safe(s, s.apply))
+		Description: "Applies one remedy without measuring it, and does not keep it: revert undoes it, and so does the next judge of another remedy. Only judge keeps a change; revert a change before you judge it."}, safe(s, s.apply))
 	mcp.AddTool(server, &mcp.Tool{Name: "revert", Annotations: write(yes),
 		Description: "Undoes one change, or all, to the byte."}, safe(s, s.revert))
 }
