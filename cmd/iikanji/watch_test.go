@@ -34,7 +34,7 @@ type watched struct {
 // without changing anything, with logs that are turned on, and into folders that
 // are diagnosed and compared.
 func TestWatch(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
 	s, err := targettest.Start(ctx)
 	if err != nil {
