@@ -110,7 +110,7 @@ func eval[T any](t *testing.T, b *tab, expression string) T {
 // eventually waits until an expression is true.
 func eventually(t *testing.T, b *tab, what, expression string) {
 	t.Helper()
-	for range 200 {
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); {
 		if eval[bool](t, b, expression) {
 			return
 		}

@@ -360,7 +360,7 @@ func TestActions(t *testing.T) {
 	}
 	until := func(want string) {
 		t.Helper()
-		for range 100 {
+		for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); {
 			if _, body, _ := s.get(t, "/actions"); strings.Contains(body, html.EscapeString(want)) {
 				return
 			}
