@@ -97,9 +97,10 @@ CONCURRENT = ^(TestSource|TestPlantedFaults|TestServersAsNginxTakesThem)$$
 
 # The suites of the arenas load real servers hundreds of times, which takes about
 # twice as long with the race detector. Their benchmarkers run with it against an app
-# in memory.
+# in memory. The last names in REAL are tests of the arenas' data, which one goroutine
+# draws: TestDataIsSerial checks that.
 ARENAS = $(sort $(filter-out ./arenas/all,$(patsubst %/arena.go,%,$(wildcard ./arenas/*/arena.go))))
-REAL = ^(TestArena|TestApp|TestContest|TestRubyApp|TestSite)$$
+REAL = ^(TestArena|TestApp|TestContest|TestRubyApp|TestSite|TestContestSize|TestPool|TestInitialData|TestGenerate)$$
 
 # In cmd, ladders are climbed on real arenas, the script selftest simulates, and the script
 # lint loads packages from their source eight times, which the tests of lever do with the

@@ -127,6 +127,46 @@ func TestLong(t *testing.T) {
 	}
 }
 
+// TestDataIsSerial checks that no arena whose test TestGenerate runs without the race
+// detector starts a goroutine in the files that draw and write its data, data*.go. The
+// other tests of data in REAL only draw.
+func TestDataIsSerial(t *testing.T) {
+	tests, err := filepath.Glob("arenas/*/data_test.go")
+	if err != nil || len(tests) < 4 {
+		t.Fatalf("%q, %v", tests, err)
+	}
+	starts := regexp.MustCompile(`\bgo (func|\w+[.(])|\.Go\(|parallel\.`)
+	drawn := 0
+	for _, test := range tests {
+		text, err := os.ReadFile(test)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), "\nfunc TestGenerate(") {
+			continue
+		}
+		drawn++
+		sources, err := filepath.Glob(filepath.Join(filepath.Dir(test), "data*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, source := range sources {
+			if strings.HasSuffix(source, "_test.go") {
+				continue
+			}
+			if text, err = os.ReadFile(source); err != nil {
+				t.Fatal(err)
+			}
+			if at := starts.Find(text); at != nil {
+				t.Errorf("%s has %q: another goroutine, so TestGenerate of its arena needs the race detector, and another name", source, at)
+			}
+		}
+	}
+	if drawn == 0 {
+		t.Error("no arena has TestGenerate")
+	}
+}
+
 // starting lists what a file starts goroutines with, or protects from them. Imports of
 // packages that start goroutines of their own, as os/exec, are none of it.
 func starting(f *ast.File) (found []string) {
