@@ -102,16 +102,16 @@ CONCURRENT = ^(TestSource|TestPlantedFaults|TestServersAsNginxTakesThem)$$
 ARENAS = $(sort $(filter-out ./arenas/all,$(patsubst %/arena.go,%,$(wildcard ./arenas/*/arena.go))))
 REAL = ^(TestArena|TestApp|TestContest|TestRubyApp|TestSite|TestContestSize|TestPool|TestInitialData|TestGenerate)$$
 
-# In cmd, ladders are climbed on real arenas, the script selftest simulates, and the script
-# lint loads packages from their source eight times, which the tests of lever do with the
-# detector. In ddl,
+# In cmd, ladders are climbed on real arenas, the examples of all help texts run as
+# commands, the script selftest simulates, and the script lint loads packages from their
+# source eight times, which the tests of lever do with the detector. In ddl,
 # processes that alter SQLite files are killed: SQLite as Go code is several times slower
 # with the race detector, with which the other tests alter such files. In accesslog,
 # routes are learned from the logs of generated sites: one goroutine learns, after the
 # readers of a log, which run with the detector in the other tests. In slowlog, one
 # goroutine reads two million statements. In ui, one goroutine follows every link of every
 # page, one after the other. TestLong holds the names.
-LONG = ^TestLadders$$|^TestScripts$$/^selftest$$|^TestScripts$$/^lint$$|^TestFilesKilledWithin$$|^TestSites$$|^TestOtherKinds$$|^TestSitesOfParts$$|^TestReferers$$|^TestSitesWithLess$$|^TestTraceIDsNeedNoMemory$$|^TestEveryLink$$
+LONG = ^TestLadders$$|^TestExamplesAsWritten$$|^TestScripts$$/^selftest$$|^TestScripts$$/^lint$$|^TestFilesKilledWithin$$|^TestSites$$|^TestOtherKinds$$|^TestSitesOfParts$$|^TestReferers$$|^TestSitesWithLess$$|^TestTraceIDsNeedNoMemory$$|^TestEveryLink$$
 LONGIN = ./cmd/iikanji ./internal/change/ddl ./internal/accesslog ./internal/slowlog ./internal/ui
 
 # Packages that do not run whole with the race detector, or later.
