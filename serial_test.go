@@ -85,7 +85,7 @@ func TestLong(t *testing.T) {
 		names[strings.Trim(name, "^$")] = 0
 	}
 	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
-	real := regexp.MustCompile(makeVariable(t, "REAL"))
+	servers := regexp.MustCompile(makeVariable(t, "REAL"))
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -119,7 +119,7 @@ func TestLong(t *testing.T) {
 		for _, f := range goFiles(t, dir, true) {
 			for _, d := range f.Decls {
 				fd, ok := d.(*ast.FuncDecl)
-				if ok && fd.Recv == nil && (real.MatchString(fd.Name.Name) || strings.HasSuffix(fd.Name.Name, "UnderLoad")) {
+				if ok && fd.Recv == nil && (servers.MatchString(fd.Name.Name) || strings.HasSuffix(fd.Name.Name, "UnderLoad")) {
 					t.Errorf("%s has %s: the command that tests it leaves that out", dir, fd.Name)
 				}
 			}
