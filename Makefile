@@ -15,7 +15,7 @@ DEMO_FLAGS ?=
 # Debian installs servers into folders that a user's PATH lacks.
 export PATH := $(PATH):/usr/sbin:/sbin
 
-.PHONY: demo check build install bench test test-together test-plain test-rest test-race test-alone lint lint-world fuzz fuzz-grow setup setup-check clean
+.PHONY: demo check build install bench test test-together test-plain test-long test-rest test-race test-alone lint lint-world fuzz fuzz-grow setup setup-check clean
 
 build:
 	go build -trimpath -o bin/iikanji ./cmd/iikanji
@@ -67,7 +67,7 @@ lint-world: build
 
 # A program that is built with -race sleeps 1 s when it exits, unless GORACE sets
 # another time. The tests start hundreds of them.
-test test-together test-plain test-rest test-race test-alone: export GORACE = atexit_sleep_ms=10
+test test-together test-plain test-long test-rest test-race test-alone: export GORACE = atexit_sleep_ms=10
 
 test: test-together test-alone
 
@@ -75,8 +75,8 @@ test: test-together test-alone
 # alone at the end.
 LONGEST = ./cmd/iikanji ./internal/change/ddl ./internal/change/nginxconf ./internal/lever ./internal/change/workers ./internal/stack ./internal/change/httpcache
 
-# These packages run with the race detector after the tests without it: both groups of
-# test-together then take about the same time, and no core is idle at the end. TestLong
+# These packages run with the race detector beside the long tests without it: both groups
+# of test-together then take about the same time, and no core is idle at the end. TestLong
 # checks that they have no test whose name REAL has or that ends in UnderLoad.
 LATER = ./internal/ui
 
@@ -97,9 +97,10 @@ CONCURRENT = ^(TestSource|TestPlantedFaults|TestServersAsNginxTakesThem)$$
 
 # The suites of the arenas load real servers hundreds of times, which takes about
 # twice as long with the race detector. Their benchmarkers run with it against an app
-# in memory.
+# in memory. The last names in REAL are tests of the arenas' data, which one goroutine
+# draws: TestDataIsSerial checks that.
 ARENAS = $(sort $(filter-out ./arenas/all,$(patsubst %/arena.go,%,$(wildcard ./arenas/*/arena.go))))
-REAL = ^(TestArena|TestApp|TestContest|TestRubyApp|TestSite)$$
+REAL = ^(TestArena|TestApp|TestContest|TestRubyApp|TestSite|TestContestSize|TestPool|TestInitialData|TestGenerate)$$
 
 # In cmd, ladders are climbed on real arenas, the examples of all help texts run as
 # commands, the script selftest simulates, and the script lint loads packages from their
@@ -120,23 +121,25 @@ APART = -e '^github.com/iikanji/iikanji$$' $(patsubst ./%,-e '/%$$',$(filter-out
 TEST = go test -vet=off -timeout 20m -parallel 3
 
 # Two groups side by side, two packages of each: most tests wait for servers half of
-# their time, and no package at the end of a command is alone.
+# their time, and no package at the end of a command is alone. The second half of the
+# group without the detector is one long package, beside the rest of those with it.
 test-together:
-	@$(MAKE) --no-print-directory -j 2 test-rest test-race
+	@$(MAKE) --no-print-directory -j 3 test-race test-long test-rest
 
 test-plain:
 	$(TEST) -p 2 -run '$(REAL)' $(ARENAS)
 	$(TEST) -p 2 -skip '$(CONCURRENT)' $(MODEL) $(COMPUTING) $(SERIAL)
+
+test-long: test-plain
 	$(TEST) -p 2 -run '$(LONG)' $(LONGIN)
 
 test-race:
 	$(TEST) -race -p 2 -skip 'UnderLoad$$|$(LONG)' $(LONGEST) $$(go list ./... | grep -v $(APART))
 
-# With the race detector too, after the tests without it.
 test-rest: test-plain
-	$(TEST) -race -p 2 -skip '$(REAL)|$(LONG)' $(LATER) $(ARENAS)
+	$(TEST) -race -p 1 -skip '$(REAL)|$(LONG)' $(LATER) $(ARENAS)
 	$(TEST) -race -skip 'TestMutants' $(MODEL) -rounds 40
-	$(TEST) -race -p 2 -run '$(CONCURRENT)' $(filter-out .,$(COMPUTING))
+	$(TEST) -race -p 1 -run '$(CONCURRENT)' $(filter-out .,$(COMPUTING))
 
 # Tests whose names end in UnderLoad put a real site under load and measure times.
 # They run one at a time, after the others, so that no other test uses the machine.

@@ -85,7 +85,7 @@ func TestLong(t *testing.T) {
 		names[strings.Trim(name, "^$")] = 0
 	}
 	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
-	real := regexp.MustCompile(makeVariable(t, "REAL"))
+	servers := regexp.MustCompile(makeVariable(t, "REAL"))
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -119,11 +119,51 @@ func TestLong(t *testing.T) {
 		for _, f := range goFiles(t, dir, true) {
 			for _, d := range f.Decls {
 				fd, ok := d.(*ast.FuncDecl)
-				if ok && fd.Recv == nil && (real.MatchString(fd.Name.Name) || strings.HasSuffix(fd.Name.Name, "UnderLoad")) {
+				if ok && fd.Recv == nil && (servers.MatchString(fd.Name.Name) || strings.HasSuffix(fd.Name.Name, "UnderLoad")) {
 					t.Errorf("%s has %s: the command that tests it leaves that out", dir, fd.Name)
 				}
 			}
 		}
+	}
+}
+
+// TestDataIsSerial checks that no arena whose test TestGenerate runs without the race
+// detector starts a goroutine in the files that draw and write its data, data*.go. The
+// other tests of data in REAL only draw.
+func TestDataIsSerial(t *testing.T) {
+	tests, err := filepath.Glob("arenas/*/data_test.go")
+	if err != nil || len(tests) < 4 {
+		t.Fatalf("%q, %v", tests, err)
+	}
+	starts := regexp.MustCompile(`\bgo (func|\w+[.(])|\.Go\(|parallel\.`)
+	drawn := 0
+	for _, test := range tests {
+		text, err := os.ReadFile(test)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), "\nfunc TestGenerate(") {
+			continue
+		}
+		drawn++
+		sources, err := filepath.Glob(filepath.Join(filepath.Dir(test), "data*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, source := range sources {
+			if strings.HasSuffix(source, "_test.go") {
+				continue
+			}
+			if text, err = os.ReadFile(source); err != nil {
+				t.Fatal(err)
+			}
+			if at := starts.Find(text); at != nil {
+				t.Errorf("%s has %q: another goroutine, so TestGenerate of its arena needs the race detector, and another name", source, at)
+			}
+		}
+	}
+	if drawn == 0 {
+		t.Error("no arena has TestGenerate")
 	}
 }
 

@@ -139,9 +139,9 @@ func sumsOf(t *testing.T, dir string) map[string]string {
 	return sums
 }
 
-// TestGenerate checks that the files are complete, are the same each time, and
+// TestGenerateTenants checks that the files are complete, are the same each time, and
 // agree with each other: no row is left out.
-func TestGenerate(t *testing.T) {
+func TestGenerateTenants(t *testing.T) {
 	webapp, data := generated(t)
 	again, dataAgain := generated(t)
 	sums := sumsOf(t, webapp)

@@ -121,7 +121,7 @@ var siteExamples = []example{
 	{line: `iikanji diagnose isucondition --format markdown > findings.md`, want: "DB101", file: "findings.md", with: "--load 2s"},
 	{line: `iikanji top`, want: "cpu", forever: true},
 	{line: `iikanji top -s app=1234 -s db=987`, want: "app", forever: true},
-	{line: `iikanji diagnose /srv/shop --watch 10m`, want: "watched for 5.", with: "--watch 5s"},
+	{line: `iikanji diagnose /srv/shop --watch 10m`, want: "watched for ", with: "--watch 5s"},
 	{line: `iikanji diagnose /srv/shop --watch 1h --sensors`, want: "DB101", with: "--watch 5s"},
 	{line: `iikanji collect --for 10m --into before`, want: `"cpu": {`, file: "before/window.json", with: "--for 5s"},
 	{line: `iikanji collect /srv/shop --for 1h --sensors --into monday`, want: `"cpu": {`, file: "monday/window.json", with: "--for 5s"},

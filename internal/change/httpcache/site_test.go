@@ -376,7 +376,7 @@ func (s *testSite) send(method, path string, header ...string) (*http.Response, 
 		req.Header.Set(header[i], header[i+1])
 	}
 	req.Close = true
-	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
+	client := &http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, "", err
