@@ -25,7 +25,7 @@ type memcachedPages struct {
 	Valid     string    `arg:"valid,required" help:"how old an answer may be, 1s to 100s"`
 	Cookies   string    `arg:"cookies" oneof:"personal,ignore" default:"personal" help:"personal: no answer to a request with a cookie is kept; ignore: requests lose their cookies, for paths that are the same for all clients"`
 	Drops     drops     `arg:"drops" help:"the pages that writes drop, as for the act nginx"`
-	Fragments fragments `arg:"fragments" help:"parts of pages that nginx includes, as for the act nginx"`
+	Fragments fragments `arg:"fragments" help:"parts of pages that nginx includes, as for the act nginx; clients may request them"`
 	Type      mediaType `arg:"type" default:"text/html; charset=utf-8" help:"the Content-Type of the pages; one with another type or another header is not kept"`
 	Idle      int       `arg:"idle" range:"0,1000" default:"32" help:"idle connections to memcached that each nginx worker keeps; 0: a new one for each request"`
 	Server    string    `arg:"server" help:"server_name or listen address of a server block"`
@@ -214,8 +214,10 @@ func (a *memcachedPages) locations(t *task, p *storedPages) (err error) {
 		return fmt.Errorf("path %q: its location is inside another one, from which the app's would not inherit", p.path)
 	}
 	l := p.front.Last()
+	// The act nginx has fragments internal. Here clients may ask for them: the app, which
+	// stores a page under the URL that it receives, makes their keys.
+	l.Block.Items = slices.DeleteFunc(l.Block.Items, func(d *nginx.Directive) bool { return p.fragment && d.Name() == "internal" })
 	app := nginx.NewBlock("location", named).Put(t.Copies(l)...)
-	app.Block.Items = slices.DeleteFunc(app.Block.Items, func(d *nginx.Directive) bool { return d.Name() == "internal" })
 	p.front.Server().Add(app)
 	p.ask.Chain = append(p.ask.Chain, app)
 	l.Block.Items = slices.DeleteFunc(l.Block.Items, func(d *nginx.Directive) bool { return strings.HasPrefix(d.Name(), "proxy_") })
@@ -296,9 +298,6 @@ func (a *memcachedPages) answer(t *task, http *nginx.Directive, p *storedPages, 
 	if len(a.Fragments) > 0 {
 		t.Ensure(p.front.Chain, "ssi", "on")
 		t.Ensure(p.front.Chain, "keepalive_timeout", "0")
-	}
-	if p.fragment {
-		t.Ensure(p.front.Chain, "internal")
 	}
 	l := p.front.Last()
 	if len(t.Get(l, "types")) == 0 {
