@@ -104,8 +104,8 @@ func newMemcachedClient(to *Memcached) *memcachedClient {
 	return &memcachedClient{to: to, idle: make(chan *textproto.Conn, maxIdle)}
 }
 
-// store stores a page. A failure costs computations only: the web server asks the app
-// for pages that it does not find.
+// store stores a page. A failure costs computations only: the app answers requests for
+// pages that the web server does not find.
 func (c *memcachedClient) store(key string, body []byte) {
 	if time.Since(time.Unix(0, c.failed.Load())) < storePause {
 		return
@@ -126,12 +126,12 @@ func (c *memcachedClient) set(key string, body []byte) error {
 	_, _ = w.Write(body)
 	_, _ = w.WriteString("\r\n")
 	err = w.Flush() // has the errors of the writes before
-	var said string
+	var reply string
 	if err == nil {
-		said, err = conn.ReadLine()
+		reply, err = conn.ReadLine()
 	}
-	if err == nil && said != "STORED" {
-		err = fmt.Errorf("it answers %.100q", said)
+	if err == nil && reply != "STORED" {
+		err = fmt.Errorf("the reply is %.100q", reply)
 	}
 	if err != nil {
 		conn.Close()

@@ -95,7 +95,7 @@ func (a *memcachedPages) plan(t *task) error {
 		return err
 	}
 	to := &pagegen.Memcached{Address: t.cache.Address, Type: a.Type.String(), Seconds: a.seconds, Headers: all[0].headers, Private: a.private()}
-	folder, err := t.generations(all[0].app, pagegen.Plan{Kept: slices.Concat(a.paths, a.Fragments), Table: a.Drops, Memcached: to})
+	folder, err := t.generations(all[0].app, pagegen.Plan{Kept: slices.Concat(a.paths, a.Fragments), Fragments: a.Fragments, Table: a.Drops, Memcached: to})
 	if err != nil {
 		return err
 	}
@@ -124,45 +124,45 @@ func (a *memcachedPages) start(t *task) error {
 	return nil
 }
 
-// storedPages are the locations of a path: the one that asks memcached, and the one that
-// asks the app for what memcached does not have.
+// storedPages are the locations of a path: front reads pages from memcached, back passes
+// requests on to the app for pages that memcached does not have.
 type storedPages struct {
-	path       string
-	front, ask nginxedit.Spot
-	app        string
-	headers    []string
-	key        []string // what tells the requests of the location apart
-	fragment   bool
+	path        string
+	front, back nginxedit.Spot
+	app         string
+	headers     []string
+	key         []string // what tells the requests of the location apart
+	fragment    bool
 }
 
-// pages finds or makes the locations of a path, and edits what the app is asked for.
+// pages finds or makes the locations of a path, and edits what the app receives.
 func (a *memcachedPages) pages(t *task, path string, before []*storedPages) (*storedPages, error) {
 	p := &storedPages{path: path, fragment: slices.Contains(a.Fragments, path)}
 	if err := a.locations(t, p); err != nil {
 		return nil, err
 	}
-	_, pass, err := t.passOf(path, p.ask)
+	_, pass, err := t.passOf(path, p.back)
 	if err == nil {
-		p.app, err = t.appOf(path, p.ask)
+		p.app, err = t.appOf(path, p.back)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if a.Cookies == "ignore" {
-		t.WithoutCookies(p.ask)
+		t.WithoutCookies(p.back)
 	}
 	if len(a.Fragments) > 0 {
-		t.includes(p.ask)
+		t.includes(p.back)
 	}
 	if p.fragment {
-		if err := t.sameForPages(path, p.ask); err != nil {
+		if err := t.sameForPages(path, p.back); err != nil {
 			return nil, err
 		}
 	}
-	if was := t.Value(p.ask.Chain, "proxy_cache"); was != "" {
-		t.Ensure(p.ask.Chain, "proxy_cache", "off")
+	if was := t.Value(p.back.Chain, "proxy_cache"); was != "" {
+		t.Ensure(p.back.Chain, "proxy_cache", "off")
 	}
-	if p.headers, err = t.headers(path, p.ask, a.Cookies == "ignore"); err != nil {
+	if p.headers, err = t.headers(path, p.back, a.Cookies == "ignore"); err != nil {
 		return nil, err
 	}
 	for _, o := range before {
@@ -171,7 +171,7 @@ func (a *memcachedPages) pages(t *task, path string, before []*storedPages) (*st
 		}
 	}
 	host := pass.Host()
-	if h := t.Header(p.ask.Chain, "Host"); h != nil && h.Arg(1) != "$proxy_host" {
+	if h := t.Header(p.back.Chain, "Host"); h != nil && h.Arg(1) != "$proxy_host" {
 		host = h.Arg(1)
 	}
 	p.key = []string{host, "$request_uri"}
@@ -180,7 +180,7 @@ func (a *memcachedPages) pages(t *task, path string, before []*storedPages) (*st
 	}
 	for _, name := range p.headers {
 		value := "$http_" + strings.ToLower(strings.ReplaceAll(name, "-", "_"))
-		if h := t.Header(p.ask.Chain, name); h != nil {
+		if h := t.Header(p.back.Chain, name); h != nil {
 			value = h.Arg(1)
 		}
 		p.key = append(p.key, value)
@@ -188,7 +188,7 @@ func (a *memcachedPages) pages(t *task, path string, before []*storedPages) (*st
 	return p, nil
 }
 
-// fallback is the name of the location that asks the app.
+// fallback is the name of the location that passes requests on to the app.
 func fallback(path string) string { return "@iikanji_app" + nginxedit.NameOf(path) }
 
 // locations finds the locations of a path, or makes them of the one that passes it on.
@@ -197,10 +197,10 @@ func (a *memcachedPages) locations(t *task, p *storedPages) (err error) {
 		return err
 	}
 	named := fallback(p.path)
-	p.ask = nginxedit.Spot{Want: nginxedit.Pattern{How: "@", What: named[1:]}, Chain: slices.Clone(p.front.Chain[:2])}
+	p.back = nginxedit.Spot{Want: nginxedit.Pattern{How: "@", What: named[1:]}, Chain: slices.Clone(p.front.Chain[:2])}
 	for _, l := range t.Get(p.front.Server(), "location") {
 		if l.Arg(0) == named && p.front.Is() && len(t.Get(p.front.Last(), "memcached_pass")) > 0 {
-			p.ask.Chain = append(p.ask.Chain, l.Directive)
+			p.back.Chain = append(p.back.Chain, l.Directive)
 			return nil
 		}
 	}
@@ -214,12 +214,12 @@ func (a *memcachedPages) locations(t *task, p *storedPages) (err error) {
 		return fmt.Errorf("path %q: its location is inside another one, from which the app's would not inherit", p.path)
 	}
 	l := p.front.Last()
-	// The act nginx has fragments internal. Here clients may ask for them: the app, which
-	// stores a page under the URL that it receives, makes their keys.
+	// The act nginx makes the location of a fragment internal. Here clients may request it:
+	// the app stores a page under the URL that it receives.
 	l.Block.Items = slices.DeleteFunc(l.Block.Items, func(d *nginx.Directive) bool { return p.fragment && d.Name() == "internal" })
 	app := nginx.NewBlock("location", named).Put(t.Copies(l)...)
 	p.front.Server().Add(app)
-	p.ask.Chain = append(p.ask.Chain, app)
+	p.back.Chain = append(p.back.Chain, app)
 	l.Block.Items = slices.DeleteFunc(l.Block.Items, func(d *nginx.Directive) bool { return strings.HasPrefix(d.Name(), "proxy_") })
 	return nil
 }
@@ -288,7 +288,7 @@ func (a *memcachedPages) upstream(t *task, http *nginx.Directive) string {
 	return name
 }
 
-// answer writes the location that asks memcached.
+// answer writes the location that reads from memcached.
 func (a *memcachedPages) answer(t *task, http *nginx.Directive, p *storedPages, folder, upstream string) {
 	of := a.Drops.ofPages()
 	if p.fragment {

@@ -138,6 +138,14 @@ func (s *blogSite) testConnections(t *testing.T) {
 func (s *blogSite) testFragments(t *testing.T, act string) {
 	c := s.apply(t, remedy(act, "path", "/page/:id", "valid", "100s", "cookies", "ignore", "fragments", "/part", "drops", "POST /comment/:1=/page/:1;POST /hidden/:1=/page/:1,/part"))
 	defer s.undoAll(t, c)
+	for _, again := range []iikanji.Remedy{
+		remedy("nginx", "path", "/page/:id;/part", "valid", "100s", "cookies", "ignore"),
+		remedy("memcached", "path", "/page/:id;/part", "valid", "100s", "cookies", "ignore"),
+	} {
+		if _, err := change.Plan(t.Context(), s.open(s.dir), again); err == nil {
+			t.Errorf("a fragment is kept as a page: %v", again.Args)
+		}
+	}
 	if got := fmt.Sprint(c.Weakens); got != "[privacy tested-only behaviour]" {
 		t.Errorf("it weakens %s", got)
 	}

@@ -30,13 +30,13 @@ func (fs *fragments) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// ssiCapability is the value of the header Surrogate-Capability: an app may send
-// fragments as includes only to those who announce it.
+// ssiCapability is the value of the header Surrogate-Capability. An app may send includes
+// only to servers that announce it.
 const ssiCapability = `iikanji="SSI/1.0"`
 
 // includes has nginx put the pages of a location together. They have no length, so a
-// client that waits for the end of the connection would hang without its end. The app is
-// asked for pages without compression: nginx does not read compressed ones.
+// client that waits for the end of the connection would hang if it stayed open. The app
+// must not compress: nginx finds no includes in compressed pages.
 func (t *task) includes(s nginxedit.Spot) {
 	t.Ensure(s.Chain, "ssi", "on")
 	t.Ensure(s.Chain, "keepalive_timeout", "0")
@@ -44,7 +44,7 @@ func (t *task) includes(s nginxedit.Spot) {
 	t.EnsureOneOf(s.Chain, "proxy_set_header", nginxedit.SameHeader("Surrogate-Capability"), "Surrogate-Capability", ssiCapability)
 }
 
-// plain has the app asked for answers without compression.
+// plain keeps the app from compressing.
 func (t *task) plain(s nginxedit.Spot) {
 	t.EnsureOneOf(s.Chain, "proxy_set_header", nginxedit.SameHeader("Accept-Encoding"), "Accept-Encoding", "")
 }

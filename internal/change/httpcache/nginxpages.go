@@ -91,7 +91,7 @@ func (a *nginxPages) plan(t *task) error {
 	if err := t.onlyWriter(app); err != nil {
 		return err
 	}
-	folder, err := t.generations(app, pagegen.Plan{Kept: all, Table: a.Drops})
+	folder, err := t.generations(app, pagegen.Plan{Kept: all, Fragments: a.Fragments, Table: a.Drops})
 	if err != nil {
 		return err
 	}
@@ -288,7 +288,7 @@ func (a *nginxPages) keep(t *task, path string, s nginxedit.Spot, folder string)
 		if err := t.sameForPages(path, s); err != nil {
 			return err
 		}
-		t.Ensure(s.Chain, "internal") // clients cannot ask for it: the key has no $request_uri
+		t.Ensure(s.Chain, "internal") // clients cannot request it: the key has no $request_uri
 	}
 	if len(a.Fragments) > 0 {
 		t.includes(s)

@@ -148,7 +148,7 @@ func (p *program) fetch(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "    unset bereq.http.%s;\n    unset bereq.http.X-Varnish;\n    unset bereq.http.Via;\n", generationHeader)
 	if slices.ContainsFunc(p.pages, func(g page) bool { return g.esi }) {
-		b.WriteString("    # An app may send esi:include only to those who announce it.\n    unset bereq.http.Surrogate-Capability;\n")
+		b.WriteString("    # An app may send esi:include only to servers that announce it.\n    unset bereq.http.Surrogate-Capability;\n")
 		p.eachPage(b, "bereq.url", func(g page) string {
 			if !g.esi {
 				return "        # It has no fragments.\n"
