@@ -32,8 +32,8 @@ const (
 	longestKey  = 250
 	maxStored   = 1<<20 - 4<<10 // memcached's largest item has 1 MiB with its key
 	storeWithin = time.Second
-	storePause  = time.Second // after a failure
-	maxIdle     = 8           // connections
+	storePause  = 100 * time.Millisecond // after a failure
+	maxIdle     = 8                      // connections
 )
 
 // key is the key of the page of a request; "" for a page that is not stored.
@@ -116,16 +116,32 @@ func (c *memcachedClient) store(key string, body []byte) {
 	}
 }
 
+// set stores a page on an idle connection, or on a new one: memcached may have been
+// restarted since an idle one was used.
 func (c *memcachedClient) set(key string, body []byte) error {
-	conn, err := c.connection()
-	if err != nil {
-		return err
+	for {
+		select {
+		case conn := <-c.idle:
+			if c.setOn(conn, key, body) == nil {
+				return nil
+			}
+		default:
+			conn, err := net.DialTimeout("tcp", c.to.Address, storeWithin)
+			if err != nil {
+				return err
+			}
+			return c.setOn(textproto.NewConn(limited{conn}), key, body)
+		}
 	}
+}
+
+// setOn stores a page on a connection, which is idle afterwards, or closed.
+func (c *memcachedClient) setOn(conn *textproto.Conn, key string, body []byte) error {
 	w := conn.Writer.W
 	fmt.Fprintf(w, "set %s 0 %d %d\r\n", key, c.to.Seconds, len(body))
 	_, _ = w.Write(body)
 	_, _ = w.WriteString("\r\n")
-	err = w.Flush() // has the errors of the writes before
+	err := w.Flush() // has the errors of the writes before
 	var reply string
 	if err == nil {
 		reply, err = conn.ReadLine()
@@ -143,20 +159,6 @@ func (c *memcachedClient) set(key string, body []byte) error {
 		conn.Close()
 	}
 	return nil
-}
-
-// connection is an idle connection or a new one.
-func (c *memcachedClient) connection() (*textproto.Conn, error) {
-	select {
-	case conn := <-c.idle:
-		return conn, nil
-	default:
-	}
-	conn, err := net.DialTimeout("tcp", c.to.Address, storeWithin)
-	if err != nil {
-		return nil, err
-	}
-	return textproto.NewConn(limited{conn}), nil
 }
 
 // limited bounds each read and write in time.

@@ -14,6 +14,26 @@ import (
 	"github.com/iikanji/iikanji/internal/change/changetest"
 )
 
+// TestMemcachedConformance runs the conformance suite of kinds for what the act adds to
+// that of nginx: memcached's start and nginx's configuration. The app has its part of the
+// change already; its steps are those of TestNginxPagesConformance, and each compiles.
+func TestMemcachedConformance(t *testing.T) {
+	t.Parallel()
+	s := newBlogSite(t)
+	if changetest.ChildDir() == "" {
+		site := s.open(s.dir)
+		for _, op := range s.apply(t, keptByTable("memcached")).Undo {
+			if op.Place == changetest.Service || strings.HasPrefix(op.Place, s.app.Source("")) {
+				break
+			}
+			if err := site.Perform(t.Context(), op); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s.conform(t, "memcached", "kept: true, memcached runs: true")
+}
+
 // keeps reports whether the app does not see the second request for a page. Every request
 // that it sees counts.
 func (s *blogSite) keeps(path string, header ...string) (bool, error) {
