@@ -44,7 +44,7 @@ innodb_buffer_pool_size = 8M
 // to 2 s. README.md describes it.
 var allowed = []iikanji.Promise{iikanji.Durability, iikanji.RowOrder, iikanji.Observability, iikanji.TestedOnly, iikanji.Behaviour}
 
-// services are the three of the contest, and a cache of pages.
+// services are the three of the contest, and two caches of pages.
 var services = []arena.Service{
 	{
 		Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB,
@@ -57,6 +57,10 @@ var services = []arena.Service{
 	{
 		Name: "pages", Role: iikanji.RoleCache, Engine: iikanji.EngineVarnish, Backend: "app",
 		OnDemand: true, // a cache of pages that a change may start
+	},
+	{
+		Name: "stored", Role: iikanji.RoleCache, Engine: iikanji.EngineMemcached,
+		OnDemand: true, // pages that nginx reads by their path
 	},
 	{
 		Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx,

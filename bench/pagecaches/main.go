@@ -1,10 +1,10 @@
-// Command pagecaches compares nginx's cache with Varnish on the arena isublog: both keep
-// all pages until a write (kind httpcache, acts nginx and varnish) on a site that is tuned
+// Command pagecaches compares nginx's cache, Varnish and memcached on the arena isublog: each
+// keeps all pages until a write (kind httpcache, acts nginx, varnish and memcached) on a site that is tuned
 // alike otherwise (the server's query cache, a larger buffer pool, static files from nginx).
 //
 //	go run ./bench/pagecaches -iikanji ./iikanji
 //
-// It prepares a work folder for each of the three sites (no cache, nginx, Varnish), then
+// It prepares a work folder for each of the four sites (no cache, nginx, Varnish, memcached), then
 // has iikanji bench load them in turns, and prints a row for each: the median score, its
 // ratio to the site without a cache as the median of the turns with the least and the most,
 // the share of the pages that the app did not compute, and the CPU time of a request by
@@ -94,7 +94,8 @@ func subjects() []*subject {
 		}
 		return iikanji.Remedy{Kind: "httpcache", Target: "nginx", Args: args, Proof: []iikanji.Proof{iikanji.SameForAll}}
 	}
-	return []*subject{{name: "no cache"}, {name: "nginx", remedy: keep("nginx")}, {name: "varnish", remedy: keep("varnish", "writes", "purge")}}
+	return []*subject{{name: "no cache"}, {name: "nginx", remedy: keep("nginx")}, {name: "varnish", remedy: keep("varnish", "writes", "purge")},
+		{name: "memcached", remedy: keep("memcached")}}
 }
 
 // run prepares the sites, loads them in turns, and writes the table.
@@ -116,7 +117,7 @@ func (l *lab) run(ctx context.Context, w io.Writer) (err error) {
 	}
 	for turn := range l.turns {
 		for i := range all {
-			s := all[(turn+i)%len(all)] // each site is first, second and third
+			s := all[(turn+i)%len(all)] // each site is at each place of a turn
 			m, err := l.measure(ctx, s)
 			if err != nil {
 				return fmt.Errorf("loading the site with %s: %w", s.name, err)
@@ -238,7 +239,7 @@ func median(all []float64) float64 {
 
 // print writes the table.
 func print(w io.Writer, all []*subject) error {
-	services := []string{"nginx", "pages", "app", "database"}
+	services := []string{"nginx", "pages", "stored", "app", "database"}
 	t := report.Table{Columns: []report.Column{{Name: "cache"}, {Name: "score"}, {Name: "ratio"}, {Name: "from the cache"}}}
 	for _, s := range append(services, "all") {
 		t.Columns = append(t.Columns, report.Column{Name: "µs " + s})

@@ -41,7 +41,7 @@ func web113(v *view) []iikanji.Finding {
 		}
 		f.Claim = fmt.Sprintf("%d kept pages were computed again because of a small part of them that a write changed", changed)
 		f.Gain = between(float64(changed)*v.tookOf(k.Kept).Seconds(), 0.1, 1)
-		f.Remedies = v.patch("send the part from a route of its own and include it in the pages (esi:include with the act varnish and esi=on)", nil)
+		f.Remedies = v.patch("send the part from a route of its own; pages include it where Surrogate-Capability announces SSI (argument fragments of the acts nginx and memcached) or ESI (act varnish, esi=on)", nil)
 		if changed > 0 && v.worth(f.Gain) {
 			out = append(out, f)
 		}

@@ -11,9 +11,13 @@ type Plan struct {
 	Folder string
 	// Kept are the routes of the pages that the web server keeps, as in /article/:id.
 	Kept []string
+	// Fragments are those of Kept that are parts of pages, which the web server includes.
+	Fragments []string `json:",omitempty"`
 	// Table has the pages that a write changes. A write that has no row changes all. An
 	// empty table has one link for all pages.
 	Table []Row
+	// Memcached has the pages, if the web server does not keep them itself.
+	Memcached *Memcached `json:",omitempty"`
 }
 
 // A Row is a write, as in "POST /comment/:1", and the pages that it drops, as in "/" or

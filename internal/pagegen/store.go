@@ -22,12 +22,15 @@ const leftAfter = time.Minute
 type Store struct {
 	plan Plan
 	seen *learner
+	// pages stores pages in memcached; nil for a plan without one.
+	pages *memcachedClient
 	// distrusts is set when a page changed without being dropped: from then on every
 	// write drops all pages.
 	distrusts atomic.Bool
 
 	mu       sync.Mutex
 	last     int64             // number of the latest generation
+	present  map[string]string // the folder, by link
 	previous map[string]string // the folder before the present one, by link
 	reported time.Time         // when the file of what was learned was written
 }
@@ -35,7 +38,10 @@ type Store struct {
 // Open makes the folder of a plan and drops all pages: what the app's data were while it
 // did not run is unknown.
 func Open(p Plan) (*Store, error) {
-	s := &Store{plan: p, previous: map[string]string{}}
+	s := &Store{plan: p, present: map[string]string{}, previous: map[string]string{}}
+	if p.Memcached != nil {
+		s.pages = newMemcachedClient(p.Memcached)
+	}
 	s.seen = newLearner(&s.plan)
 	if err := s.makeFolder(); err != nil {
 		return nil, fmt.Errorf("making the folder of the page generations: %w", err)
@@ -87,6 +93,7 @@ func (s *Store) drop(links []string) error {
 		if err == nil {
 			continue
 		}
+		delete(s.present, link)
 		if gone := os.Remove(s.path(link)); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
 			return fmt.Errorf("dropping pages: %w", errors.Join(err, gone))
 		}
@@ -118,7 +125,7 @@ func (s *Store) renew(link string) error {
 	if old := s.previous[link]; old != "" {
 		_ = os.Remove(s.path(old)) // sweep removes what stays
 	}
-	s.previous[link] = before
+	s.previous[link], s.present[link] = before, name
 	return nil
 }
 

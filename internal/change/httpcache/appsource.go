@@ -15,6 +15,7 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -46,7 +47,7 @@ func quoteMeta(text string) string { return regexp.QuoteMeta(text) }
 
 // generations plans the edits of an app's source that renew the generations of pages,
 // and returns the folder with them.
-func (t *task) generations(app string, kept []string, table drops) (folder string, err error) {
+func (t *task) generations(app string, want pagegen.Plan) (folder string, err error) {
 	source, err := t.Site.SourceOf(app)
 	if err != nil {
 		return "", err
@@ -68,16 +69,8 @@ func (t *task) generations(app string, kept []string, table drops) (folder strin
 		return "", err
 	}
 	plan.Folder = folder
-	for _, p := range kept {
-		if !slices.Contains(plan.Kept, p) {
-			plan.Kept = append(plan.Kept, p)
-			if len(plan.Table) > 0 && len(table) == 0 {
-				plan.Table = nil // what writes change of this page is not known
-			}
-		}
-	}
-	if len(table) > 0 {
-		plan.Table = table
+	if err := merge(&plan, want); err != nil {
+		return "", err
 	}
 	files, err := genFiles(plan)
 	if err != nil {
@@ -89,6 +82,44 @@ func (t *task) generations(app string, kept []string, table drops) (folder strin
 	}
 	t.appEdits, err = t.wrapped(h, svc, source, files)
 	return folder, err
+}
+
+// merge adds what an act wants to the plan of the acts before.
+func merge(plan *pagegen.Plan, want pagegen.Plan) error {
+	if len(plan.Fragments) > 0 && !slices.Equal(plan.Fragments, want.Fragments) {
+		return fmt.Errorf("the pages of the app include %s already; want them as fragments", strings.Join(plan.Fragments, " and "))
+	}
+	for _, f := range want.Fragments {
+		if len(plan.Fragments) == 0 && slices.Contains(plan.Kept, f) {
+			return fmt.Errorf("fragment %q: it is kept as a page already", f)
+		}
+	}
+	plan.Fragments = want.Fragments
+	for _, p := range want.Kept {
+		if !slices.Contains(plan.Kept, p) {
+			plan.Kept = append(plan.Kept, p)
+			if len(want.Table) == 0 {
+				plan.Table = nil // what writes change of this page is not known
+			}
+		}
+	}
+	if len(want.Table) > 0 {
+		plan.Table = want.Table
+	}
+	was := plan.Memcached
+	if want.Memcached == nil {
+		return nil
+	}
+	plan.Memcached = want.Memcached
+	if was == nil {
+		return nil
+	}
+	same := *was
+	same.Seconds = want.Memcached.Seconds
+	if !reflect.DeepEqual(&same, want.Memcached) {
+		return fmt.Errorf("the app stores other pages in memcached in another way: %+v, and %+v is wanted", *was, *want.Memcached)
+	}
+	return nil
 }
 
 // generationsOf is the folder with the generations of the app with a source folder.
@@ -193,12 +224,18 @@ func planSource(p pagegen.Plan) ([]byte, error) {
 	b.WriteString("// Handler drops the pages that nginx keeps whenever a request may have changed them.\nfunc Handler(next http.Handler) http.Handler { return store.Handler(next) }\n\n")
 	b.WriteString("var store = func() *Store {\n\ts, err := Open(appPlan)\n\tif err != nil {\n\t\tpanic(err)\n\t}\n\treturn s\n}()\n\n")
 	fmt.Fprintf(&b, "var appPlan = Plan{\n\tFolder: %q,\n\tKept: %#v,\n", p.Folder, p.Kept)
+	if len(p.Fragments) > 0 {
+		fmt.Fprintf(&b, "\tFragments: %#v,\n", p.Fragments)
+	}
 	if len(p.Table) > 0 {
 		b.WriteString("\tTable: []Row{\n")
 		for _, r := range p.Table {
 			fmt.Fprintf(&b, "\t\t{Write: %q, Pages: %#v},\n", r.Write, r.Pages)
 		}
 		b.WriteString("\t},\n")
+	}
+	if m := p.Memcached; m != nil {
+		fmt.Fprintf(&b, "\tMemcached: &Memcached{Address: %q, Type: %q, Seconds: %d, Headers: %#v, Private: %#v},\n", m.Address, m.Type, m.Seconds, m.Headers, m.Private)
 	}
 	b.WriteString("}\n")
 	out, err := format.Source(b.Bytes())

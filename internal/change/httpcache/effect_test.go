@@ -59,6 +59,7 @@ func TestVarnish(t *testing.T) {
 	if got := fmt.Sprint(first.Weakens, esi.Weakens); got != "[freshness privacy] [freshness privacy behaviour]" {
 		t.Errorf("without proof they weaken %s", got)
 	}
+	t.Run("direct", func(t *testing.T) { testDirect(t, s) })
 	same := remedy("varnish", "path", "/article/:id", "valid", "50s")
 	same.Proof = []iikanji.Proof{iikanji.SameForAll}
 	if c := s.apply(t, same); fmt.Sprint(c.Weakens) != "[freshness]" {
@@ -318,13 +319,8 @@ func (s *testSite) stored(t *testing.T, storage string) int {
 	return n
 }
 
-// TestUndo: the undo leaves nginx with the app, and Varnish stopped.
-func TestUndo(t *testing.T) {
-	if changetest.ChildDir() != "" {
-		return
-	}
-	t.Parallel()
-	s := newTestSite(t)
+// testUndo: the undo leaves nginx with the app, and Varnish stopped.
+func testUndo(t *testing.T, s *testSite) {
 	before, err := s.state()
 	if err != nil {
 		t.Fatal(err)
@@ -348,6 +344,7 @@ func TestRefused(t *testing.T) {
 	}
 	t.Parallel()
 	s := newTestSite(t)
+	t.Run("undo", func(t *testing.T) { testUndo(t, s) })
 	state := func() (string, error) { return changetest.Tree(filepath.Join(s.dir, "conf")) }
 	type refused = struct {
 		Remedy iikanji.Remedy

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -46,6 +47,11 @@ func startedWith(s *change.Site, service string, c *iikanji.Change) error {
 		return err
 	}
 	pids := svc.Processes()
+	if svc.EnableFile != "" {
+		if _, err := h.Lstat(svc.EnableFile); errors.Is(err, fs.ErrNotExist) && len(pids) == 0 {
+			return nil // the change stopped it
+		}
+	}
 	if len(pids) == 0 {
 		return fmt.Errorf("service %q does not run", service)
 	}

@@ -3,6 +3,7 @@ package httpcache
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
@@ -34,6 +35,7 @@ type task struct {
 	edits     []change.Edit // of the cache's files
 	app       string        // the service that drops pages
 	appEdits  []change.Edit // of its source
+	webFirst  bool          // nginx is changed before the cache is stopped
 }
 
 // Plan implements change.Kind.
@@ -63,7 +65,8 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 }
 
 // parts are the changes of the app, of the cache and of nginx, in the order in which
-// they are made: the app drops pages before any is kept.
+// they are made: the app drops pages before any is kept, and a cache that is stopped gets
+// no request any more.
 func (t *task) parts(web string, front []change.Edit) []*iikanji.Change {
 	var parts []*iikanji.Change
 	add := func(service string, notice iikanji.Verb, edits []change.Edit) {
@@ -76,6 +79,9 @@ func (t *task) parts(web string, front []change.Edit) []*iikanji.Change {
 	add(t.app, iikanji.Restart, t.appEdits)
 	add(t.cacheName, iikanji.Restart, change.OnHost(t.cache.Host, t.edits...))
 	add(web, iikanji.Reload, front)
+	if t.webFirst {
+		slices.Reverse(parts)
+	}
 	return parts
 }
 

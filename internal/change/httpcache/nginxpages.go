@@ -33,13 +33,14 @@ const (
 // nginxPages keeps the answers of paths in nginx's cache until a write. nginx has the
 // generation of a page in the key (package pagegen), which the app renews at each write.
 type nginxPages struct {
-	Path    string `arg:"path,required" help:"a URL or a route: /article/:id; several with semicolons between them"`
-	Valid   string `arg:"valid,required" help:"how old an answer may be, 100ms to 100s"`
-	Cookies string `arg:"cookies" oneof:"personal,ignore" default:"personal" help:"personal: no answer to a request with a cookie is kept; ignore: requests lose their cookies, for paths that are the same for all clients"`
-	Drops   drops  `arg:"drops" help:"the pages that writes drop, as in POST /comment/:1=/article/:1,/list;POST /post=/ where :1 is the first id in the write's path; a write that is not named, and every write by default, drops all pages"`
-	Lock    string `arg:"lock" oneof:"on,off" default:"off" help:"on: of several requests for one answer only one reaches the app; the others look every 500 ms whether it is there"`
-	Size    megs   `arg:"size" help:"the most bytes of the cache on disk, 1m to 1024m; a quarter of the available memory up to 256m by default"`
-	Server  string `arg:"server" help:"server_name or listen address of a server block"`
+	Path      string    `arg:"path,required" help:"a URL or a route: /article/:id; several with semicolons between them"`
+	Valid     string    `arg:"valid,required" help:"how old an answer may be, 100ms to 100s"`
+	Cookies   string    `arg:"cookies" oneof:"personal,ignore" default:"personal" help:"personal: no answer to a request with a cookie is kept; ignore: requests lose their cookies, for paths that are the same for all clients"`
+	Drops     drops     `arg:"drops" help:"the pages that writes drop, as in POST /comment/:1=/article/:1,/list;POST /post=/ where :1 is the first id in the write's path; a write that is not named, and every write by default, drops all pages"`
+	Fragments fragments `arg:"fragments" help:"parts of pages that nginx includes where the app's pages name them by SSI, as in /sidebar; several with semicolons between them; only nginx may request them then; connections are closed after these pages, because they have no length; weakens behaviour"`
+	Lock      string    `arg:"lock" oneof:"on,off" default:"off" help:"on: of several requests for one answer only one reaches the app; the others look every 500 ms whether it is there"`
+	Size      megs      `arg:"size" help:"the most bytes of the cache on disk, 1m to 1024m; a quarter of the available memory up to 256m by default"`
+	Server    string    `arg:"server" help:"server_name or listen address of a server block"`
 
 	slice nginxedit.Slice
 	paths []string
@@ -57,7 +58,12 @@ func (a *nginxPages) Validate() error {
 			return fmt.Errorf("path %q: want a path or a route without an ending", path)
 		}
 	}
-	return a.Drops.within(a.paths)
+	for _, path := range a.Fragments {
+		if slices.Contains(a.paths, path) {
+			return fmt.Errorf("path %q: it is a fragment, too", path)
+		}
+	}
+	return a.Drops.within(slices.Concat(a.paths, a.Fragments))
 }
 
 // plan implements planner.
@@ -67,14 +73,15 @@ func (a *nginxPages) plan(t *task) error {
 		return err
 	}
 	var app string
-	spots := make([]nginxedit.Spot, len(a.paths))
-	for i, path := range a.paths {
+	all := slices.Concat(a.paths, a.Fragments)
+	spots := make([]nginxedit.Spot, len(all))
+	for i, path := range all {
 		if spots[i], err = a.spot(t, path); err != nil {
 			return err
 		}
 		of, err := t.appOf(path, spots[i])
 		if err == nil && app != "" && of != app {
-			err = fmt.Errorf("path %q: it is answered by %s, the path %q by %s", path, of, a.paths[0], app)
+			err = fmt.Errorf("path %q: it is answered by %s, the path %q by %s", path, of, all[0], app)
 		}
 		if err != nil {
 			return err
@@ -84,33 +91,41 @@ func (a *nginxPages) plan(t *task) error {
 	if err := t.onlyWriter(app); err != nil {
 		return err
 	}
-	folder, err := t.generations(app, a.paths, a.Drops)
+	folder, err := t.generations(app, pagegen.Plan{Kept: all, Fragments: a.Fragments, Table: a.Drops})
 	if err != nil {
 		return err
 	}
 	if err := a.zone(t, http); err != nil {
 		return err
 	}
-	a.variables(t, http)
-	for i, path := range a.paths {
+	a.slice.Define(t.Plan, http)
+	a.Drops.define(t, http, a.paths)
+	for i, path := range all {
 		if err := a.keep(t, path, spots[i], folder); err != nil {
 			return err
 		}
 	}
 	t.Weaken(promise.Kept{Cached: true, FromApp: true, AppDecides: true, SameForAll: t.Proves(iikanji.SameForAll), Purged: true}.Promises()...)
-	t.Says = a.says(app)
+	if len(a.Fragments) > 0 {
+		t.Weaken(promise.Fragments()...)
+	}
+	t.Says = says(a.paths, a.Valid, "nginx", a.Cookies, a.Fragments, a.Drops, app)
 	return nil
 }
 
-func (a *nginxPages) says(app string) string {
-	text := fmt.Sprintf("keep the answers of %s in nginx for %s", strings.Join(a.paths, " and "), a.Valid)
-	if a.Cookies == "ignore" {
+// says is the sentence about a change that keeps pages until a write.
+func says(paths []string, valid, where, cookies string, parts fragments, table drops, app string) string {
+	text := fmt.Sprintf("keep the answers of %s in %s for %s", strings.Join(paths, " and "), where, valid)
+	if cookies == "ignore" {
 		text += ", the same for all clients, without cookies"
 	}
-	if len(a.Drops) == 0 {
+	if len(parts) > 0 {
+		text += ", and have nginx include " + strings.Join(parts, " and ")
+	}
+	if len(table) == 0 {
 		return text + ", and have " + app + " drop all of them at each request that may write"
 	}
-	return text + ", and have " + app + " drop " + a.Drops.String() + ", and all of them at every other write"
+	return text + ", and have " + app + " drop " + table.String() + ", and all of them at every other write"
 }
 
 // spot is the location of a path. It refuses a path whose answers cannot be kept.
@@ -206,38 +221,31 @@ func (a *nginxPages) zone(t *task, http *nginx.Directive) error {
 	return nil
 }
 
-// variables adds the maps that the key needs. $realpath_root is read once for each
+// define adds the maps that the keys of pages need. $realpath_root is read once for each
 // request: between two readings, a write may change it.
-func (a *nginxPages) variables(t *task, http *nginx.Directive) {
-	a.slice.Define(t.Plan, http)
-	has := func(block, variable string) *nginx.Directive {
-		for _, d := range t.Get(http, block) {
-			if d.Arg(1) == variable {
-				return d.Directive
-			}
-		}
-		return nil
-	}
-	if has("map", generation) == nil {
-		nginxedit.InsertBeforeServers(http, nginx.NewBlock("map", "$realpath_root", generation).Put(nginx.New("~^(?<iikanji_made>.+)$", "$iikanji_made")))
-		nginxedit.InsertBeforeServers(http, nginx.NewBlock("map", generation, noGeneration).Put(nginx.New("", "1")))
-	}
-	if len(a.Drops) == 0 {
+func (ds drops) define(t *task, http *nginx.Directive, paths []string) {
+	ds.ofPages().define(t, http)
+	if len(ds) == 0 {
 		return
 	}
-	if has("split_clients", bucketVariable) == nil {
+	if !t.hasBlock(http, "split_clients", bucketVariable) {
 		split := nginx.NewBlock("split_clients", "$uri", bucketVariable)
 		for i := range pagegen.Buckets - 1 {
 			split.Put(nginx.New("1%", strconv.Itoa(i)))
 		}
 		nginxedit.InsertBeforeServers(http, split.Put(nginx.New("*", strconv.Itoa(pagegen.Buckets-1))))
 	}
-	links := has("map", linkVariable)
+	var links *nginx.Directive
+	for _, d := range t.Get(http, "map") {
+		if d.Arg(1) == linkVariable {
+			links = d.Directive
+		}
+	}
 	if links == nil {
 		links = nginx.NewBlock("map", "$uri", linkVariable).Put(nginx.New("default", pagegen.Common))
 		nginxedit.InsertBeforeServers(http, links)
 	}
-	for _, path := range a.paths {
+	for _, path := range paths {
 		nginxedit.SetIn(t.Conf, links, canonical(path), bucketVariable)
 	}
 }
@@ -274,24 +282,32 @@ func (a *nginxPages) keep(t *task, path string, s nginxedit.Spot, folder string)
 	} else {
 		personal = append(personal, "$http_cookie")
 	}
-	t.oneEncoding(s)
+	of, key := a.Drops.ofPages(), pagesKey
+	if slices.Contains(a.Fragments, path) {
+		of, key = a.Drops.ofFragment(path), strings.Replace(pagesKey, "$request_uri", "$uri$is_args$args", 1)
+		if err := t.sameForPages(path, s); err != nil {
+			return err
+		}
+		t.Ensure(s.Chain, "internal") // clients cannot request it: the key has no $request_uri
+	}
+	if len(a.Fragments) > 0 {
+		t.includes(s)
+	} else {
+		t.oneEncoding(s)
+	}
+	of.define(t, s.Chain[0])
 	received, err := t.Received(path, s, a.Cookies == "ignore")
 	if err != nil {
 		return err
 	}
-	key := pagesKey
 	for _, v := range received {
 		if !slices.Contains(nginxedit.VariablesOf(pagesKey), v) {
 			key += " $" + v
 		}
 	}
-	link := pagegen.Common
-	if len(a.Drops) > 0 {
-		link = linkVariable
-	}
-	t.Ensure(s.Chain, "root", folder+"/"+link)
+	t.Ensure(s.Chain, "root", folder+"/"+of.link)
 	t.Ensure(s.Chain, "proxy_cache", pagesZone)
-	t.Ensure(s.Chain, "proxy_cache_key", key+" "+a.slice.Variable()+" "+generation)
+	t.Ensure(s.Chain, "proxy_cache_key", key+" "+a.slice.Variable()+" "+of.generation())
 	t.Ensure(s.Chain, "proxy_cache_valid", "200", strconv.Itoa(int(a.slice.Length/time.Second)+1)+"s")
 	t.Ensure(s.Chain, "proxy_cache_lock", a.Lock)
 	if t.Value(s.Chain, "proxy_buffering") == "off" {
@@ -300,7 +316,7 @@ func (a *nginxPages) keep(t *task, path string, s nginxedit.Spot, folder string)
 	if _, at := t.Effective(s.Chain, "proxy_cache_use_stale"); at >= 0 {
 		t.Ensure(s.Chain, "proxy_cache_use_stale", "off")
 	}
-	t.Ensure(s.Chain, "proxy_cache_bypass", append(slices.Clone(personal), noGeneration)...)
-	t.Ensure(s.Chain, "proxy_no_cache", append(slices.Clone(personal), noGeneration)...)
+	t.Ensure(s.Chain, "proxy_cache_bypass", append(slices.Clone(personal), of.none())...)
+	t.Ensure(s.Chain, "proxy_no_cache", append(slices.Clone(personal), of.none())...)
 	return nil
 }

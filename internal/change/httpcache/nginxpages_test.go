@@ -9,8 +9,10 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -74,8 +76,10 @@ func main() {
 func (b *blog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.mu.Lock()
 	b.asked++
-	w.Header().Set("X-Asked", strconv.Itoa(b.asked))
-	w.Header().Set("Content-Type", "text/html")
+	if r.URL.RawQuery != "plain" {
+		w.Header().Set("X-Asked", strconv.Itoa(b.asked))
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	parts := strings.Split(r.URL.Path, "/")
 	id := parts[len(parts)-1]
 	comments, total, slow := b.comments[id], b.total, b.slow
@@ -111,6 +115,15 @@ func (b *blog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, "article ", id, " comments ", comments)
 	case "list":
 		fmt.Fprint(w, "list ", total)
+	case "part":
+		w.Header().Del("X-Asked")
+		fmt.Fprint(w, "part ", total)
+	case "page":
+		if strings.Contains(r.Header.Get("Surrogate-Capability"), "SSI/1.0") {
+			fmt.Fprint(w, "page ", comments, ": <!--#include virtual=\"/part\" -->")
+			return
+		}
+		fmt.Fprint(w, "page ", comments, ": part ", total)
 	case "full":
 		fmt.Fprint(w, "full ", id, " ", strings.Repeat("x", 256<<10))
 	}
@@ -145,23 +158,19 @@ type blogSite struct {
 func newBlogSite(t *testing.T) *blogSite {
 	t.Helper()
 	app := changetest.NewApp(t, map[string]string{"go.mod": "module blog\n\ngo 1.24\n", "main.go": blogSource})
-	s := &blogSite{&testSite{dir: app.Dir, port: freePort(t)}, app}
+	s := &blogSite{&testSite{dir: app.Dir, port: freePort(t), cache: freePort(t)}, app}
 	if changetest.ChildDir() != "" {
 		s.read(t)
 		return s
 	}
-	for path, text := range map[string]string{"conf/nginx.conf": fmt.Sprintf(blogConf, s.dir, s.port), "ports": fmt.Sprintf("%d 0", s.port)} {
-		path = filepath.Join(s.dir, path)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Chmod(s.dir, 0o755); err != nil { // nginx's workers do not run as root
-		t.Fatal(err)
-	}
+	s.command = s.memcached
 	t.Cleanup(func() { os.RemoveAll(s.folder(t)) })
-	s.startNginx(t)
+	s.lay(t, fmt.Sprintf(blogConf, s.dir, s.port))
 	return s
+}
+
+func (s *blogSite) memcached() *exec.Cmd {
+	return exec.Command("memcached", "-u", "root", "-U", "0", "-l", "127.0.0.1", "-p", strconv.Itoa(s.cache), "-m", "64")
 }
 
 // folder is the folder with the generations.
@@ -179,7 +188,9 @@ func (s *blogSite) open(dir string) *change.Site {
 	app := site.Services[changetest.Service]
 	app.Address, app.Engine = "unix:"+filepath.Join(dir, "sock-http"), iikanji.EngineGo
 	site.Services[changetest.Service] = app
-	site.Services["nginx"] = s.testSite.open(dir).Services["nginx"]
+	front := s.testSite.open(dir)
+	site.Services["nginx"] = front.Services["nginx"]
+	site.Services["stored"] = change.Service{Engine: iikanji.EngineMemcached, Address: front.Services["pages"].Address, Memory: 64 << 20, EnableFile: s.enableFile(), Restart: s.askRestart}
 	return site
 }
 
@@ -232,6 +243,12 @@ func (s *blogSite) post(t *testing.T, path string) {
 func TestNginxPagesConformance(t *testing.T) {
 	t.Parallel()
 	s := newBlogSite(t)
+	s.conform(t, "nginx", "kept: true, memcached runs: false")
+}
+
+// conform runs the suite for an act.
+func (s *blogSite) conform(t *testing.T, act, effect string) {
+	t.Helper()
 	changetest.Run(t, changetest.Case{
 		Dir: s.dir, Open: s.open,
 		State: func() (string, error) {
@@ -240,19 +257,12 @@ func TestNginxPagesConformance(t *testing.T) {
 			if err = errors.Join(err, e); err != nil {
 				return "", err
 			}
-			var asked []string
-			for range 2 {
-				resp, _, err := s.get("/article/1")
-				if err != nil {
-					return "", err
-				}
-				asked = append(asked, resp.Header.Get("X-Asked"))
-			}
-			return fmt.Sprintf("%s%skept: %v", conf, source, asked[0] == asked[1]), nil
+			kept, err := s.keeps("/article/1?plain")
+			return fmt.Sprintf("%s%skept: %v, memcached runs: %v", conf, source, kept, dial(s.cache) == nil), err
 		},
-		Policy:   iikanji.Policy{Allow: []iikanji.Promise{iikanji.TestedOnly, iikanji.Privacy}},
-		Remedies: map[string]iikanji.Remedy{"nginx": remedy("nginx", "path", "/article/:id;/list", "valid", "100s", "cookies", "ignore", "drops", "POST /comment/:1=/article/:1")},
-		Effects:  map[string]string{"nginx": "kept: true"},
+		Policy:   iikanji.Policy{Allow: []iikanji.Promise{iikanji.TestedOnly, iikanji.Privacy, iikanji.Behaviour}},
+		Remedies: map[string]iikanji.Remedy{act: keptByTable(act)},
+		Effects:  map[string]string{act: effect},
 		Disturb: func(op iikanji.Op) (func() error, error) {
 			if _, err := os.Stat(filepath.Dir(op.Place)); errors.Is(err, fs.ErrNotExist) {
 				return nil, nil // the folder comes with the change
@@ -267,6 +277,10 @@ func TestNginxPagesConformance(t *testing.T) {
 			return err
 		},
 	})
+}
+
+func keptByTable(act string) iikanji.Remedy {
+	return remedy(act, "path", "/article/:id;/list", "valid", "100s", "cookies", "ignore", "drops", "POST /comment/:1=/article/:1")
 }
 
 // TestNginxPages: what a real nginx keeps, and what writes drop. The subtests share a
@@ -289,7 +303,7 @@ func TestNginxPages(t *testing.T) {
 		t.Errorf("with proof it weakens %s", got)
 	}
 	t.Run("kept", func(t *testing.T) { s.testKept(t) })
-	t.Run("linear", func(t *testing.T) { s.testLinear(t) })
+	t.Run("linear", func(t *testing.T) { s.testLinear(t, "") })
 	t.Run("learned", func(t *testing.T) { s.testLearned(t) })
 	t.Run("fail safe", func(t *testing.T) { s.testFailSafe(t) })
 	unproven := remedy("nginx", "path", "/article/:id;/list", "valid", "100s", "cookies", "ignore", "drops", "POST /comment/:1=/article/:1")
@@ -302,17 +316,16 @@ func TestNginxPages(t *testing.T) {
 	}
 	t.Run("table", func(t *testing.T) { s.testTable(t) })
 	t.Run("fault", func(t *testing.T) { s.testFault(t) })
-	for _, c := range []*iikanji.Change{table, all} {
-		site := s.open(s.dir)
-		for _, op := range c.Undo {
-			if err := site.Perform(t.Context(), op); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	s.undoAll(t, table, all)
 	if after, err := changetest.Tree(filepath.Join(s.dir, "src")); err != nil || after != before || s.kept(t, "/list") {
 		t.Errorf("undone, the source is\n%s\n%v", after, err)
 	}
+	s.testMemcachedRefused(t)
+	t.Run("fragments", func(t *testing.T) { s.testFragments(t, "nginx") })
+	t.Run("fragments from memcached", func(t *testing.T) { s.testFragments(t, "memcached") })
+	t.Run("memcached", func(t *testing.T) { s.testMemcached(t) })
+	t.Run("connections", func(t *testing.T) { s.testConnections(t) })
+	t.Run("full", func(t *testing.T) { s.testFull(t) })
 }
 
 // refused: remedies that cannot be planned.
@@ -388,12 +401,12 @@ func (s *blogSite) testKept(t *testing.T) {
 // testLinear: with clients that read and write, no client gets a page from before a write
 // that was answered before its request began. The app reads its data early and answers
 // late, so that pages are computed while writes are answered.
-func (s *blogSite) testLinear(t *testing.T) {
+func (s *blogSite) testLinear(t *testing.T, query string) {
 	s.post(t, "/slow/3ms")
 	defer s.post(t, "/slow/0s")
 	var clients sync.WaitGroup
 	var mu sync.Mutex
-	reads, fromCache, numbers := 0, 0, map[string]bool{}
+	reads, writes, before := 0, 0, s.counted(t)
 	end := time.Now().Add(2 * time.Second)
 	for i := range 5 {
 		clients.Go(func() {
@@ -405,8 +418,11 @@ func (s *blogSite) testLinear(t *testing.T) {
 						t.Errorf("%q %v %v", body, err, scan)
 						return
 					}
+					mu.Lock()
+					writes++
+					mu.Unlock()
 				}
-				resp, body, err := s.get("/article/7")
+				_, body, err := s.get("/article/7" + query)
 				var n int
 				if _, scan := fmt.Sscanf(body, "article 7 comments %d", &n); err != nil || scan != nil {
 					t.Errorf("%q %v %v", body, err, scan)
@@ -418,17 +434,12 @@ func (s *blogSite) testLinear(t *testing.T) {
 				}
 				mu.Lock()
 				reads++
-				if asked := resp.Header.Get("X-Asked"); numbers[asked] {
-					fromCache++
-				} else {
-					numbers[asked] = true
-				}
 				mu.Unlock()
 			}
 		})
 	}
 	clients.Wait()
-	if reads < 20 || fromCache == 0 {
+	if fromCache := reads + writes + 1 - (s.counted(t) - before); reads < 20 || fromCache <= 0 {
 		t.Errorf("%d reads, %d of them from the cache", reads, fromCache)
 	}
 }
@@ -516,14 +527,7 @@ func (s *blogSite) testTable(t *testing.T) {
 // it is computed again; then the fault is noted, and every write drops all pages.
 func (s *blogSite) testFault(t *testing.T) {
 	lie := s.apply(t, remedy("nginx", "path", "/article/:id;/list", "valid", "100s", "cookies", "ignore", "drops", "POST /comment/:1=/article/:1;POST /hidden/:1=/article/:1"))
-	defer func() {
-		site := s.open(s.dir)
-		for _, op := range lie.Undo {
-			if err := site.Perform(t.Context(), op); err != nil {
-				t.Error(err)
-			}
-		}
-	}()
+	defer s.undoAll(t, lie)
 	body, _ := s.page(t, "/list")
 	s.post(t, "/hidden/1")
 	if now, _ := s.page(t, "/list"); now != body {
@@ -561,14 +565,9 @@ func (s *blogSite) dialApp(ctx context.Context, _, _ string) (c net.Conn, err er
 	return new(net.Dialer).DialContext(ctx, "unix", s.app.Path("sock-http"))
 }
 
-// TestNginxPagesFull: a cache that is smaller than the pages stays within its size, and
-// every answer is right.
-func TestNginxPagesFull(t *testing.T) {
-	if changetest.ChildDir() != "" {
-		return
-	}
-	t.Parallel()
-	s := newBlogSite(t)
+// testFull: a cache that is smaller than the pages stays within its size, and every
+// answer is right.
+func (s *blogSite) testFull(t *testing.T) {
 	s.apply(t, remedy("nginx", "path", "/full/:id", "valid", "100s", "cookies", "ignore", "size", "2m"))
 	const pages = 60 // of 256 KiB, 15 MiB in all
 	for i := range 2 * pages {

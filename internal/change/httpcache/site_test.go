@@ -64,8 +64,10 @@ type testSite struct {
 	storage string
 	options []string // of varnishd, for starting and checking
 
+	command func() *exec.Cmd // of the cache
+
 	mu  sync.Mutex
-	run *exec.Cmd // varnishd
+	run *exec.Cmd // the cache
 
 	asked atomic.Int64 // requests that reached the app
 	wrote atomic.Int64 // POSTs that reached the app
@@ -80,6 +82,7 @@ func newTestSite(t *testing.T) *testSite {
 		return s
 	}
 	s := &testSite{storage: "malloc,16m", options: []string{"-p", quick}, port: freePort(t), cache: freePort(t)}
+	s.command = s.varnishd
 	var err error
 	if s.dir, err = os.MkdirTemp("", "cache"); err != nil { // short, because of the socket in it
 		t.Fatal(err)
@@ -87,19 +90,29 @@ func newTestSite(t *testing.T) *testSite {
 	t.Cleanup(func() { os.RemoveAll(s.dir) })
 	app := httptest.NewServer(http.HandlerFunc(s.app))
 	t.Cleanup(app.Close)
+	if err := os.Mkdir(filepath.Join(s.dir, "varnish"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.lay(t, fmt.Sprintf(siteConf, s.dir, s.port, app.Listener.Addr()))
+	return s
+}
+
+// lay writes the site's files and starts nginx and the supervisor of the cache.
+func (s *testSite) lay(t *testing.T, conf string) {
+	t.Helper()
 	for path, text := range map[string]string{
-		"conf/nginx.conf": fmt.Sprintf(siteConf, s.dir, s.port, app.Listener.Addr()), "conf/pages.vcl": noApp,
+		"conf/nginx.conf": conf, "conf/pages.vcl": noApp,
 		"ports": fmt.Sprintf("%d %d", s.port, s.cache), "conf/enabled/other": "", "none": "", "file": "on disk"} {
 		path = filepath.Join(s.dir, path)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(os.Chmod(s.dir, 0o755), os.Mkdir(filepath.Join(s.dir, "varnish"), 0o755)); err != nil { // nginx's workers do not run as root
+	if err := os.Chmod(s.dir, 0o755); err != nil { // nginx's workers do not run as root
 		t.Fatal(err)
 	}
-	s.start(t)
-	return s
+	s.startNginx(t)
+	s.supervise(t)
 }
 
 func (s *testSite) read(t *testing.T) {
@@ -128,11 +141,13 @@ func (s *testSite) startNginx(t *testing.T) {
 	}
 }
 
-// start starts nginx and the supervisor of Varnish.
-func (s *testSite) start(t *testing.T) {
+// control is the socket of the supervisor of the cache.
+func (s *testSite) control() string { return filepath.Join(s.dir, "cache-control") }
+
+// supervise starts the supervisor of the cache.
+func (s *testSite) supervise(t *testing.T) {
 	t.Helper()
-	s.startNginx(t)
-	l, err := net.Listen("unix", filepath.Join(s.dir, "control"))
+	l, err := net.Listen("unix", s.control())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +169,7 @@ func (s *testSite) start(t *testing.T) {
 	t.Cleanup(func() { l.Close(); serving.Wait(); s.stopCache() })
 }
 
-// enableFile is the file that starts Varnish.
+// enableFile is the file that starts the cache.
 func (s *testSite) enableFile() string { return filepath.Join(s.dir, "conf/enabled/pages") }
 
 // restartCache is what a stack does with a service on demand.
@@ -165,18 +180,22 @@ func (s *testSite) restartCache() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	log, err := os.Create(filepath.Join(s.dir, "varnish.log"))
+	log, err := os.Create(filepath.Join(s.dir, "cache.log"))
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	s.run = exec.Command("varnishd", append([]string{"-F", "-j", "none", "-T", "none", "-n", filepath.Join(s.dir, "varnish"), "-a", fmt.Sprintf("127.0.0.1:%d", s.cache),
-		"-s", s.storage, "-f", filepath.Join(s.dir, "conf/pages.vcl")}, s.options...)...)
+	s.run = s.command()
 	s.run.SysProcAttr, s.run.Stdout, s.run.Stderr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}, log, log
 	if err := s.run.Start(); err != nil {
 		return err
 	}
 	return eventually(func() error { return dial(s.cache) })
+}
+
+func (s *testSite) varnishd() *exec.Cmd {
+	return exec.Command("varnishd", append([]string{"-F", "-j", "none", "-T", "none", "-n", filepath.Join(s.dir, "varnish"), "-a", fmt.Sprintf("127.0.0.1:%d", s.cache),
+		"-s", s.storage, "-f", filepath.Join(s.dir, "conf/pages.vcl")}, s.options...)...)
 }
 
 func (s *testSite) stopCache() {
@@ -190,9 +209,9 @@ func (s *testSite) stopCache() {
 	s.run = nil
 }
 
-// askRestart has the supervisor restart Varnish.
+// askRestart has the supervisor restart the cache.
 func (s *testSite) askRestart(context.Context) error {
-	c, err := net.Dial("unix", filepath.Join(s.dir, "control"))
+	c, err := net.Dial("unix", s.control())
 	if err != nil {
 		return err
 	}

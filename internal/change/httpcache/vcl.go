@@ -3,6 +3,7 @@ package httpcache
 import (
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -145,7 +146,17 @@ func (p *program) fetch(b *strings.Builder) {
 	if p.purge {
 		fmt.Fprintf(b, "    if (bereq.http.%s) {\n        return (error(200, \"generation\"));\n    }\n", stepHeader)
 	}
-	fmt.Fprintf(b, "    unset bereq.http.%s;\n    unset bereq.http.X-Varnish;\n    unset bereq.http.Via;\n}\n\n", generationHeader)
+	fmt.Fprintf(b, "    unset bereq.http.%s;\n    unset bereq.http.X-Varnish;\n    unset bereq.http.Via;\n", generationHeader)
+	if slices.ContainsFunc(p.pages, func(g page) bool { return g.esi }) {
+		b.WriteString("    # An app may send esi:include only to servers that announce it.\n    unset bereq.http.Surrogate-Capability;\n")
+		p.eachPage(b, "bereq.url", func(g page) string {
+			if !g.esi {
+				return "        # It has no fragments.\n"
+			}
+			return "        set bereq.http.Surrogate-Capability = {\"iikanji=\"ESI/1.0\"\"};\n"
+		}, "")
+	}
+	b.WriteString("}\n\n")
 	p.fetchError(b)
 }
 
