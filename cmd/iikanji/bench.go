@@ -32,7 +32,7 @@ type benchCmd struct {
 	Seed    uint64        `help:"Seed of the offered work." default:"1"`
 	NoLoad  bool          `help:"Initialize and check only."`
 	Clock   float64       `help:"Speed of virtual time (default: that of the target)." placeholder:"X"`
-	Pin     string        `help:"CPUs: auto, off, or GENERATOR/STACK as in 0/1." default:"auto"`
+	Pin     string        `help:"CPUs: auto, split, shared (off), or GENERATOR/STACK as in 0/1." default:"auto"`
 	Dir     string        `help:"Work folder of the stack (default: below the user's state folder)." type:"path" placeholder:"FOLDER"`
 	History string        `help:"Folder for runs (default: history in the work folder)." type:"path" placeholder:"FOLDER"`
 	Env     []string      `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`

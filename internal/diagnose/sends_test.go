@@ -193,6 +193,14 @@ func TestWaitingInside(t *testing.T) {
 	busy := shopScene(picture)
 	busy.Run.Usage = []iikanji.Usage{{Who: "app", User: 29 * time.Second, Share: 0.74}}
 	one(t, busy, "APP221", "")
+	// A database that uses up the CPU makes the apps wait for it, too, but not this long.
+	hungry := shopScene(picture)
+	hungry.Run.Usage = []iikanji.Usage{{Who: "database", User: 38 * time.Second, Share: 0.96}, {Who: "app", User: 2 * time.Second, Share: 0.05}}
+	if f := one(t, hungry, "APP221", "requests"); f.Gain.Hi != 0 {
+		t.Errorf("with the CPU used up by the database: %+v", f)
+	}
+	hungry.Run.Usage[1].User = 6 * time.Second
+	one(t, hungry, "APP221", "")
 	slow := picture
 	slow.took = 30 * time.Second
 	one(t, shopScene(slow), "APP221", "")
