@@ -25,7 +25,7 @@ import (
 )
 
 type benchCmd struct {
-	Target string `arg:"" help:"Target to load, such as isucondition (an arena is a target)."`
+	Target string `arg:"" optional:"" help:"Target to load, such as isucondition (an arena is a target; default: the iikanji.toml in this folder)."`
 
 	URL     string        `help:"Load a deployment that runs elsewhere (iikanji calls its initialize, and starts and stops nothing)." placeholder:"URL"`
 	Load    time.Duration `help:"Length of the load phase (default: that of the contest, 60s)."`
@@ -70,7 +70,7 @@ Examples:
 
 // Run runs the command.
 func (c *benchCmd) Run(ctx context.Context, e *env) (err error) {
-	a, err := findTarget(c.Target)
+	a, err := findTargetOrHere(c.Target)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 type diagnoseCmd struct {
-	Target string `arg:"" optional:"" help:"Target to observe, such as isucondition (an arena is a target)."`
+	Target string `arg:"" optional:"" help:"Target to observe, such as isucondition (an arena is a target; default: the iikanji.toml in this folder)."`
 
 	Watch   time.Duration `help:"Watch the site's own traffic for this time: send no load, restart nothing, change nothing (sites with an iikanji.toml)." placeholder:"TIME"`
 	Sensors bool          `help:"With --watch: turn missing logs on for that time; it is journalled and undone."`
@@ -82,10 +82,7 @@ func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 	if c.From != "" {
 		return c.from(ctx, e)
 	}
-	if c.Target == "" {
-		return usageError("a target is missing: name an arena, a folder with an iikanji.toml, or --from FOLDER")
-	}
-	a, err := findTarget(c.Target)
+	a, err := findTargetOrHere(c.Target)
 	if err != nil {
 		return err
 	}

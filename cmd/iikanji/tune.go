@@ -26,7 +26,7 @@ import (
 )
 
 type tuneCmd struct {
-	Target string `arg:"" help:"Target to tune, such as isucondition (an arena is a target)."`
+	Target string `arg:"" optional:"" help:"Target to tune, such as isucondition (an arena is a target; default: the iikanji.toml in this folder)."`
 
 	Time     time.Duration `help:"Time limit for all of it, including the last comparison; 0 for no limit." default:"15m"`
 	Runs     int           `help:"Maximum number of runs of the search." placeholder:"N"`
@@ -76,7 +76,7 @@ fails its checks.`
 
 // Run runs the command.
 func (c *tuneCmd) Run(ctx context.Context, e *env) error {
-	a, err := findTarget(c.Target)
+	a, err := findTargetOrHere(c.Target)
 	if err != nil {
 		return err
 	}

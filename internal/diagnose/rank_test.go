@@ -121,3 +121,28 @@ func TestRoundTrips(t *testing.T) {
 		}
 	}
 }
+
+// TestDoubtsFirst: doubts about the measurement stand above the causes, however large the
+// causes are, and no cause has their codes.
+func TestDoubtsFirst(t *testing.T) {
+	in := fullCPU(t, "app")
+	in.Run.Usage[0].User -= 40 * time.Second
+	in.Profiles = append(in.Profiles, iikanji.Profile{Source: iikanji.Host, Rows: []iikanji.Row{
+		{Key: "other", Host: &iikanji.HostRow{User: 40 * time.Second}}}})
+	in.Run.Steps[0].Count = 90 // BEN102
+	fs, err := diagnose.All(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doubts, causes := 0, 0
+	for _, f := range fs {
+		if !f.Code.Doubt() {
+			causes++
+		} else if doubts++; causes > 0 {
+			t.Errorf("%s behind a cause:\n%s", f.Code, formatted(fs))
+		}
+	}
+	if doubts == 0 || causes == 0 {
+		t.Errorf("%d doubts and %d causes:\n%s", doubts, causes, formatted(fs))
+	}
+}

@@ -216,3 +216,14 @@ func TestPlannedIndex(t *testing.T) {
 	plan := iikanji.QueryPlan{SQL: "SELECT id FROM note n WHERE n.item = 7", Steps: []iikanji.QueryStep{{Table: "n", Access: "ref", Key: "item"}}}
 	one(t, drop.with("database", iikanji.TopicQueryPlan, "x1"+iikanji.TypicalSuffix, plan), "DB104", "")
 }
+
+// TestHistoryFeedsLoop: a whole list is needed where another statement runs once for each
+// of its rows.
+func TestHistoryFeedsLoop(t *testing.T) {
+	list := sentRow{"l1", "SELECT id, item FROM note ORDER BY body DESC", 10, 20_000, 20_000, 4 * time.Second}
+	each := sentRow{"e1", "SELECT maker FROM item WHERE id = 7", 20_000, 20_000, 20_000, 3 * time.Second}
+	one(t, shopScene(list), "DB110", "note")
+	one(t, shopScene(list, each), "DB110", "")
+	each.count = 900
+	one(t, shopScene(list, each), "DB110", "note")
+}
