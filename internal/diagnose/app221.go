@@ -52,11 +52,27 @@ func app221(v *view) []iikanji.Finding {
 	f := iikanji.Finding{Code: "APP221", Where: "requests", Gain: between(waits, 0, share),
 		Claim: fmt.Sprintf("requests took %.0f s in the apps, of which statements took %.0f s and the apps' CPU %.0f s: the rest, %.0f %%, is waiting inside of the apps",
 			all, v.seconds, cpu, 100*waits/all),
-		Remedies: v.patchEach("find out what the requests wait for: a lock, a pool, another server, a file lock, a sleep; a block and a mutex profile show it in Go")}
+		Remedies: v.whatWaits()}
 	for _, r := range v.waitingRoutes() {
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: r})
 	}
 	return []iikanji.Finding{f}
+}
+
+// whatWaits are the remedies for the apps that answer requests.
+func (v *view) whatWaits() []iikanji.Remedy {
+	var out []iikanji.Remedy
+	for _, s := range v.in.Target.WithRole(iikanji.RoleApp) {
+		if s.Address == "" && s.Socket == "" && len(v.in.Target.WithRole(iikanji.RoleApp)) > 1 { // a background job
+			continue
+		}
+		says := "find out what the requests wait for: a free process or thread, a lock, a pool, another server, a file lock, a sleep"
+		if s.Engine == iikanji.EngineGo {
+			says = "find out what the requests wait for: a lock, a pool, another server, a file lock, a sleep; a block and a mutex profile show it"
+		}
+		out = append(out, iikanji.Remedy{Kind: "patch", Target: s.Name, Says: says})
+	}
+	return out
 }
 
 // busyDatabase is the time of the statements for each second of the databases' CPU where a

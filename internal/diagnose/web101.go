@@ -26,7 +26,7 @@ func web101(v *view) []iikanji.Finding {
 	}
 	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
 	f := iikanji.Finding{Code: "WEB101"}
-	count, seconds, folders := 0.0, 0.0, map[string]float64{}
+	count, alone, folders := 0.0, 0.0, map[string]float64{}
 	var by iikanji.Directive
 	for _, r := range v.access() {
 		name, static := staticPath(r)
@@ -40,7 +40,7 @@ func web101(v *view) []iikanji.Finding {
 		}
 		by = pass
 		count += float64(r.Count)
-		seconds += r.Web.Upstream.Seconds()
+		alone += takes(r, a)
 		folders[publicFolder(r.Key)] += float64(r.Count)
 		if len(f.Evidence) < 6 {
 			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s× %s goes to %s (%s); %s is equal to the file %s",
@@ -51,12 +51,23 @@ func web101(v *view) []iikanji.Finding {
 		}
 	}
 	f.Claim = fmt.Sprintf("%s requests for static files go through the app", people(count))
-	f.Gain = iikanji.Range{Lo: round(count * viaApp.Lo), Hi: round(max(count*viaApp.Hi, seconds))}
+	f.Gain = iikanji.Range{Lo: round(count * viaApp.Lo), Hi: round(max(count*viaApp.Hi, alone))}
 	if count == 0 || !v.worth(f.Gain) {
 		return nil
 	}
 	f.Remedies = v.fromDisk(folders, by)
 	return []iikanji.Finding{f}
+}
+
+// takes is the time that the app works on the requests of a route: as long as for the same
+// request without other load. Under load, requests also wait for
+// each other, which is no work that is saved.
+func takes(r iikanji.Row, a iikanji.Answer) float64 {
+	waited := r.Web.Upstream.Seconds()
+	if a.Took == 0 {
+		return waited
+	}
+	return min(waited, float64(r.Count)*a.Took.Seconds())
 }
 
 // fromDisk are the remedies for folders whose files a directive passes to the

@@ -87,3 +87,25 @@ func TestPicturesOfTheApp(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// TestFilesBehindQueue checks that the waiting of files for other requests of a slow app
+// does not count: a few small files would come before all indexes.
+func TestFilesBehindQueue(t *testing.T) {
+	queued := func(alone time.Duration) iikanji.Range {
+		css := style("/css/a.css")
+		css.Took = alone
+		in := newScene().route("GET /css/:file.css", "/css/a.css", 4000, 9000, iikanji.WebRow{Upstream: 60 * time.Second}).
+			with("nginx", iikanji.TopicAnswer, "GET /css/:file.css", css).nginx(t, "http { "+kept+" server { listen 80; location / { proxy_pass http://app; } } }")
+		f, ok := found(t, in.Input, "WEB101")
+		if !ok {
+			t.Fatal("not found")
+		}
+		return f.Gain
+	}
+	if g := queued(time.Millisecond); g.Hi != 4 {
+		t.Errorf("1 ms each without other load: %v", g)
+	}
+	if g := queued(time.Second); g.Hi > 60 || g.Hi < 39 {
+		t.Errorf("not more than the measured time: %v", g)
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/appserver"
 	"github.com/iikanji/iikanji/internal/target"
+	"github.com/iikanji/iikanji/internal/target/machine"
 )
 
 // TestPM2Commands runs the commands with a pm2 that prints what it gets.
@@ -42,5 +43,16 @@ func TestPM2Commands(t *testing.T) {
 	}
 	if other := asUser(os.Geteuid()+1, "a 'b'"); strings.HasPrefix(other, "runuser ") && !strings.HasSuffix(other, ` -- sh -c 'a '\''b'\'''`) {
 		t.Errorf("as another user: %s", other)
+	}
+}
+
+// TestNameOfTitle: a server that has written a title over its command line has its name.
+func TestNameOfTitle(t *testing.T) {
+	for title, want := range map[string]string{"unicorn master -c unicorn.rb": "unicorn", "puma 5.6.5 (tcp://0.0.0.0:80) [shop]": "puma", "gunicorn: master [app:app]": "gunicorn",
+		"PM2 v7.0.4: God Daemon (/root/.pm2)": "PM2", "ruby": "ruby3.1"} {
+		p := &machine.Process{PID: os.Getpid() + 1<<22, Program: "/usr/bin/ruby3.1", Args: []string{title}}
+		if _, name, _ := kindOf(p); name != want {
+			t.Errorf("%q: %q, want %q", title, name, want)
+		}
 	}
 }
