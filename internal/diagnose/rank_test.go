@@ -123,14 +123,10 @@ func TestRoundTrips(t *testing.T) {
 }
 
 // TestDoubtsFirst: doubts about the measurement stand above the causes, however large the
-// causes are, and no cause has their codes.
+// causes are.
 func TestDoubtsFirst(t *testing.T) {
-	in := fullCPU(t, "app")
-	in.Run.Usage[0].User -= 40 * time.Second
-	in.Profiles = append(in.Profiles, iikanji.Profile{Source: iikanji.Host, Rows: []iikanji.Row{
-		{Key: "other", Host: &iikanji.HostRow{User: 40 * time.Second}}}})
-	in.Run.Steps[0].Count = 90 // BEN102
-	fs, err := diagnose.All(in)
+	list := sentRow{"l1", "SELECT id, item FROM note ORDER BY body DESC", 10, 20_000, 20_000, 90 * time.Second}
+	fs, err := diagnose.All(shopScene(list).host(iikanji.MachineRow{Steal: 4 * time.Second}, map[string]iikanji.HostRow{"app": {User: 9 * time.Second}}).Input)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func TestRealServers(t *testing.T) {
 		start, env    []string
 		before, after string
 	}{
-		"unicorn by file": {map[string]string{"config.ru": countingRack, "unicorn.rb": "worker_processes 1 # one\nlisten '../sock'\n"},
+		"unicorn by file": {map[string]string{"config.ru": countingRack, "unicorn.rb": "worker_processes 1 # one\nlisten File.expand_path('../sock')\n"},
 			[]string{"/usr/bin/unicorn", "-c", "unicorn.rb", "config.ru"}, nil, "workers: 1", "workers: 3"},
 		"uvicorn by command": {map[string]string{"app.py": countingASGI},
 			[]string{"/usr/bin/uvicorn", "--uds", "../sock", "--workers", "2", "app:app"}, []string{"PYTHONDONTWRITEBYTECODE=1"}, "workers: 2", "workers: 3"},
