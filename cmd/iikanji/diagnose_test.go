@@ -31,6 +31,8 @@ func TestDiagnoseUnderLoad(t *testing.T) {
 			t.Errorf("%s is red: %s", s.Name, s.Why())
 		}
 	}
+	// A busy machine is a finding without a number: the text has it as a doubt.
+	doc.Findings = slices.DeleteFunc(doc.Findings, func(f iikanji.Finding) bool { return f.Code.Doubt() })
 	// The order of findings depends on seconds, which vary in a short run on a busy
 	// machine. So the finding must only be among the first five.
 	at := slices.IndexFunc(doc.Findings, func(f iikanji.Finding) bool {

@@ -36,6 +36,7 @@ type process struct {
 	// status is as in "exit status 1"; ok: it is 0; stopped: the stack ended the process.
 	status      string
 	ok, stopped bool
+	ended       time.Time // when the supervisor reported the end
 }
 
 // helloWait limits the supervisor's start.
@@ -109,7 +110,7 @@ func (c *control) take(e event) {
 	defer c.mu.Unlock()
 	if e.ID == 0 {
 		if p := c.running[e.Name]; p != nil {
-			p.status, p.ok, p.stopped = e.Status, e.OK, e.Stopped
+			p.status, p.ok, p.stopped, p.ended = e.Status, e.OK, e.Stopped, time.Now()
 			close(p.done)
 			delete(c.running, e.Name)
 		}
