@@ -88,7 +88,35 @@ const masterTitle = "nginx: master process "
 // nginxTitle returns the command line of an nginx master, which is in its title.
 func nginxTitle(p *machine.Process) ([]string, bool) {
 	rest, ok := strings.CutPrefix(p.Command(), masterTitle)
-	return strings.Fields(rest), ok
+	return withValues(strings.Fields(rest)), ok
+}
+
+// withValues joins the words of values: the title of "nginx -g 'daemon off;'" has no
+// quotes. The value of an option extends to the next option.
+func withValues(words []string) []string {
+	var out []string
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		out = append(out, word)
+		if i == 0 || len(word) < 2 || word[0] != '-' || !strings.Contains("pcegs", word[1:2]) {
+			continue
+		}
+		value := word[2:]
+		if value == "" {
+			out = append(out, "")
+		}
+		for ; i+1 < len(words) && !optionOfNginx(words[i+1]); i++ {
+			if value = out[len(out)-1]; value != "" {
+				value += " "
+			}
+			out[len(out)-1] = value + words[i+1]
+		}
+	}
+	return out
+}
+
+func optionOfNginx(word string) bool {
+	return len(word) > 1 && word[0] == '-' && strings.Contains("?hvVtTqspceg", word[1:2])
 }
 
 // unicornTitle returns the command line of a unicorn master, whose title has the name of
