@@ -43,7 +43,8 @@ var layout = map[string][]string{
 	"internal/attribute":               {}, // pure: no clock, no I/O
 	"internal/diagnose":                {"words", "internal/attribute"},
 	"internal/change":                  {"words", "internal/host", "internal/hostproc", "internal/history", "internal/sqlitefile"},
-	"internal/change/*":                {"words", "internal/host", "internal/hostproc", "internal/history", "internal/change", "internal/change/promise", "internal/nginx", "internal/change/nginxedit"},
+	"internal/change/changetest":       {"words", "internal/history", "internal/change", "internal/redact"},
+	"internal/change/*":                {"words", "internal/host", "internal/hostproc", "internal/change", "internal/change/promise", "internal/nginx", "internal/change/nginxedit"},
 	"internal/change/gocode":           {"words", "internal/host", "internal/change", "internal/change/promise", "internal/facts", "internal/gosource", "internal/lever", "internal/lever/cacheplan", "internal/sqlcache"},
 	"internal/change/httpcache":        {"words", "internal/host", "internal/change", "internal/change/promise", "internal/nginx", "internal/change/nginxedit", "internal/lever", "internal/pagegen"},
 	"internal/pagegen":                 {},                                                                                                              // copied into apps: the standard library only

@@ -72,7 +72,8 @@ func TestComputing(t *testing.T) {
 }
 
 // TestLong checks that the tests in LONG, which make check runs without the race
-// detector in LONGIN only, exist there and have no namesake elsewhere.
+// detector in LONGIN only, exist there and have no namesake elsewhere, and that the
+// packages in LATER have no test that their command leaves out.
 func TestLong(t *testing.T) {
 	in := map[string]bool{}
 	for _, dir := range strings.Fields(makeVariable(t, "LONGIN")) {
@@ -84,6 +85,7 @@ func TestLong(t *testing.T) {
 		names[strings.Trim(name, "^$")] = 0
 	}
 	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	real := regexp.MustCompile(makeVariable(t, "REAL"))
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -111,6 +113,16 @@ func TestLong(t *testing.T) {
 	for name, n := range names {
 		if n != 1 {
 			t.Errorf("%s is in LONG and exists %d times", name, n)
+		}
+	}
+	for _, dir := range strings.Fields(makeVariable(t, "LATER")) {
+		for _, f := range goFiles(t, dir, true) {
+			for _, d := range f.Decls {
+				fd, ok := d.(*ast.FuncDecl)
+				if ok && fd.Recv == nil && (real.MatchString(fd.Name.Name) || strings.HasSuffix(fd.Name.Name, "UnderLoad")) {
+					t.Errorf("%s has %s: the command that tests it leaves that out", dir, fd.Name)
+				}
+			}
 		}
 	}
 }

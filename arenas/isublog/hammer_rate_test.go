@@ -56,7 +56,7 @@ http {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { cmd.Process.Signal(syscall.SIGTERM); cmd.Wait() })
-	for range 500 {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
 		if c, err := net.Dial("tcp", address); err == nil {
 			c.Close()
 			return "http://" + address

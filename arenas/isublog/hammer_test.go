@@ -159,8 +159,15 @@ func TestHammerRules(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
+				go func() { // all connections wait by then
+					defer cancel()
+					for end := time.Now().Add(2 * time.Minute); len(requests()) < connections && time.Now().Before(end); {
+						time.Sleep(time.Millisecond)
+					}
+					time.Sleep(300 * time.Millisecond)
+				}()
 				h.run(ctx)
 				if s.recorded[iikanji.FaultCut] != connections || len(s.recorded) != 1 || len(s.reported) > 0 || s.points > 0 {
 					t.Errorf("%v, %v: want all connections hung", s.recorded, s.reported)
@@ -241,6 +248,14 @@ func TestHammerRefused(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	h.run(ctx)
+	for end := time.Now().Add(time.Minute); s.recorded[iikanji.FaultDial] < connections && time.Now().Before(end); { // a busy machine
+		again, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		if h, err = newHammer(s, newPlan(s, Articles+1)); err != nil {
+			t.Fatal(err)
+		}
+		h.run(again)
+		cancel()
+	}
 	if n := s.recorded[iikanji.FaultDial]; n < connections || n > 20*connections || sum(s.recorded) != n {
 		t.Errorf("recorded %v, want some failed connections", s.recorded)
 	}

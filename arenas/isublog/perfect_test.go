@@ -136,7 +136,7 @@ func (a *perfectApp) page(w http.ResponseWriter, r *http.Request, text string) {
 }
 
 // play runs the benchmarker on an app.
-func play(t *testing.T, a *perfectApp) *iikanji.Run {
+func play(t *testing.T, a *perfectApp, load time.Duration) *iikanji.Run {
 	t.Helper()
 	server := httptest.NewServer(a)
 	defer server.Close()
@@ -144,7 +144,7 @@ func play(t *testing.T, a *perfectApp) *iikanji.Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := bench.Run(t.Context(), sc, bench.Options{URL: server.URL, Seed: 1, Load: 6 * time.Second})
+	run, err := bench.Run(t.Context(), sc, bench.Options{URL: server.URL, Seed: 1, Load: load})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,12 +177,20 @@ func TestPerfect(t *testing.T) {
 			t.Parallel()
 			a := newPerfectApp(t)
 			c.spoil(a)
-			run := play(t, a)
+			load := 6 * time.Second
+			run := play(t, a, load)
 			if c.name == "right" {
+				few := func() bool {
+					return gauge(run, "comments posted") < 4 || gauge(run, "comments verified") < 3 || run.Raw < 100
+				}
+				for few() && load < time.Minute && len(run.Faults) == 0 { // a busy machine does less in the same time
+					load *= 2
+					run = play(t, newPerfectApp(t), load)
+				}
 				if len(run.Faults) > 0 || run.Outcome == iikanji.Failed {
 					t.Errorf("the run %s: %v %+v", run.Outcome, run.Reasons, run.Faults)
 				}
-				if posted, verified := gauge(run, "comments posted"), gauge(run, "comments verified"); posted < 4 || verified < 3 || run.Raw < 100 {
+				if posted, verified := gauge(run, "comments posted"), gauge(run, "comments verified"); few() {
 					t.Errorf("%v comments posted, %v verified, %v requests", posted, verified, run.Raw)
 				}
 				return

@@ -285,7 +285,7 @@ func testPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"/../blackauth/rsa-private.pem", "/..%2fblackauth/rsa-private.pem"} {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, site.URL(), nil)
 		if err != nil {

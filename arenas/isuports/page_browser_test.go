@@ -115,7 +115,7 @@ func (b *tab) wants(selector string, want ...string) {
 	b.t.Helper()
 	var got string
 	expected := strings.Join(want, "|")
-	for range 200 {
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); {
 		got = b.text(fmt.Sprintf("[...document.querySelectorAll(%q)].map(e => e.innerText.trim()).join('|')", selector))
 		if got == expected {
 			return

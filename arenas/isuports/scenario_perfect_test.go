@@ -84,7 +84,7 @@ func (p perfectTest) run(t *testing.T) *iikanji.Run {
 		t.Errorf("the run %s after %v: %v", run.Outcome, run.Took, run.Reasons)
 	}
 	server.Close()
-	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > goroutines; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); runtime.NumGoroutine() > goroutines; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d goroutines after the run, %d before it", runtime.NumGoroutine(), goroutines)
 		}

@@ -22,6 +22,9 @@ type applyCmd struct {
 	DryRun bool   `help:"Show the change only; apply and record nothing."`
 	Keep   bool   `help:"Keep the change; --no-keep reverts it at once, to test that it can be applied and undone." default:"true" negatable:""`
 	JSON   bool   `help:"Print one JSON document."`
+	// Unkept leaves the change applied and not kept: the next trial of the judge
+	// undoes it first.
+	Unkept bool `kong:"-"`
 	placeFlags
 }
 
@@ -150,9 +153,11 @@ func (c *applyCmd) apply(ctx context.Context, x *change.Executor, h *history.His
 		return err
 	}
 	var err error
-	if c.Keep {
+	switch {
+	case c.Unkept:
+	case c.Keep:
 		err = x.Keep(p.Change.ID, "applied by hand, not judged")
-	} else {
+	default:
 		err = x.Revert(ctx, p.Change.ID, "applied with --no-keep")
 	}
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -10,7 +11,6 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/field"
-	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/scenario"
 	"github.com/iikanji/iikanji/internal/stack"
 	"github.com/iikanji/iikanji/internal/tune"
@@ -70,11 +70,18 @@ const deathLoad = 2 * time.Second
 // for the runs of a search. Disturbed runs count.
 func onField(t *testing.T, do func(ctx context.Context, w *liveTarget, f *field.Field) error) error {
 	t.Helper()
-	return onArena(t, "isucondition", do)
+	return onArena(t, "isucondition", preparedFolder(t, "isucondition"), do)
 }
 
-// onArena is onField for any arena.
-func onArena(t *testing.T, name string, do func(ctx context.Context, w *liveTarget, f *field.Field) error) error {
+// freshFolder returns a work folder in which nothing was up. A test that alone in its
+// process uses an arena has nothing to share.
+func freshFolder(t *testing.T, name string) string {
+	t.Helper()
+	return filepath.Join(workFolder(t), name)
+}
+
+// onArena is onField for any arena and work folder.
+func onArena(t *testing.T, name, dir string, do func(ctx context.Context, w *liveTarget, f *field.Field) error) error {
 	t.Helper()
 	a, err := findTarget(name)
 	if err != nil {
@@ -82,12 +89,11 @@ func onArena(t *testing.T, name string, do func(ctx context.Context, w *liveTarg
 	}
 	// No rest between runs: the original site has no cache that a later run could see.
 	e := &env{Stderr: &lockedBuffer{}, Now: time.Now, Cols: 80, Rest: time.Millisecond}
-	dir := preparedFolder(t, name)
 	r, err := (&benchCmd{Target: a.Name, Load: deathLoad, Seed: 1, Pin: "auto", Dir: dir}).prepare(e, a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := history.Open(r.history)
+	h, err := r.openHistory()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func TestLadders(t *testing.T) {
 }
 
 func climbWhole(t *testing.T, name string, rungs []ladder.Rung) {
-	err := onArena(t, name, func(ctx context.Context, w *liveTarget, f *field.Field) error {
+	err := onArena(t, name, freshFolder(t, name), func(ctx context.Context, w *liveTarget, f *field.Field) error {
 		before := treeOf(t, stackOf(w).Places().Dir)
 		s := &ladderOnSite{w: w, acts: w.executor(f.History), late: map[string]iikanji.Op{}}
 		s.acts.Hands = s

@@ -27,7 +27,8 @@ func (mcpCmd) Help() string {
 	return `Serves the Model Context Protocol on standard input and output, for programs that
 use language models: observe, diagnose, plan, apply, judge, revert and history as
 tools for one target. A model may propose changes; only interleaved runs keep
-them, through the same checks as iikanji tune.
+them, through the same checks as iikanji tune. A change of the tool apply is not
+kept: the next judge or tune undoes it.
 
 Literals of statements and what may be a secret are redacted in every answer: they
 would leave the machine. The client may read and observe. It may change the target only if the target's
@@ -83,7 +84,7 @@ func (s *mcpServer) instructions() string {
 	text := "Tools for the web stack " + s.target.Name + ". One turn: observe makes a run under load and diagnose lists the causes of slowness with remedies; " +
 		"plan shows the diff of a remedy without applying it; "
 	if s.mayChange {
-		return text + "judge tries one remedy in interleaved runs and keeps it only if they prove a gain; history lists all changes with their verdicts."
+		return text + "judge tries one remedy in interleaved runs and keeps it only if they prove a gain; apply makes a change that is not kept; history lists all changes with their verdicts."
 	}
 	return text + "history lists all changes with their verdicts. The target's policy does not permit changes through this connection."
 }

@@ -103,6 +103,49 @@ func TestMCPReadOnly(t *testing.T) {
 	}
 }
 
+// TestMCPKeepsNothing: a change of the tool apply is in force and is not kept, so that
+// export leaves it out; revert undoes it to the byte.
+func TestMCPKeepsNothing(t *testing.T) {
+	a, dir := shop(t)
+	target, err := findTarget(a.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &mcpServer{env: &env{Stderr: &lockedBuffer{}, Now: time.Now, Cols: 80}, target: target, place: placeFlags{Dir: dir}, mayChange: true}
+	near, far := mcp.NewInMemoryTransports()
+	session, err := s.server().Connect(t.Context(), near, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	c := client(t, far)
+	defer c.Close()
+	remedy := map[string]any{"kind": "nginxconf", "target": "nginx", "says": "x", "args": oneOfEach()["nginxconf"].Args}
+	if text := call(t, c, "plan", map[string]any{"remedies": []any{remedy}}, nil); text != "" {
+		t.Fatalf("plan: %s", text)
+	}
+	before := filesBelow(t, dir) // since the first start at this place
+	var made planView
+	if text := call(t, c, "apply", map[string]any{"remedy": remedy}, &made); text != "" || made.Change == 0 {
+		t.Fatalf("apply: %s %+v", text, made)
+	}
+	if !differs(filesBelow(t, dir), before) {
+		t.Error("nothing was changed")
+	}
+	var past historyAnswer
+	if text := call(t, c, "history", map[string]any{"change": made.Change}, &past); text != "" || len(past.Changes) != 1 || past.Changes[0].Stage != "applied" {
+		t.Errorf("history: %s %+v", text, past)
+	}
+	if _, said := shell(t, exitFailed, "export", "shop", filepath.Join(t.TempDir(), "out"), "--dir", dir); !strings.Contains(said, "no change is kept") {
+		t.Errorf("export: %s", said)
+	}
+	var back revertAnswer
+	if text := call(t, c, "revert", map[string]any{"all": true}, &back); text != "" || len(back.Reverted) != 1 {
+		t.Errorf("revert: %s %+v", text, back)
+	}
+	same(t, "reverted", filesBelow(t, dir), before)
+}
+
 // agentTurn drives one full turn of an agent on the real binary: observe, diagnose,
 // plan, judge, history, revert. The caller compares the state afterwards.
 func (tu *tuning) agentTurn() {

@@ -63,7 +63,7 @@ func (s *mcpServer) addTools(server *mcp.Server) {
 	mcp.AddTool(server, &mcp.Tool{Name: "judge", Annotations: write(no),
 		Description: "Tries one remedy: interleaved runs with and without it. It is kept only if they prove a gain, and undone to the byte otherwise. Takes minutes."}, safe(s, s.judge))
 	mcp.AddTool(server, &mcp.Tool{Name: "apply", Annotations: write(no),
-		Description: "Applies one remedy without measuring it. It can be undone with revert."}, safe(s, s.apply))
+		Description: "Applies one remedy without measuring it, and does not keep it: revert undoes it, and so does the next judge or tune. Only judge keeps a change."}, safe(s, s.apply))
 	mcp.AddTool(server, &mcp.Tool{Name: "revert", Annotations: write(yes),
 		Description: "Undoes one change, or all, to the byte."}, safe(s, s.revert))
 }
@@ -139,7 +139,7 @@ func (s *mcpServer) apply(ctx context.Context, req *mcp.CallToolRequest, a chang
 	if err := s.change(); err != nil {
 		return nil, planView{}, err
 	}
-	c := &applyCmd{Target: s.target.Name, Code: a.Code, Keep: true, JSON: true, placeFlags: s.place}
+	c := &applyCmd{Target: s.target.Name, Code: a.Code, Unkept: true, JSON: true, placeFlags: s.place}
 	stdin := a.file(&c.File)
 	var p plannedRemedy
 	if err := s.run(ctx, req, c, stdin, &p); err != nil {

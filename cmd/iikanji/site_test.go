@@ -19,6 +19,7 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/scenario"
 	"github.com/iikanji/iikanji/internal/site"
 	"github.com/iikanji/iikanji/internal/stack"
 )
@@ -34,7 +35,7 @@ func shopArena() *arena.Arena {
 		Files: fstest.MapFS{
 			"go/main.go":          {Data: []byte(shopApp)},
 			"go/word.go":          {Data: []byte(shopWord)},
-			"nginx.conf":          {Data: []byte(tinyConf)},
+			"nginx.conf":          {Data: []byte(strings.Replace(tinyConf, "    server {", "    include {{.Conf}}/nginx.d/*.conf;\n    server {", 1))},
 			"public/assets/a.txt": {Data: []byte("an asset\n")},
 			"sql/schema.sql":      {Data: []byte(shopSchema)},
 			"sql/init.sh":         {Data: []byte(shopInit)},
@@ -48,7 +49,9 @@ func shopArena() *arena.Arena {
 				}},
 			{Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx, Public: "public", Configs: []arena.Config{{Template: "nginx.conf"}}},
 		},
-		Allow: []iikanji.Promise{iikanji.Durability, iikanji.RowOrder, iikanji.Availability},
+		Allow:    []iikanji.Promise{iikanji.Durability, iikanji.RowOrder, iikanji.Availability},
+		Scenario: func(o arena.Options) (scenario.Scenario, error) { return &shopping{o.NoLoad}, nil },
+		Ladder:   shopLadder,
 	}
 }
 

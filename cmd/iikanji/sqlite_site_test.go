@@ -168,7 +168,7 @@ func (s ledgersSite) start(t *testing.T) {
 	if out, err := script.CombinedOutput(); err != nil {
 		t.Fatalf("starting the site: %v\n%s", err, out)
 	}
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if res, err := http.Post(s.url+"/initialize", "", nil); err == nil {
 			res.Body.Close()
 			if res.StatusCode == http.StatusOK {
@@ -205,7 +205,7 @@ func (s ledgersSite) stop(t *testing.T) {
 // run runs the real binary with a work folder of its own.
 func (s ledgersSite) run(t *testing.T, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "iikanji", append([]string{args[0], s.dir, "--dir", filepath.Join(s.dir, "work")}, args[1:]...)...)
 	var stdout, stderr bytes.Buffer

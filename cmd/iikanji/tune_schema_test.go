@@ -17,7 +17,7 @@ import (
 // TestWhichFile tests, on a real arena with two schema files that create the same
 // table, that the file whose statement initialize executes is edited.
 func TestWhichFile(t *testing.T) {
-	err := onField(t, func(ctx context.Context, w *liveTarget, f *field.Field) error {
+	err := onArena(t, "isucondition", freshFolder(t, "isucondition"), func(ctx context.Context, w *liveTarget, f *field.Field) error {
 		sql := filepath.Join(stackOf(w).Places().Dir, "webapp", "sql")
 		schema, err := os.ReadFile(filepath.Join(sql, "0_Schema.sql"))
 		if err != nil {

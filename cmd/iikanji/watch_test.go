@@ -34,7 +34,7 @@ type watched struct {
 // without changing anything, with logs that are turned on, and into folders that
 // are diagnosed and compared.
 func TestWatch(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
 	s, err := targettest.Start(ctx)
 	if err != nil {
@@ -58,7 +58,13 @@ func TestWatch(t *testing.T) {
 	defer stop()
 
 	t.Run("passive", func(t *testing.T) {
-		d := watchOnce(t, s.Dir, "--dir", work)
+		var d *watched
+		for range busyTries {
+			d = watchOnce(t, s.Dir, "--dir", work)
+			if !slices.ContainsFunc(d.Sensors, func(x observe.Sensor) bool { return x.Source == iikanji.Slow && !x.Green }) {
+				break
+			}
+		}
 		if !hasIndexOf(d, "booking (crossing_id") || d.Run.Outcome != iikanji.Passed || !d.Run.Watched || d.PerHour < 500 {
 			t.Errorf("outcome %s, %.0f times an hour, findings %+v\nsensors %+v", d.Run.Outcome, d.PerHour, d.Findings, d.Sensors)
 		}
@@ -89,7 +95,7 @@ func TestWatch(t *testing.T) {
 // watchWithSensors wants a journalled slow log that is undone at the end, and a
 // diagnosis of what the timed log showed.
 func watchWithSensors(t *testing.T, s *targettest.Site, work string) {
-	d := watchOnce(t, s.Dir, "--sensors", "--dir", work)
+	d, tries := watchGreen(t, s.Dir, "--sensors", "--dir", work)
 	if !hasIndexOf(d, "booking (crossing_id") {
 		t.Errorf("findings %+v\nsensors %+v", d.Findings, d.Sensors)
 	}
@@ -104,7 +110,7 @@ func watchWithSensors(t *testing.T, s *targettest.Site, work string) {
 	}
 	defer h.Close()
 	changes, err := h.Changes()
-	if err != nil || len(changes) != 2 {
+	if err != nil || len(changes) != 2*tries {
 		t.Fatalf("%d changes, %v", len(changes), err)
 	}
 	for _, c := range changes {
@@ -124,7 +130,15 @@ func windows(t *testing.T, s *targettest.Site, db *sql.DB, work string, stop fun
 	dir := t.TempDir()
 	before, after := filepath.Join(dir, "before"), filepath.Join(dir, "after")
 	collect := func(into string) {
-		out, said := shell(t, exitDone, "collect", s.Dir, "--for", "5s", "--sensors", "--into", into, "--dir", work)
+		var out, said string
+		for range busyTries {
+			if err := os.RemoveAll(into); err != nil {
+				t.Fatal(err)
+			}
+			if out, said = shell(t, exitDone, "collect", s.Dir, "--for", "5s", "--sensors", "--into", into, "--dir", work); !strings.Contains(out, "RED") {
+				break
+			}
+		}
 		if !strings.Contains(out, "CONTENTS.txt") || strings.Contains(out, "RED") {
 			t.Errorf("collect: %s\n%s", out, said)
 		}
@@ -193,6 +207,22 @@ func clean(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// busyTries limits how often an observation is repeated that has a red sensor: on a busy
+// machine a sensor may rightly be red, as one that is read too seldom.
+const busyTries = 8
+
+// watchGreen observes a site until all sensors are green.
+func watchGreen(t *testing.T, dir string, flags ...string) (d *watched, tries int) {
+	t.Helper()
+	for tries < busyTries {
+		tries++
+		if d = watchOnce(t, dir, flags...); !slices.ContainsFunc(d.Sensors, func(s observe.Sensor) bool { return !s.Green }) {
+			break
+		}
+	}
+	return d, tries
 }
 
 func watchOnce(t *testing.T, dir string, flags ...string) *watched {

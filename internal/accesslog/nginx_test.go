@@ -2,6 +2,7 @@ package accesslog
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -82,7 +83,7 @@ func startNginx(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	for range 200 {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
 		if c, err := net.Dial("tcp", addr); err == nil {
 			c.Close()
 			return addr
@@ -101,7 +102,7 @@ func hit(t *testing.T, addr, raw string) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(5 * time.Second))
+	c.SetDeadline(time.Now().Add(2 * time.Minute))
 	io.WriteString(c, raw)
 	if resp, err := http.ReadResponse(bufio.NewReader(c), nil); err == nil {
 		io.Copy(io.Discard, resp.Body)
@@ -138,7 +139,7 @@ func TestRealNginx(t *testing.T) {
 		hit(t, addr, "GET\r\n\r\n")
 		want["(no request)"] += 2
 	}
-	time.Sleep(50 * time.Millisecond) // nginx logs after the response
+	logged(t, dir, want)
 	conf, err := ReadNginxConf(filepath.Join(dir, "nginx.conf"), readFiles)
 	if err != nil {
 		t.Fatal(err)
@@ -157,6 +158,28 @@ func TestRealNginx(t *testing.T) {
 		checkNginxLog(t, filepath.Join(dir, name), Options{Nginx: conf}, c.format, c.upstream, c.timed, want)
 		if name != "odd.log" && name != "short.log" { // detected without the configuration too
 			checkNginxLog(t, filepath.Join(dir, name), Options{}, "", c.upstream, c.timed, want)
+		}
+	}
+}
+
+// logged waits until the logs in a folder have a line of each request: nginx logs after
+// the response.
+func logged(t *testing.T, dir string, requests map[string]int64) {
+	t.Helper()
+	var sent int64
+	for _, n := range requests {
+		sent += n
+	}
+	for _, name := range []string{"combined.log", "timed.log", "ltsv.log", "json.log", "short.log", "odd.log"} {
+		for end := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
+			text, err := os.ReadFile(filepath.Join(dir, name))
+			n := int64(bytes.Count(text, []byte("\n")))
+			if err == nil && n >= sent {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatalf("%s has %d lines of %d requests: %v", name, n, sent, err)
+			}
 		}
 	}
 }

@@ -143,9 +143,9 @@ func TestAsk(t *testing.T) {
 	for page := range 5 {
 		requests = append(requests, Request{Route: "list", Path: fmt.Sprintf("/list?page=%d", page), Header: [][2]string{{"Cookie", "s=1"}, {"Accept-Encoding", "gzip"}}})
 	}
-	a := Asker{Address: strings.TrimPrefix(srv.URL, "http://"), Workers: 2, Timeout: time.Second, Host: "site"}
+	a := Asker{Address: strings.TrimPrefix(srv.URL, "http://"), Workers: 2, Timeout: time.Minute, Host: "site"}
 	ask := func() []*Answer {
-		got, err := a.Ask(t.Context(), requests, time.Second)
+		got, err := a.Ask(t.Context(), requests, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -268,8 +268,13 @@ func TestRunFails(t *testing.T) {
 func TestRunInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	url := web(t, fair)
-	sc := &script{load: users(2, func(ctx context.Context, s scenario.Session, c scenario.Client) { get(ctx, s, c, "/") })}
-	time.AfterFunc(300*time.Millisecond, cancel)
+	var asked atomic.Int64
+	sc := &script{load: users(2, func(ctx context.Context, s scenario.Session, c scenario.Client) {
+		if asked.Add(1) == 20 {
+			cancel()
+		}
+		get(ctx, s, c, "/")
+	})}
 	run, err := Run(ctx, sc, Options{URL: url, Load: time.Minute})
 	if err != nil {
 		t.Fatal(err)
@@ -346,7 +351,7 @@ func TestCutIsNoFault(t *testing.T) {
 		return nil
 	}}
 	began := time.Now()
-	run := runIt(t, sc, Options{URL: url, Load: 150 * time.Millisecond})
+	run := runIt(t, sc, Options{URL: url, Load: time.Second}) // all requests begin within it
 	wantOutcome(t, run, iikanji.Passed, "all checks passed")
 	late := slices.ContainsFunc(run.Warnings, func(w string) bool { return strings.Contains(w, "did not return") })
 	if took := time.Since(began); took > patience/2 || late || faults.Load() != 0 || len(run.Faults) != 0 {
@@ -397,7 +402,7 @@ func TestWritesEndAfterLoad(t *testing.T) {
 		whenDone.Store(finished.Load())
 		return nil
 	}}
-	run := runIt(t, sc, Options{URL: url, Load: 150 * time.Millisecond})
+	run := runIt(t, sc, Options{URL: url, Load: 2 * time.Second}) // both writes begin within it
 	wantOutcome(t, run, iikanji.Passed, "all checks passed")
 	if whenDone.Load() != 2 || kept.Load() != 0 || len(run.Faults) != 0 {
 		t.Errorf("%d of 2 writes had ended, %d were no cut; %+v", whenDone.Load(), kept.Load(), run.Faults)

@@ -1,13 +1,16 @@
 package goprofile
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -49,8 +52,8 @@ func (s *store) hash(until time.Time) {
 func main() {
 	s := &store{}
 	for {
-		spin(time.Now().Add(20 * time.Millisecond))
-		s.hash(time.Now().Add(60 * time.Millisecond))
+		spin(time.Now().Add(15 * time.Millisecond))
+		s.hash(time.Now().Add(85 * time.Millisecond))
 	}
 }
 `
@@ -89,7 +92,7 @@ func TestProfile(t *testing.T) {
 	}
 	t.Cleanup(func() { app.Process.Kill(); app.Wait() })
 	var s *Session
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if s, err = Begin(t.Context(), socket); err == nil || time.Now().After(end) {
 			break
 		}
@@ -97,7 +100,7 @@ func TestProfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(1500 * time.Millisecond)
+	works(t, app.Process.Pid, 1200*time.Millisecond)
 	data, err := s.End()
 	if err != nil {
 		t.Fatal(err)
@@ -122,6 +125,32 @@ func TestProfile(t *testing.T) {
 	}
 	if slices.ContainsFunc(got, func(f Function) bool { return f.File == FileName }) {
 		t.Error("the probe is among the functions")
+	}
+}
+
+// works waits until a process has used more CPU time, of which its profile has samples.
+func works(t *testing.T, pid int, more time.Duration) {
+	t.Helper()
+	used := func() (ticks time.Duration) {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		for _, field := range fields[11:13] { // of user and system mode, in hundredths of a second
+			n, err := strconv.Atoi(field)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ticks += time.Duration(n) * 10 * time.Millisecond
+		}
+		return ticks
+	}
+	from := used()
+	for end := time.Now().Add(3 * time.Minute); used() < from+more; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the app used %v of CPU time in 3 minutes", used()-from)
+		}
 	}
 }
 

@@ -100,13 +100,13 @@ func start(t *testing.T, dir, text string) func(path string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
-	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
+	client := &http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var d net.Dialer
 			return d.DialContext(ctx, "unix", filepath.Join(dir, "s"))
 		}}}
 	t.Cleanup(client.CloseIdleConnections)
-	for range 500 {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
 		if c, err := net.Dial("unix", filepath.Join(dir, "s")); err == nil {
 			c.Close()
 			break

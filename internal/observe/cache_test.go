@@ -27,7 +27,7 @@ func startCache(t *testing.T, address, program string, args ...string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
 			_ = conn.Close()
@@ -47,7 +47,7 @@ func say(t *testing.T, address string, lines ...string) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	r := bufio.NewReader(conn)
@@ -150,7 +150,7 @@ func TestRedis(t *testing.T) {
 		t.Errorf("a refused client: %+v", fs)
 	}
 	say(t, address, "CONFIG SET requirepass hidden-word")
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	var refused *facts.CacheError
 	if _, err := facts.ReadCache(ctx, host.Local{}, iikanji.EngineRedis, "tcp", address); !errors.As(err, &refused) || !strings.Contains(refused.Says, "NOAUTH") {

@@ -91,7 +91,7 @@ func TestLogsLeft(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		for end := time.Now().Add(3 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 			if _, err := os.Stat(own + ".ready"); err == nil {
 				break
 			}

@@ -53,7 +53,7 @@ func isJSON(v string) bool {
 func Args(args map[string]string) map[string]string {
 	out := maps.Clone(args)
 	for name, v := range out {
-		if secretName(name) {
+		if secretPair(name, v) {
 			v = Removed
 		}
 		out[name] = Text(v)
@@ -99,7 +99,7 @@ func cleaned(name string, v any) any {
 	case []any:
 		return cleanedList(name, v)
 	case string:
-		if secretName(name) {
+		if secretPair(name, v) {
 			return Removed
 		}
 		if name == "sql" {

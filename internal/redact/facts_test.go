@@ -33,6 +33,8 @@ func TestSecretsRemoved(t *testing.T) {
 		"colon":                    {Topic: "limit", Key: "x", Value: "api-key: " + hidden},
 		"option":                   {Topic: "limit", Key: "x", Value: "mysqldump --password=" + hidden + " x"},
 		"option apart":             {Topic: "limit", Key: "x", Value: "tool --token " + hidden},
+		"option with a long name":  {Topic: "limit", Key: "x", Value: "tool --db-password " + hidden},
+		"option in a list":         {Topic: "limit", Key: "x", Value: `exec "-pass ` + hidden + `"`},
 		"JSON by its name":         {Topic: "answer", Key: "x", Value: tree(map[string]any{"a": map[string]any{"clientSecret": hidden}})},
 		"JSON in a text":           {Topic: "limit", Key: "x", Value: `see {"password": "` + hidden + `"}`},
 		"address":                  {Topic: "limit", Key: "x", Value: "redis://user:" + hidden + "@127.0.0.1:6379/0"},

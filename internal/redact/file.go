@@ -93,7 +93,7 @@ func leaves(name string, v any) any {
 			v[i] = leaves(name, v[i])
 		}
 	case string:
-		if secretName(name) {
+		if secretPair(name, v) {
 			return Removed
 		}
 		return lineByLine(v)

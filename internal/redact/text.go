@@ -26,6 +26,15 @@ var (
 	harmless = regexp.MustCompile(`(?i)^(?:(?:proxy|fastcgi|uwsgi|scgi|grpc|memcached)_pass|server_tokens|(?:proxy|fastcgi)_(?:cookie_\w+|ignore_headers|hide_header|pass_header))$`)
 )
 
+// settings matches names that look like a secret's with values that are none: what a cache
+// of ours does with requests that have cookies, and a variable of nginx in a log format.
+var settings = regexp.MustCompile(`^cookies=(?:personal|ignore)$|cookie[:=]\$[a-z]`)
+
+// secretPair reports whether a value is a secret by its name.
+func secretPair(name, value string) bool {
+	return secretName(name) && !settings.MatchString(name+"="+value)
+}
+
 // secretName reports whether the value of a name looks like a secret.
 func secretName(name string) bool {
 	return (secretIn.MatchString(name) || shortIn.MatchString(name)) && !harmless.MatchString(name)
@@ -38,6 +47,22 @@ type rule struct {
 	hints []string
 	form  *regexp.Regexp
 	with  string
+	// not matches what form matches and what is no secret; nil for nothing. A form with
+	// it has no condition on the text around it.
+	not *regexp.Regexp
+}
+
+// apply replaces the secrets of a text.
+func (r *rule) apply(text string) string {
+	if r.not == nil {
+		return r.form.ReplaceAllString(text, r.with)
+	}
+	return r.form.ReplaceAllStringFunc(text, func(found string) string {
+		if r.not.MatchString(found) {
+			return found
+		}
+		return r.form.ReplaceAllString(found, r.with)
+	})
 }
 
 // secretHints has one text of each alternative of secretWord, shortHints of
@@ -72,36 +97,38 @@ func longestRun(text string, in func(c byte) bool) (most int) {
 // rules are applied in order: a later rule would match only a part of what an
 // earlier one matches.
 var rules = []rule{
-	{[]string{"-----begin"}, regexp.MustCompile(`(?s)-----BEGIN [A-Z ]+-----.*?(?:-----END [A-Z ]+-----|$)`), Removed},
+	{[]string{"-----begin"}, regexp.MustCompile(`(?s)-----BEGIN [A-Z ]+-----.*?(?:-----END [A-Z ]+-----|$)`), Removed, nil},
 	// user:password@ of an address, and of a DSN as go-sql-driver reads it.
-	{[]string{"://"}, regexp.MustCompile(`(?P<keep>[a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/'"]+@`), "${keep}" + Removed + "@"},
-	{[]string{"@"}, regexp.MustCompile(`(?P<keep>[\w.%-]+:)[^\s'"]+(?P<at>@(?:tcp|unix|udp)?[(/])`), "${keep}" + Removed + "${at}"},
-	{[]string{"identified"}, regexp.MustCompile(`(?i)(?P<keep>\bidentified\s+(?:by|via|with)\s+)[^;\n]+`), "${keep}" + Removed},
-	{[]string{"authorization"}, regexp.MustCompile(`(?i)(?P<keep>\b(?:proxy-)?authorization["']?\s*[:=]+\s*)[^\r\n,;]+`), "${keep}" + Removed},
-	{[]string{"bearer"}, regexp.MustCompile(`(?i)(?P<keep>\bbearer\s+)[\w.~+/=-]{8,}`), "${keep}" + Removed},
-	{[]string{"cookie"}, regexp.MustCompile(`(?i)(?P<keep>\b(?:set-)?cookie["']?\s*[:=]+\s*)[^\r\n]+`), "${keep}" + Removed},
+	{[]string{"://"}, regexp.MustCompile(`(?P<keep>[a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/'"]+@`), "${keep}" + Removed + "@", nil},
+	{[]string{"@"}, regexp.MustCompile(`(?P<keep>[\w.%-]+:)[^\s'"]+(?P<at>@(?:tcp|unix|udp)?[(/])`), "${keep}" + Removed + "${at}", nil},
+	{[]string{"identified"}, regexp.MustCompile(`(?i)(?P<keep>\bidentified\s+(?:by|via|with)\s+)[^;\n]+`), "${keep}" + Removed, nil},
+	{[]string{"authorization"}, regexp.MustCompile(`(?i)(?P<keep>\b(?:proxy-)?authorization["']?\s*[:=]+\s*)[^\r\n,;]+`), "${keep}" + Removed, nil},
+	{[]string{"bearer"}, regexp.MustCompile(`(?i)(?P<keep>\bbearer\s+)[\w.~+/=-]{8,}`), "${keep}" + Removed, nil},
+	// A variable of nginx (cookie:$http_cookie in a log format) is not a value; $Version is.
+	{[]string{"cookie"}, regexp.MustCompile(`(?i)(?P<keep>\b(?:set-)?cookie["']?\s*[:=]+\s*)(?:\$(?-i:[^a-z])|[^\r\n$\s])[^\r\n]*`), "${keep}" + Removed, nil},
 	// name = value, "name": "value", NAME=value, name => 'value'; not name = ?.
-	{secretHints, regexp.MustCompile(`(?i)(?P<keep>[\w.$-]*(?:` + secretWord + `)[\w-]*["'\x60]?\s*(?:=>|:=|[=:]|\blike\b)\s*)(?:\[removed\]|"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s,;&)}\]?][^\s,;&)}\]]*)`), "${keep}" + Removed},
-	{shortHints, regexp.MustCompile(`(?i)(?P<keep>(?:^|[\s;,&{(_])(?:` + shortWord + `)\s*=\s*)(?:\[removed\]|"[^"]*"?|'[^']*'?|[^\s,;&)}\]]+)`), "${keep}" + Removed},
-	{append(shortHints, secretHints...), regexp.MustCompile(`(?i)(?P<keep>--?(?:` + secretWord + `|pass)[= ])\S+`), "${keep}" + Removed},
+	{secretHints, regexp.MustCompile(`(?i)(?P<keep>[\w.$-]*(?:` + secretWord + `)[\w-]*["'\x60]?\s*(?:=>|:=|[=:]|\blike\b)\s*)(?:\[removed\]|"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s,;&)}\]?][^\s,;&)}\]]*)`), "${keep}" + Removed, settings},
+	{shortHints, regexp.MustCompile(`(?i)(?P<keep>(?:^|[\s;,&{(_])(?:` + shortWord + `)\s*=\s*)(?:\[removed\]|"[^"]*"?|'[^']*'?|[^\s,;&)}\]]+)`), "${keep}" + Removed, nil},
+	// A flag begins its word: X-Auth-Token is a header and has no flag -Token.
+	{append(shortHints, secretHints...), regexp.MustCompile(`(?i)(?P<keep>(?:^|[\s"'\x60=(\[,])--?(?:[\w-]*-)?(?:` + secretWord + `|pass)[= ])\S+`), "${keep}" + Removed, nil},
 	// A directive of nginx that sets a secret: proxy_set_header X-Api-Token "…". An empty
 	// value and a variable are none.
-	{secretHints, regexp.MustCompile(`(?i)(?P<keep>\b(?:set|\w+_header|\w+_param|secure_link\w*)\s+\$?[\w-]*(?:` + secretWord + `)[\w-]*\s+)(?:"(?:[^"\\$]|\\.)(?:[^"\\]|\\.)*"?|'(?:[^'\\$]|\\.)(?:[^'\\]|\\.)*'?|[^\s;{}"'$][^\s;{}]*)`), "${keep}" + Removed},
+	{secretHints, regexp.MustCompile(`(?i)(?P<keep>\b(?:set|\w+_header|\w+_param|secure_link\w*)\s+\$?[\w-]*(?:` + secretWord + `)[\w-]*\s+)(?:"(?:[^"\\$]|\\.)(?:[^"\\]|\\.)*"?|'(?:[^'\\$]|\\.)(?:[^'\\]|\\.)*'?|[^\s;{}"'$][^\s;{}]*)`), "${keep}" + Removed, nil},
 	// Values of a query whose names are too common elsewhere.
-	{[]string{"=", "%3d"}, regexp.MustCompile(`(?i)(?P<keep>[?&;](?:` + shortWord + `|` + queryWord + `)(?:=|%3d))[^\s&;"'<>#)]+`), "${keep}" + Removed},
+	{[]string{"=", "%3d"}, regexp.MustCompile(`(?i)(?P<keep>[?&;](?:` + shortWord + `|` + queryWord + `)(?:=|%3d))[^\s&;"'<>#)]+`), "${keep}" + Removed, nil},
 	// Tokens with a known prefix: JWT, and those of clouds and forges.
-	{[]string{"eyj"}, regexp.MustCompile(`\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?`), Removed},
-	{[]string{"akia", "asia", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "sk-", "aiza"}, regexp.MustCompile(`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bxox[abprs]-[\w-]{10,}|\bsk-[\w-]{16,}|\bAIza[\w-]{30,}`), Removed},
+	{[]string{"eyj"}, regexp.MustCompile(`\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?`), Removed, nil},
+	{[]string{"akia", "asia", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "sk-", "aiza"}, regexp.MustCompile(`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bxox[abprs]-[\w-]{10,}|\bsk-[\w-]{16,}|\bAIza[\w-]{30,}`), Removed, nil},
 	// Hashes of passwords.
-	{[]string{"$"}, regexp.MustCompile(`\$(?:2[abxy]|argon2\w*|[156y])\$[\w./$=,+-]{16,}`), Removed},
+	{[]string{"$"}, regexp.MustCompile(`\$(?:2[abxy]|argon2\w*|[156y])\$[\w./$=,+-]{16,}`), Removed, nil},
 }
 
 // Text replaces the parts of a text that look like secrets, and addresses of e-mail.
 func Text(text string) string {
 	lower := strings.ToLower(text)
-	for _, r := range rules {
-		if hinted(lower, r.hints) {
-			text = r.form.ReplaceAllString(text, r.with)
+	for i := range rules {
+		if r := &rules[i]; hinted(lower, r.hints) {
+			text = r.apply(text)
 		}
 	}
 	if longestRun(lower, isHex) >= minHex {
@@ -143,12 +170,13 @@ func withoutMail(text string) string {
 	})
 }
 
-// random matches long words. mixed reports whether one has upper and lower case
-// and digits, as random keys have and names do not.
-var random = regexp.MustCompile(`[A-Za-z0-9+/_-]{40,}={0,2}`)
+// random matches long words, with the text before the name of a file in a diff. mixed
+// reports whether a word has upper and lower case and digits, as random keys have and
+// names do not.
+var random = regexp.MustCompile(`(?m)(?:^(?:---|\+\+\+) [ab]/|^Binary files a/|^Binary files \S+ \(\d+ bytes\) and b/)?[A-Za-z0-9+/_-]{40,}={0,2}`)
 
 func mixed(s string) bool {
-	return !strings.HasPrefix(s, "/") && // not a path
+	return !strings.HasPrefix(s, "/") && !strings.Contains(s, " ") && // not a path
 		strings.ContainsAny(s, "abcdefghijklmnopqrstuvwxyz") && strings.ContainsAny(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && strings.ContainsAny(s, "0123456789")
 }
 

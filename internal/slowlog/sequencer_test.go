@@ -1,9 +1,9 @@
 package slowlog
 
 import (
+	"runtime"
 	"sync"
 	"testing"
-	"time"
 )
 
 // TestSequencer: while one worker is stopped, the others do not run further
@@ -23,8 +23,10 @@ func TestSequencer(t *testing.T) {
 	for range 3 {
 		wg.Go(func() {
 			for i := range blocks {
-				if i%50 == 0 {
-					time.Sleep(20 * time.Millisecond)
+				for waiting := 0; i%50 == 0 && waiting < 3; runtime.Gosched() {
+					s.mu.Lock()
+					waiting = len(s.waiting)
+					s.mu.Unlock()
 				}
 				s.put(&batch{offset: i, end: i + 1, data: []byte("x")})
 				s.mu.Lock()

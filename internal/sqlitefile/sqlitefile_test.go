@@ -222,7 +222,7 @@ func TestReadsBesideWriter(t *testing.T) {
 				wrote <- err
 			}()
 			reads := 0
-			for ctx.Err() == nil {
+			for ctx.Err() == nil || reads == 0 {
 				def, err := TableIn(t.Context(), path, "score")
 				if err != nil || !strings.Contains(def, "index by_player") {
 					t.Fatalf("%q, %v", def, err)

@@ -42,10 +42,10 @@ func caches() *arena.Arena {
 // say sends a text to a service and returns the reply up to a line that ends it.
 func say(t *testing.T, network, address, text, last string) string {
 	t.Helper()
-	c, err := net.DialTimeout(network, address, 10*time.Second)
+	c, err := net.DialTimeout(network, address, 2*time.Minute)
 	must(t, err)
 	defer c.Close()
-	must(t, c.SetDeadline(time.Now().Add(10*time.Second)))
+	must(t, c.SetDeadline(time.Now().Add(2*time.Minute)))
 	_, err = io.WriteString(c, text)
 	must(t, err)
 	var reply strings.Builder

@@ -240,7 +240,7 @@ func touch(t *testing.T, address string) string {
 	c, err := net.Dial("tcp", address)
 	must(t, err)
 	defer c.Close()
-	must(t, c.SetDeadline(time.Now().Add(10*time.Second)))
+	must(t, c.SetDeadline(time.Now().Add(2*time.Minute)))
 	fmt.Fprint(c, "touch\r\n")
 	line, err := bufio.NewReader(c).ReadString('\n')
 	must(t, err)

@@ -192,7 +192,7 @@ func doomedRun(t *testing.T, root, step string, after time.Duration) (killed boo
 		defer cancel()
 		ctx = limited
 	}
-	cmd := exec.CommandContext(ctx, "/proc/self/exe", "-test.run", "^TestSearchKilled$", "-test.timeout", "2m")
+	cmd := exec.CommandContext(ctx, "/proc/self/exe", "-test.run", "^TestSearchKilled$", "-test.timeout", "10m")
 	cmd.Env = append(os.Environ(), killedDir+"="+root, killedStep+"="+step, "GORACE=atexit_sleep_ms=0")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var out bytes.Buffer

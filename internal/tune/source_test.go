@@ -88,7 +88,7 @@ func (c conns) take() {
 			panic(err)
 		}
 		go func() {
-			conn.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+			conn.SetReadDeadline(time.Now().Add(time.Minute))
 			r := bufio.NewReader(conn)
 			if _, err := r.Peek(1); err != nil {
 				fmt.Fprint(conn, "ready")

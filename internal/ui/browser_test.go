@@ -110,7 +110,7 @@ func eval[T any](t *testing.T, b *tab, expression string) T {
 // eventually waits until an expression is true.
 func eventually(t *testing.T, b *tab, what, expression string) {
 	t.Helper()
-	for range 200 {
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); {
 		if eval[bool](t, b, expression) {
 			return
 		}
@@ -263,6 +263,9 @@ func testLiveUpdate(t *testing.T, s *site, b *tab) {
 	eventually(t, b, "chart", `document.querySelectorAll("#live .wide svg.chart circle").length >= 3`)
 	addPairs(t, s.dir)
 	eventually(t, b, "pairs", `document.querySelectorAll("#pairs tbody tr").length === 2 && document.getElementById("pairs")?.innerText.includes("+50.0 %") === true`)
+	if status, file, _ := s.get(t, "/live?tsv=pairs"); status != 200 || !strings.Contains(file, "\t+50.0 %\t") || strings.Count(file, "\n") != 2 {
+		t.Errorf("the file of the pairs: status %d, %q", status, file)
+	}
 	if err := w.End("done"); err != nil {
 		t.Fatal(err)
 	}

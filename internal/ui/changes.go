@@ -45,14 +45,7 @@ type changePage struct {
 	Trial     *summary.Trial
 	Lines     []document.DiffLine
 	Cut       int
-	Pairs     []pairOfRuns
 	Removable bool
-}
-
-// A pairOfRuns is one pair of a verdict with its scores.
-type pairOfRuns struct {
-	A, B   *summary.Run
-	Effect string
 }
 
 // showChange shows one change with its evidence, diff and verdict.
@@ -67,7 +60,11 @@ func (s *Server) showChange(r *http.Request) (*view, error) {
 	}
 	for i := range sum.Changes {
 		if c := &sum.Changes[i]; int(c.ID) == n {
-			return &view{name: "change", title: "Change " + strconv.Itoa(n), here: "/changes", data: changePageOf(sum, c)}, nil
+			v := &view{name: "change", title: "Change " + strconv.Itoa(n), here: "/changes", data: changePageOf(sum, c)}
+			if pairs := pairsOf(sum, c.Verdict); len(pairs.Rows) > 0 {
+				v.tables = append(v.tables, pairs)
+			}
+			return v, nil
 		}
 	}
 	return nil, notFound("there is no change %d in this history", n)
@@ -80,23 +77,42 @@ func changePageOf(sum *summary.Summary, c *summary.Change) *changePage {
 	}
 	diff := c.Diff[:min(len(c.Diff), maxDiff)]
 	p.Cut, p.Lines = len(c.Diff)-len(diff), document.DiffLines(diff)
-	if c.Verdict == nil {
-		return p
+	return p
+}
+
+// pairsTable is a table of pairs without rows.
+func pairsTable() *Table {
+	return &Table{Name: "pairs", Caption: "Pairs of runs", Columns: []Column{rightColumn("pair", "pair"), rightColumn("without", "run without"), rightColumn("score", "score"),
+		rightColumn("with", "run with"), rightColumn("scorewith", "score"), rightColumn("difference", "difference"), leftColumn("compare", "compare")}}
+}
+
+// addPair adds a pair. A ratio of 0 is unknown.
+func (t *Table) addPair(a, b iikanji.RunID, scoreA, scoreB, ratio float64) {
+	difference := missing()
+	if ratio > 0 {
+		difference = number(ratio, fmt.Sprintf("%+.1f %%", 100*(ratio-1)))
 	}
-	for i, id := range c.Verdict.Base {
-		if i == len(c.Verdict.Tried) {
-			break
-		}
+	t.Rows = append(t.Rows, []Cell{whole(len(t.Rows) + 1), linked(int(a), "/runs/"), number(scoreA, document.Points(scoreA)), linked(int(b), "/runs/"), number(scoreB, document.Points(scoreB)), difference,
+		link(fmt.Sprintf("run %d and run %d", a, b), fmt.Sprintf("%s?vs=%d", runPath(b), a))})
+}
+
+// pairsOf are the pairs of a verdict.
+func pairsOf(sum *summary.Summary, v *iikanji.Verdict) *Table {
+	t := pairsTable()
+	if v == nil {
+		return t
+	}
+	for i, id := range v.Base[:min(len(v.Base), len(v.Tried))] {
 		a, _ := sum.RunOf(id)
-		b, _ := sum.RunOf(c.Verdict.Tried[i])
+		b, _ := sum.RunOf(v.Tried[i])
 		if a == nil || b == nil {
 			continue
 		}
-		x := pairOfRuns{A: a, B: b, Effect: "-"}
+		ratio := 0.0
 		if a.Clean && b.Clean && a.Score > 0 {
-			x.Effect = fmt.Sprintf("%+.1f %%", 100*(b.Score/a.Score-1))
+			ratio = b.Score / a.Score
 		}
-		p.Pairs = append(p.Pairs, x)
+		t.addPair(a.ID, b.ID, a.Score, b.Score, ratio)
 	}
-	return p
+	return t
 }

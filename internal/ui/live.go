@@ -111,7 +111,13 @@ func (s *Server) showLive(*http.Request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &view{name: "live", title: "Live", here: "/live", data: l}, nil
+	pairs := pairsTable()
+	if l.Pending != nil {
+		for _, p := range l.Pending.Pairs {
+			pairs.addPair(p.A.ID, p.B.ID, p.A.Score, p.B.Score, p.Ratio)
+		}
+	}
+	return &view{name: "live", title: "Live", here: "/live", tables: []*Table{pairs}, data: l}, nil
 }
 
 const (

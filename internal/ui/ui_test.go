@@ -141,8 +141,10 @@ var digits = regexp.MustCompile(`[0-9]+`)
 
 var linkPattern = regexp.MustCompile(`(?:href|src)="([^"]*)"`)
 
+var tsvPattern = regexp.MustCompile(`href="[^"]*[?;]tsv=[a-z]+`)
+
 // TestEveryLink follows every link of every page: all pages exist, no hostile text
-// becomes markup, and every page has the security headers.
+// becomes markup, every table has a file, and every page has the security headers.
 func TestEveryLink(t *testing.T) {
 	s := hostileSite(t)
 	seen := map[string]bool{}
@@ -181,6 +183,9 @@ func TestEveryLink(t *testing.T) {
 			if strings.Contains(body, bad) {
 				t.Errorf("%s contains %q", path, bad)
 			}
+		}
+		if files := tsvPattern.FindAllString(body, -1); strings.Count(body, "<table") != len(files) {
+			t.Errorf("%s has %d tables and the files %q", path, strings.Count(body, "<table"), files)
 		}
 		for _, m := range linkPattern.FindAllStringSubmatch(body, -1) {
 			to := html.UnescapeString(m[1])
@@ -236,6 +241,21 @@ func TestSearchSeconds(t *testing.T) {
 	lines := strings.Split(file, "\n")
 	if len(lines) != 12 || !strings.Contains(lines[0], "CPU of データベース, cores") || !strings.HasPrefix(lines[2], "2\t1001\t1\t2.00ms\t6.00ms\t10.0ms\t-\t1.50\t0.75\t0.25") {
 		t.Errorf("the file of the seconds: %q", file)
+	}
+}
+
+// TestTracesJoined: the endpoint of a run has the traces of its route, whose name the app
+// writes in another way, with their database calls.
+func TestTracesJoined(t *testing.T) {
+	s := hostileSite(t)
+	_, file, _ := s.get(t, "/endpoints?run=9&tsv=endpoints")
+	if row := regexp.MustCompile(`(?m)^GET /商品/:id\t.*$`).FindString(file); !strings.HasSuffix(row, "\t1\t1.0\t400ms") {
+		t.Errorf("the row is %q in\n%s", row, file)
+	}
+	_, page, _ := s.get(t, "/endpoints?run=9")
+	link := regexp.MustCompile(`/traces\?route=\w+`).FindString(page)
+	if _, page, _ = s.get(t, link); !strings.Contains(page, "/traces/"+traceID) {
+		t.Errorf("%s has no trace:\n%.2000s", link, page)
 	}
 }
 
@@ -340,7 +360,7 @@ func TestActions(t *testing.T) {
 	}
 	until := func(want string) {
 		t.Helper()
-		for range 100 {
+		for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); {
 			if _, body, _ := s.get(t, "/actions"); strings.Contains(body, html.EscapeString(want)) {
 				return
 			}

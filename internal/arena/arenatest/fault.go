@@ -79,6 +79,15 @@ func anyMatches(all []Caught, f *iikanji.Fault) bool {
 	return slices.ContainsFunc(all, func(c Caught) bool { return c.matches(f) })
 }
 
+// late reports whether a run had a timeout that the fault does not cause, as a run on a
+// busy machine may have. A check that timed out ended the checks before the planted
+// fault was met.
+func (p *Fault) late(run *iikanji.Run) bool {
+	return slices.ContainsFunc(run.Faults, func(f iikanji.Fault) bool {
+		return f.Kind == iikanji.FaultTimeout && !anyMatches(p.Want, &f) && !anyMatches(p.Also, &f)
+	})
+}
+
 // verdict compares a run with a planted fault. caught is the fault that caught it;
 // wrong lists the deviations from what was expected.
 func (p *Fault) verdict(run *iikanji.Run) (caught string, wrong []string) {

@@ -30,8 +30,9 @@ func setupApp(t *testing.T, env ...string) *changetest.App {
 }
 
 // conform checks the promises of every kind for remedies on an app. Each app is
-// really built and restarted, and its answer shows the effect.
-func conform(t *testing.T, a *changetest.App, remedies map[string]iikanji.Remedy, effects map[string]string) {
+// really built and restarted, and its answer shows the effect. secrets are the remedies
+// whose diff has a password.
+func conform(t *testing.T, a *changetest.App, remedies map[string]iikanji.Remedy, effects map[string]string, secrets ...string) {
 	changetest.Run(t, changetest.Case{
 		Dir: a.Dir,
 		Open: func(dir string) *change.Site {
@@ -40,7 +41,7 @@ func conform(t *testing.T, a *changetest.App, remedies map[string]iikanji.Remedy
 			return s
 		},
 		Policy:   iikanji.Policy{Allow: []iikanji.Promise{iikanji.Observability}},
-		Remedies: remedies, Effects: effects,
+		Remedies: remedies, Effects: effects, Secrets: secrets,
 		State:  a.State,
 		Serves: func() error { _, err := a.Ask(); return err },
 	})
@@ -64,7 +65,7 @@ func TestConformance(t *testing.T) {
 			"pool":        "pool 9",
 			"log":         "debug false, logs ERROR, 0 loggers",
 			"all at once": strings.Join([]string{"gogc 123", "level debug", "dsn me:s3cret@tcp(127.0.0.1:3306)/db?interpolateParams=true&parseTime=true", "pool 8", "debug false, logs ERROR, 0 loggers"}, "\n"),
-		})
+		}, "dsn", "all at once")
 }
 
 // TestConformanceVariable changes a DSN in a variable.

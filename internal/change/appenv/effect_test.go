@@ -116,7 +116,7 @@ func bringUp(t *testing.T) (site *change.Site, url string) {
 }
 
 func ask(url string) (string, error) {
-	c := http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	c := http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
 	res, err := c.Get(url)
 	if err != nil {
 		return "", err

@@ -155,6 +155,10 @@ func (a *App) Ask() (string, error) {
 	if len(a.Start) > 0 {
 		return askHTTP(c)
 	}
+	// A program that also serves requests is asked without one.
+	if u, ok := c.(*net.UnixConn); ok {
+		_ = u.CloseWrite() // fails if the program has answered and closed already
+	}
 	b, err := io.ReadAll(c)
 	if err == nil && len(b) == 0 {
 		err = errors.New("the app says nothing")

@@ -4,7 +4,8 @@
 //
 // Steps, for each remedy of a Case:
 //
-//  1. plan, apply, plan again (nothing to change), revert: the state is the old one;
+//  1. plan (redaction leaves the diff as it is), apply, plan again (nothing to change),
+//     revert: the state is the old one;
 //  2. edit each place of the change between plan and apply, and between apply and
 //     revert: both are refused with a diff, and the edit is kept;
 //  3. step 1 in a child process that kills itself at its n-th step, for every n
@@ -16,12 +17,14 @@ package changetest
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/redact"
 )
 
 // A Case is a kind with a site of its own.
@@ -42,6 +45,8 @@ type Case struct {
 	State func() (string, error)
 	// Serves checks that the site answers.
 	Serves func() error
+	// Secrets are the remedies whose diff has a secret or rows of a table.
+	Secrets []string
 	// Disturb edits the place of an op by hand, and returns a function that
 	// restores it: nil for a place that it cannot edit. The default is ByHand.
 	Disturb func(op iikanji.Op) (calm func() error, err error)
@@ -93,14 +98,19 @@ func (c *Case) state(t *testing.T) string {
 	return s
 }
 
-func (c *Case) plan(t *testing.T, h *history.History, r iikanji.Remedy) *iikanji.Change {
+func (c *Case) plan(t *testing.T, h *history.History, remedy string) *iikanji.Change {
 	t.Helper()
-	ch, err := change.Plan(t.Context(), c.Open(c.Dir), r)
+	ch, err := change.Plan(t.Context(), c.Open(c.Dir), c.Remedies[remedy])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.AddChange(ch, change.Diff(ch)); err != nil {
+	diff := change.Diff(ch)
+	if err := h.AddChange(ch, diff); err != nil {
 		t.Fatal(err)
+	}
+	shown := diff
+	if redact.Document(&shown); (shown != diff) != slices.Contains(c.Secrets, remedy) {
+		t.Errorf("the diff of %q is\n%s\nredacted it is\n%s", remedy, diff, shown)
 	}
 	return ch
 }
@@ -111,7 +121,7 @@ func (c *Case) roundTrip(t *testing.T, remedy string) {
 	x, h := c.executor(t, remedy)
 	defer h.Close()
 	before := c.state(t)
-	ch := c.plan(t, h, r)
+	ch := c.plan(t, h, remedy)
 	if got := c.state(t); got != before {
 		t.Fatalf("planning changed the state:\n%s", got)
 	}
@@ -150,7 +160,7 @@ func (c *Case) moved(t *testing.T, remedy string) {
 	x, h := c.executor(t, remedy)
 	defer h.Close()
 	before := c.state(t)
-	ch := c.plan(t, h, c.Remedies[remedy])
+	ch := c.plan(t, h, remedy)
 	c.refused(t, ch, "applied", func() error { return x.Apply(t.Context(), ch.ID) })
 	if err := x.Apply(t.Context(), ch.ID); err != nil {
 		t.Fatal(err)

@@ -255,7 +255,7 @@ func (s *testSite) get(path string, header http.Header) (*http.Response, error) 
 	for k, v := range header {
 		req.Header[k] = v
 	}
-	c := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
+	c := &http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
 	resp, err := c.Do(req)
 	if err != nil {
 		return nil, err

@@ -5,10 +5,12 @@ package summarytest
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -73,8 +75,72 @@ type site struct {
 }
 
 // Make makes a history in a folder: eight runs of the untouched site, observed runs,
-// a kept and two reverted changes, and a last comparison. It returns the folder.
+// a kept and two reverted changes, and a last comparison. It returns the folder. The
+// search runs once in a process: later folders have the same files.
 func Make(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "history")
+	made.Lock()
+	defer made.Unlock()
+	if made.files == nil {
+		made.files = filesBelow(t, search(t))
+	}
+	for _, f := range made.files { // a folder comes before what is in it
+		path, err := filepath.Join(dir, f.name), error(nil)
+		if f.mode.IsDir() {
+			err = os.Mkdir(path, f.mode.Perm())
+		} else {
+			err = os.WriteFile(path, f.text, f.mode.Perm())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// made are the files of the history that the search of this process made.
+var made struct {
+	sync.Mutex
+	files []madeFile
+}
+
+// A madeFile is a file or a folder; its name is relative to the history.
+type madeFile struct {
+	name string
+	mode fs.FileMode
+	text []byte
+}
+
+func filesBelow(t testing.TB, dir string) (all []madeFile) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		f := madeFile{name: name, mode: info.Mode()}
+		if !d.IsDir() {
+			f.text, err = os.ReadFile(path)
+		}
+		all = append(all, f)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// search searches on the toy site and returns the folder of the history.
+func search(t testing.TB) string {
 	t.Helper()
 	root := t.TempDir()
 	dir := filepath.Join(root, "history")

@@ -43,7 +43,7 @@ func worker(t *testing.T) (*machine.Process, string) {
 
 func waitFor(t *testing.T, file, text string) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		b, err := os.ReadFile(file)
 		if err == nil && strings.Contains(string(b), text) {
 			return
@@ -67,7 +67,7 @@ func TestReplace(t *testing.T) {
 		t.Fatalf("%v, %q", err, notes)
 	}
 	defer closeAll(files)
-	end := &End{PID: p.PID, Started: p.Started, Signal: syscall.SIGTERM, Wait: 10 * time.Second}
+	end := &End{PID: p.PID, Started: p.Started, Signal: syscall.SIGTERM, Wait: 2 * time.Minute}
 	pid, status, err := Replace(t.Context(), end, spec.WithEnv([]string{"WHO=second"}), files)
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestReplace(t *testing.T) {
 		if how != "exit status 7" {
 			t.Errorf("it ended with %q", how)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Error("the end of the process is not reported")
 	}
 }

@@ -88,7 +88,7 @@ func fourPorts(t *testing.T) int {
 // its processes are set, counted in the restarted site, and undone to the byte. The
 // site's own benchmarker passes with both.
 func TestBoxOffice(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	dir, url, source := boxOffice(t, ctx)
 	found, err := discover.Ask(ctx, host.Local{}, discover.Options{URL: url, Self: os.Getpid()})
@@ -121,7 +121,7 @@ func TestBoxOffice(t *testing.T) {
 	serves := func(want int) {
 		t.Helper()
 		var is *appserver.Setup
-		for end := time.Now().Add(20 * time.Second); is == nil || is.Serves != want; time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(2 * time.Minute); is == nil || is.Serves != want; time.Sleep(20 * time.Millisecond) {
 			if is, err = appserver.Read(host.Local{}, s.Groups()[name][0], config, ""); err != nil || time.Now().After(end) {
 				t.Fatalf("%+v, %v; want %d processes", is, err, want)
 			}

@@ -124,7 +124,7 @@ func TestRedisAgain(t *testing.T) {
 	}
 	setting := func(name string) string {
 		t.Helper()
-		for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 			out, err := exec.CommandContext(t.Context(), "redis-cli", "-s", socket, "CONFIG", "GET", name).Output()
 			if err == nil && strings.HasPrefix(string(out), name) {
 				return strings.TrimSpace(strings.TrimPrefix(string(out), name))

@@ -79,7 +79,15 @@ func TestPhases(t *testing.T) {
 	if err := os.WriteFile(log, []byte("GET /old\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l := command(t, `sleep 0.1; echo 'POST /initialize' >>`+log+`; sleep 0.2; echo 'GET /a' >>`+log+`; sleep 0.3; echo 'GET /b' >>`+log+`; echo score: 3`)
+	// The command goes on when the begin or the end of the load was seen.
+	wait := func(name string) string { return "; until [ -e " + log + "." + name + " ]; do sleep 0.02; done; " }
+	saw := func(begins bool) {
+		name := map[bool]string{true: ".began", false: ".ended"}[begins]
+		if err := os.WriteFile(log+name, nil, 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	l := command(t, `sleep 0.1; echo 'POST /initialize' >>`+log+`; sleep 0.2; echo 'GET /a' >>`+log+wait("began")+`sleep 0.3; echo 'GET /b' >>`+log+`; echo score: 3`)
 	l.AccessLog = func() string { return log }
 	var seen []bool
 	began := time.Now()
@@ -89,6 +97,7 @@ func TestPhases(t *testing.T) {
 			if seen = append(seen, begins); begins {
 				at = time.Since(began)
 			}
+			saw(begins)
 		}
 	}, Samples: t.TempDir()})
 	if !slices.Equal(seen, []bool{true, false}) || at < 250*time.Millisecond {
@@ -104,10 +113,21 @@ func TestPhases(t *testing.T) {
 		t.Errorf("without a request: phases %v, warnings %q", seen, run.Warnings)
 	}
 
-	l.Bench.Command = "echo begin; sleep 0.2; echo end; sleep 0.3; echo score: 3"
+	for _, name := range []string{".began", ".ended"} {
+		if err := os.RemoveAll(log + name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.Bench.Command = "echo begin" + wait("began") + "sleep 0.2; echo end" + wait("ended") + "sleep 0.3; echo score: 3"
 	l.Bench.LoadBegins, l.Bench.LoadEnds = "^begin$", "^end$"
-	if run = load(t, l, field.Load{}); run.Took < 150*time.Millisecond || run.Took > 450*time.Millisecond {
-		t.Errorf("marked: %v of load", run.Took)
+	began = time.Now()
+	run = load(t, l, field.Load{OnPhase: func(p scenario.Phase, begins bool) {
+		if p == scenario.Load {
+			saw(begins)
+		}
+	}})
+	if rest := time.Since(began) - run.Took; run.Took < 150*time.Millisecond || rest < 300*time.Millisecond {
+		t.Errorf("marked: %v of load, %v before and after it", run.Took, rest)
 	}
 }
 
@@ -127,8 +147,8 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(150*time.Millisecond, cancel)
 	began := time.Now()
-	run, err := command(t, "sleep 30 & sleep 30").Load(ctx, field.Load{})
-	if err != nil || run.Outcome != iikanji.Interrupted || !run.Partial || time.Since(began) > 10*time.Second {
+	run, err := command(t, "sleep 300 & sleep 300").Load(ctx, field.Load{})
+	if err != nil || run.Outcome != iikanji.Interrupted || !run.Partial || time.Since(began) > 3*time.Minute {
 		t.Errorf("%+v, %v after %v", run, err, time.Since(began))
 	}
 }
@@ -179,17 +199,24 @@ func TestManual(t *testing.T) {
 	in, typed := io.Pipe()
 	var asked bytes.Buffer
 	l := &Manual{Command: Command{Site: "shop", Now: time.Now, AccessLog: func() string { return log }}, In: in, Ask: &asked, Quiet: 100 * time.Millisecond}
+	ended := make(chan struct{})
 	go func() {
 		for _, line := range []string{"GET /a\n", "GET /b\n"} {
 			time.Sleep(50 * time.Millisecond)
 			_ = os.WriteFile(log, []byte(strings.Repeat(line, 3)), 0o600)
 		}
+		<-ended // the log is quiet
 		time.Sleep(400 * time.Millisecond)
 		_, _ = io.WriteString(typed, "what?\n12,500\n")
 	}()
-	run := load(t, l, field.Load{})
-	if run.Outcome != iikanji.Passed || run.Score != 12500 || run.Took > 350*time.Millisecond || len(run.Warnings) > 0 {
-		t.Errorf("%s, score %v, %v of load, %q", run.Outcome, run.Score, run.Took, run.Warnings)
+	began := time.Now()
+	run := load(t, l, field.Load{OnPhase: func(_ scenario.Phase, begins bool) {
+		if !begins {
+			close(ended)
+		}
+	}})
+	if rest := time.Since(began) - run.Took; run.Outcome != iikanji.Passed || run.Score != 12500 || rest < 400*time.Millisecond || len(run.Warnings) > 0 {
+		t.Errorf("%s, score %v, %v of load, %v before and after it, %q", run.Outcome, run.Score, run.Took, rest, run.Warnings)
 	}
 	if !strings.Contains(asked.String(), "want a number") {
 		t.Errorf("asked: %q", asked.String())

@@ -96,7 +96,7 @@ func (s *Site) unpack() error {
 // answers waits until the app answers behind nginx.
 func (s *Site) answers(ctx context.Context) error {
 	for {
-		conn, err := net.DialTimeout("tcp", strings.TrimPrefix(s.URL, "http://"), time.Second)
+		conn, err := net.DialTimeout("tcp", strings.TrimPrefix(s.URL, "http://"), time.Minute)
 		if err == nil {
 			_, _ = fmt.Fprintf(conn, "GET /harbour/harbour-1 HTTP/1.0\r\n\r\n")
 			line := make([]byte, 12)
@@ -148,7 +148,7 @@ func (s *Site) Stop() error {
 	stop := exec.Command("sh", "stop.sh")
 	stop.Dir = s.Dir
 	err := stop.Run()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end) && running(pids); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end) && running(pids); time.Sleep(10 * time.Millisecond) {
 	}
 	return errors.Join(err, os.RemoveAll(s.Dir))
 }
