@@ -59,6 +59,8 @@ const (
 	SameForAll Proof = "same-for-all"
 	// SameAsFile: the application answered the path with the bytes of the file.
 	SameAsFile Proof = "same-as-file"
+	// Unchanged: no URL of the path had another answer during the run.
+	Unchanged Proof = "unchanged"
 )
 
 // Proves reports whether the observed run proved a property.

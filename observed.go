@@ -101,6 +101,9 @@ const (
 	TopicValue  = "value"  // Target the database, Key the route, Value a StoredValue; Moves
 	TopicSeries = "series" // Target the web server, Key the route, Value a Series; Moves
 	TopicKept   = "kept"   // Target the web server, Key the folder of the generations, Value a KeptPages; Moves
+	// The requests that made the data anew before the load, and that were answered with
+	// status 200: Key method and path, Value their number. Target the web server; Moves.
+	TopicReset = "reset"
 )
 
 // KeptPages is what an app noted of the pages that a web server keeps until a write, since

@@ -20,6 +20,8 @@ if [ "${1:-demo}" = check ]; then
 	want sqlite3 sqlite3
 	want ruby ruby
 	want puma puma
+	want unicorn unicorn
+	[ -x /usr/bin/uvicorn ] || need="$need uvicorn" # with Debian's Python
 	for library in sinatra/base mysql2 sqlite3 jwt; do
 		ruby -e "require '$library'" >/dev/null 2>&1 || need="$need ruby-${library%/base}"
 	done

@@ -25,14 +25,14 @@ import (
 )
 
 type benchCmd struct {
-	Target string `arg:"" help:"Target to load, such as isucondition (an arena is a target)."`
+	Target string `arg:"" optional:"" help:"Target to load, such as isucondition (an arena is a target; default: the iikanji.toml in this folder)."`
 
 	URL     string        `help:"Load a deployment that runs elsewhere (iikanji calls its initialize, and starts and stops nothing)." placeholder:"URL"`
 	Load    time.Duration `help:"Length of the load phase (default: that of the contest, 60s)."`
 	Seed    uint64        `help:"Seed of the offered work." default:"1"`
 	NoLoad  bool          `help:"Initialize and check only."`
 	Clock   float64       `help:"Speed of virtual time (default: that of the target)." placeholder:"X"`
-	Pin     string        `help:"CPUs: auto, off, or GENERATOR/STACK as in 0/1." default:"auto"`
+	Pin     string        `help:"CPUs: auto, split, shared (off), or GENERATOR/STACK as in 0/1." default:"auto"`
 	Dir     string        `help:"Work folder of the stack (default: below the user's state folder)." type:"path" placeholder:"FOLDER"`
 	History string        `help:"Folder for runs (default: history in the work folder)." type:"path" placeholder:"FOLDER"`
 	Env     []string      `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
@@ -70,7 +70,7 @@ Examples:
 
 // Run runs the command.
 func (c *benchCmd) Run(ctx context.Context, e *env) (err error) {
-	a, err := findTarget(c.Target)
+	a, err := findTargetOrHere(c.Target)
 	if err != nil {
 		return err
 	}

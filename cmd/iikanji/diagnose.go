@@ -21,7 +21,7 @@ import (
 )
 
 type diagnoseCmd struct {
-	Target string `arg:"" optional:"" help:"Target to observe, such as isucondition (an arena is a target)."`
+	Target string `arg:"" optional:"" help:"Target to observe, such as isucondition (an arena is a target; default: the iikanji.toml in this folder)."`
 
 	Watch   time.Duration `help:"Watch the site's own traffic for this time: send no load, restart nothing, change nothing (sites with an iikanji.toml)." placeholder:"TIME"`
 	Sensors bool          `help:"With --watch: turn missing logs on for that time; it is journalled and undone."`
@@ -33,7 +33,7 @@ type diagnoseCmd struct {
 	Of      int           `name:"run" help:"Diagnose this saved run again; start nothing." placeholder:"N"`
 	Seed    uint64        `help:"Seed of the offered work." default:"1"`
 	Clock   float64       `help:"Speed of virtual time (default: that of the target)." placeholder:"X"`
-	Pin     string        `help:"CPUs: auto, off, or GENERATOR/STACK as in 0/1." default:"auto"`
+	Pin     string        `help:"CPUs: auto, split, shared (off), or GENERATOR/STACK as in 0/1." default:"auto"`
 	Dir     string        `help:"Work folder of the stack (default: below the user's state folder)." type:"path" placeholder:"FOLDER"`
 	History string        `help:"Folder for runs (default: history in the work folder)." type:"path" placeholder:"FOLDER"`
 	Env     []string      `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
@@ -82,10 +82,7 @@ func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 	if c.From != "" {
 		return c.from(ctx, e)
 	}
-	if c.Target == "" {
-		return usageError("a target is missing: name an arena, a folder with an iikanji.toml, or --from FOLDER")
-	}
-	a, err := findTarget(c.Target)
+	a, err := findTargetOrHere(c.Target)
 	if err != nil {
 		return err
 	}

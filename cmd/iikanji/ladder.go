@@ -28,7 +28,7 @@ type ladderCmd struct {
 
 	Seed  uint64   `help:"Seed of the offered work and of the order of runs." default:"1"`
 	Clock float64  `help:"Speed of virtual time (default: that of the target)." placeholder:"X"`
-	Pin   string   `help:"CPUs: auto, off, or GENERATOR/STACK as in 0/1." default:"auto"`
+	Pin   string   `help:"CPUs: auto, split, shared (off), or GENERATOR/STACK as in 0/1." default:"auto"`
 	Env   []string `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
 	Set   []string `help:"Setting of the arena for all runs; see iikanji bench --help." placeholder:"NAME=VALUE" sep:"none"`
 	placeFlags

@@ -16,12 +16,16 @@ type pinning struct{ generator, stack []int }
 
 // parsePin reads the value of --pin: "auto" gives the generator a quarter of
 // the allowed CPUs, at least one, and the stack the others, when there are two
-// or more; "off" pins nothing; "0/1" or "0-1/2-3" name both.
+// or more; "split" is the same, and an error with one CPU; "off" or "shared" pins
+// nothing; "0/1" or "0-1/2-3" name both.
 func parsePin(value string, allowed []int) (pinning, error) {
 	switch value {
-	case "off":
+	case "off", "shared":
 		return pinning{}, nil
-	case "auto":
+	case "auto", "split":
+		if len(allowed) < 2 && value == "split" {
+			return pinning{}, usageError("--pin split: this process may use one CPU only")
+		}
 		if len(allowed) < 2 {
 			return pinning{}, nil
 		}
@@ -30,7 +34,7 @@ func parsePin(value string, allowed []int) (pinning, error) {
 	}
 	left, right, ok := strings.Cut(value, "/")
 	if !ok {
-		return pinning{}, usageError("--pin %q: want auto, off, or generator/stack as in 0/1 or 0-1/2,3", value)
+		return pinning{}, usageError("--pin %q: want auto, split, shared (off), or generator/stack as in 0/1 or 0-1/2,3", value)
 	}
 	var p pinning
 	var err error

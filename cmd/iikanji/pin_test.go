@@ -23,6 +23,11 @@ func TestParsePin(t *testing.T) {
 	f("auto", two, "0", "1")
 	f("auto", eight, "0-1", "2-7")
 	f("off", two, "all", "all")
+	f("shared", two, "all", "all")
+	f("split", two, "0", "1")
+	if p, err := parsePin("split", []int{3}); err == nil {
+		t.Errorf("split of one CPU: %v", p)
+	}
 	f("1/0", two, "1", "0")
 	f("0-1,4/2-3,5-7", eight, "0-1,4", "2-3,5-7")
 	for _, bad := range []string{"", "0", "x/1", "0/", "2/1", "1-0/1", "0/1-99999999999"} {

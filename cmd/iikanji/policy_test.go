@@ -48,6 +48,7 @@ var policyRows = map[string]policyRow{
 	"nginxconf/access log":                  {"nginx", map[string]string{"log": "off"}, "observability", "", ""},
 	"nginxconf/buffers":                     {"nginx", map[string]string{"body": "256k", "answer": "1m", "header": "32k", "spill": "off"}, "", "the same bytes are held in memory", ""},
 	"nginxconf/cache":                       {"nginx", map[string]string{"path": "/", "valid": "1s"}, "freshness privacy", "", ""},
+	"nginxconf/cache until reset":           {"nginx", map[string]string{"path": "/a", "reset": "/initialize"}, "freshness privacy", "", ""},
 	"nginxconf/expires":                     {"nginx", map[string]string{"path": "/", "expires": "1h"}, "freshness privacy", "", ""},
 	"nginxconf/gzip":                        {"nginx", map[string]string{}, "", "clients that accept it get the same content encoded", ""},
 	"nginxconf/gzip static":                 {test: "../../internal/change/nginxconf/effect_test.go TestPromises"},

@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/sha256"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/iikanji/iikanji"
@@ -17,6 +18,19 @@ type namedTarget struct {
 	Name  string       // as it was given
 	arena *arena.Arena // nil for a site
 	file  *target.File // nil for an arena
+}
+
+// findTargetOrHere is findTarget; without a name it returns the site whose iikanji.toml is
+// in the working folder.
+func findTargetOrHere(name string) (*namedTarget, error) {
+	if name != "" {
+		return findTarget(name)
+	}
+	path, ok := target.Find(".")
+	if !ok {
+		return nil, usageError("a target is missing: name an arena, or a folder with an %s (iikanji init writes one)", target.Name)
+	}
+	return findTarget(filepath.Dir(path)) // hints with this name hold in every folder
 }
 
 // findTarget returns the target of a name: an arena, or the folder or the path of

@@ -26,7 +26,7 @@ import (
 )
 
 type tuneCmd struct {
-	Target string `arg:"" help:"Target to tune, such as isucondition (an arena is a target)."`
+	Target string `arg:"" optional:"" help:"Target to tune, such as isucondition (an arena is a target; default: the iikanji.toml in this folder)."`
 
 	Time     time.Duration `help:"Time limit for all of it, including the last comparison; 0 for no limit." default:"15m"`
 	Runs     int           `help:"Maximum number of runs of the search." placeholder:"N"`
@@ -40,7 +40,7 @@ type tuneCmd struct {
 
 	Seed  uint64   `help:"Seed of the offered work and of the order of runs." default:"1"`
 	Clock float64  `help:"Speed of virtual time (default: that of the target)." placeholder:"X"`
-	Pin   string   `help:"CPUs: auto, off, or GENERATOR/STACK as in 0/1." default:"auto"`
+	Pin   string   `help:"CPUs: auto, split, shared (off), or GENERATOR/STACK as in 0/1." default:"auto"`
 	Env   []string `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
 	Set   []string `help:"Setting of the arena for all runs; see iikanji bench --help." placeholder:"NAME=VALUE" sep:"none"`
 	placeFlags
@@ -76,7 +76,7 @@ fails its checks.`
 
 // Run runs the command.
 func (c *tuneCmd) Run(ctx context.Context, e *env) error {
-	a, err := findTarget(c.Target)
+	a, err := findTargetOrHere(c.Target)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ var forms = map[Server]struct{ workers, threads *regexp.Regexp }{
 	Gunicorn: {regexp.MustCompile(`(?m)^workers[ \t]*=[ \t]*([^=\s].*)$`), regexp.MustCompile(`(?m)^threads[ \t]*=[ \t]*([^=\s].*)$`)},
 	Puma:     {regexp.MustCompile(`(?m)^workers[ \t(]+([^\s=(].*)$`), regexp.MustCompile(`(?m)^threads[ \t(]+([^\s=(].*)$`)},
 	Unicorn:  {workers: regexp.MustCompile(`(?m)^worker_processes[ \t(]+([^\s=(].*)$`)},
-	PM2:      {workers: regexp.MustCompile(`(?m)^[ \t{,]*["']?instances["']?[ \t]*:[ \t]*([^\s,}]+)`)},
+	PM2:      {workers: regexp.MustCompile(`(?:^|[\s{,])["']?instances["']?[ \t]*:[ \t]*([^\s,}]+)`)},
 }
 
 // find returns the last entry of a form, which is the one that counts, and how many
@@ -40,6 +40,45 @@ func find(text string, form *regexp.Regexp) (e entry, n int) {
 	}
 	e.to = e.from + len(e.text)
 	return e, n
+}
+
+// scripted is the text of a configuration file with blanks for the comments of a script
+// of JavaScript, in which settings are anywhere in a line.
+func scripted(s Server, text string) string {
+	if s != PM2 {
+		return text
+	}
+	out := []byte(text)
+	var quote byte
+	for i := 0; i < len(out); i++ {
+		end := ""
+		switch c := out[i]; {
+		case quote != 0 && c == '\\':
+			i++
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == 0 && (c == '"' || c == '\'' || c == '`'):
+			quote = c
+		case quote == 0 && strings.HasPrefix(text[i:], "//"):
+			end = "\n"
+		case quote == 0 && strings.HasPrefix(text[i:], "/*"):
+			end = "*/"
+		}
+		if end == "" {
+			continue
+		}
+		n := strings.Index(text[i:], end)
+		if n < 0 {
+			n = len(text) - i
+		}
+		for k := range n {
+			if out[i+k] != '\n' {
+				out[i+k] = ' '
+			}
+		}
+		i += n
+	}
+	return string(out)
 }
 
 // withoutComment cuts a comment at the end of a line. A # within quotes stays.
@@ -170,7 +209,7 @@ func replaced(s Server, text string, ofThreads bool, n int) (string, error) {
 		return "", &UnreadableError{s, "a setting of its configuration file", what}
 	}
 	number := strconv.Itoa(n)
-	e, count := find(text, form)
+	e, count := find(scripted(s, text), form)
 	if count == 0 {
 		return appended(s, text, ofThreads, number)
 	}

@@ -59,6 +59,7 @@ func TestConfigRefused(t *testing.T) {
 		{Gunicorn, "workers = 1 + \\\n 2\n"},
 		{PM2, "module.exports = { apps: [] }\n"},
 		{PM2, "instances: 1,\ninstances: 2\n"}, // two apps
+		{PM2, "apps: [{ name: 'a', instances: 1 }, { name: 'b', instances: 2 }]\n"},
 	} {
 		var bad *UnreadableError
 		if text, err := WithConfig(c.server, c.text, 7, 0); !errors.As(err, &bad) {

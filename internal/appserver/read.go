@@ -178,7 +178,9 @@ func (s *Setup) fromConfig(h host.Host, p *process, config, folder string) error
 // readConfig takes the settings of a configuration file.
 func (s *Setup) readConfig(text string, env map[string]string) {
 	f := forms[s.Server]
-	if e, n := find(text, f.workers); n > 0 {
+	if e, n := find(scripted(s.Server, text), f.workers); n > 1 && s.Server == PM2 {
+		s.Workers = Setting{0, File, ""} // of several apps
+	} else if n > 0 {
 		s.Workers = e.followed(text).setting(env)
 	}
 	if e, n := find(text, f.threads); n > 0 {

@@ -322,7 +322,7 @@ func (b *bed) advise() diagnose.Advice {
 		if err := srv.Distinct(b.ctx, &tables[i], q.Columns); err != nil {
 			b.t.Fatal(err)
 		}
-		if shares[q.Table], err = srv.Selectivity(b.ctx, tables[i], q.Predicates); err != nil {
+		if shares[q.Table], err = srv.Selectivity(b.ctx, &tables[i], q.Predicates); err != nil {
 			b.t.Fatal(err)
 		}
 	}

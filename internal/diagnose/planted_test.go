@@ -296,7 +296,7 @@ func (s *site) observe(log string, before, after map[string]string, srv *facts.S
 		if err := srv.Distinct(s.ctx, &tables[i], q.Columns); err != nil {
 			s.t.Fatal(err)
 		}
-		shares, err := srv.Selectivity(s.ctx, tables[i], q.Predicates)
+		shares, err := srv.Selectivity(s.ctx, &tables[i], q.Predicates)
 		if err != nil {
 			s.t.Fatal(err)
 		}

@@ -121,3 +121,24 @@ func TestRoundTrips(t *testing.T) {
 		}
 	}
 }
+
+// TestDoubtsFirst: doubts about the measurement stand above the causes, however large the
+// causes are.
+func TestDoubtsFirst(t *testing.T) {
+	list := sentRow{"l1", "SELECT id, item FROM note ORDER BY body DESC", 10, 20_000, 20_000, 90 * time.Second}
+	fs, err := diagnose.All(shopScene(list).host(iikanji.MachineRow{Steal: 4 * time.Second}, map[string]iikanji.HostRow{"app": {User: 9 * time.Second}}).Input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doubts, causes := 0, 0
+	for _, f := range fs {
+		if !f.Code.Doubt() {
+			causes++
+		} else if doubts++; causes > 0 {
+			t.Errorf("%s behind a cause:\n%s", f.Code, formatted(fs))
+		}
+	}
+	if doubts == 0 || causes == 0 {
+		t.Errorf("%d doubts and %d causes:\n%s", doubts, causes, formatted(fs))
+	}
+}

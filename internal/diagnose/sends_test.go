@@ -193,6 +193,14 @@ func TestWaitingInside(t *testing.T) {
 	busy := shopScene(picture)
 	busy.Run.Usage = []iikanji.Usage{{Who: "app", User: 29 * time.Second, Share: 0.74}}
 	one(t, busy, "APP221", "")
+	// A database that uses up the CPU makes the apps wait for it, too, but not this long.
+	hungry := shopScene(picture)
+	hungry.Run.Usage = []iikanji.Usage{{Who: "database", User: 38 * time.Second, Share: 0.96}, {Who: "app", User: 2 * time.Second, Share: 0.05}}
+	if f := one(t, hungry, "APP221", "requests"); f.Gain.Hi != 0 {
+		t.Errorf("with the CPU used up by the database: %+v", f)
+	}
+	hungry.Run.Usage[1].User = 6 * time.Second
+	one(t, hungry, "APP221", "")
 	slow := picture
 	slow.took = 30 * time.Second
 	one(t, shopScene(slow), "APP221", "")
@@ -207,4 +215,15 @@ func TestPlannedIndex(t *testing.T) {
 	one(t, drop, "DB104", "app.note item")
 	plan := iikanji.QueryPlan{SQL: "SELECT id FROM note n WHERE n.item = 7", Steps: []iikanji.QueryStep{{Table: "n", Access: "ref", Key: "item"}}}
 	one(t, drop.with("database", iikanji.TopicQueryPlan, "x1"+iikanji.TypicalSuffix, plan), "DB104", "")
+}
+
+// TestHistoryFeedsLoop: a whole list is needed where another statement runs once for each
+// of its rows.
+func TestHistoryFeedsLoop(t *testing.T) {
+	list := sentRow{"l1", "SELECT id, item FROM note ORDER BY body DESC", 10, 20_000, 20_000, 4 * time.Second}
+	each := sentRow{"e1", "SELECT maker FROM item WHERE id = 7", 20_000, 20_000, 20_000, 3 * time.Second}
+	one(t, shopScene(list), "DB110", "note")
+	one(t, shopScene(list, each), "DB110", "")
+	each.count = 900
+	one(t, shopScene(list, each), "DB110", "note")
 }

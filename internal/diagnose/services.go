@@ -17,7 +17,7 @@ var topicRoles = map[string]iikanji.Role{
 	iikanji.TopicInnoDB: iikanji.RoleDatabase, iikanji.TopicFileGroup: iikanji.RoleDatabase, iikanji.TopicFileLock: iikanji.RoleDatabase,
 	iikanji.TopicNginx: iikanji.RoleWeb, iikanji.TopicNginxFile: iikanji.RoleWeb, iikanji.TopicNginxVersion: iikanji.RoleWeb,
 	iikanji.TopicHTTPStatus: iikanji.RoleWeb, iikanji.TopicAnswer: iikanji.RoleWeb, iikanji.TopicSeries: iikanji.RoleWeb,
-	iikanji.TopicKept: iikanji.RoleWeb, iikanji.TopicAgent: iikanji.RoleWeb, iikanji.TopicWorkers: iikanji.RoleApp, iikanji.TopicValue: iikanji.RoleDatabase,
+	iikanji.TopicKept: iikanji.RoleWeb, iikanji.TopicReset: iikanji.RoleWeb, iikanji.TopicAgent: iikanji.RoleWeb, iikanji.TopicWorkers: iikanji.RoleApp, iikanji.TopicValue: iikanji.RoleDatabase,
 }
 
 // serviceTopics are the topics of facts that services of every role have.

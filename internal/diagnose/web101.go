@@ -26,7 +26,7 @@ func web101(v *view) []iikanji.Finding {
 	}
 	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
 	f := iikanji.Finding{Code: "WEB101"}
-	count, seconds, folders := 0.0, 0.0, map[string]float64{}
+	count, alone, folders, same := 0.0, 0.0, map[string]float64{}, map[string]*sameFiles{}
 	var by iikanji.Directive
 	for _, r := range v.access() {
 		name, static := staticPath(r)
@@ -40,8 +40,9 @@ func web101(v *view) []iikanji.Finding {
 		}
 		by = pass
 		count += float64(r.Count)
-		seconds += r.Web.Upstream.Seconds()
+		alone += takes(r, a)
 		folders[publicFolder(r.Key)] += float64(r.Count)
+		addSame(same, r, a)
 		if len(f.Evidence) < 6 {
 			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s× %s goes to %s (%s); %s is equal to the file %s",
 				people(float64(r.Count)), r.Key, pass.Arg(0), place(pass), a.URL, a.File)})
@@ -51,17 +52,54 @@ func web101(v *view) []iikanji.Finding {
 		}
 	}
 	f.Claim = fmt.Sprintf("%s requests for static files go through the app", people(count))
-	f.Gain = iikanji.Range{Lo: round(count * viaApp.Lo), Hi: round(max(count*viaApp.Hi, seconds))}
+	f.Gain = iikanji.Range{Lo: round(count * viaApp.Lo), Hi: round(max(count*viaApp.Hi, alone))}
 	if count == 0 || !v.worth(f.Gain) {
 		return nil
 	}
-	f.Remedies = v.fromDisk(folders, by)
+	f.Remedies = v.fromDisk(folders, same, by)
 	return []iikanji.Finding{f}
+}
+
+// sameFiles are URLs of a folder that were answered with the files below one root, at
+// their paths. They can be served from disk although the rest of the folder may be not
+// public.
+type sameFiles struct {
+	root  string
+	paths []string
+}
+
+// mostSame bounds the files of one remedy.
+const mostSame = 20
+
+// addSame adds a route that is one URL to the files of its folder.
+func addSame(same map[string]*sameFiles, r iikanji.Row, a iikanji.Answer) {
+	path, folder := pathOf(r.Key), publicFolder(r.Key)
+	root, below := strings.CutSuffix(a.File, path)
+	if folds(r.Key) || !below || root == "" || strings.Contains(path, ";") || path != pathOf("GET "+a.URL) {
+		return
+	}
+	if same[folder] == nil {
+		same[folder] = &sameFiles{root: root}
+	}
+	if s := same[folder]; s.root == root && len(s.paths) < mostSame {
+		s.paths = append(s.paths, path)
+	}
+}
+
+// takes is the time that the app works on the requests of a route: as long as for the same
+// request without other load. Under load, requests also wait for
+// each other, which is no work that is saved.
+func takes(r iikanji.Row, a iikanji.Answer) float64 {
+	waited := r.Web.Upstream.Seconds()
+	if a.Took == 0 {
+		return waited
+	}
+	return min(waited, float64(r.Count)*a.Took.Seconds())
 }
 
 // fromDisk are the remedies for folders whose files a directive passes to the
 // app: one for each folder, the folder with most requests first.
-func (v *view) fromDisk(folders map[string]float64, by iikanji.Directive) []iikanji.Remedy {
+func (v *view) fromDisk(folders map[string]float64, same map[string]*sameFiles, by iikanji.Directive) []iikanji.Remedy {
 	if by.Name != "proxy_pass" {
 		return []iikanji.Remedy{v.onSelf("patch", "add a location for them with root and try_files, before the one with "+by.Name, nil)}
 	}
@@ -81,8 +119,15 @@ func (v *view) fromDisk(folders map[string]float64, by iikanji.Directive) []iika
 		if len(names) > 1 {
 			what = "those in " + name
 		}
-		out = append(out, v.nginxconf("serve "+what+" from disk with try_files, and leave the rest to the app",
-			map[string]string{"act": "static files", "path": name})...)
+		args := map[string]string{"act": "static files", "path": name}
+		if s := same[name]; s != nil {
+			args["from"], args["same"] = s.root, strings.Join(s.paths, ";")
+		}
+		remedies := v.nginxconf("serve "+what+" from disk with try_files, and leave the rest to the app", args)
+		if same[name] != nil {
+			remedies = proven(remedies, iikanji.SameAsFile)
+		}
+		out = append(out, remedies...)
 	}
 	return out
 }

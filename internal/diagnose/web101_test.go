@@ -87,3 +87,42 @@ func TestPicturesOfTheApp(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// TestFilesBehindQueue checks that the waiting of files for other requests of a slow app
+// does not count: a few small files would come before all indexes.
+func TestFilesBehindQueue(t *testing.T) {
+	queued := func(alone time.Duration) iikanji.Range {
+		css := style("/css/a.css")
+		css.Took = alone
+		in := newScene().route("GET /css/:file.css", "/css/a.css", 4000, 9000, iikanji.WebRow{Upstream: 60 * time.Second}).
+			with("nginx", iikanji.TopicAnswer, "GET /css/:file.css", css).nginx(t, "http { "+kept+" server { listen 80; location / { proxy_pass http://app; } } }")
+		f, ok := found(t, in.Input, "WEB101")
+		if !ok {
+			t.Fatal("not found")
+		}
+		return f.Gain
+	}
+	if g := queued(time.Millisecond); g.Hi != 4 {
+		t.Errorf("1 ms each without other load: %v", g)
+	}
+	if g := queued(time.Second); g.Hi > 60 || g.Hi < 39 {
+		t.Errorf("not more than the measured time: %v", g)
+	}
+}
+
+// TestSameFiles checks that the remedy names the files that were compared, for sites whose
+// public folder is not known.
+func TestSameFiles(t *testing.T) {
+	in := newScene().route("GET /css/a.css", "/css/a.css", 4000, 9000, iikanji.WebRow{}).route("GET /css/b.css", "/css/b.css", 3000, 9000, iikanji.WebRow{}).
+		route("GET /css/c.css", "/css/c.css", 2000, 9000, iikanji.WebRow{}).
+		with("nginx", iikanji.TopicAnswer, "GET /css/a.css", style("/css/a.css")).with("nginx", iikanji.TopicAnswer, "GET /css/b.css", style("/css/b.css")).
+		with("nginx", iikanji.TopicAnswer, "GET /css/c.css", change(style("/css/c.css"), func(a *iikanji.Answer) { a.File = "/elsewhere/x.css" })).
+		nginx(t, "http { "+kept+" server { listen 80; location / { proxy_pass http://app; } } }")
+	f, _ := found(t, in.Input, "WEB101")
+	if len(f.Remedies) != 1 {
+		t.Fatalf("%+v", f)
+	}
+	if r := f.Remedies[0]; r.Args["path"] != "/css" || r.Args["from"] != "/srv/public" || r.Args["same"] != "/css/a.css;/css/b.css" || !r.Proves(iikanji.SameAsFile) {
+		t.Errorf("%+v", r)
+	}
+}

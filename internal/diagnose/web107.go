@@ -68,7 +68,7 @@ func web107(v *view) []iikanji.Finding {
 				{Source: "answer", Text: fmt.Sprintf("GET %s without cookies: %d, %s, no Set-Cookie, twice the same, %s without other load; the same as %d clients of the run, and with each header that varied", a.URL, a.Status, a.Bytes, brief(a.Took), a.Users)},
 				{Source: "generator", Text: fmt.Sprintf("%d of %d answers that %d clients got right after each other had the same size", s.Alike, s.Pairs, s.Clients)}},
 			Gain:     between(saved*a.Took.Seconds(), 0.3, 1),
-			Remedies: v.keepShort(r.Key, computed/wall*wait.Seconds())}
+			Remedies: slices.Concat(v.keepUntilReset(r.Key, s, false), v.keepShort(r.Key, computed/wall*wait.Seconds()))}
 		if folds(r.Key) {
 			f.Evidence[1] = iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%d URLs; %d of %d answers were beyond one per second for each URL; %d URLs were asked for, and each is the same for all", s.URLs, s.Crowded, r.Count, a.URLs)}
 		} else if a.Alive {

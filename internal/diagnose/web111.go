@@ -49,7 +49,7 @@ func web111(v *view) []iikanji.Finding {
 			Evidence: []iikanji.Evidence{{Source: "access log", Text: fmt.Sprintf("of %d URLs that were requested again, %d always had the same size", s.Again, s.Fixed)}, d.evidence()},
 			Remedies: slices.Concat(v.patch("write each of them to a file when it is stored, and let the web server send the files; or keep them in the web server's cache for long, and purge it when the data are made anew", map[string]string{"digest": d.Query.Digest}), v.keepData(r.Key)[:1])}
 		if asked && a.SameForAll && a.Users >= leastUsers {
-			f.Remedies = append(v.keepLong(r.Key), f.Remedies...)
+			f.Remedies = slices.Concat(v.keepUntilReset(r.Key, s, stored && !v.rewrites(value)), v.keepLong(r.Key), f.Remedies)
 		}
 		share := min(1, float64(s.FixedRepeats)/float64(r.Count))
 		all := d.left()*min(1, float64(served)/max(1, d.q.Count)) + float64(served)*viaApp.Hi

@@ -64,3 +64,60 @@ func TestBlobs(t *testing.T) {
 		})
 	}
 }
+
+// TestUntilReset wants the cache that a reset empties, for pictures that never changed and
+// that everybody gets, and not where a part of the proof is missing.
+func TestUntilReset(t *testing.T) {
+	fixed := iikanji.Series{URLs: 300, Again: 200, Fixed: 200, FixedRepeats: 700, FixedBytes: 28_000_000, Sizes: 180}
+	one, alike, rare := fixed, fixed, fixed
+	one.Fixed, alike.Sizes, rare.FixedRepeats = 199, 3, 40
+	all := iikanji.Answer{URL: "/covers/7", Status: 200, Type: "image/png", Bytes: 40_000, Same: true, SameForAll: true, Users: 2, URLs: 3}
+	own := all
+	own.SameForAll = false
+	const read = "SELECT cover FROM book WHERE id = 7"
+	value := iikanji.StoredValue{URL: "/covers/7", Schema: "app", Table: "book", Column: "cover", ID: 7}
+	for name, c := range map[string]struct {
+		series iikanji.Series
+		answer iikanji.Answer
+		resets []string
+		stored bool
+		want   string
+	}{
+		"pictures":           {fixed, all, []string{"POST /initialize"}, false, "/initialize"},
+		"asked for twice":    {fixed, all, []string{"POST /initialize", "GET /initialize"}, false, "/initialize"},
+		"one changed":        {one, all, []string{"POST /initialize"}, false, ""},
+		"of few sizes":       {alike, all, []string{"POST /initialize"}, false, ""},
+		"stored":             {rare, all, []string{"POST /initialize"}, true, "/initialize"},
+		"one client's own":   {fixed, own, []string{"POST /initialize"}, false, ""},
+		"no reset is known":  {fixed, all, nil, false, ""},
+		"two kinds of reset": {fixed, all, []string{"POST /initialize", "POST /admin/reset"}, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := coverScene(c.series, c.answer, "mediumblob", read, 39_000)
+			for _, r := range c.resets {
+				x.with("nginx", iikanji.TopicReset, r, "1")
+			}
+			if c.stored {
+				x.with("database", iikanji.TopicValue, "GET /covers/:id", value)
+			}
+			fs, err := diagnose.All(x.Input)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			for _, f := range fs {
+				for _, r := range f.Remedies {
+					if f.Code != "WEB111" || r.Args["act"] != "cache until reset" {
+						continue
+					}
+					if got = r.Args["reset"]; !r.Proves(iikanji.SameForAll) || !r.Proves(iikanji.Unchanged) || r.Args["path"] != "/covers/:id" {
+						t.Errorf("%+v", r)
+					}
+				}
+			}
+			if got != c.want {
+				t.Errorf("dropped at %q, want %q", got, c.want)
+			}
+		})
+	}
+}

@@ -16,9 +16,12 @@ import (
 // contain rows from one period only.
 const sampleRows = 200_000
 
-// from returns the FROM item to count in: the table, or a random sample of about
-// sampleRows rows.
+// from returns the FROM item to count in: the table, a random sample of about
+// sampleRows rows, or ranges of its primary key.
 func from(t SizedTable) string {
+	if t.ranges != "" {
+		return t.ranges
+	}
 	name := quote(t.Schema) + "." + quote(t.Name)
 	if t.Size.Rows <= sampleRows {
 		return name
@@ -107,13 +110,19 @@ func (s *Server) Distinct(ctx context.Context, t *SizedTable, columns []string) 
 		}
 	}
 	measured := s.lengths(ctx, t, long)
-	got, err := s.numbers(ctx, "SELECT "+strings.Join(exprs, ", ")+" FROM "+from(*t), len(exprs))
+	count := func() ([]float64, error) {
+		return s.numbers(ctx, "SELECT "+strings.Join(exprs, ", ")+" FROM "+from(*t), len(exprs))
+	}
+	got, err := count()
+	if tooLong(err) && s.inRanges(ctx, t) {
+		got, err = count()
+	}
 	if err != nil {
 		return fmt.Errorf("counting in %s: %w", t.Name, err)
 	}
 	seen := got[0]
 	scale := 1.0
-	if t.Size.Rows <= sampleRows {
+	if t.Size.Rows <= sampleRows && !t.Ranged() {
 		t.Size.Rows = int64(seen) // the server's number is an estimate; this one is exact
 	} else if seen > 0 {
 		scale = float64(t.Size.Rows) / seen
@@ -144,17 +153,23 @@ func (t *SizedTable) hold(column string) {
 // Selectivity measures the share of the rows that satisfy each predicate.
 // Predicates are text that diagnose generates from parsed statements: a column, an
 // operator and literals. A predicate that the server rejects is not in the result.
-func (s *Server) Selectivity(ctx context.Context, t SizedTable, predicates []string) (map[string]float64, error) {
+func (s *Server) Selectivity(ctx context.Context, t *SizedTable, predicates []string) (map[string]float64, error) {
 	out := make(map[string]float64, len(predicates))
 	if len(predicates) == 0 {
 		return out, nil
 	}
-	got, err := s.shares(ctx, t, predicates)
+	got, err := s.shares(ctx, *t, predicates)
+	if tooLong(err) && s.inRanges(ctx, t) {
+		got, err = s.shares(ctx, *t, predicates)
+	}
 	if err == nil {
 		for i, p := range predicates {
 			out[p] = got[i]
 		}
 		return out, nil
+	}
+	if tooLong(err) {
+		return out, err
 	}
 	if len(predicates) == 1 || ctx.Err() != nil {
 		return out, ctx.Err()

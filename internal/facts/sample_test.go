@@ -57,3 +57,40 @@ func TestHeld(t *testing.T) {
 		t.Errorf("what was not run was foreseen only: %+v, %v", p, err)
 	}
 }
+
+// TestRanges: a count that takes too long is made again in ranges of the primary key. One
+// row outside of them takes longer than a statement may.
+func TestRanges(t *testing.T) {
+	ctx := t.Context()
+	db, err := server.Open(ctx, "wide")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(ctx, `CREATE TABLE page (id INT PRIMARY KEY, v INT NOT NULL); INSERT INTO page SELECT seq, seq MOD 100 FROM seq_1_to_20000;
+		CREATE TABLE named (name VARCHAR(20) PRIMARY KEY, v INT NOT NULL); INSERT INTO named SELECT seq, seq FROM seq_1_to_20000; ANALYZE TABLE page, named`); err != nil {
+		t.Fatal(err)
+	}
+	s, err := facts.Connect(ctx, db, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	tables, err := s.Tables(ctx, "wide")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, page := &tables[0], &tables[1]
+	shares, err := s.Selectivity(ctx, page, []string{"v < 25", "IF(id = 300, SLEEP(20), 0) = 0"})
+	if share := shares["v < 25"]; err != nil || !page.Ranged() || share < 0.2 || share > 0.3 {
+		t.Errorf("%v, %v, in ranges: %v", shares, err, page.Ranged())
+	}
+	rows := page.Size.Rows
+	if err := s.Distinct(ctx, page, []string{"v"}); err != nil || page.Size.Rows != rows || page.Size.Distinct["v"] < 99 || page.Size.Distinct["v"] > 105 {
+		t.Errorf("%+v, %v", page.Size, err)
+	}
+	// A key of text has no ranges: the error is that of the server, after one try.
+	if shares, err := s.Selectivity(ctx, named, []string{"v < 25", "IF(name = '300', SLEEP(20), 0) = 0"}); err == nil || named.Ranged() {
+		t.Errorf("%v, in ranges: %v", shares, named.Ranged())
+	}
+}

@@ -118,7 +118,7 @@ func TestDistinctAndSelectivity(t *testing.T) {
 	if z.Rows != 3000 || z.Distinct["kind"] != 10 || z.Distinct["user_id"] != 200 || z.Lengths["body"] != 2000 {
 		t.Errorf("%+v", z)
 	}
-	shares, err := s.Selectivity(t.Context(), *posts, []string{"`kind` = 3", "`created_at` < '2024-01-02'", "no such (", "`body` LIKE 'y%'"})
+	shares, err := s.Selectivity(t.Context(), posts, []string{"`kind` = 3", "`created_at` < '2024-01-02'", "no such (", "`body` LIKE 'y%'"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestNothingIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	tables, _ := s.Tables(t.Context(), "app")
-	if shares, err := s.Selectivity(t.Context(), tables[0], []string{"boom() = 1"}); err != nil || len(shares) != 0 {
+	if shares, err := s.Selectivity(t.Context(), &tables[0], []string{"boom() = 1"}); err != nil || len(shares) != 0 {
 		t.Errorf("%v, %v", shares, err)
 	}
 	if _, err := s.Analyze(t.Context(), "SELECT * FROM posts WHERE SLEEP(0.1) = 0"); err == nil {

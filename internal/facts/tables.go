@@ -15,6 +15,8 @@ import (
 type SizedTable struct {
 	iikanji.Table
 	Size iikanji.TableSize
+
+	ranges string // the FROM item of a sample by ranges of the primary key, "" without
 }
 
 // Tables reads the definition and size of all base tables of a schema, by name.

@@ -21,7 +21,7 @@ type remedyTable struct {
 }
 
 // proofs are the properties of a site that a file may state.
-var proofs = []iikanji.Proof{iikanji.RowsSorted, iikanji.SameForAll, iikanji.SameAsFile}
+var proofs = []iikanji.Proof{iikanji.RowsSorted, iikanji.SameForAll, iikanji.SameAsFile, iikanji.Unchanged}
 
 // readTOML reads remedies of any kind.
 func readTOML(_ heading, body string) ([]placed, *Error) {

@@ -173,6 +173,8 @@ func askDatabase(ctx context.Context, d *databaseWatch, ob *Observation) ([]iika
 		}
 		if err != nil { // too large to be counted in the time that a question has
 			ob.Run.Warnings = append(ob.Run.Warnings, fmt.Sprintf("advice on %s is based on the server's estimates: %v", q.Table, err))
+		} else if tables[i].Ranged() {
+			ob.Run.Warnings = append(ob.Run.Warnings, fmt.Sprintf("advice on %s is based on a sample of ranges of its primary key: counting in all of it took too long", q.Table))
 		}
 		known = append(known, facts.TableFacts(target, tables[i])...) // the last fact about a table counts
 		known = append(known, facts.SelectivityFacts(target, tables[i], shares)...)
@@ -185,7 +187,7 @@ func count(ctx context.Context, srv *facts.Server, t *facts.SizedTable, q diagno
 	if err := srv.Distinct(ctx, t, q.Columns); err != nil {
 		return nil, err
 	}
-	return srv.Selectivity(ctx, *t, q.Predicates)
+	return srv.Selectivity(ctx, t, q.Predicates)
 }
 
 // queryWord is the start of a statement that advice could be about.

@@ -129,6 +129,7 @@ func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
 	}
 	for _, web := range o.webs {
 		web.configure(ctx, o.processIDs)
+		web.before, _ = size(web.host, web.path) // a log that is missing is found by mark
 	}
 	for _, web := range o.webs {
 		if w.Passive { // flushing a buffer reopens the log

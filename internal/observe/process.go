@@ -106,6 +106,7 @@ func (o *Observer) readAnswers(ob *Observation, w *webWatch, access *accessRead)
 	}
 	name := w.service.Name
 	ob.Seen = append(ob.Seen, volumeFact(name, "access", w.written()))
+	ob.Seen = append(ob.Seen, w.resets()...)
 	statuses, err := access.statuses(name)
 	o.doubt(ob, err)
 	ob.Seen = append(ob.Seen, statuses...)

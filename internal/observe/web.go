@@ -33,6 +33,7 @@ type webWatch struct {
 	conf  []iikanji.Directive // nil when the configuration is not known
 	flush *logFlush           // nil for an access log without a buffer
 
+	before  int64 // length of the log before the run
 	from    int64
 	growing *growingLog  // nil where it is not watched
 	log     *lines.Input // as long as it was when the load ended

@@ -114,7 +114,7 @@ func advised(t *testing.T, db *sql.DB, queries, expect string) []iikanji.Remedy 
 		if err := server.Distinct(t.Context(), &tables[i], q.Columns); err != nil {
 			t.Fatal(err)
 		}
-		shares, err := server.Selectivity(t.Context(), tables[i], q.Predicates)
+		shares, err := server.Selectivity(t.Context(), &tables[i], q.Predicates)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,6 +41,10 @@ var acts = []change.DeclaredAct{
 		Name: "cache", Help: "keep answers to GET and HEAD for a short time; weakens freshness",
 		Belief: change.Belief{Chance: 0.5, Gain: 0.10}, Worth: change.WorthState,
 	}),
+	declare[untilReset](change.Act{
+		Name: "cache until reset", Help: "keep answers that never change for long, and drop them when a request makes the data anew; weakens tested-only with the proof of a run, else freshness",
+		Belief: change.Belief{Chance: 0.5, Gain: 0.10}, Worth: change.WorthState,
+	}),
 	declare[buffers](change.Act{
 		Name: "buffers", Help: "hold bodies and answers in memory",
 		Belief: usual, Worth: change.WorthLine, Simplifies: true,

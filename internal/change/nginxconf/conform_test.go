@@ -33,6 +33,7 @@ func connections(s *probedSite) map[string]heldAct {
 		"upstream keepalive": {remedy("upstream keepalive", "keepalive", "32"), `root: 200 OK, body "app by tcp / conn= `}, // the included file and the main one
 		"upstream socket":    {remedy("upstream socket", "socket", s.socket()), `root: 200 OK, body "app by unix`},
 		"cache":              {remedy("cache", "path", "/counted", "valid", "100s"), "the same answer again: true"}, // nginx makes a folder
+		"cache until reset":  {remedy("cache until reset", "path", "/counted", "reset", "/initialize"), "the same answer again: true"},
 		"buffers":            {remedy("buffers", "body", "256k", "answer", "1m", "header", "32k", "spill", "off"), "large header: 200 OK"},
 		"workers":            {remedy("workers", "processes", "2", "connections", "128"), "workers: 2"},
 		"access log":         {remedy("access log", "log", "off"), "the log is open: false"},

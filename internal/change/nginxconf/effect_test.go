@@ -473,6 +473,7 @@ func TestPromises(t *testing.T) {
 	}{
 		{remedy("cache", "path", "/x", "valid", "1s"), "[freshness privacy]"},
 		{remedy("cache", "path", "/x", "valid", "1s", "cookies", "ignore"), "[freshness privacy]"},
+		{remedy("cache until reset", "path", "/x", "reset", "/initialize", "cookies", "ignore"), "[freshness privacy]"},
 		{proven(remedy("cache", "path", "/x", "valid", "1s", "cookies", "ignore"), iikanji.SameForAll), "[freshness]"},
 		{remedy("open file cache"), "[freshness]"},
 		{remedy("set", "directive", "open_file_cache", "value", "max=5"), "[freshness]"},

@@ -304,3 +304,42 @@ func (s *testSite) same(t *testing.T, r iikanji.Remedy, wanted []string, refusal
 		t.Errorf("undone it is\n%s\nand was\n%s", after, state)
 	}
 }
+
+// TestStaticProven: where no folder is known to be public, the files that the app answered
+// with are served, and no other file beside them.
+func TestStaticProven(t *testing.T) {
+	s := newTestSite(t)
+	for name, text := range map[string]string{"assets/b.txt": "b from disk", "assets/secret.txt": "secret"} {
+		if err := os.WriteFile(filepath.Join(s.dir, "public", name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	site := s.open(s.dir)
+	svc := site.Services["nginx"]
+	svc.Public = ""
+	site.Services["nginx"] = svc
+	r := remedy("static files", "path", "/assets", "from", filepath.Join(s.dir, "public"), "same", "/assets/a.txt;/assets/b.txt")
+	if _, err := change.Plan(t.Context(), site, r); err == nil || !strings.Contains(err.Error(), "no run proved") {
+		t.Errorf("without a proof: %v", err)
+	}
+	c, err := change.Plan(t.Context(), site, proven(r, iikanji.SameAsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Weakens) > 0 {
+		t.Errorf("it weakens %v", c.Weakens)
+	}
+	for _, op := range c.Do {
+		if err := site.Perform(t.Context(), op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]string{"/assets/a.txt": "from disk", "/assets/b.txt": "b from disk", "/assets/secret.txt": "app ", "/assets/none.txt": "app ", "/other": "app "} {
+		if got := s.body(t, path); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %.40q, want %q", path, got, want)
+		}
+	}
+	if _, err := change.Plan(t.Context(), site, proven(r, iikanji.SameAsFile)); !errors.Is(err, change.ErrNothing) {
+		t.Errorf("planned again: %v", err)
+	}
+}

@@ -1,7 +1,9 @@
 package nginxconf
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,6 +35,8 @@ func checkExpires(v string) error {
 type staticFiles struct {
 	Path    string `arg:"path,required" help:"a folder of URLs, /assets (/ is all paths), or one path: = /favicon.ico"`
 	Root    string `arg:"root" help:"the folder on disk: the public folder of the app (the default) or one in it"`
+	From    string `arg:"from" help:"where the public folder of the app is not known: the folder on disk below which the files of same are, which a run proved to be the app's answers"`
+	Same    string `arg:"same" help:"these files, as paths with semicolons between them: /css/a.css;/js/a.js"`
 	File    string `arg:"file" help:"the file for pages that are not on disk, /index.html"`
 	Expires string `arg:"expires" help:"how long clients may keep the files, as 1d; weakens freshness"`
 	Server  string `arg:"server" help:"server_name or listen address of a server block"`
@@ -53,10 +57,46 @@ func (a *staticFiles) Refine(act *change.Act) {
 }
 
 func (a *staticFiles) edit(t *task) error {
+	if t.Svc.Public == "" && a.From != "" {
+		return a.proven(t)
+	}
 	root, err := t.publicRoot(a.Root)
 	if err != nil {
 		return err
 	}
+	return a.serve(t, root)
+}
+
+// proven serves the files of which a run proved that the app answers with them, each at
+// its own path: other files of their folder may not be public.
+func (a *staticFiles) proven(t *task) error {
+	if !t.Proves(iikanji.SameAsFile) {
+		return fmt.Errorf("from %q: the public folder of the service is unknown, and no run proved that the app answers with these files", a.From)
+	}
+	if !filepath.IsAbs(a.From) || strings.ContainsAny(a.From, "\x00\r\n$") {
+		return fmt.Errorf("from %q: want an absolute path", a.From)
+	}
+	paths := strings.Split(a.Same, ";")
+	served := 0
+	for _, path := range paths {
+		one := &staticFiles{Path: "= " + path, Expires: a.Expires, Server: a.Server}
+		err := one.serve(t, filepath.Clean(a.From))
+		if err != nil && !errors.Is(err, change.ErrNothing) {
+			return err
+		}
+		if err == nil {
+			served++
+		}
+	}
+	if served == 0 {
+		return change.ErrNothing
+	}
+	t.Says = fmt.Sprintf("serve %s from the files in %s, which the app answered with, and from the app where there is no file", strings.Join(paths, ", "), a.From)
+	return nil
+}
+
+// serve serves a path from the files below a root.
+func (a *staticFiles) serve(t *task, root string) error {
 	path := a.Path
 	if !strings.HasPrefix(path, "= ") {
 		path = folderPath(path)

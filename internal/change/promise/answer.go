@@ -21,6 +21,11 @@ type Kept struct {
 	// Purged: every request that may write drops the kept answers before its own answer
 	// is sent. That nothing else changes them is not proven.
 	Purged bool
+	// Reset: the request that makes the data anew drops the kept answers before the end
+	// of its own answer is sent; other writes do not.
+	Reset bool
+	// Unchanged: an observed run proved that no answer changed between two resets.
+	Unchanged bool
 }
 
 // RevalidatedValues are the values of nginx's expires with which a client requests
@@ -43,7 +48,7 @@ func (k Kept) revalidated() bool {
 // by any proxy between nginx and the clients.
 func (k Kept) Promises() []iikanji.Promise {
 	var out []iikanji.Promise
-	if k.Cached && k.Purged {
+	if k.Cached && (k.Purged || k.Reset && k.Unchanged) {
 		out = append(out, iikanji.TestedOnly)
 	} else if k.Cached || !k.revalidated() {
 		out = append(out, iikanji.Freshness)

@@ -140,6 +140,10 @@ func TestKept(t *testing.T) {
 		{Kept{Cached: true, FromApp: true, AppDecides: true, SameForAll: true, Purged: true}, "[tested-only]"},
 		{Kept{Cached: true, FromApp: true, AppDecides: true, Purged: true}, "[privacy tested-only]"},
 		{Kept{Expires: "1h", FromApp: true, AppDecides: true, SameForAll: true, Purged: true}, "[freshness]"}, // clients keep it, too
+		{Kept{Cached: true, FromApp: true, AppDecides: true, SameForAll: true, Reset: true, Unchanged: true}, "[tested-only]"},
+		{Kept{Cached: true, FromApp: true, AppDecides: true, SameForAll: true, Reset: true}, "[freshness]"}, // a write between two resets
+		{Kept{Cached: true, FromApp: true, AppDecides: true, SameForAll: true, Unchanged: true}, "[freshness]"},
+		{Kept{Cached: true, FromApp: true, AppDecides: true, Reset: true, Unchanged: true}, "[privacy tested-only]"},
 	} {
 		if got := fmt.Sprint(c.k.Promises()); got != c.want {
 			t.Errorf("%+v weakens %s, want %s", c.k, got, c.want)

@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"debug/buildinfo"
 	"fmt"
 	"path/filepath"
@@ -57,7 +58,7 @@ func kindOf(p *machine.Process) (iikanji.Engine, string, program) {
 		if base == name || strings.HasPrefix(base, name) && strings.Trim(base[len(name):], "0123456789.") == "" {
 			entry := entryOf(p)
 			if entry == "" {
-				return engine, base, program{why: "run by " + base}
+				return engine, titled(p, base), program{why: "run by " + base}
 			}
 			return engine, strings.TrimSuffix(filepath.Base(entry), filepath.Ext(entry)), program{why: "run by " + base + ", entry " + entry}
 		}
@@ -69,6 +70,16 @@ func kindOf(p *machine.Process) (iikanji.Engine, string, program) {
 		}
 	}
 	return "", base, program{why: "its engine is not known"}
+}
+
+// titled is the first word of the title that a program has written over its command line,
+// such as unicorn; base without a title.
+func titled(p *machine.Process, base string) string {
+	words := strings.Fields(p.Command())
+	if len(p.Args) == 0 || !strings.Contains(p.Args[0], " ") || len(words) == 0 {
+		return base
+	}
+	return cmp.Or(strings.TrimRight(filepath.Base(words[0]), ":"), base)
 }
 
 // entryOf is the script or module that an interpreter runs: the first argument

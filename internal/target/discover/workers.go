@@ -35,6 +35,9 @@ func (s *search) workers(svc *service) {
 		svc.Config = is.Config
 		s.mayWrite(filepath.Dir(is.Config))
 	}
+	if is.Server == appserver.PM2 {
+		s.pm2(svc, is.Config)
+	}
 }
 
 // decidedBy describes what decides the number of processes.

@@ -58,6 +58,9 @@ func Found(p *machine.Process) (spec Spec, files [3]*os.File, notes []string, er
 		// on is set by the directive env.
 		spec.Args, spec.Env = title, []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 	}
+	if args, ok := unicornTitle(h, p, spec.Env); ok {
+		spec.Args = args
+	}
 	for _, r := range resources {
 		var l unix.Rlimit
 		if err := unix.Prlimit(p.PID, r, nil, &l); err != nil {
@@ -85,7 +88,55 @@ const masterTitle = "nginx: master process "
 // nginxTitle returns the command line of an nginx master, which is in its title.
 func nginxTitle(p *machine.Process) ([]string, bool) {
 	rest, ok := strings.CutPrefix(p.Command(), masterTitle)
-	return strings.Fields(rest), ok
+	return withValues(strings.Fields(rest)), ok
+}
+
+// withValues joins the words of values: the title of "nginx -g 'daemon off;'" has no
+// quotes. The value of an option extends to the next option.
+func withValues(words []string) []string {
+	var out []string
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		out = append(out, word)
+		if i == 0 || len(word) < 2 || word[0] != '-' || !strings.Contains("pcegs", word[1:2]) {
+			continue
+		}
+		value := word[2:]
+		if value == "" {
+			out = append(out, "")
+		}
+		for ; i+1 < len(words) && !optionOfNginx(words[i+1]); i++ {
+			if value = out[len(out)-1]; value != "" {
+				value += " "
+			}
+			out[len(out)-1] = value + words[i+1]
+		}
+	}
+	return out
+}
+
+func optionOfNginx(word string) bool {
+	return len(word) > 1 && word[0] == '-' && strings.Contains("?hvVtTqspceg", word[1:2])
+}
+
+// unicornTitle returns the command line of a unicorn master, whose title has the name of
+// its script and all arguments: "unicorn master -c unicorn.rb". Ruby has overwritten the
+// interpreter and the path of the script, which is searched as its shell did.
+func unicornTitle(h host.Host, p *machine.Process, env []string) ([]string, bool) {
+	words := strings.Fields(p.Command())
+	if len(words) < 2 || !strings.HasPrefix(words[0], "unicorn") || words[1] != "master" || !strings.HasPrefix(filepath.Base(p.Program), "ruby") {
+		return nil, false
+	}
+	for _, kv := range env {
+		paths, ok := strings.CutPrefix(kv, "PATH=")
+		for _, dir := range filepath.SplitList(paths) {
+			script := filepath.Join(dir, words[0])
+			if info, err := h.Stat(script); ok && filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() {
+				return append([]string{p.Program, script}, words[2:]...), true
+			}
+		}
+	}
+	return nil, false
 }
 
 func umaskOf(h host.Host, pid int) int {

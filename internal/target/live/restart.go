@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/target"
 	"github.com/iikanji/iikanji/internal/target/keeper"
@@ -188,29 +190,36 @@ func (s *Subject) refind(r *running) error {
 	return nil
 }
 
-// writePID writes the id of the process into the service's file, if the service
-// does not do so itself. Scripts of the site end it by this file.
+// writePID writes the id of the process into the files that held that of the process
+// before: scripts and supervisors of the site end the service by them. A file that the
+// service writes itself has the new id by now, because the service answers.
 func (s *Subject) writePID(r *running) error {
 	p := r.process()
 	if r.PIDFile == "" || p == nil || r.Method() != target.ByProcess {
 		return nil
 	}
-	b, err := os.ReadFile(r.PIDFile)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
+	before := r.filed
+	r.filed = p.PID
+	siblings, _ := s.host.Glob(filepath.Join(filepath.Dir(r.PIDFile), "*.pid")) // the pattern is well formed
+	for _, path := range append(siblings, r.PIDFile) {
+		b, err := s.host.Read(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("reading the process id of service %s: %w", r.Name, err)
+		}
+		old := strings.TrimSpace(string(b))
+		writesItself := r.Engine == iikanji.EngineNginx || r.Engine.MySQLFamily()
+		if _, err := strconv.Atoi(old); err != nil || old == strconv.Itoa(p.PID) ||
+			old != strconv.Itoa(before) && (path != r.PIDFile || writesItself) { // of another service
+			continue
+		}
+		if err := s.host.Write(path, []byte(strings.Replace(string(b), old, strconv.Itoa(p.PID), 1)), 0o644); err != nil {
+			return fmt.Errorf("writing the process id of service %s: %w", r.Name, err)
+		}
 	}
-	if err != nil {
-		return fmt.Errorf("reading the process id of service %s: %w", r.Name, err)
-	}
-	old := strings.TrimSpace(string(b))
-	if _, err := strconv.Atoi(old); err != nil || old == strconv.Itoa(p.PID) {
-		return nil
-	}
-	if r.Engine == "nginx" || r.Engine.MySQLFamily() {
-		return nil // it writes the file itself
-	}
-	text := strings.Replace(string(b), old, strconv.Itoa(p.PID), 1)
-	return s.host.Write(r.PIDFile, []byte(text), 0o644)
+	return nil
 }
 
 // Kill implements field.Subject. A service that iikanji starts itself is started

@@ -29,6 +29,10 @@ type running struct {
 	// act is locked for a restart: one at a time.
 	act sync.Mutex
 
+	// filed is the id of the process that the service's pid files held last. Only a
+	// restart reads and sets it.
+	filed int
+
 	mu     sync.Mutex
 	proc   *machine.Process // nil while the service is down
 	asked  bool             // its end was asked for
@@ -48,7 +52,7 @@ func found(ctx context.Context, m *machine.Machine, s *target.Service) (*running
 	if err != nil {
 		return nil, err
 	}
-	r := &running{Service: s, proc: p}
+	r := &running{Service: s, proc: p, filed: p.PID}
 	if parent := m.Processes[p.Parent]; parent != nil {
 		for _, name := range safes {
 			if strings.Contains(parent.Command(), name) {

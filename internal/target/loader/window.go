@@ -121,9 +121,6 @@ func (c *Command) marks(ctx context.Context, beside *sync.WaitGroup, p *phases, 
 	return nil
 }
 
-// initializes matches a request by which benchmarkers make the data anew.
-var initializes = regexp.MustCompile(`(?i)/[\w/.-]*(?:initiali[sz]e|setup|reset|seed)\b`)
-
 // A logWatch reads the lines that are appended to an access log.
 type logWatch struct {
 	file *os.File
@@ -166,7 +163,7 @@ func (w *logWatch) load() bool {
 			}
 			line := w.rest[:i]
 			w.rest = w.rest[i+1:]
-			if len(line) > 0 && !initializes.Match(line) {
+			if len(line) > 0 && !scenario.Resets(line) {
 				w.made = time.Time{}
 				return true
 			}
