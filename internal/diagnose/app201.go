@@ -44,6 +44,13 @@ var leverUses = map[iikanji.Code]leverUse{
 	"APP216":   {16, iikanji.Range{Lo: 0.05, Hi: 0.9}, true},
 	"APP217":   {8, iikanji.Range{Lo: 0.6, Hi: 0.98}, true},
 	"APP218":   {8, iikanji.Range{Lo: 0.05, Hi: 0.4}, false},
+	"APP219":   {17, iikanji.Range{Lo: 0.3, Hi: 0.9}, true},
+}
+
+// OfStatements reports whether the seconds of a finding are those of statements, as
+// far as statements were seen. Those of other findings are of the CPU.
+func OfStatements(code iikanji.Code) bool {
+	return strings.HasPrefix(string(code), "DB") || leverUses[code].statements
 }
 
 // queryCache is the lever of the query cache. Its place has no fix of its own: the
@@ -59,13 +66,14 @@ type leverSite struct {
 	gain    iikanji.Range
 }
 
-// app201 reports the places of code levers (APP201 to APP218) that took time in the
+// app201 reports the places of code levers (APP201 to APP219) that took time in the
 // run: those whose statements the database logged, and those in functions that the
 // profile of the app's CPU has, or that requests reached. A place without time in
 // the run is no finding.
 func app201(v *view) []iikanji.Finding {
 	var hot []leverSite
-	for _, s := range v.leverSites() {
+	v.sites = v.leverSites()
+	for _, s := range v.sites {
 		s.heat = v.heatOf(s)
 		s.gain = v.savedOf(s)
 		if s.gain.Hi >= leastSeconds && s.heat.share >= leastShare {

@@ -85,7 +85,11 @@ func (in Input) weightOf(database iikanji.Service, b Binding) float64 {
 	switch b.Resource {
 	case "cpu":
 		took := in.of(database).statementSeconds()
-		if used := usedBy(in.Run, database.Name); used > 0 && took > used {
+		used := usedBy(in.Run, database.Name)
+		if database.Engine == iikanji.EngineSQLite { // a library in the apps
+			used = in.usedByApps()
+		}
+		if used > 0 && took > used {
 			return used / took
 		}
 	case "pool":
@@ -96,6 +100,14 @@ func (in Input) weightOf(database iikanji.Service, b Binding) float64 {
 		}
 	}
 	return 1
+}
+
+// usedByApps is the CPU time of all apps.
+func (in Input) usedByApps() (sum float64) {
+	for _, s := range in.Target.WithRole(iikanji.RoleApp) {
+		sum += usedBy(in.Run, s.Name)
+	}
+	return sum
 }
 
 // budget is how many seconds of the binding resource the run used, an upper

@@ -72,6 +72,26 @@ func (in Input) Databases() []string {
 	return names
 }
 
+// StatementServices are the names of the services whose CPU time statements cost: the
+// database servers, and the apps if they have SQLite in them.
+func (in Input) StatementServices() []string {
+	var names []string
+	target, inside := in.settle().Target, false
+	for _, s := range target.WithRole(iikanji.RoleDatabase) {
+		if s.Engine == iikanji.EngineSQLite {
+			inside = true
+		} else {
+			names = append(names, s.Name)
+		}
+	}
+	if inside {
+		for _, s := range target.WithRole(iikanji.RoleApp) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
 // owner is the service of a role that a name stands for: the service of that
 // name, the service that writes one of the files, or the only service of the
 // role. A name that stands for none of them is returned as it is: with several
