@@ -15,7 +15,7 @@ import (
 // network traffic. Findings about failed requests and errors (OS101, WEB109 …)
 // always count.
 var notRelieving = map[string][]iikanji.Code{
-	"cpu":   {"APP103", "APP104", "DB117", "DB124", "DB201", "DB202", "OS107", "WEB105"},
+	"cpu":   {"APP103", "APP104", "APP220", "DB117", "DB124", "DB201", "DB202", "OS107", "WEB105"},
 	"disk":  {"APP101", "APP103", "APP104", "APP106", "DB210", "DB115", "OS104", "WEB102", "WEB105"},
 	"locks": {"APP101", "APP102", "APP103", "APP106", "DB210", "OS104", "WEB101", "WEB102", "WEB105", "WEB106", "WEB110"},
 	"pool":  {"APP101", "APP102", "APP106", "OS104", "WEB101", "WEB102", "WEB105", "WEB106", "WEB110"},

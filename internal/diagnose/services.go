@@ -223,6 +223,11 @@ func (v *view) apps() []string {
 			linked[f.Key] = true
 		}
 	}
+	if v.self.Engine == iikanji.EngineSQLite { // no connections: the source shows who sends the statements
+		for _, s := range v.leverSites() {
+			linked[s.service] = linked[s.service] || slices.ContainsFunc(v.digests, func(d digest) bool { return d.Query != nil && s.sends(d) })
+		}
+	}
 	var all, some []string
 	for _, s := range v.in.Target.WithRole(iikanji.RoleApp) {
 		all = append(all, s.Name)
