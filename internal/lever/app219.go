@@ -73,7 +73,7 @@ func (l *fileWrites) visit(c *sqlcall.Call, seen map[ast.Stmt]bool) {
 	seen[decl.Body.List[at]] = true
 	p := place{node: c.Expr, statements: []string{c.SQL()}, what: "each write of the loop commits by itself: it locks the SQLite file and syncs it", how: "write all rows in one transaction"}
 	u := &unitOfWork{fileWrites: l, call: c, decl: decl}
-	if u.find(at) {
+	if !l.pools.impatient && u.find(at) { // other writers wait for the whole transaction
 		for _, s := range u.list {
 			seen[s] = true
 		}

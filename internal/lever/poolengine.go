@@ -36,6 +36,8 @@ type pools struct {
 	other  map[types.Object]bool       // set in another way, or its address is taken
 	params map[types.Object]parameter
 	known  map[types.Object]poolEngine
+	// impatient: a SQLite file is opened without a time to wait for its lock.
+	impatient bool
 }
 
 // A parameter is a position among the parameters of a function.
@@ -83,6 +85,10 @@ func (p *pools) index(n ast.Node) {
 			} else if s != nil && i < s.NumFields() {
 				p.set[s.Field(i)] = append(p.set[s.Field(i)], e)
 			}
+		}
+	case *ast.CallExpr:
+		if fn, _ := typeutil.Callee(info, n).(*types.Func); fn != nil && opensPool(fn) && len(n.Args) == 2 && isFileDSN(p.pass, n.Args[1]) {
+			p.impatient = p.impatient || !strings.Contains(constantText(p.pass, n.Args[1]), "busy_timeout") && !importsAny(p.pass, "github.com/mattn/go-sqlite3")
 		}
 	case *ast.FuncDecl:
 		fn, _ := info.Defs[n.Name].(*types.Func)
@@ -218,6 +224,9 @@ func (p *pools) opened(call *ast.CallExpr) poolEngine {
 	if opensPool(fn) && len(call.Args) == 2 {
 		return p.openedBy(call)
 	}
+	if pool := begun(p.pass, call); pool != nil {
+		return p.of(pool)
+	}
 	var inner []ast.Expr // of a function literal that opens: f(dsn, func() (*sql.DB, error) { … })
 	for _, a := range call.Args {
 		if lit, ok := a.(*ast.FuncLit); ok {
@@ -232,6 +241,15 @@ func (p *pools) opened(call *ast.CallExpr) poolEngine {
 		return unknownPool
 	}
 	return p.common(returned(decl.Body))
+}
+
+// begun is the pool of which a call begins a transaction, nil for other calls.
+func begun(pass *analysis.Pass, call *ast.CallExpr) ast.Expr {
+	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if !ok || !isPool(pass.TypesInfo.TypeOf(sel.X)) || !slices.Contains([]string{"Begin", "Beginx", "BeginTx", "BeginTxx", "MustBegin", "MustBeginTx"}, sel.Sel.Name) {
+		return nil
+	}
+	return sel.X
 }
 
 // opensPool reports whether a function opens a pool by the name of a driver and a DSN.
@@ -271,13 +289,19 @@ func returned(body *ast.BlockStmt) (out []ast.Expr) {
 // isFileDSN reports whether a DSN begins with the scheme of a file, without a database
 // in memory.
 func isFileDSN(pass *analysis.Pass, e ast.Expr) bool {
+	text := constantText(pass, e)
+	return strings.HasPrefix(text, "file:") && !strings.HasPrefix(text, "file::") && !strings.Contains(text, "memory")
+}
+
+// constantText is a text with a hole for each part that is not constant. Of fmt.Sprintf
+// it is the format.
+func constantText(pass *analysis.Pass, e ast.Expr) (text string) {
 	e = ast.Unparen(e)
 	if call, ok := e.(*ast.CallExpr); ok && len(call.Args) > 0 {
 		if fn, ok := typeutil.Callee(pass.TypesInfo, call).(*types.Func); ok && isFunc(fn, "fmt", "Sprintf") {
 			e = ast.Unparen(call.Args[0])
 		}
 	}
-	text := ""
 	for _, part := range operands(e, token.ADD) {
 		if v := pass.TypesInfo.Types[part].Value; v != nil && v.Kind() == constant.String {
 			text += constant.StringVal(v)
@@ -285,5 +309,10 @@ func isFileDSN(pass *analysis.Pass, e ast.Expr) bool {
 			text += sqlcall.Hole
 		}
 	}
-	return strings.HasPrefix(text, "file:") && !strings.HasPrefix(text, "file::") && !strings.Contains(text, "memory")
+	return text
+}
+
+// importsAny reports whether a file of the package imports a path.
+func importsAny(pass *analysis.Pass, path string) bool {
+	return slices.ContainsFunc(pass.Pkg.Imports(), func(p *types.Package) bool { return p.Path() == path })
 }

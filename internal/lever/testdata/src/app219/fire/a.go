@@ -33,7 +33,7 @@ type score struct {
 
 // connect opens the file of a tenant.
 func (a *app) connect(id int64) (*sqlx.DB, error) {
-	db, err := sqlx.Open(a.driver, fmt.Sprintf("file:../db/%d.db?mode=rw", id))
+	db, err := sqlx.Open(a.driver, fmt.Sprintf("file:../db/%d.db?mode=rw&_pragma=busy_timeout(5000)", id))
 	if err != nil {
 		return nil, fmt.Errorf("opening %d: %w", id, err)
 	}
@@ -135,8 +135,8 @@ func (k *kept) open(dsn string, again func() (*sql.DB, error)) (*sql.DB, error) 
 }
 
 func openKept() (*sql.DB, error) {
-	return files.open("file:kept.db", func() (*sql.DB, error) {
-		return sql.Open("sqlite", "file:kept.db")
+	return files.open("file:kept.db?_pragma=busy_timeout(5000)", func() (*sql.DB, error) {
+		return sql.Open("sqlite", "file:kept.db?_pragma=busy_timeout(5000)")
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-func open() (*sql.DB, error) { return sql.Open("sqlite", "file:a.db") }
+func open() (*sql.DB, error) { return sql.Open("sqlite", "file:a.db?_pragma=busy_timeout(5000)") }
 
 func openServer() (*sql.DB, error) { return sql.Open("mysql", os.Getenv("DSN")) }
 
@@ -237,7 +237,7 @@ func OtherPool(ctx context.Context, names []string) error {
 	return nil
 }
 
-func openx() (*sqlx.DB, error) { return sqlx.Open("sqlite", "file:b.db") }
+func openx() (*sqlx.DB, error) { return sqlx.Open("sqlite", "file:b.db?_pragma=busy_timeout(5000)") }
 
 func marked(ctx context.Context, db sqlx.ExtContext, name string) error {
 	_, err := db.ExecContext(ctx, "UPDATE player SET marked = 1 WHERE name = ?", name)
