@@ -221,7 +221,7 @@ func findingsPage(d *observe.Diagnosis) *report.Findings {
 	if d.Binding != "" {
 		binding, of = "the limit was "+d.Binding, " of it"
 	}
-	p.Notes = append(p.Notes, fmt.Sprintf("%s; seconds are what a cure could save%s; share: of the %.1f s that statements took%s (DB), of the %.1f s of all cores (others)",
+	p.Notes = append(p.Notes, fmt.Sprintf("%s; seconds are what a cure could save%s; share: of the %.1f s that statements took%s (DB, and levers of statements), of the %.1f s of all cores (others)",
 		binding, of, d.Statements, of, d.CPU))
 	var green []string
 	for _, s := range d.Sensors {

@@ -44,6 +44,18 @@ var leverUses = map[iikanji.Code]leverUse{
 	"APP216":   {16, iikanji.Range{Lo: 0.05, Hi: 0.9}, true},
 	"APP217":   {8, iikanji.Range{Lo: 0.6, Hi: 0.98}, true},
 	"APP218":   {8, iikanji.Range{Lo: 0.05, Hi: 0.4}, false},
+	"APP219":   {17, iikanji.Range{Lo: 0.3, Hi: 0.9}, true},
+	lockFile:   {18, iikanji.Range{Lo: 0.1, Hi: 0.9}, true},
+}
+
+// lockFile is the lever of readers that take a lock file. Its seconds are those of the
+// waits for lock files, not of statements.
+const lockFile iikanji.Code = "APP220"
+
+// OfStatements reports whether the seconds of a finding are those of statements, as
+// far as statements were seen. Those of other findings are of the CPU.
+func OfStatements(code iikanji.Code) bool {
+	return strings.HasPrefix(string(code), "DB") || leverUses[code].statements
 }
 
 // queryCache is the lever of the query cache. Its place has no fix of its own: the
@@ -59,13 +71,14 @@ type leverSite struct {
 	gain    iikanji.Range
 }
 
-// app201 reports the places of code levers (APP201 to APP218) that took time in the
+// app201 reports the places of code levers (APP201 to APP220) that took time in the
 // run: those whose statements the database logged, and those in functions that the
 // profile of the app's CPU has, or that requests reached. A place without time in
 // the run is no finding.
 func app201(v *view) []iikanji.Finding {
 	var hot []leverSite
-	for _, s := range v.leverSites() {
+	v.sites = v.leverSites()
+	for _, s := range v.sites {
 		s.heat = v.heatOf(s)
 		s.gain = v.savedOf(s)
 		if s.gain.Hi >= leastSeconds && s.heat.share >= leastShare {
@@ -82,20 +95,50 @@ func app201(v *view) []iikanji.Finding {
 // unreached are the places in functions whose routes had no request in the run. In the
 // time of a run, a slow site answers requests for a part of its pages only. These
 // places have no gain.
+//
+// Neither have places that the run did not get to, see notYet.
 func (v *view) unreached() []iikanji.Finding {
 	var out []iikanji.Finding
 	rows := v.access()
 	for _, s := range v.leverSites() {
 		p := s.at()
-		if len(rows) == 0 || p.Knob() || p.Func == "" || s.code == queryCache || !v.routed(s.service, p.Func) ||
-			slices.ContainsFunc(rows, func(r iikanji.Row) bool { return v.reaches(s.service, r.Key, p.Func) }) {
+		if len(rows) == 0 || p.Knob() || p.Func == "" || s.code == queryCache || !v.routed(s.service, p.Func) {
 			continue
 		}
+		why := "no request of the run reached it"
+		if slices.ContainsFunc(rows, func(r iikanji.Row) bool { return v.reaches(s.service, r.Key, p.Func) }) {
+			if !v.notYet(s, rows) {
+				continue
+			}
+			why = "its requests take so long that the run has no execution of its statements"
+		}
 		f := v.leverFinding(s, nil)
-		f.Claim = fmt.Sprintf("%s; no request of the run reached it", p.What)
+		f.Claim = fmt.Sprintf("%s; %s", p.What, why)
 		out = append(out, f)
 	}
 	return out
+}
+
+// longRequest is the share of a run that a request takes from which on the run may have
+// only its first statements.
+const longRequest = 0.05
+
+// notYet reports whether no statement of a site was executed in the run, although
+// requests reached its function: they take a large part of the run, as those that wait
+// for a lock.
+func (v *view) notYet(s leverSite, rows []iikanji.Row) bool {
+	if !leverUses[s.code].statements || !v.statementsSeen() || v.in.Run == nil || len(s.at().Statements) == 0 {
+		return false
+	}
+	for _, w := range v.databases {
+		if slices.ContainsFunc(w.digests, func(d digest) bool { return d.Query != nil && s.sends(d) }) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(rows, func(r iikanji.Row) bool {
+		return v.reaches(s.service, r.Key, s.at().Func) && r.Count > 0 && r.Web != nil &&
+			r.Web.Upstream.Seconds()/float64(r.Count) >= longRequest*v.in.Run.Took.Seconds()
+	})
 }
 
 // leverSites groups the places in the facts by service, lever and function.

@@ -115,6 +115,7 @@ type view struct {
 	binding Binding
 
 	databases, webs, hosts []*view // in the view of the whole run
+	sites                  []leverSite
 
 	// Of one database, or of all where the view is not of a database:
 	digests []digest

@@ -20,11 +20,12 @@ type heat struct {
 }
 
 // heatOf finds the time of a site: of its statements, else of its function in the
-// profile of the app's CPU, else of the requests that reach its function. A
-// statement that other functions send too is counted in full at each of them: no
-// log shows which of them sent it.
+// profile of the app's CPU, else of the requests that reach its function.
 func (v *view) heatOf(s leverSite) heat {
 	use := leverUses[s.code]
+	if s.code == lockFile {
+		return v.lockHeat(s)
+	}
 	if use.statements && v.statementsSeen() {
 		return v.statementHeat(s)
 	}
@@ -32,6 +33,31 @@ func (v *view) heatOf(s leverSite) heat {
 		return h
 	}
 	return v.routeHeat(s)
+}
+
+// lockHeat is the time of waits for lock files, divided among the places that take one by
+// the requests that reach each.
+func (v *view) lockHeat(s leverSite) (h heat) {
+	all := 0.0
+	for _, o := range v.sites {
+		if o.code == s.code && o.service == s.service {
+			all += v.requestsTo(o)
+		}
+	}
+	for _, f := range v.in.Facts {
+		if w, ok := decode[iikanji.FileLockWait](f, iikanji.TopicFileLock); ok {
+			h.seconds += w.Waited.Seconds()
+			h.evidence = append(h.evidence, iikanji.Evidence{Source: "/proc/locks", Text: fmt.Sprintf("threads waited %.1f s for lock files", w.Waited.Seconds())})
+		}
+	}
+	if all > 0 {
+		h.seconds *= v.requestsTo(s) / all
+	}
+	if v.seconds > 0 {
+		h.share = h.seconds / v.seconds
+	}
+	h.evidence = append(h.evidence, v.reachedBy(s)...)
+	return h
 }
 
 // statementsSeen reports whether any database's statements were seen.
@@ -48,9 +74,10 @@ func (v *view) statementHeat(s leverSite) heat {
 				continue
 			}
 			seen[w.self.Name+d.Query.Digest] = true
-			took, left = took+d.Total.Seconds(), left+d.left()
-			h.seconds += d.Total.Seconds() * w.weight
-			h.left += d.left() * w.weight
+			part := v.portion(s, d)
+			took, left = took+d.Total.Seconds()*part, left+d.left()*part
+			h.seconds += d.Total.Seconds() * w.weight * part
+			h.left += d.left() * w.weight * part
 			count, sent, read = count+float64(d.Count), sent+float64(d.Query.Sent), read+float64(max(d.Query.Sent, d.Query.Examined))
 			h.evidence = append(h.evidence, iikanji.Evidence{Source: "digest " + d.Query.Digest,
 				Text: fmt.Sprintf("%s executions, %.1f s, %s rows sent", people(float64(d.Count)), d.Total.Seconds(), people(float64(d.Query.Sent)))})
@@ -71,6 +98,44 @@ func (v *view) statementHeat(s leverSite) heat {
 	}
 	h.evidence = append(h.evidence, v.reachedBy(s)...)
 	return h
+}
+
+// portion is the share of a digest's executions that a site is charged with. No log
+// shows which function sent a statement: the share is that of the routes that reach the
+// site's function among those found to send the statement. Where these are not known,
+// it is the site's share of the requests that reach any site with the statement.
+func (v *view) portion(s leverSite, d digest) float64 {
+	own, all := 0.0, 0.0
+	for _, f := range d.senders {
+		all += f.share
+		if v.reaches(s.service, f.route, s.at().Func) {
+			own += f.share
+		}
+	}
+	if all >= fitShare {
+		return min(1, own/all)
+	}
+	own, all = v.requestsTo(s), 0
+	for _, o := range v.sites {
+		if o.code == s.code && o.service == s.service && o.sends(d) {
+			all += v.requestsTo(o)
+		}
+	}
+	if own == 0 || all == 0 {
+		return 1
+	}
+	return own / all
+}
+
+// requestsTo counts the requests of the routes that reach a site.
+func (v *view) requestsTo(s leverSite) float64 {
+	n := 0.0
+	for _, r := range v.access() {
+		if v.reaches(s.service, r.Key, s.at().Func) {
+			n += float64(r.Count)
+		}
+	}
+	return n
 }
 
 // rowShare is the share of an app's CPU time that the reading of rows is taken to

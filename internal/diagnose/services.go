@@ -72,6 +72,26 @@ func (in Input) Databases() []string {
 	return names
 }
 
+// StatementServices are the names of the services whose CPU time statements cost: the
+// database servers, and the apps if they have SQLite in them.
+func (in Input) StatementServices() []string {
+	var names []string
+	target, inside := in.settle().Target, false
+	for _, s := range target.WithRole(iikanji.RoleDatabase) {
+		if s.Engine == iikanji.EngineSQLite {
+			inside = true
+		} else {
+			names = append(names, s.Name)
+		}
+	}
+	if inside {
+		for _, s := range target.WithRole(iikanji.RoleApp) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
 // owner is the service of a role that a name stands for: the service of that
 // name, the service that writes one of the files, or the only service of the
 // role. A name that stands for none of them is returned as it is: with several
@@ -201,6 +221,11 @@ func (v *view) apps() []string {
 			linked[f.Target] = true
 		case f.Target:
 			linked[f.Key] = true
+		}
+	}
+	if v.self.Engine == iikanji.EngineSQLite { // no connections: the source shows who sends the statements
+		for _, s := range v.leverSites() {
+			linked[s.service] = linked[s.service] || slices.ContainsFunc(v.digests, func(d digest) bool { return d.Query != nil && s.sends(d) })
 		}
 	}
 	var all, some []string

@@ -3,8 +3,6 @@ package lever
 import (
 	"fmt"
 	"go/ast"
-	"go/constant"
-	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -41,7 +39,7 @@ type fileOpens struct {
 func (l *fileOpens) visit(c inspector.Cursor) {
 	call := c.Node().(*ast.CallExpr)
 	fn, ok := typeutil.Callee(l.pass.TypesInfo, call).(*types.Func)
-	if !ok || !isFunc(fn, "database/sql", "Open") && !isFunc(fn, "github.com/jmoiron/sqlx", "Open", "Connect") || len(call.Args) != 2 || !l.isFile(call.Args[1]) {
+	if !ok || !isFunc(fn, "database/sql", "Open") && !isFunc(fn, "github.com/jmoiron/sqlx", "Open", "Connect") || len(call.Args) != 2 || !isFileDSN(l.pass, call.Args[1]) {
 		return
 	}
 	opener := declaring(c)
@@ -60,26 +58,6 @@ func (l *fileOpens) visit(c inspector.Cursor) {
 		}
 	}
 	l.report(p)
-}
-
-// isFile reports whether a DSN begins with the scheme of a file, without a database in
-// memory.
-func (l *fileOpens) isFile(e ast.Expr) bool {
-	e = ast.Unparen(e)
-	if call, ok := e.(*ast.CallExpr); ok && len(call.Args) > 0 {
-		if fn, ok := typeutil.Callee(l.pass.TypesInfo, call).(*types.Func); ok && isFunc(fn, "fmt", "Sprintf") {
-			e = ast.Unparen(call.Args[0])
-		}
-	}
-	text := ""
-	for _, part := range operands(e, token.ADD) {
-		if v := l.pass.TypesInfo.Types[part].Value; v != nil && v.Kind() == constant.String {
-			text += constant.StringVal(v)
-		} else {
-			text += sqlcall.Hole
-		}
-	}
-	return strings.HasPrefix(text, "file:") && !strings.HasPrefix(text, "file::") && !strings.Contains(text, "memory")
 }
 
 // declaring is the declared function around a call, nil within a function literal.

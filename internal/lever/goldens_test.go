@@ -43,6 +43,8 @@ var goldenLevers = []struct {
 	{newApp216(shopFacts), 1, 1, 9},
 	{newApp217(testFacts), 2, 2, 6},
 	{newApp218(testFacts), 1, 1, 7},
+	{newApp219(testFacts), 3, 3, 19},
+	{newApp220(testFacts), 4, 4, 12},
 }
 
 // TestGoldens runs each lever over testdata/src/app2xx/fire, whose files after all

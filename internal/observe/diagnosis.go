@@ -18,11 +18,13 @@ type Diagnosis struct {
 	// Statements are the seconds of the binding resource that all statements
 	// took, of which the gains of DB findings are a share; CPU are the seconds
 	// of all cores, of which those of others are.
-	Statements float64 `json:"statement_seconds"`
-	CPU        float64 `json:"cpu_seconds"`
-	Binding    string  `json:"binding"` // the resource that the run had too little of, "" for none
-	// Databases are the names of the services whose CPU time statements cost.
-	Databases []string `json:"-"`
+	Statements float64  `json:"statement_seconds"`
+	CPU        float64  `json:"cpu_seconds"`
+	Binding    string   `json:"binding"` // the resource that the run had too little of, "" for none
+	Databases  []string `json:"-"`       // names of all databases
+	// Executors are the services whose CPU time statements cost: the database servers,
+	// and the apps where a database is a library in them.
+	Executors []string `json:"-"`
 	// Plans of the heaviest statements.
 	QueryPlans map[QueryPlanKey]iikanji.QueryPlan `json:"plans,omitempty"`
 }
@@ -82,7 +84,7 @@ func Orient(ob *Observation, known []iikanji.Fact) (*Diagnosis, error) {
 			}
 		}
 	}
-	d.Databases = in.Databases()
+	d.Databases, d.Executors = in.Databases(), in.StatementServices()
 	d.QueryPlans = queryPlansOf(known, in.Profiles)
 	d.Statements *= in.StatementWeight()
 	var err error
@@ -144,8 +146,13 @@ func queryPlansOf(known []iikanji.Fact, profiles []iikanji.Profile) map[QueryPla
 
 // Of is the seconds of which a finding's gain is a share.
 func (d *Diagnosis) Of(f iikanji.Finding) float64 {
-	if len(f.Code) > 2 && f.Code[:2] == "DB" {
+	if d.OfStatements(f) {
 		return d.Statements
 	}
 	return d.CPU
+}
+
+// OfStatements reports whether a finding's gain is in seconds of statements.
+func (d *Diagnosis) OfStatements(f iikanji.Finding) bool {
+	return strings.HasPrefix(string(f.Code), "DB") || d.Statements > 0 && diagnose.OfStatements(f.Code)
 }

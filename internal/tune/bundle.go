@@ -119,6 +119,7 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate, why string) (tr
 	if tried, _ := t.tried(bundleOf(parts, why)); tried {
 		return false, nil
 	}
+	all, wiped := parts, t.ledger.Wiped
 	parts, planned, err := t.planAll(ctx, parts, false)
 	if err != nil {
 		return true, err
@@ -141,6 +142,10 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate, why string) (tr
 	}
 	if tr.replan {
 		t.ledger.Wiped = true
+		if !wiped {
+			t.say("initialize creates a table again, which undoes a part of the bundle: the part goes into the schema file that initialize loads")
+			return t.together(ctx, all, why)
+		}
 		a.Skipped = "initialize creates a table again, which undoes a part of the bundle"
 	}
 	t.ledger.Attempts = append(t.ledger.Attempts, a)

@@ -136,7 +136,8 @@ type Refusal struct {
 }
 
 // savedBy is the share of the stack's CPU time that a remedy would save. A second
-// of a statement counts as the database's share of that CPU time.
+// of a statement counts as the share of those services in that CPU time that execute
+// statements.
 func savedBy(d *observe.Diagnosis, f iikanji.Finding) float64 {
 	stack, database := 0.0, 0.0
 	for _, u := range d.Run.Usage {
@@ -144,12 +145,12 @@ func savedBy(d *observe.Diagnosis, f iikanji.Finding) float64 {
 			continue
 		}
 		s := (u.User + u.System).Seconds()
-		if stack += s; slices.Contains(d.Databases, u.Who) {
+		if stack += s; slices.Contains(d.Executors, u.Who) {
 			database += s
 		}
 	}
 	of, part := stack, 1.0
-	if strings.HasPrefix(string(f.Code), "DB") {
+	if d.OfStatements(f) {
 		if of = d.Statements; stack > 0 && database > 0 {
 			part = database / stack
 		}

@@ -413,7 +413,7 @@ func TestTuneBundle(t *testing.T) {
 func TestCandidates(t *testing.T) {
 	index := map[string]string{"act": "add index", "schema": "s", "table": "t", "columns": "c"}
 	d := &observe.Diagnosis{Run: &iikanji.Run{Usage: []iikanji.Usage{{Who: "shelves", User: 6 * time.Second}, {Who: "app", User: 2 * time.Second}, {Who: "generator", User: 9 * time.Second}}},
-		Databases: []string{"shelves"}, Statements: 10, CPU: 10, Findings: []iikanji.Finding{
+		Executors: []string{"shelves"}, Statements: 10, CPU: 10, Findings: []iikanji.Finding{
 			{Code: "WEB110", Gain: iikanji.Range{Lo: 9, Hi: 9}, Remedies: []iikanji.Remedy{{Kind: "nginxconf", Args: map[string]string{"act": "set", "directive": "access_log", "value": "off"}}}},
 			{Code: "WEB105", Gain: iikanji.Range{Lo: 0, Hi: 0.1}, Remedies: []iikanji.Remedy{{Kind: "nginxconf", Args: map[string]string{"act": "gzip"}}}},
 			{Code: "DB101", Gain: iikanji.Range{Lo: 8, Hi: 8}, Remedies: []iikanji.Remedy{{Kind: "ddl", Args: index}, {Kind: "topology"}, {Kind: "patch"}}},

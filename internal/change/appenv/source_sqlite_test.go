@@ -2,12 +2,16 @@ package appenv
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/lever"
 )
 
 // openings are sources that open SQLite files. <old|new> marks each edit; all other
@@ -109,6 +113,64 @@ func TestSQLiteDSN(t *testing.T) {
 		edits, err := src.edits()
 		if want := marked.ReplaceAllString(text, "$2"); err != nil || len(edits) != 1 || string(edits[0].New) != want {
 			t.Errorf("%s: %v\n%v\nwant\n%s", name, err, edits, want)
+		}
+	}
+}
+
+// TestSQLiteOfArena: the opening in an app with a file for each tenant is edited, as it
+// is and after a lever keeps the files open.
+func TestSQLiteOfArena(t *testing.T) {
+	files := map[string]string{}
+	const folder = "../../../arenas/isuports/files/_go"
+	all, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range all {
+		text, err := os.ReadFile(filepath.Join(folder, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[strings.TrimSuffix(f.Name(), ".txt")] = string(text)
+	}
+	for name, levers := range map[string][]*lever.Lever{"as it is": nil, "kept open": lever.All()} {
+		s := sourceSite(t, files)
+		dir := s.Services["app"].Source
+		if levers != nil {
+			keep := slices.DeleteFunc(levers, func(l *lever.Lever) bool { return l.Code != "APP218" })
+			res, err := lever.Run(t.Context(), dir, []string{"./..."}, lever.Facts{}, keep)
+			if err != nil || len(res.Hits) != 1 || len(res.Hits[0].Variants) != 1 {
+				t.Fatal(err, res)
+			}
+			after, err := lever.Apply(res.Files, []lever.Fix{res.Hits[0].Variants[0]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for file, text := range after {
+				if err := os.WriteFile(file, text, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		src, err := readSource(s, "", dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, err := os.ReadFile(filepath.Join(dir, "tenantdb.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = src.setSQLite(pragmas{{"synchronous", "OFF"}})
+		edits, editErr := src.edits()
+		if err != nil || editErr != nil || len(edits) != 1 {
+			t.Errorf("%s: %v, %v, %d edits", name, err, editErr, len(edits))
+			continue
+		}
+		// The call that opens is the last place with this text.
+		const dsn = "?mode=rw&_pragma=busy_timeout(5000)"
+		at := strings.LastIndex(string(before), dsn) + len(dsn)
+		if want := string(before[:at]) + "&_pragma=synchronous(OFF)" + string(before[at:]); string(edits[0].New) != want {
+			t.Errorf("%s: %s", name, edits[0].New)
 		}
 	}
 }
