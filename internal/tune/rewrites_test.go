@@ -53,42 +53,6 @@ func TestAllRewrites(t *testing.T) {
 	}
 }
 
-// TestIndexSet: indexes of middling gains are tried as one change before any screening,
-// once; one with a large gain is tried alone.
-func TestIndexSet(t *testing.T) {
-	index := func(columns string, gain float64) Candidate {
-		return Candidate{Code: "DB101", Where: columns, Chance: 0.6, Gain: gain, Remedy: iikanji.Remedy{Kind: "ddl", Target: "database",
-			Says: columns, Args: map[string]string{"act": "add index", "schema": "s", "table": "t", "columns": columns}}}.cached()
-	}
-	q := queueOf(ledger{})
-	q.options.Time = 1
-	first := index("a", 0.2)
-	q.candidates = []Candidate{first, index("b", 0.1), rewrite("APP201", "APP201", "a"), index("c", 0.05), index("d", 0.001),
-		{Code: "DB115", Gain: 0.1, Chance: 0.5, Remedy: iikanji.Remedy{Kind: "knob", Target: "site", Args: map[string]string{"name": "x"}}}}
-	var got []string
-	parts := q.indexSet(first)
-	for _, c := range parts {
-		got = append(got, c.Remedy.Says)
-	}
-	if want := []string{"a", "b", "c"}; !slices.Equal(got, want) {
-		t.Fatalf("together %q, want %q", got, want)
-	}
-	if s := q.stepOf(first); len(s.parts) != 3 || s.runs >= 2*q.stepOf(index("e", 0.05)).runs {
-		t.Errorf("the step is %+v", s)
-	}
-	if parts := q.indexSet(index("f", large)); parts != nil {
-		t.Errorf("a large gain is tried with %v", parts)
-	}
-	if parts := q.indexSet(q.candidates[2]); parts != nil {
-		t.Errorf("a rewrite is tried with %v", parts)
-	}
-	one := bundleOf(parts, "")
-	q.ledger.Attempts = []Attempt{{Candidate: one, Key: one.Key()}}
-	if parts := q.indexSet(first); parts != nil {
-		t.Errorf("the set is tried again: %v", parts)
-	}
-}
-
 // TestRewritesOrder: a rewrite that is planned from all of the source waits until the
 // others had their trial, however large its expected gain is.
 func TestRewritesOrder(t *testing.T) {

@@ -27,9 +27,6 @@ func (s step) rate() float64 { return s.expected() / s.runs }
 
 // stepOf is the step in which the search tries a candidate that is next.
 func (q *queue) stepOf(c Candidate) step {
-	if parts := q.indexSet(c); parts != nil {
-		return q.trialOf(c, parts)
-	}
 	if parts := q.factors(c); parts != nil {
 		return step{parts, float64(stats.FactorialRuns(len(parts)) + afterScreen)}
 	}

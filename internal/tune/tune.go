@@ -107,11 +107,6 @@ func (t *Tuner) search(ctx context.Context) error {
 			t.note("the search ended: the rest of the time is for changes that turn logs off")
 			return nil
 		}
-		if tried, err := t.together(ctx, t.indexSet(c), "the indexes were chosen as a set"); err != nil {
-			return err
-		} else if tried {
-			continue
-		}
 		if tried, err := t.screen(ctx, t.factors(c)); err != nil {
 			return err
 		} else if tried {
