@@ -88,6 +88,7 @@ func TestTextLeaves(t *testing.T) {
 	for _, s := range []string{"mysql@1.service is running", "/img/logo@2x.png", "root@localhost", "golang.org/x/net@v0.1.2", "GET /api/isu/:id?limit=10&page=2", "proxy_pass http://127.0.0.1:3000;",
 		"status=200 method=GET", "/keys/5", "PRIMARY KEY (id)", "key=zone:10m", "proxy_set_header Host $host;", "set $a 5;",
 		"if (req.http.Proxy-Authorization || req.http.X-Api-Key || req.http.X-Auth-Token || req.http.X-Access-Token) {", "the header X-Access-Token names a client",
+		`map "$http_authorization$http_x_access_token:$iikanji_generation $http_host" $key {`,
 		"page valid=1m40s cookies=ignore path=/a", `log_format x 'ua:$http_user_agent\tcookie:$http_cookie';`, "--- a/srv/TestSite123/webapp/public/config/nginx/Site.conf\n+++ b/srv/TestSite123/webapp/public/config/nginx/Site.conf",
 		"Binary files /dev/null (0 bytes) and b/srv/TestSite123/webapp/public/config/nginx/Site.gz (78 bytes) differ",
 		`proxy_set_header Cookie "";`, "proxy_set_header Cookie $http_cookie;", "proxy_set_header Authorization '';", `proxy_set_header Authorization "$http_authorization";`} {
@@ -100,7 +101,7 @@ func TestTextLeaves(t *testing.T) {
 // TestTextHides: what looks like a harmless form and is none is removed.
 func TestTextHides(t *testing.T) {
 	const key = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY1"
-	for _, s := range []string{"cookies=ignored-5", "Cookie: $Version=1; a=b", "cookie:$5x", "cookie: $a; sid=5, token=abc", "cookies=sid", "token=ignore", "Binary files " + key, "---" + key, "+ b/" + key, "--- a/x " + key} {
+	for _, s := range []string{"cookies=ignored-5", "Cookie: $Version=1; a=b", "cookie:$5x", "cookie: $a; sid=5, token=abc", "cookies=sid", "$token:"+key, "$x_access_token:$"+key, "token:$secret-5", "token=ignore", "Binary files " + key, "---" + key, "+ b/" + key, "--- a/x " + key} {
 		if got := Text(s); !strings.Contains(got, Removed) || strings.Contains(got, key) {
 			t.Errorf("%q became %q", s, got)
 		}

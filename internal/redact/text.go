@@ -27,8 +27,9 @@ var (
 )
 
 // settings matches names that look like a secret's with values that are none: what a cache
-// of ours does with requests that have cookies, and a variable of nginx in a log format.
-var settings = regexp.MustCompile(`^cookies=(?:personal|ignore)$|cookie[:=]\$[a-z]`)
+// of ours does with requests that have cookies, a variable of nginx in a log format, and
+// variables of nginx side by side in the key of a cache.
+var settings = regexp.MustCompile(`^cookies=(?:personal|ignore)$|cookie[:=]\$[a-z]|^(?:\$[a-z]\w*)+:\$[a-z]\w*$`)
 
 // secretPair reports whether a value is a secret by its name.
 func secretPair(name, value string) bool {
