@@ -101,7 +101,7 @@ func TestTextLeaves(t *testing.T) {
 // TestTextHides: what looks like a harmless form and is none is removed.
 func TestTextHides(t *testing.T) {
 	const key = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY1"
-	for _, s := range []string{"cookies=ignored-5", "Cookie: $Version=1; a=b", "cookie:$5x", "cookie: $a; sid=5, token=abc", "cookies=sid", "$token:"+key, "$x_access_token:$"+key, "token:$secret-5", "token=ignore", "Binary files " + key, "---" + key, "+ b/" + key, "--- a/x " + key} {
+	for _, s := range []string{"cookies=ignored-5", "Cookie: $Version=1; a=b", "cookie:$5x", "cookie: $a; sid=5, token=abc", "cookies=sid", "$token:" + key, "$x_access_token:$" + key, "token:$secret-5", "token=ignore", "Binary files " + key, "---" + key, "+ b/" + key, "--- a/x " + key} {
 		if got := Text(s); !strings.Contains(got, Removed) || strings.Contains(got, key) {
 			t.Errorf("%q became %q", s, got)
 		}
