@@ -231,9 +231,9 @@ func (s *Site) hiddenFolders() []string {
 	return slices.Compact(hidden)
 }
 
-// asApp are the words in front of a command that runs with the account of the running
-// service, or with the account nobody. Root must not run it: the app's account may have
-// written the code.
+// asApp returns the words to put before a command, so that it runs with the account of the
+// service's processes. If they run as root, or there are none, the account is nobody: root
+// must not run code that the app's account may have written.
 func asApp(h host.Host, svc Service) (words []string, why string) {
 	owner := host.Owner{}
 	if svc.Processes != nil {

@@ -34,8 +34,8 @@ func unchanged(s iikanji.Series) bool {
 	return s.Again > 0 && s.Fixed == s.Again && s.FixedRepeats >= fixedRepeats && s.Sizes >= fixedSizes
 }
 
-// resetPath is the path of the request that made the data of this run anew through the
-// view's web server; "" if there is none, or more than one.
+// resetPath is the path of the one request that made the data of this run anew through
+// the view's web server. It is empty if no request did, or requests of several paths.
 func (v *view) resetPath() string {
 	if v.in.Target.Bench.Resets {
 		return ""

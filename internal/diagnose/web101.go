@@ -86,9 +86,9 @@ func addSame(same map[string]*sameFiles, r iikanji.Row, a iikanji.Answer) {
 	}
 }
 
-// takes is the time that the app works on the requests of a route: as long as for the same
-// request without other load. Under load, requests also wait for
-// each other, which is no work that is saved.
+// takes is the time that the app works on the requests of a route, in seconds. It is
+// computed from the time of the same request without other load: under load, requests
+// also wait for each other, and files served from disk do not save that time.
 func takes(r iikanji.Row, a iikanji.Answer) float64 {
 	waited := r.Web.Upstream.Seconds()
 	if a.Took == 0 {

@@ -65,8 +65,8 @@ func TestBlobs(t *testing.T) {
 	}
 }
 
-// TestUntilReset wants the cache that a reset empties, for pictures that never changed and
-// that everybody gets, and not where a part of the proof is missing.
+// TestUntilReset: the cache that a reset empties is proposed for pictures that never
+// changed and are the same for all users, and not if a part of this proof is missing.
 func TestUntilReset(t *testing.T) {
 	fixed := iikanji.Series{URLs: 300, Again: 200, Fixed: 200, FixedRepeats: 700, FixedBytes: 28_000_000, Sizes: 180}
 	one, alike, rare := fixed, fixed, fixed

@@ -84,7 +84,7 @@ func (t *task) generations(app string, want pagegen.Plan) (folder string, err er
 	return folder, err
 }
 
-// merge adds what an act wants to the plan of the acts before.
+// merge adds the pages and fragments of an act to the plan of the earlier acts.
 func merge(plan *pagegen.Plan, want pagegen.Plan) error {
 	if len(plan.Fragments) > 0 && !slices.Equal(plan.Fragments, want.Fragments) {
 		return fmt.Errorf("the pages of the app include %s already; want them as fragments", strings.Join(plan.Fragments, " and "))

@@ -234,15 +234,11 @@ func (a *memcachedPages) passing(t *task, path string, s nginxedit.Spot) (nginxe
 	if err != nil {
 		return s, err
 	}
-	if was := t.Value(s.Chain, "proxy_cache"); was != "" && was != "off" && was != pagesZone {
-		return s, fmt.Errorf("path %q: its answers are in the cache %s already", path, was)
+	if err := t.keptBy(path, s); err != nil {
+		return s, err
 	}
-	for _, name := range []string{"try_files", "alias", "error_page", "rewrite", "if", "return", "set", "types", "default_type"} {
-		if len(t.Get(s.Last(), name)) > 0 {
-			return s, fmt.Errorf("path %q: its location has %s, which may not mean the same in two locations", path, name)
-		}
-	}
-	return s, nil
+	return s, t.lacks(path, s, "which may not mean the same in two locations",
+		"try_files", "alias", "error_page", "rewrite", "if", "return", "set", "types", "default_type")
 }
 
 // private are the headers of requests that are not answered from memcached.

@@ -49,8 +49,9 @@ func (t *task) plain(s nginxedit.Spot) {
 	t.EnsureOneOf(s.Chain, "proxy_set_header", nginxedit.SameHeader("Accept-Encoding"), "Accept-Encoding", "")
 }
 
-// sameForPages refuses a fragment of which the app receives the URL of the page, which
-// nginx has in $request_uri. Keys have the path of the fragment instead.
+// sameForPages refuses a fragment if the request for it has a header with $request_uri: in
+// a request for a fragment, this is the URL of the page. The key of a fragment has only
+// the fragment's path, so the app must not answer by the page.
 func (t *task) sameForPages(path string, s nginxedit.Spot) error {
 	found, _ := t.Effective(s.Chain, "proxy_set_header")
 	for _, d := range found {

@@ -3,7 +3,6 @@ package httpcache
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -143,15 +142,28 @@ func (a *nginxPages) spot(t *task, path string) (nginxedit.Spot, error) {
 	if err != nil {
 		return s, err
 	}
-	if was := t.Value(s.Chain, "proxy_cache"); was != "" && was != "off" && was != pagesZone {
-		return s, fmt.Errorf("path %q: its answers are in the cache %s already", path, was)
+	if err := t.keptBy(path, s); err != nil {
+		return s, err
 	}
-	for _, name := range []string{"try_files", "alias", "error_page"} {
+	return s, t.lacks(path, s, "which needs another root", "try_files", "alias", "error_page")
+}
+
+// keptBy refuses a path whose answers another cache of nginx keeps.
+func (t *task) keptBy(path string, s nginxedit.Spot) error {
+	if was := t.Value(s.Chain, "proxy_cache"); was != "" && was != "off" && was != pagesZone {
+		return fmt.Errorf("path %q: its answers are in the cache %s already", path, was)
+	}
+	return nil
+}
+
+// lacks refuses a path whose location has one of the directives. why explains it.
+func (t *task) lacks(path string, s nginxedit.Spot, why string, directives ...string) error {
+	for _, name := range directives {
 		if len(t.Get(s.Last(), name)) > 0 {
-			return s, fmt.Errorf("path %q: its location has %s, which needs another root", path, name)
+			return fmt.Errorf("path %q: its location has %s, %s", path, name, why)
 		}
 	}
-	return s, nil
+	return nil
 }
 
 // appOf is the service that answers a path.
@@ -195,14 +207,8 @@ func (t *task) onlyWriter(app string) error {
 
 // zone adds the cache, unless it is there.
 func (a *nginxPages) zone(t *task, http *nginx.Directive) error {
-	for _, p := range t.Get(http, "proxy_cache_path") {
-		if slices.ContainsFunc(p.Args(), func(arg string) bool { return strings.HasPrefix(arg, "keys_zone="+pagesZone+":") }) {
-			return nil
-		}
-	}
-	run, err := t.RunFolder(http)
-	if err != nil {
-		return err
+	if t.HasCacheZone(http, pagesZone) {
+		return nil
 	}
 	size := int64(a.Size)
 	if size == 0 {
@@ -212,13 +218,7 @@ func (a *nginxPages) zone(t *task, http *nginx.Directive) error {
 		}
 		size = max(1, min(256, free>>20/4))
 	}
-	dir := filepath.Join(run, pagesZone)
-	if !t.Exists(dir) {
-		t.Scratch = append(t.Scratch, dir)
-	}
-	nginxedit.InsertBeforeServers(http, nginx.New("proxy_cache_path", dir, "levels=1:2", "keys_zone="+pagesZone+":8m",
-		"max_size="+strconv.FormatInt(size, 10)+"m", "inactive=30s", "use_temp_path=off"))
-	return nil
+	return t.CacheZone(http, pagesZone, "1:2", strconv.FormatInt(size, 10)+"m", "30s")
 }
 
 // define adds the maps that the keys of pages need. $realpath_root is read once for each

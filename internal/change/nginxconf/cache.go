@@ -3,7 +3,6 @@ package nginxconf
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,7 +12,6 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/nginxedit"
 	"github.com/iikanji/iikanji/internal/change/promise"
-	"github.com/iikanji/iikanji/internal/nginx"
 )
 
 // zone is the name of the shared memory of the cache that iikanji makes, and a
@@ -99,7 +97,8 @@ func (a *cache) edit(t *task) error {
 	if err := t.NoRedirect(s); err != nil {
 		return err
 	}
-	if err := a.makeZone(t, s.Chain[0]); err != nil {
+	name, inactive := a.zone()
+	if err := t.CacheZone(s.Chain[0], name, "1", "256m", fmt.Sprintf("%ds", inactive)); err != nil {
 		return err
 	}
 	t.Weaken(promise.Kept{Cached: true, FromApp: true, AppDecides: true, SameForAll: t.Proves(iikanji.SameForAll)}.Promises()...)
@@ -144,35 +143,9 @@ func (a *cache) zone() (name string, inactive int) {
 	return fmt.Sprintf("%s_renewed_%ds", zone, a.seconds), a.seconds
 }
 
-// makeZone adds the cache, unless it is there. Its folder is beside nginx's
-// other folders.
-func (a *cache) makeZone(t *task, http *nginx.Directive) error {
-	name, inactive := a.zone()
-	for _, p := range t.Get(http, "proxy_cache_path") {
-		if slices.ContainsFunc(p.Args(), func(a string) bool { return strings.HasPrefix(a, "keys_zone="+name+":") }) {
-			return nil
-		}
-	}
-	run, err := t.RunFolder(http)
-	if err != nil {
-		return err
-	}
-	dir := filepath.Join(run, name)
-	if !t.Exists(dir) {
-		t.Scratch = append(t.Scratch, dir)
-	}
-	nginxedit.InsertBeforeServers(http, nginx.New("proxy_cache_path", dir, "levels=1", "keys_zone="+name+":8m", "max_size=256m", fmt.Sprintf("inactive=%ds", inactive), "use_temp_path=off"))
-	return nil
-}
-
 // fill writes the directives of the location whose answers are kept.
 func (a *cache) fill(t *task, s nginxedit.Spot) error {
-	personal := slices.Clone(nginxedit.Credentials)
-	if a.shared() {
-		t.WithoutCookies(s)
-	} else {
-		personal = append(personal, "$http_cookie")
-	}
+	personal := a.personal(t, s)
 	key, err := a.fullKey(t, s)
 	if err != nil {
 		return err
@@ -195,6 +168,16 @@ func (a *cache) fill(t *task, s nginxedit.Spot) error {
 	t.Ensure(s.Chain, "proxy_cache_bypass", personal...)
 	t.Ensure(s.Chain, "proxy_no_cache", personal...)
 	return nil
+}
+
+// personal removes the cookies where the answers are shared, and returns the values with
+// which a request is not answered from the cache.
+func (a *cache) personal(t *task, s nginxedit.Spot) []string {
+	if a.shared() {
+		t.WithoutCookies(s)
+		return slices.Clone(nginxedit.Credentials)
+	}
+	return append(slices.Clone(nginxedit.Credentials), "$http_cookie")
 }
 
 // fullKey is the key of a location's answers. The default key is completed with

@@ -67,8 +67,8 @@ func (a *staticFiles) edit(t *task) error {
 	return a.serve(t, root)
 }
 
-// proven serves the files of which a run proved that the app answers with them, each at
-// its own path: other files of their folder may not be public.
+// proven serves the files that a run proved to be the app's answers. Each file is served
+// at its own path only: other files of its folder may not be public.
 func (a *staticFiles) proven(t *task) error {
 	if !t.Proves(iikanji.SameAsFile) {
 		return fmt.Errorf("from %q: the public folder of the service is unknown, and no run proved that the app answers with these files", a.From)

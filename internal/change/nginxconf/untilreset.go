@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -104,7 +102,7 @@ func (a *untilReset) edit(t *task) error {
 	if err := a.source(t, kept); err != nil {
 		return err
 	}
-	if err := a.makeZone(t, kept.Chain[0]); err != nil {
+	if err := t.CacheZone(kept.Chain[0], resetZone, "1:2", a.Size, a.Valid); err != nil {
 		return err
 	}
 	t.Weaken(promise.Kept{Cached: true, FromApp: true, AppDecides: true, SameForAll: t.Proves(iikanji.SameForAll), Reset: true, Unchanged: t.Proves(iikanji.Unchanged)}.Promises()...)
@@ -223,25 +221,6 @@ func loopbackOf(listen string) string {
 	return net.JoinHostPort(host, cmp.Or(port, "80"))
 }
 
-// makeZone adds the cache, unless it is there.
-func (a *untilReset) makeZone(t *task, http *nginx.Directive) error {
-	for _, p := range t.Get(http, "proxy_cache_path") {
-		if slices.ContainsFunc(p.Args(), func(arg string) bool { return strings.HasPrefix(arg, "keys_zone="+resetZone+":") }) {
-			return nil
-		}
-	}
-	run, err := t.RunFolder(http)
-	if err != nil {
-		return err
-	}
-	dir := filepath.Join(run, resetZone)
-	if !t.Exists(dir) {
-		t.Scratch = append(t.Scratch, dir)
-	}
-	nginxedit.InsertBeforeServers(http, nginx.New("proxy_cache_path", dir, "levels=1:2", "keys_zone="+resetZone+":8m", "max_size="+a.Size, "inactive="+a.Valid, "use_temp_path=off"))
-	return nil
-}
-
 // keep writes the directives of the location whose answers are kept.
 func (a *untilReset) keep(t *task, how *cache, s nginxedit.Spot) error {
 	if _, err := t.Split(&s); err != nil {
@@ -250,12 +229,7 @@ func (a *untilReset) keep(t *task, how *cache, s nginxedit.Spot) error {
 	if err := t.NoRedirect(s); err != nil {
 		return err
 	}
-	personal := slices.Clone(nginxedit.Credentials)
-	if how.shared() {
-		t.WithoutCookies(s)
-	} else {
-		personal = append(personal, "$http_cookie")
-	}
+	bypass := append(how.personal(t, s), noReset)
 	key, err := how.fullKey(t, s)
 	if err != nil {
 		return err
@@ -272,8 +246,8 @@ func (a *untilReset) keep(t *task, how *cache, s nginxedit.Spot) error {
 	if _, at := t.Effective(s.Chain, "proxy_cache_use_stale"); at >= 0 {
 		t.Ensure(s.Chain, "proxy_cache_use_stale", "off")
 	}
-	t.Ensure(s.Chain, "proxy_cache_bypass", append(slices.Clone(personal), noReset)...)
-	t.Ensure(s.Chain, "proxy_no_cache", append(slices.Clone(personal), noReset)...)
+	t.Ensure(s.Chain, "proxy_cache_bypass", bypass...)
+	t.Ensure(s.Chain, "proxy_no_cache", bypass...)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"os"
 	"os/user"
 	"strconv"
@@ -22,20 +23,13 @@ func (s *search) pm2(svc *service, config string) {
 		return
 	}
 	svc.Restart, svc.Commands = target.ByCommand, pm2Commands(is)
-	svc.App.Source = firstSet(svc.App.Source, is.Folder)
+	svc.App.Source = cmp.Or(svc.App.Source, is.Folder)
 	if is.File == "" {
 		svc.Config = ""
 		s.note(svc, "app "+is.Name+" of pm2", Likely, "%s restarts it", is.Program)
 		return
 	}
 	s.note(svc, "app "+is.Name+" of pm2", Likely, "%s starts it anew from %s", is.Program, is.File)
-}
-
-func firstSet(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // pm2Commands are the commands of an app.

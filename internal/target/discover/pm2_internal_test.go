@@ -49,7 +49,7 @@ func TestPM2Commands(t *testing.T) {
 // TestNameOfTitle: a server that has written a title over its command line has its name.
 func TestNameOfTitle(t *testing.T) {
 	for title, want := range map[string]string{"unicorn master -c unicorn.rb": "unicorn", "puma 5.6.5 (tcp://0.0.0.0:80) [shop]": "puma", "gunicorn: master [app:app]": "gunicorn",
-		"PM2 v7.0.4: God Daemon (/root/.pm2)": "PM2", "ruby": "ruby3.1"} {
+		"PM2 v7.0.4: God Daemon (/home/shop/.pm2)": "PM2", "ruby": "ruby3.1"} {
 		p := &machine.Process{Program: "/usr/bin/ruby3.1", Args: []string{title}}
 		p.PID = os.Getpid() + 1<<22 // no such process
 		if _, name, _ := kindOf(p); name != want {

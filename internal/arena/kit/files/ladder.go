@@ -2,8 +2,8 @@ package files
 
 import "io/fs"
 
-// Ladder returns the rungs of an arena's ladder. embedded is what "go:embed ladder"
-// embeds. It panics if there is no folder ladder/.
+// Ladder returns the rungs of an arena's ladder. embedded holds the folder ladder, by
+// "go:embed ladder". Ladder panics without that folder.
 func Ladder(embedded fs.FS) fs.FS {
 	rungs, err := fs.Sub(embedded, "ladder")
 	if err != nil {
