@@ -440,7 +440,12 @@ func (b *bed) idle(set []string) string {
 		}
 		short := slices.Clone(set)
 		short[i] = spec[:at] + ")"
-		if c := b.costs(short); b.c.tied(byRows, c, all) && b.c.tied(byPages, c, all) {
+		c := b.costs(short)
+		tied := func() bool { return b.c.tied(byRows, c, all) && b.c.tied(byPages, c, all) }
+		if !tied() { // background work of the server may be in one of the two
+			c, all = b.again(short, c), b.again(set, all)
+		}
+		if tied() {
 			return short[i]
 		}
 	}
