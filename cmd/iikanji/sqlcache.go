@@ -23,20 +23,22 @@ type sqlcacheCmd struct {
 	SQL      []string `name:"sql" help:"SQL files with CREATE TABLE for every table, such as the output of mysqldump --no-data." placeholder:"FILE,…" type:"path"`
 	Write    string   `help:"Write the package into this folder of the module; without it, only show the plan." placeholder:"FOLDER"`
 	Strict   bool     `help:"The server refuses values that do not fit their column (sql_mode has STRICT_TRANS_TABLES)." default:"true" negatable:""`
+	Driver   string   `help:"Driver by which the app opens its pools." default:"mysql" enum:"mysql,sqlite,sqlite3"`
 	Routines bool     `help:"A stored function of the schema writes."`
 	JSON     bool     `help:"Print the plan and the reasons as JSON."`
 }
 
 // Help returns the long help of the command.
 func (sqlcacheCmd) Help() string {
-	return `Makes a query cache for a Go app with MySQL or MariaDB: from the statements in its
-source and the definitions of its tables, a plan of which answers may be kept and
+	return `Makes a query cache for a Go app with MySQL, MariaDB or SQLite: from the statements in
+its source and the definitions of its tables, a plan of which answers may be kept and
 what each write invalidates. --write puts a package into the app's source: a copy
 of the cache and the plan. iikanji help sqlcache tells the promise and its conditions.
 
 Examples:
   iikanji sqlcache --sql schema.sql
   iikanji sqlcache --sql schema.sql --write sqlcache
+  iikanji sqlcache --driver sqlite3 --sql schema.sql --write sqlcache
 
 Exit status: 0 done, 1 failed to run, 2 usage.`
 }
@@ -69,10 +71,6 @@ func (c *sqlcacheCmd) Run(ctx context.Context, e *env) error {
 
 // plan reads the source and the schema.
 func (c *sqlcacheCmd) plan(ctx context.Context, e *env) (sqlcache.Plan, []cacheplan.Reason, error) {
-	schema, err := c.schema()
-	if err != nil {
-		return sqlcache.Plan{}, nil, err
-	}
 	patterns := c.Patterns
 	if len(patterns) == 0 {
 		patterns = []string{"./..."}
@@ -96,8 +94,44 @@ func (c *sqlcacheCmd) plan(ctx context.Context, e *env) (sqlcache.Plan, []cachep
 		}
 		texts = append(texts, s.Text)
 	}
-	plan, more := cacheplan.Build(schema, texts)
-	return plan, append(reasons, more...), nil
+	plan, more, err := c.build(ctx, texts)
+	return plan, append(reasons, more...), err
+}
+
+// build makes the plan by the definitions of the tables.
+func (c *sqlcacheCmd) build(ctx context.Context, texts []string) (sqlcache.Plan, []cacheplan.Reason, error) {
+	if c.base() == mysqlDriver {
+		schema, err := c.schema()
+		if err != nil {
+			return sqlcache.Plan{}, nil, err
+		}
+		plan, reasons := cacheplan.Build(schema, texts)
+		return plan, reasons, nil
+	}
+	var definitions strings.Builder
+	for _, file := range c.SQL {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return sqlcache.Plan{}, nil, fmt.Errorf("reading a schema: %w", err)
+		}
+		definitions.Write(text)
+		definitions.WriteString("\n;\n")
+	}
+	if len(c.SQL) == 0 {
+		return sqlcache.Plan{}, nil, hinted(errNoSchema, "give them with --sql: sqlite3 FILE .schema prints them")
+	}
+	return cacheplan.BuildSQLite(ctx, definitions.String(), texts)
+}
+
+// mysqlDriver is the driver of MySQL and MariaDB.
+const mysqlDriver = "mysql"
+
+// base is the driver below the cache.
+func (c *sqlcacheCmd) base() string {
+	if c.Driver == "" {
+		return mysqlDriver
+	}
+	return c.Driver
 }
 
 var errNoSchema = errors.New("no definitions of tables")
@@ -129,7 +163,7 @@ func (c *sqlcacheCmd) schema() (*cacheplan.Schema, error) {
 
 // write writes the package. A folder that holds other files is refused.
 func (c *sqlcacheCmd) write(p sqlcache.Plan) ([]string, error) {
-	files, err := cacheplan.Files(p)
+	files, err := cacheplan.FilesFor(p, c.base())
 	if err != nil {
 		return nil, err
 	}
@@ -184,8 +218,8 @@ func (c *sqlcacheCmd) print(e *env, a cachePlanAnswer) {
 		fmt.Fprintf(e.Stdout, `
 %d files are in %s. Two lines switch the cache on, where the app opens its database:
   import _ "MODULE/%s"     instead of nothing
-  sql.Open(%q, dsn)   instead of "mysql"
-`, len(a.Files), c.Write, filepath.ToSlash(c.Write), cacheplan.DriverName)
+  sql.Open(%q, dsn)   instead of %q
+`, len(a.Files), c.Write, filepath.ToSlash(c.Write), cacheplan.CachedName(c.base()), c.base())
 	}
 }
 

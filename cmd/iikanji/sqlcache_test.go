@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	_ "modernc.org/sqlite"
 
 	"github.com/iikanji/iikanji/internal/facts/factstest"
 )
@@ -123,7 +126,7 @@ func writeCachedApp(t *testing.T, create string) string {
 
 func runApp(t *testing.T, dir, name, dsn string) string {
 	bin := filepath.Join(t.TempDir(), name)
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin, ".")
+	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", bin, ".")
 	build.Dir = dir
 	build.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -134,6 +137,59 @@ func runApp(t *testing.T, dir, name, dsn string) string {
 		t.Fatalf("running the app: %v\n%s", err, out)
 	}
 	return string(out)
+}
+
+// TestSqlcacheFile makes the cache for the same app with a file of SQLite.
+func TestSqlcacheFile(t *testing.T) {
+	t.Parallel()
+	const create = "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, at TEXT DEFAULT CURRENT_TIMESTAMP)"
+	dir := writeCachedApp(t, create)
+	own, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	module := regexp.MustCompile(`modernc.org/sqlite v\S+`).Find(own)
+	swap(t, filepath.Join(dir, "go.mod"), "require (", "require (\n\t"+string(module))
+	swap(t, filepath.Join(dir, "main.go"), `"github.com/go-sql-driver/mysql"`, `"modernc.org/sqlite"`)
+	swap(t, filepath.Join(dir, "main.go"), `sql.Open("mysql"`, `sql.Open("sqlite"`)
+	swap(t, filepath.Join(dir, "main.go"), "NOW()", "datetime('now')")
+	file := filepath.Join(t.TempDir(), "app.db")
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	reset := func() {
+		for _, text := range []string{"DROP TABLE IF EXISTS item", create, "INSERT INTO item (id, name, at) VALUES (1, '日本語', '2021-01-01')"} {
+			if _, err := db.Exec(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	reset()
+	before := runApp(t, dir, "before", file)
+
+	var out bytes.Buffer
+	cmd := &sqlcacheCmd{Dir: dir, SQL: []string{filepath.Join(dir, "schema.sql")}, Write: "sqlcache", Driver: "sqlite"}
+	if err := cmd.Run(context.Background(), cacheEnv(t, &out)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"kept   SELECT name FROM item WHERE id = ?", "datetime() may give another result", `sql.Open("sqlite+cache", dsn)   instead of "sqlite"`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the answer has no %q:\n%s", want, out.String())
+		}
+	}
+	swap(t, filepath.Join(dir, "main.go"), `sql.Open("sqlite"`, `sql.Open("sqlite+cache"`)
+	swap(t, filepath.Join(dir, "main.go"), "import (", "import (\n\t_ \"example.com/app/sqlcache\"")
+	put(t, filepath.Join(dir, "stats.go"), "package main\n\nimport (\n\t\"fmt\"\n\n\t\"example.com/app/sqlcache\"\n)\n\nfunc stats() { fmt.Println(sqlcache.Default) }\n")
+	reset()
+	lines, json, _ := strings.Cut(runApp(t, dir, "after", file), "{")
+	if lines != before || !strings.Contains(before, "日本語\nnew new\n") {
+		t.Errorf("the app prints\n%s\nwith the cache\n%s", before, lines)
+	}
+	if !regexp.MustCompile(`"kept":true,"hits":5,"misses":2`).MatchString(json) {
+		t.Errorf("the counters are %s", json)
+	}
 }
 
 // TestSqlcacheRefuses: nothing is written over other files or outside of the

@@ -156,7 +156,7 @@ func newLedgers(t *testing.T) ledgersSite {
 	return ledgersSite{dir, "http://127.0.0.1:" + ports[0], "127.0.0.1:" + ports[1]}
 }
 
-// start starts the app and nginx; they are no children of this process.
+// start starts the app and nginx; they are not children of this process.
 func (s ledgersSite) start(t *testing.T) {
 	t.Helper()
 	app := filepath.Join(s.dir, "webapp", "bin", "app")

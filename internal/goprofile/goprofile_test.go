@@ -101,11 +101,14 @@ func TestProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	works(t, app.Process.Pid, 1200*time.Millisecond)
-	data, err := s.End()
+	sent, err := s.End()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Functions(data, source)
+	if sent.Cache != nil {
+		t.Errorf("an app without a query cache: %+v", sent.Cache)
+	}
+	got, err := Functions(sent.Profile, source)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +131,7 @@ func TestProfile(t *testing.T) {
 	}
 }
 
-// works waits until a process has used more CPU time, of which its profile has samples.
+// works waits until a process has used more CPU time, so that its profile has samples.
 func works(t *testing.T, pid int, more time.Duration) {
 	t.Helper()
 	used := func() (ticks time.Duration) {
@@ -154,7 +157,7 @@ func works(t *testing.T, pid int, more time.Duration) {
 	}
 }
 
-// TestRefused: no probe without a main package, and no profile of what is none.
+// TestRefused: no probe without a main package, and no profile from bytes of another format.
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "x.go"), []byte("package x\n"), 0o644); err != nil {

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"go/build"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 )
 
 // FileName is the name of the file in the app's main package.
@@ -32,7 +34,27 @@ func Probe(source, socket string) (path string, body []byte, err error) {
 			return "", nil, fmt.Errorf("profiling %s: %s: %w", source, FileName, fs.ErrExist)
 		}
 	}
-	return path, []byte(fmt.Sprintf(probe, strconv.Quote(socket))), nil
+	text := probe
+	if hasQueryCache(source) {
+		// Only then: the import of expvar adds a handler to the app's default mux, which
+		// the package of the cache has added already.
+		text = strings.NewReplacer("// EXPVAR", `iikanjiExpvar "expvar"`, "// COUNTERS", `if v := iikanjiExpvar.Get("sqlcache"); v != nil {
+		return v.String()
+	}`).Replace(text)
+	}
+	text = strings.NewReplacer("\t// EXPVAR\n", "", "\t// COUNTERS\n", "").Replace(text)
+	return path, []byte(fmt.Sprintf(text, strconv.Quote(socket))), nil
+}
+
+// hasQueryCache reports whether the module of a folder has the package that iikanji
+// sqlcache generates, in the folder that tune gives it.
+func hasQueryCache(source string) bool {
+	for dir := source; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil || dir == filepath.Dir(dir) {
+			_, err := os.Stat(filepath.Join(dir, "sqlcache", "app_plan.go"))
+			return err == nil
+		}
+	}
 }
 
 const probe = `package main
@@ -41,10 +63,12 @@ const probe = `package main
 
 import (
 	iikanjiBytes "bytes"
+	// EXPVAR
 	iikanjiIO "io"
 	iikanjiNet "net"
 	iikanjiOS "os"
 	iikanjiPprof "runtime/pprof"
+	iikanjiStrconv "strconv"
 )
 
 func init() {
@@ -63,12 +87,22 @@ func init() {
 			}
 			var profile iikanjiBytes.Buffer
 			if iikanjiPprof.StartCPUProfile(&profile) == nil {
+				before := iikanjiCounters()
+				_, _ = iikanjiIO.WriteString(c, "begun\n")
 				_, _ = iikanjiIO.Copy(iikanjiIO.Discard, c)
 				iikanjiPprof.StopCPUProfile()
+				_, _ = iikanjiIO.WriteString(c, iikanjiStrconv.Itoa(profile.Len())+"\n")
 				_, _ = c.Write(profile.Bytes())
+				_, _ = iikanjiIO.WriteString(c, before+"\n"+iikanjiCounters()+"\n")
 			}
 			_ = c.Close()
 		}
 	}()
+}
+
+// iikanjiCounters are the counters of the app's query cache as JSON, if it has one.
+func iikanjiCounters() string {
+	// COUNTERS
+	return ""
 }
 `

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -29,6 +30,11 @@ type Cache struct {
 	source atomic.Uint32
 	mu     sync.Mutex
 	spaces map[string]*space
+	// sources are the numbers of the data source names of one driver, so that a pool
+	// that is opened again finds the answers of the one before.
+	sources map[string]uint32
+	off     bool // some writes cannot be seen
+	outside int  // announced programs that run now
 }
 
 // New makes a cache. Its error is a plan that contradicts itself.
@@ -41,7 +47,7 @@ func New(p Plan, o Options) (*Cache, error) {
 		o.Bytes = defaultBytes()
 	}
 	seed := newSeed()
-	return &Cache{plan: c, texts: statements{seed: seed}, hash: hasher{seed}, store: newStore(o.Bytes), spaces: map[string]*space{}}, nil
+	return &Cache{plan: c, texts: statements{seed: seed}, hash: hasher{seed}, store: newStore(o.Bytes), spaces: map[string]*space{}, sources: map[string]uint32{}}, nil
 }
 
 // Register makes a driver of the given name out of the driver named base, as in
@@ -65,37 +71,37 @@ func Register(name, base string, p Plan, o Options) *Cache {
 // Connector wraps a connector, for sql.OpenDB. name is the data source name;
 // with SQLite it begins with the path of the file.
 func (c *Cache) Connector(base driver.Connector, name string) driver.Connector {
-	return &connector{cache: c, base: base, space: c.space(name), source: c.source.Add(1)}
+	return &connector{cache: c, base: base, name: name, space: c.space(name), source: c.source.Add(1)}
 }
 
 // Outside announces a program that writes to the database past the cache, such
 // as a mysql client. Until end is called no answer is kept or taken from the
 // cache.
 func (c *Cache) Outside() (end func()) {
-	spaces := c.allSpaces()
-	for _, s := range spaces {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.outside++
+	for _, s := range c.spaces {
 		s.everything.doubt()
 	}
-	return sync.OnceFunc(func() {
-		for _, s := range spaces {
-			s.everything.settle()
-		}
-		c.store.clear()
-	})
+	return sync.OnceFunc(c.ended)
+}
+
+// ended is called when an announced program has ended. It may have put other files in
+// the place of those that are open.
+func (c *Cache) ended() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.outside--
+	for _, s := range c.spaces { // also those that were made meanwhile
+		s.look()
+		s.everything.settle()
+	}
+	c.store.clear()
 }
 
 // Flush forgets all answers.
 func (c *Cache) Flush() { c.Outside()() }
-
-func (c *Cache) allSpaces() []*space {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	all := make([]*space, 0, len(c.spaces))
-	for _, s := range c.spaces {
-		all = append(all, s)
-	}
-	return all
-}
 
 // space gives the slots of a database. All data source names of a MySQL dialect
 // share one: two names may lead to one server. With SQLite there is one for each
@@ -103,41 +109,104 @@ func (c *Cache) allSpaces() []*space {
 func (c *Cache) space(name string) *space {
 	key := ""
 	if c.plan.plan.Dialect == SQLite {
-		if key = fileOf(name); key == "" {
+		file, known := fileOf(name)
+		if !known {
+			c.disable() // it may be any of the files
+		}
+		if file == "" {
 			return nil
 		}
+		key = file
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.spaces[key]
-	if s == nil {
+	if s == nil && len(c.spaces) < mostSpaces {
 		s = newSpace(c.plan.plan.Tables)
+		s.path = key
+		s.outside(c.outside)
+		if c.off {
+			s.shut()
+		}
 		c.spaces[key] = s
 	}
 	return s
 }
 
-// fileOf is the file of a SQLite data source name, "" for one in memory or one
-// whose file cannot be told.
-func fileOf(name string) string {
-	path, query, _ := strings.Cut(strings.TrimPrefix(name, "file:"), "?")
-	if path == "" || strings.Contains(path, ":memory:") || strings.Contains(query, "mode=memory") {
-		return ""
+// mostSpaces bounds the files with a cache. Further files have none.
+const mostSpaces = 1024
+
+// disable switches the cache off for good: a write to any file may come by a way that
+// the cache does not see.
+func (c *Cache) disable() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.off {
+		return
+	}
+	c.off = true
+	for _, s := range c.spaces {
+		s.shut()
+	}
+}
+
+// sourceOf is the number of a data source name of the registered driver. A name that
+// leads to another file than before, by a symbolic link, has another number.
+func (c *Cache) sourceOf(name string, s *space) uint32 {
+	if s != nil {
+		name += "\x00" + s.path
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n, ok := c.sources[name]
+	if !ok {
+		n = c.source.Add(1)
+		if len(c.sources) < mostSpaces {
+			c.sources[name] = n
+		}
+	}
+	return n
+}
+
+// fileOf is the file of a SQLite data source name, "" for a database that no other name
+// reaches, such as one in memory. known is false if the file cannot be told.
+func fileOf(name string) (file string, known bool) {
+	path, query, _ := strings.Cut(name, "?")
+	if query, err := url.ParseQuery(query); err != nil || query.Has("vfs") || query.Has("_vfs") {
+		return "", false
+	}
+	rest, uri := strings.CutPrefix(path, "file:")
+	if uri {
+		rest, _, _ = strings.Cut(rest, "#")
+		if after, ok := strings.CutPrefix(rest, "//"); ok {
+			host, under, _ := strings.Cut(after, "/")
+			if host != "" && host != "localhost" {
+				return "", false
+			}
+			rest = "/" + under
+		}
+		var err error
+		if path, err = url.PathUnescape(rest); err != nil || strings.Contains(path, "\x00") {
+			return "", false
+		}
+	}
+	if path == "" || path == ":memory:" || uri && strings.Contains(query, "mode=memory") {
+		return "", true
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return ""
+		return "", false
 	}
-	// The file may not exist yet; its folder does.
+	// The file may not exist yet; its folder does, or opening the file fails.
 	folder, err := filepath.EvalSymlinks(filepath.Dir(abs))
 	if err != nil {
-		return ""
+		return "", false
 	}
 	abs = filepath.Join(folder, filepath.Base(abs))
 	if real, err := filepath.EvalSymlinks(abs); err == nil {
-		return real
+		return real, true
 	}
-	return abs
+	return abs, true
 }
 
 // cachedDriver is what sql.Open finds under the registered name.
@@ -159,14 +228,14 @@ func (d *cachedDriver) OpenConnector(dsn string) (driver.Connector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlcache: %w", err)
 	}
+	var c driver.Connector = dsnConnector{base, dsn}
 	if dc, ok := base.(driver.DriverContext); ok {
-		c, err := dc.OpenConnector(dsn)
-		if err != nil {
+		if c, err = dc.OpenConnector(dsn); err != nil {
 			return nil, err
 		}
-		return d.cache.Connector(c, dsn), nil
 	}
-	return d.cache.Connector(dsnConnector{base, dsn}, dsn), nil
+	s := d.cache.space(dsn)
+	return &connector{cache: d.cache, base: c, name: dsn, space: s, source: d.cache.sourceOf(dsn, s)}, nil
 }
 
 // dsnConnector is a connector of a driver that has none.
@@ -182,6 +251,7 @@ func (c dsnConnector) Driver() driver.Driver                        { return c.d
 type connector struct {
 	cache  *Cache
 	base   driver.Connector
+	name   string // data source name
 	space  *space
 	source uint32
 	// skips: the driver sends statements with arguments as prepared ones only
@@ -192,9 +262,15 @@ type connector struct {
 func (c *connector) Driver() driver.Driver { return c.base.Driver() }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+	if c.space == nil {
+		return c.base.Connect(ctx)
+	}
+	if c.cache.plan.plan.Dialect == SQLite {
+		return c.openFile(ctx)
+	}
 	base, err := c.base.Connect(ctx)
-	if err != nil || c.space == nil {
-		return base, err
+	if err != nil {
+		return nil, err
 	}
 	k := &conn{base: base, connector: c, cache: c.cache}
 	if c.cache.plan.plan.Dialect == MySQL {

@@ -15,6 +15,7 @@ type conn struct {
 	connector *connector
 	cache     *Cache
 	number    int64 // the server's number of the connection; 0: it has none
+	file      int64 // the number of the file, see file.go; 0: a server
 	// open: a transaction may be open, so that the answers are of its snapshot and
 	// the writes are not committed.
 	open bool
@@ -42,6 +43,9 @@ func (k *conn) reach(st *statement, args []driver.NamedValue) []*slot {
 		return nil
 	case unsure:
 		k.open, k.unsure = true, true
+	case reaches:
+		k.open, k.unsure = true, true
+		k.cache.disable()
 	}
 	return k.mark(st.writeSlots(k.cache.plan, k.connector.space, args))
 }
@@ -128,10 +132,13 @@ func (k *conn) lose(marked []*slot) {
 	k.cache.lost.add(k.connector.base, k.number, marked)
 }
 
+// orphan reports whether the path of the connection's file leads to another file now.
+func (k *conn) orphan() bool { return k.file != k.connector.space.number.Load() }
+
 // lookup gives a kept answer, or what is needed to keep the one that the
 // database gives. Both are nil if the statement goes past the cache.
 func (k *conn) lookup(st *statement, args []driver.NamedValue, binary bool) (*entry, *fill) {
-	if !st.keep || k.bypass || k.unsure {
+	if !st.keep || k.bypass || k.unsure || k.orphan() {
 		return nil, nil
 	}
 	if k.open && (!k.cache.plan.plan.Isolation || len(k.pending) > 0) {
@@ -158,6 +165,9 @@ func (k *conn) lookup(st *statement, args []driver.NamedValue, binary bool) (*en
 			st.counts.doubted.Add(1)
 			return nil, nil
 		}
+	}
+	if k.orphan() { // the states may be of the file that came in the place of this one
+		return nil, nil
 	}
 	return nil, &fill{k.cache, st, key, args, deps}
 }
@@ -262,9 +272,13 @@ func (k *conn) ExecContext(ctx context.Context, text string, args []driver.Named
 }
 
 // Close implements driver.Conn. Writes of a transaction that is still open stay
-// in doubt until the server has ended the connection.
+// in doubt until the connection has ended.
 func (k *conn) Close() error {
 	err := k.base.Close()
+	if len(k.pending) > 0 && k.cache.plan.plan.Dialect == SQLite {
+		k.unsure = false
+		k.finish() // a transaction ends with its connection
+	}
 	if len(k.pending) > 0 {
 		k.lose(nil)
 	}

@@ -13,6 +13,8 @@
 //   - All writes of the process go through drivers or connectors of one Cache.
 //   - The plan is true: Statement lists what each statement reads and writes,
 //     including what triggers and cascading foreign keys write.
+//   - A file of SQLite that is replaced while it is open is replaced by a program that
+//     is announced.
 //   - Values scanned into sql.RawBytes are not modified.
 //
 // A statement that the plan does not list is safe: it empties the cache, unless

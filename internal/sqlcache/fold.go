@@ -2,6 +2,7 @@ package sqlcache
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -17,6 +18,10 @@ type folded struct {
 	words []string
 	// odd: a comment, or a second statement. Such a text is never in a plan.
 	odd bool
+	// args is how many arguments the placeholders need.
+	args int
+	// unbound: a placeholder whose argument depends on the driver.
+	unbound bool
 }
 
 // Fold prints a statement's text as plans hold it: `IN (?, ?, ?)` becomes
@@ -27,12 +32,36 @@ func Fold(d Dialect, text string) string { return fold(d, text).text }
 // stands for.
 func Groups(d Dialect, text string) [][]int { return fold(d, text).groups }
 
+// Markers prints a statement with a question mark for every placeholder, and gives the
+// argument of each. ok is false for a text that is never in a plan.
+func Markers(d Dialect, text string) (marked string, args []int, ok bool) {
+	tokens, odd := tokenize(d, text)
+	if _, unbound := bind(tokens); odd || unbound {
+		return "", nil, false
+	}
+	var b strings.Builder
+	rest := text
+	for _, t := range tokens {
+		at := strings.Index(rest, t.text) // only white space is before it
+		b.WriteString(rest[:at])
+		rest = rest[at+len(t.text):]
+		if t.group < 0 {
+			b.WriteString(t.text)
+			continue
+		}
+		b.WriteString(placeholder)
+		args = append(args, t.group)
+	}
+	return b.String(), args, true
+}
+
 // mostWords bounds folded.words.
 const mostWords = 6
 
 func fold(d Dialect, text string) folded {
 	tokens, odd := tokenize(d, text)
 	f := folded{odd: odd}
+	f.args, f.unbound = bind(tokens)
 	for _, t := range tokens {
 		if len(f.words) == mostWords || !isWord(t.text) {
 			break
@@ -60,6 +89,15 @@ func tokenize(d Dialect, s string) (tokens []token, odd bool) {
 	for i := 0; i < len(s); {
 		c := s[i]
 		switch {
+		case d == SQLite && numbered(s[i:]) > 0:
+			end := i + numbered(s[i:])
+			at, err := strconv.Atoi(s[i+1 : end])
+			if err != nil || at > mostNumber {
+				return append(tokens, token{s[i:], -1}), true
+			}
+			tokens = append(tokens, token{s[i:end], at - 1})
+			args = max(args, at)
+			i = end
 		case isSpace(c):
 			i++
 		case c == '\'' || c == '"' || c == '`':
@@ -90,6 +128,45 @@ func tokenize(d Dialect, s string) (tokens []token, odd bool) {
 		}
 	}
 	return tokens, false
+}
+
+// mostNumber bounds the number of a placeholder, as SQLite does.
+const mostNumber = 32766
+
+// numbered is the length of the placeholder ?N or $N at the start of a text; 0 if the text
+// starts otherwise.
+func numbered(s string) int {
+	if len(s) < 2 || s[0] != '?' && s[0] != '$' || s[1] < '1' || s[1] > '9' {
+		return 0
+	}
+	end := 1
+	for end < len(s) && s[end] >= '0' && s[end] <= '9' {
+		end++
+	}
+	if s[0] == '$' && end < len(s) && isWordByte(s[end]) {
+		return 0 // a name that begins with digits
+	}
+	return end
+}
+
+// bind counts the arguments of a statement. $N is a name in SQLite: some drivers give it
+// argument N, others number the names as they first occur. Both do the same if the
+// names occur as $1, $2 and so on, and no other placeholder is between them.
+func bind(tokens []token) (args int, unbound bool) {
+	names, others := false, false
+	for _, t := range tokens {
+		if t.group < 0 {
+			continue
+		}
+		if t.text[0] == '$' {
+			names = true
+			unbound = unbound || t.group > args
+		} else {
+			others = true
+		}
+		args = max(args, t.group+1)
+	}
+	return args, unbound || names && others
 }
 
 // quoteEnd is the index after the quoted text that begins at i. A text without

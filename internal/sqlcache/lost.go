@@ -132,7 +132,7 @@ func (l *lostWrites) resolve() {
 	}
 }
 
-// endedOf tells which connections the servers have ended. One that cannot be
+// endedOf returns which connections the servers have ended. One that cannot be
 // asked about has not.
 func endedOf(waiting []lostWrite) []bool {
 	gone := make([]bool, len(waiting))

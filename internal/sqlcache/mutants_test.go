@@ -21,6 +21,7 @@ var only = flag.String("mutants", "", "the part of the names of the mutants to r
 type mutant struct {
 	name  string
 	edits [][3]string // file, old text, new text
+	mysql bool        // of a rule that a file of SQLite does not need
 }
 
 func readMutants(t *testing.T) []mutant {
@@ -33,6 +34,8 @@ func readMutants(t *testing.T) []mutant {
 		line = strings.TrimSuffix(line, "\n")
 		if name, ok := strings.CutPrefix(line, "name "); ok {
 			all = append(all, mutant{name: name})
+		} else if line == "mysql only" {
+			all[len(all)-1].mysql = true
 		} else if file, old, ok := strings.Cut(line, " - "); ok && !strings.HasPrefix(line, "#") && strings.HasSuffix(file, ".go") {
 			m := &all[len(all)-1]
 			m.edits = append(m.edits, [3]string{file, old})
@@ -45,7 +48,7 @@ func readMutants(t *testing.T) []mutant {
 }
 
 // sources are the files of the package, and the plan of the model as a file
-// that is no test.
+// that is not a test.
 func sources(t *testing.T) map[string]string {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -60,7 +63,7 @@ func sources(t *testing.T) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out[strings.Replace(f, "_test.go", ".go", 1)] = strings.Replace(string(b), "func modelPlan", "func ModelPlan", 1)
+		out[strings.Replace(f, "_test.go", ".go", 1)] = strings.NewReplacer("func modelPlan()", "func ModelPlan()", "func modelPlanSQLite()", "func ModelPlanSQLite()").Replace(string(b))
 	}
 	return out
 }
@@ -76,9 +79,23 @@ func TestMutants(t *testing.T) {
 	mutants = slices.DeleteFunc(mutants, func(m mutant) bool { return !strings.Contains(m.name, *only) })
 	program := buildMutants(t, append([]mutant{{name: "as it is"}}, mutants...))
 	freshDatabase(t, "mutants")
+	runMutants(t, program, mutants, server.Socket)
+	// The list of the program begins with the package as it is.
+	args, files := []string{filepath.Join(t.TempDir(), "mutants.db"), "as it is"}, slices.DeleteFunc(slices.Clone(mutants), func(m mutant) bool { return m.mysql })
+	for i, m := range mutants {
+		if m.mysql {
+			args = append(args, fmt.Sprint(i+1))
+		}
+	}
+	runMutants(t, program, files, args...)
+}
+
+// runMutants runs the program on a server's socket, or on a file of SQLite without the
+// mutants at the places that follow.
+func runMutants(t *testing.T, program string, mutants []mutant, args ...string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, server.Socket)
+	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -121,7 +138,7 @@ func buildMutants(t *testing.T, mutants []mutant) string {
 			add(fmt.Sprintf("m%d/%s", i, name), text)
 		}
 		fmt.Fprintf(&imports, "\tm%d \"github.com/iikanji/iikanji/internal/sqlcache/mutants/m%d\"\n", i, i)
-		fmt.Fprintf(&list, "\tfunc() (cache, error) { return m%d.New(m%d.ModelPlan(), m%d.Options{Bytes: 1 << 20}) },\n", i, i, i)
+		fmt.Fprintf(&list, "\tfunc(file bool) (cache, error) {\n\t\tp := m%d.ModelPlan()\n\t\tif file {\n\t\t\tp = m%d.ModelPlanSQLite()\n\t\t}\n\t\treturn m%d.New(p, m%d.Options{Bytes: 1 << 20})\n\t},\n", i, i, i, i)
 	}
 	b, err := os.ReadFile("testdata/mutantsmain.go.txt")
 	if err != nil {
@@ -136,7 +153,7 @@ func buildMutants(t *testing.T, mutants []mutant) string {
 		t.Fatal(err)
 	}
 	program := filepath.Join(scratch, "mutants")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", filepath.Join(scratch, "overlay.json"), "-o", program, "./mutants/run")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-overlay", filepath.Join(scratch, "overlay.json"), "-o", program, "./mutants/run")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("building the mutants: %v\n%s", err, out)
 	}

@@ -7,7 +7,7 @@ import (
 	"reflect"
 )
 
-// columnInfo is what a driver tells of an answer's columns.
+// columnInfo is what a driver reports of an answer's columns.
 type columnInfo struct {
 	names []string
 	types []columnType

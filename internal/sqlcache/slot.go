@@ -1,6 +1,10 @@
 package sqlcache
 
-import "sync/atomic"
+import (
+	"io/fs"
+	"sync"
+	"sync/atomic"
+)
 
 // A slot counts the writes of one set of rows. The low doubtBits bits are the
 // number of writes in doubt; the bits above are the version. Both are in one
@@ -45,6 +49,13 @@ type columnSlots struct {
 type space struct {
 	everything slot
 	tables     []tableSlots
+
+	path string // of the file; "" for a server
+	// number counts the files that the path has led to, see file.go. It is 0 for a
+	// server.
+	number atomic.Int64
+	mu     sync.Mutex
+	file   fs.FileInfo // that the path led to; nil: none
 }
 
 func newSpace(tables []Table) *space {
@@ -54,6 +65,16 @@ func newSpace(tables []Table) *space {
 	}
 	return s
 }
+
+// outside puts the answers of a new space in doubt for n programs that run now.
+func (s *space) outside(n int) {
+	for range n {
+		s.everything.doubt()
+	}
+}
+
+// shut leaves every answer of the database in doubt for good.
+func (s *space) shut() { s.everything.doubt() }
 
 // A dep is a slot with the state that an entry needs it to have.
 type dep struct {

@@ -22,9 +22,10 @@ const (
 	savepoint              // stays in the transaction
 	session                // changes how later statements of the connection read
 	unsure                 // may leave anything behind: a transaction, a temporary table
+	reaches                // lets later writes reach what the plan does not list: ATTACH
 )
 
-// A statement is a text with what the plan knows of it.
+// A statement is a text with what the plan has about it.
 type statement struct {
 	text    string
 	hash    uint64
@@ -40,6 +41,9 @@ type statement struct {
 // "changes more" costs speed only.
 func classOf(f folded, selectsOnlyRead bool) class {
 	if f.odd {
+		if reachesOut(f.text) {
+			return reaches
+		}
 		return unsure
 	}
 	word := func(i int) string {
@@ -62,6 +66,9 @@ func classOf(f folded, selectsOnlyRead bool) class {
 		return changes
 	case "CREATE", "DROP", "ALTER":
 		if slices.Contains(f.words, "TEMPORARY") || slices.Contains(f.words, "TEMP") {
+			if slices.Contains(f.words, "TRIGGER") {
+				return reaches // later writes of the connection write further tables
+			}
 			return unsure
 		}
 		return changes
@@ -78,6 +85,13 @@ func classOf(f folded, selectsOnlyRead bool) class {
 		return savepoint
 	case "SET":
 		return classOfSet(f.text)
+	case "ATTACH":
+		return reaches
+	case "VACUUM":
+		if reachesOut(f.text) {
+			return reaches
+		}
+		return changes
 	case "PRAGMA":
 		if slices.Contains(harmlessPragmas, strings.ToLower(word(1))) {
 			return reads
@@ -87,12 +101,25 @@ func classOf(f folded, selectsOnlyRead bool) class {
 	return unsure
 }
 
+// reachesOut reports whether a text has the words of a statement that opens a further
+// file of SQLite: ATTACH, or VACUUM INTO.
+func reachesOut(text string) bool {
+	vacuum := false
+	for word := range strings.FieldsFuncSeq(strings.ToUpper(text), func(r rune) bool { return r < 0x80 && !isWordByte(byte(r)) }) {
+		vacuum = vacuum || word == "VACUUM"
+		if word == "ATTACH" || vacuum && word == "INTO" {
+			return true
+		}
+	}
+	return false
+}
+
 // harmlessPragmas change no answer of a statement. A plan for SQLite counts
 // cascading foreign keys as if they were on.
 var harmlessPragmas = []string{"journal_mode", "synchronous", "busy_timeout", "cache_size", "foreign_keys",
 	"temp_store", "mmap_size", "wal_autocheckpoint", "wal_checkpoint", "journal_size_limit", "optimize"}
 
-// classOfSet tells session settings that change answers from those that change
+// classOfSet distinguishes session settings that change answers from those that change
 // when writes are committed.
 func classOfSet(text string) class {
 	upper := strings.ToUpper(text)
@@ -153,11 +180,9 @@ func examine(c *compiled, seed maphash.Seed, text string) *statement {
 	text = strings.Clone(text) // the caller's memory may be large
 	f := fold(c.plan.Dialect, text)
 	s := &statement{text: text, hash: maphash.String(seed, text), class: classOf(f, c.plan.SelectsOnlyRead), groups: f.groups}
-	for _, g := range f.groups {
-		s.args += len(g)
-	}
+	s.args = f.args
 	p := c.byText[f.text]
-	if p == nil || f.odd {
+	if p == nil || f.odd || f.unbound {
 		return s
 	}
 	s.planned = p

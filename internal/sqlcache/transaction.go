@@ -43,10 +43,29 @@ func (t *transaction) Rollback() error { return t.end(t.base.Rollback()) }
 
 func (t *transaction) end(err error) error {
 	k := t.conn
+	if err != nil && k.cache.plan.plan.Dialect == SQLite && k.inTransaction() {
+		k.broken = true // closing the connection ends the transaction
+		return err
+	}
 	if err != nil && len(k.pending) > 0 && !k.answered() {
 		k.lose(nil)
 		return err
 	}
 	k.finish()
 	return err
+}
+
+// inTransaction reports whether a transaction of SQLite is still open after its end has
+// failed: a COMMIT that finds the file locked leaves it open. A second BEGIN is refused
+// then.
+func (k *conn) inTransaction() bool {
+	x, ok := k.base.(driver.ExecerContext)
+	if !ok {
+		return true
+	}
+	if _, err := x.ExecContext(context.Background(), "BEGIN", nil); err != nil {
+		return true
+	}
+	_, err := x.ExecContext(context.Background(), "ROLLBACK", nil)
+	return err != nil
 }

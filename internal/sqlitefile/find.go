@@ -79,7 +79,7 @@ func Find(ctx context.Context, h host.Host, folders ...string) ([]File, error) {
 	return out, nil
 }
 
-// look reads the first bytes of a file. ok is false if it is no database.
+// look reads the first bytes of a file. ok is false if it is not a database.
 func look(h host.Host, path string) (f File, ok bool, err error) {
 	in, err := h.Open(path)
 	if gone(err) {

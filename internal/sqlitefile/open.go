@@ -15,7 +15,7 @@ import (
 // busyWait is how long a statement waits for a lock of another connection.
 const busyWait = 2 * time.Second
 
-// ErrNotPlain is the error of a path that is no regular file, as a symbolic link. The
+// ErrNotPlain is the error of a path that is not a regular file, as a symbolic link. The
 // account of an app may write to the folder: a link could lead to any other file.
 var ErrNotPlain = errors.New("it is not a regular file")
 

@@ -73,7 +73,7 @@ func (cs *codes) UnmarshalText(b []byte) error {
 
 // Help implements change.Kind.
 func (Kind) Help() string {
-	return "A rewrite of a Go app's source by a code lever. It is built and vetted first; then a restart builds it. The target is the service that has a source folder."
+	return "A rewrite of a Go app's source by a code lever. It is compiled and vetted first; then a restart builds it. The target is the service that has a source folder."
 }
 
 // Acts implements change.Kind.

@@ -13,7 +13,7 @@ import (
 // maxVetLines bounds the output of go vet in an error.
 const maxVetLines = 8
 
-// prove builds the copy and runs go vet on it. A complaint of go vet that the
+// prove compiles the copy and runs go vet on it. A complaint of go vet that the
 // source has already is none of the rewrite's.
 func (t *task) prove(ctx context.Context, h host.Host, svc change.Service, dir string) error {
 	if err := svc.Build(ctx, dir); err != nil {

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,9 +73,15 @@ func (t *task) cache(ctx context.Context, s *change.Site, h host.Host, dir strin
 	if use.Opens == 0 {
 		return fmt.Errorf("adding a query cache: %w", errNoPlace)
 	}
-	plan, kept, err := t.cachePlan(ctx, s, use.Statements)
+	plan, err := t.cachePlan(ctx, s, use)
 	if err != nil {
 		return err
+	}
+	kept := 0
+	for _, st := range plan.Statements {
+		if st.Keep {
+			kept++
+		}
 	}
 	if kept == 0 {
 		return change.ErrNothing
@@ -88,14 +95,14 @@ func (t *task) cache(ctx context.Context, s *change.Site, h host.Host, dir strin
 	}
 	t.tested = true // that nothing else writes is seen and not proven
 	t.what = append(t.what, fmt.Sprintf("keep the answers of %d statements in a query cache, as long as only this app writes", kept))
-	return t.writeCache(h, dir, plan)
+	return t.writeCache(h, dir, plan, use.Driver)
 }
 
 // onlyProcess refuses a site with another app, or with several processes of this one:
 // a cache sees the writes of its own process only.
 func onlyProcess(s *change.Site, service string) error {
 	for _, o := range s.Target.WithRole(iikanji.RoleApp) {
-		if o.Name != service && !withoutDatabase(s, o.Name) {
+		if o.Name != service && !importsNone(s, o.Name, mayWrite) {
 			return &UnsafeError{"the app " + o.Name + " may write to the database, too"}
 		}
 	}
@@ -108,9 +115,19 @@ func onlyProcess(s *change.Site, service string) error {
 	return nil
 }
 
-// withoutDatabase reports whether the source of a Go app opens no database and starts
-// no program: no file of it imports a package that could.
-func withoutDatabase(s *change.Site, service string) bool {
+// onlyApp refuses a site of SQLite files with another app that may change files.
+func onlyApp(s *change.Site, service string) error {
+	for _, o := range s.Target.WithRole(iikanji.RoleApp) {
+		if o.Name != service && !importsNone(s, o.Name, mayChangeFiles) {
+			return &UnsafeError{"the app " + o.Name + " may change files, too"}
+		}
+	}
+	return nil
+}
+
+// importsNone reports whether no file in the source of a Go app imports a package of a
+// kind, as those by which a program reaches a database or starts another one.
+func importsNone(s *change.Site, service string, kind func(*ast.ImportSpec) bool) bool {
 	source, err := sourceOf(s, service)
 	if err != nil {
 		return false
@@ -133,7 +150,7 @@ func withoutDatabase(s *change.Site, service string) bool {
 			return err
 		}
 		files++
-		found = found || slices.ContainsFunc(f.Imports, mayWrite)
+		found = found || slices.ContainsFunc(f.Imports, kind)
 		return nil
 	})
 	return err == nil && files > 0 && !found
@@ -156,6 +173,11 @@ func mayWrite(spec *ast.ImportSpec) bool {
 	return !slices.ContainsFunc(harmlessModules, func(m string) bool { return strings.HasPrefix(path, m) })
 }
 
+// mayChangeFiles reports whether an imported package may change files of the host.
+func mayChangeFiles(spec *ast.ImportSpec) bool {
+	return mayWrite(spec) || slices.Contains([]string{`"os"`, `"io/ioutil"`}, spec.Path.Value)
+}
+
 // modulePath is the import path of the module in a folder.
 func modulePath(h host.Host, dir string) (string, error) {
 	body, err := h.Read(filepath.Join(dir, "go.mod"))
@@ -169,15 +191,10 @@ func modulePath(h host.Host, dir string) (string, error) {
 	return module, nil
 }
 
-// cachePlan makes the plan for the app's statements, and counts those whose answers
-// are kept.
-func (t *task) cachePlan(ctx context.Context, s *change.Site, statements []lever.Statement) (plan sqlcache.Plan, kept int, err error) {
-	schema, err := cacheSchema(ctx, s)
-	if err != nil {
-		return plan, 0, err
-	}
+// cachePlan makes the plan for the app's statements.
+func (t *task) cachePlan(ctx context.Context, s *change.Site, use *lever.CacheSource) (plan sqlcache.Plan, err error) {
 	var texts []string
-	for _, st := range statements {
+	for _, st := range use.Statements {
 		if !st.Whole {
 			continue // it empties the cache if it writes
 		}
@@ -186,19 +203,37 @@ func (t *task) cachePlan(ctx context.Context, s *change.Site, statements []lever
 		}
 		texts = append(texts, st.Text)
 	}
-	plan, _ = cacheplan.Build(schema, texts)
-	for _, st := range plan.Statements {
-		if st.Keep {
-			kept++
+	if use.OfFiles() {
+		if err := onlyApp(s, t.service); err != nil {
+			return plan, err
 		}
+		for _, text := range texts {
+			if definesTrigger.MatchString(text) {
+				return plan, &UnsafeError{"the app defines a trigger: files that it makes later may have others than those of now"}
+			}
+		}
+		definitions, err := fileDefinitions(ctx, s, t.service)
+		if err != nil {
+			return plan, err
+		}
+		plan, _, err = cacheplan.BuildSQLite(ctx, definitions, texts)
+		return plan, err
 	}
-	return plan, kept, nil
+	schema, err := cacheSchema(ctx, s)
+	if err != nil {
+		return plan, err
+	}
+	plan, _ = cacheplan.Build(schema, texts)
+	return plan, nil
 }
+
+// definesTrigger finds a statement that makes a trigger.
+var definesTrigger = regexp.MustCompile(`(?i)\bCREATE\s+(?:TEMP\s+|TEMPORARY\s+)?TRIGGER\b`)
 
 // writeCache writes the package of the cache into the copy. A folder of that name
 // with other files is left alone.
-func (t *task) writeCache(h host.Host, dir string, plan sqlcache.Plan) error {
-	files, err := cacheplan.Files(plan)
+func (t *task) writeCache(h host.Host, dir string, plan sqlcache.Plan, driver string) error {
+	files, err := cacheplan.FilesFor(plan, driver)
 	if err != nil {
 		return err
 	}

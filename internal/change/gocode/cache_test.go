@@ -157,25 +157,7 @@ func TestCache(t *testing.T) {
 	}
 	asked("1 1 1 0 true", 4) // State has asked once
 	site := a.site()
-	c, err := change.Plan(t.Context(), site, cacheRemedy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(c.Weakens, []iikanji.Promise{iikanji.TestedOnly}) || !strings.Contains(c.Says, "keep the answers of 1 statements in a query cache") {
-		t.Errorf("%s weakens %v", c.Says, c.Weakens)
-	}
-	h, err := history.Open(filepath.Join(a.Dir, "history"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
-	ex := &change.Executor{Hands: site, Journal: h, Policy: iikanji.Policy{Allow: c.Weakens}}
-	if err := h.AddChange(c, change.Diff(c)); err != nil {
-		t.Fatal(err)
-	}
-	if err := ex.Apply(t.Context(), c.ID); err != nil {
-		t.Fatal(err)
-	}
+	c, ex := applyCache(t, site, a.Dir)
 	asked("1 1 1 0 true", 2) // two of four answers come from memory
 	asked("0 0 0 1 true", 2) // initialize has emptied it
 	if _, err := change.Plan(t.Context(), site, cacheRemedy); !errors.Is(err, change.ErrNothing) {
@@ -259,4 +241,29 @@ func edit(s *change.Site, how func(*change.Service)) {
 	svc := s.Services[changetest.Service]
 	how(&svc)
 	s.Services[changetest.Service] = svc
+}
+
+// applyCache plans the cache of one statement and applies it. Its history is below dir.
+func applyCache(t *testing.T, site *change.Site, dir string) (*iikanji.Change, *change.Executor) {
+	t.Helper()
+	c, err := change.Plan(t.Context(), site, cacheRemedy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(c.Weakens, []iikanji.Promise{iikanji.TestedOnly}) || !strings.Contains(c.Says, "keep the answers of 1 statements in a query cache") {
+		t.Errorf("%s weakens %v", c.Says, c.Weakens)
+	}
+	h, err := history.Open(filepath.Join(dir, "history"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.Close() })
+	ex := &change.Executor{Hands: site, Journal: h, Policy: iikanji.Policy{Allow: c.Weakens}}
+	if err := h.AddChange(c, change.Diff(c)); err != nil {
+		t.Fatal(err)
+	}
+	if err := ex.Apply(t.Context(), c.ID); err != nil {
+		t.Fatal(err)
+	}
+	return c, ex
 }

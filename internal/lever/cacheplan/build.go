@@ -2,6 +2,7 @@ package cacheplan
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 
@@ -25,17 +26,36 @@ type Reason struct {
 // once. The reasons are those of the statements that are not kept or listed.
 func Build(s *Schema, texts []string) (sqlcache.Plan, []Reason) {
 	b := &builder{schema: s, keys: map[string]map[string]bool{}}
-	seen := map[string]bool{}
-	for _, text := range texts {
-		folded := sqlcache.Fold(sqlcache.MySQL, text)
-		if seen[folded] {
-			continue
-		}
-		seen[folded] = true
+	for folded, text := range distinct(sqlcache.MySQL, texts) {
 		b.read(text, folded)
 	}
+	return b.plan()
+}
+
+// distinct yields the folded form and the text of each statement, once for each form.
+func distinct(d sqlcache.Dialect, texts []string) iter.Seq2[string, string] {
+	return func(yield func(folded, text string) bool) {
+		seen := map[string]bool{}
+		for _, text := range texts {
+			folded := sqlcache.Fold(d, text)
+			if seen[folded] {
+				continue
+			}
+			seen[folded] = true
+			if !yield(folded, text) {
+				return
+			}
+		}
+	}
+}
+
+// plan makes the plan for the statements that were read.
+func (b *builder) plan() (sqlcache.Plan, []Reason) {
 	b.chooseKeys()
-	plan := sqlcache.Plan{SelectsOnlyRead: !s.Routines, Tables: b.tables()}
+	plan := sqlcache.Plan{SelectsOnlyRead: !b.schema.Routines, Tables: b.tables()}
+	if b.file {
+		plan.Dialect = sqlcache.SQLite
+	}
 	for _, p := range b.parsed {
 		st, why := b.statement(p)
 		if why != "" {
@@ -53,7 +73,9 @@ type parsed struct {
 	text   string
 	folded string
 	node   ast.StmtNode
+	args   []int       // argument of each placeholder
 	groups map[int]int // group of each argument
+	access *access     // what a statement of SQLite reads and writes
 	// reads are the tables of a SELECT that may be kept.
 	reads []tableRead
 	why   string // not to be kept
@@ -67,6 +89,7 @@ type tableRead struct {
 
 type builder struct {
 	schema  *Schema
+	file    bool // the database is a file of SQLite
 	parsed  []*parsed
 	reasons []Reason
 	keys    map[string]map[string]bool // key columns of the plan by table
@@ -78,7 +101,7 @@ func (b *builder) read(text, folded string) {
 		b.reasons = append(b.reasons, Reason{text, "the statement does not parse"})
 		return
 	}
-	p := &parsed{text: text, folded: folded, node: node, groups: groupsOf(text)}
+	p := &parsed{text: text, folded: folded, node: node, groups: groupsOf(sqlcache.MySQL, text)}
 	number(node)
 	if q, ok := node.(*ast.SelectStmt); ok {
 		p.reads, p.why = b.selectReads(p, q)
@@ -87,9 +110,9 @@ func (b *builder) read(text, folded string) {
 }
 
 // groupsOf maps each argument to its placeholder in the folded text.
-func groupsOf(text string) map[int]int {
+func groupsOf(d sqlcache.Dialect, text string) map[int]int {
 	out := map[int]int{}
-	for g, args := range sqlcache.Groups(sqlcache.MySQL, text) {
+	for g, args := range sqlcache.Groups(d, text) {
 		for _, a := range args {
 			out[a] = g
 		}
@@ -152,6 +175,9 @@ func (b *builder) tables() []sqlcache.Table {
 
 // statement gives the plan's entry; nil means that the statement stays out.
 func (b *builder) statement(p *parsed) (*sqlcache.Statement, string) {
+	if b.file {
+		return b.fileStatement(p), ""
+	}
 	st := &sqlcache.Statement{Text: p.folded}
 	switch n := p.node.(type) {
 	case *ast.SelectStmt:

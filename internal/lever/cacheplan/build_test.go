@@ -49,6 +49,22 @@ func show(s sqlcache.Statement) string {
 	return strings.TrimSuffix(b.String(), "; ")
 }
 
+// planned is what a plan has for a statement, as show prints it, and why it has nothing.
+func planned(plan sqlcache.Plan, reasons []Reason, text string) (got, why string) {
+	folded := sqlcache.Fold(plan.Dialect, text)
+	for _, s := range plan.Statements {
+		if s.Text == folded {
+			got = show(s)
+		}
+	}
+	for _, r := range reasons {
+		if r.Text == text {
+			why = r.Why
+		}
+	}
+	return got, why
+}
+
 // The reads that make id, name, user_id and post_id key columns come first.
 var table = []struct{ text, want, why string }{
 	{"SELECT * FROM users WHERE id = ?", "r users id:[0][]", ""},
@@ -107,18 +123,7 @@ func TestBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range table {
-		folded := sqlcache.Fold(sqlcache.MySQL, c.text)
-		got, why := "", ""
-		for _, s := range plan.Statements {
-			if s.Text == folded {
-				got = show(s)
-			}
-		}
-		for _, r := range reasons {
-			if r.Text == c.text {
-				why = r.Why
-			}
-		}
+		got, why := planned(plan, reasons, c.text)
 		if c.why == "-" { // a table more than needed is allowed, one less is not
 			for _, w := range strings.Split(c.want, "; ") {
 				if !strings.Contains(got+"; ", w+"; ") {

@@ -49,7 +49,7 @@ func TestReadSchemaRefuses(t *testing.T) {
 // only, and says the same plan.
 func TestFiles(t *testing.T) {
 	plan, _ := Build(schema(t), []string{"SELECT * FROM users WHERE id = ?", "SELECT id FROM users WHERE name = 'a\"b'", "UPDATE users SET score = ? WHERE id = 5"})
-	files, err := Files(plan)
+	files, err := FilesFor(plan, "mysql")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func (c *client) read(ctx context.Context) error {
 		c.failed.Add(1)
 		return ctx.Err()
 	}
-	q.group = fold(q.group)
+	q.group = c.fold(q.group)
 	c.h.add(c.number, input{reads: true, asked: q}, out, from, to, false)
 	return nil
 }
@@ -77,7 +77,7 @@ func askTable(ctx context.Context, db queryer, q question) (string, error) {
 // change draws a write: its text, its arguments and its effect.
 func (c *client) change() (text string, args []any, e effect) {
 	id, group, value := c.id(), c.spelling(), c.values.Add(1)
-	folded := fold(group)
+	folded := c.fold(group)
 	switch c.rng.IntN(13) {
 	case 0, 1:
 		return SetValue, []any{value, id}, effect{verb: setValue, id: id, value: value}
@@ -94,7 +94,11 @@ func (c *client) change() (text string, args []any, e effect) {
 		return InsertTwo, []any{id, group, value, other, group, two},
 			effect{verb: insert, rows: []row{{id, folded, value}, {other, folded, two}}}
 	case 9:
-		return Put, []any{id, group, value, value}, effect{verb: put, rows: []row{{id, folded, value}}}
+		text := Put
+		if c.SQLite {
+			text = PutSQLite
+		}
+		return text, []any{id, group, value, value}, effect{verb: put, rows: []row{{id, folded, value}}}
 	case 10:
 		return UnlistedSet, []any{value, id}, effect{verb: setValue, id: id, value: value}
 	}
@@ -121,7 +125,7 @@ func (c *client) write(ctx context.Context) error {
 }
 
 // record adds a write. After a refusal of the server it had no effect; after
-// any other error nobody knows.
+// the outcome of any other error is unknown.
 func (c *client) record(effects []effect, err error, from time.Time) {
 	to := time.Now()
 	if refused(err) {
@@ -203,7 +207,7 @@ func (c *client) outside(ctx context.Context) error {
 
 // kill ends a connection of the pool, in the middle of whatever it does.
 func (c *client) kill(ctx context.Context) error {
-	if c.rng.Float64() >= c.trouble {
+	if c.SQLite || c.rng.Float64() >= c.trouble {
 		return nil
 	}
 	var id int64

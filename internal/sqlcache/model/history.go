@@ -38,7 +38,7 @@ func (h *history) add(client int, in input, out string, from, to time.Time, unkn
 		Call: from.Sub(h.start).Nanoseconds(), Return: end})
 }
 
-// checkLimit bounds the search for an order.
+// checkLimit bounds the search for an order, which is given up then.
 const checkLimit = 30 * time.Second
 
 // explainLimit bounds the search for the call to name in a Violation.

@@ -17,8 +17,12 @@ type row struct {
 // A state is the table, ordered by id.
 type state []row
 
-// fold gives texts that utf8mb4_general_ci takes for equal one spelling.
-func fold(group string) string {
+// fold gives texts that the column's collation takes for equal one spelling: NOCASE in
+// SQLite, utf8mb4_general_ci otherwise.
+func (s Setup) fold(group string) string {
+	if s.SQLite {
+		return strings.ToLower(group) // the only letter beyond ASCII is small
+	}
 	return strings.NewReplacer("é", "e").Replace(strings.ToLower(strings.TrimRight(group, " ")))
 }
 

@@ -20,6 +20,9 @@ const (
 	InsertTwo     = "INSERT INTO m (id, grp, val) VALUES (?, ?, ?), (?, ?, ?)"
 	Put           = "INSERT INTO m (id, grp, val) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE val = ?"
 
+	// PutSQLite is Put in the dialect of SQLite.
+	PutSQLite = "INSERT INTO m (id, grp, val) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET val = ?"
+
 	UnlistedSet   = "UPDATE m SET val = ? WHERE id + 0 = ?"
 	UnlistedClear = "DELETE FROM m"
 )
@@ -28,3 +31,8 @@ const (
 // with and without an accent, for equal.
 const Create = `CREATE TABLE m (id INT PRIMARY KEY, grp VARCHAR(20) NOT NULL, val BIGINT NOT NULL, KEY (grp))
 	ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci`
+
+// CreateSQLite makes the table in a file of SQLite. The collation takes upper and lower
+// case of ASCII for equal.
+const CreateSQLite = `CREATE TABLE m (id INTEGER PRIMARY KEY, grp TEXT NOT NULL COLLATE NOCASE, val INTEGER NOT NULL);
+	CREATE INDEX m_grp ON m (grp)`

@@ -16,6 +16,12 @@ import (
 // A KILL that comes after the statement's commit replaces its answer by an error.
 func refused(err error) bool {
 	const interrupted, killed, shutdown = 1317, 1927, 1053
+	var file interface{ Code() int }
+	if errors.As(err, &file) {
+		const busy, locked, constraint = 5, 6, 19 // of SQLite, in the low byte
+		code := file.Code() & 0xff
+		return code == busy || code == locked || code == constraint
+	}
 	var e *mysql.MySQLError
 	if !errors.As(err, &e) {
 		return false
@@ -48,7 +54,7 @@ func (s *SlowConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &slowConn{mysqlConn: c.(mysqlConn), slow: s}, nil
+	return &slowConn{baseConn: c.(baseConn), slow: s}, nil
 }
 
 func (s *SlowConnector) pause() {
@@ -57,13 +63,12 @@ func (s *SlowConnector) pause() {
 	}
 }
 
-// mysqlConn is what the driver's connections can do.
-type mysqlConn interface {
+// baseConn is what the connections of the drivers can do.
+type baseConn interface {
 	driver.Conn
 	driver.ConnBeginTx
 	driver.ConnPrepareContext
 	driver.ExecerContext
-	driver.NamedValueChecker
 	driver.Pinger
 	driver.QueryerContext
 	driver.SessionResetter
@@ -71,30 +76,38 @@ type mysqlConn interface {
 }
 
 type slowConn struct {
-	mysqlConn
+	baseConn
 	slow *SlowConnector
 	late chan struct{} // closed when the late command was answered; nil: there is none
 }
 
 func (c *slowConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
-	tx, err := c.mysqlConn.BeginTx(ctx, o)
+	tx, err := c.baseConn.BeginTx(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	return &slowTx{tx, c}, nil
 }
 
-func (c *slowConn) IsValid() bool { return c.late == nil && c.mysqlConn.IsValid() }
+// CheckNamedValue converts an argument as the driver does, if it has a way of its own.
+func (c *slowConn) CheckNamedValue(v *driver.NamedValue) error {
+	if n, ok := c.baseConn.(driver.NamedValueChecker); ok {
+		return n.CheckNamedValue(v)
+	}
+	return driver.ErrSkip
+}
+
+func (c *slowConn) IsValid() bool { return c.late == nil && c.baseConn.IsValid() }
 
 func (c *slowConn) Close() error {
 	if c.late != nil {
 		go func() {
 			<-c.late
-			c.mysqlConn.Close()
+			c.baseConn.Close()
 		}()
 		return nil
 	}
-	return c.mysqlConn.Close()
+	return c.baseConn.Close()
 }
 
 type slowTx struct {
@@ -108,7 +121,7 @@ func (t *slowTx) Commit() error {
 		return mysql.ErrInvalidConn
 	}
 	if rand.Float64() < commitsLost*t.conn.slow.lost {
-		return t.conn.later(func() { _ = t.Tx.Commit() }) // its answer reaches nobody
+		return t.conn.later(func() { _ = t.Tx.Commit() }) // its answer is lost
 	}
 	return t.Tx.Commit()
 }
@@ -135,7 +148,7 @@ func (c *slowConn) ResetSession(ctx context.Context) error {
 	if c.late != nil {
 		return driver.ErrBadConn
 	}
-	return c.mysqlConn.ResetSession(ctx)
+	return c.baseConn.ResetSession(ctx)
 }
 
 // Rollback sends nothing through a lost connection.
@@ -152,7 +165,7 @@ func (c *slowConn) QueryContext(ctx context.Context, text string, args []driver.
 		return nil, mysql.ErrInvalidConn
 	}
 	defer c.slow.pause()
-	return c.mysqlConn.QueryContext(ctx, text, args)
+	return c.baseConn.QueryContext(ctx, text, args)
 }
 
 func (c *slowConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
@@ -162,8 +175,8 @@ func (c *slowConn) ExecContext(ctx context.Context, text string, args []driver.N
 	}
 	if c.loses() {
 		args = slices.Clone(args)
-		return nil, c.later(func() { _, _ = c.mysqlConn.ExecContext(context.Background(), text, args) })
+		return nil, c.later(func() { _, _ = c.baseConn.ExecContext(context.Background(), text, args) })
 	}
 	defer c.slow.pause()
-	return c.mysqlConn.ExecContext(ctx, text, args)
+	return c.baseConn.ExecContext(ctx, text, args)
 }
