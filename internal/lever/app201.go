@@ -14,13 +14,13 @@ import (
 	"github.com/iikanji/iikanji/internal/lever/sqltext"
 )
 
-// newApp201 finds queries of which only the first row is used, and counts that are
+// newApp201 finds queries whose first row alone is used, and counts that are
 // only compared with zero.
 func newApp201(f Facts) *Lever {
 	return newLever("APP201", "only the first row is used", RowOrder, func(r *reporter) error {
 		l := &firstRow{reporter: r, facts: f, calls: callsOf(r.pass)}
 		for _, c := range l.calls.Calls {
-			if c.Text == nil || c.Text.Holes > 0 || skipped(r.pass, c.Pos()) {
+			if c.Text == nil || c.Text.Holes > 0 || leftAlone(r.pass, c) {
 				continue
 			}
 			if s, err := parse(c.SQL()); err == nil && s.selects() != nil && s.selects().Limit == nil {

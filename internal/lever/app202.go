@@ -18,7 +18,7 @@ func newApp202(f Facts) *Lever {
 	return newLever("APP202", "a loop over rows stops early", RowOrder, func(r *reporter) error {
 		l := &stopping{firstRow{reporter: r, facts: f, calls: callsOf(r.pass)}}
 		for _, c := range l.calls.Calls {
-			if c.Text == nil || c.Text.Holes > 0 || skipped(r.pass, c.Pos()) {
+			if c.Text == nil || c.Text.Holes > 0 || leftAlone(r.pass, c) {
 				continue
 			}
 			if s, err := parse(c.SQL()); err == nil && s.selects() != nil && s.selects().Limit == nil && !f.atMostOne(s.selects()) {

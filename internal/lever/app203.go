@@ -15,13 +15,13 @@ import (
 	"github.com/iikanji/iikanji/internal/lever/sqltext"
 )
 
-// newApp203 finds wide columns that a query reads into a struct and that no code
-// reads from it.
+// newApp203 finds columns that a query reads into a struct and that no code reads from it:
+// wide ones, and many small ones of a SQLite file.
 func newApp203(f Facts) *Lever {
-	return newLever("APP203", "columns that no code reads", NoPromise, func(r *reporter) error {
+	return newLever("APP203", "columns that no code reads", RowOrder, func(r *reporter) error {
 		l := &unread{reporter: r, facts: f, calls: callsOf(r.pass), flows: map[*types.Struct]*rowFlow{}}
 		for _, c := range l.calls.Calls {
-			if c.Text == nil || c.Text.Holes > 0 || skipped(r.pass, c.Pos()) {
+			if c.Text == nil || c.Text.Holes > 0 || leftAlone(r.pass, c) {
 				continue
 			}
 			dests, row := l.rows(c)
@@ -41,6 +41,7 @@ type unread struct {
 	facts Facts
 	calls *sqlcall.Result
 	flows map[*types.Struct]*rowFlow
+	pools *pools // nil until it is needed
 }
 
 func structTag(tag, key string) string { return reflect.StructTag(tag).Get(key) }
@@ -179,6 +180,9 @@ func (l *unread) narrow(c *sqlcall.Call, s *statement, needed, dropped []string,
 		}
 		large = l.large(t, dropped)
 		edits, ok = starEdits(s, c.Text.Raw(), existing(t, needed))
+		if small := existing(t, dropped); len(large) == 0 && ok && l.slow(c, sel, len(existing(t, needed)), len(small)) {
+			l.slim(c, s, small, edits)
+		}
 	case stars == 0:
 		large, edits, ok = l.listEdits(s, names, dropped)
 	}
@@ -191,6 +195,36 @@ func (l *unread) narrow(c *sqlcall.Call, s *statement, needed, dropped []string,
 		if texts, ok := c.Text.Edits(edits...); ok {
 			p.fixes = suggested("Read only the columns that are used", texts)
 		}
+	}
+	l.report(p)
+}
+
+// leastSmall is the number of small columns from which on they are worth leaving out.
+const leastSmall = 3
+
+// slow reports whether a call reads a list from a SQLite file, and as many small columns
+// that no code reads as others: the driver fetches and converts each value by itself.
+func (l *unread) slow(c *sqlcall.Call, sel *tidb.SelectStmt, needed, dropped int) bool {
+	if c.Op != sqlcall.Select || dropped < max(leastSmall, needed) || limitOne(sel) || l.facts.atMostOne(sel) {
+		return false
+	}
+	if l.pools == nil {
+		l.pools = newPools(l.pass)
+	}
+	return l.pools.of(c.Handle.Expr) == filePool
+}
+
+// slim reports a list of a SQLite file that can leave small columns out. Where it has no
+// order, an index that has all columns may give another one.
+func (l *unread) slim(c *sqlcall.Call, s *statement, small []string, edits []sqltext.Edit) {
+	texts, ok := c.Text.Edits(edits...)
+	if !ok {
+		return
+	}
+	p := place{node: c.Expr, statements: []string{s.sql}, what: fmt.Sprintf("%s are read from a SQLite file and by no code", strings.Join(small, ", ")),
+		how: "name the columns that are used", fixes: suggested("Read only the columns that are used", texts)}
+	if s.selects().OrderBy == nil {
+		p.promise = RowOrder
 	}
 	l.report(p)
 }
@@ -294,7 +328,7 @@ func starEdits(s *statement, raw bool, columns []string) ([]sqltext.Edit, bool) 
 	return edits, restored(after.node) == restored(s.node)
 }
 
-// reserved are reserved words of MySQL and MariaDB that schemas use as names.
+// reserved are reserved words of MySQL, MariaDB and SQLite that schemas use as names.
 var reserved = strings.Fields(`accessible add all alter analyze and as asc before between bigint binary blob both by call cascade case change char
 character check collate column condition constraint continue convert create cross cursor database databases day_hour dec decimal declare default
 delayed delete desc describe distinct div double drop dual each else end enclosed escaped except exists exit explain false fetch float for force
@@ -304,7 +338,8 @@ modifies natural not null numeric of offset on optimize option optionally or ord
 procedure purge range rank read reads real recursive references regexp release rename repeat replace require resignal restrict return returning
 revoke right rlike row rows row_number schema schemas select sensitive separator set show signal smallint spatial specific sql ssl starting stored
 straight_join system table terminated then tinyint to trailing trigger true undo union unique unlock unsigned update usage use user using values
-varbinary varchar varying virtual when where while window with write xor year_month zerofill`)
+varbinary varchar varying virtual when where while window with write xor year_month zerofill
+autoincrement commit deferrable escape isnull nothing notnull transaction`)
 
 // quoteName writes a column as the statement writes names: in backquotes where it
 // uses them or the name needs them.

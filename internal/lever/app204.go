@@ -17,7 +17,7 @@ func newApp204(f Facts) *Lever {
 		l := &rowByRow{reporter: r, facts: f, calls: callsOf(r.pass)}
 		l.still = quietness{pass: r.pass, calls: l.calls}
 		for _, c := range l.calls.Calls {
-			if c.Op == sqlcall.Exec && c.Loop != nil && c.Text != nil && c.Text.Holes == 0 && !skipped(r.pass, c.Pos()) {
+			if c.Op == sqlcall.Exec && c.Loop != nil && c.Text != nil && c.Text.Holes == 0 && !leftAlone(r.pass, c) {
 				l.visit(c)
 			}
 		}
@@ -56,9 +56,14 @@ type execution struct {
 	body     *ast.BlockStmt
 	moved    []ast.Stmt // the Exec and the check of its error
 	prepared []ast.Stmt // statements that prepare and close, to be removed
-	// element is the variable of the loop that the handling of an error names, as in
-	// the error's text; nil if it names none.
+	// element is the variable of the loop that the handling of an error of a named
+	// statement names, as in the error's text; nil if it names none.
 	element *ast.Ident
+	// ownError is the variable of the error if another statement of the body declares
+	// it: the second loop declares its own.
+	ownError types.Object
+	// elements are the arguments that the handling of an error names otherwise.
+	elements []namedArgument
 }
 
 // execution checks that the rewrite keeps the meaning.
@@ -89,7 +94,7 @@ func (l *rowByRow) execution(c *sqlcall.Call, ins rowInsert) (*execution, bool) 
 	if _, labeled := parentOf(l.pass, c.Loop).(*ast.LabeledStmt); labeled || e.rows == 0 || c.Spread {
 		return nil, false
 	}
-	return e, e.split() && e.argumentsKeep() && e.othersQuiet() && e.movedIndependent() && e.preparation()
+	return e, e.split() && e.errorKeeps() && e.argumentsKeep() && e.othersQuiet() && e.movedIndependent() && e.preparation()
 }
 
 // split finds the statements of the body that execute and check.
@@ -249,30 +254,6 @@ func (e *execution) changed(obj types.Object) bool {
 	return found
 }
 
-// othersQuiet reports whether the rest of the body sends nothing, and returns in
-// the middle only where a transaction takes the rows back.
-func (e *execution) othersQuiet() bool {
-	tx := e.handle().Kind == sqlcall.Tx
-	for _, s := range e.body.List {
-		if slices.Contains(e.moved, s) {
-			continue
-		}
-		if !e.still.quiet(s) {
-			return false
-		}
-		returns := false
-		ast.Inspect(s, func(n ast.Node) bool {
-			_, is := n.(*ast.ReturnStmt)
-			returns = returns || is
-			return true
-		})
-		if returns && !tx {
-			return false
-		}
-	}
-	return true
-}
-
 // movedIndependent reports whether the statements that leave the loop use nothing
 // that is declared in it, but for the arguments, and declare nothing that stays.
 func (e *execution) movedIndependent() bool {
@@ -298,7 +279,7 @@ func (e *execution) movedIndependent() bool {
 			if _, isField := obj.(*types.Var); isField && obj.(*types.Var).IsField() {
 				return true
 			}
-			if moved && e.nameable(id) {
+			if moved && (obj == e.ownError || e.nameable(id)) {
 				return true
 			}
 			ok = false
@@ -306,25 +287,6 @@ func (e *execution) movedIndependent() bool {
 		return true
 	})
 	return ok && e.handleKeeps()
-}
-
-// nameable reports whether an identifier is the element that a named statement sends,
-// within the handling of its error. That code then names the first element of the
-// chunk that failed.
-func (e *execution) nameable(id *ast.Ident) bool {
-	loop, isRange := e.loop.(*ast.RangeStmt)
-	check, isIf := e.moved[len(e.moved)-1].(*ast.IfStmt)
-	if !isRange || !isIf || !e.call.Named || len(e.call.Args) != 1 || id.Pos() < check.Body.Pos() {
-		return false
-	}
-	arg, isIdent := ast.Unparen(e.call.Args[0]).(*ast.Ident)
-	value, isValue := loop.Value.(*ast.Ident)
-	info := e.pass.TypesInfo
-	if !isIdent || !isValue || info.ObjectOf(id) != info.ObjectOf(value) || info.ObjectOf(arg) != info.ObjectOf(value) {
-		return false
-	}
-	e.element = value
-	return true
 }
 
 // handle is what the new statement goes through.

@@ -87,10 +87,11 @@ func (e *execution) sends(source *sourceText, chunk string) (string, bool) {
 		if e.element != nil {
 			name = lead + "// An error names the first row of its statement.\n" + lead + e.element.Name + " := " + chunk + "[0]\n"
 		}
-		return name + lead + source.text(first, argStart) + chunk + source.text(argEnd, last), true
+		return name + lead + e.opening(source, argStart) + chunk + source.text(argEnd, last), true
 	}
 	query, ok := e.query(source, chunk)
-	if !ok {
+	names, ok2 := e.namesFirst(lead, chunk)
+	if !ok || !ok2 {
 		return "", false
 	}
 	if c.Prepared != nil {
@@ -99,18 +100,26 @@ func (e *execution) sends(source *sourceText, chunk string) (string, bool) {
 			context = source.text(c.Context.Pos(), c.Context.End()) + ", "
 		}
 		call := fmt.Sprintf("%s.%s(%s%s, %s...)", source.text(e.handle().Expr.Pos(), e.handle().Expr.End()), c.Name, context, query, chunk)
-		return lead + source.text(first, c.Expr.Pos()) + call + source.text(c.Expr.End(), last), true
+		return names + lead + e.opening(source, c.Expr.Pos()) + call + source.text(c.Expr.End(), last), true
 	}
-	return lead + source.text(first, c.QueryArg.Pos()) + query + source.text(c.QueryArg.End(), argStart) +
+	return names + lead + e.opening(source, c.QueryArg.Pos()) + query + source.text(c.QueryArg.End(), argStart) +
 		chunk + "..." + strings.TrimPrefix(strings.TrimLeft(source.text(argEnd, last), " \t\n"), ","), true
+}
+
+// opening is the text of the moved statements up to a position in the call. The loop
+// that sends declares the error's variable if the other loop does.
+func (e *execution) opening(source *sourceText, to token.Pos) string {
+	first := e.moved[0].Pos()
+	if e.ownError == nil {
+		return source.text(first, to)
+	}
+	at := e.assignment().TokPos
+	return source.text(first, at) + ":" + source.text(at, to)
 }
 
 // query is the expression of the statement for the rows of a chunk.
 func (e *execution) query(source *sourceText, chunk string) (string, bool) {
-	arg := e.call.QueryArg
-	if e.call.Prepared != nil {
-		arg = e.call.Prepared.QueryArg
-	}
+	arg := e.queryArg()
 	rows := fmt.Sprintf("len(%s)/%d", chunk, e.ins.params)
 	if e.ins.params == 1 {
 		rows = fmt.Sprintf("len(%s)", chunk)
@@ -129,7 +138,7 @@ func (e *execution) query(source *sourceText, chunk string) (string, bool) {
 			return text + "+" + repeat, true
 		}
 	}
-	lit := e.call.Text.Literal()
+	lit, _ := ast.Unparen(arg).(*ast.BasicLit)
 	pos := e.call.Text.PosOf(e.ins.end)
 	if lit == nil || !pos.IsValid() {
 		return "", false

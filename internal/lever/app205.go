@@ -23,7 +23,7 @@ func newApp205(f Facts) *Lever {
 		l := &perElement{reporter: r, facts: f, calls: callsOf(r.pass)}
 		l.still = quietness{pass: r.pass, calls: l.calls}
 		for _, c := range l.calls.Calls {
-			if c.Loop != nil && c.Text != nil && !skipped(r.pass, c.Pos()) {
+			if c.Loop != nil && c.Text != nil && !leftAlone(r.pass, c) {
 				l.visit(c)
 			}
 		}
@@ -73,7 +73,7 @@ func (l *perElement) helpers() {
 			continue
 		}
 		for _, inner := range l.calls.Within(l.calls.Decl(fn)) {
-			if inner.Loop == nil && inner.Op != sqlcall.Exec && inner.Op != sqlcall.Prepare && len(inner.Args) > 0 && inner.Text != nil {
+			if inner.Loop == nil && inner.Op != sqlcall.Exec && inner.Op != sqlcall.Prepare && len(inner.Args) > 0 && inner.Text != nil && !inner.Handle.Faked {
 				p := place{node: call, statements: []string{inner.SQL()}, what: "each element of the loop calls " + fn.Name() + ", which sends a query",
 					how: "read the rows of all elements by one statement before the loop"}
 				if edits, ok := l.prefetch(call, fn, loop); ok {
@@ -135,7 +135,7 @@ type batch struct {
 func (l *perElement) batch(c *sqlcall.Call, s *statement) (*batch, bool) {
 	loop, ok := c.Loop.(*ast.RangeStmt)
 	b := &batch{perElement: l, call: c, s: s, loop: loop, multi: c.Op == sqlcall.Select}
-	if !ok || c.Op != sqlcall.Get && c.Op != sqlcall.Select || c.Callee.Pkg().Path() != "github.com/jmoiron/sqlx" ||
+	if !ok || c.Op != sqlcall.Get && c.Op != sqlcall.Select || !throughSqlx(c) ||
 		c.Spread || c.Named || c.QueryArg == nil || c.Text.Holes > 0 || c.Text.Expanded || c.Handle.Kind == sqlcall.Stmt ||
 		s.selects() == nil || sqltext.Locks(s.tokens) || !sqltext.Marked(s.tokens) || len(c.Args) != sqltext.Placeholders(s.tokens) {
 		return nil, false

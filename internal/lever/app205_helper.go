@@ -42,7 +42,7 @@ func (l *perElement) getterOf(d *ast.FuncDecl) (*getter, bool) {
 	}
 	calls := l.calls.Within(d)
 	if len(calls) != 1 || calls[0].Op != sqlcall.Get || calls[0].Text == nil || calls[0].Text.Holes > 0 || calls[0].Text.Expanded ||
-		calls[0].Named || calls[0].Spread || len(calls[0].Args) != 1 || calls[0].Callee.Pkg().Path() != "github.com/jmoiron/sqlx" {
+		calls[0].Named || calls[0].Spread || len(calls[0].Args) != 1 || !throughSqlx(calls[0]) {
 		return nil, false
 	}
 	g := &getter{call: calls[0], context: -1}

@@ -75,10 +75,11 @@ func (b *batch) edits() ([]analysis.TextEdit, bool) {
 	lines = append(lines, "}")
 	lines = append(lines, b.lookup(names, rowType, keyType)...)
 	indent := source.indent(b.loop.Pos())
-	return []analysis.TextEdit{
+	unused, ok := withoutText(b.pass, b.calls, source, c)
+	return append(unused,
 		edit(b.loop.Pos(), b.loop.Pos(), layOut(lines, indent)+indent),
 		edit(c.Expr.Pos(), c.Expr.End(), fmt.Sprintf("%s(%s, %s)", names.get, source.text(c.Dests[0].Pos(), c.Dests[0].End()), key)),
-	}, true
+	), ok
 }
 
 // layOut joins lines of code, indented by their braces; the first line has its

@@ -12,7 +12,9 @@ import (
 func cacheModule(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
-	files["go.mod"] = "module example.org/app\n\ngo 1.24\n"
+	if files["go.mod"] == "" {
+		files["go.mod"] = "module example.org/app\n\ngo 1.24\n"
+	}
 	for name, text := range files {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
 			t.Fatal(err)
@@ -40,6 +42,9 @@ func program(body string) string {
 const poolSource = `func pool() (*sql.DB, error) { return sql.Open("mysql", "dsn") }
 `
 
+const fileSource = `func pool(name string) (*sql.DB, error) { return sql.Open("sqlite", name) }
+`
+
 // TestCacheSource: the edits that switch a query cache on.
 func TestCacheSource(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -62,7 +67,11 @@ func TestCacheSource(t *testing.T) {
 			[]string{"func() ([]byte, error) {\n\tdefer sqlcache.Default.Outside()()"}},
 		"on already, with a program": {map[string]string{"main.go": strings.Replace(program("func pool() (*sql.DB, error) { return sql.Open(\"mysql+cache\", \"dsn\") }\n\nfunc initialize() error {\n\tdefer sqlcache.Default.Outside()()\n\treturn exec.Command(\"init.sh\").Run()\n}"),
 			"import (", "import (\n\t\"example.org/app/sqlcache\"", 1), "sqlcache/a.go": "package sqlcache\n\nimport \"database/sql\"\n\ntype cache struct{}\n\nfunc (cache) Outside() func() { sql.Register(\"x\", nil); return func() {} }\n\nvar Default cache\n"}, nil},
-		"on already": {map[string]string{"main.go": program("func pool() (*sql.DB, error) { return sql.Open(\"mysql+cache\", \"dsn\") }")}, nil},
+		"files": {map[string]string{"main.go": program(fileSource + "\nfunc initialize() error { return exec.Command(\"init.sh\").Run() }")},
+			[]string{`sql.Open("sqlite+cache", name)`, "defer sqlcache.Default.Outside()()"}},
+		"files of the other driver": {map[string]string{"main.go": program(strings.ReplaceAll(fileSource, "sqlite", "sqlite3"))}, []string{`_ "example.org/app/sqlcache"`, `sql.Open("sqlite3+cache", name)`}},
+		"files that are only read":  {map[string]string{"main.go": program(fileSource + "\nfunc read() (*os.File, error) { return os.OpenFile(\"a\", os.O_RDONLY, 0) }")}, []string{`"sqlite+cache"`}},
+		"on already":                {map[string]string{"main.go": program("func pool() (*sql.DB, error) { return sql.Open(\"mysql+cache\", \"dsn\") }")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := cacheModule(t, c.files)
@@ -115,8 +124,59 @@ func TestCacheBlockers(t *testing.T) {
 	}
 }
 
-// TestApp207: the place where a pool to MySQL is opened, with the statements that
-// read; nothing for other engines, or with a cache.
+// TestCacheFileBlockers: source in which a cache would not see every change of the files.
+// An app that also has a pool to MySQL gets the cache for that pool: then the same source
+// blocks nothing.
+func TestCacheFileBlockers(t *testing.T) {
+	const driver = "package sqlite\n\ntype Driver struct{}\n\nfunc MustRegisterScalarFunction(name string) {}\n\ntype Error struct{ code int }\n\nfunc (e *Error) Error() string { return \"\" }\n\nfunc (e *Error) Code() int { return e.code }\n"
+	for name, c := range map[string]struct {
+		body, imports string
+		want          string // of the blocker; "" for none
+	}{
+		"a file that is written":     {"func put() error { return os.WriteFile(\"a\", nil, 0o600) }", "os", "changes files by os.WriteFile"},
+		"a file that is replaced":    {"func put(a, b string) error { return os.Rename(a, b) }", "os", "changes files by os.Rename"},
+		"a function value":           {"var remove = os.Remove", "os", "changes files by os.Remove"},
+		"a file opened for writing":  {"func put() (*os.File, error) { return os.OpenFile(\"a\", os.O_RDWR, 0) }", "os", "opens a file for writing"},
+		"flags of a variable":        {"func put(flags int) (*os.File, error) { return os.OpenFile(\"a\", flags, 0) }", "os", "opens a file for writing"},
+		"a file that is cut":         {"func cut(f *os.File) error { return f.Truncate(0) }", "os", "os.Truncate"},
+		"a system call":              {"func remove() error { return syscall.Unlink(\"a\") }", "syscall", "changes files by syscall.Unlink"},
+		"a connection of the driver": {"func raw(c *sql.Conn) error { return c.Raw(func(any) error { return nil }) }", "", "a connection of the driver"},
+		"a function of SQL":          {"func add() { sqlite.MustRegisterScalarFunction(\"upper\") }", "modernc.org/sqlite", "sqlite.MustRegisterScalarFunction"},
+		"a driver by itself":         {"var d sqlite.Driver", "modernc.org/sqlite", "sqlite.Driver"},
+		"two drivers":                {"func other() (*sql.DB, error) { return sql.Open(\"sqlite3\", \"a\") }", "", "by two drivers, sqlite and sqlite3"},
+		"a computed driver":          {"func other(d string) (*sql.DB, error) { return sql.Open(d, \"file:a\") }", "", "the name of the driver is not a constant"},
+		"errors of the driver":       {"func code(err *sqlite.Error) int { return err.Code() }", "modernc.org/sqlite", ""},
+		"new files":                  {"func put() (*os.File, error) { return os.CreateTemp(\"\", \"x\") }", "os", ""},
+		"memory":                     {"func other() (*sql.DB, error) { return sql.Open(\"sqlite3\", \":memory:\") }", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := func(pool string) map[string]string {
+				source := "package main\n\nimport (\n\t\"database/sql\"\n"
+				if c.imports != "" {
+					source += "\t\"" + c.imports + "\"\n"
+				}
+				return map[string]string{"main.go": source + ")\n\n" + pool + "\n" + c.body + "\n\nfunc main() {}\n",
+					"go.mod":        "module example.org/app\n\ngo 1.24\n\nrequire modernc.org/sqlite v1.0.0\n\nreplace modernc.org/sqlite => ./driver\n",
+					"driver/go.mod": "module modernc.org/sqlite\n\ngo 1.24\n", "driver/driver.go": driver}
+			}
+			got, err := Cache(context.Background(), cacheModule(t, files(fileSource)), "example.org/app/sqlcache")
+			if err != nil || !got.OfFiles() || (c.want == "") != (len(got.Blockers) == 0) || !strings.Contains(strings.Join(got.Blockers, "\n"), c.want) {
+				t.Errorf("%+v, %v, want the blocker %q", got, err, c.want)
+			}
+			if name == "a computed driver" {
+				return // it may be that of MySQL as well as that of files
+			}
+			got, err = Cache(context.Background(), cacheModule(t, files(poolSource)), "example.org/app/sqlcache")
+			if err != nil || got.OfFiles() || len(got.Blockers) > 0 {
+				t.Errorf("with MySQL: %+v, %v", got, err)
+			}
+		})
+	}
+}
+
+// TestApp207: the place where a pool to MySQL or to files is opened, with the statements
+// that read; nothing for other engines, with a cache, or where the app reaches its files
+// by other ways.
 func TestApp207(t *testing.T) {
 	read := poolSource + "\nfunc names(db *sql.DB) {\n\tdb.Query(\"SELECT name FROM user\")\n\tdb.Exec(\"DELETE FROM user\")\n\tdb.Query(\" select id from user where id = ?\", 1)\n}"
 	for name, c := range map[string]struct {
@@ -125,7 +185,14 @@ func TestApp207(t *testing.T) {
 	}{
 		"mysql":          {read, 2},
 		"nothing read":   {poolSource, 0},
-		"sqlite":         {strings.ReplaceAll(read, `"mysql"`, `"sqlite3"`), -1},
+		"sqlite3":        {strings.ReplaceAll(read, `"mysql"`, `"sqlite3"`), 2},
+		"sqlite":         {strings.ReplaceAll(read, `"mysql"`, `"sqlite"`), 2},
+		"cached sqlite":  {strings.ReplaceAll(read, `"mysql"`, `"sqlite+cache"`), -1},
+		"in memory":      {strings.ReplaceAll(read, `"mysql", "dsn"`, `"sqlite", ":memory:"`), -1},
+		"copied files":   {strings.ReplaceAll(read, `"mysql"`, `"sqlite"`) + "\n\nfunc initialize() error { return os.CopyFS(\"data\", os.DirFS(\"originals\")) }", -1},
+		"workers":        {strings.ReplaceAll(read, `"mysql"`, `"sqlite"`) + "\n\nfunc start() error { return exec.Command(\"worker\").Start() }", -1},
+		"beside MySQL":   {read + "\n\nfunc files() (*sql.DB, error) { return sql.Open(\"sqlite\", \"a\") }", 2},
+		"postgres":       {strings.ReplaceAll(read, `"mysql"`, `"postgres"`), -1},
 		"cached":         {strings.ReplaceAll(read, `"mysql"`, `"mysql+cache"`), -1},
 		"computed":       {strings.ReplaceAll(read, `"mysql"`, `os.Args[1]`), -1},
 		"another Open":   {"func Open(a, b string) {}\n\nfunc pool() { Open(\"mysql\", \"dsn\") }", -1},

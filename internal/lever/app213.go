@@ -16,7 +16,9 @@ func newApp213(f Facts) *Lever {
 	return newLever("APP213", "reads more than it uses", TestedOnly, func(r *reporter) error {
 		o := &overreads{r: r, x: indexOf(r.pass), sql: r.pass.ResultOf[sqlcall.Analyzer].(*sqlcall.Result), facts: f, done: map[*types.Var]bool{}}
 		for _, c := range o.sql.Calls {
-			o.call(c)
+			if !c.Handle.Faked {
+				o.call(c)
+			}
 		}
 		return nil
 	}, indexAnalyzer, sqlcall.Analyzer)
@@ -38,6 +40,17 @@ type reading struct {
 	rows   *types.Var // the slice, or the *sql.Rows
 	first  *sqlcall.Call
 	cursor bool // rows is a *sql.Rows that a loop advances
+	// indirect: the text is set before the call, in a prepared statement or in a call
+	// of sqlx.In.
+	indirect bool
+}
+
+// from is where the arguments of a call are evaluated first.
+func from(c *sqlcall.Call) token.Pos {
+	if c.Text.In != nil {
+		return c.Text.In.Pos()
+	}
+	return c.Expr.Pos()
 }
 
 func (o *overreads) call(c *sqlcall.Call) {
@@ -46,7 +59,11 @@ func (o *overreads) call(c *sqlcall.Call) {
 		return
 	}
 	o.done[rd.rows] = true
-	for _, try := range []func(*reading) (place, bool){o.cut, o.filter, o.grouped, o.paged, o.ranged} {
+	tries := []func(*reading) (place, bool){o.cut, o.filter, o.grouped, o.paged, o.ranged}
+	if rd.indirect {
+		tries = tries[:2] // the others send the statement more than once, or move it
+	}
+	for _, try := range tries {
 		if p, ok := try(rd); ok {
 			p.node = rd.first.Expr
 			for _, c := range rd.calls {
@@ -81,16 +98,46 @@ func (o *overreads) reading(c *sqlcall.Call) *reading {
 		if other.Func != c.Func || !o.fills(other, rd) {
 			continue
 		}
-		s := shapeOf(other)
+		s := o.shapeOf(other)
 		if s == nil {
 			return nil
 		}
+		rd.indirect = rd.indirect || other.Text.Expanded || other.QueryArg == nil
 		rd.calls, rd.shapes = append(rd.calls, other), append(rd.shapes, s)
 	}
 	if len(rd.calls) == 0 || rd.cursor && len(rd.calls) > 1 || len(o.otherWrites(rd)) > 0 && rd.cursor {
 		return nil
 	}
 	return rd
+}
+
+// shapeOf reads the statement of a call, also of one that is prepared or that sqlx.In
+// expands; nil if it has another form.
+func (o *overreads) shapeOf(c *sqlcall.Call) *shape {
+	switch {
+	case c.Text == nil:
+		return nil
+	case !c.Text.Expanded:
+		if c.Spread {
+			return nil
+		}
+		return shapeWith(c, len(c.Args))
+	case c.Text.In == nil || !c.Spread || len(c.Args) != 1 || !o.expandedBy(c):
+		return nil
+	}
+	return shapeWith(c, len(c.Text.In.Args)-1)
+}
+
+// expandedBy reports whether the arguments of a call are those that sqlx.In returned
+// with its text, in the same function.
+func (o *overreads) expandedBy(c *sqlcall.Call) bool {
+	in := c.Text.In
+	a, ok := o.x.parent[in].(*ast.AssignStmt)
+	if !ok || len(a.Lhs) != 3 || c.Func == nil || !within(in, c.Func) || in.Pos() > c.Expr.Pos() {
+		return false
+	}
+	args := o.x.variable(a.Lhs[1])
+	return args != nil && o.x.variable(c.Args[0]) == args && o.sql.Writes[args] == 1
 }
 
 func (o *overreads) fills(c *sqlcall.Call, rd *reading) bool {

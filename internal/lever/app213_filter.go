@@ -270,23 +270,23 @@ func (o *overreads) fixedBefore(rd *reading, s *scan, e ast.Expr) bool {
 // untouched reports whether a local variable is visible and set before the first
 // statement, and not written or passed on from there to the end of the loop.
 func (o *overreads) untouched(rd *reading, s *scan, v *types.Var, fields bool) bool {
-	if v == nil || v.Parent() == o.x.pass.Pkg.Scope() || v.IsField() || v.Pos() >= rd.first.Expr.Pos() || v == s.row {
+	if v == nil || v.Parent() == o.x.pass.Pkg.Scope() || v.IsField() || v.Pos() >= from(rd.first) || v == s.row {
 		return false
 	}
 	for _, c := range rd.calls {
-		if scope := o.x.pass.Pkg.Scope().Innermost(c.Expr.Pos()); scope == nil {
+		if scope := o.x.pass.Pkg.Scope().Innermost(from(c)); scope == nil {
 			return false
-		} else if _, found := scope.LookupParent(v.Name(), c.Expr.Pos()); found != v {
+		} else if _, found := scope.LookupParent(v.Name(), from(c)); found != v {
 			return false
 		}
 	}
 	around := rd.first.Func
 	for _, id := range o.x.uses[v] {
-		if o.x.isWritten(id) && (id.Pos() > rd.first.Expr.Pos() || !within(id, around)) {
+		if o.x.isWritten(id) && (id.Pos() > from(rd.first) || !within(id, around)) {
 			return false
 		}
 		_, selected := o.x.parent[id].(*ast.SelectorExpr)
-		if fields && !selected && id.Pos() > rd.first.Expr.Pos() && id.Pos() < s.loop.End() {
+		if fields && !selected && id.Pos() > from(rd.first) && id.Pos() < s.loop.End() {
 			return false
 		}
 		if lit := enclosing[*ast.FuncLit](o.x, id); o.x.isWritten(id) && lit != nil && ast.Node(lit) != around {

@@ -18,7 +18,7 @@ func newApp215(f Facts) *Lever {
 	return newLever("APP215", "each row of a list is tested by a statement", TestedOnly, func(r *reporter) error {
 		o := &overreads{r: r, x: indexOf(r.pass), sql: r.pass.ResultOf[sqlcall.Analyzer].(*sqlcall.Result), facts: f, done: map[*types.Var]bool{}}
 		for _, c := range o.sql.Calls {
-			if c.Op != sqlcall.Get || c.Loop == nil || skipped(r.pass, c.Pos()) {
+			if c.Op != sqlcall.Get || c.Loop == nil || leftAlone(r.pass, c) {
 				continue
 			}
 			if t := o.rowTest(c); t != nil {
@@ -125,9 +125,12 @@ func (t *rowTest) keepsFound() bool {
 	return t.appendsRow(body[len(body)-1])
 }
 
-func jumps(n ast.Node) (found bool) {
+func jumps(n ast.Node) bool { return hasNode[*ast.BranchStmt](n) }
+
+// hasNode reports whether a node is, or contains, a node of a type.
+func hasNode[N ast.Node](n ast.Node) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
-		_, is := n.(*ast.BranchStmt)
+		_, is := n.(N)
 		found = found || is
 		return !found
 	})

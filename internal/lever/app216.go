@@ -3,6 +3,7 @@ package lever
 import (
 	"fmt"
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"slices"
@@ -200,8 +201,11 @@ func (k *keeping) writer(c *sqlcall.Call) bool {
 	if c.Op == sqlcall.Prepare || IsSelect(sql) {
 		return true // a prepared statement writes where it is executed
 	}
+	if strings.Contains(sql, sqlcall.Hole) {
+		sql = k.repeated(c.QueryArg) // unknown if a part varies otherwise
+	}
 	for _, t := range k.tables {
-		if sql != "" && !strings.Contains(sql, sqlcall.Hole) && !names(sql, t.name) {
+		if sql != "" && !names(sql, t.name) {
 			continue
 		}
 		fn := c.Func
@@ -211,6 +215,28 @@ func (k *keeping) writer(c *sqlcall.Call) bool {
 		t.writtenBy(fn)
 	}
 	return true
+}
+
+// repeated is all text of a sum of constants and of repetitions of constants, as of an
+// INSERT of many rows; "" for others.
+func (k *keeping) repeated(x ast.Expr) string {
+	if x == nil {
+		return ""
+	}
+	if v := k.x.pass.TypesInfo.Types[x].Value; v != nil && v.Kind() == constant.String {
+		return constant.StringVal(v)
+	}
+	switch x := ast.Unparen(x).(type) {
+	case *ast.BinaryExpr:
+		if left, right := k.repeated(x.X), k.repeated(x.Y); x.Op == token.ADD && left != "" && right != "" {
+			return left + right
+		}
+	case *ast.CallExpr:
+		if f := k.x.callee(x); f != nil && isFunc(f, "strings", "Repeat") {
+			return k.repeated(x.Args[0])
+		}
+	}
+	return ""
 }
 
 // names reports whether a text has a word.

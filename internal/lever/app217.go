@@ -22,12 +22,12 @@ import (
 const idsOfBlock = 1000
 
 // newApp217 finds ids that are taken one by one from a table that has one row only to
-// count them: a REPLACE of that row, of which only the new id is used.
+// count them: a REPLACE of that row whose only used result is the new id.
 func newApp217(f Facts) *Lever {
 	return newLever("APP217", "one write per id", TestedOnly, func(r *reporter) error {
 		l := &idWrites{reporter: r, facts: f, calls: callsOf(r.pass)}
 		for _, c := range l.calls.Calls {
-			if c.Op == sqlcall.Exec && c.Text != nil && c.Text.Holes == 0 && !c.Named && !skipped(r.pass, c.Pos()) {
+			if c.Op == sqlcall.Exec && c.Text != nil && c.Text.Holes == 0 && !c.Named && !leftAlone(r.pass, c) {
 				l.visit(c)
 			}
 		}
@@ -100,8 +100,8 @@ func (l *idWrites) counter(sql string) (counterRow, bool) {
 	return out, true
 }
 
-// onlyID reports whether the result of an Exec by a pool is a variable of which only
-// LastInsertId is called.
+// onlyID reports whether the result of an Exec by a pool is a variable that is
+// used only to call its LastInsertId.
 func (l *idWrites) onlyID(c *sqlcall.Call) bool {
 	a, ok := above(c.Cursor).Node().(*ast.AssignStmt)
 	if !ok || c.Handle.Kind != sqlcall.DB || c.Spread || c.Must || len(a.Lhs) != 2 || len(a.Rhs) != 1 || a.Tok != token.DEFINE {

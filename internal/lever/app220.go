@@ -126,7 +126,7 @@ func (l *lockFiles) offer(s lockSite) {
 	l.report(p)
 }
 
-// site reads one use of the function that locks:
+// site reads one use of the function that locks, also within a branch:
 //
 //	lock, err := f(…)
 //	if err != nil { return … }
@@ -142,9 +142,9 @@ func (l *lockFiles) site(use inspector.Cursor, pools *pools) (s lockSite, ok boo
 	if !isCall || call.Fun != name.Node() || !isAssign || a.Tok != token.DEFINE || len(a.Lhs) != 2 || len(a.Rhs) != 1 || decl == nil {
 		return s, false
 	}
-	list := decl.Body.List
+	list, behind, ok := heldOver(up.Parent())
 	at := slices.Index(list, ast.Stmt(a))
-	if at < 0 || at+2 >= len(list) {
+	if !ok || at+2 >= len(list) {
 		return s, false
 	}
 	check, isIf := list[at+1].(*ast.IfStmt)
@@ -153,10 +153,31 @@ func (l *lockFiles) site(use inspector.Cursor, pools *pools) (s lockSite, ok boo
 		return s, false
 	}
 	s = lockSite{call: call, take: list[at : at+3], does: newLockSection(l.calls, l.still, pools)}
-	for _, st := range list[at+3:] {
+	for _, st := range slices.Concat(list[at+3:], behind) {
 		s.does.walk(st, false)
 	}
 	return s, !slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return !l.still.quiet(a) })
+}
+
+// heldOver returns the list that has a statement, and what runs behind that list until the
+// function ends. ok is false in a loop: what is taken there until the end is taken again.
+func heldOver(at inspector.Cursor) (list, behind []ast.Stmt, ok bool) {
+	for up := at.Parent(); ; at, up = up, up.Parent() {
+		switch n := up.Node().(type) {
+		case *ast.BlockStmt:
+			st, _ := at.Node().(ast.Stmt)
+			if list == nil {
+				list = n.List
+			} else if i := slices.Index(n.List, st); i >= 0 {
+				behind = append(behind, n.List[i+1:]...)
+			}
+		case *ast.IfStmt:
+		case *ast.FuncDecl:
+			return list, behind, list != nil
+		default:
+			return nil, nil, false
+		}
+	}
 }
 
 // releases reports whether the only use of a lock is its release at the end.

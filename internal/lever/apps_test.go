@@ -79,10 +79,11 @@ func run(ctx context.Context, t *testing.T, dir string, argv ...string) {
 	}
 }
 
+// buildApp builds a program without debug information, which nothing here reads.
 func buildApp(ctx context.Context, t *testing.T, dir string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "app")
-	run(ctx, t, dir, "go", "build", "-o", program, ".")
+	run(ctx, t, dir, "go", "build", "-ldflags=-s -w", "-o", program, ".")
 	return program
 }
 
@@ -257,10 +258,21 @@ func startApp(ctx context.Context, t *testing.T, db *factstest.Server, dir, name
 		t.Fatal(err)
 	}
 	socket := filepath.Join(t.TempDir(), "s")
+	runProgram(ctx, t, name, dir, program, "unix", socket, "LISTEN="+socket, "DSN=root@unix("+db.Socket+")/"+name+"?parseTime=true")
+	return &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", socket)
+	}}}
+}
+
+// runProgram runs a program until the test ends, and waits until it listens at an
+// address. What it printed is in the log of a test that failed.
+func runProgram(ctx context.Context, t *testing.T, name, dir, program, network, address string, env ...string) {
+	t.Helper()
 	cmd := exec.Command(program)
 	var log bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &log, &log
-	cmd.Env = append(os.Environ(), "LISTEN="+socket, "DSN=root@unix("+db.Socket+")/"+name+"?parseTime=true")
+	cmd.Env = append(os.Environ(), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -272,14 +284,10 @@ func startApp(ctx context.Context, t *testing.T, db *factstest.Server, dir, name
 			t.Logf("%s:\n%s", name, log.String())
 		}
 	})
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "unix", socket)
-	}
 	for {
-		if c, err := dial(ctx, "", ""); err == nil {
+		if c, err := net.Dial(network, address); err == nil {
 			c.Close()
-			return &http.Client{Transport: &http.Transport{DialContext: dial}}
+			return
 		} else if ctx.Err() != nil {
 			t.Fatalf("%s does not listen: %v", name, err)
 		}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/types"
 	"reflect"
+	"slices"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/checker"
@@ -19,10 +21,16 @@ type CacheSource struct {
 	Fixes      []Fix             // that switch the cache on; none if it is on already
 	Files      map[string][]byte // the files of all packages, as read
 	Statements []Statement       // that the app sends
-	Opens      int               // places where a pool to MySQL is opened by the driver's name
+	Opens      int               // places where a pool is opened by the driver's name
+	// Driver is the driver's name without that of the cache: that of MySQL if the app
+	// opens pools to MySQL, otherwise one of SQLite; "" if no pool is opened.
+	Driver string
 	// Blockers are the reasons why a cache would not see every write.
 	Blockers []string
 }
+
+// OfFiles reports whether the database is files of SQLite.
+func (s *CacheSource) OfFiles() bool { return slices.Contains(fileDrivers, s.Driver) }
 
 // Cache reads the packages of a module folder for a query cache in the package with
 // an import path. Packages with type errors are blockers.
@@ -41,30 +49,51 @@ func Cache(ctx context.Context, dir, importPath string) (*CacheSource, error) {
 	if graph == nil {
 		return out, nil
 	}
+	var found []*cacheUse
 	for _, act := range graph.Roots {
 		switch r := act.Result.(type) {
 		case *sqlcall.Result:
 			out.Statements = append(out.Statements, statementsOf(act.Package, r)...)
 		case *cacheUse:
-			if act.Package.PkgPath == importPath { // the cache is on already
-				continue
+			if act.Package.PkgPath != importPath { // of the cache itself, which is on already
+				found = append(found, r)
 			}
-			if err := out.add(r); err != nil {
-				return nil, fmt.Errorf("reading %s: %w", act.Package.PkgPath, err)
-			}
+		}
+	}
+	out.choose(found)
+	for _, u := range found {
+		if err := out.add(u); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", u.x.pass.Pkg.Path(), err)
 		}
 	}
 	sortStatements(out.Statements)
 	return out, nil
 }
 
+// choose finds the driver that gets the cache. One package of a cache has one driver.
+func (s *CacheSource) choose(found []*cacheUse) {
+	for _, base := range append([]string{mysqlDriver}, fileDrivers...) {
+		if !slices.ContainsFunc(found, func(u *cacheUse) bool { return len(u.of(base)) > 0 }) {
+			continue
+		}
+		if s.Driver == "" {
+			s.Driver = base
+		} else if s.OfFiles() {
+			s.Blockers = append(s.Blockers, fmt.Sprintf("files are opened by two drivers, %s and %s", s.Driver, base))
+		}
+	}
+}
+
 // errName means that an identifier of the fix means something else at its place.
 var errName = errors.New("a name that the fix needs is in use")
 
 func (s *CacheSource) add(u *cacheUse) error {
-	s.Opens += len(u.opens)
+	s.Opens += len(u.of(s.Driver))
 	s.Blockers = append(s.Blockers, u.blockers...)
-	edits, ok := u.rewrite()
+	if s.OfFiles() {
+		s.Blockers = append(s.Blockers, u.fileBlockers...)
+	}
+	edits, ok := u.rewrite(s.Driver)
 	if !ok {
 		return errName
 	}
@@ -81,11 +110,16 @@ func analyse(ctx context.Context, dir string, patterns []string, analyzers ...*a
 	if err != nil {
 		return nil, nil, err
 	}
-	res := &Result{Files: map[string][]byte{}}
+	res := &Result{Files: map[string][]byte{}, Packages: pkgs}
 	sound := res.survey(pkgs)
 	if len(sound) == 0 || len(analyzers) == 0 {
 		return nil, res, nil
 	}
+	var program []*types.Package
+	for _, p := range sound {
+		program = append(program, p.Types)
+	}
+	defer sqlcall.Together(program)()
 	graph, err := checker.Analyze(analyzers, sound, nil)
 	if err != nil {
 		return nil, nil, fmt.Errorf("analysing %s: %w", dir, err)

@@ -10,12 +10,15 @@ import (
 	"strings"
 )
 
-// cacheDriver is the name under which the package of a query cache registers itself,
-// databaseDriver that of the driver below it.
-const (
-	cacheDriver    = "mysql+cache"
-	databaseDriver = "mysql"
-)
+// mysqlDriver is the name of the driver of MySQL and MariaDB. fileDrivers are those of
+// SQLite that a cache may wrap.
+const mysqlDriver = "mysql"
+
+var fileDrivers = []string{"sqlite", "sqlite3"}
+
+// cachedName is the name under which the package of a query cache registers itself above
+// a driver.
+func cachedName(driver string) string { return driver + "+cache" }
 
 // A cacheUse is what a query cache must know of a package: where the pool is opened,
 // which functions run other programs, and what makes a cache unsafe.
@@ -25,12 +28,15 @@ type cacheUse struct {
 	opens    []poolOpen
 	programs []ast.Node // functions that run a program: *ast.FuncDecl or *ast.FuncLit
 	blockers []string
+	// fileBlockers make a cache unsafe if the database is files.
+	fileBlockers []string
 }
 
 // A poolOpen is a call that opens a pool by the name of its driver.
 type poolOpen struct {
 	call   *ast.CallExpr
 	driver ast.Expr
+	base   string // the driver's name without that of the cache
 	cached bool
 }
 
@@ -39,13 +45,26 @@ func cacheUseOf(x *index, path string) *cacheUse {
 	for _, f := range x.files {
 		u.imports(f)
 		ast.Inspect(f, func(n ast.Node) bool {
-			if call, ok := n.(*ast.CallExpr); ok {
-				u.call(call)
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				u.call(n)
+			case *ast.SelectorExpr:
+				u.fileSelector(n)
 			}
 			return true
 		})
 	}
 	return u
+}
+
+// of are the places that open a pool by a driver.
+func (u *cacheUse) of(base string) (out []poolOpen) {
+	for _, at := range u.opens {
+		if at.base == base {
+			out = append(out, at)
+		}
+	}
+	return out
 }
 
 // openers are packages that open pools inside of functions of their own: their
@@ -54,17 +73,28 @@ var openers = []string{"gorm.io/driver/mysql", "xorm.io/xorm", "entgo.io/ent/dia
 
 func (u *cacheUse) imports(f *ast.File) {
 	for _, spec := range f.Imports {
-		if path, err := strconv.Unquote(spec.Path.Value); err == nil && slices.Contains(openers, path) {
+		path, err := strconv.Unquote(spec.Path.Value)
+		switch {
+		case err != nil:
+		case slices.Contains(openers, path):
 			u.block(spec, "%s opens connections of its own", path)
+		case slices.Contains(fileOpeners, path):
+			u.blockFile(spec, "%s opens files of its own", path)
+		case slices.Contains(fileChangers, path):
+			u.blockFile(spec, "%s changes files: they may be those of the database", path)
 		}
 	}
 }
 
 // block notes why a cache cannot be used, with the place.
 func (u *cacheUse) block(n ast.Node, format string, args ...any) {
+	u.blockers = append(u.blockers, u.reason(n, format, args...))
+}
+
+func (u *cacheUse) reason(n ast.Node, format string, args ...any) string {
 	at := u.x.pass.Fset.Position(n.Pos())
 	name := at.Filename[strings.LastIndexByte(at.Filename, '/')+1:]
-	u.blockers = append(u.blockers, fmt.Sprintf("%s:%d: ", name, at.Line)+fmt.Sprintf(format, args...))
+	return fmt.Sprintf("%s:%d: ", name, at.Line) + fmt.Sprintf(format, args...)
 }
 
 func (u *cacheUse) call(c *ast.CallExpr) {
@@ -80,7 +110,9 @@ func (u *cacheUse) call(c *ast.CallExpr) {
 		u.program(c)
 	case isFunc(fn, "os", "StartProcess"), isFunc(fn, "syscall", "ForkExec", "StartProcess"):
 		u.block(c, "a program is started that may write to the database, and its end is not known")
-	case isFunc(fn, "database/sql", "Register") && !u.wrapsSQLite(c):
+	case isFunc(fn, "database/sql", "Register") && u.wrapsSQLite(c):
+		u.blockFile(c, "the app registers a driver of its own")
+	case isFunc(fn, "database/sql", "Register"):
 		u.block(c, "the app registers a driver of its own")
 	}
 }
@@ -91,14 +123,16 @@ func (u *cacheUse) open(c *ast.CallExpr, i int) {
 	}
 	v := u.x.pass.TypesInfo.Types[c.Args[i]].Value
 	if v == nil || v.Kind() != constant.String {
-		if !u.opensFile(c, i+1) {
+		if u.opensFile(c, i+1) {
+			u.blockFile(c, "the name of the driver is not a constant")
+		} else {
 			u.block(c, "the name of the driver is not a constant")
 		}
 		return
 	}
-	switch name := constant.StringVal(v); name {
-	case databaseDriver, cacheDriver:
-		u.opens = append(u.opens, poolOpen{c, c.Args[i], name == cacheDriver})
+	base, cached := strings.CutSuffix(constant.StringVal(v), cachedName(""))
+	if base == mysqlDriver || slices.Contains(fileDrivers, base) && !u.opensMemory(c, i+1) {
+		u.opens = append(u.opens, poolOpen{c, c.Args[i], base, cached})
 	}
 }
 
@@ -148,7 +182,7 @@ var endings = []string{"Run", "Output", "CombinedOutput"}
 // program notes the function that runs a program, whose writes are over when the
 // function returns.
 func (u *cacheUse) program(c *ast.CallExpr) {
-	fn := u.functionOf(c)
+	fn := u.x.function(c)
 	if fn == nil {
 		u.block(c, "a program is prepared outside of functions, and its end is not known")
 		return
@@ -160,17 +194,6 @@ func (u *cacheUse) program(c *ast.CallExpr) {
 	if !slices.Contains(u.programs, fn) {
 		u.programs = append(u.programs, fn)
 	}
-}
-
-// functionOf is the innermost function around a node; nil outside of functions.
-func (u *cacheUse) functionOf(n ast.Node) ast.Node {
-	for n = u.x.parent[n]; n != nil; n = u.x.parent[n] {
-		switch n.(type) {
-		case *ast.FuncLit, *ast.FuncDecl:
-			return n
-		}
-	}
-	return nil
 }
 
 // endsIn reports whether the program of a command has ended when the function
@@ -191,7 +214,7 @@ func (u *cacheUse) endsIn(c *ast.CallExpr, fn ast.Node) bool {
 	started, waited := false, false
 	for _, id := range u.x.uses[cmd] {
 		sel, ok := u.x.parent[id].(*ast.SelectorExpr)
-		if !ok || u.functionOf(id) != fn {
+		if !ok || u.x.function(id) != fn {
 			return false
 		}
 		started = started || sel.Sel.Name == "Start"
@@ -208,10 +231,10 @@ func isLocal(v *types.Var) bool {
 	return v.Pkg() != nil && v.Parent() != v.Pkg().Scope() && !v.IsField()
 }
 
-// rewrite switches the cache on in a package: the driver's name where a pool is
-// opened, and a call around what runs other programs. ok is false if a name that is
-// needed cannot be used.
-func (u *cacheUse) rewrite() (edits []Edit, ok bool) {
+// rewrite switches the cache above a driver on in a package: the driver's name where a
+// pool is opened, and a call around what runs other programs. ok is false if a name that
+// is needed cannot be used.
+func (u *cacheUse) rewrite(base string) (edits []Edit, ok bool) {
 	rw := u.x.rewrite()
 	named := map[*ast.File]bool{}
 	for _, fn := range u.programs {
@@ -222,9 +245,9 @@ func (u *cacheUse) rewrite() (edits []Edit, ok bool) {
 		rw.insert(body.Lbrace+1, fmt.Sprintf("\ndefer %s.Default.Outside()() // a program may write to the database past the cache\n", rw.pkg(body.Lbrace, u.path)))
 		named[u.x.fileOf(fn.Pos())] = true
 	}
-	for _, at := range u.opens {
+	for _, at := range u.of(base) {
 		if !at.cached {
-			rw.replace(at.driver, strconv.Quote(cacheDriver))
+			rw.replace(at.driver, strconv.Quote(cachedName(base)))
 		}
 		if f := u.x.fileOf(at.call.Pos()); !at.cached && !named[f] {
 			rw.addNamedImport(f, "_", u.path)

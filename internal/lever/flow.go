@@ -120,7 +120,7 @@ func fileOf(pass *analysis.Pass, pos token.Pos) *ast.File {
 	return nil
 }
 
-// skipped reports whether code at a position is no code of a person: a generated
+// skipped reports whether code at a position was not written by a person: a generated
 // file or a test.
 func skipped(pass *analysis.Pass, pos token.Pos) bool {
 	f := fileOf(pass, pos)
@@ -129,6 +129,18 @@ func skipped(pass *analysis.Pass, pos token.Pos) bool {
 	}
 	name := pass.Fset.PositionFor(pos, false).Filename
 	return len(name) > len("_test.go") && name[len(name)-len("_test.go"):] == "_test.go"
+}
+
+// leftAlone reports whether a lever reports nothing about a call: in generated code and
+// in tests, and where a type of the app may take the statement.
+func leftAlone(pass *analysis.Pass, c *sqlcall.Call) bool {
+	return c.Handle.Faked || skipped(pass, c.Pos())
+}
+
+// throughSqlx reports whether a call with a destination is one of sqlx, or of an
+// interface that only handles of sqlx implement.
+func throughSqlx(c *sqlcall.Call) bool {
+	return c.Callee.Pkg().Path() == "github.com/jmoiron/sqlx" || c.Handle.Real
 }
 
 // suggested is a fix with one title.

@@ -14,7 +14,10 @@ var testFacts = Facts{Tables: map[string]Table{
 	"comments":     {Unique: [][]string{{"id"}}, Columns: map[string]Column{"id": {Type: "bigint(20)"}, "post_id": {Type: "bigint(20)"}, "text": {Type: "text"}}},
 	"id_generator": {Unique: [][]string{{"id"}, {"stub"}}, Columns: map[string]Column{"id": {Type: "bigint(20)"}, "stub": {Type: "char(1)"}}},
 	"ticket":       {Unique: [][]string{{"n"}, {"k"}}, Columns: map[string]Column{"n": {Type: "bigint(20)"}, "k": {Type: "char(1)"}}},
-	"picture":      {Columns: map[string]Column{"data": {Type: "longblob"}}},
+	"wide":         {Columns: map[string]Column{"id": {Type: "int(11)"}, "n": {Type: "int(11)"}, "text": {Type: "varchar(12500)"}}},
+	"score": {Unique: [][]string{{"id"}}, Columns: map[string]Column{"id": {Type: "varchar(255)"}, "player_id": {Type: "varchar(255)"}, "contest_id": {Type: "varchar(255)"},
+		"points": {Type: "bigint"}, "row_num": {Type: "bigint"}, "created_at": {Type: "bigint"}}},
+	"picture": {Columns: map[string]Column{"data": {Type: "longblob"}}},
 }}
 
 // shopFacts are the tables of the goldens of searches.

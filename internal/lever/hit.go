@@ -1,5 +1,7 @@
 package lever
 
+import "golang.org/x/tools/go/packages"
+
 // A Hit is one place in the source of an application.
 type Hit struct {
 	Code       string   `json:"code"`
@@ -45,4 +47,6 @@ type Result struct {
 	Functions  int               `json:"functions"`
 	Lines      int               `json:"lines"`
 	Files      map[string][]byte `json:"-"` // the files of all hits' packages, as read
+	// Packages are the loaded packages with their syntax and types, sound or not.
+	Packages []*packages.Package `json:"-"`
 }

@@ -215,6 +215,18 @@ func enclosing[T ast.Node](x *index, n ast.Node) T {
 	return none
 }
 
+// function is the innermost function around a node, an *ast.FuncDecl or *ast.FuncLit; nil
+// outside of functions.
+func (x *index) function(n ast.Node) ast.Node {
+	for n = x.parent[n]; n != nil; n = x.parent[n] {
+		switch n.(type) {
+		case *ast.FuncLit, *ast.FuncDecl:
+			return n
+		}
+	}
+	return nil
+}
+
 // within reports whether n is inside of outer.
 func within(n, outer ast.Node) bool { return outer.Pos() <= n.Pos() && n.End() <= outer.End() }
 

@@ -2,6 +2,7 @@ package lever
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -87,23 +88,47 @@ const (
 	// maxPlaceholders is the limit of a statement of SQLite since 3.32; MySQL takes
 	// 65,535 in a prepared statement.
 	maxPlaceholders = 32766
-	// maxRows bounds a statement to 16 MiB, the usual max_allowed_packet, for rows
-	// of 16 KiB.
+	// maxRows bounds a statement whose rows have no known length: 16 KiB per row are
+	// maxPacket.
 	maxRows = 1000
 	// maxTextRows does so for rows with a TEXT or BLOB, which have up to 64 KiB.
 	maxTextRows = 200
+	// maxPacket is the usual max_allowed_packet of 16 MiB, less the statement's text.
+	maxPacket = 16<<20 - 64<<10
 )
 
 // chunkRows is the number of rows of one statement; 0 if a row has no bound.
 func (r *rowInsert) chunkRows(t Table) int {
 	n := min(maxRows, maxPlaceholders/r.params)
-	for _, c := range r.columns {
-		switch kind, _, _ := strings.Cut(t.Columns[c].Type, "("); kind {
+	columns := r.columns
+	if len(columns) == 0 {
+		columns = sortedKeys(t.Columns)
+	}
+	size := 1
+	for _, c := range columns {
+		kind, length, _ := strings.Cut(t.Columns[c].Type, "(")
+		switch kind {
 		case "mediumblob", "longblob", "mediumtext", "longtext", "json":
 			return 0
 		case "blob", "text":
 			n = min(n, maxTextRows)
 		}
+		size += columnBytes(kind, length)
 	}
-	return n
+	return min(n, maxPacket/size)
+}
+
+// columnBytes is the greatest length of a value of a column in a packet. A character
+// has up to four bytes.
+func columnBytes(kind, length string) int {
+	switch kind {
+	case "blob", "text":
+		return 1<<16 + 3
+	case "varchar", "char", "varbinary", "binary":
+		length, _, _ = strings.Cut(length, ")")
+		if n, err := strconv.Atoi(strings.TrimSpace(length)); err == nil && n <= 1<<16 {
+			return 4*n + 3
+		}
+	}
+	return 64 // numbers and times as text, or unknown
 }

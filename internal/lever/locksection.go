@@ -267,7 +267,7 @@ func (s *lockSection) statement(c *sqlcall.Call, again bool) {
 }
 
 // collected reports whether a query has a text that is written piece by piece into a
-// local buffer, by constant texts and formats none of which has a word that writes.
+// local buffer, by constant texts and formats without a word that writes.
 func (s *lockSection) collected(c *sqlcall.Call) bool {
 	info := s.still.pass.TypesInfo
 	call, ok := ast.Unparen(c.QueryArg).(*ast.CallExpr)

@@ -25,7 +25,7 @@ const (
 )
 
 // serverDrivers are the names of drivers that connect to a server.
-var serverDrivers = []string{databaseDriver, cacheDriver, "postgres", "pgx", "sqlserver", "mssql", "clickhouse"}
+var serverDrivers = []string{mysqlDriver, cachedName(mysqlDriver), "postgres", "pgx", "sqlserver", "mssql", "clickhouse"}
 
 // pools finds what a pool reaches by the calls that open it: through variables,
 // fields, parameters and results of the package.
@@ -243,7 +243,7 @@ func (p *pools) opened(call *ast.CallExpr) poolEngine {
 	return p.common(returned(decl.Body))
 }
 
-// begun is the pool of which a call begins a transaction, nil for other calls.
+// begun is the pool in which a call begins a transaction, nil for other calls.
 func begun(pass *analysis.Pass, call *ast.CallExpr) ast.Expr {
 	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
 	if !ok || !isPool(pass.TypesInfo.TypeOf(sel.X)) || !slices.Contains([]string{"Begin", "Beginx", "BeginTx", "BeginTxx", "MustBegin", "MustBeginTx"}, sel.Sel.Name) {

@@ -67,7 +67,7 @@ func (p *purity) pure(n ast.Node, mine func(*types.Var) bool, depth int) bool {
 func isIdent(e ast.Expr) bool { _, ok := e.(*ast.Ident); return ok }
 
 // mine reports whether an assignment to e changes a variable that may change: the
-// variable itself, or a field or an element of it where it is no pointer.
+// variable itself, or a field or an element of it where it is not a pointer.
 func (p *purity) mine(e ast.Expr, mine func(*types.Var) bool) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
@@ -152,6 +152,9 @@ func (p *purity) madeHere(v *types.Var) bool {
 		values = append(values, w)
 	}
 	for _, n := range values {
+		if loop, ok := p.x.parent[n].(*ast.RangeStmt); ok && (loop.Key == n || loop.Value == n) {
+			return false // an element may refer to memory of others
+		}
 		a, ok := p.x.parent[n].(*ast.AssignStmt)
 		if !ok {
 			if spec, isSpec := p.x.parent[n].(*ast.ValueSpec); isSpec && len(spec.Values) > 0 && !p.madeValue(v, spec.Values[0]) {

@@ -35,9 +35,15 @@ type quietness struct {
 
 // quiet reports whether a node only computes: it sends no statement, and calls
 // nothing that might. Writes to variables are quiet.
-func (q *quietness) quiet(n ast.Node) bool {
+func (q *quietness) quiet(n ast.Node) bool { return q.quietBut(n, nil) }
+
+// quietBut does so without some blocks of the node.
+func (q *quietness) quietBut(n ast.Node, without []*ast.BlockStmt) bool {
 	ok := true
 	ast.Inspect(n, func(n ast.Node) bool {
+		if b, isBlock := n.(*ast.BlockStmt); isBlock && slices.Contains(without, b) {
+			return false
+		}
 		switch n := n.(type) {
 		case *ast.CallExpr:
 			ok = ok && q.quietCall(n)

@@ -66,7 +66,7 @@ func (x *index) lines(n ast.Node) (from, to token.Pos) {
 	return f.LineStart(first), to
 }
 
-// firstOnLine is the first position of a line that is no space.
+// firstOnLine is the first position of a line that is not white space.
 func (x *index) firstOnLine(f *token.File, pos token.Pos) token.Pos {
 	start := f.LineStart(f.Line(pos))
 	line := x.between(start, pos)

@@ -147,7 +147,7 @@ func (u *serveUse) wrap(h ast.Expr) {
 	u.rw.replace(h, u.rw.pkg(h.Pos(), u.path)+".Handler("+text+")")
 }
 
-// server wraps the handler of an http.Server, of which the literal must name it.
+// server wraps the handler of an http.Server. The literal must have the field Handler.
 func (u *serveUse) server(lit *ast.CompositeLit) {
 	named := namedOf(u.x.pass.TypesInfo.TypeOf(lit))
 	if named == nil || named.Obj().Pkg() == nil || named.Obj().Pkg().Path() != httpPath || named.Obj().Name() != "Server" {

@@ -33,7 +33,15 @@ var manyToOne = []string{"COUNT", "SUM", "MIN", "MAX", "AVG", "GROUP_CONCAT", "J
 
 // shapeOf reads the statement of a call; nil if it has another form.
 func shapeOf(c *sqlcall.Call) *shape {
-	if c.Text == nil || c.Text.Holes > 0 || c.Text.Expanded || c.Named || c.Spread || c.Handle.Kind == sqlcall.Stmt {
+	if c.Text == nil || c.Text.Expanded || c.Spread || c.Handle.Kind == sqlcall.Stmt {
+		return nil
+	}
+	return shapeWith(c, len(c.Args))
+}
+
+// shapeWith reads the statement of a call that has n arguments.
+func shapeWith(c *sqlcall.Call, n int) *shape {
+	if c.Text == nil || c.Text.Holes > 0 || c.Named {
 		return nil
 	}
 	all, ok := sqltext.Tokens(c.Text.SQL)
@@ -46,7 +54,7 @@ func shapeOf(c *sqlcall.Call) *shape {
 			s.tokens = append(s.tokens, t)
 		}
 	}
-	if len(s.tokens) < 4 || !s.tokens[0].Is("SELECT") || !sqltext.Marked(s.tokens) || sqltext.Placeholders(s.tokens) != len(c.Args) {
+	if len(s.tokens) < 4 || !s.tokens[0].Is("SELECT") || !sqltext.Marked(s.tokens) || sqltext.Placeholders(s.tokens) != n {
 		return nil
 	}
 	for _, t := range s.tokens {
@@ -230,12 +238,23 @@ func (r *rewrite) statement(c *sqlcall.Call, edits []sqltext.Edit, args ...strin
 	for _, e := range out {
 		r.put(e.Pos, e.End, string(e.NewText))
 	}
-	if len(args) > 0 {
-		last := c.QueryArg
-		if len(c.Args) > 0 {
-			last = c.Args[len(c.Args)-1]
-		}
-		r.insert(last.End(), ", "+strings.Join(args, ", "))
+	if len(args) == 0 {
+		return
+	}
+	list := strings.Join(args, ", ")
+	switch in := c.Text.In; {
+	case in != nil:
+		r.insert(in.Args[len(in.Args)-1].End(), ", "+list)
+	case len(c.Args) > 0:
+		r.insert(c.Args[len(c.Args)-1].End(), ", "+list)
+	case c.QueryArg != nil:
+		r.insert(c.QueryArg.End(), ", "+list)
+	case len(c.Dests) > 0: // of a prepared statement
+		r.insert(c.Dests[0].End(), ", "+list)
+	case c.Context != nil:
+		r.insert(c.Context.End(), ", "+list)
+	default:
+		r.insert(c.Expr.Rparen, list)
 	}
 }
 

@@ -42,6 +42,9 @@ const (
 type Handle struct {
 	Kind HandleKind
 	Expr ast.Expr
+	// Real: it is an interface that only handles of database/sql and sqlx implement.
+	// Faked: a type of the program implements the interface by methods of its own.
+	Real, Faked bool
 }
 
 // A Call is one call that sends a statement, or prepares one.
@@ -81,6 +84,8 @@ type Result struct {
 	byExpr map[*ast.CallExpr]*Call
 	funcs  map[*types.Func]*ast.FuncDecl
 	closes map[types.Object]int // calls of x.Close()
+	faces  map[*types.Interface]implementers
+	types  []*types.Named // that may implement an interface; nil: not listed yet
 }
 
 // A value is the expression that a constant or a variable is set to. index is the
@@ -101,11 +106,12 @@ var Analyzer = &analysis.Analyzer{
 
 func find(pass *analysis.Pass) *Result {
 	r := &Result{pass: pass, Uses: map[types.Object]int{}, Writes: map[types.Object]int{},
-		values: map[types.Object]value{}, byExpr: map[*ast.CallExpr]*Call{}, funcs: map[*types.Func]*ast.FuncDecl{}, closes: map[types.Object]int{}}
+		values: map[types.Object]value{}, byExpr: map[*ast.CallExpr]*Call{}, funcs: map[*types.Func]*ast.FuncDecl{}, closes: map[types.Object]int{}, faces: map[*types.Interface]implementers{}}
 	root := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector).Root()
 	r.index(root)
 	for c := range root.Preorder((*ast.CallExpr)(nil)) {
 		if call := r.call(c); call != nil {
+			r.judge(call)
 			r.Calls = append(r.Calls, call)
 			r.byExpr[call.Expr] = call
 		}
@@ -118,9 +124,12 @@ func find(pass *analysis.Pass) *Result {
 }
 
 // freeze forbids edits of the texts of prepared statements that have other users
-// than one call.
+// than one call, and of those that a type of the app may read.
 func (r *Result) freeze() {
 	for _, c := range r.Calls {
+		if c.Text != nil && c.Handle.Faked {
+			c.Text.frozen = true
+		}
 		if c.Prepared == nil || c.Text == nil {
 			continue
 		}
@@ -141,7 +150,7 @@ func (r *Result) link(c *Call) {
 		return
 	}
 	if p := r.byExpr[r.origin(c.Handle.Expr)]; p != nil && p.Op == Prepare {
-		c.Prepared = p
+		c.Prepared, c.Handle.Faked = p, p.Handle.Faked
 		if p.Text == nil && p.QueryArg != nil {
 			p.Text = r.resolve(p.QueryArg)
 		}

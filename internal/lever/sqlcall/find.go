@@ -16,10 +16,20 @@ func (r *Result) index(root inspector.Cursor) {
 	for _, obj := range info.Uses {
 		r.Uses[obj]++
 	}
+	rebound := map[*ast.AssignStmt]bool{}
+	for c := range root.Preorder((*ast.AssignStmt)(nil)) {
+		if n := c.Node().(*ast.AssignStmt); r.rebinds(n) {
+			rebound[n] = true
+			r.Uses[info.ObjectOf(n.Lhs[0].(*ast.Ident))] -= 2
+		}
+	}
 	kinds := []ast.Node{(*ast.SelectorExpr)(nil), (*ast.AssignStmt)(nil), (*ast.ValueSpec)(nil), (*ast.UnaryExpr)(nil), (*ast.IncDecStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncDecl)(nil)}
 	for c := range root.Preorder(kinds...) {
 		switch n := c.Node().(type) {
 		case *ast.AssignStmt:
+			if rebound[n] {
+				continue
+			}
 			r.assigned(n.Lhs, n.Rhs)
 			if n.Tok != token.ASSIGN && n.Tok != token.DEFINE {
 				r.write(n.Lhs[0]) // += adds to what it was: it counts twice
@@ -51,6 +61,36 @@ func (r *Result) index(root inspector.Cursor) {
 			}
 		}
 	}
+}
+
+// rebinds reports whether a statement is text = db.Rebind(text), which keeps the
+// question marks of MySQL and SQLite: it does not change the variable.
+func (r *Result) rebinds(a *ast.AssignStmt) bool {
+	if a.Tok != token.ASSIGN || len(a.Lhs) != 1 || len(a.Rhs) != 1 {
+		return false
+	}
+	v, ok := a.Lhs[0].(*ast.Ident)
+	call, isCall := a.Rhs[0].(*ast.CallExpr)
+	if !ok || !isCall || len(call.Args) != 1 || !r.isRebind(call) {
+		return false
+	}
+	arg, ok := ast.Unparen(call.Args[0]).(*ast.Ident)
+	obj := r.pass.TypesInfo.ObjectOf(v)
+	return ok && obj != nil && r.pass.TypesInfo.ObjectOf(arg) == obj
+}
+
+// isRebind reports whether a call is Rebind of sqlx.
+func (r *Result) isRebind(call *ast.CallExpr) bool {
+	f, ok := typeutil.Callee(r.pass.TypesInfo, call).(*types.Func)
+	return ok && f.Pkg() != nil && f.Name() == "Rebind" && f.Pkg().Path() == sqlxPath && len(call.Args) == 1
+}
+
+// Unbound is the argument of Rebind of sqlx, and any other expression as it is.
+func (r *Result) Unbound(e ast.Expr) ast.Expr {
+	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok && r.isRebind(call) {
+		return call.Args[0]
+	}
+	return e
 }
 
 func (r *Result) assigned(lhs, rhs []ast.Expr) {

@@ -25,6 +25,9 @@ type Text struct {
 	Holes int
 	// Expanded: sqlx.In or sqlx.Named changes the text before it is sent.
 	Expanded bool
+	// In is the call of sqlx.In that expands the text; nil if none does, or if its
+	// list of arguments is a slice.
+	In *ast.CallExpr
 
 	pieces []piece
 	arg    ast.Expr // the argument of the call
@@ -127,6 +130,9 @@ func (r *Result) named(t *Text, b *strings.Builder, e *ast.Ident, depth int) boo
 	}
 	if call, ok := ast.Unparen(v.expr).(*ast.CallExpr); ok && v.index == 0 && r.expands(call) {
 		t.Expanded = true
+		if f := typeutil.Callee(r.pass.TypesInfo, call); f.Name() == "In" && !call.Ellipsis.IsValid() {
+			t.In = call
+		}
 		r.add(t, b, call.Args[0], depth+1)
 		return true
 	}
@@ -156,7 +162,7 @@ func (r *Result) called(t *Text, b *strings.Builder, call *ast.CallExpr, depth i
 	switch {
 	case f.FullName() == "fmt.Sprintf" && !call.Ellipsis.IsValid():
 		return r.format(t, b, call, depth)
-	case f.Name() == "Rebind" && f.Pkg().Path() == sqlxPath && len(call.Args) == 1:
+	case r.isRebind(call):
 		r.add(t, b, call.Args[0], depth+1)
 		return true
 	case f.FullName() == "strings.TrimSpace":
@@ -343,13 +349,6 @@ func (t *Text) Raw() bool {
 		}
 	}
 	return false
-}
-
-// Literal returns the piece of source from the argument of the call that is one
-// string literal; nil if the text has another form.
-func (t *Text) Literal() *ast.BasicLit {
-	lit, _ := ast.Unparen(t.arg).(*ast.BasicLit)
-	return lit
 }
 
 // PosOf is the place of a byte of the text in the source; NoPos if it has none.

@@ -300,3 +300,49 @@ func Between(db *sqlx.DB, text string) (sum int, err error) {
 	}
 	return sum, rows.Err()
 }
+
+// PreparedWithout: a prepared statement without an argument gets one.
+func PreparedWithout(db *sqlx.DB, user int64) (n int, err error) {
+	stmt, err := db.Preparex("SELECT id, user_id, score FROM event")
+	if err != nil {
+		return 0, err
+	}
+	defer stmt.Close()
+	var rows []Row
+	if err := stmt.Select(&rows); err != nil { // want `add user_id = user`
+		return 0, err
+	}
+	for _, r := range rows {
+		if r.UserID != user {
+			continue
+		}
+		n += r.Score
+	}
+	return n, nil
+}
+
+// CursorWithout: the same, row by row.
+func CursorWithout(db *sql.DB, user int64) (n int, err error) {
+	stmt, err := db.Prepare("SELECT user_id, score FROM event")
+	if err != nil {
+		return 0, err
+	}
+	defer stmt.Close()
+	rows, err := stmt.Query() // want `add user_id = user`
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var owner int64
+		var score int
+		if err := rows.Scan(&owner, &score); err != nil {
+			return 0, err
+		}
+		if owner != user {
+			continue
+		}
+		n += score
+	}
+	return n, rows.Err()
+}

@@ -359,3 +359,68 @@ func Whole(db *sqlx.DB) ([]slot, error) {
 	}
 	return slots, nil
 }
+
+// LaterThanIn: the value is set after sqlx.In took its arguments.
+func LaterThanIn(db *sqlx.DB, ids []int64, user int64) (n float64, err error) {
+	text, args, err := sqlx.In("SELECT id, user_id, score FROM event WHERE id IN (?)", ids)
+	if err != nil {
+		return 0, err
+	}
+	user++
+	var rows []Row
+	if err := db.Select(&rows, text, args...); err != nil {
+		return 0, err
+	}
+	for _, r := range rows {
+		if r.UserID != user {
+			continue
+		}
+		n += r.Score
+	}
+	return n, nil
+}
+
+// OtherArguments: the arguments are not those of sqlx.In.
+func OtherArguments(db *sqlx.DB, ids []int64, more []interface{}, user int64) (n float64, err error) {
+	text, _, err := sqlx.In("SELECT id, user_id, score FROM event WHERE id IN (?)", ids)
+	if err != nil {
+		return 0, err
+	}
+	var rows []Row
+	if err := db.Select(&rows, db.Rebind(text), more...); err != nil {
+		return 0, err
+	}
+	for _, r := range rows {
+		if r.UserID != user {
+			continue
+		}
+		n += r.Score
+	}
+	return n, nil
+}
+
+// PreparedTwice: another call needs all rows of the prepared statement.
+func PreparedTwice(db *sqlx.DB, user int64) (n, all float64, err error) {
+	stmt, err := db.Preparex("SELECT id, user_id, score FROM event")
+	if err != nil {
+		return 0, 0, err
+	}
+	defer stmt.Close()
+	var rows, others []Row
+	if err := stmt.Select(&rows); err != nil {
+		return 0, 0, err
+	}
+	for _, r := range rows {
+		if r.UserID != user {
+			continue
+		}
+		n += r.Score
+	}
+	if err := stmt.Select(&others); err != nil {
+		return 0, 0, err
+	}
+	for _, r := range others {
+		all += r.Score
+	}
+	return n, all, nil
+}

@@ -53,6 +53,24 @@ func Log(text string) error {
 	return err
 }
 
+// LogAll writes many rows of another table.
+func LogAll(texts []any) error {
+	_, err := db.Exec("INSERT INTO log (text) VALUES (?)"+strings.Repeat(", (?)", len(texts)-1), texts...)
+	return err
+}
+
+// AddAll writes many rows.
+func AddAll(names []any) error {
+	_, err := db.Exec("INSERT INTO shop (name) VALUES (?)"+strings.Repeat(", (?)", len(names)-1)+" ON DUPLICATE KEY UPDATE rank_ = rank_ + 1", names...)
+	return err
+}
+
+// Tail writes what its parameter names.
+func Tail(tail string) error {
+	_, err := db.Exec("INSERT INTO log (text) VALUES ('a')" + tail)
+	return err
+}
+
 func Reset() error { return exec.Command("load.sh").Run() }
 
 func main() {}

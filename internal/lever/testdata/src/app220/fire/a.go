@@ -184,4 +184,26 @@ func each(ctx context.Context, id int64, players []string) (sum int, err error) 
 	return sum, nil
 }
 
+// branch takes the lock in a branch of a branch; what follows reads another table.
+func branch(ctx context.Context, id int64, all, names bool) (n int, err error) {
+	db, err := open(id)
+	if err != nil {
+		return 0, err
+	}
+	if all {
+		n++
+	} else if names {
+		lock, err := lockFile(id) // want `APP220`
+		if err != nil {
+			return 0, err
+		}
+		defer lock.Unlock()
+		if err := db.GetContext(ctx, &n, "SELECT COUNT(*) FROM score"); err != nil {
+			return 0, err
+		}
+	}
+	err = db.GetContext(ctx, &n, "SELECT COUNT(*) FROM player")
+	return n, err
+}
+
 func main() {}

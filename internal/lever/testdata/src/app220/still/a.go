@@ -453,4 +453,73 @@ func Direct() (n int, err error) {
 	return n, err
 }
 
+func lockBranch() (*flock.Flock, error) {
+	lock := flock.New("branch.lock")
+	if err := lock.Lock(); err != nil {
+		return nil, err
+	}
+	return lock, nil
+}
+
+// Branch: behind the branch, the table is read once more.
+func Branch(all bool) (n int, err error) {
+	db, err := open()
+	if err != nil {
+		return 0, err
+	}
+	if all {
+		lock, err := lockBranch()
+		if err != nil {
+			return 0, err
+		}
+		defer lock.Unlock()
+		if err := db.QueryRow("SELECT COUNT(*) FROM score").Scan(&n); err != nil {
+			return 0, err
+		}
+	}
+	err = db.QueryRow("SELECT MAX(n) FROM score").Scan(&n)
+	return n, err
+}
+
+func writeBranch() error {
+	db, err := open()
+	if err != nil {
+		return err
+	}
+	lock, err := lockBranch()
+	if err != nil {
+		return err
+	}
+	defer lock.Unlock()
+	_, err = db.Exec("UPDATE score SET n = 0")
+	return err
+}
+
+func lockRound() (*flock.Flock, error) {
+	lock := flock.New("round.lock")
+	if err := lock.Lock(); err != nil {
+		return nil, err
+	}
+	return lock, nil
+}
+
+// Round takes the lock in a loop.
+func Round(rounds int) (n int, err error) {
+	db, err := open()
+	if err != nil {
+		return 0, err
+	}
+	for range rounds {
+		lock, err := lockRound()
+		if err != nil {
+			return 0, err
+		}
+		defer lock.Unlock()
+		if err := db.QueryRow("SELECT COUNT(*) FROM score").Scan(&n); err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
 func main() {}
