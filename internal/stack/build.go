@@ -48,9 +48,9 @@ func (f folder) sourceSum(svc *arena.Service) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// build builds a service from its current source. A rename replaces the program
-// of the running service, and only after the whole build succeeded.
-func (s *Stack) build(ctx context.Context, svc *arena.Service) error {
+// build builds a service from its current source, whose hash is sum. A rename replaces
+// the program of the running service, and only after the whole build succeeded.
+func (s *Stack) build(ctx context.Context, svc *arena.Service, sum string) error {
 	f := s.dir
 	dir, out := f.path(webappDir, svc.Source), f.path(binDir, svc.Name+unfinished)
 	if err := f.seal(svc.Source); err != nil {
@@ -62,6 +62,10 @@ func (s *Stack) build(ctx context.Context, svc *arena.Service) error {
 	}
 	if err := f.emptyLog(buildLog); err != nil {
 		return f.full(fmt.Errorf("building the %s: %w", svc.Name, err), "")
+	}
+	_, byGo := goBuildOf(sp.Path, sp.Args, out)
+	if byGo {
+		f.offer(svc.Name, sum, out)
 	}
 	p, err := s.control.run(ctx, sp)
 	if err != nil {
@@ -75,6 +79,9 @@ func (s *Stack) build(ctx context.Context, svc *arena.Service) error {
 	}
 	if err := errors.Join(os.Chmod(out, 0o755), os.Rename(out, f.path(binDir, svc.Name))); err != nil {
 		return fmt.Errorf("building the %s: %w", svc.Name, err)
+	}
+	if byGo {
+		f.keep(svc.Name, sum)
 	}
 	return nil
 }
@@ -145,7 +152,7 @@ func (s *Stack) buildChanged(ctx context.Context, built map[string]string) (sums
 			continue
 		}
 		s.progress("building the " + svc.Name)
-		if err := s.build(ctx, &svc); err != nil {
+		if err := s.build(ctx, &svc, sum); err != nil {
 			return nil, err
 		}
 	}
@@ -160,8 +167,11 @@ func (s *Stack) programMissing(svc *arena.Service) bool {
 }
 
 // Builder returns the trial build of a service, nil if it has no build command.
-// It builds a copy of the source in dir with the settings of the real build, and
-// deletes the program. If the source does not build, the error is a *BuildError.
+// It compiles a copy of the source in dir with the settings of the real build. A Go
+// program is not linked, which takes as long as compiling an app: what only the linker
+// sees, as a missing main, fails the real build, which leaves the running service as it
+// is. Another build command runs as it is, and its program is deleted. If the source
+// does not build, the error is a *BuildError.
 func (s *Stack) Builder(service string) func(ctx context.Context, dir string) error {
 	svc := s.arena.Service(service)
 	if svc == nil || len(svc.Build) == 0 {
@@ -181,6 +191,9 @@ func (s *Stack) tryBuild(ctx context.Context, svc *arena.Service, dir string) er
 	sp, err := s.buildSpec(svc, "check of the source", dir, out, checkBuildLog)
 	if err != nil {
 		return err
+	}
+	if b, ok := goBuildOf(sp.Path, sp.Args, out); ok {
+		sp.Args = b.compileOnly()
 	}
 	if err := f.emptyLog(checkBuildLog); err != nil {
 		return f.full(fmt.Errorf("trying to build the %s: %w", svc.Name, err), "")

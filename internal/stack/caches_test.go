@@ -27,6 +27,7 @@ func caches() *arena.Arena {
 		Files: fstest.MapFS{"shop/waiter.pl": testFile("toy/waiter.pl")},
 		Services: []arena.Service{
 			{Name: "pages", Role: iikanji.RoleCache, Engine: iikanji.EngineMemcached, Memory: 8 << 20},
+			{Name: "spare", Role: iikanji.RoleCache, Engine: iikanji.EngineMemcached, OnDemand: true},
 			{Name: "parts", Role: iikanji.RoleCache, Engine: iikanji.EngineMemcached, Socket: "parts.sock"},
 			{Name: "sessions", Role: iikanji.RoleCache, Engine: iikanji.EngineRedis, Socket: "sessions.sock"},
 			{Name: "orders", Role: iikanji.RoleDatabase, Engine: iikanji.EngineRedis},
@@ -88,6 +89,7 @@ func TestCaches(t *testing.T) {
 	checkUsers(t, s)
 
 	t.Run("restarted", func(t *testing.T) { cachesRestart(t, s) })
+	t.Run("on demand", func(t *testing.T) { cacheOnDemand(t, s) })
 	t.Run("killed", func(t *testing.T) {
 		for _, name := range []string{"pages", "parts", "sessions", "orders", "front"} {
 			must(t, unix.Kill(s.Groups()[name][0], unix.SIGKILL))
@@ -132,5 +134,31 @@ func cachesRestart(t *testing.T, s *Stack) {
 	}
 	if got := say(t, "tcp", orders, "GET k\r\n", "x"); got != "$1\nx\n" {
 		t.Errorf("a store in redis after a restart: %q", got)
+	}
+}
+
+// cacheOnDemand asserts that the file that starts a cache may limit its data.
+func cacheOnDemand(t *testing.T, s *Stack) {
+	file, address := s.EnableFile("spare"), s.Places().Service("spare").Address
+	for text, want := range map[string]string{"": "67108864", "mebibytes = 32\n": "33554432"} {
+		writeForTest(t, file, text)
+		must(t, s.RestartFor(t.Context(), "spare"))
+		if got := say(t, "tcp", address, "stats settings\r\n", "END"); !strings.Contains(got, "STAT maxbytes "+want+"\n") {
+			t.Errorf("%q: the limit of memcached:\n%s", text, got)
+		}
+	}
+	for _, bad := range []string{"mebibytes = 0\n", "mebibytes = 1 -l 0.0.0.0\n", "mebibytes = 99999999999\n"} {
+		writeForTest(t, file, bad)
+		if err := s.RestartFor(t.Context(), "spare"); err == nil || !strings.Contains(err.Error(), file+":1: ") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	if len(s.Groups()["spare"]) != 1 {
+		t.Error("a bad line took the running cache down")
+	}
+	must(t, os.Remove(file))
+	must(t, s.RestartFor(t.Context(), "spare"))
+	if len(s.Groups()["spare"]) != 0 {
+		t.Error("without the file the cache still runs")
 	}
 }

@@ -134,6 +134,32 @@ func TestBuildIn(t *testing.T) {
 	}
 }
 
+// TestBuildLinksNothing: the trial build ends before the linker runs. A source that only
+// the linker refuses fails the real build, and the running app stays.
+func TestBuildLinksNothing(t *testing.T) {
+	s := bring(t, tiny(), Options{Dir: shared(t)})
+	main := filepath.Join(s.Source(app), "main.go")
+	good, err := os.ReadFile(main)
+	must(t, err)
+	t.Cleanup(func() { must(t, os.WriteFile(main, good, 0o644)) })
+	must(t, os.WriteFile(main, []byte(strings.Replace(string(good), "func main()", "func entry()", 1)), 0o644))
+	must(t, s.Builder(app)(t.Context(), s.Source(app)))
+	leavesNothing(t, s)
+	var build *BuildError
+	if err := s.Rebuild(t.Context(), app); !errors.As(err, &build) || !strings.Contains(err.Error(), "function main is undeclared") {
+		t.Errorf("a program without main: %v", err)
+	}
+	if got := page(t, s.Places().URL()); got != "hello 3" {
+		t.Errorf("page after a failed build: %q", got)
+	}
+	must(t, os.WriteFile(main, good, 0o644))
+	t.Setenv("GOFLAGS", "-ldflags=-no-such-flag")
+	must(t, s.Builder(app)(t.Context(), s.Source(app)))
+	if err := s.Rebuild(t.Context(), app); !errors.As(err, &build) {
+		t.Errorf("the linker takes an unknown flag: the test proves nothing: %v", err)
+	}
+}
+
 // TestSweep asserts that the next Up removes what a crash left of a check.
 func TestSweep(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})

@@ -37,6 +37,7 @@
 //	conf/enabled/<service>          while it exists, a service on demand runs (see EnableFile)
 //	<data>/                         a service's data folder, under the name that the arena chose
 //	bin/<service>                   the last build of a service
+//	bin/.kept/                      the latest builds, one of each source (see kept.go)
 //	log/                            every log of every service, build and load
 //	run/ tmp/                       sockets, pid files; temporary files
 //	old/N/                          files that --fresh moved away

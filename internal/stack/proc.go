@@ -3,13 +3,12 @@ package stack
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/hostproc"
+	"github.com/iikanji/iikanji/internal/hoststat"
 )
 
 // A proc is one process as in /proc. Start (clock ticks since boot) makes the pid
@@ -102,42 +101,29 @@ func bootID() string {
 	return strings.TrimSpace(string(b))
 }
 
-// listener finds the process that listens on a TCP port of this machine: first
-// the inodes of the listening sockets, then a process that has one of them open.
-// PID is 0 if that process cannot be seen, for example another user's.
+// listener finds a process that listens on a TCP port of this machine. PID is 0 if no
+// such process can be seen, for example another user's.
 func listener(port int) (p proc, listens bool) {
 	inodes := listening(port)
 	if len(inodes) == 0 {
 		return proc{}, false
 	}
-	fds, _ := filepath.Glob("/proc/[0-9]*/fd/*")
-	for _, fd := range fds {
-		to, err := os.Readlink(fd)
-		if err != nil || !strings.HasPrefix(to, "socket:[") || !inodes[strings.Trim(to, "socket:[]")] {
-			continue
-		}
-		pid, _ := strconv.Atoi(strings.Split(fd, "/")[2])
-		if p, err := readProc(pid); err == nil {
+	all, _ := allProcs() // none: the process cannot be seen
+	for _, p := range all {
+		if p.holds(inodes) {
 			return p, true
 		}
 	}
 	return proc{}, true
 }
 
-// listening reads /proc/net for the inodes of the sockets in state LISTEN (0A).
-func listening(port int) map[string]bool {
-	inodes := map[string]bool{}
-	for _, file := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			continue
-		}
-		for line := range strings.Lines(string(b)) {
-			// sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode
-			f := strings.Fields(line)
-			if len(f) > 9 && f[3] == "0A" && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", port)) {
-				inodes[f[9]] = true
-			}
+// listening returns the inodes of the sockets that listen on a TCP port.
+func listening(port int) map[uint64]bool {
+	inodes := map[uint64]bool{}
+	list, _ := hoststat.Listening(host.Local{}) // none: no socket can be seen
+	for _, s := range list {
+		if int(s.Local.Port()) == port {
+			inodes[s.Inode] = true
 		}
 	}
 	return inodes

@@ -9,7 +9,7 @@ import (
 	"github.com/iikanji/iikanji/internal/arena"
 )
 
-// programs is what the services' environment says about programs.
+// programs is what the services' environment has about programs.
 type programs struct {
 	path string // the services' PATH
 }

@@ -2,8 +2,8 @@ package stack
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/hoststat"
 )
 
 // reloadWait is how long nginx may take until new workers answer and the old
@@ -123,45 +125,23 @@ func childrenOf(pid int) []proc {
 }
 
 // holds reports whether a process has one of the sockets open.
-func (p proc) holds(inodes map[string]bool) bool {
-	dir := fmt.Sprintf("/proc/%d/fd", p.PID)
-	entries, _ := os.ReadDir(dir) // no entries if the process has ended meanwhile
-	for _, e := range entries {
-		to, err := os.Readlink(dir + "/" + e.Name())
-		if err == nil && strings.HasPrefix(to, "socket:[") && inodes[strings.Trim(to, "socket:[]")] {
-			return true
-		}
-	}
-	return false
+func (p proc) holds(inodes map[uint64]bool) bool {
+	return slices.ContainsFunc(hoststat.SocketsOf(host.Local{}, p.PID), func(inode uint64) bool { return inodes[inode] })
 }
 
 // listeners returns the inodes of all listening sockets of this machine.
-func listeners() (map[string]bool, error) {
-	inodes := map[string]bool{}
-	for _, file := range []struct {
-		path        string
-		state, node int // columns
-		listen      string
-	}{
-		// sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode
-		{"/proc/net/tcp", 3, 9, "0A"},
-		{"/proc/net/tcp6", 3, 9, "0A"},
-		// Num RefCount Protocol Flags Type St Inode Path; the flag is __SO_ACCEPTCON
-		{"/proc/net/unix", 3, 6, "00010000"},
-	} {
-		b, err := os.ReadFile(file.path)
-		if os.IsNotExist(err) { // a kernel without IPv6
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("listing the sockets that listen: %w", err)
-		}
-		for line := range strings.Lines(string(b)) {
-			f := strings.Fields(line)
-			if len(f) > file.node && f[file.state] == file.listen {
-				inodes[f[file.node]] = true
-			}
-		}
+func listeners() (map[uint64]bool, error) {
+	tcp, err := hoststat.Listening(host.Local{})
+	local, err2 := hoststat.ListeningUnix(host.Local{})
+	if err := errors.Join(err, err2); err != nil {
+		return nil, fmt.Errorf("listing the sockets that listen: %w", err)
+	}
+	inodes := map[uint64]bool{}
+	for _, s := range tcp {
+		inodes[s.Inode] = true
+	}
+	for _, s := range local {
+		inodes[s.Inode] = true
 	}
 	return inodes, nil
 }

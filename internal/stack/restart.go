@@ -12,7 +12,7 @@ import (
 // Restart stops one service, starts it again and waits until it answers. A
 // config that can be tested is tested first; an invalid one leaves the running
 // service unchanged. A service that does not run is started. A service on demand
-// that is not enabled is only stopped; one that is no process stays as it is.
+// that is not enabled is only stopped; one that is not a process stays as it is.
 func (s *Stack) Restart(ctx context.Context, service string) error {
 	s.act.Lock()
 	defer s.act.Unlock()
@@ -108,7 +108,7 @@ func (s *Stack) rebuild(ctx context.Context, svc *arena.Service) error {
 		return err
 	}
 	s.progress("building the " + svc.Name)
-	if err := s.build(ctx, svc); err != nil {
+	if err := s.build(ctx, svc, sum); err != nil {
 		return err
 	}
 	st, err := s.dir.readState(s.arena)
@@ -163,7 +163,11 @@ func (s *Stack) start(ctx context.Context, svc *arena.Service) (*process, error)
 // specOf describes a service's process.
 func (s *Stack) specOf(svc *arena.Service) (sp spec, err error) {
 	sp = spec{Name: svc.Name, Dir: s.workingDir(svc), Log: s.dir.path(logDir, svc.Output), CPUs: s.options.StackCPUs, Rank: s.ranks[svc.Name]}
-	if sp.Path, sp.Args, err = s.command(svc, svc.Start, s.view(svc)); err != nil {
+	v := s.view(svc)
+	if v.MiB, err = s.dir.mebibytes(svc.Name); err != nil {
+		return sp, err
+	}
+	if sp.Path, sp.Args, err = s.command(svc, svc.Start, v); err != nil {
 		return sp, err
 	}
 	if sp.Env, err = s.env(svc); err != nil {

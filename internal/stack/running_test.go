@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// owner is no name of a service.
+// owner is not the name of a service.
 const owner = "the owner"
 
 // TestRunningSeesRestarts calls Running as another process would.

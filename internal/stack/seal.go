@@ -36,7 +36,7 @@ func (f folder) seal(source string) error {
 	})
 }
 
-// sealOne adds and removes bits of a mode, if the entry is no link.
+// sealOne adds and removes bits of a mode, if the entry is not a link.
 func (f folder) sealOne(path string, add, remove fs.FileMode) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode()&fs.ModeSymlink != 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji"
@@ -29,9 +30,29 @@ func (s *Stack) EnvFile(service string) string { return s.dir.path(confDir, envF
 
 // EnableFile is the file that starts a service on demand: while it exists, the
 // service runs. [Stack.RestartFor] obeys after it was written or removed, and so
-// does the next Up.
+// does the next Up. Its line "mebibytes = N" limits the data of a cache that declares no
+// limit.
 func (s *Stack) EnableFile(service string) string {
 	return s.dir.path(confDir, enabledDir, service)
+}
+
+// memoryLine is the name of the line in the enable file of a cache that limits its data,
+// in MiB. Package httpcache writes it.
+const memoryLine = "mebibytes"
+
+// mebibytes is the limit of the data of a cache on demand.
+func (f folder) mebibytes(service string) (int64, error) {
+	lines, err := f.settings(confDir, enabledDir, service)
+	n := int64(arena.DefaultMiB)
+	for _, l := range lines {
+		if l.name != memoryLine {
+			continue
+		}
+		if n, err = strconv.ParseInt(l.value, 10, 32); err != nil || n < 1 {
+			return 0, fmt.Errorf("reading the memory of the %s: %s: %q is not a number of MiB", service, l.at, l.value)
+		}
+	}
+	return n, err
 }
 
 // enabled reports whether a service should run.
